@@ -1,0 +1,106 @@
+#include "base/base.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct lw_chunk {
+    struct lw_chunk *next;
+    size_t size;
+    _Alignas(16) char data[];
+};
+
+enum { LW_CHUNK_MIN = 16 << 10, LW_CHUNK_MAX = 4 << 20 };
+
+void lw_arena_init(lw_arena *arena) { *arena = (lw_arena){0}; }
+
+void lw_arena_free(lw_arena *arena) {
+    for (struct lw_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+        next = chunk->next;
+        free(chunk);
+    }
+    lw_arena_init(arena);
+}
+
+static _Noreturn void no_memory(lw_arena *arena) {
+    jmp_buf *env = arena->no_memory;
+    if (!env) lw_bug("out of memory outside of any LW_ARENA_TRY");
+    arena->no_memory = NULL;
+    longjmp(*env, 1);
+}
+
+/* Chunks double so that small modules stay small and large ones cost few calls. */
+static void add_chunk(lw_arena *arena, size_t need) {
+    size_t size = arena->used < LW_CHUNK_MIN ? LW_CHUNK_MIN : arena->used > LW_CHUNK_MAX ? LW_CHUNK_MAX : arena->used;
+    if (size < need) size = need;
+    struct lw_chunk *chunk = calloc(1, sizeof *chunk + size);
+    if (!chunk) no_memory(arena);
+    *chunk = (struct lw_chunk){.next = arena->chunks, .size = size};
+    arena->chunks = chunk;
+    arena->at = chunk->data;
+    arena->end = chunk->data + size;
+}
+
+void *lw_arena_alloc(lw_arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2) no_memory(arena);
+    size = (size + 15) & ~(size_t)15;
+    if (arena->limit && arena->used + size > arena->limit) no_memory(arena);
+    if (size > (size_t)(arena->end - arena->at)) add_chunk(arena, size);
+    void *at = arena->at;
+    arena->at += size;
+    arena->used += size;
+    return at;
+}
+
+void *lw_arena_array(lw_arena *arena, size_t size, size_t count) {
+    size_t total;
+    if (__builtin_mul_overflow(size, count, &total)) no_memory(arena);
+    return lw_arena_alloc(arena, total);
+}
+
+void *lw_arena_copy(lw_arena *arena, const void *data, size_t size) {
+    void *copy = lw_arena_alloc(arena, size);
+    if (size) memcpy(copy, data, size);
+    return copy;
+}
+
+char *lw_arena_text(lw_arena *arena, const char *text, size_t size) {
+    char *copy = lw_arena_alloc(arena, size + 1);
+    if (size) memcpy(copy, text, size);
+    return copy;
+}
+
+char *lw_arena_printf(lw_arena *arena, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    lw_text text = {0};
+    lw_text_vprintf(&text, format, args);
+    va_end(args);
+    if (text.failed) no_memory(arena);
+    char *copy = NULL;
+    /* The copy may leave by longjmp; the heap string must not be lost then. */
+    jmp_buf here, *outer = arena->no_memory;
+    if (LW_ARENA_TRY(arena, here)) copy = lw_arena_text(arena, text.at, text.size);
+    arena->no_memory = outer;
+    lw_text_free(&text);
+    if (!copy) no_memory(arena);
+    return copy;
+}
+
+void lw_list_grow(lw_arena *arena, void **at, uint32_t *room, uint32_t count, size_t size) {
+    if (*room > UINT32_MAX / 2) no_memory(arena);
+    uint32_t more = *room ? *room * 2 : 8;
+    void *grown = lw_arena_array(arena, size, more);
+    if (count) memcpy(grown, *at, count * size);
+    *at = grown;
+    *room = more;
+}
+
+_Noreturn void lw_bug_at(const char *file, int line, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "lanewise: internal error at %s:%d: ", file, line);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\nThis is a fault of Lanewise; please report it with the input that caused it.\n");
+    va_end(args);
+    abort();
+}

@@ -1,0 +1,159 @@
+/* base.h: what every stage stands on: arenas, growing text, sources, symbols, diagnostics.
+ *
+ * Sections in flow order: memory → text → source → symbols → diagnostics. */
+#ifndef LW_BASE_H
+#define LW_BASE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LW_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#define LW_COUNT(array)      (sizeof(array) / sizeof((array)[0]))
+#define LW_LIKELY(x)         __builtin_expect(!!(x), 1)
+#define LW_UNLIKELY(x)       __builtin_expect(!!(x), 0)
+
+/* ---- Memory ------------------------------------------------------------------------------------------- */
+
+/* A region that is freed as a whole. Allocation never returns NULL: when memory runs out it leaves through `no_memory`,
+ * the one non-local exit of the code base, which every public entry point sets (see LW_ARENA_TRY). */
+typedef struct lw_arena {
+    struct lw_chunk *chunks;
+    char *at, *end;
+    size_t used;         /* bytes handed out so far */
+    size_t limit;        /* 0: none; otherwise more than this many bytes is treated as out of memory */
+    jmp_buf *no_memory;
+} lw_arena;
+
+/* Runs the statement that follows once; if memory runs out inside, `(arena)->no_memory` is cleared and the condition is
+ * false on the second return:   jmp_buf out; if (LW_ARENA_TRY(&arena, out)) work(); else return LW_NO_MEMORY; */
+#define LW_ARENA_TRY(arena, env) ((arena)->no_memory = &(env), setjmp(env) == 0)
+
+void lw_arena_init(lw_arena *arena);
+void lw_arena_free(lw_arena *arena);
+void *lw_arena_alloc(lw_arena *arena, size_t size);                       /* zeroed, 16-byte aligned */
+void *lw_arena_copy(lw_arena *arena, const void *data, size_t size);
+char *lw_arena_text(lw_arena *arena, const char *text, size_t size);      /* a copy with a NUL behind it */
+char *lw_arena_printf(lw_arena *arena, const char *format, ...) LW_PRINTF(2, 3);
+#define LW_NEW(arena, type)           ((type *)lw_arena_alloc((arena), sizeof(type)))
+#define LW_NEW_ARRAY(arena, type, n)  ((type *)lw_arena_array((arena), sizeof(type), (n)))
+void *lw_arena_array(lw_arena *arena, size_t size, size_t count);         /* checks size * count */
+
+/* A growing array inside an arena: LW_PUSH(arena, list) yields an lvalue for the new, zeroed last element.
+ * Old storage stays in the arena, at most as much again as the final array. */
+#define LW_LIST(type)     struct { type *at; uint32_t count, room; }
+#define LW_PUSH(arena, l) \
+    (*((l).count < (l).room ? (void)0 \
+                            : lw_list_grow((arena), (void **)&(l).at, &(l).room, (l).count, sizeof *(l).at), \
+       &(l).at[(l).count++]))
+void lw_list_grow(lw_arena *arena, void **at, uint32_t *room, uint32_t count, size_t size);
+
+/* ---- Text --------------------------------------------------------------------------------------------- */
+
+/* A growing string on the heap. `failed` is set when memory ran out; appends are then ignored. */
+typedef struct lw_text {
+    char *at;
+    size_t size, room;
+    bool failed;
+} lw_text;
+
+void lw_text_free(lw_text *text);
+void lw_text_add(lw_text *text, const char *data, size_t size);
+void lw_text_puts(lw_text *text, const char *string);
+void lw_text_printf(lw_text *text, const char *format, ...) LW_PRINTF(2, 3);
+void lw_text_vprintf(lw_text *text, const char *format, va_list args);
+
+/* ---- Source ------------------------------------------------------------------------------------------- */
+
+/* One text as given, and where its lines begin. Offsets are bytes from 0; lines and columns count from 1. */
+typedef struct lw_source {
+    const char *name; /* shown in diagnostics; any bytes */
+    const char *text; /* `size` bytes and a NUL that is not counted */
+    uint32_t size;
+    uint32_t *lines; /* offset of each line's first byte; made on first use */
+    uint32_t line_count;
+} lw_source;
+
+/* A stretch of a source. */
+typedef struct lw_place {
+    uint32_t at, size;
+} lw_place;
+
+bool lw_source_init(lw_source *source, lw_arena *arena, const char *name, const char *text, size_t size);
+void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *column); /* column in characters of UTF-8 */
+const char *lw_source_line(const lw_source *source, uint32_t line, uint32_t *size);
+
+/* ---- Symbols ------------------------------------------------------------------------------------------ */
+
+/* A name, once. Two equal names in one table are the same pointer. */
+typedef struct lw_symbol {
+    const char *text; /* NUL behind it */
+    uint32_t size;
+    uint32_t hash;
+    struct lw_symbol *next;
+    void *bound;      /* owned by the stage that resolves names: the innermost declaration in force */
+    uint32_t bound_scope;
+    void *form;       /* for a mnemonic: the form it matched, cached by the form table */
+} lw_symbol;
+
+typedef struct lw_symbols {
+    lw_arena *arena;
+    lw_symbol **slots;
+    uint32_t mask, count;
+} lw_symbols;
+
+void lw_symbols_init(lw_symbols *symbols, lw_arena *arena);
+lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size);
+uint32_t lw_hash(const char *text, size_t size);
+
+/* ---- Diagnostics -------------------------------------------------------------------------------------- */
+
+typedef enum lw_severity { LW_NOTE, LW_WARNING, LW_ERROR } lw_severity;
+
+/* Every message of the project is a row of isa/diag.def: DIAG(number, name, severity, "format", "what it means and what to do"). */
+typedef enum lw_diag_id {
+#define DIAG(number, name, severity, format, explanation) LW_D_##name,
+#include "diag.def"
+    LW_D_COUNT
+} lw_diag_id;
+
+typedef struct lw_diag_row {
+    uint32_t number;
+    lw_severity severity;
+    const char *name, *format, *explanation;
+} lw_diag_row;
+
+extern const lw_diag_row lw_diag_rows[LW_D_COUNT];
+const lw_diag_row *lw_diag_find(uint32_t number); /* NULL where there is none */
+
+typedef struct lw_diag {
+    lw_diag_id id;
+    lw_severity severity;
+    lw_place place;
+    const char *message;
+    const char *fix; /* what would be right, or NULL */
+    struct lw_diag *next;
+} lw_diag;
+
+typedef struct lw_diags {
+    lw_arena *arena;
+    lw_source *source;
+    lw_diag *first, **last;
+    uint32_t errors, warnings;
+    uint32_t limit; /* after this many errors further ones are counted, not kept; 0 means 100 */
+} lw_diags;
+
+void lw_diags_init(lw_diags *diags, lw_arena *arena, lw_source *source);
+/* Adds one; the row gives the format. Returns it so that a caller can set `fix`. Never NULL. */
+lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...);
+/* file:line:column: error[LW2107]: message / source line / caret / fix */
+void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool colour);
+
+/* For faults of our own only: says where and stops the process. */
+_Noreturn void lw_bug_at(const char *file, int line, const char *format, ...) LW_PRINTF(3, 4);
+#define lw_bug(...) lw_bug_at(__FILE__, __LINE__, __VA_ARGS__)
+
+#endif

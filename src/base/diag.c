@@ -1,0 +1,90 @@
+#include "base/base.h"
+
+enum { LW_DIAG_LIMIT = 100, LW_LINE_SHOWN = 160 };
+
+const lw_diag_row lw_diag_rows[LW_D_COUNT] = {
+#define DIAG(number, name, severity, format, explanation) {number, severity, #name, format, explanation},
+#include "diag.def"
+};
+
+const lw_diag_row *lw_diag_find(uint32_t number) {
+    for (size_t i = 0; i < LW_D_COUNT; i++)
+        if (lw_diag_rows[i].number == number) return &lw_diag_rows[i];
+    return NULL;
+}
+
+void lw_diags_init(lw_diags *diags, lw_arena *arena, lw_source *source) {
+    *diags = (lw_diags){.arena = arena, .source = source, .limit = LW_DIAG_LIMIT};
+    diags->last = &diags->first;
+}
+
+lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...) {
+    const lw_diag_row *row = &lw_diag_rows[id];
+    lw_diag *diag = LW_NEW(diags->arena, lw_diag);
+    *diag = (lw_diag){.id = id, .severity = row->severity, .place = place};
+    uint32_t *count = row->severity == LW_ERROR ? &diags->errors : &diags->warnings;
+    if (row->severity != LW_NOTE && ++*count > diags->limit) return diag;
+
+    va_list args;
+    va_start(args, place);
+    lw_text text = {0};
+    lw_text_vprintf(&text, row->format, args);
+    va_end(args);
+    diag->message = text.failed ? row->format : lw_arena_printf(diags->arena, "%s", text.at ? text.at : "");
+    lw_text_free(&text);
+    *diags->last = diag;
+    diags->last = &diag->next;
+    return diag;
+}
+
+static const char *colour_of(lw_severity severity) {
+    return severity == LW_ERROR ? "\33[1;31m" : severity == LW_WARNING ? "\33[1;35m" : "\33[1;36m";
+}
+
+/* Control bytes of the input must not reach a terminal. */
+static void put_clean(lw_text *out, const char *text, uint32_t size) {
+    for (uint32_t i = 0; i < size; i++) {
+        char c = text[i];
+        lw_text_add(out, (unsigned char)c < 0x20 || c == 0x7f ? " " : &text[i], 1);
+    }
+}
+
+/* A long line is shown as a window around the caret. Returns the window's start. */
+static uint32_t window_start(const char *text, uint32_t size, uint32_t caret) {
+    if (size <= LW_LINE_SHOWN || caret < LW_LINE_SHOWN / 2) return 0;
+    uint32_t start = caret - LW_LINE_SHOWN / 2;
+    while (start < size && ((unsigned char)text[start] & 0xc0) == 0x80) start++;
+    return start;
+}
+
+static void render_line(lw_text *out, lw_source *source, const lw_diag *diag, uint32_t line, bool colour) {
+    uint32_t size, caret = diag->place.at - source->lines[line - 1];
+    const char *text = lw_source_line(source, line, &size);
+    if (caret > size) caret = size;
+    uint32_t from = window_start(text, size, caret);
+    uint32_t shown = size - from > LW_LINE_SHOWN ? LW_LINE_SHOWN : size - from;
+    lw_text_printf(out, "%6u | ", line);
+    put_clean(out, text + from, shown);
+    lw_text_printf(out, "\n       | %s", colour ? colour_of(diag->severity) : "");
+    for (uint32_t i = from; i < caret; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80) lw_text_puts(out, " ");
+    lw_text_puts(out, "^");
+    uint32_t end = caret + diag->place.size;
+    for (uint32_t i = caret + 1; i < end && i < from + shown; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80) lw_text_puts(out, "~");
+    lw_text_printf(out, "%s\n", colour ? "\33[0m" : "");
+}
+
+void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool colour) {
+    static const char *const words[] = {[LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
+    const char *on = colour ? colour_of(diag->severity) : "", *off = colour ? "\33[0m" : "";
+    uint32_t line, column;
+    lw_source_find(source, diag->place.at, &line, &column);
+    put_clean(out, source->name, (uint32_t)strlen(source->name));
+    lw_text_printf(out, ":%u:%u: %s%s[LW%04u]%s: ", line, column, on, words[diag->severity],
+                   lw_diag_rows[diag->id].number, off);
+    put_clean(out, diag->message, (uint32_t)strlen(diag->message));
+    lw_text_puts(out, "\n");
+    render_line(out, source, diag, line, colour);
+    if (diag->fix) lw_text_printf(out, "       = %s\n", diag->fix);
+}

@@ -1,0 +1,35 @@
+#include "base/base.h"
+
+bool lw_source_init(lw_source *source, lw_arena *arena, const char *name, const char *text, size_t size) {
+    if (size >= UINT32_MAX) return false;
+    *source = (lw_source){.name = lw_arena_text(arena, name, strlen(name)), .size = (uint32_t)size};
+    source->text = lw_arena_text(arena, text, size);
+    uint32_t lines = 1;
+    for (const char *p = source->text, *end = p + size; (p = memchr(p, '\n', (size_t)(end - p))); p++) lines++;
+    source->lines = LW_NEW_ARRAY(arena, uint32_t, lines);
+    source->line_count = 1;
+    for (const char *p = source->text, *end = p + size; (p = memchr(p, '\n', (size_t)(end - p))); p++)
+        source->lines[source->line_count++] = (uint32_t)(p + 1 - source->text);
+    return true;
+}
+
+void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *column) {
+    uint32_t low = 0, high = source->line_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (source->lines[middle] <= at) low = middle;
+        else high = middle;
+    }
+    *line = low + 1;
+    *column = 1;
+    for (uint32_t i = source->lines[low]; i < at && i < source->size; i++)
+        *column += ((unsigned char)source->text[i] & 0xc0) != 0x80; /* continuation bytes do not move the caret */
+}
+
+const char *lw_source_line(const lw_source *source, uint32_t line, uint32_t *size) {
+    uint32_t from = source->lines[line - 1];
+    uint32_t to = line < source->line_count ? source->lines[line] - 1 : source->size;
+    if (to > from && source->text[to - 1] == '\r') to--;
+    *size = to - from;
+    return source->text + from;
+}

@@ -1,0 +1,41 @@
+#include "base/base.h"
+
+/* FNV-1a: short names, no adversary that gains by collisions beyond a slower parse of its own file. */
+uint32_t lw_hash(const char *text, size_t size) {
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash ^ hash >> 15;
+}
+
+void lw_symbols_init(lw_symbols *symbols, lw_arena *arena) {
+    *symbols = (lw_symbols){.arena = arena, .mask = 255};
+    symbols->slots = LW_NEW_ARRAY(arena, lw_symbol *, symbols->mask + 1);
+}
+
+static void grow(lw_symbols *symbols) {
+    uint32_t mask = symbols->mask * 2 + 1;
+    lw_symbol **slots = LW_NEW_ARRAY(symbols->arena, lw_symbol *, (size_t)mask + 1);
+    for (uint32_t i = 0; i <= symbols->mask; i++)
+        for (lw_symbol *s = symbols->slots[i], *next; s; s = next) {
+            next = s->next;
+            s->next = slots[s->hash & mask];
+            slots[s->hash & mask] = s;
+        }
+    symbols->slots = slots;
+    symbols->mask = mask;
+}
+
+lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size) {
+    uint32_t hash = lw_hash(text, size);
+    for (lw_symbol *s = symbols->slots[hash & symbols->mask]; s; s = s->next)
+        if (s->hash == hash && s->size == size && !memcmp(s->text, text, size)) return s;
+    if (symbols->count > symbols->mask) grow(symbols);
+    lw_symbol *s = LW_NEW(symbols->arena, lw_symbol);
+    s->text = lw_arena_text(symbols->arena, text, size);
+    s->size = size;
+    s->hash = hash;
+    s->next = symbols->slots[hash & symbols->mask];
+    symbols->slots[hash & symbols->mask] = s;
+    symbols->count++;
+    return s;
+}

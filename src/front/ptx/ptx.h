@@ -1,0 +1,340 @@
+/* ptx.h: from PTX text to a checked module.   lex → parse → resolve → verify; print goes back to text.
+ *
+ * Everything a module points to lives in its arena. Names are symbols; places are offsets into the source. */
+#ifndef LW_PTX_H
+#define LW_PTX_H
+
+#include "base/base.h"
+
+/* ---- Tokens (manual section 4) ------------------------------------------------------------------------ */
+
+typedef enum lw_token_kind {
+    LW_TOKEN_END,
+    LW_TOKEN_NAME,   /* identifier, with its % $ _ characters; opcodes are names too */
+    LW_TOKEN_DOT,    /* .word, .word::word, .2d: directive, modifier, selector or type; the text includes the dot */
+    LW_TOKEN_INT,    /* value; is_unsigned for a U suffix or a value above INT64_MAX */
+    LW_TOKEN_FLOAT,  /* value: bits of a double; `single` for 0f…: then the bits of a float */
+    LW_TOKEN_STRING, /* text without the quotes, escapes not replaced */
+    LW_TOKEN_PUNCT,  /* one operator or bracket; `punct` holds it: one character, or two packed as c0 | c1 << 8 */
+} lw_token_kind;
+
+typedef struct lw_token {
+    lw_token_kind kind;
+    lw_place place;
+    uint32_t punct;
+    bool is_unsigned, single;
+    bool space_before;  /* white space or a comment stands before it */
+    bool too_large;     /* integer beyond 64 bits; already diagnosed */
+    lw_symbol *name;    /* NAME, DOT (without the dot) */
+    uint64_t value;
+} lw_token;
+
+/* ---- Types and spaces --------------------------------------------------------------------------------- */
+
+typedef enum lw_type {
+    LW_T_none,
+#define TYPE(name, bits, kind) LW_T_##name,
+#include "ptx/types.def"
+    LW_T_count
+} lw_type;
+
+typedef struct lw_type_info {
+    const char *name;
+    uint8_t bits; /* of one element; 1 for pred, 128 at most */
+    char kind;    /* B U S F P X as in types.def */
+} lw_type_info;
+
+extern const lw_type_info lw_types[LW_T_count];
+lw_type lw_type_find(const char *name, size_t size); /* LW_T_none where it is no type */
+
+typedef enum lw_space {
+    LW_SPACE_none,
+#define SPACE(name) LW_SPACE_##name,
+#include "ptx/spaces.def"
+    LW_SPACE_count
+} lw_space;
+
+/* ---- Operands ----------------------------------------------------------------------------------------- */
+
+typedef enum lw_operand_kind {
+    LW_O_NAME,     /* register, variable, label, function or special register: `name`, later `object`; `offset` for name+imm, with sel */
+    LW_O_INT,      /* value (two's complement); is_unsigned */
+    LW_O_FLOAT,    /* value: bits of a double, or of a float where `single` */
+    LW_O_SINK,     /* _ */
+    LW_O_ADDRESS,  /* [base], [base+offset]: parts[0] is NAME or INT, `offset`; further parts for [tex, {…}] forms */
+    LW_O_VECTOR,   /* {a, b, …}: parts */
+    LW_O_PAIR,     /* d|p: parts[0], parts[1] */
+    LW_O_LIST,     /* (a, b): call arguments: parts */
+} lw_operand_kind;
+
+typedef enum lw_select { /* the part of an operand that a selector names */
+    LW_SEL_none, LW_SEL_x, LW_SEL_y, LW_SEL_z, LW_SEL_w, /* .r .g .b .a are stored as x y z w */
+    LW_SEL_b0, LW_SEL_b1, LW_SEL_b2, LW_SEL_b3, LW_SEL_h0, LW_SEL_h1,
+} lw_select;
+
+typedef struct lw_operand {
+    lw_operand_kind kind : 8;
+    lw_select select : 8;
+    bool negated;     /* !p, or -reg in front of a name */
+    bool single, is_unsigned;
+    lw_place place;
+    lw_symbol *name;
+    uint64_t value;   /* INT, FLOAT */
+    int64_t offset;   /* NAME, ADDRESS */
+    struct lw_object *object; /* resolved: what the name stands for; NULL for a special register (then `special`) */
+    uint32_t index;   /* resolved: number within a register range (%r<10>), else 0 */
+    uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
+    uint32_t part_count;
+    struct lw_operand *parts;
+} lw_operand;
+
+/* ---- Objects: whatever a name can stand for ------------------------------------------------------------ */
+
+typedef enum lw_object_kind {
+    LW_OBJ_VARIABLE, /* in any space: registers too */
+    LW_OBJ_FUNCTION, /* .entry or .func */
+    LW_OBJ_LABEL,
+    LW_OBJ_PROTOTYPE, /* .callprototype */
+    LW_OBJ_TARGETS,   /* .calltargets, .branchtargets */
+    LW_OBJ_ALIAS,
+} lw_object_kind;
+
+typedef enum lw_linkage { LW_LINK_none, LW_LINK_extern, LW_LINK_visible, LW_LINK_weak, LW_LINK_common } lw_linkage;
+
+/* One item of an initialiser, in source order; nesting is kept for printing. */
+typedef struct lw_init {
+    enum { LW_INIT_VALUE, LW_INIT_NAME, LW_INIT_LIST } kind;
+    lw_place place;
+    bool is_float, single, generic, is_unsigned; /* generic: written generic(name) */
+    uint64_t value;    /* VALUE; for NAME the mask of mask() or 0 for none: 0xff(name) */
+    lw_symbol *name;   /* NAME: variable or function whose address it is */
+    struct lw_object *object;
+    int64_t offset;
+    uint32_t part_count;
+    struct lw_init *parts;
+} lw_init;
+
+enum { LW_DIMENSIONS_MAX = 8 };
+
+typedef struct lw_object {
+    lw_object_kind kind : 8;
+    lw_linkage linkage : 8;
+    lw_symbol *name;
+    lw_place place;
+    struct lw_object *outer; /* what the name meant outside of this scope */
+
+    /* VARIABLE */
+    lw_space space;
+    lw_type type;
+    uint8_t vector;           /* 1, 2, 4 or 8 */
+    bool is_range;            /* .reg .b32 %r<10>: `range` names %r0 … %r9 */
+    bool is_param, is_return; /* a formal parameter of a function */
+    bool is_pointer;          /* .ptr: then pointer_space and pointer_align describe what it points to */
+    bool unsized;             /* first dimension left open: extern a[] */
+    bool managed, unified;    /* .attribute(…) */
+    uint64_t unified_id[2];
+    lw_space pointer_space;
+    uint32_t pointer_align;
+    uint32_t range;
+    uint32_t align;           /* bytes; the type's own where none is written */
+    bool align_written;
+    uint32_t dimension_count;
+    uint64_t dimensions[LW_DIMENSIONS_MAX];
+    uint64_t size;            /* bytes in memory, 0 for registers and unsized arrays */
+    lw_init *init;            /* or NULL */
+    struct lw_function *owner; /* the function it is declared in; NULL at module scope */
+    uint32_t number;           /* for the stages behind: dense number within its kind */
+    uint64_t address;          /* set by layout: offset within its space */
+
+    /* LABEL: index of its statement. PROTOTYPE, TARGETS, FUNCTION, ALIAS */
+    uint32_t statement;
+    struct lw_function *function; /* FUNCTION: itself; PROTOTYPE: its signature; ALIAS: the aliasee once resolved */
+    uint32_t target_count;
+    lw_operand *targets;          /* TARGETS: names; ALIAS: one name */
+} lw_object;
+
+/* ---- Statements --------------------------------------------------------------------------------------- */
+
+typedef struct lw_instruction {
+    lw_symbol *mnemonic;      /* the whole spelling: "shf.l.wrap.b32" */
+    lw_place mnemonic_place;
+    uint32_t word_count;      /* mnemonic words: words[0] is the opcode, words[i] a modifier without its dot */
+    lw_symbol **words;        /* shared by all instructions of the same spelling */
+    lw_operand *guard;        /* NULL, or a NAME operand; negated for @!p */
+    uint32_t operand_count;
+    lw_operand *operands;
+    /* set by verify */
+    const struct lw_match *match; /* shared by all instructions of the same spelling */
+} lw_instruction;
+
+typedef enum lw_statement_kind {
+    LW_S_INSTRUCTION,
+    LW_S_LABEL,       /* object */
+    LW_S_VARIABLE,    /* object: .reg .local .shared .param … declared here; several of one line are several statements */
+    LW_S_OPEN, LW_S_CLOSE, /* { and } of a nested scope */
+    LW_S_PROTOTYPE, LW_S_TARGETS, /* object */
+    LW_S_LOC,         /* .loc file line column {, function_name label {+ offset}, inlined_at file line column} */
+    LW_S_PRAGMA,      /* strings */
+    LW_S_DIRECTIVE,   /* any other directive kept as written: text */
+} lw_statement_kind;
+
+typedef struct lw_statement {
+    lw_statement_kind kind;
+    lw_place place;
+    union {
+        lw_instruction *instruction;
+        lw_object *object;
+        struct { uint32_t file, line, column; const char *rest; } loc; /* rest: function_name… as written, or NULL */
+        const char *text;
+    };
+} lw_statement;
+
+/* Performance and linking directives of a function (manual section 11.4): name without the dot, and its values. */
+typedef struct lw_directive {
+    lw_symbol *name;
+    lw_place place;
+    uint32_t value_count;
+    uint64_t *values;
+    const char *text; /* .pragma and others with strings: as written, or NULL */
+} lw_directive;
+
+typedef struct lw_function {
+    lw_object *object;
+    bool is_entry, has_body;
+    uint32_t return_count, param_count;
+    lw_object **returns, **params;
+    lw_place place, body_place;
+    LW_LIST(lw_directive) directives;
+    LW_LIST(lw_statement) body; /* flat; nesting by OPEN and CLOSE */
+    uint32_t label_count, register_count; /* set by resolve: dense numbers for lowering */
+    uint32_t instruction_count;
+    struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
+                                  is object->function once the module is parsed */
+} lw_function;
+
+/* ---- Module ------------------------------------------------------------------------------------------- */
+
+typedef enum lw_item_kind { LW_ITEM_VARIABLE, LW_ITEM_FUNCTION, LW_ITEM_DIRECTIVE, LW_ITEM_ALIAS, LW_ITEM_SECTION, LW_ITEM_FILE, LW_ITEM_PRAGMA } lw_item_kind;
+
+typedef struct lw_item { /* module scope, in source order */
+    lw_item_kind kind;
+    lw_place place;
+    lw_object *object;     /* VARIABLE, ALIAS */
+    lw_function *function; /* FUNCTION: a definition or a declaration */
+    const char *text;      /* DIRECTIVE, SECTION, FILE, PRAGMA: as written, one canonical spacing */
+} lw_item;
+
+typedef struct lw_module_ptx {
+    lw_arena *arena;
+    lw_source *source;
+    lw_diags *diags;
+    lw_symbols symbols;
+    uint32_t version;        /* 10 * major + minor: 90 for 9.0 */
+    uint32_t target;         /* 90 for sm_90 */
+    char target_suffix;      /* 'a', 'f' or 0 */
+    uint32_t target_count;
+    lw_symbol **targets;     /* all words of .target, as written */
+    uint32_t address_size;   /* 32 or 64 */
+    lw_place version_place, target_place;
+    LW_LIST(lw_item) items;
+    LW_LIST(lw_function *) functions; /* definitions and declarations, one per name */
+    LW_LIST(lw_object *) variables;   /* module scope, one per name */
+    uint32_t instruction_count;
+} lw_module_ptx;
+
+/* Parses the whole text. Faults go to `diags`; the module is returned in any case, and is usable only if there were no
+ * errors. Leaves through the arena when memory runs out. */
+lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags);
+
+/* Gives every name its object, opens and closes scopes, lays out variables, resolves initialisers. */
+void lw_ptx_resolve(lw_module_ptx *module);
+
+/* Matches every instruction with its form and checks operands, types, gates. Calls nothing else; needs resolve first. */
+void lw_ptx_verify(lw_module_ptx *module);
+
+/* Parse, resolve, verify. True where there was no error. */
+bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_module_ptx **module);
+
+/* The module as text in one canonical layout; parses back to the same module. */
+void lw_ptx_print(lw_text *out, const lw_module_ptx *module);
+void lw_ptx_print_instruction(lw_text *out, const lw_instruction *instruction);
+void lw_ptx_print_operand(lw_text *out, const lw_operand *operand);
+
+/* Tokens of a text, for `lanewise dump --stage tokens`. The lexer never fails; faults are diagnosed and skipped. */
+typedef struct lw_lexer {
+    lw_source *source;
+    lw_diags *diags;
+    lw_symbols *symbols;
+    uint32_t at;
+} lw_lexer;
+void lw_lex(lw_lexer *lexer, lw_token *token);
+
+/* ---- Forms: what may be written (isa/ptx/forms.def explains the notation) ------------------------------- */
+
+typedef enum lw_step_id { /* how a form that is not a lane function is lowered */
+    LW_STEP_none,
+#define STEP(name) LW_STEP_##name,
+#include "ptx/steps.def"
+    LW_STEP_count
+} lw_step_id;
+
+typedef enum lw_agree { /* how the type of a register must agree with the type that the form asks for */
+    LW_AGREE_type,  /* the manual's table 9.1: same size, and same kind unless one is untyped bits */
+    LW_AGREE_size,  /* same size, any kind: logic, shifts, mov-like */
+    LW_AGREE_wide,  /* ld, st, cvt: the register may be wider (tables 9.3 and 9.4) */
+} lw_agree;
+
+typedef struct lw_form {
+    const char *id;        /* unique name of the row */
+    const char *pattern;   /* mnemonic as the manual draws it */
+    const char *operands;
+    const char *section, *does;
+    uint16_t isa;          /* since PTX version, 10 * major + minor; 10 where not given */
+    uint16_t sm;           /* since target; 0: all */
+    uint16_t gone_isa, gone_sm; /* removed from this PTX version on for targets from gone_sm on; 0: never */
+    uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
+    bool family;           /* needs a target with suffix a or f */
+    lw_agree agree;
+    const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
+    lw_step_id step;
+} lw_form;
+
+extern const lw_form lw_ptx_forms[];
+extern const uint32_t lw_ptx_form_count;
+
+enum { LW_GROUPS_MAX = 16 };
+
+/* One spelling matched with its row. */
+typedef struct lw_match {
+    const lw_form *form;
+    uint32_t group_count;
+    const char *group[LW_GROUPS_MAX + 1]; /* group[1] is the text that group 1 of the pattern took; "" where optional and absent */
+    lw_type type;         /* the last type word of the spelling: type of operands that name none */
+    uint16_t lane;        /* 1 + number of the lane function, 0 for none */
+    bool executable;      /* has a lane function or an implemented step */
+    struct lw_operand_form *operand_forms; /* private to the verifier */
+} lw_match;
+
+/* The match of a spelling; NULL where no row fits (then *why says what is wrong, for a diagnostic). Results are kept in the
+ * mnemonic's symbol, so that each spelling is matched once a module. */
+const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instruction, lw_text *why);
+
+/* ---- Special registers (isa/ptx/special.def) ------------------------------------------------------------ */
+
+typedef enum lw_special {
+#define SPECIAL(name, text, type, isa, sm, does) LW_SPECIAL_##name,
+#include "ptx/special.def"
+    LW_SPECIAL_count
+} lw_special;
+
+typedef struct lw_special_row {
+    const char *text; /* "%tid" */
+    lw_type type;
+    bool vector;      /* has .x .y .z (.w) */
+    uint16_t isa, sm;
+    const char *does;
+} lw_special_row;
+
+extern const lw_special_row lw_specials[LW_SPECIAL_count];
+
+#endif
