@@ -1,4 +1,5 @@
-/* The shared part of the lane tests: operand values, and loops that compare a lane function with an expression. */
+/* The shared part of the lane tests: operand values, and loops that compare a lane function with an
+ * expression. */
 #ifndef LANEWISE_TESTS_LANE_CHECK_H
 #define LANEWISE_TESTS_LANE_CHECK_H
 
@@ -24,7 +25,8 @@ typedef bool p;
 __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
 
-/* Operand i of the test list: first small numbers, powers of two and their neighbours, runs of ones; then noise. */
+/* Operand i of the test list: first small numbers, powers of two and their neighbours, runs of ones; then
+ * noise. */
 uint64_t lane_value(unsigned i);
 enum { LANE_EDGES = 300 };
 
@@ -97,6 +99,7 @@ void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e,
 int lane_logic(void);
 int lane_shift(void);
 int lane_integer(void);
+int lane_bits_group(void);
 int lane_compare(void);
 
 #endif /* LANEWISE_TESTS_LANE_CHECK_H */

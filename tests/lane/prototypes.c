@@ -1,5 +1,5 @@
-/* Every row of isa/lane.def has a function of exactly that type. Built as C11 and as C++ with warnings as errors:
- * compiling it is most of the test, running it checks that no two rows have the same name. */
+/* Every row of isa/lane.def has a function of exactly that type. Built as C11 and as C++ with warnings as
+ * errors: compiling it is most of the test, running it checks that no two rows have the same name. */
 #include <stdio.h>
 #include <string.h>
 #include "lanewise/lane.h"

@@ -264,8 +264,8 @@ static inline int64_t lw_sad_s64(int64_t a, int64_t b, int64_t c) {
 }
 
 /* Quotient, rounded towards zero. The manual leaves division by zero open: all ones here. The smallest signed
- * word divided by -1 is itself. Words of 16 and 32 bits divide in floating point, which vectorises and is exact:
- * a quotient that is no integer differs from one by a relative 1/a at least, more than the rounding.
+ * word divided by -1 is itself. Words of 16 and 32 bits divide in floating point, which vectorises and is
+ * exact: a quotient that is no integer differs from one by a relative 1/a at least, more than the rounding.
  *
  * a, b     dividend and divisor of the same width
  * returns  one word
