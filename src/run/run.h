@@ -83,7 +83,7 @@ typedef enum lw_trap_kind {
     LW_TRAP_kinds
 } lw_trap_kind;
 
-typedef struct lw_trap {
+typedef struct lw_trap_record {
     lw_trap_kind kind;
     const lw_code *code;
     lw_place place;
@@ -94,7 +94,7 @@ typedef struct lw_trap {
     uint32_t cta[3], thread[3];
     uint32_t warp, lane;
     uint32_t detail;      /* barrier number, brx index … */
-} lw_trap;
+} lw_trap_record;
 
 /* ---- Frames: activations of functions ------------------------------------------------------------------ */
 
@@ -177,7 +177,7 @@ static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {
 }
 
 /* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return lw_gang_trap(…)`. */
-const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap details);
+const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details);
 
 /* Runs until the gang waits, yields, ends or traps. */
 void lw_gang_run(lw_gang *gang);
@@ -200,7 +200,7 @@ typedef struct lw_barrier {
 } lw_barrier;
 
 typedef struct lw_cta {
-    struct lw_launch *launch;
+    struct lw_grid *grid;
     const lw_program *program;
     uint32_t index[3];
     uint64_t number;        /* linear */
@@ -210,7 +210,7 @@ typedef struct lw_cta {
     lw_barrier barriers[LW_BARRIERS];
     lw_gang *gangs;         /* gang_count */
     lw_gang *gang_order;
-    lw_trap trap;
+    lw_trap_record trap;
     struct lw_cta *next;    /* of the worker's list */
     size_t shared_room; uint32_t gang_room;
 } lw_cta;
@@ -220,10 +220,10 @@ void lw_cta_check_barriers(lw_cta *cta);
 
 /* ---- Launch -------------------------------------------------------------------------------------------- */
 
-typedef struct lw_launch {
+typedef struct lw_grid {
     const lw_program *program;
     struct lw_source *source;
-    uint32_t grid[3], block[3];
+    uint32_t shape[3], block[3]; /* CTAs of the grid, threads of a CTA */
     uint64_t cta_count;
     uint32_t shared_bytes;      /* static and dynamic */
     uint32_t dynamic_shared;
@@ -241,8 +241,8 @@ typedef struct lw_launch {
     _Atomic uint64_t warp_instructions, lane_instructions; /* added by workers now and then */
     atomic_bool ended;          /* trapped or stopped: nobody goes on */
     pthread_mutex_t lock;       /* guards trap */
-    lw_trap trap;               /* the first; of the lowest CTA where several trap */
-} lw_launch;
+    lw_trap_record trap;               /* the first; of the lowest CTA where several trap */
+} lw_grid;
 
 /* The interpreter at one CPU level: a step for every operation code. */
 typedef struct lw_level {
@@ -260,6 +260,6 @@ typedef struct lw_pool lw_pool;
 lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */
 void lw_pool_free(lw_pool *pool);
 /* Runs all CTAs; the calling thread works too. A launch of one CTA stays on the calling thread. `progress` as in lanewise.h, or NULL. */
-void lw_pool_run(lw_pool *pool, lw_launch *launch, void (*progress)(void *user), void *user);
+void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user);
 
 #endif
