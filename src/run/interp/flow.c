@@ -368,7 +368,18 @@ const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
 
 /* ---- The gang ----------------------------------------------------------------------------------------- */
 
+static void free_frames(lw_frame *frame) {
+    for (lw_frame *next; frame; frame = next) {
+        next = frame->next;
+        free(frame);
+    }
+}
+
 bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
+    if (gang->state == LW_GANG_done)
+        while (gang->frames) drop_frame(gang, gang->frames); /* nothing is pending in them: they can serve again */
+    free_frames(gang->frames);
+    gang->frames = NULL;
     uint32_t lanes = cta->grid->gang_lanes;
     gang->cta = cta;
     gang->number = number;
@@ -383,24 +394,12 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->force = false;
     gang->waits.count = 0;
     memset(gang->hints, 0, sizeof gang->hints);
-    while (gang->frames) { /* left over from a CTA that was stopped */
-        lw_frame *frame = gang->frames;
-        gang->frames = frame->next;
-        free(frame);
-    }
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
     if (!frame) return false;
     lw_gang_pend(frame, 0, gang->exist);
     gang->frame = frame;
     gang->regs = frame->regs;
     return true;
-}
-
-static void free_frames(lw_frame *frame) {
-    for (lw_frame *next; frame; frame = next) {
-        next = frame->next;
-        free(frame);
-    }
 }
 
 void lw_gang_end(lw_gang *gang) {
