@@ -1,8 +1,9 @@
 # How tests are registered.
 
 find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+if(NOT CMOCKA_FOUND)
+  message(FATAL_ERROR "LANEWISE_TESTS needs cmocka and pkg-config; script/bootstrap installs them")
+endif()
 
 # Runs a command at a CPU level, or skips it with a line that says so.
 add_executable(at_level ${PROJECT_SOURCE_DIR}/tests/at_level.c)
