@@ -1,7 +1,10 @@
 /* examples/chacha20 in vector C: a block in every lane, UNROLL vectors side by side. */
 #include "vector.h"
 
-#ifndef UNROLL
+#if defined UNROLL
+#elif LANES == 16
+#define UNROLL 2
+#else
 #define UNROLL 1
 #endif
 

@@ -1,24 +1,38 @@
-/* examples/mandelbrot in vector C: LANES pixels of a row in a vector, SLOTS vectors side by side. A slot whose pixels have all
- * escaped takes the next vector, so that no slot waits for another. Compile with -ffp-contract=off. */
+/* examples/mandelbrot in vector C: a small tile of pixels in a vector, because near pixels escape at near times, and SLOTS
+ * vectors side by side. A slot whose pixels have all escaped takes the next tile, so that no slot waits for another. Compile
+ * with -ffp-contract=off. */
 #include "vector.h"
 
 #ifndef SLOTS
 #define SLOTS 4
 #endif
-enum { BURST = 8 }; /* iterations between two looks at the masks; counts past the limit are cut at the end */
+enum { BURST = 4 }; /* iterations between two looks at the masks; counts past the limit are cut at the end */
+
+/* Unrolled, the loop over a burst would put the vectors one after the other again. */
+#ifdef __clang__
+#define KEEP_LOOP _Pragma("clang loop unroll(disable)")
+#else
+#define KEEP_LOOP _Pragma("GCC unroll 1")
+#endif
 
 #if LANES == 16 && defined __AVX512F__
 typedef __mmask16 live;
-static const live ALL = 0xffff;
+#define NONE 0
+static inline live both(svec a, svec b) { return _mm512_movepi32_mask((__m512i)(a & b)); }
+static inline vec pick_less(vec a, vec b) { return (vec)_mm512_min_epu32((__m512i)a, (__m512i)b); }
 static inline fvec fma_each(fvec a, fvec b, fvec c) { return (fvec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 static inline live inside(live m, fvec s) { return _mm512_mask_cmp_ps_mask(m, (__m512)s, _mm512_set1_ps(4), _CMP_LE_OQ); }
 static inline vec count_up(vec n, live m) {
-    return (vec)_mm512_mask_sub_epi32((__m512i)n, m, (__m512i)n, _mm512_set1_epi32(-1));
+    /* clang turns the intrinsic into two instructions. */
+    __asm__("vpsubd %2, %0, %0%{%1%}" : "+v"(n) : "Yk"(m), "v"(_mm512_set1_epi32(-1)));
+    return n;
 }
 static inline int any(live m) { return m != 0; }
 #else
 typedef svec live;
-#define ALL ((svec){0} == 0)
+#define NONE ((svec){0})
+static inline live both(svec a, svec b) { return a & b; }
+static inline vec pick_less(vec a, vec b) { return pick((vec)(a < b), a, b); }
 static inline live inside(live m, fvec s) { return m & (s <= 4); }
 static inline vec count_up(vec n, live m) { return n - (vec)m; }
 #if LANES == 8 && defined __FMA__
@@ -49,75 +63,73 @@ static inline int any(live m) {
 #endif
 #endif
 
+enum { TILE_WIDTH = LANES == 4 ? 2 : 4, TILE_HEIGHT = LANES / TILE_WIDTH };
+
 typedef struct picture {
     uint32_t *iterations;
-    uint32_t width, limit, row, column, end_row; /* row and column of the next vector */
+    uint32_t width, limit, end_row;
+    uint32_t row, column; /* of the next tile */
     float left, top, step;
 } picture;
 
-typedef struct slot {
-    fvec x, y, cx, cy;
-    vec n;
-    live m;
-    uint32_t *to; /* NULL when the slot is empty */
-    uint32_t pixels, run;
-} slot;
+typedef struct tile {
+    uint32_t *to; /* its first pixel, NULL for none */
+    uint32_t width, height;
+} tile;
 
-static void slot_fill(slot *s, picture *p) {
-    s->to = 0, s->run = 0, s->m = ALL ^ ALL, s->x = s->y = s->cx = s->cy = (fvec){0}, s->n = splat(0);
-    if (p->row >= p->end_row) return;
-    s->to = p->iterations + (size_t)p->row * p->width + p->column;
-    s->pixels = least(LANES, p->width - p->column);
-    vec column = splat(p->column) + iota();
-    for (int l = 0; l < LANES; l++) s->cx[l] = (float)column[l], s->cy[l] = (float)p->row;
-    s->cx = fma_each(s->cx, p->step - (fvec){0}, p->left - (fvec){0});
-    s->cy = fma_each(s->cy, p->step - (fvec){0}, p->top - (fvec){0});
-    s->m = ALL;
-    p->column += s->pixels;
-    if (p->column == p->width) p->column = 0, p->row++;
+/* Takes the next tile of the picture, if there is one, and moves on. */
+static inline tile tile_next(picture *p, fvec *cx, fvec *cy, live *m) {
+    tile t = {0, 0, 0};
+    *m = NONE;
+    if (p->row >= p->end_row) return t;
+    t = (tile){p->iterations + (size_t)p->row * p->width + p->column, least(TILE_WIDTH, p->width - p->column),
+               least(TILE_HEIGHT, p->end_row - p->row)};
+    vec column = iota() & splat(TILE_WIDTH - 1), row = iota() / TILE_WIDTH;
+    *m = both(column < splat(t.width), row < splat(t.height));
+    fvec step = p->step - (fvec){0};
+    *cx = fma_each(__builtin_convertvector(column + p->column, fvec), step, p->left - (fvec){0});
+    *cy = fma_each(__builtin_convertvector(row + p->row, fvec), step, p->top - (fvec){0});
+    p->column += t.width;
+    if (p->column == p->width) p->column = 0, p->row += t.height;
+    return t;
 }
 
-static void slot_drain(const slot *s, uint32_t limit) {
-    uint32_t n[LANES];
-    memcpy(n, &s->n, sizeof n);
-    for (uint32_t l = 0; l < s->pixels; l++) s->to[l] = least(n[l], limit);
-}
-
-/* Drains and fills every slot that is done; returns whether any is still in work. */
-static int slots_turn(slot s[SLOTS], picture *p) {
-    int busy = 0;
-    for (int u = 0; u < SLOTS; u++) {
-        while (s[u].to && (!any(s[u].m) || s[u].run >= p->limit)) {
-            slot_drain(&s[u], p->limit);
-            slot_fill(&s[u], p);
-        }
-        busy |= s[u].to != 0;
+static inline void tile_store(tile t, uint32_t row_words, vec n, uint32_t limit) {
+    uint32_t rows[TILE_HEIGHT][TILE_WIDTH];
+    n = pick_less(n, splat(limit));
+    memcpy(rows, &n, sizeof rows);
+    for (uint32_t r = 0; r < t.height; r++) {
+        uint32_t *to = t.to + (size_t)r * row_words;
+        if (t.width == TILE_WIDTH) memcpy(to, rows[r], sizeof rows[r]);
+        else memcpy(to, rows[r], 4 * t.width);
     }
-    return busy;
 }
 
 void NATIVE(mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top, float step,
                         uint32_t limit, uint32_t first_row, uint32_t rows) {
-    picture p = {iterations, width, limit, first_row, 0, part_end(first_row, rows, height), left, top, step};
-    slot s[SLOTS];
+    picture p = {iterations, width, limit, part_end(first_row, rows, height), first_row, 0, left, top, step};
+    fvec x[SLOTS], y[SLOTS], cx[SLOTS], cy[SLOTS];
+    vec n[SLOTS];
+    live m[SLOTS];
+    tile t[SLOTS];
+    uint64_t run[SLOTS];
+    int busy = 0;
     if (!width) return;
-    for (int u = 0; u < SLOTS; u++) slot_fill(&s[u], &p);
-    while (slots_turn(s, &p)) {
-        fvec x[SLOTS], y[SLOTS], cx[SLOTS], cy[SLOTS];
-        vec n[SLOTS];
-        live m[SLOTS];
-        EACH(SLOTS, x[u] = s[u].x; y[u] = s[u].y; cx[u] = s[u].cx; cy[u] = s[u].cy; n[u] = s[u].n; m[u] = s[u].m;)
-        int some;
-        uint32_t run = 0;
-        do {
-            for (int burst = 0; burst < BURST; burst++) {
-                EACH(SLOTS, fvec xx = x[u] * x[u]; fvec yy = y[u] * y[u]; m[u] = inside(m[u], xx + yy);
-                     y[u] = fma_each(x[u] + x[u], y[u], cy[u]); x[u] = xx - yy + cx[u]; n[u] = count_up(n[u], m[u]);)
-            }
-            run += BURST;
-            some = 0;
-            EACH(SLOTS, some |= s[u].to && (!any(m[u]) || s[u].run + run >= limit);)
-        } while (!some);
-        EACH(SLOTS, s[u].x = x[u]; s[u].y = y[u]; s[u].n = n[u]; s[u].m = m[u]; s[u].run += run;)
+
+#define FILL(u)                                                                                                       \
+    cx[u] = cy[u] = x[u] = y[u] = (fvec){0}, n[u] = splat(0), run[u] = 0, t[u] = tile_next(&p, &cx[u], &cy[u], &m[u])
+
+    EACH(SLOTS, FILL(u); busy += t[u].to != 0;)
+    while (busy) {
+        KEEP_LOOP
+        for (int burst = 0; burst < BURST; burst++) {
+            EACH(SLOTS, fvec xx = x[u] * x[u]; fvec yy = y[u] * y[u]; m[u] = inside(m[u], xx + yy);
+                 y[u] = fma_each(x[u] + x[u], y[u], cy[u]); x[u] = xx - yy + cx[u]; n[u] = count_up(n[u], m[u]);)
+        }
+        EACH(SLOTS, run[u] += BURST; if (t[u].to && (!any(m[u]) || run[u] >= limit)) {
+            tile_store(t[u], width, n[u], limit);
+            FILL(u);
+            busy -= t[u].to == 0;
+        })
     }
 }

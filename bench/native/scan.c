@@ -30,20 +30,43 @@ static inline vec vector_sums(vec x) {
     return x;
 }
 
-static inline uint32_t largest(vec x) {
-    uint32_t top = 0;
-    for (int l = 0; l < LANES; l++) top = x[l] > top ? x[l] : top;
-    return top;
+/* The lanes moved round by d, and the last lane in every lane. */
+#if LANES == 16
+#define ROUND(x, d)                                                                                                   \
+    __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9, d + 10, d + 11,    \
+                            d + 12, d + 13, d + 14, d + 15)
+#define LAST(x) __builtin_shufflevector(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
+#elif LANES == 8
+#define ROUND(x, d) __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7)
+#define LAST(x) __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7)
+#else
+#define ROUND(x, d) __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3)
+#define LAST(x) __builtin_shufflevector(x, x, 3, 3, 3, 3)
+#endif
+
+/* The largest lane, in every lane. */
+static inline vec largest(vec x) {
+#if LANES > 8
+    x = max_of(x, ROUND(x, 8));
+#endif
+#if LANES > 4
+    x = max_of(x, ROUND(x, 4));
+#endif
+    x = max_of(x, ROUND(x, 2));
+    return max_of(x, ROUND(x, 1));
 }
 
-/* The sums of one block, and its maximum. */
-static inline uint32_t block_sums(vec *sum, const vec *x, uint32_t vectors) {
+/* One round of one block, in place: the sums of x ^ flip over the first `here` places, and 0 for the places after them.
+ * Returns the maximum, in every lane. */
+static inline vec block_sums(vec *x, vec flip, uint32_t vectors, uint32_t here) {
     vec carry = {0}, top = {0};
     for (uint32_t v = 0; v < vectors; v++) {
-        vec s = vector_sums(x[v]);
-        top = max_of(top, x[v]);
-        sum[v] = s + carry;
-        carry += splat(s[LANES - 1]);
+        vec value = x[v] ^ flip;
+        if ((v + 1) * LANES > here) value &= (vec)(iota() + v * LANES < splat(here));
+        vec s = vector_sums(value);
+        top = max_of(top, value);
+        x[v] = s + carry;
+        carry += LAST(s);
     }
     return largest(top);
 }
@@ -52,17 +75,13 @@ void NATIVE(scan)(uint32_t *sums, uint32_t *maxima, const uint32_t *values, uint
                   uint32_t block, uint32_t first_block, uint32_t blocks) {
     for (uint32_t b = first_block; b < first_block + blocks; b++) {
         uint64_t start = (uint64_t)b * block;
-        uint32_t here = start < count ? least(block, count - start) : 0, vectors = block / LANES, top;
-        vec x[MOST], sum[MOST];
+        uint32_t here = start < count ? least(block, count - start) : 0;
+        vec x[MOST];
         memset(x, 0, 4 * (size_t)block);
         memcpy(x, values + start, 4 * (size_t)here);
-        for (uint32_t r = 0;;) {
-            top = block_sums(sum, x, vectors);
-            if (++r >= rounds) break;
-            for (uint32_t v = 0; v < vectors; v++) x[v] = sum[v] ^ splat(top);
-            if (here < block) memset((char *)x + 4 * (size_t)here, 0, 4 * (size_t)(block - here));
-        }
-        memcpy(sums + start, sum, 4 * (size_t)here);
-        maxima[b] = top;
+        vec top = block_sums(x, splat(0), block / LANES, here);
+        for (uint32_t r = 1; r < rounds; r++) top = block_sums(x, top, block / LANES, here);
+        memcpy(sums + start, x, 4 * (size_t)here);
+        maxima[b] = top[0];
     }
 }

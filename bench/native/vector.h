@@ -25,13 +25,15 @@ typedef int32_t svec __attribute__((vector_size(4 * LANES)));
 typedef float fvec __attribute__((vector_size(4 * LANES)));
 
 /* EACHn(S) writes the statement S n times, with u = 0 … n-1 as a constant: independent vectors side by side hide latency. */
-#define AT_(i, S) { enum { u = i }; S }
-#define EACH1(S) AT_(0, S)
-#define EACH2(S) EACH1(S) AT_(1, S)
-#define EACH3(S) EACH2(S) AT_(2, S)
-#define EACH4(S) EACH3(S) AT_(3, S)
-#define EACH_(n, S) EACH##n(S)
-#define EACH(n, S) EACH_(n, S)
+#define AT_(i, ...) { enum { u = i }; __VA_ARGS__ }
+#define EACH1(...) AT_(0, __VA_ARGS__)
+#define EACH2(...) EACH1(__VA_ARGS__) AT_(1, __VA_ARGS__)
+#define EACH3(...) EACH2(__VA_ARGS__) AT_(2, __VA_ARGS__)
+#define EACH4(...) EACH3(__VA_ARGS__) AT_(3, __VA_ARGS__)
+#define EACH5(...) EACH4(__VA_ARGS__) AT_(4, __VA_ARGS__)
+#define EACH6(...) EACH5(__VA_ARGS__) AT_(5, __VA_ARGS__)
+#define EACH_(n, ...) EACH##n(__VA_ARGS__)
+#define EACH(n, ...) { EACH_(n, __VA_ARGS__) }
 
 static inline vec splat(uint32_t x) { return x - (vec){0}; }
 
@@ -79,7 +81,7 @@ static inline vec swap_bytes(vec x) { return (rotl(x, 8) & splat(0x00ff00ff)) | 
 #if LANES == 16 && defined __AVX512F__
 typedef __mmask16 mask;
 static inline mask test(vec x, vec bits) { return _mm512_test_epi32_mask((__m512i)x, (__m512i)bits); }
-static inline vec pick(mask m, vec yes, vec no) { return (vec)_mm512_mask_mov_epi32((__m512i)no, m, (__m512i)yes); }
+static inline vec pick(mask m, vec yes, vec no) { return (vec)_mm512_mask_blend_epi32(m, (__m512i)no, (__m512i)yes); }
 static inline vec keep(mask m, vec x) { return (vec)_mm512_maskz_mov_epi32(m, (__m512i)x); }
 static inline vec drop(mask m, vec x) { return (vec)_mm512_maskz_mov_epi32((mask)~m, (__m512i)x); }
 #else

@@ -1,8 +1,11 @@
 /* examples/xorshift in vector C: a generator in every lane, UNROLL vectors side by side. */
 #include "vector.h"
 
-#ifndef UNROLL
+#if defined UNROLL
+#elif LANES == 16
 #define UNROLL 4
+#else
+#define UNROLL 6
 #endif
 
 void NATIVE(xorshift)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first,
