@@ -28,12 +28,12 @@ def scalar(kind, value):
 
 def buffer_in(path, kind="u32"):
     """A buffer that the kernel only reads, with the contents of a raw file."""
-    return f"buf:{kind}=@{path}"
+    return f"{kind}[]=@{path}"
 
 
 def buffer_out(path, words, kind="u32"):
     """A buffer of zeros that is written to a raw file after the run."""
-    return f"buf:{kind}=fill(0)x{words}>{path}"
+    return f"{kind}[{words}]:out={path}"
 
 
 def run_arguments(name, grid, block, arguments):
