@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes the checked-in PTX again from the CUDA sources. Only needed after a change to a source: using the examples needs no CUDA.
-# NVCC names the compiler (nvcc 13 made the files here); with PTXAS set or found beside it, every file is also assembled.
+# Makes the checked-in PTX again from the CUDA sources. Only needed after a change to a source: using the
+# examples needs no CUDA. NVCC names the compiler (nvcc 13 made the files here); with PTXAS set or found
+# beside it, every file is also assembled.
 set -eu
 cd "$(dirname "$0")"
 nvcc=${NVCC:-nvcc}

@@ -1,5 +1,5 @@
-/* examples/scan in vector C: neighbouring threads in neighbouring lanes. The sums of a vector are made by shifting it up by
- * 1, 2, 4 … lanes, and the last sum of a vector is carried into the next. */
+/* examples/scan in vector C: neighbouring threads in neighbouring lanes. The sums of a vector are made by
+ * shifting it up by 1, 2, 4 … lanes, and the last sum of a vector is carried into the next. */
 #include "vector.h"
 
 enum { MOST = 1024 / LANES };
@@ -8,11 +8,11 @@ enum { MOST = 1024 / LANES };
 #if LANES == 16 && defined __AVX512F__
 #define UP(x, d) ((vec)_mm512_alignr_epi32((__m512i)(x), _mm512_setzero_si512(), 16 - d))
 #elif LANES == 16
-#define UP(x, d)                                                                                                      \
-    __builtin_shufflevector(splat(0), x, 16 - d, 17 - d, 18 - d, 19 - d, 20 - d, 21 - d, 22 - d, 23 - d, 24 - d,      \
-                            25 - d, 26 - d, 27 - d, 28 - d, 29 - d, 30 - d, 31 - d)
+#define UP(x, d)                                                                                             \
+    __builtin_shufflevector(splat(0), x, 16 - d, 17 - d, 18 - d, 19 - d, 20 - d, 21 - d, 22 - d, 23 - d,     \
+                            24 - d, 25 - d, 26 - d, 27 - d, 28 - d, 29 - d, 30 - d, 31 - d)
 #elif LANES == 8
-#define UP(x, d)                                                                                                      \
+#define UP(x, d)                                                                                             \
     __builtin_shufflevector(splat(0), x, 8 - d, 9 - d, 10 - d, 11 - d, 12 - d, 13 - d, 14 - d, 15 - d)
 #else
 #define UP(x, d) __builtin_shufflevector(splat(0), x, 4 - d, 5 - d, 6 - d, 7 - d)
@@ -32,16 +32,16 @@ static inline vec vector_sums(vec x) {
 
 /* The lanes moved round by d, and the last lane in every lane. */
 #if LANES == 16
-#define ROUND(x, d)                                                                                                   \
-    __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9, d + 10, d + 11,    \
-                            d + 12, d + 13, d + 14, d + 15)
+#define ROUND(x, d)                                                                                          \
+    __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9, d + 10,  \
+                            d + 11, d + 12, d + 13, d + 14, d + 15)
 #define LAST(x) __builtin_shufflevector(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
 #elif LANES == 8
 #define ROUND(x, d) __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7)
-#define LAST(x) __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7)
+#define LAST(x)     __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7)
 #else
 #define ROUND(x, d) __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3)
-#define LAST(x) __builtin_shufflevector(x, x, 3, 3, 3, 3)
+#define LAST(x)     __builtin_shufflevector(x, x, 3, 3, 3, 3)
 #endif
 
 /* The largest lane, in every lane. */
@@ -56,8 +56,8 @@ static inline vec largest(vec x) {
     return max_of(x, ROUND(x, 1));
 }
 
-/* One round of one block, in place: the sums of x ^ flip over the first `here` places, and 0 for the places after them.
- * Returns the maximum, in every lane. */
+/* One round of one block, in place: the sums of x ^ flip over the first `here` places, and 0 for the places
+ * after them. Returns the maximum, in every lane. */
 static inline vec block_sums(vec *x, vec flip, uint32_t vectors, uint32_t here) {
     vec carry = {0}, top = {0};
     for (uint32_t v = 0; v < vectors; v++) {

@@ -2,19 +2,22 @@
 #include "native.h"
 #include <string.h>
 
-#define DECLARE(w)                                                                                                    \
-    void lw_native_sha256_w##w(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);                 \
-    void lw_native_chacha20_w##w(uint32_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t,        \
-                                 uint32_t, uint32_t);                                                                 \
-    void lw_native_xorshift_w##w(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);               \
-    void lw_native_bigshift_w##w(uint32_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t,        \
-                                 uint32_t);                                                                           \
-    void lw_native_scan_w##w(uint32_t *, uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t,        \
-                             uint32_t);                                                                               \
-    void lw_native_mandelbrot_w##w(uint32_t *, uint32_t, uint32_t, float, float, float, uint32_t, uint32_t, uint32_t);
-#define TABLE(level, w)                                                                                               \
-    {level, w, lw_native_sha256_w##w, lw_native_chacha20_w##w, lw_native_xorshift_w##w, lw_native_bigshift_w##w,      \
-     lw_native_scan_w##w, lw_native_mandelbrot_w##w}
+#define DECLARE(w)                                                                                           \
+    void lw_native_sha256_w##w(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);        \
+    void lw_native_chacha20_w##w(uint32_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t,         \
+                                 uint32_t, uint32_t, uint32_t);                                              \
+    void lw_native_xorshift_w##w(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);      \
+    void lw_native_bigshift_w##w(uint32_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t,         \
+                                 uint32_t, uint32_t);                                                        \
+    void lw_native_scan_w##w(uint32_t *, uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t,         \
+                             uint32_t, uint32_t);                                                            \
+    void lw_native_mandelbrot_w##w(uint32_t *, uint32_t, uint32_t, float, float, float, uint32_t, uint32_t,  \
+                                   uint32_t);
+#define TABLE(level, w)                                                                                      \
+    {                                                                                                        \
+        level, w, lw_native_sha256_w##w, lw_native_chacha20_w##w, lw_native_xorshift_w##w,                   \
+            lw_native_bigshift_w##w, lw_native_scan_w##w, lw_native_mandelbrot_w##w                          \
+    }
 
 #ifdef __x86_64__
 DECLARE(16)
@@ -29,8 +32,8 @@ static int can_run(const lw_native *n) {
                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl");
     if (n->lanes == 8)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-               __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     return __builtin_cpu_supports("sse4.2");
 }
 #else

@@ -1,8 +1,9 @@
-// Shifts of 512-bit numbers by an amount of their own, one thread a number: whole words by selection in four steps, then the
-// remaining bits by funnel shifts.
+// Shifts of 512-bit numbers by an amount of their own, one thread a number: whole words by selection in four
+// steps, then the remaining bits by funnel shifts.
 //
-// A number is 16 words, the least significant first. The output holds, for each number, x << n and x >> n. With rounds > 1,
-// x ^ (x << n) ^ (x >> n) is the next x, and its lowest word moves n on, so that neither stays the same in the loop.
+// A number is 16 words, the least significant first. The output holds, for each number, x << n and x >> n.
+// With rounds > 1, x ^ (x << n) ^ (x >> n) is the next x, and its lowest word moves n on, so that neither
+// stays the same in the loop.
 
 #include <stdint.h>
 
@@ -44,7 +45,8 @@ __device__ static void load(uint32_t x[WORDS], const uint4 *from) {
 
 __device__ static void store(uint4 *to, const uint32_t x[WORDS]) {
 #pragma unroll
-    for (int k = 0; k < WORDS / 4; k++) to[k] = make_uint4(x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]);
+    for (int k = 0; k < WORDS / 4; k++)
+        to[k] = make_uint4(x[4 * k], x[4 * k + 1], x[4 * k + 2], x[4 * k + 3]);
 }
 
 extern "C" __global__ void bigshift(uint4 *out, const uint4 *number, const uint32_t *amount, uint32_t count,

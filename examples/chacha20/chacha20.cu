@@ -1,7 +1,8 @@
 // The ChaCha20 keystream of RFC 8439, one thread a 64-byte block.
 //
-// Thread i makes the block whose counter is `counter + i`. With rounds > 1 the first 32 bytes of a block become the key of the
-// next one, which then stands in the output in its place; so nothing but nonce and counter stays the same in the loop.
+// Thread i makes the block whose counter is `counter + i`. With rounds > 1 the first 32 bytes of a block
+// become the key of the next one, which then stands in the output in its place; so nothing but nonce and
+// counter stays the same in the loop.
 
 #include <stdint.h>
 
@@ -14,8 +15,8 @@ __device__ static void quarter(uint32_t &a, uint32_t &b, uint32_t &c, uint32_t &
     c += d, b = rotl(b ^ c, 7);
 }
 
-extern "C" __global__ void chacha20(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter,
-                                    uint32_t count, uint32_t rounds) {
+extern "C" __global__ void chacha20(uint32_t *out, const uint32_t *key, const uint32_t *nonce,
+                                    uint32_t counter, uint32_t count, uint32_t rounds) {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
 

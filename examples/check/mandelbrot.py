@@ -13,12 +13,12 @@ import tempfile
 import common
 
 BLOCK, SAMPLE = (32, 4), 24
-LEFT, TOP, STEP_FOR = -2.25, -1.25, 3.0  # the picture is 3.0 wide, whatever its pixels
+LEFT, TOP, WIDE = -2.25, -1.25, 3.0  # the part of the plane, whatever its pixels
 
 
 def step(case):
-    """The distance of two pixels: a power of two divided by an integer, then rounded to f32 as the tools will do."""
-    return round_f32(fractions.Fraction(STEP_FOR) / case["width"])
+    """The distance of two pixels, as an f32."""
+    return round_f32(fractions.Fraction(WIDE) / case["width"])
 
 
 def make(directory, case):
@@ -39,8 +39,7 @@ def args(directory, case):
 
 
 def round_f32(x):
-    """A rational number rounded to the nearest f32, ties to even; the values here are finite and need no subnormals' care
-    beyond the fixed smallest exponent."""
+    """A rational number rounded to the nearest f32, ties to even. Overflow does not occur here and is not handled."""
     if x == 0:
         return fractions.Fraction(0)
     magnitude = abs(x)

@@ -1,12 +1,12 @@
 // Escape times of the Mandelbrot set, one thread a pixel, f32: a loop that every lane leaves at its own time.
 //
-// The rounding of every operation is written out (…_rn), so that the compiler neither fuses nor splits any of them and the
-// counts are the same on every machine.
+// The rounding of every operation is written out (…_rn), so that the compiler neither fuses nor splits any of
+// them and the counts are the same on every machine.
 
 #include <stdint.h>
 
-extern "C" __global__ void mandelbrot(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top,
-                                      float step, uint32_t limit) {
+extern "C" __global__ void mandelbrot(uint32_t *iterations, uint32_t width, uint32_t height, float left,
+                                      float top, float step, uint32_t limit) {
     uint32_t column = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t row = blockIdx.y * blockDim.y + threadIdx.y;
     if (column >= width || row >= height) return;

@@ -1,7 +1,7 @@
 // Inclusive prefix sums within each block, and the block's maximum, by warp shuffles and shared memory.
 //
-// Blocks are whole warps: blockDim.x is a multiple of 32, at most 1024. Positions past `count` count as 0. With rounds > 1 the
-// sums, changed by the block's maximum, are the next values.
+// Blocks are whole warps: blockDim.x is a multiple of 32, at most 1024. Positions past `count` count as 0.
+// With rounds > 1 the sums, changed by the block's maximum, are the next values.
 
 #include <stdint.h>
 
@@ -22,7 +22,8 @@ __device__ static uint32_t warp_max(uint32_t x) {
     return x;
 }
 
-extern "C" __global__ void scan(uint32_t *sums, uint32_t *maxima, const uint32_t *values, uint32_t count, uint32_t rounds) {
+extern "C" __global__ void scan(uint32_t *sums, uint32_t *maxima, const uint32_t *values, uint32_t count,
+                                uint32_t rounds) {
     __shared__ uint32_t warp_sum[32], warp_top[32], block_top;
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;

@@ -1,7 +1,8 @@
 // SHA-256 of many messages of 52 bytes, one thread a message.
 //
-// 52 bytes and the padding fill one 64-byte block exactly, so a thread compresses one block a round. With rounds > 1 the
-// digest feeds the next message (see README.md), which keeps every word of every block different in every round.
+// 52 bytes and the padding fill one 64-byte block exactly, so a thread compresses one block a round. With
+// rounds > 1 the digest feeds the next message (see README.md), which keeps every word of every block
+// different in every round.
 
 #include <stdint.h>
 
@@ -38,7 +39,8 @@ __device__ static void compress(uint32_t h[8], uint32_t w[16]) {
     h[0] += a, h[1] += b, h[2] += c, h[3] += d, h[4] += e, h[5] += f, h[6] += g, h[7] += hh;
 }
 
-extern "C" __global__ void sha256(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds) {
+extern "C" __global__ void sha256(uint32_t *digest, const uint32_t *message, uint32_t count,
+                                  uint32_t rounds) {
     uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= count) return;
 
