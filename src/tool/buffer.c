@@ -94,9 +94,7 @@ static uint64_t random_word(uint64_t seed, uint32_t number, uint64_t index) {
 static uint64_t random_float(const lw_arg *arg, uint64_t word) {
     bool whole = arg->source == LW_ARG_RANDOM;
     double low = whole ? 0 : lw_value_double(LW_T_f64, arg->start), high = whole ? 1 : lw_value_double(LW_T_f64, arg->end);
-    /* Not contracted to a fused operation: the product is stored first. */
-    volatile double scaled = (double)(word >> 11) * 0x1p-53 * (high - low);
-    uint64_t bits = lw_value_round(arg->type, low + scaled, true);
+    uint64_t bits = lw_value_round(arg->type, low + (double)(word >> 11) * 0x1p-53 * (high - low), true);
     return lw_value_double(arg->type, bits) < high ? bits : lw_value_round(arg->type, low, true);
 }
 
@@ -110,8 +108,8 @@ static uint64_t random_element(const lw_arg *arg, uint64_t word) {
 
 static uint64_t range_element(const lw_arg *arg, uint64_t index) {
     if (!lw_value_is_float(arg->type)) return arg->start + arg->step * index;
-    volatile double scaled = (double)index * lw_value_double(LW_T_f64, arg->step);
-    return lw_value_round(arg->type, lw_value_double(LW_T_f64, arg->start) + scaled, false);
+    double start = lw_value_double(LW_T_f64, arg->start), step = lw_value_double(LW_T_f64, arg->step);
+    return lw_value_round(arg->type, start + (double)index * step, false);
 }
 
 static uint64_t element(const lw_arg *arg, uint64_t seed, uint64_t index) {

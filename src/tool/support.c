@@ -127,11 +127,6 @@ bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size) {
     return true;
 }
 
-static bool write_failed(const char *path, int error) {
-    lw_tool_error(LW_D_cannot_write, path, strerror(error));
-    return false;
-}
-
 /* Two pieces of memory that are written one behind the other. */
 typedef struct pieces {
     const char *at[2];
@@ -148,7 +143,8 @@ static int write_fd(int fd, const pieces *p) {
     return 0;
 }
 
-/* A new file that takes the place of the old one, so that a fault in the middle leaves the old one. */
+/* A new file that takes the place of the old one, so that a fault in the middle leaves the old one. EACCES: the folder takes no
+ * new file. */
 static int replace(const char *path, const pieces *p, mode_t mode) {
     lw_text other = {0};
     lw_text_printf(&other, "%s.XXXXXX", path);
@@ -165,7 +161,10 @@ static int replace(const char *path, const pieces *p, mode_t mode) {
 static int write_pieces(const char *path, const pieces *p) {
     struct stat about;
     if (!strcmp(path, "-")) return fflush(stdout) ? errno : write_fd(STDOUT_FILENO, p);
-    if (!lstat(path, &about) && S_ISREG(about.st_mode)) return replace(path, p, about.st_mode & 07777);
+    if (!lstat(path, &about) && S_ISREG(about.st_mode)) {
+        int error = replace(path, p, about.st_mode & 07777);
+        if (error != EACCES) return error;
+    }
     /* New files, devices, pipes, and what links lead to. */
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = fd < 0 ? errno : write_fd(fd, p);
     if (fd >= 0 && close(fd) && !error) error = errno;

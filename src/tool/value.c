@@ -44,7 +44,7 @@ static double double_of(uint64_t bits) {
 /* The magnitude of a finite binary64 in a smaller layout, which may come out as infinity. */
 static uint64_t narrow(uint64_t magnitude, layout to, bool toward_zero) {
     int exponent = (int)(magnitude >> 52), shift = 52 - to.mantissa;
-    uint64_t full = magnitude & (UINT64_C(1) << 52) - 1;
+    uint64_t full = magnitude & ((UINT64_C(1) << 52) - 1);
     if (exponent) full |= UINT64_C(1) << 52;
     else exponent = 1;
     exponent += (1 << (to.exponent - 1)) - 1 - 1023;
@@ -53,7 +53,7 @@ static uint64_t narrow(uint64_t magnitude, layout to, bool toward_zero) {
         exponent = 1;
     }
     if (shift > 54) return 0; /* below half of the smallest subnormal */
-    uint64_t kept = full >> shift, rest = full & (UINT64_C(1) << shift) - 1, half = UINT64_C(1) << (shift - 1);
+    uint64_t kept = full >> shift, rest = full & ((UINT64_C(1) << shift) - 1), half = UINT64_C(1) << (shift - 1);
     if (!toward_zero && (rest > half || (rest == half && kept & 1))) kept++;
     uint64_t most = ((UINT64_C(1) << to.exponent) - 1) << to.mantissa; /* infinity */
     /* The hidden bit of `kept` adds one to the exponent, and so does a carry out of the rounding. */
@@ -75,7 +75,7 @@ double lw_value_double(lw_type type, uint64_t bits) {
     if (type == LW_T_f64) return double_of(bits);
     layout from = layout_of(type);
     int exponent = (int)(bits >> from.mantissa) & ((1 << from.exponent) - 1), bias = (1 << (from.exponent - 1)) - 1;
-    uint64_t mantissa = bits & (UINT64_C(1) << from.mantissa) - 1;
+    uint64_t mantissa = bits & ((UINT64_C(1) << from.mantissa) - 1);
     double value = ldexp((double)mantissa, (exponent ? exponent : 1) - bias - from.mantissa);
     if (exponent == (1 << from.exponent) - 1) value = mantissa ? (double)NAN : HUGE_VAL;
     else if (exponent) value += ldexp(1, exponent - bias);
