@@ -82,7 +82,7 @@ static const char doc[] =
     "  s32[64]=range:-32                -32 ... 31\n"
     "  f32[1K]=random:-1:1:out=r.npy:print=hex\n\n"
     "Examples:\n"
-    "  lanewise run k.ptx -g 4 -b 256 -a f32[]=@x.npy -a f32[1K]:out=y.npy -a u32=1K\n"
+    "  lanewise run k.ptx -g 4 -b 256 -a f32[]=@x.npy -a f32[1K]:out=y.npy\n"
     "  lanewise run k.ptx --kernel saxpy --block 8 --arg f32=2.5 \\\n"
     "      --arg f32[8]=range --arg f32[8]=1:print\n"
     "  lanewise run loop.ptx --timeout 2 --stats\n\n"
