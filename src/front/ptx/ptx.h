@@ -77,6 +77,7 @@ typedef struct lw_operand {
     lw_select select : 8;
     bool negated;     /* !p, or -reg in front of a name */
     bool single, is_unsigned;
+    bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
     lw_place place;
     lw_symbol *name;
     uint64_t value;   /* INT, FLOAT */
@@ -135,6 +136,7 @@ typedef struct lw_object {
     uint64_t unified_id[2];
     lw_space pointer_space;
     uint32_t pointer_align;
+    bool pointer_align_written;
     uint32_t range;
     uint32_t align;           /* bytes; the type's own where none is written */
     bool align_written;
@@ -150,6 +152,7 @@ typedef struct lw_object {
     uint32_t statement;
     struct lw_function *function; /* FUNCTION: itself; PROTOTYPE: its signature; ALIAS: the aliasee once resolved */
     uint32_t target_count;
+    bool is_branch;               /* TARGETS: .branchtargets, not .calltargets */
     lw_operand *targets;          /* TARGETS: names; ALIAS: one name */
 } lw_object;
 
