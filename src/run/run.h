@@ -203,12 +203,13 @@ void lw_gang_unpark(lw_gang *gang);                                      /* park
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
 
-enum { LW_BARRIERS = 16 };
+enum { LW_BARRIERS = 16, LW_CTA_WARPS = 32 };
 
 typedef struct lw_barrier {
-    uint32_t arrived;      /* threads, as the hardware counts them */
+    bool in_use;           /* the rest means nothing unless this is set */
+    uint32_t came[LW_CTA_WARPS]; /* lanes of each warp that arrived */
+    uint32_t arrived;      /* threads that arrived and then arrived again, as the hardware counts them */
     uint32_t expected;     /* 0: all threads that have not exited */
-    bool in_use;
     uint32_t popc; bool all, any; /* of barrier.red */
 } lw_barrier;
 
