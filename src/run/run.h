@@ -98,14 +98,14 @@ typedef struct lw_trap_record {
 
 /* ---- Frames: activations of functions ------------------------------------------------------------------ */
 
-/* One activation, shared by the lanes that made the call together. Lanes of it are in `lanes` while this is their innermost frame,
- * in `owned` as long as they will come back to it. */
+/* One activation, shared by the lanes that made the call together. `owned` are those that have not returned from it (they may
+ * be in a function called from here) and have not exited. */
 typedef struct lw_frame {
     const lw_code *code;
     struct lw_frame *caller;
     struct lw_frame *next, *previous; /* all frames of the gang, deepest first */
     const lw_call *call;              /* in the caller */
-    lw_mask lanes, owned;
+    lw_mask owned;
     uint32_t ready_count;             /* blocks with a bit in `ready` */
     uint32_t parked_count;            /* blocks with pending lanes that wait for others (warp_sync) */
     uint32_t local_base;              /* of this frame's local memory, per lane */
@@ -126,6 +126,9 @@ typedef struct lw_wait {
 
 /* ---- Gang ---------------------------------------------------------------------------------------------- */
 
+struct lw_cta;
+typedef struct lw_cta lw_cta;
+
 typedef enum lw_gang_state { LW_GANG_ready, LW_GANG_waiting, LW_GANG_done, LW_GANG_trapped } lw_gang_state;
 
 enum { LW_HINTS = 16 };
@@ -142,12 +145,14 @@ struct lw_gang {
     uint64_t warp_instructions, lane_instructions;
     lw_mask guard_mask; bool guard_full; /* what `unguard` restores */
 
-    struct lw_cta *cta;
+    lw_cta *cta;
     uint32_t number;      /* within the CTA */
     uint32_t first;       /* number of its first thread in the CTA */
     lw_mask exist, exited;
     lw_gang_state state;
-    lw_frame *frames;     /* list of all */
+    const lw_op *resume;  /* where to go on; NULL: lw_gang_select tells */
+    uint32_t turns;       /* times in a row that the budget ran out */
+    lw_frame *frames;     /* list of all, the newest first */
     lw_frame *free_frames;
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
     bool force;           /* nothing else can run: warp_sync goes on with the lanes that came */
@@ -179,8 +184,16 @@ static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {
 /* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return lw_gang_trap(…)`. */
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details);
 
-/* Runs until the gang waits, yields, ends or traps. */
+/* Makes a gang ready for its lanes of a CTA: entry frame, all lanes at block 0. gang->cta->grid must be set; tid and local are the
+ * caller's. False: no memory. lw_gang_end frees what frames and waits hold; needed before the program goes away. */
+bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number);
+void lw_gang_end(lw_gang *gang);
+
+/* Runs until the gang waits, uses up its budget (state stays ready), ends or traps. */
 void lw_gang_run(lw_gang *gang);
+
+/* A frame for lanes that enter a function, at block 0 but not yet pending anywhere. NULL: stack or memory exhausted. */
+lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes);
 
 /* Flow helpers shared by the steps of flow.c and sync.c. All return the operation to go on with, or NULL. */
 const lw_op *lw_gang_select(lw_gang *gang);                              /* the lowest ready block of the deepest frame */
@@ -199,7 +212,7 @@ typedef struct lw_barrier {
     uint32_t popc; bool all, any; /* of barrier.red */
 } lw_barrier;
 
-typedef struct lw_cta {
+struct lw_cta {
     struct lw_grid *grid;
     const lw_program *program;
     uint32_t index[3];
@@ -213,7 +226,7 @@ typedef struct lw_cta {
     lw_trap_record trap;
     struct lw_cta *next;    /* of the worker's list */
     size_t shared_room; uint32_t gang_room;
-} lw_cta;
+};
 
 /* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */
 void lw_cta_check_barriers(lw_cta *cta);

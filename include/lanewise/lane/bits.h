@@ -97,7 +97,7 @@ static inline uint64_t lw_brev_b64(uint64_t a) {
 
 /* The low n bits set; n may be anything. */
 static inline uint32_t lw_ones_b32_(uint32_t n) { return n > 31 ? UINT32_MAX : (1u << (n & 31)) - 1; }
-static inline uint64_t lw_ones_b64_(uint32_t n) {
+static inline uint64_t lw_ones_b64_(uint64_t n) {
     return n > 63 ? UINT64_MAX : (UINT64_C(1) << (n & 63)) - 1;
 }
 
@@ -280,10 +280,10 @@ static inline uint32_t lw_prmt_rc8(uint32_t a, uint32_t b, uint32_t c) {
     return lw_prmt(a, b, (c & 3) * 0x1111u);
 }
 static inline uint32_t lw_prmt_ecl(uint32_t a, uint32_t b, uint32_t c) {
-    return lw_prmt(a, b, (uint32_t)(UINT64_C(0x3333322232113210) >> 16 * (c & 3)));
+    return lw_prmt(a, b, 0x3210u + (0x123u >> 4 * (3 - (c & 3))));
 }
 static inline uint32_t lw_prmt_ecr(uint32_t a, uint32_t b, uint32_t c) {
-    return lw_prmt(a, b, (uint32_t)(UINT64_C(0x3210221011100000) >> 16 * (c & 3)));
+    return lw_prmt(a, b, 0x3210u - (0x3210u << 4 * (c & 3) & 0xffffu));
 }
 static inline uint32_t lw_prmt_rc16(uint32_t a, uint32_t b, uint32_t c) {
     return lw_prmt(a, b, 0x1010u + (c & 1) * 0x2222u);

@@ -273,19 +273,20 @@ static inline int64_t lw_sad_s64(int64_t a, int64_t b, int64_t c) {
  * spelled  PTX div of .u and .s, 16 32 64 bits
  * source   PTX ISA 9.7.1.8 */
 static inline uint16_t lw_div_u16(uint16_t a, uint16_t b) {
-    return b ? (uint16_t)(int32_t)((float)a / (float)(b ? b : 1)) : UINT16_MAX;
+    return (uint16_t)((int32_t)((float)a / (float)(b | (b == 0))) | -(b == 0));
 }
 static inline uint32_t lw_div_u32(uint32_t a, uint32_t b) {
-    return b ? (uint32_t)((double)a / (double)(b ? b : 1)) : UINT32_MAX;
+    return (uint32_t)((double)a / (double)(b | (b == 0))) | (0u - (b == 0));
 }
 static inline uint64_t lw_div_u64(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
 static inline int16_t lw_div_s16(int16_t a, int16_t b) {
-    return b ? (int16_t)(int32_t)((float)a / (float)(b ? b : 1)) : -1;
+    return (int16_t)((int32_t)((float)a / (float)(b | (b == 0))) | -(b == 0));
 }
 static inline int32_t lw_div_s32(int32_t a, int32_t b) {
-    bool special = (b == 0) | (b == -1);
-    int32_t quotient = (int32_t)((double)a / (double)(special ? 1 : b));
-    return b == 0 ? -1 : b == -1 ? (int32_t)(0u - (uint32_t)a) : quotient;
+    bool overflow = (a == INT32_MIN) & (b == -1);
+    int32_t divisor =
+        b + (b == 0) + 2 * overflow; /* 1 instead of 0, and instead of -1 where that overflows */
+    return (int32_t)((double)a / (double)divisor) | -(b == 0);
 }
 static inline int64_t lw_div_s64(int64_t a, int64_t b) {
     return b == 0 ? -1 : b == -1 ? (int64_t)(0u - (uint64_t)a) : a / b;

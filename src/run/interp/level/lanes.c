@@ -106,9 +106,8 @@ static inline lw_mask gather(const uint8_t from[LW_GANG_LANES]) { return lw_byte
 /* The loop: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
  * same element, which `ivdep` lets the compiler rely on. */
 #define EACH(i) \
-    const uint32_t lanes = gang->lanes; \
-    for (uint32_t base = 0; base < lanes; base += LW_WARP_LANES) \
-        LW_NO_OVERLAP for (uint32_t i = base; i < base + LW_WARP_LANES; i++)
+    for (size_t base = 0, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+        LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++)
 
 #define STEP_HEAD(name, variant) static const lw_op *name##_##variant(lw_gang *gang, const lw_op *op)
 #define STEP_TAIL(D) \
