@@ -65,6 +65,8 @@ static lw_object *add_object(lw_parser *p, lw_statement_kind statement, lw_objec
     lw_object *o = LW_NEW(p->arena, lw_object);
     *o = (lw_object){.kind = kind, .name = name, .place = place, .owner = p->function};
     o->statement = p->function->body.count;
+    o->scope = p->scopes[p->depth];
+    LW_PUSH(p->arena, p->function->labels) = o;
     lw_statement *s = &LW_PUSH(p->arena, p->function->body);
     s->kind = statement;
     s->place = place;
@@ -217,6 +219,7 @@ static void close_scope(lw_parser *p) {
 
 static void open_scope(lw_parser *p) {
     if (!lw_parser_enter(p)) return;
+    p->scopes[p->depth] = ++p->scope_count;
     add_statement(p, LW_S_OPEN, p->token.place);
     lw_parser_next(p);
 }
@@ -225,7 +228,7 @@ static void open_scope(lw_parser *p) {
 static void parse_body(lw_parser *p) {
     lw_place brace = p->token.place;
     lw_parser_next(p);
-    p->depth = 0;
+    p->depth = p->scope_count = p->scopes[0] = 0;
     for (;;) {
         if (lw_parser_at_end(p) || at_next_function(p)) break;
         if (lw_parser_at(p, '}')) {

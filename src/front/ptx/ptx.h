@@ -145,6 +145,8 @@ typedef struct lw_object {
     uint64_t size;            /* bytes in memory, 0 for registers and unsized arrays */
     lw_init *init;            /* or NULL */
     struct lw_function *owner; /* the function it is declared in; NULL at module scope */
+    uint32_t scope;            /* labels: number of the scope in its function, 0 the outermost, counted by OPEN */
+    bool listed;               /* private to the resolver */
     uint32_t number;           /* for the stages behind: dense number within its kind */
     uint64_t address;          /* set by layout: offset within its space */
 
@@ -209,7 +211,10 @@ typedef struct lw_function {
     lw_place place, body_place;
     LW_LIST(lw_directive) directives;
     LW_LIST(lw_statement) body; /* flat; nesting by OPEN and CLOSE */
-    uint32_t label_count, register_count; /* set by resolve: dense numbers for lowering */
+    LW_LIST(lw_object *) labels; /* in source order, prototypes and target lists too; `scope` tells where they are seen */
+    uint32_t label_count;        /* set by resolve: labels are numbered from 0 */
+    uint32_t register_count;     /* set by resolve: each register variable has as many numbers as it names registers times
+                                    elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
     uint32_t instruction_count;
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
