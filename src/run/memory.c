@@ -8,14 +8,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum {
-    LW_GRANULE = 256, /* alignment of allocations, and the least that stays free between two of them */
-    LW_ZONES = 2,
-};
+enum { LW_GRANULE = 256 }; /* alignment of allocations, and the least that stays free between two of them */
 
 #define LW_RESERVE_MOST  (1ull << 40)
 #define LW_RESERVE_LEAST (64ull << 20)
 #define LW_LOW_END       (1ull << 32)
+#define LW_SPREAD        (64ull << 20) /* addresses that may lie unused before gaps are searched for */
 
 typedef struct lw_zone {
     uint64_t from, to;
@@ -136,13 +134,6 @@ static void whole_pages(char *at, uint64_t size, char **from, char **to) {
     if (*to < *from) *to = *from;
 }
 
-/* Back to the system; they stay mapped and read as zero. */
-static void return_pages(char *at, uint64_t size) {
-    char *from, *to;
-    whole_pages(at, size, &from, &to);
-    if (to > from) madvise(from, (size_t)(to - from), MADV_DONTNEED);
-}
-
 /* Clears what was in use before, also what a launch that outlived a buffer has written there since. */
 static void clear(char *at, uint64_t size) {
     char *from, *to, *end = at + size;
@@ -170,23 +161,29 @@ static uint64_t room_before(const lw_ranges *ranges, uint32_t next, lw_zone zone
     return ranges->at[next].base - LW_GRANULE;
 }
 
-/* First fit in address order. `first_gap` skips the densely filled beginning: below it nothing can be placed at all. */
-static bool find_gap(lw_memory *memory, int number, uint64_t size, uint32_t *index, uint64_t *address) {
+static bool fits(const lw_memory *memory, lw_zone zone, uint32_t index, uint64_t size, uint64_t *address) {
+    uint64_t from = start_behind(memory->ranges, index, zone), to = room_before(memory->ranges, index, zone);
+    *address = from;
+    return to >= from && size <= to - from;
+}
+
+/* The next gap that is large enough, from where the last one was found on. Only where much has become free are earlier gaps
+ * looked at again: a search through all of them is then paid for by what it finds. */
+static bool find_gap(const lw_memory *memory, int number, uint64_t size, uint32_t *index, uint64_t *address) {
     const lw_ranges *ranges = memory->ranges;
     lw_zone zone = zone_of(memory, number);
-    bool tight = true; /* nothing but gaps that are too small for anything, so far */
-    if (memory->first_gap[number] < zone.from) memory->first_gap[number] = zone.from;
-    for (uint32_t i = lw_ranges_above(ranges, memory->first_gap[number]);; i++) {
-        uint64_t from = start_behind(ranges, i, zone), to = room_before(ranges, i, zone);
-        if (to >= from && size <= to - from) {
-            *index = i;
-            *address = from;
-            return true;
-        }
-        if (i == ranges->count || ranges->at[i].base >= zone.to) return false;
-        tight = tight && (to < from || to - from < LW_GRANULE);
-        if (tight) memory->first_gap[number] = ranges->at[i].base;
-    }
+    uint32_t first = lw_ranges_above(ranges, zone.from - 1), end = lw_ranges_above(ranges, zone.to - 1);
+    uint32_t start = lw_ranges_above(ranges, memory->last[number]);
+    if (start < first) start = first;
+    for (*index = start; *index < end; ++*index)
+        if (fits(memory, zone, *index, size, address)) return true;
+    uint64_t filled = memory->used + 2ull * LW_GRANULE * ranges->count;
+    bool sparse = memory->used_to[number] > zone.from + 2 * filled + LW_SPREAD;
+    if (!sparse && fits(memory, zone, end, size, address)) return true;
+    for (*index = first; *index < start; ++*index)
+        if (fits(memory, zone, *index, size, address)) return true;
+    *index = end;
+    return fits(memory, zone, end, size, address);
 }
 
 static bool take(lw_memory *memory, uint64_t size, uint64_t *address) {
@@ -200,6 +197,7 @@ static bool take(lw_memory *memory, uint64_t size, uint64_t *address) {
     ranges->at[at] = (lw_range){.base = *address, .size = size, .host = host_of(memory, *address)};
     ranges->count++;
     memory->used += size;
+    memory->last[zone] = *address;
     uint64_t end = *address + round_up(size), used_to = memory->used_to[zone];
     if (*address < used_to) clear(host_of(memory, *address), (used_to < end ? used_to : end) - *address);
     if (end > used_to) memory->used_to[zone] = end;
@@ -214,6 +212,16 @@ bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address) {
     return taken;
 }
 
+/* Pages in which nothing is allocated any more go back to the system; they stay mapped and read as zero. `at` is the number of the
+ * next allocation. */
+static void return_pages(const lw_memory *memory, uint32_t at, uint64_t address, uint64_t size) {
+    const lw_ranges *ranges = memory->ranges;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = address & ~(page - 1), to = (address + size + page - 1) & ~(page - 1);
+    if (at && ranges->at[at - 1].base + ranges->at[at - 1].size > from) from += page;
+    if (at < ranges->count && ranges->at[at].base < to) to -= page;
+    if (from < to) madvise(host_of(memory, from), to - from, MADV_DONTNEED);
+}
+
 static bool give(lw_memory *memory, uint64_t address) {
     uint32_t above = lw_ranges_above(memory->ranges, address);
     if (!above || memory->ranges->at[above - 1].base != address) return false;
@@ -224,10 +232,7 @@ static bool give(lw_memory *memory, uint64_t address) {
     memmove(&ranges->at[at], &ranges->at[at + 1], (ranges->count - at - 1) * sizeof ranges->at[0]);
     ranges->count--;
     memory->used -= size;
-    int zone = address >= LW_GLOBAL_HIGH;
-    if (at == 0) memory->first_gap[zone] = 0;
-    else if (ranges->at[at - 1].base < memory->first_gap[zone]) memory->first_gap[zone] = ranges->at[at - 1].base;
-    return_pages(host_of(memory, address), round_up(size));
+    return_pages(memory, at, address, size);
     return true;
 }
 

@@ -53,7 +53,7 @@ typedef struct lw_memory {
     uint64_t used, limit;
     bool low;          /* a module with 32-bit addresses is loaded: allocate below 4 GiB */
     lw_ranges *ranges; /* current; replaced as a whole while anybody else holds it */
-    uint64_t first_gap[2]; /* per zone, low and high: nothing fits below */
+    uint64_t last[2];      /* per zone, low and high: the latest allocation */
     uint64_t used_to[2];   /* nothing was ever allocated above */
 } lw_memory;
 
