@@ -94,8 +94,7 @@ typedef struct lw_symbol {
     uint32_t size;
     uint32_t hash;
     struct lw_symbol *next;
-    void *bound;      /* owned by the stage that resolves names: the innermost declaration in force */
-    uint32_t bound_scope;
+    void *bound;      /* owned by the stage at work: the parser's words, then the resolver's bindings */
     void *form;       /* for a mnemonic: the form it matched, cached by the form table */
 } lw_symbol;
 
@@ -108,6 +107,12 @@ typedef struct lw_symbols {
 void lw_symbols_init(lw_symbols *symbols, lw_arena *arena);
 lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size);
 uint32_t lw_hash(const char *text, size_t size);
+/* For a lexer that hashes while it reads: `state` starts at LW_HASH_START, takes each byte by LW_HASH_STEP, and is
+ * finished by LW_HASH_END; lw_symbol_find then skips the second reading. */
+#define LW_HASH_START             2166136261u
+#define LW_HASH_STEP(state, byte) (((state) ^ (unsigned char)(byte)) * 16777619u)
+#define LW_HASH_END(state)        ((state) ^ (state) >> 15)
+lw_symbol *lw_symbol_find(lw_symbols *symbols, const char *text, uint32_t size, uint32_t hash);
 
 /* ---- Diagnostics -------------------------------------------------------------------------------------- */
 

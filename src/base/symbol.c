@@ -2,9 +2,9 @@
 
 /* FNV-1a: short names, no adversary that gains by collisions beyond a slower parse of its own file. */
 uint32_t lw_hash(const char *text, size_t size) {
-    uint32_t hash = 2166136261u;
-    for (size_t i = 0; i < size; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-    return hash ^ hash >> 15;
+    uint32_t hash = LW_HASH_START;
+    for (size_t i = 0; i < size; i++) hash = LW_HASH_STEP(hash, text[i]);
+    return LW_HASH_END(hash);
 }
 
 void lw_symbols_init(lw_symbols *symbols, lw_arena *arena) {
@@ -26,7 +26,10 @@ static void grow(lw_symbols *symbols) {
 }
 
 lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size) {
-    uint32_t hash = lw_hash(text, size);
+    return lw_symbol_find(symbols, text, size, lw_hash(text, size));
+}
+
+lw_symbol *lw_symbol_find(lw_symbols *symbols, const char *text, uint32_t size, uint32_t hash) {
     for (lw_symbol *s = symbols->slots[hash & symbols->mask]; s; s = s->next)
         if (s->hash == hash && s->size == size && !memcmp(s->text, text, size)) return s;
     if (symbols->count > symbols->mask) grow(symbols);

@@ -77,6 +77,7 @@ typedef struct lw_operand {
     lw_select select : 8;
     bool negated;     /* !p, or -reg in front of a name */
     bool single, is_unsigned;
+    bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
     lw_place place;
     lw_symbol *name;
     uint64_t value;   /* INT, FLOAT */
@@ -135,6 +136,7 @@ typedef struct lw_object {
     uint64_t unified_id[2];
     lw_space pointer_space;
     uint32_t pointer_align;
+    bool pointer_align_written;
     uint32_t range;
     uint32_t align;           /* bytes; the type's own where none is written */
     bool align_written;
@@ -143,6 +145,8 @@ typedef struct lw_object {
     uint64_t size;            /* bytes in memory, 0 for registers and unsized arrays */
     lw_init *init;            /* or NULL */
     struct lw_function *owner; /* the function it is declared in; NULL at module scope */
+    uint32_t scope;            /* labels: number of the scope in its function, 0 the outermost, counted by OPEN */
+    bool listed;               /* private to the resolver */
     uint32_t number;           /* for the stages behind: dense number within its kind */
     uint64_t address;          /* set by layout: offset within its space */
 
@@ -150,6 +154,7 @@ typedef struct lw_object {
     uint32_t statement;
     struct lw_function *function; /* FUNCTION: itself; PROTOTYPE: its signature; ALIAS: the aliasee once resolved */
     uint32_t target_count;
+    bool is_branch;               /* TARGETS: .branchtargets, not .calltargets */
     lw_operand *targets;          /* TARGETS: names; ALIAS: one name */
 } lw_object;
 
@@ -206,7 +211,10 @@ typedef struct lw_function {
     lw_place place, body_place;
     LW_LIST(lw_directive) directives;
     LW_LIST(lw_statement) body; /* flat; nesting by OPEN and CLOSE */
-    uint32_t label_count, register_count; /* set by resolve: dense numbers for lowering */
+    LW_LIST(lw_object *) labels; /* in source order, prototypes and target lists too; `scope` tells where they are seen */
+    uint32_t label_count;        /* set by resolve: labels are numbered from 0 */
+    uint32_t register_count;     /* set by resolve: each register variable has as many numbers as it names registers times
+                                    elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
     uint32_t instruction_count;
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
@@ -289,10 +297,11 @@ typedef struct lw_form {
     const char *pattern;   /* mnemonic as the manual draws it */
     const char *operands;
     const char *section, *does;
-    uint16_t isa;          /* since PTX version, 10 * major + minor; 10 where not given */
+    uint16_t isa;          /* since PTX version, 10 * major + minor; 0 where not given: 1.0 */
     uint16_t sm;           /* since target; 0: all */
     uint16_t gone_isa, gone_sm; /* removed from this PTX version on for targets from gone_sm on; 0: never */
     uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
+    uint16_t more_isa, more_sm; /* gates of the optional operands, where they are younger than the form */
     bool family;           /* needs a target with suffix a or f */
     lw_agree agree;
     const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
@@ -304,25 +313,87 @@ extern const uint32_t lw_ptx_form_count;
 
 enum { LW_GROUPS_MAX = 16 };
 
+/* What one operand of a form may be; made from the row's operand text for one spelling. */
+typedef enum lw_shape {
+    LW_SHAPE_VALUE,   /* register or constant */
+    LW_SHAPE_REG,     /* register of any type */
+    LW_SHAPE_IMM,     /* integer constant */
+    LW_SHAPE_SOURCE,  /* what mov takes: also a name that stands for its address, or a special register */
+    LW_SHAPE_LABEL,
+    LW_SHAPE_TARGETS, /* name of a .branchtargets list */
+    LW_SHAPE_FUNC,    /* function, or register that holds its address */
+    LW_SHAPE_LIST,    /* ( … ) */
+    LW_SHAPE_ADDRESS, /* [ … ] */
+    LW_SHAPE_ANY,     /* unchecked */
+    LW_SHAPE_REST,    /* any number of unchecked operands */
+} lw_shape;
+
+typedef struct lw_operand_form {
+    const char *name;      /* the manual's letter, within the row's text */
+    uint8_t name_size;
+    lw_shape shape : 8;
+    lw_type type : 8;      /* of one element; LW_T_none: any */
+    uint32_t takes;        /* register types that agree, as bits by lw_type */
+    uint8_t vector;        /* elements; 1 scalar, 0: a { } list of any count whose sizes add up to the type */
+    bool written, optional, sink;
+    bool pair, pair_optional, pair_sink; /* d|p */
+    bool selectable;       /* .b0 … .h1 */
+} lw_operand_form;
+
 /* One spelling matched with its row. */
 typedef struct lw_match {
     const lw_form *form;
     uint32_t group_count;
     const char *group[LW_GROUPS_MAX + 1]; /* group[1] is the text that group 1 of the pattern took; "" where optional and absent */
     lw_type type;         /* the last type word of the spelling: type of operands that name none */
-    uint16_t lane;        /* 1 + number of the lane function, 0 for none */
-    bool executable;      /* has a lane function or an implemented step */
-    struct lw_operand_form *operand_forms; /* private to the verifier */
+    uint16_t lane;        /* lw_lane_id of the lane function, 0 for none */
+    bool executable;      /* has a lane function or a step */
+    uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */
+    lw_operand_form *operand_forms;
+    lw_space space;       /* of the address operand, by the space word of the spelling; none: generic */
+    /* the strongest gates of the row and of its modifiers, and which word asks for them (0: the instruction itself) */
+    uint16_t isa, sm;
+    uint8_t isa_word, sm_word;
+    const char *fault;    /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
+    uint8_t fault_word;
+    const struct lw_match *longer; /* for instructions with optional operands that the lane function does not know; or NULL */
+    bool gated;           /* this module is outside of a gate, or the form is deprecated: look closer */
 } lw_match;
 
 /* The match of a spelling; NULL where no row fits (then *why says what is wrong, for a diagnostic). Results are kept in the
- * mnemonic's symbol, so that each spelling is matched once a module. */
+ * mnemonic's symbol, so that each spelling is matched once a module. `why` may be NULL. */
 const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instruction, lw_text *why);
+
+/* The form of operand `index` of an instruction that has `count` operands; NULL beyond the last. */
+const lw_operand_form *lw_ptx_operand_form(const lw_match *match, uint32_t count, uint32_t index);
+
+/* As above, where the count of operands does not matter (it does only for bar.red). */
+bool lw_ptx_operand_is_written(const lw_match *match, uint32_t index);
+lw_type lw_ptx_operand_type(const lw_match *match, uint32_t operand);
+
+bool lw_ptx_is_opcode(const lw_symbol *opcode);
+
+/* For a spelling without a match: the number of the first word that no form takes (word_count: something is missing at the
+ * end); `expected` collects what could stand there. */
+uint32_t lw_ptx_first_wrong_word(const lw_instruction *instruction, lw_text *expected);
+
+/* Does the row take this spelling, words in the manual's order? For tests: lw_ptx_match asks all rows of the opcode. */
+bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count);
+
+/* Calls `each` with every spelling of a row, at most `cap`; false where there were more. For tests and documents. */
+bool lw_ptx_spellings(const lw_form *form, uint32_t cap, void (*each)(void *, const char *spelling), void *with);
+
+/* Modifiers that are newer than the forms they stand in (isa/ptx/gates.def). */
+typedef struct lw_gate {
+    const char *opcode; /* "*": any */
+    const char *word;
+    uint16_t isa, sm;
+} lw_gate;
 
 /* ---- Special registers (isa/ptx/special.def) ------------------------------------------------------------ */
 
 typedef enum lw_special {
-#define SPECIAL(name, text, type, isa, sm, does) LW_SPECIAL_##name,
+#define SPECIAL(name, text, type, vector, isa, sm, does) LW_SPECIAL_##name,
 #include "ptx/special.def"
     LW_SPECIAL_count
 } lw_special;

@@ -1,0 +1,38 @@
+/* Hand-written vector C for the kernels of examples/: the baseline that the benchmarks compare the engines
+ * with.
+ *
+ * Every function takes the parameters of its PTX kernel, in the same order and with the same memory layout
+ * (see examples/README.md), so the outputs compare bit for bit. Two more parameters say which part of the
+ * grid to do, so that work can be split over CPUs. Nothing is allocated, nothing is shared: calls on disjoint
+ * parts may run at the same time. */
+#ifndef LW_BENCH_NATIVE_H
+#define LW_BENCH_NATIVE_H
+
+#include <stdint.h>
+
+/* The kernels at one CPU level. */
+typedef struct lw_native {
+    const char *level; /* "v4", "v3", "v2" of x86-64, or "portable" */
+    uint32_t lanes;    /* 32-bit lanes of a vector */
+
+    void (*sha256)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds, uint32_t first,
+                   uint32_t threads);
+    void (*chacha20)(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter,
+                     uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads);
+    void (*xorshift)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first,
+                     uint32_t threads);
+    void (*bigshift)(uint32_t *out, const uint32_t *number, const uint32_t *amount, uint32_t count,
+                     uint32_t rounds, uint32_t first, uint32_t threads);
+    /* Whole blocks of `block` threads, a multiple of 32 and at most 1024, from `first_block` on. */
+    void (*scan)(uint32_t *sums, uint32_t *maxima, const uint32_t *values, uint32_t count, uint32_t rounds,
+                 uint32_t block, uint32_t first_block, uint32_t blocks);
+    /* Whole rows, from `first_row` on. */
+    void (*mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top,
+                       float step, uint32_t limit, uint32_t first_row, uint32_t rows);
+} lw_native;
+
+/* The kernels at a level by name, or at the best level for level = NULL. NULL if this build or this CPU lacks
+ * the level. */
+const lw_native *lw_native_find(const char *level);
+
+#endif

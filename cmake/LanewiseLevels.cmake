@@ -1,0 +1,71 @@
+# CPU levels. Each file of src/run/interp/level/ is compiled once per level, with
+#     LW_LEVEL         v4, v3, v2 or portable: to be pasted into the names that the file defines
+#     LW_LEVEL_NUMBER  4, 3, 2, 1
+# and all other files know what was built from LW_BUILT_v4, LW_BUILT_v3, LW_BUILT_v2, LW_BUILT_portable (1 or not defined).
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+  set(lw_known_levels v4 v3 v2 portable)
+else()
+  set(lw_known_levels portable)
+endif()
+set(LANEWISE_LEVELS "${lw_known_levels}" CACHE STRING "CPU levels to build, best first: v4;v3;v2;portable")
+
+foreach(level IN LISTS LANEWISE_LEVELS)
+  if(NOT level IN_LIST lw_known_levels)
+    message(FATAL_ERROR "LANEWISE_LEVELS: '${level}' is not one of: ${lw_known_levels}")
+  endif()
+endforeach()
+if(NOT "portable" IN_LIST LANEWISE_LEVELS)
+  message(FATAL_ERROR "LANEWISE_LEVELS: 'portable' must be among them; it runs where no other level does")
+endif()
+list(TRANSFORM LANEWISE_LEVELS PREPEND LW_BUILT_ OUTPUT_VARIABLE lw_built)
+list(TRANSFORM lw_built APPEND =1)
+target_compile_definitions(lanewise_flags INTERFACE ${lw_built})
+
+set(lw_number_v4 4)
+set(lw_number_v3 3)
+set(lw_number_v2 2)
+set(lw_number_portable 1)
+set(lw_march_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+set(lw_march_v3 -march=x86-64-v3)
+set(lw_march_v2 -march=x86-64-v2)
+set(lw_march_portable "")
+
+# No lane function reads errno or the exception flags; without these two options the compilers leave square roots and
+# float selections scalar. Values do not depend on them.
+set(lw_level_options -fno-math-errno -fno-trapping-math)
+
+# -O3 unrolls the loops over a warp. With gcc that more than doubles the time to compile, which the two levels of old machines
+# need not cost every build.
+set(lw_optimize_v4 -O3)
+set(lw_optimize_v3 -O3)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT LANEWISE_LEVELS STREQUAL "portable")
+  set(lw_optimize_v2 -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+  set(lw_optimize_portable ${lw_optimize_v2})
+else()
+  set(lw_optimize_v2 -O3)
+  set(lw_optimize_portable -O3)
+endif()
+
+# Fuzzing looks for faults in what surrounds the lane functions; these have the Debug build's UBSan, which takes a minute a level here.
+if(LANEWISE_FUZZ)
+  list(APPEND lw_level_options -fno-sanitize=undefined)
+endif()
+
+# Adds the object library lanewise_level_LEVEL for each level; the names go to OUT.
+function(lw_add_levels out)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/interp/level/*.c)
+  set(made "")
+  if(sources)
+    foreach(level IN LISTS LANEWISE_LEVELS)
+      add_library(lanewise_level_${level} OBJECT ${sources})
+      target_link_libraries(lanewise_level_${level} PRIVATE lanewise_flags)
+      target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_LEVEL_NUMBER=${lw_number_${level}})
+      target_compile_options(lanewise_level_${level} PRIVATE ${lw_level_options} ${lw_march_${level}}
+                                                              $<$<NOT:$<CONFIG:Debug>>:${lw_optimize_${level}}>)
+      set_target_properties(lanewise_level_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+      list(APPEND made lanewise_level_${level})
+    endforeach()
+  endif()
+  set(${out} ${made} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,19 @@
+# One object library per folder of src/: lanewise_base, lanewise_front …
+
+# Adds the stages and sets LW_STAGE_OBJECTS to all objects, those of the CPU levels included.
+function(lw_add_stages)
+  lw_add_levels(levels)
+  set(made ${levels})
+  foreach(stage IN LISTS ARGN)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${stage}/*.c)
+    list(FILTER sources EXCLUDE REGEX "/src/run/interp/level/")
+    if(sources)
+      add_library(lanewise_${stage} OBJECT ${sources})
+      target_link_libraries(lanewise_${stage} PRIVATE lanewise_flags)
+      set_target_properties(lanewise_${stage} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+      list(APPEND made lanewise_${stage})
+    endif()
+  endforeach()
+  list(TRANSFORM made REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  set(LW_STAGE_OBJECTS ${made} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,65 @@
+# How tests are registered.
+
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+if(NOT CMOCKA_FOUND)
+  message(FATAL_ERROR "LANEWISE_TESTS needs cmocka and pkg-config; script/bootstrap installs them")
+endif()
+
+# Runs a command at a CPU level, or skips it with a line that says so.
+add_executable(at_level ${PROJECT_SOURCE_DIR}/tests/at_level.c)
+target_link_libraries(at_level PRIVATE lanewise_flags)
+
+set(lw_test_environment
+    ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1
+    UBSAN_OPTIONS=print_stacktrace=1
+    TSAN_OPTIONS=halt_on_error=1)
+
+# lw_add_test(NAME name COMMAND command… [ONCE] [LABELS label…] [TIMEOUT seconds] [ENVIRONMENT name=value…] [SERIAL])
+# Registers name@LEVEL for each CPU level that is built, with LANEWISE_CPU set; with ONCE only `name`, for what does not
+# execute kernels. A test that exits with 77 is skipped, and says why on its output.
+function(lw_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ONCE;SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "lw_add_test(${arg_NAME}): what is '${arg_UNPARSED_ARGUMENTS}'?")
+  endif()
+  if(LANEWISE_TEST_LABEL AND NOT LANEWISE_TEST_LABEL IN_LIST arg_LABELS)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set(levels ${LANEWISE_LEVELS})
+  if(arg_ONCE)
+    set(levels once)
+  endif()
+  list(GET arg_COMMAND 0 program)
+  if(TARGET ${program})
+    list(REMOVE_AT arg_COMMAND 0)
+    list(PREPEND arg_COMMAND $<TARGET_FILE:${program}>)
+  endif()
+  foreach(level IN LISTS levels)
+    set(name ${LANEWISE_TEST_PREFIX}${arg_NAME})
+    set(command ${arg_COMMAND})
+    if(NOT arg_ONCE)
+      string(APPEND name @${level})
+      set(command at_level ${level} ${arg_COMMAND})
+    endif()
+    add_test(NAME ${name} COMMAND ${command})
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}"
+                                            RUN_SERIAL ${arg_SERIAL} ENVIRONMENT "${lw_test_environment};${arg_ENVIRONMENT}")
+  endforeach()
+endfunction()
+
+# lw_add_unit(name sources… [ONCE] [LABELS …] [TIMEOUT …]): a cmocka program that sees every stage from inside, as one test.
+function(lw_add_unit name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE;SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE lanewise_flags lanewise_static PkgConfig::CMOCKA Threads::Threads m)
+  set(options "")
+  foreach(flag ONCE SERIAL)
+    if(arg_${flag})
+      list(APPEND options ${flag})
+    endif()
+  endforeach()
+  lw_add_test(NAME ${name} COMMAND ${name} ${options} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+endfunction()

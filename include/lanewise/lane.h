@@ -1,0 +1,23 @@
+/* Every element function of Lanewise: what one instruction computes on one lane.
+ *
+ * Header-only and usable alone, from C11 or C++14. Each function is pure, total (no input is undefined) and
+ * written so that a loop over it vectorises:
+ *
+ *     #include <lanewise/lane.h>
+ *     for (int i = 0; i < 32; i++) d[i] = lw_shf_l_wrap(a[i], b[i], c[i]);
+ *
+ * A name is the mnemonic with its dots as underscores and the operand type last: setp.lt.s32 is
+ * lw_setp_lt_s32. Where the sign makes no difference there is one function with b16, b32 or b64; where an
+ * instruction has a single type the name has none. isa/lane.def lists every function with its types. Names
+ * that end in an underscore are parts of others.
+ */
+#ifndef LANEWISE_LANE_H
+#define LANEWISE_LANE_H
+
+#include "lane/logic.h"
+#include "lane/shift.h"
+#include "lane/integer.h"
+#include "lane/bits.h"
+#include "lane/compare.h"
+
+#endif /* LANEWISE_LANE_H */

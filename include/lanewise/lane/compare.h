@@ -1,0 +1,63 @@
+/* Comparisons of two lanes; each gives a predicate. lo ls hi hs are lt le gt ge of unsigned words. */
+#ifndef LANEWISE_LANE_COMPARE_H
+#define LANEWISE_LANE_COMPARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Equal, not equal.
+ *
+ * a, b     words of the same width
+ * returns  the predicate
+ * fails    never
+ * spelled  PTX setp.eq and setp.ne of .b .u .s, 16 32 64 bits
+ * source   PTX ISA 9.7.6.2 */
+static inline bool lw_setp_eq_b16(uint16_t a, uint16_t b) { return a == b; }
+static inline bool lw_setp_eq_b32(uint32_t a, uint32_t b) { return a == b; }
+static inline bool lw_setp_eq_b64(uint64_t a, uint64_t b) { return a == b; }
+static inline bool lw_setp_ne_b16(uint16_t a, uint16_t b) { return a != b; }
+static inline bool lw_setp_ne_b32(uint32_t a, uint32_t b) { return a != b; }
+static inline bool lw_setp_ne_b64(uint64_t a, uint64_t b) { return a != b; }
+
+/* Less, less or equal, greater, greater or equal; unsigned.
+ *
+ * a, b     words of the same width
+ * returns  the predicate
+ * fails    never
+ * spelled  PTX setp.lt, setp.le, setp.gt, setp.ge of .u16 .u32 .u64;
+ *          setp.lo, setp.ls, setp.hi, setp.hs
+ * source   PTX ISA 9.7.6.2 */
+static inline bool lw_setp_lt_u16(uint16_t a, uint16_t b) { return a < b; }
+static inline bool lw_setp_lt_u32(uint32_t a, uint32_t b) { return a < b; }
+static inline bool lw_setp_lt_u64(uint64_t a, uint64_t b) { return a < b; }
+static inline bool lw_setp_le_u16(uint16_t a, uint16_t b) { return a <= b; }
+static inline bool lw_setp_le_u32(uint32_t a, uint32_t b) { return a <= b; }
+static inline bool lw_setp_le_u64(uint64_t a, uint64_t b) { return a <= b; }
+static inline bool lw_setp_gt_u16(uint16_t a, uint16_t b) { return a > b; }
+static inline bool lw_setp_gt_u32(uint32_t a, uint32_t b) { return a > b; }
+static inline bool lw_setp_gt_u64(uint64_t a, uint64_t b) { return a > b; }
+static inline bool lw_setp_ge_u16(uint16_t a, uint16_t b) { return a >= b; }
+static inline bool lw_setp_ge_u32(uint32_t a, uint32_t b) { return a >= b; }
+static inline bool lw_setp_ge_u64(uint64_t a, uint64_t b) { return a >= b; }
+
+/* Less, less or equal, greater, greater or equal; signed.
+ *
+ * a, b     words of the same width
+ * returns  the predicate
+ * fails    never
+ * spelled  PTX setp.lt, setp.le, setp.gt, setp.ge of .s16 .s32 .s64
+ * source   PTX ISA 9.7.6.2 */
+static inline bool lw_setp_lt_s16(int16_t a, int16_t b) { return a < b; }
+static inline bool lw_setp_lt_s32(int32_t a, int32_t b) { return a < b; }
+static inline bool lw_setp_lt_s64(int64_t a, int64_t b) { return a < b; }
+static inline bool lw_setp_le_s16(int16_t a, int16_t b) { return a <= b; }
+static inline bool lw_setp_le_s32(int32_t a, int32_t b) { return a <= b; }
+static inline bool lw_setp_le_s64(int64_t a, int64_t b) { return a <= b; }
+static inline bool lw_setp_gt_s16(int16_t a, int16_t b) { return a > b; }
+static inline bool lw_setp_gt_s32(int32_t a, int32_t b) { return a > b; }
+static inline bool lw_setp_gt_s64(int64_t a, int64_t b) { return a > b; }
+static inline bool lw_setp_ge_s16(int16_t a, int16_t b) { return a >= b; }
+static inline bool lw_setp_ge_s32(int32_t a, int32_t b) { return a >= b; }
+static inline bool lw_setp_ge_s64(int64_t a, int64_t b) { return a >= b; }
+
+#endif /* LANEWISE_LANE_COMPARE_H */

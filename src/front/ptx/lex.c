@@ -1,0 +1,314 @@
+/* lex.c: from bytes to tokens (manual section 4).
+ *
+ * The lexer never fails: what it cannot read is diagnosed once and skipped. */
+#include "front/ptx/ptx.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Character classes, one table look-up each. */
+enum { C_NAME = 1, C_START = 2, C_DIGIT = 4, C_HEX = 8, C_WORD = 16 };
+
+static const uint8_t class_of[256] = {
+    ['0' ... '1'] = C_NAME | C_DIGIT | C_HEX | C_WORD,
+    ['2' ... '9'] = C_NAME | C_DIGIT | C_HEX | C_WORD,
+    ['a' ... 'f'] = C_NAME | C_START | C_HEX | C_WORD,
+    ['g' ... 'z'] = C_NAME | C_START | C_WORD,
+    ['A' ... 'F'] = C_NAME | C_START | C_HEX | C_WORD,
+    ['G' ... 'Z'] = C_NAME | C_START | C_WORD,
+    ['_'] = C_NAME | C_START | C_WORD,
+    ['$'] = C_NAME | C_START,
+    ['%'] = C_START,
+};
+
+enum { FLOAT_TEXT_MAX = 1024 };
+
+static bool is(char c, int class) { return class_of[(unsigned char)c] & class; }
+
+static lw_place place(uint32_t at, uint32_t end) { return (lw_place){at, end - at}; }
+
+/* ---- White space and comments ------------------------------------------------------------------------- */
+
+/* One diagnostic for a run of bytes outside of ASCII, wherever they stand. Returns the offset behind the run. */
+static uint32_t skip_foreign(lw_lexer *l, uint32_t at) {
+    const char *text = l->source->text;
+    uint32_t end = at;
+    while (end < l->source->size && (unsigned char)text[end] >= 0x80) end++;
+    lw_diag_add(l->diags, LW_D_not_ascii, place(at, end), (unsigned char)text[at]);
+    return end;
+}
+
+static uint32_t skip_line(lw_lexer *l, uint32_t at) {
+    const char *text = l->source->text;
+    while (at < l->source->size && text[at] != '\n') {
+        if (LW_UNLIKELY((unsigned char)text[at] >= 0x80)) at = skip_foreign(l, at);
+        else at++;
+    }
+    return at;
+}
+
+static uint32_t skip_block(lw_lexer *l, uint32_t start) {
+    const char *text = l->source->text;
+    uint32_t at = start + 2, size = l->source->size;
+    while (at < size) {
+        if (text[at] == '*' && text[at + 1] == '/') return at + 2;
+        if ((unsigned char)text[at] >= 0x80) at = skip_foreign(l, at);
+        else at++;
+    }
+    lw_diag_add(l->diags, LW_D_open_comment, place(start, start + 2));
+    return size;
+}
+
+/* A line that starts with #: a line marker of a preprocessor is skipped, a directive of one is a fault. */
+static uint32_t skip_marker(lw_lexer *l, uint32_t start) {
+    const char *text = l->source->text;
+    uint32_t at = start + 1;
+    while (text[at] == ' ' || text[at] == '\t') at++;
+    bool marker = is(text[at], C_DIGIT);
+    uint32_t end = skip_line(l, at);
+    if (!marker) lw_diag_add(l->diags, LW_D_preprocessor_line, place(start, end));
+    return end;
+}
+
+static bool starts_line(const lw_lexer *l, uint32_t at) {
+    const char *text = l->source->text;
+    while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) at--;
+    return at == 0 || text[at - 1] == '\n';
+}
+
+/* The offset of the next byte that begins a token. */
+static uint32_t skip_space(lw_lexer *l, uint32_t at) {
+    const char *text = l->source->text;
+    for (;;) {
+        while (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' || text[at] == '\f' ||
+               text[at] == '\v')
+            at++;
+        if (text[at] == '/' && text[at + 1] == '/') at = skip_line(l, at);
+        else if (text[at] == '/' && text[at + 1] == '*') at = skip_block(l, at);
+        else if (text[at] == '#' && starts_line(l, at)) at = skip_marker(l, at);
+        else return at;
+    }
+}
+
+/* ---- Names and words ---------------------------------------------------------------------------------- */
+
+static uint32_t lex_name(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    uint32_t end = at, hash = LW_HASH_START;
+    do hash = LW_HASH_STEP(hash, text[end]);
+    while (is(text[++end], C_NAME));
+    if (LW_UNLIKELY(end == at + 1 && (text[at] == '%' || text[at] == '$'))) {
+        t->kind = LW_TOKEN_PUNCT; /* a lone % is the remainder operator */
+        t->punct = (unsigned char)text[at];
+        return end;
+    }
+    t->kind = LW_TOKEN_NAME;
+    t->name = lw_symbol_find(l->symbols, text + at, end - at, LW_HASH_END(hash));
+    return end;
+}
+
+/* .word, .word::word; the name is without the dot. */
+static uint32_t lex_word(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    uint32_t end = at + 1;
+    while (is(text[end], C_WORD) || (text[end] == ':' && text[end + 1] == ':' && is(text[end + 2], C_WORD)))
+        end += text[end] == ':' ? 2 : 1;
+    t->kind = LW_TOKEN_DOT;
+    t->name = lw_symbol_get(l->symbols, text + at + 1, end - at - 1);
+    return end;
+}
+
+/* ---- Numbers (manual sections 4.5.1 and 4.5.2) ---------------------------------------------------------- */
+
+static int digit_value(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
+
+/* Digits of `base`; false where the value does not fit into 64 bits. */
+static bool read_digits(const char *text, uint32_t at, uint32_t end, unsigned base, uint64_t *value) {
+    bool fits = true;
+    *value = 0;
+    for (; at < end; at++)
+        fits &= !__builtin_mul_overflow(*value, (uint64_t)base, value) &
+                !__builtin_add_overflow(*value, (uint64_t)digit_value(text[at]), value);
+    return fits;
+}
+
+static uint32_t run_of(const char *text, uint32_t at, unsigned base) {
+    while (is(text[at], C_HEX) && digit_value(text[at]) < (int)base) at++;
+    return at;
+}
+
+/* A malformed number is one token to its last letter or digit, so that it gives one diagnostic. */
+static uint32_t bad_number(lw_lexer *l, lw_token *t, uint32_t at, uint32_t end, const char *why) {
+    const char *text = l->source->text;
+    while (is(text[end], C_NAME)) end++;
+    int shown = end - at > 40 ? 40 : (int)(end - at);
+    lw_diag_add(l->diags, LW_D_bad_number, place(at, end), shown, text + at, why);
+    t->kind = LW_TOKEN_INT;
+    t->too_large = true;
+    return end;
+}
+
+static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    unsigned base = 10;
+    uint32_t from = at;
+    char letter = text[at] == '0' ? (char)(text[at + 1] | 0x20) : 0;
+    if (letter == 'x') base = 16, from += 2;
+    else if (letter == 'b') base = 2, from += 2;
+    else if (text[at] == '0') base = 8;
+    uint32_t end = run_of(text, from, base);
+    if (end == from) return bad_number(l, t, at, end, "digits are missing");
+    t->kind = LW_TOKEN_INT;
+    bool fits = read_digits(text, from, end, base, &t->value);
+    if (text[end] == 'U') t->is_unsigned = true, end++;
+    if (is(text[end], C_NAME)) {
+        const char *why = base == 8 && is(text[end], C_DIGIT) ? "a leading 0 makes it octal" : "stray letters or digits";
+        return bad_number(l, t, at, end, why);
+    }
+    if (!fits) {
+        int shown = end - at > 40 ? 40 : (int)(end - at);
+        lw_diag_add(l->diags, LW_D_big_number, place(at, end), shown, text + at);
+        t->too_large = true;
+    }
+    t->is_unsigned |= t->value > INT64_MAX;
+    return end;
+}
+
+/* 0f and eight digits, 0d and sixteen: the bits of the value. */
+static uint32_t lex_float_bits(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    t->single = (text[at + 1] | 0x20) == 'f';
+    uint32_t want = t->single ? 8 : 16, end = run_of(text, at + 2, 16);
+    if (end - at - 2 != want || is(text[end], C_NAME))
+        return bad_number(l, t, at, end, t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits");
+    t->kind = LW_TOKEN_FLOAT;
+    read_digits(text, at + 2, end, 16, &t->value);
+    return end;
+}
+
+/* The end of digits[.digits][e[+-]digits] from `at`; equal to the end of the digits where it is an integer. */
+static uint32_t decimal_end(const char *text, uint32_t at) {
+    uint32_t end = run_of(text, at, 10);
+    if (text[end] == '.') end = run_of(text, end + 1, 10);
+    if ((text[end] | 0x20) == 'e') {
+        uint32_t power = end + 1;
+        if (text[power] == '+' || text[power] == '-') power++;
+        if (is(text[power], C_DIGIT)) end = run_of(text, power, 10);
+    }
+    return end;
+}
+
+/* strtod reads the decimal point of the process's locale, which is not ours to set. */
+static double decimal_value(const char *text, uint32_t size) {
+    char copy[FLOAT_TEXT_MAX + 16];
+    const char *point = localeconv()->decimal_point;
+    uint32_t to = 0;
+    for (uint32_t i = 0; i < size; i++) {
+        if (text[i] != '.') copy[to++] = text[i];
+        else to += (uint32_t)snprintf(copy + to, 12, "%s", point);
+    }
+    copy[to] = 0;
+    return strtod(copy, NULL);
+}
+
+static uint32_t lex_decimal(lw_lexer *l, lw_token *t, uint32_t at, uint32_t end) {
+    const char *text = l->source->text;
+    if (is(text[end], C_NAME)) return bad_number(l, t, at, end, "stray letters or digits");
+    if (end - at > FLOAT_TEXT_MAX) return bad_number(l, t, at, end, "too many digits");
+    t->kind = LW_TOKEN_FLOAT;
+    double value = decimal_value(text + at, end - at);
+    memcpy(&t->value, &value, sizeof value);
+    return end;
+}
+
+static uint32_t lex_number(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    char letter = text[at] == '0' ? (char)(text[at + 1] | 0x20) : 0;
+    if (letter == 'f' || letter == 'd') return lex_float_bits(l, t, at);
+    if (letter == 'x' || letter == 'b') return lex_integer(l, t, at);
+    uint32_t digits = run_of(text, at, 10), end = decimal_end(text, at);
+    return end == digits ? lex_integer(l, t, at) : lex_decimal(l, t, at, end);
+}
+
+/* .5 is a number, .2d a word: a number has nothing but digits and an exponent behind its dot. */
+static uint32_t lex_dot(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    if (is(text[at + 1], C_DIGIT)) {
+        uint32_t end = decimal_end(text, at);
+        if (!is(text[end], C_NAME)) return lex_decimal(l, t, at, end);
+    }
+    if (is(text[at + 1], C_WORD)) return lex_word(l, t, at);
+    t->kind = LW_TOKEN_PUNCT;
+    t->punct = '.';
+    return at + 1;
+}
+
+/* ---- Strings and operators ---------------------------------------------------------------------------- */
+
+static uint32_t lex_string(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    uint32_t end = at + 1, size = l->source->size;
+    t->kind = LW_TOKEN_STRING;
+    while (end < size && text[end] != '"' && text[end] != '\n') {
+        if ((unsigned char)text[end] >= 0x80) end = skip_foreign(l, end);
+        else end += text[end] == '\\' && end + 1 < size && text[end + 1] != '\n' ? 2 : 1;
+    }
+    if (end < size && text[end] == '"') return end + 1;
+    lw_diag_add(l->diags, LW_D_open_string, place(at, at + 1));
+    return end;
+}
+
+/* Whether the pair is one operator of section 4.5, or the @@ of @@dwarf. */
+static bool is_pair(char a, char b) {
+    switch (a) {
+    case '<': return b == '<' || b == '=';
+    case '>': return b == '>' || b == '=';
+    case '=': case '!': return b == '=';
+    case '&': case '|': case '@': return a == b;
+    default: return false;
+    }
+}
+
+static uint32_t lex_operator(lw_lexer *l, lw_token *t, uint32_t at) {
+    const char *text = l->source->text;
+    t->kind = LW_TOKEN_PUNCT;
+    t->punct = (unsigned char)text[at];
+    if (!is_pair(text[at], text[at + 1])) return at + 1;
+    t->punct |= (uint32_t)(unsigned char)text[at + 1] << 8;
+    return at + 2;
+}
+
+static uint32_t bad_byte(lw_lexer *l, uint32_t at) {
+    unsigned char c = (unsigned char)l->source->text[at];
+    if (c >= 0x80) return skip_foreign(l, at);
+    char shown[8];
+    snprintf(shown, sizeof shown, c < 0x20 || c == 0x7f ? "\\x%02x" : "%c", c);
+    lw_diag_add(l->diags, LW_D_bad_character, place(at, at + 1), shown);
+    return at + 1;
+}
+
+/* ---- The lexer ---------------------------------------------------------------------------------------- */
+
+void lw_lex(lw_lexer *l, lw_token *t) {
+    const char *text = l->source->text;
+    uint32_t before = l->at, at = before;
+    for (;;) {
+        at = skip_space(l, at);
+        *t = (lw_token){.kind = LW_TOKEN_END, .space_before = at != before};
+        uint32_t end = at;
+        char c = text[at];
+        if (is(c, C_START)) end = lex_name(l, t, at);
+        else if (c == '.') end = lex_dot(l, t, at);
+        else if (is(c, C_DIGIT)) end = lex_number(l, t, at);
+        else if (c == '"') end = lex_string(l, t, at);
+        else if (c && strchr(",;:()[]{}@!|+-*/<>=&^~?", c)) end = lex_operator(l, t, at);
+        else if (at < l->source->size) {
+            at = bad_byte(l, at);
+            continue;
+        }
+        t->place = place(at, end);
+        l->at = end;
+        return;
+    }
+}

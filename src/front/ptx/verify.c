@@ -1,0 +1,142 @@
+/* verify.c: every instruction against its form: spelling, gates, number of operands, then each operand. */
+#include "front/ptx/verify.h"
+
+#include <stdio.h>
+
+/* ---- Spelling ----------------------------------------------------------------------------------------- */
+
+/* Where word i of the mnemonic stands; the whole mnemonic where it was written with spaces. */
+static lw_place word_place(const lw_instruction *i, uint32_t word) {
+    lw_place place = i->mnemonic_place;
+    if (place.size != i->mnemonic->size || word >= i->word_count) return place;
+    uint32_t at = i->words[0]->size;
+    if (word == 0) return (lw_place){place.at, at};
+    for (uint32_t w = 1; w < word; w++) at += 1 + i->words[w]->size;
+    return (lw_place){place.at + at, 1 + i->words[word]->size};
+}
+
+static void no_match(lw_verifier *v) {
+    const lw_instruction *i = v->instruction;
+    if (!lw_ptx_is_opcode(i->words[0])) {
+        lw_diag_add(v->diags, LW_D_unknown_instruction, word_place(i, 0), i->words[0]->text);
+        return;
+    }
+    lw_text expected = {0};
+    uint32_t word = lw_ptx_first_wrong_word(i, &expected);
+    const char *fix = expected.size ? lw_verify_text(v, "may stand here:%s", expected.at) : NULL;
+    lw_text_free(&expected);
+    lw_diag *diag;
+    if (word < i->word_count)
+        diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, word), i->words[word]->text, i->words[0]->text);
+    else diag = lw_diag_add(v->diags, LW_D_missing_modifier, i->mnemonic_place, i->mnemonic->text);
+    diag->fix = fix;
+}
+
+/* ---- Gates -------------------------------------------------------------------------------------------- */
+
+static const char *word_name(lw_verifier *v, uint32_t word) {
+    const lw_instruction *i = v->instruction;
+    if (word == 0) return lw_verify_text(v, "'%s'", i->mnemonic->text);
+    return lw_verify_text(v, "'.%s' of '%s'", i->words[word]->text, i->words[0]->text);
+}
+
+static const char *successor(lw_verifier *v) {
+    const char *opcode = v->instruction->words[0]->text;
+    if (strcmp(opcode, "shfl") && strcmp(opcode, "vote")) return NULL;
+    return lw_verify_text(v, "use %s.sync with a membermask", opcode);
+}
+
+/* Only called where the match says that the module is outside of some gate. */
+static void gates(lw_verifier *v) {
+    const lw_match *m = v->match;
+    const lw_form *f = m->form;
+    const lw_instruction *i = v->instruction;
+    unsigned version = v->module->version, target = v->module->target;
+    if (m->fault)
+        lw_diag_add(v->diags, LW_D_bad_combination, word_place(i, m->fault_word), i->mnemonic->text, m->fault);
+    else if (version < m->isa)
+        lw_diag_add(v->diags, LW_D_needs_version, word_place(i, m->isa_word), word_name(v, m->isa_word), m->isa / 10u,
+                    m->isa % 10u, version / 10, version % 10);
+    else if (target < m->sm)
+        lw_diag_add(v->diags, LW_D_needs_target, word_place(i, m->sm_word), word_name(v, m->sm_word), m->sm, target);
+    else if (f->family && !v->module->target_suffix)
+        lw_diag_add(v->diags, LW_D_needs_family, i->mnemonic_place, i->mnemonic->text, f->sm > target ? f->sm : target);
+    else if (f->gone_isa && version >= f->gone_isa && target >= f->gone_sm)
+        lw_diag_add(v->diags, LW_D_form_gone, i->mnemonic_place, i->mnemonic->text, f->gone_sm, f->gone_isa / 10u,
+                    f->gone_isa % 10u)->fix = successor(v);
+    else if (f->old_isa && version >= f->old_isa)
+        lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u, f->old_isa % 10u)->fix =
+            successor(v);
+}
+
+/* ---- One instruction ---------------------------------------------------------------------------------- */
+
+static void wrong_count(lw_verifier *v) {
+    const lw_match *m = v->match;
+    const lw_instruction *i = v->instruction;
+    char takes[48];
+    if (m->operands_min == m->operands_max)
+        snprintf(takes, sizeof takes, m->operands_min == 1 ? "1 operand" : m->operands_min ? "%u operands" : "no operands", m->operands_min);
+    else snprintf(takes, sizeof takes, "%u to %u operands", m->operands_min, m->operands_max);
+    uint32_t n = i->operand_count;
+    lw_place place = n > m->operands_max ? i->operands[m->operands_max].place : i->mnemonic_place;
+    lw_diag_add(v->diags, LW_D_operand_count, place, i->mnemonic->text, takes, n, n == 1 ? "is" : "are")->fix =
+        *m->form->operands ? lw_verify_text(v, "operands: %s", m->form->operands) : NULL;
+}
+
+static void guard(lw_verifier *v) {
+    const lw_operand *g = v->instruction->guard;
+    if (lw_is_unresolved(g)) return;
+    if (!lw_is_register(g) || g->object->type != LW_T_pred || g->object->vector > 1)
+        lw_diag_add(v->diags, LW_D_guard_not_predicate, g->place, g->name ? g->name->text : "");
+}
+
+/* Optional operands may be younger than the form, and unknown to its lane function. */
+static void optional_operands(lw_verifier *v, lw_instruction *i) {
+    const lw_match *m = v->match;
+    const lw_form *f = m->form;
+    unsigned version = v->module->version, target = v->module->target;
+    lw_place place = i->operands[m->operands_min].place;
+    const char *what = f->more_isa ? lw_verify_text(v, "'%s' with %u operands", i->mnemonic->text, i->operand_count) : "";
+    if (version < f->more_isa)
+        lw_diag_add(v->diags, LW_D_needs_version, place, what, f->more_isa / 10u, f->more_isa % 10u, version / 10, version % 10);
+    else if (target < f->more_sm) lw_diag_add(v->diags, LW_D_needs_target, place, what, f->more_sm, target);
+    if (m->longer) v->match = i->match = m->longer;
+}
+
+static void instruction(lw_verifier *v, lw_instruction *i) {
+    v->instruction = i;
+    if (i->guard) guard(v);
+    const lw_match *m = v->match = i->match = lw_ptx_match(v->module, i, NULL);
+    if (LW_UNLIKELY(!m)) {
+        no_match(v);
+        return;
+    }
+    if (LW_UNLIKELY(m->gated)) gates(v);
+    if (m->form->step == LW_STEP_call) {
+        lw_verify_call(v);
+        return;
+    }
+    if (i->operand_count < m->operands_min || i->operand_count > m->operands_max) {
+        wrong_count(v);
+        return;
+    }
+    if (i->operand_count > m->operands_min) optional_operands(v, i);
+    uint32_t errors = v->diags->errors;
+    bool plain = m->operands_min == m->operands_max;
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        const lw_operand_form *form = plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
+        if (form->shape >= LW_SHAPE_ANY) continue;
+        lw_verify_operand(v, &i->operands[k], form, k + 1);
+    }
+    if (m->form->step && v->diags->errors == errors) lw_verify_extra(v);
+}
+
+void lw_ptx_verify(lw_module_ptx *module) {
+    lw_verifier v = {.module = module, .diags = module->diags};
+    for (uint32_t f = 0; f < module->functions.count; f++) {
+        v.function = module->functions.at[f];
+        for (uint32_t s = 0; s < v.function->body.count; s++)
+            if (v.function->body.at[s].kind == LW_S_INSTRUCTION) instruction(&v, v.function->body.at[s].instruction);
+    }
+}

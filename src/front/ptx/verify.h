@@ -1,0 +1,32 @@
+/* verify.h: what the files of the verifier share. Private to verify*.c. */
+#ifndef LW_VERIFY_H
+#define LW_VERIFY_H
+
+#include "front/ptx/ptx.h"
+
+typedef struct lw_verifier {
+    lw_module_ptx *module;
+    lw_diags *diags;
+    lw_function *function;
+    const lw_instruction *instruction;
+    const lw_match *match;
+} lw_verifier;
+
+/* verify_operand.c: one operand by its form; `number` counts from 1. Gives at most one diagnostic. */
+void lw_verify_operand(lw_verifier *v, const lw_operand *operand, const lw_operand_form *form, uint32_t number);
+
+/* verify_flow.c: branch targets, calls, and rules of single instructions that the notation cannot say. */
+void lw_verify_extra(lw_verifier *v);
+void lw_verify_call(lw_verifier *v);
+
+/* Text in the module's arena. */
+#define lw_verify_text(v, ...) lw_arena_printf((v)->module->arena, __VA_ARGS__)
+
+static inline bool lw_is_register(const lw_operand *o) {
+    return o->kind == LW_O_NAME && o->object && o->object->kind == LW_OBJ_VARIABLE && o->object->space == LW_SPACE_reg;
+}
+
+/* A name that the resolver has already reported. */
+static inline bool lw_is_unresolved(const lw_operand *o) { return o->kind == LW_O_NAME && !o->object && !o->special; }
+
+#endif

@@ -1,0 +1,261 @@
+/* verify_operand.c: one operand against what its form says. */
+#include "front/ptx/verify.h"
+
+static const char *mnemonic(const lw_verifier *v) { return v->instruction->mnemonic->text; }
+
+/* What an operand is, in words. */
+static const char *kind_name(const lw_operand *o) {
+    switch (o->kind) {
+    case LW_O_INT: return "an integer constant";
+    case LW_O_FLOAT: return "a floating point constant";
+    case LW_O_SINK: return "'_'";
+    case LW_O_ADDRESS: return "an address in brackets";
+    case LW_O_VECTOR: return "a vector";
+    case LW_O_PAIR: return "a pair";
+    case LW_O_LIST: return "a list";
+    case LW_O_NAME: break;
+    }
+    if (o->special) return "a special register";
+    if (!o->object) return "an unknown name";
+    switch (o->object->kind) {
+    case LW_OBJ_VARIABLE: return o->object->space == LW_SPACE_reg ? "a register" : "a variable";
+    case LW_OBJ_FUNCTION: case LW_OBJ_ALIAS: return "a function";
+    case LW_OBJ_LABEL: return "a label";
+    case LW_OBJ_PROTOTYPE: return "a call prototype";
+    case LW_OBJ_TARGETS: return "a list of targets";
+    }
+    return "something else";
+}
+
+static const char *wanted(const lw_operand_form *form) {
+    switch (form->shape) {
+    case LW_SHAPE_VALUE: return form->written || form->type == LW_T_none ? "a register" : "a register or constant";
+    case LW_SHAPE_REG: return "a register";
+    case LW_SHAPE_IMM: return "an integer constant";
+    case LW_SHAPE_SOURCE: return "a register, constant, variable or special register";
+    case LW_SHAPE_LABEL: return "a label";
+    case LW_SHAPE_TARGETS: return "the name of a .branchtargets list";
+    case LW_SHAPE_FUNC: return "a function";
+    case LW_SHAPE_LIST: return "a list in parentheses";
+    case LW_SHAPE_ADDRESS: return "an address in brackets";
+    default: return "something else";
+    }
+}
+
+static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    if (form->written) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
+    else lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), kind_name(o));
+}
+
+/* ---- Registers and constants -------------------------------------------------------------------------- */
+
+static const char *select_name(lw_select select) {
+    static const char *const names[] = {"", "x", "y", "z", "w", "b0", "b1", "b2", "b3", "h0", "h1"};
+    return names[select];
+}
+
+static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    const lw_object *r = o->object;
+    bool element = o->select >= LW_SEL_x && o->select <= LW_SEL_w;
+    if (LW_UNLIKELY(o->negated) && (form->type != LW_T_pred || form->written)) {
+        lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number, mnemonic(v));
+    } else if (LW_UNLIKELY(o->select) && (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2 : !form->selectable)) {
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), select_name(o->select));
+    } else if (LW_UNLIKELY(r->vector > 1 && !element)) {
+        lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
+    } else if (LW_UNLIKELY(o->offset)) {
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register", "a sum");
+    } else if (LW_UNLIKELY(!(form->takes >> r->type & 1))) {
+        const char *want = form->type ? lw_types[form->type].name : "b32";
+        lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), want, o->name->text, lw_types[r->type].name);
+    }
+}
+
+static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    const lw_type_info *want = &lw_types[form->type];
+    bool fits;
+    if (form->type == LW_T_none) fits = form->shape != LW_SHAPE_REG;
+    else if (o->kind == LW_O_INT) fits = strchr("BUSP", want->kind) || want->name[0] == 'u' || want->name[0] == 's';
+    else if (want->kind == 'B') fits = want->bits == (o->single ? 32 : 64);
+    else fits = want->kind == 'F';
+    if (!fits)
+        lw_diag_add(v->diags, LW_D_constant_type, o->place, number, mnemonic(v), want->name,
+                    o->kind == LW_O_INT ? "integer" : "floating point");
+}
+
+/* A special register where mov takes one: of the form's size, and not floating point. */
+static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    const lw_special_row *row = &lw_specials[o->special - 1];
+    if (form->shape != LW_SHAPE_SOURCE || lw_types[form->type].kind == 'F') {
+        lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v));
+    } else if (form->type && !(form->takes >> row->type & 1) && !(lw_types[form->type].bits == 16 && row->type == LW_T_u32)) {
+        lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name, o->name->text,
+                    lw_types[row->type].name);
+    }
+}
+
+/* ---- Addresses ---------------------------------------------------------------------------------------- */
+
+static const char *space_name(lw_space space) {
+    static const char *const names[LW_SPACE_count] = {
+        "generic",
+#define SPACE(name) #name,
+#include "ptx/spaces.def"
+    };
+    return names[space];
+}
+
+static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    if (o->kind != LW_O_ADDRESS) {
+        if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
+        return;
+    }
+    const lw_operand *base = o->part_count ? &o->parts[0] : NULL;
+    if (!base || base->kind != LW_O_NAME || o->part_count > 1 || lw_is_unresolved(base)) return;
+    lw_space want = v->match->space;
+    const lw_object *object = base->object;
+    if (!object || object->kind != LW_OBJ_VARIABLE) {
+        if (base->special || object->kind != LW_OBJ_FUNCTION)
+            lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address", kind_name(base));
+    } else if (object->space == LW_SPACE_reg) {
+        char kind = lw_types[object->type].kind;
+        if (strchr("BUS", kind) && lw_types[object->type].bits >= 16 && object->vector <= 1) return;
+        lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, lw_types[object->type].name,
+                    v->module->address_size == 32 ? "32" : "64");
+    } else if (want != LW_SPACE_none && object->space != want) {
+        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, space_name(object->space), mnemonic(v),
+                    space_name(want));
+    }
+}
+
+/* ---- Vectors ------------------------------------------------------------------------------------------ */
+
+static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number);
+
+static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    lw_operand_form one = *form;
+    one.vector = 1;
+    one.sink = form->written;
+    for (uint32_t i = 0; i < o->part_count; i++) scalar_operand(v, &o->parts[i], &one, number);
+}
+
+/* mov between a { } list and one register: the parts' sizes add up to the type. */
+static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    lw_type type = LW_T_none;
+    for (uint32_t i = 0; i < o->part_count && !type; i++)
+        if (lw_is_register(&o->parts[i])) type = o->parts[i].object->type;
+    lw_operand_form part = *form;
+    part.vector = 1;
+    part.sink = form->written;
+    part.type = type;
+    part.takes = ~(1u << LW_T_pred);
+    part.shape = LW_SHAPE_VALUE;
+    uint32_t bits = lw_types[type].bits, errors = v->diags->errors;
+    for (uint32_t i = 0; i < o->part_count; i++) {
+        const lw_operand *p = &o->parts[i];
+        if (lw_is_unresolved(p)) return;
+        scalar_operand(v, p, &part, number);
+        if (v->diags->errors != errors) return;
+        if (lw_is_register(p) && lw_types[p->object->type].bits != bits) {
+            lw_diag_add(v->diags, LW_D_vector_mixed, p->place, number, mnemonic(v));
+            return;
+        }
+    }
+    if (type && bits * o->part_count != lw_types[form->type].bits)
+        lw_diag_add(v->diags, LW_D_vector_total, o->place, number, mnemonic(v), bits * o->part_count,
+                    lw_types[form->type].name, lw_types[form->type].bits);
+}
+
+static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    if (form->vector == 0) {
+        if (o->part_count > 1) packed_operand(v, o, form, number);
+        else elements(v, o, form, number);
+    } else if (o->part_count == form->vector) {
+        elements(v, o, form, number);
+    } else if (form->vector == 1) {
+        lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
+    } else {
+        lw_diag_add(v->diags, LW_D_vector_size, o->place, number, mnemonic(v), form->vector, o->part_count,
+                    o->part_count == 1 ? "is" : "are");
+    }
+}
+
+/* ---- Pairs -------------------------------------------------------------------------------------------- */
+
+static void pair_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    if (!form->pair || o->part_count != 2) {
+        lw_diag_add(v->diags, LW_D_pair_not_allowed, o->place, mnemonic(v));
+        return;
+    }
+    lw_operand_form second = *form;
+    second.type = LW_T_pred;
+    second.takes = 1u << LW_T_pred;
+    second.sink = form->pair_sink;
+    scalar_operand(v, &o->parts[0], form, number);
+    scalar_operand(v, &o->parts[1], &second, number);
+}
+
+/* ---- One operand -------------------------------------------------------------------------------------- */
+
+static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    if (lw_is_register(o)) {
+        bool whole = form->vector > 1 && o->object->vector == form->vector && !o->select;
+        lw_operand_form one = *form;
+        if (form->vector > 1 && !whole)
+            lw_diag_add(v->diags, LW_D_vector_size, o->place, number, mnemonic(v), form->vector, 1u, "is");
+        else if (whole && !(form->takes >> o->object->type & 1))
+            lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name, o->name->text,
+                        lw_types[o->object->type].name);
+        else if (!whole) register_operand(v, o, &one, number);
+    } else if (o->special && !form->written) {
+        special_operand(v, o, form, number);
+    } else if (form->shape != LW_SHAPE_SOURCE || !o->object || form->written ||
+               (o->object->kind != LW_OBJ_VARIABLE && o->object->kind != LW_OBJ_FUNCTION && o->object->kind != LW_OBJ_LABEL &&
+                o->object->kind != LW_OBJ_ALIAS)) {
+        wrong_kind(v, o, form, number);
+    } else if (lw_types[form->type].kind == 'F' || lw_types[form->type].kind == 'P') {
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register or constant", kind_name(o));
+    }
+}
+
+static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    switch (o->kind) {
+    case LW_O_NAME:
+        if (LW_LIKELY(form->vector == 1 && lw_is_register(o))) register_operand(v, o, form, number);
+        else if (!lw_is_unresolved(o)) named_operand(v, o, form, number);
+        return;
+    case LW_O_INT: case LW_O_FLOAT:
+        if (form->written || form->vector > 1 || form->shape == LW_SHAPE_REG) wrong_kind(v, o, form, number);
+        else constant_operand(v, o, form, number);
+        return;
+    case LW_O_SINK:
+        if (!form->sink) lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v));
+        return;
+    case LW_O_VECTOR: vector_operand(v, o, form, number); return;
+    case LW_O_PAIR: pair_operand(v, o, form, number); return;
+    case LW_O_ADDRESS: case LW_O_LIST: wrong_kind(v, o, form, number); return;
+    }
+}
+
+static bool names(const lw_operand *o, lw_object_kind kind) {
+    return o->kind == LW_O_NAME && o->object && o->object->kind == kind;
+}
+
+void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    bool fits = true;
+    switch (form->shape) {
+    case LW_SHAPE_VALUE: case LW_SHAPE_REG: case LW_SHAPE_SOURCE:
+        if (form->pair && !form->pair_optional && o->kind != LW_O_PAIR)
+            lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
+        else scalar_operand(v, o, form, number);
+        return;
+    case LW_SHAPE_ADDRESS: address_operand(v, o, form, number); return;
+    case LW_SHAPE_IMM: fits = o->kind == LW_O_INT; break;
+    case LW_SHAPE_LABEL: fits = names(o, LW_OBJ_LABEL); break;
+    case LW_SHAPE_TARGETS: fits = names(o, LW_OBJ_TARGETS); break;
+    case LW_SHAPE_FUNC: fits = names(o, LW_OBJ_FUNCTION) || names(o, LW_OBJ_ALIAS) || lw_is_register(o); break;
+    case LW_SHAPE_LIST: fits = o->kind == LW_O_LIST; break;
+    case LW_SHAPE_ANY: case LW_SHAPE_REST: return;
+    }
+    if (!fits && !lw_is_unresolved(o)) wrong_kind(v, o, form, number);
+}

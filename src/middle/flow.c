@@ -1,0 +1,343 @@
+/* flow.c: lowering of control flow, synchronisation, and exchange between lanes. */
+#include "middle/lower.h"
+
+bool lw_step_ends_block(const lw_instruction *i) {
+    switch (i->match->form->step) {
+    case LW_STEP_bra: case LW_STEP_brx: case LW_STEP_call: case LW_STEP_ret: case LW_STEP_exit: case LW_STEP_trap: case LW_STEP_brkpt:
+    case LW_STEP_bar: case LW_STEP_bar_warp: case LW_STEP_shfl_sync: case LW_STEP_vote_sync: case LW_STEP_match_sync:
+    case LW_STEP_redux_sync: case LW_STEP_elect_sync: case LW_STEP_shfl: case LW_STEP_vote:
+        return true;
+    default: return false;
+    }
+}
+
+void lw_lower_nop(lw_lower *l, const lw_instruction *i) { (void)l, (void)i; }
+
+void lw_lower_bra(lw_lower *l, const lw_instruction *i) {
+    const lw_operand *target = &i->operands[0];
+    if (target->kind != LW_O_NAME || !target->object || target->object->kind != LW_OBJ_LABEL) {
+        lw_lower_error(l, i);
+        return;
+    }
+    lw_op *op = lw_lower_op(l, i->guard ? LW_OP_bra_if : LW_OP_bra);
+    op->a = target->object->number;
+    uint32_t at = l->ops.count - 1;
+    if (i->guard) {
+        uint32_t p = lw_lower_register(l, i->guard);
+        l->ops.at[at].b = p;
+        l->ops.at[at].flags = i->guard->negated ? LW_OP_NEGATE : 0;
+        l->open = false;
+        lw_lower_new_block(l); /* a branch not taken goes on at the next operation */
+    }
+    l->open = i->guard != NULL;
+}
+
+void lw_lower_brx(lw_lower *l, const lw_instruction *i) {
+    uint32_t index = lw_lower_read(l, &i->operands[0], LW_T_u32);
+    const lw_object *table = i->operands[1].kind == LW_O_NAME ? i->operands[1].object : NULL;
+    if (l->failed || !table || table->kind != LW_OBJ_TARGETS) {
+        lw_lower_error(l, i);
+        return;
+    }
+    uint32_t first = l->targets.count;
+    for (uint32_t k = 0; k < table->target_count; k++) {
+        const lw_object *label = table->targets[k].object;
+        if (!label || label->kind != LW_OBJ_LABEL) {
+            lw_lower_error(l, i);
+            return;
+        }
+        LW_PUSH(l->arena, l->targets) = label->number;
+    }
+    lw_op *op = lw_lower_op(l, LW_OP_brx);
+    op->b = index, op->imm = first, op->c = table->target_count;
+    l->open = false;
+}
+
+void lw_lower_ret(lw_lower *l, const lw_instruction *i) {
+    (void)i;
+    lw_lower_op(l, LW_OP_ret);
+    l->open = false;
+}
+
+void lw_lower_exit(lw_lower *l, const lw_instruction *i) {
+    (void)i;
+    lw_lower_op(l, LW_OP_exit);
+    l->open = false;
+}
+
+void lw_lower_trap(lw_lower *l, const lw_instruction *i) {
+    (void)i;
+    lw_lower_op(l, LW_OP_trap);
+    l->open = false;
+}
+
+void lw_lower_brkpt(lw_lower *l, const lw_instruction *i) { lw_lower_trap(l, i); }
+void lw_lower_nanosleep(lw_lower *l, const lw_instruction *i) {
+    (void)i;
+    l->racy.at[l->blocks.count - 1]++;
+    lw_lower_op(l, LW_OP_yield);
+}
+void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
+    (void)i;
+    lw_lower_op(l, LW_OP_fence);
+}
+
+/* ---- Calls ---------------------------------------------------------------------------------------------- */
+
+typedef struct lw_call_site {
+    const lw_operand *returns, *target, *arguments, *prototype; /* lists may be NULL */
+} lw_call_site;
+
+static lw_call_site parse_call(const lw_instruction *i) {
+    lw_call_site site = {0};
+    for (uint32_t k = 0; k < i->operand_count; k++) {
+        const lw_operand *operand = &i->operands[k];
+        if (operand->kind == LW_O_LIST && !site.target) site.returns = operand;
+        else if (operand->kind == LW_O_LIST) site.arguments = operand;
+        else if (!site.target) site.target = operand;
+        else site.prototype = operand;
+    }
+    return site;
+}
+
+static const uint32_t slot_sizes[] = {0, 2, 4, 8};
+
+/* A scratch place in the frame for a value that the callee wants in memory but the caller has in a register. */
+static uint32_t scratch_place(lw_lower *l, uint32_t size) {
+    uint32_t at = (l->local_bytes + 15) & ~15u;
+    l->local_bytes = at + size;
+    return at;
+}
+
+static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
+    lw_memory_form form = {.window = LW_WINDOW_local, .frame = 1, .size = (uint32_t)__builtin_ctz(size), .slot = l->vregs.at[value].class};
+    uint32_t hint = l->program->hint_count++;
+    lw_op *op = lw_lower_op(l, code);
+    op->d = value, op->imm = at, op->c = lw_memory_pack(form), op->e = hint;
+}
+
+static bool is_param_variable(const lw_operand *operand) {
+    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE && operand->object->space == LW_SPACE_param;
+}
+
+static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t) {
+    bool in_memory = formal->space == LW_SPACE_param;
+    if (is_param_variable(operand)) {
+        uint32_t at = (uint32_t)lw_lower_var(l, operand->object);
+        if (in_memory) *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
+        else {
+            uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
+            frame_access(l, LW_OP_ld, v, at, lw_types[formal->type].bits / 8);
+            *t = (lw_transfer){.from = v, .size = slot_sizes[lw_class_of(formal->type)]};
+        }
+        return;
+    }
+    uint32_t v = lw_lower_read(l, operand, formal->type);
+    if (l->failed) return;
+    if (in_memory) {
+        uint32_t at = scratch_place(l, 8);
+        frame_access(l, LW_OP_st, v, at, lw_types[formal->type].bits / 8);
+        *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
+    } else {
+        if (l->vregs.at[v].is_const) { /* transfers take slots */
+            uint32_t d = lw_lower_vreg(l, l->vregs.at[v].class);
+            lw_lower_move(l, d, v);
+            l->vregs.at[d].defs = 2; /* keeps it out of constant propagation */
+            v = d;
+        }
+        *t = (lw_transfer){.from = v, .size = slot_sizes[l->vregs.at[v].class]};
+    }
+}
+
+/* Results go straight to their place, or through the frame and on at the return block. `later` collects the latter. */
+static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t, uint32_t *load_from) {
+    bool in_memory = formal->space == LW_SPACE_param;
+    *load_from = LW_NO_SLOT;
+    if (is_param_variable(operand) && in_memory)
+        *t = (lw_transfer){.in_memory = true, .to = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
+    else if (in_memory) {
+        *load_from = scratch_place(l, 8);
+        *t = (lw_transfer){.in_memory = true, .to = *load_from, .size = (uint32_t)formal->size};
+    } else if (is_param_variable(operand)) {
+        uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
+        *t = (lw_transfer){.to = v, .size = slot_sizes[lw_class_of(formal->type)]};
+    } else {
+        uint32_t v = lw_lower_write(l, operand, formal->type);
+        if (!l->failed) *t = (lw_transfer){.to = v, .size = slot_sizes[l->vregs.at[v].class]};
+    }
+}
+
+void lw_lower_call(lw_lower *l, const lw_instruction *i) {
+    lw_call_site site = parse_call(i);
+    const lw_object *target = site.target ? site.target->object : NULL;
+    if (!target) {
+        lw_lower_error(l, i);
+        return;
+    }
+    bool direct = target->kind == LW_OBJ_FUNCTION;
+    const lw_function *shape = direct ? target->function : NULL;
+    if (!direct && site.prototype && site.prototype->object) {
+        const lw_object *proto = site.prototype->object;
+        if (proto->kind == LW_OBJ_PROTOTYPE) shape = proto->function;
+        if (proto->kind == LW_OBJ_TARGETS && proto->target_count && proto->targets[0].object) shape = proto->targets[0].object->function;
+    }
+    uint32_t argument_count = site.arguments ? site.arguments->part_count : 0, result_count = site.returns ? site.returns->part_count : 0;
+    if (!shape || shape->param_count != argument_count || shape->return_count != result_count) {
+        lw_lower_error(l, i);
+        return;
+    }
+    if (direct && !shape->has_body) {
+        lw_diag_add(l->diags, LW_D_undefined_function, site.target->place, target->name->text);
+        l->failed = true;
+        return;
+    }
+    lw_call call = {.function = direct ? shape->object->number : LW_NO_SLOT, .argument_count = argument_count, .result_count = result_count};
+    call.arguments = LW_NEW_ARRAY(l->arena, lw_transfer, argument_count);
+    call.results = LW_NEW_ARRAY(l->arena, lw_transfer, result_count);
+    uint32_t *loads = LW_NEW_ARRAY(l->arena, uint32_t, result_count);
+    for (uint32_t k = 0; k < argument_count && !l->failed; k++) lower_argument(l, &site.arguments->parts[k], shape->params[k], &call.arguments[k]);
+    for (uint32_t k = 0; k < result_count && !l->failed; k++) lower_result(l, &site.returns->parts[k], shape->returns[k], &call.results[k], &loads[k]);
+    if (l->failed) return;
+    uint32_t address = LW_NO_SLOT;
+    if (!direct) address = lw_lower_resize(l, lw_lower_register(l, site.target), LW_CLASS_64, false);
+    if (l->failed) return;
+    call.return_block = lw_lower_label(l);
+    LW_PUSH(l->arena, l->calls) = call;
+    lw_op *op = lw_lower_op(l, direct ? LW_OP_call : LW_OP_call_indirect);
+    op->imm = l->calls.count - 1;
+    op->b = address;
+    l->open = false;
+    lw_lower_place_label(l, call.return_block);
+    for (uint32_t k = 0; k < result_count; k++) {
+        const lw_operand *operand = &site.returns->parts[k];
+        uint32_t bytes = lw_types[shape->returns[k]->type].bits / 8;
+        if (loads[k] != LW_NO_SLOT) {
+            uint32_t v = lw_lower_write(l, operand, shape->returns[k]->type);
+            if (!l->failed) frame_access(l, LW_OP_ld, v, loads[k], bytes);
+        } else if (is_param_variable(operand) && !call.results[k].in_memory)
+            frame_access(l, LW_OP_st, call.results[k].to, (uint32_t)lw_lower_var(l, operand->object), bytes);
+    }
+}
+
+/* ---- Barriers ------------------------------------------------------------------------------------------- */
+
+void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
+    bool is_red = lw_has_word(i, "red"), arrives = lw_has_word(i, "arrive");
+    uint32_t first = is_red, count = i->operand_count - first - is_red;
+    lw_barrier_kind kind = arrives ? LW_BARRIER_arrive : !is_red ? LW_BARRIER_sync : lw_has_word(i, "popc") ? LW_BARRIER_red_popc
+                           : lw_has_word(i, "and") ? LW_BARRIER_red_and : LW_BARRIER_red_or;
+    uint32_t a = lw_lower_read(l, &i->operands[first], LW_T_u32);
+    uint32_t b = count > 1 ? lw_lower_read(l, &i->operands[first + 1], LW_T_u32) : LW_NO_SLOT;
+    uint32_t p = is_red ? lw_lower_read_pred(l, &i->operands[i->operand_count - 1]) : LW_NO_SLOT;
+    uint32_t d = is_red ? lw_lower_write(l, &i->operands[0], kind == LW_BARRIER_red_popc ? LW_T_u32 : LW_T_pred) : LW_NO_SLOT;
+    if (l->failed) return;
+    lw_op *op = lw_lower_op(l, LW_OP_barrier);
+    op->a = a, op->b = b, op->c = kind, op->d = d, op->e = p;
+    if (b == LW_NO_SLOT) op->flags = LW_OP_NO_B;
+    if (kind == LW_BARRIER_arrive) return;
+    l->open = false;
+    lw_lower_new_block(l); /* where the waiting lanes go on */
+}
+
+/* A block of its own in which lanes meet before they exchange anything. Returns the membermask's register. */
+static uint32_t meet(lw_lower *l, const lw_operand *membermask) {
+    uint32_t mask = lw_lower_read(l, membermask, LW_T_b32);
+    if (l->failed) return mask;
+    if (l->blocks.at[l->blocks.count - 1].first + 1 != l->ops.count) {
+        uint32_t counted = l->blocks.at[l->blocks.count - 1].instructions;
+        l->blocks.at[l->blocks.count - 1].instructions = counted - 1; /* this instruction is the new block's */
+        lw_lower_new_block(l);
+        l->blocks.at[l->blocks.count - 1].instructions = 1;
+    }
+    l->blocks.at[l->blocks.count - 1].sync = true;
+    lw_op *op = lw_lower_op(l, LW_OP_warp_sync);
+    op->a = mask, op->b = l->blocks.count - 1;
+    return mask;
+}
+
+void lw_lower_bar_warp(lw_lower *l, const lw_instruction *i) { meet(l, &i->operands[0]); }
+
+/* ---- Between lanes -------------------------------------------------------------------------------------- */
+
+static void shuffle(lw_lower *l, const lw_instruction *i) {
+    lw_shuffle_mode mode = lw_has_word(i, "up") ? LW_SHUFFLE_up : lw_has_word(i, "down") ? LW_SHUFFLE_down
+                           : lw_has_word(i, "bfly") ? LW_SHUFFLE_bfly : LW_SHUFFLE_idx;
+    const lw_operand *d = &i->operands[0];
+    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d, *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
+    uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), b = lw_lower_read(l, &i->operands[2], LW_T_b32);
+    uint32_t c = lw_lower_read(l, &i->operands[3], LW_T_b32);
+    uint32_t to = lw_lower_write(l, value, LW_T_b32);
+    uint32_t e = p && p->kind != LW_O_SINK ? lw_lower_write(l, p, LW_T_pred) : LW_NO_SLOT;
+    if (l->failed) return;
+    lw_op *op = lw_lower_op(l, LW_OP_shuffle);
+    op->d = to, op->b = a, op->a = b, op->c = c, op->e = e;
+    op->flags = (uint16_t)(mode << 8);
+}
+
+void lw_lower_shfl(lw_lower *l, const lw_instruction *i) { shuffle(l, i); }
+void lw_lower_shfl_sync(lw_lower *l, const lw_instruction *i) {
+    meet(l, &i->operands[4]);
+    if (!l->failed) shuffle(l, i);
+}
+
+static void vote(lw_lower *l, const lw_instruction *i, uint32_t membermask) {
+    lw_vote_kind kind = lw_has_word(i, "all") ? LW_VOTE_all : lw_has_word(i, "any") ? LW_VOTE_any : lw_has_word(i, "uni") ? LW_VOTE_uni : LW_VOTE_ballot;
+    uint32_t p = lw_lower_read_pred(l, &i->operands[1]);
+    uint32_t d = lw_lower_write(l, &i->operands[0], kind == LW_VOTE_ballot ? LW_T_b32 : LW_T_pred);
+    if (l->failed) return;
+    lw_op *op = lw_lower_op(l, LW_OP_vote);
+    op->d = d, op->b = p, op->c = kind, op->a = membermask;
+    if (membermask == LW_NO_SLOT) op->flags = LW_OP_NO_B;
+}
+
+void lw_lower_vote(lw_lower *l, const lw_instruction *i) { vote(l, i, LW_NO_SLOT); }
+void lw_lower_vote_sync(lw_lower *l, const lw_instruction *i) {
+    uint32_t mask = meet(l, &i->operands[2]);
+    if (!l->failed) vote(l, i, mask);
+}
+
+void lw_lower_activemask(lw_lower *l, const lw_instruction *i) {
+    uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_b32);
+    if (!l->failed) lw_lower_op(l, LW_OP_activemask)->d = d;
+}
+
+void lw_lower_match_sync(lw_lower *l, const lw_instruction *i) {
+    uint32_t mask = meet(l, &i->operands[2]);
+    if (l->failed) return;
+    lw_type type = i->match->type;
+    const lw_operand *d = &i->operands[0];
+    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d, *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
+    uint32_t a = lw_lower_read(l, &i->operands[1], type), to = lw_lower_write(l, value, LW_T_b32);
+    uint32_t e = p && p->kind != LW_O_SINK ? lw_lower_write(l, p, LW_T_pred) : LW_NO_SLOT;
+    if (l->failed) return;
+    lw_op *op = lw_lower_op(l, LW_OP_match);
+    op->d = to, op->b = a, op->a = mask, op->e = e;
+    op->c = (lw_has_word(i, "all") ? LW_MATCH_all : LW_MATCH_any) | lw_types[type].bits / 8 << 8;
+}
+
+void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
+    uint32_t mask = meet(l, &i->operands[2]);
+    if (l->failed) return;
+    bool is_signed = lw_types[i->match->type].kind == 'S';
+    lw_redux_kind kind = lw_has_word(i, "add") ? LW_REDUX_add : lw_has_word(i, "min") ? (is_signed ? LW_REDUX_min_s : LW_REDUX_min_u)
+                         : lw_has_word(i, "max") ? (is_signed ? LW_REDUX_max_s : LW_REDUX_max_u)
+                         : lw_has_word(i, "and") ? LW_REDUX_and : lw_has_word(i, "or") ? LW_REDUX_or : LW_REDUX_xor;
+    uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), d = lw_lower_write(l, &i->operands[0], LW_T_b32);
+    if (l->failed) return;
+    lw_op *op = lw_lower_op(l, LW_OP_redux);
+    op->d = d, op->b = a, op->a = mask, op->c = kind;
+}
+
+void lw_lower_elect_sync(lw_lower *l, const lw_instruction *i) {
+    uint32_t mask = meet(l, &i->operands[1]);
+    const lw_operand *d = &i->operands[0];
+    if (l->failed) return;
+    if (d->kind != LW_O_PAIR) {
+        lw_lower_error(l, i);
+        return;
+    }
+    uint32_t to = lw_lower_write(l, &d->parts[0], LW_T_b32), e = lw_lower_write(l, &d->parts[1], LW_T_pred);
+    if (l->failed) return;
+    lw_op *op = lw_lower_op(l, LW_OP_elect);
+    op->d = to, op->a = mask, op->e = e;
+}

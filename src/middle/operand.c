@@ -1,0 +1,194 @@
+/* operand.c: operands become virtual registers, constants and addresses. */
+#include "middle/lower.h"
+
+lw_class lw_class_of(lw_type type) {
+    uint32_t bits = lw_types[type].bits;
+    return type == LW_T_pred ? LW_CLASS_pred : bits <= 16 ? LW_CLASS_16 : bits == 32 ? LW_CLASS_32 : LW_CLASS_64;
+}
+
+/* ---- Registers ------------------------------------------------------------------------------------------ */
+
+static uint32_t hash_key(uint64_t key) { return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32); }
+
+static void grow_registers(lw_lower *l) {
+    uint64_t *keys = l->registers.keys;
+    uint32_t *values = l->registers.values, mask = l->registers.mask;
+    l->registers.mask = mask ? 2 * mask + 1 : 255;
+    l->registers.keys = LW_NEW_ARRAY(l->arena, uint64_t, (size_t)l->registers.mask + 1);
+    l->registers.values = LW_NEW_ARRAY(l->arena, uint32_t, (size_t)l->registers.mask + 1);
+    for (uint32_t i = 0; keys && i <= mask; i++) {
+        if (!keys[i]) continue;
+        uint32_t at = hash_key(keys[i]);
+        while (l->registers.keys[at & l->registers.mask]) at++;
+        l->registers.keys[at & l->registers.mask] = keys[i];
+        l->registers.values[at & l->registers.mask] = values[i];
+    }
+}
+
+/* The virtual register of one element of a PTX register. The key joins the declaration's place in the source, which tells declarations
+ * apart, with the number in the range and the component. */
+static uint32_t find_register(lw_lower *l, const lw_object *object, uint32_t index, uint32_t component) {
+    uint64_t key = ((uint64_t)object->place.at + 1) << 35 ^ (uint64_t)index << 3 ^ component;
+    if (2 * l->registers.count >= l->registers.mask) grow_registers(l);
+    uint32_t at = hash_key(key);
+    for (;; at++) {
+        uint64_t *slot = &l->registers.keys[at & l->registers.mask];
+        if (*slot == key) return l->registers.values[at & l->registers.mask];
+        if (*slot) continue;
+        *slot = key;
+        l->registers.count++;
+        l->code->register_count++;
+        return l->registers.values[at & l->registers.mask] = lw_lower_vreg(l, lw_class_of(object->type));
+    }
+}
+
+static bool is_register(const lw_operand *operand) {
+    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE && operand->object->space == LW_SPACE_reg;
+}
+
+static uint32_t unsupported(lw_lower *l, const lw_operand *operand) {
+    if (!l->failed) lw_diag_add(l->diags, LW_D_operand_unsupported, operand->place, operand->name ? operand->name->text : "this instruction");
+    l->failed = true;
+    return lw_lower_vreg(l, LW_CLASS_32);
+}
+
+uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
+    if (!is_register(operand)) return unsupported(l, operand);
+    const lw_object *object = operand->object;
+    if (lw_types[object->type].bits > 64) {
+        lw_diag_add(l->diags, LW_D_wide_register, operand->place, object->name->text);
+        l->failed = true;
+        return lw_lower_vreg(l, LW_CLASS_64);
+    }
+    uint32_t component = operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
+    return find_register(l, object, operand->index, component);
+}
+
+/* ---- Sources -------------------------------------------------------------------------------------------- */
+
+static uint64_t float_bits(const lw_operand *operand, lw_type type) {
+    uint64_t bits = operand->value;
+    if (operand->single && lw_types[type].bits == 64 && lw_types[type].kind == 'F') {
+        float f;
+        uint32_t low = (uint32_t)bits;
+        memcpy(&f, &low, sizeof f);
+        double d = f;
+        memcpy(&bits, &d, sizeof bits);
+    } else if (!operand->single && lw_types[type].bits == 32) {
+        double d;
+        memcpy(&d, &bits, sizeof d);
+        float f = (float)d;
+        uint32_t low;
+        memcpy(&low, &f, sizeof low);
+        bits = low;
+    }
+    return bits;
+}
+
+static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type type) {
+    uint32_t d = lw_lower_vreg(l, lw_class_of(type));
+    lw_op *op = lw_lower_op(l, LW_OP_special);
+    op->d = d;
+    op->a = operand->special - 1;
+    op->b = operand->select ? operand->select - LW_SEL_x : 0;
+    op->c = lw_types[type].bits / 8;
+    op->e = operand->index; /* of a range: %envreg<32>, %pm<8> */
+    return d;
+}
+
+/* The address of a variable or function, as mov gives it: in the variable's own space. */
+static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_type type) {
+    const lw_object *object = operand->object;
+    lw_class class = lw_class_of(type);
+    if (object->kind == LW_OBJ_FUNCTION) return lw_lower_const(l, class, LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number);
+    if (object->kind != LW_OBJ_VARIABLE) return unsupported(l, operand);
+    uint64_t offset = (uint64_t)operand->offset;
+    bool in_frame = object->space == LW_SPACE_local || (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param));
+    if (in_frame) {
+        uint64_t at = lw_lower_var(l, object) + offset;
+        uint32_t d = lw_lower_vreg(l, class);
+        lw_op *op = lw_lower_op(l, LW_OP_local_base);
+        op->d = d, op->imm = at, op->c = class == LW_CLASS_64 ? 8 : 4;
+        return d;
+    }
+    if (object->space == LW_SPACE_shared || object->space == LW_SPACE_param) return lw_lower_const(l, class, lw_lower_var(l, object) + offset);
+    return lw_lower_const(l, class, object->address + offset);
+}
+
+uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
+    lw_class class = lw_class_of(type);
+    if (operand->kind == LW_O_INT) return lw_lower_const(l, class, operand->value);
+    if (operand->kind == LW_O_FLOAT) return lw_lower_const(l, class, float_bits(operand, type));
+    if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_read(l, &operand->parts[0], type);
+    if (operand->kind != LW_O_NAME) return unsupported(l, operand);
+    if (operand->special) return read_special(l, operand, type);
+    if (!is_register(operand)) return operand->object ? read_name_address(l, operand, type) : unsupported(l, operand);
+    if (type == LW_T_pred) return lw_lower_read_pred(l, operand);
+    uint32_t v = lw_lower_register(l, operand);
+    if (operand->negated) return unsupported(l, operand);
+    return v;
+}
+
+uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand) {
+    if (operand->kind == LW_O_INT) return lw_lower_const(l, LW_CLASS_pred, operand->value != 0);
+    uint32_t p = lw_lower_register(l, operand);
+    if (!operand->negated) return p;
+    uint32_t d = lw_lower_vreg(l, LW_CLASS_pred);
+    lw_op *op = lw_lower_op(l, LW_OP_predicate);
+    op->d = d, op->a = p, op->imm = 0x0f;
+    return d;
+}
+
+uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type) {
+    if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, lw_class_of(type));
+    if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_write(l, &operand->parts[0], type);
+    return lw_lower_register(l, operand);
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------------------ */
+
+static lw_window window_of(lw_space space) {
+    switch (space) {
+    case LW_SPACE_global: return LW_WINDOW_global;
+    case LW_SPACE_shared: return LW_WINDOW_shared;
+    case LW_SPACE_local: return LW_WINDOW_local;
+    case LW_SPACE_param: return LW_WINDOW_param;
+    case LW_SPACE_const: return LW_WINDOW_const;
+    default: return LW_WINDOW_generic;
+    }
+}
+
+static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, uint64_t offset, lw_memory_form *form) {
+    form->address = 0;
+    form->window = window_of(object->space);
+    if (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param)) form->window = LW_WINDOW_local;
+    if (form->window == LW_WINDOW_local) {
+        form->frame = 1;
+        op->imm = lw_lower_var(l, object) + offset;
+    } else if (form->window == LW_WINDOW_shared || form->window == LW_WINDOW_param) op->imm = lw_lower_var(l, object) + offset;
+    else op->imm = object->address + offset;
+    return true;
+}
+
+bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form) {
+    const lw_operand *base = operand->kind == LW_O_ADDRESS && operand->part_count == 1 ? &operand->parts[0] : NULL;
+    if (!base) return unsupported(l, operand), false;
+    uint64_t offset = (uint64_t)operand->offset + (uint64_t)base->offset;
+    form->window = window_of(space);
+    if (base->kind == LW_O_INT) {
+        form->address = 0;
+        op->imm = base->value + offset;
+        return true;
+    }
+    if (is_register(base)) {
+        op->a = lw_lower_register(l, base);
+        if (l->failed) return false;
+        lw_class class = l->vregs.at[op->a].class;
+        if (class != LW_CLASS_32 && class != LW_CLASS_64) return unsupported(l, base), false;
+        form->address = class == LW_CLASS_64 ? 2 : 1;
+        op->imm = offset;
+        return true;
+    }
+    if (base->kind == LW_O_NAME && base->object && base->object->kind == LW_OBJ_VARIABLE) return variable_address(l, op, base->object, offset, form);
+    return unsupported(l, base), false;
+}

@@ -1,0 +1,169 @@
+/* program.h: what the interpreter runs: flat operations over register slots, blocks, call sites, source places.
+ *
+ * A gang of up to 128 lanes executes one operation at a time. Every register of a function has a slot: an array with one
+ * element a lane. Slots are reused once a register is dead; that is sound because writes touch active lanes only. */
+#ifndef LW_PROGRAM_H
+#define LW_PROGRAM_H
+
+#include "base/base.h"
+#include "base/lane_id.h"
+
+struct lw_module_ptx;
+struct lw_function;
+
+enum {
+    LW_GANG_LANES = 128,  /* four warps: the sweet spot of dispatch cost and first-level cache */
+    LW_WARP_LANES = 32,
+    LW_SLOT_PRED = 16,    /* bytes of a slot: one bit a lane, or 128 elements */
+    LW_SLOT_16 = 2 * LW_GANG_LANES,
+    LW_SLOT_32 = 4 * LW_GANG_LANES,
+    LW_SLOT_64 = 8 * LW_GANG_LANES,
+};
+#define LW_NO_SLOT UINT32_MAX
+
+/* ---- Operation codes ---------------------------------------------------------------------------------- */
+
+/* How a lane operation takes its operands: R a register slot, I the constant in imm (in the last places). */
+typedef enum lw_variant { LW_RRR, LW_RRI, LW_RIR, LW_RII, LW_VARIANTS } lw_variant;
+
+typedef enum lw_opcode {
+#define OP(name, fields) LW_OP_##name,
+#include "middle/ops.def"
+    LW_OP_lop3, /* 256 codes: one for each table */
+    LW_OP_lane = LW_OP_lop3 + 256, /* then LW_VARIANTS codes for each lane function, by lw_lane_id */
+    LW_OP_count = LW_OP_lane + LW_VARIANTS * LW_LANE_count
+} lw_opcode;
+#define LW_LANE_CODE(lane, variant) ((uint16_t)(LW_OP_lane + LW_VARIANTS * (lane) + (variant)))
+
+enum lw_op_flag {
+    LW_OP_NEGATE = 1,
+    LW_OP_BACKWARD = 2, /* a branch to this or an earlier block */
+    LW_OP_SPIN = 4,     /* backward, and its loop reads memory that others may write: may be waiting for them */
+    LW_OP_IMM_A = 8, LW_OP_IMM_B = 16, LW_OP_IMM_C = 32,
+    LW_OP_NO_B = 64,
+};
+
+typedef struct lw_op lw_op;
+typedef struct lw_gang lw_gang;
+/* Executes one operation. Returns the next one, or NULL when the gang must stop here (done, waiting, trapped). */
+typedef const lw_op *lw_step(lw_gang *gang, const lw_op *op);
+
+struct lw_op {
+    lw_step *step;          /* set when the program is linked with a CPU level */
+    uint32_t d, a, b, c, e; /* see ops.def */
+    uint16_t code, flags;
+    uint64_t imm;
+};
+
+/* ---- Memory operations -------------------------------------------------------------------------------- */
+
+typedef enum lw_window { LW_WINDOW_generic, LW_WINDOW_global, LW_WINDOW_shared, LW_WINDOW_local, LW_WINDOW_param, LW_WINDOW_const } lw_window;
+
+/* Packed into lw_op.c. */
+typedef struct lw_memory_form {
+    uint32_t window : 3;
+    uint32_t address : 2;  /* 0: no register (imm is the address), 1: 32-bit register, 2: 64-bit register */
+    uint32_t frame : 1;    /* local: add the frame's local base */
+    uint32_t size : 3;     /* log2 of bytes of one element in memory: 0 to 3 */
+    uint32_t vector : 2;   /* log2 of elements: 0 to 3 */
+    uint32_t slot : 2;     /* register: 1: 16, 2: 32, 3: 64 bits an element */
+    uint32_t is_signed : 1; /* ld: sign-extend into a wider register */
+    uint32_t is_volatile : 1; /* volatile, relaxed, acquire, release …: element-wise atomic on the host */
+    uint32_t is_const : 1;  /* st to it is a fault */
+} lw_memory_form;
+
+static inline uint32_t lw_memory_pack(lw_memory_form form) { uint32_t c; memcpy(&c, &form, sizeof c); return c; }
+static inline lw_memory_form lw_memory_unpack(uint32_t c) { lw_memory_form form; memcpy(&form, &c, sizeof form); return form; }
+_Static_assert(sizeof(lw_memory_form) == 4, "lw_memory_form must fit lw_op.c");
+
+typedef enum lw_atom_op { LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_min_u, LW_ATOM_max_s, LW_ATOM_max_u, LW_ATOM_and, LW_ATOM_or, LW_ATOM_xor,
+                          LW_ATOM_exch, LW_ATOM_cas, LW_ATOM_inc, LW_ATOM_dec, LW_ATOM_add_f32, LW_ATOM_add_f64 } lw_atom_op;
+typedef enum lw_barrier_kind { LW_BARRIER_sync, LW_BARRIER_arrive, LW_BARRIER_red_popc, LW_BARRIER_red_and, LW_BARRIER_red_or } lw_barrier_kind;
+typedef enum lw_shuffle_mode { LW_SHUFFLE_up, LW_SHUFFLE_down, LW_SHUFFLE_bfly, LW_SHUFFLE_idx } lw_shuffle_mode;
+typedef enum lw_vote_kind { LW_VOTE_all, LW_VOTE_any, LW_VOTE_uni, LW_VOTE_ballot } lw_vote_kind;
+typedef enum lw_match_kind { LW_MATCH_any, LW_MATCH_all } lw_match_kind;
+typedef enum lw_redux_kind { LW_REDUX_add, LW_REDUX_min_s, LW_REDUX_min_u, LW_REDUX_max_s, LW_REDUX_max_u, LW_REDUX_and, LW_REDUX_or, LW_REDUX_xor } lw_redux_kind;
+
+/* ---- Code of one function ----------------------------------------------------------------------------- */
+
+typedef struct lw_block {
+    uint32_t first;        /* number of its `block` operation */
+    uint32_t instructions; /* PTX instructions it stands for */
+    bool sync;             /* its second operation is a warp_sync */
+} lw_block;
+
+/* One value handed over at a call or return: registers by slot, parameter space by offset in the local frame. */
+typedef struct lw_transfer {
+    bool in_memory;
+    uint32_t from, to; /* slots, or offsets in the frame's local memory */
+    uint32_t size;     /* slot: 0 a predicate, else bytes an element; memory: bytes */
+} lw_transfer;
+
+typedef struct lw_call {
+    uint32_t function;      /* number of the callee's code in the program; LW_NO_SLOT: indirect */
+    uint32_t return_block;
+    uint32_t argument_count, result_count;
+    lw_transfer *arguments; /* .to is filled for direct calls; for indirect ones they follow the callee's parameters in order */
+    lw_transfer *results;
+} lw_call;
+
+typedef struct lw_code {
+    const char *name;
+    uint32_t number;
+    bool is_entry, lowered;
+    uint32_t op_count, block_count, call_count;
+    lw_op *ops;
+    lw_place *places;       /* of each operation: the PTX instruction it came from */
+    lw_block *blocks;
+    lw_call *calls;
+    uint32_t *slots;        /* slot lists of vector operands */
+    uint64_t *constants;
+    uint32_t *targets;      /* blocks of brx tables */
+    uint32_t frame_bytes;   /* of register slots */
+    uint32_t zero_count;    /* slots read before any write on some path: cleared when a frame starts */
+    struct { uint32_t at, size; } *zeros;
+    struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
+    uint32_t fill_count;
+    uint32_t local_bytes;   /* local frame, parameters included; a multiple of 16 */
+    uint32_t param_count, return_count;
+    lw_transfer *params, *returns; /* where the function expects and leaves them (in `to` and `from`) */
+    uint32_t register_count;
+} lw_code;
+
+/* ---- Program: a kernel and all it can call ------------------------------------------------------------ */
+
+typedef struct lw_program {
+    lw_arena *arena;
+    const struct lw_module_ptx *module;
+    lw_code *entry;
+    uint32_t code_count;
+    lw_code **codes;        /* by function number in the module; NULL where never called from here */
+    uint32_t shared_bytes;  /* static shared memory of the kernel and what it calls */
+    uint32_t shared_align;
+    uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
+    uint32_t param_bytes;
+    uint32_t hint_count;
+    uint64_t instruction_count;
+} lw_program;
+
+/* Where the module's variables live: the session gives each module-scope variable its device address before lowering, in
+ * lw_object.address. Function addresses are LW_CODE_WINDOW + 16 * function number. */
+
+/* Lowers a kernel and everything that it may call. Faults (not executable, too large) go to diags; NULL then. Leaves
+ * through the arena when memory runs out. */
+lw_program *lw_lower_ptx(lw_arena *arena, struct lw_module_ptx *module, struct lw_function *kernel, lw_diags *diags);
+
+void lw_program_dump(lw_text *out, const lw_program *program);
+const char *lw_opcode_name(uint16_t code, char buffer[64]);
+
+/* ---- Address map (generic addressing, manual section 5.1) --------------------------------------------- */
+
+#define LW_SHARED_WINDOW 0x01000000ull /* + offset; 16 MiB */
+#define LW_LOCAL_WINDOW  0x02000000ull /* + per-thread local address; 16 MiB */
+#define LW_PARAM_WINDOW  0x03000000ull /* + offset in the kernel's parameters; 1 MiB */
+#define LW_CODE_WINDOW   0x04000000ull /* + 16 * function number; 16 MiB */
+#define LW_WINDOW_BYTES  0x01000000ull
+#define LW_GLOBAL_BASE   0x10000000ull /* device memory: below 4 GiB for modules with 32-bit addresses … */
+#define LW_GLOBAL_HIGH   0x1000000000ull /* … and from here on for all others */
+
+#endif

@@ -1,0 +1,85 @@
+/* address.c: addresses lane by lane: windows, bounds, alignment, and the trap that names what went wrong. */
+#include "run/interp/address.h"
+
+uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    uint64_t address = op->imm;
+    if (form.address == 1)
+        address = (uint32_t)(LW_SLOT(gang, uint32_t, op->a)[lane] + op->imm);
+    else if (form.address == 2)
+        address += LW_SLOT(gang, uint64_t, op->a)[lane];
+    return form.frame ? address + gang->frame->local_base : address;
+}
+
+static char *host_within(char *host, uint64_t size, uint64_t offset, uint32_t bytes) {
+    return offset <= size && bytes <= size - offset ? host + offset : NULL;
+}
+
+static lw_window window_of(uint64_t address) {
+    if (address >= LW_GLOBAL_BASE) return LW_WINDOW_global;
+    switch (address & ~(LW_WINDOW_BYTES - 1)) {
+    case LW_SHARED_WINDOW: return LW_WINDOW_shared;
+    case LW_LOCAL_WINDOW: return LW_WINDOW_local;
+    case LW_PARAM_WINDOW: return LW_WINDOW_param;
+    default: return LW_WINDOW_generic; /* nothing there */
+    }
+}
+
+char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes, lw_trap_kind *fault) {
+    const lw_grid *grid = gang->cta->grid;
+    if (window == LW_WINDOW_generic) {
+        window = window_of(address);
+        if (window != LW_WINDOW_global) address &= LW_WINDOW_BYTES - 1;
+    }
+    char *host = NULL;
+    switch (window) {
+    case LW_WINDOW_global:
+    case LW_WINDOW_const: {
+        const lw_range *range = lw_ranges_find(grid->ranges, address, bytes);
+        if (range) host = range->host + (address - range->base);
+        break;
+    }
+    case LW_WINDOW_shared: host = host_within(gang->cta->shared, gang->cta->shared_bytes, address, bytes); break;
+    case LW_WINDOW_param: host = host_within((char *)grid->params, gang->cta->program->param_bytes, address, bytes); break;
+    case LW_WINDOW_local:
+        if (address <= grid->local_limit && bytes <= grid->local_limit - address)
+            host = lw_local_at(gang, lane, (uint32_t)address);
+        break;
+    case LW_WINDOW_generic: break;
+    }
+    *fault = host ? LW_TRAP_none : LW_TRAP_bounds;
+    return host;
+}
+
+static bool is_read_only(lw_memory_form form, uint64_t address) {
+    if (form.is_const || form.window == LW_WINDOW_const || form.window == LW_WINDOW_param) return true;
+    return form.window == LW_WINDOW_generic && window_of(address) == LW_WINDOW_param;
+}
+
+bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
+    static const char *const names[] = {"load", "store", "atomic"};
+    lw_memory_form form = lw_memory_unpack(op->c);
+    uint32_t bytes = lw_memory_bytes(form);
+    LW_FOR_LANES(lane, gang->mask) {
+        uint64_t address = lw_address_of(gang, op, lane);
+        lw_trap_kind fault;
+        lw_address_host(gang, form.window, lane, address, bytes, &fault);
+        if (access != LW_ACCESS_load && is_read_only(form, address)) fault = LW_TRAP_read_only;
+        if (address & (bytes - 1)) fault = LW_TRAP_misaligned;
+        if (fault == LW_TRAP_none) continue;
+        lw_trap_record details = {
+            .access = names[access], .window = form.window, .size = bytes, .address = address};
+        lw_gang_trap(gang, op, fault, lane, details);
+        return false;
+    }
+    return true;
+}
+
+void lw_address_hosts(lw_gang *gang, const lw_op *op, uint32_t element) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    LW_FOR_LANES(lane, gang->mask) {
+        uint64_t address = lw_address_of(gang, op, lane) + ((uint64_t)element << form.size);
+        lw_trap_kind fault;
+        gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, &fault);
+    }
+}

@@ -1,0 +1,38 @@
+/* address.h: from an operation's address operand to places on the host, and the faults on the way.
+ *
+ * These functions look at one lane at a time and know every window; the fast paths in level/memory.c settle what a whole gang
+ * does in one window and come here for the rest, traps above all. */
+#ifndef LW_ADDRESS_H
+#define LW_ADDRESS_H
+
+#include "run/interp/interp.h"
+
+/* For functions that touch guest memory: the guest may race with itself, which is its own affair. */
+#define LW_RACY __attribute__((no_sanitize("thread")))
+
+/* Inlined whatever the compiler thinks of it: parameters that are constants at the call choose the code. */
+#define LW_INLINE static inline __attribute__((always_inline))
+
+/* Guest memory and register slots have no type of their own. */
+typedef uint8_t lw_any8;
+typedef uint16_t __attribute__((may_alias)) lw_any16;
+typedef uint32_t __attribute__((may_alias)) lw_any32;
+typedef uint64_t __attribute__((may_alias)) lw_any64;
+
+typedef enum lw_access { LW_ACCESS_load, LW_ACCESS_store, LW_ACCESS_atomic } lw_access;
+
+static inline uint32_t lw_memory_bytes(lw_memory_form form) { return 1u << (form.size + form.vector); }
+
+/* The address that one lane gives: within the window, frame base included. */
+uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane);
+
+/* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at. */
+char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes, lw_trap_kind *fault);
+
+/* Whether every active lane may make this access. Traps the first lane that may not. */
+bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access);
+
+/* After a check that passed: gang->address[lane] becomes the host place of element `element` for all active lanes. */
+void lw_address_hosts(lw_gang *gang, const lw_op *op, uint32_t element);
+
+#endif

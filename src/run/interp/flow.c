@@ -1,0 +1,439 @@
+/* flow.c: control flow of a gang: blocks, branches, calls, exits, and who runs next.
+ *
+ * Lanes that part are kept in one pending mask a block; the lowest ready block of the newest frame runs first, so that lanes meet
+ * again as early as the text allows, whatever the graph. A loop that runs long gives others a turn: at once where
+ * it reads memory that they might write, otherwise only now and then, since running them apart costs reconvergence. */
+#include "run/interp/interp.h"
+
+#include <stdlib.h>
+
+enum {
+    LW_BUDGET = 8192,       /* backward branches a turn */
+    LW_SPIN_COST = 256,     /* what one counts for in a loop that may wait for others */
+    LW_YIELD_COST = 4096,
+    LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
+    LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
+};
+
+/* ---- Pending lanes ------------------------------------------------------------------------------------ */
+
+static inline bool is_ready(const lw_frame *frame, uint32_t block) { return frame->ready[block / 64] >> block % 64 & 1; }
+
+void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes) {
+    if (!is_ready(frame, block)) {
+        if (frame->pending[block]) frame->parked_count--;
+        frame->ready[block / 64] |= 1ull << block % 64;
+        frame->ready_count++;
+    }
+    frame->pending[block] |= lanes;
+}
+
+void lw_gang_park(lw_frame *frame, uint32_t block, lw_mask lanes) {
+    if (!frame->pending[block]) frame->parked_count++;
+    frame->pending[block] |= lanes;
+}
+
+void lw_gang_unpark(lw_gang *gang) {
+    for (lw_frame *frame = gang->frames; frame; frame = frame->next) {
+        for (uint32_t b = 0; frame->parked_count && b < frame->code->block_count; b++)
+            if (frame->pending[b] && !is_ready(frame, b)) lw_gang_pend(frame, b, 0);
+    }
+    if (gang->state == LW_GANG_waiting) gang->state = LW_GANG_ready;
+}
+
+static uint32_t lowest_ready(const lw_frame *frame, uint32_t from) {
+    uint32_t words = (frame->code->block_count + 63) / 64;
+    uint64_t first = ~0ull << from % 64;
+    for (uint32_t w = from / 64; w < words; w++, first = ~0ull)
+        if (frame->ready[w] & first) return 64 * w + (uint32_t)__builtin_ctzll(frame->ready[w] & first);
+    return UINT32_MAX;
+}
+
+static const lw_op *enter(lw_gang *gang, lw_frame *frame, uint32_t block) {
+    frame->ready[block / 64] &= ~(1ull << block % 64);
+    frame->ready_count--;
+    gang->frame = frame;
+    gang->regs = frame->regs;
+    lw_gang_set_mask(gang, frame->pending[block]);
+    frame->pending[block] = 0;
+    return &frame->code->ops[frame->code->blocks[block].first];
+}
+
+const lw_op *lw_gang_select(lw_gang *gang) {
+    lw_frame *frame = gang->frame;
+    if (!frame->ready_count)
+        for (frame = gang->frames; frame && !frame->ready_count; frame = frame->next) {}
+    if (frame) return enter(gang, frame, lowest_ready(frame, 0));
+    gang->state = gang->exited == gang->exist ? LW_GANG_done : LW_GANG_waiting;
+    return NULL;
+}
+
+/* Somebody other than the block that used up its budget: the next ready block of the frame, else the next frame that has one. */
+static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block) {
+    uint32_t other = lowest_ready(frame, block + 1);
+    if (other == UINT32_MAX) {
+        lw_frame *next = frame->next;
+        while (next && !next->ready_count) next = next->next;
+        if (!next)
+            for (next = gang->frames; !next->ready_count; next = next->next) {}
+        frame = next;
+        other = lowest_ready(frame, 0);
+    }
+    return enter(gang, frame, other);
+}
+
+/* The budget is used up on the way to `block`: the gang stops, and goes on there or elsewhere with its next turn. */
+static const lw_op *end_turn(lw_gang *gang, bool spins, uint32_t block) {
+    lw_frame *frame = gang->frame;
+    lw_gang_pend(frame, block, gang->mask);
+    if (spins || ++gang->turns >= LW_PATIENCE) {
+        gang->resume = select_other(gang, frame, block);
+        gang->turns = 0;
+    }
+    return NULL;
+}
+
+/* All executing lanes go on at a block. */
+static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
+    lw_frame *frame = gang->frame;
+    if (op->flags & LW_OP_BACKWARD) {
+        gang->budget -= op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1;
+        if (LW_UNLIKELY(gang->budget < 0)) return end_turn(gang, op->flags & LW_OP_SPIN, block);
+    }
+    if (LW_LIKELY(!frame->ready_count)) return &frame->code->ops[frame->code->blocks[block].first];
+    lw_gang_pend(frame, block, gang->mask);
+    return lw_gang_select(gang);
+}
+
+/* ---- Blocks and branches ------------------------------------------------------------------------------ */
+
+const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) {
+    lw_frame *frame = gang->frame;
+    if (LW_UNLIKELY(frame->ready_count | frame->parked_count) && frame->pending[op->a]) {
+        if (is_ready(frame, op->a)) {
+            frame->ready[op->a / 64] &= ~(1ull << op->a % 64);
+            frame->ready_count--;
+        } else frame->parked_count--;
+        lw_mask joined = frame->pending[op->a] | gang->mask;
+        frame->pending[op->a] = 0;
+        lw_gang_set_mask(gang, joined);
+    }
+    gang->warp_instructions += op->imm * gang->active_warps;
+    gang->lane_instructions += op->imm * gang->active;
+    return op + 1;
+}
+
+const lw_op *lw_step_bra(lw_gang *gang, const lw_op *op) { return go(gang, op, op->a); }
+
+const lw_op *lw_step_bra_if(lw_gang *gang, const lw_op *op) {
+    lw_mask p = lw_get_mask(gang, op->b);
+    lw_mask taken = gang->mask & (op->flags & LW_OP_NEGATE ? ~p : p);
+    if (!taken) return op + 1;
+    if (taken == gang->mask) return go(gang, op, op->a);
+    /* The lanes part. The lower of the two blocks goes on now. */
+    uint32_t next = op[1].a;
+    if (op->flags & LW_OP_BACKWARD) {
+        lw_gang_pend(gang->frame, next, gang->mask & ~taken);
+        lw_gang_set_mask(gang, taken);
+        return go(gang, op, op->a);
+    }
+    lw_gang_pend(gang->frame, op->a, taken);
+    lw_gang_set_mask(gang, gang->mask & ~taken);
+    return op + 1;
+}
+
+const lw_op *lw_step_brx(lw_gang *gang, const lw_op *op) {
+    const uint32_t *index = LW_SLOT(gang, uint32_t, op->b);
+    const uint32_t *targets = gang->frame->code->targets + op->imm;
+    LW_FOR_LANES(lane, gang->mask)
+        if (index[lane] >= op->c)
+            return lw_gang_trap(gang, op, LW_TRAP_wild_branch, lane, (lw_trap_record){.access = "brx.idx", .detail = index[lane], .size = op->c});
+    LW_FOR_LANES(lane, gang->mask) lw_gang_pend(gang->frame, targets[index[lane]], LW_MASK_BIT(lane));
+    if (op->flags & LW_OP_BACKWARD && (gang->budget -= op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1) < 0) {
+        gang->turns++;
+        return NULL;
+    }
+    return lw_gang_select(gang);
+}
+
+const lw_op *lw_step_guard(lw_gang *gang, const lw_op *op) {
+    lw_mask p = lw_get_mask(gang, op->b);
+    lw_mask inside = gang->mask & (op->flags & LW_OP_NEGATE ? ~p : p);
+    if (!inside) return op + 1 + op->imm;
+    gang->guard_mask = gang->mask;
+    gang->guard_full = gang->full;
+    gang->mask = inside;
+    gang->full = inside == gang->frame->owned;
+    return op + 1;
+}
+
+const lw_op *lw_step_unguard(lw_gang *gang, const lw_op *op) {
+    gang->mask = gang->guard_mask;
+    gang->full = gang->guard_full;
+    return op + 1;
+}
+
+const lw_op *lw_step_yield(lw_gang *gang, const lw_op *op) {
+    gang->budget -= LW_YIELD_COST;
+    return op + 1;
+}
+
+const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
+    return lw_gang_trap(gang, op, LW_TRAP_instruction, lw_mask_first(gang->mask), (lw_trap_record){0});
+}
+
+/* ---- Frames ------------------------------------------------------------------------------------------- */
+
+static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
+    for (lw_frame **link = &gang->free_frames; *link; link = &(*link)->next)
+        if ((*link)->code == code) {
+            lw_frame *frame = *link;
+            *link = frame->next;
+            return frame;
+        }
+    size_t words = (code->block_count + 63) / 64;
+    size_t head = (sizeof(lw_frame) + 15) & ~(size_t)15;
+    size_t pending = head + ((words * 8 + 15) & ~(size_t)15);
+    size_t regs = (pending + code->block_count * sizeof(lw_mask) + 63) & ~(size_t)63;
+    char *memory = aligned_alloc(64, (regs + code->frame_bytes + 63) & ~(size_t)63);
+    if (!memory) return NULL;
+    memset(memory, 0, regs + code->frame_bytes);
+    lw_frame *frame = (lw_frame *)memory;
+    *frame = (lw_frame){.code = code, .ready = (uint64_t *)(memory + head), .pending = (lw_mask *)(memory + pending),
+                        .regs = memory + regs};
+    for (uint32_t i = 0; i < code->fill_count; i++) {
+        char *slot = frame->regs + code->fills[i].at;
+        uint32_t size = code->fills[i].size;
+        if (!size) memset(slot, code->fills[i].value ? 0xff : 0, LW_SLOT_PRED);
+        for (uint32_t lane = 0; size && lane < LW_GANG_LANES; lane++) memcpy(slot + lane * size, &code->fills[i].value, size);
+    }
+    return frame;
+}
+
+lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {
+    uint32_t base = 0;
+    if (caller) {
+        uint32_t used = caller->code->local_bytes < LW_FRAME_COST ? LW_FRAME_COST : caller->code->local_bytes;
+        base = caller->local_base + used;
+    }
+    if (base + (uint64_t)code->local_bytes > gang->cta->grid->local_limit) return NULL;
+    lw_frame *frame = take_frame(gang, code);
+    if (!frame) return NULL;
+    frame->caller = caller;
+    frame->call = NULL;
+    frame->owned = lanes;
+    frame->local_base = base;
+    frame->depth = caller ? caller->depth + 1 : 0;
+    frame->previous = NULL;
+    frame->next = gang->frames;
+    if (frame->next) frame->next->previous = frame;
+    gang->frames = frame;
+    for (uint32_t i = 0; i < code->zero_count; i++) memset(frame->regs + code->zeros[i].at, 0, code->zeros[i].size);
+    return frame;
+}
+
+static void drop_frame(lw_gang *gang, lw_frame *frame) {
+    if (frame->previous) frame->previous->next = frame->next;
+    else gang->frames = frame->next;
+    if (frame->next) frame->next->previous = frame->previous;
+    frame->next = gang->free_frames;
+    gang->free_frames = frame;
+}
+
+/* ---- Calls -------------------------------------------------------------------------------------------- */
+
+static void copy_local(lw_gang *gang, uint32_t lane, uint32_t from, uint32_t to, uint32_t size) {
+    while (size) {
+        uint32_t part = size, left_from = 16 - from % 16, left_to = 16 - to % 16;
+        if (part > left_from) part = left_from;
+        if (part > left_to) part = left_to;
+        memcpy(lw_local_at(gang, lane, to), lw_local_at(gang, lane, from), part);
+        from += part, to += part, size -= part;
+    }
+}
+
+static void copy_slot(const char *from, char *to, uint32_t size, lw_mask lanes) {
+    if (!size) {
+        lw_mask *slot = (lw_mask *)to;
+        *slot = (*slot & ~lanes) | (*(const lw_mask *)from & lanes);
+        return;
+    }
+    LW_FOR_LANES(lane, lanes) memcpy(to + lane * size, from + lane * size, size);
+}
+
+/* Hands values from one frame to another: parameters at a call, results at a return. */
+static void transfer(lw_gang *gang, const lw_frame *from, const lw_frame *to, const lw_transfer *sources, const lw_transfer *places,
+                     uint32_t count, lw_mask lanes) {
+    for (uint32_t i = 0; i < count; i++) {
+        const lw_transfer *source = &sources[i], *place = &places[i];
+        if (!source->in_memory) copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes);
+        else
+            LW_FOR_LANES(lane, lanes)
+                copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
+    }
+}
+
+static bool same_shape(const lw_transfer *a, const lw_transfer *b, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (a[i].in_memory != b[i].in_memory || a[i].size != b[i].size) return false;
+    return true;
+}
+
+/* A frame for lanes that call `code`, with its parameters in place. NULL: trapped. */
+static lw_frame *begin_call(lw_gang *gang, const lw_op *op, const lw_code *code, lw_mask lanes) {
+    lw_frame *caller = gang->frame;
+    const lw_call *call = &caller->code->calls[op->imm];
+    if (call->argument_count != code->param_count || call->result_count != code->return_count ||
+        !same_shape(call->arguments, code->params, code->param_count) || !same_shape(call->results, code->returns, code->return_count)) {
+        lw_gang_trap(gang, op, LW_TRAP_signature, lw_mask_first(lanes), (lw_trap_record){.access = code->name});
+        return NULL;
+    }
+    lw_frame *frame = lw_frame_new(gang, code, caller, lanes);
+    if (!frame) {
+        lw_gang_trap(gang, op, LW_TRAP_stack, lw_mask_first(lanes), (lw_trap_record){.access = "call", .detail = caller->depth + 1});
+        return NULL;
+    }
+    frame->call = call;
+    transfer(gang, caller, frame, call->arguments, code->params, code->param_count, lanes);
+    return frame;
+}
+
+const lw_op *lw_step_call(lw_gang *gang, const lw_op *op) {
+    const lw_program *program = gang->cta->program;
+    const lw_code *code = program->codes[gang->frame->code->calls[op->imm].function];
+    lw_frame *frame = begin_call(gang, op, code, gang->mask);
+    if (!frame) return NULL;
+    gang->frame = frame;
+    gang->regs = frame->regs;
+    gang->full = true;
+    /* Recursion needs a turn's end too, so that limits are looked at. */
+    if (LW_UNLIKELY(--gang->budget < 0)) {
+        lw_gang_pend(frame, 0, gang->mask);
+        return NULL;
+    }
+    return code->ops;
+}
+
+const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
+    const lw_program *program = gang->cta->program;
+    const uint64_t *address = LW_SLOT(gang, uint64_t, op->b);
+    lw_mask left = gang->mask;
+    while (left) {
+        uint32_t first = lw_mask_first(left);
+        uint64_t number = (address[first] - LW_CODE_WINDOW) / 16;
+        if ((address[first] - LW_CODE_WINDOW) % 16 || number >= program->code_count || !program->codes[number] ||
+            program->codes[number]->is_entry)
+            return lw_gang_trap(gang, op, LW_TRAP_wild_branch, first, (lw_trap_record){.access = "call", .address = address[first]});
+        lw_mask same = 0;
+        LW_FOR_LANES(lane, left) if (address[lane] == address[first]) same |= LW_MASK_BIT(lane);
+        lw_frame *frame = begin_call(gang, op, program->codes[number], same);
+        if (!frame) return NULL;
+        lw_gang_pend(frame, 0, same);
+        left &= ~same;
+    }
+    gang->budget--;
+    gang->frame = gang->frames; /* the newest */
+    return lw_gang_select(gang);
+}
+
+const lw_op *lw_step_ret(lw_gang *gang, const lw_op *op) {
+    lw_frame *frame = gang->frame, *caller = frame->caller;
+    if (!caller) return lw_step_exit(gang, op);
+    const lw_call *call = frame->call;
+    transfer(gang, frame, caller, frame->code->returns, call->results, call->result_count, gang->mask);
+    lw_gang_pend(caller, call->return_block, gang->mask);
+    frame->owned &= ~gang->mask;
+    if (!frame->owned) drop_frame(gang, frame);
+    else if (frame->ready_count) return lw_gang_select(gang); /* the others first: they may come back to the same place */
+    gang->frame = caller;
+    return lw_gang_select(gang);
+}
+
+const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
+    (void)op;
+    lw_mask leaving = gang->mask;
+    gang->exited |= leaving;
+    lw_frame *frame = gang->frame;
+    while (frame) {
+        lw_frame *caller = frame->caller;
+        frame->owned &= ~leaving;
+        if (!frame->owned && caller) {
+            drop_frame(gang, frame);
+            gang->frame = caller;
+        }
+        frame = caller;
+    }
+    gang->cta->live -= lw_mask_count(leaving);
+    lw_gang_unpark(gang); /* who waited for these lanes need not any more */
+    lw_cta_check_barriers(gang->cta);
+    return lw_gang_select(gang);
+}
+
+/* ---- The gang ----------------------------------------------------------------------------------------- */
+
+static void free_frames(lw_frame *frame) {
+    for (lw_frame *next; frame; frame = next) {
+        next = frame->next;
+        free(frame);
+    }
+}
+
+bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
+    if (gang->state == LW_GANG_done)
+        while (gang->frames) drop_frame(gang, gang->frames); /* nothing is pending in them: they can serve again */
+    free_frames(gang->frames);
+    gang->frames = NULL;
+    uint32_t lanes = cta->grid->gang_lanes;
+    gang->cta = cta;
+    gang->number = number;
+    gang->first = number * lanes;
+    uint32_t here = cta->threads - gang->first < lanes ? cta->threads - gang->first : lanes;
+    gang->lanes = (here + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
+    gang->exist = here == LW_GANG_LANES ? LW_MASK_ALL : LW_MASK_BIT(here) - 1;
+    gang->exited = 0;
+    gang->state = LW_GANG_ready;
+    gang->resume = NULL;
+    gang->turns = 0;
+    gang->force = false;
+    gang->waits.count = 0;
+    memset(gang->hints, 0, sizeof gang->hints);
+    lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
+    if (!frame) return false;
+    lw_gang_pend(frame, 0, gang->exist);
+    gang->frame = frame;
+    gang->regs = frame->regs;
+    return true;
+}
+
+void lw_gang_end(lw_gang *gang) {
+    free_frames(gang->frames);
+    free_frames(gang->free_frames);
+    gang->frames = gang->free_frames = NULL;
+    free(gang->waits.at);
+    gang->waits.at = NULL;
+    gang->waits.count = gang->waits.room = 0;
+}
+
+const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details) {
+    const lw_code *code = gang->frame->code;
+    lw_cta *cta = gang->cta;
+    details.kind = kind;
+    details.code = code;
+    details.place = code->places[op - code->ops];
+    for (int i = 0; i < 3; i++) {
+        details.cta[i] = cta->index[i];
+        details.thread[i] = gang->tid[i][lane];
+    }
+    details.warp = (gang->first + lane) / LW_WARP_LANES;
+    details.lane = lane % LW_WARP_LANES;
+    cta->trap = details;
+    gang->state = LW_GANG_trapped;
+    return NULL;
+}
+
+void lw_gang_run(lw_gang *gang) {
+    gang->budget = LW_BUDGET;
+    const lw_op *op = gang->resume ? gang->resume : lw_gang_select(gang);
+    gang->resume = NULL;
+    while (op) op = op->step(gang, op);
+}

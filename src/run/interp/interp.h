@@ -1,0 +1,50 @@
+/* interp.h: the steps of the interpreter. Every operation code has one step a CPU level.
+ *
+ * Steps that gain from wide vectors are compiled once a level, from interp/level/ (names end in the level: lw_step_ld_v4);
+ * all others once, from interp/. A step returns the next operation: usually op + 1. */
+#ifndef LW_INTERP_H
+#define LW_INTERP_H
+
+#include "run/run.h"
+
+#define LW_PASTE_(a, b) a##_##b
+#define LW_PASTE(a, b)  LW_PASTE_(a, b)
+#define LW_AT_LEVEL(name) LW_PASTE(name, LW_LEVEL) /* lw_step_ld → lw_step_ld_v4; LW_LEVEL comes from the build */
+
+/* Steps compiled once. */
+#define LW_STEP_DECLARE(name) const lw_op *lw_step_##name(lw_gang *gang, const lw_op *op)
+LW_STEP_DECLARE(block);
+LW_STEP_DECLARE(bra);
+LW_STEP_DECLARE(bra_if);
+LW_STEP_DECLARE(brx);
+LW_STEP_DECLARE(call);
+LW_STEP_DECLARE(call_indirect);
+LW_STEP_DECLARE(ret);
+LW_STEP_DECLARE(exit);
+LW_STEP_DECLARE(guard);
+LW_STEP_DECLARE(unguard);
+LW_STEP_DECLARE(trap);
+LW_STEP_DECLARE(yield);
+LW_STEP_DECLARE(warp_sync);
+LW_STEP_DECLARE(barrier);
+LW_STEP_DECLARE(fence);
+LW_STEP_DECLARE(predicate);
+LW_STEP_DECLARE(special);
+LW_STEP_DECLARE(local_base);
+LW_STEP_DECLARE(atom);
+LW_STEP_DECLARE(isspacep);
+LW_STEP_DECLARE(vote);
+LW_STEP_DECLARE(activemask);
+LW_STEP_DECLARE(match);
+LW_STEP_DECLARE(redux);
+LW_STEP_DECLARE(elect);
+
+/* Reading and writing slots of the current frame. */
+#define LW_SLOT(gang, type, at) ((type *)__builtin_assume_aligned((gang)->regs + (at), 16))
+static inline lw_mask lw_get_mask(const lw_gang *gang, uint32_t at) { return *LW_SLOT(gang, lw_mask, at); }
+static inline void lw_put_mask(lw_gang *gang, uint32_t at, lw_mask value) { /* active lanes only */
+    lw_mask *slot = LW_SLOT(gang, lw_mask, at);
+    *slot = (*slot & ~gang->mask) | (value & gang->mask);
+}
+
+#endif

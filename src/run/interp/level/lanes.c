@@ -1,0 +1,251 @@
+/* lanes.c: the steps of all lane functions, and the table of all steps, for one CPU level.
+ *
+ * Each step computes all lanes unmasked, in a loop that the compiler turns into vector code, straight into the result's slot where
+ * every lane takes part and into scratch otherwise; then one shared commit blends the active lanes in. Testing the mask
+ * inside the loop costs three to ten times as much. */
+#include "run/interp/interp.h"
+#include "run/interp/inner.h"
+#include "run/interp/level/level.h"
+
+/* C types and slot types of the lane types. 8-bit values live in 16-bit slots. */
+typedef uint8_t c_u8, c_p;
+typedef int8_t c_s8;
+typedef uint16_t c_u16;
+typedef int16_t c_s16;
+typedef uint32_t c_u32;
+typedef int32_t c_s32;
+typedef uint64_t c_u64;
+typedef int64_t c_s64;
+typedef float c_f32;
+typedef double c_f64;
+typedef uint16_t slot_u8;
+typedef int16_t slot_s8;
+typedef uint16_t slot_u16;
+typedef int16_t slot_s16;
+typedef uint32_t slot_u32;
+typedef int32_t slot_s32;
+typedef uint64_t slot_u64;
+typedef int64_t slot_s64;
+typedef float slot_f32;
+typedef double slot_f64;
+typedef uint8_t slot_p;
+
+/* Where an operand's elements are: a register slot, or for predicates one byte a lane spread out from its bits. */
+#define SOURCE(T, at, room) SOURCE_##T(T, at, room)
+#define PLAIN(T, at, room)  const slot_##T *room = LW_SLOT(gang, slot_##T, at)
+#define SOURCE_u8  PLAIN
+#define SOURCE_s8  PLAIN
+#define SOURCE_u16 PLAIN
+#define SOURCE_s16 PLAIN
+#define SOURCE_u32 PLAIN
+#define SOURCE_s32 PLAIN
+#define SOURCE_u64 PLAIN
+#define SOURCE_s64 PLAIN
+#define SOURCE_f32 PLAIN
+#define SOURCE_f64 PLAIN
+#define SOURCE_p(T, at, room) \
+    _Alignas(64) uint8_t room[LW_GANG_LANES]; \
+    spread(room, lw_get_mask(gang, at))
+
+/* A constant operand, from its bits. */
+#define CONSTANT(T, bits) CONSTANT_##T(bits)
+#define CONSTANT_u8(bits)  (uint8_t)(bits)
+#define CONSTANT_s8(bits)  (int8_t)(bits)
+#define CONSTANT_u16(bits) (uint16_t)(bits)
+#define CONSTANT_s16(bits) (int16_t)(bits)
+#define CONSTANT_u32(bits) (uint32_t)(bits)
+#define CONSTANT_s32(bits) (int32_t)(bits)
+#define CONSTANT_u64(bits) (uint64_t)(bits)
+#define CONSTANT_s64(bits) (int64_t)(bits)
+#define CONSTANT_f32(bits) float_of((uint32_t)(bits))
+#define CONSTANT_f64(bits) double_of(bits)
+#define CONSTANT_p(bits)   ((bits) != 0)
+
+static inline float float_of(uint32_t bits) { float f; memcpy(&f, &bits, sizeof f); return f; }
+static inline double double_of(uint64_t bits) { double f; memcpy(&f, &bits, sizeof f); return f; }
+
+static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
+    for (int i = 0; i < LW_GANG_LANES / 8; i++) {
+        uint64_t bits = (uint8_t)(mask >> 8 * i) * 0x0101010101010101ull & 0x8040201008040201ull;
+        bits = (bits + 0x7f7f7f7f7f7f7f7full) >> 7 & 0x0101010101010101ull;
+        memcpy(to + 8 * i, &bits, 8);
+    }
+}
+
+/* Bits of 128 bytes that are 0 or 1. */
+static inline lw_mask gather(const uint8_t from[LW_GANG_LANES]) { return lw_bytes_to_mask(from); }
+
+/* The result's commit. `to` is the slot itself where all lanes take part. */
+#define RESULT(T) RESULT_##T(T)
+#define DIRECT(T) slot_##T *to = gang->full ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
+#define RESULT_u8  DIRECT
+#define RESULT_s8  DIRECT
+#define RESULT_u16 DIRECT
+#define RESULT_s16 DIRECT
+#define RESULT_u32 DIRECT
+#define RESULT_s32 DIRECT
+#define RESULT_u64 DIRECT
+#define RESULT_s64 DIRECT
+#define RESULT_f32 DIRECT
+#define RESULT_f64 DIRECT
+#define RESULT_p(T) uint8_t *to = (uint8_t *)gang->scratch
+
+#define COMMIT(T) COMMIT_##T
+#define COMMIT_u8  if (LW_UNLIKELY(!gang->full)) lw_commit_16(gang, op->d)
+#define COMMIT_s8  COMMIT_u8
+#define COMMIT_u16 COMMIT_u8
+#define COMMIT_s16 COMMIT_u8
+#define COMMIT_u32 if (LW_UNLIKELY(!gang->full)) lw_commit_32(gang, op->d)
+#define COMMIT_s32 COMMIT_u32
+#define COMMIT_f32 COMMIT_u32
+#define COMMIT_u64 if (LW_UNLIKELY(!gang->full)) lw_commit_64(gang, op->d)
+#define COMMIT_s64 COMMIT_u64
+#define COMMIT_f64 COMMIT_u64
+#define COMMIT_p   lw_put_mask(gang, op->d, gather(to))
+
+/* The loop: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
+ * same element, which `ivdep` lets the compiler rely on. */
+#define EACH(i) \
+    for (size_t base = 0, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+        LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++)
+
+#define STEP_HEAD(name, variant) static const lw_op *name##_##variant(lw_gang *gang, const lw_op *op)
+#define STEP_TAIL(D) \
+    COMMIT(D); \
+    return op + 1
+
+#define LOOP1(name, D, A) \
+    STEP_HEAD(name, rrr) { \
+        SOURCE(A, op->a, a); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i]); \
+        STEP_TAIL(D); \
+    } \
+    STEP_HEAD(name, rri) { \
+        const c_##A a = CONSTANT(A, op->imm); RESULT(D); \
+        EACH(i) to[i] = lw_##name(a); \
+        STEP_TAIL(D); \
+    }
+
+#define LOOP2(name, D, A, B) \
+    STEP_HEAD(name, rrr) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], (c_##B)b[i]); \
+        STEP_TAIL(D); \
+    } \
+    STEP_HEAD(name, rri) { \
+        SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], b); \
+        STEP_TAIL(D); \
+    } \
+    STEP_HEAD(name, rir) { \
+        const c_##A a = CONSTANT(A, op->imm); SOURCE(B, op->b, b); RESULT(D); \
+        EACH(i) to[i] = lw_##name(a, (c_##B)b[i]); \
+        STEP_TAIL(D); \
+    }
+
+/* Of two constants the first is in imm's low half where both are 32 bits (RII: b low, c high). */
+#define LOOP3(name, D, A, B, C) \
+    STEP_HEAD(name, rrr) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]); \
+        STEP_TAIL(D); \
+    } \
+    STEP_HEAD(name, rri) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); const c_##C c = CONSTANT(C, op->imm); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], (c_##B)b[i], c); \
+        STEP_TAIL(D); \
+    } \
+    STEP_HEAD(name, rir) { \
+        SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); SOURCE(C, op->c, c); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], b, (c_##C)c[i]); \
+        STEP_TAIL(D); \
+    } \
+    STEP_HEAD(name, rii) { \
+        SOURCE(A, op->a, a); \
+        const c_##B b = CONSTANT(B, (uint32_t)op->imm); const c_##C c = CONSTANT(C, op->imm >> 32); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], b, c); \
+        STEP_TAIL(D); \
+    }
+
+/* Four operands: all registers, or the last two constants (bfi). */
+#define LOOP4(name, D, A, B, C, E) \
+    STEP_HEAD(name, rrr) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); SOURCE(E, op->e, e); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], (c_##E)e[i]); \
+        STEP_TAIL(D); \
+    } \
+    STEP_HEAD(name, rii) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); \
+        const c_##C c = CONSTANT(C, (uint32_t)op->imm); const c_##E e = CONSTANT(E, op->imm >> 32); RESULT(D); \
+        EACH(i) to[i] = lw_##name((c_##A)a[i], (c_##B)b[i], c, e); \
+        STEP_TAIL(D); \
+    }
+
+#define LANE1 LOOP1
+#define LANE2 LOOP2
+#define LANE3 LOOP3
+#define LANE4 LOOP4
+#include "lane.def"
+#define LANE1 LOOP1
+#define LANE2 LOOP2
+#define LANE3 LOOP3
+#include "inner.def"
+
+/* lop3: one step a table, so that the function folds to a few operations, or to the one that the machine has. */
+#define LOP3(lut) \
+    static const lw_op *lop3_##lut(lw_gang *gang, const lw_op *op) { \
+        SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c); RESULT(u32); \
+        LW_LOP3_LOOP(0x##lut); \
+        STEP_TAIL(u32); \
+    }
+#define HEX16(X, h) X(h##0) X(h##1) X(h##2) X(h##3) X(h##4) X(h##5) X(h##6) X(h##7) \
+                    X(h##8) X(h##9) X(h##a) X(h##b) X(h##c) X(h##d) X(h##e) X(h##f)
+#define HEX256(X) HEX16(X, 0) HEX16(X, 1) HEX16(X, 2) HEX16(X, 3) HEX16(X, 4) HEX16(X, 5) HEX16(X, 6) HEX16(X, 7) \
+                  HEX16(X, 8) HEX16(X, 9) HEX16(X, a) HEX16(X, b) HEX16(X, c) HEX16(X, d) HEX16(X, e) HEX16(X, f)
+HEX256(LOP3)
+
+/* d = predicate c ? a : b. */
+#define SELECT(bits) \
+    static const lw_op *select_##bits(lw_gang *gang, const lw_op *op) { \
+        SOURCE(u##bits, op->a, a); SOURCE(u##bits, op->b, b); RESULT(u##bits); \
+        lw_mask p = lw_get_mask(gang, op->c); \
+        if (op->flags & LW_OP_NEGATE) p = ~p; \
+        lw_blend_##bits(to, a, b, p, gang->lanes); \
+        STEP_TAIL(u##bits); \
+    }
+SELECT(16)
+SELECT(32)
+SELECT(64)
+
+/* ---- The table ---------------------------------------------------------------------------------------- */
+
+#define COMMON(name) [LW_OP_##name] = lw_step_##name,
+#define LANE_STEPS(name, v1, v2, v3) \
+    [LW_LANE_CODE(LW_LANE_##name, LW_RRR)] = name##_rrr, \
+    [LW_LANE_CODE(LW_LANE_##name, LW_RRI)] = v1, \
+    [LW_LANE_CODE(LW_LANE_##name, LW_RIR)] = v2, \
+    [LW_LANE_CODE(LW_LANE_##name, LW_RII)] = v3,
+
+lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
+    COMMON(block) COMMON(bra) COMMON(bra_if) COMMON(brx) COMMON(call) COMMON(call_indirect) COMMON(ret) COMMON(exit)
+    COMMON(guard) COMMON(unguard) COMMON(trap) COMMON(yield) COMMON(warp_sync) COMMON(barrier) COMMON(fence)
+    COMMON(predicate) COMMON(special) COMMON(local_base) COMMON(atom) COMMON(isspacep) COMMON(vote) COMMON(activemask)
+    COMMON(match) COMMON(redux) COMMON(elect)
+    [LW_OP_ld] = LW_AT_LEVEL(lw_step_ld),
+    [LW_OP_st] = LW_AT_LEVEL(lw_step_st),
+    [LW_OP_shuffle] = LW_AT_LEVEL(lw_step_shuffle),
+    [LW_OP_select_16] = select_16,
+    [LW_OP_select_32] = select_32,
+    [LW_OP_select_64] = select_64,
+#define LOP3_ROW(lut) [LW_OP_lop3 + 0x##lut] = lop3_##lut,
+    HEX256(LOP3_ROW)
+#define LANE1(name, D, A)          LANE_STEPS(name, name##_rri, NULL, NULL)
+#define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
+#define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
+#define LANE4(name, D, A, B, C, E) LANE_STEPS(name, NULL, NULL, name##_rii)
+#include "lane.def"
+#define LANE1(name, D, A)          LANE_STEPS(name, name##_rri, NULL, NULL)
+#define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
+#define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
+#include "inner.def"
+};

@@ -1,0 +1,113 @@
+/* level.h: what differs between CPU levels: blending by mask, turning bytes into mask bits, lop3.
+ *
+ * LW_LEVEL names the level (v4 v3 v2 portable), LW_LEVEL_NUMBER orders them (4 3 2 1). Files under level/ are compiled once for
+ * each; everything here is static, so the levels never meet. */
+#ifndef LW_LEVEL_H
+#define LW_LEVEL_H
+
+#include "run/interp/interp.h"
+
+#if LW_LEVEL_NUMBER >= 2
+#include <immintrin.h>
+#endif
+
+#ifdef __clang__
+#define LW_NO_OVERLAP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LW_NO_OVERLAP _Pragma("GCC ivdep")
+#endif
+
+const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op);
+const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op);
+const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op);
+
+/* ---- to[i] = bit i of mask ? a[i] : b[i], `lanes` of them, a multiple of 32 ------------------------------ */
+
+#if LW_LEVEL_NUMBER >= 4
+
+static inline void lw_blend_64(uint64_t *to, const uint64_t *a, const uint64_t *b, lw_mask mask, uint32_t lanes) {
+    for (uint32_t i = 0; i < lanes; i += 8)
+        _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi64(_mm512_loadu_si512(b + i), (__mmask8)(mask >> i), a + i));
+}
+static inline void lw_blend_32(uint32_t *to, const uint32_t *a, const uint32_t *b, lw_mask mask, uint32_t lanes) {
+    for (uint32_t i = 0; i < lanes; i += 16)
+        _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi32(_mm512_loadu_si512(b + i), (__mmask16)(mask >> i), a + i));
+}
+static inline void lw_blend_16(uint16_t *to, const uint16_t *a, const uint16_t *b, lw_mask mask, uint32_t lanes) {
+    for (uint32_t i = 0; i < lanes; i += 32)
+        _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi16(_mm512_loadu_si512(b + i), (__mmask32)(mask >> i), a + i));
+}
+
+#else
+
+/* All ones or zero for each lane of 16, from the mask's bits: a shape that compilers vectorise at every level. */
+#define LW_BLEND(bits) \
+    static inline void lw_blend_##bits(uint##bits##_t *to, const uint##bits##_t *a, const uint##bits##_t *b, lw_mask mask, \
+                                       uint32_t lanes) { \
+        for (uint32_t base = 0; base < lanes; base += 16) { \
+            const uint##bits##_t word = (uint##bits##_t)(mask >> base); \
+            const uint16_t word16 = (uint16_t)(mask >> base); \
+            (void)word16; \
+            LW_NO_OVERLAP for (uint32_t k = 0; k < 16; k++) { \
+                const uint##bits##_t chosen = (uint##bits##_t)(0 - (uint##bits##_t)(word >> k & 1)); \
+                to[base + k] = (uint##bits##_t)((a[base + k] & chosen) | (b[base + k] & (uint##bits##_t)~chosen)); \
+            } \
+        } \
+    }
+LW_BLEND(16)
+LW_BLEND(32)
+LW_BLEND(64)
+#undef LW_BLEND
+
+#endif
+
+/* Commits scratch to a slot: active lanes take the new value, all others keep theirs. */
+static inline void lw_commit_64(lw_gang *gang, uint32_t at) {
+    uint64_t *slot = LW_SLOT(gang, uint64_t, at);
+    lw_blend_64(slot, (const uint64_t *)gang->scratch, slot, gang->mask, gang->lanes);
+}
+static inline void lw_commit_32(lw_gang *gang, uint32_t at) {
+    uint32_t *slot = LW_SLOT(gang, uint32_t, at);
+    lw_blend_32(slot, (const uint32_t *)gang->scratch, slot, gang->mask, gang->lanes);
+}
+static inline void lw_commit_16(lw_gang *gang, uint32_t at) {
+    uint16_t *slot = LW_SLOT(gang, uint16_t, at);
+    lw_blend_16(slot, (const uint16_t *)gang->scratch, slot, gang->mask, gang->lanes);
+}
+
+/* ---- Mask bits of 128 bytes that are 0 or 1 -------------------------------------------------------------- */
+
+static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
+#if LW_LEVEL_NUMBER >= 4
+    const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 64);
+    return (lw_mask)_mm512_test_epi8_mask(low, low) | (lw_mask)_mm512_test_epi8_mask(high, high) << 64;
+#elif LW_LEVEL_NUMBER >= 2
+    lw_mask mask = 0;
+    for (int i = 0; i < LW_GANG_LANES / 16; i++) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)from + i);
+        mask |= (lw_mask)(uint16_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)) << 16 * i;
+    }
+    return mask;
+#else
+    lw_mask mask = 0;
+    for (int i = 0; i < LW_GANG_LANES / 8; i++) {
+        uint64_t bytes;
+        memcpy(&bytes, from + 8 * i, 8);
+        mask |= (lw_mask)(uint8_t)(bytes * 0x0102040810204080ull >> 56) << 8 * i;
+    }
+    return mask;
+#endif
+}
+
+/* ---- lop3 ------------------------------------------------------------------------------------------------ */
+
+#if LW_LEVEL_NUMBER >= 4
+#define LW_LOP3_LOOP(lut) \
+    for (uint32_t i = 0; i < gang->lanes; i += 16) \
+    _mm512_storeu_si512(to + i, _mm512_ternarylogic_epi32(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), \
+                                                          _mm512_loadu_si512(c + i), lut))
+#else
+#define LW_LOP3_LOOP(lut) EACH(i) to[i] = lw_lop3(a[i], b[i], c[i], lut)
+#endif
+
+#endif

@@ -1,0 +1,446 @@
+/* memory.c: ld and st for a whole gang; compiled once for each CPU level.
+ *
+ * Flow: which lanes → where they go and in what pattern (reach) → one bounds and alignment check for all of them against the
+ * allocation met last time → data by pattern. Whatever does not fit that — lanes in several allocations or windows, any fault —
+ * goes lane by lane through address.c. */
+#include "run/interp/address.h"
+
+#if LW_LEVEL_NUMBER >= 4
+#define CHUNK 64
+#elif LW_LEVEL_NUMBER == 3
+#define CHUNK 32
+#else
+#define CHUNK 16
+#endif
+
+/* Iterations do not depend on each other: guest memory never overlaps register slots. */
+#if defined(__clang__)
+#define NO_OVERLAP _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define NO_OVERLAP _Pragma("GCC ivdep")
+#endif
+
+typedef uint32_t chunk32 __attribute__((vector_size(CHUNK)));
+typedef uint64_t chunk64 __attribute__((vector_size(CHUNK)));
+/* The same at places aligned to an element only. */
+typedef uint32_t loose32 __attribute__((vector_size(CHUNK), aligned(4), may_alias));
+typedef uint64_t loose64 __attribute__((vector_size(CHUNK), aligned(8), may_alias));
+typedef uint8_t loose8 __attribute__((vector_size(CHUNK), aligned(1), may_alias));
+enum { IN_32 = CHUNK / 4, IN_64 = CHUNK / 8 };
+
+/* ---- Which lanes ---------------------------------------------------------------------------------------- */
+
+typedef enum lw_pattern {
+    LW_UNIFORM, /* all lanes at one address */
+    LW_UNIT,    /* neighbours, in lane order; only where the lanes are a run */
+    LW_EACH,    /* gang->address says */
+} lw_pattern;
+
+typedef struct lw_reach {
+    lw_pattern pattern;
+    bool run;              /* the active lanes are exactly first … first + count - 1 */
+    uint32_t first, count; /* otherwise they lie in between */
+    uint64_t at;           /* address of the first one */
+    uintptr_t host;        /* to be added to addresses */
+} lw_reach;
+
+LW_INLINE void find_lanes(const lw_gang *gang, lw_reach *reach) {
+    if (LW_LIKELY(gang->active == gang->lanes)) {
+        reach->run = true;
+        reach->first = 0;
+        reach->count = gang->lanes;
+        return;
+    }
+    uint64_t low = (uint64_t)gang->mask, high = (uint64_t)(gang->mask >> 64);
+    reach->first = lw_mask_first(gang->mask);
+    uint32_t last = high ? 127 - (uint32_t)__builtin_clzll(high) : 63 - (uint32_t)__builtin_clzll(low);
+    reach->count = last - reach->first + 1;
+    reach->run = reach->count == gang->active;
+}
+
+/* Active lanes one by one: quicker with two words than with one of 128 bits. */
+#define FOR_ACTIVE(lane, gang)                                                                     \
+    for (uint32_t half_ = 0; half_ < 2; half_++)                                                   \
+        for (uint64_t left_ = (uint64_t)((gang)->mask >> (64 * half_)); left_; left_ &= left_ - 1) \
+            for (uint32_t lane = 64 * half_ + (uint32_t)__builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
+
+/* ---- Pattern -------------------------------------------------------------------------------------------- */
+
+/* Whether r[i] == r[0] + i * step for all i. */
+#define DEFINE_IS_LINEAR(bits)                                                                      \
+    LW_INLINE bool is_linear_##bits(const uint##bits##_t *r, uint32_t count, uint##bits##_t step) { \
+        chunk##bits want = {0}, differs = {0};                                                      \
+        for (uint32_t k = 0; k < IN_##bits; k++) want[k] = r[0] + k * step;                         \
+        uint32_t i = 0;                                                                             \
+        for (; i + IN_##bits <= count; i += IN_##bits) {                                            \
+            differs |= *(const loose##bits *)(r + i) ^ want;                                        \
+            want += IN_##bits * step;                                                               \
+        }                                                                                           \
+        uint##bits##_t any = 0;                                                                     \
+        for (uint32_t k = 0; k < IN_##bits; k++) any |= differs[k];                                 \
+        for (; i < count; i++) any |= r[i] ^ (r[0] + i * step);                                     \
+        return any == 0;                                                                            \
+    }
+DEFINE_IS_LINEAR(32)
+DEFINE_IS_LINEAR(64)
+
+/* The second lane tells which pattern is worth a look. */
+#define DEFINE_FIND_PATTERN(bits)                                                                       \
+    LW_INLINE lw_pattern find_pattern_##bits(const uint##bits##_t *r, uint32_t count, uint32_t bytes) { \
+        if (count == 1) return LW_UNIFORM;                                                              \
+        uint##bits##_t step = r[1] - r[0];                                                              \
+        if (step == bytes) return is_linear_##bits(r, count, step) ? LW_UNIT : LW_EACH;                 \
+        return step == 0 && is_linear_##bits(r, count, 0) ? LW_UNIFORM : LW_EACH;                       \
+    }
+DEFINE_FIND_PATTERN(32)
+DEFINE_FIND_PATTERN(64)
+
+/* ---- Addresses and their check -------------------------------------------------------------------------- */
+
+/* The stretch of addresses that the first lane's access lies in. */
+typedef struct lw_home {
+    uint64_t base, size;
+    const char *host; /* of base; NULL: local memory, interleaved */
+} lw_home;
+
+LW_INLINE bool find_global(lw_gang *gang, const lw_op *op, uint64_t address, uint32_t bytes, lw_home *home) {
+    lw_range *hint = &gang->hints[op->e % LW_HINTS];
+    if (LW_UNLIKELY(hint->size < bytes || address - hint->base > hint->size - bytes)) {
+        const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, bytes);
+        if (!range) return false;
+        *hint = *range;
+    }
+    *home = (lw_home){hint->base, hint->size, hint->host};
+    return true;
+}
+
+LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, uint64_t address, uint32_t bytes, lw_home *home) {
+    const lw_cta *cta = gang->cta;
+    uint64_t window = 0;
+    lw_window kind = form.window;
+    if (kind == LW_WINDOW_generic) {
+        window = address & ~(LW_WINDOW_BYTES - 1);
+        kind = LW_LIKELY(address >= LW_GLOBAL_BASE) ? LW_WINDOW_global
+               : window == LW_SHARED_WINDOW         ? LW_WINDOW_shared
+               : window == LW_LOCAL_WINDOW          ? LW_WINDOW_local
+               : window == LW_PARAM_WINDOW          ? LW_WINDOW_param
+                                                    : LW_WINDOW_generic;
+    }
+    switch (kind) {
+    case LW_WINDOW_global:
+    case LW_WINDOW_const: return find_global(gang, op, address, bytes, home);
+    case LW_WINDOW_shared: *home = (lw_home){window, cta->shared_bytes, cta->shared}; break;
+    case LW_WINDOW_param: *home = (lw_home){window, cta->program->param_bytes, cta->grid->params}; break;
+    case LW_WINDOW_local: *home = (lw_home){window, cta->grid->local_limit, NULL}; break;
+    case LW_WINDOW_generic: return false; /* no window there */
+    }
+    return home->size >= bytes && address - window <= home->size - bytes;
+}
+
+/* Fills gang->address for the active lanes and returns whether all accesses are aligned and within the home. The loop over
+ * a run has no exit, so that it becomes vector code. */
+#define DEFINE_FILL(bits)                                                                                    \
+    static bool fill_##bits(lw_gang *gang, const lw_reach *reach, const uint##bits##_t *r, uint64_t plus,    \
+                            uint64_t frame, const lw_home *home, uint32_t bytes) {                           \
+        uint64_t base = home->base, room = home->size - bytes, outside = 0, align = 0;                       \
+        uint64_t *to = gang->address;                                                                        \
+        uint##bits##_t add = (uint##bits##_t)plus;                                                           \
+        if (LW_LIKELY(reach->run)) {                                                                         \
+            uint32_t end = reach->first + reach->count;                                                      \
+            NO_OVERLAP for (uint32_t i = reach->first; i < end; i++) {                                       \
+                uint64_t address = (uint##bits##_t)(r[i] + add) + frame;                                     \
+                to[i] = address;                                                                             \
+                align |= address;                                                                            \
+                outside |= (uint64_t)(address - base > room);                                                \
+            }                                                                                                \
+        } else {                                                                                             \
+            FOR_ACTIVE(lane, gang) {                                                                         \
+                uint64_t address = (uint##bits##_t)(r[lane] + add) + frame;                                  \
+                to[lane] = address;                                                                          \
+                align |= address;                                                                            \
+                outside |= (uint64_t)(address - base > room);                                                \
+            }                                                                                                \
+        }                                                                                                    \
+        return !outside && !(align & (bytes - 1));                                                           \
+    }
+DEFINE_FILL(32)
+DEFINE_FILL(64)
+
+/* Local memory is interleaved: addresses become distances from gang->local, one for each lane. */
+static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32_t bytes) {
+    uint64_t *to = gang->address;
+    uint64_t step = reach->pattern == LW_UNIT ? bytes : 0;
+    uint32_t end = reach->first + reach->count;
+    for (uint32_t i = reach->first; i < end; i++) {
+        uint64_t address = (reach->pattern == LW_EACH ? to[i] : reach->at + (i - reach->first) * step) - window;
+        to[i] = ((address >> 4) * LW_GANG_LANES + i) * 16 + (address & 15);
+    }
+    reach->pattern = LW_EACH;
+    reach->host = (uintptr_t)gang->local;
+}
+
+/* Where the lanes of the gang go. False: lane by lane, please. */
+LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *reach) {
+    uint32_t bytes = lw_memory_bytes(form);
+    uint64_t frame = LW_UNLIKELY(form.frame) ? gang->frame->local_base : 0;
+    find_lanes(gang, reach);
+    const uint32_t *r32 = LW_SLOT(gang, uint32_t, op->a);
+    const uint64_t *r64 = LW_SLOT(gang, uint64_t, op->a);
+    if (form.address == 2) {
+        reach->pattern = LW_LIKELY(reach->run) ? find_pattern_64(r64 + reach->first, reach->count, bytes) : LW_EACH;
+        reach->at = r64[reach->first] + op->imm + frame;
+    } else if (form.address == 1) {
+        reach->pattern = LW_LIKELY(reach->run) ? find_pattern_32(r32 + reach->first, reach->count, bytes) : LW_EACH;
+        reach->at = (uint32_t)(r32[reach->first] + op->imm) + frame;
+    } else {
+        reach->pattern = LW_UNIFORM;
+        reach->at = op->imm + frame;
+    }
+    lw_home home = {0};
+    if (LW_UNLIKELY(!find_home(gang, op, form, reach->at, bytes, &home))) return false;
+    if (reach->pattern == LW_EACH) {
+        bool fits = form.address == 2 ? fill_64(gang, reach, r64, op->imm, frame, &home, bytes)
+                                      : fill_32(gang, reach, r32, op->imm, frame, &home, bytes);
+        if (LW_UNLIKELY(!fits)) return false;
+    } else {
+        uint64_t span = reach->pattern == LW_UNIT ? (uint64_t)reach->count * bytes : bytes;
+        if (LW_UNLIKELY(span > home.size || reach->at - home.base > home.size - span)) return false;
+        if (LW_UNLIKELY(reach->at & (bytes - 1))) return false;
+    }
+    if (LW_UNLIKELY(!home.host))
+        spread_local(gang, reach, home.base, bytes);
+    else
+        reach->host = (uintptr_t)home.host - home.base;
+    return true;
+}
+
+/* Makes an access that others may watch one atomic access a lane. */
+static void break_up(lw_gang *gang, lw_reach *reach, uint32_t bytes) {
+    if (reach->pattern != LW_UNIT) return;
+    for (uint32_t i = 0; i < reach->count; i++) gang->address[reach->first + i] = reach->at + (uint64_t)i * bytes;
+    reach->pattern = LW_EACH;
+}
+
+/* What to add to a lane's address for an element `offset` bytes on. Local memory keeps 16 bytes of a lane together; the second
+ * half of a 32-byte access is in the next row of granules. */
+LW_INLINE uintptr_t element_host(const lw_gang *gang, const lw_reach *reach, uint32_t offset) {
+    if (offset >= 16 && reach->host == (uintptr_t)gang->local) offset += 16 * (LW_GANG_LANES - 1);
+    return reach->host + offset;
+}
+
+/* ---- Data: one element of every lane -------------------------------------------------------------------- */
+
+/* `host` is what to add to an address, `vector` the elements from one lane's to the next where they are neighbours. */
+typedef void lw_mover(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host, uint32_t vector);
+
+/* From one place to another, every element in one piece. */
+#define DEFINE_MOVE(bits)                                                                                 \
+    LW_RACY LW_INLINE void move_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count) {      \
+        uint32_t i = 0;                                                                                   \
+        for (; i + CHUNK / sizeof *to <= count; i += CHUNK / sizeof *to)                                  \
+            *(loose8 *)(to + i) = *(const loose8 *)(from + i);                                            \
+        for (; i < count; i++)                                                                            \
+            __atomic_store_n(to + i, __atomic_load_n(from + i, __ATOMIC_RELAXED), __ATOMIC_RELAXED);      \
+    }
+DEFINE_MOVE(16)
+DEFINE_MOVE(32)
+DEFINE_MOVE(64)
+
+/* One value to the active lanes. */
+#define DEFINE_SPREAD(bits)                                                                           \
+    static void spread_##bits(const lw_gang *gang, const lw_reach *reach, lw_any##bits *slot,         \
+                              uint##bits##_t value) {                                                 \
+        if (LW_LIKELY(reach->run)) {                                                                  \
+            lw_any##bits *to = slot + reach->first;                                                   \
+            for (uint32_t i = 0; i < reach->count; i++) to[i] = value;                                \
+            return;                                                                                   \
+        }                                                                                             \
+        for (uint32_t w = 0; w < gang->lanes / 32; w++) {                                             \
+            uint32_t mask = lw_mask_warp(gang->mask, w);                                              \
+            if (!mask) continue;                                                                      \
+            lw_any##bits *to = slot + 32 * w;                                                         \
+            for (uint32_t i = 0; i < 32; i++) to[i] = mask & (1u << i) ? value : to[i];               \
+        }                                                                                             \
+    }
+DEFINE_SPREAD(16)
+DEFINE_SPREAD(32)
+DEFINE_SPREAD(64)
+
+#define READ(bits, place)         __atomic_load_n((lw_any##bits *)(place), __ATOMIC_RELAXED)
+#define WRITE(bits, place, value) __atomic_store_n((lw_any##bits *)(place), (uint##bits##_t)(value), __ATOMIC_RELAXED)
+
+/* load_zero_M_W, load_sign_M_W, load_same_M_M: an element of M bits becomes a register of W. */
+#define DEFINE_LOAD(extend, m, w, UNIT)                                                                              \
+    LW_RACY static void load_##extend##_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host,  \
+                                                  uint32_t vector) {                                                 \
+        lw_any##w *to = (lw_any##w *)slot;                                                                           \
+        const uint64_t *address = gang->address;                                                                     \
+        uint32_t first = reach->first, count = reach->count;                                                         \
+        if (reach->pattern == LW_UNIT) {                                                                             \
+            const lw_any##m *from = (const lw_any##m *)(host + reach->at);                                           \
+            to += first;                                                                                             \
+            UNIT(m, w, extend##_##m##_##w)                                                                           \
+        } else if (reach->pattern == LW_UNIFORM) {                                                                   \
+            spread_##w(gang, reach, to, extend##_##m##_##w(READ(m, host + reach->at)));                              \
+        } else if (reach->run) {                                                                                     \
+            for (uint32_t i = first; i < first + count; i++) to[i] = extend##_##m##_##w(READ(m, host + address[i])); \
+        } else {                                                                                                     \
+            FOR_ACTIVE(i, gang) to[i] = extend##_##m##_##w(READ(m, host + address[i]));                              \
+        }                                                                                                            \
+    }
+#define UNIT_EXTEND(m, w, extend)                                                             \
+    if (vector == 1) {                                                                        \
+        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i]);              \
+    } else {                                                                                  \
+        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i * vector]);     \
+    }
+#define UNIT_SAME(m, w, extend)                                                               \
+    if (vector == 1) {                                                                        \
+        move_##w(to, from, count);                                                            \
+    } else {                                                                                  \
+        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = from[i * vector];             \
+    }
+#define DEFINE_EXTENDING_LOADS(m, w)                                                          \
+    LW_INLINE uint##w##_t zero_##m##_##w(uint##m##_t x) { return x; }                         \
+    LW_INLINE uint##w##_t sign_##m##_##w(uint##m##_t x) { return (uint##w##_t)(int##m##_t)x; } \
+    DEFINE_LOAD(zero, m, w, UNIT_EXTEND)                                                      \
+    DEFINE_LOAD(sign, m, w, UNIT_EXTEND)
+#define DEFINE_SAME_LOAD(m)                                                                   \
+    LW_INLINE uint##m##_t same_##m##_##m(uint##m##_t x) { return x; }                         \
+    DEFINE_LOAD(same, m, m, UNIT_SAME)
+DEFINE_EXTENDING_LOADS(8, 16)
+DEFINE_EXTENDING_LOADS(8, 32)
+DEFINE_EXTENDING_LOADS(8, 64)
+DEFINE_EXTENDING_LOADS(16, 32)
+DEFINE_EXTENDING_LOADS(16, 64)
+DEFINE_EXTENDING_LOADS(32, 64)
+DEFINE_SAME_LOAD(16)
+DEFINE_SAME_LOAD(32)
+DEFINE_SAME_LOAD(64)
+
+/* store_M_W: the low M bits of a register of W. Of lanes that hit the same place the highest one wins. */
+#define DEFINE_STORE(m, w, UNIT)                                                                                     \
+    LW_RACY static void store_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host,            \
+                                        uint32_t vector) {                                                           \
+        const lw_any##w *from = (const lw_any##w *)slot;                                                             \
+        const uint64_t *address = gang->address;                                                                     \
+        uint32_t first = reach->first, count = reach->count;                                                         \
+        if (reach->pattern == LW_UNIT) {                                                                             \
+            lw_any##m *to = (lw_any##m *)(host + reach->at);                                                         \
+            from += first;                                                                                           \
+            UNIT(m, w)                                                                                               \
+        } else if (reach->pattern == LW_UNIFORM) {                                                                   \
+            WRITE(m, host + reach->at, from[first + count - 1]);                                                     \
+        } else if (reach->run) {                                                                                     \
+            for (uint32_t i = first; i < first + count; i++) WRITE(m, host + address[i], from[i]);                   \
+        } else {                                                                                                     \
+            FOR_ACTIVE(i, gang) WRITE(m, host + address[i], from[i]);                                                \
+        }                                                                                                            \
+    }
+#define UNIT_CUT(m, w)                                                                            \
+    if (vector == 1) {                                                                            \
+        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = (uint##m##_t)from[i];             \
+    } else {                                                                                      \
+        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = (uint##m##_t)from[i];    \
+    }
+#define UNIT_WHOLE(m, w)                                                                          \
+    if (vector == 1) {                                                                            \
+        move_##w(to, from, count);                                                                \
+    } else {                                                                                      \
+        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = from[i];                 \
+    }
+DEFINE_STORE(8, 16, UNIT_CUT)
+DEFINE_STORE(8, 32, UNIT_CUT)
+DEFINE_STORE(8, 64, UNIT_CUT)
+DEFINE_STORE(16, 32, UNIT_CUT)
+DEFINE_STORE(16, 64, UNIT_CUT)
+DEFINE_STORE(32, 64, UNIT_CUT)
+DEFINE_STORE(16, 16, UNIT_WHOLE)
+DEFINE_STORE(32, 32, UNIT_WHOLE)
+DEFINE_STORE(64, 64, UNIT_WHOLE)
+
+/* By lw_memory_form.size, slot and is_signed. Lowering makes no others: a register is at least as wide as the element. */
+static lw_mover *const loads[4][4][2] = {
+    {{0}, {load_zero_8_16, load_sign_8_16}, {load_zero_8_32, load_sign_8_32}, {load_zero_8_64, load_sign_8_64}},
+    {{0}, {load_same_16_16, load_same_16_16}, {load_zero_16_32, load_sign_16_32}, {load_zero_16_64, load_sign_16_64}},
+    {{0}, {0}, {load_same_32_32, load_same_32_32}, {load_zero_32_64, load_sign_32_64}},
+    {{0}, {0}, {0}, {load_same_64_64, load_same_64_64}},
+};
+static lw_mover *const stores[4][4] = {
+    {0, store_8_16, store_8_32, store_8_64},
+    {0, store_16_16, store_16_32, store_16_64},
+    {0, 0, store_32_32, store_32_64},
+    {0, 0, 0, store_64_64},
+};
+
+/* ---- The steps ------------------------------------------------------------------------------------------ */
+
+LW_INLINE char *data_slot(const lw_gang *gang, const lw_op *op, lw_memory_form form, uint32_t element) {
+    return gang->regs + (form.vector ? gang->frame->code->slots[op->d + element] : op->d);
+}
+
+/* Lane by lane. Elements of a lane may be far apart on the host, so each gets its own round. */
+static const lw_op *move_slowly(lw_gang *gang, const lw_op *op, lw_access access, lw_mover *move, char *constant) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    if (!lw_address_check(gang, op, access)) return NULL;
+    lw_reach reach = {.pattern = LW_EACH};
+    find_lanes(gang, &reach);
+    for (uint32_t k = 0; k < 1u << form.vector; k++) {
+        lw_address_hosts(gang, op, k);
+        move(gang, &reach, constant ? constant : data_slot(gang, op, form, k), 0, 1);
+    }
+    return op + 1;
+}
+
+const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    lw_mover *load = loads[form.size][form.slot][form.is_signed];
+    lw_reach reach;
+    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) return move_slowly(gang, op, LW_ACCESS_load, load, NULL);
+    if (LW_UNLIKELY(form.is_volatile)) break_up(gang, &reach, lw_memory_bytes(form));
+    if (LW_LIKELY(!form.vector)) {
+        load(gang, &reach, gang->regs + op->d, reach.host, 1);
+        return op + 1;
+    }
+    for (uint32_t k = 0; k < 1u << form.vector; k++)
+        load(gang, &reach, data_slot(gang, op, form, k), element_host(gang, &reach, k << form.size), 1u << form.vector);
+    return op + 1;
+}
+
+/* A constant as if it were in a slot. */
+static char *constant_slot(lw_gang *gang, const lw_op *op, lw_memory_form form) {
+    uint64_t value = gang->frame->code->constants[op->b];
+    lw_any16 *to16 = (lw_any16 *)gang->scratch;
+    lw_any32 *to32 = (lw_any32 *)gang->scratch;
+    lw_any64 *to64 = (lw_any64 *)gang->scratch;
+    if (form.slot == 1)
+        for (uint32_t i = 0; i < gang->lanes; i++) to16[i] = (uint16_t)value;
+    else if (form.slot == 2)
+        for (uint32_t i = 0; i < gang->lanes; i++) to32[i] = (uint32_t)value;
+    else
+        for (uint32_t i = 0; i < gang->lanes; i++) to64[i] = value;
+    return gang->scratch;
+}
+
+/* Refused by address.c; a generic address may turn out to be a parameter's. */
+LW_INLINE bool may_not_store(lw_memory_form form, uint64_t address) {
+    if (form.is_const || form.window == LW_WINDOW_const || form.window == LW_WINDOW_param) return true;
+    return form.window == LW_WINDOW_generic && address < LW_GLOBAL_BASE && address >= LW_PARAM_WINDOW;
+}
+
+const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    lw_mover *store = stores[form.size][form.slot];
+    char *constant = LW_UNLIKELY(op->flags & LW_OP_IMM_B) ? constant_slot(gang, op, form) : NULL;
+    lw_reach reach;
+    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach) || may_not_store(form, reach.at)))
+        return move_slowly(gang, op, LW_ACCESS_store, store, constant);
+    if (LW_UNLIKELY(form.is_volatile)) break_up(gang, &reach, lw_memory_bytes(form));
+    if (LW_LIKELY(!form.vector)) {
+        store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
+        return op + 1;
+    }
+    for (uint32_t k = 0; k < 1u << form.vector; k++)
+        store(gang, &reach, data_slot(gang, op, form, k), element_host(gang, &reach, k << form.size), 1u << form.vector);
+    return op + 1;
+}

@@ -1,0 +1,120 @@
+/* shuffle.c: shfl in all modes (manual sections 9.7.9.5 and 9.7.9.6); compiled once for each CPU level.
+ *
+ * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the table. */
+#include "run/interp/interp.h"
+
+#if LW_LEVEL_NUMBER >= 4
+#include <immintrin.h>
+#endif
+
+/* Operands b and c of one warp: from registers, or one constant for all lanes. */
+typedef struct lw_controls {
+    const uint32_t *b, *c; /* registers of lane 0 of the gang, or NULL */
+    uint32_t b_constant, c_constant;
+} lw_controls;
+
+#if LW_LEVEL_NUMBER >= 4
+
+/* Sixteen lanes from `lane` on: where each reads, and whether that is in range. */
+static inline __m512i find_sources(lw_shuffle_mode mode, __m512i lane, __m512i b, __m512i c, __mmask16 *in_range) {
+    const __m512i low5 = _mm512_set1_epi32(31);
+    __m512i mask = _mm512_and_si512(_mm512_srli_epi32(c, 8), low5);
+    __m512i least = _mm512_and_si512(lane, mask);
+    __m512i most = _mm512_or_si512(least, _mm512_and_si512(_mm512_andnot_si512(mask, c), low5));
+    __m512i source = lane;
+    b = _mm512_and_si512(b, low5);
+    switch (mode) {
+    case LW_SHUFFLE_up: source = _mm512_sub_epi32(lane, b); break;
+    case LW_SHUFFLE_down: source = _mm512_add_epi32(lane, b); break;
+    case LW_SHUFFLE_bfly: source = _mm512_xor_si512(lane, b); break;
+    case LW_SHUFFLE_idx: source = _mm512_or_si512(least, _mm512_andnot_si512(mask, b)); break;
+    }
+    *in_range = mode == LW_SHUFFLE_up ? _mm512_cmpge_epi32_mask(source, most) : _mm512_cmple_epi32_mask(source, most);
+    return _mm512_mask_mov_epi32(lane, *in_range, source);
+}
+
+static inline void load_control(const uint32_t *slot, uint32_t constant, uint32_t warp, __m512i *low, __m512i *high) {
+    *low = slot ? _mm512_loadu_si512(slot + 32 * warp) : _mm512_set1_epi32((int)constant);
+    *high = slot ? _mm512_loadu_si512(slot + 32 * warp + 16) : *low;
+}
+
+typedef struct lw_sources {
+    __m512i low, high; /* of lanes 0-15 and 16-31 */
+    uint32_t in_range;
+} lw_sources;
+
+static inline void find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, uint32_t warp, lw_sources *sources) {
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i b_low, b_high, c_low, c_high;
+    load_control(controls->b, controls->b_constant, warp, &b_low, &b_high);
+    load_control(controls->c, controls->c_constant, warp, &c_low, &c_high);
+    __mmask16 low, high;
+    sources->low = find_sources(mode, lane, b_low, c_low, &low);
+    sources->high = find_sources(mode, _mm512_add_epi32(lane, _mm512_set1_epi32(16)), b_high, c_high, &high);
+    sources->in_range = low | (uint32_t)high << 16;
+}
+
+static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, const lw_sources *sources) {
+    __mmask16 low = (__mmask16)active, high = (__mmask16)(active >> 16);
+    __m512i table_low = _mm512_maskz_loadu_epi32(low, from), table_high = _mm512_maskz_loadu_epi32(high, from + 16);
+    _mm512_mask_storeu_epi32(to, low, _mm512_permutex2var_epi32(table_low, sources->low, table_high));
+    _mm512_mask_storeu_epi32(to + 16, high, _mm512_permutex2var_epi32(table_low, sources->high, table_high));
+}
+
+#else
+
+typedef struct lw_sources {
+    uint8_t lane[32];
+    uint32_t in_range;
+} lw_sources;
+
+static inline void find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, uint32_t warp, lw_sources *sources) {
+    uint32_t in_range = 0;
+    for (int lane = 0; lane < 32; lane++) {
+        uint32_t at = 32 * warp + (uint32_t)lane;
+        int b = (int)((controls->b ? controls->b[at] : controls->b_constant) & 31);
+        int c = (int)(controls->c ? controls->c[at] : controls->c_constant);
+        int mask = c >> 8 & 31, least = lane & mask, most = least | (c & ~mask & 31), source = lane;
+        switch (mode) {
+        case LW_SHUFFLE_up: source = lane - b; break;
+        case LW_SHUFFLE_down: source = lane + b; break;
+        case LW_SHUFFLE_bfly: source = lane ^ b; break;
+        case LW_SHUFFLE_idx: source = least | (b & ~mask); break;
+        }
+        bool in = mode == LW_SHUFFLE_up ? source >= most : source <= most;
+        sources->lane[lane] = (uint8_t)(in ? source : lane);
+        in_range |= (uint32_t)in << lane;
+    }
+    sources->in_range = in_range;
+}
+
+static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, const lw_sources *sources) {
+    uint32_t table[32], result[32];
+    for (uint32_t i = 0; i < 32; i++) table[i] = active & (1u << i) ? from[i] : 0;
+    for (uint32_t i = 0; i < 32; i++) result[i] = table[sources->lane[i]];
+    for (uint32_t i = 0; i < 32; i++) to[i] = active & (1u << i) ? result[i] : to[i];
+}
+
+#endif
+
+const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op) {
+    lw_shuffle_mode mode = op->flags >> 8;
+    lw_controls controls = {.b_constant = (uint32_t)op->imm, .c_constant = (uint32_t)(op->imm >> 32)};
+    if (!(op->flags & LW_OP_IMM_A)) controls.b = LW_SLOT(gang, uint32_t, op->a);
+    if (!(op->flags & LW_OP_IMM_B)) controls.c = LW_SLOT(gang, uint32_t, op->c);
+    bool same = !controls.b && !controls.c; /* in all warps */
+    uint32_t *to = LW_SLOT(gang, uint32_t, op->d);
+    const uint32_t *from = LW_SLOT(gang, uint32_t, op->b);
+    lw_sources sources;
+    lw_mask in_range = 0;
+    find_warp_sources(mode, &controls, 0, &sources);
+    for (uint32_t warp = 0; warp < gang->lanes / 32; warp++) {
+        uint32_t active = lw_mask_warp(gang->mask, warp);
+        if (!active) continue;
+        if (!same && warp) find_warp_sources(mode, &controls, warp, &sources);
+        shuffle_warp(to + 32 * warp, from + 32 * warp, active, &sources);
+        in_range |= (lw_mask)sources.in_range << (32 * warp);
+    }
+    if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, in_range);
+    return op + 1;
+}

@@ -1,0 +1,278 @@
+/* run.h: device memory, CTAs and gangs of lanes, traps, the worker pool.   memory → gang → trap → launch
+ *
+ * One worker thread runs one CTA at a time to its end or to a switch; a CTA's gangs take turns on that thread, so shared memory needs no
+ * locks. Everything that runs lives in these structures, never on the C stack, so that a gang can stop anywhere and go on later. */
+#ifndef LW_RUN_H
+#define LW_RUN_H
+
+#include "base/base.h"
+#include "middle/program.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* ---- Masks: one bit for each lane of a gang ------------------------------------------------------------ */
+
+typedef unsigned __int128 lw_mask;
+#define LW_MASK_ALL  (~(lw_mask)0)
+#define LW_MASK_BIT(lane) ((lw_mask)1 << (lane))
+
+static inline uint32_t lw_mask_count(lw_mask m) {
+    return (uint32_t)(__builtin_popcountll((uint64_t)m) + __builtin_popcountll((uint64_t)(m >> 64)));
+}
+static inline uint32_t lw_mask_first(lw_mask m) { /* m != 0 */
+    return (uint64_t)m ? (uint32_t)__builtin_ctzll((uint64_t)m) : 64 + (uint32_t)__builtin_ctzll((uint64_t)(m >> 64));
+}
+/* The 32 bits of one warp of the gang. */
+static inline uint32_t lw_mask_warp(lw_mask m, uint32_t warp) { return (uint32_t)(m >> (32 * warp)); }
+#define LW_FOR_LANES(lane, mask) \
+    for (lw_mask todo_ = (mask); todo_; todo_ &= todo_ - 1) \
+        for (uint32_t lane = lw_mask_first(todo_), once_ = 1; once_; once_ = 0)
+
+/* ---- Device memory ------------------------------------------------------------------------------------- */
+
+/* One live allocation: device addresses [base, base + size) and where they are on the host. */
+typedef struct lw_range {
+    uint64_t base, size;
+    char *host;
+} lw_range;
+
+/* An immutable list of the allocations, sorted by base; launches keep a reference, so that look-ups need no lock. */
+typedef struct lw_ranges {
+    atomic_uint references;
+    uint32_t count;
+    lw_range at[];
+} lw_ranges;
+
+/* Device memory of a context: one reserved stretch of host addresses that mirrors device addresses from LW_GLOBAL_BASE on.
+ * All of it stays readable and writable, so that no access that passed the check can fault, whatever is freed meanwhile. */
+typedef struct lw_memory {
+    pthread_mutex_t lock;
+    char *host;        /* of device address LW_GLOBAL_BASE */
+    uint64_t reserved; /* bytes */
+    uint64_t used, limit;
+    bool low;          /* a module with 32-bit addresses is loaded: allocate below 4 GiB */
+    lw_ranges *ranges; /* current; replaced as a whole */
+} lw_memory;
+
+bool lw_memory_init(lw_memory *memory, uint64_t limit);
+void lw_memory_end(lw_memory *memory);
+/* Zeroed, aligned to 256 bytes (guarded by at least 256 unallocated bytes on each side). False: no memory. */
+bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address);
+bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
+lw_ranges *lw_memory_hold(lw_memory *memory);             /* a reference to the current list */
+void lw_ranges_drop(lw_ranges *ranges);
+/* The allocation that holds all of [address, address + size), or NULL. */
+const lw_range *lw_ranges_find(const lw_ranges *ranges, uint64_t address, uint64_t size);
+
+/* ---- Traps --------------------------------------------------------------------------------------------- */
+
+typedef enum lw_trap_kind {
+    LW_TRAP_none,
+    LW_TRAP_bounds,       /* outside of any allocation */
+    LW_TRAP_misaligned,
+    LW_TRAP_read_only,    /* store to const or parameters */
+    LW_TRAP_stack,        /* local memory or frames exhausted */
+    LW_TRAP_wild_branch,  /* brx index or call target that is none */
+    LW_TRAP_deadlock,     /* a barrier that can never be met */
+    LW_TRAP_barrier,      /* barrier number or count out of range */
+    LW_TRAP_instruction,  /* trap; */
+    LW_TRAP_signature,    /* indirect call whose target takes other parameters */
+    LW_TRAP_memory,       /* the host ran out of memory */
+    LW_TRAP_stopped,      /* time limit, step limit, lw_context_stop: no fault of the kernel */
+    LW_TRAP_kinds
+} lw_trap_kind;
+
+typedef struct lw_trap_record {
+    lw_trap_kind kind;
+    const lw_code *code;
+    lw_place place;
+    const char *access;   /* "load", "store", "atomic" … */
+    lw_window window;
+    uint32_t size;
+    uint64_t address;
+    uint32_t cta[3], thread[3];
+    uint32_t warp, lane;
+    uint32_t detail;      /* barrier number, brx index … */
+} lw_trap_record;
+
+/* ---- Frames: activations of functions ------------------------------------------------------------------ */
+
+/* One activation, shared by the lanes that made the call together. `owned` are those that have not returned from it (they may
+ * be in a function called from here) and have not exited. */
+typedef struct lw_frame {
+    const lw_code *code;
+    struct lw_frame *caller;
+    struct lw_frame *next, *previous; /* all frames of the gang, deepest first */
+    const lw_call *call;              /* in the caller */
+    lw_mask owned;
+    uint32_t ready_count;             /* blocks with a bit in `ready` */
+    uint32_t parked_count;            /* blocks with pending lanes that wait for others (warp_sync) */
+    uint32_t local_base;              /* of this frame's local memory, per lane */
+    uint32_t depth;
+    uint64_t *ready;                  /* bit per block: has pending lanes that can run */
+    lw_mask *pending;                 /* per block: lanes that go on there */
+    char *regs;                       /* register slots, 64-byte aligned */
+} lw_frame;
+
+/* Lanes that wait at a CTA barrier. They go on in `block` of `frame`. */
+typedef struct lw_wait {
+    lw_frame *frame;
+    const lw_op *op;
+    uint32_t block;
+    uint32_t barrier;
+    lw_mask lanes;
+} lw_wait;
+
+/* ---- Gang ---------------------------------------------------------------------------------------------- */
+
+struct lw_cta;
+typedef struct lw_cta lw_cta;
+
+typedef enum lw_gang_state { LW_GANG_ready, LW_GANG_waiting, LW_GANG_done, LW_GANG_trapped } lw_gang_state;
+
+enum { LW_HINTS = 16 };
+
+struct lw_gang {
+    /* hot: used by every operation */
+    char *regs;       /* frame->regs */
+    uint32_t lanes;   /* lanes that exist, rounded up to 32: how far loops run */
+    bool full;        /* mask == frame->owned: no other lane has a value in this frame, results may be stored to all lanes */
+    lw_mask mask;     /* lanes that execute now */
+    lw_frame *frame;
+    uint32_t active, active_warps; /* counts of mask, kept by lw_gang_set_mask */
+    int64_t budget;   /* falls with backward branches; below 0 somebody else gets a turn */
+    uint64_t warp_instructions, lane_instructions;
+    lw_mask guard_mask; bool guard_full; /* what `unguard` restores */
+
+    lw_cta *cta;
+    uint32_t number;      /* within the CTA */
+    uint32_t first;       /* number of its first thread in the CTA */
+    lw_mask exist, exited;
+    lw_gang_state state;
+    const lw_op *resume;  /* where to go on; NULL: lw_gang_select tells */
+    uint32_t turns;       /* times in a row that the budget ran out */
+    lw_frame *frames;     /* list of all, the newest first */
+    lw_frame *free_frames;
+    LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
+    bool force;           /* nothing else can run: warp_sync goes on with the lanes that came */
+
+    char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
+    lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
+
+    uint32_t tid[3][LW_GANG_LANES];
+    /* results under a partial mask are made here and then committed; also room for addresses */
+    _Alignas(64) char scratch[2 * LW_SLOT_64];
+    _Alignas(64) uint64_t address[LW_GANG_LANES];
+};
+
+/* Host place of a local address of one lane. Granules of 16 bytes are interleaved by lane, so that lanes at the same address
+ * share cache lines and no two lanes compete for one cache set; an aligned access never leaves its granule. */
+static inline char *lw_local_at(const lw_gang *gang, uint32_t lane, uint32_t address) {
+    return gang->local + ((size_t)(address >> 4) * LW_GANG_LANES + lane) * 16 + (address & 15);
+}
+
+/* Sets the executing lanes. */
+static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {
+    gang->mask = mask;
+    gang->full = mask == gang->frame->owned;
+    gang->active = lw_mask_count(mask);
+    gang->active_warps = 0;
+    for (uint32_t w = 0; w < LW_GANG_LANES / 32; w++) gang->active_warps += lw_mask_warp(mask, w) != 0;
+}
+
+/* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return lw_gang_trap(…)`. */
+const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details);
+
+/* Makes a gang ready for its lanes of a CTA: entry frame, all lanes at block 0. gang->cta->grid must be set; tid and local are the
+ * caller's. False: no memory. lw_gang_end frees what frames and waits hold; needed before the program goes away. */
+bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number);
+void lw_gang_end(lw_gang *gang);
+
+/* Runs until the gang waits, uses up its budget (state stays ready), ends or traps. */
+void lw_gang_run(lw_gang *gang);
+
+/* A frame for lanes that enter a function, at block 0 but not yet pending anywhere. NULL: stack or memory exhausted. */
+lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes);
+
+/* Flow helpers shared by the steps of flow.c and sync.c. All return the operation to go on with, or NULL. */
+const lw_op *lw_gang_select(lw_gang *gang);                              /* the lowest ready block of the deepest frame */
+void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes);       /* lanes go on at a block */
+void lw_gang_park(lw_frame *frame, uint32_t block, lw_mask lanes);       /* the same, but only once more lanes come */
+void lw_gang_unpark(lw_gang *gang);                                      /* parked blocks get another look */
+
+/* ---- CTA ----------------------------------------------------------------------------------------------- */
+
+enum { LW_BARRIERS = 16 };
+
+typedef struct lw_barrier {
+    uint32_t arrived;      /* threads, as the hardware counts them */
+    uint32_t expected;     /* 0: all threads that have not exited */
+    bool in_use;
+    uint32_t popc; bool all, any; /* of barrier.red */
+} lw_barrier;
+
+struct lw_cta {
+    struct lw_grid *grid;
+    const lw_program *program;
+    uint32_t index[3];
+    uint64_t number;        /* linear */
+    uint32_t threads, gang_count, live; /* live: threads that have not exited */
+    char *shared;           /* static, then dynamic */
+    uint32_t shared_bytes;
+    lw_barrier barriers[LW_BARRIERS];
+    lw_gang *gangs;         /* gang_count */
+    lw_gang *gang_order;
+    lw_trap_record trap;
+    struct lw_cta *next;    /* of the worker's list */
+    size_t shared_room; uint32_t gang_room;
+};
+
+/* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */
+void lw_cta_check_barriers(lw_cta *cta);
+
+/* ---- Launch -------------------------------------------------------------------------------------------- */
+
+typedef struct lw_grid {
+    const lw_program *program;
+    struct lw_source *source;
+    uint32_t shape[3], block[3]; /* CTAs of the grid, threads of a CTA */
+    uint64_t cta_count;
+    uint32_t shared_bytes;      /* static and dynamic */
+    uint32_t dynamic_shared;
+    const char *params;         /* parameter buffer, program->param_bytes */
+    lw_ranges *ranges;
+    uint32_t local_limit;       /* bytes of local memory per thread */
+    bool cooperative;
+    uint64_t step_limit;
+    double deadline;            /* CLOCK_MONOTONIC seconds; 0: none */
+    uint64_t grid_number;       /* %gridid */
+    uint32_t gang_lanes;        /* 32, 64, 96 or 128 */
+    atomic_bool *stop;          /* the context's */
+
+    _Atomic uint64_t next_cta, done_ctas;
+    _Atomic uint64_t warp_instructions, lane_instructions; /* added by workers now and then */
+    atomic_bool ended;          /* trapped or stopped: nobody goes on */
+    pthread_mutex_t lock;       /* guards trap */
+    lw_trap_record trap;               /* the first; of the lowest CTA where several trap */
+} lw_grid;
+
+/* The interpreter at one CPU level: a step for every operation code. */
+typedef struct lw_level {
+    const char *name;
+    int number; /* 1 portable, 2, 3, 4 */
+    lw_step *const *steps;
+} lw_level;
+extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the end */
+bool lw_level_has(const lw_level *level); /* by CPUID bits */
+void lw_program_link(lw_program *program, const lw_level *level);
+
+/* ---- Pool ---------------------------------------------------------------------------------------------- */
+
+typedef struct lw_pool lw_pool;
+lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */
+void lw_pool_free(lw_pool *pool);
+/* Runs all CTAs; the calling thread works too. A launch of one CTA stays on the calling thread. `progress` as in lanewise.h, or NULL. */
+void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user);
+
+#endif

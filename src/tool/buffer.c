@@ -1,0 +1,138 @@
+/* buffer.c: the contents of an argument: files, lists, ranges and random values, as elements in memory. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tool/tool.h"
+
+/* ---- Files -------------------------------------------------------------------------------------------- */
+
+static int wrong_count(const lw_arg *arg, uint64_t have) {
+    const char *at = strchr(arg->text, '[') + 1;
+    lw_arg_error(arg, at, (size_t)(strchr(at, ']') - at), NULL, LW_D_arg_count, arg->number, "the file", (unsigned long long)have,
+                 (unsigned long long)arg->count);
+    return LW_EXIT_FILE;
+}
+
+static int load_raw(lw_arg *arg, size_t size) {
+    uint32_t bytes = lw_value_bytes(arg->type);
+    if (size % bytes) {
+        lw_tool_error(LW_D_raw_size, arg->file, (unsigned long long)size, lw_types[arg->type].name);
+        return LW_EXIT_FILE;
+    }
+    if (arg->has_count && arg->count != size / bytes) return wrong_count(arg, size / bytes);
+    arg->count = size / bytes;
+    return LW_EXIT_OK;
+}
+
+static int load_npy(lw_arg *arg, size_t size) {
+    const char *why;
+    bool big;
+    lw_npy *npy = &arg->npy;
+    if (!lw_npy_read(arg->data, size, npy, &why)) {
+        lw_tool_error(LW_D_npy_bad, arg->file, why);
+        return LW_EXIT_FILE;
+    }
+    if (!lw_npy_fits(npy->dtype, arg->type, &big)) {
+        if (big) lw_tool_error(LW_D_npy_endian, arg->file, npy->dtype);
+        else lw_tool_error(LW_D_npy_type, arg->file, npy->dtype, lw_types[arg->type].name);
+        return LW_EXIT_FILE;
+    }
+    if (npy->fortran && npy->dimension_count > 1) {
+        lw_tool_error(LW_D_npy_order, arg->file);
+        return LW_EXIT_FILE;
+    }
+    uint64_t want = npy->count * lw_value_bytes(arg->type);
+    if (size - npy->data != want) {
+        lw_tool_error(LW_D_npy_size, arg->file, (unsigned long long)want, (unsigned long long)(size - npy->data));
+        return LW_EXIT_FILE;
+    }
+    if (arg->has_count && arg->count != npy->count) return wrong_count(arg, npy->count);
+    arg->count = npy->count;
+    arg->data_at = npy->data;
+    arg->has_shape = true;
+    return LW_EXIT_OK;
+}
+
+/* Half of the machine's memory; the device memory that the data goes to needs the other half. */
+static uint64_t file_limit(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_C(1) << 32;
+}
+
+int lw_arg_load(lw_arg *arg) {
+    if (arg->source != LW_ARG_FILE) return LW_EXIT_OK;
+    size_t size;
+    if (!lw_tool_read(arg->file, file_limit(), &arg->data, &size)) return LW_EXIT_FILE;
+    int code = lw_tool_ends_with(arg->file, ".npy") ? load_npy(arg, size) : load_raw(arg, size);
+    if (code) return code;
+    for (uint32_t i = 0; i < arg->outputs.count; i++) {
+        lw_type as = arg->outputs.at[i].type;
+        if (arg->count * lw_value_bytes(arg->type) % lw_value_bytes(as) == 0) continue;
+        lw_arg_error(arg, strstr(arg->text, ":print="), 7, NULL, LW_D_arg_output, arg->number,
+                     "the buffer is no whole number of elements of this type");
+        return LW_EXIT_FILE;
+    }
+    return LW_EXIT_OK;
+}
+
+void lw_arg_unload(lw_arg *arg) {
+    free(arg->data);
+    arg->data = NULL;
+}
+
+/* ---- Elements ----------------------------------------------------------------------------------------- */
+
+/* docs/cli.md, "Random values": part of the interface. */
+static uint64_t random_word(uint64_t seed, uint32_t number, uint64_t index) {
+    uint64_t z = seed * UINT64_C(0x9E3779B97F4A7C15) + (number + UINT64_C(1)) * UINT64_C(0xD1342543DE82EF95) +
+                 (index + 1) * UINT64_C(0xA0761D6478BD642F);
+    z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
+    return z ^ z >> 31;
+}
+
+static uint64_t random_float(const lw_arg *arg, uint64_t word) {
+    bool whole = arg->source == LW_ARG_RANDOM;
+    double low = whole ? 0 : lw_value_double(LW_T_f64, arg->start), high = whole ? 1 : lw_value_double(LW_T_f64, arg->end);
+    uint64_t bits = lw_value_round(arg->type, low + (double)(word >> 11) * 0x1p-53 * (high - low), true);
+    return lw_value_double(arg->type, bits) < high ? bits : lw_value_round(arg->type, low, true);
+}
+
+static uint64_t random_element(const lw_arg *arg, uint64_t word) {
+    if (lw_value_is_float(arg->type)) return random_float(arg, word);
+    if (arg->source == LW_ARG_RANDOM) return word;
+    unsigned __int128 span = (unsigned __int128)(arg->end - arg->start) + 1;
+    /* z * 2^64 / 2^64 needs no product, and the product of all others fits. */
+    return arg->start + (span >> 64 ? word : (uint64_t)(word * span >> 64));
+}
+
+static uint64_t range_element(const lw_arg *arg, uint64_t index) {
+    if (!lw_value_is_float(arg->type)) return arg->start + arg->step * index;
+    double start = lw_value_double(LW_T_f64, arg->start), step = lw_value_double(LW_T_f64, arg->step);
+    return lw_value_round(arg->type, start + (double)index * step, false);
+}
+
+static uint64_t element(const lw_arg *arg, uint64_t seed, uint64_t index) {
+    switch (arg->source) {
+    case LW_ARG_FILL: return arg->start;
+    case LW_ARG_LIST: return arg->values.at[index];
+    case LW_ARG_RANGE: return range_element(arg, index);
+    case LW_ARG_RANDOM: case LW_ARG_BETWEEN: return random_element(arg, random_word(seed, arg->number, index));
+    case LW_ARG_ZERO: case LW_ARG_FILE: break;
+    }
+    return 0;
+}
+
+void lw_arg_fill(const lw_arg *arg, uint64_t seed, uint64_t first, size_t count, void *to) {
+    size_t bytes = lw_value_bytes(arg->type);
+    if (!count) return;
+    if (arg->source == LW_ARG_FILE) {
+        memcpy(to, arg->data + arg->data_at + first * bytes, count * bytes);
+        return;
+    }
+    char *at = to;
+    for (size_t i = 0; i < count; i++, at += bytes) {
+        uint64_t bits = element(arg, seed, first + i);
+        memcpy(at, &bits, bytes); /* little-endian: the low bytes are first */
+    }
+}

@@ -1,0 +1,229 @@
+/* dump.c: lanewise dump: what each stage made of a text. */
+#include "middle/program.h"
+#include "tool/tool.h"
+
+typedef struct options {
+    const char *file, *kernel;
+    int (*stage)(lw_tool_source *in);
+} options;
+
+static int dump_tokens(lw_tool_source *in);
+static int dump_module(lw_tool_source *in);
+static int dump_program(lw_tool_source *in);
+
+static const struct {
+    const char *name;
+    int (*run)(lw_tool_source *in);
+} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}};
+
+static const struct argp_option choices[] = {
+    {"stage", 's', "STAGE", 0, "tokens, module or program", 0},
+    {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program)", 0},
+    {0},
+};
+
+static const char doc[] = "Print what a stage made of a PTX file; `-' is standard input. The layout is for people and may change."
+                          "\vStages:\n"
+                          "  tokens   one line a token: line:column, kind, text\n"
+                          "  module   declarations, and each instruction with the form it matched\n"
+                          "  program  the operations that the interpreter runs\n\n"
+                          "Exit codes:\n"
+                          "  0  done\n"
+                          "  1  the file has errors, or a kernel uses what is not executable\n"
+                          "  2  the command line is wrong\n"
+                          "  5  the file cannot be read\n"
+                          "  6  out of memory\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    options *o = state->input;
+    switch (key) {
+    case 's':
+        for (size_t i = 0; i < LW_COUNT(stages); i++)
+            if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
+        if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module and program are", arg);
+        break;
+    case 'k': o->kernel = arg; break;
+    case ARGP_KEY_ARG:
+        if (o->file) argp_error(state, "only one FILE can be dumped");
+        o->file = arg;
+        break;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
+    case ARGP_KEY_SUCCESS:
+        if (!o->stage) argp_error(state, "--stage is needed");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static void print_text(lw_text *out) {
+    if (out->size) fwrite(out->at, 1, out->size, stdout);
+    lw_text_free(out);
+}
+
+static int finish(lw_tool_source *in) {
+    lw_tool_diagnostics(&in->diags, true);
+    return in->diags.errors ? LW_EXIT_SOURCE : LW_EXIT_OK;
+}
+
+static void put_place(lw_text *out, lw_tool_source *in, lw_place place) {
+    uint32_t line, column;
+    lw_source_find(&in->source, place.at, &line, &column);
+    lw_text_printf(out, "%5u:%-3u ", line, column);
+}
+
+/* ---- Tokens ------------------------------------------------------------------------------------------- */
+
+static int dump_tokens(lw_tool_source *in) {
+    static const char *const kinds[] = {
+        [LW_TOKEN_END] = "end",     [LW_TOKEN_NAME] = "name",   [LW_TOKEN_DOT] = "dot",    [LW_TOKEN_INT] = "int",
+        [LW_TOKEN_FLOAT] = "float", [LW_TOKEN_STRING] = "string", [LW_TOKEN_PUNCT] = "punct",
+    };
+    lw_symbols symbols;
+    lw_symbols_init(&symbols, &in->arena);
+    lw_lexer lexer = {.source = &in->source, .diags = &in->diags, .symbols = &symbols};
+    lw_token token = {0};
+    do {
+        lw_text out = {0};
+        lw_lex(&lexer, &token);
+        put_place(&out, in, token.place);
+        lw_text_printf(&out, "%-7s", kinds[token.kind]);
+        for (uint32_t i = 0; i < token.place.size && token.kind != LW_TOKEN_END; i++) {
+            const char *c = &in->source.text[token.place.at + i];
+            lw_text_add(&out, (unsigned char)*c < 0x20 || *c == 0x7f ? "?" : c, 1);
+        }
+        if (token.kind == LW_TOKEN_INT || token.kind == LW_TOKEN_FLOAT) lw_text_printf(&out, "  0x%llx", (unsigned long long)token.value);
+        lw_text_puts(&out, "\n");
+        print_text(&out);
+    } while (token.kind != LW_TOKEN_END);
+    return finish(in);
+}
+
+/* ---- Module ------------------------------------------------------------------------------------------- */
+
+static void put_variable(lw_text *out, const lw_object *v) {
+    static const char *const linkages[] = {[LW_LINK_none] = "", [LW_LINK_extern] = "extern ", [LW_LINK_visible] = "visible ",
+                                           [LW_LINK_weak] = "weak ", [LW_LINK_common] = "common "};
+    static const char *const spaces[] = {
+        [LW_SPACE_none] = "none",
+#define SPACE(name) [LW_SPACE_##name] = #name,
+#include "ptx/spaces.def"
+    };
+    lw_text_printf(out, "%s.%s ", linkages[v->linkage], spaces[v->space]);
+    if (v->vector > 1) lw_text_printf(out, ".v%u ", v->vector);
+    lw_text_printf(out, ".%s %s", lw_types[v->type].name, v->name->text);
+    if (v->is_range) lw_text_printf(out, "<%u>", v->range);
+    for (uint32_t i = 0; i < v->dimension_count; i++) {
+        if (v->unsized && !i) lw_text_puts(out, "[]");
+        else lw_text_printf(out, "[%llu]", (unsigned long long)v->dimensions[i]);
+    }
+    if (v->space != LW_SPACE_reg) lw_text_printf(out, "  size %llu align %u", (unsigned long long)v->size, v->align);
+    if (v->init) lw_text_puts(out, " initialised");
+    if (v->is_pointer) lw_text_printf(out, " pointer %s align %u", spaces[v->pointer_space], v->pointer_align);
+    lw_text_puts(out, "\n");
+}
+
+static void put_statement(lw_text *out, lw_tool_source *in, const lw_statement *s) {
+    put_place(out, in, s->place);
+    switch (s->kind) {
+    case LW_S_INSTRUCTION: {
+        const lw_match *match = s->instruction->match;
+        lw_text_printf(out, "%-20s ", match ? match->form->id : "?");
+        lw_ptx_print_instruction(out, s->instruction);
+        lw_text_puts(out, "\n");
+        break;
+    }
+    case LW_S_LABEL: lw_text_printf(out, "label %s\n", s->object->name->text); break;
+    case LW_S_VARIABLE: put_variable(out, s->object); break;
+    case LW_S_OPEN: lw_text_puts(out, "{\n"); break;
+    case LW_S_CLOSE: lw_text_puts(out, "}\n"); break;
+    case LW_S_PROTOTYPE: lw_text_printf(out, "prototype %s\n", s->object->name->text); break;
+    case LW_S_TARGETS: lw_text_printf(out, "targets %s (%u)\n", s->object->name->text, s->object->target_count); break;
+    case LW_S_LOC: lw_text_printf(out, "loc %u %u %u\n", s->loc.file, s->loc.line, s->loc.column); break;
+    case LW_S_PRAGMA: lw_text_printf(out, "pragma %s\n", s->text); break;
+    case LW_S_DIRECTIVE: lw_text_printf(out, "directive %s\n", s->text); break;
+    }
+}
+
+static void put_function(lw_text *out, lw_tool_source *in, const lw_function *f) {
+    put_place(out, in, f->place);
+    lw_text_printf(out, "%s %s: %u instructions, %u labels, %u registers%s\n", f->is_entry ? "entry" : "func", f->object->name->text,
+                   f->instruction_count, f->label_count, f->register_count, f->has_body ? "" : ", declaration");
+    for (uint32_t i = 0; i < f->return_count; i++) lw_text_puts(out, "    return "), put_variable(out, f->returns[i]);
+    for (uint32_t i = 0; i < f->param_count; i++) lw_text_puts(out, "    param  "), put_variable(out, f->params[i]);
+    for (uint32_t i = 0; i < f->directives.count; i++) {
+        const lw_directive *d = &f->directives.at[i];
+        lw_text_printf(out, "    .%s", d->name->text);
+        for (uint32_t j = 0; j < d->value_count; j++) lw_text_printf(out, "%s%llu", j ? ", " : " ", (unsigned long long)d->values[j]);
+        lw_text_puts(out, "\n");
+    }
+    for (uint32_t i = 0; i < f->body.count; i++) put_statement(out, in, &f->body.at[i]);
+}
+
+static int dump_module(lw_tool_source *in) {
+    const options *o = in->user;
+    lw_module_ptx *module = NULL;
+    lw_ptx_check(&in->arena, &in->source, &in->diags, &module);
+    lw_text out = {0};
+    if (!o->kernel) {
+        lw_text_printf(&out, "version %u.%u, target sm_%u%.1s, address size %u, %u instructions\n", module->version / 10,
+                       module->version % 10, module->target, &module->target_suffix, module->address_size, module->instruction_count);
+        for (uint32_t i = 0; i < module->variables.count; i++) {
+            put_place(&out, in, module->variables.at[i]->place);
+            put_variable(&out, module->variables.at[i]);
+        }
+    }
+    bool found = !o->kernel;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const lw_function *f = module->functions.at[i];
+        if (o->kernel && strcmp(o->kernel, f->object->name->text) != 0) continue;
+        put_function(&out, in, f);
+        found = true;
+    }
+    print_text(&out);
+    int code = finish(in);
+    if (found) return code;
+    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    return code ? code : LW_EXIT_USAGE;
+}
+
+/* ---- Program ------------------------------------------------------------------------------------------ */
+
+/* Variables get places one behind the other; a run gives them others. */
+static void place_variables(lw_module_ptx *module) {
+    uint64_t at = LW_GLOBAL_HIGH;
+    for (uint32_t i = 0; i < module->variables.count; i++) {
+        lw_object *v = module->variables.at[i];
+        if (v->space != LW_SPACE_global && v->space != LW_SPACE_const) continue;
+        at = (at + 255) & ~UINT64_C(255);
+        v->address = at;
+        at += v->size;
+    }
+}
+
+static int dump_program(lw_tool_source *in) {
+    const options *o = in->user;
+    lw_module_ptx *module = NULL;
+    if (!lw_ptx_check(&in->arena, &in->source, &in->diags, &module)) return finish(in);
+    place_variables(module);
+    bool found = false;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        lw_function *f = module->functions.at[i];
+        if (!f->is_entry || !f->has_body || (o->kernel && strcmp(o->kernel, f->object->name->text) != 0)) continue;
+        found = true;
+        const lw_program *program = lw_lower_ptx(&in->arena, module, f, &in->diags);
+        lw_text out = {0};
+        if (program) lw_program_dump(&out, program);
+        print_text(&out);
+    }
+    int code = finish(in);
+    if (found || !o->kernel) return code;
+    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    return code ? code : LW_EXIT_USAGE;
+}
+
+int lw_command_dump(int argc, char **argv) {
+    options o = {0};
+    argp_parse(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    return lw_tool_with_source(o.file, o.stage, &o);
+}

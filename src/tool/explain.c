@@ -1,0 +1,200 @@
+/* explain.c: lanewise explain: instructions, special registers and diagnostics, from their tables. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "tool/forms.h"
+
+typedef struct options {
+    char **words;
+    int count;
+} options;
+
+static const char doc[] =
+    "Explain instructions, special registers and diagnostics."
+    "\vWORD is an opcode (shf), the whole spelling of an instruction (shf.l.wrap.b32), a special register (%laneid) or the id of a "
+    "diagnostic (LW2000).\n\n"
+    "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In the operands, a:u32 is an operand of that type, "
+    "and one without a type has the last type of the mnemonic; a:$2 has the type that the second choice took; [a] is an address, d|p a "
+    "destination with a predicate, d? may be _.\n\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  2  a word is not known\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    options *o = state->input;
+    (void)arg;
+    switch (key) {
+    case ARGP_KEY_ARGS:
+        o->words = state->argv + state->next;
+        o->count = state->argc - state->next;
+        break;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "a WORD is needed"); break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+/* Text in lines of up to 78 columns. */
+static void print_wrapped(const char *text, const char *indent) {
+    size_t column = 0;
+    for (const char *p = text; *p;) {
+        size_t size = strcspn(p, " ");
+        if (column && column + 1 + size > 78) column = 0, putchar('\n');
+        if (!column) column = strlen(indent), fputs(indent, stdout);
+        else column++, putchar(' ');
+        fwrite(p, 1, size, stdout);
+        column += size;
+        p += size;
+        while (*p == ' ') p++;
+    }
+    putchar('\n');
+}
+
+/* ---- Diagnostics -------------------------------------------------------------------------------------- */
+
+/* Conversions of the format become dots. */
+static void print_format(const char *format) {
+    for (const char *p = format; *p; p++) {
+        if (*p != '%') {
+            putchar(*p);
+        } else if (p[1] == '%') {
+            putchar(*p++);
+        } else {
+            p += strcspn(p, "sdiuxXcfgp");
+            fputs("...", stdout);
+        }
+    }
+}
+
+static bool explain_diagnostic(const char *word) {
+    if (toupper((unsigned char)word[0]) != 'L' || toupper((unsigned char)word[1]) != 'W') return false;
+    if (strlen(word) != 6 || strspn(word + 2, "0123456789") != 4) return false;
+    const lw_diag_row *row = lw_diag_find((uint32_t)strtoul(word + 2, NULL, 10));
+    if (!row) return false;
+    static const char *const severities[] = {[LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
+    printf("LW%04u, %s: ", row->number, severities[row->severity]);
+    print_format(row->format);
+    putchar('\n');
+    print_wrapped(row->explanation, "    ");
+    return true;
+}
+
+/* ---- Special registers --------------------------------------------------------------------------------- */
+
+static bool explain_special(const char *word) {
+    for (size_t i = 0; i < LW_SPECIAL_count; i++) {
+        const lw_special_row *row = &lw_specials[i];
+        if (strcmp(word, row->text) != 0 && strcmp(word, row->text + 1) != 0) continue;
+        printf("%s%s  .%s\n    special register: %s\n    PTX %u.%u", row->text, row->vector ? ".(x|y|z)" : "", lw_types[row->type].name, row->does,
+               (row->isa ? row->isa : 10u) / 10u, (row->isa ? row->isa : 10u) % 10u);
+        if (row->sm) printf(", sm_%u", row->sm);
+        putchar('\n');
+        return true;
+    }
+    return false;
+}
+
+/* ---- Instructions -------------------------------------------------------------------------------------- */
+
+static void explain_form(const lw_form *form) {
+    lw_text pattern = {0}, gates = {0};
+    lw_form_print_pattern(&pattern, form);
+    lw_form_print_gates(&gates, form);
+    printf("%s%s%s\n", pattern.at ? pattern.at : "", *form->operands ? "  " : "", form->operands);
+    if (form->does) print_wrapped(form->does, "    ");
+    printf("    %s%s%s; %s\n", gates.at ? gates.at : "", form->section ? "; manual section " : "", form->section ? form->section : "",
+           lw_form_executable(form) ? "executable" : "known, but not executable");
+    lw_text_free(&pattern);
+    lw_text_free(&gates);
+}
+
+/* All forms of an opcode. */
+static uint32_t explain_opcode(const char *opcode, size_t size) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < lw_ptx_form_count; i++) {
+        const lw_form *form = &lw_ptx_forms[i];
+        if (lw_form_opcode(form) != size || memcmp(form->pattern, opcode, size) != 0) continue;
+        explain_form(form);
+        found++;
+    }
+    return found;
+}
+
+/* One spelling is matched as the verifier does it, in a module of the newest version and target. */
+static bool match_spelling(lw_arena *arena, const char *word, lw_text *why, const lw_form **form) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(arena, out)) return false;
+    lw_module_ptx *module = LW_NEW(arena, lw_module_ptx);
+    module->arena = arena;
+    module->version = 90;
+    module->target = 100;
+    module->target_suffix = 'a';
+    module->address_size = 64;
+    lw_symbols_init(&module->symbols, arena);
+    lw_instruction *instruction = LW_NEW(arena, lw_instruction);
+    instruction->mnemonic = lw_symbol_get(&module->symbols, word, (uint32_t)strlen(word));
+    instruction->words = LW_NEW_ARRAY(arena, lw_symbol *, strlen(word) + 1);
+    for (const char *p = word;; p++) {
+        size_t size = strcspn(p, ".");
+        instruction->words[instruction->word_count++] = lw_symbol_get(&module->symbols, p, (uint32_t)size);
+        p += size;
+        if (!*p) break;
+    }
+    const lw_match *match = lw_ptx_match(module, instruction, why);
+    *form = match ? match->form : NULL;
+    return match != NULL;
+}
+
+static bool explain_instruction(const char *word) {
+    size_t opcode = strcspn(word, ".");
+    if (!word[opcode]) return explain_opcode(word, opcode) > 0;
+    lw_arena arena;
+    lw_arena_init(&arena);
+    lw_text why = {0};
+    const lw_form *form = NULL;
+    bool found = match_spelling(&arena, word, &why, &form);
+    if (found) {
+        explain_form(form);
+    } else {
+        lw_text_puts(&why, "");
+        printf("No form fits '%s'%s%s. The forms of %.*s:\n", word, why.size ? ": " : "", why.size ? why.at : "", (int)opcode, word);
+        found = explain_opcode(word, opcode) > 0;
+    }
+    lw_text_free(&why);
+    lw_arena_free(&arena);
+    return found;
+}
+
+/* ---- The command --------------------------------------------------------------------------------------- */
+
+static int unknown_word(const char *word) {
+    size_t count = 0, room = lw_ptx_form_count + LW_SPECIAL_count;
+    lw_arena arena;
+    lw_arena_init(&arena);
+    const char **names = calloc(room, sizeof *names);
+    jmp_buf out;
+    const char *near = NULL;
+    if (names && LW_ARENA_TRY(&arena, out)) {
+        for (uint32_t i = 0; i < lw_ptx_form_count; i++)
+            names[count++] = lw_arena_text(&arena, lw_ptx_forms[i].pattern, lw_form_opcode(&lw_ptx_forms[i]));
+        for (size_t i = 0; i < LW_SPECIAL_count; i++) names[count++] = lw_specials[i].text;
+        near = lw_tool_nearest(word, names, count);
+    }
+    lw_tool_error(LW_D_unknown_word, word);
+    if (near) fprintf(stderr, "  did you mean '%s'?\n", near);
+    free(names);
+    lw_arena_free(&arena);
+    return LW_EXIT_USAGE;
+}
+
+int lw_command_explain(int argc, char **argv) {
+    options o = {0};
+    argp_parse(&(struct argp){NULL, parse, "WORD...", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    int code = LW_EXIT_OK;
+    for (int i = 0; i < o.count; i++) {
+        const char *word = o.words[i];
+        if (explain_diagnostic(word) || explain_special(word) || explain_instruction(word)) continue;
+        code = unknown_word(word);
+    }
+    return code;
+}

@@ -1,0 +1,117 @@
+/* forms.c: rows of the instruction table as people read them; shared by explain and isa. */
+#include <ctype.h>
+
+#include "tool/forms.h"
+
+static const struct {
+    const char *name, *alternatives;
+} classes[] = {
+#define CLASS(name, alternatives) {#name, alternatives},
+#include "ptx/types.def"
+};
+
+/* The families are the files that forms.def includes, in its order. */
+static const lw_family families[] = {
+#define FORM(...) +1
+    {"integer", 0
+#include "ptx/integer.def"
+    },
+    {"extended", 0
+#include "ptx/extended.def"
+    },
+    {"float", 0
+#include "ptx/float.def"
+    },
+    {"half", 0
+#include "ptx/half.def"
+    },
+    {"compare", 0
+#include "ptx/compare.def"
+    },
+    {"logic", 0
+#include "ptx/logic.def"
+    },
+    {"shift", 0
+#include "ptx/shift.def"
+    },
+    {"move", 0
+#include "ptx/move.def"
+    },
+    {"shuffle", 0
+#include "ptx/shuffle.def"
+    },
+    {"async", 0
+#include "ptx/async.def"
+    },
+    {"texture", 0
+#include "ptx/texture.def"
+    },
+    {"control", 0
+#include "ptx/control.def"
+    },
+    {"barrier", 0
+#include "ptx/barrier.def"
+    },
+    {"atomic", 0
+#include "ptx/atomic.def"
+    },
+    {"matrix", 0
+#include "ptx/matrix.def"
+    },
+    {"stack", 0
+#include "ptx/stack.def"
+    },
+    {"video", 0
+#include "ptx/video.def"
+    },
+    {"misc", 0
+#include "ptx/misc.def"
+    },
+};
+
+const lw_family *lw_families(size_t *count) {
+    *count = LW_COUNT(families);
+    return families;
+}
+
+size_t lw_form_opcode(const lw_form *form) { return strcspn(form->pattern, ".{"); }
+
+bool lw_form_executable(const lw_form *form) { return form->lane || form->step; }
+
+/* A word in capitals that names a class becomes its alternatives. */
+static size_t print_word(lw_text *out, const char *word) {
+    size_t size = 0;
+    while (isalnum((unsigned char)word[size]) || word[size] == '_' || word[size] == ':') size++;
+    for (size_t i = 0; i < LW_COUNT(classes); i++)
+        if (strlen(classes[i].name) == size && !memcmp(classes[i].name, word, size)) {
+            lw_text_puts(out, classes[i].alternatives);
+            return size;
+        }
+    lw_text_add(out, word, size);
+    return size;
+}
+
+void lw_form_print_pattern(lw_text *out, const lw_form *form) {
+    for (const char *p = form->pattern; *p;) {
+        if (isupper((unsigned char)*p) && (p[-1] == '(' || p[-1] == '|')) p += print_word(out, p);
+        else lw_text_add(out, p++, 1);
+    }
+}
+
+static void print_version(lw_text *out, uint16_t version) { lw_text_printf(out, "%u.%u", version / 10u, version % 10u); }
+
+void lw_form_print_gates(lw_text *out, const lw_form *form) {
+    lw_text_puts(out, "PTX ");
+    print_version(out, form->isa ? form->isa : 10);
+    if (form->sm) lw_text_printf(out, ", sm_%u", form->sm);
+    if (form->family) lw_text_puts(out, ", targets with suffix a or f");
+    if (form->old_isa) {
+        lw_text_puts(out, ", deprecated since PTX ");
+        print_version(out, form->old_isa);
+    }
+    if (form->gone_isa) {
+        lw_text_puts(out, ", removed in PTX ");
+        print_version(out, form->gone_isa);
+        if (form->gone_sm) lw_text_printf(out, " for sm_%u and higher", form->gone_sm);
+    }
+}

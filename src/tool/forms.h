@@ -1,0 +1,18 @@
+/* forms.h: rows of the instruction table as people read them. */
+#ifndef LW_TOOL_FORMS_H
+#define LW_TOOL_FORMS_H
+
+#include "tool/tool.h"
+
+typedef struct lw_family {
+    const char *name;
+    uint32_t count; /* rows, in the order of lw_ptx_forms */
+} lw_family;
+
+const lw_family *lw_families(size_t *count);
+size_t lw_form_opcode(const lw_form *form);              /* length of the opcode that a pattern begins with */
+bool lw_form_executable(const lw_form *form);
+void lw_form_print_pattern(lw_text *out, const lw_form *form); /* classes written out */
+void lw_form_print_gates(lw_text *out, const lw_form *form);   /* "PTX 3.1, sm_32" */
+
+#endif

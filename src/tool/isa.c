@@ -1,0 +1,97 @@
+/* isa.c: lanewise isa: the rows of the form table, and which of them are executable. */
+#include "tool/forms.h"
+
+typedef struct options {
+    bool executable, missing, tsv;
+    const char *family;
+} options;
+
+static const struct argp_option choices[] = {
+    {"executable", 'e', NULL, 0, "Only forms that Lanewise executes", 0},
+    {"missing", 'm', NULL, 0, "Only forms that it parses and checks, but does not execute", 0},
+    {"family", 'f', "NAME", 0, "Only this family, see below", 0},
+    {"tsv", 't', NULL, 0, "Tab-separated: family, yes or no, mnemonic, operands, gates, section, what it does", 0},
+    {0},
+};
+
+static const char doc[] = "List the instruction forms of PTX, and which of them are executable."
+                          "\vThe first column says whether a form is executable. In a mnemonic, ( | ) is a choice, { } is optional, * "
+                          "stands for any modifiers; in the operands, :type is the type where it is not the instruction's last.\n\n"
+                          "Families: integer extended float half compare logic shift move shuffle async texture control barrier atomic "
+                          "matrix stack video misc\n\n"
+                          "Exit codes:\n"
+                          "  0  done\n"
+                          "  2  the command line is wrong\n";
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    options *o = state->input;
+    switch (key) {
+    case 'e': o->executable = true; break;
+    case 'm': o->missing = true; break;
+    case 'f': o->family = arg; break;
+    case 't': o->tsv = true; break;
+    case ARGP_KEY_ARG: argp_error(state, "isa takes no arguments; `lanewise explain %s' may be meant", arg); break;
+    case ARGP_KEY_SUCCESS:
+        if (o->executable && o->missing) argp_error(state, "--executable and --missing exclude each other");
+        break;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    return 0;
+}
+
+static int unknown_family(const char *word) {
+    size_t count;
+    const lw_family *families = lw_families(&count);
+    const char *names[32];
+    lw_text below = {0};
+    lw_text_puts(&below, "  families:");
+    for (size_t i = 0; i < count && i < LW_COUNT(names); i++) {
+        names[i] = families[i].name;
+        lw_text_printf(&below, " %s", names[i]);
+    }
+    lw_text_puts(&below, "\n");
+    const char *near = lw_tool_nearest(word, names, count);
+    if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
+    lw_text message = {0};
+    lw_text_printf(&message, lw_diag_rows[LW_D_no_family].format, word);
+    lw_tool_report(LW_D_no_family, message.at ? message.at : "", below.at);
+    lw_text_free(&message);
+    lw_text_free(&below);
+    return LW_EXIT_USAGE;
+}
+
+static void print_row(const options *o, const lw_family *family, const lw_form *form) {
+    const char *status = lw_form_executable(form) ? "yes" : "no";
+    lw_text gates = {0};
+    lw_form_print_gates(&gates, form);
+    if (o->tsv)
+        printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", family->name, status, form->pattern, form->operands, gates.at ? gates.at : "",
+               form->section ? form->section : "", form->does ? form->does : "");
+    else
+        printf("%-3s  %-44s  %s\n", status, form->pattern, form->operands);
+    lw_text_free(&gates);
+}
+
+int lw_command_isa(int argc, char **argv) {
+    options o = {0};
+    argp_parse(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    size_t count;
+    const lw_family *family = lw_families(&count);
+    uint32_t row = 0, shown = 0, executable = 0;
+    bool found = false;
+    for (const lw_family *end = family + count; family < end; family++) {
+        bool here = !o.family || !strcmp(o.family, family->name);
+        found = found || here;
+        for (uint32_t end_row = row + family->count; row < end_row; row++) {
+            const lw_form *form = &lw_ptx_forms[row];
+            bool runs = lw_form_executable(form);
+            if (!here || (o.executable && !runs) || (o.missing && runs)) continue;
+            print_row(&o, family, form);
+            shown++;
+            executable += runs;
+        }
+    }
+    if (!found) return unknown_family(o.family);
+    if (!o.tsv) printf("%u form%s, %u executable\n", shown, shown == 1 ? "" : "s", executable);
+    return LW_EXIT_OK;
+}

@@ -1,0 +1,79 @@
+/* main.c: chooses the command. */
+#include <stdlib.h>
+
+#include "tool/tool.h"
+
+static const lw_command commands[] = {
+    {"check", "parse and verify PTX", lw_command_check},
+    {"format", "print PTX in one canonical layout", lw_command_format},
+    {"dump", "print what a stage made of the text: tokens, module, program", lw_command_dump},
+    {"run", "run a kernel", lw_command_run},
+    {"explain", "explain an instruction or a diagnostic", lw_command_explain},
+    {"isa", "list the instruction forms and which of them are executable", lw_command_isa},
+    {"cpu", "show the CPU levels, the one in use, and the threads", lw_command_cpu},
+    {"version", "print the version", lw_command_version},
+};
+
+static void usage(FILE *out) {
+    fprintf(out, "Usage: lanewise COMMAND [OPTION...] ...\n\nLanewise runs PTX on the CPU, lane by lane.\n\n");
+    for (size_t i = 0; i < LW_COUNT(commands); i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
+    fprintf(out, "\n`lanewise COMMAND --help` tells more. Examples:\n"
+                 "  lanewise check k.ptx\n"
+                 "  lanewise run k.ptx --grid 4 --block 256 --arg f32[]=@x.npy --arg f32[1K]:print\n"
+                 "  lanewise explain shf\n");
+}
+
+static int unknown(const char *word) {
+    const char *names[LW_COUNT(commands)];
+    for (size_t i = 0; i < LW_COUNT(commands); i++) names[i] = commands[i].name;
+    const char *near = lw_tool_nearest(word, names, LW_COUNT(names));
+    lw_tool_error(LW_D_unknown_command, word);
+    if (near) fprintf(stderr, "  did you mean `lanewise %s`?\n", near);
+    fputs("  `lanewise --help` lists the commands\n", stderr);
+    return LW_EXIT_USAGE;
+}
+
+/* argp shows argv[0] as the name of the program. */
+static int run_command(const lw_command *command, int argc, char **argv) {
+    static char name[32];
+    snprintf(name, sizeof name, "lanewise %s", command->name);
+    argv[0] = name;
+    return command->run(argc, argv);
+}
+
+static int dispatch(int argc, char **argv) {
+    if (argc < 2) {
+        usage(stderr);
+        return LW_EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (!strcmp(word, "--help") || !strcmp(word, "-h") || !strcmp(word, "-?") || !strcmp(word, "help")) {
+        if (argc == 2 || *word == '-') {
+            usage(stdout);
+            return LW_EXIT_OK;
+        }
+        static char help[] = "--help"; /* lanewise help run */
+        argv[1] = argv[2];
+        argv[2] = help;
+        return dispatch(3, argv);
+    }
+    if (!strcmp(word, "--version") || !strcmp(word, "-V")) return lw_command_version(1, argv);
+    for (size_t i = 0; i < LW_COUNT(commands); i++)
+        if (!strcmp(word, commands[i].name)) return run_command(&commands[i], argc - 1, argv + 1);
+    return unknown(word);
+}
+
+/* What was printed must have arrived: a full disk is an error, too. */
+static int close_output(int code) {
+    bool failed = ferror(stdout);
+    if (fflush(stdout) || failed) {
+        lw_tool_error(LW_D_cannot_write, "-", "standard output took not everything");
+        return code ? code : LW_EXIT_FILE;
+    }
+    return code;
+}
+
+int main(int argc, char **argv) {
+    argp_err_exit_status = LW_EXIT_USAGE;
+    return close_output(dispatch(argc, argv));
+}

@@ -1,0 +1,253 @@
+/* support.c: reports, files and names, for all commands. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool/tool.h"
+
+/* ---- Reports ------------------------------------------------------------------------------------------ */
+
+bool lw_tool_colour(void) {
+    const char *no = getenv("NO_COLOR");
+    return !(no && *no) && isatty(STDERR_FILENO);
+}
+
+void lw_tool_report(lw_diag_id id, const char *message, const char *below) {
+    bool colour = lw_tool_colour();
+    lw_text line = {0};
+    for (const char *p = message; *p; p++) /* names of files may hold anything; a terminal must not see it */
+        lw_text_add(&line, (unsigned char)*p < 0x20 || *p == 0x7f ? "?" : p, 1);
+    fflush(stdout);
+    fprintf(stderr, "lanewise: %serror[LW%04u]%s: %s\n%s", colour ? "\33[1;31m" : "", lw_diag_rows[id].number,
+            colour ? "\33[0m" : "", line.at ? line.at : "", below ? below : "");
+    lw_text_free(&line);
+}
+
+void lw_tool_error(lw_diag_id id, ...) {
+    lw_text message = {0};
+    va_list args;
+    va_start(args, id);
+    lw_text_vprintf(&message, lw_diag_rows[id].format, args);
+    va_end(args);
+    lw_tool_report(id, message.at ? message.at : "", NULL);
+    lw_text_free(&message);
+}
+
+void lw_tool_diagnostics(lw_diags *diags, bool warnings) {
+    bool colour = lw_tool_colour();
+    lw_text out = {0};
+    for (const lw_diag *diag = diags->first; diag; diag = diag->next)
+        if (warnings || diag->severity != LW_WARNING) lw_diag_render(&out, diags->source, diag, colour);
+    fflush(stdout);
+    fwrite(out.at, 1, out.size, stderr);
+    lw_text_free(&out);
+}
+
+/* ---- Names -------------------------------------------------------------------------------------------- */
+
+/* Insertions, deletions, changes and swaps of neighbours that turn one word into the other; words of up to 31 letters. */
+static unsigned distance(const char *a, const char *b) {
+    enum { MOST = 32 };
+    unsigned d[MOST][MOST];
+    size_t m = strlen(a), n = strlen(b);
+    if (m >= MOST || n >= MOST) return MOST;
+    for (size_t i = 0; i <= m; i++)
+        for (size_t j = 0; j <= n; j++) {
+            if (!i || !j) {
+                d[i][j] = (unsigned)(i + j);
+                continue;
+            }
+            unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
+            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
+            d[i][j] = best;
+        }
+    return d[m][n];
+}
+
+const char *lw_tool_nearest(const char *word, const char *const *names, size_t count) {
+    const char *found = NULL;
+    unsigned best = strlen(word) < 4 ? 2 : 3; /* more than this is no likeness */
+    for (size_t i = 0; i < count; i++) {
+        unsigned far = distance(word, names[i]);
+        if (far < best && far < strlen(names[i])) {
+            best = far;
+            found = names[i];
+        }
+    }
+    return found;
+}
+
+bool lw_tool_ends_with(const char *text, const char *end) {
+    size_t size = strlen(text), tail = strlen(end);
+    return size >= tail && !strcmp(text + size - tail, end);
+}
+
+/* ---- Files -------------------------------------------------------------------------------------------- */
+
+static bool read_failed(const char *path, const char *why, FILE *file, char *data) {
+    lw_tool_error(LW_D_cannot_read, path, why);
+    if (file && file != stdin) fclose(file);
+    free(data);
+    return false;
+}
+
+bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size) {
+    bool standard = !strcmp(path, "-");
+    FILE *file = standard ? stdin : fopen(path, "rb");
+    char *text = NULL;
+    size_t used = 0, room = 0;
+    *data = NULL;
+    if (!file) return read_failed(path, strerror(errno), NULL, NULL);
+    for (;;) {
+        if (room - used < 2) {
+            struct stat about;
+            size_t more = room ? room * 2 : 1 << 16;
+            if (!room && !fstat(fileno(file), &about) && S_ISREG(about.st_mode) && (uint64_t)about.st_size <= limit)
+                more = (size_t)about.st_size + 2;
+            char *grown = realloc(text, more);
+            if (!grown) return read_failed(path, "out of memory", file, text);
+            text = grown;
+            room = more;
+        }
+        size_t got = fread(text + used, 1, room - used - 1, file);
+        used += got;
+        if (used > limit) return read_failed(path, "the file is too large", file, text);
+        if (!got) break;
+    }
+    if (ferror(file)) return read_failed(path, strerror(errno), file, text);
+    if (!standard) fclose(file);
+    text[used] = 0;
+    *data = text;
+    *size = used;
+    return true;
+}
+
+/* Two pieces of memory that are written one behind the other. */
+typedef struct pieces {
+    const char *at[2];
+    size_t size[2];
+} pieces;
+
+static int write_fd(int fd, const pieces *p) {
+    for (int i = 0; i < 2; i++)
+        for (size_t done = 0; done < p->size[i];) {
+            ssize_t put = write(fd, p->at[i] + done, p->size[i] - done);
+            if (put < 0 && errno != EINTR) return errno;
+            if (put > 0) done += (size_t)put;
+        }
+    return 0;
+}
+
+/* A new file that takes the place of the old one, so that a fault in the middle leaves the old one. EACCES: the folder takes no
+ * new file. */
+static int replace(const char *path, const pieces *p, mode_t mode) {
+    lw_text other = {0};
+    lw_text_printf(&other, "%s.XXXXXX", path);
+    if (other.failed) return ENOMEM;
+    int fd = mkstemp(other.at), error = fd < 0 ? errno : write_fd(fd, p);
+    if (!error && fchmod(fd, mode)) error = errno;
+    if (fd >= 0 && close(fd) && !error) error = errno;
+    if (!error && rename(other.at, path)) error = errno;
+    if (error && fd >= 0) unlink(other.at);
+    lw_text_free(&other);
+    return error;
+}
+
+static int write_pieces(const char *path, const pieces *p) {
+    struct stat about;
+    if (!strcmp(path, "-")) return fflush(stdout) ? errno : write_fd(STDOUT_FILENO, p);
+    if (!lstat(path, &about) && S_ISREG(about.st_mode)) {
+        int error = replace(path, p, about.st_mode & 07777);
+        if (error != EACCES) return error;
+    }
+    /* New files, devices, pipes, and what links lead to. */
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = fd < 0 ? errno : write_fd(fd, p);
+    if (fd >= 0 && close(fd) && !error) error = errno;
+    return error;
+}
+
+bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data, size_t size) {
+    int error = write_pieces(path, &(pieces){{head, data}, {head_size, size}});
+    if (error) lw_tool_error(LW_D_cannot_write, path, strerror(error));
+    return !error;
+}
+
+bool lw_tool_write(const char *path, const char *data, size_t size) { return lw_tool_write_two(path, NULL, 0, data, size); }
+
+/* Everything that may run out of memory happens in here, so that nothing of the caller's frame is lost by the jump. */
+static int work_on(lw_tool_source *in, const char *data, size_t size, int (*work)(lw_tool_source *in)) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(&in->arena, out)) {
+        lw_tool_error(LW_D_no_memory, in->path);
+        return LW_EXIT_MACHINE;
+    }
+    if (!lw_source_init(&in->source, &in->arena, strcmp(in->path, "-") ? in->path : "<stdin>", data, size)) {
+        lw_tool_error(LW_D_cannot_read, in->path, "the file is too large");
+        return LW_EXIT_FILE;
+    }
+    lw_diags_init(&in->diags, &in->arena, &in->source);
+    return work(in);
+}
+
+int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user) {
+    char *data;
+    size_t size;
+    if (!lw_tool_read(path, UINT32_MAX - 1, &data, &size)) return LW_EXIT_FILE;
+    lw_tool_source in = {.path = path, .user = user};
+    lw_arena_init(&in.arena);
+    int code = work_on(&in, data, size, work);
+    lw_arena_free(&in.arena);
+    free(data);
+    return code;
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------ */
+
+void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t size, bool is_pointer) {
+    lw_type element = lw_type_find(type, strlen(type));
+    uint32_t bytes = lw_types[element].bits / 8;
+    lw_text_printf(out, ".%s", type);
+    if (bytes && size != bytes) lw_text_printf(out, "[%u]", size / bytes);
+    lw_text_printf(out, "%s %s", is_pointer ? " .ptr" : "", name);
+}
+
+void lw_kernel_print(lw_text *out, const lw_kernel *kernel) {
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    lw_text_printf(out, "%s(", info.name);
+    for (uint32_t i = 0; i < info.param_count; i++) {
+        lw_param_info param = lw_kernel_param(kernel, i);
+        if (i) lw_text_puts(out, ", ");
+        lw_param_print(out, param.name, param.type, param.size, param.is_pointer);
+    }
+    lw_text_puts(out, ")");
+}
+
+/* ---- Context ------------------------------------------------------------------------------------------ */
+
+int lw_tool_context(const lw_options *options, lw_context **context) {
+    const char *cpu = options->cpu ? options->cpu : getenv("LANEWISE_CPU");
+    switch (lw_context_new(options, context)) {
+    case LW_OK: return LW_EXIT_OK;
+    case LW_NO_MEMORY: lw_tool_error(LW_D_no_memory, "device memory cannot be set up"); return LW_EXIT_MACHINE;
+    default: break;
+    }
+    bool known = !cpu;
+    lw_text text = {0};
+    lw_text_puts(&text, "the levels are");
+    for (const char *const *level = lw_cpu_levels(); *level; level++) {
+        known = known || !strcmp(*level, cpu);
+        lw_text_printf(&text, " %s", *level);
+    }
+    if (!known) lw_tool_error(LW_D_bad_option, options->cpu ? "--cpu" : "LANEWISE_CPU", cpu, text.at ? text.at : "");
+    text.size = 0;
+    if (cpu && !lw_cpu_has(cpu)) lw_text_printf(&text, "this machine lacks the CPU level '%s'", cpu);
+    else lw_text_puts(&text, "the library cannot be set up on this machine");
+    if (known) lw_tool_error(LW_D_machine_lacks, text.at ? text.at : "");
+    lw_text_free(&text);
+    return known ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
+}

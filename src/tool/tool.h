@@ -1,0 +1,189 @@
+/* tool.h: what the commands of the tool share: exit codes, reports, files, values, arguments, NumPy files.
+ *
+ * One file per command. `run` uses the public library only; the commands that show the inside use the stages' headers. */
+#ifndef LW_TOOL_H
+#define LW_TOOL_H
+
+#include <argp.h>
+#include <stdio.h>
+
+#include "front/ptx/ptx.h"
+#include "lanewise/lanewise.h"
+
+/* ---- Commands ----------------------------------------------------------------------------------------- */
+
+/* docs/cli.md and every --help say what they mean. */
+enum {
+    LW_EXIT_OK = 0,
+    LW_EXIT_SOURCE = 1,
+    LW_EXIT_USAGE = 2,
+    LW_EXIT_TRAPPED = 3,
+    LW_EXIT_STOPPED = 4,
+    LW_EXIT_FILE = 5,
+    LW_EXIT_MACHINE = 6,
+    LW_EXIT_INTERRUPTED = 130,
+};
+
+typedef struct lw_command {
+    const char *name, *does;
+    int (*run)(int argc, char **argv); /* argv[0] is "lanewise NAME"; returns the exit code */
+} lw_command;
+
+int lw_command_check(int argc, char **argv);
+int lw_command_format(int argc, char **argv);
+int lw_command_dump(int argc, char **argv);
+int lw_command_run(int argc, char **argv);
+int lw_command_explain(int argc, char **argv);
+int lw_command_isa(int argc, char **argv);
+int lw_command_cpu(int argc, char **argv);
+int lw_command_version(int argc, char **argv);
+
+/* ---- Reports ------------------------------------------------------------------------------------------ */
+
+/* Prints "lanewise: error[LW6000]: …" to stderr; the row of isa/diag.def gives the format. */
+void lw_tool_error(lw_diag_id id, ...);
+/* The same with the message made, and lines below it, printed as they are; NULL is fine. */
+void lw_tool_report(lw_diag_id id, const char *message, const char *below);
+/* Whether stderr wants colours: a terminal, and NO_COLOR is not set. */
+bool lw_tool_colour(void);
+/* Prints what `diags` holds to stderr, warnings only where asked for. */
+void lw_tool_diagnostics(lw_diags *diags, bool warnings);
+/* The name of `count` names that looks most like `word`; NULL where none does. */
+const char *lw_tool_nearest(const char *word, const char *const *names, size_t count);
+
+/* ---- Files -------------------------------------------------------------------------------------------- */
+
+/* Reads a whole file; "-" is standard input. At most `limit` bytes. The data has a NUL behind it and is the caller's to
+ * free. On failure it has reported and returns false. */
+bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size);
+/* Writes a whole file; "-" is standard output. An existing file is replaced at once, or stays as it was. */
+bool lw_tool_write(const char *path, const char *data, size_t size);
+bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data, size_t size); /* one behind the other */
+bool lw_tool_ends_with(const char *text, const char *end);
+
+/* Reads PTX and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
+ * exit code, or that of the failure, which it has reported. */
+typedef struct lw_tool_source {
+    lw_arena arena;
+    lw_source source;
+    lw_diags diags;
+    const char *path;
+    void *user;
+} lw_tool_source;
+int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user);
+
+/* ---- Values: one element of a scalar or a buffer ------------------------------------------------------- */
+
+typedef enum lw_value_fault { LW_VALUE_OK, LW_VALUE_NO_NUMBER, LW_VALUE_RANGE } lw_value_fault;
+
+/* The type of an argument, or LW_T_none: integers and bits of 8 to 64 bits, f16 bf16 f32 f64. */
+lw_type lw_value_type(const char *name, size_t size);
+uint32_t lw_value_bytes(lw_type type);
+bool lw_value_is_float(lw_type type);
+/* Reads one value at *at and moves *at behind it. What follows the value is the caller's to check. */
+lw_value_fault lw_value_parse(lw_type type, const char **at, uint64_t *bits);
+void lw_value_print(lw_text *out, lw_type type, uint64_t bits);
+void lw_value_print_hex(lw_text *out, lw_type type, uint64_t bits);
+/* "0 to 255", for messages. */
+void lw_value_print_limits(lw_text *out, lw_type type);
+/* A float type's value as binary64, and the other way: to nearest even, or toward zero. */
+double lw_value_double(lw_type type, uint64_t bits);
+uint64_t lw_value_round(lw_type type, double value, bool toward_zero);
+
+/* ---- NumPy files -------------------------------------------------------------------------------------- */
+
+enum { LW_NPY_DIMENSIONS_MAX = 32, LW_NPY_DTYPE_MAX = 32 };
+
+typedef struct lw_npy {
+    char dtype[LW_NPY_DTYPE_MAX]; /* "<f4" */
+    bool fortran;
+    uint32_t dimension_count; /* 0 for a scalar array */
+    uint64_t dimensions[LW_NPY_DIMENSIONS_MAX];
+    uint64_t count;  /* elements */
+    size_t data;     /* offset of the first element */
+} lw_npy;
+
+/* Reads the header at the begin of a file of `size` bytes. False: *why is a fixed text that says what is wrong. */
+bool lw_npy_read(const char *file, size_t size, lw_npy *npy, const char **why);
+/* Whether a dtype holds elements of a type. `big` is set where only the byte order is wrong. */
+bool lw_npy_fits(const char *dtype, lw_type type, bool *big);
+/* A header, version 1.0. */
+void lw_npy_write(lw_text *out, lw_type type, const uint64_t *dimensions, uint32_t count);
+
+/* ---- Arguments of a kernel (docs/cli.md has the grammar) ------------------------------------------------ */
+
+typedef enum lw_arg_source {
+    LW_ARG_ZERO,
+    LW_ARG_FILL,   /* start.bits; a scalar is one, too */
+    LW_ARG_LIST,   /* values */
+    LW_ARG_RANGE,  /* start, step */
+    LW_ARG_RANDOM, /* the whole type */
+    LW_ARG_BETWEEN, /* random from start to end */
+    LW_ARG_FILE,   /* file */
+} lw_arg_source;
+
+typedef struct lw_arg_output {
+    const char *file; /* NULL: print */
+    lw_type type;     /* printed as this type */
+    bool hex;
+} lw_arg_output;
+
+typedef struct lw_arg {
+    const char *text;
+    uint32_t number;      /* from 0 */
+    lw_type type;
+    bool is_array;        /* written with brackets */
+    bool has_count;       /* … and a number in them */
+    uint64_t count;       /* elements; where the source decides, known once it is loaded */
+    lw_arg_source source;
+    uint64_t start, step, end; /* bits of the type; for RANGE and BETWEEN of float types: of binary64 */
+    LW_LIST(uint64_t) values;
+    const char *file;
+    LW_LIST(lw_arg_output) outputs;
+    /* set by lw_arg_load */
+    char *data;           /* the file, or NULL */
+    size_t data_at;       /* where its elements begin */
+    lw_npy npy;           /* dimension_count and dimensions to write back with; count 0: one dimension */
+    bool has_shape;
+    /* set by lw_arg_bind */
+    bool by_value;        /* the parameter is an array: its bytes are passed, not an address */
+    uint64_t address;     /* of the buffer */
+} lw_arg;
+
+/* Understands one argument. False: it has reported. */
+bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg);
+/* Checks it against its parameter. False: it has reported, with `signature` below. */
+bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature);
+/* Reads its file and settles its count. Returns an exit code; other than 0 it has reported. */
+int lw_arg_load(lw_arg *arg);
+void lw_arg_unload(lw_arg *arg);
+/* Elements first … first+count-1 as they lie in memory. */
+void lw_arg_fill(const lw_arg *arg, uint64_t seed, uint64_t first, size_t count, void *to);
+/* Reports a fault of an argument with a caret below the `size` bytes at `at`. */
+void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *below, lw_diag_id id, ...);
+
+/* "name(.u64 a, .b8[16] b)": a kernel as messages show it. */
+void lw_kernel_print(lw_text *out, const lw_kernel *kernel);
+void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t size, bool is_pointer);
+
+/* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
+ * exit code; other than 0 it has reported. */
+int lw_tool_context(const lw_options *options, lw_context **context);
+
+/* ---- Progress and statistics -------------------------------------------------------------------------- */
+
+typedef struct lw_bar {
+    bool shown;
+} lw_bar;
+/* Whether a bar may be shown at all. */
+bool lw_bar_wanted(void);
+void lw_bar_show(void *bar, const lw_progress *now); /* a progress callback */
+void lw_bar_clear(lw_bar *bar);
+/* What --stats prints to stderr. */
+void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config, const lw_launch_stats *stats);
+void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config, const lw_launch_stats *stats);
+/* 1234567 as "1,234,567"; 1.5e9 as "1.50 G". */
+void lw_print_count(lw_text *out, uint64_t count);
+void lw_print_scaled(lw_text *out, double value);
+
+#endif

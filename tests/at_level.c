@@ -1,0 +1,35 @@
+/* at_level LEVEL COMMAND…: runs the command with LANEWISE_CPU=LEVEL, or exits with 77 where the machine lacks the level.
+ *
+ * Asks the compiler's own CPU tests, so that it is a second witness to what the library finds. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SKIPPED = 77, WRONG = 2 };
+
+static bool has_level(const char *level) {
+    if (strcmp(level, "portable") == 0) return true;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    bool v2 = __builtin_cpu_supports("sse3") && __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
+              __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+    bool v3 = v2 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+    bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    if (strcmp(level, "v2") == 0) return v2;
+    if (strcmp(level, "v3") == 0) return v3;
+    if (strcmp(level, "v4") == 0) return v4;
+#endif
+    return false;
+}
+
+int main(int argc, char **argv) {
+    if (argc < 3) return fprintf(stderr, "usage: at_level LEVEL COMMAND...\n"), WRONG;
+    if (!has_level(argv[1])) return printf("skipped: this machine has no CPU level %s\n", argv[1]), SKIPPED;
+    if (setenv("LANEWISE_CPU", argv[1], 1) != 0) return perror("at_level"), WRONG;
+    execvp(argv[2], argv + 2);
+    return perror(argv[2]), WRONG;
+}

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Checks rules of the source tree that no compiler checks. tree.py includes|places|sizes [ROOT]
+
+includes  an #include may only point left in: base front middle run session tool/shim; isa/ and include/ are for everyone
+places    no file of the project names a place on some machine or a host other than those of the list below
+sizes     no file of src/ or include/ has more than 800 lines"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+STAGES = ["base", "front", "middle", "run", "session", "tool", "shim"]
+LAST = STAGES.index("tool")  # tool and shim stand side by side
+MOST_LINES = 800
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+CODE = (".c", ".h", ".def")
+
+# Folders that are somebody's own, written so that this file does not match itself.
+PLACE = re.compile(r"(?<![\w.$}/-])/(?:home|root|work|mnt|media|opt|srv|Users|data)/\w|(?<![\w/.-])[s]hared/(?:spec|corpus|approx|hooks)")
+URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)|\b([\w-]+(?:\.[\w-]+)*\.(?:internal|local|example|lan|corp))\b")
+HOSTS = {"docs.nvidia.com", "developer.nvidia.com", "www.apache.org", "cmake.org", "llvm.org", "gcc.gnu.org", "sourceware.org",
+         "json-schema.org", "cmocka.org"}
+
+
+def project_files(root):
+    """Every file that is part of the project: what git would carry, else everything but build trees."""
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                            capture_output=True)
+    if listed.returncode == 0:
+        return [root / name for name in listed.stdout.decode().split("\0") if name and (root / name).is_file()]
+    return [path for path in root.rglob("*") if path.is_file() and not path.relative_to(root).parts[0].startswith((".git", "build"))]
+
+
+def stage_of(path, root):
+    """The position of a file of src/ in the flow; None for other files."""
+    parts = path.relative_to(root).parts
+    if len(parts) < 3 or parts[0] != "src":
+        return None
+    if parts[1] not in STAGES:
+        raise SystemExit(f"{path}: src/{parts[1]} is not a stage: {' '.join(STAGES)}")
+    return min(STAGES.index(parts[1]), LAST)
+
+
+def resolve(root, source, name):
+    """The file that a quoted include means, or None."""
+    for folder in (source.parent, root / "src", root / "isa", root / "include"):
+        if (folder / name).is_file():
+            return (folder / name).resolve()
+    return None
+
+
+def check_includes(root, files):
+    seen = 0
+    for path in files:
+        top = path.relative_to(root).parts[0]
+        if path.suffix not in CODE or top not in ("src", "include", "isa"):
+            continue
+        here = stage_of(path, root)
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            seen += 1
+            target = resolve(root, path, match[1])
+            if target is None:
+                yield f"{path.relative_to(root)}:{number}: no such file in this folder, src, isa or include: {match[1]}"
+                continue
+            where = target.relative_to(root).parts
+            there = stage_of(target, root)
+            same = where[:2] == path.relative_to(root).parts[:2]
+            if there is not None and (here is None or there > here or (there == here and not same)):
+                yield f"{path.relative_to(root)}:{number}: {'/'.join(where)} is further right"
+            elif there is None and where[0] not in ("isa", "include"):
+                yield f"{path.relative_to(root)}:{number}: {'/'.join(where)} is in no stage"
+    if not seen:
+        yield "no #include found: is this the root of the project?"
+
+
+def check_places(root, files):
+    for path in files:
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue  # data
+        for number, line in enumerate(text.splitlines(), 1):
+            place = PLACE.search(line)
+            if place:
+                yield f"{path.relative_to(root)}:{number}: a place on some machine: {line.strip()[:100]}"
+            for match in URL.finditer(line):
+                if (match[1] or match[2]) not in HOSTS:
+                    yield f"{path.relative_to(root)}:{number}: host {match[1] or match[2]} is not in the list of tests/tool/tree.py"
+
+
+def check_sizes(root, files):
+    for path in files:
+        if path.suffix in (".c", ".h") and path.relative_to(root).parts[0] in ("src", "include"):
+            lines = len(path.read_text().splitlines())
+            if lines > MOST_LINES:
+                yield f"{path.relative_to(root)}: {lines} lines; split at {MOST_LINES}"
+
+
+def main():
+    checks = {"includes": check_includes, "places": check_places, "sizes": check_sizes}
+    if len(sys.argv) not in (2, 3) or sys.argv[1] not in checks:
+        raise SystemExit(__doc__)
+    root = pathlib.Path(sys.argv[2] if len(sys.argv) == 3 else __file__).resolve()
+    root = root if root.is_dir() else root.parents[2]
+    faults = list(checks[sys.argv[1]](root, project_files(root)))
+    print("\n".join(faults) or f"{sys.argv[1]}: as it must be")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
