@@ -33,7 +33,24 @@ set(lw_march_portable "")
 
 # No lane function reads errno or the exception flags; without these two options the compilers leave square roots and
 # float selections scalar. Values do not depend on them.
-set(lw_level_options -fno-math-errno -fno-trapping-math $<$<NOT:$<CONFIG:Debug>>:-O3>)
+set(lw_level_options -fno-math-errno -fno-trapping-math)
+
+# -O3 unrolls the loops over a warp. With gcc that more than doubles the time to compile, which the two levels of old machines
+# need not cost every build.
+set(lw_optimize_v4 -O3)
+set(lw_optimize_v3 -O3)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT LANEWISE_LEVELS STREQUAL "portable")
+  set(lw_optimize_v2 -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+  set(lw_optimize_portable ${lw_optimize_v2})
+else()
+  set(lw_optimize_v2 -O3)
+  set(lw_optimize_portable -O3)
+endif()
+
+# Fuzzing looks for faults in what surrounds the lane functions; these have the Debug build's UBSan, which takes a minute a level here.
+if(LANEWISE_FUZZ)
+  list(APPEND lw_level_options -fno-sanitize=undefined)
+endif()
 
 # Adds the object library lanewise_level_LEVEL for each level; the names go to OUT.
 function(lw_add_levels out)
@@ -44,7 +61,8 @@ function(lw_add_levels out)
       add_library(lanewise_level_${level} OBJECT ${sources})
       target_link_libraries(lanewise_level_${level} PRIVATE lanewise_flags)
       target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_LEVEL_NUMBER=${lw_number_${level}})
-      target_compile_options(lanewise_level_${level} PRIVATE ${lw_level_options} ${lw_march_${level}})
+      target_compile_options(lanewise_level_${level} PRIVATE ${lw_level_options} ${lw_march_${level}}
+                                                              $<$<NOT:$<CONFIG:Debug>>:${lw_optimize_${level}}>)
       set_target_properties(lanewise_level_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
       list(APPEND made lanewise_level_${level})
     endforeach()

@@ -94,8 +94,7 @@ typedef struct lw_symbol {
     uint32_t size;
     uint32_t hash;
     struct lw_symbol *next;
-    void *bound;      /* owned by the stage that resolves names: the innermost declaration in force */
-    uint32_t bound_scope;
+    void *bound;      /* owned by the stage at work: the parser's words, then the resolver's bindings */
     void *form;       /* for a mnemonic: the form it matched, cached by the form table */
 } lw_symbol;
 

@@ -206,7 +206,7 @@ static lw_lower_step *const steps[LW_STEP_count] = {
 };
 
 static void lower_lane(lw_lower *l, const lw_instruction *i) {
-    lw_lane_id lane = (lw_lane_id)(i->match->lane - 1);
+    lw_lane_id lane = (lw_lane_id)i->match->lane;
     const lw_lane_row *row = &lw_lanes[lane];
     uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
     uint32_t count = lane == LW_LANE_lop3 ? 3 : row->arity;

@@ -67,8 +67,7 @@ void lw_lower_exit(lw_lower *l, const lw_instruction *i) {
 
 void lw_lower_trap(lw_lower *l, const lw_instruction *i) {
     (void)i;
-    enum { LW_TRAP_INSTRUCTION = 9 }; /* LW_TRAP_instruction of run.h, which asserts that it is the same */
-    lw_lower_op(l, LW_OP_trap)->imm = LW_TRAP_INSTRUCTION;
+    lw_lower_op(l, LW_OP_trap);
     l->open = false;
 }
 

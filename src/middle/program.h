@@ -122,7 +122,7 @@ typedef struct lw_code {
     uint32_t frame_bytes;   /* of register slots */
     uint32_t zero_count;    /* slots read before any write on some path: cleared when a frame starts */
     struct { uint32_t at, size; } *zeros;
-    struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot */
+    struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
     uint32_t fill_count;
     uint32_t local_bytes;   /* local frame, parameters included; a multiple of 16 */
     uint32_t param_count, return_count;

@@ -1,7 +1,5 @@
 /* npy.c: the header of NumPy's .npy files, format versions 1, 2 and 3. A header is a Python dictionary as text; only the shape that
  * NumPy documents is taken: the keys descr, fortran_order and shape, each once, in any order. */
-#include <stdio.h>
-
 #include "tool/tool.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
@@ -144,11 +142,9 @@ bool lw_npy_read(const char *file, size_t size, lw_npy *npy, const char **why) {
 
 bool lw_npy_fits(const char *dtype, lw_type type, bool *big) {
     char order = dtype[0], kind = order ? dtype[1] : 0;
-    unsigned size = 0;
-    int used = 0;
+    unsigned size = lw_value_bytes(type); /* one digit */
     *big = false;
-    if (!kind || sscanf(dtype + 2, "%3u%n", &size, &used) != 1 || dtype[2 + used]) return false;
-    if (!strchr("<>|=", order) || size != lw_value_bytes(type)) return false;
+    if (!kind || !strchr("<>|=", order) || dtype[2] != (char)('0' + size) || dtype[3]) return false;
     char want = lw_types[type].kind;
     bool fits = type == LW_T_bf16 ? kind == 'u'
                 : want == 'F'     ? kind == 'f'

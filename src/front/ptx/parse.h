@@ -50,10 +50,12 @@ typedef struct lw_parser {
     uint32_t braces;      /* { of the current statement that are still open */
     bool stopped;         /* nesting too deep: the rest is not read */
     lw_function *function;
+    uint32_t scopes[LW_DEPTH_MAX + 1], scope_count; /* numbers of the open scopes of the body, and of all so far */
     LW_LIST(lw_operand) operands; /* stacks: finished lists are copied out and popped */
     LW_LIST(lw_init) inits;
     LW_LIST(lw_symbol *) words;
-    lw_symbol *sink, *warp_size, *generic;
+    lw_symbol *sink, *warp_size, *generic, *call;
+    LW_LIST(lw_statement) body; /* of the function at hand: copied out when it is complete */
 } lw_parser;
 
 /* ---- parse.c: tokens, faults, recovery ------------------------------------------------------------------ */

@@ -145,6 +145,8 @@ typedef struct lw_object {
     uint64_t size;            /* bytes in memory, 0 for registers and unsized arrays */
     lw_init *init;            /* or NULL */
     struct lw_function *owner; /* the function it is declared in; NULL at module scope */
+    uint32_t scope;            /* labels: number of the scope in its function, 0 the outermost, counted by OPEN */
+    bool listed;               /* private to the resolver */
     uint32_t number;           /* for the stages behind: dense number within its kind */
     uint64_t address;          /* set by layout: offset within its space */
 
@@ -209,7 +211,10 @@ typedef struct lw_function {
     lw_place place, body_place;
     LW_LIST(lw_directive) directives;
     LW_LIST(lw_statement) body; /* flat; nesting by OPEN and CLOSE */
-    uint32_t label_count, register_count; /* set by resolve: dense numbers for lowering */
+    LW_LIST(lw_object *) labels; /* in source order, prototypes and target lists too; `scope` tells where they are seen */
+    uint32_t label_count;        /* set by resolve: labels are numbered from 0 */
+    uint32_t register_count;     /* set by resolve: each register variable has as many numbers as it names registers times
+                                    elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
     uint32_t instruction_count;
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
@@ -238,6 +243,7 @@ typedef struct lw_module_ptx {
     uint32_t target_count;
     lw_symbol **targets;     /* all words of .target, as written */
     uint32_t address_size;   /* 32 or 64 */
+    bool address_size_written;
     lw_place version_place, target_place;
     LW_LIST(lw_item) items;
     LW_LIST(lw_function *) functions; /* definitions and declarations, one per name */
@@ -296,6 +302,7 @@ typedef struct lw_form {
     uint16_t sm;           /* since target; 0: all */
     uint16_t gone_isa, gone_sm; /* removed from this PTX version on for targets from gone_sm on; 0: never */
     uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
+    uint16_t more_isa, more_sm; /* gates of the optional operands, where they are younger than the form */
     bool family;           /* needs a target with suffix a or f */
     lw_agree agree;
     const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
@@ -348,6 +355,9 @@ typedef struct lw_match {
     /* the strongest gates of the row and of its modifiers, and which word asks for them (0: the instruction itself) */
     uint16_t isa, sm;
     uint8_t isa_word, sm_word;
+    const char *fault;    /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
+    uint8_t fault_word;
+    const struct lw_match *longer; /* for instructions with optional operands that the lane function does not know; or NULL */
     bool gated;           /* this module is outside of a gate, or the form is deprecated: look closer */
 } lw_match;
 

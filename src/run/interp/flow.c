@@ -179,7 +179,7 @@ const lw_op *lw_step_yield(lw_gang *gang, const lw_op *op) {
 }
 
 const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
-    return lw_gang_trap(gang, op, (lw_trap_kind)op->imm, lw_mask_first(gang->mask), (lw_trap_record){0});
+    return lw_gang_trap(gang, op, LW_TRAP_instruction, lw_mask_first(gang->mask), (lw_trap_record){0});
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------- */
@@ -201,9 +201,12 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
     lw_frame *frame = (lw_frame *)memory;
     *frame = (lw_frame){.code = code, .ready = (uint64_t *)(memory + head), .pending = (lw_mask *)(memory + pending),
                         .regs = memory + regs};
-    for (uint32_t i = 0; i < code->fill_count; i++)
-        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++)
-            memcpy(frame->regs + code->fills[i].at + lane * code->fills[i].size, &code->fills[i].value, code->fills[i].size);
+    for (uint32_t i = 0; i < code->fill_count; i++) {
+        char *slot = frame->regs + code->fills[i].at;
+        uint32_t size = code->fills[i].size;
+        if (!size) memset(slot, code->fills[i].value ? 0xff : 0, LW_SLOT_PRED);
+        for (uint32_t lane = 0; size && lane < LW_GANG_LANES; lane++) memcpy(slot + lane * size, &code->fills[i].value, size);
+    }
     return frame;
 }
 

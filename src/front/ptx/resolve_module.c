@@ -1,0 +1,182 @@
+/* resolve_module.c: the several declarations of a name at module scope, signatures, aliases (manual sections 11.2 to 11.6). */
+#include "front/ptx/resolve.h"
+
+enum { SMALL_PARAMETERS = 4352, LARGE_PARAMETERS = 32764 };
+
+/* ---- Functions -------------------------------------------------------------------------------------------------- */
+
+static bool same_dimensions(const lw_object *a, const lw_object *b) {
+    if (a->dimension_count != b->dimension_count) return false;
+    for (uint32_t i = 0; i < a->dimension_count; i++)
+        if (a->dimensions[i] != b->dimensions[i]) return false;
+    return true;
+}
+
+static bool same_parameters(lw_object **a, uint32_t a_count, lw_object **b, uint32_t b_count) {
+    if (a_count != b_count) return false;
+    for (uint32_t i = 0; i < a_count; i++) {
+        bool same = a[i]->space == b[i]->space && a[i]->type == b[i]->type && a[i]->vector == b[i]->vector;
+        if (!same || !same_dimensions(a[i], b[i])) return false;
+        if (a[i]->space == LW_SPACE_param && a[i]->align_written && b[i]->align_written && a[i]->align != b[i]->align) return false;
+    }
+    return true;
+}
+
+static bool same_signature(const lw_function *a, const lw_function *b) {
+    return a->is_entry == b->is_entry && same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
+           same_parameters(a->params, a->param_count, b->params, b->param_count);
+}
+
+static void note(lw_resolver *r, const lw_object *first) {
+    lw_diag_add(r->diags, LW_D_declared_here, first->place, first->name->text);
+}
+
+static void differs(lw_resolver *r, lw_diag_id id, const lw_object *second, const lw_object *first) {
+    lw_diag_add(r->diags, id, second->place, second->name->text);
+    note(r, first);
+}
+
+static void merge_function(lw_resolver *r, lw_function *f) {
+    lw_object *o = f->object;
+    lw_binding *b = lw_binding_of(r, o->name);
+    if (!b->whole) {
+        b->whole = o;
+        return;
+    }
+    if (b->whole->kind != LW_OBJ_FUNCTION) {
+        lw_report_duplicate(r, o, b->whole);
+        return;
+    }
+    const lw_function *known = b->whole->function;
+    f->first = known->first;
+    if (!same_signature(f, f->first)) differs(r, LW_D_signature, o, f->first->object);
+    else if (f->has_body && known->has_body) differs(r, LW_D_redefined, o, b->whole);
+    else if (f->has_body && f->first->object->linkage == LW_LINK_extern) differs(r, LW_D_extern_function, o, f->first->object);
+    if (f->has_body && !known->has_body) b->whole = o;
+}
+
+/* ---- Variables ------------------------------------------------------------------------------------------------------ */
+
+/* An external array may leave its first dimension to the definition. */
+static bool same_variable(const lw_object *a, const lw_object *b) {
+    if (a->space != b->space || a->type != b->type || a->vector != b->vector) return false;
+    if (a->dimension_count != b->dimension_count) return false;
+    for (uint32_t i = 0; i < a->dimension_count; i++)
+        if (a->dimensions[i] != b->dimensions[i] && !(i == 0 && (a->unsized || b->unsized))) return false;
+    return true;
+}
+
+static void merge_variable(lw_resolver *r, lw_object *o) {
+    lw_binding *b = lw_binding_of(r, o->name);
+    if (!b->whole) {
+        b->whole = o;
+        return;
+    }
+    bool was_extern = b->whole->linkage == LW_LINK_extern, is_extern = o->linkage == LW_LINK_extern;
+    if (b->whole->kind != LW_OBJ_VARIABLE || (!was_extern && !is_extern)) lw_report_duplicate(r, o, b->whole);
+    else if (!same_variable(o, b->whole)) differs(r, LW_D_variable_differs, o, b->whole);
+    else if ((was_extern && o->linkage == LW_LINK_none) || (is_extern && b->whole->linkage == LW_LINK_none))
+        differs(r, LW_D_extern_static, o, b->whole);
+    if (was_extern && !is_extern && b->whole->kind == LW_OBJ_VARIABLE) b->whole = o;
+}
+
+void lw_module_merge(lw_resolver *r) {
+    lw_module_ptx *m = r->module;
+    for (uint32_t i = 0; i < m->items.count; i++) {
+        lw_item *item = &m->items.at[i];
+        if (item->kind == LW_ITEM_FUNCTION) merge_function(r, item->function);
+        else if (item->kind == LW_ITEM_VARIABLE) merge_variable(r, item->object);
+    }
+    for (uint32_t i = 0; i < m->items.count; i++) {
+        lw_item *item = &m->items.at[i];
+        lw_object *o = item->kind == LW_ITEM_FUNCTION ? item->function->object : item->object;
+        if (item->kind != LW_ITEM_FUNCTION && item->kind != LW_ITEM_VARIABLE) continue;
+        lw_object *whole = lw_binding_of(r, o->name)->whole;
+        bool first = !whole->listed; /* where a name is declared twice, its place is that of its first declaration */
+        whole->listed = true;
+        if (o->kind == LW_OBJ_FUNCTION && whole->kind == LW_OBJ_FUNCTION) o->function = whole->function;
+        if (!first) continue;
+        if (whole->kind == LW_OBJ_FUNCTION) {
+            whole->number = m->functions.count;
+            LW_PUSH(r->arena, m->functions) = whole->function;
+        } else {
+            whole->number = m->variables.count;
+            LW_PUSH(r->arena, m->variables) = whole;
+        }
+    }
+}
+
+/* ---- Signatures ------------------------------------------------------------------------------------------------------ */
+
+static void check_parameter_size(lw_resolver *r, const lw_function *f) {
+    const lw_module_ptx *m = r->module;
+    uint32_t most = m->version >= 81 && m->target >= 70 ? LARGE_PARAMETERS : SMALL_PARAMETERS;
+    uint64_t size = 0;
+    for (uint32_t i = 0; i < f->param_count; i++) {
+        const lw_object *o = f->params[i];
+        if (!o->align || o->size > most) return (void)(o->align && lw_diag_add(r->diags, LW_D_parameters_large, o->place,
+                                                       f->object->name->text, (unsigned long long)o->size, most));
+        size = ((size + o->align - 1) & ~(uint64_t)(o->align - 1)) + o->size;
+        if (size > most)
+            return (void)lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text, (unsigned long long)size, most);
+    }
+}
+
+static const lw_directive *find_directive(const lw_function *f, const char *name) {
+    for (uint32_t i = 0; i < f->directives.count; i++)
+        if (!strcmp(f->directives.at[i].name->text, name)) return &f->directives.at[i];
+    return NULL;
+}
+
+static void check_directives(lw_resolver *r, const lw_function *f) {
+    for (uint32_t i = 0; i < f->directives.count; i++) {
+        const lw_directive *d = &f->directives.at[i];
+        bool positive = strncmp(d->name->text, "abi_", 4);
+        for (uint32_t k = 0; positive && k < d->value_count; k++)
+            if (!d->values[k]) lw_diag_add(r->diags, LW_D_tuning_zero, d->place, d->name->text);
+        if (!strcmp(d->name->text, "maxnctapersm") && r->module->version >= 21)
+            lw_diag_add(r->diags, LW_D_tuning_gone, d->place, d->name->text, 2, 1);
+    }
+    const lw_directive *most = find_directive(f, "maxntid"), *exact = find_directive(f, "reqntid");
+    if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, "reqntid", "maxntid");
+    const lw_directive *blocks = find_directive(f, "blocksareclusters");
+    if (blocks && (!exact || !find_directive(f, "reqnctapercluster")))
+        lw_diag_add(r->diags, LW_D_tuning_needs, blocks->place, blocks->name->text);
+}
+
+static void check_results(lw_resolver *r, const lw_function *f) {
+    for (uint32_t i = 0; f->return_count > 1 && i < f->return_count; i++)
+        if (f->returns[i]->space != LW_SPACE_reg) {
+            lw_diag_add(r->diags, LW_D_many_results, f->returns[i]->place);
+            return;
+        }
+}
+
+void lw_signature_settle(lw_resolver *r, lw_function *f, bool in_prototype) {
+    for (uint32_t i = 0; i < f->return_count; i++) lw_parameter_settle(r, f->returns[i], f, in_prototype);
+    for (uint32_t i = 0; i < f->param_count; i++) lw_parameter_settle(r, f->params[i], f, in_prototype);
+    check_results(r, f);
+    if (f->is_entry) check_parameter_size(r, f);
+    check_directives(r, f);
+}
+
+/* ---- Aliases ---------------------------------------------------------------------------------------------------------- */
+
+/* Whoever calls the alias calls the function that it stands for. */
+void lw_alias_settle(lw_resolver *r, lw_object *alias) {
+    lw_operand *target = alias->targets;
+    lw_object *name = lw_binding_of(r, alias->name)->object;
+    target->object = lw_binding_of(r, target->name)->object;
+    lw_function *f = target->object && target->object->kind == LW_OBJ_FUNCTION ? target->object->function : NULL;
+    if (!f || !f->has_body) {
+        lw_diag_add(r->diags, LW_D_alias_target, target->place, target->name->text);
+        return;
+    }
+    alias->function = f;
+    if (!name || name->kind != LW_OBJ_FUNCTION || name->function->has_body) {
+        lw_diag_add(r->diags, LW_D_alias_body, alias->place, alias->name->text);
+        return;
+    }
+    if (!same_signature(name->function, f)) differs(r, LW_D_signature, alias, target->object);
+    else name->function = f;
+}

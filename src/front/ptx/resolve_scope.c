@@ -1,0 +1,204 @@
+/* resolve_scope.c: names, ranges of registers and scopes (manual sections 4.4, 5.4.6 and 5.4). */
+#include "front/ptx/resolve.h"
+
+enum { INDEX_DIGITS = 10, SUGGEST_ERRORS = 20, SUGGEST_SIZE = 48, SUGGEST_NAMES = 20000 };
+
+/* ---- Bindings ------------------------------------------------------------------------------------------------- */
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/* The binding under which a range of this name is declared. */
+static lw_binding *range_key(lw_resolver *r, const char *name, uint32_t size) {
+    char small[64];
+    char *key = size < sizeof small ? small : lw_arena_alloc(r->arena, size + 1);
+    memcpy(key, name, size);
+    key[size] = '<';
+    lw_symbol *symbol = lw_symbol_get(&r->module->symbols, key, size + 1);
+    if (!symbol->bound) {
+        lw_binding *b = LW_NEW(r->arena, lw_binding);
+        b->symbol = symbol;
+        symbol->bound = b;
+    }
+    return symbol->bound;
+}
+
+/* The number that stands at the end of `text` from `at` on; false where it is not one that a range can name. */
+static bool read_index(const char *text, uint32_t at, uint32_t size, uint32_t *index) {
+    if (at == size || size - at > INDEX_DIGITS || (text[at] == '0' && size - at > 1)) return false;
+    uint64_t value = 0;
+    for (uint32_t i = at; i < size; i++) value = value * 10 + (uint64_t)(text[i] - '0');
+    *index = (uint32_t)value;
+    return value <= UINT32_MAX;
+}
+
+static uint32_t digits_from(const lw_symbol *s) {
+    uint32_t at = s->size;
+    while (at > 0 && is_digit(s->text[at - 1])) at--;
+    return at;
+}
+
+/* Only for names that nothing declares: there are many special registers and few uses. */
+uint16_t lw_binding_special(lw_binding *b) {
+    const lw_symbol *s = b->symbol;
+    if (b->special || s->text[0] != '%') return b->special;
+    for (uint32_t i = 0; i < LW_SPECIAL_count; i++)
+        if (!strcmp(lw_specials[i].text, s->text)) return b->special = (uint16_t)(i + 1);
+    return 0;
+}
+
+static lw_binding *make_binding(lw_resolver *r, lw_symbol *symbol) {
+    lw_binding *b = LW_NEW(r->arena, lw_binding);
+    b->symbol = symbol;
+    symbol->bound = b;
+    uint32_t at = digits_from(symbol);
+    if (at > 0 && read_index(symbol->text, at, symbol->size, &b->index)) b->range = range_key(r, symbol->text, at);
+    return b;
+}
+
+lw_binding *lw_binding_of(lw_resolver *r, lw_symbol *symbol) {
+    return LW_LIKELY(symbol->bound != NULL) ? symbol->bound : make_binding(r, symbol);
+}
+
+/* Where some range is named like %r1<10>, a name such as %r12 can be cut in several places. The innermost declaration
+ * wins, then the longest name. */
+static lw_object *find_cut(lw_resolver *r, const lw_symbol *s, lw_object *best, uint32_t scope, uint32_t *index) {
+    uint32_t from = digits_from(s);
+    for (uint32_t at = s->size - 1; at > from && s->size - at <= INDEX_DIGITS; at--) {
+        uint32_t number;
+        if (!read_index(s->text, at, s->size, &number)) continue;
+        const lw_binding *b = range_key(r, s->text, at);
+        if (!b->object || number >= b->object->range || (best && b->scope <= scope)) continue;
+        best = b->object;
+        scope = b->scope;
+        *index = number;
+    }
+    return best;
+}
+
+lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index) {
+    lw_binding *b = lw_binding_of(r, symbol);
+    lw_object *found = b->object;
+    uint32_t scope = b->scope;
+    const lw_binding *range = b->range;
+    *index = 0;
+    if (range && range->object && b->index < range->object->range && (!found || range->scope > scope)) {
+        found = range->object;
+        scope = range->scope;
+        *index = b->index;
+    }
+    if (LW_UNLIKELY(r->digit_ranges) && is_digit(symbol->text[symbol->size - 1]))
+        return find_cut(r, symbol, found, scope, index);
+    return found;
+}
+
+/* ---- Scopes --------------------------------------------------------------------------------------------------- */
+
+void lw_scope_open(lw_resolver *r) {
+    lw_scope *scope = &LW_PUSH(r->arena, r->scopes);
+    *scope = (lw_scope){.number = ++r->scope_serial, .undo_count = r->undo.count};
+}
+
+/* A register and a range that names it, both of this scope. */
+static void check_overlap(lw_resolver *r, const lw_scope *scope) {
+    for (uint32_t i = scope->undo_count; i < r->undo.count; i++) {
+        const lw_binding *b = r->undo.at[i].binding, *range = b->range;
+        if (!range || !range->object || range->scope != scope->number || b->object->kind != LW_OBJ_VARIABLE) continue;
+        if (b->index >= range->object->range) continue;
+        bool range_first = range->object->place.at < b->object->place.at;
+        lw_report_duplicate(r, range_first ? b->object : range->object, range_first ? range->object : b->object);
+    }
+}
+
+void lw_scope_close(lw_resolver *r) {
+    const lw_scope *scope = &r->scopes.at[--r->scopes.count];
+    if (scope->has_range) check_overlap(r, scope);
+    while (r->undo.count > scope->undo_count) {
+        const lw_undo *undo = &r->undo.at[--r->undo.count];
+        undo->binding->object = undo->object;
+        undo->binding->scope = undo->scope;
+    }
+}
+
+bool lw_binding_declare(lw_resolver *r, lw_object *o) {
+    lw_scope *scope = &r->scopes.at[r->scopes.count - 1];
+    lw_binding *b = o->is_range ? range_key(r, o->name->text, o->name->size) : lw_binding_of(r, o->name);
+    if (b->object && b->scope == scope->number) {
+        lw_report_duplicate(r, o, b->object);
+        return false;
+    }
+    if (o->is_range) {
+        scope->has_range = true;
+        r->digit_ranges |= is_digit(o->name->text[o->name->size - 1]);
+        if (!b->reported) LW_PUSH(r->arena, r->ranges) = b;
+        b->reported = 1; /* a key is never looked up by a use: the field is free to say that it is in the list */
+    }
+    LW_PUSH(r->arena, r->undo) = (lw_undo){b, b->object, b->scope};
+    o->outer = b->object;
+    b->object = o;
+    b->scope = scope->number;
+    return true;
+}
+
+/* ---- Reports -------------------------------------------------------------------------------------------------- */
+
+void lw_report_duplicate(lw_resolver *r, const lw_object *second, const lw_object *first) {
+    lw_diag_add(r->diags, LW_D_duplicate, second->place, second->name->text);
+    lw_diag_add(r->diags, LW_D_declared_here, first->place, first->name->text);
+}
+
+/* Edits that make one text the other, at most 2 counted: 3 means more. */
+static uint32_t distance(const char *a, uint32_t a_size, const char *b, uint32_t b_size) {
+    uint32_t row[SUGGEST_SIZE + 1];
+    if (a_size > SUGGEST_SIZE || b_size > SUGGEST_SIZE || a_size + 2 < b_size || b_size + 2 < a_size) return 3;
+    for (uint32_t j = 0; j <= b_size; j++) row[j] = j;
+    for (uint32_t i = 1; i <= a_size; i++) {
+        uint32_t corner = row[0];
+        row[0] = i;
+        for (uint32_t j = 1; j <= b_size; j++) {
+            uint32_t change = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            uint32_t least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            row[j] = change < least ? change : least;
+        }
+    }
+    return row[b_size] > 3 ? 3 : row[b_size];
+}
+
+/* The declared name that is nearest, as text; NULL where none is near. */
+static const char *nearest(lw_resolver *r, const lw_symbol *s) {
+    uint32_t best = s->size < 4 ? 2 : 3, index, seen = 0;
+    const char *text = NULL;
+    for (uint32_t i = 0; i < r->undo.count && seen < SUGGEST_NAMES; i++, seen++) {
+        const lw_object *o = r->undo.at[i].binding->object;
+        if (!o || o->is_range) continue;
+        uint32_t edits = distance(s->text, s->size, o->name->text, o->name->size);
+        if (edits < best) best = edits, text = o->name->text;
+    }
+    uint32_t at = digits_from(s);
+    for (uint32_t i = 0; i < r->ranges.count && seen < SUGGEST_NAMES; i++, seen++) {
+        const lw_object *o = r->ranges.at[i]->object;
+        if (!o || !read_index(s->text, at, s->size, &index) || index >= o->range) continue;
+        uint32_t edits = distance(s->text, at, o->name->text, o->name->size);
+        if (edits < best) best = edits, text = lw_arena_printf(r->arena, "%s%u", o->name->text, index);
+    }
+    return text;
+}
+
+static const char *suggest(lw_resolver *r, const lw_symbol *s) {
+    const lw_binding *b = s->bound;
+    const lw_object *range = b->range ? b->range->object : NULL;
+    if (range && range->range)
+        return lw_arena_printf(r->arena, "the range %s<%u> ends at %s%u", range->name->text, range->range, range->name->text,
+                               range->range - 1);
+    const char *name = nearest(r, s);
+    return name ? lw_arena_printf(r->arena, "did you mean '%s'?", name) : NULL;
+}
+
+/* Once for each name in a function. */
+void lw_report_undeclared(lw_resolver *r, lw_symbol *symbol, lw_place place) {
+    lw_binding *b = lw_binding_of(r, symbol);
+    if (b->reported == r->function_serial) return;
+    b->reported = r->function_serial;
+    lw_diag *diag = lw_diag_add(r->diags, LW_D_undeclared, place, symbol->text);
+    if (r->diags->errors <= SUGGEST_ERRORS) diag->fix = suggest(r, symbol);
+}

@@ -1,0 +1,479 @@
+/* allocate.c: live ranges, then slots by linear scan, then the final form of every operation.
+ *
+ * A register's range is the stretch of text from its first to its last live point, loops included; two registers share a slot where
+ * their stretches do not meet. Linear in the number of operations but for the data flow of registers that live across blocks, which
+ * falls back to whole-function ranges where it would cost too much. */
+#include "middle/lower.h"
+
+enum {
+    LW_FLOW_WORDS = 4 << 20, /* live sets beyond this many words, or more passes than this, are not worth it */
+    LW_FLOW_PASSES = 32,
+};
+
+typedef struct lw_alloc {
+    lw_lower *l;
+    uint32_t op_count;
+    uint32_t global_count, words;
+    uint64_t *live_in, *live_out, *exposed, *killed; /* per block, `words` each */
+    uint32_t *globals;                               /* virtual register of each */
+    uint32_t counts[4];                              /* slots of each class */
+    uint32_t base[4];                                /* byte offset of each class's first slot */
+    struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
+    LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
+    uint32_t walked;                                 /* block at hand while visiting */
+} lw_alloc;
+
+static const uint32_t slot_bytes[] = {LW_SLOT_PRED, LW_SLOT_16, LW_SLOT_32, LW_SLOT_64};
+
+/* ---- Dead operations go; guards are joined --------------------------------------------------------------- */
+
+typedef struct lw_region { uint32_t guard; bool open, written; } lw_region;
+
+static void compact(lw_lower *l) {
+    uint32_t to = 0;
+    lw_region region = {0};
+    lw_fields f;
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        lw_op op = l->ops.at[n];
+        if (op.code == LW_OP_DEAD) continue;
+        if (op.code == LW_OP_guard) {
+            const lw_op *last = &l->ops.at[region.guard];
+            bool joins = to && l->ops.at[to - 1].code == LW_OP_unguard && !region.written && last->code == LW_OP_guard && last->b == op.b && last->flags == op.flags;
+            region.open = true;
+            if (joins) {
+                to--;
+                continue;
+            }
+            region = (lw_region){.guard = to, .open = true};
+        } else if (op.code == LW_OP_unguard) {
+            region.open = false;
+            if (region.guard + 1 == to) { /* nothing left inside */
+                to--;
+                region.guard = 0;
+                continue;
+            }
+            l->ops.at[region.guard].imm = to - region.guard;
+        } else if (region.open) {
+            lw_op_fields(l, &op, &f);
+            for (uint32_t k = 0; k < f.def_count; k++) region.written |= *f.defs[k] == l->ops.at[region.guard].b;
+        }
+        if (op.code == LW_OP_block) l->blocks.at[op.a].first = to;
+        l->ops.at[to] = op;
+        l->op_places.at[to++] = l->op_places.at[n];
+    }
+    l->ops.count = to;
+}
+
+/* ---- Uses and definitions, transfers of calls included ---------------------------------------------------- */
+
+typedef void lw_visit(lw_alloc *a, uint32_t v, uint32_t op, bool guarded);
+
+static void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
+    lw_lower *l = a->l;
+    lw_op *op = &l->ops.at[n];
+    lw_fields f;
+    lw_op_fields(l, op, &f);
+    for (uint32_t k = 0; k < f.use_count; k++) use(a, *f.uses[k], n, guarded);
+    if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) {
+        const lw_call *call = &l->calls.at[op->imm];
+        for (uint32_t k = 0; k < call->argument_count; k++)
+            if (!call->arguments[k].in_memory) use(a, call->arguments[k].from, n, guarded);
+        for (uint32_t k = 0; k < call->result_count; k++)
+            if (!call->results[k].in_memory) def(a, call->results[k].to, n, guarded);
+    }
+    if (op->code == LW_OP_ret)
+        for (uint32_t k = 0; k < l->code->return_count; k++)
+            if (!l->code->returns[k].in_memory) use(a, l->code->returns[k].from, n, guarded);
+    for (uint32_t k = 0; k < f.def_count; k++) def(a, *f.defs[k], n, guarded);
+}
+
+static void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
+    lw_lower *l = a->l;
+    uint32_t guard_end = 0;
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        const lw_op *op = &l->ops.at[n];
+        if (op->code == LW_OP_block && block) block(a, op->a);
+        if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
+        visit_op(a, n, op->code != LW_OP_guard && n < guard_end, use, def);
+    }
+}
+
+/* ---- Which registers live across blocks ------------------------------------------------------------------- */
+
+/* vreg.block: 1 + the block that last defined it for sure, while walking. A write under a guard keeps the old value in some
+ * lanes, so it reads the register too. */
+static bool defined_here(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[v].block == a->walked + 1; }
+
+static void mark_across(lw_alloc *a, uint32_t v) {
+    lw_vreg *vreg = &a->l->vregs.at[v];
+    if (vreg->is_const || vreg->global) return;
+    vreg->global = ++a->global_count;
+}
+
+static void scan_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    (void)n, (void)guarded;
+    if (!defined_here(a, v)) mark_across(a, v);
+}
+static void scan_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    (void)n;
+    if (guarded && !defined_here(a, v)) mark_across(a, v);
+    if (!guarded) a->l->vregs.at[v].block = a->walked + 1;
+}
+static void scan_block(lw_alloc *a, uint32_t block) { a->walked = block; }
+
+/* ---- Data flow of those ------------------------------------------------------------------------------------ */
+
+static uint64_t *set_of(const lw_alloc *a, uint64_t *sets, uint32_t block) { return sets + (size_t)block * a->words; }
+static bool has(const uint64_t *set, uint32_t g) { return set[g / 64] >> g % 64 & 1; }
+static void add(uint64_t *set, uint32_t g) { set[g / 64] |= 1ull << g % 64; }
+
+static void flow_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    (void)n, (void)guarded;
+    uint32_t g = a->l->vregs.at[v].global;
+    if (g && !has(set_of(a, a->killed, a->walked), g - 1)) add(set_of(a, a->exposed, a->walked), g - 1);
+}
+static void flow_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    uint32_t g = a->l->vregs.at[v].global;
+    if (!g) return;
+    if (guarded) flow_use(a, v, n, guarded);
+    else add(set_of(a, a->killed, a->walked), g - 1);
+}
+
+/* live_out |= live_in of a successor. */
+static void join(lw_alloc *a, uint32_t block, uint32_t successor) {
+    uint64_t *out = set_of(a, a->live_out, block), *in = set_of(a, a->live_in, successor);
+    for (uint32_t w = 0; w < a->words; w++) out[w] |= in[w];
+}
+
+static void join_successors(lw_alloc *a, uint32_t block) {
+    lw_lower *l = a->l;
+    uint32_t end = block + 1 < l->blocks.count ? l->blocks.at[block + 1].first : l->ops.count;
+    const lw_op *last = &l->ops.at[end - 1];
+    switch (last->code) {
+    case LW_OP_bra: join(a, block, last->a); return;
+    case LW_OP_brx:
+        for (uint32_t i = 0; i < last->c; i++) join(a, block, l->targets.at[last->imm + i]);
+        return;
+    case LW_OP_call: case LW_OP_call_indirect: join(a, block, l->calls.at[last->imm].return_block); return;
+    case LW_OP_ret: case LW_OP_exit: case LW_OP_trap: return;
+    case LW_OP_bra_if: join(a, block, last->a); break;
+    default: break;
+    }
+    if (block + 1 < l->blocks.count) join(a, block, block + 1);
+}
+
+/* False: too much work; the caller takes whole-function ranges. */
+static bool solve(lw_alloc *a) {
+    uint32_t blocks = a->l->blocks.count;
+    for (uint32_t pass = 0; pass < LW_FLOW_PASSES; pass++) {
+        bool changed = false;
+        for (uint32_t b = blocks; b-- > 0;) {
+            join_successors(a, b);
+            uint64_t *in = set_of(a, a->live_in, b), *out = set_of(a, a->live_out, b);
+            const uint64_t *exposed = set_of(a, a->exposed, b), *killed = set_of(a, a->killed, b);
+            for (uint32_t w = 0; w < a->words; w++) {
+                uint64_t value = exposed[w] | (out[w] & ~killed[w]);
+                changed |= value != in[w];
+                in[w] = value;
+            }
+        }
+        if (!changed) return true;
+    }
+    return false;
+}
+
+/* ---- Live ranges ------------------------------------------------------------------------------------------- */
+
+/* Points: operation n reads at 2n and writes at 2n + 1. */
+static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
+    lw_vreg *vreg = &a->l->vregs.at[v];
+    if (vreg->is_const) return;
+    if (point < vreg->from) vreg->from = point;
+    if (point > vreg->to) vreg->to = point;
+}
+
+static void range_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    (void)guarded;
+    const lw_op *op = &a->l->ops.at[n];
+    /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
+    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_predicate;
+    touch(a, v, in_place ? 2 * n : 2 * n + 2);
+}
+static void range_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    if (guarded) touch(a, v, 2 * n);
+    touch(a, v, 2 * n + 1);
+}
+
+static void range_across(lw_alloc *a, bool solved) {
+    lw_lower *l = a->l;
+    uint32_t last = 2 * l->ops.count;
+    for (uint32_t g = 0; g < a->global_count; g++) {
+        if (!solved) touch(a, a->globals[g], 0), touch(a, a->globals[g], last), l->vregs.at[a->globals[g]].needs_zero = true;
+    }
+    for (uint32_t b = 0; solved && b < l->blocks.count; b++) {
+        const uint64_t *in = set_of(a, a->live_in, b), *out = set_of(a, a->live_out, b);
+        uint32_t start = 2 * l->blocks.at[b].first, end = b + 1 < l->blocks.count ? 2 * l->blocks.at[b + 1].first : last;
+        for (uint32_t w = 0; w < a->words; w++) {
+            for (uint64_t bits = in[w]; bits; bits &= bits - 1) {
+                uint32_t v = a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)];
+                touch(a, v, start);
+                if (b == 0) l->vregs.at[v].needs_zero = true;
+            }
+            for (uint64_t bits = out[w]; bits; bits &= bits - 1) touch(a, a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)], end);
+        }
+    }
+}
+
+static void find_ranges(lw_alloc *a) {
+    lw_lower *l = a->l;
+    for (uint32_t v = 0; v < l->vregs.count; v++) l->vregs.at[v].from = UINT32_MAX, l->vregs.at[v].to = 0, l->vregs.at[v].block = 0;
+    visit_all(a, scan_use, scan_def, scan_block);
+    a->words = (a->global_count + 63) / 64;
+    a->globals = LW_NEW_ARRAY(l->arena, uint32_t, a->global_count);
+    for (uint32_t v = 0; v < l->vregs.count; v++)
+        if (l->vregs.at[v].global) a->globals[l->vregs.at[v].global - 1] = v;
+    size_t size = (size_t)a->words * l->blocks.count;
+    bool solved = false;
+    if (size <= LW_FLOW_WORDS) {
+        a->live_in = LW_NEW_ARRAY(l->arena, uint64_t, size), a->live_out = LW_NEW_ARRAY(l->arena, uint64_t, size);
+        a->exposed = LW_NEW_ARRAY(l->arena, uint64_t, size), a->killed = LW_NEW_ARRAY(l->arena, uint64_t, size);
+        visit_all(a, flow_use, flow_def, scan_block);
+        solved = solve(a);
+    }
+    visit_all(a, range_use, range_def, NULL);
+    range_across(a, solved);
+    for (uint32_t k = 0; k < l->code->param_count; k++) /* the call wrote them before the first operation */
+        if (!l->code->params[k].in_memory) touch(a, l->code->params[k].to, 0);
+}
+
+/* ---- Slots --------------------------------------------------------------------------------------------------- */
+
+typedef struct lw_free_list { LW_LIST(uint32_t) slots; } lw_free_list;
+
+static void assign_slots(lw_alloc *a) {
+    lw_lower *l = a->l;
+    uint32_t points = 2 * l->ops.count + 2;
+    /* Chains of registers by the point where their range begins and ends: 1 + register. */
+    uint32_t *starts = LW_NEW_ARRAY(l->arena, uint32_t, points), *ends = LW_NEW_ARRAY(l->arena, uint32_t, points);
+    uint32_t *next_start = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count), *next_end = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count);
+    lw_free_list free_lists[4] = {0};
+    for (uint32_t v = l->vregs.count; v-- > 0;) {
+        lw_vreg *vreg = &l->vregs.at[v];
+        vreg->slot = LW_NO_SLOT;
+        if (vreg->is_const || vreg->from == UINT32_MAX) continue;
+        next_start[v] = starts[vreg->from], starts[vreg->from] = v + 1;
+        next_end[v] = ends[vreg->to], ends[vreg->to] = v + 1;
+    }
+    for (uint32_t point = 0; point < points; point++) {
+        for (uint32_t v = starts[point]; v; v = next_start[v - 1]) {
+            lw_vreg *vreg = &l->vregs.at[v - 1];
+            lw_free_list *list = &free_lists[vreg->class];
+            vreg->slot = list->slots.count ? list->slots.at[--list->slots.count] : a->counts[vreg->class]++;
+        }
+        for (uint32_t v = ends[point]; v; v = next_end[v - 1]) LW_PUSH(l->arena, free_lists[l->vregs.at[v - 1].class].slots) = l->vregs.at[v - 1].slot;
+    }
+}
+
+/* A slot that holds a constant, for operations that have no constant form. Equal constants share one. */
+static void want_fill(lw_alloc *a, uint32_t v) {
+    lw_lower *l = a->l;
+    lw_vreg *vreg = &l->vregs.at[v];
+    if (vreg->slot != LW_NO_SLOT) return;
+    if (2 * a->fills.count >= a->fills.mask) {
+        uint32_t *old = a->fills.slots, mask = a->fills.mask;
+        a->fills.mask = mask ? 2 * mask + 1 : 63;
+        a->fills.slots = LW_NEW_ARRAY(l->arena, uint32_t, a->fills.mask + 1);
+        for (uint32_t i = 0; old && i <= mask; i++) {
+            if (!old[i]) continue;
+            const lw_vreg *entry = &l->vregs.at[old[i] - 1];
+            uint32_t at = (uint32_t)((entry->value ^ entry->class) * 0x9e3779b97f4a7c15ull >> 32);
+            while (a->fills.slots[at & a->fills.mask]) at++;
+            a->fills.slots[at & a->fills.mask] = old[i];
+        }
+    }
+    uint32_t at = (uint32_t)((vreg->value ^ vreg->class) * 0x9e3779b97f4a7c15ull >> 32);
+    for (; a->fills.slots[at & a->fills.mask]; at++) {
+        const lw_vreg *entry = &l->vregs.at[a->fills.slots[at & a->fills.mask] - 1];
+        if (entry->value != vreg->value || entry->class != vreg->class) continue;
+        vreg->slot = entry->slot;
+        return;
+    }
+    a->fills.slots[at & a->fills.mask] = v + 1;
+    a->fills.count++;
+    vreg->slot = a->counts[vreg->class]++;
+    LW_PUSH(l->arena, a->fill_order) = v;
+}
+
+/* ---- Constants into operations -------------------------------------------------------------------------------- */
+
+static bool constant(const lw_alloc *a, uint32_t v) { return v != LW_NO_SLOT && a->l->vregs.at[v].is_const; }
+static uint64_t value_of(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[v].value; }
+
+static bool narrow(lw_lane_type type) { return type != LW_L_u64 && type != LW_L_s64 && type != LW_L_f64; }
+
+static void choose_variant(lw_alloc *a, lw_op *op) {
+    lw_lane_id lane = (lw_lane_id)((op->code - LW_OP_lane) / LW_VARIANTS);
+    const lw_lane_row *row = &lw_lanes[lane];
+    lw_variant variant = LW_RRR;
+    if (row->arity == 1 && constant(a, op->a)) variant = LW_RRI, op->imm = value_of(a, op->a), op->a = LW_NO_SLOT;
+    else if (row->arity == 2 && constant(a, op->b)) variant = LW_RRI, op->imm = value_of(a, op->b), op->b = LW_NO_SLOT;
+    else if (row->arity == 2 && constant(a, op->a)) variant = LW_RIR, op->imm = value_of(a, op->a), op->a = LW_NO_SLOT;
+    else if (row->arity == 3 && constant(a, op->b) && constant(a, op->c) && narrow((lw_lane_type)row->args[1]) && narrow((lw_lane_type)row->args[2])) {
+        variant = LW_RII, op->imm = (uint32_t)value_of(a, op->b) | value_of(a, op->c) << 32, op->b = op->c = LW_NO_SLOT;
+    } else if (row->arity == 3 && constant(a, op->c)) variant = LW_RRI, op->imm = value_of(a, op->c), op->c = LW_NO_SLOT;
+    else if (row->arity == 3 && constant(a, op->b)) variant = LW_RIR, op->imm = value_of(a, op->b), op->b = LW_NO_SLOT;
+    else if (row->arity == 4 && constant(a, op->c) && constant(a, op->e) && narrow((lw_lane_type)row->args[2]) && narrow((lw_lane_type)row->args[3]))
+        variant = LW_RII, op->imm = (uint32_t)value_of(a, op->c) | value_of(a, op->e) << 32, op->c = op->e = LW_NO_SLOT;
+    op->code = LW_LANE_CODE(lane, variant);
+}
+
+/* Operands that are missing or constant become the constant 0, the table turned so that it means the same. */
+static void choose_predicate(lw_alloc *a, lw_op *op) {
+    uint32_t *fields[] = {&op->a, &op->b, &op->c};
+    static const uint16_t flags[] = {LW_OP_IMM_A, LW_OP_IMM_B, LW_OP_IMM_C};
+    for (int k = 0; k < 3; k++) {
+        if (*fields[k] != LW_NO_SLOT && !constant(a, *fields[k])) continue;
+        uint32_t step = 4u >> k, turned = 0;
+        bool one = *fields[k] != LW_NO_SLOT && value_of(a, *fields[k]);
+        for (uint32_t i = 0; i < 8; i++) turned |= (uint32_t)(op->imm >> (one ? i | step : i & ~step) & 1) << i;
+        op->imm = turned;
+        op->flags |= flags[k];
+        *fields[k] = LW_NO_SLOT;
+    }
+}
+
+static void constant_mask(lw_alloc *a, lw_op *op) {
+    if (!constant(a, op->a)) return;
+    op->flags |= LW_OP_IMM_A, op->imm = value_of(a, op->a), op->a = LW_NO_SLOT;
+}
+
+static void choose_step(lw_alloc *a, lw_op *op) {
+    lw_lower *l = a->l;
+    switch (op->code) {
+    case LW_OP_predicate: choose_predicate(a, op); break;
+    case LW_OP_warp_sync: case LW_OP_vote: case LW_OP_match: case LW_OP_redux: case LW_OP_elect: constant_mask(a, op); break;
+    case LW_OP_barrier:
+        if (constant(a, op->b)) op->flags |= LW_OP_IMM_B, op->imm |= value_of(a, op->b) << 32, op->b = LW_NO_SLOT;
+        if (constant(a, op->a)) op->flags |= LW_OP_IMM_A, op->imm |= (uint32_t)value_of(a, op->a), op->a = LW_NO_SLOT;
+        break;
+    case LW_OP_shuffle:
+        if (constant(a, op->a)) op->flags |= LW_OP_IMM_A, op->imm |= (uint32_t)value_of(a, op->a), op->a = LW_NO_SLOT;
+        if (constant(a, op->c)) op->flags |= LW_OP_IMM_B, op->imm |= value_of(a, op->c) << 32, op->c = LW_NO_SLOT;
+        break;
+    case LW_OP_ld: case LW_OP_st: case LW_OP_atom: {
+        lw_memory_form form = lw_memory_unpack(op->c);
+        if (constant(a, op->a)) {
+            op->imm += value_of(a, op->a);
+            if (form.address == 1) op->imm = (uint32_t)op->imm;
+            form.address = 0;
+            op->a = LW_NO_SLOT;
+            op->c = lw_memory_pack(form);
+        }
+        if (op->code == LW_OP_st && form.vector == 0 && constant(a, op->d)) {
+            LW_PUSH(l->arena, l->constants) = value_of(a, op->d);
+            op->flags |= LW_OP_IMM_B, op->b = l->constants.count - 1, op->d = LW_NO_SLOT;
+        }
+        break;
+    }
+    default: break;
+    }
+}
+
+/* ---- The final code -------------------------------------------------------------------------------------------- */
+
+static uint32_t offset_of(const lw_alloc *a, uint32_t v) {
+    const lw_vreg *vreg = &a->l->vregs.at[v];
+    if (vreg->slot == LW_NO_SLOT) lw_bug("register %u has no slot", v);
+    return a->base[vreg->class] + vreg->slot * slot_bytes[vreg->class];
+}
+
+static void place_classes(lw_alloc *a) {
+    uint32_t at = 0;
+    for (int class = 0; class < 4; class++) {
+        a->base[class] = at;
+        at = (at + a->counts[class] * slot_bytes[class] + 63) & ~63u;
+    }
+    a->l->code->frame_bytes = at;
+}
+
+static void place_constants(lw_alloc *a) {
+    lw_lower *l = a->l;
+    lw_code *code = l->code;
+    static const uint32_t sizes[] = {0, 2, 4, 8};
+    code->fill_count = a->fill_order.count;
+    code->fills = lw_arena_array(l->arena, sizeof *code->fills, code->fill_count);
+    for (uint32_t i = 0; i < code->fill_count; i++) {
+        uint32_t v = a->fill_order.at[i];
+        code->fills[i].at = offset_of(a, v);
+        code->fills[i].size = sizes[l->vregs.at[v].class];
+        code->fills[i].value = l->vregs.at[v].value;
+    }
+    uint32_t zeros = 0;
+    for (uint32_t v = 0; v < l->vregs.count; v++) zeros += l->vregs.at[v].needs_zero;
+    code->zeros = lw_arena_array(l->arena, sizeof *code->zeros, zeros);
+    for (uint32_t v = 0; v < l->vregs.count; v++) {
+        if (!l->vregs.at[v].needs_zero) continue;
+        code->zeros[code->zero_count].at = offset_of(a, v);
+        code->zeros[code->zero_count++].size = slot_bytes[l->vregs.at[v].class];
+    }
+}
+
+static void place_transfers(lw_alloc *a) {
+    lw_lower *l = a->l;
+    for (uint32_t i = 0; i < l->calls.count; i++) {
+        lw_call *call = &l->calls.at[i];
+        for (uint32_t k = 0; k < call->argument_count; k++)
+            if (!call->arguments[k].in_memory) call->arguments[k].from = offset_of(a, call->arguments[k].from);
+        for (uint32_t k = 0; k < call->result_count; k++)
+            if (!call->results[k].in_memory) call->results[k].to = offset_of(a, call->results[k].to);
+    }
+    for (uint32_t k = 0; k < l->code->param_count; k++)
+        if (!l->code->params[k].in_memory) l->code->params[k].to = offset_of(a, l->code->params[k].to);
+    for (uint32_t k = 0; k < l->code->return_count; k++)
+        if (!l->code->returns[k].in_memory) l->code->returns[k].from = offset_of(a, l->code->returns[k].from);
+}
+
+static void finish_op(lw_alloc *a, lw_op *op) {
+    lw_fields f;
+    lw_op_fields(a->l, op, &f);
+    for (uint32_t k = 0; k < f.use_count; k++) *f.uses[k] = offset_of(a, *f.uses[k]);
+    for (uint32_t k = 0; k < f.def_count; k++) *f.defs[k] = offset_of(a, *f.defs[k]);
+    if (op->code == LW_OP_block) op->imm = a->l->blocks.at[op->a].instructions;
+}
+
+void lw_allocate(lw_lower *l) {
+    lw_alloc a = {.l = l};
+    lw_code *code = l->code;
+    lw_fields f;
+    compact(l);
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        lw_op *op = &l->ops.at[n];
+        if (op->code >= LW_OP_lane) choose_variant(&a, op);
+        else if (op->code < LW_OP_lop3) choose_step(&a, op);
+    }
+    find_ranges(&a);
+    assign_slots(&a);
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        lw_op_fields(l, &l->ops.at[n], &f);
+        for (uint32_t k = 0; k < f.use_count; k++)
+            if (l->vregs.at[*f.uses[k]].is_const) want_fill(&a, *f.uses[k]);
+    }
+    for (uint32_t k = 0; k < code->return_count; k++) /* a result that is a known constant, or never written */
+        if (!code->returns[k].in_memory && l->vregs.at[code->returns[k].from].is_const) want_fill(&a, code->returns[k].from);
+    place_classes(&a);
+    place_constants(&a);
+    place_transfers(&a);
+    for (uint32_t n = 0; n < l->ops.count; n++) finish_op(&a, &l->ops.at[n]);
+
+    code->op_count = l->ops.count;
+    code->ops = lw_arena_copy(l->arena, l->ops.at, l->ops.count * sizeof *l->ops.at);
+    code->places = lw_arena_copy(l->arena, l->op_places.at, l->ops.count * sizeof *l->op_places.at);
+    code->block_count = l->blocks.count;
+    code->blocks = lw_arena_copy(l->arena, l->blocks.at, l->blocks.count * sizeof *l->blocks.at);
+    code->call_count = l->calls.count;
+    code->calls = l->calls.at;
+    code->slots = l->lists.at;
+    code->constants = l->constants.at;
+    code->targets = l->targets.at;
+    code->local_bytes = (l->local_bytes + 15) & ~15u;
+}

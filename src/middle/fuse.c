@@ -1,0 +1,294 @@
+/* fuse.c: several operations become one where the interpreter has a lane function for the whole.
+ *
+ * Compilers for PTX leave this to ptxas: nvcc emits no lop3, no three-operand add. Within a block, a value that is read once can be
+ * computed by its reader instead, if nothing that it was made of has been written in between. */
+#include "middle/lower.h"
+
+typedef struct lw_fuser {
+    lw_lower *l;
+    uint32_t *last_write; /* per register: 1 + operation that wrote it last, in the current block */
+    uint32_t block_start;
+} lw_fuser;
+
+static lw_lane_id lane_of(const lw_op *op) {
+    return op->code >= LW_OP_lane && op->code != LW_OP_DEAD ? (lw_lane_id)((op->code - LW_OP_lane) / LW_VARIANTS) : LW_LANE_none;
+}
+
+/* The operation whose result `v` is, if operation `reader` may compute it instead; NULL otherwise. */
+static lw_op *producer(lw_fuser *f, uint32_t v, uint32_t reader) {
+    if (v == LW_NO_SLOT) return NULL;
+    const lw_vreg *vreg = &f->l->vregs.at[v];
+    uint32_t at = f->last_write[v];
+    if (vreg->is_const || vreg->uses != 1 || vreg->defs != 1 || at <= f->block_start || at > reader) return NULL;
+    lw_op *op = &f->l->ops.at[at - 1];
+    if (op->code == LW_OP_DEAD || op->d != v) return NULL;
+    const uint32_t sources[] = {op->a, op->b, op->c, op->e};
+    for (int k = 0; k < 4; k++)
+        if (sources[k] != LW_NO_SLOT && f->last_write[sources[k]] > at) return NULL;
+    return op;
+}
+
+static bool constant(const lw_fuser *f, uint32_t v, uint64_t *value) {
+    if (v == LW_NO_SLOT || !f->l->vregs.at[v].is_const) return false;
+    *value = f->l->vregs.at[v].value;
+    return true;
+}
+
+/* Takes the sources of a producer over: the value between goes away. */
+static void absorb(lw_fuser *f, lw_op *op) {
+    f->l->vregs.at[op->d].uses--;
+    f->l->vregs.at[op->d].defs--;
+    op->code = LW_OP_DEAD;
+}
+
+static void set_lane(lw_op *op, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
+    op->code = LW_LANE_CODE(lane, LW_RRR);
+    op->a = a, op->b = b, op->c = c, op->e = LW_NO_SLOT;
+}
+
+static uint32_t new_const(lw_fuser *f, uint64_t value) {
+    uint32_t v = lw_lower_const(f->l, LW_CLASS_32, value);
+    f->l->vregs.at[v].uses = 1;
+    return v;
+}
+
+/* ---- Logic: any tree of and, or, xor, not, lop3 over three values ---------------------------------------- */
+
+typedef struct lw_logic { /* lut over inputs, index bits as lop3 has them: input 0 is a */
+    uint32_t inputs[3], count;
+    uint8_t lut;
+} lw_logic;
+
+static bool as_logic(const lw_op *op, lw_logic *logic) {
+    *logic = (lw_logic){.inputs = {op->a, op->b, op->c}};
+    if (op->code >= LW_OP_lop3 && op->code < LW_OP_lane) {
+        logic->lut = (uint8_t)(op->code - LW_OP_lop3);
+        logic->count = 3;
+        return true;
+    }
+    switch (lane_of(op)) {
+    case LW_LANE_and_b32: logic->lut = 0xf0 & 0xcc; break;
+    case LW_LANE_or_b32: logic->lut = 0xf0 | 0xcc; break;
+    case LW_LANE_xor_b32: logic->lut = 0xf0 ^ 0xcc; break;
+    case LW_LANE_not_b32: logic->lut = 0x0f, logic->count = 1; return true;
+    default: return false;
+    }
+    logic->count = 2;
+    return true;
+}
+
+/* Puts `inner` in the place of input k of `outer`; false where more than three values come together. */
+static bool compose(const lw_logic *outer, uint32_t k, const lw_logic *inner, lw_logic *result) {
+    uint32_t inputs[3], count = 0, of_outer[3] = {0}, of_inner[3] = {0};
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        const lw_logic *from = pass ? inner : outer;
+        for (uint32_t i = 0; i < from->count; i++) {
+            if (!pass && i == k) continue;
+            uint32_t at = 0;
+            while (at < count && inputs[at] != from->inputs[i]) at++;
+            if (at == count) {
+                if (count == 3) return false;
+                inputs[count++] = from->inputs[i];
+            }
+            (pass ? of_inner : of_outer)[i] = at;
+        }
+    }
+    *result = (lw_logic){.count = count};
+    memcpy(result->inputs, inputs, sizeof inputs);
+    for (uint32_t bits = 0; bits < 8; bits++) { /* input j has value bit 2 - j of `bits` */
+        uint32_t inner_index = 0, outer_index = 0;
+        for (uint32_t i = 0; i < inner->count; i++) inner_index |= (bits >> (2 - of_inner[i]) & 1) << (2 - i);
+        uint32_t value = inner->lut >> inner_index & 1;
+        for (uint32_t i = 0; i < outer->count; i++) outer_index |= (i == k ? value : bits >> (2 - of_outer[i]) & 1) << (2 - i);
+        result->lut |= (uint8_t)((outer->lut >> outer_index & 1) << bits);
+    }
+    return true;
+}
+
+/* The cheapest operation that computes the function. */
+static void put_logic(lw_fuser *f, lw_op *op, const lw_logic *logic) {
+    lw_vreg *vregs = f->l->vregs.at;
+    for (uint32_t k = 0; k < logic->count; k++) vregs[logic->inputs[k]].uses++;
+    uint32_t a = logic->inputs[0], b = logic->count > 1 ? logic->inputs[1] : a;
+    if (logic->count == 2 && logic->lut == 0xc0) set_lane(op, LW_LANE_and_b32, a, b, LW_NO_SLOT);
+    else if (logic->count == 2 && logic->lut == 0xfc) set_lane(op, LW_LANE_or_b32, a, b, LW_NO_SLOT);
+    else if (logic->count == 2 && logic->lut == 0x3c) set_lane(op, LW_LANE_xor_b32, a, b, LW_NO_SLOT);
+    else if (logic->count == 1 && logic->lut == 0x0f) set_lane(op, LW_LANE_not_b32, a, LW_NO_SLOT, LW_NO_SLOT);
+    else {
+        uint32_t c = logic->count > 2 ? logic->inputs[2] : a;
+        if (logic->count < 3) vregs[c].uses++;
+        if (logic->count < 2) vregs[b].uses++;
+        op->code = (uint16_t)(LW_OP_lop3 + logic->lut);
+        op->a = a, op->b = b, op->c = c, op->e = LW_NO_SLOT;
+    }
+}
+
+static void release_sources(lw_fuser *f, const lw_op *op) {
+    const uint32_t sources[] = {op->a, op->b, op->c, op->e};
+    for (int k = 0; k < 4; k++)
+        if (sources[k] != LW_NO_SLOT) f->l->vregs.at[sources[k]].uses--;
+}
+
+static bool fuse_logic(lw_fuser *f, lw_op *op, uint32_t at) {
+    lw_logic outer;
+    if (!as_logic(op, &outer)) return false;
+    bool changed = false;
+    for (uint32_t k = 0; k < outer.count; k++) {
+        lw_op *source = producer(f, outer.inputs[k], at);
+        lw_logic inner, both;
+        if (!source || !as_logic(source, &inner) || !compose(&outer, k, &inner, &both)) continue;
+        release_sources(f, op);
+        release_sources(f, source);
+        f->l->vregs.at[source->d].defs--;
+        source->code = LW_OP_DEAD;
+        put_logic(f, op, &both);
+        as_logic(op, &outer);
+        changed = true;
+        k = (uint32_t)-1; /* look at all inputs again */
+    }
+    return changed;
+}
+
+/* ---- Rotates --------------------------------------------------------------------------------------------- */
+
+/* op is x << n or x >> n by a constant within the width. */
+static bool is_shift(const lw_fuser *f, const lw_op *op, lw_lane_id lane, uint32_t *x, uint32_t *n) {
+    uint64_t value;
+    if (!op || lane_of(op) != lane || !constant(f, op->b, &value) || value > 31) return false;
+    *x = op->a, *n = (uint32_t)value;
+    return true;
+}
+
+static bool is_right_shift(const lw_fuser *f, const lw_op *op, uint32_t *x, uint32_t *n) {
+    return is_shift(f, op, LW_LANE_shr_u32, x, n);
+}
+
+/* shf of a value with itself by a constant is a rotate, which the CPU may have as one operation. */
+static bool funnel_to_rotate(lw_fuser *f, lw_op *op) {
+    lw_lane_id lane = lane_of(op);
+    bool left = lane == LW_LANE_shf_l_wrap || lane == LW_LANE_shf_l_clamp, right = lane == LW_LANE_shf_r_wrap || lane == LW_LANE_shf_r_clamp;
+    uint64_t n;
+    if ((!left && !right) || op->a != op->b || !constant(f, op->c, &n)) return false;
+    if ((lane == LW_LANE_shf_l_clamp || lane == LW_LANE_shf_r_clamp) && n > 31) return false;
+    f->l->vregs.at[op->a].uses--;
+    f->l->vregs.at[op->c].uses--;
+    set_lane(op, LW_LANE_rotl_b32, op->a, new_const(f, left ? n & 31 : (32 - n) & 31), LW_NO_SLOT);
+    return true;
+}
+
+/* (x << n) | (x >> 32 - n), also with + or ^. */
+static bool shifts_to_rotate(lw_fuser *f, lw_op *op, uint32_t at) {
+    lw_lane_id lane = lane_of(op);
+    if (lane != LW_LANE_or_b32 && lane != LW_LANE_xor_b32 && lane != LW_LANE_add_b32) return false;
+    lw_op *one = producer(f, op->a, at), *two = producer(f, op->b, at);
+    uint32_t x, y, n, m;
+    if (is_right_shift(f, one, &x, &n)) {
+        lw_op *swap = one;
+        one = two, two = swap;
+    }
+    if (!is_shift(f, one, LW_LANE_shl_b32, &x, &n) || !is_right_shift(f, two, &y, &m) || x != y || n + m != 32) return false;
+    f->l->vregs.at[x].uses--; /* two reads become one */
+    f->l->vregs.at[one->b].uses--, f->l->vregs.at[two->b].uses--;
+    absorb(f, one), absorb(f, two);
+    set_lane(op, LW_LANE_rotl_b32, x, new_const(f, n), LW_NO_SLOT);
+    return true;
+}
+
+/* A rotate of a ^ b or a + b. */
+static bool fuse_rotate(lw_fuser *f, lw_op *op, uint32_t at) {
+    if (lane_of(op) != LW_LANE_rotl_b32) return false;
+    lw_op *source = producer(f, op->a, at);
+    lw_lane_id inner = source ? lane_of(source) : LW_LANE_none;
+    if (inner != LW_LANE_xor_b32 && inner != LW_LANE_add_b32) return false;
+    uint64_t value;
+    if (constant(f, source->a, &value) || constant(f, source->b, &value)) return false;
+    uint32_t a = source->a, b = source->b;
+    absorb(f, source);
+    set_lane(op, inner == LW_LANE_xor_b32 ? LW_LANE_xor_rotl_b32 : LW_LANE_add_rotl_b32, a, b, op->b);
+    return true;
+}
+
+/* rotate ^ rotate ^ (rotate or right shift), all of one value: the sigma functions of hashes. */
+static bool fuse_sigma(lw_fuser *f, lw_op *op, uint32_t at) {
+    if (op->code != LW_OP_lop3 + 0x96) return false;
+    uint32_t inputs[3] = {op->a, op->b, op->c}, amounts[3], x = LW_NO_SLOT, shifts = 0, rotates = 0;
+    lw_op *sources[3];
+    for (int k = 0; k < 3; k++) {
+        uint32_t y, n;
+        sources[k] = producer(f, inputs[k], at);
+        if (is_shift(f, sources[k], LW_LANE_rotl_b32, &y, &n)) amounts[rotates++] = n;
+        else if (is_right_shift(f, sources[k], &y, &n) && !shifts++) amounts[2] = n;
+        else return false;
+        if (x != LW_NO_SLOT && x != y) return false;
+        x = y;
+    }
+    for (int k = 0; k < 3; k++) {
+        f->l->vregs.at[sources[k]->a].uses--, f->l->vregs.at[sources[k]->b].uses--;
+        absorb(f, sources[k]);
+    }
+    f->l->vregs.at[x].uses++;
+    set_lane(op, shifts ? LW_LANE_xor_rot2_shr_b32 : LW_LANE_xor_rot3_b32, x, new_const(f, amounts[0] | amounts[1] << 8 | amounts[2] << 16), LW_NO_SLOT);
+    return true;
+}
+
+/* ---- Sums and shifts ------------------------------------------------------------------------------------- */
+
+static bool fuse_add(lw_fuser *f, lw_op *op, uint32_t at) {
+    if (lane_of(op) != LW_LANE_add_b32) return false;
+    for (int k = 0; k < 2; k++) {
+        uint32_t inner = k ? op->b : op->a, other = k ? op->a : op->b;
+        lw_op *source = producer(f, inner, at);
+        uint32_t x, n;
+        if (source && lane_of(source) == LW_LANE_add_b32) {
+            uint32_t a = source->a, b = source->b;
+            absorb(f, source);
+            set_lane(op, LW_LANE_add3_b32, a, b, other);
+            return true;
+        }
+        if (is_shift(f, source, LW_LANE_shl_b32, &x, &n)) {
+            uint32_t amount = source->b;
+            absorb(f, source);
+            set_lane(op, LW_LANE_add_shl_b32, other, x, amount);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* a ^ (b << n), a ^ (b >> n): xorshift steps. */
+static bool fuse_xor_shift(lw_fuser *f, lw_op *op, uint32_t at) {
+    if (lane_of(op) != LW_LANE_xor_b32) return false;
+    for (int k = 0; k < 2; k++) {
+        lw_op *source = producer(f, k ? op->b : op->a, at);
+        uint32_t other = k ? op->a : op->b, x, n;
+        bool left = is_shift(f, source, LW_LANE_shl_b32, &x, &n);
+        if (!left && !is_right_shift(f, source, &x, &n)) continue;
+        uint32_t amount = source->b;
+        absorb(f, source);
+        set_lane(op, left ? LW_LANE_xor_shl_b32 : LW_LANE_xor_shr_b32, other, x, amount);
+        return true;
+    }
+    return false;
+}
+
+void lw_fuse(lw_lower *l) {
+    lw_fuser f = {.l = l};
+    f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count + 2 * l->ops.count + 1); /* room for new constants */
+    lw_fields fields;
+    uint32_t guarded = 0;
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        lw_op *op = &l->ops.at[n];
+        if (op->code == LW_OP_DEAD) continue;
+        if (op->code == LW_OP_block || op->code == LW_OP_guard) f.block_start = n + 1; /* nothing crosses a guard's edge */
+        if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
+        if (n == guarded) f.block_start = n;
+        bool outside = n >= guarded;
+        if (outside && lane_of(op) + (op->code >= LW_OP_lop3) > 0) {
+            if (!funnel_to_rotate(&f, op) && !shifts_to_rotate(&f, op, n) && !fuse_logic(&f, op, n) && !fuse_add(&f, op, n)) fuse_xor_shift(&f, op, n);
+            fuse_rotate(&f, op, n);
+            fuse_sigma(&f, op, n);
+        }
+        lw_op_fields(l, op, &fields);
+        for (uint32_t k = 0; k < fields.def_count; k++) f.last_write[*fields.defs[k]] = n + 1;
+    }
+}
