@@ -12,12 +12,14 @@
 #define V(major, minor) ((major) * 10 + (minor))
 #define SM(number)      (number)
 #define GONE(isa, sm)   isa, .gone_sm = sm
+#define MORE(isa, sm)   isa, .more_sm = sm
 #define LANE(name)      name
 #define STEP(name)      LW_STEP_##name
 #define SIZE            LW_AGREE_size
 #define WIDE            LW_AGREE_wide
 #define gone            gone_isa
 #define old             old_isa
+#define more            more_isa
 #define FORM(id_, pattern_, operands_, ...) {.id = #id_, .pattern = pattern_, .operands = operands_, __VA_ARGS__},
 const lw_form lw_ptx_forms[] = {
 #include "ptx/forms.def"
@@ -25,6 +27,7 @@ const lw_form lw_ptx_forms[] = {
 #undef STEP
 #undef gone
 #undef old
+#undef more
 
 const uint32_t lw_ptx_form_count = LW_COUNT(lw_ptx_forms);
 
@@ -406,7 +409,7 @@ static void set_types(const walk *w, lw_match *m) {
     }
 }
 
-static void set_gates(const lw_module_ptx *module, const walk *w, lw_match *m) {
+static void set_gates(const walk *w, lw_match *m) {
     const lw_form *f = m->form;
     m->isa = f->isa;
     m->sm = f->sm;
@@ -417,9 +420,63 @@ static void set_gates(const lw_module_ptx *module, const walk *w, lw_match *m) {
             if (gates[g].isa > m->isa) m->isa = gates[g].isa, m->isa_word = (uint8_t)i;
             if (gates[g].sm > m->sm) m->sm = gates[g].sm, m->sm_word = (uint8_t)i;
         }
+}
+
+/* Does this module stand outside of any gate? Asked once a spelling. */
+static void set_gated(const lw_module_ptx *module, lw_match *m) {
+    const lw_form *f = m->form;
     bool is_gone = f->gone_isa && module->version >= f->gone_isa && module->target >= f->gone_sm;
     m->gated = module->version < m->isa || module->target < m->sm || (f->family && !module->target_suffix) || is_gone ||
-               (f->old_isa && module->version >= f->old_isa);
+               (f->old_isa && module->version >= f->old_isa) || m->fault;
+}
+
+/* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
+
+static uint32_t find_word(const walk *w, const char *prefix) {
+    size_t size = strlen(prefix);
+    for (uint32_t i = 1; i < w->count; i++)
+        if (!strncmp(w->words[i]->text, prefix, size)) return i;
+    return 0;
+}
+
+static void set_fault(lw_match *m, uint32_t word, const char *text) {
+    if (m->fault || !word) return;
+    m->fault = text;
+    m->fault_word = (uint8_t)word;
+}
+
+/* Vectors have at most 128 bits, or 256 in global memory of the newest targets (manual section 9.7.9.8). */
+static bool vector_of_256(const walk *w, lw_match *m) {
+    uint32_t word = 0;
+    for (uint32_t i = 1; i < w->count; i++)
+        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v') word = i;
+    uint32_t bits = lw_types[m->type].bits, total = word ? bits * (uint32_t)(w->words[word]->text[1] - '0') : bits;
+    if (total <= 128) {
+        if (word && w->words[word]->text[1] == '8') set_fault(m, word, "a vector of 8 needs elements of 32 bits");
+        return false;
+    }
+    if (total != 256 || bits > 64 || m->form->step == LW_STEP_none || !strcmp(w->words[0]->text, "ldu")) {
+        set_fault(m, word, "the vector is wider than 128 bits");
+        return false;
+    }
+    if (m->space && m->space != LW_SPACE_global) set_fault(m, word, "a vector of 256 bits must be in the space .global");
+    if (m->isa < V(8, 8)) m->isa = V(8, 8), m->isa_word = (uint8_t)word;
+    if (m->sm < SM(100)) m->sm = SM(100), m->sm_word = (uint8_t)word;
+    return true;
+}
+
+static void spelling_fault(const walk *w, lw_match *m) {
+    lw_step_id step = m->form->step;
+    bool memory = step == LW_STEP_ld || step == LW_STEP_st, wide = false;
+    if (memory || !strcmp(w->words[0]->text, "mov")) wide = vector_of_256(w, m);
+    if (!memory && step != LW_STEP_atom && step != LW_STEP_red && step != LW_STEP_none) return;
+    bool shared = m->space == LW_SPACE_shared && (memory || !strcmp(w->words[0]->text, "atom") || !strcmp(w->words[0]->text, "red"));
+    if (shared || (memory && m->space && m->space != LW_SPACE_global)) {
+        set_fault(m, find_word(w, "L1::"), "a cache modifier needs the space .global or a generic address");
+        set_fault(m, find_word(w, "L2::"), "a cache modifier needs the space .global or a generic address");
+    }
+    if (memory && !wide)
+        set_fault(m, find_word(w, "L2::evict"), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
 }
 
 /* Says which word no form can take, and what could stand there. */
@@ -458,7 +515,15 @@ const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instru
     make_operand_forms(module->arena, m, strstr(instruction->mnemonic->text, "L2::cache_hint"));
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
-    set_gates(module, &w, m);
+    set_gates(&w, m);
+    spelling_fault(&w, m);
+    set_gated(module, m);
+    if (m->lane && m->operands_max > m->operands_min) {
+        lw_match *longer = lw_arena_copy(module->arena, m, sizeof *m);
+        longer->lane = 0;
+        longer->executable = false;
+        m->longer = longer;
+    }
     instruction->mnemonic->form = m;
     return m;
 }

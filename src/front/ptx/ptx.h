@@ -243,6 +243,7 @@ typedef struct lw_module_ptx {
     uint32_t target_count;
     lw_symbol **targets;     /* all words of .target, as written */
     uint32_t address_size;   /* 32 or 64 */
+    bool address_size_written;
     lw_place version_place, target_place;
     LW_LIST(lw_item) items;
     LW_LIST(lw_function *) functions; /* definitions and declarations, one per name */
@@ -301,6 +302,7 @@ typedef struct lw_form {
     uint16_t sm;           /* since target; 0: all */
     uint16_t gone_isa, gone_sm; /* removed from this PTX version on for targets from gone_sm on; 0: never */
     uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
+    uint16_t more_isa, more_sm; /* gates of the optional operands, where they are younger than the form */
     bool family;           /* needs a target with suffix a or f */
     lw_agree agree;
     const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
@@ -353,6 +355,9 @@ typedef struct lw_match {
     /* the strongest gates of the row and of its modifiers, and which word asks for them (0: the instruction itself) */
     uint16_t isa, sm;
     uint8_t isa_word, sm_word;
+    const char *fault;    /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
+    uint8_t fault_word;
+    const struct lw_match *longer; /* for instructions with optional operands that the lane function does not know; or NULL */
     bool gated;           /* this module is outside of a gate, or the form is deprecated: look closer */
 } lw_match;
 

@@ -52,7 +52,9 @@ static void gates(lw_verifier *v) {
     const lw_form *f = m->form;
     const lw_instruction *i = v->instruction;
     unsigned version = v->module->version, target = v->module->target;
-    if (version < m->isa)
+    if (m->fault)
+        lw_diag_add(v->diags, LW_D_bad_combination, word_place(i, m->fault_word), i->mnemonic->text, m->fault);
+    else if (version < m->isa)
         lw_diag_add(v->diags, LW_D_needs_version, word_place(i, m->isa_word), word_name(v, m->isa_word), m->isa / 10u,
                     m->isa % 10u, version / 10, version % 10);
     else if (target < m->sm)
@@ -89,6 +91,19 @@ static void guard(lw_verifier *v) {
         lw_diag_add(v->diags, LW_D_guard_not_predicate, g->place, g->name ? g->name->text : "");
 }
 
+/* Optional operands may be younger than the form, and unknown to its lane function. */
+static void optional_operands(lw_verifier *v, lw_instruction *i) {
+    const lw_match *m = v->match;
+    const lw_form *f = m->form;
+    unsigned version = v->module->version, target = v->module->target;
+    lw_place place = i->operands[m->operands_min].place;
+    const char *what = f->more_isa ? lw_verify_text(v, "'%s' with %u operands", i->mnemonic->text, i->operand_count) : "";
+    if (version < f->more_isa)
+        lw_diag_add(v->diags, LW_D_needs_version, place, what, f->more_isa / 10u, f->more_isa % 10u, version / 10, version % 10);
+    else if (target < f->more_sm) lw_diag_add(v->diags, LW_D_needs_target, place, what, f->more_sm, target);
+    if (m->longer) v->match = i->match = m->longer;
+}
+
 static void instruction(lw_verifier *v, lw_instruction *i) {
     v->instruction = i;
     if (i->guard) guard(v);
@@ -106,6 +121,7 @@ static void instruction(lw_verifier *v, lw_instruction *i) {
         wrong_count(v);
         return;
     }
+    if (i->operand_count > m->operands_min) optional_operands(v, i);
     uint32_t errors = v->diags->errors;
     bool plain = m->operands_min == m->operands_max;
     for (uint32_t k = 0; k < i->operand_count; k++) {
