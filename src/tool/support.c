@@ -97,11 +97,15 @@ static bool read_failed(const char *path, const char *why, FILE *file, char *dat
 }
 
 bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size) {
+    static bool standard_read;
     bool standard = !strcmp(path, "-");
     FILE *file = standard ? stdin : fopen(path, "rb");
     char *text = NULL;
     size_t used = 0, room = 0;
     *data = NULL;
+    if (standard && standard_read)
+        return read_failed(path, "standard input can be read only once", NULL, NULL);
+    standard_read = standard_read || standard;
     if (!file) return read_failed(path, strerror(errno), NULL, NULL);
     for (;;) {
         if (room - used < 2) {
