@@ -18,6 +18,9 @@
 #include "lane/shift.h"
 #include "lane/integer.h"
 #include "lane/bits.h"
+#include "lane/float.h"
 #include "lane/compare.h"
+#include "lane/convert_integer.h"
+#include "lane/convert.h"
 
 #endif /* LANEWISE_LANE_H */

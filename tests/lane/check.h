@@ -26,8 +26,11 @@ __extension__ typedef __int128 i128;
 __extension__ typedef unsigned __int128 u128;
 
 /* Operand i of the test list: first small numbers, powers of two and their neighbours, runs of ones; then
- * noise. */
+ * noise. For floating point: zeros, subnormal numbers, NaNs and the bounds of every type; then noise of
+ * several kinds. */
 uint64_t lane_value(unsigned i);
+uint64_t lane_value_f32(unsigned i);
+uint64_t lane_value_f64(unsigned i);
 enum { LANE_EDGES = 300 };
 
 /* Remember that a lane function has been tested; the last test compares with isa/lane.def. */
@@ -41,10 +44,13 @@ static inline uint64_t lane_bits(const void *v, size_t size) {
     return bits;
 }
 
-/* Put the low bits of x into a variable of any type; a bool gets bit 0. */
-#define FILL(v, x)                                                                                           \
+/* Fill a variable of any type with operand i. */
+#define FILL(v, i)                                                                                           \
     do {                                                                                                     \
-        uint64_t fill_ = (x);                                                                                \
+        uint64_t fill_ = _Generic((v), float                                                                 \
+                                  : lane_value_f32, double                                                   \
+                                  : lane_value_f64, default                                                  \
+                                  : lane_value)(i);                                                          \
         if (_Generic((v), bool : true, default : false)) fill_ &= 1;                                         \
         memcpy(&(v), &fill_, sizeof(v));                                                                     \
     } while (0)
@@ -56,7 +62,7 @@ void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e,
     do {                                                                                                     \
         for (unsigned i_ = 0; i_ < 20000; i_++) {                                                            \
             A a;                                                                                             \
-            FILL(a, lane_value(i_));                                                                         \
+            FILL(a, i_);                                                                                     \
             D got_ = lw_##name(a), want_ = (D)(want);                                                        \
             if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), 0, 0, 0, BITS(got_), BITS(want_));      \
         }                                                                                                    \
@@ -69,8 +75,8 @@ void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e,
             bool edge_ = i_ < LANE_EDGES * LANE_EDGES;                                                       \
             A a;                                                                                             \
             B b;                                                                                             \
-            FILL(a, lane_value(edge_ ? i_ / LANE_EDGES : i_ * 2));                                           \
-            FILL(b, lane_value(edge_ ? i_ % LANE_EDGES : i_ * 2 + 1));                                       \
+            FILL(a, edge_ ? i_ / LANE_EDGES : i_ * 2);                                                       \
+            FILL(b, edge_ ? i_ % LANE_EDGES : i_ * 2 + 1);                                                   \
             D got_ = lw_##name(a, b), want_ = (D)(want);                                                     \
             if (BITS(got_) != BITS(want_))                                                                   \
                 lane_fail(#name, BITS(a), BITS(b), 0, 0, BITS(got_), BITS(want_));                           \
@@ -85,9 +91,9 @@ void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e,
             A a;                                                                                             \
             B b;                                                                                             \
             C c;                                                                                             \
-            FILL(a, lane_value(pick_ % (LANE_EDGES * 2)));                                                   \
-            FILL(b, lane_value(pick_ / 1024 % (LANE_EDGES * 2)));                                            \
-            FILL(c, lane_value(pick_ / 1048576 % (LANE_EDGES * 2)));                                         \
+            FILL(a, (pick_ % (LANE_EDGES * 2)));                                                             \
+            FILL(b, (pick_ / 1024 % (LANE_EDGES * 2)));                                                      \
+            FILL(c, (pick_ / 1048576 % (LANE_EDGES * 2)));                                                   \
             D got_ = lw_##name(a, b, c), want_ = (D)(want);                                                  \
             if (BITS(got_) != BITS(want_))                                                                   \
                 lane_fail(#name, BITS(a), BITS(b), BITS(c), 0, BITS(got_), BITS(want_));                     \
@@ -101,5 +107,7 @@ int lane_shift(void);
 int lane_integer(void);
 int lane_bits_group(void);
 int lane_compare(void);
+int lane_float(void);
+int lane_convert(void);
 
 #endif /* LANEWISE_TESTS_LANE_CHECK_H */

@@ -62,7 +62,7 @@ static inline uint32_t lw_bfind_shiftamt_s64(int64_t a) {
  * mask     one word
  * base     bit number to start from, itself included
  * offset   n, negative to search downwards; 0 asks for the base bit alone
- * returns  bit number, all ones where there is none or base is above 31
+ * returns  bit number, all ones where there is none or base is above 31; 0 for the offset -2^31, as on sm_90
  * fails    never
  * spelled  PTX fns.b32
  * source   PTX ISA 9.7.1.17 */
@@ -74,7 +74,7 @@ static inline uint32_t lw_fns(uint32_t mask, uint32_t base, int32_t offset) {
         found = one && left == 1 ? at : found;
         left -= one;
     }
-    return found;
+    return offset == INT32_MIN ? 0 : found;
 }
 
 /* Bits in reverse order.
@@ -102,11 +102,11 @@ static inline uint64_t lw_ones_b64_(uint64_t n) {
 }
 
 /* Bit field of a word, zero-extended or sign-extended. A field that reaches past the top takes the top bit as
- * sign.
+ * sign. The manual restricts position and length to 0...255; sm_90 does so for 32 bits alone.
  *
  * a        one word
- * b        first bit, modulo 256
- * c        length in bits, modulo 256
+ * b        first bit; of a 32-bit word modulo 256
+ * c        length in bits; of a 32-bit word modulo 256
  * returns  one word
  * fails    never
  * spelled  PTX bfe of .u32 .s32 .u64 .s64
@@ -115,7 +115,7 @@ static inline uint32_t lw_bfe_u32(uint32_t a, uint32_t b, uint32_t c) {
     return lw_shr_u32(a, b & 255) & lw_ones_b32_(c & 255);
 }
 static inline uint64_t lw_bfe_u64(uint64_t a, uint32_t b, uint32_t c) {
-    return lw_shr_u64(a, b & 255) & lw_ones_b64_(c & 255);
+    return lw_shr_u64(a, b) & lw_ones_b64_(c);
 }
 static inline int32_t lw_bfe_s32(int32_t a, uint32_t b, uint32_t c) {
     uint32_t n = c & 255, gap = n > 31 ? 0 : 32 - n;
@@ -123,16 +123,16 @@ static inline int32_t lw_bfe_s32(int32_t a, uint32_t b, uint32_t c) {
     return n == 0 ? 0 : (int32_t)field >> (gap & 31);
 }
 static inline int64_t lw_bfe_s64(int64_t a, uint32_t b, uint32_t c) {
-    uint32_t n = c & 255, gap = n > 63 ? 0 : 64 - n;
-    uint64_t field = (uint64_t)lw_shr_s64(a, b & 255) << (gap & 63);
-    return n == 0 ? 0 : (int64_t)field >> (gap & 63);
+    uint32_t gap = c > 63 ? 0 : 64 - c;
+    uint64_t field = (uint64_t)lw_shr_s64(a, b) << (gap & 63);
+    return c == 0 ? 0 : (int64_t)field >> (gap & 63);
 }
 
 /* b with a bit field replaced by the low bits of a.
  *
  * a, b     words of the same width
- * c        first bit, modulo 256
- * d        length in bits, modulo 256
+ * c        first bit; of a 32-bit word modulo 256
+ * d        length in bits; of a 32-bit word modulo 256
  * returns  one word
  * fails    never
  * spelled  PTX bfi.b32, bfi.b64
@@ -142,8 +142,8 @@ static inline uint32_t lw_bfi_b32(uint32_t a, uint32_t b, uint32_t c, uint32_t d
     return (lw_shl_b32(a, c & 255) & field) | (b & ~field);
 }
 static inline uint64_t lw_bfi_b64(uint64_t a, uint64_t b, uint32_t c, uint32_t d) {
-    uint64_t field = lw_shl_b64(lw_ones_b64_(d & 255), c & 255);
-    return (lw_shl_b64(a, c & 255) & field) | (b & ~field);
+    uint64_t field = lw_shl_b64(lw_ones_b64_(d), c);
+    return (lw_shl_b64(a, c) & field) | (b & ~field);
 }
 
 /* The low n bits of a word, zero-extended or sign-extended; 0 for n = 0.

@@ -76,7 +76,8 @@ static inline bool lw_addc_carry_b64(uint64_t a, uint64_t b, bool c) {
     return (bool)((sum < a) | ((sum == a) & c));
 }
 
-/* Difference with borrow in, and its borrow out. sub.cc is the case c = 0.
+/* Difference with borrow in, and its borrow out. sub.cc is the case c = 0. On sm_90 CC.CF holds the
+ * complement of the borrow, which shows where an addc follows a sub.cc or a subc an add.cc.
  *
  * a, b     words of the same width
  * c        borrow in
@@ -263,9 +264,10 @@ static inline int64_t lw_sad_s64(int64_t a, int64_t b, int64_t c) {
     return (int64_t)((uint64_t)c + (a < b ? y - x : x - y));
 }
 
-/* Quotient, rounded towards zero. The manual leaves division by zero open: all ones here. The smallest signed
- * word divided by -1 is itself. Words of 16 and 32 bits divide in floating point, which vectorises and is
- * exact: a quotient that is no integer differs from one by a relative 1/a at least, more than the rounding.
+/* Quotient, rounded towards zero. The manual leaves division by zero open: all ones, as on sm_90. The
+ * smallest signed word divided by -1 is itself. Words of 16 and 32 bits divide in floating point, which
+ * vectorises and is exact: a quotient that is no integer differs from one by a relative 1/a at least, more
+ * than the rounding.
  *
  * a, b     dividend and divisor of the same width
  * returns  one word
@@ -292,7 +294,7 @@ static inline int64_t lw_div_s64(int64_t a, int64_t b) {
     return b == 0 ? -1 : b == -1 ? (int64_t)(0u - (uint64_t)a) : a / b;
 }
 
-/* Remainder, with the sign of the dividend. The manual leaves division by zero open: the dividend here.
+/* Remainder, with the sign of the dividend. The manual leaves division by zero open: all ones, as on sm_90.
  *
  * a, b     dividend and divisor of the same width
  * returns  one word
@@ -300,15 +302,19 @@ static inline int64_t lw_div_s64(int64_t a, int64_t b) {
  * spelled  PTX rem of .u and .s, 16 32 64 bits
  * source   PTX ISA 9.7.1.9 */
 static inline uint16_t lw_rem_u16(uint16_t a, uint16_t b) {
-    return (uint16_t)(a - lw_div_u16(a, b) * (uint32_t)b);
+    return (uint16_t)((a - lw_div_u16(a, b) * (uint32_t)b) | (0u - (b == 0)));
 }
-static inline uint32_t lw_rem_u32(uint32_t a, uint32_t b) { return a - lw_div_u32(a, b) * b; }
-static inline uint64_t lw_rem_u64(uint64_t a, uint64_t b) { return b ? a % b : a; }
-static inline int16_t lw_rem_s16(int16_t a, int16_t b) { return (int16_t)(a - lw_div_s16(a, b) * b); }
+static inline uint32_t lw_rem_u32(uint32_t a, uint32_t b) {
+    return (a - lw_div_u32(a, b) * b) | (0u - (b == 0));
+}
+static inline uint64_t lw_rem_u64(uint64_t a, uint64_t b) { return b ? a % b : UINT64_MAX; }
+static inline int16_t lw_rem_s16(int16_t a, int16_t b) {
+    return (int16_t)((a - lw_div_s16(a, b) * b) | -(b == 0));
+}
 static inline int32_t lw_rem_s32(int32_t a, int32_t b) {
-    return (int32_t)((uint32_t)a - (uint32_t)lw_div_s32(a, b) * (uint32_t)b);
+    return (int32_t)((uint32_t)a - (uint32_t)lw_div_s32(a, b) * (uint32_t)b) | -(b == 0);
 }
-static inline int64_t lw_rem_s64(int64_t a, int64_t b) { return b == 0 ? a : b == -1 ? 0 : a % b; }
+static inline int64_t lw_rem_s64(int64_t a, int64_t b) { return b == 0 ? -1 : b == -1 ? 0 : a % b; }
 
 /* Absolute value; the smallest word is its own.
  *
