@@ -145,7 +145,8 @@ static bool match_spelling(lw_arena *arena, const char *word, lw_text *why, cons
     return match != NULL;
 }
 
-static bool explain_instruction(const char *word) {
+/* An opcode that exists with modifiers that do not: all forms are shown, and *code says that the word is wrong. */
+static bool explain_instruction(const char *word, int *code) {
     size_t opcode = strcspn(word, ".");
     if (!word[opcode]) return explain_opcode(word, opcode) > 0;
     lw_arena arena;
@@ -155,10 +156,10 @@ static bool explain_instruction(const char *word) {
     bool found = match_spelling(&arena, word, &why, &form);
     if (found) {
         explain_form(form);
-    } else {
-        lw_text_puts(&why, "");
-        printf("No form fits '%s'%s%s. The forms of %.*s:\n", word, why.size ? ": " : "", why.size ? why.at : "", (int)opcode, word);
-        found = explain_opcode(word, opcode) > 0;
+    } else if (explain_opcode(word, opcode)) {
+        lw_tool_error(LW_D_unknown_spelling, word, why.size ? ": " : "", why.size ? why.at : "");
+        *code = LW_EXIT_USAGE;
+        found = true;
     }
     lw_text_free(&why);
     lw_arena_free(&arena);
@@ -193,7 +194,7 @@ int lw_command_explain(int argc, char **argv) {
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i++) {
         const char *word = o.words[i];
-        if (explain_diagnostic(word) || explain_special(word) || explain_instruction(word)) continue;
+        if (explain_diagnostic(word) || explain_special(word) || explain_instruction(word, &code)) continue;
         code = unknown_word(word);
     }
     return code;

@@ -41,7 +41,7 @@ void lw_tool_diagnostics(lw_diags *diags, bool warnings) {
     for (const lw_diag *diag = diags->first; diag; diag = diag->next)
         if (warnings || diag->severity != LW_WARNING) lw_diag_render(&out, diags->source, diag, colour);
     fflush(stdout);
-    fwrite(out.at, 1, out.size, stderr);
+    if (out.size) fwrite(out.at, 1, out.size, stderr);
     lw_text_free(&out);
 }
 

@@ -54,7 +54,8 @@ typedef struct lw_parser {
     LW_LIST(lw_operand) operands; /* stacks: finished lists are copied out and popped */
     LW_LIST(lw_init) inits;
     LW_LIST(lw_symbol *) words;
-    lw_symbol *sink, *warp_size, *generic;
+    lw_symbol *sink, *warp_size, *generic, *call;
+    LW_LIST(lw_statement) body; /* of the function at hand: copied out when it is complete */
 } lw_parser;
 
 /* ---- parse.c: tokens, faults, recovery ------------------------------------------------------------------ */
