@@ -13,6 +13,9 @@ set(lw_test_environment
     ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1
     UBSAN_OPTIONS=print_stacktrace=1
     TSAN_OPTIONS=halt_on_error=1)
+if(LANEWISE_SANITIZE MATCHES thread)
+  list(APPEND lw_test_environment LANEWISE_THREADS=4) # races need threads, whatever the machine has
+endif()
 
 # lw_add_test(NAME name COMMAND command… [ONCE] [LABELS label…] [TIMEOUT seconds] [ENVIRONMENT name=value…] [SERIAL])
 # Registers name@LEVEL for each CPU level that is built, with LANEWISE_CPU set; with ONCE only `name`, for what does not

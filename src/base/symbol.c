@@ -33,8 +33,8 @@ lw_symbol *lw_symbol_find(lw_symbols *symbols, const char *text, uint32_t size, 
     for (lw_symbol *s = symbols->slots[hash & symbols->mask]; s; s = s->next)
         if (s->hash == hash && s->size == size && !memcmp(s->text, text, size)) return s;
     if (symbols->count > symbols->mask) grow(symbols);
-    lw_symbol *s = LW_NEW(symbols->arena, lw_symbol);
-    s->text = lw_arena_text(symbols->arena, text, size);
+    lw_symbol *s = lw_arena_alloc(symbols->arena, sizeof *s + size + 1); /* the text lies behind its symbol */
+    s->text = memcpy(s + 1, text, size);
     s->size = size;
     s->hash = hash;
     s->next = symbols->slots[hash & symbols->mask];

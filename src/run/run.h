@@ -40,7 +40,7 @@ typedef struct lw_range {
 /* An immutable list of the allocations, sorted by base; launches keep a reference, so that look-ups need no lock. */
 typedef struct lw_ranges {
     atomic_uint references;
-    uint32_t count;
+    uint32_t count, room;
     lw_range at[];
 } lw_ranges;
 
@@ -52,7 +52,9 @@ typedef struct lw_memory {
     uint64_t reserved; /* bytes */
     uint64_t used, limit;
     bool low;          /* a module with 32-bit addresses is loaded: allocate below 4 GiB */
-    lw_ranges *ranges; /* current; replaced as a whole */
+    lw_ranges *ranges; /* current; replaced as a whole while anybody else holds it */
+    uint64_t last[2];      /* per zone, low and high: the latest allocation */
+    uint64_t used_to[2];   /* nothing was ever allocated above */
 } lw_memory;
 
 bool lw_memory_init(lw_memory *memory, uint64_t limit);
@@ -62,6 +64,7 @@ bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address);
 bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
 lw_ranges *lw_memory_hold(lw_memory *memory);             /* a reference to the current list */
 void lw_ranges_drop(lw_ranges *ranges);
+uint32_t lw_ranges_above(const lw_ranges *ranges, uint64_t address); /* number of the first allocation that begins above an address */
 /* The allocation that holds all of [address, address + size), or NULL. */
 const lw_range *lw_ranges_find(const lw_ranges *ranges, uint64_t address, uint64_t size);
 
@@ -203,12 +206,13 @@ void lw_gang_unpark(lw_gang *gang);                                      /* park
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
 
-enum { LW_BARRIERS = 16 };
+enum { LW_BARRIERS = 16, LW_CTA_WARPS = 32 };
 
 typedef struct lw_barrier {
-    uint32_t arrived;      /* threads, as the hardware counts them */
+    bool in_use;           /* the rest means nothing unless this is set */
+    uint32_t came[LW_CTA_WARPS]; /* lanes of each warp that arrived */
+    uint32_t arrived;      /* threads that arrived and then arrived again, as the hardware counts them */
     uint32_t expected;     /* 0: all threads that have not exited */
-    bool in_use;
     uint32_t popc; bool all, any; /* of barrier.red */
 } lw_barrier;
 
@@ -222,10 +226,16 @@ struct lw_cta {
     uint32_t shared_bytes;
     lw_barrier barriers[LW_BARRIERS];
     lw_gang *gangs;         /* gang_count */
-    lw_gang *gang_order;
     lw_trap_record trap;
     struct lw_cta *next;    /* of the worker's list */
-    size_t shared_room; uint32_t gang_room;
+    /* kept from one CTA to the next */
+    size_t shared_room, local_room;
+    char *local;            /* of all gangs */
+    uint32_t gang_room;
+    uint32_t shape[4];      /* block and gang_lanes that the gangs' tid are of */
+    /* attempts to move it since nothing could run, and where its lanes stood then */
+    uint32_t stuck;
+    uint64_t stuck_at;
 };
 
 /* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */
@@ -248,14 +258,27 @@ typedef struct lw_grid {
     double deadline;            /* CLOCK_MONOTONIC seconds; 0: none */
     uint64_t grid_number;       /* %gridid */
     uint32_t gang_lanes;        /* 32, 64, 96 or 128 */
-    atomic_bool *stop;          /* the context's */
+    atomic_uint *stops;         /* the context's count of stops, or NULL; the launch ends when it is not … */
+    uint32_t stops_before;      /* … this one any more */
 
     _Atomic uint64_t next_cta, done_ctas;
     _Atomic uint64_t warp_instructions, lane_instructions; /* added by workers now and then */
-    atomic_bool ended;          /* trapped or stopped: nobody goes on */
+    atomic_bool ended, stopped; /* trapped or stopped: no CTA begins any more; stopped: none goes on */
+    _Atomic uint64_t trap_cta;  /* number of the CTA of `trap`; UINT64_MAX before */
     pthread_mutex_t lock;       /* guards trap */
-    lw_trap_record trap;               /* the first; of the lowest CTA where several trap */
+    lw_trap_record trap;        /* of the lowest CTA where several trap */
+    uint32_t batch;             /* CTAs claimed at a time */
+    bool limited;               /* has a deadline, a step limit or stops */
 } lw_grid;
+
+/* The record of a CTA in which nothing can run any more. */
+void lw_trap_deadlock(lw_cta *cta);
+
+/* A trap in one line, by the row of isa/diag/trap.def that is returned; and with its place in the source and its thread. */
+lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
+void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message);
+/* "12 bytes past the end of the 4096-byte allocation at 0x…" */
+void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size);
 
 /* The interpreter at one CPU level: a step for every operation code. */
 typedef struct lw_level {
@@ -272,7 +295,7 @@ void lw_program_link(lw_program *program, const lw_level *level);
 typedef struct lw_pool lw_pool;
 lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */
 void lw_pool_free(lw_pool *pool);
-/* Runs all CTAs; the calling thread works too. A launch of one CTA stays on the calling thread. `progress` as in lanewise.h, or NULL. */
+/* Runs all CTAs of a grid whose trap_cta is UINT64_MAX; the calling thread works too. A launch of one CTA stays on the calling thread. `progress` as in lanewise.h, or NULL. */
 void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user);
 
 #endif

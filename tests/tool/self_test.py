@@ -1,26 +1,50 @@
 #!/usr/bin/env python3
 """Tests what tests: that run_files.py and tree.py fail where they must. A stand-in plays `lanewise`."""
 
+import contextlib
+import io
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
-STAND_IN = r'''#!/usr/bin/env python3
+sys.dont_write_bytecode = True
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+import run_files
+import tree
+
+STAND_IN = r"""#!/bin/sh
 # Answers as the first line of the PTX file says: "//stand-in CODE|STDOUT|STDERR".
-import sys
-command, names = sys.argv[1], [a for a in sys.argv[2:] if a.endswith(".ptx") or a == "-"]
-text = sys.stdin.read() if names[0] == "-" else open(names[0]).read()
-if command == "format":
-    sys.stdout.write(text + ("grows\n" if "unstable" in text else ""))
-    sys.exit(0)
-code, out, err = text.splitlines()[0].split(" ", 1)[1].replace("\\n", "\n").replace("FILE", names[0]).split("|")
-sys.stdout.write(out)
-sys.stderr.write(err)
-sys.exit(int(code))
-'''
+command=$1
+for word; do case $word in *.ptx | -) file=$word ;; esac done
+if [ "$command" = format ]; then
+    text=$(cat "$file")
+    printf '%s\n' "$text"
+    case $text in *unstable*) echo grows ;; esac
+    exit 0
+fi
+line=$(head -n 1 "$file")
+rest=${line#* }
+code=${rest%%|*} rest=${rest#*|}
+printf '%b' "${rest%%|*}"
+printf '%b' "${rest#*|}" | sed "s#FILE#$file#" >&2
+exit "$code"
+"""
+
+
+def call(module, *arguments):
+    """Exit code and output of a script's main(), in this process."""
+    shown, before = io.StringIO(), sys.argv
+    sys.argv = [module.__name__, *(str(argument) for argument in arguments)]
+    try:
+        with contextlib.redirect_stdout(shown), contextlib.redirect_stderr(shown):
+            code = module.main()
+    except SystemExit as exit:
+        code = exit.code if isinstance(exit.code, int) else print(exit.code, file=shown) or 1
+    finally:
+        sys.argv = before
+    return code, shown.getvalue()
 
 
 class RunFiles(unittest.TestCase):
@@ -35,9 +59,7 @@ class RunFiles(unittest.TestCase):
     def result(self, name, text, *options):
         path = self.folder / name
         path.write_text(text)
-        done = subprocess.run([sys.executable, HERE.parent / "run_files.py", "--lanewise", self.tool, *options, path],
-                              capture_output=True, text=True)
-        return done.returncode, done.stdout + done.stderr
+        return call(run_files, "--lanewise", self.tool, *options, path)
 
     def passes(self, name, text):
         code, shown = self.result(name, text)
@@ -106,8 +128,7 @@ class Tree(unittest.TestCase):
                 path = pathlib.Path(folder, name.replace("__", "/") + ".c")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text)
-            done = subprocess.run([sys.executable, HERE / "tree.py", check, folder], capture_output=True, text=True)
-            return done.returncode, done.stdout
+            return call(tree, check, folder)
 
     def test_includes(self):
         base, run = "int base;\n", '#include "base/a.c"\n'

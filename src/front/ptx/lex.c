@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Character classes, one table look-up each. */
-enum { C_NAME = 1, C_START = 2, C_DIGIT = 4, C_HEX = 8, C_WORD = 16 };
+enum { C_NAME = 1, C_START = 2, C_DIGIT = 4, C_HEX = 8, C_WORD = 16, C_OPERATOR = 32, C_SPACE = 64 };
 
 static const uint8_t class_of[256] = {
     ['0' ... '1'] = C_NAME | C_DIGIT | C_HEX | C_WORD,
@@ -20,6 +20,12 @@ static const uint8_t class_of[256] = {
     ['_'] = C_NAME | C_START | C_WORD,
     ['$'] = C_NAME | C_START,
     ['%'] = C_START,
+    [','] = C_OPERATOR, [';'] = C_OPERATOR, [':'] = C_OPERATOR, ['('] = C_OPERATOR, [')'] = C_OPERATOR,
+    ['['] = C_OPERATOR, [']'] = C_OPERATOR, ['{'] = C_OPERATOR, ['}'] = C_OPERATOR, ['@'] = C_OPERATOR,
+    ['!'] = C_OPERATOR, ['|'] = C_OPERATOR, ['+'] = C_OPERATOR, ['-'] = C_OPERATOR, ['*'] = C_OPERATOR,
+    ['/'] = C_OPERATOR, ['<'] = C_OPERATOR, ['>'] = C_OPERATOR, ['='] = C_OPERATOR, ['&'] = C_OPERATOR,
+    ['^'] = C_OPERATOR, ['~'] = C_OPERATOR, ['?'] = C_OPERATOR,
+    [' '] = C_SPACE, ['\t'] = C_SPACE, ['\n'] = C_SPACE, ['\r'] = C_SPACE, ['\f'] = C_SPACE, ['\v'] = C_SPACE,
 };
 
 enum { FLOAT_TEXT_MAX = 1024 };
@@ -81,9 +87,8 @@ static bool starts_line(const lw_lexer *l, uint32_t at) {
 static uint32_t skip_space(lw_lexer *l, uint32_t at) {
     const char *text = l->source->text;
     for (;;) {
-        while (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' || text[at] == '\f' ||
-               text[at] == '\v')
-            at++;
+        while (is(text[at], C_SPACE)) at++;
+        if (LW_LIKELY(text[at] != '/' && text[at] != '#')) return at;
         if (text[at] == '/' && text[at + 1] == '/') at = skip_line(l, at);
         else if (text[at] == '/' && text[at + 1] == '*') at = skip_block(l, at);
         else if (text[at] == '#' && starts_line(l, at)) at = skip_marker(l, at);
@@ -299,10 +304,11 @@ void lw_lex(lw_lexer *l, lw_token *t) {
         uint32_t end = at;
         char c = text[at];
         if (is(c, C_START)) end = lex_name(l, t, at);
+        else if (c == ',' || c == ';') t->kind = LW_TOKEN_PUNCT, t->punct = (unsigned char)c, end++;
         else if (c == '.') end = lex_dot(l, t, at);
         else if (is(c, C_DIGIT)) end = lex_number(l, t, at);
         else if (c == '"') end = lex_string(l, t, at);
-        else if (c && strchr(",;:()[]{}@!|+-*/<>=&^~?", c)) end = lex_operator(l, t, at);
+        else if (is(c, C_OPERATOR)) end = lex_operator(l, t, at);
         else if (at < l->source->size) {
             at = bad_byte(l, at);
             continue;

@@ -233,6 +233,7 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     p->lexer = (lw_lexer){.source = source, .diags = diags, .symbols = &module->symbols};
     p->sink = lw_symbol_get(&module->symbols, "_", 1);
     p->warp_size = lw_symbol_get(&module->symbols, "WARP_SZ", 7);
+    p->call = lw_symbol_get(&module->symbols, "call", 4);
     p->generic = lw_symbol_get(&module->symbols, "generic", 7);
     lw_parser_next(p);
     lw_parse_header(p);

@@ -48,13 +48,15 @@ typedef struct lw_parser {
     uint32_t last_end;    /* where the token before it ended */
     uint32_t depth;       /* nesting of whatever kind */
     uint32_t braces;      /* { of the current statement that are still open */
+    uint32_t brackets;    /* [ likewise */
     bool stopped;         /* nesting too deep: the rest is not read */
     lw_function *function;
     uint32_t scopes[LW_DEPTH_MAX + 1], scope_count; /* numbers of the open scopes of the body, and of all so far */
     LW_LIST(lw_operand) operands; /* stacks: finished lists are copied out and popped */
     LW_LIST(lw_init) inits;
     LW_LIST(lw_symbol *) words;
-    lw_symbol *sink, *warp_size, *generic;
+    lw_symbol *sink, *warp_size, *generic, *call;
+    LW_LIST(lw_statement) body; /* of the function at hand: copied out when it is complete */
 } lw_parser;
 
 /* ---- parse.c: tokens, faults, recovery ------------------------------------------------------------------ */

@@ -80,10 +80,10 @@ static bool is_data_type(const lw_parser *p) {
     return word->value == LW_T_b8 || word->value == LW_T_b16 || word->value == LW_T_b32 || word->value == LW_T_b64;
 }
 
-/* number   label   label+number   label-label */
+/* number   label   label+number   label-label; a section's name counts as a label */
 static bool put_datum(lw_parser *p, lw_chars *text) {
     if (lw_parser_at(p, '-')) put_token(p, text);
-    else if (p->token.kind == LW_TOKEN_NAME) {
+    else if (p->token.kind == LW_TOKEN_NAME || (p->token.kind == LW_TOKEN_DOT && !lw_parser_word(p))) {
         put_token(p, text);
         if (!lw_parser_at(p, '+') && !lw_parser_at(p, '-')) return true;
         bool minus = lw_parser_at(p, '-');
@@ -180,7 +180,9 @@ bool lw_parse_loc(lw_parser *p, lw_statement *s) {
 
 /* ---- .version, .target, .address_size ---------------------------------------------------------------------------------- */
 
-static const struct lw_ptx_version { uint8_t major, least, most; } versions[] = {
+enum { NEWEST_VERSION = 90, NEWEST_TARGET = 121 };
+
+static const struct version { uint8_t major, least, most; } versions[] = {
     {1, 0, 5}, {2, 0, 3}, {3, 0, 2}, {4, 0, 3}, {5, 0, 1}, {6, 0, 5}, {7, 0, 8}, {8, 0, 8}, {9, 0, 0},
 };
 
@@ -308,6 +310,7 @@ static void parse_address_size(lw_parser *p) {
     lw_place place = p->token.place;
     uint64_t bits;
     if (!lw_parse_literal(p, "32 or 64", UINT64_MAX, &bits)) return;
+    m->address_size_written = true;
     if (bits != 32 && bits != 64) lw_diag_add(m->diags, LW_D_bad_address_size, place);
     else m->address_size = (uint32_t)bits;
     if (bits == 32 && m->target >= 90) lw_diag_add(m->diags, LW_D_no_32_bit, place, m->target);
@@ -316,10 +319,12 @@ static void parse_address_size(lw_parser *p) {
 /* Where the size of addresses is not given it is 64, as on every host that is left. */
 void lw_parse_header(lw_parser *p) {
     if (!parse_version(p)) {
-        /* one fault is enough: the rest is read as if the newest version had been asked for */
         if (lw_parser_at(p, ';')) lw_parser_next(p);
         if (p->token.kind == LW_TOKEN_INT || p->token.kind == LW_TOKEN_FLOAT) lw_parser_next(p);
     }
-    if (!lw_parser_at_word(p, LW_WORD_TARGET) && p->module->diags->errors) return;
-    if (parse_target(p) && lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
+    bool target = (lw_parser_at_word(p, LW_WORD_TARGET) || !p->module->diags->errors) && parse_target(p);
+    /* where the head is faulty the rest is read as if the newest had been asked for */
+    if (!p->module->version) p->module->version = NEWEST_VERSION;
+    if (!p->module->target) p->module->target = NEWEST_TARGET, p->module->target_suffix = 'a';
+    if (target && lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
 }

@@ -64,13 +64,10 @@ static bool parse_tunings(lw_parser *p, lw_function *f, bool in_prototype) {
 static lw_object *add_object(lw_parser *p, lw_statement_kind statement, lw_object_kind kind, lw_symbol *name, lw_place place) {
     lw_object *o = LW_NEW(p->arena, lw_object);
     *o = (lw_object){.kind = kind, .name = name, .place = place, .owner = p->function};
-    o->statement = p->function->body.count;
+    o->statement = p->body.count;
     o->scope = p->scopes[p->depth];
     LW_PUSH(p->arena, p->function->labels) = o;
-    lw_statement *s = &LW_PUSH(p->arena, p->function->body);
-    s->kind = statement;
-    s->place = place;
-    s->object = o;
+    LW_PUSH(p->arena, p->body) = (lw_statement){.kind = statement, .place = place, .object = o};
     return o;
 }
 
@@ -118,9 +115,8 @@ static bool parse_label(lw_parser *p, lw_symbol *name, lw_place place) {
 /* ---- Bodies ------------------------------------------------------------------------------------------------------- */
 
 static lw_statement *add_statement(lw_parser *p, lw_statement_kind kind, lw_place place) {
-    lw_statement *s = &LW_PUSH(p->arena, p->function->body);
-    s->kind = kind;
-    s->place = place;
+    lw_statement *s = &LW_PUSH(p->arena, p->body);
+    *s = (lw_statement){.kind = kind, .place = place};
     return s;
 }
 
@@ -165,7 +161,7 @@ static bool parse_body_loc(lw_parser *p) {
     lw_statement s = {.kind = LW_S_LOC, .place = p->token.place};
     if (!lw_parse_loc(p, &s)) return false;
     s.place = lw_parser_since(p, s.place);
-    LW_PUSH(p->arena, p->function->body) = s;
+    LW_PUSH(p->arena, p->body) = s;
     return true;
 }
 
@@ -290,7 +286,10 @@ bool lw_parse_function(lw_parser *p, lw_linkage linkage, lw_place start) {
     if (at_next_function(p)) return true;
     if (!lw_parser_at(p, '{')) return lw_parser_semicolon(p);
     f->has_body = true;
+    p->body.count = 0;
     parse_body(p);
+    f->body.count = f->body.room = p->body.count;
+    f->body.at = lw_arena_copy(p->arena, p->body.at, p->body.count * sizeof(lw_statement));
     p->module->instruction_count += f->instruction_count;
     return true;
 }

@@ -5,8 +5,6 @@
 
 static bool parse_operand(lw_parser *p, lw_operand *o, bool lists);
 
-static bool same(const lw_symbol *s, const char *text) { return !strcmp(s->text, text); }
-
 /* .x .y .z .w, their colour names, .b0 … .b3, .h0, .h1. */
 static lw_select select_of(const lw_symbol *s) {
     static const char letters[] = "xyzwrgba";
@@ -32,6 +30,10 @@ static bool parse_select(lw_parser *p, lw_operand *o) {
 static bool parse_element(lw_parser *p, lw_operand *o) {
     lw_constant index;
     lw_parser_next(p);
+    if (p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size) {
+        lw_diag_add(p->module->diags, LW_D_register_index, p->token.place);
+        return false;
+    }
     if (!lw_parse_constant(p, &index)) return false;
     if (index.is_float) return lw_diag_add(p->module->diags, LW_D_integer_expected, index.place), false;
     o->indexed = true;
@@ -75,6 +77,16 @@ static void take_parts(lw_parser *p, lw_operand *o, uint32_t from) {
 }
 
 static bool push_operand(lw_parser *p, bool lists) {
+    if (LW_LIKELY(p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size && p->token.name != p->sink)) {
+        lw_symbol *name = p->token.name;
+        lw_place place = p->token.place;
+        char next = p->lexer.source->text[p->lexer.at];
+        if (LW_LIKELY(next == ',' || next == ';')) { /* most operands: a name alone */
+            lw_parser_next(p);
+            LW_PUSH(p->arena, p->operands) = (lw_operand){.kind = LW_O_NAME, .name = name, .place = place};
+            return true;
+        }
+    }
     lw_operand part = {0};
     if (!parse_operand(p, &part, lists)) return false;
     LW_PUSH(p->arena, p->operands) = part;
@@ -98,8 +110,11 @@ static bool parse_brackets(lw_parser *p, lw_operand *o, lw_operand_kind kind, ch
     lw_place start = p->token.place;
     o->kind = kind;
     p->braces += close == '}';
+    p->brackets += close == ']';
     lw_parser_next(p);
-    if (!parse_parts(p, o, close, p->operands.count)) return false;
+    bool fine = parse_parts(p, o, close, p->operands.count);
+    p->brackets -= close == ']';
+    if (!fine) return false;
     p->braces -= close == '}';
     o->place = lw_parser_since(p, start);
     lw_parser_leave(p);
@@ -133,8 +148,13 @@ static bool negates_name(const lw_parser *p) {
 
 static bool parse_negated(lw_parser *p, lw_operand *o) {
     lw_place start = p->token.place;
+    if (lw_parser_at(p, '-')) {
+        lw_diag *diag = lw_diag_add(p->module->diags, LW_D_minus_name, start);
+        diag->fix = "negate it with neg first";
+    }
     lw_parser_next(p);
-    if (p->token.kind != LW_TOKEN_NAME || !parse_named(p, o)) return false;
+    if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "a name");
+    if (!parse_named(p, o)) return false;
     o->negated = true;
     o->place = lw_parser_since(p, start);
     return true;
@@ -166,6 +186,8 @@ static bool parse_pair(lw_parser *p, lw_operand *o) {
 
 static bool parse_operand(lw_parser *p, lw_operand *o, bool lists) {
     const lw_token *t = &p->token;
+    bool nested = (p->braces && (lw_parser_at(p, '{') || lw_parser_at(p, '['))) || (p->brackets && lw_parser_at(p, '['));
+    if (LW_UNLIKELY(nested)) return lw_parser_expected(p, "a name or a constant");
     if (t->kind == LW_TOKEN_NAME && t->name != p->warp_size) {
         if (!parse_named(p, o)) return false;
     } else if (t->kind != LW_TOKEN_PUNCT) return parse_constant_operand(p, o);
@@ -175,7 +197,7 @@ static bool parse_operand(lw_parser *p, lw_operand *o, bool lists) {
     } else if (t->punct == '(' && lists) return parse_brackets(p, o, LW_O_LIST, ')');
     else if ((t->punct == '-' || t->punct == '!') && negates_name(p)) return parse_negated(p, o);
     else return parse_constant_operand(p, o);
-    return lw_parser_at(p, '|') ? parse_pair(p, o) : true;
+    return lw_parser_at(p, '|') && !p->braces ? parse_pair(p, o) : true;
 }
 
 /* ---- Mnemonics ----------------------------------------------------------------------------------------------- */
@@ -283,7 +305,7 @@ bool lw_parse_instruction(lw_parser *p, lw_operand *guard, lw_instruction **inst
     lw_instruction *in = LW_NEW(p->arena, lw_instruction);
     in->guard = guard;
     if (!parse_mnemonic(p, in)) return false;
-    bool lists = same(in->words[0], "call");
+    bool lists = in->words[0] == p->call;
     uint32_t from = p->operands.count;
     if (!lw_parser_at(p, ';')) {
         do

@@ -211,10 +211,7 @@ static void add_variable(lw_parser *p, lw_object *o, lw_scope_kind scope) {
         *item = (lw_item){.kind = LW_ITEM_VARIABLE, .place = o->place, .object = o};
         return;
     }
-    lw_statement *s = &LW_PUSH(p->arena, p->function->body);
-    s->kind = LW_S_VARIABLE;
-    s->place = o->place;
-    s->object = o;
+    LW_PUSH(p->arena, p->body) = (lw_statement){.kind = LW_S_VARIABLE, .place = o->place, .object = o};
     o->owner = p->function;
 }
 

@@ -243,6 +243,7 @@ typedef struct lw_module_ptx {
     uint32_t target_count;
     lw_symbol **targets;     /* all words of .target, as written */
     uint32_t address_size;   /* 32 or 64 */
+    bool address_size_written;
     lw_place version_place, target_place;
     LW_LIST(lw_item) items;
     LW_LIST(lw_function *) functions; /* definitions and declarations, one per name */

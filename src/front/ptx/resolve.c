@@ -27,9 +27,8 @@ static void resolve_index(lw_resolver *r, lw_operand *o, bool is_mov) {
 static void resolve_name(lw_resolver *r, lw_operand *o) {
     o->object = lw_binding_find(r, o->name, &o->index);
     if (LW_LIKELY(o->object != NULL)) return;
-    const lw_binding *b = o->name->bound;
-    o->special = b->special;
-    if (!b->special) lw_report_undeclared(r, o->name, o->place);
+    o->special = lw_binding_special(o->name->bound);
+    if (!o->special) lw_report_undeclared(r, o->name, o->place);
 }
 
 static void resolve_operands(lw_resolver *r, lw_operand *at, uint32_t count) {

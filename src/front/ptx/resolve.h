@@ -15,7 +15,7 @@ typedef struct lw_binding {
     uint32_t index;            /* of the number at the end of the name */
     struct lw_binding *range;  /* of the name without its number; NULL where it has none */
     lw_object *whole;          /* at module scope: the definition if there is one, else the first declaration */
-    uint16_t special;          /* 1 + row of special.def */
+    uint16_t special;          /* 1 + row of special.def; 0: none, or not looked for yet */
     uint32_t reported;         /* the function in which it was reported as undeclared */
 } lw_binding;
 
@@ -49,6 +49,7 @@ typedef struct lw_resolver {
 
 lw_binding *lw_binding_of(lw_resolver *r, lw_symbol *symbol);
 lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index); /* NULL where nothing is declared */
+uint16_t lw_binding_special(lw_binding *binding);
 /* Puts the object in force; false, after a diagnostic, where this scope already has the name. */
 bool lw_binding_declare(lw_resolver *r, lw_object *object);
 void lw_scope_open(lw_resolver *r);

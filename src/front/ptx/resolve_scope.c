@@ -37,10 +37,12 @@ static uint32_t digits_from(const lw_symbol *s) {
     return at;
 }
 
-static uint16_t find_special(const lw_symbol *s) {
-    if (s->text[0] != '%') return 0;
+/* Only for names that nothing declares: there are many special registers and few uses. */
+uint16_t lw_binding_special(lw_binding *b) {
+    const lw_symbol *s = b->symbol;
+    if (b->special || s->text[0] != '%') return b->special;
     for (uint32_t i = 0; i < LW_SPECIAL_count; i++)
-        if (!strcmp(lw_specials[i].text, s->text)) return (uint16_t)(i + 1);
+        if (!strcmp(lw_specials[i].text, s->text)) return b->special = (uint16_t)(i + 1);
     return 0;
 }
 
@@ -50,7 +52,6 @@ static lw_binding *make_binding(lw_resolver *r, lw_symbol *symbol) {
     symbol->bound = b;
     uint32_t at = digits_from(symbol);
     if (at > 0 && read_index(symbol->text, at, symbol->size, &b->index)) b->range = range_key(r, symbol->text, at);
-    b->special = find_special(symbol);
     return b;
 }
 

@@ -3,6 +3,8 @@
  * Flow: which lanes → where they go and in what pattern (reach) → one bounds and alignment check for all of them against the
  * allocation met last time → data by pattern. Whatever does not fit that — lanes in several allocations or windows, any fault —
  * goes lane by lane through address.c. */
+#include "run/interp/level/level.h"
+
 #include "run/interp/address.h"
 
 #if LW_LEVEL_NUMBER >= 4
@@ -11,13 +13,6 @@
 #define CHUNK 32
 #else
 #define CHUNK 16
-#endif
-
-/* Iterations do not depend on each other: guest memory never overlaps register slots. */
-#if defined(__clang__)
-#define NO_OVERLAP _Pragma("clang loop vectorize(assume_safety)")
-#else
-#define NO_OVERLAP _Pragma("GCC ivdep")
 #endif
 
 typedef uint32_t chunk32 __attribute__((vector_size(CHUNK)));
@@ -44,18 +39,20 @@ typedef struct lw_reach {
     uintptr_t host;        /* to be added to addresses */
 } lw_reach;
 
+/* Not by gang->active: a guard narrows the mask alone. */
 LW_INLINE void find_lanes(const lw_gang *gang, lw_reach *reach) {
-    if (LW_LIKELY(gang->active == gang->lanes)) {
+    uint64_t low = (uint64_t)gang->mask, high = (uint64_t)(gang->mask >> 64);
+    if (LW_LIKELY((low & high) == UINT64_MAX)) {
         reach->run = true;
         reach->first = 0;
-        reach->count = gang->lanes;
+        reach->count = LW_GANG_LANES;
         return;
     }
-    uint64_t low = (uint64_t)gang->mask, high = (uint64_t)(gang->mask >> 64);
     reach->first = lw_mask_first(gang->mask);
     uint32_t last = high ? 127 - (uint32_t)__builtin_clzll(high) : 63 - (uint32_t)__builtin_clzll(low);
     reach->count = last - reach->first + 1;
-    reach->run = reach->count == gang->active;
+    lw_mask from_first = gang->mask >> reach->first;
+    reach->run = (from_first & (from_first + 1)) == 0;
 }
 
 /* Active lanes one by one: quicker with two words than with one of 128 bits. */
@@ -147,7 +144,7 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
         uint##bits##_t add = (uint##bits##_t)plus;                                                           \
         if (LW_LIKELY(reach->run)) {                                                                         \
             uint32_t end = reach->first + reach->count;                                                      \
-            NO_OVERLAP for (uint32_t i = reach->first; i < end; i++) {                                       \
+            LW_NO_OVERLAP for (uint32_t i = reach->first; i < end; i++) {                                       \
                 uint64_t address = (uint##bits##_t)(r[i] + add) + frame;                                     \
                 to[i] = address;                                                                             \
                 align |= address;                                                                            \
@@ -290,15 +287,15 @@ DEFINE_SPREAD(64)
     }
 #define UNIT_EXTEND(m, w, extend)                                                             \
     if (vector == 1) {                                                                        \
-        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i]);              \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i]);              \
     } else {                                                                                  \
-        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i * vector]);     \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i * vector]);     \
     }
 #define UNIT_SAME(m, w, extend)                                                               \
     if (vector == 1) {                                                                        \
         move_##w(to, from, count);                                                            \
     } else {                                                                                  \
-        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = from[i * vector];             \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = from[i * vector];             \
     }
 #define DEFINE_EXTENDING_LOADS(m, w)                                                          \
     LW_INLINE uint##w##_t zero_##m##_##w(uint##m##_t x) { return x; }                         \
@@ -339,15 +336,15 @@ DEFINE_SAME_LOAD(64)
     }
 #define UNIT_CUT(m, w)                                                                            \
     if (vector == 1) {                                                                            \
-        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = (uint##m##_t)from[i];             \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = (uint##m##_t)from[i];             \
     } else {                                                                                      \
-        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = (uint##m##_t)from[i];    \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = (uint##m##_t)from[i];    \
     }
 #define UNIT_WHOLE(m, w)                                                                          \
     if (vector == 1) {                                                                            \
         move_##w(to, from, count);                                                                \
     } else {                                                                                      \
-        NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = from[i];                 \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = from[i];                 \
     }
 DEFINE_STORE(8, 16, UNIT_CUT)
 DEFINE_STORE(8, 32, UNIT_CUT)

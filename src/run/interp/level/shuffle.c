@@ -1,11 +1,7 @@
 /* shuffle.c: shfl in all modes (manual sections 9.7.9.5 and 9.7.9.6); compiled once for each CPU level.
  *
  * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the table. */
-#include "run/interp/interp.h"
-
-#if LW_LEVEL_NUMBER >= 4
-#include <immintrin.h>
-#endif
+#include "run/interp/level/level.h"
 
 /* Operands b and c of one warp: from registers, or one constant for all lanes. */
 typedef struct lw_controls {

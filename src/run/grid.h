@@ -1,0 +1,29 @@
+/* grid.h: between grid.c and pool.c: seats, and a worker's part of a launch. */
+#ifndef LW_GRID_H
+#define LW_GRID_H
+
+#include "run/run.h"
+
+#define LW_PROGRESS_SECONDS 0.1
+
+/* What a thread that works on launches keeps: CTA objects, counts not yet added to the launch, CTAs claimed and not yet begun. */
+typedef struct lw_seat {
+    struct lw_seat *next; /* of the pool's free ones */
+    lw_cta *free;
+    uint64_t claimed, claimed_end;
+    uint64_t warp_instructions, lane_instructions, done_ctas;
+    uint32_t patience;
+    void (*progress)(void *user); /* the launching thread's only */
+    void *user;
+    double progress_next;
+} lw_seat;
+
+typedef enum lw_cta_end { LW_CTA_DONE, LW_CTA_SPENT, LW_CTA_TRAPPED, LW_CTA_ABANDONED } lw_cta_end;
+
+lw_cta_end lw_cta_run(lw_seat *seat, lw_cta *cta);      /* until done, or set aside for others */
+void lw_grid_work(lw_seat *seat, lw_grid *grid);        /* CTAs of a launch until none is left to begin or to bring back */
+void lw_seat_progress(lw_seat *seat, lw_grid *grid);
+void lw_seat_end(lw_seat *seat);
+double lw_clock(void); /* CLOCK_MONOTONIC, seconds */
+
+#endif

@@ -1,0 +1,154 @@
+/* atomic.c: atom and red (manual sections 9.7.13.5 and 9.7.13.6), lane by lane in lane order.
+ *
+ * Other CTAs may be at work on global memory, so there the host's atomic operations are used; shared memory belongs to one CTA, which
+ * one thread runs. */
+#include "run/interp/address.h"
+
+#include <float.h>
+
+/* ---- Places ------------------------------------------------------------------------------------------------- */
+
+/* gang->address becomes the host place of every active lane. False: trapped. */
+static bool find_places(lw_gang *gang, const lw_op *op, lw_memory_form form) {
+    uint32_t bytes = lw_memory_bytes(form);
+    lw_range *hint = &gang->hints[(size_t)(op - gang->frame->code->ops) % LW_HINTS];
+    bool by_hint = form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic;
+    bool doubtful = form.is_const || form.window == LW_WINDOW_const || form.window == LW_WINDOW_param;
+    LW_FOR_LANES(lane, gang->mask) {
+        uint64_t address = lw_address_of(gang, op, lane);
+        lw_trap_kind fault = LW_TRAP_none;
+        if (by_hint && address >= LW_GLOBAL_BASE) {
+            if (hint->size < bytes || address - hint->base > hint->size - bytes) {
+                const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, bytes);
+                if (range) *hint = *range;
+                else fault = LW_TRAP_bounds;
+            }
+            gang->address[lane] = (uintptr_t)hint->host + (address - hint->base);
+        } else {
+            gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, bytes, &fault);
+            doubtful |= form.window == LW_WINDOW_generic;
+        }
+        doubtful |= fault != LW_TRAP_none || (address & (bytes - 1));
+    }
+    return !doubtful || lw_address_check(gang, op, LW_ACCESS_atomic);
+}
+
+/* ---- Values ------------------------------------------------------------------------------------------------- */
+
+static float flush(float x) { return x > -FLT_MIN && x < FLT_MIN ? __builtin_copysignf(0, x) : x; }
+
+/* In global memory subnormals count as zero, in shared memory they do not. */
+static uint32_t add_f32(uint32_t old, uint32_t b, bool in_global) {
+    float x, y, sum;
+    memcpy(&x, &old, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    sum = in_global ? flush(flush(x) + flush(y)) : x + y;
+    uint32_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    return sum == sum ? bits : 0x7fffffff;
+}
+
+static uint64_t add_f64(uint64_t old, uint64_t b) {
+    const uint64_t quiet = 1ull << 51, infinity = 0x7ffull << 52, magnitude = ~0ull >> 1;
+    if ((b & magnitude) > infinity) return b | quiet;
+    if ((old & magnitude) > infinity) return old | quiet;
+    double x, y, sum;
+    memcpy(&x, &old, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    sum = x + y;
+    uint64_t bits;
+    memcpy(&bits, &sum, sizeof bits);
+    return bits;
+}
+
+static uint64_t add_float(lw_atom_op kind, uint64_t old, uint64_t b, bool in_global) {
+    return kind == LW_ATOM_add_f32 ? add_f32((uint32_t)old, (uint32_t)b, in_global) : add_f64(old, b);
+}
+
+/* The new value of a place. */
+#define DEFINE_APPLY(bits)                                                                                        \
+    static uint##bits##_t apply_##bits(lw_atom_op kind, uint##bits##_t old, uint##bits##_t b, uint##bits##_t c,   \
+                                       bool in_global) {                                                          \
+        switch (kind) {                                                                                           \
+        case LW_ATOM_add: return (uint##bits##_t)(old + b);                                                       \
+        case LW_ATOM_min_s: return (int##bits##_t)b < (int##bits##_t)old ? b : old;                               \
+        case LW_ATOM_min_u: return b < old ? b : old;                                                             \
+        case LW_ATOM_max_s: return (int##bits##_t)b > (int##bits##_t)old ? b : old;                               \
+        case LW_ATOM_max_u: return b > old ? b : old;                                                             \
+        case LW_ATOM_and: return old & b;                                                                         \
+        case LW_ATOM_or: return old | b;                                                                          \
+        case LW_ATOM_xor: return old ^ b;                                                                         \
+        case LW_ATOM_exch: return b;                                                                              \
+        case LW_ATOM_cas: return old == b ? c : old;                                                              \
+        case LW_ATOM_inc: return old >= b ? 0 : (uint##bits##_t)(old + 1);                                        \
+        case LW_ATOM_dec: return old == 0 || old > b ? b : (uint##bits##_t)(old - 1);                             \
+        case LW_ATOM_add_f32:                                                                                     \
+        case LW_ATOM_add_f64: return (uint##bits##_t)add_float(kind, old, b, in_global);                          \
+        }                                                                                                         \
+        return old;                                                                                               \
+    }
+DEFINE_APPLY(16)
+DEFINE_APPLY(32)
+DEFINE_APPLY(64)
+
+/* ---- The operation ------------------------------------------------------------------------------------------ */
+
+/* Changes one place where others may be at work, and returns what was there. */
+#define DEFINE_CHANGE(bits)                                                                                            \
+    static uint##bits##_t change_##bits(lw_any##bits *place, lw_atom_op kind, uint##bits##_t b, uint##bits##_t c) {    \
+        switch (kind) {                                                                                                \
+        case LW_ATOM_add: return __atomic_fetch_add(place, b, __ATOMIC_SEQ_CST);                                       \
+        case LW_ATOM_and: return __atomic_fetch_and(place, b, __ATOMIC_SEQ_CST);                                       \
+        case LW_ATOM_or: return __atomic_fetch_or(place, b, __ATOMIC_SEQ_CST);                                         \
+        case LW_ATOM_xor: return __atomic_fetch_xor(place, b, __ATOMIC_SEQ_CST);                                       \
+        case LW_ATOM_exch: return __atomic_exchange_n(place, b, __ATOMIC_SEQ_CST);                                     \
+        default: break;                                                                                                \
+        }                                                                                                              \
+        uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new;                                            \
+        do new = apply_##bits(kind, old, b, c, true);                                                                  \
+        while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));              \
+        return old;                                                                                                    \
+    }
+DEFINE_CHANGE(16)
+DEFINE_CHANGE(32)
+DEFINE_CHANGE(64)
+
+static bool is_shared(const lw_gang *gang, uintptr_t place) {
+    return place - (uintptr_t)gang->cta->shared < gang->cta->shared_bytes;
+}
+
+/* All lanes. `d` may be the slot of an operand: every lane reads its own before it writes. */
+#define DEFINE_CHANGE_ALL(bits)                                                                                   \
+    LW_RACY static void change_all_##bits(lw_gang *gang, const lw_op *op, lw_atom_op kind, bool never_shared) {   \
+        const uint##bits##_t *b = LW_SLOT(gang, uint##bits##_t, op->b);                                           \
+        const uint##bits##_t *c = kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b;                 \
+        uint##bits##_t *d = op->d == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint##bits##_t, op->d);                    \
+        LW_FOR_LANES(lane, gang->mask) {                                                                          \
+            lw_any##bits *place = (lw_any##bits *)(uintptr_t)gang->address[lane];                                 \
+            uint##bits##_t old;                                                                                   \
+            if (never_shared || !is_shared(gang, (uintptr_t)place)) {                                             \
+                old = change_##bits(place, kind, b[lane], c[lane]);                                               \
+            } else {                                                                                              \
+                old = *place;                                                                                     \
+                *place = apply_##bits(kind, old, b[lane], c[lane], false);                                        \
+            }                                                                                                     \
+            if (d) d[lane] = old;                                                                                 \
+        }                                                                                                         \
+    }
+DEFINE_CHANGE_ALL(16)
+DEFINE_CHANGE_ALL(32)
+DEFINE_CHANGE_ALL(64)
+
+const lw_op *lw_step_atom(lw_gang *gang, const lw_op *op) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    lw_atom_op kind = (lw_atom_op)(op->flags >> 8);
+    bool never_shared = form.window == LW_WINDOW_global;
+    if (!find_places(gang, op, form)) return NULL;
+    switch (form.size) {
+    case 1: change_all_16(gang, op, kind, never_shared); break;
+    case 2: change_all_32(gang, op, kind, never_shared); break;
+    case 3: change_all_64(gang, op, kind, never_shared); break;
+    default: lw_bug("atomic of %u bytes", lw_memory_bytes(form));
+    }
+    return op + 1;
+}

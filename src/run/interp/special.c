@@ -1,0 +1,169 @@
+/* special.c: special registers (manual section 10), predicates as functions of predicates, addresses of frames and windows. */
+#include "run/interp/interp.h"
+
+#include "front/ptx/ptx.h"
+
+#include <time.h>
+
+/* ---- Special registers: one function for each row of isa/ptx/special.def ------------------------------------- */
+
+/* EACH: lanes differ. SAME: a whole gang sees one value. The table may lack a register for which there is a function here, not
+ * the other way round. */
+#define SPECIAL_VALUE(name, differs)                                                                            \
+    enum { lanes_differ_##name = (differs) };                                                                   \
+    __attribute__((unused)) static uint64_t value_##name(const lw_gang *gang, uint32_t component, uint32_t lane)
+#define EACH(name, value) SPECIAL_VALUE(name, 1) { (void)gang, (void)component, (void)lane; return (value); }
+#define SAME(name, value) SPECIAL_VALUE(name, 0) { (void)gang, (void)component, (void)lane; return (value); }
+
+/* The fourth component of a vector is always zero. */
+static uint32_t of_three(const uint32_t values[3], uint32_t component) { return component < 3 ? values[component] : 0; }
+
+static uint64_t nanoseconds(clockid_t clock) {
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+EACH(tid, component < 3 ? gang->tid[component][lane] : 0)
+EACH(laneid, lane % LW_WARP_LANES)
+EACH(warpid, (gang->first + lane) / LW_WARP_LANES)
+EACH(lanemask_eq, 1u << lane % LW_WARP_LANES)
+EACH(lanemask_lt, (1u << lane % LW_WARP_LANES) - 1)
+EACH(lanemask_le, (2u << lane % LW_WARP_LANES) - 1)
+EACH(lanemask_gt, (uint32_t)~((2u << lane % LW_WARP_LANES) - 1))
+EACH(lanemask_ge, (uint32_t)~((1u << lane % LW_WARP_LANES) - 1))
+
+SAME(ntid, of_three(gang->cta->grid->block, component))
+SAME(ctaid, of_three(gang->cta->index, component))
+SAME(nctaid, of_three(gang->cta->grid->shape, component))
+SAME(nwarpid, (gang->cta->threads + LW_WARP_LANES - 1) / LW_WARP_LANES)
+SAME(gridid, gang->cta->grid->grid_number)
+SAME(smid, 0)
+SAME(nsmid, 1)
+
+/* Every CTA is a cluster of its own. */
+SAME(is_explicit_cluster, 0)
+SAME(clusterid, of_three(gang->cta->index, component))
+SAME(nclusterid, of_three(gang->cta->grid->shape, component))
+SAME(cluster_ctaid, 0)
+SAME(cluster_nctaid, component < 3 ? 1 : 0)
+SAME(cluster_ctarank, 0)
+SAME(cluster_nctarank, 1)
+
+SAME(clock, (uint32_t)nanoseconds(CLOCK_MONOTONIC))
+SAME(clock_hi, nanoseconds(CLOCK_MONOTONIC) >> 32)
+SAME(clock64, nanoseconds(CLOCK_MONOTONIC))
+SAME(globaltimer, nanoseconds(CLOCK_REALTIME))
+SAME(globaltimer_lo, (uint32_t)nanoseconds(CLOCK_REALTIME))
+SAME(globaltimer_hi, nanoseconds(CLOCK_REALTIME) >> 32)
+
+SAME(total_smem_size, gang->cta->shared_bytes)
+SAME(aggr_smem_size, gang->cta->shared_bytes)
+SAME(dynamic_smem_size, gang->cta->grid->dynamic_shared)
+
+/* No shared memory is reserved for the system. */
+SAME(reserved_smem_offset_begin, 0)
+SAME(reserved_smem_offset_end, 0)
+SAME(reserved_smem_offset_cap, 0)
+SAME(reserved_smem_offset_0, 0)
+SAME(reserved_smem_offset_1, 0)
+SAME(current_graph_exec, 0)
+
+/* Nothing is counted, and the driver hands over nothing. */
+#define COUNTER(n) SAME(pm##n, 0) SAME(pm##n##_64, 0)
+COUNTER(0) COUNTER(1) COUNTER(2) COUNTER(3) COUNTER(4) COUNTER(5) COUNTER(6) COUNTER(7)
+#define FOUR(a, b, c, d) SAME(envreg##a, 0) SAME(envreg##b, 0) SAME(envreg##c, 0) SAME(envreg##d, 0)
+FOUR(0, 1, 2, 3)
+FOUR(4, 5, 6, 7)
+FOUR(8, 9, 10, 11)
+FOUR(12, 13, 14, 15)
+FOUR(16, 17, 18, 19)
+FOUR(20, 21, 22, 23)
+FOUR(24, 25, 26, 27)
+FOUR(28, 29, 30, 31)
+
+static const struct {
+    uint64_t (*value)(const lw_gang *gang, uint32_t component, uint32_t lane);
+    bool differs;
+} rows[LW_SPECIAL_count] = {
+#define SPECIAL(name, text, type, vector, isa, sm, does) [LW_SPECIAL_##name] = {value_##name, lanes_differ_##name},
+#include "ptx/special.def"
+};
+
+/* To one lane of a slot of `bytes` an element; 0: a predicate. */
+static void put(lw_gang *gang, uint32_t at, uint32_t bytes, uint32_t lane, uint64_t value) {
+    switch (bytes) {
+    case 0: LW_SLOT(gang, uint32_t, at)[lane / 32] &= ~(1u << lane % 32);
+            LW_SLOT(gang, uint32_t, at)[lane / 32] |= (uint32_t)(value != 0) << lane % 32; break;
+    case 2: LW_SLOT(gang, uint16_t, at)[lane] = (uint16_t)value; break;
+    case 4: LW_SLOT(gang, uint32_t, at)[lane] = (uint32_t)value; break;
+    case 8: LW_SLOT(gang, uint64_t, at)[lane] = value; break;
+    default: lw_bug("register of %u bytes", bytes);
+    }
+}
+
+const lw_op *lw_step_special(lw_gang *gang, const lw_op *op) {
+    uint64_t value = 0;
+    if (!rows[op->a].differs) value = rows[op->a].value(gang, op->b, 0);
+    LW_FOR_LANES(lane, gang->mask) {
+        if (rows[op->a].differs) value = rows[op->a].value(gang, op->b, lane);
+        put(gang, op->d, op->c, lane, value);
+    }
+    return op + 1;
+}
+
+/* ---- Predicates --------------------------------------------------------------------------------------------- */
+
+static inline lw_mask choose(lw_mask which, lw_mask one, lw_mask zero) { return (which & one) | (~which & zero); }
+static inline lw_mask constant(uint64_t lut, uint32_t index) { return lut >> index & 1 ? LW_MASK_ALL : 0; }
+
+const lw_op *lw_step_predicate(lw_gang *gang, const lw_op *op) {
+    lw_mask a = op->flags & LW_OP_IMM_A ? 0 : lw_get_mask(gang, op->a);
+    lw_mask b = op->flags & LW_OP_IMM_B ? 0 : lw_get_mask(gang, op->b);
+    lw_mask c = op->flags & LW_OP_IMM_C ? 0 : lw_get_mask(gang, op->c);
+    lw_mask by_ab[4];
+    for (uint32_t i = 0; i < 4; i++) by_ab[i] = choose(c, constant(op->imm, 2 * i + 1), constant(op->imm, 2 * i));
+    lw_put_mask(gang, op->d, choose(a, choose(b, by_ab[3], by_ab[2]), choose(b, by_ab[1], by_ab[0])));
+    return op + 1;
+}
+
+/* ---- Addresses ---------------------------------------------------------------------------------------------- */
+
+const lw_op *lw_step_local_base(lw_gang *gang, const lw_op *op) {
+    uint64_t address = gang->frame->local_base + op->imm;
+    LW_FOR_LANES(lane, gang->mask) put(gang, op->d, op->c, lane, address);
+    return op + 1;
+}
+
+/* Constants lie in device memory among global variables. */
+static bool is_constant(const struct lw_module_ptx *module, uint64_t address) {
+    for (uint32_t i = 0; module && i < module->variables.count; i++) {
+        const lw_object *variable = module->variables.at[i];
+        if (variable->space == LW_SPACE_const && address - variable->address < variable->size) return true;
+    }
+    return false;
+}
+
+static bool is_in(const struct lw_module_ptx *module, lw_space space, uint64_t address) {
+    uint64_t window = address & ~(LW_WINDOW_BYTES - 1);
+    switch (space) {
+    case LW_SPACE_global: return address >= LW_GLOBAL_BASE && !is_constant(module, address);
+    case LW_SPACE_const: return address >= LW_GLOBAL_BASE && is_constant(module, address);
+    case LW_SPACE_shared: return window == LW_SHARED_WINDOW;
+    case LW_SPACE_local: return window == LW_LOCAL_WINDOW;
+    case LW_SPACE_param: return window == LW_PARAM_WINDOW;
+    default: return false;
+    }
+}
+
+const lw_op *lw_step_isspacep(lw_gang *gang, const lw_op *op) {
+    const uint64_t *wide = LW_SLOT(gang, uint64_t, op->a);
+    const uint32_t *narrow = LW_SLOT(gang, uint32_t, op->a);
+    lw_mask inside = 0;
+    LW_FOR_LANES(lane, gang->mask) {
+        uint64_t address = op->c == 8 ? wide[lane] : narrow[lane];
+        if (is_in(gang->cta->program->module, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
+    }
+    lw_put_mask(gang, op->d, inside);
+    return op + 1;
+}

@@ -1,0 +1,224 @@
+/* sync.c: who waits for whom: lanes of a warp before instructions that name each other, threads of a CTA at barriers.
+ *
+ * Manual sections 9.7.13.1 (barrier), 9.7.13.2 (bar.warp.sync), 9.7.13.4 (fence). */
+#include "run/interp/interp.h"
+
+#include <stdlib.h>
+
+/* ---- Warps ------------------------------------------------------------------------------------------------ */
+
+static inline lw_mask live_lanes(const lw_gang *gang) { return gang->exist & ~gang->exited; }
+
+/* The lanes of one warp that find every lane that they name here, or gone for good. */
+static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t warp) {
+    uint32_t here = lw_mask_warp(gang->mask, warp), missing = lw_mask_warp(live_lanes(gang), warp) & ~here;
+    if (op->flags & LW_OP_IMM_A) return (uint32_t)op->imm & missing ? 0 : here;
+    const uint32_t *named = LW_SLOT(gang, uint32_t, op->a) + 32 * warp;
+    uint32_t complete = 0;
+    for (uint32_t left = here; left; left &= left - 1) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left);
+        if (!(named[lane] & missing)) complete |= 1u << lane;
+    }
+    return complete;
+}
+
+const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
+    if (LW_LIKELY(!(live_lanes(gang) & ~gang->mask))) return op + 1; /* everybody is here */
+    lw_mask complete = 0;
+    for (uint32_t warp = 0; warp < gang->lanes / 32; warp++)
+        if (lw_mask_warp(gang->mask, warp)) complete |= (lw_mask)complete_lanes(gang, op, warp) << (32 * warp);
+    lw_mask parked = gang->mask & ~complete;
+    if (LW_LIKELY(!parked)) return op + 1;
+    if (gang->force) {
+        gang->force = false;
+        return op + 1;
+    }
+    lw_gang_park(gang->frame, op->b, parked);
+    /* They come through the `block` operation again, which counts instructions. */
+    uint64_t instructions = op[-1].imm;
+    gang->lane_instructions -= instructions * lw_mask_count(parked);
+    gang->warp_instructions -= instructions * gang->active_warps;
+    if (!complete) return lw_gang_select(gang);
+    lw_gang_set_mask(gang, complete);
+    gang->warp_instructions += instructions * gang->active_warps;
+    return op + 1;
+}
+
+/* ---- CTA barriers: counting ------------------------------------------------------------------------------- */
+
+/* A warp counts as a whole once all of its lanes that can come have come. */
+static uint32_t count_warp(const lw_gang *gang, uint32_t warp, uint32_t came) {
+    uint32_t missing = lw_mask_warp(live_lanes(gang), warp) & ~came;
+    return came == 0 ? 0 : missing ? (uint32_t)__builtin_popcount(came) : LW_WARP_LANES;
+}
+
+static bool is_complete(const lw_cta *cta, const lw_barrier *barrier) {
+    uint32_t arrived = barrier->arrived;
+    for (uint32_t g = 0; g < cta->gang_count; g++) {
+        const lw_gang *gang = &cta->gangs[g];
+        const uint32_t *came = barrier->came + gang->first / LW_WARP_LANES;
+        for (uint32_t warp = 0; warp < gang->lanes / 32; warp++) {
+            if (!barrier->expected && lw_mask_warp(live_lanes(gang), warp) & ~came[warp]) return false;
+            arrived += count_warp(gang, warp, came[warp]);
+        }
+    }
+    return arrived >= barrier->expected;
+}
+
+static void note_arrivals(const lw_gang *gang, lw_barrier *barrier, lw_mask lanes) {
+    for (uint32_t warp = 0; warp < gang->lanes / 32; warp++) {
+        uint32_t now = lw_mask_warp(lanes, warp), *came = &barrier->came[gang->first / LW_WARP_LANES + warp];
+        if (*came & now) { /* .arrive does not wait, so a thread may be here for the second time */
+            barrier->arrived += count_warp(gang, warp, *came);
+            *came = 0;
+        }
+        *came |= now;
+    }
+}
+
+static void note_predicates(const lw_gang *gang, const lw_op *op, lw_barrier *barrier, lw_mask lanes) {
+    if (op->c != LW_BARRIER_red_popc && op->c != LW_BARRIER_red_and && op->c != LW_BARRIER_red_or) return;
+    lw_mask p = lw_get_mask(gang, op->e);
+    if (op->flags & LW_OP_NEGATE) p = ~p;
+    barrier->popc += lw_mask_count(lanes & p);
+    if (lanes & p) barrier->any = true;
+    if (lanes & ~p) barrier->all = false;
+}
+
+/* ---- CTA barriers: release -------------------------------------------------------------------------------- */
+
+static void put_result(const lw_frame *frame, const lw_op *op, const lw_barrier *barrier, lw_mask lanes) {
+    if (op->d == LW_NO_SLOT) return;
+    if (op->c == LW_BARRIER_red_popc) {
+        uint32_t *d = (uint32_t *)(frame->regs + op->d);
+        LW_FOR_LANES(lane, lanes) d[lane] = barrier->popc;
+    } else if (op->c == LW_BARRIER_red_and || op->c == LW_BARRIER_red_or) {
+        lw_mask *d = (lw_mask *)(frame->regs + op->d);
+        bool result = op->c == LW_BARRIER_red_and ? barrier->all : barrier->any;
+        *d = result ? *d | lanes : *d & ~lanes;
+    }
+}
+
+static void release_gang(lw_gang *gang, uint32_t number, const lw_barrier *barrier) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < gang->waits.count; i++) {
+        const lw_wait *wait = &gang->waits.at[i];
+        if (wait->barrier != number) {
+            gang->waits.at[kept++] = *wait;
+            continue;
+        }
+        put_result(wait->frame, wait->op, barrier, wait->lanes);
+        lw_gang_pend(wait->frame, wait->block, wait->lanes);
+        if (gang->state == LW_GANG_waiting) gang->state = LW_GANG_ready;
+    }
+    gang->waits.count = kept;
+}
+
+static void release_if_complete(lw_cta *cta, uint32_t number) {
+    lw_barrier *barrier = &cta->barriers[number];
+    if (!barrier->in_use || !is_complete(cta, barrier)) return;
+    for (uint32_t g = 0; g < cta->gang_count; g++) release_gang(&cta->gangs[g], number, barrier);
+    barrier->in_use = false;
+}
+
+void lw_cta_check_barriers(lw_cta *cta) {
+    for (uint32_t number = 0; number < LW_BARRIERS; number++) release_if_complete(cta, number);
+}
+
+/* ---- CTA barriers: the step ------------------------------------------------------------------------------- */
+
+/* What some lanes ask for. count 0: all threads. */
+typedef struct lw_request {
+    uint32_t number, count;
+    lw_mask lanes;
+} lw_request;
+
+/* The lanes of `left` that ask for the same as its first one. */
+static lw_request next_request(const lw_gang *gang, const lw_op *op, lw_mask left) {
+    const uint32_t *numbers = op->flags & LW_OP_IMM_A ? NULL : LW_SLOT(gang, uint32_t, op->a);
+    const uint32_t *counts = op->flags & (LW_OP_IMM_B | LW_OP_NO_B) ? NULL : LW_SLOT(gang, uint32_t, op->b);
+    uint32_t first = lw_mask_first(left);
+    lw_request request = {.number = numbers ? numbers[first] : (uint32_t)op->imm, .lanes = left};
+    if (!(op->flags & LW_OP_NO_B)) request.count = counts ? counts[first] : (uint32_t)(op->imm >> 32);
+    if (!numbers && !counts) return request;
+    LW_FOR_LANES(lane, left)
+        if ((numbers && numbers[lane] != request.number) || (counts && counts[lane] != request.count))
+            request.lanes &= ~LW_MASK_BIT(lane);
+    return request;
+}
+
+/* Two counts that mean the same: none given is all warps of the CTA. */
+static bool same_count(const lw_cta *cta, uint32_t a, uint32_t b) {
+    uint32_t all = (cta->threads + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
+    return (a ? a : all) == (b ? b : all);
+}
+
+static bool is_valid(const lw_cta *cta, const lw_op *op, const lw_request *request) {
+    if (request->number >= LW_BARRIERS || request->count % LW_WARP_LANES) return false;
+    bool needs_count = !(op->flags & LW_OP_NO_B) || op->c == LW_BARRIER_arrive;
+    if (needs_count && !request->count) return false;
+    const lw_barrier *barrier = &cta->barriers[request->number];
+    return !barrier->in_use || same_count(cta, barrier->expected, request->count);
+}
+
+/* Lanes will go on at the next block once the barrier opens. False: no memory. */
+static bool add_wait(lw_gang *gang, const lw_op *op, const lw_request *request) {
+    if (gang->waits.count == gang->waits.room) {
+        uint32_t room = gang->waits.room ? 2 * gang->waits.room : 8;
+        void *grown = realloc(gang->waits.at, room * sizeof *gang->waits.at);
+        if (!grown) return false;
+        gang->waits.at = grown;
+        gang->waits.room = room;
+    }
+    gang->waits.at[gang->waits.count++] = (lw_wait){
+        .frame = gang->frame, .op = op, .block = op[1].a, .barrier = request->number, .lanes = request->lanes};
+    return true;
+}
+
+/* Lanes arrive. False: trapped. */
+static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
+    lw_cta *cta = gang->cta;
+    uint32_t first = lw_mask_first(request->lanes);
+    lw_trap_record details = {.access = "barrier", .detail = request->number, .size = request->count};
+    if (!is_valid(cta, op, request)) return lw_gang_trap(gang, op, LW_TRAP_barrier, first, details), false;
+    lw_barrier *barrier = &cta->barriers[request->number];
+    if (!barrier->in_use) *barrier = (lw_barrier){.in_use = true, .expected = request->count, .all = true};
+    note_arrivals(gang, barrier, request->lanes);
+    note_predicates(gang, op, barrier, request->lanes);
+    if (op->c != LW_BARRIER_arrive && !add_wait(gang, op, request))
+        return lw_gang_trap(gang, op, LW_TRAP_memory, first, details), false;
+    release_if_complete(cta, request->number);
+    return true;
+}
+
+/* Where the whole CTA comes at once there is nobody to wait for. */
+static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_request *request) {
+    lw_barrier alone = {.all = true};
+    note_predicates(gang, op, &alone, request->lanes);
+    put_result(gang->frame, op, &alone, request->lanes);
+    return op + 1;
+}
+
+const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
+    lw_cta *cta = gang->cta;
+    lw_request request = next_request(gang, op, gang->mask);
+    if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live && is_valid(cta, op, &request) &&
+        !cta->barriers[request.number].in_use && op->c != LW_BARRIER_arrive && same_count(cta, request.count, 0))
+        return pass_together(gang, op, &request);
+    for (lw_mask left = gang->mask; left; left &= ~request.lanes) {
+        request = next_request(gang, op, left);
+        if (!arrive(gang, op, &request)) return NULL;
+    }
+    return op->c == LW_BARRIER_arrive ? op + 1 : lw_gang_select(gang);
+}
+
+/* ---- Fences ------------------------------------------------------------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wtsan" /* gcc's thread sanitizer does not see fences; ours order guest memory only */
+#endif
+const lw_op *lw_step_fence(lw_gang *gang, const lw_op *op) {
+    (void)gang;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return op + 1;
+}

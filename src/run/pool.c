@@ -1,0 +1,183 @@
+/* pool.c: the worker threads of a context.
+ *
+ * Launches that have CTAs left to begin are in a list; an idle worker joins the first of them. Threads start with the first launch
+ * that has work for them, so that a context costs nothing until then. A launch of one CTA never wakes anyone. */
+#include "run/grid.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct lw_job {
+    lw_grid *grid;
+    uint32_t workers; /* at work on it, the launching thread not counted */
+    struct lw_job *next;
+    pthread_cond_t left; /* a worker left */
+} lw_job;
+
+struct lw_pool {
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    lw_job *jobs;
+    lw_seat *seats; /* free ones, for launching threads */
+    uint32_t threads, started;
+    bool ending;
+    pthread_t ids[]; /* threads - 1 */
+};
+
+static bool has_work(const lw_grid *grid) {
+    return atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->cta_count && !atomic_load(&grid->ended);
+}
+
+static lw_job *find_job(lw_pool *pool) {
+    for (lw_job *job = pool->jobs; job; job = job->next)
+        if (has_work(job->grid)) return job;
+    return NULL;
+}
+
+static void *worker(void *argument) {
+    lw_pool *pool = argument;
+    lw_seat seat = {0};
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->ending) {
+        lw_job *job = find_job(pool);
+        if (!job) {
+            pthread_cond_wait(&pool->work, &pool->lock);
+            continue;
+        }
+        job->workers++;
+        pthread_mutex_unlock(&pool->lock);
+        lw_grid_work(&seat, job->grid);
+        pthread_mutex_lock(&pool->lock);
+        if (--job->workers == 0) pthread_cond_signal(&job->left);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    lw_seat_end(&seat);
+    return NULL;
+}
+
+/* Starts threads until there are `wanted`, or as many as the system gives. Signals are for the program's own threads. */
+static void start_workers(lw_pool *pool, uint32_t wanted) {
+    if (pool->started >= wanted) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool->started < wanted && !pthread_create(&pool->ids[pool->started], NULL, worker, pool)) pool->started++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+lw_pool *lw_pool_new(uint32_t threads) {
+    if (!threads) threads = 1;
+    lw_pool *pool = calloc(1, sizeof *pool + (threads - 1) * sizeof pool->ids[0]);
+    if (!pool) return NULL;
+    pool->threads = threads;
+    if (pthread_mutex_init(&pool->lock, NULL)) goto no_lock;
+    if (pthread_cond_init(&pool->work, NULL)) goto no_condition;
+    return pool;
+no_condition:
+    pthread_mutex_destroy(&pool->lock);
+no_lock:
+    free(pool);
+    return NULL;
+}
+
+void lw_pool_free(lw_pool *pool) {
+    if (!pool) return;
+    pthread_mutex_lock(&pool->lock);
+    pool->ending = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->ids[i], NULL);
+    for (lw_seat *next; pool->seats; pool->seats = next) {
+        next = pool->seats->next;
+        lw_seat_end(pool->seats);
+        free(pool->seats);
+    }
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->lock);
+    free(pool);
+}
+
+static lw_seat *take_seat(lw_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    lw_seat *seat = pool->seats;
+    if (seat) pool->seats = seat->next;
+    pthread_mutex_unlock(&pool->lock);
+    return seat ? seat : calloc(1, sizeof *seat);
+}
+
+static void put_seat(lw_pool *pool, lw_seat *seat) {
+    pthread_mutex_lock(&pool->lock);
+    seat->next = pool->seats;
+    pool->seats = seat;
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void offer(lw_pool *pool, lw_job *job) {
+    uint64_t others = job->grid->cta_count - 1;
+    uint32_t wanted = others < pool->threads - 1 ? (uint32_t)others : pool->threads - 1;
+    pthread_mutex_lock(&pool->lock);
+    start_workers(pool, wanted);
+    lw_job **link = &pool->jobs;
+    while (*link) link = &(*link)->next;
+    *link = job;
+    if (wanted == pool->threads - 1) pthread_cond_broadcast(&pool->work);
+    else
+        for (uint32_t i = 0; i < wanted; i++) pthread_cond_signal(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* Until all who joined have left; the program and everything else of the launch may go away then. */
+static void withdraw(lw_pool *pool, lw_job *job, void (*progress)(void *user), void *user) {
+    pthread_mutex_lock(&pool->lock);
+    lw_job **link = &pool->jobs;
+    while (*link != job) link = &(*link)->next;
+    *link = job->next;
+    while (job->workers) {
+        if (!progress) {
+            pthread_cond_wait(&job->left, &pool->lock);
+            continue;
+        }
+        double until = lw_clock() + LW_PROGRESS_SECONDS;
+        struct timespec at = {.tv_sec = (time_t)until, .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
+        if (pthread_cond_timedwait(&job->left, &pool->lock, &at) != ETIMEDOUT) continue;
+        pthread_mutex_unlock(&pool->lock);
+        progress(user);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static bool job_init(lw_job *job, lw_grid *grid) {
+    *job = (lw_job){.grid = grid};
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes)) return false;
+    bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(&job->left, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return made;
+}
+
+void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user) {
+    enum { BATCH_MOST = 16, BATCHES_EACH = 64 };
+    lw_seat *seat = take_seat(pool);
+    if (!seat) {
+        grid->trap.kind = LW_TRAP_memory;
+        return;
+    }
+    uint64_t batch = grid->cta_count / ((uint64_t)pool->threads * BATCHES_EACH);
+    grid->batch = grid->cooperative || !batch ? 1 : batch < BATCH_MOST ? (uint32_t)batch : BATCH_MOST;
+    grid->limited = grid->stops || grid->deadline > 0 || grid->step_limit;
+    seat->progress = progress;
+    seat->user = user;
+    seat->progress_next = progress ? lw_clock() + LW_PROGRESS_SECONDS : 0;
+    lw_job job;
+    bool shared = pool->threads > 1 && grid->cta_count > 1 && job_init(&job, grid);
+    if (shared) offer(pool, &job);
+    lw_grid_work(seat, grid);
+    if (shared) {
+        withdraw(pool, &job, progress, user);
+        pthread_cond_destroy(&job.left);
+    }
+    put_seat(pool, seat);
+}

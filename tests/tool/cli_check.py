@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""`lanewise check`, `format` and `dump`."""
+
+import os
+import stat
+
+import cli
+
+GOOD = cli.module(cli.kernel("add", ".u64 .ptr .global .align 4 p", ".u32 n", ".align 8 .b8 s[16]",
+                             body=".reg .b32 %r<2>;\n    ld.param.u32 %r1, [n];\n    ret;", directives=".reqntid 32, 2, 1"),
+                  cli.kernel("empty"),
+                  ".func helper()\n{\n    ret;\n}\n")
+BAD = cli.HEADER + ".visible .entry k()\n{ .reg .b32 %r<2>;\n    bogus.u32 %r1;\n    ret;\n}\n"
+UGLY = GOOD.replace("    ", "\t\t").replace(", ", "  ,").replace(";\n", " ; // a comment\n")
+
+
+def old_instruction():
+    """A file that is right but for a warning: shfl without .sync is deprecated from PTX 6.0 on."""
+    return (".version 6.0\n.target sm_60\n.address_size 64\n" +
+            cli.kernel("k", body=".reg .b32 %r<3>;\n    mov.u32 %r1, 0;\n    shfl.idx.b32 %r2, %r1, 0, 31;\n    ret;"))
+
+
+class Check(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.file("good.ptx", GOOD)
+        self.file("bad.ptx", BAD)
+
+    def test_good(self):
+        self.gives(["check", "good.ptx"], err="good.ptx: no errors; 2 kernels, 1 function, 4 instructions\n")
+        self.gives(["check", "-q", "good.ptx"])
+        self.gives(["check", "-"], stdin=GOOD, err="<stdin>: no errors; 2 kernels, 1 function, 4 instructions\n")
+
+    def test_bad(self):
+        code, out, err = self.shows(["check", "bad.ptx"], 1)
+        self.assertEqual(out, "")
+        self.assertRegex(err, r"^bad\.ptx:6:5: error\[LW\d{4}\]: .*bogus.*\n     6 \|     bogus\.u32 %r1;\n       \|     \^")
+        self.assertTrue(err.endswith("bad.ptx: 1 error, 0 warnings\n"), err)
+        self.assertTrue(err.startswith(self.lanewise("check", "-q", "bad.ptx")[2]))
+
+    def test_several(self):
+        code, out, err = self.shows(["check", "good.ptx", "bad.ptx", "good.ptx"], 1)
+        self.assertTrue(err.endswith("3 files: 1 error, 0 warnings\n"), err)
+        self.gives(["check", "good.ptx", "good.ptx"], err="2 files: 0 errors, 0 warnings\n")
+
+    def test_missing_file(self):
+        missing = "lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n"
+        self.gives(["check", "no.ptx"], 5, err=missing)
+        self.gives(["check", "no.ptx", "good.ptx"], 5, err=missing + "2 files: 0 errors, 0 warnings\n")
+        self.shows(["check", "no.ptx", "bad.ptx"], 5)
+        self.gives(["check", "."], 5, err="lanewise: error[LW6000]: cannot read '.': Is a directory\n")
+
+    def test_list(self):
+        lines = ["add(.u64 .ptr p, .u32 n, .b8[16] s) .reqntid 32,2,1", "empty()"]
+        self.gives(["check", "-q", "--list", "good.ptx"], out="".join(f"{line}\n" for line in lines))
+        self.gives(["check", "-ql", "good.ptx", "good.ptx"], out="".join(f"good.ptx: {line}\n" for line in lines) * 2)
+        self.assertEqual(self.lanewise("check", "-l", "bad.ptx")[:2], (1, ""))
+
+    def test_warnings(self):
+        self.file("old.ptx", old_instruction())
+        code, out, err = self.shows(["check", "old.ptx"], 0)
+        self.assertRegex(err, r"^old\.ptx:8:5: warning\[LW\d{4}\]: ")
+        self.assertTrue(err.endswith("old.ptx: 0 errors, 1 warning\n"), err)
+        self.gives(["check", "old.ptx", "--werror"], 1, err=err)
+        self.gives(["check", "-q", "old.ptx"])
+        self.gives(["check", "-q", "--werror", "old.ptx"], 1)
+
+    def test_any_bytes(self):
+        for name, data in (("empty", b""), ("zeros", bytes(100)), ("high", bytes(range(256))), ("open", b"/*"), ("deep", b"{" * 5000)):
+            self.file(name, data)
+            code, out, err = self.lanewise("check", name)
+            self.assertEqual((code, out), (1, ""), name)
+            self.assertRegex(err, r"error\[LW\d{4}\]")
+
+
+class Format(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.file("good.ptx", GOOD)
+        self.file("ugly.ptx", UGLY)
+        self.file("bad.ptx", cli.HEADER + ".visible .entry k(\n")
+
+    def test_canonical(self):
+        code, out, err = self.lanewise("format", "good.ptx")
+        self.assertEqual((code, err), (0, ""))
+        self.gives(["format", "ugly.ptx"], out=out)
+        self.gives(["format", "-"], stdin=out, out=out)
+        self.assertNotIn("comment", out)
+
+    def test_output(self):
+        want = self.lanewise("format", "good.ptx")[1]
+        self.gives(["format", "ugly.ptx", "-o", "out.ptx"])
+        self.assertEqual((self.folder / "out.ptx").read_text(), want)
+        self.gives(["format", "ugly.ptx", "-o", "no/out.ptx"], 5,
+                   err="lanewise: error[LW6001]: cannot write 'no/out.ptx': No such file or directory\n")
+
+    def test_in_place(self):
+        want = self.lanewise("format", "good.ptx")[1]
+        os.chmod(self.folder / "ugly.ptx", 0o640)
+        self.gives(["format", "-i", "ugly.ptx", "good.ptx"])
+        for name in ("ugly.ptx", "good.ptx"):
+            self.assertEqual((self.folder / name).read_text(), want)
+        self.assertEqual(stat.S_IMODE(os.stat(self.folder / "ugly.ptx").st_mode), 0o640)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["bad.ptx", "good.ptx", "ugly.ptx"])
+
+    def test_errors_write_nothing(self):
+        before = (self.folder / "bad.ptx").read_text()
+        for options in (["-i"], ["-o", "out.ptx"], []):
+            code, out, err = self.lanewise("format", "bad.ptx", *options)
+            self.assertEqual((code, out), (1, ""))
+            self.assertRegex(err, r"^bad\.ptx:\d+:\d+: error\[LW\d{4}\]: ")
+        self.assertEqual((self.folder / "bad.ptx").read_text(), before)
+        self.assertFalse((self.folder / "out.ptx").exists())
+
+    def test_unknown_instructions_are_kept(self):
+        self.shows(["format", "-"], stdin=BAD, out=["bogus.u32"])
+
+    def test_usage(self):
+        self.shows(["format", "-i", "-o", "x", "good.ptx"], 2, err=["lanewise format: -i and -o exclude each other\n"])
+        self.shows(["format", "good.ptx", "ugly.ptx"], 2, err=["lanewise format: several files can only be formatted in place: -i\n"])
+        self.gives(["format", "no.ptx"], 5, err="lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n")
+
+
+class Dump(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.file("good.ptx", GOOD)
+        self.file("bad.ptx", BAD)
+
+    def test_tokens(self):
+        self.gives(["dump", "--stage", "tokens", "-"], stdin="add.u32 %r1, 0x1F; // no token\n\"a\" 0f3F800000\n",
+                   out="    1:1   name   add\n    1:4   dot    .u32\n    1:9   name   %r1\n    1:12  punct  ,\n"
+                       "    1:14  int    0x1F  0x1f\n    1:18  punct  ;\n    2:1   string \"a\"\n"
+                       "    2:5   float  0f3F800000  0x3f800000\n    3:1   end    \n")
+
+    def test_tokens_hold_the_text(self):
+        """Every byte but blanks and comments is in some token, in order."""
+        out = self.lanewise("dump", "-s", "tokens", "good.ptx")[1]
+        self.assertEqual(out.splitlines()[0], "    1:1   dot    .version")
+        self.assertTrue(out.splitlines()[-1].split()[1] == "end")
+        words = [line[17:].split("  ")[0] for line in out.splitlines()[:-1]]
+        self.assertEqual("".join(words), "".join(GOOD.split()))
+
+    def test_module(self):
+        self.shows(["dump", "-s", "module", "good.ptx"],
+                   out=["version 7.0, target sm_70, address size 64, 4 instructions\n", "entry add: 2 instructions",
+                        "param  .param .u64 p  size 8 align 8 pointer global align 4\n", "size 16 align 8\n", ".reqntid 32, 2, 1\n",
+                        "ld.param.u32 %r1, [n];\n", "func helper: 1 instructions"])
+        code, out, err = self.lanewise("dump", "-s", "module", "-k", "empty", "good.ptx")
+        self.assertIn("entry empty:", out)
+        self.assertNotIn("entry add:", out)
+
+    def test_program(self):
+        code, out, err = self.lanewise("dump", "-s", "program", "good.ptx")
+        self.assertEqual((code, err), (0, ""))
+        for text in ("kernel add: ", "kernel empty: ", " ld param.b32 ", " ret\n"):
+            self.assertIn(text, out)
+        code, out, err = self.lanewise("dump", "-s", "program", "-k", "empty", "good.ptx")
+        self.assertEqual((code, err), (0, ""))
+        self.assertNotIn("kernel add: ", out)
+
+    def test_errors(self):
+        for stage in ("module", "program"):
+            code, out, err = self.lanewise("dump", "-s", stage, "bad.ptx")
+            self.assertEqual(code, 1)
+            self.assertRegex(err, r"^bad\.ptx:6:5: error\[LW\d{4}\]: .*bogus")
+            self.shows(["dump", "-s", stage, "-k", "nix", "good.ptx"], 2, err=["lanewise: error[LW4000]: the module has no kernel named 'nix'\n"])
+
+    def test_usage(self):
+        self.shows(["dump", "good.ptx"], 2, err=["lanewise dump: --stage is needed\n"])
+        self.shows(["dump", "-s", "llvm2", "good.ptx"], 2, err=["lanewise dump: 'llvm2' is no stage; tokens, module and program are\n"])
+        self.shows(["dump", "-s", "tokens", "a", "b"], 2, err=["lanewise dump: only one FILE can be dumped\n"])
+        self.gives(["dump", "-s", "tokens", "no.ptx"], 5, err="lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n")
+
+
+if __name__ == "__main__":
+    cli.main()

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""`lanewise run`: choosing the kernel, the launch, limits, traps, statistics, progress. The kernels are small enough to be worked out
+by hand."""
+
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import time
+
+import cli
+
+NOOP = cli.kernel("noop", ".u64 p")
+
+# out[i] = in[i] * n + tid of the grid, for u32
+SCALE = cli.kernel("scale", ".u64 from", ".u64 to", ".u32 n", body="""
+    .reg .b64 %rd<4>;
+    .reg .b32 %r<8>;
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ntid.x;
+    mov.u32 %r3, %ctaid.x;
+    mad.lo.u32 %r4, %r3, %r2, %r1;
+    ld.param.u64 %rd1, [from];
+    ld.param.u64 %rd2, [to];
+    ld.param.u32 %r5, [n];
+    mul.wide.u32 %rd3, %r4, 4;
+    add.u64 %rd1, %rd1, %rd3;
+    add.u64 %rd2, %rd2, %rd3;
+    ld.global.u32 %r6, [%rd1];
+    mad.lo.u32 %r7, %r6, %r5, %r4;
+    st.global.u32 [%rd2], %r7;
+    ret;""")
+
+# Stores each parameter's bytes behind one another, where p points to.
+STORE = cli.kernel("store", ".u64 p", ".u8 a", ".s16 b", ".b32 c", ".f32 d", ".f64 e", ".align 8 .b8 s[16]", body="""
+    .reg .b64 %rd<5>;
+    .reg .b32 %r<3>;
+    .reg .b16 %h<3>;
+    ld.param.u64 %rd1, [p];
+    ld.param.u8 %h1, [a];
+    st.global.u8 [%rd1], %h1;
+    ld.param.u16 %h2, [b];
+    st.global.u16 [%rd1+2], %h2;
+    ld.param.u32 %r1, [c];
+    st.global.u32 [%rd1+4], %r1;
+    ld.param.b32 %r2, [d];
+    st.global.b32 [%rd1+8], %r2;
+    ld.param.b64 %rd2, [e];
+    st.global.b64 [%rd1+16], %rd2;
+    ld.param.b64 %rd3, [s];
+    st.global.b64 [%rd1+24], %rd3;
+    ld.param.b64 %rd4, [s+8];
+    st.global.b64 [%rd1+32], %rd4;
+    ret;""")
+
+# Stores the launch's shape.
+SHAPE = """
+    .reg .b64 %rd1;
+    .reg .b32 %r<7>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %nctaid.x;
+    mov.u32 %r2, %nctaid.y;
+    mov.u32 %r3, %nctaid.z;
+    mov.u32 %r4, %ntid.x;
+    mov.u32 %r5, %ntid.y;
+    mov.u32 %r6, %ntid.z;
+    st.global.u32 [%rd1], %r1;
+    st.global.u32 [%rd1+4], %r2;
+    st.global.u32 [%rd1+8], %r3;
+    st.global.u32 [%rd1+12], %r4;
+    st.global.u32 [%rd1+16], %r5;
+    st.global.u32 [%rd1+20], %r6;
+    ret;"""
+
+LOOP = cli.kernel("loop", body="again:\n    bra again;")
+TRAP = cli.kernel("trap_store", ".u64 p", body="""
+    .reg .b64 %rd1;
+    .reg .b32 %r1;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, 7;
+    st.global.u32 [%rd1+64], %r1;
+    ret;""")
+
+
+class Kernels(cli.Case):
+    def test_one_kernel_needs_no_name(self):
+        self.file("k.ptx", cli.module(NOOP))
+        self.gives(["run", "k.ptx", "-a", "u32[1]"])
+        self.gives(["run", "k.ptx", "--kernel", "noop", "-a", "u32[1]"])
+        self.gives(["run", "-", "-a", "u32[1]"], stdin=cli.module(NOOP))
+
+    def test_choice(self):
+        self.file("k.ptx", cli.module(NOOP, cli.kernel("other")))
+        self.gives(["run", "k.ptx", "-k", "other"])
+        kernels = "  kernel: noop\n  kernel: other\n"
+        self.gives(["run", "k.ptx"], 2, err=f"lanewise: error[LW6026]: the file has 2 kernels; choose one with --kernel\n{kernels}")
+        self.gives(["run", "k.ptx", "-k", "othre"], 2,
+                   err=f"lanewise: error[LW6026]: the file has no kernel named 'othre'\n  did you mean 'other'?\n{kernels}")
+        self.file("none.ptx", cli.HEADER)
+        self.gives(["run", "none.ptx"], 2, err="lanewise: error[LW6026]: the file has no kernel\n")
+
+    def test_files(self):
+        self.gives(["run", "no.ptx"], 5, err="lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n")
+        self.gives(["run", "."], 5, err="lanewise: error[LW6000]: cannot read '.': Is a directory\n")
+        self.shows(["run", "a", "b"], 2, err=["lanewise run: only one FILE can be run; kernel arguments follow --arg\n"])
+        self.file("bad.ptx", cli.HEADER + ".visible .entry k() {\n    bogus.u32 %r1;\n}\n")
+        code, out, err = self.shows(["run", "bad.ptx"], 1)
+        self.assertRegex(err, r"^bad\.ptx:5:\d+: error\[LW\d{4}\]: ")
+        self.assertEqual(out, "")
+
+    def test_a_bad_argument_is_told_before_the_file_is_read(self):
+        self.shows(["run", "no.ptx", "-a", "x"], 2, err=["LW6010"])
+
+    def test_not_executable(self):
+        """A known instruction without an implementation refuses the kernel, and names its line."""
+        self.file("k.ptx", cli.module(cli.kernel("k", body=".reg .b32 %r<3>;\n    lg2.approx.f32 %r1, %r2;\n    ret;")))
+        code, out, err = self.shows(["run", "k.ptx"], 1, err=["LW3000"])
+        self.assertRegex(err, r"^k\.ptx:7:\d+: error\[LW3000\]: 'lg2\.approx\.f32'")
+
+
+class Options(cli.Case):
+    def setUp(self):
+        super().setUp()
+        self.file("k.ptx", cli.module(cli.kernel("k")))
+
+    def test_bad_values(self):
+        for option, value, why in (
+                ("--grid", "0", "each number of a shape must be from 1 to 4294967295"),
+                ("--grid", "4294967296", "each number of a shape must be from 1 to 4294967295"),
+                ("--grid", "-1", "each number of a shape must be from 1 to 4294967295"),
+                ("--grid", "", "a shape is written X, X,Y or X,Y,Z"),
+                ("--grid", "1x2", "a shape is written X, X,Y or X,Y,Z"),
+                ("--grid", "1,", "a shape is written X, X,Y or X,Y,Z"),
+                ("--block", "1,2,3,4", "a shape has at most three numbers"),
+                ("--block", "1,2,3,", "a shape has at most three numbers"),
+                ("--smem", "x", "this is no whole number"),
+                ("--smem", "1k", "this is no whole number"),
+                ("--smem", "4G", "this is too large, or negative"),
+                ("--smem", "-1", "this is too large, or negative"),
+                ("--seed", "1K", "this is no whole number"),
+                ("--seed", "18446744073709551616", "this is too large, or negative"),
+                ("--threads", "0", "this must be above 0"),
+                ("--threads", "4097", "this is too large, or negative"),
+                ("--timeout", "0", "this must be above 0 and below 1e9"),
+                ("--timeout", "-1", "this must be above 0 and below 1e9"),
+                ("--timeout", "nan", "this must be above 0 and below 1e9"),
+                ("--timeout", "1s", "this is no number of seconds"),
+                ("--step-limit", "0", "this must be above 0"),
+                ("--step-limit", "1.5", "this is no whole number"),
+                ("--memory", "x", "this is no whole number"),
+                ("--stack", "x", "this is no whole number")):
+            self.gives(["run", "k.ptx", option, value], 2, err=f"lanewise: error[LW6003]: {option} '{value}': {why}\n")
+        self.gives(["run", "k.ptx", "--stats=xml"], 2,
+                   err="lanewise: error[LW6003]: --stats 'xml': only --stats and --stats=json are known\n")
+        self.shows(["run", "k.ptx", "--cpu", "v9"], 2, err=["LW6003]: --cpu 'v9': the levels are "])
+
+    def test_good_values(self):
+        self.gives(["run", "k.ptx", "--grid", "2,3", "--block", "0x10", "--smem", "1K", "--threads", "1", "--timeout", "1e3",
+                    "--step-limit", "1M", "--cpu", "portable", "--memory", "64M", "--stack", "4K", "-q", "--seed", "7"])
+
+    def test_options_after_the_file(self):
+        self.gives(["run", "--grid", "1", "k.ptx", "--block=2"])
+        os.rename(self.folder / "k.ptx", self.folder / "-k.ptx")
+        self.gives(["run", "--grid", "1", "--", "-k.ptx"])
+
+    def test_block_too_large(self):
+        self.shows(["run", "k.ptx", "--block", "1025"], 2, err=["lanewise: error[LW6027]: the launch was refused: "])
+
+    def test_memory_limit(self):
+        self.file("p.ptx", cli.module(NOOP))
+        self.shows(["run", "p.ptx", "--memory", "64K", "-a", "u8[1M]"], 6, err=["lanewise: error[LW6005]: out of memory: "])
+        self.shows(["run", "p.ptx", "-a", "u64[256G]"], 6, err=["lanewise: error[LW6005]: out of memory: "])
+
+
+class Results(cli.Case):
+    def test_arguments_arrive(self):
+        self.file("k.ptx", cli.module(STORE))
+        self.gives(["run", "k.ptx", "-a", "b8[40]:out=o.bin", "-a", "u8=200", "-a", "s16=-2", "-a", "b32=0xdeadbeef",
+                    "-a", "f32=1.5", "-a", "f64=-0.1", "-a", "u64[2]=1,0x8000000000000000"])
+        self.assertEqual((self.folder / "o.bin").read_bytes(),
+                         struct.pack("<BxhIf4xdQQ", 200, -2, 0xdeadbeef, 1.5, -0.1, 1, 1 << 63))
+
+    def test_buffers_in_and_out(self):
+        self.file("k.ptx", cli.module(SCALE))
+        data = [(i * 2654435761) & 0xffffffff for i in range(1000)]
+        self.file("in.bin", struct.pack("<1000I", *data))
+        self.gives(["run", "k.ptx", "-g", "10", "-b", "100", "-a", "u32[]=@in.bin", "-a", "u32[1000]:out=out.bin", "-a", "u32=3"])
+        self.assertEqual((self.folder / "out.bin").read_bytes(), struct.pack("<1000I", *((v * 3 + i) & 0xffffffff for i, v in enumerate(data))))
+        self.gives(["run", "k.ptx", "-b", "4", "-a", "s32[]=-1,0,1,2:print", "-a", "s32[4]:print", "-a", "s32=-10"],
+                   out="arg 0 s32[4]: -1 0 1 2\narg 1 s32[4]: 10 1 -8 -17\n")
+
+    def test_shapes(self):
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u64 p", body=SHAPE)))
+        for options, want in (([], "1 1 1 1 1 1"), (["-g", "2,3,4", "-b", "5,6,7"], "2 3 4 5 6 7"), (["--block", "33"], "1 1 1 33 1 1"),
+                              (["--grid=1,9"], "1 9 1 1 1 1")):
+            self.gives(["run", "k.ptx", *options, "-a", "u32[6]:print"], out=f"arg 0 u32[6]: {want}\n")
+
+    def test_block_by_reqntid(self):
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u64 p", body=SHAPE, directives=".reqntid 8, 4, 2")))
+        self.gives(["run", "k.ptx", "-a", "u32[6]:print"], out="arg 0 u32[6]: 1 1 1 8 4 2\n")
+        self.shows(["run", "k.ptx", "-b", "8", "-a", "u32[6]:print"], 2, err=["LW6027"])
+
+
+class Ends(cli.Case):
+    def test_trap(self):
+        self.file("k.ptx", cli.module(TRAP))
+        code, out, err = self.shows(["run", "k.ptx", "-a", "u32[4]=5:print:out=o.bin"], 3)
+        self.assertEqual(out, "")
+        self.assertFalse((self.folder / "o.bin").exists())
+        for word in ("k.ptx:11:5: error[LW5000]: store of 4 bytes", "kernel 'trap_store', CTA (0,0,0), thread (0,0,0)"):
+            self.assertIn(word, err)
+
+    def test_timeout(self):
+        self.file("k.ptx", cli.module(LOOP))
+        self.shows(["run", "k.ptx", "--timeout", "0.2"], 4, err=["lanewise: error[LW6028]: kernel 'loop' was stopped: "])
+
+    def test_step_limit(self):
+        self.file("k.ptx", cli.module(LOOP))
+        self.shows(["run", "k.ptx", "--step-limit", "100K"], 4, err=["lanewise: error[LW6028]: kernel 'loop' was stopped: "])
+
+    def test_interrupt(self):
+        self.file("k.ptx", cli.module(LOOP))
+        process = subprocess.Popen([self.tool, "run", "k.ptx"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out, err), (130, "", "lanewise: error[LW6028]: kernel 'loop' was stopped: interrupted\n"))
+
+
+class Statistics(cli.Case):
+    def test_text(self):
+        self.file("k.ptx", cli.module(SCALE))
+        code, out, err = self.lanewise("run", "k.ptx", "-g", "2", "-b", "48", "-a", "u32[96]", "-a", "u32[96]", "-a", "u32=1", "--stats",
+                                       "--threads", "1")
+        self.assertEqual((code, out), (0, ""))
+        # 14 instructions; 2 CTAs of one whole warp and one half warp
+        self.assertRegex(err, r"(?s)^kernel +scale\nlaunch +grid 2,1,1  block 48,1,1  96 threads\n"
+                              r"instructions +56 of warps, 1,344 of lanes\nlanes active +24\.0 of 32 \(75\.0 %\)\n"
+                              r"time +\d+\.\d{6} s\nrate +\S+( [kMGT])? lane-instructions/s\ncpu +\w+, 1 thread\n$")
+
+    def test_json(self):
+        self.file("k.ptx", cli.module(SCALE))
+        code, out, err = self.lanewise("run", "k.ptx", "-g", "2,2", "-b", "32", "-a", "u32[64]", "-a", "u32[64]:print", "-a", "u32=1",
+                                       "--stats=json", "--cpu", "portable")
+        self.assertEqual(code, 0)
+        self.assertTrue(out.startswith("arg 1 u32[64]: 0 1 2"))
+        stats = json.loads(err)
+        self.assertEqual({k: v for k, v in stats.items() if "second" not in k and k != "worker_threads"},
+                         {"kernel": "scale", "grid": [2, 2, 1], "block": [32, 1, 1], "ctas": 4, "threads": 128,
+                          "warp_instructions": 56, "lane_instructions": 1792, "lanes_active": 32, "cpu": "portable"})
+        self.assertGreater(stats["seconds"], 0)
+        self.assertGreater(stats["worker_threads"], 0)
+
+    def test_none_by_default(self):
+        self.file("k.ptx", cli.module(cli.kernel("k")))
+        self.gives(["run", "k.ptx"])
+
+
+class Progress(cli.Case):
+    def on_terminal(self, *args, env=None):
+        """Exit code, and what a terminal at standard error gets."""
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen([self.tool, *args], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=theirs, env={**os.environ, "TERM": "xterm", **(env or {})})
+        os.close(theirs)
+        seen = b""
+        while True:
+            try:
+                if select.select([ours], [], [], 60)[0]:
+                    piece = os.read(ours, 65536)
+                    if piece:
+                        seen += piece
+                        continue
+            except OSError:  # the other end is closed
+                pass
+            break
+        os.close(ours)
+        return process.wait(timeout=60), seen.decode()
+
+    def test_bar(self):
+        self.file("k.ptx", cli.module(LOOP))
+        code, seen = self.on_terminal("run", "k.ptx", "--timeout", "1.5")
+        self.assertEqual(code, 4)
+        self.assertRegex(seen, r"\r\[[#.]{24}\] +\d+%  \S+( [kMGTP])? lane-instructions/s  \d\.\d s")
+        self.assertIn("\r\33[K", seen)
+
+    def test_quiet_places(self):
+        self.file("k.ptx", cli.module(LOOP))
+        for args, env in ((["--quiet"], {}), ([], {"TERM": "dumb"})):
+            self.assertNotIn("lane-instructions", self.on_terminal("run", "k.ptx", "--timeout", "1.2", *args, env=env)[1])
+        self.assertNotIn("lane-instructions", self.lanewise("run", "k.ptx", "--timeout", "1.2")[2])
+
+    def test_short_runs_show_none(self):
+        self.file("k.ptx", cli.module(cli.kernel("k")))
+        self.assertEqual(self.on_terminal("run", "k.ptx"), (0, ""))
+
+    def test_colours(self):
+        self.assertIn("\33[1;31merror", self.on_terminal("run", "no.ptx", env={"NO_COLOR": ""})[1])
+        self.assertNotIn("\33", self.on_terminal("run", "no.ptx", env={"NO_COLOR": "1"})[1])
+
+
+if __name__ == "__main__":
+    cli.main()
