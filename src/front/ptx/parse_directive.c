@@ -80,10 +80,10 @@ static bool is_data_type(const lw_parser *p) {
     return word->value == LW_T_b8 || word->value == LW_T_b16 || word->value == LW_T_b32 || word->value == LW_T_b64;
 }
 
-/* number   label   label+number   label-label */
+/* number   label   label+number   label-label; a section's name counts as a label */
 static bool put_datum(lw_parser *p, lw_chars *text) {
     if (lw_parser_at(p, '-')) put_token(p, text);
-    else if (p->token.kind == LW_TOKEN_NAME) {
+    else if (p->token.kind == LW_TOKEN_NAME || (p->token.kind == LW_TOKEN_DOT && !lw_parser_word(p))) {
         put_token(p, text);
         if (!lw_parser_at(p, '+') && !lw_parser_at(p, '-')) return true;
         bool minus = lw_parser_at(p, '-');
