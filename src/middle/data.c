@@ -125,7 +125,7 @@ static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t 
 
 void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
-    uint32_t count, elements[8];
+    uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
     if (form.is_volatile) note_racy(l);
     const lw_operand *d = &i->operands[0];
@@ -161,7 +161,7 @@ void lw_lower_ld_param(lw_lower *l, const lw_instruction *i) { lw_lower_ld(l, i)
 
 void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
-    uint32_t count, elements[8];
+    uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
     if (form.is_volatile) note_racy(l);
     const lw_operand *b = &i->operands[1];

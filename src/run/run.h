@@ -274,6 +274,12 @@ typedef struct lw_grid {
 /* The record of a CTA in which nothing can run any more. */
 void lw_trap_deadlock(lw_cta *cta);
 
+/* A trap in one line, by the row of isa/diag/trap.def that is returned; and with its place in the source and its thread. */
+lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
+void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message);
+/* "12 bytes past the end of the 4096-byte allocation at 0x…" */
+void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size);
+
 /* The interpreter at one CPU level: a step for every operation code. */
 typedef struct lw_level {
     const char *name;

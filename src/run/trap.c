@@ -1,6 +1,10 @@
 /* trap.c: what happened, in words: records of traps, their messages, their reports. */
 #include "run/run.h"
 
+#include <stdio.h>
+
+enum { LW_NULL_PAGE = 4096 }; /* what is reached through a null pointer and a small offset */
+
 /* ---- Deadlocks ------------------------------------------------------------------------------------------- */
 
 /* The first lanes of a gang that wait: at a barrier of the CTA, else for other lanes of their warp. */
@@ -49,4 +53,152 @@ void lw_trap_deadlock(lw_cta *cta) {
     trap.warp = (gang->first + trap.lane) / LW_WARP_LANES;
     trap.lane %= LW_WARP_LANES;
     cta->trap = trap;
+}
+
+/* ---- Words ----------------------------------------------------------------------------------------------- */
+
+static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
+
+/* Where an address is from what is allocated. */
+void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size) {
+    uint32_t above = lw_ranges_above(ranges, address);
+    const lw_range *below = above ? &ranges->at[above - 1] : NULL, *next = above < ranges->count ? &ranges->at[above] : NULL;
+    uint64_t past = below ? address - below->base : UINT64_MAX;
+    if (below && past < below->size) {
+        uint64_t over = size - (below->size - past);
+        lw_text_printf(out, "the last %llu byte%s of it %s past the end of the %llu-byte allocation at 0x%llx", (unsigned long long)over,
+                       plural(over), over == 1 ? "is" : "are", (unsigned long long)below->size, (unsigned long long)below->base);
+        return;
+    }
+    past = below ? past - below->size : UINT64_MAX;
+    uint64_t before = next ? next->base - address : UINT64_MAX;
+    const lw_range *nearest = past <= before ? below : next;
+    if (!nearest) {
+        lw_text_puts(out, "nothing is allocated");
+        return;
+    }
+    uint64_t distance = past <= before ? past : before;
+    if (nearest == below && !distance) lw_text_puts(out, "just past the end of");
+    else lw_text_printf(out, "%llu byte%s %s", (unsigned long long)distance, plural(distance), nearest == below ? "past the end of" : "before");
+    lw_text_printf(out, " the %llu-byte allocation at 0x%llx", (unsigned long long)nearest->size, (unsigned long long)nearest->base);
+}
+
+/* The window that a generic address is in, and the address within it. */
+static lw_window find_window(lw_window window, uint64_t *address) {
+    if (window != LW_WINDOW_generic || *address >= LW_GLOBAL_BASE) return window == LW_WINDOW_generic ? LW_WINDOW_global : window;
+    uint64_t base = *address & ~(LW_WINDOW_BYTES - 1);
+    window = base == LW_SHARED_WINDOW  ? LW_WINDOW_shared
+             : base == LW_LOCAL_WINDOW ? LW_WINDOW_local
+             : base == LW_PARAM_WINDOW ? LW_WINDOW_param
+                                       : LW_WINDOW_generic;
+    if (window != LW_WINDOW_generic) *address -= base;
+    return window;
+}
+
+static const char *window_name(lw_window window) {
+    static const char *const names[] = {"generic", "global", "shared", "local", "parameter", "constant"};
+    return names[window];
+}
+
+static void describe_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    uint64_t address = trap->address;
+    lw_window window = find_window(trap->window, &address);
+    if (address < LW_NULL_PAGE && (window == LW_WINDOW_generic || window == LW_WINDOW_global)) {
+        lw_text_puts(out, ", through a null pointer");
+        return;
+    }
+    if (window == LW_WINDOW_generic) {
+        lw_text_puts(out, ", where there is no memory");
+        return;
+    }
+    lw_text_printf(out, " in %s memory", window_name(window));
+    if (trap->window == LW_WINDOW_generic && window != LW_WINDOW_global) lw_text_printf(out, " (offset 0x%llx)", (unsigned long long)address);
+    if (window == LW_WINDOW_shared) lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
+    else if (window == LW_WINDOW_local) lw_text_printf(out, ", of which a thread has %u bytes", grid->local_limit);
+    else if (window == LW_WINDOW_param) lw_text_printf(out, ", of which the kernel has %u bytes", grid->program->param_bytes);
+    else {
+        lw_text_puts(out, ", ");
+        lw_ranges_describe(out, grid->ranges, address, trap->size);
+    }
+}
+
+static void describe_wild(lw_text *out, const lw_trap_record *trap) {
+    if (!strcmp(trap->access, "call"))
+        lw_text_printf(out, "indirect call of 0x%llx, which is not the address of a function", (unsigned long long)trap->address);
+    else lw_text_printf(out, "brx.idx with index %u, where the list has %u target%s", trap->detail, trap->size, plural(trap->size));
+}
+
+static void describe_deadlock(lw_text *out, const lw_trap_record *trap) {
+    unsigned left = (unsigned)trap->address, waiting = trap->size;
+    if (strcmp(trap->access, "barrier"))
+        lw_text_puts(out, "the thread waits for lanes of its warp that cannot come");
+    else if (waiting == left)
+        lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there", trap->detail, left);
+    else
+        lw_text_printf(out, "the thread waits at barrier %u; %u of the %u threads that are left wait at barriers, the others for lanes of their warps",
+                       trap->detail, waiting, left);
+}
+
+static void describe_barrier(lw_text *out, const lw_trap_record *trap) {
+    if (trap->detail >= LW_BARRIERS) lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);
+    else if (trap->size % LW_WARP_LANES) lw_text_printf(out, "a count is a multiple of %d", LW_WARP_LANES);
+    else lw_text_puts(out, trap->size ? "other threads use it with another count" : "the instruction needs a count");
+}
+
+/* What the last %s of the row stands for. */
+static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    uint64_t address = trap->address;
+    switch (trap->kind) {
+    case LW_TRAP_bounds: describe_bounds(out, trap, grid); break;
+    case LW_TRAP_read_only: lw_text_puts(out, window_name(find_window(trap->window, &address))); break;
+    case LW_TRAP_wild_branch: describe_wild(out, trap); break;
+    case LW_TRAP_deadlock: describe_deadlock(out, trap); break;
+    case LW_TRAP_barrier: describe_barrier(out, trap); break;
+    default: break;
+    }
+}
+
+static void put_row(lw_text *out, lw_diag_id id, ...) {
+    va_list args;
+    va_start(args, id);
+    lw_text_vprintf(out, lw_diag_rows[id].format, args);
+    va_end(args);
+}
+
+lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    lw_diag_id id = (lw_diag_id)(LW_D_trap_bounds + (trap->kind - LW_TRAP_bounds));
+    char size[32];
+    snprintf(size, sizeof size, "%u byte%s", trap->size, plural(trap->size));
+    lw_text detail = {0};
+    describe(&detail, trap, grid);
+    const char *words = detail.at ? detail.at : "";
+    unsigned long long address = trap->address;
+    switch (trap->kind) {
+    case LW_TRAP_bounds: put_row(out, id, trap->access, size, address, words); break;
+    case LW_TRAP_misaligned: put_row(out, id, trap->access, size, address, trap->size); break;
+    case LW_TRAP_read_only: put_row(out, id, trap->access, size, address, words); break;
+    case LW_TRAP_stack: put_row(out, id, trap->detail, grid->local_limit); break;
+    case LW_TRAP_wild_branch:
+    case LW_TRAP_deadlock: put_row(out, id, words); break;
+    case LW_TRAP_barrier: put_row(out, id, trap->detail, trap->size, words); break;
+    case LW_TRAP_signature: put_row(out, id, trap->access); break;
+    case LW_TRAP_instruction:
+    case LW_TRAP_memory: put_row(out, id); break;
+    case LW_TRAP_none:
+    case LW_TRAP_stopped:
+    case LW_TRAP_kinds: lw_bug("no message for trap kind %d", (int)trap->kind);
+    }
+    if (detail.failed) out->failed = true;
+    lw_text_free(&detail);
+    return id;
+}
+
+void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message) {
+    lw_diag diag = {.id = id, .severity = LW_ERROR, .place = trap->place, .message = message};
+    lw_diag_render(out, grid->source, &diag, false);
+    const lw_code *entry = grid->program->entry;
+    lw_text_puts(out, "       = ");
+    if (trap->code && trap->code != entry) lw_text_printf(out, "function '%s' of ", trap->code->name);
+    lw_text_printf(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name, trap->cta[0], trap->cta[1],
+                   trap->cta[2], trap->thread[0], trap->thread[1], trap->thread[2], trap->warp, trap->lane);
 }

@@ -1,4 +1,4 @@
-/* forms.c: the table of instruction forms is well formed: patterns parse, every spelling belongs to one row, lane
+/* once_forms.c: the table of instruction forms is well formed: patterns parse, every spelling belongs to one row, lane
  * functions and steps that rows name exist. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@ typedef struct table {
 } table;
 
 static void fault(table *t, const char *what, const char *detail) {
-    if (t->faults++ < 40) fprintf(stderr, "%s: %s: %s\n", t->form->id, what, detail);
+    if (t->faults++ < 6) fprintf(stderr, "%s: %s: %s\n", t->form->id, what, detail);
 }
 
 static void table_init(table *t) {

@@ -153,7 +153,7 @@ static bool walk_on(walk *w, const char *p, uint32_t word, uint32_t group) {
             const char *end = behind(p);
             for (; p < end; p++)
                 if (*p == '(' && ++group <= LW_GROUPS_MAX) w->group[group] = "";
-        } else if (*p == '*') {
+        } else if (*p == '*' || (*p == '.' && p[1] == '*')) {
             return true;
         } else if (!*p) {
             if (w->loose ? w->used_count + 1 == w->count : word == w->count) {
@@ -564,7 +564,7 @@ static bool list_alternatives(lister *l, size_t n, const char *list, const char 
 }
 
 static bool list_from(lister *l, size_t n, const char *p) {
-    while (*p == '}' || *p == ' ' || *p == '*') p++;
+    while (*p == '}' || *p == ' ' || *p == '*' || (*p == '.' && p[1] == '*')) p++;
     if (!*p) {
         if (!l->left) return false;
         l->left--;

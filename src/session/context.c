@@ -1,0 +1,97 @@
+/* context.c: making and ending contexts: limits, CPU level, threads. */
+#define _GNU_SOURCE
+#include "session/session.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- What the machine and the environment say -------------------------------------------------------------------- */
+
+static uint32_t machine_threads(void) {
+    cpu_set_t set;
+    if (!sched_getaffinity(0, sizeof set, &set)) return (uint32_t)CPU_COUNT(&set);
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+static uint64_t machine_memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 1ull << 30;
+}
+
+static bool choose_threads(uint32_t wanted, uint32_t *threads) {
+    const char *text = getenv("LANEWISE_THREADS");
+    unsigned long value = wanted;
+    if (!wanted && text && *text) {
+        char *end;
+        if (*text < '0' || *text > '9') return false;
+        value = strtoul(text, &end, 10);
+        if (*end || !value) return false;
+    } else if (!wanted) value = machine_threads();
+    if (value > LW_THREADS_MOST) return false;
+    *threads = (uint32_t)value;
+    return true;
+}
+
+static const lw_level *find_level(const char *name) {
+    for (const lw_level *const *level = lw_levels; *level; level++)
+        if (name ? !strcmp((*level)->name, name) : lw_level_has(*level)) return lw_level_has(*level) ? *level : NULL;
+    return NULL;
+}
+
+static const lw_level *choose_level(const char *wanted) {
+    const char *text = wanted ? wanted : getenv("LANEWISE_CPU");
+    return find_level(text && *text ? text : NULL);
+}
+
+/* ---- Contexts -------------------------------------------------------------------------------------------------------- */
+
+static bool set_limits(lw_context *context, const lw_options *options) {
+    uint64_t stack = options->stack_limit ? options->stack_limit : LW_STACK_DEFAULT;
+    context->stack_limit = (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u; /* whole granules of local memory */
+    context->level = choose_level(options->cpu);
+    return context->level && choose_threads(options->threads, &context->threads);
+}
+
+lw_status lw_context_new(const lw_options *options, lw_context **context) {
+    if (!context) return LW_BAD_ARGUMENT;
+    *context = NULL;
+    lw_context *made = calloc(1, sizeof *made);
+    if (!made) return LW_NO_MEMORY;
+    const lw_options none = {0};
+    if (!options) options = &none;
+    lw_status status = LW_BAD_ARGUMENT;
+    if (!set_limits(made, options)) goto no_limits;
+    status = LW_NO_MEMORY;
+    if (pthread_mutex_init(&made->lock, NULL)) goto no_limits;
+    if (!lw_memory_init(&made->memory, options->memory_limit ? options->memory_limit : machine_memory() / 4 * 3)) goto no_memory;
+    if (!(made->pool = lw_pool_new(made->threads))) goto no_pool;
+    *context = made;
+    return LW_OK;
+no_pool:
+    lw_memory_end(&made->memory);
+no_memory:
+    pthread_mutex_destroy(&made->lock);
+no_limits:
+    free(made);
+    return status;
+}
+
+void lw_context_free(lw_context *context) {
+    if (!context) return;
+    while (context->modules) lw_module_free(context->modules);
+    lw_pool_free(context->pool);
+    lw_memory_end(&context->memory);
+    lw_faults_end(context);
+    pthread_mutex_destroy(&context->lock);
+    free(context);
+}
+
+const char *lw_context_cpu(lw_context *context) { return context ? context->level->name : ""; }
+uint32_t lw_context_threads(lw_context *context) { return context ? context->threads : 0; }
+
+/* Safe in a signal handler: one lock-free addition. */
+void lw_context_stop(lw_context *context) {
+    if (context) atomic_fetch_add(&context->stops, 1);
+}

@@ -1,0 +1,117 @@
+/* fault.c: why the last failed call of a thread failed, and its last trap: one entry a thread, kept by the context. */
+#include "session/session.h"
+
+#include <stdlib.h>
+
+/* Numbers threads in the order in which they first fail. */
+static uint64_t thread_number(void) {
+    static _Atomic uint64_t last;
+    static _Thread_local uint64_t number;
+    if (!number) number = atomic_fetch_add(&last, 1) + 1;
+    return number;
+}
+
+/* The entry of this thread; NULL where it has none yet, or with `make` where there is no memory. */
+static lw_fault *find_fault(lw_context *context, bool make) {
+    uint64_t thread = thread_number();
+    pthread_mutex_lock(&context->lock);
+    lw_fault *fault = context->faults;
+    while (fault && fault->thread != thread) fault = fault->next;
+    if (!fault && make && (fault = calloc(1, sizeof *fault))) {
+        fault->thread = thread;
+        fault->next = context->faults;
+        context->faults = fault;
+    }
+    pthread_mutex_unlock(&context->lock);
+    return fault;
+}
+
+void lw_faults_end(lw_context *context) {
+    for (lw_fault *next; context->faults; context->faults = next) {
+        next = context->faults->next;
+        lw_text_free(&context->faults->message);
+        lw_arena_free(&context->faults->texts);
+        free(context->faults);
+    }
+}
+
+lw_status lw_fail(lw_context *context, lw_status status, lw_diag_id id, ...) {
+    lw_fault *fault = find_fault(context, true);
+    if (!fault) {
+        atomic_store(&context->lost_message, true);
+        return status;
+    }
+    lw_text_free(&fault->message);
+    va_list args;
+    va_start(args, id);
+    lw_text_vprintf(&fault->message, lw_diag_rows[id].format, args);
+    va_end(args);
+    lw_text_printf(&fault->message, " [LW%04u]", lw_diag_rows[id].number);
+    return status;
+}
+
+lw_status lw_fail_memory(lw_context *context) { return lw_fail(context, LW_NO_MEMORY, LW_D_host_memory); }
+lw_status lw_fail_null(lw_context *context, const char *argument) {
+    return lw_fail(context, LW_BAD_ARGUMENT, LW_D_null_pointer, argument);
+}
+
+const char *lw_context_message(lw_context *context) {
+    if (!context) return "";
+    const lw_fault *fault = find_fault(context, false);
+    if (fault && fault->message.at && !fault->message.failed) return fault->message.at;
+    bool lost = fault ? fault->message.failed : atomic_load(&context->lost_message);
+    return lost ? "the host is out of memory" : "";
+}
+
+/* ---- Traps ------------------------------------------------------------------------------------------------ */
+
+/* All texts are copies: the module may go before the record does. */
+static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message, const lw_text *report) {
+    const lw_trap_record *from = &grid->trap;
+    lw_trap_info *to = &fault->trap;
+    *to = (lw_trap_info){.number = number, .warp = from->warp, .lane = from->lane};
+    for (int i = 0; i < 3; i++) {
+        to->cta[i] = from->cta[i];
+        to->thread[i] = from->thread[i];
+    }
+    bool has_address = from->kind == LW_TRAP_bounds || from->kind == LW_TRAP_misaligned || from->kind == LW_TRAP_read_only ||
+                       from->kind == LW_TRAP_wild_branch;
+    if (has_address) to->address = from->address;
+    lw_source_find(grid->source, from->place.at, &to->line, &to->column);
+    to->message = lw_arena_text(&fault->texts, message->at, message->size);
+    to->report = lw_arena_text(&fault->texts, report->at, report->size);
+    to->kernel = lw_arena_text(&fault->texts, grid->program->entry->name, strlen(grid->program->entry->name));
+    to->file = lw_arena_text(&fault->texts, grid->source->name, strlen(grid->source->name));
+}
+
+static bool try_copy(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message, const lw_text *report) {
+    jmp_buf out;
+    lw_arena_free(&fault->texts);
+    if (!LW_ARENA_TRY(&fault->texts, out)) return false;
+    copy_trap(fault, grid, number, message, report);
+    return true;
+}
+
+lw_status lw_fail_trap(lw_context *context, const lw_grid *grid) {
+    lw_fault *fault = find_fault(context, true);
+    if (!fault) return lw_fail_memory(context);
+    lw_text message = {0}, report = {0};
+    lw_diag_id id = lw_trap_message(&message, &grid->trap, grid);
+    lw_trap_report(&report, &grid->trap, grid, id, message.failed ? "" : message.at);
+    bool kept = !message.failed && !report.failed && try_copy(fault, grid, lw_diag_rows[id].number, &message, &report);
+    fault->has_trap = kept;
+    fault->texts.no_memory = NULL;
+    lw_text_free(&message);
+    lw_text_free(&report);
+    if (!kept) return lw_fail_memory(context);
+    lw_text_free(&fault->message);
+    lw_text_puts(&fault->message, fault->trap.message);
+    return LW_TRAPPED;
+}
+
+bool lw_trap(lw_context *context, lw_trap_info *trap) {
+    const lw_fault *fault = context ? find_fault(context, false) : NULL;
+    if (!fault || !fault->has_trap) return false;
+    if (trap) *trap = fault->trap;
+    return true;
+}

@@ -1,0 +1,223 @@
+/* lanewise.c: the whole flow, from a text to a launch that ended.
+ *
+ *     lw_module_new      text → source → checked module → variables in memory
+ *     lw_module_kernel   kernel → program → linked with the CPU level
+ *     lw_launch          shape and parameters → grid → workers → status */
+#include "session/session.h"
+
+#include <stdlib.h>
+
+const char *lw_version(void) { return LW_VERSION; }
+
+const char *lw_status_name(lw_status status) {
+    static const char *const names[] = {
+        [LW_OK] = "ok", [LW_BAD_SOURCE] = "the source has errors", [LW_TRAPPED] = "the kernel trapped",
+        [LW_STOPPED] = "the launch was stopped", [LW_BAD_ARGUMENT] = "an argument makes no sense", [LW_NOT_FOUND] = "not found",
+        [LW_NO_MEMORY] = "out of memory", [LW_UNSUPPORTED] = "not supported",
+    };
+    return (unsigned)status < LW_COUNT(names) ? names[status] : "unknown status";
+}
+
+/* ---- From text to a module -------------------------------------------------------------------------------------------------- */
+
+static void list_kernels(lw_module *module) {
+    lw_module_ptx *ptx = module->ptx;
+    module->kernels = LW_NEW_ARRAY(&module->arena, lw_kernel, ptx->functions.count);
+    for (uint32_t i = 0; i < ptx->functions.count; i++) {
+        lw_function *function = ptx->functions.at[i]->object->function;
+        if (!function->is_entry || !function->has_body) continue;
+        lw_kernel *kernel = &module->kernels[module->kernel_count++];
+        *kernel = (lw_kernel){.module = module, .function = function};
+        lw_kernel_describe(kernel);
+    }
+}
+
+static lw_status load(lw_module *module, const char *name, const char *text, size_t size) {
+    if (!lw_source_init(&module->source, &module->arena, name, text, size)) return LW_NO_MEMORY; /* 4 GiB of text */
+    lw_diags_init(&module->diags, &module->arena, &module->source);
+    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->ptx)) return LW_BAD_SOURCE;
+    if (module->ptx->address_size == 32) {
+        pthread_mutex_lock(&module->context->memory.lock);
+        module->context->memory.low = true;
+        pthread_mutex_unlock(&module->context->memory.lock);
+    }
+    list_kernels(module);
+    return lw_variables_place(module);
+}
+
+static lw_status try_load(lw_module *module, const char *name, const char *text, size_t size) {
+    jmp_buf out;
+    return LW_ARENA_TRY(&module->arena, out) ? load(module, name, text, size) : LW_NO_MEMORY;
+}
+
+static void link_module(lw_context *context, lw_module *module) {
+    pthread_mutex_lock(&context->lock);
+    module->next = context->modules;
+    if (module->next) module->next->previous = module;
+    context->modules = module;
+    pthread_mutex_unlock(&context->lock);
+}
+
+static void unlink_module(lw_context *context, lw_module *module) {
+    pthread_mutex_lock(&context->lock);
+    if (module->previous) module->previous->next = module->next;
+    else context->modules = module->next;
+    if (module->next) module->next->previous = module->previous;
+    pthread_mutex_unlock(&context->lock);
+}
+
+static void end_module(lw_module *module) {
+    lw_variables_free(module);
+    lw_arena_free(&module->arena);
+    pthread_mutex_destroy(&module->lock);
+    free(module);
+}
+
+lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module) {
+    if (module) *module = NULL;
+    if (!context) return LW_BAD_ARGUMENT;
+    if (!module || (!text && size)) return lw_fail_null(context, module ? "text" : "module");
+    lw_module *made = calloc(1, sizeof *made);
+    if (!made) return lw_fail_memory(context);
+    if (pthread_mutex_init(&made->lock, NULL)) {
+        free(made);
+        return lw_fail_memory(context);
+    }
+    made->context = context;
+    lw_status status = try_load(made, name ? name : "<text>", text ? text : "", size);
+    made->arena.no_memory = NULL;
+    if (status == LW_NO_MEMORY) {
+        end_module(made);
+        return lw_fail_memory(context);
+    }
+    made->good = status == LW_OK;
+    if (!made->good) made->kernel_count = 0;
+    link_module(context, made);
+    *module = made;
+    return made->good ? LW_OK : lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
+}
+
+void lw_module_free(lw_module *module) {
+    if (!module) return;
+    unlink_module(module->context, module);
+    end_module(module);
+}
+
+/* ---- From a kernel to a program ------------------------------------------------------------------------------------------------ */
+
+static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **kernel) {
+    lw_context *context = module->context;
+    if (!module->good) return lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
+    if (!name && module->kernel_count > 1) return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count);
+    if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel);
+    for (uint32_t i = 0; i < module->kernel_count; i++)
+        if (!name || !strcmp(module->kernels[i].info.name, name)) {
+            *kernel = &module->kernels[i];
+            return LW_OK;
+        }
+    return lw_fail(context, LW_NOT_FOUND, LW_D_no_such_kernel, name);
+}
+
+static lw_status make_program(lw_kernel *kernel) {
+    lw_module *module = kernel->module;
+    jmp_buf out;
+    if (!LW_ARENA_TRY(&module->arena, out)) return LW_NO_MEMORY;
+    lw_program *program = lw_lower_ptx(&module->arena, module->ptx, kernel->function, &module->diags);
+    if (!program) return LW_BAD_SOURCE;
+    lw_program_link(program, module->context->level);
+    kernel->info.shared_bytes = program->shared_bytes;
+    kernel->info.local_bytes = program->entry->local_bytes;
+    kernel->info.instruction_count = (uint32_t)program->instruction_count;
+    kernel->info.register_count = program->entry->register_count;
+    kernel->program = program;
+    return LW_OK;
+}
+
+lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kernel) {
+    lw_kernel *found = NULL;
+    if (kernel) *kernel = NULL;
+    if (!module) return LW_BAD_ARGUMENT;
+    if (!kernel) return lw_fail_null(module->context, "kernel");
+    lw_status status = find_kernel(module, name, &found);
+    if (status != LW_OK) return status;
+    pthread_mutex_lock(&module->lock);
+    if (!found->program && !found->failed) {
+        status = make_program(found);
+        module->arena.no_memory = NULL;
+        found->failed = status == LW_BAD_SOURCE;
+    }
+    if (found->failed) status = LW_BAD_SOURCE;
+    pthread_mutex_unlock(&module->lock);
+    if (status == LW_NO_MEMORY) return lw_fail_memory(module->context);
+    if (status == LW_BAD_SOURCE) return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, found->info.name);
+    *kernel = found;
+    return LW_OK;
+}
+
+/* ---- Launches -------------------------------------------------------------------------------------------------------------------- */
+
+typedef struct lw_watch { /* what the progress callback gets */
+    const lw_launch_config *config;
+    lw_grid *grid;
+    double start;
+} lw_watch;
+
+static void show_progress(void *user) {
+    lw_watch *watch = user;
+    lw_progress now = {.ctas_done = atomic_load(&watch->grid->done_ctas), .ctas = watch->grid->cta_count,
+                       .lane_instructions = atomic_load(&watch->grid->lane_instructions),
+                       .seconds = lw_launch_clock() - watch->start};
+    watch->config->progress(watch->config->user, &now);
+}
+
+static lw_status explain_stop(lw_context *context, const lw_launch_config *config, const lw_grid *grid) {
+    if (atomic_load(grid->stops) != grid->stops_before) return lw_fail(context, LW_STOPPED, LW_D_stopped_by_call);
+    if (grid->deadline > 0 && lw_launch_clock() > grid->deadline)
+        return lw_fail(context, LW_STOPPED, LW_D_stopped_by_time, config->time_limit);
+    return lw_fail(context, LW_STOPPED, LW_D_stopped_by_steps, (unsigned long long)config->step_limit);
+}
+
+static lw_status outcome(lw_context *context, const lw_launch_config *config, const lw_grid *grid) {
+    switch (grid->trap.kind) {
+    case LW_TRAP_none: return LW_OK;
+    case LW_TRAP_stopped: return explain_stop(context, config, grid);
+    case LW_TRAP_memory: return lw_fail_memory(context);
+    default: return lw_fail_trap(context, grid);
+    }
+}
+
+static void fill_stats(lw_launch_stats *stats, lw_grid *grid, double seconds) {
+    uint64_t ctas = atomic_load(&grid->done_ctas);
+    *stats = (lw_launch_stats){.warp_instructions = atomic_load(&grid->warp_instructions),
+                               .lane_instructions = atomic_load(&grid->lane_instructions), .ctas = ctas,
+                               .threads = ctas * grid->block[0] * grid->block[1] * grid->block[2], .seconds = seconds};
+}
+
+static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const char *params, lw_launch_stats *stats) {
+    lw_context *context = kernel->module->context;
+    lw_grid grid = {.params = params};
+    lw_launch_grid(kernel, config, &grid);
+    if (pthread_mutex_init(&grid.lock, NULL)) return lw_fail_memory(context);
+    grid.ranges = lw_memory_hold(&context->memory);
+    lw_watch watch = {.config = config, .grid = &grid, .start = lw_launch_clock()};
+    if (config->time_limit > 0) grid.deadline = watch.start + config->time_limit;
+    lw_pool_run(context->pool, &grid, config->progress ? show_progress : NULL, &watch);
+    lw_status status = outcome(context, config, &grid);
+    if (stats) fill_stats(stats, &grid, lw_launch_clock() - watch.start);
+    lw_ranges_drop(grid.ranges);
+    pthread_mutex_destroy(&grid.lock);
+    return status;
+}
+
+lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats) {
+    if (stats) *stats = (lw_launch_stats){0};
+    if (!kernel) return LW_BAD_ARGUMENT;
+    if (!config) return lw_fail_null(kernel->module->context, "config");
+    char *buffer;
+    lw_status status = lw_launch_check(kernel, config);
+    if (status == LW_OK) status = lw_launch_params(kernel, config, params, &buffer);
+    if (status != LW_OK) return status;
+    status = run(kernel, config, buffer, stats);
+    free(buffer);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* session.h: what stands behind the public handles.   fault → context → module → kernel → launch */
+#ifndef LW_SESSION_H
+#define LW_SESSION_H
+
+#include "front/ptx/ptx.h"
+#include "lanewise/lanewise.h"
+#include "run/run.h"
+
+enum {
+    LW_THREADS_MOST = 4096,
+    LW_BLOCK_MOST = 1024,          /* threads of a CTA */
+    LW_SHARED_MOST = 227 << 10,    /* bytes of shared memory of a CTA */
+    LW_STACK_DEFAULT = 512 << 10,  /* bytes of local memory of a thread */
+    LW_STACK_MOST = 16 << 20,      /* what the address map has room for */
+};
+
+/* ---- Faults: what a thread's last failed call left ------------------------------------------------------ */
+
+typedef struct lw_fault {
+    struct lw_fault *next;
+    uint64_t thread;
+    lw_text message;
+    bool has_trap;
+    lw_trap_info trap; /* its texts are in `texts` */
+    lw_arena texts;
+} lw_fault;
+
+/* Records why a call of this thread fails; returns the status. */
+lw_status lw_fail(lw_context *context, lw_status status, lw_diag_id id, ...);
+lw_status lw_fail_memory(lw_context *context);
+lw_status lw_fail_null(lw_context *context, const char *argument);
+/* The same for a launch that trapped. */
+lw_status lw_fail_trap(lw_context *context, const lw_grid *grid);
+void lw_faults_end(lw_context *context);
+
+/* ---- Handles -------------------------------------------------------------------------------------------- */
+
+struct lw_context {
+    pthread_mutex_t lock; /* guards modules and faults */
+    const lw_level *level;
+    uint32_t threads, stack_limit;
+    lw_pool *pool;
+    lw_memory memory;
+    lw_module *modules;
+    lw_fault *faults;
+    atomic_bool lost_message; /* there was no memory even for a message */
+    atomic_uint stops;        /* calls of lw_context_stop */
+    _Atomic uint64_t launches;
+};
+
+struct lw_kernel {
+    lw_module *module;
+    lw_function *function;
+    lw_program *program;  /* made on first use */
+    bool failed;          /* it cannot be: the module's diagnostics say why */
+    lw_kernel_info info;
+    lw_param_info *params;
+};
+
+struct lw_module {
+    lw_context *context;
+    lw_module *next, *previous;
+    pthread_mutex_t lock; /* guards arena, diagnostics and programs that are still to be made */
+    lw_arena arena;
+    lw_source source;
+    lw_diags diags;
+    lw_module_ptx *ptx;
+    bool good;            /* no errors: has kernels and variables */
+    uint32_t kernel_count;
+    lw_kernel *kernels;
+    LW_LIST(uint64_t) memory; /* allocations of its variables */
+    struct {
+        const char *text;
+        uint32_t errors, warnings;
+    } rendered[2];
+};
+
+/* ---- variables.c: memory of module-scope variables ------------------------------------------------------- */
+
+/* Gives every .global and .const variable memory with its initial value. Faults go to the diagnostics. */
+lw_status lw_variables_place(lw_module *module);
+void lw_variables_free(lw_module *module);
+bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size);
+
+/* ---- launch.c: checks and the parameter buffer ------------------------------------------------------------ */
+
+void lw_kernel_describe(lw_kernel *kernel); /* fills info and params, but what the program knows */
+lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
+/* A copy of the parameters, laid out; *buffer is NULL where there are none. The caller frees it. */
+lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer);
+void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid);
+double lw_launch_clock(void);
+
+#endif

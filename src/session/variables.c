@@ -1,0 +1,121 @@
+/* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4).
+ *
+ * Each variable is an allocation of its own, so that an access past its end is found. */
+#include "session/session.h"
+
+/* ---- Memory ------------------------------------------------------------------------------------------------ */
+
+static bool has_memory(const lw_object *object) {
+    return object->kind == LW_OBJ_VARIABLE && (object->space == LW_SPACE_global || object->space == LW_SPACE_const);
+}
+
+static bool place_variable(lw_module *module, lw_object *object) {
+    enum { ALIGNED = 256 }; /* as every allocation is */
+    uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0, address;
+    LW_PUSH(&module->arena, module->memory) = 0; /* before the allocation: nothing may come between it and its record */
+    if (!lw_memory_take(&module->context->memory, size + spare, &address)) {
+        module->memory.count--;
+        return false;
+    }
+    module->memory.at[module->memory.count - 1] = address;
+    object->address = spare ? (address + spare - 1) & ~(spare - 1) : address;
+    return true;
+}
+
+void lw_variables_free(lw_module *module) {
+    for (uint32_t i = 0; i < module->memory.count; i++) lw_memory_give(&module->context->memory, module->memory.at[i]);
+    module->memory.count = 0;
+}
+
+/* ---- Initial values ------------------------------------------------------------------------------------------ */
+
+static uint64_t address_of(const lw_init *init) {
+    const lw_object *object = init->object;
+    uint64_t address = object->kind == LW_OBJ_FUNCTION ? LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number
+                                                       : object->address + (uint64_t)init->offset;
+    return init->value ? (address & init->value) >> __builtin_ctzll(init->value) : address;
+}
+
+/* Bits of a floating-point constant for an element of `bytes`; the constant is as the lexer read it. */
+static uint64_t float_bits(const lw_init *init, uint32_t bytes) {
+    uint64_t bits = init->value;
+    if (bytes == 4 && !init->single) {
+        double wide;
+        memcpy(&wide, &bits, sizeof wide);
+        float narrow = (float)wide;
+        bits = 0;
+        memcpy(&bits, &narrow, sizeof narrow);
+    } else if (bytes == 8 && init->single) {
+        uint32_t low = (uint32_t)bits;
+        float narrow;
+        memcpy(&narrow, &low, sizeof narrow);
+        double wide = narrow;
+        memcpy(&bits, &wide, sizeof wide);
+    }
+    return bits;
+}
+
+static void write_level(const lw_object *object, const lw_init *init, uint32_t level, char *at) {
+    uint32_t bytes = lw_types[object->type].bits / 8;
+    if (init->kind == LW_INIT_LIST) {
+        uint64_t stride = level == object->dimension_count ? bytes : (uint64_t)bytes * object->vector;
+        for (uint32_t i = level + 1; i < object->dimension_count; i++) stride *= object->dimensions[i];
+        for (uint32_t i = 0; i < init->part_count; i++) write_level(object, &init->parts[i], level + 1, at + i * stride);
+        return;
+    }
+    uint64_t value = init->kind == LW_INIT_NAME ? address_of(init) : init->is_float ? float_bits(init, bytes) : init->value;
+    memcpy(at, &value, bytes < sizeof value ? bytes : sizeof value);
+}
+
+static void write_initial(lw_module *module, const lw_object *object) {
+    if (!object->init || lw_types[object->type].kind == 'X') return; /* textures and samplers have attributes, not contents */
+    write_level(object, object->init, 0, module->context->memory.host + (object->address - LW_GLOBAL_BASE));
+}
+
+/* ---- All of them ----------------------------------------------------------------------------------------------- */
+
+typedef bool lw_visit(lw_module *module, lw_object *object);
+
+/* At module scope, then inside of functions. False: a visit was. */
+static bool visit_all(lw_module *module, lw_visit *visit) {
+    lw_module_ptx *ptx = module->ptx;
+    for (uint32_t i = 0; i < ptx->variables.count; i++)
+        if (has_memory(ptx->variables.at[i]) && !visit(module, ptx->variables.at[i])) return false;
+    for (uint32_t f = 0; f < ptx->functions.count; f++) {
+        const lw_function *function = ptx->functions.at[f];
+        for (uint32_t s = 0; s < function->body.count; s++) {
+            const lw_statement *statement = &function->body.at[s];
+            if (statement->kind == LW_S_VARIABLE && has_memory(statement->object) && !visit(module, statement->object)) return false;
+        }
+    }
+    return true;
+}
+
+static bool check_defined(lw_module *module, lw_object *object) {
+    if (object->linkage == LW_LINK_extern) lw_diag_add(&module->diags, LW_D_extern_variable, object->place, object->name->text);
+    return true;
+}
+
+static bool initialise(lw_module *module, lw_object *object) {
+    write_initial(module, object);
+    return true;
+}
+
+lw_status lw_variables_place(lw_module *module) {
+    visit_all(module, check_defined);
+    if (module->diags.errors) return LW_BAD_SOURCE;
+    if (!visit_all(module, place_variable)) return LW_NO_MEMORY;
+    visit_all(module, initialise); /* once all have their addresses */
+    return LW_OK;
+}
+
+bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size) {
+    for (uint32_t i = 0; i < module->ptx->variables.count; i++) {
+        const lw_object *object = module->ptx->variables.at[i];
+        if (!has_memory(object) || strcmp(object->name->text, name)) continue;
+        if (address) *address = object->address;
+        if (size) *size = object->size;
+        return true;
+    }
+    return false;
+}
