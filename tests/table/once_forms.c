@@ -166,7 +166,7 @@ static void order_is_free(void **state) {
     table t;
     table_init(&t);
     static const char *const loose[][3] = {{"atom.add.release.gpu.s32", "ATOM_ADD", "s32"}, {"add.s32.sat", "ADD_SAT", "s32"},
-                                           {"ld.u32.global", "LD", "u32"}, {"cvt.f32.rn.s64", "CVT_FROM_INT", "s64"}};
+                                           {"ld.u32.global", "LD", "u32"}, {"cvt.f32.rn.s64", "CVT_F32_FROM_INT", "s64"}};
     for (size_t i = 0; i < LW_COUNT(loose); i++) {
         lw_symbol *words[WORDS_MAX];
         lw_instruction instruction = {.words = words, .word_count = split(&t, loose[i][0], words)};
