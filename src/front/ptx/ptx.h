@@ -75,7 +75,7 @@ typedef enum lw_select { /* the part of an operand that a selector names */
 typedef struct lw_operand {
     lw_operand_kind kind : 8;
     lw_select select : 8;
-    bool negated;     /* !p, or -reg in front of a name */
+    bool negated;     /* !p */
     bool single, is_unsigned;
     bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
     uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
