@@ -148,14 +148,15 @@ static bool negates_name(const lw_parser *p) {
 
 static bool parse_negated(lw_parser *p, lw_operand *o) {
     lw_place start = p->token.place;
-    if (lw_parser_at(p, '-')) {
+    bool minus = lw_parser_at(p, '-');
+    if (minus) {
         lw_diag *diag = lw_diag_add(p->module->diags, LW_D_minus_name, start);
         diag->fix = "negate it with neg first";
     }
     lw_parser_next(p);
     if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "a name");
     if (!parse_named(p, o)) return false;
-    o->negated = true;
+    o->negated = !minus;
     o->place = lw_parser_since(p, start);
     return true;
 }
