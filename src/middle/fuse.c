@@ -271,24 +271,34 @@ static bool fuse_xor_shift(lw_fuser *f, lw_op *op, uint32_t at) {
     return false;
 }
 
-void lw_fuse(lw_lower *l) {
-    lw_fuser f = {.l = l};
-    f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count + 2 * l->ops.count + 1); /* room for new constants */
+typedef bool lw_fuse_step(lw_fuser *f, lw_op *op, uint32_t at);
+
+static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) { return funnel_to_rotate(f, op) || shifts_to_rotate(f, op, at); }
+
+/* One walk over all operations outside of guards, trying the steps on each. */
+static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
+    lw_lower *l = f->l;
     lw_fields fields;
     uint32_t guarded = 0;
+    f->block_start = 0;
+    memset(f->last_write, 0, l->vregs.count * sizeof *f->last_write);
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_DEAD) continue;
-        if (op->code == LW_OP_block || op->code == LW_OP_guard) f.block_start = n + 1; /* nothing crosses a guard's edge */
+        if (op->code == LW_OP_block || op->code == LW_OP_guard) f->block_start = n + 1; /* nothing crosses a guard's edge */
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
-        if (n == guarded) f.block_start = n;
-        bool outside = n >= guarded;
-        if (outside && lane_of(op) + (op->code >= LW_OP_lop3) > 0) {
-            if (!funnel_to_rotate(&f, op) && !shifts_to_rotate(&f, op, n) && !fuse_logic(&f, op, n) && !fuse_add(&f, op, n)) fuse_xor_shift(&f, op, n);
-            fuse_rotate(&f, op, n);
-            fuse_sigma(&f, op, n);
-        }
+        if (n == guarded) f->block_start = n;
+        for (uint32_t k = 0; k < count && n >= guarded && op->code >= LW_OP_lop3; k++) steps[k](f, op, n);
         lw_op_fields(l, op, &fields);
-        for (uint32_t k = 0; k < fields.def_count; k++) f.last_write[*fields.defs[k]] = n + 1;
+        for (uint32_t k = 0; k < fields.def_count; k++) f->last_write[*fields.defs[k]] = n + 1;
     }
+}
+
+void lw_fuse(lw_lower *l) {
+    /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
+    static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_add, fuse_xor_shift, fuse_rotate};
+    lw_fuser f = {.l = l};
+    f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count + 2 * l->ops.count + 1); /* room for new constants */
+    walk(&f, trees, LW_COUNT(trees));
+    walk(&f, pairs, LW_COUNT(pairs));
 }

@@ -49,9 +49,11 @@ static bool wrong_value(const lw_arg *arg, const char *at, lw_type type, lw_valu
     lw_text_printf(&word, "%.*s", (int)(size < 60 ? size : 60), at);
     lw_value_print_limits(&limits, type);
     if (fault == LW_VALUE_RANGE)
-        lw_arg_error(arg, at, size, NULL, LW_D_arg_range, arg->number, word.at ? word.at : "", limits.at ? limits.at : "");
+        lw_arg_error(arg, at, size, NULL, LW_D_arg_range, arg->number, word.at ? word.at : "",
+                     limits.at ? limits.at : "");
     else
-        lw_arg_error(arg, at, size, NULL, LW_D_arg_value, arg->number, word.at ? word.at : "", lw_types[type].name);
+        lw_arg_error(arg, at, size, NULL, LW_D_arg_value, arg->number, word.at ? word.at : "",
+                     lw_types[type].name);
     lw_text_free(&word);
     lw_text_free(&limits);
     return false;
@@ -73,7 +75,8 @@ static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char 
         if (!parse_value(arg, arg->type, &at, end, &bits)) return false;
         LW_PUSH(arena, arg->values) = bits;
         if (at == end) break;
-        if (*at == ':') return wrong_shape(arg, at, (size_t)(end - at), "only :out=FILE and :print may follow a source");
+        if (*at == ':')
+            return wrong_shape(arg, at, (size_t)(end - at), "only :out=FILE and :print may follow a source");
     }
     if (arg->values.count == 1 && (arg->has_count || !arg->is_array)) {
         arg->source = LW_ARG_FILL;
@@ -83,8 +86,9 @@ static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char 
     arg->source = LW_ARG_LIST;
     if (!arg->has_count) arg->count = arg->values.count;
     if (arg->count == arg->values.count) return true;
-    lw_arg_error(arg, strchr(arg->text, '=') + 1, (size_t)(end - strchr(arg->text, '=') - 1), NULL, LW_D_arg_count,
-                 arg->number, "the list", (unsigned long long)arg->values.count, (unsigned long long)arg->count);
+    lw_arg_error(arg, strchr(arg->text, '=') + 1, (size_t)(end - strchr(arg->text, '=') - 1), NULL,
+                 LW_D_arg_count, arg->number, "the list", (unsigned long long)arg->values.count,
+                 (unsigned long long)arg->count);
     return false;
 }
 
@@ -97,7 +101,8 @@ static bool check_range(const lw_arg *arg, const char *at, size_t size) {
     if (lw_value_is_float(arg->type)) {
         double start = lw_value_double(LW_T_f64, arg->start), step = lw_value_double(LW_T_f64, arg->step);
         double value = start + (double)last * step;
-        fits = isfinite(start) && isfinite(step) && isfinite(lw_value_double(arg->type, lw_value_round(arg->type, value, false)));
+        fits = isfinite(start) && isfinite(step) &&
+               isfinite(lw_value_double(arg->type, lw_value_round(arg->type, value, false)));
         lw_text_printf(&text, "the range's last element %g", value);
     } else {
         bool is_signed = lw_types[arg->type].kind == 'S';
@@ -109,7 +114,8 @@ static bool check_range(const lw_arg *arg, const char *at, size_t size) {
     }
     if (!fits) {
         lw_value_print_limits(&limits, arg->type);
-        lw_arg_error(arg, at, size, NULL, LW_D_arg_range, arg->number, text.at ? text.at : "", limits.at ? limits.at : "");
+        lw_arg_error(arg, at, size, NULL, LW_D_arg_range, arg->number, text.at ? text.at : "",
+                     limits.at ? limits.at : "");
     }
     lw_text_free(&text);
     lw_text_free(&limits);
@@ -139,18 +145,23 @@ static bool parse_range(lw_arg *arg, const char *at, const char *end) {
     const char *begin = at;
     arg->source = LW_ARG_RANGE;
     arg->step = lw_value_is_float(arg->type) ? lw_value_round(LW_T_f64, 1, false) : 1;
-    if (!arg->has_count) return wrong_shape(arg, arg->text, value_size(arg->text), "a range needs a count: u32[64]=range");
+    if (!arg->has_count)
+        return wrong_shape(arg, arg->text, value_size(arg->text), "a range needs a count: u32[64]=range");
     at += strlen("range");
     if (at < end && (at++, !parse_number(arg, &at, end, false, &arg->start))) return false;
     if (at < end && *at == ':' && (at++, !parse_number(arg, &at, end, true, &arg->step))) return false;
-    if (at < end) return wrong_shape(arg, at, (size_t)(end - at), "a range is written range, range:START or range:START:STEP");
+    if (at < end)
+        return wrong_shape(arg, at, (size_t)(end - at),
+                           "a range is written range, range:START or range:START:STEP");
     return check_range(arg, begin, (size_t)(end - begin));
 }
 
 static bool parse_random(lw_arg *arg, const char *at, const char *end) {
     static const char usage[] = "random values are written random or random:LOW:HIGH";
     arg->source = LW_ARG_RANDOM;
-    if (!arg->has_count) return wrong_shape(arg, arg->text, value_size(arg->text), "random values need a count: u32[64]=random");
+    if (!arg->has_count)
+        return wrong_shape(arg, arg->text, value_size(arg->text),
+                           "random values need a count: u32[64]=random");
     at += strlen("random");
     if (at == end) return true;
     arg->source = LW_ARG_BETWEEN;
@@ -163,12 +174,16 @@ static bool parse_random(lw_arg *arg, const char *at, const char *end) {
     bool right;
     if (lw_value_is_float(arg->type)) {
         double from = lw_value_double(LW_T_f64, arg->start), to = lw_value_double(LW_T_f64, arg->end);
-        right = from < to && isfinite(to - from) && isfinite(lw_value_double(arg->type, lw_value_round(arg->type, from, true))) &&
+        right = from < to && isfinite(to - from) &&
+                isfinite(lw_value_double(arg->type, lw_value_round(arg->type, from, true))) &&
                 isfinite(lw_value_double(arg->type, lw_value_round(arg->type, to, false)));
     } else {
-        right = lw_types[arg->type].kind == 'S' ? (int64_t)arg->start <= (int64_t)arg->end : arg->start <= arg->end;
+        right = lw_types[arg->type].kind == 'S' ? (int64_t)arg->start <= (int64_t)arg->end
+                                                : arg->start <= arg->end;
     }
-    return right ? true : wrong_shape(arg, low, (size_t)(end - low), "LOW must be below HIGH, and both must fit the type");
+    return right ? true
+                 : wrong_shape(arg, low, (size_t)(end - low),
+                               "LOW must be below HIGH, and both must fit the type");
 }
 
 static bool is_word(const char *at, const char *end, const char *word) {
@@ -182,7 +197,9 @@ static bool parse_source(lw_arena *arena, lw_arg *arg, const char *at, const cha
         if (*at == '@' || is_word(at, end, "range") || is_word(at, end, "random"))
             return wrong_shape(arg, at, (size_t)(end - at), "only a buffer takes this: write TYPE[COUNT]=…");
         if (!parse_list(arena, arg, at, end)) return false;
-        return arg->values.count == 1 ? true : wrong_shape(arg, at, (size_t)(end - at), "a scalar takes one value; write TYPE[]= for a list");
+        return arg->values.count == 1 ? true
+                                      : wrong_shape(arg, at, (size_t)(end - at),
+                                                    "a scalar takes one value; write TYPE[]= for a list");
     }
     if (is_word(at, end, "range")) return parse_range(arg, at, end);
     if (is_word(at, end, "random")) return parse_random(arg, at, end);
@@ -217,11 +234,13 @@ static bool parse_print(lw_arg *arg, lw_arg_output *out, const char *at, const c
     out->type = lw_value_type(at, size);
     if (!out->type) return wrong_output(arg, at, size, "print takes hex or a type");
     bool whole = !arg->has_count || arg->count * lw_value_bytes(arg->type) % lw_value_bytes(out->type) == 0;
-    return whole ? true : wrong_output(arg, at, size, "the buffer is no whole number of elements of this type");
+    return whole ? true
+                 : wrong_output(arg, at, size, "the buffer is no whole number of elements of this type");
 }
 
 static bool parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
-    if (*at && !arg->is_array) return wrong_output(arg, at, strlen(at), "a scalar has no output; only buffers do");
+    if (*at && !arg->is_array)
+        return wrong_output(arg, at, strlen(at), "a scalar has no output; only buffers do");
     while (*at) {
         const char *end = next_output(at + 1);
         lw_arg_output *out = &LW_PUSH(arena, arg->outputs);
@@ -252,8 +271,11 @@ static bool parse_count(lw_arg *arg, const char **at) {
     lw_value_fault fault = lw_value_parse(LW_T_u64, &p, &arg->count);
     unsigned shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : 0;
     if (shift) p++;
-    if (p != end || fault == LW_VALUE_NO_NUMBER) return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] must be a number, which may end in K, M or G");
-    if (fault || arg->count > (UINT64_C(1) << 48) >> shift) return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] is too large");
+    if (p != end || fault == LW_VALUE_NO_NUMBER)
+        return wrong_shape(arg, begin, (size_t)(end - begin),
+                           "the count in [ ] must be a number, which may end in K, M or G");
+    if (fault || arg->count > (UINT64_C(1) << 48) >> shift)
+        return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] is too large");
     arg->count <<= shift;
     return true;
 }
@@ -271,9 +293,11 @@ bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *ar
     if (*at == '[' && !parse_count(arg, &at)) return false;
     if (!*at || *at == ':') {
         if (!arg->is_array) return wrong_shape(arg, at, 1, "a = and a value must follow the type");
-        if (!arg->has_count) return wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
+        if (!arg->has_count)
+            return wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
         const char *end = next_output(at);
-        return end == at ? parse_outputs(arena, arg, at) : wrong_output(arg, at, strlen(at), "this is no output");
+        return end == at ? parse_outputs(arena, arg, at)
+                         : wrong_output(arg, at, strlen(at), "this is no output");
     }
     if (*at != '=') return wrong_shape(arg, at, 1, "a = must stand here");
     const char *end = next_output(++at);
@@ -288,19 +312,23 @@ static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *sign
     const char *name = lw_types[arg->type].name;
     size_t size = strcspn(arg->text, "[=:");
     if (bytes != param->size) {
-        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, name, (unsigned long long)bytes, param->name, param->size);
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, name,
+                     (unsigned long long)bytes, param->name, param->size);
         return false;
     }
     char have = lw_types[arg->type].kind, want = lw_types[type].kind;
     bool fits = have == 'B' || want == 'B' || want == 'X' || (lw_value_is_float(arg->type) == (want == 'F'));
-    if (!fits) lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_kind, arg->number, name, param->name, param->type);
+    if (!fits)
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_kind, arg->number, name, param->name,
+                     param->type);
     return fits;
 }
 
 static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *signature) {
     size_t size = strcspn(arg->text, "=:");
     if (!arg->is_array) {
-        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_array, arg->number, param->name, param->size);
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_array, arg->number, param->name,
+                     param->size);
         return false;
     }
     arg->by_value = true;
@@ -312,7 +340,8 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
     if (arg->source == LW_ARG_FILE && !arg->has_count && !arg->data) return true;
     unsigned long long bytes = arg->count * lw_value_bytes(arg->type);
     if (bytes != param->size)
-        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, "the array", bytes, param->name, param->size);
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, "the array", bytes,
+                     param->name, param->size);
     return bytes == param->size;
 }
 
@@ -322,6 +351,7 @@ bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature)
     if (!arg->is_array) return bind_value(arg, param, signature);
     /* 32-bit parameters hold addresses in modules of address size 32. */
     if ((param->size == 8 || param->size == 4) && lw_types[type].kind != 'F') return true;
-    lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_param_buffer, arg->number, param->name, param->type);
+    lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_param_buffer, arg->number,
+                 param->name, param->type);
     return false;
 }

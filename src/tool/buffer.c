@@ -8,8 +8,8 @@
 
 static int wrong_count(const lw_arg *arg, uint64_t have) {
     const char *at = strchr(arg->text, '[') + 1;
-    lw_arg_error(arg, at, (size_t)(strchr(at, ']') - at), NULL, LW_D_arg_count, arg->number, "the file", (unsigned long long)have,
-                 (unsigned long long)arg->count);
+    lw_arg_error(arg, at, (size_t)(strchr(at, ']') - at), NULL, LW_D_arg_count, arg->number, "the file",
+                 (unsigned long long)have, (unsigned long long)arg->count);
     return LW_EXIT_FILE;
 }
 
@@ -33,8 +33,10 @@ static int load_npy(lw_arg *arg, size_t size) {
         return LW_EXIT_FILE;
     }
     if (!lw_npy_fits(npy->dtype, arg->type, &big)) {
-        if (big) lw_tool_error(LW_D_npy_endian, arg->file, npy->dtype);
-        else lw_tool_error(LW_D_npy_type, arg->file, npy->dtype, lw_types[arg->type].name);
+        if (big)
+            lw_tool_error(LW_D_npy_endian, arg->file, npy->dtype);
+        else
+            lw_tool_error(LW_D_npy_type, arg->file, npy->dtype, lw_types[arg->type].name);
         return LW_EXIT_FILE;
     }
     if (npy->fortran && npy->dimension_count > 1) {
@@ -43,7 +45,8 @@ static int load_npy(lw_arg *arg, size_t size) {
     }
     uint64_t want = npy->count * lw_value_bytes(arg->type);
     if (size - npy->data != want) {
-        lw_tool_error(LW_D_npy_size, arg->file, (unsigned long long)want, (unsigned long long)(size - npy->data));
+        lw_tool_error(LW_D_npy_size, arg->file, (unsigned long long)want,
+                      (unsigned long long)(size - npy->data));
         return LW_EXIT_FILE;
     }
     if (arg->has_count && arg->count != npy->count) return wrong_count(arg, npy->count);
@@ -93,7 +96,8 @@ static uint64_t random_word(uint64_t seed, uint32_t number, uint64_t index) {
 
 static uint64_t random_float(const lw_arg *arg, uint64_t word) {
     bool whole = arg->source == LW_ARG_RANDOM;
-    double low = whole ? 0 : lw_value_double(LW_T_f64, arg->start), high = whole ? 1 : lw_value_double(LW_T_f64, arg->end);
+    double low = whole ? 0 : lw_value_double(LW_T_f64, arg->start),
+           high = whole ? 1 : lw_value_double(LW_T_f64, arg->end);
     uint64_t bits = lw_value_round(arg->type, low + (double)(word >> 11) * 0x1p-53 * (high - low), true);
     return lw_value_double(arg->type, bits) < high ? bits : lw_value_round(arg->type, low, true);
 }
@@ -117,8 +121,10 @@ static uint64_t element(const lw_arg *arg, uint64_t seed, uint64_t index) {
     case LW_ARG_FILL: return arg->start;
     case LW_ARG_LIST: return arg->values.at[index];
     case LW_ARG_RANGE: return range_element(arg, index);
-    case LW_ARG_RANDOM: case LW_ARG_BETWEEN: return random_element(arg, random_word(seed, arg->number, index));
-    case LW_ARG_ZERO: case LW_ARG_FILE: break;
+    case LW_ARG_RANDOM:
+    case LW_ARG_BETWEEN: return random_element(arg, random_word(seed, arg->number, index));
+    case LW_ARG_ZERO:
+    case LW_ARG_FILE: break;
     }
     return 0;
 }

@@ -16,17 +16,18 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] = "Parse and verify PTX files; `-' is standard input. Diagnostics and a summary go to standard error."
-                          "\vExit codes:\n"
-                          "  0  no errors\n"
-                          "  1  a file has errors, or warnings with --werror\n"
-                          "  2  the command line is wrong\n"
-                          "  5  a file cannot be read\n"
-                          "  6  out of memory\n\n"
-                          "Examples:\n"
-                          "  lanewise check k.ptx\n"
-                          "  lanewise check --list *.ptx\n"
-                          "  nvcc -ptx -o - k.cu | lanewise check -\n";
+static const char doc[] =
+    "Parse and verify PTX files; `-' is standard input. Diagnostics and a summary go to standard error."
+    "\vExit codes:\n"
+    "  0  no errors\n"
+    "  1  a file has errors, or warnings with --werror\n"
+    "  2  the command line is wrong\n"
+    "  5  a file cannot be read\n"
+    "  6  out of memory\n\n"
+    "Examples:\n"
+    "  lanewise check k.ptx\n"
+    "  lanewise check --list *.ptx\n"
+    "  nvcc -ptx -o - k.cu | lanewise check -\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -123,8 +124,8 @@ int lw_command_check(int argc, char **argv) {
     }
     fflush(stdout);
     if (o.several && !o.quiet) {
-        fprintf(stderr, "%d files: %u error%s, %u warning%s\n", o.count, o.errors, o.errors == 1 ? "" : "s", o.warnings,
-                o.warnings == 1 ? "" : "s");
+        fprintf(stderr, "%d files: %u error%s, %u warning%s\n", o.count, o.errors, o.errors == 1 ? "" : "s",
+                o.warnings, o.warnings == 1 ? "" : "s");
     } else if (o.summary.size) {
         fprintf(stderr, "%s\n", o.summary.at);
     }

@@ -12,13 +12,15 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] = "Show the CPU levels that Lanewise is built for, which of them this machine has, the one in use, and "
-                          "the number of worker threads."
-                          "\vThe environment variables LANEWISE_CPU and LANEWISE_THREADS choose the level and the number of threads.\n\n"
-                          "Exit codes:\n"
-                          "  0  done\n"
-                          "  2  the command line is wrong\n"
-                          "  6  the machine lacks the level that was asked for\n";
+static const char doc[] =
+    "Show the CPU levels that Lanewise is built for, which of them this machine has, the one in use, and "
+    "the number of worker threads."
+    "\vThe environment variables LANEWISE_CPU and LANEWISE_THREADS choose the level and the number of "
+    "threads.\n\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  2  the command line is wrong\n"
+    "  6  the machine lacks the level that was asked for\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;

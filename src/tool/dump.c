@@ -22,17 +22,18 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] = "Print what a stage made of a PTX file; `-' is standard input. The layout is for people and may change."
-                          "\vStages:\n"
-                          "  tokens   one line a token: line:column, kind, text\n"
-                          "  module   declarations, and each instruction with the form it matched\n"
-                          "  program  the operations that the interpreter runs\n\n"
-                          "Exit codes:\n"
-                          "  0  done\n"
-                          "  1  the file has errors, or a kernel uses what is not executable\n"
-                          "  2  the command line is wrong\n"
-                          "  5  the file cannot be read\n"
-                          "  6  out of memory\n";
+static const char doc[] =
+    "Print what a stage made of a PTX file; `-' is standard input. The layout is for people and may change."
+    "\vStages:\n"
+    "  tokens   one line a token: line:column, kind, text\n"
+    "  module   declarations, and each instruction with the form it matched\n"
+    "  program  the operations that the interpreter runs\n\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  1  the file has errors, or a kernel uses what is not executable\n"
+    "  2  the command line is wrong\n"
+    "  5  the file cannot be read\n"
+    "  6  out of memory\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -76,8 +77,9 @@ static void put_place(lw_text *out, lw_tool_source *in, lw_place place) {
 
 static int dump_tokens(lw_tool_source *in) {
     static const char *const kinds[] = {
-        [LW_TOKEN_END] = "end",     [LW_TOKEN_NAME] = "name",   [LW_TOKEN_DOT] = "dot",    [LW_TOKEN_INT] = "int",
-        [LW_TOKEN_FLOAT] = "float", [LW_TOKEN_STRING] = "string", [LW_TOKEN_PUNCT] = "punct",
+        [LW_TOKEN_END] = "end",     [LW_TOKEN_NAME] = "name",   [LW_TOKEN_DOT] = "dot",
+        [LW_TOKEN_INT] = "int",     [LW_TOKEN_FLOAT] = "float", [LW_TOKEN_STRING] = "string",
+        [LW_TOKEN_PUNCT] = "punct",
     };
     lw_symbols symbols;
     lw_symbols_init(&symbols, &in->arena);
@@ -92,7 +94,8 @@ static int dump_tokens(lw_tool_source *in) {
             const char *c = &in->source.text[token.place.at + i];
             lw_text_add(&out, (unsigned char)*c < 0x20 || *c == 0x7f ? "?" : c, 1);
         }
-        if (token.kind == LW_TOKEN_INT || token.kind == LW_TOKEN_FLOAT) lw_text_printf(&out, "  0x%llx", (unsigned long long)token.value);
+        if (token.kind == LW_TOKEN_INT || token.kind == LW_TOKEN_FLOAT)
+            lw_text_printf(&out, "  0x%llx", (unsigned long long)token.value);
         lw_text_puts(&out, "\n");
         print_text(&out);
     } while (token.kind != LW_TOKEN_END);
@@ -102,8 +105,11 @@ static int dump_tokens(lw_tool_source *in) {
 /* ---- Module ------------------------------------------------------------------------------------------- */
 
 static void put_variable(lw_text *out, const lw_object *v) {
-    static const char *const linkages[] = {[LW_LINK_none] = "", [LW_LINK_extern] = "extern ", [LW_LINK_visible] = "visible ",
-                                           [LW_LINK_weak] = "weak ", [LW_LINK_common] = "common "};
+    static const char *const linkages[] = {[LW_LINK_none] = "",
+                                           [LW_LINK_extern] = "extern ",
+                                           [LW_LINK_visible] = "visible ",
+                                           [LW_LINK_weak] = "weak ",
+                                           [LW_LINK_common] = "common "};
     static const char *const spaces[] = {
         [LW_SPACE_none] = "none",
 #define SPACE(name) [LW_SPACE_##name] = #name,
@@ -114,12 +120,16 @@ static void put_variable(lw_text *out, const lw_object *v) {
     lw_text_printf(out, ".%s %s", lw_types[v->type].name, v->name->text);
     if (v->is_range) lw_text_printf(out, "<%u>", v->range);
     for (uint32_t i = 0; i < v->dimension_count; i++) {
-        if (v->unsized && !i) lw_text_puts(out, "[]");
-        else lw_text_printf(out, "[%llu]", (unsigned long long)v->dimensions[i]);
+        if (v->unsized && !i)
+            lw_text_puts(out, "[]");
+        else
+            lw_text_printf(out, "[%llu]", (unsigned long long)v->dimensions[i]);
     }
-    if (v->space != LW_SPACE_reg) lw_text_printf(out, "  size %llu align %u", (unsigned long long)v->size, v->align);
+    if (v->space != LW_SPACE_reg)
+        lw_text_printf(out, "  size %llu align %u", (unsigned long long)v->size, v->align);
     if (v->init) lw_text_puts(out, " initialised");
-    if (v->is_pointer) lw_text_printf(out, " pointer %s align %u", spaces[v->pointer_space], v->pointer_align);
+    if (v->is_pointer)
+        lw_text_printf(out, " pointer %s align %u", spaces[v->pointer_space], v->pointer_align);
     lw_text_puts(out, "\n");
 }
 
@@ -138,7 +148,9 @@ static void put_statement(lw_text *out, lw_tool_source *in, const lw_statement *
     case LW_S_OPEN: lw_text_puts(out, "{\n"); break;
     case LW_S_CLOSE: lw_text_puts(out, "}\n"); break;
     case LW_S_PROTOTYPE: lw_text_printf(out, "prototype %s\n", s->object->name->text); break;
-    case LW_S_TARGETS: lw_text_printf(out, "targets %s (%u)\n", s->object->name->text, s->object->target_count); break;
+    case LW_S_TARGETS:
+        lw_text_printf(out, "targets %s (%u)\n", s->object->name->text, s->object->target_count);
+        break;
     case LW_S_LOC: lw_text_printf(out, "loc %u %u %u\n", s->loc.file, s->loc.line, s->loc.column); break;
     case LW_S_PRAGMA: lw_text_printf(out, "pragma %s\n", s->text); break;
     case LW_S_DIRECTIVE: lw_text_printf(out, "directive %s\n", s->text); break;
@@ -147,14 +159,18 @@ static void put_statement(lw_text *out, lw_tool_source *in, const lw_statement *
 
 static void put_function(lw_text *out, lw_tool_source *in, const lw_function *f) {
     put_place(out, in, f->place);
-    lw_text_printf(out, "%s %s: %u instructions, %u labels, %u registers%s\n", f->is_entry ? "entry" : "func", f->object->name->text,
-                   f->instruction_count, f->label_count, f->register_count, f->has_body ? "" : ", declaration");
-    for (uint32_t i = 0; i < f->return_count; i++) lw_text_puts(out, "    return "), put_variable(out, f->returns[i]);
-    for (uint32_t i = 0; i < f->param_count; i++) lw_text_puts(out, "    param  "), put_variable(out, f->params[i]);
+    lw_text_printf(out, "%s %s: %u instructions, %u labels, %u registers%s\n", f->is_entry ? "entry" : "func",
+                   f->object->name->text, f->instruction_count, f->label_count, f->register_count,
+                   f->has_body ? "" : ", declaration");
+    for (uint32_t i = 0; i < f->return_count; i++)
+        lw_text_puts(out, "    return "), put_variable(out, f->returns[i]);
+    for (uint32_t i = 0; i < f->param_count; i++)
+        lw_text_puts(out, "    param  "), put_variable(out, f->params[i]);
     for (uint32_t i = 0; i < f->directives.count; i++) {
         const lw_directive *d = &f->directives.at[i];
         lw_text_printf(out, "    .%s", d->name->text);
-        for (uint32_t j = 0; j < d->value_count; j++) lw_text_printf(out, "%s%llu", j ? ", " : " ", (unsigned long long)d->values[j]);
+        for (uint32_t j = 0; j < d->value_count; j++)
+            lw_text_printf(out, "%s%llu", j ? ", " : " ", (unsigned long long)d->values[j]);
         lw_text_puts(out, "\n");
     }
     for (uint32_t i = 0; i < f->body.count; i++) put_statement(out, in, &f->body.at[i]);
@@ -166,8 +182,9 @@ static int dump_module(lw_tool_source *in) {
     lw_ptx_check(&in->arena, &in->source, &in->diags, &module);
     lw_text out = {0};
     if (!o->kernel) {
-        lw_text_printf(&out, "version %u.%u, target sm_%u%.1s, address size %u, %u instructions\n", module->version / 10,
-                       module->version % 10, module->target, &module->target_suffix, module->address_size, module->instruction_count);
+        lw_text_printf(&out, "version %u.%u, target sm_%u%.1s, address size %u, %u instructions\n",
+                       module->version / 10, module->version % 10, module->target, &module->target_suffix,
+                       module->address_size, module->instruction_count);
         for (uint32_t i = 0; i < module->variables.count; i++) {
             put_place(&out, in, module->variables.at[i]->place);
             put_variable(&out, module->variables.at[i]);
@@ -209,7 +226,8 @@ static int dump_program(lw_tool_source *in) {
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         lw_function *f = module->functions.at[i];
-        if (!f->is_entry || !f->has_body || (o->kernel && strcmp(o->kernel, f->object->name->text) != 0)) continue;
+        if (!f->is_entry || !f->has_body || (o->kernel && strcmp(o->kernel, f->object->name->text) != 0))
+            continue;
         found = true;
         const lw_program *program = lw_lower_ptx(&in->arena, module, f, &in->diags);
         lw_text out = {0};

@@ -9,16 +9,18 @@ typedef struct options {
     int count;
 } options;
 
-static const char doc[] =
-    "Explain instructions, special registers and diagnostics."
-    "\vWORD is an opcode (shf), the whole spelling of an instruction (shf.l.wrap.b32), a special register (%laneid) or the id of a "
-    "diagnostic (LW2000).\n\n"
-    "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In the operands, a:u32 is an operand of that type, "
-    "and one without a type has the last type of the mnemonic; a:$2 has the type that the second choice took; [a] is an address, d|p a "
-    "destination with a predicate, d? may be _.\n\n"
-    "Exit codes:\n"
-    "  0  done\n"
-    "  2  a word is not known\n";
+static const char doc[] = "Explain instructions, special registers and diagnostics."
+                          "\vWORD is an opcode (shf), the whole spelling of an instruction (shf.l.wrap.b32), "
+                          "a special register (%laneid) or the id of a "
+                          "diagnostic (LW2000).\n\n"
+                          "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In "
+                          "the operands, a:u32 is an operand of that type, "
+                          "and one without a type has the last type of the mnemonic; a:$2 has the type that "
+                          "the second choice took; [a] is an address, d|p a "
+                          "destination with a predicate, d? may be _.\n\n"
+                          "Exit codes:\n"
+                          "  0  done\n"
+                          "  2  a word is not known\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -40,8 +42,10 @@ static void print_wrapped(const char *text, const char *indent) {
     for (const char *p = text; *p;) {
         size_t size = strcspn(p, " ");
         if (column && column + 1 + size > 78) column = 0, putchar('\n');
-        if (!column) column = strlen(indent), fputs(indent, stdout);
-        else column++, putchar(' ');
+        if (!column)
+            column = strlen(indent), fputs(indent, stdout);
+        else
+            column++, putchar(' ');
         fwrite(p, 1, size, stdout);
         column += size;
         p += size;
@@ -71,7 +75,8 @@ static bool explain_diagnostic(const char *word) {
     if (strlen(word) != 6 || strspn(word + 2, "0123456789") != 4) return false;
     const lw_diag_row *row = lw_diag_find((uint32_t)strtoul(word + 2, NULL, 10));
     if (!row) return false;
-    static const char *const severities[] = {[LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
+    static const char *const severities[] = {
+        [LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
     printf("LW%04u, %s: ", row->number, severities[row->severity]);
     print_format(row->format);
     putchar('\n');
@@ -85,8 +90,9 @@ static bool explain_special(const char *word) {
     for (size_t i = 0; i < LW_SPECIAL_count; i++) {
         const lw_special_row *row = &lw_specials[i];
         if (strcmp(word, row->text) != 0 && strcmp(word, row->text + 1) != 0) continue;
-        printf("%s%s  .%s\n    special register: %s\n    PTX %u.%u", row->text, row->vector ? ".(x|y|z)" : "", lw_types[row->type].name, row->does,
-               (row->isa ? row->isa : 10u) / 10u, (row->isa ? row->isa : 10u) % 10u);
+        printf("%s%s  .%s\n    special register: %s\n    PTX %u.%u", row->text, row->vector ? ".(x|y|z)" : "",
+               lw_types[row->type].name, row->does, (row->isa ? row->isa : 10u) / 10u,
+               (row->isa ? row->isa : 10u) % 10u);
         if (row->sm) printf(", sm_%u", row->sm);
         putchar('\n');
         return true;
@@ -102,7 +108,8 @@ static void explain_form(const lw_form *form) {
     lw_form_print_gates(&gates, form);
     printf("%s%s%s\n", pattern.at ? pattern.at : "", *form->operands ? "  " : "", form->operands);
     if (form->does) print_wrapped(form->does, "    ");
-    printf("    %s%s%s; %s\n", gates.at ? gates.at : "", form->section ? "; manual section " : "", form->section ? form->section : "",
+    printf("    %s%s%s; %s\n", gates.at ? gates.at : "", form->section ? "; manual section " : "",
+           form->section ? form->section : "",
            lw_form_executable(form) ? "executable" : "known, but not executable");
     lw_text_free(&pattern);
     lw_text_free(&gates);

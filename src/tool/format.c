@@ -14,7 +14,8 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] = "Print PTX in one canonical layout; `-' is standard input. The file must parse, but its instructions may be "
+static const char doc[] = "Print PTX in one canonical layout; `-' is standard input. The file must parse, "
+                          "but its instructions may be "
                           "of any kind, even unknown ones. Comments are not kept."
                           "\vA file with errors is never written.\n\n"
                           "Exit codes:\n"
@@ -40,7 +41,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (o->in_place && o->output) argp_error(state, "-i and -o exclude each other");
-        if (!o->in_place && o->count > 1) argp_error(state, "several files can only be formatted in place: -i");
+        if (!o->in_place && o->count > 1)
+            argp_error(state, "several files can only be formatted in place: -i");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -58,7 +60,10 @@ static int format_source(lw_tool_source *in) {
     if (out.failed) {
         lw_tool_error(LW_D_no_memory, in->path);
         code = LW_EXIT_MACHINE;
-    } else if (!lw_tool_write(o->in_place ? in->path : o->output ? o->output : "-", out.at ? out.at : "", out.size)) {
+    } else if (!lw_tool_write(o->in_place ? in->path
+                              : o->output ? o->output
+                                          : "-",
+                              out.at ? out.at : "", out.size)) {
         code = LW_EXIT_FILE;
     }
     lw_text_free(&out);

@@ -93,12 +93,16 @@ static size_t print_word(lw_text *out, const char *word) {
 
 void lw_form_print_pattern(lw_text *out, const lw_form *form) {
     for (const char *p = form->pattern; *p;) {
-        if (isupper((unsigned char)*p) && (p[-1] == '(' || p[-1] == '|')) p += print_word(out, p);
-        else lw_text_add(out, p++, 1);
+        if (isupper((unsigned char)*p) && (p[-1] == '(' || p[-1] == '|'))
+            p += print_word(out, p);
+        else
+            lw_text_add(out, p++, 1);
     }
 }
 
-static void print_version(lw_text *out, uint16_t version) { lw_text_printf(out, "%u.%u", version / 10u, version % 10u); }
+static void print_version(lw_text *out, uint16_t version) {
+    lw_text_printf(out, "%u.%u", version / 10u, version % 10u);
+}
 
 void lw_form_print_gates(lw_text *out, const lw_form *form) {
     lw_text_puts(out, "PTX ");

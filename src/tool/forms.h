@@ -10,7 +10,7 @@ typedef struct lw_family {
 } lw_family;
 
 const lw_family *lw_families(size_t *count);
-size_t lw_form_opcode(const lw_form *form);              /* length of the opcode that a pattern begins with */
+size_t lw_form_opcode(const lw_form *form); /* length of the opcode that a pattern begins with */
 bool lw_form_executable(const lw_form *form);
 void lw_form_print_pattern(lw_text *out, const lw_form *form); /* classes written out */
 void lw_form_print_gates(lw_text *out, const lw_form *form);   /* "PTX 3.1, sm_32" */

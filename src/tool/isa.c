@@ -10,18 +10,22 @@ static const struct argp_option choices[] = {
     {"executable", 'e', NULL, 0, "Only forms that Lanewise executes", 0},
     {"missing", 'm', NULL, 0, "Only forms that it parses and checks, but does not execute", 0},
     {"family", 'f', "NAME", 0, "Only this family, see below", 0},
-    {"tsv", 't', NULL, 0, "Tab-separated: family, yes or no, mnemonic, operands, gates, section, what it does", 0},
+    {"tsv", 't', NULL, 0,
+     "Tab-separated: family, yes or no, mnemonic, operands, gates, section, what it does", 0},
     {0},
 };
 
-static const char doc[] = "List the instruction forms of PTX, and which of them are executable."
-                          "\vThe first column says whether a form is executable. In a mnemonic, ( | ) is a choice, { } is optional, * "
-                          "stands for any modifiers; in the operands, :type is the type where it is not the instruction's last.\n\n"
-                          "Families: integer extended float half compare logic shift move shuffle async texture control barrier atomic "
-                          "matrix stack video misc\n\n"
-                          "Exit codes:\n"
-                          "  0  done\n"
-                          "  2  the command line is wrong\n";
+static const char doc[] =
+    "List the instruction forms of PTX, and which of them are executable."
+    "\vThe first column says whether a form is executable. In a mnemonic, ( | ) is a choice, { } is "
+    "optional, * "
+    "stands for any modifiers; in the operands, :type is the type where it is not the instruction's last.\n\n"
+    "Families: integer extended float half compare logic shift move shuffle async texture control barrier "
+    "atomic "
+    "matrix stack video misc\n\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  2  the command line is wrong\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -30,7 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'm': o->missing = true; break;
     case 'f': o->family = arg; break;
     case 't': o->tsv = true; break;
-    case ARGP_KEY_ARG: argp_error(state, "isa takes no arguments; `lanewise explain %s' may be meant", arg); break;
+    case ARGP_KEY_ARG:
+        argp_error(state, "isa takes no arguments; `lanewise explain %s' may be meant", arg);
+        break;
     case ARGP_KEY_SUCCESS:
         if (o->executable && o->missing) argp_error(state, "--executable and --missing exclude each other");
         break;
@@ -65,8 +71,8 @@ static void print_row(const options *o, const lw_family *family, const lw_form *
     lw_text gates = {0};
     lw_form_print_gates(&gates, form);
     if (o->tsv)
-        printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", family->name, status, form->pattern, form->operands, gates.at ? gates.at : "",
-               form->section ? form->section : "", form->does ? form->does : "");
+        printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", family->name, status, form->pattern, form->operands,
+               gates.at ? gates.at : "", form->section ? form->section : "", form->does ? form->does : "");
     else
         printf("%-3s  %-44s  %s\n", status, form->pattern, form->operands);
     lw_text_free(&gates);

@@ -15,8 +15,10 @@ static const lw_command commands[] = {
 };
 
 static void usage(FILE *out) {
-    fprintf(out, "Usage: lanewise COMMAND [OPTION...] ...\n\nLanewise runs PTX on the CPU, lane by lane.\n\n");
-    for (size_t i = 0; i < LW_COUNT(commands); i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
+    fprintf(out,
+            "Usage: lanewise COMMAND [OPTION...] ...\n\nLanewise runs PTX on the CPU, lane by lane.\n\n");
+    for (size_t i = 0; i < LW_COUNT(commands); i++)
+        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
     fprintf(out, "\n`lanewise COMMAND --help` tells more. Examples:\n"
                  "  lanewise check k.ptx\n"
                  "  lanewise run k.ptx --grid 4 --block 256 --arg f32[]=@x.npy --arg f32[1K]:print\n"

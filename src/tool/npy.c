@@ -29,12 +29,14 @@ static bool take(reader *r, char c) {
 /* A quoted text without escapes, cut to the room there is: false then. */
 static bool read_string(reader *r, char *to, size_t room) {
     skip_blanks(r);
-    if (r->at == r->end || (*r->at != '\'' && *r->at != '"')) return fail(r, "the header has no string where one must stand");
+    if (r->at == r->end || (*r->at != '\'' && *r->at != '"'))
+        return fail(r, "the header has no string where one must stand");
     char quote = *r->at++;
     const char *begin = r->at;
     while (r->at < r->end && *r->at != quote) {
         unsigned char c = (unsigned char)*r->at++;
-        if (c < 0x20 || c > 0x7e || c == '\\') return fail(r, "a string of the header holds a character that does not belong there");
+        if (c < 0x20 || c > 0x7e || c == '\\')
+            return fail(r, "a string of the header holds a character that does not belong there");
     }
     size_t size = (size_t)(r->at - begin);
     if (r->at == r->end) return fail(r, "a string of the header does not end");
@@ -58,7 +60,8 @@ static bool read_number(reader *r, uint64_t *value) {
     const char *begin = r->at;
     *value = 0;
     for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
-        if (__builtin_mul_overflow(*value, (uint64_t)10, value) || __builtin_add_overflow(*value, (uint64_t)(*r->at - '0'), value))
+        if (__builtin_mul_overflow(*value, (uint64_t)10, value) ||
+            __builtin_add_overflow(*value, (uint64_t)(*r->at - '0'), value))
             return fail(r, "the shape is too large");
     if (r->at == begin) return fail(r, "the shape holds something that is not a number");
     if (r->at < r->end && *r->at == 'L') r->at++; /* as Python 2 wrote it */
@@ -70,10 +73,12 @@ static bool read_shape(reader *r, lw_npy *npy) {
     if (!take(r, '(')) return fail(r, "the shape is not a tuple");
     npy->count = 1;
     while (!take(r, ')')) {
-        if (npy->dimension_count == LW_NPY_DIMENSIONS_MAX) return fail(r, "the shape has too many dimensions");
+        if (npy->dimension_count == LW_NPY_DIMENSIONS_MAX)
+            return fail(r, "the shape has too many dimensions");
         uint64_t *size = &npy->dimensions[npy->dimension_count++];
         if (!read_number(r, size)) return false;
-        if (__builtin_mul_overflow(npy->count, *size, &npy->count) || npy->count > UINT64_C(1) << 48) return fail(r, "the shape is too large");
+        if (__builtin_mul_overflow(npy->count, *size, &npy->count) || npy->count > UINT64_C(1) << 48)
+            return fail(r, "the shape is too large");
         if (!take(r, ',')) {
             if (npy->dimension_count == 1) return fail(r, "the shape is not a tuple");
             if (!take(r, ')')) return fail(r, "the shape does not end");
@@ -89,7 +94,10 @@ static bool read_entry(reader *r, lw_npy *npy, unsigned *seen) {
     char key[16];
     if (!read_string(r, key, sizeof key)) return false;
     if (!take(r, ':')) return fail(r, "the header lacks a colon");
-    unsigned entry = !strcmp(key, "descr") ? HAS_DESCR : !strcmp(key, "fortran_order") ? HAS_ORDER : !strcmp(key, "shape") ? HAS_SHAPE : 0;
+    unsigned entry = !strcmp(key, "descr")           ? HAS_DESCR
+                     : !strcmp(key, "fortran_order") ? HAS_ORDER
+                     : !strcmp(key, "shape")         ? HAS_SHAPE
+                                                     : 0;
     if (!entry) return fail(r, "the header has a key that does not belong there");
     if (*seen & entry) return fail(r, "the header has a key twice");
     *seen |= entry;
@@ -161,15 +169,20 @@ void lw_npy_write(lw_text *out, lw_type type, const uint64_t *dimensions, uint32
     unsigned bytes = lw_value_bytes(type);
     char kind = lw_types[type].kind, letter = kind == 'F' ? 'f' : kind == 'S' ? 'i' : 'u';
     lw_text header = {0};
-    lw_text_printf(&header, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (", bytes == 1 ? '|' : '<', letter, bytes);
+    lw_text_printf(&header, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (", bytes == 1 ? '|' : '<',
+                   letter, bytes);
     for (uint32_t i = 0; i < count; i++)
-        lw_text_printf(&header, "%s%llu%s", i ? ", " : "", (unsigned long long)dimensions[i], count == 1 ? "," : "");
+        lw_text_printf(&header, "%s%llu%s", i ? ", " : "", (unsigned long long)dimensions[i],
+                       count == 1 ? "," : "");
     lw_text_puts(&header, "), }");
     while ((10 + header.size + 1) % 64) lw_text_puts(&header, " "); /* the data is aligned to 64 bytes */
     lw_text_puts(&header, "\n");
-    char begin[10] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(header.size & 0xff), (char)(header.size >> 8)};
+    char begin[10] = {
+        '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(header.size & 0xff), (char)(header.size >> 8)};
     lw_text_add(out, begin, sizeof begin);
-    if (header.failed) out->failed = true;
-    else lw_text_add(out, header.at, header.size);
+    if (header.failed)
+        out->failed = true;
+    else
+        lw_text_add(out, header.at, header.size);
     lw_text_free(&header);
 }

@@ -33,7 +33,18 @@ typedef struct run {
 
 /* ---- Options ------------------------------------------------------------------------------------------ */
 
-enum { KEY_SMEM = 256, KEY_COOPERATIVE, KEY_SEED, KEY_TIMEOUT, KEY_STEPS, KEY_THREADS, KEY_CPU, KEY_MEMORY, KEY_STACK, KEY_STATS };
+enum {
+    KEY_SMEM = 256,
+    KEY_COOPERATIVE,
+    KEY_SEED,
+    KEY_TIMEOUT,
+    KEY_STEPS,
+    KEY_THREADS,
+    KEY_CPU,
+    KEY_MEMORY,
+    KEY_STACK,
+    KEY_STATS
+};
 
 static const struct argp_option choices[] = {
     {"kernel", 'k', "NAME", 0, "The kernel to run; not needed where the file has only one", 1},
@@ -46,55 +57,56 @@ static const struct argp_option choices[] = {
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the kernel after this time", 2},
     {"step-limit", KEY_STEPS, "N", 0, "Stop the kernel after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
-    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is", 2},
+    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is",
+     2},
     {"memory", KEY_MEMORY, "BYTES", 0, "Limit of device memory", 2},
     {"stack", KEY_STACK, "BYTES", 0, "Limit of local memory per thread", 2},
-    {"stats", KEY_STATS, "json", OPTION_ARG_OPTIONAL, "Print instructions, lanes, time and rate to standard error", 3},
+    {"stats", KEY_STATS, "json", OPTION_ARG_OPTIONAL,
+     "Print instructions, lanes, time and rate to standard error", 3},
     {"quiet", 'q', NULL, 0, "No progress bar, no warnings", 3},
     {0},
 };
 
-static const char doc[] =
-    "Run a kernel of a PTX file; `-' is standard input."
-    "\vOne --arg for each kernel parameter, in order:\n"
-    "  TYPE=VALUE                       a scalar\n"
-    "  TYPE[COUNT]=SOURCE[:OUTPUT]...   a buffer; the parameter gets its address\n"
-    "  TYPE[COUNT][:OUTPUT]...          a buffer of zeros\n"
-    "  TYPE[]=SOURCE[:OUTPUT]...        a buffer as long as its source\n"
-    "TYPE    u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64\n"
-    "COUNT   elements; may end in K, M or G\n"
-    "SOURCE  @FILE                      NumPy where it ends in .npy, else raw bytes\n"
-    "        VALUE,VALUE,...            a list\n"
-    "        VALUE                      a fill; with [] a list of one\n"
-    "        range[:START[:STEP]]       0,1,2,... by default\n"
-    "        random[:LOW:HIGH]          seeded random values\n"
-    "OUTPUT  out=FILE                   write to a file after the run, .npy or raw\n"
-    "        print  print=hex  print=TYPE   print the values to standard output\n"
-    "For a parameter that is an array (a struct by value), TYPE[COUNT]=SOURCE is\n"
-    "its value and not a buffer.\n\n"
-    "Arguments:\n"
-    "  u32=7  s64=-1  b32=0xdeadbeef  f64=1.5  f32=nan  f32=0f3F800000  u64=0\n"
-    "  u32[65536]                       zeros\n"
-    "  u32[65536]=1:out=y.bin           ones, written raw after the run\n"
-    "  u32[]=1,2,3:print                three words, printed after the run\n"
-    "  u8[]=@in.bin                     the bytes of a file\n"
-    "  f32[]=@x.npy                     a NumPy array of dtype float32\n"
-    "  s32[64]=range:-32                -32 ... 31\n"
-    "  f32[1K]=random:-1:1:out=r.npy:print=hex\n\n"
-    "Examples:\n"
-    "  lanewise run k.ptx -g 4 -b 256 -a f32[]=@x.npy -a f32[1K]:out=y.npy\n"
-    "  lanewise run k.ptx --kernel saxpy --block 8 --arg f32=2.5 \\\n"
-    "      --arg f32[8]=range --arg f32[8]=1:print\n"
-    "  lanewise run loop.ptx --timeout 2 --stats\n\n"
-    "Exit codes:\n"
-    "  0    the kernel ended\n"
-    "  1    the file has errors, or the kernel uses what is not executable\n"
-    "  2    the command line is wrong, or the arguments do not fit the kernel\n"
-    "  3    the kernel trapped\n"
-    "  4    the kernel was stopped by --timeout or --step-limit\n"
-    "  5    a file cannot be read or written, or does not hold what it should\n"
-    "  6    the machine lacks memory or the CPU level\n"
-    "  130  interrupted\n";
+static const char doc[] = "Run a kernel of a PTX file; `-' is standard input."
+                          "\vOne --arg for each kernel parameter, in order:\n"
+                          "  TYPE=VALUE                       a scalar\n"
+                          "  TYPE[COUNT]=SOURCE[:OUTPUT]...   a buffer; the parameter gets its address\n"
+                          "  TYPE[COUNT][:OUTPUT]...          a buffer of zeros\n"
+                          "  TYPE[]=SOURCE[:OUTPUT]...        a buffer as long as its source\n"
+                          "TYPE    u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64\n"
+                          "COUNT   elements; may end in K, M or G\n"
+                          "SOURCE  @FILE                      NumPy where it ends in .npy, else raw bytes\n"
+                          "        VALUE,VALUE,...            a list\n"
+                          "        VALUE                      a fill; with [] a list of one\n"
+                          "        range[:START[:STEP]]       0,1,2,... by default\n"
+                          "        random[:LOW:HIGH]          seeded random values\n"
+                          "OUTPUT  out=FILE                   write to a file after the run, .npy or raw\n"
+                          "        print  print=hex  print=TYPE   print the values to standard output\n"
+                          "For a parameter that is an array (a struct by value), TYPE[COUNT]=SOURCE is\n"
+                          "its value and not a buffer.\n\n"
+                          "Arguments:\n"
+                          "  u32=7  s64=-1  b32=0xdeadbeef  f64=1.5  f32=nan  f32=0f3F800000  u64=0\n"
+                          "  u32[65536]                       zeros\n"
+                          "  u32[65536]=1:out=y.bin           ones, written raw after the run\n"
+                          "  u32[]=1,2,3:print                three words, printed after the run\n"
+                          "  u8[]=@in.bin                     the bytes of a file\n"
+                          "  f32[]=@x.npy                     a NumPy array of dtype float32\n"
+                          "  s32[64]=range:-32                -32 ... 31\n"
+                          "  f32[1K]=random:-1:1:out=r.npy:print=hex\n\n"
+                          "Examples:\n"
+                          "  lanewise run k.ptx -g 4 -b 256 -a f32[]=@x.npy -a f32[1K]:out=y.npy\n"
+                          "  lanewise run k.ptx --kernel saxpy --block 8 --arg f32=2.5 \\\n"
+                          "      --arg f32[8]=range --arg f32[8]=1:print\n"
+                          "  lanewise run loop.ptx --timeout 2 --stats\n\n"
+                          "Exit codes:\n"
+                          "  0    the kernel ended\n"
+                          "  1    the file has errors, or the kernel uses what is not executable\n"
+                          "  2    the command line is wrong, or the arguments do not fit the kernel\n"
+                          "  3    the kernel trapped\n"
+                          "  4    the kernel was stopped by --timeout or --step-limit\n"
+                          "  5    a file cannot be read or written, or does not hold what it should\n"
+                          "  6    the machine lacks memory or the CPU level\n"
+                          "  130  interrupted\n";
 
 static void bad_option(const char *option, const char *text, const char *why) {
     lw_tool_error(LW_D_bad_option, option, text, why);
@@ -119,7 +131,8 @@ static void parse_shape(const char *option, const char *text, uint32_t shape[3])
     for (int i = 0; i < 3; i++) {
         uint64_t value;
         lw_value_fault fault = lw_value_parse(LW_T_u32, &at, &value);
-        if (fault == LW_VALUE_NO_NUMBER || (*at && *at != ',')) bad_option(option, text, "a shape is written X, X,Y or X,Y,Z");
+        if (fault == LW_VALUE_NO_NUMBER || (*at && *at != ','))
+            bad_option(option, text, "a shape is written X, X,Y or X,Y,Z");
         if (fault || !value) bad_option(option, text, "each number of a shape must be from 1 to 4294967295");
         shape[i] = (uint32_t)value;
         if (!*at) return;
@@ -161,7 +174,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_MEMORY: o->context.memory_limit = parse_number("--memory", arg, UINT64_MAX, true); break;
     case KEY_STACK: o->context.stack_limit = parse_number("--stack", arg, UINT64_MAX, true); break;
     case KEY_STATS:
-        if (arg && strcmp(arg, "json") != 0) bad_option("--stats", arg, "only --stats and --stats=json are known");
+        if (arg && strcmp(arg, "json") != 0)
+            bad_option("--stats", arg, "only --stats and --stats=json are known");
         o->stats = arg ? STATS_JSON : STATS_TEXT;
         break;
     case ARGP_KEY_ARG:
@@ -205,9 +219,12 @@ static int wrong_kernel(run *r) {
     const char **names = LW_NEW_ARRAY(&r->arena, const char *, count);
     for (size_t i = 0; i < count; i++) names[i] = lw_module_kernel_name(r->module, i);
     const char *near = r->o->kernel ? lw_tool_nearest(r->o->kernel, names, count) : NULL;
-    if (!count) lw_text_puts(&message, "the file has no kernel");
-    else if (!r->o->kernel) lw_text_printf(&message, "the file has %zu kernels; choose one with --kernel", count);
-    else lw_text_printf(&message, "the file has no kernel named '%s'", r->o->kernel);
+    if (!count)
+        lw_text_puts(&message, "the file has no kernel");
+    else if (!r->o->kernel)
+        lw_text_printf(&message, "the file has %zu kernels; choose one with --kernel", count);
+    else
+        lw_text_printf(&message, "the file has no kernel named '%s'", r->o->kernel);
     if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
     for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  kernel: %s\n", names[i]);
     lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
@@ -241,7 +258,8 @@ static int bind_arguments(run *r) {
     lw_kernel_info info = lw_kernel_get_info(r->kernel);
     if (info.param_count != r->o->arg_count) {
         lw_text message = {0}, below = {0};
-        lw_text_printf(&message, lw_diag_rows[LW_D_args_count].format, info.name, info.param_count, r->o->arg_count);
+        lw_text_printf(&message, lw_diag_rows[LW_D_args_count].format, info.name, info.param_count,
+                       r->o->arg_count);
         lw_text_printf(&below, "  kernel: %s\n", r->signature.at);
         lw_tool_report(LW_D_args_count, message.at ? message.at : "", below.at);
         lw_text_free(&message);
@@ -303,7 +321,8 @@ static int make_parameter(run *r, uint32_t index, void **value) {
         lw_status status = lw_memory_new(r->context, arg->count * lw_value_bytes(arg->type), &arg->address);
         if (status != LW_OK) return device_failed(r, status);
         if (param.size < 8 && arg->address >> 32) {
-            lw_tool_error(LW_D_machine_lacks, "device memory lies above 4 GiB, where a 32-bit parameter cannot point to");
+            lw_tool_error(LW_D_machine_lacks,
+                          "device memory lies above 4 GiB, where a 32-bit parameter cannot point to");
             return LW_EXIT_MACHINE;
         }
         int code = write_buffer(r, arg);
@@ -369,7 +388,8 @@ static int launch(run *r, void *const *params) {
     default: return device_failed(r, status);
     }
     if (r->o->stats)
-        (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, r->kernel, &config, &r->stats);
+        (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, r->kernel, &config,
+                                                                    &r->stats);
     return LW_EXIT_OK;
 }
 
@@ -378,10 +398,13 @@ static int launch(run *r, void *const *params) {
 static int write_output(const lw_arg *arg, const lw_arg_output *out, const char *data) {
     lw_text file = {0};
     if (lw_tool_ends_with(out->file, ".npy")) {
-        if (arg->has_shape) lw_npy_write(&file, arg->type, arg->npy.dimensions, arg->npy.dimension_count);
-        else lw_npy_write(&file, arg->type, &arg->count, 1);
+        if (arg->has_shape)
+            lw_npy_write(&file, arg->type, arg->npy.dimensions, arg->npy.dimension_count);
+        else
+            lw_npy_write(&file, arg->type, &arg->count, 1);
     }
-    bool good = lw_tool_write_two(out->file, file.at, file.size, data, arg->count * lw_value_bytes(arg->type));
+    bool good =
+        lw_tool_write_two(out->file, file.at, file.size, data, arg->count * lw_value_bytes(arg->type));
     lw_text_free(&file);
     return good ? LW_EXIT_OK : LW_EXIT_FILE;
 }
@@ -390,13 +413,16 @@ static void print_output(const lw_arg *arg, const lw_arg_output *out, const char
     uint32_t bytes = lw_value_bytes(out->type);
     uint64_t count = arg->count * lw_value_bytes(arg->type) / bytes;
     lw_text line = {0};
-    lw_text_printf(&line, "arg %u %s[%llu]:", arg->number, lw_types[out->type].name, (unsigned long long)count);
+    lw_text_printf(&line, "arg %u %s[%llu]:", arg->number, lw_types[out->type].name,
+                   (unsigned long long)count);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bits = 0;
         memcpy(&bits, data + i * bytes, bytes);
         lw_text_puts(&line, " ");
-        if (out->hex) lw_value_print_hex(&line, out->type, bits);
-        else lw_value_print(&line, out->type, bits);
+        if (out->hex)
+            lw_value_print_hex(&line, out->type, bits);
+        else
+            lw_value_print(&line, out->type, bits);
         if (line.size < 1 << 16) continue;
         fwrite(line.at, 1, line.size, stdout);
         line.size = 0;
@@ -418,8 +444,10 @@ static int give_outputs(run *r, const lw_arg *arg) {
     int code = status == LW_OK ? LW_EXIT_OK : device_failed(r, status);
     for (uint32_t i = 0; i < arg->outputs.count && code == LW_EXIT_OK; i++) {
         const lw_arg_output *out = &arg->outputs.at[i];
-        if (out->file) code = write_output(arg, out, data);
-        else print_output(arg, out, data);
+        if (out->file)
+            code = write_output(arg, out, data);
+        else
+            print_output(arg, out, data);
     }
     free(data);
     return code;

@@ -97,17 +97,22 @@ static bool read_failed(const char *path, const char *why, FILE *file, char *dat
 }
 
 bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size) {
+    static bool standard_read;
     bool standard = !strcmp(path, "-");
     FILE *file = standard ? stdin : fopen(path, "rb");
     char *text = NULL;
     size_t used = 0, room = 0;
     *data = NULL;
+    if (standard && standard_read)
+        return read_failed(path, "standard input can be read only once", NULL, NULL);
+    standard_read = standard_read || standard;
     if (!file) return read_failed(path, strerror(errno), NULL, NULL);
     for (;;) {
         if (room - used < 2) {
             struct stat about;
             size_t more = room ? room * 2 : 1 << 16;
-            if (!room && !fstat(fileno(file), &about) && S_ISREG(about.st_mode) && (uint64_t)about.st_size <= limit)
+            if (!room && !fstat(fileno(file), &about) && S_ISREG(about.st_mode) &&
+                (uint64_t)about.st_size <= limit)
                 more = (size_t)about.st_size + 2;
             char *grown = realloc(text, more);
             if (!grown) return read_failed(path, "out of memory", file, text);
@@ -166,7 +171,8 @@ static int write_pieces(const char *path, const pieces *p) {
         if (error != EACCES) return error;
     }
     /* New files, devices, pipes, and what links lead to. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), error = fd < 0 ? errno : write_fd(fd, p);
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666),
+        error = fd < 0 ? errno : write_fd(fd, p);
     if (fd >= 0 && close(fd) && !error) error = errno;
     return error;
 }
@@ -177,7 +183,9 @@ bool lw_tool_write_two(const char *path, const char *head, size_t head_size, con
     return !error;
 }
 
-bool lw_tool_write(const char *path, const char *data, size_t size) { return lw_tool_write_two(path, NULL, 0, data, size); }
+bool lw_tool_write(const char *path, const char *data, size_t size) {
+    return lw_tool_write_two(path, NULL, 0, data, size);
+}
 
 /* Everything that may run out of memory happens in here, so that nothing of the caller's frame is lost by the jump. */
 static int work_on(lw_tool_source *in, const char *data, size_t size, int (*work)(lw_tool_source *in)) {
@@ -233,7 +241,9 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
     const char *cpu = options->cpu ? options->cpu : getenv("LANEWISE_CPU");
     switch (lw_context_new(options, context)) {
     case LW_OK: return LW_EXIT_OK;
-    case LW_NO_MEMORY: lw_tool_error(LW_D_no_memory, "device memory cannot be set up"); return LW_EXIT_MACHINE;
+    case LW_NO_MEMORY:
+        lw_tool_error(LW_D_no_memory, "device memory cannot be set up");
+        return LW_EXIT_MACHINE;
     default: break;
     }
     bool known = !cpu;
@@ -243,10 +253,13 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
         known = known || !strcmp(*level, cpu);
         lw_text_printf(&text, " %s", *level);
     }
-    if (!known) lw_tool_error(LW_D_bad_option, options->cpu ? "--cpu" : "LANEWISE_CPU", cpu, text.at ? text.at : "");
+    if (!known)
+        lw_tool_error(LW_D_bad_option, options->cpu ? "--cpu" : "LANEWISE_CPU", cpu, text.at ? text.at : "");
     text.size = 0;
-    if (cpu && !lw_cpu_has(cpu)) lw_text_printf(&text, "this machine lacks the CPU level '%s'", cpu);
-    else lw_text_puts(&text, "the library cannot be set up on this machine");
+    if (cpu && !lw_cpu_has(cpu))
+        lw_text_printf(&text, "this machine lacks the CPU level '%s'", cpu);
+    else
+        lw_text_puts(&text, "the library cannot be set up on this machine");
     if (known) lw_tool_error(LW_D_machine_lacks, text.at ? text.at : "");
     lw_text_free(&text);
     return known ? LW_EXIT_MACHINE : LW_EXIT_USAGE;

@@ -58,7 +58,8 @@ const char *lw_tool_nearest(const char *word, const char *const *names, size_t c
 bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size);
 /* Writes a whole file; "-" is standard output. An existing file is replaced at once, or stays as it was. */
 bool lw_tool_write(const char *path, const char *data, size_t size);
-bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data, size_t size); /* one behind the other */
+bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data,
+                       size_t size); /* one behind the other */
 bool lw_tool_ends_with(const char *text, const char *end);
 
 /* Reads PTX and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
@@ -99,8 +100,8 @@ typedef struct lw_npy {
     bool fortran;
     uint32_t dimension_count; /* 0 for a scalar array */
     uint64_t dimensions[LW_NPY_DIMENSIONS_MAX];
-    uint64_t count;  /* elements */
-    size_t data;     /* offset of the first element */
+    uint64_t count; /* elements */
+    size_t data;    /* offset of the first element */
 } lw_npy;
 
 /* Reads the header at the begin of a file of `size` bytes. False: *why is a fixed text that says what is wrong. */
@@ -114,12 +115,12 @@ void lw_npy_write(lw_text *out, lw_type type, const uint64_t *dimensions, uint32
 
 typedef enum lw_arg_source {
     LW_ARG_ZERO,
-    LW_ARG_FILL,   /* start.bits; a scalar is one, too */
-    LW_ARG_LIST,   /* values */
-    LW_ARG_RANGE,  /* start, step */
-    LW_ARG_RANDOM, /* the whole type */
+    LW_ARG_FILL,    /* start.bits; a scalar is one, too */
+    LW_ARG_LIST,    /* values */
+    LW_ARG_RANGE,   /* start, step */
+    LW_ARG_RANDOM,  /* the whole type */
     LW_ARG_BETWEEN, /* random from start to end */
-    LW_ARG_FILE,   /* file */
+    LW_ARG_FILE,    /* file */
 } lw_arg_source;
 
 typedef struct lw_arg_output {
@@ -130,24 +131,24 @@ typedef struct lw_arg_output {
 
 typedef struct lw_arg {
     const char *text;
-    uint32_t number;      /* from 0 */
+    uint32_t number; /* from 0 */
     lw_type type;
-    bool is_array;        /* written with brackets */
-    bool has_count;       /* … and a number in them */
-    uint64_t count;       /* elements; where the source decides, known once it is loaded */
+    bool is_array;  /* written with brackets */
+    bool has_count; /* … and a number in them */
+    uint64_t count; /* elements; where the source decides, known once it is loaded */
     lw_arg_source source;
     uint64_t start, step, end; /* bits of the type; for RANGE and BETWEEN of float types: of binary64 */
     LW_LIST(uint64_t) values;
     const char *file;
     LW_LIST(lw_arg_output) outputs;
     /* set by lw_arg_load */
-    char *data;           /* the file, or NULL */
-    size_t data_at;       /* where its elements begin */
-    lw_npy npy;           /* dimension_count and dimensions to write back with; count 0: one dimension */
+    char *data;     /* the file, or NULL */
+    size_t data_at; /* where its elements begin */
+    lw_npy npy;     /* dimension_count and dimensions to write back with; count 0: one dimension */
     bool has_shape;
     /* set by lw_arg_bind */
-    bool by_value;        /* the parameter is an array: its bytes are passed, not an address */
-    uint64_t address;     /* of the buffer */
+    bool by_value;    /* the parameter is an array: its bytes are passed, not an address */
+    uint64_t address; /* of the buffer */
 } lw_arg;
 
 /* Understands one argument. False: it has reported. */
@@ -180,8 +181,10 @@ bool lw_bar_wanted(void);
 void lw_bar_show(void *bar, const lw_progress *now); /* a progress callback */
 void lw_bar_clear(lw_bar *bar);
 /* What --stats prints to stderr. */
-void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config, const lw_launch_stats *stats);
-void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config, const lw_launch_stats *stats);
+void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config,
+                   const lw_launch_stats *stats);
+void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config,
+                   const lw_launch_stats *stats);
 /* 1234567 as "1,234,567"; 1.5e9 as "1.50 G". */
 void lw_print_count(lw_text *out, uint64_t count);
 void lw_print_scaled(lw_text *out, double value);

@@ -7,6 +7,8 @@ import sys
 import tempfile
 import unittest
 
+# What would change outputs where it is set.
+DROPPED = ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS", "LANEWISE_CPU", "LANEWISE_THREADS")
 HEADER = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
 
@@ -40,7 +42,7 @@ class Case(unittest.TestCase):
 
     def lanewise(self, *args, stdin="", env=None):
         """Exit code, standard output and standard error."""
-        environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS")}
+        environment = {k: v for k, v in os.environ.items() if k not in DROPPED}
         environment.update(env or {})
         done = subprocess.run([self.tool, *args], cwd=self.folder, env=environment, capture_output=True,
                               input=stdin.encode(), timeout=120)

@@ -108,6 +108,12 @@ class Buffers(Arguments):
         self.assertEqual(self.printed("u8[]=@a:b:printer:out:out=c:d:print=hex"), (0, "arg 0 u8[2]: 0x01 0x02\n", ""))
         self.assertEqual((self.folder / "c:d").read_bytes(), b"\1\2")
 
+    def test_standard_streams(self):
+        self.file("k.ptx", EMPTY[1])
+        self.gives(["run", "k.ptx", "-a", "u8[]=@-:print:out=-"], stdin="abc", out="arg 0 u8[3]: 97 98 99\nabc")
+        self.gives(["run", "-", "-a", "u8[]=@-"], 5, stdin=EMPTY[1],
+                   err="lanewise: error[LW6000]: cannot read '-': standard input can be read only once\n")
+
     def test_input_is_output(self):
         self.file("x.bin", b"\1\2\3")
         self.assertEqual(self.printed("u8[]=@x.bin:out=x.bin"), (0, "", ""))

@@ -153,8 +153,11 @@ class Dump(cli.Case):
     def test_program(self):
         code, out, err = self.lanewise("dump", "-s", "program", "good.ptx")
         self.assertEqual((code, err), (0, ""))
-        self.assertIn("add", out)
-        self.assertIn("exit", out)
+        for text in ("kernel add: ", "kernel empty: ", " ld param.b32 ", " ret\n"):
+            self.assertIn(text, out)
+        code, out, err = self.lanewise("dump", "-s", "program", "-k", "empty", "good.ptx")
+        self.assertEqual((code, err), (0, ""))
+        self.assertNotIn("kernel add: ", out)
 
     def test_errors(self):
         for stage in ("module", "program"):

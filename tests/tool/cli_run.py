@@ -210,7 +210,7 @@ class Ends(cli.Case):
         code, out, err = self.shows(["run", "k.ptx", "-a", "u32[4]=5:print:out=o.bin"], 3)
         self.assertEqual(out, "")
         self.assertFalse((self.folder / "o.bin").exists())
-        for word in ("trap_store", "k.ptx:10", "LW5000"):
+        for word in ("k.ptx:11:5: error[LW5000]: store of 4 bytes", "kernel 'trap_store', CTA (0,0,0), thread (0,0,0)"):
             self.assertIn(word, err)
 
     def test_timeout(self):

@@ -7,6 +7,7 @@ sizes     no file of src/ or include/ has more than 800 lines"""
 
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -25,9 +26,10 @@ HOSTS = {"docs.nvidia.com", "developer.nvidia.com", "www.apache.org", "cmake.org
 
 def project_files(root):
     """Every file that is part of the project: what git would carry, else everything but build trees."""
-    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-                            capture_output=True)
-    if listed.returncode == 0:
+    git = shutil.which("git")
+    if git and (root / ".git").exists():
+        listed = subprocess.run([git, "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                                capture_output=True, check=True)
         return [root / name for name in listed.stdout.decode().split("\0") if name and (root / name).is_file()]
     return [path for path in root.rglob("*") if path.is_file() and not path.relative_to(root).parts[0].startswith((".git", "build"))]
 

@@ -100,6 +100,7 @@ typedef struct walk {
     uint32_t count;
     bool loose;            /* modifiers in any order, which ptxas accepts too */
     uint32_t used, used_count; /* words taken so far, as bits */
+    uint8_t order[32];     /* order[i]: the word that stands for the i-th of the pattern */
     uint32_t steps;        /* bounds the search of a loose walk */
     const char *group[LW_GROUPS_MAX + 1];
     uint32_t furthest;     /* first word that no pattern could take */
@@ -134,6 +135,7 @@ static bool take(walk *w, const char *list, const char *next, bool is_group, uin
         if (is_group && group <= LW_GROUPS_MAX) w->group[group] = s->text;
         w->used |= 1u << i;
         w->used_count++;
+        w->order[word & 31] = (uint8_t)i;
         if (walk_on(w, is_group ? next + 1 : next, word + 1, group)) return true;
         w->used &= ~(1u << i);
         w->used_count--;
@@ -153,7 +155,7 @@ static bool walk_on(walk *w, const char *p, uint32_t word, uint32_t group) {
             const char *end = behind(p);
             for (; p < end; p++)
                 if (*p == '(' && ++group <= LW_GROUPS_MAX) w->group[group] = "";
-        } else if (*p == '*') {
+        } else if (*p == '*' || (*p == '.' && p[1] == '*')) {
             return true;
         } else if (!*p) {
             if (w->loose ? w->used_count + 1 == w->count : word == w->count) {
@@ -379,14 +381,15 @@ static lw_lane_id lane_of(const lw_match *m) {
     char name[64];
     size_t n = 0;
     for (const char *p = m->form->lane; *p && n + 24 < sizeof name; p++) {
-        if (*p != '$' && *p != '%' && *p != '#') {
+        if (!strchr("$%#?", *p)) {
             name[n++] = *p;
             continue;
         }
         char how = *p++;
         const char *text = m->group[*p - '0'];
         unsigned size = lw_types[lw_type_find(text, strlen(text))].bits;
-        if (how != '$') n += (size_t)snprintf(name + n, 16, how == '%' ? "b%u" : "%u", size);
+        if (how == '?') n += (size_t)snprintf(name + n, 20, *text ? "_%s" : "", text);
+        else if (how != '$') n += (size_t)snprintf(name + n, 16, how == '%' ? "b%u" : "%u", size);
         else n += (size_t)snprintf(name + n, 20, "%s", text);
     }
     name[n] = 0;
@@ -495,7 +498,7 @@ static const lw_form *search(walk *w) {
     if (form) return form;
     w->loose = true;
     form = find_row(w);
-    w->loose = false;
+    w->loose = form != NULL;
     return form;
 }
 
@@ -512,6 +515,12 @@ const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instru
     m->group_count = group_count(form->pattern);
     for (uint32_t i = 0; i <= LW_GROUPS_MAX; i++) m->group[i] = w.group[i] ? w.group[i] : "";
     set_types(&w, m);
+    m->words = instruction->words;
+    if (w.loose) {
+        m->words = LW_NEW_ARRAY(module->arena, lw_symbol *, w.count);
+        m->words[0] = w.words[0];
+        for (uint32_t i = 1; i < w.count; i++) m->words[i] = w.words[w.order[i]];
+    }
     make_operand_forms(module->arena, m, strstr(instruction->mnemonic->text, "L2::cache_hint"));
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
@@ -564,7 +573,7 @@ static bool list_alternatives(lister *l, size_t n, const char *list, const char 
 }
 
 static bool list_from(lister *l, size_t n, const char *p) {
-    while (*p == '}' || *p == ' ' || *p == '*') p++;
+    while (*p == '}' || *p == ' ' || *p == '*' || (*p == '.' && p[1] == '*')) p++;
     if (!*p) {
         if (!l->left) return false;
         l->left--;

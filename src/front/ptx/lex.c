@@ -185,8 +185,12 @@ static uint32_t lex_float_bits(lw_lexer *l, lw_token *t, uint32_t at) {
     const char *text = l->source->text;
     t->single = (text[at + 1] | 0x20) == 'f';
     uint32_t want = t->single ? 8 : 16, end = run_of(text, at + 2, 16);
-    if (end - at - 2 != want || is(text[end], C_NAME))
-        return bad_number(l, t, at, end, t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits");
+    if (end - at - 2 != want || is(text[end], C_NAME)) {
+        const char *why = t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits";
+        end = bad_number(l, t, at, end, why);
+        t->kind = LW_TOKEN_FLOAT;
+        return end;
+    }
     t->kind = LW_TOKEN_FLOAT;
     read_digits(text, at + 2, end, 16, &t->value);
     return end;
@@ -261,7 +265,7 @@ static uint32_t lex_string(lw_lexer *l, lw_token *t, uint32_t at) {
     }
     if (end < size && text[end] == '"') return end + 1;
     lw_diag_add(l->diags, LW_D_open_string, place(at, at + 1));
-    return end;
+    return text[end - 1] == ';' ? end - 1 : end; /* most likely the semicolon of the statement */
 }
 
 /* Whether the pair is one operator of section 4.5, or the @@ of @@dwarf. */

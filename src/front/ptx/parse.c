@@ -85,20 +85,43 @@ bool lw_parser_enter(lw_parser *p) {
     return false;
 }
 
-void lw_parser_recover(lw_parser *p) {
-    for (; !lw_parser_at_end(p); lw_parser_next(p)) {
-        if (lw_parser_take(p, ';')) break;
-        if (lw_parser_at(p, '{')) p->braces++;
-        if (lw_parser_at(p, '}') && p->braces-- == 0) break;
-        const lw_word *word = lw_parser_word(p);
-        if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC)) break;
-    }
-    p->braces = 0;
-}
-
 static bool on_new_line(const lw_parser *p) {
     const char *from = p->lexer.source->text + p->last_end;
     return p->token.place.at > p->last_end && memchr(from, '\n', p->token.place.at - p->last_end);
+}
+
+/* Whether the next token looks like the start of a statement: first on its line, and a guard, a directive, or a name with
+ * a dot or colon behind it that is no register. */
+static bool at_fresh_start(const lw_parser *p) {
+    const lw_word *word = lw_parser_word(p);
+    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC)) return true;
+    if (!on_new_line(p)) return false;
+    if (lw_parser_at(p, '@')) return true;
+    if (word) return word->kind != LW_WORD_TYPE && word->kind != LW_WORD_VECTOR && word->kind != LW_WORD_PTR;
+    if (p->token.kind != LW_TOKEN_NAME || p->token.name->text[0] == '%') return false;
+    char behind = p->lexer.source->text[p->lexer.at];
+    return behind == '.' || behind == ':';
+}
+
+/* What an unfinished statement has opened is closed first. A block { ; } behind the fault ends the statement, while { } is
+ * part of it. */
+void lw_parser_recover(lw_parser *p) {
+    uint32_t opened = 0;
+    bool block = false, more = true;
+    for (bool first = true; more && !lw_parser_at_end(p); first = false) {
+        if (!first && !opened && at_fresh_start(p)) break;
+        if (lw_parser_at(p, '{')) opened++;
+        else if (lw_parser_at(p, ';')) {
+            more = opened;
+            block = opened;
+        } else if (lw_parser_at(p, '}')) {
+            if (!opened && !p->braces) break;
+            if (!opened) p->braces--;
+            else more = --opened || !block;
+        }
+        lw_parser_next(p);
+    }
+    p->braces = 0;
 }
 
 bool lw_parser_semicolon(lw_parser *p) {

@@ -80,10 +80,10 @@ static bool is_data_type(const lw_parser *p) {
     return word->value == LW_T_b8 || word->value == LW_T_b16 || word->value == LW_T_b32 || word->value == LW_T_b64;
 }
 
-/* number   label   label+number   label-label */
+/* number   label   label+number   label-label; a section's name counts as a label */
 static bool put_datum(lw_parser *p, lw_chars *text) {
     if (lw_parser_at(p, '-')) put_token(p, text);
-    else if (p->token.kind == LW_TOKEN_NAME) {
+    else if (p->token.kind == LW_TOKEN_NAME || (p->token.kind == LW_TOKEN_DOT && !lw_parser_word(p))) {
         put_token(p, text);
         if (!lw_parser_at(p, '+') && !lw_parser_at(p, '-')) return true;
         bool minus = lw_parser_at(p, '-');
@@ -120,9 +120,11 @@ bool lw_parse_section(lw_parser *p, const char **text) {
     if (!lw_parser_expect(p, '{')) return false;
     p->braces++;
     puts_(p, &out, "\n{");
+    bool fine = true;
     while (!lw_parser_at(p, '}')) {
         if (lw_parser_at_end(p)) return lw_diag_add(p->module->diags, LW_D_open_brace, brace), false;
-        if (!put_section_line(p, &out)) return false;
+        if (fine && !put_section_line(p, &out)) fine = false; /* one fault a section; then on to its end */
+        else if (!fine) lw_parser_next(p);
     }
     p->braces--;
     lw_parser_next(p);
@@ -221,8 +223,12 @@ static bool parse_version(lw_parser *p) {
     uint32_t major, minor;
     m->version_place = p->token.place;
     const char *text = m->source->text + p->token.place.at;
-    if (p->token.kind != LW_TOKEN_FLOAT || !split_version(text, p->token.place.size, &major, &minor))
-        return lw_parser_expected(p, "a version such as '9.0'");
+    if (p->token.kind != LW_TOKEN_FLOAT || !split_version(text, p->token.place.size, &major, &minor)) {
+        lw_parser_expected(p, "a version such as '9.0'");
+        bool number = p->token.kind == LW_TOKEN_FLOAT || p->token.kind == LW_TOKEN_INT;
+        if (number) lw_parser_next(p); /* then the rest of the head is as good as any */
+        return number;
+    }
     if (!known_version(major, minor)) {
         lw_diag *diag = lw_diag_add(m->diags, LW_D_unknown_version, p->token.place, major, minor);
         if (major > 9 || (major == 9 && minor > 0)) diag->fix = "the newest version that is supported is 9.0";
@@ -316,15 +322,15 @@ static void parse_address_size(lw_parser *p) {
     if (bits == 32 && m->target >= 90) lw_diag_add(m->diags, LW_D_no_32_bit, place, m->target);
 }
 
-/* Where the size of addresses is not given it is 64, as on every host that is left. */
+/* Each directive is taken where it stands, so that a wrong order is one fault. Where the size of addresses is not given it
+ * is 64, as on every host that is left. */
 void lw_parse_header(lw_parser *p) {
-    if (!parse_version(p)) {
-        if (lw_parser_at(p, ';')) lw_parser_next(p);
-        if (p->token.kind == LW_TOKEN_INT || p->token.kind == LW_TOKEN_FLOAT) lw_parser_next(p);
-    }
-    bool target = (lw_parser_at_word(p, LW_WORD_TARGET) || !p->module->diags->errors) && parse_target(p);
+    lw_module_ptx *m = p->module;
+    bool version = parse_version(p);
+    bool target = (version || lw_parser_at_word(p, LW_WORD_TARGET)) && parse_target(p);
+    if (target && !version && lw_parser_at_word(p, LW_WORD_VERSION)) parse_version(p);
+    if (lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
     /* where the head is faulty the rest is read as if the newest had been asked for */
-    if (!p->module->version) p->module->version = NEWEST_VERSION;
-    if (!p->module->target) p->module->target = NEWEST_TARGET, p->module->target_suffix = 'a';
-    if (target && lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
+    if (!m->version) m->version = NEWEST_VERSION;
+    if (!m->target) m->target = NEWEST_TARGET, m->target_suffix = 'a';
 }

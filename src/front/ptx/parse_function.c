@@ -197,10 +197,22 @@ static bool parse_statement(lw_parser *p) {
     return lw_parser_expected(p, "an instruction, a label or a declaration");
 }
 
-/* A function's start inside of a body: some } is missing. */
-static bool at_next_function(const lw_parser *p) {
+static bool is_function_word(const lw_parser *p) {
     const lw_word *word = lw_parser_word(p);
     return word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC);
+}
+
+/* A function's start inside of a body, with or without a linking directive: some } is missing. */
+static bool at_next_function(lw_parser *p) {
+    if (!lw_parser_at_word(p, LW_WORD_LINKAGE)) return is_function_word(p);
+    uint32_t at = p->lexer.at, last = p->last_end;
+    lw_token token = p->token;
+    lw_parser_next(p);
+    bool function = is_function_word(p);
+    p->lexer.at = at;
+    p->last_end = last;
+    p->token = token;
+    return function;
 }
 
 static void report_open(lw_parser *p, lw_place brace) {

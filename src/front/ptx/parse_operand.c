@@ -30,6 +30,10 @@ static bool parse_select(lw_parser *p, lw_operand *o) {
 static bool parse_element(lw_parser *p, lw_operand *o) {
     lw_constant index;
     lw_parser_next(p);
+    if (p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size) {
+        lw_diag_add(p->module->diags, LW_D_register_index, p->token.place);
+        return false;
+    }
     if (!lw_parse_constant(p, &index)) return false;
     if (index.is_float) return lw_diag_add(p->module->diags, LW_D_integer_expected, index.place), false;
     o->indexed = true;
@@ -106,8 +110,11 @@ static bool parse_brackets(lw_parser *p, lw_operand *o, lw_operand_kind kind, ch
     lw_place start = p->token.place;
     o->kind = kind;
     p->braces += close == '}';
+    p->brackets += close == ']';
     lw_parser_next(p);
-    if (!parse_parts(p, o, close, p->operands.count)) return false;
+    bool fine = parse_parts(p, o, close, p->operands.count);
+    p->brackets -= close == ']';
+    if (!fine) return false;
     p->braces -= close == '}';
     o->place = lw_parser_since(p, start);
     lw_parser_leave(p);
@@ -141,14 +148,15 @@ static bool negates_name(const lw_parser *p) {
 
 static bool parse_negated(lw_parser *p, lw_operand *o) {
     lw_place start = p->token.place;
-    if (lw_parser_at(p, '-')) {
+    bool minus = lw_parser_at(p, '-');
+    if (minus) {
         lw_diag *diag = lw_diag_add(p->module->diags, LW_D_minus_name, start);
         diag->fix = "negate it with neg first";
     }
     lw_parser_next(p);
     if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "a name");
     if (!parse_named(p, o)) return false;
-    o->negated = true;
+    o->negated = !minus;
     o->place = lw_parser_since(p, start);
     return true;
 }
@@ -179,6 +187,8 @@ static bool parse_pair(lw_parser *p, lw_operand *o) {
 
 static bool parse_operand(lw_parser *p, lw_operand *o, bool lists) {
     const lw_token *t = &p->token;
+    bool nested = (p->braces && (lw_parser_at(p, '{') || lw_parser_at(p, '['))) || (p->brackets && lw_parser_at(p, '['));
+    if (LW_UNLIKELY(nested)) return lw_parser_expected(p, "a name or a constant");
     if (t->kind == LW_TOKEN_NAME && t->name != p->warp_size) {
         if (!parse_named(p, o)) return false;
     } else if (t->kind != LW_TOKEN_PUNCT) return parse_constant_operand(p, o);
@@ -188,7 +198,7 @@ static bool parse_operand(lw_parser *p, lw_operand *o, bool lists) {
     } else if (t->punct == '(' && lists) return parse_brackets(p, o, LW_O_LIST, ')');
     else if ((t->punct == '-' || t->punct == '!') && negates_name(p)) return parse_negated(p, o);
     else return parse_constant_operand(p, o);
-    return lw_parser_at(p, '|') ? parse_pair(p, o) : true;
+    return lw_parser_at(p, '|') && !p->braces ? parse_pair(p, o) : true;
 }
 
 /* ---- Mnemonics ----------------------------------------------------------------------------------------------- */

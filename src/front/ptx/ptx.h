@@ -346,6 +346,7 @@ typedef struct lw_match {
     const lw_form *form;
     uint32_t group_count;
     const char *group[LW_GROUPS_MAX + 1]; /* group[1] is the text that group 1 of the pattern took; "" where optional and absent */
+    lw_symbol **words;    /* in the manual's order; verify gives it to each instruction in place of the order written */
     lw_type type;         /* the last type word of the spelling: type of operands that name none */
     uint16_t lane;        /* lw_lane_id of the lane function, 0 for none */
     bool executable;      /* has a lane function or a step */

@@ -12,6 +12,7 @@ static void resolve_index(lw_resolver *r, lw_operand *o, bool is_mov) {
     o->indexed = false;
     if (v->kind != LW_OBJ_VARIABLE || v->space == LW_SPACE_reg || !v->dimension_count) {
         lw_diag_add(r->diags, LW_D_bad_index, o->place, o->name->text);
+        o->offset = 0;
         return;
     }
     int64_t step = lw_types[v->type].bits / 8 * v->vector;

@@ -22,8 +22,15 @@ static bool same_parameters(lw_object **a, uint32_t a_count, lw_object **b, uint
     return true;
 }
 
+static const lw_directive *find_directive(const lw_function *f, const char *name) {
+    for (uint32_t i = 0; i < f->directives.count; i++)
+        if (!strcmp(f->directives.at[i].name->text, name)) return &f->directives.at[i];
+    return NULL;
+}
+
 static bool same_signature(const lw_function *a, const lw_function *b) {
-    return a->is_entry == b->is_entry && same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
+    bool same_end = !find_directive(a, "noreturn") == !find_directive(b, "noreturn");
+    return a->is_entry == b->is_entry && same_end && same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
            same_parameters(a->params, a->param_count, b->params, b->param_count);
 }
 
@@ -52,6 +59,8 @@ static void merge_function(lw_resolver *r, lw_function *f) {
     if (!same_signature(f, f->first)) differs(r, LW_D_signature, o, f->first->object);
     else if (f->has_body && known->has_body) differs(r, LW_D_redefined, o, b->whole);
     else if (f->has_body && f->first->object->linkage == LW_LINK_extern) differs(r, LW_D_extern_function, o, f->first->object);
+    else if (known->has_body) differs(r, LW_D_late_declaration, o, b->whole);
+    else if (o->linkage && o->linkage != f->first->object->linkage) differs(r, LW_D_linkage_differs, o, f->first->object);
     if (f->has_body && !known->has_body) b->whole = o;
 }
 
@@ -120,12 +129,6 @@ static void check_parameter_size(lw_resolver *r, const lw_function *f) {
         if (size > most)
             return (void)lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text, (unsigned long long)size, most);
     }
-}
-
-static const lw_directive *find_directive(const lw_function *f, const char *name) {
-    for (uint32_t i = 0; i < f->directives.count; i++)
-        if (!strcmp(f->directives.at[i].name->text, name)) return &f->directives.at[i];
-    return NULL;
 }
 
 static void check_directives(lw_resolver *r, const lw_function *f) {

@@ -104,19 +104,8 @@ static void optional_operands(lw_verifier *v, lw_instruction *i) {
     if (m->longer) v->match = i->match = m->longer;
 }
 
-static void instruction(lw_verifier *v, lw_instruction *i) {
-    v->instruction = i;
-    if (i->guard) guard(v);
-    const lw_match *m = v->match = i->match = lw_ptx_match(v->module, i, NULL);
-    if (LW_UNLIKELY(!m)) {
-        no_match(v);
-        return;
-    }
-    if (LW_UNLIKELY(m->gated)) gates(v);
-    if (m->form->step == LW_STEP_call) {
-        lw_verify_call(v);
-        return;
-    }
+static void operands(lw_verifier *v, lw_instruction *i) {
+    const lw_match *m = v->match;
     if (i->operand_count < m->operands_min || i->operand_count > m->operands_max) {
         wrong_count(v);
         return;
@@ -130,6 +119,20 @@ static void instruction(lw_verifier *v, lw_instruction *i) {
         lw_verify_operand(v, &i->operands[k], form, k + 1);
     }
     if (m->form->step && v->diags->errors == errors) lw_verify_extra(v);
+}
+
+static void instruction(lw_verifier *v, lw_instruction *i) {
+    v->instruction = i;
+    if (i->guard) guard(v);
+    const lw_match *m = v->match = i->match = lw_ptx_match(v->module, i, NULL);
+    if (LW_UNLIKELY(!m)) {
+        no_match(v);
+        return;
+    }
+    if (LW_UNLIKELY(m->gated)) gates(v);
+    if (m->form->step == LW_STEP_call) lw_verify_call(v);
+    else operands(v, i);
+    i->words = m->words;
 }
 
 void lw_ptx_verify(lw_module_ptx *module) {

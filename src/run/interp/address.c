@@ -64,7 +64,7 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
         uint64_t address = lw_address_of(gang, op, lane);
         lw_trap_kind fault;
         lw_address_host(gang, form.window, lane, address, bytes, &fault);
-        if (access != LW_ACCESS_load && is_read_only(form, address)) fault = LW_TRAP_read_only;
+        if (!fault && access != LW_ACCESS_load && is_read_only(form, address)) fault = LW_TRAP_read_only;
         if (address & (bytes - 1)) fault = LW_TRAP_misaligned;
         if (fault == LW_TRAP_none) continue;
         lw_trap_record details = {

@@ -119,11 +119,6 @@ static inline lw_mask gather(const uint8_t from[LW_GANG_LANES]) { return lw_byte
         SOURCE(A, op->a, a); RESULT(D); \
         EACH(i) to[i] = lw_##name((c_##A)a[i]); \
         STEP_TAIL(D); \
-    } \
-    STEP_HEAD(name, rri) { \
-        const c_##A a = CONSTANT(A, op->imm); RESULT(D); \
-        EACH(i) to[i] = lw_##name(a); \
-        STEP_TAIL(D); \
     }
 
 #define LOOP2(name, D, A, B) \
@@ -239,12 +234,12 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
     [LW_OP_select_64] = select_64,
 #define LOP3_ROW(lut) [LW_OP_lop3 + 0x##lut] = lop3_##lut,
     HEX256(LOP3_ROW)
-#define LANE1(name, D, A)          LANE_STEPS(name, name##_rri, NULL, NULL)
+#define LANE1(name, D, A)          LANE_STEPS(name, NULL, NULL, NULL)
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
 #define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
 #define LANE4(name, D, A, B, C, E) LANE_STEPS(name, NULL, NULL, name##_rii)
 #include "lane.def"
-#define LANE1(name, D, A)          LANE_STEPS(name, name##_rri, NULL, NULL)
+#define LANE1(name, D, A)          LANE_STEPS(name, NULL, NULL, NULL)
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
 #define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
 #include "inner.def"
