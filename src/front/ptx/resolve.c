@@ -133,8 +133,18 @@ static void resolve_statement(lw_resolver *r, lw_statement *s, const labels *l, 
     switch (s->kind) {
     case LW_S_INSTRUCTION: resolve_instruction(r, s->instruction); break;
     case LW_S_VARIABLE: resolve_variable(r, s->object); break;
-    case LW_S_TARGETS: resolve_targets(r, s->object); break;
-    case LW_S_PROTOTYPE: lw_signature_settle(r, s->object->function, true); break;
+    case LW_S_TARGETS:
+        lw_gate_check(r, s->object->is_branch ? LW_GATE_branchtargets : LW_GATE_calltargets, s->place);
+        resolve_targets(r, s->object);
+        break;
+    case LW_S_PROTOTYPE:
+        lw_gate_check(r, LW_GATE_callprototype, s->place);
+        lw_signature_settle(r, s->object->function, true);
+        break;
+    case LW_S_PRAGMA: lw_gate_check(r, LW_GATE_pragma, s->place); break;
+    case LW_S_LOC:
+        if (s->loc.rest) lw_gate_check(r, LW_GATE_inlined_at, s->place);
+        break;
     case LW_S_OPEN:
         lw_scope_open(r);
         declare_labels(r, l, ++*scope);
@@ -195,6 +205,8 @@ static void resolve_item(lw_resolver *r, lw_item *item) {
         if (item->function->has_body) resolve_body(r, item->function);
         break;
     case LW_ITEM_ALIAS: lw_alias_settle(r, item->object); break;
+    case LW_ITEM_SECTION: lw_gate_check(r, LW_GATE_section, item->place); break;
+    case LW_ITEM_PRAGMA: lw_gate_check(r, LW_GATE_pragma, item->place); break;
     default: break;
     }
 }
@@ -204,5 +216,6 @@ void lw_ptx_resolve(lw_module_ptx *module) {
     *r = (lw_resolver){.module = module, .arena = module->arena, .diags = module->diags};
     lw_scope_open(r);
     lw_module_merge(r);
+    if (module->address_size_written) lw_gate_check(r, LW_GATE_address_size, module->target_place);
     for (uint32_t i = 0; i < module->items.count; i++) resolve_item(r, &module->items.at[i]);
 }

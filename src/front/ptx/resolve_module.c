@@ -142,6 +142,7 @@ static void check_parameter_size(lw_resolver *r, const lw_function *f) {
 static void check_directives(lw_resolver *r, const lw_function *f) {
     for (uint32_t i = 0; i < f->directives.count; i++) {
         const lw_directive *d = &f->directives.at[i];
+        lw_gate_directive(r, d);
         bool positive = strncmp(d->name->text, "abi_", 4);
         for (uint32_t k = 0; positive && k < d->value_count; k++)
             if (!d->values[k]) lw_diag_add(r->diags, LW_D_tuning_zero, d->place, d->name->text);
@@ -150,8 +151,10 @@ static void check_directives(lw_resolver *r, const lw_function *f) {
     }
     const lw_directive *most = find_directive(f, "maxntid"), *exact = find_directive(f, "reqntid");
     if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, "reqntid", "maxntid");
+    const lw_directive *rank = find_directive(f, "maxclusterrank"), *shape = find_directive(f, "reqnctapercluster");
+    if (rank && shape) lw_diag_add(r->diags, LW_D_tuning_conflict, shape->place, "reqnctapercluster", "maxclusterrank");
     const lw_directive *blocks = find_directive(f, "blocksareclusters");
-    if (blocks && (!exact || !find_directive(f, "reqnctapercluster")))
+    if (blocks && (!exact || !shape))
         lw_diag_add(r->diags, LW_D_tuning_needs, blocks->place, blocks->name->text);
 }
 
@@ -166,6 +169,7 @@ static void check_results(lw_resolver *r, const lw_function *f) {
 void lw_signature_settle(lw_resolver *r, lw_function *f, bool in_prototype) {
     for (uint32_t i = 0; i < f->return_count; i++) lw_parameter_settle(r, f->returns[i], f, in_prototype);
     for (uint32_t i = 0; i < f->param_count; i++) lw_parameter_settle(r, f->params[i], f, in_prototype);
+    lw_linkage_gate(r, f->object);
     check_results(r, f);
     if (f->is_entry) check_parameter_size(r, f);
     check_directives(r, f);
@@ -175,6 +179,7 @@ void lw_signature_settle(lw_resolver *r, lw_function *f, bool in_prototype) {
 
 /* Whoever calls the alias calls the function that it stands for. */
 void lw_alias_settle(lw_resolver *r, lw_object *alias) {
+    lw_gate_check(r, LW_GATE_alias, alias->place);
     lw_operand *target = alias->targets;
     lw_object *name = lw_binding_of(r, alias->name)->object;
     target->object = lw_binding_of(r, target->name)->object;

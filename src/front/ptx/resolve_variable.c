@@ -19,6 +19,14 @@ static bool is_instruction_type(lw_type type) {
     return lw_types[type].kind == 'X' && !is_opaque(type) && type != LW_T_f16x2;
 }
 
+/* What variables and functions have in common. */
+void lw_linkage_gate(lw_resolver *r, const lw_object *o) {
+    if (o->linkage == LW_LINK_weak) lw_gate_check(r, LW_GATE_weak, o->place);
+    if (o->linkage == LW_LINK_common) lw_gate_check(r, LW_GATE_common, o->place);
+    if (o->managed) lw_gate_check(r, LW_GATE_managed, o->place);
+    if (o->unified) lw_gate_check(r, LW_GATE_unified, o->place);
+}
+
 /* ---- Sizes --------------------------------------------------------------------------------------------- */
 
 static uint64_t element_size(const lw_object *o) { return (uint64_t)lw_types[o->type].bits / 8 * o->vector; }
@@ -62,7 +70,16 @@ static void fault(lw_resolver *r, lw_diag_id id, const lw_object *o) {
     lw_diag_add(r->diags, id, o->place, o->name->text);
 }
 
+static void check_gates(lw_resolver *r, const lw_object *o) {
+    if (o->type == LW_T_f16x2) lw_gate_check(r, LW_GATE_f16x2, o->place);
+    if (o->type == LW_T_b128) lw_gate_check(r, LW_GATE_b128, o->place);
+    if (is_opaque(o->type)) lw_gate_check(r, LW_GATE_opaque, o->place);
+    if (o->is_pointer) lw_gate_check(r, LW_GATE_ptr, o->place);
+    lw_linkage_gate(r, o);
+}
+
 static void check_type(lw_resolver *r, const lw_object *o) {
+    check_gates(r, o);
     if (is_instruction_type(o->type))
         lw_diag_add(r->diags, LW_D_instruction_type, o->place, lw_types[o->type].name);
     if (o->type == LW_T_pred && o->space != LW_SPACE_reg) fault(r, LW_D_pred_space, o);
@@ -119,6 +136,7 @@ void lw_parameter_settle(lw_resolver *r, lw_object *o, const lw_function *f, boo
     settle_align(o);
     bool last = !o->is_return && f->param_count && f->params[f->param_count - 1] == o && !f->is_entry;
     if (o->unsized && !last) fault(r, LW_D_parameter_open, o);
+    else if (o->unsized) lw_gate_check(r, LW_GATE_open_parameter, o->place);
     if (f->is_entry && o->space != LW_SPACE_param) fault(r, LW_D_parameter_space, o);
     if (o->vector > 1 && o->space == LW_SPACE_param) fault(r, LW_D_parameter_vector, o);
     if (o->is_pointer && !f->is_entry) fault(r, LW_D_pointer_place, o);
@@ -159,6 +177,8 @@ static void check_address(lw_resolver *r, const lw_object *o, lw_init *init) {
     bool function = to->kind == LW_OBJ_FUNCTION && !init->generic && !init->offset;
     if (!variable && !function) init_fault(r, LW_D_init_address, init, init->name->text);
     else if (!holds_address(o, init)) init_fault(r, LW_D_init_type, init, lw_types[o->type].name);
+    lw_gate_check(r, init->value ? LW_GATE_mask : init->generic ? LW_GATE_generic : function ? LW_GATE_function_value
+                                                                                     : LW_GATE_address, init->place);
 }
 
 static void check_level(lw_resolver *r, const lw_object *o, lw_init *init, uint32_t level);
