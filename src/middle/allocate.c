@@ -196,7 +196,7 @@ static void range_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     (void)guarded;
     const lw_op *op = &a->l->ops.at[n];
     /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
-    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_predicate;
+    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_add4 || op->code == LW_OP_predicate;
     touch(a, v, in_place ? 2 * n : 2 * n + 2);
 }
 static void range_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {

@@ -258,6 +258,9 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     p->warp_size = lw_symbol_get(&module->symbols, "WARP_SZ", 7);
     p->call = lw_symbol_get(&module->symbols, "call", 4);
     p->generic = lw_symbol_get(&module->symbols, "generic", 7);
+    LW_PUSH(arena, p->operands) = (lw_operand){0}; /* so that the stacks have storage: NULL + 0 is undefined */
+    LW_PUSH(arena, p->inits) = (lw_init){0};
+    p->operands.count = p->inits.count = 0;
     lw_parser_next(p);
     lw_parse_header(p);
     parse_items(p);

@@ -80,7 +80,8 @@ static void resolve_variable(lw_resolver *r, lw_object *o) {
 }
 
 static void resolve_targets(lw_resolver *r, lw_object *o) {
-    for (lw_operand *t = o->targets; t < o->targets + o->target_count; t++) {
+    for (uint32_t i = 0; i < o->target_count; i++) {
+        lw_operand *t = &o->targets[i];
         resolve_name(r, t);
         if (!t->object) {
             if (t->special) lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place, t->name->text);
