@@ -318,6 +318,27 @@ static bool fuse_xor_shift(lw_fuser *f, lw_op *op, uint32_t at) {
     return false;
 }
 
+/* Two steps of an xorshift generator: x ^= x << n, x ^= x >> m. */
+static bool fuse_xorshift(lw_fuser *f, lw_op *op, uint32_t at) {
+    static const lw_lane_id pairs[2][2] = {{LW_LANE_xorshift_ll_b32, LW_LANE_xorshift_lr_b32}, {LW_LANE_xorshift_rl_b32, LW_LANE_xorshift_rr_b32}};
+    lw_lane_id second = lane_of(op);
+    uint64_t n, m;
+    if ((second != LW_LANE_xor_shl_b32 && second != LW_LANE_xor_shr_b32) || op->a != op->b || !constant(f, op->c, &m)) return false;
+    f->l->vregs.at[op->a].uses--; /* the two reads are of one operation: producer wants a single reader */
+    lw_op *source = producer(f, op->a, at);
+    lw_lane_id first = source ? lane_of(source) : LW_LANE_none;
+    if ((first != LW_LANE_xor_shl_b32 && first != LW_LANE_xor_shr_b32) || source->a != source->b || !constant(f, source->c, &n)) {
+        f->l->vregs.at[op->a].uses++;
+        return false;
+    }
+    uint32_t x = source->a;
+    f->l->vregs.at[x].uses--;
+    f->l->vregs.at[source->c].uses--, f->l->vregs.at[op->c].uses--;
+    absorb(f, source);
+    set_lane(op, pairs[first == LW_LANE_xor_shr_b32][second == LW_LANE_xor_shr_b32], x, new_const(f, n | m << 8), LW_NO_SLOT);
+    return true;
+}
+
 /* A sum that an xor and rotate reads, and others read later: both are made by one operation where the rotate stands, if
  * nobody between has looked at the sum or changed its terms. */
 static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
@@ -370,12 +391,12 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
 void lw_fuse(lw_lower *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
     static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
-                              *const double_results[] = {fuse_add_xor_rotl};
+                              *const wholes[] = {fuse_xorshift, fuse_add_xor_rotl};
     lw_fuser f = {.l = l};
-    uint32_t room = l->vregs.count + 2 * l->ops.count + 1; /* constants are added on the way */
+    uint32_t room = l->vregs.count + 4 * l->ops.count + 1; /* constants are added on the way */
     f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, room);
     f.last_read = LW_NEW_ARRAY(l->arena, uint32_t, room);
     walk(&f, trees, LW_COUNT(trees));
     walk(&f, pairs, LW_COUNT(pairs));
-    walk(&f, double_results, LW_COUNT(double_results));
+    walk(&f, wholes, LW_COUNT(wholes));
 }

@@ -74,7 +74,9 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 
 /* The result's commit. `to` is the slot itself where all lanes take part. */
 #define RESULT(T) RESULT_##T(T)
-#define DIRECT(T) slot_##T *to = gang->full ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
+#define DIRECT(T) \
+    const bool direct = gang->full | (op->flags / LW_OP_WHOLE & 1); \
+    slot_##T *to = direct ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
 #define RESULT_u8  DIRECT
 #define RESULT_s8  DIRECT
 #define RESULT_u16 DIRECT
@@ -88,14 +90,14 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 #define RESULT_p(T) union { lw_mask mask; uint32_t warps[LW_GANG_LANES / LW_WARP_LANES]; } result = {0}
 
 #define COMMIT(T) COMMIT_##T
-#define COMMIT_u8  if (LW_UNLIKELY(!gang->full)) lw_commit_16(gang, op->d)
+#define COMMIT_u8  if (LW_UNLIKELY(!direct)) lw_commit_16(gang, op->d)
 #define COMMIT_s8  COMMIT_u8
 #define COMMIT_u16 COMMIT_u8
 #define COMMIT_s16 COMMIT_u8
-#define COMMIT_u32 if (LW_UNLIKELY(!gang->full)) lw_commit_32(gang, op->d)
+#define COMMIT_u32 if (LW_UNLIKELY(!direct)) lw_commit_32(gang, op->d)
 #define COMMIT_s32 COMMIT_u32
 #define COMMIT_f32 COMMIT_u32
-#define COMMIT_u64 if (LW_UNLIKELY(!gang->full)) lw_commit_64(gang, op->d)
+#define COMMIT_u64 if (LW_UNLIKELY(!direct)) lw_commit_64(gang, op->d)
 #define COMMIT_s64 COMMIT_u64
 #define COMMIT_f64 COMMIT_u64
 #define COMMIT_p   lw_put_mask(gang, op->d, result.mask)
@@ -229,7 +231,7 @@ HEX256(LOP3)
 static const lw_op *add_xor_rotl(lw_gang *gang, const lw_op *op) {
     const uint32_t n = (uint32_t)op->imm;
     SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c);
-    if (LW_LIKELY(gang->full)) {
+    if (LW_LIKELY(gang->full | (op->flags / LW_OP_WHOLE & 1))) {
         uint32_t *sum = LW_SLOT(gang, uint32_t, op->d), *turned = LW_SLOT(gang, uint32_t, op->e);
         EACH(i) {
             const uint32_t s = a[i] + b[i], t = lw_rotl_b32(c[i] ^ s, n);
