@@ -117,12 +117,41 @@ static bool is_shared(const lw_gang *gang, uintptr_t place) {
     return place - (uintptr_t)gang->cta->shared < gang->cta->shared_bytes;
 }
 
+/* All lanes at one place that others may change too: one exchange for the whole gang, with every lane's result as if the lanes
+ * had gone one after the other. */
+#define DEFINE_CHANGE_TOGETHER(bits)                                                                              \
+    static void change_together_##bits(lw_gang *gang, lw_any##bits *place, lw_atom_op kind, const uint##bits##_t *b, \
+                                       const uint##bits##_t *c, uint##bits##_t *d) {                              \
+        lw_any##bits *results = (lw_any##bits *)gang->scratch;                                                    \
+        uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new;                                       \
+        do {                                                                                                      \
+            new = old;                                                                                            \
+            LW_FOR_LANES(lane, gang->mask) {                                                                      \
+                results[lane] = new;                                                                              \
+                new = apply_##bits(kind, new, b[lane], c[lane], true);                                            \
+            }                                                                                                     \
+        } while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));       \
+        if (d) LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane];                                            \
+    }
+DEFINE_CHANGE_TOGETHER(16)
+DEFINE_CHANGE_TOGETHER(32)
+DEFINE_CHANGE_TOGETHER(64)
+
+static bool is_one_place(const lw_gang *gang) {
+    uint64_t first = gang->address[lw_mask_first(gang->mask)], differs = 0;
+    LW_FOR_LANES(lane, gang->mask) differs |= gang->address[lane] ^ first;
+    return differs == 0;
+}
+
 /* All lanes. `d` may be the slot of an operand: every lane reads its own before it writes. */
 #define DEFINE_CHANGE_ALL(bits)                                                                                   \
     LW_RACY static void change_all_##bits(lw_gang *gang, const lw_op *op, lw_atom_op kind, bool never_shared) {   \
         const uint##bits##_t *b = LW_SLOT(gang, uint##bits##_t, op->b);                                           \
         const uint##bits##_t *c = kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b;                 \
         uint##bits##_t *d = op->d == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint##bits##_t, op->d);                    \
+        uint64_t first = gang->address[lw_mask_first(gang->mask)];                                                \
+        if (is_one_place(gang) && (never_shared || !is_shared(gang, first)))                                      \
+            return change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, kind, b, c, d);                 \
         LW_FOR_LANES(lane, gang->mask) {                                                                          \
             lw_any##bits *place = (lw_any##bits *)(uintptr_t)gang->address[lane];                                 \
             uint##bits##_t old;                                                                                   \
