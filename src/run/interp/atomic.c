@@ -4,7 +4,7 @@
  * one thread runs. */
 #include "run/interp/address.h"
 
-#include <float.h>
+#include <lanewise/lane.h>
 
 /* ---- Places ------------------------------------------------------------------------------------------------- */
 
@@ -35,30 +35,23 @@ static bool find_places(lw_gang *gang, const lw_op *op, lw_memory_form form) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
-static float flush(float x) { return x > -FLT_MIN && x < FLT_MIN ? __builtin_copysignf(0, x) : x; }
-
 /* In global memory subnormals count as zero, in shared memory they do not. */
 static uint32_t add_f32(uint32_t old, uint32_t b, bool in_global) {
-    float x, y, sum;
+    float x, y;
     memcpy(&x, &old, sizeof x);
     memcpy(&y, &b, sizeof y);
-    sum = in_global ? flush(flush(x) + flush(y)) : x + y;
-    uint32_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    return sum == sum ? bits : 0x7fffffff;
+    x = in_global ? lw_add_rn_ftz_f32(x, y) : lw_add_rn_f32(x, y);
+    memcpy(&old, &x, sizeof x);
+    return old;
 }
 
 static uint64_t add_f64(uint64_t old, uint64_t b) {
-    const uint64_t quiet = 1ull << 51, infinity = 0x7ffull << 52, magnitude = ~0ull >> 1;
-    if ((b & magnitude) > infinity) return b | quiet;
-    if ((old & magnitude) > infinity) return old | quiet;
-    double x, y, sum;
+    double x, y;
     memcpy(&x, &old, sizeof x);
     memcpy(&y, &b, sizeof y);
-    sum = x + y;
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    return bits;
+    x = lw_add_rn_f64(x, y);
+    memcpy(&old, &x, sizeof x);
+    return old;
 }
 
 static uint64_t add_float(lw_atom_op kind, uint64_t old, uint64_t b, bool in_global) {
