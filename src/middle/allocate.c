@@ -457,6 +457,11 @@ void lw_allocate(lw_lower *l) {
         for (uint32_t k = 0; k < f.use_count; k++)
             if (l->vregs.at[*f.uses[k]].is_const) want_fill(&a, *f.uses[k]);
     }
+    for (uint32_t i = 0; i < l->calls.count; i++) /* an argument that is a known constant */
+        for (uint32_t k = 0; k < l->calls.at[i].argument_count; k++) {
+            const lw_transfer *argument = &l->calls.at[i].arguments[k];
+            if (!argument->in_memory && l->vregs.at[argument->from].is_const) want_fill(&a, argument->from);
+        }
     for (uint32_t k = 0; k < code->return_count; k++) /* a result that is a known constant, or never written */
         if (!code->returns[k].in_memory && l->vregs.at[code->returns[k].from].is_const) want_fill(&a, code->returns[k].from);
     place_classes(&a);
