@@ -1,7 +1,7 @@
 /* sync.c: who waits for whom: lanes of a warp before instructions that name each other, threads of a CTA at barriers.
  *
  * Manual sections 9.7.13.1 (barrier), 9.7.13.2 (bar.warp.sync), 9.7.13.4 (fence). */
-#include "run/interp/interp.h"
+#include "run/interp/address.h"
 
 #include <stdlib.h>
 
@@ -214,9 +214,6 @@ const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
 
 /* ---- Fences ------------------------------------------------------------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wtsan" /* gcc's thread sanitizer does not see fences; ours order guest memory only */
-#endif
 const lw_op *lw_step_fence(lw_gang *gang, const lw_op *op) {
     (void)gang;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
