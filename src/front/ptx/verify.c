@@ -23,8 +23,8 @@ static void no_match(lw_verifier *v) {
     }
     lw_text expected = {0};
     uint32_t word = lw_ptx_first_wrong_word(i, &expected);
-    const char *fix = expected.size ? lw_verify_text(v, "may stand here:%s", expected.at) : NULL;
-    lw_text_free(&expected);
+    const char *words = lw_arena_keep(v->diags->arena, &expected);
+    const char *fix = *words ? lw_verify_text(v, "may stand here:%s", words) : NULL;
     lw_diag *diag;
     if (word < i->word_count)
         diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, word), i->words[word]->text, i->words[0]->text);
