@@ -8,6 +8,7 @@
 
 #include "native.h"
 #include <lanewise/lanewise.h>
+#include <stdio.h>
 
 enum { LW_BENCH_KERNELS = 6, LW_BENCH_BUFFERS = 3, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
 
@@ -129,6 +130,6 @@ typedef struct lw_bench_results {
 } lw_bench_results;
 
 void lw_bench_report(const lw_bench_results *results);
-void lw_bench_report_tsv(const lw_bench_results *results);
+void lw_bench_report_tsv(const lw_bench_results *results, FILE *to);
 
 #endif

@@ -6,8 +6,8 @@
 
 enum { LEAST_LOADS = 5, MOST_LOADS = 200 };
 
-static void load(lw_context *context, const char *name, const char *text, size_t size, bool wall, double *parse,
-                 double *lower, uint32_t *instructions) {
+static void load(lw_context *context, const char *name, const char *text, size_t size, bool wall,
+                 double *parse, double *lower, uint32_t *instructions) {
     lw_module *module;
     lw_kernel *kernel;
     double start = lw_bench_clock(wall);
@@ -42,8 +42,8 @@ lw_bench_load lw_bench_measure_load(const lw_bench_options *options, lw_context 
 
 /* ---- A larger file ---- */
 
-/* A scope hides the names of the registers, labels and variables that the body declares, so it needs no renaming; only its `ret`
- * becomes a branch to the next copy. */
+/* A scope hides the names of the registers, labels and variables that the body declares, so it needs no
+ * renaming; only its `ret` becomes a branch to the next copy. */
 static size_t copy_body(char *to, const char *body, const char *body_end, uint32_t number) {
     char *at = to;
     at += sprintf(at, "{\n");

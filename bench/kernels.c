@@ -65,21 +65,49 @@ static void native_mandelbrot(const lw_native *n, const lw_bench_work *w) {
     n->mandelbrot(w->host[0], w->count, w->count, LEFT, TOP, SIDE / (float)w->count, w->rounds, 0, w->count);
 }
 static void native_scan(const lw_native *n, const lw_bench_work *w) {
-    n->scan(w->host[0], w->host[1], w->host[2], w->count, w->rounds, w->config.block[0], 0, w->config.grid[0]);
+    n->scan(w->host[0], w->host[1], w->host[2], w->count, w->rounds, w->config.block[0], 0,
+            w->config.grid[0]);
 }
 
 #define OUT .out = true
 const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
-    {"sha256", LW_BENCH_INTEGER, {256, 1}, 0, {{OUT, .each = 8}, {.each = 13}}, count_and_rounds, native_sha256},
-    {"chacha20", LW_BENCH_INTEGER, {128, 1}, 0, {{OUT, .each = 16}, {.fixed = 8}, {.fixed = 3}},
-     counter_count_rounds, native_chacha20},
-    {"xorshift", LW_BENCH_INTEGER, {256, 1}, 0, {{OUT, .each = 1}, {.each = 1}}, count_and_rounds, native_xorshift},
+    {"sha256",
+     LW_BENCH_INTEGER,
+     {256, 1},
+     0,
+     {{OUT, .each = 8}, {.each = 13}},
+     count_and_rounds,
+     native_sha256},
+    {"chacha20",
+     LW_BENCH_INTEGER,
+     {128, 1},
+     0,
+     {{OUT, .each = 16}, {.fixed = 8}, {.fixed = 3}},
+     counter_count_rounds,
+     native_chacha20},
+    {"xorshift",
+     LW_BENCH_INTEGER,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 1}},
+     count_and_rounds,
+     native_xorshift},
     /* Amounts past the width in the first round, below it in all others. */
-    {"bigshift", LW_BENCH_INTEGER, {128, 1}, 0, {{OUT, .each = 32}, {.each = 16}, {.each = 1, .mask = 1023}},
-     count_and_rounds, native_bigshift},
+    {"bigshift",
+     LW_BENCH_INTEGER,
+     {128, 1},
+     0,
+     {{OUT, .each = 32}, {.each = 16}, {.each = 1, .mask = 1023}},
+     count_and_rounds,
+     native_bigshift},
     {"mandelbrot", LW_BENCH_FLOAT, {32, 4}, 500, {{OUT, .each = 1}}, picture, native_mandelbrot},
-    {"scan", LW_BENCH_APART, {256, 1}, 0, {{OUT, .each = 1}, {OUT, .per_cta = 1}, {.each = 1}},
-     count_and_rounds, native_scan},
+    {"scan",
+     LW_BENCH_APART,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {OUT, .per_cta = 1}, {.each = 1}},
+     count_and_rounds,
+     native_scan},
 };
 
 /* ---- Work ---- */
@@ -168,8 +196,8 @@ void lw_bench_compare(const lw_bench_work *w) {
         check(w, lw_memory_read(w->context, w->device[i], got, 4 * w->words[i]), "reading an output");
         for (size_t k = 0; k < w->words[i]; k++)
             if (got[k] != w->host[i][k])
-                lw_bench_fail("%s: the results differ: word %zu of output %d is %08x, natively %08x", w->kernel->name, k,
-                              i, got[k], w->host[i][k]);
+                lw_bench_fail("%s: the results differ: word %zu of output %d is %08x, natively %08x",
+                              w->kernel->name, k, i, got[k], w->host[i][k]);
         free(got);
     }
 }
@@ -177,13 +205,15 @@ void lw_bench_compare(const lw_bench_work *w) {
 char *lw_bench_read(const char *examples, const char *kernel, size_t *size) {
     char path[4096];
     int length = snprintf(path, sizeof path, "%s/%s/%s.ptx", examples, kernel, kernel);
-    if (length < 0 || (size_t)length >= sizeof path) lw_bench_fail("the name of the folder is too long: %s", examples);
+    if (length < 0 || (size_t)length >= sizeof path)
+        lw_bench_fail("the name of the folder is too long: %s", examples);
     FILE *file = fopen(path, "rb");
     if (!file) lw_bench_fail("%s: %s", path, strerror(errno));
     enum { MOST = 1 << 22 };
     char *text = lw_bench_allocate(MOST);
     *size = fread(text, 1, MOST, file);
-    if (ferror(file) || *size == MOST) lw_bench_fail("%s: %s", path, *size == MOST ? "too large" : strerror(errno));
+    if (ferror(file) || *size == MOST)
+        lw_bench_fail("%s: %s", path, *size == MOST ? "too large" : strerror(errno));
     fclose(file);
     return text;
 }

@@ -1,4 +1,5 @@
-/* The measurements. Both sides run in turns in one process, so that whatever else the machine does hits both. */
+/* The measurements. Both sides run in turns in one process, so that whatever else the machine does hits
+ * both. */
 #include "bench.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@ static int compare(const void *a, const void *b) {
 
 lw_bench_spread lw_bench_spread_of(double *times, uint32_t count) {
     qsort(times, count, sizeof *times, compare);
-    return (lw_bench_spread){.median = (times[(count - 1) / 2] + times[count / 2]) / 2, .least = times[0],
+    return (lw_bench_spread){.median = (times[(count - 1) / 2] + times[count / 2]) / 2,
+                             .least = times[0],
                              .most = times[count - 1]};
 }
 
@@ -30,8 +32,8 @@ lw_context *lw_bench_context(const char *cpu, uint32_t threads) {
     lw_context *context;
     lw_status status = lw_context_new(&(lw_options){.threads = threads, .cpu = cpu}, &context);
     if (status == LW_OK) return context;
-    fprintf(stderr, "lanewise_bench: no context at level %s: %s; built in and on this CPU:", cpu ? cpu : "of LANEWISE_CPU",
-            lw_status_name(status));
+    fprintf(stderr, "lanewise_bench: no context at level %s: %s; built in and on this CPU:",
+            cpu ? cpu : "of LANEWISE_CPU", lw_status_name(status));
     for (const char *const *level = lw_cpu_levels(); *level; level++)
         if (lw_cpu_has(*level)) fprintf(stderr, " %s", *level);
     fputc('\n', stderr);
@@ -93,7 +95,9 @@ lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_
                       size_of(options, kernel));
     find_rounds(&work, options->quick ? 0.5e-3 : 10e-3);
     check_same(&work);
-    lw_bench_speed speed = {.level = work.native->level, .count = work.count, .rounds = work.rounds,
+    lw_bench_speed speed = {.level = work.native->level,
+                            .count = work.count,
+                            .rounds = work.rounds,
                             .pairs = options->quick ? 3 : 11};
     for (uint32_t i = 0; i < speed.pairs; i++) {
         native[i] = time_native(&work, options->wall);
@@ -111,12 +115,14 @@ lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_
 /* ---- An empty launch ---- */
 
 lw_bench_spread lw_bench_measure_launch(const lw_bench_options *options, lw_context *context) {
-    static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
+    static const char text[] =
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
     enum { MOST = 2000, BATCH = 10 }; /* reading the clock takes about a tenth of a launch */
     static double times[MOST];
     lw_module *module;
     lw_kernel *kernel;
-    if (lw_module_new(context, "empty", text, strlen(text), &module) != LW_OK || lw_module_kernel(module, NULL, &kernel) != LW_OK)
+    if (lw_module_new(context, "empty", text, strlen(text), &module) != LW_OK ||
+        lw_module_kernel(module, NULL, &kernel) != LW_OK)
         lw_bench_fail("the empty kernel: %s", lw_context_message(context));
     const lw_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     uint32_t count = options->quick ? MOST / 20 : MOST;
@@ -141,8 +147,8 @@ lw_bench_spread lw_bench_measure_threads(const lw_bench_options *options, const 
     lw_bench_work works[2];
     for (uint32_t i = 0; i < 2; i++) {
         contexts[i] = lw_bench_context(options->cpu, i + 1);
-        lw_bench_work_new(&works[i], kernel, lw_bench_native(lw_context_cpu(contexts[i])), contexts[i], text, size,
-                          options->quick ? 4096 : 16384);
+        lw_bench_work_new(&works[i], kernel, lw_bench_native(lw_context_cpu(contexts[i])), contexts[i], text,
+                          size, options->quick ? 4096 : 16384);
         if (i == 0) find_rounds(&works[0], options->quick ? 1e-3 : 25e-3);
         lw_bench_work_rounds(&works[i], works[0].rounds);
         check_same(&works[i]);

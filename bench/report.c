@@ -1,6 +1,5 @@
-/* The results as tables for people, and as rows for programs. Both take every figure and verdict from the same places. */
+/* The results as tables for people, and as rows for programs. Both take every figure from the same places. */
 #include "bench.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +7,9 @@
 
 static const double INTEGER_RATIO = 0.25, FLOAT_RATIO = 0.12; /* of the native speed, at least */
 static const double LOAD_US = 1.0;                            /* an instruction, at most */
-static const double LOAD_GROWTH = 1.5; /* time of an instruction in the large file ÷ in the small one, at most: linear */
-static const double LAUNCH_US = 10.0;  /* at most */
+static const double LOAD_GROWTH =
+    1.5; /* time of an instruction in the large file ÷ in the small one, at most: linear */
+static const double LAUNCH_US = 10.0;      /* at most */
 static const double THREADS_SPEEDUP = 1.8; /* at least */
 
 static const char *verdict(bool met) { return met ? "met" : "not met"; }
@@ -33,7 +33,9 @@ static bool integer_mean(const lw_bench_results *r, double *mean) {
 static double parse_us(const lw_bench_load *load) { return load->parse * 1e6 / load->instructions; }
 static double lower_us(const lw_bench_load *load) { return load->lower * 1e6 / load->instructions; }
 static double load_us(const lw_bench_load *load) { return parse_us(load) + lower_us(load); }
-static double growth(const lw_bench_results *r, int i) { return load_us(&r->large[i]) / load_us(&r->load[i]); }
+static double growth(const lw_bench_results *r, int i) {
+    return load_us(&r->large[i]) / load_us(&r->load[i]);
+}
 static double rate(const lw_bench_speed *speed, lw_bench_spread seconds) {
     return (double)speed->lane_instructions / seconds.median;
 }
@@ -61,9 +63,11 @@ static void print_head(const lw_bench_results *r) {
 #endif
     print_machine();
     printf("clock      %s; for two threads wall time\n",
-           options->wall ? "wall time" : "CPU time of the one thread, which hardly depends on what else the machine does");
-    printf("rounds     %s\n\n", options->quick ? "few and short (--quick): the figures are rough" :
-                                                 "native and engine in turns; medians, and least to most of each pair's ratio");
+           options->wall ? "wall time"
+                         : "CPU time of the one thread, so that waiting for a busy machine does not count");
+    printf("rounds     %s\n\n",
+           options->quick ? "few and short (--quick): the figures are rough"
+                          : "native and engine in turns; medians, and least to most of each pair's ratio");
 }
 
 static void print_speed(const lw_bench_results *r, int i) {
@@ -73,9 +77,11 @@ static void print_speed(const lw_bench_results *r, int i) {
     snprintf(range, sizeof range, "%.3f-%.3f", s->ratio.least, s->ratio.most);
     if (kernel->group == LW_BENCH_FLOAT) snprintf(target, sizeof target, "%.2f", FLOAT_RATIO);
     printf("%-11s %-7s %12.4g %9.2f %9.2f (%s)  %7.3f  %-12s %6s  %s\n", kernel->name, "interp",
-           (double)s->lane_instructions, rate(s, s->engine) * 1e-9, rate(s, s->native) * 1e-9, s->level, s->ratio.median, range,
-           target, kernel->group == LW_BENCH_FLOAT ? verdict(s->ratio.median >= FLOAT_RATIO) :
-                   kernel->group == LW_BENCH_APART ? "apart: natively less work" : "");
+           (double)s->lane_instructions, rate(s, s->engine) * 1e-9, rate(s, s->native) * 1e-9, s->level,
+           s->ratio.median, range, target,
+           kernel->group == LW_BENCH_FLOAT   ? verdict(s->ratio.median >= FLOAT_RATIO)
+           : kernel->group == LW_BENCH_APART ? "apart: natively less work"
+                                             : "");
 }
 
 static void print_speeds(const lw_bench_results *r) {
@@ -84,15 +90,16 @@ static void print_speeds(const lw_bench_results *r) {
     for (int i = 0; i < LW_BENCH_KERNELS; i++)
         if (r->options->chosen[i]) print_speed(r, i);
     if (integer_mean(r, &mean))
-        printf("%-59s %8.3f  %-12s %6.2f  %s\n", "geometric mean of sha256, chacha20, xorshift, bigshift", mean, "",
-               INTEGER_RATIO, verdict(mean >= INTEGER_RATIO));
+        printf("%-59s %8.3f  %-12s %6.2f  %s\n", "geometric mean of sha256, chacha20, xorshift, bigshift",
+               mean, "", INTEGER_RATIO, verdict(mean >= INTEGER_RATIO));
     else
-        printf("geometric mean: not measured, as not all of sha256, chacha20, xorshift, bigshift were asked for\n");
+        printf("geometric mean: not measured, as not all of sha256, chacha20, xorshift, bigshift were asked "
+               "for\n");
 }
 
 static void print_load(const char *name, const lw_bench_load *load) {
-    printf("%-15s %12u %13.3f %9.3f %9.3f %8.2f  %s\n", name, load->instructions, parse_us(load), lower_us(load), load_us(load),
-           LOAD_US, verdict(load_us(load) <= LOAD_US));
+    printf("%-15s %12u %13.3f %9.3f %9.3f %8.2f  %s\n", name, load->instructions, parse_us(load),
+           lower_us(load), load_us(load), LOAD_US, verdict(load_us(load) <= LOAD_US));
 }
 
 static void print_loads(const lw_bench_results *r) {
@@ -103,8 +110,8 @@ static void print_loads(const lw_bench_results *r) {
         print_load(lw_bench_kernels[i].name, &r->load[i]);
         snprintf(name, sizeof name, "  enlarged %dx", LW_BENCH_ENLARGED);
         print_load(name, &r->large[i]);
-        printf("%-53s x%6.2f %8.2f  %s\n", "  growth: enlarged / plain, 1 is linear", growth(r, i), LOAD_GROWTH,
-               verdict(growth(r, i) <= LOAD_GROWTH));
+        printf("%-53s x%6.2f %8.2f  %s\n", "  growth: enlarged / plain, 1 is linear", growth(r, i),
+               LOAD_GROWTH, verdict(growth(r, i) <= LOAD_GROWTH));
     }
 }
 
@@ -113,24 +120,38 @@ void lw_bench_report(const lw_bench_results *r) {
     print_speeds(r);
     print_loads(r);
     double launch = r->launch.median * 1e6;
-    printf("\nEMPTY LAUNCH, us: one CTA of 32 threads %21.2f %8.1f  %s\n", launch, LAUNCH_US, verdict(launch <= LAUNCH_US));
-    if (r->no_threads) printf("TWO THREADS: not measured, as %s\n", r->no_threads);
+    printf("\nEMPTY LAUNCH, us: one CTA of 32 threads %21.2f %8.1f  %s\n", launch, LAUNCH_US,
+           verdict(launch <= LAUNCH_US));
+    if (r->no_threads)
+        printf("TWO THREADS: not measured, as %s\n", r->no_threads);
     else
-        printf("TWO THREADS: speed-up of sha256, %.2f-%.2f %18.2f %8.1f  %s\n", r->threads.least, r->threads.most, r->threads.median,
-               THREADS_SPEEDUP, verdict(r->threads.median >= THREADS_SPEEDUP));
+        printf("TWO THREADS: speed-up of sha256, %.2f-%.2f %18.2f %8.1f  %s\n", r->threads.least,
+               r->threads.most, r->threads.median, THREADS_SPEEDUP,
+               verdict(r->threads.median >= THREADS_SPEEDUP));
 }
 
 /* ---- For programs ---- */
 
 /* Columns that say nothing hold a dash. */
-static void put_row(FILE *to, const char *kernel, const char *engine, const char *level, const char *measure, const char *unit,
-                    lw_bench_spread value) {
-    fprintf(to, "%s\t%s\t%s\t%s\t%s\t%.6g\t%.6g\t%.6g\t", kernel, engine, level, measure, unit, value.median, value.least, value.most);
+static void put_figure(FILE *to, double value) {
+    if (isnan(value))
+        fputs("-\t", to);
+    else
+        fprintf(to, "%.6g\t", value);
+}
+static void put_row(FILE *to, const char *kernel, const char *engine, const char *level, const char *measure,
+                    const char *unit, lw_bench_spread value) {
+    fprintf(to, "%s\t%s\t%s\t%s\t%s\t", kernel, engine, level, measure, unit);
+    put_figure(to, value.median);
+    put_figure(to, value.least);
+    put_figure(to, value.most);
 }
 static void put_target(FILE *to, double target, bool met) { fprintf(to, "%g\t%s\n", target, verdict(met)); }
 static void put_no_target(FILE *to) { fputs("-\t-\n", to); }
-static lw_bench_spread single(double value) { return (lw_bench_spread){value, value, value}; }
-static lw_bench_spread scaled(lw_bench_spread s, double by) { return (lw_bench_spread){s.median * by, s.least * by, s.most * by}; }
+static lw_bench_spread single(double value) { return (lw_bench_spread){value, NAN, NAN}; }
+static lw_bench_spread scaled(lw_bench_spread s, double by) {
+    return (lw_bench_spread){s.median * by, s.least * by, s.most * by};
+}
 static lw_bench_spread rates(const lw_bench_speed *speed, lw_bench_spread seconds) {
     double n = (double)speed->lane_instructions;
     return (lw_bench_spread){n / seconds.median, n / seconds.most, n / seconds.least};
@@ -139,15 +160,18 @@ static lw_bench_spread rates(const lw_bench_speed *speed, lw_bench_spread second
 static void put_speed(FILE *to, const lw_bench_results *r, int i) {
     const lw_bench_kernel *kernel = &lw_bench_kernels[i];
     const lw_bench_speed *s = &r->speed[i];
-    put_row(to, kernel->name, "interp", r->cpu, "lane_instructions", "1", single((double)s->lane_instructions));
+    put_row(to, kernel->name, "interp", r->cpu, "lane_instructions", "1",
+            single((double)s->lane_instructions));
     put_no_target(to);
     put_row(to, kernel->name, "interp", r->cpu, "speed", "lane_instructions/s", rates(s, s->engine));
     put_no_target(to);
     put_row(to, kernel->name, "native", s->level, "speed", "lane_instructions/s", rates(s, s->native));
     put_no_target(to);
     put_row(to, kernel->name, "interp", r->cpu, "ratio_to_native", "1", s->ratio);
-    if (kernel->group == LW_BENCH_FLOAT) put_target(to, FLOAT_RATIO, s->ratio.median >= FLOAT_RATIO);
-    else put_no_target(to);
+    if (kernel->group == LW_BENCH_FLOAT)
+        put_target(to, FLOAT_RATIO, s->ratio.median >= FLOAT_RATIO);
+    else
+        put_no_target(to);
 }
 
 static void put_load(FILE *to, const char *kernel, const char *file, const lw_bench_load *load) {
@@ -184,10 +208,7 @@ static void put_rest(FILE *to, const lw_bench_results *r) {
     put_target(to, THREADS_SPEEDUP, r->threads.median >= THREADS_SPEEDUP);
 }
 
-void lw_bench_report_tsv(const lw_bench_results *r) {
-    const char *path = r->options->tsv;
-    FILE *to = fopen(path, "w");
-    if (!to) lw_bench_fail("%s: %s", path, strerror(errno));
+void lw_bench_report_tsv(const lw_bench_results *r, FILE *to) {
     fputs("kernel\tengine\tlevel\tmeasure\tunit\tmedian\tleast\tmost\ttarget\tverdict\n", to);
     for (int i = 0; i < LW_BENCH_KERNELS; i++) {
         if (!r->options->chosen[i]) continue;
@@ -195,6 +216,4 @@ void lw_bench_report_tsv(const lw_bench_results *r) {
         put_loads(to, r, i);
     }
     put_rest(to, r);
-    bool failed = ferror(to);
-    if (fclose(to) || failed) lw_bench_fail("%s: %s", path, strerror(errno));
 }

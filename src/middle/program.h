@@ -143,6 +143,7 @@ typedef struct lw_program {
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
     uint32_t param_bytes;
     uint32_t hint_count;
+    int level;              /* number of the CPU level it was linked with */
     uint64_t instruction_count;
 } lw_program;
 

@@ -31,7 +31,8 @@ static void expect_token(const lw_lexer *lexer, const lw_token *t, const expecte
         assert_int_equal(t->single, e->flag);
         break;
     case LW_TOKEN_PUNCT:
-        assert_int_equal(t->punct, (unsigned char)e->text[0] | (e->text[1] ? (unsigned)(unsigned char)e->text[1] << 8 : 0));
+        assert_int_equal(t->punct, (unsigned char)e->text[0] |
+                                       (e->text[1] ? (unsigned)(unsigned char)e->text[1] << 8 : 0));
         break;
     case LW_TOKEN_STRING:
         assert_int_equal(t->place.size, strlen(e->text));
@@ -67,11 +68,18 @@ void test_tokens(void **state) {
     };
     expect_tokens("%r12 $L__BB0_2\t_a _\nadd.u32.shared::cta .2d %tid.x %1", names, LW_COUNT(names));
     static const expected integers[] = {
-        {LW_TOKEN_INT, "", 0, false},      {LW_TOKEN_INT, "", 8192, true}, {LW_TOKEN_INT, "", 255, false},
-        {LW_TOKEN_INT, "", 5, false},      {LW_TOKEN_INT, "", 8, false},   {LW_TOKEN_INT, "", INT64_MAX, false},
-        {LW_TOKEN_INT, "", UINT64_MAX, true}, {LW_TOKEN_INT, "", 3, true}, {LW_TOKEN_END, "", 0, 0},
+        {LW_TOKEN_INT, "", 0, false},
+        {LW_TOKEN_INT, "", 8192, true},
+        {LW_TOKEN_INT, "", 255, false},
+        {LW_TOKEN_INT, "", 5, false},
+        {LW_TOKEN_INT, "", 8, false},
+        {LW_TOKEN_INT, "", INT64_MAX, false},
+        {LW_TOKEN_INT, "", UINT64_MAX, true},
+        {LW_TOKEN_INT, "", 3, true},
+        {LW_TOKEN_END, "", 0, 0},
     };
-    expect_tokens("0 8192U 0xFf 0b101 010 9223372036854775807 0xffffffffffffffff 0B11U", integers, LW_COUNT(integers));
+    expect_tokens("0 8192U 0xFf 0b101 010 9223372036854775807 0xffffffffffffffff 0B11U", integers,
+                  LW_COUNT(integers));
     static const expected floats[] = {
         {LW_TOKEN_FLOAT, "", 0x3f800000, true},           {LW_TOKEN_FLOAT, "", 0x7fc00000, true},
         {LW_TOKEN_FLOAT, "", 0x3ff0000000000000, false},  {LW_TOKEN_FLOAT, "", 0x3ff8000000000000, false},
@@ -81,12 +89,15 @@ void test_tokens(void **state) {
     };
     expect_tokens("0f3f800000 0F7FC00000 0d3ff0000000000000 1.5 .5 2. 1e5 1.0e-1", floats, LW_COUNT(floats));
     static const expected others[] = {
-        {LW_TOKEN_PUNCT, "@", 0, 0},  {LW_TOKEN_PUNCT, "!", 0, 0},  {LW_TOKEN_NAME, "%p", 0, 0}, {LW_TOKEN_PUNCT, "|", 0, 0},
-        {LW_TOKEN_NAME, "%q", 0, 0},  {LW_TOKEN_PUNCT, "<<", 0, 0}, {LW_TOKEN_PUNCT, ">", 0, 0}, {LW_TOKEN_PUNCT, ">=", 0, 0},
-        {LW_TOKEN_PUNCT, "&&", 0, 0}, {LW_TOKEN_STRING, "\"a \\\" /* b\"", 0, 0},               {LW_TOKEN_PUNCT, ";", 0, 0},
-        {LW_TOKEN_END, "", 0, 0},
+        {LW_TOKEN_PUNCT, "@", 0, 0},  {LW_TOKEN_PUNCT, "!", 0, 0},
+        {LW_TOKEN_NAME, "%p", 0, 0},  {LW_TOKEN_PUNCT, "|", 0, 0},
+        {LW_TOKEN_NAME, "%q", 0, 0},  {LW_TOKEN_PUNCT, "<<", 0, 0},
+        {LW_TOKEN_PUNCT, ">", 0, 0},  {LW_TOKEN_PUNCT, ">=", 0, 0},
+        {LW_TOKEN_PUNCT, "&&", 0, 0}, {LW_TOKEN_STRING, "\"a \\\" /* b\"", 0, 0},
+        {LW_TOKEN_PUNCT, ";", 0, 0},  {LW_TOKEN_END, "", 0, 0},
     };
-    expect_tokens("@!%p|%q << > // ; \n>=/* x * / \n **/&& \"a \\\" /* b\"\n# 12 \"file.c\"\n  ;", others, LW_COUNT(others));
+    expect_tokens("@!%p|%q << > // ; \n>=/* x * / \n **/&& \"a \\\" /* b\"\n# 12 \"file.c\"\n  ;", others,
+                  LW_COUNT(others));
 }
 
 typedef struct faulty {

@@ -319,6 +319,7 @@ typedef enum lw_shape {
     LW_SHAPE_VALUE,   /* register or constant */
     LW_SHAPE_REG,     /* register of any type */
     LW_SHAPE_IMM,     /* integer constant */
+    LW_SHAPE_SPECIAL, /* register, constant or special register */
     LW_SHAPE_SOURCE,  /* what mov takes: also a name that stands for its address, or a special register */
     LW_SHAPE_LABEL,
     LW_SHAPE_TARGETS, /* name of a .branchtargets list */
@@ -339,6 +340,9 @@ typedef struct lw_operand_form {
     bool written, optional, sink;
     bool pair, pair_optional, pair_sink; /* d|p */
     bool selectable;       /* .b0 … .h1 */
+    bool braces;           /* may stand in { }: a vector, or one element in braces */
+    bool typed;            /* the row gives it a type of its own */
+    bool is_address;       /* a register that holds an address: 32 or 64 bits, integer or untyped */
 } lw_operand_form;
 
 /* One spelling matched with its row. */
@@ -374,10 +378,6 @@ bool lw_ptx_operand_is_written(const lw_match *match, uint32_t index);
 lw_type lw_ptx_operand_type(const lw_match *match, uint32_t operand);
 
 bool lw_ptx_is_opcode(const lw_symbol *opcode);
-
-/* For a spelling without a match: the number of the first word that no form takes (word_count: something is missing at the
- * end); `expected` collects what could stand there. */
-uint32_t lw_ptx_first_wrong_word(const lw_instruction *instruction, lw_text *expected);
 
 /* Does the row take this spelling, words in the manual's order? For tests: lw_ptx_match asks all rows of the opcode. */
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count);
