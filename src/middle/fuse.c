@@ -22,7 +22,7 @@ static lw_op *producer(lw_fuser *f, uint32_t v, uint32_t reader) {
     uint32_t at = f->last_write[v];
     if (vreg->is_const || vreg->uses != 1 || vreg->defs != 1 || at <= f->block_start || at > reader) return NULL;
     lw_op *op = &f->l->ops.at[at - 1];
-    if (op->code == LW_OP_DEAD || op->d != v) return NULL;
+    if (op->code < LW_OP_lop3 || op->code == LW_OP_DEAD || op->d != v) return NULL; /* others use their fields otherwise */
     const uint32_t sources[] = {op->a, op->b, op->c, op->e};
     for (int k = 0; k < 4; k++)
         if (sources[k] != LW_NO_SLOT && f->last_write[sources[k]] > at) return NULL;
