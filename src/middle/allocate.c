@@ -196,7 +196,7 @@ static void range_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     (void)guarded;
     const lw_op *op = &a->l->ops.at[n];
     /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
-    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_predicate;
+    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_add4 || op->code == LW_OP_predicate;
     touch(a, v, in_place ? 2 * n : 2 * n + 2);
 }
 static void range_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
@@ -457,6 +457,11 @@ void lw_allocate(lw_lower *l) {
         for (uint32_t k = 0; k < f.use_count; k++)
             if (l->vregs.at[*f.uses[k]].is_const) want_fill(&a, *f.uses[k]);
     }
+    for (uint32_t i = 0; i < l->calls.count; i++) /* an argument that is a known constant */
+        for (uint32_t k = 0; k < l->calls.at[i].argument_count; k++) {
+            const lw_transfer *argument = &l->calls.at[i].arguments[k];
+            if (!argument->in_memory && l->vregs.at[argument->from].is_const) want_fill(&a, argument->from);
+        }
     for (uint32_t k = 0; k < code->return_count; k++) /* a result that is a known constant, or never written */
         if (!code->returns[k].in_memory && l->vregs.at[code->returns[k].from].is_const) want_fill(&a, code->returns[k].from);
     place_classes(&a);

@@ -395,8 +395,9 @@ static lw_lane_id compare_lane(const lw_instruction *i, lw_type type) {
 
 static bool has_bool_word(const lw_instruction *i) { return lw_has_word(i, "and") || lw_has_word(i, "or") || lw_has_word(i, "xor"); }
 
-/* The comparison's own result, and c where there is a boolean operation. LW_NO_SLOT: diagnosed. */
-static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t *c) {
+/* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation. LW_NO_SLOT:
+ * diagnosed. */
+static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t d, uint32_t *c) {
     lw_lane_id lane = compare_lane(i, type);
     if (!lane) {
         lw_lower_error(l, i);
@@ -404,23 +405,28 @@ static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint
     }
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     *c = has_bool_word(i) && i->operand_count > 3 ? lw_lower_read_pred(l, &i->operands[3]) : LW_NO_SLOT;
-    return l->failed ? LW_NO_SLOT : lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
+    if (l->failed) return LW_NO_SLOT;
+    if (d == LW_NO_SLOT) return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
+    lw_lower_lane_into(l, d, lane, a, b, LW_NO_SLOT);
+    return d;
 }
 
 void lw_lower_setp(lw_lower *l, const lw_instruction *i) {
-    uint32_t c, t = compare(l, i, last_type(i), &c);
-    if (t == LW_NO_SLOT) return;
     const lw_operand *d = &i->operands[0];
     const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d, *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
-    uint8_t lut = c == LW_NO_SLOT ? LUT_A : lut_of_word(i);
-    /* c may be the register that p names: read it for q before p is written */
+    bool plain = !has_bool_word(i);
+    uint32_t c, to = plain && p->kind != LW_O_SINK ? lw_lower_register(l, p) : LW_NO_SLOT;
+    uint32_t t = compare(l, i, last_type(i), to, &c);
+    if (t == LW_NO_SLOT) return;
+    uint8_t lut = plain ? LUT_A : lut_of_word(i);
+    /* c may be the register that p names: it is read for q before p is written */
     uint32_t q_value = LW_NO_SLOT;
     if (q && q->kind != LW_O_SINK) {
         q_value = lw_lower_vreg(l, LW_CLASS_pred);
         uint8_t swapped = (uint8_t)((lut & 0x0f) << 4 | lut >> 4); /* the same with t negated */
         predicate_into(l, q_value, swapped, t, c);
     }
-    if (p->kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, p), lut, t, c);
+    if (!plain && p->kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, p), lut, t, c);
     if (q_value != LW_NO_SLOT) lw_lower_move(l, lw_lower_register(l, q), q_value);
 }
 
@@ -432,7 +438,7 @@ static void select_into(lw_lower *l, uint32_t d, uint32_t a, uint32_t b, uint32_
 
 void lw_lower_set(lw_lower *l, const lw_instruction *i) {
     lw_type to = type_word(i, 0);
-    uint32_t c, t = compare(l, i, last_type(i), &c);
+    uint32_t c, t = compare(l, i, last_type(i), LW_NO_SLOT, &c);
     if (t == LW_NO_SLOT) return;
     if (c != LW_NO_SLOT) {
         uint32_t combined = lw_lower_vreg(l, LW_CLASS_pred);

@@ -24,7 +24,7 @@ static void data_fields(lw_lower *l, lw_op *op, lw_fields *f, void (*add)(lw_fie
 
 void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
     f->use_count = f->def_count = 0;
-    if (op->code >= LW_OP_lop3 && op->code != LW_OP_DEAD) {
+    if ((op->code >= LW_OP_lop3 && op->code != LW_OP_DEAD) || op->code == LW_OP_add4) {
         use(f, &op->a), use(f, &op->b), use(f, &op->c), use(f, &op->e), def(f, &op->d);
         return;
     }
@@ -52,7 +52,7 @@ bool lw_op_is_pure(const lw_op *op) {
     if (op->code == LW_OP_DEAD) return false;
     if (op->code >= LW_OP_lop3) return true;
     switch (op->code) {
-    case LW_OP_predicate: case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64: case LW_OP_special: case LW_OP_local_base: case LW_OP_isspacep:
+    case LW_OP_predicate: case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64: case LW_OP_add4: case LW_OP_special: case LW_OP_local_base: case LW_OP_isspacep:
         return true;
     default: return false;
     }

@@ -233,24 +233,70 @@ static bool fuse_sigma(lw_fuser *f, lw_op *op, uint32_t at) {
 
 /* ---- Sums and shifts ------------------------------------------------------------------------------------- */
 
-static bool fuse_add(lw_fuser *f, lw_op *op, uint32_t at) {
+typedef struct lw_sum { uint32_t inputs[4], count, constant; } lw_sum;
+
+static bool as_sum(const lw_fuser *f, const lw_op *op, lw_sum *sum) {
+    lw_lane_id lane = lane_of(op);
+    if (op->code != LW_OP_add4 && lane != LW_LANE_add_b32 && lane != LW_LANE_add3_b32) return false;
+    const uint32_t sources[] = {op->a, op->b, op->c, op->e};
+    *sum = (lw_sum){.constant = op->code == LW_OP_add4 ? (uint32_t)op->imm : 0};
+    for (int k = 0; k < 4; k++) {
+        uint64_t value;
+        if (constant(f, sources[k], &value)) sum->constant += (uint32_t)value;
+        else if (sources[k] != LW_NO_SLOT) sum->inputs[sum->count++] = sources[k];
+    }
+    return true;
+}
+
+static void put_sum(lw_fuser *f, lw_op *op, const lw_sum *sum) {
+    uint32_t in[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
+    for (uint32_t k = 0; k < sum->count; k++) {
+        in[k] = sum->inputs[k];
+        f->l->vregs.at[in[k]].uses++;
+    }
+    bool has_constant = sum->constant || sum->count < 2;
+    if (has_constant && sum->count < 3) in[sum->count] = new_const(f, sum->constant);
+    if (sum->count + has_constant == 2) set_lane(op, LW_LANE_add_b32, in[0], in[1], LW_NO_SLOT);
+    else if (sum->count + has_constant == 3) set_lane(op, LW_LANE_add3_b32, in[0], in[1], in[2]);
+    else {
+        op->code = LW_OP_add4;
+        op->a = in[0], op->b = in[1], op->c = in[2], op->e = in[3], op->imm = sum->constant;
+    }
+}
+
+/* Sums of up to four registers and a constant. */
+static bool fuse_sum(lw_fuser *f, lw_op *op, uint32_t at) {
+    lw_sum sum, inner;
+    bool changed = false;
+    if (!as_sum(f, op, &sum) || !sum.count) return false;
+    for (uint32_t k = 0; k < sum.count; k++) {
+        lw_op *source = producer(f, sum.inputs[k], at);
+        if (!source || !as_sum(f, source, &inner) || !inner.count || sum.count - 1 + inner.count > 4) continue;
+        release_sources(f, op);
+        release_sources(f, source);
+        f->l->vregs.at[source->d].defs--;
+        source->code = LW_OP_DEAD;
+        sum.inputs[k] = inner.inputs[0];
+        for (uint32_t j = 1; j < inner.count; j++) sum.inputs[sum.count++] = inner.inputs[j];
+        sum.constant += inner.constant;
+        put_sum(f, op, &sum);
+        changed = true;
+        k = (uint32_t)-1;
+    }
+    return changed;
+}
+
+/* a + (b << n): addresses of table entries. */
+static bool fuse_add_shift(lw_fuser *f, lw_op *op, uint32_t at) {
     if (lane_of(op) != LW_LANE_add_b32) return false;
     for (int k = 0; k < 2; k++) {
-        uint32_t inner = k ? op->b : op->a, other = k ? op->a : op->b;
-        lw_op *source = producer(f, inner, at);
-        uint32_t x, n;
-        if (source && lane_of(source) == LW_LANE_add_b32) {
-            uint32_t a = source->a, b = source->b;
-            absorb(f, source);
-            set_lane(op, LW_LANE_add3_b32, a, b, other);
-            return true;
-        }
-        if (is_shift(f, source, LW_LANE_shl_b32, &x, &n)) {
-            uint32_t amount = source->b;
-            absorb(f, source);
-            set_lane(op, LW_LANE_add_shl_b32, other, x, amount);
-            return true;
-        }
+        uint32_t other = k ? op->a : op->b, x, n;
+        lw_op *source = producer(f, k ? op->b : op->a, at);
+        if (!is_shift(f, source, LW_LANE_shl_b32, &x, &n)) continue;
+        uint32_t amount = source->b;
+        absorb(f, source);
+        set_lane(op, LW_LANE_add_shl_b32, other, x, amount);
+        return true;
     }
     return false;
 }
@@ -288,7 +334,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
         if (op->code == LW_OP_block || op->code == LW_OP_guard) f->block_start = n + 1; /* nothing crosses a guard's edge */
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (n == guarded) f->block_start = n;
-        for (uint32_t k = 0; k < count && n >= guarded && op->code >= LW_OP_lop3; k++) steps[k](f, op, n);
+        for (uint32_t k = 0; k < count && n >= guarded && (op->code >= LW_OP_lop3 || op->code == LW_OP_add4); k++) steps[k](f, op, n);
         lw_op_fields(l, op, &fields);
         for (uint32_t k = 0; k < fields.def_count; k++) f->last_write[*fields.defs[k]] = n + 1;
     }
@@ -296,7 +342,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
 
 void lw_fuse(lw_lower *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
-    static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_add, fuse_xor_shift, fuse_rotate};
+    static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate};
     lw_fuser f = {.l = l};
     f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count + 2 * l->ops.count + 1); /* room for new constants */
     walk(&f, trees, LW_COUNT(trees));

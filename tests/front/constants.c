@@ -124,7 +124,8 @@ static const struct { const char *text; uint64_t value; } values[] = {
 
 static void read_value(reading *r, const char *expression, const char *type) {
     char text[256];
-    int size = snprintf(text, sizeof text, ".version 9.0\n.target sm_90\n.global .%s v = %s;\n", type, expression);
+    int size =
+        snprintf(text, sizeof text, ".version 9.0\n.target sm_90\n.global .%s v = %s;\n", type, expression);
     read_text(r, text, (size_t)size, 0);
 }
 
@@ -134,12 +135,14 @@ void test_constants(void **state) {
         reading r;
         read_value(&r, values[i].text, "u64");
         if (r.diags.errors || r.module->variables.at[0]->init->value != values[i].value)
-            fail_msg("%s: %llx, not %llx", values[i].text, (unsigned long long)r.module->variables.at[0]->init->value,
+            fail_msg("%s: %llx, not %llx", values[i].text,
+                     (unsigned long long)r.module->variables.at[0]->init->value,
                      (unsigned long long)values[i].value);
         read_end(&r);
     }
     reading r;
-    read_value(&r, "(-9223372036854775807 - 1) / -1", "u64"); /* no host trap; ptxas itself ends by a signal here */
+    read_value(&r, "(-9223372036854775807 - 1) / -1",
+               "u64"); /* no host trap; ptxas itself ends by a signal here */
     assert_int_equal(r.diags.errors, 0);
     assert_int_equal(r.module->variables.at[0]->init->value, (uint64_t)1 << 63);
     read_end(&r);
@@ -148,12 +151,22 @@ void test_constants(void **state) {
 /* Each is refused by ptxas too. */
 void test_constant_faults(void **state) {
     (void)state;
-    static const struct { const char *text; lw_diag_id id; } cases[] = {
-        {"1/0", LW_D_division_by_zero},      {"1 % 0", LW_D_division_by_zero},    {"1.5/0.0", LW_D_division_by_zero},
-        {"(.u32)1", LW_D_bad_cast},          {"(.f64)1", LW_D_bad_cast},          {"(.s64)1.5", LW_D_integer_expected},
-        {"2*1.5", LW_D_mixed_constants},     {"1.5?1:2", LW_D_integer_expected},  {"~1.5", LW_D_integer_expected},
-        {"-0f3f800000", LW_D_bits_in_expression}, {"0f3f800000+1.0", LW_D_bits_in_expression},
-        {"(1", LW_D_expected},               {"1+", LW_D_expected},               {"1?2", LW_D_expected},
+    static const struct { const char *text; lw_diag_id id;
+    } cases[] = {
+        {"1/0", LW_D_division_by_zero},
+        {"1 % 0", LW_D_division_by_zero},
+        {"1.5/0.0", LW_D_division_by_zero},
+        {"(.u32)1", LW_D_bad_cast},
+        {"(.f64)1", LW_D_bad_cast},
+        {"(.s64)1.5", LW_D_integer_expected},
+        {"2*1.5", LW_D_mixed_constants},
+        {"1.5?1:2", LW_D_integer_expected},
+        {"~1.5", LW_D_integer_expected},
+        {"-0f3f800000", LW_D_bits_in_expression},
+        {"0f3f800000+1.0", LW_D_bits_in_expression},
+        {"(1", LW_D_expected},
+        {"1+", LW_D_expected},
+        {"1?2", LW_D_expected},
     };
     for (size_t i = 0; i < LW_COUNT(cases); i++) {
         reading r;

@@ -6,14 +6,15 @@
 
 static const char head[] = ".version 9.0\n.target sm_90\n.address_size 64\n";
 
-static const char body[] = ".visible .entry k(.param .u64 p, .param .align 8 .b8 q[16]) .maxntid 32, 2 .pragma \"nounroll\"; {\n"
-                           ".reg .b32 %r<8>; .reg .pred %p; .reg .v4 .f32 v; .shared .align 4 .b8 s[8];\n"
-                           "{ .reg .b64 %r1; ld.param.u64 %r1, [p+0]; L: @!%p bra L; }\n"
-                           "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [t, {%r5, _}]; mov.b32 %r1, (1 + 2) ? 3 : 4;\n"
-                           "call (%r1), f, (%r2, 0f3f800000), P; P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-                           ".loc 1 2 3, function_name L, inlined_at 1 2 3\n T: .branchtargets L2; L2: ret;\n}\n"
-                           ".global .align 4 .u32 g[2][2] = {{1, 2}, {3}}; .global .u64 a[] = {g+4, generic(g), 0xff(g)};\n"
-                           ".section .debug_x { .b8 1, 2\n l: .b32 l-l\n }\n.file 1 \"x\"\n.alias k, k;\n/* end */";
+static const char body[] =
+    ".visible .entry k(.param .u64 p, .param .align 8 .b8 q[16]) .maxntid 32, 2 .pragma \"nounroll\"; {\n"
+    ".reg .b32 %r<8>; .reg .pred %p; .reg .v4 .f32 v; .shared .align 4 .b8 s[8];\n"
+    "{ .reg .b64 %r1; ld.param.u64 %r1, [p+0]; L: @!%p bra L; }\n"
+    "tex.2d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [t, {%r5, _}]; mov.b32 %r1, (1 + 2) ? 3 : 4;\n"
+    "call (%r1), f, (%r2, 0f3f800000), P; P: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+    ".loc 1 2 3, function_name L, inlined_at 1 2 3\n T: .branchtargets L2; L2: ret;\n}\n"
+    ".global .align 4 .u32 g[2][2] = {{1, 2}, {3}}; .global .u64 a[] = {g+4, generic(g), 0xff(g)};\n"
+    ".section .debug_x { .b8 1, 2\n l: .b32 l-l\n }\n.file 1 \"x\"\n.alias k, k;\n/* end */";
 
 /* Every prefix of a text that uses the whole grammar, and every text with one byte taken out or damaged. */
 void test_cut_files(void **state) {
@@ -53,7 +54,8 @@ static void expect_repeated(const char *front, const char *piece, const char *ba
     reading r;
     read_text(&r, text.at, text.size, 0);
     assert_non_null(r.module);
-    if (fine != (r.diags.errors == 0)) fail_msg("%s: %s", piece, r.diags.first ? r.diags.first->message : "no error");
+    if (fine != (r.diags.errors == 0))
+        fail_msg("%s: %s", piece, r.diags.first ? r.diags.first->message : "no error");
     lw_text_free(&text);
     read_end(&r);
 }
@@ -98,7 +100,8 @@ static void expect_text(const char *text, bool fine) {
     reading r;
     read_text(&r, whole, (size_t)size, (size_t)1 << 20);
     assert_non_null(r.module); /* a megabyte is enough for each of these */
-    if (fine != (r.diags.errors == 0)) fail_msg("%s: %s", text, r.diags.first ? r.diags.first->message : "no error");
+    if (fine != (r.diags.errors == 0))
+        fail_msg("%s: %s", text, r.diags.first ? r.diags.first->message : "no error");
     read_end(&r);
 }
 

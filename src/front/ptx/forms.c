@@ -1,10 +1,8 @@
-/* forms.c: the rows of isa/ptx/forms.def, and the match of a spelling with its row.
+/* forms.c: the rows of isa/ptx/forms.def, and which of them takes a spelling.
  *
  * Patterns are walked as they are written; an index by opcode makes that a few rows for each distinct spelling of a
- * module, and the match is then kept in the mnemonic's symbol. */
-#include "front/ptx/ptx.h"
-
-#include "base/lane_id.h"
+ * module. */
+#include "front/ptx/forms.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -31,20 +29,9 @@ const lw_form lw_ptx_forms[] = {
 
 const uint32_t lw_ptx_form_count = LW_COUNT(lw_ptx_forms);
 
-static const lw_gate gates[] = {
-#define GATE(opcode, word, isa, sm) {opcode, word, isa, sm},
-#include "ptx/gates.def"
-};
-
 static const struct { const char *name, *alternatives; } classes[] = {
 #define CLASS(name, alternatives) {#name, alternatives},
 #include "ptx/types.def"
-};
-
-static const char *const space_names[LW_SPACE_count] = {
-    "",
-#define SPACE(name) #name,
-#include "ptx/spaces.def"
 };
 
 /* ---- Index: opcode → its rows ------------------------------------------------------------------------- */
@@ -95,58 +82,41 @@ static const char *behind(const char *p) {
 
 /* ---- One pattern against the words of a spelling ------------------------------------------------------ */
 
-typedef struct walk {
-    lw_symbol **words;
-    uint32_t count;
-    bool loose;            /* modifiers in any order, which ptxas accepts too */
-    uint32_t used, used_count; /* words taken so far, as bits */
-    uint8_t order[32];     /* order[i]: the word that stands for the i-th of the pattern */
-    uint32_t steps;        /* bounds the search of a loose walk */
-    const char *group[LW_GROUPS_MAX + 1];
-    uint32_t furthest;     /* first word that no pattern could take */
-    lw_text *expected;     /* what could stand there, or NULL */
-} walk;
+static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group);
 
-static void expect(walk *w, const char *at, size_t size) {
-    if (!w->expected) return;
-    char text[128];
-    int n = snprintf(text, sizeof text, " .%.*s", (int)(size < 100 ? size : 100), at);
-    if (n > 0 && (!w->expected->at || !strstr(w->expected->at, text)) && w->expected->size < 160)
-        lw_text_add(w->expected, text, (size_t)n);
-}
-
-static void miss(walk *w, uint32_t word, const char *at, size_t size) {
-    if (w->loose || word < w->furthest) return;
-    if (word > w->furthest && w->expected) w->expected->size = 0;
-    w->furthest = word;
-    if (size) expect(w, at, size);
-}
-
-static bool walk_on(walk *w, const char *p, uint32_t word, uint32_t group);
+/* In a loose walk types keep their order among each other: cvt.f32.f64 is not cvt.f64.f32. */
+static bool passes_a_type(const lw_walk *w, uint32_t i) { return w->types >> i & 1 && w->types & ~w->used & ((1u << i) - 1); }
 
 /* Takes one word if it fits, and goes on behind the element. */
-static bool take(walk *w, const char *list, const char *next, bool is_group, uint32_t word, uint32_t group) {
+static bool take(lw_walk *w, const char *list, const char *next, bool is_group, uint32_t word, uint32_t group) {
     uint32_t size = (uint32_t)(next - list), last = w->loose ? w->count : word + 1;
+    const char *rest = is_group ? next + 1 : next;
     for (uint32_t i = w->loose ? 1 : word; i < last && i < w->count; i++) {
-        if (w->used >> i & 1) continue;
+        if (w->used >> i & 1 || (w->loose && passes_a_type(w, i))) continue;
         const lw_symbol *s = w->words[i];
         bool fits = is_group ? in_list(list, s->text, s->size) : s->size == size && !memcmp(s->text, list, size);
+        if (w->edit == LW_EDIT_change && i == w->edit_word) w->edit_list = list, fits = true;
         if (!fits) continue;
         if (is_group && group <= LW_GROUPS_MAX) w->group[group] = s->text;
         w->used |= 1u << i;
         w->used_count++;
         w->order[word & 31] = (uint8_t)i;
-        if (walk_on(w, is_group ? next + 1 : next, word + 1, group)) return true;
+        if (walk_on(w, rest, word + 1, group)) return true;
         w->used &= ~(1u << i);
         w->used_count--;
     }
-    if (word >= w->count || !w->loose) miss(w, word, list, size);
+    if (w->edit != LW_EDIT_insert || w->edited || word != w->edit_word) return false;
+    w->edited = true;
+    w->edit_list = list;
+    if (walk_on(w, rest, word, group)) return true;
+    w->edited = false;
     return false;
 }
 
 /* Pattern from p on against the words from `word` on; `group` groups have begun before p. */
-static bool walk_on(walk *w, const char *p, uint32_t word, uint32_t group) {
-    if (++w->steps > 20000) return false;
+static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group) {
+    if (++w->steps > (w->loose ? 500 : 20000)) return false;
+    if (word > w->furthest) w->furthest = word;
     for (;;) {
         if (*p == '}' || *p == ' ') {
             p++;
@@ -158,12 +128,7 @@ static bool walk_on(walk *w, const char *p, uint32_t word, uint32_t group) {
         } else if (*p == '*' || (*p == '.' && p[1] == '*')) {
             return true;
         } else if (!*p) {
-            if (w->loose ? w->used_count + 1 == w->count : word == w->count) {
-                w->group[0] = ""; /* unused, but no hole */
-                return true;
-            }
-            miss(w, word, "", 0);
-            return false;
+            return w->loose ? w->used_count + 1 == w->count : word == w->count;
         } else if (p[1] == '(') {
             return take(w, p + 2, behind(p + 1) - 1, true, word, group + 1);
         } else {
@@ -172,30 +137,45 @@ static bool walk_on(walk *w, const char *p, uint32_t word, uint32_t group) {
     }
 }
 
-static uint32_t group_count(const char *pattern) {
-    uint32_t n = 0;
-    for (; *pattern; pattern++) n += *pattern == '(';
-    return n < LW_GROUPS_MAX ? n : LW_GROUPS_MAX;
-}
-
 static bool same_opcode(const lw_form *form, const lw_symbol *opcode) {
     return opcode_size(form->pattern) == opcode->size && !memcmp(form->pattern, opcode->text, opcode->size);
 }
 
-static const lw_form *find_row(walk *w) {
+/* The next row behind `after` (NULL: the first) that takes the words. */
+static const lw_form *next_row_for(lw_walk *w, const lw_form *after) {
     const lw_symbol *opcode = w->words[0];
-    for (uint32_t i = first_row[opcode->hash % SLOTS]; i; i = next_row[i - 1]) {
+    uint32_t i = after ? next_row[after - lw_ptx_forms] : first_row[opcode->hash % SLOTS];
+    for (; i; i = next_row[i - 1]) {
         const lw_form *form = &lw_ptx_forms[i - 1];
         if (!same_opcode(form, opcode)) continue;
         w->used = w->used_count = w->steps = 0;
+        w->edited = false;
         if (walk_on(w, form->pattern + opcode->size, 1, 0)) return form;
     }
     return NULL;
 }
 
+static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
+    pthread_once(&index_once, make_index);
+    *w = (lw_walk){.words = words, .count = count, .furthest = 1};
+    if (count > 31) return false; /* no form has nearly as many words */
+    for (uint32_t i = 1; i < count; i++)
+        if (lw_type_find(words[i]->text, words[i]->size)) w->types |= 1u << i;
+    return true;
+}
+
+const lw_form *lw_form_find(lw_walk *w, lw_symbol **words, uint32_t count) {
+    if (!walk_init(w, words, count)) return NULL;
+    const lw_form *form = next_row_for(w, NULL);
+    if (form) return form;
+    if (count > 16) return NULL;
+    w->loose = true;
+    return next_row_for(w, NULL);
+}
+
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count) {
-    walk w = {.words = words, .count = count};
-    return count < 32 && same_opcode(form, words[0]) && walk_on(&w, form->pattern + words[0]->size, 1, 0);
+    lw_walk w;
+    return walk_init(&w, words, count) && same_opcode(form, words[0]) && walk_on(&w, form->pattern + words[0]->size, 1, 0);
 }
 
 bool lw_ptx_is_opcode(const lw_symbol *opcode) {
@@ -205,342 +185,67 @@ bool lw_ptx_is_opcode(const lw_symbol *opcode) {
     return false;
 }
 
-/* ---- The operand text of a row ------------------------------------------------------------------------ */
+/* ---- Why a spelling fits no row: the one word that, dropped, added or changed, would make it fit -------- */
 
-/* The type that "$2", "wide" or "u32" stands for. */
-static lw_type type_of(const lw_match *m, const char *at, size_t size) {
-    if (*at == '$') {
-        unsigned n = (unsigned)(at[1] - '0');
-        return n <= m->group_count ? lw_type_find(m->group[n], strlen(m->group[n])) : LW_T_none;
-    }
-    if (size == 4 && !memcmp(at, "wide", 4)) {
-        char text[8];
-        int n = snprintf(text, sizeof text, "%.1s%u", lw_types[m->type].name, lw_types[m->type].bits * 2u);
-        return lw_type_find(text, (size_t)n);
-    }
-    return lw_type_find(at, size);
+enum { EXPECTED_SHOWN = 12 };
+
+static void expect_word(lw_text *out, const char *word, size_t size) {
+    char text[64];
+    int n = snprintf(text, sizeof text, " .%.*s ", (int)(size < 50 ? size : 50), word);
+    if (out->at && strstr(out->at, text)) return;
+    if (out->size) out->size--; /* the space behind the last word opens this one */
+    lw_text_add(out, text, (size_t)n);
 }
 
-/* Register types that agree with a type that a form asks for (manual sections 9.3 and 9.4, and what ptxas takes). */
-static uint32_t agreeing(lw_type type, lw_agree agree) {
-    uint32_t takes = 0;
-    if (type == LW_T_none) return ~(1u << LW_T_pred);
-    const lw_type_info *want = &lw_types[type];
-    for (int t = 1; t < LW_T_count; t++) {
-        const lw_type_info *have = &lw_types[t];
-        bool same = have->bits == want->bits, enough = have->bits >= want->bits, fits = false;
-        bool integer = have->kind == 'U' || have->kind == 'S';
-        if (want->kind == 'P' || have->kind == 'P') fits = t == (int)type;
-        else if (t == (int)type) fits = true;
-        else if (agree == LW_AGREE_size) fits = same;
-        else if (want->kind == 'B') fits = agree == LW_AGREE_wide ? enough : same;
-        else if (want->kind == 'U' || want->kind == 'S')
-            fits = (have->kind == 'B' || integer) && (agree == LW_AGREE_wide ? enough : same);
-        else fits = have->kind == 'B' && (agree == LW_AGREE_wide ? enough : same);
-        if (fits) takes |= 1u << t;
-    }
-    return takes;
-}
-
-/* One attribute behind a colon. */
-static void attribute(const lw_match *m, lw_operand_form *o, const char *at, size_t size) {
-    static const struct { const char *name; lw_shape shape; } shapes[] = {
-        {"imm", LW_SHAPE_IMM},         {"reg", LW_SHAPE_REG},     {"label", LW_SHAPE_LABEL},
-        {"targets", LW_SHAPE_TARGETS}, {"func", LW_SHAPE_FUNC},   {"list", LW_SHAPE_LIST},
-        {"any", LW_SHAPE_ANY},         {"source", LW_SHAPE_SOURCE},
-    };
-    for (size_t i = 0; i < LW_COUNT(shapes); i++)
-        if (strlen(shapes[i].name) == size && !memcmp(shapes[i].name, at, size)) {
-            o->shape = shapes[i].shape;
-            if (o->shape == LW_SHAPE_REG) o->type = LW_T_none;
-            return;
-        }
-    if (at[0] == 'v' && size > 1 && (at[1] == '$' || (at[1] >= '0' && at[1] <= '9'))) {
-        const char *text = at + 1;
-        if (*text == '$') text = m->group[at[2] - '0' <= (int)m->group_count ? at[2] - '0' : 0];
-        if (*text == 'v') text++;
-        o->vector = *text ? (uint8_t)(*text - '0') : 1;
-        return;
-    }
-    o->type = type_of(m, at, size);
-    if (o->type == LW_T_none) o->shape = LW_SHAPE_ANY;
-}
-
-/* One operand, from `at` to `end`: name, |p, ?, .sel, :attributes, in any order behind the name. */
-static void operand_form(const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
-    *o = (lw_operand_form){.name = at, .type = m->type, .vector = 1};
-    if (*at == '[') {
-        o->shape = LW_SHAPE_ADDRESS;
-        o->name_size = (uint8_t)(end - at);
-        return;
-    }
-    if (!strncmp(at, "\xe2\x80\xa6", 3) || !strncmp(at, "...", 3)) {
-        o->shape = LW_SHAPE_REST;
-        return;
-    }
-    if (!strncmp(at, "vec(", 4)) {
-        o->vector = 0;
-        o->name = at += 4;
-    }
-    const char *p = at;
-    while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' || *p == '-' || (*p >= '0' && *p <= '9')))
-        p++;
-    o->name_size = (uint8_t)(p - at);
-    while (p < end) {
-        char c = *p++;
-        if (c == '?') *(o->pair ? &o->pair_sink : &o->sink) = true;
-        if (c == '|') o->pair = true, o->pair_optional = p[-2] == '{';
-        if (c == '.') o->selectable = true;
-        if (c == ':') {
-            size_t size = strcspn(p, ":,?|{})] ");
-            attribute(m, o, p, size);
-            p += size;
-        }
+static void expect_list(lw_text *out, const char *list, bool is_group) {
+    for (const char *p = list;;) {
+        size_t n = is_group ? strcspn(p, "|)") : strcspn(p, ".{}* ");
+        const char *expansion = NULL;
+        for (size_t c = 0; c < LW_COUNT(classes) && *p >= 'A' && *p <= 'Z'; c++)
+            if (strlen(classes[c].name) == n && !memcmp(classes[c].name, p, n)) expansion = classes[c].alternatives;
+        if (expansion) expect_list(out, expansion, true);
+        else expect_word(out, p, n);
+        if (!is_group || p[n] != '|') return;
+        p += n + 1;
     }
 }
 
-/* Where the operand that begins at p ends: a comma outside of brackets, or the } of an optional one. */
-static const char *operand_end(const char *p) {
-    int depth = 0;
-    for (; *p; p++) {
-        if (*p == '{' && depth == 0 && p[1 + strspn(p + 1, " ")] == ',') break;
-        if (*p == '[' || *p == '{' || *p == '(') depth++;
-        if (*p == ']' || *p == ')' || *p == '}')
-            if (depth-- == 0) break;
-        if (*p == ',' && depth == 0) break;
+/* All rows that one edit at this word would reach; adds what they have there. */
+static bool edit_reaches(lw_walk *w, lw_edit edit, uint32_t word, lw_text *expected) {
+    bool found = false;
+    w->edit = edit;
+    w->edit_word = word;
+    for (const lw_form *form = next_row_for(w, NULL); form; form = next_row_for(w, form)) {
+        found = true;
+        if (w->edit_list) expect_list(expected, w->edit_list, w->edit_list[-1] == '(');
     }
-    return p;
+    w->edit = LW_EDIT_none;
+    return found;
 }
 
-/* The manual names what an instruction writes d, f (bfi), p or r. */
-static bool is_written(const lw_operand_form *o) {
-    return o->pair || (o->name_size == 1 && strchr("dfpr", *o->name) && o->shape != LW_SHAPE_FUNC);
+static bool fits_without(const lw_walk *w, uint32_t dropped) {
+    lw_symbol *words[32];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->count; i++)
+        if (i != dropped) words[n++] = w->words[i];
+    lw_walk shorter;
+    return walk_init(&shorter, words, n) && next_row_for(&shorter, NULL);
 }
 
-enum { LW_OPERANDS_MAX = 32 };
-
-static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
-    lw_operand_form forms[LW_OPERANDS_MAX];
-    uint32_t n = 0, min = 0, max = 0;
-    bool optional = false;
-    for (const char *p = m->form->operands; *p && n < LW_OPERANDS_MAX;) {
-        if (*p == ' ' || *p == ',') p++;
-        else if (*p == '{' && p[1 + strspn(p + 1, " ")] == ',') optional = true, p++;
-        else if (*p == '}') optional = false, p++;
-        else {
-            const char *end = operand_end(p), *last = end;
-            while (last > p && last[-1] == ' ') last--;
-            operand_form(m, &forms[n], p, last);
-            forms[n].takes = agreeing(forms[n].type, m->form->agree);
-            forms[n].optional = optional;
-            forms[n].written = n == 0 && is_written(&forms[n]);
-            max = forms[n].shape == LW_SHAPE_REST || max == 255 ? 255 : max + 1;
-            min += !optional && forms[n].shape != LW_SHAPE_REST;
-            n++;
-            p = end;
-        }
-    }
-    for (uint32_t i = 0; i < n; i++) { /* a cache policy stands there if and only if the spelling has the hint */
-        if (!forms[i].optional || forms[i].name_size != 12 || memcmp(forms[i].name, "cache-policy", 12)) continue;
-        if (hint) forms[i].optional = false, min++;
-        else max--, n--;
-    }
-    m->operand_form_count = (uint8_t)n;
-    m->operands_min = (uint8_t)min;
-    m->operands_max = (uint8_t)max;
-    m->operand_forms = lw_arena_copy(arena, forms, n * sizeof *forms);
-}
-
-const lw_operand_form *lw_ptx_operand_form(const lw_match *m, uint32_t count, uint32_t index) {
-    /* Optional operands that stand in the middle are there if the count says so, the first ones first. */
-    uint32_t spare = count > m->operands_min ? count - m->operands_min : 0;
-    for (uint32_t i = 0; i < m->operand_form_count; i++) {
-        const lw_operand_form *o = &m->operand_forms[i];
-        if (o->shape == LW_SHAPE_REST) return o;
-        if (o->optional) {
-            if (!spare) continue;
-            spare--;
-        }
-        if (index-- == 0) return o;
-    }
-    return NULL;
-}
-
-bool lw_ptx_operand_is_written(const lw_match *m, uint32_t index) {
-    return index < m->operand_form_count && m->operand_forms[index].written;
-}
-
-lw_type lw_ptx_operand_type(const lw_match *m, uint32_t operand) {
-    return operand < m->operand_form_count ? m->operand_forms[operand].type : LW_T_none;
-}
-
-/* ---- A match ------------------------------------------------------------------------------------------ */
-
-/* The lane function's name by the row's template. */
-static lw_lane_id lane_of(const lw_match *m) {
-    char name[64];
-    size_t n = 0;
-    for (const char *p = m->form->lane; *p && n + 24 < sizeof name; p++) {
-        if (!strchr("$%#?", *p)) {
-            name[n++] = *p;
-            continue;
-        }
-        char how = *p++;
-        const char *text = m->group[*p - '0'];
-        unsigned size = lw_types[lw_type_find(text, strlen(text))].bits;
-        if (how == '?') n += (size_t)snprintf(name + n, 20, *text ? "_%s" : "", text);
-        else if (how != '$') n += (size_t)snprintf(name + n, 16, how == '%' ? "b%u" : "%u", size);
-        else n += (size_t)snprintf(name + n, 20, "%s", text);
-    }
-    name[n] = 0;
-    return lw_lane_find(name);
-}
-
-/* "shared" and "shared::cta" are the space shared. */
-static lw_space space_of(const lw_symbol *word) {
-    uint32_t size = (uint32_t)strcspn(word->text, ":");
-    for (int s = 1; s < LW_SPACE_count; s++)
-        if (strlen(space_names[s]) == size && !memcmp(space_names[s], word->text, size)) return (lw_space)s;
-    return LW_SPACE_none;
-}
-
-static void set_types(const walk *w, lw_match *m) {
-    for (uint32_t i = 1; i < w->count; i++) {
-        lw_type type = lw_type_find(w->words[i]->text, w->words[i]->size);
-        if (type) m->type = type;
-        if (!m->space) m->space = space_of(w->words[i]);
-    }
-}
-
-static void set_gates(const walk *w, lw_match *m) {
-    const lw_form *f = m->form;
-    m->isa = f->isa;
-    m->sm = f->sm;
-    for (uint32_t i = 1; i < w->count; i++)
-        for (size_t g = 0; g < LW_COUNT(gates); g++) {
-            if (strcmp(gates[g].word, w->words[i]->text)) continue;
-            if (*gates[g].opcode != '*' && strcmp(gates[g].opcode, w->words[0]->text)) continue;
-            if (gates[g].isa > m->isa) m->isa = gates[g].isa, m->isa_word = (uint8_t)i;
-            if (gates[g].sm > m->sm) m->sm = gates[g].sm, m->sm_word = (uint8_t)i;
-        }
-}
-
-/* Does this module stand outside of any gate? Asked once a spelling. */
-static void set_gated(const lw_module_ptx *module, lw_match *m) {
-    const lw_form *f = m->form;
-    bool is_gone = f->gone_isa && module->version >= f->gone_isa && module->target >= f->gone_sm;
-    m->gated = module->version < m->isa || module->target < m->sm || (f->family && !module->target_suffix) || is_gone ||
-               (f->old_isa && module->version >= f->old_isa) || m->fault;
-}
-
-/* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
-
-static uint32_t find_word(const walk *w, const char *prefix) {
-    size_t size = strlen(prefix);
-    for (uint32_t i = 1; i < w->count; i++)
-        if (!strncmp(w->words[i]->text, prefix, size)) return i;
-    return 0;
-}
-
-static void set_fault(lw_match *m, uint32_t word, const char *text) {
-    if (m->fault || !word) return;
-    m->fault = text;
-    m->fault_word = (uint8_t)word;
-}
-
-/* Vectors have at most 128 bits, or 256 in global memory of the newest targets (manual section 9.7.9.8). */
-static bool vector_of_256(const walk *w, lw_match *m) {
-    uint32_t word = 0;
-    for (uint32_t i = 1; i < w->count; i++)
-        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v') word = i;
-    uint32_t bits = lw_types[m->type].bits, total = word ? bits * (uint32_t)(w->words[word]->text[1] - '0') : bits;
-    if (total <= 128) {
-        if (word && w->words[word]->text[1] == '8') set_fault(m, word, "a vector of 8 needs elements of 32 bits");
-        return false;
-    }
-    if (total != 256 || bits > 64 || m->form->step == LW_STEP_none || !strcmp(w->words[0]->text, "ldu")) {
-        set_fault(m, word, "the vector is wider than 128 bits");
-        return false;
-    }
-    if (m->space && m->space != LW_SPACE_global) set_fault(m, word, "a vector of 256 bits must be in the space .global");
-    if (m->isa < V(8, 8)) m->isa = V(8, 8), m->isa_word = (uint8_t)word;
-    if (m->sm < SM(100)) m->sm = SM(100), m->sm_word = (uint8_t)word;
-    return true;
-}
-
-static void spelling_fault(const walk *w, lw_match *m) {
-    lw_step_id step = m->form->step;
-    bool memory = step == LW_STEP_ld || step == LW_STEP_st, wide = false;
-    if (memory || !strcmp(w->words[0]->text, "mov")) wide = vector_of_256(w, m);
-    if (!memory && step != LW_STEP_atom && step != LW_STEP_red && step != LW_STEP_none) return;
-    bool shared = m->space == LW_SPACE_shared && (memory || !strcmp(w->words[0]->text, "atom") || !strcmp(w->words[0]->text, "red"));
-    if (shared || (memory && m->space && m->space != LW_SPACE_global)) {
-        set_fault(m, find_word(w, "L1::"), "a cache modifier needs the space .global or a generic address");
-        set_fault(m, find_word(w, "L2::"), "a cache modifier needs the space .global or a generic address");
-    }
-    if (memory && !wide)
-        set_fault(m, find_word(w, "L2::evict"), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
-}
-
-/* Says which word no form can take, and what could stand there. */
-static void explain(walk *w, lw_text *why) {
-    const char *opcode = w->words[0]->text;
-    if (!lw_ptx_is_opcode(w->words[0])) lw_text_printf(why, "'%s' is no instruction", opcode);
-    else if (w->furthest < w->count) lw_text_printf(why, "'.%s' is no modifier of '%s' here", w->words[w->furthest]->text, opcode);
-    else lw_text_printf(why, "'%s' lacks a modifier", opcode);
-}
-
-/* The row for a spelling, strictly and then loosely; on failure `furthest` and `expected` are set. */
-static const lw_form *search(walk *w) {
-    pthread_once(&index_once, make_index);
-    if (w->count > 31) return NULL; /* no form has nearly as many words */
-    const lw_form *form = find_row(w);
-    if (form) return form;
-    w->loose = true;
-    form = find_row(w);
-    w->loose = form != NULL;
-    return form;
-}
-
-const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instruction, lw_text *why) {
-    if (LW_LIKELY(instruction->mnemonic->form)) return instruction->mnemonic->form;
-    walk w = {.words = instruction->words, .count = instruction->word_count, .furthest = 1};
-    const lw_form *form = search(&w);
-    if (!form) {
-        if (why) explain(&w, why);
-        return NULL;
-    }
-    lw_match *m = LW_NEW(module->arena, lw_match);
-    m->form = form;
-    m->group_count = group_count(form->pattern);
-    for (uint32_t i = 0; i <= LW_GROUPS_MAX; i++) m->group[i] = w.group[i] ? w.group[i] : "";
-    set_types(&w, m);
-    m->words = instruction->words;
-    if (w.loose) {
-        m->words = LW_NEW_ARRAY(module->arena, lw_symbol *, w.count);
-        m->words[0] = w.words[0];
-        for (uint32_t i = 1; i < w.count; i++) m->words[i] = w.words[w.order[i]];
-    }
-    make_operand_forms(module->arena, m, strstr(instruction->mnemonic->text, "L2::cache_hint"));
-    if (form->lane) m->lane = (uint16_t)lane_of(m);
-    m->executable = m->lane || form->step;
-    set_gates(&w, m);
-    spelling_fault(&w, m);
-    set_gated(module, m);
-    if (m->lane && m->operands_max > m->operands_min) {
-        lw_match *longer = lw_arena_copy(module->arena, m, sizeof *m);
-        longer->lane = 0;
-        longer->executable = false;
-        m->longer = longer;
-    }
-    instruction->mnemonic->form = m;
-    return m;
-}
-
-uint32_t lw_ptx_first_wrong_word(const lw_instruction *instruction, lw_text *expected) {
-    walk w = {.words = instruction->words, .count = instruction->word_count, .furthest = 1, .expected = expected};
-    if (w.count <= 31) search(&w);
-    return w.furthest;
+lw_mismatch lw_form_explain(lw_symbol **words, uint32_t count, lw_text *expected) {
+    lw_walk w;
+    if (!walk_init(&w, words, count)) return (lw_mismatch){LW_EDIT_drop, 31};
+    for (uint32_t i = count; i-- > 1;)
+        if (fits_without(&w, i)) return (lw_mismatch){LW_EDIT_drop, i};
+    for (uint32_t i = 1; i <= count; i++)
+        if (edit_reaches(&w, LW_EDIT_insert, i, expected)) return (lw_mismatch){LW_EDIT_insert, i};
+    for (int types = 0; types < 2; types++)
+        for (uint32_t i = 1; i < count; i++)
+            if ((int)(w.types >> i & 1) == types && edit_reaches(&w, LW_EDIT_change, i, expected))
+                return (lw_mismatch){LW_EDIT_change, i};
+    w.furthest = 1;
+    next_row_for(&w, NULL);
+    return (lw_mismatch){w.furthest < count ? LW_EDIT_none : LW_EDIT_insert, w.furthest};
 }
 
 /* ---- Every spelling of a row -------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* ---- Words ---------------------------------------------------------------------------------------------- */
+/* ---- Words --------------------------------------------------------------------------------------------- */
 
 static const lw_word words[] = {
 #define WORD(text, kind, value)              {text, kind, value, 0, 0, false, false}
@@ -52,10 +52,11 @@ static const lw_word words[] = {
 /* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty again. */
 static void bind_words(lw_symbols *symbols, bool bind) {
     for (size_t i = 0; i < LW_COUNT(words); i++)
-        lw_symbol_get(symbols, words[i].text, (uint32_t)strlen(words[i].text))->bound = bind ? (void *)&words[i] : NULL;
+        lw_symbol_get(symbols, words[i].text, (uint32_t)strlen(words[i].text))->bound =
+            bind ? (void *)&words[i] : NULL;
 }
 
-/* ---- Faults and recovery -------------------------------------------------------------------------------- */
+/* ---- Faults and recovery ------------------------------------------------------------------------------- */
 
 /* The next token as a message shows it. */
 static const char *found(lw_parser *p) {
@@ -153,7 +154,7 @@ bool lw_parse_name(lw_parser *p, const char *what, lw_symbol **name, lw_place *p
     return true;
 }
 
-/* ---- The module level ------------------------------------------------------------------------------------- */
+/* ---- The module level ---------------------------------------------------------------------------------- */
 
 static lw_item *add_item(lw_parser *p, lw_item_kind kind, lw_place place) {
     lw_item *item = &LW_PUSH(p->arena, p->module->items);
@@ -170,7 +171,8 @@ static bool parse_alias(lw_parser *p, lw_place start) {
     lw_parser_next(p);
     if (!lw_parse_name(p, "the name of the alias", &alias->name, &alias->place)) return false;
     if (!lw_parser_expect(p, ',')) return false;
-    if (!lw_parse_name(p, "the name of the function it stands for", &target->name, &target->place)) return false;
+    if (!lw_parse_name(p, "the name of the function it stands for", &target->name, &target->place))
+        return false;
     add_item(p, LW_ITEM_ALIAS, lw_parser_since(p, start))->object = alias;
     return lw_parser_semicolon(p);
 }
@@ -190,7 +192,8 @@ static bool parse_linked(lw_parser *p) {
     lw_linkage linkage = lw_parser_word(p)->value;
     lw_parser_next(p);
     const lw_word *word = lw_parser_word(p);
-    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC)) return lw_parse_function(p, linkage, start);
+    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC))
+        return lw_parse_function(p, linkage, start);
     if (word && (word->kind == LW_WORD_SPACE || word->kind == LW_WORD_ALIGN))
         return lw_parse_variables(p, linkage, LW_IN_MODULE);
     if (word && word->kind == LW_WORD_LINKAGE) {
@@ -210,7 +213,8 @@ static bool parse_item(lw_parser *p) {
     if (lw_parser_at(p, '@' | '@' << 8)) return parse_text_item(p, LW_ITEM_DIRECTIVE, lw_parse_dwarf);
     const lw_word *word = lw_parser_word(p);
     if (!word) {
-        if (p->token.kind != LW_TOKEN_DOT) return lw_parser_expected(p, "a directive such as '.entry' or '.global'");
+        if (p->token.kind != LW_TOKEN_DOT)
+            return lw_parser_expected(p, "a directive such as '.entry' or '.global'");
         lw_diag_add(p->module->diags, LW_D_unknown_directive, p->token.place, p->token.name->text);
         lw_parser_next(p);
         return false;
@@ -258,6 +262,10 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     p->warp_size = lw_symbol_get(&module->symbols, "WARP_SZ", 7);
     p->call = lw_symbol_get(&module->symbols, "call", 4);
     p->generic = lw_symbol_get(&module->symbols, "generic", 7);
+    LW_PUSH(arena, p->operands) =
+        (lw_operand){0}; /* so that the stacks have storage: NULL + 0 is undefined */
+    LW_PUSH(arena, p->inits) = (lw_init){0};
+    p->operands.count = p->inits.count = 0;
     lw_parser_next(p);
     lw_parse_header(p);
     parse_items(p);

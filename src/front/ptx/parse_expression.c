@@ -29,7 +29,7 @@ static void set_truth(lw_constant *v, bool truth) {
     v->value = truth;
 }
 
-/* ---- Operators ------------------------------------------------------------------------------------------------ */
+/* ---- Operators ----------------------------------------------------------------------------------------- */
 
 static bool divide(lw_parser *p, lw_constant *a, const lw_constant *b) {
     if (!b->value) return fault(p, LW_D_division_by_zero, b->place);
@@ -82,7 +82,12 @@ static bool apply_float(lw_parser *p, uint32_t op, lw_constant *a, const lw_cons
         if (y == 0) return fault(p, LW_D_division_by_zero, b->place);
         set_double(a, x / y);
         return true;
-    case '<': case '>': case P_LE: case P_GE: case P_EQ: case P_NE: set_truth(a, compare(op, a, b)); return true;
+    case '<':
+    case '>':
+    case P_LE:
+    case P_GE:
+    case P_EQ:
+    case P_NE: set_truth(a, compare(op, a, b)); return true;
     default: return fault(p, LW_D_integer_expected, a->place);
     }
 }
@@ -115,7 +120,7 @@ static bool apply(lw_parser *p, uint32_t op, lw_constant *a, lw_constant *b) {
     return fine;
 }
 
-/* ---- Grammar -------------------------------------------------------------------------------------------------- */
+/* ---- Grammar ------------------------------------------------------------------------------------------- */
 
 /* (.s64) and (.u64) behind the opening parenthesis. */
 static bool parse_cast(lw_parser *p, lw_constant *v) {

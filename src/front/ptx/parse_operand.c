@@ -1,7 +1,7 @@
 /* parse_operand.c: one instruction: guard, mnemonic, operands (manual sections 4.3.2 and 6). */
 #include "front/ptx/parse.h"
 
-/* ---- Operands --------------------------------------------------------------------------------------------- */
+/* ---- Operands ------------------------------------------------------------------------------------------ */
 
 static bool parse_operand(lw_parser *p, lw_operand *o, bool lists);
 
@@ -11,8 +11,10 @@ static lw_select select_of(const lw_symbol *s) {
     const char *at = s->size == 1 ? strchr(letters, s->text[0]) : NULL;
     if (at) return (lw_select)(LW_SEL_x + (at - letters) % 4);
     if (s->size != 2) return LW_SEL_none;
-    if (s->text[0] == 'b' && s->text[1] >= '0' && s->text[1] <= '3') return (lw_select)(LW_SEL_b0 + (s->text[1] - '0'));
-    if (s->text[0] == 'h' && (s->text[1] == '0' || s->text[1] == '1')) return (lw_select)(LW_SEL_h0 + (s->text[1] - '0'));
+    if (s->text[0] == 'b' && s->text[1] >= '0' && s->text[1] <= '3')
+        return (lw_select)(LW_SEL_b0 + (s->text[1] - '0'));
+    if (s->text[0] == 'h' && (s->text[1] == '0' || s->text[1] == '1'))
+        return (lw_select)(LW_SEL_h0 + (s->text[1] - '0'));
     return LW_SEL_none;
 }
 
@@ -77,7 +79,8 @@ static void take_parts(lw_parser *p, lw_operand *o, uint32_t from) {
 }
 
 static bool push_operand(lw_parser *p, bool lists) {
-    if (LW_LIKELY(p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size && p->token.name != p->sink)) {
+    if (LW_LIKELY(p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size &&
+                  p->token.name != p->sink)) {
         lw_symbol *name = p->token.name;
         lw_place place = p->token.place;
         char next = p->lexer.source->text[p->lexer.at];
@@ -142,7 +145,8 @@ static bool parse_address(lw_parser *p, lw_operand *o) {
 static bool negates_name(const lw_parser *p) {
     const char *at = p->lexer.source->text + p->lexer.at;
     while (*at == ' ' || *at == '\t') at++;
-    bool starts = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' || *at == '%' || *at == '$';
+    bool starts =
+        (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' || *at == '%' || *at == '$';
     return starts && strncmp(at, "WARP_SZ", 7);
 }
 
@@ -164,8 +168,8 @@ static bool parse_negated(lw_parser *p, lw_operand *o) {
 static bool parse_constant_operand(lw_parser *p, lw_operand *o) {
     lw_constant value;
     bool starts = p->token.kind == LW_TOKEN_INT || p->token.kind == LW_TOKEN_FLOAT || lw_parser_at(p, '-') ||
-                  lw_parser_at(p, '+') || lw_parser_at(p, '!') || lw_parser_at(p, '~') || lw_parser_at(p, '(') ||
-                  p->token.kind == LW_TOKEN_NAME;
+                  lw_parser_at(p, '+') || lw_parser_at(p, '!') || lw_parser_at(p, '~') ||
+                  lw_parser_at(p, '(') || p->token.kind == LW_TOKEN_NAME;
     if (!starts) return lw_parser_expected(p, "an operand");
     if (!lw_parse_constant(p, &value)) return false;
     set_constant(o, &value);
@@ -187,7 +191,8 @@ static bool parse_pair(lw_parser *p, lw_operand *o) {
 
 static bool parse_operand(lw_parser *p, lw_operand *o, bool lists) {
     const lw_token *t = &p->token;
-    bool nested = (p->braces && (lw_parser_at(p, '{') || lw_parser_at(p, '['))) || (p->brackets && lw_parser_at(p, '['));
+    bool nested = (p->braces && (lw_parser_at(p, '{') || lw_parser_at(p, '['))) ||
+                  (p->brackets && lw_parser_at(p, '['));
     if (LW_UNLIKELY(nested)) return lw_parser_expected(p, "a name or a constant");
     if (t->kind == LW_TOKEN_NAME && t->name != p->warp_size) {
         if (!parse_named(p, o)) return false;
@@ -201,7 +206,7 @@ static bool parse_operand(lw_parser *p, lw_operand *o, bool lists) {
     return lw_parser_at(p, '|') && !p->braces ? parse_pair(p, o) : true;
 }
 
-/* ---- Mnemonics ----------------------------------------------------------------------------------------------- */
+/* ---- Mnemonics ----------------------------------------------------------------------------------------- */
 
 /* What a dotted spelling stands for; kept in the `bound` of its symbol, which cannot be an identifier. */
 struct spelling {
@@ -274,7 +279,8 @@ static bool parse_mnemonic(lw_parser *p, lw_instruction *in) {
     for (uint32_t i = 0; i < name->size; i++) hash = LW_HASH_STEP(hash, name->text[i]);
     uint32_t end = spelling_end(p, p->lexer.at, &hash);
     if (LW_LIKELY(end > p->lexer.at)) {
-        set_spelling(p, in, lw_symbol_find(&p->module->symbols, text + start.at, end - start.at, LW_HASH_END(hash)));
+        set_spelling(p, in,
+                     lw_symbol_find(&p->module->symbols, text + start.at, end - start.at, LW_HASH_END(hash)));
         p->lexer.at = end;
     } else {
         in->mnemonic = name;
@@ -288,7 +294,7 @@ static bool parse_mnemonic(lw_parser *p, lw_instruction *in) {
     return true;
 }
 
-/* ---- Instructions -------------------------------------------------------------------------------------------- */
+/* ---- Instructions -------------------------------------------------------------------------------------- */
 
 bool lw_parse_guard(lw_parser *p, lw_operand **guard) {
     lw_operand *o = LW_NEW(p->arena, lw_operand);

@@ -75,16 +75,16 @@ typedef enum lw_select { /* the part of an operand that a selector names */
 typedef struct lw_operand {
     lw_operand_kind kind : 8;
     lw_select select : 8;
-    bool negated;     /* !p, or -reg in front of a name */
+    bool negated;     /* !p */
     bool single, is_unsigned;
     bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
+    uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
     lw_place place;
     lw_symbol *name;
     uint64_t value;   /* INT, FLOAT */
     int64_t offset;   /* NAME, ADDRESS */
     struct lw_object *object; /* resolved: what the name stands for; NULL for a special register (then `special`) */
     uint32_t index;   /* resolved: number within a register range (%r<10>), else 0 */
-    uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
     uint32_t part_count;
     struct lw_operand *parts;
 } lw_operand;
@@ -319,6 +319,7 @@ typedef enum lw_shape {
     LW_SHAPE_VALUE,   /* register or constant */
     LW_SHAPE_REG,     /* register of any type */
     LW_SHAPE_IMM,     /* integer constant */
+    LW_SHAPE_SPECIAL, /* register, constant or special register */
     LW_SHAPE_SOURCE,  /* what mov takes: also a name that stands for its address, or a special register */
     LW_SHAPE_LABEL,
     LW_SHAPE_TARGETS, /* name of a .branchtargets list */
@@ -339,6 +340,9 @@ typedef struct lw_operand_form {
     bool written, optional, sink;
     bool pair, pair_optional, pair_sink; /* d|p */
     bool selectable;       /* .b0 … .h1 */
+    bool braces;           /* may stand in { }: a vector, or one element in braces */
+    bool typed;            /* the row gives it a type of its own */
+    bool is_address;       /* a register that holds an address: 32 or 64 bits, integer or untyped */
 } lw_operand_form;
 
 /* One spelling matched with its row. */
@@ -374,10 +378,6 @@ bool lw_ptx_operand_is_written(const lw_match *match, uint32_t index);
 lw_type lw_ptx_operand_type(const lw_match *match, uint32_t operand);
 
 bool lw_ptx_is_opcode(const lw_symbol *opcode);
-
-/* For a spelling without a match: the number of the first word that no form takes (word_count: something is missing at the
- * end); `expected` collects what could stand there. */
-uint32_t lw_ptx_first_wrong_word(const lw_instruction *instruction, lw_text *expected);
 
 /* Does the row take this spelling, words in the manual's order? For tests: lw_ptx_match asks all rows of the opcode. */
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count);

@@ -22,14 +22,15 @@ static void no_match(lw_verifier *v) {
         return;
     }
     lw_text expected = {0};
-    uint32_t word = lw_ptx_first_wrong_word(i, &expected);
-    const char *fix = expected.size ? lw_verify_text(v, "may stand here:%s", expected.at) : NULL;
+    lw_mismatch found = lw_form_explain(i->words, i->word_count, &expected);
+    const char *fix = expected.size ? lw_verify_text(v, "may stand here:%.*s", (int)expected.size - 1, expected.at) : NULL;
     lw_text_free(&expected);
     lw_diag *diag;
-    if (word < i->word_count)
-        diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, word), i->words[word]->text, i->words[0]->text);
-    else diag = lw_diag_add(v->diags, LW_D_missing_modifier, i->mnemonic_place, i->mnemonic->text);
-    diag->fix = fix;
+    if (found.edit == LW_EDIT_insert)
+        diag = lw_diag_add(v->diags, LW_D_missing_modifier, word_place(i, found.word < i->word_count ? found.word : i->word_count - 1),
+                           i->mnemonic->text);
+    else diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, found.word), i->words[found.word]->text, i->words[0]->text);
+    diag->fix = found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
 }
 
 /* ---- Gates -------------------------------------------------------------------------------------------- */
@@ -117,8 +118,9 @@ static void operands(lw_verifier *v, lw_instruction *i) {
         const lw_operand_form *form = plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
         if (form->shape >= LW_SHAPE_ANY) continue;
         lw_verify_operand(v, &i->operands[k], form, k + 1);
+        if (LW_UNLIKELY(v->diags->errors != errors)) return; /* what is behind the first fault is often its echo */
     }
-    if (m->form->step && v->diags->errors == errors) lw_verify_extra(v);
+    if (m->form->step) lw_verify_extra(v);
 }
 
 static void instruction(lw_verifier *v, lw_instruction *i) {
@@ -135,11 +137,14 @@ static void instruction(lw_verifier *v, lw_instruction *i) {
     i->words = m->words;
 }
 
+/* Faults beyond those that are shown are not worth finding. */
+static bool enough(const lw_diags *diags) { return LW_UNLIKELY(diags->limit && diags->errors > diags->limit); }
+
 void lw_ptx_verify(lw_module_ptx *module) {
     lw_verifier v = {.module = module, .diags = module->diags};
     for (uint32_t f = 0; f < module->functions.count; f++) {
         v.function = module->functions.at[f];
-        for (uint32_t s = 0; s < v.function->body.count; s++)
+        for (uint32_t s = 0; s < v.function->body.count && !enough(module->diags); s++)
             if (v.function->body.at[s].kind == LW_S_INSTRUCTION) instruction(&v, v.function->body.at[s].instruction);
     }
 }

@@ -2,7 +2,7 @@
 #ifndef LW_VERIFY_H
 #define LW_VERIFY_H
 
-#include "front/ptx/ptx.h"
+#include "front/ptx/forms.h"
 
 typedef struct lw_verifier {
     lw_module_ptx *module;
@@ -14,6 +14,8 @@ typedef struct lw_verifier {
 
 /* verify_operand.c: one operand by its form; `number` counts from 1. Gives at most one diagnostic. */
 void lw_verify_operand(lw_verifier *v, const lw_operand *operand, const lw_operand_form *form, uint32_t number);
+
+const char *lw_operand_kind_name(const lw_operand *operand); /* "a register", "a label" … */
 
 /* verify_flow.c: branch targets, calls, and rules of single instructions that the notation cannot say. */
 void lw_verify_extra(lw_verifier *v);

@@ -4,7 +4,7 @@
 static const char *mnemonic(const lw_verifier *v) { return v->instruction->mnemonic->text; }
 
 /* What an operand is, in words. */
-static const char *kind_name(const lw_operand *o) {
+const char *lw_operand_kind_name(const lw_operand *o) {
     switch (o->kind) {
     case LW_O_INT: return "an integer constant";
     case LW_O_FLOAT: return "a floating point constant";
@@ -29,7 +29,7 @@ static const char *kind_name(const lw_operand *o) {
 
 static const char *wanted(const lw_operand_form *form) {
     switch (form->shape) {
-    case LW_SHAPE_VALUE: return form->written || form->type == LW_T_none ? "a register" : "a register or constant";
+    case LW_SHAPE_VALUE: case LW_SHAPE_SPECIAL: return form->written || form->type == LW_T_none ? "a register" : "a register or constant";
     case LW_SHAPE_REG: return "a register";
     case LW_SHAPE_IMM: return "an integer constant";
     case LW_SHAPE_SOURCE: return "a register, constant, variable or special register";
@@ -44,7 +44,7 @@ static const char *wanted(const lw_operand_form *form) {
 
 static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     if (form->written) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
-    else lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), kind_name(o));
+    else lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), lw_operand_kind_name(o));
 }
 
 /* ---- Registers and constants -------------------------------------------------------------------------- */
@@ -57,6 +57,7 @@ static const char *select_name(lw_select select) {
 static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_object *r = o->object;
     bool element = o->select >= LW_SEL_x && o->select <= LW_SEL_w;
+    if (LW_UNLIKELY(o->negated) && v->module->source->text[o->place.at] == '-') return; /* the parser has said so */
     if (LW_UNLIKELY(o->negated) && (form->type != LW_T_pred || form->written)) {
         lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->select) && (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2 : !form->selectable)) {
@@ -74,7 +75,7 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
 static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_type_info *want = &lw_types[form->type];
     bool fits;
-    if (form->type == LW_T_none) fits = form->shape != LW_SHAPE_REG;
+    if (form->type == LW_T_none) fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
     else if (o->kind == LW_O_INT) fits = strchr("BUSP", want->kind) || want->name[0] == 'u' || want->name[0] == 's';
     else if (want->kind == 'B') fits = want->bits == (o->single ? 32 : 64);
     else fits = want->kind == 'F';
@@ -83,14 +84,36 @@ static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_opera
                     o->kind == LW_O_INT ? "integer" : "floating point");
 }
 
-/* A special register where mov takes one: of the form's size, and not floating point. */
+/* The vectors of old were 16 bits wide, %gridid 32. */
+static bool special_type_fits(const lw_special_row *row, const lw_operand_form *form) {
+    if (form->type == LW_T_none || form->takes >> row->type & 1) return true;
+    uint32_t bits = lw_types[form->type].bits;
+    return (row->vector && bits == 16) || (row == &lw_specials[LW_SPECIAL_gridid] && bits == 32);
+}
+
+static void special_gates(lw_verifier *v, const lw_operand *o, const lw_special_row *row) {
+    unsigned version = v->module->version, target = v->module->target;
+    const char *name = lw_verify_text(v, "'%s'", row->text);
+    if (version < row->isa)
+        lw_diag_add(v->diags, LW_D_needs_version, o->place, name, row->isa / 10u, row->isa % 10u, version / 10, version % 10);
+    else if (target < row->sm) lw_diag_add(v->diags, LW_D_needs_target, o->place, name, row->sm, target);
+}
+
 static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_special_row *row = &lw_specials[o->special - 1];
-    if (form->shape != LW_SHAPE_SOURCE || lw_types[form->type].kind == 'F') {
+    bool taken = form->shape == LW_SHAPE_SOURCE || form->shape == LW_SHAPE_SPECIAL, whole = form->vector > 1;
+    if (!taken || form->written || lw_types[form->type].kind == 'F') {
         lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v));
-    } else if (form->type && !(form->takes >> row->type & 1) && !(lw_types[form->type].bits == 16 && row->type == LW_T_u32)) {
+    } else if (o->select && (!row->vector || o->select > LW_SEL_w)) {
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), select_name(o->select));
+    } else if (whole ? !row->vector || o->select || form->vector != 4 : row->vector && !o->select) {
+        lw_diag_add(v->diags, LW_D_special_element, o->place, o->name->text)->fix =
+            whole ? NULL : lw_verify_text(v, "%s.x, %s.y or %s.z", row->text, row->text, row->text);
+    } else if (!special_type_fits(row, form)) {
         lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name, o->name->text,
                     lw_types[row->type].name);
+    } else {
+        special_gates(v, o, row);
     }
 }
 
@@ -105,27 +128,42 @@ static const char *space_name(lw_space space) {
     return names[space];
 }
 
+static void address_register(lw_verifier *v, const lw_operand *base) {
+    const lw_object *r = base->object;
+    const lw_type_info *type = &lw_types[r->type];
+    if (!strchr("BUS", type->kind) || type->bits < 16 || type->bits > 64 || (r->vector > 1 && !base->select)) {
+        lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, type->name,
+                    v->module->address_size == 32 ? "32" : "64");
+        return;
+    }
+    lw_space space = v->match->space;
+    if (v->module->address_size == 64 && type->bits == 32 && (space == LW_SPACE_none || space == LW_SPACE_global))
+        lw_diag_add(v->diags, LW_D_address_width, base->place, mnemonic(v), base->name->text);
+}
+
+/* A variable whose address an instruction takes must be where the instruction looks. */
+static void address_space(lw_verifier *v, const lw_operand *base, bool by_name) {
+    lw_space have = base->object->space, want = v->match->space;
+    bool reached = have == LW_SPACE_global || have == LW_SPACE_shared || have == LW_SPACE_local;
+    if (want == LW_SPACE_none && by_name && !reached)
+        lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, space_name(have));
+    else if (want != LW_SPACE_none && have != want)
+        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, space_name(have), mnemonic(v), space_name(want));
+}
+
 static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     if (o->kind != LW_O_ADDRESS) {
         if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
         return;
     }
     const lw_operand *base = o->part_count ? &o->parts[0] : NULL;
-    if (!base || base->kind != LW_O_NAME || o->part_count > 1 || lw_is_unresolved(base)) return;
-    lw_space want = v->match->space;
+    if (!base || base->kind != LW_O_NAME || lw_is_unresolved(base)) return;
+    if (o->part_count > 1) return; /* tensor and texture forms: coordinates follow */
     const lw_object *object = base->object;
-    if (!object || object->kind != LW_OBJ_VARIABLE) {
-        if (base->special || object->kind != LW_OBJ_FUNCTION)
-            lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address", kind_name(base));
-    } else if (object->space == LW_SPACE_reg) {
-        char kind = lw_types[object->type].kind;
-        if (strchr("BUS", kind) && lw_types[object->type].bits >= 16 && object->vector <= 1) return;
-        lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, lw_types[object->type].name,
-                    v->module->address_size == 32 ? "32" : "64");
-    } else if (want != LW_SPACE_none && object->space != want) {
-        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, space_name(object->space), mnemonic(v),
-                    space_name(want));
-    }
+    if (!object || object->kind != LW_OBJ_VARIABLE)
+        lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address", lw_operand_kind_name(base));
+    else if (object->space == LW_SPACE_reg) address_register(v, base);
+    else address_space(v, base, v->match->form->step != LW_STEP_none);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------------------ */
@@ -136,7 +174,25 @@ static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form 
     lw_operand_form one = *form;
     one.vector = 1;
     one.sink = form->written;
-    for (uint32_t i = 0; i < o->part_count; i++) scalar_operand(v, &o->parts[i], &one, number);
+    uint32_t errors = v->diags->errors, bits = 0;
+    for (uint32_t i = 0; i < o->part_count; i++) {
+        const lw_operand *p = &o->parts[i];
+        scalar_operand(v, p, &one, number);
+        if (v->diags->errors != errors) return;
+        if (!lw_is_register(p)) continue;
+        if (bits && bits != lw_types[p->object->type].bits) {
+            lw_diag_add(v->diags, LW_D_vector_mixed, p->place, number, mnemonic(v));
+            return;
+        }
+        bits = lw_types[p->object->type].bits;
+    }
+}
+
+/* The type of each of `count` constants that fill `whole` together. */
+static lw_type part_type(lw_type whole, uint32_t count) {
+    for (lw_type t = LW_T_b8; t <= LW_T_b64; t++)
+        if (lw_types[t].bits * count == lw_types[whole].bits) return t;
+    return LW_T_none;
 }
 
 /* mov between a { } list and one register: the parts' sizes add up to the type. */
@@ -149,7 +205,12 @@ static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand
     part.sink = form->written;
     part.type = type;
     part.takes = ~(1u << LW_T_pred);
-    part.shape = LW_SHAPE_VALUE;
+    part.shape = LW_SHAPE_SPECIAL;
+    if (!type && !form->written) part.type = type = part_type(form->type, o->part_count);
+    if (lw_types[form->type].kind != 'B' || !type) {
+        lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
+        return;
+    }
     uint32_t bits = lw_types[type].bits, errors = v->diags->errors;
     for (uint32_t i = 0; i < o->part_count; i++) {
         const lw_operand *p = &o->parts[i];
@@ -167,8 +228,10 @@ static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand
 }
 
 static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
-    if (form->vector == 0) {
-        if (o->part_count > 1) packed_operand(v, o, form, number);
+    if (!form->braces) {
+        lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
+    } else if (form->vector == 0) {
+        if (o->part_count > 1 || lw_types[form->type].kind != 'B') packed_operand(v, o, form, number);
         else elements(v, o, form, number);
     } else if (o->part_count == form->vector) {
         elements(v, o, form, number);
@@ -207,14 +270,16 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
             lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name, o->name->text,
                         lw_types[o->object->type].name);
         else if (!whole) register_operand(v, o, &one, number);
-    } else if (o->special && !form->written) {
+    } else if (o->special) {
         special_operand(v, o, form, number);
     } else if (form->shape != LW_SHAPE_SOURCE || !o->object || form->written ||
-               (o->object->kind != LW_OBJ_VARIABLE && o->object->kind != LW_OBJ_FUNCTION && o->object->kind != LW_OBJ_LABEL &&
-                o->object->kind != LW_OBJ_ALIAS)) {
+               (o->object->kind != LW_OBJ_VARIABLE && o->object->kind != LW_OBJ_FUNCTION && o->object->kind != LW_OBJ_ALIAS)) {
         wrong_kind(v, o, form, number);
     } else if (lw_types[form->type].kind == 'F' || lw_types[form->type].kind == 'P') {
-        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register or constant", kind_name(o));
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register or constant", lw_operand_kind_name(o));
+    } else if (v->match->form->step == LW_STEP_cvta) {
+        if (o->object->kind == LW_OBJ_VARIABLE) address_space(v, o, false);
+        else wrong_kind(v, o, form, number);
     }
 }
 
@@ -244,7 +309,7 @@ static bool names(const lw_operand *o, lw_object_kind kind) {
 void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     bool fits = true;
     switch (form->shape) {
-    case LW_SHAPE_VALUE: case LW_SHAPE_REG: case LW_SHAPE_SOURCE:
+    case LW_SHAPE_VALUE: case LW_SHAPE_REG: case LW_SHAPE_SPECIAL: case LW_SHAPE_SOURCE:
         if (form->pair && !form->pair_optional && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
         else scalar_operand(v, o, form, number);

@@ -32,7 +32,8 @@ char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint
 /* Whether every active lane may make this access. Traps the first lane that may not. */
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access);
 
-/* After a check that passed: gang->address[lane] becomes the host place of element `element` for all active lanes. */
-void lw_address_hosts(lw_gang *gang, const lw_op *op, uint32_t element);
+/* After a check that passed: gang->address[lane] becomes the host place of element `element` of the access at addresses[lane],
+ * for all active lanes. */
+void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses, uint32_t element);
 
 #endif

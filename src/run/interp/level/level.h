@@ -12,6 +12,7 @@
 #endif
 
 #ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed" /* where sanitizers or -O0 forbid what is only wished for */
 #define LW_NO_OVERLAP _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define LW_NO_OVERLAP _Pragma("GCC ivdep")

@@ -1,0 +1,38 @@
+/* forms.h: what the form table and the matcher share. Private to forms.c, match.c and verify*.c. */
+#ifndef LW_FORMS_H
+#define LW_FORMS_H
+
+#include "front/ptx/ptx.h"
+
+/* What one change would make a spelling fit. */
+typedef enum lw_edit { LW_EDIT_none, LW_EDIT_drop, LW_EDIT_insert, LW_EDIT_change } lw_edit;
+
+/* A pattern on its way along the words of a spelling. */
+typedef struct lw_walk {
+    lw_symbol **words;
+    uint32_t count;
+    bool loose;                /* modifiers in any order, which ptxas accepts too */
+    uint32_t types;            /* words that are types, as bits */
+    uint32_t used, used_count; /* words taken so far, as bits */
+    uint8_t order[32];         /* order[i]: the word that stands for the i-th of the pattern */
+    uint32_t steps;            /* bounds the search */
+    uint32_t furthest;         /* how many words some pattern could take */
+    const char *group[LW_GROUPS_MAX + 1];
+    lw_edit edit;              /* for explanations: one word may be missing or another at edit_word */
+    uint32_t edit_word;
+    bool edited;
+    const char *edit_list;     /* what the pattern has there */
+} lw_walk;
+
+/* The row that takes the words, in the manual's order or, if none does, in any; NULL where there is none. */
+const lw_form *lw_form_find(lw_walk *walk, lw_symbol **words, uint32_t count);
+
+typedef struct lw_mismatch {
+    lw_edit edit; /* none: no single change helps; `word` is the first that no form can have there */
+    uint32_t word;
+} lw_mismatch;
+
+/* For words without a row: what is wrong, and what could stand at that place (" .a .b "). */
+lw_mismatch lw_form_explain(lw_symbol **words, uint32_t count, lw_text *expected);
+
+#endif

@@ -1,0 +1,372 @@
+/* match.c: what a spelling means by its row: operand forms, types, lane function, gates. Made once for each distinct spelling
+ * of a module and kept in the mnemonic's symbol. */
+#include "front/ptx/forms.h"
+
+#include "base/lane_id.h"
+
+#include <stdio.h>
+
+#define V(major, minor) ((major) * 10 + (minor))
+#define SM(number)      (number)
+static const lw_gate gates[] = {
+#define GATE(opcode, word, isa, sm) {opcode, word, isa, sm},
+#include "ptx/gates.def"
+};
+
+static const char *const space_names[LW_SPACE_count] = {
+    "",
+#define SPACE(name) #name,
+#include "ptx/spaces.def"
+};
+
+/* ---- The operand text of a row ------------------------------------------------------------------------ */
+
+/* The type that "$2", "wide" or "u32" stands for. */
+static lw_type type_of(const lw_match *m, const char *at, size_t size) {
+    if (*at == '$') {
+        unsigned n = (unsigned)(at[1] - '0');
+        return n <= m->group_count ? lw_type_find(m->group[n], strlen(m->group[n])) : LW_T_none;
+    }
+    if (size == 4 && !memcmp(at, "wide", 4)) {
+        char text[8];
+        int n = snprintf(text, sizeof text, "%.1s%u", lw_types[m->type].name, lw_types[m->type].bits * 2u);
+        return lw_type_find(text, (size_t)n);
+    }
+    return lw_type_find(at, size);
+}
+
+/* Register types that agree with a type that a form asks for (manual sections 9.3 and 9.4, and what ptxas takes). */
+static uint32_t agreeing(lw_type type, lw_agree agree) {
+    uint32_t takes = 0;
+    if (type == LW_T_none) return ~(1u << LW_T_pred);
+    const lw_type_info *want = &lw_types[type];
+    for (int t = 1; t < LW_T_count; t++) {
+        const lw_type_info *have = &lw_types[t];
+        bool same = have->bits == want->bits, enough = have->bits >= want->bits, fits = false;
+        bool integer = have->kind == 'U' || have->kind == 'S';
+        if (want->kind == 'P' || have->kind == 'P') fits = t == (int)type;
+        else if (t == (int)type) fits = true;
+        else if (agree == LW_AGREE_size) fits = same;
+        else if (want->kind == 'B') fits = agree == LW_AGREE_wide ? enough : same;
+        else if (want->kind == 'U' || want->kind == 'S')
+            fits = (have->kind == 'B' || integer) && (agree == LW_AGREE_wide ? enough : same);
+        else fits = have->kind == 'B' && (agree == LW_AGREE_wide ? enough : same);
+        if (fits) takes |= 1u << t;
+    }
+    return takes;
+}
+
+/* Operands with a type of their own, such as shift amounts, do not share the laxness of logic. */
+static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
+    if (o->is_address) {
+        const uint32_t bits = 1u << LW_T_b32 | 1u << LW_T_b64, integers = 1u << LW_T_u32 | 1u << LW_T_u64 | 1u << LW_T_s32 | 1u << LW_T_s64;
+        return bits | integers;
+    }
+    bool lax = m->form->agree != LW_AGREE_size || !o->typed;
+    return agreeing(o->type, lax ? m->form->agree : LW_AGREE_type);
+}
+
+/* One attribute behind a colon. */
+static void attribute(const lw_match *m, lw_operand_form *o, const char *at, size_t size) {
+    static const struct { const char *name; lw_shape shape; } shapes[] = {
+        {"imm", LW_SHAPE_IMM},         {"reg", LW_SHAPE_REG},     {"label", LW_SHAPE_LABEL},
+        {"targets", LW_SHAPE_TARGETS}, {"func", LW_SHAPE_FUNC},   {"list", LW_SHAPE_LIST},
+        {"any", LW_SHAPE_ANY},         {"source", LW_SHAPE_SOURCE}, {"special", LW_SHAPE_SPECIAL},
+    };
+    for (size_t i = 0; i < LW_COUNT(shapes); i++)
+        if (strlen(shapes[i].name) == size && !memcmp(shapes[i].name, at, size)) {
+            o->shape = shapes[i].shape;
+            if (o->shape == LW_SHAPE_REG) o->type = LW_T_none;
+            return;
+        }
+    if (size == 7 && !memcmp(at, "address", 7)) { /* an integer register as wide as some address */
+        o->type = LW_T_none;
+        o->is_address = true;
+        return;
+    }
+    if (at[0] == 'v' && size > 1 && (at[1] == '$' || (at[1] >= '0' && at[1] <= '9'))) {
+        const char *text = at + 1;
+        if (*text == '$') text = m->group[at[2] - '0' <= (int)m->group_count ? at[2] - '0' : 0];
+        if (*text == 'v') text++;
+        o->vector = *text ? (uint8_t)(*text - '0') : 1;
+        o->braces = true;
+        return;
+    }
+    o->type = type_of(m, at, size);
+    o->typed = true;
+    if (o->type == LW_T_none) o->shape = LW_SHAPE_ANY;
+}
+
+/* One operand, from `at` to `end`: name, |p, ?, .sel, :attributes, in any order behind the name. */
+static void operand_form(const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
+    *o = (lw_operand_form){.name = at, .type = m->type, .vector = 1};
+    if (*at == '[') {
+        o->shape = LW_SHAPE_ADDRESS;
+        o->name_size = (uint8_t)(end - at);
+        return;
+    }
+    if (!strncmp(at, "\xe2\x80\xa6", 3) || !strncmp(at, "...", 3)) {
+        o->shape = LW_SHAPE_REST;
+        return;
+    }
+    if (!strncmp(at, "vec(", 4)) {
+        o->vector = 0;
+        o->braces = true;
+        o->name = at += 4;
+    }
+    const char *p = at;
+    while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' || *p == '-' || (*p >= '0' && *p <= '9')))
+        p++;
+    o->name_size = (uint8_t)(p - at);
+    while (p < end) {
+        char c = *p++;
+        if (c == '?') *(o->pair ? &o->pair_sink : &o->sink) = true;
+        if (c == '|') o->pair = true, o->pair_optional = p[-2] == '{';
+        if (c == '.') o->selectable = true;
+        if (c == ':') {
+            size_t size = strcspn(p, ":,?|{})] ");
+            attribute(m, o, p, size);
+            p += size;
+        }
+    }
+}
+
+/* Where the operand that begins at p ends: a comma outside of brackets, or the } of an optional one. */
+static const char *operand_end(const char *p) {
+    int depth = 0;
+    for (; *p; p++) {
+        if (*p == '{' && depth == 0 && p[1 + strspn(p + 1, " ")] == ',') break;
+        if (*p == '[' || *p == '{' || *p == '(') depth++;
+        if (*p == ']' || *p == ')' || *p == '}')
+            if (depth-- == 0) break;
+        if (*p == ',' && depth == 0) break;
+    }
+    return p;
+}
+
+/* The manual names what an instruction writes d, f (bfi), p or r. */
+static bool is_written(const lw_operand_form *o) {
+    return o->pair || (o->name_size == 1 && strchr("dfpr", *o->name) && o->shape != LW_SHAPE_FUNC);
+}
+
+enum { LW_OPERANDS_MAX = 32 };
+
+static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
+    lw_operand_form forms[LW_OPERANDS_MAX];
+    uint32_t n = 0, min = 0, max = 0;
+    bool optional = false;
+    for (const char *p = m->form->operands; *p && n < LW_OPERANDS_MAX;) {
+        if (*p == ' ' || *p == ',') p++;
+        else if (*p == '{' && p[1 + strspn(p + 1, " ")] == ',') optional = true, p++;
+        else if (*p == '}') optional = false, p++;
+        else {
+            const char *end = operand_end(p), *last = end;
+            while (last > p && last[-1] == ' ') last--;
+            operand_form(m, &forms[n], p, last);
+            forms[n].takes = takes_of(m, &forms[n]);
+            forms[n].optional = optional;
+            forms[n].written = n == 0 && is_written(&forms[n]);
+            max = forms[n].shape == LW_SHAPE_REST || max == 255 ? 255 : max + 1;
+            min += !optional && forms[n].shape != LW_SHAPE_REST;
+            n++;
+            p = end;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) { /* a cache policy stands there if and only if the spelling has the hint */
+        if (!forms[i].optional || forms[i].name_size != 12 || memcmp(forms[i].name, "cache-policy", 12)) continue;
+        if (hint) forms[i].optional = false, min++;
+        else max--, n--;
+    }
+    m->operand_form_count = (uint8_t)n;
+    m->operands_min = (uint8_t)min;
+    m->operands_max = (uint8_t)max;
+    m->operand_forms = lw_arena_copy(arena, forms, n * sizeof *forms);
+}
+
+const lw_operand_form *lw_ptx_operand_form(const lw_match *m, uint32_t count, uint32_t index) {
+    /* Optional operands that stand in the middle are there if the count says so, the first ones first. */
+    uint32_t spare = count > m->operands_min ? count - m->operands_min : 0;
+    for (uint32_t i = 0; i < m->operand_form_count; i++) {
+        const lw_operand_form *o = &m->operand_forms[i];
+        if (o->shape == LW_SHAPE_REST) return o;
+        if (o->optional) {
+            if (!spare) continue;
+            spare--;
+        }
+        if (index-- == 0) return o;
+    }
+    return NULL;
+}
+
+bool lw_ptx_operand_is_written(const lw_match *m, uint32_t index) {
+    return index < m->operand_form_count && m->operand_forms[index].written;
+}
+
+lw_type lw_ptx_operand_type(const lw_match *m, uint32_t operand) {
+    return operand < m->operand_form_count ? m->operand_forms[operand].type : LW_T_none;
+}
+
+/* ---- A match ------------------------------------------------------------------------------------------ */
+
+/* The lane function's name by the row's template. */
+static lw_lane_id lane_of(const lw_match *m) {
+    char name[64];
+    size_t n = 0;
+    for (const char *p = m->form->lane; *p && n + 24 < sizeof name; p++) {
+        if (!strchr("$%#?", *p)) {
+            name[n++] = *p;
+            continue;
+        }
+        char how = *p++;
+        const char *text = m->group[*p - '0'];
+        unsigned size = lw_types[lw_type_find(text, strlen(text))].bits;
+        if (how == '?') n += *text ? (size_t)snprintf(name + n, 20, "_%s", text) : 0;
+        else if (how != '$') n += (size_t)snprintf(name + n, 16, how == '%' ? "b%u" : "%u", size);
+        else n += (size_t)snprintf(name + n, 20, "%s", text);
+    }
+    name[n] = 0;
+    return lw_lane_find(name);
+}
+
+/* "shared" and "shared::cta" are the space shared. */
+static lw_space space_of(const lw_symbol *word) {
+    uint32_t size = (uint32_t)strcspn(word->text, ":");
+    for (int s = 1; s < LW_SPACE_count; s++)
+        if (strlen(space_names[s]) == size && !memcmp(space_names[s], word->text, size)) return (lw_space)s;
+    return LW_SPACE_none;
+}
+
+static void set_types(const lw_walk *w, lw_match *m) {
+    for (uint32_t i = 1; i < w->count; i++) {
+        lw_type type = lw_type_find(w->words[i]->text, w->words[i]->size);
+        if (type) m->type = type;
+        if (!m->space) m->space = space_of(w->words[i]);
+    }
+}
+
+static void set_gates(const lw_walk *w, lw_match *m) {
+    const lw_form *f = m->form;
+    m->isa = f->isa;
+    m->sm = f->sm;
+    for (uint32_t i = 1; i < w->count; i++)
+        for (size_t g = 0; g < LW_COUNT(gates); g++) {
+            if (strcmp(gates[g].word, w->words[i]->text)) continue;
+            if (*gates[g].opcode != '*' && strcmp(gates[g].opcode, w->words[0]->text)) continue;
+            if (gates[g].isa > m->isa) m->isa = gates[g].isa, m->isa_word = (uint8_t)i;
+            if (gates[g].sm > m->sm) m->sm = gates[g].sm, m->sm_word = (uint8_t)i;
+        }
+}
+
+/* Does this module stand outside of any gate? Asked once a spelling. */
+static void set_gated(const lw_module_ptx *module, lw_match *m) {
+    const lw_form *f = m->form;
+    bool is_gone = f->gone_isa && module->version >= f->gone_isa && module->target >= f->gone_sm;
+    m->gated = module->version < m->isa || module->target < m->sm || (f->family && !module->target_suffix) || is_gone ||
+               (f->old_isa && module->version >= f->old_isa) || m->fault;
+}
+
+/* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
+
+static uint32_t find_word(const lw_walk *w, const char *prefix) {
+    size_t size = strlen(prefix);
+    for (uint32_t i = 1; i < w->count; i++)
+        if (!strncmp(w->words[i]->text, prefix, size)) return i;
+    return 0;
+}
+
+static void set_fault(lw_match *m, uint32_t word, const char *text) {
+    if (m->fault || !word) return;
+    m->fault = text;
+    m->fault_word = (uint8_t)word;
+}
+
+/* Vectors have at most 128 bits, or 256 in global memory of the newest targets (manual section 9.7.9.8). */
+static bool vector_of_256(const lw_walk *w, lw_match *m) {
+    uint32_t word = 0;
+    for (uint32_t i = 1; i < w->count; i++)
+        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v') word = i;
+    uint32_t bits = lw_types[m->type].bits, total = word ? bits * (uint32_t)(w->words[word]->text[1] - '0') : bits;
+    if (total <= 128) {
+        if (word && w->words[word]->text[1] == '8') set_fault(m, word, "a vector of 8 needs elements of 32 bits");
+        return false;
+    }
+    if (total != 256 || bits > 64 || m->form->step == LW_STEP_none || !strcmp(w->words[0]->text, "ldu")) {
+        set_fault(m, word, "the vector is wider than 128 bits");
+        return false;
+    }
+    if (m->space && m->space != LW_SPACE_global) set_fault(m, word, "a vector of 256 bits must be in the space .global");
+    if (m->isa < V(8, 8)) m->isa = V(8, 8), m->isa_word = (uint8_t)word;
+    if (m->sm < SM(100)) m->sm = SM(100), m->sm_word = (uint8_t)word;
+    return true;
+}
+
+static void spelling_fault(const lw_walk *w, lw_match *m) {
+    lw_step_id step = m->form->step;
+    bool memory = step == LW_STEP_ld || step == LW_STEP_st, wide = false;
+    if (memory || !strcmp(w->words[0]->text, "mov")) wide = vector_of_256(w, m);
+    if (!memory && step != LW_STEP_atom && step != LW_STEP_red && step != LW_STEP_none) return;
+    bool shared = m->space == LW_SPACE_shared && (memory || !strcmp(w->words[0]->text, "atom") || !strcmp(w->words[0]->text, "red"));
+    if (shared || (memory && m->space && m->space != LW_SPACE_global)) {
+        set_fault(m, find_word(w, "L1::"), "a cache modifier needs the space .global or a generic address");
+        set_fault(m, find_word(w, "L2::"), "a cache modifier needs the space .global or a generic address");
+    }
+    if (memory && !wide)
+        set_fault(m, find_word(w, "L2::evict"), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
+}
+
+/* ---- The match itself ----------------------------------------------------------------------------------- */
+
+static void explain(const lw_instruction *i, lw_text *why) {
+    const char *opcode = i->words[0]->text;
+    lw_text expected = {0};
+    if (!lw_ptx_is_opcode(i->words[0])) {
+        lw_text_printf(why, "'%s' is no instruction", opcode);
+        return;
+    }
+    lw_mismatch found = lw_form_explain(i->words, i->word_count, &expected);
+    if (found.edit == LW_EDIT_insert) lw_text_printf(why, "'%s' lacks a modifier", i->mnemonic->text);
+    else lw_text_printf(why, "'.%s' does not fit '%s' here", i->words[found.word]->text, opcode);
+    if (expected.size) lw_text_printf(why, ":%.*s may stand here", (int)expected.size - 1, expected.at);
+    lw_text_free(&expected);
+}
+
+static uint32_t group_count(const char *pattern) {
+    uint32_t n = 0;
+    for (; *pattern; pattern++) n += *pattern == '(';
+    return n < LW_GROUPS_MAX ? n : LW_GROUPS_MAX;
+}
+
+const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instruction, lw_text *why) {
+    if (LW_LIKELY(instruction->mnemonic->form)) return instruction->mnemonic->form;
+    lw_walk w;
+    const lw_form *form = lw_form_find(&w, instruction->words, instruction->word_count);
+    if (!form) {
+        if (why) explain(instruction, why);
+        return NULL;
+    }
+    lw_match *m = LW_NEW(module->arena, lw_match);
+    m->form = form;
+    m->group_count = group_count(form->pattern);
+    for (uint32_t i = 0; i <= LW_GROUPS_MAX; i++) m->group[i] = w.group[i] ? w.group[i] : "";
+    set_types(&w, m);
+    m->words = instruction->words;
+    if (w.loose) {
+        m->words = LW_NEW_ARRAY(module->arena, lw_symbol *, w.count);
+        m->words[0] = w.words[0];
+        for (uint32_t i = 1; i < w.count; i++) m->words[i] = w.words[w.order[i]];
+    }
+    make_operand_forms(module->arena, m, strstr(instruction->mnemonic->text, "L2::cache_hint"));
+    if (form->lane) m->lane = (uint16_t)lane_of(m);
+    m->executable = m->lane || form->step;
+    set_gates(&w, m);
+    spelling_fault(&w, m);
+    set_gated(module, m);
+    if (m->lane && m->operands_max > m->operands_min) {
+        lw_match *longer = lw_arena_copy(module->arena, m, sizeof *m);
+        longer->lane = 0;
+        longer->executable = false;
+        m->longer = longer;
+    }
+    instruction->mnemonic->form = m;
+    return m;
+}
