@@ -137,7 +137,7 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
     result.mask = lw_bytes_to_mask(to)
 #endif
 
-#define STEP_HEAD(name, variant) static const lw_op *name##_##variant(lw_gang *gang, const lw_op *op)
+#define STEP_HEAD(name, variant) __attribute__((unused)) static const lw_op *name##_##variant(lw_gang *gang, const lw_op *op)
 #define STEP_TAIL(D) \
     COMMIT(D); \
     return op + 1
@@ -214,6 +214,33 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 #define LANE3 LOOP3
 #include "inner.def"
 
+/* Rotates by constants: compilers make shifts of them where the amount is known at run time only, though the level has rotates. */
+#if LW_LEVEL_NUMBER >= 4
+#define ROTATE_BODY(name, load_b, value) \
+    static const lw_op *name##_rotate(lw_gang *gang, const lw_op *op) { \
+        const __m512i n0 = _mm512_set1_epi32((int)(op->imm & 31)), n1 = _mm512_set1_epi32((int)(op->imm >> 8 & 31)); \
+        const __m512i n2 = _mm512_set1_epi32((int)(op->imm >> 16 & 31)); \
+        (void)n1, (void)n2; \
+        SOURCE(u32, op->a, a_at); load_b; RESULT(u32); \
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+            _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) { \
+                const __m512i a = _mm512_loadu_si512(a_at + i); \
+                _mm512_storeu_si512(to + i, value); \
+            } \
+        STEP_TAIL(u32); \
+    }
+#define B _mm512_loadu_si512(b_at + i)
+ROTATE_BODY(rotl_b32, (void)0, _mm512_rolv_epi32(a, n0))
+ROTATE_BODY(xor_rotl_b32, SOURCE(u32, op->b, b_at), _mm512_rolv_epi32(_mm512_xor_si512(a, B), n0))
+ROTATE_BODY(add_rotl_b32, SOURCE(u32, op->b, b_at), _mm512_rolv_epi32(_mm512_add_epi32(a, B), n0))
+ROTATE_BODY(xor_rot3_b32, (void)0, _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_rolv_epi32(a, n2), 0x96))
+ROTATE_BODY(xor_rot2_shr_b32, (void)0, _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_srlv_epi32(a, n2), 0x96))
+#undef B
+#define ROTATE_STEPS(name) name##_rotate
+#else
+#define ROTATE_STEPS(name) name##_rri
+#endif
+
 /* lop3: one step a table, so that the function folds to a few operations, or to the one that the machine has. */
 #define LOP3(lut) \
     static const lw_op *lop3_##lut(lw_gang *gang, const lw_op *op) { \
@@ -233,11 +260,22 @@ static const lw_op *add_xor_rotl(lw_gang *gang, const lw_op *op) {
     SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c);
     if (LW_LIKELY(gang->full | (op->flags / LW_OP_WHOLE & 1))) {
         uint32_t *sum = LW_SLOT(gang, uint32_t, op->d), *turned = LW_SLOT(gang, uint32_t, op->e);
+#if LW_LEVEL_NUMBER >= 4
+        const __m512i amount = _mm512_set1_epi32((int)n);
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES)
+            _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) {
+                const __m512i s = _mm512_add_epi32(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i));
+                const __m512i x = _mm512_xor_si512(s, _mm512_loadu_si512(c + i));
+                _mm512_storeu_si512(sum + i, s);
+                _mm512_storeu_si512(turned + i, _mm512_rolv_epi32(x, amount));
+            }
+#else
         EACH(i) {
             const uint32_t s = a[i] + b[i], t = lw_rotl_b32(c[i] ^ s, n);
             sum[i] = s;
             turned[i] = t;
         }
+#endif
         return op + 1;
     }
     uint32_t *sum = (uint32_t *)gang->scratch, *turned = sum + LW_GANG_LANES;
@@ -306,5 +344,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
 #define LANE1(name, D, A)          LANE_STEPS(name, NULL, NULL, NULL)
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
 #define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
+#define ROTATE2(name, D, A, B)     LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, NULL)
+#define ROTATE3(name, D, A, B, C)  LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, name##_rii)
 #include "inner.def"
 };
