@@ -8,8 +8,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
 else()
   set(lw_known_levels portable)
 endif()
-set(LANEWISE_LEVELS "${lw_known_levels}" CACHE STRING "CPU levels to build, best first: v4;v3;v2;portable")
-
+set(LANEWISE_LEVELS all CACHE STRING "CPU levels to build, best first: v4;v3;v2;portable, or all")
+if(LANEWISE_LEVELS STREQUAL "all")
+  set(LANEWISE_LEVELS ${lw_known_levels})
+endif()
 foreach(level IN LISTS LANEWISE_LEVELS)
   if(NOT level IN_LIST lw_known_levels)
     message(FATAL_ERROR "LANEWISE_LEVELS: '${level}' is not one of: ${lw_known_levels}")
@@ -26,14 +28,18 @@ set(lw_number_v4 4)
 set(lw_number_v3 3)
 set(lw_number_v2 2)
 set(lw_number_portable 1)
-set(lw_march_v4 -march=x86-64-v4 -mprefer-vector-width=512)
-set(lw_march_v3 -march=x86-64-v3)
+# The interpreter clears the upper halves of vector registers once a turn, not once a step.
+set(lw_march_v4 -march=x86-64-v4 -mprefer-vector-width=512 -mno-vzeroupper)
+set(lw_march_v3 -march=x86-64-v3 -mno-vzeroupper)
 set(lw_march_v2 -march=x86-64-v2)
 set(lw_march_portable "")
 
 # No lane function reads errno or the exception flags; without these two options the compilers leave square roots and
 # float selections scalar. Values do not depend on them.
 set(lw_level_options -fno-math-errno -fno-trapping-math)
+if(CMAKE_C_COMPILER_ID MATCHES Clang)
+  list(APPEND lw_level_options -Wno-pass-failed) # the loops all ask to be vectorised; those over divisions cannot be
+endif()
 
 # -O3 unrolls the loops over a warp. With gcc that more than doubles the time to compile, which the two levels of old machines
 # need not cost every build.

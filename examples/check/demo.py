@@ -13,7 +13,15 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-KERNELS = ["sha256", "chacha20", "scan", "bigshift", "mandelbrot", "xorshift"]
+# The kernels, and the sizes of a run that is over at once; odd, so that the last block is partly empty.
+KERNELS = {
+    "sha256": "--count 333 --rounds 2",
+    "chacha20": "--count 333 --rounds 2",
+    "scan": "--count 1111 --rounds 3 --block 96",
+    "bigshift": "--count 333 --rounds 3",
+    "mandelbrot": "--width 67 --height 41 --limit 60",
+    "xorshift": "--count 777 --rounds 20",
+}
 COLUMNS = "{:<12} {:>10} {:>18} {:>9} {:>12}  {}"
 
 
@@ -38,10 +46,10 @@ def stats_of(errors):
     raise Failed(f"no statistics in: {errors}")
 
 
-def one(lanewise, name, folder):
+def one(lanewise, name, folder, small):
     """Runs and checks one kernel; returns the row of the table."""
     check = [sys.executable, HERE / f"{name}.py"]
-    called([*check, "make", folder])
+    called([*check, "make", folder, *(KERNELS[name].split() if small else [])])
     arguments = shlex.split(called([*check, "args", folder]).stdout)
     stats = stats_of(called([lanewise, "run", *arguments, "--stats=json"]).stderr)
     verdict = called([*check, "verify", folder]).stdout.strip().removeprefix(f"{name}: ok: ")
@@ -54,6 +62,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kernels", nargs="*", metavar="KERNEL", help="of: " + " ".join(KERNELS))
     parser.add_argument("--lanewise", type=pathlib.Path, required=True, help="the tool")
+    parser.add_argument("--small", action="store_true", help="small sizes: for a test, not for the rate")
     options = parser.parse_args()
     for name in options.kernels:
         if name not in KERNELS:
@@ -64,7 +73,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="lanewise-demo-") as work:
         for name in options.kernels or KERNELS:
             try:
-                print(one(options.lanewise, name, pathlib.Path(work, name)), flush=True)
+                print(one(options.lanewise, name, pathlib.Path(work, name), options.small), flush=True)
             except Failed as problem:
                 problems.append(f"{name}: {problem}")
                 print(f"{name:<12} FAILED", flush=True)

@@ -32,6 +32,14 @@ static lw_space space_word(const lw_instruction *i) {
     return LW_SPACE_none;
 }
 
+/* A predicate that is a function of two others: a table as lop3 has it. */
+enum { LUT_A = 0xf0, LUT_B = 0xcc };
+
+static void predicate_into(lw_lower *l, uint32_t d, uint8_t lut, uint32_t a, uint32_t b) {
+    lw_op *op = lw_lower_op(l, LW_OP_predicate);
+    op->d = d, op->a = a, op->b = b, op->imm = lut;
+}
+
 /* ---- mov ------------------------------------------------------------------------------------------------ */
 
 /* {a, b, …} packed into one value, low element first, pairwise. */
@@ -297,8 +305,10 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
         if (lw_types[to].bits == 8 && from != to) a = narrow_source(l, a, to);
     } else {
         char name[64] = "cvt";
-        for (uint32_t w = 1; w < i->word_count; w++)
+        for (uint32_t w = 1; w < i->word_count; w++) {
+            if (!from_integer && to_integer && !strcmp(i->words[w]->text, "sat")) continue; /* integers saturate anyway */
             snprintf(name + strlen(name), sizeof name - strlen(name), "_%s", i->words[w]->text);
+        }
         lw_lane_id lane = lw_lane_find(name);
         if (lane) a = lw_lower_lane(l, lane, a, LW_NO_SLOT, LW_NO_SLOT);
         else if (from != to) { /* cvt.sat of equal types changes nothing; any other must have its function */
@@ -315,6 +325,12 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
 static uint32_t carry_register(lw_lower *l) {
     if (l->carry == LW_NO_SLOT) l->carry = lw_lower_vreg(l, LW_CLASS_pred);
     return l->carry;
+}
+
+static uint32_t complement(lw_lower *l, uint32_t p) {
+    uint32_t d = lw_lower_vreg(l, LW_CLASS_pred);
+    predicate_into(l, d, (uint8_t)~LUT_A, p, LW_NO_SLOT);
+    return d;
 }
 
 void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
@@ -334,7 +350,9 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
         b = lw_lower_read(l, &i->operands[3], type);
         if (l->failed) return;
     }
-    uint32_t in = carries_in ? carry_register(l) : lw_lower_const(l, LW_CLASS_pred, 0);
+    /* CC.CF holds the carry of an addition, but the complement of a subtraction's borrow (docs/decisions/0003). */
+    uint32_t in = lw_lower_const(l, LW_CLASS_pred, 0);
+    if (carries_in) in = is_sub ? complement(l, carry_register(l)) : carry_register(l);
     uint32_t out = LW_NO_SLOT;
     if (carries_out) /* computed apart, since d may be one of the operands and the carry its own input */
         out = lw_lower_lane(l, is_sub ? (wide ? LW_LANE_subc_carry_b64 : LW_LANE_subc_carry_b32)
@@ -342,17 +360,10 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
     if (carries_in)
         lw_lower_lane_into(l, d, is_sub ? (wide ? LW_LANE_subc_b64 : LW_LANE_subc_b32) : (wide ? LW_LANE_addc_b64 : LW_LANE_addc_b32), a, b, in);
     else lw_lower_lane_into(l, d, is_sub ? (wide ? LW_LANE_sub_b64 : LW_LANE_sub_b32) : (wide ? LW_LANE_add_b64 : LW_LANE_add_b32), a, b, LW_NO_SLOT);
-    if (carries_out) lw_lower_move(l, carry_register(l), out);
+    if (carries_out) lw_lower_move(l, carry_register(l), is_sub ? complement(l, out) : out);
 }
 
 /* ---- Predicates, compares, selections ------------------------------------------------------------------- */
-
-enum { LUT_A = 0xf0, LUT_B = 0xcc, LUT_C = 0xaa };
-
-static void predicate_into(lw_lower *l, uint32_t d, uint8_t lut, uint32_t a, uint32_t b) {
-    lw_op *op = lw_lower_op(l, LW_OP_predicate);
-    op->d = d, op->a = a, op->b = b, op->imm = lut;
-}
 
 static uint8_t lut_of_word(const lw_instruction *i) {
     return lw_has_word(i, "or") ? LUT_A | LUT_B : lw_has_word(i, "xor") ? LUT_A ^ LUT_B : LUT_A & LUT_B;
@@ -384,8 +395,9 @@ static lw_lane_id compare_lane(const lw_instruction *i, lw_type type) {
 
 static bool has_bool_word(const lw_instruction *i) { return lw_has_word(i, "and") || lw_has_word(i, "or") || lw_has_word(i, "xor"); }
 
-/* The comparison's own result, and c where there is a boolean operation. LW_NO_SLOT: diagnosed. */
-static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t *c) {
+/* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation. LW_NO_SLOT:
+ * diagnosed. */
+static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t d, uint32_t *c) {
     lw_lane_id lane = compare_lane(i, type);
     if (!lane) {
         lw_lower_error(l, i);
@@ -393,23 +405,28 @@ static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint
     }
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     *c = has_bool_word(i) && i->operand_count > 3 ? lw_lower_read_pred(l, &i->operands[3]) : LW_NO_SLOT;
-    return l->failed ? LW_NO_SLOT : lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
+    if (l->failed) return LW_NO_SLOT;
+    if (d == LW_NO_SLOT) return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
+    lw_lower_lane_into(l, d, lane, a, b, LW_NO_SLOT);
+    return d;
 }
 
 void lw_lower_setp(lw_lower *l, const lw_instruction *i) {
-    uint32_t c, t = compare(l, i, last_type(i), &c);
-    if (t == LW_NO_SLOT) return;
     const lw_operand *d = &i->operands[0];
     const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d, *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
-    uint8_t lut = c == LW_NO_SLOT ? LUT_A : lut_of_word(i);
-    /* c may be the register that p names: read it for q before p is written */
+    bool plain = !has_bool_word(i);
+    uint32_t c, to = plain && p->kind != LW_O_SINK ? lw_lower_register(l, p) : LW_NO_SLOT;
+    uint32_t t = compare(l, i, last_type(i), to, &c);
+    if (t == LW_NO_SLOT) return;
+    uint8_t lut = plain ? LUT_A : lut_of_word(i);
+    /* c may be the register that p names: it is read for q before p is written */
     uint32_t q_value = LW_NO_SLOT;
     if (q && q->kind != LW_O_SINK) {
         q_value = lw_lower_vreg(l, LW_CLASS_pred);
         uint8_t swapped = (uint8_t)((lut & 0x0f) << 4 | lut >> 4); /* the same with t negated */
         predicate_into(l, q_value, swapped, t, c);
     }
-    if (p->kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, p), lut, t, c);
+    if (!plain && p->kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, p), lut, t, c);
     if (q_value != LW_NO_SLOT) lw_lower_move(l, lw_lower_register(l, q), q_value);
 }
 
@@ -421,7 +438,7 @@ static void select_into(lw_lower *l, uint32_t d, uint32_t a, uint32_t b, uint32_
 
 void lw_lower_set(lw_lower *l, const lw_instruction *i) {
     lw_type to = type_word(i, 0);
-    uint32_t c, t = compare(l, i, last_type(i), &c);
+    uint32_t c, t = compare(l, i, last_type(i), LW_NO_SLOT, &c);
     if (t == LW_NO_SLOT) return;
     if (c != LW_NO_SLOT) {
         uint32_t combined = lw_lower_vreg(l, LW_CLASS_pred);

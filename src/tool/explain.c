@@ -102,74 +102,58 @@ static bool explain_special(const char *word) {
 
 /* ---- Instructions -------------------------------------------------------------------------------------- */
 
-static void explain_form(const lw_form *form) {
+static void explain_form(lw_module_ptx *module, const lw_form *form) {
+    static const char *const status[] = {
+        [LW_FORM_MISSING] = "known, but not executable",
+        [LW_FORM_PART] = "executable in part",
+        [LW_FORM_EXECUTABLE] = "executable",
+    };
     lw_text pattern = {0}, gates = {0};
     lw_form_print_pattern(&pattern, form);
     lw_form_print_gates(&gates, form);
     printf("%s%s%s\n", pattern.at ? pattern.at : "", *form->operands ? "  " : "", form->operands);
     if (form->does) print_wrapped(form->does, "    ");
     printf("    %s%s%s; %s\n", gates.at ? gates.at : "", form->section ? "; manual section " : "",
-           form->section ? form->section : "",
-           lw_form_executable(form) ? "executable" : "known, but not executable");
+           form->section ? form->section : "", status[lw_form_executable(module, form)]);
     lw_text_free(&pattern);
     lw_text_free(&gates);
 }
 
 /* All forms of an opcode. */
-static uint32_t explain_opcode(const char *opcode, size_t size) {
+static uint32_t explain_opcode(lw_module_ptx *module, const char *opcode, size_t size) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < lw_ptx_form_count; i++) {
         const lw_form *form = &lw_ptx_forms[i];
         if (lw_form_opcode(form) != size || memcmp(form->pattern, opcode, size) != 0) continue;
-        explain_form(form);
+        explain_form(module, form);
         found++;
     }
     return found;
 }
 
-/* One spelling is matched as the verifier does it, in a module of the newest version and target. */
-static bool match_spelling(lw_arena *arena, const char *word, lw_text *why, const lw_form **form) {
-    jmp_buf out;
-    if (!LW_ARENA_TRY(arena, out)) return false;
-    lw_module_ptx *module = LW_NEW(arena, lw_module_ptx);
-    module->arena = arena;
-    module->version = 90;
-    module->target = 100;
-    module->target_suffix = 'a';
-    module->address_size = 64;
-    lw_symbols_init(&module->symbols, arena);
-    lw_instruction *instruction = LW_NEW(arena, lw_instruction);
-    instruction->mnemonic = lw_symbol_get(&module->symbols, word, (uint32_t)strlen(word));
-    instruction->words = LW_NEW_ARRAY(arena, lw_symbol *, strlen(word) + 1);
-    for (const char *p = word;; p++) {
-        size_t size = strcspn(p, ".");
-        instruction->words[instruction->word_count++] = lw_symbol_get(&module->symbols, p, (uint32_t)size);
-        p += size;
-        if (!*p) break;
-    }
-    const lw_match *match = lw_ptx_match(module, instruction, why);
-    *form = match ? match->form : NULL;
-    return match != NULL;
-}
-
 /* An opcode that exists with modifiers that do not: all forms are shown, and *code says that the word is wrong. */
-static bool explain_instruction(const char *word, int *code) {
+static bool explain_instruction(lw_arena *arena, const char *word, int *code) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(arena, out)) {
+        lw_tool_error(LW_D_no_memory, word);
+        *code = LW_EXIT_MACHINE;
+        return true;
+    }
+    lw_module_ptx *module = lw_form_module(arena);
     size_t opcode = strcspn(word, ".");
-    if (!word[opcode]) return explain_opcode(word, opcode) > 0;
-    lw_arena arena;
-    lw_arena_init(&arena);
+    if (!word[opcode]) return explain_opcode(module, word, opcode) > 0;
     lw_text why = {0};
-    const lw_form *form = NULL;
-    bool found = match_spelling(&arena, word, &why, &form);
-    if (found) {
-        explain_form(form);
-    } else if (explain_opcode(word, opcode)) {
+    const lw_match *match = lw_form_match(module, word, &why);
+    bool found = true;
+    if (match) {
+        explain_form(module, match->form);
+    } else if (explain_opcode(module, word, opcode)) {
         lw_tool_error(LW_D_unknown_spelling, word, why.size ? ": " : "", why.size ? why.at : "");
         *code = LW_EXIT_USAGE;
-        found = true;
+    } else {
+        found = false;
     }
     lw_text_free(&why);
-    lw_arena_free(&arena);
     return found;
 }
 
@@ -201,8 +185,11 @@ int lw_command_explain(int argc, char **argv) {
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i++) {
         const char *word = o.words[i];
-        if (explain_diagnostic(word) || explain_special(word) || explain_instruction(word, &code)) continue;
-        code = unknown_word(word);
+        lw_arena arena;
+        lw_arena_init(&arena);
+        if (!explain_diagnostic(word) && !explain_special(word) && !explain_instruction(&arena, word, &code))
+            code = unknown_word(word);
+        lw_arena_free(&arena);
     }
     return code;
 }

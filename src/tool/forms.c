@@ -76,7 +76,53 @@ const lw_family *lw_families(size_t *count) {
 
 size_t lw_form_opcode(const lw_form *form) { return strcspn(form->pattern, ".{"); }
 
-bool lw_form_executable(const lw_form *form) { return form->lane || form->step; }
+/* ---- Matching ----------------------------------------------------------------------------------------- */
+
+lw_module_ptx *lw_form_module(lw_arena *arena) {
+    lw_module_ptx *module = LW_NEW(arena, lw_module_ptx);
+    module->arena = arena;
+    module->version = 90;
+    module->target = 100;
+    module->target_suffix = 'a';
+    module->address_size = 64;
+    lw_symbols_init(&module->symbols, arena);
+    return module;
+}
+
+const lw_match *lw_form_match(lw_module_ptx *module, const char *spelling, lw_text *why) {
+    lw_arena *arena = module->arena;
+    lw_instruction *instruction = LW_NEW(arena, lw_instruction);
+    instruction->mnemonic = lw_symbol_get(&module->symbols, spelling, (uint32_t)strlen(spelling));
+    instruction->words = LW_NEW_ARRAY(arena, lw_symbol *, strlen(spelling) + 1);
+    for (const char *p = spelling;; p++) {
+        size_t size = strcspn(p, ".");
+        instruction->words[instruction->word_count++] = lw_symbol_get(&module->symbols, p, (uint32_t)size);
+        p += size;
+        if (!*p) return lw_ptx_match(module, instruction, why);
+    }
+}
+
+typedef struct tally {
+    lw_module_ptx *module;
+    const lw_form *form;
+    uint32_t yes, no;
+} tally;
+
+static void tally_one(void *user, const char *spelling) {
+    tally *t = user;
+    const lw_match *match = lw_form_match(t->module, spelling, NULL);
+    ++*(match && match->form == t->form && match->executable ? &t->yes : &t->no);
+}
+
+lw_form_status lw_form_executable(lw_module_ptx *module, const lw_form *form) {
+    enum { ENOUGH = 48 };
+    if (!form->lane && !form->step) return LW_FORM_MISSING;
+    tally t = {.module = module, .form = form};
+    lw_ptx_spellings(form, ENOUGH, tally_one, &t);
+    return !t.yes ? LW_FORM_MISSING : t.no ? LW_FORM_PART : LW_FORM_EXECUTABLE;
+}
+
+/* ---- Printing ----------------------------------------------------------------------------------------- */
 
 /* A word in capitals that names a class becomes its alternatives. */
 static size_t print_word(lw_text *out, const char *word) {

@@ -7,17 +7,18 @@ typedef struct options {
 } options;
 
 static const struct argp_option choices[] = {
-    {"executable", 'e', NULL, 0, "Only forms that Lanewise executes", 0},
-    {"missing", 'm', NULL, 0, "Only forms that it parses and checks, but does not execute", 0},
+    {"executable", 'e', NULL, 0, "Only forms that Lanewise executes, at least in part", 0},
+    {"missing", 'm', NULL, 0, "Only forms with spellings that it parses and checks, but does not execute", 0},
     {"family", 'f', "NAME", 0, "Only this family, see below", 0},
     {"tsv", 't', NULL, 0,
-     "Tab-separated: family, yes or no, mnemonic, operands, gates, section, what it does", 0},
+     "Tab-separated: family, yes no or part, mnemonic, operands, gates, section, what it does", 0},
     {0},
 };
 
 static const char doc[] =
     "List the instruction forms of PTX, and which of them are executable."
-    "\vThe first column says whether a form is executable. In a mnemonic, ( | ) is a choice, { } is "
+    "\vThe first column says whether a form is executable: yes, no, or in part, where only some of its "
+    "spellings are. In a mnemonic, ( | ) is a choice, { } is "
     "optional, * "
     "stands for any modifiers; in the operands, :type is the type where it is not the instruction's last.\n\n"
     "Families: integer extended float half compare logic shift move shuffle async texture control barrier "
@@ -66,38 +67,64 @@ static int unknown_family(const char *word) {
     return LW_EXIT_USAGE;
 }
 
-static void print_row(const options *o, const lw_family *family, const lw_form *form) {
-    const char *status = lw_form_executable(form) ? "yes" : "no";
+static void print_row(const options *o, const lw_family *family, const lw_form *form, lw_form_status runs) {
+    const char *status = runs == LW_FORM_EXECUTABLE ? "yes" : runs == LW_FORM_PART ? "part" : "no";
     lw_text gates = {0};
     lw_form_print_gates(&gates, form);
     if (o->tsv)
         printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", family->name, status, form->pattern, form->operands,
                gates.at ? gates.at : "", form->section ? form->section : "", form->does ? form->does : "");
     else
-        printf("%-3s  %-44s  %s\n", status, form->pattern, form->operands);
+        printf("%-4s %-44s  %s\n", status, form->pattern, form->operands);
     lw_text_free(&gates);
+}
+
+typedef struct counts {
+    uint32_t shown, executable;
+} counts;
+
+/* The rows of one family, from `row` on. */
+static void list_family(const options *o, lw_module_ptx *module, const lw_family *family, uint32_t row,
+                        counts *c) {
+    for (uint32_t end = row + family->count; row < end; row++) {
+        const lw_form *form = &lw_ptx_forms[row];
+        lw_form_status runs = lw_form_executable(module, form);
+        if (o->executable && runs == LW_FORM_MISSING) continue;
+        if (o->missing && runs == LW_FORM_EXECUTABLE) continue;
+        print_row(o, family, form, runs);
+        c->shown++;
+        c->executable += runs == LW_FORM_EXECUTABLE;
+    }
+}
+
+static int list(const options *o, lw_arena *arena) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(arena, out)) {
+        lw_tool_error(LW_D_no_memory, "the forms cannot be listed");
+        return LW_EXIT_MACHINE;
+    }
+    lw_module_ptx *module = lw_form_module(arena);
+    size_t count;
+    const lw_family *families = lw_families(&count);
+    counts c = {0};
+    bool found = false;
+    uint32_t row = 0;
+    for (size_t i = 0; i < count; row += families[i++].count) {
+        if (o->family && strcmp(o->family, families[i].name) != 0) continue;
+        list_family(o, module, &families[i], row, &c);
+        found = true;
+    }
+    if (!found) return unknown_family(o->family);
+    if (!o->tsv) printf("%u form%s, %u executable\n", c.shown, c.shown == 1 ? "" : "s", c.executable);
+    return LW_EXIT_OK;
 }
 
 int lw_command_isa(int argc, char **argv) {
     options o = {0};
     argp_parse(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
-    size_t count;
-    const lw_family *family = lw_families(&count);
-    uint32_t row = 0, shown = 0, executable = 0;
-    bool found = false;
-    for (const lw_family *end = family + count; family < end; family++) {
-        bool here = !o.family || !strcmp(o.family, family->name);
-        found = found || here;
-        for (uint32_t end_row = row + family->count; row < end_row; row++) {
-            const lw_form *form = &lw_ptx_forms[row];
-            bool runs = lw_form_executable(form);
-            if (!here || (o.executable && !runs) || (o.missing && runs)) continue;
-            print_row(&o, family, form);
-            shown++;
-            executable += runs;
-        }
-    }
-    if (!found) return unknown_family(o.family);
-    if (!o.tsv) printf("%u form%s, %u executable\n", shown, shown == 1 ? "" : "s", executable);
-    return LW_EXIT_OK;
+    lw_arena arena;
+    lw_arena_init(&arena);
+    int code = list(&o, &arena);
+    lw_arena_free(&arena);
+    return code;
 }

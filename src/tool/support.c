@@ -246,6 +246,11 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
         return LW_EXIT_MACHINE;
     default: break;
     }
+    const char *threads = getenv("LANEWISE_THREADS");
+    if (threads && !options->threads && (!cpu || lw_cpu_has(cpu))) {
+        lw_tool_error(LW_D_bad_option, "LANEWISE_THREADS", threads, "this is no number of threads");
+        return LW_EXIT_USAGE;
+    }
     bool known = !cpu;
     lw_text text = {0};
     lw_text_puts(&text, "the levels are");

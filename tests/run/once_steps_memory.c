@@ -1,7 +1,7 @@
 /* ld and st at every level against a model that moves bytes one lane, one element, one byte at a time. */
 #include "steps.h"
 
-enum { BASE = 16 /* the address register; data in slots 0 to 7 */ };
+enum { BASE = 16 /* the address register, where it is not one of the data; these are slots 0 to 7 */ };
 
 typedef struct trial {
     steps_cta *s;
@@ -116,8 +116,8 @@ static void choose_addresses(trial *t) {
 static void write_addresses(trial *t) {
     uint64_t frame = t->form.frame ? t->gang->frame->local_base : 0;
     t->op->imm = t->form.address == 0 ? t->address[0] - frame : steps_below(2) ? 0 : (uint64_t)(int64_t)((int)steps_below(1000) - 500);
-    uint32_t *r32 = steps_slot(t->gang, BASE);
-    uint64_t *r64 = steps_slot(t->gang, BASE);
+    uint32_t *r32 = (uint32_t *)(t->gang->regs + t->op->a);
+    uint64_t *r64 = (uint64_t *)(t->gang->regs + t->op->a);
     for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) {
         uint64_t value = t->address[lane] - frame - t->op->imm;
         if (!(t->mask >> lane & 1)) value = steps_random(); /* nobody may look at these */
@@ -146,7 +146,8 @@ static void choose_form(trial *t, bool store) {
 
 static void choose_operation(trial *t, lw_step *step, bool store) {
     choose_form(t, store);
-    *t->op = (lw_op){.step = step, .d = SLOT(steps_below(8)), .a = SLOT(BASE), .c = lw_memory_pack(t->form), .e = steps_below(20)};
+    *t->op = (lw_op){.step = step, .d = SLOT(steps_below(8)), .a = SLOT(steps_below(3) ? BASE : steps_below(8)),
+                    .c = lw_memory_pack(t->form), .e = steps_below(20)};
     for (uint32_t k = 0; k < 8; k++) t->s->slots[k] = SLOT((k + t->op->d / LW_SLOT_64) % 8);
     if (t->form.vector) t->op->d = 0;
     if (store && !t->form.vector && steps_below(4) == 0) {

@@ -142,9 +142,9 @@ static void match(trial *t, uint32_t round) {
             continue;
         }
         bool equal = true;
-        for (uint32_t other = 0; other < LW_GANG_LANES; other++)
-            for (uint32_t third = 0; third < other; third++)
-                if (is_member(t, lane, other) && is_member(t, lane, third)) equal &= keep[other] == keep[third];
+        for (uint32_t other = lane / 32 * 32 + 1; other < lane / 32 * 32 + 32; other++)
+            for (uint32_t third = lane / 32 * 32; third < other && is_member(t, lane, other); third++)
+                if (is_member(t, lane, third)) equal &= keep[other] == keep[third];
         expect_u32(t, d, lane, equal ? named : 0);
         if (t->op->e != LW_NO_SLOT) expect_p(t, P, lane, equal);
     }
@@ -255,6 +255,24 @@ static void test_special(void **state) {
     assert_int_equal(read_special(s, 0, LW_SPECIAL_nctaid, 3, 4, 9), 0);
     assert_int_equal(read_special(s, 0, LW_SPECIAL_nwarpid, 0, 4, 9), 7);
     assert_in_range(read_special(s, 0, LW_SPECIAL_smid, 0, 4, 9), 0, read_special(s, 0, LW_SPECIAL_nsmid, 0, 4, 9) - 1);
+    for (uint32_t i = 0; i < 72; i++) {
+        uint32_t below = 0, above = 0, self = 0;
+        for (uint32_t k = 0; k < 32; k++) *(k < i % 32 ? &below : k > i % 32 ? &above : &self) |= 1u << k;
+        assert_int_equal(read_special(s, 1, LW_SPECIAL_lanemask_eq, 0, 4, i), self);
+        assert_int_equal(read_special(s, 1, LW_SPECIAL_lanemask_lt, 0, 4, i), below);
+        assert_int_equal(read_special(s, 1, LW_SPECIAL_lanemask_le, 0, 4, i), below | self);
+        assert_int_equal(read_special(s, 1, LW_SPECIAL_lanemask_gt, 0, 4, i), above);
+        assert_int_equal(read_special(s, 1, LW_SPECIAL_lanemask_ge, 0, 4, i), above | self);
+    }
+    assert_int_equal(read_special(s, 0, LW_SPECIAL_dynamic_smem_size, 0, 4, 0), 256);
+    assert_int_equal(read_special(s, 0, LW_SPECIAL_total_smem_size, 0, 4, 0), STEPS_SHARED);
+    /* Clocks never go back, and 64 bits of them are the 32 high and the 32 low ones. */
+    static const lw_special clocks[][2] = {{LW_SPECIAL_clock64, LW_SPECIAL_clock_hi}, {LW_SPECIAL_globaltimer, LW_SPECIAL_globaltimer_hi}};
+    for (uint32_t i = 0; i < LW_COUNT(clocks); i++) {
+        uint64_t before = read_special(s, 0, clocks[i][0], 0, 8, 3), high = read_special(s, 0, clocks[i][1], 0, 4, 3);
+        uint64_t after = read_special(s, 0, clocks[i][0], 0, 8, 3);
+        assert_true(before <= after && before >> 32 <= high && high <= after >> 32);
+    }
     s->grid.grid_number = 0x123456789abcull;
     assert_int_equal(read_special(s, 0, LW_SPECIAL_gridid, 0, 8, 127), 0x123456789abcull);
     /* Lanes that do not execute keep what they have. */

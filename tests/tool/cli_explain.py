@@ -123,11 +123,16 @@ class Isa(cli.Case):
         self.assertTrue(all(len(r) == 7 for r in self.rows()))
 
     def test_status(self):
-        want = ["yes" if re.search(r"\.lane\s*=|\.step\s*=", rest) else "no" for *_, rest in forms()]
+        """A row without lane function and step is never executable; whether a lane function exists for each spelling is for the
+        matcher to know."""
         rows = self.rows()
-        self.assertEqual([r[1] for r in rows], want)
-        self.assertEqual(self.rows("--executable"), [r for r in rows if r[1] == "yes"])
-        self.assertEqual(self.rows("--missing"), [r for r in rows if r[1] == "no"])
+        for row, (*_, rest) in zip(rows, forms()):
+            has = re.search(r"\.lane\s*=|\.step\s*=", rest)
+            self.assertIn(row[1], ("yes", "part", "no") if has else ("no",), row)
+            if re.search(r"\.step\s*=", rest):
+                self.assertEqual(row[1], "yes", row)
+        self.assertEqual(self.rows("--executable"), [r for r in rows if r[1] != "no"])
+        self.assertEqual(self.rows("--missing"), [r for r in rows if r[1] != "yes"])
 
     def test_family(self):
         for family in sorted({f for f, *_ in forms()}):

@@ -89,6 +89,8 @@ class Cpu(cli.Case):
         self.shows(["cpu", "--cpu", "portable"], out=["portable  available, in use\n"])
         self.shows(["cpu"], out=["portable  available, in use\n"], env={"LANEWISE_CPU": "portable"})
         self.shows(["cpu"], out=["threads   3\n"], env={"LANEWISE_THREADS": "3"})
+        self.gives(["cpu"], 2, env={"LANEWISE_THREADS": "x"},
+                   err="lanewise: error[LW6003]: LANEWISE_THREADS 'x': this is no number of threads\n")
 
     def test_every_level_that_the_machine_has(self):
         code, out, err = self.lanewise("cpu", "--brief")

@@ -17,9 +17,10 @@ MOST_LINES = 800
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 CODE = (".c", ".h", ".def")
 
+# Opcodes of PTX go on with .local and name no host.
 # Folders that are somebody's own, written so that this file does not match itself.
 PLACE = re.compile(r"(?<![\w.$}/-])/(?:home|root|work|mnt|media|opt|srv|Users|data)/\w|(?<![\w/.-])[s]hared/(?:spec|corpus|approx|hooks)")
-URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)|\b([\w-]+(?:\.[\w-]+)*\.(?:internal|local|example|lan|corp))\b")
+URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)|(?<![\w.-])(?!(?:ld|ldu|st|cvta|isspacep|prefetch|atom|red)\.)([\w-]+(?:\.[\w-]+)*\.(?:internal|local|example|lan|corp))\b")
 HOSTS = {"docs.nvidia.com", "developer.nvidia.com", "www.apache.org", "cmake.org", "llvm.org", "gcc.gnu.org", "sourceware.org",
          "json-schema.org", "cmocka.org"}
 

@@ -34,7 +34,7 @@ static bool is(char c, int class) { return class_of[(unsigned char)c] & class; }
 
 static lw_place place(uint32_t at, uint32_t end) { return (lw_place){at, end - at}; }
 
-/* ---- White space and comments ------------------------------------------------------------------------- */
+/* ---- White space and comments -------------------------------------------------------------------------- */
 
 /* One diagnostic for a run of bytes outside of ASCII, wherever they stand. Returns the offset behind the run. */
 static uint32_t skip_foreign(lw_lexer *l, uint32_t at) {
@@ -96,7 +96,7 @@ static uint32_t skip_space(lw_lexer *l, uint32_t at) {
     }
 }
 
-/* ---- Names and words ---------------------------------------------------------------------------------- */
+/* ---- Names and words ----------------------------------------------------------------------------------- */
 
 static uint32_t lex_name(lw_lexer *l, lw_token *t, uint32_t at) {
     const char *text = l->source->text;
@@ -124,7 +124,7 @@ static uint32_t lex_word(lw_lexer *l, lw_token *t, uint32_t at) {
     return end;
 }
 
-/* ---- Numbers (manual sections 4.5.1 and 4.5.2) ---------------------------------------------------------- */
+/* ---- Numbers (manual sections 4.5.1 and 4.5.2) --------------------------------------------------------- */
 
 static int digit_value(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
 
@@ -132,9 +132,10 @@ static int digit_value(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 
 static bool read_digits(const char *text, uint32_t at, uint32_t end, unsigned base, uint64_t *value) {
     bool fits = true;
     *value = 0;
-    for (; at < end; at++)
-        fits &= !__builtin_mul_overflow(*value, (uint64_t)base, value) &
-                !__builtin_add_overflow(*value, (uint64_t)digit_value(text[at]), value);
+    for (; at < end; at++) {
+        if (__builtin_mul_overflow(*value, (uint64_t)base, value)) fits = false;
+        if (__builtin_add_overflow(*value, (uint64_t)digit_value(text[at]), value)) fits = false;
+    }
     return fits;
 }
 
@@ -168,7 +169,8 @@ static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
     bool fits = read_digits(text, from, end, base, &t->value);
     if (text[end] == 'U') t->is_unsigned = true, end++;
     if (is(text[end], C_NAME)) {
-        const char *why = base == 8 && is(text[end], C_DIGIT) ? "a leading 0 makes it octal" : "stray letters or digits";
+        const char *why =
+            base == 8 && is(text[end], C_DIGIT) ? "a leading 0 makes it octal" : "stray letters or digits";
         return bad_number(l, t, at, end, why);
     }
     if (!fits) {
@@ -185,8 +187,13 @@ static uint32_t lex_float_bits(lw_lexer *l, lw_token *t, uint32_t at) {
     const char *text = l->source->text;
     t->single = (text[at + 1] | 0x20) == 'f';
     uint32_t want = t->single ? 8 : 16, end = run_of(text, at + 2, 16);
-    if (end - at - 2 != want || is(text[end], C_NAME))
-        return bad_number(l, t, at, end, t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits");
+    if (end - at - 2 != want || is(text[end], C_NAME)) {
+        const char *why =
+            t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits";
+        end = bad_number(l, t, at, end, why);
+        t->kind = LW_TOKEN_FLOAT;
+        return end;
+    }
     t->kind = LW_TOKEN_FLOAT;
     read_digits(text, at + 2, end, 16, &t->value);
     return end;
@@ -249,7 +256,7 @@ static uint32_t lex_dot(lw_lexer *l, lw_token *t, uint32_t at) {
     return at + 1;
 }
 
-/* ---- Strings and operators ---------------------------------------------------------------------------- */
+/* ---- Strings and operators ----------------------------------------------------------------------------- */
 
 static uint32_t lex_string(lw_lexer *l, lw_token *t, uint32_t at) {
     const char *text = l->source->text;
@@ -261,7 +268,7 @@ static uint32_t lex_string(lw_lexer *l, lw_token *t, uint32_t at) {
     }
     if (end < size && text[end] == '"') return end + 1;
     lw_diag_add(l->diags, LW_D_open_string, place(at, at + 1));
-    return end;
+    return text[end - 1] == ';' ? end - 1 : end; /* most likely the semicolon of the statement */
 }
 
 /* Whether the pair is one operator of section 4.5, or the @@ of @@dwarf. */
@@ -293,7 +300,7 @@ static uint32_t bad_byte(lw_lexer *l, uint32_t at) {
     return at + 1;
 }
 
-/* ---- The lexer ---------------------------------------------------------------------------------------- */
+/* ---- The lexer ----------------------------------------------------------------------------------------- */
 
 void lw_lex(lw_lexer *l, lw_token *t) {
     const char *text = l->source->text;

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 
-/* ---- Words ---------------------------------------------------------------------------------------------- */
+enum { BYTES_A_STATEMENT = 28 };
+
+/* ---- Words --------------------------------------------------------------------------------------------- */
 
 static const lw_word words[] = {
 #define WORD(text, kind, value)              {text, kind, value, 0, 0, false, false}
@@ -52,10 +54,11 @@ static const lw_word words[] = {
 /* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty again. */
 static void bind_words(lw_symbols *symbols, bool bind) {
     for (size_t i = 0; i < LW_COUNT(words); i++)
-        lw_symbol_get(symbols, words[i].text, (uint32_t)strlen(words[i].text))->bound = bind ? (void *)&words[i] : NULL;
+        lw_symbol_get(symbols, words[i].text, (uint32_t)strlen(words[i].text))->bound =
+            bind ? (void *)&words[i] : NULL;
 }
 
-/* ---- Faults and recovery -------------------------------------------------------------------------------- */
+/* ---- Faults and recovery ------------------------------------------------------------------------------- */
 
 /* The next token as a message shows it. */
 static const char *found(lw_parser *p) {
@@ -85,20 +88,43 @@ bool lw_parser_enter(lw_parser *p) {
     return false;
 }
 
-void lw_parser_recover(lw_parser *p) {
-    for (; !lw_parser_at_end(p); lw_parser_next(p)) {
-        if (lw_parser_take(p, ';')) break;
-        if (lw_parser_at(p, '{')) p->braces++;
-        if (lw_parser_at(p, '}') && p->braces-- == 0) break;
-        const lw_word *word = lw_parser_word(p);
-        if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC)) break;
-    }
-    p->braces = 0;
-}
-
 static bool on_new_line(const lw_parser *p) {
     const char *from = p->lexer.source->text + p->last_end;
     return p->token.place.at > p->last_end && memchr(from, '\n', p->token.place.at - p->last_end);
+}
+
+/* Whether the next token looks like the start of a statement: first on its line, and a guard, a directive, or a name with
+ * a dot or colon behind it that is no register. */
+static bool at_fresh_start(const lw_parser *p) {
+    const lw_word *word = lw_parser_word(p);
+    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC)) return true;
+    if (!on_new_line(p)) return false;
+    if (lw_parser_at(p, '@')) return true;
+    if (word) return word->kind != LW_WORD_TYPE && word->kind != LW_WORD_VECTOR && word->kind != LW_WORD_PTR;
+    if (p->token.kind != LW_TOKEN_NAME || p->token.name->text[0] == '%') return false;
+    char behind = p->lexer.source->text[p->lexer.at];
+    return behind == '.' || behind == ':';
+}
+
+/* What an unfinished statement has opened is closed first. A block { ; } behind the fault ends the statement, while { } is
+ * part of it. */
+void lw_parser_recover(lw_parser *p) {
+    uint32_t opened = 0;
+    bool block = false, more = true;
+    for (bool first = true; more && !lw_parser_at_end(p); first = false) {
+        if (!first && !opened && at_fresh_start(p)) break;
+        if (lw_parser_at(p, '{')) opened++;
+        else if (lw_parser_at(p, ';')) {
+            more = opened;
+            block = opened;
+        } else if (lw_parser_at(p, '}')) {
+            if (!opened && !p->braces) break;
+            if (!opened) p->braces--;
+            else more = --opened || !block;
+        }
+        lw_parser_next(p);
+    }
+    p->braces = 0;
 }
 
 bool lw_parser_semicolon(lw_parser *p) {
@@ -130,7 +156,7 @@ bool lw_parse_name(lw_parser *p, const char *what, lw_symbol **name, lw_place *p
     return true;
 }
 
-/* ---- The module level ------------------------------------------------------------------------------------- */
+/* ---- The module level ---------------------------------------------------------------------------------- */
 
 static lw_item *add_item(lw_parser *p, lw_item_kind kind, lw_place place) {
     lw_item *item = &LW_PUSH(p->arena, p->module->items);
@@ -147,7 +173,8 @@ static bool parse_alias(lw_parser *p, lw_place start) {
     lw_parser_next(p);
     if (!lw_parse_name(p, "the name of the alias", &alias->name, &alias->place)) return false;
     if (!lw_parser_expect(p, ',')) return false;
-    if (!lw_parse_name(p, "the name of the function it stands for", &target->name, &target->place)) return false;
+    if (!lw_parse_name(p, "the name of the function it stands for", &target->name, &target->place))
+        return false;
     add_item(p, LW_ITEM_ALIAS, lw_parser_since(p, start))->object = alias;
     return lw_parser_semicolon(p);
 }
@@ -167,7 +194,8 @@ static bool parse_linked(lw_parser *p) {
     lw_linkage linkage = lw_parser_word(p)->value;
     lw_parser_next(p);
     const lw_word *word = lw_parser_word(p);
-    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC)) return lw_parse_function(p, linkage, start);
+    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC))
+        return lw_parse_function(p, linkage, start);
     if (word && (word->kind == LW_WORD_SPACE || word->kind == LW_WORD_ALIGN))
         return lw_parse_variables(p, linkage, LW_IN_MODULE);
     if (word && word->kind == LW_WORD_LINKAGE) {
@@ -187,7 +215,8 @@ static bool parse_item(lw_parser *p) {
     if (lw_parser_at(p, '@' | '@' << 8)) return parse_text_item(p, LW_ITEM_DIRECTIVE, lw_parse_dwarf);
     const lw_word *word = lw_parser_word(p);
     if (!word) {
-        if (p->token.kind != LW_TOKEN_DOT) return lw_parser_expected(p, "a directive such as '.entry' or '.global'");
+        if (p->token.kind != LW_TOKEN_DOT)
+            return lw_parser_expected(p, "a directive such as '.entry' or '.global'");
         lw_diag_add(p->module->diags, LW_D_unknown_directive, p->token.place, p->token.name->text);
         lw_parser_next(p);
         return false;
@@ -235,6 +264,12 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     p->warp_size = lw_symbol_get(&module->symbols, "WARP_SZ", 7);
     p->call = lw_symbol_get(&module->symbols, "call", 4);
     p->generic = lw_symbol_get(&module->symbols, "generic", 7);
+    LW_PUSH(arena, p->operands) =
+        (lw_operand){0}; /* so that the stacks have storage: NULL + 0 is undefined */
+    LW_PUSH(arena, p->inits) = (lw_init){0};
+    p->operands.count = p->inits.count = 0;
+    p->body.room = source->size / BYTES_A_STATEMENT + 8; /* mostly enough, so that it need not be copied while it grows */
+    p->body.at = LW_NEW_ARRAY(arena, lw_statement, p->body.room);
     lw_parser_next(p);
     lw_parse_header(p);
     parse_items(p);

@@ -49,6 +49,7 @@ typedef struct lw_parser {
     uint32_t depth;       /* nesting of whatever kind */
     uint32_t braces;      /* { of the current statement that are still open */
     uint32_t brackets;    /* [ likewise */
+    bool spelled;         /* the next token is a whole dotted mnemonic */
     bool stopped;         /* nesting too deep: the rest is not read */
     lw_function *function;
     uint32_t scopes[LW_DEPTH_MAX + 1], scope_count; /* numbers of the open scopes of the body, and of all so far */
@@ -59,7 +60,7 @@ typedef struct lw_parser {
     LW_LIST(lw_statement) body; /* of the function at hand: copied out when it is complete */
 } lw_parser;
 
-/* ---- parse.c: tokens, faults, recovery ------------------------------------------------------------------ */
+/* ---- parse.c: tokens, faults, recovery ----------------------------------------------------------------- */
 
 static inline void lw_parser_next(lw_parser *p) {
     p->last_end = p->token.place.at + p->token.place.size;
@@ -105,18 +106,18 @@ bool lw_parser_semicolon(lw_parser *p);
 bool lw_parse_literal(lw_parser *p, const char *what, uint64_t most, uint64_t *value); /* a plain integer literal */
 bool lw_parse_name(lw_parser *p, const char *what, lw_symbol **name, lw_place *place);
 
-/* ---- parse_expression.c ----------------------------------------------------------------------------------- */
+/* ---- parse_expression.c -------------------------------------------------------------------------------- */
 
 bool lw_parse_constant(lw_parser *p, lw_constant *value);
 /* What follows a name as its offset: any number of + term. */
 bool lw_parse_offset(lw_parser *p, int64_t *offset);
 
-/* ---- parse_operand.c ---------------------------------------------------------------------------------------- */
+/* ---- parse_operand.c ----------------------------------------------------------------------------------- */
 
 bool lw_parse_instruction(lw_parser *p, lw_operand *guard, lw_instruction **instruction);
 bool lw_parse_guard(lw_parser *p, lw_operand **guard);
 
-/* ---- parse_variable.c ----------------------------------------------------------------------------------------- */
+/* ---- parse_variable.c ---------------------------------------------------------------------------------- */
 
 /* Where a declaration stands. */
 typedef enum lw_scope_kind { LW_IN_MODULE, LW_IN_BODY } lw_scope_kind;
@@ -126,11 +127,11 @@ bool lw_parse_attribute(lw_parser *p, lw_object *object);
 bool lw_parse_parameter(lw_parser *p, lw_object **object);
 bool lw_parse_init(lw_parser *p, lw_init *init);
 
-/* ---- parse_function.c -------------------------------------------------------------------------------------------- */
+/* ---- parse_function.c ---------------------------------------------------------------------------------- */
 
 bool lw_parse_function(lw_parser *p, lw_linkage linkage, lw_place start);
 
-/* ---- parse_directive.c ------------------------------------------------------------------------------------------- */
+/* ---- parse_directive.c --------------------------------------------------------------------------------- */
 
 void lw_parse_header(lw_parser *p);                             /* .version .target .address_size */
 bool lw_parse_pragma(lw_parser *p, const char **text);          /* the strings behind .pragma, and the ; */

@@ -3,13 +3,15 @@
 
 #include <stdio.h>
 
-/* ---- Text of directives that are kept as written ----------------------------------------------------------------- */
+/* ---- Text of directives that are kept as written ------------------------------------------------------- */
 
 static void put(lw_parser *p, lw_chars *text, const char *from, uint32_t size) {
     for (uint32_t i = 0; i < size; i++) LW_PUSH(p->arena, *text) = from[i];
 }
 
-static void puts_(lw_parser *p, lw_chars *text, const char *string) { put(p, text, string, (uint32_t)strlen(string)); }
+static void puts_(lw_parser *p, lw_chars *text, const char *string) {
+    put(p, text, string, (uint32_t)strlen(string));
+}
 
 /* The next token as written. */
 static void put_token(lw_parser *p, lw_chars *text) {
@@ -49,7 +51,8 @@ bool lw_parse_file(lw_parser *p, const char **text) {
     if (!put_kind(p, &out, LW_TOKEN_STRING, "the name of the file")) return false;
     if (lw_parser_take(p, ',')) {
         puts_(p, &out, ", ");
-        if (!put_kind(p, &out, LW_TOKEN_INT, "the time stamp of the file") || !lw_parser_expect(p, ',')) return false;
+        if (!put_kind(p, &out, LW_TOKEN_INT, "the time stamp of the file") || !lw_parser_expect(p, ','))
+            return false;
         puts_(p, &out, ", ");
         if (!put_kind(p, &out, LW_TOKEN_INT, "the size of the file")) return false;
     }
@@ -63,7 +66,8 @@ bool lw_parse_dwarf(lw_parser *p, const char **text) {
     uint32_t from = p->token.place.at, end = from;
     while (end < p->lexer.source->size && source[end] != '\n' && source[end] != '\r') end++;
     lw_place place = {from, end - from};
-    bool dwarf = end - from >= 7 && (!memcmp(source + from, "@@DWARF", 7) || !memcmp(source + from, "@@dwarf", 7));
+    bool dwarf =
+        end - from >= 7 && (!memcmp(source + from, "@@DWARF", 7) || !memcmp(source + from, "@@dwarf", 7));
     if (!dwarf) lw_diag_add(p->module->diags, LW_D_bad_debug, place);
     else if (p->module->version >= 20) lw_diag_add(p->module->diags, LW_D_dwarf_gone, place);
     *text = lw_arena_text(p->arena, source + from, end - from);
@@ -72,12 +76,13 @@ bool lw_parse_dwarf(lw_parser *p, const char **text) {
     return true;
 }
 
-/* ---- Sections -------------------------------------------------------------------------------------------------------- */
+/* ---- Sections ------------------------------------------------------------------------------------------ */
 
 static bool is_data_type(const lw_parser *p) {
     const lw_word *word = lw_parser_word(p);
     if (!word || word->kind != LW_WORD_TYPE) return false;
-    return word->value == LW_T_b8 || word->value == LW_T_b16 || word->value == LW_T_b32 || word->value == LW_T_b64;
+    return word->value == LW_T_b8 || word->value == LW_T_b16 || word->value == LW_T_b32 ||
+           word->value == LW_T_b64;
 }
 
 /* number   label   label+number   label-label; a section's name counts as a label */
@@ -120,9 +125,11 @@ bool lw_parse_section(lw_parser *p, const char **text) {
     if (!lw_parser_expect(p, '{')) return false;
     p->braces++;
     puts_(p, &out, "\n{");
+    bool fine = true;
     while (!lw_parser_at(p, '}')) {
         if (lw_parser_at_end(p)) return lw_diag_add(p->module->diags, LW_D_open_brace, brace), false;
-        if (!put_section_line(p, &out)) return false;
+        if (fine && !put_section_line(p, &out)) fine = false; /* one fault a section; then on to its end */
+        else if (!fine) lw_parser_next(p);
     }
     p->braces--;
     lw_parser_next(p);
@@ -131,7 +138,7 @@ bool lw_parse_section(lw_parser *p, const char **text) {
     return true;
 }
 
-/* ---- .loc -------------------------------------------------------------------------------------------------------------- */
+/* ---- .loc ---------------------------------------------------------------------------------------------- */
 
 static bool at_name(const lw_parser *p, const char *name) {
     return p->token.kind == LW_TOKEN_NAME && !strcmp(p->token.name->text, name);
@@ -178,7 +185,7 @@ bool lw_parse_loc(lw_parser *p, lw_statement *s) {
     return !lw_parser_take(p, ',') || parse_inlining(p, &s->loc.rest);
 }
 
-/* ---- .version, .target, .address_size ---------------------------------------------------------------------------------- */
+/* ---- .version, .target, .address_size ------------------------------------------------------------------ */
 
 enum { NEWEST_VERSION = 90, NEWEST_TARGET = 121 };
 
@@ -221,8 +228,12 @@ static bool parse_version(lw_parser *p) {
     uint32_t major, minor;
     m->version_place = p->token.place;
     const char *text = m->source->text + p->token.place.at;
-    if (p->token.kind != LW_TOKEN_FLOAT || !split_version(text, p->token.place.size, &major, &minor))
-        return lw_parser_expected(p, "a version such as '9.0'");
+    if (p->token.kind != LW_TOKEN_FLOAT || !split_version(text, p->token.place.size, &major, &minor)) {
+        lw_parser_expected(p, "a version such as '9.0'");
+        bool number = p->token.kind == LW_TOKEN_FLOAT || p->token.kind == LW_TOKEN_INT;
+        if (number) lw_parser_next(p); /* then the rest of the head is as good as any */
+        return number;
+    }
     if (!known_version(major, minor)) {
         lw_diag *diag = lw_diag_add(m->diags, LW_D_unknown_version, p->token.place, major, minor);
         if (major > 9 || (major == 9 && minor > 0)) diag->fix = "the newest version that is supported is 9.0";
@@ -237,7 +248,8 @@ static const struct target *find_target(const char *name) {
     unsigned number;
     int read = 0;
     char suffix = 0;
-    if (sscanf(name, "sm_%3u%n", &number, &read) != 1 && sscanf(name, "compute_%3u%n", &number, &read) != 1) return NULL;
+    if (sscanf(name, "sm_%3u%n", &number, &read) != 1 && sscanf(name, "compute_%3u%n", &number, &read) != 1)
+        return NULL;
     if (name[read]) suffix = name[read++];
     if (name[read]) return NULL;
     for (size_t i = 0; i < LW_COUNT(targets); i++)
@@ -250,12 +262,13 @@ static void set_target(lw_parser *p, const struct target *target) {
     m->target = target->number;
     m->target_suffix = target->suffix;
     if (m->version && m->version < target->since)
-        lw_diag_add(m->diags, LW_D_version_for_target, p->token.place, m->version / 10, m->version % 10, p->token.name->text,
-                    target->since / 10, target->since % 10);
+        lw_diag_add(m->diags, LW_D_version_for_target, p->token.place, m->version / 10, m->version % 10,
+                    p->token.name->text, target->since / 10, target->since % 10);
 }
 
 static bool is_option(const char *name) {
-    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
+    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug",
+                                          "map_f64_to_f32"};
     for (size_t i = 0; i < LW_COUNT(options); i++)
         if (!strcmp(name, options[i])) return true;
     return false;
@@ -265,7 +278,8 @@ static void check_option(lw_parser *p) {
     lw_module_ptx *m = p->module;
     const char *name = p->token.name->text;
     for (uint32_t i = 0; i + 1 < m->target_count; i++)
-        if (!strncmp(name, "texmode_", 8) && !strncmp(m->targets[i]->text, "texmode_", 8) && m->targets[i] != p->token.name)
+        if (!strncmp(name, "texmode_", 8) && !strncmp(m->targets[i]->text, "texmode_", 8) &&
+            m->targets[i] != p->token.name)
             lw_diag_add(m->diags, LW_D_target_conflict, p->token.place, name, m->targets[i]->text);
     if (!strcmp(name, "map_f64_to_f32") && m->target >= 13)
         lw_diag_add(m->diags, LW_D_no_map_f64, p->token.place);
@@ -300,7 +314,8 @@ static bool parse_target(lw_parser *p) {
         m->target_count = list.count;
         if (!parse_target_word(p)) return m->target_count--, false;
     } while (lw_parser_take(p, ',') && list.count < 64);
-    if (!m->target && m->diags->errors == faults) lw_diag_add(m->diags, LW_D_no_architecture, lw_parser_since(p, start));
+    if (!m->target && m->diags->errors == faults)
+        lw_diag_add(m->diags, LW_D_no_architecture, lw_parser_since(p, start));
     return true;
 }
 
@@ -316,15 +331,15 @@ static void parse_address_size(lw_parser *p) {
     if (bits == 32 && m->target >= 90) lw_diag_add(m->diags, LW_D_no_32_bit, place, m->target);
 }
 
-/* Where the size of addresses is not given it is 64, as on every host that is left. */
+/* Each directive is taken where it stands, so that a wrong order is one fault. Where the size of addresses is not given it
+ * is 64, as on every host that is left. */
 void lw_parse_header(lw_parser *p) {
-    if (!parse_version(p)) {
-        if (lw_parser_at(p, ';')) lw_parser_next(p);
-        if (p->token.kind == LW_TOKEN_INT || p->token.kind == LW_TOKEN_FLOAT) lw_parser_next(p);
-    }
-    bool target = (lw_parser_at_word(p, LW_WORD_TARGET) || !p->module->diags->errors) && parse_target(p);
+    lw_module_ptx *m = p->module;
+    bool version = parse_version(p);
+    bool target = (version || lw_parser_at_word(p, LW_WORD_TARGET)) && parse_target(p);
+    if (target && !version && lw_parser_at_word(p, LW_WORD_VERSION)) parse_version(p);
+    if (lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
     /* where the head is faulty the rest is read as if the newest had been asked for */
-    if (!p->module->version) p->module->version = NEWEST_VERSION;
-    if (!p->module->target) p->module->target = NEWEST_TARGET, p->module->target_suffix = 'a';
-    if (target && lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
+    if (!m->version) m->version = NEWEST_VERSION;
+    if (!m->target) m->target = NEWEST_TARGET, m->target_suffix = 'a';
 }

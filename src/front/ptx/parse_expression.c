@@ -1,4 +1,5 @@
-/* parse_expression.c: constant expressions (manual section 4.5), evaluated while they are read. */
+/* parse_expression.c: constant expressions (manual section 4.5), evaluated while they are read. Where the manual leaves a
+ * case open, the value is the one that ptxas 13.0 gives. */
 #include "front/ptx/parse.h"
 
 enum { P_SHL = '<' | '<' << 8, P_SHR = '>' | '>' << 8, P_LE = '<' | '=' << 8, P_GE = '>' | '=' << 8,
@@ -28,25 +29,29 @@ static void set_truth(lw_constant *v, bool truth) {
     v->value = truth;
 }
 
-/* ---- Operators ------------------------------------------------------------------------------------------------ */
+/* ---- Operators ----------------------------------------------------------------------------------------- */
 
-static bool divide(lw_parser *p, lw_constant *a, const lw_constant *b, bool remainder) {
+static bool divide(lw_parser *p, lw_constant *a, const lw_constant *b) {
     if (!b->value) return fault(p, LW_D_division_by_zero, b->place);
-    if (a->is_unsigned) {
-        a->value = remainder ? a->value % b->value : a->value / b->value;
-        return true;
-    }
-    int64_t x = (int64_t)a->value, y = (int64_t)b->value;
-    if (y == -1) a->value = remainder ? 0 : -a->value; /* INT64_MIN / -1 wraps */
-    else a->value = (uint64_t)(remainder ? x % y : x / y);
+    if (a->is_unsigned) a->value /= b->value;
+    else if (b->value == UINT64_MAX) a->value = -a->value; /* by -1: the least value wraps */
+    else a->value = (uint64_t)((int64_t)a->value / (int64_t)b->value);
     return true;
 }
 
-/* Left: the amount is taken as unsigned; 64 and more shift everything out. */
+/* The remainder is one of unsigned values, whatever the operands are. */
+static bool remain(lw_parser *p, lw_constant *a, const lw_constant *b) {
+    if (!b->value) return fault(p, LW_D_division_by_zero, b->place);
+    a->value %= b->value;
+    a->is_unsigned = true;
+    return true;
+}
+
+/* Only the low six bits of the amount count. */
 static void shift(lw_constant *a, uint64_t amount, bool left) {
+    amount &= 63;
     bool fill = !left && !a->is_unsigned && (int64_t)a->value < 0;
-    if (amount > 63) a->value = fill ? UINT64_MAX : 0;
-    else if (left) a->value <<= amount;
+    if (left) a->value <<= amount;
     else a->value = a->value >> amount | (fill ? ~(UINT64_MAX >> amount) : 0);
 }
 
@@ -77,7 +82,12 @@ static bool apply_float(lw_parser *p, uint32_t op, lw_constant *a, const lw_cons
         if (y == 0) return fault(p, LW_D_division_by_zero, b->place);
         set_double(a, x / y);
         return true;
-    case '<': case '>': case P_LE: case P_GE: case P_EQ: case P_NE: set_truth(a, compare(op, a, b)); return true;
+    case '<':
+    case '>':
+    case P_LE:
+    case P_GE:
+    case P_EQ:
+    case P_NE: set_truth(a, compare(op, a, b)); return true;
     default: return fault(p, LW_D_integer_expected, a->place);
     }
 }
@@ -89,8 +99,8 @@ static bool apply_integer(lw_parser *p, uint32_t op, lw_constant *a, lw_constant
     case '+': a->value += b->value; break;
     case '-': a->value -= b->value; break;
     case '*': a->value *= b->value; break;
-    case '/': return divide(p, a, b, false);
-    case '%': return divide(p, a, b, true);
+    case '/': return divide(p, a, b);
+    case '%': return remain(p, a, b);
     case '&': a->value &= b->value; break;
     case '|': a->value |= b->value; break;
     case '^': a->value ^= b->value; break;
@@ -110,7 +120,7 @@ static bool apply(lw_parser *p, uint32_t op, lw_constant *a, lw_constant *b) {
     return fine;
 }
 
-/* ---- Grammar -------------------------------------------------------------------------------------------------- */
+/* ---- Grammar ------------------------------------------------------------------------------------------- */
 
 /* (.s64) and (.u64) behind the opening parenthesis. */
 static bool parse_cast(lw_parser *p, lw_constant *v) {
@@ -120,7 +130,8 @@ static bool parse_cast(lw_parser *p, lw_constant *v) {
     if (!is_unsigned && !is_signed) return fault(p, LW_D_bad_cast, p->token.place);
     lw_parser_next(p);
     if (!lw_parser_expect(p, ')')) return false;
-    return true && (v->is_unsigned = is_unsigned, true);
+    v->is_unsigned = is_unsigned;
+    return true;
 }
 
 static bool parse_unary(lw_parser *p, lw_constant *v);
@@ -155,7 +166,7 @@ static bool apply_unary(lw_parser *p, uint32_t op, lw_constant *v) {
         return op == '-' || op == '+' || fault(p, LW_D_integer_expected, v->place);
     }
     if (op == '-') v->value = -v->value;
-    else if (op == '~') v->value = ~v->value;
+    else if (op == '~') v->value = ~v->value, v->is_unsigned = true;
     else if (op == '!') set_truth(v, !v->value);
     return true;
 }
@@ -214,9 +225,7 @@ static bool parse_ternary(lw_parser *p, lw_constant *v) {
     if (!parse_ternary(p, &yes) || !lw_parser_expect(p, ':') || !parse_ternary(p, &no)) return false;
     if (!want_integer(p, &yes) || !want_integer(p, &no)) return false;
     lw_place start = v->place;
-    bool is_unsigned = yes.is_unsigned | no.is_unsigned;
     *v = v->value ? yes : no;
-    v->is_unsigned = is_unsigned;
     v->place = lw_parser_since(p, start);
     lw_parser_leave(p);
     return true;

@@ -1,7 +1,7 @@
 /* parse_function.c: entries, functions and their bodies (manual sections 11.2 to 11.4). */
 #include "front/ptx/parse.h"
 
-/* ---- Signatures ------------------------------------------------------------------------------------------------ */
+/* ---- Signatures ---------------------------------------------------------------------------------------- */
 
 typedef LW_LIST(lw_object *) objects;
 
@@ -30,12 +30,14 @@ static bool parse_tuning(lw_parser *p, lw_function *f, bool in_prototype) {
     lw_directive *d = &LW_PUSH(p->arena, f->directives);
     *d = (lw_directive){.name = p->token.name, .place = p->token.place};
     if (!(f->is_entry ? word->for_entry : word->for_func) && !in_prototype)
-        lw_diag_add(p->module->diags, LW_D_directive_kind, d->place, d->name->text, f->is_entry ? ".entry" : ".func");
+        lw_diag_add(p->module->diags, LW_D_directive_kind, d->place, d->name->text,
+                    f->is_entry ? ".entry" : ".func");
     lw_parser_next(p);
     if (!word->most) return true;
     LW_LIST(uint64_t) values = {0};
     do
-        if (!lw_parse_literal(p, "the directive's value", UINT32_MAX, &LW_PUSH(p->arena, values))) return false;
+        if (!lw_parse_literal(p, "the directive's value", UINT32_MAX, &LW_PUSH(p->arena, values)))
+            return false;
     while (values.count < word->most && lw_parser_take(p, ','));
     d->values = values.at;
     d->value_count = values.count;
@@ -59,9 +61,10 @@ static bool parse_tunings(lw_parser *p, lw_function *f, bool in_prototype) {
     }
 }
 
-/* ---- Labelled declarations -------------------------------------------------------------------------------------- */
+/* ---- Labelled declarations ----------------------------------------------------------------------------- */
 
-static lw_object *add_object(lw_parser *p, lw_statement_kind statement, lw_object_kind kind, lw_symbol *name, lw_place place) {
+static lw_object *add_object(lw_parser *p, lw_statement_kind statement, lw_object_kind kind, lw_symbol *name,
+                             lw_place place) {
     lw_object *o = LW_NEW(p->arena, lw_object);
     *o = (lw_object){.kind = kind, .name = name, .place = place, .owner = p->function};
     o->statement = p->body.count;
@@ -79,7 +82,8 @@ static bool parse_prototype(lw_parser *p, lw_symbol *name, lw_place place) {
     f->first = o->function = f;
     lw_parser_next(p);
     if (lw_parser_at(p, '(') && !parse_parameters(p, f, true)) return false;
-    if (p->token.kind != LW_TOKEN_NAME || p->token.name != p->sink) return lw_parser_expected(p, "'_' in place of a function's name");
+    if (p->token.kind != LW_TOKEN_NAME || p->token.name != p->sink)
+        return lw_parser_expected(p, "'_' in place of a function's name");
     lw_parser_next(p);
     if (lw_parser_at(p, '(') && !parse_parameters(p, f, false)) return false;
     return parse_tunings(p, f, true) && lw_parser_semicolon(p);
@@ -94,7 +98,8 @@ static bool parse_targets(lw_parser *p, lw_symbol *name, lw_place place) {
     do {
         lw_operand *target = &LW_PUSH(p->arena, list);
         target->kind = LW_O_NAME;
-        if (!lw_parse_name(p, o->is_branch ? "a label" : "a function", &target->name, &target->place)) return false;
+        if (!lw_parse_name(p, o->is_branch ? "a label" : "a function", &target->name, &target->place))
+            return false;
     } while (lw_parser_take(p, ','));
     o->targets = list.at;
     o->target_count = list.count;
@@ -112,7 +117,7 @@ static bool parse_label(lw_parser *p, lw_symbol *name, lw_place place) {
     return true;
 }
 
-/* ---- Bodies ------------------------------------------------------------------------------------------------------- */
+/* ---- Bodies -------------------------------------------------------------------------------------------- */
 
 static lw_statement *add_statement(lw_parser *p, lw_statement_kind kind, lw_place place) {
     lw_statement *s = &LW_PUSH(p->arena, p->body);
@@ -180,7 +185,9 @@ static bool parse_body_directive(lw_parser *p) {
     case LW_WORD_SPACE: case LW_WORD_ALIGN: return lw_parse_variables(p, LW_LINK_none, LW_IN_BODY);
     case LW_WORD_LOC: return parse_body_loc(p);
     case LW_WORD_PRAGMA: return parse_body_pragma(p);
-    case LW_WORD_PROTOTYPE: case LW_WORD_CALL_TARGETS: case LW_WORD_BRANCH_TARGETS: fault = LW_D_label_missing; break;
+    case LW_WORD_PROTOTYPE:
+    case LW_WORD_CALL_TARGETS:
+    case LW_WORD_BRANCH_TARGETS: fault = LW_D_label_missing; break;
     case LW_WORD_LINKAGE: fault = LW_D_linkage_in_body; break;
     default: break;
     }
@@ -197,10 +204,22 @@ static bool parse_statement(lw_parser *p) {
     return lw_parser_expected(p, "an instruction, a label or a declaration");
 }
 
-/* A function's start inside of a body: some } is missing. */
-static bool at_next_function(const lw_parser *p) {
+static bool is_function_word(const lw_parser *p) {
     const lw_word *word = lw_parser_word(p);
     return word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC);
+}
+
+/* A function's start inside of a body, with or without a linking directive: some } is missing. */
+static bool at_next_function(lw_parser *p) {
+    if (!lw_parser_at_word(p, LW_WORD_LINKAGE)) return is_function_word(p);
+    uint32_t at = p->lexer.at, last = p->last_end;
+    lw_token token = p->token;
+    lw_parser_next(p);
+    bool function = is_function_word(p);
+    p->lexer.at = at;
+    p->last_end = last;
+    p->token = token;
+    return function;
 }
 
 static void report_open(lw_parser *p, lw_place brace) {
@@ -250,7 +269,7 @@ static void parse_body(lw_parser *p) {
     }
 }
 
-/* ---- Functions ---------------------------------------------------------------------------------------------------- */
+/* ---- Functions ----------------------------------------------------------------------------------------- */
 
 /* Everything in front of the body or the semicolon. */
 static bool parse_signature(lw_parser *p, lw_function *f) {
@@ -258,7 +277,8 @@ static bool parse_signature(lw_parser *p, lw_function *f) {
     while (lw_parser_at_word(p, LW_WORD_ATTRIBUTE))
         if (!lw_parse_attribute(p, o)) return false;
     if (!f->is_entry && lw_parser_at(p, '(') && !parse_parameters(p, f, true)) return false;
-    if (p->token.kind == LW_TOKEN_NAME && p->token.name == p->sink) return lw_parser_expected(p, "the function's name");
+    if (p->token.kind == LW_TOKEN_NAME && p->token.name == p->sink)
+        return lw_parser_expected(p, "the function's name");
     if (!lw_parse_name(p, "the function's name", &o->name, &o->place)) return false;
     if (lw_parser_at(p, '(') && !parse_parameters(p, f, false)) return false;
     return parse_tunings(p, f, false);
@@ -266,7 +286,8 @@ static bool parse_signature(lw_parser *p, lw_function *f) {
 
 /* A fault in the signature: its body, if one follows, is still read. */
 static bool skip_to_body(lw_parser *p) {
-    while (!lw_parser_at_end(p) && !lw_parser_at(p, '{') && !lw_parser_at(p, ';') && !at_next_function(p)) lw_parser_next(p);
+    while (!lw_parser_at_end(p) && !lw_parser_at(p, '{') && !lw_parser_at(p, ';') && !at_next_function(p))
+        lw_parser_next(p);
     return !lw_parser_at_end(p);
 }
 

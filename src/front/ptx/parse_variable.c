@@ -1,7 +1,7 @@
 /* parse_variable.c: variable declarations, parameters, initialisers (manual sections 5.4, 5.1.6 and 11). */
 #include "front/ptx/parse.h"
 
-/* ---- Parts of a declaration --------------------------------------------------------------------------------- */
+/* ---- Parts of a declaration ---------------------------------------------------------------------------- */
 
 static bool parse_align(lw_parser *p, lw_object *o) {
     uint64_t value;
@@ -22,7 +22,8 @@ static bool parse_unified(lw_parser *p, lw_object *o) {
     if (!lw_parser_expect(p, '(')) return false;
     if (!lw_parse_literal(p, "an identifier's first half", UINT64_MAX, &o->unified_id[0])) return false;
     if (!lw_parser_expect(p, ',')) return false;
-    return lw_parse_literal(p, "an identifier's second half", UINT64_MAX, &o->unified_id[1]) && lw_parser_expect(p, ')');
+    return lw_parse_literal(p, "an identifier's second half", UINT64_MAX, &o->unified_id[1]) &&
+           lw_parser_expect(p, ')');
 }
 
 bool lw_parse_attribute(lw_parser *p, lw_object *o) {
@@ -77,7 +78,8 @@ static bool parse_dimensions(lw_parser *p, lw_object *o) {
             lw_parser_next(p);
         } else if (!lw_parse_literal(p, "a number of elements", UINT64_MAX, &count)) return false;
         if (!lw_parser_expect(p, ']')) return false;
-        if (count == 0 && o->dimension_count == 0) o->unsized = true; /* the manual: a[0] is an incomplete array too */
+        if (count == 0 && o->dimension_count == 0)
+            o->unsized = true; /* the manual: a[0] is an incomplete array too */
         o->dimensions[o->dimension_count++] = count;
     }
     return true;
@@ -92,7 +94,7 @@ static bool parse_range(lw_parser *p, lw_object *o) {
     return lw_parser_expect(p, '>');
 }
 
-/* ---- Initialisers -------------------------------------------------------------------------------------------- */
+/* ---- Initialisers -------------------------------------------------------------------------------------- */
 
 /* name, name+8, generic(name), generic(name)+8 */
 static bool parse_init_name(lw_parser *p, lw_init *init) {
@@ -172,7 +174,8 @@ static bool parse_fields(lw_parser *p, lw_init *init) {
         lw_init field = {.kind = LW_INIT_LIST, .place = p->token.place, .part_count = 2};
         field.parts = LW_NEW_ARRAY(p->arena, lw_init, 2);
         field.parts[0].kind = LW_INIT_NAME;
-        if (!lw_parse_name(p, "the name of a field", &field.parts[0].name, &field.parts[0].place)) return false;
+        if (!lw_parse_name(p, "the name of a field", &field.parts[0].name, &field.parts[0].place))
+            return false;
         if (!lw_parser_expect(p, '=')) return false;
         if (p->token.kind == LW_TOKEN_NAME) {
             field.parts[1].kind = LW_INIT_NAME;
@@ -203,7 +206,7 @@ static bool parse_value(lw_parser *p, lw_object *o) {
     return true;
 }
 
-/* ---- Declarations --------------------------------------------------------------------------------------------- */
+/* ---- Declarations -------------------------------------------------------------------------------------- */
 
 static void add_variable(lw_parser *p, lw_object *o, lw_scope_kind scope) {
     if (scope == LW_IN_MODULE) {
@@ -267,7 +270,8 @@ bool lw_parse_parameter(lw_parser *p, lw_object **object) {
     if (!parse_traits(p, o)) return false;
     bool space = lw_parser_at_word(p, LW_WORD_SPACE);
     if (space) o->space = (lw_space)lw_parser_word(p)->value;
-    if (o->space != LW_SPACE_param && o->space != LW_SPACE_reg) return lw_parser_expected(p, "'.param' or '.reg'");
+    if (o->space != LW_SPACE_param && o->space != LW_SPACE_reg)
+        return lw_parser_expected(p, "'.param' or '.reg'");
     lw_parser_next(p);
     if (!parse_traits(p, o) || !parse_type(p, o)) return false;
     if (lw_parser_at_word(p, LW_WORD_PTR) && !parse_pointer(p, o)) return false;

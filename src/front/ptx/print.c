@@ -10,8 +10,9 @@ static const char *const space_names[LW_SPACE_count] = {
 };
 
 static const char *const select_names[] = {
-    [LW_SEL_none] = "",  [LW_SEL_x] = ".x",   [LW_SEL_y] = ".y",   [LW_SEL_z] = ".z",   [LW_SEL_w] = ".w",  [LW_SEL_b0] = ".b0",
-    [LW_SEL_b1] = ".b1", [LW_SEL_b2] = ".b2", [LW_SEL_b3] = ".b3", [LW_SEL_h0] = ".h0", [LW_SEL_h1] = ".h1",
+    [LW_SEL_none] = "",  [LW_SEL_x] = ".x",   [LW_SEL_y] = ".y",   [LW_SEL_z] = ".z",
+    [LW_SEL_w] = ".w",   [LW_SEL_b0] = ".b0", [LW_SEL_b1] = ".b1", [LW_SEL_b2] = ".b2",
+    [LW_SEL_b3] = ".b3", [LW_SEL_h0] = ".h0", [LW_SEL_h1] = ".h1",
 };
 
 static void put(lw_text *out, const char *text) { lw_text_puts(out, text); }
@@ -22,7 +23,7 @@ static void indent(lw_text *out, uint32_t depth) {
     for (uint32_t i = 0; i < depth; i++) put(out, "\t");
 }
 
-/* ---- Constants and operands ---------------------------------------------------------------------------------------- */
+/* ---- Constants and operands ---------------------------------------------------------------------------- */
 
 static void put_signed(lw_text *out, int64_t value) {
     char digits[24], *at = digits + sizeof digits;
@@ -74,8 +75,10 @@ static void put_named(lw_text *out, const lw_operand *o) {
 }
 
 void lw_ptx_print_operand(lw_text *out, const lw_operand *o) {
-    static const char *const open[] = {[LW_O_ADDRESS] = "[", [LW_O_VECTOR] = "{", [LW_O_PAIR] = "", [LW_O_LIST] = "("};
-    static const char *const close[] = {[LW_O_ADDRESS] = "]", [LW_O_VECTOR] = "}", [LW_O_PAIR] = "", [LW_O_LIST] = ")"};
+    static const char *const open[] = {
+        [LW_O_ADDRESS] = "[", [LW_O_VECTOR] = "{", [LW_O_PAIR] = "", [LW_O_LIST] = "("};
+    static const char *const close[] = {
+        [LW_O_ADDRESS] = "]", [LW_O_VECTOR] = "}", [LW_O_PAIR] = "", [LW_O_LIST] = ")"};
     switch (o->kind) {
     case LW_O_NAME: put_named(out, o); break;
     case LW_O_INT: put_integer(out, o->value, o->is_unsigned); break;
@@ -103,7 +106,7 @@ void lw_ptx_print_instruction(lw_text *out, const lw_instruction *in) {
     put(out, ";");
 }
 
-/* ---- Declarations ----------------------------------------------------------------------------------------------------- */
+/* ---- Declarations -------------------------------------------------------------------------------------- */
 
 static void put_init(lw_text *out, const lw_init *init, size_t *line_start);
 
@@ -169,7 +172,8 @@ static void put_attributes(lw_text *out, const lw_object *o) {
     if (o->managed) put(out, ".managed");
     if (o->managed && o->unified) put(out, ", ");
     if (o->unified)
-        lw_text_printf(out, ".unified(%llu, %llu)", (unsigned long long)o->unified_id[0], (unsigned long long)o->unified_id[1]);
+        lw_text_printf(out, ".unified(%llu, %llu)", (unsigned long long)o->unified_id[0],
+                       (unsigned long long)o->unified_id[1]);
     put(out, ")");
 }
 
@@ -209,7 +213,7 @@ static void put_variable(lw_text *out, const lw_object *o) {
     put(out, ";\n");
 }
 
-/* ---- Functions --------------------------------------------------------------------------------------------------------- */
+/* ---- Functions ----------------------------------------------------------------------------------------- */
 
 static void put_parameters(lw_text *out, lw_object **at, uint32_t count, bool lines) {
     put(out, "(");
@@ -258,8 +262,8 @@ static void put_targets(lw_text *out, const lw_object *o) {
 }
 
 static void put_loc(lw_text *out, const lw_statement *s) {
-    lw_text_printf(out, ".loc %u %u %u%s%s\n", s->loc.file, s->loc.line, s->loc.column, s->loc.rest ? ", " : "",
-                   s->loc.rest ? s->loc.rest : "");
+    lw_text_printf(out, ".loc %u %u %u%s%s\n", s->loc.file, s->loc.line, s->loc.column,
+                   s->loc.rest ? ", " : "", s->loc.rest ? s->loc.rest : "");
 }
 
 static void put_statement(lw_text *out, const lw_statement *s, uint32_t *depth) {
@@ -313,23 +317,27 @@ static void put_function(lw_text *out, const lw_function *f) {
     put(out, "}\n");
 }
 
-/* ---- The module --------------------------------------------------------------------------------------------------------- */
+/* ---- The module ---------------------------------------------------------------------------------------- */
 
 static void put_item(lw_text *out, const lw_item *item) {
     switch (item->kind) {
     case LW_ITEM_VARIABLE: put_variable(out, item->object); break;
     case LW_ITEM_FUNCTION: put_function(out, item->function); break;
     case LW_ITEM_ALIAS:
-        lw_text_printf(out, ".alias %s, %s;\n", item->object->name->text, item->object->targets[0].name->text);
+        lw_text_printf(out, ".alias %s, %s;\n", item->object->name->text,
+                       item->object->targets[0].name->text);
         break;
     case LW_ITEM_PRAGMA: lw_text_printf(out, ".pragma %s;\n", item->text); break;
-    case LW_ITEM_DIRECTIVE: case LW_ITEM_SECTION: case LW_ITEM_FILE: lw_text_printf(out, "%s\n", item->text); break;
+    case LW_ITEM_DIRECTIVE:
+    case LW_ITEM_SECTION:
+    case LW_ITEM_FILE: lw_text_printf(out, "%s\n", item->text); break;
     }
 }
 
 void lw_ptx_print(lw_text *out, const lw_module_ptx *m) {
     lw_text_printf(out, ".version %u.%u\n.target ", m->version / 10, m->version % 10);
-    for (uint32_t i = 0; i < m->target_count; i++) lw_text_printf(out, "%s%s", i ? ", " : "", m->targets[i]->text);
+    for (uint32_t i = 0; i < m->target_count; i++)
+        lw_text_printf(out, "%s%s", i ? ", " : "", m->targets[i]->text);
     put(out, "\n");
     if (m->address_size_written) lw_text_printf(out, ".address_size %u\n", m->address_size);
     lw_item_kind last = LW_ITEM_FUNCTION;

@@ -75,16 +75,16 @@ typedef enum lw_select { /* the part of an operand that a selector names */
 typedef struct lw_operand {
     lw_operand_kind kind : 8;
     lw_select select : 8;
-    bool negated;     /* !p, or -reg in front of a name */
+    bool negated;     /* !p */
     bool single, is_unsigned;
     bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
+    uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
     lw_place place;
     lw_symbol *name;
     uint64_t value;   /* INT, FLOAT */
     int64_t offset;   /* NAME, ADDRESS */
     struct lw_object *object; /* resolved: what the name stands for; NULL for a special register (then `special`) */
     uint32_t index;   /* resolved: number within a register range (%r<10>), else 0 */
-    uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
     uint32_t part_count;
     struct lw_operand *parts;
 } lw_operand;

@@ -2,7 +2,7 @@
  * are known in the whole of their scope. */
 #include "front/ptx/resolve.h"
 
-/* ---- Operands ------------------------------------------------------------------------------------------------- */
+/* ---- Operands ------------------------------------------------------------------------------------------ */
 
 static void resolve_operands(lw_resolver *r, lw_operand *at, uint32_t count);
 
@@ -12,14 +12,18 @@ static void resolve_index(lw_resolver *r, lw_operand *o, bool is_mov) {
     o->indexed = false;
     if (v->kind != LW_OBJ_VARIABLE || v->space == LW_SPACE_reg || !v->dimension_count) {
         lw_diag_add(r->diags, LW_D_bad_index, o->place, o->name->text);
+        o->offset = 0;
         return;
     }
     int64_t step = lw_types[v->type].bits / 8 * v->vector;
     bool over = false;
-    for (uint32_t i = 1; i < v->dimension_count; i++) over |= __builtin_mul_overflow(step, v->dimensions[i], &step);
-    if (over || __builtin_mul_overflow(o->offset, step, &o->offset)) lw_diag_add(r->diags, LW_D_too_large, o->place, o->name->text);
+    for (uint32_t i = 1; i < v->dimension_count; i++)
+        over |= __builtin_mul_overflow(step, v->dimensions[i], &step);
+    if (over || __builtin_mul_overflow(o->offset, step, &o->offset))
+        lw_diag_add(r->diags, LW_D_too_large, o->place, o->name->text);
     if (is_mov) return;
-    lw_operand *base = lw_arena_copy(r->arena, o, sizeof *o); /* elsewhere it stands for the element, not for its address */
+    lw_operand *base =
+        lw_arena_copy(r->arena, o, sizeof *o); /* elsewhere it stands for the element, not for its address */
     base->offset = 0;
     *o = (lw_operand){.kind = LW_O_ADDRESS, .place = o->place, .offset = o->offset, .part_count = 1, .parts = base};
 }
@@ -56,7 +60,7 @@ static void resolve_instruction(lw_resolver *r, lw_instruction *in) {
     if (LW_UNLIKELY(indexed)) resolve_indexes(r, in);
 }
 
-/* ---- Declarations of a body ------------------------------------------------------------------------------------- */
+/* ---- Declarations of a body ---------------------------------------------------------------------------- */
 
 /* Each register of the declaration, and each element of a vector, has a number of its own. */
 static void number_variable(lw_resolver *r, lw_object *o) {
@@ -79,19 +83,23 @@ static void resolve_variable(lw_resolver *r, lw_object *o) {
 }
 
 static void resolve_targets(lw_resolver *r, lw_object *o) {
-    for (lw_operand *t = o->targets; t < o->targets + o->target_count; t++) {
+    for (uint32_t i = 0; i < o->target_count; i++) {
+        lw_operand *t = &o->targets[i];
         resolve_name(r, t);
         if (!t->object) {
-            if (t->special) lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place, t->name->text);
+            if (t->special)
+                lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place,
+                            t->name->text);
             continue;
         }
         lw_object_kind want = o->is_branch ? LW_OBJ_LABEL : LW_OBJ_FUNCTION;
         if (t->object->kind != want)
-            lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place, t->name->text);
+            lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place,
+                        t->name->text);
     }
 }
 
-/* ---- Labels ------------------------------------------------------------------------------------------------------ */
+/* ---- Labels -------------------------------------------------------------------------------------------- */
 
 /* The labels of a function by scope: those of scope s are at[start[s]] … at[start[s + 1] - 1]. */
 typedef struct labels {
@@ -100,10 +108,12 @@ typedef struct labels {
 } labels;
 
 static labels sort_labels(lw_resolver *r, const lw_function *f, uint32_t scopes) {
-    labels sorted = {LW_NEW_ARRAY(r->arena, lw_object *, f->labels.count), LW_NEW_ARRAY(r->arena, uint32_t, scopes + 2)};
+    labels sorted = {LW_NEW_ARRAY(r->arena, lw_object *, f->labels.count),
+                     LW_NEW_ARRAY(r->arena, uint32_t, scopes + 2)};
     for (uint32_t i = 0; i < f->labels.count; i++) sorted.start[f->labels.at[i]->scope + 2]++;
     for (uint32_t s = 2; s < scopes + 2; s++) sorted.start[s] += sorted.start[s - 1];
-    for (uint32_t i = 0; i < f->labels.count; i++) sorted.at[sorted.start[f->labels.at[i]->scope + 1]++] = f->labels.at[i];
+    for (uint32_t i = 0; i < f->labels.count; i++)
+        sorted.at[sorted.start[f->labels.at[i]->scope + 1]++] = f->labels.at[i];
     return sorted;
 }
 
@@ -117,14 +127,24 @@ static void declare_labels(lw_resolver *r, const labels *l, uint32_t scope) {
     for (uint32_t i = l->start[scope]; i < l->start[scope + 1]; i++) lw_binding_declare(r, l->at[i]);
 }
 
-/* ---- Bodies ------------------------------------------------------------------------------------------------------- */
+/* ---- Bodies -------------------------------------------------------------------------------------------- */
 
 static void resolve_statement(lw_resolver *r, lw_statement *s, const labels *l, uint32_t *scope) {
     switch (s->kind) {
     case LW_S_INSTRUCTION: resolve_instruction(r, s->instruction); break;
     case LW_S_VARIABLE: resolve_variable(r, s->object); break;
-    case LW_S_TARGETS: resolve_targets(r, s->object); break;
-    case LW_S_PROTOTYPE: lw_signature_settle(r, s->object->function, true); break;
+    case LW_S_TARGETS:
+        lw_gate_check(r, s->object->is_branch ? LW_GATE_branchtargets : LW_GATE_calltargets, s->place);
+        resolve_targets(r, s->object);
+        break;
+    case LW_S_PROTOTYPE:
+        lw_gate_check(r, LW_GATE_callprototype, s->place);
+        lw_signature_settle(r, s->object->function, true);
+        break;
+    case LW_S_PRAGMA: lw_gate_check(r, LW_GATE_pragma, s->place); break;
+    case LW_S_LOC:
+        if (s->loc.rest) lw_gate_check(r, LW_GATE_inlined_at, s->place);
+        break;
     case LW_S_OPEN:
         lw_scope_open(r);
         declare_labels(r, l, ++*scope);
@@ -159,7 +179,7 @@ static void resolve_body(lw_resolver *r, lw_function *f) {
     r->function = NULL;
 }
 
-/* ---- The module ---------------------------------------------------------------------------------------------------- */
+/* ---- The module ---------------------------------------------------------------------------------------- */
 
 /* From here on the name stands for the whole of its declarations. */
 static void declare_whole(lw_resolver *r, lw_object *o) {
@@ -185,6 +205,8 @@ static void resolve_item(lw_resolver *r, lw_item *item) {
         if (item->function->has_body) resolve_body(r, item->function);
         break;
     case LW_ITEM_ALIAS: lw_alias_settle(r, item->object); break;
+    case LW_ITEM_SECTION: lw_gate_check(r, LW_GATE_section, item->place); break;
+    case LW_ITEM_PRAGMA: lw_gate_check(r, LW_GATE_pragma, item->place); break;
     default: break;
     }
 }
@@ -194,5 +216,6 @@ void lw_ptx_resolve(lw_module_ptx *module) {
     *r = (lw_resolver){.module = module, .arena = module->arena, .diags = module->diags};
     lw_scope_open(r);
     lw_module_merge(r);
+    if (module->address_size_written) lw_gate_check(r, LW_GATE_address_size, module->target_place);
     for (uint32_t i = 0; i < module->items.count; i++) resolve_item(r, &module->items.at[i]);
 }

@@ -45,7 +45,7 @@ typedef struct lw_resolver {
     uint32_t variables;            /* numbers given to the function's variables in memory */
 } lw_resolver;
 
-/* ---- resolve_scope.c ---------------------------------------------------------------------------------------- */
+/* ---- resolve_scope.c ----------------------------------------------------------------------------------- */
 
 lw_binding *lw_binding_of(lw_resolver *r, lw_symbol *symbol);
 lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index); /* NULL where nothing is declared */
@@ -57,14 +57,25 @@ void lw_scope_close(lw_resolver *r);
 void lw_report_duplicate(lw_resolver *r, const lw_object *second, const lw_object *first);
 void lw_report_undeclared(lw_resolver *r, lw_symbol *symbol, lw_place place);
 
-/* ---- resolve_variable.c -------------------------------------------------------------------------------------- */
+/* ---- resolve_gate.c ------------------------------------------------------------------------------------------ */
+
+typedef enum lw_gate_id {
+#define DIRECTIVE(name, shown, isa, sm) LW_GATE_##name,
+#include "ptx/directives.def"
+} lw_gate_id;
+
+void lw_gate_check(lw_resolver *r, lw_gate_id id, lw_place place);
+void lw_gate_directive(lw_resolver *r, const lw_directive *directive);
+
+/* ---- resolve_variable.c -------------------------------------------------------------------------------- */
 
 /* Size, alignment and every rule of a declaration but those of its name. */
 void lw_variable_settle(lw_resolver *r, lw_object *variable);
 void lw_parameter_settle(lw_resolver *r, lw_object *parameter, const lw_function *function, bool in_prototype);
+void lw_linkage_gate(lw_resolver *r, const lw_object *object);
 void lw_variable_init(lw_resolver *r, lw_object *variable); /* its initial value */
 
-/* ---- resolve_module.c ---------------------------------------------------------------------------------------- */
+/* ---- resolve_module.c ---------------------------------------------------------------------------------- */
 
 /* Brings together the declarations of each name of the module. */
 void lw_module_merge(lw_resolver *r);

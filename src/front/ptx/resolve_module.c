@@ -3,7 +3,7 @@
 
 enum { SMALL_PARAMETERS = 4352, LARGE_PARAMETERS = 32764 };
 
-/* ---- Functions -------------------------------------------------------------------------------------------------- */
+/* ---- Functions ----------------------------------------------------------------------------------------- */
 
 static bool same_dimensions(const lw_object *a, const lw_object *b) {
     if (a->dimension_count != b->dimension_count) return false;
@@ -17,7 +17,9 @@ static bool same_parameters(lw_object **a, uint32_t a_count, lw_object **b, uint
     for (uint32_t i = 0; i < a_count; i++) {
         bool same = a[i]->space == b[i]->space && a[i]->type == b[i]->type && a[i]->vector == b[i]->vector;
         if (!same || !same_dimensions(a[i], b[i])) return false;
-        if (a[i]->space == LW_SPACE_param && a[i]->align_written && b[i]->align_written && a[i]->align != b[i]->align) return false;
+        if (a[i]->space == LW_SPACE_param && a[i]->align_written && b[i]->align_written &&
+            a[i]->align != b[i]->align)
+            return false;
     }
     return true;
 }
@@ -30,7 +32,8 @@ static const lw_directive *find_directive(const lw_function *f, const char *name
 
 static bool same_signature(const lw_function *a, const lw_function *b) {
     bool same_end = !find_directive(a, "noreturn") == !find_directive(b, "noreturn");
-    return a->is_entry == b->is_entry && same_end && same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
+    return a->is_entry == b->is_entry && same_end &&
+           same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
            same_parameters(a->params, a->param_count, b->params, b->param_count);
 }
 
@@ -58,13 +61,15 @@ static void merge_function(lw_resolver *r, lw_function *f) {
     f->first = known->first;
     if (!same_signature(f, f->first)) differs(r, LW_D_signature, o, f->first->object);
     else if (f->has_body && known->has_body) differs(r, LW_D_redefined, o, b->whole);
-    else if (f->has_body && f->first->object->linkage == LW_LINK_extern) differs(r, LW_D_extern_function, o, f->first->object);
+    else if (f->has_body && f->first->object->linkage == LW_LINK_extern)
+        differs(r, LW_D_extern_function, o, f->first->object);
     else if (known->has_body) differs(r, LW_D_late_declaration, o, b->whole);
-    else if (o->linkage && o->linkage != f->first->object->linkage) differs(r, LW_D_linkage_differs, o, f->first->object);
+    else if (o->linkage && o->linkage != f->first->object->linkage)
+        differs(r, LW_D_linkage_differs, o, f->first->object);
     if (f->has_body && !known->has_body) b->whole = o;
 }
 
-/* ---- Variables ------------------------------------------------------------------------------------------------------ */
+/* ---- Variables ----------------------------------------------------------------------------------------- */
 
 /* An external array may leave its first dimension to the definition. */
 static bool same_variable(const lw_object *a, const lw_object *b) {
@@ -101,7 +106,8 @@ void lw_module_merge(lw_resolver *r) {
         lw_object *o = item->kind == LW_ITEM_FUNCTION ? item->function->object : item->object;
         if (item->kind != LW_ITEM_FUNCTION && item->kind != LW_ITEM_VARIABLE) continue;
         lw_object *whole = lw_binding_of(r, o->name)->whole;
-        bool first = !whole->listed; /* where a name is declared twice, its place is that of its first declaration */
+        bool first =
+            !whole->listed; /* where a name is declared twice, its place is that of its first declaration */
         whole->listed = true;
         if (o->kind == LW_OBJ_FUNCTION && whole->kind == LW_OBJ_FUNCTION) o->function = whole->function;
         if (!first) continue;
@@ -115,7 +121,7 @@ void lw_module_merge(lw_resolver *r) {
     }
 }
 
-/* ---- Signatures ------------------------------------------------------------------------------------------------------ */
+/* ---- Signatures ---------------------------------------------------------------------------------------- */
 
 static void check_parameter_size(lw_resolver *r, const lw_function *f) {
     const lw_module_ptx *m = r->module;
@@ -123,17 +129,20 @@ static void check_parameter_size(lw_resolver *r, const lw_function *f) {
     uint64_t size = 0;
     for (uint32_t i = 0; i < f->param_count; i++) {
         const lw_object *o = f->params[i];
-        if (!o->align || o->size > most) return (void)(o->align && lw_diag_add(r->diags, LW_D_parameters_large, o->place,
-                                                       f->object->name->text, (unsigned long long)o->size, most));
+        if (!o->align || o->size > most)
+            return (void)(o->align && lw_diag_add(r->diags, LW_D_parameters_large, o->place,
+                                                  f->object->name->text, (unsigned long long)o->size, most));
         size = ((size + o->align - 1) & ~(uint64_t)(o->align - 1)) + o->size;
         if (size > most)
-            return (void)lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text, (unsigned long long)size, most);
+            return (void)lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text,
+                                     (unsigned long long)size, most);
     }
 }
 
 static void check_directives(lw_resolver *r, const lw_function *f) {
     for (uint32_t i = 0; i < f->directives.count; i++) {
         const lw_directive *d = &f->directives.at[i];
+        lw_gate_directive(r, d);
         bool positive = strncmp(d->name->text, "abi_", 4);
         for (uint32_t k = 0; positive && k < d->value_count; k++)
             if (!d->values[k]) lw_diag_add(r->diags, LW_D_tuning_zero, d->place, d->name->text);
@@ -142,8 +151,10 @@ static void check_directives(lw_resolver *r, const lw_function *f) {
     }
     const lw_directive *most = find_directive(f, "maxntid"), *exact = find_directive(f, "reqntid");
     if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, "reqntid", "maxntid");
+    const lw_directive *rank = find_directive(f, "maxclusterrank"), *shape = find_directive(f, "reqnctapercluster");
+    if (rank && shape) lw_diag_add(r->diags, LW_D_tuning_conflict, shape->place, "reqnctapercluster", "maxclusterrank");
     const lw_directive *blocks = find_directive(f, "blocksareclusters");
-    if (blocks && (!exact || !find_directive(f, "reqnctapercluster")))
+    if (blocks && (!exact || !shape))
         lw_diag_add(r->diags, LW_D_tuning_needs, blocks->place, blocks->name->text);
 }
 
@@ -158,19 +169,22 @@ static void check_results(lw_resolver *r, const lw_function *f) {
 void lw_signature_settle(lw_resolver *r, lw_function *f, bool in_prototype) {
     for (uint32_t i = 0; i < f->return_count; i++) lw_parameter_settle(r, f->returns[i], f, in_prototype);
     for (uint32_t i = 0; i < f->param_count; i++) lw_parameter_settle(r, f->params[i], f, in_prototype);
+    lw_linkage_gate(r, f->object);
     check_results(r, f);
     if (f->is_entry) check_parameter_size(r, f);
     check_directives(r, f);
 }
 
-/* ---- Aliases ---------------------------------------------------------------------------------------------------------- */
+/* ---- Aliases ------------------------------------------------------------------------------------------- */
 
 /* Whoever calls the alias calls the function that it stands for. */
 void lw_alias_settle(lw_resolver *r, lw_object *alias) {
+    lw_gate_check(r, LW_GATE_alias, alias->place);
     lw_operand *target = alias->targets;
     lw_object *name = lw_binding_of(r, alias->name)->object;
     target->object = lw_binding_of(r, target->name)->object;
-    lw_function *f = target->object && target->object->kind == LW_OBJ_FUNCTION ? target->object->function : NULL;
+    lw_function *f =
+        target->object && target->object->kind == LW_OBJ_FUNCTION ? target->object->function : NULL;
     if (!f || !f->has_body) {
         lw_diag_add(r->diags, LW_D_alias_target, target->place, target->name->text);
         return;

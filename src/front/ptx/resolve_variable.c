@@ -19,7 +19,15 @@ static bool is_instruction_type(lw_type type) {
     return lw_types[type].kind == 'X' && !is_opaque(type) && type != LW_T_f16x2;
 }
 
-/* ---- Sizes ------------------------------------------------------------------------------------------------------ */
+/* What variables and functions have in common. */
+void lw_linkage_gate(lw_resolver *r, const lw_object *o) {
+    if (o->linkage == LW_LINK_weak) lw_gate_check(r, LW_GATE_weak, o->place);
+    if (o->linkage == LW_LINK_common) lw_gate_check(r, LW_GATE_common, o->place);
+    if (o->managed) lw_gate_check(r, LW_GATE_managed, o->place);
+    if (o->unified) lw_gate_check(r, LW_GATE_unified, o->place);
+}
+
+/* ---- Sizes --------------------------------------------------------------------------------------------- */
 
 static uint64_t element_size(const lw_object *o) { return (uint64_t)lw_types[o->type].bits / 8 * o->vector; }
 
@@ -56,15 +64,28 @@ static void settle_align(lw_object *o) {
     if (!o->align) o->align = natural ? natural : 1;
 }
 
-/* ---- Rules -------------------------------------------------------------------------------------------------------- */
+/* ---- Rules --------------------------------------------------------------------------------------------- */
 
-static void fault(lw_resolver *r, lw_diag_id id, const lw_object *o) { lw_diag_add(r->diags, id, o->place, o->name->text); }
+static void fault(lw_resolver *r, lw_diag_id id, const lw_object *o) {
+    lw_diag_add(r->diags, id, o->place, o->name->text);
+}
+
+static void check_gates(lw_resolver *r, const lw_object *o) {
+    if (o->type == LW_T_f16x2) lw_gate_check(r, LW_GATE_f16x2, o->place);
+    if (o->type == LW_T_b128) lw_gate_check(r, LW_GATE_b128, o->place);
+    if (is_opaque(o->type)) lw_gate_check(r, LW_GATE_opaque, o->place);
+    if (o->is_pointer) lw_gate_check(r, LW_GATE_ptr, o->place);
+    lw_linkage_gate(r, o);
+}
 
 static void check_type(lw_resolver *r, const lw_object *o) {
-    if (is_instruction_type(o->type)) lw_diag_add(r->diags, LW_D_instruction_type, o->place, lw_types[o->type].name);
+    check_gates(r, o);
+    if (is_instruction_type(o->type))
+        lw_diag_add(r->diags, LW_D_instruction_type, o->place, lw_types[o->type].name);
     if (o->type == LW_T_pred && o->space != LW_SPACE_reg) fault(r, LW_D_pred_space, o);
     if (element_size(o) > 16) fault(r, LW_D_vector_width, o);
-    if (o->vector > 1 && (o->type == LW_T_pred || is_opaque(o->type))) lw_diag_add(r->diags, LW_D_vector_type, o->place, lw_types[o->type].name);
+    if (o->vector > 1 && (o->type == LW_T_pred || is_opaque(o->type)))
+        lw_diag_add(r->diags, LW_D_vector_type, o->place, lw_types[o->type].name);
     if (o->space == LW_SPACE_reg && o->dimension_count) fault(r, LW_D_register_array, o);
     if (o->is_range && o->space != LW_SPACE_reg) fault(r, LW_D_range_space, o);
 }
@@ -73,11 +94,14 @@ static void check_space(lw_resolver *r, const lw_object *o) {
     const char *space = space_names[o->space];
     if (o->space == LW_SPACE_sreg) lw_diag_add(r->diags, LW_D_space_in_body, o->place, space);
     else if (o->space == LW_SPACE_tex) fault(r, LW_D_tex_space, o);
-    else if (!o->owner && (o->space == LW_SPACE_reg || o->space == LW_SPACE_local || o->space == LW_SPACE_param))
+    else if (!o->owner &&
+             (o->space == LW_SPACE_reg || o->space == LW_SPACE_local || o->space == LW_SPACE_param))
         lw_diag_add(r->diags, LW_D_space_at_module, o->place, space);
     if (o->linkage == LW_LINK_common && o->space != LW_SPACE_global) fault(r, LW_D_common_space, o);
-    if (o->managed && o->space != LW_SPACE_global) lw_diag_add(r->diags, LW_D_managed_space, o->place, "managed");
-    if (o->unified && o->space != LW_SPACE_global) lw_diag_add(r->diags, LW_D_managed_space, o->place, "unified");
+    if (o->managed && o->space != LW_SPACE_global)
+        lw_diag_add(r->diags, LW_D_managed_space, o->place, "managed");
+    if (o->unified && o->space != LW_SPACE_global)
+        lw_diag_add(r->diags, LW_D_managed_space, o->place, "unified");
 }
 
 static bool independent_textures(const lw_module_ptx *m) {
@@ -90,7 +114,8 @@ static void check_opaque(lw_resolver *r, const lw_object *o) {
     if (!is_opaque(o->type)) return;
     bool kernel_parameter = o->is_param && o->owner && o->owner->is_entry;
     bool global = !o->owner && o->space == LW_SPACE_global;
-    if (!kernel_parameter && !global) lw_diag_add(r->diags, LW_D_opaque_place, o->place, lw_types[o->type].name);
+    if (!kernel_parameter && !global)
+        lw_diag_add(r->diags, LW_D_opaque_place, o->place, lw_types[o->type].name);
     else if (o->type == LW_T_samplerref && !independent_textures(r->module)) fault(r, LW_D_sampler_mode, o);
 }
 
@@ -111,13 +136,14 @@ void lw_parameter_settle(lw_resolver *r, lw_object *o, const lw_function *f, boo
     settle_align(o);
     bool last = !o->is_return && f->param_count && f->params[f->param_count - 1] == o && !f->is_entry;
     if (o->unsized && !last) fault(r, LW_D_parameter_open, o);
+    else if (o->unsized) lw_gate_check(r, LW_GATE_open_parameter, o->place);
     if (f->is_entry && o->space != LW_SPACE_param) fault(r, LW_D_parameter_space, o);
     if (o->vector > 1 && o->space == LW_SPACE_param) fault(r, LW_D_parameter_vector, o);
     if (o->is_pointer && !f->is_entry) fault(r, LW_D_pointer_place, o);
     if (!in_prototype && o->name->size == 1 && o->name->text[0] == '_') fault(r, LW_D_parameter_sink, o);
 }
 
-/* ---- Initial values -------------------------------------------------------------------------------------------------- */
+/* ---- Initial values ------------------------------------------------------------------------------------ */
 
 static void init_fault(lw_resolver *r, lw_diag_id id, const lw_init *init, const char *text) {
     lw_diag_add(r->diags, id, init->place, text);
@@ -127,7 +153,8 @@ static void check_value(lw_resolver *r, const lw_object *o, const lw_init *init)
     const lw_type_info *type = &lw_types[o->type];
     if (type->kind == 'F' && type->bits == 16) init_fault(r, LW_D_init_half, init, type->name);
     else if (type->kind == 'F' && !init->is_float) init_fault(r, LW_D_init_float, init, type->name);
-    else if ((type->kind == 'U' || type->kind == 'S') && init->is_float) init_fault(r, LW_D_init_integer, init, type->name);
+    else if ((type->kind == 'U' || type->kind == 'S') && init->is_float)
+        init_fault(r, LW_D_init_integer, init, type->name);
     else if (type->kind == 'X') init_fault(r, LW_D_init_half, init, type->name);
 }
 
@@ -145,10 +172,13 @@ static void check_address(lw_resolver *r, const lw_object *o, lw_init *init) {
         lw_report_undeclared(r, init->name, init->place);
         return;
     }
-    bool variable = to->kind == LW_OBJ_VARIABLE && (to->space == LW_SPACE_global || to->space == LW_SPACE_const);
+    bool variable =
+        to->kind == LW_OBJ_VARIABLE && (to->space == LW_SPACE_global || to->space == LW_SPACE_const);
     bool function = to->kind == LW_OBJ_FUNCTION && !init->generic && !init->offset;
     if (!variable && !function) init_fault(r, LW_D_init_address, init, init->name->text);
     else if (!holds_address(o, init)) init_fault(r, LW_D_init_type, init, lw_types[o->type].name);
+    lw_gate_check(r, init->value ? LW_GATE_mask : init->generic ? LW_GATE_generic : function ? LW_GATE_function_value
+                                                                                     : LW_GATE_address, init->place);
 }
 
 static void check_level(lw_resolver *r, const lw_object *o, lw_init *init, uint32_t level);

@@ -75,10 +75,10 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
     return true;
 }
 
-void lw_address_hosts(lw_gang *gang, const lw_op *op, uint32_t element) {
+void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses, uint32_t element) {
     lw_memory_form form = lw_memory_unpack(op->c);
     LW_FOR_LANES(lane, gang->mask) {
-        uint64_t address = lw_address_of(gang, op, lane) + ((uint64_t)element << form.size);
+        uint64_t address = addresses[lane] + ((uint64_t)element << form.size);
         lw_trap_kind fault;
         gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, &fault);
     }

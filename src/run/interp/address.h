@@ -10,6 +10,12 @@
 /* For functions that touch guest memory: the guest may race with itself, which is its own affair. */
 #define LW_RACY __attribute__((no_sanitize("thread")))
 
+/* What a lane that acquires sees after this, and what a lane that releases did before it: for accesses that carry an order. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wtsan" /* gcc's thread sanitizer does not see fences; ours order guest memory only */
+#endif
+static inline void lw_memory_order(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
+
 /* Inlined whatever the compiler thinks of it: parameters that are constants at the call choose the code. */
 #define LW_INLINE static inline __attribute__((always_inline))
 
@@ -32,7 +38,8 @@ char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint
 /* Whether every active lane may make this access. Traps the first lane that may not. */
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access);
 
-/* After a check that passed: gang->address[lane] becomes the host place of element `element` for all active lanes. */
-void lw_address_hosts(lw_gang *gang, const lw_op *op, uint32_t element);
+/* After a check that passed: gang->address[lane] becomes the host place of element `element` of the access at addresses[lane],
+ * for all active lanes. */
+void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses, uint32_t element);
 
 #endif

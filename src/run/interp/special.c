@@ -7,11 +7,10 @@
 
 /* ---- Special registers: one function for each row of isa/ptx/special.def ------------------------------------- */
 
-/* EACH: lanes differ. SAME: a whole gang sees one value. The table may lack a register for which there is a function here, not
- * the other way round. */
-#define SPECIAL_VALUE(name, differs)                                                                            \
-    enum { lanes_differ_##name = (differs) };                                                                   \
-    __attribute__((unused)) static uint64_t value_##name(const lw_gang *gang, uint32_t component, uint32_t lane)
+/* EACH: lanes differ. SAME: a whole gang sees one value. */
+#define SPECIAL_VALUE(name, differs)          \
+    enum { lanes_differ_##name = (differs) }; \
+    static uint64_t value_##name(const lw_gang *gang, uint32_t component, uint32_t lane)
 #define EACH(name, value) SPECIAL_VALUE(name, 1) { (void)gang, (void)component, (void)lane; return (value); }
 #define SAME(name, value) SPECIAL_VALUE(name, 0) { (void)gang, (void)component, (void)lane; return (value); }
 

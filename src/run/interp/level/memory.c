@@ -18,23 +18,40 @@
 typedef uint32_t chunk32 __attribute__((vector_size(CHUNK)));
 typedef uint64_t chunk64 __attribute__((vector_size(CHUNK)));
 /* The same at places aligned to an element only. */
+typedef uint16_t loose16 __attribute__((vector_size(CHUNK), aligned(2), may_alias));
 typedef uint32_t loose32 __attribute__((vector_size(CHUNK), aligned(4), may_alias));
 typedef uint64_t loose64 __attribute__((vector_size(CHUNK), aligned(8), may_alias));
-typedef uint8_t loose8 __attribute__((vector_size(CHUNK), aligned(1), may_alias));
-enum { IN_32 = CHUNK / 4, IN_64 = CHUNK / 8 };
+enum { IN_16 = CHUNK / 2, IN_32 = CHUNK / 4, IN_64 = CHUNK / 8 };
+
+static const uint32_t count_32[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const uint64_t count_64[8] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const uint32_t bit_32[16] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
+static const uint64_t bit_64[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+LW_INLINE bool is_zero(chunk64 x) {
+#if LW_LEVEL_NUMBER >= 4
+    return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) == 0;
+#elif LW_LEVEL_NUMBER == 3
+    return _mm256_testz_si256((__m256i)x, (__m256i)x);
+#else
+    return (x[0] | x[1]) == 0;
+#endif
+}
 
 /* ---- Which lanes ---------------------------------------------------------------------------------------- */
 
 typedef enum lw_pattern {
     LW_UNIFORM, /* all lanes at one address */
-    LW_UNIT,    /* neighbours, in lane order; only where the lanes are a run */
+    LW_UNIT,    /* neighbours, in lane order: moved many at once */
+    LW_STEP,    /* `step` bytes from lane to lane: moved one by one */
     LW_EACH,    /* gang->address says */
 } lw_pattern;
 
 typedef struct lw_reach {
     lw_pattern pattern;
     bool run;              /* the active lanes are exactly first … first + count - 1 */
-    uint32_t first, count; /* otherwise they lie in between */
+    uint32_t first, count; /* otherwise they lie in between; the first and the last are active in any case */
+    uint32_t step;
     uint64_t at;           /* address of the first one */
     uintptr_t host;        /* to be added to addresses */
 } lw_reach;
@@ -66,28 +83,50 @@ LW_INLINE void find_lanes(const lw_gang *gang, lw_reach *reach) {
 /* Whether r[i] == r[0] + i * step for all i. */
 #define DEFINE_IS_LINEAR(bits)                                                                      \
     LW_INLINE bool is_linear_##bits(const uint##bits##_t *r, uint32_t count, uint##bits##_t step) { \
-        chunk##bits want = {0}, differs = {0};                                                      \
-        for (uint32_t k = 0; k < IN_##bits; k++) want[k] = r[0] + k * step;                         \
+        chunk##bits want = *(const loose##bits *)count_##bits * step + r[0], differs = {0};         \
         uint32_t i = 0;                                                                             \
         for (; i + IN_##bits <= count; i += IN_##bits) {                                            \
             differs |= *(const loose##bits *)(r + i) ^ want;                                        \
             want += IN_##bits * step;                                                               \
         }                                                                                           \
         uint##bits##_t any = 0;                                                                     \
-        for (uint32_t k = 0; k < IN_##bits; k++) any |= differs[k];                                 \
         for (; i < count; i++) any |= r[i] ^ (r[0] + i * step);                                     \
-        return any == 0;                                                                            \
+        return is_zero((chunk64)differs) && any == 0;                                               \
     }
 DEFINE_IS_LINEAR(32)
 DEFINE_IS_LINEAR(64)
 
-/* The second lane tells which pattern is worth a look. */
-#define DEFINE_FIND_PATTERN(bits)                                                                       \
-    LW_INLINE lw_pattern find_pattern_##bits(const uint##bits##_t *r, uint32_t count, uint32_t bytes) { \
-        if (count == 1) return LW_UNIFORM;                                                              \
-        uint##bits##_t step = r[1] - r[0];                                                              \
-        if (step == bytes) return is_linear_##bits(r, count, step) ? LW_UNIT : LW_EACH;                 \
-        return step == 0 && is_linear_##bits(r, count, 0) ? LW_UNIFORM : LW_EACH;                       \
+/* All ones for the lanes of a chunk that are in the low bits of the word. */
+#define LANES_ON(bits, word) ((chunk##bits)((*(const loose##bits *)bit_##bits & (uint##bits##_t)(word)) != 0))
+
+/* The same where only some lanes count, for all i in the mask: r[i] == r[first] + (i - first) * step. */
+#define DEFINE_IS_LINEAR_AMONG(bits)                                                                           \
+    static bool is_linear_among_##bits(const uint##bits##_t *r, const lw_gang *gang, uint32_t first,           \
+                                       uint##bits##_t step) {                                                  \
+        chunk##bits want = *(const loose##bits *)count_##bits * step + (r[first] - first * step), differs = {0}; \
+        for (uint32_t i = 0; i < gang->lanes; i += IN_##bits) {                                                \
+            differs |= (*(const loose##bits *)(r + i) ^ want) & LANES_ON(bits, gang->mask >> i);               \
+            want += IN_##bits * step;                                                                          \
+        }                                                                                                      \
+        return is_zero((chunk64)differs);                                                                      \
+    }
+DEFINE_IS_LINEAR_AMONG(32)
+DEFINE_IS_LINEAR_AMONG(64)
+
+/* The second active lane tells which pattern is worth a look. */
+#define DEFINE_FIND_PATTERN(bits)                                                                                     \
+    LW_INLINE lw_pattern find_pattern_##bits(const uint##bits##_t *r, const lw_gang *gang, const lw_reach *reach,     \
+                                             uint32_t bytes) {                                                        \
+        if (reach->count == 1) return LW_UNIFORM;                                                                     \
+        uint32_t first = reach->first, second = first + 1;                                                            \
+        if (LW_UNLIKELY(!reach->run)) second = lw_mask_first(gang->mask & (gang->mask - 1));                          \
+        uint##bits##_t step = r[second] - r[first];                                                                   \
+        lw_pattern pattern = step == (second - first) * bytes ? LW_UNIT : LW_UNIFORM;                                 \
+        if (pattern == LW_UNIFORM && step != 0) return LW_EACH;                                                       \
+        step = pattern == LW_UNIT ? bytes : 0;                                                                        \
+        bool is = LW_LIKELY(reach->run) ? is_linear_##bits(r + first, reach->count, step)                             \
+                                        : is_linear_among_##bits(r, gang, first, step);                               \
+        return is ? pattern : LW_EACH;                                                                                \
     }
 DEFINE_FIND_PATTERN(32)
 DEFINE_FIND_PATTERN(64)
@@ -163,17 +202,22 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
 DEFINE_FILL(32)
 DEFINE_FILL(64)
 
-/* Local memory is interleaved: addresses become distances from gang->local, one for each lane. */
+/* Local memory is interleaved: addresses become distances from gang->local. Lanes at one address are 16 bytes apart there. */
 static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32_t bytes) {
+    reach->host = (uintptr_t)gang->local;
     uint64_t *to = gang->address;
-    uint64_t step = reach->pattern == LW_UNIT ? bytes : 0;
-    uint32_t end = reach->first + reach->count;
-    for (uint32_t i = reach->first; i < end; i++) {
-        uint64_t address = (reach->pattern == LW_EACH ? to[i] : reach->at + (i - reach->first) * step) - window;
+    uint64_t step = reach->pattern == LW_UNIT ? bytes : 0, at = reach->at - window;
+    if (reach->pattern == LW_UNIFORM) {
+        reach->at = ((at >> 4) * LW_GANG_LANES + reach->first) * 16 + (at & 15);
+        reach->pattern = LW_STEP;
+        reach->step = 16;
+        return;
+    }
+    for (uint32_t i = reach->first; i < reach->first + reach->count; i++) {
+        uint64_t address = reach->pattern == LW_EACH ? to[i] - window : at + (i - reach->first) * step;
         to[i] = ((address >> 4) * LW_GANG_LANES + i) * 16 + (address & 15);
     }
     reach->pattern = LW_EACH;
-    reach->host = (uintptr_t)gang->local;
 }
 
 /* Where the lanes of the gang go. False: lane by lane, please. */
@@ -184,10 +228,10 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     const uint32_t *r32 = LW_SLOT(gang, uint32_t, op->a);
     const uint64_t *r64 = LW_SLOT(gang, uint64_t, op->a);
     if (form.address == 2) {
-        reach->pattern = LW_LIKELY(reach->run) ? find_pattern_64(r64 + reach->first, reach->count, bytes) : LW_EACH;
+        reach->pattern = find_pattern_64(r64, gang, reach, bytes);
         reach->at = r64[reach->first] + op->imm + frame;
     } else if (form.address == 1) {
-        reach->pattern = LW_LIKELY(reach->run) ? find_pattern_32(r32 + reach->first, reach->count, bytes) : LW_EACH;
+        reach->pattern = find_pattern_32(r32, gang, reach, bytes);
         reach->at = (uint32_t)(r32[reach->first] + op->imm) + frame;
     } else {
         reach->pattern = LW_UNIFORM;
@@ -204,18 +248,16 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
         if (LW_UNLIKELY(span > home.size || reach->at - home.base > home.size - span)) return false;
         if (LW_UNLIKELY(reach->at & (bytes - 1))) return false;
     }
-    if (LW_UNLIKELY(!home.host))
+    if (LW_UNLIKELY(!home.host)) {
         spread_local(gang, reach, home.base, bytes);
-    else
-        reach->host = (uintptr_t)home.host - home.base;
+        return true;
+    }
+    reach->host = (uintptr_t)home.host - home.base;
+    reach->step = bytes;
+    /* One by one where others may watch, and where the lanes have gaps that no masked move can skip. */
+    bool by_mask = LW_LEVEL_NUMBER >= 4 && !form.vector && form.size == form.slot && form.size >= 2;
+    if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || by_mask))) reach->pattern = LW_STEP;
     return true;
-}
-
-/* Makes an access that others may watch one atomic access a lane. */
-static void break_up(lw_gang *gang, lw_reach *reach, uint32_t bytes) {
-    if (reach->pattern != LW_UNIT) return;
-    for (uint32_t i = 0; i < reach->count; i++) gang->address[reach->first + i] = reach->at + (uint64_t)i * bytes;
-    reach->pattern = LW_EACH;
 }
 
 /* What to add to a lane's address for an element `offset` bytes on. Local memory keeps 16 bytes of a lane together; the second
@@ -234,8 +276,7 @@ typedef void lw_mover(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_
 #define DEFINE_MOVE(bits)                                                                                 \
     LW_RACY LW_INLINE void move_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count) {      \
         uint32_t i = 0;                                                                                   \
-        for (; i + CHUNK / sizeof *to <= count; i += CHUNK / sizeof *to)                                  \
-            *(loose8 *)(to + i) = *(const loose8 *)(from + i);                                            \
+        for (; i + IN_##bits <= count; i += IN_##bits) *(loose##bits *)(to + i) = *(const loose##bits *)(from + i); \
         for (; i < count; i++)                                                                            \
             __atomic_store_n(to + i, __atomic_load_n(from + i, __ATOMIC_RELAXED), __ATOMIC_RELAXED);      \
     }
@@ -243,25 +284,62 @@ DEFINE_MOVE(16)
 DEFINE_MOVE(32)
 DEFINE_MOVE(64)
 
+/* The same for lanes with gaps between them; `to` and `from` are where the first lane's element goes and is. */
+#if LW_LEVEL_NUMBER >= 4
+#define DEFINE_MOVE_AMONG(bits, masked)                                                                        \
+    static void move_among_##bits(const lw_gang *gang, const lw_reach *reach, lw_any##bits *to,                \
+                                  const lw_any##bits *from) {                                                  \
+        lw_mask lanes = gang->mask >> reach->first;                                                            \
+        for (uint32_t i = 0; i < reach->count; i += IN_##bits) {                                               \
+            masked word = (masked)(lanes >> i);                                                                \
+            _mm512_mask_storeu_epi##bits(to + i, word, _mm512_maskz_loadu_epi##bits(word, from + i));          \
+        }                                                                                                      \
+    }
+DEFINE_MOVE_AMONG(32, __mmask16)
+DEFINE_MOVE_AMONG(64, __mmask8)
+#define MOVE(bits, to, from)                         \
+    if (LW_LIKELY(reach->run || bits == 16)) {       \
+        move_##bits(to, from, count);                \
+    } else {                                         \
+        MOVE_AMONG_##bits(to, from);                 \
+    }
+#define MOVE_AMONG_16(to, from) /* lanes with gaps get LW_STEP */
+#define MOVE_AMONG_32(to, from) move_among_32(gang, reach, to, from)
+#define MOVE_AMONG_64(to, from) move_among_64(gang, reach, to, from)
+#else
+#define MOVE(bits, to, from) move_##bits(to, from, count);
+#endif
+
 /* One value to the active lanes. */
-#define DEFINE_SPREAD(bits)                                                                           \
-    static void spread_##bits(const lw_gang *gang, const lw_reach *reach, lw_any##bits *slot,         \
-                              uint##bits##_t value) {                                                 \
-        if (LW_LIKELY(reach->run)) {                                                                  \
-            lw_any##bits *to = slot + reach->first;                                                   \
-            for (uint32_t i = 0; i < reach->count; i++) to[i] = value;                                \
-            return;                                                                                   \
-        }                                                                                             \
-        for (uint32_t w = 0; w < gang->lanes / 32; w++) {                                             \
-            uint32_t mask = lw_mask_warp(gang->mask, w);                                              \
-            if (!mask) continue;                                                                      \
-            lw_any##bits *to = slot + 32 * w;                                                         \
-            for (uint32_t i = 0; i < 32; i++) to[i] = mask & (1u << i) ? value : to[i];               \
-        }                                                                                             \
+#define DEFINE_SPREAD(bits)                                                                                  \
+    LW_INLINE void spread_run_##bits(lw_any##bits *to, uint32_t count, uint##bits##_t value) {               \
+        loose##bits all = (loose##bits){0} + value;                                                          \
+        uint32_t i = 0;                                                                                      \
+        for (; i + IN_##bits <= count; i += IN_##bits) *(loose##bits *)(to + i) = all;                       \
+        for (; i < count; i++) to[i] = value;                                                                \
+    }
+#define DEFINE_SPREAD_AMONG(bits)                                                                            \
+    static void spread_among_##bits(const lw_gang *gang, lw_any##bits *to, uint##bits##_t value) {           \
+        for (uint32_t i = 0; i < gang->lanes; i += IN_##bits) {                                              \
+            chunk##bits on = LANES_ON(bits, gang->mask >> i);                                                \
+            loose##bits *place = (loose##bits *)(to + i);                                                    \
+            *place = (*place & ~on) | (on & value);                                                          \
+        }                                                                                                    \
     }
 DEFINE_SPREAD(16)
 DEFINE_SPREAD(32)
 DEFINE_SPREAD(64)
+DEFINE_SPREAD_AMONG(32)
+DEFINE_SPREAD_AMONG(64)
+static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) { FOR_ACTIVE(i, gang) to[i] = value; }
+
+/* A statement for every active lane i. */
+#define EVERY_LANE(i, statement)                                               \
+    if (LW_LIKELY(reach->run)) {                                               \
+        for (uint32_t i = first; i < first + count; i++) statement;            \
+    } else {                                                                   \
+        FOR_ACTIVE(i, gang) statement;                                         \
+    }
 
 #define READ(bits, place)         __atomic_load_n((lw_any##bits *)(place), __ATOMIC_RELAXED)
 #define WRITE(bits, place, value) __atomic_store_n((lw_any##bits *)(place), (uint##bits##_t)(value), __ATOMIC_RELAXED)
@@ -271,18 +349,21 @@ DEFINE_SPREAD(64)
     LW_RACY static void load_##extend##_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host,  \
                                                   uint32_t vector) {                                                 \
         lw_any##w *to = (lw_any##w *)slot;                                                                           \
-        const uint64_t *address = gang->address;                                                                     \
         uint32_t first = reach->first, count = reach->count;                                                         \
         if (reach->pattern == LW_UNIT) {                                                                             \
             const lw_any##m *from = (const lw_any##m *)(host + reach->at);                                           \
             to += first;                                                                                             \
             UNIT(m, w, extend##_##m##_##w)                                                                           \
         } else if (reach->pattern == LW_UNIFORM) {                                                                   \
-            spread_##w(gang, reach, to, extend##_##m##_##w(READ(m, host + reach->at)));                              \
-        } else if (reach->run) {                                                                                     \
-            for (uint32_t i = first; i < first + count; i++) to[i] = extend##_##m##_##w(READ(m, host + address[i])); \
+            uint##w##_t value = extend##_##m##_##w(READ(m, host + reach->at));                                       \
+            if (LW_LIKELY(reach->run)) spread_run_##w(to + first, count, value);                                     \
+            else spread_among_##w(gang, to, value);                                                                  \
+        } else if (reach->pattern == LW_STEP) {                                                                      \
+            uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step;                  \
+            EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, start + i * step)))                                     \
         } else {                                                                                                     \
-            FOR_ACTIVE(i, gang) to[i] = extend##_##m##_##w(READ(m, host + address[i]));                              \
+            const uint64_t *address = gang->address;                                                                 \
+            EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, host + address[i])))                                    \
         }                                                                                                            \
     }
 #define UNIT_EXTEND(m, w, extend)                                                             \
@@ -293,7 +374,7 @@ DEFINE_SPREAD(64)
     }
 #define UNIT_SAME(m, w, extend)                                                               \
     if (vector == 1) {                                                                        \
-        move_##w(to, from, count);                                                            \
+        MOVE(w, to, from)                                                                     \
     } else {                                                                                  \
         LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = from[i * vector];             \
     }
@@ -320,7 +401,6 @@ DEFINE_SAME_LOAD(64)
     LW_RACY static void store_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host,            \
                                         uint32_t vector) {                                                           \
         const lw_any##w *from = (const lw_any##w *)slot;                                                             \
-        const uint64_t *address = gang->address;                                                                     \
         uint32_t first = reach->first, count = reach->count;                                                         \
         if (reach->pattern == LW_UNIT) {                                                                             \
             lw_any##m *to = (lw_any##m *)(host + reach->at);                                                         \
@@ -328,10 +408,12 @@ DEFINE_SAME_LOAD(64)
             UNIT(m, w)                                                                                               \
         } else if (reach->pattern == LW_UNIFORM) {                                                                   \
             WRITE(m, host + reach->at, from[first + count - 1]);                                                     \
-        } else if (reach->run) {                                                                                     \
-            for (uint32_t i = first; i < first + count; i++) WRITE(m, host + address[i], from[i]);                   \
+        } else if (reach->pattern == LW_STEP) {                                                                      \
+            uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step;                  \
+            EVERY_LANE(i, WRITE(m, start + i * step, from[i]))                                                       \
         } else {                                                                                                     \
-            FOR_ACTIVE(i, gang) WRITE(m, host + address[i], from[i]);                                                \
+            const uint64_t *address = gang->address;                                                                 \
+            EVERY_LANE(i, WRITE(m, host + address[i], from[i]))                                                      \
         }                                                                                                            \
     }
 #define UNIT_CUT(m, w)                                                                            \
@@ -342,7 +424,7 @@ DEFINE_SAME_LOAD(64)
     }
 #define UNIT_WHOLE(m, w)                                                                          \
     if (vector == 1) {                                                                            \
-        move_##w(to, from, count);                                                                \
+        MOVE(w, to, from)                                                                         \
     } else {                                                                                      \
         LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = from[i];                 \
     }
@@ -370,6 +452,31 @@ static lw_mover *const stores[4][4] = {
     {0, 0, 0, store_64_64},
 };
 
+/* ---- Vectors of neighbours ------------------------------------------------------------------------------ */
+
+#include "run/interp/level/zip.h"
+
+/* Whether all elements of all lanes are one stretch of memory that can be moved as a whole. */
+LW_INLINE bool is_zipped(lw_memory_form form, const lw_reach *reach) {
+    return reach->pattern == LW_UNIT && form.size == form.slot && form.size >= 2;
+}
+
+static void move_zipped(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, bool is_store) {
+    uint32_t vector = 1u << form.vector;
+    char *place = (char *)(reach->host + reach->at);
+    lw_any32 *slots_32[8];
+    lw_any64 *slots_64[8];
+    for (uint32_t k = 0; k < vector; k++) {
+        char *slot = gang->regs + gang->frame->code->slots[op->d + k];
+        slots_32[k] = (lw_any32 *)slot + reach->first;
+        slots_64[k] = (lw_any64 *)slot + reach->first;
+    }
+    if (form.size == 2 && !is_store) load_vectors_32(slots_32, (lw_any32 *)place, reach->count, vector);
+    else if (form.size == 2) store_vectors_32(slots_32, (lw_any32 *)place, reach->count, vector);
+    else if (!is_store) load_vectors_64(slots_64, (lw_any64 *)place, reach->count, vector);
+    else store_vectors_64(slots_64, (lw_any64 *)place, reach->count, vector);
+}
+
 /* ---- The steps ------------------------------------------------------------------------------------------ */
 
 LW_INLINE char *data_slot(const lw_gang *gang, const lw_op *op, lw_memory_form form, uint32_t element) {
@@ -382,26 +489,31 @@ static const lw_op *move_slowly(lw_gang *gang, const lw_op *op, lw_access access
     if (!lw_address_check(gang, op, access)) return NULL;
     lw_reach reach = {.pattern = LW_EACH};
     find_lanes(gang, &reach);
+    uint64_t addresses[LW_GANG_LANES]; /* a load may write to the register that they come from */
+    LW_FOR_LANES(lane, gang->mask) addresses[lane] = lw_address_of(gang, op, lane);
     for (uint32_t k = 0; k < 1u << form.vector; k++) {
-        lw_address_hosts(gang, op, k);
+        lw_address_hosts(gang, op, addresses, k);
         move(gang, &reach, constant ? constant : data_slot(gang, op, form, k), 0, 1);
     }
     return op + 1;
+}
+
+static void load_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, lw_mover *load) {
+    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, false);
+    for (uint32_t k = 0; k < 1u << form.vector; k++)
+        load(gang, reach, data_slot(gang, op, form, k), element_host(gang, reach, k << form.size), 1u << form.vector);
 }
 
 const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
     lw_mover *load = loads[form.size][form.slot][form.is_signed];
     lw_reach reach;
-    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) return move_slowly(gang, op, LW_ACCESS_load, load, NULL);
-    if (LW_UNLIKELY(form.is_volatile)) break_up(gang, &reach, lw_memory_bytes(form));
-    if (LW_LIKELY(!form.vector)) {
-        load(gang, &reach, gang->regs + op->d, reach.host, 1);
-        return op + 1;
-    }
-    for (uint32_t k = 0; k < 1u << form.vector; k++)
-        load(gang, &reach, data_slot(gang, op, form, k), element_host(gang, &reach, k << form.size), 1u << form.vector);
-    return op + 1;
+    const lw_op *next = op + 1;
+    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
+    else if (LW_LIKELY(!form.vector)) load(gang, &reach, gang->regs + op->d, reach.host, 1);
+    else load_elements(gang, op, form, &reach, load);
+    if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
+    return next;
 }
 
 /* A constant as if it were in a slot. */
@@ -425,19 +537,21 @@ LW_INLINE bool may_not_store(lw_memory_form form, uint64_t address) {
     return form.window == LW_WINDOW_generic && address < LW_GLOBAL_BASE && address >= LW_PARAM_WINDOW;
 }
 
+static void store_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, lw_mover *store) {
+    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, true);
+    for (uint32_t k = 0; k < 1u << form.vector; k++)
+        store(gang, reach, data_slot(gang, op, form, k), element_host(gang, reach, k << form.size), 1u << form.vector);
+}
+
 const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
     lw_mover *store = stores[form.size][form.slot];
     char *constant = LW_UNLIKELY(op->flags & LW_OP_IMM_B) ? constant_slot(gang, op, form) : NULL;
     lw_reach reach;
+    if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
     if (LW_UNLIKELY(!find_reach(gang, op, form, &reach) || may_not_store(form, reach.at)))
         return move_slowly(gang, op, LW_ACCESS_store, store, constant);
-    if (LW_UNLIKELY(form.is_volatile)) break_up(gang, &reach, lw_memory_bytes(form));
-    if (LW_LIKELY(!form.vector)) {
-        store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
-        return op + 1;
-    }
-    for (uint32_t k = 0; k < 1u << form.vector; k++)
-        store(gang, &reach, data_slot(gang, op, form, k), element_host(gang, &reach, k << form.size), 1u << form.vector);
+    if (LW_LIKELY(!form.vector)) store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
+    else store_elements(gang, op, form, &reach, store);
     return op + 1;
 }

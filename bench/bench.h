@@ -1,0 +1,135 @@
+/* The benchmark of the engines against the native kernels, in the order of its work:
+ *
+ *     kernels.c   what each kernel works on, in both engines      front.c    time to load a file
+ *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
+ *     main.c      options; the whole flow */
+#ifndef LW_BENCH_BENCH_H
+#define LW_BENCH_BENCH_H
+
+#include "native.h"
+#include <lanewise/lanewise.h>
+#include <stdio.h>
+
+enum { LW_BENCH_KERNELS = 6, LW_BENCH_BUFFERS = 3, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
+
+/* Prints one line after the program's name and ends it with status 1. */
+_Noreturn void lw_bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *lw_bench_allocate(size_t bytes);
+
+typedef struct lw_bench_options {
+    const char *cpu;      /* of the interpreter; NULL: as lw_options has it */
+    const char *examples; /* the folder of the PTX files */
+    const char *tsv;
+    bool quick, wall, chosen[LW_BENCH_KERNELS];
+} lw_bench_options;
+
+typedef struct lw_bench_spread {
+    double median, least, most;
+} lw_bench_spread;
+
+/* ---- kernels.c ---- */
+
+typedef enum lw_bench_group { LW_BENCH_INTEGER, LW_BENCH_FLOAT, LW_BENCH_APART } lw_bench_group;
+
+typedef struct lw_bench_work lw_bench_work;
+
+/* Buffers are parameters in order, the scalars follow them. */
+typedef struct lw_bench_buffer {
+    bool out;
+    uint32_t each, per_cta, fixed; /* words in all: each · count + per_cta · CTAs + fixed */
+    uint32_t mask;                 /* kept of the noise that fills an input; 0: all */
+} lw_bench_buffer;
+
+typedef struct lw_bench_kernel {
+    const char *name;
+    lw_bench_group group;
+    uint32_t block[2];
+    uint32_t rounds; /* of every size; 0: as many as the time asks for */
+    lw_bench_buffer buffers[LW_BENCH_BUFFERS];
+    void (*scalars)(lw_bench_work *work);
+    void (*native)(const lw_native *native, const lw_bench_work *work);
+} lw_bench_kernel;
+
+extern const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS];
+
+/* One kernel with inputs and two sets of outputs. */
+struct lw_bench_work {
+    const lw_bench_kernel *kernel;
+    const lw_native *native;
+    lw_context *context;
+    lw_module *module;
+    lw_kernel *program;
+    lw_launch_config config;
+    uint32_t count, rounds; /* items, or the side of the picture */
+    size_t words[LW_BENCH_BUFFERS];
+    uint32_t *host[LW_BENCH_BUFFERS];
+    uint64_t device[LW_BENCH_BUFFERS];
+    uint32_t scalars[LW_BENCH_SCALARS]; /* u32 and the bits of f32 */
+    void *params[LW_BENCH_BUFFERS + LW_BENCH_SCALARS];
+};
+
+void lw_bench_work_new(lw_bench_work *work, const lw_bench_kernel *kernel, const lw_native *native,
+                       lw_context *context, const char *text, size_t size, uint32_t count);
+void lw_bench_work_free(lw_bench_work *work);
+void lw_bench_work_rounds(lw_bench_work *work, uint32_t rounds);
+void lw_bench_run_native(const lw_bench_work *work);
+lw_launch_stats lw_bench_run_engine(const lw_bench_work *work);
+/* Spoils the outputs of both sides, so that a word that nobody writes differs. */
+void lw_bench_spoil(const lw_bench_work *work);
+/* Ends the program with status 1 at the first word that differs. */
+void lw_bench_compare(const lw_bench_work *work);
+/* A file in memory, to be freed. */
+char *lw_bench_read(const char *examples, const char *kernel, size_t *size);
+
+/* ---- measure.c ---- */
+
+double lw_bench_clock(bool wall);
+/* Sorts the times. */
+lw_bench_spread lw_bench_spread_of(double *times, uint32_t count);
+
+typedef struct lw_bench_speed {
+    const char *level; /* of the native side */
+    uint32_t count, rounds, pairs;
+    uint64_t lane_instructions;
+    lw_bench_spread native, engine; /* seconds */
+    lw_bench_spread ratio;          /* native time ÷ engine time, of each pair */
+} lw_bench_speed;
+
+lw_context *lw_bench_context(const char *cpu, uint32_t threads);
+const lw_native *lw_bench_native(const char *level);
+lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_kernel *kernel,
+                                lw_context *context, const char *text, size_t size);
+/* Seconds of one launch of an empty kernel, one CTA of 32 threads. */
+lw_bench_spread lw_bench_measure_launch(const lw_bench_options *options, lw_context *context);
+/* Wall time with one thread ÷ wall time with two, of each pair. */
+lw_bench_spread lw_bench_measure_threads(const lw_bench_options *options, const lw_bench_kernel *kernel,
+                                         const char *text, size_t size);
+
+/* ---- front.c ---- */
+
+typedef struct lw_bench_load {
+    uint32_t instructions;
+    double parse, lower; /* median seconds of lw_module_new and of lw_module_kernel */
+} lw_bench_load;
+
+lw_bench_load lw_bench_measure_load(const lw_bench_options *options, lw_context *context, const char *name,
+                                    const char *text, size_t size);
+/* The same kernel with its body `times` times, each in a scope of its own; to be freed. */
+char *lw_bench_enlarge(const char *text, const char *kernel, uint32_t times, size_t *size);
+
+/* ---- report.c ---- */
+
+typedef struct lw_bench_results {
+    const lw_bench_options *options;
+    const char *cpu;
+    lw_bench_speed speed[LW_BENCH_KERNELS];
+    lw_bench_load load[LW_BENCH_KERNELS], large[LW_BENCH_KERNELS];
+    lw_bench_spread launch;
+    lw_bench_spread threads;
+    const char *no_threads; /* why there is no figure, or NULL */
+} lw_bench_results;
+
+void lw_bench_report(const lw_bench_results *results);
+void lw_bench_report_tsv(const lw_bench_results *results, FILE *to);
+
+#endif

@@ -1,0 +1,219 @@
+/* What each kernel works on: its parameters for both sides, filled from one noise, and the comparison. */
+#include "bench.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void lw_bench_fail(const char *format, ...) {
+    fflush(stdout);
+    fputs("lanewise_bench: ", stderr);
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    exit(1);
+}
+
+void *lw_bench_allocate(size_t bytes) {
+    void *memory = malloc(bytes);
+    if (!memory) lw_bench_fail("no memory for %zu bytes", bytes);
+    return memory;
+}
+
+/* ---- The kernels; examples/README.md describes the parameters ---- */
+
+static void count_and_rounds(lw_bench_work *w) {
+    w->scalars[0] = w->count;
+    w->scalars[1] = w->rounds;
+}
+
+/* The counter overflows on the way. */
+enum { COUNTER = 0xfffffff0 };
+static void counter_count_rounds(lw_bench_work *w) {
+    w->scalars[0] = COUNTER;
+    w->scalars[1] = w->count;
+    w->scalars[2] = w->rounds;
+}
+
+/* The whole set, with its inside, its outside and all that lies between. */
+static const float LEFT = -2.25f, TOP = -1.5f, SIDE = 3.0f;
+static void picture(lw_bench_work *w) {
+    float step = SIDE / (float)w->count;
+    w->scalars[0] = w->scalars[1] = w->count;
+    memcpy(&w->scalars[2], &LEFT, sizeof LEFT);
+    memcpy(&w->scalars[3], &TOP, sizeof TOP);
+    memcpy(&w->scalars[4], &step, sizeof step);
+    w->scalars[5] = w->rounds;
+}
+
+static void native_sha256(const lw_native *n, const lw_bench_work *w) {
+    n->sha256(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
+}
+static void native_chacha20(const lw_native *n, const lw_bench_work *w) {
+    n->chacha20(w->host[0], w->host[1], w->host[2], COUNTER, w->count, w->rounds, 0, w->count);
+}
+static void native_xorshift(const lw_native *n, const lw_bench_work *w) {
+    n->xorshift(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
+}
+static void native_bigshift(const lw_native *n, const lw_bench_work *w) {
+    n->bigshift(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->count);
+}
+static void native_mandelbrot(const lw_native *n, const lw_bench_work *w) {
+    n->mandelbrot(w->host[0], w->count, w->count, LEFT, TOP, SIDE / (float)w->count, w->rounds, 0, w->count);
+}
+static void native_scan(const lw_native *n, const lw_bench_work *w) {
+    n->scan(w->host[0], w->host[1], w->host[2], w->count, w->rounds, w->config.block[0], 0,
+            w->config.grid[0]);
+}
+
+#define OUT .out = true
+const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
+    {"sha256",
+     LW_BENCH_INTEGER,
+     {256, 1},
+     0,
+     {{OUT, .each = 8}, {.each = 13}},
+     count_and_rounds,
+     native_sha256},
+    {"chacha20",
+     LW_BENCH_INTEGER,
+     {128, 1},
+     0,
+     {{OUT, .each = 16}, {.fixed = 8}, {.fixed = 3}},
+     counter_count_rounds,
+     native_chacha20},
+    {"xorshift",
+     LW_BENCH_INTEGER,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 1}},
+     count_and_rounds,
+     native_xorshift},
+    /* Amounts past the width in the first round, below it in all others. */
+    {"bigshift",
+     LW_BENCH_INTEGER,
+     {128, 1},
+     0,
+     {{OUT, .each = 32}, {.each = 16}, {.each = 1, .mask = 1023}},
+     count_and_rounds,
+     native_bigshift},
+    {"mandelbrot", LW_BENCH_FLOAT, {32, 4}, 500, {{OUT, .each = 1}}, picture, native_mandelbrot},
+    {"scan",
+     LW_BENCH_APART,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {OUT, .per_cta = 1}, {.each = 1}},
+     count_and_rounds,
+     native_scan},
+};
+
+/* ---- Work ---- */
+
+static void check(const lw_bench_work *w, lw_status status, const char *what) {
+    if (status == LW_OK) return;
+    lw_trap_info trap;
+    const char *why = lw_context_message(w->context);
+    if (status == LW_BAD_SOURCE && w->module) why = lw_module_diagnostics(w->module, false);
+    if (status == LW_TRAPPED && lw_trap(w->context, &trap)) why = trap.report;
+    lw_bench_fail("%s: %s: %s: %s", w->kernel->name, what, lw_status_name(status), why);
+}
+
+static uint32_t noise(uint32_t *state) {
+    *state = *state * 1664525 + 1013904223;
+    return *state ^ *state >> 15;
+}
+
+static void make_buffer(lw_bench_work *w, int number, uint32_t *state) {
+    const lw_bench_buffer *b = &w->kernel->buffers[number];
+    size_t items = w->kernel->group == LW_BENCH_FLOAT ? (size_t)w->count * w->count : w->count;
+    size_t words = b->each * items + (size_t)b->per_cta * w->config.grid[0] + b->fixed;
+    if (!words) return;
+    w->words[number] = words;
+    w->host[number] = lw_bench_allocate(4 * words);
+    for (size_t i = 0; i < words; i++) w->host[number][i] = noise(state) & (b->mask ? b->mask : UINT32_MAX);
+    check(w, lw_memory_new(w->context, 4 * words, &w->device[number]), "memory for a buffer");
+    check(w, lw_memory_write(w->context, w->device[number], w->host[number], 4 * words), "writing a buffer");
+}
+
+void lw_bench_work_rounds(lw_bench_work *w, uint32_t rounds) {
+    w->rounds = rounds;
+    w->kernel->scalars(w);
+}
+
+void lw_bench_work_new(lw_bench_work *w, const lw_bench_kernel *kernel, const lw_native *native,
+                       lw_context *context, const char *text, size_t size, uint32_t count) {
+    const uint32_t *block = kernel->block;
+    bool plane = kernel->group == LW_BENCH_FLOAT;
+    *w = (lw_bench_work){.kernel = kernel, .native = native, .context = context, .count = count};
+    w->config = (lw_launch_config){
+        .grid = {(count + block[0] - 1) / block[0], plane ? (count + block[1] - 1) / block[1] : 1, 1},
+        .block = {block[0], block[1], 1},
+    };
+    check(w, lw_module_new(context, kernel->name, text, size, &w->module), "checking the PTX");
+    check(w, lw_module_kernel(w->module, kernel->name, &w->program), "lowering the kernel");
+    uint32_t state = 1, params = 0;
+    for (int i = 0; i < LW_BENCH_BUFFERS; i++) {
+        make_buffer(w, i, &state);
+        if (w->words[i]) w->params[params++] = &w->device[i];
+    }
+    for (int i = 0; i < LW_BENCH_SCALARS; i++) w->params[params++] = &w->scalars[i];
+    lw_bench_work_rounds(w, kernel->rounds ? kernel->rounds : 1);
+}
+
+void lw_bench_work_free(lw_bench_work *w) {
+    for (int i = 0; i < LW_BENCH_BUFFERS; i++) {
+        free(w->host[i]);
+        if (w->words[i]) check(w, lw_memory_free(w->context, w->device[i]), "freeing a buffer");
+    }
+    lw_module_free(w->module);
+}
+
+void lw_bench_run_native(const lw_bench_work *w) { w->kernel->native(w->native, w); }
+
+lw_launch_stats lw_bench_run_engine(const lw_bench_work *w) {
+    lw_launch_stats stats;
+    check(w, lw_launch(w->program, &w->config, w->params, &stats), "running the kernel");
+    return stats;
+}
+
+/* ---- Comparison ---- */
+
+void lw_bench_spoil(const lw_bench_work *w) {
+    for (int i = 0; i < LW_BENCH_BUFFERS; i++) {
+        if (!w->kernel->buffers[i].out) continue;
+        memset(w->host[i], 0x5a, 4 * w->words[i]);
+        check(w, lw_memory_fill(w->context, w->device[i], 0xa5, 1, 4 * w->words[i]), "spoiling an output");
+    }
+}
+
+void lw_bench_compare(const lw_bench_work *w) {
+    for (int i = 0; i < LW_BENCH_BUFFERS; i++) {
+        if (!w->kernel->buffers[i].out) continue;
+        uint32_t *got = lw_bench_allocate(4 * w->words[i]);
+        check(w, lw_memory_read(w->context, w->device[i], got, 4 * w->words[i]), "reading an output");
+        for (size_t k = 0; k < w->words[i]; k++)
+            if (got[k] != w->host[i][k])
+                lw_bench_fail("%s: the results differ: word %zu of output %d is %08x, natively %08x",
+                              w->kernel->name, k, i, got[k], w->host[i][k]);
+        free(got);
+    }
+}
+
+char *lw_bench_read(const char *examples, const char *kernel, size_t *size) {
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s/%s/%s.ptx", examples, kernel, kernel);
+    if (length < 0 || (size_t)length >= sizeof path)
+        lw_bench_fail("the name of the folder is too long: %s", examples);
+    FILE *file = fopen(path, "rb");
+    if (!file) lw_bench_fail("%s: %s", path, strerror(errno));
+    enum { MOST = 1 << 22 };
+    char *text = lw_bench_allocate(MOST);
+    *size = fread(text, 1, MOST, file);
+    if (ferror(file) || *size == MOST)
+        lw_bench_fail("%s: %s", path, *size == MOST ? "too large" : strerror(errno));
+    fclose(file);
+    return text;
+}

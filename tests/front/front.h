@@ -1,0 +1,35 @@
+/* front.h: what the tests of the front end share. */
+#ifndef LW_TEST_FRONT_H
+#define LW_TEST_FRONT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "front/ptx/ptx.h"
+
+/* A text and what the front end made of it. */
+typedef struct reading {
+    lw_arena arena;
+    lw_source source;
+    lw_diags diags;
+    lw_module_ptx *module; /* NULL where memory ran out */
+} reading;
+
+void read_text(reading *r, const char *text, size_t size, size_t limit); /* parse and resolve */
+void read_end(reading *r);
+bool same_module(const lw_module_ptx *a, const lw_module_ptx *b); /* says on standard error what differs */
+
+void test_tokens(void **state);
+void test_token_faults(void **state);
+void test_constants(void **state);
+void test_constant_faults(void **state);
+void test_round_trip(void **state);
+void test_difference_is_seen(void **state);
+void test_cut_files(void **state);
+void test_repetition(void **state);
+void test_memory_runs_out(void **state);
+
+#endif
