@@ -13,7 +13,7 @@ void lw_symbols_init(lw_symbols *symbols, lw_arena *arena) {
 }
 
 static void grow(lw_symbols *symbols) {
-    uint32_t mask = symbols->mask * 2 + 1;
+    uint32_t mask = symbols->mask * 4 + 3;
     lw_symbol **slots = LW_NEW_ARRAY(symbols->arena, lw_symbol *, (size_t)mask + 1);
     for (uint32_t i = 0; i <= symbols->mask; i++)
         for (lw_symbol *s = symbols->slots[i], *next; s; s = next) {

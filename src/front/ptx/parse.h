@@ -49,6 +49,7 @@ typedef struct lw_parser {
     uint32_t depth;       /* nesting of whatever kind */
     uint32_t braces;      /* { of the current statement that are still open */
     uint32_t brackets;    /* [ likewise */
+    bool spelled;         /* the next token is a whole dotted mnemonic */
     bool stopped;         /* nesting too deep: the rest is not read */
     lw_function *function;
     uint32_t scopes[LW_DEPTH_MAX + 1], scope_count; /* numbers of the open scopes of the body, and of all so far */

@@ -79,17 +79,6 @@ static void take_parts(lw_parser *p, lw_operand *o, uint32_t from) {
 }
 
 static bool push_operand(lw_parser *p, bool lists) {
-    if (LW_LIKELY(p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size &&
-                  p->token.name != p->sink)) {
-        lw_symbol *name = p->token.name;
-        lw_place place = p->token.place;
-        char next = p->lexer.source->text[p->lexer.at];
-        if (LW_LIKELY(next == ',' || next == ';')) { /* most operands: a name alone */
-            lw_parser_next(p);
-            LW_PUSH(p->arena, p->operands) = (lw_operand){.kind = LW_O_NAME, .name = name, .place = place};
-            return true;
-        }
-    }
     lw_operand part = {0};
     if (!parse_operand(p, &part, lists)) return false;
     LW_PUSH(p->arena, p->operands) = part;
@@ -270,28 +259,75 @@ static void join_words(lw_parser *p, lw_instruction *in) {
     set_spelling(p, in, lw_symbol_get(&p->module->symbols, text.at, text.count));
 }
 
-static bool parse_mnemonic(lw_parser *p, lw_instruction *in) {
-    if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "an instruction");
-    lw_place start = p->token.place;
+/* The name that is the next token, and the words that follow it without a gap. */
+static void parse_spelling(lw_parser *p, lw_instruction *in) {
     lw_symbol *name = p->token.name;
-    const char *text = p->lexer.source->text;
-    uint32_t hash = LW_HASH_START;
+    uint32_t start = p->token.place.at, hash = LW_HASH_START;
     for (uint32_t i = 0; i < name->size; i++) hash = LW_HASH_STEP(hash, name->text[i]);
     uint32_t end = spelling_end(p, p->lexer.at, &hash);
-    if (LW_LIKELY(end > p->lexer.at)) {
-        set_spelling(p, in,
-                     lw_symbol_find(&p->module->symbols, text + start.at, end - start.at, LW_HASH_END(hash)));
-        p->lexer.at = end;
-    } else {
+    if (end == p->lexer.at) {
         in->mnemonic = name;
         in->word_count = 1;
         in->words = lw_arena_copy(p->arena, &name, sizeof name);
+        return;
     }
+    const char *text = p->lexer.source->text;
+    set_spelling(p, in, lw_symbol_find(&p->module->symbols, text + start, end - start, LW_HASH_END(hash)));
+    p->token.place.size = end - start;
+    p->lexer.at = end;
+}
+
+static bool parse_mnemonic(lw_parser *p, lw_instruction *in) {
+    if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "an instruction");
+    lw_place start = p->token.place;
+    if (LW_LIKELY(p->spelled)) set_spelling(p, in, p->token.name);
+    else parse_spelling(p, in);
+    p->spelled = false;
     lw_parser_next(p);
     if (LW_UNLIKELY(p->token.kind == LW_TOKEN_DOT)) join_words(p, in);
-    in->mnemonic_place = (lw_place){start.at, p->last_end - start.at};
-    if (p->last_end < end) in->mnemonic_place.size = end - start.at;
+    in->mnemonic_place = lw_parser_since(p, start);
     return true;
+}
+
+/* Most operands are names with a comma or semicolon right behind: these are taken without looking further. False where the
+ * next token begins an operand of another kind. */
+static bool push_plain_names(lw_parser *p) {
+    while (p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size && p->token.name != p->sink) {
+        char next = p->lexer.source->text[p->lexer.at];
+        if (next != ',' && next != ';') return false;
+        LW_PUSH(p->arena, p->operands) =
+            (lw_operand){.kind = LW_O_NAME, .name = p->token.name, .place = p->token.place};
+        p->lexer.at += next == ',';
+        lw_parser_next(p);
+        p->last_end += next == ',';
+        if (next == ';') return true;
+    }
+    return false;
+}
+
+static bool label_follows(const char *at) {
+    while (*at == ' ' || *at == '\t') at++;
+    return *at == ':';
+}
+
+/* The next token, where a statement may begin: a dotted mnemonic is read in one go, its first word not being looked up. */
+static void next_statement(lw_parser *p) {
+    const char *text = p->lexer.source->text;
+    uint32_t at = p->lexer.at, hash = LW_HASH_START;
+    while (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r') at++;
+    uint32_t start = at;
+    for (; text[at] >= 'a' && text[at] <= 'z'; at++) hash = LW_HASH_STEP(hash, text[at]);
+    uint32_t end = at > start ? spelling_end(p, at, &hash) : at;
+    bool dotted = end > at && (text[end] == ' ' || text[end] == '\t' || text[end] == ';') && !p->stopped;
+    if (!dotted || label_follows(text + end)) {
+        lw_parser_next(p);
+        return;
+    }
+    p->last_end = p->token.place.at + p->token.place.size;
+    p->token = (lw_token){.kind = LW_TOKEN_NAME, .place = {start, end - start}, .space_before = true};
+    p->token.name = lw_symbol_find(&p->module->symbols, text + start, end - start, LW_HASH_END(hash));
+    p->lexer.at = end;
+    p->spelled = true;
 }
 
 /* ---- Instructions -------------------------------------------------------------------------------------- */
@@ -316,12 +352,14 @@ bool lw_parse_instruction(lw_parser *p, lw_operand *guard, lw_instruction **inst
     uint32_t from = p->operands.count;
     if (!lw_parser_at(p, ';')) {
         do
-            if (!push_operand(p, lists)) return p->operands.count = from, false;
+            if (!push_plain_names(p) && !push_operand(p, lists)) return p->operands.count = from, false;
         while (lw_parser_take(p, ','));
     }
     in->operand_count = p->operands.count - from;
     in->operands = lw_arena_copy(p->arena, p->operands.at + from, in->operand_count * sizeof(lw_operand));
     p->operands.count = from;
     *instruction = in;
-    return lw_parser_semicolon(p);
+    if (LW_UNLIKELY(!lw_parser_at(p, ';'))) return lw_parser_semicolon(p);
+    next_statement(p);
+    return true;
 }

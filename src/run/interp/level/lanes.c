@@ -74,7 +74,9 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 
 /* The result's commit. `to` is the slot itself where all lanes take part. */
 #define RESULT(T) RESULT_##T(T)
-#define DIRECT(T) slot_##T *to = gang->full ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
+#define DIRECT(T) \
+    const bool direct = gang->full | (op->flags / LW_OP_WHOLE & 1); \
+    slot_##T *to = direct ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
 #define RESULT_u8  DIRECT
 #define RESULT_s8  DIRECT
 #define RESULT_u16 DIRECT
@@ -85,17 +87,17 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 #define RESULT_s64 DIRECT
 #define RESULT_f32 DIRECT
 #define RESULT_f64 DIRECT
-#define RESULT_p(T) union { lw_mask mask; uint16_t halves[LW_GANG_LANES / 16]; } result = {0}
+#define RESULT_p(T) union { lw_mask mask; uint32_t warps[LW_GANG_LANES / LW_WARP_LANES]; } result = {0}
 
 #define COMMIT(T) COMMIT_##T
-#define COMMIT_u8  if (LW_UNLIKELY(!gang->full)) lw_commit_16(gang, op->d)
+#define COMMIT_u8  if (LW_UNLIKELY(!direct)) lw_commit_16(gang, op->d)
 #define COMMIT_s8  COMMIT_u8
 #define COMMIT_u16 COMMIT_u8
 #define COMMIT_s16 COMMIT_u8
-#define COMMIT_u32 if (LW_UNLIKELY(!gang->full)) lw_commit_32(gang, op->d)
+#define COMMIT_u32 if (LW_UNLIKELY(!direct)) lw_commit_32(gang, op->d)
 #define COMMIT_s32 COMMIT_u32
 #define COMMIT_f32 COMMIT_u32
-#define COMMIT_u64 if (LW_UNLIKELY(!gang->full)) lw_commit_64(gang, op->d)
+#define COMMIT_u64 if (LW_UNLIKELY(!direct)) lw_commit_64(gang, op->d)
 #define COMMIT_s64 COMMIT_u64
 #define COMMIT_f64 COMMIT_u64
 #define COMMIT_p   lw_put_mask(gang, op->d, result.mask)
@@ -103,7 +105,7 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 /* The loop: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
  * same element, which `ivdep` lets the compiler rely on. */
 #define EACH(i) \
-    for (size_t base = 0, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+    for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
         LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++)
 
 #define STORE(expression) EACH(i) to[i] = expression
@@ -122,10 +124,11 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 /* Comparisons: one bit a lane, by way of whatever the level turns into bits cheapest. */
 #if LW_LEVEL_NUMBER >= 4
 #define BODY_p(expression) \
-    for (size_t base = 0, lanes = gang->lanes; base < lanes; base += 16) { \
-        _Alignas(64) int32_t word[16]; \
-        LW_NO_OVERLAP for (size_t i = base, k = 0; k < 16; i++, k++) word[k] = -(int32_t)(expression); \
-        result.halves[base / 16] = _mm512_movepi32_mask(_mm512_load_si512(word)); \
+    for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) { \
+        _Alignas(64) int32_t word[LW_WARP_LANES]; \
+        LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++) word[k] = -(int32_t)(expression); \
+        result.warps[base / LW_WARP_LANES] = _mm512_movepi32_mask(_mm512_load_si512(word)) | \
+                                             (uint32_t)_mm512_movepi32_mask(_mm512_load_si512(word + 16)) << 16; \
     }
 #else
 #define BODY_p(expression) \
@@ -224,6 +227,30 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
                   HEX16(X, 8) HEX16(X, 9) HEX16(X, a) HEX16(X, b) HEX16(X, c) HEX16(X, d) HEX16(X, e) HEX16(X, f)
 HEX256(LOP3)
 
+/* The step of add-rotate-xor ciphers and hashes: d = a + b; e = (c ^ d) rotated left by imm. */
+static const lw_op *add_xor_rotl(lw_gang *gang, const lw_op *op) {
+    const uint32_t n = (uint32_t)op->imm;
+    SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c);
+    if (LW_LIKELY(gang->full | (op->flags / LW_OP_WHOLE & 1))) {
+        uint32_t *sum = LW_SLOT(gang, uint32_t, op->d), *turned = LW_SLOT(gang, uint32_t, op->e);
+        EACH(i) {
+            const uint32_t s = a[i] + b[i], t = lw_rotl_b32(c[i] ^ s, n);
+            sum[i] = s;
+            turned[i] = t;
+        }
+        return op + 1;
+    }
+    uint32_t *sum = (uint32_t *)gang->scratch, *turned = sum + LW_GANG_LANES;
+    EACH(i) {
+        sum[i] = a[i] + b[i];
+        turned[i] = lw_rotl_b32(c[i] ^ sum[i], n);
+    }
+    lw_commit_32(gang, op->d);
+    uint32_t *slot = LW_SLOT(gang, uint32_t, op->e);
+    lw_blend_32(gang, slot, turned, slot, &gang->mask);
+    return op + 1;
+}
+
 static const lw_op *add4(lw_gang *gang, const lw_op *op) {
     const uint32_t more = (uint32_t)op->imm;
     SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c); RESULT(u32);
@@ -240,9 +267,7 @@ static const lw_op *add4(lw_gang *gang, const lw_op *op) {
 #define SELECT(bits) \
     static const lw_op *select_##bits(lw_gang *gang, const lw_op *op) { \
         SOURCE(u##bits, op->a, a); SOURCE(u##bits, op->b, b); RESULT(u##bits); \
-        lw_mask p = lw_get_mask(gang, op->c); \
-        if (op->flags & LW_OP_NEGATE) p = ~p; \
-        lw_blend_##bits(to, a, b, p, gang->lanes); \
+        lw_blend_##bits(gang, to, a, b, LW_SLOT(gang, const lw_mask, op->c)); \
         STEP_TAIL(u##bits); \
     }
 SELECT(16)
@@ -267,6 +292,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
     [LW_OP_st] = LW_AT_LEVEL(lw_step_st),
     [LW_OP_shuffle] = LW_AT_LEVEL(lw_step_shuffle),
     [LW_OP_add4] = add4,
+    [LW_OP_add_xor_rotl] = add_xor_rotl,
     [LW_OP_select_16] = select_16,
     [LW_OP_select_32] = select_32,
     [LW_OP_select_64] = select_64,
