@@ -153,6 +153,12 @@ class Argument:
             yield " ".join([f"arg {self.number} {kind}[{len(bits)}]:", *(form(kind, value) for value in bits)])
 
 
+def parameters(text, kernel):
+    """The declarations of a kernel's parameters; an array there is passed by value."""
+    match = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\(([^)]*)\)", text)
+    return match[1].split(",") if match else []
+
+
 def read_order(text, order):
     """The parts of one `// run:` line."""
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
@@ -172,6 +178,8 @@ def read_order(text, order):
     found.grid, found.block = ([*map(int, size.split(",")), 1, 1][:3] for size in (found.grid, found.block))
     found.smem = read_count(found.smem)
     found.arg = [Argument(number, word) for number, word in enumerate(found.arg)]
+    for arg, parameter in zip(found.arg, parameters(text, found.kernel)):
+        arg.is_buffer &= "[" not in parameter
     return found
 
 
@@ -229,7 +237,7 @@ class Driver:
         """Launches a kernel; returns the printed lines."""
         function = ctypes.c_void_p()
         self.call("cuModuleGetFunction", ctypes.byref(function), module, order.kernel.encode())
-        held = [self.allocate(arg.data) if arg.is_buffer else ctypes.create_string_buffer(arg.data, arg.size)
+        held = [self.allocate(arg.data) if arg.is_buffer else ctypes.create_string_buffer(arg.data, len(arg.data))
                 for arg in order.arg]
         pointers = (ctypes.c_void_p * (len(held) + 1))(*(ctypes.addressof(value) for value in held), None)
         tail = [pointers] if order.cooperative else [pointers, None]
