@@ -61,13 +61,29 @@ static void unpack(lw_lower *l, const lw_operand *parts, uint32_t count, uint32_
     unpack(l, parts + count / 2, count / 2, bits / 2, lw_lower_lane(l, high, value, LW_NO_SLOT, LW_NO_SLOT));
 }
 
+/* mov.b128: between registers, or to and from two 64-bit halves. */
+static void move_wide(lw_lower *l, const lw_instruction *i) {
+    const lw_operand *d = &i->operands[0], *a = &i->operands[1];
+    uint32_t halves[2], copies[2];
+    for (uint32_t k = 0; k < 2 && !l->failed; k++) {
+        halves[k] = a->kind == LW_O_VECTOR && a->part_count == 2 ? lw_lower_read(l, &a->parts[k], LW_T_b64) : lw_lower_half(l, a, k);
+        if (l->failed) return;
+        copies[k] = lw_lower_vreg(l, LW_CLASS_64); /* d may name the same registers in another order */
+        lw_lower_move(l, copies[k], halves[k]);
+    }
+    for (uint32_t k = 0; k < 2 && !l->failed; k++) {
+        uint32_t to = d->kind == LW_O_VECTOR && d->part_count == 2 ? lw_lower_write(l, &d->parts[k], LW_T_b64) : lw_lower_half(l, d, k);
+        if (!l->failed) lw_lower_move(l, to, copies[k]);
+    }
+}
+
 /* A destination with two elements of one register would be overwritten before it is read: values first, then moves. */
 void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
     const lw_operand *d = &i->operands[0], *a = &i->operands[1];
     lw_type type = last_type(i);
     uint32_t bits = lw_types[type].bits;
     if (bits > 64) {
-        lw_lower_error(l, i);
+        move_wide(l, i);
         return;
     }
     uint32_t d_count = d->kind == LW_O_VECTOR ? d->part_count : 1, a_count = a->kind == LW_O_VECTOR ? a->part_count : 1;
@@ -109,7 +125,11 @@ static bool memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *fo
     lw_type type = last_type(i);
     uint32_t bytes = lw_types[type].bits / 8;
     *elements = lw_has_word(i, "v2") ? 2 : lw_has_word(i, "v4") ? 4 : lw_has_word(i, "v8") ? 8 : 1;
-    if (bytes > 8 || bytes == 0) {
+    if (bytes == 16) { /* two halves each */
+        bytes = 8;
+        *elements *= 2;
+    }
+    if (bytes > 8 || bytes == 0 || *elements > 8) {
         lw_lower_error(l, i);
         return false;
     }
@@ -126,6 +146,7 @@ static const lw_operand *element_of(const lw_operand *operand, uint32_t k) {
 
 /* Virtual register of element k of a vector operand: of { } or of a register declared .v2 or .v4. */
 static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count, lw_type type, bool write) {
+    if (lw_types[type].bits == 128) return lw_lower_half(l, element_of(operand, k / 2), k % 2);
     lw_operand whole = *element_of(operand, k);
     if (operand->kind != LW_O_VECTOR && count > 1) whole.select = (lw_select)(LW_SEL_x + k);
     return write ? lw_lower_write(l, &whole, type) : lw_lower_read(l, &whole, type);
@@ -137,7 +158,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     if (!memory_form(l, i, &form, &count)) return;
     if (form.is_volatile) note_racy(l);
     const lw_operand *d = &i->operands[0];
-    if (d->kind == LW_O_VECTOR && d->part_count != count) {
+    if (d->kind == LW_O_VECTOR && d->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
         return;
     }
@@ -178,7 +199,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     if (!memory_form(l, i, &form, &count)) return;
     if (form.is_volatile) note_racy(l);
     const lw_operand *b = &i->operands[1];
-    if (b->kind == LW_O_VECTOR && b->part_count != count) {
+    if (b->kind == LW_O_VECTOR && b->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
         return;
     }

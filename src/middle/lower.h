@@ -81,6 +81,9 @@ uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);             
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type);    /* any source */
 uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);             /* negation applied */
 uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type);   /* destination; a sink gives a register nobody reads */
+/* A .b128 register is two virtual registers of 64 bits: half 0 the low one. */
+bool lw_lower_is_wide(const lw_operand *operand);
+uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
 

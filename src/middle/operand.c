@@ -55,13 +55,16 @@ static uint32_t unsupported(lw_lower *l, const lw_operand *operand) {
 uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
     if (!is_register(operand)) return unsupported(l, operand);
     const lw_object *object = operand->object;
-    if (lw_types[object->type].bits > 64) {
-        lw_diag_add(l->diags, LW_D_wide_register, operand->place, object->name->text);
-        l->failed = true;
-        return lw_lower_vreg(l, LW_CLASS_64);
-    }
+    if (lw_types[object->type].bits > 64) return unsupported(l, operand);
     uint32_t component = operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
     return find_register(l, object, operand->index, component);
+}
+
+bool lw_lower_is_wide(const lw_operand *operand) { return is_register(operand) && lw_types[operand->object->type].bits > 64; }
+
+uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half) {
+    if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, LW_CLASS_64);
+    return lw_lower_is_wide(operand) ? find_register(l, operand->object, operand->index, half) : unsupported(l, operand);
 }
 
 /* ---- Sources -------------------------------------------------------------------------------------------- */

@@ -7,6 +7,9 @@
 
 /* ---- Warps ------------------------------------------------------------------------------------------------ */
 
+/* Warps that the gang has, whoever of them executes now. */
+static uint32_t warp_count(const lw_gang *gang) { return lw_mask_last(gang->exist) / LW_WARP_LANES + 1; }
+
 static inline lw_mask live_lanes(const lw_gang *gang) { return gang->exist & ~gang->exited; }
 
 /* The lanes of one warp that find every lane that they name here, or gone for good. */
@@ -25,7 +28,7 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
 const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
     if (LW_LIKELY(!(live_lanes(gang) & ~gang->mask))) return op + 1; /* everybody is here */
     lw_mask complete = 0;
-    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++)
+    for (uint32_t warp = 0; warp < warp_count(gang); warp++)
         if (lw_mask_warp(gang->mask, warp)) complete |= (lw_mask)complete_lanes(gang, op, warp) << (32 * warp);
     lw_mask parked = gang->mask & ~complete;
     if (LW_LIKELY(!parked)) return op + 1;
@@ -57,7 +60,7 @@ static bool is_complete(const lw_cta *cta, const lw_barrier *barrier) {
     for (uint32_t g = 0; g < cta->gang_count; g++) {
         const lw_gang *gang = &cta->gangs[g];
         const uint32_t *came = barrier->came + gang->first / LW_WARP_LANES;
-        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
+        for (uint32_t warp = 0; warp < warp_count(gang); warp++) {
             if (!barrier->expected && lw_mask_warp(live_lanes(gang), warp) & ~came[warp]) return false;
             arrived += count_warp(gang, warp, came[warp]);
         }
@@ -66,7 +69,7 @@ static bool is_complete(const lw_cta *cta, const lw_barrier *barrier) {
 }
 
 static void note_arrivals(const lw_gang *gang, lw_barrier *barrier, lw_mask lanes) {
-    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
+    for (uint32_t warp = 0; warp < warp_count(gang); warp++) {
         uint32_t now = lw_mask_warp(lanes, warp), *came = &barrier->came[gang->first / LW_WARP_LANES + warp];
         if (*came & now) { /* .arrive does not wait, so a thread may be here for the second time */
             barrier->arrived += count_warp(gang, warp, *came);
