@@ -87,12 +87,21 @@ static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group);
 /* In a loose walk types keep their order among each other: cvt.f32.f64 is not cvt.f64.f32. */
 static bool passes_a_type(const lw_walk *w, uint32_t i) { return w->types >> i & 1 && w->types & ~w->used & ((1u << i) - 1); }
 
+/* Of these the second word is part of the name: nothing may stand before it. */
+static bool has_long_name(const lw_symbol *opcode) {
+    static const char *const opcodes[] = {"shf", "mul", "mad", "madc", "mul24", "mad24", "dp2a", "cvta"};
+    for (size_t i = 0; i < LW_COUNT(opcodes); i++)
+        if (!strcmp(opcodes[i], opcode->text)) return true;
+    return false;
+}
+
 /* Takes one word if it fits, and goes on behind the element. */
 static bool take(lw_walk *w, const char *list, const char *next, bool is_group, uint32_t word, uint32_t group) {
     uint32_t size = (uint32_t)(next - list), last = w->loose ? w->count : word + 1;
     const char *rest = is_group ? next + 1 : next;
     for (uint32_t i = w->loose ? 1 : word; i < last && i < w->count; i++) {
         if (w->used >> i & 1 || (w->loose && passes_a_type(w, i))) continue;
+        if (w->loose && word == 1 && i > 1 && w->long_name) return false;
         const lw_symbol *s = w->words[i];
         bool fits = is_group ? in_list(list, s->text, s->size) : s->size == size && !memcmp(s->text, list, size);
         if (w->edit == LW_EDIT_change && i == w->edit_word) w->edit_list = list, fits = true;
@@ -170,6 +179,7 @@ const lw_form *lw_form_find(lw_walk *w, lw_symbol **words, uint32_t count) {
     if (form) return form;
     if (count > 16) return NULL;
     w->loose = true;
+    w->long_name = has_long_name(words[0]);
     return next_row_for(w, NULL);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/lane_id.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 #define V(major, minor) ((major) * 10 + (minor))
@@ -56,6 +57,15 @@ static uint32_t agreeing(lw_type type, lw_agree agree) {
     return takes;
 }
 
+/* The same for every type and laxness, made once. */
+static uint32_t agreements[LW_T_count][LW_AGREE_wide + 1];
+static pthread_once_t agreements_once = PTHREAD_ONCE_INIT;
+
+static void fill_agreements(void) {
+    for (int type = 0; type < LW_T_count; type++)
+        for (int agree = 0; agree <= LW_AGREE_wide; agree++) agreements[type][agree] = agreeing((lw_type)type, (lw_agree)agree);
+}
+
 /* Operands with a type of their own, such as shift amounts, do not share the laxness of logic. */
 static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
     if (o->is_address) {
@@ -63,7 +73,7 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
         return bits | integers;
     }
     bool lax = m->form->agree != LW_AGREE_size || !o->typed;
-    return agreeing(o->type, lax ? m->form->agree : LW_AGREE_type);
+    return agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
 }
 
 /* One attribute behind a colon. */
@@ -152,6 +162,7 @@ static bool is_written(const lw_operand_form *o) {
 enum { LW_OPERANDS_MAX = 32 };
 
 static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
+    pthread_once(&agreements_once, fill_agreements);
     lw_operand_form forms[LW_OPERANDS_MAX];
     uint32_t n = 0, min = 0, max = 0;
     bool optional = false;
@@ -248,13 +259,15 @@ static void set_gates(const lw_walk *w, lw_match *m) {
     const lw_form *f = m->form;
     m->isa = f->isa;
     m->sm = f->sm;
-    for (uint32_t i = 1; i < w->count; i++)
-        for (size_t g = 0; g < LW_COUNT(gates); g++) {
-            if (strcmp(gates[g].word, w->words[i]->text)) continue;
-            if (*gates[g].opcode != '*' && strcmp(gates[g].opcode, w->words[0]->text)) continue;
+    for (size_t g = 0; g < LW_COUNT(gates); g++) {
+        const char *opcode = gates[g].opcode, *word = gates[g].word;
+        if (*opcode != '*' && (*opcode != *w->words[0]->text || strcmp(opcode, w->words[0]->text))) continue;
+        for (uint32_t i = 1; i < w->count; i++) {
+            if (*word != *w->words[i]->text || strcmp(word, w->words[i]->text)) continue;
             if (gates[g].isa > m->isa) m->isa = gates[g].isa, m->isa_word = (uint8_t)i;
             if (gates[g].sm > m->sm) m->sm = gates[g].sm, m->sm_word = (uint8_t)i;
         }
+    }
 }
 
 /* Does this module stand outside of any gate? Asked once a spelling. */

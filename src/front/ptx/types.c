@@ -16,7 +16,9 @@ const lw_special_row lw_specials[LW_SPECIAL_count] = {
 };
 
 lw_type lw_type_find(const char *name, size_t size) {
+    if (size == 0) return LW_T_none;
     for (lw_type type = LW_T_none + 1; type < LW_T_count; type++)
-        if (strlen(lw_types[type].name) == size && !memcmp(lw_types[type].name, name, size)) return type;
+        if (lw_types[type].name[0] == name[0] && !strncmp(lw_types[type].name, name, size) && !lw_types[type].name[size])
+            return type;
     return LW_T_none;
 }
