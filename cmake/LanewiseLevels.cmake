@@ -28,8 +28,9 @@ set(lw_number_v4 4)
 set(lw_number_v3 3)
 set(lw_number_v2 2)
 set(lw_number_portable 1)
-set(lw_march_v4 -march=x86-64-v4 -mprefer-vector-width=512)
-set(lw_march_v3 -march=x86-64-v3)
+# The interpreter clears the upper halves of vector registers once a turn, not once a step.
+set(lw_march_v4 -march=x86-64-v4 -mprefer-vector-width=512 -mno-vzeroupper)
+set(lw_march_v3 -march=x86-64-v3 -mno-vzeroupper)
 set(lw_march_v2 -march=x86-64-v2)
 set(lw_march_portable "")
 

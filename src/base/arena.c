@@ -69,21 +69,29 @@ char *lw_arena_text(lw_arena *arena, const char *text, size_t size) {
     return copy;
 }
 
+/* The copy may leave by longjmp; the heap string must not be lost then. */
+char *lw_arena_keep(lw_arena *arena, lw_text *text) {
+    jmp_buf here, *outer = arena->no_memory;
+    char *volatile copy = NULL;
+    if (!text->failed && LW_ARENA_TRY(arena, here)) copy = lw_arena_text(arena, text->at, text->size);
+    arena->no_memory = outer;
+    lw_text_free(text);
+    if (!copy) no_memory(arena);
+    return copy;
+}
+
+char *lw_arena_vprintf(lw_arena *arena, const char *format, va_list args) {
+    lw_text text = {0};
+    lw_text_vprintf(&text, format, args);
+    return lw_arena_keep(arena, &text);
+}
+
 char *lw_arena_printf(lw_arena *arena, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    lw_text text = {0};
-    lw_text_vprintf(&text, format, args);
+    char *text = lw_arena_vprintf(arena, format, args);
     va_end(args);
-    if (text.failed) no_memory(arena);
-    char *copy = NULL;
-    /* The copy may leave by longjmp; the heap string must not be lost then. */
-    jmp_buf here, *outer = arena->no_memory;
-    if (LW_ARENA_TRY(arena, here)) copy = lw_arena_text(arena, text.at, text.size);
-    arena->no_memory = outer;
-    lw_text_free(&text);
-    if (!copy) no_memory(arena);
-    return copy;
+    return text;
 }
 
 void lw_list_grow(lw_arena *arena, void **at, uint32_t *room, uint32_t count, size_t size) {

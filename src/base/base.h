@@ -18,6 +18,8 @@
 
 /* ---- Memory ------------------------------------------------------------------------------------------- */
 
+struct lw_text;
+
 /* A region that is freed as a whole. Allocation never returns NULL: when memory runs out it leaves through `no_memory`,
  * the one non-local exit of the code base, which every public entry point sets (see LW_ARENA_TRY). */
 typedef struct lw_arena {
@@ -38,6 +40,8 @@ void *lw_arena_alloc(lw_arena *arena, size_t size);                       /* zer
 void *lw_arena_copy(lw_arena *arena, const void *data, size_t size);
 char *lw_arena_text(lw_arena *arena, const char *text, size_t size);      /* a copy with a NUL behind it */
 char *lw_arena_printf(lw_arena *arena, const char *format, ...) LW_PRINTF(2, 3);
+char *lw_arena_vprintf(lw_arena *arena, const char *format, va_list args);
+char *lw_arena_keep(lw_arena *arena, struct lw_text *text);               /* a copy; the text is freed, also where memory runs out */
 #define LW_NEW(arena, type)           ((type *)lw_arena_alloc((arena), sizeof(type)))
 #define LW_NEW_ARRAY(arena, type, n)  ((type *)lw_arena_array((arena), sizeof(type), (n)))
 void *lw_arena_array(lw_arena *arena, size_t size, size_t count);         /* checks size * count */

@@ -27,11 +27,8 @@ lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...) {
 
     va_list args;
     va_start(args, place);
-    lw_text text = {0};
-    lw_text_vprintf(&text, row->format, args);
+    diag->message = lw_arena_vprintf(diags->arena, row->format, args);
     va_end(args);
-    diag->message = text.failed ? row->format : lw_arena_printf(diags->arena, "%s", text.at ? text.at : "");
-    lw_text_free(&text);
     *diags->last = diag;
     diags->last = &diag->next;
     return diag;

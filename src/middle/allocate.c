@@ -6,6 +6,7 @@
 #include "middle/lower.h"
 
 enum {
+    LW_POOLS = 8, /* for each class, registers that live across regions and those that do not: see find_regions */
     LW_FLOW_WORDS = 4 << 20, /* live sets beyond this many words, or more passes than this, are not worth it */
     LW_FLOW_PASSES = 32,
 };
@@ -16,8 +17,9 @@ typedef struct lw_alloc {
     uint32_t global_count, words;
     uint64_t *live_in, *live_out, *exposed, *killed; /* per block, `words` each */
     uint32_t *globals;                               /* virtual register of each */
-    uint32_t counts[4];                              /* slots of each class */
-    uint32_t base[4];                                /* byte offset of each class's first slot */
+    uint32_t counts[LW_POOLS];                       /* slots of each pool */
+    uint32_t base[LW_POOLS];                         /* byte offset of each pool's first slot */
+    uint32_t *regions;                               /* per block: the stretch of straight text that it is in */
     struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
     uint32_t walked;                                 /* block at hand while visiting */
@@ -100,9 +102,29 @@ static void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(l
 
 /* ---- Which registers live across blocks ------------------------------------------------------------------- */
 
-/* vreg.block: 1 + the block that last defined it for sure, while walking. A write under a guard keeps the old value in some
+/* A region is a run of blocks that is entered at its top only: a forward branch leaves it, and whoever does not take the branch goes
+ * on without ever waiting. Lanes wait elsewhere, at the tops of regions. So a register that lives within one region has no value in
+ * lanes that do not execute, and if it shares its slot with its like only, it may be written in all lanes without a mask. */
+static void find_regions(lw_alloc *a) {
+    lw_lower *l = a->l;
+    uint32_t blocks = l->blocks.count;
+    uint8_t *entered = LW_NEW_ARRAY(l->arena, uint8_t, blocks);
+    a->regions = LW_NEW_ARRAY(l->arena, uint32_t, blocks);
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        const lw_op *op = &l->ops.at[n];
+        if (op->code == LW_OP_bra || op->code == LW_OP_bra_if) entered[op->a] = 1;
+        for (uint32_t i = 0; op->code == LW_OP_brx && i < op->c; i++) entered[l->targets.at[op->imm + i]] = 1;
+    }
+    for (uint32_t b = 1; b < blocks; b++) {
+        const lw_op *last = &l->ops.at[l->blocks.at[b].first - 1];
+        bool runs_on = last->code == LW_OP_bra_if && !(last->flags & LW_OP_BACKWARD) && !entered[b] && !l->blocks.at[b].sync;
+        a->regions[b] = a->regions[b - 1] + !runs_on;
+    }
+}
+
+/* vreg.block: 1 + the region that last defined it for sure, while walking. A write under a guard keeps the old value in some
  * lanes, so it reads the register too. */
-static bool defined_here(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[v].block == a->walked + 1; }
+static bool defined_here(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[v].block == a->regions[a->walked] + 1; }
 
 static void mark_across(lw_alloc *a, uint32_t v) {
     lw_vreg *vreg = &a->l->vregs.at[v];
@@ -117,7 +139,7 @@ static void scan_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
 static void scan_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     (void)n;
     if (guarded && !defined_here(a, v)) mark_across(a, v);
-    if (!guarded) a->l->vregs.at[v].block = a->walked + 1;
+    if (!guarded) a->l->vregs.at[v].block = a->regions[a->walked] + 1;
 }
 static void scan_block(lw_alloc *a, uint32_t block) { a->walked = block; }
 
@@ -227,6 +249,7 @@ static void range_across(lw_alloc *a, bool solved) {
 static void find_ranges(lw_alloc *a) {
     lw_lower *l = a->l;
     for (uint32_t v = 0; v < l->vregs.count; v++) l->vregs.at[v].from = UINT32_MAX, l->vregs.at[v].to = 0, l->vregs.at[v].block = 0;
+    find_regions(a);
     visit_all(a, scan_use, scan_def, scan_block);
     a->words = (a->global_count + 63) / 64;
     a->globals = LW_NEW_ARRAY(l->arena, uint32_t, a->global_count);
@@ -248,6 +271,8 @@ static void find_ranges(lw_alloc *a) {
 
 /* ---- Slots --------------------------------------------------------------------------------------------------- */
 
+static uint32_t pool_of(const lw_vreg *vreg) { return vreg->class + (vreg->global ? 0 : 4); }
+
 typedef struct lw_free_list { LW_LIST(uint32_t) slots; } lw_free_list;
 
 static void assign_slots(lw_alloc *a) {
@@ -256,7 +281,7 @@ static void assign_slots(lw_alloc *a) {
     /* Chains of registers by the point where their range begins and ends: 1 + register. */
     uint32_t *starts = LW_NEW_ARRAY(l->arena, uint32_t, points), *ends = LW_NEW_ARRAY(l->arena, uint32_t, points);
     uint32_t *next_start = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count), *next_end = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count);
-    lw_free_list free_lists[4] = {0};
+    lw_free_list free_lists[LW_POOLS] = {0};
     for (uint32_t v = l->vregs.count; v-- > 0;) {
         lw_vreg *vreg = &l->vregs.at[v];
         vreg->slot = LW_NO_SLOT;
@@ -267,10 +292,10 @@ static void assign_slots(lw_alloc *a) {
     for (uint32_t point = 0; point < points; point++) {
         for (uint32_t v = starts[point]; v; v = next_start[v - 1]) {
             lw_vreg *vreg = &l->vregs.at[v - 1];
-            lw_free_list *list = &free_lists[vreg->class];
-            vreg->slot = list->slots.count ? list->slots.at[--list->slots.count] : a->counts[vreg->class]++;
+            lw_free_list *list = &free_lists[pool_of(vreg)];
+            vreg->slot = list->slots.count ? list->slots.at[--list->slots.count] : a->counts[pool_of(vreg)]++;
         }
-        for (uint32_t v = ends[point]; v; v = next_end[v - 1]) LW_PUSH(l->arena, free_lists[l->vregs.at[v - 1].class].slots) = l->vregs.at[v - 1].slot;
+        for (uint32_t v = ends[point]; v; v = next_end[v - 1]) LW_PUSH(l->arena, free_lists[pool_of(&l->vregs.at[v - 1])].slots) = l->vregs.at[v - 1].slot;
     }
 }
 
@@ -300,7 +325,7 @@ static void want_fill(lw_alloc *a, uint32_t v) {
     }
     a->fills.slots[at & a->fills.mask] = v + 1;
     a->fills.count++;
-    vreg->slot = a->counts[vreg->class]++;
+    vreg->slot = a->counts[pool_of(vreg)]++;
     LW_PUSH(l->arena, a->fill_order) = v;
 }
 
@@ -383,14 +408,14 @@ static void choose_step(lw_alloc *a, lw_op *op) {
 static uint32_t offset_of(const lw_alloc *a, uint32_t v) {
     const lw_vreg *vreg = &a->l->vregs.at[v];
     if (vreg->slot == LW_NO_SLOT) lw_bug("register %u has no slot", v);
-    return a->base[vreg->class] + vreg->slot * slot_bytes[vreg->class];
+    return a->base[pool_of(vreg)] + vreg->slot * slot_bytes[vreg->class];
 }
 
 static void place_classes(lw_alloc *a) {
     uint32_t at = 0;
-    for (int class = 0; class < 4; class++) {
-        a->base[class] = at;
-        at = (at + a->counts[class] * slot_bytes[class] + 63) & ~63u;
+    for (int pool = 0; pool < LW_POOLS; pool++) {
+        a->base[pool] = at;
+        at = (at + a->counts[pool] * slot_bytes[pool % 4] + 63) & ~63u;
     }
     a->l->code->frame_bytes = at;
 }
@@ -432,9 +457,12 @@ static void place_transfers(lw_alloc *a) {
         if (!l->code->returns[k].in_memory) l->code->returns[k].from = offset_of(a, l->code->returns[k].from);
 }
 
-static void finish_op(lw_alloc *a, lw_op *op) {
+static void finish_op(lw_alloc *a, lw_op *op, bool guarded) {
     lw_fields f;
     lw_op_fields(a->l, op, &f);
+    bool whole = f.def_count && !guarded && lw_op_is_pure(op);
+    for (uint32_t k = 0; k < f.def_count; k++) whole &= !a->l->vregs.at[*f.defs[k]].global;
+    if (whole) op->flags |= LW_OP_WHOLE;
     for (uint32_t k = 0; k < f.use_count; k++) *f.uses[k] = offset_of(a, *f.uses[k]);
     for (uint32_t k = 0; k < f.def_count; k++) *f.defs[k] = offset_of(a, *f.defs[k]);
     if (op->code == LW_OP_block) op->imm = a->l->blocks.at[op->a].instructions;
@@ -467,7 +495,10 @@ void lw_allocate(lw_lower *l) {
     place_classes(&a);
     place_constants(&a);
     place_transfers(&a);
-    for (uint32_t n = 0; n < l->ops.count; n++) finish_op(&a, &l->ops.at[n]);
+    for (uint32_t n = 0, guard_end = 0; n < l->ops.count; n++) {
+        if (l->ops.at[n].code == LW_OP_guard) guard_end = n + (uint32_t)l->ops.at[n].imm + 1;
+        finish_op(&a, &l->ops.at[n], n < guard_end);
+    }
 
     code->op_count = l->ops.count;
     code->ops = lw_arena_copy(l->arena, l->ops.at, l->ops.count * sizeof *l->ops.at);

@@ -141,16 +141,21 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
         lw_lower_error(l, i);
         return;
     }
-    lw_class class = lw_class_of(last_type(i));
+    /* All elements are of one width, that of the registers; what goes nowhere takes a slot of that width. */
+    lw_class class = LW_CLASS_pred;
     for (uint32_t k = 0; k < count; k++) {
+        if (element_of(d, k)->kind == LW_O_SINK) continue;
         elements[k] = vector_element(l, d, k, count, last_type(i), true);
         if (l->failed) return;
-        if (k == 0) class = l->vregs.at[elements[0]].class;
+        if (class == LW_CLASS_pred) class = l->vregs.at[elements[k]].class;
         if (l->vregs.at[elements[k]].class != class || class == LW_CLASS_pred) {
             lw_lower_error(l, i);
             return;
         }
     }
+    if (class == LW_CLASS_pred) class = lw_class_of(last_type(i));
+    for (uint32_t k = 0; k < count; k++)
+        if (element_of(d, k)->kind == LW_O_SINK) elements[k] = lw_lower_vreg(l, class);
     form.slot = class;
     lw_op op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT};
     if (!lw_lower_address(l, &op, &i->operands[1], space_word(i), &form)) return;

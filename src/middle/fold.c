@@ -29,6 +29,7 @@ void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
         return;
     }
     switch (op->code) {
+    case LW_OP_add_xor_rotl: use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d), def(f, &op->e); break;
     case LW_OP_bra_if: case LW_OP_brx: case LW_OP_call_indirect: case LW_OP_guard: use(f, &op->b); break;
     case LW_OP_warp_sync: use(f, &op->a); break;
     case LW_OP_barrier: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;
@@ -52,7 +53,7 @@ bool lw_op_is_pure(const lw_op *op) {
     if (op->code == LW_OP_DEAD) return false;
     if (op->code >= LW_OP_lop3) return true;
     switch (op->code) {
-    case LW_OP_predicate: case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64: case LW_OP_add4: case LW_OP_special: case LW_OP_local_base: case LW_OP_isspacep:
+    case LW_OP_predicate: case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64: case LW_OP_add4: case LW_OP_add_xor_rotl: case LW_OP_special: case LW_OP_local_base: case LW_OP_isspacep:
         return true;
     default: return false;
     }
@@ -141,7 +142,7 @@ static void follow_copies(lw_lower *l) {
 static void remove_dead(lw_lower *l) {
     for (uint32_t n = l->ops.count; n-- > 0;) {
         lw_op *op = &l->ops.at[n];
-        if (lw_op_is_pure(op) && op->d != LW_NO_SLOT && !l->vregs.at[op->d].uses) kill(l, op);
+        if (lw_op_is_pure(op) && op->d != LW_NO_SLOT && !l->vregs.at[op->d].uses) kill(l, op); /* before fusion: one result each */
     }
 }
 

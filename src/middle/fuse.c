@@ -6,7 +6,8 @@
 
 typedef struct lw_fuser {
     lw_lower *l;
-    uint32_t *last_write; /* per register: 1 + operation that wrote it last, in the current block */
+    uint32_t *last_write; /* per register: 1 + operation that wrote it last */
+    uint32_t *last_read;  /* the same for reads */
     uint32_t block_start;
 } lw_fuser;
 
@@ -21,7 +22,7 @@ static lw_op *producer(lw_fuser *f, uint32_t v, uint32_t reader) {
     uint32_t at = f->last_write[v];
     if (vreg->is_const || vreg->uses != 1 || vreg->defs != 1 || at <= f->block_start || at > reader) return NULL;
     lw_op *op = &f->l->ops.at[at - 1];
-    if (op->code == LW_OP_DEAD || op->d != v) return NULL;
+    if (op->code < LW_OP_lop3 || op->code == LW_OP_DEAD || op->d != v) return NULL; /* others use their fields otherwise */
     const uint32_t sources[] = {op->a, op->b, op->c, op->e};
     for (int k = 0; k < 4; k++)
         if (sources[k] != LW_NO_SLOT && f->last_write[sources[k]] > at) return NULL;
@@ -317,6 +318,51 @@ static bool fuse_xor_shift(lw_fuser *f, lw_op *op, uint32_t at) {
     return false;
 }
 
+/* Two steps of an xorshift generator: x ^= x << n, x ^= x >> m. */
+static bool fuse_xorshift(lw_fuser *f, lw_op *op, uint32_t at) {
+    static const lw_lane_id pairs[2][2] = {{LW_LANE_xorshift_ll_b32, LW_LANE_xorshift_lr_b32}, {LW_LANE_xorshift_rl_b32, LW_LANE_xorshift_rr_b32}};
+    lw_lane_id second = lane_of(op);
+    uint64_t n, m;
+    if ((second != LW_LANE_xor_shl_b32 && second != LW_LANE_xor_shr_b32) || op->a != op->b || !constant(f, op->c, &m)) return false;
+    f->l->vregs.at[op->a].uses--; /* the two reads are of one operation: producer wants a single reader */
+    lw_op *source = producer(f, op->a, at);
+    lw_lane_id first = source ? lane_of(source) : LW_LANE_none;
+    if ((first != LW_LANE_xor_shl_b32 && first != LW_LANE_xor_shr_b32) || source->a != source->b || !constant(f, source->c, &n)) {
+        f->l->vregs.at[op->a].uses++;
+        return false;
+    }
+    uint32_t x = source->a;
+    f->l->vregs.at[x].uses--;
+    f->l->vregs.at[source->c].uses--, f->l->vregs.at[op->c].uses--;
+    absorb(f, source);
+    set_lane(op, pairs[first == LW_LANE_xor_shr_b32][second == LW_LANE_xor_shr_b32], x, new_const(f, n | m << 8), LW_NO_SLOT);
+    return true;
+}
+
+/* A sum that an xor and rotate reads, and others read later: both are made by one operation where the rotate stands, if
+ * nobody between has looked at the sum or changed its terms. */
+static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
+    if (lane_of(op) != LW_LANE_xor_rotl_b32) return false;
+    uint64_t n;
+    if (!constant(f, op->c, &n)) return false;
+    for (int k = 0; k < 2; k++) {
+        uint32_t sum = k ? op->b : op->a, other = k ? op->a : op->b;
+        uint32_t made = f->last_write[sum];
+        if (f->l->vregs.at[sum].is_const || f->l->vregs.at[other].is_const || sum == other || made <= f->block_start) continue;
+        lw_op *add = &f->l->ops.at[made - 1];
+        if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || f->l->vregs.at[add->a].is_const || f->l->vregs.at[add->b].is_const) continue;
+        if (f->last_read[sum] > made || f->last_write[add->a] >= made || f->last_write[add->b] >= made || op->d == sum) continue;
+        f->l->vregs.at[sum].uses--;
+        f->l->vregs.at[op->c].uses--;
+        uint32_t a = add->a, b = add->b;
+        add->code = LW_OP_DEAD;
+        *op = (lw_op){.code = LW_OP_add_xor_rotl, .d = sum, .a = a, .b = b, .c = other, .e = op->d, .imm = n};
+        (void)at;
+        return true;
+    }
+    return false;
+}
+
 typedef bool lw_fuse_step(lw_fuser *f, lw_op *op, uint32_t at);
 
 static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) { return funnel_to_rotate(f, op) || shifts_to_rotate(f, op, at); }
@@ -328,6 +374,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
     uint32_t guarded = 0;
     f->block_start = 0;
     memset(f->last_write, 0, l->vregs.count * sizeof *f->last_write);
+    memset(f->last_read, 0, l->vregs.count * sizeof *f->last_read);
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_DEAD) continue;
@@ -336,15 +383,20 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
         if (n == guarded) f->block_start = n;
         for (uint32_t k = 0; k < count && n >= guarded && (op->code >= LW_OP_lop3 || op->code == LW_OP_add4); k++) steps[k](f, op, n);
         lw_op_fields(l, op, &fields);
+        for (uint32_t k = 0; k < fields.use_count; k++) f->last_read[*fields.uses[k]] = n + 1;
         for (uint32_t k = 0; k < fields.def_count; k++) f->last_write[*fields.defs[k]] = n + 1;
     }
 }
 
 void lw_fuse(lw_lower *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
-    static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate};
+    static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
+                              *const wholes[] = {fuse_xorshift, fuse_add_xor_rotl};
     lw_fuser f = {.l = l};
-    f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count + 2 * l->ops.count + 1); /* room for new constants */
+    uint32_t room = l->vregs.count + 4 * l->ops.count + 1; /* constants are added on the way */
+    f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, room);
+    f.last_read = LW_NEW_ARRAY(l->arena, uint32_t, room);
     walk(&f, trees, LW_COUNT(trees));
     walk(&f, pairs, LW_COUNT(pairs));
+    walk(&f, wholes, LW_COUNT(wholes));
 }

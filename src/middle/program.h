@@ -41,6 +41,7 @@ enum lw_op_flag {
     LW_OP_SPIN = 4,     /* backward, and its loop reads memory that others may write: may be waiting for them */
     LW_OP_IMM_A = 8, LW_OP_IMM_B = 16, LW_OP_IMM_C = 32,
     LW_OP_NO_B = 64,
+    LW_OP_WHOLE = 128, /* the result lives within straight text only: it may be stored to all lanes, executing or not */
 };
 
 typedef struct lw_op lw_op;
@@ -143,6 +144,7 @@ typedef struct lw_program {
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
     uint32_t param_bytes;
     uint32_t hint_count;
+    int level;              /* number of the CPU level it was linked with */
     uint64_t instruction_count;
 } lw_program;
 

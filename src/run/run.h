@@ -23,6 +23,10 @@ static inline uint32_t lw_mask_count(lw_mask m) {
 static inline uint32_t lw_mask_first(lw_mask m) { /* m != 0 */
     return (uint64_t)m ? (uint32_t)__builtin_ctzll((uint64_t)m) : 64 + (uint32_t)__builtin_ctzll((uint64_t)(m >> 64));
 }
+static inline uint32_t lw_mask_last(lw_mask m) { /* m != 0 */
+    uint64_t high = (uint64_t)(m >> 64);
+    return high ? 127 - (uint32_t)__builtin_clzll(high) : 63 - (uint32_t)__builtin_clzll((uint64_t)m);
+}
 /* The 32 bits of one warp of the gang. */
 static inline uint32_t lw_mask_warp(lw_mask m, uint32_t warp) { return (uint32_t)(m >> (32 * warp)); }
 #define LW_FOR_LANES(lane, mask) \
@@ -139,7 +143,7 @@ enum { LW_HINTS = 16 };
 struct lw_gang {
     /* hot: used by every operation */
     char *regs;       /* frame->regs */
-    uint32_t lanes;   /* lanes that exist, rounded up to 32: how far loops run */
+    uint32_t begin, lanes; /* loops over lanes run from begin to lanes: whole warps, from the first executing one to the last */
     bool full;        /* mask == frame->owned: no other lane has a value in this frame, results may be stored to all lanes */
     lw_mask mask;     /* lanes that execute now */
     lw_frame *frame;
@@ -175,13 +179,15 @@ static inline char *lw_local_at(const lw_gang *gang, uint32_t lane, uint32_t add
     return gang->local + ((size_t)(address >> 4) * LW_GANG_LANES + lane) * 16 + (address & 15);
 }
 
-/* Sets the executing lanes. */
+/* Sets the executing lanes, at least one. */
 static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {
     gang->mask = mask;
     gang->full = mask == gang->frame->owned;
     gang->active = lw_mask_count(mask);
     gang->active_warps = 0;
     for (uint32_t w = 0; w < LW_GANG_LANES / 32; w++) gang->active_warps += lw_mask_warp(mask, w) != 0;
+    gang->begin = lw_mask_first(mask) & ~31u;
+    gang->lanes = (lw_mask_last(mask) | 31) + 1;
 }
 
 /* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return lw_gang_trap(…)`. */

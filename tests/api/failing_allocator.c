@@ -53,7 +53,7 @@ int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
     HEAD AFFINE ".global .u32 numbers[] = {1, 2, 3};\n" \
     ".func deep(.reg .u32 n) {\n .local .u32 l[4]; .reg .u32 %m; .reg .pred %q;\n st.local.u32 [l], n;\n setp.eq.u32 %q, n, 0;\n @%q ret;\n" \
     " sub.u32 %m, n, 1;\n call deep, (%m);\n ret;\n}\n" \
-    ".entry busy() {\n .reg .u32 %t;\n mov.u32 %t, %tid.x;\n call deep, (%t);\n bar.sync 0;\n ret;\n}\n" \
+    ".entry busy() {\n .reg .u32 %t;\n mov.u32 %t, %tid.x;\n and.b32 %t, %t, 3;\n call deep, (%t);\n bar.sync 0;\n ret;\n}\n" \
     ".entry fault() { trap; }\n"
 
 /* A call that failed for want of memory says so. */
@@ -74,7 +74,7 @@ static bool use_module(lw_context *context, lw_module *module) {
     if (!worked(lw_memory_read(context, buffer, out, sizeof out), LW_OK)) return false;
     for (uint32_t i = 0; i < 3 * 64; i++) assert_int_equal(out[i], 3 * i + add);
     if (!worked(lw_module_kernel(module, "busy", &busy), LW_OK)) return false;
-    config = shape(2, 300);
+    config = shape(2, 160);
     if (!worked(lw_launch(busy, &config, NULL, NULL), LW_OK)) return false;
     if (!worked(lw_module_kernel(module, "fault", &fault), LW_OK)) return false;
     if (!worked(lw_launch(fault, &config, NULL, NULL), LW_TRAPPED)) return false;

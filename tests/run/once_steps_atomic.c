@@ -50,8 +50,8 @@ static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c,
 static uint64_t value_for(lw_atom_op kind, uint32_t bits) {
     uint64_t all = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
     if (kind == LW_ATOM_add_f32) {
-        static const uint32_t some[] = {0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x807fffff, 0x3f800000, 0x7f800000, 0xff800000,
-                                        0x7fc00001, 0x7f7fffff, 0x33800000, 0x3f800001};
+        static const uint32_t some[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x807fffff,
+                                        0x3f800000, 0x7f800000, 0xff800000, 0x7fc00001, 0x7f7fffff, 0x33800000, 0x3f800001};
         return some[steps_below(LW_COUNT(some))];
     }
     if (kind == LW_ATOM_add_f64) { /* no NaN arises from these */
@@ -89,7 +89,8 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
     steps_set_mask(gang, mask);
     steps_fill_random(gang->regs, SLOT(COUNT));
     char *memory = in_global ? s->global[1] : s->shared;
-    uint64_t model[64], base = in_global ? STEPS_FIRST : generic ? LW_SHARED_WINDOW : 0, b[128], c[128], want[128], places = 1 + steps_below(20);
+    uint64_t model[64], b[128], c[128], want[128], places = steps_below(4) ? 1 + steps_below(20) : 1;
+    uint64_t base = in_global ? STEPS_FIRST : generic ? LW_SHARED_WINDOW : 0;
     uint32_t at[128];
     for (uint32_t i = 0; i < places; i++) {
         model[i] = value_for(kind, bits);

@@ -94,7 +94,7 @@ static void check_operands(table *t, const lw_match *m, const char *spelling) {
         const char *end = o->name + strcspn(o->name, ",");
         bool any = strstr(t->form->operands, ":any") || strstr(t->form->operands, "\xe2\x80\xa6");
         if (o->shape == LW_SHAPE_ANY && !any) fault(t, "operand attribute not understood", spelling);
-        if (o->shape < LW_SHAPE_IMM && o->type == LW_T_none && o->shape != LW_SHAPE_REG) fault(t, "operand without a type", spelling);
+        if (o->shape < LW_SHAPE_IMM && o->type == LW_T_none && o->shape != LW_SHAPE_REG && !o->is_address) fault(t, "operand without a type", spelling);
         if (!o->name_size && o->shape != LW_SHAPE_REST) fault(t, "operand without a name", end);
     }
 }

@@ -23,8 +23,9 @@ static void no_match(lw_verifier *v) {
     }
     lw_text expected = {0};
     lw_mismatch found = lw_form_explain(i->words, i->word_count, &expected);
-    const char *fix = expected.size ? lw_verify_text(v, "may stand here:%.*s", (int)expected.size - 1, expected.at) : NULL;
-    lw_text_free(&expected);
+    uint32_t size = expected.size ? (uint32_t)expected.size - 1 : 0;
+    const char *words = lw_arena_keep(v->diags->arena, &expected);
+    const char *fix = size ? lw_verify_text(v, "may stand here:%.*s", (int)size, words) : NULL;
     lw_diag *diag;
     if (found.edit == LW_EDIT_insert)
         diag = lw_diag_add(v->diags, LW_D_missing_modifier, word_place(i, found.word < i->word_count ? found.word : i->word_count - 1),

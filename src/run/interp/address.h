@@ -10,6 +10,12 @@
 /* For functions that touch guest memory: the guest may race with itself, which is its own affair. */
 #define LW_RACY __attribute__((no_sanitize("thread")))
 
+/* What a lane that acquires sees after this, and what a lane that releases did before it: for accesses that carry an order. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wtsan" /* gcc's thread sanitizer does not see fences; ours order guest memory only */
+#endif
+static inline void lw_memory_order(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
+
 /* Inlined whatever the compiler thinks of it: parameters that are constants at the call choose the code. */
 #define LW_INLINE static inline __attribute__((always_inline))
 

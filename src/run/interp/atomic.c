@@ -4,7 +4,7 @@
  * one thread runs. */
 #include "run/interp/address.h"
 
-#include <float.h>
+#include <lanewise/lane.h>
 
 /* ---- Places ------------------------------------------------------------------------------------------------- */
 
@@ -35,30 +35,23 @@ static bool find_places(lw_gang *gang, const lw_op *op, lw_memory_form form) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
-static float flush(float x) { return x > -FLT_MIN && x < FLT_MIN ? __builtin_copysignf(0, x) : x; }
-
 /* In global memory subnormals count as zero, in shared memory they do not. */
 static uint32_t add_f32(uint32_t old, uint32_t b, bool in_global) {
-    float x, y, sum;
+    float x, y;
     memcpy(&x, &old, sizeof x);
     memcpy(&y, &b, sizeof y);
-    sum = in_global ? flush(flush(x) + flush(y)) : x + y;
-    uint32_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    return sum == sum ? bits : 0x7fffffff;
+    x = in_global ? lw_add_rn_ftz_f32(x, y) : lw_add_rn_f32(x, y);
+    memcpy(&old, &x, sizeof x);
+    return old;
 }
 
 static uint64_t add_f64(uint64_t old, uint64_t b) {
-    const uint64_t quiet = 1ull << 51, infinity = 0x7ffull << 52, magnitude = ~0ull >> 1;
-    if ((b & magnitude) > infinity) return b | quiet;
-    if ((old & magnitude) > infinity) return old | quiet;
-    double x, y, sum;
+    double x, y;
     memcpy(&x, &old, sizeof x);
     memcpy(&y, &b, sizeof y);
-    sum = x + y;
-    uint64_t bits;
-    memcpy(&bits, &sum, sizeof bits);
-    return bits;
+    x = lw_add_rn_f64(x, y);
+    memcpy(&old, &x, sizeof x);
+    return old;
 }
 
 static uint64_t add_float(lw_atom_op kind, uint64_t old, uint64_t b, bool in_global) {
@@ -117,12 +110,41 @@ static bool is_shared(const lw_gang *gang, uintptr_t place) {
     return place - (uintptr_t)gang->cta->shared < gang->cta->shared_bytes;
 }
 
+/* All lanes at one place that others may change too: one exchange for the whole gang, with every lane's result as if the lanes
+ * had gone one after the other. */
+#define DEFINE_CHANGE_TOGETHER(bits)                                                                              \
+    static void change_together_##bits(lw_gang *gang, lw_any##bits *place, lw_atom_op kind, const uint##bits##_t *b, \
+                                       const uint##bits##_t *c, uint##bits##_t *d) {                              \
+        lw_any##bits *results = (lw_any##bits *)gang->scratch;                                                    \
+        uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new;                                       \
+        do {                                                                                                      \
+            new = old;                                                                                            \
+            LW_FOR_LANES(lane, gang->mask) {                                                                      \
+                results[lane] = new;                                                                              \
+                new = apply_##bits(kind, new, b[lane], c[lane], true);                                            \
+            }                                                                                                     \
+        } while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));       \
+        if (d) LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane];                                            \
+    }
+DEFINE_CHANGE_TOGETHER(16)
+DEFINE_CHANGE_TOGETHER(32)
+DEFINE_CHANGE_TOGETHER(64)
+
+static bool is_one_place(const lw_gang *gang) {
+    uint64_t first = gang->address[lw_mask_first(gang->mask)], differs = 0;
+    LW_FOR_LANES(lane, gang->mask) differs |= gang->address[lane] ^ first;
+    return differs == 0;
+}
+
 /* All lanes. `d` may be the slot of an operand: every lane reads its own before it writes. */
 #define DEFINE_CHANGE_ALL(bits)                                                                                   \
     LW_RACY static void change_all_##bits(lw_gang *gang, const lw_op *op, lw_atom_op kind, bool never_shared) {   \
         const uint##bits##_t *b = LW_SLOT(gang, uint##bits##_t, op->b);                                           \
         const uint##bits##_t *c = kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b;                 \
         uint##bits##_t *d = op->d == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint##bits##_t, op->d);                    \
+        uint64_t first = gang->address[lw_mask_first(gang->mask)];                                                \
+        if (is_one_place(gang) && (never_shared || !is_shared(gang, first)))                                      \
+            return change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, kind, b, c, d);                 \
         LW_FOR_LANES(lane, gang->mask) {                                                                          \
             lw_any##bits *place = (lw_any##bits *)(uintptr_t)gang->address[lane];                                 \
             uint##bits##_t old;                                                                                   \

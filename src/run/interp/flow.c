@@ -210,19 +210,23 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
     return frame;
 }
 
+static uint32_t base_of_callee(const lw_frame *caller) {
+    if (!caller) return 0;
+    return caller->local_base + (caller->code->local_bytes < LW_FRAME_COST ? LW_FRAME_COST : caller->code->local_bytes);
+}
+
+static bool fits_stack(const lw_gang *gang, const lw_code *code, const lw_frame *caller) {
+    return base_of_callee(caller) + (uint64_t)code->local_bytes <= gang->cta->grid->local_limit;
+}
+
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {
-    uint32_t base = 0;
-    if (caller) {
-        uint32_t used = caller->code->local_bytes < LW_FRAME_COST ? LW_FRAME_COST : caller->code->local_bytes;
-        base = caller->local_base + used;
-    }
-    if (base + (uint64_t)code->local_bytes > gang->cta->grid->local_limit) return NULL;
+    if (!fits_stack(gang, code, caller)) return NULL;
     lw_frame *frame = take_frame(gang, code);
     if (!frame) return NULL;
     frame->caller = caller;
     frame->call = NULL;
     frame->owned = lanes;
-    frame->local_base = base;
+    frame->local_base = base_of_callee(caller);
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->previous = NULL;
     frame->next = gang->frames;
@@ -290,7 +294,8 @@ static lw_frame *begin_call(lw_gang *gang, const lw_op *op, const lw_code *code,
     }
     lw_frame *frame = lw_frame_new(gang, code, caller, lanes);
     if (!frame) {
-        lw_gang_trap(gang, op, LW_TRAP_stack, lw_mask_first(lanes), (lw_trap_record){.access = "call", .detail = caller->depth + 1});
+        lw_trap_kind kind = fits_stack(gang, code, caller) ? LW_TRAP_memory : LW_TRAP_stack;
+        lw_gang_trap(gang, op, kind, lw_mask_first(lanes), (lw_trap_record){.access = "call", .detail = caller->depth + 1});
         return NULL;
     }
     frame->call = call;
@@ -431,9 +436,18 @@ const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uin
     return NULL;
 }
 
+/* The steps of the wide levels leave the upper halves of the vector registers dirty, which would slow whatever comes behind. Clearing
+ * them once a turn is cheaper than once a step. */
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static void clear_upper_halves(void) { __builtin_ia32_vzeroupper(); }
+#else
+static void clear_upper_halves(void) {}
+#endif
+
 void lw_gang_run(lw_gang *gang) {
     gang->budget = LW_BUDGET;
     const lw_op *op = gang->resume ? gang->resume : lw_gang_select(gang);
     gang->resume = NULL;
     while (op) op = op->step(gang, op);
+    if (gang->cta->program->level >= 3) clear_upper_halves();
 }

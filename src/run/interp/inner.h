@@ -37,6 +37,15 @@ static inline uint32_t lw_xor_rot2_shr_b32(uint32_t a, uint32_t b) {
 }
 static inline uint32_t lw_xor_shl_b32(uint32_t a, uint32_t b, uint32_t c) { return a ^ b << (c & 31); }
 static inline uint32_t lw_xor_shr_b32(uint32_t a, uint32_t b, uint32_t c) { return a ^ b >> (c & 31); }
+#define LW_XORSHIFT(name, first, second) \
+    static inline uint32_t lw_xorshift_##name##_b32(uint32_t a, uint32_t b) { \
+        a ^= a first (b & 31); \
+        return a ^ a second (b >> 8 & 31); \
+    }
+LW_XORSHIFT(ll, <<, <<)
+LW_XORSHIFT(lr, <<, >>)
+LW_XORSHIFT(rl, >>, <<)
+LW_XORSHIFT(rr, >>, >>)
 static inline uint32_t lw_add_shl_b32(uint32_t a, uint32_t b, uint32_t c) { return a + (b << (c & 31)); }
 static inline uint32_t lw_and_add_b32(uint32_t a, uint32_t b, uint32_t c) { return (a & b) + c; }
 

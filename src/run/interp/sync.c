@@ -1,7 +1,7 @@
 /* sync.c: who waits for whom: lanes of a warp before instructions that name each other, threads of a CTA at barriers.
  *
  * Manual sections 9.7.13.1 (barrier), 9.7.13.2 (bar.warp.sync), 9.7.13.4 (fence). */
-#include "run/interp/interp.h"
+#include "run/interp/address.h"
 
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
 const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
     if (LW_LIKELY(!(live_lanes(gang) & ~gang->mask))) return op + 1; /* everybody is here */
     lw_mask complete = 0;
-    for (uint32_t warp = 0; warp < gang->lanes / 32; warp++)
+    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++)
         if (lw_mask_warp(gang->mask, warp)) complete |= (lw_mask)complete_lanes(gang, op, warp) << (32 * warp);
     lw_mask parked = gang->mask & ~complete;
     if (LW_LIKELY(!parked)) return op + 1;
@@ -57,7 +57,7 @@ static bool is_complete(const lw_cta *cta, const lw_barrier *barrier) {
     for (uint32_t g = 0; g < cta->gang_count; g++) {
         const lw_gang *gang = &cta->gangs[g];
         const uint32_t *came = barrier->came + gang->first / LW_WARP_LANES;
-        for (uint32_t warp = 0; warp < gang->lanes / 32; warp++) {
+        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
             if (!barrier->expected && lw_mask_warp(live_lanes(gang), warp) & ~came[warp]) return false;
             arrived += count_warp(gang, warp, came[warp]);
         }
@@ -66,7 +66,7 @@ static bool is_complete(const lw_cta *cta, const lw_barrier *barrier) {
 }
 
 static void note_arrivals(const lw_gang *gang, lw_barrier *barrier, lw_mask lanes) {
-    for (uint32_t warp = 0; warp < gang->lanes / 32; warp++) {
+    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
         uint32_t now = lw_mask_warp(lanes, warp), *came = &barrier->came[gang->first / LW_WARP_LANES + warp];
         if (*came & now) { /* .arrive does not wait, so a thread may be here for the second time */
             barrier->arrived += count_warp(gang, warp, *came);
@@ -214,9 +214,6 @@ const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
 
 /* ---- Fences ------------------------------------------------------------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wtsan" /* gcc's thread sanitizer does not see fences; ours order guest memory only */
-#endif
 const lw_op *lw_step_fence(lw_gang *gang, const lw_op *op) {
     (void)gang;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);

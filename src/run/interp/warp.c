@@ -59,7 +59,7 @@ const lw_op *lw_step_vote(lw_gang *gang, const lw_op *op) {
 }
 
 const lw_op *lw_step_activemask(lw_gang *gang, const lw_op *op) {
-    for (uint32_t warp = 0; warp < gang->lanes / LW_WARP_LANES; warp++) {
+    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
         uint32_t active = lw_mask_warp(gang->mask, warp);
         if (active) put_u32(gang, op->d, warp, active, active);
     }

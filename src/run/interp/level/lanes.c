@@ -74,7 +74,9 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 
 /* The result's commit. `to` is the slot itself where all lanes take part. */
 #define RESULT(T) RESULT_##T(T)
-#define DIRECT(T) slot_##T *to = gang->full ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
+#define DIRECT(T) \
+    const bool direct = gang->full | (op->flags / LW_OP_WHOLE & 1); \
+    slot_##T *to = direct ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
 #define RESULT_u8  DIRECT
 #define RESULT_s8  DIRECT
 #define RESULT_u16 DIRECT
@@ -85,17 +87,17 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 #define RESULT_s64 DIRECT
 #define RESULT_f32 DIRECT
 #define RESULT_f64 DIRECT
-#define RESULT_p(T) union { lw_mask mask; uint16_t halves[LW_GANG_LANES / 16]; } result = {0}
+#define RESULT_p(T) union { lw_mask mask; uint32_t warps[LW_GANG_LANES / LW_WARP_LANES]; } result = {0}
 
 #define COMMIT(T) COMMIT_##T
-#define COMMIT_u8  if (LW_UNLIKELY(!gang->full)) lw_commit_16(gang, op->d)
+#define COMMIT_u8  if (LW_UNLIKELY(!direct)) lw_commit_16(gang, op->d)
 #define COMMIT_s8  COMMIT_u8
 #define COMMIT_u16 COMMIT_u8
 #define COMMIT_s16 COMMIT_u8
-#define COMMIT_u32 if (LW_UNLIKELY(!gang->full)) lw_commit_32(gang, op->d)
+#define COMMIT_u32 if (LW_UNLIKELY(!direct)) lw_commit_32(gang, op->d)
 #define COMMIT_s32 COMMIT_u32
 #define COMMIT_f32 COMMIT_u32
-#define COMMIT_u64 if (LW_UNLIKELY(!gang->full)) lw_commit_64(gang, op->d)
+#define COMMIT_u64 if (LW_UNLIKELY(!direct)) lw_commit_64(gang, op->d)
 #define COMMIT_s64 COMMIT_u64
 #define COMMIT_f64 COMMIT_u64
 #define COMMIT_p   lw_put_mask(gang, op->d, result.mask)
@@ -103,7 +105,7 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 /* The loop: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
  * same element, which `ivdep` lets the compiler rely on. */
 #define EACH(i) \
-    for (size_t base = 0, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+    for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
         LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++)
 
 #define STORE(expression) EACH(i) to[i] = expression
@@ -122,10 +124,11 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 /* Comparisons: one bit a lane, by way of whatever the level turns into bits cheapest. */
 #if LW_LEVEL_NUMBER >= 4
 #define BODY_p(expression) \
-    for (size_t base = 0, lanes = gang->lanes; base < lanes; base += 16) { \
-        _Alignas(64) int32_t word[16]; \
-        LW_NO_OVERLAP for (size_t i = base, k = 0; k < 16; i++, k++) word[k] = -(int32_t)(expression); \
-        result.halves[base / 16] = _mm512_movepi32_mask(_mm512_load_si512(word)); \
+    for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) { \
+        _Alignas(64) int32_t word[LW_WARP_LANES]; \
+        LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++) word[k] = -(int32_t)(expression); \
+        result.warps[base / LW_WARP_LANES] = _mm512_movepi32_mask(_mm512_load_si512(word)) | \
+                                             (uint32_t)_mm512_movepi32_mask(_mm512_load_si512(word + 16)) << 16; \
     }
 #else
 #define BODY_p(expression) \
@@ -134,7 +137,7 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
     result.mask = lw_bytes_to_mask(to)
 #endif
 
-#define STEP_HEAD(name, variant) static const lw_op *name##_##variant(lw_gang *gang, const lw_op *op)
+#define STEP_HEAD(name, variant) __attribute__((unused)) static const lw_op *name##_##variant(lw_gang *gang, const lw_op *op)
 #define STEP_TAIL(D) \
     COMMIT(D); \
     return op + 1
@@ -211,6 +214,33 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 #define LANE3 LOOP3
 #include "inner.def"
 
+/* Rotates by constants: compilers make shifts of them where the amount is known at run time only, though the level has rotates. */
+#if LW_LEVEL_NUMBER >= 4
+#define ROTATE_BODY(name, load_b, value) \
+    static const lw_op *name##_rotate(lw_gang *gang, const lw_op *op) { \
+        const __m512i n0 = _mm512_set1_epi32((int)(op->imm & 31)), n1 = _mm512_set1_epi32((int)(op->imm >> 8 & 31)); \
+        const __m512i n2 = _mm512_set1_epi32((int)(op->imm >> 16 & 31)); \
+        (void)n1, (void)n2; \
+        SOURCE(u32, op->a, a_at); load_b; RESULT(u32); \
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+            _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) { \
+                const __m512i a = _mm512_loadu_si512(a_at + i); \
+                _mm512_storeu_si512(to + i, value); \
+            } \
+        STEP_TAIL(u32); \
+    }
+#define B _mm512_loadu_si512(b_at + i)
+ROTATE_BODY(rotl_b32, (void)0, _mm512_rolv_epi32(a, n0))
+ROTATE_BODY(xor_rotl_b32, SOURCE(u32, op->b, b_at), _mm512_rolv_epi32(_mm512_xor_si512(a, B), n0))
+ROTATE_BODY(add_rotl_b32, SOURCE(u32, op->b, b_at), _mm512_rolv_epi32(_mm512_add_epi32(a, B), n0))
+ROTATE_BODY(xor_rot3_b32, (void)0, _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_rolv_epi32(a, n2), 0x96))
+ROTATE_BODY(xor_rot2_shr_b32, (void)0, _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_srlv_epi32(a, n2), 0x96))
+#undef B
+#define ROTATE_STEPS(name) name##_rotate
+#else
+#define ROTATE_STEPS(name) name##_rri
+#endif
+
 /* lop3: one step a table, so that the function folds to a few operations, or to the one that the machine has. */
 #define LOP3(lut) \
     static const lw_op *lop3_##lut(lw_gang *gang, const lw_op *op) { \
@@ -223,6 +253,41 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 #define HEX256(X) HEX16(X, 0) HEX16(X, 1) HEX16(X, 2) HEX16(X, 3) HEX16(X, 4) HEX16(X, 5) HEX16(X, 6) HEX16(X, 7) \
                   HEX16(X, 8) HEX16(X, 9) HEX16(X, a) HEX16(X, b) HEX16(X, c) HEX16(X, d) HEX16(X, e) HEX16(X, f)
 HEX256(LOP3)
+
+/* The step of add-rotate-xor ciphers and hashes: d = a + b; e = (c ^ d) rotated left by imm. */
+static const lw_op *add_xor_rotl(lw_gang *gang, const lw_op *op) {
+    const uint32_t n = (uint32_t)op->imm;
+    SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c);
+    if (LW_LIKELY(gang->full | (op->flags / LW_OP_WHOLE & 1))) {
+        uint32_t *sum = LW_SLOT(gang, uint32_t, op->d), *turned = LW_SLOT(gang, uint32_t, op->e);
+#if LW_LEVEL_NUMBER >= 4
+        const __m512i amount = _mm512_set1_epi32((int)n);
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES)
+            _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) {
+                const __m512i s = _mm512_add_epi32(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i));
+                const __m512i x = _mm512_xor_si512(s, _mm512_loadu_si512(c + i));
+                _mm512_storeu_si512(sum + i, s);
+                _mm512_storeu_si512(turned + i, _mm512_rolv_epi32(x, amount));
+            }
+#else
+        EACH(i) {
+            const uint32_t s = a[i] + b[i], t = lw_rotl_b32(c[i] ^ s, n);
+            sum[i] = s;
+            turned[i] = t;
+        }
+#endif
+        return op + 1;
+    }
+    uint32_t *sum = (uint32_t *)gang->scratch, *turned = sum + LW_GANG_LANES;
+    EACH(i) {
+        sum[i] = a[i] + b[i];
+        turned[i] = lw_rotl_b32(c[i] ^ sum[i], n);
+    }
+    lw_commit_32(gang, op->d);
+    uint32_t *slot = LW_SLOT(gang, uint32_t, op->e);
+    lw_blend_32(gang, slot, turned, slot, &gang->mask);
+    return op + 1;
+}
 
 static const lw_op *add4(lw_gang *gang, const lw_op *op) {
     const uint32_t more = (uint32_t)op->imm;
@@ -240,9 +305,7 @@ static const lw_op *add4(lw_gang *gang, const lw_op *op) {
 #define SELECT(bits) \
     static const lw_op *select_##bits(lw_gang *gang, const lw_op *op) { \
         SOURCE(u##bits, op->a, a); SOURCE(u##bits, op->b, b); RESULT(u##bits); \
-        lw_mask p = lw_get_mask(gang, op->c); \
-        if (op->flags & LW_OP_NEGATE) p = ~p; \
-        lw_blend_##bits(to, a, b, p, gang->lanes); \
+        lw_blend_##bits(gang, to, a, b, LW_SLOT(gang, const lw_mask, op->c)); \
         STEP_TAIL(u##bits); \
     }
 SELECT(16)
@@ -267,6 +330,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
     [LW_OP_st] = LW_AT_LEVEL(lw_step_st),
     [LW_OP_shuffle] = LW_AT_LEVEL(lw_step_shuffle),
     [LW_OP_add4] = add4,
+    [LW_OP_add_xor_rotl] = add_xor_rotl,
     [LW_OP_select_16] = select_16,
     [LW_OP_select_32] = select_32,
     [LW_OP_select_64] = select_64,
@@ -280,5 +344,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
 #define LANE1(name, D, A)          LANE_STEPS(name, NULL, NULL, NULL)
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
 #define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
+#define ROTATE2(name, D, A, B)     LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, NULL)
+#define ROTATE3(name, D, A, B, C)  LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, name##_rii)
 #include "inner.def"
 };

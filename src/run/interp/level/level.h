@@ -22,34 +22,43 @@ const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op);
 const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op);
 const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op);
 
-/* ---- to[i] = bit i of mask ? a[i] : b[i], `lanes` of them, a multiple of 32 ------------------------------ */
+/* ---- to[i] = bit i of mask ? a[i] : b[i], for the lanes that loops run over ------------------------------- */
+
+/* The mask is read from memory 16 or 32 bits at a time: shifting 128 bits costs more than the blend. */
+static inline uint32_t lw_mask_bits(const lw_mask *mask, uint32_t from) {
+    uint32_t bits;
+    memcpy(&bits, (const char *)mask + from / 8, sizeof bits);
+    return bits;
+}
 
 #if LW_LEVEL_NUMBER >= 4
 
-static inline void lw_blend_64(uint64_t *to, const uint64_t *a, const uint64_t *b, lw_mask mask, uint32_t lanes) {
-    for (uint32_t i = 0; i < lanes; i += 8)
-        _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi64(_mm512_loadu_si512(b + i), (__mmask8)(mask >> i), a + i));
-}
-static inline void lw_blend_32(uint32_t *to, const uint32_t *a, const uint32_t *b, lw_mask mask, uint32_t lanes) {
-    for (uint32_t i = 0; i < lanes; i += 16)
-        _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi32(_mm512_loadu_si512(b + i), (__mmask16)(mask >> i), a + i));
-}
-static inline void lw_blend_16(uint16_t *to, const uint16_t *a, const uint16_t *b, lw_mask mask, uint32_t lanes) {
-    for (uint32_t i = 0; i < lanes; i += 32)
-        _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi16(_mm512_loadu_si512(b + i), (__mmask32)(mask >> i), a + i));
-}
+#define LW_BLEND(bits, count) \
+    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, const uint##bits##_t *b, \
+                                       const lw_mask *mask) { \
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += 32) { \
+            const uint32_t word = lw_mask_bits(mask, (uint32_t)base); \
+            _Pragma("GCC unroll 4") for (size_t i = 0; i < 32; i += count) \
+                _mm512_storeu_si512(to + base + i, _mm512_mask_loadu_epi##bits(_mm512_loadu_si512(b + base + i), \
+                                                                               (__mmask##count)(word >> i), a + base + i)); \
+        } \
+    }
+LW_BLEND(16, 32)
+LW_BLEND(32, 16)
+LW_BLEND(64, 8)
+#undef LW_BLEND
 
 #else
 
-/* All ones or zero for each lane of 16, from the mask's bits: a shape that compilers vectorise at every level. */
+/* All ones or zero for each lane, from the mask's bits: a shape that compilers vectorise at every level. */
 #define LW_BLEND(bits) \
-    static inline void lw_blend_##bits(uint##bits##_t *to, const uint##bits##_t *a, const uint##bits##_t *b, lw_mask mask, \
-                                       uint32_t lanes) { \
-        for (uint32_t base = 0; base < lanes; base += 16) { \
-            const uint##bits##_t word = (uint##bits##_t)(mask >> base); \
-            const uint16_t word16 = (uint16_t)(mask >> base); \
-            (void)word16; \
-            LW_NO_OVERLAP for (uint32_t k = 0; k < 16; k++) { \
+    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, const uint##bits##_t *b, \
+                                       const lw_mask *mask) { \
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += 16) { \
+            uint16_t half; \
+            memcpy(&half, (const char *)mask + base / 8, sizeof half); \
+            const uint##bits##_t word = half; \
+            LW_NO_OVERLAP for (size_t k = 0; k < 16; k++) { \
                 const uint##bits##_t chosen = (uint##bits##_t)(0 - (uint##bits##_t)(word >> k & 1)); \
                 to[base + k] = (uint##bits##_t)((a[base + k] & chosen) | (b[base + k] & (uint##bits##_t)~chosen)); \
             } \
@@ -63,18 +72,15 @@ LW_BLEND(64)
 #endif
 
 /* Commits scratch to a slot: active lanes take the new value, all others keep theirs. */
-static inline void lw_commit_64(lw_gang *gang, uint32_t at) {
-    uint64_t *slot = LW_SLOT(gang, uint64_t, at);
-    lw_blend_64(slot, (const uint64_t *)gang->scratch, slot, gang->mask, gang->lanes);
-}
-static inline void lw_commit_32(lw_gang *gang, uint32_t at) {
-    uint32_t *slot = LW_SLOT(gang, uint32_t, at);
-    lw_blend_32(slot, (const uint32_t *)gang->scratch, slot, gang->mask, gang->lanes);
-}
-static inline void lw_commit_16(lw_gang *gang, uint32_t at) {
-    uint16_t *slot = LW_SLOT(gang, uint16_t, at);
-    lw_blend_16(slot, (const uint16_t *)gang->scratch, slot, gang->mask, gang->lanes);
-}
+#define LW_COMMIT(bits) \
+    static inline void lw_commit_##bits(lw_gang *gang, uint32_t at) { \
+        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at); \
+        lw_blend_##bits(gang, slot, (const uint##bits##_t *)gang->scratch, slot, &gang->mask); \
+    }
+LW_COMMIT(16)
+LW_COMMIT(32)
+LW_COMMIT(64)
+#undef LW_COMMIT
 
 /* ---- Mask bits of 128 bytes that are 0 or 1 -------------------------------------------------------------- */
 
@@ -104,7 +110,8 @@ static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
 
 #if LW_LEVEL_NUMBER >= 4
 #define LW_LOP3_LOOP(lut) \
-    for (uint32_t i = 0; i < gang->lanes; i += 16) \
+    for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += 32) \
+    for (size_t i = base; i < base + 32; i += 16) \
     _mm512_storeu_si512(to + i, _mm512_ternarylogic_epi32(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), \
                                                           _mm512_loadu_si512(c + i), lut))
 #else

@@ -498,22 +498,22 @@ static const lw_op *move_slowly(lw_gang *gang, const lw_op *op, lw_access access
     return op + 1;
 }
 
+static void load_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, lw_mover *load) {
+    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, false);
+    for (uint32_t k = 0; k < 1u << form.vector; k++)
+        load(gang, reach, data_slot(gang, op, form, k), element_host(gang, reach, k << form.size), 1u << form.vector);
+}
+
 const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
     lw_mover *load = loads[form.size][form.slot][form.is_signed];
     lw_reach reach;
-    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) return move_slowly(gang, op, LW_ACCESS_load, load, NULL);
-    if (LW_LIKELY(!form.vector)) {
-        load(gang, &reach, gang->regs + op->d, reach.host, 1);
-        return op + 1;
-    }
-    if (LW_LIKELY(is_zipped(form, &reach))) {
-        move_zipped(gang, op, form, &reach, false);
-        return op + 1;
-    }
-    for (uint32_t k = 0; k < 1u << form.vector; k++)
-        load(gang, &reach, data_slot(gang, op, form, k), element_host(gang, &reach, k << form.size), 1u << form.vector);
-    return op + 1;
+    const lw_op *next = op + 1;
+    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
+    else if (LW_LIKELY(!form.vector)) load(gang, &reach, gang->regs + op->d, reach.host, 1);
+    else load_elements(gang, op, form, &reach, load);
+    if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
+    return next;
 }
 
 /* A constant as if it were in a slot. */
@@ -537,22 +537,21 @@ LW_INLINE bool may_not_store(lw_memory_form form, uint64_t address) {
     return form.window == LW_WINDOW_generic && address < LW_GLOBAL_BASE && address >= LW_PARAM_WINDOW;
 }
 
+static void store_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, lw_mover *store) {
+    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, true);
+    for (uint32_t k = 0; k < 1u << form.vector; k++)
+        store(gang, reach, data_slot(gang, op, form, k), element_host(gang, reach, k << form.size), 1u << form.vector);
+}
+
 const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
     lw_mover *store = stores[form.size][form.slot];
     char *constant = LW_UNLIKELY(op->flags & LW_OP_IMM_B) ? constant_slot(gang, op, form) : NULL;
     lw_reach reach;
+    if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
     if (LW_UNLIKELY(!find_reach(gang, op, form, &reach) || may_not_store(form, reach.at)))
         return move_slowly(gang, op, LW_ACCESS_store, store, constant);
-    if (LW_LIKELY(!form.vector)) {
-        store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
-        return op + 1;
-    }
-    if (LW_LIKELY(is_zipped(form, &reach))) {
-        move_zipped(gang, op, form, &reach, true);
-        return op + 1;
-    }
-    for (uint32_t k = 0; k < 1u << form.vector; k++)
-        store(gang, &reach, data_slot(gang, op, form, k), element_host(gang, &reach, k << form.size), 1u << form.vector);
+    if (LW_LIKELY(!form.vector)) store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
+    else store_elements(gang, op, form, &reach, store);
     return op + 1;
 }

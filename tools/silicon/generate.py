@@ -1,0 +1,442 @@
+#!/usr/bin/env python3
+"""Writes the run tests of instructions that compute each lane by itself: tests/ptx/FAMILY/run_NAME.ptx.
+
+    generate.py [--check]      writes the files; --check only says which differ
+
+Such tests differ in nothing but the mnemonic, so they are made from the lists below: each thread takes one pair of edge
+values (and a third for c), and each spelling has a result buffer of its own that is named after it. Expectations are not made
+here: record.py reads them off a GPU. What is written by hand has no line that names this program, and is left alone."""
+
+import argparse
+import pathlib
+import re
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent.parent / "tests/ptx"
+MADE = "// Made by tools/silicon/generate.py."
+BITS = {"pred": 1, "u16x2": 32, "s16x2": 32, "f32": 32, "f64": 64, "f16": 16}
+BITS |= {kind + size: int(size) for kind in "usb" for size in ("8", "16", "32", "64")}
+INT, BIT = ["u16", "u32", "u64", "s16", "s32", "s64"], ["b16", "b32", "b64"]
+NARROW, WIDE = ["u16", "u32", "s16", "s32"], {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
+
+# ---- edge values: (a, b) by the operands' width ---------------------------------------------------------------------
+
+INTEGERS = {
+    16: ("0,1,2,0x7fff,0x8000,0xffff,0x1234,0xaaaa", "0,1,3,16,0x7fff,0x8000,0xffff,0x00ff"),
+    32: ("0,1,2,0x7fffffff,0x80000000,0xffffffff,0x12345678,0xaaaaaaaa", "0,1,7,32,0x7fffffff,0x80000000,0xffffffff,0x0001ffff"),
+    64: ("0,1,0x100000000,0x7fffffffffffffff,0x8000000000000000,-1,0x123456789abcdef0,0xffffffff",
+         "0,1,10,64,0x7fffffffffffffff,0x8000000000000000,-1,0x0000000180000000"),
+}
+SHIFTS = {16: INTEGERS[16], 64: INTEGERS[64],
+          32: (INTEGERS[32][0], "0,1,4,15,16,17,31,32,33,63,64,65,0x100,0x1010101,0x80000000,0xffffffff")}
+FIELDS = {64: INTEGERS[64], 16: INTEGERS[16],
+          32: ("0,0xffffffff,0x12345678,0x80000001,0x89abcdef", "0,1,5,8,31,32,33,63,64,65,255,256,0x101,0x80000000,0xffffffff")}
+# signed zeros, ones, subnormals, largest, infinities, quiet NaN with payload, signalling NaN, and values that round
+F32 = ("0,0x80000000,0x3f800000,0xbf800000,0x00000001,0x807fffff,0x7f7fffff,0x7f800000,0xff800000,0xffc12345,0x7f800001,"
+       "0x3f800001,0x00800000,0x4b800001")
+F32_B = ("0,0x80000000,0x3f800000,0xc0490fdb,0x00000001,0x80800000,0x7f7fffff,0xff7fffff,0x7f800000,0x7fc00000,0xff812345,"
+         "0x3eaaaaab,0x33800000,0x3f7fffff")
+F64 = ("0,0x8000000000000000,0x3ff0000000000000,0xbff0000000000000,1,0x800fffffffffffff,0x7fefffffffffffff,0x7ff0000000000000,"
+       "0xfff0000000000000,0xfff8123456789abc,0x7ff0000000000001,0x3ff0000000000001")
+F64_B = ("0,0x8000000000000000,0x3ff0000000000000,0xc00921fb54442d18,0x8010000000000000,0x7fefffffffffffff,0xffefffffffffffff,"
+         "0x7ff0000000000000,0x7ff8000000000000,0xfff0123456789abc,0x3fd5555555555555,0x3ca0000000000000")
+FLOATS = {32: (F32, F32_B), 64: (F64, F64_B), 16: INTEGERS[16]}
+# where rounding and clamping to integers show
+TO_INTEGER = {
+    32: ("0,0x80000000,0x3f000000,0xbf000000,0x3fc00000,0xbfc00000,0x40200000,0xc0200000,0x00000001,0x80000001,0x3effffff,0xbeffffff,"
+         "0x42fe0000,0x43000000,0xc3010000,0x437f8000,0x477fff80,0x4effffff,0x4f000000,0xcf000001,0x4f7fffff,0x4f800000,0x5effffff,"
+         "0x5f000000,0xdf000001,0x5f7fffff,0x5f800000,0x7f800000,0xff800000,0x7fc00000,0xff812345,0x4b000001", ""),
+    64: ("0,0x8000000000000000,0x3fe0000000000000,0xbfe0000000000000,0x3ff8000000000000,0xbff8000000000000,0x4004000000000000,"
+         "0xc004000000000000,1,0x8000000000000001,0x3fdfffffffffffff,0x405fe00000000000,0xc060200000000000,0x406ff00000000000,"
+         "0x40effff000000000,0x41dfffffffe00000,0x41e0000000000000,0xc1e0000000200000,0x41efffffffe00000,0x41f0000000000000,"
+         "0x43dfffffffffffff,0x43e0000000000000,0xc3e0000000000001,0x43efffffffffffff,0x43f0000000000000,0x7ff0000000000000,"
+         "0xfff0000000000000,0x7ff8000000000000,0xfff0123456789abc,0x4330000000000001,0x3690000000000001,0x47efffffefffffff", ""),
+}
+FROM_INTEGER = {
+    16: ("0,1,0x7fff,0x8000,0xffff,0x00ff,0x0080,0x1234,0,1,2,3,4,5,6,7", ""),
+    32: ("0,1,0x7f,0x80,0xff,0x7fff,0x8000,0xffff,0x01000001,0x01000003,0x7fffffff,0x80000000,0xffffff7f,0xffffff80,0xffffffff,0x80000081", ""),
+    64: ("0,1,0x80,0xff,0x8000,0x7fffffff,0x80000000,0x100000000,0x0020000000000001,0x0020000000000003,0x7fffffffffffffff,0x8000000000000000,"
+         "0xffffff7fffffffff,-1,0x8000008000000001,0x7ffffffffffffdff", ""),
+}
+
+
+# ---- one spelling ---------------------------------------------------------------------------------------------------
+
+class Op:
+    """text: PTX with {d} {e} results, {a} {b} {c} operands, {p} {q} scratch predicates and {r} {s} scratch words.
+    results: their types. operands: the widths of a, b and c. name: of the result buffer."""
+
+    def __init__(self, text, results, a=0, b=0, c=0, name=None):
+        self.text, self.results, self.widths = text, results, {"a": a, "b": b, "c": c}
+        self.name = re.sub(r"\W", "_", (name or text.split()[0]).replace("::", "_"))
+
+
+def plain(mnemonic, result, *operands):
+    """d, a, b, c of the given types."""
+    names = "abc"[:len(operands)]
+    return Op(f"{mnemonic} {', '.join('{' + name + '}' for name in 'd' + names)};", [result],
+              **{name: BITS[kind] for name, kind in zip(names, operands)})
+
+
+def shown(kind):
+    """The type that a result is printed as."""
+    return f"b{BITS[kind]}" if kind[0] == "f" or "x" in kind else kind
+
+
+LETTER = {16: "h", 32: "r", 64: "l"}
+
+
+class File:
+    def __init__(self, path, about, values, ops, version="7.0", target="sm_70"):
+        self.path, self.about, self.values, self.ops = path, about, values, ops
+        self.version, self.target = version, target
+        self.widths = {name: sorted({op.widths[name] for op in ops} - {0}) for name in "abc"}
+        lists = [[len(values[width][k].split(",")) if values[width][k] else 1 for width in self.widths["a"] + self.widths["b"]
+                  + self.widths["c"]] for k in (0, 1)]
+        self.rows = max(lists[0])
+        self.columns = max(lists[1]) if self.widths["b"] + self.widths["c"] else 1
+        self.count = self.rows * self.columns
+
+    def inputs(self):
+        """(parameter, width, how the thread picks its value, list)."""
+        for name, pick in (("a", "row"), ("b", "column"), ("c", "third")):
+            for width in self.widths[name]:
+                values = self.values[width][1 if name == "b" and self.values[width][1] else 0].split(",")
+                yield f"{name}{width}", name, width, pick, values
+
+    def text(self):
+        results = [(f"{op.name}" + ("_" + str(k) if len(op.results) > 1 else ""), kind)
+                   for op in self.ops for k, kind in enumerate(op.results)]
+        arguments = [f"-a b{width}[]={','.join(values)}" for _, _, width, _, values in self.inputs()]
+        arguments += [f"-a {shown(kind)}[{self.count}]:print" for _, kind in results]
+        parameters = [f".param .u64 in_{name}" for name, *_ in self.inputs()] + [f".param .u64 {name}" for name, _ in results]
+        body = ["mov.u32 %thread, %tid.x;", f"rem.u32 %row, %thread, {self.rows};", f"div.u32 %column, %thread, {self.rows};",
+                "add.u32 %third, %row, %column;"]
+        for parameter, name, width, pick, values in self.inputs():
+            body += [f"ld.param.u64 %at, [in_{parameter}];", f"rem.u32 %n, %{pick}, {len(values)};",
+                     f"mad.wide.u32 %at, %n, {width // 8}, %at;", f"ld.global.b{width} %{name}{width}, [%at];"]
+        body += ["and.b32 %n, %thread, 1;", "setp.ne.u32 %odd, %n, 0;"]
+        for op in self.ops:
+            names = {name: f"%{name}{width}" for name, width in op.widths.items()}
+            places = {place: f"%{place}{max(BITS[kind], 16)}" for place, kind in zip("de", op.results * 2)}
+            body += op.text.format(**(names | places), p="%p", q="%q", odd="%odd", r="%n", s="%s").split("\n")
+            for k, kind in enumerate(op.results):
+                name = op.name + ("_" + str(k) if len(op.results) > 1 else "")
+                body += [f"ld.param.u64 %at, [{name}];", f"mad.wide.u32 %at, %thread, {BITS[kind] // 8}, %at;",
+                         f"st.global.b{BITS[kind]} [%at], %{'de'[k]}{max(BITS[kind], 16)};"]
+        registers = [f".reg .b{width} " + ", ".join(f"%{name}{width}" for name in "abcde") + ";" for width in (16, 32, 64)]
+        lines = [MADE, f"// {self.about}", f"// run: -b {self.count} {' '.join(arguments)}", f".version {self.version}",
+                 f".target {self.target}", ".address_size 64", "",
+                 f".visible .entry {self.path.stem[4:]}(", ",\n".join("    " + text for text in parameters), ")", "{",
+                 "    .reg .pred %p, %q, %odd;", "    .reg .b32 %thread, %row, %column, %third, %n, %s;", "    .reg .b64 %at;",
+                 *("    " + text for text in registers), "", *("    " + text.strip() for text in body), "    ret;", "}"]
+        return "\n".join(lines) + "\n"
+
+
+FILES = []
+
+
+def file(name, about, values, ops, **gates):
+    FILES.append(File(TESTS / f"{name.replace('/', '/run_')}.ptx", about, values, ops, **gates))
+
+
+# ---- integer --------------------------------------------------------------------------------------------------------
+
+file("integer/add_sub", "add, sub: wrap around; saturate at the s32 range", INTEGERS,
+     [plain(f"{op}.{t}", t, t, t) for op in ("add", "sub") for t in INT] + [plain(f"{op}.sat.s32", "s32", "s32", "s32") for op in ("add", "sub")])
+file("integer/mul", "mul: low, high and wide products", INTEGERS,
+     [plain(f"mul.{half}.{t}", t, t, t) for half in ("lo", "hi") for t in INT] + [plain(f"mul.wide.{t}", WIDE[t], t, t) for t in NARROW])
+file("integer/mad", "mad: low, high and wide products with a sum", INTEGERS,
+     [plain(f"mad.{half}.{t}", t, t, t, t) for half in ("lo", "hi") for t in INT] + [plain(f"mad.wide.{t}", WIDE[t], t, t, WIDE[t]) for t in NARROW]
+     + [plain("mad.hi.sat.s32", "s32", "s32", "s32", "s32")])
+file("integer/mul24", "mul24, mad24: the low 24 bits of the operands", INTEGERS,
+     [plain(f"mul24.{half}.{t}", t, t, t) for half in ("hi", "lo") for t in ("u32", "s32")]
+     + [plain(f"mad24.{half}.{t}", t, t, t, t) for half in ("hi", "lo") for t in ("u32", "s32")]
+     + [plain("mad24.hi.sat.s32", "s32", "s32", "s32", "s32")])
+file("integer/sad", "sad: absolute difference and a sum", INTEGERS, [plain(f"sad.{t}", t, t, t, t) for t in INT])
+
+
+def guarded(op, t):
+    """A division by zero has no defined result: 1 instead."""
+    bits = BITS[t]
+    return Op(f"setp.eq.b{bits} {{p}}, {{b}}, 0;\nselp.b{bits} {{e}}, 1, {{b}}, {{p}};\n{op}.{t} {{d}}, {{a}}, {{e}};".replace("{e}", f"%e{bits}"),
+              [t], bits, bits, name=f"{op}.{t}")
+
+
+file("integer/div_rem", "div, rem: also the most negative number by -1", INTEGERS, [guarded(op, t) for op in ("div", "rem") for t in INT])
+file("integer/div_rem_zero", "div, rem by zero: the manual leaves the result open; this is the hardware's", INTEGERS,
+     [plain(f"{op}.{t}", t, t, t) for op in ("div", "rem") for t in ("u32", "s32", "u64", "s64")])
+file("integer/abs_neg", "abs, neg: the most negative number stays", INTEGERS,
+     [Op(f"{op}.{t} {{d}}, {{a}};", [t], BITS[t]) for op in ("abs", "neg") for t in ("s16", "s32", "s64")])
+file("integer/min_max", "min, max", INTEGERS, [plain(f"{op}.{t}", t, t, t) for op in ("min", "max") for t in INT])
+file("integer/halves", "add, min, max of half words; relu", INTEGERS,
+     [plain(f"{op}.{t}", t, t, t) for op in ("add", "min", "max") for t in ("u16x2", "s16x2")]
+     + [plain(f"{op}.relu.{t}", t, t, t) for op in ("min", "max") for t in ("s32", "s16x2")], version="8.0", target="sm_90")
+file("integer/count", "popc, clz, bfind, brev", {w: (",".join([v[0], v[1]]), "") for w, v in INTEGERS.items()},
+     [plain(f"{op}.{t}", "u32", t) for op in ("popc", "clz") for t in ("b32", "b64")]
+     + [plain(f"bfind{amount}.{t}", "u32", t) for amount in ("", ".shiftamt") for t in ("u32", "u64", "s32", "s64")]
+     + [plain(f"brev.{t}", t, t) for t in ("b32", "b64")])
+file("integer/fns", "fns: the n-th set bit from a base, up or down; the base is below 32",
+     {32: ("0,1,0x80000000,0xffffffff,0x12345678,0x0f0f0f0f,0x80000001", "0,1,2,5,31,-1,-2,-31,32,-32")},
+     [Op("and.b32 {r}, {c}, 31;\nfns.b32 {d}, {a}, {r}, {b};", ["b32"], 32, 32, 32),
+      Op("fns.b32 {d}, {a}, 7, {b};", ["b32"], 32, 32, name="fns_at_7"), Op("fns.b32 {d}, {a}, 31, {b};", ["b32"], 32, 32, name="fns_at_31")])
+file("integer/bfe", "bfe: position and length are bytes; a field past the end", FIELDS,
+     [Op(f"bfe.{t} {{d}}, {{a}}, {{b}}, {length};", [t], BITS[t], 32, name=f"bfe.{t}_{length}")
+      for t in ("u32", "u64", "s32", "s64") for length in (0, 1, 8, 31, 32, 64, 255)]
+     + [Op(f"bfe.{t} {{d}}, {{a}}, 4, {{b}};", [t], BITS[t], 32, name=f"bfe.{t}_from_4") for t in ("u32", "u64", "s32", "s64")])
+file("integer/bfi", "bfi: position and length are bytes; a field past the end", FIELDS,
+     [Op(f"bfi.{t} {{d}}, {{a}}, {{c}}, {{b}}, {length};", [t], BITS[t], 32, BITS[t], name=f"bfi.{t}_{length}")
+      for t in ("b32", "b64") for length in (0, 1, 8, 31, 32, 64, 255)]
+     + [Op(f"bfi.{t} {{d}}, {{a}}, {{c}}, 4, {{b}};", [t], BITS[t], 32, BITS[t], name=f"bfi.{t}_from_4") for t in ("b32", "b64")])
+file("integer/szext_bmsk", "szext, bmsk: amounts clamped or wrapped", SHIFTS,
+     [plain(f"szext.{mode}.{t}", t, t, "u32") for mode in ("clamp", "wrap") for t in ("u32", "s32")]
+     + [Op(f"bmsk.{mode}.b32 {{d}}, {amount}, {{b}};", ["b32"], 0, 32, name=f"bmsk.{mode}_from_{amount}")
+        for mode in ("clamp", "wrap") for amount in (0, 1, 5, 31, 32, 33)]
+     + [Op(f"bmsk.{mode}.b32 {{d}}, {{b}}, {length};", ["b32"], 0, 32, name=f"bmsk.{mode}_of_{length}")
+        for mode in ("clamp", "wrap") for length in (0, 1, 7, 31, 32, 33)], version="7.6")
+file("integer/dp", "dp4a, dp2a: products of bytes", INTEGERS,
+     [plain(f"dp4a.{t}.{u}", "s32" if "s32" in (t, u) else "u32", t, u, "s32") for t in ("u32", "s32") for u in ("u32", "s32")]
+     + [plain(f"dp2a.{half}.{t}.{u}", "s32" if "s32" in (t, u) else "u32", t, u, "s32") for half in ("lo", "hi") for t in ("u32", "s32")
+        for u in ("u32", "s32")])
+
+# ---- extended -------------------------------------------------------------------------------------------------------
+
+
+def carried(first, middle, t):
+    """An instruction that writes the carry, one that reads and writes it; then the carry of each."""
+    bits = BITS[t]
+    more = ", {c}" if first.startswith("mad") else ""
+    again = ", {b}" if middle.startswith("mad") else ""
+    begin, go_on = f"{first}.{t} {{d}}, {{a}}, {{b}}{more};", f"{middle}.{t} {{e}}, {{a}}, {{c}}{again};"
+    return [Op(f"{begin}\n{go_on}", [t, t], bits, bits, bits, name=f"{first}_{middle}_{t}"),
+            Op(f"{begin}\naddc.{t} {{e}}, 0, 0;", [t, t], bits, bits, bits, name=f"carry_{first}_before_{middle}_{t}"),
+            Op(f"{begin}\n{go_on}\naddc.{t} {{d}}, 0, 0;", [t], bits, bits, bits, name=f"carry_{first}_{middle}_{t}")]
+
+
+SMALL = {32: ("0,1,0x7fffffff,0x80000000,0xffffffff,0x12345678", "0,1,0x7fffffff,0x80000000,0xffffffff"),
+         64: ("0,1,0xffffffff,0x8000000000000000,-1,0x123456789abcdef0", "0,1,0x7fffffffffffffff,0x8000000000000000,-1")}
+for t in ("u32", "s32", "u64", "s64"):
+    file(f"extended/add_sub_{t}", "add.cc, addc, sub.cc, subc: results, and the carry read back", SMALL,
+         [op for first, middle in (("add.cc", "addc.cc"), ("sub.cc", "subc.cc"), ("add.cc", "subc.cc"), ("sub.cc", "addc.cc"))
+          for op in carried(first, middle, t)]
+         + [Op(f"{first}.{t} %e{BITS[t]}, {{a}}, {{b}};\n{last}.{t} {{d}}, {{a}}, {{c}};", [t], *[BITS[t]] * 3, name=f"{first}_{last}_{t}")
+            for first in ("add.cc", "sub.cc") for last in ("addc", "subc")])
+    file(f"extended/mad_{t}", "mad.cc, madc: results, and the carry read back", SMALL,
+         [op for half in ("lo", "hi") for op in carried(f"mad.{half}.cc", f"madc.{half}.cc", t)]
+         + [Op(f"{first}.{t} %e{BITS[t]}, {{a}}, {{b}};\nmadc.{half}.{t} {{d}}, {{a}}, {{c}}, {{b}};", [t], *[BITS[t]] * 3,
+               name=f"{first}_madc.{half}_{t}") for first in ("add.cc", "sub.cc") for half in ("lo", "hi")])
+
+# ---- float ----------------------------------------------------------------------------------------------------------
+
+for op in ("add", "sub", "mul"):
+    file(f"float/{op}", f"{op}: to nearest even; subnormals kept or flushed; clamped to [0, 1]", FLOATS,
+         [plain(f"{op}{m}.f32", "f32", "f32", "f32") for m in ("", ".rn", ".ftz", ".sat", ".rn.ftz.sat")] + [plain(f"{op}.rn.f64", "f64", "f64", "f64")])
+for op in ("fma", "mad"):
+    file(f"float/{op}", f"{op}: rounded once", FLOATS,
+         [plain(f"{op}.rn{m}.f32", "f32", "f32", "f32", "f32") for m in ("", ".ftz", ".sat", ".ftz.sat")] + [plain(f"{op}.rn.f64", "f64", "f64", "f64", "f64")])
+file("float/div", "div.rn", FLOATS, [plain("div.rn.f32", "f32", "f32", "f32"), plain("div.rn.ftz.f32", "f32", "f32", "f32"), plain("div.rn.f64", "f64", "f64", "f64")])
+file("float/unary", "abs, neg, rcp, sqrt", {w: (f"{v[0]},{v[1]}", "") for w, v in FLOATS.items()},
+     [plain(f"{op}{m}.{t}", t, t) for op in ("abs", "neg", "rcp.rn", "sqrt.rn") for m, t in (("", "f32"), (".ftz", "f32"), ("", "f64"))])
+file("float/min_max", "min, max: the number beside a NaN; -0 is below +0", FLOATS,
+     [plain(f"{op}{m}.f32", "f32", "f32", "f32") for op in ("min", "max") for m in ("", ".ftz", ".NaN", ".ftz.NaN")]
+     + [plain(f"{op}.f64", "f64", "f64", "f64") for op in ("min", "max")], target="sm_80")
+file("float/min_max_xorsign", "min, max by magnitude, signs multiplied", FLOATS,
+     [plain(f"{op}{m}.xorsign.abs.f32", "f32", "f32", "f32") for op in ("min", "max") for m in ("", ".ftz", ".NaN")], version="7.2", target="sm_86")
+file("float/testp_copysign", "testp, copysign", FLOATS,
+     [plain(f"copysign.{t}", t, t, t) for t in ("f32", "f64")]
+     + [Op(f"testp.{kind}.{t} {{p}}, {{a}};\nselp.u32 {{d}}, 1, 0, {{p}};", ["u32"], BITS[t], name=f"testp.{kind}.{t}") for t in ("f32", "f64")
+        for kind in ("finite", "infinite", "number", "notanumber", "normal", "subnormal")])
+
+# ---- compare --------------------------------------------------------------------------------------------------------
+
+FCMP = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
+
+
+def comparisons(t):
+    if t[0] == "b":
+        return ["eq", "ne"]
+    if t[0] == "f":
+        return FCMP
+    return ["eq", "ne", "lt", "le", "gt", "ge"] + (["lo", "ls", "hi", "hs"] if t[0] == "u" else [])
+
+
+def setp_bits(t, tail="", middle="", wide=False):
+    """One word for a type: the bits are the comparisons in order, p of each (and q behind it)."""
+    text, bit = "mov.b32 %d32, 0;", 0
+    for cmp in comparisons(t):
+        two = "|{q}" if wide else ""
+        text += f"\nsetp.{cmp}{middle}.{t} {{p}}{two}, {{a}}, {{b}}{tail};\n@{{p}} or.b32 {{d}}, {{d}}, {1 << bit};"
+        bit += 1
+        if wide:
+            text += f"\n@{{q}} or.b32 {{d}}, {{d}}, {1 << bit};"
+            bit += 1
+    return text
+
+
+def setp_file(name, types, about, values):
+    file(name, about, values,
+         [Op(setp_bits(t, wide=True), ["b32"], BITS[t], BITS[t], name=f"setp_{t}") for t in types]
+         + [Op(setp_bits(t, ", {odd}", f".{b}"), ["b32"], BITS[t], BITS[t], name=f"setp_{b}_{t}") for t in types for b in ("and", "or", "xor")]
+         + [Op(setp_bits(t, ", !{odd}", f".{b}", True), ["b32"], BITS[t], BITS[t], name=f"setp_{b}_q_not_{t}") for t in types for b in ("and", "or", "xor")])
+
+
+BITWISE = "the bits of a result are the comparisons in the order of the text, p and then q of each"
+setp_file("compare/setp_integer", INT + BIT, f"setp of integers: {BITWISE}", INTEGERS)
+setp_file("compare/setp_float", ["f32", "f64"], f"setp of floats: {BITWISE}", FLOATS)
+file("compare/setp_ftz", f"setp.ftz: {BITWISE}", FLOATS,
+     [Op(setp_bits("f32", middle=".ftz", wide=True), ["b32"], 32, 32, name="setp_ftz_f32")]
+     + [Op(setp_bits("f32", ", {odd}", f".{b}.ftz"), ["b32"], 32, 32, name=f"setp_{b}_ftz_f32") for b in ("and", "or", "xor")])
+
+
+def set_bits(d, t, tail="", middle=""):
+    """One word for a type: for each comparison the lowest bit of the result, and of its top byte (all ones, or 1.0)."""
+    text = "mov.b32 %d32, 0;"
+    for cmp in comparisons(t):
+        text += f"\nset.{cmp}{middle}.{d}.{t} {{s}}, {{a}}, {{b}}{tail};\nshf.l.wrap.b32 {{d}}, {{d}}, {{d}}, 2;\nand.b32 {{r}}, {{s}}, {0x3f800001:#x};" \
+                "\nxor.b32 {d}, {d}, {r};"
+    return text
+
+
+SET_WORD = "a result mixes the comparisons in the order of the text, so that it shows both the mask and 1.0"
+file("compare/set_integer", f"set of integers: {SET_WORD}", INTEGERS,
+     [Op(set_bits(d, t), ["b32"], BITS[t], BITS[t], name=f"set_{d}_{t}") for t in INT + BIT for d in ("u32", "s32", "f32")]
+     + [Op(set_bits(d, t, ", {odd}", f".{b}"), ["b32"], BITS[t], BITS[t], name=f"set_{b}_{d}_{t}") for t, d in
+        (("u16", "u32"), ("s16", "s32"), ("u32", "f32"), ("s32", "u32"), ("u64", "s32"), ("s64", "f32"), ("b64", "u32")) for b in ("and", "or", "xor")])
+file("compare/set_float", f"set of floats: {SET_WORD}", FLOATS,
+     [Op(set_bits(d, t), ["b32"], BITS[t], BITS[t], name=f"set_{d}_{t}") for t in ("f32", "f64") for d in ("u32", "s32", "f32")]
+     + [Op(set_bits(d, t, ", !{odd}", f".{b}"), ["b32"], BITS[t], BITS[t], name=f"set_{b}_{d}_{t}") for t, d in (("f32", "u32"), ("f64", "f32"))
+        for b in ("and", "or", "xor")])
+file("compare/set_ftz", f"set.ftz: {SET_WORD}", FLOATS,
+     [Op(set_bits(d, "f32", middle=".ftz"), ["b32"], 32, 32, name=f"set_ftz_{d}_f32") for d in ("u32", "s32", "f32")]
+     + [Op(set_bits("u32", "f32", ", {odd}", f".{b}.ftz"), ["b32"], 32, 32, name=f"set_{b}_ftz_u32_f32") for b in ("and", "or", "xor")])
+ANY = BIT + INT + ["f32", "f64"]
+file("compare/selp", "selp: also by a negated predicate", INTEGERS,
+     [Op(f"selp.{t} {{d}}, {{a}}, {{b}}, {bang}{{odd}};", [t], BITS[t], BITS[t], name=f"selp{'_not' if bang else ''}.{t}") for t in ANY for bang in ("", "!")])
+file("compare/slct_s32", "slct by the sign of an integer", {w: (v[0], v[1]) for w, v in INTEGERS.items()},
+     [plain(f"slct.{t}.s32", t, t, t, "s32") for t in ANY])
+SIGNS = {16: INTEGERS[16], 64: INTEGERS[64], 32: (F32, INTEGERS[32][1])}
+file("compare/slct_f32", "slct by the sign of a float: -0 counts as 0, a NaN selects b", SIGNS, [plain(f"slct.{t}.f32", t, t, t, "f32") for t in ANY])
+
+# ---- logic and shift ------------------------------------------------------------------------------------------------
+
+file("logic/bitwise", "and, or, xor, not, cnot", INTEGERS,
+     [plain(f"{op}.{t}", t, t, t) for op in ("and", "or", "xor") for t in BIT] + [plain(f"{op}.{t}", t, t) for op in ("not", "cnot") for t in BIT])
+file("logic/pred", "and, or, xor, not of predicates: the bits are the instructions in order", INTEGERS,
+     [Op("setp.lt.s32 {p}, {a}, 5;\nsetp.gt.u32 {q}, {b}, 8;\nmov.b32 {d}, 0;\n" + "\n".join(
+         f"{text}\n@%t or.b32 {{d}}, {{d}}, {1 << k};" for k, text in enumerate(
+             [f"{op}.pred %t, {x}{{p}}, {y}{{q}};" for op in ("and", "or", "xor") for x in ("", "!") for y in ("", "!")]
+             + ["not.pred %t, {p};", "not.pred %t, !{q};", "mov.pred %t, {p};", "mov.pred %t, !{p};", "mov.pred %t, 1;", "mov.pred %t, 0;"])
+     ).replace("%t", "%odd"), ["b32"], 32, 32, name="predicates")])
+LUTS = (0x00, 0x01, 0x0f, 0x1b, 0x33, 0x55, 0x66, 0x69, 0x80, 0x96, 0xaa, 0xac, 0xb8, 0xc0, 0xca, 0xcc, 0xe8, 0xf0, 0xf8, 0xfe, 0xff)
+file("logic/lop3", "lop3: tables of two and three operands", INTEGERS,
+     [Op(f"lop3.b32 {{d}}, {{a}}, {{b}}, {{c}}, {lut:#04x};", ["b32"], 32, 32, 32, name=f"lop3_{lut:02x}") for lut in LUTS])
+file("logic/lop3_bool", "lop3 with a predicate result: the result is not 0, combined with q", INTEGERS,
+     [Op(f"lop3.{op}.b32 {d}|{{p}}, {{a}}, {{b}}, {{c}}, {lut:#04x}, {bang}{{odd}};\nselp.b32 {{e}}, 1, 0, {{p}};" + ("\nmov.b32 {d}, 0;" if d == "_" else ""),
+         ["b32", "u32"], 32, 32, 32, name=f"lop3_{op}_{lut:02x}{'_not' if bang else ''}{'_none' if d == '_' else ''}")
+      for op in ("or", "and") for lut, bang, d in ((0x80, "", "{d}"), (0xc0, "!", "{d}"), (0x96, "", "_"), (0x00, "", "{d}"), (0xff, "!", "_"))],
+     version="8.2")
+file("shift/shl_shr", "shl, shr: amounts clamped to the width", SHIFTS,
+     [plain(f"{op}.{t}", t, t, "u32") for op, types in (("shl", BIT), ("shr", INT + BIT)) for t in types]
+     + [Op(f"{op}.{t} {{d}}, {{a}}, {n};", [t], BITS[t], name=f"{op}.{t}_{n & 0xffffffff}") for op, types in (("shl", BIT), ("shr", ["s16", "u32", "s32", "s64"])) for t in types
+        for n in (0, 3, 16, 31, 32, 64, 0xffffffff)])
+file("shift/shf", "shf: amounts clamped or wrapped", SHIFTS,
+     [Op(f"shf.{way}.{mode}.b32 {{d}}, {{a}}, {{c}}, {{b}};", ["b32"], 32, 32, 32) for way in "lr" for mode in ("clamp", "wrap")])
+file("move/prmt", "prmt: selectors with sign replication, and the modes", {32: ("0x03020100,0x89abcdef,0x80ff7f00", "0x3210,0x7654,0xfedc,0x0123,0x8f19,0x55aa,0xffff3276,1,2,3,7")},
+     [Op(f"prmt.b32{mode} {{d}}, {{a}}, {{c}}, {{b}};", ["b32"], 32, 32, 32) for mode in ("", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16")])
+
+# ---- convert --------------------------------------------------------------------------------------------------------
+
+INT8 = ["u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64"]
+
+
+def register_width(t):
+    return max(BITS[t], 16)
+
+
+def convert(mnemonic, d, a, wide=False):
+    """Results narrower than a word go to a word, to show how they are extended."""
+    result = "b32" if BITS[d] < 32 else d
+    if wide:
+        result = "b64"
+    source = 32 if BITS[a] == 8 else BITS[a]
+    return Op(f"{mnemonic} {{d}}, {{a}};", [result], source, name=mnemonic + ("_wide" if wide else ""))
+
+
+SATURATES = {"u8": "u16 u32 u64 s8 s16 s32 s64", "u16": "u32 u64 s8 s16 s32 s64", "u32": "u64 s8 s16 s32 s64", "u64": "s8 s16 s32 s64",
+             "s8": "u8 u16 u32 u64 s16 s32 s64", "s16": "u16 u32 u64 s32 s64", "s32": "u32 u64 s64", "s64": "u64"}
+file("move/cvt_integer", "cvt between integers: the low bits, extended to the register", FROM_INTEGER,
+     [convert(f"cvt.{d}.{a}", d, a) for d in INT8 for a in INT8]
+     + [convert(f"cvt.{d}.{a}", d, a, True) for d in ("u8", "s8", "u16", "s16", "u32", "s32") for a in ("u8", "s16", "s32", "u64")])
+file("move/cvt_integer_sat", "cvt.sat between integers: clamped", FROM_INTEGER,
+     [convert(f"cvt.sat.{d}.{a}", d, a) for d in INT8 for a in SATURATES[d].split()])
+for t in ("f32", "f64"):
+    file(f"move/cvt_from_{t}", f"cvt of {t} to integers: rounded, clamped, a NaN", TO_INTEGER,
+         [convert(f"cvt.{r}.{d}.{t}", d, t) for r in ("rni", "rzi", "rmi", "rpi") for d in INT8]
+         + [convert(f"cvt.rzi.sat.{d}.{t}", d, t) for d in ("u8", "s16", "u32", "s64")]
+         + ([convert(f"cvt.{r}.ftz.{d}.f32", d, t) for r in ("rni", "rpi", "rmi") for d in ("u8", "s32", "u64")] if t == "f32" else []))
+    file(f"move/cvt_to_{t}", f"cvt of integers to {t}", FROM_INTEGER,
+         [convert(f"cvt.{r}.{t}.{a}", t, a) for r in ("rn", "rz", "rm", "rp") for a in INT8])
+TWO = {32: (TO_INTEGER[32][0] + "," + F32, ""), 16: ("0,0x8000,0x3c00,0xbc00,0x0001,0x83ff,0x0400,0x7bff,0x7c00,0xfc00,0x7e00,0xfd01,0x7c01,0x3555", ""),
+       64: (TO_INTEGER[64][0] + ",0x36a0000000000000,0x36a0000000000001,0x380fffffffffffff,0x3810000000000000,0x47efffffe0000000,0x3ff0000010000000,"
+            "0x3ff0000030000000,0xbff0000010000001,0xc7f0000000000000,0x3fefffffffffffff,0x3fc999999999999a", "")}
+file("move/cvt_float", "cvt between f32 and f64, and to integral values", TWO,
+     [convert("cvt.f64.f32", "f64", "f32")] + [convert(f"cvt.{r}.f32.f64", "f32", "f64") for r in ("rn", "rz", "rm", "rp")]
+     + [convert(f"cvt.{r}.{t}.{t}", t, t) for r in ("rni", "rzi", "rmi", "rpi") for t in ("f32", "f64")]
+     + [convert(f"cvt.{t}.{t}", t, t) for t in ("f32", "f64")])
+file("move/cvt_float_mode", "cvt between floats with ftz and sat", TWO,
+     [convert(f"cvt{m}.f64.f32", "f64", "f32") for m in (".ftz", ".sat", ".ftz.sat")]
+     + [convert(f"cvt.{r}{m}.f32.f64", "f32", "f64") for r in ("rn", "rz", "rm", "rp") for m in (".ftz", ".sat", ".ftz.sat")]
+     + [convert(f"cvt.{r}{m}.f32.f32", "f32", "f32") for r in ("rni", "rzi", "rmi", "rpi") for m in (".ftz", ".sat", ".ftz.sat")]
+     + [convert(f"cvt.{r}.sat.f64.f64", "f64", "f64") for r in ("rni", "rzi", "rmi", "rpi")]
+     + [convert(f"cvt{m}.f32.f32", "f32", "f32") for m in (".ftz", ".sat", ".ftz.sat")] + [convert("cvt.sat.f64.f64", "f64", "f64")])
+file("move/cvt_half", "cvt between f16 and f32", TWO,
+     [convert("cvt.f32.f16", "f32", "f16")]
+     + [Op(f"cvt.{r}.f16.f32 {{d}}, {{a}};", ["f16"], 32) for r in ("rn", "rz")])
+
+# ---- video ----------------------------------------------------------------------------------------------------------
+
+SELECT = {32: ("0,0x12345678,0x89abcdef,0x80ff7f00,0xffffffff,0x80000000", "0,1,0x8040201f,0x20211f07,31,32,0x00210020,0xff")}
+SHIFT_TYPES = [(d, a) for d in ("u32", "s32") for a in ("u32", "s32")]
+for op in ("vshl", "vshr"):
+    file(f"video/{op}", f"{op}: parts of a and b, clamped or wrapped amounts, saturation, merge and second operations", SELECT,
+         [Op(f"{op}.{d}.{a}.u32{sat}.{mode} {{d}}, {{a}}{part}, {{b}}{amount};", ["b32"], 32, 32, name=f"{op}_{d}_{a}{sat}_{mode}{part}{amount}")
+          for (d, a), sat, mode, (part, amount) in zip(SHIFT_TYPES * 4, [*[""] * 8, *[".sat"] * 8], ["clamp", "wrap"] * 2 + ["wrap", "clamp"] * 2
+                                                      + ["clamp", "wrap"] * 2 + ["wrap", "clamp"] * 2,
+                                                      [("", ""), (".h1", ".b0"), (".b3", ".h1"), (".b1", ".b2"), (".h0", "")] * 4)]
+         + [Op(f"{op}.{d}.{a}.u32{sat}.clamp {{d}}{into}, {{a}}, {{b}}{amount}, {{c}};", ["b32"], 32, 32, 32,
+               name=f"{op}_{d}_{a}{sat}_into{into}{amount}") for (d, a), (into, amount), sat in
+            zip(SHIFT_TYPES * 3, [(".b0", ".b0"), (".b1", ".b1"), (".b2", ".b2"), (".b3", ".b3"), (".h0", ".h0"), (".h1", ".b0")] * 2,
+                ["", "", "", "", "", "", ".sat", ".sat", ".sat", ".sat", ".sat", ".sat"])]
+         + [Op(f"{op}.{d}.{a}.u32{sat}.{mode}.{second} {{d}}, {{a}}{part}, {{b}}.b0, {{c}};", ["b32"], 32, 32, 32,
+               name=f"{op}_{d}_{a}{sat}_{mode}_{second}{part}") for (d, a) in SHIFT_TYPES for second, part, mode in
+            (("add", "", "clamp"), ("min", ".h1", "wrap"), ("max", ".b3", "clamp")) for sat in ("", ".sat")])
+
+
+# ---- writing --------------------------------------------------------------------------------------------------------
+
+def tail_of(path):
+    """The recorded lines of a file."""
+    if not path.exists():
+        return ""
+    return "".join(line for line in path.read_text().splitlines(True) if re.match(r"// (out|recorded):", line))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; say which files differ")
+    options = parser.parse_args()
+    differ = 0
+    for made in FILES:
+        text = made.text() + tail_of(made.path)
+        if made.path.exists() and made.path.read_text() == text:
+            continue
+        differ += 1
+        print(f"{'differs' if options.check else 'wrote'} {made.path.relative_to(TESTS)}")
+        if not options.check:
+            made.path.parent.mkdir(parents=True, exist_ok=True)
+            made.path.write_text(text)
+    return 1 if options.check and differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
