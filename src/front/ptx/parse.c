@@ -268,7 +268,7 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
         (lw_operand){0}; /* so that the stacks have storage: NULL + 0 is undefined */
     LW_PUSH(arena, p->inits) = (lw_init){0};
     p->operands.count = p->inits.count = 0;
-    p->body.room = source->size / BYTES_A_STATEMENT + 8; /* mostly enough, so that it need not be copied while it grows */
+    p->body.room = source->size / BYTES_A_STATEMENT + 8; /* mostly enough: then it is never copied to grow */
     p->body.at = LW_NEW_ARRAY(arena, lw_statement, p->body.room);
     lw_parser_next(p);
     lw_parse_header(p);

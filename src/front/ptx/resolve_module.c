@@ -151,8 +151,10 @@ static void check_directives(lw_resolver *r, const lw_function *f) {
     }
     const lw_directive *most = find_directive(f, "maxntid"), *exact = find_directive(f, "reqntid");
     if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, "reqntid", "maxntid");
-    const lw_directive *rank = find_directive(f, "maxclusterrank"), *shape = find_directive(f, "reqnctapercluster");
-    if (rank && shape) lw_diag_add(r->diags, LW_D_tuning_conflict, shape->place, "reqnctapercluster", "maxclusterrank");
+    const lw_directive *rank = find_directive(f, "maxclusterrank");
+    const lw_directive *shape = find_directive(f, "reqnctapercluster");
+    if (rank && shape)
+        lw_diag_add(r->diags, LW_D_tuning_conflict, shape->place, "reqnctapercluster", "maxclusterrank");
     const lw_directive *blocks = find_directive(f, "blocksareclusters");
     if (blocks && (!exact || !shape))
         lw_diag_add(r->diags, LW_D_tuning_needs, blocks->place, blocks->name->text);

@@ -177,8 +177,10 @@ static void check_address(lw_resolver *r, const lw_object *o, lw_init *init) {
     bool function = to->kind == LW_OBJ_FUNCTION && !init->generic && !init->offset;
     if (!variable && !function) init_fault(r, LW_D_init_address, init, init->name->text);
     else if (!holds_address(o, init)) init_fault(r, LW_D_init_type, init, lw_types[o->type].name);
-    lw_gate_check(r, init->value ? LW_GATE_mask : init->generic ? LW_GATE_generic : function ? LW_GATE_function_value
-                                                                                     : LW_GATE_address, init->place);
+    lw_gate_id gate = function ? LW_GATE_function_value : LW_GATE_address;
+    if (init->generic) gate = LW_GATE_generic;
+    if (init->value) gate = LW_GATE_mask;
+    lw_gate_check(r, gate, init->place);
 }
 
 static void check_level(lw_resolver *r, const lw_object *o, lw_init *init, uint32_t level);
