@@ -179,12 +179,39 @@ static void order_is_free(void **state) {
     lw_arena_free(&t.arena);
 }
 
+/* The one word at fault is named, and what could stand there. */
+static void faults_are_explained(void **state) {
+    (void)state;
+    table t;
+    table_init(&t);
+    static const char *const faults[][2] = {
+        {"add.rn.u32", "'.rn' does not fit 'add' here"},
+        {"div.f32", "'div.f32' lacks a modifier: .approx .full .rn .rz .rm .rp may stand here"},
+        {"mul.u32", "'mul.u32' lacks a modifier: .lo .hi .wide may stand here"},
+        {"shl.u32", "'.u32' does not fit 'shl' here: .b16 .b32 .b64 may stand here"},
+        {"setp.lo.s32", "'.lo' does not fit 'setp' here: .eq .ne .lt .le .gt .ge may stand here"},
+        {"cvt.f32.f64", "'cvt.f32.f64' lacks a modifier: .rn .rz .rm .rp may stand here"},
+        {"nand.b32", "'nand' is no instruction"},
+    };
+    for (size_t i = 0; i < LW_COUNT(faults); i++) {
+        lw_symbol *words[WORDS_MAX];
+        lw_instruction instruction = {.words = words, .word_count = split(&t, faults[i][0], words)};
+        instruction.mnemonic = lw_symbol_get(&t.module.symbols, faults[i][0], (uint32_t)strlen(faults[i][0]));
+        lw_text why = {0};
+        assert_null(lw_ptx_match(&t.module, &instruction, &why));
+        assert_string_equal(why.at, faults[i][1]);
+        lw_text_free(&why);
+    }
+    lw_arena_free(&t.arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patterns_parse),
         cmocka_unit_test(spellings_match_one_row),
         cmocka_unit_test(nonsense_does_not_match),
         cmocka_unit_test(order_is_free),
+        cmocka_unit_test(faults_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
