@@ -511,5 +511,3 @@ void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {
     if (d->parts[0].kind != LW_O_SINK) lw_lower_move(l, lw_lower_register(l, &d->parts[0]), value);
     if (d->parts[1].kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, &d->parts[1]), lut_of_word(i), t, q);
 }
-
-void lw_lower_video(lw_lower *l, const lw_instruction *i) { lw_lower_error(l, i); }

@@ -12,12 +12,12 @@
 #include <time.h>
 
 enum {
-    LW_ROUNDS = 64,       /* rounds of turns before a CTA is set aside */
-    LW_RESIDENT = 32,     /* CTAs that a worker has begun at once, unless all must be */
-    LW_CTAS_KEPT = 4,     /* CTA objects that a worker keeps from launch to launch */
-    LW_PATIENCE = 256,    /* turns that a worker's CTAs get to trap too after one behind them did */
-    LW_STUCK = 6,         /* attempts to move a CTA in which nothing can run */
-    LW_FLUSH = 1 << 16,   /* warp instructions counted privately at most */
+    LW_ROUNDS = 64,     /* rounds of turns before a CTA is set aside */
+    LW_RESIDENT = 32,   /* CTAs that a worker has begun at once, unless all must be */
+    LW_CTAS_KEPT = 4,   /* CTA objects that a worker keeps from launch to launch */
+    LW_PATIENCE = 256,  /* turns that a worker's CTAs get to trap too after one behind them did */
+    LW_STUCK = 6,       /* attempts to move a CTA in which nothing can run */
+    LW_FLUSH = 1 << 16, /* warp instructions counted privately at most */
 };
 
 double lw_clock(void) {
@@ -83,7 +83,8 @@ static bool make_local(lw_cta *cta, const lw_grid *grid) {
     if (!bytes) return true;
     if (bytes > cta->local_room) {
         unmap_local(cta);
-        void *local = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *local =
+            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (local == MAP_FAILED) return false;
         cta->local = local;
         cta->local_room = bytes;
@@ -121,7 +122,8 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid, uint64_t number) {
     cta->stuck_at = 0;
     cta->trap.kind = LW_TRAP_none;
     memset(cta->barriers, 0, sizeof cta->barriers);
-    if (!make_gangs(cta, cta->gang_count) || !make_shared(cta, cta->shared_bytes) || !make_local(cta, grid)) return false;
+    if (!make_gangs(cta, cta->gang_count) || !make_shared(cta, cta->shared_bytes) || !make_local(cta, grid))
+        return false;
     number_threads(cta, grid);
     /* CUDA leaves both undefined; zeros make what reads them repeatable. */
     if (cta->shared_bytes) memset(cta->shared, 0, cta->shared_bytes);
@@ -177,7 +179,8 @@ static void count_gang(lw_seat *seat, lw_gang *gang) {
 /* The trap of the lowest CTA is kept; a stop never replaces a trap. */
 static void report(lw_grid *grid, uint64_t number, const lw_trap_record *trap) {
     pthread_mutex_lock(&grid->lock);
-    bool stop = trap->kind == LW_TRAP_stopped, has_trap = grid->trap.kind && grid->trap.kind != LW_TRAP_stopped;
+    bool stop = trap->kind == LW_TRAP_stopped,
+         has_trap = grid->trap.kind && grid->trap.kind != LW_TRAP_stopped;
     if (stop ? !grid->trap.kind : !has_trap || number < atomic_load(&grid->trap_cta)) {
         grid->trap = *trap;
         if (!stop) atomic_store(&grid->trap_cta, number);
@@ -193,10 +196,12 @@ static void report_kind(lw_grid *grid, uint64_t number, lw_trap_kind kind) {
 }
 
 static bool over_limit(lw_seat *seat, lw_grid *grid) {
-    if (grid->stops && atomic_load_explicit(grid->stops, memory_order_relaxed) != grid->stops_before) return true;
+    if (grid->stops && atomic_load_explicit(grid->stops, memory_order_relaxed) != grid->stops_before)
+        return true;
     if (grid->deadline > 0 && lw_clock() > grid->deadline) return true;
     if (!grid->step_limit) return false;
-    return atomic_load_explicit(&grid->warp_instructions, memory_order_relaxed) + seat->warp_instructions >= grid->step_limit;
+    return atomic_load_explicit(&grid->warp_instructions, memory_order_relaxed) + seat->warp_instructions >=
+           grid->step_limit;
 }
 
 /* Whether a CTA must not go on. After a trap those in front of it still may, so that which trap is reported does not depend
@@ -213,8 +218,12 @@ static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
 /* ---- Turns ----------------------------------------------------------------------------------------------- */
 
 /* Where all lanes that are left stand. Equal before and after an attempt to move them: it was in vain. */
-static uint64_t hash_add(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29); }
-static uint64_t hash_mask(uint64_t hash, lw_mask mask) { return hash_add(hash_add(hash, (uint64_t)mask), (uint64_t)(mask >> 64)); }
+static uint64_t hash_add(uint64_t hash, uint64_t value) {
+    return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
+}
+static uint64_t hash_mask(uint64_t hash, lw_mask mask) {
+    return hash_add(hash_add(hash, (uint64_t)mask), (uint64_t)(mask >> 64));
+}
 
 static uint64_t cta_position(const lw_cta *cta) {
     uint64_t hash = cta->live;
@@ -248,7 +257,8 @@ static bool unstick(lw_cta *cta) {
         lw_gang *gang = &cta->gangs[g];
         if (gang->state != LW_GANG_waiting) continue;
         bool parked = false;
-        for (const lw_frame *frame = gang->frames; frame && !parked; frame = frame->next) parked = frame->parked_count || frame->ready_count;
+        for (const lw_frame *frame = gang->frames; frame && !parked; frame = frame->next)
+            parked = frame->parked_count || frame->ready_count;
         if (!parked) continue;
         lw_gang_unpark(gang);
         gang->force = cta->stuck > 1;
@@ -322,7 +332,8 @@ static bool claim(lw_seat *seat, lw_grid *grid, uint64_t *number) {
 /* The next CTA to begin, or NULL: no more, or none that may begin. */
 static lw_cta *begin_next(lw_seat *seat, lw_grid *grid) {
     uint64_t number;
-    if (atomic_load_explicit(&grid->ended, memory_order_relaxed) && seat->claimed == seat->claimed_end) return NULL;
+    if (atomic_load_explicit(&grid->ended, memory_order_relaxed) && seat->claimed == seat->claimed_end)
+        return NULL;
     if (!claim(seat, grid, &number)) return NULL;
     if (grid->limited && over_limit(seat, grid)) report_kind(grid, number, LW_TRAP_stopped);
     if (atomic_load_explicit(&grid->ended, memory_order_relaxed) &&

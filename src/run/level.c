@@ -30,8 +30,7 @@ const lw_level *const lw_levels[] = {
 #if LW_BUILT_v2
     &level_v2,
 #endif
-    &level_portable,
-    NULL,
+    &level_portable, NULL,
 };
 
 /* ---- What the machine has -------------------------------------------------------------------------------- */
@@ -65,8 +64,9 @@ static int machine_level(void) {
     if (!has_all(cpu.leaf1_c, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT | bit_CMPXCHG16B) ||
         !has_all(cpu.extended_c, LAHF))
         return 1;
-    if (!has_all(cpu.leaf1_c, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE) || !has_all(cpu.leaf7_b, bit_AVX2 | bit_BMI | bit_BMI2) ||
-        !has_all(cpu.extended_c, LZCNT) || !has_all(cpu.saved, SAVED_AVX))
+    if (!has_all(cpu.leaf1_c, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE) ||
+        !has_all(cpu.leaf7_b, bit_AVX2 | bit_BMI | bit_BMI2) || !has_all(cpu.extended_c, LZCNT) ||
+        !has_all(cpu.saved, SAVED_AVX))
         return 2;
     if (!has_all(cpu.leaf7_b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL) ||
         !has_all(cpu.saved, SAVED_AVX512))

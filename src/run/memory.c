@@ -40,8 +40,10 @@ uint32_t lw_ranges_above(const lw_ranges *ranges, uint64_t address) {
     uint32_t low = 0, high = ranges->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ranges->at[middle].base <= address) low = middle + 1;
-        else high = middle;
+        if (ranges->at[middle].base <= address)
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }
@@ -82,7 +84,8 @@ lw_ranges *lw_memory_hold(lw_memory *memory) {
 /* What the host grants depends on limits of the process and on its overcommit policy. */
 static char *reserve(uint64_t *bytes) {
     for (uint64_t size = LW_RESERVE_MOST; size >= LW_RESERVE_LEAST; size /= 2) {
-        void *host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *host =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (host == MAP_FAILED) continue;
         madvise(host, size, MADV_DONTDUMP);
         *bytes = size;
@@ -122,7 +125,9 @@ static int zone_in_use(const lw_memory *memory) {
     return !memory->low && high.to - high.from >= LW_LOW_END;
 }
 
-static char *host_of(const lw_memory *memory, uint64_t address) { return memory->host + (address - LW_GLOBAL_BASE); }
+static char *host_of(const lw_memory *memory, uint64_t address) {
+    return memory->host + (address - LW_GLOBAL_BASE);
+}
 
 /* ---- Pages ---------------------------------------------------------------------------------------------- */
 
@@ -216,7 +221,8 @@ bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address) {
  * next allocation. */
 static void return_pages(const lw_memory *memory, uint32_t at, uint64_t address, uint64_t size) {
     const lw_ranges *ranges = memory->ranges;
-    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = address & ~(page - 1), to = (address + size + page - 1) & ~(page - 1);
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = address & ~(page - 1),
+             to = (address + size + page - 1) & ~(page - 1);
     if (at && ranges->at[at - 1].base + ranges->at[at - 1].size > from) from += page;
     if (at < ranges->count && ranges->at[at].base < to) to -= page;
     if (from < to) madvise(host_of(memory, from), to - from, MADV_DONTNEED);

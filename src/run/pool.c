@@ -27,7 +27,8 @@ struct lw_pool {
 };
 
 static bool has_work(const lw_grid *grid) {
-    return atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->cta_count && !atomic_load(&grid->ended);
+    return atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->cta_count &&
+           !atomic_load(&grid->ended);
 }
 
 static lw_job *find_job(lw_pool *pool) {
@@ -63,7 +64,8 @@ static void start_workers(lw_pool *pool, uint32_t wanted) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool->started < wanted && !pthread_create(&pool->ids[pool->started], NULL, worker, pool)) pool->started++;
+    while (pool->started < wanted && !pthread_create(&pool->ids[pool->started], NULL, worker, pool))
+        pool->started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -122,7 +124,8 @@ static void offer(lw_pool *pool, lw_job *job) {
     lw_job **link = &pool->jobs;
     while (*link) link = &(*link)->next;
     *link = job;
-    if (wanted == pool->threads - 1) pthread_cond_broadcast(&pool->work);
+    if (wanted == pool->threads - 1)
+        pthread_cond_broadcast(&pool->work);
     else
         for (uint32_t i = 0; i < wanted; i++) pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->lock);
@@ -140,7 +143,8 @@ static void withdraw(lw_pool *pool, lw_job *job, void (*progress)(void *user), v
             continue;
         }
         double until = lw_clock() + LW_PROGRESS_SECONDS;
-        struct timespec at = {.tv_sec = (time_t)until, .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
+        struct timespec at = {.tv_sec = (time_t)until,
+                              .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
         if (pthread_cond_timedwait(&job->left, &pool->lock, &at) != ETIMEDOUT) continue;
         pthread_mutex_unlock(&pool->lock);
         progress(user);
@@ -153,7 +157,8 @@ static bool job_init(lw_job *job, lw_grid *grid) {
     *job = (lw_job){.grid = grid};
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes)) return false;
-    bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(&job->left, &attributes);
+    bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) &&
+                !pthread_cond_init(&job->left, &attributes);
     pthread_condattr_destroy(&attributes);
     return made;
 }

@@ -12,7 +12,8 @@ static bool find_waiting(lw_gang *gang, lw_trap_record *trap) {
     if (gang->waits.count) {
         const lw_wait *wait = &gang->waits.at[0];
         gang->frame = wait->frame;
-        *trap = (lw_trap_record){.access = "barrier", .detail = wait->barrier, .lane = lw_mask_first(wait->lanes)};
+        *trap = (lw_trap_record){
+            .access = "barrier", .detail = wait->barrier, .lane = lw_mask_first(wait->lanes)};
         trap->place = wait->frame->code->places[wait->op - wait->frame->code->ops];
         return true;
     }
@@ -31,7 +32,8 @@ static bool find_waiting(lw_gang *gang, lw_trap_record *trap) {
 static uint32_t count_waiting(const lw_cta *cta) {
     uint32_t count = 0;
     for (uint32_t g = 0; g < cta->gang_count; g++)
-        for (uint32_t w = 0; w < cta->gangs[g].waits.count; w++) count += lw_mask_count(cta->gangs[g].waits.at[w].lanes);
+        for (uint32_t w = 0; w < cta->gangs[g].waits.count; w++)
+            count += lw_mask_count(cta->gangs[g].waits.at[w].lanes);
     return count;
 }
 
@@ -39,9 +41,11 @@ void lw_trap_deadlock(lw_cta *cta) {
     lw_trap_record trap = {0};
     lw_gang *gang = NULL;
     for (uint32_t g = 0; g < cta->gang_count && !gang; g++)
-        if (cta->gangs[g].exited != cta->gangs[g].exist && find_waiting(&cta->gangs[g], &trap)) gang = &cta->gangs[g];
-    if (!gang) lw_bug("CTA %llu of '%s' has %u threads left and none of them waits", (unsigned long long)cta->number,
-                      cta->program->entry->name, cta->live);
+        if (cta->gangs[g].exited != cta->gangs[g].exist && find_waiting(&cta->gangs[g], &trap))
+            gang = &cta->gangs[g];
+    if (!gang)
+        lw_bug("CTA %llu of '%s' has %u threads left and none of them waits", (unsigned long long)cta->number,
+               cta->program->entry->name, cta->live);
     trap.kind = LW_TRAP_deadlock;
     trap.code = gang->frame->code;
     trap.size = count_waiting(cta);
@@ -62,12 +66,15 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 /* Where an address is from what is allocated. */
 void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size) {
     uint32_t above = lw_ranges_above(ranges, address);
-    const lw_range *below = above ? &ranges->at[above - 1] : NULL, *next = above < ranges->count ? &ranges->at[above] : NULL;
+    const lw_range *below = above ? &ranges->at[above - 1] : NULL,
+                   *next = above < ranges->count ? &ranges->at[above] : NULL;
     uint64_t past = below ? address - below->base : UINT64_MAX;
     if (below && past < below->size) {
         uint64_t over = size - (below->size - past);
-        lw_text_printf(out, "the last %llu byte%s of it %s past the end of the %llu-byte allocation at 0x%llx", (unsigned long long)over,
-                       plural(over), over == 1 ? "is" : "are", (unsigned long long)below->size, (unsigned long long)below->base);
+        lw_text_printf(out,
+                       "the last %llu byte%s of it %s past the end of the %llu-byte allocation at 0x%llx",
+                       (unsigned long long)over, plural(over), over == 1 ? "is" : "are",
+                       (unsigned long long)below->size, (unsigned long long)below->base);
         return;
     }
     past = below ? past - below->size : UINT64_MAX;
@@ -78,14 +85,19 @@ void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address,
         return;
     }
     uint64_t distance = past <= before ? past : before;
-    if (nearest == below && !distance) lw_text_puts(out, "just past the end of");
-    else lw_text_printf(out, "%llu byte%s %s", (unsigned long long)distance, plural(distance), nearest == below ? "past the end of" : "before");
-    lw_text_printf(out, " the %llu-byte allocation at 0x%llx", (unsigned long long)nearest->size, (unsigned long long)nearest->base);
+    if (nearest == below && !distance)
+        lw_text_puts(out, "just past the end of");
+    else
+        lw_text_printf(out, "%llu byte%s %s", (unsigned long long)distance, plural(distance),
+                       nearest == below ? "past the end of" : "before");
+    lw_text_printf(out, " the %llu-byte allocation at 0x%llx", (unsigned long long)nearest->size,
+                   (unsigned long long)nearest->base);
 }
 
 /* The window that a generic address is in, and the address within it. */
 static lw_window find_window(lw_window window, uint64_t *address) {
-    if (window != LW_WINDOW_generic || *address >= LW_GLOBAL_BASE) return window == LW_WINDOW_generic ? LW_WINDOW_global : window;
+    if (window != LW_WINDOW_generic || *address >= LW_GLOBAL_BASE)
+        return window == LW_WINDOW_generic ? LW_WINDOW_global : window;
     uint64_t base = *address & ~(LW_WINDOW_BYTES - 1);
     window = base == LW_SHARED_WINDOW  ? LW_WINDOW_shared
              : base == LW_LOCAL_WINDOW ? LW_WINDOW_local
@@ -112,10 +124,14 @@ static void describe_bounds(lw_text *out, const lw_trap_record *trap, const lw_g
         return;
     }
     lw_text_printf(out, " in %s memory", window_name(window));
-    if (trap->window == LW_WINDOW_generic && window != LW_WINDOW_global) lw_text_printf(out, " (offset 0x%llx)", (unsigned long long)address);
-    if (window == LW_WINDOW_shared) lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
-    else if (window == LW_WINDOW_local) lw_text_printf(out, ", of which a thread has %u bytes", grid->local_limit);
-    else if (window == LW_WINDOW_param) lw_text_printf(out, ", of which the kernel has %u bytes", grid->program->param_bytes);
+    if (trap->window == LW_WINDOW_generic && window != LW_WINDOW_global)
+        lw_text_printf(out, " (offset 0x%llx)", (unsigned long long)address);
+    if (window == LW_WINDOW_shared)
+        lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
+    else if (window == LW_WINDOW_local)
+        lw_text_printf(out, ", of which a thread has %u bytes", grid->local_limit);
+    else if (window == LW_WINDOW_param)
+        lw_text_printf(out, ", of which the kernel has %u bytes", grid->program->param_bytes);
     else {
         lw_text_puts(out, ", ");
         lw_ranges_describe(out, grid->ranges, address, trap->size);
@@ -124,8 +140,11 @@ static void describe_bounds(lw_text *out, const lw_trap_record *trap, const lw_g
 
 static void describe_wild(lw_text *out, const lw_trap_record *trap) {
     if (!strcmp(trap->access, "call"))
-        lw_text_printf(out, "indirect call of 0x%llx, which is not the address of a function", (unsigned long long)trap->address);
-    else lw_text_printf(out, "brx.idx with index %u, where the list has %u target%s", trap->detail, trap->size, plural(trap->size));
+        lw_text_printf(out, "indirect call of 0x%llx, which is not the address of a function",
+                       (unsigned long long)trap->address);
+    else
+        lw_text_printf(out, "brx.idx with index %u, where the list has %u target%s", trap->detail, trap->size,
+                       plural(trap->size));
 }
 
 static void describe_deadlock(lw_text *out, const lw_trap_record *trap) {
@@ -133,16 +152,24 @@ static void describe_deadlock(lw_text *out, const lw_trap_record *trap) {
     if (strcmp(trap->access, "barrier"))
         lw_text_puts(out, "the thread waits for lanes of its warp that cannot come");
     else if (waiting == left)
-        lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there", trap->detail, left);
+        lw_text_printf(
+            out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there",
+            trap->detail, left);
     else
-        lw_text_printf(out, "the thread waits at barrier %u; %u of the %u threads that are left wait at barriers, the others for lanes of their warps",
+        lw_text_printf(out,
+                       "the thread waits at barrier %u; %u of the %u threads that are left wait at barriers, "
+                       "the others for lanes of their warps",
                        trap->detail, waiting, left);
 }
 
 static void describe_barrier(lw_text *out, const lw_trap_record *trap) {
-    if (trap->detail >= LW_BARRIERS) lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);
-    else if (trap->size % LW_WARP_LANES) lw_text_printf(out, "a count is a multiple of %d", LW_WARP_LANES);
-    else lw_text_puts(out, trap->size ? "other threads use it with another count" : "the instruction needs a count");
+    if (trap->detail >= LW_BARRIERS)
+        lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);
+    else if (trap->size % LW_WARP_LANES)
+        lw_text_printf(out, "a count is a multiple of %d", LW_WARP_LANES);
+    else
+        lw_text_puts(out, trap->size ? "other threads use it with another count"
+                                     : "the instruction needs a count");
 }
 
 /* What the last %s of the row stands for. */
@@ -193,12 +220,14 @@ lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_gr
     return id;
 }
 
-void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message) {
+void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id,
+                    const char *message) {
     lw_diag diag = {.id = id, .severity = LW_ERROR, .place = trap->place, .message = message};
     lw_diag_render(out, grid->source, &diag, false);
     const lw_code *entry = grid->program->entry;
     lw_text_puts(out, "       = ");
     if (trap->code && trap->code != entry) lw_text_printf(out, "function '%s' of ", trap->code->name);
-    lw_text_printf(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name, trap->cta[0], trap->cta[1],
-                   trap->cta[2], trap->thread[0], trap->thread[1], trap->thread[2], trap->warp, trap->lane);
+    lw_text_printf(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name,
+                   trap->cta[0], trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1],
+                   trap->thread[2], trap->warp, trap->lane);
 }

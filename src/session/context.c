@@ -28,7 +28,8 @@ static bool choose_threads(uint32_t wanted, uint32_t *threads) {
         if (*text < '0' || *text > '9') return false;
         value = strtoul(text, &end, 10);
         if (*end || !value) return false;
-    } else if (!wanted) value = machine_threads();
+    } else if (!wanted)
+        value = machine_threads();
     if (value > LW_THREADS_MOST) return false;
     *threads = (uint32_t)value;
     return true;
@@ -36,7 +37,8 @@ static bool choose_threads(uint32_t wanted, uint32_t *threads) {
 
 static const lw_level *find_level(const char *name) {
     for (const lw_level *const *level = lw_levels; *level; level++)
-        if (name ? !strcmp((*level)->name, name) : lw_level_has(*level)) return lw_level_has(*level) ? *level : NULL;
+        if (name ? !strcmp((*level)->name, name) : lw_level_has(*level))
+            return lw_level_has(*level) ? *level : NULL;
     return NULL;
 }
 
@@ -49,7 +51,8 @@ static const lw_level *choose_level(const char *wanted) {
 
 static bool set_limits(lw_context *context, const lw_options *options) {
     uint64_t stack = options->stack_limit ? options->stack_limit : LW_STACK_DEFAULT;
-    context->stack_limit = (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u; /* whole granules of local memory */
+    context->stack_limit =
+        (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u; /* whole granules of local memory */
     context->level = choose_level(options->cpu);
     return context->level && choose_threads(options->threads, &context->threads);
 }
@@ -65,7 +68,9 @@ lw_status lw_context_new(const lw_options *options, lw_context **context) {
     if (!set_limits(made, options)) goto no_limits;
     status = LW_NO_MEMORY;
     if (pthread_mutex_init(&made->lock, NULL)) goto no_limits;
-    if (!lw_memory_init(&made->memory, options->memory_limit ? options->memory_limit : machine_memory() / 4 * 3)) goto no_memory;
+    if (!lw_memory_init(&made->memory,
+                        options->memory_limit ? options->memory_limit : machine_memory() / 4 * 3))
+        goto no_memory;
     if (!(made->pool = lw_pool_new(made->threads))) goto no_pool;
     *context = made;
     return LW_OK;

@@ -66,7 +66,8 @@ const char *lw_context_message(lw_context *context) {
 /* ---- Traps ------------------------------------------------------------------------------------------------ */
 
 /* All texts are copies: the module may go before the record does. */
-static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message, const lw_text *report) {
+static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message,
+                      const lw_text *report) {
     const lw_trap_record *from = &grid->trap;
     lw_trap_info *to = &fault->trap;
     *to = (lw_trap_info){.number = number, .warp = from->warp, .lane = from->lane};
@@ -74,8 +75,8 @@ static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, con
         to->cta[i] = from->cta[i];
         to->thread[i] = from->thread[i];
     }
-    bool has_address = from->kind == LW_TRAP_bounds || from->kind == LW_TRAP_misaligned || from->kind == LW_TRAP_read_only ||
-                       from->kind == LW_TRAP_wild_branch;
+    bool has_address = from->kind == LW_TRAP_bounds || from->kind == LW_TRAP_misaligned ||
+                       from->kind == LW_TRAP_read_only || from->kind == LW_TRAP_wild_branch;
     if (has_address) to->address = from->address;
     lw_source_find(grid->source, from->place.at, &to->line, &to->column);
     to->message = lw_arena_text(&fault->texts, message->at, message->size);
@@ -84,7 +85,8 @@ static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, con
     to->file = lw_arena_text(&fault->texts, grid->source->name, strlen(grid->source->name));
 }
 
-static bool try_copy(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message, const lw_text *report) {
+static bool try_copy(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message,
+                     const lw_text *report) {
     jmp_buf out;
     lw_arena_free(&fault->texts);
     if (!LW_ARENA_TRY(&fault->texts, out)) return false;
@@ -98,7 +100,8 @@ lw_status lw_fail_trap(lw_context *context, const lw_grid *grid) {
     lw_text message = {0}, report = {0};
     lw_diag_id id = lw_trap_message(&message, &grid->trap, grid);
     lw_trap_report(&report, &grid->trap, grid, id, message.failed ? "" : message.at);
-    bool kept = !message.failed && !report.failed && try_copy(fault, grid, lw_diag_rows[id].number, &message, &report);
+    bool kept = !message.failed && !report.failed &&
+                try_copy(fault, grid, lw_diag_rows[id].number, &message, &report);
     fault->has_trap = kept;
     fault->texts.no_memory = NULL;
     lw_text_free(&message);

@@ -11,9 +11,14 @@ const char *lw_version(void) { return LW_VERSION; }
 
 const char *lw_status_name(lw_status status) {
     static const char *const names[] = {
-        [LW_OK] = "ok", [LW_BAD_SOURCE] = "the source has errors", [LW_TRAPPED] = "the kernel trapped",
-        [LW_STOPPED] = "the launch was stopped", [LW_BAD_ARGUMENT] = "an argument makes no sense", [LW_NOT_FOUND] = "not found",
-        [LW_NO_MEMORY] = "out of memory", [LW_UNSUPPORTED] = "not supported",
+        [LW_OK] = "ok",
+        [LW_BAD_SOURCE] = "the source has errors",
+        [LW_TRAPPED] = "the kernel trapped",
+        [LW_STOPPED] = "the launch was stopped",
+        [LW_BAD_ARGUMENT] = "an argument makes no sense",
+        [LW_NOT_FOUND] = "not found",
+        [LW_NO_MEMORY] = "out of memory",
+        [LW_UNSUPPORTED] = "not supported",
     };
     return (unsigned)status < LW_COUNT(names) ? names[status] : "unknown status";
 }
@@ -33,7 +38,8 @@ static void list_kernels(lw_module *module) {
 }
 
 static lw_status load(lw_module *module, const char *name, const char *text, size_t size) {
-    if (!lw_source_init(&module->source, &module->arena, name, text, size)) return LW_NO_MEMORY; /* 4 GiB of text */
+    if (!lw_source_init(&module->source, &module->arena, name, text, size))
+        return LW_NO_MEMORY; /* 4 GiB of text */
     lw_diags_init(&module->diags, &module->arena, &module->source);
     if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->ptx)) return LW_BAD_SOURCE;
     if (module->ptx->address_size == 32) {
@@ -60,8 +66,10 @@ static void link_module(lw_context *context, lw_module *module) {
 
 static void unlink_module(lw_context *context, lw_module *module) {
     pthread_mutex_lock(&context->lock);
-    if (module->previous) module->previous->next = module->next;
-    else context->modules = module->next;
+    if (module->previous)
+        module->previous->next = module->next;
+    else
+        context->modules = module->next;
     if (module->next) module->next->previous = module->previous;
     pthread_mutex_unlock(&context->lock);
 }
@@ -73,7 +81,8 @@ static void end_module(lw_module *module) {
     free(module);
 }
 
-lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module) {
+lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size,
+                        lw_module **module) {
     if (module) *module = NULL;
     if (!context) return LW_BAD_ARGUMENT;
     if (!module || (!text && size)) return lw_fail_null(context, module ? "text" : "module");
@@ -108,7 +117,8 @@ void lw_module_free(lw_module *module) {
 static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **kernel) {
     lw_context *context = module->context;
     if (!module->good) return lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
-    if (!name && module->kernel_count > 1) return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count);
+    if (!name && module->kernel_count > 1)
+        return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count);
     if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel);
     for (uint32_t i = 0; i < module->kernel_count; i++)
         if (!name || !strcmp(module->kernels[i].info.name, name)) {
@@ -149,7 +159,8 @@ lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kern
     if (found->failed) status = LW_BAD_SOURCE;
     pthread_mutex_unlock(&module->lock);
     if (status == LW_NO_MEMORY) return lw_fail_memory(module->context);
-    if (status == LW_BAD_SOURCE) return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, found->info.name);
+    if (status == LW_BAD_SOURCE)
+        return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, found->info.name);
     *kernel = found;
     return LW_OK;
 }
@@ -164,14 +175,16 @@ typedef struct lw_watch { /* what the progress callback gets */
 
 static void show_progress(void *user) {
     lw_watch *watch = user;
-    lw_progress now = {.ctas_done = atomic_load(&watch->grid->done_ctas), .ctas = watch->grid->cta_count,
+    lw_progress now = {.ctas_done = atomic_load(&watch->grid->done_ctas),
+                       .ctas = watch->grid->cta_count,
                        .lane_instructions = atomic_load(&watch->grid->lane_instructions),
                        .seconds = lw_launch_clock() - watch->start};
     watch->config->progress(watch->config->user, &now);
 }
 
 static lw_status explain_stop(lw_context *context, const lw_launch_config *config, const lw_grid *grid) {
-    if (atomic_load(grid->stops) != grid->stops_before) return lw_fail(context, LW_STOPPED, LW_D_stopped_by_call);
+    if (atomic_load(grid->stops) != grid->stops_before)
+        return lw_fail(context, LW_STOPPED, LW_D_stopped_by_call);
     if (grid->deadline > 0 && lw_launch_clock() > grid->deadline)
         return lw_fail(context, LW_STOPPED, LW_D_stopped_by_time, config->time_limit);
     return lw_fail(context, LW_STOPPED, LW_D_stopped_by_steps, (unsigned long long)config->step_limit);
@@ -189,11 +202,14 @@ static lw_status outcome(lw_context *context, const lw_launch_config *config, co
 static void fill_stats(lw_launch_stats *stats, lw_grid *grid, double seconds) {
     uint64_t ctas = atomic_load(&grid->done_ctas);
     *stats = (lw_launch_stats){.warp_instructions = atomic_load(&grid->warp_instructions),
-                               .lane_instructions = atomic_load(&grid->lane_instructions), .ctas = ctas,
-                               .threads = ctas * grid->block[0] * grid->block[1] * grid->block[2], .seconds = seconds};
+                               .lane_instructions = atomic_load(&grid->lane_instructions),
+                               .ctas = ctas,
+                               .threads = ctas * grid->block[0] * grid->block[1] * grid->block[2],
+                               .seconds = seconds};
 }
 
-static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const char *params, lw_launch_stats *stats) {
+static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const char *params,
+                     lw_launch_stats *stats) {
     lw_context *context = kernel->module->context;
     lw_grid grid = {.params = params};
     lw_launch_grid(kernel, config, &grid);
@@ -209,7 +225,8 @@ static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const ch
     return status;
 }
 
-lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats) {
+lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
+                    lw_launch_stats *stats) {
     if (stats) *stats = (lw_launch_stats){0};
     if (!kernel) return LW_BAD_ARGUMENT;
     if (!config) return lw_fail_null(kernel->module->context, "config");

@@ -34,8 +34,11 @@ static void describe_params(lw_kernel *kernel) {
         const lw_object *object = function->params[i];
         uint32_t align = object->align ? object->align : 1;
         offset = (offset + align - 1) / align * align;
-        kernel->params[i] = (lw_param_info){.name = object->name->text, .type = lw_types[object->type].name,
-                                            .size = (uint32_t)object->size, .align = align, .offset = (uint32_t)offset,
+        kernel->params[i] = (lw_param_info){.name = object->name->text,
+                                            .type = lw_types[object->type].name,
+                                            .size = (uint32_t)object->size,
+                                            .align = align,
+                                            .offset = (uint32_t)offset,
                                             .is_pointer = object->is_pointer};
         offset += object->size;
     }
@@ -47,8 +50,10 @@ void lw_kernel_describe(lw_kernel *kernel) {
     uint32_t most[3], *exact = kernel->info.required_block;
     kernel->info.name = kernel->function->object->name->text;
     kernel->info.max_threads = LW_BLOCK_MOST;
-    if (read_extents(kernel->function, "maxntid", most) && volume(most) < LW_BLOCK_MOST) kernel->info.max_threads = (uint32_t)volume(most);
-    if (read_extents(kernel->function, "reqntid", exact) && volume(exact) < LW_BLOCK_MOST) kernel->info.max_threads = (uint32_t)volume(exact);
+    if (read_extents(kernel->function, "maxntid", most) && volume(most) < LW_BLOCK_MOST)
+        kernel->info.max_threads = (uint32_t)volume(most);
+    if (read_extents(kernel->function, "reqntid", exact) && volume(exact) < LW_BLOCK_MOST)
+        kernel->info.max_threads = (uint32_t)volume(exact);
     describe_params(kernel);
 }
 
@@ -70,11 +75,14 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_zero_extent, "CTA", block[0], block[1], block[2]);
     unsigned long long threads = volume(block);
     if (threads > LW_BLOCK_MOST)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_threads, block[0], block[1], block[2], threads, LW_BLOCK_MOST);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_threads, block[0], block[1], block[2], threads,
+                       LW_BLOCK_MOST);
     if (exact[0] && memcmp(exact, block, sizeof info->required_block))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_required_block, block[0], block[1], block[2], info->name, exact[0], exact[1], exact[2]);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_required_block, block[0], block[1], block[2],
+                       info->name, exact[0], exact[1], exact[2]);
     if (threads > info->max_threads)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_max_threads, block[0], block[1], block[2], threads, info->name, info->max_threads);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_max_threads, block[0], block[1], block[2], threads,
+                       info->name, info->max_threads);
     return LW_OK;
 }
 
@@ -87,15 +95,18 @@ static lw_status check_memory(const lw_kernel *kernel, uint32_t dynamic) {
     const lw_program *program = kernel->program;
     unsigned long long shared = shared_bytes(program, dynamic);
     if (shared > LW_SHARED_MOST)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_shared_bytes, shared, program->shared_bytes, dynamic, LW_SHARED_MOST);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_shared_bytes, shared, program->shared_bytes, dynamic,
+                       LW_SHARED_MOST);
     if (program->entry->local_bytes > context->stack_limit)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_local_bytes, kernel->info.name, program->entry->local_bytes, context->stack_limit);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_local_bytes, kernel->info.name,
+                       program->entry->local_bytes, context->stack_limit);
     return LW_OK;
 }
 
 lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config) {
     lw_context *context = kernel->module->context;
-    if (!(config->time_limit >= 0) || isinf(config->time_limit)) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_bad_limit);
+    if (!(config->time_limit >= 0) || isinf(config->time_limit))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_bad_limit);
     lw_status status = check_grid(context, config->grid);
     if (status == LW_OK) status = check_block(kernel, config->block);
     if (status == LW_OK) status = check_memory(kernel, config->shared_bytes);
@@ -107,16 +118,19 @@ lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config) {
 static lw_status check_params(const lw_kernel *kernel, const lw_launch_config *config, void *const *params) {
     lw_context *context = kernel->module->context;
     const lw_kernel_info *info = &kernel->info;
-    if (!params && !config->param_buffer) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, info->name, info->param_count);
+    if (!params && !config->param_buffer)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, info->name, info->param_count);
     if (!params && config->param_buffer_size < info->param_bytes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_buffer, config->param_buffer_size, info->name, info->param_bytes);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_buffer, config->param_buffer_size, info->name,
+                       info->param_bytes);
     for (uint32_t i = 0; params && i < info->param_count; i++)
         if (!params[i] && kernel->params[i].size)
             return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_null, i, kernel->params[i].name, info->name);
     return LW_OK;
 }
 
-lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer) {
+lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
+                           char **buffer) {
     const lw_kernel_info *info = &kernel->info;
     *buffer = NULL;
     if (!info->param_bytes) return LW_OK;
@@ -128,7 +142,8 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
     memset(*buffer, 0, room);
     if (!params) memcpy(*buffer, config->param_buffer, info->param_bytes);
     for (uint32_t i = 0; params && i < info->param_count; i++)
-        if (kernel->params[i].size) memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
+        if (kernel->params[i].size)
+            memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
     return LW_OK;
 }
 
@@ -150,7 +165,8 @@ static uint32_t local_limit(const lw_program *program, uint32_t stack_limit) {
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid) {
     lw_context *context = kernel->module->context;
     const lw_program *program = kernel->program;
-    uint32_t threads = (uint32_t)volume(config->block), lanes = (threads + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
+    uint32_t threads = (uint32_t)volume(config->block),
+             lanes = (threads + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
     grid->program = program;
     grid->source = &kernel->module->source;
     memcpy(grid->shape, config->grid, sizeof grid->shape);

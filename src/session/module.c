@@ -23,8 +23,11 @@ lw_diagnostic lw_module_diagnostic(const lw_module *module, size_t index) {
     const lw_diag *diag = module->diags.first;
     while (diag && index--) diag = diag->next;
     if (diag) {
-        result = (lw_diagnostic){.number = lw_diag_rows[diag->id].number, .severity = (int)diag->severity, .size = diag->place.size,
-                                 .message = diag->message, .fix = diag->fix};
+        result = (lw_diagnostic){.number = lw_diag_rows[diag->id].number,
+                                 .severity = (int)diag->severity,
+                                 .size = diag->place.size,
+                                 .message = diag->message,
+                                 .fix = diag->fix};
         lw_source_find(module->diags.source, diag->place.at, &result.line, &result.column);
     }
     unlock(module);
@@ -39,7 +42,8 @@ static const char *keep_text(lw_module *module, const lw_text *text) {
 
 static const char *render(lw_module *module, bool colour) {
     lw_text text = {0};
-    for (const lw_diag *diag = module->diags.first; diag; diag = diag->next) lw_diag_render(&text, &module->source, diag, colour);
+    for (const lw_diag *diag = module->diags.first; diag; diag = diag->next)
+        lw_diag_render(&text, &module->source, diag, colour);
     const char *kept = text.failed ? NULL : text.size ? keep_text(module, &text) : "";
     module->arena.no_memory = NULL;
     lw_text_free(&text);
@@ -50,7 +54,8 @@ const char *lw_module_diagnostics(lw_module *module, bool colour) {
     if (!module) return "";
     lock(module);
     uint32_t errors = module->diags.errors, warnings = module->diags.warnings;
-    if (!module->rendered[colour].text || module->rendered[colour].errors != errors || module->rendered[colour].warnings != warnings) {
+    if (!module->rendered[colour].text || module->rendered[colour].errors != errors ||
+        module->rendered[colour].warnings != warnings) {
         const char *text = render(module, colour);
         if (text) {
             module->rendered[colour].text = text;
@@ -79,7 +84,9 @@ lw_status lw_module_global(lw_module *module, const char *name, uint64_t *addres
     return lw_fail(module->context, LW_NOT_FOUND, LW_D_no_such_variable, name);
 }
 
-lw_kernel_info lw_kernel_get_info(const lw_kernel *kernel) { return kernel ? kernel->info : (lw_kernel_info){.name = ""}; }
+lw_kernel_info lw_kernel_get_info(const lw_kernel *kernel) {
+    return kernel ? kernel->info : (lw_kernel_info){.name = ""};
+}
 
 lw_param_info lw_kernel_param(const lw_kernel *kernel, uint32_t index) {
     if (!kernel || index >= kernel->info.param_count) return (lw_param_info){.name = "", .type = ""};
@@ -111,7 +118,8 @@ const char *const *lw_cpu_levels(void) {
 #if LW_BUILT_v2
         "v2",
 #endif
-        "portable", NULL,
+        "portable",
+        NULL,
     };
     return names;
 }

@@ -8,10 +8,10 @@
 
 enum {
     LW_THREADS_MOST = 4096,
-    LW_BLOCK_MOST = 1024,          /* threads of a CTA */
-    LW_SHARED_MOST = 227 << 10,    /* bytes of shared memory of a CTA */
-    LW_STACK_DEFAULT = 512 << 10,  /* bytes of local memory of a thread */
-    LW_STACK_MOST = 16 << 20,      /* what the address map has room for */
+    LW_BLOCK_MOST = 1024,         /* threads of a CTA */
+    LW_SHARED_MOST = 227 << 10,   /* bytes of shared memory of a CTA */
+    LW_STACK_DEFAULT = 512 << 10, /* bytes of local memory of a thread */
+    LW_STACK_MOST = 16 << 20,     /* what the address map has room for */
 };
 
 /* ---- Faults: what a thread's last failed call left ------------------------------------------------------ */
@@ -51,8 +51,8 @@ struct lw_context {
 struct lw_kernel {
     lw_module *module;
     lw_function *function;
-    lw_program *program;  /* made on first use */
-    bool failed;          /* it cannot be: the module's diagnostics say why */
+    lw_program *program; /* made on first use */
+    bool failed;         /* it cannot be: the module's diagnostics say why */
     lw_kernel_info info;
     lw_param_info *params;
 };
@@ -65,7 +65,7 @@ struct lw_module {
     lw_source source;
     lw_diags diags;
     lw_module_ptx *ptx;
-    bool good;            /* no errors: has kernels and variables */
+    bool good; /* no errors: has kernels and variables */
     uint32_t kernel_count;
     lw_kernel *kernels;
     LW_LIST(uint64_t) memory; /* allocations of its variables */
@@ -87,7 +87,8 @@ bool lw_variables_find(const lw_module *module, const char *name, uint64_t *addr
 void lw_kernel_describe(lw_kernel *kernel); /* fills info and params, but what the program knows */
 lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
 /* A copy of the parameters, laid out; *buffer is NULL where there are none. The caller frees it. */
-lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer);
+lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
+                           char **buffer);
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid);
 double lw_launch_clock(void);
 

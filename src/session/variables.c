@@ -6,13 +6,16 @@
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
 static bool has_memory(const lw_object *object) {
-    return object->kind == LW_OBJ_VARIABLE && (object->space == LW_SPACE_global || object->space == LW_SPACE_const);
+    return object->kind == LW_OBJ_VARIABLE &&
+           (object->space == LW_SPACE_global || object->space == LW_SPACE_const);
 }
 
 static bool place_variable(lw_module *module, lw_object *object) {
     enum { ALIGNED = 256 }; /* as every allocation is */
-    uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0, address;
-    LW_PUSH(&module->arena, module->memory) = 0; /* before the allocation: nothing may come between it and its record */
+    uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0,
+             address;
+    LW_PUSH(&module->arena, module->memory) =
+        0; /* before the allocation: nothing may come between it and its record */
     if (!lw_memory_take(&module->context->memory, size + spare, &address)) {
         module->memory.count--;
         return false;
@@ -23,7 +26,8 @@ static bool place_variable(lw_module *module, lw_object *object) {
 }
 
 void lw_variables_free(lw_module *module) {
-    for (uint32_t i = 0; i < module->memory.count; i++) lw_memory_give(&module->context->memory, module->memory.at[i]);
+    for (uint32_t i = 0; i < module->memory.count; i++)
+        lw_memory_give(&module->context->memory, module->memory.at[i]);
     module->memory.count = 0;
 }
 
@@ -31,8 +35,9 @@ void lw_variables_free(lw_module *module) {
 
 static uint64_t address_of(const lw_init *init) {
     const lw_object *object = init->object;
-    uint64_t address = object->kind == LW_OBJ_FUNCTION ? LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number
-                                                       : object->address + (uint64_t)init->offset;
+    uint64_t address = object->kind == LW_OBJ_FUNCTION
+                           ? LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number
+                           : object->address + (uint64_t)init->offset;
     return init->value ? (address & init->value) >> __builtin_ctzll(init->value) : address;
 }
 
@@ -60,15 +65,19 @@ static void write_level(const lw_object *object, const lw_init *init, uint32_t l
     if (init->kind == LW_INIT_LIST) {
         uint64_t stride = level == object->dimension_count ? bytes : (uint64_t)bytes * object->vector;
         for (uint32_t i = level + 1; i < object->dimension_count; i++) stride *= object->dimensions[i];
-        for (uint32_t i = 0; i < init->part_count; i++) write_level(object, &init->parts[i], level + 1, at + i * stride);
+        for (uint32_t i = 0; i < init->part_count; i++)
+            write_level(object, &init->parts[i], level + 1, at + i * stride);
         return;
     }
-    uint64_t value = init->kind == LW_INIT_NAME ? address_of(init) : init->is_float ? float_bits(init, bytes) : init->value;
+    uint64_t value = init->kind == LW_INIT_NAME ? address_of(init)
+                     : init->is_float           ? float_bits(init, bytes)
+                                                : init->value;
     memcpy(at, &value, bytes < sizeof value ? bytes : sizeof value);
 }
 
 static void write_initial(lw_module *module, const lw_object *object) {
-    if (!object->init || lw_types[object->type].kind == 'X') return; /* textures and samplers have attributes, not contents */
+    if (!object->init || lw_types[object->type].kind == 'X')
+        return; /* textures and samplers have attributes, not contents */
     write_level(object, object->init, 0, module->context->memory.host + (object->address - LW_GLOBAL_BASE));
 }
 
@@ -85,14 +94,17 @@ static bool visit_all(lw_module *module, lw_visit *visit) {
         const lw_function *function = ptx->functions.at[f];
         for (uint32_t s = 0; s < function->body.count; s++) {
             const lw_statement *statement = &function->body.at[s];
-            if (statement->kind == LW_S_VARIABLE && has_memory(statement->object) && !visit(module, statement->object)) return false;
+            if (statement->kind == LW_S_VARIABLE && has_memory(statement->object) &&
+                !visit(module, statement->object))
+                return false;
         }
     }
     return true;
 }
 
 static bool check_defined(lw_module *module, lw_object *object) {
-    if (object->linkage == LW_LINK_extern) lw_diag_add(&module->diags, LW_D_extern_variable, object->place, object->name->text);
+    if (object->linkage == LW_LINK_extern)
+        lw_diag_add(&module->diags, LW_D_extern_variable, object->place, object->name->text);
     return true;
 }
 

@@ -47,7 +47,8 @@ static void fills_take_four_widths(void **state) {
         assert_int_equal(lw_memory_fill(context, a + 8, value, width, 5), LW_OK);
         assert_int_equal(lw_memory_read(context, a, back, 64), LW_OK);
         for (uint32_t i = 0; i < 64; i++)
-            assert_int_equal(back[i], i >= 8 && i < 8 + 5 * width ? value >> 8 * ((i - 8) % width) & 0xff : 0);
+            assert_int_equal(back[i],
+                             i >= 8 && i < 8 + 5 * width ? value >> 8 * ((i - 8) % width) & 0xff : 0);
     }
     assert_int_equal(lw_memory_fill(context, a, 0, 3, 1), LW_BAD_ARGUMENT);
     assert_int_equal(lw_memory_fill(context, a, 0, 8, 9), LW_BAD_ARGUMENT);

@@ -22,8 +22,10 @@ static void context_takes_every_level_that_the_machine_has(void **state) {
         lw_context *context;
         lw_status status = lw_context_new(&(lw_options){.cpu = *level}, &context);
         assert_int_equal(status, lw_cpu_has(*level) ? LW_OK : LW_BAD_ARGUMENT);
-        if (status == LW_OK) assert_string_equal(lw_context_cpu(context), *level);
-        else assert_null(context);
+        if (status == LW_OK)
+            assert_string_equal(lw_context_cpu(context), *level);
+        else
+            assert_null(context);
         lw_context_free(context);
     }
     assert_true(count >= 1);
@@ -48,8 +50,10 @@ static void context_refuses_nonsense(void **state) {
     assert_int_equal(lw_context_new(NULL, &context), LW_OK);
     assert_int_equal(lw_context_threads(context), 2);
     lw_context_free(context);
-    if (kept) setenv("LANEWISE_THREADS", kept, 1);
-    else unsetenv("LANEWISE_THREADS");
+    if (kept)
+        setenv("LANEWISE_THREADS", kept, 1);
+    else
+        unsetenv("LANEWISE_THREADS");
     free(kept);
 }
 
@@ -89,7 +93,8 @@ static void version_and_status_have_words(void **state) {
 static void module_lists_its_kernels(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_module *module = load(context, HEAD ".visible .entry one() { ret; }\n.func helper() { ret; }\n.entry two() { ret; }\n");
+    lw_module *module = load(
+        context, HEAD ".visible .entry one() { ret; }\n.func helper() { ret; }\n.entry two() { ret; }\n");
     assert_int_equal(lw_module_kernel_count(module), 2);
     assert_string_equal(lw_module_kernel_name(module, 0), "one");
     assert_string_equal(lw_module_kernel_name(module, 1), "two");
@@ -180,8 +185,10 @@ static void module_refuses_undefined_variables(void **state) {
 static void kernel_describes_itself(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_module *module = load(context, HEAD ".entry k(.param .u8 a, .param .u64 .ptr .global .align 16 b, .param .align 4 .b8 c[6], .param .u16 d)\n"
-                                           ".maxntid 64, 2\n{ .shared .align 8 .b8 buffer[100]; .local .b8 frame[40]; .reg .u64 %r; mov.u64 %r, buffer;\n"
+    lw_module *module = load(context, HEAD ".entry k(.param .u8 a, .param .u64 .ptr .global .align 16 b, "
+                                           ".param .align 4 .b8 c[6], .param .u16 d)\n"
+                                           ".maxntid 64, 2\n{ .shared .align 8 .b8 buffer[100]; .local .b8 "
+                                           "frame[40]; .reg .u64 %r; mov.u64 %r, buffer;\n"
                                            " mov.u64 %r, frame; st.local.u8 [%r], 1; ret; }");
     lw_kernel_info info = lw_kernel_get_info(get_kernel(module, "k"));
     assert_int_equal(info.param_count, 4);
@@ -190,8 +197,14 @@ static void kernel_describes_itself(void **state) {
     assert_int_equal(info.shared_bytes, 100);
     assert_true(info.local_bytes >= 40);
     assert_int_equal(info.instruction_count, 4);
-    static const struct { uint32_t offset, size, align; const char *name, *type; bool pointer; } want[] = {
-        {0, 1, 1, "a", "u8", false}, {8, 8, 8, "b", "u64", true}, {16, 6, 4, "c", "b8", false}, {22, 2, 2, "d", "u16", false}};
+    static const struct {
+        uint32_t offset, size, align;
+        const char *name, *type;
+        bool pointer;
+    } want[] = {{0, 1, 1, "a", "u8", false},
+                {8, 8, 8, "b", "u64", true},
+                {16, 6, 4, "c", "b8", false},
+                {22, 2, 2, "d", "u16", false}};
     for (uint32_t i = 0; i < 4; i++) {
         lw_param_info param = lw_kernel_param(get_kernel(module, "k"), i);
         assert_int_equal(param.offset, want[i].offset);
@@ -218,13 +231,14 @@ static void read_variable(lw_context *context, lw_module *module, const char *na
 static void variables_have_their_values(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_module *module = load(context, HEAD ".global .u32 zero;\n.const .s16 words[2][3] = {{1, -2}, {3}};\n"
-                                           ".global .f32 floats[] = {1.5, 0f40490FDB};\n.global .f64 wide = 0d3FF8000000000000;\n"
-                                           ".global .v2 .u32 pairs[2] = {{1, 2}, {3, 4}};\n"
-                                           ".global .u64 where[] = {zero, words+4, generic(zero)};\n"
-                                           ".global .align 1024 .b8 aligned = 7;\n"
-                                           ".global .u8 bytes[2] = {0xff(zero), 0xff00(zero)};\n"
-                                           ".func f() { ret; }\n.global .u64 code = f;\n.entry k() { call f; ret; }");
+    lw_module *module = load(
+        context, HEAD ".global .u32 zero;\n.const .s16 words[2][3] = {{1, -2}, {3}};\n"
+                      ".global .f32 floats[] = {1.5, 0f40490FDB};\n.global .f64 wide = 0d3FF8000000000000;\n"
+                      ".global .v2 .u32 pairs[2] = {{1, 2}, {3, 4}};\n"
+                      ".global .u64 where[] = {zero, words+4, generic(zero)};\n"
+                      ".global .align 1024 .b8 aligned = 7;\n"
+                      ".global .u8 bytes[2] = {0xff(zero), 0xff00(zero)};\n"
+                      ".func f() { ret; }\n.global .u64 code = f;\n.entry k() { call f; ret; }");
     uint32_t zero = 9, pairs[4];
     int16_t words[6];
     float floats[2];
@@ -280,7 +294,8 @@ static void variables_belong_to_their_module(void **state) {
 static void narrow_modules_get_narrow_addresses(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_module *module = load(context, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 v = 5;\n.entry k() { ret; }");
+    lw_module *module = load(
+        context, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 v = 5;\n.entry k() { ret; }");
     uint64_t address, buffer = new_buffer(context, 100);
     assert_int_equal(lw_module_global(module, "v", &address, NULL), LW_OK);
     assert_true(address < 1ull << 32);

@@ -3,29 +3,41 @@
 
 #include <stdio.h>
 
-#define TRAPS \
-    HEAD \
-    ".const .u32 fixed = 1;\n" \
-    ".func callee() { ret; }\n" \
-    ".func eater() {\n .local .b8 room[2000]; .reg .u64 %p;\n mov.u64 %p, room; st.local.u8 [%p], 1;\n call eater;\n ret;\n}\n" \
-    ".entry store(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.u32 [%p], 7;\n ret;\n}\n" \
-    ".entry load_generic(.param .u64 at) {\n .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 %p, [at];\n ld.u32 %v, [%p];\n ret;\n}\n" \
-    ".entry pair(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.v2.u32 [%p], {1, 2};\n ret;\n}\n" \
-    ".entry shared(.param .u64 at) {\n .shared .u32 s[16]; .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 %p, [at];\n ld.shared.u32 %v, [%p];\n" \
-    " st.shared.u32 [s], %v;\n ret;\n}\n" \
-    ".entry local(.param .u64 at) {\n .local .u32 l[16]; .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.local.u32 [%p], 1;\n" \
-    " st.local.u32 [l], 1;\n ret;\n}\n" \
-    ".entry recurse() {\n call eater;\n ret;\n}\n" \
-    ".entry wild(.param .u64 at) {\n .reg .u64 %p;\n proto: .callprototype _ ();\n ld.param.u64 %p, [at];\n call %p, proto;\n ret;\n}\n" \
-    ".entry index(.param .u64 at) {\n .reg .u32 %i;\n list: .branchtargets A, B;\n ld.param.u32 %i, [at];\n brx.idx %i, list;\nA: ret;\nB: ret;\n}\n" \
-    ".entry signature() {\n .reg .u64 %p; .reg .u32 %a;\n proto: .callprototype _ (.reg .u32 a);\n mov.u32 %a, 1;\n mov.u64 %p, callee;\n" \
-    " call %p, (%a), proto;\n ret;\n}\n" \
-    ".entry barriers() {\n .reg .u32 %t; .reg .pred %q;\n mov.u32 %t, %tid.x;\n setp.lt.u32 %q, %t, 40;\n @%q bra A;\n bar.sync 1;\n ret;\n" \
-    "A: bar.sync 0;\n ret;\n}\n" \
-    ".entry numbers(.param .u64 at) {\n .reg .u32 %b;\n ld.param.u32 %b, [at];\n bar.sync %b;\n ret;\n}\n" \
-    ".entry counts(.param .u64 at) {\n .reg .u32 %n;\n ld.param.u32 %n, [at];\n barrier.sync 2, %n;\n ret;\n}\n" \
-    ".entry stop(.param .u64 at) {\n .reg .u32 %c, %n, %t; .reg .pred %q;\n ld.param.u32 %n, [at];\n mov.u32 %c, %ctaid.x;\n mov.u32 %t, %tid.x;\n" \
-    " setp.lt.u32 %q, %c, %n;\n @%q ret;\n setp.ne.u32 %q, %t, 37;\n @%q ret;\n trap;\n}\n"
+#define TRAPS                                                                                                \
+    HEAD ".const .u32 fixed = 1;\n"                                                                          \
+         ".func callee() { ret; }\n"                                                                         \
+         ".func eater() {\n .local .b8 room[2000]; .reg .u64 %p;\n mov.u64 %p, room; st.local.u8 [%p], "     \
+         "1;\n call eater;\n ret;\n}\n"                                                                      \
+         ".entry store(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.u32 [%p], "    \
+         "7;\n ret;\n}\n"                                                                                    \
+         ".entry load_generic(.param .u64 at) {\n .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 %p, [at];\n "   \
+         "ld.u32 %v, [%p];\n ret;\n}\n"                                                                      \
+         ".entry pair(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.v2.u32 [%p], "  \
+         "{1, 2};\n ret;\n}\n"                                                                               \
+         ".entry shared(.param .u64 at) {\n .shared .u32 s[16]; .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 " \
+         "%p, [at];\n ld.shared.u32 %v, [%p];\n"                                                             \
+         " st.shared.u32 [s], %v;\n ret;\n}\n"                                                               \
+         ".entry local(.param .u64 at) {\n .local .u32 l[16]; .reg .u64 %p;\n ld.param.u64 %p, [at];\n "     \
+         "st.local.u32 [%p], 1;\n"                                                                           \
+         " st.local.u32 [l], 1;\n ret;\n}\n"                                                                 \
+         ".entry recurse() {\n call eater;\n ret;\n}\n"                                                      \
+         ".entry wild(.param .u64 at) {\n .reg .u64 %p;\n proto: .callprototype _ ();\n ld.param.u64 %p, "   \
+         "[at];\n call %p, proto;\n ret;\n}\n"                                                               \
+         ".entry index(.param .u64 at) {\n .reg .u32 %i;\n list: .branchtargets A, B;\n ld.param.u32 %i, "   \
+         "[at];\n brx.idx %i, list;\nA: ret;\nB: ret;\n}\n"                                                  \
+         ".entry signature() {\n .reg .u64 %p; .reg .u32 %a;\n proto: .callprototype _ (.reg .u32 a);\n "    \
+         "mov.u32 %a, 1;\n mov.u64 %p, callee;\n"                                                            \
+         " call %p, (%a), proto;\n ret;\n}\n"                                                                \
+         ".entry barriers() {\n .reg .u32 %t; .reg .pred %q;\n mov.u32 %t, %tid.x;\n setp.lt.u32 %q, %t, "   \
+         "40;\n @%q bra A;\n bar.sync 1;\n ret;\n"                                                           \
+         "A: bar.sync 0;\n ret;\n}\n"                                                                        \
+         ".entry numbers(.param .u64 at) {\n .reg .u32 %b;\n ld.param.u32 %b, [at];\n bar.sync %b;\n "       \
+         "ret;\n}\n"                                                                                         \
+         ".entry counts(.param .u64 at) {\n .reg .u32 %n;\n ld.param.u32 %n, [at];\n barrier.sync 2, %n;\n " \
+         "ret;\n}\n"                                                                                         \
+         ".entry stop(.param .u64 at) {\n .reg .u32 %c, %n, %t; .reg .pred %q;\n ld.param.u32 %n, [at];\n "  \
+         "mov.u32 %c, %ctaid.x;\n mov.u32 %t, %tid.x;\n"                                                     \
+         " setp.lt.u32 %q, %c, %n;\n @%q ret;\n setp.ne.u32 %q, %t, 37;\n @%q ret;\n trap;\n}\n"
 
 typedef struct fixture {
     lw_context *context;
@@ -35,7 +47,10 @@ typedef struct fixture {
 
 static int set_up(void **state) {
     static fixture f;
-    assert_int_equal(lw_context_new(&(lw_options){.threads = 2, .memory_limit = 1 << 20, .stack_limit = 16384}, &f.context), LW_OK);
+    assert_int_equal(
+        lw_context_new(&(lw_options){.threads = 2, .memory_limit = 1 << 20, .stack_limit = 16384},
+                       &f.context),
+        LW_OK);
     f.module = load(f.context, TRAPS);
     f.buffer = new_buffer(f.context, 4096);
     *state = &f;
@@ -87,13 +102,19 @@ static void there_is_none_at_first(void **state) {
 static void bounds_of_global_memory(void **state) {
     const fixture *f = *state;
     expect(f, "store", f->buffer + 4096 + 12, 5000,
-           format("store of 4 bytes at 0x%llx in global memory, 12 bytes past the end of the 4096-byte allocation at 0x%llx", f->buffer + 4108, f->buffer));
+           format("store of 4 bytes at 0x%llx in global memory, 12 bytes past the end of the 4096-byte "
+                  "allocation at 0x%llx",
+                  f->buffer + 4108, f->buffer));
     expect(f, "store", f->buffer + 4096, 5000,
-           format("store of 4 bytes at 0x%llx in global memory, just past the end of the 4096-byte allocation at 0x%llx", f->buffer + 4096, f->buffer));
+           format("store of 4 bytes at 0x%llx in global memory, just past the end of the 4096-byte "
+                  "allocation at 0x%llx",
+                  f->buffer + 4096, f->buffer));
     expect(f, "store", 0, 5000, "store of 4 bytes at 0x0, through a null pointer");
     expect(f, "store", 64, 5000, "store of 4 bytes at 0x40, through a null pointer");
     expect(f, "load_generic", 0x70000000, 5000,
-           format("load of 4 bytes at 0x70000000 in global memory, %llu bytes before the 4-byte allocation at 0x%llx", 0x1000000000 - 0x70000000, 0x1000000000));
+           format("load of 4 bytes at 0x70000000 in global memory, %llu bytes before the 4-byte allocation "
+                  "at 0x%llx",
+                  0x1000000000 - 0x70000000, 0x1000000000));
     expect(f, "load_generic", 0x9000000, 5000, "load of 4 bytes at 0x9000000, where there is no memory");
     lw_trap_info trap = trap_of(f, "store", UINT64_MAX - 3, 1, 1);
     assert_int_equal(trap.number, 5000);
@@ -119,15 +140,19 @@ static void freed_memory_is_out_of_bounds(void **state) {
 
 static void misaligned(void **state) {
     const fixture *f = *state;
-    expect(f, "store", f->buffer + 2, 5001, format("store of 4 bytes at 0x%llx: the address is no multiple of 4", f->buffer + 2, 0));
-    expect(f, "pair", f->buffer + 4, 5001, format("store of 8 bytes at 0x%llx: the address is no multiple of 8", f->buffer + 4, 0));
+    expect(f, "store", f->buffer + 2, 5001,
+           format("store of 4 bytes at 0x%llx: the address is no multiple of 4", f->buffer + 2, 0));
+    expect(f, "pair", f->buffer + 4, 5001,
+           format("store of 8 bytes at 0x%llx: the address is no multiple of 8", f->buffer + 4, 0));
 }
 
 static void stacks_are_finite(void **state) {
     lw_trap_info trap = trap_of(*state, "recurse", 0, 1, 1);
     assert_int_equal(trap.number, 5003);
     /* frames of 2000 bytes, in granules of 16 */
-    assert_string_equal(trap.message, "the stack is full: calls 9 deep do not fit in the 16384 bytes of local memory that a thread has");
+    assert_string_equal(
+        trap.message,
+        "the stack is full: calls 9 deep do not fit in the 16384 bytes of local memory that a thread has");
     assert_non_null(strstr(trap.report, "function 'eater' of kernel 'recurse'"));
     assert_non_null(strstr(trap.report, "call eater;"));
 }
@@ -135,7 +160,8 @@ static void stacks_are_finite(void **state) {
 static void wild_branches(void **state) {
     const fixture *f = *state;
     expect(f, "wild", 0x1234, 5004, "indirect call of 0x1234, which is not the address of a function");
-    expect(f, "wild", 0x4000000 + 16 * 1000000, 5004, "indirect call of 0x4f42400, which is not the address of a function");
+    expect(f, "wild", 0x4000000 + 16 * 1000000, 5004,
+           "indirect call of 0x4f42400, which is not the address of a function");
     expect(f, "index", 2, 5004, "brx.idx with index 2, where the list has 2 targets");
     lw_launch_config config = shape(1, 64);
     uint64_t at = 1;
@@ -143,7 +169,8 @@ static void wild_branches(void **state) {
 }
 
 static void signatures_must_agree(void **state) {
-    expect(*state, "signature", 0, 5008, "indirect call of 'callee', which takes other parameters or returns other results");
+    expect(*state, "signature", 0, 5008,
+           "indirect call of 'callee', which takes other parameters or returns other results");
 }
 
 static void deadlocks_are_found(void **state) {

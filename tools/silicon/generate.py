@@ -393,24 +393,6 @@ file("move/cvt_half", "cvt between f16 and f32", TWO,
      [convert("cvt.f32.f16", "f32", "f16")]
      + [Op(f"cvt.{r}.f16.f32 {{d}}, {{a}};", ["f16"], 32) for r in ("rn", "rz")])
 
-# ---- video ----------------------------------------------------------------------------------------------------------
-
-SELECT = {32: ("0,0x12345678,0x89abcdef,0x80ff7f00,0xffffffff,0x80000000", "0,1,0x8040201f,0x20211f07,31,32,0x00210020,0xff")}
-SHIFT_TYPES = [(d, a) for d in ("u32", "s32") for a in ("u32", "s32")]
-for op in ("vshl", "vshr"):
-    file(f"video/{op}", f"{op}: parts of a and b, clamped or wrapped amounts, saturation, merge and second operations", SELECT,
-         [Op(f"{op}.{d}.{a}.u32{sat}.{mode} {{d}}, {{a}}{part}, {{b}}{amount};", ["b32"], 32, 32, name=f"{op}_{d}_{a}{sat}_{mode}{part}{amount}")
-          for (d, a), sat, mode, (part, amount) in zip(SHIFT_TYPES * 4, [*[""] * 8, *[".sat"] * 8], ["clamp", "wrap"] * 2 + ["wrap", "clamp"] * 2
-                                                      + ["clamp", "wrap"] * 2 + ["wrap", "clamp"] * 2,
-                                                      [("", ""), (".h1", ".b0"), (".b3", ".h1"), (".b1", ".b2"), (".h0", "")] * 4)]
-         + [Op(f"{op}.{d}.{a}.u32{sat}.clamp {{d}}{into}, {{a}}, {{b}}{amount}, {{c}};", ["b32"], 32, 32, 32,
-               name=f"{op}_{d}_{a}{sat}_into{into}{amount}") for (d, a), (into, amount), sat in
-            zip(SHIFT_TYPES * 3, [(".b0", ".b0"), (".b1", ".b1"), (".b2", ".b2"), (".b3", ".b3"), (".h0", ".h0"), (".h1", ".b0")] * 2,
-                ["", "", "", "", "", "", ".sat", ".sat", ".sat", ".sat", ".sat", ".sat"])]
-         + [Op(f"{op}.{d}.{a}.u32{sat}.{mode}.{second} {{d}}, {{a}}{part}, {{b}}.b0, {{c}};", ["b32"], 32, 32, 32,
-               name=f"{op}_{d}_{a}{sat}_{mode}_{second}{part}") for (d, a) in SHIFT_TYPES for second, part, mode in
-            (("add", "", "clamp"), ("min", ".h1", "wrap"), ("max", ".b3", "clamp")) for sat in ("", ".sat")])
-
 
 # ---- writing --------------------------------------------------------------------------------------------------------
 
