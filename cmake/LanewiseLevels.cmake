@@ -12,6 +12,9 @@ set(LANEWISE_LEVELS all CACHE STRING "CPU levels to build, best first: v4;v3;v2;
 if(LANEWISE_LEVELS STREQUAL "all")
   set(LANEWISE_LEVELS ${lw_known_levels})
 endif()
+if(NOT "v4" IN_LIST lw_known_levels)
+  list(REMOVE_ITEM LANEWISE_LEVELS v4 v3 v2) # a preset may name them; this machine has none of them
+endif()
 foreach(level IN LISTS LANEWISE_LEVELS)
   if(NOT level IN_LIST lw_known_levels)
     message(FATAL_ERROR "LANEWISE_LEVELS: '${level}' is not one of: ${lw_known_levels}")
