@@ -13,7 +13,6 @@ enum {
 
 typedef struct lw_alloc {
     lw_lower *l;
-    uint32_t op_count;
     uint32_t global_count, words;
     uint64_t *live_in, *live_out, *exposed, *killed; /* per block, `words` each */
     uint32_t *globals;                               /* virtual register of each */

@@ -191,8 +191,6 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     ld->e = l->program->hint_count++;
 }
 
-void lw_lower_ld_param(lw_lower *l, const lw_instruction *i) { lw_lower_ld(l, i); }
-
 void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
