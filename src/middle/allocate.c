@@ -9,6 +9,7 @@ enum {
     LW_POOLS = 8, /* for each class, registers that live across regions and those that do not: see find_regions */
     LW_FLOW_WORDS = 4 << 20, /* live sets beyond this many words, or more passes than this, are not worth it */
     LW_FLOW_PASSES = 32,
+    LW_LONE_MOST = 64, /* registers with a slot of their own, see find_lone */
 };
 
 typedef struct lw_alloc {
@@ -19,6 +20,7 @@ typedef struct lw_alloc {
     uint32_t counts[LW_POOLS];                       /* slots of each pool */
     uint32_t base[LW_POOLS];                         /* byte offset of each pool's first slot */
     uint32_t *regions;                               /* per block: the stretch of straight text that it is in */
+    uint8_t *looped;                                 /* per block: some branch goes back over it */
     struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
     uint32_t walked;                                 /* block at hand while visiting */
@@ -118,6 +120,23 @@ static void find_regions(lw_alloc *a) {
         const lw_op *last = &l->ops.at[l->blocks.at[b].first - 1];
         bool runs_on = last->code == LW_OP_bra_if && !(last->flags & LW_OP_BACKWARD) && !entered[b] && !l->blocks.at[b].sync;
         a->regions[b] = a->regions[b - 1] + !runs_on;
+    }
+}
+
+static void find_loops(lw_alloc *a) {
+    lw_lower *l = a->l;
+    uint32_t block = 0, from = UINT32_MAX;
+    uint32_t *back = LW_NEW_ARRAY(l->arena, uint32_t, l->blocks.count); /* the first block that a branch goes back to from this one */
+    a->looped = LW_NEW_ARRAY(l->arena, uint8_t, l->blocks.count);
+    for (uint32_t b = 0; b < l->blocks.count; b++) back[b] = UINT32_MAX;
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        const lw_op *op = &l->ops.at[n];
+        if (op->code == LW_OP_block) block = op->a;
+        if ((op->code == LW_OP_bra || op->code == LW_OP_bra_if) && op->flags & LW_OP_BACKWARD && op->a < back[block]) back[block] = op->a;
+    }
+    for (uint32_t b = l->blocks.count; b-- > 0;) {
+        if (back[b] < from) from = back[b];
+        a->looped[b] = from <= b;
     }
 }
 
@@ -221,6 +240,7 @@ static void range_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     touch(a, v, in_place ? 2 * n : 2 * n + 2);
 }
 static void range_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    a->l->vregs.at[v].looped |= a->looped[a->walked];
     if (guarded) touch(a, v, 2 * n);
     touch(a, v, 2 * n + 1);
 }
@@ -236,19 +256,57 @@ static void range_across(lw_alloc *a, bool solved) {
         uint32_t start = 2 * l->blocks.at[b].first, end = b + 1 < l->blocks.count ? 2 * l->blocks.at[b + 1].first : last;
         for (uint32_t w = 0; w < a->words; w++) {
             for (uint64_t bits = in[w]; bits; bits &= bits - 1) {
-                uint32_t v = a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)];
-                touch(a, v, start);
-                if (b == 0) l->vregs.at[v].needs_zero = true;
+                lw_vreg *vreg = &l->vregs.at[a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)]];
+                touch(a, a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)], start);
+                if (b < vreg->first_in) vreg->first_in = b;
+                vreg->last_in = b;
+                if (b == 0) vreg->needs_zero = true;
             }
             for (uint64_t bits = out[w]; bits; bits &= bits - 1) touch(a, a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)], end);
         }
     }
 }
 
+/* Per block, how many before it and itself are blocks where lanes go on after they waited for others, at a barrier, in a
+ * function or for their warp. */
+static uint32_t *count_waits(const lw_alloc *a) {
+    lw_lower *l = a->l;
+    uint32_t *waits = LW_NEW_ARRAY(l->arena, uint32_t, l->blocks.count + 1), block = 0;
+    for (uint32_t n = 0; n < l->ops.count; n++) {
+        const lw_op *op = &l->ops.at[n];
+        if (op->code == LW_OP_block) block = op->a, waits[block] |= l->blocks.at[block].sync;
+        if (op->code == LW_OP_barrier) waits[block + 1] = 1;
+        if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) waits[l->calls.at[op->imm].return_block] = 1;
+    }
+    for (uint32_t b = 1; b < l->blocks.count; b++) waits[b] += waits[b - 1];
+    return waits;
+}
+
+/* Lone registers: those of loops that lanes leave one by one. Such a register has a value only in lanes that are at one of the blocks from
+ * its first to its last live one. While the executing lanes are all that are there it may be written in all lanes without a
+ * mask, if nobody else has its slot. The `block` operation looks whether they are; lanes that wait in a function or at a barrier
+ * escape it, so they must not go on in such a block. */
+static void find_lone(lw_alloc *a) {
+    lw_lower *l = a->l;
+    const uint32_t *waits = count_waits(a);
+    uint32_t count = 0;
+    for (uint32_t g = 0; g < a->global_count && count < LW_LONE_MOST; g++) {
+        lw_vreg *vreg = &l->vregs.at[a->globals[g]];
+        if (!vreg->looped || vreg->first_in > vreg->last_in) continue;
+        vreg->lone = waits[vreg->last_in] == (vreg->first_in ? waits[vreg->first_in - 1] : 0);
+        count += vreg->lone;
+    }
+}
+
 static void find_ranges(lw_alloc *a) {
     lw_lower *l = a->l;
-    for (uint32_t v = 0; v < l->vregs.count; v++) l->vregs.at[v].from = UINT32_MAX, l->vregs.at[v].to = 0, l->vregs.at[v].block = 0;
+    for (uint32_t v = 0; v < l->vregs.count; v++) {
+        lw_vreg *vreg = &l->vregs.at[v];
+        vreg->from = vreg->first_in = UINT32_MAX;
+        vreg->to = vreg->last_in = vreg->block = 0;
+    }
     find_regions(a);
+    find_loops(a);
     visit_all(a, scan_use, scan_def, scan_block);
     a->words = (a->global_count + 63) / 64;
     a->globals = LW_NEW_ARRAY(l->arena, uint32_t, a->global_count);
@@ -262,8 +320,9 @@ static void find_ranges(lw_alloc *a) {
         visit_all(a, flow_use, flow_def, scan_block);
         solved = solve(a);
     }
-    visit_all(a, range_use, range_def, NULL);
+    visit_all(a, range_use, range_def, scan_block);
     range_across(a, solved);
+    if (solved) find_lone(a);
     for (uint32_t k = 0; k < l->code->param_count; k++) /* the call wrote them before the first operation */
         if (!l->code->params[k].in_memory) touch(a, l->code->params[k].to, 0);
 }
@@ -292,9 +351,13 @@ static void assign_slots(lw_alloc *a) {
         for (uint32_t v = starts[point]; v; v = next_start[v - 1]) {
             lw_vreg *vreg = &l->vregs.at[v - 1];
             lw_free_list *list = &free_lists[pool_of(vreg)];
-            vreg->slot = list->slots.count ? list->slots.at[--list->slots.count] : a->counts[pool_of(vreg)]++;
+            bool shares = list->slots.count && !vreg->lone;
+            vreg->slot = shares ? list->slots.at[--list->slots.count] : a->counts[pool_of(vreg)]++;
         }
-        for (uint32_t v = ends[point]; v; v = next_end[v - 1]) LW_PUSH(l->arena, free_lists[pool_of(&l->vregs.at[v - 1])].slots) = l->vregs.at[v - 1].slot;
+        for (uint32_t v = ends[point]; v; v = next_end[v - 1]) {
+            const lw_vreg *vreg = &l->vregs.at[v - 1];
+            if (!vreg->lone) LW_PUSH(l->arena, free_lists[pool_of(vreg)].slots) = vreg->slot;
+        }
     }
 }
 
@@ -456,12 +519,31 @@ static void place_transfers(lw_alloc *a) {
         if (!l->code->returns[k].in_memory) l->code->returns[k].from = offset_of(a, l->code->returns[k].from);
 }
 
-static void finish_op(lw_alloc *a, lw_op *op, bool guarded) {
+/* Which lanes a result may be stored to, beside those that execute. */
+static void choose_stores(lw_alloc *a, lw_op *op, const lw_fields *f, lw_op *block) {
+    bool lone = false;
+    uint32_t first = UINT32_MAX, last = 0;
+    if (!f->def_count || !lw_op_is_pure(op)) return;
+    for (uint32_t k = 0; k < f->def_count; k++) {
+        const lw_vreg *vreg = &a->l->vregs.at[*f->defs[k]];
+        if (vreg->global && !vreg->lone) return;
+        if (!vreg->global) continue;
+        lone = true;
+        if (vreg->first_in < first) first = vreg->first_in;
+        if (vreg->last_in > last) last = vreg->last_in;
+    }
+    op->flags |= lone ? LW_OP_LONE : LW_OP_WHOLE;
+    if (!lone) return;
+    if (!(block->flags & LW_OP_LONE)) block->b = first, block->c = last;
+    if (first < block->b) block->b = first;
+    if (last > block->c) block->c = last;
+    block->flags |= LW_OP_LONE;
+}
+
+static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {
     lw_fields f;
     lw_op_fields(a->l, op, &f);
-    bool whole = f.def_count && !guarded && lw_op_is_pure(op);
-    for (uint32_t k = 0; k < f.def_count; k++) whole &= !a->l->vregs.at[*f.defs[k]].global;
-    if (whole) op->flags |= LW_OP_WHOLE;
+    if (!guarded) choose_stores(a, op, &f, block);
     for (uint32_t k = 0; k < f.use_count; k++) *f.uses[k] = offset_of(a, *f.uses[k]);
     for (uint32_t k = 0; k < f.def_count; k++) *f.defs[k] = offset_of(a, *f.defs[k]);
     if (op->code == LW_OP_block) op->imm = a->l->blocks.at[op->a].instructions;
@@ -494,9 +576,12 @@ void lw_allocate(lw_lower *l) {
     place_classes(&a);
     place_constants(&a);
     place_transfers(&a);
+    lw_op *block = l->ops.at;
     for (uint32_t n = 0, guard_end = 0; n < l->ops.count; n++) {
-        if (l->ops.at[n].code == LW_OP_guard) guard_end = n + (uint32_t)l->ops.at[n].imm + 1;
-        finish_op(&a, &l->ops.at[n], n < guard_end);
+        lw_op *op = &l->ops.at[n];
+        if (op->code == LW_OP_block) block = op;
+        if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
+        finish_op(&a, op, n < guard_end, block);
     }
 
     code->op_count = l->ops.count;

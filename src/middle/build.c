@@ -361,6 +361,7 @@ static void lower_function(lw_lower *l, lw_function *function) {
     resolve_labels(l);
     lw_fold(l);
     lw_fuse(l);
+    lw_forget_nans(l);
     lw_allocate(l);
     code->lowered = true;
 }

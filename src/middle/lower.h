@@ -1,4 +1,4 @@
-/* lower.h: from a checked module to a program.   collect → build → fold → fuse → allocate → finish
+/* lower.h: from a checked module to a program.   collect → build → fold → fuse → forget NaNs → allocate
  *
  * Between build and allocate the register fields of an operation hold virtual register numbers, one for each PTX register and each
  * intermediate value; constants are virtual registers too. Allocation puts slots in their place. */
@@ -15,10 +15,12 @@ typedef struct lw_vreg {
     bool is_const;        /* known value: never needs an operation */
     bool used_across;     /* live into some block: needs the data flow */
     bool needs_zero;      /* may be read before it is written */
+    bool looped, lone;    /* allocate: written in a loop; see find_lone */
     uint64_t value;
     uint32_t defs, uses;
     uint32_t global;      /* 1 + number among those used across blocks, 0 for none */
     uint32_t from, to;    /* allocate: first and last operation where it is live */
+    uint32_t first_in, last_in; /* allocate: first and last block that it is live into */
     uint32_t slot;
     uint32_t def_at;      /* fuse: its last definition in the current block, 1 + operation number */
     uint32_t block;       /* fuse: of that definition */
@@ -95,7 +97,7 @@ typedef void lw_lower_step(lw_lower *l, const lw_instruction *i);
 #include "ptx/steps.def"
 bool lw_step_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
 
-/* ---- fold.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
+/* ---- fold.c, fuse.c, nan.c, allocate.c ---------------------------------------------------------------------------- */
 
 /* Which fields of an operation are read and written. `uses` and `defs` point at up to 8 fields. */
 typedef struct lw_fields {
@@ -108,6 +110,7 @@ enum { LW_OP_DEAD = 0xffff };                     /* code of a removed operation
 
 void lw_fold(lw_lower *l);                        /* constants, copies, dead operations */
 void lw_fuse(lw_lower *l);                        /* lop3, add3, rotates … */
+void lw_forget_nans(lw_lower *l);                 /* cheaper float operations where nobody reads the bits of a NaN */
 void lw_allocate(lw_lower *l);                    /* live ranges, slots, variants for constants, final arrays */
 
 #endif

@@ -42,6 +42,7 @@ enum lw_op_flag {
     LW_OP_IMM_A = 8, LW_OP_IMM_B = 16, LW_OP_IMM_C = 32,
     LW_OP_NO_B = 64,
     LW_OP_WHOLE = 128, /* the result lives within straight text only: it may be stored to all lanes, executing or not */
+    LW_OP_LONE = 256,  /* … while no other lane is at a block from b to c of the `block` operation, which has this flag too */
 };
 
 typedef struct lw_op lw_op;
@@ -120,7 +121,7 @@ typedef struct lw_code {
     uint32_t *slots;        /* slot lists of vector operands */
     uint64_t *constants;
     uint32_t *targets;      /* blocks of brx tables */
-    uint32_t frame_bytes;   /* of register slots */
+    uint32_t frame_bytes;   /* of register slots; a multiple of 64. A spare slot of 64 bits lies behind them. */
     uint32_t zero_count;    /* slots read before any write on some path: cleared when a frame starts */
     struct { uint32_t at, size; } *zeros;
     struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */

@@ -145,6 +145,7 @@ struct lw_gang {
     char *regs;       /* frame->regs */
     uint32_t begin, lanes; /* loops over lanes run from begin to lanes: whole warps, from the first executing one to the last */
     bool full;        /* mask == frame->owned: no other lane has a value in this frame, results may be stored to all lanes */
+    uint16_t whole;   /* flags of operations that may store to all lanes in any case: LW_OP_WHOLE, LW_OP_LONE */
     lw_mask mask;     /* lanes that execute now */
     lw_frame *frame;
     uint32_t active, active_warps; /* counts of mask, kept by lw_gang_set_mask */

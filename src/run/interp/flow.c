@@ -82,41 +82,67 @@ static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block)
     return enter(gang, frame, other);
 }
 
-/* The budget is used up on the way to `block`: the gang stops, and goes on there or elsewhere with its next turn. */
-static const lw_op *end_turn(lw_gang *gang, bool spins, uint32_t block) {
-    lw_frame *frame = gang->frame;
-    lw_gang_pend(frame, block, gang->mask);
+/* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or elsewhere with its next
+ * turn. */
+__attribute__((noinline)) static const lw_op *end_turn(lw_gang *gang, bool spins, uint32_t block) {
     if (spins || ++gang->turns >= LW_PATIENCE) {
-        gang->resume = select_other(gang, frame, block);
+        gang->resume = select_other(gang, gang->frame, block);
         gang->turns = 0;
     }
     return NULL;
 }
 
+/* Counts a branch. True: the turn ends here. */
+static inline bool uses_up(lw_gang *gang, const lw_op *op) {
+    if (!(op->flags & LW_OP_BACKWARD)) return false;
+    gang->budget -= op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1;
+    return LW_UNLIKELY(gang->budget < 0);
+}
+
+/* No block before this one is ready: lanes that reach it go on at once. */
+static inline bool comes_first(const lw_frame *frame, uint32_t block) {
+    if (LW_LIKELY(!frame->ready_count)) return true;
+    return block < 64 && !(frame->ready[0] & ((1ull << block) - 1));
+}
+
+__attribute__((noinline)) static const lw_op *go_later(lw_gang *gang, uint32_t block) {
+    lw_gang_pend(gang->frame, block, gang->mask);
+    return lw_gang_select(gang);
+}
+
 /* All executing lanes go on at a block. */
 static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
     lw_frame *frame = gang->frame;
-    if (op->flags & LW_OP_BACKWARD) {
-        gang->budget -= op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1;
-        if (LW_UNLIKELY(gang->budget < 0)) return end_turn(gang, op->flags & LW_OP_SPIN, block);
+    if (uses_up(gang, op)) {
+        lw_gang_pend(frame, block, gang->mask);
+        return end_turn(gang, op->flags & LW_OP_SPIN, block);
     }
-    if (LW_LIKELY(!frame->ready_count)) return &frame->code->ops[frame->code->blocks[block].first];
-    lw_gang_pend(frame, block, gang->mask);
-    return lw_gang_select(gang);
+    if (LW_LIKELY(comes_first(frame, block))) return &frame->code->ops[frame->code->blocks[block].first];
+    return go_later(gang, block);
 }
 
 /* ---- Blocks and branches ------------------------------------------------------------------------------ */
 
+/* Lanes that waited for these at the block come along. */
+__attribute__((noinline)) static void gather(lw_gang *gang, uint32_t block) {
+    lw_frame *frame = gang->frame;
+    if (is_ready(frame, block)) {
+        frame->ready[block / 64] &= ~(1ull << block % 64);
+        frame->ready_count--;
+    } else frame->parked_count--;
+    lw_mask joined = frame->pending[block] | gang->mask;
+    frame->pending[block] = 0;
+    lw_gang_set_mask(gang, joined);
+}
+
+__attribute__((noinline)) static bool alone(const lw_frame *frame, const lw_op *op) { return lowest_ready(frame, op->b) > op->c; }
+
 const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) {
     lw_frame *frame = gang->frame;
-    if (LW_UNLIKELY(frame->ready_count | frame->parked_count) && frame->pending[op->a]) {
-        if (is_ready(frame, op->a)) {
-            frame->ready[op->a / 64] &= ~(1ull << op->a % 64);
-            frame->ready_count--;
-        } else frame->parked_count--;
-        lw_mask joined = frame->pending[op->a] | gang->mask;
-        frame->pending[op->a] = 0;
-        lw_gang_set_mask(gang, joined);
+    gang->whole = LW_OP_WHOLE | LW_OP_LONE;
+    if (frame->ready_count | frame->parked_count) {
+        if (frame->pending[op->a]) gather(gang, op->a);
+        if (op->flags & LW_OP_LONE && !alone(frame, op)) gang->whole = LW_OP_WHOLE;
     }
     gang->warp_instructions += op->imm * gang->active_warps;
     gang->lane_instructions += op->imm * gang->active;
@@ -125,12 +151,8 @@ const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) {
 
 const lw_op *lw_step_bra(lw_gang *gang, const lw_op *op) { return go(gang, op, op->a); }
 
-const lw_op *lw_step_bra_if(lw_gang *gang, const lw_op *op) {
-    lw_mask p = lw_get_mask(gang, op->b);
-    lw_mask taken = gang->mask & (op->flags & LW_OP_NEGATE ? ~p : p);
-    if (!taken) return op + 1;
-    if (taken == gang->mask) return go(gang, op, op->a);
-    /* The lanes part. The lower of the two blocks goes on now. */
+/* The lanes part. The lower of the two blocks goes on now. */
+__attribute__((noinline)) static const lw_op *part(lw_gang *gang, const lw_op *op, lw_mask taken) {
     uint32_t next = op[1].a;
     if (op->flags & LW_OP_BACKWARD) {
         lw_gang_pend(gang->frame, next, gang->mask & ~taken);
@@ -142,18 +164,28 @@ const lw_op *lw_step_bra_if(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
+const lw_op *lw_step_bra_if(lw_gang *gang, const lw_op *op) {
+    lw_mask p = lw_get_mask(gang, op->b);
+    if (op->flags & LW_OP_NEGATE) p = ~p;
+    lw_mask taken = gang->mask & p;
+    if (!taken) return op + 1;
+    if (taken == gang->mask) return go(gang, op, op->a);
+    return part(gang, op, taken);
+}
+
 const lw_op *lw_step_brx(lw_gang *gang, const lw_op *op) {
     const uint32_t *index = LW_SLOT(gang, uint32_t, op->b);
     const uint32_t *targets = gang->frame->code->targets + op->imm;
     LW_FOR_LANES(lane, gang->mask)
         if (index[lane] >= op->c)
             return lw_gang_trap(gang, op, LW_TRAP_wild_branch, lane, (lw_trap_record){.access = "brx.idx", .detail = index[lane], .size = op->c});
-    LW_FOR_LANES(lane, gang->mask) lw_gang_pend(gang->frame, targets[index[lane]], LW_MASK_BIT(lane));
-    if (op->flags & LW_OP_BACKWARD && (gang->budget -= op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1) < 0) {
-        gang->turns++;
-        return NULL;
+    uint32_t lowest = UINT32_MAX;
+    LW_FOR_LANES(lane, gang->mask) {
+        uint32_t block = targets[index[lane]];
+        lw_gang_pend(gang->frame, block, LW_MASK_BIT(lane));
+        if (block < lowest) lowest = block;
     }
-    return lw_gang_select(gang);
+    return uses_up(gang, op) ? end_turn(gang, op->flags & LW_OP_SPIN, lowest) : lw_gang_select(gang);
 }
 
 const lw_op *lw_step_guard(lw_gang *gang, const lw_op *op) {
@@ -195,7 +227,7 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
     size_t head = (sizeof(lw_frame) + 15) & ~(size_t)15;
     size_t pending = head + ((words * 8 + 15) & ~(size_t)15);
     size_t regs = (pending + code->block_count * sizeof(lw_mask) + 63) & ~(size_t)63;
-    char *memory = aligned_alloc(64, (regs + code->frame_bytes + 63) & ~(size_t)63);
+    char *memory = aligned_alloc(64, (regs + code->frame_bytes + LW_SLOT_64 + 63) & ~(size_t)63);
     if (!memory) return NULL;
     memset(memory, 0, regs + code->frame_bytes);
     lw_frame *frame = (lw_frame *)memory;

@@ -49,4 +49,9 @@ LW_XORSHIFT(rr, >>, >>)
 static inline uint32_t lw_add_shl_b32(uint32_t a, uint32_t b, uint32_t c) { return a + (b << (c & 31)); }
 static inline uint32_t lw_and_add_b32(uint32_t a, uint32_t b, uint32_t c) { return (a & b) + c; }
 
+static inline float lw_any_nan_add_f32(float a, float b) { return a + b; }
+static inline float lw_any_nan_sub_f32(float a, float b) { return a - b; }
+static inline float lw_any_nan_mul_f32(float a, float b) { return a * b; }
+static inline float lw_any_nan_fma_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+
 #endif

@@ -7,12 +7,20 @@
 
 /* ---- Special registers: one function for each row of isa/ptx/special.def ------------------------------------- */
 
-/* EACH: lanes differ. SAME: a whole gang sees one value. */
-#define SPECIAL_VALUE(name, differs)          \
-    enum { lanes_differ_##name = (differs) }; \
-    static uint64_t value_##name(const lw_gang *gang, uint32_t component, uint32_t lane)
-#define EACH(name, value) SPECIAL_VALUE(name, 1) { (void)gang, (void)component, (void)lane; return (value); }
-#define SAME(name, value) SPECIAL_VALUE(name, 0) { (void)gang, (void)component, (void)lane; return (value); }
+/* Each row fills a whole gang's values, widened to 64 bits. EACH: lanes differ. SAME: a whole gang sees one value. */
+typedef void lw_special_fill(const lw_gang *gang, uint32_t component, uint64_t to[LW_GANG_LANES]);
+#define SPECIAL_FILL(name) static void fill_##name(const lw_gang *gang, uint32_t component, uint64_t to[LW_GANG_LANES])
+#define EACH(name, value)                                                       \
+    SPECIAL_FILL(name) {                                                        \
+        (void)gang, (void)component;                                            \
+        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = (value); \
+    }
+#define SAME(name, value)                                                       \
+    SPECIAL_FILL(name) {                                                        \
+        (void)gang, (void)component;                                            \
+        const uint64_t same = (value);                                          \
+        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = same;  \
+    }
 
 /* The fourth component of a vector is always zero. */
 static uint32_t of_three(const uint32_t values[3], uint32_t component) { return component < 3 ? values[component] : 0; }
@@ -81,33 +89,40 @@ FOUR(20, 21, 22, 23)
 FOUR(24, 25, 26, 27)
 FOUR(28, 29, 30, 31)
 
-static const struct {
-    uint64_t (*value)(const lw_gang *gang, uint32_t component, uint32_t lane);
-    bool differs;
-} rows[LW_SPECIAL_count] = {
-#define SPECIAL(name, text, type, vector, isa, sm, does) [LW_SPECIAL_##name] = {value_##name, lanes_differ_##name},
+static lw_special_fill *const rows[LW_SPECIAL_count] = {
+#define SPECIAL(name, text, type, vector, isa, sm, does) [LW_SPECIAL_##name] = fill_##name,
 #include "ptx/special.def"
 };
 
-/* To one lane of a slot of `bytes` an element; 0: a predicate. */
-static void put(lw_gang *gang, uint32_t at, uint32_t bytes, uint32_t lane, uint64_t value) {
+/* To the executing lanes of a slot of `bytes` an element; 0: a predicate. */
+static void put(lw_gang *gang, uint32_t at, uint32_t bytes, const uint64_t values[LW_GANG_LANES]) {
+#define PUT(bits)                                                                                       \
+    case bits / 8: {                                                                                    \
+        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at);                                       \
+        if (gang->full)                                                                                 \
+            for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) slot[lane] = (uint##bits##_t)values[lane]; \
+        else LW_FOR_LANES(lane, gang->mask) slot[lane] = (uint##bits##_t)values[lane];                  \
+        break;                                                                                          \
+    }
     switch (bytes) {
-    case 0: LW_SLOT(gang, uint32_t, at)[lane / 32] &= ~(1u << lane % 32);
-            LW_SLOT(gang, uint32_t, at)[lane / 32] |= (uint32_t)(value != 0) << lane % 32; break;
-    case 2: LW_SLOT(gang, uint16_t, at)[lane] = (uint16_t)value; break;
-    case 4: LW_SLOT(gang, uint32_t, at)[lane] = (uint32_t)value; break;
-    case 8: LW_SLOT(gang, uint64_t, at)[lane] = value; break;
+    case 0: {
+        lw_mask set = 0;
+        LW_FOR_LANES(lane, gang->mask) if (values[lane]) set |= LW_MASK_BIT(lane);
+        lw_put_mask(gang, at, set);
+        break;
+    }
+    PUT(16)
+    PUT(32)
+    PUT(64)
     default: lw_bug("register of %u bytes", bytes);
     }
+#undef PUT
 }
 
 const lw_op *lw_step_special(lw_gang *gang, const lw_op *op) {
-    uint64_t value = 0;
-    if (!rows[op->a].differs) value = rows[op->a].value(gang, op->b, 0);
-    LW_FOR_LANES(lane, gang->mask) {
-        if (rows[op->a].differs) value = rows[op->a].value(gang, op->b, lane);
-        put(gang, op->d, op->c, lane, value);
-    }
+    uint64_t values[LW_GANG_LANES];
+    rows[op->a](gang, op->b, values);
+    put(gang, op->d, op->c, values);
     return op + 1;
 }
 
@@ -129,8 +144,9 @@ const lw_op *lw_step_predicate(lw_gang *gang, const lw_op *op) {
 /* ---- Addresses ---------------------------------------------------------------------------------------------- */
 
 const lw_op *lw_step_local_base(lw_gang *gang, const lw_op *op) {
-    uint64_t address = gang->frame->local_base + op->imm;
-    LW_FOR_LANES(lane, gang->mask) put(gang, op->d, op->c, lane, address);
+    uint64_t addresses[LW_GANG_LANES];
+    for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) addresses[lane] = gang->frame->local_base + op->imm;
+    put(gang, op->d, op->c, addresses);
     return op + 1;
 }
 

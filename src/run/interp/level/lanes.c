@@ -72,35 +72,53 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
     }
 }
 
-/* The result's commit. `to` is the slot itself where all lanes take part. */
+static inline bool stores_all(const lw_gang *gang, const lw_op *op) { return gang->full | ((op->flags & gang->whole) != 0); }
+
+/* Under a partial mask a step runs again, for all lanes into the frame's spare slot, and the executing lanes are taken from there. Out of line,
+ * so that a step that stores directly needs no registers saved. */
+#define MASKED(bits) \
+    __attribute__((noinline)) static const lw_op *masked_##bits(lw_gang *gang, const lw_op *op) { \
+        lw_op whole = *op; \
+        whole.d = gang->frame->code->frame_bytes; \
+        whole.flags |= LW_OP_WHOLE; \
+        op->step(gang, &whole); \
+        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, op->d); \
+        lw_blend_##bits(gang, slot, LW_SLOT(gang, const uint##bits##_t, whole.d), slot, &gang->mask); \
+        return op + 1; \
+    }
+MASKED(16)
+MASKED(32)
+MASKED(64)
+
+/* Where the result goes. */
 #define RESULT(T) RESULT_##T(T)
-#define DIRECT(T) \
-    const bool direct = gang->full | (op->flags / LW_OP_WHOLE & 1); \
-    slot_##T *to = direct ? LW_SLOT(gang, slot_##T, op->d) : (slot_##T *)gang->scratch
-#define RESULT_u8  DIRECT
-#define RESULT_s8  DIRECT
-#define RESULT_u16 DIRECT
-#define RESULT_s16 DIRECT
-#define RESULT_u32 DIRECT
-#define RESULT_s32 DIRECT
-#define RESULT_u64 DIRECT
-#define RESULT_s64 DIRECT
-#define RESULT_f32 DIRECT
-#define RESULT_f64 DIRECT
+#define DIRECT(T, bits) \
+    if (LW_UNLIKELY(!stores_all(gang, op))) return masked_##bits(gang, op); \
+    slot_##T *to = LW_SLOT(gang, slot_##T, op->d)
+#define RESULT_u8(T)  DIRECT(T, 16)
+#define RESULT_s8  RESULT_u8
+#define RESULT_u16 RESULT_u8
+#define RESULT_s16 RESULT_u8
+#define RESULT_u32(T) DIRECT(T, 32)
+#define RESULT_s32 RESULT_u32
+#define RESULT_f32 RESULT_u32
+#define RESULT_u64(T) DIRECT(T, 64)
+#define RESULT_s64 RESULT_u64
+#define RESULT_f64 RESULT_u64
 #define RESULT_p(T) union { lw_mask mask; uint32_t warps[LW_GANG_LANES / LW_WARP_LANES]; } result = {0}
 
-#define COMMIT(T) COMMIT_##T
-#define COMMIT_u8  if (LW_UNLIKELY(!direct)) lw_commit_16(gang, op->d)
-#define COMMIT_s8  COMMIT_u8
-#define COMMIT_u16 COMMIT_u8
-#define COMMIT_s16 COMMIT_u8
-#define COMMIT_u32 if (LW_UNLIKELY(!direct)) lw_commit_32(gang, op->d)
-#define COMMIT_s32 COMMIT_u32
-#define COMMIT_f32 COMMIT_u32
-#define COMMIT_u64 if (LW_UNLIKELY(!direct)) lw_commit_64(gang, op->d)
-#define COMMIT_s64 COMMIT_u64
-#define COMMIT_f64 COMMIT_u64
-#define COMMIT_p   lw_put_mask(gang, op->d, result.mask)
+#define END(T) END_##T
+#define END_u8
+#define END_s8
+#define END_u16
+#define END_s16
+#define END_u32
+#define END_s32
+#define END_u64
+#define END_s64
+#define END_f32
+#define END_f64
+#define END_p lw_put_mask(gang, op->d, result.mask);
 
 /* The loop: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
  * same element, which `ivdep` lets the compiler rely on. */
@@ -138,32 +156,29 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
 #endif
 
 #define STEP_HEAD(name, variant) __attribute__((unused)) static const lw_op *name##_##variant(lw_gang *gang, const lw_op *op)
-#define STEP_TAIL(D) \
-    COMMIT(D); \
-    return op + 1
 
 #define LOOP1(name, D, A) \
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i]))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     }
 
 #define LOOP2(name, D, A, B) \
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i]))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     } \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     } \
     STEP_HEAD(name, rir) { \
         const c_##A a = CONSTANT(A, op->imm); SOURCE(B, op->b, b); RESULT(D); \
         BODY(D, (lw_##name(a, (c_##B)b[i]))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     }
 
 /* Of two constants the first is in imm's low half where both are 32 bits (RII: b low, c high). */
@@ -171,23 +186,23 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     } \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); const c_##C c = CONSTANT(C, op->imm); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], c))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     } \
     STEP_HEAD(name, rir) { \
         SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); SOURCE(C, op->c, c); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b, (c_##C)c[i]))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     } \
     STEP_HEAD(name, rii) { \
         SOURCE(A, op->a, a); \
         const c_##B b = CONSTANT(B, (uint32_t)op->imm); const c_##C c = CONSTANT(C, op->imm >> 32); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b, c))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     }
 
 /* Four operands: all registers, or the last two constants (bfi). */
@@ -195,14 +210,66 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); SOURCE(E, op->e, e); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], (c_##E)e[i]))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     } \
     STEP_HEAD(name, rii) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); \
         const c_##C c = CONSTANT(C, (uint32_t)op->imm); const c_##E e = CONSTANT(E, op->imm >> 32); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], c, e))); \
-        STEP_TAIL(D); \
+        END(D) return op + 1; \
     }
+
+/* Comparisons straight into mask bits. */
+#if LW_LEVEL_NUMBER >= 4
+#define AT_u16(p) _mm512_loadu_si512(p)
+#define AT_s16 AT_u16
+#define AT_u32 AT_u16
+#define AT_s32 AT_u16
+#define AT_u64 AT_u16
+#define AT_s64 AT_u16
+#define AT_f32(p) _mm512_loadu_ps(p)
+#define AT_f64(p) _mm512_loadu_pd(p)
+#define ALL_u16(v) _mm512_set1_epi16((int16_t)(v))
+#define ALL_s16 ALL_u16
+#define ALL_u32(v) _mm512_set1_epi32((int32_t)(v))
+#define ALL_s32 ALL_u32
+#define ALL_u64(v) _mm512_set1_epi64((int64_t)(v))
+#define ALL_s64 ALL_u64
+#define ALL_f32(v) _mm512_set1_ps(v)
+#define ALL_f64(v) _mm512_set1_pd(v)
+#define BITS_u16(a, b, how) _mm512_cmp_epu16_mask(a, b, _MM_CMPINT_##how)
+#define BITS_s16(a, b, how) _mm512_cmp_epi16_mask(a, b, _MM_CMPINT_##how)
+#define BITS_u32(a, b, how) _mm512_cmp_epu32_mask(a, b, _MM_CMPINT_##how)
+#define BITS_s32(a, b, how) _mm512_cmp_epi32_mask(a, b, _MM_CMPINT_##how)
+#define BITS_u64(a, b, how) _mm512_cmp_epu64_mask(a, b, _MM_CMPINT_##how)
+#define BITS_s64(a, b, how) _mm512_cmp_epi64_mask(a, b, _MM_CMPINT_##how)
+#define BITS_f32(a, b, how) _mm512_cmp_ps_mask(a, b, _CMP_##how)
+#define BITS_f64(a, b, how) _mm512_cmp_pd_mask(a, b, _CMP_##how)
+/* All lanes, whoever executes: halves that stay in registers beat stored words, which a wider load would have to wait for. */
+#define COMPARE_ALL(A, how, second) \
+    enum { COUNT = 64 / sizeof(slot_##A) }; \
+    uint64_t low = 0, high = 0; \
+    _Pragma("GCC unroll 8") for (size_t k = 0; k < 64; k += COUNT) low |= (uint64_t)BITS_##A(AT_##A(a + k), second, how) << k; \
+    _Pragma("GCC unroll 8") for (size_t k = 64; k < 128; k += COUNT) high |= (uint64_t)BITS_##A(AT_##A(a + k), second, how) << (k - 64); \
+    result.mask = low | (lw_mask)high << 64
+#define COMPARE2(name, D, A, B, how) \
+    STEP_HEAD(name, rrr) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
+        COMPARE_ALL(A, how, AT_##B(b + k)); \
+        END(D) return op + 1; \
+    } \
+    STEP_HEAD(name, rri) { \
+        SOURCE(A, op->a, a); RESULT(D); \
+        const c_##B number = CONSTANT(B, op->imm); \
+        COMPARE_ALL(A, how, ALL_##B(number)); \
+        END(D) return op + 1; \
+    } \
+    STEP_HEAD(name, rir) { /* rare: left to the compiler */ \
+        const c_##A a = CONSTANT(A, op->imm); SOURCE(B, op->b, b); RESULT(D); \
+        BODY(D, (lw_##name(a, (c_##B)b[i]))); \
+        END(D) return op + 1; \
+    }
+#endif
 
 #define LANE1 LOOP1
 #define LANE2 LOOP2
@@ -227,7 +294,7 @@ static void spread(uint8_t to[LW_GANG_LANES], lw_mask mask) {
                 const __m512i a = _mm512_loadu_si512(a_at + i); \
                 _mm512_storeu_si512(to + i, value); \
             } \
-        STEP_TAIL(u32); \
+        END(u32) return op + 1; \
     }
 #define B _mm512_loadu_si512(b_at + i)
 ROTATE_BODY(rotl_b32, (void)0, _mm512_rolv_epi32(a, n0))
@@ -246,7 +313,7 @@ ROTATE_BODY(xor_rot2_shr_b32, (void)0, _mm512_ternarylogic_epi32(_mm512_rolv_epi
     static const lw_op *lop3_##lut(lw_gang *gang, const lw_op *op) { \
         SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c); RESULT(u32); \
         LW_LOP3_LOOP(0x##lut); \
-        STEP_TAIL(u32); \
+        END(u32) return op + 1; \
     }
 #define HEX16(X, h) X(h##0) X(h##1) X(h##2) X(h##3) X(h##4) X(h##5) X(h##6) X(h##7) \
                     X(h##8) X(h##9) X(h##a) X(h##b) X(h##c) X(h##d) X(h##e) X(h##f)
@@ -258,7 +325,7 @@ HEX256(LOP3)
 static const lw_op *add_xor_rotl(lw_gang *gang, const lw_op *op) {
     const uint32_t n = (uint32_t)op->imm;
     SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c);
-    if (LW_LIKELY(gang->full | (op->flags / LW_OP_WHOLE & 1))) {
+    if (LW_LIKELY(stores_all(gang, op))) {
         uint32_t *sum = LW_SLOT(gang, uint32_t, op->d), *turned = LW_SLOT(gang, uint32_t, op->e);
 #if LW_LEVEL_NUMBER >= 4
         const __m512i amount = _mm512_set1_epi32((int)n);
@@ -298,7 +365,7 @@ static const lw_op *add4(lw_gang *gang, const lw_op *op) {
         SOURCE(u32, op->e, e);
         EACH(i) to[i] = a[i] + b[i] + (c[i] + e[i]) + more;
     }
-    STEP_TAIL(u32);
+    END(u32) return op + 1;
 }
 
 /* d = predicate c ? a : b. */
@@ -306,7 +373,7 @@ static const lw_op *add4(lw_gang *gang, const lw_op *op) {
     static const lw_op *select_##bits(lw_gang *gang, const lw_op *op) { \
         SOURCE(u##bits, op->a, a); SOURCE(u##bits, op->b, b); RESULT(u##bits); \
         lw_blend_##bits(gang, to, a, b, LW_SLOT(gang, const lw_mask, op->c)); \
-        STEP_TAIL(u##bits); \
+        END(u##bits) return op + 1; \
     }
 SELECT(16)
 SELECT(32)
