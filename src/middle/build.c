@@ -66,7 +66,7 @@ uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed) {
 void lw_lower_new_block(lw_lower *l) {
     l->open = true;
     uint32_t number = l->blocks.count;
-    LW_PUSH(l->arena, l->blocks).first = l->ops.count;
+    LW_PUSH(l->arena, l->blocks) = (lw_block){.first = l->ops.count};
     LW_PUSH(l->arena, l->racy) = 0;
     lw_lower_op(l, LW_OP_block)->a = number;
 }
