@@ -82,6 +82,9 @@ void lw_lower_place_label(lw_lower *l, uint32_t label) {
     l->label_blocks.at[label] = l->blocks.count - 1;
 }
 
+/* The current block has one more operation that may wait for what others do. */
+void lw_lower_note_racy(lw_lower *l) { l->racy.at[l->blocks.count - 1]++; }
+
 void lw_lower_error(lw_lower *l, const lw_instruction *i) {
     lw_diag_add(l->diags, LW_D_not_executable, i->mnemonic_place, i->mnemonic->text);
     l->failed = true;
@@ -120,7 +123,7 @@ static uint64_t align_up(uint64_t offset, uint64_t align) { return align > 1 ? (
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     if (has_place(l, object)) return l->places.values[place_index(l, object)];
-    uint64_t offset = align_up(l->local_bytes, object->align > 16 ? object->align : object->align ? object->align : 1);
+    uint64_t offset = align_up(l->local_bytes, object->align);
     if (offset + object->size > LW_WINDOW_BYTES) {
         lw_diag_add(l->diags, LW_D_frame_too_large, object->place, object->name->text);
         l->failed = true;
@@ -149,14 +152,13 @@ static void reach_function(lw_lower *l, lw_reach *reach, lw_function *function) 
 static void reach_shared(lw_lower *l, lw_reach *reach, const lw_object *object) {
     if (has_place(l, object)) return;
     lw_program *program = l->program;
-    uint32_t align = object->align ? object->align : 1;
-    if (program->shared_align < align) program->shared_align = align;
+    if (program->shared_align < object->align) program->shared_align = object->align;
     if (object->unsized) {
         LW_PUSH(l->arena, reach->dynamic) = object;
         set_place(l, object, 0);
         return;
     }
-    uint64_t offset = align_up(program->shared_bytes, align);
+    uint64_t offset = align_up(program->shared_bytes, object->align);
     if (offset + object->size > LW_WINDOW_BYTES) {
         lw_diag_add(l->diags, LW_D_shared_too_large, object->place, object->name->text);
         l->failed = true;
@@ -287,8 +289,7 @@ static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_t
             lw_operand operand = {.kind = LW_O_NAME, .object = formals[i], .name = object->name, .place = object->place};
             at = lw_lower_register(l, &operand);
             if (l->failed) return;
-            static const uint32_t sizes[] = {0, 2, 4, 8};
-            t->size = sizes[l->vregs.at[at].class];
+            t->size = lw_class_bytes(l->vregs.at[at].class);
         }
         if (is_return) t->from = at;
         else t->to = at;

@@ -1,8 +1,6 @@
 /* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares, atomics. */
 #include "middle/lower.h"
 
-#include <stdio.h>
-
 bool lw_has_word(const lw_instruction *i, const char *word) {
     for (uint32_t w = 1; w < i->word_count; w++)
         if (!strcmp(i->words[w]->text, word)) return true;
@@ -18,18 +16,6 @@ static lw_type type_word(const lw_instruction *i, uint32_t number) {
         if (type && !number--) return type;
     }
     return LW_T_none;
-}
-
-static lw_space space_word(const lw_instruction *i) {
-    static const struct { const char *word; lw_space space; } words[] = {
-        {"global", LW_SPACE_global}, {"shared", LW_SPACE_shared}, {"shared::cta", LW_SPACE_shared}, {"shared::cluster", LW_SPACE_shared},
-        {"local", LW_SPACE_local}, {"param", LW_SPACE_param}, {"param::entry", LW_SPACE_param}, {"param::func", LW_SPACE_param},
-        {"const", LW_SPACE_const},
-    };
-    for (uint32_t w = 1; w < i->word_count; w++)
-        for (uint32_t k = 0; k < LW_COUNT(words); k++)
-            if (!strcmp(i->words[w]->text, words[k].word)) return words[k].space;
-    return LW_SPACE_none;
 }
 
 /* A predicate that is a function of two others: a table as lop3 has it. */
@@ -87,11 +73,10 @@ void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
         return;
     }
     uint32_t d_count = d->kind == LW_O_VECTOR ? d->part_count : 1, a_count = a->kind == LW_O_VECTOR ? a->part_count : 1;
-    if ((d_count & (d_count - 1)) || (a_count & (a_count - 1)) || bits / d_count < 8 || bits / a_count < 8) {
-        if (type != LW_T_pred) {
-            lw_lower_error(l, i);
-            return;
-        }
+    bool halves_evenly = !(d_count & (d_count - 1)) && !(a_count & (a_count - 1)) && bits / d_count >= 8 && bits / a_count >= 8;
+    if (type != LW_T_pred && !halves_evenly) {
+        lw_lower_error(l, i);
+        return;
     }
     uint32_t value;
     if (a_count > 1) {
@@ -118,8 +103,6 @@ static bool is_racy(const lw_instruction *i) {
     return lw_has_word(i, "volatile") || lw_has_word(i, "relaxed") || lw_has_word(i, "acquire") || lw_has_word(i, "release") ||
            lw_has_word(i, "mmio") || lw_has_word(i, "cv");
 }
-
-static void note_racy(lw_lower *l) { l->racy.at[l->blocks.count - 1]++; }
 
 static bool memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements) {
     lw_type type = last_type(i);
@@ -156,7 +139,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
-    if (form.is_volatile) note_racy(l);
+    if (form.is_volatile) lw_lower_note_racy(l);
     const lw_operand *d = &i->operands[0];
     if (d->kind == LW_O_VECTOR && d->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -179,7 +162,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
         if (element_of(d, k)->kind == LW_O_SINK) elements[k] = lw_lower_vreg(l, class);
     form.slot = class;
     lw_op op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[1], space_word(i), &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[1], i->match->space, &form)) return;
     op.d = elements[0];
     if (count > 1) {
         op.d = l->lists.count;
@@ -195,7 +178,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
-    if (form.is_volatile) note_racy(l);
+    if (form.is_volatile) lw_lower_note_racy(l);
     const lw_operand *b = &i->operands[1];
     if (b->kind == LW_O_VECTOR && b->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -210,7 +193,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     for (uint32_t k = 0; k < count; k++) elements[k] = lw_lower_resize(l, elements[k], class, false);
     form.slot = class;
     lw_op op = {.a = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[0], space_word(i), &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[0], i->match->space, &form)) return;
     form.is_const = form.window == LW_WINDOW_const;
     op.d = elements[0];
     if (count > 1) {
@@ -249,9 +232,9 @@ static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) 
         lw_lower_error(l, i);
         return;
     }
-    note_racy(l);
+    lw_lower_note_racy(l);
     lw_op op = {.a = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[first], space_word(i), &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[first], i->match->space, &form)) return;
     form.slot = lw_class_of(type);
     uint32_t b = lw_lower_read(l, &i->operands[first + 1], type);
     uint32_t e = what == LW_ATOM_cas ? lw_lower_read(l, &i->operands[first + 2], type) : LW_NO_SLOT;
@@ -290,7 +273,7 @@ void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
         lw_lower_error(l, i);
         return;
     }
-    uint64_t base = window_base(real_space(l, space_word(i), &i->operands[1]));
+    uint64_t base = window_base(real_space(l, i->match->space, &i->operands[1]));
     if (!base) {
         lw_lower_move(l, d, a);
         return;
@@ -304,7 +287,7 @@ void lw_lower_isspacep(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     uint32_t bytes = l->vregs.at[a].class == LW_CLASS_64 ? 8 : 4;
     lw_op *op = lw_lower_op(l, LW_OP_isspacep);
-    op->d = d, op->a = a, op->b = space_word(i), op->c = bytes;
+    op->d = d, op->a = a, op->b = i->match->space, op->c = bytes;
 }
 
 /* ---- cvt ------------------------------------------------------------------------------------------------ */
@@ -327,18 +310,10 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
     if (from_integer && to_integer && !lw_has_word(i, "sat")) {
         a = lw_lower_resize(l, a, lw_class_of(to), lw_types[from].kind == 'S');
         if (lw_types[to].bits == 8 && from != to) a = narrow_source(l, a, to);
-    } else {
-        char name[64] = "cvt";
-        for (uint32_t w = 1; w < i->word_count; w++) {
-            if (!from_integer && to_integer && !strcmp(i->words[w]->text, "sat")) continue; /* integers saturate anyway */
-            snprintf(name + strlen(name), sizeof name - strlen(name), "_%s", i->words[w]->text);
-        }
-        lw_lane_id lane = lw_lane_find(name);
-        if (lane) a = lw_lower_lane(l, lane, a, LW_NO_SLOT, LW_NO_SLOT);
-        else if (from != to) { /* cvt.sat of equal types changes nothing; any other must have its function */
-            lw_lower_error(l, i);
-            return;
-        }
+    } else if (i->match->lane) a = lw_lower_lane(l, (lw_lane_id)i->match->lane, a, LW_NO_SLOT, LW_NO_SLOT);
+    else {
+        lw_lower_error(l, i);
+        return;
     }
     a = lw_lower_resize(l, a, l->vregs.at[d].class, lw_types[to].kind == 'S');
     lw_lower_move(l, d, a);
@@ -402,27 +377,12 @@ void lw_lower_logic_pred(lw_lower *l, const lw_instruction *i) {
     if (!l->failed) predicate_into(l, d, lut, a, b);
 }
 
-/* The lane function of a comparison word and a type. */
-static lw_lane_id compare_lane(const lw_instruction *i, lw_type type) {
-    static const char *const words[][2] = {{"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
-    const char *word = i->words[1]->text, *name = lw_types[type].name;
-    for (uint32_t k = 0; k < LW_COUNT(words); k++)
-        if (!strcmp(word, words[k][0])) word = words[k][1];
-    char bits[8], lane[64];
-    if (lw_types[type].kind != 'F' && (!strcmp(word, "eq") || !strcmp(word, "ne"))) {
-        snprintf(bits, sizeof bits, "b%u", lw_types[type].bits);
-        name = bits;
-    }
-    snprintf(lane, sizeof lane, "setp_%s%s_%s", word, lw_has_word(i, "ftz") ? "_ftz" : "", name);
-    return lw_lane_find(lane);
-}
-
 static bool has_bool_word(const lw_instruction *i) { return lw_has_word(i, "and") || lw_has_word(i, "or") || lw_has_word(i, "xor"); }
 
 /* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation. LW_NO_SLOT:
  * diagnosed. */
 static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t d, uint32_t *c) {
-    lw_lane_id lane = compare_lane(i, type);
+    lw_lane_id lane = (lw_lane_id)i->match->lane;
     if (!lane) {
         lw_lower_error(l, i);
         return LW_NO_SLOT;
@@ -488,8 +448,8 @@ void lw_lower_slct(lw_lower *l, const lw_instruction *i) {
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     uint32_t c = lw_lower_read(l, &i->operands[3], by), d = lw_lower_write(l, &i->operands[0], type);
     if (l->failed) return;
-    lw_lane_id lane = by == LW_T_f32 ? LW_LANE_setp_ge_f32 : LW_LANE_setp_ge_s32;
-    select_into(l, d, a, b, lw_lower_lane(l, lane, c, lw_lower_const(l, LW_CLASS_32, 0), LW_NO_SLOT));
+    uint32_t zero = lw_lower_const(l, LW_CLASS_32, 0);
+    select_into(l, d, a, b, lw_lower_lane(l, (lw_lane_id)i->match->lane, c, zero, LW_NO_SLOT));
 }
 
 void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {

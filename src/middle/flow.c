@@ -74,7 +74,7 @@ void lw_lower_trap(lw_lower *l, const lw_instruction *i) {
 void lw_lower_brkpt(lw_lower *l, const lw_instruction *i) { lw_lower_trap(l, i); }
 void lw_lower_nanosleep(lw_lower *l, const lw_instruction *i) {
     (void)i;
-    l->racy.at[l->blocks.count - 1]++;
+    lw_lower_note_racy(l);
     lw_lower_op(l, LW_OP_yield);
 }
 void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
@@ -99,8 +99,6 @@ static lw_call_site parse_call(const lw_instruction *i) {
     }
     return site;
 }
-
-static const uint32_t slot_sizes[] = {0, 2, 4, 8};
 
 /* A scratch place in the frame for a value that the callee wants in memory but the caller has in a register. */
 static uint32_t scratch_place(lw_lower *l, uint32_t size) {
@@ -128,7 +126,7 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
         else {
             uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
             frame_access(l, LW_OP_ld, v, at, lw_types[formal->type].bits / 8);
-            *t = (lw_transfer){.from = v, .size = slot_sizes[lw_class_of(formal->type)]};
+            *t = (lw_transfer){.from = v, .size = lw_class_bytes(lw_class_of(formal->type))};
         }
         return;
     }
@@ -145,7 +143,7 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
             l->vregs.at[d].defs = 2; /* keeps it out of constant propagation */
             v = d;
         }
-        *t = (lw_transfer){.from = v, .size = slot_sizes[l->vregs.at[v].class]};
+        *t = (lw_transfer){.from = v, .size = lw_class_bytes(l->vregs.at[v].class)};
     }
 }
 
@@ -160,10 +158,10 @@ static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object
         *t = (lw_transfer){.in_memory = true, .to = *load_from, .size = (uint32_t)formal->size};
     } else if (is_param_variable(operand)) {
         uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
-        *t = (lw_transfer){.to = v, .size = slot_sizes[lw_class_of(formal->type)]};
+        *t = (lw_transfer){.to = v, .size = lw_class_bytes(lw_class_of(formal->type))};
     } else {
         uint32_t v = lw_lower_write(l, operand, formal->type);
-        if (!l->failed) *t = (lw_transfer){.to = v, .size = slot_sizes[l->vregs.at[v].class]};
+        if (!l->failed) *t = (lw_transfer){.to = v, .size = lw_class_bytes(l->vregs.at[v].class)};
     }
 }
 

@@ -2,7 +2,6 @@
  *
  * A register with one definition in the whole function, a move of a constant, is that constant wherever it is read: reading it
  * before the move would be undefined. Copies are followed within a block only, where the order of writes is plain. */
-
 #include "middle/lower.h"
 
 static uint32_t lane_of(uint16_t code) { return code >= LW_OP_lane ? (code - LW_OP_lane) / LW_VARIANTS : 0; }
@@ -110,8 +109,6 @@ static void find_constants(lw_lower *l) {
         d->value = a->value;
     }
 }
-
-
 
 static void follow_copies(lw_lower *l) {
     uint32_t *last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count); /* 1 + operation, in any block */

@@ -6,6 +6,11 @@ lw_class lw_class_of(lw_type type) {
     return type == LW_T_pred ? LW_CLASS_pred : bits <= 16 ? LW_CLASS_16 : bits == 32 ? LW_CLASS_32 : LW_CLASS_64;
 }
 
+uint32_t lw_class_bytes(lw_class class) {
+    static const uint32_t bytes[] = {[LW_CLASS_pred] = 0, [LW_CLASS_16] = 2, [LW_CLASS_32] = 4, [LW_CLASS_64] = 8};
+    return bytes[class];
+}
+
 /* ---- Registers ------------------------------------------------------------------------------------------ */
 
 static uint32_t hash_key(uint64_t key) { return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32); }
