@@ -173,11 +173,22 @@ static void reach_operand(lw_lower *l, lw_reach *reach, const lw_operand *operan
     if (operand->kind == LW_O_NAME && object) {
         if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
         if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
-        if (object->kind == LW_OBJ_PROTOTYPE) reach->all = true;
         if (object->kind == LW_OBJ_TARGETS)
             for (uint32_t i = 0; i < object->target_count; i++) reach_operand(l, reach, &object->targets[i]);
     }
     for (uint32_t i = 0; i < operand->part_count; i++) reach_operand(l, reach, &operand->parts[i]);
+}
+
+/* An indirect call reaches the functions of its .calltargets, else any. */
+static bool calls_any(const lw_instruction *i) {
+    lw_call_parts parts;
+    if (!i->match || i->match->form->step != LW_STEP_call || !lw_ptx_call_parts(i, &parts)) return false;
+    return parts.target->object->kind == LW_OBJ_VARIABLE && parts.prototype->object->kind != LW_OBJ_TARGETS;
+}
+
+static void reach_instruction(lw_lower *l, lw_reach *reach, const lw_instruction *i) {
+    for (uint32_t k = 0; k < i->operand_count; k++) reach_operand(l, reach, &i->operands[k]);
+    reach->all |= calls_any(i);
 }
 
 static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
@@ -186,8 +197,7 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
         lw_function *function = reach->functions.at[f];
         for (uint32_t s = 0; s < function->body.count; s++) {
             const lw_statement *statement = &function->body.at[s];
-            if (statement->kind != LW_S_INSTRUCTION) continue;
-            for (uint32_t i = 0; i < statement->instruction->operand_count; i++) reach_operand(l, reach, &statement->instruction->operands[i]);
+            if (statement->kind == LW_S_INSTRUCTION) reach_instruction(l, reach, statement->instruction);
         }
         if (reach->all) {
             reach->all = false;

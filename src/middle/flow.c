@@ -84,26 +84,10 @@ void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Calls ---------------------------------------------------------------------------------------------- */
 
-typedef struct lw_call_site {
-    const lw_operand *returns, *target, *arguments, *prototype; /* lists may be NULL */
-} lw_call_site;
-
-static lw_call_site parse_call(const lw_instruction *i) {
-    lw_call_site site = {0};
-    for (uint32_t k = 0; k < i->operand_count; k++) {
-        const lw_operand *operand = &i->operands[k];
-        if (operand->kind == LW_O_LIST && !site.target) site.returns = operand;
-        else if (operand->kind == LW_O_LIST) site.arguments = operand;
-        else if (!site.target) site.target = operand;
-        else site.prototype = operand;
-    }
-    return site;
-}
-
-/* A scratch place in the frame for a value that the callee wants in memory but the caller has in a register. */
-static uint32_t scratch_place(lw_lower *l, uint32_t size) {
+/* A scratch place in the frame for a parameter that the callee wants in memory but the caller has in a register or nowhere. */
+static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
     uint32_t at = (l->local_bytes + 15) & ~15u;
-    l->local_bytes = at + size;
+    l->local_bytes = at + (uint32_t)formal->size; /* the callee's frame holds it too, so it is not too large */
     return at;
 }
 
@@ -116,6 +100,11 @@ static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at
 
 static bool is_param_variable(const lw_operand *operand) {
     return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE && operand->object->space == LW_SPACE_param;
+}
+
+/* 128 bits go from one .param variable to another only: nothing else holds them in one piece. */
+static bool is_wide_value(const lw_operand *operand, const lw_object *formal) {
+    return lw_types[formal->type].bits > 64 && !(is_param_variable(operand) && formal->space == LW_SPACE_param);
 }
 
 static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t) {
@@ -133,7 +122,7 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
     uint32_t v = lw_lower_read(l, operand, formal->type);
     if (l->failed) return;
     if (in_memory) {
-        uint32_t at = scratch_place(l, 8);
+        uint32_t at = scratch_place(l, formal);
         frame_access(l, LW_OP_st, v, at, lw_types[formal->type].bits / 8);
         *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
     } else {
@@ -147,14 +136,14 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
     }
 }
 
-/* Results go straight to their place, or through the frame and on at the return block. `later` collects the latter. */
+/* Results go straight to their place, or through the frame at *load_from and on at the return block. */
 static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t, uint32_t *load_from) {
     bool in_memory = formal->space == LW_SPACE_param;
     *load_from = LW_NO_SLOT;
     if (is_param_variable(operand) && in_memory)
         *t = (lw_transfer){.in_memory = true, .to = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
     else if (in_memory) {
-        *load_from = scratch_place(l, 8);
+        *load_from = scratch_place(l, formal);
         *t = (lw_transfer){.in_memory = true, .to = *load_from, .size = (uint32_t)formal->size};
     } else if (is_param_variable(operand)) {
         uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
@@ -165,39 +154,52 @@ static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object
     }
 }
 
-void lw_lower_call(lw_lower *l, const lw_instruction *i) {
-    lw_call_site site = parse_call(i);
-    const lw_object *target = site.target ? site.target->object : NULL;
-    if (!target) {
-        lw_lower_error(l, i);
-        return;
-    }
+/* What callee and caller agree on; NULL where that cannot be executed: diagnosed. */
+static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const lw_call_parts *parts) {
+    const lw_object *target = parts->target->object;
     bool direct = target->kind == LW_OBJ_FUNCTION;
-    const lw_function *shape = direct ? target->function : NULL;
-    if (!direct && site.prototype && site.prototype->object) {
-        const lw_object *proto = site.prototype->object;
-        if (proto->kind == LW_OBJ_PROTOTYPE) shape = proto->function;
-        if (proto->kind == LW_OBJ_TARGETS && proto->target_count && proto->targets[0].object) shape = proto->targets[0].object->function;
-    }
-    uint32_t argument_count = site.arguments ? site.arguments->part_count : 0, result_count = site.returns ? site.returns->part_count : 0;
-    if (!shape || shape->param_count != argument_count || shape->return_count != result_count) {
-        lw_lower_error(l, i);
-        return;
-    }
+    const lw_function *shape = direct ? target->function : lw_ptx_call_signature(parts->prototype);
     if (direct && !shape->has_body) {
-        lw_diag_add(l->diags, LW_D_undefined_function, site.target->place, target->name->text);
+        lw_diag_add(l->diags, LW_D_undefined_function, parts->target->place, target->name->text);
         l->failed = true;
-        return;
+        return NULL;
     }
-    lw_call call = {.function = direct ? shape->object->number : LW_NO_SLOT, .argument_count = argument_count, .result_count = result_count};
-    call.arguments = LW_NEW_ARRAY(l->arena, lw_transfer, argument_count);
-    call.results = LW_NEW_ARRAY(l->arena, lw_transfer, result_count);
-    uint32_t *loads = LW_NEW_ARRAY(l->arena, uint32_t, result_count);
-    for (uint32_t k = 0; k < argument_count && !l->failed; k++) lower_argument(l, &site.arguments->parts[k], shape->params[k], &call.arguments[k]);
-    for (uint32_t k = 0; k < result_count && !l->failed; k++) lower_result(l, &site.returns->parts[k], shape->returns[k], &call.results[k], &loads[k]);
-    if (l->failed) return;
+    bool wide = false;
+    for (uint32_t k = 0; k < shape->param_count; k++) wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]);
+    for (uint32_t k = 0; k < shape->return_count; k++) wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]);
+    if (!wide) return shape;
+    lw_lower_error(l, i);
+    return NULL;
+}
+
+/* At the return block: results that came through the frame go on to registers, and the other way round. */
+static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_object *formal, const lw_transfer *t, uint32_t load_from) {
+    uint32_t bytes = lw_types[formal->type].bits / 8;
+    if (load_from != LW_NO_SLOT && operand->kind != LW_O_SINK) {
+        uint32_t v = lw_lower_write(l, operand, formal->type);
+        if (!l->failed) frame_access(l, LW_OP_ld, v, load_from, bytes);
+    } else if (is_param_variable(operand) && !t->in_memory)
+        frame_access(l, LW_OP_st, t->to, (uint32_t)lw_lower_var(l, operand->object), bytes);
+}
+
+void lw_lower_call(lw_lower *l, const lw_instruction *i) {
+    lw_call_parts parts;
+    lw_ptx_call_parts(i, &parts); /* verified */
+    const lw_function *shape = call_shape(l, i, &parts);
+    if (!shape) return;
+    bool direct = parts.target->object->kind == LW_OBJ_FUNCTION;
+    lw_call call = {.function = direct ? shape->object->number : LW_NO_SLOT,
+                    .argument_count = shape->param_count,
+                    .result_count = shape->return_count};
+    call.arguments = LW_NEW_ARRAY(l->arena, lw_transfer, call.argument_count);
+    call.results = LW_NEW_ARRAY(l->arena, lw_transfer, call.result_count);
+    uint32_t *loads = LW_NEW_ARRAY(l->arena, uint32_t, call.result_count);
+    for (uint32_t k = 0; k < call.argument_count && !l->failed; k++)
+        lower_argument(l, &parts.arguments->parts[k], shape->params[k], &call.arguments[k]);
+    for (uint32_t k = 0; k < call.result_count && !l->failed; k++)
+        lower_result(l, &parts.results->parts[k], shape->returns[k], &call.results[k], &loads[k]);
     uint32_t address = LW_NO_SLOT;
-    if (!direct) address = lw_lower_resize(l, lw_lower_register(l, site.target), LW_CLASS_64, false);
+    if (!direct && !l->failed) address = lw_lower_resize(l, lw_lower_register(l, parts.target), LW_CLASS_64, false);
     if (l->failed) return;
     call.return_block = lw_lower_label(l);
     LW_PUSH(l->arena, l->calls) = call;
@@ -206,15 +208,8 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
     op->b = address;
     l->open = false;
     lw_lower_place_label(l, call.return_block);
-    for (uint32_t k = 0; k < result_count; k++) {
-        const lw_operand *operand = &site.returns->parts[k];
-        uint32_t bytes = lw_types[shape->returns[k]->type].bits / 8;
-        if (loads[k] != LW_NO_SLOT) {
-            uint32_t v = lw_lower_write(l, operand, shape->returns[k]->type);
-            if (!l->failed) frame_access(l, LW_OP_ld, v, loads[k], bytes);
-        } else if (is_param_variable(operand) && !call.results[k].in_memory)
-            frame_access(l, LW_OP_st, call.results[k].to, (uint32_t)lw_lower_var(l, operand->object), bytes);
-    }
+    for (uint32_t k = 0; k < call.result_count; k++)
+        pass_result_on(l, &parts.results->parts[k], shape->returns[k], &call.results[k], loads[k]);
 }
 
 /* ---- Barriers ------------------------------------------------------------------------------------------- */

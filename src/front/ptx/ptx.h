@@ -261,6 +261,14 @@ void lw_ptx_resolve(lw_module_ptx *module);
 /* Matches every instruction with its form and checks operands, types, gates. Calls nothing else; needs resolve first. */
 void lw_ptx_verify(lw_module_ptx *module);
 
+/* The operands of a call; all but the target may be missing. False where they stand in no order that a call has. */
+typedef struct lw_call_parts {
+    const lw_operand *results, *target, *arguments, *prototype;
+} lw_call_parts;
+bool lw_ptx_call_parts(const lw_instruction *call, lw_call_parts *parts);
+/* The signature that an indirect call goes by: that of a prototype, or of the first function of a list or table. NULL: none. */
+const lw_function *lw_ptx_call_signature(const lw_operand *prototype);
+
 /* Parse, resolve, verify. True where there was no error. */
 bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_module_ptx **module);
 

@@ -5,14 +5,9 @@ static const char *mnemonic(const lw_verifier *v) { return v->instruction->mnemo
 
 /* ---- Calls (manual section 9.7.12.5) --------------------------------------------------------------------- */
 
-typedef struct call {
-    const lw_operand *results, *target, *arguments, *prototype;
-} call;
-
-/* call (results), target, (arguments), prototype: all but the target may be missing. */
-static bool split(const lw_instruction *i, call *c) {
+bool lw_ptx_call_parts(const lw_instruction *i, lw_call_parts *c) {
     uint32_t n = i->operand_count, at = 0;
-    *c = (call){0};
+    *c = (lw_call_parts){0};
     if (at < n && i->operands[at].kind == LW_O_LIST) c->results = &i->operands[at++];
     if (at < n && i->operands[at].kind == LW_O_NAME) c->target = &i->operands[at++];
     if (at < n && i->operands[at].kind == LW_O_LIST) c->arguments = &i->operands[at++];
@@ -27,7 +22,7 @@ static const lw_function *signature_of_table(const lw_object *table) {
     return init && init->object && init->object->kind == LW_OBJ_FUNCTION ? init->object->function : NULL;
 }
 
-static const lw_function *signature_of(const lw_operand *prototype) {
+const lw_function *lw_ptx_call_signature(const lw_operand *prototype) {
     const lw_object *o = prototype->object;
     if (!o) return NULL;
     if (o->kind == LW_OBJ_PROTOTYPE) return o->function;
@@ -38,7 +33,7 @@ static const lw_function *signature_of(const lw_operand *prototype) {
 
 /* The function that is called, or the signature of an indirect call; NULL after a diagnostic, or where a name was not
  * resolved. */
-static const lw_function *callee(lw_verifier *v, const call *c) {
+static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
     const lw_operand *t = c->target;
     if (lw_is_unresolved(t) || (c->prototype && lw_is_unresolved(c->prototype))) return NULL;
     if (lw_is_register(t)) {
@@ -46,7 +41,7 @@ static const lw_function *callee(lw_verifier *v, const call *c) {
             lw_diag_add(v->diags, LW_D_call_target, t->place, t->name->text, "no register that holds an address");
             return NULL;
         }
-        const lw_function *f = c->prototype ? signature_of(c->prototype) : NULL;
+        const lw_function *f = c->prototype ? lw_ptx_call_signature(c->prototype) : NULL;
         if (!f) lw_diag_add(v->diags, LW_D_call_prototype, c->prototype ? c->prototype->place : t->place);
         return f;
     }
@@ -95,7 +90,7 @@ static bool can_hand_over(const lw_operand *o) {
     return o->object->space == LW_SPACE_param && !o->object->is_param && !o->object->is_return;
 }
 
-static void hand_over(lw_verifier *v, const call *c, const lw_object *formal, const lw_operand *o, uint32_t number, bool is_result) {
+static void hand_over(lw_verifier *v, const lw_call_parts *c, const lw_object *formal, const lw_operand *o, uint32_t number, bool is_result) {
     const char *what = is_result ? "result" : "argument", *name = c->target->name->text;
     bool constant = !is_result && (o->kind == LW_O_INT || o->kind == LW_O_FLOAT);
     if (lw_is_unresolved(o) || (is_result && o->kind == LW_O_SINK)) return;
@@ -110,7 +105,7 @@ static void hand_over(lw_verifier *v, const call *c, const lw_object *formal, co
     }
 }
 
-static bool counts_fit(lw_verifier *v, const call *c, const lw_operand *list, uint32_t want, const char *what) {
+static bool counts_fit(lw_verifier *v, const lw_call_parts *c, const lw_operand *list, uint32_t want, const char *what) {
     uint32_t have = list ? list->part_count : 0;
     if (have == want) return true;
     lw_diag_add(v->diags, LW_D_call_count, list ? list->place : c->target->place, c->target->name->text, want, what,
@@ -119,8 +114,8 @@ static bool counts_fit(lw_verifier *v, const call *c, const lw_operand *list, ui
 }
 
 void lw_verify_call(lw_verifier *v) {
-    call c;
-    if (!split(v->instruction, &c)) {
+    lw_call_parts c;
+    if (!lw_ptx_call_parts(v->instruction, &c)) {
         lw_diag_add(v->diags, LW_D_call_shape, v->instruction->mnemonic_place);
         return;
     }
