@@ -379,24 +379,9 @@ static void lower_function(lw_lower *l, lw_function *function) {
 lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_diags *diags) {
     lw_lower l = {.arena = arena, .module = module, .diags = diags};
     lw_program *program = LW_NEW(arena, lw_program);
-    *program = (lw_program){.arena = arena, .module = module, .code_count = module->functions.count};
+    *program = (lw_program){.arena = arena, .module = module, .code_count = module->functions.count, .param_bytes = kernel->param_bytes};
     program->codes = LW_NEW_ARRAY(arena, lw_code *, program->code_count);
     l.program = program;
-    for (uint32_t i = 0; i < module->functions.count; i++) module->functions.at[i]->object->number = i;
-
-    uint64_t offset = 0;
-    for (uint32_t i = 0; i < kernel->param_count; i++) {
-        const lw_object *param = kernel->params[i];
-        offset = align_up(offset, param->align ? param->align : 1);
-        set_place(&l, param, offset);
-        offset += param->size;
-    }
-    if (offset > 32764) { /* the manual's limit for kernel parameters, PTX 8.1 and sm_70 on */
-        lw_diag_add(diags, LW_D_params_too_large, kernel->place, kernel->object->name->text);
-        return NULL;
-    }
-    program->param_bytes = (uint32_t)offset;
-
     lw_reach reach = {0};
     collect(&l, &reach, kernel);
     for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++) lower_function(&l, reach.functions.at[i]);

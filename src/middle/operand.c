@@ -74,25 +74,6 @@ uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half) {
 
 /* ---- Sources -------------------------------------------------------------------------------------------- */
 
-static uint64_t float_bits(const lw_operand *operand, lw_type type) {
-    uint64_t bits = operand->value;
-    if (operand->single && lw_types[type].bits == 64 && lw_types[type].kind == 'F') {
-        float f;
-        uint32_t low = (uint32_t)bits;
-        memcpy(&f, &low, sizeof f);
-        double d = f;
-        memcpy(&bits, &d, sizeof bits);
-    } else if (!operand->single && lw_types[type].bits == 32) {
-        double d;
-        memcpy(&d, &bits, sizeof d);
-        float f = (float)d;
-        uint32_t low;
-        memcpy(&low, &f, sizeof low);
-        bits = low;
-    }
-    return bits;
-}
-
 static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type type) {
     uint32_t d = lw_lower_vreg(l, lw_class_of(type));
     lw_op *op = lw_lower_op(l, LW_OP_special);
@@ -119,14 +100,14 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
         op->d = d, op->imm = at, op->c = class == LW_CLASS_64 ? 8 : 4;
         return d;
     }
-    if (object->space == LW_SPACE_shared || object->space == LW_SPACE_param) return lw_lower_const(l, class, lw_lower_var(l, object) + offset);
+    if (object->space == LW_SPACE_shared) return lw_lower_const(l, class, lw_lower_var(l, object) + offset);
     return lw_lower_const(l, class, object->address + offset);
 }
 
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
     lw_class class = lw_class_of(type);
     if (operand->kind == LW_O_INT) return lw_lower_const(l, class, operand->value);
-    if (operand->kind == LW_O_FLOAT) return lw_lower_const(l, class, float_bits(operand, type));
+    if (operand->kind == LW_O_FLOAT) return lw_lower_const(l, class, lw_float_bits(operand->value, operand->single, lw_types[type].bits));
     if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_read(l, &operand->parts[0], type);
     if (operand->kind != LW_O_NAME) return unsupported(l, operand);
     if (operand->special) return read_special(l, operand, type);
@@ -173,7 +154,7 @@ static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, ui
     if (form->window == LW_WINDOW_local) {
         form->frame = 1;
         op->imm = lw_lower_var(l, object) + offset;
-    } else if (form->window == LW_WINDOW_shared || form->window == LW_WINDOW_param) op->imm = lw_lower_var(l, object) + offset;
+    } else if (form->window == LW_WINDOW_shared) op->imm = lw_lower_var(l, object) + offset;
     else op->imm = object->address + offset;
     return true;
 }

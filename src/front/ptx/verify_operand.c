@@ -49,11 +49,6 @@ static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_for
 
 /* ---- Registers and constants -------------------------------------------------------------------------- */
 
-static const char *select_name(lw_select select) {
-    static const char *const names[] = {"", "x", "y", "z", "w", "b0", "b1", "b2", "b3", "h0", "h1"};
-    return names[select];
-}
-
 static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_object *r = o->object;
     bool element = o->select >= LW_SEL_x && o->select <= LW_SEL_w;
@@ -61,7 +56,7 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     if (LW_UNLIKELY(o->negated) && (form->type != LW_T_pred || form->written)) {
         lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->select) && (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2 : !form->selectable)) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), select_name(o->select));
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_names[o->select]);
     } else if (LW_UNLIKELY(r->vector > 1 && !element)) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->offset)) {
@@ -105,7 +100,7 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     if (!taken || form->written || lw_types[form->type].kind == 'F') {
         lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v));
     } else if (o->select && (!row->vector || o->select > LW_SEL_w)) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), select_name(o->select));
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_names[o->select]);
     } else if (whole ? !row->vector || o->select || form->vector != 4 : row->vector && !o->select) {
         lw_diag_add(v->diags, LW_D_special_element, o->place, o->name->text)->fix =
             whole ? NULL : lw_verify_text(v, "%s.x, %s.y or %s.z", row->text, row->text, row->text);
@@ -118,15 +113,6 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
 }
 
 /* ---- Addresses ---------------------------------------------------------------------------------------- */
-
-static const char *space_name(lw_space space) {
-    static const char *const names[LW_SPACE_count] = {
-        "generic",
-#define SPACE(name) #name,
-#include "ptx/spaces.def"
-    };
-    return names[space];
-}
 
 static void address_register(lw_verifier *v, const lw_operand *base) {
     const lw_object *r = base->object;
@@ -146,9 +132,9 @@ static void address_space(lw_verifier *v, const lw_operand *base, bool by_name) 
     lw_space have = base->object->space, want = v->match->space;
     bool reached = have == LW_SPACE_global || have == LW_SPACE_shared || have == LW_SPACE_local;
     if (want == LW_SPACE_none && by_name && !reached)
-        lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, space_name(have));
+        lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, lw_space_names[have]);
     else if (want != LW_SPACE_none && have != want)
-        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, space_name(have), mnemonic(v), space_name(want));
+        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, lw_space_names[have], mnemonic(v), lw_space_names[want]);
 }
 
 static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
