@@ -104,8 +104,8 @@ static void set_place(lw_lower *l, const void *key, uint64_t value) {
         uint64_t *values = l->places.values;
         uint32_t mask = l->places.mask;
         l->places.mask = mask ? 2 * mask + 1 : 63;
-        l->places.keys = LW_NEW_ARRAY(l->arena, const void *, l->places.mask + 1);
-        l->places.values = LW_NEW_ARRAY(l->arena, uint64_t, l->places.mask + 1);
+        l->places.keys = LW_NEW_ARRAY(l->arena, const void *, (size_t)l->places.mask + 1);
+        l->places.values = LW_NEW_ARRAY(l->arena, uint64_t, (size_t)l->places.mask + 1);
         l->places.count = 0;
         for (uint32_t i = 0; keys && i <= mask; i++)
             if (keys[i]) set_place(l, keys[i], values[i]);
@@ -118,7 +118,8 @@ static void set_place(lw_lower *l, const void *key, uint64_t value) {
 
 static bool has_place(const lw_lower *l, const void *key) { return l->places.mask && l->places.keys[place_index(l, key)]; }
 
-static uint64_t align_up(uint64_t offset, uint64_t align) { return align > 1 ? (offset + align - 1) / align * align : offset; }
+/* `align` is a power of two. */
+static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + align - 1) & ~(align - 1); }
 
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
@@ -328,46 +329,53 @@ static void resolve_labels(lw_lower *l) {
     for (uint32_t i = 0; i < l->calls.count; i++) l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
 }
 
-static void lower_function(lw_lower *l, lw_function *function) {
-    l->function = function;
+/* Work lists are used again; those that become the code's own start anew. */
+static void begin_function(lw_lower *l, lw_function *function) {
     lw_code *code = LW_NEW(l->arena, lw_code);
-    l->code = code;
-    *code = (lw_code){.name = function->object->name->text, .number = function->object->number, .is_entry = function->is_entry};
+    *code = (lw_code){
+        .name = function->object->name->text, .number = function->object->number, .is_entry = function->is_entry};
     l->program->codes[code->number] = code;
-    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count = 0;
-    l->lists.count = l->targets.count = l->calls.count = l->constants.count = l->label_blocks.count = 0;
-    l->lists.at = NULL, l->lists.room = 0; /* the lists that become the code's own start anew */
-    l->targets.at = NULL, l->targets.room = 0;
-    l->calls.at = NULL, l->calls.room = 0;
-    l->constants.at = NULL, l->constants.room = 0;
+    l->code = code;
+    l->function = function;
+    l->place = function->place;
+    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count = l->label_blocks.count = 0;
+    l->lists.at = NULL, l->lists.count = l->lists.room = 0;
+    l->targets.at = NULL, l->targets.count = l->targets.room = 0;
+    l->calls.at = NULL, l->calls.count = l->calls.room = 0;
+    l->constants.at = NULL, l->constants.count = l->constants.room = 0;
+    if (l->registers.mask) memset(l->registers.keys, 0, ((size_t)l->registers.mask + 1) * sizeof *l->registers.keys);
     l->registers.count = 0;
-    if (l->registers.mask) memset(l->registers.keys, 0, (l->registers.mask + 1) * sizeof *l->registers.keys);
     l->carry = LW_NO_SLOT;
     l->local_bytes = 0;
     l->open = false;
     for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);
+}
 
-    l->place = function->place;
+static void lower_body(lw_lower *l, const lw_function *function) {
+    for (uint32_t s = 0; s < function->body.count; s++) {
+        const lw_statement *statement = &function->body.at[s];
+        if (statement->kind != LW_S_LABEL && statement->kind != LW_S_INSTRUCTION) continue;
+        l->place = statement->place;
+        if (statement->kind == LW_S_LABEL) {
+            lw_lower_place_label(l, statement->object->number);
+            continue;
+        }
+        lower_instruction(l, statement->instruction);
+        l->program->instruction_count++;
+    }
+    lw_lower_op(l, LW_OP_ret); /* who falls off the end returns */
+}
+
+static void lower_function(lw_lower *l, lw_function *function) {
+    begin_function(l, function);
+    lw_code *code = l->code;
     if (!function->is_entry) {
         code->param_count = function->param_count;
         code->return_count = function->return_count;
         lower_formals(l, function->params, function->param_count, &code->params, false);
         lower_formals(l, function->returns, function->return_count, &code->returns, true);
-        if (l->failed) return;
     }
-    for (uint32_t s = 0; s < function->body.count; s++) {
-        const lw_statement *statement = &function->body.at[s];
-        if (statement->kind == LW_S_LABEL) {
-            l->place = statement->place;
-            lw_lower_place_label(l, statement->object->number);
-        }
-        if (statement->kind == LW_S_INSTRUCTION) {
-            l->place = statement->place;
-            lower_instruction(l, statement->instruction);
-            l->program->instruction_count++;
-        }
-    }
-    lw_lower_op(l, LW_OP_ret); /* who falls off the end returns */
+    if (!l->failed) lower_body(l, function);
     if (l->failed) return;
     resolve_labels(l);
     lw_fold(l);
