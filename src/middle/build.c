@@ -20,7 +20,8 @@ lw_op *lw_lower_op(lw_lower *l, uint16_t code) {
     if (!l->open) lw_lower_new_block(l);
     LW_PUSH(l->arena, l->op_places) = l->place;
     lw_op *op = &LW_PUSH(l->arena, l->ops);
-    *op = (lw_op){.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code};
+    *op = (lw_op){
+        .d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code};
     return op;
 }
 
@@ -30,7 +31,10 @@ void lw_lower_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t a, ui
 }
 
 static lw_class class_of_lane(lw_lane_type type) {
-    return type == LW_L_p ? LW_CLASS_pred : type <= LW_L_s16 ? LW_CLASS_16 : type == LW_L_u32 || type == LW_L_s32 || type == LW_L_f32 ? LW_CLASS_32 : LW_CLASS_64;
+    return type == LW_L_p                                             ? LW_CLASS_pred
+           : type <= LW_L_s16                                         ? LW_CLASS_16
+           : type == LW_L_u32 || type == LW_L_s32 || type == LW_L_f32 ? LW_CLASS_32
+                                                                      : LW_CLASS_64;
 }
 
 uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
@@ -45,7 +49,8 @@ void lw_lower_move(lw_lower *l, uint32_t d, uint32_t a) {
     if (class == LW_CLASS_pred) {
         lw_op *op = lw_lower_op(l, LW_OP_predicate);
         op->d = d, op->a = a, op->imm = 0xf0;
-    } else lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
+    } else
+        lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
 }
 
 uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed) {
@@ -116,7 +121,9 @@ static void set_place(lw_lower *l, const void *key, uint64_t value) {
     l->places.values[i] = value;
 }
 
-static bool has_place(const lw_lower *l, const void *key) { return l->places.mask && l->places.keys[place_index(l, key)]; }
+static bool has_place(const lw_lower *l, const void *key) {
+    return l->places.mask && l->places.keys[place_index(l, key)];
+}
 
 /* `align` is a power of two. */
 static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + align - 1) & ~(align - 1); }
@@ -173,7 +180,8 @@ static void reach_operand(lw_lower *l, lw_reach *reach, const lw_operand *operan
     lw_object *object = operand->object;
     if (operand->kind == LW_O_NAME && object) {
         if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
-        if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
+        if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared)
+            reach_shared(l, reach, object);
         if (object->kind == LW_OBJ_TARGETS)
             for (uint32_t i = 0; i < object->target_count; i++) reach_operand(l, reach, &object->targets[i]);
     }
@@ -203,12 +211,14 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
         if (reach->all) {
             reach->all = false;
             for (uint32_t i = 0; i < l->module->functions.count; i++)
-                if (!l->module->functions.at[i]->is_entry) reach_function(l, reach, l->module->functions.at[i]);
+                if (!l->module->functions.at[i]->is_entry)
+                    reach_function(l, reach, l->module->functions.at[i]);
         }
     }
     uint32_t align = l->program->shared_align > 16 ? l->program->shared_align : 16;
     l->program->dynamic_shared_offset = (uint32_t)align_up(l->program->shared_bytes, align);
-    for (uint32_t i = 0; i < reach->dynamic.count; i++) set_place(l, reach->dynamic.at[i], l->program->dynamic_shared_offset);
+    for (uint32_t i = 0; i < reach->dynamic.count; i++)
+        set_place(l, reach->dynamic.at[i], l->program->dynamic_shared_offset);
 }
 
 /* ---- One function --------------------------------------------------------------------------------------- */
@@ -241,16 +251,20 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
         lw_lower_error(l, i);
         return;
     }
-    uint16_t code = lane == LW_LANE_lop3 ? (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff)) : LW_LANE_CODE(lane, LW_RRR);
+    uint16_t code = lane == LW_LANE_lop3 ? (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff))
+                                         : LW_LANE_CODE(lane, LW_RRR);
     lw_op *op = lw_lower_op(l, code);
     op->d = d, op->a = read[0], op->b = read[1], op->c = read[2], op->e = read[3];
 }
 
 static void lower_plain(lw_lower *l, const lw_instruction *i) {
     const lw_match *match = i->match;
-    if (!match || !match->executable) lw_lower_error(l, i);
-    else if (match->form->step) steps[match->form->step](l, i);
-    else lower_lane(l, i);
+    if (!match || !match->executable)
+        lw_lower_error(l, i);
+    else if (match->form->step)
+        steps[match->form->step](l, i);
+    else
+        lower_lane(l, i);
 }
 
 /* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its region. */
@@ -270,8 +284,10 @@ static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
 static void lower_instruction(lw_lower *l, const lw_instruction *i) {
     if (!l->open) lw_lower_new_block(l);
     l->blocks.at[l->blocks.count - 1].instructions++;
-    if (!i->guard) lower_plain(l, i);
-    else if (i->match && i->match->form->step == LW_STEP_bra) lower_plain(l, i); /* a conditional branch */
+    if (!i->guard)
+        lower_plain(l, i);
+    else if (i->match && i->match->form->step == LW_STEP_bra)
+        lower_plain(l, i); /* a conditional branch */
     else if (i->match && lw_step_ends_block(i)) {
         uint32_t past = lw_lower_label(l);
         lw_op *op = lw_lower_op(l, LW_OP_bra_if);
@@ -282,11 +298,13 @@ static void lower_instruction(lw_lower *l, const lw_instruction *i) {
         lw_lower_new_block(l);
         lower_plain(l, i);
         lw_lower_place_label(l, past);
-    } else lower_in_guard(l, i);
+    } else
+        lower_in_guard(l, i);
 }
 
 /* Formal parameters of functions: registers, or memory in the frame. */
-static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers, bool is_return) {
+static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers,
+                          bool is_return) {
     *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, count);
     for (uint32_t i = 0; i < count; i++) {
         const lw_object *object = formals[i];
@@ -297,13 +315,16 @@ static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_t
             at = (uint32_t)lw_lower_var(l, object);
             t->size = (uint32_t)object->size;
         } else {
-            lw_operand operand = {.kind = LW_O_NAME, .object = formals[i], .name = object->name, .place = object->place};
+            lw_operand operand = {
+                .kind = LW_O_NAME, .object = formals[i], .name = object->name, .place = object->place};
             at = lw_lower_register(l, &operand);
             if (l->failed) return;
             t->size = lw_class_bytes(l->vregs.at[at].class);
         }
-        if (is_return) t->from = at;
-        else t->to = at;
+        if (is_return)
+            t->from = at;
+        else
+            t->to = at;
     }
 }
 
@@ -316,34 +337,41 @@ static void resolve_labels(lw_lower *l) {
         if (op->code == LW_OP_block) b = op->a;
         if (op->code == LW_OP_bra || op->code == LW_OP_bra_if) {
             op->a = l->label_blocks.at[op->a];
-            if (op->a <= b) op->flags |= LW_OP_BACKWARD | (racy[b] > (op->a ? racy[op->a - 1] : 0) ? LW_OP_SPIN : 0);
+            if (op->a <= b)
+                op->flags |= LW_OP_BACKWARD | (racy[b] > (op->a ? racy[op->a - 1] : 0) ? LW_OP_SPIN : 0);
         }
         if (op->code == LW_OP_brx) {
             for (uint32_t i = 0; i < op->c; i++) {
                 uint32_t *target = &l->targets.at[op->imm + i];
                 *target = l->label_blocks.at[*target];
-                if (*target <= b) op->flags |= LW_OP_BACKWARD | (racy[b] > (*target ? racy[*target - 1] : 0) ? LW_OP_SPIN : 0);
+                if (*target <= b)
+                    op->flags |=
+                        LW_OP_BACKWARD | (racy[b] > (*target ? racy[*target - 1] : 0) ? LW_OP_SPIN : 0);
             }
         }
     }
-    for (uint32_t i = 0; i < l->calls.count; i++) l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
+    for (uint32_t i = 0; i < l->calls.count; i++)
+        l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
 }
 
 /* Work lists are used again; those that become the code's own start anew. */
 static void begin_function(lw_lower *l, lw_function *function) {
     lw_code *code = LW_NEW(l->arena, lw_code);
-    *code = (lw_code){
-        .name = function->object->name->text, .number = function->object->number, .is_entry = function->is_entry};
+    *code = (lw_code){.name = function->object->name->text,
+                      .number = function->object->number,
+                      .is_entry = function->is_entry};
     l->program->codes[code->number] = code;
     l->code = code;
     l->function = function;
     l->place = function->place;
-    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count = l->label_blocks.count = 0;
+    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count =
+        l->label_blocks.count = 0;
     l->lists.at = NULL, l->lists.count = l->lists.room = 0;
     l->targets.at = NULL, l->targets.count = l->targets.room = 0;
     l->calls.at = NULL, l->calls.count = l->calls.room = 0;
     l->constants.at = NULL, l->constants.count = l->constants.room = 0;
-    if (l->registers.mask) memset(l->registers.keys, 0, ((size_t)l->registers.mask + 1) * sizeof *l->registers.keys);
+    if (l->registers.mask)
+        memset(l->registers.keys, 0, ((size_t)l->registers.mask + 1) * sizeof *l->registers.keys);
     l->registers.count = 0;
     l->carry = LW_NO_SLOT;
     l->local_bytes = 0;
@@ -387,12 +415,16 @@ static void lower_function(lw_lower *l, lw_function *function) {
 lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_diags *diags) {
     lw_lower l = {.arena = arena, .module = module, .diags = diags};
     lw_program *program = LW_NEW(arena, lw_program);
-    *program = (lw_program){.arena = arena, .module = module, .code_count = module->functions.count, .param_bytes = kernel->param_bytes};
+    *program = (lw_program){.arena = arena,
+                            .module = module,
+                            .code_count = module->functions.count,
+                            .param_bytes = kernel->param_bytes};
     program->codes = LW_NEW_ARRAY(arena, lw_code *, program->code_count);
     l.program = program;
     lw_reach reach = {0};
     collect(&l, &reach, kernel);
-    for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++) lower_function(&l, reach.functions.at[i]);
+    for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++)
+        lower_function(&l, reach.functions.at[i]);
     if (l.failed) return NULL;
     program->entry = program->codes[kernel->object->number];
     return program;
