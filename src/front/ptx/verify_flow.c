@@ -63,9 +63,9 @@ static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
 }
 
 static const char *type_text(lw_verifier *v, const lw_object *formal) {
-    const char *type = lw_types[formal->type].name;
-    return formal->dimension_count ? lw_verify_text(v, "%s[%llu]", type, (unsigned long long)formal->size)
-                                   : type;
+    const lw_type_info *type = &lw_types[formal->type];
+    if (!formal->dimension_count) return type->name;
+    return lw_verify_text(v, "%s[%llu]", type->name, (unsigned long long)(formal->size * 8 / type->bits));
 }
 
 /* May a register or scalar of type `have` be handed over as `want`? The manual's table 9.1. */
