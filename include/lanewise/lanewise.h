@@ -56,17 +56,18 @@ typedef struct lw_options {
     uint32_t threads;        /* worker threads; 0: LANEWISE_THREADS, else one per core */
     const char *cpu;         /* "v4", "v3", "v2", "portable"; NULL: LANEWISE_CPU, else the best the machine has */
     uint64_t memory_limit;   /* bytes of device memory; 0: 3/4 of the machine's memory */
-    uint64_t stack_limit;    /* bytes of local memory per thread, frames of calls included; 0: 512 KiB at most */
+    uint64_t stack_limit;    /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
 } lw_options;
 
 /* options may be NULL. Fails: LW_NO_MEMORY, LW_BAD_ARGUMENT (unknown cpu, or one the machine lacks; *context is NULL then).
  * Owner: the caller, who ends it with lw_context_free. */
 LW_API lw_status lw_context_new(const lw_options *options, lw_context **context);
-LW_API void lw_context_free(lw_context *context); /* NULL is fine; ends modules and memory too */
+/* Ends the context with its modules, kernels and memory; no launch may run. NULL is fine. */
+LW_API void lw_context_free(lw_context *context);
 /* Why the last failed call of this thread on this context failed; "" if none. Valid until the thread's next failing call. */
 LW_API const char *lw_context_message(lw_context *context);
-LW_API const char *lw_context_cpu(lw_context *context);      /* the CPU level in use: "v4" … */
-LW_API uint32_t lw_context_threads(lw_context *context);
+LW_API const char *lw_context_cpu(lw_context *context); /* the CPU level in use: "v4" …; a fixed text */
+LW_API uint32_t lw_context_threads(lw_context *context); /* that work on a launch, the launching one included */
 /* Ends running launches with LW_STOPPED as soon as each worker looks; from any thread or a signal handler. */
 LW_API void lw_context_stop(lw_context *context);
 
@@ -76,6 +77,7 @@ LW_API void lw_context_stop(lw_context *context);
  * Fails: LW_BAD_SOURCE (*module then holds the diagnostics and must still be freed), LW_NO_MEMORY (*module is NULL).
  * The text may be released after the call. */
 LW_API lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module);
+/* Ends the module with its kernels and variables; none of its kernels may run. NULL is fine. */
 LW_API void lw_module_free(lw_module *module);
 
 typedef struct lw_diagnostic {
@@ -87,15 +89,18 @@ typedef struct lw_diagnostic {
 } lw_diagnostic;
 
 LW_API size_t lw_module_diagnostic_count(const lw_module *module);
-LW_API lw_diagnostic lw_module_diagnostic(const lw_module *module, size_t index); /* in source order; valid as long as the module */
-/* All diagnostics with source line and caret, as the command line prints them; owned by the module. */
+/* In source order, those of lw_module_kernel behind them. Its texts are valid as long as the module; beyond the last one the
+ * message is "". */
+LW_API lw_diagnostic lw_module_diagnostic(const lw_module *module, size_t index);
+/* All diagnostics with source line and caret, as the command line prints them; never NULL, valid as long as the module. */
 LW_API const char *lw_module_diagnostics(lw_module *module, bool colour);
 
-/* name NULL: the only kernel of the module. Compiles it to a program on first use.
- * Fails: LW_NOT_FOUND; LW_BAD_SOURCE where the kernel uses an instruction that is not executable (diagnostics tell). */
+/* name NULL: the only kernel of the module. Makes its program on first use. Owner: the module.
+ * Fails: LW_NOT_FOUND; LW_NO_MEMORY; LW_BAD_SOURCE where the kernel uses an instruction that is not executable (diagnostics
+ * tell). */
 LW_API lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kernel);
 LW_API size_t lw_module_kernel_count(const lw_module *module);
-LW_API const char *lw_module_kernel_name(const lw_module *module, size_t index);
+LW_API const char *lw_module_kernel_name(const lw_module *module, size_t index); /* NULL beyond the last */
 /* Address and size of a module-scope .global or .const variable. Fails: LW_NOT_FOUND. */
 LW_API lw_status lw_module_global(lw_module *module, const char *name, uint64_t *address, uint64_t *size);
 
@@ -113,13 +118,16 @@ typedef struct lw_kernel_info {
     uint64_t local_bytes;      /* per thread, without calls */
     uint32_t instruction_count, register_count;
 } lw_kernel_info;
+/* Texts are valid as long as the module; beyond the last parameter all is empty. */
 LW_API lw_kernel_info lw_kernel_get_info(const lw_kernel *kernel);
 LW_API lw_param_info lw_kernel_param(const lw_kernel *kernel, uint32_t index);
 
 /* ---- Device memory -------------------------------------------------------------------------------------- */
 
-/* size bytes, zeroed, aligned to 256. Fails: LW_BAD_ARGUMENT (0 bytes), LW_NO_MEMORY. */
+/* size bytes, zeroed, aligned to 256. Fails: LW_BAD_ARGUMENT (0 bytes), LW_NO_MEMORY. Owner: the context, until
+ * lw_memory_free. */
 LW_API lw_status lw_memory_new(lw_context *context, uint64_t size, uint64_t *address);
+/* Fails: LW_BAD_ARGUMENT where no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays allocated. */
 LW_API lw_status lw_memory_free(lw_context *context, uint64_t address);
 /* Fail with LW_BAD_ARGUMENT where the range is not inside one allocation. */
 LW_API lw_status lw_memory_write(lw_context *context, uint64_t address, const void *from, uint64_t size);

@@ -94,13 +94,13 @@ char *lw_arena_printf(lw_arena *arena, const char *format, ...) {
     return text;
 }
 
-void lw_list_grow(lw_arena *arena, void **at, uint32_t *room, uint32_t count, size_t size) {
+void *lw_list_grow(lw_arena *arena, const void *at, uint32_t *room, uint32_t count, size_t size) {
     if (*room > UINT32_MAX / 2) no_memory(arena);
     uint32_t more = *room ? *room * 2 : 8;
     void *grown = lw_arena_array(arena, size, more);
-    if (count) memcpy(grown, *at, count * size);
-    *at = grown;
+    if (count) memcpy(grown, at, count * size);
     *room = more;
+    return grown;
 }
 
 _Noreturn void lw_bug_at(const char *file, int line, const char *format, ...) {

@@ -46,14 +46,15 @@ char *lw_arena_keep(lw_arena *arena, struct lw_text *text);               /* a c
 #define LW_NEW_ARRAY(arena, type, n)  ((type *)lw_arena_array((arena), sizeof(type), (n)))
 void *lw_arena_array(lw_arena *arena, size_t size, size_t count);         /* checks size * count */
 
-/* A growing array inside an arena: LW_PUSH(arena, list) yields an lvalue for the new, zeroed last element.
- * Old storage stays in the arena, at most as much again as the final array. */
+/* A growing array inside an arena: LW_PUSH(arena, list) yields an lvalue for the new last element, which is zero unless the
+ * list was cut and grows again. Old storage stays in the arena, at most as much again as the final array. */
 #define LW_LIST(type)     struct { type *at; uint32_t count, room; }
 #define LW_PUSH(arena, l) \
-    (*((l).count < (l).room ? (void)0 \
-                            : lw_list_grow((arena), (void **)&(l).at, &(l).room, (l).count, sizeof *(l).at), \
+    (*((l).count < (l).room \
+           ? (void)0 \
+           : (void)((l).at = lw_list_grow((arena), (l).at, &(l).room, (l).count, sizeof *(l).at)), \
        &(l).at[(l).count++]))
-void lw_list_grow(lw_arena *arena, void **at, uint32_t *room, uint32_t count, size_t size);
+void *lw_list_grow(lw_arena *arena, const void *at, uint32_t *room, uint32_t count, size_t size);
 
 /* ---- Text --------------------------------------------------------------------------------------------- */
 
@@ -77,7 +78,7 @@ typedef struct lw_source {
     const char *name; /* shown in diagnostics; any bytes */
     const char *text; /* `size` bytes and a NUL that is not counted */
     uint32_t size;
-    uint32_t *lines; /* offset of each line's first byte; made on first use */
+    uint32_t *lines; /* offset of each line's first byte */
     uint32_t line_count;
 } lw_source;
 
@@ -152,12 +153,15 @@ typedef struct lw_diags {
     lw_source *source;
     lw_diag *first, **last;
     uint32_t errors, warnings;
-    uint32_t limit; /* after this many errors further ones are counted, not kept; 0 means 100 */
+    uint32_t limit; /* of errors, and of warnings: further ones are counted, not kept */
+    bool dropping;  /* the latest error or warning was not kept, so its notes are not either */
 } lw_diags;
 
 void lw_diags_init(lw_diags *diags, lw_arena *arena, lw_source *source);
 /* Adds one; the row gives the format. Returns it so that a caller can set `fix`. Never NULL. */
 lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...);
+/* Where errors were counted and not kept, a last note says so. */
+void lw_diags_note_rest(lw_diags *diags);
 /* file:line:column: error[LW2107]: message / source line / caret / fix */
 void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool colour);
 

@@ -23,7 +23,8 @@ lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...) {
     lw_diag *diag = LW_NEW(diags->arena, lw_diag);
     *diag = (lw_diag){.id = id, .severity = row->severity, .place = place};
     uint32_t *count = row->severity == LW_ERROR ? &diags->errors : &diags->warnings;
-    if (row->severity != LW_NOTE && ++*count > diags->limit) return diag;
+    if (row->severity != LW_NOTE) diags->dropping = ++*count > diags->limit;
+    if (diags->dropping) return diag;
 
     va_list args;
     va_start(args, place);
@@ -32,6 +33,14 @@ lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...) {
     *diags->last = diag;
     diags->last = &diag->next;
     return diag;
+}
+
+void lw_diags_note_rest(lw_diags *diags) {
+    if (diags->errors <= diags->limit) return;
+    const lw_diag *last = diags->first;
+    while (last->next) last = last->next;
+    diags->dropping = false;
+    lw_diag_add(diags, LW_D_too_many_errors, last->place, diags->limit);
 }
 
 static const char *colour_of(lw_severity severity) {

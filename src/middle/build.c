@@ -20,7 +20,8 @@ lw_op *lw_lower_op(lw_lower *l, uint16_t code) {
     if (!l->open) lw_lower_new_block(l);
     LW_PUSH(l->arena, l->op_places) = l->place;
     lw_op *op = &LW_PUSH(l->arena, l->ops);
-    *op = (lw_op){.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code};
+    *op = (lw_op){
+        .d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code};
     return op;
 }
 
@@ -30,7 +31,10 @@ void lw_lower_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t a, ui
 }
 
 static lw_class class_of_lane(lw_lane_type type) {
-    return type == LW_L_p ? LW_CLASS_pred : type <= LW_L_s16 ? LW_CLASS_16 : type == LW_L_u32 || type == LW_L_s32 || type == LW_L_f32 ? LW_CLASS_32 : LW_CLASS_64;
+    return type == LW_L_p                                             ? LW_CLASS_pred
+           : type <= LW_L_s16                                         ? LW_CLASS_16
+           : type == LW_L_u32 || type == LW_L_s32 || type == LW_L_f32 ? LW_CLASS_32
+                                                                      : LW_CLASS_64;
 }
 
 uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
@@ -45,7 +49,8 @@ void lw_lower_move(lw_lower *l, uint32_t d, uint32_t a) {
     if (class == LW_CLASS_pred) {
         lw_op *op = lw_lower_op(l, LW_OP_predicate);
         op->d = d, op->a = a, op->imm = 0xf0;
-    } else lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
+    } else
+        lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
 }
 
 uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed) {
@@ -66,7 +71,7 @@ uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed) {
 void lw_lower_new_block(lw_lower *l) {
     l->open = true;
     uint32_t number = l->blocks.count;
-    LW_PUSH(l->arena, l->blocks).first = l->ops.count;
+    LW_PUSH(l->arena, l->blocks) = (lw_block){.first = l->ops.count};
     LW_PUSH(l->arena, l->racy) = 0;
     lw_lower_op(l, LW_OP_block)->a = number;
 }
@@ -81,6 +86,9 @@ void lw_lower_place_label(lw_lower *l, uint32_t label) {
     if (!fresh) lw_lower_new_block(l);
     l->label_blocks.at[label] = l->blocks.count - 1;
 }
+
+/* The current block has one more operation that may wait for what others do. */
+void lw_lower_note_racy(lw_lower *l) { l->racy.at[l->blocks.count - 1]++; }
 
 void lw_lower_error(lw_lower *l, const lw_instruction *i) {
     lw_diag_add(l->diags, LW_D_not_executable, i->mnemonic_place, i->mnemonic->text);
@@ -101,8 +109,8 @@ static void set_place(lw_lower *l, const void *key, uint64_t value) {
         uint64_t *values = l->places.values;
         uint32_t mask = l->places.mask;
         l->places.mask = mask ? 2 * mask + 1 : 63;
-        l->places.keys = LW_NEW_ARRAY(l->arena, const void *, l->places.mask + 1);
-        l->places.values = LW_NEW_ARRAY(l->arena, uint64_t, l->places.mask + 1);
+        l->places.keys = LW_NEW_ARRAY(l->arena, const void *, (size_t)l->places.mask + 1);
+        l->places.values = LW_NEW_ARRAY(l->arena, uint64_t, (size_t)l->places.mask + 1);
         l->places.count = 0;
         for (uint32_t i = 0; keys && i <= mask; i++)
             if (keys[i]) set_place(l, keys[i], values[i]);
@@ -113,14 +121,17 @@ static void set_place(lw_lower *l, const void *key, uint64_t value) {
     l->places.values[i] = value;
 }
 
-static bool has_place(const lw_lower *l, const void *key) { return l->places.mask && l->places.keys[place_index(l, key)]; }
+static bool has_place(const lw_lower *l, const void *key) {
+    return l->places.mask && l->places.keys[place_index(l, key)];
+}
 
-static uint64_t align_up(uint64_t offset, uint64_t align) { return align > 1 ? (offset + align - 1) / align * align : offset; }
+/* `align` is a power of two. */
+static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + align - 1) & ~(align - 1); }
 
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     if (has_place(l, object)) return l->places.values[place_index(l, object)];
-    uint64_t offset = align_up(l->local_bytes, object->align > 16 ? object->align : object->align ? object->align : 1);
+    uint64_t offset = align_up(l->local_bytes, object->align);
     if (offset + object->size > LW_WINDOW_BYTES) {
         lw_diag_add(l->diags, LW_D_frame_too_large, object->place, object->name->text);
         l->failed = true;
@@ -149,14 +160,13 @@ static void reach_function(lw_lower *l, lw_reach *reach, lw_function *function) 
 static void reach_shared(lw_lower *l, lw_reach *reach, const lw_object *object) {
     if (has_place(l, object)) return;
     lw_program *program = l->program;
-    uint32_t align = object->align ? object->align : 1;
-    if (program->shared_align < align) program->shared_align = align;
+    if (program->shared_align < object->align) program->shared_align = object->align;
     if (object->unsized) {
         LW_PUSH(l->arena, reach->dynamic) = object;
         set_place(l, object, 0);
         return;
     }
-    uint64_t offset = align_up(program->shared_bytes, align);
+    uint64_t offset = align_up(program->shared_bytes, object->align);
     if (offset + object->size > LW_WINDOW_BYTES) {
         lw_diag_add(l->diags, LW_D_shared_too_large, object->place, object->name->text);
         l->failed = true;
@@ -170,12 +180,24 @@ static void reach_operand(lw_lower *l, lw_reach *reach, const lw_operand *operan
     lw_object *object = operand->object;
     if (operand->kind == LW_O_NAME && object) {
         if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
-        if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
-        if (object->kind == LW_OBJ_PROTOTYPE) reach->all = true;
+        if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared)
+            reach_shared(l, reach, object);
         if (object->kind == LW_OBJ_TARGETS)
             for (uint32_t i = 0; i < object->target_count; i++) reach_operand(l, reach, &object->targets[i]);
     }
     for (uint32_t i = 0; i < operand->part_count; i++) reach_operand(l, reach, &operand->parts[i]);
+}
+
+/* An indirect call reaches the functions of its .calltargets, else any. */
+static bool calls_any(const lw_instruction *i) {
+    lw_call_parts parts;
+    if (!i->match || i->match->form->step != LW_STEP_call || !lw_ptx_call_parts(i, &parts)) return false;
+    return parts.target->object->kind == LW_OBJ_VARIABLE && parts.prototype->object->kind != LW_OBJ_TARGETS;
+}
+
+static void reach_instruction(lw_lower *l, lw_reach *reach, const lw_instruction *i) {
+    for (uint32_t k = 0; k < i->operand_count; k++) reach_operand(l, reach, &i->operands[k]);
+    reach->all |= calls_any(i);
 }
 
 static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
@@ -184,18 +206,19 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
         lw_function *function = reach->functions.at[f];
         for (uint32_t s = 0; s < function->body.count; s++) {
             const lw_statement *statement = &function->body.at[s];
-            if (statement->kind != LW_S_INSTRUCTION) continue;
-            for (uint32_t i = 0; i < statement->instruction->operand_count; i++) reach_operand(l, reach, &statement->instruction->operands[i]);
+            if (statement->kind == LW_S_INSTRUCTION) reach_instruction(l, reach, statement->instruction);
         }
         if (reach->all) {
             reach->all = false;
             for (uint32_t i = 0; i < l->module->functions.count; i++)
-                if (!l->module->functions.at[i]->is_entry) reach_function(l, reach, l->module->functions.at[i]);
+                if (!l->module->functions.at[i]->is_entry)
+                    reach_function(l, reach, l->module->functions.at[i]);
         }
     }
     uint32_t align = l->program->shared_align > 16 ? l->program->shared_align : 16;
     l->program->dynamic_shared_offset = (uint32_t)align_up(l->program->shared_bytes, align);
-    for (uint32_t i = 0; i < reach->dynamic.count; i++) set_place(l, reach->dynamic.at[i], l->program->dynamic_shared_offset);
+    for (uint32_t i = 0; i < reach->dynamic.count; i++)
+        set_place(l, reach->dynamic.at[i], l->program->dynamic_shared_offset);
 }
 
 /* ---- One function --------------------------------------------------------------------------------------- */
@@ -228,16 +251,20 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
         lw_lower_error(l, i);
         return;
     }
-    uint16_t code = lane == LW_LANE_lop3 ? (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff)) : LW_LANE_CODE(lane, LW_RRR);
+    uint16_t code = lane == LW_LANE_lop3 ? (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff))
+                                         : LW_LANE_CODE(lane, LW_RRR);
     lw_op *op = lw_lower_op(l, code);
     op->d = d, op->a = read[0], op->b = read[1], op->c = read[2], op->e = read[3];
 }
 
 static void lower_plain(lw_lower *l, const lw_instruction *i) {
     const lw_match *match = i->match;
-    if (!match || !match->executable) lw_lower_error(l, i);
-    else if (match->form->step) steps[match->form->step](l, i);
-    else lower_lane(l, i);
+    if (!match || !match->executable)
+        lw_lower_error(l, i);
+    else if (match->form->step)
+        steps[match->form->step](l, i);
+    else
+        lower_lane(l, i);
 }
 
 /* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its region. */
@@ -257,8 +284,10 @@ static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
 static void lower_instruction(lw_lower *l, const lw_instruction *i) {
     if (!l->open) lw_lower_new_block(l);
     l->blocks.at[l->blocks.count - 1].instructions++;
-    if (!i->guard) lower_plain(l, i);
-    else if (i->match && i->match->form->step == LW_STEP_bra) lower_plain(l, i); /* a conditional branch */
+    if (!i->guard)
+        lower_plain(l, i);
+    else if (i->match && i->match->form->step == LW_STEP_bra)
+        lower_plain(l, i); /* a conditional branch */
     else if (i->match && lw_step_ends_block(i)) {
         uint32_t past = lw_lower_label(l);
         lw_op *op = lw_lower_op(l, LW_OP_bra_if);
@@ -269,11 +298,13 @@ static void lower_instruction(lw_lower *l, const lw_instruction *i) {
         lw_lower_new_block(l);
         lower_plain(l, i);
         lw_lower_place_label(l, past);
-    } else lower_in_guard(l, i);
+    } else
+        lower_in_guard(l, i);
 }
 
 /* Formal parameters of functions: registers, or memory in the frame. */
-static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers, bool is_return) {
+static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers,
+                          bool is_return) {
     *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, count);
     for (uint32_t i = 0; i < count; i++) {
         const lw_object *object = formals[i];
@@ -284,14 +315,16 @@ static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_t
             at = (uint32_t)lw_lower_var(l, object);
             t->size = (uint32_t)object->size;
         } else {
-            lw_operand operand = {.kind = LW_O_NAME, .object = formals[i], .name = object->name, .place = object->place};
+            lw_operand operand = {
+                .kind = LW_O_NAME, .object = formals[i], .name = object->name, .place = object->place};
             at = lw_lower_register(l, &operand);
             if (l->failed) return;
-            static const uint32_t sizes[] = {0, 2, 4, 8};
-            t->size = sizes[l->vregs.at[at].class];
+            t->size = lw_class_bytes(l->vregs.at[at].class);
         }
-        if (is_return) t->from = at;
-        else t->to = at;
+        if (is_return)
+            t->from = at;
+        else
+            t->to = at;
     }
 }
 
@@ -304,59 +337,73 @@ static void resolve_labels(lw_lower *l) {
         if (op->code == LW_OP_block) b = op->a;
         if (op->code == LW_OP_bra || op->code == LW_OP_bra_if) {
             op->a = l->label_blocks.at[op->a];
-            if (op->a <= b) op->flags |= LW_OP_BACKWARD | (racy[b] > (op->a ? racy[op->a - 1] : 0) ? LW_OP_SPIN : 0);
+            if (op->a <= b)
+                op->flags |= LW_OP_BACKWARD | (racy[b] > (op->a ? racy[op->a - 1] : 0) ? LW_OP_SPIN : 0);
         }
         if (op->code == LW_OP_brx) {
             for (uint32_t i = 0; i < op->c; i++) {
                 uint32_t *target = &l->targets.at[op->imm + i];
                 *target = l->label_blocks.at[*target];
-                if (*target <= b) op->flags |= LW_OP_BACKWARD | (racy[b] > (*target ? racy[*target - 1] : 0) ? LW_OP_SPIN : 0);
+                if (*target <= b)
+                    op->flags |=
+                        LW_OP_BACKWARD | (racy[b] > (*target ? racy[*target - 1] : 0) ? LW_OP_SPIN : 0);
             }
         }
     }
-    for (uint32_t i = 0; i < l->calls.count; i++) l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
+    for (uint32_t i = 0; i < l->calls.count; i++)
+        l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
 }
 
-static void lower_function(lw_lower *l, lw_function *function) {
-    l->function = function;
+/* Work lists are used again; those that become the code's own start anew. */
+static void begin_function(lw_lower *l, lw_function *function) {
     lw_code *code = LW_NEW(l->arena, lw_code);
-    l->code = code;
-    *code = (lw_code){.name = function->object->name->text, .number = function->object->number, .is_entry = function->is_entry};
+    *code = (lw_code){.name = function->object->name->text,
+                      .number = function->object->number,
+                      .is_entry = function->is_entry};
     l->program->codes[code->number] = code;
-    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count = 0;
-    l->lists.count = l->targets.count = l->calls.count = l->constants.count = l->label_blocks.count = 0;
-    l->lists.at = NULL, l->lists.room = 0; /* the lists that become the code's own start anew */
-    l->targets.at = NULL, l->targets.room = 0;
-    l->calls.at = NULL, l->calls.room = 0;
-    l->constants.at = NULL, l->constants.room = 0;
+    l->code = code;
+    l->function = function;
+    l->place = function->place;
+    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count =
+        l->label_blocks.count = 0;
+    l->lists.at = NULL, l->lists.count = l->lists.room = 0;
+    l->targets.at = NULL, l->targets.count = l->targets.room = 0;
+    l->calls.at = NULL, l->calls.count = l->calls.room = 0;
+    l->constants.at = NULL, l->constants.count = l->constants.room = 0;
+    if (l->registers.mask)
+        memset(l->registers.keys, 0, ((size_t)l->registers.mask + 1) * sizeof *l->registers.keys);
     l->registers.count = 0;
-    if (l->registers.mask) memset(l->registers.keys, 0, (l->registers.mask + 1) * sizeof *l->registers.keys);
     l->carry = LW_NO_SLOT;
     l->local_bytes = 0;
     l->open = false;
     for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);
+}
 
-    l->place = function->place;
+static void lower_body(lw_lower *l, const lw_function *function) {
+    for (uint32_t s = 0; s < function->body.count; s++) {
+        const lw_statement *statement = &function->body.at[s];
+        if (statement->kind != LW_S_LABEL && statement->kind != LW_S_INSTRUCTION) continue;
+        l->place = statement->place;
+        if (statement->kind == LW_S_LABEL) {
+            lw_lower_place_label(l, statement->object->number);
+            continue;
+        }
+        lower_instruction(l, statement->instruction);
+        l->program->instruction_count++;
+    }
+    lw_lower_op(l, LW_OP_ret); /* who falls off the end returns */
+}
+
+static void lower_function(lw_lower *l, lw_function *function) {
+    begin_function(l, function);
+    lw_code *code = l->code;
     if (!function->is_entry) {
         code->param_count = function->param_count;
         code->return_count = function->return_count;
         lower_formals(l, function->params, function->param_count, &code->params, false);
         lower_formals(l, function->returns, function->return_count, &code->returns, true);
-        if (l->failed) return;
     }
-    for (uint32_t s = 0; s < function->body.count; s++) {
-        const lw_statement *statement = &function->body.at[s];
-        if (statement->kind == LW_S_LABEL) {
-            l->place = statement->place;
-            lw_lower_place_label(l, statement->object->number);
-        }
-        if (statement->kind == LW_S_INSTRUCTION) {
-            l->place = statement->place;
-            lower_instruction(l, statement->instruction);
-            l->program->instruction_count++;
-        }
-    }
-    lw_lower_op(l, LW_OP_ret); /* who falls off the end returns */
+    if (!l->failed) lower_body(l, function);
     if (l->failed) return;
     resolve_labels(l);
     lw_fold(l);
@@ -369,27 +416,16 @@ static void lower_function(lw_lower *l, lw_function *function) {
 lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_diags *diags) {
     lw_lower l = {.arena = arena, .module = module, .diags = diags};
     lw_program *program = LW_NEW(arena, lw_program);
-    *program = (lw_program){.arena = arena, .module = module, .code_count = module->functions.count};
+    *program = (lw_program){.arena = arena,
+                            .module = module,
+                            .code_count = module->functions.count,
+                            .param_bytes = kernel->param_bytes};
     program->codes = LW_NEW_ARRAY(arena, lw_code *, program->code_count);
     l.program = program;
-    for (uint32_t i = 0; i < module->functions.count; i++) module->functions.at[i]->object->number = i;
-
-    uint64_t offset = 0;
-    for (uint32_t i = 0; i < kernel->param_count; i++) {
-        const lw_object *param = kernel->params[i];
-        offset = align_up(offset, param->align ? param->align : 1);
-        set_place(&l, param, offset);
-        offset += param->size;
-    }
-    if (offset > 32764) { /* the manual's limit for kernel parameters, PTX 8.1 and sm_70 on */
-        lw_diag_add(diags, LW_D_params_too_large, kernel->place, kernel->object->name->text);
-        return NULL;
-    }
-    program->param_bytes = (uint32_t)offset;
-
     lw_reach reach = {0};
     collect(&l, &reach, kernel);
-    for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++) lower_function(&l, reach.functions.at[i]);
+    for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++)
+        lower_function(&l, reach.functions.at[i]);
     if (l.failed) return NULL;
     program->entry = program->codes[kernel->object->number];
     return program;

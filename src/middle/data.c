@@ -1,8 +1,6 @@
 /* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares, atomics. */
 #include "middle/lower.h"
 
-#include <stdio.h>
-
 bool lw_has_word(const lw_instruction *i, const char *word) {
     for (uint32_t w = 1; w < i->word_count; w++)
         if (!strcmp(i->words[w]->text, word)) return true;
@@ -20,18 +18,6 @@ static lw_type type_word(const lw_instruction *i, uint32_t number) {
     return LW_T_none;
 }
 
-static lw_space space_word(const lw_instruction *i) {
-    static const struct { const char *word; lw_space space; } words[] = {
-        {"global", LW_SPACE_global}, {"shared", LW_SPACE_shared}, {"shared::cta", LW_SPACE_shared}, {"shared::cluster", LW_SPACE_shared},
-        {"local", LW_SPACE_local}, {"param", LW_SPACE_param}, {"param::entry", LW_SPACE_param}, {"param::func", LW_SPACE_param},
-        {"const", LW_SPACE_const},
-    };
-    for (uint32_t w = 1; w < i->word_count; w++)
-        for (uint32_t k = 0; k < LW_COUNT(words); k++)
-            if (!strcmp(i->words[w]->text, words[k].word)) return words[k].space;
-    return LW_SPACE_none;
-}
-
 /* A predicate that is a function of two others: a table as lop3 has it. */
 enum { LUT_A = 0xf0, LUT_B = 0xcc };
 
@@ -45,8 +31,11 @@ static void predicate_into(lw_lower *l, uint32_t d, uint8_t lut, uint32_t a, uin
 /* {a, b, …} packed into one value, low element first, pairwise. */
 static uint32_t pack(lw_lower *l, const uint32_t *parts, uint32_t count, uint32_t bits) {
     if (count == 1) return parts[0];
-    uint32_t low = pack(l, parts, count / 2, bits / 2), high = pack(l, parts + count / 2, count / 2, bits / 2);
-    lw_lane_id lane = bits == 64 ? LW_LANE_pack_b64_b32 : bits == 32 ? LW_LANE_pack_b32_b16 : LW_LANE_pack_b16_b8;
+    uint32_t low = pack(l, parts, count / 2, bits / 2),
+             high = pack(l, parts + count / 2, count / 2, bits / 2);
+    lw_lane_id lane = bits == 64   ? LW_LANE_pack_b64_b32
+                      : bits == 32 ? LW_LANE_pack_b32_b16
+                                   : LW_LANE_pack_b16_b8;
     return lw_lower_lane(l, lane, low, high, LW_NO_SLOT);
 }
 
@@ -56,7 +45,9 @@ static void unpack(lw_lower *l, const lw_operand *parts, uint32_t count, uint32_
         return;
     }
     lw_lane_id low = bits == 64 ? LW_LANE_low_b32_b64 : bits == 32 ? LW_LANE_low_b16_b32 : LW_LANE_zext8_b16;
-    lw_lane_id high = bits == 64 ? LW_LANE_high_b32_b64 : bits == 32 ? LW_LANE_high_b16_b32 : LW_LANE_high_b8_b16;
+    lw_lane_id high = bits == 64   ? LW_LANE_high_b32_b64
+                      : bits == 32 ? LW_LANE_high_b16_b32
+                                   : LW_LANE_high_b8_b16;
     unpack(l, parts, count / 2, bits / 2, lw_lower_lane(l, low, value, LW_NO_SLOT, LW_NO_SLOT));
     unpack(l, parts + count / 2, count / 2, bits / 2, lw_lower_lane(l, high, value, LW_NO_SLOT, LW_NO_SLOT));
 }
@@ -66,13 +57,15 @@ static void move_wide(lw_lower *l, const lw_instruction *i) {
     const lw_operand *d = &i->operands[0], *a = &i->operands[1];
     uint32_t halves[2], copies[2];
     for (uint32_t k = 0; k < 2 && !l->failed; k++) {
-        halves[k] = a->kind == LW_O_VECTOR && a->part_count == 2 ? lw_lower_read(l, &a->parts[k], LW_T_b64) : lw_lower_half(l, a, k);
+        halves[k] = a->kind == LW_O_VECTOR && a->part_count == 2 ? lw_lower_read(l, &a->parts[k], LW_T_b64)
+                                                                 : lw_lower_half(l, a, k);
         if (l->failed) return;
         copies[k] = lw_lower_vreg(l, LW_CLASS_64); /* d may name the same registers in another order */
         lw_lower_move(l, copies[k], halves[k]);
     }
     for (uint32_t k = 0; k < 2 && !l->failed; k++) {
-        uint32_t to = d->kind == LW_O_VECTOR && d->part_count == 2 ? lw_lower_write(l, &d->parts[k], LW_T_b64) : lw_lower_half(l, d, k);
+        uint32_t to = d->kind == LW_O_VECTOR && d->part_count == 2 ? lw_lower_write(l, &d->parts[k], LW_T_b64)
+                                                                   : lw_lower_half(l, d, k);
         if (!l->failed) lw_lower_move(l, to, copies[k]);
     }
 }
@@ -86,40 +79,44 @@ void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
         move_wide(l, i);
         return;
     }
-    uint32_t d_count = d->kind == LW_O_VECTOR ? d->part_count : 1, a_count = a->kind == LW_O_VECTOR ? a->part_count : 1;
-    if ((d_count & (d_count - 1)) || (a_count & (a_count - 1)) || bits / d_count < 8 || bits / a_count < 8) {
-        if (type != LW_T_pred) {
-            lw_lower_error(l, i);
-            return;
-        }
+    uint32_t d_count = d->kind == LW_O_VECTOR ? d->part_count : 1,
+             a_count = a->kind == LW_O_VECTOR ? a->part_count : 1;
+    bool halves_evenly = !(d_count & (d_count - 1)) && !(a_count & (a_count - 1)) && bits / d_count >= 8 &&
+                         bits / a_count >= 8;
+    if (type != LW_T_pred && !halves_evenly) {
+        lw_lower_error(l, i);
+        return;
     }
     uint32_t value;
     if (a_count > 1) {
         uint32_t parts[8];
         static const lw_type element[] = {[8] = LW_T_b8, [16] = LW_T_b16, [32] = LW_T_b32};
-        for (uint32_t k = 0; k < a_count; k++) parts[k] = lw_lower_read(l, &a->parts[k], element[bits / a_count]);
+        for (uint32_t k = 0; k < a_count; k++)
+            parts[k] = lw_lower_read(l, &a->parts[k], element[bits / a_count]);
         if (l->failed) return;
         value = pack(l, parts, a_count, bits);
-    } else value = lw_lower_read(l, a, type);
+    } else
+        value = lw_lower_read(l, a, type);
     if (l->failed) return;
-    if (d_count > 1) unpack(l, d->parts, d_count, bits, value);
+    if (d_count > 1)
+        unpack(l, d->parts, d_count, bits, value);
     else {
         uint32_t to = lw_lower_write(l, d, type);
         if (l->failed) return;
         /* 8-bit registers share slots with 16-bit ones; anything else must agree, as verify has checked */
-        if (l->vregs.at[to].class != l->vregs.at[value].class) lw_lower_error(l, i);
-        else lw_lower_move(l, to, value);
+        if (l->vregs.at[to].class != l->vregs.at[value].class)
+            lw_lower_error(l, i);
+        else
+            lw_lower_move(l, to, value);
     }
 }
 
 /* ---- Memory --------------------------------------------------------------------------------------------- */
 
 static bool is_racy(const lw_instruction *i) {
-    return lw_has_word(i, "volatile") || lw_has_word(i, "relaxed") || lw_has_word(i, "acquire") || lw_has_word(i, "release") ||
-           lw_has_word(i, "mmio") || lw_has_word(i, "cv");
+    return lw_has_word(i, "volatile") || lw_has_word(i, "relaxed") || lw_has_word(i, "acquire") ||
+           lw_has_word(i, "release") || lw_has_word(i, "mmio") || lw_has_word(i, "cv");
 }
-
-static void note_racy(lw_lower *l) { l->racy.at[l->blocks.count - 1]++; }
 
 static bool memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements) {
     lw_type type = last_type(i);
@@ -145,7 +142,8 @@ static const lw_operand *element_of(const lw_operand *operand, uint32_t k) {
 }
 
 /* Virtual register of element k of a vector operand: of { } or of a register declared .v2 or .v4. */
-static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count, lw_type type, bool write) {
+static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count,
+                               lw_type type, bool write) {
     if (lw_types[type].bits == 128) return lw_lower_half(l, element_of(operand, k / 2), k % 2);
     lw_operand whole = *element_of(operand, k);
     if (operand->kind != LW_O_VECTOR && count > 1) whole.select = (lw_select)(LW_SEL_x + k);
@@ -156,7 +154,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
-    if (form.is_volatile) note_racy(l);
+    if (form.is_volatile) lw_lower_note_racy(l);
     const lw_operand *d = &i->operands[0];
     if (d->kind == LW_O_VECTOR && d->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -179,7 +177,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
         if (element_of(d, k)->kind == LW_O_SINK) elements[k] = lw_lower_vreg(l, class);
     form.slot = class;
     lw_op op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[1], space_word(i), &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[1], i->match->space, &form)) return;
     op.d = elements[0];
     if (count > 1) {
         op.d = l->lists.count;
@@ -195,7 +193,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
-    if (form.is_volatile) note_racy(l);
+    if (form.is_volatile) lw_lower_note_racy(l);
     const lw_operand *b = &i->operands[1];
     if (b->kind == LW_O_VECTOR && b->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -210,7 +208,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     for (uint32_t k = 0; k < count; k++) elements[k] = lw_lower_resize(l, elements[k], class, false);
     form.slot = class;
     lw_op op = {.a = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[0], space_word(i), &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[0], i->match->space, &form)) return;
     form.is_const = form.window == LW_WINDOW_const;
     op.d = elements[0];
     if (count > 1) {
@@ -225,17 +223,25 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
 
 static bool atom_op(const lw_instruction *i, lw_atom_op *op) {
     char kind = lw_types[last_type(i)].kind;
-    static const struct { const char *word; lw_atom_op op; } words[] = {
-        {"and", LW_ATOM_and}, {"or", LW_ATOM_or}, {"xor", LW_ATOM_xor}, {"exch", LW_ATOM_exch}, {"cas", LW_ATOM_cas},
-        {"inc", LW_ATOM_inc}, {"dec", LW_ATOM_dec},
+    static const struct {
+        const char *word;
+        lw_atom_op op;
+    } words[] = {
+        {"and", LW_ATOM_and}, {"or", LW_ATOM_or},   {"xor", LW_ATOM_xor}, {"exch", LW_ATOM_exch},
+        {"cas", LW_ATOM_cas}, {"inc", LW_ATOM_inc}, {"dec", LW_ATOM_dec},
     };
     for (uint32_t k = 0; k < LW_COUNT(words); k++)
         if (lw_has_word(i, words[k].word)) return *op = words[k].op, true;
     if (lw_has_word(i, "add"))
-        *op = last_type(i) == LW_T_f32 ? LW_ATOM_add_f32 : last_type(i) == LW_T_f64 ? LW_ATOM_add_f64 : LW_ATOM_add;
-    else if (lw_has_word(i, "min")) *op = kind == 'S' ? LW_ATOM_min_s : LW_ATOM_min_u;
-    else if (lw_has_word(i, "max")) *op = kind == 'S' ? LW_ATOM_max_s : LW_ATOM_max_u;
-    else return false;
+        *op = last_type(i) == LW_T_f32   ? LW_ATOM_add_f32
+              : last_type(i) == LW_T_f64 ? LW_ATOM_add_f64
+                                         : LW_ATOM_add;
+    else if (lw_has_word(i, "min"))
+        *op = kind == 'S' ? LW_ATOM_min_s : LW_ATOM_min_u;
+    else if (lw_has_word(i, "max"))
+        *op = kind == 'S' ? LW_ATOM_max_s : LW_ATOM_max_u;
+    else
+        return false;
     return true;
 }
 
@@ -249,14 +255,15 @@ static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) 
         lw_lower_error(l, i);
         return;
     }
-    note_racy(l);
+    lw_lower_note_racy(l);
     lw_op op = {.a = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[first], space_word(i), &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[first], i->match->space, &form)) return;
     form.slot = lw_class_of(type);
     uint32_t b = lw_lower_read(l, &i->operands[first + 1], type);
     uint32_t e = what == LW_ATOM_cas ? lw_lower_read(l, &i->operands[first + 2], type) : LW_NO_SLOT;
     if (l->failed) return;
-    uint32_t d = has_result && i->operands[0].kind != LW_O_SINK ? lw_lower_write(l, &i->operands[0], type) : LW_NO_SLOT;
+    uint32_t d = has_result && i->operands[0].kind != LW_O_SINK ? lw_lower_write(l, &i->operands[0], type)
+                                                                : LW_NO_SLOT;
     if (l->failed) return;
     lw_op *atom = lw_lower_op(l, LW_OP_atom);
     atom->d = d, atom->a = op.a, atom->imm = op.imm, atom->b = b, atom->e = e;
@@ -270,7 +277,10 @@ void lw_lower_red(lw_lower *l, const lw_instruction *i) { lower_atomic(l, i, fal
 /* ---- Address conversions -------------------------------------------------------------------------------- */
 
 static uint64_t window_base(lw_space space) {
-    return space == LW_SPACE_shared ? LW_SHARED_WINDOW : space == LW_SPACE_local ? LW_LOCAL_WINDOW : space == LW_SPACE_param ? LW_PARAM_WINDOW : 0;
+    return space == LW_SPACE_shared  ? LW_SHARED_WINDOW
+           : space == LW_SPACE_local ? LW_LOCAL_WINDOW
+           : space == LW_SPACE_param ? LW_PARAM_WINDOW
+                                     : 0;
 }
 
 /* Of kernel parameters the generic address is in the parameter window; of a function's own ones, which live in its frame, in the local
@@ -278,7 +288,8 @@ static uint64_t window_base(lw_space space) {
 static lw_space real_space(const lw_lower *l, lw_space space, const lw_operand *operand) {
     const lw_object *object = operand->kind == LW_O_NAME ? operand->object : NULL;
     bool formal = object && object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_param;
-    return space == LW_SPACE_param && formal && !(l->function->is_entry && object->is_param) ? LW_SPACE_local : space;
+    return space == LW_SPACE_param && formal && !(l->function->is_entry && object->is_param) ? LW_SPACE_local
+                                                                                             : space;
 }
 
 void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
@@ -290,21 +301,23 @@ void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
         lw_lower_error(l, i);
         return;
     }
-    uint64_t base = window_base(real_space(l, space_word(i), &i->operands[1]));
+    uint64_t base = window_base(real_space(l, i->match->space, &i->operands[1]));
     if (!base) {
         lw_lower_move(l, d, a);
         return;
     }
     bool wide = lw_class_of(type) == LW_CLASS_64;
-    lw_lower_lane_into(l, d, wide ? LW_LANE_add_b64 : LW_LANE_add_b32, a, lw_lower_const(l, lw_class_of(type), to ? 0 - base : base), LW_NO_SLOT);
+    lw_lower_lane_into(l, d, wide ? LW_LANE_add_b64 : LW_LANE_add_b32, a,
+                       lw_lower_const(l, lw_class_of(type), to ? 0 - base : base), LW_NO_SLOT);
 }
 
 void lw_lower_isspacep(lw_lower *l, const lw_instruction *i) {
-    uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred), a = lw_lower_read(l, &i->operands[1], LW_T_b64);
+    uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred),
+             a = lw_lower_read(l, &i->operands[1], LW_T_b64);
     if (l->failed) return;
     uint32_t bytes = l->vregs.at[a].class == LW_CLASS_64 ? 8 : 4;
     lw_op *op = lw_lower_op(l, LW_OP_isspacep);
-    op->d = d, op->a = a, op->b = space_word(i), op->c = bytes;
+    op->d = d, op->a = a, op->b = i->match->space, op->c = bytes;
 }
 
 /* ---- cvt ------------------------------------------------------------------------------------------------ */
@@ -313,7 +326,8 @@ void lw_lower_isspacep(lw_lower *l, const lw_instruction *i) {
 static uint32_t narrow_source(lw_lower *l, uint32_t a, lw_type type) {
     a = lw_lower_resize(l, a, lw_class_of(type), false);
     if (lw_types[type].bits != 8) return a;
-    return lw_lower_lane(l, lw_types[type].kind == 'S' ? LW_LANE_sext8_b16 : LW_LANE_zext8_b16, a, LW_NO_SLOT, LW_NO_SLOT);
+    return lw_lower_lane(l, lw_types[type].kind == 'S' ? LW_LANE_sext8_b16 : LW_LANE_zext8_b16, a, LW_NO_SLOT,
+                         LW_NO_SLOT);
 }
 
 static bool is_integer(lw_type type) { return lw_types[type].kind == 'U' || lw_types[type].kind == 'S'; }
@@ -327,18 +341,11 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
     if (from_integer && to_integer && !lw_has_word(i, "sat")) {
         a = lw_lower_resize(l, a, lw_class_of(to), lw_types[from].kind == 'S');
         if (lw_types[to].bits == 8 && from != to) a = narrow_source(l, a, to);
-    } else {
-        char name[64] = "cvt";
-        for (uint32_t w = 1; w < i->word_count; w++) {
-            if (!from_integer && to_integer && !strcmp(i->words[w]->text, "sat")) continue; /* integers saturate anyway */
-            snprintf(name + strlen(name), sizeof name - strlen(name), "_%s", i->words[w]->text);
-        }
-        lw_lane_id lane = lw_lane_find(name);
-        if (lane) a = lw_lower_lane(l, lane, a, LW_NO_SLOT, LW_NO_SLOT);
-        else if (from != to) { /* cvt.sat of equal types changes nothing; any other must have its function */
-            lw_lower_error(l, i);
-            return;
-        }
+    } else if (i->match->lane)
+        a = lw_lower_lane(l, (lw_lane_id)i->match->lane, a, LW_NO_SLOT, LW_NO_SLOT);
+    else {
+        lw_lower_error(l, i);
+        return;
     }
     a = lw_lower_resize(l, a, l->vregs.at[d].class, lw_types[to].kind == 'S');
     lw_lower_move(l, d, a);
@@ -368,8 +375,8 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
     if (is_mad) {
         bool is_signed = lw_types[type].kind == 'S';
         lw_lane_id product = lw_has_word(i, "lo") ? (wide ? LW_LANE_mul_lo_b64 : LW_LANE_mul_lo_b32)
-                             : wide ? (is_signed ? LW_LANE_mul_hi_s64 : LW_LANE_mul_hi_u64)
-                                    : (is_signed ? LW_LANE_mul_hi_s32 : LW_LANE_mul_hi_u32);
+                             : wide               ? (is_signed ? LW_LANE_mul_hi_s64 : LW_LANE_mul_hi_u64)
+                                                  : (is_signed ? LW_LANE_mul_hi_s32 : LW_LANE_mul_hi_u32);
         a = lw_lower_lane(l, product, a, b, LW_NO_SLOT);
         b = lw_lower_read(l, &i->operands[3], type);
         if (l->failed) return;
@@ -379,11 +386,20 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
     if (carries_in) in = is_sub ? complement(l, carry_register(l)) : carry_register(l);
     uint32_t out = LW_NO_SLOT;
     if (carries_out) /* computed apart, since d may be one of the operands and the carry its own input */
-        out = lw_lower_lane(l, is_sub ? (wide ? LW_LANE_subc_carry_b64 : LW_LANE_subc_carry_b32)
-                                      : (wide ? LW_LANE_addc_carry_b64 : LW_LANE_addc_carry_b32), a, b, in);
+        out = lw_lower_lane(l,
+                            is_sub ? (wide ? LW_LANE_subc_carry_b64 : LW_LANE_subc_carry_b32)
+                                   : (wide ? LW_LANE_addc_carry_b64 : LW_LANE_addc_carry_b32),
+                            a, b, in);
     if (carries_in)
-        lw_lower_lane_into(l, d, is_sub ? (wide ? LW_LANE_subc_b64 : LW_LANE_subc_b32) : (wide ? LW_LANE_addc_b64 : LW_LANE_addc_b32), a, b, in);
-    else lw_lower_lane_into(l, d, is_sub ? (wide ? LW_LANE_sub_b64 : LW_LANE_sub_b32) : (wide ? LW_LANE_add_b64 : LW_LANE_add_b32), a, b, LW_NO_SLOT);
+        lw_lower_lane_into(l, d,
+                           is_sub ? (wide ? LW_LANE_subc_b64 : LW_LANE_subc_b32)
+                                  : (wide ? LW_LANE_addc_b64 : LW_LANE_addc_b32),
+                           a, b, in);
+    else
+        lw_lower_lane_into(l, d,
+                           is_sub ? (wide ? LW_LANE_sub_b64 : LW_LANE_sub_b32)
+                                  : (wide ? LW_LANE_add_b64 : LW_LANE_add_b32),
+                           a, b, LW_NO_SLOT);
     if (carries_out) lw_lower_move(l, carry_register(l), is_sub ? complement(l, out) : out);
 }
 
@@ -395,34 +411,24 @@ static uint8_t lut_of_word(const lw_instruction *i) {
 
 void lw_lower_logic_pred(lw_lower *l, const lw_instruction *i) {
     const char *name = i->words[0]->text;
-    uint8_t lut = !strcmp(name, "not") ? (uint8_t)~LUT_A : !strcmp(name, "or") ? LUT_A | LUT_B : !strcmp(name, "xor") ? LUT_A ^ LUT_B : LUT_A & LUT_B;
+    uint8_t lut = !strcmp(name, "not")   ? (uint8_t)~LUT_A
+                  : !strcmp(name, "or")  ? LUT_A | LUT_B
+                  : !strcmp(name, "xor") ? LUT_A ^ LUT_B
+                                         : LUT_A & LUT_B;
     uint32_t a = lw_lower_read_pred(l, &i->operands[1]);
     uint32_t b = i->operand_count > 2 ? lw_lower_read_pred(l, &i->operands[2]) : LW_NO_SLOT;
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred);
     if (!l->failed) predicate_into(l, d, lut, a, b);
 }
 
-/* The lane function of a comparison word and a type. */
-static lw_lane_id compare_lane(const lw_instruction *i, lw_type type) {
-    static const char *const words[][2] = {{"lo", "lt"}, {"ls", "le"}, {"hi", "gt"}, {"hs", "ge"}};
-    const char *word = i->words[1]->text, *name = lw_types[type].name;
-    for (uint32_t k = 0; k < LW_COUNT(words); k++)
-        if (!strcmp(word, words[k][0])) word = words[k][1];
-    char bits[8], lane[64];
-    if (lw_types[type].kind != 'F' && (!strcmp(word, "eq") || !strcmp(word, "ne"))) {
-        snprintf(bits, sizeof bits, "b%u", lw_types[type].bits);
-        name = bits;
-    }
-    snprintf(lane, sizeof lane, "setp_%s%s_%s", word, lw_has_word(i, "ftz") ? "_ftz" : "", name);
-    return lw_lane_find(lane);
+static bool has_bool_word(const lw_instruction *i) {
+    return lw_has_word(i, "and") || lw_has_word(i, "or") || lw_has_word(i, "xor");
 }
-
-static bool has_bool_word(const lw_instruction *i) { return lw_has_word(i, "and") || lw_has_word(i, "or") || lw_has_word(i, "xor"); }
 
 /* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation. LW_NO_SLOT:
  * diagnosed. */
 static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t d, uint32_t *c) {
-    lw_lane_id lane = compare_lane(i, type);
+    lw_lane_id lane = (lw_lane_id)i->match->lane;
     if (!lane) {
         lw_lower_error(l, i);
         return LW_NO_SLOT;
@@ -437,7 +443,8 @@ static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint
 
 void lw_lower_setp(lw_lower *l, const lw_instruction *i) {
     const lw_operand *d = &i->operands[0];
-    const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d, *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
+    const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d,
+                     *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
     bool plain = !has_bool_word(i);
     uint32_t c, to = plain && p->kind != LW_O_SINK ? lw_lower_register(l, p) : LW_NO_SLOT;
     uint32_t t = compare(l, i, last_type(i), to, &c);
@@ -472,8 +479,10 @@ void lw_lower_set(lw_lower *l, const lw_instruction *i) {
     uint32_t d = lw_lower_write(l, &i->operands[0], to);
     if (l->failed) return;
     uint64_t one = to == LW_T_f32 ? 0x3f800000 : ~0ull;
-    if (lw_class_of(to) != LW_CLASS_32 || l->vregs.at[d].class != LW_CLASS_32) lw_lower_error(l, i);
-    else select_into(l, d, lw_lower_const(l, LW_CLASS_32, one), lw_lower_const(l, LW_CLASS_32, 0), t);
+    if (lw_class_of(to) != LW_CLASS_32 || l->vregs.at[d].class != LW_CLASS_32)
+        lw_lower_error(l, i);
+    else
+        select_into(l, d, lw_lower_const(l, LW_CLASS_32, one), lw_lower_const(l, LW_CLASS_32, 0), t);
 }
 
 void lw_lower_selp(lw_lower *l, const lw_instruction *i) {
@@ -488,8 +497,8 @@ void lw_lower_slct(lw_lower *l, const lw_instruction *i) {
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     uint32_t c = lw_lower_read(l, &i->operands[3], by), d = lw_lower_write(l, &i->operands[0], type);
     if (l->failed) return;
-    lw_lane_id lane = by == LW_T_f32 ? LW_LANE_setp_ge_f32 : LW_LANE_setp_ge_s32;
-    select_into(l, d, a, b, lw_lower_lane(l, lane, c, lw_lower_const(l, LW_CLASS_32, 0), LW_NO_SLOT));
+    uint32_t zero = lw_lower_const(l, LW_CLASS_32, 0);
+    select_into(l, d, a, b, lw_lower_lane(l, (lw_lane_id)i->match->lane, c, zero, LW_NO_SLOT));
 }
 
 void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {
@@ -507,5 +516,6 @@ void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {
     op->d = value, op->a = read[0], op->b = read[1], op->c = read[2];
     uint32_t t = lw_lower_lane(l, LW_LANE_setp_ne_b32, value, lw_lower_const(l, LW_CLASS_32, 0), LW_NO_SLOT);
     if (d->parts[0].kind != LW_O_SINK) lw_lower_move(l, lw_lower_register(l, &d->parts[0]), value);
-    if (d->parts[1].kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, &d->parts[1]), lut_of_word(i), t, q);
+    if (d->parts[1].kind != LW_O_SINK)
+        predicate_into(l, lw_lower_register(l, &d->parts[1]), lut_of_word(i), t, q);
 }

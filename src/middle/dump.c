@@ -11,8 +11,11 @@ static const char *const names[] = {
 const char *lw_opcode_name(uint16_t code, char buffer[64]) {
     static const char *const variants[] = {"", ".i", ".ri", ".ii"};
     if (code < LW_OP_lop3) return names[code];
-    if (code < LW_OP_lane) snprintf(buffer, 64, "lop3.0x%02x", code - LW_OP_lop3);
-    else snprintf(buffer, 64, "%s%s", lw_lane_name((lw_lane_id)((code - LW_OP_lane) / LW_VARIANTS)), variants[(code - LW_OP_lane) % LW_VARIANTS]);
+    if (code < LW_OP_lane)
+        snprintf(buffer, 64, "lop3.0x%02x", code - LW_OP_lop3);
+    else
+        snprintf(buffer, 64, "%s%s", lw_lane_name((lw_lane_id)((code - LW_OP_lane) / LW_VARIANTS)),
+                 variants[(code - LW_OP_lane) % LW_VARIANTS]);
     return buffer;
 }
 
@@ -41,21 +44,25 @@ static void put_op(lw_text *out, const lw_op *op) {
     if (!memory) put_slot(out, "c", op->c);
     put_slot(out, "e", op->e);
     if (op->flags & LW_OP_NEGATE) lw_text_puts(out, " not");
-    if (op->flags & LW_OP_BACKWARD) lw_text_puts(out, op->flags & LW_OP_SPIN ? " backward spin" : " backward");
+    if (op->flags & LW_OP_BACKWARD)
+        lw_text_puts(out, op->flags & LW_OP_SPIN ? " backward spin" : " backward");
     if (op->imm) lw_text_printf(out, " imm=0x%llx", (unsigned long long)op->imm);
     lw_text_puts(out, "\n");
 }
 
 static void put_code(lw_text *out, const lw_program *program, const lw_code *code) {
     lw_source *source = program->module->source;
-    lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, frame %u bytes, local %u bytes\n", code->is_entry ? "kernel" : "function",
-                   code->name, code->op_count, code->block_count, code->register_count, code->frame_bytes, code->local_bytes);
+    lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, frame %u bytes, local %u bytes\n",
+                   code->is_entry ? "kernel" : "function", code->name, code->op_count, code->block_count,
+                   code->register_count, code->frame_bytes, code->local_bytes);
     for (uint32_t i = 0; i < code->fill_count; i++)
-        lw_text_printf(out, "    constant slot %u = 0x%llx\n", code->fills[i].at, (unsigned long long)code->fills[i].value);
+        lw_text_printf(out, "    constant slot %u = 0x%llx\n", code->fills[i].at,
+                       (unsigned long long)code->fills[i].value);
     uint32_t shown = UINT32_MAX;
     for (uint32_t n = 0; n < code->op_count; n++) {
         const lw_op *op = &code->ops[n];
-        if (op->code == LW_OP_block) lw_text_printf(out, "  block %u (%llu instructions)\n", op->a, (unsigned long long)op->imm);
+        if (op->code == LW_OP_block)
+            lw_text_printf(out, "  block %u (%llu instructions)\n", op->a, (unsigned long long)op->imm);
         uint32_t line, column;
         lw_source_find(source, code->places[n].at, &line, &column);
         if (line != shown) lw_text_printf(out, "    line %u\n", line);
@@ -65,8 +72,9 @@ static void put_code(lw_text *out, const lw_program *program, const lw_code *cod
 }
 
 void lw_program_dump(lw_text *out, const lw_program *program) {
-    lw_text_printf(out, "program: %u bytes of parameters, %u bytes of static shared memory, %llu instructions\n", program->param_bytes, program->shared_bytes,
-                   (unsigned long long)program->instruction_count);
+    lw_text_printf(
+        out, "program: %u bytes of parameters, %u bytes of static shared memory, %llu instructions\n",
+        program->param_bytes, program->shared_bytes, (unsigned long long)program->instruction_count);
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->codes[i]) put_code(out, program, program->codes[i]);
 }

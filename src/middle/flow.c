@@ -3,10 +3,22 @@
 
 bool lw_step_ends_block(const lw_instruction *i) {
     switch (i->match->form->step) {
-    case LW_STEP_bra: case LW_STEP_brx: case LW_STEP_call: case LW_STEP_ret: case LW_STEP_exit: case LW_STEP_trap: case LW_STEP_brkpt:
-    case LW_STEP_bar: case LW_STEP_bar_warp: case LW_STEP_shfl_sync: case LW_STEP_vote_sync: case LW_STEP_match_sync:
-    case LW_STEP_redux_sync: case LW_STEP_elect_sync: case LW_STEP_shfl: case LW_STEP_vote:
-        return true;
+    case LW_STEP_bra:
+    case LW_STEP_brx:
+    case LW_STEP_call:
+    case LW_STEP_ret:
+    case LW_STEP_exit:
+    case LW_STEP_trap:
+    case LW_STEP_brkpt:
+    case LW_STEP_bar:
+    case LW_STEP_bar_warp:
+    case LW_STEP_shfl_sync:
+    case LW_STEP_vote_sync:
+    case LW_STEP_match_sync:
+    case LW_STEP_redux_sync:
+    case LW_STEP_elect_sync:
+    case LW_STEP_shfl:
+    case LW_STEP_vote: return true;
     default: return false;
     }
 }
@@ -74,7 +86,7 @@ void lw_lower_trap(lw_lower *l, const lw_instruction *i) {
 void lw_lower_brkpt(lw_lower *l, const lw_instruction *i) { lw_lower_trap(l, i); }
 void lw_lower_nanosleep(lw_lower *l, const lw_instruction *i) {
     (void)i;
-    l->racy.at[l->blocks.count - 1]++;
+    lw_lower_note_racy(l);
     lw_lower_op(l, LW_OP_yield);
 }
 void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
@@ -84,58 +96,52 @@ void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Calls ---------------------------------------------------------------------------------------------- */
 
-typedef struct lw_call_site {
-    const lw_operand *returns, *target, *arguments, *prototype; /* lists may be NULL */
-} lw_call_site;
-
-static lw_call_site parse_call(const lw_instruction *i) {
-    lw_call_site site = {0};
-    for (uint32_t k = 0; k < i->operand_count; k++) {
-        const lw_operand *operand = &i->operands[k];
-        if (operand->kind == LW_O_LIST && !site.target) site.returns = operand;
-        else if (operand->kind == LW_O_LIST) site.arguments = operand;
-        else if (!site.target) site.target = operand;
-        else site.prototype = operand;
-    }
-    return site;
-}
-
-static const uint32_t slot_sizes[] = {0, 2, 4, 8};
-
-/* A scratch place in the frame for a value that the callee wants in memory but the caller has in a register. */
-static uint32_t scratch_place(lw_lower *l, uint32_t size) {
+/* A scratch place in the frame for a parameter that the callee wants in memory but the caller has in a register or nowhere. */
+static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
     uint32_t at = (l->local_bytes + 15) & ~15u;
-    l->local_bytes = at + size;
+    l->local_bytes =
+        at + (uint32_t)formal->size; /* the callee's frame holds it too, so it is not too large */
     return at;
 }
 
 static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
-    lw_memory_form form = {.window = LW_WINDOW_local, .frame = 1, .size = (uint32_t)__builtin_ctz(size), .slot = l->vregs.at[value].class};
+    lw_memory_form form = {.window = LW_WINDOW_local,
+                           .frame = 1,
+                           .size = (uint32_t)__builtin_ctz(size),
+                           .slot = l->vregs.at[value].class};
     uint32_t hint = l->program->hint_count++;
     lw_op *op = lw_lower_op(l, code);
     op->d = value, op->imm = at, op->c = lw_memory_pack(form), op->e = hint;
 }
 
 static bool is_param_variable(const lw_operand *operand) {
-    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE && operand->object->space == LW_SPACE_param;
+    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE &&
+           operand->object->space == LW_SPACE_param;
+}
+
+/* 128 bits go from one .param variable to another only: nothing else holds them in one piece. */
+static bool is_wide_value(const lw_operand *operand, const lw_object *formal) {
+    return lw_types[formal->type].bits > 64 &&
+           !(is_param_variable(operand) && formal->space == LW_SPACE_param);
 }
 
 static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t) {
     bool in_memory = formal->space == LW_SPACE_param;
     if (is_param_variable(operand)) {
         uint32_t at = (uint32_t)lw_lower_var(l, operand->object);
-        if (in_memory) *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
+        if (in_memory)
+            *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
         else {
             uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
             frame_access(l, LW_OP_ld, v, at, lw_types[formal->type].bits / 8);
-            *t = (lw_transfer){.from = v, .size = slot_sizes[lw_class_of(formal->type)]};
+            *t = (lw_transfer){.from = v, .size = lw_class_bytes(lw_class_of(formal->type))};
         }
         return;
     }
     uint32_t v = lw_lower_read(l, operand, formal->type);
     if (l->failed) return;
     if (in_memory) {
-        uint32_t at = scratch_place(l, 8);
+        uint32_t at = scratch_place(l, formal);
         frame_access(l, LW_OP_st, v, at, lw_types[formal->type].bits / 8);
         *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
     } else {
@@ -145,61 +151,81 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
             l->vregs.at[d].defs = 2; /* keeps it out of constant propagation */
             v = d;
         }
-        *t = (lw_transfer){.from = v, .size = slot_sizes[l->vregs.at[v].class]};
+        *t = (lw_transfer){.from = v, .size = lw_class_bytes(l->vregs.at[v].class)};
     }
 }
 
-/* Results go straight to their place, or through the frame and on at the return block. `later` collects the latter. */
-static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t, uint32_t *load_from) {
+/* Results go straight to their place, or through the frame at *load_from and on at the return block. */
+static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t,
+                         uint32_t *load_from) {
     bool in_memory = formal->space == LW_SPACE_param;
     *load_from = LW_NO_SLOT;
     if (is_param_variable(operand) && in_memory)
-        *t = (lw_transfer){.in_memory = true, .to = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
+        *t = (lw_transfer){.in_memory = true,
+                           .to = (uint32_t)lw_lower_var(l, operand->object),
+                           .size = (uint32_t)formal->size};
     else if (in_memory) {
-        *load_from = scratch_place(l, 8);
+        *load_from = scratch_place(l, formal);
         *t = (lw_transfer){.in_memory = true, .to = *load_from, .size = (uint32_t)formal->size};
     } else if (is_param_variable(operand)) {
         uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
-        *t = (lw_transfer){.to = v, .size = slot_sizes[lw_class_of(formal->type)]};
+        *t = (lw_transfer){.to = v, .size = lw_class_bytes(lw_class_of(formal->type))};
     } else {
         uint32_t v = lw_lower_write(l, operand, formal->type);
-        if (!l->failed) *t = (lw_transfer){.to = v, .size = slot_sizes[l->vregs.at[v].class]};
+        if (!l->failed) *t = (lw_transfer){.to = v, .size = lw_class_bytes(l->vregs.at[v].class)};
     }
 }
 
-void lw_lower_call(lw_lower *l, const lw_instruction *i) {
-    lw_call_site site = parse_call(i);
-    const lw_object *target = site.target ? site.target->object : NULL;
-    if (!target) {
-        lw_lower_error(l, i);
-        return;
-    }
+/* What callee and caller agree on; NULL where that cannot be executed: diagnosed. */
+static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const lw_call_parts *parts) {
+    const lw_object *target = parts->target->object;
     bool direct = target->kind == LW_OBJ_FUNCTION;
-    const lw_function *shape = direct ? target->function : NULL;
-    if (!direct && site.prototype && site.prototype->object) {
-        const lw_object *proto = site.prototype->object;
-        if (proto->kind == LW_OBJ_PROTOTYPE) shape = proto->function;
-        if (proto->kind == LW_OBJ_TARGETS && proto->target_count && proto->targets[0].object) shape = proto->targets[0].object->function;
-    }
-    uint32_t argument_count = site.arguments ? site.arguments->part_count : 0, result_count = site.returns ? site.returns->part_count : 0;
-    if (!shape || shape->param_count != argument_count || shape->return_count != result_count) {
-        lw_lower_error(l, i);
-        return;
-    }
+    const lw_function *shape = direct ? target->function : lw_ptx_call_signature(parts->prototype);
     if (direct && !shape->has_body) {
-        lw_diag_add(l->diags, LW_D_undefined_function, site.target->place, target->name->text);
+        lw_diag_add(l->diags, LW_D_undefined_function, parts->target->place, target->name->text);
         l->failed = true;
-        return;
+        return NULL;
     }
-    lw_call call = {.function = direct ? shape->object->number : LW_NO_SLOT, .argument_count = argument_count, .result_count = result_count};
-    call.arguments = LW_NEW_ARRAY(l->arena, lw_transfer, argument_count);
-    call.results = LW_NEW_ARRAY(l->arena, lw_transfer, result_count);
-    uint32_t *loads = LW_NEW_ARRAY(l->arena, uint32_t, result_count);
-    for (uint32_t k = 0; k < argument_count && !l->failed; k++) lower_argument(l, &site.arguments->parts[k], shape->params[k], &call.arguments[k]);
-    for (uint32_t k = 0; k < result_count && !l->failed; k++) lower_result(l, &site.returns->parts[k], shape->returns[k], &call.results[k], &loads[k]);
-    if (l->failed) return;
+    bool wide = false;
+    for (uint32_t k = 0; k < shape->param_count; k++)
+        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]);
+    for (uint32_t k = 0; k < shape->return_count; k++)
+        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]);
+    if (!wide) return shape;
+    lw_lower_error(l, i);
+    return NULL;
+}
+
+/* At the return block: results that came through the frame go on to registers, and the other way round. */
+static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_object *formal,
+                           const lw_transfer *t, uint32_t load_from) {
+    uint32_t bytes = lw_types[formal->type].bits / 8;
+    if (load_from != LW_NO_SLOT && operand->kind != LW_O_SINK) {
+        uint32_t v = lw_lower_write(l, operand, formal->type);
+        if (!l->failed) frame_access(l, LW_OP_ld, v, load_from, bytes);
+    } else if (is_param_variable(operand) && !t->in_memory)
+        frame_access(l, LW_OP_st, t->to, (uint32_t)lw_lower_var(l, operand->object), bytes);
+}
+
+void lw_lower_call(lw_lower *l, const lw_instruction *i) {
+    lw_call_parts parts;
+    lw_ptx_call_parts(i, &parts); /* verified */
+    const lw_function *shape = call_shape(l, i, &parts);
+    if (!shape) return;
+    bool direct = parts.target->object->kind == LW_OBJ_FUNCTION;
+    lw_call call = {.function = direct ? shape->object->number : LW_NO_SLOT,
+                    .argument_count = shape->param_count,
+                    .result_count = shape->return_count};
+    call.arguments = LW_NEW_ARRAY(l->arena, lw_transfer, call.argument_count);
+    call.results = LW_NEW_ARRAY(l->arena, lw_transfer, call.result_count);
+    uint32_t *loads = LW_NEW_ARRAY(l->arena, uint32_t, call.result_count);
+    for (uint32_t k = 0; k < call.argument_count && !l->failed; k++)
+        lower_argument(l, &parts.arguments->parts[k], shape->params[k], &call.arguments[k]);
+    for (uint32_t k = 0; k < call.result_count && !l->failed; k++)
+        lower_result(l, &parts.results->parts[k], shape->returns[k], &call.results[k], &loads[k]);
     uint32_t address = LW_NO_SLOT;
-    if (!direct) address = lw_lower_resize(l, lw_lower_register(l, site.target), LW_CLASS_64, false);
+    if (!direct && !l->failed)
+        address = lw_lower_resize(l, lw_lower_register(l, parts.target), LW_CLASS_64, false);
     if (l->failed) return;
     call.return_block = lw_lower_label(l);
     LW_PUSH(l->arena, l->calls) = call;
@@ -208,15 +234,8 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
     op->b = address;
     l->open = false;
     lw_lower_place_label(l, call.return_block);
-    for (uint32_t k = 0; k < result_count; k++) {
-        const lw_operand *operand = &site.returns->parts[k];
-        uint32_t bytes = lw_types[shape->returns[k]->type].bits / 8;
-        if (loads[k] != LW_NO_SLOT) {
-            uint32_t v = lw_lower_write(l, operand, shape->returns[k]->type);
-            if (!l->failed) frame_access(l, LW_OP_ld, v, loads[k], bytes);
-        } else if (is_param_variable(operand) && !call.results[k].in_memory)
-            frame_access(l, LW_OP_st, call.results[k].to, (uint32_t)lw_lower_var(l, operand->object), bytes);
-    }
+    for (uint32_t k = 0; k < call.result_count; k++)
+        pass_result_on(l, &parts.results->parts[k], shape->returns[k], &call.results[k], loads[k]);
 }
 
 /* ---- Barriers ------------------------------------------------------------------------------------------- */
@@ -224,12 +243,17 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
 void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
     bool is_red = lw_has_word(i, "red"), arrives = lw_has_word(i, "arrive");
     uint32_t first = is_red, count = i->operand_count - first - is_red;
-    lw_barrier_kind kind = arrives ? LW_BARRIER_arrive : !is_red ? LW_BARRIER_sync : lw_has_word(i, "popc") ? LW_BARRIER_red_popc
-                           : lw_has_word(i, "and") ? LW_BARRIER_red_and : LW_BARRIER_red_or;
+    lw_barrier_kind kind = arrives                  ? LW_BARRIER_arrive
+                           : !is_red                ? LW_BARRIER_sync
+                           : lw_has_word(i, "popc") ? LW_BARRIER_red_popc
+                           : lw_has_word(i, "and")  ? LW_BARRIER_red_and
+                                                    : LW_BARRIER_red_or;
     uint32_t a = lw_lower_read(l, &i->operands[first], LW_T_u32);
     uint32_t b = count > 1 ? lw_lower_read(l, &i->operands[first + 1], LW_T_u32) : LW_NO_SLOT;
     uint32_t p = is_red ? lw_lower_read_pred(l, &i->operands[i->operand_count - 1]) : LW_NO_SLOT;
-    uint32_t d = is_red ? lw_lower_write(l, &i->operands[0], kind == LW_BARRIER_red_popc ? LW_T_u32 : LW_T_pred) : LW_NO_SLOT;
+    uint32_t d = is_red
+                     ? lw_lower_write(l, &i->operands[0], kind == LW_BARRIER_red_popc ? LW_T_u32 : LW_T_pred)
+                     : LW_NO_SLOT;
     if (l->failed) return;
     lw_op *op = lw_lower_op(l, LW_OP_barrier);
     op->a = a, op->b = b, op->c = kind, op->d = d, op->e = p;
@@ -245,7 +269,8 @@ static uint32_t meet(lw_lower *l, const lw_operand *membermask) {
     if (l->failed) return mask;
     if (l->blocks.at[l->blocks.count - 1].first + 1 != l->ops.count) {
         uint32_t counted = l->blocks.at[l->blocks.count - 1].instructions;
-        l->blocks.at[l->blocks.count - 1].instructions = counted - 1; /* this instruction is the new block's */
+        l->blocks.at[l->blocks.count - 1].instructions =
+            counted - 1; /* this instruction is the new block's */
         lw_lower_new_block(l);
         l->blocks.at[l->blocks.count - 1].instructions = 1;
     }
@@ -260,10 +285,13 @@ void lw_lower_bar_warp(lw_lower *l, const lw_instruction *i) { meet(l, &i->opera
 /* ---- Between lanes -------------------------------------------------------------------------------------- */
 
 static void shuffle(lw_lower *l, const lw_instruction *i) {
-    lw_shuffle_mode mode = lw_has_word(i, "up") ? LW_SHUFFLE_up : lw_has_word(i, "down") ? LW_SHUFFLE_down
-                           : lw_has_word(i, "bfly") ? LW_SHUFFLE_bfly : LW_SHUFFLE_idx;
+    lw_shuffle_mode mode = lw_has_word(i, "up")     ? LW_SHUFFLE_up
+                           : lw_has_word(i, "down") ? LW_SHUFFLE_down
+                           : lw_has_word(i, "bfly") ? LW_SHUFFLE_bfly
+                                                    : LW_SHUFFLE_idx;
     const lw_operand *d = &i->operands[0];
-    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d, *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
+    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d,
+                     *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
     uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), b = lw_lower_read(l, &i->operands[2], LW_T_b32);
     uint32_t c = lw_lower_read(l, &i->operands[3], LW_T_b32);
     uint32_t to = lw_lower_write(l, value, LW_T_b32);
@@ -281,7 +309,10 @@ void lw_lower_shfl_sync(lw_lower *l, const lw_instruction *i) {
 }
 
 static void vote(lw_lower *l, const lw_instruction *i, uint32_t membermask) {
-    lw_vote_kind kind = lw_has_word(i, "all") ? LW_VOTE_all : lw_has_word(i, "any") ? LW_VOTE_any : lw_has_word(i, "uni") ? LW_VOTE_uni : LW_VOTE_ballot;
+    lw_vote_kind kind = lw_has_word(i, "all")   ? LW_VOTE_all
+                        : lw_has_word(i, "any") ? LW_VOTE_any
+                        : lw_has_word(i, "uni") ? LW_VOTE_uni
+                                                : LW_VOTE_ballot;
     uint32_t p = lw_lower_read_pred(l, &i->operands[1]);
     uint32_t d = lw_lower_write(l, &i->operands[0], kind == LW_VOTE_ballot ? LW_T_b32 : LW_T_pred);
     if (l->failed) return;
@@ -306,7 +337,8 @@ void lw_lower_match_sync(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     lw_type type = i->match->type;
     const lw_operand *d = &i->operands[0];
-    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d, *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
+    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d,
+                     *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
     uint32_t a = lw_lower_read(l, &i->operands[1], type), to = lw_lower_write(l, value, LW_T_b32);
     uint32_t e = p && p->kind != LW_O_SINK ? lw_lower_write(l, p, LW_T_pred) : LW_NO_SLOT;
     if (l->failed) return;
@@ -319,10 +351,14 @@ void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
     uint32_t mask = meet(l, &i->operands[2]);
     if (l->failed) return;
     bool is_signed = lw_types[i->match->type].kind == 'S';
-    lw_redux_kind kind = lw_has_word(i, "add") ? LW_REDUX_add : lw_has_word(i, "min") ? (is_signed ? LW_REDUX_min_s : LW_REDUX_min_u)
+    lw_redux_kind kind = lw_has_word(i, "add")   ? LW_REDUX_add
+                         : lw_has_word(i, "min") ? (is_signed ? LW_REDUX_min_s : LW_REDUX_min_u)
                          : lw_has_word(i, "max") ? (is_signed ? LW_REDUX_max_s : LW_REDUX_max_u)
-                         : lw_has_word(i, "and") ? LW_REDUX_and : lw_has_word(i, "or") ? LW_REDUX_or : LW_REDUX_xor;
-    uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), d = lw_lower_write(l, &i->operands[0], LW_T_b32);
+                         : lw_has_word(i, "and") ? LW_REDUX_and
+                         : lw_has_word(i, "or")  ? LW_REDUX_or
+                                                 : LW_REDUX_xor;
+    uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32),
+             d = lw_lower_write(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
     lw_op *op = lw_lower_op(l, LW_OP_redux);
     op->d = d, op->b = a, op->a = mask, op->c = kind;

@@ -2,7 +2,6 @@
  *
  * A register with one definition in the whole function, a move of a constant, is that constant wherever it is read: reading it
  * before the move would be undefined. Copies are followed within a block only, where the order of writes is plain. */
-
 #include "middle/lower.h"
 
 static uint32_t lane_of(uint16_t code) { return code >= LW_OP_lane ? (code - LW_OP_lane) / LW_VARIANTS : 0; }
@@ -17,7 +16,8 @@ static void def(lw_fields *f, uint32_t *field) {
 /* The list of a vector operand, or the one register. */
 static void data_fields(lw_lower *l, lw_op *op, lw_fields *f, void (*add)(lw_fields *, uint32_t *)) {
     uint32_t count = 1u << lw_memory_unpack(op->c).vector;
-    if (count == 1) add(f, &op->d);
+    if (count == 1)
+        add(f, &op->d);
     else
         for (uint32_t k = 0; k < count; k++) add(f, &l->lists.at[op->d + k]);
 }
@@ -29,23 +29,33 @@ void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
         return;
     }
     switch (op->code) {
-    case LW_OP_add_xor_rotl: use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d), def(f, &op->e); break;
-    case LW_OP_bra_if: case LW_OP_brx: case LW_OP_call_indirect: case LW_OP_guard: use(f, &op->b); break;
+    case LW_OP_add_xor_rotl:
+        use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d), def(f, &op->e);
+        break;
+    case LW_OP_bra_if:
+    case LW_OP_brx:
+    case LW_OP_call_indirect:
+    case LW_OP_guard: use(f, &op->b); break;
     case LW_OP_warp_sync: use(f, &op->a); break;
     case LW_OP_barrier: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;
-    case LW_OP_predicate: case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64:
-        use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d);
-        break;
-    case LW_OP_special: case LW_OP_local_base: case LW_OP_activemask: def(f, &op->d); break;
+    case LW_OP_predicate:
+    case LW_OP_select_16:
+    case LW_OP_select_32:
+    case LW_OP_select_64: use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d); break;
+    case LW_OP_special:
+    case LW_OP_local_base:
+    case LW_OP_activemask: def(f, &op->d); break;
     case LW_OP_ld: use(f, &op->a), data_fields(l, op, f, def); break;
     case LW_OP_st: use(f, &op->a), data_fields(l, op, f, use); break;
     case LW_OP_atom: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;
     case LW_OP_isspacep: use(f, &op->a), def(f, &op->d); break;
     case LW_OP_shuffle: use(f, &op->b), use(f, &op->a), use(f, &op->c), def(f, &op->d), def(f, &op->e); break;
-    case LW_OP_vote: case LW_OP_redux: use(f, &op->b), use(f, &op->a), def(f, &op->d); break;
+    case LW_OP_vote:
+    case LW_OP_redux: use(f, &op->b), use(f, &op->a), def(f, &op->d); break;
     case LW_OP_match: use(f, &op->b), use(f, &op->a), def(f, &op->d), def(f, &op->e); break;
     case LW_OP_elect: use(f, &op->a), def(f, &op->d), def(f, &op->e); break;
-    default: break; /* block bra call ret exit unguard trap yield fence: no fields; calls are handled through their site */
+    default:
+        break; /* block bra call ret exit unguard trap yield fence: no fields; calls are handled through their site */
     }
 }
 
@@ -53,15 +63,23 @@ bool lw_op_is_pure(const lw_op *op) {
     if (op->code == LW_OP_DEAD) return false;
     if (op->code >= LW_OP_lop3) return true;
     switch (op->code) {
-    case LW_OP_predicate: case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64: case LW_OP_add4: case LW_OP_add_xor_rotl: case LW_OP_special: case LW_OP_local_base: case LW_OP_isspacep:
-        return true;
+    case LW_OP_predicate:
+    case LW_OP_select_16:
+    case LW_OP_select_32:
+    case LW_OP_select_64:
+    case LW_OP_add4:
+    case LW_OP_add_xor_rotl:
+    case LW_OP_special:
+    case LW_OP_local_base:
+    case LW_OP_isspacep: return true;
     default: return false;
     }
 }
 
 static bool is_move(uint16_t code) {
     uint32_t lane = lane_of(code);
-    return code != LW_OP_DEAD && (lane == LW_LANE_mov_b16 || lane == LW_LANE_mov_b32 || lane == LW_LANE_mov_b64);
+    return code != LW_OP_DEAD &&
+           (lane == LW_LANE_mov_b16 || lane == LW_LANE_mov_b32 || lane == LW_LANE_mov_b64);
 }
 
 static void count_calls(lw_lower *l) {
@@ -111,11 +129,10 @@ static void find_constants(lw_lower *l) {
     }
 }
 
-
-
 static void follow_copies(lw_lower *l) {
     uint32_t *last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count); /* 1 + operation, in any block */
-    uint32_t *copied_at = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count);  /* 1 + the move that made it a copy */
+    uint32_t *copied_at =
+        LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count); /* 1 + the move that made it a copy */
     uint32_t block_start = 0, guarded = 0;
     lw_fields f;
     for (uint32_t n = 0; n < l->ops.count; n++) {
@@ -128,13 +145,16 @@ static void follow_copies(lw_lower *l) {
             uint32_t at = copied_at[*f.uses[k]];
             if (at <= block_start) continue;
             uint32_t source = l->ops.at[at - 1].a;
-            if (l->ops.at[at - 1].code == LW_OP_DEAD || last_write[source] > at || last_write[*f.uses[k]] != at) continue;
+            if (l->ops.at[at - 1].code == LW_OP_DEAD || last_write[source] > at ||
+                last_write[*f.uses[k]] != at)
+                continue;
             l->vregs.at[*f.uses[k]].uses--;
             l->vregs.at[source].uses++;
             *f.uses[k] = source;
         }
         for (uint32_t k = 0; k < f.def_count; k++) last_write[*f.defs[k]] = n + 1;
-        if (is_move(op->code) && n >= guarded && op->d != op->a && !l->vregs.at[op->a].is_const) copied_at[op->d] = n + 1;
+        if (is_move(op->code) && n >= guarded && op->d != op->a && !l->vregs.at[op->a].is_const)
+            copied_at[op->d] = n + 1;
     }
 }
 
@@ -142,7 +162,8 @@ static void follow_copies(lw_lower *l) {
 static void remove_dead(lw_lower *l) {
     for (uint32_t n = l->ops.count; n-- > 0;) {
         lw_op *op = &l->ops.at[n];
-        if (lw_op_is_pure(op) && op->d != LW_NO_SLOT && !l->vregs.at[op->d].uses) kill(l, op); /* before fusion: one result each */
+        if (lw_op_is_pure(op) && op->d != LW_NO_SLOT && !l->vregs.at[op->d].uses)
+            kill(l, op); /* before fusion: one result each */
     }
 }
 

@@ -73,12 +73,14 @@ uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed);
 uint32_t lw_lower_label(lw_lower *l);                                            /* a new label, not placed yet */
 void lw_lower_place_label(lw_lower *l, uint32_t label);                          /* here: starts a block unless one just did */
 void lw_lower_new_block(lw_lower *l);
+void lw_lower_note_racy(lw_lower *l);                                             /* in the current block: it may wait for others */
 void lw_lower_error(lw_lower *l, const lw_instruction *i);                       /* not executable */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                     /* offset of a local or shared variable */
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */
 
 lw_class lw_class_of(lw_type type);
+uint32_t lw_class_bytes(lw_class class);                                         /* of an element in its slot; 0: a predicate, a bit */
 uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);              /* of a NAME that is a register */
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type);    /* any source */
 uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);             /* negation applied */
@@ -99,9 +101,10 @@ bool lw_step_ends_block(const lw_instruction *i); /* control flow and synchronis
 
 /* ---- fold.c, fuse.c, nan.c, allocate.c ---------------------------------------------------------------------------- */
 
-/* Which fields of an operation are read and written. `uses` and `defs` point at up to 8 fields. */
+/* Which fields of an operation are read and written. */
+enum { LW_FIELDS_MAX = 12 }; /* a vector of 8, its address and what else there may come to be */
 typedef struct lw_fields {
-    uint32_t *uses[12], *defs[12];
+    uint32_t *uses[LW_FIELDS_MAX], *defs[LW_FIELDS_MAX];
     uint32_t use_count, def_count;
 } lw_fields;
 void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *fields);

@@ -3,7 +3,16 @@
 
 lw_class lw_class_of(lw_type type) {
     uint32_t bits = lw_types[type].bits;
-    return type == LW_T_pred ? LW_CLASS_pred : bits <= 16 ? LW_CLASS_16 : bits == 32 ? LW_CLASS_32 : LW_CLASS_64;
+    return type == LW_T_pred ? LW_CLASS_pred
+           : bits <= 16      ? LW_CLASS_16
+           : bits == 32      ? LW_CLASS_32
+                             : LW_CLASS_64;
+}
+
+uint32_t lw_class_bytes(lw_class class) {
+    static const uint32_t bytes[] = {
+        [LW_CLASS_pred] = 0, [LW_CLASS_16] = 2, [LW_CLASS_32] = 4, [LW_CLASS_64] = 8};
+    return bytes[class];
 }
 
 /* ---- Registers ------------------------------------------------------------------------------------------ */
@@ -43,11 +52,14 @@ static uint32_t find_register(lw_lower *l, const lw_object *object, uint32_t ind
 }
 
 static bool is_register(const lw_operand *operand) {
-    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE && operand->object->space == LW_SPACE_reg;
+    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE &&
+           operand->object->space == LW_SPACE_reg;
 }
 
 static uint32_t unsupported(lw_lower *l, const lw_operand *operand) {
-    if (!l->failed) lw_diag_add(l->diags, LW_D_operand_unsupported, operand->place, operand->name ? operand->name->text : "this instruction");
+    if (!l->failed)
+        lw_diag_add(l->diags, LW_D_operand_unsupported, operand->place,
+                    operand->name ? operand->name->text : "this instruction");
     l->failed = true;
     return lw_lower_vreg(l, LW_CLASS_32);
 }
@@ -56,37 +68,22 @@ uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
     if (!is_register(operand)) return unsupported(l, operand);
     const lw_object *object = operand->object;
     if (lw_types[object->type].bits > 64) return unsupported(l, operand);
-    uint32_t component = operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
+    uint32_t component =
+        operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
     return find_register(l, object, operand->index, component);
 }
 
-bool lw_lower_is_wide(const lw_operand *operand) { return is_register(operand) && lw_types[operand->object->type].bits > 64; }
+bool lw_lower_is_wide(const lw_operand *operand) {
+    return is_register(operand) && lw_types[operand->object->type].bits > 64;
+}
 
 uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half) {
     if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, LW_CLASS_64);
-    return lw_lower_is_wide(operand) ? find_register(l, operand->object, operand->index, half) : unsupported(l, operand);
+    return lw_lower_is_wide(operand) ? find_register(l, operand->object, operand->index, half)
+                                     : unsupported(l, operand);
 }
 
 /* ---- Sources -------------------------------------------------------------------------------------------- */
-
-static uint64_t float_bits(const lw_operand *operand, lw_type type) {
-    uint64_t bits = operand->value;
-    if (operand->single && lw_types[type].bits == 64 && lw_types[type].kind == 'F') {
-        float f;
-        uint32_t low = (uint32_t)bits;
-        memcpy(&f, &low, sizeof f);
-        double d = f;
-        memcpy(&bits, &d, sizeof bits);
-    } else if (!operand->single && lw_types[type].bits == 32) {
-        double d;
-        memcpy(&d, &bits, sizeof d);
-        float f = (float)d;
-        uint32_t low;
-        memcpy(&low, &f, sizeof low);
-        bits = low;
-    }
-    return bits;
-}
 
 static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type type) {
     uint32_t d = lw_lower_vreg(l, lw_class_of(type));
@@ -103,10 +100,12 @@ static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type typ
 static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_type type) {
     const lw_object *object = operand->object;
     lw_class class = lw_class_of(type);
-    if (object->kind == LW_OBJ_FUNCTION) return lw_lower_const(l, class, LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number);
+    if (object->kind == LW_OBJ_FUNCTION)
+        return lw_lower_const(l, class, LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number);
     if (object->kind != LW_OBJ_VARIABLE) return unsupported(l, operand);
     uint64_t offset = (uint64_t)operand->offset;
-    bool in_frame = object->space == LW_SPACE_local || (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param));
+    bool in_frame = object->space == LW_SPACE_local ||
+                    (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param));
     if (in_frame) {
         uint64_t at = lw_lower_var(l, object) + offset;
         uint32_t d = lw_lower_vreg(l, class);
@@ -114,18 +113,21 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
         op->d = d, op->imm = at, op->c = class == LW_CLASS_64 ? 8 : 4;
         return d;
     }
-    if (object->space == LW_SPACE_shared || object->space == LW_SPACE_param) return lw_lower_const(l, class, lw_lower_var(l, object) + offset);
+    if (object->space == LW_SPACE_shared) return lw_lower_const(l, class, lw_lower_var(l, object) + offset);
     return lw_lower_const(l, class, object->address + offset);
 }
 
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
     lw_class class = lw_class_of(type);
     if (operand->kind == LW_O_INT) return lw_lower_const(l, class, operand->value);
-    if (operand->kind == LW_O_FLOAT) return lw_lower_const(l, class, float_bits(operand, type));
-    if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_read(l, &operand->parts[0], type);
+    if (operand->kind == LW_O_FLOAT)
+        return lw_lower_const(l, class, lw_float_bits(operand->value, operand->single, lw_types[type].bits));
+    if (operand->kind == LW_O_VECTOR && operand->part_count == 1)
+        return lw_lower_read(l, &operand->parts[0], type);
     if (operand->kind != LW_O_NAME) return unsupported(l, operand);
     if (operand->special) return read_special(l, operand, type);
-    if (!is_register(operand)) return operand->object ? read_name_address(l, operand, type) : unsupported(l, operand);
+    if (!is_register(operand))
+        return operand->object ? read_name_address(l, operand, type) : unsupported(l, operand);
     if (type == LW_T_pred) return lw_lower_read_pred(l, operand);
     uint32_t v = lw_lower_register(l, operand);
     if (operand->negated) return unsupported(l, operand);
@@ -144,7 +146,8 @@ uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand) {
 
 uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type) {
     if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, lw_class_of(type));
-    if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_write(l, &operand->parts[0], type);
+    if (operand->kind == LW_O_VECTOR && operand->part_count == 1)
+        return lw_lower_write(l, &operand->parts[0], type);
     return lw_lower_register(l, operand);
 }
 
@@ -161,20 +164,26 @@ static lw_window window_of(lw_space space) {
     }
 }
 
-static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, uint64_t offset, lw_memory_form *form) {
+static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, uint64_t offset,
+                             lw_memory_form *form) {
     form->address = 0;
     form->window = window_of(object->space);
-    if (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param)) form->window = LW_WINDOW_local;
+    if (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param))
+        form->window = LW_WINDOW_local;
     if (form->window == LW_WINDOW_local) {
         form->frame = 1;
         op->imm = lw_lower_var(l, object) + offset;
-    } else if (form->window == LW_WINDOW_shared || form->window == LW_WINDOW_param) op->imm = lw_lower_var(l, object) + offset;
-    else op->imm = object->address + offset;
+    } else if (form->window == LW_WINDOW_shared)
+        op->imm = lw_lower_var(l, object) + offset;
+    else
+        op->imm = object->address + offset;
     return true;
 }
 
-bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form) {
-    const lw_operand *base = operand->kind == LW_O_ADDRESS && operand->part_count == 1 ? &operand->parts[0] : NULL;
+bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space,
+                      lw_memory_form *form) {
+    const lw_operand *base =
+        operand->kind == LW_O_ADDRESS && operand->part_count == 1 ? &operand->parts[0] : NULL;
     if (!base) return unsupported(l, operand), false;
     uint64_t offset = (uint64_t)operand->offset + (uint64_t)base->offset;
     form->window = window_of(space);
@@ -192,6 +201,7 @@ bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_spac
         op->imm = offset;
         return true;
     }
-    if (base->kind == LW_O_NAME && base->object && base->object->kind == LW_OBJ_VARIABLE) return variable_address(l, op, base->object, offset, form);
+    if (base->kind == LW_O_NAME && base->object && base->object->kind == LW_OBJ_VARIABLE)
+        return variable_address(l, op, base->object, offset, form);
     return unsupported(l, base), false;
 }

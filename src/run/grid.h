@@ -21,10 +21,9 @@ typedef struct lw_seat {
 typedef enum lw_cta_end { LW_CTA_DONE, LW_CTA_SPENT, LW_CTA_TRAPPED, LW_CTA_ABANDONED } lw_cta_end;
 
 lw_cta_end lw_cta_run(lw_seat *seat, lw_cta *cta); /* until done, or set aside for others */
-void lw_grid_work(lw_seat *seat,
-                  lw_grid *grid); /* CTAs of a launch until none is left to begin or to bring back */
+/* CTAs of a launch until none is left to begin or to bring back. */
+void lw_grid_work(lw_seat *seat, lw_grid *grid);
 void lw_seat_progress(lw_seat *seat, lw_grid *grid);
 void lw_seat_end(lw_seat *seat);
-double lw_clock(void); /* CLOCK_MONOTONIC, seconds */
 
 #endif

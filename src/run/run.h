@@ -297,6 +297,8 @@ extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the e
 bool lw_level_has(const lw_level *level); /* by CPUID bits */
 void lw_program_link(lw_program *program, const lw_level *level);
 
+double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
+
 /* ---- Pool ---------------------------------------------------------------------------------------------- */
 
 typedef struct lw_pool lw_pool;

@@ -178,14 +178,14 @@ static void show_progress(void *user) {
     lw_progress now = {.ctas_done = atomic_load(&watch->grid->done_ctas),
                        .ctas = watch->grid->cta_count,
                        .lane_instructions = atomic_load(&watch->grid->lane_instructions),
-                       .seconds = lw_launch_clock() - watch->start};
+                       .seconds = lw_clock() - watch->start};
     watch->config->progress(watch->config->user, &now);
 }
 
 static lw_status explain_stop(lw_context *context, const lw_launch_config *config, const lw_grid *grid) {
     if (atomic_load(grid->stops) != grid->stops_before)
         return lw_fail(context, LW_STOPPED, LW_D_stopped_by_call);
-    if (grid->deadline > 0 && lw_launch_clock() > grid->deadline)
+    if (grid->deadline > 0 && lw_clock() > grid->deadline)
         return lw_fail(context, LW_STOPPED, LW_D_stopped_by_time, config->time_limit);
     return lw_fail(context, LW_STOPPED, LW_D_stopped_by_steps, (unsigned long long)config->step_limit);
 }
@@ -215,11 +215,11 @@ static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const ch
     lw_launch_grid(kernel, config, &grid);
     if (pthread_mutex_init(&grid.lock, NULL)) return lw_fail_memory(context);
     grid.ranges = lw_memory_hold(&context->memory);
-    lw_watch watch = {.config = config, .grid = &grid, .start = lw_launch_clock()};
+    lw_watch watch = {.config = config, .grid = &grid, .start = lw_clock()};
     if (config->time_limit > 0) grid.deadline = watch.start + config->time_limit;
     lw_pool_run(context->pool, &grid, config->progress ? show_progress : NULL, &watch);
     lw_status status = outcome(context, config, &grid);
-    if (stats) fill_stats(stats, &grid, lw_launch_clock() - watch.start);
+    if (stats) fill_stats(stats, &grid, lw_clock() - watch.start);
     lw_ranges_drop(grid.ranges);
     pthread_mutex_destroy(&grid.lock);
     return status;

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
@@ -28,22 +27,18 @@ static uint64_t volume(const uint32_t extents[3]) {
 
 static void describe_params(lw_kernel *kernel) {
     const lw_function *function = kernel->function;
-    uint64_t offset = 0;
     kernel->params = LW_NEW_ARRAY(&kernel->module->arena, lw_param_info, function->param_count);
     for (uint32_t i = 0; i < function->param_count; i++) {
         const lw_object *object = function->params[i];
-        uint32_t align = object->align ? object->align : 1;
-        offset = (offset + align - 1) / align * align;
         kernel->params[i] = (lw_param_info){.name = object->name->text,
                                             .type = lw_types[object->type].name,
                                             .size = (uint32_t)object->size,
-                                            .align = align,
-                                            .offset = (uint32_t)offset,
+                                            .align = object->align,
+                                            .offset = (uint32_t)object->address,
                                             .is_pointer = object->is_pointer};
-        offset += object->size;
     }
     kernel->info.param_count = function->param_count;
-    kernel->info.param_bytes = (uint32_t)offset;
+    kernel->info.param_bytes = function->param_bytes;
 }
 
 void lw_kernel_describe(lw_kernel *kernel) {
@@ -148,12 +143,6 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
 }
 
 /* ---- The grid ------------------------------------------------------------------------------------------------------ */
-
-double lw_launch_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* Without calls a thread needs the kernel's own frame and no more; the less there is, the sooner a wild access is found. */
 static uint32_t local_limit(const lw_program *program, uint32_t stack_limit) {

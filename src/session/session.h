@@ -90,6 +90,5 @@ lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
 lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
                            char **buffer);
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid);
-double lw_launch_clock(void);
 
 #endif

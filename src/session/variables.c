@@ -14,8 +14,8 @@ static bool place_variable(lw_module *module, lw_object *object) {
     enum { ALIGNED = 256 }; /* as every allocation is */
     uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0,
              address;
-    LW_PUSH(&module->arena, module->memory) =
-        0; /* before the allocation: nothing may come between it and its record */
+    /* Before the allocation: nothing may come between it and its record. */
+    LW_PUSH(&module->arena, module->memory) = 0;
     if (!lw_memory_take(&module->context->memory, size + spare, &address)) {
         module->memory.count--;
         return false;
@@ -41,25 +41,6 @@ static uint64_t address_of(const lw_init *init) {
     return init->value ? (address & init->value) >> __builtin_ctzll(init->value) : address;
 }
 
-/* Bits of a floating-point constant for an element of `bytes`; the constant is as the lexer read it. */
-static uint64_t float_bits(const lw_init *init, uint32_t bytes) {
-    uint64_t bits = init->value;
-    if (bytes == 4 && !init->single) {
-        double wide;
-        memcpy(&wide, &bits, sizeof wide);
-        float narrow = (float)wide;
-        bits = 0;
-        memcpy(&bits, &narrow, sizeof narrow);
-    } else if (bytes == 8 && init->single) {
-        uint32_t low = (uint32_t)bits;
-        float narrow;
-        memcpy(&narrow, &low, sizeof narrow);
-        double wide = narrow;
-        memcpy(&bits, &wide, sizeof wide);
-    }
-    return bits;
-}
-
 static void write_level(const lw_object *object, const lw_init *init, uint32_t level, char *at) {
     uint32_t bytes = lw_types[object->type].bits / 8;
     if (init->kind == LW_INIT_LIST) {
@@ -70,7 +51,7 @@ static void write_level(const lw_object *object, const lw_init *init, uint32_t l
         return;
     }
     uint64_t value = init->kind == LW_INIT_NAME ? address_of(init)
-                     : init->is_float           ? float_bits(init, bytes)
+                     : init->is_float           ? lw_float_bits(init->value, init->single, 8 * bytes)
                                                 : init->value;
     memcpy(at, &value, bytes < sizeof value ? bytes : sizeof value);
 }

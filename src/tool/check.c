@@ -89,7 +89,8 @@ static void summarise(lw_text *out, const lw_tool_source *in, const lw_module_pt
     if (in->diags.errors || in->diags.warnings) {
         count_of(out, in->diags.errors, "error");
         lw_text_puts(out, ", ");
-        return count_of(out, in->diags.warnings, "warning");
+        count_of(out, in->diags.warnings, "warning");
+        return;
     }
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (module->functions.at[i]->has_body) ++*(module->functions.at[i]->is_entry ? &kernels : &functions);

@@ -42,6 +42,22 @@ static void launch_computes(void **state) {
     }
 }
 
+/* A function is lowered with the lists that the one before it has used; its blocks count its own instructions alone. */
+static void instructions_of_functions_are_counted(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_kernel *kernel = get_kernel(load(context, HEAD ".func f()\n{\n .reg .b32 a; mov.b32 a, 1; ret;\n}\n"
+                                                      ".entry k()\n{\n .reg .b32 a; mov.b32 a, 1; mov.b32 a, 2;"
+                                                      " mov.b32 a, 3; call f; ret;\n}\n"),
+                                   NULL);
+    lw_launch_config config = shape(1, 40);
+    lw_launch_stats stats;
+    assert_int_equal(lw_launch(kernel, &config, NULL, &stats), LW_OK);
+    assert_int_equal(stats.lane_instructions, (5 + 2) * 40);
+    assert_int_equal(stats.warp_instructions, (5 + 2) * 2);
+    lw_context_free(context);
+}
+
 /* Every thread of a 3-D launch writes its own number, from %tid and %ctaid. */
 static void launch_numbers_threads_in_three_dimensions(void **state) {
     (void)state;
@@ -320,6 +336,7 @@ static void cooperative_grids_meet(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launch_computes),
+        cmocka_unit_test(instructions_of_functions_are_counted),
         cmocka_unit_test(launch_numbers_threads_in_three_dimensions),
         cmocka_unit_test(shared_and_local_memory_begin_as_zero),
         cmocka_unit_test(params_are_packed),

@@ -30,6 +30,7 @@ void test_round_trip(void **state);
 void test_difference_is_seen(void **state);
 void test_cut_files(void **state);
 void test_repetition(void **state);
+void test_many_errors(void **state);
 void test_memory_runs_out(void **state);
 
 #endif

@@ -105,6 +105,33 @@ static void expect_text(const char *text, bool fine) {
     read_end(&r);
 }
 
+/* Each of these errors has a note; what is not kept takes its note with it, and one note tells that there were more. */
+void test_many_errors(void **state) {
+    (void)state;
+    lw_text text = {0};
+    lw_text_printf(&text, "%s.entry k() { .reg .b32 a; ", head);
+    for (int i = 0; i < 5000; i++) lw_text_puts(&text, ".reg .b32 a;");
+    lw_text_puts(&text, "ret; }");
+    assert_false(text.failed);
+    reading r;
+    read_text(&r, text.at, text.size, 0);
+    assert_non_null(r.module);
+    lw_text_free(&text);
+    assert_int_equal(r.diags.errors, 5000);
+    lw_diags_note_rest(&r.diags);
+    uint32_t errors = 0, notes = 0;
+    const lw_diag *last = NULL;
+    for (const lw_diag *d = r.diags.first; d; d = d->next) {
+        errors += d->severity == LW_ERROR;
+        notes += d->severity == LW_NOTE;
+        last = d;
+    }
+    assert_int_equal(errors, r.diags.limit);
+    assert_int_equal(notes, r.diags.limit + 1);
+    assert_int_equal(last->id, LW_D_too_many_errors);
+    read_end(&r);
+}
+
 /* Every allocation in turn is the one that fails: nothing but a clean end. */
 void test_memory_runs_out(void **state) {
     (void)state;

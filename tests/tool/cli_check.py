@@ -38,6 +38,10 @@ class Check(cli.Case):
         self.assertTrue(err.endswith("bad.ptx: 1 error, 0 warnings\n"), err)
         self.assertTrue(err.startswith(self.lanewise("check", "-q", "bad.ptx")[2]))
 
+    def test_arrays_are_named_by_their_elements(self):
+        self.file("call.ptx", cli.HEADER + ".func f(.param .b32 p[4])\n{ ret; }\n.entry k()\n{ .reg .b32 a;\n    call f, (a);\n    ret;\n}\n")
+        self.shows(["check", "call.ptx"], 1, err=["argument 1 of 'f' is .b32[4]; 'a' does not fit it"])
+
     def test_several(self):
         code, out, err = self.shows(["check", "good.ptx", "bad.ptx", "good.ptx"], 1)
         self.assertTrue(err.endswith("3 files: 1 error, 0 warnings\n"), err)

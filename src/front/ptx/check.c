@@ -29,6 +29,7 @@ bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_module
     lw_ptx_resolve(m);
     lw_ptx_verify(m);
     sort(diags);
+    lw_diags_note_rest(diags);
     if (module) *module = m;
     return diags->errors == 0;
 }

@@ -193,14 +193,10 @@ static bool parse_fields(lw_parser *p, lw_init *init) {
     return true;
 }
 
-static bool is_opaque(lw_type type) {
-    return type == LW_T_texref || type == LW_T_samplerref || type == LW_T_surfref;
-}
-
 static bool parse_value(lw_parser *p, lw_object *o) {
     lw_parser_next(p);
     lw_init init = {0};
-    bool fields = is_opaque(o->type) && o->dimension_count == 0 && lw_parser_at(p, '{');
+    bool fields = lw_type_is_opaque(o->type) && o->dimension_count == 0 && lw_parser_at(p, '{');
     if (fields ? !parse_fields(p, &init) : !lw_parse_init(p, &init)) return false;
     o->init = lw_arena_copy(p->arena, &init, sizeof init);
     return true;

@@ -3,18 +3,6 @@
 
 enum { LINE_WIDTH = 100 };
 
-static const char *const space_names[LW_SPACE_count] = {
-    [LW_SPACE_none] = "",
-#define SPACE(name) [LW_SPACE_##name] = #name,
-#include "ptx/spaces.def"
-};
-
-static const char *const select_names[] = {
-    [LW_SEL_none] = "",  [LW_SEL_x] = ".x",   [LW_SEL_y] = ".y",   [LW_SEL_z] = ".z",
-    [LW_SEL_w] = ".w",   [LW_SEL_b0] = ".b0", [LW_SEL_b1] = ".b1", [LW_SEL_b2] = ".b2",
-    [LW_SEL_b3] = ".b3", [LW_SEL_h0] = ".h0", [LW_SEL_h1] = ".h1",
-};
-
 static void put(lw_text *out, const char *text) { lw_text_puts(out, text); }
 
 static void put_symbol(lw_text *out, const lw_symbol *s) { lw_text_add(out, s->text, s->size); }
@@ -66,7 +54,7 @@ static void put_parts(lw_text *out, const lw_operand *o) {
 static void put_named(lw_text *out, const lw_operand *o) {
     if (o->negated) put(out, "!");
     put_symbol(out, o->name);
-    put(out, select_names[o->select]);
+    if (o->select) lw_text_printf(out, ".%s", lw_select_names[o->select]);
     if (o->indexed) {
         put(out, "[");
         put_signed(out, o->offset);
@@ -154,8 +142,7 @@ static void put_fields(lw_text *out, const lw_init *init) {
 }
 
 static bool has_fields(const lw_object *o) {
-    bool opaque = o->type == LW_T_texref || o->type == LW_T_samplerref || o->type == LW_T_surfref;
-    return opaque && !o->dimension_count && o->init->kind == LW_INIT_LIST;
+    return lw_type_is_opaque(o->type) && !o->dimension_count && o->init->kind == LW_INIT_LIST;
 }
 
 static void put_linkage(lw_text *out, lw_linkage linkage) {
@@ -180,13 +167,13 @@ static void put_attributes(lw_text *out, const lw_object *o) {
 static void put_pointer(lw_text *out, const lw_object *o) {
     if (!o->is_pointer) return;
     put(out, " .ptr");
-    if (o->pointer_space) lw_text_printf(out, " .%s", space_names[o->pointer_space]);
+    if (o->pointer_space) lw_text_printf(out, " .%s", lw_space_names[o->pointer_space]);
     if (o->pointer_align_written) lw_text_printf(out, " .align %u", o->pointer_align);
 }
 
 /* Everything but the initial value. */
 static void put_declaration(lw_text *out, const lw_object *o) {
-    lw_text_printf(out, ".%s", space_names[o->space]);
+    lw_text_printf(out, ".%s", lw_space_names[o->space]);
     put_attributes(out, o);
     if (o->align_written) lw_text_printf(out, " .align %u", o->align);
     if (o->vector > 1) lw_text_printf(out, " .v%u", o->vector);

@@ -46,6 +46,7 @@ typedef struct lw_type_info {
 
 extern const lw_type_info lw_types[LW_T_count];
 lw_type lw_type_find(const char *name, size_t size); /* LW_T_none where it is no type */
+bool lw_type_is_opaque(lw_type type);                /* a texture, sampler or surface reference */
 
 typedef enum lw_space {
     LW_SPACE_none,
@@ -53,6 +54,8 @@ typedef enum lw_space {
 #include "ptx/spaces.def"
     LW_SPACE_count
 } lw_space;
+
+extern const char *const lw_space_names[LW_SPACE_count]; /* "" for none */
 
 /* ---- Operands ----------------------------------------------------------------------------------------- */
 
@@ -71,6 +74,8 @@ typedef enum lw_select { /* the part of an operand that a selector names */
     LW_SEL_none, LW_SEL_x, LW_SEL_y, LW_SEL_z, LW_SEL_w, /* .r .g .b .a are stored as x y z w */
     LW_SEL_b0, LW_SEL_b1, LW_SEL_b2, LW_SEL_b3, LW_SEL_h0, LW_SEL_h1,
 } lw_select;
+#define LW_SELECT_COUNT (LW_SEL_h1 + 1)
+extern const char *const lw_select_names[LW_SELECT_COUNT]; /* "x" … "h1"; "" for none */
 
 typedef struct lw_operand {
     lw_operand_kind kind : 8;
@@ -148,7 +153,7 @@ typedef struct lw_object {
     uint32_t scope;            /* labels: number of the scope in its function, 0 the outermost, counted by OPEN */
     bool listed;               /* private to the resolver */
     uint32_t number;           /* for the stages behind: dense number within its kind */
-    uint64_t address;          /* set by layout: offset within its space */
+    uint64_t address;          /* parameter of a kernel: offset, set by resolve; module variable: set by whoever gives it memory */
 
     /* LABEL: index of its statement. PROTOTYPE, TARGETS, FUNCTION, ALIAS */
     uint32_t statement;
@@ -157,6 +162,9 @@ typedef struct lw_object {
     bool is_branch;               /* TARGETS: .branchtargets, not .calltargets */
     lw_operand *targets;          /* TARGETS: names; ALIAS: one name */
 } lw_object;
+
+/* The bits of a floating-point constant in a type of `bits` bits; `single` and `value` as in its token. */
+uint64_t lw_float_bits(uint64_t value, bool single, uint32_t bits);
 
 /* ---- Statements --------------------------------------------------------------------------------------- */
 
@@ -216,6 +224,7 @@ typedef struct lw_function {
     uint32_t register_count;     /* set by resolve: each register variable has as many numbers as it names registers times
                                     elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
     uint32_t instruction_count;
+    uint32_t param_bytes;        /* of an entry's parameters, set by resolve */
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
 } lw_function;
@@ -260,6 +269,14 @@ void lw_ptx_resolve(lw_module_ptx *module);
 
 /* Matches every instruction with its form and checks operands, types, gates. Calls nothing else; needs resolve first. */
 void lw_ptx_verify(lw_module_ptx *module);
+
+/* The operands of a call; all but the target may be missing. False where they stand in no order that a call has. */
+typedef struct lw_call_parts {
+    const lw_operand *results, *target, *arguments, *prototype;
+} lw_call_parts;
+bool lw_ptx_call_parts(const lw_instruction *call, lw_call_parts *parts);
+/* The signature that an indirect call goes by: that of a prototype, or of the first function of a list or table. NULL: none. */
+const lw_function *lw_ptx_call_signature(const lw_operand *prototype);
 
 /* Parse, resolve, verify. True where there was no error. */
 bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_module_ptx **module);

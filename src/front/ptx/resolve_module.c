@@ -123,20 +123,22 @@ void lw_module_merge(lw_resolver *r) {
 
 /* ---- Signatures ---------------------------------------------------------------------------------------- */
 
-static void check_parameter_size(lw_resolver *r, const lw_function *f) {
+/* The parameters of a kernel lie one behind the other, each at its alignment. */
+static void lay_out_parameters(lw_resolver *r, lw_function *f) {
     const lw_module_ptx *m = r->module;
     uint32_t most = m->version >= 81 && m->target >= 70 ? LARGE_PARAMETERS : SMALL_PARAMETERS;
     uint64_t size = 0;
     for (uint32_t i = 0; i < f->param_count; i++) {
-        const lw_object *o = f->params[i];
-        if (!o->align || o->size > most)
-            return (void)(o->align && lw_diag_add(r->diags, LW_D_parameters_large, o->place,
-                                                  f->object->name->text, (unsigned long long)o->size, most));
-        size = ((size + o->align - 1) & ~(uint64_t)(o->align - 1)) + o->size;
-        if (size > most)
-            return (void)lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text,
-                                     (unsigned long long)size, most);
+        lw_object *o = f->params[i];
+        o->address = (size + o->align - 1) & ~(uint64_t)(o->align - 1);
+        size = o->address + o->size;
+        if (size > most) {
+            lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text,
+                        (unsigned long long)size, most);
+            return;
+        }
     }
+    f->param_bytes = (uint32_t)size;
 }
 
 static void check_directives(lw_resolver *r, const lw_function *f) {
@@ -173,7 +175,7 @@ void lw_signature_settle(lw_resolver *r, lw_function *f, bool in_prototype) {
     for (uint32_t i = 0; i < f->param_count; i++) lw_parameter_settle(r, f->params[i], f, in_prototype);
     lw_linkage_gate(r, f->object);
     check_results(r, f);
-    if (f->is_entry) check_parameter_size(r, f);
+    if (f->is_entry) lay_out_parameters(r, f);
     check_directives(r, f);
 }
 

@@ -1,22 +1,12 @@
 /* resolve_variable.c: the rules of declarations, sizes and initial values (manual sections 5.1, 5.2 and 5.4). */
 #include "front/ptx/resolve.h"
 
-static const char *const space_names[LW_SPACE_count] = {
-    [LW_SPACE_none] = "",
-#define SPACE(name) [LW_SPACE_##name] = #name,
-#include "ptx/spaces.def"
-};
-
 /* Sizes beyond this cannot be laid out with others in one 64-bit space. */
 static const uint64_t size_max = (uint64_t)1 << 48;
 
-static bool is_opaque(lw_type type) {
-    return type == LW_T_texref || type == LW_T_samplerref || type == LW_T_surfref;
-}
-
 /* Alternate formats are types of instructions; variables hold them as .b16 or .b32 (manual section 5.2.3). */
 static bool is_instruction_type(lw_type type) {
-    return lw_types[type].kind == 'X' && !is_opaque(type) && type != LW_T_f16x2;
+    return lw_types[type].kind == 'X' && !lw_type_is_opaque(type) && type != LW_T_f16x2;
 }
 
 /* What variables and functions have in common. */
@@ -73,7 +63,7 @@ static void fault(lw_resolver *r, lw_diag_id id, const lw_object *o) {
 static void check_gates(lw_resolver *r, const lw_object *o) {
     if (o->type == LW_T_f16x2) lw_gate_check(r, LW_GATE_f16x2, o->place);
     if (o->type == LW_T_b128) lw_gate_check(r, LW_GATE_b128, o->place);
-    if (is_opaque(o->type)) lw_gate_check(r, LW_GATE_opaque, o->place);
+    if (lw_type_is_opaque(o->type)) lw_gate_check(r, LW_GATE_opaque, o->place);
     if (o->is_pointer) lw_gate_check(r, LW_GATE_ptr, o->place);
     lw_linkage_gate(r, o);
 }
@@ -84,14 +74,14 @@ static void check_type(lw_resolver *r, const lw_object *o) {
         lw_diag_add(r->diags, LW_D_instruction_type, o->place, lw_types[o->type].name);
     if (o->type == LW_T_pred && o->space != LW_SPACE_reg) fault(r, LW_D_pred_space, o);
     if (element_size(o) > 16) fault(r, LW_D_vector_width, o);
-    if (o->vector > 1 && (o->type == LW_T_pred || is_opaque(o->type)))
+    if (o->vector > 1 && (o->type == LW_T_pred || lw_type_is_opaque(o->type)))
         lw_diag_add(r->diags, LW_D_vector_type, o->place, lw_types[o->type].name);
     if (o->space == LW_SPACE_reg && o->dimension_count) fault(r, LW_D_register_array, o);
     if (o->is_range && o->space != LW_SPACE_reg) fault(r, LW_D_range_space, o);
 }
 
 static void check_space(lw_resolver *r, const lw_object *o) {
-    const char *space = space_names[o->space];
+    const char *space = lw_space_names[o->space];
     if (o->space == LW_SPACE_sreg) lw_diag_add(r->diags, LW_D_space_in_body, o->place, space);
     else if (o->space == LW_SPACE_tex) fault(r, LW_D_tex_space, o);
     else if (!o->owner &&
@@ -111,7 +101,7 @@ static bool independent_textures(const lw_module_ptx *m) {
 }
 
 static void check_opaque(lw_resolver *r, const lw_object *o) {
-    if (!is_opaque(o->type)) return;
+    if (!lw_type_is_opaque(o->type)) return;
     bool kernel_parameter = o->is_param && o->owner && o->owner->is_entry;
     bool global = !o->owner && o->space == LW_SPACE_global;
     if (!kernel_parameter && !global)
@@ -215,6 +205,6 @@ static void check_level(lw_resolver *r, const lw_object *o, lw_init *init, uint3
 void lw_variable_init(lw_resolver *r, lw_object *o) {
     if (o->linkage == LW_LINK_extern) fault(r, LW_D_extern_value, o);
     else if (o->space != LW_SPACE_global && o->space != LW_SPACE_const)
-        lw_diag_add(r->diags, LW_D_space_value, o->init->place, space_names[o->space]);
-    else if (!is_opaque(o->type)) check_level(r, o, o->init, 0);
+        lw_diag_add(r->diags, LW_D_space_value, o->init->place, lw_space_names[o->space]);
+    else if (!lw_type_is_opaque(o->type)) check_level(r, o, o->init, 0);
 }

@@ -1,4 +1,4 @@
-/* types.c: the fundamental types and the special registers as tables. */
+/* types.c: types, spaces, selectors and special registers as tables. */
 #include "front/ptx/ptx.h"
 
 const lw_type_info lw_types[LW_T_count] = {
@@ -6,6 +6,38 @@ const lw_type_info lw_types[LW_T_count] = {
 #define TYPE(name, bits, kind) [LW_T_##name] = {#name, bits, #kind[0]},
 #include "ptx/types.def"
 };
+
+bool lw_type_is_opaque(lw_type type) {
+    return type == LW_T_texref || type == LW_T_samplerref || type == LW_T_surfref;
+}
+
+const char *const lw_space_names[LW_SPACE_count] = {
+    [LW_SPACE_none] = "",
+#define SPACE(name) [LW_SPACE_##name] = #name,
+#include "ptx/spaces.def"
+};
+
+const char *const lw_select_names[LW_SELECT_COUNT] = {
+    [LW_SEL_none] = "", [LW_SEL_x] = "x",   [LW_SEL_y] = "y",   [LW_SEL_z] = "z",   [LW_SEL_w] = "w",   [LW_SEL_b0] = "b0",
+    [LW_SEL_b1] = "b1", [LW_SEL_b2] = "b2", [LW_SEL_b3] = "b3", [LW_SEL_h0] = "h0", [LW_SEL_h1] = "h1",
+};
+
+uint64_t lw_float_bits(uint64_t value, bool single, uint32_t bits) {
+    double wide;
+    float narrow;
+    uint32_t low = (uint32_t)value;
+    if (single && bits == 64) {
+        memcpy(&narrow, &low, sizeof narrow);
+        wide = narrow;
+        memcpy(&value, &wide, sizeof value);
+    } else if (!single && bits == 32) {
+        memcpy(&wide, &value, sizeof wide);
+        narrow = (float)wide;
+        memcpy(&low, &narrow, sizeof low);
+        value = low;
+    }
+    return value;
+}
 
 #define V(major, minor) (10 * (major) + (minor))
 #define SM(number)      (number)

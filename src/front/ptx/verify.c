@@ -28,9 +28,12 @@ static void no_match(lw_verifier *v) {
     const char *fix = size ? lw_verify_text(v, "may stand here:%.*s", (int)size, words) : NULL;
     lw_diag *diag;
     if (found.edit == LW_EDIT_insert)
-        diag = lw_diag_add(v->diags, LW_D_missing_modifier, word_place(i, found.word < i->word_count ? found.word : i->word_count - 1),
+        diag = lw_diag_add(v->diags, LW_D_missing_modifier,
+                           word_place(i, found.word < i->word_count ? found.word : i->word_count - 1),
                            i->mnemonic->text);
-    else diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, found.word), i->words[found.word]->text, i->words[0]->text);
+    else
+        diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, found.word),
+                           i->words[found.word]->text, i->words[0]->text);
     diag->fix = found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
 }
 
@@ -55,20 +58,25 @@ static void gates(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     unsigned version = v->module->version, target = v->module->target;
     if (m->fault)
-        lw_diag_add(v->diags, LW_D_bad_combination, word_place(i, m->fault_word), i->mnemonic->text, m->fault);
+        lw_diag_add(v->diags, LW_D_bad_combination, word_place(i, m->fault_word), i->mnemonic->text,
+                    m->fault);
     else if (version < m->isa)
-        lw_diag_add(v->diags, LW_D_needs_version, word_place(i, m->isa_word), word_name(v, m->isa_word), m->isa / 10u,
-                    m->isa % 10u, version / 10, version % 10);
+        lw_diag_add(v->diags, LW_D_needs_version, word_place(i, m->isa_word), word_name(v, m->isa_word),
+                    m->isa / 10u, m->isa % 10u, version / 10, version % 10);
     else if (target < m->sm)
-        lw_diag_add(v->diags, LW_D_needs_target, word_place(i, m->sm_word), word_name(v, m->sm_word), m->sm, target);
+        lw_diag_add(v->diags, LW_D_needs_target, word_place(i, m->sm_word), word_name(v, m->sm_word), m->sm,
+                    target);
     else if (f->family && !v->module->target_suffix)
-        lw_diag_add(v->diags, LW_D_needs_family, i->mnemonic_place, i->mnemonic->text, f->sm > target ? f->sm : target);
+        lw_diag_add(v->diags, LW_D_needs_family, i->mnemonic_place, i->mnemonic->text,
+                    f->sm > target ? f->sm : target);
     else if (f->gone_isa && version >= f->gone_isa && target >= f->gone_sm)
-        lw_diag_add(v->diags, LW_D_form_gone, i->mnemonic_place, i->mnemonic->text, f->gone_sm, f->gone_isa / 10u,
-                    f->gone_isa % 10u)->fix = successor(v);
+        lw_diag_add(v->diags, LW_D_form_gone, i->mnemonic_place, i->mnemonic->text, f->gone_sm,
+                    f->gone_isa / 10u, f->gone_isa % 10u)
+            ->fix = successor(v);
     else if (f->old_isa && version >= f->old_isa)
-        lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u, f->old_isa % 10u)->fix =
-            successor(v);
+        lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u,
+                    f->old_isa % 10u)
+            ->fix = successor(v);
 }
 
 /* ---- One instruction ---------------------------------------------------------------------------------- */
@@ -78,12 +86,17 @@ static void wrong_count(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     char takes[48];
     if (m->operands_min == m->operands_max)
-        snprintf(takes, sizeof takes, m->operands_min == 1 ? "1 operand" : m->operands_min ? "%u operands" : "no operands", m->operands_min);
-    else snprintf(takes, sizeof takes, "%u to %u operands", m->operands_min, m->operands_max);
+        snprintf(takes, sizeof takes,
+                 m->operands_min == 1 ? "1 operand"
+                 : m->operands_min    ? "%u operands"
+                                      : "no operands",
+                 m->operands_min);
+    else
+        snprintf(takes, sizeof takes, "%u to %u operands", m->operands_min, m->operands_max);
     uint32_t n = i->operand_count;
     lw_place place = n > m->operands_max ? i->operands[m->operands_max].place : i->mnemonic_place;
-    lw_diag_add(v->diags, LW_D_operand_count, place, i->mnemonic->text, takes, n, n == 1 ? "is" : "are")->fix =
-        *m->form->operands ? lw_verify_text(v, "operands: %s", m->form->operands) : NULL;
+    lw_diag_add(v->diags, LW_D_operand_count, place, i->mnemonic->text, takes, n, n == 1 ? "is" : "are")
+        ->fix = *m->form->operands ? lw_verify_text(v, "operands: %s", m->form->operands) : NULL;
 }
 
 static void guard(lw_verifier *v) {
@@ -99,10 +112,13 @@ static void optional_operands(lw_verifier *v, lw_instruction *i) {
     const lw_form *f = m->form;
     unsigned version = v->module->version, target = v->module->target;
     lw_place place = i->operands[m->operands_min].place;
-    const char *what = f->more_isa ? lw_verify_text(v, "'%s' with %u operands", i->mnemonic->text, i->operand_count) : "";
+    const char *what =
+        f->more_isa ? lw_verify_text(v, "'%s' with %u operands", i->mnemonic->text, i->operand_count) : "";
     if (version < f->more_isa)
-        lw_diag_add(v->diags, LW_D_needs_version, place, what, f->more_isa / 10u, f->more_isa % 10u, version / 10, version % 10);
-    else if (target < f->more_sm) lw_diag_add(v->diags, LW_D_needs_target, place, what, f->more_sm, target);
+        lw_diag_add(v->diags, LW_D_needs_version, place, what, f->more_isa / 10u, f->more_isa % 10u,
+                    version / 10, version % 10);
+    else if (target < f->more_sm)
+        lw_diag_add(v->diags, LW_D_needs_target, place, what, f->more_sm, target);
     if (m->longer) v->match = i->match = m->longer;
 }
 
@@ -116,10 +132,12 @@ static void operands(lw_verifier *v, lw_instruction *i) {
     uint32_t errors = v->diags->errors;
     bool plain = m->operands_min == m->operands_max;
     for (uint32_t k = 0; k < i->operand_count; k++) {
-        const lw_operand_form *form = plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
+        const lw_operand_form *form =
+            plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
         if (form->shape >= LW_SHAPE_ANY) continue;
         lw_verify_operand(v, &i->operands[k], form, k + 1);
-        if (LW_UNLIKELY(v->diags->errors != errors)) return; /* what is behind the first fault is often its echo */
+        if (LW_UNLIKELY(v->diags->errors != errors))
+            return; /* what is behind the first fault is often its echo */
     }
     if (m->form->step) lw_verify_extra(v);
 }
@@ -133,19 +151,24 @@ static void instruction(lw_verifier *v, lw_instruction *i) {
         return;
     }
     if (LW_UNLIKELY(m->gated)) gates(v);
-    if (m->form->step == LW_STEP_call) lw_verify_call(v);
-    else operands(v, i);
+    if (m->form->step == LW_STEP_call)
+        lw_verify_call(v);
+    else
+        operands(v, i);
     i->words = m->words;
 }
 
 /* Faults beyond those that are shown are not worth finding. */
-static bool enough(const lw_diags *diags) { return LW_UNLIKELY(diags->limit && diags->errors > diags->limit); }
+static bool enough(const lw_diags *diags) {
+    return LW_UNLIKELY(diags->limit && diags->errors > diags->limit);
+}
 
 void lw_ptx_verify(lw_module_ptx *module) {
     lw_verifier v = {.module = module, .diags = module->diags};
     for (uint32_t f = 0; f < module->functions.count; f++) {
         v.function = module->functions.at[f];
         for (uint32_t s = 0; s < v.function->body.count && !enough(module->diags); s++)
-            if (v.function->body.at[s].kind == LW_S_INSTRUCTION) instruction(&v, v.function->body.at[s].instruction);
+            if (v.function->body.at[s].kind == LW_S_INSTRUCTION)
+                instruction(&v, v.function->body.at[s].instruction);
     }
 }

@@ -5,14 +5,9 @@ static const char *mnemonic(const lw_verifier *v) { return v->instruction->mnemo
 
 /* ---- Calls (manual section 9.7.12.5) --------------------------------------------------------------------- */
 
-typedef struct call {
-    const lw_operand *results, *target, *arguments, *prototype;
-} call;
-
-/* call (results), target, (arguments), prototype: all but the target may be missing. */
-static bool split(const lw_instruction *i, call *c) {
+bool lw_ptx_call_parts(const lw_instruction *i, lw_call_parts *c) {
     uint32_t n = i->operand_count, at = 0;
-    *c = (call){0};
+    *c = (lw_call_parts){0};
     if (at < n && i->operands[at].kind == LW_O_LIST) c->results = &i->operands[at++];
     if (at < n && i->operands[at].kind == LW_O_NAME) c->target = &i->operands[at++];
     if (at < n && i->operands[at].kind == LW_O_LIST) c->arguments = &i->operands[at++];
@@ -27,26 +22,29 @@ static const lw_function *signature_of_table(const lw_object *table) {
     return init && init->object && init->object->kind == LW_OBJ_FUNCTION ? init->object->function : NULL;
 }
 
-static const lw_function *signature_of(const lw_operand *prototype) {
+const lw_function *lw_ptx_call_signature(const lw_operand *prototype) {
     const lw_object *o = prototype->object;
     if (!o) return NULL;
     if (o->kind == LW_OBJ_PROTOTYPE) return o->function;
-    if (o->kind == LW_OBJ_TARGETS && o->target_count && o->targets[0].object && o->targets[0].object->kind == LW_OBJ_FUNCTION)
+    if (o->kind == LW_OBJ_TARGETS && o->target_count && o->targets[0].object &&
+        o->targets[0].object->kind == LW_OBJ_FUNCTION)
         return o->targets[0].object->function;
     return o->kind == LW_OBJ_VARIABLE && o->space != LW_SPACE_reg ? signature_of_table(o) : NULL;
 }
 
 /* The function that is called, or the signature of an indirect call; NULL after a diagnostic, or where a name was not
  * resolved. */
-static const lw_function *callee(lw_verifier *v, const call *c) {
+static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
     const lw_operand *t = c->target;
     if (lw_is_unresolved(t) || (c->prototype && lw_is_unresolved(c->prototype))) return NULL;
     if (lw_is_register(t)) {
-        if (strchr("BUS", lw_types[t->object->type].kind) == NULL || lw_types[t->object->type].bits < 32 || t->object->vector > 1) {
-            lw_diag_add(v->diags, LW_D_call_target, t->place, t->name->text, "no register that holds an address");
+        if (strchr("BUS", lw_types[t->object->type].kind) == NULL || lw_types[t->object->type].bits < 32 ||
+            t->object->vector > 1) {
+            lw_diag_add(v->diags, LW_D_call_target, t->place, t->name->text,
+                        "no register that holds an address");
             return NULL;
         }
-        const lw_function *f = c->prototype ? signature_of(c->prototype) : NULL;
+        const lw_function *f = c->prototype ? lw_ptx_call_signature(c->prototype) : NULL;
         if (!f) lw_diag_add(v->diags, LW_D_call_prototype, c->prototype ? c->prototype->place : t->place);
         return f;
     }
@@ -65,8 +63,9 @@ static const lw_function *callee(lw_verifier *v, const call *c) {
 }
 
 static const char *type_text(lw_verifier *v, const lw_object *formal) {
-    const char *type = lw_types[formal->type].name;
-    return formal->dimension_count ? lw_verify_text(v, "%s[%llu]", type, (unsigned long long)formal->size) : type;
+    const lw_type_info *type = &lw_types[formal->type];
+    if (!formal->dimension_count) return type->name;
+    return lw_verify_text(v, "%s[%llu]", type->name, (unsigned long long)(formal->size * 8 / type->bits));
 }
 
 /* May a register or scalar of type `have` be handed over as `want`? The manual's table 9.1. */
@@ -80,7 +79,8 @@ static bool types_agree(lw_type want, lw_type have) {
 static bool constant_fits(const lw_object *formal, const lw_operand *o) {
     char kind = lw_types[formal->type].kind;
     if (formal->dimension_count) return false;
-    return o->kind == LW_O_INT ? kind == 'B' || kind == 'U' || kind == 'S' || kind == 'P' : kind == 'F' || kind == 'B';
+    return o->kind == LW_O_INT ? kind == 'B' || kind == 'U' || kind == 'S' || kind == 'P'
+                               : kind == 'F' || kind == 'B';
 }
 
 /* A register or a .param variable of the calling function against a formal parameter. */
@@ -90,18 +90,20 @@ static bool variable_fits(const lw_object *formal, const lw_object *o) {
 }
 
 static bool can_hand_over(const lw_operand *o) {
-    if (o->kind != LW_O_NAME || !o->object || o->object->kind != LW_OBJ_VARIABLE || o->offset || o->negated) return false;
+    if (o->kind != LW_O_NAME || !o->object || o->object->kind != LW_OBJ_VARIABLE || o->offset || o->negated)
+        return false;
     if (o->object->space == LW_SPACE_reg) return o->object->vector <= 1;
     return o->object->space == LW_SPACE_param && !o->object->is_param && !o->object->is_return;
 }
 
-static void hand_over(lw_verifier *v, const call *c, const lw_object *formal, const lw_operand *o, uint32_t number, bool is_result) {
+static void hand_over(lw_verifier *v, const lw_call_parts *c, const lw_object *formal, const lw_operand *o,
+                      uint32_t number, bool is_result) {
     const char *what = is_result ? "result" : "argument", *name = c->target->name->text;
     bool constant = !is_result && (o->kind == LW_O_INT || o->kind == LW_O_FLOAT);
     if (lw_is_unresolved(o) || (is_result && o->kind == LW_O_SINK)) return;
     if (!constant && !can_hand_over(o)) {
-        lw_diag_add(v->diags, LW_D_call_value, o->place, what, number, name, is_result ? "or a " : "constant or ",
-                    lw_operand_kind_name(o));
+        lw_diag_add(v->diags, LW_D_call_value, o->place, what, number, name,
+                    is_result ? "or a " : "constant or ", lw_operand_kind_name(o));
     } else if (constant ? !constant_fits(formal, o) : !variable_fits(formal, o->object)) {
         const char *shown = constant ? "the constant" : o->name->text;
         lw_diag_add(v->diags, LW_D_call_type, o->place, what, number, name, type_text(v, formal), shown);
@@ -110,25 +112,28 @@ static void hand_over(lw_verifier *v, const call *c, const lw_object *formal, co
     }
 }
 
-static bool counts_fit(lw_verifier *v, const call *c, const lw_operand *list, uint32_t want, const char *what) {
+static bool counts_fit(lw_verifier *v, const lw_call_parts *c, const lw_operand *list, uint32_t want,
+                       const char *what) {
     uint32_t have = list ? list->part_count : 0;
     if (have == want) return true;
-    lw_diag_add(v->diags, LW_D_call_count, list ? list->place : c->target->place, c->target->name->text, want, what,
-                want == 1 ? "" : "s", have, have == 1 ? "is" : "are");
+    lw_diag_add(v->diags, LW_D_call_count, list ? list->place : c->target->place, c->target->name->text, want,
+                what, want == 1 ? "" : "s", have, have == 1 ? "is" : "are");
     return false;
 }
 
 void lw_verify_call(lw_verifier *v) {
-    call c;
-    if (!split(v->instruction, &c)) {
+    lw_call_parts c;
+    if (!lw_ptx_call_parts(v->instruction, &c)) {
         lw_diag_add(v->diags, LW_D_call_shape, v->instruction->mnemonic_place);
         return;
     }
     const lw_function *f = callee(v, &c);
     if (!f || !counts_fit(v, &c, c.results, f->return_count, "result")) return;
     if (!counts_fit(v, &c, c.arguments, f->param_count, "parameter")) return;
-    for (uint32_t k = 0; k < f->return_count; k++) hand_over(v, &c, f->returns[k], &c.results->parts[k], k + 1, true);
-    for (uint32_t k = 0; k < f->param_count; k++) hand_over(v, &c, f->params[k], &c.arguments->parts[k], k + 1, false);
+    for (uint32_t k = 0; k < f->return_count; k++)
+        hand_over(v, &c, f->returns[k], &c.results->parts[k], k + 1, true);
+    for (uint32_t k = 0; k < f->param_count; k++)
+        hand_over(v, &c, f->params[k], &c.arguments->parts[k], k + 1, false);
 }
 
 /* ---- Rules of single instructions ------------------------------------------------------------------------- */
@@ -141,16 +146,18 @@ static void barrier(lw_verifier *v) {
     if (at && i->operand_count < 4) b = NULL; /* .red: the predicate, not a count */
     if (a->kind == LW_O_INT && a->value > 15)
         lw_diag_add(v->diags, LW_D_barrier_number, a->place, (long long)a->value);
-    else if (b && b->kind == LW_O_INT && (b->value % 32 || (!b->value && !strcmp(v->match->group[1], "arrive"))))
+    else if (b && b->kind == LW_O_INT &&
+             (b->value % 32 || (!b->value && !strcmp(v->match->group[1], "arrive"))))
         lw_diag_add(v->diags, LW_D_barrier_threads, b->place, (long long)b->value, mnemonic(v));
 }
 
 static void mov(lw_verifier *v) {
     const lw_operand *d = &v->instruction->operands[0], *a = &v->instruction->operands[1];
-    if (v->match->operand_forms[0].vector == 0 && d->kind == LW_O_VECTOR && a->kind == LW_O_VECTOR && d->part_count + a->part_count > 2)
+    if (v->match->operand_forms[0].vector == 0 && d->kind == LW_O_VECTOR && a->kind == LW_O_VECTOR &&
+        d->part_count + a->part_count > 2)
         lw_diag_add(v->diags, LW_D_vector_to_vector, v->instruction->mnemonic_place, mnemonic(v));
-    else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE && a->object->space == LW_SPACE_global &&
-             lw_types[v->match->type].bits < v->module->address_size)
+    else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE &&
+             a->object->space == LW_SPACE_global && lw_types[v->match->type].bits < v->module->address_size)
         lw_diag_add(v->diags, LW_D_address_width, a->place, a->name->text, mnemonic(v));
 }
 

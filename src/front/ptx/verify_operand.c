@@ -19,7 +19,8 @@ const char *lw_operand_kind_name(const lw_operand *o) {
     if (!o->object) return "an unknown name";
     switch (o->object->kind) {
     case LW_OBJ_VARIABLE: return o->object->space == LW_SPACE_reg ? "a register" : "a variable";
-    case LW_OBJ_FUNCTION: case LW_OBJ_ALIAS: return "a function";
+    case LW_OBJ_FUNCTION:
+    case LW_OBJ_ALIAS: return "a function";
     case LW_OBJ_LABEL: return "a label";
     case LW_OBJ_PROTOTYPE: return "a call prototype";
     case LW_OBJ_TARGETS: return "a list of targets";
@@ -29,7 +30,9 @@ const char *lw_operand_kind_name(const lw_operand *o) {
 
 static const char *wanted(const lw_operand_form *form) {
     switch (form->shape) {
-    case LW_SHAPE_VALUE: case LW_SHAPE_SPECIAL: return form->written || form->type == LW_T_none ? "a register" : "a register or constant";
+    case LW_SHAPE_VALUE:
+    case LW_SHAPE_SPECIAL:
+        return form->written || form->type == LW_T_none ? "a register" : "a register or constant";
     case LW_SHAPE_REG: return "a register";
     case LW_SHAPE_IMM: return "an integer constant";
     case LW_SHAPE_SOURCE: return "a register, constant, variable or special register";
@@ -43,42 +46,52 @@ static const char *wanted(const lw_operand_form *form) {
 }
 
 static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
-    if (form->written) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
-    else lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), lw_operand_kind_name(o));
+    if (form->written)
+        lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
+    else
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form),
+                    lw_operand_kind_name(o));
 }
 
 /* ---- Registers and constants -------------------------------------------------------------------------- */
 
-static const char *select_name(lw_select select) {
-    static const char *const names[] = {"", "x", "y", "z", "w", "b0", "b1", "b2", "b3", "h0", "h1"};
-    return names[select];
-}
-
-static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
+                             uint32_t number) {
     const lw_object *r = o->object;
     bool element = o->select >= LW_SEL_x && o->select <= LW_SEL_w;
-    if (LW_UNLIKELY(o->negated) && v->module->source->text[o->place.at] == '-') return; /* the parser has said so */
+    if (LW_UNLIKELY(o->negated) && v->module->source->text[o->place.at] == '-')
+        return; /* the parser has said so */
     if (LW_UNLIKELY(o->negated) && (form->type != LW_T_pred || form->written)) {
-        lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number, mnemonic(v));
-    } else if (LW_UNLIKELY(o->select) && (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2 : !form->selectable)) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), select_name(o->select));
+        lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number,
+                    mnemonic(v));
+    } else if (LW_UNLIKELY(o->select) &&
+               (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2
+                        : !form->selectable)) {
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
+                    lw_select_names[o->select]);
     } else if (LW_UNLIKELY(r->vector > 1 && !element)) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->offset)) {
         lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register", "a sum");
     } else if (LW_UNLIKELY(!(form->takes >> r->type & 1))) {
         const char *want = form->type ? lw_types[form->type].name : "b32";
-        lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), want, o->name->text, lw_types[r->type].name);
+        lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), want, o->name->text,
+                    lw_types[r->type].name);
     }
 }
 
-static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
+                             uint32_t number) {
     const lw_type_info *want = &lw_types[form->type];
     bool fits;
-    if (form->type == LW_T_none) fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
-    else if (o->kind == LW_O_INT) fits = strchr("BUSP", want->kind) || want->name[0] == 'u' || want->name[0] == 's';
-    else if (want->kind == 'B') fits = want->bits == (o->single ? 32 : 64);
-    else fits = want->kind == 'F';
+    if (form->type == LW_T_none)
+        fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
+    else if (o->kind == LW_O_INT)
+        fits = strchr("BUSP", want->kind) || want->name[0] == 'u' || want->name[0] == 's';
+    else if (want->kind == 'B')
+        fits = want->bits == (o->single ? 32 : 64);
+    else
+        fits = want->kind == 'F';
     if (!fits)
         lw_diag_add(v->diags, LW_D_constant_type, o->place, number, mnemonic(v), want->name,
                     o->kind == LW_O_INT ? "integer" : "floating point");
@@ -95,23 +108,27 @@ static void special_gates(lw_verifier *v, const lw_operand *o, const lw_special_
     unsigned version = v->module->version, target = v->module->target;
     const char *name = lw_verify_text(v, "'%s'", row->text);
     if (version < row->isa)
-        lw_diag_add(v->diags, LW_D_needs_version, o->place, name, row->isa / 10u, row->isa % 10u, version / 10, version % 10);
-    else if (target < row->sm) lw_diag_add(v->diags, LW_D_needs_target, o->place, name, row->sm, target);
+        lw_diag_add(v->diags, LW_D_needs_version, o->place, name, row->isa / 10u, row->isa % 10u,
+                    version / 10, version % 10);
+    else if (target < row->sm)
+        lw_diag_add(v->diags, LW_D_needs_target, o->place, name, row->sm, target);
 }
 
-static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
+                            uint32_t number) {
     const lw_special_row *row = &lw_specials[o->special - 1];
     bool taken = form->shape == LW_SHAPE_SOURCE || form->shape == LW_SHAPE_SPECIAL, whole = form->vector > 1;
     if (!taken || form->written || lw_types[form->type].kind == 'F') {
         lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v));
     } else if (o->select && (!row->vector || o->select > LW_SEL_w)) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), select_name(o->select));
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
+                    lw_select_names[o->select]);
     } else if (whole ? !row->vector || o->select || form->vector != 4 : row->vector && !o->select) {
         lw_diag_add(v->diags, LW_D_special_element, o->place, o->name->text)->fix =
             whole ? NULL : lw_verify_text(v, "%s.x, %s.y or %s.z", row->text, row->text, row->text);
     } else if (!special_type_fits(row, form)) {
-        lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name, o->name->text,
-                    lw_types[row->type].name);
+        lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name,
+                    o->name->text, lw_types[row->type].name);
     } else {
         special_gates(v, o, row);
     }
@@ -119,25 +136,18 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
 
 /* ---- Addresses ---------------------------------------------------------------------------------------- */
 
-static const char *space_name(lw_space space) {
-    static const char *const names[LW_SPACE_count] = {
-        "generic",
-#define SPACE(name) #name,
-#include "ptx/spaces.def"
-    };
-    return names[space];
-}
-
 static void address_register(lw_verifier *v, const lw_operand *base) {
     const lw_object *r = base->object;
     const lw_type_info *type = &lw_types[r->type];
-    if (!strchr("BUS", type->kind) || type->bits < 16 || type->bits > 64 || (r->vector > 1 && !base->select)) {
+    if (!strchr("BUS", type->kind) || type->bits < 16 || type->bits > 64 ||
+        (r->vector > 1 && !base->select)) {
         lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, type->name,
                     v->module->address_size == 32 ? "32" : "64");
         return;
     }
     lw_space space = v->match->space;
-    if (v->module->address_size == 64 && type->bits == 32 && (space == LW_SPACE_none || space == LW_SPACE_global))
+    if (v->module->address_size == 64 && type->bits == 32 &&
+        (space == LW_SPACE_none || space == LW_SPACE_global))
         lw_diag_add(v->diags, LW_D_address_width, base->place, mnemonic(v), base->name->text);
 }
 
@@ -146,12 +156,14 @@ static void address_space(lw_verifier *v, const lw_operand *base, bool by_name) 
     lw_space have = base->object->space, want = v->match->space;
     bool reached = have == LW_SPACE_global || have == LW_SPACE_shared || have == LW_SPACE_local;
     if (want == LW_SPACE_none && by_name && !reached)
-        lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, space_name(have));
+        lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, lw_space_names[have]);
     else if (want != LW_SPACE_none && have != want)
-        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, space_name(have), mnemonic(v), space_name(want));
+        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, lw_space_names[have],
+                    mnemonic(v), lw_space_names[want]);
 }
 
-static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
+                            uint32_t number) {
     if (o->kind != LW_O_ADDRESS) {
         if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
         return;
@@ -161,9 +173,12 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     if (o->part_count > 1) return; /* tensor and texture forms: coordinates follow */
     const lw_object *object = base->object;
     if (!object || object->kind != LW_OBJ_VARIABLE)
-        lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address", lw_operand_kind_name(base));
-    else if (object->space == LW_SPACE_reg) address_register(v, base);
-    else address_space(v, base, v->match->form->step != LW_STEP_none);
+        lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address",
+                    lw_operand_kind_name(base));
+    else if (object->space == LW_SPACE_reg)
+        address_register(v, base);
+    else
+        address_space(v, base, v->match->form->step != LW_STEP_none);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------------------ */
@@ -196,7 +211,8 @@ static lw_type part_type(lw_type whole, uint32_t count) {
 }
 
 /* mov between a { } list and one register: the parts' sizes add up to the type. */
-static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
+                           uint32_t number) {
     lw_type type = LW_T_none;
     for (uint32_t i = 0; i < o->part_count && !type; i++)
         if (lw_is_register(&o->parts[i])) type = o->parts[i].object->type;
@@ -227,12 +243,15 @@ static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand
                     lw_types[form->type].name, lw_types[form->type].bits);
 }
 
-static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
+                           uint32_t number) {
     if (!form->braces) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (form->vector == 0) {
-        if (o->part_count > 1 || lw_types[form->type].kind != 'B') packed_operand(v, o, form, number);
-        else elements(v, o, form, number);
+        if (o->part_count > 1 || lw_types[form->type].kind != 'B')
+            packed_operand(v, o, form, number);
+        else
+            elements(v, o, form, number);
     } else if (o->part_count == form->vector) {
         elements(v, o, form, number);
     } else if (form->vector == 1) {
@@ -267,38 +286,50 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
         if (form->vector > 1 && !whole)
             lw_diag_add(v->diags, LW_D_vector_size, o->place, number, mnemonic(v), form->vector, 1u, "is");
         else if (whole && !(form->takes >> o->object->type & 1))
-            lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name, o->name->text,
-                        lw_types[o->object->type].name);
-        else if (!whole) register_operand(v, o, &one, number);
+            lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name,
+                        o->name->text, lw_types[o->object->type].name);
+        else if (!whole)
+            register_operand(v, o, &one, number);
     } else if (o->special) {
         special_operand(v, o, form, number);
     } else if (form->shape != LW_SHAPE_SOURCE || !o->object || form->written ||
-               (o->object->kind != LW_OBJ_VARIABLE && o->object->kind != LW_OBJ_FUNCTION && o->object->kind != LW_OBJ_ALIAS)) {
+               (o->object->kind != LW_OBJ_VARIABLE && o->object->kind != LW_OBJ_FUNCTION &&
+                o->object->kind != LW_OBJ_ALIAS)) {
         wrong_kind(v, o, form, number);
     } else if (lw_types[form->type].kind == 'F' || lw_types[form->type].kind == 'P') {
-        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register or constant", lw_operand_kind_name(o));
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register or constant",
+                    lw_operand_kind_name(o));
     } else if (v->match->form->step == LW_STEP_cvta) {
-        if (o->object->kind == LW_OBJ_VARIABLE) address_space(v, o, false);
-        else wrong_kind(v, o, form, number);
+        if (o->object->kind == LW_OBJ_VARIABLE)
+            address_space(v, o, false);
+        else
+            wrong_kind(v, o, form, number);
     }
 }
 
-static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
+                           uint32_t number) {
     switch (o->kind) {
     case LW_O_NAME:
-        if (LW_LIKELY(form->vector == 1 && lw_is_register(o))) register_operand(v, o, form, number);
-        else if (!lw_is_unresolved(o)) named_operand(v, o, form, number);
+        if (LW_LIKELY(form->vector == 1 && lw_is_register(o)))
+            register_operand(v, o, form, number);
+        else if (!lw_is_unresolved(o))
+            named_operand(v, o, form, number);
         return;
-    case LW_O_INT: case LW_O_FLOAT:
-        if (form->written || form->vector > 1 || form->shape == LW_SHAPE_REG) wrong_kind(v, o, form, number);
-        else constant_operand(v, o, form, number);
+    case LW_O_INT:
+    case LW_O_FLOAT:
+        if (form->written || form->vector > 1 || form->shape == LW_SHAPE_REG)
+            wrong_kind(v, o, form, number);
+        else
+            constant_operand(v, o, form, number);
         return;
     case LW_O_SINK:
         if (!form->sink) lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v));
         return;
     case LW_O_VECTOR: vector_operand(v, o, form, number); return;
     case LW_O_PAIR: pair_operand(v, o, form, number); return;
-    case LW_O_ADDRESS: case LW_O_LIST: wrong_kind(v, o, form, number); return;
+    case LW_O_ADDRESS:
+    case LW_O_LIST: wrong_kind(v, o, form, number); return;
     }
 }
 
@@ -309,18 +340,25 @@ static bool names(const lw_operand *o, lw_object_kind kind) {
 void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     bool fits = true;
     switch (form->shape) {
-    case LW_SHAPE_VALUE: case LW_SHAPE_REG: case LW_SHAPE_SPECIAL: case LW_SHAPE_SOURCE:
+    case LW_SHAPE_VALUE:
+    case LW_SHAPE_REG:
+    case LW_SHAPE_SPECIAL:
+    case LW_SHAPE_SOURCE:
         if (form->pair && !form->pair_optional && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
-        else scalar_operand(v, o, form, number);
+        else
+            scalar_operand(v, o, form, number);
         return;
     case LW_SHAPE_ADDRESS: address_operand(v, o, form, number); return;
     case LW_SHAPE_IMM: fits = o->kind == LW_O_INT; break;
     case LW_SHAPE_LABEL: fits = names(o, LW_OBJ_LABEL); break;
     case LW_SHAPE_TARGETS: fits = names(o, LW_OBJ_TARGETS); break;
-    case LW_SHAPE_FUNC: fits = names(o, LW_OBJ_FUNCTION) || names(o, LW_OBJ_ALIAS) || lw_is_register(o); break;
+    case LW_SHAPE_FUNC:
+        fits = names(o, LW_OBJ_FUNCTION) || names(o, LW_OBJ_ALIAS) || lw_is_register(o);
+        break;
     case LW_SHAPE_LIST: fits = o->kind == LW_O_LIST; break;
-    case LW_SHAPE_ANY: case LW_SHAPE_REST: return;
+    case LW_SHAPE_ANY:
+    case LW_SHAPE_REST: return;
     }
     if (!fits && !lw_is_unresolved(o)) wrong_kind(v, o, form, number);
 }

@@ -25,7 +25,8 @@ static lw_window window_of(uint64_t address) {
     }
 }
 
-char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes, lw_trap_kind *fault) {
+char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
+                      lw_trap_kind *fault) {
     const lw_grid *grid = gang->cta->grid;
     if (window == LW_WINDOW_generic) {
         window = window_of(address);
@@ -39,8 +40,12 @@ char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint
         if (range) host = range->host + (address - range->base);
         break;
     }
-    case LW_WINDOW_shared: host = host_within(gang->cta->shared, gang->cta->shared_bytes, address, bytes); break;
-    case LW_WINDOW_param: host = host_within((char *)grid->params, gang->cta->program->param_bytes, address, bytes); break;
+    case LW_WINDOW_shared:
+        host = host_within(gang->cta->shared, gang->cta->shared_bytes, address, bytes);
+        break;
+    case LW_WINDOW_param:
+        host = host_within((char *)grid->params, gang->cta->program->param_bytes, address, bytes);
+        break;
     case LW_WINDOW_local:
         if (address <= grid->local_limit && bytes <= grid->local_limit - address)
             host = lw_local_at(gang, lane, (uint32_t)address);
@@ -80,6 +85,7 @@ void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses,
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = addresses[lane] + ((uint64_t)element << form.size);
         lw_trap_kind fault;
-        gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, &fault);
+        gang->address[lane] =
+            (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, &fault);
     }
 }

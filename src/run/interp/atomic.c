@@ -143,8 +143,10 @@ static bool is_one_place(const lw_gang *gang) {
         const uint##bits##_t *c = kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b;                 \
         uint##bits##_t *d = op->d == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint##bits##_t, op->d);                    \
         uint64_t first = gang->address[lw_mask_first(gang->mask)];                                                \
-        if (is_one_place(gang) && (never_shared || !is_shared(gang, first)))                                      \
-            return change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, kind, b, c, d);                 \
+        if (is_one_place(gang) && (never_shared || !is_shared(gang, first))) {                                    \
+            change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, kind, b, c, d);                        \
+            return;                                                                                               \
+        }                                                                                                         \
         LW_FOR_LANES(lane, gang->mask) {                                                                          \
             lw_any##bits *place = (lw_any##bits *)(uintptr_t)gang->address[lane];                                 \
             uint##bits##_t old;                                                                                   \

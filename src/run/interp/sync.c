@@ -29,7 +29,8 @@ const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
     if (LW_LIKELY(!(live_lanes(gang) & ~gang->mask))) return op + 1; /* everybody is here */
     lw_mask complete = 0;
     for (uint32_t warp = 0; warp < warp_count(gang); warp++)
-        if (lw_mask_warp(gang->mask, warp)) complete |= (lw_mask)complete_lanes(gang, op, warp) << (32 * warp);
+        if (lw_mask_warp(gang->mask, warp))
+            complete |= (lw_mask)complete_lanes(gang, op, warp) << (32 * warp);
     lw_mask parked = gang->mask & ~complete;
     if (LW_LIKELY(!parked)) return op + 1;
     if (gang->force) {
@@ -145,8 +146,8 @@ static lw_request next_request(const lw_gang *gang, const lw_op *op, lw_mask lef
     if (!(op->flags & LW_OP_NO_B)) request.count = counts ? counts[first] : (uint32_t)(op->imm >> 32);
     if (!numbers && !counts) return request;
     LW_FOR_LANES(lane, left)
-        if ((numbers && numbers[lane] != request.number) || (counts && counts[lane] != request.count))
-            request.lanes &= ~LW_MASK_BIT(lane);
+    if ((numbers && numbers[lane] != request.number) || (counts && counts[lane] != request.count))
+        request.lanes &= ~LW_MASK_BIT(lane);
     return request;
 }
 
@@ -173,8 +174,11 @@ static bool add_wait(lw_gang *gang, const lw_op *op, const lw_request *request) 
         gang->waits.at = grown;
         gang->waits.room = room;
     }
-    gang->waits.at[gang->waits.count++] = (lw_wait){
-        .frame = gang->frame, .op = op, .block = op[1].a, .barrier = request->number, .lanes = request->lanes};
+    gang->waits.at[gang->waits.count++] = (lw_wait){.frame = gang->frame,
+                                                    .op = op,
+                                                    .block = op[1].a,
+                                                    .barrier = request->number,
+                                                    .lanes = request->lanes};
     return true;
 }
 
@@ -205,8 +209,9 @@ static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_reque
 const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_cta *cta = gang->cta;
     lw_request request = next_request(gang, op, gang->mask);
-    if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live && is_valid(cta, op, &request) &&
-        !cta->barriers[request.number].in_use && op->c != LW_BARRIER_arrive && same_count(cta, request.count, 0))
+    if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live &&
+        is_valid(cta, op, &request) && !cta->barriers[request.number].in_use && op->c != LW_BARRIER_arrive &&
+        same_count(cta, request.count, 0))
         return pass_together(gang, op, &request);
     for (lw_mask left = gang->mask; left; left &= ~request.lanes) {
         request = next_request(gang, op, left);

@@ -129,8 +129,10 @@ const lw_op *lw_step_redux(lw_gang *gang, const lw_op *op) {
         const uint32_t *values = LW_SLOT(gang, uint32_t, op->b) + LW_WARP_LANES * group.warp;
         uint32_t todo = group.members;
         uint32_t result = todo ? values[__builtin_ctz(todo)] : 0;
-        for (todo &= todo - 1; todo; todo &= todo - 1) result = combine((lw_redux_kind)op->c, result, values[__builtin_ctz(todo)]);
-        for (todo = group.lanes; todo; todo &= todo - 1) results[LW_WARP_LANES * group.warp + (uint32_t)__builtin_ctz(todo)] = result;
+        for (todo &= todo - 1; todo; todo &= todo - 1)
+            result = combine((lw_redux_kind)op->c, result, values[__builtin_ctz(todo)]);
+        for (todo = group.lanes; todo; todo &= todo - 1)
+            results[LW_WARP_LANES * group.warp + (uint32_t)__builtin_ctz(todo)] = result;
     }
     uint32_t *d = LW_SLOT(gang, uint32_t, op->d);
     LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane];
