@@ -407,8 +407,8 @@ static void lower_function(lw_lower *l, lw_function *function) {
     if (l->failed) return;
     resolve_labels(l);
     lw_fold(l);
-    lw_fuse(l);
     lw_forget_nans(l);
+    lw_fuse(l);
     lw_allocate(l);
     code->lowered = true;
 }

@@ -1,4 +1,4 @@
-/* lower.h: from a checked module to a program.   collect → build → fold → fuse → forget NaNs → allocate
+/* lower.h: from a checked module to a program.   collect → build → fold → forget NaNs → fuse → allocate
  *
  * Between build and allocate the register fields of an operation hold virtual register numbers, one for each PTX register and each
  * intermediate value; constants are virtual registers too. Allocation puts slots in their place. */
@@ -15,7 +15,7 @@ typedef struct lw_vreg {
     bool is_const;        /* known value: never needs an operation */
     bool used_across;     /* live into some block: needs the data flow */
     bool needs_zero;      /* may be read before it is written */
-    bool looped, lone;    /* allocate: written in a loop; see find_lone */
+    bool lone;            /* allocate: see find_lone */
     uint64_t value;
     uint32_t defs, uses;
     uint32_t global;      /* 1 + number among those used across blocks, 0 for none */
@@ -99,7 +99,7 @@ typedef void lw_lower_step(lw_lower *l, const lw_instruction *i);
 #include "ptx/steps.def"
 bool lw_step_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
 
-/* ---- fold.c, fuse.c, nan.c, allocate.c ---------------------------------------------------------------------------- */
+/* ---- fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
 
 /* Which fields of an operation are read and written. */
 enum { LW_FIELDS_MAX = 12 }; /* a vector of 8, its address and what else there may come to be */
