@@ -42,6 +42,7 @@ typedef struct lw_type_info {
     const char *name;
     uint8_t bits; /* of one element; 1 for pred, 128 at most */
     char kind;    /* B U S F P X as in types.def */
+    uint8_t size; /* of the name */
 } lw_type_info;
 
 extern const lw_type_info lw_types[LW_T_count];
