@@ -166,27 +166,19 @@ static void reach_shared(lw_lower *l, lw_reach *reach, const lw_object *object) 
     program->shared_bytes = (uint32_t)(offset + object->size);
 }
 
-static void reach_operand(lw_lower *l, lw_reach *reach, const lw_operand *operand) {
-    lw_object *object = operand->object;
-    if (operand->kind == LW_O_NAME && object) {
-        if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
-        if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
-        if (object->kind == LW_OBJ_PROTOTYPE) reach->all = true;
-        if (object->kind == LW_OBJ_TARGETS)
-            for (uint32_t i = 0; i < object->target_count; i++) reach_operand(l, reach, &object->targets[i]);
-    }
-    for (uint32_t i = 0; i < operand->part_count; i++) reach_operand(l, reach, &operand->parts[i]);
+static void reach_object(lw_lower *l, lw_reach *reach, const lw_object *object) {
+    if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
+    if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
+    if (object->kind == LW_OBJ_PROTOTYPE) reach->all = true;
+    if (object->kind == LW_OBJ_TARGETS)
+        for (uint32_t i = 0; i < object->target_count; i++) reach_object(l, reach, object->targets[i].object);
 }
 
 static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
     reach_function(l, reach, kernel);
     for (uint32_t f = 0; f < reach->functions.count; f++) {
         lw_function *function = reach->functions.at[f];
-        for (uint32_t s = 0; s < function->body.count; s++) {
-            const lw_statement *statement = &function->body.at[s];
-            if (statement->kind != LW_S_INSTRUCTION) continue;
-            for (uint32_t i = 0; i < statement->instruction->operand_count; i++) reach_operand(l, reach, &statement->instruction->operands[i]);
-        }
+        for (uint32_t i = 0; i < function->reached.count; i++) reach_object(l, reach, function->reached.at[i]);
         if (reach->all) {
             reach->all = false;
             for (uint32_t i = 0; i < l->module->functions.count; i++)
@@ -317,20 +309,34 @@ static void resolve_labels(lw_lower *l) {
     for (uint32_t i = 0; i < l->calls.count; i++) l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
 }
 
+/* Mostly enough, so that long lists need not be copied to grow: few instructions become several operations, and most have one
+ * new register or constant. The operations become the code's own; virtual registers are only needed until it is finished. */
+static void make_room(lw_lower *l, const lw_function *function) {
+    uint32_t instructions = function->instruction_count > UINT32_MAX / 4 ? UINT32_MAX / 4 : function->instruction_count;
+    uint32_t room = instructions + instructions / 8 + 16, registers = instructions + instructions / 2 + 16;
+    l->ops.count = l->op_places.count = 0;
+    l->ops.room = l->op_places.room = room;
+    l->ops.at = LW_NEW_ARRAY(l->arena, lw_op, room);
+    l->op_places.at = LW_NEW_ARRAY(l->arena, lw_place, room);
+    if (l->vregs.room >= registers) return;
+    l->vregs.room = registers;
+    l->vregs.at = LW_NEW_ARRAY(l->arena, lw_vreg, registers);
+}
+
 static void lower_function(lw_lower *l, lw_function *function) {
     l->function = function;
     lw_code *code = LW_NEW(l->arena, lw_code);
     l->code = code;
     *code = (lw_code){.name = function->object->name->text, .number = function->object->number, .is_entry = function->is_entry};
     l->program->codes[code->number] = code;
-    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count = 0;
+    l->vregs.count = l->blocks.count = l->racy.count = 0;
+    make_room(l, function);
     l->lists.count = l->targets.count = l->calls.count = l->constants.count = l->label_blocks.count = 0;
     l->lists.at = NULL, l->lists.room = 0; /* the lists that become the code's own start anew */
     l->targets.at = NULL, l->targets.room = 0;
     l->calls.at = NULL, l->calls.room = 0;
     l->constants.at = NULL, l->constants.room = 0;
-    l->registers.count = 0;
-    if (l->registers.mask) memset(l->registers.keys, 0, (l->registers.mask + 1) * sizeof *l->registers.keys);
+    lw_lower_forget_registers(l);
     l->carry = LW_NO_SLOT;
     l->local_bytes = 0;
     l->open = false;

@@ -57,7 +57,7 @@ typedef struct lw_parser {
     LW_LIST(lw_init) inits;
     LW_LIST(lw_symbol *) words;
     lw_symbol *sink, *warp_size, *generic, *call;
-    LW_LIST(lw_statement) body; /* of the function at hand: copied out when it is complete */
+    LW_LIST(lw_statement) body; /* of the function at hand, which keeps this storage */
 } lw_parser;
 
 /* ---- parse.c: tokens, faults, recovery ----------------------------------------------------------------- */

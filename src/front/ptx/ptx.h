@@ -216,6 +216,8 @@ typedef struct lw_function {
     uint32_t label_count;        /* set by resolve: labels are numbered from 0 */
     uint32_t register_count;     /* set by resolve: each register variable has as many numbers as it names registers times
                                     elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
+    LW_LIST(lw_object *) reached; /* set by resolve: functions, shared variables, prototypes and target lists that its
+                                     instructions name, in source order, as often as they are named */
     uint32_t instruction_count;
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
