@@ -29,17 +29,26 @@ const lw_form lw_ptx_forms[] = {
 
 const uint32_t lw_ptx_form_count = LW_COUNT(lw_ptx_forms);
 
-static const struct { const char *name; size_t size; const char *alternatives; } classes[] = {
+typedef struct class { const char *name; size_t size; const char *alternatives; } class;
+static const class classes[] = {
 #define CLASS(name, alternatives) {#name, sizeof #name - 1, alternatives},
 #include "ptx/types.def"
 };
+static uint32_t class_starts[LW_COUNT(classes)]; /* which letters its alternatives start with, as bits; made with the index */
+
+static uint32_t letter_bit(char c) { return 1u << (c & 31); }
+
+static const class *find_class(const char *name, size_t size) {
+    if (*name < 'A' || *name > 'Z') return NULL;
+    for (size_t c = 0; c < LW_COUNT(classes); c++)
+        if (classes[c].size == size && !memcmp(classes[c].name, name, size)) return &classes[c];
+    return NULL;
+}
 
 /* The alternatives that a word in capitals stands for, or NULL where it is a word itself. */
 static const char *class_of(const char *name, size_t size) {
-    if (*name < 'A' || *name > 'Z') return NULL;
-    for (size_t c = 0; c < LW_COUNT(classes); c++)
-        if (classes[c].size == size && !memcmp(classes[c].name, name, size)) return classes[c].alternatives;
-    return NULL;
+    const class *found = find_class(name, size);
+    return found ? found->alternatives : NULL;
 }
 
 /* What ends a word of a pattern: a few dozen bytes of patterns are read for each distinct spelling of a module, which is most
@@ -72,6 +81,9 @@ static void make_index(void) {
         next_row[i] = first_row[slot];
         first_row[slot] = (uint16_t)(i + 1);
     }
+    for (size_t c = 0; c < LW_COUNT(classes); c++)
+        for (const char *p = classes[c].alternatives; *p; p = find_mark(p, ENDS_ALTERNATIVE), p += *p == '|')
+            class_starts[c] |= letter_bit(*p);
 }
 
 /* ---- Words against alternatives ----------------------------------------------------------------------- */
@@ -83,8 +95,9 @@ static bool in_list(const char *list, const char *word, uint32_t size) {
         p = find_mark(p, ENDS_ALTERNATIVE);
         size_t n = (size_t)(p - from);
         if (n == size && *from == *word && !memcmp(from, word, size)) return true;
-        const char *alternatives = class_of(from, n);
-        if (alternatives && in_list(alternatives, word, size)) return true;
+        const class *inner = find_class(from, n);
+        bool possible = inner && class_starts[inner - classes] & letter_bit(*word);
+        if (possible && in_list(inner->alternatives, word, size)) return true;
         if (*p != '|') return false;
     }
 }

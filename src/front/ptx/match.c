@@ -366,7 +366,7 @@ static void explain(const lw_instruction *i, lw_text *why) {
 
 static uint32_t group_count(const char *pattern) {
     uint32_t n = 0;
-    for (; *pattern; pattern++) n += *pattern == '(';
+    while ((pattern = strchr(pattern, '('))) n++, pattern++;
     return n < LW_GROUPS_MAX ? n : LW_GROUPS_MAX;
 }
 

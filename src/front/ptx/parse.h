@@ -25,6 +25,7 @@ typedef enum lw_word_kind {
 
 typedef struct lw_word {
     const char *text;
+    uint32_t size;
     lw_word_kind kind;
     uint8_t value;
     uint8_t least, most;         /* TUNING: how many values */
