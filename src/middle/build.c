@@ -313,7 +313,7 @@ static void resolve_labels(lw_lower *l) {
  * new register or constant. The operations become the code's own; virtual registers are only needed until it is finished. */
 static void make_room(lw_lower *l, const lw_function *function) {
     uint32_t instructions = function->instruction_count > UINT32_MAX / 4 ? UINT32_MAX / 4 : function->instruction_count;
-    uint32_t room = instructions + instructions / 8 + 16, registers = instructions + instructions / 2 + 16;
+    uint32_t room = instructions + instructions / 8 + 4, registers = instructions + instructions / 2 + 16;
     l->ops.count = l->op_places.count = 0;
     l->ops.room = l->op_places.room = room;
     l->ops.at = LW_NEW_ARRAY(l->arena, lw_op, room);
