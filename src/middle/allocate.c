@@ -604,8 +604,8 @@ void lw_allocate(lw_lower *l) {
     }
 
     code->op_count = l->ops.count;
-    code->ops = lw_arena_copy(l->arena, l->ops.at, l->ops.count * sizeof *l->ops.at);
-    code->places = lw_arena_copy(l->arena, l->op_places.at, l->ops.count * sizeof *l->op_places.at);
+    code->ops = l->ops.at;
+    code->places = l->op_places.at;
     code->block_count = l->blocks.count;
     code->blocks = lw_arena_copy(l->arena, l->blocks.at, l->blocks.count * sizeof *l->blocks.at);
     code->call_count = l->calls.count;

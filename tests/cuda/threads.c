@@ -51,8 +51,8 @@ int main(void) {
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     EXPECT(!jobs[0].wrong);
     EXPECT(!jobs[1].wrong);
+    /* Whether the fault leaves other contexts of the process usable is not said: a GPU's driver ends them all. */
     OK(cuCtxGetCurrent(&now));
     EXPECT(now == context);
-    OK(cuCtxSynchronize());
     return faults != 0;
 }

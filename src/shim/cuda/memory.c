@@ -119,7 +119,9 @@ CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
     lw_cu_memory *made;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
-    if (!host || !bytes || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+    if (!host || flags > 7) return CUDA_ERROR_INVALID_VALUE;
+    *host = NULL;
+    if (!bytes) return CUDA_SUCCESS;
     if ((result = allocate(context, bytes, true, flags, &made))) return result;
     *host = made->host;
     return CUDA_SUCCESS;
