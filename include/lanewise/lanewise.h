@@ -187,7 +187,8 @@ LW_API bool lw_trap(lw_context *context, lw_trap_info *trap);
 
 /* ---- Tables --------------------------------------------------------------------------------------------- */
 
-/* What a diagnostic number means, or NULL. The CPU levels built into this library, best first, NULL at the end; whether the machine
+/* What a diagnostic number means, or NULL. *title, unless title is NULL, is what its message is made from: a pattern as printf takes it,
+ * for reading and not for printf. The CPU levels built into this library, best first, NULL at the end; whether the machine
  * has one. */
 LW_API const char *lw_explain_diagnostic(uint32_t number, const char **title);
 LW_API const char *const *lw_cpu_levels(void);
