@@ -147,7 +147,7 @@ typedef struct lw_progress { /* a snapshot while a launch runs */
 } lw_progress;
 
 typedef struct lw_launch_config {
-    uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all */
+    uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64 */
     uint32_t shared_bytes;      /* dynamic shared memory */
     bool cooperative;           /* all CTAs must be resident together */
     double time_limit;          /* seconds; 0: none */
