@@ -44,7 +44,7 @@ enum {
 
 /* ---- Parts of the functions below ---------------------------------------------------------------------- */
 
-static inline uint32_t lw_video_first_(uint32_t part) { return (part & 3) * 8; }      /* its first bit */
+static inline uint32_t lw_video_first_(uint32_t part) { return (part & 3) * 8; }           /* its first bit */
 static inline uint32_t lw_video_above_(uint32_t part) { return 24 - (part >> 2 & 3) * 8; } /* 32 - its bits */
 static inline uint32_t lw_video_mask_(uint32_t part) {
     return UINT32_MAX >> lw_video_above_(part) << lw_video_first_(part);
@@ -147,11 +147,11 @@ static inline uint32_t lw_vshr_manual(uint32_t a, uint32_t b, uint32_t c, uint32
  * them. Second: .sat clamps to 32 bits whatever the selector. Third: .min and .max compare 64 bits, as signed or unsigned
  * numbers by .dtype; a saturated result counts as signed. */
 static inline uint32_t lw_video_finish_sm_90_(int64_t wide, uint32_t c, uint32_t how) {
-    int64_t within =
-        lw_video_clamp_(lw_video_s34_(wide), lw_video_least_(0, how), lw_video_most_(0, how));
+    int64_t within = lw_video_clamp_(lw_video_s34_(wide), lw_video_least_(0, how), lw_video_most_(0, how));
     int64_t tmp = how & LW_VIDEO_SAT ? (int64_t)(int32_t)(uint32_t)within : wide;
     int64_t tc = lw_video_extend_(c, (how & LW_VIDEO_D_SIGNED) != 0);
-    uint64_t top = how & LW_VIDEO_D_SIGNED ? 0 : UINT64_C(1) << 63; /* turns the order of words into that of numbers */
+    uint64_t top =
+        how & LW_VIDEO_D_SIGNED ? 0 : UINT64_C(1) << 63; /* turns the order of words into that of numbers */
     int64_t left = (int64_t)((uint64_t)tmp ^ top), right = (int64_t)((uint64_t)tc ^ top);
     bool takes_c = how & LW_VIDEO_MIN ? right < left : how & LW_VIDEO_MAX ? right > left : false;
     uint32_t sum = (uint32_t)tmp + (how & LW_VIDEO_ADD ? c : 0);
@@ -206,7 +206,9 @@ static inline uint32_t lw_vshr_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t 
 }
 
 /* optSaturate of a number of 34 bits: `high` are its bits 33 and 32, as a signed number. */
-static inline uint32_t lw_video_range_(uint32_t how) { return how & LW_VIDEO_SM_90 ? 0 : lw_video_above_(how >> 8); }
+static inline uint32_t lw_video_range_(uint32_t how) {
+    return how & LW_VIDEO_SM_90 ? 0 : lw_video_above_(how >> 8);
+}
 static inline uint32_t lw_video_saturate_u32_(uint32_t low, int32_t high, uint32_t how) {
     uint32_t most = UINT32_MAX >> lw_video_range_(how);
     uint32_t within = low > most ? most : low;
