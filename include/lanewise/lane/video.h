@@ -38,11 +38,17 @@ enum {
     LW_VIDEO_D_SIGNED = 1 << 15, /* .dtype is .s32 */
     LW_VIDEO_ADD = 1 << 16,      /* .op2 */
     LW_VIDEO_MIN = 1 << 17,
-    LW_VIDEO_MAX = 1 << 18,
-    LW_VIDEO_SM_90 = 1 << 19 /* for functions with no semantics in their name: sm_90 instead of manual */
+    LW_VIDEO_MAX = 1 << 18
 };
 
 /* ---- Parts of the functions below ---------------------------------------------------------------------- */
+
+/* What `how` says is used as a number and never as a condition, so that loops have none that all lanes share. */
+static inline uint32_t lw_video_has_(uint32_t how, uint32_t flag) { return (how & flag) != 0; } /* 0 or 1 */
+static inline uint32_t lw_video_ones_(uint32_t how, uint32_t flag) { return 0u - lw_video_has_(how, flag); }
+static inline int64_t lw_video_either_(bool first, int64_t a, int64_t b) { /* first ? a : b */
+    return b ^ ((a ^ b) & (0 - (int64_t)first));
+}
 
 static inline uint32_t lw_video_first_(uint32_t part) { return (part & 3) * 8; }           /* its first bit */
 static inline uint32_t lw_video_above_(uint32_t part) { return 24 - (part >> 2 & 3) * 8; } /* 32 - its bits */
@@ -61,17 +67,17 @@ static inline uint32_t lw_video_part_u32_(uint32_t word, uint32_t part) {
 static inline uint32_t lw_video_part_s32_(uint32_t word, uint32_t part) {
     return (uint32_t)((int32_t)lw_video_top_(word, part) >> lw_video_above_(part));
 }
-static inline int64_t lw_video_extend_(uint32_t word, bool is_signed) {
-    return is_signed ? (int64_t)(int32_t)word : (int64_t)word;
+static inline int64_t lw_video_extend_(uint32_t word, uint32_t is_signed) { /* 0 or 1 */
+    return (int64_t)word - (int64_t)((uint64_t)(word >> 31 & is_signed) << 32);
 }
 static inline int64_t lw_video_a_(uint32_t a, uint32_t how) {
-    bool is_signed = (how & LW_VIDEO_A_SIGNED) != 0;
-    return lw_video_extend_(is_signed ? lw_video_part_s32_(a, how) : lw_video_part_u32_(a, how), is_signed);
+    return lw_video_extend_(lw_video_top_(a, how), lw_video_has_(how, LW_VIDEO_A_SIGNED)) >>
+           lw_video_above_(how);
 }
 
 /* The amount: the part of b, at most 32 or modulo 32. */
 static inline uint32_t lw_video_amount_(uint32_t b, uint32_t how) {
-    uint32_t bits = UINT32_MAX >> lw_video_above_(how >> 4) & (how & LW_VIDEO_WRAP ? 31 : UINT32_MAX);
+    uint32_t bits = UINT32_MAX >> lw_video_above_(how >> 4) & (31 | ~lw_video_ones_(how, LW_VIDEO_WRAP));
     uint32_t tb = b >> lw_video_first_(how >> 4) & bits;
     return tb > 32 ? 32 : tb;
 }
@@ -80,31 +86,31 @@ static inline uint32_t lw_video_amount_(uint32_t b, uint32_t how) {
 static inline int64_t lw_video_s33_(int64_t a) { return (int64_t)((uint64_t)a << 31) >> 31; }
 static inline int64_t lw_video_s34_(int64_t a) { return (int64_t)((uint64_t)a << 30) >> 30; }
 
-static inline int64_t lw_video_clamp_(int64_t a, int64_t least, int64_t most) {
-    return a < least ? least : a > most ? most : a;
+/* The least and the most that .dtype holds in as many bits as 32 - above; a number clamped to that. */
+static inline int32_t lw_video_least_(uint32_t above, uint32_t how) {
+    return (INT32_MIN >> above) & (int32_t)lw_video_ones_(how, LW_VIDEO_D_SIGNED);
 }
-
-/* The least and the most that .dtype holds in as many bits as 32 - above. */
-static inline int64_t lw_video_least_(uint32_t above, uint32_t how) {
-    return how & LW_VIDEO_D_SIGNED ? (int64_t)(INT32_MIN >> above) : 0;
+static inline uint32_t lw_video_most_(uint32_t above, uint32_t how) {
+    return UINT32_MAX >> above >> lw_video_has_(how, LW_VIDEO_D_SIGNED);
 }
-static inline int64_t lw_video_most_(uint32_t above, uint32_t how) {
-    return how & LW_VIDEO_D_SIGNED ? (int64_t)(INT32_MAX >> above) : (int64_t)(UINT32_MAX >> above);
+static inline int64_t lw_video_clamp_(int64_t a, uint32_t above, uint32_t how) {
+    int64_t least = lw_video_least_(above, how), most = lw_video_most_(above, how);
+    int64_t raised = a < least ? least : a;
+    return raised > most ? most : raised;
 }
 
 /* optSaturate: to the range of the destination's part. */
 static inline int64_t lw_video_saturate_(int64_t tmp, uint32_t how) {
-    uint32_t above = lw_video_above_(how >> 8);
-    int64_t within = lw_video_clamp_(tmp, lw_video_least_(above, how), lw_video_most_(above, how));
-    return how & LW_VIDEO_SAT ? within : lw_video_s33_(tmp);
+    int64_t within = lw_video_clamp_(tmp, lw_video_above_(how >> 8), how);
+    return lw_video_either_(lw_video_has_(how, LW_VIDEO_SAT), within, lw_video_s33_(tmp));
 }
 
 /* optSecondaryOp. */
 static inline int64_t lw_video_second_(int64_t tmp, uint32_t c, uint32_t how) {
-    int64_t tc = lw_video_extend_(c, (how & LW_VIDEO_D_SIGNED) != 0);
-    int64_t sum = how & LW_VIDEO_ADD ? tmp + tc : tmp;
-    bool takes_c = how & LW_VIDEO_MIN ? tc < tmp : how & LW_VIDEO_MAX ? tc > tmp : false;
-    return takes_c ? tc : sum;
+    int64_t tc = lw_video_extend_(c, lw_video_has_(how, LW_VIDEO_D_SIGNED));
+    bool takes_c =
+        (lw_video_has_(how, LW_VIDEO_MIN) & (tc < tmp)) | (lw_video_has_(how, LW_VIDEO_MAX) & (tc > tmp));
+    return lw_video_either_(takes_c, tc, tmp + lw_video_either_(lw_video_has_(how, LW_VIDEO_ADD), tc, 0));
 }
 
 /* optMerge. `shift` moves what is merged to its place. */
@@ -115,10 +121,10 @@ static inline uint32_t lw_video_merge_(uint32_t tmp, uint32_t c, uint32_t how, u
 static inline uint32_t lw_video_merge_manual_(uint32_t tmp, uint32_t c, uint32_t how) {
     return lw_video_merge_(tmp, c, how, lw_video_first_(how >> 8));
 }
-/* sm_90, fourth difference: .h1 takes the high half of the result and not the low one. */
+/* sm_90, fourth difference: .h1 takes the high half of the result, which stays in its place. */
 static inline uint32_t lw_video_merge_sm_90_(uint32_t tmp, uint32_t c, uint32_t how) {
-    bool in_place = (how >> 8 & 15) == LW_VIDEO_h1;
-    return lw_video_merge_(tmp, c, how, in_place ? 0 : lw_video_first_(how >> 8));
+    uint32_t moved = 0u - ((how >> 8 & 15) != LW_VIDEO_h1);
+    return lw_video_merge_(tmp, c, how, lw_video_first_(how >> 8) & moved);
 }
 
 /* ---- Every form ---------------------------------------------------------------------------------------- */
@@ -147,15 +153,16 @@ static inline uint32_t lw_vshr_manual(uint32_t a, uint32_t b, uint32_t c, uint32
  * them. Second: .sat clamps to 32 bits whatever the selector. Third: .min and .max compare 64 bits, as signed or unsigned
  * numbers by .dtype; a saturated result counts as signed. */
 static inline uint32_t lw_video_finish_sm_90_(int64_t wide, uint32_t c, uint32_t how) {
-    int64_t within = lw_video_clamp_(lw_video_s34_(wide), lw_video_least_(0, how), lw_video_most_(0, how));
-    int64_t tmp = how & LW_VIDEO_SAT ? (int64_t)(int32_t)(uint32_t)within : wide;
-    int64_t tc = lw_video_extend_(c, (how & LW_VIDEO_D_SIGNED) != 0);
-    uint64_t top =
-        how & LW_VIDEO_D_SIGNED ? 0 : UINT64_C(1) << 63; /* turns the order of words into that of numbers */
-    int64_t left = (int64_t)((uint64_t)tmp ^ top), right = (int64_t)((uint64_t)tc ^ top);
-    bool takes_c = how & LW_VIDEO_MIN ? right < left : how & LW_VIDEO_MAX ? right > left : false;
-    uint32_t sum = (uint32_t)tmp + (how & LW_VIDEO_ADD ? c : 0);
-    return lw_video_merge_sm_90_(takes_c ? c : sum, c, how);
+    uint32_t within = (uint32_t)lw_video_clamp_(lw_video_s34_(wide), 0, how);
+    int64_t tmp = lw_video_either_(lw_video_has_(how, LW_VIDEO_SAT), (int64_t)(int32_t)within, wide);
+    uint64_t top = (uint64_t) !(how & LW_VIDEO_D_SIGNED)
+                   << 63; /* turns the order of words into that of numbers */
+    int64_t left = (int64_t)((uint64_t)tmp ^ top);
+    int64_t right = (int64_t)((uint64_t)lw_video_extend_(c, lw_video_has_(how, LW_VIDEO_D_SIGNED)) ^ top);
+    bool takes_c = (lw_video_has_(how, LW_VIDEO_MIN) & (right < left)) |
+                   (lw_video_has_(how, LW_VIDEO_MAX) & (right > left));
+    uint32_t sum = (uint32_t)tmp + (c & lw_video_ones_(how, LW_VIDEO_ADD));
+    return lw_video_merge_sm_90_((uint32_t)lw_video_either_(takes_c, c, sum), c, how);
 }
 
 /* The same as the hardware does it.
@@ -174,105 +181,46 @@ static inline uint32_t lw_vshr_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_
     return lw_video_finish_sm_90_(lw_video_a_(a, how) >> lw_video_amount_(b, how), c, how);
 }
 
-/* ---- Forms without .op2, in words of 32 bits: twice the lanes in a vector -------------------------------- */
+/* ---- The same without .min and .max, piece by piece in words of 32 bits --------------------------------- */
 
-static inline uint32_t lw_video_merge_either_(uint32_t tmp, uint32_t c, uint32_t how) {
-    return how & LW_VIDEO_SM_90 ? lw_video_merge_sm_90_(tmp, c, how) : lw_video_merge_manual_(tmp, c, how);
-}
+/* Twice the lanes in a vector, and pieces that a form does not need can be left out. The number is ta << tb or ta >> tb of 32 bits, as
+ * lw_shl_b32, lw_shr_u32 and lw_shr_s32 give it; with .sat a left shift is one of these: the first type is .dtype, the second .atype. */
 
-/* The forms without .sat and without .op2. The type is that of a.
- *
- * a, b, c  one word each; c is not read without a destination selector
- * how      selectors, mode and semantics, see above
- * returns  one word
- * fails    never
- * spelled  PTX vshl.dtype.u32.u32.mode and the like
- * source   PTX ISA 9.7.18.1, 9.7.18.1.2 */
-static inline uint32_t lw_vshl_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t ta = lw_video_part_u32_(a, how);
-    return lw_video_merge_either_(lw_shl_b32(ta, lw_video_amount_(b, how)), c, how);
+/* optSaturate of 34 bits to 32: `high` are bits 33 and 32, as a signed number. */
+static inline uint32_t lw_video_saturate_u32_(uint32_t low, int32_t high) {
+    return (low | (0u - (high > 0))) & ~(uint32_t)(high >> 31);
 }
-static inline uint32_t lw_vshl_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t ta = lw_video_part_s32_(a, how);
-    return lw_video_merge_either_(lw_shl_b32(ta, lw_video_amount_(b, how)), c, how);
-}
-static inline uint32_t lw_vshr_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t ta = lw_video_part_u32_(a, how);
-    return lw_video_merge_either_(lw_shr_u32(ta, lw_video_amount_(b, how)), c, how);
-}
-static inline uint32_t lw_vshr_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    int32_t ta = (int32_t)lw_video_part_s32_(a, how);
-    return lw_video_merge_either_((uint32_t)lw_shr_s32(ta, lw_video_amount_(b, how)), c, how);
+static inline uint32_t lw_video_saturate_s32_(uint32_t low, int32_t high) {
+    uint32_t limit = (uint32_t)(high >> 31 ^ INT32_MAX), wrong = 0u - ((int32_t)low >> 31 != high);
+    return low ^ ((low ^ limit) & wrong);
 }
 
-/* optSaturate of a number of 34 bits: `high` are its bits 33 and 32, as a signed number. */
-static inline uint32_t lw_video_range_(uint32_t how) {
-    return how & LW_VIDEO_SM_90 ? 0 : lw_video_above_(how >> 8);
+/* Bits 33 and 32 of a word shifted left by at most 32, as a signed number. They are what a shift to the right leaves, in two steps
+ * since it may be by 32. */
+static inline int32_t lw_video_high_u32_(uint32_t ta, uint32_t tb) {
+    uint32_t half = (32 - tb) >> 1;
+    return (int32_t)(ta >> half >> (32 - tb - half) << 30) >> 30;
 }
-static inline uint32_t lw_video_saturate_u32_(uint32_t low, int32_t high, uint32_t how) {
-    uint32_t most = UINT32_MAX >> lw_video_range_(how);
-    uint32_t within = low > most ? most : low;
-    return high < 0 ? 0 : high > 0 ? most : within;
-}
-static inline uint32_t lw_video_saturate_s32_(uint32_t low, int32_t high, uint32_t how) {
-    int32_t word = (int32_t)low, range = (int32_t)lw_video_range_(how);
-    int32_t least = INT32_MIN >> range, most = INT32_MAX >> range;
-    int32_t clamped = high < 0 ? INT32_MIN : INT32_MAX; /* what a number that is no word becomes */
-    int32_t nearest = word >> 31 == high ? word : clamped;
-    return (uint32_t)(nearest < least ? least : nearest > most ? most : nearest);
+static inline int32_t lw_video_high_s32_(uint32_t ta, uint32_t tb) {
+    uint32_t half = (32 - tb) >> 1;
+    return (int32_t)((uint32_t)((int32_t)ta >> half >> (32 - tb - half)) << 30) >> 30;
 }
 
-/* Bits 33 and 32 of a word shifted left, as a signed number; n is at most 32. */
-static inline int32_t lw_video_high_u32_(uint32_t ta, uint32_t n) {
-    return (int32_t)(lw_shr_u32(ta, 32 - n) << 30) >> 30;
+static inline uint32_t lw_video_shl_sat_u32_u32_(uint32_t ta, uint32_t tb) {
+    tb = tb > 32 ? 32 : tb;
+    return lw_video_saturate_u32_(lw_shl_b32(ta, tb), lw_video_high_u32_(ta, tb));
 }
-static inline int32_t lw_video_high_s32_(uint32_t ta, uint32_t n) {
-    return (int32_t)((uint32_t)lw_shr_s32((int32_t)ta, 32 - n) << 30) >> 30;
+static inline uint32_t lw_video_shl_sat_u32_s32_(uint32_t ta, uint32_t tb) {
+    tb = tb > 32 ? 32 : tb;
+    return lw_video_saturate_u32_(lw_shl_b32(ta, tb), lw_video_high_s32_(ta, tb));
 }
-
-/* The forms with .sat and without .op2. The first type is that of the result, the second that of a.
- *
- * a, b, c  one word each; c is not read without a destination selector
- * how      selectors, mode and semantics, see above
- * returns  one word
- * fails    never
- * spelled  PTX vshl.dtype.atype.u32.sat.mode and the like
- * source   PTX ISA 9.7.18.1, 9.7.18.1.2 */
-static inline uint32_t lw_vshl_sat_u32_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t ta = lw_video_part_u32_(a, how), n = lw_video_amount_(b, how);
-    uint32_t tmp = lw_video_saturate_u32_(lw_shl_b32(ta, n), lw_video_high_u32_(ta, n), how);
-    return lw_video_merge_either_(tmp, c, how);
+static inline uint32_t lw_video_shl_sat_s32_u32_(uint32_t ta, uint32_t tb) {
+    tb = tb > 32 ? 32 : tb;
+    return lw_video_saturate_s32_(lw_shl_b32(ta, tb), lw_video_high_u32_(ta, tb));
 }
-static inline uint32_t lw_vshl_sat_u32_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t ta = lw_video_part_s32_(a, how), n = lw_video_amount_(b, how);
-    uint32_t tmp = lw_video_saturate_u32_(lw_shl_b32(ta, n), lw_video_high_s32_(ta, n), how);
-    return lw_video_merge_either_(tmp, c, how);
-}
-static inline uint32_t lw_vshl_sat_s32_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t ta = lw_video_part_u32_(a, how), n = lw_video_amount_(b, how);
-    uint32_t tmp = lw_video_saturate_s32_(lw_shl_b32(ta, n), lw_video_high_u32_(ta, n), how);
-    return lw_video_merge_either_(tmp, c, how);
-}
-static inline uint32_t lw_vshl_sat_s32_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t ta = lw_video_part_s32_(a, how), n = lw_video_amount_(b, how);
-    uint32_t tmp = lw_video_saturate_s32_(lw_shl_b32(ta, n), lw_video_high_s32_(ta, n), how);
-    return lw_video_merge_either_(tmp, c, how);
-}
-static inline uint32_t lw_vshr_sat_u32_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t tmp = lw_shr_u32(lw_video_part_u32_(a, how), lw_video_amount_(b, how));
-    return lw_video_merge_either_(lw_video_saturate_u32_(tmp, 0, how), c, how);
-}
-static inline uint32_t lw_vshr_sat_u32_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    int32_t tmp = lw_shr_s32((int32_t)lw_video_part_s32_(a, how), lw_video_amount_(b, how));
-    return lw_video_merge_either_(lw_video_saturate_u32_((uint32_t)tmp, tmp >> 31, how), c, how);
-}
-static inline uint32_t lw_vshr_sat_s32_u32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    uint32_t tmp = lw_shr_u32(lw_video_part_u32_(a, how), lw_video_amount_(b, how));
-    return lw_video_merge_either_(lw_video_saturate_s32_(tmp, 0, how), c, how);
-}
-static inline uint32_t lw_vshr_sat_s32_s32(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    int32_t tmp = lw_shr_s32((int32_t)lw_video_part_s32_(a, how), lw_video_amount_(b, how));
-    return lw_video_merge_either_(lw_video_saturate_s32_((uint32_t)tmp, tmp >> 31, how), c, how);
+static inline uint32_t lw_video_shl_sat_s32_s32_(uint32_t ta, uint32_t tb) {
+    tb = tb > 32 ? 32 : tb;
+    return lw_video_saturate_s32_(lw_shl_b32(ta, tb), lw_video_high_s32_(ta, tb));
 }
 
 #endif /* LANEWISE_LANE_VIDEO_H */
