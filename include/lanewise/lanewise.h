@@ -57,9 +57,10 @@ typedef struct lw_options {
     const char *cpu;         /* "v4", "v3", "v2", "portable"; NULL: LANEWISE_CPU, else the best the machine has */
     uint64_t memory_limit;   /* bytes of device memory; 0: 3/4 of the machine's memory */
     uint64_t stack_limit;    /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
+    const char *semantics;   /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the manual's */
 } lw_options;
 
-/* options may be NULL. Fails: LW_NO_MEMORY, LW_BAD_ARGUMENT (unknown cpu, or one the machine lacks; *context is NULL then).
+/* options may be NULL. Fails: LW_NO_MEMORY, LW_BAD_ARGUMENT (unknown semantics or cpu, or a cpu the machine lacks; *context is NULL then).
  * Owner: the caller, who ends it with lw_context_free. */
 LW_API lw_status lw_context_new(const lw_options *options, lw_context **context);
 /* Ends the context with its modules, kernels and memory; no launch may run. NULL is fine. */
@@ -67,6 +68,7 @@ LW_API void lw_context_free(lw_context *context);
 /* Why the last failed call of this thread on this context failed; "" if none. Valid until the thread's next failing call. */
 LW_API const char *lw_context_message(lw_context *context);
 LW_API const char *lw_context_cpu(lw_context *context); /* the CPU level in use: "v4" …; a fixed text */
+LW_API const char *lw_context_semantics(lw_context *context); /* "manual" or "sm_90"; a fixed text */
 LW_API uint32_t lw_context_threads(lw_context *context); /* that work on a launch, the launching one included */
 /* Ends running launches with LW_STOPPED as soon as each worker looks; from any thread or a signal handler. */
 LW_API void lw_context_stop(lw_context *context);
@@ -169,6 +171,20 @@ typedef struct lw_launch_stats {
 /* Runs a kernel to its end. params[i] points to the i-th parameter's value. stats may be NULL.
  * Fails: LW_BAD_ARGUMENT (shape, parameters), LW_TRAPPED (lw_trap tells), LW_STOPPED, LW_NO_MEMORY. */
 LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
+
+/* What a launch counted at one instruction. Kinds are told apart by number:
+ *   5100   the manual and sm_90 give different results: lanes that executed it on such values (vshl, vshr) */
+typedef struct lw_launch_note {
+    uint32_t number;       /* 5100 for LW5100 */
+    const char *message;   /* one line, a fixed text */
+    uint32_t line, column; /* of the instruction, from 1 */
+    uint64_t count;        /* executions, one for each lane; never 0 */
+} lw_launch_note;
+
+/* The notes of this thread's last launch of the context, however it ended, in source order: *notes is the first, NULL where there
+ * are none; notes may be NULL. Returns their number. Owner: the context; valid until that thread's next launch. Costs time in
+ * instructions only that can have any. */
+LW_API size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes);
 
 typedef struct lw_trap_info {
     uint32_t number;       /* 5000 for LW5000 */

@@ -274,9 +274,15 @@ typedef struct lw_grid {
     _Atomic uint64_t trap_cta;  /* number of the CTA of `trap`; UINT64_MAX before */
     pthread_mutex_t lock;       /* guards trap */
     lw_trap_record trap;        /* of the lowest CTA where several trap */
+    _Atomic uint64_t *notes;    /* lanes counted by each note of the program */
     uint32_t batch;             /* CTAs claimed at a time */
     bool limited;               /* has a deadline, a step limit or stops */
 } lw_grid;
+
+/* Counts lanes for a note of the program. */
+static inline void lw_gang_note(lw_gang *gang, uint32_t number, lw_mask lanes) {
+    atomic_fetch_add_explicit(&gang->cta->grid->notes[number], lw_mask_count(lanes), memory_order_relaxed);
+}
 
 /* The record of a CTA in which nothing can run any more. */
 void lw_trap_deadlock(lw_cta *cta);

@@ -26,6 +26,14 @@ void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_print_scaled(&out, rate(s));
     lw_text_printf(&out, " lane-instructions/s\ncpu            %s, %u thread%s\n", lw_context_cpu(context),
                    lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
+    lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
+    const lw_launch_note *notes;
+    size_t count = lw_launch_notes(context, &notes);
+    for (size_t i = 0; i < count; i++) {
+        lw_text_printf(&out, "note LW%04u    line %u: ", notes[i].number, notes[i].line);
+        lw_print_count(&out, notes[i].count);
+        lw_text_printf(&out, " of lanes: %s\n", notes[i].message);
+    }
     fputs(out.at ? out.at : "", stderr);
     lw_text_free(&out);
 }
@@ -38,9 +46,17 @@ void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch
             "\"threads\": %llu, "
             "\"warp_instructions\": %llu, \"lane_instructions\": %llu, \"lanes_active\": %.3f, \"seconds\": "
             "%.9f, "
-            "\"lane_instructions_per_second\": %.6g, \"cpu\": \"%s\", \"worker_threads\": %u}\n",
+            "\"lane_instructions_per_second\": %.6g, \"cpu\": \"%s\", \"worker_threads\": %u, \"semantics\": \"%s\", "
+            "\"notes\": [",
             lw_kernel_get_info(kernel).name, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1],
             c->block[2], (unsigned long long)s->ctas, (unsigned long long)s->threads,
             (unsigned long long)s->warp_instructions, (unsigned long long)s->lane_instructions,
-            lanes_active(s), s->seconds, rate(s), lw_context_cpu(context), lw_context_threads(context));
+            lanes_active(s), s->seconds, rate(s), lw_context_cpu(context), lw_context_threads(context),
+            lw_context_semantics(context));
+    const lw_launch_note *notes;
+    size_t count = lw_launch_notes(context, &notes);
+    for (size_t i = 0; i < count; i++)
+        fprintf(stderr, "%s{\"id\": \"LW%04u\", \"line\": %u, \"column\": %u, \"count\": %llu}", i ? ", " : "",
+                notes[i].number, notes[i].line, notes[i].column, (unsigned long long)notes[i].count);
+    fputs("]}\n", stderr);
 }

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 # What would change outputs where it is set.
-DROPPED = ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS", "LANEWISE_CPU", "LANEWISE_THREADS")
+DROPPED = ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS", "LANEWISE_CPU", "LANEWISE_THREADS", "LANEWISE_SEMANTICS")
 HEADER = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
 
