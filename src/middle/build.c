@@ -97,11 +97,15 @@ void lw_lower_error(lw_lower *l, const lw_instruction *i) {
     l->failed = true;
 }
 
+void lw_lower_may_note(lw_lower *l, lw_diag_id id) {
+    LW_PUSH(l->arena, l->program->notes) = (lw_program_note){id, l->place};
+}
+
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate) {
     lw_op *op = lw_lower_op(l, LW_OP_note);
     op->b = predicate;
     op->imm = l->program->notes.count;
-    LW_PUSH(l->arena, l->program->notes) = (lw_program_note){id, l->place};
+    lw_lower_may_note(l, id);
 }
 
 /* ---- Where variables live ------------------------------------------------------------------------------ */

@@ -84,6 +84,7 @@ void lw_lower_new_block(lw_lower *l);
 void lw_lower_note_racy(lw_lower *l);                                             /* in the current block: it may wait for others */
 void lw_lower_error(lw_lower *l, const lw_instruction *i);                       /* not executable */
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
+void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                     /* offset of a local or shared variable */
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */

@@ -36,6 +36,7 @@ typedef struct run {
 enum {
     KEY_SMEM = 256,
     KEY_COOPERATIVE,
+    KEY_STRICT,
     KEY_SEED,
     KEY_TIMEOUT,
     KEY_STEPS,
@@ -54,6 +55,7 @@ static const struct argp_option choices[] = {
     {"arg", 'a', "ARG", 0, "The argument for the next parameter, see below", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
+    {"strict", KEY_STRICT, NULL, 0, "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of random buffers; 0 by default", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the kernel after this time", 2},
     {"step-limit", KEY_STEPS, "N", 0, "Stop the kernel after about N warp instructions", 2},
@@ -163,6 +165,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'q': o->quiet = true; break;
     case KEY_SMEM: o->launch.shared_bytes = (uint32_t)parse_number("--smem", arg, UINT32_MAX, true); break;
     case KEY_COOPERATIVE: o->launch.cooperative = true; break;
+    case KEY_STRICT: o->launch.strict = true; break;
     case KEY_SEED: o->seed = parse_number("--seed", arg, UINT64_MAX, false); break;
     case KEY_TIMEOUT: o->launch.time_limit = parse_seconds("--timeout", arg); break;
     case KEY_STEPS:
