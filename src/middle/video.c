@@ -1,4 +1,5 @@
-/* video.c: lowering of vshl and vshr: what the spelling says becomes the constant operand of a lane function.
+/* video.c: lowering of vshl and vshr, to pieces that work on words or, where these do not suffice, to one function that does
+ * everything. What the spelling says is a constant operand of both, `how`.
  *
  * A form whose result may depend on the semantics is computed by both; where they differ, the launch counts it (lw_lower_note). */
 #include "lanewise/lane/video.h"
@@ -19,7 +20,6 @@ static uint32_t part_of(const lw_operand *operand) {
     return parts[operand->select];
 }
 
-/* Everything but the part of d is `how` of a and b, which the forms without a destination selector have, too. */
 static bool merges(uint32_t how) { return (how & LW_VIDEO_D(15)) != LW_VIDEO_D(LW_VIDEO_word); }
 static bool compares(uint32_t how) { return how & (LW_VIDEO_MIN | LW_VIDEO_MAX); }
 
