@@ -9,6 +9,7 @@ static const lw_command commands[] = {
     {"dump", "print what a stage made of the text: tokens, module, program", lw_command_dump},
     {"run", "run a kernel", lw_command_run},
     {"explain", "explain an instruction or a diagnostic", lw_command_explain},
+    {"eval", "run one instruction on values", lw_command_eval},
     {"isa", "list the instruction forms and which of them are executable", lw_command_isa},
     {"cpu", "show the CPU levels, the one in use, and the threads", lw_command_cpu},
     {"version", "print the version", lw_command_version},
