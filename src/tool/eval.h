@@ -38,6 +38,7 @@ typedef struct lw_eval {
     bool portable;         /* target without suffix */
     const char *tail;      /* operands that the text leaves out */
     bool takes_carry, gives_carry;
+    lw_eval_operand *all_lanes; /* a membermask that was left out, or NULL */
     uint32_t operand_count;
     lw_eval_operand operands[LW_EVAL_OPERANDS];
 } lw_eval;

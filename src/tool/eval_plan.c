@@ -237,7 +237,9 @@ static int make_operands(lw_eval *e) {
         const char *name = name_of(e, form);
         bool constant = form->shape == LW_SHAPE_IMM;
         if (add_mask && i + 1 == count) {
-            lw_text_puts(&tail, ", -1");
+            lw_text_printf(&tail, ", %s", name);
+            e->all_lanes = operand_named(e, name);
+            e->all_lanes->type = LW_T_b32;
         } else if (constant) {
             code = add_constant(e, &tail, name, e->values[i - 1]);
         } else {
@@ -286,6 +288,11 @@ static int set_values(lw_eval *e) {
         if (counts[i] > longest) longest = counts[i];
     }
     if (!e->lanes) e->lanes = longest > 1 ? longest : across_lanes(e->match->form->step) ? LW_EVAL_LANES : 1;
+    if (e->all_lanes) {
+        e->all_lanes->read = true;
+        counts[e->all_lanes - e->operands] = 1;
+        e->all_lanes->lanes[0].low = UINT32_MAX >> (32 - e->lanes);
+    }
     for (uint32_t i = 0; i < e->operand_count; i++) {
         lw_eval_operand *o = &e->operands[i];
         if (o->read && counts[i] > 1 && counts[i] != e->lanes)

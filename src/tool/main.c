@@ -25,6 +25,7 @@ static void usage(FILE *out) {
     fprintf(out, "\n`lanewise COMMAND --help` tells more. Examples:\n"
                  "  lanewise check k.ptx\n"
                  "  lanewise run k.ptx --grid 4 --block 256 --arg f32[]=@x.npy --arg f32[1K]:print\n"
+                 "  lanewise eval shf.l.wrap.b32 0x12345678 0x9abcdef0 8\n"
                  "  lanewise explain shf\n");
 }
 
