@@ -6,6 +6,9 @@ if(TARGET lanewise_tool)
 endif()
 install(TARGETS lanewise_shared lanewise_static EXPORT lanewise
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET lanewise_cuda)
+  install(TARGETS lanewise_cuda LIBRARY DESTINATION ${LW_CUDA_DIR})
+endif()
 install(DIRECTORY include/lanewise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 set(lw_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lanewise)

@@ -1,6 +1,8 @@
 /* Embeds Lanewise: adds two vectors with a kernel that is part of this program, then shows what a fault looks like.
  *
- *     cc embed.c $(pkg-config --cflags --libs lanewise) && ./a.out */
+ *     cc embed.c $(pkg-config --cflags --libs lanewise) && ./a.out
+ *
+ * With LD_LIBRARY_PATH=PREFIX/lib, where Lanewise is not installed in a place that the loader searches. */
 #include <lanewise/lanewise.h>
 #include <stdio.h>
 #include <string.h>

@@ -88,7 +88,7 @@ typedef struct lw_place {
 } lw_place;
 
 bool lw_source_init(lw_source *source, lw_arena *arena, const char *name, const char *text, size_t size);
-void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *column); /* column in characters of UTF-8 */
+void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *column); /* column in characters of UTF-8; may be NULL */
 const char *lw_source_line(const lw_source *source, uint32_t line, uint32_t *size);
 
 /* ---- Symbols ------------------------------------------------------------------------------------------ */

@@ -14,6 +14,7 @@ const lw_lane_row lw_lanes[LW_LANE_count] = {
 #define LANE1(name, D, A)       {#name, 1, LW_L_##D, {LW_L_##A}},
 #define LANE2(name, D, A, B)    {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}},
 #define LANE3(name, D, A, B, C) {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}},
+#define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}},
 #include "inner.def"
 };
 

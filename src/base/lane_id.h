@@ -14,6 +14,7 @@ typedef enum lw_lane_id {
 #define LANE1(name, D, A)          LW_LANE_##name,
 #define LANE2(name, D, A, B)       LW_LANE_##name,
 #define LANE3(name, D, A, B, C)    LW_LANE_##name,
+#define LANE4(name, D, A, B, C, E) LW_LANE_##name,
 #include "inner.def"
     LW_LANE_count
 } lw_lane_id;

@@ -21,6 +21,7 @@ void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *co
         else high = middle;
     }
     *line = low + 1;
+    if (!column) return; /* counting costs as much as the line is long */
     *column = 1;
     for (uint32_t i = source->lines[low]; i < at && i < source->size; i++)
         *column += ((unsigned char)source->text[i] & 0xc0) != 0x80; /* continuation bytes do not move the caret */

@@ -32,7 +32,7 @@ lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size) {
 lw_symbol *lw_symbol_find(lw_symbols *symbols, const char *text, uint32_t size, uint32_t hash) {
     for (lw_symbol *s = symbols->slots[hash & symbols->mask]; s; s = s->next)
         if (s->hash == hash && s->size == size && !memcmp(s->text, text, size)) return s;
-    if (symbols->count > symbols->mask) grow(symbols);
+    if (symbols->count > symbols->mask / 2) grow(symbols); /* sparse: mostly the first in a slot is the right one */
     lw_symbol *s = lw_arena_alloc(symbols->arena, sizeof *s + size + 1); /* the text lies behind its symbol */
     s->text = memcpy(s + 1, text, size);
     s->size = size;

@@ -12,6 +12,8 @@ enum {
     LW_LONE_MOST = 64, /* registers with a slot of their own, see find_lone */
 };
 
+typedef struct lw_loop { uint32_t first, end; } lw_loop; /* blocks; both 0: none */
+
 typedef struct lw_alloc {
     lw_lower *l;
     uint32_t global_count, words;
@@ -20,10 +22,11 @@ typedef struct lw_alloc {
     uint32_t counts[LW_POOLS];                       /* slots of each pool */
     uint32_t base[LW_POOLS];                         /* byte offset of each pool's first slot */
     uint32_t *regions;                               /* per block: the stretch of straight text that it is in */
-    uint8_t *looped;                                 /* per block: some branch goes back over it */
+    struct lw_loop *loops;                           /* per block: the innermost loop around it */
     struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
     uint32_t walked;                                 /* block at hand while visiting */
+    uint32_t *waits, lone_count;                     /* see count_waits, find_lone */
 } lw_alloc;
 
 static const uint32_t slot_bytes[] = {LW_SLOT_PRED, LW_SLOT_16, LW_SLOT_32, LW_SLOT_64};
@@ -123,20 +126,22 @@ static void find_regions(lw_alloc *a) {
     }
 }
 
+/* Of each block the innermost stretch of text around it that a branch goes back over. */
 static void find_loops(lw_alloc *a) {
     lw_lower *l = a->l;
-    uint32_t block = 0, from = UINT32_MAX;
-    uint32_t *back = LW_NEW_ARRAY(l->arena, uint32_t, l->blocks.count); /* the first block that a branch goes back to from this one */
-    a->looped = LW_NEW_ARRAY(l->arena, uint8_t, l->blocks.count);
-    for (uint32_t b = 0; b < l->blocks.count; b++) back[b] = UINT32_MAX;
+    uint32_t blocks = l->blocks.count, block = 0, depth = 0;
+    uint32_t *ends = LW_NEW_ARRAY(l->arena, uint32_t, blocks); /* 1 + the last block that goes back to this one */
+    uint32_t *open = LW_NEW_ARRAY(l->arena, uint32_t, blocks);
+    a->loops = LW_NEW_ARRAY(l->arena, lw_loop, blocks);
     for (uint32_t n = 0; n < l->ops.count; n++) {
         const lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_block) block = op->a;
-        if ((op->code == LW_OP_bra || op->code == LW_OP_bra_if) && op->flags & LW_OP_BACKWARD && op->a < back[block]) back[block] = op->a;
+        if ((op->code == LW_OP_bra || op->code == LW_OP_bra_if) && op->flags & LW_OP_BACKWARD) ends[op->a] = block + 1;
     }
-    for (uint32_t b = l->blocks.count; b-- > 0;) {
-        if (back[b] < from) from = back[b];
-        a->looped[b] = from <= b;
+    for (uint32_t b = 0; b < blocks; b++) {
+        while (depth && ends[open[depth - 1]] <= b) depth--;
+        if (ends[b]) open[depth++] = b;
+        if (depth) a->loops[b] = (lw_loop){open[depth - 1], ends[open[depth - 1]]};
     }
 }
 
@@ -240,7 +245,6 @@ static void range_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     touch(a, v, in_place ? 2 * n : 2 * n + 2);
 }
 static void range_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    a->l->vregs.at[v].looped |= a->looped[a->walked];
     if (guarded) touch(a, v, 2 * n);
     touch(a, v, 2 * n + 1);
 }
@@ -283,19 +287,26 @@ static uint32_t *count_waits(const lw_alloc *a) {
 }
 
 /* Lone registers: those of loops that lanes leave one by one. Such a register has a value only in lanes that are at one of the blocks from
- * its first to its last live one. While the executing lanes are all that are there it may be written in all lanes without a
- * mask, if nobody else has its slot. The `block` operation looks whether they are; lanes that wait in a function or at a barrier
- * escape it, so they must not go on in such a block. */
+ * its first to its last live one, all in the innermost loop around a place where it is written. While the executing lanes are all that
+ * are there it may be written there in all lanes without a mask, if nobody else has its slot. The `block` operation looks
+ * whether they are; lanes that wait in a function or at a barrier escape it, so they must not go on in such a block. */
+static bool lives_in_loop(const lw_alloc *a, const lw_vreg *vreg, uint32_t block) {
+    lw_loop loop = a->loops[block];
+    return vreg->first_in >= loop.first && vreg->first_in <= vreg->last_in && vreg->last_in < loop.end;
+}
+
+static void lone_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) { (void)a, (void)v, (void)n, (void)guarded; }
+static void lone_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    (void)n;
+    lw_vreg *vreg = &a->l->vregs.at[v];
+    if (!vreg->global || vreg->lone || guarded || a->lone_count == LW_LONE_MOST || !lives_in_loop(a, vreg, a->walked)) return;
+    vreg->lone = a->waits[vreg->last_in] == (vreg->first_in ? a->waits[vreg->first_in - 1] : 0);
+    a->lone_count += vreg->lone;
+}
+
 static void find_lone(lw_alloc *a) {
-    lw_lower *l = a->l;
-    const uint32_t *waits = count_waits(a);
-    uint32_t count = 0;
-    for (uint32_t g = 0; g < a->global_count && count < LW_LONE_MOST; g++) {
-        lw_vreg *vreg = &l->vregs.at[a->globals[g]];
-        if (!vreg->looped || vreg->first_in > vreg->last_in) continue;
-        vreg->lone = waits[vreg->last_in] == (vreg->first_in ? waits[vreg->first_in - 1] : 0);
-        count += vreg->lone;
-    }
+    a->waits = count_waits(a);
+    visit_all(a, lone_use, lone_def, scan_block);
 }
 
 static void find_ranges(lw_alloc *a) {
@@ -524,9 +535,10 @@ static void choose_stores(lw_alloc *a, lw_op *op, const lw_fields *f, lw_op *blo
     bool lone = false;
     uint32_t first = UINT32_MAX, last = 0;
     if (!f->def_count || !lw_op_is_pure(op)) return;
-    for (uint32_t k = 0; k < f->def_count; k++) {
+    uint32_t count = op->code == LW_OP_add_setp ? 1 : f->def_count; /* its predicate is written by mask in any case */
+    for (uint32_t k = 0; k < count; k++) {
         const lw_vreg *vreg = &a->l->vregs.at[*f->defs[k]];
-        if (vreg->global && !vreg->lone) return;
+        if (vreg->global && !(vreg->lone && lives_in_loop(a, vreg, block->a))) return;
         if (!vreg->global) continue;
         lone = true;
         if (vreg->first_in < first) first = vreg->first_in;
@@ -538,6 +550,12 @@ static void choose_stores(lw_alloc *a, lw_op *op, const lw_fields *f, lw_op *blo
     if (first < block->b) block->b = first;
     if (last > block->c) block->c = last;
     block->flags |= LW_OP_LONE;
+}
+
+/* Its last step can be the branch behind it. */
+static bool compares(const lw_op *op, uint32_t predicate) {
+    if (op->code == LW_OP_add_setp) return op->e == predicate;
+    return op->code >= LW_OP_lane && lw_lanes[(op->code - LW_OP_lane) / LW_VARIANTS].result == LW_L_p && op->d == predicate;
 }
 
 static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {
@@ -582,11 +600,12 @@ void lw_allocate(lw_lower *l) {
         if (op->code == LW_OP_block) block = op;
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         finish_op(&a, op, n < guard_end, block);
+        if (op->code == LW_OP_bra_if && compares(op - 1, op->b)) op[-1].flags |= LW_OP_BRANCHES;
     }
 
     code->op_count = l->ops.count;
-    code->ops = lw_arena_copy(l->arena, l->ops.at, l->ops.count * sizeof *l->ops.at);
-    code->places = lw_arena_copy(l->arena, l->op_places.at, l->ops.count * sizeof *l->op_places.at);
+    code->ops = l->ops.at;
+    code->places = l->op_places.at;
     code->block_count = l->blocks.count;
     code->blocks = lw_arena_copy(l->arena, l->blocks.at, l->blocks.count * sizeof *l->blocks.at);
     code->call_count = l->calls.count;

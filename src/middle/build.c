@@ -176,38 +176,19 @@ static void reach_shared(lw_lower *l, lw_reach *reach, const lw_object *object) 
     program->shared_bytes = (uint32_t)(offset + object->size);
 }
 
-static void reach_operand(lw_lower *l, lw_reach *reach, const lw_operand *operand) {
-    lw_object *object = operand->object;
-    if (operand->kind == LW_O_NAME && object) {
-        if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
-        if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared)
-            reach_shared(l, reach, object);
-        if (object->kind == LW_OBJ_TARGETS)
-            for (uint32_t i = 0; i < object->target_count; i++) reach_operand(l, reach, &object->targets[i]);
-    }
-    for (uint32_t i = 0; i < operand->part_count; i++) reach_operand(l, reach, &operand->parts[i]);
-}
-
-/* An indirect call reaches the functions of its .calltargets, else any. */
-static bool calls_any(const lw_instruction *i) {
-    lw_call_parts parts;
-    if (!i->match || i->match->form->step != LW_STEP_call || !lw_ptx_call_parts(i, &parts)) return false;
-    return parts.target->object->kind == LW_OBJ_VARIABLE && parts.prototype->object->kind != LW_OBJ_TARGETS;
-}
-
-static void reach_instruction(lw_lower *l, lw_reach *reach, const lw_instruction *i) {
-    for (uint32_t k = 0; k < i->operand_count; k++) reach_operand(l, reach, &i->operands[k]);
-    reach->all |= calls_any(i);
+static void reach_object(lw_lower *l, lw_reach *reach, const lw_object *object) {
+    if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
+    if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
+    if (object->kind == LW_OBJ_PROTOTYPE || lw_ptx_table_signature(object)) reach->all = true;
+    if (object->kind == LW_OBJ_TARGETS)
+        for (uint32_t i = 0; i < object->target_count; i++) reach_object(l, reach, object->targets[i].object);
 }
 
 static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
     reach_function(l, reach, kernel);
     for (uint32_t f = 0; f < reach->functions.count; f++) {
         lw_function *function = reach->functions.at[f];
-        for (uint32_t s = 0; s < function->body.count; s++) {
-            const lw_statement *statement = &function->body.at[s];
-            if (statement->kind == LW_S_INSTRUCTION) reach_instruction(l, reach, statement->instruction);
-        }
+        for (uint32_t i = 0; i < function->reached.count; i++) reach_object(l, reach, function->reached.at[i]);
         if (reach->all) {
             reach->all = false;
             for (uint32_t i = 0; i < l->module->functions.count; i++)
@@ -354,6 +335,20 @@ static void resolve_labels(lw_lower *l) {
         l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
 }
 
+/* Mostly enough, so that long lists need not be copied to grow: few instructions become several operations, and most have one
+ * new register or constant. The operations become the code's own; virtual registers are only needed until it is finished. */
+static void make_room(lw_lower *l, const lw_function *function) {
+    uint32_t instructions = function->instruction_count > UINT32_MAX / 4 ? UINT32_MAX / 4 : function->instruction_count;
+    uint32_t room = instructions + instructions / 8 + 4, registers = instructions + instructions / 2 + 16;
+    l->ops.count = l->op_places.count = 0;
+    l->ops.room = l->op_places.room = room;
+    l->ops.at = LW_NEW_ARRAY(l->arena, lw_op, room);
+    l->op_places.at = LW_NEW_ARRAY(l->arena, lw_place, room);
+    if (l->vregs.room >= registers) return;
+    l->vregs.room = registers;
+    l->vregs.at = LW_NEW_ARRAY(l->arena, lw_vreg, registers);
+}
+
 /* Work lists are used again; those that become the code's own start anew. */
 static void begin_function(lw_lower *l, lw_function *function) {
     lw_code *code = LW_NEW(l->arena, lw_code);
@@ -364,15 +359,13 @@ static void begin_function(lw_lower *l, lw_function *function) {
     l->code = code;
     l->function = function;
     l->place = function->place;
-    l->ops.count = l->op_places.count = l->vregs.count = l->blocks.count = l->racy.count =
-        l->label_blocks.count = 0;
+    l->vregs.count = l->blocks.count = l->racy.count = l->label_blocks.count = 0;
+    make_room(l, function);
     l->lists.at = NULL, l->lists.count = l->lists.room = 0;
     l->targets.at = NULL, l->targets.count = l->targets.room = 0;
     l->calls.at = NULL, l->calls.count = l->calls.room = 0;
     l->constants.at = NULL, l->constants.count = l->constants.room = 0;
-    if (l->registers.mask)
-        memset(l->registers.keys, 0, ((size_t)l->registers.mask + 1) * sizeof *l->registers.keys);
-    l->registers.count = 0;
+    lw_lower_forget_registers(l);
     l->carry = LW_NO_SLOT;
     l->local_bytes = 0;
     l->open = false;
@@ -407,8 +400,8 @@ static void lower_function(lw_lower *l, lw_function *function) {
     if (l->failed) return;
     resolve_labels(l);
     lw_fold(l);
-    lw_fuse(l);
     lw_forget_nans(l);
+    lw_fuse(l);
     lw_allocate(l);
     code->lowered = true;
 }

@@ -63,8 +63,8 @@ static void put_code(lw_text *out, const lw_program *program, const lw_code *cod
         const lw_op *op = &code->ops[n];
         if (op->code == LW_OP_block)
             lw_text_printf(out, "  block %u (%llu instructions)\n", op->a, (unsigned long long)op->imm);
-        uint32_t line, column;
-        lw_source_find(source, code->places[n].at, &line, &column);
+        uint32_t line;
+        lw_source_find(source, code->places[n].at, &line, NULL);
         if (line != shown) lw_text_printf(out, "    line %u\n", line);
         shown = line;
         if (op->code != LW_OP_block) put_op(out, op);

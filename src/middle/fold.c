@@ -32,6 +32,7 @@ void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
     case LW_OP_add_xor_rotl:
         use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d), def(f, &op->e);
         break;
+    case LW_OP_add_setp: use(f, &op->a), use(f, &op->b), def(f, &op->d), def(f, &op->e); break;
     case LW_OP_bra_if:
     case LW_OP_brx:
     case LW_OP_call_indirect:
@@ -69,6 +70,7 @@ bool lw_op_is_pure(const lw_op *op) {
     case LW_OP_select_64:
     case LW_OP_add4:
     case LW_OP_add_xor_rotl:
+    case LW_OP_add_setp:
     case LW_OP_special:
     case LW_OP_local_base:
     case LW_OP_isspacep: return true;

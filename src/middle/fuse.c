@@ -363,6 +363,67 @@ static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
     return false;
 }
 
+/* ---- Loops and float --------------------------------------------------------------------------------------- */
+
+/* A sum with a constant that a comparison reads, as loops end: both at once, where the comparison stands, if nobody between has looked at the
+ * sum or changed its term. */
+static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
+    (void)at;
+    lw_lane_id lane = lane_of(op);
+    uint64_t more;
+    switch (lane) {
+    case LW_LANE_setp_eq_b32: case LW_LANE_setp_ne_b32: case LW_LANE_setp_lt_u32: case LW_LANE_setp_le_u32: case LW_LANE_setp_gt_u32:
+    case LW_LANE_setp_ge_u32: case LW_LANE_setp_lt_s32: case LW_LANE_setp_le_s32: case LW_LANE_setp_gt_s32: case LW_LANE_setp_ge_s32: break;
+    default: return false;
+    }
+    uint32_t sum = op->a, made = f->last_write[sum];
+    if (f->l->vregs.at[sum].is_const || sum == op->b || made <= f->block_start) return false;
+    lw_op *add = &f->l->ops.at[made - 1];
+    if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || !constant(f, add->b, &more) || f->l->vregs.at[add->a].is_const) return false;
+    if (f->last_read[sum] > made || f->last_write[add->a] > made) return false;
+    f->l->vregs.at[sum].uses--;
+    f->l->vregs.at[add->b].uses--;
+    uint32_t a = add->a;
+    add->code = LW_OP_DEAD;
+    *op = (lw_op){.code = LW_OP_add_setp, .d = sum, .e = op->d, .a = a, .b = op->b, .c = lane, .imm = (uint32_t)more};
+    return true;
+}
+
+enum { FLOAT_add, FLOAT_sub, FLOAT_mul, FLOAT_fma, FLOAT_other };
+
+static int float_kind(lw_lane_id lane) {
+    switch (lane) {
+    case LW_LANE_any_nan_add_f32: return FLOAT_add;
+    case LW_LANE_any_nan_sub_f32: return FLOAT_sub;
+    case LW_LANE_any_nan_mul_f32: return FLOAT_mul;
+    case LW_LANE_any_nan_fma_f32: return FLOAT_fma;
+    default: return FLOAT_other;
+    }
+}
+
+/* Two float operations in a row, where the NaNs of neither are seen. Operands of a sum or product may change places then. */
+static bool fuse_float(lw_fuser *f, lw_op *op, uint32_t at) {
+    static const lw_lane_id pairs[4][4] = { /* by the first and the second */
+        {LW_LANE_any_nan_add_add_f32, LW_LANE_any_nan_add_sub_f32, LW_LANE_any_nan_add_mul_f32, LW_LANE_any_nan_add_fma_f32},
+        {LW_LANE_any_nan_sub_add_f32, LW_LANE_any_nan_sub_sub_f32, LW_LANE_any_nan_sub_mul_f32, LW_LANE_any_nan_sub_fma_f32},
+        {LW_LANE_any_nan_mul_add_f32, LW_LANE_any_nan_mul_sub_f32, LW_LANE_any_nan_mul_mul_f32, LW_LANE_none},
+    };
+    int second = float_kind(lane_of(op));
+    if (second == FLOAT_other) return false;
+    for (int k = 0; k < (second == FLOAT_sub ? 1 : 2); k++) {
+        uint32_t other = k ? op->a : op->b, last = op->c;
+        lw_op *source = producer(f, k ? op->b : op->a, at);
+        int first = source ? float_kind(lane_of(source)) : FLOAT_other;
+        if (first >= FLOAT_fma || !pairs[first][second]) continue;
+        uint32_t a = source->a, b = source->b;
+        absorb(f, source);
+        set_lane(op, pairs[first][second], a, b, other);
+        op->e = last;
+        return true;
+    }
+    return false;
+}
+
 typedef bool lw_fuse_step(lw_fuser *f, lw_op *op, uint32_t at);
 
 static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) { return funnel_to_rotate(f, op) || shifts_to_rotate(f, op, at); }
@@ -391,7 +452,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
 void lw_fuse(lw_lower *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
     static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
-                              *const wholes[] = {fuse_xorshift, fuse_add_xor_rotl};
+                              *const wholes[] = {fuse_xorshift, fuse_add_xor_rotl, fuse_add_setp, fuse_float};
     lw_fuser f = {.l = l};
     uint32_t room = l->vregs.count + 4 * l->ops.count + 1; /* constants are added on the way */
     f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, room);

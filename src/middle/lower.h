@@ -1,4 +1,4 @@
-/* lower.h: from a checked module to a program.   collect → build → fold → fuse → forget NaNs → allocate
+/* lower.h: from a checked module to a program.   collect → build → fold → forget NaNs → fuse → allocate
  *
  * Between build and allocate the register fields of an operation hold virtual register numbers, one for each PTX register and each
  * intermediate value; constants are virtual registers too. Allocation puts slots in their place. */
@@ -11,25 +11,32 @@
 typedef enum lw_class { LW_CLASS_pred, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64 } lw_class; /* which slots hold it */
 
 typedef struct lw_vreg {
-    lw_class class;
+    lw_class class : 8;
     bool is_const;        /* known value: never needs an operation */
     bool used_across;     /* live into some block: needs the data flow */
     bool needs_zero;      /* may be read before it is written */
-    bool looped, lone;    /* allocate: written in a loop; see find_lone */
+    bool lone;            /* allocate: see find_lone */
     uint64_t value;
     uint32_t defs, uses;
     uint32_t global;      /* 1 + number among those used across blocks, 0 for none */
     uint32_t from, to;    /* allocate: first and last operation where it is live */
     uint32_t first_in, last_in; /* allocate: first and last block that it is live into */
     uint32_t slot;
-    uint32_t def_at;      /* fuse: its last definition in the current block, 1 + operation number */
-    uint32_t block;       /* fuse: of that definition */
+    uint32_t block;       /* allocate: 1 + the region that last defined it, while walking */
 } lw_vreg;
 
 typedef struct lw_var_place { /* where a variable of a function or a shared variable lives */
     const lw_object *object;
     uint64_t offset;
 } lw_var_place;
+
+/* Virtual registers of neighbouring PTX registers lie together: names that are near each other in the text are near in number. */
+enum { LW_PAGE_REGISTERS = 16 };
+typedef struct lw_register_page {
+    uint64_t key;                   /* what the numbers have in common */
+    uint32_t slot;                  /* where the table of pages has it */
+    uint32_t at[LW_PAGE_REGISTERS]; /* 1 + virtual register; 0: none yet */
+} lw_register_page;
 
 typedef struct lw_lower {
     lw_arena *arena;
@@ -54,7 +61,8 @@ typedef struct lw_lower {
     LW_LIST(lw_call) calls;
     LW_LIST(uint64_t) constants;
     LW_LIST(uint32_t) label_blocks; /* by label number, then made-up labels */
-    struct { uint64_t *keys; uint32_t *values; uint32_t mask, count; } registers; /* (object, index, component) → virtual register */
+    LW_LIST(lw_register_page) pages;
+    uint32_t *page_slots, page_mask; /* hash table: 1 + page by its key */
     uint32_t carry;           /* the condition code register CC.CF, LW_NO_SLOT until used */
     uint32_t local_bytes;
     lw_place place;           /* of the instruction at hand */
@@ -79,6 +87,7 @@ uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                    
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */
 
+void lw_lower_forget_registers(lw_lower *l);                                     /* before the next function */
 lw_class lw_class_of(lw_type type);
 uint32_t lw_class_bytes(lw_class class);                                         /* of an element in its slot; 0: a predicate, a bit */
 uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);              /* of a NAME that is a register */
@@ -99,7 +108,7 @@ typedef void lw_lower_step(lw_lower *l, const lw_instruction *i);
 #include "ptx/steps.def"
 bool lw_step_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
 
-/* ---- fold.c, fuse.c, nan.c, allocate.c ---------------------------------------------------------------------------- */
+/* ---- fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
 
 /* Which fields of an operation are read and written. */
 enum { LW_FIELDS_MAX = 12 }; /* a vector of 8, its address and what else there may come to be */

@@ -17,38 +17,48 @@ uint32_t lw_class_bytes(lw_class class) {
 
 /* ---- Registers ------------------------------------------------------------------------------------------ */
 
-static uint32_t hash_key(uint64_t key) { return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32); }
-
-static void grow_registers(lw_lower *l) {
-    uint64_t *keys = l->registers.keys;
-    uint32_t *values = l->registers.values, mask = l->registers.mask;
-    l->registers.mask = mask ? 2 * mask + 1 : 255;
-    l->registers.keys = LW_NEW_ARRAY(l->arena, uint64_t, (size_t)l->registers.mask + 1);
-    l->registers.values = LW_NEW_ARRAY(l->arena, uint32_t, (size_t)l->registers.mask + 1);
-    for (uint32_t i = 0; keys && i <= mask; i++) {
-        if (!keys[i]) continue;
-        uint32_t at = hash_key(keys[i]);
-        while (l->registers.keys[at & l->registers.mask]) at++;
-        l->registers.keys[at & l->registers.mask] = keys[i];
-        l->registers.values[at & l->registers.mask] = values[i];
-    }
+/* The slot of the page with this key, or the empty one where it belongs. */
+static uint32_t page_slot(const lw_lower *l, uint64_t key) {
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & l->page_mask;
+    while (l->page_slots[at] && l->pages.at[l->page_slots[at] - 1].key != key) at = (at + 1) & l->page_mask;
+    return at;
 }
 
-/* The virtual register of one element of a PTX register. The key joins the declaration's place in the source, which tells declarations
- * apart, with the number in the range and the component. */
-static uint32_t find_register(lw_lower *l, const lw_object *object, uint32_t index, uint32_t component) {
-    uint64_t key = ((uint64_t)object->place.at + 1) << 35 ^ (uint64_t)index << 3 ^ component;
-    if (2 * l->registers.count >= l->registers.mask) grow_registers(l);
-    uint32_t at = hash_key(key);
-    for (;; at++) {
-        uint64_t *slot = &l->registers.keys[at & l->registers.mask];
-        if (*slot == key) return l->registers.values[at & l->registers.mask];
-        if (*slot) continue;
-        *slot = key;
-        l->registers.count++;
-        l->code->register_count++;
-        return l->registers.values[at & l->registers.mask] = lw_lower_vreg(l, lw_class_of(object->type));
+static void put_page(lw_lower *l, uint32_t page) {
+    uint32_t slot = page_slot(l, l->pages.at[page].key);
+    l->pages.at[page].slot = slot;
+    l->page_slots[slot] = page + 1;
+}
+
+static lw_register_page *add_page(lw_lower *l, uint64_t key) {
+    LW_PUSH(l->arena, l->pages) = (lw_register_page){.key = key};
+    if (2 * l->pages.count >= l->page_mask) {
+        l->page_mask = l->page_mask ? 2 * l->page_mask + 1 : 63;
+        l->page_slots = LW_NEW_ARRAY(l->arena, uint32_t, (size_t)l->page_mask + 1);
+        for (uint32_t i = 0; i + 1 < l->pages.count; i++) put_page(l, i);
     }
+    put_page(l, l->pages.count - 1);
+    return &l->pages.at[l->pages.count - 1];
+}
+
+void lw_lower_forget_registers(lw_lower *l) {
+    for (uint32_t i = 0; i < l->pages.count; i++) l->page_slots[l->pages.at[i].slot] = 0;
+    l->pages.count = 0;
+}
+
+/* The virtual register of one element of a PTX register, or of a half of a .b128 one. The resolver has numbered all elements. */
+static uint32_t find_register(lw_lower *l, const lw_object *object, uint32_t index, uint32_t component) {
+    bool halves = lw_types[object->type].bits > 64;
+    uint64_t number = object->number + (uint64_t)index * object->vector + (halves ? 0 : component);
+    uint64_t key = number / LW_PAGE_REGISTERS | (uint64_t)(halves ? component : 0) << 32;
+    uint32_t found = l->page_mask ? l->page_slots[page_slot(l, key)] : 0;
+    lw_register_page *page = found ? &l->pages.at[found - 1] : add_page(l, key);
+    uint32_t *at = &page->at[number % LW_PAGE_REGISTERS];
+    if (!*at) {
+        l->code->register_count++;
+        *at = lw_lower_vreg(l, lw_class_of(object->type)) + 1;
+    }
+    return *at - 1;
 }
 
 static bool is_register(const lw_operand *operand) {

@@ -72,6 +72,9 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
     if (threads > LW_BLOCK_MOST)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_threads, block[0], block[1], block[2], threads,
                        LW_BLOCK_MOST);
+    if (block[2] > LW_BLOCK_DEPTH)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_depth, block[0], block[1], block[2],
+                       LW_BLOCK_DEPTH);
     if (exact[0] && memcmp(exact, block, sizeof info->required_block))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_required_block, block[0], block[1], block[2],
                        info->name, exact[0], exact[1], exact[2]);

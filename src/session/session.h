@@ -9,6 +9,7 @@
 enum {
     LW_THREADS_MOST = 4096,
     LW_BLOCK_MOST = 1024,         /* threads of a CTA */
+    LW_BLOCK_DEPTH = 64,          /* its third extent */
     LW_SHARED_MOST = 227 << 10,   /* bytes of shared memory of a CTA */
     LW_STACK_DEFAULT = 512 << 10, /* bytes of local memory of a thread */
     LW_STACK_MOST = 16 << 20,     /* what the address map has room for */

@@ -25,10 +25,10 @@ static bool place_variable(lw_module *module, lw_object *object) {
     return true;
 }
 
+/* The last one first: taking an allocation out of the list moves all that lie behind it. */
 void lw_variables_free(lw_module *module) {
-    for (uint32_t i = 0; i < module->memory.count; i++)
-        lw_memory_give(&module->context->memory, module->memory.at[i]);
-    module->memory.count = 0;
+    for (; module->memory.count; module->memory.count--)
+        lw_memory_give(&module->context->memory, module->memory.at[module->memory.count - 1]);
 }
 
 /* ---- Initial values ------------------------------------------------------------------------------------------ */

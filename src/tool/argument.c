@@ -1,4 +1,5 @@
 /* argument.c: one argument of a kernel, from its spelling to a checked description. docs/cli.md has the grammar. */
+#include <ctype.h>
 #include <math.h>
 
 #include "tool/tool.h"
@@ -33,6 +34,9 @@ void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *be
     lw_text_free(&message);
 }
 
+/* A line below an error: what would be right. */
+static void hint(const char *text) { fprintf(stderr, "  %s\n", text); }
+
 static bool wrong_shape(const lw_arg *arg, const char *at, size_t size, const char *what) {
     lw_arg_error(arg, at, size, NULL, LW_D_arg_shape, arg->number, what);
     return false;
@@ -43,6 +47,7 @@ static bool wrong_shape(const lw_arg *arg, const char *at, size_t size, const ch
 /* The text of the value at `at`, for messages. */
 static size_t value_size(const char *at) { return strcspn(at, ",:"); }
 
+/* `type` is what the value was read as, which is not the argument's own type in range: and random:. */
 static bool wrong_value(const lw_arg *arg, const char *at, lw_type type, lw_value_fault fault) {
     size_t size = value_size(at);
     lw_text limits = {0}, word = {0};
@@ -53,7 +58,7 @@ static bool wrong_value(const lw_arg *arg, const char *at, lw_type type, lw_valu
                      limits.at ? limits.at : "");
     else
         lw_arg_error(arg, at, size, NULL, LW_D_arg_value, arg->number, word.at ? word.at : "",
-                     lw_types[type].name);
+                     lw_types[arg->type].name);
     lw_text_free(&word);
     lw_text_free(&limits);
     return false;
@@ -70,9 +75,14 @@ static bool parse_value(const lw_arg *arg, lw_type type, const char **at, const 
 /* ---- Sources ------------------------------------------------------------------------------------------ */
 
 static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char *end) {
+    bool is_word = isalpha((unsigned char)*at);
     for (;; at++) {
         uint64_t bits;
-        if (!parse_value(arg, arg->type, &at, end, &bits)) return false;
+        if (!parse_value(arg, arg->type, &at, end, &bits)) {
+            if (is_word && arg->is_array && !arg->values.count)
+                hint("a buffer takes values, @FILE, range or random");
+            return false;
+        }
         LW_PUSH(arena, arg->values) = bits;
         if (at == end) break;
         if (*at == ':')
@@ -287,6 +297,8 @@ bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *ar
     if (!arg->type) {
         char *word = lw_arena_text(arena, text, size < 60 ? size : 60);
         lw_arg_error(arg, text, size, NULL, LW_D_arg_type, number, word);
+        hint("the types are u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64;");
+        hint("u32=7 is a scalar, f32[4]=1.5 a buffer");
         return false;
     }
     const char *at = text + size;
@@ -296,8 +308,10 @@ bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *ar
         if (!arg->has_count)
             return wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
         const char *end = next_output(at);
-        return end == at ? parse_outputs(arena, arg, at)
-                         : wrong_output(arg, at, strlen(at), "this is no output");
+        return end == at
+                   ? parse_outputs(arena, arg, at)
+                   : wrong_output(arg, at, strlen(at),
+                                  "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are");
     }
     if (*at != '=') return wrong_shape(arg, at, 1, "a = must stand here");
     const char *end = next_output(++at);
@@ -314,6 +328,8 @@ static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *sign
     if (bytes != param->size) {
         lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, name,
                      (unsigned long long)bytes, param->name, param->size);
+        if (param->size == 8 && bytes < 8 && lw_types[type].kind != 'F')
+            hint("if the kernel takes an address here, pass a buffer: TYPE[COUNT]=…");
         return false;
     }
     char have = lw_types[arg->type].kind, want = lw_types[type].kind;

@@ -14,25 +14,26 @@ typedef struct options {
 static const struct argp_option choices[] = {
     {"list", 'l', NULL, 0, "Print each kernel with its parameters to standard output", 0},
     {"werror", 'W', NULL, 0, "Let warnings fail the check", 0},
-    {"format", 'f', "FORMAT", 0, "text (default), json or sarif: what programs read goes to standard output", 0},
+    {"format", 'f', "FORMAT", 0, "text (default), json or sarif: what programs read goes to standard output",
+     0},
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
     {0},
 };
 
-static const char doc[] =
-    "Parse and verify PTX files; `-' is standard input. Diagnostics and a summary go to standard error, or as JSON or SARIF 2.1.0 to "
-    "standard output."
-    "\vExit codes:\n"
-    "  0  no errors\n"
-    "  1  a file has errors, or warnings with --werror\n"
-    "  2  the command line is wrong\n"
-    "  5  a file cannot be read\n"
-    "  6  out of memory\n\n"
-    "Examples:\n"
-    "  lanewise check k.ptx\n"
-    "  lanewise check --list *.ptx\n"
-    "  lanewise check --format sarif *.ptx > ptx.sarif\n"
-    "  nvcc -ptx -o - k.cu | lanewise check -\n";
+static const char doc[] = "Parse and verify PTX files; `-' is standard input. Diagnostics and a summary go "
+                          "to standard error, or as JSON or SARIF 2.1.0 to "
+                          "standard output."
+                          "\vExit codes:\n"
+                          "  0  no errors\n"
+                          "  1  a file has errors, or warnings with --werror\n"
+                          "  2  the command line is wrong\n"
+                          "  5  a file cannot be read\n"
+                          "  6  out of memory\n\n"
+                          "Examples:\n"
+                          "  lanewise check k.ptx\n"
+                          "  lanewise check --list *.ptx\n"
+                          "  lanewise check --format sarif *.ptx > ptx.sarif\n"
+                          "  nvcc -ptx -o - k.cu | lanewise check -\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -119,8 +120,10 @@ static int check_source(lw_tool_source *in) {
     options *o = in->user;
     lw_module_ptx *module = NULL;
     bool good = lw_ptx_check(&in->arena, &in->source, &in->diags, &module);
-    if (o->json || o->sarif) lw_report_file(&o->report, in);
-    else lw_tool_diagnostics(&in->diags, !o->quiet);
+    if (o->json || o->sarif)
+        lw_report_file(&o->report, in);
+    else
+        lw_tool_diagnostics(&in->diags, !o->quiet);
     o->errors += in->diags.errors;
     o->warnings += in->diags.warnings;
     if (!o->several && !o->quiet) summarise(&o->summary, in, module);

@@ -11,7 +11,8 @@ typedef struct options {
 } options;
 
 static const struct argp_option choices[] = {
-    {"b", 'b', "LANE", 0, "Operand b, the lane or distance: a number for all lanes, or a list of 32 (0..31); needed", 0},
+    {"b", 'b', "LANE", 0,
+     "Operand b, the lane or distance: a number for all lanes, or a list of 32 (0..31); needed", 0},
     {"c", 'c', "VALUE", 0, "Operand c, segment mask and clamp; 0x1f by default, 0 for shfl.up", 0},
     {"membermask", 'm', "MASK", 0, "The lanes that take part; 0xffffffff by default", 0},
     {"output", 'o', "FILE", 0, "Write an SVG file; `-' is standard output", 0},
@@ -19,20 +20,21 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] =
-    "Draw which lane of a warp reads which in a shuffle."
-    "\vSHUFFLE is shfl.MODE.b32 or shfl.sync.MODE.b32 with MODE up, down, bfly or idx. Each line of the picture is a lane: the arrow goes "
-    "from the lane that it reads to itself; a lane that is out of range keeps its own value. Lines between columns are borders of segments.\n\n"
-    "Exit codes:\n"
-    "  0  done\n"
-    "  1  the instruction has an error\n"
-    "  2  the command line is wrong, or SHUFFLE is no shuffle\n"
-    "  5  the file cannot be written\n"
-    "  6  out of memory\n\n"
-    "Examples:\n"
-    "  lanewise draw shfl.down.b32 --b 2 --c 0x181f\n"
-    "  lanewise draw shfl.sync.bfly.b32 --b 16 -o butterfly.svg\n"
-    "  lanewise draw shfl.sync.idx.b32 --b 31..0\n";
+static const char doc[] = "Draw which lane of a warp reads which in a shuffle."
+                          "\vSHUFFLE is shfl.MODE.b32 or shfl.sync.MODE.b32 with MODE up, down, bfly or idx. "
+                          "Each line of the picture is a lane: the arrow goes "
+                          "from the lane that it reads to itself; a lane that is out of range keeps its own "
+                          "value. Lines between columns are borders of segments.\n\n"
+                          "Exit codes:\n"
+                          "  0  done\n"
+                          "  1  the instruction has an error\n"
+                          "  2  the command line is wrong, or SHUFFLE is no shuffle\n"
+                          "  5  the file cannot be written\n"
+                          "  6  out of memory\n\n"
+                          "Examples:\n"
+                          "  lanewise draw shfl.down.b32 --b 2 --c 0x181f\n"
+                          "  lanewise draw shfl.sync.bfly.b32 --b 16 -o butterfly.svg\n"
+                          "  lanewise draw shfl.sync.idx.b32 --b 31..0\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -67,7 +69,8 @@ static const lw_eval_operand *find(const lw_eval *e, const char *name) {
 static int check_text(lw_arena *arena, const options *o, const char **c, bool *sync) {
     const char *values[] = {"0..31", o->b, *c ? *c : "0", o->members};
     lw_eval *e = LW_NEW(arena, lw_eval);
-    *e = (lw_eval){.arena = arena, .text = o->text, .values = values, .value_count = 3, .lanes = LW_EVAL_LANES};
+    *e = (lw_eval){
+        .arena = arena, .text = o->text, .values = values, .value_count = 3, .lanes = LW_EVAL_LANES};
     lw_module_ptx *module = lw_form_module(arena);
     const lw_match *match = lw_form_match(module, o->text, NULL);
     if (!match || (match->form->step != LW_STEP_shfl && match->form->step != LW_STEP_shfl_sync)) {
@@ -89,7 +92,8 @@ static int check_text(lw_arena *arena, const options *o, const char **c, bool *s
 static int run_shuffle(lw_eval *e, const options *o, const char *c, bool sync, uint32_t members) {
     static const char *const bits[] = {"0", "1"};
     lw_text part = {0};
-    for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++) lw_text_printf(&part, "%s%s", lane ? "," : "", bits[members >> lane & 1]);
+    for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++)
+        lw_text_printf(&part, "%s%s", lane ? "," : "", bits[members >> lane & 1]);
     const char **values = (const char **)LW_NEW_ARRAY(e->arena, char *, 4);
     values[0] = lw_arena_keep(e->arena, &part);
     values[1] = "1..32";
@@ -107,11 +111,16 @@ static int run_shuffle(lw_eval *e, const options *o, const char *c, bool sync, u
 static uint32_t idle_source(const char *mode, uint32_t lane, uint32_t b, uint32_t c) {
     uint32_t mask = c >> 8 & 31;
     b &= 31;
-    return (*mode == 'u' ? lane - b : *mode == 'd' ? lane + b : *mode == 'b' ? lane ^ b : (lane & mask) | (b & ~mask)) & 31;
+    return (*mode == 'u'   ? lane - b
+            : *mode == 'd' ? lane + b
+            : *mode == 'b' ? lane ^ b
+                           : (lane & mask) | (b & ~mask)) &
+           31;
 }
 
 static void fill(lw_drawing *d, const lw_eval *e, uint32_t members) {
-    const lw_eval_operand *value = find(e, "d"), *in_range = find(e, "p"), *b = find(e, "b"), *c = find(e, "c");
+    const lw_eval_operand *value = find(e, "d"), *in_range = find(e, "p"), *b = find(e, "b"),
+                          *c = find(e, "c");
     for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++) {
         lw_draw_lane *l = &d->lanes[lane];
         uint32_t got = (uint32_t)value->lanes[lane].low, bits = (uint32_t)c->lanes[lane].low;
@@ -128,7 +137,9 @@ static void fill(lw_drawing *d, const lw_eval *e, uint32_t members) {
 static bool is_utf8(void) {
     const char *names[] = {getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")};
     for (size_t i = 0; i < LW_COUNT(names); i++)
-        if (names[i] && *names[i]) return strstr(names[i], "UTF-8") || strstr(names[i], "utf8") || strstr(names[i], "UTF8") || strstr(names[i], "utf-8");
+        if (names[i] && *names[i])
+            return strstr(names[i], "UTF-8") || strstr(names[i], "utf8") || strstr(names[i], "UTF8") ||
+                   strstr(names[i], "utf-8");
     return false;
 }
 
@@ -151,12 +162,15 @@ static int draw(lw_arena *arena, const options *o) {
     if (!code) code = run_shuffle(e, o, c, sync, (uint32_t)members[0].low);
     if (code) return code;
     lw_drawing *drawing = LW_NEW(arena, lw_drawing);
-    drawing->title = o->members ? lw_arena_printf(arena, "%s  b = %s  c = %s  membermask = %s", o->text, o->b, c, o->members)
+    drawing->title = o->members ? lw_arena_printf(arena, "%s  b = %s  c = %s  membermask = %s", o->text, o->b,
+                                                  c, o->members)
                                 : lw_arena_printf(arena, "%s  b = %s  c = %s", o->text, o->b, c);
     fill(drawing, e, (uint32_t)members[0].low);
     lw_text picture = {0};
-    if (o->file) lw_draw_svg(&picture, drawing);
-    else lw_draw_terminal(&picture, drawing, !o->ascii && is_utf8());
+    if (o->file)
+        lw_draw_svg(&picture, drawing);
+    else
+        lw_draw_terminal(&picture, drawing, !o->ascii && is_utf8());
     if (picture.failed) {
         lw_tool_error(LW_D_no_memory, "the picture");
         code = LW_EXIT_MACHINE;

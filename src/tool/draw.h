@@ -9,8 +9,8 @@ enum { LW_DRAW_LANES = 32 };
 typedef struct lw_draw_lane {
     bool takes_part; /* executes; the others change nothing */
     bool in_range;
-    bool reads_idle; /* its source does not take part: undefined by the manual */
-    uint32_t source; /* the lane whose value it gets; its own where out of range */
+    bool reads_idle;  /* its source does not take part: undefined by the manual */
+    uint32_t source;  /* the lane whose value it gets; its own where out of range */
     uint32_t segment; /* lanes of equal segment belong together */
 } lw_draw_lane;
 

@@ -26,8 +26,8 @@ typedef struct lw_eval {
     const char *text;
     const char *const *values;
     uint32_t value_count;
-    uint32_t lanes;  /* 0: as many as the longest list has, or a warp for what works across lanes */
-    uint32_t carry;  /* CC.CF before the instruction */
+    uint32_t lanes; /* 0: as many as the longest list has, or a warp for what works across lanes */
+    uint32_t carry; /* CC.CF before the instruction */
     lw_options options;
     /* made */
     lw_source source; /* the text, for diagnostics */
@@ -35,8 +35,8 @@ typedef struct lw_eval {
     lw_instruction *instruction;
     const lw_match *match;
     uint32_t version, target;
-    bool portable;         /* target without suffix */
-    const char *tail;      /* operands that the text leaves out */
+    bool portable;    /* target without suffix */
+    const char *tail; /* operands that the text leaves out */
     bool takes_carry, gives_carry;
     lw_eval_operand *all_lanes; /* a membermask that was left out, or NULL */
     uint32_t operand_count;

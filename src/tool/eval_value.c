@@ -60,7 +60,8 @@ static lw_type read_as(lw_type type, const char *number) {
     static const lw_type floats[] = {[2] = LW_T_f16, [4] = LW_T_f32, [8] = LW_T_f64};
     uint32_t bytes = lw_value_bytes(type);
     if (bytes == 1) return LW_T_b8;
-    bool binary = number[0] == '0' && (number[1] | 0x20) == 'b', zero_f = number[0] == '0' && number[1] && strchr("fFdD", number[1]);
+    bool binary = number[0] == '0' && (number[1] | 0x20) == 'b',
+         zero_f = number[0] == '0' && number[1] && strchr("fFdD", number[1]);
     if (is_hex(number) || binary) return bits[bytes];
     if (lw_value_is_float(type)) return type;
     bool fraction = zero_f || strpbrk(number, ".iInN") || (strpbrk(number, "pPeE") && !is_hex(number));
@@ -85,22 +86,26 @@ static const char *parse_one(lw_type type, const char **at, lw_word *value) {
 /* first..last or first..last..step, where first is read already. */
 static const char *parse_range(lw_type type, const char **at, lw_word *values, uint32_t *count) {
     lw_word last, step = {.low = 1};
-    if (type == LW_T_pred || lw_value_is_float(type) || lw_types[type].bits == 128) return "ranges are of integers";
+    if (type == LW_T_pred || lw_value_is_float(type) || lw_types[type].bits == 128)
+        return "ranges are of integers";
     *at += 2;
     const char *why = parse_one(type, at, &last);
     if (why) return why;
     unsigned shift = 64 - lw_types[type].bits;
-    int64_t from = (int64_t)(values[*count - 1].low << shift) >> shift, to = (int64_t)(last.low << shift) >> shift;
+    int64_t from = (int64_t)(values[*count - 1].low << shift) >> shift,
+            to = (int64_t)(last.low << shift) >> shift;
     if (!strncmp(*at, "..", 2)) {
         *at += 2;
         why = parse_one(type, at, &step);
         if (why) return why;
         if (!step.low || step.low > INT32_MAX) return "the step of a range is a small positive number";
     }
-    for (uint64_t left = from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to; left >= step.low; left -= step.low) {
+    for (uint64_t left = from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
+         left >= step.low; left -= step.low) {
         if (*count == LW_EVAL_LANES) return "a list has 32 values at most";
         uint64_t before = values[*count - 1].low;
-        values[(*count)++] = (lw_word){.low = (from < to ? before + step.low : before - step.low) & (UINT64_MAX >> shift)};
+        values[(*count)++] =
+            (lw_word){.low = (from < to ? before + step.low : before - step.low) & (UINT64_MAX >> shift)};
     }
     return NULL;
 }
@@ -109,7 +114,8 @@ uint32_t lw_eval_values(lw_type type, const char *text, lw_word *values, const c
     uint32_t count = 0;
     while (*text == ' ') text++;
     for (;;) {
-        *why = count == LW_EVAL_LANES ? "a list has 32 values at most" : parse_one(type, &text, &values[count]);
+        *why =
+            count == LW_EVAL_LANES ? "a list has 32 values at most" : parse_one(type, &text, &values[count]);
         if (*why) return 0;
         count++;
         if (!strncmp(text, "..", 2)) *why = parse_range(type, &text, values, &count);
@@ -160,7 +166,8 @@ static void print_result(lw_text *out, const lw_eval_operand *o, int width) {
         lw_value_print(out, o->type, word.low);
     } else if (lw_types[o->type].bits <= 64) {
         bool negative = has_sign(o->type, word.low);
-        lw_text_printf(out, "\n%*s  %s%llu", width, "", negative ? "unsigned  " : "decimal   ", (unsigned long long)word.low);
+        lw_text_printf(out, "\n%*s  %s%llu", width, "", negative ? "unsigned  " : "decimal   ",
+                       (unsigned long long)word.low);
         if (negative) lw_text_printf(out, "\n%*s  signed    ", width, "");
         if (negative) print_signed(out, o->type, word.low);
     }
@@ -206,7 +213,8 @@ static void print_lanes(lw_text *out, const lw_eval *e) {
         lw_text line = {0};
         lw_text_printf(&line, lane ? "%4u" : "lane", lane - 1);
         for (uint32_t i = 0; i < count; i++)
-            lw_text_printf(&line, "  %-*s", (int)widths[i], lane ? cells.at + starts_at[i][lane - 1] : columns[i]->name);
+            lw_text_printf(&line, "  %-*s", (int)widths[i],
+                           lane ? cells.at + starts_at[i][lane - 1] : columns[i]->name);
         while (line.size && line.at[line.size - 1] == ' ') line.size--;
         if (line.at) lw_text_add(out, line.at, line.size);
         lw_text_puts(out, "\n");

@@ -10,7 +10,8 @@ typedef struct options {
 } options;
 
 static const char doc[] = "Explain instructions, special registers and diagnostics."
-                          "\vWORD is an opcode (shf) or the words that spellings begin with (shfl.sync), the whole spelling of an instruction (shf.l.wrap.b32), "
+                          "\vWORD is an opcode (shf) or the words that spellings begin with (shfl.sync), the "
+                          "whole spelling of an instruction (shf.l.wrap.b32), "
                           "a special register (%laneid) or the id of a "
                           "diagnostic (LW2000).\n\n"
                           "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In "

@@ -41,7 +41,8 @@ static void run_example(lw_arena *arena, const char *example) {
     const char *words[WORDS];
     uint32_t count = 0;
     char *copy = lw_arena_text(arena, example, strlen(example)), *rest = NULL;
-    for (char *word = strtok_r(copy, " ", &rest); word && count < WORDS; word = strtok_r(NULL, " ", &rest)) words[count++] = word;
+    for (char *word = strtok_r(copy, " ", &rest); word && count < WORDS; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
     const lw_match *match = lw_form_match(lw_form_module(arena), words[0], NULL);
     printf("  example\n    $ lanewise eval %s\n", example);
     if (!match || !match->executable) return;

@@ -15,19 +15,20 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] =
-    "Convert between expressions over a, b and c and the table number that lop3 takes."
-    "\vAn EXPRESSION has the names a, b, c, the constants 0 and 1, the operators ~ (or !) & ^ | with the precedence of C, and parentheses; "
-    "its table is printed. A TABLE is a number from 0 to 255, decimal, 0x or 0b; an "
-    "expression with the fewest operators is printed. 0 and 1 alone are the constants: the tables are written 0x0 and 0x1.\n\n"
-    "Bit 4a+2b+c of the table is the result for the bits a, b and c.\n\n"
-    "Exit codes:\n"
-    "  0  done\n"
-    "  2  the expression is wrong, or the number is no table\n\n"
-    "Examples:\n"
-    "  lanewise lut '(a & b | c) ^ a'\n"
-    "  lanewise lut 0x1a\n"
-    "  lanewise lut --table 'a ^ b ^ c'\n";
+static const char doc[] = "Convert between expressions over a, b and c and the table number that lop3 takes."
+                          "\vAn EXPRESSION has the names a, b, c, the constants 0 and 1, the operators ~ (or "
+                          "!) & ^ | with the precedence of C, and parentheses; "
+                          "its table is printed. A TABLE is a number from 0 to 255, decimal, 0x or 0b; an "
+                          "expression with the fewest operators is printed. 0 and 1 alone are the constants: "
+                          "the tables are written 0x0 and 0x1.\n\n"
+                          "Bit 4a+2b+c of the table is the result for the bits a, b and c.\n\n"
+                          "Exit codes:\n"
+                          "  0  done\n"
+                          "  2  the expression is wrong, or the number is no table\n\n"
+                          "Examples:\n"
+                          "  lanewise lut '(a & b | c) ^ a'\n"
+                          "  lanewise lut 0x1a\n"
+                          "  lanewise lut --table 'a ^ b ^ c'\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -47,7 +48,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static void report(const char *text, size_t at, const char *why) {
     lw_text below = {0};
     lw_text_puts(&below, "    ");
-    for (const char *p = text; *p; p++) lw_text_add(&below, (unsigned char)*p < 0x20 || *p == 0x7f ? " " : p, 1);
+    for (const char *p = text; *p; p++)
+        lw_text_add(&below, (unsigned char)*p < 0x20 || *p == 0x7f ? " " : p, 1);
     lw_text_puts(&below, "\n    ");
     for (size_t i = 0; i < at; i++)
         if (((unsigned char)text[i] & 0xc0) != 0x80) lw_text_puts(&below, " ");
@@ -58,7 +60,8 @@ static void report(const char *text, size_t at, const char *why) {
 
 /* Numbers are tables; but 0 and 1 alone are constants. */
 static bool is_number(const char *text) {
-    return isdigit((unsigned char)*text) && text[strspn(text, "0123456789abcdefABCDEFxX")] == 0 && (text[1] || *text > '1');
+    return isdigit((unsigned char)*text) && text[strspn(text, "0123456789abcdefABCDEFxX")] == 0 &&
+           (text[1] || *text > '1');
 }
 
 static void print_table(uint8_t table) {
@@ -94,7 +97,8 @@ static int convert(const options *o, const char *text) {
 
 int lw_command_lut(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "EXPRESSION|TABLE...", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    argp_parse(&(struct argp){choices, parse, "EXPRESSION|TABLE...", doc, NULL, NULL, NULL}, argc, argv, 0,
+               NULL, &o);
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i++) {
         int one = convert(&o, o.words[i]);

@@ -30,7 +30,8 @@ static uint8_t parse_primary(parser *p) {
     char c = next(p);
     const char *name = c ? strchr(names, c) : NULL;
     if (name) {
-        if (isalnum((unsigned char)p->at[1]) || p->at[1] == '_') return fail(p, "the names are a, b and c, the constants 0 and 1");
+        if (isalnum((unsigned char)p->at[1]) || p->at[1] == '_')
+            return fail(p, "the names are a, b and c, the constants 0 and 1");
         p->at++;
         return tables[name - names];
     }
@@ -38,7 +39,8 @@ static uint8_t parse_primary(parser *p) {
         p->at++;
         uint8_t table = parse_level(p, 0);
         if (p->why) return 0;
-        if (next(p) != ')') return fail(p, *p->at ? "an operator or ')' is expected here" : "a ')' is missing");
+        if (next(p) != ')')
+            return fail(p, *p->at ? "an operator or ')' is expected here" : "a ')' is missing");
         p->at++;
         return table;
     }
@@ -74,7 +76,8 @@ static uint8_t parse_level(parser *p, unsigned level) {
 bool lw_lut_parse(const char *text, uint8_t *table, size_t *at, const char **why) {
     parser p = {.text = text, .at = text};
     *table = parse_level(&p, 0);
-    if (!p.why && next(&p)) fail(&p, *p.at == ')' ? "this ')' closes nothing" : "an operator is expected here: & | ^");
+    if (!p.why && next(&p))
+        fail(&p, *p.at == ')' ? "this ')' closes nothing" : "an operator is expected here: & | ^");
     *at = (size_t)(p.at - text);
     *why = p.why;
     return !p.why;
@@ -95,7 +98,8 @@ static best found[256];
 static void offer(uint8_t table, unsigned operators, unsigned level, const char *text) {
     best *b = &found[table];
     size_t size = strlen(text), had = strlen(b->text);
-    if (b->known && (b->operators < operators || had < size || (had == size && strcmp(b->text, text) <= 0))) return;
+    if (b->known && (b->operators < operators || had < size || (had == size && strcmp(b->text, text) <= 0)))
+        return;
     *b = (best){.known = true, .operators = (uint8_t)operators, .level = (uint8_t)level};
     memcpy(b->text, text, size + 1);
 }
@@ -106,7 +110,8 @@ static size_t put_part(char *to, size_t at, const best *part, unsigned level) {
     return at + (size_t)snprintf(to + at, 2 * LW_LUT_EXPRESSION - at, brackets ? "(%s)" : "%s", part->text);
 }
 
-static void combine(const best *left, uint8_t left_table, const best *right, uint8_t right_table, unsigned operators) {
+static void combine(const best *left, uint8_t left_table, const best *right, uint8_t right_table,
+                    unsigned operators) {
     static const char *const signs[] = {" | ", " ^ ", " & "};
     const uint8_t tables[] = {left_table | right_table, left_table ^ right_table, left_table & right_table};
     for (unsigned level = 0; level < 3; level++) {
@@ -132,7 +137,8 @@ static unsigned search(unsigned operators) {
         best left = found[i];
         if (left.operators == operators - 1) invert(&left, (uint8_t)i, operators);
         for (unsigned j = 0; j < 256; j++)
-            if (found[j].known && found[j].operators == operators - 1 - left.operators) combine(&left, (uint8_t)i, &found[j], (uint8_t)j, operators);
+            if (found[j].known && found[j].operators == operators - 1 - left.operators)
+                combine(&left, (uint8_t)i, &found[j], (uint8_t)j, operators);
     }
     for (unsigned i = 0; i < 256; i++) count += found[i].known;
     return count;

@@ -8,6 +8,7 @@ static const lw_command commands[] = {
     {"format", "print PTX in one canonical layout", lw_command_format},
     {"dump", "print what a stage made of the text: tokens, module, program", lw_command_dump},
     {"run", "run a kernel", lw_command_run},
+    {"exec", "run a program of the CUDA driver API with Lanewise as its driver", lw_command_exec},
     {"explain", "explain an instruction or a diagnostic", lw_command_explain},
     {"eval", "run one instruction on values", lw_command_eval},
     {"lut", "convert between expressions and tables of lop3", lw_command_lut},

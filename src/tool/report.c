@@ -18,7 +18,8 @@ json_t *lw_json_text(const char *text) {
     json_t *string = json_string(text);
     if (string) return string;
     lw_text clean = {0};
-    for (const char *p = text; *p; p++) (unsigned char)*p < 0x80 ? lw_text_add(&clean, p, 1) : lw_text_puts(&clean, "\xef\xbf\xbd");
+    for (const char *p = text; *p; p++)
+        (unsigned char)*p < 0x80 ? lw_text_add(&clean, p, 1) : lw_text_puts(&clean, "\xef\xbf\xbd");
     string = clean.at && !clean.failed ? json_string(clean.at) : NULL;
     lw_text_free(&clean);
     return string;
@@ -32,11 +33,14 @@ static json_t *text_object(const char *text, bool *failed) { /* SARIF wraps ever
 
 static const char *const levels[] = {[LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
 
-static void print_id(char id[8], lw_diag_id number) { snprintf(id, 8, "LW%04u", lw_diag_rows[number].number); }
+static void print_id(char id[8], lw_diag_id number) {
+    snprintf(id, 8, "LW%04u", lw_diag_rows[number].number);
+}
 
 /* Notes explain the message before them; only the one that says that there is more stands alone. */
 static bool belongs_to_last(const lw_diag *diag, const json_t *list, const json_t *first) {
-    return diag->severity == LW_NOTE && diag->id != LW_D_too_many_errors && json_array_size(list) > json_array_size(first);
+    return diag->severity == LW_NOTE && diag->id != LW_D_too_many_errors &&
+           json_array_size(list) > json_array_size(first);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */
@@ -69,7 +73,8 @@ static void json_file(lw_report *r, lw_tool_source *in) {
         if (left_out) continue;
         json_t *object = json_of(r, &in->source, diag);
         if (belongs_to_last(diag, list, none)) {
-            append(json_object_get(json_array_get(list, json_array_size(list) - 1), "notes"), object, &r->failed);
+            append(json_object_get(json_array_get(list, json_array_size(list) - 1), "notes"), object,
+                   &r->failed);
         } else {
             lw_json_set(object, "notes", json_array(), &r->failed);
             append(list, object, &r->failed);
@@ -100,8 +105,10 @@ static json_t *uri_of(const char *path) {
     lw_text uri = {0};
     if (*path == '/') lw_text_puts(&uri, "file://");
     for (const char *p = path; *p; p++) {
-        if (isalnum((unsigned char)*p) || strchr("-._~/", *p)) lw_text_add(&uri, p, 1);
-        else lw_text_printf(&uri, "%%%02X", (unsigned char)*p);
+        if (isalnum((unsigned char)*p) || strchr("-._~/", *p))
+            lw_text_add(&uri, p, 1);
+        else
+            lw_text_printf(&uri, "%%%02X", (unsigned char)*p);
     }
     json_t *string = json_string(uri.at ? uri.at : "");
     lw_text_free(&uri);
@@ -130,7 +137,8 @@ static size_t rule_of(lw_report *r, lw_diag_id number) {
 
 static json_t *location_of(lw_report *r, lw_source *source, const lw_diag *diag) {
     uint32_t line, column, end_line, end_column;
-    json_t *location = json_object(), *physical = json_object(), *artifact = json_object(), *region = json_object();
+    json_t *location = json_object(), *physical = json_object(), *artifact = json_object(),
+           *region = json_object();
     lw_source_find(source, diag->place.at, &line, &column);
     lw_source_find(source, diag->place.at + diag->place.size, &end_line, &end_column);
     lw_json_set(region, "startLine", json_integer(line), &r->failed);
@@ -148,7 +156,8 @@ static json_t *location_of(lw_report *r, lw_source *source, const lw_diag *diag)
 }
 
 static void sarif_note(lw_report *r, lw_source *source, const lw_diag *diag) {
-    json_t *result = json_array_get(r->results, json_array_size(r->results) - 1), *location = location_of(r, source, diag);
+    json_t *result = json_array_get(r->results, json_array_size(r->results) - 1),
+           *location = location_of(r, source, diag);
     lw_json_set(location, "message", text_object(diag->message, &r->failed), &r->failed);
     json_t *related = json_object_get(result, "relatedLocations");
     if (!related) {
@@ -188,8 +197,10 @@ static void sarif_file(lw_report *r, lw_tool_source *in) {
     for (const lw_diag *diag = in->diags.first; diag; diag = diag->next) {
         if (diag->severity != LW_NOTE) left_out = diag->severity == LW_WARNING && !r->warnings;
         if (left_out) continue;
-        if (belongs_to_last(diag, r->results, before)) sarif_note(r, &in->source, diag);
-        else sarif_result(r, &in->source, diag);
+        if (belongs_to_last(diag, r->results, before))
+            sarif_note(r, &in->source, diag);
+        else
+            sarif_result(r, &in->source, diag);
     }
     json_decref(before);
 }
@@ -205,7 +216,8 @@ static json_t *sarif_invocations(lw_report *r, int code) {
 }
 
 static json_t *sarif_document(lw_report *r, int code) {
-    json_t *all = json_object(), *runs = json_array(), *run = json_object(), *tool = json_object(), *driver = json_object();
+    json_t *all = json_object(), *runs = json_array(), *run = json_object(), *tool = json_object(),
+           *driver = json_object();
     lw_json_set(driver, "name", json_string("lanewise"), &r->failed);
     lw_json_set(driver, "version", json_string(lw_version()), &r->failed);
     lw_json_set(driver, "rules", json_incref(r->rules), &r->failed);
@@ -216,7 +228,11 @@ static json_t *sarif_document(lw_report *r, int code) {
     lw_json_set(run, "artifacts", json_incref(r->artifacts), &r->failed);
     lw_json_set(run, "results", json_incref(r->results), &r->failed);
     append(runs, run, &r->failed);
-    lw_json_set(all, "$schema", json_string("https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"), &r->failed);
+    lw_json_set(
+        all, "$schema",
+        json_string(
+            "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"),
+        &r->failed);
     lw_json_set(all, "version", json_string("2.1.0"), &r->failed);
     lw_json_set(all, "runs", runs, &r->failed);
     return all;
@@ -225,8 +241,13 @@ static json_t *sarif_document(lw_report *r, int code) {
 /* ---- The report ----------------------------------------------------------------------------------------- */
 
 void lw_report_begin(lw_report *r, bool sarif, bool warnings) {
-    *r = (lw_report){.sarif = sarif, .warnings = warnings, .files = json_array(), .results = json_array(), .rules = json_array(),
-                     .artifacts = json_array(), .unread = json_array()};
+    *r = (lw_report){.sarif = sarif,
+                     .warnings = warnings,
+                     .files = json_array(),
+                     .results = json_array(),
+                     .rules = json_array(),
+                     .artifacts = json_array(),
+                     .unread = json_array()};
 }
 
 void lw_report_file(lw_report *r, lw_tool_source *in) { (r->sarif ? sarif_file : json_file)(r, in); }

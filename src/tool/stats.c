@@ -32,7 +32,9 @@ void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_text_free(&out);
 }
 
-static json_t *triple(const uint32_t values[3]) { return json_pack("[I, I, I]", (json_int_t)values[0], (json_int_t)values[1], (json_int_t)values[2]); }
+static json_t *triple(const uint32_t values[3]) {
+    return json_pack("[I, I, I]", (json_int_t)values[0], (json_int_t)values[1], (json_int_t)values[2]);
+}
 
 void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch_config *c,
                    const lw_launch_stats *s) {
@@ -51,8 +53,10 @@ void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_json_set(all, "cpu", lw_json_text(lw_context_cpu(context)), &failed);
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     char *text = failed ? NULL : json_dumps(all, JSON_REAL_PRECISION(9));
-    if (text) fprintf(stderr, "%s\n", text);
-    else lw_tool_error(LW_D_no_memory, "the statistics");
+    if (text)
+        fprintf(stderr, "%s\n", text);
+    else
+        lw_tool_error(LW_D_no_memory, "the statistics");
     free(text);
     json_decref(all);
 }

@@ -21,6 +21,8 @@ enum {
     LW_EXIT_STOPPED = 4,
     LW_EXIT_FILE = 5,
     LW_EXIT_MACHINE = 6,
+    LW_EXIT_NO_EXECUTE = 126, /* exec: as shells have it */
+    LW_EXIT_NO_PROGRAM = 127,
     LW_EXIT_INTERRUPTED = 130,
 };
 
@@ -33,6 +35,7 @@ int lw_command_check(int argc, char **argv);
 int lw_command_format(int argc, char **argv);
 int lw_command_dump(int argc, char **argv);
 int lw_command_run(int argc, char **argv);
+int lw_command_exec(int argc, char **argv);
 int lw_command_explain(int argc, char **argv);
 int lw_command_eval(int argc, char **argv);
 int lw_command_lut(int argc, char **argv);

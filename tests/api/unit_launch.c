@@ -181,6 +181,7 @@ static void bad_shapes_are_refused(void **state) {
     refuse(plain, context, (lw_launch_config){.grid = {1, 65536, 1}, .block = {1, 1, 1}}, "1x65536x1");
     refuse(plain, context, (lw_launch_config){.grid = {1, 1, 65536}, .block = {1, 1, 1}}, "1x1x65536");
     refuse(plain, context, (lw_launch_config){.grid = {1, 1, 1}, .block = {1025, 1, 1}}, "1025 threads");
+    refuse(plain, context, (lw_launch_config){.grid = {1, 1, 1}, .block = {1, 1, 65}}, "its third extent");
     refuse(plain, context,
            (lw_launch_config){.grid = {1, 1, 1}, .block = {UINT32_MAX, UINT32_MAX, UINT32_MAX}}, "threads");
     refuse(most, context, shape(1, 33), "33 threads: .maxntid");
@@ -203,6 +204,8 @@ static void bad_shapes_are_refused(void **state) {
     assert_int_equal(lw_launch(most, &config, NULL, NULL), LW_OK);
     config = (lw_launch_config){.grid = {1, 1, 1}, .block = {8, 4, 1}};
     assert_int_equal(lw_launch(exact, &config, NULL, NULL), LW_OK);
+    config = (lw_launch_config){.grid = {1, 1, 1}, .block = {1, 16, 64}};
+    assert_int_equal(lw_launch(plain, &config, NULL, NULL), LW_OK);
     config = shape(1, 1);
     assert_int_equal(lw_launch(big, &config, NULL, NULL), LW_OK);
     lw_context_free(context);

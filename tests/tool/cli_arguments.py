@@ -253,6 +253,7 @@ class Refused(Arguments):
         for word in ("int", "", "u33", "pred", "b128", "f32x2", "U32", "tf32", ".u32"):
             got = self.printed(f"{word}=1")
             self.assertEqual((got[0], got[2].splitlines()[0]), (2, f"lanewise: error[LW6010]: argument 0: '{word}' is no type of an argument"))
+            self.assertIn("  the types are u8 u16 ", got[2])
 
     def test_shapes(self):
         for arg, at, size, why in (
@@ -302,13 +303,22 @@ class Refused(Arguments):
         self.refused("f16[70000]=range", "LW6013]: argument 0: the range's last element 69999 does not fit f16", 11, "range")
         self.refused("f32[2]=range:inf", "LW6013]: argument 0: the range's last element inf does not fit f32", 7, "range:inf")
         self.refused("u32[2]=range:", "LW6012]: argument 0: '' is no value of type u32", 13, "x")
+        self.refused("u32[2]=range:0:1.5", "LW6012]: argument 0: '1.5' is no value of type u32", 15, "1.5")
+        self.refused("f16[2]=random:x:1", "LW6012]: argument 0: 'x' is no value of type f16", 14, "x")
+
+    def test_unknown_sources(self):
+        hint = "  a buffer takes values, @FILE, range or random\n"
+        for arg, hinted in (("u32[2]=rnd", True), ("f32[]=zeros", True), ("u32[2]=1x", False), ("u32[]=1,rnd", False), ("u32=rnd", False)):
+            got = self.printed(arg)
+            self.assertIn("LW6012]", got[2])
+            self.assertEqual(got[2].endswith(hint), hinted, arg)
 
     def test_outputs(self):
         self.refused("u32[1]:print=", "LW6015]: argument 0: print takes hex or a type", 13, "x")
         self.refused("u32[1]:print=int", "LW6015]: argument 0: print takes hex or a type", 13, "int")
         self.refused("u32[1]:out=", "LW6015]: argument 0: the name of a file must follow :out=", 6, "12345")
         self.refused("u32=1:print", "LW6015]: argument 0: a scalar has no output; only buffers do", 5, "123456")
-        self.refused("u32[1]:bogus", "LW6015]: argument 0: this is no output", 6, "123456")
+        self.refused("u32[1]:bogus", "LW6015]: argument 0: this is no output; :out=FILE, :print, :print=hex and :print=TYPE are", 6, "123456")
         self.refused("u32[1]:print=u64", "LW6015]: argument 0: the buffer is no whole number of elements of this type", 13, "u64")
 
     def test_files(self):
@@ -360,6 +370,13 @@ class Parameters(cli.Case):
     def test_size(self):
         err = self.fails([".u64 p", ".u32 n"], ["u64=0", "u64=7"], "LW6021]: argument 1: u64 has 8 bytes, and parameter 'n' has 4")
         self.assertEqual(err.splitlines()[1:], ["  u64=7", "  ^~~", "  kernel: k(.u64 p, .u32 n)"])
+        hint = "  if the kernel takes an address here, pass a buffer: TYPE[COUNT]=…"
+        for type_, arg, bytes_, hinted in (("u64", "f32=1", 8, True), ("b64", "u16=1", 8, True), ("f64", "f32=1", 8, False),
+                                           ("u32", "u16=1", 4, False), ("u32", "u64=1", 4, False)):
+            word = arg.split("=")[0]
+            err = self.fails([f".{type_} p"], [arg],
+                             f"LW6021]: argument 0: {word} has {int(word[1:]) // 8} bytes, and parameter 'p' has {bytes_}")
+            self.assertEqual(hint in err.splitlines(), hinted, arg)
         self.fails([".u32 n"], ["f64=7"], "LW6021]: argument 0: f64 has 8 bytes, and parameter 'n' has 4")
 
     def test_kind(self):

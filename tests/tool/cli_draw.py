@@ -107,11 +107,11 @@ class Draw(cli.Case):
         self.assertEqual(self.lanewise("draw", "shfl.sync.down.b32", "--b", "2", "--c", "0x181f", "-o", "-")[1], (self.folder / "s.svg").read_text())
 
     def test_faults(self):
-        self.shows(["draw", "shl.b32", "--b", "1"], 2, err=["error[LW6046]: 'shl.b32' is no shuffle"])
-        self.shows(["draw", "", "--b", "1"], 2, err=["LW6046"])
+        self.shows(["draw", "shl.b32", "--b", "1"], 2, err=["error[LW6056]: 'shl.b32' is no shuffle"])
+        self.shows(["draw", "", "--b", "1"], 2, err=["LW6056"])
         self.shows(["draw", "shfl.foo.b32", "--b", "1"], 1, err=["<instruction>:1:5: error[LW2100]"])
-        self.shows(["draw", "shfl.up.b32", "--b", "x"], 2, err=["error[LW6043]"])
-        self.shows(["draw", "shfl.up.b32", "--b", "1,2"], 2, err=["error[LW6044]"])
+        self.shows(["draw", "shfl.up.b32", "--b", "x"], 2, err=["error[LW6053]"])
+        self.shows(["draw", "shfl.up.b32", "--b", "1,2"], 2, err=["error[LW6054]"])
         self.shows(["draw", "shfl.up.b32", "--b", "1", "-m", "3"], 2, err=["only shfl.sync has a membermask"])
         self.shows(["draw", "shfl.sync.up.b32", "--b", "1", "-m", "q"], 2, err=["LW6003"])
         self.shows(["draw", "shfl.up.b32"], 2, err=["--b is needed"])

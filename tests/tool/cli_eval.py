@@ -74,7 +74,7 @@ class Forms(Case):
                     self.assertIn("error[LW2158]", err, spelling)  # of modules with 32-bit addresses
                 else:
                     refused += 1
-                    self.assertIn("error[LW6041]", err, f"{spelling} {operands}")
+                    self.assertIn("error[LW6051]", err, f"{spelling} {operands}")
                     self.assertTrue("[" in operands or not re.match(r"[dfp]\b|vec\(d\)", operands), f"{spelling} {operands}: {err}")
         self.assertGreater(evaluated, 250)
         self.assertGreater(refused, 50)
@@ -221,10 +221,10 @@ class Faults(Case):
         self.fault(["and.b32 d, §, b", "1", "2"], 1, 12, 1002)
 
     def test_kind(self):
-        self.fault(["ld.global.u32", "1"], 2, 1, 6041, "memory")
-        self.fault(["atom.global.add.u32", "1", "2"], 2, 1, 6041, "memory")
-        self.fault(["bra", "1"], 2, 1, 6041, "flow")
-        self.fault(["membar.gl"], 2, 1, 6041, "no result")
+        self.fault(["ld.global.u32", "1"], 2, 1, 6051, "memory")
+        self.fault(["atom.global.add.u32", "1", "2"], 2, 1, 6051, "memory")
+        self.fault(["bra", "1"], 2, 1, 6051, "flow")
+        self.fault(["membar.gl"], 2, 1, 6051, "no result")
         self.fault(["tanh.approx.f32", "1"], 1, 1, 3000)
 
     def test_texts(self):
@@ -234,15 +234,15 @@ class Faults(Case):
             self.assertRegex(err, r"^<instruction>:\d+:\d+: error\[LW\d{4}\]: ", text)
 
     def test_values(self):
-        self.fault(["and.b32", "1"], 2, 1, 6042, "takes 2 values, and 1 are given", "a, b")
-        self.fault(["and.b32", "1", "2", "3"], 2, 1, 6042)
-        self.fault(["and.b32 d, a, a", "1", "2"], 2, 1, 6042)
+        self.fault(["and.b32", "1"], 2, 1, 6052, "takes 2 values, and 1 are given", "a, b")
+        self.fault(["and.b32", "1", "2", "3"], 2, 1, 6052)
+        self.fault(["and.b32 d, a, a", "1", "2"], 2, 1, 6052)
         for value in ("x", "1.5", "", "1,", "1 2", "0x", "4294967296", "-2147483649", "0..", "1..2..0", "true", "1;2", "0..99"):
-            self.fault(["add.u32", value, "1"], 2, 1, 6043, "operand a, which is .u32")
-        self.fault(["not.pred", "2"], 2, 1, 6043, "true, false")
-        self.fault(["lop3.b32", "1", "2", "3", "x"], 2, 1, 6043, "lut")
-        self.fault(["add.u32", "1,2", "1,2,3"], 2, 1, 6044)
-        self.fault(["add.u32", "1,2", "1", "-n", "3"], 2, 1, 6044)
+            self.fault(["add.u32", value, "1"], 2, 1, 6053, "operand a, which is .u32")
+        self.fault(["not.pred", "2"], 2, 1, 6053, "true, false")
+        self.fault(["lop3.b32", "1", "2", "3", "x"], 2, 1, 6053, "lut")
+        self.fault(["add.u32", "1,2", "1,2,3"], 2, 1, 6054)
+        self.fault(["add.u32", "1,2", "1", "-n", "3"], 2, 1, 6054)
 
     def test_usage(self):
         self.shows(["eval"], 2, err=["an INSTRUCTION is needed"])

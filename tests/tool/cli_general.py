@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The command line as a whole: choosing a command, help, versions, exit codes for usage and for outputs that fail."""
 
+import pathlib
 import re
+import shlex
 
 import cli
 
@@ -20,6 +22,14 @@ class General(cli.Case):
         usage = self.lanewise()[2]
         for spelling in (["--help"], ["-h"], ["help"]):
             self.gives(spelling, out=usage)
+
+    def test_readme(self):
+        """The first command of README.md gives what stands below it."""
+        root = pathlib.Path(__file__).resolve().parents[2]
+        text = (root / "README.md").read_text().replace("\\\n", " ")
+        command, out = re.search(r"(?m)^lanewise (run examples/.*)\n# (.*)$", text).groups()
+        args = [str(root / word) if word.startswith("examples/") else word for word in shlex.split(command)]
+        self.gives(args, out=out + "\n")
 
     def test_help_of_each(self):
         for command in COMMANDS:

@@ -67,12 +67,12 @@ class Lut(cli.Case):
                 ("1a", 1, "from 0 to 255"), ("()", 1, "is expected here")):
             code, out, err = self.lanewise("lut", text)
             self.assertEqual((code, out), (2, ""), text)
-            self.assertIn("lanewise: error[LW6045]: ", err)
+            self.assertIn("lanewise: error[LW6055]: ", err)
             self.assertIn(why, err.splitlines()[0], text)
             self.assertEqual(err.splitlines()[2], " " * (4 + column) + "^", err)
         self.shows(["lut", "(" * 100000], 2, err=["too deep"])
         self.shows(["lut", "(" * 150 + "a" + ")" * 150], 0)
-        self.shows(["lut", "é & a"], 2, err=["LW6045"])
+        self.shows(["lut", "é & a"], 2, err=["LW6055"])
         self.shows(["lut"], 2, err=["is needed"])
 
 

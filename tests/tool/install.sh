@@ -12,7 +12,8 @@ prefix=$work/prefix
 
 libdir=$(dirname "$(find "$prefix" -name liblanewise.a)")
 for file in "$prefix/bin/lanewise" "$libdir/liblanewise.so" "$libdir/pkgconfig/lanewise.pc" \
-            "$libdir/cmake/lanewise/lanewiseConfig.cmake" "$prefix/include/lanewise/lanewise.h"; do
+            "$libdir/cmake/lanewise/lanewiseConfig.cmake" "$prefix/include/lanewise/lanewise.h" \
+            "$libdir/lanewise/cuda/libcuda.so.1"; do
     [ -e "$file" ] || { echo "not installed: ${file#"$prefix/"}"; exit 1; }
 done
 if grep -rlF -e "$build" -e "$source" "$prefix/include" "$libdir/pkgconfig" "$libdir/cmake"; then
@@ -20,6 +21,7 @@ if grep -rlF -e "$build" -e "$source" "$prefix/include" "$libdir/pkgconfig" "$li
     exit 1
 fi
 "$prefix/bin/lanewise" version
+[ "$("$prefix/bin/lanewise" exec --folder)" = "$libdir/lanewise/cuda" ] || { echo "exec does not find the installed driver"; exit 1; }
 
 echo "pkg-config:"
 export PKG_CONFIG_PATH="$libdir/pkgconfig"

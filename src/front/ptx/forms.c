@@ -29,10 +29,41 @@ const lw_form lw_ptx_forms[] = {
 
 const uint32_t lw_ptx_form_count = LW_COUNT(lw_ptx_forms);
 
-static const struct { const char *name, *alternatives; } classes[] = {
-#define CLASS(name, alternatives) {#name, alternatives},
+typedef struct class { const char *name; size_t size; const char *alternatives; } class;
+static const class classes[] = {
+#define CLASS(name, alternatives) {#name, sizeof #name - 1, alternatives},
 #include "ptx/types.def"
 };
+static uint32_t class_starts[LW_COUNT(classes)]; /* which letters its alternatives start with, as bits; made with the index */
+
+static uint32_t letter_bit(char c) { return 1u << (c & 31); }
+
+static const class *find_class(const char *name, size_t size) {
+    if (*name < 'A' || *name > 'Z') return NULL;
+    for (size_t c = 0; c < LW_COUNT(classes); c++)
+        if (classes[c].size == size && !memcmp(classes[c].name, name, size)) return &classes[c];
+    return NULL;
+}
+
+/* The alternatives that a word in capitals stands for, or NULL where it is a word itself. */
+static const char *class_of(const char *name, size_t size) {
+    const class *found = find_class(name, size);
+    return found ? found->alternatives : NULL;
+}
+
+/* What ends a word of a pattern: a few dozen bytes of patterns are read for each distinct spelling of a module, which is most
+ * of the time that a small file takes. */
+enum { ENDS_ALTERNATIVE = 1, ENDS_WORD = 2, IS_BRACKET = 4 };
+static const uint8_t marks[256] = {
+    [0] = ENDS_ALTERNATIVE | ENDS_WORD | IS_BRACKET, ['|'] = ENDS_ALTERNATIVE, ['.'] = ENDS_WORD, ['*'] = ENDS_WORD,
+    [' '] = ENDS_WORD, ['{'] = ENDS_WORD | IS_BRACKET, ['}'] = ENDS_WORD | IS_BRACKET, ['('] = IS_BRACKET,
+    [')'] = ENDS_ALTERNATIVE | IS_BRACKET,
+};
+
+static const char *find_mark(const char *p, int mark) {
+    while (!(marks[(unsigned char)*p] & mark)) p++;
+    return p;
+}
 
 /* ---- Index: opcode → its rows ------------------------------------------------------------------------- */
 
@@ -50,22 +81,24 @@ static void make_index(void) {
         next_row[i] = first_row[slot];
         first_row[slot] = (uint16_t)(i + 1);
     }
+    for (size_t c = 0; c < LW_COUNT(classes); c++)
+        for (const char *p = classes[c].alternatives; *p; p = find_mark(p, ENDS_ALTERNATIVE), p += *p == '|')
+            class_starts[c] |= letter_bit(*p);
 }
 
 /* ---- Words against alternatives ----------------------------------------------------------------------- */
 
 /* Is the word one of "a|b|CLASS|c"? `list` ends at ')' or NUL. */
 static bool in_list(const char *list, const char *word, uint32_t size) {
-    for (const char *p = list;;) {
-        size_t n = strcspn(p, "|)");
-        if (n == size && !memcmp(p, word, size)) return true;
-        if (*p >= 'A' && *p <= 'Z')
-            for (size_t c = 0; c < LW_COUNT(classes); c++)
-                if (strlen(classes[c].name) == n && !memcmp(classes[c].name, p, n) &&
-                    in_list(classes[c].alternatives, word, size))
-                    return true;
-        if (p[n] != '|') return false;
-        p += n + 1;
+    for (const char *p = list;; p++) {
+        const char *from = p;
+        p = find_mark(p, ENDS_ALTERNATIVE);
+        size_t n = (size_t)(p - from);
+        if (n == size && *from == *word && !memcmp(from, word, size)) return true;
+        const class *inner = find_class(from, n);
+        bool possible = inner && class_starts[inner - classes] & letter_bit(*word);
+        if (possible && in_list(inner->alternatives, word, size)) return true;
+        if (*p != '|') return false;
     }
 }
 
@@ -73,10 +106,11 @@ static bool in_list(const char *list, const char *word, uint32_t size) {
 static const char *behind(const char *p) {
     int depth = 0;
     do {
-        if (*p == '{' || *p == '(') depth++;
-        if (*p == '}' || *p == ')') depth--;
+        p = find_mark(p, IS_BRACKET);
+        if (!*p) return p;
+        depth += *p == '{' || *p == '(' ? 1 : -1;
         p++;
-    } while (depth && *p);
+    } while (depth);
     return p;
 }
 
@@ -141,7 +175,7 @@ static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group) {
         } else if (p[1] == '(') {
             return take(w, p + 2, behind(p + 1) - 1, true, word, group + 1);
         } else {
-            return take(w, p + 1, p + 1 + strcspn(p + 1, ".{}* "), false, word, group);
+            return take(w, p + 1, find_mark(p + 1, ENDS_WORD), false, word, group);
         }
     }
 }
@@ -168,8 +202,10 @@ static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
     pthread_once(&index_once, make_index);
     *w = (lw_walk){.words = words, .count = count, .furthest = 1};
     if (count > 31) return false; /* no form has nearly as many words */
-    for (uint32_t i = 1; i < count; i++)
-        if (lw_type_find(words[i]->text, words[i]->size)) w->types |= 1u << i;
+    for (uint32_t i = 1; i < count; i++) {
+        w->type[i] = (uint8_t)lw_type_find(words[i]->text, words[i]->size);
+        if (w->type[i]) w->types |= 1u << i;
+    }
     return true;
 }
 
@@ -210,9 +246,7 @@ static void expect_word(lw_text *out, const char *word, size_t size) {
 static void expect_list(lw_text *out, const char *list, bool is_group) {
     for (const char *p = list;;) {
         size_t n = is_group ? strcspn(p, "|)") : strcspn(p, ".{}* ");
-        const char *expansion = NULL;
-        for (size_t c = 0; c < LW_COUNT(classes) && *p >= 'A' && *p <= 'Z'; c++)
-            if (strlen(classes[c].name) == n && !memcmp(classes[c].name, p, n)) expansion = classes[c].alternatives;
+        const char *expansion = class_of(p, n);
         if (expansion) expect_list(out, expansion, true);
         else expect_word(out, p, n);
         if (!is_group || p[n] != '|') return;
@@ -272,9 +306,7 @@ static bool list_from(lister *l, size_t n, const char *p);
 static bool list_alternatives(lister *l, size_t n, const char *list, const char *next) {
     for (const char *p = list;;) {
         size_t size = strcspn(p, "|)");
-        const char *expansion = NULL;
-        for (size_t c = 0; c < LW_COUNT(classes); c++)
-            if (strlen(classes[c].name) == size && !memcmp(classes[c].name, p, size)) expansion = classes[c].alternatives;
+        const char *expansion = class_of(p, size);
         if (expansion) {
             if (!list_alternatives(l, n, expansion, next)) return false;
         } else if (n + size + 2 < sizeof l->text) {

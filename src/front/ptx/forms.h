@@ -14,6 +14,7 @@ typedef struct lw_walk {
     bool loose;                /* modifiers in any order, which ptxas accepts too */
     bool long_name;            /* loose: the first modifier stays where it is */
     uint32_t types;            /* words that are types, as bits */
+    uint8_t type[32];          /* the lw_type of each of them */
     uint32_t used, used_count; /* words taken so far, as bits */
     uint8_t order[32];         /* order[i]: the word that stands for the i-th of the pattern */
     uint32_t steps;            /* bounds the search */

@@ -14,9 +14,23 @@ static const lw_gate gates[] = {
 #include "ptx/gates.def"
 };
 
-static const char *const space_names[LW_SPACE_count] = {
-    "",
-#define SPACE(name) #name,
+/* Gates by the word that they are about: 1 + gate, by hash of the word. */
+enum { GATE_SLOTS = 256 };
+static uint8_t first_gate[GATE_SLOTS];
+static uint8_t next_gate[LW_COUNT(gates)];
+_Static_assert(LW_COUNT(gates) < 255, "gates must be countable in a byte");
+
+static void index_gates(void) {
+    for (size_t g = LW_COUNT(gates); g-- > 0;) {
+        uint32_t slot = lw_hash(gates[g].word, strlen(gates[g].word)) % GATE_SLOTS;
+        next_gate[g] = first_gate[slot];
+        first_gate[slot] = (uint8_t)(g + 1);
+    }
+}
+
+static const struct { const char *name; uint32_t size; } space_names[LW_SPACE_count] = {
+    {"", 0},
+#define SPACE(name) {#name, sizeof #name - 1},
 #include "ptx/spaces.def"
 };
 
@@ -59,9 +73,10 @@ static uint32_t agreeing(lw_type type, lw_agree agree) {
 
 /* The same for every type and laxness, made once. */
 static uint32_t agreements[LW_T_count][LW_AGREE_wide + 1];
-static pthread_once_t agreements_once = PTHREAD_ONCE_INIT;
+static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
-static void fill_agreements(void) {
+static void fill_tables(void) {
+    index_gates();
     for (int type = 0; type < LW_T_count; type++)
         for (int agree = 0; agree <= LW_AGREE_wide; agree++) agreements[type][agree] = agreeing((lw_type)type, (lw_agree)agree);
 }
@@ -78,13 +93,14 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
 
 /* One attribute behind a colon. */
 static void attribute(const lw_match *m, lw_operand_form *o, const char *at, size_t size) {
-    static const struct { const char *name; lw_shape shape; } shapes[] = {
-        {"imm", LW_SHAPE_IMM},         {"reg", LW_SHAPE_REG},     {"label", LW_SHAPE_LABEL},
-        {"targets", LW_SHAPE_TARGETS}, {"func", LW_SHAPE_FUNC},   {"list", LW_SHAPE_LIST},
-        {"any", LW_SHAPE_ANY},         {"source", LW_SHAPE_SOURCE}, {"special", LW_SHAPE_SPECIAL},
+    static const struct { const char *name; size_t size; lw_shape shape; } shapes[] = {
+#define SHAPE(name, shape) {#name, sizeof #name - 1, LW_SHAPE_##shape},
+        SHAPE(imm, IMM) SHAPE(reg, REG) SHAPE(label, LABEL) SHAPE(targets, TARGETS) SHAPE(func, FUNC)
+        SHAPE(list, LIST) SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL)
+#undef SHAPE
     };
     for (size_t i = 0; i < LW_COUNT(shapes); i++)
-        if (strlen(shapes[i].name) == size && !memcmp(shapes[i].name, at, size)) {
+        if (shapes[i].size == size && !memcmp(shapes[i].name, at, size)) {
             o->shape = shapes[i].shape;
             if (o->shape == LW_SHAPE_REG) o->type = LW_T_none;
             return;
@@ -162,7 +178,6 @@ static bool is_written(const lw_operand_form *o) {
 enum { LW_OPERANDS_MAX = 32 };
 
 static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
-    pthread_once(&agreements_once, fill_agreements);
     lw_operand_form forms[LW_OPERANDS_MAX];
     uint32_t n = 0, min = 0, max = 0;
     bool optional = false;
@@ -224,16 +239,21 @@ static lw_lane_id lane_of(const lw_match *m) {
     char name[64];
     size_t n = 0;
     for (const char *p = m->form->lane; *p && n + 24 < sizeof name; p++) {
-        if (!strchr("$%#?", *p)) {
+        if (*p != '$' && *p != '%' && *p != '#' && *p != '?') {
             name[n++] = *p;
             continue;
         }
         char how = *p++;
         const char *text = m->group[*p - '0'];
-        unsigned size = lw_types[lw_type_find(text, strlen(text))].bits;
-        if (how == '?') n += *text ? (size_t)snprintf(name + n, 20, "_%s", text) : 0;
-        else if (how != '$') n += (size_t)snprintf(name + n, 16, how == '%' ? "b%u" : "%u", size);
-        else n += (size_t)snprintf(name + n, 20, "%s", text);
+        size_t size = strlen(text);
+        if (how == '%' || how == '#') {
+            n += (size_t)snprintf(name + n, 16, how == '%' ? "b%u" : "%u", lw_types[lw_type_find(text, size)].bits);
+            continue;
+        }
+        if (how == '?' && size) name[n++] = '_';
+        if (size > 20) return LW_LANE_none; /* no lane function has such a part */
+        memcpy(name + n, text, size);
+        n += size;
     }
     name[n] = 0;
     return lw_lane_find(name);
@@ -241,31 +261,32 @@ static lw_lane_id lane_of(const lw_match *m) {
 
 /* "shared" and "shared::cta" are the space shared. */
 static lw_space space_of(const lw_symbol *word) {
-    uint32_t size = (uint32_t)strcspn(word->text, ":");
+    uint32_t size = 0;
+    while (size < word->size && word->text[size] != ':') size++;
     for (int s = 1; s < LW_SPACE_count; s++)
-        if (strlen(space_names[s]) == size && !memcmp(space_names[s], word->text, size)) return (lw_space)s;
+        if (space_names[s].size == size && !memcmp(space_names[s].name, word->text, size)) return (lw_space)s;
     return LW_SPACE_none;
 }
 
 static void set_types(const lw_walk *w, lw_match *m) {
     for (uint32_t i = 1; i < w->count; i++) {
-        lw_type type = lw_type_find(w->words[i]->text, w->words[i]->size);
-        if (type) m->type = type;
-        if (!m->space) m->space = space_of(w->words[i]);
+        if (w->type[i]) m->type = (lw_type)w->type[i];
+        else if (!m->space) m->space = space_of(w->words[i]);
     }
 }
 
+/* Of words that ask for the same, the one whose gate is listed first is named. */
 static void set_gates(const lw_walk *w, lw_match *m) {
-    const lw_form *f = m->form;
-    m->isa = f->isa;
-    m->sm = f->sm;
-    for (size_t g = 0; g < LW_COUNT(gates); g++) {
-        const char *opcode = gates[g].opcode, *word = gates[g].word;
-        if (*opcode != '*' && (*opcode != *w->words[0]->text || strcmp(opcode, w->words[0]->text))) continue;
-        for (uint32_t i = 1; i < w->count; i++) {
-            if (*word != *w->words[i]->text || strcmp(word, w->words[i]->text)) continue;
-            if (gates[g].isa > m->isa) m->isa = gates[g].isa, m->isa_word = (uint8_t)i;
-            if (gates[g].sm > m->sm) m->sm = gates[g].sm, m->sm_word = (uint8_t)i;
+    uint32_t isa_gate = 0, sm_gate = 0;
+    m->isa = m->form->isa;
+    m->sm = m->form->sm;
+    for (uint32_t i = 1; i < w->count; i++) {
+        for (uint32_t g = first_gate[w->words[i]->hash % GATE_SLOTS]; g; g = next_gate[g - 1]) {
+            const lw_gate *gate = &gates[g - 1];
+            if (strcmp(gate->word, w->words[i]->text)) continue;
+            if (*gate->opcode != '*' && strcmp(gate->opcode, w->words[0]->text)) continue;
+            if (gate->isa > m->isa || (gate->isa == m->isa && g < isa_gate)) m->isa = gate->isa, m->isa_word = (uint8_t)i, isa_gate = g;
+            if (gate->sm > m->sm || (gate->sm == m->sm && g < sm_gate)) m->sm = gate->sm, m->sm_word = (uint8_t)i, sm_gate = g;
         }
     }
 }
@@ -345,12 +366,13 @@ static void explain(const lw_instruction *i, lw_text *why) {
 
 static uint32_t group_count(const char *pattern) {
     uint32_t n = 0;
-    for (; *pattern; pattern++) n += *pattern == '(';
+    while ((pattern = strchr(pattern, '('))) n++, pattern++;
     return n < LW_GROUPS_MAX ? n : LW_GROUPS_MAX;
 }
 
 const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instruction, lw_text *why) {
     if (LW_LIKELY(instruction->mnemonic->form)) return instruction->mnemonic->form;
+    pthread_once(&tables_once, fill_tables);
     lw_walk w;
     const lw_form *form = lw_form_find(&w, instruction->words, instruction->word_count);
     if (!form) {
@@ -368,7 +390,7 @@ const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instru
         m->words[0] = w.words[0];
         for (uint32_t i = 1; i < w.count; i++) m->words[i] = w.words[w.order[i]];
     }
-    make_operand_forms(module->arena, m, strstr(instruction->mnemonic->text, "L2::cache_hint"));
+    make_operand_forms(module->arena, m, find_word(&w, "L2::cache_hint"));
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
     set_gates(&w, m);

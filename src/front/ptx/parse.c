@@ -8,8 +8,8 @@ enum { BYTES_A_STATEMENT = 28 };
 /* ---- Words --------------------------------------------------------------------------------------------- */
 
 static const lw_word words[] = {
-#define WORD(text, kind, value)              {text, kind, value, 0, 0, false, false}
-#define TUNING(text, least, most, entry, func) {text, LW_WORD_TUNING, 0, least, most, entry, func}
+#define WORD(text, kind, value)              {text, sizeof text - 1, kind, value, 0, 0, false, false}
+#define TUNING(text, least, most, entry, func) {text, sizeof text - 1, LW_WORD_TUNING, 0, least, most, entry, func}
 #define TYPE(name, bits, kind) WORD(#name, LW_WORD_TYPE, LW_T_##name),
 #include "ptx/types.def"
 #define SPACE(name) WORD(#name, LW_WORD_SPACE, LW_SPACE_##name),
@@ -52,10 +52,15 @@ static const lw_word words[] = {
 };
 
 /* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty again. */
-static void bind_words(lw_symbols *symbols, bool bind) {
-    for (size_t i = 0; i < LW_COUNT(words); i++)
-        lw_symbol_get(symbols, words[i].text, (uint32_t)strlen(words[i].text))->bound =
-            bind ? (void *)&words[i] : NULL;
+static void bind_words(lw_symbols *symbols, lw_symbol *bound[]) {
+    for (size_t i = 0; i < LW_COUNT(words); i++) {
+        bound[i] = lw_symbol_get(symbols, words[i].text, words[i].size);
+        bound[i]->bound = (void *)&words[i];
+    }
+}
+
+static void unbind_words(lw_symbol *bound[]) {
+    for (size_t i = 0; i < LW_COUNT(words); i++) bound[i]->bound = NULL;
 }
 
 /* ---- Faults and recovery ------------------------------------------------------------------------------- */
@@ -256,7 +261,8 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     lw_module_ptx *module = LW_NEW(arena, lw_module_ptx);
     *module = (lw_module_ptx){.arena = arena, .source = source, .diags = diags, .address_size = 64};
     lw_symbols_init(&module->symbols, arena);
-    bind_words(&module->symbols, true);
+    lw_symbol *bound[LW_COUNT(words)];
+    bind_words(&module->symbols, bound);
     lw_parser *p = LW_NEW(arena, lw_parser);
     *p = (lw_parser){.module = module, .arena = arena};
     p->lexer = (lw_lexer){.source = source, .diags = diags, .symbols = &module->symbols};
@@ -273,6 +279,6 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     lw_parser_next(p);
     lw_parse_header(p);
     parse_items(p);
-    bind_words(&module->symbols, false);
+    unbind_words(bound);
     return module;
 }

@@ -25,6 +25,7 @@ typedef enum lw_word_kind {
 
 typedef struct lw_word {
     const char *text;
+    uint32_t size;
     lw_word_kind kind;
     uint8_t value;
     uint8_t least, most;         /* TUNING: how many values */
@@ -57,7 +58,7 @@ typedef struct lw_parser {
     LW_LIST(lw_init) inits;
     LW_LIST(lw_symbol *) words;
     lw_symbol *sink, *warp_size, *generic, *call;
-    LW_LIST(lw_statement) body; /* of the function at hand: copied out when it is complete */
+    LW_LIST(lw_statement) body; /* of the function at hand, which keeps this storage */
 } lw_parser;
 
 /* ---- parse.c: tokens, faults, recovery ----------------------------------------------------------------- */

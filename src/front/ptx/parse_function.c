@@ -307,10 +307,12 @@ bool lw_parse_function(lw_parser *p, lw_linkage linkage, lw_place start) {
     if (at_next_function(p)) return true;
     if (!lw_parser_at(p, '{')) return lw_parser_semicolon(p);
     f->has_body = true;
-    p->body.count = 0;
     parse_body(p);
+    f->body.at = p->body.at; /* the next body is put behind this one */
     f->body.count = f->body.room = p->body.count;
-    f->body.at = lw_arena_copy(p->arena, p->body.at, p->body.count * sizeof(lw_statement));
+    p->body.at += p->body.count;
+    p->body.room -= p->body.count;
+    p->body.count = 0;
     p->module->instruction_count += f->instruction_count;
     return true;
 }

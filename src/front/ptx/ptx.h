@@ -42,6 +42,7 @@ typedef struct lw_type_info {
     const char *name;
     uint8_t bits; /* of one element; 1 for pred, 128 at most */
     char kind;    /* B U S F P X as in types.def */
+    uint8_t size; /* of the name */
 } lw_type_info;
 
 extern const lw_type_info lw_types[LW_T_count];
@@ -223,6 +224,8 @@ typedef struct lw_function {
     uint32_t label_count;        /* set by resolve: labels are numbered from 0 */
     uint32_t register_count;     /* set by resolve: each register variable has as many numbers as it names registers times
                                     elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
+    LW_LIST(lw_object *) reached; /* set by resolve: functions, shared and initialised variables, prototypes and target lists that its
+                                     instructions name, in source order, as often as they are named */
     uint32_t instruction_count;
     uint32_t param_bytes;        /* of an entry's parameters, set by resolve */
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
@@ -277,6 +280,8 @@ typedef struct lw_call_parts {
 bool lw_ptx_call_parts(const lw_instruction *call, lw_call_parts *parts);
 /* The signature that an indirect call goes by: that of a prototype, or of the first function of a list or table. NULL: none. */
 const lw_function *lw_ptx_call_signature(const lw_operand *prototype);
+/* The first function of a variable that holds addresses of functions; NULL where it holds others or none. */
+const lw_function *lw_ptx_table_signature(const lw_object *table);
 
 /* Parse, resolve, verify. True where there was no error. */
 bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_module_ptx **module);

@@ -35,9 +35,21 @@ static void resolve_name(lw_resolver *r, lw_operand *o) {
     if (!o->special) lw_report_undeclared(r, o->name, o->place);
 }
 
+/* What lies outside of the function is noted, so that a later stage need not look through all operands for it. */
+static void note_reached(lw_resolver *r, lw_object *o) {
+    bool counts = o->kind == LW_OBJ_VARIABLE && (o->space == LW_SPACE_shared || o->init);
+    if (counts || o->kind == LW_OBJ_FUNCTION || o->kind == LW_OBJ_PROTOTYPE || o->kind == LW_OBJ_TARGETS)
+        LW_PUSH(r->arena, r->function->reached) = o;
+}
+
+static void resolve_operand_name(lw_resolver *r, lw_operand *o) {
+    resolve_name(r, o);
+    if (o->object && (o->object->kind != LW_OBJ_VARIABLE || o->object->space != LW_SPACE_reg)) note_reached(r, o->object);
+}
+
 static void resolve_operands(lw_resolver *r, lw_operand *at, uint32_t count) {
     for (lw_operand *o = at; o < at + count; o++) {
-        if (o->kind == LW_O_NAME) resolve_name(r, o);
+        if (o->kind == LW_O_NAME) resolve_operand_name(r, o);
         else if (o->part_count) resolve_operands(r, o->parts, o->part_count);
     }
 }
@@ -54,7 +66,7 @@ static void resolve_instruction(lw_resolver *r, lw_instruction *in) {
     bool indexed = false;
     for (lw_operand *o = in->operands; o < in->operands + in->operand_count; o++) {
         indexed |= o->indexed;
-        if (LW_LIKELY(o->kind == LW_O_NAME)) resolve_name(r, o);
+        if (LW_LIKELY(o->kind == LW_O_NAME)) resolve_operand_name(r, o);
         else if (o->part_count) resolve_operands(r, o->parts, o->part_count);
     }
     if (LW_UNLIKELY(indexed)) resolve_indexes(r, in);

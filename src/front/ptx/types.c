@@ -2,8 +2,8 @@
 #include "front/ptx/ptx.h"
 
 const lw_type_info lw_types[LW_T_count] = {
-    [LW_T_none] = {"", 0, ' '},
-#define TYPE(name, bits, kind) [LW_T_##name] = {#name, bits, #kind[0]},
+    [LW_T_none] = {"", 0, ' ', 0},
+#define TYPE(name, bits, kind) [LW_T_##name] = {#name, bits, #kind[0], sizeof #name - 1},
 #include "ptx/types.def"
 };
 
@@ -48,9 +48,7 @@ const lw_special_row lw_specials[LW_SPECIAL_count] = {
 };
 
 lw_type lw_type_find(const char *name, size_t size) {
-    if (size == 0) return LW_T_none;
     for (lw_type type = LW_T_none + 1; type < LW_T_count; type++)
-        if (lw_types[type].name[0] == name[0] && !strncmp(lw_types[type].name, name, size) && !lw_types[type].name[size])
-            return type;
+        if (lw_types[type].size == size && !memcmp(lw_types[type].name, name, size)) return type;
     return LW_T_none;
 }

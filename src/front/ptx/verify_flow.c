@@ -15,8 +15,7 @@ bool lw_ptx_call_parts(const lw_instruction *i, lw_call_parts *c) {
     return at == n && c->target;
 }
 
-/* An array of function addresses stands for the signature of its first function. */
-static const lw_function *signature_of_table(const lw_object *table) {
+const lw_function *lw_ptx_table_signature(const lw_object *table) {
     const lw_init *init = table->init;
     while (init && init->kind == LW_INIT_LIST) init = init->part_count ? &init->parts[0] : NULL;
     return init && init->object && init->object->kind == LW_OBJ_FUNCTION ? init->object->function : NULL;
@@ -29,7 +28,7 @@ const lw_function *lw_ptx_call_signature(const lw_operand *prototype) {
     if (o->kind == LW_OBJ_TARGETS && o->target_count && o->targets[0].object &&
         o->targets[0].object->kind == LW_OBJ_FUNCTION)
         return o->targets[0].object->function;
-    return o->kind == LW_OBJ_VARIABLE && o->space != LW_SPACE_reg ? signature_of_table(o) : NULL;
+    return o->kind == LW_OBJ_VARIABLE && o->space != LW_SPACE_reg ? lw_ptx_table_signature(o) : NULL;
 }
 
 /* The function that is called, or the signature of an indirect call; NULL after a diagnostic, or where a name was not

@@ -106,6 +106,7 @@ static bool special_type_fits(const lw_special_row *row, const lw_operand_form *
 
 static void special_gates(lw_verifier *v, const lw_operand *o, const lw_special_row *row) {
     unsigned version = v->module->version, target = v->module->target;
+    if (LW_LIKELY(version >= row->isa && target >= row->sm)) return;
     const char *name = lw_verify_text(v, "'%s'", row->text);
     if (version < row->isa)
         lw_diag_add(v->diags, LW_D_needs_version, o->place, name, row->isa / 10u, row->isa % 10u,

@@ -9,7 +9,7 @@
 
 enum {
     LW_BUDGET = 8192,       /* backward branches a turn */
-    LW_SPIN_COST = 256,     /* what one counts for in a loop that may wait for others */
+    LW_SPIN_COST = 4096,    /* what one counts for in a loop that may wait for others: who holds the lock should come soon */
     LW_YIELD_COST = 4096,
     LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
     LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
@@ -110,17 +110,6 @@ __attribute__((noinline)) static const lw_op *go_later(lw_gang *gang, uint32_t b
     return lw_gang_select(gang);
 }
 
-/* All executing lanes go on at a block. */
-static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
-    lw_frame *frame = gang->frame;
-    if (uses_up(gang, op)) {
-        lw_gang_pend(frame, block, gang->mask);
-        return end_turn(gang, op->flags & LW_OP_SPIN, block);
-    }
-    if (LW_LIKELY(comes_first(frame, block))) return &frame->code->ops[frame->code->blocks[block].first];
-    return go_later(gang, block);
-}
-
 /* ---- Blocks and branches ------------------------------------------------------------------------------ */
 
 /* Lanes that waited for these at the block come along. */
@@ -149,6 +138,17 @@ const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
+/* All executing lanes go on at a block. */
+static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
+    lw_frame *frame = gang->frame;
+    if (uses_up(gang, op)) {
+        lw_gang_pend(frame, block, gang->mask);
+        return end_turn(gang, op->flags & LW_OP_SPIN, block);
+    }
+    if (LW_LIKELY(comes_first(frame, block))) return lw_step_block(gang, &frame->code->ops[frame->code->blocks[block].first]);
+    return go_later(gang, block);
+}
+
 const lw_op *lw_step_bra(lw_gang *gang, const lw_op *op) { return go(gang, op, op->a); }
 
 /* The lanes part. The lower of the two blocks goes on now. */
@@ -161,14 +161,14 @@ __attribute__((noinline)) static const lw_op *part(lw_gang *gang, const lw_op *o
     }
     lw_gang_pend(gang->frame, op->a, taken);
     lw_gang_set_mask(gang, gang->mask & ~taken);
-    return op + 1;
+    return lw_step_block(gang, op + 1);
 }
 
 const lw_op *lw_step_bra_if(lw_gang *gang, const lw_op *op) {
     lw_mask p = lw_get_mask(gang, op->b);
     if (op->flags & LW_OP_NEGATE) p = ~p;
     lw_mask taken = gang->mask & p;
-    if (!taken) return op + 1;
+    if (!taken) return lw_step_block(gang, op + 1);
     if (taken == gang->mask) return go(gang, op, op->a);
     return part(gang, op, taken);
 }

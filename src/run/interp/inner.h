@@ -54,4 +54,18 @@ static inline float lw_any_nan_sub_f32(float a, float b) { return a - b; }
 static inline float lw_any_nan_mul_f32(float a, float b) { return a * b; }
 static inline float lw_any_nan_fma_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 
+#define LW_ANY_NAN(name, value) \
+    static inline float lw_any_nan_##name##_f32(float a, float b, float c) { return value; }
+LW_ANY_NAN(add_add, (a + b) + c)
+LW_ANY_NAN(add_sub, (a + b) - c)
+LW_ANY_NAN(add_mul, (a + b) * c)
+LW_ANY_NAN(sub_add, (a - b) + c)
+LW_ANY_NAN(sub_sub, (a - b) - c)
+LW_ANY_NAN(sub_mul, (a - b) * c)
+LW_ANY_NAN(mul_add, (a * b) + c)
+LW_ANY_NAN(mul_sub, (a * b) - c)
+LW_ANY_NAN(mul_mul, (a * b) * c)
+static inline float lw_any_nan_add_fma_f32(float a, float b, float c, float e) { return __builtin_fmaf(a + b, c, e); }
+static inline float lw_any_nan_sub_fma_f32(float a, float b, float c, float e) { return __builtin_fmaf(a - b, c, e); }
+
 #endif

@@ -118,7 +118,9 @@ MASKED(64)
 #define END_s64
 #define END_f32
 #define END_f64
-#define END_p lw_put_mask(gang, op->d, result.mask);
+#define END_p \
+    lw_put_mask(gang, op->d, result.mask); \
+    if (op->flags & LW_OP_BRANCHES) return lw_step_bra_if(gang, op + 1);
 
 /* The loop: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
  * same element, which `ivdep` lets the compiler rely on. */
@@ -279,6 +281,7 @@ MASKED(64)
 #define LANE1 LOOP1
 #define LANE2 LOOP2
 #define LANE3 LOOP3
+#define LANE4 LOOP4
 #include "inner.def"
 
 /* Rotates by constants: compilers make shifts of them where the amount is known at run time only, though the level has rotates. */
@@ -356,6 +359,56 @@ static const lw_op *add_xor_rotl(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
+/* The end of most loops: d = a + imm; e = d compared with b in the way that c says. */
+#define COUNTED(X) X(eq_b32, uint32_t, EQ, epi32) X(ne_b32, uint32_t, NE, epi32) \
+                   X(lt_u32, uint32_t, LT, epu32) X(le_u32, uint32_t, LE, epu32) X(gt_u32, uint32_t, NLE, epu32) X(ge_u32, uint32_t, NLT, epu32) \
+                   X(lt_s32, int32_t, LT, epi32) X(le_s32, int32_t, LE, epi32) X(gt_s32, int32_t, NLE, epi32) X(ge_s32, int32_t, NLT, epi32)
+static const lw_op *add_setp(lw_gang *gang, const lw_op *op) {
+    SOURCE(u32, op->a, a); SOURCE(u32, op->b, b);
+    uint32_t *slot = LW_SLOT(gang, uint32_t, op->d);
+    lw_mask bits = 0;
+#if LW_LEVEL_NUMBER >= 4
+    enum { VECTORS = LW_GANG_LANES / 16 };
+    const __m512i more = _mm512_set1_epi32((int)op->imm);
+    __m512i sum[VECTORS];
+    _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) sum[v] = _mm512_add_epi32(_mm512_loadu_si512(a + 16 * v), more);
+    uint64_t half[2] = {0, 0};
+    switch (op->c) {
+#define COMPARE_SUMS(name, T, how, kind) \
+    case LW_LANE_setp_##name: \
+        _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) \
+            half[v / 4] |= (uint64_t)_mm512_cmp_##kind##_mask(sum[v], _mm512_loadu_si512(b + 16 * v), _MM_CMPINT_##how) << v % 4 * 16; \
+        break;
+    COUNTED(COMPARE_SUMS)
+    default: lw_bug("comparison %u of a sum", op->c);
+    }
+    bits = half[0] | (lw_mask)half[1] << 64;
+    if (stores_all(gang, op)) {
+        _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) _mm512_storeu_si512(slot + 16 * v, sum[v]);
+    } else {
+        const uint64_t low = (uint64_t)gang->mask, high = (uint64_t)(gang->mask >> 64);
+        _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++)
+            _mm512_mask_storeu_epi32(slot + 16 * v, (__mmask16)((v < 4 ? low : high) >> v % 4 * 16), sum[v]);
+    }
+#else
+    const uint32_t more = (uint32_t)op->imm;
+    uint32_t *sum = (uint32_t *)gang->scratch;
+    uint8_t *to = (uint8_t *)(sum + LW_GANG_LANES);
+    EACH(i) sum[i] = a[i] + more;
+    switch (op->c) {
+#define COMPARE_SUMS(name, T, how, kind) \
+    case LW_LANE_setp_##name: EACH(i) to[i] = lw_setp_##name((T)sum[i], (T)b[i]); break;
+    COUNTED(COMPARE_SUMS)
+    default: lw_bug("comparison %u of a sum", op->c);
+    }
+    bits = lw_bytes_to_mask(to);
+    if (stores_all(gang, op)) EACH(i) slot[i] = sum[i];
+    else lw_blend_32(gang, slot, sum, slot, &gang->mask);
+#endif
+    lw_put_mask(gang, op->e, bits);
+    return op->flags & LW_OP_BRANCHES ? lw_step_bra_if(gang, op + 1) : op + 1;
+}
+
 static const lw_op *add4(lw_gang *gang, const lw_op *op) {
     const uint32_t more = (uint32_t)op->imm;
     SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c); RESULT(u32);
@@ -398,6 +451,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
     [LW_OP_shuffle] = LW_AT_LEVEL(lw_step_shuffle),
     [LW_OP_add4] = add4,
     [LW_OP_add_xor_rotl] = add_xor_rotl,
+    [LW_OP_add_setp] = add_setp,
     [LW_OP_select_16] = select_16,
     [LW_OP_select_32] = select_32,
     [LW_OP_select_64] = select_64,
@@ -411,6 +465,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
 #define LANE1(name, D, A)          LANE_STEPS(name, NULL, NULL, NULL)
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
 #define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
+#define LANE4(name, D, A, B, C, E) LANE_STEPS(name, NULL, NULL, name##_rii)
 #define ROTATE2(name, D, A, B)     LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, NULL)
 #define ROTATE3(name, D, A, B, C)  LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, name##_rii)
 #include "inner.def"

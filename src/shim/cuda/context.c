@@ -1,0 +1,316 @@
+/* context.c: contexts, and which of them is current in a thread. */
+#include "shim/cuda/driver.h"
+
+#include <stdlib.h>
+
+/* ---- The stack of a thread ------------------------------------------------------------------------------------------- */
+
+enum { DEEP = 64 };
+static _Thread_local struct {
+    CUcontext at[DEEP];
+    unsigned count;
+} stack;
+
+static CUcontext top(void) { return stack.count ? stack.at[stack.count - 1] : NULL; }
+
+CUresult lw_cu_enter(CUcontext *context) {
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    CUcontext now = top();
+    if (context) *context = now;
+    if (!now) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!lw_cu_find(now, LW_CU_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return atomic_load(&now->error);
+}
+
+static CUresult check_context(CUcontext context) {
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    return lw_cu_find(context, LW_CU_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+
+CUresult cuCtxPushCurrent_v2(CUcontext context) {
+    CUresult result = check_context(context);
+    if (result) return result;
+    if (stack.count == DEEP) return CUDA_ERROR_OUT_OF_MEMORY;
+    stack.at[stack.count++] = context;
+    return CUDA_SUCCESS;
+}
+LW_CU_SAME(cuCtxPushCurrent, cuCtxPushCurrent_v2);
+
+CUresult cuCtxPopCurrent_v2(CUcontext *context) {
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!stack.count) return CUDA_ERROR_INVALID_CONTEXT;
+    stack.count--;
+    if (context) *context = stack.at[stack.count];
+    return CUDA_SUCCESS;
+}
+LW_CU_SAME(cuCtxPopCurrent, cuCtxPopCurrent_v2);
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+    CUresult result = context ? check_context(context) : lw_cu_ready();
+    if (result) return result;
+    if (stack.count) stack.count--;
+    if (context) stack.at[stack.count++] = context;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context) {
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!context) return CUDA_ERROR_INVALID_VALUE;
+    *context = top();
+    return CUDA_SUCCESS;
+}
+
+/* ---- Making and ending ------------------------------------------------------------------------------------------------ */
+
+static CUcontext new_context(unsigned flags, bool primary) {
+    CUcontext made = lw_cu_new(sizeof *made, LW_CU_CONTEXT, NULL);
+    if (!made) return NULL;
+    made->flags = flags;
+    made->primary = primary;
+    made->id = lw_cu_next_id();
+    made->limits[CU_LIMIT_STACK_SIZE] = 1024;
+    made->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+    made->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+    return made;
+}
+
+static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
+    CUresult result = lw_cu_check_device(device);
+    if (result) return result;
+    if (!context || (flags & ~(unsigned)CU_CTX_FLAGS_MASK)) return CUDA_ERROR_INVALID_VALUE;
+    if (stack.count == DEEP) return CUDA_ERROR_OUT_OF_MEMORY;
+    CUcontext made = new_context(flags, false);
+    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+    stack.at[stack.count++] = *context = made;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) { return create(context, flags, device); }
+LW_CU_SAME(cuCtxCreate, cuCtxCreate_v2);
+
+CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int count, unsigned flags, CUdevice device) {
+    return affinity || count ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : create(context, flags, device);
+}
+
+CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned flags, CUdevice device) {
+    return params ? CUDA_ERROR_NOT_SUPPORTED : create(context, flags, device);
+}
+
+/* Takes the first object of a kind off its owner; modules go before what they hold. */
+static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
+    lw_cu_lock();
+    lw_cu_object *object = context->objects;
+    while (object && kind && object->kind != kind) object = object->next;
+    lw_cu_unlock();
+    return object;
+}
+
+void lw_cu_end_objects(CUcontext context) {
+    lw_cu_object *object;
+    while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
+    while ((object = first_object(context, LW_CU_MEMORY))) lw_cu_end_memory((lw_cu_memory *)object);
+    while ((object = first_object(context, LW_CU_ANY))) lw_cu_free(object);
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context) {
+    CUresult result = check_context(context);
+    if (result) return result;
+    if (context->primary) return CUDA_ERROR_INVALID_CONTEXT;
+    if (top() == context) stack.count--;
+    lw_cu_end_objects(context);
+    return lw_cu_free(&context->object) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+}
+LW_CU_SAME(cuCtxDestroy, cuCtxDestroy_v2);
+
+/* ---- The primary context ------------------------------------------------------------------------------------------------ */
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    CUresult result = lw_cu_check_device(device);
+    if (result) return result;
+    if (!context) return CUDA_ERROR_INVALID_VALUE;
+    lw_cu_lock();
+    bool have = lw_cu.primary != NULL;
+    if (have) lw_cu.primary->retained++;
+    *context = lw_cu.primary;
+    lw_cu_unlock();
+    if (have) return CUDA_SUCCESS;
+    CUcontext made = new_context(lw_cu.primary_flags, true);
+    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+    lw_cu_lock();
+    CUcontext other = lw_cu.primary; /* another thread may have been faster */
+    if (!other) lw_cu.primary = made;
+    lw_cu.primary->retained++;
+    *context = lw_cu.primary;
+    lw_cu_unlock();
+    if (other) lw_cu_free(&made->object);
+    return CUDA_SUCCESS;
+}
+
+static CUresult end_primary(bool reset) {
+    lw_cu_lock();
+    CUcontext primary = lw_cu.primary;
+    bool last = primary && (reset || !--primary->retained);
+    if (last) lw_cu.primary = NULL;
+    lw_cu_unlock();
+    if (!primary) return reset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    if (!last) return CUDA_SUCCESS;
+    lw_cu_end_objects(primary);
+    lw_cu_free(&primary->object);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    CUresult result = lw_cu_check_device(device);
+    return result ? result : end_primary(false);
+}
+LW_CU_SAME(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+    CUresult result = lw_cu_check_device(device);
+    return result ? result : end_primary(true);
+}
+LW_CU_SAME(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
+
+CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+    CUresult result = lw_cu_check_device(device);
+    if (result) return result;
+    if (flags & ~(unsigned)CU_CTX_FLAGS_MASK) return CUDA_ERROR_INVALID_VALUE;
+    lw_cu_lock();
+    lw_cu.primary_flags = flags;
+    if (lw_cu.primary) lw_cu.primary->flags = flags;
+    lw_cu_unlock();
+    return CUDA_SUCCESS;
+}
+LW_CU_SAME(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
+
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+    CUresult result = lw_cu_check_device(device);
+    if (result) return result;
+    if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
+    lw_cu_lock();
+    *flags = lw_cu.primary_flags;
+    *active = lw_cu.primary != NULL;
+    lw_cu_unlock();
+    return CUDA_SUCCESS;
+}
+
+/* ---- Questions and settings ------------------------------------------------------------------------------------------------ */
+
+/* The context of an argument, or the current one where the argument is NULL. */
+static CUresult given_or_current(CUcontext *context) {
+    if (!*context) return lw_cu_enter(context);
+    CUresult result = check_context(*context);
+    return result ? result : atomic_load(&(*context)->error);
+}
+
+CUresult cuCtxSynchronize_v2(CUcontext context) { return given_or_current(&context); }
+CUresult cuCtxSynchronize(void) { return lw_cu_enter(NULL); }
+
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
+    CUresult result = given_or_current(&context);
+    if (result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_NOT_INITIALIZED) return result;
+    if (!device) return CUDA_ERROR_INVALID_VALUE;
+    *device = 0;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice *device) { return cuCtxGetDevice_v2(device, NULL); }
+
+CUresult cuCtxGetFlags(unsigned *flags) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (result) return result;
+    if (!flags) return CUDA_ERROR_INVALID_VALUE;
+    *flags = context->flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetFlags(unsigned flags) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (result) return result;
+    if (flags & ~(unsigned)CU_CTX_FLAGS_MASK) return CUDA_ERROR_INVALID_VALUE;
+    context->flags = flags;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
+    CUresult result = given_or_current(&context);
+    if (result) return result;
+    if (!id) return CUDA_ERROR_INVALID_VALUE;
+    *id = context->id;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
+    CUresult result = given_or_current(&context);
+    if (result) return result;
+    if (!version) return CUDA_ERROR_INVALID_VALUE;
+    *version = 3020; /* of the calls on contexts, not of the driver */
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (result) return result;
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    if (limit >= LW_COUNT(context->limits)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    *value = context->limits[limit];
+    return CUDA_SUCCESS;
+}
+
+/* Kept only to be told again: a thread's stack has the room that it needs. */
+CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (result) return result;
+    if (limit >= LW_COUNT(context->limits)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+    context->limits[limit] = value;
+    return CUDA_SUCCESS;
+}
+
+/* There is no choice between cache and shared memory; these are hints in CUDA, too. */
+CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (result) return result;
+    if (!config) return CUDA_ERROR_INVALID_VALUE;
+    *config = context->cache;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (!result) context->cache = config;
+    return result;
+}
+
+CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (result) return result;
+    if (!config) return CUDA_ERROR_INVALID_VALUE;
+    *config = context->shared_config;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (!result) context->shared_config = config;
+    return result;
+}
+
+CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    if (least) *least = 0;
+    if (greatest) *greatest = 0;
+    return CUDA_SUCCESS;
+}

@@ -1,0 +1,154 @@
+/* driver.h: what stands behind the handles of libcuda.so.1.   table → library → context → module, stream, event, memory
+ *
+ * One lw_context is the device. A CUDA context is bookkeeping over it: who owns which object, and the error that sticks after a
+ * kernel trapped. So device addresses are unique in the process, as CUDA's are. Launches and copies end before their call
+ * returns; streams and events only check what they are given. */
+#ifndef LW_SHIM_CUDA_DRIVER_H
+#define LW_SHIM_CUDA_DRIVER_H
+
+#include "session/session.h"
+#include "shim/cuda/abi.h"
+
+/* ---- What the device says it is ---------------------------------------------------------------------------- */
+
+enum {
+    LW_CU_VERSION = 13000,
+    LW_CU_SM = 90,
+    LW_CU_SM_THREADS = 2048,
+    LW_CU_SM_BLOCKS = 32,
+    LW_CU_SM_SHARED = 228 << 10,
+    LW_CU_SHARED_RESERVED = 1 << 10,
+    LW_CU_SHARED_PLAIN = 48 << 10, /* what a CTA gets without asking for more */
+};
+
+/* ---- Objects and the table of those that live: table.c --------------------------------------------------------- */
+
+typedef enum lw_cu_kind {
+    LW_CU_ANY,
+    LW_CU_CONTEXT,
+    LW_CU_MODULE,
+    LW_CU_FUNCTION,
+    LW_CU_STREAM,
+    LW_CU_EVENT,
+    LW_CU_MEMORY, /* keyed by its device address */
+} lw_cu_kind;
+
+typedef struct lw_cu_object {
+    uint64_t key; /* the handle, or an address */
+    lw_cu_kind kind;
+    CUcontext owner; /* NULL for contexts */
+    struct lw_cu_object *next, *previous; /* of the owner */
+} lw_cu_object;
+
+typedef struct lw_cu_table {
+    lw_cu_object **slots;
+    size_t room, count; /* room: a power of two */
+} lw_cu_table;
+
+bool lw_cu_table_add(lw_cu_table *table, lw_cu_object *object); /* false: no memory */
+void lw_cu_table_remove(lw_cu_table *table, const lw_cu_object *object);
+lw_cu_object *lw_cu_table_find(const lw_cu_table *table, uint64_t key);
+
+struct CUctx_st {
+    lw_cu_object object;
+    lw_cu_object *objects; /* what it owns */
+    unsigned flags;
+    uint64_t id;
+    _Atomic CUresult error; /* sticks: every later call that needs the context returns it */
+    bool primary;
+    uint32_t retained; /* primary context only */
+    size_t limits[3];  /* by CU_LIMIT_… */
+    CUfunc_cache cache;
+    CUsharedconfig shared_config;
+};
+
+struct CUmod_st {
+    lw_cu_object object;
+    lw_module *module;
+};
+
+struct CUfunc_st {
+    lw_cu_object object;
+    CUmodule module;
+    lw_kernel *kernel;
+    lw_kernel_info info;
+    uint32_t dynamic_most; /* dynamic shared memory that a launch may ask for */
+    int carveout;
+};
+
+struct CUstream_st {
+    lw_cu_object object;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+};
+
+struct CUevent_st {
+    lw_cu_object object;
+    unsigned flags;
+    bool recorded;
+    double time;
+};
+
+typedef struct lw_cu_memory {
+    lw_cu_object object;
+    uint64_t address, size, number;
+    char *host; /* where the host sees it: only memory that was asked for as host memory; else NULL */
+    unsigned flags;
+} lw_cu_memory;
+
+/* ---- The library: library.c --------------------------------------------------------------------------------------- */
+
+typedef enum lw_cu_level { LW_CU_REPORT_NONE, LW_CU_REPORT_ERRORS, LW_CU_REPORT_ALL } lw_cu_level;
+
+typedef struct lw_cu_library {
+    pthread_mutex_t lock; /* guards table, owners' lists, the primary context and counters */
+    lw_context *device;   /* made by cuInit */
+    bool ready, forked;
+    lw_cu_table table;
+    struct CUctx_st *primary;
+    unsigned primary_flags;
+    lw_cu_level report; /* LANEWISE_REPORT */
+    bool blocking;      /* CUDA_LAUNCH_BLOCKING: a launch returns its own trap */
+    uint64_t last_id, last_image;
+} lw_cu_library;
+extern lw_cu_library lw_cu;
+
+void lw_cu_lock(void);
+void lw_cu_unlock(void);
+
+CUresult lw_cu_ready(void); /* cuInit was called, and not before a fork */
+CUresult lw_cu_check_device(CUdevice device);
+/* The current context, if the calling thread may use it: otherwise the error that says why not. */
+CUresult lw_cu_enter(CUcontext *context);
+/* The object of a handle; NULL where it is none of this kind, or gone. */
+void *lw_cu_find(const void *handle, lw_cu_kind kind);
+/* Makes an object of `size` bytes, zeroed, known under its own address. NULL: no memory. */
+void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner);
+/* Forgets an object and frees it. False: it was gone already. */
+bool lw_cu_free(lw_cu_object *object);
+/* The same two for objects under other keys; with the lock held. */
+bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner);
+void lw_cu_unlink(lw_cu_object *object);
+uint64_t lw_cu_next_id(void);
+
+CUresult lw_cu_result(lw_status status);
+/* Prints "lanewise: …" to stderr where LANEWISE_REPORT asks for it. */
+__attribute__((format(printf, 2, 3))) void lw_cu_report(lw_cu_level level, const char *format, ...);
+/* A failing call of the library: reports its message at level `all`, returns its result. */
+CUresult lw_cu_fail(const char *call, lw_status status);
+
+/* ---- Parts that others need ------------------------------------------------------------------------------------------ */
+
+CUresult lw_cu_check_stream(CUstream stream);
+/* Ends what a context owns; without the lock. */
+void lw_cu_end_objects(CUcontext context);
+void lw_cu_end_module(CUmodule module);
+void lw_cu_end_memory(lw_cu_memory *memory);
+double lw_cu_clock(void);
+
+/* Another name of a function of the same file. */
+#define LW_CU_SAME(name, plain) \
+    extern __typeof__(plain) name __attribute__((alias(#plain), visibility("default")))
+
+#endif

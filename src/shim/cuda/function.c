@@ -1,0 +1,177 @@
+/* function.c: what a module holds: functions and variables; attributes of functions. */
+#include "shim/cuda/driver.h"
+
+/* ---- Finding ------------------------------------------------------------------------------------------------------------ */
+
+static CUfunction known_function(CUmodule module, const lw_kernel *kernel) {
+    lw_cu_lock();
+    lw_cu_object *object = module->object.owner->objects;
+    while (object && !(object->kind == LW_CU_FUNCTION && ((CUfunction)object)->module == module &&
+                       ((CUfunction)object)->kernel == kernel))
+        object = object->next;
+    lw_cu_unlock();
+    return (CUfunction)object;
+}
+
+static CUresult new_function(CUfunction *function, CUmodule module, lw_kernel *kernel) {
+    CUfunction made = lw_cu_new(sizeof *made, LW_CU_FUNCTION, module->object.owner);
+    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+    made->module = module;
+    made->kernel = kernel;
+    made->info = lw_kernel_get_info(kernel);
+    uint64_t fixed = made->info.shared_bytes;
+    made->dynamic_most = fixed < LW_CU_SHARED_PLAIN ? LW_CU_SHARED_PLAIN - (uint32_t)fixed : 0;
+    made->carveout = -1;
+    *function = made;
+    return CUDA_SUCCESS;
+}
+
+/* A kernel that uses something which is not executable: the module loads, and only this kernel is refused. */
+static CUresult not_executable(CUmodule module, const char *name) {
+    lw_cu_report(LW_CU_REPORT_ERRORS, "kernel '%s' cannot run:\n%s", name, lw_module_diagnostics(module->module, false));
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+static CUresult get_function(CUfunction *function, CUmodule module, const char *name) {
+    lw_kernel *kernel;
+    lw_status status = lw_module_kernel(module->module, name, &kernel);
+    if (status == LW_BAD_SOURCE) return not_executable(module, name);
+    if (status != LW_OK) return lw_cu_fail("cuModuleGetFunction", status);
+    *function = known_function(module, kernel);
+    return *function ? CUDA_SUCCESS : new_function(function, module, kernel);
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    if (!lw_cu_find(module, LW_CU_MODULE)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!function || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
+    return get_function(function, module, name);
+}
+
+CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    if (!lw_cu_find(module, LW_CU_MODULE)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!count) return CUDA_ERROR_INVALID_VALUE;
+    *count = (unsigned)lw_module_kernel_count(module->module);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module) {
+    unsigned all;
+    CUresult result = cuModuleGetFunctionCount(&all, module);
+    if (result) return result;
+    if (!functions && count) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < count && i < all && !result; i++)
+        result = get_function(&functions[i], module, lw_module_kernel_name(module->module, i));
+    return result;
+}
+
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+    uint64_t at, size;
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    if (!lw_cu_find(module, LW_CU_MODULE)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
+    lw_status status = lw_module_global(module->module, name, &at, &size);
+    if (status != LW_OK) return lw_cu_fail("cuModuleGetGlobal", status);
+    if (address) *address = at;
+    if (bytes) *bytes = size;
+    return CUDA_SUCCESS;
+}
+
+/* ---- Attributes -------------------------------------------------------------------------------------------------------- */
+
+static CUresult enter_function(CUfunction function) {
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    return lw_cu_find(function, LW_CU_FUNCTION) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+/* Registers cost nothing here, so never more than a CTA of the largest size could have on the device that this seems to be. */
+static int registers(const lw_kernel_info *info) {
+    uint32_t most = 65536 / (info->max_threads ? info->max_threads : 1);
+    if (most > 255) most = 255;
+    return (int)(info->register_count < most ? info->register_count : most);
+}
+
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+    CUresult result = enter_function(function);
+    if (result) return result;
+    if (!value) return CUDA_ERROR_INVALID_VALUE;
+    const lw_kernel_info *info = &function->info;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)info->max_threads; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->shared_bytes; break;
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(info); break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)function->module->module->ptx->version; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = LW_CU_SM; break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
+    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; break;
+    default:
+        if (attribute > CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE) return CUDA_ERROR_INVALID_VALUE;
+        *value = 0; /* no clusters */
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+    CUresult result = enter_function(function);
+    if (result) return result;
+    switch (attribute) {
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+        if (value < 0 || (uint64_t)value + function->info.shared_bytes > LW_SHARED_MOST)
+            return CUDA_ERROR_INVALID_VALUE;
+        function->dynamic_most = (uint32_t)value;
+        return CUDA_SUCCESS;
+    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+        if (value < -1 || value > 100) return CUDA_ERROR_INVALID_VALUE;
+        function->carveout = value;
+        return CUDA_SUCCESS;
+    default:
+        return attribute >= CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET &&
+                       attribute <= CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE
+                   ? CUDA_ERROR_NOT_SUPPORTED
+                   : CUDA_ERROR_INVALID_VALUE;
+    }
+}
+
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+    (void)config; /* a hint */
+    return enter_function(function);
+}
+
+CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
+    (void)config;
+    return enter_function(function);
+}
+
+CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
+    CUresult result = enter_function(function);
+    if (result) return result;
+    if (!module) return CUDA_ERROR_INVALID_VALUE;
+    *module = function->module;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetName(const char **name, CUfunction function) {
+    CUresult result = enter_function(function);
+    if (result) return result;
+    if (!name) return CUDA_ERROR_INVALID_VALUE;
+    *name = function->info.name;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
+    CUresult result = enter_function(function);
+    if (result) return result;
+    if (!offset || index >= function->info.param_count) return CUDA_ERROR_INVALID_VALUE;
+    lw_param_info param = lw_kernel_param(function->kernel, (uint32_t)index);
+    *offset = param.offset;
+    if (size) *size = param.size;
+    return CUDA_SUCCESS;
+}

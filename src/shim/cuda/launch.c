@@ -1,0 +1,179 @@
+/* launch.c: launches, what a trap becomes, and how many CTAs seem to fit.
+ *
+ * A launch ends before its call returns, but a trap shows as CUDA shows it: the launch itself succeeds, and from then on every call
+ * that needs the context returns the error. With CUDA_LAUNCH_BLOCKING=1 the launch returns it, too. */
+#include "shim/cuda/driver.h"
+
+/* ---- Traps ---------------------------------------------------------------------------------------------------------------- */
+
+static CUresult trap_result(uint32_t number) {
+    static const struct {
+        lw_diag_id id;
+        CUresult result;
+    } rows[] = {
+        {LW_D_trap_bounds, CUDA_ERROR_ILLEGAL_ADDRESS},       {LW_D_trap_misaligned, CUDA_ERROR_MISALIGNED_ADDRESS},
+        {LW_D_trap_read_only, CUDA_ERROR_ILLEGAL_ADDRESS},    {LW_D_trap_stack, CUDA_ERROR_HARDWARE_STACK_ERROR},
+        {LW_D_trap_wild_branch, CUDA_ERROR_INVALID_PC},       {LW_D_trap_signature, CUDA_ERROR_INVALID_PC},
+        {LW_D_trap_deadlock, CUDA_ERROR_LAUNCH_TIMEOUT},      {LW_D_trap_barrier, CUDA_ERROR_ILLEGAL_INSTRUCTION},
+        {LW_D_trap_instruction, CUDA_ERROR_LAUNCH_FAILED},
+    };
+    for (size_t i = 0; i < LW_COUNT(rows); i++)
+        if (lw_diag_rows[rows[i].id].number == number) return rows[i].result;
+    return CUDA_ERROR_LAUNCH_FAILED;
+}
+
+/* The first trap of a context stays its error. */
+static CUresult trapped(CUcontext context) {
+    lw_trap_info trap = {0};
+    lw_trap(lw_cu.device, &trap);
+    CUresult result = trap_result(trap.number), none = CUDA_SUCCESS;
+    atomic_compare_exchange_strong(&context->error, &none, result);
+    lw_cu_report(LW_CU_REPORT_ERRORS, "a kernel trapped:\n%s", trap.report ? trap.report : "");
+    return lw_cu.blocking ? result : CUDA_SUCCESS;
+}
+
+/* ---- Launches --------------------------------------------------------------------------------------------------------------- */
+
+/* Reads `extra`: names and values in turn, up to the end mark. */
+static bool read_extra(void **extra, lw_launch_config *config) {
+    static const char nothing[1];
+    const size_t *size = NULL;
+    for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            config->param_buffer = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+            size = extra[1];
+        else
+            return false;
+    }
+    if (size) config->param_buffer_size = *size;
+    if (!config->param_buffer && size && !*size) config->param_buffer = nothing;
+    return size && config->param_buffer;
+}
+
+/* What CUDA refuses although Lanewise could run it. */
+static CUresult check(CUfunction function, const lw_launch_config *config) {
+    if (config->shared_bytes > function->dynamic_most) {
+        lw_cu_report(LW_CU_REPORT_ALL, "%s: %u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
+                     function->info.name, config->shared_bytes, function->dynamic_most);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+static CUresult launch(CUfunction function, lw_launch_config *config, CUstream stream, void **params, void **extra) {
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    if (!result && !lw_cu_find(function, LW_CU_FUNCTION)) result = CUDA_ERROR_INVALID_HANDLE;
+    if (!result) result = lw_cu_check_stream(stream);
+    if (!result) result = check(function, config);
+    if (result) return result;
+    if ((params && extra) || (extra && !read_extra(extra, config))) return CUDA_ERROR_INVALID_VALUE;
+    lw_status status = lw_launch(function->kernel, config, params, NULL);
+    if (status == LW_TRAPPED) return trapped(function->object.owner);
+    return lw_cu_fail("cuLaunchKernel", status);
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **params,
+                        void **extra) {
+    lw_launch_config config = {
+        .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared_bytes = shared};
+    return launch(function, &config, stream, params, extra);
+}
+LW_CU_SAME(cuLaunchKernel_ptsz, cuLaunchKernel);
+
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+                                   CUstream stream, void **params) {
+    lw_launch_config config = {.grid = {grid_x, grid_y, grid_z},
+                               .block = {block_x, block_y, block_z},
+                               .shared_bytes = shared,
+                               .cooperative = true};
+    return launch(function, &config, stream, params, NULL);
+}
+LW_CU_SAME(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel);
+
+static CUresult read_attribute(const CUlaunchAttribute *attribute, lw_launch_config *config) {
+    switch (attribute->id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: config->cooperative = attribute->value.cooperative != 0; return CUDA_SUCCESS;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return attribute->value.clusterDim.x == 1 && attribute->value.clusterDim.y == 1 && attribute->value.clusterDim.z == 1
+                   ? CUDA_SUCCESS
+                   : CUDA_ERROR_NOT_SUPPORTED;
+    case CU_LAUNCH_ATTRIBUTE_IGNORE: /* from here on: hints, and orders that one stream keeps anyway */
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return CUDA_SUCCESS;
+    default: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *from, CUfunction function, void **params, void **extra) {
+    if (!from || (from->numAttrs && !from->attrs)) return CUDA_ERROR_INVALID_VALUE;
+    lw_launch_config config = {.grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                               .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                               .shared_bytes = from->sharedMemBytes};
+    for (unsigned i = 0; i < from->numAttrs; i++) {
+        CUresult result = read_attribute(&from->attrs[i], &config);
+        if (result) return result;
+    }
+    return launch(function, &config, from->hStream, params, extra);
+}
+LW_CU_SAME(cuLaunchKernelEx_ptsz, cuLaunchKernelEx);
+
+/* ---- Occupancy ------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+/* CTAs at a time on one of the multiprocessors that the device claims to have. */
+static int resident(const lw_kernel_info *info, uint32_t block, uint64_t shared) {
+    uint64_t threads = (block + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES,
+             bytes = info->shared_bytes + shared;
+    if (block > info->max_threads || bytes > LW_SHARED_MOST) return 0;
+    uint64_t blocks = least(LW_CU_SM_BLOCKS, LW_CU_SM_THREADS / threads);
+    return (int)least(blocks, LW_CU_SM_SHARED / (bytes + LW_CU_SHARED_RESERVED));
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block, size_t shared,
+                                                              unsigned flags) {
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    if (!lw_cu_find(function, LW_CU_FUNCTION)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!blocks || block <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    *blocks = resident(&function->info, (uint32_t)block, shared > LW_CU_SM_SHARED ? LW_CU_SM_SHARED : shared);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared) {
+    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block, shared, 0);
+}
+
+CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
+                                                   CUoccupancyB2DSize shared_of, size_t shared, int limit,
+                                                   unsigned flags) {
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    if (!lw_cu_find(function, LW_CU_FUNCTION)) return CUDA_ERROR_INVALID_HANDLE;
+    if (!grid || !block || flags > 1) return CUDA_ERROR_INVALID_VALUE;
+    int most = (int)function->info.max_threads, best = 0;
+    if (limit > 0 && limit < most) most = limit;
+    *block = *grid = 0;
+    for (int size = most; size > 0; size = (size - 1) / LW_WARP_LANES * LW_WARP_LANES) { /* the largest of the best */
+        int each = resident(&function->info, (uint32_t)size, least(shared_of ? shared_of(size) : shared, LW_CU_SM_SHARED));
+        if (each * size <= best) continue;
+        best = each * size;
+        *block = size;
+        *grid = each * (int)lw_context_threads(lw_cu.device);
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_of,
+                                          size_t shared, int limit) {
+    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit, 0);
+}

@@ -1,0 +1,154 @@
+/* library.c: the state of the driver: cuInit, the objects that live, results, reports. */
+#include "shim/cuda/driver.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+lw_cu_library lw_cu = {.lock = PTHREAD_MUTEX_INITIALIZER, .report = LW_CU_REPORT_ERRORS};
+
+void lw_cu_lock(void) { pthread_mutex_lock(&lw_cu.lock); }
+void lw_cu_unlock(void) { pthread_mutex_unlock(&lw_cu.lock); }
+
+uint64_t lw_cu_next_id(void) {
+    lw_cu_lock();
+    uint64_t id = ++lw_cu.last_id;
+    lw_cu_unlock();
+    return id;
+}
+
+/* ---- Reports ---------------------------------------------------------------------------------------------------- */
+
+void lw_cu_report(lw_cu_level level, const char *format, ...) {
+    if (level > lw_cu.report) return;
+    lw_text text = {0};
+    va_list args;
+    va_start(args, format);
+    lw_text_vprintf(&text, format, args);
+    va_end(args);
+    if (text.at) fprintf(stderr, "lanewise: %s%s", text.at, text.at[text.size - 1] == '\n' ? "" : "\n");
+    lw_text_free(&text);
+}
+
+static void read_environment(void) {
+    const char *report = getenv("LANEWISE_REPORT"), *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    lw_cu.blocking = blocking && !strcmp(blocking, "1");
+    if (!report || !*report || !strcmp(report, "errors"))
+        lw_cu.report = LW_CU_REPORT_ERRORS;
+    else if (!strcmp(report, "none"))
+        lw_cu.report = LW_CU_REPORT_NONE;
+    else if (!strcmp(report, "all"))
+        lw_cu.report = LW_CU_REPORT_ALL;
+    else
+        lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_REPORT is '%s', and must be none, errors or all", report);
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------------------------------ */
+
+/* The workers do not exist in a child, so that it could only hang. CUDA does not survive a fork either. */
+static void after_fork(void) {
+    pthread_mutex_init(&lw_cu.lock, NULL);
+    lw_cu.forked = lw_cu.ready;
+}
+
+static CUresult begin(void) {
+    if (lw_cu.forked) return CUDA_ERROR_NOT_INITIALIZED;
+    if (lw_cu.ready) return CUDA_SUCCESS;
+    read_environment();
+    /* Threads and CPU level come from LANEWISE_THREADS and LANEWISE_CPU. What else the environment chooses belongs here. */
+    lw_options options = {0};
+    lw_status status = lw_context_new(&options, &lw_cu.device);
+    if (status == LW_NO_MEMORY) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (status != LW_OK) {
+        lw_cu_report(LW_CU_REPORT_ERRORS,
+                     "LANEWISE_CPU names a level that this machine or this build lacks (`lanewise cpu` lists them), "
+                     "or LANEWISE_THREADS is no number from 1 to %d",
+                     LW_THREADS_MOST);
+        return CUDA_ERROR_NO_DEVICE;
+    }
+    static bool watched;
+    if (!watched) pthread_atfork(NULL, NULL, after_fork);
+    watched = lw_cu.ready = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuInit(unsigned flags) {
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    lw_cu_lock();
+    CUresult result = begin();
+    lw_cu_unlock();
+    return result;
+}
+
+CUresult lw_cu_ready(void) {
+    return lw_cu.ready && !lw_cu.forked ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+/* ---- Objects ---------------------------------------------------------------------------------------------------------- */
+
+bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner) {
+    *object = (lw_cu_object){.key = key, .kind = kind, .owner = owner};
+    if (!lw_cu_table_add(&lw_cu.table, object)) return false;
+    if (!owner) return true;
+    object->next = owner->objects;
+    if (object->next) object->next->previous = object;
+    owner->objects = object;
+    return true;
+}
+
+void lw_cu_unlink(lw_cu_object *object) {
+    lw_cu_table_remove(&lw_cu.table, object);
+    if (object->next) object->next->previous = object->previous;
+    if (object->previous)
+        object->previous->next = object->next;
+    else if (object->owner)
+        object->owner->objects = object->next;
+}
+
+void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner) {
+    lw_cu_object *object = calloc(1, size);
+    if (!object) return NULL;
+    lw_cu_lock();
+    bool known = lw_cu_link(object, (uintptr_t)object, kind, owner);
+    lw_cu_unlock();
+    if (known) return object;
+    free(object);
+    return NULL;
+}
+
+void *lw_cu_find(const void *handle, lw_cu_kind kind) {
+    lw_cu_lock();
+    lw_cu_object *object = handle ? lw_cu_table_find(&lw_cu.table, (uintptr_t)handle) : NULL;
+    if (object && object->kind != kind) object = NULL;
+    lw_cu_unlock();
+    return object;
+}
+
+bool lw_cu_free(lw_cu_object *object) {
+    lw_cu_lock();
+    bool known = lw_cu_table_find(&lw_cu.table, object->key) == object;
+    if (known) lw_cu_unlink(object);
+    lw_cu_unlock();
+    if (known) free(object);
+    return known;
+}
+
+/* ---- Results ------------------------------------------------------------------------------------------------------------ */
+
+CUresult lw_cu_result(lw_status status) {
+    switch (status) {
+    case LW_OK: return CUDA_SUCCESS;
+    case LW_BAD_SOURCE: return CUDA_ERROR_INVALID_PTX;
+    case LW_TRAPPED: return CUDA_ERROR_LAUNCH_FAILED;
+    case LW_STOPPED: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case LW_BAD_ARGUMENT: return CUDA_ERROR_INVALID_VALUE;
+    case LW_NOT_FOUND: return CUDA_ERROR_NOT_FOUND;
+    case LW_NO_MEMORY: return CUDA_ERROR_OUT_OF_MEMORY;
+    case LW_UNSUPPORTED: return CUDA_ERROR_NOT_SUPPORTED;
+    }
+    return CUDA_ERROR_UNKNOWN;
+}
+
+CUresult lw_cu_fail(const char *call, lw_status status) {
+    if (status != LW_OK) lw_cu_report(LW_CU_REPORT_ALL, "%s: %s", call, lw_context_message(lw_cu.device));
+    return lw_cu_result(status);
+}

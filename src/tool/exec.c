@@ -1,0 +1,106 @@
+/* exec.c: lanewise exec: runs a program with our libcuda.so.1 in place of a driver. */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tool/tool.h"
+
+typedef struct exec_options {
+    bool folder; /* print the folder and be done */
+    char **program;
+} exec_options;
+
+static const char doc[] =
+    "Run a program that uses the CUDA driver API on the CPU."
+    "\vThe folder of Lanewise's libcuda.so.1 is put in front of LD_LIBRARY_PATH, and the program takes the place of this command: "
+    "the exit code is the program's. It is 127 where the program is not found and 126 where it cannot be executed.\n\n"
+    "Environment: LANEWISE_THREADS, LANEWISE_CPU; LANEWISE_REPORT=none|errors|all says what goes to stderr: nothing, "
+    "kernels that trap or cannot run (the default), or every call that fails as well.\n\n"
+    "  lanewise exec -- ./program -x 1\n"
+    "  LD_LIBRARY_PATH=$(lanewise exec --folder) ./program";
+
+static const struct argp_option options[] = {
+    {"folder", 'f', NULL, 0, "Print the folder that holds libcuda.so.1, and run nothing", 0},
+    {0},
+};
+
+/* What follows the program's name is the program's, options too. */
+static error_t parse(int key, char *arg, struct argp_state *state) {
+    exec_options *to = state->input;
+    (void)arg;
+    switch (key) {
+    case 'f': to->folder = true; return 0;
+    case ARGP_KEY_ARG:
+        to->program = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_END:
+        if (!to->program && !to->folder) argp_error(state, "which program shall run?");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The folder that this program is in, links resolved. */
+static bool own_folder(lw_text *folder) {
+    char *path = realpath("/proc/self/exe", NULL);
+    char *slash = path ? strrchr(path, '/') : NULL;
+    if (slash) lw_text_add(folder, path, (size_t)(slash - path));
+    free(path);
+    return slash && !folder->failed;
+}
+
+/* In a build tree the library lies in lib/cuda; installed, where the build was told to put it. */
+static char *find_library(void) {
+    static const char *const places[] = {"../lib/cuda", LW_CUDA_FOLDER};
+    lw_text own = {0};
+    char *found = NULL;
+    bool known = own_folder(&own);
+    for (size_t i = 0; known && i < LW_COUNT(places) && !found; i++) {
+        lw_text file = {0};
+        lw_text_printf(&file, "%s/%s/libcuda.so.1", own.at, places[i]);
+        if (!file.failed && !access(file.at, R_OK)) {
+            file.at[file.size - strlen("/libcuda.so.1")] = 0;
+            found = realpath(file.at, NULL);
+        }
+        lw_text_free(&file);
+    }
+    lw_text_free(&own);
+    return found;
+}
+
+static bool set_path(const char *folder) {
+    const char *before = getenv("LD_LIBRARY_PATH");
+    lw_text path = {0};
+    lw_text_printf(&path, "%s%s%s", folder, before && *before ? ":" : "", before ? before : "");
+    bool set = !path.failed && !setenv("LD_LIBRARY_PATH", path.at, 1);
+    lw_text_free(&path);
+    return set;
+}
+
+static int replace_process(char **program) {
+    execvp(program[0], program);
+    int error = errno;
+    lw_tool_error(LW_D_cannot_execute, program[0], strerror(error));
+    return error == ENOENT ? LW_EXIT_NO_PROGRAM : LW_EXIT_NO_EXECUTE;
+}
+
+int lw_command_exec(int argc, char **argv) {
+    exec_options chosen = {0};
+    argp_parse(&(struct argp){options, parse, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL}, argc, argv, ARGP_IN_ORDER, NULL,
+               &chosen);
+    char *folder = find_library();
+    if (!folder) {
+        lw_tool_error(LW_D_no_driver);
+        return LW_EXIT_FILE;
+    }
+    if (chosen.folder) puts(folder);
+    bool set = chosen.folder || set_path(folder);
+    free(folder);
+    if (chosen.folder) return LW_EXIT_OK;
+    if (!set) {
+        lw_tool_error(LW_D_no_memory, "the library path cannot be set");
+        return LW_EXIT_MACHINE;
+    }
+    return replace_process(chosen.program);
+}

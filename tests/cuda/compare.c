@@ -1,0 +1,70 @@
+/* compare.c: our declarations against a real cuda.h. That it compiles is the test; what is no constant expression is left for main. */
+#define __CUDA_API_VERSION_INTERNAL 1 /* declare the older versions, too */
+#include <cudaTypedefs.h>
+
+#define LW_CU(name) lw_own_##name
+#include "shim/cuda/types.h"
+#define LW_CUDA_COMPARE
+#include "shim/cuda/abi.h"
+
+#define SAME(a, b) _Static_assert((a) == (b), #a " is not " #b)
+
+#define ERROR(name, value, text) SAME((unsigned)name, value);
+#include "shim/cuda/errors.def"
+#define ATTRIBUTE(name, number, value) SAME((unsigned)CU_DEVICE_ATTRIBUTE_##name, number);
+#include "shim/cuda/attributes.def"
+#define CONSTANT(name, value) SAME((unsigned)name, value);
+#include "shim/cuda/constants.def"
+
+#define SIZE(type) SAME(sizeof(lw_own_##type), sizeof(type))
+#define FIELD(type, field)                                                                      \
+    SAME(offsetof(lw_own_##type, field), offsetof(type, field));                                 \
+    SAME(sizeof(((lw_own_##type *)0)->field), sizeof(((type *)0)->field))
+SIZE(CUuuid);
+SIZE(CUdevprop);
+FIELD(CUdevprop, maxThreadsDim);
+FIELD(CUdevprop, maxGridSize);
+FIELD(CUdevprop, SIMDWidth);
+FIELD(CUdevprop, textureAlign);
+SIZE(CUlaunchAttributeValue);
+FIELD(CUlaunchAttributeValue, cooperative);
+FIELD(CUlaunchAttributeValue, clusterDim);
+SIZE(CUlaunchAttribute);
+FIELD(CUlaunchAttribute, id);
+FIELD(CUlaunchAttribute, value);
+SIZE(CUlaunchConfig);
+FIELD(CUlaunchConfig, gridDimX);
+FIELD(CUlaunchConfig, blockDimZ);
+FIELD(CUlaunchConfig, sharedMemBytes);
+FIELD(CUlaunchConfig, hStream);
+FIELD(CUlaunchConfig, attrs);
+FIELD(CUlaunchConfig, numAttrs);
+
+/* Enumerations travel as words. */
+#define WORD(type) SAME(sizeof(type), sizeof(unsigned))
+WORD(CUresult);
+WORD(CUdevice_attribute);
+WORD(CUfunction_attribute);
+WORD(CUpointer_attribute);
+WORD(CUjit_option);
+WORD(CUlimit);
+WORD(CUfunc_cache);
+WORD(CUsharedconfig);
+WORD(CUmoduleLoadingMode);
+WORD(CUdriverProcAddressQueryResult);
+
+/* abi.h declares each function a second time, which the compiler refuses where the types differ; and each row of the table must
+ * name the type that cudaTypedefs.h has for that name and version. */
+#define TYPE__(name, version) PFN_##name##_v##version
+#define TYPE__ptds(name, version) PFN_##name##_v##version##_ptds
+#define TYPE__ptsz(name, version) PFN_##name##_v##version##_ptsz
+#define HERE(name, version, thread, symbol)                                                              \
+    _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol), TYPE_##thread(name, version)), \
+                   #symbol " has another type");
+#define MISSING(name, version, thread, symbol) /* names.py compares the names */
+#include "shim/cuda/names.def"
+
+int main(void) {
+    return CU_LAUNCH_PARAM_END != (void *)0 || CU_LAUNCH_PARAM_BUFFER_POINTER != (void *)1 ||
+           CU_LAUNCH_PARAM_BUFFER_SIZE != (void *)2 || CU_STREAM_LEGACY != (CUstream)1 || CU_STREAM_PER_THREAD != (CUstream)2;
+}

@@ -1,0 +1,501 @@
+/* driver.c: the calls of the driver, one after the other.
+ *
+ * It knows nothing of Lanewise, so that the same program can be run with a GPU's driver: what it expects is what that does. Where
+ * only Lanewise gives a defined answer (a handle that is none), it looks at the device's name first. */
+#include "expect.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static bool ours; /* the device is Lanewise */
+static const char *ptx =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .global .align 4 .u32 counter[4] = {1, 2, 3, 4};\n"
+    ".visible .entry scale(.param .u64 data, .param .u32 factor, .param .u32 count)\n{\n"
+    ".reg .pred %p;\n.reg .b32 %r<6>;\n.reg .b64 %d<3>;\n"
+    "ld.param.u64 %d0, [data];\nld.param.u32 %r0, [factor];\nld.param.u32 %r1, [count];\n"
+    "mov.u32 %r2, %ctaid.x;\nmov.u32 %r3, %ntid.x;\nmov.u32 %r4, %tid.x;\nmad.lo.u32 %r2, %r2, %r3, %r4;\n"
+    "setp.ge.u32 %p, %r2, %r1;\n@%p bra done;\n"
+    "mul.wide.u32 %d1, %r2, 4;\nadd.u64 %d1, %d0, %d1;\n"
+    "ld.global.u32 %r5, [%d1];\nmul.lo.u32 %r5, %r5, %r0;\nst.global.u32 [%d1], %r5;\n"
+    "done:\nret;\n}\n"
+    ".extern .shared .align 4 .b8 dynamic[];\n"
+    ".visible .entry shares(.param .u64 out)\n.maxntid 64\n{\n"
+    ".shared .align 4 .b8 fixed[256];\n.reg .b32 %r<3>;\n.reg .b64 %d;\n"
+    "ld.param.u64 %d, [out];\nmov.u32 %r0, fixed;\nst.shared.u32 [%r0], 7;\nld.shared.u32 %r1, [fixed];\n"
+    "mov.u32 %r2, %dynamic_smem_size;\nadd.u32 %r1, %r1, %r2;\nst.global.u32 [%d], %r1;\nret;\n}\n";
+static const char *bad_ptx = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                             ".visible .entry k()\n{\n.reg .b32 %r;\nfrobnicate.b32 %r, 1;\nret;\n}\n";
+static const char *new_ptx = ".version 99.0\n.target sm_70\n.address_size 64\n";
+
+/* ---- The device --------------------------------------------------------------------------------------------------- */
+
+static void before_init(void) {
+    int count;
+    CUcontext context;
+    GIVES(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetCount(&count));
+    GIVES(CUDA_ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&context));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuInit(1));
+    OK(cuDriverGetVersion(&count));
+    EXPECT(count >= 12000);
+}
+
+static int attribute(CUdevice_attribute which) {
+    int value = -1;
+    OK(cuDeviceGetAttribute(&value, which, 0));
+    return value;
+}
+
+static void device(void) {
+    int count = 0, major = 0, minor = 0;
+    CUdevice dev = -1;
+    char name[100] = "", again[5];
+    size_t bytes = 0;
+    CUuuid one, two;
+    OK(cuInit(0));
+    OK(cuInit(0));
+    OK(cuDeviceGetCount(&count));
+    EXPECT(count >= 1);
+    OK(cuDeviceGet(&dev, 0));
+    EXPECT(dev == 0);
+    GIVES(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&dev, count));
+    GIVES(CUDA_ERROR_INVALID_DEVICE, cuDeviceGet(&dev, -1));
+    OK(cuDeviceGetName(name, sizeof name, 0));
+    ours = !strncmp(name, "Lanewise", 8);
+    printf("device: %s\n", name);
+    OK(cuDeviceGetName(again, sizeof again, 0));
+    EXPECT(!strncmp(again, name, 4) && !again[4]);
+    OK(cuDeviceTotalMem_v2(&bytes, 0));
+    EXPECT(bytes > 1 << 20);
+    OK(cuDeviceComputeCapability(&major, &minor, 0));
+    EXPECT(major == 9 && minor == 0);
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) == 9);
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024);
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE) == 32);
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK) == 49152);
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) == 232448);
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X) == 2147483647);
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) >= 1);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuDeviceGetAttribute(&count, 100000, 0));
+    OK(cuDeviceGetUuid_v2(&one, 0));
+    OK(cuDeviceGetUuid(&two, 0));
+    EXPECT(!memcmp(&one, &two, sizeof one));
+}
+
+static void errors(void) {
+    const char *text = NULL;
+    OK(cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &text));
+    EXPECT(text && !strcmp(text, "CUDA_ERROR_ILLEGAL_ADDRESS"));
+    OK(cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &text));
+    EXPECT(text && !strcmp(text, "out of memory"));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGetErrorName(12345, &text));
+    EXPECT(!text);
+}
+
+/* ---- Contexts -------------------------------------------------------------------------------------------------------- */
+
+static void contexts(void) {
+    CUcontext one, two, now;
+    unsigned flags;
+    CUdevice dev = -1;
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxSynchronize());
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxPopCurrent_v2(&now));
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(!now);
+    GIVES(CUDA_ERROR_INVALID_DEVICE, cuCtxCreate_v2(&one, 0, 99));
+    OK(cuCtxCreate_v2(&one, CU_CTX_MAP_HOST, 0));
+    OK(cuCtxCreate_v2(&two, 0, 0));
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(now == two);
+    OK(cuCtxGetDevice(&dev));
+    EXPECT(dev == 0);
+    OK(cuCtxPopCurrent_v2(&now));
+    EXPECT(now == two);
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(now == one);
+    OK(cuCtxGetFlags(&flags));
+    EXPECT(flags & CU_CTX_MAP_HOST);
+    OK(cuCtxSetCurrent(two));
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(now == two);
+    OK(cuCtxPushCurrent_v2(one));
+    OK(cuCtxSynchronize());
+    OK(cuCtxDestroy_v2(one)); /* current, so it is popped */
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(now == two);
+    OK(cuCtxSetCurrent(NULL));
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(!now);
+    OK(cuCtxSetCurrent(two));
+    OK(cuCtxDestroy_v2(two));
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(!now);
+    if (ours) GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2(one));
+}
+
+static void primary(void) {
+    CUcontext one = NULL, two = NULL, now;
+    unsigned flags = 0;
+    int active = -1;
+    CUdeviceptr memory;
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    EXPECT(!active);
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease_v2(0));
+    OK(cuDevicePrimaryCtxRetain(&one, 0));
+    OK(cuDevicePrimaryCtxRetain(&two, 0));
+    EXPECT(one == two);
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(!now); /* retaining makes nothing current */
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    EXPECT(active == 1);
+    OK(cuCtxSetCurrent(one));
+    OK(cuMemAlloc_v2(&memory, 100));
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxDestroy_v2(one));
+    OK(cuDevicePrimaryCtxRelease_v2(0));
+    OK(cuMemsetD8_v2(memory, 1, 100));
+    OK(cuDevicePrimaryCtxRelease_v2(0));
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    EXPECT(!active);
+    OK(cuCtxSetCurrent(NULL));
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------------ */
+
+static void fills(CUdeviceptr at) {
+    unsigned words[4];
+    OK(cuMemsetD32_v2(at, 0x01020304, 4));
+    OK(cuMemsetD16_v2(at + 4, 0xabcd, 2));
+    OK(cuMemsetD8Async(at + 8, 0x5a, 4, NULL));
+    OK(cuMemcpyDtoH_v2(words, at, sizeof words));
+    EXPECT(words[0] == 0x01020304 && words[1] == 0xabcdabcd && words[2] == 0x5a5a5a5a && words[3] == 0x01020304);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemsetD32_v2(at + 1, 0, 1));
+}
+
+static void copies(CUdeviceptr at) {
+    char from[64], to[64];
+    for (int i = 0; i < 64; i++) from[i] = (char)(i * 3);
+    OK(cuMemcpyHtoD_v2(at, from, 64));
+    OK(cuMemcpyDtoD_v2(at + 128, at, 64));
+    OK(cuMemcpyDtoH_v2(to, at + 128, 64));
+    EXPECT(!memcmp(from, to, 64));
+    memset(to, 0, 64);
+    OK(cuMemcpy((uintptr_t)to, at, 64)); /* finds out which side each address is on */
+    EXPECT(!memcmp(from, to, 64));
+    OK(cuMemcpy(at + 64, (uintptr_t)from, 32));
+    OK(cuMemcpyAsync(at + 32, at + 64, 32, NULL));
+    OK(cuMemcpyDtoHAsync_v2(to, at + 32, 32, NULL));
+    OK(cuStreamSynchronize(NULL));
+    EXPECT(!memcmp(from, to, 32));
+    OK(cuMemcpyHtoD_v2(at, from, 0));
+}
+
+static void host_memory(void) {
+    unsigned *host = NULL, flags = 99, value = 0;
+    CUdeviceptr seen = 0;
+    OK(cuMemHostAlloc((void **)&host, 4096, CU_MEMHOSTALLOC_DEVICEMAP));
+    OK(cuMemHostGetDevicePointer_v2(&seen, host, 0));
+    OK(cuMemHostGetFlags(&flags, host));
+    EXPECT(flags & CU_MEMHOSTALLOC_DEVICEMAP);
+    host[5] = 1234;
+    OK(cuMemcpyDtoH_v2(&value, seen + 20, 4)); /* the same bytes */
+    EXPECT(value == 1234);
+    OK(cuMemsetD32_v2(seen, 77, 1));
+    OK(cuCtxSynchronize());
+    EXPECT(host[0] == 77);
+    OK(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)host));
+    EXPECT(value == CU_MEMORYTYPE_HOST);
+    OK(cuMemFreeHost(host));
+    OK(cuMemAllocHost_v2((void **)&host, 100));
+    memset(host, 1, 100);
+    OK(cuMemFreeHost(host));
+    OK(cuMemHostAlloc((void **)&host, 0, 0));
+}
+
+static void pointers(CUdeviceptr at) {
+    CUcontext context = NULL, now;
+    unsigned type = 0;
+    int local = 0;
+    OK(cuCtxGetCurrent(&now));
+    OK(cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, at + 5));
+    EXPECT(context == now);
+    OK(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
+    EXPECT(type == CU_MEMORYTYPE_DEVICE);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)&local));
+    CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_CONTEXT};
+    OK(cuPointerGetAttributes(2, which, (void *[]){&type, &context}, (uintptr_t)&local));
+    EXPECT(type == 0 && context == NULL);
+}
+
+static void memory(void) {
+    CUcontext context;
+    CUdeviceptr at = 0, base = 0;
+    size_t size = 0, before = 0, after = 0, total = 0;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuMemGetInfo_v2(&before, &total));
+    OK(cuMemAlloc_v2(&at, 64 << 20));
+    EXPECT(at && at % 256 == 0);
+    OK(cuMemGetInfo_v2(&after, &total));
+    EXPECT(after < before && before <= total);
+    OK(cuMemGetAddressRange_v2(&base, &size, at + 1000));
+    EXPECT(base == at && size == 64 << 20);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemAlloc_v2(&base, 0));
+    GIVES(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc_v2(&base, (size_t)1 << 50));
+    fills(at);
+    copies(at);
+    pointers(at);
+    host_memory();
+    if (ours) { /* a copy that leaves its allocation */
+        char byte[8];
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoH_v2(byte, at + (64 << 20) - 4, 8));
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(at + 256));
+    }
+    OK(cuMemFree_v2(at));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(at));
+    OK(cuCtxDestroy_v2(context));
+}
+
+/* ---- Modules --------------------------------------------------------------------------------------------------------------- */
+
+static CUresult load(const char *text, CUmodule *module, char *error, size_t error_size, char *info, size_t info_size,
+                     size_t *written) {
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                              CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {error, (void *)error_size, info, (void *)info_size};
+    CUresult result = cuModuleLoadDataEx(module, text, 4, options, values);
+    *written = (uintptr_t)values[1];
+    return result;
+}
+
+static void logs(void) {
+    CUmodule module;
+    char error[2000], info[100], small[16];
+    size_t written = 0;
+    GIVES(CUDA_ERROR_INVALID_PTX, load(bad_ptx, &module, error, sizeof error, info, sizeof info, &written));
+    EXPECT(strstr(error, "frobnicate") && strstr(error, "7"));
+    EXPECT(written > 10 && written < sizeof error);
+    if (ours) EXPECT(strlen(error) == written && strstr(error, "error[LW") && strstr(error, ":7:1:"));
+    memset(small, 'x', sizeof small);
+    GIVES(CUDA_ERROR_INVALID_PTX, load(bad_ptx, &module, small, sizeof small - 1, info, sizeof info, &written));
+    EXPECT(memchr(small, 0, sizeof small - 1) && small[sizeof small - 1] == 'x');
+    GIVES(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, cuModuleLoadData(&module, new_ptx));
+    OK(load(ptx, &module, error, sizeof error, info, sizeof info, &written));
+    OK(cuModuleUnload(module));
+}
+
+static void images(void) {
+    CUmodule module;
+    char error[400];
+    size_t written;
+    unsigned fatbin[16] = {0xba55ed50, 0x00100001}, wrapper[16] = {0x466243b1, 1};
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&module, NULL));
+    GIVES(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "there-is-no-such-file.ptx"));
+    if (!ours) return;
+    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, load("\x7f" "ELF", &module, error, sizeof error, NULL, 0, &written));
+    EXPECT(strstr(error, "cubin"));
+    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, load((char *)fatbin, &module, error, sizeof error, NULL, 0, &written));
+    EXPECT(strstr(error, "fatbin"));
+    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadFatBinary(&module, wrapper));
+    GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "\x80\x81\x82"));
+}
+
+static void from_file(void) {
+    CUmodule module;
+    CUfunction function;
+    char path[] = "lanewise-test-XXXXXX";
+    int fd = mkstemp(path);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    EXPECT(file != NULL);
+    if (!file) return;
+    fputs(ptx, file);
+    fclose(file);
+    OK(cuModuleLoad(&module, path));
+    OK(cuModuleGetFunction(&function, module, "scale"));
+    OK(cuModuleUnload(module));
+    remove(path);
+}
+
+static int function_attribute(CUfunction function, CUfunction_attribute which) {
+    int value = -1;
+    OK(cuFuncGetAttribute(&value, which, function));
+    return value;
+}
+
+static void functions(CUmodule module) {
+    CUfunction scale, shares;
+    CUdeviceptr counter = 0;
+    size_t size = 0, offset = 0;
+    unsigned words[4] = {0};
+    OK(cuModuleGetFunction(&scale, module, "scale"));
+    OK(cuModuleGetFunction(&shares, module, "shares"));
+    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&scale, module, "nothing"));
+    OK(cuModuleGetGlobal_v2(&counter, &size, module, "counter"));
+    EXPECT(size == 16);
+    OK(cuMemcpyDtoH_v2(words, counter, sizeof words));
+    EXPECT(words[0] == 1 && words[3] == 4);
+    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&counter, &size, module, "nothing"));
+    OK(cuModuleGetFunction(&scale, module, "scale"));
+    EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024);
+    EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 64);
+    EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) == 256);
+    EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_PTX_VERSION) == 70);
+    EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_BINARY_VERSION) == 90);
+    EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) == 49152 - 256);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetAttribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20));
+    OK(cuFuncGetParamInfo(scale, 2, &offset, &size));
+    EXPECT(offset == 12 && size == 4);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(scale, 3, &offset, &size));
+}
+
+static void modules(void) {
+    CUcontext context;
+    CUmodule module;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    logs();
+    images();
+    from_file();
+    OK(cuModuleLoadData(&module, ptx));
+    functions(module);
+    OK(cuModuleUnload(module));
+    if (ours) GIVES(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
+    OK(cuCtxDestroy_v2(context));
+}
+
+/* ---- Streams and events -------------------------------------------------------------------------------------------------- */
+
+static void call_back(void *user) { ++*(int *)user; }
+
+static void streams(void) {
+    CUcontext context, of;
+    CUstream stream;
+    CUevent start, end, silent;
+    float time = -1;
+    unsigned flags = 0;
+    int called = 0;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamGetFlags(stream, &flags));
+    EXPECT(flags == CU_STREAM_NON_BLOCKING);
+    OK(cuStreamGetCtx(stream, &of));
+    EXPECT(of == context);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamCreate(&stream, 64));
+    OK(cuEventCreate(&start, 0));
+    OK(cuEventCreate(&end, CU_EVENT_BLOCKING_SYNC));
+    OK(cuEventCreate(&silent, CU_EVENT_DISABLE_TIMING));
+    OK(cuEventQuery(start));
+    GIVES(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime_v2(&time, start, end));
+    OK(cuEventRecord(start, stream));
+    OK(cuStreamWaitEvent(NULL, start, 0));
+    OK(cuEventRecord(end, stream));
+    OK(cuEventRecord(silent, stream));
+    OK(cuLaunchHostFunc(stream, call_back, &called));
+    OK(cuStreamSynchronize(stream));
+    EXPECT(called == 1);
+    OK(cuStreamQuery(stream));
+    OK(cuEventSynchronize(end));
+    OK(cuEventElapsedTime_v2(&time, start, end));
+    EXPECT(time >= 0 && time < 10000);
+    GIVES(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime_v2(&time, start, silent));
+    OK(cuStreamSynchronize(CU_STREAM_LEGACY));
+    OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    OK(cuEventDestroy_v2(start));
+    OK(cuEventDestroy_v2(end));
+    OK(cuStreamDestroy_v2(stream));
+    if (ours) {
+        GIVES(CUDA_ERROR_INVALID_HANDLE, cuStreamSynchronize(stream));
+        GIVES(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(start, NULL));
+    }
+    OK(cuCtxDestroy_v2(context));
+}
+
+/* ---- Launches --------------------------------------------------------------------------------------------------------------- */
+
+enum { COUNT = 1000 };
+
+static bool all_are(CUdeviceptr at, unsigned factor) {
+    unsigned words[COUNT];
+    OK(cuMemcpyDtoH_v2(words, at, sizeof words));
+    for (unsigned i = 0; i < COUNT; i++)
+        if (words[i] != i * factor) return false;
+    return true;
+}
+
+static void scaling(CUfunction scale, CUstream stream, CUdeviceptr at) {
+    unsigned words[COUNT], factor = 3, count = COUNT;
+    void *params[] = {&at, &factor, &count};
+    struct {
+        CUdeviceptr at;
+        unsigned factor, count;
+    } buffer = {at, 5, COUNT};
+    size_t size = sizeof buffer;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+    for (unsigned i = 0; i < COUNT; i++) words[i] = i;
+    OK(cuMemcpyHtoD_v2(at, words, sizeof words));
+    OK(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    EXPECT(all_are(at, 3));
+    OK(cuLaunchKernel(scale, 8, 1, 1, 128, 1, 1, 0, stream, NULL, extra));
+    OK(cuStreamSynchronize(stream));
+    EXPECT(all_are(at, 15));
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
+    CUlaunchConfig config = {.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1,
+                             .attrs = &attribute, .numAttrs = 1};
+    OK(cuLaunchKernelEx(&config, scale, params, NULL));
+    EXPECT(all_are(at, 45));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 0, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 2048, 1, 1, 0, NULL, params, NULL));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, NULL, params, extra));
+    if (ours) GIVES(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel((CUfunction)stream, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    EXPECT(all_are(at, 45)); /* none of these ran, and none sticks */
+}
+
+static void sharing(CUfunction shares, CUdeviceptr at) {
+    unsigned value = 0;
+    int blocks = -1, grid = 0, block = 0;
+    void *params[] = {&at};
+    OK(cuLaunchKernel(shares, 1, 1, 1, 1, 1, 1, 1024, NULL, params, NULL));
+    OK(cuMemcpyDtoH_v2(&value, at, 4));
+    EXPECT(value == 7 + 1024);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(shares, 1, 1, 1, 1, 1, 1, 100 << 10, NULL, params, NULL));
+    OK(cuFuncSetAttribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100 << 10));
+    OK(cuLaunchKernel(shares, 1, 1, 1, 1, 1, 1, 100 << 10, NULL, params, NULL));
+    OK(cuMemcpyDtoH_v2(&value, at, 4));
+    EXPECT(value == 7 + (100 << 10));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(shares, 1, 1, 1, 128, 1, 1, 0, NULL, params, NULL)); /* .maxntid 64 */
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, shares, 64, 100 << 10));
+    EXPECT(blocks == 2);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, shares, 64, 0));
+    EXPECT(blocks == 32);
+    OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, shares, NULL, 0, 0));
+    EXPECT(block == 64 && grid >= 1);
+}
+
+static void launches(void) {
+    CUcontext context;
+    CUmodule module;
+    CUfunction scale, shares;
+    CUstream stream;
+    CUdeviceptr at;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&scale, module, "scale"));
+    OK(cuModuleGetFunction(&shares, module, "shares"));
+    OK(cuStreamCreate(&stream, 0));
+    OK(cuMemAlloc_v2(&at, COUNT * sizeof(unsigned)));
+    scaling(scale, stream, at);
+    sharing(shares, at);
+    OK(cuCtxSynchronize());
+    OK(cuCtxDestroy_v2(context)); /* with all that it owns */
+}
+
+int main(void) {
+    before_init();
+    device();
+    errors();
+    contexts();
+    primary();
+    memory();
+    modules();
+    streams();
+    launches();
+    printf("%d faults\n", faults);
+    return faults != 0;
+}

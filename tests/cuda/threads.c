@@ -1,0 +1,58 @@
+/* threads.c: each thread has its own current context; two work at the same time, and one of them traps. */
+#include "expect.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+
+static const char *ptx =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry add(.param .u64 at, .param .u32 by)\n{\n"
+    ".reg .b32 %r<3>;\n.reg .b64 %d<3>;\nld.param.u64 %d0, [at];\nld.param.u32 %r0, [by];\nmov.u32 %r1, %tid.x;\n"
+    "mul.wide.u32 %d1, %r1, 4;\nadd.u64 %d1, %d0, %d1;\nld.global.u32 %r2, [%d1];\nadd.u32 %r2, %r2, %r0;\n"
+    "st.global.u32 [%d1], %r2;\nret;\n}\n";
+
+typedef struct job {
+    unsigned by;
+    bool wild;
+    int wrong;
+} job;
+
+static void *work(void *user) {
+    job *job = user;
+    CUcontext context, now;
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr at = 0, nowhere = 64;
+    unsigned words[64];
+    CUresult first = cuCtxGetCurrent(&now);
+    job->wrong += first || now; /* that of the thread that began this one is not ours */
+    job->wrong += cuCtxCreate_v2(&context, 0, 0) || cuModuleLoadData(&module, ptx) ||
+                  cuModuleGetFunction(&function, module, "add") || cuMemAlloc_v2(&at, sizeof words) ||
+                  cuMemsetD32_v2(at, 0, 64);
+    for (int i = 0; i < 100 && !job->wrong; i++)
+        job->wrong += cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&at, &job->by}, NULL) != CUDA_SUCCESS;
+    job->wrong += cuMemcpyDtoH_v2(words, at, sizeof words) != CUDA_SUCCESS;
+    for (int i = 0; i < 64 && !job->wrong; i++) job->wrong += words[i] != 100 * job->by;
+    if (job->wild) {
+        cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&nowhere, &job->by}, NULL);
+        job->wrong += cuCtxSynchronize() != CUDA_ERROR_ILLEGAL_ADDRESS;
+    } else
+        job->wrong += cuCtxSynchronize() != CUDA_SUCCESS;
+    job->wrong += cuCtxDestroy_v2(context) != CUDA_SUCCESS;
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[2];
+    job jobs[2] = {{.by = 3}, {.by = 5, .wild = true}};
+    CUcontext context, now;
+    OK(cuInit(0));
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    for (int i = 0; i < 2; i++) EXPECT(!pthread_create(&threads[i], NULL, work, &jobs[i]));
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    EXPECT(!jobs[0].wrong);
+    EXPECT(!jobs[1].wrong);
+    /* Whether the fault leaves other contexts of the process usable is not said: a GPU's driver ends them all. */
+    OK(cuCtxGetCurrent(&now));
+    EXPECT(now == context);
+    return faults != 0;
+}
