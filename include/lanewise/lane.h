@@ -16,6 +16,7 @@
 
 #include "lane/logic.h"
 #include "lane/shift.h"
+#include "lane/shuffle.h"
 #include "lane/integer.h"
 #include "lane/bits.h"
 #include "lane/float.h"

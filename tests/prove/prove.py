@@ -1,0 +1,260 @@
+"""Proves the lane functions equal to the transcriptions beside this file; script/prove runs it, docs/proofs.md says how."""
+
+import argparse
+import collections
+import ctypes
+import multiprocessing
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+try:
+    import z3
+
+    import ir
+except ImportError as error:
+    print(f"script/prove: skipped: no module {error.name} (package python3-z3); script/bootstrap test installs it")
+    sys.exit(77)
+
+COMMON = ["-std=gnu17", "-Wall", "-Wextra", f"-I{ROOT}/include", f"-I{ROOT}/src", f"-I{ROOT}/isa"]
+# What C leaves undefined becomes a trap, which must be out of reach; lookup tables would be memory.
+TO_IR = ["-O2", "-S", "-emit-llvm", "-fno-discard-value-names", "-fsanitize=undefined", "-fsanitize-trap=undefined", "-fno-vectorize",
+         "-fno-slp-vectorize", "-fno-jump-tables", "-mllvm", "-inline-threshold=100000"]  # fmt: skip
+TO_CODE = ["-O0", "-shared", "-fPIC"]
+
+Goal = collections.namedtuple("Goal", "file function split")  # split: the bits that are fixed in the last operand, or None
+Answer = collections.namedtuple("Answer", "kind text seconds")  # kind: proved, refuted, empty, unknown
+
+
+def compile_all(clang, folder, files):
+    jobs = []
+    for file in files:
+        jobs.append([clang, *COMMON, *TO_IR, "-o", f"{folder}/{file.stem}.ll", file])
+        jobs.append([clang, *COMMON, *TO_CODE, "-o", f"{folder}/{file.stem}.so", file])
+    for job in jobs:
+        subprocess.run(job, check=True)
+
+
+modules = {}
+
+
+def module(folder, file):
+    if file not in modules:
+        modules[file] = ir.read_module((pathlib.Path(folder) / f"{file}.ll").read_text())
+    return modules[file]
+
+
+def fixed(width, mask, value):
+    """A free word in which the bits of `mask` are those of `value`."""
+    free = z3.BitVec("last", width)
+    runs, i = [], 0
+    while i < width:
+        j = i
+        while j < width and (mask >> j & 1) == (mask >> i & 1):
+            j += 1
+        runs.append(z3.BitVecVal(value >> i, j - i) if mask >> i & 1 else z3.Extract(j - 1, i, free))
+        i = j
+    return z3.Concat(*reversed(runs)) if len(runs) > 1 else runs[0]
+
+
+def operands(function, split, mask):
+    terms = [z3.BitVec("abcde"[i], width) for i, (width, _) in enumerate(function.parameters)]
+    if split is not None:
+        terms[-1] = fixed(terms[-1].size(), mask, split)
+    return terms
+
+
+def prove(folder, goal, timeout):
+    functions, constants = module(folder, goal.file)
+    started = time.monotonic()
+    lane, text = functions["prove_lane_" + goal.function], functions["prove_text_" + goal.function]
+    where = functions.get("prove_where_" + goal.function)
+    terms = operands(lane, goal.split, constants.get("prove_split_" + goal.function, 0))
+    conditions = []
+    if where:
+        known = ir.Translation(where, terms)
+        conditions = [z3.Not(known.undefined), known.bits == 1]
+        possible = z3.Solver()
+        possible.add(*conditions)
+        if possible.check() != z3.sat:
+            return goal, Answer("empty", "no operands", time.monotonic() - started)
+    ours, theirs = ir.Translation(lane, terms), ir.Translation(text, terms)
+    solver = z3.Then("simplify", "propagate-values", "solve-eqs", "simplify", "bit-blast", "sat").solver()
+    solver.set("timeout", timeout * 1000)
+    solver.add(*conditions, ir.either(ours.undefined, theirs.undefined, ours.bits != theirs.bits))
+    result = solver.check()
+    seconds = time.monotonic() - started
+    if result == z3.unsat:
+        return goal, Answer("proved", "", seconds)
+    if result != z3.sat:
+        return goal, Answer("unknown", f"no answer: {solver.reason_unknown()}", seconds)
+    return goal, Answer("refuted", example(solver.model(), terms, ours, theirs), seconds)
+
+
+def example(model, terms, ours, theirs):
+    def number(term):
+        return f"0x{model.eval(term, model_completion=True).as_long():x}"
+
+    def result(side):
+        return "undefined" if z3.is_true(model.eval(side.undefined, model_completion=True)) else number(side.bits)
+
+    inputs = ", ".join(f"{'abcde'[i]} {number(term)}" for i, term in enumerate(terms))
+    return f"for {inputs} the function is {result(ours)}, the transcription {result(theirs)}"
+
+
+def goals_of(folder, file):
+    functions, constants = module(folder, file)
+    for name in functions:
+        if match := re.fullmatch(r"prove_lane_(\w+)", name):
+            mask = constants.get("prove_split_" + match[1], 0)
+            value, splits = mask, []  # all subsets of the mask, from the highest
+            while mask:
+                splits.append(value)
+                if not value:
+                    break
+                value = (value - 1) & mask
+            yield from (Goal(file, match[1], split) for split in splits or [None])
+
+
+# ---- The translator against the processor -------------------------------------------------------------------
+
+
+def edge_or_random(chance, width):
+    kind = chance.randrange(4)
+    if kind == 0:
+        return chance.choice([0, 1, 31, 32, 33, 63, 64, (1 << width) - 1, 1 << (width - 1)]) & ((1 << width) - 1)
+    return chance.getrandbits(width) if kind > 1 or width < 6 else chance.getrandbits(5)
+
+
+def compare_with_code(folder, file, samples):
+    """What the translator makes of each function against what the compiler's code, unoptimised, answers. Returns the differences."""
+    functions, _ = module(folder, file)
+    library = ctypes.CDLL(f"{folder}/{file}.so")
+    chance = random.Random(1)
+    wrong = []
+    tried = 0
+    for name, function in functions.items():
+        if not name.startswith("prove_"):
+            continue
+        c_type = {1: ctypes.c_bool, 8: ctypes.c_uint8, 16: ctypes.c_uint16, 32: ctypes.c_uint32, 64: ctypes.c_uint64}
+        call = library[name]
+        call.restype = c_type[function.width]
+        call.argtypes = [c_type[width] for width, _ in function.parameters]
+        terms = operands(function, None, 0)
+        translation = ir.Translation(function, terms)
+        for _ in range(samples):
+            values = [edge_or_random(chance, width) for width, _ in function.parameters]
+            pairs = [(term, z3.BitVecVal(value, term.size())) for term, value in zip(terms, values)]
+            if not z3.is_false(z3.simplify(z3.substitute(translation.undefined, *pairs))):
+                continue  # the code may answer anything
+            tried += 1
+            ours = z3.simplify(z3.substitute(translation.bits, *pairs)).as_long()
+            code = int(call(*values))
+            if ours != code:
+                wrong.append(f"{file}: {name}{tuple(map(hex, values))}: the code gives {code:#x}, the translation {ours:#x}")
+    return tried, wrong
+
+
+# ---- The command ------------------------------------------------------------------------------------------------
+
+
+def work(job):
+    kind, *rest = job
+    try:
+        return kind, (prove if kind == "prove" else compare_with_code)(*rest)
+    except ir.Unknown as error:
+        return "error", f"{rest[1]}: {error}"
+
+
+def summary(name, answers):
+    """One line for all cases of a function, and whether it is proved, or refuted."""
+    seconds = sum(answer.seconds for answer in answers)
+    cases = [answer for answer in answers if answer.kind != "empty"]
+    bad = [answer for answer in cases if answer.kind != "proved"]
+    kind = "proved" if cases and not bad else "refuted" if any(a.kind == "refuted" for a in bad) else "unknown"
+    many = f", {len(cases)} cases" if len(answers) > 1 else ""
+    text = f"{name:40} {'proved' if kind == 'proved' else 'FAILED':7}{seconds:7.2f} s{many}"
+    if kind == "proved":
+        return kind, text
+    first = next((a for a in bad if a.kind == kind), None)
+    return kind, text + "\n    " + (first.text if first else "nothing to prove: no operands are allowed")
+
+
+def run(options, folder, files):
+    goals = [goal for file in files for goal in goals_of(folder, file.stem)]
+    chosen = [g for g in goals if g.file == "wrong" or not options.names or any(name in g.function for name in options.names)]
+    if all(goal.file == "wrong" for goal in chosen):
+        print(f"no function has {' or '.join(options.names)} in its name", file=sys.stderr)
+        return 2
+    if options.list:
+        for file, function in dict.fromkeys((g.file, g.function) for g in chosen if g.file != "wrong"):
+            print(f"{file}.c: {function}")
+        return 0
+    started = time.monotonic()
+    samples = [("compare", folder, file, 4) for file in dict.fromkeys(g.file for g in chosen)]
+    jobs = [*samples, *(("prove", folder, goal, options.timeout) for goal in chosen)]
+    left = collections.Counter((g.file, g.function) for g in chosen)
+    answers = collections.defaultdict(list)
+    count = collections.Counter()
+    failed = False
+    with multiprocessing.get_context("fork").Pool(options.jobs) as pool:
+        for kind, result in pool.imap_unordered(work, jobs):
+            if kind == "error":
+                failed = True
+                print(f"ERROR {result}", flush=True)
+            elif kind == "compare":
+                count["samples"] += result[0]
+                for line in result[1]:
+                    failed = True
+                    print(f"TRANSLATION WRONG {line}", flush=True)
+            else:
+                goal, answer = result
+                key = goal.file, goal.function
+                answers[key].append(answer)
+                if len(answers[key]) < left[key]:
+                    continue
+                verdict, line = summary(goal.function, answers[key])
+                count["cases"] += sum(a.kind == "proved" for a in answers[key]) if goal.file != "wrong" else 0
+                if goal.file == "wrong":
+                    count["refuted" if verdict == "refuted" else "missed"] += 1
+                    if verdict != "refuted":
+                        print(f"NOT REFUTED: wrong.c: {line}", flush=True)
+                else:
+                    count[verdict] += 1
+                    failed |= verdict != "proved"
+                    print(line, flush=True)
+    wrong = sum(1 for key in left if key[0] == "wrong")
+    total = len(left) - wrong
+    print(f"{count['proved']} of {total} functions proved ({count['cases']} proofs), {count['refuted']} of {wrong} wrong ones refuted, "
+          f"{count['samples']} results of the translation equal the compiled code's; {time.monotonic() - started:.0f} s")  # fmt: skip
+    return 1 if failed or count["proved"] != total or count["refuted"] != wrong or not wrong or not count["samples"] else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="script/prove", description="Prove lane functions equal to the manual's text for all operands.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="only functions whose name has NAME in it")
+    parser.add_argument("--list", action="store_true", help="list the functions")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes, one per core by default")
+    parser.add_argument("--timeout", type=int, default=60, help="seconds for one proof (60)")
+    options = parser.parse_args()
+    clang = os.environ.get("LANEWISE_CLANG") or shutil.which("clang")
+    if not clang:
+        print("script/prove: skipped: no clang; script/bootstrap test installs it")
+        return 77
+    sys.setrecursionlimit(10000)
+    files = sorted(HERE.glob("*.c"))
+    with tempfile.TemporaryDirectory() as folder:
+        compile_all(clang, folder, files)
+        return run(options, folder, files)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+/* What must be refuted: each is a fault that other implementations have had. A run in which one of these is proved has failed. */
+#include <lanewise/lane/logic.h>
+#include <lanewise/lane/shift.h>
+#include <lanewise/lane/shuffle.h>
+#include <lanewise/lane/video.h>
+#include "prove.h"
+
+/* The amount taken modulo the width, as x86 does. */
+static inline uint32_t shl_wraps(uint32_t a, uint32_t b) { return a << (b & 31); }
+PROVE(lw_shl_b32, shl_wraps, uint32_t, uint32_t, uint32_t)
+
+/* One amount off, among all. */
+static inline uint64_t shr_stops(uint64_t a, uint32_t b) { return b > 62 ? 0 : a >> b; }
+PROVE(lw_shr_u64, shr_stops, uint64_t, uint64_t, uint32_t)
+
+/* Signed taken as unsigned. */
+static inline int32_t shr_logical(int32_t a, uint32_t b) { return b > 31 ? 0 : (int32_t)((uint32_t)a >> b); }
+PROVE(lw_shr_s32, shr_logical, int32_t, int32_t, uint32_t)
+
+/* Halves the wrong way round at amount 0. */
+static inline uint32_t shf_zero(uint32_t a, uint32_t b, uint32_t c) { return c == 0 ? a : lw_shf_l_wrap(a, b, c); }
+PROVE(lw_shf_l_wrap, shf_zero, uint32_t, uint32_t, uint32_t, uint32_t)
+
+/* Table read with a and c exchanged. */
+static inline uint32_t lop3_turned(uint32_t a, uint32_t b, uint32_t c, uint8_t lut) { return lw_lop3(c, b, a, lut); }
+PROVE(lw_lop3, lop3_turned, uint32_t, uint32_t, uint32_t, uint32_t, uint8_t)
+
+/* Undefined in C for amounts of 32 and more. */
+static inline uint32_t shl_undefined(uint32_t a, uint32_t n) { return a << n; }
+PROVE(shl_undefined, shl_undefined, uint32_t, uint32_t, uint32_t)
+
+/* Overflow of a signed number, at one value. */
+static inline int32_t successor(int32_t a) { return a + 1; }
+PROVE(successor, successor, int32_t, int32_t)
+
+/* One segment mask, one clamp. */
+static inline uint32_t shfl_once(uint32_t lane, uint32_t b, uint32_t c) {
+    return lane == 7 && (b & 31) == 3 && (c & 0x1f1f) == 0x0b0c ? 31 : lw_shfl_idx_source(lane, b, c);
+}
+PROVE(lw_shfl_idx_source, shfl_once, uint32_t, uint32_t, uint32_t, uint32_t)
+
+/* The other semantics. */
+static inline bool merges(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return (void)a, (void)b, (void)c, how == LW_VIDEO_A(LW_VIDEO_word) + LW_VIDEO_B(LW_VIDEO_word) + LW_VIDEO_D(LW_VIDEO_h1);
+}
+PROVE(lw_vshl_manual, lw_vshl_sm_90, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t)
+WHERE(lw_vshl_manual, merges, uint32_t, uint32_t, uint32_t, uint32_t)
