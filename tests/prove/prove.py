@@ -65,38 +65,51 @@ def fixed(width, mask, value):
     return z3.Concat(*reversed(runs)) if len(runs) > 1 else runs[0]
 
 
-def operands(function, split, mask):
-    terms = [z3.BitVec("abcde"[i], width) for i, (width, _) in enumerate(function.parameters)]
-    if split is not None:
-        terms[-1] = fixed(terms[-1].size(), mask, split)
-    return terms
+translations = {}
+
+
+def translated(folder, file, name):
+    """(operands, result, where undefined) of one of the three functions, with free operands; None where there is no such function."""
+    key = file, name
+    if key not in translations:
+        function = module(folder, file)[0].get(name)
+        terms = [z3.BitVec("abcde"[i], width) for i, (width, _) in enumerate(function.parameters)] if function else []
+        made = ir.Translation(function, terms) if function else None
+        translations[key] = (terms, made.bits, made.undefined) if made else None
+    return translations[key]
 
 
 def prove(folder, goal, timeout):
-    functions, constants = module(folder, goal.file)
+    """Asks for operands for which either side is undefined or both differ; that there are none is the proof."""
     started = time.monotonic()
-    lane, text = functions["prove_lane_" + goal.function], functions["prove_text_" + goal.function]
-    where = functions.get("prove_where_" + goal.function)
-    terms = operands(lane, goal.split, constants.get("prove_split_" + goal.function, 0))
+    terms, ours, ours_undefined = translated(folder, goal.file, "prove_lane_" + goal.function)
+    _, theirs, theirs_undefined = translated(folder, goal.file, "prove_text_" + goal.function)
+    where = translated(folder, goal.file, "prove_where_" + goal.function)
+    operands, pairs = list(terms), []
+    if goal.split is not None:
+        mask = module(folder, goal.file)[1]["prove_split_" + goal.function]
+        operands[-1] = fixed(terms[-1].size(), mask, goal.split)
+        pairs = [(terms[-1], operands[-1])]
     conditions = []
     if where:
-        known = ir.Translation(where, terms)
-        conditions = [z3.Not(known.undefined), known.bits == 1]
+        _, known, known_undefined = where
+        conditions = [z3.simplify(z3.substitute(condition, *pairs)) for condition in (z3.Not(known_undefined), known == 1)]
         possible = z3.Solver()
         possible.add(*conditions)
-        if possible.check() != z3.sat:
-            return goal, Answer("empty", "no operands", time.monotonic() - started)
-    ours, theirs = ir.Translation(lane, terms), ir.Translation(text, terms)
+        if any(z3.is_false(condition) for condition in conditions) or possible.check() != z3.sat:
+            return goal, Answer("empty", "", time.monotonic() - started)
     solver = z3.Then("simplify", "propagate-values", "solve-eqs", "simplify", "bit-blast", "sat").solver()
     solver.set("timeout", timeout * 1000)
-    solver.add(*conditions, ir.either(ours.undefined, theirs.undefined, ours.bits != theirs.bits))
+    question = ir.either(ours_undefined, theirs_undefined, ours != theirs)
+    solver.add(*conditions, z3.substitute(question, *pairs))
     result = solver.check()
     seconds = time.monotonic() - started
     if result == z3.unsat:
         return goal, Answer("proved", "", seconds)
     if result != z3.sat:
         return goal, Answer("unknown", f"no answer: {solver.reason_unknown()}", seconds)
-    return goal, Answer("refuted", example(solver.model(), terms, ours, theirs), seconds)
+    sides = [[z3.substitute(term, *pairs) for term in side] for side in ((ours, ours_undefined), (theirs, theirs_undefined))]
+    return goal, Answer("refuted", example(solver.model(), operands, *sides), seconds)
 
 
 def example(model, terms, ours, theirs):
@@ -104,7 +117,7 @@ def example(model, terms, ours, theirs):
         return f"0x{model.eval(term, model_completion=True).as_long():x}"
 
     def result(side):
-        return "undefined" if z3.is_true(model.eval(side.undefined, model_completion=True)) else number(side.bits)
+        return "undefined" if z3.is_true(model.eval(side[1], model_completion=True)) else number(side[0])
 
     inputs = ", ".join(f"{'abcde'[i]} {number(term)}" for i, term in enumerate(terms))
     return f"for {inputs} the function is {result(ours)}, the transcription {result(theirs)}"
@@ -148,15 +161,14 @@ def compare_with_code(folder, file, samples):
         call = library[name]
         call.restype = c_type[function.width]
         call.argtypes = [c_type[width] for width, _ in function.parameters]
-        terms = operands(function, None, 0)
-        translation = ir.Translation(function, terms)
+        terms, bits, undefined = translated(folder, file, name)
         for _ in range(samples):
             values = [edge_or_random(chance, width) for width, _ in function.parameters]
             pairs = [(term, z3.BitVecVal(value, term.size())) for term, value in zip(terms, values)]
-            if not z3.is_false(z3.simplify(z3.substitute(translation.undefined, *pairs))):
+            if not z3.is_false(z3.simplify(z3.substitute(undefined, *pairs))):
                 continue  # the code may answer anything
             tried += 1
-            ours = z3.simplify(z3.substitute(translation.bits, *pairs)).as_long()
+            ours = z3.simplify(z3.substitute(bits, *pairs)).as_long()
             code = int(call(*values))
             if ours != code:
                 wrong.append(f"{file}: {name}{tuple(map(hex, values))}: the code gives {code:#x}, the translation {ours:#x}")
