@@ -2,6 +2,7 @@
  *
  * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the table. */
 #include "run/interp/level/level.h"
+#include <lanewise/lane/shuffle.h>
 
 /* Operands b and c of one warp: from registers, or one constant for all lanes. */
 typedef struct lw_controls {
@@ -74,19 +75,18 @@ typedef struct lw_sources {
 
 static inline void find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, uint32_t warp, lw_sources *sources) {
     uint32_t in_range = 0;
-    for (int lane = 0; lane < 32; lane++) {
-        uint32_t at = 32 * warp + (uint32_t)lane;
-        int b = (int)((controls->b ? controls->b[at] : controls->b_constant) & 31);
-        int c = (int)(controls->c ? controls->c[at] : controls->c_constant);
-        int mask = c >> 8 & 31, least = lane & mask, most = least | (c & ~mask & 31), source = lane;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint32_t at = 32 * warp + lane;
+        uint32_t b = controls->b ? controls->b[at] : controls->b_constant, c = controls->c ? controls->c[at] : controls->c_constant;
+        uint32_t source = lane;
+        bool in = false;
         switch (mode) {
-        case LW_SHUFFLE_up: source = lane - b; break;
-        case LW_SHUFFLE_down: source = lane + b; break;
-        case LW_SHUFFLE_bfly: source = lane ^ b; break;
-        case LW_SHUFFLE_idx: source = least | (b & ~mask); break;
+        case LW_SHUFFLE_up: source = lw_shfl_up_source(lane, b, c), in = lw_shfl_up_in_range(lane, b, c); break;
+        case LW_SHUFFLE_down: source = lw_shfl_down_source(lane, b, c), in = lw_shfl_down_in_range(lane, b, c); break;
+        case LW_SHUFFLE_bfly: source = lw_shfl_bfly_source(lane, b, c), in = lw_shfl_bfly_in_range(lane, b, c); break;
+        case LW_SHUFFLE_idx: source = lw_shfl_idx_source(lane, b, c), in = lw_shfl_idx_in_range(lane, b, c); break;
         }
-        bool in = mode == LW_SHUFFLE_up ? source >= most : source <= most;
-        sources->lane[lane] = (uint8_t)(in ? source : lane);
+        sources->lane[lane] = (uint8_t)source;
         in_range |= (uint32_t)in << lane;
     }
     sources->in_range = in_range;
