@@ -75,7 +75,7 @@ static void compact(lw_lower *l) {
 
 typedef void lw_visit(lw_alloc *a, uint32_t v, uint32_t op, bool guarded);
 
-static void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
+static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
     lw_lower *l = a->l;
     lw_op *op = &l->ops.at[n];
     lw_fields f;
@@ -94,7 +94,8 @@ static void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_vi
     for (uint32_t k = 0; k < f.def_count; k++) def(a, *f.defs[k], n, guarded);
 }
 
-static void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
+/* Inline, so that each walk is a loop of its own with `use` and `def` inside. */
+static inline __attribute__((always_inline)) void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
     lw_lower *l = a->l;
     uint32_t guard_end = 0;
     for (uint32_t n = 0; n < l->ops.count; n++) {
