@@ -8,12 +8,14 @@
 A record lists, for each version and target, the spellings that ptxas accepts, with `~` in front where it warns; it refuses all
 others. An empty line, written `(module)`, stands for the module without any: where that is refused nothing else is tried.
 
-The file of differences lists those that are meant, a line each: `accept` or `refuse`, which is what Lanewise does, the reason's
-number in the decision record, `version target` or `*`, and a regular expression for the whole spelling. Each must match something."""
+The file of differences lists those that are meant, a line each: `accept`, `warn` or `refuse`, which is what Lanewise does; the
+reason's letter in the decision record; a pattern such as `6.*/sm_*` for version/target; a regular expression for the whole spelling.
+Each must match something."""
 
 import argparse
 import concurrent.futures
 import datetime
+import fnmatch
 import hashlib
 import pathlib
 import re
@@ -121,7 +123,8 @@ def ask_lanewise(tool, settings):
 # ---- the record ----------------------------------------------------------------------------------------------------
 
 def fingerprint(settings):
-    return hashlib.sha256("\n".join("\n".join([version, target, *lines]) for version, target, lines in settings).encode()).hexdigest()[:16]
+    modules = "".join(module(version, target, lines)[0] for version, target, lines in settings)
+    return hashlib.sha256(modules.encode()).hexdigest()[:16]
 
 
 def write_record(path, ptxas, settings, answers):
@@ -176,7 +179,7 @@ def read_differences(path):
 def is_meant(rules, ours, version, target, line):
     verdict = {ACCEPTED: "accept", WARNED: "warn", REFUSED: "refuse"}[ours]
     for rule in rules:
-        if rule[0] == verdict and rule[2] in ("*", f"{version}/{target}") and rule[3].fullmatch(line):
+        if rule[0] == verdict and fnmatch.fnmatchcase(f"{version}/{target}", rule[2]) and rule[3].fullmatch(line):
             rule[5] += 1
             return True
     return False

@@ -325,6 +325,8 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
             constant_operand(v, o, form, number);
         return;
     case LW_O_SINK:
+        if (form->sink && o->negated)
+            lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
         if (!form->sink) lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v));
         return;
     case LW_O_VECTOR: vector_operand(v, o, form, number); return;
