@@ -34,7 +34,8 @@ static void no_match(lw_verifier *v) {
     else
         diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, found.word),
                            i->words[found.word]->text, i->words[0]->text);
-    diag->fix = found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
+    const char *order = lw_fix_order(v);
+    diag->fix = order ? order : found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
 }
 
 /* ---- Gates -------------------------------------------------------------------------------------------- */
@@ -103,7 +104,7 @@ static void wrong_count(lw_verifier *v) {
     uint32_t n = i->operand_count;
     lw_place place = n > m->operands_max ? i->operands[m->operands_max].place : i->mnemonic_place;
     lw_diag_add(v->diags, LW_D_operand_count, place, i->mnemonic->text, takes, n, n == 1 ? "is" : "are")
-        ->fix = *m->form->operands ? lw_verify_text(v, "operands: %s", m->form->operands) : NULL;
+        ->fix = lw_fix_operands(v);
 }
 
 static void guard(lw_verifier *v) {
