@@ -60,7 +60,7 @@ def diagnostics(errors):
 def trap_line(path, errors):
     """`trap: ID LINE` of a trap report."""
     number = TRAP.search(errors)
-    place = re.search(re.escape(path.name) + r":(\d+)", errors)
+    place = re.search(re.escape(path.name) + r":(\d+):\d+: error\[LW5", errors) # warnings of the text may stand before it
     return f"// trap: {number[1] if number else '?'}{' ' + place[1] if place else ''}"
 
 

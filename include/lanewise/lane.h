@@ -22,5 +22,6 @@
 #include "lane/compare.h"
 #include "lane/convert_integer.h"
 #include "lane/convert.h"
+#include "lane/video.h"
 
 #endif /* LANEWISE_LANE_H */

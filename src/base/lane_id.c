@@ -4,17 +4,18 @@
 
 #include <pthread.h>
 
-#define LANE1(name, D, A)          {#name, 1, LW_L_##D, {LW_L_##A}},
-#define LANE2(name, D, A, B)       {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}},
-#define LANE3(name, D, A, B, C)    {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}},
-#define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}},
+#define LANE1(name, D, A)          {#name, 1, LW_L_##D, {LW_L_##A}, false},
+#define LANE2(name, D, A, B)       {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}, false},
+#define LANE3(name, D, A, B, C)    {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}, false},
+#define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, false},
+#define HOW4(name, D, A, B, C, E)  {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, true},
 const lw_lane_row lw_lanes[LW_LANE_count] = {
-    {"none", 0, LW_L_none, {0}},
+    {"none", 0, LW_L_none, {0}, false},
 #include "lane.def"
-#define LANE1(name, D, A)       {#name, 1, LW_L_##D, {LW_L_##A}},
-#define LANE2(name, D, A, B)    {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}},
-#define LANE3(name, D, A, B, C) {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}},
-#define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}},
+#define LANE1(name, D, A)       {#name, 1, LW_L_##D, {LW_L_##A}, false},
+#define LANE2(name, D, A, B)    {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}, false},
+#define LANE3(name, D, A, B, C) {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}, false},
+#define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, false},
 #include "inner.def"
 };
 

@@ -2,6 +2,7 @@
 #ifndef LW_LANE_ID_H
 #define LW_LANE_ID_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum lw_lane_id {
@@ -27,6 +28,7 @@ typedef enum lw_lane_type {
 typedef struct lw_lane_row {
     const char *name; /* without "lw_" */
     uint8_t arity, result, args[4]; /* lw_lane_type */
+    bool how; /* its last argument says how and is a constant */
 } lw_lane_row;
 
 extern const lw_lane_row lw_lanes[LW_LANE_count];

@@ -413,7 +413,8 @@ static void choose_variant(lw_alloc *a, lw_op *op) {
     lw_lane_id lane = (lw_lane_id)((op->code - LW_OP_lane) / LW_VARIANTS);
     const lw_lane_row *row = &lw_lanes[lane];
     lw_variant variant = LW_RRR;
-    if (row->arity == 2 && constant(a, op->b)) variant = LW_RRI, op->imm = value_of(a, op->b), op->b = LW_NO_SLOT;
+    if (row->how) variant = LW_RRI, op->imm = value_of(a, op->e), op->e = LW_NO_SLOT;
+    else if (row->arity == 2 && constant(a, op->b)) variant = LW_RRI, op->imm = value_of(a, op->b), op->b = LW_NO_SLOT;
     else if (row->arity == 2 && constant(a, op->a)) variant = LW_RIR, op->imm = value_of(a, op->a), op->a = LW_NO_SLOT;
     else if (row->arity == 3 && constant(a, op->b) && constant(a, op->c) && narrow((lw_lane_type)row->args[1]) && narrow((lw_lane_type)row->args[2])) {
         variant = LW_RII, op->imm = (uint32_t)value_of(a, op->b) | value_of(a, op->c) << 32, op->b = op->c = LW_NO_SLOT;

@@ -1,6 +1,8 @@
 /* build.c: a function's statements become operations in blocks, over virtual registers. */
 #include "middle/lower.h"
 
+#include <stdlib.h>
+
 /* ---- Virtual registers and operations ------------------------------------------------------------------ */
 
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class) {
@@ -93,6 +95,17 @@ void lw_lower_note_racy(lw_lower *l) { l->racy.at[l->blocks.count - 1]++; }
 void lw_lower_error(lw_lower *l, const lw_instruction *i) {
     lw_diag_add(l->diags, LW_D_not_executable, i->mnemonic_place, i->mnemonic->text);
     l->failed = true;
+}
+
+void lw_lower_may_note(lw_lower *l, lw_diag_id id) {
+    LW_PUSH(l->arena, l->program->notes) = (lw_program_note){id, l->place};
+}
+
+void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate) {
+    lw_op *op = lw_lower_op(l, LW_OP_note);
+    op->b = predicate;
+    op->imm = l->program->notes.count;
+    lw_lower_may_note(l, id);
 }
 
 /* ---- Where variables live ------------------------------------------------------------------------------ */
@@ -406,11 +419,26 @@ static void lower_function(lw_lower *l, lw_function *function) {
     code->lowered = true;
 }
 
-lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_diags *diags) {
+const char *const lw_semantics_names[LW_SEMANTICS_COUNT] = {
+    [LW_SEMANTICS_manual] = "manual",
+    [LW_SEMANTICS_sm_90] = "sm_90",
+};
+
+bool lw_semantics_choose(const char *name, lw_semantics *semantics) {
+    if (!name || !*name) name = getenv("LANEWISE_SEMANTICS");
+    if (!name || !*name) name = lw_semantics_names[LW_SEMANTICS_manual];
+    for (int i = 0; i < LW_SEMANTICS_COUNT; i++)
+        if (!strcmp(name, lw_semantics_names[i])) return *semantics = (lw_semantics)i, true;
+    return false;
+}
+
+lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics,
+                         lw_diags *diags) {
     lw_lower l = {.arena = arena, .module = module, .diags = diags};
     lw_program *program = LW_NEW(arena, lw_program);
     *program = (lw_program){.arena = arena,
                             .module = module,
+                            .semantics = semantics,
                             .code_count = module->functions.count,
                             .param_bytes = kernel->param_bytes};
     program->codes = LW_NEW_ARRAY(arena, lw_code *, program->code_count);

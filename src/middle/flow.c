@@ -277,6 +277,8 @@ static uint32_t meet(lw_lower *l, const lw_operand *membermask) {
     l->blocks.at[l->blocks.count - 1].sync = true;
     lw_op *op = lw_lower_op(l, LW_OP_warp_sync);
     op->a = mask, op->b = l->blocks.count - 1;
+    lw_lower_may_note(l, LW_D_note_not_member);
+    lw_lower_may_note(l, LW_D_note_never_arrives);
     return mask;
 }
 
@@ -284,7 +286,7 @@ void lw_lower_bar_warp(lw_lower *l, const lw_instruction *i) { meet(l, &i->opera
 
 /* ---- Between lanes -------------------------------------------------------------------------------------- */
 
-static void shuffle(lw_lower *l, const lw_instruction *i) {
+static void shuffle(lw_lower *l, const lw_instruction *i, bool is_sync) {
     lw_shuffle_mode mode = lw_has_word(i, "up")     ? LW_SHUFFLE_up
                            : lw_has_word(i, "down") ? LW_SHUFFLE_down
                            : lw_has_word(i, "bfly") ? LW_SHUFFLE_bfly
@@ -299,13 +301,15 @@ static void shuffle(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     lw_op *op = lw_lower_op(l, LW_OP_shuffle);
     op->d = to, op->b = a, op->a = b, op->c = c, op->e = e;
-    op->flags = (uint16_t)(mode << 8);
+    op->flags = (uint16_t)(mode << 8 | (is_sync ? 0 : LW_OP_UNSYNC));
+    lw_lower_may_note(l, LW_D_note_inactive_lane);
+    if (!is_sync) lw_lower_may_note(l, LW_D_note_divergent);
 }
 
-void lw_lower_shfl(lw_lower *l, const lw_instruction *i) { shuffle(l, i); }
+void lw_lower_shfl(lw_lower *l, const lw_instruction *i) { shuffle(l, i, false); }
 void lw_lower_shfl_sync(lw_lower *l, const lw_instruction *i) {
     meet(l, &i->operands[4]);
-    if (!l->failed) shuffle(l, i);
+    if (!l->failed) shuffle(l, i, true);
 }
 
 static void vote(lw_lower *l, const lw_instruction *i, uint32_t membermask) {

@@ -36,6 +36,7 @@ void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
     case LW_OP_bra_if:
     case LW_OP_brx:
     case LW_OP_call_indirect:
+    case LW_OP_note:
     case LW_OP_guard: use(f, &op->b); break;
     case LW_OP_warp_sync: use(f, &op->a); break;
     case LW_OP_barrier: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;

@@ -83,6 +83,8 @@ void lw_lower_place_label(lw_lower *l, uint32_t label);                         
 void lw_lower_new_block(lw_lower *l);
 void lw_lower_note_racy(lw_lower *l);                                             /* in the current block: it may wait for others */
 void lw_lower_error(lw_lower *l, const lw_instruction *i);                       /* not executable */
+void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
+void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                     /* offset of a local or shared variable */
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */
@@ -100,7 +102,7 @@ uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
 
-/* ---- data.c, flow.c: one function a step ------------------------------------------------------------------ */
+/* ---- data.c, flow.c, video.c: one function a step ------------------------------------------------------------------ */
 
 bool lw_has_word(const lw_instruction *i, const char *word);
 typedef void lw_lower_step(lw_lower *l, const lw_instruction *i);

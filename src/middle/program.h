@@ -41,6 +41,7 @@ enum lw_op_flag {
     LW_OP_SPIN = 4,     /* backward, and its loop reads memory that others may write: may be waiting for them */
     LW_OP_IMM_A = 8, LW_OP_IMM_B = 16, LW_OP_IMM_C = 32,
     LW_OP_NO_B = 64,
+    LW_OP_UNSYNC = 64, /* of a shuffle: without .sync */
     LW_OP_WHOLE = 128, /* the result lives within straight text only: it may be stored to all lanes, executing or not */
     LW_OP_BRANCHES = 512, /* a comparison whose result the next operation branches by: it goes on there itself */
     LW_OP_LONE = 256,  /* … while no other lane is at a block from b to c of the `block` operation, which has this flag too */
@@ -135,6 +136,18 @@ typedef struct lw_code {
 
 /* ---- Program: a kernel and all it can call ------------------------------------------------------------ */
 
+/* Where the manual and the hardware differ: whose results are computed. */
+typedef enum lw_semantics { LW_SEMANTICS_manual, LW_SEMANTICS_sm_90, LW_SEMANTICS_COUNT } lw_semantics;
+extern const char *const lw_semantics_names[LW_SEMANTICS_COUNT];
+/* By name; NULL or "": what LANEWISE_SEMANTICS says, else manual. False: no such name. */
+bool lw_semantics_choose(const char *name, lw_semantics *semantics);
+
+/* Something that launches count at one instruction; its number is the one that `note` operations have. */
+typedef struct lw_program_note {
+    lw_diag_id id;
+    lw_place place;
+} lw_program_note;
+
 typedef struct lw_program {
     lw_arena *arena;
     const struct lw_module_ptx *module;
@@ -148,6 +161,8 @@ typedef struct lw_program {
     uint32_t hint_count;
     int level;              /* number of the CPU level it was linked with */
     uint64_t instruction_count;
+    lw_semantics semantics;
+    LW_LIST(lw_program_note) notes;
 } lw_program;
 
 /* Where the module's variables live: the session gives each module-scope variable its device address before lowering, in
@@ -155,7 +170,8 @@ typedef struct lw_program {
 
 /* Lowers a kernel and everything that it may call. Faults (not executable, too large) go to diags; NULL then. Leaves
  * through the arena when memory runs out. */
-lw_program *lw_lower_ptx(lw_arena *arena, struct lw_module_ptx *module, struct lw_function *kernel, lw_diags *diags);
+lw_program *lw_lower_ptx(lw_arena *arena, struct lw_module_ptx *module, struct lw_function *kernel, lw_semantics semantics,
+                         lw_diags *diags);
 
 void lw_program_dump(lw_text *out, const lw_program *program);
 const char *lw_opcode_name(uint16_t code, char buffer[64]);

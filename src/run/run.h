@@ -85,6 +85,7 @@ typedef enum lw_trap_kind {
     LW_TRAP_barrier,      /* barrier number or count out of range */
     LW_TRAP_instruction,  /* trap; */
     LW_TRAP_signature,    /* indirect call whose target takes other parameters */
+    LW_TRAP_undefined,    /* what the manual leaves undefined, in a strict launch */
     LW_TRAP_memory,       /* the host ran out of memory */
     LW_TRAP_stopped,      /* time limit, step limit, lw_context_stop: no fault of the kernel */
     LW_TRAP_kinds
@@ -260,7 +261,7 @@ typedef struct lw_grid {
     const char *params;         /* parameter buffer, program->param_bytes */
     lw_ranges *ranges;
     uint32_t local_limit;       /* bytes of local memory per thread */
-    bool cooperative;
+    bool cooperative, strict;
     uint64_t step_limit;
     double deadline;            /* CLOCK_MONOTONIC seconds; 0: none */
     uint64_t grid_number;       /* %gridid */
@@ -274,9 +275,19 @@ typedef struct lw_grid {
     _Atomic uint64_t trap_cta;  /* number of the CTA of `trap`; UINT64_MAX before */
     pthread_mutex_t lock;       /* guards trap */
     lw_trap_record trap;        /* of the lowest CTA where several trap */
+    _Atomic uint64_t *notes;    /* lanes counted by each note of the program */
     uint32_t batch;             /* CTAs claimed at a time */
     bool limited;               /* has a deadline, a step limit or stops */
 } lw_grid;
+
+/* Counts lanes for a note of the program. */
+static inline void lw_gang_note(lw_gang *gang, uint32_t number, lw_mask lanes) {
+    atomic_fetch_add_explicit(&gang->cta->grid->notes[number], lw_mask_count(lanes), memory_order_relaxed);
+}
+
+/* Some lanes do at `op` what the manual leaves undefined: counts them for the operation's note of that id. True: the launch is strict, and the
+ * gang is trapped. */
+bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes);
 
 /* The record of a CTA in which nothing can run any more. */
 void lw_trap_deadlock(lw_cta *cta);

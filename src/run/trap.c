@@ -181,6 +181,9 @@ static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     case LW_TRAP_wild_branch: describe_wild(out, trap); break;
     case LW_TRAP_deadlock: describe_deadlock(out, trap); break;
     case LW_TRAP_barrier: describe_barrier(out, trap); break;
+    case LW_TRAP_undefined:
+        lw_text_printf(out, "undefined: %s, in lanes 0x%08x of the warp", trap->access, trap->detail);
+        break;
     default: break;
     }
 }
@@ -205,6 +208,7 @@ lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_gr
     case LW_TRAP_misaligned: put_row(out, id, trap->access, size, address, trap->size); break;
     case LW_TRAP_read_only: put_row(out, id, trap->access, size, address, words); break;
     case LW_TRAP_stack: put_row(out, id, trap->detail, grid->local_limit); break;
+    case LW_TRAP_undefined:
     case LW_TRAP_wild_branch:
     case LW_TRAP_deadlock: put_row(out, id, words); break;
     case LW_TRAP_barrier: put_row(out, id, trap->detail, trap->size, words); break;

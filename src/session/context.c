@@ -54,7 +54,7 @@ static bool set_limits(lw_context *context, const lw_options *options) {
     context->stack_limit =
         (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u; /* whole granules of local memory */
     context->level = choose_level(options->cpu);
-    return context->level && choose_threads(options->threads, &context->threads);
+    return context->level && lw_semantics_choose(options->semantics, &context->semantics) && choose_threads(options->threads, &context->threads);
 }
 
 lw_status lw_context_new(const lw_options *options, lw_context **context) {
@@ -94,6 +94,9 @@ void lw_context_free(lw_context *context) {
 }
 
 const char *lw_context_cpu(lw_context *context) { return context ? context->level->name : ""; }
+const char *lw_context_semantics(lw_context *context) {
+    return context ? lw_semantics_names[context->semantics] : "";
+}
 uint32_t lw_context_threads(lw_context *context) { return context ? context->threads : 0; }
 
 /* Safe in a signal handler: one lock-free addition. */

@@ -1,4 +1,5 @@
-/* fault.c: why the last failed call of a thread failed, and its last trap: one entry a thread, kept by the context. */
+/* fault.c: why the last failed call of a thread failed, its last trap and the notes of its last launch: one entry a thread, kept by
+ * the context. */
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -31,6 +32,7 @@ void lw_faults_end(lw_context *context) {
         next = context->faults->next;
         lw_text_free(&context->faults->message);
         lw_arena_free(&context->faults->texts);
+        free(context->faults->notes);
         free(context->faults);
     }
 }
@@ -117,4 +119,47 @@ bool lw_trap(lw_context *context, lw_trap_info *trap) {
     if (!fault || !fault->has_trap) return false;
     if (trap) *trap = fault->trap;
     return true;
+}
+
+/* ---- Notes of launches ------------------------------------------------------------------------------------ */
+
+static int compare_places(const void *a, const void *b) {
+    const lw_launch_note *x = a, *y = b;
+    if (x->line != y->line) return x->line < y->line ? -1 : 1;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void copy_notes(lw_fault *fault, const lw_grid *grid) {
+    const lw_program *program = grid->program;
+    for (uint32_t i = 0; i < program->notes.count; i++) {
+        uint64_t count = atomic_load_explicit(&grid->notes[i], memory_order_relaxed);
+        if (!count) continue;
+        const lw_diag_row *row = &lw_diag_rows[program->notes.at[i].id];
+        lw_launch_note *note = &fault->notes[fault->note_count++];
+        *note = (lw_launch_note){.number = row->number, .message = row->format, .count = count};
+        lw_source_find(grid->source, program->notes.at[i].place.at, &note->line, &note->column);
+    }
+    qsort(fault->notes, fault->note_count, sizeof *fault->notes, compare_places);
+}
+
+/* Most threads and launches have none: then nothing is made. */
+bool lw_keep_notes(lw_context *context, const lw_grid *grid) {
+    size_t room = grid->program->notes.count;
+    lw_fault *fault = find_fault(context, room != 0);
+    if (!fault) return !room;
+    free(fault->notes);
+    fault->notes = NULL;
+    fault->note_count = 0;
+    if (!room) return true;
+    if (!(fault->notes = calloc(room, sizeof *fault->notes))) return false;
+    copy_notes(fault, grid);
+    return true;
+}
+
+size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes) {
+    const lw_fault *fault = context ? find_fault(context, false) : NULL;
+    size_t count = fault ? fault->note_count : 0;
+    if (notes) *notes = count ? fault->notes : NULL;
+    return count;
 }

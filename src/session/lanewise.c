@@ -132,7 +132,8 @@ static lw_status make_program(lw_kernel *kernel) {
     lw_module *module = kernel->module;
     jmp_buf out;
     if (!LW_ARENA_TRY(&module->arena, out)) return LW_NO_MEMORY;
-    lw_program *program = lw_lower_ptx(&module->arena, module->ptx, kernel->function, &module->diags);
+    lw_program *program = lw_lower_ptx(&module->arena, module->ptx, kernel->function,
+                                       module->context->semantics, &module->diags);
     if (!program) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
     kernel->info.shared_bytes = program->shared_bytes;
@@ -208,20 +209,31 @@ static void fill_stats(lw_launch_stats *stats, lw_grid *grid, double seconds) {
                                .seconds = seconds};
 }
 
+static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid,
+                          lw_launch_stats *stats) {
+    lw_context *context = kernel->module->context;
+    if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
+    grid->ranges = lw_memory_hold(&context->memory);
+    lw_watch watch = {.config = config, .grid = grid, .start = lw_clock()};
+    if (config->time_limit > 0) grid->deadline = watch.start + config->time_limit;
+    lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
+    lw_status status = outcome(context, config, grid);
+    if (stats) fill_stats(stats, grid, lw_clock() - watch.start);
+    if (!lw_keep_notes(context, grid) && status == LW_OK) status = lw_fail_memory(context);
+    lw_ranges_drop(grid->ranges);
+    pthread_mutex_destroy(&grid->lock);
+    return status;
+}
+
 static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const char *params,
                      lw_launch_stats *stats) {
-    lw_context *context = kernel->module->context;
     lw_grid grid = {.params = params};
     lw_launch_grid(kernel, config, &grid);
-    if (pthread_mutex_init(&grid.lock, NULL)) return lw_fail_memory(context);
-    grid.ranges = lw_memory_hold(&context->memory);
-    lw_watch watch = {.config = config, .grid = &grid, .start = lw_clock()};
-    if (config->time_limit > 0) grid.deadline = watch.start + config->time_limit;
-    lw_pool_run(context->pool, &grid, config->progress ? show_progress : NULL, &watch);
-    lw_status status = outcome(context, config, &grid);
-    if (stats) fill_stats(stats, &grid, lw_clock() - watch.start);
-    lw_ranges_drop(grid.ranges);
-    pthread_mutex_destroy(&grid.lock);
+    uint32_t notes = grid.program->notes.count;
+    if (notes && !(grid.notes = calloc(notes, sizeof *grid.notes)))
+        return lw_fail_memory(kernel->module->context);
+    lw_status status = run_grid(kernel, config, &grid, stats);
+    free(grid.notes);
     return status;
 }
 

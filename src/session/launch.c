@@ -168,6 +168,7 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
     grid->dynamic_shared = config->shared_bytes;
     grid->local_limit = local_limit(program, context->stack_limit);
     grid->cooperative = config->cooperative;
+    grid->strict = config->strict;
     grid->step_limit = config->step_limit;
     grid->grid_number = atomic_fetch_add(&context->launches, 1) + 1;
     grid->gang_lanes = lanes < LW_GANG_LANES ? lanes : LW_GANG_LANES;

@@ -15,7 +15,7 @@ enum {
     LW_STACK_MOST = 16 << 20,     /* what the address map has room for */
 };
 
-/* ---- Faults: what a thread's last failed call left ------------------------------------------------------ */
+/* ---- Faults: what a thread's last failed call and last launch left ------------------------------------------------------ */
 
 typedef struct lw_fault {
     struct lw_fault *next;
@@ -24,6 +24,8 @@ typedef struct lw_fault {
     bool has_trap;
     lw_trap_info trap; /* its texts are in `texts` */
     lw_arena texts;
+    lw_launch_note *notes; /* of its last launch */
+    size_t note_count;
 } lw_fault;
 
 /* Records why a call of this thread fails; returns the status. */
@@ -32,6 +34,8 @@ lw_status lw_fail_memory(lw_context *context);
 lw_status lw_fail_null(lw_context *context, const char *argument);
 /* The same for a launch that trapped. */
 lw_status lw_fail_trap(lw_context *context, const lw_grid *grid);
+/* Keeps the notes of a launch that this thread made, in place of those before. False: no memory. */
+bool lw_keep_notes(lw_context *context, const lw_grid *grid);
 void lw_faults_end(lw_context *context);
 
 /* ---- Handles -------------------------------------------------------------------------------------------- */
@@ -39,6 +43,7 @@ void lw_faults_end(lw_context *context);
 struct lw_context {
     pthread_mutex_t lock; /* guards modules and faults */
     const lw_level *level;
+    lw_semantics semantics;
     uint32_t threads, stack_limit;
     lw_pool *pool;
     lw_memory memory;

@@ -1,8 +1,10 @@
 /* check.c: lanewise check: parses and verifies files; lists their kernels. */
-#include "tool/tool.h"
+#include "tool/report.h"
 
 typedef struct options {
     bool list, werror, quiet, several;
+    bool json, sarif; /* a report for programs in place of text */
+    lw_report report;
     char **files;
     int count;
     uint32_t errors, warnings; /* of all files */
@@ -12,30 +14,42 @@ typedef struct options {
 static const struct argp_option choices[] = {
     {"list", 'l', NULL, 0, "Print each kernel with its parameters to standard output", 0},
     {"werror", 'W', NULL, 0, "Let warnings fail the check", 0},
+    {"format", 'f', "FORMAT", 0, "text (default), json or sarif: what programs read goes to standard output",
+     0},
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
     {0},
 };
 
-static const char doc[] =
-    "Parse and verify PTX files; `-' is standard input. Diagnostics and a summary go to standard error."
-    "\vExit codes:\n"
-    "  0  no errors\n"
-    "  1  a file has errors, or warnings with --werror\n"
-    "  2  the command line is wrong\n"
-    "  5  a file cannot be read\n"
-    "  6  out of memory\n\n"
-    "Examples:\n"
-    "  lanewise check k.ptx\n"
-    "  lanewise check --list *.ptx\n"
-    "  nvcc -ptx -o - k.cu | lanewise check -\n";
+static const char doc[] = "Parse and verify PTX files; `-' is standard input. Diagnostics and a summary go "
+                          "to standard error, or as JSON or SARIF 2.1.0 to "
+                          "standard output."
+                          "\vExit codes:\n"
+                          "  0  no errors\n"
+                          "  1  a file has errors, or warnings with --werror\n"
+                          "  2  the command line is wrong\n"
+                          "  5  a file cannot be read\n"
+                          "  6  out of memory\n\n"
+                          "Examples:\n"
+                          "  lanewise check k.ptx\n"
+                          "  lanewise check --list *.ptx\n"
+                          "  lanewise check --format sarif *.ptx > ptx.sarif\n"
+                          "  nvcc -ptx -o - k.cu | lanewise check -\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
-    (void)arg;
     switch (key) {
     case 'l': o->list = true; break;
     case 'W': o->werror = true; break;
     case 'q': o->quiet = true; break;
+    case 'f':
+        o->json = !strcmp(arg, "json");
+        o->sarif = !strcmp(arg, "sarif");
+        if (!o->json && !o->sarif && strcmp(arg, "text") != 0)
+            argp_error(state, "--format takes text, json or sarif, not '%s'", arg);
+        break;
+    case ARGP_KEY_END:
+        if (o->list && (o->json || o->sarif)) argp_error(state, "--list and --format exclude each other");
+        break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->count = state->argc - state->next;
@@ -106,7 +120,10 @@ static int check_source(lw_tool_source *in) {
     options *o = in->user;
     lw_module_ptx *module = NULL;
     bool good = lw_ptx_check(&in->arena, &in->source, &in->diags, &module);
-    lw_tool_diagnostics(&in->diags, !o->quiet);
+    if (o->json || o->sarif)
+        lw_report_file(&o->report, in);
+    else
+        lw_tool_diagnostics(&in->diags, !o->quiet);
     o->errors += in->diags.errors;
     o->warnings += in->diags.warnings;
     if (!o->several && !o->quiet) summarise(&o->summary, in, module);
@@ -118,13 +135,19 @@ int lw_command_check(int argc, char **argv) {
     options o = {0};
     argp_parse(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
     o.several = o.count > 1;
+    bool text = !o.json && !o.sarif;
+    if (!text) lw_report_begin(&o.report, o.sarif, !o.quiet);
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i++) {
         int one = lw_tool_with_source(o.files[i], check_source, &o);
+        if (one > LW_EXIT_SOURCE && !text) lw_report_unread(&o.report, o.files[i]);
         if (one > code) code = one;
     }
+    if (!text) code = lw_report_end(&o.report, o.errors, o.warnings, code);
     fflush(stdout);
-    if (o.several && !o.quiet) {
+    if (!text) {
+        /* all is said */
+    } else if (o.several && !o.quiet) {
         fprintf(stderr, "%d files: %u error%s, %u warning%s\n", o.count, o.errors, o.errors == 1 ? "" : "s",
                 o.warnings, o.warnings == 1 ? "" : "s");
     } else if (o.summary.size) {

@@ -1,10 +1,13 @@
 /* dump.c: lanewise dump: what each stage made of a text. */
+#include <stdlib.h>
+
 #include "middle/program.h"
 #include "tool/tool.h"
 
 typedef struct options {
     const char *file, *kernel;
     int (*stage)(lw_tool_source *in);
+    const char *semantics; /* NULL: not said */
 } options;
 
 static int dump_tokens(lw_tool_source *in);
@@ -16,9 +19,13 @@ static const struct {
     int (*run)(lw_tool_source *in);
 } stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}};
 
+enum { KEY_SEMANTICS = 256 };
+
 static const struct argp_option choices[] = {
     {"stage", 's', "STAGE", 0, "tokens, module or program", 0},
     {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program)", 0},
+    {"semantics", KEY_SEMANTICS, "NAME", 0,
+     "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
     {0},
 };
 
@@ -44,6 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module and program are", arg);
         break;
     case 'k': o->kernel = arg; break;
+    case KEY_SEMANTICS: o->semantics = lw_tool_semantics("--semantics", arg); break;
     case ARGP_KEY_ARG:
         if (o->file) argp_error(state, "only one FILE can be dumped");
         o->file = arg;
@@ -223,13 +231,16 @@ static int dump_program(lw_tool_source *in) {
     lw_module_ptx *module = NULL;
     if (!lw_ptx_check(&in->arena, &in->source, &in->diags, &module)) return finish(in);
     place_variables(module);
+    lw_semantics semantics = LW_SEMANTICS_manual;
+    if (!lw_semantics_choose(o->semantics, &semantics)) /* the option was checked, the environment was not */
+        lw_tool_semantics("LANEWISE_SEMANTICS", getenv("LANEWISE_SEMANTICS"));
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         lw_function *f = module->functions.at[i];
         if (!f->is_entry || !f->has_body || (o->kernel && strcmp(o->kernel, f->object->name->text) != 0))
             continue;
         found = true;
-        const lw_program *program = lw_lower_ptx(&in->arena, module, f, &in->diags);
+        const lw_program *program = lw_lower_ptx(&in->arena, module, f, semantics, &in->diags);
         lw_text out = {0};
         if (program) lw_program_dump(&out, program);
         print_text(&out);

@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
-#include "tool/forms.h"
+#include "tool/explain.h"
 
 typedef struct options {
     char **words;
@@ -10,7 +10,8 @@ typedef struct options {
 } options;
 
 static const char doc[] = "Explain instructions, special registers and diagnostics."
-                          "\vWORD is an opcode (shf), the whole spelling of an instruction (shf.l.wrap.b32), "
+                          "\vWORD is an opcode (shf) or the words that spellings begin with (shfl.sync), the "
+                          "whole spelling of an instruction (shf.l.wrap.b32), "
                           "a special register (%laneid) or the id of a "
                           "diagnostic (LW2000).\n\n"
                           "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In "
@@ -37,7 +38,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 }
 
 /* Text in lines of up to 78 columns. */
-static void print_wrapped(const char *text, const char *indent) {
+void lw_print_wrapped(const char *text, const char *indent) {
     size_t column = 0;
     for (const char *p = text; *p;) {
         size_t size = strcspn(p, " ");
@@ -80,7 +81,8 @@ static bool explain_diagnostic(const char *word) {
     printf("LW%04u, %s: ", row->number, severities[row->severity]);
     print_format(row->format);
     putchar('\n');
-    print_wrapped(row->explanation, "    ");
+    lw_print_wrapped(row->explanation, "    ");
+    lw_explain_sample(row->number);
     return true;
 }
 
@@ -112,22 +114,29 @@ static void explain_form(lw_module_ptx *module, const lw_form *form) {
     lw_form_print_pattern(&pattern, form);
     lw_form_print_gates(&gates, form);
     printf("%s%s%s\n", pattern.at ? pattern.at : "", *form->operands ? "  " : "", form->operands);
-    if (form->does) print_wrapped(form->does, "    ");
+    if (form->does) lw_print_wrapped(form->does, "    ");
+    static const char *const registers[] = {
+        [LW_AGREE_type] = "of the type that is named, or of untyped bits of its size",
+        [LW_AGREE_size] = "of any type of the same size",
+        [LW_AGREE_wide] = "as large as the type that is named, or larger",
+    };
     printf("    %s%s%s; %s\n", gates.at ? gates.at : "", form->section ? "; manual section " : "",
            form->section ? form->section : "", status[lw_form_executable(module, form)]);
+    if (*form->operands) printf("    registers %s\n", registers[form->agree]);
     lw_text_free(&pattern);
     lw_text_free(&gates);
 }
 
-/* All forms of an opcode. */
-static uint32_t explain_opcode(lw_module_ptx *module, const char *opcode, size_t size) {
+/* All forms whose spellings begin with these words: an opcode, or "shfl.sync". */
+static uint32_t explain_words(lw_module_ptx *module, const char *words, size_t size) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < lw_ptx_form_count; i++) {
         const lw_form *form = &lw_ptx_forms[i];
-        if (lw_form_opcode(form) != size || memcmp(form->pattern, opcode, size) != 0) continue;
+        if (!lw_form_begins(form, words, size)) continue;
         explain_form(module, form);
         found++;
     }
+    if (found) lw_explain_about(words, size);
     return found;
 }
 
@@ -141,13 +150,16 @@ static bool explain_instruction(lw_arena *arena, const char *word, int *code) {
     }
     lw_module_ptx *module = lw_form_module(arena);
     size_t opcode = strcspn(word, ".");
-    if (!word[opcode]) return explain_opcode(module, word, opcode) > 0;
+    if (!word[opcode]) return explain_words(module, word, opcode) > 0;
     lw_text why = {0};
     const lw_match *match = lw_form_match(module, word, &why);
     bool found = true;
     if (match) {
         explain_form(module, match->form);
-    } else if (explain_opcode(module, word, opcode)) {
+        lw_explain_about(word, strlen(word));
+    } else if (word[strlen(word) - 1] != '.' && explain_words(module, word, strlen(word))) {
+        /* the words that spellings begin with */
+    } else if (explain_words(module, word, opcode)) {
         lw_tool_error(LW_D_unknown_spelling, word, why.size ? ": " : "", why.size ? why.at : "");
         *code = LW_EXIT_USAGE;
     } else {

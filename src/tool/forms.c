@@ -74,6 +74,11 @@ const lw_family *lw_families(size_t *count) {
     return families;
 }
 
+bool lw_form_begins(const lw_form *form, const char *words, size_t size) {
+    return !strncmp(form->pattern, words, size) &&
+           (!form->pattern[size] || strchr(".{", form->pattern[size]));
+}
+
 size_t lw_form_opcode(const lw_form *form) { return strcspn(form->pattern, ".{"); }
 
 /* ---- Matching ----------------------------------------------------------------------------------------- */

@@ -10,6 +10,9 @@ static const lw_command commands[] = {
     {"run", "run a kernel", lw_command_run},
     {"exec", "run a program of the CUDA driver API with Lanewise as its driver", lw_command_exec},
     {"explain", "explain an instruction or a diagnostic", lw_command_explain},
+    {"eval", "run one instruction on values", lw_command_eval},
+    {"lut", "convert between expressions and tables of lop3", lw_command_lut},
+    {"draw", "draw which lane reads which in a shuffle", lw_command_draw},
     {"isa", "list the instruction forms and which of them are executable", lw_command_isa},
     {"cpu", "show the CPU levels, the one in use, and the threads", lw_command_cpu},
     {"version", "print the version", lw_command_version},
@@ -23,6 +26,7 @@ static void usage(FILE *out) {
     fprintf(out, "\n`lanewise COMMAND --help` tells more. Examples:\n"
                  "  lanewise check k.ptx\n"
                  "  lanewise run k.ptx --grid 4 --block 256 --arg f32[]=@x.npy --arg f32[1K]:print\n"
+                 "  lanewise eval shf.l.wrap.b32 0x12345678 0x9abcdef0 8\n"
                  "  lanewise explain shf\n");
 }
 

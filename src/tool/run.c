@@ -36,6 +36,7 @@ typedef struct run {
 enum {
     KEY_SMEM = 256,
     KEY_COOPERATIVE,
+    KEY_STRICT,
     KEY_SEED,
     KEY_TIMEOUT,
     KEY_STEPS,
@@ -43,6 +44,7 @@ enum {
     KEY_CPU,
     KEY_MEMORY,
     KEY_STACK,
+    KEY_SEMANTICS,
     KEY_STATS
 };
 
@@ -53,16 +55,19 @@ static const struct argp_option choices[] = {
     {"arg", 'a', "ARG", 0, "The argument for the next parameter, see below", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
+    {"strict", KEY_STRICT, NULL, 0, "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of random buffers; 0 by default", 1},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the kernel after this time", 2},
     {"step-limit", KEY_STEPS, "N", 0, "Stop the kernel after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is",
      2},
+    {"semantics", KEY_SEMANTICS, "NAME", 0,
+     "manual or sm_90: whose results, where they differ; by default LANEWISE_SEMANTICS, else manual", 2},
     {"memory", KEY_MEMORY, "BYTES", 0, "Limit of device memory", 2},
     {"stack", KEY_STACK, "BYTES", 0, "Limit of local memory per thread", 2},
     {"stats", KEY_STATS, "json", OPTION_ARG_OPTIONAL,
-     "Print instructions, lanes, time and rate to standard error", 3},
+     "Print instructions, lanes, time, rate and notes to standard error", 3},
     {"quiet", 'q', NULL, 0, "No progress bar, no warnings", 3},
     {0},
 };
@@ -160,6 +165,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'q': o->quiet = true; break;
     case KEY_SMEM: o->launch.shared_bytes = (uint32_t)parse_number("--smem", arg, UINT32_MAX, true); break;
     case KEY_COOPERATIVE: o->launch.cooperative = true; break;
+    case KEY_STRICT: o->launch.strict = true; break;
     case KEY_SEED: o->seed = parse_number("--seed", arg, UINT64_MAX, false); break;
     case KEY_TIMEOUT: o->launch.time_limit = parse_seconds("--timeout", arg); break;
     case KEY_STEPS:
@@ -171,6 +177,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (!o->context.threads) bad_option("--threads", arg, "this must be above 0");
         break;
     case KEY_CPU: o->context.cpu = arg; break;
+    case KEY_SEMANTICS: o->context.semantics = lw_tool_semantics("--semantics", arg); break;
     case KEY_MEMORY: o->context.memory_limit = parse_number("--memory", arg, UINT64_MAX, true); break;
     case KEY_STACK: o->context.stack_limit = parse_number("--stack", arg, UINT64_MAX, true); break;
     case KEY_STATS:
@@ -378,19 +385,16 @@ static int launch(run *r, void *const *params) {
     lw_status status = lw_launch(r->kernel, &config, params, &r->stats);
     running = NULL;
     lw_bar_clear(&r->bar);
-    lw_trap_info trap;
-    switch (status) {
-    case LW_OK: break;
-    case LW_STOPPED: return stopped(r);
-    case LW_TRAPPED:
-        if (lw_trap(r->context, &trap)) fputs(trap.report, stderr);
-        return LW_EXIT_TRAPPED;
-    default: return device_failed(r, status);
-    }
+    if (status != LW_OK && status != LW_STOPPED && status != LW_TRAPPED) return device_failed(r, status);
+    /* What was executed interests where the run ended early, too. */
     if (r->o->stats)
         (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, r->kernel, &config,
                                                                     &r->stats);
-    return LW_EXIT_OK;
+    lw_trap_info trap;
+    if (status == LW_OK) return LW_EXIT_OK;
+    if (status == LW_STOPPED) return stopped(r);
+    if (lw_trap(r->context, &trap)) fputs(trap.report, stderr);
+    return LW_EXIT_TRAPPED;
 }
 
 /* ---- Outputs ------------------------------------------------------------------------------------------- */

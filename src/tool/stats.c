@@ -1,5 +1,7 @@
 /* stats.c: what `run --stats` prints about a launch. */
-#include "tool/tool.h"
+#include <stdlib.h>
+
+#include "tool/report.h"
 
 static double lanes_active(const lw_launch_stats *s) {
     return s->warp_instructions ? (double)s->lane_instructions / (double)s->warp_instructions : 0;
@@ -26,21 +28,62 @@ void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_print_scaled(&out, rate(s));
     lw_text_printf(&out, " lane-instructions/s\ncpu            %s, %u thread%s\n", lw_context_cpu(context),
                    lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
+    lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
+    const lw_launch_note *notes;
+    size_t count = lw_launch_notes(context, &notes);
+    for (size_t i = 0; i < count; i++) {
+        lw_text_printf(&out, "note LW%04u    line %u: ", notes[i].number, notes[i].line);
+        lw_print_count(&out, notes[i].count);
+        lw_text_printf(&out, " of lanes: %s\n", notes[i].message);
+    }
     fputs(out.at ? out.at : "", stderr);
     lw_text_free(&out);
 }
 
-/* Names of kernels are PTX identifiers: nothing in them needs an escape. */
+static json_t *triple(const uint32_t values[3]) {
+    return json_pack("[I, I, I]", (json_int_t)values[0], (json_int_t)values[1], (json_int_t)values[2]);
+}
+
+static json_t *notes_json(lw_context *context, bool *failed) {
+    json_t *all = json_array();
+    const lw_launch_note *notes;
+    size_t count = lw_launch_notes(context, &notes);
+    for (size_t i = 0; i < count; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "LW%04u", notes[i].number);
+        json_t *note = json_object();
+        lw_json_set(note, "id", lw_json_text(id), failed);
+        lw_json_set(note, "line", json_integer(notes[i].line), failed);
+        lw_json_set(note, "column", json_integer(notes[i].column), failed);
+        lw_json_set(note, "count", json_integer((json_int_t)notes[i].count), failed);
+        if (json_array_append_new(all, note)) *failed = true;
+    }
+    return all;
+}
+
 void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch_config *c,
                    const lw_launch_stats *s) {
-    fprintf(stderr,
-            "{\"kernel\": \"%s\", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"ctas\": %llu, "
-            "\"threads\": %llu, "
-            "\"warp_instructions\": %llu, \"lane_instructions\": %llu, \"lanes_active\": %.3f, \"seconds\": "
-            "%.9f, "
-            "\"lane_instructions_per_second\": %.6g, \"cpu\": \"%s\", \"worker_threads\": %u}\n",
-            lw_kernel_get_info(kernel).name, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1],
-            c->block[2], (unsigned long long)s->ctas, (unsigned long long)s->threads,
-            (unsigned long long)s->warp_instructions, (unsigned long long)s->lane_instructions,
-            lanes_active(s), s->seconds, rate(s), lw_context_cpu(context), lw_context_threads(context));
+    bool failed = false;
+    json_t *all = json_object();
+    lw_json_set(all, "kernel", lw_json_text(lw_kernel_get_info(kernel).name), &failed);
+    lw_json_set(all, "grid", triple(c->grid), &failed);
+    lw_json_set(all, "block", triple(c->block), &failed);
+    lw_json_set(all, "ctas", json_integer((json_int_t)s->ctas), &failed);
+    lw_json_set(all, "threads", json_integer((json_int_t)s->threads), &failed);
+    lw_json_set(all, "warp_instructions", json_integer((json_int_t)s->warp_instructions), &failed);
+    lw_json_set(all, "lane_instructions", json_integer((json_int_t)s->lane_instructions), &failed);
+    lw_json_set(all, "lanes_active", json_real(lanes_active(s)), &failed);
+    lw_json_set(all, "seconds", json_real(s->seconds), &failed);
+    lw_json_set(all, "lane_instructions_per_second", json_real(rate(s)), &failed);
+    lw_json_set(all, "cpu", lw_json_text(lw_context_cpu(context)), &failed);
+    lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
+    lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
+    lw_json_set(all, "notes", notes_json(context, &failed), &failed);
+    char *text = failed ? NULL : json_dumps(all, JSON_REAL_PRECISION(9));
+    if (text)
+        fprintf(stderr, "%s\n", text);
+    else
+        lw_tool_error(LW_D_no_memory, "the statistics");
+    free(text);
+    json_decref(all);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "middle/program.h"
 #include "tool/tool.h"
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
@@ -235,10 +236,21 @@ void lw_kernel_print(lw_text *out, const lw_kernel *kernel) {
     lw_text_puts(out, ")");
 }
 
+/* ---- Semantics ---------------------------------------------------------------------------------------- */
+
+const char *lw_tool_semantics(const char *option, const char *name) {
+    lw_semantics ignored;
+    if (name && *name && lw_semantics_choose(name, &ignored)) return name;
+    lw_tool_error(LW_D_bad_option, option, name ? name : "", "the semantics are manual and sm_90");
+    exit(LW_EXIT_USAGE);
+}
+
 /* ---- Context ------------------------------------------------------------------------------------------ */
 
 int lw_tool_context(const lw_options *options, lw_context **context) {
     const char *cpu = options->cpu ? options->cpu : getenv("LANEWISE_CPU");
+    const char *semantics = getenv("LANEWISE_SEMANTICS");
+    if (!options->semantics && semantics && *semantics) lw_tool_semantics("LANEWISE_SEMANTICS", semantics);
     switch (lw_context_new(options, context)) {
     case LW_OK: return LW_EXIT_OK;
     case LW_NO_MEMORY:

@@ -37,6 +37,9 @@ int lw_command_dump(int argc, char **argv);
 int lw_command_run(int argc, char **argv);
 int lw_command_exec(int argc, char **argv);
 int lw_command_explain(int argc, char **argv);
+int lw_command_eval(int argc, char **argv);
+int lw_command_lut(int argc, char **argv);
+int lw_command_draw(int argc, char **argv);
 int lw_command_isa(int argc, char **argv);
 int lw_command_cpu(int argc, char **argv);
 int lw_command_version(int argc, char **argv);
@@ -170,6 +173,8 @@ void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *be
 void lw_kernel_print(lw_text *out, const lw_kernel *kernel);
 void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t size, bool is_pointer);
 
+/* Checks the name of a semantics, else reports and exits; returns it. */
+const char *lw_tool_semantics(const char *option, const char *name);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
  * exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);

@@ -109,5 +109,6 @@ int lane_bits_group(void);
 int lane_compare(void);
 int lane_float(void);
 int lane_convert(void);
+int lane_video(void);
 
 #endif /* LANEWISE_TESTS_LANE_CHECK_H */

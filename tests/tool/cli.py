@@ -7,8 +7,9 @@ import sys
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What would change outputs where it is set.
-DROPPED = ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS", "LANEWISE_CPU", "LANEWISE_THREADS")
+DROPPED = ("NO_COLOR", "ARGP_HELP_FMT", "COLUMNS", "LANEWISE_CPU", "LANEWISE_THREADS", "LANEWISE_SEMANTICS")
 HEADER = ".version 7.0\n.target sm_70\n.address_size 64\n"
 
 

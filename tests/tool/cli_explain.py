@@ -61,17 +61,23 @@ class Diagnostics(cli.Case):
 
 class Instructions(cli.Case):
     def test_shf(self):
-        self.gives(["explain", "shf"], out="".join(
+        code, out, err = self.lanewise("explain", "shf")
+        self.assertEqual((code, err), (0, ""))
+        self.assertTrue(out.startswith("".join(
             f"shf.{way}.(clamp|wrap).b32  d, a, b, c:u32\n    funnel shift {does}\n"
-            "    PTX 3.1, sm_32; manual section 9.7.8.7; executable\n"
-            for way, does in (("l", "left: high word of [b,a] << c"), ("r", "right: low word of [b,a] >> c"))))
+            "    PTX 3.1, sm_32; manual section 9.7.8.7; executable\n    registers of any type of the same size\n"
+            for way, does in (("l", "left: high word of [b,a] << c"), ("r", "right: low word of [b,a] >> c"))) + "  semantics\n    n = "), out)
 
     def test_spelling(self):
-        """A whole spelling chooses its form."""
+        """A whole spelling chooses its form; words that spellings begin with choose all of these."""
         code, out, err = self.lanewise("explain", "shf.r.wrap.b32")
         self.assertEqual((code, err), (0, ""))
         self.assertEqual(out.splitlines()[0], "shf.r.(clamp|wrap).b32  d, a, b, c:u32")
-        self.assertEqual(len(out.splitlines()), 3)
+        self.assertEqual(out.count("; manual section "), 1)
+        out = self.lanewise("explain", "shfl.sync")[1]
+        self.assertIn("shfl.sync.(up|down|bfly|idx).b32", out)
+        self.assertNotIn("shfl.(up", out)
+        self.assertEqual(self.lanewise("explain", "mul.wide")[1].count("; manual section "), 1)
 
     def test_wrong_spelling(self):
         code, out, err = self.lanewise("explain", "shf.l.b32")
@@ -109,6 +115,92 @@ class Instructions(cli.Case):
         code, out, err = self.lanewise("explain", "nonsense", "shf")
         self.assertEqual(code, 2)
         self.assertIn("shf.l.", out)
+
+
+def rows_of(path, macro):
+    """The string and number fields of each row of a table, in order; NULL is None."""
+    text = re.sub(r"/\*.*?\*/", "", (ISA / path).read_text(), count=1, flags=re.S)
+    starts = [m.end() for m in re.finditer(rf"^{macro}\(", text, flags=re.M)]
+    for start in starts:
+        fields, at = [""], start
+        while text[at] != ")":
+            string = re.compile(r'"((?:[^"\\]|\\.)*)"').match(text, at)
+            if string:
+                fields[-1] = (fields[-1] or "") + bytes(string[1], "utf-8").decode("unicode_escape")
+                at = string.end()
+            elif text[at] == ",":
+                fields.append("")
+                at += 1
+            else:
+                word = re.compile(r"\w+|\s+").match(text, at)
+                if not word[0].isspace():
+                    fields[-1] = None if word[0] == "NULL" else word[0]
+                at = word.end()
+        yield fields
+
+
+class About(cli.Case):
+    """Semantics, examples and differences."""
+
+    SEED = "and or xor not cnot lop3 shf shl shr vshl vshr shfl shfl.sync".split()
+    # What the examples must give, worked out by hand and with Python from the manual: the bits of each result.
+    RESULTS = {
+        "and": {"d": 0x0f000f00}, "or": {"d": 0xfff0fff0}, "xor": {"d": 0xf0f0f0f0}, "not": {"d": 0xff00}, "cnot": {"d": 1},
+        "lop3": {"d": ((0xff00ff00 & 0x0f0f0f0f) | 0x33333333) ^ 0xff00ff00, "p": True}, "shf": {"d": 0xbcdef012},
+        "shl": {"d": 0x10}, "shr": {"d": 0xf8000000}, "vshl": {"d": 0x810}, "vshr": {"d": 0xfffffff0},
+        "shfl": {"d": [12, 13, 14, 15, 16, 17, 16, 17], "p": [True] * 6 + [False] * 2},
+        "shfl.sync": {"d": [11, 10, 13, 12, 15, 14, 17, 16], "p": [True] * 8},
+    }
+
+    def test_complete(self):
+        rows = {words: rest for words, *rest in rows_of("ptx/about.def", "ABOUT")}
+        self.assertEqual(sorted(rows), sorted(self.SEED))
+        for words, (semantics, example, differs) in rows.items():
+            out = self.lanewise("explain", words)[1]
+            self.assertIn("  semantics\n" + "".join(f"    {line}\n" for line in semantics.split("\n")), out)
+            self.assertIn(f"  example\n    $ lanewise eval {example}\n", out)
+            self.assertIn("  manual and hardware\n", out)
+            self.assertEqual("They agree." in out, differs is None)
+            self.assertTrue(all(len(line) <= 100 for line in out.split("  semantics\n")[1].splitlines()), words)
+
+    def test_examples(self):
+        """The example is what eval prints, and eval gives what the manual says."""
+        for words, _, example, _ in rows_of("ptx/about.def", "ABOUT"):
+            code, result, err = self.lanewise("eval", *example.split())
+            if code == 1 and "LW3000" in err and words.startswith("vsh"):
+                continue  # not executable yet: explain shows no result then
+            self.assertEqual((code, err), (0, ""), example)
+            self.assertIn("".join(f"    {line}\n" for line in result.splitlines()), self.lanewise("explain", words)[1])
+            found = {}
+            if result.startswith("lane"):
+                rows = [line.split() for line in result.splitlines()[1:]]
+                found = {"d": [int(r[1], 16) for r in rows], "p": [r[3] == "true" for r in rows]}
+            else:
+                for name, bits, truth in re.findall(r"^(\w+) +(?:hex +0x(\w+)|(true|false))$", result, flags=re.M):
+                    found[name] = int(bits, 16) if bits else truth == "true"
+            self.assertEqual(found, self.RESULTS[words], example)
+
+
+class Samples(cli.Case):
+    BODY = (".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 buffer)\n{\n.reg .b16 h;\n.reg .b32 a, b, c, d;\n"
+            ".reg .b64 x, y;\n.reg .f32 f, g;\n.reg .pred p, q;\n{}\nret;\n}\n")
+
+    def check(self, text):
+        whole = text if text.startswith((".version", ".target")) else self.BODY.replace("{}", text)
+        return re.findall(r"\[LW(\d{4})\]", self.lanewise("check", "-", stdin=whole)[2])
+
+    def test_all(self):
+        """Each wrong text gets its diagnostic, each right one gets none, and explain shows both."""
+        rows = list(rows_of("diag/samples.def", "SAMPLE"))
+        self.assertGreater(len(rows), 50)
+        known = {number for number, *_ in diagnostics()}
+        self.assertEqual(len({number for number, *_ in rows}), len(rows))
+        for number, wrong, right in rows:
+            self.assertIn(int(number), known)
+            self.assertIn(number, self.check(wrong), wrong)
+            self.assertEqual(self.check(right), [], right)
+            shown = "".join(f"  {title}\n" + "".join(f"    {line}\n" for line in text.split("\n")) for title, text in (("example", wrong), ("right", right)))
+            self.assertTrue(self.lanewise("explain", f"LW{number}")[1].endswith(shown), number)
 
 
 class Isa(cli.Case):

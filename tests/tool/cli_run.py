@@ -155,6 +155,12 @@ class Options(cli.Case):
             self.gives(["run", "k.ptx", option, value], 2, err=f"lanewise: error[LW6003]: {option} '{value}': {why}\n")
         self.gives(["run", "k.ptx", "--stats=xml"], 2,
                    err="lanewise: error[LW6003]: --stats 'xml': only --stats and --stats=json are known\n")
+        for command in (["run", "k.ptx"], ["dump", "--stage", "program", "k.ptx"]):
+            for name in ("", "sm_80"):
+                self.gives([*command, "--semantics", name], 2,
+                           err=f"lanewise: error[LW6003]: --semantics '{name}': the semantics are manual and sm_90\n")
+            self.gives(command, 2, err="lanewise: error[LW6003]: LANEWISE_SEMANTICS 'sm90': the semantics are manual and sm_90\n",
+                       env={"LANEWISE_SEMANTICS": "sm90"})
         self.shows(["run", "k.ptx", "--cpu", "v9"], 2, err=["LW6003]: --cpu 'v9': the levels are "])
 
     def test_good_values(self):
@@ -239,7 +245,7 @@ class Statistics(cli.Case):
         # 14 instructions; 2 CTAs of one whole warp and one half warp
         self.assertRegex(err, r"(?s)^kernel +scale\nlaunch +grid 2,1,1  block 48,1,1  96 threads\n"
                               r"instructions +56 of warps, 1,344 of lanes\nlanes active +24\.0 of 32 \(75\.0 %\)\n"
-                              r"time +\d+\.\d{6} s\nrate +\S+( [kMGT])? lane-instructions/s\ncpu +\w+, 1 thread\n$")
+                              r"time +\d+\.\d{6} s\nrate +\S+( [kMGT])? lane-instructions/s\ncpu +\w+, 1 thread\nsemantics +manual\n$")
 
     def test_json(self):
         self.file("k.ptx", cli.module(SCALE))
@@ -250,9 +256,41 @@ class Statistics(cli.Case):
         stats = json.loads(err)
         self.assertEqual({k: v for k, v in stats.items() if "second" not in k and k != "worker_threads"},
                          {"kernel": "scale", "grid": [2, 2, 1], "block": [32, 1, 1], "ctas": 4, "threads": 128,
-                          "warp_instructions": 56, "lane_instructions": 1792, "lanes_active": 32, "cpu": "portable"})
+                          "warp_instructions": 56, "lane_instructions": 1792, "lanes_active": 32, "cpu": "portable",
+                          "semantics": "manual", "notes": []})
         self.assertGreater(stats["seconds"], 0)
         self.assertGreater(stats["worker_threads"], 0)
+
+    def test_notes(self):
+        """0x12345678 shifted right by 4 into the high half of 0xaaaa: the manual takes 0x4567, sm_90 0x0123."""
+        body = """.reg .b64 %p; .reg .b32 %r, %t;
+    ld.param.u64 %p, [p];
+    mov.b32 %r, 0x12345678;
+    vshr.u32.u32.u32.clamp %t.h1, %r, 4, 0xaaaa;
+    st.global.b32 [%p], %t;
+    ret;"""
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u64 p", body=body)))
+        run = ["run", "k.ptx", "-g", "2", "-b", "24", "-a", "b32[1]:print"]
+        for options, env, semantics, word in (([], {}, "manual", "0x4567aaaa"), (["--semantics", "sm_90"], {}, "sm_90", "0x0123aaaa"),
+                                              ([], {"LANEWISE_SEMANTICS": "sm_90"}, "sm_90", "0x0123aaaa"),
+                                              (["--semantics=manual"], {"LANEWISE_SEMANTICS": "sm_90"}, "manual", "0x4567aaaa")):
+            code, out, err = self.lanewise(*run, "--stats=json", *options, env=env)
+            stats = json.loads(err)
+            self.assertEqual((code, out, stats["semantics"]), (0, f"arg 0 b32[1]: {word}\n", semantics))
+            self.assertEqual(stats["notes"], [{"id": "LW5100", "line": 9, "column": 5, "count": 48}])
+            err = self.lanewise(*run, "--stats", *options, env=env)[2]
+            self.assertTrue(err.endswith(f"semantics      {semantics}\nnote LW5100    line 9: 48 of lanes: the manual and sm_90 give different "
+                                         "results\n"), err)
+
+    def test_undefined(self):
+        """What stops a strict launch is counted otherwise, for each lane that does it."""
+        kernels = str(cli.ROOT / "tests/ptx/shuffle/run_strict.ptx")
+        for kernel, threads, note, line, lanes in (("inside", 40, None, 0, 0), ("exited", 32, "LW5101", 41, 1), ("partial", 40, "LW5101", 49, 8),
+                                                   ("stranger", 32, "LW5102", 56, 1), ("each", 32, "LW5102", 70, 1),
+                                                   ("never", 32, "LW5103", 84, 16), ("parted", 32, "LW5104", 95, 16)):
+            code, _, err = self.lanewise("run", kernels, "-q", "-k", kernel, "-g", "3", "-b", str(threads), "-a", "b32[40]", "--stats=json")
+            found = [(n["id"], n["line"], n["count"]) for n in json.loads(err)["notes"]]
+            self.assertEqual((code, found), (0, [(note, line, 3 * lanes)] if note else []), kernel)
 
     def test_none_by_default(self):
         self.file("k.ptx", cli.module(cli.kernel("k")))

@@ -22,7 +22,7 @@ CODE = (".c", ".h", ".def")
 PLACE = re.compile(r"(?<![\w.$}/-])/(?:home|root|work|mnt|media|opt|srv|Users|data)/\w|(?<![\w/.-])[s]hared/(?:spec|corpus|approx|hooks)")
 URL = re.compile(r"\b(?:https?|ftp|git|ssh)://([\w.-]+)|(?<![\w.-])(?!(?:ld|ldu|st|cvta|isspacep|prefetch|atom|red)\.)([\w-]+(?:\.[\w-]+)*\.(?:internal|local|example|lan|corp))\b")
 HOSTS = {"docs.nvidia.com", "developer.nvidia.com", "www.apache.org", "cmake.org", "llvm.org", "gcc.gnu.org", "sourceware.org",
-         "json-schema.org", "cmocka.org"}
+         "json-schema.org", "docs.oasis-open.org", "www.w3.org", "cmocka.org"}
 
 
 def project_files(root):

@@ -87,8 +87,8 @@ LETTER = {16: "h", 32: "r", 64: "l"}
 
 
 class File:
-    def __init__(self, path, about, values, ops, version="7.0", target="sm_70"):
-        self.path, self.about, self.values, self.ops = path, about, values, ops
+    def __init__(self, path, about, values, ops, version="7.0", target="sm_70", order=""):
+        self.path, self.about, self.values, self.ops, self.order = path, about, values, ops, order
         self.version, self.target = version, target
         self.widths = {name: sorted({op.widths[name] for op in ops} - {0}) for name in "abc"}
         lists = [[len(values[width][k].split(",")) if values[width][k] else 1 for width in self.widths["a"] + self.widths["b"]
@@ -125,7 +125,7 @@ class File:
                 body += [f"ld.param.u64 %at, [{name}];", f"mad.wide.u32 %at, %thread, {BITS[kind] // 8}, %at;",
                          f"st.global.b{BITS[kind]} [%at], %{'de'[k]}{max(BITS[kind], 16)};"]
         registers = [f".reg .b{width} " + ", ".join(f"%{name}{width}" for name in "abcde") + ";" for width in (16, 32, 64)]
-        lines = [MADE, f"// {self.about}", f"// run: -b {self.count} {' '.join(arguments)}", f".version {self.version}",
+        lines = [MADE, f"// {self.about}", f"// run: {self.order}-b {self.count} {' '.join(arguments)}", f".version {self.version}",
                  f".target {self.target}", ".address_size 64", "",
                  f".visible .entry {self.path.stem[4:]}(", ",\n".join("    " + text for text in parameters), ")", "{",
                  "    .reg .pred %p, %q, %odd;", "    .reg .b32 %thread, %row, %column, %third, %n, %s;", "    .reg .b64 %at;",
@@ -392,6 +392,25 @@ file("move/cvt_float_mode", "cvt between floats with ftz and sat", TWO,
 file("move/cvt_half", "cvt between f16 and f32", TWO,
      [convert("cvt.f32.f16", "f32", "f16")]
      + [Op(f"cvt.{r}.f16.f32 {{d}}, {{a}};", ["f16"], 32) for r in ("rn", "rz")])
+
+
+# ---- video ----------------------------------------------------------------------------------------------------------
+
+SELECT = {32: ("0,0x12345678,0x89abcdef,0x80ff7f00,0xffffffff,0x80000000", "0,1,0x8040201f,0x20211f07,31,32,0x00210020,0xff")}
+SHIFT_TYPES = [(d, a) for d in ("u32", "s32") for a in ("u32", "s32")]
+for op in ("vshl", "vshr"):
+    file(f"video/{op}", f"{op}: parts of a and b, clamped or wrapped amounts, saturation, merge and second operations", SELECT,
+         [Op(f"{op}.{d}.{a}.u32{sat}.{mode} {{d}}, {{a}}{part}, {{b}}{amount};", ["b32"], 32, 32, name=f"{op}_{d}_{a}{sat}_{mode}{part}{amount}")
+          for (d, a), sat, mode, (part, amount) in zip(SHIFT_TYPES * 4, [*[""] * 8, *[".sat"] * 8], ["clamp", "wrap"] * 2 + ["wrap", "clamp"] * 2
+                                                      + ["clamp", "wrap"] * 2 + ["wrap", "clamp"] * 2,
+                                                      [("", ""), (".h1", ".b0"), (".b3", ".h1"), (".b1", ".b2"), (".h0", "")] * 4)]
+         + [Op(f"{op}.{d}.{a}.u32{sat}.clamp {{d}}{into}, {{a}}, {{b}}{amount}, {{c}};", ["b32"], 32, 32, 32,
+               name=f"{op}_{d}_{a}{sat}_into{into}{amount}") for (d, a), (into, amount), sat in
+            zip(SHIFT_TYPES * 3, [(".b0", ".b0"), (".b1", ".b1"), (".b2", ".b2"), (".b3", ".b3"), (".h0", ".h0"), (".h1", ".b0")] * 2,
+                ["", "", "", "", "", "", ".sat", ".sat", ".sat", ".sat", ".sat", ".sat"])]
+         + [Op(f"{op}.{d}.{a}.u32{sat}.{mode}.{second} {{d}}, {{a}}{part}, {{b}}.b0, {{c}};", ["b32"], 32, 32, 32,
+               name=f"{op}_{d}_{a}{sat}_{mode}_{second}{part}") for (d, a) in SHIFT_TYPES for second, part, mode in
+            (("add", "", "clamp"), ("min", ".h1", "wrap"), ("max", ".b3", "clamp")) for sat in ("", ".sat")], order="--semantics sm_90 ")
 
 
 # ---- writing --------------------------------------------------------------------------------------------------------

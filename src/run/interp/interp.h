@@ -38,6 +38,7 @@ LW_STEP_DECLARE(activemask);
 LW_STEP_DECLARE(match);
 LW_STEP_DECLARE(redux);
 LW_STEP_DECLARE(elect);
+LW_STEP_DECLARE(note);
 
 /* Reading and writing slots of the current frame. */
 #define LW_SLOT(gang, type, at) ((type *)__builtin_assume_aligned((gang)->regs + (at), 16))

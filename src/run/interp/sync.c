@@ -25,17 +25,35 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
     return complete;
 }
 
+/* The executing lanes whose own membermask leaves them out. */
+static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
+    lw_mask strangers = 0;
+    const uint32_t *named = op->flags & LW_OP_IMM_A ? NULL : LW_SLOT(gang, uint32_t, op->a);
+    LW_FOR_LANES(lane, gang->mask) {
+        uint32_t mask = named ? named[lane] : (uint32_t)op->imm;
+        if (!(mask >> lane % LW_WARP_LANES & 1)) strangers |= LW_MASK_BIT(lane);
+    }
+    return strangers;
+}
+
+/* All lanes that come are here. */
+static const lw_op *go_on(lw_gang *gang, const lw_op *op) {
+    if (LW_LIKELY(op->flags & LW_OP_IMM_A && (uint32_t)op->imm == UINT32_MAX)) return op + 1;
+    lw_mask strangers = find_strangers(gang, op);
+    return strangers && lw_gang_undefined(gang, op, LW_D_note_not_member, strangers) ? NULL : op + 1;
+}
+
 const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
-    if (LW_LIKELY(!(live_lanes(gang) & ~gang->mask))) return op + 1; /* everybody is here */
+    if (LW_LIKELY(!(live_lanes(gang) & ~gang->mask))) return go_on(gang, op); /* everybody is here */
     lw_mask complete = 0;
     for (uint32_t warp = 0; warp < warp_count(gang); warp++)
         if (lw_mask_warp(gang->mask, warp))
             complete |= (lw_mask)complete_lanes(gang, op, warp) << (32 * warp);
     lw_mask parked = gang->mask & ~complete;
-    if (LW_LIKELY(!parked)) return op + 1;
+    if (LW_LIKELY(!parked)) return go_on(gang, op);
     if (gang->force) {
         gang->force = false;
-        return op + 1;
+        return lw_gang_undefined(gang, op, LW_D_note_never_arrives, parked) ? NULL : go_on(gang, op);
     }
     lw_gang_park(gang->frame, op->b, parked);
     /* They come through the `block` operation again, which counts instructions. */
@@ -45,7 +63,7 @@ const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
     if (!complete) return lw_gang_select(gang);
     lw_gang_set_mask(gang, complete);
     gang->warp_instructions += instructions * gang->active_warps;
-    return op + 1;
+    return go_on(gang, op);
 }
 
 /* ---- CTA barriers: counting ------------------------------------------------------------------------------- */

@@ -221,6 +221,14 @@ MASKED(64)
         END(D) return op + 1; \
     }
 
+/* Three registers and a constant that says how. */
+#define LOOP_HOW4(name, D, A, B, C, E) \
+    STEP_HEAD(name, rri) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); const c_##E how = CONSTANT(E, op->imm); RESULT(D); \
+        BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], how))); \
+        END(D) return op + 1; \
+    }
+
 /* Comparisons straight into mask bits. */
 #if LW_LEVEL_NUMBER >= 4
 #define AT_u16(p) _mm512_loadu_si512(p)
@@ -277,6 +285,7 @@ MASKED(64)
 #define LANE2 LOOP2
 #define LANE3 LOOP3
 #define LANE4 LOOP4
+#define HOW4  LOOP_HOW4
 #include "lane.def"
 #define LANE1 LOOP1
 #define LANE2 LOOP2
@@ -445,7 +454,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
     COMMON(block) COMMON(bra) COMMON(bra_if) COMMON(brx) COMMON(call) COMMON(call_indirect) COMMON(ret) COMMON(exit)
     COMMON(guard) COMMON(unguard) COMMON(trap) COMMON(yield) COMMON(warp_sync) COMMON(barrier) COMMON(fence)
     COMMON(predicate) COMMON(special) COMMON(local_base) COMMON(atom) COMMON(isspacep) COMMON(vote) COMMON(activemask)
-    COMMON(match) COMMON(redux) COMMON(elect)
+    COMMON(match) COMMON(redux) COMMON(elect) COMMON(note)
     [LW_OP_ld] = LW_AT_LEVEL(lw_step_ld),
     [LW_OP_st] = LW_AT_LEVEL(lw_step_st),
     [LW_OP_shuffle] = LW_AT_LEVEL(lw_step_shuffle),
@@ -461,6 +470,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
 #define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
 #define LANE4(name, D, A, B, C, E) LANE_STEPS(name, NULL, NULL, name##_rii)
+#define HOW4(name, D, A, B, C, E)  [LW_LANE_CODE(LW_LANE_##name, LW_RRI)] = name##_rri,
 #include "lane.def"
 #define LANE1(name, D, A)          LANE_STEPS(name, NULL, NULL, NULL)
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)

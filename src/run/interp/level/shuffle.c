@@ -57,6 +57,14 @@ static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t act
     _mm512_mask_storeu_epi32(to + 16, high, _mm512_permutex2var_epi32(table_low, sources->high, table_high));
 }
 
+/* The active lanes that read one that is not. */
+static inline uint32_t lanes_in_vain(uint32_t active, const lw_sources *sources) {
+    const __m512i bits = _mm512_set1_epi32((int)active), one = _mm512_set1_epi32(1);
+    uint32_t low = _mm512_testn_epi32_mask(_mm512_sllv_epi32(one, sources->low), bits);
+    uint32_t high = _mm512_testn_epi32_mask(_mm512_sllv_epi32(one, sources->high), bits);
+    return active & (low | high << 16);
+}
+
 #else
 
 typedef struct lw_sources {
@@ -91,7 +99,19 @@ static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t act
     for (uint32_t i = 0; i < 32; i++) to[i] = active & (1u << i) ? result[i] : to[i];
 }
 
+static inline uint32_t lanes_in_vain(uint32_t active, const lw_sources *sources) {
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < 32; i++) lanes |= (~active >> sources->lane[i] & 1) << i;
+    return active & lanes;
+}
+
 #endif
+
+/* False: the launch is strict and has ended. */
+static bool tell_undefined(lw_gang *gang, const lw_op *op, lw_mask in_vain, lw_mask parted) {
+    if (parted && lw_gang_undefined(gang, op, LW_D_note_divergent, parted)) return false;
+    return !in_vain || !lw_gang_undefined(gang, op, LW_D_note_inactive_lane, in_vain);
+}
 
 const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op) {
     lw_shuffle_mode mode = op->flags >> 8;
@@ -102,15 +122,21 @@ const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op) {
     uint32_t *to = LW_SLOT(gang, uint32_t, op->d);
     const uint32_t *from = LW_SLOT(gang, uint32_t, op->b);
     lw_sources sources;
-    lw_mask in_range = 0;
+    lw_mask in_range = 0, in_vain = 0, parted = 0;
     find_warp_sources(mode, &controls, 0, &sources);
     for (uint32_t warp = 0; warp < gang->lanes / 32; warp++) {
         uint32_t active = lw_mask_warp(gang->mask, warp);
         if (!active) continue;
         if (!same && warp) find_warp_sources(mode, &controls, warp, &sources);
+        if (LW_UNLIKELY(active != UINT32_MAX)) {
+            in_vain |= (lw_mask)lanes_in_vain(active, &sources) << (32 * warp);
+            bool others = lw_mask_warp(gang->exist & ~gang->exited, warp) & ~active;
+            if (op->flags & LW_OP_UNSYNC && others) parted |= (lw_mask)active << (32 * warp);
+        }
         shuffle_warp(to + 32 * warp, from + 32 * warp, active, &sources);
         in_range |= (lw_mask)sources.in_range << (32 * warp);
     }
     if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, in_range);
+    if (LW_UNLIKELY((in_vain | parted) != 0) && !tell_undefined(gang, op, in_vain, parted)) return NULL;
     return op + 1;
 }

@@ -1,0 +1,25 @@
+/* note.c: what a launch did and its user may want to know: counted, or the end of a strict launch. */
+#include "run/interp/interp.h"
+
+const lw_op *lw_step_note(lw_gang *gang, const lw_op *op) {
+    lw_mask lanes = lw_get_mask(gang, op->b) & gang->mask;
+    if (LW_UNLIKELY(lanes != 0)) lw_gang_note(gang, (uint32_t)op->imm, lanes);
+    return op + 1;
+}
+
+/* Rare, so the operation need not know the numbers of its notes. */
+static uint32_t find_note(const lw_program *program, lw_diag_id id, lw_place place) {
+    for (uint32_t i = 0; i < program->notes.count; i++)
+        if (program->notes.at[i].id == id && program->notes.at[i].place.at == place.at) return i;
+    lw_bug("no note of kind %d at this instruction", (int)id);
+}
+
+bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes) {
+    const lw_grid *grid = gang->cta->grid;
+    lw_gang_note(gang, find_note(grid->program, id, gang->frame->code->places[op - gang->frame->code->ops]), lanes);
+    if (!grid->strict) return false;
+    uint32_t first = lw_mask_first(lanes);
+    lw_gang_trap(gang, op, LW_TRAP_undefined, first,
+                 (lw_trap_record){.access = lw_diag_rows[id].format, .detail = lw_mask_warp(lanes, first / LW_WARP_LANES)});
+    return true;
+}
