@@ -135,7 +135,8 @@ static void merge(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     const lw_operand *d = &i->operands[0];
     if (v->match->operand_forms[0].selectable && d->select && i->operand_count == v->match->operands_min)
-        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_names[d->select]);
+        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_names[d->select])
+            ->fix = "give the word to merge into as a fourth operand, or leave the selector away";
 }
 
 static void operands(lw_verifier *v, lw_instruction *i) {
