@@ -57,7 +57,8 @@ static void deprecated(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     if (f->gone_isa && v->module->target >= f->gone_sm)
         lw_diag_add(v->diags, LW_D_divergence_undefined, i->mnemonic_place, i->mnemonic->text, f->gone_sm);
-    lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u, f->old_isa % 10u)
+    lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u,
+                f->old_isa % 10u)
         ->fix = successor(v);
 }
 

@@ -75,8 +75,8 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     } else if (LW_UNLIKELY(r->vector > 1 && !element)) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->offset)) {
-        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum")
-            ->fix = lw_fix_kind(o, form);
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum")->fix =
+            lw_fix_kind(o, form);
     } else if (LW_UNLIKELY(!(form->takes >> r->type & 1))) {
         const char *want = form->type ? lw_types[form->type].name : "b32";
         lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), want, o->name->text,
@@ -332,8 +332,7 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
             constant_operand(v, o, form, number);
         return;
     case LW_O_SINK:
-        if (form->sink && o->negated)
-            lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
+        if (form->sink && o->negated) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
         if (!form->sink) lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v));
         return;
     case LW_O_VECTOR: vector_operand(v, o, form, number); return;
