@@ -13,6 +13,8 @@ typedef struct lw_walk {
     uint32_t count;
     bool loose;                /* modifiers in any order, which ptxas accepts too */
     bool long_name;            /* loose: the first modifier stays where it is */
+    uint64_t words_bits;       /* the modifiers as bits: what a row must be able to take */
+    bool every_row;            /* do not skip rows that cannot fit */
     uint32_t types;            /* words that are types, as bits */
     uint8_t type[32];          /* the lw_type of each of them */
     uint32_t used, used_count; /* words taken so far, as bits */
