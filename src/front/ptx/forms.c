@@ -282,6 +282,12 @@ const lw_form *lw_form_find(lw_walk *w, lw_symbol **words, uint32_t count) {
     return next_row_for(w, NULL);
 }
 
+const lw_form *lw_form_reordered(lw_walk *w, lw_symbol **words, uint32_t count) {
+    if (!walk_init(w, words, count) || count > 16) return NULL;
+    w->loose = true;
+    return next_row_for(w, NULL);
+}
+
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count) {
     lw_walk w;
     return walk_init(&w, words, count) && same_opcode(form, words[0]) && walk_on(&w, form->pattern + words[0]->size, 1, 0);

@@ -31,6 +31,9 @@ typedef struct lw_walk {
 /* The row that takes the words, in the manual's order or, if none does, in any; NULL where there is none. */
 const lw_form *lw_form_find(lw_walk *walk, lw_symbol **words, uint32_t count);
 
+/* The same in any order at all, to say what would be right: walk->order tells which word belongs where. */
+const lw_form *lw_form_reordered(lw_walk *walk, lw_symbol **words, uint32_t count);
+
 typedef struct lw_mismatch {
     lw_edit edit; /* none: no single change helps; `word` is the first that no form can have there */
     uint32_t word;
