@@ -2,6 +2,7 @@
  *
  *     kernels.c   what each kernel works on, in both engines      front.c    time to load a file
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
+ *     seeds.c     loops of single instructions
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
 #define LW_BENCH_BENCH_H
@@ -20,7 +21,7 @@ typedef struct lw_bench_options {
     const char *cpu;      /* of the interpreter; NULL: as lw_options has it */
     const char *examples; /* the folder of the PTX files */
     const char *tsv;
-    bool quick, wall, chosen[LW_BENCH_KERNELS];
+    bool quick, wall, seeds, chosen[LW_BENCH_KERNELS];
 } lw_bench_options;
 
 typedef struct lw_bench_spread {
@@ -116,6 +117,11 @@ lw_bench_load lw_bench_measure_load(const lw_bench_options *options, lw_context 
                                     const char *text, size_t size);
 /* The same kernel with its body `times` times, each in a scope of its own; to be freed. */
 char *lw_bench_enlarge(const char *text, const char *kernel, uint32_t times, size_t *size);
+
+/* ---- seeds.c ---- */
+
+/* Measures and prints the loops of the seed instructions. */
+void lw_bench_seeds(const lw_bench_options *options, lw_context *context);
 
 /* ---- report.c ---- */
 

@@ -1,5 +1,5 @@
 /* lanewise_bench: the options, and the flow of one run. Ends with 0 if all results were equal, whatever the
- * figures; with 1 if a result differs or something failed; with 64 on wrong usage. */
+ * figures; with 1 if a result differs or something failed; with 2 on wrong usage, as the command line tool does. */
 #include "bench.h"
 #include <argp.h>
 #include <errno.h>
@@ -8,11 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e' };
+enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's' };
 
 static const struct argp_option OPTIONS[] = {
     {"quick", QUICK, NULL, 0, "Few and short rounds, a few seconds in all", 0},
     {"kernel", KERNEL, "NAME", 0, "This kernel only; may be given several times", 0},
+    {"seeds", SEEDS, NULL, 0, "Only the loops of the seed instructions: logic, shifts, shuffles", 0},
     {"cpu", CPU, "LEVEL", 0,
      "CPU level of both sides: v4, v3, v2, portable; default: LANEWISE_CPU, or the best there is", 0},
     {"tsv", TSV, "FILE", 0, "Write the figures to FILE too, one to a row", 0},
@@ -37,6 +38,7 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     lw_bench_options *options = state->input;
     switch (key) {
     case QUICK: options->quick = true; return 0;
+    case SEEDS: options->seeds = true; return 0;
     case KERNEL: choose(options, value, state); return 0;
     case CPU: options->cpu = value; return 0;
     case TSV: options->tsv = value; return 0;
@@ -110,11 +112,18 @@ static void close_file(FILE *file, const char *name) {
 }
 
 int main(int argc, char **argv) {
+    argp_err_exit_status = 2;
     lw_bench_options options = read_options(argc, argv);
     lw_bench_results results = {.options = &options};
     FILE *tsv = options.tsv ? open_tsv(options.tsv) : NULL;
     lw_context *context = lw_bench_context(options.cpu, 1);
     results.cpu = lw_context_cpu(context);
+    if (options.seeds) {
+        lw_bench_seeds(&options, context);
+        close_file(stdout, "the standard output");
+        lw_context_free(context);
+        return 0;
+    }
     for (int i = 0; i < LW_BENCH_KERNELS; i++)
         if (options.chosen[i]) run_kernel(&results, i, context);
     results.launch = lw_bench_measure_launch(&options, context);

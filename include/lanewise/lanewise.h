@@ -9,9 +9,12 @@
  *     lw_memory_read(ctx, buf, host, 4096);
  *     lw_context_free(ctx);                                        // frees what the context still owns
  *
- * There is no global state. Handles may be used from any thread; calls on one context may run at the same time, except that
- * nothing else may use a handle while it is being freed. A status says which drawer to open: LW_BAD_SOURCE the module's
- * diagnostics, LW_TRAPPED the trap record, any other failure lw_context_message. A failed call leaves the library usable. */
+ * There is no global state. A status says which drawer to open: LW_BAD_SOURCE the module's diagnostics, LW_TRAPPED the trap
+ * record, any other failure lw_context_message. A failed call leaves the library usable.
+ *
+ * Each comment says in this order: what the call does; its parameters; what it returns, where that is no status; how it fails, beside
+ * LW_BAD_ARGUMENT for a NULL that is not allowed; who owns the result; which threads may call it, where that is not: any, also
+ * several at a time on one handle, but none while the handle is being freed. */
 #ifndef LANEWISE_H
 #define LANEWISE_H
 
@@ -44,10 +47,15 @@ typedef enum lw_status {
     LW_UNSUPPORTED,
 } lw_status;
 
-/* The version of this header and of the linked library, "0.1.0". */
-#define LW_VERSION "0.1.0"
+#define LW_VERSION "0.1.0" /* of this header */
+/* The version of the linked library.
+ *
+ * returns  a fixed text like LW_VERSION */
 LW_API const char *lw_version(void);
-/* A short fixed text for a status; never NULL. */
+
+/* A status in words.
+ *
+ * returns  a short fixed text; never NULL */
 LW_API const char *lw_status_name(lw_status status);
 
 /* ---- Context: device memory, worker threads, limits ----------------------------------------------------- */
@@ -60,26 +68,59 @@ typedef struct lw_options {
     const char *semantics;   /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the manual's */
 } lw_options;
 
-/* options may be NULL. Fails: LW_NO_MEMORY, LW_BAD_ARGUMENT (unknown semantics or cpu, or a cpu the machine lacks; *context is NULL then).
- * Owner: the caller, who ends it with lw_context_free. */
+/* Makes a context.
+ *
+ * options  NULL: the defaults
+ * context  gets the handle, or NULL where the call fails
+ * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics or cpu, or a cpu that the machine lacks
+ * owner    the caller, who ends it with lw_context_free */
 LW_API lw_status lw_context_new(const lw_options *options, lw_context **context);
-/* Ends the context with its modules, kernels and memory; no launch may run. NULL is fine. */
+
+/* Ends a context with its modules, kernels and memory.
+ *
+ * context  may be NULL
+ * threads  no other call on the context or anything in it may run or come later, launches included */
 LW_API void lw_context_free(lw_context *context);
-/* Why the last failed call of this thread on this context failed; "" if none. Valid until the thread's next failing call. */
+
+/* Why the calling thread's last failed call on a context failed.
+ *
+ * returns  a text, "" if no call failed; never NULL
+ * owner    the context; valid until the thread's next failing call on it */
 LW_API const char *lw_context_message(lw_context *context);
-LW_API const char *lw_context_cpu(lw_context *context); /* the CPU level in use: "v4" …; a fixed text */
-LW_API const char *lw_context_semantics(lw_context *context); /* "manual" or "sm_90"; a fixed text */
-LW_API uint32_t lw_context_threads(lw_context *context); /* that work on a launch, the launching one included */
-/* Ends running launches with LW_STOPPED as soon as each worker looks; from any thread or a signal handler. */
+
+/* The CPU level in use.
+ *
+ * returns  "v4", "v3", "v2" or "portable", a fixed text */
+LW_API const char *lw_context_cpu(lw_context *context);
+
+/* Whose results are computed where the manual and the hardware differ.
+ *
+ * returns  "manual" or "sm_90", a fixed text */
+LW_API const char *lw_context_semantics(lw_context *context);
+
+/* How many threads work on a launch, the launching one included. */
+LW_API uint32_t lw_context_threads(lw_context *context);
+
+/* Ends the launches that run now with LW_STOPPED, as soon as each worker looks.
+ *
+ * threads  any, also from a signal handler */
 LW_API void lw_context_stop(lw_context *context);
 
 /* ---- Modules -------------------------------------------------------------------------------------------- */
 
-/* Parses and checks `size` bytes of PTX and gives its variables memory. `name` is what diagnostics call the text.
- * Fails: LW_BAD_SOURCE (*module then holds the diagnostics and must still be freed), LW_NO_MEMORY (*module is NULL).
- * The text may be released after the call. */
+/* Parses and checks PTX and gives its variables memory.
+ *
+ * name     what diagnostics call the text
+ * text     size bytes, which may be released after the call; no NUL is needed at the end
+ * module   gets the handle: with LW_BAD_SOURCE too, to hold the diagnostics; NULL with any other failure
+ * fails    LW_BAD_SOURCE, LW_NO_MEMORY
+ * owner    the caller, who ends it with lw_module_free, or the context with itself */
 LW_API lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module);
-/* Ends the module with its kernels and variables; none of its kernels may run. NULL is fine. */
+
+/* Ends a module with its kernels and variables.
+ *
+ * module   may be NULL
+ * threads  none of its kernels may run, and no other call may use the module */
 LW_API void lw_module_free(lw_module *module);
 
 typedef struct lw_diagnostic {
@@ -90,20 +131,46 @@ typedef struct lw_diagnostic {
     const char *fix;      /* what would be right, or NULL */
 } lw_diagnostic;
 
+/* How many diagnostics a module has. */
 LW_API size_t lw_module_diagnostic_count(const lw_module *module);
-/* In source order, those of lw_module_kernel behind them. Its texts are valid as long as the module; beyond the last one the
- * message is "". */
+
+/* One diagnostic. They are in source order, those of lw_module_kernel behind the others.
+ *
+ * index    from 0
+ * returns  the diagnostic; beyond the last one its message is ""
+ * owner    the module, of the texts */
 LW_API lw_diagnostic lw_module_diagnostic(const lw_module *module, size_t index);
-/* All diagnostics with source line and caret, as the command line prints them; never NULL, valid as long as the module. */
+
+/* All diagnostics with source line and caret, as the command line prints them.
+ *
+ * colour   with escape sequences for a terminal
+ * returns  a text, "" if there are none; never NULL
+ * owner    the module */
 LW_API const char *lw_module_diagnostics(lw_module *module, bool colour);
 
-/* name NULL: the only kernel of the module. Makes its program on first use. Owner: the module.
- * Fails: LW_NOT_FOUND; LW_NO_MEMORY; LW_BAD_SOURCE where the kernel uses an instruction that is not executable (diagnostics
- * tell). */
+/* A kernel of a module. Its program is made when it is first asked for.
+ *
+ * name     NULL: the only kernel of the module
+ * kernel   gets the handle
+ * fails    LW_NOT_FOUND; LW_BAD_SOURCE: it uses what is not executable, the diagnostics tell; LW_NO_MEMORY
+ * owner    the module */
 LW_API lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kernel);
+
+/* How many kernels a module has. */
 LW_API size_t lw_module_kernel_count(const lw_module *module);
-LW_API const char *lw_module_kernel_name(const lw_module *module, size_t index); /* NULL beyond the last */
-/* Address and size of a module-scope .global or .const variable. Fails: LW_NOT_FOUND. */
+
+/* The name of a kernel, in source order.
+ *
+ * index    from 0
+ * returns  NULL beyond the last
+ * owner    the module */
+LW_API const char *lw_module_kernel_name(const lw_module *module, size_t index);
+
+/* Where a module-scope .global or .const variable is.
+ *
+ * address  gets its device address; may be NULL
+ * size     gets its bytes; may be NULL
+ * fails    LW_NOT_FOUND */
 LW_API lw_status lw_module_global(lw_module *module, const char *name, uint64_t *address, uint64_t *size);
 
 typedef struct lw_param_info {
@@ -120,24 +187,55 @@ typedef struct lw_kernel_info {
     uint64_t local_bytes;      /* per thread, without calls */
     uint32_t instruction_count, register_count;
 } lw_kernel_info;
-/* Texts are valid as long as the module; beyond the last parameter all is empty. */
+/* What a launch of a kernel must know.
+ *
+ * owner    the module, of the texts */
 LW_API lw_kernel_info lw_kernel_get_info(const lw_kernel *kernel);
+
+/* A parameter of a kernel, in order.
+ *
+ * index    from 0
+ * returns  all empty beyond the last
+ * owner    the module, of the texts */
 LW_API lw_param_info lw_kernel_param(const lw_kernel *kernel, uint32_t index);
 
 /* ---- Device memory -------------------------------------------------------------------------------------- */
 
-/* size bytes, zeroed, aligned to 256. Fails: LW_BAD_ARGUMENT (0 bytes), LW_NO_MEMORY. Owner: the context, until
- * lw_memory_free. */
+/* Allocates device memory, zeroed, aligned to 256 bytes.
+ *
+ * size     bytes, at least 1
+ * address  gets the device address
+ * fails    LW_BAD_ARGUMENT: 0 bytes; LW_NO_MEMORY
+ * owner    the context, until lw_memory_free */
 LW_API lw_status lw_memory_new(lw_context *context, uint64_t size, uint64_t *address);
-/* Fails: LW_BAD_ARGUMENT where no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays allocated. */
+
+/* Frees what lw_memory_new gave.
+ *
+ * fails    LW_BAD_ARGUMENT: no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays allocated */
 LW_API lw_status lw_memory_free(lw_context *context, uint64_t address);
-/* Fail with LW_BAD_ARGUMENT where the range is not inside one allocation. */
+
+/* Copies to device memory, from it, within it (the stretches may overlap).
+ *
+ * size     bytes; 0 is fine
+ * fails    LW_BAD_ARGUMENT: a stretch of device memory is not inside of one allocation
+ * threads  any; what a launch or another call does to the same bytes meanwhile happens before, after or in between */
 LW_API lw_status lw_memory_write(lw_context *context, uint64_t address, const void *from, uint64_t size);
 LW_API lw_status lw_memory_read(lw_context *context, uint64_t address, void *to, uint64_t size);
 LW_API lw_status lw_memory_copy(lw_context *context, uint64_t to, uint64_t from, uint64_t size);
-/* `count` elements of `width` bytes (1, 2, 4, 8) each set to `value`. */
+
+/* Sets elements of device memory.
+ *
+ * value    of each element, its low bytes
+ * width    bytes of an element: 1, 2, 4 or 8
+ * count    elements; 0 is fine
+ * fails    LW_BAD_ARGUMENT: another width, or they are not inside of one allocation */
 LW_API lw_status lw_memory_fill(lw_context *context, uint64_t address, uint64_t value, uint32_t width, uint64_t count);
-/* The allocation that holds an address. Fails: LW_NOT_FOUND. */
+
+/* The allocation that holds an address.
+ *
+ * base     gets its first address; may be NULL
+ * size     gets its bytes; may be NULL
+ * fails    LW_NOT_FOUND */
 LW_API lw_status lw_memory_range(lw_context *context, uint64_t address, uint64_t *base, uint64_t *size);
 
 /* ---- Launches ------------------------------------------------------------------------------------------- */
@@ -154,7 +252,7 @@ typedef struct lw_launch_config {
     bool cooperative;           /* all CTAs must be resident together */
     bool strict;                /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104 */
     double time_limit;          /* seconds; 0: none */
-    uint64_t step_limit;        /* warp instructions of the whole launch; 0: none. Checked at backward branches and calls */
+    uint64_t step_limit;        /* warp instructions of the whole launch; 0: none. Looked at now and then, so a few more may run */
     void (*progress)(void *user, const lw_progress *now); /* or NULL; called by the launching thread about ten times a second */
     void *user;
     /* Where params is NULL: the parameter buffer as the driver API's CU_LAUNCH_PARAM_BUFFER_POINTER takes it. */
@@ -169,12 +267,21 @@ typedef struct lw_launch_stats {
     double seconds;
 } lw_launch_stats;
 
-/* Runs a kernel to its end. params[i] points to the i-th parameter's value. stats may be NULL.
- * Fails: LW_BAD_ARGUMENT (shape, parameters), LW_TRAPPED (lw_trap tells), LW_STOPPED, LW_NO_MEMORY. */
+/* Runs a kernel to its end.
+ *
+ * config   shape and limits
+ * params   params[i] points to the value of parameter i; NULL: config->param_buffer has them all, or there are none
+ * stats    gets what was executed, also by a launch that trapped or was stopped; may be NULL
+ * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop; LW_NO_MEMORY
+ * threads  any; launches of one context at a time share its workers */
 LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:
- *   5100   the manual and sm_90 give different results: lanes that executed it on such values (vshl, vshr) */
+ *   5100   the manual and sm_90 give different results (vshl, vshr)
+ *   5101   a shuffle reads a lane that does not execute it
+ *   5102   the membermask does not name the executing lane
+ *   5103   the membermask names lanes that never arrive
+ *   5104   a shuffle without .sync where lanes of the warp have parted */
 typedef struct lw_launch_note {
     uint32_t number;       /* 5100 for LW5100 */
     const char *message;   /* one line, a fixed text */
@@ -182,9 +289,11 @@ typedef struct lw_launch_note {
     uint64_t count;        /* executions, one for each lane; never 0 */
 } lw_launch_note;
 
-/* The notes of this thread's last launch of the context, however it ended, in source order: *notes is the first, NULL where there
- * are none; notes may be NULL. Returns their number. Owner: the context; valid until that thread's next launch. Costs time in
- * instructions only that can have any. */
+/* The notes of the calling thread's last launch of a context, however it ended, in source order.
+ *
+ * notes    gets the first, NULL where there are none; may be NULL
+ * returns  their number
+ * owner    the context; valid until the thread's next launch */
 LW_API size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes);
 
 typedef struct lw_trap_info {
@@ -198,17 +307,31 @@ typedef struct lw_trap_info {
     const char *report;    /* several lines with the source line and caret, as the command line prints them */
 } lw_trap_info;
 
-/* The trap that ended this thread's last trapped launch of the context. False where there was none. Valid until that thread's
- * next launch. */
+/* The trap that ended the calling thread's last trapped launch of a context.
+ *
+ * trap     gets the record; may be NULL
+ * returns  false where there was none
+ * owner    the context, of the texts; valid until the thread's next launch */
 LW_API bool lw_trap(lw_context *context, lw_trap_info *trap);
 
 /* ---- Tables --------------------------------------------------------------------------------------------- */
 
-/* What a diagnostic number means, or NULL. *title, unless title is NULL, is what its message is made from: a pattern as printf takes it,
- * for reading and not for printf. The CPU levels built into this library, best first, NULL at the end; whether the machine
- * has one. */
+/* What the number of a diagnostic means.
+ *
+ * number   2107 for LW2107
+ * title    gets what its message is made from: a pattern as printf takes it, for reading and not for printf; may be NULL
+ * returns  a fixed text, or NULL where there is no such number */
 LW_API const char *lw_explain_diagnostic(uint32_t number, const char **title);
+
+/* The CPU levels built into this library.
+ *
+ * returns  fixed texts, the best level first, NULL at the end */
 LW_API const char *const *lw_cpu_levels(void);
+
+/* Whether the machine has a CPU level.
+ *
+ * level    one of lw_cpu_levels
+ * returns  false for any other, too */
 LW_API bool lw_cpu_has(const char *level);
 
 #ifdef __cplusplus

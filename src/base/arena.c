@@ -13,12 +13,25 @@ enum { LW_CHUNK_MIN = 16 << 10, LW_CHUNK_MAX = 4 << 20 };
 
 void lw_arena_init(lw_arena *arena) { *arena = (lw_arena){0}; }
 
-void lw_arena_free(lw_arena *arena) {
-    for (struct lw_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
-        next = chunk->next;
-        free(chunk);
-    }
+void lw_arena_free(lw_arena *arena) { lw_arena_retire(arena, 0); }
+
+/* Chunks that were in use are kept before those that lay spare. */
+struct lw_chunk *lw_arena_retire(lw_arena *arena, size_t most) {
+    struct lw_chunk *lists[] = {arena->chunks, arena->spare}, *kept = NULL;
+    size_t size = 0;
+    for (size_t i = 0; i < LW_COUNT(lists); i++)
+        for (struct lw_chunk *chunk = lists[i], *next; chunk; chunk = next) {
+            next = chunk->next;
+            if (chunk->size > most - size) {
+                free(chunk);
+                continue;
+            }
+            size += chunk->size;
+            chunk->next = kept;
+            kept = chunk;
+        }
     lw_arena_init(arena);
+    return kept;
 }
 
 static _Noreturn void no_memory(lw_arena *arena) {
@@ -28,16 +41,31 @@ static _Noreturn void no_memory(lw_arena *arena) {
     longjmp(*env, 1);
 }
 
+/* A spare chunk that is large enough, but not so large that clearing it costs more than it saves. */
+static struct lw_chunk *take_spare(lw_arena *arena, size_t least, size_t most) {
+    for (struct lw_chunk **at = &arena->spare, *chunk; (chunk = *at); at = &chunk->next) {
+        if (chunk->size < least || chunk->size > most) continue;
+        *at = chunk->next;
+        memset(chunk->data, 0, chunk->size);
+        return chunk;
+    }
+    return NULL;
+}
+
 /* Chunks double so that small modules stay small and large ones cost few calls. */
 static void add_chunk(lw_arena *arena, size_t need) {
     size_t size = arena->used < LW_CHUNK_MIN ? LW_CHUNK_MIN : arena->used > LW_CHUNK_MAX ? LW_CHUNK_MAX : arena->used;
     if (size < need) size = need;
-    struct lw_chunk *chunk = calloc(1, sizeof *chunk + size);
-    if (!chunk) no_memory(arena);
-    *chunk = (struct lw_chunk){.next = arena->chunks, .size = size};
+    struct lw_chunk *chunk = take_spare(arena, need, 2 * size);
+    if (!chunk) {
+        chunk = calloc(1, sizeof *chunk + size);
+        if (!chunk) no_memory(arena);
+        chunk->size = size;
+    }
+    chunk->next = arena->chunks;
     arena->chunks = chunk;
     arena->at = chunk->data;
-    arena->end = chunk->data + size;
+    arena->end = chunk->data + chunk->size;
 }
 
 void *lw_arena_alloc(lw_arena *arena, size_t size) {

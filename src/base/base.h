@@ -28,6 +28,7 @@ typedef struct lw_arena {
     size_t used;         /* bytes handed out so far */
     size_t limit;        /* 0: none; otherwise more than this many bytes is treated as out of memory */
     jmp_buf *no_memory;
+    struct lw_chunk *spare; /* chunks of an earlier arena, used before new ones are asked for where they fit */
 } lw_arena;
 
 /* Runs the statement that follows once; if memory runs out inside, `(arena)->no_memory` is cleared and the condition is
@@ -36,6 +37,7 @@ typedef struct lw_arena {
 
 void lw_arena_init(lw_arena *arena);
 void lw_arena_free(lw_arena *arena);
+struct lw_chunk *lw_arena_retire(lw_arena *arena, size_t most); /* frees it but for chunks of up to `most` bytes, the `spare` of another */
 void *lw_arena_alloc(lw_arena *arena, size_t size);                       /* zeroed, 16-byte aligned */
 void *lw_arena_copy(lw_arena *arena, const void *data, size_t size);
 char *lw_arena_text(lw_arena *arena, const char *text, size_t size);      /* a copy with a NUL behind it */

@@ -1,15 +1,18 @@
 #include "base/base.h"
 
+enum { BYTES_A_LINE = 24 }; /* compilers write more, so that mostly the list of lines is never copied to grow */
+
 bool lw_source_init(lw_source *source, lw_arena *arena, const char *name, const char *text, size_t size) {
     if (size >= UINT32_MAX) return false;
     *source = (lw_source){.name = lw_arena_text(arena, name, strlen(name)), .size = (uint32_t)size};
     source->text = lw_arena_text(arena, text, size);
-    uint32_t lines = 1;
-    for (const char *p = source->text, *end = p + size; (p = memchr(p, '\n', (size_t)(end - p))); p++) lines++;
-    source->lines = LW_NEW_ARRAY(arena, uint32_t, lines);
-    source->line_count = 1;
+    LW_LIST(uint32_t) lines = {.room = (uint32_t)(size / BYTES_A_LINE) + 8};
+    lines.at = LW_NEW_ARRAY(arena, uint32_t, lines.room);
+    LW_PUSH(arena, lines) = 0;
     for (const char *p = source->text, *end = p + size; (p = memchr(p, '\n', (size_t)(end - p))); p++)
-        source->lines[source->line_count++] = (uint32_t)(p + 1 - source->text);
+        LW_PUSH(arena, lines) = (uint32_t)(p + 1 - source->text);
+    source->lines = lines.at;
+    source->line_count = lines.count;
     return true;
 }
 

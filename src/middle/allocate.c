@@ -23,6 +23,7 @@ typedef struct lw_alloc {
     uint32_t base[LW_POOLS];                         /* byte offset of each pool's first slot */
     uint32_t *regions;                               /* per block: the stretch of straight text that it is in */
     struct lw_loop *loops;                           /* per block: the innermost loop around it */
+    bool has_loops;
     struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
     uint32_t walked;                                 /* block at hand while visiting */
@@ -74,7 +75,7 @@ static void compact(lw_lower *l) {
 
 typedef void lw_visit(lw_alloc *a, uint32_t v, uint32_t op, bool guarded);
 
-static void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
+static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
     lw_lower *l = a->l;
     lw_op *op = &l->ops.at[n];
     lw_fields f;
@@ -93,7 +94,8 @@ static void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_vi
     for (uint32_t k = 0; k < f.def_count; k++) def(a, *f.defs[k], n, guarded);
 }
 
-static void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
+/* Inline, so that each walk is a loop of its own with `use` and `def` inside. */
+static inline __attribute__((always_inline)) void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
     lw_lower *l = a->l;
     uint32_t guard_end = 0;
     for (uint32_t n = 0; n < l->ops.count; n++) {
@@ -102,6 +104,27 @@ static void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(l
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         visit_op(a, n, op->code != LW_OP_guard && n < guard_end, use, def);
     }
+}
+
+/* ---- Live ranges within the text ---------------------------------------------------------------------------- */
+
+/* Points: operation n reads at 2n and writes at 2n + 1. */
+static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
+    lw_vreg *vreg = &a->l->vregs.at[v];
+    if (vreg->is_const) return;
+    if (point < vreg->from) vreg->from = point;
+    if (point > vreg->to) vreg->to = point;
+}
+
+static void touch_use(lw_alloc *a, uint32_t v, uint32_t n) {
+    const lw_op *op = &a->l->ops.at[n];
+    /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
+    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_add4 || op->code == LW_OP_predicate;
+    touch(a, v, in_place ? 2 * n : 2 * n + 2);
+}
+static void touch_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
+    if (guarded) touch(a, v, 2 * n);
+    touch(a, v, 2 * n + 1);
 }
 
 /* ---- Which registers live across blocks ------------------------------------------------------------------- */
@@ -136,7 +159,7 @@ static void find_loops(lw_alloc *a) {
     for (uint32_t n = 0; n < l->ops.count; n++) {
         const lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_block) block = op->a;
-        if ((op->code == LW_OP_bra || op->code == LW_OP_bra_if) && op->flags & LW_OP_BACKWARD) ends[op->a] = block + 1;
+        if ((op->code == LW_OP_bra || op->code == LW_OP_bra_if) && op->flags & LW_OP_BACKWARD) ends[op->a] = block + 1, a->has_loops = true;
     }
     for (uint32_t b = 0; b < blocks; b++) {
         while (depth && ends[open[depth - 1]] <= b) depth--;
@@ -156,11 +179,12 @@ static void mark_across(lw_alloc *a, uint32_t v) {
 }
 
 static void scan_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    (void)n, (void)guarded;
+    (void)guarded;
+    touch_use(a, v, n);
     if (!defined_here(a, v)) mark_across(a, v);
 }
 static void scan_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    (void)n;
+    touch_def(a, v, n, guarded);
     if (guarded && !defined_here(a, v)) mark_across(a, v);
     if (!guarded) a->l->vregs.at[v].block = a->regions[a->walked] + 1;
 }
@@ -227,27 +251,7 @@ static bool solve(lw_alloc *a) {
     return false;
 }
 
-/* ---- Live ranges ------------------------------------------------------------------------------------------- */
-
-/* Points: operation n reads at 2n and writes at 2n + 1. */
-static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
-    lw_vreg *vreg = &a->l->vregs.at[v];
-    if (vreg->is_const) return;
-    if (point < vreg->from) vreg->from = point;
-    if (point > vreg->to) vreg->to = point;
-}
-
-static void range_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    (void)guarded;
-    const lw_op *op = &a->l->ops.at[n];
-    /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
-    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_add4 || op->code == LW_OP_predicate;
-    touch(a, v, in_place ? 2 * n : 2 * n + 2);
-}
-static void range_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    if (guarded) touch(a, v, 2 * n);
-    touch(a, v, 2 * n + 1);
-}
+/* ---- Live ranges across blocks ------------------------------------------------------------------------------ */
 
 static void range_across(lw_alloc *a, bool solved) {
     lw_lower *l = a->l;
@@ -259,14 +263,16 @@ static void range_across(lw_alloc *a, bool solved) {
         const uint64_t *in = set_of(a, a->live_in, b), *out = set_of(a, a->live_out, b);
         uint32_t start = 2 * l->blocks.at[b].first, end = b + 1 < l->blocks.count ? 2 * l->blocks.at[b + 1].first : last;
         for (uint32_t w = 0; w < a->words; w++) {
+            const uint32_t *globals = &a->globals[64 * w];
             for (uint64_t bits = in[w]; bits; bits &= bits - 1) {
-                lw_vreg *vreg = &l->vregs.at[a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)]];
-                touch(a, a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)], start);
+                uint32_t v = globals[__builtin_ctzll(bits)];
+                lw_vreg *vreg = &l->vregs.at[v];
+                touch(a, v, start);
                 if (b < vreg->first_in) vreg->first_in = b;
                 vreg->last_in = b;
                 if (b == 0) vreg->needs_zero = true;
             }
-            for (uint64_t bits = out[w]; bits; bits &= bits - 1) touch(a, a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)], end);
+            for (uint64_t bits = out[w]; bits; bits &= bits - 1) touch(a, globals[__builtin_ctzll(bits)], end);
         }
     }
 }
@@ -331,9 +337,8 @@ static void find_ranges(lw_alloc *a) {
         visit_all(a, flow_use, flow_def, scan_block);
         solved = solve(a);
     }
-    visit_all(a, range_use, range_def, scan_block);
     range_across(a, solved);
-    if (solved) find_lone(a);
+    if (solved && a->has_loops) find_lone(a);
     for (uint32_t k = 0; k < l->code->param_count; k++) /* the call wrote them before the first operation */
         if (!l->code->params[k].in_memory) touch(a, l->code->params[k].to, 0);
 }

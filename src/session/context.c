@@ -86,6 +86,8 @@ no_limits:
 void lw_context_free(lw_context *context) {
     if (!context) return;
     while (context->modules) lw_module_free(context->modules);
+    lw_arena spare = {.spare = context->spare};
+    lw_arena_free(&spare);
     lw_pool_free(context->pool);
     lw_memory_end(&context->memory);
     lw_faults_end(context);

@@ -74,9 +74,29 @@ static void unlink_module(lw_context *context, lw_module *module) {
     pthread_mutex_unlock(&context->lock);
 }
 
+enum { SPARE_MOST = 4 << 20 };
+
+/* A process that loads one module after the other would get all memory from the system anew each time. */
+static void borrow_memory(lw_module *module) {
+    lw_context *context = module->context;
+    pthread_mutex_lock(&context->lock);
+    module->arena.spare = context->spare;
+    context->spare = NULL;
+    pthread_mutex_unlock(&context->lock);
+}
+
+static void return_memory(lw_module *module) {
+    lw_context *context = module->context;
+    lw_arena old = {.spare = lw_arena_retire(&module->arena, SPARE_MOST)};
+    pthread_mutex_lock(&context->lock);
+    if (!context->spare) context->spare = old.spare, old.spare = NULL;
+    pthread_mutex_unlock(&context->lock);
+    lw_arena_free(&old);
+}
+
 static void end_module(lw_module *module) {
     lw_variables_free(module);
-    lw_arena_free(&module->arena);
+    return_memory(module);
     pthread_mutex_destroy(&module->lock);
     free(module);
 }
@@ -93,6 +113,7 @@ lw_status lw_module_new(lw_context *context, const char *name, const char *text,
         return lw_fail_memory(context);
     }
     made->context = context;
+    borrow_memory(made);
     lw_status status = try_load(made, name ? name : "<text>", text ? text : "", size);
     made->arena.no_memory = NULL;
     if (status == LW_NO_MEMORY) {

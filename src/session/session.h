@@ -41,13 +41,14 @@ void lw_faults_end(lw_context *context);
 /* ---- Handles -------------------------------------------------------------------------------------------- */
 
 struct lw_context {
-    pthread_mutex_t lock; /* guards modules and faults */
+    pthread_mutex_t lock; /* guards modules, spare and faults */
     const lw_level *level;
     lw_semantics semantics;
     uint32_t threads, stack_limit;
     lw_pool *pool;
     lw_memory memory;
     lw_module *modules;
+    struct lw_chunk *spare; /* memory of the last module freed, for the next one: the system takes long to give new */
     lw_fault *faults;
     atomic_bool lost_message; /* there was no memory even for a message */
     atomic_uint stops;        /* calls of lw_context_stop */

@@ -385,19 +385,16 @@ static int launch(run *r, void *const *params) {
     lw_status status = lw_launch(r->kernel, &config, params, &r->stats);
     running = NULL;
     lw_bar_clear(&r->bar);
-    lw_trap_info trap;
-    switch (status) {
-    case LW_OK: break;
-    case LW_STOPPED: return stopped(r);
-    case LW_TRAPPED:
-        if (lw_trap(r->context, &trap)) fputs(trap.report, stderr);
-        return LW_EXIT_TRAPPED;
-    default: return device_failed(r, status);
-    }
+    if (status != LW_OK && status != LW_STOPPED && status != LW_TRAPPED) return device_failed(r, status);
+    /* What was executed interests where the run ended early, too. */
     if (r->o->stats)
         (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, r->kernel, &config,
                                                                     &r->stats);
-    return LW_EXIT_OK;
+    lw_trap_info trap;
+    if (status == LW_OK) return LW_EXIT_OK;
+    if (status == LW_STOPPED) return stopped(r);
+    if (lw_trap(r->context, &trap)) fputs(trap.report, stderr);
+    return LW_EXIT_TRAPPED;
 }
 
 /* ---- Outputs ------------------------------------------------------------------------------------------- */

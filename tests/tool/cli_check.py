@@ -20,6 +20,34 @@ def old_instruction():
             cli.kernel("k", body=".reg .b32 %r<3>;\n    mov.u32 %r1, 0;\n    shfl.idx.b32 %r2, %r1, 0, 31;\n    ret;"))
 
 
+# Version and target, a faulty instruction, the text that the caret underlines, and what would be right.
+MENDS = [
+    ("6.4 sm_70", "shfl.up.b32 %r0, %r1, 1, 0;", "shfl.up.b32", "use shfl.sync with a membermask"),
+    ("9.0 sm_90", "shfl.sync.up.b32 %r0, %r1, 1, 0;", "shfl.sync.up.b32", "operands: d{|p}, a, b, c, membermask"),
+    ("9.0 sm_90", "shfl.sync.b32 %r0, %r1, 1, 0, -1;", ".b32", "may stand here: .up .down .bfly .idx"),
+    ("9.0 sm_90", "shf.clamp.l.b32 %r0, %r1, %r2, %r3;", ".clamp", "in this order: shf.l.clamp.b32"),
+    ("9.0 sm_90", "shf.l.b32 %r0, %r1, %r2, %r3;", ".b32", "may stand here: .clamp .wrap"),
+    ("9.0 sm_90", "and.b32.b32 %r0, %r1, %r2;", ".b32", "without it the spelling is valid"),
+    ("9.0 sm_90", "shl.b64 %l0, %l1, %l2;", "%l2", "cvt.u32.u64 makes 32 bits of it"),
+    ("9.0 sm_90", "and.b32 %r0, %r1, %p1;", "%p1", "selp makes a number of a predicate"),
+    ("9.0 sm_90", "and.pred %p0, %p1, %r1;", "%r1", "setp makes a predicate of a number"),
+    ("9.0 sm_90", "and.b32 %l0, %r1, %r2;", "%l0", "the result has 32 bits"),
+    ("9.0 sm_90", "and.b32 %r0, %r1, -1.5;", "-1.5", "its bits as .f32 are 0xbfc00000"),
+    ("9.0 sm_90", "or.b16 %h0, %h1, 1.0;", "1.0", "write its bits as an integer"),
+    ("9.0 sm_90", "and.pred %p0, %p1, 1.0;", "1.0", "0 is false, any other integer true"),
+    ("9.0 sm_90", "and.b32 %r0, %r1, %laneid;", "%laneid", "copy it into a register with mov first"),
+    ("9.0 sm_90", "and.b32 %r0, %r1, !%r2;", "!%r2", "use not, or neg, first"),
+    ("9.0 sm_90", "and.b32 %r0, %r1, [%r2];", "[%r2]", "load it with ld first"),
+    ("9.0 sm_90", "and.b32 %r0, %r1, G;", "G", "take its address with mov first, or load it with ld"),
+    ("9.0 sm_90", "and.b32 %r0, %r1, %r2+1;", "%r2+1", "add first"),
+    ("9.0 sm_90", "and.b32 %r0, %r1.b0, %r2;", "%r1.b0", "bfe or prmt take a part of a register"),
+    ("9.0 sm_90", "and.b32 %r0, %v0.z, %r2;", "%v0.z", "its elements are .x and .y"),
+    ("9.0 sm_90", "vshl.u32.u32.u32.wrap.add %r0.b0, %r1, %r2, %r3;", "%r0.b0", "a merge and a second operation exclude each other"),
+    ("9.0 sm_90", "vshl.u32.u32.u32.wrap %r0.b0, %r1, %r2;", "%r0.b0",
+     "give the word to merge into as a fourth operand, or leave the selector away"),
+]
+
+
 class Check(cli.Case):
     def setUp(self):
         super().setUp()
@@ -37,6 +65,19 @@ class Check(cli.Case):
         self.assertRegex(err, r"^bad\.ptx:6:5: error\[LW\d{4}\]: .*bogus.*\n     6 \|     bogus\.u32 %r1;\n       \|     \^")
         self.assertTrue(err.endswith("bad.ptx: 1 error, 0 warnings\n"), err)
         self.assertTrue(err.startswith(self.lanewise("check", "-q", "bad.ptx")[2]))
+
+    def test_mends(self):
+        registers = ".reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %l<4>; .reg .v2 .b32 %v<2>; .shared .b32 G;"
+        for head, wrong, marked, mend in MENDS:
+            with self.subTest(wrong):
+                version, target = head.split()
+                self.file("m.ptx", f".version {version}\n.target {target}\n.address_size 64\n.entry k()\n{{ {registers}\n{wrong}\nret;\n}}\n")
+                lines = self.shows(["check", "m.ptx"], 1)[2].splitlines()
+                self.assertEqual(lines[1], f"     6 | {wrong}")
+                caret = lines[2].split("| ")[1]
+                self.assertEqual(wrong[caret.index("^"):len(caret.rstrip())], marked)
+                self.assertEqual(lines[3], f"       = {mend}")
+                self.assertEqual(lines[4], "m.ptx: 1 error, 0 warnings")
 
     def test_arrays_are_named_by_their_elements(self):
         self.file("call.ptx", cli.HEADER + ".func f(.param .b32 p[4])\n{ ret; }\n.entry k()\n{ .reg .b32 a;\n    call f, (a);\n    ret;\n}\n")

@@ -3,9 +3,11 @@
 
     record.py FILE|FOLDER…            prints the lines that `lanewise run` must print for the `// run:` orders of each file
     record.py --write FILE|FOLDER…    puts them into the files, as `// out:` lines behind one `// recorded:` line
+    record.py --compare FILE|FOLDER…  fails where they are not those of the files: `lanewise exec -- record.py --compare tests/ptx`
+                                      runs the same program on Lanewise
 
 The driver's own compiler translates the text, so what comes out is what the hardware does: a second witness for the tests.
-Of files that expect a trap it says whether the hardware faults too; files that expect an exit code are passed over and named. Arguments are read as docs/cli.md says,
+Of files that expect a trap it says whether the hardware faults too; files that expect an exit code or a strict launch are passed over and named. Arguments are read as docs/cli.md says,
 without files: a test is one file. Each test file has a process of its own, since a fault spoils the context."""
 
 import argparse
@@ -22,7 +24,7 @@ import sys
 ORDER = re.compile(r"^//\s*run:(.*)$", re.M)
 RECORDED = re.compile(r"^//\s*(out|recorded):")
 TRAPS = re.compile(r"^//\s*trap:", re.M)
-NO_RUN = re.compile(r"^//\s*exit:", re.M)
+NO_RUN = re.compile(r"^//\s*exit:|^//\s*run:.*--strict", re.M)
 TIME_LIMIT = 30
 
 
@@ -169,6 +171,7 @@ def read_order(text, order):
     parser.add_argument("--smem", default="0")
     parser.add_argument("--semantics")  # the card has but one
     parser.add_argument("--cooperative", action="store_true")
+    parser.add_argument("--strict", action="store_true")  # a launch through the driver never is
     found = parser.parse_args(shlex.split(order))
     entries = re.findall(r"\.entry\s+([\w$%]+)", text)
     found.kernel = found.kernel or (entries[0] if len(entries) == 1 else None)
@@ -264,7 +267,18 @@ def driver_version():
 
 # ---- files ----------------------------------------------------------------------------------------------------------
 
-def record(path, write):
+def compare(path, lines, text):
+    want = [line[8:] for line in text.splitlines() if line.startswith("// out: ")]
+    for number, (one, other) in enumerate(zip(want, lines)):
+        if one != other:
+            at = next((k for k, (a, b) in enumerate(zip(one.split(), other.split())) if a != b), min(len(one.split()), len(other.split())))
+            raise Broken(f"output {number + 1} differs at its word {at + 1}: recorded {' '.join(one.split()[at:at + 4])} ..., "
+                         f"came {' '.join(other.split()[at:at + 4])} ...")
+    if len(want) != len(lines):
+        raise Broken(f"{len(lines)} outputs, recorded are {len(want)}")
+
+
+def record(path, write, against):
     """One file, in the process that holds the context."""
     text = path.read_text()
     orders = [read_order(text, order) for order in ORDER.findall(text)]
@@ -281,6 +295,9 @@ def record(path, write):
                 break
         return
     lines = [line for order in orders for line in driver.run(module, order)]
+    if against:
+        compare(path, lines, text)
+        return
     if not write:
         print("\n".join(lines))
         return
@@ -292,9 +309,10 @@ def record(path, write):
     path.write_text("\n".join(kept + [f"// out: {line}" for line in lines]) + "\n")
 
 
-def record_apart(path, write):
+def record_apart(path, options):
     """The same in a process of its own; returns what went wrong, or None."""
-    command = [sys.executable, __file__, "--alone", *(["--write"] if write else []), str(path)]
+    command = [sys.executable, __file__, "--alone", *(["--write"] if options.write else []),
+               *(["--compare"] if options.compare else []), str(path)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
     except subprocess.TimeoutExpired:
@@ -306,12 +324,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("places", nargs="+", type=pathlib.Path)
     parser.add_argument("--write", action="store_true", help="put the lines into the files")
+    parser.add_argument("--compare", action="store_true", help="fail where the lines are not those of the files")
     parser.add_argument("--jobs", type=int, default=4, help="processes at a time")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
         try:
-            record(options.places[0], options.write)
+            record(options.places[0], options.write, options.compare)
         except (Broken, ValueError, argparse.ArgumentError) as problem:
             sys.exit(str(problem))
         return 0
@@ -319,11 +338,11 @@ def main():
     files = [path for place in options.places for path in (sorted(place.rglob("run_*.ptx")) if place.is_dir() else [place])]
     passed_over = [path for path in files if NO_RUN.search(path.read_text())]
     for path in passed_over:
-        print(f"passed over {path}: expects an exit code")
+        print(f"passed over {path}: expects an exit code or a strict launch")
     files = [path for path in files if path not in passed_over]
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for path, (output, problem) in zip(files, pool.map(lambda path: record_apart(path, options.write), files)):
+        for path, (output, problem) in zip(files, pool.map(lambda path: record_apart(path, options), files)):
             if problem:
                 failed += 1
                 print(f"FAILED {path}: {problem}")

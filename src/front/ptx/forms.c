@@ -1,10 +1,11 @@
 /* forms.c: the rows of isa/ptx/forms.def, and which of them takes a spelling.
  *
- * Patterns are walked as they are written; an index by opcode makes that a few rows for each distinct spelling of a
- * module. */
+ * Patterns are walked as they are written; an index by opcode, and by which words a row can take at all, makes that one or
+ * two rows for each distinct spelling of a module. */
 #include "front/ptx/forms.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #define V(major, minor) ((major) * 10 + (minor))
@@ -35,6 +36,7 @@ static const class classes[] = {
 #include "ptx/types.def"
 };
 static uint32_t class_starts[LW_COUNT(classes)]; /* which letters its alternatives start with, as bits; made with the index */
+static uint64_t class_words[LW_COUNT(classes)];  /* its alternatives as word bits; made with the index */
 
 static uint32_t letter_bit(char c) { return 1u << (c & 31); }
 
@@ -65,25 +67,78 @@ static const char *find_mark(const char *p, int mark) {
     return p;
 }
 
-/* ---- Index: opcode → its rows ------------------------------------------------------------------------- */
+/* ---- Index: opcode → its rows, row → the words it can take --------------------------------------------- */
 
 enum { SLOTS = 1024 };
 static uint16_t first_row[SLOTS];                     /* 1 + row, by hash of the opcode */
 static uint16_t next_row[LW_COUNT(lw_ptx_forms)];     /* 1 + next row of the same slot */
 static pthread_once_t index_once = PTHREAD_ONCE_INIT;
 
+/* What every spelling of a row has: words out of a set, as bits that a word shares with few others, and how many. Most rows of
+ * an opcode are out of question by that. Found when a row is first asked: a process that loads one small module meets few of
+ * them. Threads may find the same at the same time. */
+typedef struct bounds { uint64_t words; uint8_t least, most; } bounds;
+static _Atomic uint64_t row_words[LW_COUNT(lw_ptx_forms)];
+static _Atomic uint16_t row_counts[LW_COUNT(lw_ptx_forms)]; /* least | most << 8, set behind the words; 0: not found yet */
+
+static uint64_t word_bit(const char *word, size_t size) {
+    return size ? (uint64_t)1 << ((5u * (unsigned char)word[0] + 3u * (unsigned char)word[size - 1] + 11u * size) & 63) : 0;
+}
+
 static uint32_t opcode_size(const char *pattern) { return (uint32_t)strcspn(pattern, ".{* "); }
 
+/* The words of "a|b|CLASS|c"; classes that a class names must be known already. */
+static uint64_t list_words(const char *list) {
+    uint64_t words = 0;
+    for (const char *p = list;; p++) {
+        const char *from = p;
+        p = find_mark(p, ENDS_ALTERNATIVE);
+        const class *inner = find_class(from, (size_t)(p - from));
+        words |= inner ? class_words[inner - classes] : word_bit(from, (size_t)(p - from));
+        if (*p != '|') return words;
+    }
+}
+
+/* A row that ends in * takes anything. */
+static bounds find_bounds(const char *pattern) {
+    bounds found = {.least = 1, .most = 1}; /* the opcode */
+    bool optional = false;
+    for (const char *p = pattern + opcode_size(pattern), *end; *p; p = end) {
+        end = p + 1;
+        if (*p == '{' || *p == '}') optional = *p == '{';
+        if (*p == '*') return (bounds){UINT64_MAX, found.least, UINT8_MAX};
+        if (*p != '.' || p[1] == '*') continue;
+        bool is_group = p[1] == '(';
+        end = is_group ? strchr(p, ')') : find_mark(p + 1, ENDS_WORD);
+        found.words |= is_group ? list_words(p + 2) : word_bit(p + 1, (size_t)(end - p - 1));
+        found.least += !optional;
+        found.most++;
+    }
+    return found;
+}
+
+static bounds bounds_of(uint32_t row) {
+    uint16_t counts = atomic_load_explicit(&row_counts[row], memory_order_acquire);
+    if (LW_LIKELY(counts))
+        return (bounds){atomic_load_explicit(&row_words[row], memory_order_relaxed), counts & 255, (uint8_t)(counts >> 8)};
+    bounds found = find_bounds(lw_ptx_forms[row].pattern);
+    atomic_store_explicit(&row_words[row], found.words, memory_order_relaxed);
+    atomic_store_explicit(&row_counts[row], (uint16_t)(found.least | found.most << 8), memory_order_release);
+    return found;
+}
+
 static void make_index(void) {
+    for (size_t c = 0; c < LW_COUNT(classes); c++) {
+        class_words[c] = list_words(classes[c].alternatives);
+        for (const char *p = classes[c].alternatives; *p; p = find_mark(p, ENDS_ALTERNATIVE), p += *p == '|')
+            class_starts[c] |= letter_bit(*p);
+    }
     for (uint32_t i = LW_COUNT(lw_ptx_forms); i-- > 0;) {
         const char *pattern = lw_ptx_forms[i].pattern;
         uint32_t slot = lw_hash(pattern, opcode_size(pattern)) % SLOTS;
         next_row[i] = first_row[slot];
         first_row[slot] = (uint16_t)(i + 1);
     }
-    for (size_t c = 0; c < LW_COUNT(classes); c++)
-        for (const char *p = classes[c].alternatives; *p; p = find_mark(p, ENDS_ALTERNATIVE), p += *p == '|')
-            class_starts[c] |= letter_bit(*p);
 }
 
 /* ---- Words against alternatives ----------------------------------------------------------------------- */
@@ -180,8 +235,15 @@ static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group) {
     }
 }
 
+/* Can the row take as many words, and these? Where words may be edited, or a fault is explained, every row is walked. */
+static bool in_bounds(const lw_walk *w, uint32_t row) {
+    if (w->every_row) return true;
+    bounds b = bounds_of(row);
+    return !(w->words_bits & ~b.words) && w->count >= b.least && w->count <= b.most;
+}
+
 static bool same_opcode(const lw_form *form, const lw_symbol *opcode) {
-    return opcode_size(form->pattern) == opcode->size && !memcmp(form->pattern, opcode->text, opcode->size);
+    return !strncmp(form->pattern, opcode->text, opcode->size) && marks[(unsigned char)form->pattern[opcode->size]] & ENDS_WORD;
 }
 
 /* The next row behind `after` (NULL: the first) that takes the words. */
@@ -190,7 +252,7 @@ static const lw_form *next_row_for(lw_walk *w, const lw_form *after) {
     uint32_t i = after ? next_row[after - lw_ptx_forms] : first_row[opcode->hash % SLOTS];
     for (; i; i = next_row[i - 1]) {
         const lw_form *form = &lw_ptx_forms[i - 1];
-        if (!same_opcode(form, opcode)) continue;
+        if (!same_opcode(form, opcode) || !in_bounds(w, i - 1)) continue;
         w->used = w->used_count = w->steps = 0;
         w->edited = false;
         if (walk_on(w, form->pattern + opcode->size, 1, 0)) return form;
@@ -205,6 +267,7 @@ static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
     for (uint32_t i = 1; i < count; i++) {
         w->type[i] = (uint8_t)lw_type_find(words[i]->text, words[i]->size);
         if (w->type[i]) w->types |= 1u << i;
+        w->words_bits |= word_bit(words[i]->text, words[i]->size);
     }
     return true;
 }
@@ -216,6 +279,12 @@ const lw_form *lw_form_find(lw_walk *w, lw_symbol **words, uint32_t count) {
     if (count > 16) return NULL;
     w->loose = true;
     w->long_name = has_long_name(words[0]);
+    return next_row_for(w, NULL);
+}
+
+const lw_form *lw_form_reordered(lw_walk *w, lw_symbol **words, uint32_t count) {
+    if (!walk_init(w, words, count) || count > 16) return NULL;
+    w->loose = true;
     return next_row_for(w, NULL);
 }
 
@@ -279,6 +348,7 @@ static bool fits_without(const lw_walk *w, uint32_t dropped) {
 lw_mismatch lw_form_explain(lw_symbol **words, uint32_t count, lw_text *expected) {
     lw_walk w;
     if (!walk_init(&w, words, count)) return (lw_mismatch){LW_EDIT_drop, 31};
+    w.every_row = true;
     for (uint32_t i = count; i-- > 1;)
         if (fits_without(&w, i)) return (lw_mismatch){LW_EDIT_drop, i};
     for (uint32_t i = 1; i <= count; i++)

@@ -13,6 +13,8 @@ typedef struct lw_walk {
     uint32_t count;
     bool loose;                /* modifiers in any order, which ptxas accepts too */
     bool long_name;            /* loose: the first modifier stays where it is */
+    uint64_t words_bits;       /* the modifiers as bits: what a row must be able to take */
+    bool every_row;            /* do not skip rows that cannot fit */
     uint32_t types;            /* words that are types, as bits */
     uint8_t type[32];          /* the lw_type of each of them */
     uint32_t used, used_count; /* words taken so far, as bits */
@@ -28,6 +30,9 @@ typedef struct lw_walk {
 
 /* The row that takes the words, in the manual's order or, if none does, in any; NULL where there is none. */
 const lw_form *lw_form_find(lw_walk *walk, lw_symbol **words, uint32_t count);
+
+/* The same in any order at all, to say what would be right: walk->order tells which word belongs where. */
+const lw_form *lw_form_reordered(lw_walk *walk, lw_symbol **words, uint32_t count);
 
 typedef struct lw_mismatch {
     lw_edit edit; /* none: no single change helps; `word` is the first that no form can have there */

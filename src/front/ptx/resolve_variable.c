@@ -127,6 +127,7 @@ void lw_parameter_settle(lw_resolver *r, lw_object *o, const lw_function *f, boo
     bool last = !o->is_return && f->param_count && f->params[f->param_count - 1] == o && !f->is_entry;
     if (o->unsized && !last) fault(r, LW_D_parameter_open, o);
     else if (o->unsized) lw_gate_check(r, LW_GATE_open_parameter, o->place);
+    if (f->is_entry) lw_gate_check(r, LW_GATE_kernel_parameters, o->place);
     if (f->is_entry && o->space != LW_SPACE_param) fault(r, LW_D_parameter_space, o);
     if (o->vector > 1 && o->space == LW_SPACE_param) fault(r, LW_D_parameter_vector, o);
     if (o->is_pointer && !f->is_entry) fault(r, LW_D_pointer_place, o);

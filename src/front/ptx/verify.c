@@ -34,7 +34,8 @@ static void no_match(lw_verifier *v) {
     else
         diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, found.word),
                            i->words[found.word]->text, i->words[0]->text);
-    diag->fix = found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
+    const char *order = lw_fix_order(v);
+    diag->fix = order ? order : found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
 }
 
 /* ---- Gates -------------------------------------------------------------------------------------------- */
@@ -49,6 +50,16 @@ static const char *successor(lw_verifier *v) {
     const char *opcode = v->instruction->words[0]->text;
     if (strcmp(opcode, "shfl") && strcmp(opcode, "vote")) return NULL;
     return lw_verify_text(v, "use %s.sync with a membermask", opcode);
+}
+
+static void deprecated(lw_verifier *v) {
+    const lw_form *f = v->match->form;
+    const lw_instruction *i = v->instruction;
+    if (f->gone_isa && v->module->target >= f->gone_sm)
+        lw_diag_add(v->diags, LW_D_divergence_undefined, i->mnemonic_place, i->mnemonic->text, f->gone_sm);
+    lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u,
+                f->old_isa % 10u)
+        ->fix = successor(v);
 }
 
 /* Only called where the match says that the module is outside of some gate. */
@@ -74,9 +85,7 @@ static void gates(lw_verifier *v) {
                     f->gone_isa / 10u, f->gone_isa % 10u)
             ->fix = successor(v);
     else if (f->old_isa && version >= f->old_isa)
-        lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u,
-                    f->old_isa % 10u)
-            ->fix = successor(v);
+        deprecated(v);
 }
 
 /* ---- One instruction ---------------------------------------------------------------------------------- */
@@ -96,7 +105,7 @@ static void wrong_count(lw_verifier *v) {
     uint32_t n = i->operand_count;
     lw_place place = n > m->operands_max ? i->operands[m->operands_max].place : i->mnemonic_place;
     lw_diag_add(v->diags, LW_D_operand_count, place, i->mnemonic->text, takes, n, n == 1 ? "is" : "are")
-        ->fix = *m->form->operands ? lw_verify_text(v, "operands: %s", m->form->operands) : NULL;
+        ->fix = lw_fix_operands(v);
 }
 
 static void guard(lw_verifier *v) {
@@ -122,6 +131,15 @@ static void optional_operands(lw_verifier *v, lw_instruction *i) {
     if (m->longer) v->match = i->match = m->longer;
 }
 
+/* Video instructions: a selector on the destination goes with c. */
+static void merge(lw_verifier *v) {
+    const lw_instruction *i = v->instruction;
+    const lw_operand *d = &i->operands[0];
+    if (v->match->operand_forms[0].selectable && d->select && i->operand_count == v->match->operands_min)
+        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_names[d->select])
+            ->fix = "give the word to merge into as a fourth operand, or leave the selector away";
+}
+
 static void operands(lw_verifier *v, lw_instruction *i) {
     const lw_match *m = v->match;
     if (i->operand_count < m->operands_min || i->operand_count > m->operands_max) {
@@ -139,6 +157,7 @@ static void operands(lw_verifier *v, lw_instruction *i) {
         if (LW_UNLIKELY(v->diags->errors != errors))
             return; /* what is behind the first fault is often its echo */
     }
+    if (!plain) merge(v);
     if (m->form->step) lw_verify_extra(v);
 }
 

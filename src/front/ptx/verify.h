@@ -17,6 +17,14 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *operand, const lw_opera
 
 const char *lw_operand_kind_name(const lw_operand *operand); /* "a register", "a label" … */
 
+/* verify_fix.c: what would be right, or NULL. */
+const char *lw_fix_operands(lw_verifier *v);
+const char *lw_fix_order(lw_verifier *v);
+const char *lw_fix_type(lw_verifier *v, const lw_operand_form *form, lw_type have);
+const char *lw_fix_constant(lw_verifier *v, const lw_operand *operand, const lw_type_info *want);
+const char *lw_fix_kind(const lw_operand *operand, const lw_operand_form *form);
+const char *lw_fix_selector(lw_verifier *v, const lw_operand *operand, const lw_operand_form *form);
+
 /* verify_flow.c: branch targets, calls, and rules of single instructions that the notation cannot say. */
 void lw_verify_extra(lw_verifier *v);
 void lw_verify_call(lw_verifier *v);

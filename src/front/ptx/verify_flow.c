@@ -173,21 +173,12 @@ static void address_size(lw_verifier *v) {
         lw_diag_add(v->diags, LW_D_address_width, v->instruction->mnemonic_place, mnemonic(v), mnemonic(v));
 }
 
-/* A destination selector merges the result into c, so that c must be there. */
-static void video_merge(lw_verifier *v) {
-    const lw_operand *d = &v->instruction->operands[0];
-    if (d->select && v->instruction->operand_count < 4)
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, d->place, 1, mnemonic(v), lw_select_names[d->select])
-            ->fix = "give the word to merge into as a fourth operand, or leave the selector away";
-}
-
 void lw_verify_extra(lw_verifier *v) {
     switch (v->match->form->step) {
     case LW_STEP_bar: barrier(v); break;
     case LW_STEP_mov: mov(v); break;
     case LW_STEP_st: store(v); break;
     case LW_STEP_cvta: address_size(v); break;
-    case LW_STEP_video_shift: video_merge(v); break;
     default: break;
     }
 }

@@ -50,7 +50,8 @@ static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_for
         lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
     else
         lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form),
-                    lw_operand_kind_name(o));
+                    lw_operand_kind_name(o))
+            ->fix = lw_fix_kind(o, form);
 }
 
 /* ---- Registers and constants -------------------------------------------------------------------------- */
@@ -63,20 +64,24 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
         return; /* the parser has said so */
     if (LW_UNLIKELY(o->negated) && (form->type != LW_T_pred || form->written)) {
         lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number,
-                    mnemonic(v));
+                    mnemonic(v))
+            ->fix = form->written ? NULL : "use not, or neg, first";
     } else if (LW_UNLIKELY(o->select) &&
                (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2
                         : !form->selectable)) {
         lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
-                    lw_select_names[o->select]);
+                    lw_select_names[o->select])
+            ->fix = lw_fix_selector(v, o, form);
     } else if (LW_UNLIKELY(r->vector > 1 && !element)) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->offset)) {
-        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register", "a sum");
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum")->fix =
+            lw_fix_kind(o, form);
     } else if (LW_UNLIKELY(!(form->takes >> r->type & 1))) {
         const char *want = form->type ? lw_types[form->type].name : "b32";
         lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), want, o->name->text,
-                    lw_types[r->type].name);
+                    lw_types[r->type].name)
+            ->fix = lw_fix_type(v, form, r->type);
     }
 }
 
@@ -94,7 +99,8 @@ static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_opera
         fits = want->kind == 'F';
     if (!fits)
         lw_diag_add(v->diags, LW_D_constant_type, o->place, number, mnemonic(v), want->name,
-                    o->kind == LW_O_INT ? "integer" : "floating point");
+                    o->kind == LW_O_INT ? "integer" : "floating point")
+            ->fix = lw_fix_constant(v, o, want);
 }
 
 /* The vectors of old were 16 bits wide, %gridid 32. */
@@ -120,7 +126,8 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     const lw_special_row *row = &lw_specials[o->special - 1];
     bool taken = form->shape == LW_SHAPE_SOURCE || form->shape == LW_SHAPE_SPECIAL, whole = form->vector > 1;
     if (!taken || form->written || lw_types[form->type].kind == 'F') {
-        lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v));
+        lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v))->fix =
+            form->written ? NULL : "copy it into a register with mov first";
     } else if (o->select && (!row->vector || o->select > LW_SEL_w)) {
         lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
                     lw_select_names[o->select]);
@@ -325,6 +332,7 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
             constant_operand(v, o, form, number);
         return;
     case LW_O_SINK:
+        if (form->sink && o->negated) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
         if (!form->sink) lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v));
         return;
     case LW_O_VECTOR: vector_operand(v, o, form, number); return;

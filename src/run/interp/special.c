@@ -135,6 +135,14 @@ const lw_op *lw_step_predicate(lw_gang *gang, const lw_op *op) {
     lw_mask a = op->flags & LW_OP_IMM_A ? 0 : lw_get_mask(gang, op->a);
     lw_mask b = op->flags & LW_OP_IMM_B ? 0 : lw_get_mask(gang, op->b);
     lw_mask c = op->flags & LW_OP_IMM_C ? 0 : lw_get_mask(gang, op->c);
+    switch (op->imm) { /* the usual ones */
+    case 0xc0: lw_put_mask(gang, op->d, a & b); return op + 1;
+    case 0xfc: lw_put_mask(gang, op->d, a | b); return op + 1;
+    case 0x3c: lw_put_mask(gang, op->d, a ^ b); return op + 1;
+    case 0x0f: lw_put_mask(gang, op->d, ~a); return op + 1;
+    case 0xf0: lw_put_mask(gang, op->d, a); return op + 1;
+    default: break;
+    }
     lw_mask by_ab[4];
     for (uint32_t i = 0; i < 4; i++) by_ab[i] = choose(c, constant(op->imm, 2 * i + 1), constant(op->imm, 2 * i));
     lw_put_mask(gang, op->d, choose(a, choose(b, by_ab[3], by_ab[2]), choose(b, by_ab[1], by_ab[0])));

@@ -166,35 +166,40 @@ MASKED(64)
         END(D) return op + 1; \
     }
 
-#define LOOP2(name, D, A, B) \
+#define LOOP2_RRR(name, D, A, B) \
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i]))); \
         END(D) return op + 1; \
-    } \
+    }
+#define LOOP2_RRI(name, D, A, B) \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b))); \
         END(D) return op + 1; \
-    } \
+    }
+#define LOOP2_RIR(name, D, A, B) \
     STEP_HEAD(name, rir) { \
         const c_##A a = CONSTANT(A, op->imm); SOURCE(B, op->b, b); RESULT(D); \
         BODY(D, (lw_##name(a, (c_##B)b[i]))); \
         END(D) return op + 1; \
     }
+#define LOOP2(name, D, A, B) LOOP2_RRR(name, D, A, B) LOOP2_RRI(name, D, A, B) LOOP2_RIR(name, D, A, B)
 
 /* Of two constants the first is in imm's low half where both are 32 bits (RII: b low, c high). */
-#define LOOP3(name, D, A, B, C) \
+#define LOOP3_RRR(name, D, A, B, C) \
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]))); \
         END(D) return op + 1; \
-    } \
+    }
+#define LOOP3_RRI(name, D, A, B, C) \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); const c_##C c = CONSTANT(C, op->imm); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], c))); \
         END(D) return op + 1; \
-    } \
+    }
+#define LOOP3_CONSTANT_B(name, D, A, B, C) \
     STEP_HEAD(name, rir) { \
         SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); SOURCE(C, op->c, c); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b, (c_##C)c[i]))); \
@@ -206,6 +211,7 @@ MASKED(64)
         BODY(D, (lw_##name((c_##A)a[i], b, c))); \
         END(D) return op + 1; \
     }
+#define LOOP3(name, D, A, B, C) LOOP3_RRR(name, D, A, B, C) LOOP3_RRI(name, D, A, B, C) LOOP3_CONSTANT_B(name, D, A, B, C)
 
 /* Four operands: all registers, or the last two constants (bfi). */
 #define LOOP4(name, D, A, B, C, E) \
@@ -274,10 +280,54 @@ MASKED(64)
         COMPARE_ALL(A, how, ALL_##B(number)); \
         END(D) return op + 1; \
     } \
-    STEP_HEAD(name, rir) { /* rare: left to the compiler */ \
-        const c_##A a = CONSTANT(A, op->imm); SOURCE(B, op->b, b); RESULT(D); \
-        BODY(D, (lw_##name(a, (c_##B)b[i]))); \
-        END(D) return op + 1; \
+    LOOP2_RIR(name, D, A, B) /* rare: left to the compiler */
+
+/* Shifts by constants. Like PTX, the instructions take any amount: beyond the width they give zero, or the sign. Compilers widen
+ * 16-bit lanes for them and look at the amount. */
+#define WIDE_(how, bits) _mm512_##how##_epi##bits
+#define WIDE(how, bits) WIDE_(how, bits)
+#define BITS_OF_u16 16
+#define BITS_OF_s16 16
+#define BITS_OF_u32 32
+#define BITS_OF_s32 32
+#define BITS_OF_u64 64
+#define BITS_OF_s64 64
+#define SHIFT2(name, D, A, B, how) \
+    LOOP2_RRR(name, D, A, B) \
+    LOOP2_RIR(name, D, A, B) \
+    STEP_HEAD(name, rri) { \
+        enum { COUNT = 64 / sizeof(slot_##A) }; \
+        SOURCE(A, op->a, a); RESULT(D); \
+        const __m128i n = _mm_cvtsi64_si128((long long)(uint32_t)op->imm); \
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+            _Pragma("GCC unroll 4") for (size_t i = base; i < base + LW_WARP_LANES; i += COUNT) \
+                _mm512_storeu_si512(to + i, WIDE(how, BITS_OF_##A)(_mm512_loadu_si512(a + i), n)); \
+        return op + 1; \
+    }
+
+/* Funnel shifts from two plain ones, which give zero for an amount of 32. */
+#define AMOUNT_wrap(c) _mm512_and_si512(c, _mm512_set1_epi32(31))
+#define AMOUNT_clamp(c) _mm512_min_epu32(c, _mm512_set1_epi32(32))
+#define FUNNEL_l(a, b, n, rest) _mm512_or_si512(_mm512_sllv_epi32(b, n), _mm512_srlv_epi32(a, rest))
+#define FUNNEL_r(a, b, n, rest) _mm512_or_si512(_mm512_srlv_epi32(a, n), _mm512_sllv_epi32(b, rest))
+#define FUNNEL_BODY(direction, amount) \
+    for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+        _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) { \
+            const __m512i n = amount, rest = _mm512_sub_epi32(_mm512_set1_epi32(32), n); \
+            _mm512_storeu_si512(to + i, FUNNEL_##direction(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), n, rest)); \
+        }
+#define FUNNEL3(name, D, A, B, C, direction, mode) \
+    LOOP3_CONSTANT_B(name, D, A, B, C) \
+    STEP_HEAD(name, rrr) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); RESULT(D); \
+        FUNNEL_BODY(direction, AMOUNT_##mode(_mm512_loadu_si512(c + i))) \
+        return op + 1; \
+    } \
+    STEP_HEAD(name, rri) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
+        const __m512i all = AMOUNT_##mode(_mm512_set1_epi32((int)op->imm)); \
+        FUNNEL_BODY(direction, all) \
+        return op + 1; \
     }
 #endif
 

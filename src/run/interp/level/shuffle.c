@@ -52,6 +52,12 @@ static inline void find_warp_sources(lw_shuffle_mode mode, const lw_controls *co
 }
 
 static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, const lw_sources *sources) {
+    if (LW_LIKELY(active == UINT32_MAX)) { /* without masks, which loads of the result would have to wait for */
+        __m512i all_low = _mm512_loadu_si512(from), all_high = _mm512_loadu_si512(from + 16);
+        _mm512_storeu_si512(to, _mm512_permutex2var_epi32(all_low, sources->low, all_high));
+        _mm512_storeu_si512(to + 16, _mm512_permutex2var_epi32(all_low, sources->high, all_high));
+        return;
+    }
     __mmask16 low = (__mmask16)active, high = (__mmask16)(active >> 16);
     __m512i table_low = _mm512_maskz_loadu_epi32(low, from), table_high = _mm512_maskz_loadu_epi32(high, from + 16);
     _mm512_mask_storeu_epi32(to, low, _mm512_permutex2var_epi32(table_low, sources->low, table_high));
