@@ -23,6 +23,12 @@ CUresult lw_cu_enter(CUcontext *context) {
     return atomic_load(&now->error);
 }
 
+CUresult lw_cu_enter_with(const void *handle, lw_cu_kind kind) {
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    return lw_cu_find(handle, kind) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
 static CUresult check_context(CUcontext context) {
     CUresult result = lw_cu_ready();
     if (result) return result;

@@ -1,40 +1,30 @@
 /* copy.c: copies and fills. Those with a stream end before they return, too. */
 #include "shim/cuda/driver.h"
 
-/* What a call may do: the current context, and a stream of it. */
-static CUresult enter(CUstream stream) {
-    CUresult result = lw_cu_enter(NULL);
-    return result ? result : lw_cu_check_stream(stream);
-}
-
 /* ---- Copies -------------------------------------------------------------------------------------------------------------- */
 
 static CUresult to_device(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     return result ? result : lw_cu_fail("cuMemcpyHtoD", lw_memory_write(lw_cu.device, to, from, bytes));
 }
 
 static CUresult to_host(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     return result ? result : lw_cu_fail("cuMemcpyDtoH", lw_memory_read(lw_cu.device, from, to, bytes));
 }
 
 static CUresult on_device(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     return result ? result : lw_cu_fail("cuMemcpyDtoD", lw_memory_copy(lw_cu.device, to, from, bytes));
-}
-
-static bool is_device(CUdeviceptr address) {
-    return address >= LW_GLOBAL_BASE && address - LW_GLOBAL_BASE < lw_cu.device->memory.reserved;
 }
 
 /* The address tells on which side it is: where device memory lies, no host has memory. */
 static CUresult anywhere(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
-    if (is_device(to) && is_device(from)) return on_device(to, from, bytes, stream);
-    if (is_device(to)) return to_device(to, (const void *)(uintptr_t)from, bytes, stream);
-    if (is_device(from)) return to_host((void *)(uintptr_t)to, from, bytes, stream);
+    if (lw_cu_is_device(to) && lw_cu_is_device(from)) return on_device(to, from, bytes, stream);
+    if (lw_cu_is_device(to)) return to_device(to, (const void *)(uintptr_t)from, bytes, stream);
+    if (lw_cu_is_device(from)) return to_host((void *)(uintptr_t)to, from, bytes, stream);
     if (bytes && (!to || !from)) return CUDA_ERROR_INVALID_VALUE;
     if (bytes) memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
     return CUDA_SUCCESS;
@@ -71,7 +61,7 @@ LW_CU_SAME(cuMemcpyAsync_ptsz, cuMemcpyAsync);
 /* ---- Fills ---------------------------------------------------------------------------------------------------------------- */
 
 static CUresult fill(CUdeviceptr to, uint64_t value, uint32_t width, size_t count, CUstream stream) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (to % width) return CUDA_ERROR_INVALID_VALUE;
     return lw_cu_fail("cuMemset", lw_memory_fill(lw_cu.device, to, value, width, count));

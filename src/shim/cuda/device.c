@@ -100,7 +100,7 @@ CUresult cuDeviceTotalMem(unsigned *bytes, CUdevice device) {
     CUresult result = cuDeviceTotalMem_v2(&all, device);
     if (result) return result;
     if (!bytes) return CUDA_ERROR_INVALID_VALUE;
-    *bytes = all > UINT32_MAX ? UINT32_MAX : (unsigned)all;
+    *bytes = lw_cu_word(all);
     return CUDA_SUCCESS;
 }
 

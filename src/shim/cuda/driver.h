@@ -79,7 +79,6 @@ struct CUfunc_st {
 struct CUstream_st {
     lw_cu_object object;
     unsigned flags;
-    int priority;
     uint64_t id;
 };
 
@@ -121,15 +120,18 @@ CUresult lw_cu_ready(void); /* cuInit was called, and not before a fork */
 CUresult lw_cu_check_device(CUdevice device);
 /* The current context, if the calling thread may use it: otherwise the error that says why not. */
 CUresult lw_cu_enter(CUcontext *context);
+/* The same, where a call needs an object of that kind, too: CUDA_ERROR_INVALID_HANDLE where the handle is none. */
+CUresult lw_cu_enter_with(const void *handle, lw_cu_kind kind);
+/* The same with a stream, which may be one of the default ones. */
+CUresult lw_cu_enter_stream(CUstream stream);
 /* The object of a handle; NULL where it is none of this kind, or gone. */
 void *lw_cu_find(const void *handle, lw_cu_kind kind);
 /* Makes an object of `size` bytes, zeroed, known under its own address. NULL: no memory. */
 void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner);
 /* Forgets an object and frees it. False: it was gone already. */
 bool lw_cu_free(lw_cu_object *object);
-/* The same two for objects under other keys; with the lock held. */
+/* Makes a zeroed object known under another key; with the lock held. False: no memory. */
 bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner);
-void lw_cu_unlink(lw_cu_object *object);
 uint64_t lw_cu_next_id(void);
 
 CUresult lw_cu_result(lw_status status);
@@ -145,7 +147,12 @@ CUresult lw_cu_check_stream(CUstream stream);
 void lw_cu_end_objects(CUcontext context);
 void lw_cu_end_module(CUmodule module);
 void lw_cu_end_memory(lw_cu_memory *memory);
-double lw_cu_clock(void);
+/* The function object of a kernel of a module, or with NULL any function object of the module; NULL where there is none. */
+CUfunction lw_cu_function_of(CUmodule module, const lw_kernel *kernel);
+bool lw_cu_is_device(uint64_t address); /* where device memory lies, whether or not it is allocated */
+
+/* A size for one of the calls that are older than 64 bits. */
+static inline unsigned lw_cu_word(size_t size) { return size > UINT32_MAX ? UINT32_MAX : (unsigned)size; }
 
 /* Another name of a function of the same file. */
 #define LW_CU_SAME(name, plain) \

@@ -3,12 +3,15 @@
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------------ */
 
-static CUfunction known_function(CUmodule module, const lw_kernel *kernel) {
+static bool is_function(const lw_cu_object *object, CUmodule module, const lw_kernel *kernel) {
+    const struct CUfunc_st *function = (const struct CUfunc_st *)object;
+    return object->kind == LW_CU_FUNCTION && function->module == module && (!kernel || function->kernel == kernel);
+}
+
+CUfunction lw_cu_function_of(CUmodule module, const lw_kernel *kernel) {
     lw_cu_lock();
     lw_cu_object *object = module->object.owner->objects;
-    while (object && !(object->kind == LW_CU_FUNCTION && ((CUfunction)object)->module == module &&
-                       ((CUfunction)object)->kernel == kernel))
-        object = object->next;
+    while (object && !is_function(object, module, kernel)) object = object->next;
     lw_cu_unlock();
     return (CUfunction)object;
 }
@@ -37,22 +40,20 @@ static CUresult get_function(CUfunction *function, CUmodule module, const char *
     lw_status status = lw_module_kernel(module->module, name, &kernel);
     if (status == LW_BAD_SOURCE) return not_executable(module, name);
     if (status != LW_OK) return lw_cu_fail("cuModuleGetFunction", status);
-    *function = known_function(module, kernel);
+    *function = lw_cu_function_of(module, kernel);
     return *function ? CUDA_SUCCESS : new_function(function, module, kernel);
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
-    if (!lw_cu_find(module, LW_CU_MODULE)) return CUDA_ERROR_INVALID_HANDLE;
     if (!function || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
     return get_function(function, module, name);
 }
 
 CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
-    if (!lw_cu_find(module, LW_CU_MODULE)) return CUDA_ERROR_INVALID_HANDLE;
     if (!count) return CUDA_ERROR_INVALID_VALUE;
     *count = (unsigned)lw_module_kernel_count(module->module);
     return CUDA_SUCCESS;
@@ -70,9 +71,8 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmod
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
     uint64_t at, size;
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
-    if (!lw_cu_find(module, LW_CU_MODULE)) return CUDA_ERROR_INVALID_HANDLE;
     if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
     lw_status status = lw_module_global(module->module, name, &at, &size);
     if (status != LW_OK) return lw_cu_fail("cuModuleGetGlobal", status);
@@ -83,12 +83,6 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
 
 /* ---- Attributes -------------------------------------------------------------------------------------------------------- */
 
-static CUresult enter_function(CUfunction function) {
-    CUresult result = lw_cu_enter(NULL);
-    if (result) return result;
-    return lw_cu_find(function, LW_CU_FUNCTION) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
-
 /* Registers cost nothing here, so never more than a CTA of the largest size could have on the device that this seems to be. */
 static int registers(const lw_kernel_info *info) {
     uint32_t most = 65536 / (info->max_threads ? info->max_threads : 1);
@@ -97,7 +91,7 @@ static int registers(const lw_kernel_info *info) {
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-    CUresult result = enter_function(function);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!value) return CUDA_ERROR_INVALID_VALUE;
     const lw_kernel_info *info = &function->info;
@@ -120,7 +114,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
-    CUresult result = enter_function(function);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
@@ -142,16 +136,16 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
     (void)config; /* a hint */
-    return enter_function(function);
+    return lw_cu_enter_with(function, LW_CU_FUNCTION);
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
     (void)config;
-    return enter_function(function);
+    return lw_cu_enter_with(function, LW_CU_FUNCTION);
 }
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
-    CUresult result = enter_function(function);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!module) return CUDA_ERROR_INVALID_VALUE;
     *module = function->module;
@@ -159,7 +153,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction function) {
-    CUresult result = enter_function(function);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!name) return CUDA_ERROR_INVALID_VALUE;
     *name = function->info.name;
@@ -167,7 +161,7 @@ CUresult cuFuncGetName(const char **name, CUfunction function) {
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
-    CUresult result = enter_function(function);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!offset || index >= function->info.param_count) return CUDA_ERROR_INVALID_VALUE;
     lw_param_info param = lw_kernel_param(function->kernel, (uint32_t)index);

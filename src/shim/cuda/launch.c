@@ -62,9 +62,7 @@ static CUresult check(CUfunction function, const lw_launch_config *config) {
 }
 
 static CUresult launch(CUfunction function, lw_launch_config *config, CUstream stream, void **params, void **extra) {
-    CUcontext context;
-    CUresult result = lw_cu_enter(&context);
-    if (!result && !lw_cu_find(function, LW_CU_FUNCTION)) result = CUDA_ERROR_INVALID_HANDLE;
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (!result) result = lw_cu_check_stream(stream);
     if (!result) result = check(function, config);
     if (result) return result;
@@ -141,9 +139,8 @@ static int resident(const lw_kernel_info *info, uint32_t block, uint64_t shared)
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block, size_t shared,
                                                               unsigned flags) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
-    if (!lw_cu_find(function, LW_CU_FUNCTION)) return CUDA_ERROR_INVALID_HANDLE;
     if (!blocks || block <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     *blocks = resident(&function->info, (uint32_t)block, shared > LW_CU_SM_SHARED ? LW_CU_SM_SHARED : shared);
     return CUDA_SUCCESS;
@@ -156,9 +153,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
                                                    CUoccupancyB2DSize shared_of, size_t shared, int limit,
                                                    unsigned flags) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
-    if (!lw_cu_find(function, LW_CU_FUNCTION)) return CUDA_ERROR_INVALID_HANDLE;
     if (!grid || !block || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     int most = (int)function->info.max_threads, best = 0;
     if (limit > 0 && limit < most) most = limit;

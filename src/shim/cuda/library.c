@@ -54,14 +54,14 @@ static CUresult begin(void) {
     if (lw_cu.forked) return CUDA_ERROR_NOT_INITIALIZED;
     if (lw_cu.ready) return CUDA_SUCCESS;
     read_environment();
-    /* Threads and CPU level come from LANEWISE_THREADS and LANEWISE_CPU. What else the environment chooses belongs here. */
+    /* All comes from the environment: LANEWISE_THREADS, LANEWISE_CPU and LANEWISE_SEMANTICS. */
     lw_options options = {0};
     lw_status status = lw_context_new(&options, &lw_cu.device);
     if (status == LW_NO_MEMORY) return CUDA_ERROR_OUT_OF_MEMORY;
     if (status != LW_OK) {
         lw_cu_report(LW_CU_REPORT_ERRORS,
                      "LANEWISE_CPU names a level that this machine or this build lacks (`lanewise cpu` lists them), "
-                     "or LANEWISE_THREADS is no number from 1 to %d",
+                     "LANEWISE_THREADS is no number from 1 to %d, or LANEWISE_SEMANTICS is neither manual nor sm_90",
                      LW_THREADS_MOST);
         return CUDA_ERROR_NO_DEVICE;
     }
@@ -95,7 +95,7 @@ bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext o
     return true;
 }
 
-void lw_cu_unlink(lw_cu_object *object) {
+static void unlink_object(lw_cu_object *object) {
     lw_cu_table_remove(&lw_cu.table, object);
     if (object->next) object->next->previous = object->previous;
     if (object->previous)
@@ -126,7 +126,7 @@ void *lw_cu_find(const void *handle, lw_cu_kind kind) {
 bool lw_cu_free(lw_cu_object *object) {
     lw_cu_lock();
     bool known = lw_cu_table_find(&lw_cu.table, object->key) == object;
-    if (known) lw_cu_unlink(object);
+    if (known) unlink_object(object);
     lw_cu_unlock();
     if (known) free(object);
     return known;

@@ -8,7 +8,7 @@
 
 /* ---- Places --------------------------------------------------------------------------------------------------------------- */
 
-static bool is_device(uint64_t address) {
+bool lw_cu_is_device(uint64_t address) {
     return address >= LW_GLOBAL_BASE && address - LW_GLOBAL_BASE < lw_cu.device->memory.reserved;
 }
 
@@ -59,13 +59,8 @@ static CUresult allocate(CUcontext owner, uint64_t bytes, bool on_host, unsigned
 }
 
 void lw_cu_end_memory(lw_cu_memory *memory) {
-    lw_cu_lock();
-    bool known = lw_cu_table_find(&lw_cu.table, memory->object.key) == &memory->object;
-    if (known) lw_cu_unlink(&memory->object);
-    lw_cu_unlock();
-    if (!known) return;
-    lw_memory_free(lw_cu.device, memory->address);
-    free(memory);
+    uint64_t address = memory->address;
+    if (lw_cu_free(&memory->object)) lw_memory_free(lw_cu.device, address);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
@@ -135,7 +130,7 @@ CUresult cuMemAllocHost(void **host, unsigned bytes) { return cuMemAllocHost_v2(
 /* The allocation that holds a host address; NULL where none does. */
 static lw_cu_memory *host_memory(const void *host) {
     lw_cu_memory *memory = memory_at(device_of((uintptr_t)host));
-    return memory && memory->host && !is_device((uintptr_t)host) ? memory : NULL;
+    return memory && memory->host && !lw_cu_is_device((uintptr_t)host) ? memory : NULL;
 }
 
 CUresult cuMemFreeHost(void *host) {
@@ -179,14 +174,12 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     return CUDA_SUCCESS;
 }
 
-static unsigned word(size_t value) { return value > UINT32_MAX ? UINT32_MAX : (unsigned)value; }
-
 CUresult cuMemGetInfo(unsigned *free, unsigned *total) {
     size_t all_free, all;
     CUresult result = cuMemGetInfo_v2(&all_free, &all);
     if (result) return result;
-    if (free) *free = word(all_free);
-    if (total) *total = word(all);
+    if (free) *free = lw_cu_word(all_free);
+    if (total) *total = lw_cu_word(all);
     return CUDA_SUCCESS;
 }
 
@@ -216,7 +209,7 @@ static bool describe(uint64_t address, about *out) {
         out->number = memory->number;
         if (memory->host) out->host = host_of(out->device);
     }
-    return out->host || is_device(address); /* otherwise the host's view of memory that it was never given */
+    return out->host || lw_cu_is_device(address); /* otherwise the host's view of memory that it was never given */
 }
 
 #define ANSWER(type, what)            \

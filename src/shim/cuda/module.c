@@ -91,9 +91,9 @@ static CUresult source_result(const lw_module *module) {
 
 static CUresult load_text(CUcontext context, CUmodule *out, const char *name, const char *text, const logs *to) {
     lw_module *module = NULL;
-    double start = lw_cu_clock();
+    double start = lw_clock();
     lw_status status = lw_module_new(lw_cu.device, name, text, strlen(text), &module);
-    write_seconds(to, lw_cu_clock() - start);
+    write_seconds(to, lw_clock() - start);
     if (status == LW_BAD_SOURCE) {
         CUresult result = refuse(to, source_result(module), lw_module_diagnostics(module, false));
         lw_module_free(module);
@@ -179,24 +179,15 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
 
 /* ---- Ending ---------------------------------------------------------------------------------------------------------------- */
 
-static CUfunction function_of(CUmodule module) {
-    lw_cu_lock();
-    lw_cu_object *object = module->object.owner->objects;
-    while (object && !(object->kind == LW_CU_FUNCTION && ((CUfunction)object)->module == module)) object = object->next;
-    lw_cu_unlock();
-    return (CUfunction)object;
-}
-
 void lw_cu_end_module(CUmodule module) {
-    for (CUfunction function; (function = function_of(module));) lw_cu_free(&function->object);
+    for (CUfunction function; (function = lw_cu_function_of(module, NULL));) lw_cu_free(&function->object);
     lw_module *inside = module->module;
     if (lw_cu_free(&module->object)) lw_module_free(inside);
 }
 
 CUresult cuModuleUnload(CUmodule module) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
-    if (!lw_cu_find(module, LW_CU_MODULE)) return CUDA_ERROR_INVALID_HANDLE;
     lw_cu_end_module(module);
     return CUDA_SUCCESS;
 }

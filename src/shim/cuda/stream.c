@@ -1,14 +1,6 @@
 /* stream.c: streams and events. All work ends before its call returns, so that there is never anything to wait for. */
 #include "shim/cuda/driver.h"
 
-#include <time.h>
-
-double lw_cu_clock(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* ---- Streams ------------------------------------------------------------------------------------------------------------- */
 
 static bool is_default(CUstream stream) {
@@ -19,7 +11,7 @@ CUresult lw_cu_check_stream(CUstream stream) {
     return is_default(stream) || lw_cu_find(stream, LW_CU_STREAM) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
-static CUresult enter(CUstream stream) {
+CUresult lw_cu_enter_stream(CUstream stream) {
     CUresult result = lw_cu_enter(NULL);
     return result ? result : lw_cu_check_stream(stream);
 }
@@ -41,21 +33,20 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
 
 CUresult cuStreamDestroy_v2(CUstream stream) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_enter_with(stream, LW_CU_STREAM);
     if (result) return result;
-    if (!lw_cu_find(stream, LW_CU_STREAM)) return CUDA_ERROR_INVALID_HANDLE;
     lw_cu_free(&stream->object);
     return CUDA_SUCCESS;
 }
 LW_CU_SAME(cuStreamDestroy, cuStreamDestroy_v2);
 
-CUresult cuStreamSynchronize(CUstream stream) { return enter(stream); }
+CUresult cuStreamSynchronize(CUstream stream) { return lw_cu_enter_stream(stream); }
 LW_CU_SAME(cuStreamSynchronize_ptsz, cuStreamSynchronize);
-CUresult cuStreamQuery(CUstream stream) { return enter(stream); }
+CUresult cuStreamQuery(CUstream stream) { return lw_cu_enter_stream(stream); }
 LW_CU_SAME(cuStreamQuery_ptsz, cuStreamQuery);
 
 CUresult cuStreamGetFlags(CUstream stream, unsigned *flags) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!flags) return CUDA_ERROR_INVALID_VALUE;
     *flags = is_default(stream) ? 0 : stream->flags;
@@ -64,7 +55,7 @@ CUresult cuStreamGetFlags(CUstream stream, unsigned *flags) {
 LW_CU_SAME(cuStreamGetFlags_ptsz, cuStreamGetFlags);
 
 CUresult cuStreamGetPriority(CUstream stream, int *priority) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!priority) return CUDA_ERROR_INVALID_VALUE;
     *priority = 0;
@@ -84,7 +75,7 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
 LW_CU_SAME(cuStreamGetCtx_ptsz, cuStreamGetCtx);
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
     *id = is_default(stream) ? (uintptr_t)stream : stream->id + (uintptr_t)CU_STREAM_PER_THREAD;
@@ -93,7 +84,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
 LW_CU_SAME(cuStreamGetId_ptsz, cuStreamGetId);
 
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!device) return CUDA_ERROR_INVALID_VALUE;
     *device = 0;
@@ -102,7 +93,7 @@ CUresult cuStreamGetDevice(CUstream stream, CUdevice *device) {
 LW_CU_SAME(cuStreamGetDevice_ptsz, cuStreamGetDevice);
 
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned flags) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!callback || flags) return CUDA_ERROR_INVALID_VALUE;
     callback(stream, CUDA_SUCCESS, user);
@@ -111,7 +102,7 @@ CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *u
 LW_CU_SAME(cuStreamAddCallback_ptsz, cuStreamAddCallback);
 
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
-    CUresult result = enter(stream);
+    CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!function) return CUDA_ERROR_INVALID_VALUE;
     function(user);
@@ -120,12 +111,6 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
 LW_CU_SAME(cuLaunchHostFunc_ptsz, cuLaunchHostFunc);
 
 /* ---- Events ---------------------------------------------------------------------------------------------------------------- */
-
-static CUresult enter_event(CUevent event) {
-    CUresult result = lw_cu_enter(NULL);
-    if (result) return result;
-    return lw_cu_find(event, LW_CU_EVENT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-}
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
     CUcontext context;
@@ -142,7 +127,7 @@ CUresult cuEventCreate(CUevent *event, unsigned flags) {
 }
 
 CUresult cuEventDestroy_v2(CUevent event) {
-    CUresult result = enter_event(event);
+    CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
     if (result) return result;
     lw_cu_free(&event->object);
     return CUDA_SUCCESS;
@@ -150,10 +135,10 @@ CUresult cuEventDestroy_v2(CUevent event) {
 LW_CU_SAME(cuEventDestroy, cuEventDestroy_v2);
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
-    CUresult result = enter_event(event);
+    CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
     if (!result) result = lw_cu_check_stream(stream);
     if (result) return result;
-    event->time = lw_cu_clock();
+    event->time = lw_clock();
     event->recorded = true;
     return CUDA_SUCCESS;
 }
@@ -164,11 +149,11 @@ CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) 
 }
 LW_CU_SAME(cuEventRecordWithFlags_ptsz, cuEventRecordWithFlags);
 
-CUresult cuEventQuery(CUevent event) { return enter_event(event); }
-CUresult cuEventSynchronize(CUevent event) { return enter_event(event); }
+CUresult cuEventQuery(CUevent event) { return lw_cu_enter_with(event, LW_CU_EVENT); }
+CUresult cuEventSynchronize(CUevent event) { return lw_cu_enter_with(event, LW_CU_EVENT); }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
-    CUresult result = enter_event(event);
+    CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
     if (!result) result = lw_cu_check_stream(stream);
     return result ? result : flags > 1 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
@@ -177,8 +162,8 @@ LW_CU_SAME(cuStreamWaitEvent_ptsz, cuStreamWaitEvent);
 static bool has_time(CUevent event) { return event->recorded && !(event->flags & CU_EVENT_DISABLE_TIMING); }
 
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
-    CUresult result = enter_event(start);
-    if (!result) result = enter_event(end);
+    CUresult result = lw_cu_enter_with(start, LW_CU_EVENT);
+    if (!result) result = lw_cu_enter_with(end, LW_CU_EVENT);
     if (result) return result;
     if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
     if (!has_time(start) || !has_time(end)) return CUDA_ERROR_INVALID_HANDLE;
