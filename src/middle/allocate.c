@@ -415,7 +415,7 @@ static uint64_t value_of(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[
 static bool narrow(lw_lane_type type) { return type != LW_L_u64 && type != LW_L_s64 && type != LW_L_f64; }
 
 static void choose_variant(lw_alloc *a, lw_op *op) {
-    lw_lane_id lane = (lw_lane_id)((op->code - LW_OP_lane) / LW_VARIANTS);
+    lw_lane_id lane = lw_code_lane(op->code);
     const lw_lane_row *row = &lw_lanes[lane];
     lw_variant variant = LW_RRR;
     if (row->how) variant = LW_RRI, op->imm = value_of(a, op->e), op->e = LW_NO_SLOT;
@@ -561,7 +561,7 @@ static void choose_stores(lw_alloc *a, lw_op *op, const lw_fields *f, lw_op *blo
 /* Its last step can be the branch behind it. */
 static bool compares(const lw_op *op, uint32_t predicate) {
     if (op->code == LW_OP_add_setp) return op->e == predicate;
-    return op->code >= LW_OP_lane && lw_lanes[(op->code - LW_OP_lane) / LW_VARIANTS].result == LW_L_p && op->d == predicate;
+    return lw_lanes[lw_code_lane(op->code)].result == LW_L_p && op->d == predicate;
 }
 
 static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {

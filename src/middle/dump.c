@@ -14,7 +14,7 @@ const char *lw_opcode_name(uint16_t code, char buffer[64]) {
     if (code < LW_OP_lane)
         snprintf(buffer, 64, "lop3.0x%02x", code - LW_OP_lop3);
     else
-        snprintf(buffer, 64, "%s%s", lw_lane_name((lw_lane_id)((code - LW_OP_lane) / LW_VARIANTS)),
+        snprintf(buffer, 64, "%s%s", lw_lane_name(lw_code_lane(code)),
                  variants[(code - LW_OP_lane) % LW_VARIANTS]);
     return buffer;
 }

@@ -4,8 +4,6 @@
  * before the move would be undefined. Copies are followed within a block only, where the order of writes is plain. */
 #include "middle/lower.h"
 
-static uint32_t lane_of(uint16_t code) { return code >= LW_OP_lane ? (code - LW_OP_lane) / LW_VARIANTS : 0; }
-
 static void use(lw_fields *f, uint32_t *field) {
     if (*field != LW_NO_SLOT) f->uses[f->use_count++] = field;
 }
@@ -80,9 +78,8 @@ bool lw_op_is_pure(const lw_op *op) {
 }
 
 static bool is_move(uint16_t code) {
-    uint32_t lane = lane_of(code);
-    return code != LW_OP_DEAD &&
-           (lane == LW_LANE_mov_b16 || lane == LW_LANE_mov_b32 || lane == LW_LANE_mov_b64);
+    lw_lane_id lane = lw_code_lane(code);
+    return lane == LW_LANE_mov_b16 || lane == LW_LANE_mov_b32 || lane == LW_LANE_mov_b64;
 }
 
 static void count_calls(lw_lower *l) {

@@ -11,9 +11,7 @@ typedef struct lw_fuser {
     uint32_t block_start;
 } lw_fuser;
 
-static lw_lane_id lane_of(const lw_op *op) {
-    return op->code >= LW_OP_lane && op->code != LW_OP_DEAD ? (lw_lane_id)((op->code - LW_OP_lane) / LW_VARIANTS) : LW_LANE_none;
-}
+static lw_lane_id lane_of(const lw_op *op) { return lw_code_lane(op->code); }
 
 /* The operation whose result `v` is, if operation `reader` may compute it instead; NULL otherwise. */
 static lw_op *producer(lw_fuser *f, uint32_t v, uint32_t reader) {
@@ -372,8 +370,9 @@ static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
     lw_lane_id lane = lane_of(op);
     uint64_t more;
     switch (lane) {
-    case LW_LANE_setp_eq_b32: case LW_LANE_setp_ne_b32: case LW_LANE_setp_lt_u32: case LW_LANE_setp_le_u32: case LW_LANE_setp_gt_u32:
-    case LW_LANE_setp_ge_u32: case LW_LANE_setp_lt_s32: case LW_LANE_setp_le_s32: case LW_LANE_setp_gt_s32: case LW_LANE_setp_ge_s32: break;
+#define COMPARES(name, T, how, kind) case LW_LANE_setp_##name:
+    LW_ADD_SETP(COMPARES) break;
+#undef COMPARES
     default: return false;
     }
     uint32_t sum = op->a, made = f->last_write[sum];

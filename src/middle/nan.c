@@ -24,10 +24,6 @@ static void join(const lw_seen *s, uint32_t v, uint32_t w) {
 
 static void see(const lw_seen *s, uint32_t v) { s->seen[root_of(s, v)] = true; }
 
-static lw_lane_id lane_of(const lw_op *op) {
-    return op->code >= LW_OP_lane && op->code != LW_OP_DEAD ? (lw_lane_id)((op->code - LW_OP_lane) / LW_VARIANTS) : LW_LANE_none;
-}
-
 /* Gives the same for every NaN that an f32 operand may be. */
 static bool ignores_nan_bits(lw_lane_id lane) {
     switch (lane) {
@@ -56,26 +52,28 @@ static lw_lane_id any_nan(lw_lane_id lane) {
 
 static void see_operation(const lw_seen *s, lw_op *op) {
     lw_fields f;
-    lw_lane_id lane = lane_of(op);
+    lw_lane_id lane = lw_code_lane(op->code);
     if (ignores_nan_bits(lane)) return;
-    lw_op_fields(s->l, op, &f);
-    if (lane == LW_LANE_mov_b32) join(s, op->a, op->d);
-    else if (op->code == LW_OP_select_32) join(s, op->a, op->d), join(s, op->b, op->d);
-    else
+    if (lane == LW_LANE_mov_b32) {
+        join(s, op->a, op->d);
+    } else if (op->code == LW_OP_select_32) {
+        join(s, op->a, op->d);
+        join(s, op->b, op->d);
+    } else {
+        lw_op_fields(s->l, op, &f);
         for (uint32_t k = 0; k < f.use_count; k++) see(s, *f.uses[k]);
+    }
 }
 
 /* What is handed over at calls and returns may be read anywhere. */
 static void see_transfers(const lw_seen *s, const lw_transfer *transfers, uint32_t count) {
-    for (uint32_t k = 0; k < count; k++) {
-        if (transfers[k].in_memory) continue;
-        see(s, transfers[k].from);
-    }
+    for (uint32_t k = 0; k < count; k++)
+        if (!transfers[k].in_memory) see(s, transfers[k].from);
 }
 
 void lw_forget_nans(lw_lower *l) {
     bool any = false;
-    for (uint32_t n = 0; n < l->ops.count && !any; n++) any = any_nan(lane_of(&l->ops.at[n])) != LW_LANE_none;
+    for (uint32_t n = 0; n < l->ops.count && !any; n++) any = any_nan(lw_code_lane(l->ops.at[n].code)) != LW_LANE_none;
     if (!any) return;
     lw_seen s = {.l = l, .parent = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count), .seen = LW_NEW_ARRAY(l->arena, uint8_t, l->vregs.count)};
     for (uint32_t v = 0; v < l->vregs.count; v++) s.parent[v] = v;
@@ -84,7 +82,7 @@ void lw_forget_nans(lw_lower *l) {
     see_transfers(&s, l->code->returns, l->code->return_count);
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
-        lw_lane_id lane = any_nan(lane_of(op));
+        lw_lane_id lane = any_nan(lw_code_lane(op->code));
         if (lane != LW_LANE_none && !s.seen[root_of(&s, op->d)]) op->code = LW_LANE_CODE(lane, (op->code - LW_OP_lane) % LW_VARIANTS);
     }
 }

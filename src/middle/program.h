@@ -34,6 +34,10 @@ typedef enum lw_opcode {
     LW_OP_count = LW_OP_lane + LW_VARIANTS * LW_LANE_count
 } lw_opcode;
 #define LW_LANE_CODE(lane, variant) ((uint16_t)(LW_OP_lane + LW_VARIANTS * (lane) + (variant)))
+/* The lane function of an operation code; LW_LANE_none of all others. */
+static inline lw_lane_id lw_code_lane(uint16_t code) {
+    return code >= LW_OP_lane && code < LW_OP_count ? (lw_lane_id)((code - LW_OP_lane) / LW_VARIANTS) : LW_LANE_none;
+}
 
 enum lw_op_flag {
     LW_OP_NEGATE = 1,
@@ -58,6 +62,12 @@ struct lw_op {
     uint16_t code, flags;
     uint64_t imm;
 };
+
+/* The comparisons that add_setp makes: setp lane function, type, and how AVX-512 names it. */
+#define LW_ADD_SETP(X) \
+    X(eq_b32, uint32_t, EQ, epi32) X(ne_b32, uint32_t, NE, epi32) \
+    X(lt_u32, uint32_t, LT, epu32) X(le_u32, uint32_t, LE, epu32) X(gt_u32, uint32_t, NLE, epu32) X(ge_u32, uint32_t, NLT, epu32) \
+    X(lt_s32, int32_t, LT, epi32) X(le_s32, int32_t, LE, epi32) X(gt_s32, int32_t, NLE, epi32) X(ge_s32, int32_t, NLT, epi32)
 
 /* ---- Memory operations -------------------------------------------------------------------------------- */
 

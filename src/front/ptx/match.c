@@ -28,12 +28,6 @@ static void index_gates(void) {
     }
 }
 
-static const struct { const char *name; uint32_t size; } space_names[LW_SPACE_count] = {
-    {"", 0},
-#define SPACE(name) {#name, sizeof #name - 1},
-#include "ptx/spaces.def"
-};
-
 /* ---- The operand text of a row ------------------------------------------------------------------------ */
 
 /* The type that "$2", "wide" or "u32" stands for. */
@@ -264,7 +258,7 @@ static lw_space space_of(const lw_symbol *word) {
     uint32_t size = 0;
     while (size < word->size && word->text[size] != ':') size++;
     for (int s = 1; s < LW_SPACE_count; s++)
-        if (space_names[s].size == size && !memcmp(space_names[s].name, word->text, size)) return (lw_space)s;
+        if (!strncmp(lw_space_names[s], word->text, size) && !lw_space_names[s][size]) return (lw_space)s;
     return LW_SPACE_none;
 }
 

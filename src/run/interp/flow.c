@@ -49,13 +49,21 @@ static uint32_t lowest_ready(const lw_frame *frame, uint32_t from) {
     return UINT32_MAX;
 }
 
+/* The lanes that wait at a block, ready or parked, wait no longer. */
+static lw_mask take_pending(lw_frame *frame, uint32_t block) {
+    if (is_ready(frame, block)) {
+        frame->ready[block / 64] &= ~(1ull << block % 64);
+        frame->ready_count--;
+    } else frame->parked_count--;
+    lw_mask lanes = frame->pending[block];
+    frame->pending[block] = 0;
+    return lanes;
+}
+
 static const lw_op *enter(lw_gang *gang, lw_frame *frame, uint32_t block) {
-    frame->ready[block / 64] &= ~(1ull << block % 64);
-    frame->ready_count--;
     gang->frame = frame;
     gang->regs = frame->regs;
-    lw_gang_set_mask(gang, frame->pending[block]);
-    frame->pending[block] = 0;
+    lw_gang_set_mask(gang, take_pending(frame, block));
     return &frame->code->ops[frame->code->blocks[block].first];
 }
 
@@ -114,14 +122,7 @@ __attribute__((noinline)) static const lw_op *go_later(lw_gang *gang, uint32_t b
 
 /* Lanes that waited for these at the block come along. */
 __attribute__((noinline)) static void gather(lw_gang *gang, uint32_t block) {
-    lw_frame *frame = gang->frame;
-    if (is_ready(frame, block)) {
-        frame->ready[block / 64] &= ~(1ull << block % 64);
-        frame->ready_count--;
-    } else frame->parked_count--;
-    lw_mask joined = frame->pending[block] | gang->mask;
-    frame->pending[block] = 0;
-    lw_gang_set_mask(gang, joined);
+    lw_gang_set_mask(gang, take_pending(gang->frame, block) | gang->mask);
 }
 
 __attribute__((noinline)) static bool alone(const lw_frame *frame, const lw_op *op) { return lowest_ready(frame, op->b) > op->c; }

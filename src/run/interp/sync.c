@@ -28,11 +28,13 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
 /* The executing lanes whose own membermask leaves them out. */
 static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
     lw_mask strangers = 0;
-    const uint32_t *named = op->flags & LW_OP_IMM_A ? NULL : LW_SLOT(gang, uint32_t, op->a);
-    LW_FOR_LANES(lane, gang->mask) {
-        uint32_t mask = named ? named[lane] : (uint32_t)op->imm;
-        if (!(mask >> lane % LW_WARP_LANES & 1)) strangers |= LW_MASK_BIT(lane);
+    if (op->flags & LW_OP_IMM_A) {
+        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) strangers |= (lw_mask) ~(uint32_t)op->imm << (32 * warp);
+        return gang->mask & strangers;
     }
+    const uint32_t *named = LW_SLOT(gang, uint32_t, op->a);
+    LW_FOR_LANES(lane, gang->mask)
+        if (!(named[lane] >> lane % LW_WARP_LANES & 1)) strangers |= LW_MASK_BIT(lane);
     return strangers;
 }
 

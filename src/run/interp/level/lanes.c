@@ -82,8 +82,7 @@ static inline bool stores_all(const lw_gang *gang, const lw_op *op) { return gan
         whole.d = gang->frame->code->frame_bytes; \
         whole.flags |= LW_OP_WHOLE; \
         op->step(gang, &whole); \
-        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, op->d); \
-        lw_blend_##bits(gang, slot, LW_SLOT(gang, const uint##bits##_t, whole.d), slot, &gang->mask); \
+        lw_commit_##bits(gang, op->d, LW_SLOT(gang, const uint##bits##_t, whole.d)); \
         return op + 1; \
     }
 MASKED(16)
@@ -107,20 +106,25 @@ MASKED(64)
 #define RESULT_f64 RESULT_u64
 #define RESULT_p(T) union { lw_mask mask; uint32_t warps[LW_GANG_LANES / LW_WARP_LANES]; } result = {0}
 
+/* The end of a step: only predicates are not in place yet. */
 #define END(T) END_##T
-#define END_u8
-#define END_s8
-#define END_u16
-#define END_s16
-#define END_u32
-#define END_s32
-#define END_u64
-#define END_s64
-#define END_f32
-#define END_f64
-#define END_p \
-    lw_put_mask(gang, op->d, result.mask); \
-    if (op->flags & LW_OP_BRANCHES) return lw_step_bra_if(gang, op + 1);
+#define END_u8 return op + 1
+#define END_s8  END_u8
+#define END_u16 END_u8
+#define END_s16 END_u8
+#define END_u32 END_u8
+#define END_s32 END_u8
+#define END_u64 END_u8
+#define END_s64 END_u8
+#define END_f32 END_u8
+#define END_f64 END_u8
+#define END_p   return put_predicate(gang, op, op->d, result.mask)
+
+/* Stores a comparison's result and, if it decides the branch behind it, goes on there. */
+static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_t at, lw_mask bits) {
+    lw_put_mask(gang, at, bits);
+    return op->flags & LW_OP_BRANCHES ? lw_step_bra_if(gang, op + 1) : op + 1;
+}
 
 /* The loop: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
  * same element, which `ivdep` lets the compiler rely on. */
@@ -163,26 +167,26 @@ MASKED(64)
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i]))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 
 #define LOOP2_RRR(name, D, A, B) \
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i]))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 #define LOOP2_RRI(name, D, A, B) \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 #define LOOP2_RIR(name, D, A, B) \
     STEP_HEAD(name, rir) { \
         const c_##A a = CONSTANT(A, op->imm); SOURCE(B, op->b, b); RESULT(D); \
         BODY(D, (lw_##name(a, (c_##B)b[i]))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 #define LOOP2(name, D, A, B) LOOP2_RRR(name, D, A, B) LOOP2_RRI(name, D, A, B) LOOP2_RIR(name, D, A, B)
 
@@ -191,25 +195,25 @@ MASKED(64)
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 #define LOOP3_RRI(name, D, A, B, C) \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); const c_##C c = CONSTANT(C, op->imm); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], c))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 #define LOOP3_CONSTANT_B(name, D, A, B, C) \
     STEP_HEAD(name, rir) { \
         SOURCE(A, op->a, a); const c_##B b = CONSTANT(B, op->imm); SOURCE(C, op->c, c); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b, (c_##C)c[i]))); \
-        END(D) return op + 1; \
+        END(D); \
     } \
     STEP_HEAD(name, rii) { \
         SOURCE(A, op->a, a); \
         const c_##B b = CONSTANT(B, (uint32_t)op->imm); const c_##C c = CONSTANT(C, op->imm >> 32); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], b, c))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 #define LOOP3(name, D, A, B, C) LOOP3_RRR(name, D, A, B, C) LOOP3_RRI(name, D, A, B, C) LOOP3_CONSTANT_B(name, D, A, B, C)
 
@@ -218,13 +222,13 @@ MASKED(64)
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); SOURCE(E, op->e, e); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], (c_##E)e[i]))); \
-        END(D) return op + 1; \
+        END(D); \
     } \
     STEP_HEAD(name, rii) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); \
         const c_##C c = CONSTANT(C, (uint32_t)op->imm); const c_##E e = CONSTANT(E, op->imm >> 32); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], c, e))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 
 /* Three registers and a constant that says how. */
@@ -232,7 +236,7 @@ MASKED(64)
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); const c_##E how = CONSTANT(E, op->imm); RESULT(D); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], how))); \
-        END(D) return op + 1; \
+        END(D); \
     }
 
 /* Comparisons straight into mask bits. */
@@ -272,13 +276,13 @@ MASKED(64)
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
         COMPARE_ALL(A, how, AT_##B(b + k)); \
-        END(D) return op + 1; \
+        END(D); \
     } \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); RESULT(D); \
         const c_##B number = CONSTANT(B, op->imm); \
         COMPARE_ALL(A, how, ALL_##B(number)); \
-        END(D) return op + 1; \
+        END(D); \
     } \
     LOOP2_RIR(name, D, A, B) /* rare: left to the compiler */
 
@@ -356,7 +360,7 @@ MASKED(64)
                 const __m512i a = _mm512_loadu_si512(a_at + i); \
                 _mm512_storeu_si512(to + i, value); \
             } \
-        END(u32) return op + 1; \
+        return op + 1; \
     }
 #define B _mm512_loadu_si512(b_at + i)
 ROTATE_BODY(rotl_b32, (void)0, _mm512_rolv_epi32(a, n0))
@@ -375,7 +379,7 @@ ROTATE_BODY(xor_rot2_shr_b32, (void)0, _mm512_ternarylogic_epi32(_mm512_rolv_epi
     static const lw_op *lop3_##lut(lw_gang *gang, const lw_op *op) { \
         SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c); RESULT(u32); \
         LW_LOP3_LOOP(0x##lut); \
-        END(u32) return op + 1; \
+        return op + 1; \
     }
 #define HEX16(X, h) X(h##0) X(h##1) X(h##2) X(h##3) X(h##4) X(h##5) X(h##6) X(h##7) \
                     X(h##8) X(h##9) X(h##a) X(h##b) X(h##c) X(h##d) X(h##e) X(h##f)
@@ -412,16 +416,12 @@ static const lw_op *add_xor_rotl(lw_gang *gang, const lw_op *op) {
         sum[i] = a[i] + b[i];
         turned[i] = lw_rotl_b32(c[i] ^ sum[i], n);
     }
-    lw_commit_32(gang, op->d);
-    uint32_t *slot = LW_SLOT(gang, uint32_t, op->e);
-    lw_blend_32(gang, slot, turned, slot, &gang->mask);
+    lw_commit_32(gang, op->d, sum);
+    lw_commit_32(gang, op->e, turned);
     return op + 1;
 }
 
 /* The end of most loops: d = a + imm; e = d compared with b in the way that c says. */
-#define COUNTED(X) X(eq_b32, uint32_t, EQ, epi32) X(ne_b32, uint32_t, NE, epi32) \
-                   X(lt_u32, uint32_t, LT, epu32) X(le_u32, uint32_t, LE, epu32) X(gt_u32, uint32_t, NLE, epu32) X(ge_u32, uint32_t, NLT, epu32) \
-                   X(lt_s32, int32_t, LT, epi32) X(le_s32, int32_t, LE, epi32) X(gt_s32, int32_t, NLE, epi32) X(ge_s32, int32_t, NLT, epi32)
 static const lw_op *add_setp(lw_gang *gang, const lw_op *op) {
     SOURCE(u32, op->a, a); SOURCE(u32, op->b, b);
     uint32_t *slot = LW_SLOT(gang, uint32_t, op->d);
@@ -438,7 +438,7 @@ static const lw_op *add_setp(lw_gang *gang, const lw_op *op) {
         _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) \
             half[v / 4] |= (uint64_t)_mm512_cmp_##kind##_mask(sum[v], _mm512_loadu_si512(b + 16 * v), _MM_CMPINT_##how) << v % 4 * 16; \
         break;
-    COUNTED(COMPARE_SUMS)
+    LW_ADD_SETP(COMPARE_SUMS)
     default: lw_bug("comparison %u of a sum", op->c);
     }
     bits = half[0] | (lw_mask)half[1] << 64;
@@ -457,15 +457,14 @@ static const lw_op *add_setp(lw_gang *gang, const lw_op *op) {
     switch (op->c) {
 #define COMPARE_SUMS(name, T, how, kind) \
     case LW_LANE_setp_##name: EACH(i) to[i] = lw_setp_##name((T)sum[i], (T)b[i]); break;
-    COUNTED(COMPARE_SUMS)
+    LW_ADD_SETP(COMPARE_SUMS)
     default: lw_bug("comparison %u of a sum", op->c);
     }
     bits = lw_bytes_to_mask(to);
     if (stores_all(gang, op)) EACH(i) slot[i] = sum[i];
-    else lw_blend_32(gang, slot, sum, slot, &gang->mask);
+    else lw_commit_32(gang, op->d, sum);
 #endif
-    lw_put_mask(gang, op->e, bits);
-    return op->flags & LW_OP_BRANCHES ? lw_step_bra_if(gang, op + 1) : op + 1;
+    return put_predicate(gang, op, op->e, bits);
 }
 
 static const lw_op *add4(lw_gang *gang, const lw_op *op) {
@@ -477,7 +476,7 @@ static const lw_op *add4(lw_gang *gang, const lw_op *op) {
         SOURCE(u32, op->e, e);
         EACH(i) to[i] = a[i] + b[i] + (c[i] + e[i]) + more;
     }
-    END(u32) return op + 1;
+    return op + 1;
 }
 
 /* d = predicate c ? a : b. */
@@ -485,7 +484,7 @@ static const lw_op *add4(lw_gang *gang, const lw_op *op) {
     static const lw_op *select_##bits(lw_gang *gang, const lw_op *op) { \
         SOURCE(u##bits, op->a, a); SOURCE(u##bits, op->b, b); RESULT(u##bits); \
         lw_blend_##bits(gang, to, a, b, LW_SLOT(gang, const lw_mask, op->c)); \
-        END(u##bits) return op + 1; \
+        return op + 1; \
     }
 SELECT(16)
 SELECT(32)

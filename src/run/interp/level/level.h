@@ -71,11 +71,11 @@ LW_BLEND(64)
 
 #endif
 
-/* Commits scratch to a slot: active lanes take the new value, all others keep theirs. */
+/* The executing lanes of a slot take new values, all others keep theirs. */
 #define LW_COMMIT(bits) \
-    static inline void lw_commit_##bits(lw_gang *gang, uint32_t at) { \
+    static inline void lw_commit_##bits(lw_gang *gang, uint32_t at, const uint##bits##_t *values) { \
         uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at); \
-        lw_blend_##bits(gang, slot, (const uint##bits##_t *)gang->scratch, slot, &gang->mask); \
+        lw_blend_##bits(gang, slot, values, slot, &gang->mask); \
     }
 LW_COMMIT(16)
 LW_COMMIT(32)
