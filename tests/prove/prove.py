@@ -25,8 +25,10 @@ except ImportError as error:
     sys.exit(77)
 
 COMMON = ["-std=gnu17", "-Wall", "-Wextra", f"-I{ROOT}/include", f"-I{ROOT}/src", f"-I{ROOT}/isa"]
-# What C leaves undefined becomes a trap, which must be out of reach; lookup tables would be memory.
-TO_IR = ["-O2", "-S", "-emit-llvm", "-fno-discard-value-names", "-fsanitize=undefined", "-fsanitize-trap=undefined", "-fno-vectorize",
+# What C leaves undefined becomes a trap, which must be out of reach; lookup tables would be memory. Checks of pointers would only keep
+# the optimiser from dissolving local structures: the translator knows no memory, so none is left in what it takes.
+TO_IR = ["-O2", "-S", "-emit-llvm", "-fno-discard-value-names", "-fsanitize=undefined", "-fsanitize-trap=undefined",
+         "-fno-sanitize=alignment,null,object-size,pointer-overflow", "-fno-vectorize",
          "-fno-slp-vectorize", "-fno-jump-tables", "-mllvm", "-inline-threshold=100000"]  # fmt: skip
 TO_CODE = ["-O0", "-shared", "-fPIC"]
 
