@@ -96,8 +96,9 @@ static inline void make_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint
 
 /* ---- What is compared ------------------------------------------------------------------------------------- */
 
-/* The result, and above it whether the launch counts that the semantics differ. */
-static inline uint64_t both(uint32_t d, bool noted) { return (uint64_t)noted << 32 | d; }
+/* The results by the manual and, above it, by sm_90. A launch that computes by the one has both where it says that they may differ, and
+ * counts the lanes where they do; where it does not say so, its result must be right by both. */
+static inline uint64_t results(uint32_t by_manual, uint32_t by_sm_90) { return (uint64_t)by_sm_90 << 32 | by_manual; }
 
 static inline uint64_t executed(bool left, lw_semantics semantics, uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
     /* Local structures, of which only that is set which lower_into uses: the optimiser dissolves such, and what it would leave in
@@ -112,33 +113,30 @@ static inline uint64_t executed(bool left, lw_semantics semantics, uint32_t a, u
     bool may = may_differ(&s);
     lower_into(&m.lower, D, may ? OTHER : LW_NO_SLOT, &s);
     retire(&m);
-    return both(m.d, may && m.other != m.d);
+    uint32_t other = may ? m.other : m.d;
+    return semantics == LW_SEMANTICS_manual ? results(m.d, other) : results(other, m.d);
 }
 
 enum { FREE = LW_VIDEO_A(15) | LW_VIDEO_B(15) | LW_VIDEO_D(15) | LW_VIDEO_WRAP };
 
 #define FORM(op, is_left, flags, name) \
-    static inline uint64_t op##_manual_##name(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
+    static inline uint64_t op##_##name(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         return executed(is_left, LW_SEMANTICS_manual, a, b, c, (how & FREE) | (flags)); \
     } \
-    static inline uint64_t op##_sm_90_##name(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
+    static inline uint64_t op##_##name##_by_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         return executed(is_left, LW_SEMANTICS_sm_90, a, b, c, (how & FREE) | (flags)); \
     } \
-    static inline uint64_t op##_manual_##name##_text(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
-        uint32_t d = manual(is_left, a, b, c, (how & FREE) | (flags)); \
-        return both(d, d != sm_90(is_left, a, b, c, (how & FREE) | (flags))); \
-    } \
-    static inline uint64_t op##_sm_90_##name##_text(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
-        uint32_t d = sm_90(is_left, a, b, c, (how & FREE) | (flags)); \
-        return both(d, d != manual(is_left, a, b, c, (how & FREE) | (flags))); \
+    static inline uint64_t op##_##name##_text(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
+        how = (how & FREE) | (flags); \
+        return results(manual(is_left, a, b, c, how), sm_90(is_left, a, b, c, how)); \
     } \
     static inline bool op##_##name##_spelled(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         return (how & ~FREE) == 0 && spelling(a, b, c, how | (flags)); \
     } \
-    PROVE(op##_manual_##name, op##_manual_##name##_text, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
-    PROVE(op##_sm_90_##name, op##_sm_90_##name##_text, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
-    WHERE(op##_manual_##name, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t) \
-    WHERE(op##_sm_90_##name, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t)
+    PROVE(op##_##name, op##_##name##_text, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
+    WHERE(op##_##name, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t) \
+    PROVE(op##_##name##_by_sm_90, op##_##name, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
+    WHERE(op##_##name##_by_sm_90, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t)
 
 /* Without a second operation d may have a selector. */
 #define OPERATIONS(op, is_left, flags, name) \
