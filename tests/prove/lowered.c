@@ -1,5 +1,5 @@
-/* vshl and vshr as they are executed: what lowering makes of each spelling, against the text of video.c. The file that lowers them is
- * compiled in here, with values where it expects the numbers of virtual registers, so that what it would have executed later is
+/* vshl and vshr as they are executed: what lowering makes of each spelling, against the functions that do all of it, which video.c
+ * proves equal to the text for the same spellings. The file that lowers them is compiled in here, with values where it expects the numbers of virtual registers, so that what it would have executed later is
  * computed at once. Flags are constants, so that no operation is chosen by a value; selectors and .wrap are free. */
 #include "prove.h"
 
@@ -126,14 +126,14 @@ enum { FREE = LW_VIDEO_A(15) | LW_VIDEO_B(15) | LW_VIDEO_D(15) | LW_VIDEO_WRAP }
     static inline uint64_t op##_##name##_by_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         return executed(is_left, LW_SEMANTICS_sm_90, a, b, c, (how & FREE) | (flags)); \
     } \
-    static inline uint64_t op##_##name##_text(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
+    static inline uint64_t op##_##name##_whole(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         how = (how & FREE) | (flags); \
-        return results(manual(is_left, a, b, c, how), sm_90(is_left, a, b, c, how)); \
+        return results(lw_##op##_manual(a, b, c, how), lw_##op##_sm_90(a, b, c, how)); \
     } \
     static inline bool op##_##name##_spelled(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         return (how & ~FREE) == 0 && spelling(a, b, c, how | (flags)); \
     } \
-    PROVE(op##_##name, op##_##name##_text, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
+    PROVE(op##_##name, op##_##name##_whole, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
     WHERE(op##_##name, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t) \
     PROVE(op##_##name##_by_sm_90, op##_##name, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
     WHERE(op##_##name##_by_sm_90, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t)
