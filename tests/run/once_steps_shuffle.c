@@ -111,7 +111,38 @@ static void test_all_constants(void **state) {
     steps_free(s);
 }
 
+/* The same from registers: all lanes of a gang see every b and every c, and no two neighbours the same. */
+static void test_all_registers(void **state) {
+    (void)state;
+    const steps_level *levels;
+    uint32_t count = steps_levels(&levels);
+    steps_cta *s = steps_new(128, 128);
+    lw_gang *gang = s->cta.gangs;
+    uint32_t *a = steps_slot(gang, A), *b = steps_slot(gang, B), *c = steps_slot(gang, C), *d = steps_slot(gang, D);
+    for (uint32_t i = 0; i < 128; i++) a[i] = 1000 + i;
+    for (uint32_t l = 0; l < count; l++)
+        for (uint32_t mode = 0; mode < 4; mode++)
+            for (uint32_t round = 0; round < 32 * 32 * 32; round += 4) {
+                for (uint32_t i = 0; i < 128; i++) { /* each warp has a quarter of the rounds */
+                    uint32_t map = (round + i / 32 + i % 32 * 1057) % (32 * 32 * 32);
+                    b[i] = map % 32, c[i] = map / 1024 << 8 | map / 32 % 32;
+                }
+                s->ops[1] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .a = SLOT(B), .c = SLOT(C), .e = SLOT(P),
+                                    .flags = (uint16_t)(mode << 8)};
+                s->ops[1].step(gang, &s->ops[1]);
+                lw_mask in_range = lw_get_mask(gang, SLOT(P));
+                for (uint32_t i = 0; i < 128; i++) {
+                    bool p;
+                    uint32_t want = reference(mode, a + i / 32 * 32, (int)(i % 32), b[i], c[i], &p);
+                    if (d[i] != want || (bool)(in_range >> i & 1) != p)
+                        fail_msg("%s: mode %u lane %u b %x c %x: %u, not %u", levels[l].name, mode, i, b[i], c[i], d[i], want);
+                }
+            }
+    steps_free(s);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_modes), cmocka_unit_test(test_all_constants)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_modes), cmocka_unit_test(test_all_constants),
+                                       cmocka_unit_test(test_all_registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
