@@ -119,7 +119,7 @@ static void summarise(lw_text *out, const lw_tool_source *in, const lw_module_pt
 static int check_source(lw_tool_source *in) {
     options *o = in->user;
     lw_module_ptx *module = NULL;
-    bool good = lw_ptx_check(&in->arena, &in->source, &in->diags, &module);
+    bool good = lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module);
     if (o->json || o->sarif)
         lw_report_file(&o->report, in);
     else
