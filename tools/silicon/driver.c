@@ -71,9 +71,8 @@ void lw_device_close(lw_device *d) {
     unload(d);
     if (d->room) OK(cuMemFree_v2, d->results);
     OK(cuDevicePrimaryCtxRelease_v2, d->number);
-    dlclose(d->library);
     free(d->words);
-    free(d);
+    free(d); /* the driver stays: drivers are not made to be closed */
 }
 
 /* The driver's own number is not in the API: "580.159.04" from the kernel module's file or from the tool that comes with it. */
