@@ -1,4 +1,5 @@
-/* cases.c: the operands. Edge values meet edge values first; what is left is noise from splitmix64, which anyone can repeat. */
+/* cases.c: the operands. Edge values meet edge values first; what is left is noise from splitmix64, which
+ * anyone can repeat. */
 #include "silicon.h"
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -10,7 +11,8 @@ uint64_t lw_random_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* Around the ends of each width, and patterns. Narrower operands take the low bits, so each width finds its own edges. */
+/* Around the ends of each width, and patterns. Narrower operands take the low bits, so each width finds its
+ * own edges. */
 static const uint64_t edges[] = {
     0,
     1,
@@ -107,8 +109,9 @@ static uint32_t any_source(uint64_t *state) {
     return noise % 8 == 0 ? far[word % COUNT(far)] : noise % 8 == 1 ? word : word % 32;
 }
 
-/* Warp w has clamp w % 32 and segment mask w / 32 in c, so 1024 warps have all of them. Half of the warps have noise in the bits of
- * c that mean nothing. The high word of c differs from lane to lane; m has who takes part, and its complement. */
+/* Warp w has clamp w % 32 and segment mask w / 32 in c, so 1024 warps have all of them. Half of the warps
+ * have noise in the bits of c that mean nothing. The high word of c differs from lane to lane; m has who
+ * takes part, and its complement. */
 void lw_cases_shuffle(lw_case *cases, unsigned count) {
     uint64_t state = LW_SILICON_SEED + 2;
     for (unsigned i = 0; i < count; i += 32) {

@@ -1,4 +1,5 @@
-/* driver.c: the plain CUDA driver API, found at run time, so that the program builds without CUDA and runs with any driver. */
+/* driver.c: the plain CUDA driver API, found at run time, so that the program builds without CUDA and runs
+ * with any driver. */
 #include "silicon.h"
 
 #include <dlfcn.h>
@@ -10,11 +11,12 @@
 #define CALLS(CALL)                                                                                          \
     CALL(cuInit)                                                                                             \
     CALL(cuDriverGetVersion)                                                                                 \
-    CALL(cuGetErrorName) CALL(cuGetErrorString) CALL(cuDeviceGet) CALL(cuDeviceGetName)                      \
-        CALL(cuDeviceGetAttribute) CALL(cuDevicePrimaryCtxRetain) CALL(cuDevicePrimaryCtxRelease_v2)         \
-            CALL(cuCtxSetCurrent) CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) CALL(cuModuleUnload)       \
-                CALL(cuModuleGetFunction) CALL(cuMemAlloc_v2) CALL(cuMemFree_v2) CALL(cuMemcpyHtoD_v2)       \
-                    CALL(cuMemcpyDtoH_v2) CALL(cuMemsetD32_v2) CALL(cuLaunchKernel)
+    CALL(cuGetErrorName)                                                                                     \
+    CALL(cuGetErrorString) CALL(cuDeviceGet) CALL(cuDeviceGetName) CALL(cuDeviceGetAttribute)                \
+        CALL(cuDevicePrimaryCtxRetain) CALL(cuDevicePrimaryCtxRelease_v2) CALL(cuCtxSetCurrent)              \
+            CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) CALL(cuModuleUnload) CALL(cuModuleGetFunction)   \
+                CALL(cuMemAlloc_v2) CALL(cuMemFree_v2) CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2)           \
+                    CALL(cuMemsetD32_v2) CALL(cuLaunchKernel)
 
 static struct {
 #define CALL(name) __typeof__(name) *name;
@@ -75,7 +77,8 @@ void lw_device_close(lw_device *d) {
     free(d); /* the driver stays: drivers are not made to be closed */
 }
 
-/* The driver's own number is not in the API: "580.159.04" from the kernel module's file or from the tool that comes with it. */
+/* The driver's own number is not in the API: "580.159.04" from the kernel module's file or from the tool that
+ * comes with it. */
 static void driver_number(char *number, size_t size) {
     char line[256] = "";
     FILE *file = fopen("/proc/driver/nvidia/version", "r");

@@ -1,4 +1,5 @@
-/* record.c: what is kept of a run, as text: a digest of each form's results, and the results of some lanes as they are. */
+/* record.c: what is kept of a run, as text: a digest of each form's results, and the results of some lanes as
+ * they are. */
 #include "silicon.h"
 
 #include <stdarg.h>
@@ -55,7 +56,7 @@ static uint32_t word_of(const lw_group *g, unsigned form, const uint32_t *result
     return results[(size_t)(g->forms[form].first + word) * g->cases + lane];
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------------------ */
+/* ---- Writing ------------------------------------------------------------------------------------------- */
 
 /* The head of the lines that say what was run. All of them must agree when a record is used. */
 static void print_identity(const lw_batch *b, FILE *out) {
@@ -96,7 +97,7 @@ void lw_record_write(lw_device *device, const lw_batch *b, const char *date, FIL
     fputs("\nend\n", out);
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------------------------ */
+/* ---- Reading ------------------------------------------------------------------------------------------- */
 
 struct lw_record {
     lw_batch *batch;
@@ -232,7 +233,7 @@ void lw_record_free(lw_record *record) {
 
 const lw_batch *lw_record_batch(const lw_record *record) { return record->batch; }
 
-/* ---- Comparing ------------------------------------------------------------------------------------------------------ */
+/* ---- Comparing ----------------------------------------------------------------------------------------- */
 
 void lw_lane_print(const lw_batch *b, const lw_group *g, unsigned form, const uint32_t *results,
                    unsigned lane) {

@@ -1,8 +1,8 @@
 /* shuffles.c: the forms of shfl and shfl.sync, in all modes, under each way in which lanes can be missing.
  *
- * A warp of the inputs has one clamp and one segment mask, and lanes of its own choice; see lw_cases_shuffle. Where a lane reads one
- * that does not take part, the manual leaves the result open: the groups whose names begin with `open` have that. What they record
- * is what the hardware does. */
+ * A warp of the inputs has one clamp and one segment mask, and lanes of its own choice; see lw_cases_shuffle.
+ * Where a lane reads one that does not take part, the manual leaves the result open: the groups whose names
+ * begin with `open` have that. What they record is what the hardware does. */
 #include "silicon.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void pair(lw_maker *m, bool sync, const char *mode, const char *operands,
                 mask);
 }
 
-/* ---- All lanes take part ---------------------------------------------------------------------------------------- */
+/* ---- All lanes take part ------------------------------------------------------------------------------- */
 
 static void full(lw_maker *m, bool sync) {
     lw_group_open(m, CASES, SLICE, SAMPLES, "full");
@@ -91,8 +91,8 @@ static void within(lw_maker *m, unsigned width) {
     lw_group_line(m, "and.b32 %%t, %%b, %#x;", width - 1);
 }
 
-/* Parts of a warp under masks of their own, at one instruction. A lane reads within its part only: segments see to that, but for
- * bfly, which may go below its segment. */
+/* Parts of a warp under masks of their own, at one instruction. A lane reads within its part only: segments
+ * see to that, but for bfly, which may go below its segment. */
 static void segments(lw_maker *m) {
     for (unsigned width = 2; width < 32; width *= 2) {
         lw_group_open(m, CASES, SLICE, SAMPLES, "segments_%u", width);
@@ -106,10 +106,10 @@ static void segments(lw_maker *m) {
     }
 }
 
-/* ---- Some lanes take part ----------------------------------------------------------------------------------------- */
+/* ---- Some lanes take part ------------------------------------------------------------------------------ */
 
-/* Shuffles among some lanes of a warp, in one of two worlds. With a width whole segments take part or do not, and lanes read within
- * theirs, which the manual defines; with 0 any lanes do and read any. */
+/* Shuffles among some lanes of a warp, in one of two worlds. With a width whole segments take part or do not,
+ * and lanes read within theirs, which the manual defines; with 0 any lanes do and read any. */
 typedef struct some {
     bool sync;
     unsigned width;
@@ -154,8 +154,8 @@ static void guarded(lw_maker *m, some s) {
     }
 }
 
-/* Both ways of a branch shuffle, in each pair of modes. Where lanes read any, not in the same mode: compilers may make one shuffle of
- * two that are the same, after which both ways take part at once. */
+/* Both ways of a branch shuffle, in each pair of modes. Where lanes read any, not in the same mode: compilers
+ * may make one shuffle of two that are the same, after which both ways take part at once. */
 static void branched(lw_maker *m, some s) {
     char one[96], other[96];
     some_open(m, s, "branch");
@@ -185,7 +185,8 @@ static void exited(lw_maker *m, some s) {
     }
 }
 
-/* Lanes leave a loop in turn, the low ones of c's high word first; those that stay shuffle what the last turn gave. */
+/* Lanes leave a loop in turn, the low ones of c's high word first; those that stay shuffle what the last turn
+ * gave. */
 static void looped(lw_maker *m) {
     lw_group_open(m, CASES, SLICE, SAMPLES, "open_loop");
     for (unsigned i = 0; i < COUNT(modes); i++) {

@@ -27,7 +27,7 @@ void *lw_silicon_memory(size_t count, size_t size) {
     return memory;
 }
 
-/* ---- The command line ---------------------------------------------------------------------------------------------- */
+/* ---- The command line ---------------------------------------------------------------------------------- */
 
 enum { KEY_PTX = 256, KEY_INPUTS, KEY_VALUES, KEY_DATE };
 
@@ -120,7 +120,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
-/* ---- Actions -------------------------------------------------------------------------------------------------------- */
+/* ---- Actions ------------------------------------------------------------------------------------------- */
 
 /* The families that were named, or all. */
 static const lw_family *chosen(const options *o, unsigned i) {

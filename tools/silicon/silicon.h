@@ -1,9 +1,11 @@
-/* silicon.h: the program that runs every form of the seed instructions on what libcuda.so.1 drives, and keeps the results.
+/* silicon.h: the program that runs every form of the seed instructions on what libcuda.so.1 drives, and keeps
+ * the results.
  *
  *     tables ─make─▶ batch (PTX, forms) ─┐
  *     seed ──make──▶ cases ──────────────┴─run─▶ results ─summarize─▶ record: written, or compared with a file
  *
- * families.c and shuffles.c hold the tables, maker.c writes the PTX, cases.c the inputs, driver.c runs, record.c keeps. */
+ * families.c and shuffles.c hold the tables, maker.c writes the PTX, cases.c the inputs, driver.c runs,
+ * record.c keeps. */
 #ifndef LW_SILICON_H
 #define LW_SILICON_H
 
@@ -27,7 +29,7 @@ _Noreturn void lw_silicon_leave(int code, const char *format, ...) __attribute__
 /* Memory, zeroed; leaves where there is none. */
 void *lw_silicon_memory(size_t count, size_t size);
 
-/* ---- What is run ---------------------------------------------------------------------------------------------- */
+/* ---- What is run --------------------------------------------------------------------------------------- */
 
 /* The operands of one lane. Narrower operands are the low bits. */
 typedef struct lw_case {
@@ -76,7 +78,7 @@ const lw_family *lw_family_named(const char *name); /* NULL: none */
 lw_batch *lw_batch_new(const lw_family *family);
 void lw_batch_free(lw_batch *batch);
 
-/* ---- Making a batch: maker.c ------------------------------------------------------------------------------------ */
+/* ---- Making a batch: maker.c --------------------------------------------------------------------------- */
 
 /* What a form leaves, and in which registers: %hd; %d; %wd; %p; %d and %p. */
 typedef enum lw_result { LW_RESULT_16, LW_RESULT_32, LW_RESULT_64, LW_RESULT_P, LW_RESULT_32_P } lw_result;
@@ -97,7 +99,7 @@ void lw_form_add(lw_maker *m, lw_result result, const char *format, ...)
 void lw_form_note(lw_maker *m, lw_result result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* ---- Inputs: cases.c ---------------------------------------------------------------------------------------------- */
+/* ---- Inputs: cases.c ----------------------------------------------------------------------------------- */
 
 #define LW_SILICON_SEED UINT64_C(0x6c616e6577697365)
 
@@ -107,7 +109,7 @@ void lw_cases_logic(lw_case *cases, unsigned count);   /* edge values by edge va
 void lw_cases_shift(lw_case *cases, unsigned count);   /* b is an amount, or parts of it are */
 void lw_cases_shuffle(lw_case *cases, unsigned count); /* a warp is 32 cases in a row */
 
-/* ---- The tables ----------------------------------------------------------------------------------------------------- */
+/* ---- The tables ---------------------------------------------------------------------------------------- */
 
 void lw_make_logic(lw_maker *m);
 void lw_make_lop3(lw_maker *m);
@@ -118,22 +120,23 @@ void lw_make_vshr(lw_maker *m);
 void lw_make_shfl(lw_maker *m);
 void lw_make_shfl_sync(lw_maker *m);
 
-/* ---- The device: driver.c ---------------------------------------------------------------------------------------- */
+/* ---- The device: driver.c ------------------------------------------------------------------------------ */
 
 typedef struct lw_device lw_device;
 
-/* Opens libcuda.so.1 and its first device. Every fault of the driver ends the program with LW_EXIT_MACHINE. */
+/* Opens libcuda.so.1 and its first device. Every fault of the driver ends the program with LW_EXIT_MACHINE.
+ * */
 lw_device *lw_device_open(void);
 void lw_device_close(lw_device *device);
 /* Card and driver, as lines of a record's header. */
 void lw_device_describe(lw_device *device, FILE *out);
 void lw_device_load(lw_device *device, const lw_batch *batch); /* in place of what was loaded before */
-/* Runs a kernel of the loaded batch. Returns words * cases results, word by word; they hold until the next call. Lanes that store
- * nothing leave LW_UNTOUCHED. */
+/* Runs a kernel of the loaded batch. Returns words * cases results, word by word; they hold until the next
+ * call. Lanes that store nothing leave LW_UNTOUCHED. */
 const uint32_t *lw_device_run(lw_device *device, const lw_group *group);
 #define LW_UNTOUCHED 0xeeeeeeeeu
 
-/* ---- Records: record.c ------------------------------------------------------------------------------------------- */
+/* ---- Records: record.c --------------------------------------------------------------------------------- */
 
 /* FNV-1a, 64 bits; of words the bytes, lowest first. */
 #define LW_FNV_START UINT64_C(0xcbf29ce484222325)
