@@ -8,15 +8,16 @@
 
 #include "shim/cuda/abi.h"
 
-#define CALLS(CALL)                                                                                          \
-    CALL(cuInit)                                                                                             \
-    CALL(cuDriverGetVersion)                                                                                 \
-    CALL(cuGetErrorName)                                                                                     \
-    CALL(cuGetErrorString) CALL(cuDeviceGet) CALL(cuDeviceGetName) CALL(cuDeviceGetAttribute)                \
-        CALL(cuDevicePrimaryCtxRetain) CALL(cuDevicePrimaryCtxRelease_v2) CALL(cuCtxSetCurrent)              \
-            CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) CALL(cuModuleUnload) CALL(cuModuleGetFunction)   \
-                CALL(cuMemAlloc_v2) CALL(cuMemFree_v2) CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2)           \
-                    CALL(cuMemsetD32_v2) CALL(cuLaunchKernel)
+/* clang-format off */
+#define CALLS(CALL) \
+    CALL(cuInit) CALL(cuDriverGetVersion) CALL(cuGetErrorName) \
+    CALL(cuGetErrorString) CALL(cuDeviceGet) CALL(cuDeviceGetName) \
+    CALL(cuDeviceGetAttribute) CALL(cuDevicePrimaryCtxRetain) CALL(cuDevicePrimaryCtxRelease_v2) \
+    CALL(cuCtxSetCurrent) CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) \
+    CALL(cuModuleUnload) CALL(cuModuleGetFunction) CALL(cuMemAlloc_v2) \
+    CALL(cuMemFree_v2) CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2) \
+    CALL(cuMemsetD32_v2) CALL(cuLaunchKernel)
+/* clang-format on */
 
 static struct {
 #define CALL(name) __typeof__(name) *name;
