@@ -55,8 +55,6 @@ struct CUctx_st {
     unsigned flags;
     uint64_t id;
     _Atomic CUresult error; /* sticks: every later call that needs the context returns it */
-    bool primary;
-    uint32_t retained; /* primary context only */
     size_t limits[3];  /* by CU_LIMIT_… */
     CUfunc_cache cache;
     CUsharedconfig shared_config;
@@ -101,11 +99,13 @@ typedef struct lw_cu_memory {
 typedef enum lw_cu_level { LW_CU_REPORT_NONE, LW_CU_REPORT_ERRORS, LW_CU_REPORT_ALL } lw_cu_level;
 
 typedef struct lw_cu_library {
-    pthread_mutex_t lock; /* guards table, owners' lists, the primary context and counters */
+    pthread_mutex_t lock; /* guards table, owners' lists, primary_… and counters */
     lw_context *device;   /* made by cuInit */
     bool ready, forked;
     lw_cu_table table;
-    struct CUctx_st *primary;
+    struct CUctx_st primary; /* its handle is the same each time that it comes to life again */
+    bool primary_lives;
+    uint32_t primary_retained; /* survives a reset */
     unsigned primary_flags;
     lw_cu_level report; /* LANEWISE_REPORT */
     bool blocking;      /* CUDA_LAUNCH_BLOCKING: a launch returns its own trap */
@@ -132,6 +132,8 @@ void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner);
 bool lw_cu_free(lw_cu_object *object);
 /* Makes a zeroed object known under another key; with the lock held. False: no memory. */
 bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner);
+/* Forgets an object that is known, and leaves its memory alone; with the lock held. */
+void lw_cu_unlink(lw_cu_object *object);
 uint64_t lw_cu_next_id(void);
 
 CUresult lw_cu_result(lw_status status);

@@ -100,7 +100,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->shared_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(info); break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)function->module->module->ptx->version; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)function->module->module->ptx->target; break; /* as drivers answer */
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = LW_CU_SM; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
@@ -134,14 +134,15 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     }
 }
 
+/* Hints, of which nothing needs to be kept. */
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-    (void)config; /* a hint */
-    return lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    return result ? result : config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
-    (void)config;
-    return lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    return result ? result : config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {

@@ -95,7 +95,7 @@ bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext o
     return true;
 }
 
-static void unlink_object(lw_cu_object *object) {
+void lw_cu_unlink(lw_cu_object *object) {
     lw_cu_table_remove(&lw_cu.table, object);
     if (object->next) object->next->previous = object->previous;
     if (object->previous)
@@ -126,7 +126,7 @@ void *lw_cu_find(const void *handle, lw_cu_kind kind) {
 bool lw_cu_free(lw_cu_object *object) {
     lw_cu_lock();
     bool known = lw_cu_table_find(&lw_cu.table, object->key) == object;
-    if (known) unlink_object(object);
+    if (known) lw_cu_unlink(object);
     lw_cu_unlock();
     if (known) free(object);
     return known;

@@ -135,7 +135,7 @@ static lw_cu_memory *host_memory(const void *host) {
 
 CUresult cuMemFreeHost(void *host) {
     CUresult result = lw_cu_enter(NULL);
-    if (result) return result;
+    if (result || !host) return result;
     lw_cu_memory *memory = host_memory(host);
     if (!memory || memory->host != host) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_end_memory(memory);

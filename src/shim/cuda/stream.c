@@ -78,6 +78,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
     CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
+    if (!stream) stream = CU_STREAM_LEGACY; /* two names of one stream */
     *id = is_default(stream) ? (uintptr_t)stream : stream->id + (uintptr_t)CU_STREAM_PER_THREAD;
     return CUDA_SUCCESS;
 }
