@@ -65,9 +65,11 @@ static CUresult begin(void) {
                      LW_THREADS_MOST);
         return CUDA_ERROR_NO_DEVICE;
     }
-    static bool watched;
-    if (!watched) pthread_atfork(NULL, NULL, after_fork);
-    watched = lw_cu.ready = true;
+    if (pthread_atfork(NULL, NULL, after_fork)) {
+        lw_context_free(lw_cu.device);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    lw_cu.ready = true;
     return CUDA_SUCCESS;
 }
 

@@ -1,7 +1,6 @@
 /* module.c: from an image to a module, with logs. */
 #include "shim/cuda/driver.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -182,7 +181,13 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
 /* ---- Ending ---------------------------------------------------------------------------------------------------------------- */
 
 void lw_cu_end_module(CUmodule module) {
-    for (CUfunction function; (function = lw_cu_function_of(module, NULL));) lw_cu_free(&function->object);
+    CUfunction function;
+    do {
+        lw_cu_lock();
+        if ((function = lw_cu_function_of(module, NULL))) lw_cu_unlink(&function->object);
+        lw_cu_unlock();
+        free(function);
+    } while (function);
     lw_module *inside = module->module;
     if (lw_cu_free(&module->object)) lw_module_free(inside);
 }
