@@ -106,7 +106,7 @@ CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned 
     return params ? CUDA_ERROR_NOT_SUPPORTED : create(context, flags, device);
 }
 
-/* Takes the first object of a kind off its owner; modules go before what they hold. */
+/* What a context owns of a kind, or of any: one of them. NULL: nothing. */
 static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
     lw_cu_lock();
     lw_cu_object *object = context->objects;
@@ -115,6 +115,7 @@ static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
     return object;
 }
 
+/* Modules end first, with their functions. */
 void lw_cu_end_objects(CUcontext context) {
     lw_cu_object *object;
     while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
