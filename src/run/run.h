@@ -139,7 +139,7 @@ typedef struct lw_cta lw_cta;
 
 typedef enum lw_gang_state { LW_GANG_ready, LW_GANG_waiting, LW_GANG_done, LW_GANG_trapped } lw_gang_state;
 
-enum { LW_HINTS = 16 };
+enum { LW_HINTS = 16, LW_NOTES = 64 };
 
 struct lw_gang {
     /* hot: used by every operation */
@@ -164,9 +164,11 @@ struct lw_gang {
     lw_frame *frames;     /* list of all, the newest first */
     lw_frame *free_frames;
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
+    bool noted;           /* it has counts in note_counts that the grid has not yet */
     bool force;           /* nothing else can run: warp_sync goes on with the lanes that came */
 
     char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
+    struct { uint64_t lanes; uint32_t number; } note_counts[LW_NOTES]; /* of this turn; number of the note modulo */
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
 
     uint32_t tid[3][LW_GANG_LANES];
@@ -284,6 +286,8 @@ typedef struct lw_grid {
 static inline void lw_gang_note(lw_gang *gang, uint32_t number, lw_mask lanes) {
     atomic_fetch_add_explicit(&gang->cta->grid->notes[number], lw_mask_count(lanes), memory_order_relaxed);
 }
+
+void lw_gang_hand_notes(lw_gang *gang); /* what a turn counted by itself, to the grid */
 
 /* Some lanes do at `op` what the manual leaves undefined: counts them for the operation's note of that id. True: the launch is strict, and the
  * gang is trapped. */

@@ -425,7 +425,8 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->state = LW_GANG_ready;
     gang->resume = NULL;
     gang->turns = 0;
-    gang->force = false;
+    gang->force = gang->noted = false;
+    memset(gang->note_counts, 0, sizeof gang->note_counts);
     gang->waits.count = 0;
     memset(gang->hints, 0, sizeof gang->hints);
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
@@ -475,5 +476,6 @@ void lw_gang_run(lw_gang *gang) {
     const lw_op *op = gang->resume ? gang->resume : lw_gang_select(gang);
     gang->resume = NULL;
     while (op) op = op->step(gang, op);
+    lw_gang_hand_notes(gang);
     if (gang->cta->program->level >= 3) clear_upper_halves();
 }
