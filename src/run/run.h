@@ -83,7 +83,7 @@ typedef enum lw_trap_kind {
     LW_TRAP_wild_branch,  /* brx index or call target that is none */
     LW_TRAP_deadlock,     /* a barrier that can never be met */
     LW_TRAP_barrier,      /* barrier number or count out of range */
-    LW_TRAP_instruction,  /* trap; */
+    LW_TRAP_instruction,  /* trap; brkpt; */
     LW_TRAP_signature,    /* indirect call whose target takes other parameters */
     LW_TRAP_undefined,    /* what the manual leaves undefined, in a strict launch */
     LW_TRAP_memory,       /* the host ran out of memory */

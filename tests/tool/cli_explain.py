@@ -106,7 +106,8 @@ class Instructions(cli.Case):
         self.shows(["explain", "%tid"], out=["%tid.(x|y|z)"])
 
     def test_unknown(self):
-        for word, near in (("shff", "shf"), ("adc", "add"), ("%landid", "%laneid")):
+        for word, near in (("shff", "shf"), ("adc", "add"), ("%landid", "%laneid"), ("SHF", "shf"),
+                           ("Shfl.Sync", "shfl.sync"), ("SHF.L.Wrap.B32", "shf.l.wrap.b32"), ("%LaneId", "%laneid")):
             self.gives(["explain", word], 2,
                        err=f"lanewise: error[LW6007]: '{word}' is no instruction, special register or diagnostic that Lanewise knows\n"
                            f"  did you mean '{near}'?\n")
@@ -179,6 +180,69 @@ class About(cli.Case):
                 for name, bits, truth in re.findall(r"^(\w+) +(?:hex +0x(\w+)|(true|false))$", result, flags=re.M):
                     found[name] = int(bits, 16) if bits else truth == "true"
             self.assertEqual(found, self.RESULTS[words], example)
+
+
+    # What the manual's pseudo-code gives for the examples of differences, worked out by hand; None: it leaves that open.
+    BY_MANUAL = {
+        "vshl.u32.u32.u32.sat.clamp": 0xff,         # 0x810 is more than 8 bits hold
+        "vshl.u32.u32.u32.clamp.min": 0,            # 2^34 is 0 in 34 bits
+        "vshl.u32.u32.u32.clamp": 0x67800000,       # the low half of 0x23456780
+        "vshr.s32.s32.u32.sat.clamp": 0x7f,         # 0x123 is more than 8 signed bits hold
+        "vshr.u32.s32.u32.clamp.min": 0xfffffff0,   # -16 is less than 0xfffffff8
+        "vshr.u32.u32.u32.clamp": 0x45670000,       # the low half of 0x01234567
+        "shfl.down.b32": None, "shfl.sync.down.b32": None,
+    }
+
+    def recorded(self):
+        """The values of each example as the file of the recorded run has them, and what the hardware gave: one list for each result."""
+        text = (ISA.parent / "tests" / "ptx" / "video" / "run_differs.ptx").read_text()
+        self.assertIn("// recorded: NVIDIA", text)
+        given = [int(word, 16) for word in re.search(r"^// out: arg 0 b32\[\d+\]: (.*)$", text, flags=re.M)[1].split()]
+        values, found = {}, {}
+        for line in text.splitlines():
+            value = re.fullmatch(r"    add\.u32 %([abc]), %(zero|t), (\w+);", line)
+            instruction = re.fullmatch(r"    (\w[\w.]* %d.*);", line)
+            store = re.fullmatch(r"    st\.global\.b32 \[%o\+(\d+)\], %d;", line)
+            if value:
+                values[value[1]] = value[3] if value[2] == "zero" else f"{value[3]}..{int(value[3]) + 7}"
+            elif instruction and not line.startswith("    selp"):
+                key = (re.sub(r"%(?=[abcdp]\b)", "", instruction[1]), " ".join(values.values()))
+                values = {}
+            elif store:
+                at = int(store[1]) // 4
+                found.setdefault(key, []).append(given[at:at + 8])
+        return found
+
+    def results(self, lines):
+        """The bits of each result that these lines of eval show, for each lane."""
+        if lines[0].startswith("lane"):
+            rows = [line.split() for line in lines[1:]]
+            return [[int(row[1], 16) for row in rows], [int(row[3] == "true") for row in rows]]
+        return [[int(bits, 16)] for line in lines for bits in re.findall(r"^\w+ +hex +(0x\w+)$", line)]
+
+    def test_differences(self):
+        """Each text on differences has examples; they show what the manual says and what the hardware gave, as it was recorded."""
+        differ = {words: text for words, _, _, text in rows_of("ptx/about.def", "ABOUT") if text}
+        rows = list(rows_of("ptx/about.def", "DIFFERS"))
+        self.assertEqual({words for words, *_ in rows}, set(differ))
+        recorded = self.recorded()
+        self.assertEqual({(instruction, values) for _, instruction, values in rows}, set(recorded))
+        for words, instruction, values in rows:
+            out = self.lanewise("explain", words)[1]
+            command = f"    $ lanewise eval '{instruction}' {values}\n"
+            self.assertEqual(out.count(command), 1)
+            shown = [line[4:] for line in out.split(command)[1].split("\n    $ ")[0].splitlines()]
+            self.assertEqual("\n".join(shown).rstrip() + "\n", self.lanewise("eval", instruction, *values.split())[1])
+            by_manual = self.BY_MANUAL[instruction.split()[0]]
+            hardware = recorded[instruction, values]
+            if by_manual is None:
+                self.assertEqual(self.results(shown), hardware, instruction)
+                continue
+            at = shown.index("sm_90")
+            self.assertEqual(shown[0], "manual")
+            self.assertEqual(self.results(shown[1:at]), [[by_manual]], instruction)
+            self.assertEqual([lanes * 8 for lanes in self.results(shown[at + 1:])], hardware, instruction)
+            self.assertNotEqual(by_manual, hardware[0][0])
 
 
 class Samples(cli.Case):

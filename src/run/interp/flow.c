@@ -205,7 +205,8 @@ const lw_op *lw_step_yield(lw_gang *gang, const lw_op *op) {
 }
 
 const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
-    return lw_gang_trap(gang, op, LW_TRAP_instruction, lw_mask_first(gang->mask), (lw_trap_record){0});
+    return lw_gang_trap(gang, op, LW_TRAP_instruction, lw_mask_first(gang->mask),
+                        (lw_trap_record){.access = op->flags & LW_OP_BREAKS ? "brkpt" : "trap"});
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------- */
