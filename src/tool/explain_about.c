@@ -22,9 +22,11 @@ static const struct {
 
 static const struct {
     uint32_t number;
+    bool is_command;
     const char *wrong, *right;
 } samples[] = {
-#define SAMPLE(number, wrong, right) {number, wrong, right},
+#define SAMPLE(number, wrong, right)  {number, false, wrong, right},
+#define COMMAND(number, wrong, right) {number, true, wrong, right},
 #include "diag/samples.def"
 };
 
@@ -107,10 +109,11 @@ void lw_explain_about(const char *words, size_t size) {
 void lw_explain_sample(uint32_t number) {
     for (size_t i = 0; i < LW_COUNT(samples); i++) {
         if (samples[i].number != number) continue;
+        const char *indent = samples[i].is_command ? "    $ lanewise " : "    ";
         puts("  example");
-        print_lines(samples[i].wrong, "    ");
+        print_lines(samples[i].wrong, indent);
         puts("  right");
-        print_lines(samples[i].right, "    ");
+        print_lines(samples[i].right, indent);
         return;
     }
 }

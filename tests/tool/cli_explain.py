@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import shlex
 
 import cli
 
@@ -11,7 +12,7 @@ ISA = pathlib.Path(__file__).resolve().parent.parent.parent / "isa"
 
 def strings(text):
     """The C strings that stand one behind the other in a text, as one."""
-    return "".join(bytes(s, "utf-8").decode("unicode_escape") for s in re.findall(r'"((?:[^"\\]|\\.)*)"', text))
+    return "".join(bytes(s, "utf-8").decode("unicode_escape").encode("latin-1").decode("utf-8") for s in re.findall(r'"((?:[^"\\]|\\.)*)"', text))
 
 
 def forms():
@@ -45,7 +46,8 @@ class Diagnostics(cli.Case):
             self.assertRegex(out[1], rf"(?m)^LW{number:04}, {severity}: ")
 
     def test_one(self):
-        want = ("LW6000, error: cannot read '...': ...\n    The file is missing, unreadable or too large.\n")
+        want = ("LW6000, error: cannot read '...': ...\n    The file is missing, unreadable or too large.\n"
+                "  example\n    $ lanewise run missing.ptx -a u32[4]\n  right\n    $ lanewise run k.ptx -a u32[4]\n")
         self.gives(["explain", "LW6000"], out=want)
         self.gives(["explain", "lw6000"], out=want)
 
@@ -127,7 +129,7 @@ def rows_of(path, macro):
         while text[at] != ")":
             string = re.compile(r'"((?:[^"\\]|\\.)*)"').match(text, at)
             if string:
-                fields[-1] = (fields[-1] or "") + bytes(string[1], "utf-8").decode("unicode_escape")
+                fields[-1] = (fields[-1] or "") + bytes(string[1], "utf-8").decode("unicode_escape").encode("latin-1").decode("utf-8")
                 at = string.end()
             elif text[at] == ",":
                 fields.append("")
@@ -249,22 +251,46 @@ class Samples(cli.Case):
     BODY = (".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 buffer)\n{\n.reg .b16 h;\n.reg .b32 a, b, c, d;\n"
             ".reg .b64 x, y;\n.reg .f32 f, g;\n.reg .pred p, q;\n{}\nret;\n}\n")
 
-    def check(self, text):
+    def ids(self, number, text):
+        """The diagnostics that a text gets: from what has this one, which is lowering, a launch, or `check`."""
         whole = text if text.startswith((".version", ".target")) else self.BODY.replace("{}", text)
-        return re.findall(r"\[LW(\d{4})\]", self.lanewise("check", "-", stdin=whole)[2])
+        command = (["check", "-"] if number < 3000 else ["dump", "--stage", "program", "-"] if number < 4000 else
+                   ["run", "-", "-b", "32", "-a", "u32[32]", "--strict" if number == 5010 else "--stats"])
+        return re.findall(r"(?:\[|^note )LW(\d{4})", self.lanewise(*command, stdin=whole)[2], flags=re.M)
 
-    def test_all(self):
+    def shows_sample(self, number, wrong, right, indent):
+        shown = "".join(f"  {title}\n" + "".join(f"{indent}{line}\n" if line else "\n" for line in text.split("\n"))
+                        for title, text in (("example", wrong), ("right", right)))
+        self.assertTrue(self.lanewise("explain", f"LW{number}")[1].endswith(shown), number)
+
+    def test_texts(self):
         """Each wrong text gets its diagnostic, each right one gets none, and explain shows both."""
-        rows = list(rows_of("diag/samples.def", "SAMPLE"))
-        self.assertGreater(len(rows), 50)
-        known = {number for number, *_ in diagnostics()}
-        self.assertEqual(len({number for number, *_ in rows}), len(rows))
-        for number, wrong, right in rows:
-            self.assertIn(int(number), known)
-            self.assertIn(number, self.check(wrong), wrong)
-            self.assertEqual(self.check(right), [], right)
-            shown = "".join(f"  {title}\n" + "".join(f"    {line}\n" for line in text.split("\n")) for title, text in (("example", wrong), ("right", right)))
-            self.assertTrue(self.lanewise("explain", f"LW{number}")[1].endswith(shown), number)
+        for number, wrong, right in rows_of("diag/samples.def", "SAMPLE"):
+            self.assertIn(number, self.ids(int(number), wrong), wrong)
+            self.assertEqual(self.ids(int(number), right), [], right)
+            self.shows_sample(number, wrong, right, "    ")
+
+    def test_commands(self):
+        """Each wrong command line ends with its diagnostic alone, each right one well."""
+        self.file("k.ptx", self.BODY.replace("{}", ""))
+        self.file("odd.bin", "12345")
+        self.file("bad.npy", "no array")
+        for number, wrong, right in rows_of("diag/samples.def", "COMMAND"):
+            code, _, err = self.lanewise(*shlex.split(wrong))
+            self.assertNotEqual(code, 0, wrong)
+            self.assertEqual(re.findall(r"\[LW(\d{4})\]", err), [number], wrong)
+            self.assertEqual(self.lanewise(*shlex.split(right))[0], 0, right)
+            self.shows_sample(number, wrong, right, "    $ lanewise ")
+
+    def test_each_has_one(self):
+        """Every diagnostic has a sample, or the reason why it has none: once."""
+        numbers = [int(row[0]) for macro in ("SAMPLE", "COMMAND") for row in rows_of("diag/samples.def", macro)]
+        known = [int(number) for number, *_ in diagnostics()]
+        for first, last, why in rows_of("diag/samples.def", "WITHOUT"):
+            found = [number for number in known if int(first) <= number <= int(last)]
+            self.assertTrue(found and why, first)
+            numbers += found
+        self.assertEqual(sorted(numbers), sorted(known))
 
 
 class Isa(cli.Case):
