@@ -168,13 +168,13 @@ struct lw_gang {
     bool force;           /* nothing else can run: warp_sync goes on with the lanes that came */
 
     char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
-    struct { uint64_t lanes; uint32_t number; } note_counts[LW_NOTES]; /* of this turn; number of the note modulo */
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
 
     uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
     _Alignas(64) char scratch[2 * LW_SLOT_64];
     _Alignas(64) uint64_t address[LW_GANG_LANES];
+    struct { uint64_t lanes; uint32_t number; } note_counts[LW_NOTES]; /* of this turn; number of the note modulo. Zero between turns */
 };
 
 /* Host place of a local address of one lane. Granules of 16 bytes are interleaved by lane, so that lanes at the same address

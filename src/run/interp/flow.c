@@ -130,7 +130,7 @@ void lw_gang_join(lw_gang *gang, const lw_op *op) {
     if (op->flags & LW_OP_LONE && !alone(gang->frame, op)) gang->whole = LW_OP_WHOLE;
 }
 
-const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) { return lw_enter_block(gang, op); }
+const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) { return lw_fall_into_block(gang, op); }
 
 /* All executing lanes go on at a block. */
 static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
@@ -426,8 +426,7 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->state = LW_GANG_ready;
     gang->resume = NULL;
     gang->turns = 0;
-    gang->force = gang->noted = false;
-    memset(gang->note_counts, 0, sizeof gang->note_counts);
+    gang->force = false;
     gang->waits.count = 0;
     memset(gang->hints, 0, sizeof gang->hints);
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);

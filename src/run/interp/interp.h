@@ -47,13 +47,16 @@ static inline const lw_op *lw_enter_block(lw_gang *gang, const lw_op *op) {
     if (gang->frame->ready_count | gang->frame->parked_count) lw_gang_join(gang, op);
     gang->warp_instructions += op->imm * gang->active_warps;
     gang->lane_instructions += op->imm * gang->active;
-    /* Nobody is missing: warp_sync would find the same. */
-    if (op->flags & LW_OP_MEETS && gang->mask == (gang->exist & ~gang->exited)) return op + 2;
     return op + 1;
+}
+/* The same from straight text, where lanes may meet in it: nobody is missing, so warp_sync would find the same. */
+static inline const lw_op *lw_fall_into_block(lw_gang *gang, const lw_op *op) {
+    lw_enter_block(gang, op);
+    return op->flags & LW_OP_MEETS && gang->mask == (gang->exist & ~gang->exited) ? op + 2 : op + 1;
 }
 /* Behind a step that ends a block as a rule: the next one, without another dispatch. */
 static inline const lw_op *lw_go_on(lw_gang *gang, const lw_op *op) {
-    return op[1].code == LW_OP_block ? lw_enter_block(gang, op + 1) : op + 1;
+    return op[1].code == LW_OP_block ? lw_fall_into_block(gang, op + 1) : op + 1;
 }
 
 /* Reading and writing slots of the current frame. */
