@@ -15,7 +15,7 @@ typedef struct seed {
 
 static const char *const WIDE = "64 bits: twice the bytes", *const MIXED = "64-bit values, 32-bit amounts: 1.7 times the bytes",
                   *const FUNNEL = "three loads and two shifts, for which there is one port", *const LANES = "reads across lanes", *const VIDEO = "many operations",
-                  *const BY_REGISTERS = "lanes, masks and permutes of each warp: three to a vector for the one port that has them",
+                  *const BY_REGISTERS = "a comparison and a permute for each vector, for which there is one port",
                   *const COUNTED = "a step sees where the semantics differ, by masks, for which there is one port",
                   *const PARTS = "the same, and a step for each selected operand, of shifts on one port",
                   *const TWO_WORDS = "two words a lane, compared in two ways: masks come from one port";
