@@ -175,6 +175,8 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
 
 /* Checks the name of a semantics, else reports and exits; returns it. */
 const char *lw_tool_semantics(const char *option, const char *name);
+/* Why the last call of the library failed, for an error of the tool: without the id that the library's text ends in. */
+const char *lw_tool_why(lw_context *context);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
  * exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);

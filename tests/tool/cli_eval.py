@@ -49,6 +49,32 @@ class Case(cli.Case):
         return found
 
 
+class Semantics(Case):
+    MERGE = ("vshl.u32.u32.u32.clamp d.h1, a, b, c", "0x12345678", "4", "0")
+    MANUAL = "manual\nd  hex       0x67800000\n   decimal   1736441856\n   binary    0b01100111_10000000_00000000_00000000\n"
+    SM_90 = "sm_90\nd  hex       0x23450000\n   decimal   591724544\n   binary    0b00100011_01000101_00000000_00000000\n"
+
+    def test_both_where_they_differ(self):
+        """The results of both, the chosen one first."""
+        self.gives(["eval", *self.MERGE], out=self.MANUAL + self.SM_90)
+        self.gives(["eval", "--semantics", "manual", *self.MERGE], out=self.MANUAL + self.SM_90)
+        self.gives(["eval", "--semantics", "sm_90", *self.MERGE], out=self.SM_90 + self.MANUAL)
+        self.gives(["eval", *self.MERGE], out=self.SM_90 + self.MANUAL, env={"LANEWISE_SEMANTICS": "sm_90"})
+
+    def test_one_where_they_agree(self):
+        """A form that can differ, on values for which it does not; and only one lane of four that does."""
+        alike = self.lanewise("eval", self.MERGE[0], "0x12341234", "0", "0")
+        self.assertEqual(alike, (0, "d  hex       0x12340000\n   decimal   305397760\n   binary    0b00010010_00110100_00000000_00000000\n", ""))
+        out = self.lanewise("eval", self.MERGE[0], "0,0x10001,0x20002,0x30004", "0", "0")[1].splitlines()
+        self.assertEqual((len(out), out[0], out[6]), (12, "manual", "sm_90"))
+        self.assertEqual(out[1:5], out[7:11])
+        self.assertEqual((out[5].split()[:2], out[11].split()[:2]), (["3", "0x00040000"], ["3", "0x00030000"]))
+
+    def test_wrong(self):
+        self.gives(["eval", "--semantics", "sm90", *self.MERGE], 2,
+                   err="lanewise: error[LW6003]: --semantics 'sm90': the semantics are manual and sm_90\n")
+
+
 class Forms(Case):
     def test_every_executable_form(self):
         """Spellings of every executable row give results, or the row is refused because of memory, flow, or no result."""
