@@ -192,6 +192,7 @@ class About(cli.Case):
         "vshr.s32.s32.u32.sat.clamp": 0x7f,         # 0x123 is more than 8 signed bits hold
         "vshr.u32.s32.u32.clamp.min": 0xfffffff0,   # -16 is less than 0xfffffff8
         "vshr.u32.u32.u32.clamp": 0x45670000,       # the low half of 0x01234567
+        "shl.b16": 0, "shr.s16": 0xffff,            # 65537 is clamped to 16
         "shfl.down.b32": None, "shfl.sync.down.b32": None,
     }
 
@@ -203,12 +204,12 @@ class About(cli.Case):
         values, found = {}, {}
         for line in text.splitlines():
             value = re.fullmatch(r"    add\.u32 %([abc]), %(zero|t), (\w+);", line)
-            instruction = re.fullmatch(r"    (\w[\w.]* %d.*);", line)
+            instruction = re.fullmatch(r"    (\w[\w.]* %h?d.*);", line)
             store = re.fullmatch(r"    st\.global\.b32 \[%o\+(\d+)\], %d;", line)
             if value:
                 values[value[1]] = value[3] if value[2] == "zero" else f"{value[3]}..{int(value[3]) + 7}"
-            elif instruction and not line.startswith("    selp"):
-                key = (re.sub(r"%(?=[abcdp]\b)", "", instruction[1]), " ".join(values.values()))
+            elif instruction and not line.startswith(("    selp", "    cvt")):
+                key = (re.sub(r"%h?(?=[abcdp]\b)", "", instruction[1]), " ".join(values.values()))
                 values = {}
             elif store:
                 at = int(store[1]) // 4
