@@ -363,7 +363,7 @@ static void functions(CUmodule module) {
     EXPECT(size == 16);
     OK(cuMemcpyDtoH_v2(words, counter, sizeof words));
     EXPECT(words[0] == 1 && words[3] == 4);
-    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&counter, &size, module, "nothing"));
+    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&counter, &size, module, "absent"));
     OK(cuModuleGetFunction(&scale, module, "scale"));
     EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024);
     EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 64);
