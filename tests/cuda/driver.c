@@ -228,6 +228,13 @@ static void host_memory(void) {
     OK(cuMemsetD32_v2(seen, 77, 1));
     OK(cuCtxSynchronize());
     EXPECT(host[0] == 77);
+    if (ours) { /* both sides of a copy may be the same bytes */
+        for (unsigned i = 0; i < 1024; i++) host[i] = i;
+        OK(cuMemcpyDtoH_v2(host + 24, seen, 4000));
+        EXPECT(host[24] == 0 && host[524] == 500 && host[1023] == 999);
+        OK(cuMemcpyHtoD_v2(seen, host + 24, 4000));
+        EXPECT(host[0] == 0 && host[500] == 500 && host[999] == 999);
+    }
     OK(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)host));
     EXPECT(value == CU_MEMORYTYPE_HOST);
     OK(cuMemFreeHost(host));

@@ -200,6 +200,14 @@ class Values(Case):
     def test_lists(self):
         self.assertEqual(self.results("mov.u32", "3..0,7,10..20..5"), {"d": [3, 2, 1, 0, 7, 10, 15, 20]})
         self.assertEqual(self.results("mov.s16", "-2..2"), {"d": [65534, 65535, 0, 1, 2]})
+        self.assertEqual(self.results("mov.u32", "1..-2"), {"d": [1, 0, 2 ** 32 - 1, 2 ** 32 - 2]})
+        for bits in (16, 32, 64):  # numbers above the signed range are what they are written as
+            half = 2 ** (bits - 1)
+            for kind in "bu":
+                self.assertEqual(self.results(f"mov.{kind}{bits}", f"{half - 1}..{half + 1}"), {"d": [half - 1, half, half + 1]})
+                self.assertEqual(self.results(f"mov.{kind}{bits}", f"{half}..{half - 2}"), {"d": [half, half - 1, half - 2]})
+                for value in (f"0..{2 * half - 1}", f"{2 * half - 1}..0", f"-1..{2 * half - 1}", f"{2 * half - 1}..-{half}"):
+                    self.assertIn("32 values at most", self.lanewise("eval", f"mov.{kind}{bits}", value)[2], value)
         self.assertEqual(self.results("add.u32", "1,2,3", 10), {"d": [11, 12, 13]})
         self.gives(["eval", "add.s32", "-1,0", "0"], out="lane  d\n   0  0xffffffff  -1\n   1  0x00000000  0\n")
 

@@ -217,6 +217,7 @@ lw_record *lw_record_read(const char *path) {
     }
     if (*next_line(&r)) bad(&r, "an empty line is missing here");
     if (strcmp(next_line(&r), "end")) bad(&r, "\"end\" is missing here");
+    if (fgetc(r.file) != EOF) bad(&r, "there is more behind the end: a file holds one record");
     free(r.line);
     fclose(r.file);
     return record;
