@@ -4,11 +4,14 @@
  * before the move would be undefined. Copies are followed within a block only, where the order of writes is plain. */
 #include "middle/lower.h"
 
+/* Without a branch: which fields an operation leaves out is hard to foresee, and every walk asks. */
 static void use(lw_fields *f, uint32_t *field) {
-    if (*field != LW_NO_SLOT) f->uses[f->use_count++] = field;
+    f->uses[f->use_count] = field;
+    f->use_count += *field != LW_NO_SLOT;
 }
 static void def(lw_fields *f, uint32_t *field) {
-    if (*field != LW_NO_SLOT) f->defs[f->def_count++] = field;
+    f->defs[f->def_count] = field;
+    f->def_count += *field != LW_NO_SLOT;
 }
 
 /* The list of a vector operand, or the one register. */
