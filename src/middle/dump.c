@@ -51,7 +51,7 @@ static void put_op(lw_text *out, const lw_op *op) {
 }
 
 static void put_code(lw_text *out, const lw_program *program, const lw_code *code) {
-    lw_source *source = program->module->source;
+    lw_source *source = program->source;
     lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, frame %u bytes, local %u bytes\n",
                    code->is_entry ? "kernel" : "function", code->name, code->op_count, code->block_count,
                    code->register_count, code->frame_bytes, code->local_bytes);

@@ -102,7 +102,7 @@ typedef enum lw_redux_kind { LW_REDUX_add, LW_REDUX_min_s, LW_REDUX_min_u, LW_RE
 
 typedef struct lw_block {
     uint32_t first;        /* number of its `block` operation */
-    uint32_t instructions; /* PTX instructions it stands for */
+    uint32_t instructions; /* instructions of the text it stands for */
     bool sync;             /* its second operation is a warp_sync */
 } lw_block;
 
@@ -127,7 +127,7 @@ typedef struct lw_code {
     bool is_entry, lowered;
     uint32_t op_count, block_count, call_count;
     lw_op *ops;
-    lw_place *places;       /* of each operation: the PTX instruction it came from */
+    lw_place *places;       /* of each operation: the instruction it came from */
     lw_block *blocks;
     lw_call *calls;
     uint32_t *slots;        /* slot lists of vector operands */
@@ -160,7 +160,8 @@ typedef struct lw_program_note {
 
 typedef struct lw_program {
     lw_arena *arena;
-    const struct lw_module_ptx *module;
+    struct lw_source *source;        /* the text that places are of */
+    const struct lw_module_ptx *ptx; /* NULL where it comes from another instruction set */
     lw_code *entry;
     uint32_t code_count;
     lw_code **codes;        /* by function number in the module; NULL where never called from here */

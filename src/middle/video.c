@@ -3,7 +3,7 @@
  *
  * A form whose result may depend on the semantics is computed by both; where they differ, the launch counts it (lw_lower_note). */
 #include "lanewise/lane/video.h"
-#include "middle/lower.h"
+#include "middle/ptx.h"
 
 typedef struct lw_video_shift {
     uint32_t a, b, c; /* virtual registers */

@@ -185,7 +185,7 @@ const lw_op *lw_step_isspacep(lw_gang *gang, const lw_op *op) {
     lw_mask inside = 0;
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = op->c == 8 ? wide[lane] : narrow[lane];
-        if (is_in(gang->cta->program->module, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
+        if (is_in(gang->cta->program->ptx, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
     }
     lw_put_mask(gang, op->d, inside);
     return op + 1;
