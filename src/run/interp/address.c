@@ -1,9 +1,22 @@
 /* address.c: addresses lane by lane: windows, bounds, alignment, and the trap that names what went wrong. */
 #include "run/interp/address.h"
 
+int64_t lw_row_element(const lw_gang *gang, const lw_op *op, uint32_t lane) {
+    return (int64_t)(LW_SLOT(gang, uint64_t, op->b)[lane] + gang->first + lane);
+}
+
+/* An address that is in no allocation stands for an element that the array does not have. */
+static uint64_t row_address(const lw_gang *gang, const lw_op *op, uint32_t lane) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    uint64_t element = (uint64_t)lw_row_element(gang, op, lane);
+    if (element >= LW_ROW_MOST || element >= op->imm - 1) return 0;
+    return LW_SLOT(gang, uint64_t, op->a)[lane] + (element << form.size);
+}
+
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     lw_memory_form form = lw_memory_unpack(op->c);
     uint64_t address = op->imm;
+    if (form.address == LW_ADDRESS_ROW) return row_address(gang, op, lane);
     if (form.address == 1)
         address = (uint32_t)(LW_SLOT(gang, uint32_t, op->a)[lane] + op->imm);
     else if (form.address == 2)
@@ -61,8 +74,19 @@ static bool is_read_only(lw_memory_form form, uint64_t address) {
     return form.window == LW_WINDOW_generic && window_of(address) == LW_WINDOW_param;
 }
 
+static const char *const names[] = {"load", "store", "atomic"};
+
+static bool row_trap(lw_gang *gang, const lw_op *op, lw_access access, uint32_t lane) {
+    lw_trap_record details = {.access = names[access],
+                              .size = lw_memory_bytes(lw_memory_unpack(op->c)),
+                              .address = (uint64_t)lw_row_element(gang, op, lane),
+                              .base = LW_SLOT(gang, uint64_t, op->a)[lane],
+                              .length = op->imm - 1};
+    lw_gang_trap(gang, op, LW_TRAP_row, lane, details);
+    return false;
+}
+
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
-    static const char *const names[] = {"load", "store", "atomic"};
     lw_memory_form form = lw_memory_unpack(op->c);
     uint32_t bytes = lw_memory_bytes(form);
     LW_FOR_LANES(lane, gang->mask) {
@@ -72,6 +96,7 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
         if (!fault && access != LW_ACCESS_load && is_read_only(form, address)) fault = LW_TRAP_read_only;
         if (address & (bytes - 1)) fault = LW_TRAP_misaligned;
         if (fault == LW_TRAP_none) continue;
+        if (form.address == LW_ADDRESS_ROW && fault == LW_TRAP_bounds) return row_trap(gang, op, access, lane);
         lw_trap_record details = {
             .access = names[access], .window = form.window, .size = bytes, .address = address};
         lw_gang_trap(gang, op, fault, lane, details);

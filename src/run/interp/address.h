@@ -30,6 +30,8 @@ typedef enum lw_access { LW_ACCESS_load, LW_ACCESS_store, LW_ACCESS_atomic } lw_
 static inline uint32_t lw_memory_bytes(lw_memory_form form) { return 1u << (form.size + form.vector); }
 
 /* The address that one lane gives: within the window, frame base included. */
+/* Which element of its array a lane takes, in the form LW_ADDRESS_ROW. */
+int64_t lw_row_element(const lw_gang *gang, const lw_op *op, uint32_t lane);
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane);
 
 /* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at. */

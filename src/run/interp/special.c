@@ -149,6 +149,20 @@ const lw_op *lw_step_predicate(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
+/* Lane i of the gang is lane (first + i) modulo the width of its register. */
+const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
+    const uint64_t *words = gang->frame->code->constants + op->imm;
+    const uint64_t first = (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] + gang->first;
+    uint32_t width = op->c, at = (uint32_t)(first % width);
+    lw_mask bits = 0;
+    for (uint32_t i = 0; i < gang->lanes; i++) {
+        bits |= (lw_mask)(words[at / 64] >> at % 64 & 1) << i;
+        if (++at == width) at = 0;
+    }
+    lw_put_mask(gang, op->d, bits);
+    return op + 1;
+}
+
 /* ---- Addresses ---------------------------------------------------------------------------------------------- */
 
 const lw_op *lw_step_local_base(lw_gang *gang, const lw_op *op) {
