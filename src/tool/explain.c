@@ -182,7 +182,7 @@ static int unknown_word(const char *word) {
         for (uint32_t i = 0; i < lw_ptx_form_count; i++)
             names[count++] = lw_arena_text(&arena, lw_ptx_forms[i].pattern, lw_form_opcode(&lw_ptx_forms[i]));
         for (size_t i = 0; i < LW_SPECIAL_count; i++) names[count++] = lw_specials[i].text;
-        near = lw_tool_nearest(word, names, count);
+        near = lw_nearest(word, names, count);
     }
     lw_tool_error(LW_D_unknown_word, word);
     if (near) fprintf(stderr, "  did you mean '%s'?\n", near);

@@ -57,7 +57,7 @@ static int unknown_family(const char *word) {
         lw_text_printf(&below, " %s", names[i]);
     }
     lw_text_puts(&below, "\n");
-    const char *near = lw_tool_nearest(word, names, count);
+    const char *near = lw_nearest(word, names, count);
     if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
     lw_text message = {0};
     lw_text_printf(&message, lw_diag_rows[LW_D_no_family].format, word);

@@ -33,7 +33,7 @@ static void usage(FILE *out) {
 static int unknown(const char *word) {
     const char *names[LW_COUNT(commands)];
     for (size_t i = 0; i < LW_COUNT(commands); i++) names[i] = commands[i].name;
-    const char *near = lw_tool_nearest(word, names, LW_COUNT(names));
+    const char *near = lw_nearest(word, names, LW_COUNT(names));
     lw_tool_error(LW_D_unknown_command, word);
     if (near) fprintf(stderr, "  did you mean `lanewise %s`?\n", near);
     fputs("  `lanewise --help` lists the commands\n", stderr);

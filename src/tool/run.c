@@ -225,7 +225,7 @@ static int wrong_kernel(run *r) {
     lw_text message = {0}, below = {0};
     const char **names = LW_NEW_ARRAY(&r->arena, const char *, count);
     for (size_t i = 0; i < count; i++) names[i] = lw_module_kernel_name(r->module, i);
-    const char *near = r->o->kernel ? lw_tool_nearest(r->o->kernel, names, count) : NULL;
+    const char *near = r->o->kernel ? lw_nearest(r->o->kernel, names, count) : NULL;
     if (!count)
         lw_text_puts(&message, "the file has no kernel");
     else if (!r->o->kernel)

@@ -46,43 +46,6 @@ void lw_tool_diagnostics(lw_diags *diags, bool warnings) {
     lw_text_free(&out);
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------- */
-
-/* Insertions, deletions, changes and swaps of neighbours that turn one word into the other; words of up to 31 letters. */
-static unsigned distance(const char *a, const char *b) {
-    enum { MOST = 32 };
-    unsigned d[MOST][MOST];
-    size_t m = strlen(a), n = strlen(b);
-    if (m >= MOST || n >= MOST) return MOST;
-    for (size_t i = 0; i <= m; i++)
-        for (size_t j = 0; j <= n; j++) {
-            if (!i || !j) {
-                d[i][j] = (unsigned)(i + j);
-                continue;
-            }
-            unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
-        }
-    return d[m][n];
-}
-
-const char *lw_tool_nearest(const char *word, const char *const *names, size_t count) {
-    const char *found = NULL;
-    unsigned best = strlen(word) < 4 ? 2 : 3; /* more than this is no likeness */
-    for (size_t i = 0; i < count; i++) {
-        unsigned far = distance(word, names[i]);
-        if (far < best && far < strlen(names[i])) {
-            best = far;
-            found = names[i];
-        }
-    }
-    return found;
-}
-
 bool lw_tool_ends_with(const char *text, const char *end) {
     size_t size = strlen(text), tail = strlen(end);
     return size >= tail && !strcmp(text + size - tail, end);

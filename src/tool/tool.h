@@ -54,8 +54,6 @@ void lw_tool_report(lw_diag_id id, const char *message, const char *below);
 bool lw_tool_colour(void);
 /* Prints what `diags` holds to stderr, warnings only where asked for. */
 void lw_tool_diagnostics(lw_diags *diags, bool warnings);
-/* The name of `count` names that looks most like `word`; NULL where none does. */
-const char *lw_tool_nearest(const char *word, const char *const *names, size_t count);
 
 /* ---- Files -------------------------------------------------------------------------------------------- */
 

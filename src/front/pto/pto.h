@@ -11,7 +11,7 @@
 
 typedef enum lw_pto_token_kind {
     LW_PTO_TOKEN_END,
-    LW_PTO_TOKEN_WORD,   /* name without a sigil, with its dots: pto.vshr, i32, func.func; inside of < > without what follows an x */
+    LW_PTO_TOKEN_WORD,   /* name without a sigil, with its dots: pto.vshr, i32, func.func; in 64xi32 the word is xi32 */
     LW_PTO_TOKEN_VALUE,  /* %name or %name#2; the name includes the % and not the # part, which is `value` + 1 */
     LW_PTO_TOKEN_AT,     /* @name or @"name"; the name as written, with the @ */
     LW_PTO_TOKEN_HASH,   /* #name */
@@ -28,6 +28,7 @@ typedef struct lw_pto_token {
     lw_place place;
     uint32_t punct;
     bool space_before; /* white space or a comment stands before it */
+    bool first;        /* … with the end of a line in it */
     bool too_large;
     lw_symbol *name;   /* WORD, VALUE, AT, HASH, TYPE, CARET */
     uint64_t value;    /* INT; VALUE: 1 + number behind #, 0 for none */
@@ -89,6 +90,7 @@ typedef enum lw_pto_value_kind {
 
 typedef struct lw_pto_value {
     lw_pto_value_kind kind : 8;
+    bool unknown;          /* stands for a name that is not defined; only where there are errors */
     bool written;          /* ARGUMENT, REGISTER: an assembly or DPS operation has it as its destination */
     lw_symbol *name;       /* with the % ; several results of one name (%r:2) share it */
     uint32_t part, parts;  /* part of %r:parts; parts is 0 where the name stands for one value */
@@ -96,8 +98,6 @@ typedef struct lw_pto_value {
     const lw_pto_type *type;
     struct lw_pto_op *op;  /* RESULT, REGISTER: that defines it (first) ; CARRIED: the loop; ARGUMENT: NULL */
     uint32_t number;       /* dense in its function, from 0, arguments first */
-    struct lw_pto_value *outer; /* private to the parser: what the name meant outside of this region */
-    uint32_t region;            /* private to the parser */
 } lw_pto_value;
 
 /* ---- Operations --------------------------------------------------------------------------------------- */
@@ -149,6 +149,7 @@ typedef struct lw_pto_op {
     lw_place *operand_places;
     const lw_pto_type *type;   /* the type that the row's operands go by: the !pto.vreg<NxT>; where there is none, the mask type, or
                                   the scalar type of :n operands. FOR: that of the induction variable */
+    lw_place literal_place;    /* CONSTANT, MASK_BITS */
     uint64_t value;            /* CONSTANT: two's complement, sign extended from the type's width; 0 or 1 for i1 */
     uint64_t *bits;            /* MASK_BITS: lanes / 64 words, rounded up, lane 0 in the lowest bit of the first */
     uint32_t region_count;     /* FOR: 1; IF: 1, or 2 with an else */
@@ -220,11 +221,13 @@ typedef struct lw_pto_module {
     lw_diags *diags;
     lw_symbols symbols;
     lw_pto_profile profile;
-    LW_LIST(lw_pto_group) groups;
+    LW_LIST(lw_pto_group *) groups;
     LW_LIST(lw_pto_function *) functions; /* of all groups, one per name */
     LW_LIST(lw_pto_alias) aliases;
     uint32_t op_count;
-    lw_pto_type *types[64]; /* private: a hash table */
+    const struct lw_pto_signature *signatures[LW_PTO_OP_COUNT]; /* of the rows that were met */
+    lw_pto_type **types; /* a hash table with type_mask + 1 slots */
+    uint32_t type_mask, type_count;
 } lw_pto_module;
 
 /* Parses the whole text, and gives names their values and operations their rows. Faults go to `diags`; the module is returned in
@@ -281,11 +284,12 @@ typedef struct lw_pto_slot {
     bool optional, written; /* written: memory that is stored to */
 } lw_pto_slot;
 
-/* What a row takes and gives, read from its text once. */
+/* What a row takes and gives. */
 typedef struct lw_pto_signature {
     uint8_t in_count, out_count, least; /* slots as written: memory counts once; `least`: without the optional ones */
     lw_pto_slot in[LW_PTO_OPERANDS_MAX], out[LW_PTO_RESULTS_MAX];
 } lw_pto_signature;
-const lw_pto_signature *lw_pto_signature_of(lw_pto_op_id id);
+void lw_pto_signature_read(lw_pto_op_id id, lw_pto_signature *signature);
+const lw_pto_signature *lw_pto_signature_of(lw_pto_module *module, lw_pto_op_id id); /* read once for each module and row */
 
 #endif
