@@ -179,6 +179,7 @@ static lw_status make_program(lw_kernel *kernel) {
     kernel->info.shared_bytes = program->shared_bytes;
     kernel->info.local_bytes = program->entry->local_bytes;
     kernel->info.instruction_count = (uint32_t)program->instruction_count;
+    kernel->info.lanes = program->vector.lanes;
     kernel->info.register_count = program->entry->register_count;
     kernel->program = program;
     return LW_OK;

@@ -188,8 +188,40 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
     lw_text_printf(out, "%s %s", is_pointer ? " .ptr" : "", name);
 }
 
+/* "f(vreg<64xs32> a, mask<64> m, s64 n, memref<?xs32> x, result vreg<64xs32>)" */
+static void print_vector(lw_text *out, const lw_param_info *param) {
+    unsigned long long count = param->elements;
+    if (param->is_result) lw_text_puts(out, "result ");
+    if (param->is_mask)
+        lw_text_printf(out, "mask<%llu>", count);
+    else if (param->is_register)
+        lw_text_printf(out, "vreg<%llux%s>", count, param->element);
+    else if (param->is_result || !param->element)
+        lw_text_puts(out, param->element ? param->element : param->type);
+    else if (count)
+        lw_text_printf(out, "memref<%llux%s>", count, param->element);
+    else
+        lw_text_printf(out, "memref<?x%s>", param->element);
+    if (!param->is_result) lw_text_printf(out, " %s", param->name);
+}
+
+static void print_function(lw_text *out, const lw_kernel *kernel) {
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    lw_text_printf(out, "%s(", info.name);
+    for (uint32_t i = 0; i < info.param_count - info.has_arrays; i++) {
+        lw_param_info param = lw_kernel_param(kernel, i);
+        if (i) lw_text_puts(out, ", ");
+        print_vector(out, &param);
+    }
+    lw_text_puts(out, ")");
+}
+
 void lw_kernel_print(lw_text *out, const lw_kernel *kernel) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
+    if (info.lanes) {
+        print_function(out, kernel);
+        return;
+    }
     lw_text_printf(out, "%s(", info.name);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);

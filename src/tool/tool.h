@@ -135,6 +135,7 @@ typedef struct lw_arg_output {
 
 typedef struct lw_arg {
     const char *text;
+    const char *label; /* of what is printed; NULL: its number */
     uint32_t number; /* from 0 */
     lw_type type;
     bool is_array;  /* written with brackets */
@@ -166,6 +167,13 @@ void lw_arg_unload(lw_arg *arg);
 void lw_arg_fill(const lw_arg *arg, uint64_t seed, uint64_t first, size_t count, void *to);
 /* Reports a fault of an argument with a caret below the `size` bytes at `at`. */
 void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *below, lw_diag_id id, ...);
+
+/* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for each result, which
+ * goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an exit code; other than 0 it has reported. */
+int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args, char *const *outputs, uint32_t output_count,
+                uint64_t *elements);
+uint32_t lw_pto_argument_count(const lw_kernel *kernel); /* what the command line gives: parameters but results and the count */
+void lw_pto_notes(lw_context *context, const char *file); /* those of the last launch, to stderr */
 
 /* "name(.u64 a, .b8[16] b)": a kernel as messages show it. */
 void lw_kernel_print(lw_text *out, const lw_kernel *kernel);
