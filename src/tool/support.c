@@ -51,6 +51,20 @@ bool lw_tool_ends_with(const char *text, const char *end) {
     return size >= tail && !strcmp(text + size - tail, end);
 }
 
+/* ---- Languages ---------------------------------------------------------------------------------------- */
+
+lw_language lw_tool_language(struct argp_state *state, const char *word) {
+    if (!strcmp(word, "ptx")) return LW_LANGUAGE_PTX;
+    if (!strcmp(word, "pto")) return LW_LANGUAGE_PTO;
+    argp_error(state, "--language takes ptx or pto, not '%s'", word);
+    return LW_LANGUAGE_BY_NAME;
+}
+
+bool lw_tool_is_pto(const char *path, lw_language said) {
+    if (said) return said == LW_LANGUAGE_PTO;
+    return lw_tool_ends_with(path, ".pto") || lw_tool_ends_with(path, ".mlir");
+}
+
 /* ---- Files -------------------------------------------------------------------------------------------- */
 
 static bool read_failed(const char *path, const char *why, FILE *file, char *data) {

@@ -66,7 +66,14 @@ bool lw_tool_write_two(const char *path, const char *head, size_t head_size, con
                        size_t size); /* one behind the other */
 bool lw_tool_ends_with(const char *text, const char *end);
 
-/* Reads PTX and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
+/* Which instruction set a text is written in. */
+typedef enum lw_language { LW_LANGUAGE_BY_NAME, LW_LANGUAGE_PTX, LW_LANGUAGE_PTO } lw_language;
+/* The argument of --language; another word is reported by argp. */
+lw_language lw_tool_language(struct argp_state *state, const char *word);
+/* PTO text by what was said, else by the name: *.pto and *.mlir. */
+bool lw_tool_is_pto(const char *path, lw_language said);
+
+/* Reads a text and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
  * exit code, or that of the failure, which it has reported. */
 typedef struct lw_tool_source {
     lw_arena arena;

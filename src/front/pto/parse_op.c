@@ -241,8 +241,8 @@ static bool parse_bits(lw_pto_parser *p, making *m) {
 
 /* The bits beyond the last lane must be 0. */
 static void check_bits(lw_pto_parser *p, lw_pto_op *op) {
-    const lw_pto_type *type = op->results ? op->results[0]->type : NULL;
-    if (!op->bits || !type || type->kind != LW_PTO_MASK) return;
+    const lw_pto_type *type = op->bits ? op->results[0]->type : NULL;
+    if (!type || type->kind != LW_PTO_MASK) return;
     for (uint32_t i = type->lanes; i < LW_PTO_LANES_MAX; i++)
         if (op->bits[i / 64] >> i % 64 & 1) {
             lw_diag_add(p->diags, LW_D_pto_bits_range, op->literal_place, type->lanes - 1, type->text);

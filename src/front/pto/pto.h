@@ -292,4 +292,31 @@ typedef struct lw_pto_signature {
 void lw_pto_signature_read(lw_pto_op_id id, lw_pto_signature *signature);
 const lw_pto_signature *lw_pto_signature_of(lw_pto_module *module, lw_pto_op_id id); /* read once for each module and row */
 
+/* ---- Cost: cycles by the figures of the page (isa/pto/cost.def) ------------------------------------------- */
+
+enum {
+#define COST(name, value, constant, does) LW_PTO_COST_##name = value,
+#include "pto/cost.def"
+};
+
+/* How often a loop runs around an operation is known where its bounds are constants; elsewhere one round is counted. */
+typedef struct lw_pto_cost_line {
+    const lw_pto_op *op;
+    uint32_t repeats;       /* of 2048 bits */
+    uint64_t cycles, times;
+    uint32_t open_loops;    /* loops around it whose rounds are not known */
+    bool is_taken;          /* figures of vshr, taken for another operation */
+} lw_pto_cost_line;
+
+typedef struct lw_pto_cost {
+    LW_LIST(lw_pto_cost_line) lines; /* in source order */
+    uint64_t serial;        /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one */
+    uint64_t piped;         /* a2a3: each starts as soon as the interval allows, as if none waited for another */
+    uint32_t uncounted;     /* operations on registers and masks that the page has no figures for */
+    bool per_round;         /* some loop's rounds are not known */
+} lw_pto_cost;
+
+/* Of a function of a checked module; a5 or a2a3. */
+lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile);
+
 #endif

@@ -1,0 +1,1 @@
+#include "tool/pto.h"
