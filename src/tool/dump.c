@@ -241,8 +241,40 @@ static void place_variables(lw_module_ptx *module) {
     }
 }
 
+/* Whether the option asks for it; reports what is not found at all. */
+static bool wanted(const options *o, const char *name) { return !o->kernel || !strcmp(o->kernel, name); }
+
+static int end_programs(lw_tool_source *in, bool found) {
+    const options *o = in->user;
+    int code = finish(in);
+    if (found || !o->kernel) return code;
+    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    return code ? code : LW_EXIT_USAGE;
+}
+
+static void print_program(const lw_program *program) {
+    lw_text out = {0};
+    if (program) lw_program_dump(&out, program);
+    print_text(&out);
+}
+
+static int dump_program_pto(lw_tool_source *in) {
+    const options *o = in->user;
+    lw_pto_module *module = NULL;
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &module)) return finish(in);
+    bool found = false;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const lw_pto_function *f = module->functions.at[i];
+        if (!f->has_body || !wanted(o, f->name->text + 1)) continue;
+        found = true;
+        print_program(lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags));
+    }
+    return end_programs(in, found);
+}
+
 static int dump_program(lw_tool_source *in) {
     const options *o = in->user;
+    if (is_pto(in)) return dump_program_pto(in);
     lw_module_ptx *module = NULL;
     if (!lw_ptx_check(&in->arena, &in->source, &in->diags, &module)) return finish(in);
     place_variables(module);
@@ -252,18 +284,11 @@ static int dump_program(lw_tool_source *in) {
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         lw_function *f = module->functions.at[i];
-        if (!f->is_entry || !f->has_body || (o->kernel && strcmp(o->kernel, f->object->name->text) != 0))
-            continue;
+        if (!f->is_entry || !f->has_body || !wanted(o, f->object->name->text)) continue;
         found = true;
-        const lw_program *program = lw_lower_ptx(&in->arena, module, f, semantics, &in->diags);
-        lw_text out = {0};
-        if (program) lw_program_dump(&out, program);
-        print_text(&out);
+        print_program(lw_lower_ptx(&in->arena, module, f, semantics, &in->diags));
     }
-    int code = finish(in);
-    if (found || !o->kernel) return code;
-    lw_tool_error(LW_D_no_such_kernel, o->kernel);
-    return code ? code : LW_EXIT_USAGE;
+    return end_programs(in, found);
 }
 
 int lw_command_dump(int argc, char **argv) {
