@@ -60,6 +60,12 @@ typedef struct lw_pto_parser {
     bool stopped;       /* nesting too deep: the rest is not read */
     lw_pto_keywords words;
     lw_pto_function *function;
+    struct {
+        const lw_symbol *name;  /* !pto.vreg */
+        lw_place body;          /* <64xi32>, in the source */
+        const lw_pto_type *type;
+    } recent[4];        /* types as they were last written, so that the same text need not be read again */
+    uint32_t recent_at;
     /* Stacks: whoever pushes notes the count first, and cuts back to it. */
     LW_LIST(lw_pto_value *) scope; /* first values of the names that are visible */
     LW_LIST(lw_symbol *) ended;    /* names of this function whose region has ended */

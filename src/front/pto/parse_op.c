@@ -97,8 +97,6 @@ static bool fill_slots(lw_pto_parser *p, making *m) {
     uint32_t given = m->ins.count, most = s->in_count - stored, least = s->least - stored;
     uint32_t outs = dps ? m->outs.count : s->out_count;
     if ((given != most && given != least) || outs != s->out_count + stored) return wrong_count(p, m, given + (dps ? stored : 0));
-    m->op->operands = LW_NEW_ARRAY(p->arena, lw_pto_value *, LW_PTO_OPERANDS_MAX);
-    m->op->operand_places = LW_NEW_ARRAY(p->arena, lw_place, LW_PTO_OPERANDS_MAX);
     uint32_t in = m->ins.from, out = m->outs.from + s->out_count;
     for (uint32_t i = 0; i < s->in_count; i++) {
         const lw_pto_slot *slot = &s->in[i];
@@ -174,7 +172,7 @@ bool lw_pto_define_results(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names, 
         return false;
     }
     op->result_count = count;
-    op->results = LW_NEW_ARRAY(p->arena, lw_pto_value *, count);
+    if (count > LW_PTO_RESULTS_MAX) op->results = LW_NEW_ARRAY(p->arena, lw_pto_value *, count);
     for (uint32_t i = 0, at = 0; i < names.count; i++) {
         const lw_pto_result_name *n = &p->names.at[names.from + i];
         lw_pto_value *first = lw_pto_define(p, n->name, n->place, LW_PTO_RESULT, n->parts);
@@ -361,7 +359,6 @@ static const lw_pto_type *assembly_type(const making *m, uint32_t result, const 
 static void define_registers(lw_pto_parser *p, making *m, const lw_pto_type *const *types) {
     lw_pto_op *op = m->op;
     op->result_count = m->signature->out_count;
-    op->results = LW_NEW_ARRAY(p->arena, lw_pto_value *, op->result_count);
     for (uint32_t i = 0; i < op->result_count; i++) {
         const lw_pto_written *w = &p->written.at[m->outs.from + i];
         if (w->indexed) lw_diag_add(p->diags, LW_D_pto_not_memory, w->place, "destination", m->row->name);
@@ -518,8 +515,23 @@ static bool parse_named(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names) {
     return lw_pto_parse_location(p, &op->location);
 }
 
+/* An operation with room for the operands and results of a row: one allocation. */
+typedef struct roomy_op {
+    lw_pto_op op;
+    lw_pto_value *operands[LW_PTO_OPERANDS_MAX], *results[LW_PTO_RESULTS_MAX];
+    lw_place places[LW_PTO_OPERANDS_MAX];
+} roomy_op;
+
+static lw_pto_op *new_op(lw_pto_parser *p) {
+    roomy_op *made = LW_NEW(p->arena, roomy_op);
+    made->op.operands = made->operands;
+    made->op.results = made->results;
+    made->op.operand_places = made->places;
+    return &made->op;
+}
+
 bool lw_pto_parse_op(lw_pto_parser *p) {
-    lw_pto_op *op = LW_NEW(p->arena, lw_pto_op);
+    lw_pto_op *op = new_op(p);
     lw_pto_range names;
     op->place.at = p->token.place.at;
     bool good = parse_result_names(p, &names) && parse_named(p, op, names);

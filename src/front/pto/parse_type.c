@@ -140,10 +140,37 @@ typedef bool body_parser(lw_pto_parser *p, lw_pto_type *type);
 
 static bool parse_body(lw_pto_parser *p, body_parser *parse, const lw_pto_type **type) {
     lw_pto_type made = {0};
+    const lw_symbol *name = p->token.name;
+    uint32_t from = p->lexer.at, errors = p->diags->errors;
     lw_pto_next(p);
-    if (!lw_pto_expect(p, '<') || !parse(p, &made) || !lw_pto_expect(p, '>')) return false;
+    if (!lw_pto_expect(p, '<') || !parse(p, &made)) return false;
+    if (!lw_pto_at(p, '>')) return lw_pto_expect(p, '>');
     *type = intern(p->module, &made);
+    if (errors == p->diags->errors) {
+        uint32_t slot = p->recent_at++ % LW_COUNT(p->recent);
+        p->recent[slot].name = name;
+        p->recent[slot].body = (lw_place){from, p->token.place.at + 1 - from};
+        p->recent[slot].type = *type;
+    }
+    lw_pto_next(p);
     return true;
+}
+
+/* Most types of a text are written as the few before them: then the tokens behind the name are passed over. */
+static bool take_recent(lw_pto_parser *p, const lw_pto_type **type) {
+    const char *text = p->lexer.source->text + p->lexer.at;
+    uint32_t rest = p->lexer.source->size - p->lexer.at;
+    for (uint32_t i = 0; i < LW_COUNT(p->recent); i++) {
+        lw_place body = p->recent[i].body;
+        if (p->recent[i].name != p->token.name || body.size > rest) continue;
+        if (memcmp(text, p->lexer.source->text + body.at, body.size) != 0) continue;
+        *type = p->recent[i].type;
+        p->lexer.at += body.size;
+        p->token.place.size = p->lexer.at - p->token.place.at;
+        lw_pto_next(p);
+        return true;
+    }
+    return false;
 }
 
 static bool unknown_type(lw_pto_parser *p) {
@@ -162,6 +189,7 @@ bool lw_pto_at_type(const lw_pto_parser *p) {
 bool lw_pto_parse_type(lw_pto_parser *p, const lw_pto_type **type) {
     const lw_pto_token *t = &p->token;
     if (t->kind == LW_PTO_TOKEN_TYPE) {
+        if (LW_LIKELY(take_recent(p, type))) return true;
         if (t->name == p->words.vreg) return parse_body(p, parse_vreg, type);
         if (t->name == p->words.mask) return parse_body(p, parse_mask, type);
         if (!t->name->bound) return unknown_type(p);
