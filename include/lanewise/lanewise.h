@@ -108,7 +108,7 @@ LW_API void lw_context_stop(lw_context *context);
 
 /* ---- Modules -------------------------------------------------------------------------------------------- */
 
-/* Parses and checks a text and gives its variables memory: PTO where its name ends in .pto, else PTX. All of lw_module_load's defaults.
+/* Parses and checks a text and gives its variables memory: PTO where its name ends in .pto or .mlir, else PTX. All of lw_module_load's defaults.
  *
  * name     what diagnostics call the text
  * text     size bytes, which may be released after the call; no NUL is needed at the end
@@ -118,7 +118,7 @@ LW_API void lw_context_stop(lw_context *context);
 LW_API lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module);
 
 typedef struct lw_module_options {
-    const char *language;       /* "ptx" or "pto"; NULL: "pto" where the name of the text ends in .pto, else "ptx" */
+    const char *language;       /* "ptx" or "pto"; NULL: "pto" where the name of the text ends in .pto or .mlir, else "ptx" */
     /* The others are of PTO only. */
     const char *target;         /* the profile that the text is checked for: "cpu", "a2a3" or "a5"; NULL: "cpu" */
     const char *inactive;       /* lanes of an SSA result that its mask leaves out: "zero" or "undef-poison", bytes of 0xa5; NULL: "zero" */

@@ -10,9 +10,9 @@ static bool choose(const char *name, const char *const *names, int *chosen) {
     return true;
 }
 
-static bool ends_in_pto(const char *name) {
-    size_t size = strlen(name);
-    return size >= 4 && !strcmp(name + size - 4, ".pto");
+static bool ends_in(const char *name, const char *end) {
+    size_t size = strlen(name), of_end = strlen(end);
+    return size >= of_end && !strcmp(name + size - of_end, end);
 }
 
 lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name, lw_load_options *chosen) {
@@ -30,7 +30,7 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
     if (!choose(o->shift_overflow, overflow, &counts))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
                        "saturate, modulo and trap are known");
-    chosen->is_pto = o->language && *o->language ? language == 1 : ends_in_pto(name);
+    chosen->is_pto = o->language && *o->language ? language == 1 : (ends_in(name, ".pto") || ends_in(name, ".mlir"));
     chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts};
     return LW_OK;
 }

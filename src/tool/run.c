@@ -12,6 +12,7 @@ typedef struct options {
     bool has_block;
     bool has_grid;
     lw_options context;
+    lw_language language;
     lw_module_options module;
     uint64_t seed;
     enum { STATS_NONE, STATS_TEXT, STATS_JSON } stats;
@@ -54,7 +55,6 @@ enum {
     KEY_SEMANTICS,
     KEY_STATS,
     KEY_RESULT,
-    KEY_LANGUAGE,
     KEY_TARGET,
     KEY_INACTIVE,
     KEY_OVERFLOW
@@ -71,7 +71,7 @@ static const struct argp_option choices[] = {
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
     {"strict", KEY_STRICT, NULL, 0, "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of random buffers; 0 by default", 1},
-    {"language", KEY_LANGUAGE, "NAME", 0, "ptx or pto; by default pto for files that end in .pto", 1},
+    {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 1},
     {"target", KEY_TARGET, "NAME", 0, "PTO: cpu, a2a3 or a5: the profile that it is checked for; cpu by default", 2},
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: lanes of SSA results that the mask leaves out: zero (the default) or undef-poison, bytes of 0xa5", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0,
@@ -180,16 +180,6 @@ static double parse_seconds(const char *option, const char *text) {
     return value;
 }
 
-static const char *one_of(const char *option, const char *text, const char *words, const char *const *names) {
-    for (; *names; names++)
-        if (!strcmp(text, *names)) return text;
-    lw_text why = {0};
-    lw_text_printf(&why, "it must be %s", words);
-    lw_tool_error(LW_D_bad_option, option, text, why.at ? why.at : "");
-    lw_text_free(&why);
-    exit(LW_EXIT_USAGE);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
@@ -200,15 +190,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'a': o->args[o->arg_count++] = arg; break;
     case 'q': o->quiet = true; break;
     case KEY_RESULT: o->results[o->result_count++] = arg; break;
-    case KEY_LANGUAGE: o->module.language = one_of("--language", arg, "ptx or pto", (const char *[]){"ptx", "pto", NULL}); break;
-    case KEY_TARGET: o->module.target = one_of("--target", arg, "cpu, a2a3 or a5", (const char *[]){"cpu", "a2a3", "a5", NULL}); break;
-    case KEY_INACTIVE:
-        o->module.inactive = one_of("--inactive", arg, "zero or undef-poison", (const char *[]){"zero", "undef-poison", NULL});
-        break;
-    case KEY_OVERFLOW:
-        o->module.shift_overflow =
-            one_of("--shift-overflow", arg, "saturate, modulo or trap", (const char *[]){"saturate", "modulo", "trap", NULL});
-        break;
+    case 'L': o->language = lw_tool_language(state, arg); break;
+    case KEY_TARGET: o->module.target = lw_tool_target(arg); break;
+    case KEY_INACTIVE: o->module.inactive = lw_tool_inactive(arg); break;
+    case KEY_OVERFLOW: o->module.shift_overflow = lw_tool_overflow(arg); break;
     case KEY_SMEM: o->launch.shared_bytes = (uint32_t)parse_number("--smem", arg, UINT32_MAX, true); break;
     case KEY_COOPERATIVE: o->launch.cooperative = true; break;
     case KEY_STRICT: o->launch.strict = true; break;
@@ -257,7 +242,9 @@ static int load_module(run *r) {
     size_t size;
     if (!lw_tool_read(r->o->file, UINT32_MAX - 1, &text, &size)) return LW_EXIT_FILE;
     const char *name = strcmp(r->o->file, "-") ? r->o->file : "<stdin>";
-    lw_status status = lw_module_load(r->context, &r->o->module, name, text, size, &r->module);
+    lw_module_options choices = r->o->module;
+    choices.language = lw_tool_is_pto(r->o->file, r->o->language) ? "pto" : "ptx";
+    lw_status status = lw_module_load(r->context, &choices, name, text, size, &r->module);
     free(text);
     if (status == LW_OK) return LW_EXIT_OK;
     if (status == LW_BAD_SOURCE) return show_diagnostics(r);

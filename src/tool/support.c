@@ -254,6 +254,28 @@ const char *lw_tool_semantics(const char *option, const char *name) {
     exit(LW_EXIT_USAGE);
 }
 
+/* ---- Choices of PTO ------------------------------------------------------------------------------------ */
+
+const char *lw_tool_one_of(const char *option, const char *text, const char *words, const char *const *names) {
+    for (; *names; names++)
+        if (!strcmp(text, *names)) return text;
+    lw_text why = {0};
+    lw_text_printf(&why, "it must be %s", words);
+    lw_tool_error(LW_D_bad_option, option, text, why.at ? why.at : "");
+    lw_text_free(&why);
+    exit(LW_EXIT_USAGE);
+}
+
+const char *lw_tool_target(const char *text) {
+    return lw_tool_one_of("--target", text, "cpu, a2a3 or a5", (const char *[]){"cpu", "a2a3", "a5", NULL});
+}
+const char *lw_tool_inactive(const char *text) {
+    return lw_tool_one_of("--inactive", text, "zero or undef-poison", (const char *[]){"zero", "undef-poison", NULL});
+}
+const char *lw_tool_overflow(const char *text) {
+    return lw_tool_one_of("--shift-overflow", text, "saturate, modulo or trap", (const char *[]){"saturate", "modulo", "trap", NULL});
+}
+
 /* ---- Context ------------------------------------------------------------------------------------------ */
 
 int lw_tool_context(const lw_options *options, lw_context **context) {

@@ -21,6 +21,7 @@ enum {
     LW_EXIT_STOPPED = 4,
     LW_EXIT_FILE = 5,
     LW_EXIT_MACHINE = 6,
+    LW_EXIT_DIFFERENT = 7, /* equiv: the two programs part */
     LW_EXIT_NO_EXECUTE = 126, /* exec: as shells have it */
     LW_EXIT_NO_PROGRAM = 127,
     LW_EXIT_INTERRUPTED = 130,
@@ -35,6 +36,7 @@ int lw_command_check(int argc, char **argv);
 int lw_command_format(int argc, char **argv);
 int lw_command_dump(int argc, char **argv);
 int lw_command_run(int argc, char **argv);
+int lw_command_equiv(int argc, char **argv);
 int lw_command_exec(int argc, char **argv);
 int lw_command_explain(int argc, char **argv);
 int lw_command_eval(int argc, char **argv);
@@ -188,6 +190,11 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
 
 /* Checks the name of a semantics, else reports and exits; returns it. */
 const char *lw_tool_semantics(const char *option, const char *name);
+/* Checks that the text of an option is one of the names, else reports and exits; returns it. */
+const char *lw_tool_one_of(const char *option, const char *text, const char *words, const char *const *names);
+const char *lw_tool_target(const char *text);
+const char *lw_tool_inactive(const char *text);
+const char *lw_tool_overflow(const char *text);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
  * exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);
