@@ -53,8 +53,11 @@ lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, l
 static const char *suggest(lw_pto_parser *p, const lw_symbol *name) {
     const char *names[SUGGEST_NAMES];
     uint32_t count = 0;
-    for (uint32_t i = p->scope.count; i-- && count < SUGGEST_NAMES;)
-        if (!p->scope.at[i]->unknown) names[count++] = p->scope.at[i]->name->text;
+    for (uint32_t i = p->scope.count; i-- && count < SUGGEST_NAMES;) {
+        const lw_symbol *other = p->scope.at[i]->name;
+        const lw_pto_value *value = other->bound;
+        if (!value->unknown) names[count++] = other->text;
+    }
     const char *near = lw_nearest(name->text, names, count);
     return near ? lw_arena_printf(p->arena, "did you mean '%s'?", near) : NULL;
 }
