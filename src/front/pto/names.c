@@ -28,10 +28,22 @@ static void defined_twice(lw_pto_parser *p, const lw_pto_value *before, lw_place
     lw_diag_add(p->diags, LW_D_pto_defined_here, before->place);
 }
 
+/* The message about an early use says where the definition is. */
+static void defined_late(lw_pto_parser *p, const lw_pto_value *before, lw_place place) {
+    uint32_t line;
+    lw_source_find(p->lexer.source, place.at, &line, NULL);
+    for (uint32_t i = 0; i < p->undefined.count; i++)
+        if (p->undefined.at[i].value == before)
+            p->undefined.at[i].diag->fix = lw_arena_printf(p->arena, "it is defined further down, in line %u", line);
+}
+
 lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind, uint32_t parts) {
     lw_pto_value *before = name->bound, *value = new_values(p, name, place, kind, parts);
     if (before && !before->unknown) defined_twice(p, before, place);
-    else if (before) name->bound = value; /* used before: that is reported, and its place in p->scope remains */
+    else if (before) {
+        defined_late(p, before, place);
+        name->bound = value; /* its place in p->scope remains */
+    }
     else bind(p, name, value);
     return value;
 }
@@ -41,23 +53,28 @@ lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, l
 static const char *suggest(lw_pto_parser *p, const lw_symbol *name) {
     const char *names[SUGGEST_NAMES];
     uint32_t count = 0;
-    for (uint32_t i = p->scope.count; i-- && count < SUGGEST_NAMES;)
-        if (!p->scope.at[i]->unknown) names[count++] = p->scope.at[i]->name->text;
+    for (uint32_t i = p->scope.count; i-- && count < SUGGEST_NAMES;) {
+        const lw_symbol *other = p->scope.at[i]->name;
+        const lw_pto_value *value = other->bound;
+        if (!value->unknown) names[count++] = other->text;
+    }
     const char *near = lw_nearest(name->text, names, count);
     return near ? lw_arena_printf(p->arena, "did you mean '%s'?", near) : NULL;
 }
 
 static lw_pto_value *undefined(lw_pto_parser *p, lw_symbol *name, lw_place place) {
     const lw_pto_value *ended = name->form;
+    lw_diag *diag = NULL;
     if (ended) {
         lw_diag_add(p->diags, LW_D_pto_out_of_region, place, name->text);
         lw_diag_add(p->diags, LW_D_pto_defined_here, ended->place);
     } else {
-        lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_undefined, place, name->text);
+        diag = lw_diag_add(p->diags, LW_D_pto_undefined, place, name->text);
         if (diag->message) diag->fix = suggest(p, name);
     }
     lw_pto_value *value = new_values(p, name, place, LW_PTO_RESULT, 0);
     value->unknown = true;
+    if (diag && diag->message) LW_PUSH(p->arena, p->undefined) = (lw_pto_undefined){value, diag};
     bind(p, name, value);
     return value;
 }
@@ -95,9 +112,11 @@ lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, c
         value->op = op;
     } else if (!is_register(value) || name->part) {
         bad_destination(p, value, name->place);
+        op->faulty = true;
     } else if (value->type && type && value->type != type) {
         lw_diag_add(p->diags, LW_D_pto_register_type, name->place, name->name->text, value->type->text, type->text);
         lw_diag_add(p->diags, LW_D_pto_defined_here, value->place);
+        op->faulty = true;
     } else {
         *merges = true;
     }
@@ -120,7 +139,7 @@ void lw_pto_end_scope(lw_pto_parser *p, uint32_t mark) {
 
 void lw_pto_end_names(lw_pto_parser *p) {
     for (uint32_t i = 0; i < p->ended.count; i++) p->ended.at[i]->form = NULL;
-    p->ended.count = 0;
+    p->ended.count = p->undefined.count = 0;
 }
 
 void lw_pto_define_unknown(lw_pto_parser *p, lw_pto_range names) {

@@ -61,8 +61,14 @@ const char *lw_pto_found(lw_pto_parser *p) {
                            size < t->place.size ? "…" : "");
 }
 
+static bool at_fresh_start(const lw_pto_parser *p);
+
+/* Where the next operation has begun, the fault is at the end of the one before it. */
 bool lw_pto_expected(lw_pto_parser *p, const char *what) {
-    if (!p->stopped) lw_diag_add(p->diags, LW_D_pto_expected, p->token.place, what, lw_pto_found(p));
+    if (p->stopped) return false;
+    bool behind = p->function && p->token.first && p->last_end && (at_fresh_start(p) || lw_pto_at(p, '}'));
+    if (behind) lw_diag_add(p->diags, LW_D_pto_expected, (lw_place){p->last_end - 1, 1}, what, "the end of the line");
+    else lw_diag_add(p->diags, LW_D_pto_expected, p->token.place, what, lw_pto_found(p));
     return false;
 }
 
@@ -89,11 +95,21 @@ static bool at_module(const lw_pto_parser *p) {
     return lw_pto_at_word(p, p->words.module) || lw_pto_at_word(p, p->words.builtin_module);
 }
 
+/* Words that begin a line in the middle of an operation. */
+static bool goes_on(const lw_pto_parser *p) {
+    const lw_pto_keywords *w = &p->words;
+    const lw_symbol *name = p->token.name, *const inside[] = {w->ins, w->outs, w->to, w->step, w->iter_args, w->else_, w->loc, w->attributes, w->memref};
+    for (size_t i = 0; i < LW_COUNT(inside); i++)
+        if (inside[i] == name) return true;
+    return name->bound; /* a type or a comparison */
+}
+
 /* Whether the next token looks like the start of an operation: first on its line, and a value's or an operation's name. */
 static bool at_fresh_start(const lw_pto_parser *p) {
     if (at_function(p) || at_module(p)) return true;
     if (!p->token.first) return false;
-    return p->token.kind == LW_PTO_TOKEN_VALUE || (p->token.kind == LW_PTO_TOKEN_WORD && p->token.name->form);
+    if (!p->function && (p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_HASH)) return true;
+    return p->token.kind == LW_PTO_TOKEN_VALUE || p->token.kind == LW_PTO_TOKEN_CARET || (p->token.kind == LW_PTO_TOKEN_WORD && !goes_on(p));
 }
 
 /* Braces that the unfinished operation opens are closed first. */
@@ -261,7 +277,8 @@ static bool misplaced(lw_pto_parser *p) {
 }
 
 static bool at_item(const lw_pto_parser *p) {
-    return p->token.kind == LW_PTO_TOKEN_END || at_function(p) || at_module(p) || lw_pto_at(p, '}');
+    bool alias = p->token.first && (p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_HASH);
+    return alias || p->token.kind == LW_PTO_TOKEN_END || at_function(p) || at_module(p) || lw_pto_at(p, '}');
 }
 
 /* A function, or what stands where one should: read over to the next function or }. */

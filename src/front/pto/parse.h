@@ -48,6 +48,12 @@ typedef struct lw_pto_result_name {
     uint32_t parts; /* 0: no number is written */
 } lw_pto_result_name;
 
+/* A name that was used before anything defined it, and the message that says so. */
+typedef struct lw_pto_undefined {
+    const lw_pto_value *value;
+    lw_diag *diag;
+} lw_pto_undefined;
+
 typedef struct lw_pto_parser {
     lw_pto_module *module;
     lw_arena *arena;
@@ -68,6 +74,7 @@ typedef struct lw_pto_parser {
     uint32_t recent_at;
     /* Stacks: whoever pushes notes the count first, and cuts back to it. */
     LW_LIST(lw_pto_value *) scope; /* first values of the names that are visible */
+    LW_LIST(lw_pto_undefined) undefined; /* of this function */
     LW_LIST(lw_symbol *) ended;    /* names of this function whose region has ended */
     LW_LIST(lw_pto_op *) ops;
     LW_LIST(lw_pto_written) written;
@@ -137,7 +144,7 @@ bool lw_pto_parse_types(lw_pto_parser *p, lw_pto_range *range);
 
 /* ---- parse_attribute.c ------------------------------------------------------------------------------------ */
 
-/* Tokens up to one of `ends` outside of brackets, as text with canonical spacing. */
+/* Tokens up to one of `ends` outside of brackets, as text with canonical spacing; NULL: up to the end of the line. */
 bool lw_pto_parse_balanced(lw_pto_parser *p, const char *ends, const char **text);
 /* { … } where one stands; empty otherwise. Added to what is there. */
 bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes);
@@ -166,8 +173,8 @@ bool lw_pto_parse_op(lw_pto_parser *p);
 bool lw_pto_parse_control(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names);
 /* %a, %b, %m[%i]: pushed on p->written. */
 bool lw_pto_parse_operands(lw_pto_parser *p, lw_pto_range *range);
-/* Checks that a value has the type that is written for it; a value that is not known takes it. */
-void lw_pto_check_written(lw_pto_parser *p, lw_pto_value *value, lw_place use, const lw_pto_written_type *written);
+/* Checks that an operand has the type that is written for it; a value that is not known takes it. */
+void lw_pto_check_written(lw_pto_parser *p, lw_pto_op *op, lw_pto_value *value, const lw_pto_written_type *written);
 /* Gives %a, %b:2 = their values, as many as the operation has results; their types are the caller's to set. */
 bool lw_pto_define_results(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names, uint32_t count);
 /* { operations }, until the }. `has_results`: it must end in a yield. */

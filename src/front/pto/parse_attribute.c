@@ -17,15 +17,18 @@ static void add_token(lw_pto_parser *p, uint32_t from) {
     for (uint32_t i = 0; i < p->token.place.size; i++) LW_PUSH(p->arena, p->chars) = text[i];
 }
 
-/* The brackets that are open are kept by their closers. A > closes only a <: elsewhere it compares. */
+/* Up to one of `ends` outside of brackets; without any, up to the end of the line that closes all brackets.
+ * The brackets that are open are kept by their closers. A > closes only a <: elsewhere it compares. */
 static bool read_balanced(lw_pto_parser *p, const char *ends) {
     uint32_t from = p->chars.count;
     char open[LW_PTO_DEPTH_MAX];
     uint32_t depth = 0;
     for (;; lw_pto_next(p)) {
+        bool line = !ends && !depth && p->chars.count > from && (p->token.first || p->token.kind == LW_PTO_TOKEN_END);
+        if (line) return true;
         if (p->token.kind == LW_PTO_TOKEN_END) return lw_pto_expected(p, "the end of the attribute");
         char punct = p->token.kind == LW_PTO_TOKEN_PUNCT && p->token.punct < 128 ? (char)p->token.punct : 0;
-        if (!depth && punct && strchr(ends, punct)) return true;
+        if (!depth && ends && punct && strchr(ends, punct)) return true;
         if (depth && punct == open[depth - 1]) depth--;
         else if (closer_of((unsigned char)punct)) {
             if (depth == LW_PTO_DEPTH_MAX) {
@@ -78,7 +81,9 @@ bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes) {
     do good = parse_one(p);
     while (good && lw_pto_take(p, ','));
     keep(p, mark, attributes);
-    return good && lw_pto_expect(p, '}');
+    good = good && lw_pto_expect(p, '}');
+    while (!good && p->token.kind != LW_PTO_TOKEN_END && !p->token.first && !lw_pto_at(p, '}')) lw_pto_next(p);
+    return good || (lw_pto_take(p, '}') && false);
 }
 
 bool lw_pto_parse_location(lw_pto_parser *p, const char **location) {
@@ -90,25 +95,7 @@ bool lw_pto_parse_location(lw_pto_parser *p, const char **location) {
     return lw_pto_expect(p, ')');
 }
 
-/* !name = type, #name = attribute. What an attribute is ends where the next thing of the module begins, first on its line. */
-static bool parse_alias_text(lw_pto_parser *p, const char **text) {
-    if (lw_pto_at_word(p, p->words.loc)) return lw_pto_parse_location(p, text);
-    const char *inside;
-    uint32_t from = p->token.place.at;
-    lw_pto_next(p);
-    const char *head = lw_arena_text(p->arena, p->lexer.source->text + from, p->last_end - from);
-    char close = p->token.kind == LW_PTO_TOKEN_PUNCT ? closer_of(p->token.punct) : 0;
-    if (!close || p->token.first) {
-        *text = head;
-        return true;
-    }
-    char open[] = {(char)p->token.punct, 0}, end[] = {close, 0};
-    lw_pto_next(p);
-    if (!lw_pto_parse_balanced(p, end, &inside)) return false;
-    *text = lw_arena_printf(p->arena, "%s%s%s%s", head, open, inside, end);
-    return lw_pto_expect(p, (unsigned char)close);
-}
-
+/* !name = type, #name = attribute. */
 bool lw_pto_parse_alias(lw_pto_parser *p) {
     lw_symbol *name = p->token.name;
     lw_place place = p->token.place;
@@ -121,7 +108,7 @@ bool lw_pto_parse_alias(lw_pto_parser *p) {
     }
     if (is_type) return lw_pto_parse_type(p, (const lw_pto_type **)&name->bound);
     const char *text;
-    if (!parse_alias_text(p, &text)) return false;
+    if (!lw_pto_parse_balanced(p, NULL, &text)) return false;
     name->bound = (void *)text;
     LW_PUSH(p->arena, p->module->aliases) = (lw_pto_alias){name, text};
     return true;

@@ -27,7 +27,7 @@ static bool parse_values(lw_pto_parser *p, lw_pto_op *op) {
         if (w->indexed) lw_diag_add(p->diags, LW_D_pto_not_memory, w->place, w->name->text, lw_pto_rows[op->id].name);
         op->operands[i] = lw_pto_use(p, w->name, w->part, w->place);
         op->operand_places[i] = w->place;
-        lw_pto_check_written(p, op->operands[i], w->place, &p->types.at[types.from + i]);
+        lw_pto_check_written(p, op, op->operands[i], &p->types.at[types.from + i]);
     }
     p->written.count = marks[0];
     p->types.count = marks[1];
@@ -104,7 +104,7 @@ static void define_carried(lw_pto_parser *p, loop *l, lw_pto_region *region) {
         value->type = p->types.at[l->types.from + i].type;
         value->op = l->op;
         region->arguments[1 + i] = value;
-        lw_pto_check_written(p, l->operands.at[3 + i], l->places.at[3 + i], &p->types.at[l->types.from + i]);
+        lw_pto_check_written(p, l->op, l->operands.at[3 + i], &p->types.at[l->types.from + i]);
     }
 }
 

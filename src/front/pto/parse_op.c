@@ -40,23 +40,26 @@ typedef struct making {
 
 static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
 
-/* "lhs, rhs, mask", for messages. */
 static const char *operands_text(lw_pto_parser *p, const making *m) {
     uint32_t least = m->signature->least, most = m->signature->in_count;
     if (!most) return "no operands";
-    return lw_arena_printf(p->arena, least == most ? "%u operand%s" : "%u or more operand%s", least, plural(least));
+    if (least == most) return lw_arena_printf(p->arena, "%u operand%s", least, plural(least));
+    return lw_arena_printf(p->arena, "%u or %u operands", least, most);
 }
 
+/* "operands: the destination, lhs, rhs, mask" */
 static const char *fix_operands(lw_pto_parser *p, const making *m) {
-    char text[120];
-    size_t n = 0;
-    for (const char *at = m->row->operands; *at && n + 1 < sizeof text; at++) {
-        if (*at == ':') at += strcspn(at, ",") - (at[strcspn(at, ",")] ? 0 : 1);
-        if (*at) text[n++] = *at;
+    const lw_pto_signature *s = m->signature;
+    if (!s->in_count) return NULL;
+    const char *text = m->op->form != LW_PTO_ASSEMBLY || !s->out_count ? "operands"
+                       : s->out_count == 1                             ? "operands: the destination"
+                                                                       : "operands: the destinations";
+    for (uint32_t i = 0; i < s->in_count; i++) {
+        const lw_pto_slot *slot = &s->in[i];
+        text = lw_arena_printf(p->arena, slot->optional ? "%s%s {%.*s}" : "%s%s %.*s", text, strchr(text, ':') ? "," : ":", slot->name_size,
+                               slot->name);
     }
-    text[n] = 0;
-    const char *dst = m->op->form == LW_PTO_ASSEMBLY && *m->row->results ? "the destination, " : "";
-    return n ? lw_arena_printf(p->arena, "operands: %s%s", dst, text) : NULL;
+    return text;
 }
 
 static bool wrong_count(lw_pto_parser *p, const making *m, uint32_t count) {
@@ -109,13 +112,13 @@ static bool fill_slots(lw_pto_parser *p, making *m) {
 
 /* ---- Types ------------------------------------------------------------------------------------------------ */
 
-void lw_pto_check_written(lw_pto_parser *p, lw_pto_value *value, lw_place use, const lw_pto_written_type *written) {
+void lw_pto_check_written(lw_pto_parser *p, lw_pto_op *op, lw_pto_value *value, const lw_pto_written_type *written) {
     if (LW_LIKELY(value->type == written->type)) return;
     if (!value->type) {
         value->type = written->type;
         return;
     }
-    (void)use;
+    op->faulty = true;
     lw_diag_add(p->diags, LW_D_pto_type_differs, written->place, value->name ? value->name->text : "it", value->type->text,
                 written->type->text);
     if (!value->unknown) lw_diag_add(p->diags, LW_D_pto_defined_here, value->place);
@@ -136,7 +139,7 @@ static bool check_types(lw_pto_parser *p, const making *m, lw_pto_range types, b
     for (uint32_t i = 0, o = 0; i < s->in_count; i++) {
         lw_pto_value *value = m->op->operands[o];
         if (value && (all || s->in[i].written == stored))
-            lw_pto_check_written(p, value, m->op->operand_places[o], &p->types.at[types.from + skip + at++]);
+            lw_pto_check_written(p, m->op, value, &p->types.at[types.from + skip + at++]);
         o += 1 + (s->in[i].shape == LW_PTO_SHAPE_MEMORY);
     }
     return true;
@@ -330,7 +333,7 @@ static bool parse_mlir(lw_pto_parser *p, making *m) {
     lw_pto_written_type truth = {lw_pto_type_of_scalar(p->module, LW_PTO_i1), written.place};
     for (uint32_t i = 0; i < m->op->operand_count; i++) {
         bool condition = m->signature->in[i].shape == LW_PTO_SHAPE_BOOL;
-        if (!condition) lw_pto_check_written(p, m->op->operands[i], m->op->operand_places[i], &written);
+        if (!condition) lw_pto_check_written(p, m->op, m->op->operands[i], &written);
         else if (!m->op->operands[i]->type) m->op->operands[i]->type = truth.type;
     }
     if (!lw_pto_define_results(p, m->op, m->names, 1)) return false;

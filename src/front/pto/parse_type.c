@@ -87,7 +87,7 @@ static bool parse_lanes(lw_pto_parser *p, uint32_t *lanes) {
     if (p->token.too_large || !value || value > LW_PTO_LANES_MAX) {
         const char *shown = lw_pto_found(p);
         lw_diag_add(p->diags, LW_D_pto_lane_range, p->token.place, LW_PTO_LANES_MAX, shown);
-        value = 1; /* and the rest of the type is read */
+        return false;
     }
     *lanes = (uint32_t)value;
     lw_pto_next(p);
@@ -104,8 +104,11 @@ static bool parse_mask(lw_pto_parser *p, lw_pto_type *type) {
     if (p->token.kind != LW_PTO_TOKEN_WORD) return parse_lanes(p, &type->lanes);
     const lw_pto_meaning *m = word(p);
     type->width = m && m->mask_bits ? m->mask_bits : 0;
-    type->lanes = type->width ? LW_PTO_REGISTER_BITS / type->width : 1;
-    if (!type->width) lw_diag_add(p->diags, LW_D_pto_mask_width, p->token.place, p->token.name->text);
+    if (!type->width) {
+        lw_diag_add(p->diags, LW_D_pto_mask_width, p->token.place, p->token.name->text);
+        return false;
+    }
+    type->lanes = LW_PTO_REGISTER_BITS / type->width;
     lw_pto_next(p);
     return true;
 }
@@ -121,7 +124,7 @@ static bool parse_memref(lw_pto_parser *p, lw_pto_type *type) {
     if (p->token.kind == LW_PTO_TOKEN_INT) {
         if (p->token.too_large || p->token.value > UINT64_MAX / 16) {
             lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "the size of memory");
-            p->token.value = 1;
+            return false;
         }
         type->count = p->token.value;
         lw_pto_next(p);

@@ -136,6 +136,7 @@ typedef struct lw_pto_op {
     lw_pto_op_id id;
     lw_pto_form form : 8;
     lw_pto_word word : 8;      /* VCMP, CMPI */
+    bool faulty;               /* what is written does not fit together: reported, and not looked at again */
     bool merges[LW_PTO_RESULTS_MAX]; /* result k is a register that had a value before: inactive lanes keep it. Where not, inactive
                                   lanes are as for SSA results */
     lw_place place;            /* the whole operation, without its regions */
