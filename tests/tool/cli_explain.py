@@ -185,7 +185,13 @@ class Samples(cli.Case):
     BODY = (".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 buffer)\n{\n.reg .b16 h;\n.reg .b32 a, b, c, d;\n"
             ".reg .b64 x, y;\n.reg .f32 f, g;\n.reg .pred p, q;\n{}\nret;\n}\n")
 
-    def check(self, text):
+    PTO = ("func.func @f(%a: !pto.vreg<64xi32>, %b: !pto.vreg<64xi32>, %u: !pto.vreg<64xu32>, %n: !pto.vreg<32xi32>, %m: !pto.mask<b32>, "
+           "%x: memref<?xi32>, %i: index, %j: index, %c: i32, %t: i1) {\n{}\n}\n")
+
+    def check(self, text, pto=False):
+        if pto:
+            whole = text if text.startswith("func.func") else self.PTO.replace("{}", text)
+            return re.findall(r"(?:error|warning)\[LW(\d{4})\]", self.lanewise("check", "--language", "pto", "-", stdin=whole)[2])
         whole = text if text.startswith((".version", ".target")) else self.BODY.replace("{}", text)
         return re.findall(r"\[LW(\d{4})\]", self.lanewise("check", "-", stdin=whole)[2])
 
@@ -197,8 +203,9 @@ class Samples(cli.Case):
         self.assertEqual(len({number for number, *_ in rows}), len(rows))
         for number, wrong, right in rows:
             self.assertIn(int(number), known)
-            self.assertIn(number, self.check(wrong), wrong)
-            self.assertEqual(self.check(right), [], right)
+            pto = int(number) >= 7000
+            self.assertIn(number, self.check(wrong, pto), wrong)
+            self.assertEqual(self.check(right, pto), [], right)
             shown = "".join(f"  {title}\n" + "".join(f"    {line}\n" for line in text.split("\n")) for title, text in (("example", wrong), ("right", right)))
             self.assertTrue(self.lanewise("explain", f"LW{number}")[1].endswith(shown), number)
 
