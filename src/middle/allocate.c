@@ -465,7 +465,6 @@ static void choose_step(lw_alloc *a, lw_op *op) {
         break;
     case LW_OP_ld: case LW_OP_st: case LW_OP_atom: {
         lw_memory_form form = lw_memory_unpack(op->c);
-        if (form.address == LW_ADDRESS_ROW) break; /* base and index stay in slots */
         if (constant(a, op->a)) {
             op->imm += value_of(a, op->a);
             if (form.address == 1) op->imm = (uint32_t)op->imm;

@@ -50,6 +50,7 @@ enum lw_op_flag {
     LW_OP_UNSYNC = 64, /* of a shuffle: without .sync */
     LW_OP_WHOLE = 128, /* the result lives within straight text only: it may be stored to all lanes, executing or not */
     LW_OP_BRANCHES = 512, /* a comparison whose result the next operation branches by: it goes on there itself */
+    LW_OP_ZERO = 2048, /* of a row that is loaded */
     LW_OP_TRAPS = 1024, /* of a shift_check: a large count is a fault, not a note */
     LW_OP_LONE = 256,  /* … while no other lane is at a block from b to c of the `block` operation, which has this flag too */
 };
@@ -78,12 +79,13 @@ typedef enum lw_window { LW_WINDOW_generic, LW_WINDOW_global, LW_WINDOW_shared, 
 
 enum { LW_ADDRESS_ROW = 3 };
 #define LW_ROW_MOST ((uint64_t)1 << 47) /* no array has more elements */
+enum { LW_ROW_HINT_SHIFT = 56 };
 
 /* Packed into lw_op.c. */
 typedef struct lw_memory_form {
     uint32_t window : 3;
     uint32_t address : 2;  /* 0: no register (imm is the address), 1: 32-bit register, 2: 64-bit register,
-                            * 3: LW_ADDRESS_ROW, element b + number of the thread of the array at a; imm: 1 + its length, 0: as far as memory goes */
+                            * 3: LW_ADDRESS_ROW: as ld_row says */
     uint32_t frame : 1;    /* local: add the frame's local base */
     uint32_t size : 3;     /* log2 of bytes of one element in memory: 0 to 3 */
     uint32_t vector : 2;   /* log2 of elements: 0 to 3 */

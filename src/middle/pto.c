@@ -138,7 +138,6 @@ uint32_t lw_pto_param_size(const lw_pto_function *f, uint32_t number, uint32_t *
 static uint32_t load_param(lw_pto_lower *p, uint32_t number, lw_class class, bool is_signed) {
     uint32_t offset, size = lw_pto_param_size(p->function, number, &offset);
     lw_memory_form form = {.window = LW_WINDOW_param, .slot = class, .is_signed = is_signed};
-    if (class == LW_CLASS_32 && size == 8) size = 4; /* of the number of elements the low half, which is all of it */
     form.size = (uint32_t)__builtin_ctz(size);
     uint32_t d = lw_lower_vreg(p->l, class), hint = p->l->program->hint_count++;
     lw_op *op = lw_lower_op(p->l, LW_OP_ld);
@@ -169,6 +168,14 @@ static uint32_t to_byte(lw_pto_lower *p, uint32_t predicate) {
 
 static uint32_t element_bytes(const lw_pto_type *type) { return type->kind == LW_PTO_MASK ? 1 : lw_pto_scalars[type->element].bits / 8; }
 
+/* Of this CTA's registers: those of a parameter that is an array. */
+static void move_array(lw_pto_lower *p, uint16_t code, uint32_t v, uint32_t number, const lw_pto_type *type, bool is_signed) {
+    uint32_t offset;
+    lw_pto_param_size(p->function, number, &offset);
+    lw_op row = {.code = code, .d = v, .a = offset, .b = p->flat ? 0 : type->lanes, .flags = LW_OP_IMM_A | LW_OP_IMM_B};
+    lw_pto_move_row(p, row, element_bytes(type), is_signed, lw_pto_width_of(p, type->lanes)->inside);
+}
+
 static void load_argument(lw_pto_lower *p, uint32_t number) {
     const lw_pto_value *value = p->function->arguments[number];
     const lw_pto_type *type = value->type;
@@ -183,30 +190,27 @@ static void load_argument(lw_pto_lower *p, uint32_t number) {
         if (is_truth) *to = from_byte(p, *to);
         return;
     }
-    const lw_pto_width *width = lw_pto_width_of(p, type->lanes);
-    uint32_t base = load_param(p, number, LW_CLASS_64, false);
     *to = lw_lower_vreg(p->l, class == LW_CLASS_pred ? LW_CLASS_16 : class);
-    lw_pto_move_row(p, LW_OP_ld, *to, element_bytes(type), is_signed, base, width->index, 0, width->inside);
+    move_array(p, LW_OP_ld_row, *to, number, type, is_signed);
     if (class == LW_CLASS_pred) *to = from_byte(p, *to);
 }
 
 static void store_result(lw_pto_lower *p, uint32_t number, const lw_pto_value *value) {
     const lw_pto_type *type = value->type;
-    uint32_t v = lw_pto_read(p, value), address = p->addresses[number];
+    uint32_t v = lw_pto_read(p, value), param = p->function->argument_count + number;
     if (lw_pto_class(type) == LW_CLASS_pred) v = to_byte(p, v);
     if (is_array(type)) {
-        const lw_pto_width *width = lw_pto_width_of(p, type->lanes);
-        lw_pto_move_row(p, LW_OP_st, v, element_bytes(type), false, address, width->index, 0, width->inside);
+        move_array(p, LW_OP_st_row, v, param, type, false);
         return;
     }
     uint32_t bytes = type->kind == LW_PTO_MEMREF ? 8 : (lw_pto_scalars[type->element].bits + 7u) / 8;
     lw_memory_form form = {.window = LW_WINDOW_global, .address = 2, .size = (uint32_t)__builtin_ctz(bytes), .slot = p->l->vregs.at[v].class};
-    uint32_t hint = p->l->program->hint_count++;
+    uint32_t hint = p->l->program->hint_count++, address = load_param(p, param, LW_CLASS_64, false);
     lw_op *op = lw_lower_op(p->l, LW_OP_st);
     op->d = v, op->a = address, op->c = lw_memory_pack(form), op->e = hint; /* all lanes store the same */
 }
 
-/* Numbers of lanes, where arrays begin, the end of lanes behind the last element. `end`: where those go. */
+/* Numbers of lanes, the end of lanes behind the last element. `end`: where those go. */
 static void begin_lanes(lw_pto_lower *p, uint32_t end) {
     lw_lower *l = p->l;
     const lw_pto_function *f = p->function;
@@ -220,13 +224,14 @@ static void begin_lanes(lw_pto_lower *p, uint32_t end) {
     for (uint32_t i = 0; i < p->widths.count; i++) {
         lw_pto_width *w = &p->widths.at[i];
         uint32_t lanes = lw_lower_const(l, LW_CLASS_32, w->lanes);
-        w->index = lane_of(l, LW_LANE_mul_wide_u32, cta, p->flat ? threads : lanes);
         w->inside = w->lanes == p->lanes ? lw_lower_const(l, LW_CLASS_pred, 1) : lane_of(l, LW_LANE_setp_lt_u32, p->lane, lanes);
     }
     if (!p->repeats) return;
-    uint32_t count = load_param(p, f->argument_count + f->result_count, LW_CLASS_32, false);
-    uint32_t outside = lane_of(l, LW_LANE_setp_ge_u32, element, count);
-    lw_op *op = lw_lower_op(l, LW_OP_bra_if);
+    uint32_t outside = lw_lower_vreg(l, LW_CLASS_pred), offset;
+    lw_pto_param_size(f, f->argument_count + f->result_count, &offset);
+    lw_op *op = lw_lower_op(l, LW_OP_beyond);
+    op->d = outside, op->imm = offset;
+    op = lw_lower_op(l, LW_OP_bra_if);
     op->b = outside, op->a = end;
     l->open = false;
 }
@@ -293,25 +298,23 @@ static void lower_if(lw_pto_lower *p, const lw_pto_op *op) {
     p->loaded = p->stored = true;
 }
 
-/* Whether iv + step cannot leave the type as long as iv is below the upper bound. */
-static bool never_wraps(const lw_pto_lower *p, uint32_t bits, uint32_t upper, uint32_t step) {
+/* The largest value from which another round follows, and one more: upper - step, or the least value where that is less. */
+static uint32_t last_round(lw_pto_lower *p, uint32_t bits, const lw_pto_type *type, uint32_t upper, uint32_t step) {
+    lw_class class = lw_pto_class(type);
     uint64_t u, s;
-    if (!lw_pto_is_constant(p, upper, &u) || !lw_pto_is_constant(p, step, &s)) return false;
-    unsigned shift = 64 - bits;
-    int64_t last = (int64_t)(u << shift) >> shift, by = (int64_t)(s << shift) >> shift, most = (int64_t)(UINT64_MAX >> 1 >> shift);
-    return by > 0 && last <= most - by;
-}
-
-/* What is left up to the upper bound, which is above iv, exceeds the step: another round. */
-static uint32_t goes_on(lw_pto_lower *p, uint32_t bits, uint32_t iv, uint32_t upper, uint32_t step) {
-    if (never_wraps(p, bits, upper, step)) {
-        lw_lower_lane_into(p->l, iv, lw_pto_lane(LW_PTO_VADD, bits, true), iv, step, LW_NO_SLOT);
-        return lw_pto_compare(p, LW_PTO_LT, bits, true, iv, upper);
+    uint32_t least = lw_lower_const(p->l, class, UINT64_MAX << (bits - 1));
+    if (lw_pto_is_constant(p, upper, &u) && lw_pto_is_constant(p, step, &s)) {
+        unsigned shift = 64 - bits;
+        int64_t last;
+        bool wraps = __builtin_sub_overflow((int64_t)(u << shift), (int64_t)(s << shift), &last);
+        return wraps ? least : lw_lower_const(p->l, class, (uint64_t)(last >> shift));
     }
-    uint32_t left = lane_of(p->l, lw_pto_lane(LW_PTO_VSUB, bits, true), upper, iv);
-    uint32_t more = lw_pto_compare(p, LW_PTO_GT, bits, false, left, step);
-    lw_lower_lane_into(p->l, iv, lw_pto_lane(LW_PTO_VADD, bits, true), iv, step, LW_NO_SLOT);
-    return more;
+    uint32_t last = lane_of(p->l, lw_pto_lane(LW_PTO_VSUB, bits, true), upper, step), wraps = lw_pto_compare(p, LW_PTO_GT, bits, true, last, upper);
+    uint32_t d = lw_lower_vreg(p->l, class);
+    static const uint16_t selects[] = {[LW_CLASS_16] = LW_OP_select_16, [LW_CLASS_32] = LW_OP_select_32, [LW_CLASS_64] = LW_OP_select_64};
+    lw_op *op = lw_lower_op(p->l, selects[class]);
+    op->d = d, op->a = least, op->b = last, op->c = wraps;
+    return d;
 }
 
 static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
@@ -323,16 +326,17 @@ static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
     uint64_t known;
     bool known_step = lw_pto_is_constant(p, step, &known) && (int64_t)(known << (64 - bits)) > 0;
     if (!known_step) lw_pto_trap_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, step, one), LW_REASON_step);
-    uint32_t iv = lw_pto_write(p, body->arguments[0]);
-    lw_lower_move(l, iv, lower);
+    uint32_t iv = lw_pto_write(p, body->arguments[0]), last = last_round(p, bits, op->type, upper, step);
     move_all(p, rounds, op->operands + 3, body->arguments + 1);
-    branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, iv, upper), true, end);
+    lw_lower_lane_into(l, iv, lw_pto_lane(LW_PTO_VSUB, bits, true), lower, step, LW_NO_SLOT); /* each round begins with an addition */
+    branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, lower, upper), true, end);
     lw_lower_place_label(l, head);
+    lw_lower_lane_into(l, iv, lw_pto_lane(LW_PTO_VADD, bits, true), iv, step, LW_NO_SLOT);
     p->loaded = p->stored = true; /* by the round before */
     lower_region(p, body);
     move_all(p, rounds, last_of(body)->operands, body->arguments + 1);
     l->place = op->place;
-    branch_if(p, goes_on(p, bits, iv, upper, step), false, head);
+    branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, iv, last), false, head);
     lw_lower_place_label(l, end);
     move_all(p, op->result_count, body->arguments + 1, op->results);
 }
@@ -374,8 +378,6 @@ static void lower_function(lw_pto_lower *p) {
     uint32_t end = lw_lower_label(l);
     begin_lanes(p, end);
     for (uint32_t i = 0; i < f->argument_count; i++) load_argument(p, i);
-    p->addresses = LW_NEW_ARRAY(l->arena, uint32_t, f->result_count);
-    for (uint32_t i = 0; i < f->result_count; i++) p->addresses[i] = load_param(p, f->argument_count + i, LW_CLASS_64, false);
     lower_region(p, &f->body);
     lw_lower_place_label(l, end);
     lw_lower_op(l, LW_OP_ret);

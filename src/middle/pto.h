@@ -11,7 +11,6 @@
 
 typedef struct lw_pto_width { /* lanes of a register narrower than the widest */
     uint32_t lanes, inside; /* predicate: the lane is one of them */
-    uint32_t index;         /* u64: where its array's elements of this repeat begin */
 } lw_pto_width;
 
 typedef struct lw_pto_lower {
@@ -19,7 +18,6 @@ typedef struct lw_pto_lower {
     const lw_pto_function *function;
     lw_pto_choices choices;
     uint32_t *values;      /* by value number: its virtual register, LW_NO_SLOT before the first definition */
-    uint32_t *addresses;   /* by result of the function: the pointer to where it goes */
     uint32_t lanes;        /* of the widest register */
     bool repeats, flat;    /* lw_program_vector has them */
     uint32_t lane, lane64; /* u32, u64: number within the register */
@@ -53,8 +51,7 @@ void lw_pto_trap_if(lw_pto_lower *p, uint32_t predicate, lw_trap_reason reason);
 /* ---- pto_vector.c ------------------------------------------------------------------------------------------- */
 
 void lw_pto_vector_op(lw_pto_lower *p, const lw_pto_op *op);
-/* Element index + lane of an array, where `inside` is true; `length`: as lw_op.imm has it. */
-void lw_pto_move_row(lw_pto_lower *p, uint16_t code, uint32_t value, uint32_t bytes, bool is_signed, uint32_t base, uint32_t index, uint64_t length,
-                uint32_t inside);
+/* A row of an array is loaded or stored in the lanes of `inside`: `row` has code, d, a, b, flags, imm. */
+void lw_pto_move_row(lw_pto_lower *p, lw_op row, uint32_t bytes, bool is_signed, uint32_t inside);
 
 #endif

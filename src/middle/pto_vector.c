@@ -166,22 +166,13 @@ static void broadcast(lw_pto_lower *p, const lw_pto_op *op) {
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------------- */
 
-void lw_pto_move_row(lw_pto_lower *p, uint16_t code, uint32_t value, uint32_t bytes, bool is_signed, uint32_t base, uint32_t index, uint64_t length,
-                uint32_t inside) {
-    lw_lower *l = p->l;
-    bool guarded = !is_full(p, inside);
-    uint32_t at = 0;
-    if (guarded) {
-        lw_lower_op(l, LW_OP_guard)->b = inside;
-        at = l->ops.count - 1;
-    }
+void lw_pto_move_row(lw_pto_lower *p, lw_op row, uint32_t bytes, bool is_signed, uint32_t inside) {
     lw_memory_form form = {.window = LW_WINDOW_global, .address = LW_ADDRESS_ROW, .size = (uint32_t)__builtin_ctz(bytes),
-                           .slot = l->vregs.at[value].class, .is_signed = is_signed};
-    lw_op *op = lw_lower_op(l, code);
-    op->d = value, op->a = base, op->b = index, op->imm = length, op->c = lw_memory_pack(form), op->e = l->program->hint_count++;
-    if (!guarded) return;
-    lw_lower_op(l, LW_OP_unguard);
-    l->ops.at[at].imm = l->ops.count - 1 - at;
+                           .slot = p->l->vregs.at[row.d].class, .is_signed = is_signed};
+    row.c = lw_memory_pack(form);
+    row.e = is_full(p, inside) ? LW_NO_SLOT : inside;
+    row.imm |= (uint64_t)(uint8_t)p->l->program->hint_count++ << LW_ROW_HINT_SHIFT;
+    *lw_lower_op(p->l, row.code) = row;
 }
 
 /* Lanes of other gangs may have stored what this loads, or be about to load what this stores over. */
@@ -208,15 +199,18 @@ static void load(lw_pto_lower *p, const lw_pto_op *op) {
     uint32_t base = lw_pto_read(p, op->operands[0]), index = lw_pto_read(p, op->operands[1]), mask = lw_pto_read(p, op->operands[2]);
     uint32_t lanes = active(p, mask, op->type), d = lw_pto_write(p, op->results[0]);
     wait_for_others(p, false);
-    if (!is_full(p, mask) && !op->merges[0]) lw_lower_move(p->l, d, inactive(p, p->l->vregs.at[d].class));
-    lw_pto_move_row(p, LW_OP_ld, d, element->bits / 8, element->kind == 'S', base, index, length_of(op->operands[0]), lanes);
+    bool keeps = is_full(p, mask) || op->merges[0], zeroes = !keeps && p->choices.inactive == LW_PTO_INACTIVE_zero;
+    if (!keeps && !zeroes) lw_lower_move(p->l, d, inactive(p, p->l->vregs.at[d].class));
+    lw_op row = {.code = LW_OP_ld_row, .d = d, .a = base, .b = index, .imm = length_of(op->operands[0]), .flags = zeroes ? LW_OP_ZERO : 0};
+    lw_pto_move_row(p, row, element->bits / 8, element->kind == 'S', lanes);
 }
 
 static void store(lw_pto_lower *p, const lw_pto_op *op) {
     uint32_t value = lw_pto_read(p, op->operands[0]), base = lw_pto_read(p, op->operands[1]), index = lw_pto_read(p, op->operands[2]);
     uint32_t lanes = active(p, lw_pto_read(p, op->operands[3]), op->type);
     wait_for_others(p, true);
-    lw_pto_move_row(p, LW_OP_st, value, lw_pto_scalars[op->type->element].bits / 8, false, base, index, length_of(op->operands[1]), lanes);
+    lw_op row = {.code = LW_OP_st_row, .d = value, .a = base, .b = index, .imm = length_of(op->operands[1])};
+    lw_pto_move_row(p, row, lw_pto_scalars[op->type->element].bits / 8, false, lanes);
 }
 
 /* ---- All --------------------------------------------------------------------------------------------------------------- */

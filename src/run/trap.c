@@ -165,7 +165,7 @@ static void describe_deadlock(lw_text *out, const lw_trap_record *trap) {
 /* As in C's %lld: an index is signed. */
 static void describe_row(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     const lw_range *range = lw_ranges_find(grid->ranges, trap->base, 1);
-    if (trap->length != UINT64_MAX)
+    if (trap->length < LW_ROW_MOST)
         lw_text_printf(out, " of an array of %llu", (unsigned long long)trap->length);
     else if (range)
         lw_text_printf(out, " of an array of %llu", (unsigned long long)((range->base + range->size - trap->base) / trap->size));

@@ -1,16 +1,11 @@
 /* address.c: addresses lane by lane: windows, bounds, alignment, and the trap that names what went wrong. */
 #include "run/interp/address.h"
 
-int64_t lw_row_element(const lw_gang *gang, const lw_op *op, uint32_t lane) {
-    return (int64_t)(LW_SLOT(gang, uint64_t, op->b)[lane] + gang->first + lane);
-}
-
 /* An address that is in no allocation stands for an element that the array does not have. */
 static uint64_t row_address(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     lw_memory_form form = lw_memory_unpack(op->c);
-    uint64_t element = (uint64_t)lw_row_element(gang, op, lane);
-    if (element >= LW_ROW_MOST || element >= op->imm - 1) return 0;
-    return LW_SLOT(gang, uint64_t, op->a)[lane] + (element << form.size);
+    uint64_t element = lw_row_element(gang, op, lane);
+    return element < lw_row_length(op) ? lw_row_base(gang, op, lane) + (element << form.size) : 0;
 }
 
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
@@ -79,9 +74,9 @@ static const char *const names[] = {"load", "store", "atomic"};
 static bool row_trap(lw_gang *gang, const lw_op *op, lw_access access, uint32_t lane) {
     lw_trap_record details = {.access = names[access],
                               .size = lw_memory_bytes(lw_memory_unpack(op->c)),
-                              .address = (uint64_t)lw_row_element(gang, op, lane),
-                              .base = LW_SLOT(gang, uint64_t, op->a)[lane],
-                              .length = op->imm - 1};
+                              .address = lw_row_element(gang, op, lane),
+                              .base = lw_row_base(gang, op, lane),
+                              .length = lw_row_length(op)};
     lw_gang_trap(gang, op, LW_TRAP_row, lane, details);
     return false;
 }

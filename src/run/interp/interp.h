@@ -40,6 +40,7 @@ LW_STEP_DECLARE(redux);
 LW_STEP_DECLARE(elect);
 LW_STEP_DECLARE(note);
 LW_STEP_DECLARE(pattern);
+LW_STEP_DECLARE(beyond);
 
 /* Reading and writing slots of the current frame. */
 #define LW_SLOT(gang, type, at) ((type *)__builtin_assume_aligned((gang)->regs + (at), 16))

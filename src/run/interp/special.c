@@ -149,6 +149,15 @@ const lw_op *lw_step_predicate(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
+/* Threads behind the last element, all from one on. */
+const lw_op *lw_step_beyond(lw_gang *gang, const lw_op *op) {
+    uint32_t count;
+    memcpy(&count, gang->cta->grid->params + op->imm, sizeof count);
+    const uint64_t first = (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] + gang->first, left = count > first ? count - first : 0;
+    lw_put_mask(gang, op->d, left < LW_GANG_LANES ? LW_MASK_ALL << left : 0);
+    return op + 1;
+}
+
 /* Lane i of the gang is lane (first + i) modulo the width of its register. */
 const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
     const uint64_t *words = gang->frame->code->constants + op->imm;

@@ -13,12 +13,15 @@ static uint64_t high_bits(uint32_t bytes, uint64_t width) {
     return bytes <= 4 ? element | element << 32 : element;
 }
 
-static uint64_t join(const lw_gang *gang, const char *counts, uint32_t slot) {
+static inline bool any_high(const lw_gang *gang, const char *counts, uint32_t slot, uint64_t high) {
     piece any = {0};
     for (uint32_t at = gang->begin * slot; at < gang->lanes * slot; at += sizeof any) any |= *(const piece *)(counts + at);
-    uint64_t all = 0;
-    for (int i = 0; i < 8; i++) all |= any[i];
-    return all;
+    any &= high - (piece){0};
+#if LW_LEVEL_NUMBER >= 4
+    return _mm512_test_epi64_mask((__m512i)any, (__m512i)any) != 0;
+#else
+    return (any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) != 0;
+#endif
 }
 
 static uint64_t count_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
@@ -30,9 +33,7 @@ static uint64_t count_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     }
 }
 
-const lw_op *LW_AT_LEVEL(lw_step_shift_check)(lw_gang *gang, const lw_op *op) {
-    const uint32_t width = (uint32_t)op->imm, slot = op->c < 2 ? 2 : op->c;
-    if (LW_LIKELY(!(join(gang, gang->regs + op->a, slot) & high_bits(op->c, width)))) return op + 1;
+__attribute__((noinline)) static const lw_op *report(lw_gang *gang, const lw_op *op, uint32_t width) {
     _Alignas(64) uint8_t large[LW_GANG_LANES] = {0};
     for (uint32_t i = gang->begin; i < gang->lanes; i++) large[i] = count_of(gang, op, i) >= width;
     lw_mask lanes = lw_bytes_to_mask(large) & gang->mask;
@@ -44,4 +45,10 @@ const lw_op *LW_AT_LEVEL(lw_step_shift_check)(lw_gang *gang, const lw_op *op) {
     }
     const uint32_t first = lw_mask_first(lanes);
     return lw_gang_trap(gang, op, LW_TRAP_shift, first, (lw_trap_record){.address = count_of(gang, op, first), .size = width});
+}
+
+const lw_op *LW_AT_LEVEL(lw_step_shift_check)(lw_gang *gang, const lw_op *op) {
+    const uint32_t width = (uint32_t)op->imm, slot = op->c < 2 ? 2 : op->c;
+    if (LW_LIKELY(!any_high(gang, gang->regs + op->a, slot, high_bits(op->c, width)))) return op + 1;
+    return report(gang, op, width);
 }

@@ -503,9 +503,11 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
     COMMON(block) COMMON(bra) COMMON(bra_if) COMMON(brx) COMMON(call) COMMON(call_indirect) COMMON(ret) COMMON(exit)
     COMMON(guard) COMMON(unguard) COMMON(trap) COMMON(yield) COMMON(warp_sync) COMMON(barrier) COMMON(fence)
     COMMON(predicate) COMMON(special) COMMON(local_base) COMMON(atom) COMMON(isspacep) COMMON(vote) COMMON(activemask)
-    COMMON(match) COMMON(redux) COMMON(elect) COMMON(note) COMMON(pattern)
+    COMMON(match) COMMON(redux) COMMON(elect) COMMON(note) COMMON(pattern) COMMON(beyond)
     [LW_OP_ld] = LW_AT_LEVEL(lw_step_ld),
     [LW_OP_st] = LW_AT_LEVEL(lw_step_st),
+    [LW_OP_ld_row] = LW_AT_LEVEL(lw_step_ld_row),
+    [LW_OP_st_row] = LW_AT_LEVEL(lw_step_st_row),
     [LW_OP_shift_check] = LW_AT_LEVEL(lw_step_shift_check),
     [LW_OP_shuffle] = LW_AT_LEVEL(lw_step_shuffle),
     [LW_OP_add4] = add4,

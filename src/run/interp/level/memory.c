@@ -227,13 +227,7 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     find_lanes(gang, reach);
     const uint32_t *r32 = LW_SLOT(gang, uint32_t, op->a);
     const uint64_t *r64 = LW_SLOT(gang, uint64_t, op->a);
-    if (form.address == LW_ADDRESS_ROW) {
-        const uint64_t element = (uint64_t)lw_row_element(gang, op, reach->first), length = op->imm - 1; /* the first and the last lane tell */
-        const uint64_t most = length < LW_ROW_MOST ? length : LW_ROW_MOST;
-        if (LW_UNLIKELY(element > most || most - element < reach->count)) return false;
-        reach->pattern = LW_UNIT;
-        reach->at = r64[reach->first] + (element << form.size);
-    } else if (form.address == 2) {
+    if (form.address == 2) {
         reach->pattern = find_pattern_64(r64, gang, reach, bytes);
         reach->at = r64[reach->first] + op->imm + frame;
     } else if (form.address == 1) {
