@@ -53,6 +53,7 @@ void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
     case LW_OP_pattern:
     case LW_OP_beyond:
     case LW_OP_activemask: def(f, &op->d); break;
+    case LW_OP_vshift: use(f, &op->a), use(f, &op->b), use(f, &op->c), use(f, &op->e), def(f, &op->d); break;
     case LW_OP_shift_check: use(f, &op->a), use(f, &op->b); break;
     case LW_OP_ld: use(f, &op->a), data_fields(l, op, f, def); break;
     case LW_OP_st: use(f, &op->a), data_fields(l, op, f, use); break;

@@ -108,6 +108,22 @@ static uint32_t count_modulo(lw_pto_lower *p, uint32_t counts, uint32_t bits) {
     return lw_lower_lane(p->l, lw_pto_lane(LW_PTO_VAND, bits, false), counts, lw_lower_const(p->l, class, bits - 1), LW_NO_SLOT);
 }
 
+/* The whole of a shift by counts that are not known, under a mask or none: one operation. */
+static void shift(lw_pto_lower *p, const lw_pto_op *op, uint32_t a, uint32_t b, uint32_t mask) {
+    const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];
+    bool traps = p->choices.overflow == LW_PTO_OVERFLOW_trap, full = is_full(p, mask);
+    uint32_t lanes = active(p, mask, op->type), d = lw_pto_write(p, op->results[0]);
+    uint32_t otherwise = full || op->merges[0] ? d : inactive(p, p->l->vregs.at[d].class); /* also of lanes that a narrow register has not */
+    lw_op *made = lw_lower_op(p->l, LW_OP_vshift);
+    made->d = d, made->a = a, made->b = b, made->c = is_full(p, lanes) ? LW_NO_SLOT : otherwise;
+    made->e = is_full(p, lanes) ? LW_NO_SLOT : lanes;
+    made->imm = lw_pto_lane(op->id, element->bits, element->kind == 'S') | (uint64_t)p->l->program->notes.count << 32;
+    if (traps)
+        made->flags |= LW_OP_TRAPS;
+    else
+        lw_lower_may_note(p->l, LW_D_note_shift_saturated);
+}
+
 /* ---- Computation --------------------------------------------------------------------------------------------------- */
 
 static void compute(lw_pto_lower *p, const lw_pto_op *op) {
@@ -115,6 +131,10 @@ static void compute(lw_pto_lower *p, const lw_pto_op *op) {
     bool binary = op->id != LW_PTO_VNEG && op->id != LW_PTO_VABS && op->id != LW_PTO_VNOT, shifts = op->id == LW_PTO_VSHR || op->id == LW_PTO_VSHL;
     uint32_t a = lw_pto_read(p, op->operands[0]), b = binary ? lw_pto_read(p, op->operands[1]) : LW_NO_SLOT;
     uint32_t mask = lw_pto_read(p, op->operands[binary ? 2 : 1]);
+    if (shifts && p->choices.overflow != LW_PTO_OVERFLOW_modulo && !p->l->vregs.at[b].is_const) {
+        shift(p, op, a, b, mask);
+        return;
+    }
     if (shifts) check_counts(p, b, element->bits, active(p, mask, op->type));
     if (shifts && p->choices.overflow == LW_PTO_OVERFLOW_modulo) b = count_modulo(p, b, element->bits);
     uint32_t to = destination(p, op, mask);
