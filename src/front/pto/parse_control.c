@@ -13,8 +13,8 @@ static bool parse_values(lw_pto_parser *p, lw_pto_op *op) {
     good = good && lw_pto_parse_types(p, &types);
     op->type_place = lw_pto_since(p, start);
     if (good && types.count != written.count) {
-        lw_diag_add(p->diags, LW_D_pto_type_count, op->type_place, types.count, types.count == 1 ? "" : "s",
-                    written.count, written.count == 1 ? "" : "s", lw_pto_rows[op->id].name);
+        lw_diag_add(p->diags, LW_D_pto_type_count, op->type_place, types.count, lw_pto_plural(types.count),
+                    written.count, lw_pto_plural(written.count), lw_pto_rows[op->id].name);
         good = false;
     }
     if (good) {
@@ -71,7 +71,7 @@ static bool parse_carried(lw_pto_parser *p, loop *l) {
         return false;
     if (l->types.count == l->carried.count) return true;
     lw_diag_add(p->diags, LW_D_pto_carried_count, lw_pto_since(p, start), l->carried.count,
-                l->carried.count == 1 ? "" : "s", l->types.count, l->types.count == 1 ? "" : "s");
+                lw_pto_plural(l->carried.count), l->types.count, lw_pto_plural(l->types.count));
     return false;
 }
 

@@ -1,15 +1,13 @@
 /* verify_control.c: loops, branches and returns: do the values that go around have the types that they are wanted with? */
 #include "front/pto/verify.h"
 
-static const char *plural(uint32_t count) { return count == 1 ? "" : "s"; }
-
 /* The yield of a region against the results of its operation. */
 static void check_yield(lw_pto_verifier *v, const lw_pto_op *op, const lw_pto_region *region) {
     const lw_pto_op *yield = region->count ? region->ops[region->count - 1] : NULL;
     if (!yield || yield->id != LW_PTO_YIELD) return; /* reported */
     if (yield->operand_count != op->result_count) {
         lw_diag_add(v->diags, LW_D_pto_yield_count, yield->name_place, yield->operand_count,
-                    plural(yield->operand_count), op->result_count, plural(op->result_count));
+                    lw_pto_plural(yield->operand_count), op->result_count, lw_pto_plural(op->result_count));
         return;
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -68,7 +66,7 @@ void lw_pto_verify_return(lw_pto_verifier *v, const lw_pto_op *op) {
     const lw_pto_function *f = v->function;
     if (op->operand_count != f->result_count) {
         lw_diag_add(v->diags, LW_D_pto_return_count, op->name_place, op->operand_count,
-                    plural(op->operand_count), f->result_count, plural(f->result_count));
+                    lw_pto_plural(op->operand_count), f->result_count, lw_pto_plural(f->result_count));
         return;
     }
     for (uint32_t i = 0; i < f->result_count; i++) {
