@@ -41,7 +41,8 @@ static lw_status load(lw_module *module, const char *name, const char *text, siz
     if (!lw_source_init(&module->source, &module->arena, name, text, size))
         return LW_NO_MEMORY; /* 4 GiB of text */
     lw_diags_init(&module->diags, &module->arena, &module->source);
-    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->ptx)) return LW_BAD_SOURCE;
+    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->context->spellings, &module->ptx))
+        return LW_BAD_SOURCE;
     if (module->ptx->address_size == 32) {
         pthread_mutex_lock(&module->context->memory.lock);
         module->context->memory.low = true;
