@@ -19,9 +19,8 @@ static void check_yield(lw_pto_verifier *v, const lw_pto_op *op, const lw_pto_re
     }
 }
 
-static bool is_integer(const lw_pto_type *t) {
-    return t->kind == LW_PTO_SCALAR &&
-           (lw_pto_scalars[t->element].kind == 'S' || lw_pto_scalars[t->element].kind == 'U');
+static bool is_signed(const lw_pto_type *t) {
+    return t->kind == LW_PTO_SCALAR && lw_pto_scalars[t->element].kind == 'S';
 }
 
 static void check_step(lw_pto_verifier *v, const lw_pto_op *op) {
@@ -33,15 +32,14 @@ static void check_step(lw_pto_verifier *v, const lw_pto_op *op) {
 
 void lw_pto_verify_for(lw_pto_verifier *v, const lw_pto_op *op) {
     static const char *const names[] = {"lower", "upper", "step"};
-    bool good = is_integer(op->type);
-    if (!good)
-        lw_diag_add(v->diags, LW_D_pto_not_integer, op->type_place, "variable", "scf.for", op->type->text);
+    bool good = is_signed(op->type);
+    if (!good) lw_diag_add(v->diags, LW_D_pto_loop_variable, op->type_place, op->type->text);
     for (uint32_t i = 0; i < 3 && good; i++) {
         const lw_pto_type *t = op->operands[i]->type;
         if (!t || t == op->type) continue;
         lw_diag *diag = lw_diag_add(v->diags, LW_D_pto_loop_type, op->operand_places[i], names[i], t->text,
                                     op->type->text);
-        if (is_integer(t) && op->type->element == LW_PTO_index)
+        if (is_signed(t) && op->type->element == LW_PTO_index)
             diag->fix =
                 lw_arena_printf(v->arena, "a loop over %s ends in `: %s {`; arith.index_cast makes an index",
                                 t->text, t->text);

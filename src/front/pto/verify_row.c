@@ -172,20 +172,13 @@ static bool check_companions(row_check *c, const lw_pto_type *vector) {
     return true;
 }
 
-/* Operands of one kind without a register among them: arith, and logic on masks. */
-static bool check_same(row_check *c, lw_pto_shape shape, lw_diag_id id) {
-    const lw_pto_filled *first = NULL;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const lw_pto_filled *f = &c->at[i];
-        if (f->slot->shape != shape) continue;
-        if (!first) first = f;
-        if (f->value->type == first->value->type) continue;
-        const char *a = name_of(c, first), *b = name_of(c, f), *at = first->value->type->text,
-                   *bt = f->value->type->text;
-        if (id == LW_D_pto_masks_differ)
-            lw_diag_add(c->v->diags, id, f->place, c->row->name, a, at, b, bt);
-        else
-            lw_diag_add(c->v->diags, id, f->place, b, c->row->name, bt, a, at);
+/* Masks without a register among them. The operands of arith have one type as they are written. */
+static bool check_same_masks(row_check *c) {
+    for (uint32_t i = 1; i < c->count; i++) {
+        const lw_pto_filled *first = &c->at[0], *f = &c->at[i];
+        if (first->slot->shape != LW_PTO_SHAPE_MASK || f->value->type == first->value->type) continue;
+        lw_diag_add(c->v->diags, LW_D_pto_masks_differ, f->place, c->row->name, name_of(c, first),
+                    first->value->type->text, name_of(c, f), f->value->type->text);
         return false;
     }
     return true;
@@ -241,14 +234,11 @@ void lw_pto_verify_row(lw_pto_verifier *v, const lw_pto_op *op) {
     if (!check_kinds(&c) || !check_elements(&c)) return;
     const lw_pto_filled *first = first_of(&c, LW_PTO_VREG);
     if (c.row->page == LW_PTO_PAGE_MLIR) {
-        if (!check_same(&c, LW_PTO_SHAPE_SAME, LW_D_pto_same_types) ||
-            !check_same(&c, LW_PTO_SHAPE_ANY, LW_D_pto_same_types))
-            return;
         if (is_cast(op->id)) check_cast(&c);
         return;
     }
     if (!first) {
-        if (check_same(&c, LW_PTO_SHAPE_MASK, LW_D_pto_masks_differ)) check_width(&c);
+        if (check_same_masks(&c)) check_width(&c);
         return;
     }
     const lw_pto_type *vector = first->value->type;
