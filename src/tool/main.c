@@ -4,8 +4,8 @@
 #include "tool/tool.h"
 
 static const lw_command commands[] = {
-    {"check", "parse and verify PTX and PTO text", lw_command_check},
-    {"format", "print PTX or PTO text in one canonical layout", lw_command_format},
+    {"check", "parse and verify PTX", lw_command_check},
+    {"format", "print PTX in one canonical layout", lw_command_format},
     {"dump", "print what a stage made of the text: tokens, module, program", lw_command_dump},
     {"run", "run a kernel", lw_command_run},
     {"exec", "run a program of the CUDA driver API with Lanewise as its driver", lw_command_exec},
