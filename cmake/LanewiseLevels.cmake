@@ -56,9 +56,13 @@ else()
   set(lw_optimize_portable -O3)
 endif()
 
-# Fuzzing looks for faults in what surrounds the lane functions; these have the Debug build's UBSan, which takes a minute a level here.
+# Fuzzing looks for faults in what surrounds the lane functions; these have the Debug build's UBSan, which takes a minute a level here,
+# and to vectorise them with coverage counters in their loops takes two more.
 if(LANEWISE_FUZZ)
   list(APPEND lw_level_options -fno-sanitize=undefined)
+  foreach(level IN LISTS lw_known_levels)
+    set(lw_optimize_${level} -O1)
+  endforeach()
 endif()
 
 # Adds the object library lanewise_level_LEVEL for each level; the names go to OUT.

@@ -24,7 +24,7 @@ struct lw_text;
  * the one non-local exit of the code base, which every public entry point sets (see LW_ARENA_TRY). */
 typedef struct lw_arena {
     struct lw_chunk *chunks;
-    char *at, *end;
+    char *at, *clean, *end; /* of the chunk in use: free from `at` on, known to be zero up to `clean` */
     size_t used;         /* bytes handed out so far */
     size_t limit;        /* 0: none; otherwise more than this many bytes is treated as out of memory */
     jmp_buf *no_memory;
@@ -108,7 +108,7 @@ typedef struct lw_symbol {
     uint32_t hash;
     struct lw_symbol *next;
     void *bound;      /* owned by the stage at work: the parser's words, then the resolver's bindings */
-    void *form;       /* for a mnemonic: the form it matched, cached by the form table */
+    const void *form; /* for a mnemonic: the form it matched, cached by the form table */
 } lw_symbol;
 
 typedef struct lw_symbols {

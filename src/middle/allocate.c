@@ -253,27 +253,47 @@ static bool solve(lw_alloc *a) {
 
 /* ---- Live ranges across blocks ------------------------------------------------------------------------------ */
 
-static void range_across(lw_alloc *a, bool solved) {
+/* One word of the registers that are live into a block, or out of it. Of those that were seen before in this direction nothing is new. */
+static void range_word(lw_alloc *a, uint32_t block, uint32_t w, uint64_t live, uint64_t *seen, uint32_t point, bool into) {
     lw_lower *l = a->l;
-    uint32_t last = 2 * l->ops.count;
-    for (uint32_t g = 0; g < a->global_count; g++) {
-        if (!solved) touch(a, a->globals[g], 0), touch(a, a->globals[g], last), l->vregs.at[a->globals[g]].needs_zero = true;
+    uint64_t bits = live & ~*seen;
+    *seen |= live;
+    for (; bits; bits &= bits - 1) {
+        uint32_t v = a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)];
+        lw_vreg *vreg = &l->vregs.at[v];
+        touch(a, v, point);
+        if (!into) continue;
+        if (block < vreg->first_in) vreg->first_in = block;
+        if (block > vreg->last_in) vreg->last_in = block;
+        if (block == 0) vreg->needs_zero = true;
     }
-    for (uint32_t b = 0; solved && b < l->blocks.count; b++) {
-        const uint64_t *in = set_of(a, a->live_in, b), *out = set_of(a, a->live_out, b);
-        uint32_t start = 2 * l->blocks.at[b].first, end = b + 1 < l->blocks.count ? 2 * l->blocks.at[b + 1].first : last;
-        for (uint32_t w = 0; w < a->words; w++) {
-            const uint32_t *globals = &a->globals[64 * w];
-            for (uint64_t bits = in[w]; bits; bits &= bits - 1) {
-                uint32_t v = globals[__builtin_ctzll(bits)];
-                lw_vreg *vreg = &l->vregs.at[v];
-                touch(a, v, start);
-                if (b < vreg->first_in) vreg->first_in = b;
-                vreg->last_in = b;
-                if (b == 0) vreg->needs_zero = true;
-            }
-            for (uint64_t bits = out[w]; bits; bits &= bits - 1) touch(a, globals[__builtin_ctzll(bits)], end);
-        }
+}
+
+static void range_block(lw_alloc *a, uint32_t block, uint64_t *seen_in, uint64_t *seen_out) {
+    lw_lower *l = a->l;
+    const uint64_t *in = set_of(a, a->live_in, block), *out = set_of(a, a->live_out, block);
+    uint32_t start = 2 * l->blocks.at[block].first;
+    uint32_t end = block + 1 < l->blocks.count ? 2 * l->blocks.at[block + 1].first : 2 * l->ops.count;
+    for (uint32_t w = 0; w < a->words; w++) {
+        range_word(a, block, w, in[w], &seen_in[w], start, true);
+        range_word(a, block, w, out[w], &seen_out[w], end, false);
+    }
+}
+
+/* From the first block on for where ranges begin, from the last one back for where they end: each register is met once a way. */
+static void range_across(lw_alloc *a) {
+    uint32_t blocks = a->l->blocks.count;
+    for (int back = 0; back < 2; back++) {
+        uint64_t *seen = LW_NEW_ARRAY(a->l->arena, uint64_t, 2 * (size_t)a->words);
+        for (uint32_t n = 0; n < blocks; n++) range_block(a, back ? blocks - 1 - n : n, seen, seen + a->words);
+    }
+}
+
+/* Where the flow is not known. */
+static void range_everywhere(lw_alloc *a) {
+    for (uint32_t g = 0; g < a->global_count; g++) {
+        touch(a, a->globals[g], 0), touch(a, a->globals[g], 2 * a->l->ops.count);
+        a->l->vregs.at[a->globals[g]].needs_zero = true;
     }
 }
 
@@ -337,7 +357,8 @@ static void find_ranges(lw_alloc *a) {
         visit_all(a, flow_use, flow_def, scan_block);
         solved = solve(a);
     }
-    range_across(a, solved);
+    if (solved) range_across(a);
+    else range_everywhere(a);
     if (solved && a->has_loops) find_lone(a);
     for (uint32_t k = 0; k < l->code->param_count; k++) /* the call wrote them before the first operation */
         if (!l->code->params[k].in_memory) touch(a, l->code->params[k].to, 0);

@@ -403,6 +403,28 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
     if (carries_out) lw_lower_move(l, carry_register(l), is_sub ? complement(l, out) : out);
 }
 
+/* ---- Shifts --------------------------------------------------------------------------------------------- */
+
+/* An immediate amount of 16 bits or more of a 16-bit shift: sm_90 has its low half, the manual clamps the whole (decision 0004). */
+void lw_lower_shift(lw_lower *l, const lw_instruction *i) {
+    lw_lane_id lane = (lw_lane_id)i->match->lane;
+    lw_type type = lw_ptx_operand_type(i->match, 0);
+    const lw_operand *amount = &i->operands[2];
+    uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, amount, LW_T_u32);
+    uint32_t d = lw_lower_write(l, &i->operands[0], type);
+    if (l->failed) return;
+    bool differs = lw_types[type].bits == 16 && amount->kind == LW_O_INT && (uint32_t)amount->value > UINT16_MAX;
+    if (!differs) {
+        lw_lower_lane_into(l, d, lane, a, b, LW_NO_SLOT);
+        return;
+    }
+    uint32_t low = lw_lower_const(l, LW_CLASS_32, (uint16_t)amount->value);
+    bool manual = l->program->semantics == LW_SEMANTICS_manual;
+    uint32_t other = lw_lower_lane(l, lane, a, manual ? low : b, LW_NO_SLOT); /* before d, which may be a */
+    lw_lower_lane_into(l, d, lane, a, manual ? b : low, LW_NO_SLOT);
+    lw_lower_note(l, LW_D_note_semantics, lw_lower_lane(l, LW_LANE_setp_ne_b16, other, d, LW_NO_SLOT));
+}
+
 /* ---- Predicates, compares, selections ------------------------------------------------------------------- */
 
 static uint8_t lut_of_word(const lw_instruction *i) {

@@ -68,6 +68,7 @@ lw_status lw_context_new(const lw_options *options, lw_context **context) {
     if (!set_limits(made, options)) goto no_limits;
     status = LW_NO_MEMORY;
     if (pthread_mutex_init(&made->lock, NULL)) goto no_limits;
+    if (!lw_spellings_init(&made->spellings)) goto no_spellings;
     if (!lw_memory_init(&made->memory,
                         options->memory_limit ? options->memory_limit : machine_memory() / 4 * 3))
         goto no_memory;
@@ -77,6 +78,8 @@ lw_status lw_context_new(const lw_options *options, lw_context **context) {
 no_pool:
     lw_memory_end(&made->memory);
 no_memory:
+    lw_spellings_end(&made->spellings);
+no_spellings:
     pthread_mutex_destroy(&made->lock);
 no_limits:
     free(made);
@@ -88,6 +91,7 @@ void lw_context_free(lw_context *context) {
     while (context->modules) lw_module_free(context->modules);
     lw_arena spare = {.spare = context->spare};
     lw_arena_free(&spare);
+    lw_spellings_end(&context->spellings);
     lw_pool_free(context->pool);
     lw_memory_end(&context->memory);
     lw_faults_end(context);

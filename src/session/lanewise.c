@@ -38,7 +38,8 @@ static void list_kernels(lw_module *module) {
 }
 
 static lw_status load_ptx(lw_module *module) {
-    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->ptx)) return LW_BAD_SOURCE;
+    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->context->spellings, &module->ptx))
+        return LW_BAD_SOURCE;
     if (module->ptx->address_size == 32) {
         pthread_mutex_lock(&module->context->memory.lock);
         module->context->memory.low = true;

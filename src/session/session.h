@@ -48,6 +48,7 @@ struct lw_context {
     uint32_t threads, stack_limit;
     lw_pool *pool;
     lw_memory memory;
+    lw_spellings spellings;
     lw_module *modules;
     struct lw_chunk *spare; /* memory of the last module freed, for the next one: the system takes long to give new */
     lw_fault *faults;

@@ -156,7 +156,7 @@ static int check_source(lw_tool_source *in) {
     lw_pto_module *pto = NULL;
     bool good = lw_tool_is_pto(in->path, o->language)
                     ? lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &pto)
-                    : lw_ptx_check(&in->arena, &in->source, &in->diags, &ptx);
+                    : lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &ptx);
     if (o->json || o->sarif)
         lw_report_file(&o->report, in);
     else

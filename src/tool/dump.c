@@ -202,7 +202,7 @@ static int dump_module(lw_tool_source *in) {
     const options *o = in->user;
     if (is_pto(in)) return lw_tool_pto_module(in, o->kernel, o->profile);
     lw_module_ptx *module = NULL;
-    lw_ptx_check(&in->arena, &in->source, &in->diags, &module);
+    lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module);
     lw_text out = {0};
     if (!o->kernel) {
         lw_text_printf(&out, "version %u.%u, target sm_%u%.1s, address size %u, %u instructions\n",
@@ -276,7 +276,7 @@ static int dump_program(lw_tool_source *in) {
     const options *o = in->user;
     if (is_pto(in)) return dump_program_pto(in);
     lw_module_ptx *module = NULL;
-    if (!lw_ptx_check(&in->arena, &in->source, &in->diags, &module)) return finish(in);
+    if (!lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module)) return finish(in);
     place_variables(module);
     lw_semantics semantics = LW_SEMANTICS_manual;
     if (!lw_semantics_choose(o->semantics, &semantics)) /* the option was checked, the environment was not */

@@ -83,7 +83,7 @@ static bool names_any(const lw_instruction *i, const lw_names *pointers, const l
 static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_texts *t, uint32_t slot) {
     lw_module_ptx *module = NULL;
     lw_place place = {0, 0};
-    if (!lw_ptx_check(&e->arena, &t->source, &t->diags, &module)) return place;
+    if (!lw_ptx_check(&e->arena, &t->source, &t->diags, NULL, &module)) return place;
     const lw_function *f = NULL;
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (!strcmp(module->functions.at[i]->object->name->text, side->info.name)) f = module->functions.at[i];

@@ -45,16 +45,24 @@ static const struct {
 #undef OP
 };
 
-static const char *const marks[] = {
-    [LW_PTO_PAGE_NONE] = "ours", [LW_PTO_PAGE_ALL] = "page", [LW_PTO_PAGE_NAME] = "name", [LW_PTO_PAGE_MLIR] = "mlir"};
+static const char *const marks[] = {[LW_PTO_PAGE_NONE] = "ours",
+                                    [LW_PTO_PAGE_ALL] = "page",
+                                    [LW_PTO_PAGE_NAME] = "name",
+                                    [LW_PTO_PAGE_MLIR] = "mlir"};
 
 /* ---- The three forms ---------------------------------------------------------------------------------------- */
 
 static const char *type_of(const lw_pto_slot *slot) {
     static const char *const types[] = {
-        [LW_PTO_SHAPE_VREG] = "!pto.vreg<NxT>", [LW_PTO_SHAPE_MASK] = "!pto.mask<G>", [LW_PTO_SHAPE_ELEMENT] = "T",
-        [LW_PTO_SHAPE_MEMORY] = "memref<?xT>",  [LW_PTO_SHAPE_INDEX] = "index",       [LW_PTO_SHAPE_BOOL] = "i1",
-        [LW_PTO_SHAPE_SAME] = "I",              [LW_PTO_SHAPE_INTEGER] = "I",         [LW_PTO_SHAPE_ANY] = "A",
+        [LW_PTO_SHAPE_VREG] = "!pto.vreg<NxT>",
+        [LW_PTO_SHAPE_MASK] = "!pto.mask<G>",
+        [LW_PTO_SHAPE_ELEMENT] = "T",
+        [LW_PTO_SHAPE_MEMORY] = "memref<?xT>",
+        [LW_PTO_SHAPE_INDEX] = "index",
+        [LW_PTO_SHAPE_BOOL] = "i1",
+        [LW_PTO_SHAPE_SAME] = "I",
+        [LW_PTO_SHAPE_INTEGER] = "I",
+        [LW_PTO_SHAPE_ANY] = "A",
     };
     return types[slot->shape];
 }
@@ -92,13 +100,18 @@ static void print_types(forms *f, bool read, bool stored) {
 static void print_results(forms *f, bool types) {
     for (uint32_t i = 0; i < f->s.out_count; i++) {
         comma(f);
-        if (types) fputs(type_of(&f->s.out[i]), stdout);
-        else printf("%%%.*s", f->s.out[i].name_size, f->s.out[i].name);
+        if (types)
+            fputs(type_of(&f->s.out[i]), stdout);
+        else
+            printf("%%%.*s", f->s.out[i].name_size, f->s.out[i].name);
     }
 }
 
 static const char *front(const lw_pto_row *row) {
-    return row->word ? " WORD" : row->literal == LW_PTO_LITERAL_BITS ? " 0xBITS" : row->literal ? " NUMBER" : "";
+    return row->word                             ? " WORD"
+           : row->literal == LW_PTO_LITERAL_BITS ? " 0xBITS"
+           : row->literal                        ? " NUMBER"
+                                                 : "";
 }
 
 static void print_assembly(forms *f) {
@@ -117,7 +130,8 @@ static void print_ssa(forms *f) {
     f->listed = 0;
     fputs("  SSA       ", stdout);
     print_results(f, false);
-    printf("%s%s%s%s", f->s.out_count ? " = " : "", f->row->name, front(f->row), *front(f->row) && f->s.in_count ? "," : "");
+    printf("%s%s%s%s", f->s.out_count ? " = " : "", f->row->name, front(f->row),
+           *front(f->row) && f->s.in_count ? "," : "");
     f->listed = 0;
     if (f->s.in_count) putchar(' ');
     print_operands(f, true, true);
@@ -159,14 +173,15 @@ static void print_mlir(forms *f) {
     printf("  %%result = %s%s%s ", f->row->name, front(f->row), *front(f->row) && f->s.in_count ? "," : "");
     print_operands(f, true, true);
     bool cast = f->s.in_count && f->s.in[0].shape == LW_PTO_SHAPE_INTEGER;
-    printf("%s: I%s        I: an integer type, i1 or index%s\n", f->s.in_count ? " " : "", cast ? " to I" : "",
-           f->s.in_count == 3 ? "; or any other type" : "");
+    printf("%s: I%s        I: an integer type, i1 or index%s\n", f->s.in_count ? " " : "",
+           cast ? " to I" : "", f->s.in_count == 3 ? "; or any other type" : "");
 }
 
 static void print_control(lw_pto_op_id id) {
     switch (id) {
     case LW_PTO_FOR:
-        puts("  {%r, … =} scf.for %i = %lower to %upper step %step {iter_args(%a = %x, …) -> (T, …)} {: iN} {\n    … scf.yield %next, … : T, …\n  }");
+        puts("  {%r, … =} scf.for %i = %lower to %upper step %step {iter_args(%a = %x, …) -> (T, …)} {: iN} "
+             "{\n    … scf.yield %next, … : T, …\n  }");
         break;
     case LW_PTO_IF: puts("  {%r, … =} scf.if %condition {-> (T, …)} { … } {else { … }}"); break;
     case LW_PTO_YIELD: puts("  scf.yield {%a, … : T, …}"); break;
@@ -193,10 +208,13 @@ static bool has_mask(const lw_pto_signature *s) {
 static void print_semantics(const lw_pto_row *row, const lw_pto_signature *s) {
     if (!*row->means) return;
     bool vector = row->page != LW_PTO_PAGE_MLIR;
-    puts(!vector ? "  semantics" : has_mask(s) ? "  semantics, for each lane i that is active in the mask" : "  semantics, for each lane i");
+    puts(!vector       ? "  semantics"
+         : has_mask(s) ? "  semantics, for each lane i that is active in the mask"
+                       : "  semantics, for each lane i");
     print_lines(row->means);
     if (vector && has_mask(s) && s->out_count)
-        puts("    Inactive lanes of a destination that is written again keep their values; of SSA results and new registers they\n"
+        puts("    Inactive lanes of a destination that is written again keep their values; of SSA results "
+             "and new registers they\n"
              "    are what --inactive says, zero by default.");
 }
 
@@ -204,14 +222,17 @@ static void print_constraints(const lw_pto_row *row, const lw_pto_signature *s) 
     if (row->page == LW_PTO_PAGE_MLIR) return;
     puts("  constraints");
     if (strstr(type_of(&s->out[0]), "vreg") || (s->in_count && s->in[0].shape == LW_PTO_SHAPE_VREG))
-        puts("    T is i8 i16 i32 i64 or u8 u16 u32 u64 (si32 and ui32 are i32 and u32); registers have one T and one N");
+        puts("    T is i8 i16 i32 i64 or u8 u16 u32 u64 (si32 and ui32 are i32 and u32); registers have one "
+             "T and one N");
     if (has_mask(s)) puts("    G is b8 b16 b32 b64, as wide as T where N x T is 2048 bits, or the number N");
     puts("  profiles");
     for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) {
         const lw_pto_profile_row *p = &lw_pto_profiles[i];
         printf("    %-5s %s: %s, ", p->name, p->title, p->status);
-        if (p->width) printf("registers of %u bits\n", p->width);
-        else puts("registers of any width");
+        if (p->width)
+            printf("registers of %u bits\n", p->width);
+        else
+            puts("registers of any width");
     }
 }
 
@@ -221,10 +242,12 @@ static void print_cost(const lw_pto_row *row) {
         puts("  cost\n    no figures");
         return;
     }
-    printf("  cost%s\n", row->cost == LW_PTO_COST_LIKE ? ", taken to be that of pto.vshr" : "; the page gives the A5 latency for i32");
+    printf("  cost%s\n", row->cost == LW_PTO_COST_LIKE ? ", taken to be that of pto.vshr"
+                                                       : "; the page gives the A5 latency for i32");
 #define COST(name, value, constant, does) printf("    %-42s %2d  %s\n", does, value, constant);
 #include "pto/cost.def"
-    puts("    A5: 7 for each 2048 bits.  A2/A3: 14 + 2 for each repeat of 2048 bits + 17; a new one starts every 18 cycles");
+    puts("    A5: 7 for each 2048 bits.  A2/A3: 14 + 2 for each repeat of 2048 bits + 17; a new one starts "
+         "every 18 cycles");
 }
 
 static void print_examples(lw_pto_op_id id) {
@@ -248,8 +271,10 @@ static void explain(lw_pto_op_id id) {
     lw_pto_signature_read(id, &f.s);
     printf("%s  %s\n    PTO, %s\n", f.row->name, f.row->does, sources[f.row->page]);
     bool control = id == LW_PTO_FOR || id == LW_PTO_IF || id == LW_PTO_YIELD || id == LW_PTO_RETURN;
-    if (control) print_control(id);
-    else if (f.row->page == LW_PTO_PAGE_MLIR) print_mlir(&f);
+    if (control)
+        print_control(id);
+    else if (f.row->page == LW_PTO_PAGE_MLIR)
+        print_mlir(&f);
     else {
         print_assembly(&f);
         print_ssa(&f);
@@ -271,8 +296,10 @@ bool lw_explain_pto(const char *word) {
         const char *name = lw_pto_rows[id].name;
         if (strncmp(word, name, size) != 0 || (name[size] && name[size] != '.')) continue;
         if (found) putchar('\n');
-        if (name[size]) printf("%-18s %s\n", name, lw_pto_rows[id].does);
-        else explain((lw_pto_op_id)id);
+        if (name[size])
+            printf("%-18s %s\n", name, lw_pto_rows[id].does);
+        else
+            explain((lw_pto_op_id)id);
         found = true;
     }
     return found;
@@ -299,10 +326,14 @@ void lw_isa_pto(bool tsv, const char *family) {
             const lw_pto_row *row = &lw_pto_rows[id];
             if (family && strcmp(family, families[i].name) != 0) continue;
             counts[row->page]++;
-            if (tsv) printf("%s\t%s\t%s\t%s\t%s\t%s\n", families[i].name, marks[row->page], row->name, row->operands, row->results, row->does);
-            else printf("%-4s %-18s %-28s -> %-18s %s\n", marks[row->page], row->name, row->operands, row->results, row->does);
+            if (tsv)
+                printf("%s\t%s\t%s\t%s\t%s\t%s\n", families[i].name, marks[row->page], row->name,
+                       row->operands, row->results, row->does);
+            else
+                printf("%-4s %-18s %-28s -> %-18s %s\n", marks[row->page], row->name, row->operands,
+                       row->results, row->does);
         }
     if (tsv) return;
-    printf("%u from the page, %u that it names, %u of MLIR, %u ours\n", counts[LW_PTO_PAGE_ALL], counts[LW_PTO_PAGE_NAME],
-           counts[LW_PTO_PAGE_MLIR], counts[LW_PTO_PAGE_NONE]);
+    printf("%u from the page, %u that it names, %u of MLIR, %u ours\n", counts[LW_PTO_PAGE_ALL],
+           counts[LW_PTO_PAGE_NAME], counts[LW_PTO_PAGE_MLIR], counts[LW_PTO_PAGE_NONE]);
 }

@@ -1,6 +1,8 @@
 /* Contexts, modules, kernels, variables: what the public interface promises about each, and how each refuses. */
 #include "api.h"
 
+#include <stdio.h>
+
 /* ---- Contexts ----------------------------------------------------------------------------------------------- */
 
 static void context_tells_its_options(void **state) {
@@ -170,6 +172,32 @@ static void module_text_is_copied(void **state) {
     lw_context_free(context);
 }
 
+/* Modules of a context share what they know of spellings. Version and target gates are each module's own: BoolOp of lop3 has been there
+ * since ISA 8.2 (manual section 9.7.8.6), and shfl without .sync is gone from sm_70 on (section 9.7.9.5). */
+static void modules_have_their_own_gates(void **state) {
+    (void)state;
+    const char *body = "\n.visible .entry k()\n{\n  .reg .b32 %r<4>;\n  .reg .pred %p<2>;\n"
+                       "  lop3.or.b32 %r0|%p0, %r1, %r2, %r3, 0x1a, %p1;\n  shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1;\n  ret;\n}\n";
+    static const struct { const char *head; bool good; } cases[] = {
+        {".version 8.2\n.target sm_70\n.address_size 64", true},  {".version 8.1\n.target sm_70\n.address_size 64", false},
+        {".version 8.2\n.target sm_60\n.address_size 64", false}, {".version 8.2\n.target sm_70\n.address_size 64", true},
+    };
+    lw_context *context = new_context(1);
+    for (int freed = 0; freed < 2; freed++) /* of modules that are there, and of those that are gone */
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            char text[512];
+            lw_module *module;
+            snprintf(text, sizeof text, "%s%s", cases[i].head, body);
+            lw_status status = lw_module_new(context, "gates", text, strlen(text), &module);
+            assert_int_equal(status, cases[i].good ? LW_OK : LW_BAD_SOURCE);
+            const char *found = lw_module_diagnostics(module, false);
+            if (!cases[i].good) assert_non_null(strstr(found, "lop3.or"));
+            if (cases[i].good) get_kernel(module, NULL);
+            if (freed) lw_module_free(module);
+        }
+    lw_context_free(context);
+}
+
 static void module_refuses_undefined_variables(void **state) {
     (void)state;
     lw_context *context = new_context(1);
@@ -313,6 +341,7 @@ int main(void) {
         cmocka_unit_test(module_lists_its_kernels),
         cmocka_unit_test(module_with_errors_tells_them),
         cmocka_unit_test(module_text_is_copied),
+        cmocka_unit_test(modules_have_their_own_gates),
         cmocka_unit_test(module_refuses_undefined_variables),
         cmocka_unit_test(kernel_describes_itself),
         cmocka_unit_test(variables_have_their_values),

@@ -15,9 +15,11 @@ static const char whole[] =
     "pto.vshl ins(%a, %a, %r#1 : !v, !v, !pto.mask<b32>) outs(%a : !v)\n"
     "%k = pto.mask.bits 0xff : !pto.mask<b32>\nvcmp lt, %k2, %a, %a, %k : !v\n"
     "%s = scf.for %i = %c0 to %n step %n iter_args(%y = %n) -> (index) {\n"
-    "%w = pto.vload %x[%i], %m : (memref<128xi32>, !pto.mask<b32>) -> !v\nvstore %w, %x[%i], %m : !v\nscf.yield %y : index\n} {u}\n"
+    "%w = pto.vload %x[%i], %m : (memref<128xi32>, !pto.mask<b32>) -> !v\nvstore %w, %x[%i], %m : "
+    "!v\nscf.yield %y : index\n} {u}\n"
     "%z = scf.if %t -> (!v) {\nscf.yield %a : !v\n} else {\nscf.yield %new : !v\n}\n"
-    "%q = arith.index_cast %s : index to i32\n%b = pto.vbroadcast %q : i32 -> !v\nreturn %z : !v\n}\n} loc(\"m\")\n";
+    "%q = arith.index_cast %s : index to i32\n%b = pto.vbroadcast %q : i32 -> !v\nreturn %z : !v\n}\n} "
+    "loc(\"m\")\n";
 
 static void expect_some_end(const char *text, size_t size) {
     reading r;
@@ -70,7 +72,8 @@ static void expect_repeated(const char *front, const char *piece, const char *ba
     reading r;
     read_text(&r, text.at, text.size, 0);
     assert_non_null(r.module);
-    if (fine != (r.diags.errors == 0)) fail_msg("%s: %s", piece, r.diags.first ? r.diags.first->message : "no error");
+    if (fine != (r.diags.errors == 0))
+        fail_msg("%s: %s", piece, r.diags.first ? r.diags.first->message : "no error");
     lw_text_free(&text);
     read_end(&r);
 }
@@ -112,7 +115,8 @@ void test_many_errors(void **state) {
     (void)state;
     enum { TIMES = 60000 };
     lw_text text = {0};
-    for (int i = 0; i < TIMES; i++) lw_text_printf(&text, "func.func @f%d(%%a%d: memref<%dxi32>) { vfoo%d %%b%d }\n", i, i, i, i, i);
+    for (int i = 0; i < TIMES; i++)
+        lw_text_printf(&text, "func.func @f%d(%%a%d: memref<%dxi32>) { vfoo%d %%b%d }\n", i, i, i, i, i);
     reading r;
     read_text(&r, text.at, text.size, 0);
     assert_non_null(r.module);

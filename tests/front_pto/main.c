@@ -11,18 +11,22 @@ void read_text(reading *r, const char *text, size_t size, size_t limit) {
     memset(r, 0, sizeof *r);
     lw_arena_init(&r->arena);
     r->arena.limit = limit;
-    if (LW_ARENA_TRY(&r->arena, out)) work(r, text, size);
-    else r->module = NULL;
+    if (LW_ARENA_TRY(&r->arena, out))
+        work(r, text, size);
+    else
+        r->module = NULL;
 }
 
 void read_end(reading *r) { lw_arena_free(&r->arena); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_difference_is_seen), cmocka_unit_test(test_cut_files),
-        cmocka_unit_test(test_repetition), cmocka_unit_test(test_many_errors),        cmocka_unit_test(test_memory_runs_out),
-        cmocka_unit_test(test_one_operation), cmocka_unit_test(test_registers),       cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_mask_bits),  cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_difference_is_seen),
+        cmocka_unit_test(test_cut_files),     cmocka_unit_test(test_repetition),
+        cmocka_unit_test(test_many_errors),   cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_one_operation), cmocka_unit_test(test_registers),
+        cmocka_unit_test(test_constants),     cmocka_unit_test(test_mask_bits),
+        cmocka_unit_test(test_cost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,11 +42,12 @@ void test_one_operation(void **state) {
 /* Which destinations had a value before. */
 void test_registers(void **state) {
     (void)state;
-    reading r = check("func.func @f(%a: " V ", %m: " M ", %n: index) {\n"
-                      "vadd %r, %a, %a, %m : " V "\n"
-                      "vadd %r, %a, %a, %m : " V "\n"
-                      "scf.for %i = %n to %n step %n {\nvadd %r, %a, %a, %m : " V "\nvadd %q, %a, %a, %m : " V "\n}\n"
-                      "vaddc %r, %carry, %a, %a, %m : " V "\n}");
+    reading r =
+        check("func.func @f(%a: " V ", %m: " M ", %n: index) {\n"
+              "vadd %r, %a, %a, %m : " V "\n"
+              "vadd %r, %a, %a, %m : " V "\n"
+              "scf.for %i = %n to %n step %n {\nvadd %r, %a, %a, %m : " V "\nvadd %q, %a, %a, %m : " V "\n}\n"
+              "vaddc %r, %carry, %a, %a, %m : " V "\n}");
     const lw_pto_function *f = r.module->functions.at[0];
     lw_pto_op **ops = f->body.ops, **inner = ops[2]->regions->ops;
     assert_false(ops[0]->merges[0]);
@@ -70,9 +71,18 @@ void test_constants(void **state) {
         const char *text;
         uint64_t value;
     } cases[] = {
-        {"-1 : i8", UINT64_MAX}, {"255 : i8", UINT64_MAX},   {"127 : i8", 127},        {"255 : u8", 255},
-        {"true", 1},             {"false", 0},               {"1 : i1", 1},            {"0x80000000 : i32", 0xffffffff80000000u},
-        {"-1 : index", UINT64_MAX}, {"0xffffffff : u32", 0xffffffff}, {"-128 : si8", (uint64_t)-128}, {"0 : i64", 0},
+        {"-1 : i8", UINT64_MAX},
+        {"255 : i8", UINT64_MAX},
+        {"127 : i8", 127},
+        {"255 : u8", 255},
+        {"true", 1},
+        {"false", 0},
+        {"1 : i1", 1},
+        {"0x80000000 : i32", 0xffffffff80000000u},
+        {"-1 : index", UINT64_MAX},
+        {"0xffffffff : u32", 0xffffffff},
+        {"-128 : si8", (uint64_t)-128},
+        {"0 : i64", 0},
     };
     for (size_t i = 0; i < LW_COUNT(cases); i++) {
         char text[128];
@@ -85,7 +95,8 @@ void test_constants(void **state) {
 
 void test_mask_bits(void **state) {
     (void)state;
-    reading r = check("func.func @f() { %m = pto.mask.bits 0x8000000000000000000000000000000300000000000000f0 : !pto.mask<192> }");
+    reading r = check("func.func @f() { %m = pto.mask.bits "
+                      "0x8000000000000000000000000000000300000000000000f0 : !pto.mask<192> }");
     const lw_pto_op *op = r.module->functions.at[0]->body.ops[0];
     assert_int_equal(op->bits[0], 0xf0);
     assert_int_equal(op->bits[1], 3);
@@ -97,15 +108,19 @@ void test_mask_bits(void **state) {
 /* By hand from the figures of the page: A5 7; A2/A3 14 + 2 for each 2048 bits + 17, a new one every 18 cycles. */
 void test_cost(void **state) {
     (void)state;
-    reading r = check("func.func @f(%a: " V ", %m: " M ", %w: !pto.vreg<192xi32>, %k: !pto.mask<192>, %c: i1, %n: index) {\n"
-                      "%zero = arith.constant 0 : index\n%ten = arith.constant 10 : index\n%three = arith.constant 3 : index\n"
+    reading r = check("func.func @f(%a: " V ", %m: " M
+                      ", %w: !pto.vreg<192xi32>, %k: !pto.mask<192>, %c: i1, %n: index) {\n"
+                      "%zero = arith.constant 0 : index\n%ten = arith.constant 10 : index\n%three = "
+                      "arith.constant 3 : index\n"
                       "vshr %a, %a, %a, %m : " V "\n"
                       "vshr %w, %w, %w, %k : !pto.vreg<192xi32>\n"
                       "scf.for %i = %zero to %ten step %three {\nvshl %a, %a, %a, %m : " V "\n}\n"
-                      "scf.if %c {\nvshr %a, %a, %a, %m : " V "\n} else {\nvshr %a, %a, %a, %m : " V "\nvshr %a, %a, %a, %m : " V "\n}\n"
+                      "scf.if %c {\nvshr %a, %a, %a, %m : " V "\n} else {\nvshr %a, %a, %a, %m : " V
+                      "\nvshr %a, %a, %a, %m : " V "\n}\n"
                       "scf.for %i = %zero to %n step %three {\nvnot %a, %a, %m : " V "\n}\n}");
     const lw_pto_function *f = r.module->functions.at[0];
-    const lw_pto_cost *a5 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a5), *a2a3 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a2a3);
+    const lw_pto_cost *a5 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a5),
+                      *a2a3 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a2a3);
     assert_int_equal(a5->serial, 7 + 3 * 7 + 4 * 7 + 2 * 7);
     assert_int_equal(a2a3->serial, 33 + (14 + 3 * 2 + 17) + 4 * 33 + 2 * 33);
     assert_int_equal(a2a3->piped, 18 + 18 + 4 * 18 + 18 + 33);

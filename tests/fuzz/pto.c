@@ -5,9 +5,9 @@
 
 #include "front/pto/pto.h"
 
-#define MUST(condition) \
-    do { \
-        if (!(condition)) fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition), abort(); \
+#define MUST(condition)                                                                                      \
+    do {                                                                                                     \
+        if (!(condition)) fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition), abort();           \
     } while (0)
 
 typedef struct reading {

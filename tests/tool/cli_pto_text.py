@@ -105,6 +105,16 @@ class Check(cli.Case):
         self.assertIn("total 7 cycles one after the other, with one round of each loop", out)
 
 
+    def test_document(self):
+        """The program that docs/pto.md shows is one, on every profile."""
+        text = (cli.ROOT / "docs/pto.md").read_text()
+        programs = re.findall(r"```mlir\n(.*?)```", text, re.S)
+        self.assertEqual(len(programs), 1)
+        self.file("doc.pto", programs[0])
+        for target in ("cpu", "a2a3", "a5"):
+            self.gives(["check", "-q", "--target", target, "doc.pto"])
+
+
 class FormatAndDump(cli.Case):
     def test_format(self):
         self.file("ugly.pto", UGLY)

@@ -35,8 +35,10 @@ static void add_op(walk *w, const lw_pto_op *op, sum *s) {
     uint32_t repeats = (bits + LW_PTO_REGISTER_BITS - 1) / LW_PTO_REGISTER_BITS;
     uint64_t busy = (uint64_t)LW_PTO_COST_a2a3_repeat * repeats, interval = LW_PTO_COST_a2a3_interval;
     bool a5 = w->profile == LW_PTO_PROFILE_a5;
-    uint64_t cycles = a5 ? (uint64_t)LW_PTO_COST_a5_latency * repeats : LW_PTO_COST_a2a3_startup + busy + LW_PTO_COST_a2a3_completion;
-    LW_PUSH(w->arena, w->cost->lines) = (lw_pto_cost_line){op, repeats, cycles, w->times, w->open_loops, row->cost == LW_PTO_COST_LIKE};
+    uint64_t cycles = a5 ? (uint64_t)LW_PTO_COST_a5_latency * repeats
+                         : LW_PTO_COST_a2a3_startup + busy + LW_PTO_COST_a2a3_completion;
+    LW_PUSH(w->arena, w->cost->lines) =
+        (lw_pto_cost_line){op, repeats, cycles, w->times, w->open_loops, row->cost == LW_PTO_COST_LIKE};
     s->last_interval = busy > interval ? busy : interval;
     s->last_cycles = cycles;
     s->serial = plus(s->serial, cycles);
@@ -54,7 +56,9 @@ static bool constant(const lw_pto_value *value, int64_t *number) {
 /* How often a loop runs; false where that is not known. */
 static bool rounds(const lw_pto_op *op, uint64_t *count) {
     int64_t lower, upper, step;
-    if (!constant(op->operands[0], &lower) || !constant(op->operands[1], &upper) || !constant(op->operands[2], &step)) return false;
+    if (!constant(op->operands[0], &lower) || !constant(op->operands[1], &upper) ||
+        !constant(op->operands[2], &step))
+        return false;
     if (step <= 0) return false;
     uint64_t span = upper > lower ? (uint64_t)upper - (uint64_t)lower : 0;
     *count = span / (uint64_t)step + (span % (uint64_t)step != 0);
@@ -96,9 +100,12 @@ static sum walk_region(walk *w, const lw_pto_region *region) {
     sum s = {0};
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
-        if (op->id == LW_PTO_FOR) add_loop(w, op, &s);
-        else if (op->id == LW_PTO_IF) add_branch(w, op, &s);
-        else add_op(w, op, &s);
+        if (op->id == LW_PTO_FOR)
+            add_loop(w, op, &s);
+        else if (op->id == LW_PTO_IF)
+            add_branch(w, op, &s);
+        else
+            add_op(w, op, &s);
     }
     return s;
 }

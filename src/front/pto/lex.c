@@ -17,9 +17,10 @@ static const uint8_t class_of[256] = {
     ['_'] = C_WORD | C_START,
     ['$'] = C_WORD, ['.'] = C_WORD,
     [' '] = C_SPACE, ['\t'] = C_SPACE, ['\n'] = C_SPACE, ['\r'] = C_SPACE, ['\f'] = C_SPACE, ['\v'] = C_SPACE,
-    [','] = C_PUNCT, [':'] = C_PUNCT, ['='] = C_PUNCT, ['('] = C_PUNCT, [')'] = C_PUNCT, ['{'] = C_PUNCT, ['}'] = C_PUNCT,
-    ['['] = C_PUNCT, [']'] = C_PUNCT, ['<'] = C_PUNCT, ['>'] = C_PUNCT, ['-'] = C_PUNCT, ['+'] = C_PUNCT, ['*'] = C_PUNCT,
-    ['?'] = C_PUNCT, ['/'] = C_PUNCT, ['|'] = C_PUNCT, ['&'] = C_PUNCT, [';'] = C_PUNCT,
+    [','] = C_PUNCT, [':'] = C_PUNCT, ['='] = C_PUNCT, [';'] = C_PUNCT, ['('] = C_PUNCT, [')'] = C_PUNCT,
+    ['{'] = C_PUNCT, ['}'] = C_PUNCT, ['['] = C_PUNCT, [']'] = C_PUNCT, ['<'] = C_PUNCT, ['>'] = C_PUNCT,
+    ['-'] = C_PUNCT, ['+'] = C_PUNCT, ['*'] = C_PUNCT, ['?'] = C_PUNCT, ['/'] = C_PUNCT, ['|'] = C_PUNCT,
+    ['&'] = C_PUNCT,
 };
 
 static bool is(char c, int class) { return class_of[(unsigned char)c] & class; }
@@ -78,7 +79,8 @@ static uint32_t lex_name(lw_pto_lexer *l, lw_pto_token *t, uint32_t at, lw_pto_t
     }
     t->kind = kind;
     t->name = lw_symbol_find(l->symbols, text + at, end - at, LW_HASH_END(hash));
-    if (kind == LW_PTO_TOKEN_VALUE && text[end] == '#' && is(text[end + 1], C_DIGIT)) return lex_part(l, t, end);
+    if (kind == LW_PTO_TOKEN_VALUE && text[end] == '#' && is(text[end + 1], C_DIGIT))
+        return lex_part(l, t, end);
     return end;
 }
 
@@ -95,7 +97,8 @@ static uint32_t lex_hex(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     const char *text = l->source->text;
     uint32_t end = at + 2;
     for (; is(text[end], C_HEX); end++) {
-        uint64_t digit = is(text[end], C_DIGIT) ? (uint64_t)(text[end] - '0') : (uint64_t)((text[end] | 0x20) - 'a' + 10);
+        uint64_t digit =
+            is(text[end], C_DIGIT) ? (uint64_t)(text[end] - '0') : (uint64_t)((text[end] | 0x20) - 'a' + 10);
         t->too_large |= t->value >> 60 != 0;
         t->value = t->value << 4 | digit;
     }
@@ -193,17 +196,28 @@ void lw_pto_lex(lw_pto_lexer *l, lw_pto_token *t) {
         *t = (lw_pto_token){.kind = LW_PTO_TOKEN_END, .space_before = at != before, .first = first};
         uint32_t end = at;
         char c = text[at];
-        if (c == '%') end = lex_name(l, t, at, LW_PTO_TOKEN_VALUE);
-        else if (is(c, C_PUNCT)) end = lex_operator(l, t, at);
-        else if (is(c, C_START)) end = lex_word(l, t, at);
-        else if (c == '!') end = lex_name(l, t, at, LW_PTO_TOKEN_TYPE);
-        else if (is(c, C_DIGIT)) end = lex_number(l, t, at);
-        else if (c == '"') end = lex_string(l, t, at);
-        else if (c == '@') end = lex_at(l, t, at);
-        else if (c == '#') end = lex_name(l, t, at, LW_PTO_TOKEN_HASH);
-        else if (c == '^') end = lex_name(l, t, at, LW_PTO_TOKEN_CARET);
-        else if (at < l->source->size) end = bad_byte(l, at);
-        else end = at;
+        if (c == '%')
+            end = lex_name(l, t, at, LW_PTO_TOKEN_VALUE);
+        else if (is(c, C_PUNCT))
+            end = lex_operator(l, t, at);
+        else if (is(c, C_START))
+            end = lex_word(l, t, at);
+        else if (c == '!')
+            end = lex_name(l, t, at, LW_PTO_TOKEN_TYPE);
+        else if (is(c, C_DIGIT))
+            end = lex_number(l, t, at);
+        else if (c == '"')
+            end = lex_string(l, t, at);
+        else if (c == '@')
+            end = lex_at(l, t, at);
+        else if (c == '#')
+            end = lex_name(l, t, at, LW_PTO_TOKEN_HASH);
+        else if (c == '^')
+            end = lex_name(l, t, at, LW_PTO_TOKEN_CARET);
+        else if (at < l->source->size)
+            end = bad_byte(l, at);
+        else
+            end = at;
         if (t->kind == LW_PTO_TOKEN_END && at < l->source->size) { /* diagnosed */
             at = end;
             continue;

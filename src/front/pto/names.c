@@ -8,11 +8,16 @@ enum { SUGGEST_NAMES = 200 };
 
 /* ---- Definition ------------------------------------------------------------------------------------------ */
 
-static lw_pto_value *new_values(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind, uint32_t parts) {
+static lw_pto_value *new_values(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind,
+                                uint32_t parts) {
     uint32_t count = parts ? parts : 1;
     lw_pto_value *values = LW_NEW_ARRAY(p->arena, lw_pto_value, count);
     for (uint32_t i = 0; i < count; i++)
-        values[i] = (lw_pto_value){.kind = kind, .name = name, .part = i, .parts = parts, .place = place,
+        values[i] = (lw_pto_value){.kind = kind,
+                                   .name = name,
+                                   .part = i,
+                                   .parts = parts,
+                                   .place = place,
                                    .number = p->function->value_count++};
     return values;
 }
@@ -24,7 +29,8 @@ static void bind(lw_pto_parser *p, lw_symbol *name, lw_pto_value *value) {
 
 static void defined_twice(lw_pto_parser *p, const lw_pto_value *before, lw_place place) {
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_defined_twice, place, before->name->text);
-    if (before->kind == LW_PTO_REGISTER) diag->fix = "a register is written again by the assembly or DPS form";
+    if (before->kind == LW_PTO_REGISTER)
+        diag->fix = "a register is written again by the assembly or DPS form";
     lw_diag_add(p->diags, LW_D_pto_defined_here, before->place);
 }
 
@@ -34,17 +40,20 @@ static void defined_late(lw_pto_parser *p, const lw_pto_value *before, lw_place 
     lw_source_find(p->lexer.source, place.at, &line, NULL);
     for (uint32_t i = 0; i < p->undefined.count; i++)
         if (p->undefined.at[i].value == before)
-            p->undefined.at[i].diag->fix = lw_arena_printf(p->arena, "it is defined further down, in line %u", line);
+            p->undefined.at[i].diag->fix =
+                lw_arena_printf(p->arena, "it is defined further down, in line %u", line);
 }
 
-lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind, uint32_t parts) {
+lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind,
+                            uint32_t parts) {
     lw_pto_value *before = name->bound, *value = new_values(p, name, place, kind, parts);
-    if (before && !before->unknown) defined_twice(p, before, place);
+    if (before && !before->unknown)
+        defined_twice(p, before, place);
     else if (before) {
         defined_late(p, before, place);
         name->bound = value; /* its place in p->scope remains */
-    }
-    else bind(p, name, value);
+    } else
+        bind(p, name, value);
     return value;
 }
 
@@ -92,9 +101,9 @@ lw_pto_value *lw_pto_use(lw_pto_parser *p, lw_symbol *name, uint32_t part, lw_pl
 /* ---- Destinations ----------------------------------------------------------------------------------------- */
 
 static void bad_destination(lw_pto_parser *p, const lw_pto_value *value, lw_place place) {
-    const char *what = value->kind == LW_PTO_RESULT     ? "the result"
-                       : value->kind == LW_PTO_CARRIED  ? "the loop variable"
-                                                        : "the argument";
+    const char *what = value->kind == LW_PTO_RESULT    ? "the result"
+                       : value->kind == LW_PTO_CARRIED ? "the loop variable"
+                                                       : "the argument";
     lw_diag_add(p->diags, LW_D_pto_not_destination, place, what, value->name->text);
     lw_diag_add(p->diags, LW_D_pto_defined_here, value->place);
 }
@@ -104,7 +113,8 @@ static bool is_register(const lw_pto_value *value) {
     return type && (value->kind == LW_PTO_REGISTER || value->kind == LW_PTO_ARGUMENT);
 }
 
-lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, const lw_pto_type *type, lw_pto_op *op, bool *merges) {
+lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, const lw_pto_type *type,
+                                 lw_pto_op *op, bool *merges) {
     lw_pto_value *value = name->name->bound;
     if (!value || value->unknown) {
         value = lw_pto_define(p, name->name, name->place, LW_PTO_REGISTER, 0);
@@ -114,7 +124,8 @@ lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, c
         bad_destination(p, value, name->place);
         op->faulty = true;
     } else if (value->type && type && value->type != type) {
-        lw_diag_add(p->diags, LW_D_pto_register_type, name->place, name->name->text, value->type->text, type->text);
+        lw_diag_add(p->diags, LW_D_pto_register_type, name->place, name->name->text, value->type->text,
+                    type->text);
         lw_diag_add(p->diags, LW_D_pto_defined_here, value->place);
         op->faulty = true;
     } else {

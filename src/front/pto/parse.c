@@ -31,7 +31,7 @@ static void bind_op(lw_pto_parser *p, lw_pto_op_id id) {
 
 static void bind_words(lw_pto_parser *p) {
 #define SCALAR(name, bits, kind) bind_scalar(p, #name, "x" #name, LW_PTO_##name);
-#define SPELLED(text, name) bind_scalar(p, #text, "x" #text, LW_PTO_##name);
+#define SPELLED(text, name)      bind_scalar(p, #text, "x" #text, LW_PTO_##name);
 #include "pto/types.def"
 #define VCMP(word) meaning(p, #word)->vcmp = LW_PTO_VCMP_##word;
 #define CMPI(word) meaning(p, #word)->cmpi = LW_PTO_CMPI_##word;
@@ -42,12 +42,26 @@ static void bind_words(lw_pto_parser *p) {
     meaning(p, "b64")->mask_bits = 64;
     for (int id = 1; id < LW_PTO_OP_COUNT; id++) bind_op(p, (lw_pto_op_id)id);
     p->words = (lw_pto_keywords){
-        .module = symbol(p, "module"), .builtin_module = symbol(p, "builtin.module"), .func = symbol(p, "func.func"),
-        .attributes = symbol(p, "attributes"), .private_ = symbol(p, "private"), .public_ = symbol(p, "public"),
-        .nested = symbol(p, "nested"), .memref = symbol(p, "memref"), .vreg = symbol(p, "!pto.vreg"),
-        .mask = symbol(p, "!pto.mask"), .loc = symbol(p, "loc"), .ins = symbol(p, "ins"), .outs = symbol(p, "outs"),
-        .to = symbol(p, "to"), .step = symbol(p, "step"), .iter_args = symbol(p, "iter_args"),
-        .else_ = symbol(p, "else"), .true_ = symbol(p, "true"), .false_ = symbol(p, "false"), .dense = symbol(p, "dense"),
+        .module = symbol(p, "module"),
+        .builtin_module = symbol(p, "builtin.module"),
+        .func = symbol(p, "func.func"),
+        .attributes = symbol(p, "attributes"),
+        .private_ = symbol(p, "private"),
+        .public_ = symbol(p, "public"),
+        .nested = symbol(p, "nested"),
+        .memref = symbol(p, "memref"),
+        .vreg = symbol(p, "!pto.vreg"),
+        .mask = symbol(p, "!pto.mask"),
+        .loc = symbol(p, "loc"),
+        .ins = symbol(p, "ins"),
+        .outs = symbol(p, "outs"),
+        .to = symbol(p, "to"),
+        .step = symbol(p, "step"),
+        .iter_args = symbol(p, "iter_args"),
+        .else_ = symbol(p, "else"),
+        .true_ = symbol(p, "true"),
+        .false_ = symbol(p, "false"),
+        .dense = symbol(p, "dense"),
     };
 }
 
@@ -67,8 +81,10 @@ static bool at_fresh_start(const lw_pto_parser *p);
 bool lw_pto_expected(lw_pto_parser *p, const char *what) {
     if (p->stopped) return false;
     bool behind = p->function && p->token.first && p->last_end && (at_fresh_start(p) || lw_pto_at(p, '}'));
-    if (behind) lw_diag_add(p->diags, LW_D_pto_expected, (lw_place){p->last_end - 1, 1}, what, "the end of the line");
-    else lw_diag_add(p->diags, LW_D_pto_expected, p->token.place, what, lw_pto_found(p));
+    if (behind)
+        lw_diag_add(p->diags, LW_D_pto_expected, (lw_place){p->last_end - 1, 1}, what, "the end of the line");
+    else
+        lw_diag_add(p->diags, LW_D_pto_expected, p->token.place, what, lw_pto_found(p));
     return false;
 }
 
@@ -98,7 +114,9 @@ static bool at_module(const lw_pto_parser *p) {
 /* Words that begin a line in the middle of an operation. */
 static bool goes_on(const lw_pto_parser *p) {
     const lw_pto_keywords *w = &p->words;
-    const lw_symbol *name = p->token.name, *const inside[] = {w->ins, w->outs, w->to, w->step, w->iter_args, w->else_, w->loc, w->attributes, w->memref};
+    const lw_symbol *name = p->token.name, *const inside[] = {w->ins,  w->outs,       w->to,
+                                                              w->step, w->iter_args,  w->else_,
+                                                              w->loc,  w->attributes, w->memref};
     for (size_t i = 0; i < LW_COUNT(inside); i++)
         if (inside[i] == name) return true;
     return name->bound; /* a type or a comparison */
@@ -108,8 +126,10 @@ static bool goes_on(const lw_pto_parser *p) {
 static bool at_fresh_start(const lw_pto_parser *p) {
     if (at_function(p) || at_module(p)) return true;
     if (!p->token.first) return false;
-    if (!p->function && (p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_HASH)) return true;
-    return p->token.kind == LW_PTO_TOKEN_VALUE || p->token.kind == LW_PTO_TOKEN_CARET || (p->token.kind == LW_PTO_TOKEN_WORD && !goes_on(p));
+    if (!p->function && (p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_HASH))
+        return true;
+    return p->token.kind == LW_PTO_TOKEN_VALUE || p->token.kind == LW_PTO_TOKEN_CARET ||
+           (p->token.kind == LW_PTO_TOKEN_WORD && !goes_on(p));
 }
 
 /* Braces that the unfinished operation opens are closed first. */
@@ -129,7 +149,8 @@ void lw_pto_recover(lw_pto_parser *p) {
 /* ---- Functions ------------------------------------------------------------------------------------------ */
 
 /* %a: T {attributes} loc(…), or T alone where only a declaration is meant. */
-static bool parse_argument(lw_pto_parser *p, lw_pto_value **value, lw_pto_attributes *attributes, const char **location) {
+static bool parse_argument(lw_pto_parser *p, lw_pto_value **value, lw_pto_attributes *attributes,
+                           const char **location) {
     lw_symbol *name = NULL;
     lw_place place = p->token.place;
     const lw_pto_type *type;
@@ -140,8 +161,10 @@ static bool parse_argument(lw_pto_parser *p, lw_pto_value **value, lw_pto_attrib
     }
     if (!lw_pto_parse_type(p, &type) || !lw_pto_parse_attributes(p, attributes)) return false;
     if (!lw_pto_parse_location(p, location)) return false;
-    if (name) *value = lw_pto_define(p, name, place, LW_PTO_ARGUMENT, 0);
-    else *value = LW_NEW(p->arena, lw_pto_value), (*value)->place = place;
+    if (name)
+        *value = lw_pto_define(p, name, place, LW_PTO_ARGUMENT, 0);
+    else
+        *value = LW_NEW(p->arena, lw_pto_value), (*value)->place = place;
     (*value)->type = type;
     return true;
 }
@@ -191,7 +214,8 @@ static bool parse_results(lw_pto_parser *p, lw_pto_function *f) {
         if (!parse_result(p, &r)) return false;
     } else if (!lw_pto_take(p, ')')) {
         do
-            if (!parse_result(p, &r) || !lw_pto_parse_attributes(p, &r.attributes.at[r.attributes.count - 1])) return false;
+            if (!parse_result(p, &r) || !lw_pto_parse_attributes(p, &r.attributes.at[r.attributes.count - 1]))
+                return false;
         while (lw_pto_take(p, ','));
         if (!lw_pto_expect(p, ')')) return false;
     }
@@ -240,7 +264,8 @@ static bool parse_header(lw_pto_parser *p, lw_pto_function *f, lw_pto_group *gro
 static void check_names(lw_pto_parser *p, const lw_pto_function *f) {
     for (uint32_t i = 0; i < f->argument_count; i++)
         if (!f->arguments[i]->name) {
-            lw_diag_add(p->diags, LW_D_pto_expected, f->arguments[i]->place, "the name of the argument", "its type alone");
+            lw_diag_add(p->diags, LW_D_pto_expected, f->arguments[i]->place, "the name of the argument",
+                        "its type alone");
             return;
         }
 }
@@ -269,10 +294,12 @@ static bool parse_function(lw_pto_parser *p, lw_pto_group *group) {
 /* ---- Modules --------------------------------------------------------------------------------------------- */
 
 static bool misplaced(lw_pto_parser *p) {
-    if (p->token.kind == LW_PTO_TOKEN_STRING) lw_diag_add(p->diags, LW_D_pto_generic_form, p->token.place);
+    if (p->token.kind == LW_PTO_TOKEN_STRING)
+        lw_diag_add(p->diags, LW_D_pto_generic_form, p->token.place);
     else if (p->token.kind == LW_PTO_TOKEN_WORD && (p->token.name->form || at_module(p)))
         lw_diag_add(p->diags, LW_D_pto_misplaced, p->token.place, p->token.name->text);
-    else return lw_pto_expected(p, "func.func");
+    else
+        return lw_pto_expected(p, "func.func");
     return false;
 }
 
@@ -304,7 +331,8 @@ static bool parse_module(lw_pto_parser *p) {
         group->name = p->token.name;
         lw_pto_next(p);
     }
-    if (lw_pto_take_word(p, p->words.attributes) && !lw_pto_parse_attributes(p, &group->attributes)) return false;
+    if (lw_pto_take_word(p, p->words.attributes) && !lw_pto_parse_attributes(p, &group->attributes))
+        return false;
     lw_place open = p->token.place;
     if (!lw_pto_expect(p, '{')) return false;
     while (p->token.kind != LW_PTO_TOKEN_END && !lw_pto_at(p, '}')) parse_item(p, group);

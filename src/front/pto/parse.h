@@ -166,9 +166,11 @@ void lw_pto_end_names(lw_pto_parser *p); /* of a function */
 /* Names whose operation could not be read: no more messages about them. */
 void lw_pto_define_unknown(lw_pto_parser *p, lw_pto_range names);
 
-/* ---- parse_op.c, parse_control.c ---------------------------------------------------------------------------- */
+/* ---- parse_op.c, parse_row.c, parse_control.c ---------------------------------------------------------------------------- */
 
 bool lw_pto_parse_op(lw_pto_parser *p);
+/* All of an operation that is a row, behind its name. */
+bool lw_pto_parse_row(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names, bool assembly);
 /* What scf and func operations are made of; `names` stand in front of the =. */
 bool lw_pto_parse_control(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names);
 /* %a, %b, %m[%i]: pushed on p->written. */

@@ -24,12 +24,14 @@ static bool read_balanced(lw_pto_parser *p, const char *ends) {
     char open[LW_PTO_DEPTH_MAX];
     uint32_t depth = 0;
     for (;; lw_pto_next(p)) {
-        bool line = !ends && !depth && p->chars.count > from && (p->token.first || p->token.kind == LW_PTO_TOKEN_END);
+        bool line =
+            !ends && !depth && p->chars.count > from && (p->token.first || p->token.kind == LW_PTO_TOKEN_END);
         if (line) return true;
         if (p->token.kind == LW_PTO_TOKEN_END) return lw_pto_expected(p, "the end of the attribute");
         char punct = p->token.kind == LW_PTO_TOKEN_PUNCT && p->token.punct < 128 ? (char)p->token.punct : 0;
         if (!depth && ends && punct && strchr(ends, punct)) return true;
-        if (depth && punct == open[depth - 1]) depth--;
+        if (depth && punct == open[depth - 1])
+            depth--;
         else if (closer_of((unsigned char)punct)) {
             if (depth == LW_PTO_DEPTH_MAX) {
                 lw_diag_add(p->diags, LW_D_pto_too_deep, p->token.place, LW_PTO_DEPTH_MAX);
@@ -82,7 +84,8 @@ bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes) {
     while (good && lw_pto_take(p, ','));
     keep(p, mark, attributes);
     good = good && lw_pto_expect(p, '}');
-    while (!good && p->token.kind != LW_PTO_TOKEN_END && !p->token.first && !lw_pto_at(p, '}')) lw_pto_next(p);
+    while (!good && p->token.kind != LW_PTO_TOKEN_END && !p->token.first && !lw_pto_at(p, '}'))
+        lw_pto_next(p);
     return good || (lw_pto_take(p, '}') && false);
 }
 

@@ -11,7 +11,8 @@ static uint32_t hash_of(const lw_pto_type *t) {
 }
 
 static bool same(const lw_pto_type *a, const lw_pto_type *b) {
-    return a->kind == b->kind && a->element == b->element && a->lanes == b->lanes && a->width == b->width && a->count == b->count;
+    return a->kind == b->kind && a->element == b->element && a->lanes == b->lanes && a->width == b->width &&
+           a->count == b->count;
 }
 
 static const char *text_of(lw_arena *arena, const lw_pto_type *t) {
@@ -19,7 +20,9 @@ static const char *text_of(lw_arena *arena, const lw_pto_type *t) {
     switch (t->kind) {
     case LW_PTO_SCALAR: return element;
     case LW_PTO_VREG: return lw_arena_printf(arena, "!pto.vreg<%ux%s>", t->lanes, element);
-    case LW_PTO_MASK: return lw_arena_printf(arena, t->width ? "!pto.mask<b%u>" : "!pto.mask<%u>", t->width ? t->width : t->lanes);
+    case LW_PTO_MASK:
+        return lw_arena_printf(arena, t->width ? "!pto.mask<b%u>" : "!pto.mask<%u>",
+                               t->width ? t->width : t->lanes);
     case LW_PTO_MEMREF: break;
     }
     if (t->count == UINT64_MAX) return lw_arena_printf(arena, "memref<?x%s>", element);
@@ -129,7 +132,8 @@ static bool parse_memref(lw_pto_parser *p, lw_pto_type *type) {
         type->count = p->token.value;
         lw_pto_next(p);
     } else if (!lw_pto_take(p, '?')) {
-        return word(p) || lw_pto_at(p, '*') ? bad_shape(p) : lw_pto_expected(p, "the number of elements or '?'");
+        return word(p) || lw_pto_at(p, '*') ? bad_shape(p)
+                                            : lw_pto_expected(p, "the number of elements or '?'");
     }
     /* ?x?xi32: the x stands alone; 4x4xi32: behind the x comes a number */
     if (p->token.kind == LW_PTO_TOKEN_WORD && p->token.name->text[0] == 'x' &&
@@ -177,8 +181,9 @@ static bool take_recent(lw_pto_parser *p, const lw_pto_type **type) {
 }
 
 static bool unknown_type(lw_pto_parser *p) {
-    static const char *const names[] = {"!pto.vreg", "!pto.mask", "memref", "index", "i8",  "i16", "i32",  "i64", "u8",
-                                        "u16",       "u32",       "u64",    "i1",    "f16", "f32", "bf16", "f64"};
+    static const char *const names[] = {"!pto.vreg", "!pto.mask", "memref", "index", "i8",  "i16",
+                                        "i32",       "i64",       "u8",     "u16",   "u32", "u64",
+                                        "i1",        "f16",       "f32",    "bf16",  "f64"};
     const char *near = lw_nearest(p->token.name->text, names, LW_COUNT(names));
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_unknown_type, p->token.place, p->token.name->text);
     if (near) diag->fix = lw_arena_printf(p->arena, "did you mean '%s'?", near);

@@ -34,11 +34,14 @@ static void next(list *l) {
 
 typedef enum which { ALL, READ, STORED } which; /* STORED: memory that is stored to; READ: all others */
 
-static bool wanted(const lw_pto_slot *slot, which which) { return which == ALL || slot->written == (which == STORED); }
+static bool wanted(const lw_pto_slot *slot, which which) {
+    return which == ALL || slot->written == (which == STORED);
+}
 
 static void add_operands(list *l, const lw_pto_signature *s, const lw_pto_op *op, which which) {
     for (uint32_t i = 0, o = 0; i < s->in_count; i++, o++) {
-        bool memory = s->in[i].shape == LW_PTO_SHAPE_MEMORY, there = op->operands[o] && wanted(&s->in[i], which);
+        bool memory = s->in[i].shape == LW_PTO_SHAPE_MEMORY,
+             there = op->operands[o] && wanted(&s->in[i], which);
         if (there) next(l), print_name(l->out, op->operands[o]);
         if (!memory) continue;
         o++;
@@ -51,7 +54,8 @@ static void add_operands(list *l, const lw_pto_signature *s, const lw_pto_op *op
 
 static void add_types(list *l, const lw_pto_signature *s, const lw_pto_op *op, which which) {
     for (uint32_t i = 0, o = 0; i < s->in_count; i++, o++) {
-        if (op->operands[o] && wanted(&s->in[i], which)) next(l), lw_text_puts(l->out, op->operands[o]->type->text);
+        if (op->operands[o] && wanted(&s->in[i], which))
+            next(l), lw_text_puts(l->out, op->operands[o]->type->text);
         o += s->in[i].shape == LW_PTO_SHAPE_MEMORY;
     }
 }
@@ -151,9 +155,12 @@ static void print_constant(lw_text *out, const lw_pto_op *op) {
     print_results(out, op);
     lw_text_puts(out, "arith.constant");
     print_attributes(out, &op->attributes, " ");
-    if (type->element == LW_PTO_i1) lw_text_puts(out, op->value ? " true" : " false");
-    else if (lw_pto_scalars[type->element].kind == 'U') lw_text_printf(out, " %llu : %s", (unsigned long long)op->value, type->text);
-    else lw_text_printf(out, " %lld : %s", (long long)op->value, type->text);
+    if (type->element == LW_PTO_i1)
+        lw_text_puts(out, op->value ? " true" : " false");
+    else if (lw_pto_scalars[type->element].kind == 'U')
+        lw_text_printf(out, " %llu : %s", (unsigned long long)op->value, type->text);
+    else
+        lw_text_printf(out, " %lld : %s", (long long)op->value, type->text);
 }
 
 static void print_mlir(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
@@ -196,15 +203,18 @@ static void print_if(lw_text *out, const lw_pto_op *op) {
     print_results(out, op);
     lw_text_puts(out, "scf.if ");
     print_name(out, op->operands[0]);
-    for (uint32_t i = 0; i < op->result_count; i++) lw_text_printf(out, "%s%s", i ? ", " : " -> (", op->results[i]->type->text);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        lw_text_printf(out, "%s%s", i ? ", " : " -> (", op->results[i]->type->text);
     if (op->result_count) lw_text_puts(out, ")");
 }
 
 static void print_end(lw_text *out, const lw_pto_op *op) {
     lw_text_puts(out, op->id == LW_PTO_RETURN ? "return" : lw_pto_rows[op->id].name);
     print_attributes(out, &op->attributes, " ");
-    for (uint32_t i = 0; i < op->operand_count; i++) lw_text_puts(out, i ? ", " : " "), print_name(out, op->operands[i]);
-    for (uint32_t i = 0; i < op->operand_count; i++) lw_text_printf(out, "%s%s", i ? ", " : " : ", op->operands[i]->type->text);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        lw_text_puts(out, i ? ", " : " "), print_name(out, op->operands[i]);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        lw_text_printf(out, "%s%s", i ? ", " : " : ", op->operands[i]->type->text);
 }
 
 void lw_pto_print_op(lw_text *out, const lw_pto_op *op) {
@@ -213,15 +223,20 @@ void lw_pto_print_op(lw_text *out, const lw_pto_op *op) {
     switch (op->id) {
     case LW_PTO_FOR: print_for(out, op); return;
     case LW_PTO_IF: print_if(out, op); return;
-    case LW_PTO_YIELD: case LW_PTO_RETURN: print_end(out, op); return;
+    case LW_PTO_YIELD:
+    case LW_PTO_RETURN: print_end(out, op); return;
     case LW_PTO_CONSTANT: print_constant(out, op); return;
     default: break;
     }
     lw_pto_signature_read(op->id, &s);
-    if (row->page == LW_PTO_PAGE_MLIR) print_mlir(out, op, &s);
-    else if (op->form == LW_PTO_SSA) print_ssa(out, op, &s);
-    else if (op->form == LW_PTO_ASSEMBLY) print_assembly(out, op, &s);
-    else print_dps(out, op, &s);
+    if (row->page == LW_PTO_PAGE_MLIR)
+        print_mlir(out, op, &s);
+    else if (op->form == LW_PTO_SSA)
+        print_ssa(out, op, &s);
+    else if (op->form == LW_PTO_ASSEMBLY)
+        print_assembly(out, op, &s);
+    else
+        print_dps(out, op, &s);
 }
 
 /* ---- Regions, functions, modules --------------------------------------------------------------------------------- */
@@ -256,7 +271,8 @@ static void print_region(lw_text *out, const lw_pto_region *region, uint32_t dep
 }
 
 void lw_pto_print_function(lw_text *out, const lw_pto_function *f) {
-    lw_text_printf(out, "func.func %s%s%s(", f->visibility ? f->visibility : "", f->visibility ? " " : "", f->name->text);
+    lw_text_printf(out, "func.func %s%s%s(", f->visibility ? f->visibility : "", f->visibility ? " " : "",
+                   f->name->text);
     for (uint32_t i = 0; i < f->argument_count; i++) {
         const lw_pto_value *a = f->arguments[i];
         if (i) lw_text_puts(out, ", ");

@@ -249,6 +249,9 @@ void lw_pto_print(lw_text *out, const lw_pto_module *module);
 void lw_pto_print_op(lw_text *out, const lw_pto_op *op); /* one line, without its regions */
 void lw_pto_print_function(lw_text *out, const lw_pto_function *function); /* its first line, without the brace */
 
+/* For messages: "s" unless there is one. */
+static inline const char *lw_pto_plural(uint32_t count) { return count == 1 ? "" : "s"; }
+
 /* ---- Rows: what may be written (isa/pto/ops.def explains the notation) ----------------------------------- */
 
 typedef enum lw_pto_page { LW_PTO_PAGE_NONE, LW_PTO_PAGE_ALL, LW_PTO_PAGE_NAME, LW_PTO_PAGE_MLIR } lw_pto_page;

@@ -41,9 +41,15 @@ static bool fill(row_check *c) {
     return true;
 }
 
-static const char *name_of(const row_check *c, const lw_pto_filled *f) { return lw_pto_slot_name(c->v->arena, f->slot); }
-static bool is_scalar(const lw_pto_type *t) { return t->kind == LW_PTO_SCALAR && lw_pto_scalars[t->element].kind != 'F'; }
-static bool is(const lw_pto_type *t, lw_pto_scalar scalar) { return t->kind == LW_PTO_SCALAR && t->element == scalar; }
+static const char *name_of(const row_check *c, const lw_pto_filled *f) {
+    return lw_pto_slot_name(c->v->arena, f->slot);
+}
+static bool is_scalar(const lw_pto_type *t) {
+    return t->kind == LW_PTO_SCALAR && lw_pto_scalars[t->element].kind != 'F';
+}
+static bool is(const lw_pto_type *t, lw_pto_scalar scalar) {
+    return t->kind == LW_PTO_SCALAR && t->element == scalar;
+}
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------- */
 
@@ -55,8 +61,10 @@ static bool kind_fits(const lw_pto_filled *f, lw_diag_id *id) {
     case LW_PTO_SHAPE_MEMORY: return *id = LW_D_pto_not_memref, t->kind == LW_PTO_MEMREF;
     case LW_PTO_SHAPE_INDEX: return *id = LW_D_pto_not_index, is(t, LW_PTO_index);
     case LW_PTO_SHAPE_BOOL: return *id = LW_D_pto_not_bool, is(t, LW_PTO_i1);
-    case LW_PTO_SHAPE_SAME: case LW_PTO_SHAPE_INTEGER: return *id = LW_D_pto_not_integer, is_scalar(t);
-    case LW_PTO_SHAPE_ELEMENT: case LW_PTO_SHAPE_ANY: return true;
+    case LW_PTO_SHAPE_SAME:
+    case LW_PTO_SHAPE_INTEGER: return *id = LW_D_pto_not_integer, is_scalar(t);
+    case LW_PTO_SHAPE_ELEMENT:
+    case LW_PTO_SHAPE_ANY: return true;
     }
     return true;
 }
@@ -69,7 +77,8 @@ static bool check_kinds(row_check *c) {
         if (kind_fits(f, &id)) continue;
         const char *name = name_of(c, f), *type = f->value->type->text;
         if (id == LW_D_pto_not_index || id == LW_D_pto_not_bool)
-            lw_diag_add(diags, id, f->place, lw_arena_printf(c->v->arena, "operand '%s' of '%s'", name, c->row->name), type);
+            lw_diag_add(diags, id, f->place,
+                        lw_arena_printf(c->v->arena, "operand '%s' of '%s'", name, c->row->name), type);
         else
             lw_diag_add(diags, id, f->place, name, c->row->name, type);
         return false;
@@ -90,7 +99,8 @@ static bool check_elements(row_check *c) {
     for (uint32_t i = 0; i < c->count; i++) {
         const lw_pto_type *t = c->at[i].value->type;
         if ((t->kind != LW_PTO_VREG && t->kind != LW_PTO_MEMREF) || is_element(t->element)) continue;
-        lw_diag_add(c->v->diags, LW_D_pto_float_element, c->at[i].place, c->row->name, lw_pto_scalars[t->element].name);
+        lw_diag_add(c->v->diags, LW_D_pto_float_element, c->at[i].place, c->row->name,
+                    lw_pto_scalars[t->element].name);
         return false;
     }
     return true;
@@ -110,14 +120,16 @@ static bool check_registers(row_check *c, const lw_pto_filled *first) {
         if (f->slot->shape != LW_PTO_SHAPE_VREG || t == want) continue;
         bool lanes = t->element == want->element;
         if (lanes)
-            lw_diag_add(c->v->diags, LW_D_pto_lanes_differ, f->place, c->row->name, name_of(c, first), want->lanes, name_of(c, f), t->lanes);
+            lw_diag_add(c->v->diags, LW_D_pto_lanes_differ, f->place, c->row->name, name_of(c, first),
+                        want->lanes, name_of(c, f), t->lanes);
         else
             lw_diag_add(c->v->diags, LW_D_pto_element_differs, f->place, c->row->name, name_of(c, first),
                         lw_pto_scalars[want->element].name, name_of(c, f), lw_pto_scalars[t->element].name);
         return false;
     }
     if (c->op->form != LW_PTO_ASSEMBLY || !c->op->type || c->op->type == want) return true;
-    lw_diag_add(c->v->diags, LW_D_pto_type_differs, c->op->type_place, name_of(c, first), want->text, c->op->type->text);
+    lw_diag_add(c->v->diags, LW_D_pto_type_differs, c->op->type_place, name_of(c, first), want->text,
+                c->op->type->text);
     return false;
 }
 
@@ -128,9 +140,11 @@ static bool check_masks(row_check *c, const lw_pto_type *vector) {
         if (f->slot->shape != LW_PTO_SHAPE_MASK) continue;
         uint32_t bits = lw_pto_scalars[vector->element].bits;
         if (t->lanes != vector->lanes) {
-            lw_diag *diag = lw_diag_add(c->v->diags, LW_D_pto_mask_lanes, f->place, name_of(c, f), t->lanes, vector->lanes);
+            lw_diag *diag = lw_diag_add(c->v->diags, LW_D_pto_mask_lanes, f->place, name_of(c, f), t->lanes,
+                                        vector->lanes);
             bool whole = vector->lanes * bits == LW_PTO_REGISTER_BITS;
-            diag->fix = lw_arena_printf(c->v->arena, whole ? "!pto.mask<b%u> fits" : "!pto.mask<%u> fits", whole ? bits : vector->lanes);
+            diag->fix = lw_arena_printf(c->v->arena, whole ? "!pto.mask<b%u> fits" : "!pto.mask<%u> fits",
+                                        whole ? bits : vector->lanes);
             return false;
         }
         if (t->width && t->width != bits) {
@@ -150,24 +164,21 @@ static bool check_companions(row_check *c, const lw_pto_type *vector) {
         if (!memory && f->slot->shape != LW_PTO_SHAPE_ELEMENT) continue;
         bool fits = t->element == vector->element && t->kind == (memory ? LW_PTO_MEMREF : LW_PTO_SCALAR);
         if (fits) continue;
-        lw_diag_add(c->v->diags, memory ? LW_D_pto_memory_differs : LW_D_pto_scalar_differs, f->place, f->value->name->text,
-                    memory ? lw_pto_scalars[t->element].name : t->text, lw_pto_scalars[vector->element].name);
+        lw_diag_add(c->v->diags, memory ? LW_D_pto_memory_differs : LW_D_pto_scalar_differs, f->place,
+                    f->value->name->text, memory ? lw_pto_scalars[t->element].name : t->text,
+                    lw_pto_scalars[vector->element].name);
         return false;
     }
     return true;
 }
 
-/* Operands of one kind without a register among them: arith, and logic on masks. */
-static bool check_same(row_check *c, lw_pto_shape shape, lw_diag_id id) {
-    const lw_pto_filled *first = NULL;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const lw_pto_filled *f = &c->at[i];
-        if (f->slot->shape != shape) continue;
-        if (!first) first = f;
-        if (f->value->type == first->value->type) continue;
-        const char *a = name_of(c, first), *b = name_of(c, f), *at = first->value->type->text, *bt = f->value->type->text;
-        if (id == LW_D_pto_masks_differ) lw_diag_add(c->v->diags, id, f->place, c->row->name, a, at, b, bt);
-        else lw_diag_add(c->v->diags, id, f->place, b, c->row->name, bt, a, at);
+/* Masks without a register among them. The operands of arith have one type as they are written. */
+static bool check_same_masks(row_check *c) {
+    for (uint32_t i = 1; i < c->count; i++) {
+        const lw_pto_filled *first = &c->at[0], *f = &c->at[i];
+        if (first->slot->shape != LW_PTO_SHAPE_MASK || f->value->type == first->value->type) continue;
+        lw_diag_add(c->v->diags, LW_D_pto_masks_differ, f->place, c->row->name, name_of(c, first),
+                    first->value->type->text, name_of(c, f), f->value->type->text);
         return false;
     }
     return true;
@@ -199,11 +210,13 @@ static void check_count(row_check *c) {
     const lw_pto_scalar_info *info = &lw_pto_scalars[count->type->element];
     uint64_t value = info->bits == 64 ? constant->value : constant->value & ((UINT64_C(1) << info->bits) - 1);
     if (value >= info->bits)
-        lw_diag_add(c->v->diags, LW_D_pto_shift_count, c->op->operand_places[1], (unsigned long long)value, info->name);
+        lw_diag_add(c->v->diags, LW_D_pto_shift_count, c->op->operand_places[1], (unsigned long long)value,
+                    info->name);
 }
 
 static bool is_cast(lw_pto_op_id id) {
-    return id == LW_PTO_INDEX_CAST || id == LW_PTO_INDEX_CASTUI || id == LW_PTO_EXTSI || id == LW_PTO_EXTUI || id == LW_PTO_TRUNCI;
+    return id == LW_PTO_INDEX_CAST || id == LW_PTO_INDEX_CASTUI || id == LW_PTO_EXTSI || id == LW_PTO_EXTUI ||
+           id == LW_PTO_TRUNCI;
 }
 
 static void check_width(row_check *c) {
@@ -221,12 +234,11 @@ void lw_pto_verify_row(lw_pto_verifier *v, const lw_pto_op *op) {
     if (!check_kinds(&c) || !check_elements(&c)) return;
     const lw_pto_filled *first = first_of(&c, LW_PTO_VREG);
     if (c.row->page == LW_PTO_PAGE_MLIR) {
-        if (!check_same(&c, LW_PTO_SHAPE_SAME, LW_D_pto_same_types) || !check_same(&c, LW_PTO_SHAPE_ANY, LW_D_pto_same_types)) return;
         if (is_cast(op->id)) check_cast(&c);
         return;
     }
     if (!first) {
-        if (check_same(&c, LW_PTO_SHAPE_MASK, LW_D_pto_masks_differ)) check_width(&c);
+        if (check_same_masks(&c)) check_width(&c);
         return;
     }
     const lw_pto_type *vector = first->value->type;

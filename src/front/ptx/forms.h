@@ -1,4 +1,4 @@
-/* forms.h: what the form table and the matcher share. Private to forms.c, match.c and verify*.c. */
+/* forms.h: what the form table and the matcher share. Private to forms.c, match.c, spellings.c and verify*.c. */
 #ifndef LW_FORMS_H
 #define LW_FORMS_H
 
@@ -41,5 +41,14 @@ typedef struct lw_mismatch {
 
 /* For words without a row: what is wrong, and what could stand at that place (" .a .b "). */
 lw_mismatch lw_form_explain(lw_symbol **words, uint32_t count, lw_text *expected);
+
+/* What the words of a walk mean by the row that takes them, in a module of this version and target. Their symbols must live as
+ * long as the arena. */
+lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_form *form, const lw_walk *walk);
+
+/* Among the spellings that the module shares with others; NULL where they do not have it, or it shares none. */
+const lw_match *lw_spellings_find(const lw_module_ptx *module, const lw_symbol *mnemonic);
+/* Makes the match there, for all. NULL where there is no room: the module must keep its own. */
+const lw_match *lw_spellings_add(const lw_module_ptx *module, const lw_symbol *mnemonic, const lw_form *form, const lw_walk *walk);
 
 #endif

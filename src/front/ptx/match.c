@@ -1,5 +1,5 @@
 /* match.c: what a spelling means by its row: operand forms, types, lane function, gates. Made once for each distinct spelling
- * of a module and kept in the mnemonic's symbol. */
+ * of a module, or of all modules that share spellings, and kept in the mnemonic's symbol. */
 #include "front/ptx/forms.h"
 
 #include "base/lane_id.h"
@@ -364,38 +364,47 @@ static uint32_t group_count(const char *pattern) {
     return n < LW_GROUPS_MAX ? n : LW_GROUPS_MAX;
 }
 
-const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instruction, lw_text *why) {
-    if (LW_LIKELY(instruction->mnemonic->form)) return instruction->mnemonic->form;
-    pthread_once(&tables_once, fill_tables);
-    lw_walk w;
-    const lw_form *form = lw_form_find(&w, instruction->words, instruction->word_count);
-    if (!form) {
-        if (why) explain(instruction, why);
-        return NULL;
-    }
-    lw_match *m = LW_NEW(module->arena, lw_match);
+lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_form *form, const lw_walk *w) {
+    lw_match *m = LW_NEW(arena, lw_match);
     m->form = form;
     m->group_count = group_count(form->pattern);
-    for (uint32_t i = 0; i <= LW_GROUPS_MAX; i++) m->group[i] = w.group[i] ? w.group[i] : "";
-    set_types(&w, m);
-    m->words = instruction->words;
-    if (w.loose) {
-        m->words = LW_NEW_ARRAY(module->arena, lw_symbol *, w.count);
-        m->words[0] = w.words[0];
-        for (uint32_t i = 1; i < w.count; i++) m->words[i] = w.words[w.order[i]];
+    for (uint32_t i = 0; i <= LW_GROUPS_MAX; i++) m->group[i] = w->group[i] ? w->group[i] : "";
+    set_types(w, m);
+    m->words = w->words;
+    if (w->loose) {
+        m->words = LW_NEW_ARRAY(arena, lw_symbol *, w->count);
+        m->words[0] = w->words[0];
+        for (uint32_t i = 1; i < w->count; i++) m->words[i] = w->words[w->order[i]];
     }
-    make_operand_forms(module->arena, m, find_word(&w, "L2::cache_hint"));
+    make_operand_forms(arena, m, find_word(w, "L2::cache_hint"));
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
-    set_gates(&w, m);
-    spelling_fault(&w, m);
+    set_gates(w, m);
+    spelling_fault(w, m);
     set_gated(module, m);
     if (m->lane && m->operands_max > m->operands_min) {
-        lw_match *longer = lw_arena_copy(module->arena, m, sizeof *m);
+        lw_match *longer = lw_arena_copy(arena, m, sizeof *m);
         longer->lane = 0;
         longer->executable = false;
         m->longer = longer;
     }
-    instruction->mnemonic->form = m;
+    return m;
+}
+
+const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *i, lw_text *why) {
+    if (LW_LIKELY(i->mnemonic->form)) return i->mnemonic->form;
+    const lw_match *m = lw_spellings_find(module, i->mnemonic);
+    if (!m) {
+        pthread_once(&tables_once, fill_tables);
+        lw_walk w;
+        const lw_form *form = lw_form_find(&w, i->words, i->word_count);
+        if (!form) {
+            if (why) explain(i, why);
+            return NULL;
+        }
+        m = lw_spellings_add(module, i->mnemonic, form, &w);
+        if (!m) m = lw_match_make(module->arena, module, form, &w);
+    }
+    i->mnemonic->form = m;
     return m;
 }

@@ -6,6 +6,9 @@
 
 #include "base/base.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 /* ---- Tokens (manual section 4) ------------------------------------------------------------------------ */
 
 typedef enum lw_token_kind {
@@ -244,10 +247,23 @@ typedef struct lw_item { /* module scope, in source order */
     const char *text;      /* DIRECTIVE, SECTION, FILE, PRAGMA: as written, one canonical spacing */
 } lw_item;
 
+/* Matches of spellings with their rows, which modules share: compilers use the same few hundred, and to match them is a quarter of
+ * the time that a small module takes. Any number of threads may load modules with the same ones. */
+enum { LW_SPELLING_SLOTS = 512 };
+typedef struct lw_spellings {
+    pthread_mutex_t lock; /* for those who add: guards the arena and the count */
+    lw_arena arena;
+    uint32_t count;
+    _Atomic(struct lw_known_spelling *) slots[LW_SPELLING_SLOTS]; /* by hash of the spelling; what hangs there never changes */
+} lw_spellings;
+bool lw_spellings_init(lw_spellings *spellings); /* false: the system refuses a mutex */
+void lw_spellings_end(lw_spellings *spellings);  /* after the last module that shares them */
+
 typedef struct lw_module_ptx {
     lw_arena *arena;
     lw_source *source;
     lw_diags *diags;
+    lw_spellings *spellings; /* or NULL */
     lw_symbols symbols;
     uint32_t version;        /* 10 * major + minor: 90 for 9.0 */
     uint32_t target;         /* 90 for sm_90 */
@@ -283,8 +299,9 @@ const lw_function *lw_ptx_call_signature(const lw_operand *prototype);
 /* The first function of a variable that holds addresses of functions; NULL where it holds others or none. */
 const lw_function *lw_ptx_table_signature(const lw_object *table);
 
-/* Parse, resolve, verify. True where there was no error. */
-bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_module_ptx **module);
+/* Parse, resolve, verify. True where there was no error. `spellings` are those that the module shares with others, or NULL; they
+ * must live longer than it. */
+bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_spellings *spellings, lw_module_ptx **module);
 
 /* The module as text in one canonical layout; parses back to the same module. */
 void lw_ptx_print(lw_text *out, const lw_module_ptx *module);
