@@ -9,12 +9,13 @@ import sys
 
 import model
 
-HERE = pathlib.Path(__file__).resolve().parent / "equiv"
+HERE = pathlib.Path(__file__).resolve().parent
+PTX, PTO = HERE.parent / "ptx/shift/accept_loops.ptx", HERE / "shift/accept_loops.pto"
 PAIRS = [("shr_s32", "shr_i32", "i32"), ("shr_u32", "shr_u32", "u32"), ("shr_s8", "shr_i8", "i8")]
 
 
 def equiv(tool, ptx, pto, *options):
-    sides = [f"{HERE}/accept_shift.ptx:{ptx}", f"{HERE}/accept_shift.pto:{pto}"]
+    sides = [f"{PTX}:{ptx}", f"{PTO}:{pto}"]
     done = subprocess.run([tool, "equiv", *sides, *options], capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
 
@@ -34,8 +35,8 @@ def check_difference(output, kind):
         computed = model.binary("vshr", kind, a, n, overflow)
         want(model.number(shown[side], kind) == computed, output, f"{side} is not {computed} for {a} >> {n} of {kind}")
     want(shown["first"] != shown["second"] and len(lines) == 2, output, "no difference is shown, or not both lines")
-    for file, (line, text) in zip(("accept_shift.ptx", "accept_shift.pto"), lines):
-        want((HERE / file).read_text().splitlines()[int(line) - 1].strip() == text, output, f"line {line} of {file} is another one")
+    for file, (line, text) in zip((PTX, PTO), lines):
+        want(file.read_text().splitlines()[int(line) - 1].strip() == text, output, f"line {line} of {file} is another one")
     want("vshr" in lines[1][1], output, "the line of PTO is not the shift")
     return shown["n"] % 2**bits
 
