@@ -14,7 +14,8 @@ lw_class lw_pto_class(const lw_pto_type *type) {
 
 uint32_t lw_pto_read(lw_pto_lower *p, const lw_pto_value *value) {
     uint32_t v = p->values[value->number];
-    if (v == LW_NO_SLOT) lw_bug("%s is read before it is defined", value->name ? value->name->text : "a value");
+    if (v == LW_NO_SLOT)
+        lw_bug("%s is read before it is defined", value->name ? value->name->text : "a value");
     return v;
 }
 
@@ -88,7 +89,9 @@ static void look_at_region(lw_pto_lower *p, const lw_pto_region *region, bool *m
     }
 }
 
-static bool is_array(const lw_pto_type *type) { return type->kind == LW_PTO_VREG || type->kind == LW_PTO_MASK; }
+static bool is_array(const lw_pto_type *type) {
+    return type->kind == LW_PTO_VREG || type->kind == LW_PTO_MASK;
+}
 
 static void find_shape(lw_pto_lower *p) {
     const lw_pto_function *f = p->function;
@@ -105,8 +108,10 @@ static void find_shape(lw_pto_lower *p) {
     look_at_region(p, &f->body, &memory);
     p->flat = p->repeats && !memory && p->widths.count == 1;
     p->wide = memory && p->lanes > LW_GANG_LANES;
-    p->l->program->vector = (lw_program_vector){
-        .lanes = p->lanes, .repeats = p->repeats, .flat = p->flat, .whole = p->repeats && p->widths.count > 1};
+    p->l->program->vector = (lw_program_vector){.lanes = p->lanes,
+                                                .repeats = p->repeats,
+                                                .flat = p->flat,
+                                                .whole = p->repeats && p->widths.count > 1};
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------------------- */
@@ -119,7 +124,8 @@ static bool has_arrays(const lw_pto_function *f) {
 }
 
 static uint32_t size_of_param(const lw_pto_function *f, uint32_t number) {
-    if (number >= f->argument_count) return number < f->argument_count + f->result_count + has_arrays(f) ? 8 : 0;
+    if (number >= f->argument_count)
+        return number < f->argument_count + f->result_count + has_arrays(f) ? 8 : 0;
     const lw_pto_type *type = f->arguments[number]->type;
     return type->kind == LW_PTO_SCALAR ? (lw_pto_scalars[type->element].bits + 7u) / 8 : 8;
 }
@@ -152,7 +158,9 @@ static uint32_t special(lw_pto_lower *p, lw_special number) {
     return d;
 }
 
-static uint32_t lane_of(lw_lower *l, lw_lane_id id, uint32_t a, uint32_t b) { return lw_lower_lane(l, id, a, b, LW_NO_SLOT); }
+static uint32_t lane_of(lw_lower *l, lw_lane_id id, uint32_t a, uint32_t b) {
+    return lw_lower_lane(l, id, a, b, LW_NO_SLOT);
+}
 
 /* A byte of a mask is any number but 0. */
 static uint32_t from_byte(lw_pto_lower *p, uint32_t byte) {
@@ -160,19 +168,27 @@ static uint32_t from_byte(lw_pto_lower *p, uint32_t byte) {
 }
 
 static uint32_t to_byte(lw_pto_lower *p, uint32_t predicate) {
-    uint32_t one = lw_lower_const(p->l, LW_CLASS_16, 1), zero = lw_lower_const(p->l, LW_CLASS_16, 0), d = lw_lower_vreg(p->l, LW_CLASS_16);
+    uint32_t one = lw_lower_const(p->l, LW_CLASS_16, 1), zero = lw_lower_const(p->l, LW_CLASS_16, 0),
+             d = lw_lower_vreg(p->l, LW_CLASS_16);
     lw_op *op = lw_lower_op(p->l, LW_OP_select_16);
     op->d = d, op->a = one, op->b = zero, op->c = predicate;
     return d;
 }
 
-static uint32_t element_bytes(const lw_pto_type *type) { return type->kind == LW_PTO_MASK ? 1 : lw_pto_scalars[type->element].bits / 8; }
+static uint32_t element_bytes(const lw_pto_type *type) {
+    return type->kind == LW_PTO_MASK ? 1 : lw_pto_scalars[type->element].bits / 8;
+}
 
 /* Of this CTA's registers: those of a parameter that is an array. */
-static void move_array(lw_pto_lower *p, uint16_t code, uint32_t v, uint32_t number, const lw_pto_type *type, bool is_signed) {
+static void move_array(lw_pto_lower *p, uint16_t code, uint32_t v, uint32_t number, const lw_pto_type *type,
+                       bool is_signed) {
     uint32_t offset;
     lw_pto_param_size(p->function, number, &offset);
-    lw_op row = {.code = code, .d = v, .a = offset, .b = p->flat ? 0 : type->lanes, .flags = LW_OP_IMM_A | LW_OP_IMM_B};
+    lw_op row = {.code = code,
+                 .d = v,
+                 .a = offset,
+                 .b = p->flat ? 0 : type->lanes,
+                 .flags = LW_OP_IMM_A | LW_OP_IMM_B};
     lw_pto_move_row(p, row, element_bytes(type), is_signed, lw_pto_width_of(p, type->lanes)->inside);
 }
 
@@ -204,7 +220,10 @@ static void store_result(lw_pto_lower *p, uint32_t number, const lw_pto_value *v
         return;
     }
     uint32_t bytes = type->kind == LW_PTO_MEMREF ? 8 : (lw_pto_scalars[type->element].bits + 7u) / 8;
-    lw_memory_form form = {.window = LW_WINDOW_global, .address = 2, .size = (uint32_t)__builtin_ctz(bytes), .slot = p->l->vregs.at[v].class};
+    lw_memory_form form = {.window = LW_WINDOW_global,
+                           .address = 2,
+                           .size = (uint32_t)__builtin_ctz(bytes),
+                           .slot = p->l->vregs.at[v].class};
     uint32_t hint = p->l->program->hint_count++, address = load_param(p, param, LW_CLASS_64, false);
     lw_op *op = lw_lower_op(p->l, LW_OP_st);
     op->d = v, op->a = address, op->c = lw_memory_pack(form), op->e = hint; /* all lanes store the same */
@@ -214,7 +233,8 @@ static void store_result(lw_pto_lower *p, uint32_t number, const lw_pto_value *v
 static void begin_lanes(lw_pto_lower *p, uint32_t end) {
     lw_lower *l = p->l;
     const lw_pto_function *f = p->function;
-    uint32_t tid = special(p, LW_SPECIAL_tid), cta = special(p, LW_SPECIAL_ctaid), threads = special(p, LW_SPECIAL_ntid);
+    uint32_t tid = special(p, LW_SPECIAL_tid), cta = special(p, LW_SPECIAL_ctaid),
+             threads = special(p, LW_SPECIAL_ntid);
     uint32_t element = lw_lower_lane(l, LW_LANE_mad_lo_b32, cta, threads, tid);
     uint32_t width = lw_lower_const(l, LW_CLASS_32, p->lanes);
     p->lane = p->flat ? lane_of(l, LW_LANE_rem_u32, element, width) : tid;
@@ -224,7 +244,8 @@ static void begin_lanes(lw_pto_lower *p, uint32_t end) {
     for (uint32_t i = 0; i < p->widths.count; i++) {
         lw_pto_width *w = &p->widths.at[i];
         uint32_t lanes = lw_lower_const(l, LW_CLASS_32, w->lanes);
-        w->inside = w->lanes == p->lanes ? lw_lower_const(l, LW_CLASS_pred, 1) : lane_of(l, LW_LANE_setp_lt_u32, p->lane, lanes);
+        w->inside = w->lanes == p->lanes ? lw_lower_const(l, LW_CLASS_pred, 1)
+                                         : lane_of(l, LW_LANE_setp_lt_u32, p->lane, lanes);
     }
     if (!p->repeats) return;
     uint32_t outside = lw_lower_vreg(l, LW_CLASS_pred), offset;
@@ -282,7 +303,8 @@ static void move_all(lw_pto_lower *p, uint32_t count, lw_pto_value *const *from,
 static const lw_pto_op *last_of(const lw_pto_region *region) { return region->ops[region->count - 1]; }
 
 static void lower_if(lw_pto_lower *p, const lw_pto_op *op) {
-    uint32_t otherwise = lw_lower_label(p->l), end = lw_lower_label(p->l), condition = lw_pto_read(p, op->operands[0]);
+    uint32_t otherwise = lw_lower_label(p->l), end = lw_lower_label(p->l),
+             condition = lw_pto_read(p, op->operands[0]);
     uint64_t bits = 0;
     bool known = lw_pto_is_constant(p, condition, &bits);
     if (!known) branch_if(p, condition, true, otherwise);
@@ -299,7 +321,8 @@ static void lower_if(lw_pto_lower *p, const lw_pto_op *op) {
 }
 
 /* The largest value from which another round follows, and one more: upper - step, or the least value where that is less. */
-static uint32_t last_round(lw_pto_lower *p, uint32_t bits, const lw_pto_type *type, uint32_t upper, uint32_t step) {
+static uint32_t last_round(lw_pto_lower *p, uint32_t bits, const lw_pto_type *type, uint32_t upper,
+                           uint32_t step) {
     lw_class class = lw_pto_class(type);
     uint64_t u, s;
     uint32_t least = lw_lower_const(p->l, class, UINT64_MAX << (bits - 1));
@@ -309,9 +332,11 @@ static uint32_t last_round(lw_pto_lower *p, uint32_t bits, const lw_pto_type *ty
         bool wraps = __builtin_sub_overflow((int64_t)(u << shift), (int64_t)(s << shift), &last);
         return wraps ? least : lw_lower_const(p->l, class, (uint64_t)(last >> shift));
     }
-    uint32_t last = lane_of(p->l, lw_pto_lane(LW_PTO_VSUB, bits, true), upper, step), wraps = lw_pto_compare(p, LW_PTO_GT, bits, true, last, upper);
+    uint32_t last = lane_of(p->l, lw_pto_lane(LW_PTO_VSUB, bits, true), upper, step),
+             wraps = lw_pto_compare(p, LW_PTO_GT, bits, true, last, upper);
     uint32_t d = lw_lower_vreg(p->l, class);
-    static const uint16_t selects[] = {[LW_CLASS_16] = LW_OP_select_16, [LW_CLASS_32] = LW_OP_select_32, [LW_CLASS_64] = LW_OP_select_64};
+    static const uint16_t selects[] = {
+        [LW_CLASS_16] = LW_OP_select_16, [LW_CLASS_32] = LW_OP_select_32, [LW_CLASS_64] = LW_OP_select_64};
     lw_op *op = lw_lower_op(p->l, selects[class]);
     op->d = d, op->a = least, op->b = last, op->c = wraps;
     return d;
@@ -321,14 +346,17 @@ static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
     lw_lower *l = p->l;
     const lw_pto_region *body = &op->regions[0];
     uint32_t bits = lw_pto_scalars[op->type->element].bits, rounds = body->argument_count - 1;
-    uint32_t lower = lw_pto_read(p, op->operands[0]), upper = lw_pto_read(p, op->operands[1]), step = lw_pto_read(p, op->operands[2]);
-    uint32_t one = lw_lower_const(l, lw_pto_class(op->type), 1), head = lw_lower_label(l), end = lw_lower_label(l);
+    uint32_t lower = lw_pto_read(p, op->operands[0]), upper = lw_pto_read(p, op->operands[1]),
+             step = lw_pto_read(p, op->operands[2]);
+    uint32_t one = lw_lower_const(l, lw_pto_class(op->type), 1), head = lw_lower_label(l),
+             end = lw_lower_label(l);
     uint64_t known;
     bool known_step = lw_pto_is_constant(p, step, &known) && (int64_t)(known << (64 - bits)) > 0;
     if (!known_step) lw_pto_trap_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, step, one), LW_REASON_step);
     uint32_t iv = lw_pto_write(p, body->arguments[0]), last = last_round(p, bits, op->type, upper, step);
     move_all(p, rounds, op->operands + 3, body->arguments + 1);
-    lw_lower_lane_into(l, iv, lw_pto_lane(LW_PTO_VSUB, bits, true), lower, step, LW_NO_SLOT); /* each round begins with an addition */
+    lw_lower_lane_into(l, iv, lw_pto_lane(LW_PTO_VSUB, bits, true), lower, step,
+                       LW_NO_SLOT); /* each round begins with an addition */
     branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, lower, upper), true, end);
     lw_lower_place_label(l, head);
     lw_lower_lane_into(l, iv, lw_pto_lane(LW_PTO_VADD, bits, true), iv, step, LW_NO_SLOT);
@@ -385,8 +413,8 @@ static void lower_function(lw_pto_lower *p) {
 
 enum { LANES_MOST = 1024 }; /* threads that a CTA can have */
 
-lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_pto_function *function, lw_pto_choices choices,
-                         lw_diags *diags) {
+lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_pto_function *function,
+                         lw_pto_choices choices, lw_diags *diags) {
     lw_lower l = {.arena = arena, .diags = diags};
     lw_pto_lower p = {.l = &l, .function = function, .choices = choices, .loaded = true, .stored = true};
     lw_program *program = LW_NEW(arena, lw_program);
@@ -399,7 +427,8 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     lw_lower_begin(&l, &code, function->place, 2 * function->op_count);
     find_shape(&p);
     if (p.lanes > LANES_MOST) {
-        lw_diag_add(diags, LW_D_register_too_wide, function->name_place, function->name->text, p.lanes, LANES_MOST);
+        lw_diag_add(diags, LW_D_register_too_wide, function->name_place, function->name->text, p.lanes,
+                    LANES_MOST);
         return NULL;
     }
     p.values = LW_NEW_ARRAY(arena, uint32_t, function->value_count);

@@ -73,17 +73,23 @@ static void mask_first(lw_pto_lower *p, const lw_pto_op *op) {
     if (lw_pto_is_constant(p, count, &known) && ((int64_t)known <= 0 || known >= lanes))
         lw_pto_set_constant(p, op->results[0], (int64_t)known > 0);
     else if (lw_pto_is_constant(p, count, &known))
-        lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), LW_LANE_setp_lt_u32, p->lane, lw_lower_const(p->l, LW_CLASS_32, known), LW_NO_SLOT);
+        lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), LW_LANE_setp_lt_u32, p->lane,
+                           lw_lower_const(p->l, LW_CLASS_32, known), LW_NO_SLOT);
     else
-        lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), LW_LANE_setp_lt_s64, p->lane64, count, LW_NO_SLOT);
+        lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), LW_LANE_setp_lt_s64, p->lane64, count,
+                           LW_NO_SLOT);
 }
 
 static void mask_logic(lw_pto_lower *p, const lw_pto_op *op) {
-    uint32_t a = lw_pto_read(p, op->operands[0]), b = op->operand_count > 1 ? lw_pto_read(p, op->operands[1]) : LW_NO_SLOT;
+    uint32_t a = lw_pto_read(p, op->operands[0]),
+             b = op->operand_count > 1 ? lw_pto_read(p, op->operands[1]) : LW_NO_SLOT;
     uint32_t d = lw_pto_write(p, op->results[0]);
     lw_op *made = lw_lower_op(p->l, LW_OP_predicate);
     made->d = d, made->a = a, made->b = b;
-    made->imm = op->id == LW_PTO_MASK_AND ? 0xf0 & 0xcc : op->id == LW_PTO_MASK_OR ? 0xf0 | 0xcc : op->id == LW_PTO_MASK_XOR ? 0xf0 ^ 0xcc : 0x0f;
+    made->imm = op->id == LW_PTO_MASK_AND   ? 0xf0 & 0xcc
+                : op->id == LW_PTO_MASK_OR  ? 0xf0 | 0xcc
+                : op->id == LW_PTO_MASK_XOR ? 0xf0 ^ 0xcc
+                                            : 0x0f;
 }
 
 /* ---- Shifts ------------------------------------------------------------------------------------------------------ */
@@ -98,14 +104,16 @@ static void check_counts(lw_pto_lower *p, uint32_t counts, uint32_t bits, uint32
     if (p->choices.overflow == LW_PTO_OVERFLOW_trap)
         op->flags |= LW_OP_TRAPS;
     else
-        lw_lower_may_note(l, p->choices.overflow == LW_PTO_OVERFLOW_modulo ? LW_D_note_shift_modulo : LW_D_note_shift_saturated);
+        lw_lower_may_note(l, p->choices.overflow == LW_PTO_OVERFLOW_modulo ? LW_D_note_shift_modulo
+                                                                           : LW_D_note_shift_saturated);
 }
 
 static uint32_t count_modulo(lw_pto_lower *p, uint32_t counts, uint32_t bits) {
     uint64_t known;
     lw_class class = p->l->vregs.at[counts].class;
     if (lw_pto_is_constant(p, counts, &known)) return lw_lower_const(p->l, class, known & (bits - 1));
-    return lw_lower_lane(p->l, lw_pto_lane(LW_PTO_VAND, bits, false), counts, lw_lower_const(p->l, class, bits - 1), LW_NO_SLOT);
+    return lw_lower_lane(p->l, lw_pto_lane(LW_PTO_VAND, bits, false), counts,
+                         lw_lower_const(p->l, class, bits - 1), LW_NO_SLOT);
 }
 
 /* The whole of a shift by counts that are not known, under a mask or none: one operation. */
@@ -113,11 +121,15 @@ static void shift(lw_pto_lower *p, const lw_pto_op *op, uint32_t a, uint32_t b, 
     const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];
     bool traps = p->choices.overflow == LW_PTO_OVERFLOW_trap, full = is_full(p, mask);
     uint32_t lanes = active(p, mask, op->type), d = lw_pto_write(p, op->results[0]);
-    uint32_t otherwise = full || op->merges[0] ? d : inactive(p, p->l->vregs.at[d].class); /* also of lanes that a narrow register has not */
+    uint32_t otherwise =
+        full || op->merges[0]
+            ? d
+            : inactive(p, p->l->vregs.at[d].class); /* also of lanes that a narrow register has not */
     lw_op *made = lw_lower_op(p->l, LW_OP_vshift);
     made->d = d, made->a = a, made->b = b, made->c = is_full(p, lanes) ? LW_NO_SLOT : otherwise;
     made->e = is_full(p, lanes) ? LW_NO_SLOT : lanes;
-    made->imm = lw_pto_lane(op->id, element->bits, element->kind == 'S') | (uint64_t)p->l->program->notes.count << 32;
+    made->imm =
+        lw_pto_lane(op->id, element->bits, element->kind == 'S') | (uint64_t)p->l->program->notes.count << 32;
     if (traps)
         made->flags |= LW_OP_TRAPS;
     else
@@ -128,7 +140,8 @@ static void shift(lw_pto_lower *p, const lw_pto_op *op, uint32_t a, uint32_t b, 
 
 static void compute(lw_pto_lower *p, const lw_pto_op *op) {
     const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];
-    bool binary = op->id != LW_PTO_VNEG && op->id != LW_PTO_VABS && op->id != LW_PTO_VNOT, shifts = op->id == LW_PTO_VSHR || op->id == LW_PTO_VSHL;
+    bool binary = op->id != LW_PTO_VNEG && op->id != LW_PTO_VABS && op->id != LW_PTO_VNOT,
+         shifts = op->id == LW_PTO_VSHR || op->id == LW_PTO_VSHL;
     uint32_t a = lw_pto_read(p, op->operands[0]), b = binary ? lw_pto_read(p, op->operands[1]) : LW_NO_SLOT;
     uint32_t mask = lw_pto_read(p, op->operands[binary ? 2 : 1]);
     if (shifts && p->choices.overflow != LW_PTO_OVERFLOW_modulo && !p->l->vregs.at[b].is_const) {
@@ -148,17 +161,23 @@ static void compare(lw_pto_lower *p, const lw_pto_op *op) {
         [LW_PTO_VCMP_le] = LW_PTO_LE, [LW_PTO_VCMP_gt] = LW_PTO_GT, [LW_PTO_VCMP_ge] = LW_PTO_GE,
     };
     const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];
-    uint32_t d = lw_pto_compare(p, orders[op->word], element->bits, element->kind == 'S', lw_pto_read(p, op->operands[0]), lw_pto_read(p, op->operands[1]));
+    uint32_t d = lw_pto_compare(p, orders[op->word], element->bits, element->kind == 'S',
+                                lw_pto_read(p, op->operands[0]), lw_pto_read(p, op->operands[1]));
     define(p, op, 0, d, lw_pto_read(p, op->operands[2]));
 }
 
 /* Both results from the operands as they were, one of which may be a destination. */
 static void add_with_carry(lw_pto_lower *p, const lw_pto_op *op) {
-    static const lw_lane_id carries[] = {[1] = LW_LANE_vaddc_carry_b8, [2] = LW_LANE_vaddc_carry_b16, [4] = LW_LANE_addc_carry_b32, [8] = LW_LANE_addc_carry_b64};
-    uint32_t bits = lw_pto_scalars[op->type->element].bits, a = lw_pto_read(p, op->operands[0]), b = lw_pto_read(p, op->operands[1]);
+    static const lw_lane_id carries[] = {[1] = LW_LANE_vaddc_carry_b8,
+                                         [2] = LW_LANE_vaddc_carry_b16,
+                                         [4] = LW_LANE_addc_carry_b32,
+                                         [8] = LW_LANE_addc_carry_b64};
+    uint32_t bits = lw_pto_scalars[op->type->element].bits, a = lw_pto_read(p, op->operands[0]),
+             b = lw_pto_read(p, op->operands[1]);
     uint32_t in = op->operands[2] ? lw_pto_read(p, op->operands[2]) : lw_lower_const(p->l, LW_CLASS_pred, 0);
     uint32_t mask = lw_pto_read(p, op->operands[3]);
-    uint32_t sum = lw_lower_lane(p->l, lw_pto_lane(LW_PTO_VADDC, bits, false), a, b, in), carry = lw_lower_lane(p->l, carries[bits / 8], a, b, in);
+    uint32_t sum = lw_lower_lane(p->l, lw_pto_lane(LW_PTO_VADDC, bits, false), a, b, in),
+             carry = lw_lower_lane(p->l, carries[bits / 8], a, b, in);
     uint32_t copy = lw_lower_vreg(p->l, LW_CLASS_pred); /* the mask may be where the carry goes */
     lw_lower_move(p->l, copy, mask);
     define(p, op, 0, sum, is_full(p, mask) ? mask : copy);
@@ -166,7 +185,8 @@ static void add_with_carry(lw_pto_lower *p, const lw_pto_op *op) {
 }
 
 static void select_lanes(lw_pto_lower *p, const lw_pto_op *op) {
-    uint32_t a = lw_pto_read(p, op->operands[0]), b = lw_pto_read(p, op->operands[1]), mask = lw_pto_read(p, op->operands[2]);
+    uint32_t a = lw_pto_read(p, op->operands[0]), b = lw_pto_read(p, op->operands[1]),
+             mask = lw_pto_read(p, op->operands[2]);
     uint32_t d = lw_pto_write(p, op->results[0]);
     uint64_t known;
     if (lw_pto_is_constant(p, mask, &known))
@@ -187,8 +207,11 @@ static void broadcast(lw_pto_lower *p, const lw_pto_op *op) {
 /* ---- Memory ---------------------------------------------------------------------------------------------------------- */
 
 void lw_pto_move_row(lw_pto_lower *p, lw_op row, uint32_t bytes, bool is_signed, uint32_t inside) {
-    lw_memory_form form = {.window = LW_WINDOW_global, .address = LW_ADDRESS_ROW, .size = (uint32_t)__builtin_ctz(bytes),
-                           .slot = p->l->vregs.at[row.d].class, .is_signed = is_signed};
+    lw_memory_form form = {.window = LW_WINDOW_global,
+                           .address = LW_ADDRESS_ROW,
+                           .size = (uint32_t)__builtin_ctz(bytes),
+                           .slot = p->l->vregs.at[row.d].class,
+                           .is_signed = is_signed};
     row.c = lw_memory_pack(form);
     row.e = is_full(p, inside) ? LW_NO_SLOT : inside;
     row.imm |= (uint64_t)(uint8_t)p->l->program->hint_count++ << LW_ROW_HINT_SHIFT;
@@ -216,17 +239,25 @@ static uint64_t length_of(const lw_pto_value *memref) { return memref->type->cou
 
 static void load(lw_pto_lower *p, const lw_pto_op *op) {
     const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];
-    uint32_t base = lw_pto_read(p, op->operands[0]), index = lw_pto_read(p, op->operands[1]), mask = lw_pto_read(p, op->operands[2]);
+    uint32_t base = lw_pto_read(p, op->operands[0]), index = lw_pto_read(p, op->operands[1]),
+             mask = lw_pto_read(p, op->operands[2]);
     uint32_t lanes = active(p, mask, op->type), d = lw_pto_write(p, op->results[0]);
     wait_for_others(p, false);
-    bool keeps = is_full(p, mask) || op->merges[0], zeroes = !keeps && p->choices.inactive == LW_PTO_INACTIVE_zero;
+    bool keeps = is_full(p, mask) || op->merges[0],
+         zeroes = !keeps && p->choices.inactive == LW_PTO_INACTIVE_zero;
     if (!keeps && !zeroes) lw_lower_move(p->l, d, inactive(p, p->l->vregs.at[d].class));
-    lw_op row = {.code = LW_OP_ld_row, .d = d, .a = base, .b = index, .imm = length_of(op->operands[0]), .flags = zeroes ? LW_OP_ZERO : 0};
+    lw_op row = {.code = LW_OP_ld_row,
+                 .d = d,
+                 .a = base,
+                 .b = index,
+                 .imm = length_of(op->operands[0]),
+                 .flags = zeroes ? LW_OP_ZERO : 0};
     lw_pto_move_row(p, row, element->bits / 8, element->kind == 'S', lanes);
 }
 
 static void store(lw_pto_lower *p, const lw_pto_op *op) {
-    uint32_t value = lw_pto_read(p, op->operands[0]), base = lw_pto_read(p, op->operands[1]), index = lw_pto_read(p, op->operands[2]);
+    uint32_t value = lw_pto_read(p, op->operands[0]), base = lw_pto_read(p, op->operands[1]),
+             index = lw_pto_read(p, op->operands[2]);
     uint32_t lanes = active(p, lw_pto_read(p, op->operands[3]), op->type);
     wait_for_others(p, true);
     lw_op row = {.code = LW_OP_st_row, .d = value, .a = base, .b = index, .imm = length_of(op->operands[1])};
@@ -247,7 +278,10 @@ void lw_pto_vector_op(lw_pto_lower *p, const lw_pto_op *op) {
     case LW_PTO_MASK_NONE: lw_pto_set_constant(p, op->results[0], 0); break;
     case LW_PTO_MASK_FIRST: mask_first(p, op); break;
     case LW_PTO_MASK_BITS: mask_bits(p, op); break;
-    case LW_PTO_MASK_AND: case LW_PTO_MASK_OR: case LW_PTO_MASK_XOR: case LW_PTO_MASK_NOT: mask_logic(p, op); break;
+    case LW_PTO_MASK_AND:
+    case LW_PTO_MASK_OR:
+    case LW_PTO_MASK_XOR:
+    case LW_PTO_MASK_NOT: mask_logic(p, op); break;
     default:
         if (!lw_pto_lane(op->id, 32, true)) lw_bug("'%s' has no lowering", lw_pto_rows[op->id].name);
         compute(p, op);

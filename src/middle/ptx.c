@@ -10,7 +10,9 @@ void lw_lower_error(lw_lower *l, const lw_instruction *i) {
 
 static uint32_t place_index(const lw_lower *l, const void *key) {
     uint32_t i = (uint32_t)((uintptr_t)key >> 4) * 2654435761u;
-    while (l->ptx->places.keys[i & l->ptx->places.mask] && l->ptx->places.keys[i & l->ptx->places.mask] != key) i++;
+    while (l->ptx->places.keys[i & l->ptx->places.mask] &&
+           l->ptx->places.keys[i & l->ptx->places.mask] != key)
+        i++;
     return i & l->ptx->places.mask;
 }
 
@@ -99,7 +101,8 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
     reach_function(l, reach, kernel);
     for (uint32_t f = 0; f < reach->functions.count; f++) {
         lw_function *function = reach->functions.at[f];
-        for (uint32_t i = 0; i < function->reached.count; i++) reach_object(l, reach, function->reached.at[i]);
+        for (uint32_t i = 0; i < function->reached.count; i++)
+            reach_object(l, reach, function->reached.at[i]);
         if (reach->all) {
             reach->all = false;
             for (uint32_t i = 0; i < l->ptx->module->functions.count; i++)

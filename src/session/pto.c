@@ -15,22 +15,29 @@ static bool ends_in(const char *name, const char *end) {
     return size >= of_end && !strcmp(name + size - of_end, end);
 }
 
-lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name, lw_load_options *chosen) {
-    static const char *const languages[] = {"ptx", "pto", NULL}, *const inactive[] = {"zero", "undef-poison", NULL};
-    static const char *const overflow[] = {"saturate", "modulo", "trap", NULL}; /* as lw_pto_overflow has them */
+lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
+                         lw_load_options *chosen) {
+    static const char *const languages[] = {"ptx", "pto", NULL}, *const inactive[] = {"zero", "undef-poison",
+                                                                                      NULL};
+    static const char *const overflow[] = {"saturate", "modulo", "trap",
+                                           NULL}; /* as lw_pto_overflow has them */
     const lw_module_options none = {0}, *o = options ? options : &none;
     int language, lanes, counts;
     *chosen = (lw_load_options){.profile = LW_PTO_PROFILE_cpu};
     if (!choose(o->language, languages, &language))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language, "ptx and pto are known");
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language,
+                       "ptx and pto are known");
     if (o->target && *o->target && !lw_pto_profile_find(o->target, &chosen->profile))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target, "cpu, a2a3 and a5 are known");
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target,
+                       "cpu, a2a3 and a5 are known");
     if (!choose(o->inactive, inactive, &lanes))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive, "zero and undef-poison are known");
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive,
+                       "zero and undef-poison are known");
     if (!choose(o->shift_overflow, overflow, &counts))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
                        "saturate, modulo and trap are known");
-    chosen->is_pto = o->language && *o->language ? language == 1 : (ends_in(name, ".pto") || ends_in(name, ".mlir"));
+    chosen->is_pto =
+        o->language && *o->language ? language == 1 : (ends_in(name, ".pto") || ends_in(name, ".mlir"));
     chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts};
     return LW_OK;
 }
@@ -40,11 +47,7 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
 /* PTX's name of a type, which the tool's arguments have, too. */
 static const char *type_name(lw_arena *arena, lw_pto_scalar type) {
     const lw_pto_scalar_info *info = &lw_pto_scalars[type];
-    lw_text text = {0};
-    lw_text_printf(&text, "%c%u", info->kind == 'S' ? 's' : 'u', info->bits < 8 ? 8u : info->bits);
-    const char *name = lw_arena_text(arena, text.at, text.size);
-    lw_text_free(&text);
-    return name;
+    return lw_arena_printf(arena, "%c%u", info->kind == 'S' ? 's' : 'u', info->bits < 8 ? 8u : info->bits);
 }
 
 static void describe_type(lw_arena *arena, const lw_pto_type *type, lw_param_info *param) {
@@ -57,16 +60,15 @@ static void describe_type(lw_arena *arena, const lw_pto_type *type, lw_param_inf
     param->type = "u64";
     param->is_pointer = true;
     param->element = param->is_mask ? "u8" : type_name(arena, type->element);
-    param->elements = param->is_register ? type->lanes : type->kind == LW_PTO_SCALAR ? 1 : type->count == UINT64_MAX ? 0 : type->count;
+    param->elements = param->is_register            ? type->lanes
+                      : type->kind == LW_PTO_SCALAR ? 1
+                      : type->count == UINT64_MAX   ? 0
+                                                    : type->count;
 }
 
 static const char *result_name(lw_arena *arena, const lw_pto_function *f, uint32_t number) {
     if (f->result_count == 1) return "result";
-    lw_text text = {0};
-    lw_text_printf(&text, "result%u", number);
-    const char *name = lw_arena_text(arena, text.at, text.size);
-    lw_text_free(&text);
-    return name;
+    return lw_arena_printf(arena, "result%u", number);
 }
 
 static void describe(lw_kernel *kernel) {
@@ -74,7 +76,8 @@ static void describe(lw_kernel *kernel) {
     const lw_pto_function *f = kernel->pto_function;
     uint32_t count = 0, offset = 0;
     while (lw_pto_param_size(f, count, NULL)) count++;
-    kernel->info = (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_BLOCK_MOST};
+    kernel->info =
+        (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_BLOCK_MOST};
     kernel->params = LW_NEW_ARRAY(arena, lw_param_info, count);
     for (uint32_t i = 0; i < count; i++) {
         lw_param_info *param = &kernel->params[i];
@@ -98,7 +101,8 @@ static void describe(lw_kernel *kernel) {
 
 lw_status lw_pto_load(lw_module *module, const lw_load_options *options) {
     module->choices = options->choices;
-    if (!lw_pto_check(&module->arena, &module->source, &module->diags, options->profile, &module->pto)) return LW_BAD_SOURCE;
+    if (!lw_pto_check(&module->arena, &module->source, &module->diags, options->profile, &module->pto))
+        return LW_BAD_SOURCE;
     lw_pto_module *pto = module->pto;
     module->kernels = LW_NEW_ARRAY(&module->arena, lw_kernel, pto->functions.count);
     for (uint32_t i = 0; i < pto->functions.count; i++) {
@@ -125,26 +129,30 @@ lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config
     if (!elements || elements > UINT32_MAX)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)elements);
     if (vector->whole && elements % vector->lanes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)elements, vector->lanes);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)elements,
+                       vector->lanes);
     if (vector->flat) block = elements < FLAT_THREADS ? (uint32_t)elements : FLAT_THREADS;
     for (int i = 0; i < 3; i++) config->grid[i] = config->block[i] = 1;
     config->block[0] = block;
     config->grid[0] = (uint32_t)((elements + block - 1) / block);
-    if (config->grid[0] > INT32_MAX) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)elements);
+    if (config->grid[0] > INT32_MAX)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)elements);
     return LW_OK;
 }
 
 static lw_status wrong_shape(lw_kernel *kernel, const lw_launch_config *c, const char *why) {
-    return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_vector_shape, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1],
-                   c->block[2], kernel->info.name, why);
+    return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_vector_shape, c->grid[0], c->grid[1],
+                   c->grid[2], c->block[0], c->block[1], c->block[2], kernel->info.name, why);
 }
 
 lw_status lw_pto_check_shape(lw_kernel *kernel, const lw_launch_config *config) {
     const lw_program_vector *vector = &kernel->program->vector;
     if (config->grid[1] != 1 || config->grid[2] != 1 || config->block[1] != 1 || config->block[2] != 1)
         return wrong_shape(kernel, config, "both have one dimension");
-    if (!vector->flat && config->block[0] != vector->lanes) return wrong_shape(kernel, config, "a CTA has one thread for each lane");
-    if (!vector->repeats && config->grid[0] != 1) return wrong_shape(kernel, config, "without arrays of registers there is one CTA");
+    if (!vector->flat && config->block[0] != vector->lanes)
+        return wrong_shape(kernel, config, "a CTA has one thread for each lane");
+    if (!vector->repeats && config->grid[0] != 1)
+        return wrong_shape(kernel, config, "without arrays of registers there is one CTA");
     return LW_OK;
 }
 
@@ -167,16 +175,20 @@ lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config,
         uint32_t bytes = lw_pto_scalars[f->arguments[i]->type->element].bits / 8;
         uint64_t has = bytes_from(context, address) / bytes;
         if (has < param->elements)
-            return lw_fail(context, LW_BAD_ARGUMENT, LW_D_memref_short, i, param->name, kernel->info.name, (unsigned long long)param->elements,
-                           (unsigned long long)address, (unsigned long long)has);
+            return lw_fail(context, LW_BAD_ARGUMENT, LW_D_memref_short, i, param->name, kernel->info.name,
+                           (unsigned long long)param->elements, (unsigned long long)address,
+                           (unsigned long long)has);
     }
     if (!vector->repeats) return LW_OK;
     uint64_t count;
     memcpy(&count, buffer + kernel->params[kernel->info.param_count - 1].offset, sizeof count);
-    if (!count || count > UINT32_MAX) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)count);
+    if (!count || count > UINT32_MAX)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)count);
     if (vector->whole && count % vector->lanes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)count, vector->lanes);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)count,
+                       vector->lanes);
     uint64_t threads = (uint64_t)config->grid[0] * config->block[0], idle = threads - count;
-    if (threads < count || idle >= config->block[0]) return wrong_shape(kernel, config, "the threads are not as many as the elements");
+    if (threads < count || idle >= config->block[0])
+        return wrong_shape(kernel, config, "the threads are not as many as the elements");
     return LW_OK;
 }

@@ -40,8 +40,8 @@ static uint64_t noise(const lw_equiv_slot *slot, uint64_t word) {
     if (slot->param.is_mask) return word >> 7 & 1;
     if (slot->has_range) return (uint64_t)slot->low + mix(word) % values_of(slot);
     switch (word & 3) {
-    case 0: return mix(word) % (2 * bits + 1);                                                 /* what counts are */
-    case 1: return (UINT64_C(1) << (mix(word) % bits)) - 1 + (mix(word) >> 32) % 3;            /* around powers of two */
+    case 0: return mix(word) % (2 * bits + 1);                                      /* what counts are */
+    case 1: return (UINT64_C(1) << (mix(word) % bits)) - 1 + (mix(word) >> 32) % 3; /* around powers of two */
     default: return mix(word);
     }
 }

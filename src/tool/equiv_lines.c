@@ -24,7 +24,7 @@ static bool open_text(lw_equiv *e, const lw_equiv_side *side, lw_texts *t) {
 
 /* ---- PTO ---------------------------------------------------------------------------------------------------------- */
 
-typedef struct lw_find { /* the last operation that did it */
+typedef struct lw_find {        /* the last operation that did it */
     const lw_pto_value *value;  /* defines this value … */
     const lw_pto_value *memref; /* … or stores to this memref: then `stored` is what */
     const lw_pto_value *stored;
@@ -36,7 +36,8 @@ static void find_in(const lw_pto_region *region, lw_find *find) {
         const lw_pto_op *op = region->ops[i];
         for (uint32_t k = 0; k < op->result_count; k++)
             if (find->value && op->results[k] == find->value) find->found = op;
-        if (op->id == LW_PTO_VSTORE && find->memref && op->operands[1] == find->memref) find->stored = op->operands[0], find->found = op;
+        if (op->id == LW_PTO_VSTORE && find->memref && op->operands[1] == find->memref)
+            find->stored = op->operands[0], find->found = op;
         for (uint32_t k = 0; k < op->region_count; k++) find_in(&op->regions[k], find);
     }
 }
@@ -70,12 +71,16 @@ static bool has(const lw_names *names, const lw_symbol *name) {
     return false;
 }
 
-static const lw_operand *inner(const lw_operand *operand) { return operand->kind == LW_O_ADDRESS && operand->part_count ? &operand->parts[0] : operand; }
+static const lw_operand *inner(const lw_operand *operand) {
+    return operand->kind == LW_O_ADDRESS && operand->part_count ? &operand->parts[0] : operand;
+}
 
 static bool names_any(const lw_instruction *i, const lw_names *pointers, const lw_object *param) {
     for (uint32_t k = 1; k < i->operand_count; k++) {
         const lw_operand *operand = inner(&i->operands[k]);
-        if (operand->kind == LW_O_NAME && operand->name && (has(pointers, operand->name) || (param && operand->object == param))) return true;
+        if (operand->kind == LW_O_NAME && operand->name &&
+            (has(pointers, operand->name) || (param && operand->object == param)))
+            return true;
     }
     return false;
 }
@@ -86,7 +91,8 @@ static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_texts *t, u
     if (!lw_ptx_check(&e->arena, &t->source, &t->diags, NULL, &module)) return place;
     const lw_function *f = NULL;
     for (uint32_t i = 0; i < module->functions.count; i++)
-        if (!strcmp(module->functions.at[i]->object->name->text, side->info.name)) f = module->functions.at[i];
+        if (!strcmp(module->functions.at[i]->object->name->text, side->info.name))
+            f = module->functions.at[i];
     if (!f || slot >= f->param_count) return place;
     lw_names pointers = {0};
     for (uint32_t s = 0; s < f->body.count; s++) {
@@ -98,15 +104,20 @@ static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_texts *t, u
             place = f->body.at[s].place;
             const lw_operand *value = &i->operands[1];
             for (uint32_t b = s; b-- > 0;) { /* what computed the value */
-                const lw_instruction *from = f->body.at[b].kind == LW_S_INSTRUCTION ? f->body.at[b].instruction : NULL;
-                if (!from || !from->operand_count || value->kind != LW_O_NAME || from->operands[0].kind != LW_O_NAME) continue;
+                const lw_instruction *from =
+                    f->body.at[b].kind == LW_S_INSTRUCTION ? f->body.at[b].instruction : NULL;
+                if (!from || !from->operand_count || value->kind != LW_O_NAME ||
+                    from->operands[0].kind != LW_O_NAME)
+                    continue;
                 if (from->operands[0].name != value->name) continue;
                 place = f->body.at[b].place;
                 break;
             }
         }
         bool of_param = loads && names_any(i, &(lw_names){0}, f->params[slot]);
-        if (d->kind == LW_O_NAME && d->name && !stores && (of_param || (!loads && names_any(i, &pointers, NULL)))) LW_PUSH(&e->arena, pointers) = d->name;
+        if (d->kind == LW_O_NAME && d->name && !stores &&
+            (of_param || (!loads && names_any(i, &pointers, NULL))))
+            LW_PUSH(&e->arena, pointers) = d->name;
     }
     return place;
 }
