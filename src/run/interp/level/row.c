@@ -36,14 +36,26 @@ static inline lw_mask lanes_of(const lw_gang *gang, const lw_op *op) {
 #define ON_16(i) (__mmask32)lw_mask_bits(&lanes, i)
 #define ON_32(i) (__mmask16)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
 #define ON_64(i) (__mmask8)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
+/* All lanes of all warps that loops run over. */
+static inline bool is_whole(const lw_gang *gang, lw_mask lanes) {
+    return lanes == gang->mask && gang->active == gang->lanes - gang->begin;
+}
 #define LOAD_SAME(w) \
     static inline void load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
+        if (LW_LIKELY(is_whole(gang, lanes))) { \
+            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
+            return; \
+        } \
         EACH_VECTOR(w, i) { \
             const __m512i old = zero ? _mm512_setzero_si512() : _mm512_loadu_si512(to + i); \
             _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi##w(old, ON_##w(i), from + i)); \
         } \
     } \
     static inline void store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
+        if (LW_LIKELY(is_whole(gang, lanes))) { \
+            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
+            return; \
+        } \
         EACH_VECTOR(w, i) _mm512_mask_storeu_epi##w(to + i, ON_##w(i), _mm512_loadu_si512(from + i)); \
     }
 LOAD_SAME(16)
