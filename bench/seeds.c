@@ -7,14 +7,18 @@ enum { STEPS = 48, REGISTERS = 8, MOST_TURNS = 15, THREADS = 128 };
 
 /* %1 %2 %3 stand for registers that the steps before wrote, so that no step can be left out or joined with another. */
 typedef struct seed {
-    const char *spelling, *operands; /* behind the destination */
+    const char *spelling, *operands; /* behind the destination, or behind that and a selector */
     char class;                      /* of the registers: r 32 bits, h 16, d 64, p predicates */
     double target;                   /* of and.b32's rate */
     const char *why;                 /* a lower one; NULL: the full one */
 } seed;
 
 static const char *const WIDE = "64 bits: twice the bytes", *const MIXED = "64-bit values, 32-bit amounts: 1.7 times the bytes",
-                  *const FUNNEL = "three loads and two shifts, for which there is one port", *const LANES = "reads across lanes", *const VIDEO = "many operations";
+                  *const FUNNEL = "three loads and two shifts, for which there is one port", *const LANES = "reads across lanes", *const VIDEO = "many operations",
+                  *const BY_REGISTERS = "a comparison and a permute for each vector, for which there is one port",
+                  *const COUNTED = "a step sees where the semantics differ, by masks, for which there is one port",
+                  *const PARTS = "the same, and a step for each selected operand, of shifts on one port",
+                  *const TWO_WORDS = "two words a lane, compared in two ways: masks come from one port";
 static const seed seeds[] = {
     {"and.b32", "%1, %2", 'r', 1.0, NULL},
     {"or.b32", "%1, %2", 'r', 0.9, NULL},
@@ -53,10 +57,20 @@ static const seed seeds[] = {
     {"vshr.s32.s32.u32.wrap", "%1.h0, %2.b1", 'r', 0.3, VIDEO},
     {"vshl.s32.s32.u32.sat.clamp", "%1, %2", 'r', 0.3, VIDEO},
     {"vshr.u32.u32.u32.clamp.add", "%1, %2, %3", 'r', 0.3, VIDEO},
+    {"vshl.u32.u32.u32.clamp", ".h1, %1, %2, %3", 'r', 0.18, COUNTED},
+    {"vshr.s32.s32.u32.wrap", ".h1, %1.h0, %2.b1, %3", 'r', 0.1, PARTS},
+    {"vshl.u32.u32.u32.sat.clamp", ".b1, %1, %2, %3", 'r', 0.12, COUNTED},
+    {"vshr.s32.s32.u32.sat.clamp", ".h0, %1, %2, %3", 'r', 0.14, COUNTED},
+    {"vshl.s32.s32.u32.sat.wrap", ".b2, %1.h0, %2.b1, %3", 'r', 0.07, PARTS},
+    {"vshl.u32.u32.u32.clamp.min", "%1, %2, %3", 'r', 0.09, TWO_WORDS},
+    {"vshl.s32.s32.u32.wrap.max", "%1.h0, %2.b1, %3", 'r', 0.06, TWO_WORDS},
+    {"vshl.u32.u32.u32.sat.clamp.min", "%1, %2, %3", 'r', 0.15, COUNTED},
+    {"vshr.u32.s32.u32.clamp.min", "%1, %2, %3", 'r', 0.2, COUNTED},
+    {"vshr.s32.u32.u32.clamp.max", "%1, %2, %3", 'r', 0.3, VIDEO},
     {"shfl.sync.up.b32", "%1, 1, 0, -1", 'r', 0.3, LANES},
     {"shfl.sync.down.b32", "%1, 2, 31, -1", 'r', 0.3, LANES},
     {"shfl.sync.bfly.b32", "%1, 4, 31, -1", 'r', 0.3, LANES},
-    {"shfl.sync.idx.b32", "%1, %2, 31, -1", 'r', 0.3, LANES},
+    {"shfl.sync.idx.b32", "%1, %2, 31, -1", 'r', 0.25, BY_REGISTERS},
 };
 
 /* The kernel of a seed: `turns` rounds of STEPS steps, and a result that depends on all of them. */
@@ -86,7 +100,7 @@ static char *make_text(const seed *s, size_t *size) {
                 k, 2654435761u + 2 * (unsigned)k, 40503u * (unsigned)k, k, k, k, k, k, k, k);
     fputs("mov.u32 %i, 0;\nLOOP:\n", to);
     for (int step = 0; step < STEPS; step++) {
-        fprintf(to, "%s %%%c%d, ", s->spelling, s->class, step % REGISTERS);
+        fprintf(to, "%s %%%c%d%s", s->spelling, s->class, step % REGISTERS, *s->operands == '.' ? "" : ", ");
         put_operands(to, s, step);
         fputs(";\n", to);
     }
@@ -143,7 +157,7 @@ void lw_bench_seeds(const lw_bench_options *options, lw_context *context) {
             ratio[t] = one / times[t];
         }
         double rate = THREADS / lw_bench_spread_of(times, turns).median * 1e-9, median = lw_bench_spread_of(ratio, turns).median;
-        printf("%-27s %-28s %8.2f %7.2f %8.2f  %s%s%s\n", s->spelling, s->operands, rate, median, s->target,
+        printf("%-30s %-25s %8.2f %7.2f %8.2f  %s%s%s\n", s->spelling, s->operands, rate, median, s->target,
                median >= s->target ? "met" : "not met", s->why ? ": " : "", s->why ? s->why : "");
         lw_memory_free(context, w.out);
         lw_module_free(w.module);

@@ -1,6 +1,6 @@
 /* Every element function of Lanewise: what one instruction computes on one lane.
  *
- * Header-only and usable alone, from C11 or C++14. Each function is pure, total (no input is undefined) and
+ * Header-only and usable alone, from C11 or C++17. Each function is pure, total (no input is undefined) and
  * written so that a loop over it vectorises:
  *
  *     #include <lanewise/lane.h>

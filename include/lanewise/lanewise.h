@@ -72,7 +72,8 @@ typedef struct lw_options {
  *
  * options  NULL: the defaults
  * context  gets the handle, or NULL where the call fails
- * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics or cpu, or a cpu that the machine lacks
+ * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics or cpu, a cpu that the machine lacks, threads above 4096, or one of these
+ *          in the environment (there is no context yet that could hold a message)
  * owner    the caller, who ends it with lw_context_free */
 LW_API lw_status lw_context_new(const lw_options *options, lw_context **context);
 
@@ -310,7 +311,7 @@ LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch
 LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:
- *   5100   the manual and sm_90 give different results (vshl, vshr)
+ *   5100   the manual and sm_90 give different results (vshl, vshr; 16-bit shl, shr by an immediate amount above 65535)
  *   5101   a shuffle reads a lane that does not execute it
  *   5102   the membermask does not name the executing lane
  *   5103   the membermask names lanes that never arrive

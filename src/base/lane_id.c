@@ -16,6 +16,7 @@ const lw_lane_row lw_lanes[LW_LANE_count] = {
 #define LANE2(name, D, A, B)    {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}, false},
 #define LANE3(name, D, A, B, C) {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}, false},
 #define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, false},
+#define HOW4(name, D, A, B, C, E)  {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, true},
 #include "inner.def"
 };
 

@@ -585,6 +585,11 @@ static bool compares(const lw_op *op, uint32_t predicate) {
     return lw_lanes[lw_code_lane(op->code)].result == LW_L_p && op->d == predicate;
 }
 
+/* A constant that names every lane. */
+static bool names_all(const lw_op *op) {
+    return op->code == LW_OP_warp_sync && op->flags & LW_OP_IMM_A && (uint32_t)op->imm == UINT32_MAX;
+}
+
 static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {
     lw_fields f;
     lw_op_fields(a->l, op, &f);
@@ -627,6 +632,7 @@ void lw_allocate(lw_lower *l) {
         if (op->code == LW_OP_block) block = op;
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         finish_op(&a, op, n < guard_end, block);
+        if (names_all(op)) block->flags |= LW_OP_MEETS;
         if (op->code == LW_OP_bra_if && compares(op - 1, op->b)) op[-1].flags |= LW_OP_BRANCHES;
     }
 

@@ -405,7 +405,7 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Shifts --------------------------------------------------------------------------------------------- */
 
-/* An immediate amount of 16 bits or more of a 16-bit shift: sm_90 has its low half, the manual clamps the whole (decision 0004). */
+/* Of an immediate amount above 65535 of a 16-bit shift sm_90 takes the low half, the manual clamps the whole (docs/decisions/0004). */
 void lw_lower_shift(lw_lower *l, const lw_instruction *i) {
     lw_lane_id lane = (lw_lane_id)i->match->lane;
     lw_type type = lw_ptx_operand_type(i->match, 0);

@@ -83,7 +83,11 @@ void lw_lower_trap(lw_lower *l, const lw_instruction *i) {
     l->open = false;
 }
 
-void lw_lower_brkpt(lw_lower *l, const lw_instruction *i) { lw_lower_trap(l, i); }
+void lw_lower_brkpt(lw_lower *l, const lw_instruction *i) {
+    lw_lower_trap(l, i);
+    l->ops.at[l->ops.count - 1].flags = LW_OP_BREAKS;
+}
+
 void lw_lower_nanosleep(lw_lower *l, const lw_instruction *i) {
     (void)i;
     lw_lower_note_racy(l);

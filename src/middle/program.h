@@ -47,11 +47,13 @@ enum lw_op_flag {
     LW_OP_SPIN = 4,     /* backward, and its loop reads memory that others may write: may be waiting for them */
     LW_OP_IMM_A = 8, LW_OP_IMM_B = 16, LW_OP_IMM_C = 32,
     LW_OP_NO_B = 64,
+    LW_OP_BREAKS = 64, /* of a trap: it is a brkpt */
     LW_OP_UNSYNC = 64, /* of a shuffle: without .sync */
     LW_OP_WHOLE = 128, /* the result lives within straight text only: it may be stored to all lanes, executing or not */
     LW_OP_BRANCHES = 512, /* a comparison whose result the next operation branches by: it goes on there itself */
     LW_OP_ZERO = 2048, /* of a row that is loaded */
     LW_OP_TRAPS = 1024, /* of a shift_check: a large count is a fault, not a note */
+    LW_OP_MEETS = 1024, /* of a block: all lanes of the warp meet in it, by the warp_sync behind it, which is passed over where they are here */
     LW_OP_LONE = 256,  /* … while no other lane is at a block from b to c of the `block` operation, which has this flag too */
 };
 

@@ -1,14 +1,15 @@
-/* video.c: lowering of vshl and vshr, to pieces that work on words or, where these do not suffice, to one function that does
- * everything. What the spelling says is a constant operand of both, `how`.
+/* video.c: lowering of vshl and vshr, to pieces that work on words. What the spelling says is a constant operand of them, `how`.
  *
- * A form whose result may depend on the semantics is computed by both; where they differ, the launch counts it (lw_lower_note). */
+ * Where the result may depend on the semantics, a predicate says for which lanes it does, and the launch counts them (lw_lower_note). It
+ * is worked out from the number that was shifted, which costs less than to have both results. */
 #include "lanewise/lane/video.h"
 #include "middle/ptx.h"
 
 typedef struct lw_video_shift {
     uint32_t a, b, c; /* virtual registers */
-    uint32_t how;     /* as lane/video.h has it, without the semantics */
+    uint32_t how;     /* as lane/video.h has it */
     bool left;
+    uint32_t ta, tb;  /* the parts of a and b, once there are operations for them */
 } lw_video_shift;
 
 static uint32_t part_of(const lw_operand *operand) {
@@ -37,13 +38,9 @@ static uint32_t how_of(const lw_instruction *i) {
     return how;
 }
 
-/* Whether there are values for which the semantics differ: see lane/video.h for the four ways. */
-static bool may_differ(const lw_video_shift *s) {
-    bool d_signed = s->how & LW_VIDEO_D_SIGNED, a_signed = s->how & LW_VIDEO_A_SIGNED;
-    if (merges(s->how)) return s->how & LW_VIDEO_SAT || (s->how & LW_VIDEO_D(15)) == LW_VIDEO_D(LW_VIDEO_h1);
-    if (!compares(s->how)) return false;
-    if (s->how & LW_VIDEO_SAT) return !d_signed;
-    return s->left || (a_signed && !d_signed);
+/* Whether what is merged may depend on the semantics: lane/video.h has the ways. */
+static bool merges_apart(const lw_video_shift *s) {
+    return merges(s->how) && (s->how & LW_VIDEO_SAT || (s->how & LW_VIDEO_D(15)) == LW_VIDEO_D(LW_VIDEO_h1));
 }
 
 /* .min and .max of numbers that need more than a word; words in the order of .dtype do for the rest. */
@@ -55,13 +52,12 @@ static bool compares_wide(const lw_video_shift *s) {
 
 /* ---- Piece by piece ------------------------------------------------------------------------------------- */
 
-/* Steps on words: two or three of them take less time than one that does everything. */
 static uint32_t constant(lw_lower *l, uint32_t value) { return lw_lower_const(l, LW_CLASS_32, value); }
 static uint32_t pair(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b) {
     return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
 }
 
-static uint32_t shifted(lw_lower *l, const lw_video_shift *s) {
+static uint32_t shifted(lw_lower *l, lw_video_shift *s) {
     static const lw_lane_id saturating[2][2] = {
         {LW_LANE_video_shl_sat_u32_u32_, LW_LANE_video_shl_sat_u32_s32_},
         {LW_LANE_video_shl_sat_s32_u32_, LW_LANE_video_shl_sat_s32_s32_},
@@ -73,6 +69,7 @@ static uint32_t shifted(lw_lower *l, const lw_video_shift *s) {
     /* A whole word that is clamped needs nothing: shifts take any amount. */
     if ((s->how & LW_VIDEO_B(15)) != LW_VIDEO_B(LW_VIDEO_word) || s->how & LW_VIDEO_WRAP)
         tb = pair(l, LW_LANE_video_amount_, tb, constant(l, s->how));
+    s->ta = ta, s->tb = tb;
     if (!s->left) return pair(l, a_signed ? LW_LANE_shr_s32 : LW_LANE_shr_u32, ta, tb);
     return pair(l, s->how & LW_VIDEO_SAT ? saturating[d_signed][a_signed] : LW_LANE_shl_b32, ta, tb);
 }
@@ -106,28 +103,57 @@ static void finish_into(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32
         l->ops.at[l->ops.count - 1].d = d;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------------------ */
+/* ---- .min and .max of wide numbers ------------------------------------------------------------------------ */
 
-static void compare_into(lw_lower *l, uint32_t d, const lw_video_shift *s, lw_semantics semantics) {
-    static const lw_lane_id lanes[2][2] = {{LW_LANE_vshr_manual, LW_LANE_vshr_sm_90},
-                                           {LW_LANE_vshl_manual, LW_LANE_vshl_sm_90}};
+static void pick_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t tmp, uint32_t over, const lw_video_shift *s) {
     uint32_t how = constant(l, s->how);
-    lw_op *op = lw_lower_op(l, LW_LANE_CODE(lanes[s->left][semantics == LW_SEMANTICS_sm_90], LW_RRR));
-    op->d = d, op->a = s->a, op->b = s->b, op->c = s->c, op->e = how;
+    lw_op *op = lw_lower_op(l, LW_LANE_CODE(lane, LW_RRR));
+    op->d = d, op->a = tmp, op->b = over, op->c = s->c, op->e = how;
 }
 
-/* d by the semantics chosen and, unless it is LW_NO_SLOT, `other` by the other one: before d, which may be one of the operands. */
-static void lower_into(lw_lower *l, uint32_t d, uint32_t other, const lw_video_shift *s) {
-    lw_semantics mine = l->program->semantics;
-    lw_semantics theirs = mine == LW_SEMANTICS_manual ? LW_SEMANTICS_sm_90 : LW_SEMANTICS_manual;
-    if (compares_wide(s)) {
-        if (other != LW_NO_SLOT) compare_into(l, other, s, theirs);
-        compare_into(l, d, s, mine);
-        return;
+/* Shifted left without .sat: 33 bits of two words by the manual, all of both on sm_90. */
+static uint32_t compare_two_words(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32_t tmp, bool sm_90) {
+    uint32_t over = pair(l, s->how & LW_VIDEO_A_SIGNED ? LW_LANE_video_over_s32_ : LW_LANE_video_over_u32_, s->ta, s->tb);
+    uint32_t differs = lw_lower_vreg(l, LW_CLASS_pred);
+    pick_into(l, differs, LW_LANE_video_picks_differ_, tmp, over, s);
+    pick_into(l, d, sm_90 ? LW_LANE_video_pick_sm_90_ : LW_LANE_video_pick_manual_, tmp, over, s);
+    return differs;
+}
+
+/* By .u32: a number that has the highest bit set was below zero or, saturated, is just as large; on sm_90 it is above all in
+ * both cases. By .s32: one that was shifted right as .u32, where only c can be below zero. */
+static uint32_t compare_words(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32_t tmp, bool sm_90) {
+    bool min = s->how & LW_VIDEO_MIN, sat = s->how & LW_VIDEO_SAT;
+    lw_lane_id below = min ? LW_LANE_video_min_below_ : LW_LANE_video_max_below_;
+    lw_lane_id above = min ? LW_LANE_video_min_above_ : LW_LANE_video_max_above_;
+    if (s->how & LW_VIDEO_D_SIGNED) {
+        lw_lower_lane_into(l, d, below, s->c, tmp, LW_NO_SLOT);
+        return LW_NO_SLOT;
     }
-    uint32_t tmp = shifted(l, s);
-    if (other != LW_NO_SLOT) finish_into(l, other, s, saturated(l, s, tmp, theirs), theirs);
-    finish_into(l, d, s, saturated(l, s, tmp, mine), mine);
+    uint32_t differs = pair(l, sat ? LW_LANE_video_above_differs_ : LW_LANE_video_below_differs_, tmp, s->c);
+    lw_lane_id words = min ? LW_LANE_min_u32 : LW_LANE_max_u32;
+    lw_lower_lane_into(l, d, sm_90 ? above : sat ? words : below, tmp, s->c, LW_NO_SLOT);
+    return differs;
+}
+
+/* ---- The whole -------------------------------------------------------------------------------------------- */
+
+/* d by the semantics chosen. Returns a predicate, of the lanes where the other one gives something else, or LW_NO_SLOT. It comes
+ * before d, which may be one of the operands. */
+static uint32_t lower_into(lw_lower *l, uint32_t d, lw_video_shift *s) {
+    lw_semantics mine = l->program->semantics;
+    uint32_t tmp = shifted(l, s), differs = LW_NO_SLOT;
+    if (compares_wide(s) && s->left && !(s->how & LW_VIDEO_SAT)) return compare_two_words(l, d, s, tmp, mine == LW_SEMANTICS_sm_90);
+    if (compares_wide(s)) return compare_words(l, d, s, saturated(l, s, tmp, mine), mine == LW_SEMANTICS_sm_90);
+    if (!merges_apart(s)) {
+        tmp = saturated(l, s, tmp, mine);
+    } else {
+        uint32_t manual = saturated(l, s, tmp, LW_SEMANTICS_manual), sm_90 = saturated(l, s, tmp, LW_SEMANTICS_sm_90);
+        differs = lw_lower_lane(l, LW_LANE_video_parts_differ_, manual, sm_90, constant(l, s->how));
+        tmp = mine == LW_SEMANTICS_sm_90 ? sm_90 : manual;
+    }
+    finish_into(l, d, s, tmp, mine);
+    return differs;
 }
 
 void lw_lower_video_shift(lw_lower *l, const lw_instruction *i) {
@@ -138,8 +164,6 @@ void lw_lower_video_shift(lw_lower *l, const lw_instruction *i) {
                                : lw_lower_const(l, LW_CLASS_32, 0);
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
-    uint32_t other = may_differ(&s) ? lw_lower_vreg(l, LW_CLASS_32) : LW_NO_SLOT;
-    lower_into(l, d, other, &s);
-    if (other != LW_NO_SLOT)
-        lw_lower_note(l, LW_D_note_semantics, lw_lower_lane(l, LW_LANE_setp_ne_b32, other, d, LW_NO_SLOT));
+    uint32_t differs = lower_into(l, d, &s);
+    if (differs != LW_NO_SLOT) lw_lower_note(l, LW_D_note_semantics, differs);
 }

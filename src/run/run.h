@@ -83,7 +83,7 @@ typedef enum lw_trap_kind {
     LW_TRAP_wild_branch,  /* brx index or call target that is none */
     LW_TRAP_deadlock,     /* a barrier that can never be met */
     LW_TRAP_barrier,      /* barrier number or count out of range */
-    LW_TRAP_instruction,  /* trap; */
+    LW_TRAP_instruction,  /* trap; brkpt; */
     LW_TRAP_signature,    /* indirect call whose target takes other parameters */
     LW_TRAP_undefined,    /* what the manual leaves undefined, in a strict launch */
     LW_TRAP_shift,        /* a count of the width or more, in a launch that is to stop there */
@@ -143,7 +143,7 @@ typedef struct lw_cta lw_cta;
 
 typedef enum lw_gang_state { LW_GANG_ready, LW_GANG_waiting, LW_GANG_done, LW_GANG_trapped } lw_gang_state;
 
-enum { LW_HINTS = 16 };
+enum { LW_HINTS = 16, LW_NOTES = 64 };
 
 struct lw_gang {
     /* hot: used by every operation */
@@ -168,6 +168,7 @@ struct lw_gang {
     lw_frame *frames;     /* list of all, the newest first */
     lw_frame *free_frames;
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
+    bool noted;           /* it has counts in note_counts that the grid has not yet */
     bool force;           /* nothing else can run: warp_sync goes on with the lanes that came */
 
     char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
@@ -177,6 +178,7 @@ struct lw_gang {
     /* results under a partial mask are made here and then committed; also room for addresses */
     _Alignas(64) char scratch[2 * LW_SLOT_64];
     _Alignas(64) uint64_t address[LW_GANG_LANES];
+    struct { uint64_t lanes; uint32_t number; } note_counts[LW_NOTES]; /* of this turn; number of the note modulo. Zero between turns */
 };
 
 /* Host place of a local address of one lane. Granules of 16 bytes are interleaved by lane, so that lanes at the same address
@@ -288,6 +290,8 @@ typedef struct lw_grid {
 static inline void lw_gang_note(lw_gang *gang, uint32_t number, lw_mask lanes) {
     atomic_fetch_add_explicit(&gang->cta->grid->notes[number], lw_mask_count(lanes), memory_order_relaxed);
 }
+
+void lw_gang_hand_notes(lw_gang *gang); /* what a turn counted by itself, to the grid */
 
 /* Some lanes do at `op` what the manual leaves undefined: counts them for the operation's note of that id. True: the launch is strict, and the
  * gang is trapped. */

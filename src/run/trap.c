@@ -239,7 +239,7 @@ lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_gr
     case LW_TRAP_deadlock: put_row(out, id, words); break;
     case LW_TRAP_barrier: put_row(out, id, trap->detail, trap->size, words); break;
     case LW_TRAP_signature: put_row(out, id, trap->access); break;
-    case LW_TRAP_instruction:
+    case LW_TRAP_instruction: put_row(out, id, trap->access); break;
     case LW_TRAP_memory: put_row(out, id); break;
     case LW_TRAP_none:
     case LW_TRAP_stopped:

@@ -61,7 +61,7 @@ lw_status lw_memory_write(lw_context *context, uint64_t address, const void *fro
     if (!size) return LW_OK;
     if (!from) return lw_fail_null(context, "from");
     lw_status status = find_host(context, address, size, &host);
-    if (status == LW_OK) memcpy(host, from, size);
+    if (status == LW_OK) memmove(host, from, size); /* the host may see device memory, too */
     return status;
 }
 
@@ -71,7 +71,7 @@ lw_status lw_memory_read(lw_context *context, uint64_t address, void *to, uint64
     if (!size) return LW_OK;
     if (!to) return lw_fail_null(context, "to");
     lw_status status = find_host(context, address, size, &host);
-    if (status == LW_OK) memcpy(to, host, size);
+    if (status == LW_OK) memmove(to, host, size);
     return status;
 }
 

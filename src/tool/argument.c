@@ -284,6 +284,7 @@ static bool parse_count(lw_arg *arg, const char **at) {
     if (p != end || fault == LW_VALUE_NO_NUMBER)
         return wrong_shape(arg, begin, (size_t)(end - begin),
                            "the count in [ ] must be a number, which may end in K, M or G");
+    if (*begin == '-') return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] cannot be negative");
     if (fault || arg->count > (UINT64_C(1) << 48) >> shift)
         return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] is too large");
     arg->count <<= shift;

@@ -99,7 +99,8 @@ static void print_directives(lw_text *out, const lw_function *function) {
     }
 }
 
-static void list_kernels(const lw_tool_source *in, const lw_module_ptx *module, bool with_path) {
+/* False: there was no memory, which it has reported. */
+static bool list_kernels(const lw_tool_source *in, const lw_module_ptx *module, bool with_path) {
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_function *f = module->functions.at[i];
@@ -115,8 +116,13 @@ static void list_kernels(const lw_tool_source *in, const lw_module_ptx *module, 
         print_directives(&out, f);
         lw_text_puts(&out, "\n");
     }
-    if (out.size) fwrite(out.at, 1, out.size, stdout);
+    bool listed = !out.failed;
+    if (!listed)
+        lw_tool_error(LW_D_no_memory, in->source.name);
+    else if (out.size)
+        fwrite(out.at, 1, out.size, stdout);
     lw_text_free(&out);
+    return listed;
 }
 
 /* ---- Checking ----------------------------------------------------------------------------------------- */
@@ -165,7 +171,8 @@ static int check_source(lw_tool_source *in) {
     o->warnings += in->diags.warnings;
     if (!o->several && !o->quiet && summarise(&o->summary, in))
         pto ? lw_tool_pto_summary(&o->summary, pto) : summarise_ptx(&o->summary, ptx);
-    if (o->list && good) pto ? lw_tool_pto_list(in, pto, o->several) : list_kernels(in, ptx, o->several);
+    if (o->list && good && pto) lw_tool_pto_list(in, pto, o->several);
+    if (o->list && good && !pto && !list_kernels(in, ptx, o->several)) return LW_EXIT_MACHINE;
     if (o->has_cost && good) lw_tool_pto_cost(in, pto, o->cost);
     return good && !(o->werror && in->diags.warnings) ? LW_EXIT_OK : LW_EXIT_SOURCE;
 }

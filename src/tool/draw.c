@@ -2,6 +2,7 @@
  * what it does: each lane offers its number plus 1, and 0 comes from lanes that do not take part. */
 #include <stdlib.h>
 
+#include "lanewise/lane/shuffle.h"
 #include "tool/draw.h"
 #include "tool/eval.h"
 
@@ -107,15 +108,14 @@ static int run_shuffle(lw_eval *e, const options *o, const char *c, bool sync, u
     return lw_eval_run(e);
 }
 
-/* Where a lane does not take part, its number never arrives; the rule of the manual says then where it would have come from. */
+/* Where a lane does not take part, its number never arrives; the lane function says then where it would have come from. */
 static uint32_t idle_source(const char *mode, uint32_t lane, uint32_t b, uint32_t c) {
-    uint32_t mask = c >> 8 & 31;
-    b &= 31;
-    return (*mode == 'u'   ? lane - b
-            : *mode == 'd' ? lane + b
-            : *mode == 'b' ? lane ^ b
-                           : (lane & mask) | (b & ~mask)) &
-           31;
+    switch (*mode) {
+    case 'u': return lw_shfl_up_source(lane, b, c);
+    case 'd': return lw_shfl_down_source(lane, b, c);
+    case 'b': return lw_shfl_bfly_source(lane, b, c);
+    default: return lw_shfl_idx_source(lane, b, c);
+    }
 }
 
 static void fill(lw_drawing *d, const lw_eval *e, uint32_t members) {

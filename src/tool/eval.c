@@ -16,6 +16,8 @@ static const struct argp_option choices[] = {
      "Threads, 1 to 32: by default as many as the longest list has values; 32 for what works across lanes",
      0},
     {"carry", 'c', "BIT", 0, "The carry flag CC.CF before addc, subc and madc; 0 by default", 0},
+    {"semantics", 's', "NAME", 0,
+     "manual or sm_90: whose results, where the manual and the hardware differ; by default LANEWISE_SEMANTICS, else manual", 0},
     {"cpu", 'C', "LEVEL", 0, "The CPU level; by default LANEWISE_CPU, else the best that the machine has", 0},
     {0},
 };
@@ -29,6 +31,7 @@ static const char doc[] = "Run one instruction on values and print its results i
                           "float types, 0x… are the bits. Lists have one value "
                           "for each lane: 1,2,3  0..31  31..0  0..62..2. One value alone is that of all "
                           "lanes. A membermask that is left out names all lanes.\n\n"
+                          "Where the manual and the hardware give different results for these values, both are shown, the chosen one first.\n\n"
                           "Exit codes:\n"
                           "  0  done\n"
                           "  1  the instruction has an error, or is not executable\n"
@@ -41,6 +44,7 @@ static const char doc[] = "Run one instruction on values and print its results i
                           "  lanewise eval add.f32 1.5 0f3F800000\n"
                           "  lanewise eval lop3.or.b32 0xff00ff00 0x0f0f0f0f 0x33333333 0x96 false\n"
                           "  lanewise eval shfl.sync.down.b32 0..31 2 0x181f\n"
+                          "  lanewise eval --semantics sm_90 'vshl.u32.u32.u32.clamp d.h1, a, b, c' 0x12345678 4 0\n"
                           "  lanewise eval 'mov.b32 d, {low, high}' 0x1234 0xabcd\n";
 
 static uint32_t number(struct argp_state *state, const char *name, const char *arg, unsigned long least,
@@ -57,6 +61,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     switch (key) {
     case 'n': o->lanes = number(state, "--lanes", arg, 1, LW_EVAL_LANES); break;
     case 'c': o->carry = number(state, "--carry", arg, 0, 1); break;
+    case 's': o->library.semantics = lw_tool_semantics("--semantics", arg); break;
     case 'C': o->library.cpu = arg; break;
     case ARGP_KEY_ARGS:
         o->text = state->argv[state->next];
@@ -96,13 +101,11 @@ static int evaluate(lw_arena *arena, const options *o) {
                    .lanes = o->lanes,
                    .carry = o->carry,
                    .options = o->library};
-    int code = lw_eval_run(e);
-    if (code) return code;
     lw_text text = {0};
-    lw_eval_print(&text, e);
+    int code = lw_eval_show(&text, e);
     fputs(text.at ? text.at : "", stdout);
     lw_text_free(&text);
-    return LW_EXIT_OK;
+    return code;
 }
 
 int lw_command_eval(int argc, char **argv) {

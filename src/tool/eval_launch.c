@@ -2,6 +2,7 @@
  * each lane. */
 #include <stdlib.h>
 
+#include "middle/program.h"
 #include "tool/eval.h"
 
 enum { SLOT = 16 };
@@ -102,9 +103,9 @@ static int failed(lw_eval *e, lw_context *context, lw_module *module, lw_status 
                 place_inside(e, first, trap.line, trap.column, e->instruction->mnemonic_place.size),
                 trap.message, NULL);
         return LW_EXIT_TRAPPED;
-    case LW_STOPPED: lw_tool_error(LW_D_stopped, "eval", lw_context_message(context)); return LW_EXIT_STOPPED;
-    case LW_NO_MEMORY: lw_tool_error(LW_D_no_memory, lw_context_message(context)); return LW_EXIT_MACHINE;
-    default: lw_tool_error(LW_D_launch_refused, lw_context_message(context)); return LW_EXIT_USAGE;
+    case LW_STOPPED: lw_tool_error(LW_D_stopped, "eval", lw_tool_why(context)); return LW_EXIT_STOPPED;
+    case LW_NO_MEMORY: lw_tool_error(LW_D_no_memory, lw_tool_why(context)); return LW_EXIT_MACHINE;
+    default: lw_tool_error(LW_D_launch_refused, lw_tool_why(context)); return LW_EXIT_USAGE;
     }
 }
 
@@ -164,6 +165,14 @@ static int run_module(lw_eval *e, lw_context *context, const char *text, size_t 
     return LW_EXIT_OK;
 }
 
+static bool semantics_differ(lw_context *context) {
+    const lw_launch_note *notes;
+    size_t count = lw_launch_notes(context, &notes);
+    for (size_t i = 0; i < count; i++)
+        if (notes[i].number == lw_diag_rows[LW_D_note_semantics].number) return true;
+    return false;
+}
+
 int lw_eval_launch(lw_eval *e) {
     lw_context *context;
     lw_text text = {0};
@@ -174,6 +183,8 @@ int lw_eval_launch(lw_eval *e) {
     int code = lw_tool_context(&e->options, &context);
     if (code) return code;
     code = run_module(e, context, kept, strlen(kept), line);
+    e->semantics = lw_context_semantics(context); /* a name that lasts */
+    e->differs = !code && semantics_differ(context);
     lw_context_free(context);
     return code;
 }
@@ -181,4 +192,21 @@ int lw_eval_launch(lw_eval *e) {
 int lw_eval_run(lw_eval *e) {
     int code = lw_eval_plan(e);
     return code ? code : lw_eval_launch(e);
+}
+
+int lw_eval_show(lw_text *out, lw_eval *e) {
+    lw_eval *other = LW_NEW(e->arena, lw_eval);
+    *other = *e; /* as it was given */
+    int code = lw_eval_run(e);
+    if (code) return code;
+    if (e->differs) lw_text_printf(out, "%s\n", e->semantics);
+    lw_eval_print(out, e);
+    if (!e->differs) return LW_EXIT_OK;
+    bool by_manual = !strcmp(e->semantics, lw_semantics_names[LW_SEMANTICS_manual]);
+    other->options.semantics = lw_semantics_names[by_manual ? LW_SEMANTICS_sm_90 : LW_SEMANTICS_manual];
+    code = lw_eval_run(other);
+    if (code) return code;
+    lw_text_printf(out, "%s\n", other->semantics);
+    lw_eval_print(out, other);
+    return LW_EXIT_OK;
 }

@@ -83,29 +83,39 @@ static const char *parse_one(lw_type type, const char **at, lw_word *value) {
     return NULL;
 }
 
-/* first..last or first..last..step, where first is read already. */
-static const char *parse_range(lw_type type, const char **at, lw_word *values, uint32_t *count) {
+/* How far it is between two numbers of which the negative ones are sign-extended; false: too far for a word. */
+static bool distance(uint64_t low, bool low_negative, uint64_t high, bool high_negative, uint64_t *far) {
+    *far = high - low;
+    return low_negative == high_negative || *far > high;
+}
+
+/* first..last or first..last..step, where first is read already. A number is negative where it is written so: 0..4294967295 goes up. */
+static const char *parse_range(lw_type type, const char **at, bool negative, lw_word *values,
+                               uint32_t *count) {
     lw_word last, step = {.low = 1};
     if (type == LW_T_pred || lw_value_is_float(type) || lw_types[type].bits == 128)
         return "ranges are of integers";
     *at += 2;
+    bool to_negative = **at == '-';
     const char *why = parse_one(type, at, &last);
     if (why) return why;
-    unsigned shift = 64 - lw_types[type].bits;
-    int64_t from = (int64_t)(values[*count - 1].low << shift) >> shift,
-            to = (int64_t)(last.low << shift) >> shift;
+    uint64_t most = UINT64_MAX >> (64 - lw_types[type].bits), left,
+             from = values[*count - 1].low | (negative ? ~most : 0),
+             to = last.low | (to_negative ? ~most : 0);
+    bool up = negative == to_negative ? from < to : negative;
     if (!strncmp(*at, "..", 2)) {
         *at += 2;
         why = parse_one(type, at, &step);
         if (why) return why;
         if (!step.low || step.low > INT32_MAX) return "the step of a range is a small positive number";
     }
-    for (uint64_t left = from < to ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
-         left >= step.low; left -= step.low) {
+    if (!(up ? distance(from, negative, to, to_negative, &left)
+             : distance(to, to_negative, from, negative, &left)))
+        left = UINT64_MAX;
+    for (; left >= step.low; left -= step.low) {
         if (*count == LW_EVAL_LANES) return "a list has 32 values at most";
         uint64_t before = values[*count - 1].low;
-        values[(*count)++] =
-            (lw_word){.low = (from < to ? before + step.low : before - step.low) & (UINT64_MAX >> shift)};
+        values[(*count)++] = (lw_word){.low = (up ? before + step.low : before - step.low) & most};
     }
     return NULL;
 }
@@ -114,11 +124,12 @@ uint32_t lw_eval_values(lw_type type, const char *text, lw_word *values, const c
     uint32_t count = 0;
     while (*text == ' ') text++;
     for (;;) {
+        bool negative = *text == '-';
         *why =
             count == LW_EVAL_LANES ? "a list has 32 values at most" : parse_one(type, &text, &values[count]);
         if (*why) return 0;
         count++;
-        if (!strncmp(text, "..", 2)) *why = parse_range(type, &text, values, &count);
+        if (!strncmp(text, "..", 2)) *why = parse_range(type, &text, negative, values, &count);
         if (*why) return 0;
         if (!*text) return count;
         if (*text++ != ',') {

@@ -14,8 +14,9 @@ static const char doc[] =
     "Run a program that uses the CUDA driver API on the CPU."
     "\vThe folder of Lanewise's libcuda.so.1 is put in front of LD_LIBRARY_PATH, and the program takes the place of this command: "
     "the exit code is the program's. It is 127 where the program is not found and 126 where it cannot be executed.\n\n"
-    "Environment: LANEWISE_THREADS, LANEWISE_CPU; LANEWISE_REPORT=none|errors|all says what goes to stderr: nothing, "
-    "kernels that trap or cannot run (the default), or every call that fails as well.\n\n"
+    "Environment: LANEWISE_THREADS, LANEWISE_CPU, LANEWISE_SEMANTICS=manual|sm_90; LANEWISE_REPORT=none|errors|all says what goes to "
+    "stderr: nothing, kernels that trap or cannot run and modules that are refused (the default), or every call that fails as well. "
+    "With CUDA_LAUNCH_BLOCKING=1 a launch that traps returns the error itself.\n\n"
     "  lanewise exec -- ./program -x 1\n"
     "  LD_LIBRARY_PATH=$(lanewise exec --folder) ./program";
 

@@ -172,6 +172,17 @@ static bool explain_instruction(lw_arena *arena, const char *word, int *code) {
 
 /* ---- The command --------------------------------------------------------------------------------------- */
 
+/* The word in small letters where spellings begin with that, else NULL. */
+static const char *in_small_letters(lw_arena *arena, const char *word) {
+    char *small = lw_arena_text(arena, word, strlen(word));
+    for (char *p = small; *p; p++) *p = (char)tolower((unsigned char)*p);
+    lw_module_ptx *module = lw_form_module(arena);
+    if (lw_form_match(module, small, NULL)) return small;
+    for (uint32_t i = 0; i < lw_ptx_form_count; i++)
+        if (lw_form_begins(&lw_ptx_forms[i], small, strlen(small))) return small;
+    return NULL;
+}
+
 static int unknown_word(const char *word) {
     size_t count = 0, room = lw_ptx_form_count + LW_SPECIAL_count + LW_PTO_OP_COUNT;
     lw_arena arena;
@@ -184,7 +195,8 @@ static int unknown_word(const char *word) {
             names[count++] = lw_arena_text(&arena, lw_ptx_forms[i].pattern, lw_form_opcode(&lw_ptx_forms[i]));
         for (size_t i = 0; i < LW_SPECIAL_count; i++) names[count++] = lw_specials[i].text;
         count += lw_pto_names(names + count, room - count);
-        near = lw_nearest(word, names, count);
+        near = in_small_letters(&arena, word);
+        if (!near) near = lw_nearest(word, names, count);
     }
     lw_tool_error(LW_D_unknown_word, word);
     if (near) fprintf(stderr, "  did you mean '%s'?\n", near);

@@ -14,10 +14,19 @@ static const about abouts[] = {
 };
 
 static const struct {
+    const char *words, *instruction, *values;
+} differences[] = {
+#define DIFFERS(words, instruction, values) {words, instruction, values},
+#include "ptx/about.def"
+};
+
+static const struct {
     uint32_t number;
+    bool is_command;
     const char *wrong, *right;
 } samples[] = {
-#define SAMPLE(number, wrong, right) {number, wrong, right},
+#define SAMPLE(number, wrong, right)  {number, false, wrong, right},
+#define COMMAND(number, wrong, right) {number, true, wrong, right},
 #include "diag/samples.def"
 };
 
@@ -35,24 +44,38 @@ static void print_lines(const char *text, const char *indent) {
 enum { WORDS = 8 };
 
 /* The result is computed, not kept: it cannot be wrong. Instructions that are not executable have none. */
+static void run_words(lw_arena *arena, const char *text, const char *values) {
+    const char *words[WORDS];
+    uint32_t count = 0;
+    char *copy = lw_arena_text(arena, values, strlen(values)), *rest = NULL;
+    for (char *word = strtok_r(copy, " ", &rest); word && count < WORDS; word = strtok_r(NULL, " ", &rest))
+        words[count++] = word;
+    const char *spelling = lw_arena_text(arena, text, strcspn(text, " "));
+    const lw_match *match = lw_form_match(lw_form_module(arena), spelling, NULL);
+    if (!match || !match->executable) return;
+    lw_eval *e = LW_NEW(arena, lw_eval);
+    *e = (lw_eval){.arena = arena, .text = text, .values = words, .value_count = count};
+    lw_text result = {0};
+    if (!lw_eval_show(&result, e)) print_lines(result.at ? result.at : "", "    ");
+    lw_text_free(&result);
+}
+
 static void run_example(lw_arena *arena, const char *example) {
     jmp_buf out;
     if (!LW_ARENA_TRY(arena, out)) return;
-    const char *words[WORDS];
-    uint32_t count = 0;
-    char *copy = lw_arena_text(arena, example, strlen(example)), *rest = NULL;
-    for (char *word = strtok_r(copy, " ", &rest); word && count < WORDS; word = strtok_r(NULL, " ", &rest))
-        words[count++] = word;
-    const lw_match *match = lw_form_match(lw_form_module(arena), words[0], NULL);
+    size_t spelling = strcspn(example, " ");
     printf("  example\n    $ lanewise eval %s\n", example);
-    if (!match || !match->executable) return;
-    lw_eval *e = LW_NEW(arena, lw_eval);
-    *e = (lw_eval){.arena = arena, .text = words[0], .values = words + 1, .value_count = count - 1};
-    if (lw_eval_run(e)) return;
-    lw_text text = {0};
-    lw_eval_print(&text, e);
-    print_lines(text.at ? text.at : "", "    ");
-    lw_text_free(&text);
+    run_words(arena, lw_arena_text(arena, example, spelling), example + spelling);
+}
+
+static void run_differences(lw_arena *arena, const char *words) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(arena, out)) return;
+    for (size_t i = 0; i < LW_COUNT(differences); i++) {
+        if (strcmp(differences[i].words, words) != 0) continue;
+        printf("    $ lanewise eval '%s' %s\n", differences[i].instruction, differences[i].values);
+        run_words(arena, differences[i].instruction, differences[i].values);
+    }
 }
 
 /* ---- Instructions --------------------------------------------------------------------------------------- */
@@ -75,9 +98,10 @@ void lw_explain_about(const char *words, size_t size) {
     lw_arena arena;
     lw_arena_init(&arena);
     run_example(&arena, row->example);
-    lw_arena_free(&arena);
     puts("  manual and hardware");
     lw_print_wrapped(row->differs ? row->differs : "They agree.", "    ");
+    run_differences(&arena, row->words);
+    lw_arena_free(&arena);
 }
 
 /* ---- Diagnostics ---------------------------------------------------------------------------------------- */
@@ -85,10 +109,11 @@ void lw_explain_about(const char *words, size_t size) {
 void lw_explain_sample(uint32_t number) {
     for (size_t i = 0; i < LW_COUNT(samples); i++) {
         if (samples[i].number != number) continue;
+        const char *indent = samples[i].is_command ? "    $ lanewise " : "    ";
         puts("  example");
-        print_lines(samples[i].wrong, "    ");
+        print_lines(samples[i].wrong, indent);
         puts("  right");
-        print_lines(samples[i].right, "    ");
+        print_lines(samples[i].right, indent);
         return;
     }
 }

@@ -290,7 +290,7 @@ static int load_kernel(run *r) {
     case LW_OK: break;
     case LW_NOT_FOUND: return wrong_kernel(r);
     case LW_BAD_SOURCE: return show_diagnostics(r);
-    default: lw_tool_error(LW_D_no_memory, lw_context_message(r->context)); return LW_EXIT_MACHINE;
+    default: lw_tool_error(LW_D_no_memory, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     }
     show_warnings(r);
     lw_kernel_print(&r->signature, r->kernel);
@@ -348,7 +348,7 @@ enum { PIECE = 1 << 16 }; /* elements that are made or read at once */
 
 static int device_failed(run *r, lw_status status) {
     bool memory = status == LW_NO_MEMORY;
-    lw_tool_error(memory ? LW_D_no_memory : LW_D_launch_refused, lw_context_message(r->context));
+    lw_tool_error(memory ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(r->context));
     return memory ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
 }
 
@@ -423,7 +423,7 @@ static int stopped(run *r) {
         lw_tool_error(LW_D_stopped, name, "interrupted");
         return LW_EXIT_INTERRUPTED;
     }
-    const char *why = lw_context_message(r->context);
+    const char *why = lw_tool_why(r->context);
     lw_tool_error(LW_D_stopped, name, *why ? why : "it ran into a limit");
     return LW_EXIT_STOPPED;
 }

@@ -278,6 +278,14 @@ const char *lw_tool_overflow(const char *text) {
 
 /* ---- Context ------------------------------------------------------------------------------------------ */
 
+const char *lw_tool_why(lw_context *context) {
+    static char text[512];
+    snprintf(text, sizeof text, "%s", lw_context_message(context));
+    char *id = strstr(text, " [LW");
+    if (id && strlen(id) == strlen(" [LW0000]")) *id = 0;
+    return text;
+}
+
 int lw_tool_context(const lw_options *options, lw_context **context) {
     const char *cpu = options->cpu ? options->cpu : getenv("LANEWISE_CPU");
     const char *semantics = getenv("LANEWISE_SEMANTICS");

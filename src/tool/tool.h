@@ -195,6 +195,8 @@ const char *lw_tool_one_of(const char *option, const char *text, const char *wor
 const char *lw_tool_target(const char *text);
 const char *lw_tool_inactive(const char *text);
 const char *lw_tool_overflow(const char *text);
+/* Why the last call of the library failed, for an error of the tool: without the id that the library's text ends in. */
+const char *lw_tool_why(lw_context *context);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
  * exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);

@@ -9,7 +9,7 @@
 
 static bool ours; /* the device is Lanewise */
 static const char *ptx =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".version 7.8\n.target sm_70\n.address_size 64\n"
     ".visible .global .align 4 .u32 counter[4] = {1, 2, 3, 4};\n"
     ".visible .entry scale(.param .u64 data, .param .u32 factor, .param .u32 count)\n{\n"
     ".reg .pred %p;\n.reg .b32 %r<6>;\n.reg .b64 %d<3>;\n"
@@ -19,6 +19,7 @@ static const char *ptx =
     "mul.wide.u32 %d1, %r2, 4;\nadd.u64 %d1, %d0, %d1;\n"
     "ld.global.u32 %r5, [%d1];\nmul.lo.u32 %r5, %r5, %r0;\nst.global.u32 [%d1], %r5;\n"
     "done:\nret;\n}\n"
+    ".visible .entry nothing()\n{\nret;\n}\n"
     ".extern .shared .align 4 .b8 dynamic[];\n"
     ".visible .entry shares(.param .u64 out)\n.maxntid 64\n{\n"
     ".shared .align 4 .b8 fixed[256];\n.reg .b32 %r<3>;\n.reg .b64 %d;\n"
@@ -115,6 +116,10 @@ static void contexts(void) {
     EXPECT(now == one);
     OK(cuCtxGetFlags(&flags));
     EXPECT(flags & CU_CTX_MAP_HOST);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuCtxPushCurrent_v2(NULL));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuCtxDestroy_v2(NULL));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuCtxSetCacheConfig(77));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuCtxSetSharedMemConfig(77));
     OK(cuCtxSetCurrent(two));
     OK(cuCtxGetCurrent(&now));
     EXPECT(now == two);
@@ -156,6 +161,27 @@ static void primary(void) {
     OK(cuDevicePrimaryCtxRelease_v2(0));
     OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
     EXPECT(!active);
+    OK(cuCtxSetCurrent(NULL));
+}
+
+/* What a reset ends comes to life again under the same handle; who had retained it still has to release it. */
+static void reset(void) {
+    CUcontext one = NULL, two = NULL;
+    unsigned flags = 0;
+    int active = -1;
+    CUdeviceptr memory;
+    OK(cuDevicePrimaryCtxRetain(&one, 0));
+    OK(cuCtxSetCurrent(one));
+    OK(cuDevicePrimaryCtxReset_v2(0));
+    OK(cuDevicePrimaryCtxGetState(0, &flags, &active));
+    EXPECT(!active);
+    GIVES(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuMemAlloc_v2(&memory, 64));
+    OK(cuDevicePrimaryCtxRetain(&two, 0));
+    EXPECT(one == two);
+    OK(cuCtxSynchronize());
+    OK(cuDevicePrimaryCtxRelease_v2(0));
+    OK(cuDevicePrimaryCtxRelease_v2(0));
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuDevicePrimaryCtxRelease_v2(0));
     OK(cuCtxSetCurrent(NULL));
 }
 
@@ -202,6 +228,13 @@ static void host_memory(void) {
     OK(cuMemsetD32_v2(seen, 77, 1));
     OK(cuCtxSynchronize());
     EXPECT(host[0] == 77);
+    if (ours) { /* both sides of a copy may be the same bytes */
+        for (unsigned i = 0; i < 1024; i++) host[i] = i;
+        OK(cuMemcpyDtoH_v2(host + 24, seen, 4000));
+        EXPECT(host[24] == 0 && host[524] == 500 && host[1023] == 999);
+        OK(cuMemcpyHtoD_v2(seen, host + 24, 4000));
+        EXPECT(host[0] == 0 && host[500] == 500 && host[999] == 999);
+    }
     OK(cuPointerGetAttribute(&value, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (uintptr_t)host));
     EXPECT(value == CU_MEMORYTYPE_HOST);
     OK(cuMemFreeHost(host));
@@ -209,6 +242,7 @@ static void host_memory(void) {
     memset(host, 1, 100);
     OK(cuMemFreeHost(host));
     OK(cuMemHostAlloc((void **)&host, 0, 0));
+    OK(cuMemFreeHost(NULL));
 }
 
 static void pointers(CUdeviceptr at) {
@@ -289,6 +323,10 @@ static void images(void) {
     unsigned fatbin[16] = {0xba55ed50, 0x00100001}, wrapper[16] = {0x466243b1, 1};
     GIVES(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&module, NULL));
     GIVES(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "there-is-no-such-file.ptx"));
+    GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, ""));
+    GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "// text\nhello"));
+    GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, ".target sm_70\n.address_size 64\n"));
+    GIVES(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, ".version 7.0\n"));
     if (!ours) return;
     GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, load("\x7f" "ELF", &module, error, sizeof error, NULL, 0, &written));
     EXPECT(strstr(error, "cubin"));
@@ -327,23 +365,24 @@ static void functions(CUmodule module) {
     unsigned words[4] = {0};
     OK(cuModuleGetFunction(&scale, module, "scale"));
     OK(cuModuleGetFunction(&shares, module, "shares"));
-    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&scale, module, "nothing"));
+    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&scale, module, "absent"));
     OK(cuModuleGetGlobal_v2(&counter, &size, module, "counter"));
     EXPECT(size == 16);
     OK(cuMemcpyDtoH_v2(words, counter, sizeof words));
     EXPECT(words[0] == 1 && words[3] == 4);
-    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&counter, &size, module, "nothing"));
+    GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&counter, &size, module, "absent"));
     OK(cuModuleGetFunction(&scale, module, "scale"));
     EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024);
     EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 64);
     EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) == 256);
-    EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_PTX_VERSION) == 70);
+    EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_PTX_VERSION) == 70); /* of .target, not of .version */
     EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_BINARY_VERSION) == 90);
     EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) == 49152 - 256);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetAttribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20));
     OK(cuFuncGetParamInfo(scale, 2, &offset, &size));
     EXPECT(offset == 12 && size == 4);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(scale, 3, &offset, &size));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetCacheConfig(scale, 77));
 }
 
 static void modules(void) {
@@ -395,6 +434,10 @@ static void streams(void) {
     OK(cuEventElapsedTime_v2(&time, start, end));
     EXPECT(time >= 0 && time < 10000);
     GIVES(CUDA_ERROR_INVALID_HANDLE, cuEventElapsedTime_v2(&time, start, silent));
+    unsigned long long id = 0, legacy = 1;
+    OK(cuStreamGetId(NULL, &id));
+    OK(cuStreamGetId(CU_STREAM_LEGACY, &legacy));
+    EXPECT(id == legacy);
     OK(cuStreamSynchronize(CU_STREAM_LEGACY));
     OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
     OK(cuEventDestroy_v2(start));
@@ -443,6 +486,7 @@ static void scaling(CUfunction scale, CUstream stream, CUdeviceptr at) {
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 0, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 2048, 1, 1, 0, NULL, params, NULL));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, NULL, params, extra));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, (void *[]){CU_LAUNCH_PARAM_END}));
     if (ours) GIVES(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel((CUfunction)stream, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     EXPECT(all_are(at, 45)); /* none of these ran, and none sticks */
 }
@@ -471,7 +515,7 @@ static void sharing(CUfunction shares, CUdeviceptr at) {
 static void launches(void) {
     CUcontext context;
     CUmodule module;
-    CUfunction scale, shares;
+    CUfunction scale, shares, nothing;
     CUstream stream;
     CUdeviceptr at;
     OK(cuCtxCreate_v2(&context, 0, 0));
@@ -480,6 +524,8 @@ static void launches(void) {
     OK(cuModuleGetFunction(&shares, module, "shares"));
     OK(cuStreamCreate(&stream, 0));
     OK(cuMemAlloc_v2(&at, COUNT * sizeof(unsigned)));
+    OK(cuModuleGetFunction(&nothing, module, "nothing"));
+    OK(cuLaunchKernel(nothing, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, (void *[]){CU_LAUNCH_PARAM_END}));
     scaling(scale, stream, at);
     sharing(shares, at);
     OK(cuCtxSynchronize());
@@ -492,6 +538,7 @@ int main(void) {
     errors();
     contexts();
     primary();
+    reset();
     memory();
     modules();
     streams();

@@ -1,9 +1,15 @@
 #!/usr/bin/env python3
-"""python.py LANEWISE: the driver found by name from a program that `lanewise exec` starts, as Python's clients find it."""
+"""python.py LANEWISE: the driver found by name from a program that `lanewise exec` starts, as Python's clients find it; and the comparison with
+recorded results, which is such a program, finds what is wrong."""
 
 import ctypes
+import os
+import pathlib
 import subprocess
 import sys
+import tempfile
+
+RECORD = pathlib.Path(__file__).resolve().parent.parent.parent / "tools/silicon/record.py"
 
 PTX = b""".version 7.0
 .target sm_70
@@ -45,12 +51,41 @@ def inside():
     print("squares are right")
 
 
+TEST = """// run: --block 4 --arg u32[4]:print
+// out: arg 0 u32[4]: 0 1 4 9
+""" + PTX.decode().replace("square", "k")
+
+# What is changed in that file, and what is said of it; nothing: it is as recorded.
+CHANGES = [
+    ("", "", ""),
+    ("0 1 4 9", "0 1 4 8", "output 1 differs at its word 7"),
+    ("// out: arg 0 u32[4]: 0 1 4 9\n", "", "1 outputs, recorded are 0"),
+    ("// out: arg 0 u32[4]: 0 1 4 9", "// trap: LW5000", "no kernel faults, and the file expects a trap"),
+    ("// out: arg 0 u32[4]: 0 1 4 9", "// trap: LW5000\n// run: --kernel absent", "cuModuleGetFunction: "),
+    ("    st.global.u32 [%d1], %r1;", "    trap;", "cuCtxSynchronize: "),
+]
+
+
+def recorded(lanewise):
+    environment = os.environ | {"LANEWISE_REPORT": "none"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "run_k.ptx"
+        for old, new, says in CHANGES:
+            path.write_text(TEST.replace(old, new))
+            done = subprocess.run([lanewise, "exec", "--", sys.executable, RECORD, "--compare", path], capture_output=True, text=True, env=environment)
+            assert done.returncode == bool(says) and says in done.stdout, (new, done.stdout, done.stderr)
+        path.write_text(TEST)
+        done = subprocess.run([lanewise, "exec", "--", sys.executable, RECORD, "--write", path], capture_output=True, text=True, env=environment)
+        assert done.returncode == 1 and "needs a GPU" in done.stdout and path.read_text() == TEST, (done.stdout, done.stderr)
+
+
 def main():
     if sys.argv[1:] == ["--inside"]:
         return inside()
     lanewise = sys.argv[1]
     done = subprocess.run([lanewise, "exec", "--", sys.executable, __file__, "--inside"], capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout == "squares are right\n", (done.stdout, done.stderr)
+    recorded(lanewise)
 
 
 if __name__ == "__main__":

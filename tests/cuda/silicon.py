@@ -199,6 +199,7 @@ def broken_records(text):
     yield "other module", text.replace("module: ", "module: 0", 1), 5, "record again"
     yield "other group", text.replace("shf_l_clamp: ", "shf_l_clamp: 9", 1), 5, "record again"
     yield "other family", text.replace("record: shift", "record: shiftless", 1), 5, 'no family "shiftless"'
+    yield "two records", text + text, 5, "there is more behind the end"
     yield "empty", "", 5, "the record ends here"
     yield "no record", "\0\xff\n" * 5, 5, "is missing here"
 

@@ -1,4 +1,5 @@
-/* threads.c: each thread has its own current context; two work at the same time, and one of them traps. */
+/* threads.c: each thread has its own current context; two work at the same time, and one of them traps; two ask for one kernel at the
+ * same time. */
 #include "expect.h"
 
 #include <pthread.h>
@@ -41,12 +42,48 @@ static void *work(void *user) {
     return NULL;
 }
 
+typedef struct asker {
+    CUcontext context;
+    CUmodule module;
+    CUfunction function;
+    pthread_barrier_t *start;
+    int wrong;
+} asker;
+
+static void *ask(void *user) {
+    asker *a = user;
+    a->wrong += cuCtxSetCurrent(a->context) != CUDA_SUCCESS;
+    pthread_barrier_wait(a->start);
+    a->wrong += cuModuleGetFunction(&a->function, a->module, "add") != CUDA_SUCCESS;
+    return NULL;
+}
+
+/* Otherwise attributes that one sets would not be those that the other launches with. */
+static void same_function(CUcontext context) {
+    pthread_barrier_t start;
+    pthread_barrier_init(&start, NULL, 2);
+    for (int round = 0; round < 100; round++) {
+        pthread_t threads[2];
+        CUmodule module = NULL;
+        OK(cuModuleLoadData(&module, ptx));
+        asker askers[2] = {{.context = context, .module = module, .start = &start},
+                           {.context = context, .module = module, .start = &start}};
+        for (int i = 0; i < 2; i++) EXPECT(!pthread_create(&threads[i], NULL, ask, &askers[i]));
+        for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+        EXPECT(!askers[0].wrong && !askers[1].wrong);
+        EXPECT(askers[0].function && askers[0].function == askers[1].function);
+        OK(cuModuleUnload(module));
+    }
+    pthread_barrier_destroy(&start);
+}
+
 int main(void) {
     pthread_t threads[2];
     job jobs[2] = {{.by = 3}, {.by = 5, .wild = true}};
     CUcontext context, now;
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&context, 0, 0));
+    same_function(context);
     for (int i = 0; i < 2; i++) EXPECT(!pthread_create(&threads[i], NULL, work, &jobs[i]));
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     EXPECT(!jobs[0].wrong);

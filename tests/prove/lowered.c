@@ -22,11 +22,11 @@
 
 /* ---- Operations that are executed where they are made ---------------------------------------------------- */
 
-enum { DONE = 0, D = 1, OTHER = 2 }; /* a code that no operation has, and the two destinations */
+enum { DONE = 0, D = 1, DIFFERS = 2 }; /* a code that no operation has, and the two destinations */
 
 typedef struct machine {
     lw_lower lower; /* first: what lowering has a pointer to. Its list has the operation made last, whose value is imm where it is DONE */
-    uint32_t d, other;
+    uint32_t d, differs;
 } machine;
 
 static inline uint32_t execute(lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
@@ -49,6 +49,15 @@ static inline uint32_t execute(lw_lane_id lane, uint32_t a, uint32_t b, uint32_t
     CASE(video_shl_sat_s32_s32_, lw_video_shl_sat_s32_s32_(a, b))
     CASE(video_merge_manual_, lw_video_merge_manual_(a, b, c))
     CASE(video_merge_sm_90_, lw_video_merge_sm_90_(a, b, c))
+    CASE(video_parts_differ_, lw_video_parts_differ_(a, b, c))
+    CASE(video_min_below_, lw_video_min_below_(a, b))
+    CASE(video_max_below_, lw_video_max_below_(a, b))
+    CASE(video_min_above_, lw_video_min_above_(a, b))
+    CASE(video_max_above_, lw_video_max_above_(a, b))
+    CASE(video_below_differs_, lw_video_below_differs_(a, b))
+    CASE(video_above_differs_, lw_video_above_differs_(a, b))
+    CASE(video_over_u32_, lw_video_over_u32_(a, b))
+    CASE(video_over_s32_, lw_video_over_s32_(a, b))
     default: __builtin_trap(); /* not a proof */
     }
 }
@@ -56,10 +65,9 @@ static inline uint32_t execute(lw_lane_id lane, uint32_t a, uint32_t b, uint32_t
 static inline uint32_t value_of(const lw_op *op) {
     switch (op->code) {
     case DONE: return (uint32_t)op->imm;
-    case LW_LANE_CODE(LW_LANE_vshl_manual, LW_RRR): return lw_vshl_manual(op->a, op->b, op->c, op->e);
-    case LW_LANE_CODE(LW_LANE_vshr_manual, LW_RRR): return lw_vshr_manual(op->a, op->b, op->c, op->e);
-    case LW_LANE_CODE(LW_LANE_vshl_sm_90, LW_RRR): return lw_vshl_sm_90(op->a, op->b, op->c, op->e);
-    case LW_LANE_CODE(LW_LANE_vshr_sm_90, LW_RRR): return lw_vshr_sm_90(op->a, op->b, op->c, op->e);
+    case LW_LANE_CODE(LW_LANE_video_pick_manual_, LW_RRR): return lw_video_pick_manual_(op->a, op->b, op->c, op->e);
+    case LW_LANE_CODE(LW_LANE_video_pick_sm_90_, LW_RRR): return lw_video_pick_sm_90_(op->a, op->b, op->c, op->e);
+    case LW_LANE_CODE(LW_LANE_video_picks_differ_, LW_RRR): return lw_video_picks_differ_(op->a, op->b, op->c, op->e);
     default: __builtin_trap();
     }
 }
@@ -68,7 +76,7 @@ static inline uint32_t value_of(const lw_op *op) {
 static inline void retire(machine *m) {
     const lw_op *last = m->lower.ops.at;
     if (last->d == D) m->d = value_of(last);
-    if (last->d == OTHER) m->other = value_of(last);
+    if (last->d == DIFFERS) m->differs = value_of(last);
 }
 
 static inline lw_op *make_op(lw_lower *l, uint16_t code) {
@@ -88,6 +96,7 @@ static inline void make_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint
 }
 
 #define lw_lower_const(l, class, value) ((void)(l), (uint32_t)(value))
+#define lw_lower_vreg(l, class)         ((void)(l), (uint32_t)DIFFERS) /* the predicate of two words; all others are values */
 #define lw_lower_op                     make_op
 #define lw_lower_lane                   make_lane
 #define lw_lower_lane_into              make_lane_into
@@ -96,9 +105,8 @@ static inline void make_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint
 
 /* ---- What is compared ------------------------------------------------------------------------------------- */
 
-/* The results by the manual and, above it, by sm_90. A launch that computes by the one has both where it says that they may differ, and
- * counts the lanes where they do; where it does not say so, its result must be right by both. */
-static inline uint64_t results(uint32_t by_manual, uint32_t by_sm_90) { return (uint64_t)by_sm_90 << 32 | by_manual; }
+/* The result and, above it, whether the other semantics has another one, which a launch counts. */
+static inline uint64_t results(uint32_t mine, bool differs) { return (uint64_t)differs << 32 | mine; }
 
 static inline uint64_t executed(bool left, lw_semantics semantics, uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
     /* Local structures, of which only that is set which lower_into uses: the optimiser dissolves such, and what it would leave in
@@ -110,11 +118,10 @@ static inline uint64_t executed(bool left, lw_semantics semantics, uint32_t a, u
     m.lower.program = &program;
     m.lower.ops.at = &last, m.lower.ops.count = 1;
     lw_video_shift s = {.a = a, .b = b, .c = c, .how = how, .left = left};
-    bool may = may_differ(&s);
-    lower_into(&m.lower, D, may ? OTHER : LW_NO_SLOT, &s);
+    m.differs = 0;
+    uint32_t differs = lower_into(&m.lower, D, &s);
     retire(&m);
-    uint32_t other = may ? m.other : m.d;
-    return semantics == LW_SEMANTICS_manual ? results(m.d, other) : results(other, m.d);
+    return results(m.d, differs == DIFFERS ? m.differs != 0 : differs != LW_NO_SLOT && differs);
 }
 
 enum { FREE = LW_VIDEO_A(15) | LW_VIDEO_B(15) | LW_VIDEO_D(15) | LW_VIDEO_WRAP };
@@ -128,14 +135,20 @@ enum { FREE = LW_VIDEO_A(15) | LW_VIDEO_B(15) | LW_VIDEO_D(15) | LW_VIDEO_WRAP }
     } \
     static inline uint64_t op##_##name##_whole(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         how = (how & FREE) | (flags); \
-        return results(lw_##op##_manual(a, b, c, how), lw_##op##_sm_90(a, b, c, how)); \
+        uint32_t manual = lw_##op##_manual(a, b, c, how); \
+        return results(manual, manual != lw_##op##_sm_90(a, b, c, how)); \
+    } \
+    static inline uint64_t op##_##name##_whole_by_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
+        how = (how & FREE) | (flags); \
+        uint32_t sm_90 = lw_##op##_sm_90(a, b, c, how); \
+        return results(sm_90, sm_90 != lw_##op##_manual(a, b, c, how)); \
     } \
     static inline bool op##_##name##_spelled(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { \
         return (how & ~FREE) == 0 && spelling(a, b, c, how | (flags)); \
     } \
     PROVE(op##_##name, op##_##name##_whole, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
     WHERE(op##_##name, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t) \
-    PROVE(op##_##name##_by_sm_90, op##_##name, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
+    PROVE(op##_##name##_by_sm_90, op##_##name##_whole_by_sm_90, uint64_t, uint32_t, uint32_t, uint32_t, uint32_t) \
     WHERE(op##_##name##_by_sm_90, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t)
 
 /* Without a second operation d may have a selector. */

@@ -81,6 +81,23 @@ static void test_all_modes(void **state) {
         }
 }
 
+/* A block behind it is entered without another dispatch. */
+static void test_enters_block(void **state) {
+    (void)state;
+    const steps_level *levels;
+    uint32_t count = steps_levels(&levels);
+    for (uint32_t l = 0; l < count; l++) {
+        steps_cta *s = steps_new(64, 64);
+        lw_gang *gang = s->cta.gangs;
+        s->ops[3] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A | LW_OP_IMM_B};
+        s->ops[4].imm = 5;
+        uint64_t lanes = gang->lane_instructions;
+        assert_ptr_equal(s->ops[3].step(gang, &s->ops[3]), &s->ops[5]);
+        assert_int_equal(gang->lane_instructions - lanes, 5 * 64);
+        steps_free(s);
+    }
+}
+
 /* Every b and every segment mask and clamp as constants, on a whole warp. */
 static void test_all_constants(void **state) {
     (void)state;
@@ -142,7 +159,7 @@ static void test_all_registers(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_modes), cmocka_unit_test(test_all_constants),
-                                       cmocka_unit_test(test_all_registers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_modes), cmocka_unit_test(test_enters_block),
+                                       cmocka_unit_test(test_all_constants), cmocka_unit_test(test_all_registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

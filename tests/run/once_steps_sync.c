@@ -354,6 +354,27 @@ static void test_warp_sync_gone(void **state) {
     steps_free(s);
 }
 
+/* The block's own step finds that nobody is missing, or leaves that to warp_sync. */
+static void test_block_meets(void **state) {
+    (void)state;
+    steps_cta *s = steps_new(40, 64);
+    lw_gang *gang = s->cta.gangs;
+    lw_op *block = &s->ops[4], *op = put_warp_sync(s, true, UINT32_MAX);
+    block->flags = LW_OP_MEETS;
+    assert_ptr_equal(run(gang, gang->exist, block), op + 1);
+    assert_true(gang->mask == gang->exist);
+    s->ops[2] = (lw_op){.step = lw_step_exit};
+    run(gang, 0xff, &s->ops[2]);
+    assert_ptr_equal(run(gang, gang->exist & ~(lw_mask)0xff, block), op + 1); /* all but those that left */
+    assert_ptr_equal(run(gang, 0xff00, block), op);
+    lw_gang_pend(gang->frame, 1, gang->exist & ~(lw_mask)0xffff);
+    assert_ptr_equal(run(gang, 0xff00, block), op + 1); /* the others were waiting at the block */
+    assert_true(gang->mask == (gang->exist & ~(lw_mask)0xff));
+    block->flags = 0;
+    assert_ptr_equal(run(gang, gang->mask, block), op);
+    steps_free(s);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_gang_passes),
@@ -373,6 +394,7 @@ int main(void) {
         cmocka_unit_test(test_warp_sync_parts),
         cmocka_unit_test(test_warp_sync_nobody_complete),
         cmocka_unit_test(test_warp_sync_gone),
+        cmocka_unit_test(test_block_meets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -114,7 +114,7 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->ranges->at[0] = (lw_range){STEPS_LOW, STEPS_GLOBAL, s->global[0]};
     s->ranges->at[1] = (lw_range){STEPS_FIRST, STEPS_GLOBAL, s->global[1]};
     s->ranges->at[2] = (lw_range){STEPS_SECOND, STEPS_GLOBAL, s->global[2]};
-    for (uint32_t i = 0; i < STEPS_OPS; i++) s->ops[i].step = steps_stop;
+    for (uint32_t i = 0; i < STEPS_OPS; i++) s->ops[i] = (lw_op){.step = steps_stop, .code = LW_OP_ret};
     s->ops[0] = (lw_op){.step = lw_step_block, .a = 0, .imm = 1};
     s->ops[4] = (lw_op){.step = lw_step_block, .a = 1, .imm = 1};
     s->blocks[1].first = 4;

@@ -265,7 +265,7 @@ class Refused(Arguments):
                 ("u32[]:print", 5, 1, "a count must stand in the [ ], or a source must follow"),
                 ("u32[x]", 4, 1, "the count in [ ] must be a number, which may end in K, M or G"),
                 ("u32[4k]=1", 4, 2, "the count in [ ] must be a number, which may end in K, M or G"),
-                ("u32[-1]=1", 4, 2, "the count in [ ] is too large"),
+                ("u32[-1]=1", 4, 2, "the count in [ ] cannot be negative"),
                 ("u32[99999999999999999999]", 4, 20, "the count in [ ] is too large"),
                 ("u32[0x10000000000001]", 4, 16, "the count in [ ] is too large"),
                 ("u32[262145G]", 4, 7, "the count in [ ] is too large"),

@@ -49,6 +49,32 @@ class Case(cli.Case):
         return found
 
 
+class Semantics(Case):
+    MERGE = ("vshl.u32.u32.u32.clamp d.h1, a, b, c", "0x12345678", "4", "0")
+    MANUAL = "manual\nd  hex       0x67800000\n   decimal   1736441856\n   binary    0b01100111_10000000_00000000_00000000\n"
+    SM_90 = "sm_90\nd  hex       0x23450000\n   decimal   591724544\n   binary    0b00100011_01000101_00000000_00000000\n"
+
+    def test_both_where_they_differ(self):
+        """The results of both, the chosen one first."""
+        self.gives(["eval", *self.MERGE], out=self.MANUAL + self.SM_90)
+        self.gives(["eval", "--semantics", "manual", *self.MERGE], out=self.MANUAL + self.SM_90)
+        self.gives(["eval", "--semantics", "sm_90", *self.MERGE], out=self.SM_90 + self.MANUAL)
+        self.gives(["eval", *self.MERGE], out=self.SM_90 + self.MANUAL, env={"LANEWISE_SEMANTICS": "sm_90"})
+
+    def test_one_where_they_agree(self):
+        """A form that can differ, on values for which it does not; and only one lane of four that does."""
+        alike = self.lanewise("eval", self.MERGE[0], "0x12341234", "0", "0")
+        self.assertEqual(alike, (0, "d  hex       0x12340000\n   decimal   305397760\n   binary    0b00010010_00110100_00000000_00000000\n", ""))
+        out = self.lanewise("eval", self.MERGE[0], "0,0x10001,0x20002,0x30004", "0", "0")[1].splitlines()
+        self.assertEqual((len(out), out[0], out[6]), (12, "manual", "sm_90"))
+        self.assertEqual(out[1:5], out[7:11])
+        self.assertEqual((out[5].split()[:2], out[11].split()[:2]), (["3", "0x00040000"], ["3", "0x00030000"]))
+
+    def test_wrong(self):
+        self.gives(["eval", "--semantics", "sm90", *self.MERGE], 2,
+                   err="lanewise: error[LW6003]: --semantics 'sm90': the semantics are manual and sm_90\n")
+
+
 class Forms(Case):
     def test_every_executable_form(self):
         """Spellings of every executable row give results, or the row is refused because of memory, flow, or no result."""
@@ -174,6 +200,14 @@ class Values(Case):
     def test_lists(self):
         self.assertEqual(self.results("mov.u32", "3..0,7,10..20..5"), {"d": [3, 2, 1, 0, 7, 10, 15, 20]})
         self.assertEqual(self.results("mov.s16", "-2..2"), {"d": [65534, 65535, 0, 1, 2]})
+        self.assertEqual(self.results("mov.u32", "1..-2"), {"d": [1, 0, 2 ** 32 - 1, 2 ** 32 - 2]})
+        for bits in (16, 32, 64):  # numbers above the signed range are what they are written as
+            half = 2 ** (bits - 1)
+            for kind in "bu":
+                self.assertEqual(self.results(f"mov.{kind}{bits}", f"{half - 1}..{half + 1}"), {"d": [half - 1, half, half + 1]})
+                self.assertEqual(self.results(f"mov.{kind}{bits}", f"{half}..{half - 2}"), {"d": [half, half - 1, half - 2]})
+                for value in (f"0..{2 * half - 1}", f"{2 * half - 1}..0", f"-1..{2 * half - 1}", f"{2 * half - 1}..-{half}"):
+                    self.assertIn("32 values at most", self.lanewise("eval", f"mov.{kind}{bits}", value)[2], value)
         self.assertEqual(self.results("add.u32", "1,2,3", 10), {"d": [11, 12, 13]})
         self.gives(["eval", "add.s32", "-1,0", "0"], out="lane  d\n   0  0xffffffff  -1\n   1  0x00000000  0\n")
 

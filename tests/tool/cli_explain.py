@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import shlex
 
 import cli
 
@@ -11,7 +12,7 @@ ISA = pathlib.Path(__file__).resolve().parent.parent.parent / "isa"
 
 def strings(text):
     """The C strings that stand one behind the other in a text, as one."""
-    return "".join(bytes(s, "utf-8").decode("unicode_escape") for s in re.findall(r'"((?:[^"\\]|\\.)*)"', text))
+    return "".join(bytes(s, "utf-8").decode("unicode_escape").encode("latin-1").decode("utf-8") for s in re.findall(r'"((?:[^"\\]|\\.)*)"', text))
 
 
 def forms():
@@ -45,7 +46,8 @@ class Diagnostics(cli.Case):
             self.assertRegex(out[1], rf"(?m)^LW{number:04}, {severity}: ")
 
     def test_one(self):
-        want = ("LW6000, error: cannot read '...': ...\n    The file is missing, unreadable or too large.\n")
+        want = ("LW6000, error: cannot read '...': ...\n    The file is missing, unreadable or too large.\n"
+                "  example\n    $ lanewise run missing.ptx -a u32[4]\n  right\n    $ lanewise run k.ptx -a u32[4]\n")
         self.gives(["explain", "LW6000"], out=want)
         self.gives(["explain", "lw6000"], out=want)
 
@@ -106,7 +108,8 @@ class Instructions(cli.Case):
         self.shows(["explain", "%tid"], out=["%tid.(x|y|z)"])
 
     def test_unknown(self):
-        for word, near in (("shff", "shf"), ("adc", "add"), ("%landid", "%laneid")):
+        for word, near in (("shff", "shf"), ("adc", "add"), ("%landid", "%laneid"), ("SHF", "shf"),
+                           ("Shfl.Sync", "shfl.sync"), ("SHF.L.Wrap.B32", "shf.l.wrap.b32"), ("%LaneId", "%laneid")):
             self.gives(["explain", word], 2,
                        err=f"lanewise: error[LW6007]: '{word}' is no instruction, special register or diagnostic that Lanewise knows\n"
                            f"  did you mean '{near}'?\n")
@@ -126,7 +129,7 @@ def rows_of(path, macro):
         while text[at] != ")":
             string = re.compile(r'"((?:[^"\\]|\\.)*)"').match(text, at)
             if string:
-                fields[-1] = (fields[-1] or "") + bytes(string[1], "utf-8").decode("unicode_escape")
+                fields[-1] = (fields[-1] or "") + bytes(string[1], "utf-8").decode("unicode_escape").encode("latin-1").decode("utf-8")
                 at = string.end()
             elif text[at] == ",":
                 fields.append("")
@@ -181,6 +184,70 @@ class About(cli.Case):
             self.assertEqual(found, self.RESULTS[words], example)
 
 
+    # What the manual's pseudo-code gives for the examples of differences, worked out by hand; None: it leaves that open.
+    BY_MANUAL = {
+        "vshl.u32.u32.u32.sat.clamp": 0xff,         # 0x810 is more than 8 bits hold
+        "vshl.u32.u32.u32.clamp.min": 0,            # 2^34 is 0 in 34 bits
+        "vshl.u32.u32.u32.clamp": 0x67800000,       # the low half of 0x23456780
+        "vshr.s32.s32.u32.sat.clamp": 0x7f,         # 0x123 is more than 8 signed bits hold
+        "vshr.u32.s32.u32.clamp.min": 0xfffffff0,   # -16 is less than 0xfffffff8
+        "vshr.u32.u32.u32.clamp": 0x45670000,       # the low half of 0x01234567
+        "shl.b16": 0, "shr.s16": 0xffff,            # 65537 is clamped to 16
+        "shfl.down.b32": None, "shfl.sync.down.b32": None,
+    }
+
+    def recorded(self):
+        """The values of each example as the file of the recorded run has them, and what the hardware gave: one list for each result."""
+        text = (ISA.parent / "tests" / "ptx" / "video" / "run_differs.ptx").read_text()
+        self.assertIn("// recorded: NVIDIA", text)
+        given = [int(word, 16) for word in re.search(r"^// out: arg 0 b32\[\d+\]: (.*)$", text, flags=re.M)[1].split()]
+        values, found = {}, {}
+        for line in text.splitlines():
+            value = re.fullmatch(r"    add\.u32 %([abc]), %(zero|t), (\w+);", line)
+            instruction = re.fullmatch(r"    (\w[\w.]* %h?d.*);", line)
+            store = re.fullmatch(r"    st\.global\.b32 \[%o\+(\d+)\], %d;", line)
+            if value:
+                values[value[1]] = value[3] if value[2] == "zero" else f"{value[3]}..{int(value[3]) + 7}"
+            elif instruction and not line.startswith(("    selp", "    cvt")):
+                key = (re.sub(r"%h?(?=[abcdp]\b)", "", instruction[1]), " ".join(values.values()))
+                values = {}
+            elif store:
+                at = int(store[1]) // 4
+                found.setdefault(key, []).append(given[at:at + 8])
+        return found
+
+    def results(self, lines):
+        """The bits of each result that these lines of eval show, for each lane."""
+        if lines[0].startswith("lane"):
+            rows = [line.split() for line in lines[1:]]
+            return [[int(row[1], 16) for row in rows], [int(row[3] == "true") for row in rows]]
+        return [[int(bits, 16)] for line in lines for bits in re.findall(r"^\w+ +hex +(0x\w+)$", line)]
+
+    def test_differences(self):
+        """Each text on differences has examples; they show what the manual says and what the hardware gave, as it was recorded."""
+        differ = {words: text for words, _, _, text in rows_of("ptx/about.def", "ABOUT") if text}
+        rows = list(rows_of("ptx/about.def", "DIFFERS"))
+        self.assertEqual({words for words, *_ in rows}, set(differ))
+        recorded = self.recorded()
+        self.assertEqual({(instruction, values) for _, instruction, values in rows}, set(recorded))
+        for words, instruction, values in rows:
+            out = self.lanewise("explain", words)[1]
+            command = f"    $ lanewise eval '{instruction}' {values}\n"
+            self.assertEqual(out.count(command), 1)
+            shown = [line[4:] for line in out.split(command)[1].split("\n    $ ")[0].splitlines()]
+            self.assertEqual("\n".join(shown).rstrip() + "\n", self.lanewise("eval", instruction, *values.split())[1])
+            by_manual = self.BY_MANUAL[instruction.split()[0]]
+            hardware = recorded[instruction, values]
+            if by_manual is None:
+                self.assertEqual(self.results(shown), hardware, instruction)
+                continue
+            at = shown.index("sm_90")
+            self.assertEqual(shown[0], "manual")
+            self.assertEqual(self.results(shown[1:at]), [[by_manual]], instruction)
+            self.assertEqual([lanes * 8 for lanes in self.results(shown[at + 1:])], hardware, instruction)
+            self.assertNotEqual(by_manual, hardware[0][0])
+
+
 class Samples(cli.Case):
     BODY = (".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 buffer)\n{\n.reg .b16 h;\n.reg .b32 a, b, c, d;\n"
             ".reg .b64 x, y;\n.reg .f32 f, g;\n.reg .pred p, q;\n{}\nret;\n}\n")
@@ -188,26 +255,55 @@ class Samples(cli.Case):
     PTO = ("func.func @f(%a: !pto.vreg<64xi32>, %b: !pto.vreg<64xi32>, %u: !pto.vreg<64xu32>, %n: !pto.vreg<32xi32>, %m: !pto.mask<b32>, "
            "%x: memref<?xi32>, %i: index, %j: index, %c: i32, %t: i1) {\n{}\n}\n")
 
-    def check(self, text, pto=False):
-        if pto:
+    VECTORS = ("func.func @f(%a: !pto.vreg<4xi32>, %x: memref<?xi32>, %i: index) -> !pto.vreg<4xi32> {\n  %m = pto.mask.all : !pto.mask<4>\n"
+               "  vload %v, %x[%i], %m : !pto.vreg<4xi32>\n  vshr %d, %v, %a, %m : !pto.vreg<4xi32>\n  return %d : !pto.vreg<4xi32>\n}\n")
+
+    def ids(self, number, text):
+        """The diagnostics that a text gets: from what has this one, which is lowering, a launch, or `check`."""
+        if number >= 7000:
             whole = text if text.startswith("func.func") else self.PTO.replace("{}", text)
             return re.findall(r"(?:error|warning)\[LW(\d{4})\]", self.lanewise("check", "--language", "pto", "-", stdin=whole)[2])
+        if text.startswith("func.func"):
+            return re.findall(r"\[LW(\d{4})", self.lanewise("run", "--language", "pto", "-", stdin=text)[2])
         whole = text if text.startswith((".version", ".target")) else self.BODY.replace("{}", text)
-        return re.findall(r"\[LW(\d{4})\]", self.lanewise("check", "-", stdin=whole)[2])
+        command = (["check", "-"] if number < 3000 else ["dump", "--stage", "program", "-"] if number < 4000 else
+                   ["run", "-", "-b", "32", "-a", "u32[32]", "--strict" if number == 5010 else "--stats"])
+        return re.findall(r"(?:\[|^note )LW(\d{4})", self.lanewise(*command, stdin=whole)[2], flags=re.M)
 
-    def test_all(self):
+    def shows_sample(self, number, wrong, right, indent):
+        shown = "".join(f"  {title}\n" + "".join(f"{indent}{line}\n" if line else "\n" for line in text.split("\n"))
+                        for title, text in (("example", wrong), ("right", right)))
+        self.assertTrue(self.lanewise("explain", f"LW{number}")[1].endswith(shown), number)
+
+    def test_texts(self):
         """Each wrong text gets its diagnostic, each right one gets none, and explain shows both."""
-        rows = list(rows_of("diag/samples.def", "SAMPLE"))
-        self.assertGreater(len(rows), 50)
-        known = {number for number, *_ in diagnostics()}
-        self.assertEqual(len({number for number, *_ in rows}), len(rows))
-        for number, wrong, right in rows:
-            self.assertIn(int(number), known)
-            pto = int(number) >= 7000
-            self.assertIn(number, self.check(wrong, pto), wrong)
-            self.assertEqual(self.check(right, pto), [], right)
-            shown = "".join(f"  {title}\n" + "".join(f"    {line}\n" for line in text.split("\n")) for title, text in (("example", wrong), ("right", right)))
-            self.assertTrue(self.lanewise("explain", f"LW{number}")[1].endswith(shown), number)
+        for number, wrong, right in rows_of("diag/samples.def", "SAMPLE"):
+            self.assertIn(number, self.ids(int(number), wrong), wrong)
+            self.assertEqual(self.ids(int(number), right), [], right)
+            self.shows_sample(number, wrong, right, "    ")
+
+    def test_commands(self):
+        """Each wrong command line ends with its diagnostic alone, each right one well."""
+        self.file("k.ptx", self.BODY.replace("{}", ""))
+        self.file("f.pto", self.VECTORS)
+        self.file("odd.bin", "12345")
+        self.file("bad.npy", "no array")
+        for number, wrong, right in rows_of("diag/samples.def", "COMMAND"):
+            code, _, err = self.lanewise(*shlex.split(wrong))
+            self.assertNotEqual(code, 0, wrong)
+            self.assertEqual(re.findall(r"\[LW(\d{4})\]", err), [number], wrong)
+            self.assertEqual(self.lanewise(*shlex.split(right))[0], 0, right)
+            self.shows_sample(number, wrong, right, "    $ lanewise ")
+
+    def test_each_has_one(self):
+        """Every diagnostic has a sample, or the reason why it has none: once."""
+        numbers = [int(row[0]) for macro in ("SAMPLE", "COMMAND") for row in rows_of("diag/samples.def", macro)]
+        known = [int(number) for number, *_ in diagnostics()]
+        for first, last, why in rows_of("diag/samples.def", "WITHOUT"):
+            found = [number for number in known if int(first) <= number <= int(last)]
+            self.assertTrue(found and why, first)
+            numbers += found
+        self.assertEqual(sorted(numbers), sorted(known))
 
 
 class Isa(cli.Case):

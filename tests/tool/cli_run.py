@@ -173,7 +173,13 @@ class Options(cli.Case):
         self.gives(["run", "--grid", "1", "--", "-k.ptx"])
 
     def test_block_too_large(self):
-        self.shows(["run", "k.ptx", "--block", "1025"], 2, err=["lanewise: error[LW6027]: the launch was refused: "])
+        self.gives(["run", "k.ptx", "--block", "1025"], 2,
+                   err="lanewise: error[LW6027]: the launch was refused: a CTA of 1025x1x1 is 1025 threads: 1024 are the most\n")
+
+    def test_breakpoint(self):
+        for word in ("trap", "brkpt"):
+            self.file(f"{word}.ptx", cli.module(cli.kernel("k", body=f"{word};")))
+            self.shows(["run", f"{word}.ptx"], 3, err=[f"error[LW5007]: the kernel executed {word}\n"])
 
     def test_memory_limit(self):
         self.file("p.ptx", cli.module(NOOP))
@@ -221,7 +227,8 @@ class Ends(cli.Case):
 
     def test_timeout(self):
         self.file("k.ptx", cli.module(LOOP))
-        self.shows(["run", "k.ptx", "--timeout", "0.2"], 4, err=["lanewise: error[LW6028]: kernel 'loop' was stopped: "])
+        self.gives(["run", "k.ptx", "--timeout", "0.2"], 4,
+                   err="lanewise: error[LW6028]: kernel 'loop' was stopped: the time limit of 0.2 s is over\n")
 
     def test_step_limit(self):
         self.file("k.ptx", cli.module(LOOP))

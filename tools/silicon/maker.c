@@ -137,13 +137,12 @@ lw_batch *lw_batch_new(const lw_family *family) {
     lw_batch *batch = lw_silicon_memory(1, sizeof *batch);
     lw_maker m = {.batch = batch};
     batch->family = family;
-    m.out = open_memstream(&batch->ptx, &batch->length);
-    if (!m.out) lw_silicon_leave(LW_EXIT_MACHINE, "out of memory");
+    m.out = lw_silicon_text_open(&batch->ptx, &batch->length);
     fprintf(m.out, "// %s: %s\n.version %s\n.target %s\n.address_size 64\n\n", family->name, family->does,
             family->version, family->target);
     family->make_groups(&m);
     group_close(&m);
-    if (ferror(m.out) | fclose(m.out)) lw_silicon_leave(LW_EXIT_MACHINE, "out of memory");
+    lw_silicon_text_close(m.out);
     batch->cases = lw_silicon_memory(family->cases, sizeof *batch->cases);
     family->make_cases(batch->cases, family->cases);
     return batch;

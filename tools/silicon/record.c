@@ -147,20 +147,18 @@ static void same_lines(reader *r, char *text, const char *why) {
 static void read_identity(reader *r, const lw_batch *b) {
     char *text;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out) lw_silicon_leave(LW_EXIT_MACHINE, "out of memory");
+    FILE *out = lw_silicon_text_open(&text, &length);
     print_identity(b, out);
-    fclose(out);
+    lw_silicon_text_close(out);
     same_lines(r, text, "the record is of other modules or inputs than this program makes: record again");
 }
 
 static void read_group(reader *r, const lw_group *g) {
     char *text;
     size_t length;
-    FILE *out = open_memstream(&text, &length);
-    if (!out) lw_silicon_leave(LW_EXIT_MACHINE, "out of memory");
+    FILE *out = lw_silicon_text_open(&text, &length);
     print_group(g, out);
-    fclose(out);
+    lw_silicon_text_close(out);
     if (*next_line(r)) bad(r, "an empty line is missing here");
     same_lines(r, text, "the record has another group here: record again");
 }
@@ -219,6 +217,7 @@ lw_record *lw_record_read(const char *path) {
     }
     if (*next_line(&r)) bad(&r, "an empty line is missing here");
     if (strcmp(next_line(&r), "end")) bad(&r, "\"end\" is missing here");
+    if (fgetc(r.file) != EOF) bad(&r, "there is more behind the end: a file holds one record");
     free(r.line);
     fclose(r.file);
     return record;

@@ -7,7 +7,8 @@
                                       runs the same program on Lanewise
 
 The driver's own compiler translates the text, so what comes out is what the hardware does: a second witness for the tests.
-Of files that expect a trap it says whether the hardware faults too; files that expect an exit code or a strict launch are passed over and named. Arguments are read as docs/cli.md says,
+Of files that expect a trap it says whether the hardware faults too, and --compare fails where nothing does; files that expect an exit code or a
+strict launch are passed over and named. Arguments are read as docs/cli.md says,
 without files: a test is one file. Each test file has a process of its own, since a fault spoils the context."""
 
 import argparse
@@ -30,6 +31,10 @@ TIME_LIMIT = 30
 
 class Broken(Exception):
     """An order that cannot be carried out, or a driver call that failed."""
+
+
+class Fault(Broken):
+    """A kernel that faulted."""
 
 
 # ---- values ---------------------------------------------------------------------------------------------------------
@@ -247,7 +252,10 @@ class Driver:
         tail = [pointers] if order.cooperative else [pointers, None]
         self.call("cuLaunchCooperativeKernel" if order.cooperative else "cuLaunchKernel", function,
                   *order.grid, *order.block, order.smem, None, *tail)
-        self.call("cuCtxSynchronize")
+        try:
+            self.call("cuCtxSynchronize")
+        except Broken as problem:
+            raise Fault(problem) from None
         lines = []
         for arg, value in zip(order.arg, held):
             if arg.is_buffer:
@@ -281,18 +289,22 @@ def compare(path, lines, text):
 def record(path, write, against):
     """One file, in the process that holds the context."""
     text = path.read_text()
+    driver = Driver()
+    if write and driver.name().startswith("Lanewise"):
+        raise Broken("a record is what hardware did: --write needs a GPU's driver")
     orders = [read_order(text, order) for order in ORDER.findall(text)]
     if not orders:
         raise Broken("no `// run:` line")
-    driver = Driver()
     module = driver.load(text)
     if TRAPS.search(text):
         for order in orders:
             try:
                 print(f"no fault: {order.kernel}", *driver.run(module, order))
-            except Broken as problem:
+            except Fault as problem:
                 print(f"as expected, {order.kernel} faults: {problem}")
-                break
+                return
+        if against:
+            raise Broken("no kernel faults, and the file expects a trap")
         return
     lines = [line for order in orders for line in driver.run(module, order)]
     if against:

@@ -27,6 +27,16 @@ void *lw_silicon_memory(size_t count, size_t size) {
     return memory;
 }
 
+FILE *lw_silicon_text_open(char **text, size_t *length) {
+    FILE *out = open_memstream(text, length);
+    if (!out) lw_silicon_leave(LW_EXIT_MACHINE, "out of memory");
+    return out;
+}
+
+void lw_silicon_text_close(FILE *out) {
+    if (ferror(out) | fclose(out)) lw_silicon_leave(LW_EXIT_MACHINE, "out of memory");
+}
+
 /* ---- The command line ---------------------------------------------------------------------------------- */
 
 enum { KEY_PTX = 256, KEY_INPUTS, KEY_VALUES, KEY_DATE };

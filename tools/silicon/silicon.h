@@ -28,6 +28,9 @@ enum { LW_EXIT_OK, LW_EXIT_DIFFERS, LW_EXIT_USAGE, LW_EXIT_FILE = 5, LW_EXIT_MAC
 _Noreturn void lw_silicon_leave(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Memory, zeroed; leaves where there is none. */
 void *lw_silicon_memory(size_t count, size_t size);
+/* A stream into memory. When it is closed, *text is the caller's to free. Both leave where there is no memory. */
+FILE *lw_silicon_text_open(char **text, size_t *length);
+void lw_silicon_text_close(FILE *out);
 
 /* ---- What is run --------------------------------------------------------------------------------------- */
 
@@ -124,8 +127,7 @@ void lw_make_shfl_sync(lw_maker *m);
 
 typedef struct lw_device lw_device;
 
-/* Opens libcuda.so.1 and its first device. Every fault of the driver ends the program with LW_EXIT_MACHINE.
- * */
+/* Opens libcuda.so.1 and its first device. Every fault of the driver ends the program with LW_EXIT_MACHINE. */
 lw_device *lw_device_open(void);
 void lw_device_close(lw_device *device);
 /* Card and driver, as lines of a record's header. */

@@ -181,7 +181,7 @@ static inline uint32_t lw_vshr_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_
     return lw_video_finish_sm_90_(lw_video_a_(a, how) >> lw_video_amount_(b, how), c, how);
 }
 
-/* ---- The same without .min and .max, piece by piece in words of 32 bits --------------------------------- */
+/* ---- The same piece by piece in words of 32 bits --------------------------------------------------------- */
 
 /* Twice the lanes in a vector, and pieces that a form does not need can be left out. The number is ta << tb or ta >> tb of 32 bits, as
  * lw_shl_b32, lw_shr_u32 and lw_shr_s32 give it; with .sat a left shift is one of these: the first type is .dtype, the second .atype. */
@@ -221,6 +221,50 @@ static inline uint32_t lw_video_shl_sat_s32_u32_(uint32_t ta, uint32_t tb) {
 static inline uint32_t lw_video_shl_sat_s32_s32_(uint32_t ta, uint32_t tb) {
     tb = tb > 32 ? 32 : tb;
     return lw_video_saturate_s32_(lw_shl_b32(ta, tb), lw_video_high_s32_(ta, tb));
+}
+
+/* Whether what sm_90 merges of the second number is not what the manual merges of the first. */
+static inline bool lw_video_parts_differ_(uint32_t manual, uint32_t sm_90, uint32_t how) {
+    uint32_t moved = (how >> 8 & 15) == LW_VIDEO_h1 ? 16 : 0;
+    return ((manual ^ sm_90 >> moved) & UINT32_MAX >> lw_video_above_(how >> 8)) != 0;
+}
+
+/* .min and .max of words by .dtype .u32 where the number may be of either kind: `t` with its highest bit set is less than any c in
+ * the first two, more than any c in the others. */
+static inline uint32_t lw_video_min_below_(uint32_t t, uint32_t c) { return (((int32_t)t < 0) | (t < c)) ? t : c; }
+static inline uint32_t lw_video_max_below_(uint32_t t, uint32_t c) { return (((int32_t)t < 0) | (t < c)) ? c : t; }
+static inline uint32_t lw_video_min_above_(uint32_t t, uint32_t c) { return (((int32_t)t < 0) | (t > c)) ? c : t; }
+static inline uint32_t lw_video_max_above_(uint32_t t, uint32_t c) { return (((int32_t)t < 0) | (t > c)) ? t : c; }
+/* Where a number of which the manual says that it is below zero, or as large as it looks, is above all for sm_90. */
+static inline bool lw_video_below_differs_(uint32_t t, uint32_t c) { return ((int32_t)t < 0) & (t != c); }
+static inline bool lw_video_above_differs_(uint32_t t, uint32_t c) { return ((int32_t)t < 0) & (t < c); }
+
+/* A number shifted left without .sat: `low` is lw_shl_b32 of it, and this is the word above. */
+static inline uint32_t lw_video_over_u32_(uint32_t ta, uint32_t tb) { return lw_shr_u32(ta, 32 - (tb > 32 ? 32 : tb)); }
+static inline uint32_t lw_video_over_s32_(uint32_t ta, uint32_t tb) {
+    return (uint32_t)lw_shr_s32((int32_t)ta, 32 - (tb > 32 ? 32 : tb));
+}
+/* Whether .min or .max gives c rather than the number of these two words; both are turned round for .max. `top` turns the
+ * order of numbers into that of words. */
+static inline bool lw_video_takes_c_(uint32_t low, uint32_t high, uint32_t c, uint32_t how, uint32_t top) {
+    uint32_t turn = lw_video_ones_(how, LW_VIDEO_MAX), above = (uint32_t)((int32_t)(c & lw_video_ones_(how, LW_VIDEO_D_SIGNED)) >> 31);
+    int32_t left = (int32_t)(above ^ top ^ turn), right = (int32_t)(high ^ top ^ turn);
+    return (left < right) | ((left == right) & ((c ^ turn) < (low ^ turn)));
+}
+static inline bool lw_video_takes_c_manual_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) { /* 33 bits, signed */
+    return lw_video_takes_c_(low, 0u - (high & 1), c, how, 0);
+}
+static inline bool lw_video_takes_c_sm_90_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) { /* 64, signed as .dtype is */
+    return lw_video_takes_c_(low, high, c, how, ~lw_video_ones_(how, LW_VIDEO_D_SIGNED) << 31);
+}
+static inline uint32_t lw_video_pick_manual_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) {
+    return lw_video_takes_c_manual_(low, high, c, how) ? c : low;
+}
+static inline uint32_t lw_video_pick_sm_90_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) {
+    return lw_video_takes_c_sm_90_(low, high, c, how) ? c : low;
+}
+static inline bool lw_video_picks_differ_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) {
+    return (lw_video_takes_c_manual_(low, high, c, how) != lw_video_takes_c_sm_90_(low, high, c, how)) & (low != c);
 }
 
 #endif /* LANEWISE_LANE_VIDEO_H */

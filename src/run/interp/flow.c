@@ -121,23 +121,16 @@ __attribute__((noinline)) static const lw_op *go_later(lw_gang *gang, uint32_t b
 /* ---- Blocks and branches ------------------------------------------------------------------------------ */
 
 /* Lanes that waited for these at the block come along. */
-__attribute__((noinline)) static void gather(lw_gang *gang, uint32_t block) {
-    lw_gang_set_mask(gang, take_pending(gang->frame, block) | gang->mask);
+static void gather(lw_gang *gang, uint32_t block) { lw_gang_set_mask(gang, take_pending(gang->frame, block) | gang->mask); }
+
+static bool alone(const lw_frame *frame, const lw_op *op) { return lowest_ready(frame, op->b) > op->c; }
+
+void lw_gang_join(lw_gang *gang, const lw_op *op) {
+    if (gang->frame->pending[op->a]) gather(gang, op->a);
+    if (op->flags & LW_OP_LONE && !alone(gang->frame, op)) gang->whole = LW_OP_WHOLE;
 }
 
-__attribute__((noinline)) static bool alone(const lw_frame *frame, const lw_op *op) { return lowest_ready(frame, op->b) > op->c; }
-
-const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) {
-    lw_frame *frame = gang->frame;
-    gang->whole = LW_OP_WHOLE | LW_OP_LONE;
-    if (frame->ready_count | frame->parked_count) {
-        if (frame->pending[op->a]) gather(gang, op->a);
-        if (op->flags & LW_OP_LONE && !alone(frame, op)) gang->whole = LW_OP_WHOLE;
-    }
-    gang->warp_instructions += op->imm * gang->active_warps;
-    gang->lane_instructions += op->imm * gang->active;
-    return op + 1;
-}
+const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) { return lw_fall_into_block(gang, op); }
 
 /* All executing lanes go on at a block. */
 static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
@@ -146,7 +139,7 @@ static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
         lw_gang_pend(frame, block, gang->mask);
         return end_turn(gang, op->flags & LW_OP_SPIN, block);
     }
-    if (LW_LIKELY(comes_first(frame, block))) return lw_step_block(gang, &frame->code->ops[frame->code->blocks[block].first]);
+    if (LW_LIKELY(comes_first(frame, block))) return lw_enter_block(gang, &frame->code->ops[frame->code->blocks[block].first]);
     return go_later(gang, block);
 }
 
@@ -162,14 +155,14 @@ __attribute__((noinline)) static const lw_op *part(lw_gang *gang, const lw_op *o
     }
     lw_gang_pend(gang->frame, op->a, taken);
     lw_gang_set_mask(gang, gang->mask & ~taken);
-    return lw_step_block(gang, op + 1);
+    return lw_enter_block(gang, op + 1);
 }
 
 const lw_op *lw_step_bra_if(lw_gang *gang, const lw_op *op) {
     lw_mask p = lw_get_mask(gang, op->b);
     if (op->flags & LW_OP_NEGATE) p = ~p;
     lw_mask taken = gang->mask & p;
-    if (!taken) return lw_step_block(gang, op + 1);
+    if (!taken) return lw_enter_block(gang, op + 1);
     if (taken == gang->mask) return go(gang, op, op->a);
     return part(gang, op, taken);
 }
@@ -213,7 +206,8 @@ const lw_op *lw_step_yield(lw_gang *gang, const lw_op *op) {
 
 const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
     lw_trap_kind kind = op->imm == LW_REASON_instruction ? LW_TRAP_instruction : LW_TRAP_scalar;
-    return lw_gang_trap(gang, op, kind, lw_mask_first(gang->mask), (lw_trap_record){.detail = (uint32_t)op->imm});
+    return lw_gang_trap(gang, op, kind, lw_mask_first(gang->mask),
+                        (lw_trap_record){.access = op->flags & LW_OP_BREAKS ? "brkpt" : "trap", .detail = (uint32_t)op->imm});
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------- */
@@ -483,5 +477,6 @@ void lw_gang_run(lw_gang *gang) {
     const lw_op *op = gang->resume ? gang->resume : lw_gang_select(gang);
     gang->resume = NULL;
     while (op) op = op->step(gang, op);
+    lw_gang_hand_notes(gang);
     if (gang->cta->program->level >= 3) clear_upper_halves();
 }

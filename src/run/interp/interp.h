@@ -42,6 +42,25 @@ LW_STEP_DECLARE(note);
 LW_STEP_DECLARE(pattern);
 LW_STEP_DECLARE(beyond);
 
+/* Entering a block. */
+void lw_gang_join(lw_gang *gang, const lw_op *op); /* others of its frame are elsewhere: who waits at the block comes along */
+static inline const lw_op *lw_enter_block(lw_gang *gang, const lw_op *op) {
+    gang->whole = LW_OP_WHOLE | LW_OP_LONE;
+    if (gang->frame->ready_count | gang->frame->parked_count) lw_gang_join(gang, op);
+    gang->warp_instructions += op->imm * gang->active_warps;
+    gang->lane_instructions += op->imm * gang->active;
+    return op + 1;
+}
+/* The same from straight text, where lanes may meet in it: nobody is missing, so warp_sync would find the same. */
+static inline const lw_op *lw_fall_into_block(lw_gang *gang, const lw_op *op) {
+    lw_enter_block(gang, op);
+    return op->flags & LW_OP_MEETS && gang->mask == (gang->exist & ~gang->exited) ? op + 2 : op + 1;
+}
+/* Behind a step that ends a block as a rule: the next one, without another dispatch. */
+static inline const lw_op *lw_go_on(lw_gang *gang, const lw_op *op) {
+    return op[1].code == LW_OP_block ? lw_fall_into_block(gang, op + 1) : op + 1;
+}
+
 /* Reading and writing slots of the current frame. */
 #define LW_SLOT(gang, type, at) ((type *)__builtin_assume_aligned((gang)->regs + (at), 16))
 static inline lw_mask lw_get_mask(const lw_gang *gang, uint32_t at) { return *LW_SLOT(gang, lw_mask, at); }

@@ -1,11 +1,33 @@
 /* note.c: what a launch did and its user may want to know: counted, or the end of a strict launch. */
 #include "run/interp/interp.h"
 
+/* ---- By operations of their own ---------------------------------------------------------------------------- */
+
+/* All workers share the grid's counts, so that each addition to them would wait for its memory: a turn keeps its own. */
+static void hand(lw_gang *gang, uint32_t i) {
+    if (gang->note_counts[i].lanes)
+        atomic_fetch_add_explicit(&gang->cta->grid->notes[gang->note_counts[i].number], gang->note_counts[i].lanes, memory_order_relaxed);
+    gang->note_counts[i].lanes = 0;
+}
+
+void lw_gang_hand_notes(lw_gang *gang) {
+    if (LW_LIKELY(!gang->noted)) return;
+    for (uint32_t i = 0; i < LW_NOTES; i++) hand(gang, i);
+    gang->noted = false;
+}
+
 const lw_op *lw_step_note(lw_gang *gang, const lw_op *op) {
     lw_mask lanes = lw_get_mask(gang, op->b) & gang->mask;
-    if (LW_UNLIKELY(lanes != 0)) lw_gang_note(gang, (uint32_t)op->imm, lanes);
+    if (!lanes) return op + 1;
+    uint32_t number = (uint32_t)op->imm, i = number % LW_NOTES;
+    if (gang->note_counts[i].number != number) hand(gang, i);
+    gang->note_counts[i].number = number;
+    gang->note_counts[i].lanes += lw_mask_count(lanes);
+    gang->noted = true;
     return op + 1;
 }
+
+/* ---- By steps that find out themselves --------------------------------------------------------------------- */
 
 /* Rare, so the operation need not know the numbers of its notes. */
 static uint32_t find_note(const lw_program *program, lw_diag_id id, lw_place place) {

@@ -32,6 +32,7 @@ CUresult lw_cu_enter_with(const void *handle, lw_cu_kind kind) {
 static CUresult check_context(CUcontext context) {
     CUresult result = lw_cu_ready();
     if (result) return result;
+    if (!context) return CUDA_ERROR_INVALID_VALUE;
     return lw_cu_find(context, LW_CU_CONTEXT) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
@@ -72,16 +73,14 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 
 /* ---- Making and ending ------------------------------------------------------------------------------------------------ */
 
-static CUcontext new_context(unsigned flags, bool primary) {
-    CUcontext made = lw_cu_new(sizeof *made, LW_CU_CONTEXT, NULL);
-    if (!made) return NULL;
-    made->flags = flags;
-    made->primary = primary;
-    made->id = lw_cu_next_id();
-    made->limits[CU_LIMIT_STACK_SIZE] = 1024;
-    made->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
-    made->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
-    return made;
+static void set_up(CUcontext context, unsigned flags, uint64_t id) {
+    context->flags = flags;
+    context->id = id;
+    context->error = CUDA_SUCCESS;
+    context->limits[CU_LIMIT_STACK_SIZE] = 1024;
+    context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
+    context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
+    context->cache = context->shared_config = 0;
 }
 
 static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
@@ -89,8 +88,9 @@ static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
     if (result) return result;
     if (!context || (flags & ~(unsigned)CU_CTX_FLAGS_MASK)) return CUDA_ERROR_INVALID_VALUE;
     if (stack.count == DEEP) return CUDA_ERROR_OUT_OF_MEMORY;
-    CUcontext made = new_context(flags, false);
+    CUcontext made = lw_cu_new(sizeof *made, LW_CU_CONTEXT, NULL);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+    set_up(made, flags, lw_cu_next_id());
     stack.at[stack.count++] = *context = made;
     return CUDA_SUCCESS;
 }
@@ -106,7 +106,7 @@ CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned 
     return params ? CUDA_ERROR_NOT_SUPPORTED : create(context, flags, device);
 }
 
-/* Takes the first object of a kind off its owner; modules go before what they hold. */
+/* What a context owns of a kind, or of any: one of them. NULL: nothing. */
 static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
     lw_cu_lock();
     lw_cu_object *object = context->objects;
@@ -115,6 +115,7 @@ static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
     return object;
 }
 
+/* Modules end first, with their functions. */
 void lw_cu_end_objects(CUcontext context) {
     lw_cu_object *object;
     while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
@@ -125,7 +126,7 @@ void lw_cu_end_objects(CUcontext context) {
 CUresult cuCtxDestroy_v2(CUcontext context) {
     CUresult result = check_context(context);
     if (result) return result;
-    if (context->primary) return CUDA_ERROR_INVALID_CONTEXT;
+    if (context == &lw_cu.primary) return CUDA_ERROR_INVALID_CONTEXT;
     if (top() == context) stack.count--;
     lw_cu_end_objects(context);
     return lw_cu_free(&context->object) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
@@ -134,50 +135,51 @@ LW_CU_SAME(cuCtxDestroy, cuCtxDestroy_v2);
 
 /* ---- The primary context ------------------------------------------------------------------------------------------------ */
 
+/* With the lock held. False: no memory. */
+static bool start_primary(void) {
+    set_up(&lw_cu.primary, lw_cu.primary_flags, ++lw_cu.last_id);
+    return lw_cu.primary_lives = lw_cu_link(&lw_cu.primary.object, (uintptr_t)&lw_cu.primary, LW_CU_CONTEXT, NULL);
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_lock();
-    bool have = lw_cu.primary != NULL;
-    if (have) lw_cu.primary->retained++;
-    *context = lw_cu.primary;
+    bool lives = lw_cu.primary_lives || start_primary();
+    if (lives) lw_cu.primary_retained++;
     lw_cu_unlock();
-    if (have) return CUDA_SUCCESS;
-    CUcontext made = new_context(lw_cu.primary_flags, true);
-    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
-    lw_cu_lock();
-    CUcontext other = lw_cu.primary; /* another thread may have been faster */
-    if (!other) lw_cu.primary = made;
-    lw_cu.primary->retained++;
-    *context = lw_cu.primary;
-    lw_cu_unlock();
-    if (other) lw_cu_free(&made->object);
+    if (!lives) return CUDA_ERROR_OUT_OF_MEMORY;
+    *context = &lw_cu.primary;
     return CUDA_SUCCESS;
 }
 
-static CUresult end_primary(bool reset) {
+/* What it owns ends without the lock: whoever retains it meanwhile has it empty. */
+static void end_primary(bool reset) {
+    lw_cu_end_objects(&lw_cu.primary);
     lw_cu_lock();
-    CUcontext primary = lw_cu.primary;
-    bool last = primary && (reset || !--primary->retained);
-    if (last) lw_cu.primary = NULL;
+    if (lw_cu.primary_lives && (reset || !lw_cu.primary_retained)) {
+        lw_cu_unlink(&lw_cu.primary.object);
+        lw_cu.primary_lives = false;
+    }
     lw_cu_unlock();
-    if (!primary) return reset ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
-    if (!last) return CUDA_SUCCESS;
-    lw_cu_end_objects(primary);
-    lw_cu_free(&primary->object);
-    return CUDA_SUCCESS;
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     CUresult result = lw_cu_check_device(device);
-    return result ? result : end_primary(false);
+    if (result) return result;
+    lw_cu_lock();
+    bool retained = lw_cu.primary_retained, last = retained && !--lw_cu.primary_retained;
+    lw_cu_unlock();
+    if (last) end_primary(false);
+    return retained ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 LW_CU_SAME(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
     CUresult result = lw_cu_check_device(device);
-    return result ? result : end_primary(true);
+    if (!result) end_primary(true);
+    return result;
 }
 LW_CU_SAME(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
 
@@ -187,7 +189,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_lock();
     lw_cu.primary_flags = flags;
-    if (lw_cu.primary) lw_cu.primary->flags = flags;
+    lw_cu.primary.flags = flags;
     lw_cu_unlock();
     return CUDA_SUCCESS;
 }
@@ -199,7 +201,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_lock();
     *flags = lw_cu.primary_flags;
-    *active = lw_cu.primary != NULL;
+    *active = lw_cu.primary_lives;
     lw_cu_unlock();
     return CUDA_SUCCESS;
 }
@@ -293,8 +295,10 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
-    if (!result) context->cache = config;
-    return result;
+    if (result) return result;
+    if (config > CU_FUNC_CACHE_PREFER_EQUAL) return CUDA_ERROR_INVALID_VALUE;
+    context->cache = config;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
@@ -309,8 +313,10 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
-    if (!result) context->shared_config = config;
-    return result;
+    if (result) return result;
+    if (config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE) return CUDA_ERROR_INVALID_VALUE;
+    context->shared_config = config;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {

@@ -41,7 +41,7 @@ static void processor_name(char *name, size_t room) {
         char *colon = strchr(line, ':');
         if (!colon || strncmp(line, "model name", 10)) continue;
         colon[strcspn(colon, "\n")] = 0;
-        snprintf(name, room, "%s", colon + 2);
+        snprintf(name, room, "%s", colon + 1 + strspn(colon + 1, " "));
     }
     if (file) fclose(file);
 }

@@ -6,6 +6,8 @@
 #ifndef LW_SHIM_CUDA_DRIVER_H
 #define LW_SHIM_CUDA_DRIVER_H
 
+#include <stdatomic.h>
+
 #include "session/session.h"
 #include "shim/cuda/abi.h"
 
@@ -22,6 +24,9 @@ enum {
 };
 
 /* ---- Objects and the table of those that live: table.c --------------------------------------------------------- */
+
+/* Any thread may use any object while none ends it, so that what can change after an object was made is atomic. To end what another
+ * thread uses is the program's fault, as with CUDA; a handle that is gone already is found out, but not while it goes. */
 
 typedef enum lw_cu_kind {
     LW_CU_ANY,
@@ -52,14 +57,12 @@ lw_cu_object *lw_cu_table_find(const lw_cu_table *table, uint64_t key);
 struct CUctx_st {
     lw_cu_object object;
     lw_cu_object *objects; /* what it owns */
-    unsigned flags;
+    _Atomic unsigned flags;
     uint64_t id;
     _Atomic CUresult error; /* sticks: every later call that needs the context returns it */
-    bool primary;
-    uint32_t retained; /* primary context only */
-    size_t limits[3];  /* by CU_LIMIT_… */
-    CUfunc_cache cache;
-    CUsharedconfig shared_config;
+    _Atomic size_t limits[3]; /* by CU_LIMIT_… */
+    _Atomic CUfunc_cache cache;
+    _Atomic CUsharedconfig shared_config;
 };
 
 struct CUmod_st {
@@ -72,8 +75,8 @@ struct CUfunc_st {
     CUmodule module;
     lw_kernel *kernel;
     lw_kernel_info info;
-    uint32_t dynamic_most; /* dynamic shared memory that a launch may ask for */
-    int carveout;
+    _Atomic uint32_t dynamic_most; /* dynamic shared memory that a launch may ask for */
+    _Atomic int carveout;
 };
 
 struct CUstream_st {
@@ -85,8 +88,7 @@ struct CUstream_st {
 struct CUevent_st {
     lw_cu_object object;
     unsigned flags;
-    bool recorded;
-    double time;
+    _Atomic double time; /* of the last record, in seconds; 0: none yet */
 };
 
 typedef struct lw_cu_memory {
@@ -101,14 +103,16 @@ typedef struct lw_cu_memory {
 typedef enum lw_cu_level { LW_CU_REPORT_NONE, LW_CU_REPORT_ERRORS, LW_CU_REPORT_ALL } lw_cu_level;
 
 typedef struct lw_cu_library {
-    pthread_mutex_t lock; /* guards table, owners' lists, the primary context and counters */
-    lw_context *device;   /* made by cuInit */
-    bool ready, forked;
+    pthread_mutex_t lock; /* guards table, owners' lists, primary_… and counters */
+    lw_context *device;   /* made by cuInit, before it sets `ready` */
+    atomic_bool ready, forked;
     lw_cu_table table;
-    struct CUctx_st *primary;
+    struct CUctx_st primary; /* its handle is the same each time that it comes to life again */
+    bool primary_lives;
+    uint32_t primary_retained; /* survives a reset */
     unsigned primary_flags;
-    lw_cu_level report; /* LANEWISE_REPORT */
-    bool blocking;      /* CUDA_LAUNCH_BLOCKING: a launch returns its own trap */
+    _Atomic lw_cu_level report; /* LANEWISE_REPORT */
+    bool blocking;              /* CUDA_LAUNCH_BLOCKING: a launch returns its own trap */
     uint64_t last_id, last_image;
 } lw_cu_library;
 extern lw_cu_library lw_cu;
@@ -132,6 +136,8 @@ void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner);
 bool lw_cu_free(lw_cu_object *object);
 /* Makes a zeroed object known under another key; with the lock held. False: no memory. */
 bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner);
+/* Forgets an object that is known, and leaves its memory alone; with the lock held. */
+void lw_cu_unlink(lw_cu_object *object);
 uint64_t lw_cu_next_id(void);
 
 CUresult lw_cu_result(lw_status status);
@@ -147,7 +153,8 @@ CUresult lw_cu_check_stream(CUstream stream);
 void lw_cu_end_objects(CUcontext context);
 void lw_cu_end_module(CUmodule module);
 void lw_cu_end_memory(lw_cu_memory *memory);
-/* The function object of a kernel of a module, or with NULL any function object of the module; NULL where there is none. */
+/* The function object of a kernel of a module, or with NULL any function object of the module; NULL where there is none. With the lock
+ * held. */
 CUfunction lw_cu_function_of(CUmodule module, const lw_kernel *kernel);
 bool lw_cu_is_device(uint64_t address); /* where device memory lies, whether or not it is allocated */
 

@@ -1,6 +1,8 @@
 /* function.c: what a module holds: functions and variables; attributes of functions. */
 #include "shim/cuda/driver.h"
 
+#include <stdlib.h>
+
 /* ---- Finding ------------------------------------------------------------------------------------------------------------ */
 
 static bool is_function(const lw_cu_object *object, CUmodule module, const lw_kernel *kernel) {
@@ -9,24 +11,30 @@ static bool is_function(const lw_cu_object *object, CUmodule module, const lw_ke
 }
 
 CUfunction lw_cu_function_of(CUmodule module, const lw_kernel *kernel) {
-    lw_cu_lock();
     lw_cu_object *object = module->object.owner->objects;
     while (object && !is_function(object, module, kernel)) object = object->next;
-    lw_cu_unlock();
     return (CUfunction)object;
 }
 
-static CUresult new_function(CUfunction *function, CUmodule module, lw_kernel *kernel) {
-    CUfunction made = lw_cu_new(sizeof *made, LW_CU_FUNCTION, module->object.owner);
-    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+static void describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
     made->module = module;
     made->kernel = kernel;
     made->info = lw_kernel_get_info(kernel);
     uint64_t fixed = made->info.shared_bytes;
     made->dynamic_most = fixed < LW_CU_SHARED_PLAIN ? LW_CU_SHARED_PLAIN - (uint32_t)fixed : 0;
     made->carveout = -1;
-    *function = made;
-    return CUDA_SUCCESS;
+}
+
+/* A kernel has one function object, however many threads ask for it: its attributes are set in one place. NULL: no memory. */
+static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
+    CUfunction made = calloc(1, sizeof *made);
+    if (made) describe(made, module, kernel);
+    lw_cu_lock();
+    CUfunction found = lw_cu_function_of(module, kernel);
+    if (!found && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) found = made;
+    lw_cu_unlock();
+    if (found != made) free(made);
+    return found;
 }
 
 /* A kernel that uses something which is not executable: the module loads, and only this kernel is refused. */
@@ -40,8 +48,10 @@ static CUresult get_function(CUfunction *function, CUmodule module, const char *
     lw_status status = lw_module_kernel(module->module, name, &kernel);
     if (status == LW_BAD_SOURCE) return not_executable(module, name);
     if (status != LW_OK) return lw_cu_fail("cuModuleGetFunction", status);
-    *function = lw_cu_function_of(module, kernel);
-    return *function ? CUDA_SUCCESS : new_function(function, module, kernel);
+    CUfunction found = function_of(module, kernel);
+    if (!found) return CUDA_ERROR_OUT_OF_MEMORY;
+    *function = found;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
@@ -100,7 +110,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->shared_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(info); break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)function->module->module->ptx->version; break;
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)function->module->module->ptx->target; break; /* as drivers answer */
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = LW_CU_SM; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
@@ -134,14 +144,15 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     }
 }
 
+/* Hints, of which nothing needs to be kept. */
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
-    (void)config; /* a hint */
-    return lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    return result ? result : config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
-    (void)config;
-    return lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    return result ? result : config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {

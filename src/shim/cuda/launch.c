@@ -34,7 +34,7 @@ static CUresult trapped(CUcontext context) {
 
 /* ---- Launches --------------------------------------------------------------------------------------------------------------- */
 
-/* Reads `extra`: names and values in turn, up to the end mark. */
+/* Reads `extra`: names and values in turn, up to the end mark. Nothing before it is for kernels without parameters. */
 static bool read_extra(void **extra, lw_launch_config *config) {
     static const char nothing[1];
     const size_t *size = NULL;
@@ -46,6 +46,7 @@ static bool read_extra(void **extra, lw_launch_config *config) {
         else
             return false;
     }
+    if (!size && !config->param_buffer) return true;
     if (size) config->param_buffer_size = *size;
     if (!config->param_buffer && size && !*size) config->param_buffer = nothing;
     return size && config->param_buffer;

@@ -65,9 +65,11 @@ static CUresult begin(void) {
                      LW_THREADS_MOST);
         return CUDA_ERROR_NO_DEVICE;
     }
-    static bool watched;
-    if (!watched) pthread_atfork(NULL, NULL, after_fork);
-    watched = lw_cu.ready = true;
+    if (pthread_atfork(NULL, NULL, after_fork)) {
+        lw_context_free(lw_cu.device);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    lw_cu.ready = true;
     return CUDA_SUCCESS;
 }
 
@@ -95,7 +97,7 @@ bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext o
     return true;
 }
 
-static void unlink_object(lw_cu_object *object) {
+void lw_cu_unlink(lw_cu_object *object) {
     lw_cu_table_remove(&lw_cu.table, object);
     if (object->next) object->next->previous = object->previous;
     if (object->previous)
@@ -126,7 +128,7 @@ void *lw_cu_find(const void *handle, lw_cu_kind kind) {
 bool lw_cu_free(lw_cu_object *object) {
     lw_cu_lock();
     bool known = lw_cu_table_find(&lw_cu.table, object->key) == object;
-    if (known) unlink_object(object);
+    if (known) lw_cu_unlink(object);
     lw_cu_unlock();
     if (known) free(object);
     return known;

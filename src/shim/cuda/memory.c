@@ -135,7 +135,7 @@ static lw_cu_memory *host_memory(const void *host) {
 
 CUresult cuMemFreeHost(void *host) {
     CUresult result = lw_cu_enter(NULL);
-    if (result) return result;
+    if (result || !host) return result;
     lw_cu_memory *memory = host_memory(host);
     if (!memory || memory->host != host) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_end_memory(memory);
@@ -245,7 +245,18 @@ CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdevi
     return answer(data, attribute, &about);
 }
 
-/* For an address that is nobody's, every answer is zero, which is no error here. */
+/* Where there is no answer it is zero, but for the device's number, which 0 would name. */
+static void answer_nothing(void *data, CUpointer_attribute attribute) {
+    switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_MAPPED: memset(data, 0, sizeof(bool)); break;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: memset(data, 0, sizeof(unsigned)); break;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: memset(data, 0xff, sizeof(int)); break;
+    default: memset(data, 0, sizeof(uint64_t));
+    }
+}
+
+/* An address that is nobody's is no error here. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address) {
     about about;
     CUresult result = lw_cu_enter(NULL);
@@ -253,14 +264,10 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes,
     if (!count || !attributes || !data) return CUDA_ERROR_INVALID_VALUE;
     bool known = describe(address, &about);
     for (unsigned i = 0; i < count; i++) {
-        CUpointer_attribute attribute = attributes[i];
-        bool is_flag = attribute == CU_POINTER_ATTRIBUTE_IS_MANAGED || attribute == CU_POINTER_ATTRIBUTE_MAPPED;
-        bool is_word = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE || attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
         if (!data[i]) return CUDA_ERROR_INVALID_VALUE;
-        if (!known || answer(data[i], attribute, &about) == CUDA_ERROR_INVALID_VALUE)
-            memset(data[i], 0, is_flag ? sizeof(bool) : is_word ? sizeof(int) : sizeof(uint64_t));
-        if (!known && attribute == CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL) memset(data[i], 0xff, sizeof(int));
-        if (known && answer(data[i], attribute, &about) == CUDA_ERROR_NOT_SUPPORTED) return CUDA_ERROR_NOT_SUPPORTED;
+        result = known ? answer(data[i], attributes[i], &about) : CUDA_ERROR_INVALID_VALUE;
+        if (result == CUDA_ERROR_NOT_SUPPORTED) return result;
+        if (result) answer_nothing(data[i], attributes[i]);
     }
     return CUDA_SUCCESS;
 }

@@ -1,7 +1,6 @@
 /* module.c: from an image to a module, with logs. */
 #include "shim/cuda/driver.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,11 +80,13 @@ static CUresult refuse(const logs *to, CUresult result, const char *why) {
     return result;
 }
 
-/* A version that is newer than what we know has its own result. */
+/* A text that does not begin as PTX is no image at all; a version that is newer than what we know has its own result. */
 static CUresult source_result(const lw_module *module) {
-    for (size_t i = 0; i < lw_module_diagnostic_count(module); i++)
-        if (lw_module_diagnostic(module, i).number == lw_diag_rows[LW_D_unknown_version].number)
-            return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    for (size_t i = 0; i < lw_module_diagnostic_count(module); i++) {
+        uint32_t number = lw_module_diagnostic(module, i).number;
+        if (number == lw_diag_rows[LW_D_no_version].number) return CUDA_ERROR_INVALID_IMAGE;
+        if (number == lw_diag_rows[LW_D_unknown_version].number) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    }
     return CUDA_ERROR_INVALID_PTX;
 }
 
@@ -180,7 +181,13 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
 /* ---- Ending ---------------------------------------------------------------------------------------------------------------- */
 
 void lw_cu_end_module(CUmodule module) {
-    for (CUfunction function; (function = lw_cu_function_of(module, NULL));) lw_cu_free(&function->object);
+    CUfunction function;
+    do {
+        lw_cu_lock();
+        if ((function = lw_cu_function_of(module, NULL))) lw_cu_unlink(&function->object);
+        lw_cu_unlock();
+        free(function);
+    } while (function);
     lw_module *inside = module->module;
     if (lw_cu_free(&module->object)) lw_module_free(inside);
 }

@@ -78,6 +78,7 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
     CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
+    if (!stream) stream = CU_STREAM_LEGACY; /* two names of one stream */
     *id = is_default(stream) ? (uintptr_t)stream : stream->id + (uintptr_t)CU_STREAM_PER_THREAD;
     return CUDA_SUCCESS;
 }
@@ -139,7 +140,6 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     if (!result) result = lw_cu_check_stream(stream);
     if (result) return result;
     event->time = lw_clock();
-    event->recorded = true;
     return CUDA_SUCCESS;
 }
 LW_CU_SAME(cuEventRecord_ptsz, cuEventRecord);
@@ -159,7 +159,7 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
 }
 LW_CU_SAME(cuStreamWaitEvent_ptsz, cuStreamWaitEvent);
 
-static bool has_time(CUevent event) { return event->recorded && !(event->flags & CU_EVENT_DISABLE_TIMING); }
+static bool has_time(CUevent event) { return event->time > 0 && !(event->flags & CU_EVENT_DISABLE_TIMING); }
 
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
     CUresult result = lw_cu_enter_with(start, LW_CU_EVENT);

@@ -366,6 +366,7 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
 #define LANE2 LOOP2
 #define LANE3 LOOP3
 #define LANE4 LOOP4
+#define HOW4  LOOP_HOW4
 #include "inner.def"
 
 /* Rotates by constants: compilers make shifts of them where the amount is known at run time only, though the level has rotates. */
@@ -550,6 +551,7 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
 #define LANE2(name, D, A, B)       LANE_STEPS(name, name##_rri, name##_rir, NULL)
 #define LANE3(name, D, A, B, C)    LANE_STEPS(name, name##_rri, name##_rir, name##_rii)
 #define LANE4(name, D, A, B, C, E) LANE_STEPS(name, NULL, NULL, name##_rii)
+#define HOW4(name, D, A, B, C, E)  [LW_LANE_CODE(LW_LANE_##name, LW_RRI)] = name##_rri,
 #define ROTATE2(name, D, A, B)     LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, NULL)
 #define ROTATE3(name, D, A, B, C)  LANE_STEPS(name, ROTATE_STEPS(name), name##_rir, name##_rii)
 #include "inner.def"
