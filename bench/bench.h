@@ -2,7 +2,7 @@
  *
  *     kernels.c   what each kernel works on, in both engines      front.c    time to load a file
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
- *     seeds.c     loops of single instructions
+ *     seeds.c     loops of single instructions              vector.c   vector registers of PTO
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
 #define LW_BENCH_BENCH_H
@@ -21,7 +21,7 @@ typedef struct lw_bench_options {
     const char *cpu;      /* of the interpreter; NULL: as lw_options has it */
     const char *examples; /* the folder of the PTX files */
     const char *tsv;
-    bool quick, wall, seeds, chosen[LW_BENCH_KERNELS];
+    bool quick, wall, seeds, vector, chosen[LW_BENCH_KERNELS];
 } lw_bench_options;
 
 typedef struct lw_bench_spread {
@@ -122,6 +122,11 @@ char *lw_bench_enlarge(const char *text, const char *kernel, uint32_t times, siz
 
 /* Measures and prints the loops of the seed instructions. */
 void lw_bench_seeds(const lw_bench_options *options, lw_context *context);
+
+/* ---- vector.c ---- */
+
+/* Measures and prints pto.vshr and the loading of PTO text. */
+void lw_bench_vector(const lw_bench_options *options, lw_context *context);
 
 /* ---- report.c ---- */
 

@@ -8,12 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's' };
+enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v' };
 
 static const struct argp_option OPTIONS[] = {
     {"quick", QUICK, NULL, 0, "Few and short rounds, a few seconds in all", 0},
     {"kernel", KERNEL, "NAME", 0, "This kernel only; may be given several times", 0},
     {"seeds", SEEDS, NULL, 0, "Only the loops of the seed instructions: logic, shifts, shuffles", 0},
+    {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
     {"cpu", CPU, "LEVEL", 0,
      "CPU level of both sides: v4, v3, v2, portable; default: LANEWISE_CPU, or the best there is", 0},
     {"tsv", TSV, "FILE", 0, "Write the figures to FILE too, one to a row", 0},
@@ -38,6 +39,7 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     lw_bench_options *options = state->input;
     switch (key) {
     case QUICK: options->quick = true; return 0;
+    case VECTOR: options->vector = true; return 0;
     case SEEDS: options->seeds = true; return 0;
     case KERNEL: choose(options, value, state); return 0;
     case CPU: options->cpu = value; return 0;
@@ -118,8 +120,8 @@ int main(int argc, char **argv) {
     FILE *tsv = options.tsv ? open_tsv(options.tsv) : NULL;
     lw_context *context = lw_bench_context(options.cpu, 1);
     results.cpu = lw_context_cpu(context);
-    if (options.seeds) {
-        lw_bench_seeds(&options, context);
+    if (options.seeds || options.vector) {
+        (options.seeds ? lw_bench_seeds : lw_bench_vector)(&options, context);
         close_file(stdout, "the standard output");
         lw_context_free(context);
         return 0;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the tests that are PTX files: run_*.ptx, reject_*.ptx and accept_*.ptx.
+"""Runs the tests that are PTX and PTO files: run_*, reject_* and accept_*, with the suffix .ptx or .pto.
 
 The first comment lines of a file are its orders, the last ones what must come of them:
 
@@ -90,7 +90,7 @@ def format_twice(options, path):
     code, once, errors = tool(options, ["format", str(path)])
     if code != 0:
         raise Broken(f"`lanewise format` exits with {code}\n{errors}")
-    code, again, errors = tool(options, ["format", "-"], once)
+    code, again, errors = tool(options, ["format", "--language", path.suffix[1:], "-"], once)
     if code != 0:
         raise Broken(f"`lanewise format` does not accept its own output ({code})\n{errors}")
     if once != again:
@@ -147,11 +147,11 @@ def test_file(options, path):
 
 
 def wanted_files(options):
-    """The files to test; a PTX file in a folder of tests that is no test is an error."""
+    """The files to test; a PTX or PTO file in a folder of tests that is no test is an error."""
     found = []
     for place in options.places:
         if place.is_dir():
-            found += sorted(place.glob("*.ptx"))
+            found += sorted([*place.glob("*.ptx"), *place.glob("*.pto")])
         elif place.is_file():
             found.append(place)
         else:

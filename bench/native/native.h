@@ -29,6 +29,11 @@ typedef struct lw_native {
     /* Whole rows, from `first_row` on. */
     void (*mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top,
                        float step, uint32_t limit, uint32_t first_row, uint32_t rows);
+
+    /* pto.vshr of i32 under a mask, a bit for each lane; other lanes stay. Turns of 48 shifts on 8 registers of 64 lanes, and an array: a
+     * multiple of 16 elements. */
+    void (*vshr_registers)(int32_t *registers, const uint32_t *counts, const uint8_t *mask, uint32_t turns);
+    void (*vshr_array)(int32_t *to, const int32_t *from, const uint32_t *counts, const uint8_t *mask, uint32_t count);
 } lw_native;
 
 /* The kernels at a level by name, or at the best level for level = NULL. NULL if this build or this CPU lacks

@@ -12,11 +12,14 @@
     void lw_native_scan_w##w(uint32_t *, uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t,         \
                              uint32_t, uint32_t);                                                            \
     void lw_native_mandelbrot_w##w(uint32_t *, uint32_t, uint32_t, float, float, float, uint32_t, uint32_t,  \
-                                   uint32_t);
+                                   uint32_t);                                                                \
+    void lw_native_vshr_registers_w##w(int32_t *, const uint32_t *, const uint8_t *, uint32_t);              \
+    void lw_native_vshr_array_w##w(int32_t *, const int32_t *, const uint32_t *, const uint8_t *, uint32_t);
 #define TABLE(level, w)                                                                                      \
     {                                                                                                        \
         level, w, lw_native_sha256_w##w, lw_native_chacha20_w##w, lw_native_xorshift_w##w,                   \
-            lw_native_bigshift_w##w, lw_native_scan_w##w, lw_native_mandelbrot_w##w                          \
+            lw_native_bigshift_w##w, lw_native_scan_w##w, lw_native_mandelbrot_w##w,                      \
+            lw_native_vshr_registers_w##w, lw_native_vshr_array_w##w                          \
     }
 
 #ifdef __x86_64__

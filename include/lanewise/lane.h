@@ -24,5 +24,6 @@
 #include "lane/convert_integer.h"
 #include "lane/convert.h"
 #include "lane/video.h"
+#include "lane/vector.h"
 
 #endif /* LANEWISE_LANE_H */

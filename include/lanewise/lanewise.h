@@ -1,4 +1,4 @@
-/* lanewise.h: run PTX on the CPU from your own program.
+/* lanewise.h: run PTX and PTO on the CPU from your own program.
  *
  *     lw_context *ctx;  lw_module *mod;  lw_kernel *k;  uint64_t buf;
  *     lw_context_new(NULL, &ctx);
@@ -109,7 +109,7 @@ LW_API void lw_context_stop(lw_context *context);
 
 /* ---- Modules -------------------------------------------------------------------------------------------- */
 
-/* Parses and checks PTX and gives its variables memory.
+/* Parses and checks a text and gives its variables memory: PTO where its name ends in .pto or .mlir, else PTX. All of lw_module_load's defaults.
  *
  * name     what diagnostics call the text
  * text     size bytes, which may be released after the call; no NUL is needed at the end
@@ -117,6 +117,25 @@ LW_API void lw_context_stop(lw_context *context);
  * fails    LW_BAD_SOURCE, LW_NO_MEMORY
  * owner    the caller, who ends it with lw_module_free, or the context with itself */
 LW_API lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module);
+
+typedef struct lw_module_options {
+    const char *language;       /* "ptx" or "pto"; NULL: "pto" where the name of the text ends in .pto or .mlir, else "ptx" */
+    /* The others are of PTO only. */
+    const char *target;         /* the profile that the text is checked for: "cpu", "a2a3" or "a5"; NULL: "cpu" */
+    const char *inactive;       /* lanes of an SSA result that its mask leaves out: "zero" or "undef-poison", bytes of 0xa5; NULL: "zero" */
+    const char *shift_overflow; /* a shift count of the width or more: "saturate", "modulo" or "trap" (LW5011); NULL: "saturate". Launches note the first two */
+} lw_module_options;
+
+/* The same as lw_module_new, with a choice of what the text leaves open. A PTO function is a kernel; lw_launch_shape says how to launch it.
+ *
+ * options  NULL: the defaults
+ * name     what diagnostics call the text
+ * text     size bytes, which may be released after the call; no NUL is needed at the end
+ * module   gets the handle: with LW_BAD_SOURCE too, to hold the diagnostics; NULL with any other failure
+ * fails    LW_BAD_SOURCE, LW_NO_MEMORY; LW_BAD_ARGUMENT: an option has a value that is none
+ * owner    the caller, who ends it with lw_module_free, or the context with itself */
+LW_API lw_status lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text, size_t size,
+                                lw_module **module);
 
 /* Ends a module with its kernels and variables.
  *
@@ -177,7 +196,12 @@ LW_API lw_status lw_module_global(lw_module *module, const char *name, uint64_t 
 typedef struct lw_param_info {
     const char *name, *type; /* "u64"; element type for arrays */
     uint32_t size, align, offset; /* bytes, in the parameter buffer */
-    bool is_pointer;         /* written with .ptr */
+    bool is_pointer;         /* written with .ptr; of PTO: takes the address of an array */
+    /* Of PTO functions. Behind the arguments come the results, as addresses of arrays, and where has_arrays is set the number of elements. */
+    const char *element;     /* type of the array's elements, "s32"; of a mask "u8", one byte a lane, 0 or not. NULL: no array */
+    uint64_t elements;       /* of a register or mask its lanes: one launch takes as many arrays' elements as it is told, in pieces of this size; of a
+                              * memref its length, 0 for any; of a scalar result 1 */
+    bool is_register, is_mask, is_result; /* is_register: masks, too */
 } lw_param_info;
 typedef struct lw_kernel_info {
     const char *name;
@@ -187,6 +211,8 @@ typedef struct lw_kernel_info {
     uint64_t shared_bytes;     /* static */
     uint64_t local_bytes;      /* per thread, without calls */
     uint32_t instruction_count, register_count;
+    uint32_t lanes;            /* of the widest register of a PTO function; 0: a PTX kernel */
+    bool has_arrays;           /* a PTO function with registers or masks as arguments or results: the last parameter is a u64, the number of elements */
 } lw_kernel_info;
 /* What a launch of a kernel must know.
  *
@@ -268,6 +294,13 @@ typedef struct lw_launch_stats {
     double seconds;
 } lw_launch_stats;
 
+/* How to launch a PTO function: a CTA, or a part of one, for each register of its arrays.
+ *
+ * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number. Without such arrays 1
+ * config   gets grid and block; the rest stays
+ * fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more; registers of several widths, and a rest that fills none */
+LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config);
+
 /* Runs a kernel to its end.
  *
  * config   shape and limits
@@ -282,7 +315,9 @@ LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, vo
  *   5101   a shuffle reads a lane that does not execute it
  *   5102   the membermask does not name the executing lane
  *   5103   the membermask names lanes that never arrive
- *   5104   a shuffle without .sync where lanes of the warp have parted */
+ *   5104   a shuffle without .sync where lanes of the warp have parted
+ *   5105   PTO: a shift count of the width or more, saturated
+ *   5106   PTO: a shift count of the width or more, taken modulo the width */
 typedef struct lw_launch_note {
     uint32_t number;       /* 5100 for LW5100 */
     const char *message;   /* one line, a fixed text */

@@ -73,6 +73,12 @@ void lw_text_puts(lw_text *text, const char *string);
 void lw_text_printf(lw_text *text, const char *format, ...) LW_PRINTF(2, 3);
 void lw_text_vprintf(lw_text *text, const char *format, va_list args);
 
+/* How many insertions, deletions, changes and swaps of neighbours turn one word into the other; for words of up to 31 letters, more than
+ * that for longer ones. */
+unsigned lw_edits(const char *a, size_t a_size, const char *b, size_t b_size);
+/* The name of `count` names that looks most like `word`; NULL where none does. */
+const char *lw_nearest(const char *word, const char *const *names, size_t count);
+
 /* ---- Source ------------------------------------------------------------------------------------------- */
 
 /* One text as given, and where its lines begin. Offsets are bytes from 0; lines and columns count from 1. */
@@ -162,6 +168,8 @@ typedef struct lw_diags {
 void lw_diags_init(lw_diags *diags, lw_arena *arena, lw_source *source);
 /* Adds one; the row gives the format. Returns it so that a caller can set `fix`. Never NULL. */
 lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...);
+/* The stages report one after the other; a reader wants the order of the text. Notes stay behind what they belong to. */
+void lw_diags_sort(lw_diags *diags);
 /* Where errors were counted and not kept, a last note says so. */
 void lw_diags_note_rest(lw_diags *diags);
 /* file:line:column: error[LW2107]: message / source line / caret / fix */

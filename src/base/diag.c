@@ -43,6 +43,27 @@ void lw_diags_note_rest(lw_diags *diags) {
     lw_diag_add(diags, LW_D_too_many_errors, last->place, diags->limit);
 }
 
+/* A diagnostic and the notes behind it. */
+static lw_diag *last_of_group(lw_diag *head) {
+    while (head->next && head->next->severity == LW_NOTE) head = head->next;
+    return head;
+}
+
+/* The list is short: it has a limit. */
+void lw_diags_sort(lw_diags *diags) {
+    lw_diag *sorted = NULL;
+    for (lw_diag *head = diags->first, *next; head; head = next) {
+        lw_diag *last = last_of_group(head), **at = &sorted;
+        next = last->next;
+        while (*at && (*at)->place.at <= head->place.at) at = &last_of_group(*at)->next;
+        last->next = *at;
+        *at = head;
+    }
+    diags->first = sorted;
+    diags->last = &diags->first;
+    while (*diags->last) diags->last = &(*diags->last)->next;
+}
+
 static const char *colour_of(lw_severity severity) {
     return severity == LW_ERROR ? "\33[1;31m" : severity == LW_WARNING ? "\33[1;35m" : "\33[1;36m";
 }

@@ -1,5 +1,5 @@
 /* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares, atomics. */
-#include "middle/lower.h"
+#include "middle/ptx.h"
 
 bool lw_has_word(const lw_instruction *i, const char *word) {
     for (uint32_t w = 1; w < i->word_count; w++)
@@ -288,7 +288,7 @@ static uint64_t window_base(lw_space space) {
 static lw_space real_space(const lw_lower *l, lw_space space, const lw_operand *operand) {
     const lw_object *object = operand->kind == LW_O_NAME ? operand->object : NULL;
     bool formal = object && object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_param;
-    return space == LW_SPACE_param && formal && !(l->function->is_entry && object->is_param) ? LW_SPACE_local
+    return space == LW_SPACE_param && formal && !(l->ptx->function->is_entry && object->is_param) ? LW_SPACE_local
                                                                                              : space;
 }
 
@@ -354,8 +354,8 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
 /* ---- Extended precision --------------------------------------------------------------------------------- */
 
 static uint32_t carry_register(lw_lower *l) {
-    if (l->carry == LW_NO_SLOT) l->carry = lw_lower_vreg(l, LW_CLASS_pred);
-    return l->carry;
+    if (l->ptx->carry == LW_NO_SLOT) l->ptx->carry = lw_lower_vreg(l, LW_CLASS_pred);
+    return l->ptx->carry;
 }
 
 static uint32_t complement(lw_lower *l, uint32_t p) {

@@ -36,7 +36,7 @@ static void put_memory(lw_text *out, const lw_op *op) {
 static void put_op(lw_text *out, const lw_op *op) {
     char name[64];
     lw_text_printf(out, "        %s", lw_opcode_name(op->code, name));
-    bool memory = op->code == LW_OP_ld || op->code == LW_OP_st || op->code == LW_OP_atom;
+    bool memory = op->code == LW_OP_ld || op->code == LW_OP_st || op->code == LW_OP_atom || op->code == LW_OP_ld_row || op->code == LW_OP_st_row;
     if (memory) put_memory(out, op);
     put_slot(out, "d", op->d);
     put_slot(out, "a", op->a);
@@ -51,7 +51,7 @@ static void put_op(lw_text *out, const lw_op *op) {
 }
 
 static void put_code(lw_text *out, const lw_program *program, const lw_code *code) {
-    lw_source *source = program->module->source;
+    lw_source *source = program->source;
     lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, frame %u bytes, local %u bytes\n",
                    code->is_entry ? "kernel" : "function", code->name, code->op_count, code->block_count,
                    code->register_count, code->frame_bytes, code->local_bytes);

@@ -1,5 +1,5 @@
 /* flow.c: lowering of control flow, synchronisation, and exchange between lanes. */
-#include "middle/lower.h"
+#include "middle/ptx.h"
 
 bool lw_step_ends_block(const lw_instruction *i) {
     switch (i->match->form->step) {

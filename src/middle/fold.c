@@ -23,6 +23,12 @@ static void data_fields(lw_lower *l, lw_op *op, lw_fields *f, void (*add)(lw_fie
         for (uint32_t k = 0; k < count; k++) add(f, &l->lists.at[op->d + k]);
 }
 
+static void row_fields(lw_op *op, lw_fields *f) {
+    if (!(op->flags & LW_OP_IMM_A)) use(f, &op->a);
+    if (!(op->flags & LW_OP_IMM_B)) use(f, &op->b);
+    use(f, &op->e);
+}
+
 void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
     f->use_count = f->def_count = 0;
     if ((op->code >= LW_OP_lop3 && op->code != LW_OP_DEAD) || op->code == LW_OP_add4) {
@@ -47,9 +53,15 @@ void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
     case LW_OP_select_64: use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d); break;
     case LW_OP_special:
     case LW_OP_local_base:
+    case LW_OP_pattern:
+    case LW_OP_beyond:
     case LW_OP_activemask: def(f, &op->d); break;
+    case LW_OP_vshift: use(f, &op->a), use(f, &op->b), use(f, &op->c), use(f, &op->e), def(f, &op->d); break;
+    case LW_OP_shift_check: use(f, &op->a), use(f, &op->b); break;
     case LW_OP_ld: use(f, &op->a), data_fields(l, op, f, def); break;
     case LW_OP_st: use(f, &op->a), data_fields(l, op, f, use); break;
+    case LW_OP_ld_row: row_fields(op, f), def(f, &op->d); break;
+    case LW_OP_st_row: row_fields(op, f), use(f, &op->d); break;
     case LW_OP_atom: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;
     case LW_OP_isspacep: use(f, &op->a), def(f, &op->d); break;
     case LW_OP_shuffle: use(f, &op->b), use(f, &op->a), use(f, &op->c), def(f, &op->d), def(f, &op->e); break;
@@ -75,6 +87,8 @@ bool lw_op_is_pure(const lw_op *op) {
     case LW_OP_add_setp:
     case LW_OP_special:
     case LW_OP_local_base:
+    case LW_OP_pattern:
+    case LW_OP_beyond:
     case LW_OP_isspacep: return true;
     default: return false;
     }

@@ -1,11 +1,12 @@
-/* lower.h: from a checked module to a program.   collect → build → fold → forget NaNs → fuse → allocate
+/* lower.h: from a checked module to a program.   build → fold → forget NaNs → fuse → allocate
  *
- * Between build and allocate the register fields of an operation hold virtual register numbers, one for each PTX register and each
+ * The front ends come together here: each has a file that builds (ptx.c with its header ptx.h), the rest is common.
+ *
+ * Between build and allocate the register fields of an operation hold virtual register numbers, one for each register of the text and each
  * intermediate value; constants are virtual registers too. Allocation puts slots in their place. */
 #ifndef LW_LOWER_H
 #define LW_LOWER_H
 
-#include "front/ptx/ptx.h"
 #include "middle/program.h"
 
 typedef enum lw_class { LW_CLASS_pred, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64 } lw_class; /* which slots hold it */
@@ -25,31 +26,14 @@ typedef struct lw_vreg {
     uint32_t block;       /* allocate: 1 + the region that last defined it, while walking */
 } lw_vreg;
 
-typedef struct lw_var_place { /* where a variable of a function or a shared variable lives */
-    const lw_object *object;
-    uint64_t offset;
-} lw_var_place;
-
-/* Virtual registers of neighbouring PTX registers lie together: names that are near each other in the text are near in number. */
-enum { LW_PAGE_REGISTERS = 16 };
-typedef struct lw_register_page {
-    uint64_t key;                   /* what the numbers have in common */
-    uint32_t slot;                  /* where the table of pages has it */
-    uint32_t at[LW_PAGE_REGISTERS]; /* 1 + virtual register; 0: none yet */
-} lw_register_page;
-
 typedef struct lw_lower {
     lw_arena *arena;
-    lw_module_ptx *module;
+    struct lw_lower_ptx_state *ptx; /* each instruction set has its own; NULL for the others */
     lw_diags *diags;
     lw_program *program;
     bool failed;
 
-    /* program-wide: shared variables by object */
-    struct { const void **keys; uint64_t *values; uint32_t mask, count; } places;
-
     /* the function at hand */
-    lw_function *function;
     lw_code *code;
     LW_LIST(lw_op) ops;
     LW_LIST(lw_place) op_places;
@@ -61,9 +45,6 @@ typedef struct lw_lower {
     LW_LIST(lw_call) calls;
     LW_LIST(uint64_t) constants;
     LW_LIST(uint32_t) label_blocks; /* by label number, then made-up labels */
-    LW_LIST(lw_register_page) pages;
-    uint32_t *page_slots, page_mask; /* hash table: 1 + page by its key */
-    uint32_t carry;           /* the condition code register CC.CF, LW_NO_SLOT until used */
     uint32_t local_bytes;
     lw_place place;           /* of the instruction at hand */
     bool open;                /* the current block can take operations */
@@ -71,6 +52,11 @@ typedef struct lw_lower {
 
 /* ---- build.c: operations, blocks, virtual registers ------------------------------------------------------ */
 
+uint32_t lw_class_bytes(lw_class class);                                         /* of an element in its slot; 0: a predicate, a bit */
+lw_class lw_class_of_lane(lw_lane_type type);
+/* A function's code begins; `code` has its name, number and kind. `instructions`: about how many there will be. */
+void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t instructions);
+void lw_lower_end(lw_lower *l);                                                  /* all is built: folds, fuses, allocates */
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class);
 uint32_t lw_lower_const(lw_lower *l, lw_class class, uint64_t value);
 lw_op *lw_lower_op(lw_lower *l, uint16_t code);                                  /* all register fields LW_NO_SLOT */
@@ -82,33 +68,8 @@ uint32_t lw_lower_label(lw_lower *l);                                           
 void lw_lower_place_label(lw_lower *l, uint32_t label);                          /* here: starts a block unless one just did */
 void lw_lower_new_block(lw_lower *l);
 void lw_lower_note_racy(lw_lower *l);                                             /* in the current block: it may wait for others */
-void lw_lower_error(lw_lower *l, const lw_instruction *i);                       /* not executable */
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
-uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                     /* offset of a local or shared variable */
-
-/* ---- operand.c ------------------------------------------------------------------------------------------- */
-
-void lw_lower_forget_registers(lw_lower *l);                                     /* before the next function */
-lw_class lw_class_of(lw_type type);
-uint32_t lw_class_bytes(lw_class class);                                         /* of an element in its slot; 0: a predicate, a bit */
-uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);              /* of a NAME that is a register */
-uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type);    /* any source */
-uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);             /* negation applied */
-uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type);   /* destination; a sink gives a register nobody reads */
-/* A .b128 register is two virtual registers of 64 bits: half 0 the low one. */
-bool lw_lower_is_wide(const lw_operand *operand);
-uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
-/* Fills a, imm, c of a memory operation. False: diagnosed. */
-bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
-
-/* ---- data.c, flow.c, video.c: one function a step ------------------------------------------------------------------ */
-
-bool lw_has_word(const lw_instruction *i, const char *word);
-typedef void lw_lower_step(lw_lower *l, const lw_instruction *i);
-#define STEP(name) lw_lower_step lw_lower_##name;
-#include "ptx/steps.def"
-bool lw_step_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
 
 /* ---- fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
 

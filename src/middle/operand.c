@@ -1,5 +1,5 @@
 /* operand.c: operands become virtual registers, constants and addresses. */
-#include "middle/lower.h"
+#include "middle/ptx.h"
 
 lw_class lw_class_of(lw_type type) {
     uint32_t bits = lw_types[type].bits;
@@ -9,41 +9,35 @@ lw_class lw_class_of(lw_type type) {
                              : LW_CLASS_64;
 }
 
-uint32_t lw_class_bytes(lw_class class) {
-    static const uint32_t bytes[] = {
-        [LW_CLASS_pred] = 0, [LW_CLASS_16] = 2, [LW_CLASS_32] = 4, [LW_CLASS_64] = 8};
-    return bytes[class];
-}
-
 /* ---- Registers ------------------------------------------------------------------------------------------ */
 
 /* The slot of the page with this key, or the empty one where it belongs. */
 static uint32_t page_slot(const lw_lower *l, uint64_t key) {
-    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & l->page_mask;
-    while (l->page_slots[at] && l->pages.at[l->page_slots[at] - 1].key != key) at = (at + 1) & l->page_mask;
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & l->ptx->page_mask;
+    while (l->ptx->page_slots[at] && l->ptx->pages.at[l->ptx->page_slots[at] - 1].key != key) at = (at + 1) & l->ptx->page_mask;
     return at;
 }
 
 static void put_page(lw_lower *l, uint32_t page) {
-    uint32_t slot = page_slot(l, l->pages.at[page].key);
-    l->pages.at[page].slot = slot;
-    l->page_slots[slot] = page + 1;
+    uint32_t slot = page_slot(l, l->ptx->pages.at[page].key);
+    l->ptx->pages.at[page].slot = slot;
+    l->ptx->page_slots[slot] = page + 1;
 }
 
 static lw_register_page *add_page(lw_lower *l, uint64_t key) {
-    LW_PUSH(l->arena, l->pages) = (lw_register_page){.key = key};
-    if (2 * l->pages.count >= l->page_mask) {
-        l->page_mask = l->page_mask ? 2 * l->page_mask + 1 : 63;
-        l->page_slots = LW_NEW_ARRAY(l->arena, uint32_t, (size_t)l->page_mask + 1);
-        for (uint32_t i = 0; i + 1 < l->pages.count; i++) put_page(l, i);
+    LW_PUSH(l->arena, l->ptx->pages) = (lw_register_page){.key = key};
+    if (2 * l->ptx->pages.count >= l->ptx->page_mask) {
+        l->ptx->page_mask = l->ptx->page_mask ? 2 * l->ptx->page_mask + 1 : 63;
+        l->ptx->page_slots = LW_NEW_ARRAY(l->arena, uint32_t, (size_t)l->ptx->page_mask + 1);
+        for (uint32_t i = 0; i + 1 < l->ptx->pages.count; i++) put_page(l, i);
     }
-    put_page(l, l->pages.count - 1);
-    return &l->pages.at[l->pages.count - 1];
+    put_page(l, l->ptx->pages.count - 1);
+    return &l->ptx->pages.at[l->ptx->pages.count - 1];
 }
 
 void lw_lower_forget_registers(lw_lower *l) {
-    for (uint32_t i = 0; i < l->pages.count; i++) l->page_slots[l->pages.at[i].slot] = 0;
-    l->pages.count = 0;
+    for (uint32_t i = 0; i < l->ptx->pages.count; i++) l->ptx->page_slots[l->ptx->pages.at[i].slot] = 0;
+    l->ptx->pages.count = 0;
 }
 
 /* The virtual register of one element of a PTX register, or of a half of a .b128 one. The resolver has numbered all elements. */
@@ -51,8 +45,8 @@ static uint32_t find_register(lw_lower *l, const lw_object *object, uint32_t ind
     bool halves = lw_types[object->type].bits > 64;
     uint64_t number = object->number + (uint64_t)index * object->vector + (halves ? 0 : component);
     uint64_t key = number / LW_PAGE_REGISTERS | (uint64_t)(halves ? component : 0) << 32;
-    uint32_t found = l->page_mask ? l->page_slots[page_slot(l, key)] : 0;
-    lw_register_page *page = found ? &l->pages.at[found - 1] : add_page(l, key);
+    uint32_t found = l->ptx->page_mask ? l->ptx->page_slots[page_slot(l, key)] : 0;
+    lw_register_page *page = found ? &l->ptx->pages.at[found - 1] : add_page(l, key);
     uint32_t *at = &page->at[number % LW_PAGE_REGISTERS];
     if (!*at) {
         l->code->register_count++;
@@ -115,7 +109,7 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
     if (object->kind != LW_OBJ_VARIABLE) return unsupported(l, operand);
     uint64_t offset = (uint64_t)operand->offset;
     bool in_frame = object->space == LW_SPACE_local ||
-                    (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param));
+                    (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param));
     if (in_frame) {
         uint64_t at = lw_lower_var(l, object) + offset;
         uint32_t d = lw_lower_vreg(l, class);
@@ -178,7 +172,7 @@ static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, ui
                              lw_memory_form *form) {
     form->address = 0;
     form->window = window_of(object->space);
-    if (object->space == LW_SPACE_param && !(l->function->is_entry && object->is_param))
+    if (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param))
         form->window = LW_WINDOW_local;
     if (form->window == LW_WINDOW_local) {
         form->frame = 1;

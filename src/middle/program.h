@@ -10,6 +10,8 @@
 
 struct lw_module_ptx;
 struct lw_function;
+struct lw_pto_module;
+struct lw_pto_function;
 
 enum {
     LW_GANG_LANES = 128,  /* four warps: the sweet spot of dispatch cost and first-level cache */
@@ -49,6 +51,8 @@ enum lw_op_flag {
     LW_OP_UNSYNC = 64, /* of a shuffle: without .sync */
     LW_OP_WHOLE = 128, /* the result lives within straight text only: it may be stored to all lanes, executing or not */
     LW_OP_BRANCHES = 512, /* a comparison whose result the next operation branches by: it goes on there itself */
+    LW_OP_ZERO = 2048, /* of a row that is loaded */
+    LW_OP_TRAPS = 1024, /* of a shift_check: a large count is a fault, not a note */
     LW_OP_MEETS = 1024, /* of a block: all lanes of the warp meet in it, by the warp_sync behind it, which is passed over where they are here */
     LW_OP_LONE = 256,  /* … while no other lane is at a block from b to c of the `block` operation, which has this flag too */
 };
@@ -75,10 +79,15 @@ struct lw_op {
 
 typedef enum lw_window { LW_WINDOW_generic, LW_WINDOW_global, LW_WINDOW_shared, LW_WINDOW_local, LW_WINDOW_param, LW_WINDOW_const } lw_window;
 
+enum { LW_ADDRESS_ROW = 3 };
+#define LW_ROW_MOST ((uint64_t)1 << 47) /* no array has more elements */
+enum { LW_ROW_HINT_SHIFT = 56 };
+
 /* Packed into lw_op.c. */
 typedef struct lw_memory_form {
     uint32_t window : 3;
-    uint32_t address : 2;  /* 0: no register (imm is the address), 1: 32-bit register, 2: 64-bit register */
+    uint32_t address : 2;  /* 0: no register (imm is the address), 1: 32-bit register, 2: 64-bit register,
+                            * 3: LW_ADDRESS_ROW: as ld_row says */
     uint32_t frame : 1;    /* local: add the frame's local base */
     uint32_t size : 3;     /* log2 of bytes of one element in memory: 0 to 3 */
     uint32_t vector : 2;   /* log2 of elements: 0 to 3 */
@@ -104,7 +113,7 @@ typedef enum lw_redux_kind { LW_REDUX_add, LW_REDUX_min_s, LW_REDUX_min_u, LW_RE
 
 typedef struct lw_block {
     uint32_t first;        /* number of its `block` operation */
-    uint32_t instructions; /* PTX instructions it stands for */
+    uint32_t instructions; /* instructions of the text it stands for */
     bool sync;             /* its second operation is a warp_sync */
 } lw_block;
 
@@ -129,7 +138,7 @@ typedef struct lw_code {
     bool is_entry, lowered;
     uint32_t op_count, block_count, call_count;
     lw_op *ops;
-    lw_place *places;       /* of each operation: the PTX instruction it came from */
+    lw_place *places;       /* of each operation: the instruction it came from */
     lw_block *blocks;
     lw_call *calls;
     uint32_t *slots;        /* slot lists of vector operands */
@@ -160,9 +169,26 @@ typedef struct lw_program_note {
     lw_place place;
 } lw_program_note;
 
+/* Why an operation `trap` is there; rows of isa/diag/trap.def have the words. */
+typedef enum lw_trap_reason {
+    LW_REASON_instruction, /* the text says so */
+    LW_REASON_division,    /* by 0 */
+    LW_REASON_overflow,    /* a quotient that its type does not have */
+    LW_REASON_step,        /* of a loop, below 1 */
+} lw_trap_reason;
+
+/* How a program of vector registers is launched: a thread for each element. */
+typedef struct lw_program_vector {
+    uint32_t lanes; /* of its widest register; 0: a program of threads */
+    bool repeats;   /* register arguments or results come from arrays: CTA n has the n-th register of each, the last parameter counts elements */
+    bool flat;      /* threads are independent and all registers equally wide: CTAs may have any number of threads */
+    bool whole;     /* registers of several widths: arrays hold whole registers only */
+} lw_program_vector;
+
 typedef struct lw_program {
     lw_arena *arena;
-    const struct lw_module_ptx *module;
+    struct lw_source *source;        /* the text that places are of */
+    const struct lw_module_ptx *ptx; /* NULL where it comes from another instruction set */
     lw_code *entry;
     uint32_t code_count;
     lw_code **codes;        /* by function number in the module; NULL where never called from here */
@@ -174,6 +200,7 @@ typedef struct lw_program {
     int level;              /* number of the CPU level it was linked with */
     uint64_t instruction_count;
     lw_semantics semantics;
+    lw_program_vector vector;
     LW_LIST(lw_program_note) notes;
 } lw_program;
 
@@ -183,6 +210,21 @@ typedef struct lw_program {
 /* Lowers a kernel and everything that it may call. Faults (not executable, too large) go to diags; NULL then. Leaves
  * through the arena when memory runs out. */
 lw_program *lw_lower_ptx(lw_arena *arena, struct lw_module_ptx *module, struct lw_function *kernel, lw_semantics semantics,
+                         lw_diags *diags);
+
+/* What the page of an operation leaves to the target. */
+typedef enum lw_pto_inactive { LW_PTO_INACTIVE_zero, LW_PTO_INACTIVE_poison } lw_pto_inactive; /* lanes of a result that a mask leaves out */
+typedef enum lw_pto_overflow { LW_PTO_OVERFLOW_saturate, LW_PTO_OVERFLOW_modulo, LW_PTO_OVERFLOW_trap } lw_pto_overflow; /* shift counts >= the width */
+typedef struct lw_pto_choices {
+    lw_pto_inactive inactive;
+    lw_pto_overflow overflow;
+} lw_pto_choices;
+#define LW_PTO_POISON 0xa5a5a5a5a5a5a5a5ull
+
+/* Parameters: the arguments in order (scalars by value; memrefs, registers and masks as addresses of arrays, masks of one byte a lane), the addresses of
+ * where the results go, and with program->vector.repeats a u64: the number of elements. */
+uint32_t lw_pto_param_size(const struct lw_pto_function *function, uint32_t number, uint32_t *offset); /* 0 beyond the last */
+lw_program *lw_lower_pto(lw_arena *arena, const struct lw_pto_module *module, const struct lw_pto_function *function, lw_pto_choices choices,
                          lw_diags *diags);
 
 void lw_program_dump(lw_text *out, const lw_program *program);

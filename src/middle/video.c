@@ -3,7 +3,7 @@
  * Where the result may depend on the semantics, a predicate says for which lanes it does, and the launch counts them (lw_lower_note). It
  * is worked out from the number that was shifted, which costs less than to have both results. */
 #include "lanewise/lane/video.h"
-#include "middle/lower.h"
+#include "middle/ptx.h"
 
 typedef struct lw_video_shift {
     uint32_t a, b, c; /* virtual registers */

@@ -86,6 +86,9 @@ typedef enum lw_trap_kind {
     LW_TRAP_instruction,  /* trap; brkpt; */
     LW_TRAP_signature,    /* indirect call whose target takes other parameters */
     LW_TRAP_undefined,    /* what the manual leaves undefined, in a strict launch */
+    LW_TRAP_shift,        /* a count of the width or more, in a launch that is to stop there */
+    LW_TRAP_row,          /* an element that an array does not have */
+    LW_TRAP_scalar,       /* lw_trap_reason says what */
     LW_TRAP_memory,       /* the host ran out of memory */
     LW_TRAP_stopped,      /* time limit, step limit, lw_context_stop: no fault of the kernel */
     LW_TRAP_kinds
@@ -102,6 +105,7 @@ typedef struct lw_trap_record {
     uint32_t cta[3], thread[3];
     uint32_t warp, lane;
     uint32_t detail;      /* barrier number, brx index … */
+    uint64_t base, length; /* of an array, in bytes and elements */
 } lw_trap_record;
 
 /* ---- Frames: activations of functions ------------------------------------------------------------------ */

@@ -162,6 +162,27 @@ static void describe_deadlock(lw_text *out, const lw_trap_record *trap) {
                        trap->detail, waiting, left);
 }
 
+/* As in C's %lld: an index is signed. */
+static void describe_row(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    const lw_range *range = lw_ranges_find(grid->ranges, trap->base, 1);
+    if (trap->length < LW_ROW_MOST)
+        lw_text_printf(out, " of an array of %llu", (unsigned long long)trap->length);
+    else if (range)
+        lw_text_printf(out, " of an array of %llu", (unsigned long long)((range->base + range->size - trap->base) / trap->size));
+    else
+        lw_text_printf(out, " of an array at 0x%llx, where nothing is allocated", (unsigned long long)trap->base);
+}
+
+static const char *reason_words(uint32_t reason) {
+    switch ((lw_trap_reason)reason) {
+    case LW_REASON_division: return "division by 0";
+    case LW_REASON_overflow: return "the quotient of the least value and -1, which the type does not have";
+    case LW_REASON_step: return "a loop whose step is below 1";
+    case LW_REASON_instruction: break;
+    }
+    lw_bug("no words for reason %u", reason);
+}
+
 static void describe_barrier(lw_text *out, const lw_trap_record *trap) {
     if (trap->detail >= LW_BARRIERS)
         lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);
@@ -181,6 +202,8 @@ static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     case LW_TRAP_wild_branch: describe_wild(out, trap); break;
     case LW_TRAP_deadlock: describe_deadlock(out, trap); break;
     case LW_TRAP_barrier: describe_barrier(out, trap); break;
+    case LW_TRAP_row: describe_row(out, trap, grid); break;
+    case LW_TRAP_scalar: lw_text_puts(out, reason_words(trap->detail)); break;
     case LW_TRAP_undefined:
         lw_text_printf(out, "undefined: %s, in lanes 0x%08x of the warp", trap->access, trap->detail);
         break;
@@ -208,7 +231,10 @@ lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_gr
     case LW_TRAP_misaligned: put_row(out, id, trap->access, size, address, trap->size); break;
     case LW_TRAP_read_only: put_row(out, id, trap->access, size, address, words); break;
     case LW_TRAP_stack: put_row(out, id, trap->detail, grid->local_limit); break;
+    case LW_TRAP_shift: put_row(out, id, address, trap->size); break;
+    case LW_TRAP_row: put_row(out, id, trap->access, (long long)address, words); break;
     case LW_TRAP_undefined:
+    case LW_TRAP_scalar:
     case LW_TRAP_wild_branch:
     case LW_TRAP_deadlock: put_row(out, id, words); break;
     case LW_TRAP_barrier: put_row(out, id, trap->detail, trap->size, words); break;
@@ -224,12 +250,25 @@ lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_gr
     return id;
 }
 
+/* Where in a program of vector registers. */
+static void put_lane(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    const lw_program_vector *vector = &grid->program->vector;
+    uint64_t element = (uint64_t)trap->cta[0] * grid->block[0] + trap->thread[0];
+    lw_text_printf(out, "function '%s'", grid->program->entry->name);
+    if (vector->repeats) lw_text_printf(out, ", repeat %llu", (unsigned long long)(element / vector->lanes));
+    lw_text_printf(out, ", lane %llu\n", (unsigned long long)(element % vector->lanes));
+}
+
 void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id,
                     const char *message) {
     lw_diag diag = {.id = id, .severity = LW_ERROR, .place = trap->place, .message = message};
     lw_diag_render(out, grid->source, &diag, false);
     const lw_code *entry = grid->program->entry;
     lw_text_puts(out, "       = ");
+    if (grid->program->vector.lanes) {
+        put_lane(out, trap, grid);
+        return;
+    }
     if (trap->code && trap->code != entry) lw_text_printf(out, "function '%s' of ", trap->code->name);
     lw_text_printf(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name,
                    trap->cta[0], trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1],

@@ -37,10 +37,7 @@ static void list_kernels(lw_module *module) {
     }
 }
 
-static lw_status load(lw_module *module, const char *name, const char *text, size_t size) {
-    if (!lw_source_init(&module->source, &module->arena, name, text, size))
-        return LW_NO_MEMORY; /* 4 GiB of text */
-    lw_diags_init(&module->diags, &module->arena, &module->source);
+static lw_status load_ptx(lw_module *module) {
     if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->context->spellings, &module->ptx))
         return LW_BAD_SOURCE;
     if (module->ptx->address_size == 32) {
@@ -52,9 +49,22 @@ static lw_status load(lw_module *module, const char *name, const char *text, siz
     return lw_variables_place(module);
 }
 
-static lw_status try_load(lw_module *module, const char *name, const char *text, size_t size) {
+typedef struct lw_text_in { /* what a module is made from */
+    const char *name, *text;
+    size_t size;
+    lw_load_options options;
+} lw_text_in;
+
+static lw_status load(lw_module *module, const lw_text_in *in) {
+    if (!lw_source_init(&module->source, &module->arena, in->name, in->text, in->size))
+        return LW_NO_MEMORY; /* 4 GiB of text */
+    lw_diags_init(&module->diags, &module->arena, &module->source);
+    return in->options.is_pto ? lw_pto_load(module, &in->options) : load_ptx(module);
+}
+
+static lw_status try_load(lw_module *module, const lw_text_in *in) {
     jmp_buf out;
-    return LW_ARENA_TRY(&module->arena, out) ? load(module, name, text, size) : LW_NO_MEMORY;
+    return LW_ARENA_TRY(&module->arena, out) ? load(module, in) : LW_NO_MEMORY;
 }
 
 static void link_module(lw_context *context, lw_module *module) {
@@ -104,9 +114,17 @@ static void end_module(lw_module *module) {
 
 lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size,
                         lw_module **module) {
+    return lw_module_load(context, NULL, name, text, size, module);
+}
+
+lw_status lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text,
+                         size_t size, lw_module **module) {
     if (module) *module = NULL;
     if (!context) return LW_BAD_ARGUMENT;
     if (!module || (!text && size)) return lw_fail_null(context, module ? "text" : "module");
+    lw_text_in in = {.name = name ? name : "<text>", .text = text ? text : "", .size = size};
+    lw_status chosen = lw_load_choose(context, options, in.name, &in.options);
+    if (chosen != LW_OK) return chosen;
     lw_module *made = calloc(1, sizeof *made);
     if (!made) return lw_fail_memory(context);
     if (pthread_mutex_init(&made->lock, NULL)) {
@@ -115,7 +133,7 @@ lw_status lw_module_new(lw_context *context, const char *name, const char *text,
     }
     made->context = context;
     borrow_memory(made);
-    lw_status status = try_load(made, name ? name : "<text>", text ? text : "", size);
+    lw_status status = try_load(made, &in);
     made->arena.no_memory = NULL;
     if (status == LW_NO_MEMORY) {
         end_module(made);
@@ -154,13 +172,15 @@ static lw_status make_program(lw_kernel *kernel) {
     lw_module *module = kernel->module;
     jmp_buf out;
     if (!LW_ARENA_TRY(&module->arena, out)) return LW_NO_MEMORY;
-    lw_program *program = lw_lower_ptx(&module->arena, module->ptx, kernel->function,
-                                       module->context->semantics, &module->diags);
+    lw_program *program = module->pto ? lw_lower_pto(&module->arena, module->pto, kernel->pto_function, module->choices, &module->diags)
+                                      : lw_lower_ptx(&module->arena, module->ptx, kernel->function,
+                                                     module->context->semantics, &module->diags);
     if (!program) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
     kernel->info.shared_bytes = program->shared_bytes;
     kernel->info.local_bytes = program->entry->local_bytes;
     kernel->info.instruction_count = (uint32_t)program->instruction_count;
+    kernel->info.lanes = program->vector.lanes;
     kernel->info.register_count = program->entry->register_count;
     kernel->program = program;
     return LW_OK;

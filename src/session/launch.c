@@ -108,6 +108,7 @@ lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config) {
     lw_status status = check_grid(context, config->grid);
     if (status == LW_OK) status = check_block(kernel, config->block);
     if (status == LW_OK) status = check_memory(kernel, config->shared_bytes);
+    if (status == LW_OK && kernel->pto_function) status = lw_pto_check_shape(kernel, config);
     return status;
 }
 
@@ -142,7 +143,9 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
     for (uint32_t i = 0; params && i < info->param_count; i++)
         if (kernel->params[i].size)
             memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
-    return LW_OK;
+    if (kernel->pto_function) status = lw_pto_check_params(kernel, config, *buffer);
+    if (status != LW_OK) free(*buffer), *buffer = NULL;
+    return status;
 }
 
 /* ---- The grid ------------------------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 #ifndef LW_SESSION_H
 #define LW_SESSION_H
 
+#include "front/pto/pto.h"
 #include "front/ptx/ptx.h"
 #include "lanewise/lanewise.h"
 #include "run/run.h"
@@ -58,7 +59,8 @@ struct lw_context {
 
 struct lw_kernel {
     lw_module *module;
-    lw_function *function;
+    lw_function *function;               /* of PTX */
+    const lw_pto_function *pto_function; /* … or of PTO */
     lw_program *program; /* made on first use */
     bool failed;         /* it cannot be: the module's diagnostics say why */
     lw_kernel_info info;
@@ -72,7 +74,9 @@ struct lw_module {
     lw_arena arena;
     lw_source source;
     lw_diags diags;
-    lw_module_ptx *ptx;
+    lw_module_ptx *ptx; /* NULL: PTO */
+    lw_pto_module *pto;
+    lw_pto_choices choices; /* of PTO */
     bool good; /* no errors: has kernels and variables */
     uint32_t kernel_count;
     lw_kernel *kernels;
@@ -89,6 +93,20 @@ struct lw_module {
 lw_status lw_variables_place(lw_module *module);
 void lw_variables_free(lw_module *module);
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size);
+
+/* ---- pto.c: modules of PTO ---------------------------------------------------------------------------------- */
+
+typedef struct lw_load_options { /* lw_module_options, understood */
+    bool is_pto;
+    lw_pto_profile profile;
+    lw_pto_choices choices;
+} lw_load_options;
+lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name, lw_load_options *chosen);
+/* Checks the text and lists its functions as kernels. */
+lw_status lw_pto_load(lw_module *module, const lw_load_options *options);
+/* What a launch of a PTO function asks for; `buffer` holds its parameters. */
+lw_status lw_pto_check_shape(lw_kernel *kernel, const lw_launch_config *config);
+lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config, const char *buffer);
 
 /* ---- launch.c: checks and the parameter buffer ------------------------------------------------------------ */
 

@@ -103,7 +103,7 @@ lw_status lw_variables_place(lw_module *module) {
 }
 
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size) {
-    for (uint32_t i = 0; i < module->ptx->variables.count; i++) {
+    for (uint32_t i = 0; module->ptx && i < module->ptx->variables.count; i++) {
         const lw_object *object = module->ptx->variables.at[i];
         if (!has_memory(object) || strcmp(object->name->text, name)) continue;
         if (address) *address = object->address;

@@ -1,9 +1,13 @@
 /* check.c: lanewise check: parses and verifies files; lists their kernels. */
+#include "tool/pto.h"
 #include "tool/report.h"
 
 typedef struct options {
     bool list, werror, quiet, several;
     bool json, sarif; /* a report for programs in place of text */
+    lw_language language;
+    lw_pto_profile profile, cost;
+    bool has_profile, has_cost;
     lw_report report;
     char **files;
     int count;
@@ -16,11 +20,14 @@ static const struct argp_option choices[] = {
     {"werror", 'W', NULL, 0, "Let warnings fail the check", 0},
     {"format", 'f', "FORMAT", 0, "text (default), json or sarif: what programs read goes to standard output",
      0},
+    {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
+    {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
+    {"cost", 'c', "PROFILE", 0, "a5 or a2a3: print the cycles of each PTO operation to standard output", 0},
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
     {0},
 };
 
-static const char doc[] = "Parse and verify PTX files; `-' is standard input. Diagnostics and a summary go "
+static const char doc[] = "Parse and verify PTX and PTO files; `-' is standard input. Diagnostics and a summary go "
                           "to standard error, or as JSON or SARIF 2.1.0 to "
                           "standard output."
                           "\vExit codes:\n"
@@ -35,12 +42,29 @@ static const char doc[] = "Parse and verify PTX files; `-' is standard input. Di
                           "  lanewise check --format sarif *.ptx > ptx.sarif\n"
                           "  nvcc -ptx -o - k.cu | lanewise check -\n";
 
+static lw_pto_profile profile_of(struct argp_state *state, const char *option, const char *word) {
+    lw_pto_profile profile = LW_PTO_PROFILE_cpu;
+    bool cost = !strcmp(option, "--cost");
+    if (!lw_pto_profile_find(word, &profile) || (cost && profile == LW_PTO_PROFILE_cpu))
+        argp_error(state, "%s takes %sa2a3 or a5, not '%s'", option, cost ? "" : "cpu, ", word);
+    return profile;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
     case 'l': o->list = true; break;
     case 'W': o->werror = true; break;
     case 'q': o->quiet = true; break;
+    case 'L': o->language = lw_tool_language(state, arg); break;
+    case 't':
+        o->profile = profile_of(state, "--target", arg);
+        o->has_profile = true;
+        break;
+    case 'c':
+        o->cost = profile_of(state, "--cost", arg);
+        o->has_cost = true;
+        break;
     case 'f':
         o->json = !strcmp(arg, "json");
         o->sarif = !strcmp(arg, "sarif");
@@ -48,11 +72,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "--format takes text, json or sarif, not '%s'", arg);
         break;
     case ARGP_KEY_END:
+        if (o->has_cost && (o->json || o->sarif)) argp_error(state, "--cost and --format exclude each other");
         if (o->list && (o->json || o->sarif)) argp_error(state, "--list and --format exclude each other");
         break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->count = state->argc - state->next;
+        for (int i = 0; i < o->count; i++)
+            if ((o->has_profile || o->has_cost) && !lw_tool_is_pto(o->files[i], o->language))
+                argp_error(state, "--target and --cost are for PTO text, and '%s' is PTX", o->files[i]);
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     default: return ARGP_ERR_UNKNOWN;
@@ -103,18 +131,10 @@ static void count_of(lw_text *out, uint32_t count, const char *what) {
     lw_text_printf(out, "%u %s%s", count, what, count == 1 ? "" : "s");
 }
 
-static void summarise(lw_text *out, const lw_tool_source *in, const lw_module_ptx *module) {
+static void summarise_ptx(lw_text *out, const lw_module_ptx *module) {
     uint32_t kernels = 0, functions = 0;
-    lw_text_printf(out, "%s: ", in->source.name);
-    if (in->diags.errors || in->diags.warnings) {
-        count_of(out, in->diags.errors, "error");
-        lw_text_puts(out, ", ");
-        count_of(out, in->diags.warnings, "warning");
-        return;
-    }
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (module->functions.at[i]->has_body) ++*(module->functions.at[i]->is_entry ? &kernels : &functions);
-    lw_text_puts(out, "no errors; ");
     count_of(out, kernels, "kernel");
     lw_text_puts(out, ", ");
     count_of(out, functions, "function");
@@ -122,18 +142,38 @@ static void summarise(lw_text *out, const lw_tool_source *in, const lw_module_pt
     count_of(out, module->instruction_count, "instruction");
 }
 
+/* False where there are errors to count instead of what is in the file. */
+static bool summarise(lw_text *out, const lw_tool_source *in) {
+    bool clean = !in->diags.errors && !in->diags.warnings;
+    lw_text_printf(out, "%s: ", in->source.name);
+    if (clean) {
+        lw_text_puts(out, "no errors; ");
+    } else {
+        count_of(out, in->diags.errors, "error");
+        lw_text_puts(out, ", ");
+        count_of(out, in->diags.warnings, "warning");
+    }
+    return clean;
+}
+
 static int check_source(lw_tool_source *in) {
     options *o = in->user;
-    lw_module_ptx *module = NULL;
-    bool good = lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module);
+    lw_module_ptx *ptx = NULL;
+    lw_pto_module *pto = NULL;
+    bool good = lw_tool_is_pto(in->path, o->language)
+                    ? lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &pto)
+                    : lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &ptx);
     if (o->json || o->sarif)
         lw_report_file(&o->report, in);
     else
         lw_tool_diagnostics(&in->diags, !o->quiet);
     o->errors += in->diags.errors;
     o->warnings += in->diags.warnings;
-    if (!o->several && !o->quiet) summarise(&o->summary, in, module);
-    if (o->list && good && !list_kernels(in, module, o->several)) return LW_EXIT_MACHINE;
+    if (!o->several && !o->quiet && summarise(&o->summary, in))
+        pto ? lw_tool_pto_summary(&o->summary, pto) : summarise_ptx(&o->summary, ptx);
+    if (o->list && good && pto) lw_tool_pto_list(in, pto, o->several);
+    if (o->list && good && !pto && !list_kernels(in, ptx, o->several)) return LW_EXIT_MACHINE;
+    if (o->has_cost && good) lw_tool_pto_cost(in, pto, o->cost);
     return good && !(o->werror && in->diags.warnings) ? LW_EXIT_OK : LW_EXIT_SOURCE;
 }
 

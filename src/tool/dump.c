@@ -2,12 +2,14 @@
 #include <stdlib.h>
 
 #include "middle/program.h"
-#include "tool/tool.h"
+#include "tool/pto.h"
 
 typedef struct options {
     const char *file, *kernel;
     int (*stage)(lw_tool_source *in);
     const char *semantics; /* NULL: not said */
+    lw_language language;
+    lw_pto_profile profile;
 } options;
 
 static int dump_tokens(lw_tool_source *in);
@@ -23,6 +25,8 @@ enum { KEY_SEMANTICS = 256 };
 
 static const struct argp_option choices[] = {
     {"stage", 's', "STAGE", 0, "tokens, module or program", 0},
+    {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
+    {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
     {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program)", 0},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
@@ -30,7 +34,7 @@ static const struct argp_option choices[] = {
 };
 
 static const char doc[] =
-    "Print what a stage made of a PTX file; `-' is standard input. The layout is for people and may change."
+    "Print what a stage made of a PTX or PTO file; `-' is standard input. The layout is for people and may change."
     "\vStages:\n"
     "  tokens   one line a token: line:column, kind, text\n"
     "  module   declarations, and each instruction with the form it matched\n"
@@ -49,6 +53,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         for (size_t i = 0; i < LW_COUNT(stages); i++)
             if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
         if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module and program are", arg);
+        break;
+    case 'L': o->language = lw_tool_language(state, arg); break;
+    case 't':
+        if (!lw_pto_profile_find(arg, &o->profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%s'", arg);
         break;
     case 'k': o->kernel = arg; break;
     case KEY_SEMANTICS: o->semantics = lw_tool_semantics("--semantics", arg); break;
@@ -83,7 +91,13 @@ static void put_place(lw_text *out, lw_tool_source *in, lw_place place) {
 
 /* ---- Tokens ------------------------------------------------------------------------------------------- */
 
+static bool is_pto(const lw_tool_source *in) {
+    const options *o = in->user;
+    return lw_tool_is_pto(in->path, o->language);
+}
+
 static int dump_tokens(lw_tool_source *in) {
+    if (is_pto(in)) return lw_tool_pto_tokens(in);
     static const char *const kinds[] = {
         [LW_TOKEN_END] = "end",     [LW_TOKEN_NAME] = "name",   [LW_TOKEN_DOT] = "dot",
         [LW_TOKEN_INT] = "int",     [LW_TOKEN_FLOAT] = "float", [LW_TOKEN_STRING] = "string",
@@ -186,6 +200,7 @@ static void put_function(lw_text *out, lw_tool_source *in, const lw_function *f)
 
 static int dump_module(lw_tool_source *in) {
     const options *o = in->user;
+    if (is_pto(in)) return lw_tool_pto_module(in, o->kernel, o->profile);
     lw_module_ptx *module = NULL;
     lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module);
     lw_text out = {0};
@@ -226,8 +241,40 @@ static void place_variables(lw_module_ptx *module) {
     }
 }
 
+/* Whether the option asks for it; reports what is not found at all. */
+static bool wanted(const options *o, const char *name) { return !o->kernel || !strcmp(o->kernel, name); }
+
+static int end_programs(lw_tool_source *in, bool found) {
+    const options *o = in->user;
+    int code = finish(in);
+    if (found || !o->kernel) return code;
+    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    return code ? code : LW_EXIT_USAGE;
+}
+
+static void print_program(const lw_program *program) {
+    lw_text out = {0};
+    if (program) lw_program_dump(&out, program);
+    print_text(&out);
+}
+
+static int dump_program_pto(lw_tool_source *in) {
+    const options *o = in->user;
+    lw_pto_module *module = NULL;
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &module)) return finish(in);
+    bool found = false;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const lw_pto_function *f = module->functions.at[i];
+        if (!f->has_body || !wanted(o, f->name->text + 1)) continue;
+        found = true;
+        print_program(lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags));
+    }
+    return end_programs(in, found);
+}
+
 static int dump_program(lw_tool_source *in) {
     const options *o = in->user;
+    if (is_pto(in)) return dump_program_pto(in);
     lw_module_ptx *module = NULL;
     if (!lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module)) return finish(in);
     place_variables(module);
@@ -237,18 +284,11 @@ static int dump_program(lw_tool_source *in) {
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         lw_function *f = module->functions.at[i];
-        if (!f->is_entry || !f->has_body || (o->kernel && strcmp(o->kernel, f->object->name->text) != 0))
-            continue;
+        if (!f->is_entry || !f->has_body || !wanted(o, f->object->name->text)) continue;
         found = true;
-        const lw_program *program = lw_lower_ptx(&in->arena, module, f, semantics, &in->diags);
-        lw_text out = {0};
-        if (program) lw_program_dump(&out, program);
-        print_text(&out);
+        print_program(lw_lower_ptx(&in->arena, module, f, semantics, &in->diags));
     }
-    int code = finish(in);
-    if (found || !o->kernel) return code;
-    lw_tool_error(LW_D_no_such_kernel, o->kernel);
-    return code ? code : LW_EXIT_USAGE;
+    return end_programs(in, found);
 }
 
 int lw_command_dump(int argc, char **argv) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tool/explain.h"
+#include "tool/pto.h"
 
 typedef struct options {
     char **words;
@@ -11,7 +12,7 @@ typedef struct options {
 
 static const char doc[] = "Explain instructions, special registers and diagnostics."
                           "\vWORD is an opcode (shf) or the words that spellings begin with (shfl.sync), the "
-                          "whole spelling of an instruction (shf.l.wrap.b32), "
+                          "whole spelling of an instruction (shf.l.wrap.b32), an operation of PTO (pto.vshr, arith.addi), "
                           "a special register (%laneid) or the id of a "
                           "diagnostic (LW2000).\n\n"
                           "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In "
@@ -183,7 +184,7 @@ static const char *in_small_letters(lw_arena *arena, const char *word) {
 }
 
 static int unknown_word(const char *word) {
-    size_t count = 0, room = lw_ptx_form_count + LW_SPECIAL_count;
+    size_t count = 0, room = lw_ptx_form_count + LW_SPECIAL_count + LW_PTO_OP_COUNT;
     lw_arena arena;
     lw_arena_init(&arena);
     const char **names = calloc(room, sizeof *names);
@@ -193,8 +194,9 @@ static int unknown_word(const char *word) {
         for (uint32_t i = 0; i < lw_ptx_form_count; i++)
             names[count++] = lw_arena_text(&arena, lw_ptx_forms[i].pattern, lw_form_opcode(&lw_ptx_forms[i]));
         for (size_t i = 0; i < LW_SPECIAL_count; i++) names[count++] = lw_specials[i].text;
+        count += lw_pto_names(names + count, room - count);
         near = in_small_letters(&arena, word);
-        if (!near) near = lw_tool_nearest(word, names, count);
+        if (!near) near = lw_nearest(word, names, count);
     }
     lw_tool_error(LW_D_unknown_word, word);
     if (near) fprintf(stderr, "  did you mean '%s'?\n", near);
@@ -211,7 +213,8 @@ int lw_command_explain(int argc, char **argv) {
         const char *word = o.words[i];
         lw_arena arena;
         lw_arena_init(&arena);
-        if (!explain_diagnostic(word) && !explain_special(word) && !explain_instruction(&arena, word, &code))
+        if (!explain_diagnostic(word) && !lw_explain_pto(word) && !explain_special(word) &&
+            !explain_instruction(&arena, word, &code))
             code = unknown_word(word);
         lw_arena_free(&arena);
     }

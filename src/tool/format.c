@@ -1,8 +1,9 @@
-/* format.c: lanewise format: PTX in one canonical layout. */
-#include "tool/tool.h"
+/* format.c: lanewise format: a text in one canonical layout. */
+#include "tool/pto.h"
 
 typedef struct options {
     bool in_place;
+    lw_language language;
     const char *output;
     char **files;
     int count;
@@ -10,12 +11,13 @@ typedef struct options {
 
 static const struct argp_option choices[] = {
     {"in-place", 'i', NULL, 0, "Write each file back", 0},
+    {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"output", 'o', "OUT", 0, "Write to this file instead of standard output", 0},
     {0},
 };
 
-static const char doc[] = "Print PTX in one canonical layout; `-' is standard input. The file must parse, "
-                          "but its instructions may be "
+static const char doc[] = "Print PTX or PTO text in one canonical layout; `-' is standard input. The file must parse, "
+                          "but the instructions of PTX may be "
                           "of any kind, even unknown ones. Comments are not kept."
                           "\vA file with errors is never written.\n\n"
                           "Exit codes:\n"
@@ -32,6 +34,7 @@ static const char doc[] = "Print PTX in one canonical layout; `-' is standard in
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
+    case 'L': o->language = lw_tool_language(state, arg); break;
     case 'i': o->in_place = true; break;
     case 'o': o->output = arg; break;
     case ARGP_KEY_ARGS:
@@ -51,11 +54,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 static int format_source(lw_tool_source *in) {
     const options *o = in->user;
-    const lw_module_ptx *module = lw_ptx_parse(&in->arena, &in->source, &in->diags);
+    bool pto = lw_tool_is_pto(in->path, o->language);
+    const lw_module_ptx *ptx_module = pto ? NULL : lw_ptx_parse(&in->arena, &in->source, &in->diags);
+    const lw_pto_module *pto_module = pto ? lw_pto_parse(&in->arena, &in->source, &in->diags) : NULL;
     lw_tool_diagnostics(&in->diags, true);
     if (in->diags.errors) return LW_EXIT_SOURCE;
     lw_text out = {0};
-    lw_ptx_print(&out, module);
+    if (pto) lw_pto_print(&out, pto_module);
+    else lw_ptx_print(&out, ptx_module);
     int code = LW_EXIT_OK;
     if (out.failed) {
         lw_tool_error(LW_D_no_memory, in->path);

@@ -1,22 +1,25 @@
 /* isa.c: lanewise isa: the rows of the form table, and which of them are executable. */
 #include "tool/forms.h"
+#include "tool/pto.h"
 
 typedef struct options {
     bool executable, missing, tsv;
     const char *family;
+    lw_language language;
 } options;
 
 static const struct argp_option choices[] = {
     {"executable", 'e', NULL, 0, "Only forms that Lanewise executes, at least in part", 0},
     {"missing", 'm', NULL, 0, "Only forms with spellings that it parses and checks, but does not execute", 0},
     {"family", 'f', "NAME", 0, "Only this family, see below", 0},
+    {"language", 'L', "NAME", 0, "ptx (default) or pto", 0},
     {"tsv", 't', NULL, 0,
      "Tab-separated: family, yes no or part, mnemonic, operands, gates, section, what it does", 0},
     {0},
 };
 
 static const char doc[] =
-    "List the instruction forms of PTX, and which of them are executable."
+    "List the instruction forms of PTX, and which of them are executable; with --language pto the operations of PTO text, and where they are from."
     "\vThe first column says whether a form is executable: yes, no, or in part, where only some of its "
     "spellings are. In a mnemonic, ( | ) is a choice, { } is "
     "optional, * "
@@ -24,6 +27,8 @@ static const char doc[] =
     "Families: integer extended float half compare logic shift move shuffle async texture control barrier "
     "atomic "
     "matrix stack video misc\n\n"
+    "For PTO the first column says where an operation is from: page (the page pto.vshr), name (the page names it), mlir, or ours.\n\n"
+    "Families of PTO: shift logic integer compare move memory mask arith control\n\n"
     "Exit codes:\n"
     "  0  done\n"
     "  2  the command line is wrong\n";
@@ -34,11 +39,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'e': o->executable = true; break;
     case 'm': o->missing = true; break;
     case 'f': o->family = arg; break;
+    case 'L': o->language = lw_tool_language(state, arg); break;
     case 't': o->tsv = true; break;
     case ARGP_KEY_ARG:
         argp_error(state, "isa takes no arguments; `lanewise explain %s' may be meant", arg);
         break;
     case ARGP_KEY_SUCCESS:
+        if (o->language == LW_LANGUAGE_PTO && (o->executable || o->missing))
+            argp_error(state, "--executable and --missing are for PTX");
+        if (o->language == LW_LANGUAGE_PTO && o->family && !lw_isa_pto_family(o->family))
+            argp_error(state, "PTO has no family '%s'; see --help", o->family);
         if (o->executable && o->missing) argp_error(state, "--executable and --missing exclude each other");
         break;
     default: return ARGP_ERR_UNKNOWN;
@@ -57,7 +67,7 @@ static int unknown_family(const char *word) {
         lw_text_printf(&below, " %s", names[i]);
     }
     lw_text_puts(&below, "\n");
-    const char *near = lw_tool_nearest(word, names, count);
+    const char *near = lw_nearest(word, names, count);
     if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
     lw_text message = {0};
     lw_text_printf(&message, lw_diag_rows[LW_D_no_family].format, word);
@@ -122,6 +132,10 @@ static int list(const options *o, lw_arena *arena) {
 int lw_command_isa(int argc, char **argv) {
     options o = {0};
     argp_parse(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    if (o.language == LW_LANGUAGE_PTO) {
+        lw_isa_pto(o.tsv, o.family);
+        return LW_EXIT_OK;
+    }
     lw_arena arena;
     lw_arena_init(&arena);
     int code = list(&o, &arena);

@@ -4,10 +4,11 @@
 #include "tool/tool.h"
 
 static const lw_command commands[] = {
-    {"check", "parse and verify PTX", lw_command_check},
-    {"format", "print PTX in one canonical layout", lw_command_format},
+    {"check", "parse and verify PTX or PTO", lw_command_check},
+    {"format", "print PTX or PTO in one canonical layout", lw_command_format},
     {"dump", "print what a stage made of the text: tokens, module, program", lw_command_dump},
-    {"run", "run a kernel", lw_command_run},
+    {"run", "run a kernel, or a function of PTO", lw_command_run},
+    {"equiv", "compare a PTX kernel with a PTO function on the same inputs", lw_command_equiv},
     {"exec", "run a program of the CUDA driver API with Lanewise as its driver", lw_command_exec},
     {"explain", "explain an instruction or a diagnostic", lw_command_explain},
     {"eval", "run one instruction on values", lw_command_eval},
@@ -20,7 +21,7 @@ static const lw_command commands[] = {
 
 static void usage(FILE *out) {
     fprintf(out,
-            "Usage: lanewise COMMAND [OPTION...] ...\n\nLanewise runs PTX on the CPU, lane by lane.\n\n");
+            "Usage: lanewise COMMAND [OPTION...] ...\n\nLanewise runs PTX and PTO on the CPU, lane by lane.\n\n");
     for (size_t i = 0; i < LW_COUNT(commands); i++)
         fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
     fprintf(out, "\n`lanewise COMMAND --help` tells more. Examples:\n"
@@ -33,7 +34,7 @@ static void usage(FILE *out) {
 static int unknown(const char *word) {
     const char *names[LW_COUNT(commands)];
     for (size_t i = 0; i < LW_COUNT(commands); i++) names[i] = commands[i].name;
-    const char *near = lw_tool_nearest(word, names, LW_COUNT(names));
+    const char *near = lw_nearest(word, names, LW_COUNT(names));
     lw_tool_error(LW_D_unknown_command, word);
     if (near) fprintf(stderr, "  did you mean `lanewise %s`?\n", near);
     fputs("  `lanewise --help` lists the commands\n", stderr);

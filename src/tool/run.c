@@ -10,12 +10,17 @@ typedef struct options {
     const char *file, *kernel;
     lw_launch_config launch;
     bool has_block;
+    bool has_grid;
     lw_options context;
+    lw_language language;
+    lw_module_options module;
     uint64_t seed;
     enum { STATS_NONE, STATS_TEXT, STATS_JSON } stats;
     bool quiet;
     char **args; /* the spellings of the arguments; as many as argv has room for */
     uint32_t arg_count;
+    char **results; /* … of --result */
+    uint32_t result_count;
 } options;
 
 /* What a run owns; run_free gives all of it back. */
@@ -26,6 +31,9 @@ typedef struct run {
     lw_context *context;
     lw_module *module;
     lw_kernel *kernel;
+    uint32_t param_count; /* of args: with those that the tool adds */
+    bool is_pto;
+    uint64_t elements; /* of PTO */
     lw_text signature;
     lw_launch_stats stats;
     lw_bar bar;
@@ -45,18 +53,29 @@ enum {
     KEY_MEMORY,
     KEY_STACK,
     KEY_SEMANTICS,
-    KEY_STATS
+    KEY_STATS,
+    KEY_RESULT,
+    KEY_TARGET,
+    KEY_INACTIVE,
+    KEY_OVERFLOW
 };
 
 static const struct argp_option choices[] = {
     {"kernel", 'k', "NAME", 0, "The kernel to run; not needed where the file has only one", 1},
+    {"func", 'f', "NAME", 0, "The same for a function of PTO", 1},
     {"grid", 'g', "X[,Y[,Z]]", 0, "CTAs; 1 by default", 1},
     {"block", 'b', "X[,Y[,Z]]", 0, "Threads of a CTA; by default what .reqntid says, else 1", 1},
     {"arg", 'a', "ARG", 0, "The argument for the next parameter, see below", 1},
+    {"result", KEY_RESULT, "OUTPUT", 0, "Where the next result of a PTO function goes; it is printed by default", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
     {"strict", KEY_STRICT, NULL, 0, "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of random buffers; 0 by default", 1},
+    {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 1},
+    {"target", KEY_TARGET, "NAME", 0, "PTO: cpu, a2a3 or a5: the profile that it is checked for; cpu by default", 2},
+    {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: lanes of SSA results that the mask leaves out: zero (the default) or undef-poison, bytes of 0xa5", 2},
+    {"shift-overflow", KEY_OVERFLOW, "NAME", 0,
+     "PTO: a shift count of the width or more: saturate (the default), modulo or trap; the first two are reported", 2},
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the kernel after this time", 2},
     {"step-limit", KEY_STEPS, "N", 0, "Stop the kernel after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
@@ -72,7 +91,7 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] = "Run a kernel of a PTX file; `-' is standard input."
+static const char doc[] = "Run a kernel of a PTX file or a function of a PTO file; `-' is standard input."
                           "\vOne --arg for each kernel parameter, in order:\n"
                           "  TYPE=VALUE                       a scalar\n"
                           "  TYPE[COUNT]=SOURCE[:OUTPUT]...   a buffer; the parameter gets its address\n"
@@ -89,6 +108,11 @@ static const char doc[] = "Run a kernel of a PTX file; `-' is standard input."
                           "        print  print=hex  print=TYPE   print the values to standard output\n"
                           "For a parameter that is an array (a struct by value), TYPE[COUNT]=SOURCE is\n"
                           "its value and not a buffer.\n\n"
+                          "One --arg for each argument of a PTO function. A register or a mask comes from a\n"
+                          "buffer; one longer than the register runs the function once for each register,\n"
+                          "the last one as far as there are elements. All of them hold equally many\n"
+                          "registers. Elements of masks are bytes, 0 or not; a memref is its buffer. Results\n"
+                          "are printed, or go where a --result says: print, print=hex, print=TYPE, out=FILE.\n\n"
                           "Arguments:\n"
                           "  u32=7  s64=-1  b32=0xdeadbeef  f64=1.5  f32=nan  f32=0f3F800000  u64=0\n"
                           "  u32[65536]                       zeros\n"
@@ -102,7 +126,8 @@ static const char doc[] = "Run a kernel of a PTX file; `-' is standard input."
                           "  lanewise run k.ptx -g 4 -b 256 -a f32[]=@x.npy -a f32[1K]:out=y.npy\n"
                           "  lanewise run k.ptx --kernel saxpy --block 8 --arg f32=2.5 \\\n"
                           "      --arg f32[8]=range --arg f32[8]=1:print\n"
-                          "  lanewise run loop.ptx --timeout 2 --stats\n\n"
+                          "  lanewise run loop.ptx --timeout 2 --stats\n"
+                          "  lanewise run f.pto --func f -a s32[100]=range -a u32[100]=3 --result out=r.npy\n\n"
                           "Exit codes:\n"
                           "  0    the kernel ended\n"
                           "  1    the file has errors, or the kernel uses what is not executable\n"
@@ -158,11 +183,17 @@ static double parse_seconds(const char *option, const char *text) {
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
-    case 'k': o->kernel = arg; break;
-    case 'g': parse_shape("--grid", arg, o->launch.grid); break;
+    case 'k':
+    case 'f': o->kernel = arg; break;
+    case 'g': parse_shape("--grid", arg, o->launch.grid), o->has_grid = true; break;
     case 'b': parse_shape("--block", arg, o->launch.block), o->has_block = true; break;
     case 'a': o->args[o->arg_count++] = arg; break;
     case 'q': o->quiet = true; break;
+    case KEY_RESULT: o->results[o->result_count++] = arg; break;
+    case 'L': o->language = lw_tool_language(state, arg); break;
+    case KEY_TARGET: o->module.target = lw_tool_target(arg); break;
+    case KEY_INACTIVE: o->module.inactive = lw_tool_inactive(arg); break;
+    case KEY_OVERFLOW: o->module.shift_overflow = lw_tool_overflow(arg); break;
     case KEY_SMEM: o->launch.shared_bytes = (uint32_t)parse_number("--smem", arg, UINT32_MAX, true); break;
     case KEY_COOPERATIVE: o->launch.cooperative = true; break;
     case KEY_STRICT: o->launch.strict = true; break;
@@ -211,7 +242,9 @@ static int load_module(run *r) {
     size_t size;
     if (!lw_tool_read(r->o->file, UINT32_MAX - 1, &text, &size)) return LW_EXIT_FILE;
     const char *name = strcmp(r->o->file, "-") ? r->o->file : "<stdin>";
-    lw_status status = lw_module_new(r->context, name, text, size, &r->module);
+    lw_module_options choices = r->o->module;
+    choices.language = lw_tool_is_pto(r->o->file, r->o->language) ? "pto" : "ptx";
+    lw_status status = lw_module_load(r->context, &choices, name, text, size, &r->module);
     free(text);
     if (status == LW_OK) return LW_EXIT_OK;
     if (status == LW_BAD_SOURCE) return show_diagnostics(r);
@@ -225,7 +258,7 @@ static int wrong_kernel(run *r) {
     lw_text message = {0}, below = {0};
     const char **names = LW_NEW_ARRAY(&r->arena, const char *, count);
     for (size_t i = 0; i < count; i++) names[i] = lw_module_kernel_name(r->module, i);
-    const char *near = r->o->kernel ? lw_tool_nearest(r->o->kernel, names, count) : NULL;
+    const char *near = r->o->kernel ? lw_nearest(r->o->kernel, names, count) : NULL;
     if (!count)
         lw_text_puts(&message, "the file has no kernel");
     else if (!r->o->kernel)
@@ -240,6 +273,18 @@ static int wrong_kernel(run *r) {
     return LW_EXIT_USAGE;
 }
 
+/* Options of the other instruction set change nothing, so whoever gives them is mistaken. */
+static int check_options(const run *r) {
+    const options *o = r->o;
+    const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative" : NULL;
+    const char *pto = o->result_count ? "--result" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
+                                                                                  : o->module.shift_overflow ? "--shift-overflow" : NULL;
+    const char *name = lw_kernel_get_info(r->kernel).name;
+    if (r->is_pto && ptx) lw_tool_error(LW_D_shape_given, ptx, name);
+    if (!r->is_pto && pto) lw_tool_error(LW_D_pto_only, pto, name);
+    return (r->is_pto ? ptx : pto) ? LW_EXIT_USAGE : LW_EXIT_OK;
+}
+
 static int load_kernel(run *r) {
     switch (lw_module_kernel(r->module, r->o->kernel, &r->kernel)) {
     case LW_OK: break;
@@ -249,23 +294,35 @@ static int load_kernel(run *r) {
     }
     show_warnings(r);
     lw_kernel_print(&r->signature, r->kernel);
-    return LW_EXIT_OK;
+    r->is_pto = lw_kernel_get_info(r->kernel).lanes != 0;
+    return check_options(r);
 }
 
 /* ---- Arguments ---------------------------------------------------------------------------------------- */
 
 static int parse_arguments(run *r) {
+    r->param_count = r->o->arg_count;
     r->args = LW_NEW_ARRAY(&r->arena, lw_arg, r->o->arg_count);
     for (uint32_t i = 0; i < r->o->arg_count; i++)
         if (!lw_arg_parse(&r->arena, r->o->args[i], i, &r->args[i])) return LW_EXIT_USAGE;
     return LW_EXIT_OK;
 }
 
+/* Those from the command line become the first of all parameters. */
+static int bind_pto(run *r) {
+    uint32_t count = lw_kernel_get_info(r->kernel).param_count;
+    lw_arg *all = LW_NEW_ARRAY(&r->arena, lw_arg, count);
+    if (r->param_count) memcpy(all, r->args, r->param_count * sizeof *all);
+    r->args = all, r->param_count = count;
+    return lw_pto_bind(&r->arena, r->kernel, r->signature.at, all, r->o->results, r->o->result_count, &r->elements);
+}
+
 static int bind_arguments(run *r) {
     lw_kernel_info info = lw_kernel_get_info(r->kernel);
-    if (info.param_count != r->o->arg_count) {
+    uint32_t wanted = r->is_pto ? lw_pto_argument_count(r->kernel) : info.param_count;
+    if (wanted != r->o->arg_count) {
         lw_text message = {0}, below = {0};
-        lw_text_printf(&message, lw_diag_rows[LW_D_args_count].format, info.name, info.param_count,
+        lw_text_printf(&message, lw_diag_rows[LW_D_args_count].format, info.name, wanted,
                        r->o->arg_count);
         lw_text_printf(&below, "  kernel: %s\n", r->signature.at);
         lw_tool_report(LW_D_args_count, message.at ? message.at : "", below.at);
@@ -273,6 +330,7 @@ static int bind_arguments(run *r) {
         lw_text_free(&below);
         return LW_EXIT_USAGE;
     }
+    if (r->is_pto) return bind_pto(r);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(r->kernel, i);
         if (!lw_arg_bind(&r->args[i], &param, r->signature.at)) return LW_EXIT_USAGE;
@@ -377,6 +435,7 @@ static int launch(run *r, void *const *params) {
         if (!config.grid[i]) config.grid[i] = 1;
         if (!r->o->has_block) config.block[i] = info.required_block[i] ? info.required_block[i] : 1;
     }
+    if (r->is_pto && lw_launch_shape(r->kernel, r->elements, &config) != LW_OK) return device_failed(r, LW_BAD_ARGUMENT);
     if (!r->o->quiet && lw_bar_wanted()) {
         config.progress = lw_bar_show;
         config.user = &r->bar;
@@ -390,6 +449,8 @@ static int launch(run *r, void *const *params) {
     if (r->o->stats)
         (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, r->kernel, &config,
                                                                     &r->stats);
+    else if (r->is_pto)
+        lw_pto_notes(r->context, r->o->file);
     lw_trap_info trap;
     if (status == LW_OK) return LW_EXIT_OK;
     if (status == LW_STOPPED) return stopped(r);
@@ -417,8 +478,11 @@ static void print_output(const lw_arg *arg, const lw_arg_output *out, const char
     uint32_t bytes = lw_value_bytes(out->type);
     uint64_t count = arg->count * lw_value_bytes(arg->type) / bytes;
     lw_text line = {0};
-    lw_text_printf(&line, "arg %u %s[%llu]:", arg->number, lw_types[out->type].name,
-                   (unsigned long long)count);
+    if (arg->label)
+        lw_text_puts(&line, arg->label);
+    else
+        lw_text_printf(&line, "arg %u", arg->number);
+    lw_text_printf(&line, " %s[%llu]:", lw_types[out->type].name, (unsigned long long)count);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bits = 0;
         memcpy(&bits, data + i * bytes, bytes);
@@ -460,7 +524,7 @@ static int give_outputs(run *r, const lw_arg *arg) {
 /* ---- The whole ----------------------------------------------------------------------------------------- */
 
 static int launch_with_arguments(run *r) {
-    uint32_t count = r->o->arg_count;
+    uint32_t count = r->param_count;
     void **params = LW_NEW_ARRAY(&r->arena, void *, count);
     for (uint32_t i = 0; i < count; i++) {
         int code = make_parameter(r, i, &params[i]);
@@ -486,7 +550,7 @@ static int run_kernel(run *r) {
 }
 
 static void run_free(run *r) {
-    for (uint32_t i = 0; r->args && i < r->o->arg_count; i++) lw_arg_unload(&r->args[i]);
+    for (uint32_t i = 0; r->args && i < r->param_count; i++) lw_arg_unload(&r->args[i]);
     lw_module_free(r->module);
     lw_context_free(r->context);
     lw_text_free(&r->signature);
@@ -494,8 +558,8 @@ static void run_free(run *r) {
 }
 
 int lw_command_run(int argc, char **argv) {
-    options o = {.args = calloc((size_t)argc, sizeof *o.args)};
-    if (!o.args) {
+    options o = {.args = calloc((size_t)argc, sizeof *o.args), .results = calloc((size_t)argc, sizeof *o.results)};
+    if (!o.args || !o.results) {
         lw_tool_error(LW_D_no_memory, "the arguments are too large");
         return LW_EXIT_MACHINE;
     }
@@ -505,5 +569,6 @@ int lw_command_run(int argc, char **argv) {
     int code = run_kernel(&r);
     run_free(&r);
     free(o.args);
+    free(o.results);
     return code;
 }

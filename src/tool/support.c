@@ -46,46 +46,23 @@ void lw_tool_diagnostics(lw_diags *diags, bool warnings) {
     lw_text_free(&out);
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------- */
-
-/* Insertions, deletions, changes and swaps of neighbours that turn one word into the other; words of up to 31 letters. */
-static unsigned distance(const char *a, const char *b) {
-    enum { MOST = 32 };
-    unsigned d[MOST][MOST];
-    size_t m = strlen(a), n = strlen(b);
-    if (m >= MOST || n >= MOST) return MOST;
-    for (size_t i = 0; i <= m; i++)
-        for (size_t j = 0; j <= n; j++) {
-            if (!i || !j) {
-                d[i][j] = (unsigned)(i + j);
-                continue;
-            }
-            unsigned best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-            if (swapped && d[i - 2][j - 2] + 1 < best) best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
-        }
-    return d[m][n];
-}
-
-const char *lw_tool_nearest(const char *word, const char *const *names, size_t count) {
-    const char *found = NULL;
-    unsigned best = strlen(word) < 4 ? 2 : 3; /* more than this is no likeness */
-    for (size_t i = 0; i < count; i++) {
-        unsigned far = distance(word, names[i]);
-        if (far < best && far < strlen(names[i])) {
-            best = far;
-            found = names[i];
-        }
-    }
-    return found;
-}
-
 bool lw_tool_ends_with(const char *text, const char *end) {
     size_t size = strlen(text), tail = strlen(end);
     return size >= tail && !strcmp(text + size - tail, end);
+}
+
+/* ---- Languages ---------------------------------------------------------------------------------------- */
+
+lw_language lw_tool_language(struct argp_state *state, const char *word) {
+    if (!strcmp(word, "ptx")) return LW_LANGUAGE_PTX;
+    if (!strcmp(word, "pto")) return LW_LANGUAGE_PTO;
+    argp_error(state, "--language takes ptx or pto, not '%s'", word);
+    return LW_LANGUAGE_BY_NAME;
+}
+
+bool lw_tool_is_pto(const char *path, lw_language said) {
+    if (said) return said == LW_LANGUAGE_PTO;
+    return lw_tool_ends_with(path, ".pto") || lw_tool_ends_with(path, ".mlir");
 }
 
 /* ---- Files -------------------------------------------------------------------------------------------- */
@@ -225,8 +202,40 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
     lw_text_printf(out, "%s %s", is_pointer ? " .ptr" : "", name);
 }
 
+/* "f(vreg<64xs32> a, mask<64> m, s64 n, memref<?xs32> x, result vreg<64xs32>)" */
+static void print_vector(lw_text *out, const lw_param_info *param) {
+    unsigned long long count = param->elements;
+    if (param->is_result) lw_text_puts(out, "result ");
+    if (param->is_mask)
+        lw_text_printf(out, "mask<%llu>", count);
+    else if (param->is_register)
+        lw_text_printf(out, "vreg<%llux%s>", count, param->element);
+    else if (param->is_result || !param->element)
+        lw_text_puts(out, param->element ? param->element : param->type);
+    else if (count)
+        lw_text_printf(out, "memref<%llux%s>", count, param->element);
+    else
+        lw_text_printf(out, "memref<?x%s>", param->element);
+    if (!param->is_result) lw_text_printf(out, " %s", param->name);
+}
+
+static void print_function(lw_text *out, const lw_kernel *kernel) {
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    lw_text_printf(out, "%s(", info.name);
+    for (uint32_t i = 0; i < info.param_count - info.has_arrays; i++) {
+        lw_param_info param = lw_kernel_param(kernel, i);
+        if (i) lw_text_puts(out, ", ");
+        print_vector(out, &param);
+    }
+    lw_text_puts(out, ")");
+}
+
 void lw_kernel_print(lw_text *out, const lw_kernel *kernel) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
+    if (info.lanes) {
+        print_function(out, kernel);
+        return;
+    }
     lw_text_printf(out, "%s(", info.name);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
@@ -243,6 +252,28 @@ const char *lw_tool_semantics(const char *option, const char *name) {
     if (name && *name && lw_semantics_choose(name, &ignored)) return name;
     lw_tool_error(LW_D_bad_option, option, name ? name : "", "the semantics are manual and sm_90");
     exit(LW_EXIT_USAGE);
+}
+
+/* ---- Choices of PTO ------------------------------------------------------------------------------------ */
+
+const char *lw_tool_one_of(const char *option, const char *text, const char *words, const char *const *names) {
+    for (; *names; names++)
+        if (!strcmp(text, *names)) return text;
+    lw_text why = {0};
+    lw_text_printf(&why, "it must be %s", words);
+    lw_tool_error(LW_D_bad_option, option, text, why.at ? why.at : "");
+    lw_text_free(&why);
+    exit(LW_EXIT_USAGE);
+}
+
+const char *lw_tool_target(const char *text) {
+    return lw_tool_one_of("--target", text, "cpu, a2a3 or a5", (const char *[]){"cpu", "a2a3", "a5", NULL});
+}
+const char *lw_tool_inactive(const char *text) {
+    return lw_tool_one_of("--inactive", text, "zero or undef-poison", (const char *[]){"zero", "undef-poison", NULL});
+}
+const char *lw_tool_overflow(const char *text) {
+    return lw_tool_one_of("--shift-overflow", text, "saturate, modulo or trap", (const char *[]){"saturate", "modulo", "trap", NULL});
 }
 
 /* ---- Context ------------------------------------------------------------------------------------------ */

@@ -21,6 +21,7 @@ enum {
     LW_EXIT_STOPPED = 4,
     LW_EXIT_FILE = 5,
     LW_EXIT_MACHINE = 6,
+    LW_EXIT_DIFFERENT = 7, /* equiv: the two programs part */
     LW_EXIT_NO_EXECUTE = 126, /* exec: as shells have it */
     LW_EXIT_NO_PROGRAM = 127,
     LW_EXIT_INTERRUPTED = 130,
@@ -35,6 +36,7 @@ int lw_command_check(int argc, char **argv);
 int lw_command_format(int argc, char **argv);
 int lw_command_dump(int argc, char **argv);
 int lw_command_run(int argc, char **argv);
+int lw_command_equiv(int argc, char **argv);
 int lw_command_exec(int argc, char **argv);
 int lw_command_explain(int argc, char **argv);
 int lw_command_eval(int argc, char **argv);
@@ -54,8 +56,6 @@ void lw_tool_report(lw_diag_id id, const char *message, const char *below);
 bool lw_tool_colour(void);
 /* Prints what `diags` holds to stderr, warnings only where asked for. */
 void lw_tool_diagnostics(lw_diags *diags, bool warnings);
-/* The name of `count` names that looks most like `word`; NULL where none does. */
-const char *lw_tool_nearest(const char *word, const char *const *names, size_t count);
 
 /* ---- Files -------------------------------------------------------------------------------------------- */
 
@@ -68,7 +68,14 @@ bool lw_tool_write_two(const char *path, const char *head, size_t head_size, con
                        size_t size); /* one behind the other */
 bool lw_tool_ends_with(const char *text, const char *end);
 
-/* Reads PTX and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
+/* Which instruction set a text is written in. */
+typedef enum lw_language { LW_LANGUAGE_BY_NAME, LW_LANGUAGE_PTX, LW_LANGUAGE_PTO } lw_language;
+/* The argument of --language; another word is reported by argp. */
+lw_language lw_tool_language(struct argp_state *state, const char *word);
+/* PTO text by what was said, else by the name: *.pto and *.mlir. */
+bool lw_tool_is_pto(const char *path, lw_language said);
+
+/* Reads a text and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
  * exit code, or that of the failure, which it has reported. */
 typedef struct lw_tool_source {
     lw_arena arena;
@@ -137,6 +144,7 @@ typedef struct lw_arg_output {
 
 typedef struct lw_arg {
     const char *text;
+    const char *label; /* of what is printed; NULL: its number */
     uint32_t number; /* from 0 */
     lw_type type;
     bool is_array;  /* written with brackets */
@@ -169,12 +177,24 @@ void lw_arg_fill(const lw_arg *arg, uint64_t seed, uint64_t first, size_t count,
 /* Reports a fault of an argument with a caret below the `size` bytes at `at`. */
 void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *below, lw_diag_id id, ...);
 
+/* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for each result, which
+ * goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an exit code; other than 0 it has reported. */
+int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args, char *const *outputs, uint32_t output_count,
+                uint64_t *elements);
+uint32_t lw_pto_argument_count(const lw_kernel *kernel); /* what the command line gives: parameters but results and the count */
+void lw_pto_notes(lw_context *context, const char *file); /* those of the last launch, to stderr */
+
 /* "name(.u64 a, .b8[16] b)": a kernel as messages show it. */
 void lw_kernel_print(lw_text *out, const lw_kernel *kernel);
 void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t size, bool is_pointer);
 
 /* Checks the name of a semantics, else reports and exits; returns it. */
 const char *lw_tool_semantics(const char *option, const char *name);
+/* Checks that the text of an option is one of the names, else reports and exits; returns it. */
+const char *lw_tool_one_of(const char *option, const char *text, const char *words, const char *const *names);
+const char *lw_tool_target(const char *text);
+const char *lw_tool_inactive(const char *text);
+const char *lw_tool_overflow(const char *text);
 /* Why the last call of the library failed, for an error of the tool: without the id that the library's text ends in. */
 const char *lw_tool_why(lw_context *context);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an

@@ -103,6 +103,40 @@ static bool use_bad_module(lw_context *context) {
     return good;
 }
 
+static bool use_pto_module(lw_context *context, lw_module *module) {
+    lw_kernel *kernel;
+    lw_launch_config config = {0};
+    uint64_t from, to, count = 5;
+    int32_t out[5] = {0};
+    const lw_launch_note *notes;
+    if (!worked(lw_module_kernel(module, "f", &kernel), LW_OK)) return false;
+    if (!worked(lw_launch_shape(kernel, count, &config), LW_OK)) return false;
+    if (!worked(lw_memory_new(context, sizeof out, &from), LW_OK)) return false;
+    bool good = worked(lw_memory_new(context, sizeof out, &to), LW_OK);
+    good = good && worked(lw_memory_fill(context, from, 40, 4, count), LW_OK);
+    good = good && worked(lw_launch(kernel, &config, (void *[]){&from, &to, &count}, NULL), LW_OK);
+    good = good && worked(lw_memory_read(context, to, out, sizeof out), LW_OK);
+    if (good) {
+        assert_int_equal(out[4], 0); /* 40 shifted by 40 */
+        assert_int_equal(lw_launch_notes(context, &notes), 1);
+        good = worked(lw_memory_free(context, to), LW_OK);
+    }
+    return worked(lw_memory_free(context, from), LW_OK) && good;
+}
+
+static bool use_pto(lw_context *context) {
+    static const char text[] =
+        "func.func @f(%a: !pto.vreg<2xi32>) -> !pto.vreg<2xi32> {\n  %all = pto.mask.all : !pto.mask<2>\n"
+        "  %r = pto.vshr %a, %a, %all : !pto.vreg<2xi32>, !pto.vreg<2xi32>, !pto.mask<2> -> !pto.vreg<2xi32>\n"
+        "  return %r : !pto.vreg<2xi32>\n}\n";
+    lw_module *module;
+    if (!worked(lw_module_new(context, "test.pto", text, sizeof text - 1, &module), LW_OK))
+        return assert_null(module), false;
+    bool good = use_pto_module(context, module);
+    lw_module_free(module);
+    return good;
+}
+
 /* True where everything worked. */
 static bool session(void) {
     lw_context *context;
@@ -113,13 +147,14 @@ static bool session(void) {
         return assert_null(context), false;
     bool good = worked(lw_module_new(context, "test.ptx", TEXT, strlen(TEXT), &module), LW_OK);
     if (!good) assert_null(module);
-    good = good && use_module(context, module) && use_bad_module(context);
+    good = good && use_module(context, module) && use_bad_module(context) && use_pto(context);
     if (atomic_load(&failed) && !good) {
         assert_true(*lw_context_message(context));
         atomic_store(&left, -1); /* there is memory again */
         if (!module) assert_int_equal(lw_module_new(context, "test.ptx", TEXT, strlen(TEXT), &module), LW_OK);
         assert_true(use_module(context, module));
         assert_true(use_bad_module(context));
+        assert_true(use_pto(context));
     }
     atomic_store(&left, -1);
     lw_context_free(context);

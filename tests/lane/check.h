@@ -110,5 +110,6 @@ int lane_compare(void);
 int lane_float(void);
 int lane_convert(void);
 int lane_video(void);
+int lane_vector(void);
 
 #endif /* LANEWISE_TESTS_LANE_CHECK_H */

@@ -161,6 +161,6 @@ static void every_row_was_tested(void **state) {
 int main(void) {
     const struct CMUnitTest last[] = {cmocka_unit_test(every_row_was_tested)};
     int failed = lane_logic() + lane_shift() + lane_integer() + lane_bits_group() + lane_compare() +
-                 lane_float() + lane_convert() + lane_video();
+                 lane_float() + lane_convert() + lane_video() + lane_vector();
     return failed + cmocka_run_group_tests_name("lane table", last, NULL, NULL) != 0;
 }

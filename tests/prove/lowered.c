@@ -18,7 +18,7 @@
 #pragma pop_macro("SPLIT")
 
 #include <lanewise/lane.h>
-#include "middle/lower.h"
+#include "middle/ptx.h"
 
 /* ---- Operations that are executed where they are made ---------------------------------------------------- */
 

@@ -30,7 +30,7 @@ COMMON = ["-std=gnu17", "-Wall", "-Wextra", f"-I{ROOT}/include", f"-I{ROOT}/src"
 TO_IR = ["-O2", "-S", "-emit-llvm", "-fno-discard-value-names", "-fsanitize=undefined", "-fsanitize-trap=undefined",
          "-fno-sanitize=alignment,null,object-size,pointer-overflow", "-fno-vectorize",
          "-fno-slp-vectorize", "-fno-jump-tables", "-mllvm", "-inline-threshold=100000"]  # fmt: skip
-PROVED_HEADERS = ["logic.h", "shift.h", "shuffle.h", "video.h"]
+PROVED_HEADERS = ["logic.h", "shift.h", "shuffle.h", "vector.h", "video.h"]
 TO_CODE = ["-O0", "-shared", "-fPIC"]
 
 Goal = collections.namedtuple("Goal", "file function split")  # split: the bits that are fixed in the last operand, or None

@@ -2,6 +2,7 @@
 #include <lanewise/lane/logic.h>
 #include <lanewise/lane/shift.h>
 #include <lanewise/lane/shuffle.h>
+#include <lanewise/lane/vector.h>
 #include <lanewise/lane/video.h>
 #include "prove.h"
 
@@ -45,3 +46,23 @@ static inline bool merges(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
 }
 PROVE(lw_vshl_manual, lw_vshl_sm_90, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t)
 WHERE(lw_vshl_manual, merges, uint32_t, uint32_t, uint32_t, uint32_t)
+
+/* A count taken as signed: all negative ones would be small. */
+static inline int8_t vshr_signed_count(int8_t a, uint8_t n) { return (int8_t)n < 0 ? a : lw_vshr_s8(a, n); }
+PROVE(lw_vshr_s8, vshr_signed_count, int8_t, int8_t, uint8_t)
+
+/* Only the low half of a count looked at. */
+static inline uint64_t vshr_half_count(uint64_t a, uint64_t n) { return lw_shr_u64(a, (uint32_t)n); }
+PROVE(lw_vshr_u64, vshr_half_count, uint64_t, uint64_t, uint64_t)
+
+/* An unsigned element whose top bit is taken for a sign. */
+static inline uint16_t vshr_arithmetic(uint16_t a, uint16_t n) { return (uint16_t)lw_vshr_s16((int16_t)a, n); }
+PROVE(lw_vshr_u16, vshr_arithmetic, uint16_t, uint16_t, uint16_t)
+
+/* Saturated where the count goes modulo the width, at one count. */
+static inline uint8_t vshl_once(uint8_t a, uint8_t n) { return n == 8 ? a : lw_vshl_b8(a, n); }
+PROVE(lw_vshl_b8, vshl_once, uint8_t, uint8_t, uint8_t)
+
+/* A carry that forgets the one coming in. */
+static inline bool carry_alone(uint8_t a, uint8_t b, bool c) { return (void)c, a + b > 255; }
+PROVE(lw_vaddc_carry_b8, carry_alone, bool, uint8_t, uint8_t, bool)

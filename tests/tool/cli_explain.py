@@ -252,8 +252,19 @@ class Samples(cli.Case):
     BODY = (".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 buffer)\n{\n.reg .b16 h;\n.reg .b32 a, b, c, d;\n"
             ".reg .b64 x, y;\n.reg .f32 f, g;\n.reg .pred p, q;\n{}\nret;\n}\n")
 
+    PTO = ("func.func @f(%a: !pto.vreg<64xi32>, %b: !pto.vreg<64xi32>, %u: !pto.vreg<64xu32>, %n: !pto.vreg<32xi32>, %m: !pto.mask<b32>, "
+           "%x: memref<?xi32>, %i: index, %j: index, %c: i32, %t: i1) {\n{}\n}\n")
+
+    VECTORS = ("func.func @f(%a: !pto.vreg<4xi32>, %x: memref<?xi32>, %i: index) -> !pto.vreg<4xi32> {\n  %m = pto.mask.all : !pto.mask<4>\n"
+               "  vload %v, %x[%i], %m : !pto.vreg<4xi32>\n  vshr %d, %v, %a, %m : !pto.vreg<4xi32>\n  return %d : !pto.vreg<4xi32>\n}\n")
+
     def ids(self, number, text):
         """The diagnostics that a text gets: from what has this one, which is lowering, a launch, or `check`."""
+        if number >= 7000:
+            whole = text if text.startswith("func.func") else self.PTO.replace("{}", text)
+            return re.findall(r"(?:error|warning)\[LW(\d{4})\]", self.lanewise("check", "--language", "pto", "-", stdin=whole)[2])
+        if text.startswith("func.func"):
+            return re.findall(r"\[LW(\d{4})", self.lanewise("run", "--language", "pto", "-", stdin=text)[2])
         whole = text if text.startswith((".version", ".target")) else self.BODY.replace("{}", text)
         command = (["check", "-"] if number < 3000 else ["dump", "--stage", "program", "-"] if number < 4000 else
                    ["run", "-", "-b", "32", "-a", "u32[32]", "--strict" if number == 5010 else "--stats"])
@@ -274,6 +285,7 @@ class Samples(cli.Case):
     def test_commands(self):
         """Each wrong command line ends with its diagnostic alone, each right one well."""
         self.file("k.ptx", self.BODY.replace("{}", ""))
+        self.file("f.pto", self.VECTORS)
         self.file("odd.bin", "12345")
         self.file("bad.npy", "no array")
         for number, wrong, right in rows_of("diag/samples.def", "COMMAND"):

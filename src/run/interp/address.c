@@ -1,9 +1,17 @@
 /* address.c: addresses lane by lane: windows, bounds, alignment, and the trap that names what went wrong. */
 #include "run/interp/address.h"
 
+/* An address that is in no allocation stands for an element that the array does not have. */
+static uint64_t row_address(const lw_gang *gang, const lw_op *op, uint32_t lane) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    uint64_t element = lw_row_element(gang, op, lane);
+    return element < lw_row_length(op) ? lw_row_base(gang, op, lane) + (element << form.size) : 0;
+}
+
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     lw_memory_form form = lw_memory_unpack(op->c);
     uint64_t address = op->imm;
+    if (form.address == LW_ADDRESS_ROW) return row_address(gang, op, lane);
     if (form.address == 1)
         address = (uint32_t)(LW_SLOT(gang, uint32_t, op->a)[lane] + op->imm);
     else if (form.address == 2)
@@ -61,8 +69,19 @@ static bool is_read_only(lw_memory_form form, uint64_t address) {
     return form.window == LW_WINDOW_generic && window_of(address) == LW_WINDOW_param;
 }
 
+static const char *const names[] = {"load", "store", "atomic"};
+
+static bool row_trap(lw_gang *gang, const lw_op *op, lw_access access, uint32_t lane) {
+    lw_trap_record details = {.access = names[access],
+                              .size = lw_memory_bytes(lw_memory_unpack(op->c)),
+                              .address = lw_row_element(gang, op, lane),
+                              .base = lw_row_base(gang, op, lane),
+                              .length = lw_row_length(op)};
+    lw_gang_trap(gang, op, LW_TRAP_row, lane, details);
+    return false;
+}
+
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
-    static const char *const names[] = {"load", "store", "atomic"};
     lw_memory_form form = lw_memory_unpack(op->c);
     uint32_t bytes = lw_memory_bytes(form);
     LW_FOR_LANES(lane, gang->mask) {
@@ -72,6 +91,7 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
         if (!fault && access != LW_ACCESS_load && is_read_only(form, address)) fault = LW_TRAP_read_only;
         if (address & (bytes - 1)) fault = LW_TRAP_misaligned;
         if (fault == LW_TRAP_none) continue;
+        if (form.address == LW_ADDRESS_ROW && fault == LW_TRAP_bounds) return row_trap(gang, op, access, lane);
         lw_trap_record details = {
             .access = names[access], .window = form.window, .size = bytes, .address = address};
         lw_gang_trap(gang, op, fault, lane, details);

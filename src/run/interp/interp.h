@@ -39,6 +39,8 @@ LW_STEP_DECLARE(match);
 LW_STEP_DECLARE(redux);
 LW_STEP_DECLARE(elect);
 LW_STEP_DECLARE(note);
+LW_STEP_DECLARE(pattern);
+LW_STEP_DECLARE(beyond);
 
 /* Entering a block. */
 void lw_gang_join(lw_gang *gang, const lw_op *op); /* others of its frame are elsewhere: who waits at the block comes along */

@@ -149,6 +149,29 @@ const lw_op *lw_step_predicate(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
+/* Threads behind the last element, all from one on. */
+const lw_op *lw_step_beyond(lw_gang *gang, const lw_op *op) {
+    uint32_t count;
+    memcpy(&count, gang->cta->grid->params + op->imm, sizeof count);
+    const uint64_t first = (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] + gang->first, left = count > first ? count - first : 0;
+    lw_put_mask(gang, op->d, left < LW_GANG_LANES ? LW_MASK_ALL << left : 0);
+    return op + 1;
+}
+
+/* Lane i of the gang is lane (first + i) modulo the width of its register. */
+const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
+    const uint64_t *words = gang->frame->code->constants + op->imm;
+    const uint64_t first = (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] + gang->first;
+    uint32_t width = op->c, at = (uint32_t)(first % width);
+    lw_mask bits = 0;
+    for (uint32_t i = 0; i < gang->lanes; i++) {
+        bits |= (lw_mask)(words[at / 64] >> at % 64 & 1) << i;
+        if (++at == width) at = 0;
+    }
+    lw_put_mask(gang, op->d, bits);
+    return op + 1;
+}
+
 /* ---- Addresses ---------------------------------------------------------------------------------------------- */
 
 const lw_op *lw_step_local_base(lw_gang *gang, const lw_op *op) {
@@ -185,7 +208,7 @@ const lw_op *lw_step_isspacep(lw_gang *gang, const lw_op *op) {
     lw_mask inside = 0;
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = op->c == 8 ? wide[lane] : narrow[lane];
-        if (is_in(gang->cta->program->module, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
+        if (is_in(gang->cta->program->ptx, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
     }
     lw_put_mask(gang, op->d, inside);
     return op + 1;

@@ -296,13 +296,34 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
 #define BITS_OF_s32 32
 #define BITS_OF_u64 64
 #define BITS_OF_s64 64
+#define SHIFT2_RRR(name, D, A, B, how) /* the vector unit's, where amounts are as wide as words: it takes any amount, too */ \
+    STEP_HEAD(name, rrr) { \
+        enum { COUNT = 64 / sizeof(slot_##A) }; \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
+        for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
+            _Pragma("GCC unroll 4") for (size_t i = base; i < base + LW_WARP_LANES; i += COUNT) \
+                _mm512_storeu_si512(to + i, WIDE(how##v, BITS_OF_##A)(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i))); \
+        return op + 1; \
+    }
+#define LOOP2_RRR_(name, D, A, B, how) LOOP2_RRR(name, D, A, B)
+#define RRR_u16 LOOP2_RRR_
+#define RRR_s16 LOOP2_RRR_
+#define RRR_u32 SHIFT2_RRR
+#define RRR_s32 SHIFT2_RRR
+#define RRR_u64 LOOP2_RRR_
+#define RRR_s64 LOOP2_RRR_
 #define SHIFT2(name, D, A, B, how) \
-    LOOP2_RRR(name, D, A, B) \
+    RRR_##A(name, D, A, B, how) \
+    SHIFT2_CONSTANTS(name, D, A, B, how)
+#define COUNT2(name, D, A, B, how) \
+    SHIFT2_RRR(name, D, A, B, how) \
+    SHIFT2_CONSTANTS(name, D, A, B, how)
+#define SHIFT2_CONSTANTS(name, D, A, B, how) \
     LOOP2_RIR(name, D, A, B) \
     STEP_HEAD(name, rri) { \
         enum { COUNT = 64 / sizeof(slot_##A) }; \
         SOURCE(A, op->a, a); RESULT(D); \
-        const __m128i n = _mm_cvtsi64_si128((long long)(uint32_t)op->imm); \
+        const __m128i n = _mm_cvtsi64_si128((long long)(c_##B)op->imm); \
         for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
             _Pragma("GCC unroll 4") for (size_t i = base; i < base + LW_WARP_LANES; i += COUNT) \
                 _mm512_storeu_si512(to + i, WIDE(how, BITS_OF_##A)(_mm512_loadu_si512(a + i), n)); \
@@ -504,9 +525,13 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
     COMMON(block) COMMON(bra) COMMON(bra_if) COMMON(brx) COMMON(call) COMMON(call_indirect) COMMON(ret) COMMON(exit)
     COMMON(guard) COMMON(unguard) COMMON(trap) COMMON(yield) COMMON(warp_sync) COMMON(barrier) COMMON(fence)
     COMMON(predicate) COMMON(special) COMMON(local_base) COMMON(atom) COMMON(isspacep) COMMON(vote) COMMON(activemask)
-    COMMON(match) COMMON(redux) COMMON(elect) COMMON(note)
+    COMMON(match) COMMON(redux) COMMON(elect) COMMON(note) COMMON(pattern) COMMON(beyond)
     [LW_OP_ld] = LW_AT_LEVEL(lw_step_ld),
     [LW_OP_st] = LW_AT_LEVEL(lw_step_st),
+    [LW_OP_ld_row] = LW_AT_LEVEL(lw_step_ld_row),
+    [LW_OP_st_row] = LW_AT_LEVEL(lw_step_st_row),
+    [LW_OP_vshift] = LW_AT_LEVEL(lw_step_vshift),
+    [LW_OP_shift_check] = LW_AT_LEVEL(lw_step_shift_check),
     [LW_OP_shuffle] = LW_AT_LEVEL(lw_step_shuffle),
     [LW_OP_add4] = add4,
     [LW_OP_add_xor_rotl] = add_xor_rotl,

@@ -20,6 +20,10 @@
 
 const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op);
 const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op);
+const lw_op *LW_AT_LEVEL(lw_step_ld_row)(lw_gang *gang, const lw_op *op);
+const lw_op *LW_AT_LEVEL(lw_step_st_row)(lw_gang *gang, const lw_op *op);
+const lw_op *LW_AT_LEVEL(lw_step_vshift)(lw_gang *gang, const lw_op *op);
+const lw_op *LW_AT_LEVEL(lw_step_shift_check)(lw_gang *gang, const lw_op *op);
 const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op);
 
 /* ---- to[i] = bit i of mask ? a[i] : b[i], for the lanes that loops run over ------------------------------- */

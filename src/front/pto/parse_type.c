@@ -1,0 +1,234 @@
+/* parse_type.c: types, each of which is made once a module. */
+#include "front/pto/parse.h"
+
+/* ---- The table of types --------------------------------------------------------------------------------- */
+
+static uint32_t hash_of(const lw_pto_type *t) {
+    uint64_t mixed = t->count * 0x9e3779b97f4a7c15u ^ (uint64_t)t->lanes << 20 ^ (uint64_t)t->width << 8 ^
+                     (uint64_t)t->element << 3 ^ t->kind;
+    mixed *= 0x9e3779b97f4a7c15u;
+    return (uint32_t)(mixed >> 40);
+}
+
+static bool same(const lw_pto_type *a, const lw_pto_type *b) {
+    return a->kind == b->kind && a->element == b->element && a->lanes == b->lanes && a->width == b->width &&
+           a->count == b->count;
+}
+
+static const char *text_of(lw_arena *arena, const lw_pto_type *t) {
+    const char *element = lw_pto_scalars[t->element].name;
+    switch (t->kind) {
+    case LW_PTO_SCALAR: return element;
+    case LW_PTO_VREG: return lw_arena_printf(arena, "!pto.vreg<%ux%s>", t->lanes, element);
+    case LW_PTO_MASK:
+        return lw_arena_printf(arena, t->width ? "!pto.mask<b%u>" : "!pto.mask<%u>",
+                               t->width ? t->width : t->lanes);
+    case LW_PTO_MEMREF: break;
+    }
+    if (t->count == UINT64_MAX) return lw_arena_printf(arena, "memref<?x%s>", element);
+    return lw_arena_printf(arena, "memref<%llux%s>", (unsigned long long)t->count, element);
+}
+
+static void grow(lw_pto_module *m) {
+    uint32_t mask = m->type_mask * 4 + 3;
+    lw_pto_type **slots = LW_NEW_ARRAY(m->arena, lw_pto_type *, (size_t)mask + 1);
+    for (uint32_t i = 0; i <= m->type_mask; i++)
+        for (lw_pto_type *t = m->types[i], *next; t; t = next) {
+            next = t->next;
+            lw_pto_type **slot = &slots[hash_of(t) & mask];
+            t->next = *slot;
+            *slot = t;
+        }
+    m->types = slots;
+    m->type_mask = mask;
+}
+
+static const lw_pto_type *intern(lw_pto_module *m, const lw_pto_type *wanted) {
+    uint32_t hash = hash_of(wanted);
+    for (const lw_pto_type *t = m->types[hash & m->type_mask]; t; t = t->next)
+        if (same(t, wanted)) return t;
+    if (m->type_count++ > m->type_mask) grow(m);
+    lw_pto_type *t = lw_arena_copy(m->arena, wanted, sizeof *wanted), **slot = &m->types[hash & m->type_mask];
+    t->text = text_of(m->arena, t);
+    t->next = *slot;
+    return *slot = t;
+}
+
+void lw_pto_types_init(lw_pto_module *module) {
+    module->type_mask = 63;
+    module->types = LW_NEW_ARRAY(module->arena, lw_pto_type *, module->type_mask + 1);
+}
+
+const lw_pto_type *lw_pto_type_of_scalar(lw_pto_module *module, lw_pto_scalar scalar) {
+    return intern(module, &(lw_pto_type){.kind = LW_PTO_SCALAR, .element = scalar});
+}
+
+/* ---- Parsing --------------------------------------------------------------------------------------------- */
+
+static const lw_pto_meaning *word(const lw_pto_parser *p) {
+    return p->token.kind == LW_PTO_TOKEN_WORD ? p->token.name->bound : NULL;
+}
+
+/* The x and the element of 64xi32. */
+static bool parse_element(lw_pto_parser *p, lw_pto_type *type) {
+    const lw_pto_meaning *m = word(p);
+    if (m && m->element) {
+        type->element = m->element;
+        lw_pto_next(p);
+        return true;
+    }
+    if (p->token.kind != LW_PTO_TOKEN_WORD || p->token.name->text[0] != 'x' || !p->token.name->text[1])
+        return lw_pto_expected(p, "'x' and an element type such as i32");
+    lw_place place = {p->token.place.at + 1, p->token.place.size - 1};
+    lw_diag_add(p->diags, LW_D_pto_element_unknown, place, p->token.name->text + 1);
+    return false;
+}
+
+static bool parse_lanes(lw_pto_parser *p, uint32_t *lanes) {
+    if (p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "the number of lanes");
+    uint64_t value = p->token.value;
+    if (p->token.too_large || !value || value > LW_PTO_LANES_MAX) {
+        const char *shown = lw_pto_found(p);
+        lw_diag_add(p->diags, LW_D_pto_lane_range, p->token.place, LW_PTO_LANES_MAX, shown);
+        return false;
+    }
+    *lanes = (uint32_t)value;
+    lw_pto_next(p);
+    return true;
+}
+
+static bool parse_vreg(lw_pto_parser *p, lw_pto_type *type) {
+    type->kind = LW_PTO_VREG;
+    return parse_lanes(p, &type->lanes) && parse_element(p, type);
+}
+
+static bool parse_mask(lw_pto_parser *p, lw_pto_type *type) {
+    type->kind = LW_PTO_MASK;
+    if (p->token.kind != LW_PTO_TOKEN_WORD) return parse_lanes(p, &type->lanes);
+    const lw_pto_meaning *m = word(p);
+    type->width = m && m->mask_bits ? m->mask_bits : 0;
+    if (!type->width) {
+        lw_diag_add(p->diags, LW_D_pto_mask_width, p->token.place, p->token.name->text);
+        return false;
+    }
+    type->lanes = LW_PTO_REGISTER_BITS / type->width;
+    lw_pto_next(p);
+    return true;
+}
+
+static bool bad_shape(lw_pto_parser *p) {
+    lw_diag_add(p->diags, LW_D_pto_memref_shape, p->token.place);
+    return false;
+}
+
+static bool parse_memref(lw_pto_parser *p, lw_pto_type *type) {
+    type->kind = LW_PTO_MEMREF;
+    type->count = UINT64_MAX;
+    if (p->token.kind == LW_PTO_TOKEN_INT) {
+        if (p->token.too_large || p->token.value > UINT64_MAX / 16) {
+            lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "the size of memory");
+            return false;
+        }
+        type->count = p->token.value;
+        lw_pto_next(p);
+    } else if (!lw_pto_take(p, '?')) {
+        return word(p) || lw_pto_at(p, '*') ? bad_shape(p)
+                                            : lw_pto_expected(p, "the number of elements or '?'");
+    }
+    /* ?x?xi32: the x stands alone; 4x4xi32: behind the x comes a number */
+    if (p->token.kind == LW_PTO_TOKEN_WORD && p->token.name->text[0] == 'x' &&
+        (!p->token.name->text[1] || (p->token.name->text[1] >= '0' && p->token.name->text[1] <= '9')))
+        return bad_shape(p);
+    if (!parse_element(p, type)) return false;
+    return lw_pto_at(p, ',') ? bad_shape(p) : true;
+}
+
+typedef bool body_parser(lw_pto_parser *p, lw_pto_type *type);
+
+static bool parse_body(lw_pto_parser *p, body_parser *parse, const lw_pto_type **type) {
+    lw_pto_type made = {0};
+    const lw_symbol *name = p->token.name;
+    uint32_t from = p->lexer.at, errors = p->diags->errors;
+    lw_pto_next(p);
+    if (!lw_pto_expect(p, '<') || !parse(p, &made)) return false;
+    if (!lw_pto_at(p, '>')) return lw_pto_expect(p, '>');
+    *type = intern(p->module, &made);
+    if (errors == p->diags->errors) {
+        uint32_t slot = p->recent_at++ % LW_COUNT(p->recent);
+        p->recent[slot].name = name;
+        p->recent[slot].body = (lw_place){from, p->token.place.at + 1 - from};
+        p->recent[slot].type = *type;
+    }
+    lw_pto_next(p);
+    return true;
+}
+
+/* Most types of a text are written as the few before them: then the tokens behind the name are passed over. */
+static bool take_recent(lw_pto_parser *p, const lw_pto_type **type) {
+    const char *text = p->lexer.source->text + p->lexer.at;
+    uint32_t rest = p->lexer.source->size - p->lexer.at;
+    for (uint32_t i = 0; i < LW_COUNT(p->recent); i++) {
+        lw_place body = p->recent[i].body;
+        if (p->recent[i].name != p->token.name || body.size > rest) continue;
+        if (memcmp(text, p->lexer.source->text + body.at, body.size) != 0) continue;
+        *type = p->recent[i].type;
+        p->lexer.at += body.size;
+        p->token.place.size = p->lexer.at - p->token.place.at;
+        lw_pto_next(p);
+        return true;
+    }
+    return false;
+}
+
+static bool unknown_type(lw_pto_parser *p) {
+    static const char *const names[] = {"!pto.vreg", "!pto.mask", "memref", "index", "i8",  "i16",
+                                        "i32",       "i64",       "u8",     "u16",   "u32", "u64",
+                                        "i1",        "f16",       "f32",    "bf16",  "f64"};
+    const char *near = lw_nearest(p->token.name->text, names, LW_COUNT(names));
+    lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_unknown_type, p->token.place, p->token.name->text);
+    if (near) diag->fix = lw_arena_printf(p->arena, "did you mean '%s'?", near);
+    return false;
+}
+
+bool lw_pto_at_type(const lw_pto_parser *p) {
+    return p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_WORD;
+}
+
+bool lw_pto_parse_type(lw_pto_parser *p, const lw_pto_type **type) {
+    const lw_pto_token *t = &p->token;
+    if (t->kind == LW_PTO_TOKEN_TYPE) {
+        if (LW_LIKELY(take_recent(p, type))) return true;
+        if (t->name == p->words.vreg) return parse_body(p, parse_vreg, type);
+        if (t->name == p->words.mask) return parse_body(p, parse_mask, type);
+        if (!t->name->bound) return unknown_type(p);
+        *type = t->name->bound;
+        lw_pto_next(p);
+        return true;
+    }
+    if (t->kind != LW_PTO_TOKEN_WORD) return lw_pto_expected(p, "a type");
+    if (t->name == p->words.memref) return parse_body(p, parse_memref, type);
+    const lw_pto_meaning *m = t->name->bound;
+    if (!m || !m->scalar) return unknown_type(p);
+    *type = lw_pto_type_of_scalar(p->module, m->scalar);
+    lw_pto_next(p);
+    return true;
+}
+
+static bool push_type(lw_pto_parser *p, lw_pto_range *range) {
+    lw_place start = p->token.place;
+    const lw_pto_type *type;
+    if (!lw_pto_parse_type(p, &type)) return false;
+    LW_PUSH(p->arena, p->types) = (lw_pto_written_type){type, lw_pto_since(p, start)};
+    range->count++;
+    return true;
+}
+
+bool lw_pto_parse_types(lw_pto_parser *p, lw_pto_range *range) {
+    *range = (lw_pto_range){p->types.count, 0};
+    bool closed = lw_pto_take(p, '(');
+    if (closed && lw_pto_take(p, ')')) return true;
+    do
+        if (!push_type(p, range)) return false;
+    while (lw_pto_take(p, ','));
+    return !closed || lw_pto_expect(p, ')');
+}

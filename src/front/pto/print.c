@@ -1,0 +1,332 @@
+/* print.c: a module as text, in one layout. Comments are not kept; types of one meaning have one spelling. */
+#include "front/pto/pto.h"
+
+static void print_name(lw_text *out, const lw_pto_value *value) {
+    lw_text_add(out, value->name->text, value->name->size);
+    if (value->parts) lw_text_printf(out, "#%u", value->part);
+}
+
+static void print_attributes(lw_text *out, const lw_pto_attributes *attributes, const char *before) {
+    if (!attributes->count) return;
+    lw_text_printf(out, "%s{", before);
+    for (uint32_t i = 0; i < attributes->count; i++) {
+        const lw_pto_attribute *a = &attributes->at[i];
+        lw_text_printf(out, "%s%s", i ? ", " : "", a->name);
+        if (a->value) lw_text_printf(out, " = %s", a->value);
+    }
+    lw_text_puts(out, "}");
+}
+
+static void print_location(lw_text *out, const char *location) {
+    if (location) lw_text_printf(out, " %s", location);
+}
+
+/* ---- Lists of operands and types ----------------------------------------------------------------------------- */
+
+typedef struct list {
+    lw_text *out;
+    uint32_t count;
+} list;
+
+static void next(list *l) {
+    if (l->count++) lw_text_puts(l->out, ", ");
+}
+
+typedef enum which { ALL, READ, STORED } which; /* STORED: memory that is stored to; READ: all others */
+
+static bool wanted(const lw_pto_slot *slot, which which) {
+    return which == ALL || slot->written == (which == STORED);
+}
+
+static void add_operands(list *l, const lw_pto_signature *s, const lw_pto_op *op, which which) {
+    for (uint32_t i = 0, o = 0; i < s->in_count; i++, o++) {
+        bool memory = s->in[i].shape == LW_PTO_SHAPE_MEMORY,
+             there = op->operands[o] && wanted(&s->in[i], which);
+        if (there) next(l), print_name(l->out, op->operands[o]);
+        if (!memory) continue;
+        o++;
+        if (!there) continue;
+        lw_text_puts(l->out, "[");
+        print_name(l->out, op->operands[o]);
+        lw_text_puts(l->out, "]");
+    }
+}
+
+static void add_types(list *l, const lw_pto_signature *s, const lw_pto_op *op, which which) {
+    for (uint32_t i = 0, o = 0; i < s->in_count; i++, o++) {
+        if (op->operands[o] && wanted(&s->in[i], which))
+            next(l), lw_text_puts(l->out, op->operands[o]->type->text);
+        o += s->in[i].shape == LW_PTO_SHAPE_MEMORY;
+    }
+}
+
+static void add_results(list *l, const lw_pto_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) next(l), print_name(l->out, op->results[i]);
+}
+
+static void add_result_types(list *l, const lw_pto_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) next(l), lw_text_puts(l->out, op->results[i]->type->text);
+}
+
+/* (T, U), or T alone. */
+static void print_types(lw_text *out, lw_pto_value **values, uint32_t count) {
+    if (count != 1) lw_text_puts(out, "(");
+    for (uint32_t i = 0; i < count; i++) lw_text_printf(out, "%s%s", i ? ", " : "", values[i]->type->text);
+    if (count != 1) lw_text_puts(out, ")");
+}
+
+/* ---- The forms ------------------------------------------------------------------------------------------------ */
+
+/* The names in front of the =; %r:2 is one name. */
+static void print_results(lw_text *out, const lw_pto_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const lw_pto_value *value = op->results[i];
+        if (value->parts && value->part) continue;
+        lw_text_printf(out, "%s%s", i ? ", " : "", value->name->text);
+        if (value->parts) lw_text_printf(out, ":%u", value->parts);
+    }
+    if (op->result_count) lw_text_puts(out, " = ");
+}
+
+static uint32_t mask_words(const lw_pto_op *op) { return (op->results[0]->type->lanes + 63) / 64; }
+
+/* The word or pattern in front of the operands. */
+static void print_front(lw_text *out, const lw_pto_op *op, bool comma) {
+    if (op->word) lw_text_printf(out, " %s%s", lw_pto_words[op->word], comma ? "," : "");
+    if (!op->bits) return;
+    uint32_t word = mask_words(op);
+    while (word > 1 && !op->bits[word - 1]) word--;
+    lw_text_printf(out, " 0x%llx", (unsigned long long)op->bits[word - 1]);
+    while (--word) lw_text_printf(out, "%016llx", (unsigned long long)op->bits[word - 1]);
+    if (comma) lw_text_puts(out, ",");
+}
+
+static void print_ssa(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+    print_results(out, op);
+    lw_text_puts(out, lw_pto_rows[op->id].name);
+    print_front(out, op, s->in_count != 0);
+    list operands = {out, 0}, types = {out, 0};
+    if (s->in_count) lw_text_puts(out, " ");
+    add_operands(&operands, s, op, ALL);
+    print_attributes(out, &op->attributes, " ");
+    lw_text_puts(out, " : ");
+    bool closed = operands.count > 1 && s->out_count;
+    if (closed) lw_text_puts(out, "(");
+    add_types(&types, s, op, ALL);
+    if (closed) lw_text_puts(out, ")");
+    if (types.count && op->result_count) lw_text_puts(out, " -> ");
+    if (op->result_count) print_types(out, op->results, op->result_count);
+}
+
+static void print_assembly(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+    list operands = {out, 0};
+    lw_text_puts(out, lw_pto_rows[op->id].name + 4);
+    print_front(out, op, true);
+    lw_text_puts(out, " ");
+    add_results(&operands, op);
+    add_operands(&operands, s, op, ALL);
+    print_attributes(out, &op->attributes, " ");
+    lw_text_printf(out, " : %s", op->type->text);
+}
+
+static void print_dps(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+    list ins = {out, 0}, in_types = {out, 0}, outs = {out, 0}, out_types = {out, 0};
+    lw_text_puts(out, lw_pto_rows[op->id].name);
+    print_front(out, op, false);
+    if (s->in_count) {
+        lw_text_puts(out, " ins(");
+        add_operands(&ins, s, op, READ);
+        lw_text_puts(out, " : ");
+        add_types(&in_types, s, op, READ);
+        lw_text_puts(out, ")");
+    }
+    lw_text_puts(out, " outs(");
+    add_results(&outs, op);
+    add_operands(&outs, s, op, STORED);
+    lw_text_puts(out, " : ");
+    add_result_types(&out_types, op);
+    add_types(&out_types, s, op, STORED);
+    lw_text_puts(out, ")");
+    print_attributes(out, &op->attributes, " ");
+}
+
+static void print_constant(lw_text *out, const lw_pto_op *op) {
+    const lw_pto_type *type = op->results[0]->type;
+    print_results(out, op);
+    lw_text_puts(out, "arith.constant");
+    print_attributes(out, &op->attributes, " ");
+    if (type->element == LW_PTO_i1)
+        lw_text_puts(out, op->value ? " true" : " false");
+    else if (lw_pto_scalars[type->element].kind == 'U')
+        lw_text_printf(out, " %llu : %s", (unsigned long long)op->value, type->text);
+    else
+        lw_text_printf(out, " %lld : %s", (long long)op->value, type->text);
+}
+
+static void print_mlir(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+    list operands = {out, 0};
+    print_results(out, op);
+    lw_text_puts(out, lw_pto_rows[op->id].name);
+    print_front(out, op, true);
+    lw_text_puts(out, " ");
+    add_operands(&operands, s, op, ALL);
+    print_attributes(out, &op->attributes, " ");
+    lw_text_printf(out, " : %s", op->operands[op->operand_count - 1]->type->text);
+    if (s->in[0].shape == LW_PTO_SHAPE_INTEGER) lw_text_printf(out, " to %s", op->results[0]->type->text);
+}
+
+/* ---- Control flow ---------------------------------------------------------------------------------------------- */
+
+static void print_for(lw_text *out, const lw_pto_op *op) {
+    const lw_pto_region *region = op->regions;
+    print_results(out, op);
+    lw_text_puts(out, "scf.for ");
+    static const char *const between[] = {" = ", " to ", " step "};
+    print_name(out, region->arguments[0]);
+    for (uint32_t i = 0; i < 3; i++) lw_text_puts(out, between[i]), print_name(out, op->operands[i]);
+    for (uint32_t i = 1; i < region->argument_count; i++) {
+        lw_text_puts(out, i == 1 ? " iter_args(" : ", ");
+        print_name(out, region->arguments[i]);
+        lw_text_puts(out, " = ");
+        print_name(out, op->operands[2 + i]);
+    }
+    if (region->argument_count > 1) {
+        lw_text_puts(out, ") -> (");
+        for (uint32_t i = 1; i < region->argument_count; i++)
+            lw_text_printf(out, "%s%s", i > 1 ? ", " : "", region->arguments[i]->type->text);
+        lw_text_puts(out, ")");
+    }
+    if (op->type->element != LW_PTO_index) lw_text_printf(out, " : %s", op->type->text);
+}
+
+static void print_if(lw_text *out, const lw_pto_op *op) {
+    print_results(out, op);
+    lw_text_puts(out, "scf.if ");
+    print_name(out, op->operands[0]);
+    for (uint32_t i = 0; i < op->result_count; i++)
+        lw_text_printf(out, "%s%s", i ? ", " : " -> (", op->results[i]->type->text);
+    if (op->result_count) lw_text_puts(out, ")");
+}
+
+static void print_end(lw_text *out, const lw_pto_op *op) {
+    lw_text_puts(out, op->id == LW_PTO_RETURN ? "return" : lw_pto_rows[op->id].name);
+    print_attributes(out, &op->attributes, " ");
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        lw_text_puts(out, i ? ", " : " "), print_name(out, op->operands[i]);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        lw_text_printf(out, "%s%s", i ? ", " : " : ", op->operands[i]->type->text);
+}
+
+void lw_pto_print_op(lw_text *out, const lw_pto_op *op) {
+    const lw_pto_row *row = &lw_pto_rows[op->id];
+    lw_pto_signature s;
+    switch (op->id) {
+    case LW_PTO_FOR: print_for(out, op); return;
+    case LW_PTO_IF: print_if(out, op); return;
+    case LW_PTO_YIELD:
+    case LW_PTO_RETURN: print_end(out, op); return;
+    case LW_PTO_CONSTANT: print_constant(out, op); return;
+    default: break;
+    }
+    lw_pto_signature_read(op->id, &s);
+    if (row->page == LW_PTO_PAGE_MLIR)
+        print_mlir(out, op, &s);
+    else if (op->form == LW_PTO_SSA)
+        print_ssa(out, op, &s);
+    else if (op->form == LW_PTO_ASSEMBLY)
+        print_assembly(out, op, &s);
+    else
+        print_dps(out, op, &s);
+}
+
+/* ---- Regions, functions, modules --------------------------------------------------------------------------------- */
+
+static void indent(lw_text *out, uint32_t depth) {
+    while (depth--) lw_text_puts(out, "  ");
+}
+
+static void print_region(lw_text *out, const lw_pto_region *region, uint32_t depth);
+
+/* Loops and branches have their attributes behind the last }. */
+static void print_nested(lw_text *out, const lw_pto_op *op, uint32_t depth) {
+    lw_pto_print_op(out, op);
+    for (uint32_t i = 0; i < op->region_count; i++) {
+        lw_text_puts(out, i ? " else {\n" : " {\n");
+        print_region(out, &op->regions[i], depth + 1);
+        indent(out, depth);
+        lw_text_puts(out, "}");
+    }
+    if (op->region_count) print_attributes(out, &op->attributes, " ");
+    print_location(out, op->location);
+}
+
+static void print_region(lw_text *out, const lw_pto_region *region, uint32_t depth) {
+    for (uint32_t i = 0; i < region->count; i++) {
+        const lw_pto_op *op = region->ops[i];
+        if (op->id == LW_PTO_YIELD && !op->operand_count && !op->attributes.count && !op->location) continue;
+        indent(out, depth);
+        print_nested(out, op, depth);
+        lw_text_puts(out, "\n");
+    }
+}
+
+void lw_pto_print_function(lw_text *out, const lw_pto_function *f) {
+    lw_text_printf(out, "func.func %s%s%s(", f->visibility ? f->visibility : "", f->visibility ? " " : "",
+                   f->name->text);
+    for (uint32_t i = 0; i < f->argument_count; i++) {
+        const lw_pto_value *a = f->arguments[i];
+        if (i) lw_text_puts(out, ", ");
+        if (a->name) lw_text_printf(out, "%s: ", a->name->text);
+        lw_text_puts(out, a->type->text);
+        print_attributes(out, &f->argument_attributes[i], " ");
+        print_location(out, f->argument_locations[i]);
+    }
+    lw_text_puts(out, ")");
+    bool closed = f->result_count > 1 || (f->result_count && f->result_attributes[0].count);
+    for (uint32_t i = 0; i < f->result_count; i++) {
+        lw_text_puts(out, i ? ", " : closed ? " -> (" : " -> ");
+        lw_text_puts(out, f->results[i]->text);
+        print_attributes(out, &f->result_attributes[i], " ");
+    }
+    if (closed) lw_text_puts(out, ")");
+    print_attributes(out, &f->attributes, " attributes ");
+}
+
+static void print_function(lw_text *out, const lw_pto_function *f, uint32_t depth) {
+    indent(out, depth);
+    lw_pto_print_function(out, f);
+    if (f->has_body) {
+        lw_text_puts(out, " {\n");
+        print_region(out, &f->body, depth + 1);
+        indent(out, depth);
+        lw_text_puts(out, "}");
+    }
+    print_location(out, f->location);
+    lw_text_puts(out, "\n");
+}
+
+static void print_group(lw_text *out, const lw_pto_group *group) {
+    if (group->written) {
+        lw_text_puts(out, "module");
+        if (group->name) lw_text_printf(out, " %s", group->name->text);
+        print_attributes(out, &group->attributes, " attributes ");
+        lw_text_puts(out, " {\n");
+    }
+    for (uint32_t i = 0; i < group->functions.count; i++) {
+        if (i) lw_text_puts(out, "\n");
+        print_function(out, group->functions.at[i], group->written);
+    }
+    if (!group->written) return;
+    lw_text_puts(out, "}");
+    print_location(out, group->location);
+    lw_text_puts(out, "\n");
+}
+
+void lw_pto_print(lw_text *out, const lw_pto_module *module) {
+    for (uint32_t i = 0; i < module->aliases.count; i++)
+        lw_text_printf(out, "%s = %s\n", module->aliases.at[i].name->text, module->aliases.at[i].text);
+    for (uint32_t i = 0; i < module->groups.count; i++) {
+        if (i || module->aliases.count) lw_text_puts(out, "\n");
+        print_group(out, module->groups.at[i]);
+    }
+}

@@ -1,0 +1,285 @@
+/* ptx.c: a PTX kernel and what it reaches: its statements become operations in blocks, over virtual registers. */
+#include "middle/ptx.h"
+
+void lw_lower_error(lw_lower *l, const lw_instruction *i) {
+    lw_diag_add(l->diags, LW_D_not_executable, i->mnemonic_place, i->mnemonic->text);
+    l->failed = true;
+}
+
+/* ---- Where variables live ------------------------------------------------------------------------------ */
+
+static uint32_t place_index(const lw_lower *l, const void *key) {
+    uint32_t i = (uint32_t)((uintptr_t)key >> 4) * 2654435761u;
+    while (l->ptx->places.keys[i & l->ptx->places.mask] &&
+           l->ptx->places.keys[i & l->ptx->places.mask] != key)
+        i++;
+    return i & l->ptx->places.mask;
+}
+
+static void set_place(lw_lower *l, const void *key, uint64_t value) {
+    if (2 * l->ptx->places.count >= l->ptx->places.mask) {
+        const void **keys = l->ptx->places.keys;
+        uint64_t *values = l->ptx->places.values;
+        uint32_t mask = l->ptx->places.mask;
+        l->ptx->places.mask = mask ? 2 * mask + 1 : 63;
+        l->ptx->places.keys = LW_NEW_ARRAY(l->arena, const void *, (size_t)l->ptx->places.mask + 1);
+        l->ptx->places.values = LW_NEW_ARRAY(l->arena, uint64_t, (size_t)l->ptx->places.mask + 1);
+        l->ptx->places.count = 0;
+        for (uint32_t i = 0; keys && i <= mask; i++)
+            if (keys[i]) set_place(l, keys[i], values[i]);
+    }
+    uint32_t i = place_index(l, key);
+    l->ptx->places.count += !l->ptx->places.keys[i];
+    l->ptx->places.keys[i] = key;
+    l->ptx->places.values[i] = value;
+}
+
+static bool has_place(const lw_lower *l, const void *key) {
+    return l->ptx->places.mask && l->ptx->places.keys[place_index(l, key)];
+}
+
+/* `align` is a power of two. */
+static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + align - 1) & ~(align - 1); }
+
+/* Frames hold .local variables and call parameters; they get their place when first met. */
+uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
+    if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
+    uint64_t offset = align_up(l->local_bytes, object->align);
+    if (offset + object->size > LW_WINDOW_BYTES) {
+        lw_diag_add(l->diags, LW_D_frame_too_large, object->place, object->name->text);
+        l->failed = true;
+        return 0;
+    }
+    l->local_bytes = (uint32_t)(offset + object->size);
+    set_place(l, object, offset);
+    return offset;
+}
+
+/* ---- What a kernel reaches ------------------------------------------------------------------------------ */
+
+typedef struct lw_reach {
+    LW_LIST(lw_function *) functions;
+    LW_LIST(const lw_object *) dynamic; /* extern shared arrays: behind all others */
+    bool all;                           /* an indirect call may reach every function */
+} lw_reach;
+
+static void reach_function(lw_lower *l, lw_reach *reach, lw_function *function) {
+    function = function->object->function; /* the definition */
+    if (!function->has_body || has_place(l, function)) return;
+    set_place(l, function, 1);
+    LW_PUSH(l->arena, reach->functions) = function;
+}
+
+static void reach_shared(lw_lower *l, lw_reach *reach, const lw_object *object) {
+    if (has_place(l, object)) return;
+    lw_program *program = l->program;
+    if (program->shared_align < object->align) program->shared_align = object->align;
+    if (object->unsized) {
+        LW_PUSH(l->arena, reach->dynamic) = object;
+        set_place(l, object, 0);
+        return;
+    }
+    uint64_t offset = align_up(program->shared_bytes, object->align);
+    if (offset + object->size > LW_WINDOW_BYTES) {
+        lw_diag_add(l->diags, LW_D_shared_too_large, object->place, object->name->text);
+        l->failed = true;
+        return;
+    }
+    set_place(l, object, offset);
+    program->shared_bytes = (uint32_t)(offset + object->size);
+}
+
+static void reach_object(lw_lower *l, lw_reach *reach, const lw_object *object) {
+    if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
+    if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
+    if (object->kind == LW_OBJ_PROTOTYPE || lw_ptx_table_signature(object)) reach->all = true;
+    if (object->kind == LW_OBJ_TARGETS)
+        for (uint32_t i = 0; i < object->target_count; i++) reach_object(l, reach, object->targets[i].object);
+}
+
+static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
+    reach_function(l, reach, kernel);
+    for (uint32_t f = 0; f < reach->functions.count; f++) {
+        lw_function *function = reach->functions.at[f];
+        for (uint32_t i = 0; i < function->reached.count; i++)
+            reach_object(l, reach, function->reached.at[i]);
+        if (reach->all) {
+            reach->all = false;
+            for (uint32_t i = 0; i < l->ptx->module->functions.count; i++)
+                if (!l->ptx->module->functions.at[i]->is_entry)
+                    reach_function(l, reach, l->ptx->module->functions.at[i]);
+        }
+    }
+    uint32_t align = l->program->shared_align > 16 ? l->program->shared_align : 16;
+    l->program->dynamic_shared_offset = (uint32_t)align_up(l->program->shared_bytes, align);
+    for (uint32_t i = 0; i < reach->dynamic.count; i++)
+        set_place(l, reach->dynamic.at[i], l->program->dynamic_shared_offset);
+}
+
+/* ---- One function --------------------------------------------------------------------------------------- */
+
+static lw_lower_step *const steps[LW_STEP_count] = {
+#define STEP(name) [LW_STEP_##name] = lw_lower_##name,
+#include "ptx/steps.def"
+};
+
+static void lower_lane(lw_lower *l, const lw_instruction *i) {
+    lw_lane_id lane = (lw_lane_id)i->match->lane;
+    const lw_lane_row *row = &lw_lanes[lane];
+    uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
+    uint32_t count = lane == LW_LANE_lop3 ? 3 : row->arity;
+    if (i->operand_count != row->arity + 1u) {
+        lw_lower_error(l, i);
+        return;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        read[k] = lw_lower_read(l, &i->operands[k + 1], lw_ptx_operand_type(i->match, k + 1));
+        if (l->failed) return;
+        if (l->vregs.at[read[k]].class != lw_class_of_lane(row->args[k])) {
+            lw_lower_error(l, i);
+            return;
+        }
+    }
+    uint32_t d = lw_lower_write(l, &i->operands[0], lw_ptx_operand_type(i->match, 0));
+    if (l->failed) return;
+    if (l->vregs.at[d].class != lw_class_of_lane(row->result)) {
+        lw_lower_error(l, i);
+        return;
+    }
+    uint16_t code = lane == LW_LANE_lop3 ? (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff))
+                                         : LW_LANE_CODE(lane, LW_RRR);
+    lw_op *op = lw_lower_op(l, code);
+    op->d = d, op->a = read[0], op->b = read[1], op->c = read[2], op->e = read[3];
+}
+
+static void lower_plain(lw_lower *l, const lw_instruction *i) {
+    const lw_match *match = i->match;
+    if (!match || !match->executable)
+        lw_lower_error(l, i);
+    else if (match->form->step)
+        steps[match->form->step](l, i);
+    else
+        lower_lane(l, i);
+}
+
+/* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its region. */
+static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
+    uint32_t p = lw_lower_register(l, i->guard);
+    uint16_t negate = i->guard->negated ? LW_OP_NEGATE : 0;
+    if (!l->open) lw_lower_new_block(l);
+    lw_op *guard = lw_lower_op(l, LW_OP_guard);
+    guard->b = p;
+    guard->flags = negate;
+    uint32_t at = l->ops.count - 1;
+    lower_plain(l, i);
+    lw_lower_op(l, LW_OP_unguard);
+    l->ops.at[at].imm = l->ops.count - 1 - at;
+}
+
+static void lower_instruction(lw_lower *l, const lw_instruction *i) {
+    if (!l->open) lw_lower_new_block(l);
+    l->blocks.at[l->blocks.count - 1].instructions++;
+    if (!i->guard)
+        lower_plain(l, i);
+    else if (i->match && i->match->form->step == LW_STEP_bra)
+        lower_plain(l, i); /* a conditional branch */
+    else if (i->match && lw_step_ends_block(i)) {
+        uint32_t past = lw_lower_label(l);
+        lw_op *op = lw_lower_op(l, LW_OP_bra_if);
+        op->b = lw_lower_register(l, i->guard);
+        op->flags = i->guard->negated ? 0 : LW_OP_NEGATE;
+        op->a = past;
+        l->open = false;
+        lw_lower_new_block(l);
+        lower_plain(l, i);
+        lw_lower_place_label(l, past);
+    } else
+        lower_in_guard(l, i);
+}
+
+/* Formal parameters of functions: registers, or memory in the frame. */
+static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers,
+                          bool is_return) {
+    *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const lw_object *object = formals[i];
+        lw_transfer *t = &(*transfers)[i];
+        t->in_memory = object->space == LW_SPACE_param;
+        uint32_t at;
+        if (t->in_memory) {
+            at = (uint32_t)lw_lower_var(l, object);
+            t->size = (uint32_t)object->size;
+        } else {
+            lw_operand operand = {
+                .kind = LW_O_NAME, .object = formals[i], .name = object->name, .place = object->place};
+            at = lw_lower_register(l, &operand);
+            if (l->failed) return;
+            t->size = lw_class_bytes(l->vregs.at[at].class);
+        }
+        if (is_return)
+            t->from = at;
+        else
+            t->to = at;
+    }
+}
+
+static void lower_body(lw_lower *l, const lw_function *function) {
+    for (uint32_t s = 0; s < function->body.count; s++) {
+        const lw_statement *statement = &function->body.at[s];
+        if (statement->kind != LW_S_LABEL && statement->kind != LW_S_INSTRUCTION) continue;
+        l->place = statement->place;
+        if (statement->kind == LW_S_LABEL) {
+            lw_lower_place_label(l, statement->object->number);
+            continue;
+        }
+        lower_instruction(l, statement->instruction);
+        l->program->instruction_count++;
+    }
+    lw_lower_op(l, LW_OP_ret); /* who falls off the end returns */
+}
+
+static void begin_function(lw_lower *l, lw_function *function) {
+    const lw_code code = {.name = function->object->name->text,
+                          .number = function->object->number,
+                          .is_entry = function->is_entry};
+    lw_lower_begin(l, &code, function->place, function->instruction_count);
+    l->ptx->function = function;
+    lw_lower_forget_registers(l);
+    l->ptx->carry = LW_NO_SLOT;
+    for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);
+}
+
+static void lower_function(lw_lower *l, lw_function *function) {
+    begin_function(l, function);
+    lw_code *code = l->code;
+    if (!function->is_entry) {
+        code->param_count = function->param_count;
+        code->return_count = function->return_count;
+        lower_formals(l, function->params, function->param_count, &code->params, false);
+        lower_formals(l, function->returns, function->return_count, &code->returns, true);
+    }
+    if (!l->failed) lower_body(l, function);
+    if (!l->failed) lw_lower_end(l);
+}
+
+lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics,
+                         lw_diags *diags) {
+    lw_lower_ptx_state ptx = {.module = module};
+    lw_lower l = {.arena = arena, .ptx = &ptx, .diags = diags};
+    lw_program *program = LW_NEW(arena, lw_program);
+    *program = (lw_program){.arena = arena,
+                            .source = module->source,
+                            .ptx = module,
+                            .semantics = semantics,
+                            .code_count = module->functions.count,
+                            .param_bytes = kernel->param_bytes};
+    program->codes = LW_NEW_ARRAY(arena, lw_code *, program->code_count);
+    l.program = program;
+    lw_reach reach = {0};
+    collect(&l, &reach, kernel);
+    for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++)
+        lower_function(&l, reach.functions.at[i]);
+    if (l.failed) return NULL;
+    program->entry = program->codes[kernel->object->number];
+    return program;
+}

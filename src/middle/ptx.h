@@ -1,0 +1,55 @@
+/* ptx.h: from a checked PTX module to operations. What is common to all instruction sets is in lower.h. */
+#ifndef LW_LOWER_PTX_H
+#define LW_LOWER_PTX_H
+
+#include "front/ptx/ptx.h"
+#include "middle/lower.h"
+
+/* Virtual registers of neighbouring PTX registers lie together: names that are near each other in the text are near in number. */
+enum { LW_PAGE_REGISTERS = 16 };
+typedef struct lw_register_page {
+    uint64_t key;                   /* what the numbers have in common */
+    uint32_t slot;                  /* where the table of pages has it */
+    uint32_t at[LW_PAGE_REGISTERS]; /* 1 + virtual register; 0: none yet */
+} lw_register_page;
+
+typedef struct lw_lower_ptx_state {
+    lw_module_ptx *module;
+    /* program-wide: shared variables by object */
+    struct { const void **keys; uint64_t *values; uint32_t mask, count; } places;
+
+    /* the function at hand */
+    lw_function *function;
+    LW_LIST(lw_register_page) pages;
+    uint32_t *page_slots, page_mask; /* hash table: 1 + page by its key */
+    uint32_t carry;           /* the condition code register CC.CF, LW_NO_SLOT until used */
+} lw_lower_ptx_state;
+
+/* ---- ptx.c ----------------------------------------------------------------------------------------------- */
+
+void lw_lower_error(lw_lower *l, const lw_instruction *i);                       /* not executable */
+uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                     /* offset of a local or shared variable */
+
+/* ---- operand.c ------------------------------------------------------------------------------------------- */
+
+void lw_lower_forget_registers(lw_lower *l);                                     /* before the next function */
+lw_class lw_class_of(lw_type type);
+uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);              /* of a NAME that is a register */
+uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type);    /* any source */
+uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);             /* negation applied */
+uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type);   /* destination; a sink gives a register nobody reads */
+/* A .b128 register is two virtual registers of 64 bits: half 0 the low one. */
+bool lw_lower_is_wide(const lw_operand *operand);
+uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
+/* Fills a, imm, c of a memory operation. False: diagnosed. */
+bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
+
+/* ---- data.c, flow.c, video.c: one function a step ------------------------------------------------------------------ */
+
+bool lw_has_word(const lw_instruction *i, const char *word);
+typedef void lw_lower_step(lw_lower *l, const lw_instruction *i);
+#define STEP(name) lw_lower_step lw_lower_##name;
+#include "ptx/steps.def"
+bool lw_step_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
+
+#endif

@@ -1,0 +1,175 @@
+/* row.c: ld_row and st_row: neighbouring elements of an array for neighbouring lanes; compiled once for each CPU level.
+ *
+ * The base and the index are the same for all lanes, so the first and the last active lane tell whether all accesses are good. What is not
+ * goes lane by lane through address.c, which finds whom to blame. */
+#include "run/interp/level/level.h"
+
+#include "run/interp/address.h"
+
+
+/* The host's place of the element that lane 0 would take. NULL: some lane's is not there. */
+static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_mask lanes) {
+    const uint32_t first = lw_mask_first(lanes), count = lw_mask_last(lanes) - first + 1;
+    const uint64_t element = lw_row_element(gang, op, first), length = lw_row_length(op);
+    if (LW_UNLIKELY(element > length || length - element < count)) return NULL;
+    const uint64_t address = lw_row_base(gang, op, first) + (element << size), span = (uint64_t)count << size;
+    if (LW_UNLIKELY(address & ((1u << size) - 1))) return NULL;
+    lw_range *hint = &gang->hints[(op->imm >> LW_ROW_HINT_SHIFT) % LW_HINTS];
+    if (LW_UNLIKELY(hint->size < span || address - hint->base > hint->size - span)) {
+        const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, span);
+        if (!range) return NULL;
+        *hint = *range;
+    }
+    return hint->host + (address - hint->base) - ((uint64_t)first << size);
+}
+
+static inline lw_mask lanes_of(const lw_gang *gang, const lw_op *op) {
+    return op->e == LW_NO_SLOT ? gang->mask : gang->mask & lw_get_mask(gang, op->e);
+}
+
+/* ---- Data: elements of m bits in slots of w ------------------------------------------------------------------------- */
+
+#if LW_LEVEL_NUMBER >= 4
+
+/* `lanes` as words, to take as many bits as a vector has lanes. */
+#define EACH_VECTOR(w, i) for (uint32_t i = gang->begin; i < gang->lanes; i += 512 / (w))
+#define ON_16(i) (__mmask32)lw_mask_bits(&lanes, i)
+#define ON_32(i) (__mmask16)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
+#define ON_64(i) (__mmask8)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
+/* All lanes of all warps that loops run over. */
+static inline bool is_whole(const lw_gang *gang, lw_mask lanes) {
+    return lanes == gang->mask && gang->active == gang->lanes - gang->begin;
+}
+#define LOAD_SAME(w) \
+    static inline void load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
+        if (LW_LIKELY(is_whole(gang, lanes))) { \
+            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
+            return; \
+        } \
+        EACH_VECTOR(w, i) { \
+            const __m512i old = zero ? _mm512_setzero_si512() : _mm512_loadu_si512(to + i); \
+            _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi##w(old, ON_##w(i), from + i)); \
+        } \
+    } \
+    static inline void store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
+        if (LW_LIKELY(is_whole(gang, lanes))) { \
+            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
+            return; \
+        } \
+        EACH_VECTOR(w, i) _mm512_mask_storeu_epi##w(to + i, ON_##w(i), _mm512_loadu_si512(from + i)); \
+    }
+LOAD_SAME(16)
+LOAD_SAME(32)
+LOAD_SAME(64)
+static inline void load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
+    EACH_VECTOR(16, i) {
+        const __m512i old = zero ? _mm512_setzero_si512() : _mm512_loadu_si512(to + i);
+        const __m256i bytes = _mm256_maskz_loadu_epi8(ON_16(i), from + i);
+        const __m512i wide = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
+        _mm512_storeu_si512(to + i, _mm512_mask_mov_epi16(old, ON_16(i), wide));
+    }
+}
+static inline void store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *from, lw_mask lanes) {
+    EACH_VECTOR(16, i) _mm512_mask_cvtepi16_storeu_epi8(to + i, ON_16(i), _mm512_loadu_si512(from + i));
+}
+
+#else
+
+/* A run of lanes is a loop that becomes vector code; others go one by one. */
+static inline bool is_run(lw_mask lanes) {
+    lw_mask from_first = lanes >> lw_mask_first(lanes);
+    return (from_first & (from_first + 1)) == 0;
+}
+#define MOVE(statement) \
+    if (is_run(lanes)) { \
+        const uint32_t end = lw_mask_last(lanes); \
+        LW_NO_OVERLAP for (uint32_t i = lw_mask_first(lanes); i <= end; i++) statement; \
+    } else { \
+        LW_FOR_LANES(i, lanes) statement; \
+    }
+#define CLEAR_OTHERS(w) \
+    if (zero) \
+        LW_FOR_LANES(i, gang->mask & ~lanes) to[i] = 0
+#define LOAD_SAME(w) \
+    static inline void load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
+        MOVE(to[i] = from[i]) \
+        CLEAR_OTHERS(w); \
+    } \
+    static inline void store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
+        (void)gang; \
+        MOVE(to[i] = from[i]) \
+    }
+LOAD_SAME(16)
+LOAD_SAME(32)
+LOAD_SAME(64)
+static inline void load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
+    if (is_signed) {
+        MOVE(to[i] = (uint16_t)(int16_t)(int8_t)from[i])
+    } else {
+        MOVE(to[i] = from[i])
+    }
+    CLEAR_OTHERS(16);
+}
+static inline void store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *from, lw_mask lanes) {
+    (void)gang;
+    MOVE(to[i] = (uint8_t)from[i])
+}
+
+#endif
+
+/* ---- The steps --------------------------------------------------------------------------------------------------------- */
+
+/* Somebody is to blame: the check stops the gang with a trap of the first such lane. */
+__attribute__((noinline)) static const lw_op *blame(lw_gang *gang, const lw_op *op, lw_access access, lw_mask lanes) {
+    const lw_mask mask = gang->mask;
+    gang->mask = lanes;
+    if (lw_address_check(gang, op, access)) lw_bug("nobody is to blame for a row");
+    gang->mask = mask;
+    return NULL;
+}
+
+/* With nobody in the mask a row is not looked at. */
+static void clear_all(lw_gang *gang, const lw_op *op, uint32_t slot) {
+    for (uint32_t i = gang->begin; i < gang->lanes; i++) {
+        if (!(gang->mask >> i & 1)) continue;
+        if (slot == LW_SLOT_16 / LW_GANG_LANES) LW_SLOT(gang, uint16_t, op->d)[i] = 0;
+        else if (slot == LW_SLOT_32 / LW_GANG_LANES) LW_SLOT(gang, uint32_t, op->d)[i] = 0;
+        else LW_SLOT(gang, uint64_t, op->d)[i] = 0;
+    }
+}
+
+const lw_op *LW_AT_LEVEL(lw_step_ld_row)(lw_gang *gang, const lw_op *op) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const lw_mask lanes = lanes_of(gang, op);
+    const bool zero = (op->flags & LW_OP_ZERO) != 0;
+    if (LW_UNLIKELY(!lanes)) {
+        if (zero) clear_all(gang, op, 1u << (form.size ? form.size : 1));
+        return op + 1;
+    }
+    const char *from = find_row(gang, op, form.size, lanes);
+    if (LW_UNLIKELY(!from)) return blame(gang, op, LW_ACCESS_load, lanes);
+    char *to = gang->regs + op->d;
+    switch (form.size) {
+    case 0: load_8(gang, (lw_any16 *)to, (const lw_any8 *)from, lanes, zero, form.is_signed); break;
+    case 1: load_16(gang, (lw_any16 *)to, (const lw_any16 *)from, lanes, zero); break;
+    case 2: load_32(gang, (lw_any32 *)to, (const lw_any32 *)from, lanes, zero); break;
+    default: load_64(gang, (lw_any64 *)to, (const lw_any64 *)from, lanes, zero); break;
+    }
+    return op + 1;
+}
+
+const lw_op *LW_AT_LEVEL(lw_step_st_row)(lw_gang *gang, const lw_op *op) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const lw_mask lanes = lanes_of(gang, op);
+    if (LW_UNLIKELY(!lanes)) return op + 1;
+    char *to = find_row(gang, op, form.size, lanes);
+    if (LW_UNLIKELY(!to)) return blame(gang, op, LW_ACCESS_store, lanes);
+    const char *from = gang->regs + op->d;
+    switch (form.size) {
+    case 0: store_8(gang, (lw_any8 *)to, (const lw_any16 *)from, lanes); break;
+    case 1: store_16(gang, (lw_any16 *)to, (const lw_any16 *)from, lanes); break;
+    case 2: store_32(gang, (lw_any32 *)to, (const lw_any32 *)from, lanes); break;
+    default: store_64(gang, (lw_any64 *)to, (const lw_any64 *)from, lanes); break;
+    }
+    return op + 1;
+}

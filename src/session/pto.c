@@ -1,0 +1,194 @@
+/* pto.c: modules of PTO: their options, their functions as kernels, what a launch of one must fit. */
+#include "session/session.h"
+
+/* ---- Options ------------------------------------------------------------------------------------------------- */
+
+/* Which of a list of names, which ends with NULL; the first where none is given. False: none of them. */
+static bool choose(const char *name, const char *const *names, int *chosen) {
+    for (*chosen = 0; name && *name && strcmp(names[*chosen], name); ++*chosen)
+        if (!names[*chosen + 1]) return false;
+    return true;
+}
+
+static bool ends_in(const char *name, const char *end) {
+    size_t size = strlen(name), of_end = strlen(end);
+    return size >= of_end && !strcmp(name + size - of_end, end);
+}
+
+lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
+                         lw_load_options *chosen) {
+    static const char *const languages[] = {"ptx", "pto", NULL}, *const inactive[] = {"zero", "undef-poison",
+                                                                                      NULL};
+    static const char *const overflow[] = {"saturate", "modulo", "trap",
+                                           NULL}; /* as lw_pto_overflow has them */
+    const lw_module_options none = {0}, *o = options ? options : &none;
+    int language, lanes, counts;
+    *chosen = (lw_load_options){.profile = LW_PTO_PROFILE_cpu};
+    if (!choose(o->language, languages, &language))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language,
+                       "ptx and pto are known");
+    if (o->target && *o->target && !lw_pto_profile_find(o->target, &chosen->profile))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target,
+                       "cpu, a2a3 and a5 are known");
+    if (!choose(o->inactive, inactive, &lanes))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive,
+                       "zero and undef-poison are known");
+    if (!choose(o->shift_overflow, overflow, &counts))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
+                       "saturate, modulo and trap are known");
+    chosen->is_pto =
+        o->language && *o->language ? language == 1 : (ends_in(name, ".pto") || ends_in(name, ".mlir"));
+    chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts};
+    return LW_OK;
+}
+
+/* ---- Functions ------------------------------------------------------------------------------------------------- */
+
+/* PTX's name of a type, which the tool's arguments have, too. */
+static const char *type_name(lw_arena *arena, lw_pto_scalar type) {
+    const lw_pto_scalar_info *info = &lw_pto_scalars[type];
+    return lw_arena_printf(arena, "%c%u", info->kind == 'S' ? 's' : 'u', info->bits < 8 ? 8u : info->bits);
+}
+
+static void describe_type(lw_arena *arena, const lw_pto_type *type, lw_param_info *param) {
+    param->is_mask = type->kind == LW_PTO_MASK;
+    param->is_register = param->is_mask || type->kind == LW_PTO_VREG;
+    if (type->kind == LW_PTO_SCALAR && !param->is_result) {
+        param->type = type_name(arena, type->element);
+        return;
+    }
+    param->type = "u64";
+    param->is_pointer = true;
+    param->element = param->is_mask ? "u8" : type_name(arena, type->element);
+    param->elements = param->is_register            ? type->lanes
+                      : type->kind == LW_PTO_SCALAR ? 1
+                      : type->count == UINT64_MAX   ? 0
+                                                    : type->count;
+}
+
+static const char *result_name(lw_arena *arena, const lw_pto_function *f, uint32_t number) {
+    if (f->result_count == 1) return "result";
+    return lw_arena_printf(arena, "result%u", number);
+}
+
+static void describe(lw_kernel *kernel) {
+    lw_arena *arena = &kernel->module->arena;
+    const lw_pto_function *f = kernel->pto_function;
+    uint32_t count = 0, offset = 0;
+    while (lw_pto_param_size(f, count, NULL)) count++;
+    kernel->info =
+        (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_BLOCK_MOST};
+    kernel->params = LW_NEW_ARRAY(arena, lw_param_info, count);
+    for (uint32_t i = 0; i < count; i++) {
+        lw_param_info *param = &kernel->params[i];
+        param->size = param->align = lw_pto_param_size(f, i, &offset);
+        param->offset = offset;
+        kernel->info.param_bytes = offset + param->size;
+        if (i < f->argument_count) {
+            const lw_pto_value *value = f->arguments[i];
+            param->name = value->name ? value->name->text + 1 : "";
+            describe_type(arena, value->type, param);
+        } else if (i < f->argument_count + f->result_count) {
+            param->is_result = true;
+            param->name = result_name(arena, f, i - f->argument_count);
+            describe_type(arena, f->results[i - f->argument_count], param);
+        } else {
+            param->name = "count", param->type = "u64";
+            kernel->info.has_arrays = true;
+        }
+    }
+}
+
+lw_status lw_pto_load(lw_module *module, const lw_load_options *options) {
+    module->choices = options->choices;
+    if (!lw_pto_check(&module->arena, &module->source, &module->diags, options->profile, &module->pto))
+        return LW_BAD_SOURCE;
+    lw_pto_module *pto = module->pto;
+    module->kernels = LW_NEW_ARRAY(&module->arena, lw_kernel, pto->functions.count);
+    for (uint32_t i = 0; i < pto->functions.count; i++) {
+        if (!pto->functions.at[i]->has_body) continue;
+        lw_kernel *kernel = &module->kernels[module->kernel_count++];
+        *kernel = (lw_kernel){.module = module, .pto_function = pto->functions.at[i]};
+        describe(kernel);
+    }
+    return LW_OK;
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------------------------ */
+
+enum { FLAT_THREADS = 1024 };
+
+lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config) {
+    if (!kernel) return LW_BAD_ARGUMENT;
+    lw_context *context = kernel->module->context;
+    if (!config) return lw_fail_null(context, "config");
+    if (!kernel->pto_function) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_not_pto, kernel->info.name);
+    const lw_program_vector *vector = &kernel->program->vector;
+    uint32_t block = vector->lanes;
+    if (!vector->repeats) elements = vector->lanes;
+    if (!elements || elements > UINT32_MAX)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)elements);
+    if (vector->whole && elements % vector->lanes)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)elements,
+                       vector->lanes);
+    if (vector->flat) block = elements < FLAT_THREADS ? (uint32_t)elements : FLAT_THREADS;
+    for (int i = 0; i < 3; i++) config->grid[i] = config->block[i] = 1;
+    config->block[0] = block;
+    config->grid[0] = (uint32_t)((elements + block - 1) / block);
+    if (config->grid[0] > INT32_MAX)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)elements);
+    return LW_OK;
+}
+
+static lw_status wrong_shape(lw_kernel *kernel, const lw_launch_config *c, const char *why) {
+    return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_vector_shape, c->grid[0], c->grid[1],
+                   c->grid[2], c->block[0], c->block[1], c->block[2], kernel->info.name, why);
+}
+
+lw_status lw_pto_check_shape(lw_kernel *kernel, const lw_launch_config *config) {
+    const lw_program_vector *vector = &kernel->program->vector;
+    if (config->grid[1] != 1 || config->grid[2] != 1 || config->block[1] != 1 || config->block[2] != 1)
+        return wrong_shape(kernel, config, "both have one dimension");
+    if (!vector->flat && config->block[0] != vector->lanes)
+        return wrong_shape(kernel, config, "a CTA has one thread for each lane");
+    if (!vector->repeats && config->grid[0] != 1)
+        return wrong_shape(kernel, config, "without arrays of registers there is one CTA");
+    return LW_OK;
+}
+
+/* How much of an allocation lies from an address on. */
+static uint64_t bytes_from(lw_context *context, uint64_t address) {
+    uint64_t base, size;
+    if (lw_memory_range(context, address, &base, &size) != LW_OK) return 0;
+    return base + size - address;
+}
+
+lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config, const char *buffer) {
+    lw_context *context = kernel->module->context;
+    const lw_pto_function *f = kernel->pto_function;
+    const lw_program_vector *vector = &kernel->program->vector;
+    for (uint32_t i = 0; i < f->argument_count; i++) {
+        const lw_param_info *param = &kernel->params[i];
+        uint64_t address;
+        if (!param->is_pointer || param->is_register) continue;
+        memcpy(&address, buffer + param->offset, sizeof address);
+        uint32_t bytes = lw_pto_scalars[f->arguments[i]->type->element].bits / 8;
+        uint64_t has = bytes_from(context, address) / bytes;
+        if (has < param->elements)
+            return lw_fail(context, LW_BAD_ARGUMENT, LW_D_memref_short, i, param->name, kernel->info.name,
+                           (unsigned long long)param->elements, (unsigned long long)address,
+                           (unsigned long long)has);
+    }
+    if (!vector->repeats) return LW_OK;
+    uint64_t count;
+    memcpy(&count, buffer + kernel->params[kernel->info.param_count - 1].offset, sizeof count);
+    if (!count || count > UINT32_MAX)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)count);
+    if (vector->whole && count % vector->lanes)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)count,
+                       vector->lanes);
+    uint64_t threads = (uint64_t)config->grid[0] * config->block[0], idle = threads - count;
+    if (threads < count || idle >= config->block[0])
+        return wrong_shape(kernel, config, "the threads are not as many as the elements");
+    return LW_OK;
+}

@@ -1,0 +1,59 @@
+/* equiv.h: two programs on the same inputs.   sides → slots → inputs → runs → the first difference */
+#ifndef LW_TOOL_EQUIV_H
+#define LW_TOOL_EQUIV_H
+
+#include "tool/pto.h"
+
+enum { LW_EQUIV_SLOTS = 64 };
+
+/* A parameter of the PTO function, which the kernel takes, too. */
+typedef struct lw_equiv_slot {
+    lw_param_info param;
+    bool is_array;
+    lw_type type;        /* of an element, or of the scalar */
+    uint64_t count;      /* elements of the array */
+    bool has_range;      /* values from low to high only: two's complement, in the order of the type */
+    int64_t low, high;
+    bool has_value;      /* a scalar that --set gives */
+    uint64_t value;
+    uint64_t stride;     /* other than 0: all values come, each that many times in a row */
+    char *in, *out[2];   /* bytes; what each side left there */
+} lw_equiv_slot;
+
+typedef struct lw_equiv_side {
+    const char *spelling;
+    char *file, *name;
+    bool is_pto;
+    lw_module *module;
+    lw_kernel *kernel;
+    lw_kernel_info info;
+} lw_equiv_side;
+
+typedef struct lw_equiv {
+    lw_arena arena;
+    lw_context *context;
+    lw_equiv_side sides[2];
+    lw_equiv_slot slots[LW_EQUIV_SLOTS];
+    uint32_t slot_count, argument_count; /* the others are results */
+    uint64_t elements, cases, seed;
+    bool has_elements, has_cases, exhaustive;
+    uint32_t block;
+    lw_options options;
+    lw_module_options choices;
+    char **ranges, **sets;
+    uint32_t range_count, set_count;
+} lw_equiv;
+
+/* ---- equiv_inputs.c -------------------------------------------------------------------------------------------- */
+
+/* Which arguments take all of their values in turn; settles the number of elements and cases. */
+void lw_equiv_plan(lw_equiv *e);
+void lw_equiv_fill(lw_equiv *e, uint64_t number); /* the inputs of a case */
+uint64_t lw_equiv_element(const lw_equiv_slot *slot, const char *bytes, uint64_t index);
+
+/* ---- equiv_lines.c ----------------------------------------------------------------------------------------------- */
+
+/* Which line of a side computes what it leaves in a slot; 0: none was found. `text` gets the line. */
+uint32_t lw_equiv_line(lw_equiv *e, uint32_t side, uint32_t slot, const char **text);
+
+#endif

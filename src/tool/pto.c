@@ -1,0 +1,153 @@
+/* pto.c: check, dump and cost of PTO text. */
+#include "tool/pto.h"
+
+static void print_text(lw_text *out) {
+    if (out->size) fwrite(out->at, 1, out->size, stdout);
+    lw_text_free(out);
+}
+
+static void put_place(lw_text *out, lw_tool_source *in, lw_place place) {
+    uint32_t line, column;
+    lw_source_find(&in->source, place.at, &line, &column);
+    lw_text_printf(out, "%5u:%-3u ", line, column);
+}
+
+static int finish(lw_tool_source *in) {
+    lw_tool_diagnostics(&in->diags, true);
+    return in->diags.errors ? LW_EXIT_SOURCE : LW_EXIT_OK;
+}
+
+/* ---- check ---------------------------------------------------------------------------------------------- */
+
+void lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path) {
+    lw_text out = {0};
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const lw_pto_function *f = module->functions.at[i];
+        if (!f->has_body) continue;
+        if (with_path) lw_text_printf(&out, "%s: ", in->source.name);
+        lw_pto_print_function(&out, f);
+        lw_text_puts(&out, "\n");
+    }
+    print_text(&out);
+}
+
+void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module) {
+    uint32_t functions = module->functions.count;
+    lw_text_printf(out, "%u function%s, %u operation%s", functions, functions == 1 ? "" : "s",
+                   module->op_count, module->op_count == 1 ? "" : "s");
+}
+
+/* ---- Tokens ----------------------------------------------------------------------------------------------- */
+
+int lw_tool_pto_tokens(lw_tool_source *in) {
+    static const char *const kinds[] = {
+        [LW_PTO_TOKEN_END] = "end",       [LW_PTO_TOKEN_WORD] = "word",   [LW_PTO_TOKEN_VALUE] = "value",
+        [LW_PTO_TOKEN_AT] = "symbol",     [LW_PTO_TOKEN_HASH] = "hash",   [LW_PTO_TOKEN_TYPE] = "type",
+        [LW_PTO_TOKEN_CARET] = "caret",   [LW_PTO_TOKEN_INT] = "int",     [LW_PTO_TOKEN_FLOAT] = "float",
+        [LW_PTO_TOKEN_STRING] = "string", [LW_PTO_TOKEN_PUNCT] = "punct",
+    };
+    lw_symbols symbols;
+    lw_symbols_init(&symbols, &in->arena);
+    lw_pto_lexer lexer = {.source = &in->source, .diags = &in->diags, .symbols = &symbols};
+    lw_pto_token token = {0};
+    do {
+        lw_text out = {0};
+        lw_pto_lex(&lexer, &token);
+        put_place(&out, in, token.place);
+        lw_text_printf(&out, "%-7s", kinds[token.kind]);
+        for (uint32_t i = 0; i < token.place.size; i++) {
+            const char *c = &in->source.text[token.place.at + i];
+            lw_text_add(&out, (unsigned char)*c < 0x20 || *c == 0x7f ? "?" : c, 1);
+        }
+        if (token.kind == LW_PTO_TOKEN_INT) lw_text_printf(&out, "  0x%llx", (unsigned long long)token.value);
+        lw_text_puts(&out, "\n");
+        print_text(&out);
+    } while (token.kind != LW_PTO_TOKEN_END);
+    return finish(in);
+}
+
+/* ---- Module ------------------------------------------------------------------------------------------------ */
+
+static void put_region(lw_text *out, lw_tool_source *in, const lw_pto_region *region, uint32_t depth) {
+    static const char *const forms[] = {
+        [LW_PTO_SSA] = "", [LW_PTO_ASSEMBLY] = "assembly", [LW_PTO_DPS] = "DPS"};
+    for (uint32_t i = 0; i < region->count; i++) {
+        const lw_pto_op *op = region->ops[i];
+        put_place(out, in, op->place);
+        lw_text_printf(out, "%-16s %-9s%s%*s", lw_pto_rows[op->id].name, forms[op->form],
+                       op->merges[0] ? "merges " : "       ", (int)(2 * depth), "");
+        lw_pto_print_op(out, op);
+        lw_text_puts(out, "\n");
+        for (uint32_t k = 0; k < op->region_count; k++) put_region(out, in, &op->regions[k], depth + 1);
+    }
+}
+
+static void put_function(lw_text *out, lw_tool_source *in, const lw_pto_function *f) {
+    put_place(out, in, f->place);
+    lw_pto_print_function(out, f);
+    lw_text_printf(out, "  %u values, %u operations%s\n", f->value_count, f->op_count,
+                   f->has_body ? "" : ", declaration");
+    if (f->has_body) put_region(out, in, &f->body, 0);
+}
+
+int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile profile) {
+    lw_pto_module *module = NULL;
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, profile, &module)) return finish(in);
+    const lw_pto_function *only = function ? lw_pto_find(module, function) : NULL;
+    lw_text out = {0};
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (!function || module->functions.at[i] == only) put_function(&out, in, module->functions.at[i]);
+    print_text(&out);
+    int code = finish(in);
+    if (!function || only) return code;
+    lw_tool_error(LW_D_no_such_kernel, function);
+    return LW_EXIT_USAGE;
+}
+
+/* ---- Cost -------------------------------------------------------------------------------------------------- */
+
+static void put_formula(lw_text *out, const lw_pto_cost_line *line, bool a5) {
+    if (a5 && line->repeats == 1)
+        lw_text_printf(out, "latency %d", LW_PTO_COST_a5_latency);
+    else if (a5)
+        lw_text_printf(out, "latency %d, %u times 2048 bits", LW_PTO_COST_a5_latency, line->repeats);
+    else
+        lw_text_printf(out, "startup %d + %d for each repeat, %u, + completion %d", LW_PTO_COST_a2a3_startup,
+                       LW_PTO_COST_a2a3_repeat, line->repeats, LW_PTO_COST_a2a3_completion);
+    if (line->is_taken) lw_text_puts(out, "; taken from vshr");
+}
+
+static void put_line(lw_text *out, lw_source *source, const lw_pto_cost_line *line, bool a5) {
+    uint32_t number;
+    lw_source_find(source, line->op->place.at, &number, NULL);
+    lw_text_printf(out, "%6u  %-10s %6llu  x %-8llu", number, lw_pto_rows[line->op->id].name,
+                   (unsigned long long)line->cycles, (unsigned long long)line->times);
+    put_formula(out, line, a5);
+    lw_text_puts(out, line->open_loops ? "; for each round of its loop\n" : "\n");
+}
+
+static void put_cost(lw_text *out, lw_tool_source *in, const lw_pto_function *f, lw_pto_profile profile) {
+    bool a5 = profile == LW_PTO_PROFILE_a5;
+    const lw_pto_cost *cost = lw_pto_cost_of(&in->arena, f, profile);
+    lw_text_printf(out, "%s on %s\n  line  operation  cycles  x times   formula\n", f->name->text,
+                   lw_pto_profiles[profile].title);
+    for (uint32_t i = 0; i < cost->lines.count; i++) put_line(out, &in->source, &cost->lines.at[i], a5);
+    const char *round = cost->per_round ? ", with one round of each loop whose bounds are not constant" : "";
+    lw_text_printf(out, "  total %llu cycles one after the other%s\n", (unsigned long long)cost->serial,
+                   round);
+    if (!a5)
+        lw_text_printf(out,
+                       "  total %llu cycles where none waits for another: one starts every %d cycles, or "
+                       "when the repeats before it are done\n",
+                       (unsigned long long)cost->piped, LW_PTO_COST_a2a3_interval);
+    if (cost->uncounted)
+        lw_text_printf(out, "  not counted: %u operation%s without figures\n", cost->uncounted,
+                       cost->uncounted == 1 ? "" : "s");
+}
+
+void lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile) {
+    lw_text out = {0};
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (module->functions.at[i]->has_body) put_cost(&out, in, module->functions.at[i], profile);
+    print_text(&out);
+}

@@ -1,0 +1,30 @@
+/* pto.h: the commands of the tool for PTO text. */
+#ifndef LW_TOOL_PTO_H
+#define LW_TOOL_PTO_H
+
+#include "front/pto/pto.h"
+#include "tool/tool.h"
+
+/* ---- check ---------------------------------------------------------------------------------------------- */
+
+void lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path);
+/* "2 functions, 7 operations" */
+void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module);
+/* Cycles of every operation, to standard output. */
+void lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile);
+
+/* ---- dump, format: for lw_tool_with_source ---------------------------------------------------------------- */
+
+int lw_tool_pto_tokens(lw_tool_source *in);
+int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile profile);
+
+/* ---- explain, isa ----------------------------------------------------------------------------------------- */
+
+/* Whether the word is the name of an operation, or begins several; then it is explained. */
+bool lw_explain_pto(const char *word);
+/* Names of operations, for suggestions: as many as there are, or as fit. */
+size_t lw_pto_names(const char **names, size_t room);
+void lw_isa_pto(bool tsv, const char *family);
+bool lw_isa_pto_family(const char *family);
+
+#endif

@@ -1,0 +1,129 @@
+/* run_pto.c: the parameters of a PTO function from the command line: arrays for registers, masks and memrefs, results, the number of elements. */
+#include <stdlib.h>
+
+#include "tool/tool.h"
+
+/* Arguments from the command line; what follows them in the list of parameters the tool fills in. */
+uint32_t lw_pto_argument_count(const lw_kernel *kernel) {
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    uint32_t count = 0;
+    while (count < info.param_count - info.has_arrays && !lw_kernel_param(kernel, count).is_result) count++;
+    return count;
+}
+
+static bool wrong_array(const lw_arg *arg, const lw_param_info *param, const char *signature,
+                        const char *why) {
+    lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_vector, arg->number,
+                 param->name, why);
+    return false;
+}
+
+static bool check_array(const lw_arg *arg, const lw_param_info *param, const char *signature) {
+    uint32_t bytes = lw_value_bytes(lw_type_find(param->element, strlen(param->element)));
+    lw_text why = {0};
+    bool good = true;
+    if (!arg->is_array)
+        good =
+            wrong_array(arg, param, signature, "it takes an array: TYPE[COUNT]=…, one element for each lane");
+    else if (lw_value_bytes(arg->type) != bytes) {
+        lw_text_printf(&why, "its elements have %u byte%s, not %llu", bytes, bytes == 1 ? "" : "s",
+                       (unsigned long long)lw_value_bytes(arg->type));
+        good = wrong_array(arg, param, signature, why.at ? why.at : "");
+    }
+    lw_text_free(&why);
+    return good;
+}
+
+static bool check_length(const lw_arg *arg, const lw_param_info *param, const char *signature) {
+    if (param->is_register || !param->elements || arg->count == param->elements) return true;
+    lw_text why = {0};
+    lw_text_printf(&why, "it is a memref of %llu elements, not %llu", (unsigned long long)param->elements,
+                   (unsigned long long)arg->count);
+    wrong_array(arg, param, signature, why.at ? why.at : "");
+    lw_text_free(&why);
+    return false;
+}
+
+/* All registers come as many times: as elements of the widest one. */
+static bool find_elements(const lw_kernel *kernel, const lw_arg *args, uint32_t given, const char *signature,
+                          uint64_t *elements) {
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    uint32_t first = given;
+    *elements = info.lanes;
+    for (uint32_t i = 0; i < given; i++) {
+        lw_param_info param = lw_kernel_param(kernel, i);
+        if (!param.is_register) continue;
+        if (first == given) {
+            first = i;
+            *elements = args[i].count / param.elements * info.lanes + args[i].count % param.elements;
+            continue;
+        }
+        lw_param_info other = lw_kernel_param(kernel, first);
+        if (args[i].count * other.elements == args[first].count * param.elements) continue;
+        lw_text why = {0};
+        lw_text_printf(
+            &why,
+            "it has %llu elements for registers of %llu, and argument %u has %llu for registers of %llu",
+            (unsigned long long)args[i].count, (unsigned long long)param.elements, first,
+            (unsigned long long)args[first].count, (unsigned long long)other.elements);
+        wrong_array(&args[i], &param, signature, why.at ? why.at : "");
+        lw_text_free(&why);
+        return false;
+    }
+    return true;
+}
+
+/* A buffer for a result, described as if it had been an argument. */
+static bool make_result(lw_arena *arena, const lw_kernel *kernel, uint32_t number, uint64_t elements,
+                        const char *output, lw_arg *arg) {
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    lw_param_info param = lw_kernel_param(kernel, number);
+    uint64_t count =
+        param.is_register ? elements / info.lanes * param.elements + elements % info.lanes : param.elements;
+    const char *spelling = lw_arena_printf(arena, "%s[%llu]:%s", param.element, (unsigned long long)count,
+                                           output ? output : "print");
+    if (!lw_arg_parse(arena, spelling, number, arg)) return false;
+    arg->label = param.name;
+    return true;
+}
+
+int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args,
+                char *const *outputs, uint32_t output_count, uint64_t *elements) {
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    uint32_t given = lw_pto_argument_count(kernel), results = info.param_count - info.has_arrays - given;
+    for (uint32_t i = 0; i < given; i++) {
+        lw_param_info param = lw_kernel_param(kernel, i);
+        bool good = param.element ? check_array(&args[i], &param, signature)
+                                  : lw_arg_bind(&args[i], &param, signature);
+        if (!good) return LW_EXIT_USAGE;
+        int code = lw_arg_load(&args[i]);
+        if (code) return code;
+        if (param.element && !check_length(&args[i], &param, signature)) return LW_EXIT_USAGE;
+    }
+    if (!find_elements(kernel, args, given, signature, elements)) return LW_EXIT_USAGE;
+    if (output_count > results) {
+        lw_tool_error(LW_D_results_count, info.name, results, output_count);
+        return LW_EXIT_USAGE;
+    }
+    for (uint32_t i = 0; i < results; i++)
+        if (!make_result(arena, kernel, given + i, *elements, i < output_count ? outputs[i] : NULL,
+                         &args[given + i]))
+            return LW_EXIT_USAGE;
+    if (info.has_arrays)
+        args[info.param_count - 1] = (lw_arg){.text = "",
+                                              .number = info.param_count - 1,
+                                              .type = LW_T_u64,
+                                              .count = 1,
+                                              .source = LW_ARG_FILL,
+                                              .start = *elements};
+    return LW_EXIT_OK;
+}
+
+void lw_pto_notes(lw_context *context, const char *file) {
+    const lw_launch_note *notes;
+    size_t count = lw_launch_notes(context, &notes);
+    for (size_t i = 0; i < count; i++)
+        fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", file, notes[i].line, notes[i].column,
+                notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
+                notes[i].count == 1 ? "lane" : "lanes");
+}
