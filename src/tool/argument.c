@@ -24,7 +24,7 @@ static void show(lw_text *out, const char *text, size_t at, size_t size) {
 void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *below, lw_diag_id id, ...) {
     lw_text more = {0}, message = {0};
     show(&more, arg->text, (size_t)(at - arg->text), size);
-    if (below) lw_text_printf(&more, "  kernel: %s\n", below);
+    if (below) lw_text_printf(&more, "  %s\n", below);
     va_list args;
     va_start(args, id);
     lw_text_vprintf(&message, lw_diag_rows[id].format, args);

@@ -40,10 +40,11 @@ static const struct argp_option choices[] = {
 
 static const char doc[] =
     "Compare a PTX kernel with a PTO function on the same inputs."
-    "\vOne side is a function of PTO. The kernel takes the same parameters: arrays as\n"
-    "64-bit pointers, masks as bytes, scalars by value; then a pointer for each result\n"
-    "of the function; then, if it likes, the number of elements. Each thread computes\n"
-    "one element. Results and memrefs are compared, byte for byte.\n\n"
+    "\vOne side is a function of PTO. The other is one, too, or a kernel with the\n"
+    "same parameters: arrays as 64-bit pointers, masks as bytes, scalars by value;\n"
+    "then a pointer for each result of the function; then, if it likes, the number\n"
+    "of elements. Each thread computes one element. Results and memrefs are\n"
+    "compared, byte for byte. A file with one kernel or function needs no :NAME.\n\n"
     "Arguments with few values (8 and 16 bits, masks, a small --range) take all of\n"
     "them, in all combinations; others get edges, small numbers and noise.\n\n"
     "Examples:\n"
@@ -127,8 +128,8 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
         fputs(lw_module_diagnostics(side->module, lw_tool_colour()), stderr);
         return LW_EXIT_SOURCE;
     case LW_NOT_FOUND:
-        lw_tool_error(LW_D_kernel_choice, lw_context_message(e->context));
-        return LW_EXIT_USAGE;
+        return lw_tool_wrong_kernel(side->module, lw_arena_printf(&e->arena, "'%s'", side->file), side->name, side->is_pto,
+                                    "FILE:NAME");
     default: lw_tool_error(LW_D_no_memory, side->file); return LW_EXIT_MACHINE;
     }
 }

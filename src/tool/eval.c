@@ -29,7 +29,7 @@ static const char doc[] = "Run one instruction on values and print its results i
                           "for each name in the order of their first appearance.\n\n"
                           "Values: 305419896  -1  0x12345678  0b1010_1010  1.5  inf  0f3F800000  true; with "
                           "float types, 0x… are the bits. Lists have one value "
-                          "for each lane: 1,2,3  0..31  31..0  0..62..2. One value alone is that of all "
+                          "for each lane: 1,2,3 or 0..31 or 31..0 or 0..62..2. One value alone is that of all "
                           "lanes. A membermask that is left out names all lanes.\n\n"
                           "Where the manual and the hardware give different results for these values, both are shown, the chosen one first.\n\n"
                           "Exit codes:\n"
@@ -44,7 +44,8 @@ static const char doc[] = "Run one instruction on values and print its results i
                           "  lanewise eval add.f32 1.5 0f3F800000\n"
                           "  lanewise eval lop3.or.b32 0xff00ff00 0x0f0f0f0f 0x33333333 0x96 false\n"
                           "  lanewise eval shfl.sync.down.b32 0..31 2 0x181f\n"
-                          "  lanewise eval --semantics sm_90 'vshl.u32.u32.u32.clamp d.h1, a, b, c' 0x12345678 4 0\n"
+                          "  lanewise eval --semantics sm_90 \\\n"
+                          "      'vshl.u32.u32.u32.clamp d.h1, a, b, c' 0x12345678 4 0\n"
                           "  lanewise eval 'mov.b32 d, {low, high}' 0x1234 0xabcd\n";
 
 static uint32_t number(struct argp_state *state, const char *name, const char *arg, unsigned long least,

@@ -58,8 +58,18 @@ void lw_print_wrapped(const char *text, const char *indent) {
 
 /* ---- Diagnostics -------------------------------------------------------------------------------------- */
 
-/* Conversions of the format become dots. */
-static void print_format(const char *format) {
+/* Conversions of the format become dots; where it has nothing else, the name of the diagnostic says more. */
+static void print_title(const lw_diag_row *row) {
+    const char *format = row->format;
+    bool words = false;
+    for (const char *p = format; *p; p++) {
+        if (*p == '%') p++;
+        else words |= isalpha((unsigned char)*p) != 0;
+    }
+    if (!words) {
+        for (const char *p = row->name; *p; p++) putchar(*p == '_' ? ' ' : *p);
+        return;
+    }
     for (const char *p = format; *p; p++) {
         if (*p != '%') {
             putchar(*p);
@@ -80,7 +90,7 @@ static bool explain_diagnostic(const char *word) {
     static const char *const severities[] = {
         [LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
     printf("LW%04u, %s: ", row->number, severities[row->severity]);
-    print_format(row->format);
+    print_title(row);
     putchar('\n');
     lw_print_wrapped(row->explanation, "    ");
     lw_explain_sample(row->number);

@@ -220,8 +220,9 @@ static void print_semantics(const lw_pto_row *row, const lw_pto_signature *s) {
 
 static void print_constraints(const lw_pto_row *row, const lw_pto_signature *s) {
     if (row->page == LW_PTO_PAGE_MLIR) return;
-    puts("  constraints");
-    if (strstr(type_of(&s->out[0]), "vreg") || (s->in_count && s->in[0].shape == LW_PTO_SHAPE_VREG))
+    bool vector = strstr(type_of(&s->out[0]), "vreg") || (s->in_count && s->in[0].shape == LW_PTO_SHAPE_VREG);
+    if (vector || has_mask(s)) puts("  constraints");
+    if (vector)
         puts("    T is i8 i16 i32 i64 or u8 u16 u32 u64 (si32 and ui32 are i32 and u32); registers have one "
              "T and one N");
     if (has_mask(s)) puts("    G is b8 b16 b32 b64, as wide as T where N x T is 2048 bits, or the number N");

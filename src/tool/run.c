@@ -62,7 +62,7 @@ enum {
 
 static const struct argp_option choices[] = {
     {"kernel", 'k', "NAME", 0, "The kernel to run; not needed where the file has only one", 1},
-    {"func", 'f', "NAME", 0, "The same for a function of PTO", 1},
+    {"func", 'f', "NAME", 0, "The function of a PTO file to run; the same as --kernel", 1},
     {"grid", 'g', "X[,Y[,Z]]", 0, "CTAs; 1 by default", 1},
     {"block", 'b', "X[,Y[,Z]]", 0, "Threads of a CTA; by default what .reqntid says, else 1", 1},
     {"arg", 'a', "ARG", 0, "The argument for the next parameter, see below", 1},
@@ -108,11 +108,12 @@ static const char doc[] = "Run a kernel of a PTX file or a function of a PTO fil
                           "        print  print=hex  print=TYPE   print the values to standard output\n"
                           "For a parameter that is an array (a struct by value), TYPE[COUNT]=SOURCE is\n"
                           "its value and not a buffer.\n\n"
-                          "One --arg for each argument of a PTO function. A register or a mask comes from a\n"
-                          "buffer; one longer than the register runs the function once for each register,\n"
-                          "the last one as far as there are elements. All of them hold equally many\n"
-                          "registers. Elements of masks are bytes, 0 or not; a memref is its buffer. Results\n"
-                          "are printed, or go where a --result says: print, print=hex, print=TYPE, out=FILE.\n\n"
+                          "One --arg for each argument of a PTO function. A register or a mask comes from\n"
+                          "a buffer; one longer than the register runs the function once for each\n"
+                          "register, the last one as far as there are elements. All of them hold equally\n"
+                          "many registers. Elements of masks are bytes, 0 or not; a memref is its buffer.\n"
+                          "Results are printed, or go where a --result says: print, print=hex,\n"
+                          "print=TYPE or out=FILE.\n\n"
                           "Arguments:\n"
                           "  u32=7  s64=-1  b32=0xdeadbeef  f64=1.5  f32=nan  f32=0f3F800000  u64=0\n"
                           "  u32[65536]                       zeros\n"
@@ -127,7 +128,7 @@ static const char doc[] = "Run a kernel of a PTX file or a function of a PTO fil
                           "  lanewise run k.ptx --kernel saxpy --block 8 --arg f32=2.5 \\\n"
                           "      --arg f32[8]=range --arg f32[8]=1:print\n"
                           "  lanewise run loop.ptx --timeout 2 --stats\n"
-                          "  lanewise run f.pto --func f -a s32[100]=range -a u32[100]=3 --result out=r.npy\n\n"
+                          "  lanewise run f.pto --func f -a s32[99]=range -a u32[99]=3 --result out=r.npy\n\n"
                           "Exit codes:\n"
                           "  0    the kernel ended\n"
                           "  1    the file has errors, or the kernel uses what is not executable\n"
@@ -252,27 +253,6 @@ static int load_module(run *r) {
     return LW_EXIT_MACHINE;
 }
 
-/* Lists the kernels below the message. */
-static int wrong_kernel(run *r) {
-    size_t count = lw_module_kernel_count(r->module);
-    lw_text message = {0}, below = {0};
-    const char **names = LW_NEW_ARRAY(&r->arena, const char *, count);
-    for (size_t i = 0; i < count; i++) names[i] = lw_module_kernel_name(r->module, i);
-    const char *near = r->o->kernel ? lw_nearest(r->o->kernel, names, count) : NULL;
-    if (!count)
-        lw_text_puts(&message, "the file has no kernel");
-    else if (!r->o->kernel)
-        lw_text_printf(&message, "the file has %zu kernels; choose one with --kernel", count);
-    else
-        lw_text_printf(&message, "the file has no kernel named '%s'", r->o->kernel);
-    if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
-    for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  kernel: %s\n", names[i]);
-    lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
-    lw_text_free(&message);
-    lw_text_free(&below);
-    return LW_EXIT_USAGE;
-}
-
 /* Options of the other instruction set change nothing, so whoever gives them is mistaken. */
 static int check_options(const run *r) {
     const options *o = r->o;
@@ -288,13 +268,17 @@ static int check_options(const run *r) {
 static int load_kernel(run *r) {
     switch (lw_module_kernel(r->module, r->o->kernel, &r->kernel)) {
     case LW_OK: break;
-    case LW_NOT_FOUND: return wrong_kernel(r);
+    case LW_NOT_FOUND: {
+        bool pto = lw_tool_is_pto(r->o->file, r->o->language);
+        return lw_tool_wrong_kernel(r->module, "the file", r->o->kernel, pto, pto ? "--func" : "--kernel");
+    }
     case LW_BAD_SOURCE: return show_diagnostics(r);
     default: lw_tool_error(LW_D_no_memory, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     }
     show_warnings(r);
-    lw_kernel_print(&r->signature, r->kernel);
     r->is_pto = lw_kernel_get_info(r->kernel).lanes != 0;
+    lw_text_puts(&r->signature, r->is_pto ? "function: " : "kernel: ");
+    lw_kernel_print(&r->signature, r->kernel);
     return check_options(r);
 }
 
@@ -322,9 +306,9 @@ static int bind_arguments(run *r) {
     uint32_t wanted = r->is_pto ? lw_pto_argument_count(r->kernel) : info.param_count;
     if (wanted != r->o->arg_count) {
         lw_text message = {0}, below = {0};
-        lw_text_printf(&message, lw_diag_rows[LW_D_args_count].format, info.name, wanted,
-                       r->o->arg_count);
-        lw_text_printf(&below, "  kernel: %s\n", r->signature.at);
+        lw_text_printf(&message, lw_diag_rows[LW_D_args_count].format, r->is_pto ? "function" : "kernel", info.name,
+                       wanted, r->o->arg_count);
+        lw_text_printf(&below, "  %s\n", r->signature.at);
         lw_tool_report(LW_D_args_count, message.at ? message.at : "", below.at);
         lw_text_free(&message);
         lw_text_free(&below);

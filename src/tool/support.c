@@ -65,6 +65,30 @@ bool lw_tool_is_pto(const char *path, lw_language said) {
     return lw_tool_ends_with(path, ".pto") || lw_tool_ends_with(path, ".mlir");
 }
 
+/* ---- Kernels ------------------------------------------------------------------------------------------ */
+
+int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, bool is_pto, const char *how) {
+    const char *word = is_pto ? "function" : "kernel";
+    size_t count = lw_module_kernel_count(module);
+    lw_text message = {0}, below = {0};
+    const char **names = calloc(count ? count : 1, sizeof *names);
+    for (size_t i = 0; names && i < count; i++) names[i] = lw_module_kernel_name(module, i);
+    const char *near = names && wanted ? lw_nearest(wanted, names, count) : NULL;
+    if (!count)
+        lw_text_printf(&message, "%s has no %s", file, word);
+    else if (!wanted)
+        lw_text_printf(&message, "%s has %zu %ss; choose one with %s", file, count, word, how);
+    else
+        lw_text_printf(&message, "%s has no %s named '%s'", file, word, wanted);
+    if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
+    for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  %s: %s\n", word, lw_module_kernel_name(module, i));
+    lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
+    free(names);
+    lw_text_free(&message);
+    lw_text_free(&below);
+    return LW_EXIT_USAGE;
+}
+
 /* ---- Files -------------------------------------------------------------------------------------------- */
 
 static bool read_failed(const char *path, const char *why, FILE *file, char *data) {

@@ -57,6 +57,10 @@ bool lw_tool_colour(void);
 /* Prints what `diags` holds to stderr, warnings only where asked for. */
 void lw_tool_diagnostics(lw_diags *diags, bool warnings);
 
+/* Reports that `wanted` (NULL: none was named) is no kernel or function of the module and lists those that there are, below;
+ * `file` is how the message calls the file, `how` what chooses one. Returns the exit code. */
+int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, bool is_pto, const char *how);
+
 /* ---- Files -------------------------------------------------------------------------------------------- */
 
 /* Reads a whole file; "-" is standard input. At most `limit` bytes. The data has a NUL behind it and is the caller's to

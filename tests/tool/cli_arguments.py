@@ -364,7 +364,7 @@ class Parameters(cli.Case):
     def test_count(self):
         params, shown = [".u64 p", ".u32 n"], "  kernel: k(.u64 p, .u32 n)\n"
         for args in ([], ["u64=0"], ["u64=0", "u32=1", "u32=2"]):
-            err = self.fails(params, args, f"LW6020]: kernel 'k' takes 2 arguments, and {len(args)} are given")
+            err = self.fails(params, args, f"LW6020]: number of arguments for kernel 'k': 2 needed, {len(args)} given")
             self.assertTrue(err.endswith("\n" + shown), err)
 
     def test_size(self):

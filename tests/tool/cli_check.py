@@ -22,6 +22,9 @@ def old_instruction():
 
 # Version and target, a faulty instruction, the text that the caret underlines, and what would be right.
 MENDS = [
+    ("8.0 sm_80", "ad.u32 %r0, %r1, %r2;", "ad", "did you mean 'add'?"),
+    ("8.0 sm_80", "sfh.l.wrap.b32 %r0, %r1, %r2, %r3;", "sfh", "did you mean 'shf'?"),
+    ("8.0 sm_80", "shf.sync.bfly.b32 %r0, %r1, %r2, %r3;", ".sync", "`lanewise explain shf` shows its forms"),
     ("6.4 sm_70", "shfl.up.b32 %r0, %r1, 1, 0;", "shfl.up.b32", "use shfl.sync with a membermask"),
     ("9.0 sm_90", "shfl.sync.up.b32 %r0, %r1, 1, 0;", "shfl.sync.up.b32", "operands: d{|p}, a, b, c, membermask"),
     ("9.0 sm_90", "shfl.sync.b32 %r0, %r1, 1, 0, -1;", ".b32", "may stand here: .up .down .bfly .idx"),
@@ -78,6 +81,15 @@ class Check(cli.Case):
                 self.assertEqual(wrong[caret.index("^"):len(caret.rstrip())], marked)
                 self.assertEqual(lines[3], f"       = {mend}")
                 self.assertEqual(lines[4], "m.ptx: 1 error, 0 warnings")
+
+    def test_other_languages(self):
+        pto = "= PTO text needs a file name that ends in .pto or .mlir, or --language pto\n"
+        cuda = "= `nvcc -ptx` makes PTX of a program in CUDA C++\n"
+        for text, mend in (("func.func @f() {\n}\n", pto), ("module {\n}\n", pto), ('extern "C" __global__ void k();\n', cuda)):
+            self.shows(["check", "-"], 1, stdin=text, err=["LW1050", mend])
+        err = self.shows(["check", "-"], 1, stdin=".target sm_80\n")[2]
+        self.assertNotIn(pto, err)
+        self.assertNotIn(cuda, err)
 
     def test_arrays_are_named_by_their_elements(self):
         self.file("call.ptx", cli.HEADER + ".func f(.param .b32 p[4])\n{ ret; }\n.entry k()\n{ .reg .b32 a;\n    call f, (a);\n    ret;\n}\n")

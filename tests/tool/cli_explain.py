@@ -51,6 +51,12 @@ class Diagnostics(cli.Case):
         self.gives(["explain", "LW6000"], out=want)
         self.gives(["explain", "lw6000"], out=want)
 
+    def test_titles_have_words(self):
+        out = self.lanewise("explain", *(f"LW{number:04}" for number, *_ in diagnostics()))[1]
+        for line in re.findall(r"(?m)^LW\d{4}, \w+: (.*)$", out):
+            self.assertRegex(line, r"[A-Za-z]{2}")
+        self.shows(["explain", "LW6026"], 0, out=["LW6026, error: kernel choice\n"])
+
     def test_lines_fit(self):
         out = self.lanewise("explain", *(f"LW{number:04}" for number, *_ in diagnostics()))[1]
         for line in out.splitlines():

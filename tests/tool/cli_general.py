@@ -38,6 +38,9 @@ class General(cli.Case):
             self.assertTrue(out.startswith(f"Usage: lanewise {command}"), out)
             self.assertEqual(self.lanewise("help", command), (code, out, err))
             self.assertLess(max(map(len, out.splitlines())), 81, f"{command} --help is too wide")
+            # A line of the text that is too long for argp leaves its last word alone on a line; so may a paragraph, at its end.
+            alone = [b for a, b in zip(out.splitlines(), out.splitlines()[1:]) if a and re.fullmatch(r"\S*[^\s:.]", b)]
+            self.assertEqual(alone, [], f"{command} --help has lines that are too long")
 
     def test_help_tells_exit_codes(self):
         for command in COMMANDS:

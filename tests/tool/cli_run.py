@@ -102,6 +102,17 @@ class Kernels(cli.Case):
         self.file("none.ptx", cli.HEADER)
         self.gives(["run", "none.ptx"], 2, err="lanewise: error[LW6026]: the file has no kernel\n")
 
+    def test_choice_of_functions(self):
+        two = "func.func @one() {\n  return\n}\nfunc.func @other(%a: i32) {\n  return\n}\n"
+        self.file("f.pto", two)
+        functions = "  function: one\n  function: other\n"
+        self.gives(["run", "f.pto"], 2, err=f"lanewise: error[LW6026]: the file has 2 functions; choose one with --func\n{functions}")
+        self.gives(["run", "f.pto", "-f", "onne"], 2,
+                   err=f"lanewise: error[LW6026]: the file has no function named 'onne'\n  did you mean 'one'?\n{functions}")
+        self.shows(["run", "f.pto", "-f", "other"], 2, err=["LW6020]: number of arguments for function 'other': 1 needed, 0 given\n  function: other("])
+        self.gives(["equiv", "f.pto:one", "f.pto"], 2,
+                   err=f"lanewise: error[LW6026]: 'f.pto' has 2 functions; choose one with FILE:NAME\n{functions}")
+
     def test_files(self):
         self.gives(["run", "no.ptx"], 5, err="lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n")
         self.gives(["run", "."], 5, err="lanewise: error[LW6000]: cannot read '.': Is a directory\n")

@@ -300,6 +300,18 @@ bool lw_ptx_is_opcode(const lw_symbol *opcode) {
     return false;
 }
 
+const char *lw_ptx_nearest_opcode(lw_arena *arena, const char *word) {
+    const char **names = LW_NEW_ARRAY(arena, const char *, lw_ptx_form_count);
+    size_t count = 0;
+    for (uint32_t i = 0; i < lw_ptx_form_count; i++) {
+        const char *pattern = lw_ptx_forms[i].pattern;
+        uint32_t size = opcode_size(pattern);
+        bool again = count && strlen(names[count - 1]) == size && !memcmp(names[count - 1], pattern, size);
+        if (!again) names[count++] = lw_arena_text(arena, pattern, size);
+    }
+    return lw_nearest(word, names, count);
+}
+
 /* ---- Why a spelling fits no row: the one word that, dropped, added or changed, would make it fit -------- */
 
 enum { EXPECTED_SHOWN = 12 };

@@ -417,6 +417,8 @@ bool lw_ptx_operand_is_written(const lw_match *match, uint32_t index);
 lw_type lw_ptx_operand_type(const lw_match *match, uint32_t operand);
 
 bool lw_ptx_is_opcode(const lw_symbol *opcode);
+/* The opcode that looks most like the word; NULL where none does. Looks at all of them. */
+const char *lw_ptx_nearest_opcode(lw_arena *arena, const char *word);
 
 /* Does the row take this spelling, words in the manual's order? For tests: lw_ptx_match asks all rows of the opcode. */
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count);

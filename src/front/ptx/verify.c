@@ -18,14 +18,17 @@ static lw_place word_place(const lw_instruction *i, uint32_t word) {
 static void no_match(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     if (!lw_ptx_is_opcode(i->words[0])) {
-        lw_diag_add(v->diags, LW_D_unknown_instruction, word_place(i, 0), i->words[0]->text);
+        lw_diag *unknown = lw_diag_add(v->diags, LW_D_unknown_instruction, word_place(i, 0), i->words[0]->text);
+        const char *near = v->diags->dropping ? NULL : lw_ptx_nearest_opcode(v->diags->arena, i->words[0]->text);
+        if (near) unknown->fix = lw_verify_text(v, "did you mean '%s'?", near);
         return;
     }
     lw_text expected = {0};
     lw_mismatch found = lw_form_explain(i->words, i->word_count, &expected);
     uint32_t size = expected.size ? (uint32_t)expected.size - 1 : 0;
     const char *words = lw_arena_keep(v->diags->arena, &expected);
-    const char *fix = size ? lw_verify_text(v, "may stand here:%.*s", (int)size, words) : NULL;
+    const char *fix = size ? lw_verify_text(v, "may stand here:%.*s", (int)size, words)
+                           : lw_verify_text(v, "`lanewise explain %s` shows its forms", i->words[0]->text);
     lw_diag *diag;
     if (found.edit == LW_EDIT_insert)
         diag = lw_diag_add(v->diags, LW_D_missing_modifier,
