@@ -158,14 +158,15 @@ static int make_slots(lw_equiv *e, const lw_equiv_side *side) {
 }
 
 /* Whether a kernel takes what the function does. */
-static int check_kernel(const lw_equiv *e, const lw_equiv_side *side) {
+static int check_kernel(lw_equiv *e, const lw_equiv_side *side) {
     uint32_t more = side->info.param_count - e->slot_count;
     if (side->info.param_count < e->slot_count || more > 1)
         return not_alike(e, "the kernel must have a parameter for each argument and result of the function, "
                             "and may have one more for the number of elements");
     for (uint32_t i = 0; i < e->slot_count; i++)
         if (e->slots[i].is_array && lw_kernel_param(side->kernel, i).size != 8)
-            return not_alike(e, "a parameter of the kernel that is to be a pointer has not 64 bits");
+            return not_alike(e, lw_arena_printf(&e->arena, "parameter '%s' of the kernel is to be a pointer of 64 bits: the array '%s' of the function",
+                                                lw_kernel_param(side->kernel, i).name, e->slots[i].param.name));
     return LW_EXIT_OK;
 }
 

@@ -110,6 +110,9 @@ class Kernels(cli.Case):
         self.gives(["run", "f.pto", "-f", "onne"], 2,
                    err=f"lanewise: error[LW6026]: the file has no function named 'onne'\n  did you mean 'one'?\n{functions}")
         self.shows(["run", "f.pto", "-f", "other"], 2, err=["LW6020]: number of arguments for function 'other': 1 needed, 0 given\n  function: other("])
+        self.file("k.ptx", cli.module(cli.kernel("k", ".u32 n")))
+        self.file("v.pto", "func.func @v(%a: !pto.vreg<4xi32>) {\n  return\n}\n")
+        self.shows(["equiv", "k.ptx", "v.pto"], 2, err=["parameter 'n' of the kernel is to be a pointer of 64 bits: the array 'a' of the function\n"])
         self.gives(["equiv", "f.pto:one", "f.pto"], 2,
                    err=f"lanewise: error[LW6026]: 'f.pto' has 2 functions; choose one with FILE:NAME\n{functions}")
 
