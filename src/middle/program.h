@@ -183,6 +183,7 @@ typedef struct lw_program_vector {
     bool repeats;   /* register arguments or results come from arrays: CTA n has the n-th register of each, the last parameter counts elements */
     bool flat;      /* threads are independent and all registers equally wide: CTAs may have any number of threads */
     bool whole;     /* registers of several widths: arrays hold whole registers only */
+    bool ordered;   /* repeats store to memory, which later ones may load: CTAs run one behind the other */
 } lw_program_vector;
 
 typedef struct lw_program {

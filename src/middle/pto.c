@@ -82,6 +82,7 @@ static void look_at_region(lw_pto_lower *p, const lw_pto_region *region, bool *m
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
         *memory |= op->id == LW_PTO_VLOAD || op->id == LW_PTO_VSTORE;
+        p->stores |= op->id == LW_PTO_VSTORE;
         for (uint32_t k = 0; k < op->operand_count; k++)
             if (op->operands[k]) add_width(p, op->operands[k]->type);
         for (uint32_t k = 0; k < op->result_count; k++) add_width(p, op->results[k]->type);
@@ -111,7 +112,8 @@ static void find_shape(lw_pto_lower *p) {
     p->l->program->vector = (lw_program_vector){.lanes = p->lanes,
                                                 .repeats = p->repeats,
                                                 .flat = p->flat,
-                                                .whole = p->repeats && p->widths.count > 1};
+                                                .whole = p->repeats && p->widths.count > 1,
+                                                .ordered = p->repeats && p->stores};
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------------------- */
@@ -306,10 +308,11 @@ static void lower_if(lw_pto_lower *p, const lw_pto_op *op) {
     uint32_t otherwise = lw_lower_label(p->l), end = lw_lower_label(p->l),
              condition = lw_pto_read(p, op->operands[0]);
     uint64_t bits = 0;
-    bool known = lw_pto_is_constant(p, condition, &bits);
+    bool known = lw_pto_is_constant(p, condition, &bits), loaded = p->loaded, stored = p->stored;
     if (!known) branch_if(p, condition, true, otherwise);
     for (uint32_t k = 0; k < op->region_count; k++) {
         if (known && (bits != 0) == (k != 0)) continue;
+        p->loaded = loaded, p->stored = stored; /* whoever waited in the other region did so there only */
         if (k && !known) lw_lower_place_label(p->l, otherwise);
         lower_region(p, &op->regions[k]);
         if (op->result_count) move_all(p, op->result_count, last_of(&op->regions[k])->operands, op->results);
@@ -366,6 +369,7 @@ static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
     l->place = op->place;
     branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, iv, last), false, head);
     lw_lower_place_label(l, end);
+    p->loaded = p->stored = true; /* by no round at all, or by the last */
     move_all(p, op->result_count, body->arguments + 1, op->results);
 }
 
