@@ -224,7 +224,11 @@ typedef struct lw_pto_choices {
 
 /* Parameters: the arguments in order (scalars by value; memrefs, registers and masks as addresses of arrays, masks of one byte a lane), the addresses of
  * where the results go, and with program->vector.repeats a u64: the number of elements. */
-uint32_t lw_pto_param_size(const struct lw_pto_function *function, uint32_t number, uint32_t *offset); /* 0 beyond the last */
+typedef struct lw_pto_param {
+    uint32_t offset, size; /* bytes, in the parameter buffer */
+} lw_pto_param;
+/* The parameters of a function: arguments, results and, where either is a register or mask, the number of elements. Returns how many. */
+uint32_t lw_pto_params(lw_arena *arena, const struct lw_pto_function *function, lw_pto_param **params);
 lw_program *lw_lower_pto(lw_arena *arena, const struct lw_pto_module *module, const struct lw_pto_function *function, lw_pto_choices choices,
                          lw_diags *diags);
 

@@ -74,16 +74,16 @@ static const char *result_name(lw_arena *arena, const lw_pto_function *f, uint32
 static void describe(lw_kernel *kernel) {
     lw_arena *arena = &kernel->module->arena;
     const lw_pto_function *f = kernel->pto_function;
-    uint32_t count = 0, offset = 0;
-    while (lw_pto_param_size(f, count, NULL)) count++;
+    lw_pto_param *places;
+    uint32_t count = lw_pto_params(arena, f, &places);
     kernel->info =
         (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_BLOCK_MOST};
     kernel->params = LW_NEW_ARRAY(arena, lw_param_info, count);
     for (uint32_t i = 0; i < count; i++) {
         lw_param_info *param = &kernel->params[i];
-        param->size = param->align = lw_pto_param_size(f, i, &offset);
-        param->offset = offset;
-        kernel->info.param_bytes = offset + param->size;
+        param->size = param->align = places[i].size;
+        param->offset = places[i].offset;
+        kernel->info.param_bytes = param->offset + param->size;
         if (i < f->argument_count) {
             const lw_pto_value *value = f->arguments[i];
             param->name = value->name ? value->name->text + 1 : "";
