@@ -326,11 +326,25 @@ func.func @f(%a: !pto.vreg<64xi32>, %b: !pto.vreg<128xu16>, %m: !pto.mask<b32>, 
         equal(f"two widths, {repeats} times", (got["result0"], got["result1"]), want)
 
 
+def masks_of_widths(tool, chance):
+    """Masks of a narrow register begin with lane 0 in each repeat, whatever the widest register has."""
+    patterns = {64: chance.getrandbits(64), 100: chance.getrandbits(100), 7: chance.getrandbits(7)}
+    arguments = ", ".join(f"%a{n}: !pto.vreg<{n}xi32>" for n in patterns)
+    types, lines = ", ".join(f"!pto.vreg<{n}xi32>" for n in patterns), []
+    for n, bits in patterns.items():
+        lines += [f"  %m{n} = pto.mask.bits 0x{bits:x} : !pto.mask<{n}>"]
+        lines += [f"  %r{n} = pto.vneg %a{n}, %m{n} : (!pto.vreg<{n}xi32>, !pto.mask<{n}>) -> !pto.vreg<{n}xi32>"]
+    text = "\n".join([f"func.func @f({arguments}) -> ({types}) {{", *lines, f"  return {', '.join(f'%r{n}' for n in patterns)} : {types}", "}"])
+    got = tool.run(text, "f", [f"s32[{5 * n}]=1" for n in patterns])
+    for number, (n, bits) in enumerate(patterns.items()):
+        equal(f"mask of {n} lanes, 5 times", got[f"result{number}"], [-(bits >> lane & 1) for lane in range(n)] * 5)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lanewise", default="build/bin/lanewise")
     tool, chance = Tool(parser.parse_args().lanewise), random.Random(1)
-    for test in (loops, overlap, overlap_skipped, repeats_in_order, outside, carried, branches, counters, scalars, conversions, widths):
+    for test in (loops, overlap, overlap_skipped, repeats_in_order, outside, carried, branches, counters, scalars, conversions, widths, masks_of_widths):
         test(tool, chance)
         print(test.__name__, flush=True)
 
