@@ -214,8 +214,16 @@ lw_program *lw_lower_ptx(lw_arena *arena, struct lw_module_ptx *module, struct l
                          lw_diags *diags);
 
 /* What the page of an operation leaves to the target. */
-typedef enum lw_pto_inactive { LW_PTO_INACTIVE_zero, LW_PTO_INACTIVE_poison } lw_pto_inactive; /* lanes of a result that a mask leaves out */
-typedef enum lw_pto_overflow { LW_PTO_OVERFLOW_saturate, LW_PTO_OVERFLOW_modulo, LW_PTO_OVERFLOW_trap } lw_pto_overflow; /* shift counts >= the width */
+typedef enum lw_pto_inactive { /* lanes of a result that a mask leaves out */
+#define INACTIVE(name, word) LW_PTO_INACTIVE_##name,
+#include "pto/choices.def"
+} lw_pto_inactive;
+typedef enum lw_pto_overflow { /* shift counts >= the width */
+#define OVERFLOW(name, word) LW_PTO_OVERFLOW_##name,
+#include "pto/choices.def"
+} lw_pto_overflow;
+/* Their words, with a NULL behind the last. */
+extern const char *const lw_pto_inactive_words[], *const lw_pto_overflow_words[];
 typedef struct lw_pto_choices {
     lw_pto_inactive inactive;
     lw_pto_overflow overflow;

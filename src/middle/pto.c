@@ -3,6 +3,15 @@
 
 #include "front/ptx/ptx.h" /* the numbers of special registers */
 
+const char *const lw_pto_inactive_words[] = {
+#define INACTIVE(name, word) word,
+#include "pto/choices.def"
+    NULL};
+const char *const lw_pto_overflow_words[] = {
+#define OVERFLOW(name, word) word,
+#include "pto/choices.def"
+    NULL};
+
 /* ---- Values ---------------------------------------------------------------------------------------------- */
 
 lw_class lw_pto_class(const lw_pto_type *type) {

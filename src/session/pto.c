@@ -10,17 +10,23 @@ static bool choose(const char *name, const char *const *names, int *chosen) {
     return true;
 }
 
-static bool ends_in(const char *name, const char *end) {
-    size_t size = strlen(name), of_end = strlen(end);
-    return size >= of_end && !strcmp(name + size - of_end, end);
-}
+/* What messages say of them: the words of the tables. */
+static const char KNOWN_TARGETS[] = "known are"
+#define PROFILE(name, width, title, status) " " #name
+#include "pto/profiles.def"
+    ;
+static const char KNOWN_INACTIVE[] = "known are"
+#define INACTIVE(name, word) " " word
+#include "pto/choices.def"
+    ;
+static const char KNOWN_OVERFLOW[] = "known are"
+#define OVERFLOW(name, word) " " word
+#include "pto/choices.def"
+    ;
 
 lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
                          lw_load_options *chosen) {
-    static const char *const languages[] = {"ptx", "pto", NULL}, *const inactive[] = {"zero", "undef-poison",
-                                                                                      NULL};
-    static const char *const overflow[] = {"saturate", "modulo", "trap",
-                                           NULL}; /* as lw_pto_overflow has them */
+    static const char *const languages[] = {"ptx", "pto", NULL};
     const lw_module_options none = {0}, *o = options ? options : &none;
     int language, lanes, counts;
     *chosen = (lw_load_options){.profile = LW_PTO_PROFILE_cpu};
@@ -29,15 +35,14 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
                        "ptx and pto are known");
     if (o->target && *o->target && !lw_pto_profile_find(o->target, &chosen->profile))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target,
-                       "cpu, a2a3 and a5 are known");
-    if (!choose(o->inactive, inactive, &lanes))
+                       KNOWN_TARGETS);
+    if (!choose(o->inactive, lw_pto_inactive_words, &lanes))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive,
-                       "zero and undef-poison are known");
-    if (!choose(o->shift_overflow, overflow, &counts))
+                       KNOWN_INACTIVE);
+    if (!choose(o->shift_overflow, lw_pto_overflow_words, &counts))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
-                       "saturate, modulo and trap are known");
-    chosen->is_pto =
-        o->language && *o->language ? language == 1 : (ends_in(name, ".pto") || ends_in(name, ".mlir"));
+                       KNOWN_OVERFLOW);
+    chosen->is_pto = o->language && *o->language ? language == 1 : lw_pto_is_name(name);
     chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts};
     return LW_OK;
 }
