@@ -294,7 +294,8 @@ typedef struct lw_launch_stats {
     double seconds;
 } lw_launch_stats;
 
-/* How to launch a PTO function: a CTA, or a part of one, for each register of its arrays.
+/* How to launch a PTO function: a CTA, or a part of one, for each register of its arrays. Where the function stores to memrefs, one thread
+ * runs them in order; else all do.
  *
  * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number. Without such arrays 1
  * config   gets grid and block; the rest stays

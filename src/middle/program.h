@@ -183,6 +183,7 @@ typedef struct lw_program_vector {
     bool repeats;   /* register arguments or results come from arrays: CTA n has the n-th register of each, the last parameter counts elements */
     bool flat;      /* threads are independent and all registers equally wide: CTAs may have any number of threads */
     bool whole;     /* registers of several widths: arrays hold whole registers only */
+    bool ordered;   /* repeats store to memory, which later ones may load: CTAs run one behind the other */
 } lw_program_vector;
 
 typedef struct lw_program {
@@ -213,8 +214,16 @@ lw_program *lw_lower_ptx(lw_arena *arena, struct lw_module_ptx *module, struct l
                          lw_diags *diags);
 
 /* What the page of an operation leaves to the target. */
-typedef enum lw_pto_inactive { LW_PTO_INACTIVE_zero, LW_PTO_INACTIVE_poison } lw_pto_inactive; /* lanes of a result that a mask leaves out */
-typedef enum lw_pto_overflow { LW_PTO_OVERFLOW_saturate, LW_PTO_OVERFLOW_modulo, LW_PTO_OVERFLOW_trap } lw_pto_overflow; /* shift counts >= the width */
+typedef enum lw_pto_inactive { /* lanes of a result that a mask leaves out */
+#define INACTIVE(name, word) LW_PTO_INACTIVE_##name,
+#include "pto/choices.def"
+} lw_pto_inactive;
+typedef enum lw_pto_overflow { /* shift counts >= the width */
+#define OVERFLOW(name, word) LW_PTO_OVERFLOW_##name,
+#include "pto/choices.def"
+} lw_pto_overflow;
+/* Their words, with a NULL behind the last. */
+extern const char *const lw_pto_inactive_words[], *const lw_pto_overflow_words[];
 typedef struct lw_pto_choices {
     lw_pto_inactive inactive;
     lw_pto_overflow overflow;
@@ -223,7 +232,11 @@ typedef struct lw_pto_choices {
 
 /* Parameters: the arguments in order (scalars by value; memrefs, registers and masks as addresses of arrays, masks of one byte a lane), the addresses of
  * where the results go, and with program->vector.repeats a u64: the number of elements. */
-uint32_t lw_pto_param_size(const struct lw_pto_function *function, uint32_t number, uint32_t *offset); /* 0 beyond the last */
+typedef struct lw_pto_param {
+    uint32_t offset, size; /* bytes, in the parameter buffer */
+} lw_pto_param;
+/* The parameters of a function: arguments, results and, where either is a register or mask, the number of elements. Returns how many. */
+uint32_t lw_pto_params(lw_arena *arena, const struct lw_pto_function *function, lw_pto_param **params);
 lw_program *lw_lower_pto(lw_arena *arena, const struct lw_pto_module *module, const struct lw_pto_function *function, lw_pto_choices choices,
                          lw_diags *diags);
 

@@ -3,6 +3,15 @@
 
 #include "front/ptx/ptx.h" /* the numbers of special registers */
 
+const char *const lw_pto_inactive_words[] = {
+#define INACTIVE(name, word) word,
+#include "pto/choices.def"
+    NULL};
+const char *const lw_pto_overflow_words[] = {
+#define OVERFLOW(name, word) word,
+#include "pto/choices.def"
+    NULL};
+
 /* ---- Values ---------------------------------------------------------------------------------------------- */
 
 lw_class lw_pto_class(const lw_pto_type *type) {
@@ -82,6 +91,7 @@ static void look_at_region(lw_pto_lower *p, const lw_pto_region *region, bool *m
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
         *memory |= op->id == LW_PTO_VLOAD || op->id == LW_PTO_VSTORE;
+        p->stores |= op->id == LW_PTO_VSTORE;
         for (uint32_t k = 0; k < op->operand_count; k++)
             if (op->operands[k]) add_width(p, op->operands[k]->type);
         for (uint32_t k = 0; k < op->result_count; k++) add_width(p, op->results[k]->type);
@@ -111,7 +121,8 @@ static void find_shape(lw_pto_lower *p) {
     p->l->program->vector = (lw_program_vector){.lanes = p->lanes,
                                                 .repeats = p->repeats,
                                                 .flat = p->flat,
-                                                .whole = p->repeats && p->widths.count > 1};
+                                                .whole = p->repeats && p->widths.count > 1,
+                                                .ordered = p->repeats && p->stores};
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------------------- */
@@ -123,31 +134,28 @@ static bool has_arrays(const lw_pto_function *f) {
     return has;
 }
 
-static uint32_t size_of_param(const lw_pto_function *f, uint32_t number) {
-    if (number >= f->argument_count)
-        return number < f->argument_count + f->result_count + has_arrays(f) ? 8 : 0;
-    const lw_pto_type *type = f->arguments[number]->type;
+static uint32_t param_bytes(const lw_pto_type *type) {
     return type->kind == LW_PTO_SCALAR ? (lw_pto_scalars[type->element].bits + 7u) / 8 : 8;
 }
 
-uint32_t lw_pto_param_size(const lw_pto_function *f, uint32_t number, uint32_t *offset) {
-    uint32_t at = 0;
-    for (uint32_t i = 0;; i++) {
-        uint32_t size = size_of_param(f, i);
-        if (size) at = (at + size - 1) & ~(size - 1);
-        if (offset) *offset = at;
-        if (i == number || !size) return size;
-        at += size;
+uint32_t lw_pto_params(lw_arena *arena, const lw_pto_function *f, lw_pto_param **params) {
+    uint32_t count = f->argument_count + f->result_count + has_arrays(f), at = 0;
+    lw_pto_param *made = *params = LW_NEW_ARRAY(arena, lw_pto_param, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t size = i < f->argument_count ? param_bytes(f->arguments[i]->type) : 8;
+        made[i] = (lw_pto_param){.offset = (at + size - 1) & ~(size - 1), .size = size};
+        at = made[i].offset + size;
     }
+    return count;
 }
 
 static uint32_t load_param(lw_pto_lower *p, uint32_t number, lw_class class, bool is_signed) {
-    uint32_t offset, size = lw_pto_param_size(p->function, number, &offset);
+    const lw_pto_param *param = &p->params[number];
     lw_memory_form form = {.window = LW_WINDOW_param, .slot = class, .is_signed = is_signed};
-    form.size = (uint32_t)__builtin_ctz(size);
+    form.size = (uint32_t)__builtin_ctz(param->size);
     uint32_t d = lw_lower_vreg(p->l, class), hint = p->l->program->hint_count++;
     lw_op *op = lw_lower_op(p->l, LW_OP_ld);
-    op->d = d, op->imm = offset, op->c = lw_memory_pack(form), op->e = hint;
+    op->d = d, op->imm = param->offset, op->c = lw_memory_pack(form), op->e = hint;
     return d;
 }
 
@@ -182,11 +190,9 @@ static uint32_t element_bytes(const lw_pto_type *type) {
 /* Of this CTA's registers: those of a parameter that is an array. */
 static void move_array(lw_pto_lower *p, uint16_t code, uint32_t v, uint32_t number, const lw_pto_type *type,
                        bool is_signed) {
-    uint32_t offset;
-    lw_pto_param_size(p->function, number, &offset);
     lw_op row = {.code = code,
                  .d = v,
-                 .a = offset,
+                 .a = p->params[number].offset,
                  .b = p->flat ? 0 : type->lanes,
                  .flags = LW_OP_IMM_A | LW_OP_IMM_B};
     lw_pto_move_row(p, row, element_bytes(type), is_signed, lw_pto_width_of(p, type->lanes)->inside);
@@ -248,10 +254,9 @@ static void begin_lanes(lw_pto_lower *p, uint32_t end) {
                                          : lane_of(l, LW_LANE_setp_lt_u32, p->lane, lanes);
     }
     if (!p->repeats) return;
-    uint32_t outside = lw_lower_vreg(l, LW_CLASS_pred), offset;
-    lw_pto_param_size(f, f->argument_count + f->result_count, &offset);
+    uint32_t outside = lw_lower_vreg(l, LW_CLASS_pred);
     lw_op *op = lw_lower_op(l, LW_OP_beyond);
-    op->d = outside, op->imm = offset;
+    op->d = outside, op->imm = p->params[f->argument_count + f->result_count].offset;
     op = lw_lower_op(l, LW_OP_bra_if);
     op->b = outside, op->a = end;
     l->open = false;
@@ -306,10 +311,11 @@ static void lower_if(lw_pto_lower *p, const lw_pto_op *op) {
     uint32_t otherwise = lw_lower_label(p->l), end = lw_lower_label(p->l),
              condition = lw_pto_read(p, op->operands[0]);
     uint64_t bits = 0;
-    bool known = lw_pto_is_constant(p, condition, &bits);
+    bool known = lw_pto_is_constant(p, condition, &bits), loaded = p->loaded, stored = p->stored;
     if (!known) branch_if(p, condition, true, otherwise);
     for (uint32_t k = 0; k < op->region_count; k++) {
         if (known && (bits != 0) == (k != 0)) continue;
+        p->loaded = loaded, p->stored = stored; /* whoever waited in the other region did so there only */
         if (k && !known) lw_lower_place_label(p->l, otherwise);
         lower_region(p, &op->regions[k]);
         if (op->result_count) move_all(p, op->result_count, last_of(&op->regions[k])->operands, op->results);
@@ -366,6 +372,7 @@ static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
     l->place = op->place;
     branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, iv, last), false, head);
     lw_lower_place_label(l, end);
+    p->loaded = p->stored = true; /* by no round at all, or by the last */
     move_all(p, op->result_count, body->arguments + 1, op->results);
 }
 
@@ -421,8 +428,8 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     *program = (lw_program){.arena = arena, .source = module->source, .code_count = 1};
     program->codes = LW_NEW_ARRAY(arena, lw_code *, 1);
     l.program = program;
-    uint32_t params = function->argument_count + function->result_count + has_arrays(function), offset = 0;
-    program->param_bytes = params ? lw_pto_param_size(function, params - 1, &offset) + offset : 0;
+    uint32_t params = lw_pto_params(arena, function, &p.params);
+    program->param_bytes = params ? p.params[params - 1].offset + p.params[params - 1].size : 0;
     const lw_code code = {.name = function->name->text + 1, .is_entry = true};
     lw_lower_begin(&l, &code, function->place, 2 * function->op_count);
     find_shape(&p);

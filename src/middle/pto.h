@@ -18,8 +18,10 @@ typedef struct lw_pto_lower {
     const lw_pto_function *function;
     lw_pto_choices choices;
     uint32_t *values;      /* by value number: its virtual register, LW_NO_SLOT before the first definition */
+    lw_pto_param *params;
     uint32_t lanes;        /* of the widest register */
     bool repeats, flat;    /* lw_program_vector has them */
+    bool stores;           /* there is a vstore */
     uint32_t lane, lane64; /* u32, u64: number within the register */
     LW_LIST(lw_pto_width) widths;
     bool wide;             /* more lanes than a gang: accesses of memory by other lanes must be waited for … */

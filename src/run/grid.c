@@ -371,7 +371,7 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     lw_queue aside = {.last = &aside.first};
     seat->claimed = seat->claimed_end = 0;
     seat->patience = LW_PATIENCE;
-    uint32_t most = grid->cooperative ? UINT32_MAX : LW_RESIDENT;
+    uint32_t most = grid->cooperative ? UINT32_MAX : grid->program->vector.ordered ? 1 : LW_RESIDENT;
     for (;;) {
         lw_cta *cta = aside.count < most ? begin_next(seat, grid) : NULL;
         if (!cta && (cta = bring_back(&aside))) sched_yield(); /* whom it waits for may need this core */

@@ -177,7 +177,8 @@ void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), voi
     seat->user = user;
     seat->progress_next = progress ? lw_clock() + LW_PROGRESS_SECONDS : 0;
     lw_job job;
-    bool shared = pool->threads > 1 && grid->cta_count > 1 && job_init(&job, grid);
+    bool alone = pool->threads == 1 || grid->cta_count == 1 || grid->program->vector.ordered;
+    bool shared = !alone && job_init(&job, grid);
     if (shared) offer(pool, &job);
     lw_grid_work(seat, grid);
     if (shared) {

@@ -10,17 +10,23 @@ static bool choose(const char *name, const char *const *names, int *chosen) {
     return true;
 }
 
-static bool ends_in(const char *name, const char *end) {
-    size_t size = strlen(name), of_end = strlen(end);
-    return size >= of_end && !strcmp(name + size - of_end, end);
-}
+/* What messages say of them: the words of the tables. */
+static const char KNOWN_TARGETS[] = "known are"
+#define PROFILE(name, width, title, status) " " #name
+#include "pto/profiles.def"
+    ;
+static const char KNOWN_INACTIVE[] = "known are"
+#define INACTIVE(name, word) " " word
+#include "pto/choices.def"
+    ;
+static const char KNOWN_OVERFLOW[] = "known are"
+#define OVERFLOW(name, word) " " word
+#include "pto/choices.def"
+    ;
 
 lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
                          lw_load_options *chosen) {
-    static const char *const languages[] = {"ptx", "pto", NULL}, *const inactive[] = {"zero", "undef-poison",
-                                                                                      NULL};
-    static const char *const overflow[] = {"saturate", "modulo", "trap",
-                                           NULL}; /* as lw_pto_overflow has them */
+    static const char *const languages[] = {"ptx", "pto", NULL};
     const lw_module_options none = {0}, *o = options ? options : &none;
     int language, lanes, counts;
     *chosen = (lw_load_options){.profile = LW_PTO_PROFILE_cpu};
@@ -29,15 +35,14 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
                        "ptx and pto are known");
     if (o->target && *o->target && !lw_pto_profile_find(o->target, &chosen->profile))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target,
-                       "cpu, a2a3 and a5 are known");
-    if (!choose(o->inactive, inactive, &lanes))
+                       KNOWN_TARGETS);
+    if (!choose(o->inactive, lw_pto_inactive_words, &lanes))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive,
-                       "zero and undef-poison are known");
-    if (!choose(o->shift_overflow, overflow, &counts))
+                       KNOWN_INACTIVE);
+    if (!choose(o->shift_overflow, lw_pto_overflow_words, &counts))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
-                       "saturate, modulo and trap are known");
-    chosen->is_pto =
-        o->language && *o->language ? language == 1 : (ends_in(name, ".pto") || ends_in(name, ".mlir"));
+                       KNOWN_OVERFLOW);
+    chosen->is_pto = o->language && *o->language ? language == 1 : lw_pto_is_name(name);
     chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts};
     return LW_OK;
 }
@@ -74,16 +79,16 @@ static const char *result_name(lw_arena *arena, const lw_pto_function *f, uint32
 static void describe(lw_kernel *kernel) {
     lw_arena *arena = &kernel->module->arena;
     const lw_pto_function *f = kernel->pto_function;
-    uint32_t count = 0, offset = 0;
-    while (lw_pto_param_size(f, count, NULL)) count++;
+    lw_pto_param *places;
+    uint32_t count = lw_pto_params(arena, f, &places);
     kernel->info =
         (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_BLOCK_MOST};
     kernel->params = LW_NEW_ARRAY(arena, lw_param_info, count);
     for (uint32_t i = 0; i < count; i++) {
         lw_param_info *param = &kernel->params[i];
-        param->size = param->align = lw_pto_param_size(f, i, &offset);
-        param->offset = offset;
-        kernel->info.param_bytes = offset + param->size;
+        param->size = param->align = places[i].size;
+        param->offset = places[i].offset;
+        kernel->info.param_bytes = param->offset + param->size;
         if (i < f->argument_count) {
             const lw_pto_value *value = f->arguments[i];
             param->name = value->name ? value->name->text + 1 : "";

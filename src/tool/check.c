@@ -171,9 +171,9 @@ static int check_source(lw_tool_source *in) {
     o->warnings += in->diags.warnings;
     if (!o->several && !o->quiet && summarise(&o->summary, in))
         pto ? lw_tool_pto_summary(&o->summary, pto) : summarise_ptx(&o->summary, ptx);
-    if (o->list && good && pto) lw_tool_pto_list(in, pto, o->several);
+    if (o->list && good && pto && !lw_tool_pto_list(in, pto, o->several)) return LW_EXIT_MACHINE;
     if (o->list && good && !pto && !list_kernels(in, ptx, o->several)) return LW_EXIT_MACHINE;
-    if (o->has_cost && good) lw_tool_pto_cost(in, pto, o->cost);
+    if (o->has_cost && good && !lw_tool_pto_cost(in, pto, o->cost)) return LW_EXIT_MACHINE;
     return good && !(o->werror && in->diags.warnings) ? LW_EXIT_OK : LW_EXIT_SOURCE;
 }
 

@@ -28,7 +28,7 @@ static const struct argp_option choices[] = {
     {"seed", KEY_SEED, "N", 0, "Seed of the inputs; 0 by default", 1},
     {"range", KEY_RANGE, "K=LOW:HIGH", 0, "Values of argument K, from 0, are in this range only", 1},
     {"set", KEY_SET, "K=VALUE", 0,
-     "The value of scalar argument K; an index is the number of elements by default, others are noise", 1},
+     "The value of scalar argument K; one of 64 bits is the number of elements by default, others are noise", 1},
     {"block", KEY_BLOCK, "N", 0,
      "Threads of a CTA of the PTX kernel, one for each element in all; 128 by default", 1},
     {"target", KEY_TARGET, "NAME", 0, "PTO: cpu, a2a3 or a5, as for `lanewise run`", 2},
@@ -164,9 +164,14 @@ static int check_kernel(lw_equiv *e, const lw_equiv_side *side) {
         return not_alike(e, "the kernel must have a parameter for each argument and result of the function, "
                             "and may have one more for the number of elements");
     for (uint32_t i = 0; i < e->slot_count; i++)
-        if (e->slots[i].is_array && lw_kernel_param(side->kernel, i).size != 8)
-            return not_alike(e, lw_arena_printf(&e->arena, "parameter '%s' of the kernel is to be a pointer of 64 bits: the array '%s' of the function",
+        if (lw_kernel_param(side->kernel, i).size != e->slots[i].param.size)
+            return not_alike(e, lw_arena_printf(&e->arena,
+                                                e->slots[i].is_array
+                                                    ? "parameter '%s' of the kernel is to be a pointer of 64 bits: the array '%s' of the function"
+                                                    : "parameter '%s' of the kernel is not as wide as the scalar '%s' of the function",
                                                 lw_kernel_param(side->kernel, i).name, e->slots[i].param.name));
+    if (more && lw_kernel_param(side->kernel, e->slot_count).size > 8)
+        return not_alike(e, "the last parameter of the kernel is no number of elements");
     return LW_EXIT_OK;
 }
 
@@ -380,7 +385,7 @@ static int compare_sides(lw_equiv *e) {
     if (!code) code = other->is_pto ? check_function(e, other) : check_kernel(e, other);
     if (code) return code;
     read_limits(e);
-    lw_equiv_plan(e);
+    lw_equiv_plan(e, reference->info.lanes);
     make_room(e, reference->info.lanes);
     return run_cases(e);
 }

@@ -47,7 +47,7 @@ typedef struct lw_equiv {
 /* ---- equiv_inputs.c -------------------------------------------------------------------------------------------- */
 
 /* Which arguments take all of their values in turn; settles the number of elements and cases. */
-void lw_equiv_plan(lw_equiv *e);
+void lw_equiv_plan(lw_equiv *e, uint32_t lanes); /* of the function's widest register */
 void lw_equiv_fill(lw_equiv *e, uint64_t number); /* the inputs of a case */
 uint64_t lw_equiv_element(const lw_equiv_slot *slot, const char *bytes, uint64_t index);
 

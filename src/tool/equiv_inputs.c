@@ -17,8 +17,9 @@ static uint64_t values_of(const lw_equiv_slot *slot) {
     return lw_types[slot->type].bits < 32 ? UINT64_C(1) << lw_types[slot->type].bits : 0;
 }
 
-/* Arguments with few values take them in turn, the others get noise; where all are few enough, one case has all combinations. */
-void lw_equiv_plan(lw_equiv *e) {
+/* Arguments with few values take them in turn, the others get noise; where all are few enough, one case has all combinations. Scalars
+ * that are noise leave some out. */
+void lw_equiv_plan(lw_equiv *e, uint32_t lanes) {
     uint64_t product = 1;
     bool all = true, arrays = false;
     for (uint32_t i = 0; i < e->argument_count; i++) {
@@ -27,8 +28,9 @@ void lw_equiv_plan(lw_equiv *e) {
         arrays |= slot->is_array;
         bool few = values && values <= (UINT64_C(1) << FEW_BITS) / product;
         if (few) slot->stride = product, product *= values;
-        if (slot->is_array && !few) all = false;
-        if (!slot->is_array && !slot->has_value && slot->param.is_pointer) all = false;
+        uint64_t piece = slot->param.elements; /* an array of its own length, or of fewer elements for each repeat */
+        bool shorter = piece && piece != (slot->param.is_register ? lanes : 0);
+        if (slot->is_array ? !few || shorter : !slot->has_value && slot->param.size != 8) all = false;
     }
     e->exhaustive = all && arrays && !e->has_elements && !e->has_cases;
     if (!e->has_elements) e->elements = e->exhaustive ? product : 1 << 16;

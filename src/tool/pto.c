@@ -1,9 +1,15 @@
 /* pto.c: check, dump and cost of PTO text. */
 #include "tool/pto.h"
 
-static void print_text(lw_text *out) {
-    if (out->size) fwrite(out->at, 1, out->size, stdout);
+/* False: there was no memory for all of it, which it has reported. */
+static bool print_text(lw_text *out) {
+    bool whole = !out->failed;
+    if (!whole)
+        lw_tool_error(LW_D_no_memory, "the output is too large");
+    else if (out->size)
+        fwrite(out->at, 1, out->size, stdout);
     lw_text_free(out);
+    return whole;
 }
 
 static void put_place(lw_text *out, lw_tool_source *in, lw_place place) {
@@ -19,7 +25,7 @@ static int finish(lw_tool_source *in) {
 
 /* ---- check ---------------------------------------------------------------------------------------------- */
 
-void lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path) {
+bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path) {
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_pto_function *f = module->functions.at[i];
@@ -28,7 +34,7 @@ void lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, boo
         lw_pto_print_function(&out, f);
         lw_text_puts(&out, "\n");
     }
-    print_text(&out);
+    return print_text(&out);
 }
 
 void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module) {
@@ -61,7 +67,7 @@ int lw_tool_pto_tokens(lw_tool_source *in) {
         }
         if (token.kind == LW_PTO_TOKEN_INT) lw_text_printf(&out, "  0x%llx", (unsigned long long)token.value);
         lw_text_puts(&out, "\n");
-        print_text(&out);
+        if (!print_text(&out)) return LW_EXIT_MACHINE;
     } while (token.kind != LW_PTO_TOKEN_END);
     return finish(in);
 }
@@ -97,7 +103,7 @@ int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile 
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (!function || module->functions.at[i] == only) put_function(&out, in, module->functions.at[i]);
-    print_text(&out);
+    if (!print_text(&out)) return LW_EXIT_MACHINE;
     int code = finish(in);
     if (!function || only) return code;
     lw_tool_error(LW_D_no_such_kernel, function);
@@ -145,9 +151,9 @@ static void put_cost(lw_text *out, lw_tool_source *in, const lw_pto_function *f,
                        cost->uncounted == 1 ? "" : "s");
 }
 
-void lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile) {
+bool lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile) {
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (module->functions.at[i]->has_body) put_cost(&out, in, module->functions.at[i], profile);
-    print_text(&out);
+    return print_text(&out);
 }

@@ -7,11 +7,11 @@
 
 /* ---- check ---------------------------------------------------------------------------------------------- */
 
-void lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path);
+bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path);
 /* "2 functions, 7 operations" */
 void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module);
 /* Cycles of every operation, to standard output. */
-void lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile);
+bool lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile);
 
 /* ---- dump, format: for lw_tool_with_source ---------------------------------------------------------------- */
 

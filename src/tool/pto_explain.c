@@ -215,7 +215,7 @@ static void print_semantics(const lw_pto_row *row, const lw_pto_signature *s) {
     if (vector && has_mask(s) && s->out_count)
         puts("    Inactive lanes of a destination that is written again keep their values; of SSA results "
              "and new registers they\n"
-             "    are what --inactive says, zero by default.");
+             "    are what --inactive says, zero by default (our reading).");
 }
 
 static void print_constraints(const lw_pto_row *row, const lw_pto_signature *s) {
@@ -225,13 +225,15 @@ static void print_constraints(const lw_pto_row *row, const lw_pto_signature *s) 
     if (vector)
         puts("    T is i8 i16 i32 i64 or u8 u16 u32 u64 (si32 and ui32 are i32 and u32); registers have one "
              "T and one N");
-    if (has_mask(s)) puts("    G is b8 b16 b32 b64, as wide as T where N x T is 2048 bits, or the number N");
+    if (has_mask(s))
+        printf("    G is b8 b16 b32 b64, as wide as T where N x T is %d bits, or the number N (our reading)\n",
+               LW_PTO_REGISTER_BITS);
     puts("  profiles");
     for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) {
         const lw_pto_profile_row *p = &lw_pto_profiles[i];
         printf("    %-5s %s: %s, ", p->name, p->title, p->status);
         if (p->width)
-            printf("registers of %u bits\n", p->width);
+            printf("registers of %u bits (our reading)\n", p->width);
         else
             puts("registers of any width");
     }
@@ -247,8 +249,10 @@ static void print_cost(const lw_pto_row *row) {
                                                        : "; the page gives the A5 latency for i32");
 #define COST(name, value, constant, does) printf("    %-42s %2d  %s\n", does, value, constant);
 #include "pto/cost.def"
-    puts("    A5: 7 for each 2048 bits.  A2/A3: 14 + 2 for each repeat of 2048 bits + 17; a new one starts "
-         "every 18 cycles");
+    printf("    our reading: A5: %d for each %d bits.  A2/A3: %d + %d for each repeat of %d bits + %d; a new one starts "
+           "every %d cycles\n",
+           LW_PTO_COST_a5_latency, LW_PTO_REGISTER_BITS, LW_PTO_COST_a2a3_startup, LW_PTO_COST_a2a3_repeat,
+           LW_PTO_REGISTER_BITS, LW_PTO_COST_a2a3_completion, LW_PTO_COST_a2a3_interval);
 }
 
 static void print_examples(lw_pto_op_id id) {

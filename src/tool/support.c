@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "front/pto/pto.h"
 #include "middle/program.h"
 #include "tool/tool.h"
 
@@ -62,7 +63,7 @@ lw_language lw_tool_language(struct argp_state *state, const char *word) {
 
 bool lw_tool_is_pto(const char *path, lw_language said) {
     if (said) return said == LW_LANGUAGE_PTO;
-    return lw_tool_ends_with(path, ".pto") || lw_tool_ends_with(path, ".mlir");
+    return lw_pto_is_name(path);
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
@@ -280,24 +281,28 @@ const char *lw_tool_semantics(const char *option, const char *name) {
 
 /* ---- Choices of PTO ------------------------------------------------------------------------------------ */
 
-const char *lw_tool_one_of(const char *option, const char *text, const char *words, const char *const *names) {
-    for (; *names; names++)
-        if (!strcmp(text, *names)) return text;
+static const char *one_of(const char *option, const char *text, const char *const *names) {
     lw_text why = {0};
-    lw_text_printf(&why, "it must be %s", words);
+    lw_text_puts(&why, "it must be ");
+    for (uint32_t i = 0; names[i]; i++) {
+        if (!strcmp(text, names[i])) return lw_text_free(&why), text;
+        lw_text_printf(&why, "%s%s", !i ? "" : names[i + 1] ? ", " : " or ", names[i]);
+    }
     lw_tool_error(LW_D_bad_option, option, text, why.at ? why.at : "");
     lw_text_free(&why);
     exit(LW_EXIT_USAGE);
 }
 
 const char *lw_tool_target(const char *text) {
-    return lw_tool_one_of("--target", text, "cpu, a2a3 or a5", (const char *[]){"cpu", "a2a3", "a5", NULL});
+    const char *names[LW_PTO_PROFILE_COUNT + 1] = {0};
+    for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) names[i] = lw_pto_profiles[i].name;
+    return one_of("--target", text, names);
 }
 const char *lw_tool_inactive(const char *text) {
-    return lw_tool_one_of("--inactive", text, "zero or undef-poison", (const char *[]){"zero", "undef-poison", NULL});
+    return one_of("--inactive", text, lw_pto_inactive_words);
 }
 const char *lw_tool_overflow(const char *text) {
-    return lw_tool_one_of("--shift-overflow", text, "saturate, modulo or trap", (const char *[]){"saturate", "modulo", "trap", NULL});
+    return one_of("--shift-overflow", text, lw_pto_overflow_words);
 }
 
 /* ---- Context ------------------------------------------------------------------------------------------ */

@@ -195,7 +195,6 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
 /* Checks the name of a semantics, else reports and exits; returns it. */
 const char *lw_tool_semantics(const char *option, const char *name);
 /* Checks that the text of an option is one of the names, else reports and exits; returns it. */
-const char *lw_tool_one_of(const char *option, const char *text, const char *words, const char *const *names);
 const char *lw_tool_target(const char *text);
 const char *lw_tool_inactive(const char *text);
 const char *lw_tool_overflow(const char *text);

@@ -1,4 +1,6 @@
 /* PTO through the public interface: options, what parameters say, shapes of launches, what a launch refuses, notes, traps, several threads. */
+#include <stdio.h>
+
 #include "api.h"
 
 #define V "!pto.vreg<64xi32>"
@@ -101,6 +103,23 @@ static void parameters_are_described(void **state) {
     expect_param(memory, 4, "result", "u64", 32, "s32", 1, false, true);
     assert_false(lw_kernel_get_info(memory).has_arrays);
     assert_int_equal(lw_module_global(module, "x", NULL, NULL), LW_NOT_FOUND);
+    lw_context_free(context);
+}
+
+/* Where each parameter lies is found in one pass: with one for each of them this would not end. */
+static void many_parameters_are_described(void **state) {
+    (void)state;
+    enum { MANY = 200000 };
+    static char text[MANY * 16 + 64];
+    size_t size = (size_t)sprintf(text, "func.func @f(%%first: i8");
+    for (int i = 0; i < MANY; i++) size += (size_t)sprintf(text + size, ", %%a%d: i32", i);
+    sprintf(text + size, ") {\n}\n");
+    lw_context *context = new_context(1);
+    lw_module *module = load_pto(context, NULL, text);
+    lw_kernel *f = get_kernel(module, "f");
+    assert_int_equal(lw_kernel_get_info(f).param_count, 1 + MANY);
+    assert_int_equal(lw_kernel_get_info(f).param_bytes, 4 + 4 * MANY);
+    expect_param(f, MANY, "a199999", "s32", 4 * MANY, NULL, 0, false, false);
     lw_context_free(context);
 }
 
@@ -252,7 +271,8 @@ static void large_counts_are_noted_or_trap(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_choose_the_language), cmocka_unit_test(parameters_are_described),
-        cmocka_unit_test(shapes_follow_from_elements), cmocka_unit_test(repeats_end_with_the_array),
+        cmocka_unit_test(many_parameters_are_described), cmocka_unit_test(shapes_follow_from_elements),
+        cmocka_unit_test(repeats_end_with_the_array),
         cmocka_unit_test(wrong_launches_are_refused),  cmocka_unit_test(large_counts_are_noted_or_trap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

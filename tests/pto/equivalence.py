@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 import model
 
@@ -41,6 +42,42 @@ def check_difference(output, kind):
     return shown["n"] % 2**bits
 
 
+SHAPES = """
+func.func @noise(%x: !pto.vreg<8xi8>, %s: i8) -> !pto.vreg<8xi8> {
+  %m = pto.mask.all : !pto.mask<8>
+  %b = pto.vbroadcast %s : i8 -> !pto.vreg<8xi8>
+  %r = pto.vadd %x, %b, %m : (!pto.vreg<8xi8>, !pto.vreg<8xi8>, !pto.mask<8>) -> !pto.vreg<8xi8>
+  return %r : !pto.vreg<8xi8>
+}
+func.func @short(%x: memref<16xi8>, %y: memref<16xi8>) {
+  return
+}
+func.func @narrow(%x: !pto.vreg<8xi8>, %y: !pto.vreg<16xi8>) {
+  return
+}
+"""
+KERNEL = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry noise(.param .u64 x, .param .u32 s, .param .u64 r) { ret; }
+"""
+
+
+def check_shapes(tool):
+    """Not all combinations come where a scalar is noise or an array is shorter than they are many, and scalars are equally wide."""
+    with tempfile.TemporaryDirectory() as folder:
+        pto, ptx = pathlib.Path(folder, "shapes.pto"), pathlib.Path(folder, "shapes.ptx")
+        pto.write_text(SHAPES)
+        ptx.write_text(KERNEL)
+        for name, options, all_come in (("noise", [], False), ("noise", ["--set", "1=3"], True), ("short", [], False), ("narrow", [], False)):
+            done = subprocess.run([tool, "equiv", f"{pto}:{name}", f"{pto}:{name}", *options], capture_output=True, text=True)
+            want(done.returncode == 0, done.stderr, f"{name} differs from itself")
+            want(("all combinations" in done.stdout) == all_come, done.stdout, f"{name} {options}: all combinations are tried, or not")
+        done = subprocess.run([tool, "equiv", f"{ptx}:noise", f"{pto}:noise"], capture_output=True, text=True)
+        want(done.returncode == 2 and "LW6047" in done.stderr, done.stdout + done.stderr, "scalars of different width are compared")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lanewise", default="build/bin/lanewise")
@@ -69,6 +106,7 @@ def main():
     for options in (["--range", "7=0:1"], ["--range", "0=5"], ["--range", "0=5:4"], ["--set", "0=1"], ["--elements", "0"]):
         code, output = equiv(tool, "shr_s32", "shr_i32", *options)
         want(code == 2 and "LW6048" in output, output, f"{options} is accepted")
+    check_shapes(tool)
     print("equal within the width, apart beyond")
 
 

@@ -88,6 +88,56 @@ func.func @f(%x: memref<?xi8>, %by: index, %rounds: index) {{
         equal(f"overlap of {lanes} by {shift}", got["arg 0"], x)
 
 
+def overlap_skipped(tool, chance):
+    """The same where a region between store and load, with accesses of its own, is not entered."""
+    lanes = 256
+    text = f"""
+func.func @f(%x: memref<?xi32>, %y: memref<?xi32>, %by: index, %odd: i1, %rounds: index, %k: i32, %m: !pto.mask<{lanes}>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %all = pto.mask.all : !pto.mask<{lanes}>
+  %v = pto.vbroadcast %k : i32 -> !pto.vreg<{lanes}xi32>
+  pto.vstore %v, %x[%c0], %all : (!pto.vreg<{lanes}xi32>, memref<?xi32>, !pto.mask<{lanes}>)
+  REGION
+  return
+}}"""
+    load = f"%a = pto.vload %x[%by], %m : (memref<?xi32>, !pto.mask<{lanes}>) -> !pto.vreg<{lanes}xi32>"
+    store = f"pto.vstore %a, %y[%c0], %m : (!pto.vreg<{lanes}xi32>, memref<?xi32>, !pto.mask<{lanes}>)"
+    regions = {
+        "loop": f"scf.for %i = %c0 to %rounds step %c1 {{\n    {load}\n  }}\n  {load}\n  {store}",
+        "else": f"%r = scf.if %odd -> !pto.vreg<{lanes}xi32> {{\n    {load}\n    scf.yield %a : !pto.vreg<{lanes}xi32>\n  }} else {{\n"
+        f"    {load}\n    scf.yield %a : !pto.vreg<{lanes}xi32>\n  }}\n  {store.replace('%a', '%r')}",
+    }
+    for what, region in regions.items():
+        for by, first in ((128, 0), (-128, 128)):  # what the other half of the lanes stored
+            mask = [int(first <= i < first + 128) for i in range(lanes)]
+            for odd, rounds in ((0, 0), (1, 1)):
+                arguments = ["s32[256]=1", "s32[256]=0:print", f"s64={by}", f"u8={odd}", f"s64={rounds}", "s32=7", spell("u8", mask)]
+                got = tool.run(text.replace("REGION", region), "f", arguments)
+                equal(f"{what} {by} {odd} {rounds}", got["arg 1"], [7 * on for on in mask])
+
+
+def repeats_in_order(tool, chance):
+    """What one repeat stores, the next ones load, whatever the threads."""
+    text = """
+func.func @f(%x: !pto.vreg<64xi32>, %sum: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %all = pto.mask.all : !pto.mask<b32>
+  %old = pto.vload %sum[%c0], %all : (memref<?xi32>, !pto.mask<b32>) -> !pto.vreg<64xi32>
+  %three = arith.constant 3 : i32
+  %times = pto.vbroadcast %three : i32 -> !pto.vreg<64xi32>
+  %more = pto.vmul %old, %times, %all : (!pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32>) -> !pto.vreg<64xi32>
+  %new = pto.vadd %more, %x, %all : (!pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32>) -> !pto.vreg<64xi32>
+  pto.vstore %new, %sum[%c0], %all : (!pto.vreg<64xi32>, memref<?xi32>, !pto.mask<b32>)
+  return
+}"""
+    want, repeats = 0, 20000
+    for n in range(repeats):
+        want = (3 * want + 64 * n) % 2**32
+    got = tool.run(text, "f", [f"u32[{64 * repeats}]=range", "u32[64]=0:print"], "--threads", "8")
+    equal("the sum of all repeats", got["arg 1"][0], want)
+
+
 def outside(tool, _):
     """A negative index is fine where the mask leaves the lanes in front of the array out."""
     text = """
@@ -276,11 +326,25 @@ func.func @f(%a: !pto.vreg<64xi32>, %b: !pto.vreg<128xu16>, %m: !pto.mask<b32>, 
         equal(f"two widths, {repeats} times", (got["result0"], got["result1"]), want)
 
 
+def masks_of_widths(tool, chance):
+    """Masks of a narrow register begin with lane 0 in each repeat, whatever the widest register has."""
+    patterns = {64: chance.getrandbits(64), 100: chance.getrandbits(100), 7: chance.getrandbits(7)}
+    arguments = ", ".join(f"%a{n}: !pto.vreg<{n}xi32>" for n in patterns)
+    types, lines = ", ".join(f"!pto.vreg<{n}xi32>" for n in patterns), []
+    for n, bits in patterns.items():
+        lines += [f"  %m{n} = pto.mask.bits 0x{bits:x} : !pto.mask<{n}>"]
+        lines += [f"  %r{n} = pto.vneg %a{n}, %m{n} : (!pto.vreg<{n}xi32>, !pto.mask<{n}>) -> !pto.vreg<{n}xi32>"]
+    text = "\n".join([f"func.func @f({arguments}) -> ({types}) {{", *lines, f"  return {', '.join(f'%r{n}' for n in patterns)} : {types}", "}"])
+    got = tool.run(text, "f", [f"s32[{5 * n}]=1" for n in patterns])
+    for number, (n, bits) in enumerate(patterns.items()):
+        equal(f"mask of {n} lanes, 5 times", got[f"result{number}"], [-(bits >> lane & 1) for lane in range(n)] * 5)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lanewise", default="build/bin/lanewise")
     tool, chance = Tool(parser.parse_args().lanewise), random.Random(1)
-    for test in (loops, overlap, outside, carried, branches, counters, scalars, conversions, widths):
+    for test in (loops, overlap, overlap_skipped, repeats_in_order, outside, carried, branches, counters, scalars, conversions, widths, masks_of_widths):
         test(tool, chance)
         print(test.__name__, flush=True)
 

@@ -57,14 +57,16 @@ static bool in_name(const char *text, uint32_t at) {
     return is(text[at], C_WORD) || (text[at] == '-' && text[at + 1] != '>');
 }
 
+enum { PART_MOST = INT32_MAX }; /* any larger one is not there either */
+
 /* #2 behind %name. */
 static uint32_t lex_part(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     const char *text = l->source->text;
     uint64_t value = 0;
     uint32_t end = at + 1;
     for (; is(text[end], C_DIGIT); end++)
-        if (value < UINT32_MAX) value = value * 10 + (uint64_t)(text[end] - '0');
-    t->value = value + 1;
+        if (value < PART_MOST) value = value * 10 + (uint64_t)(text[end] - '0');
+    t->value = (value < PART_MOST ? value : PART_MOST) + 1;
     return end;
 }
 

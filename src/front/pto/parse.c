@@ -61,7 +61,6 @@ static void bind_words(lw_pto_parser *p) {
         .else_ = symbol(p, "else"),
         .true_ = symbol(p, "true"),
         .false_ = symbol(p, "false"),
-        .dense = symbol(p, "dense"),
     };
 }
 

@@ -25,7 +25,7 @@ typedef struct lw_pto_spelling {
 /* Words of the grammar, as symbols. */
 typedef struct lw_pto_keywords {
     lw_symbol *module, *builtin_module, *func, *attributes, *private_, *public_, *nested, *memref, *vreg, *mask, *loc;
-    lw_symbol *ins, *outs, *to, *step, *iter_args, *else_, *true_, *false_, *dense;
+    lw_symbol *ins, *outs, *to, *step, *iter_args, *else_, *true_, *false_;
 } lw_pto_keywords;
 
 /* A name as written, with what stands in [ ] behind it. */

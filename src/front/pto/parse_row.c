@@ -168,7 +168,15 @@ static bool define_typed(lw_pto_parser *p, making *m, lw_pto_range types) {
 /* ---- Words and literals in front of the operands ----------------------------------------------------------- */
 
 static const char *words_text(lw_pto_word_class class) {
-    return class == LW_PTO_WORD_VCMP ? "eq ne lt le gt ge" : "eq ne slt sle sgt sge ult ule ugt uge";
+    static const char of_vcmp[] = ""
+#define VCMP(word) " " #word
+#include "pto/words.def"
+        ;
+    static const char of_cmpi[] = ""
+#define CMPI(word) " " #word
+#include "pto/words.def"
+        ;
+    return (class == LW_PTO_WORD_VCMP ? of_vcmp : of_cmpi) + 1;
 }
 
 static bool parse_word(lw_pto_parser *p, making *m) {

@@ -181,9 +181,11 @@ static bool take_recent(lw_pto_parser *p, const lw_pto_type **type) {
 }
 
 static bool unknown_type(lw_pto_parser *p) {
-    static const char *const names[] = {"!pto.vreg", "!pto.mask", "memref", "index", "i8",  "i16",
-                                        "i32",       "i64",       "u8",     "u16",   "u32", "u64",
-                                        "i1",        "f16",       "f32",    "bf16",  "f64"};
+    static const char *const names[] = {"!pto.vreg", "!pto.mask", "memref",
+#define SCALAR(name, bits, kind) #name,
+#define SPELLED(text, name)      #text,
+#include "pto/types.def"
+    };
     const char *near = lw_nearest(p->token.name->text, names, LW_COUNT(names));
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_unknown_type, p->token.place, p->token.name->text);
     if (near) diag->fix = lw_arena_printf(p->arena, "did you mean '%s'?", near);

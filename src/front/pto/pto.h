@@ -241,6 +241,9 @@ void lw_pto_verify(lw_pto_module *module, lw_pto_profile profile);
 /* Parse and verify. True where there was no error. */
 bool lw_pto_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_pto_profile profile, lw_pto_module **module);
 
+/* Whether a file or text of this name is PTO where nothing else says what it is. */
+bool lw_pto_is_name(const char *name);
+
 /* The function of a name, with or without its @; NULL where there is none. */
 lw_pto_function *lw_pto_find(const lw_pto_module *module, const char *name);
 

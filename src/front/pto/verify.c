@@ -42,3 +42,8 @@ bool lw_pto_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_pto_pr
     if (module) *module = m;
     return diags->errors == 0;
 }
+
+bool lw_pto_is_name(const char *name) {
+    const char *dot = strrchr(name, '.');
+    return dot && (!strcmp(dot, ".pto") || !strcmp(dot, ".mlir"));
+}

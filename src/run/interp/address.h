@@ -29,7 +29,6 @@ typedef enum lw_access { LW_ACCESS_load, LW_ACCESS_store, LW_ACCESS_atomic } lw_
 
 static inline uint32_t lw_memory_bytes(lw_memory_form form) { return 1u << (form.size + form.vector); }
 
-/* The address that one lane gives: within the window, frame base included. */
 /* Rows (ops.def): the array, the element that a lane takes of it, two's complement, and how many it has. */
 static inline uint64_t lw_row_base(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     if (!(op->flags & LW_OP_IMM_A)) return LW_SLOT(gang, uint64_t, op->a)[lane];
@@ -45,6 +44,7 @@ static inline uint64_t lw_row_length(const lw_op *op) {
     uint64_t length = (op->imm & (((uint64_t)1 << LW_ROW_HINT_SHIFT) - 1)) - 1;
     return length < LW_ROW_MOST ? length : LW_ROW_MOST;
 }
+/* The address that one lane gives: within the window, frame base included. */
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane);
 
 /* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at. */

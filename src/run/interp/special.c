@@ -158,10 +158,11 @@ const lw_op *lw_step_beyond(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
-/* Lane i of the gang is lane (first + i) modulo the width of its register. */
+/* Lane i of the gang is lane (first + i) modulo the width of its register. Each CTA begins with lane 0 unless it holds any part of the repeats. */
 const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
     const uint64_t *words = gang->frame->code->constants + op->imm;
-    const uint64_t first = (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] + gang->first;
+    const uint64_t before = gang->cta->program->vector.flat ? (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] : 0;
+    const uint64_t first = before + gang->first;
     uint32_t width = op->c, at = (uint32_t)(first % width);
     lw_mask bits = 0;
     for (uint32_t i = 0; i < gang->lanes; i++) {
