@@ -340,11 +340,98 @@ def masks_of_widths(tool, chance):
         equal(f"mask of {n} lanes, 5 times", got[f"result{number}"], [-(bits >> lane & 1) for lane in range(n)] * 5)
 
 
+def overlap_behind(tool, chance):
+    """The same across branches and loops: what is stored in front of them is loaded in the way that is taken, and behind a loop of no rounds."""
+    for lanes, shift in ((256, 1), (1024, 512)):
+        vreg, mask = f"!pto.vreg<{lanes}xi8>", f"!pto.mask<{lanes}>"
+        load = f"%v = pto.vload %x[%by], %all : (memref<?xi8>, {mask}) -> {vreg}"
+        text = f"""
+func.func @f(%x: memref<?xi8>, %by: index, %way: i1, %rounds: index) -> {vreg} {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %all = pto.mask.all : {mask}
+  %seven = arith.constant 7 : i8
+  %new = pto.vbroadcast %seven : i8 -> {vreg}
+  pto.vstore %new, %x[%c0], %all : ({vreg}, memref<?xi8>, {mask})
+  %r = scf.if %way -> ({vreg}) {{
+    {load}
+    scf.yield %v : {vreg}
+  }} else {{
+    {load}
+    scf.yield %v : {vreg}
+  }}
+  pto.vstore %r, %x[%c0], %all : ({vreg}, memref<?xi8>, {mask})
+  scf.for %i = %c0 to %rounds step %c1 {{
+    {load}
+  }}
+  {load}
+  return %v : {vreg}
+}}"""
+        for way, rounds in itertools.product((0, 1), (0, 1)):
+            x = [chance.randrange(-128, 128) for _ in range(lanes + shift)]
+            got = tool.run(text, "f", [spell("i8", x), f"s64={shift}", f"u8={way}", f"s64={rounds}"])
+            x[:lanes] = [7] * lanes
+            x[:lanes] = x[shift:]
+            equal(f"way {way}, {rounds} rounds, {lanes} by {shift}", got["result"], x[shift:])
+
+
+def repeats(tool, _):
+    """Repeats that store to the same elements: each sees what the one before it stored."""
+    text = """
+func.func @f(%v: !pto.vreg<8xu32>, %x: memref<?xu32>) -> !pto.vreg<8xu32> {
+  %c0 = arith.constant 0 : index
+  %all = pto.mask.all : !pto.mask<8>
+  %old = pto.vload %x[%c0], %all : (memref<?xu32>, !pto.mask<8>) -> !pto.vreg<8xu32>
+  %new = pto.vadd %old, %v, %all : (!pto.vreg<8xu32>, !pto.vreg<8xu32>, !pto.mask<8>) -> !pto.vreg<8xu32>
+  pto.vstore %new, %x[%c0], %all : (!pto.vreg<8xu32>, memref<?xu32>, !pto.mask<8>)
+  return %new : !pto.vreg<8xu32>
+}"""
+    count = 4000
+    got = tool.run(text, "f", [f"u32[{8 * count}]=1", "u32[8]=0:print"], "--threads=8")
+    equal("sum of all repeats", got["arg 1"], [count] * 8)
+    equal("sums on the way", got["result"], [1 + n for n in range(count) for _ in range(8)])
+
+
+def neighbours(tool, _):
+    """What lies behind an array is another one, which is not to be had by an index of the first, wherever both lie."""
+    text = """
+func.func @f(%x: memref<?xi64>, %y: memref<?xi64>, %i: index) {
+  %c7 = arith.constant 7 : i64
+  %v = pto.vbroadcast %c7 : i64 -> !pto.vreg<1xi64>
+  %all = pto.mask.all : !pto.mask<1>
+  pto.vstore %v, %x[%i], %all : !pto.vreg<1xi64>, memref<?xi64>, !pto.mask<1>
+  return
+}"""
+    for index in range(1, 140):
+        done = tool.start(text, "f", ["s64[1]=1", "s64[32]=range:print", f"s64={index}"])
+        equal(f"trap at {index}", (done.returncode, done.stdout, "LW5012" in done.stderr), (3, "", True))
+
+
+# ---- Carried values, branches, registers written again -----------------------------------------------------------
+
+
+def narrow_patterns(tool, chance):
+    """A pattern of a register whose width does not divide that of the widest one, in every repeat."""
+    for wide, narrow in ((65, 2), (129, 100), (16, 16)):
+        pattern = chance.getrandbits(narrow) | 1
+        text = f"""
+func.func @f(%a: !pto.vreg<{narrow}xu16>, %w: !pto.vreg<{wide}xi32>) -> !pto.vreg<{narrow}xu16> {{
+  %m = pto.mask.bits {pattern:#x} : !pto.mask<{narrow}>
+  %r = pto.vnot %a, %m : (!pto.vreg<{narrow}xu16>, !pto.mask<{narrow}>) -> !pto.vreg<{narrow}xu16>
+  return %r : !pto.vreg<{narrow}xu16>
+}}"""
+        a = [chance.getrandbits(16) for _ in range(3 * narrow)]
+        got = tool.run(text, "f", [spell("u16", a), f"s32[{3 * wide}]=0"])
+        want = [65535 - x if pattern >> i % narrow & 1 else 0 for i, x in enumerate(a)]
+        equal(f"pattern of {narrow} beside {wide}", got["result"], want)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lanewise", default="build/bin/lanewise")
     tool, chance = Tool(parser.parse_args().lanewise), random.Random(1)
-    for test in (loops, overlap, overlap_skipped, repeats_in_order, outside, carried, branches, counters, scalars, conversions, widths, masks_of_widths):
+    for test in (loops, overlap, overlap_skipped, repeats_in_order, outside, carried, branches, counters, scalars, conversions, widths, masks_of_widths,
+                 overlap_behind, repeats, neighbours, narrow_patterns):
         test(tool, chance)
         print(test.__name__, flush=True)
 

@@ -4,8 +4,11 @@
 /* An address that is in no allocation stands for an element that the array does not have. */
 static uint64_t row_address(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     lw_memory_form form = lw_memory_unpack(op->c);
-    uint64_t element = lw_row_element(gang, op, lane);
-    return element < lw_row_length(op) ? lw_row_base(gang, op, lane) + (element << form.size) : 0;
+    uint64_t element = lw_row_element(gang, op, lane), base = lw_row_base(gang, op, lane);
+    if (element >= lw_row_length(op)) return 0;
+    uint64_t address = base + (element << form.size);
+    const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, 1u << form.size);
+    return range && base < range->base ? 0 : address; /* that array has its own allocation */
 }
 
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {

@@ -12,7 +12,7 @@ static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_m
     const uint32_t first = lw_mask_first(lanes), count = lw_mask_last(lanes) - first + 1;
     const uint64_t element = lw_row_element(gang, op, first), length = lw_row_length(op);
     if (LW_UNLIKELY(element > length || length - element < count)) return NULL;
-    const uint64_t address = lw_row_base(gang, op, first) + (element << size), span = (uint64_t)count << size;
+    const uint64_t base = lw_row_base(gang, op, first), address = base + (element << size), span = (uint64_t)count << size;
     if (LW_UNLIKELY(address & ((1u << size) - 1))) return NULL;
     lw_range *hint = &gang->hints[(op->imm >> LW_ROW_HINT_SHIFT) % LW_HINTS];
     if (LW_UNLIKELY(hint->size < span || address - hint->base > hint->size - span)) {
@@ -20,6 +20,7 @@ static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_m
         if (!range) return NULL;
         *hint = *range;
     }
+    if (LW_UNLIKELY(base < hint->base)) return NULL; /* another allocation than that of the array */
     return hint->host + (address - hint->base) - ((uint64_t)first << size);
 }
 
