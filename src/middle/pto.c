@@ -225,7 +225,7 @@ static void store_result(lw_pto_lower *p, uint32_t number, const lw_pto_value *v
         move_array(p, LW_OP_st_row, v, param, type, false);
         return;
     }
-    uint32_t bytes = type->kind == LW_PTO_MEMREF ? 8 : (lw_pto_scalars[type->element].bits + 7u) / 8;
+    uint32_t bytes = (lw_pto_scalars[type->element].bits + 7u) / 8;
     lw_memory_form form = {.window = LW_WINDOW_global,
                            .address = 2,
                            .size = (uint32_t)__builtin_ctz(bytes),
@@ -365,6 +365,7 @@ static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
                        LW_NO_SLOT); /* each round begins with an addition */
     branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, lower, upper), true, end);
     lw_lower_place_label(l, head);
+    l->blocks.at[l->blocks.count - 1].instructions++; /* a round costs, also where there is nothing in it */
     lw_lower_lane_into(l, iv, lw_pto_lane(LW_PTO_VADD, bits, true), iv, step, LW_NO_SLOT);
     p->loaded = p->stored = true; /* by the round before */
     lower_region(p, body);
@@ -438,6 +439,12 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
                     LANES_MOST);
         return NULL;
     }
+    for (uint32_t i = 0; i < function->result_count; i++)
+        if (function->results[i]->kind == LW_PTO_MEMREF) {
+            lw_diag_add(diags, LW_D_result_is_memory, function->result_places[i], function->name->text,
+                        function->results[i]->text);
+            return NULL;
+        }
     p.values = LW_NEW_ARRAY(arena, uint32_t, function->value_count);
     memset(p.values, 0xff, function->value_count * sizeof *p.values);
     lower_function(&p);

@@ -117,6 +117,11 @@ lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, c
                                  lw_pto_op *op, bool *merges) {
     lw_pto_value *value = name->name->bound;
     if (!value || value->unknown) {
+        if (name->part) {
+            lw_diag_add(p->diags, LW_D_pto_no_part, name->place, name->name->text,
+                        (unsigned long long)name->part - 1);
+            op->faulty = true;
+        }
         value = lw_pto_define(p, name->name, name->place, LW_PTO_REGISTER, 0);
         value->type = type;
         value->op = op;

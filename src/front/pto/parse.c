@@ -154,6 +154,7 @@ static bool parse_argument(lw_pto_parser *p, lw_pto_value **value, lw_pto_attrib
     lw_place place = p->token.place;
     const lw_pto_type *type;
     if (p->token.kind == LW_PTO_TOKEN_VALUE) {
+        if (p->token.value) return lw_pto_expected(p, "the name of an argument");
         name = p->token.name;
         lw_pto_next(p);
         if (!lw_pto_expect(p, ':')) return false;

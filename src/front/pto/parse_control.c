@@ -55,13 +55,18 @@ static bool parse_operand(lw_pto_parser *p, loop *l) {
     return true;
 }
 
+/* What is defined has no # part. */
+static bool at_new_name(const lw_pto_parser *p) {
+    return p->token.kind == LW_PTO_TOKEN_VALUE && !p->token.value;
+}
+
 /* iter_args(%a = %x, …) -> (T, …) */
 static bool parse_carried(lw_pto_parser *p, loop *l) {
     l->types = (lw_pto_range){p->types.count, 0};
     if (!lw_pto_take_word(p, p->words.iter_args)) return true;
     if (!lw_pto_expect(p, '(')) return false;
     do {
-        if (p->token.kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, "the name of a carried value");
+        if (!at_new_name(p)) return lw_pto_expected(p, "the name of a carried value");
         LW_PUSH(p->arena, l->carried) = (lw_pto_result_name){p->token.name, p->token.place, 0};
         lw_pto_next(p);
         if (!lw_pto_expect(p, '=') || !parse_operand(p, l)) return false;
@@ -76,7 +81,7 @@ static bool parse_carried(lw_pto_parser *p, loop *l) {
 }
 
 static bool parse_loop_head(lw_pto_parser *p, loop *l) {
-    if (p->token.kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, "the name of the loop variable");
+    if (!at_new_name(p)) return lw_pto_expected(p, "the name of the loop variable");
     l->variable = p->token.name;
     l->variable_place = p->token.place;
     lw_pto_next(p);
