@@ -16,15 +16,18 @@ class Tool:
         self.path = path
         self.folder = tempfile.TemporaryDirectory()
 
-    def run(self, text, function, arguments, *options):
-        """Returns what is printed, as lists of numbers by name."""
+    def start(self, text, function, arguments, *options):
         source = f"{self.folder.name}/program.pto"
         with open(source, "w") as file:
             file.write(text)
         command = [self.path, "run", source, "--func", function, *(f"--arg={a}" for a in arguments), *options]
-        done = subprocess.run(command, capture_output=True, text=True)
+        return subprocess.run(command, capture_output=True, text=True)
+
+    def run(self, text, function, arguments, *options):
+        """Returns what is printed, as lists of numbers by name."""
+        done = self.start(text, function, arguments, *options)
         if done.returncode:
-            sys.exit(f"{' '.join(command)}\n{text}\n{done.stderr}")
+            sys.exit(f"{' '.join(done.args)}\n{text}\n{done.stderr}")
         lines = [line.split(": ", 1) for line in done.stdout.splitlines()]
         return {head.rsplit(" ", 1)[0]: [int(x) for x in values.split()] for head, values in lines}
 
