@@ -10,16 +10,10 @@
 
 #include "front/ptx/ptx.h"
 
-/* A text and what the front end made of it. */
-typedef struct reading {
-    lw_arena arena;
-    lw_source source;
-    lw_diags diags;
-    lw_module_ptx *module; /* NULL where memory ran out */
-} reading;
+typedef lw_module_ptx front_module;
+#include "reading.h"
 
-void read_text(reading *r, const char *text, size_t size, size_t limit); /* parse and resolve */
-void read_end(reading *r);
+static inline void print_module(lw_text *out, const front_module *module) { lw_ptx_print(out, module); }
 bool same_module(const lw_module_ptx *a, const lw_module_ptx *b); /* says on standard error what differs */
 
 void test_tokens(void **state);

@@ -1,26 +1,10 @@
 /* main.c: runs the tests of the front end. */
 #include "front.h"
 
-static void read_inside(reading *r) {
+void make_module(reading *r) {
     r->module = lw_ptx_parse(&r->arena, &r->source, &r->diags);
     lw_ptx_resolve(r->module);
 }
-
-void read_text(reading *r, const char *text, size_t size, size_t limit) {
-    jmp_buf out;
-    memset(r, 0, sizeof *r);
-    lw_arena_init(&r->arena);
-    r->arena.limit = limit;
-    if (LW_ARENA_TRY(&r->arena, out)) {
-        assert_true(lw_source_init(&r->source, &r->arena, "text", text, size));
-        lw_diags_init(&r->diags, &r->arena, &r->source);
-        read_inside(r);
-        return;
-    }
-    r->module = NULL;
-}
-
-void read_end(reading *r) { lw_arena_free(&r->arena); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -5,36 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char *load(const char *folder, const char *name, size_t *size) {
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *text = malloc(*size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, *size, file), *size);
-    fclose(file);
-    return text;
-}
-
-static void check_text(const char *name, const char *text, size_t size) {
-    reading first, second;
-    lw_text out = {0};
-    read_text(&first, text, size, 0);
-    if (first.diags.errors) fail_msg("%s: %s", name, first.diags.first->message);
-    lw_ptx_print(&out, first.module);
-    assert_false(out.failed);
-    read_text(&second, out.at, out.size, 0);
-    if (second.diags.errors) fail_msg("%s, printed: %s", name, second.diags.first->message);
-    if (!same_module(first.module, second.module)) fail_msg("%s: the print is another module", name);
-    lw_text_free(&out);
-    read_end(&first);
-    read_end(&second);
-}
-
 /* Files of a folder whose name begins with `prefix`. */
 static int check_folder(const char *folder, const char *prefix) {
     DIR *listing = opendir(folder);
@@ -43,8 +13,10 @@ static int check_folder(const char *folder, const char *prefix) {
     for (struct dirent *entry; (entry = readdir(listing));) {
         if (strncmp(entry->d_name, prefix, strlen(prefix))) continue;
         size_t size;
-        char *text = load(folder, entry->d_name, &size);
-        check_text(entry->d_name, text, size);
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        char *text = load_file(path, &size);
+        expect_same_when_printed(entry->d_name, text, size);
         free(text);
         files++;
     }

@@ -3,17 +3,6 @@
 
 #include <stdio.h>
 
-#define SAME(condition) \
-    do \
-        if (!(condition)) return fprintf(stderr, "same.c:%d: differs: %s\n", __LINE__, #condition), false; \
-    while (0)
-
-static bool same_symbol(const lw_symbol *a, const lw_symbol *b) {
-    return (!a && !b) || (a && b && a->size == b->size && !memcmp(a->text, b->text, a->size));
-}
-
-static bool same_text(const char *a, const char *b) { return (!a && !b) || (a && b && !strcmp(a, b)); }
-
 static bool same_operand(const lw_operand *a, const lw_operand *b) {
     SAME(a->kind == b->kind && a->select == b->select && a->negated == b->negated &&
          a->indexed == b->indexed);

@@ -10,16 +10,10 @@
 
 #include "front/pto/pto.h"
 
-/* A text and what the front end made of it. */
-typedef struct reading {
-    lw_arena arena;
-    lw_source source;
-    lw_diags diags;
-    lw_pto_module *module; /* NULL where memory ran out */
-} reading;
+typedef lw_pto_module front_module;
+#include "../front/reading.h"
 
-void read_text(reading *r, const char *text, size_t size, size_t limit); /* parse and verify */
-void read_end(reading *r);
+static inline void print_module(lw_text *out, const front_module *module) { lw_pto_print(out, module); }
 bool same_module(const lw_pto_module *a, const lw_pto_module *b); /* says on standard error what differs */
 
 void test_round_trip(void **state);

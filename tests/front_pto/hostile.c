@@ -61,23 +61,6 @@ void test_cut_files(void **state) {
     }
 }
 
-/* `piece` a hundred thousand times between two ends: no stack overflow, no time that grows with the square. */
-static void expect_repeated(const char *front, const char *piece, const char *back, bool fine) {
-    enum { TIMES = 100000 };
-    lw_text text = {0};
-    lw_text_puts(&text, front);
-    for (int i = 0; i < TIMES; i++) lw_text_puts(&text, piece);
-    lw_text_puts(&text, back);
-    assert_false(text.failed);
-    reading r;
-    read_text(&r, text.at, text.size, 0);
-    assert_non_null(r.module);
-    if (fine != (r.diags.errors == 0))
-        fail_msg("%s: %s", piece, r.diags.first ? r.diags.first->message : "no error");
-    lw_text_free(&text);
-    read_end(&r);
-}
-
 void test_repetition(void **state) {
     (void)state;
     static const char f[] = "func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>, %c: i1, %n: index) { ";

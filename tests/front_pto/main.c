@@ -1,23 +1,7 @@
+/* main.c: runs the tests of the front end of PTO text. */
 #include "front_pto.h"
 
-static void work(reading *r, const char *text, size_t size) {
-    if (!lw_source_init(&r->source, &r->arena, "test.pto", text, size)) fail();
-    lw_diags_init(&r->diags, &r->arena, &r->source);
-    lw_pto_check(&r->arena, &r->source, &r->diags, LW_PTO_PROFILE_cpu, &r->module);
-}
-
-void read_text(reading *r, const char *text, size_t size, size_t limit) {
-    jmp_buf out;
-    memset(r, 0, sizeof *r);
-    lw_arena_init(&r->arena);
-    r->arena.limit = limit;
-    if (LW_ARENA_TRY(&r->arena, out))
-        work(r, text, size);
-    else
-        r->module = NULL;
-}
-
-void read_end(reading *r) { lw_arena_free(&r->arena); }
+void make_module(reading *r) { lw_pto_check(&r->arena, &r->source, &r->diags, LW_PTO_PROFILE_cpu, &r->module); }
 
 int main(void) {
     const struct CMUnitTest tests[] = {

@@ -5,17 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define SAME(condition)                                                                                      \
-    do                                                                                                       \
-        if (!(condition)) return fprintf(stderr, "same.c:%d: differs: %s\n", __LINE__, #condition), false;   \
-    while (0)
-
-static bool same_text(const char *a, const char *b) { return (!a && !b) || (a && b && !strcmp(a, b)); }
-
-static bool same_symbol(const lw_symbol *a, const lw_symbol *b) {
-    return (!a && !b) || (a && b && a->size == b->size && !memcmp(a->text, b->text, a->size));
-}
-
 static bool same_type(const lw_pto_type *a, const lw_pto_type *b) {
     SAME(!a == !b);
     if (!a) return true;
@@ -99,37 +88,6 @@ bool same_module(const lw_pto_module *a, const lw_pto_module *b) {
 
 /* ---- Every accepted file -------------------------------------------------------------------------------------- */
 
-static char *load(const char *path, size_t *size) {
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 0, SEEK_END), 0);
-    *size = (size_t)ftell(file);
-    rewind(file);
-    char *text = malloc(*size + 1);
-    assert_non_null(text);
-    assert_int_equal(fread(text, 1, *size, file), *size);
-    fclose(file);
-    return text;
-}
-
-static void check_file(const char *path) {
-    size_t size;
-    char *text = load(path, &size);
-    reading first, second;
-    lw_text out = {0};
-    read_text(&first, text, size, 0);
-    if (first.diags.errors) fail_msg("%s: %s", path, first.diags.first->message);
-    lw_pto_print(&out, first.module);
-    assert_false(out.failed);
-    read_text(&second, out.at, out.size, 0);
-    if (second.diags.errors) fail_msg("%s, printed: %s", path, second.diags.first->message);
-    if (!same_module(first.module, second.module)) fail_msg("%s: the print is another module", path);
-    lw_text_free(&out);
-    read_end(&first);
-    read_end(&second);
-    free(text);
-}
-
 static int check_folder(const char *folder) {
     DIR *listing = opendir(folder);
     assert_non_null(listing);
@@ -140,8 +98,13 @@ static int check_folder(const char *folder) {
         if (entry->d_name[0] == '.') continue;
         if (!strchr(entry->d_name, '.'))
             files += check_folder(path);
-        else if (!strncmp(entry->d_name, "accept_", 7))
-            check_file(path), files++;
+        else if (!strncmp(entry->d_name, "accept_", 7)) {
+            size_t size;
+            char *text = load_file(path, &size);
+            expect_same_when_printed(path, text, size);
+            free(text);
+            files++;
+        }
     }
     closedir(listing);
     return files;
