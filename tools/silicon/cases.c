@@ -64,28 +64,23 @@ static uint64_t any_amount(uint64_t *state) {
     }
 }
 
-void lw_cases_logic(lw_case *cases, unsigned count) {
-    uint64_t state = LW_SILICON_SEED;
+/* Edge values as a by each of `others` as b, then as they come. One statement a number: their order is part of the inputs. */
+static void pairs(lw_case *cases, unsigned count, uint64_t state, const uint64_t *others, unsigned other_count,
+                  uint64_t any(uint64_t *)) {
     for (unsigned i = 0; i < count; i++) {
-        bool edge =
-            i < COUNT(edges) * COUNT(edges); /* one statement a number: their order is part of the inputs */
-        cases[i].a = edge ? edges[i / COUNT(edges)] : edge_or_noise(&state);
-        cases[i].b = edge ? edges[i % COUNT(edges)] : edge_or_noise(&state);
+        bool edge = i < COUNT(edges) * other_count;
+        cases[i].a = edge ? edges[i / other_count] : edge_or_noise(&state);
+        cases[i].b = edge ? others[i % other_count] : any(&state);
         cases[i].c = edge_or_noise(&state);
         cases[i].m = lw_random_next(&state);
     }
 }
 
+void lw_cases_logic(lw_case *cases, unsigned count) {
+    pairs(cases, count, LW_SILICON_SEED, edges, COUNT(edges), edge_or_noise);
+}
 void lw_cases_shift(lw_case *cases, unsigned count) {
-    uint64_t state = LW_SILICON_SEED + 1;
-    for (unsigned i = 0; i < count; i++) {
-        bool edge =
-            i < COUNT(edges) * COUNT(amounts); /* one statement a number: their order is part of the inputs */
-        cases[i].a = edge ? edges[i / COUNT(amounts)] : edge_or_noise(&state);
-        cases[i].b = edge ? amounts[i % COUNT(amounts)] : any_amount(&state);
-        cases[i].c = edge_or_noise(&state);
-        cases[i].m = lw_random_next(&state);
-    }
+    pairs(cases, count, LW_SILICON_SEED + 1, amounts, COUNT(amounts), any_amount);
 }
 
 /* Which lanes of a warp take part: at least one. */
