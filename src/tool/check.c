@@ -116,13 +116,7 @@ static bool list_kernels(const lw_tool_source *in, const lw_module_ptx *module, 
         print_directives(&out, f);
         lw_text_puts(&out, "\n");
     }
-    bool listed = !out.failed;
-    if (!listed)
-        lw_tool_error(LW_D_no_memory, in->source.name);
-    else if (out.size)
-        fwrite(out.at, 1, out.size, stdout);
-    lw_text_free(&out);
-    return listed;
+    return lw_tool_print(in, &out);
 }
 
 /* ---- Checking ----------------------------------------------------------------------------------------- */

@@ -73,22 +73,6 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
-static void print_text(lw_text *out) {
-    if (out->size) fwrite(out->at, 1, out->size, stdout);
-    lw_text_free(out);
-}
-
-static int finish(lw_tool_source *in) {
-    lw_tool_diagnostics(&in->diags, true);
-    return in->diags.errors ? LW_EXIT_SOURCE : LW_EXIT_OK;
-}
-
-static void put_place(lw_text *out, lw_tool_source *in, lw_place place) {
-    uint32_t line, column;
-    lw_source_find(&in->source, place.at, &line, &column);
-    lw_text_printf(out, "%5u:%-3u ", line, column);
-}
-
 /* ---- Tokens ------------------------------------------------------------------------------------------- */
 
 static bool is_pto(const lw_tool_source *in) {
@@ -108,20 +92,12 @@ static int dump_tokens(lw_tool_source *in) {
     lw_lexer lexer = {.source = &in->source, .diags = &in->diags, .symbols = &symbols};
     lw_token token = {0};
     do {
-        lw_text out = {0};
         lw_lex(&lexer, &token);
-        put_place(&out, in, token.place);
-        lw_text_printf(&out, "%-7s", kinds[token.kind]);
-        for (uint32_t i = 0; i < token.place.size && token.kind != LW_TOKEN_END; i++) {
-            const char *c = &in->source.text[token.place.at + i];
-            lw_text_add(&out, (unsigned char)*c < 0x20 || *c == 0x7f ? "?" : c, 1);
-        }
-        if (token.kind == LW_TOKEN_INT || token.kind == LW_TOKEN_FLOAT)
-            lw_text_printf(&out, "  0x%llx", (unsigned long long)token.value);
-        lw_text_puts(&out, "\n");
-        print_text(&out);
+        if (token.kind == LW_TOKEN_END) token.place.size = 0;
+        bool is_number = token.kind == LW_TOKEN_INT || token.kind == LW_TOKEN_FLOAT;
+        if (!lw_tool_print_token(in, token.place, kinds[token.kind], is_number ? &token.value : NULL)) return LW_EXIT_MACHINE;
     } while (token.kind != LW_TOKEN_END);
-    return finish(in);
+    return lw_tool_finish(in);
 }
 
 /* ---- Module ------------------------------------------------------------------------------------------- */
@@ -156,7 +132,7 @@ static void put_variable(lw_text *out, const lw_object *v) {
 }
 
 static void put_statement(lw_text *out, lw_tool_source *in, const lw_statement *s) {
-    put_place(out, in, s->place);
+    lw_tool_put_place(out, in, s->place);
     switch (s->kind) {
     case LW_S_INSTRUCTION: {
         const lw_match *match = s->instruction->match;
@@ -180,7 +156,7 @@ static void put_statement(lw_text *out, lw_tool_source *in, const lw_statement *
 }
 
 static void put_function(lw_text *out, lw_tool_source *in, const lw_function *f) {
-    put_place(out, in, f->place);
+    lw_tool_put_place(out, in, f->place);
     lw_text_printf(out, "%s %s: %u instructions, %u labels, %u registers%s\n", f->is_entry ? "entry" : "func",
                    f->object->name->text, f->instruction_count, f->label_count, f->register_count,
                    f->has_body ? "" : ", declaration");
@@ -209,7 +185,7 @@ static int dump_module(lw_tool_source *in) {
                        module->version / 10, module->version % 10, module->target, &module->target_suffix,
                        module->address_size, module->instruction_count);
         for (uint32_t i = 0; i < module->variables.count; i++) {
-            put_place(&out, in, module->variables.at[i]->place);
+            lw_tool_put_place(&out, in, module->variables.at[i]->place);
             put_variable(&out, module->variables.at[i]);
         }
     }
@@ -220,8 +196,8 @@ static int dump_module(lw_tool_source *in) {
         put_function(&out, in, f);
         found = true;
     }
-    print_text(&out);
-    int code = finish(in);
+    if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
+    int code = lw_tool_finish(in);
     if (found) return code;
     lw_tool_error(LW_D_no_such_kernel, o->kernel);
     return code ? code : LW_EXIT_USAGE;
@@ -246,28 +222,28 @@ static bool wanted(const options *o, const char *name) { return !o->kernel || !s
 
 static int end_programs(lw_tool_source *in, bool found) {
     const options *o = in->user;
-    int code = finish(in);
+    int code = lw_tool_finish(in);
     if (found || !o->kernel) return code;
     lw_tool_error(LW_D_no_such_kernel, o->kernel);
     return code ? code : LW_EXIT_USAGE;
 }
 
-static void print_program(const lw_program *program) {
+static bool print_program(const lw_tool_source *in, const lw_program *program) {
     lw_text out = {0};
     if (program) lw_program_dump(&out, program);
-    print_text(&out);
+    return lw_tool_print(in, &out);
 }
 
 static int dump_program_pto(lw_tool_source *in) {
     const options *o = in->user;
     lw_pto_module *module = NULL;
-    if (!lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &module)) return finish(in);
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &module)) return lw_tool_finish(in);
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_pto_function *f = module->functions.at[i];
         if (!f->has_body || !wanted(o, f->name->text + 1)) continue;
         found = true;
-        print_program(lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags));
+        if (!print_program(in, lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags))) return LW_EXIT_MACHINE;
     }
     return end_programs(in, found);
 }
@@ -276,7 +252,7 @@ static int dump_program(lw_tool_source *in) {
     const options *o = in->user;
     if (is_pto(in)) return dump_program_pto(in);
     lw_module_ptx *module = NULL;
-    if (!lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module)) return finish(in);
+    if (!lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module)) return lw_tool_finish(in);
     place_variables(module);
     lw_semantics semantics = LW_SEMANTICS_manual;
     if (!lw_semantics_choose(o->semantics, &semantics)) /* the option was checked, the environment was not */
@@ -286,7 +262,7 @@ static int dump_program(lw_tool_source *in) {
         lw_function *f = module->functions.at[i];
         if (!f->is_entry || !f->has_body || !wanted(o, f->object->name->text)) continue;
         found = true;
-        print_program(lw_lower_ptx(&in->arena, module, f, semantics, &in->diags));
+        if (!print_program(in, lw_lower_ptx(&in->arena, module, f, semantics, &in->diags))) return LW_EXIT_MACHINE;
     }
     return end_programs(in, found);
 }

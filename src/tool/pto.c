@@ -1,28 +1,6 @@
 /* pto.c: check, dump and cost of PTO text. */
 #include "tool/pto.h"
 
-/* False: there was no memory for all of it, which it has reported. */
-static bool print_text(lw_text *out) {
-    bool whole = !out->failed;
-    if (!whole)
-        lw_tool_error(LW_D_no_memory, "the output is too large");
-    else if (out->size)
-        fwrite(out->at, 1, out->size, stdout);
-    lw_text_free(out);
-    return whole;
-}
-
-static void put_place(lw_text *out, lw_tool_source *in, lw_place place) {
-    uint32_t line, column;
-    lw_source_find(&in->source, place.at, &line, &column);
-    lw_text_printf(out, "%5u:%-3u ", line, column);
-}
-
-static int finish(lw_tool_source *in) {
-    lw_tool_diagnostics(&in->diags, true);
-    return in->diags.errors ? LW_EXIT_SOURCE : LW_EXIT_OK;
-}
-
 /* ---- check ---------------------------------------------------------------------------------------------- */
 
 bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path) {
@@ -34,7 +12,7 @@ bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, boo
         lw_pto_print_function(&out, f);
         lw_text_puts(&out, "\n");
     }
-    return print_text(&out);
+    return lw_tool_print(in, &out);
 }
 
 void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module) {
@@ -57,19 +35,11 @@ int lw_tool_pto_tokens(lw_tool_source *in) {
     lw_pto_lexer lexer = {.source = &in->source, .diags = &in->diags, .symbols = &symbols};
     lw_pto_token token = {0};
     do {
-        lw_text out = {0};
         lw_pto_lex(&lexer, &token);
-        put_place(&out, in, token.place);
-        lw_text_printf(&out, "%-7s", kinds[token.kind]);
-        for (uint32_t i = 0; i < token.place.size; i++) {
-            const char *c = &in->source.text[token.place.at + i];
-            lw_text_add(&out, (unsigned char)*c < 0x20 || *c == 0x7f ? "?" : c, 1);
-        }
-        if (token.kind == LW_PTO_TOKEN_INT) lw_text_printf(&out, "  0x%llx", (unsigned long long)token.value);
-        lw_text_puts(&out, "\n");
-        if (!print_text(&out)) return LW_EXIT_MACHINE;
+        if (!lw_tool_print_token(in, token.place, kinds[token.kind], token.kind == LW_PTO_TOKEN_INT ? &token.value : NULL))
+            return LW_EXIT_MACHINE;
     } while (token.kind != LW_PTO_TOKEN_END);
-    return finish(in);
+    return lw_tool_finish(in);
 }
 
 /* ---- Module ------------------------------------------------------------------------------------------------ */
@@ -79,7 +49,7 @@ static void put_region(lw_text *out, lw_tool_source *in, const lw_pto_region *re
         [LW_PTO_SSA] = "", [LW_PTO_ASSEMBLY] = "assembly", [LW_PTO_DPS] = "DPS"};
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
-        put_place(out, in, op->place);
+        lw_tool_put_place(out, in, op->place);
         lw_text_printf(out, "%-16s %-9s%s%*s", lw_pto_rows[op->id].name, forms[op->form],
                        op->merges[0] ? "merges " : "       ", (int)(2 * depth), "");
         lw_pto_print_op(out, op);
@@ -89,7 +59,7 @@ static void put_region(lw_text *out, lw_tool_source *in, const lw_pto_region *re
 }
 
 static void put_function(lw_text *out, lw_tool_source *in, const lw_pto_function *f) {
-    put_place(out, in, f->place);
+    lw_tool_put_place(out, in, f->place);
     lw_pto_print_function(out, f);
     lw_text_printf(out, "  %u values, %u operations%s\n", f->value_count, f->op_count,
                    f->has_body ? "" : ", declaration");
@@ -98,13 +68,13 @@ static void put_function(lw_text *out, lw_tool_source *in, const lw_pto_function
 
 int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile profile) {
     lw_pto_module *module = NULL;
-    if (!lw_pto_check(&in->arena, &in->source, &in->diags, profile, &module)) return finish(in);
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, profile, &module)) return lw_tool_finish(in);
     const lw_pto_function *only = function ? lw_pto_find(module, function) : NULL;
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (!function || module->functions.at[i] == only) put_function(&out, in, module->functions.at[i]);
-    if (!print_text(&out)) return LW_EXIT_MACHINE;
-    int code = finish(in);
+    if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
+    int code = lw_tool_finish(in);
     if (!function || only) return code;
     lw_tool_error(LW_D_no_such_kernel, function);
     return LW_EXIT_USAGE;
@@ -155,5 +125,5 @@ bool lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_pr
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++)
         if (module->functions.at[i]->has_body) put_cost(&out, in, module->functions.at[i], profile);
-    return print_text(&out);
+    return lw_tool_print(in, &out);
 }

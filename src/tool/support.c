@@ -66,6 +66,40 @@ bool lw_tool_is_pto(const char *path, lw_language said) {
     return lw_pto_is_name(path);
 }
 
+bool lw_tool_print(const lw_tool_source *in, lw_text *out) {
+    bool whole = !out->failed;
+    if (!whole)
+        lw_tool_error(LW_D_no_memory, in->source.name);
+    else if (out->size)
+        fwrite(out->at, 1, out->size, stdout);
+    lw_text_free(out);
+    return whole;
+}
+
+void lw_tool_put_place(lw_text *out, lw_tool_source *in, lw_place place) {
+    uint32_t line, column;
+    lw_source_find(&in->source, place.at, &line, &column);
+    lw_text_printf(out, "%5u:%-3u ", line, column);
+}
+
+bool lw_tool_print_token(lw_tool_source *in, lw_place place, const char *kind, const uint64_t *value) {
+    lw_text out = {0};
+    lw_tool_put_place(&out, in, place);
+    lw_text_printf(&out, "%-7s", kind);
+    for (uint32_t i = 0; i < place.size; i++) {
+        const char *c = &in->source.text[place.at + i];
+        lw_text_add(&out, (unsigned char)*c < 0x20 || *c == 0x7f ? "?" : c, 1);
+    }
+    if (value) lw_text_printf(&out, "  0x%llx", (unsigned long long)*value);
+    lw_text_puts(&out, "\n");
+    return lw_tool_print(in, &out);
+}
+
+int lw_tool_finish(lw_tool_source *in) {
+    lw_tool_diagnostics(&in->diags, true);
+    return in->diags.errors ? LW_EXIT_SOURCE : LW_EXIT_OK;
+}
+
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
 int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, bool is_pto, const char *how) {

@@ -90,6 +90,14 @@ typedef struct lw_tool_source {
 } lw_tool_source;
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user);
 
+/* What work prints of it. Prints `out` to standard output and frees it; false: there was no memory for all of it, which is reported. */
+bool lw_tool_print(const lw_tool_source *in, lw_text *out);
+void lw_tool_put_place(lw_text *out, lw_tool_source *in, lw_place place);
+/* A token as a line; `value` may be NULL. False as lw_tool_print. */
+bool lw_tool_print_token(lw_tool_source *in, lw_place place, const char *kind, const uint64_t *value);
+/* Reports the diagnostics; returns the exit code. */
+int lw_tool_finish(lw_tool_source *in);
+
 /* ---- Values: one element of a scalar or a buffer ------------------------------------------------------- */
 
 typedef enum lw_value_fault { LW_VALUE_OK, LW_VALUE_NO_NUMBER, LW_VALUE_RANGE } lw_value_fault;
