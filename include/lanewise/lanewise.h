@@ -66,6 +66,8 @@ typedef struct lw_options {
     uint64_t memory_limit;   /* bytes of device memory; 0: 3/4 of the machine's memory */
     uint64_t stack_limit;    /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
     const char *semantics;   /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the manual's */
+    const char *engine;      /* "interp": starts at once; "jit": compiles each kernel when it is asked for, by LLVM, with the same results; NULL:
+                              * LANEWISE_ENGINE, else "interp" */
 } lw_options;
 
 /* Makes a context.
@@ -98,6 +100,11 @@ LW_API const char *lw_context_cpu(lw_context *context);
  *
  * returns  "manual" or "sm_90", a fixed text */
 LW_API const char *lw_context_semantics(lw_context *context);
+
+/* Who executes kernels.
+ *
+ * returns  "interp" or "jit", a fixed text */
+LW_API const char *lw_context_engine(lw_context *context);
 
 /* How many threads work on a launch, the launching one included. */
 LW_API uint32_t lw_context_threads(lw_context *context);

@@ -199,6 +199,7 @@ typedef struct lw_program {
     uint32_t param_bytes;
     uint32_t hint_count;
     int level;              /* number of the CPU level it was linked with */
+    struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     uint64_t instruction_count;
     lw_semantics semantics;
     lw_program_vector vector;

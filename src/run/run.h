@@ -316,6 +316,18 @@ extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the e
 bool lw_level_has(const lw_level *level); /* by CPUID bits */
 void lw_program_link(lw_program *program, const lw_level *level);
 
+/* ---- Engines: engine.c -------------------------------------------------------------------------------- */
+
+typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINES } lw_engine;
+const char *lw_engine_name(lw_engine engine);
+/* By name; NULL or "": what LANEWISE_ENGINE says, else the interpreter. False: no such name. */
+bool lw_engine_choose(const char *name, lw_engine *engine);
+bool lw_engine_has(lw_engine engine); /* the compiler is a library of its own */
+/* Puts compiled code in place of a linked program's steps. False: it cannot, and `why` says so if there was memory; the program runs as before. */
+bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why);
+void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */
+bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why); /* what the compiler makes of it */
+
 double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 
 /* ---- Pool ---------------------------------------------------------------------------------------------- */

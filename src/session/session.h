@@ -45,6 +45,7 @@ struct lw_context {
     pthread_mutex_t lock; /* guards modules, spare and faults */
     const lw_level *level;
     lw_semantics semantics;
+    lw_engine engine;
     uint32_t threads, stack_limit;
     lw_pool *pool;
     lw_memory memory;

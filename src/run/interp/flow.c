@@ -9,7 +9,6 @@
 
 enum {
     LW_BUDGET = 8192,       /* backward branches a turn */
-    LW_SPIN_COST = 4096,    /* what one counts for in a loop that may wait for others: who holds the lock should come soon */
     LW_YIELD_COST = 4096,
     LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
     LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
