@@ -20,7 +20,7 @@ struct lw_compiled {
 
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps) {
     do op = steps[op->code](gang, op);
-    while (op && op->step == steps[op->code]);
+    while (op && (op->step == steps[op->code] || !gang->full)); /* with lanes left out compiled code would come back here at once */
     return op;
 }
 
