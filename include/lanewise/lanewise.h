@@ -124,6 +124,7 @@ typedef struct lw_module_options {
     const char *target;         /* the profile that the text is checked for: "cpu", "a2a3" or "a5"; NULL: "cpu" */
     const char *inactive;       /* lanes of an SSA result that its mask leaves out: "zero" or "undef-poison", bytes of 0xa5; NULL: "zero" */
     const char *shift_overflow; /* a shift count of the width or more: "saturate", "modulo" or "trap" (LW5011); NULL: "saturate". Launches note the first two */
+    bool count_regions;         /* launches note how often each region between braces ran, at its closing brace (LW5107) */
 } lw_module_options;
 
 /* The same as lw_module_new, with a choice of what the text leaves open. A PTO function is a kernel; lw_launch_shape says how to launch it.

@@ -227,6 +227,7 @@ extern const char *const lw_pto_inactive_words[], *const lw_pto_overflow_words[]
 typedef struct lw_pto_choices {
     lw_pto_inactive inactive;
     lw_pto_overflow overflow;
+    bool counts_regions; /* launches note how often each region ran (LW5107) */
 } lw_pto_choices;
 #define LW_PTO_POISON 0xa5a5a5a5a5a5a5a5ull
 

@@ -247,6 +247,8 @@ static void begin_lanes(lw_pto_lower *p, uint32_t end) {
     if (p->flat && !(p->lanes & (p->lanes - 1)))
         p->lane = lane_of(l, LW_LANE_and_b32, element, lw_lower_const(l, LW_CLASS_32, p->lanes - 1));
     p->lane64 = lane_of(l, LW_LANE_zext_b64_b32, p->lane, LW_NO_SLOT);
+    if (p->choices.counts_regions)
+        p->leader = lane_of(l, LW_LANE_setp_eq_b32, p->lane, lw_lower_const(l, LW_CLASS_32, 0));
     for (uint32_t i = 0; i < p->widths.count; i++) {
         lw_pto_width *w = &p->widths.at[i];
         uint32_t lanes = lw_lower_const(l, LW_CLASS_32, w->lanes);
@@ -402,7 +404,12 @@ static void lower_op(lw_pto_lower *p, const lw_pto_op *op) {
     }
 }
 
+/* Each region is lowered once, and its brace is like no other place. */
 static void lower_region(lw_pto_lower *p, const lw_pto_region *region) {
+    if (p->choices.counts_regions) {
+        p->l->place = region->end;
+        lw_lower_note(p->l, LW_D_note_region, p->leader);
+    }
     for (uint32_t i = 0; i < region->count; i++) lower_op(p, region->ops[i]);
 }
 

@@ -43,7 +43,7 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
                        KNOWN_OVERFLOW);
     chosen->is_pto = o->language && *o->language ? language == 1 : lw_pto_is_name(name);
-    chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts};
+    chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts, o->count_regions};
     return LW_OK;
 }
 

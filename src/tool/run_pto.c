@@ -123,7 +123,8 @@ void lw_pto_notes(lw_context *context, const char *file) {
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", file, notes[i].line, notes[i].column,
-                notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
-                notes[i].count == 1 ? "lane" : "lanes");
+        if (!lw_pto_is_count(&notes[i]))
+            fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", file, notes[i].line, notes[i].column,
+                    notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
+                    notes[i].count == 1 ? "lane" : "lanes");
 }

@@ -32,6 +32,7 @@ void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++) {
+        if (lw_pto_is_count(&notes[i])) continue;
         lw_text_printf(&out, "note LW%04u    line %u: ", notes[i].number, notes[i].line);
         lw_print_count(&out, notes[i].count);
         lw_text_printf(&out, " of lanes: %s\n", notes[i].message);
@@ -49,6 +50,7 @@ static json_t *notes_json(lw_context *context, bool *failed) {
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++) {
+        if (lw_pto_is_count(&notes[i])) continue;
         char id[16];
         snprintf(id, sizeof id, "LW%04u", notes[i].number);
         json_t *note = json_object();

@@ -104,6 +104,28 @@ class Check(cli.Case):
         self.assertIn("for each round of its loop", out)
         self.assertIn("total 7 cycles one after the other, with one round of each loop", out)
 
+    def test_cost_of_a_run(self):
+        """Rounds are what happened; repeats of the function count, too, also where several share their threads (here: 64, 64 and 2 elements)."""
+        text = LOOP.replace("to %ten", "to %n").replace(f"%m: {M}", f"%m: {M}, %n: index")
+        self.file("open.pto", text)
+        run = ["run", "open.pto", "-a", "s32[130]=1", "-a", "u8[130]=1"]
+        self.gives([*run, "-a", "s64=4", "--cost", "a5"],
+                   err="@loop on A5, as it ran, 3 times\n  line  operation  cycles  x times   formula\n"
+                       "     6  pto.vshr        7  x 12      latency 7\n  total 84 cycles one after the other\n")
+        self.shows([*run, "-a", "s64=4", "--cost", "a2a3"], err=[f"total {12 * 33} cycles one after", f"total {11 * 18 + 33} cycles where none"])
+        self.shows([*run, "-a", "s64=0", "--cost", "a5"], err=["x 0 ", "total 0 cycles one after the other\n"])
+        self.shows(["run", "-", "--language", "pto", *run[2:], "-a", "s64=1", "--cost", "a5"], stdin=text, err=["total 21 cycles one after"])
+        for stats in ("--stats", "--stats=json"):
+            self.assertNotIn("LW5107", self.shows([*run, "-a", "s64=1", "--cost", "a5", stats], err=["total 21 cycles one after"])[2])
+
+    def test_cost_of_a_run_refused(self):
+        self.file("k.ptx", cli.module(cli.kernel("k")))
+        self.gives(["run", "good.pto", "--cost", "cpu"], 2, err="lanewise: error[LW6003]: --cost 'cpu': it must be a2a3 or a5\n")
+        self.shows(["run", "k.ptx", "--cost", "a5"], 2, err=["LW6046", "--cost"])
+        # What trapped half-way has no total.
+        code, out, err = self.lanewise("run", "good.pto", "-a", "s32[64]=1", "-a", "s32[64]=32", "-a", "u8[64]=1", "--shift-overflow", "trap", "--cost", "a5")
+        self.assertEqual((code, out), (3, ""))
+        self.assertNotIn("total", err)
 
     def test_document(self):
         """The program that docs/pto.md shows is one, on every profile."""

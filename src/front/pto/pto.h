@@ -306,7 +306,11 @@ enum {
 #include "pto/cost.def"
 };
 
-/* How often a loop runs around an operation is known where its bounds are constants; elsewhere one round is counted. */
+/* How often a region ran: that of a function once for each repeat, a loop's once for each round. */
+typedef uint64_t lw_pto_runs(void *user, const lw_pto_region *region);
+
+/* Where runs were not counted, how often a loop runs around an operation is known where its bounds are constants; elsewhere one round
+ * is counted. */
 typedef struct lw_pto_cost_line {
     const lw_pto_op *op;
     uint32_t repeats;       /* of 2048 bits */
@@ -317,13 +321,15 @@ typedef struct lw_pto_cost_line {
 
 typedef struct lw_pto_cost {
     LW_LIST(lw_pto_cost_line) lines; /* in source order */
-    uint64_t serial;        /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one */
+    uint64_t serial;        /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one, unless runs
+                               were counted */
     uint64_t piped;         /* a2a3: each starts as soon as the interval allows, as if none waited for another */
-    uint32_t uncounted;     /* operations on registers and masks that the page has no figures for */
+    uint64_t uncounted;     /* operations on registers and masks that the page has no figures for; where runs were counted, how often
+                               they were executed */
     bool per_round;         /* some loop's rounds are not known */
 } lw_pto_cost;
 
-/* Of a function of a checked module; a5 or a2a3. */
-lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile);
+/* Of a function of a checked module; a5 or a2a3. `runs` says how often each region ran; NULL: by what the text says. */
+lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile, lw_pto_runs *runs, void *user);
 
 #endif
