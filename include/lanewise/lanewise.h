@@ -207,7 +207,7 @@ typedef struct lw_param_info {
 typedef struct lw_kernel_info {
     const char *name;
     uint32_t param_count, param_bytes;
-    uint32_t max_threads;      /* of a CTA, from .maxntid/.reqntid; 1024 otherwise */
+    uint32_t max_threads;      /* of a CTA, from .maxntid/.reqntid; else 1024, of PTO 4096 */
     uint32_t required_block[3]; /* .reqntid, or 0 */
     uint64_t shared_bytes;     /* static */
     uint64_t local_bytes;      /* per thread, without calls */
@@ -275,7 +275,7 @@ typedef struct lw_progress { /* a snapshot while a launch runs */
 } lw_progress;
 
 typedef struct lw_launch_config {
-    uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64 */
+    uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64; for PTO lw_launch_shape gives both */
     uint32_t shared_bytes;      /* dynamic shared memory */
     bool cooperative;           /* all CTAs must be resident together */
     bool strict;                /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104 */

@@ -426,8 +426,6 @@ static void lower_function(lw_pto_lower *p) {
     lw_lower_op(l, LW_OP_ret);
 }
 
-enum { LANES_MOST = 1024 }; /* threads that a CTA can have */
-
 lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_pto_function *function,
                          lw_pto_choices choices, lw_diags *diags) {
     lw_lower l = {.arena = arena, .diags = diags};
@@ -441,11 +439,6 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     const lw_code code = {.name = function->name->text + 1, .is_entry = true};
     lw_lower_begin(&l, &code, function->place, 2 * function->op_count);
     find_shape(&p);
-    if (p.lanes > LANES_MOST) {
-        lw_diag_add(diags, LW_D_register_too_wide, function->name_place, function->name->text, p.lanes,
-                    LANES_MOST);
-        return NULL;
-    }
     for (uint32_t i = 0; i < function->result_count; i++)
         if (function->results[i]->kind == LW_PTO_MEMREF) {
             lw_diag_add(diags, LW_D_result_is_memory, function->result_places[i], function->name->text,

@@ -68,10 +68,10 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
     const uint32_t *exact = info->required_block;
     if (!block[0] || !block[1] || !block[2])
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_zero_extent, "CTA", block[0], block[1], block[2]);
-    unsigned long long threads = volume(block);
-    if (threads > LW_BLOCK_MOST)
+    unsigned long long threads = volume(block), most = kernel->function ? LW_BLOCK_MOST : LW_PTO_LANES_MAX;
+    if (threads > most)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_threads, block[0], block[1], block[2], threads,
-                       LW_BLOCK_MOST);
+                       (unsigned)most);
     if (block[2] > LW_BLOCK_DEPTH)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_depth, block[0], block[1], block[2],
                        LW_BLOCK_DEPTH);

@@ -82,7 +82,7 @@ static void describe(lw_kernel *kernel) {
     lw_pto_param *places;
     uint32_t count = lw_pto_params(arena, f, &places);
     kernel->info =
-        (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_BLOCK_MOST};
+        (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_PTO_LANES_MAX};
     kernel->params = LW_NEW_ARRAY(arena, lw_param_info, count);
     for (uint32_t i = 0; i < count; i++) {
         lw_param_info *param = &kernel->params[i];
@@ -122,6 +122,7 @@ lw_status lw_pto_load(lw_module *module, const lw_load_options *options) {
 /* ---- Launches ------------------------------------------------------------------------------------------------------ */
 
 enum { FLAT_THREADS = 1024 };
+_Static_assert(LW_PTO_LANES_MAX <= LW_CTA_WARPS * LW_WARP_LANES, "the lanes of a register must fit in a CTA");
 
 lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config) {
     if (!kernel) return LW_BAD_ARGUMENT;

@@ -9,7 +9,7 @@
 
 enum {
     LW_THREADS_MOST = 4096,
-    LW_BLOCK_MOST = 1024,         /* threads of a CTA */
+    LW_BLOCK_MOST = 1024,         /* threads of a CTA of PTX; one of PTO has as many as its widest register has lanes */
     LW_BLOCK_DEPTH = 64,          /* its third extent */
     LW_SHARED_MOST = 227 << 10,   /* bytes of shared memory of a CTA */
     LW_STACK_DEFAULT = 512 << 10, /* bytes of local memory of a thread */
