@@ -300,7 +300,7 @@ typedef struct lw_launch_stats {
  *
  * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number. Without such arrays 1
  * config   gets grid and block; the rest stays
- * fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more; registers of several widths, and a rest that fills none */
+ * fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more */
 LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config);
 
 /* Runs a kernel to its end.

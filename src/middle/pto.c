@@ -121,7 +121,6 @@ static void find_shape(lw_pto_lower *p) {
     p->l->program->vector = (lw_program_vector){.lanes = p->lanes,
                                                 .repeats = p->repeats,
                                                 .flat = p->flat,
-                                                .whole = p->repeats && p->widths.count > 1,
                                                 .ordered = p->repeats && p->stores};
 }
 

@@ -134,9 +134,6 @@ lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config
     if (!vector->repeats) elements = vector->lanes;
     if (!elements || elements > UINT32_MAX)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)elements);
-    if (vector->whole && elements % vector->lanes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)elements,
-                       vector->lanes);
     if (vector->flat) block = elements < FLAT_THREADS ? (uint32_t)elements : FLAT_THREADS;
     for (int i = 0; i < 3; i++) config->grid[i] = config->block[i] = 1;
     config->block[0] = block;
@@ -190,9 +187,6 @@ lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config,
     memcpy(&count, buffer + kernel->params[kernel->info.param_count - 1].offset, sizeof count);
     if (!count || count > UINT32_MAX)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)count);
-    if (vector->whole && count % vector->lanes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)count,
-                       vector->lanes);
     uint64_t threads = (uint64_t)config->grid[0] * config->block[0], idle = threads - count;
     if (threads < count || idle >= config->block[0])
         return wrong_shape(kernel, config, "the threads are not as many as the elements");

@@ -44,32 +44,53 @@ static bool check_length(const lw_arg *arg, const lw_param_info *param, const ch
     return false;
 }
 
-/* All registers come as many times: as elements of the widest one. */
+/* How often a function runs. */
+typedef struct repeats {
+    uint64_t whole, rest; /* times with all lanes; lanes of one more, 0 where there is none */
+} repeats;
+
+/* Of a last repeat that only some lanes run an array has as many elements, unless its registers are narrower. */
+static uint64_t elements_of(const repeats *r, uint64_t lanes) {
+    return r->whole * lanes + (r->rest < lanes ? r->rest : lanes);
+}
+
+static bool wrong_count(const lw_kernel *kernel, const lw_arg *args, uint32_t number, uint32_t widest,
+                        uint64_t count, const char *signature) {
+    lw_param_info param = lw_kernel_param(kernel, number), other = lw_kernel_param(kernel, widest);
+    lw_text why = {0};
+    lw_text_printf(&why,
+                   "it must have %llu elements for its registers of %llu, not %llu, as argument %u has %llu "
+                   "for registers of %llu",
+                   (unsigned long long)count, (unsigned long long)param.elements,
+                   (unsigned long long)args[number].count, widest, (unsigned long long)args[widest].count,
+                   (unsigned long long)other.elements);
+    wrong_array(&args[number], &param, signature, why.at ? why.at : "");
+    lw_text_free(&why);
+    return false;
+}
+
+/* All registers come as many times; the widest array says how often, and how far the last time. */
 static bool find_elements(const lw_kernel *kernel, const lw_arg *args, uint32_t given, const char *signature,
                           uint64_t *elements) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
-    uint32_t first = given;
-    *elements = info.lanes;
+    uint32_t widest = given;
     for (uint32_t i = 0; i < given; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
-        if (!param.is_register) continue;
-        if (first == given) {
-            first = i;
-            *elements = args[i].count / param.elements * info.lanes + args[i].count % param.elements;
-            continue;
-        }
-        lw_param_info other = lw_kernel_param(kernel, first);
-        if (args[i].count * other.elements == args[first].count * param.elements) continue;
-        lw_text why = {0};
-        lw_text_printf(
-            &why,
-            "it has %llu elements for registers of %llu, and argument %u has %llu for registers of %llu",
-            (unsigned long long)args[i].count, (unsigned long long)param.elements, first,
-            (unsigned long long)args[first].count, (unsigned long long)other.elements);
-        wrong_array(&args[i], &param, signature, why.at ? why.at : "");
-        lw_text_free(&why);
-        return false;
+        if (param.is_register &&
+            (widest == given || param.elements > lw_kernel_param(kernel, widest).elements))
+            widest = i;
     }
+    *elements = info.lanes;
+    if (widest == given) return true;
+    uint64_t lanes = lw_kernel_param(kernel, widest).elements;
+    repeats r = {args[widest].count / lanes, args[widest].count % lanes};
+    for (uint32_t i = 0; i < given; i++) {
+        lw_param_info param = lw_kernel_param(kernel, i);
+        uint64_t count = param.is_register ? elements_of(&r, param.elements) : 0;
+        if (param.is_register && args[i].count != count)
+            return wrong_count(kernel, args, i, widest, count, signature);
+    }
+    *elements = r.whole * info.lanes + r.rest;
     return true;
 }
 
@@ -78,8 +99,8 @@ static bool make_result(lw_arena *arena, const lw_kernel *kernel, uint32_t numbe
                         const char *output, lw_arg *arg) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
     lw_param_info param = lw_kernel_param(kernel, number);
-    uint64_t count =
-        param.is_register ? elements / info.lanes * param.elements + elements % info.lanes : param.elements;
+    repeats r = {elements / info.lanes, elements % info.lanes};
+    uint64_t count = param.is_register ? elements_of(&r, param.elements) : param.elements;
     const char *spelling = lw_arena_printf(arena, "%s[%llu]:%s", param.element, (unsigned long long)count,
                                            output ? output : "print");
     if (!lw_arg_parse(arena, spelling, number, arg)) return false;
