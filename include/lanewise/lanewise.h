@@ -201,7 +201,8 @@ typedef struct lw_param_info {
     /* Of PTO functions. Behind the arguments come the results, as addresses of arrays, and where has_arrays is set the number of elements. */
     const char *element;     /* type of the array's elements, "s32"; of a mask "u8", one byte a lane, 0 or not. NULL: no array */
     uint64_t elements;       /* of a register or mask its lanes: one launch takes as many arrays' elements as it is told, in pieces of this size; of a
-                              * memref its length, 0 for any; of a scalar result 1 */
+                              * memref its length, 0 too for any; of a scalar result 1 */
+    bool any_length;         /* memref<?xT>: an array of whatever length */
     bool is_register, is_mask, is_result; /* is_register: masks, too */
 } lw_param_info;
 typedef struct lw_kernel_info {

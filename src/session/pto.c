@@ -65,9 +65,10 @@ static void describe_type(lw_arena *arena, const lw_pto_type *type, lw_param_inf
     param->type = "u64";
     param->is_pointer = true;
     param->element = param->is_mask ? "u8" : type_name(arena, type->element);
+    param->any_length = type->kind == LW_PTO_MEMREF && type->count == UINT64_MAX;
     param->elements = param->is_register            ? type->lanes
                       : type->kind == LW_PTO_SCALAR ? 1
-                      : type->count == UINT64_MAX   ? 0
+                      : param->any_length           ? 0
                                                     : type->count;
 }
 

@@ -87,6 +87,9 @@ struct lw_module {
     } rendered[2];
 };
 
+/* What messages call a kernel of a module. */
+static inline const char *lw_kernel_word(const lw_module *module) { return module->pto ? "function" : "kernel"; }
+
 /* ---- variables.c: memory of module-scope variables ------------------------------------------------------- */
 
 /* Gives every .global and .const variable memory with its initial value. Faults go to the diagnostics. */

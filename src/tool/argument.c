@@ -321,7 +321,7 @@ bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *ar
 
 /* ---- Against the parameter ----------------------------------------------------------------------------- */
 
-static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *signature) {
+static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses) {
     lw_type type = lw_type_find(param->type, strlen(param->type));
     uint32_t bytes = lw_value_bytes(arg->type);
     const char *name = lw_types[arg->type].name;
@@ -329,7 +329,7 @@ static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *sign
     if (bytes != param->size) {
         lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, name,
                      (unsigned long long)bytes, param->name, param->size);
-        if (param->size == 8 && bytes < 8 && lw_types[type].kind != 'F')
+        if (addresses && param->size == 8 && bytes < 8 && lw_types[type].kind != 'F')
             hint("if the kernel takes an address here, pass a buffer: TYPE[COUNT]=…");
         return false;
     }
@@ -362,12 +362,12 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
     return bytes == param->size;
 }
 
-bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature) {
+bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses) {
     lw_type type = lw_type_find(param->type, strlen(param->type));
     if (param->size != lw_types[type].bits / 8) return bind_array(arg, param, signature);
-    if (!arg->is_array) return bind_value(arg, param, signature);
+    if (!arg->is_array) return bind_value(arg, param, signature, addresses);
     /* 32-bit parameters hold addresses in modules of address size 32. */
-    if ((param->size == 8 || param->size == 4) && lw_types[type].kind != 'F') return true;
+    if (addresses && (param->size == 8 || param->size == 4) && lw_types[type].kind != 'F') return true;
     lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_param_buffer, arg->number,
                  param->name, param->type);
     return false;

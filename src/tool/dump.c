@@ -199,7 +199,7 @@ static int dump_module(lw_tool_source *in) {
     if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
     int code = lw_tool_finish(in);
     if (found) return code;
-    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    lw_tool_error(LW_D_no_such_kernel, "kernel", o->kernel);
     return code ? code : LW_EXIT_USAGE;
 }
 
@@ -224,7 +224,7 @@ static int end_programs(lw_tool_source *in, bool found) {
     const options *o = in->user;
     int code = lw_tool_finish(in);
     if (found || !o->kernel) return code;
-    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    lw_tool_error(LW_D_no_such_kernel, is_pto(in) ? "function" : "kernel", o->kernel);
     return code ? code : LW_EXIT_USAGE;
 }
 

@@ -183,7 +183,8 @@ static int check_function(const lw_equiv *e, const lw_equiv_side *side) {
         if (!param.element != !other->element ||
             strcmp(param.element ? param.element : param.type,
                    other->element ? other->element : other->type) ||
-            param.is_register != other->is_register || param.elements != other->elements)
+            param.is_register != other->is_register || param.elements != other->elements ||
+            param.any_length != other->any_length)
             return not_alike(e, "the functions have arguments or results of different types");
     }
     return LW_EXIT_OK;
@@ -242,8 +243,8 @@ static void make_room(lw_equiv *e, uint32_t lanes) {
         if (!slot->is_array) continue;
         slot->count = slot->param.is_register
                           ? (several ? e->elements / lanes * slot->param.elements : e->elements)
-                      : slot->param.elements ? slot->param.elements
-                                             : e->elements;
+                      : slot->param.any_length ? e->elements
+                                               : slot->param.elements;
         size_t size = (size_t)slot->count * lw_value_bytes(slot->type);
         slot->in = lw_arena_alloc(&e->arena, size);
         for (int k = 0; k < 2; k++) slot->out[k] = lw_arena_alloc(&e->arena, size);
@@ -282,7 +283,7 @@ static lw_status run_side(lw_equiv *e, uint32_t number) {
         const lw_equiv_slot *slot = &e->slots[i];
         size_t size = (size_t)slot->count * lw_value_bytes(slot->type);
         values[i] = slot->value;
-        if (!slot->is_array) continue;
+        if (!slot->is_array || !size) continue;
         status = lw_memory_new(e->context, size, &values[i]);
         if (status == LW_OK) status = lw_memory_write(e->context, values[i], slot->in, size);
     }

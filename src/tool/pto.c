@@ -76,6 +76,6 @@ int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile 
     if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
     int code = lw_tool_finish(in);
     if (!function || only) return code;
-    lw_tool_error(LW_D_no_such_kernel, function);
+    lw_tool_error(LW_D_no_such_kernel, "function", function);
     return LW_EXIT_USAGE;
 }

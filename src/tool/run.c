@@ -81,8 +81,8 @@ static const struct argp_option choices[] = {
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0,
      "PTO: a shift count of the width or more: saturate (the default), modulo or trap; the first two are reported", 2},
     {"cost", KEY_COST, "NAME", 0, "PTO: a2a3 or a5: print the cycles of what was executed, by the page's figures, to standard error", 2},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the kernel after this time", 2},
-    {"step-limit", KEY_STEPS, "N", 0, "Stop the kernel after about N warp instructions", 2},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the run after this time", 2},
+    {"step-limit", KEY_STEPS, "N", 0, "Stop the run after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is",
      2},
@@ -135,11 +135,11 @@ static const char doc[] = "Run a kernel of a PTX file or a function of a PTO fil
                           "  lanewise run loop.ptx --timeout 2 --stats\n"
                           "  lanewise run f.pto --func f -a s32[99]=range -a u32[99]=3 --result out=r.npy\n\n"
                           "Exit codes:\n"
-                          "  0    the kernel ended\n"
-                          "  1    the file has errors, or the kernel uses what is not executable\n"
-                          "  2    the command line is wrong, or the arguments do not fit the kernel\n"
-                          "  3    the kernel trapped\n"
-                          "  4    the kernel was stopped by --timeout or --step-limit\n"
+                          "  0    the kernel or function ended\n"
+                          "  1    the file has errors, or it uses what is not executable\n"
+                          "  2    the command line is wrong, or the arguments do not fit it\n"
+                          "  3    it trapped\n"
+                          "  4    it was stopped by --timeout or --step-limit\n"
                           "  5    a file cannot be read or written, or does not hold what it should\n"
                           "  6    the machine lacks memory or the CPU level\n"
                           "  130  interrupted\n";
@@ -328,11 +328,11 @@ static int bind_arguments(run *r) {
     if (r->is_pto) return bind_pto(r);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(r->kernel, i);
-        if (!lw_arg_bind(&r->args[i], &param, r->signature.at)) return LW_EXIT_USAGE;
+        if (!lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_USAGE;
         int code = lw_arg_load(&r->args[i]);
         if (code) return code;
         /* A file may have settled the count of an array that goes by value. */
-        if (r->args[i].by_value && !lw_arg_bind(&r->args[i], &param, r->signature.at)) return LW_EXIT_FILE;
+        if (r->args[i].by_value && !lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_FILE;
     }
     return LW_EXIT_OK;
 }
@@ -413,13 +413,13 @@ static void catch_interrupt(lw_context *context) {
 }
 
 static int stopped(run *r) {
-    const char *name = lw_kernel_get_info(r->kernel).name;
+    const char *name = lw_kernel_get_info(r->kernel).name, *word = r->is_pto ? "function" : "kernel";
     if (interrupted) {
-        lw_tool_error(LW_D_stopped, name, "interrupted");
+        lw_tool_error(LW_D_stopped, word, name, "interrupted");
         return LW_EXIT_INTERRUPTED;
     }
     const char *why = lw_tool_why(r->context);
-    lw_tool_error(LW_D_stopped, name, *why ? why : "it ran into a limit");
+    lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
     return LW_EXIT_STOPPED;
 }
 

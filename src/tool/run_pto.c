@@ -34,8 +34,14 @@ static bool check_array(const lw_arg *arg, const lw_param_info *param, const cha
     return good;
 }
 
+/* No integer of PTO is an address. */
+static bool check_scalar(lw_arg *arg, const lw_param_info *param, const char *signature) {
+    if (arg->is_array) return wrong_array(arg, param, signature, "it takes one value: TYPE=VALUE");
+    return lw_arg_bind(arg, param, signature, false);
+}
+
 static bool check_length(const lw_arg *arg, const lw_param_info *param, const char *signature) {
-    if (param->is_register || !param->elements || arg->count == param->elements) return true;
+    if (param->is_register || param->any_length || arg->count == param->elements) return true;
     lw_text why = {0};
     lw_text_printf(&why, "it is a memref of %llu elements, not %llu", (unsigned long long)param->elements,
                    (unsigned long long)arg->count);
@@ -115,7 +121,7 @@ int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature,
     for (uint32_t i = 0; i < given; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
         bool good = param.element ? check_array(&args[i], &param, signature)
-                                  : lw_arg_bind(&args[i], &param, signature);
+                                  : check_scalar(&args[i], &param, signature);
         if (!good) return LW_EXIT_USAGE;
         int code = lw_arg_load(&args[i]);
         if (code) return code;

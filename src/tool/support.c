@@ -277,10 +277,10 @@ static void print_vector(lw_text *out, const lw_param_info *param) {
         lw_text_printf(out, "vreg<%llux%s>", count, param->element);
     else if (param->is_result || !param->element)
         lw_text_puts(out, param->element ? param->element : param->type);
-    else if (count)
-        lw_text_printf(out, "memref<%llux%s>", count, param->element);
-    else
+    else if (param->any_length)
         lw_text_printf(out, "memref<?x%s>", param->element);
+    else
+        lw_text_printf(out, "memref<%llux%s>", count, param->element);
     if (!param->is_result) lw_text_printf(out, " %s", param->name);
 }
 

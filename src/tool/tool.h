@@ -181,8 +181,9 @@ typedef struct lw_arg {
 
 /* Understands one argument. False: it has reported. */
 bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg);
-/* Checks it against its parameter. False: it has reported, with `signature` below. */
-bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature);
+/* Checks it against its parameter. `addresses`: an integer may stand for the address of a buffer, as in PTX. False: it has reported, with
+ * `signature` below. */
+bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses);
 /* Reads its file and settles its count. Returns an exit code; other than 0 it has reported. */
 int lw_arg_load(lw_arg *arg);
 void lw_arg_unload(lw_arg *arg);

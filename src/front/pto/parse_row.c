@@ -193,23 +193,45 @@ static bool parse_word(lw_pto_parser *p, making *m) {
 }
 
 /* A number of any size: its bits, in words of 64, the lowest first. */
-static bool parse_bits(lw_pto_parser *p, making *m) {
-    if (p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "a bit pattern such as 0xff");
-    const char *text = p->lexer.source->text + p->token.place.at;
-    uint32_t size = p->token.place.size;
-    bool hex = size > 2 && text[1] == 'x';
-    uint64_t *bits = LW_NEW_ARRAY(p->arena, uint64_t, LW_PTO_LANES_MAX / 64 + 1);
-    bool fits = hex || !p->token.too_large;
-    if (!hex) bits[0] = p->token.value;
-    for (uint32_t i = 0; hex && i + 2 < size; i++) {
-        char c = text[size - 1 - i];
+enum { BITS_WORDS = LW_PTO_LANES_MAX / 64 };
+
+/* Into BITS_WORDS words, the lowest first. False: it has more bits. */
+static bool read_hex(uint64_t *bits, const char *digits, uint32_t size) {
+    bool fits = true;
+    for (uint32_t i = 0; i < size; i++) {
+        char c = digits[size - 1 - i];
         uint64_t digit = c <= '9' ? (uint64_t)(c - '0') : (uint64_t)((c | 0x20) - 'a' + 10);
-        if (i < LW_PTO_LANES_MAX / 4)
+        if (i / 16 < BITS_WORDS)
             bits[i / 16] |= digit << (i % 16 * 4);
         else
             fits &= !digit;
     }
-    if (!fits) lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "a mask");
+    return fits;
+}
+
+static bool read_decimal(uint64_t *bits, const char *digits, uint32_t size) {
+    uint32_t used = 0; /* words up to the highest that is not 0 */
+    for (uint32_t i = 0; i < size; i++) {
+        unsigned __int128 carry = (unsigned)(digits[i] - '0');
+        for (uint32_t w = 0; w < used || carry; w++) {
+            if (w == BITS_WORDS) return false;
+            carry += (unsigned __int128)bits[w] * 10;
+            bits[w] = (uint64_t)carry;
+            carry >>= 64;
+            if (w >= used) used = w + 1;
+        }
+    }
+    return true;
+}
+
+static bool parse_bits(lw_pto_parser *p, making *m) {
+    if (p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "a bit pattern such as 0xff");
+    const char *text = p->lexer.source->text + p->token.place.at;
+    uint32_t size = p->token.place.size;
+    uint64_t *bits = LW_NEW_ARRAY(p->arena, uint64_t, BITS_WORDS);
+    bool hex = size > 2 && text[1] == 'x';
+    if (!(hex ? read_hex(bits, text + 2, size - 2) : read_decimal(bits, text, size)))
+        lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "a mask");
     m->op->bits = bits;
     m->op->literal_place = p->token.place;
     lw_pto_next(p);
