@@ -128,6 +128,8 @@ bool lw_pto_expected(lw_pto_parser *p, const char *what); /* reports; always fal
 bool lw_pto_expect(lw_pto_parser *p, uint32_t punct);
 bool lw_pto_expect_word(lw_pto_parser *p, const lw_symbol *word);
 bool lw_pto_enter(lw_pto_parser *p); /* one level deeper; false where that is too deep */
+/* Reports it and reads no further. Always false. */
+bool lw_pto_too_deep(lw_pto_parser *p);
 /* Behind a fault: to the next operation, to the } of the region, or to the next function. */
 void lw_pto_recover(lw_pto_parser *p);
 /* The next token as messages show it. */

@@ -33,10 +33,7 @@ static bool read_balanced(lw_pto_parser *p, const char *ends) {
         if (depth && punct == open[depth - 1])
             depth--;
         else if (closer_of((unsigned char)punct)) {
-            if (depth == LW_PTO_DEPTH_MAX) {
-                lw_diag_add(p->diags, LW_D_pto_too_deep, p->token.place, LW_PTO_DEPTH_MAX);
-                return false;
-            }
+            if (depth == LW_PTO_DEPTH_MAX) return lw_pto_too_deep(p);
             open[depth++] = closer_of((unsigned char)punct);
         } else if (punct && strchr(")]}", punct)) {
             return lw_pto_expected(p, "the end of the attribute");
