@@ -120,6 +120,8 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     lw_module_options options = e->choices;
     options.language = side->is_pto ? "pto" : "ptx";
     lw_status status = lw_module_load(e->context, &options, side->file, text, length, &side->module);
+    side->text = lw_arena_text(&e->arena, text, length);
+    side->text_size = length;
     free(text);
     if (status == LW_OK) status = lw_module_kernel(side->module, side->name, &side->kernel);
     switch (status) {
@@ -260,8 +262,7 @@ static int failed(lw_equiv *e, lw_status status) {
         fputs(trap.report, stderr);
         return LW_EXIT_TRAPPED;
     }
-    lw_tool_error(status == LW_NO_MEMORY ? LW_D_no_memory : LW_D_launch_refused,
-                  lw_context_message(e->context));
+    lw_tool_error(status == LW_NO_MEMORY ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(e->context));
     return status == LW_NO_MEMORY ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
 }
 

@@ -23,6 +23,8 @@ typedef struct lw_equiv_slot {
 typedef struct lw_equiv_side {
     const char *spelling;
     char *file, *name;
+    const char *text; /* of the file */
+    size_t text_size;
     bool is_pto;
     lw_module *module;
     lw_kernel *kernel;

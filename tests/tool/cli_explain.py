@@ -237,7 +237,7 @@ class About(cli.Case):
         recorded = self.recorded()
         self.assertEqual({(instruction, values) for _, instruction, values in rows}, set(recorded))
         for words, instruction, values in rows:
-            out = self.lanewise("explain", words)[1]
+            out = self.lanewise("explain", words)[1].split("\nPTO has an operation")[0]
             command = f"    $ lanewise eval '{instruction}' {values}\n"
             self.assertEqual(out.count(command), 1)
             shown = [line[4:] for line in out.split(command)[1].split("\n    $ ")[0].splitlines()]

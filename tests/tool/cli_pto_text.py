@@ -224,7 +224,12 @@ class Explain(cli.Case):
         self.shows(["explain", "pto.mask"], out=["pto.mask.all"])
         self.shows(["explain", "pto.vsr"], 2, err=["did you mean 'pto.vshr'?"])
         self.shows(["explain", "LW7113"], out=["LW7113, error"])
-        self.shows(["explain", "vshr"], out=["vshr.("]) # PTX has one of this name
+        # PTX has one of this name, and not of the others.
+        self.assertTrue(self.shows(["explain", "vshr"], out=["vshr.("])[1].endswith("\nPTO has an operation of that name: lanewise explain pto.vshr\n"))
+        self.assertNotIn("PTO", self.shows(["explain", "shf"])[1])
+        for short, name in (("vand", "pto.vand"), ("mask.first", "pto.mask.first"), ("return", "func.return"), ("mask", "pto.mask")):
+            self.assertEqual(self.lanewise("explain", short), self.lanewise("explain", name))
+        self.shows(["explain", "vandd"], 2)
 
 
 if __name__ == "__main__":
