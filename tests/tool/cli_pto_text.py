@@ -139,11 +139,12 @@ class Check(cli.Case):
 
 class FormatAndDump(cli.Case):
     def test_format(self):
+        tidy = "// a comment\n" + GOOD
         self.file("ugly.pto", UGLY)
-        self.gives(["format", "ugly.pto"], out=GOOD)
-        self.gives(["format", "--language", "pto", "-"], stdin=UGLY, out=GOOD)
+        self.gives(["format", "ugly.pto"], out=tidy)
+        self.gives(["format", "--language", "pto", "-"], stdin=UGLY, out=tidy)
         self.gives(["format", "-i", "ugly.pto"])
-        self.assertEqual((self.folder / "ugly.pto").read_text(), GOOD)
+        self.assertEqual((self.folder / "ugly.pto").read_text(), tidy)
         self.file("bad.pto", "func.func @f( {")
         self.shows(["format", "-i", "bad.pto"], 1, err=["error[LW70"])
         self.assertEqual((self.folder / "bad.pto").read_text(), "func.func @f( {")

@@ -356,6 +356,7 @@ static bool parse_module(lw_pto_parser *p) {
         else
             parse_item(p, group);
     }
+    group->end = p->token.place;
     if (lw_pto_take(p, '}')) return lw_pto_parse_location(p, &group->location);
     if (!p->stopped) lw_diag_add(p->diags, LW_D_pto_open_brace, open);
     return true;

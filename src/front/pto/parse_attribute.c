@@ -110,6 +110,6 @@ bool lw_pto_parse_alias(lw_pto_parser *p) {
     const char *text;
     if (!lw_pto_parse_balanced(p, NULL, &text)) return false;
     name->bound = (void *)text;
-    LW_PUSH(p->arena, p->module->aliases) = (lw_pto_alias){name, text};
+    LW_PUSH(p->arena, p->module->aliases) = (lw_pto_alias){name, place, text};
     return true;
 }

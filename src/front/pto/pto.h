@@ -192,7 +192,7 @@ typedef struct lw_pto_function {
 typedef struct lw_pto_group {
     bool written;              /* there is a `module` */
     lw_symbol *name;           /* or NULL */
-    lw_place place;
+    lw_place place, end;       /* the word, and the }; of functions without a module the place of the first */
     lw_pto_attributes attributes;
     const char *location;
     LW_LIST(lw_pto_function *) functions;
@@ -200,6 +200,7 @@ typedef struct lw_pto_group {
 
 typedef struct lw_pto_alias { /* !name = type is gone once parsed; #name = … is kept as text */
     lw_symbol *name;
+    lw_place place; /* of the name */
     const char *text;
 } lw_pto_alias;
 
@@ -247,7 +248,16 @@ bool lw_pto_is_name(const char *name);
 /* The function of a name, with or without its @; NULL where there is none. */
 lw_pto_function *lw_pto_find(const lw_pto_module *module, const char *name);
 
-/* The module as text in one canonical layout; parses back to the same module. */
+/* The comments of a text from `at` on, in turn. */
+typedef struct lw_pto_comments {
+    const lw_source *source;
+    uint32_t at; /* never inside of a comment or a string */
+} lw_pto_comments;
+/* The next one that begins in front of `end`, without the spaces behind it. False: there is none, and `at` is at `end` or was behind it. */
+bool lw_pto_next_comment(lw_pto_comments *comments, uint32_t end, lw_place *comment);
+uint32_t lw_pto_line_end(const lw_source *source, uint32_t at); /* of the line that has `at` */
+
+/* The module as text in one canonical layout, with its comments; parses back to the same module. */
 void lw_pto_print(lw_text *out, const lw_pto_module *module);
 void lw_pto_print_op(lw_text *out, const lw_pto_op *op); /* one line, without its regions */
 void lw_pto_print_function(lw_text *out, const lw_pto_function *function); /* its first line, without the brace */
