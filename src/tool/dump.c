@@ -10,6 +10,7 @@ typedef struct options {
     const char *semantics; /* NULL: not said */
     lw_language language;
     lw_pto_profile profile;
+    bool has_profile;
 } options;
 
 static int dump_tokens(lw_tool_source *in);
@@ -57,6 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'L': o->language = lw_tool_language(state, arg); break;
     case 't':
         if (!lw_pto_profile_find(arg, &o->profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%s'", arg);
+        o->has_profile = true;
         break;
     case 'k': o->kernel = arg; break;
     case KEY_SEMANTICS: o->semantics = lw_tool_semantics("--semantics", arg); break;
@@ -67,6 +69,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (!o->stage) argp_error(state, "--stage is needed");
+        if (!lw_tool_is_pto(o->file, o->language) && o->has_profile) argp_error(state, "--target is for PTO text, and '%s' is PTX", o->file);
+        if (lw_tool_is_pto(o->file, o->language) && o->semantics) argp_error(state, "--semantics is for PTX text, and '%s' is PTO", o->file);
         break;
     default: return ARGP_ERR_UNKNOWN;
     }

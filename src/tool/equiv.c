@@ -89,7 +89,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_SEED: e->seed = parse_number("--seed", arg, 0, UINT64_MAX); break;
     case KEY_RANGE: e->ranges[e->range_count++] = arg; break;
     case KEY_SET: e->sets[e->set_count++] = arg; break;
-    case KEY_BLOCK: e->block = (uint32_t)parse_number("--block", arg, 1, 1024); break;
+    case KEY_BLOCK:
+        e->block = (uint32_t)parse_number("--block", arg, 1, 1024);
+        e->block_text = arg;
+        break;
     case KEY_CPU: e->options.cpu = arg; break;
     case KEY_TARGET: e->choices.target = lw_tool_target(arg); break;
     case KEY_INACTIVE: e->choices.inactive = lw_tool_inactive(arg); break;
@@ -383,6 +386,8 @@ static int compare_sides(lw_equiv *e) {
     if (!reference->is_pto)
         return not_alike(
             e, "one of the two must be a function of PTO: kernels do not say what their arrays hold");
+    if (e->block_text && other->is_pto)
+        bad("--block", e->block_text, "both are functions of PTO, and a kernel of PTX alone has CTAs of a size that can be chosen");
     code = make_slots(e, reference);
     if (!code) code = other->is_pto ? check_function(e, other) : check_kernel(e, other);
     if (code) return code;

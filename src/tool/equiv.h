@@ -40,6 +40,7 @@ typedef struct lw_equiv {
     uint64_t elements, cases, seed;
     bool has_elements, has_cases, exhaustive;
     uint32_t block;
+    const char *block_text; /* where it was given */
     lw_options options;
     lw_module_options choices;
     char **ranges, **sets;

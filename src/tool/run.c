@@ -266,7 +266,8 @@ static int load_module(run *r) {
 /* Options of the other instruction set change nothing, so whoever gives them is mistaken. */
 static int check_options(const run *r) {
     const options *o = r->o;
-    const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative" : NULL;
+    const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative"
+                      : o->launch.strict ? "--strict" : o->context.semantics ? "--semantics" : o->context.stack_limit ? "--stack" : NULL;
     const char *pto = o->result_count ? "--result" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
                                                                                   : o->module.shift_overflow ? "--shift-overflow"
                       : o->cost ? "--cost" : NULL;

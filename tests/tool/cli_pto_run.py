@@ -47,6 +47,17 @@ class Words(cli.Case):
                    err=f"lanewise: error[LW6021]: argument 0: s32 has 4 bytes, and parameter 'n' has 8\n  s32=3\n  ^~~\n{SIGNATURE}")
         self.shows(["run", "f.pto", "-a", "s64=3", "-a", "f32=4", "-a", "u8=1"], 2, err=["LW6022", SIGNATURE])
 
+    def test_options_of_ptx(self):
+        """What would change nothing is refused."""
+        for option in (["--strict"], ["--semantics", "sm_90"], ["--stack", "1K"], ["--grid", "2"], ["--block", "2"], ["--smem", "16"], ["--cooperative"]):
+            self.gives(["run", "loop.pto", "-a", "s64=9", *option], 2,
+                       err=f"lanewise: error[LW6045]: {option[0]} is for kernels of PTX, and 'count' is a function of PTO\n")
+        self.shows(["dump", "--stage", "program", "--semantics", "manual", "loop.pto"], 2, err=["--semantics is for PTX text, and 'loop.pto' is PTO"])
+        self.file("k.ptx", cli.module(cli.kernel("k")))
+        self.shows(["dump", "--stage", "module", "--target", "a5", "k.ptx"], 2, err=["--target is for PTO text, and 'k.ptx' is PTX"])
+        self.gives(["equiv", "loop.pto", "loop.pto", "--block", "32"], 2,
+                   err="lanewise: error[LW6048]: --block '32': both are functions of PTO, and a kernel of PTX alone has CTAs of a size that can be chosen\n")
+
 
 if __name__ == "__main__":
     cli.main()
