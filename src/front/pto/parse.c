@@ -61,6 +61,7 @@ static void bind_words(lw_pto_parser *p) {
         .else_ = symbol(p, "else"),
         .true_ = symbol(p, "true"),
         .false_ = symbol(p, "false"),
+        .overflow = symbol(p, "overflow"),
     };
 }
 

@@ -25,7 +25,7 @@ typedef struct lw_pto_spelling {
 /* Words of the grammar, as symbols. */
 typedef struct lw_pto_keywords {
     lw_symbol *module, *builtin_module, *func, *attributes, *private_, *public_, *nested, *memref, *vreg, *mask, *loc;
-    lw_symbol *ins, *outs, *to, *step, *iter_args, *else_, *true_, *false_;
+    lw_symbol *ins, *outs, *to, *step, *iter_args, *else_, *true_, *false_, *overflow;
 } lw_pto_keywords;
 
 /* A name as written, with what stands in [ ] behind it. */
@@ -150,6 +150,8 @@ bool lw_pto_parse_types(lw_pto_parser *p, lw_pto_range *range);
 bool lw_pto_parse_balanced(lw_pto_parser *p, const char *ends, const char **text);
 /* { … } where one stands; empty otherwise. Added to what is there. */
 bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes);
+/* Those from `mark` on leave the stack and join others. */
+void lw_pto_keep_attributes(lw_pto_parser *p, uint32_t mark, lw_pto_attributes *attributes);
 /* loc(…) where one stands. */
 bool lw_pto_parse_location(lw_pto_parser *p, const char **location);
 bool lw_pto_parse_alias(lw_pto_parser *p);

@@ -63,7 +63,7 @@ static bool parse_one(lw_pto_parser *p) {
     return true;
 }
 
-static void keep(lw_pto_parser *p, uint32_t mark, lw_pto_attributes *attributes) {
+void lw_pto_keep_attributes(lw_pto_parser *p, uint32_t mark, lw_pto_attributes *attributes) {
     uint32_t more = p->attributes.count - mark, before = attributes->count;
     lw_pto_attribute *at = LW_NEW_ARRAY(p->arena, lw_pto_attribute, (size_t)before + more);
     if (before) memcpy(at, attributes->at, before * sizeof *at);
@@ -79,7 +79,7 @@ bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes) {
     bool good;
     do good = parse_one(p);
     while (good && lw_pto_take(p, ','));
-    keep(p, mark, attributes);
+    lw_pto_keep_attributes(p, mark, attributes);
     good = good && lw_pto_expect(p, '}');
     while (!good && p->token.kind != LW_PTO_TOKEN_END && !p->token.first && !lw_pto_at(p, '}'))
         lw_pto_next(p);

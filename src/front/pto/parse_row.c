@@ -320,9 +320,23 @@ static bool parse_ssa(lw_pto_parser *p, making *m) {
                                                                            : true;
 }
 
+/* overflow<nsw>: another spelling of the attribute {overflowFlags = #arith.overflow<nsw>}. */
+static bool parse_overflow(lw_pto_parser *p, making *m) {
+    lw_pto_op_id id = m->op->id;
+    bool has_it = id == LW_PTO_ADDI || id == LW_PTO_SUBI || id == LW_PTO_MULI || id == LW_PTO_SHLI || id == LW_PTO_TRUNCI;
+    lw_place start = p->token.place;
+    const char *flags;
+    if (!has_it || LW_LIKELY(!lw_pto_take_word(p, p->words.overflow))) return true;
+    if (!lw_pto_expect(p, '<') || !lw_pto_parse_balanced(p, ">", &flags) || !lw_pto_expect(p, '>')) return false;
+    LW_PUSH(p->arena, p->attributes) = (lw_pto_attribute){
+        "overflowFlags", lw_arena_printf(p->arena, "#arith.overflow<%s>", flags), lw_pto_since(p, start)};
+    lw_pto_keep_attributes(p, p->attributes.count - 1, &m->op->attributes);
+    return true;
+}
+
 /* arith: one type for all, or `T to T`. */
 static bool parse_mlir(lw_pto_parser *p, making *m) {
-    if (!lw_pto_parse_operands(p, &m->ins) || !parse_colon(p, m)) return false;
+    if (!lw_pto_parse_operands(p, &m->ins) || !parse_overflow(p, m) || !parse_colon(p, m)) return false;
     const lw_pto_type *type, *result;
     lw_place start = p->token.place;
     if (!lw_pto_parse_type(p, &type)) return false;
