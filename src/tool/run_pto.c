@@ -25,7 +25,10 @@ static bool check_array(const lw_arg *arg, const lw_param_info *param, const cha
     if (!arg->is_array)
         good =
             wrong_array(arg, param, signature, "it takes an array: TYPE[COUNT]=…, one element for each lane");
-    else if (lw_value_bytes(arg->type) != bytes) {
+    else if (lw_value_is_float(arg->type)) {
+        lw_text_printf(&why, "its elements are integers, not %s", lw_types[arg->type].name);
+        good = wrong_array(arg, param, signature, why.at ? why.at : "");
+    } else if (lw_value_bytes(arg->type) != bytes) {
         lw_text_printf(&why, "its elements have %u byte%s, not %llu", bytes, bytes == 1 ? "" : "s",
                        (unsigned long long)lw_value_bytes(arg->type));
         good = wrong_array(arg, param, signature, why.at ? why.at : "");
@@ -107,11 +110,7 @@ static bool make_result(lw_arena *arena, const lw_kernel *kernel, uint32_t numbe
     lw_param_info param = lw_kernel_param(kernel, number);
     repeats r = {elements / info.lanes, elements % info.lanes};
     uint64_t count = param.is_register ? elements_of(&r, param.elements) : param.elements;
-    const char *spelling = lw_arena_printf(arena, "%s[%llu]:%s", param.element, (unsigned long long)count,
-                                           output ? output : "print");
-    if (!lw_arg_parse(arena, spelling, number, arg)) return false;
-    arg->label = param.name;
-    return true;
+    return lw_arg_result(arena, &param, count, output ? output : "print", number, arg);
 }
 
 int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args,

@@ -181,6 +181,8 @@ typedef struct lw_arg {
 
 /* Understands one argument. False: it has reported. */
 bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg);
+/* The buffer of a result, which goes to what stands behind --result. False: it has reported. */
+bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs, uint32_t number, lw_arg *arg);
 /* Checks it against its parameter. `addresses`: an integer may stand for the address of a buffer, as in PTX. False: it has reported, with
  * `signature` below. */
 bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses);
@@ -191,6 +193,8 @@ void lw_arg_unload(lw_arg *arg);
 void lw_arg_fill(const lw_arg *arg, uint64_t seed, uint64_t first, size_t count, void *to);
 /* Reports a fault of an argument with a caret below the `size` bytes at `at`. */
 void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *below, lw_diag_id id, ...);
+/* … of one of its outputs. Always false. */
+bool lw_arg_wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what);
 
 /* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for each result, which
  * goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an exit code; other than 0 it has reported. */

@@ -47,6 +47,21 @@ class Words(cli.Case):
                    err=f"lanewise: error[LW6021]: argument 0: s32 has 4 bytes, and parameter 'n' has 8\n  s32=3\n  ^~~\n{SIGNATURE}")
         self.shows(["run", "f.pto", "-a", "s64=3", "-a", "f32=4", "-a", "u8=1"], 2, err=["LW6022", SIGNATURE])
 
+    def test_results(self):
+        self.file("two.pto", "func.func @f(%a: !pto.vreg<4xi16>, %b: i8) -> (!pto.vreg<4xi16>, i8) {\n  return %a, %b : !pto.vreg<4xi16>, i8\n}\n")
+        run = ["run", "two.pto", "-a", "s16[]=1,-2,3", "-a", "s8=-4"]
+        self.gives(run, out="result0 s16[3]: 1 -2 3\nresult1 s8[1]: -4\n")
+        self.gives([*run, "--result", "print=hex:out=r.bin", "--result", "print=u8"], out="result0 s16[3]: 0x0001 0xfffe 0x0003\nresult1 u8[1]: 252\n")
+        self.assertEqual((self.folder / "r.bin").read_bytes(), bytes([1, 0, 0xfe, 0xff, 3, 0]))
+        for result, name, why, caret in ((["nonsense"], "result0", "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are", (0, 9)),
+                                         ([""], "result0", "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are", (0, 1)),
+                                         (["print", "print=u16"], "result1", "the buffer is no whole number of elements of this type", (7, 3)),
+                                         (["print:out="], "result0", "the name of a file must follow :out=", (6, 5))):
+            below = f"  :{result[-1]}\n  {' ' * caret[0]}^{'~' * (caret[1] - 1)}\n"
+            self.gives([*run, *(f"--result={r}" for r in result)], 2, err=f"lanewise: error[LW6015]: --result for '{name}': {why}\n{below}")
+        self.shows(["run", "two.pto", "-a", "f16[]=1,2", "-a", "s8=1"], 2, err=["LW6043", "parameter 'a': its elements are integers, not f16\n"])
+        self.shows(["run", "two.pto", "-a", "b16[]=1,2", "-a", "b8=1"], out=["result0 s16[2]: 1 2\n"])
+
     def test_options_of_ptx(self):
         """What would change nothing is refused."""
         for option in (["--strict"], ["--semantics", "sm_90"], ["--stack", "1K"], ["--grid", "2"], ["--block", "2"], ["--smem", "16"], ["--cooperative"]):
