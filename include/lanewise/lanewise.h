@@ -171,7 +171,7 @@ LW_API const char *lw_module_diagnostics(lw_module *module, bool colour);
 
 /* A kernel of a module. Its program is made when it is first asked for.
  *
- * name     NULL: the only kernel of the module
+ * name     NULL: the only kernel of the module; of a PTO function with or without its @
  * kernel   gets the handle
  * fails    LW_NOT_FOUND; LW_BAD_SOURCE: it uses what is not executable, the diagnostics tell; LW_NO_MEMORY
  * owner    the module */

@@ -160,8 +160,9 @@ static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **ke
     if (!name && module->kernel_count > 1)
         return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count, lw_kernel_word(module));
     if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
+    const char *bare = name && module->pto && *name == '@' ? name + 1 : name;
     for (uint32_t i = 0; i < module->kernel_count; i++)
-        if (!name || !strcmp(module->kernels[i].info.name, name)) {
+        if (!name || !strcmp(module->kernels[i].info.name, bare)) {
             *kernel = &module->kernels[i];
             return LW_OK;
         }

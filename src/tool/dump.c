@@ -245,7 +245,7 @@ static int dump_program_pto(lw_tool_source *in) {
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_pto_function *f = module->functions.at[i];
-        if (!f->has_body || !wanted(o, f->name->text + 1)) continue;
+        if (!f->has_body || (!wanted(o, f->name->text + 1) && !wanted(o, f->name->text))) continue;
         found = true;
         if (!print_program(in, lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags))) return LW_EXIT_MACHINE;
     }

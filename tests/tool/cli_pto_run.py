@@ -25,6 +25,14 @@ class Words(cli.Case):
         for stage in ("module", "program"):
             self.shows(["dump", "--stage", stage, "-k", "g", "f.pto"], 2, err=["lanewise: error[LW4000]: the module has no function named 'g'\n"])
 
+    def test_at(self):
+        """The @ of a function's name may be written."""
+        self.gives(["run", "f.pto", "--func", "@f", "-a", "s64=3", "-a", "s32=4", "-a", "u8=1"], out="result s64[1]: 3\n")
+        for stage in ("module", "program"):
+            self.assertEqual(self.lanewise("dump", "--stage", stage, "-k", "@f", "f.pto"), self.lanewise("dump", "--stage", stage, "-k", "f", "f.pto"))
+        self.shows(["equiv", "loop.pto:@count", "loop.pto:count", "--set", "0=3"], out=["equal"])
+        self.shows(["run", "f.pto", "--func", "@@f"], 2, err=["the file has no function named '@@f'"])
+
     def test_stopped(self):
         self.gives(["run", "loop.pto", "-a", "s64=9000000000000", "--timeout", "0.2"], 4,
                    err="lanewise: error[LW6028]: function 'count' was stopped: the time limit of 0.2 s is over\n")
