@@ -118,11 +118,11 @@ static lw_status check_params(const lw_kernel *kernel, const lw_launch_config *c
     lw_context *context = kernel->module->context;
     const lw_kernel_info *info = &kernel->info;
     if (!params && !config->param_buffer)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, lw_kernel_word(kernel->module), info->name, info->param_count);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, lw_kernel_word(kernel->module),
+                       info->name, info->param_count);
     if (!params && config->param_buffer_size < info->param_bytes)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_buffer, config->param_buffer_size,
-                       lw_kernel_word(kernel->module), info->name,
-                       info->param_bytes);
+                       lw_kernel_word(kernel->module), info->name, info->param_bytes);
     for (uint32_t i = 0; params && i < info->param_count; i++)
         if (!params[i] && kernel->params[i].size)
             return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_null, i, kernel->params[i].name,

@@ -42,8 +42,7 @@ static void put_totals(lw_text *out, const lw_pto_cost *cost, bool a5) {
 static void put_cost(lw_text *out, lw_source *source, const lw_pto_function *f, const lw_pto_cost *cost,
                      lw_pto_profile profile, uint64_t ran) {
     lw_text_printf(out, "%s on %s", f->name->text, lw_pto_profiles[profile].title);
-    if (ran)
-        lw_text_printf(out, ", as it ran, %llu time%s", (unsigned long long)ran, ran == 1 ? "" : "s");
+    if (ran) lw_text_printf(out, ", as it ran, %llu time%s", (unsigned long long)ran, ran == 1 ? "" : "s");
     lw_text_puts(out, "\n  line  operation  cycles  x times   formula\n");
     bool a5 = profile == LW_PTO_PROFILE_a5;
     for (uint32_t i = 0; i < cost->lines.count; i++) put_line(out, source, &cost->lines.at[i], a5);

@@ -323,11 +323,13 @@ static bool parse_ssa(lw_pto_parser *p, making *m) {
 /* overflow<nsw>: another spelling of the attribute {overflowFlags = #arith.overflow<nsw>}. */
 static bool parse_overflow(lw_pto_parser *p, making *m) {
     lw_pto_op_id id = m->op->id;
-    bool has_it = id == LW_PTO_ADDI || id == LW_PTO_SUBI || id == LW_PTO_MULI || id == LW_PTO_SHLI || id == LW_PTO_TRUNCI;
+    bool has_it = id == LW_PTO_ADDI || id == LW_PTO_SUBI || id == LW_PTO_MULI || id == LW_PTO_SHLI ||
+                  id == LW_PTO_TRUNCI;
     lw_place start = p->token.place;
     const char *flags;
     if (!has_it || LW_LIKELY(!lw_pto_take_word(p, p->words.overflow))) return true;
-    if (!lw_pto_expect(p, '<') || !lw_pto_parse_balanced(p, ">", &flags) || !lw_pto_expect(p, '>')) return false;
+    if (!lw_pto_expect(p, '<') || !lw_pto_parse_balanced(p, ">", &flags) || !lw_pto_expect(p, '>'))
+        return false;
     LW_PUSH(p->arena, p->attributes) = (lw_pto_attribute){
         "overflowFlags", lw_arena_printf(p->arena, "#arith.overflow<%s>", flags), lw_pto_since(p, start)};
     lw_pto_keep_attributes(p, p->attributes.count - 1, &m->op->attributes);
