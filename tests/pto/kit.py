@@ -156,7 +156,7 @@ class Tool:
     def run(self, source, function, arguments, results, *options, fails=False):
         """`results` are types and numbers of elements, in the order in which they come. Everything comes through one pipe."""
         command = [self.path, "run", str(source), "--func", function, *(self.argument(i, a) for i, a in enumerate(arguments)), *options]
-        command += [f"--result=out=/dev/stdout"] * (len(results) - sum(len(a) == 3 for a in arguments))
+        command += ["--result=out=/dev/stdout"] * (len(results) - sum(len(a) == 3 for a in arguments))
         done = subprocess.run(command, capture_output=True)
         errors = done.stderr.decode()
         if fails:
