@@ -354,13 +354,19 @@ def cuts_of_loops(tool, _):
     return "12 loops"
 
 
+LAW_NAMES = {law.__name__: law for law in (forms, complement, algebra, long_sums, repeated_shifts, cuts, cuts_of_loops)}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lanewise", default="build/bin/lanewise")
-    tool = kit.Tool(parser.parse_args().lanewise)
+    parser.add_argument("--without", action="append", default=[], choices=LAW_NAMES)
+    options = parser.parse_args()
+    tool = kit.Tool(options.lanewise)
     rows = kit.rows(tool.path)
-    for law in (forms, complement, algebra, long_sums, repeated_shifts, cuts, cuts_of_loops):
-        print(f"{law.__name__}: {law(tool, rows)} at level {os.environ.get('LANEWISE_CPU', 'best')}", flush=True)
+    for name, law in LAW_NAMES.items():
+        if name not in options.without:
+            print(f"{name}: {law(tool, rows)} at level {os.environ.get('LANEWISE_CPU', 'best')}", flush=True)
 
 
 if __name__ == "__main__":
