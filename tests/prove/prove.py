@@ -83,7 +83,8 @@ def translated(folder, file, name):
 
 
 def new_solver(seconds, conditions):
-    solver = z3.Then("simplify", "propagate-values", "solve-eqs", "simplify", "bit-blast", "sat").solver()
+    # Products are multiplied out first (som): what is equal by algebra is a puzzle once it is bits.
+    solver = z3.Then(z3.With("simplify", som=True), "propagate-values", "solve-eqs", "simplify", "bit-blast", "sat").solver()
     solver.set("timeout", seconds * 1000)
     solver.add(*conditions)
     return solver
