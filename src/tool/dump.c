@@ -10,6 +10,7 @@ typedef struct options {
     const char *semantics; /* NULL: not said */
     lw_language language;
     lw_pto_profile profile;
+    lw_pto_choices choices;
 } options;
 
 static int dump_tokens(lw_tool_source *in);
@@ -21,7 +22,7 @@ static const struct {
     int (*run)(lw_tool_source *in);
 } stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}};
 
-enum { KEY_SEMANTICS = 256 };
+enum { KEY_SEMANTICS = 256, KEY_INACTIVE, KEY_OVERFLOW };
 
 static const struct argp_option choices[] = {
     {"stage", 's', "STAGE", 0, "tokens, module or program", 0},
@@ -30,6 +31,8 @@ static const struct argp_option choices[] = {
     {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program)", 0},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
+    {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero (default) or undef-poison (program)", 0},
+    {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate (default), modulo or trap (program)", 0},
     {0},
 };
 
@@ -46,6 +49,12 @@ static const char doc[] =
     "  5  the file cannot be read\n"
     "  6  out of memory\n";
 
+static int place_of(const char *word, const char *const *words) {
+    int i = 0;
+    while (words[i] && strcmp(word, words[i])) i++;
+    return i;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
@@ -60,6 +69,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         break;
     case 'k': o->kernel = arg; break;
     case KEY_SEMANTICS: o->semantics = lw_tool_semantics("--semantics", arg); break;
+    case KEY_INACTIVE:
+        o->choices.inactive = (lw_pto_inactive)place_of(lw_tool_inactive(arg), lw_pto_inactive_words);
+        break;
+    case KEY_OVERFLOW:
+        o->choices.overflow = (lw_pto_overflow)place_of(lw_tool_overflow(arg), lw_pto_overflow_words);
+        break;
     case ARGP_KEY_ARG:
         if (o->file) argp_error(state, "only one FILE can be dumped");
         o->file = arg;
@@ -243,7 +258,7 @@ static int dump_program_pto(lw_tool_source *in) {
         const lw_pto_function *f = module->functions.at[i];
         if (!f->has_body || !wanted(o, f->name->text + 1)) continue;
         found = true;
-        if (!print_program(in, lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags))) return LW_EXIT_MACHINE;
+        if (!print_program(in, lw_lower_pto(&in->arena, module, f, o->choices, &in->diags))) return LW_EXIT_MACHINE;
     }
     return end_programs(in, found);
 }
