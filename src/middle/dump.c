@@ -66,6 +66,8 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     if ((op->code == LW_OP_vshift || op->code == LW_OP_shift_check) && op->flags & LW_OP_TRAPS)
         lw_text_puts(out, " traps");
     put_constants(out, code, op);
+    if (op->code == LW_OP_vshift) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)(uint32_t)op->imm));
+    if (op->code == LW_OP_add_setp) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)op->c));
     if (op->imm) lw_text_printf(out, " imm=0x%llx", (unsigned long long)op->imm);
     lw_text_puts(out, "\n");
 }
