@@ -220,11 +220,10 @@ void lw_gang_unpark(lw_gang *gang);                                      /* park
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
 
-enum { LW_BARRIERS = 16, LW_CTA_WARPS = 32 };
+enum { LW_BARRIERS = 16, LW_CTA_WARPS = 128 }; /* PTX has 32 warps at most; a register of PTO may be wider */
 
 typedef struct lw_barrier {
     bool in_use;           /* the rest means nothing unless this is set */
-    uint32_t came[LW_CTA_WARPS]; /* lanes of each warp that arrived */
     uint32_t arrived;      /* threads that arrived and then arrived again, as the hardware counts them */
     uint32_t expected;     /* 0: all threads that have not exited */
     uint32_t popc; bool all, any; /* of barrier.red */
@@ -239,6 +238,7 @@ struct lw_cta {
     char *shared;           /* static, then dynamic */
     uint32_t shared_bytes;
     lw_barrier barriers[LW_BARRIERS];
+    uint32_t came[LW_BARRIERS][LW_CTA_WARPS]; /* lanes of each warp that arrived at a barrier in use */
     lw_gang *gangs;         /* gang_count */
     lw_trap_record trap;
     struct lw_cta *next;    /* of the worker's list */

@@ -159,14 +159,15 @@ static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **ke
     lw_context *context = module->context;
     if (!module->good) return lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
     if (!name && module->kernel_count > 1)
-        return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count);
-    if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel);
+        return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count, lw_kernel_word(module));
+    if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
+    const char *bare = name && module->pto && *name == '@' ? name + 1 : name;
     for (uint32_t i = 0; i < module->kernel_count; i++)
-        if (!name || !strcmp(module->kernels[i].info.name, name)) {
+        if (!name || !strcmp(module->kernels[i].info.name, bare)) {
             *kernel = &module->kernels[i];
             return LW_OK;
         }
-    return lw_fail(context, LW_NOT_FOUND, LW_D_no_such_kernel, name);
+    return lw_fail(context, LW_NOT_FOUND, LW_D_no_such_kernel, lw_kernel_word(module), name);
 }
 
 /* False: the compiler cannot; the context's message says why. */
@@ -218,7 +219,7 @@ lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kern
     pthread_mutex_unlock(&module->lock);
     if (status == LW_NO_MEMORY) return lw_fail_memory(module->context);
     if (status == LW_BAD_SOURCE)
-        return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, found->info.name);
+        return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, lw_kernel_word(module), found->info.name);
     *kernel = found;
     return LW_OK;
 }

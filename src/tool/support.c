@@ -239,14 +239,20 @@ static int work_on(lw_tool_source *in, const char *data, size_t size, int (*work
     return work(in);
 }
 
+int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in),
+                      void *user) {
+    lw_tool_source in = {.path = path, .user = user};
+    lw_arena_init(&in.arena);
+    int code = work_on(&in, text, size, work);
+    lw_arena_free(&in.arena);
+    return code;
+}
+
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user) {
     char *data;
     size_t size;
     if (!lw_tool_read(path, UINT32_MAX - 1, &data, &size)) return LW_EXIT_FILE;
-    lw_tool_source in = {.path = path, .user = user};
-    lw_arena_init(&in.arena);
-    int code = work_on(&in, data, size, work);
-    lw_arena_free(&in.arena);
+    int code = lw_tool_with_text(path, data, size, work, user);
     free(data);
     return code;
 }
@@ -271,10 +277,10 @@ static void print_vector(lw_text *out, const lw_param_info *param) {
         lw_text_printf(out, "vreg<%llux%s>", count, param->element);
     else if (param->is_result || !param->element)
         lw_text_puts(out, param->element ? param->element : param->type);
-    else if (count)
-        lw_text_printf(out, "memref<%llux%s>", count, param->element);
-    else
+    else if (param->any_length)
         lw_text_printf(out, "memref<?x%s>", param->element);
+    else
+        lw_text_printf(out, "memref<%llux%s>", count, param->element);
     if (!param->is_result) lw_text_printf(out, " %s", param->name);
 }
 
@@ -331,6 +337,12 @@ const char *lw_tool_target(const char *text) {
     const char *names[LW_PTO_PROFILE_COUNT + 1] = {0};
     for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) names[i] = lw_pto_profiles[i].name;
     return one_of("--target", text, names);
+}
+const char *lw_tool_cost(const char *text) { /* the page has no figures for a simulator */
+    const char *names[LW_PTO_PROFILE_COUNT] = {0};
+    for (int i = 0, count = 0; i < LW_PTO_PROFILE_COUNT; i++)
+        if (i != LW_PTO_PROFILE_cpu) names[count++] = lw_pto_profiles[i].name;
+    return one_of("--cost", text, names);
 }
 const char *lw_tool_inactive(const char *text) {
     return one_of("--inactive", text, lw_pto_inactive_words);
