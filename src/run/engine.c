@@ -5,15 +5,14 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-static const char *const names[] = {[LW_ENGINE_interp] = "interp", [LW_ENGINE_jit] = "jit"};
-const char *lw_engine_name(lw_engine engine) { return names[engine]; }
+const char *const lw_engine_words[] = {[LW_ENGINE_interp] = "interp", [LW_ENGINE_jit] = "jit", NULL};
 
 bool lw_engine_choose(const char *name, lw_engine *engine) {
     if (!name || !*name) name = getenv("LANEWISE_ENGINE");
     *engine = LW_ENGINE_interp;
     if (!name || !*name) return true;
     for (*engine = 0; *engine < LW_ENGINES; ++*engine)
-        if (!strcmp(names[*engine], name)) return true;
+        if (!strcmp(lw_engine_words[*engine], name)) return true;
     return false;
 }
 

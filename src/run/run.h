@@ -319,7 +319,7 @@ void lw_program_link(lw_program *program, const lw_level *level);
 /* ---- Engines: engine.c -------------------------------------------------------------------------------- */
 
 typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINES } lw_engine;
-const char *lw_engine_name(lw_engine engine);
+extern const char *const lw_engine_words[]; /* their names, with a NULL behind the last */
 /* By name; NULL or "": what LANEWISE_ENGINE says, else the interpreter. False: no such name. */
 bool lw_engine_choose(const char *name, lw_engine *engine);
 bool lw_engine_has(lw_engine engine); /* the compiler is a library of its own */

@@ -106,7 +106,7 @@ const char *lw_context_cpu(lw_context *context) { return context ? context->leve
 const char *lw_context_semantics(lw_context *context) {
     return context ? lw_semantics_names[context->semantics] : "";
 }
-const char *lw_context_engine(lw_context *context) { return context ? lw_engine_name(context->engine) : ""; }
+const char *lw_context_engine(lw_context *context) { return context ? lw_engine_words[context->engine] : ""; }
 uint32_t lw_context_threads(lw_context *context) { return context ? context->threads : 0; }
 
 /* Safe in a signal handler: one lock-free addition. */

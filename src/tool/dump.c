@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "middle/program.h"
+#include "run/run.h"
 #include "tool/pto.h"
 
 typedef struct options {
@@ -17,19 +18,20 @@ typedef struct options {
 static int dump_tokens(lw_tool_source *in);
 static int dump_module(lw_tool_source *in);
 static int dump_program(lw_tool_source *in);
+static int dump_llvm(lw_tool_source *in);
 
 static const struct {
     const char *name;
     int (*run)(lw_tool_source *in);
-} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}};
+} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}, {"llvm", dump_llvm}};
 
 enum { KEY_SEMANTICS = 256, KEY_INACTIVE, KEY_OVERFLOW };
 
 static const struct argp_option choices[] = {
-    {"stage", 's', "STAGE", 0, "tokens, module or program", 0},
+    {"stage", 's', "STAGE", 0, "tokens, module, program or llvm", 0},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
-    {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program)", 0},
+    {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program, llvm)", 0},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero (default) or undef-poison (program)", 0},
@@ -42,13 +44,14 @@ static const char doc[] =
     "\vStages:\n"
     "  tokens   one line a token: line:column, kind, text\n"
     "  module   declarations, and each instruction with the form it matched\n"
-    "  program  the operations that the interpreter runs\n\n"
+    "  program  the operations that the interpreter runs\n"
+    "  llvm     what the compiler makes of them, in LLVM's language\n\n"
     "Exit codes:\n"
     "  0  done\n"
     "  1  the file has errors, or a kernel uses what is not executable\n"
     "  2  the command line is wrong\n"
     "  5  the file cannot be read\n"
-    "  6  out of memory\n";
+    "  6  out of memory, or there is no compiler\n";
 
 static int place_of(const char *word, const char *const *words) {
     int i = 0;
@@ -62,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 's':
         for (size_t i = 0; i < LW_COUNT(stages); i++)
             if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
-        if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module and program are", arg);
+        if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module, program and llvm are", arg);
         break;
     case 'L': o->language = lw_tool_language(state, arg); break;
     case 't':
@@ -250,10 +253,25 @@ static int end_programs(lw_tool_source *in, bool found) {
     return code ? code : LW_EXIT_USAGE;
 }
 
-static bool print_program(const lw_tool_source *in, const lw_program *program) {
-    lw_text out = {0};
-    if (program) lw_program_dump(&out, program);
-    return lw_tool_print(in, &out);
+static const lw_level *level_in_use(void) {
+    const char *name = getenv("LANEWISE_CPU");
+    const lw_level *const *level = lw_levels;
+    while (level[1] && !(lw_level_has(*level) && (!name || !*name || !strcmp(name, (*level)->name)))) level++;
+    return *level;
+}
+
+static bool print_program(const lw_tool_source *in, lw_program *program) {
+    const options *o = in->user;
+    lw_text out = {0}, why = {0};
+    if (program && o->stage == dump_llvm) {
+        lw_program_link(program, level_in_use());
+        if (!lw_program_print(program, level_in_use(), &out, &why))
+            lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "the engine 'jit' is not there");
+    } else if (program)
+        lw_program_dump(&out, program);
+    const bool good = !why.at && lw_tool_print(in, &out);
+    lw_text_free(&why);
+    return good;
 }
 
 static int dump_program_pto(lw_tool_source *in) {
@@ -287,6 +305,12 @@ static int dump_program(lw_tool_source *in) {
         if (!print_program(in, lw_lower_ptx(&in->arena, module, f, semantics, &in->diags))) return LW_EXIT_MACHINE;
     }
     return end_programs(in, found);
+}
+
+static int dump_llvm(lw_tool_source *in) {
+    if (lw_engine_has(LW_ENGINE_jit)) return dump_program(in);
+    lw_tool_error(LW_D_machine_lacks, "the engine 'jit' is not there");
+    return LW_EXIT_MACHINE;
 }
 
 int lw_command_dump(int argc, char **argv) {

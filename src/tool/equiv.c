@@ -13,6 +13,7 @@ enum {
     KEY_SET,
     KEY_BLOCK,
     KEY_CPU,
+    KEY_ENGINE,
     KEY_TARGET,
     KEY_INACTIVE,
     KEY_OVERFLOW
@@ -35,6 +36,7 @@ static const struct argp_option choices[] = {
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero or undef-poison", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate, modulo or trap", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable", 2},
+    {"engine", KEY_ENGINE, "NAME", 0, "interp or jit", 2},
     {0},
 };
 
@@ -94,6 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         e->block_text = arg;
         break;
     case KEY_CPU: e->options.cpu = arg; break;
+    case KEY_ENGINE: e->options.engine = lw_tool_engine("--engine", arg); break;
     case KEY_TARGET: e->choices.target = lw_tool_target(arg); break;
     case KEY_INACTIVE: e->choices.inactive = lw_tool_inactive(arg); break;
     case KEY_OVERFLOW: e->choices.shift_overflow = lw_tool_overflow(arg); break;

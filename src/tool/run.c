@@ -53,6 +53,7 @@ enum {
     KEY_STEPS,
     KEY_THREADS,
     KEY_CPU,
+    KEY_ENGINE,
     KEY_MEMORY,
     KEY_STACK,
     KEY_SEMANTICS,
@@ -86,6 +87,7 @@ static const struct argp_option choices[] = {
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is",
      2},
+    {"engine", KEY_ENGINE, "NAME", 0, "interp, or jit, which compiles the kernel first; by default LANEWISE_ENGINE, else interp", 2},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90: whose results, where they differ; by default LANEWISE_SEMANTICS, else manual", 2},
     {"memory", KEY_MEMORY, "BYTES", 0, "Limit of device memory", 2},
@@ -218,6 +220,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (!o->context.threads) bad_option("--threads", arg, "this must be above 0");
         break;
     case KEY_CPU: o->context.cpu = arg; break;
+    case KEY_ENGINE: o->context.engine = lw_tool_engine("--engine", arg); break;
     case KEY_SEMANTICS: o->context.semantics = lw_tool_semantics("--semantics", arg); break;
     case KEY_MEMORY: o->context.memory_limit = parse_number("--memory", arg, UINT64_MAX, true); break;
     case KEY_STACK: o->context.stack_limit = parse_number("--stack", arg, UINT64_MAX, true); break;

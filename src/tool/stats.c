@@ -29,6 +29,7 @@ void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_print_scaled(&out, rate(s));
     lw_text_printf(&out, " lane-instructions/s\ncpu            %s, %u thread%s\n", lw_context_cpu(context),
                    lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
+    lw_text_printf(&out, "engine         %s\n", lw_context_engine(context));
     lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
@@ -79,6 +80,7 @@ void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_json_set(all, "seconds", json_real(s->seconds), &failed);
     lw_json_set(all, "lane_instructions_per_second", json_real(rate(s)), &failed);
     lw_json_set(all, "cpu", lw_json_text(lw_context_cpu(context)), &failed);
+    lw_json_set(all, "engine", lw_json_text(lw_context_engine(context)), &failed);
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
     lw_json_set(all, "notes", notes_json(context, &failed), &failed);

@@ -7,6 +7,7 @@
 
 #include "front/pto/pto.h"
 #include "middle/program.h"
+#include "run/run.h"
 #include "tool/tool.h"
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
@@ -319,7 +320,7 @@ const char *lw_tool_semantics(const char *option, const char *name) {
     exit(LW_EXIT_USAGE);
 }
 
-/* ---- Choices of PTO ------------------------------------------------------------------------------------ */
+/* ---- Choices by name ------------------------------------------------------------------------------------ */
 
 static const char *one_of(const char *option, const char *text, const char *const *names) {
     lw_text why = {0};
@@ -333,6 +334,7 @@ static const char *one_of(const char *option, const char *text, const char *cons
     exit(LW_EXIT_USAGE);
 }
 
+const char *lw_tool_engine(const char *option, const char *name) { return one_of(option, name, lw_engine_words); }
 const char *lw_tool_target(const char *text) {
     const char *names[LW_PTO_PROFILE_COUNT + 1] = {0};
     for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) names[i] = lw_pto_profiles[i].name;
@@ -365,8 +367,13 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
     const char *cpu = options->cpu ? options->cpu : getenv("LANEWISE_CPU");
     const char *semantics = getenv("LANEWISE_SEMANTICS");
     if (!options->semantics && semantics && *semantics) lw_tool_semantics("LANEWISE_SEMANTICS", semantics);
+    const char *engine = getenv("LANEWISE_ENGINE");
+    if (!options->engine && engine && *engine) lw_tool_engine("LANEWISE_ENGINE", engine);
     switch (lw_context_new(options, context)) {
     case LW_OK: return LW_EXIT_OK;
+    case LW_UNSUPPORTED:
+        lw_tool_error(LW_D_machine_lacks, "the engine 'jit' is not there: Lanewise was built without LLVM, or its file lanewise/jit.so is missing");
+        return LW_EXIT_MACHINE;
     case LW_NO_MEMORY:
         lw_tool_error(LW_D_no_memory, "device memory cannot be set up");
         return LW_EXIT_MACHINE;

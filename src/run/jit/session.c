@@ -217,7 +217,6 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
             done[i] = program->codes[i] && program->codes[i]->op_count && emit_code(&build, program, program->codes[i], level);
         LLVMDisposeBuilder(build.at);
         good = optimize(module, machine, why);
-        if (getenv("LWDUMP")) { char *m; LLVMPrintModuleToFile(module, "/tmp/jit.ll", &m); LLVMTargetMachineEmitToFile(machine, module, (char[]){"/tmp/jit.s"}, LLVMAssemblyFile, &m); }
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
     LLVMDisposeTargetMachine(machine);
     if (module && !good) LLVMDisposeModule(module), module = NULL;
