@@ -105,6 +105,8 @@ static void start_target(void) {
     LLVMInitializeNativeAsmPrinter();
 }
 
+/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a distance of 32 bits: addresses are
+ * whole, in jump tables too. */
 static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     pthread_once(&target_once, start_target);
     char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
@@ -113,7 +115,7 @@ static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     if (LLVMGetTargetFromTriple(triple, &target, &message)) lw_text_printf(why, "%s", message);
     else
         machine = LLVMCreateTargetMachine(target, triple, cpu_of(level), level->number == 4 ? "-prefer-256-bit" : "", LLVMCodeGenLevelDefault,
-                                          LLVMRelocPIC, LLVMCodeModelJITDefault);
+                                          LLVMRelocStatic, LLVMCodeModelJITDefault);
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
     return machine;
