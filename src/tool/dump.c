@@ -10,7 +10,8 @@ typedef struct options {
     const char *semantics; /* NULL: not said */
     lw_language language;
     lw_pto_profile profile;
-    bool has_profile;
+    lw_pto_choices choices;
+    const char *pto_only; /* an option that was given and changes nothing for PTX, or NULL */
 } options;
 
 static int dump_tokens(lw_tool_source *in);
@@ -22,7 +23,7 @@ static const struct {
     int (*run)(lw_tool_source *in);
 } stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}};
 
-enum { KEY_SEMANTICS = 256 };
+enum { KEY_SEMANTICS = 256, KEY_INACTIVE, KEY_OVERFLOW };
 
 static const struct argp_option choices[] = {
     {"stage", 's', "STAGE", 0, "tokens, module or program", 0},
@@ -31,6 +32,8 @@ static const struct argp_option choices[] = {
     {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program)", 0},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
+    {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero (default) or undef-poison (program)", 0},
+    {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate (default), modulo or trap (program)", 0},
     {0},
 };
 
@@ -47,6 +50,12 @@ static const char doc[] =
     "  5  the file cannot be read\n"
     "  6  out of memory\n";
 
+static int place_of(const char *word, const char *const *words) {
+    int i = 0;
+    while (words[i] && strcmp(word, words[i])) i++;
+    return i;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
@@ -58,10 +67,18 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'L': o->language = lw_tool_language(state, arg); break;
     case 't':
         if (!lw_pto_profile_find(arg, &o->profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%s'", arg);
-        o->has_profile = true;
+        o->pto_only = "--target";
         break;
     case 'k': o->kernel = arg; break;
     case KEY_SEMANTICS: o->semantics = lw_tool_semantics("--semantics", arg); break;
+    case KEY_INACTIVE:
+        o->choices.inactive = (lw_pto_inactive)place_of(lw_tool_inactive(arg), lw_pto_inactive_words);
+        o->pto_only = "--inactive";
+        break;
+    case KEY_OVERFLOW:
+        o->choices.overflow = (lw_pto_overflow)place_of(lw_tool_overflow(arg), lw_pto_overflow_words);
+        o->pto_only = "--shift-overflow";
+        break;
     case ARGP_KEY_ARG:
         if (o->file) argp_error(state, "only one FILE can be dumped");
         o->file = arg;
@@ -69,7 +86,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (!o->stage) argp_error(state, "--stage is needed");
-        if (!lw_tool_is_pto(o->file, o->language) && o->has_profile) argp_error(state, "--target is for PTO text, and '%s' is PTX", o->file);
+        if (!lw_tool_is_pto(o->file, o->language) && o->pto_only)
+            argp_error(state, "%s is for PTO text, and '%s' is PTX", o->pto_only, o->file);
         if (lw_tool_is_pto(o->file, o->language) && o->semantics) argp_error(state, "--semantics is for PTX text, and '%s' is PTO", o->file);
         break;
     default: return ARGP_ERR_UNKNOWN;
@@ -247,7 +265,7 @@ static int dump_program_pto(lw_tool_source *in) {
         const lw_pto_function *f = module->functions.at[i];
         if (!f->has_body || (!wanted(o, f->name->text + 1) && !wanted(o, f->name->text))) continue;
         found = true;
-        if (!print_program(in, lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags))) return LW_EXIT_MACHINE;
+        if (!print_program(in, lw_lower_pto(&in->arena, module, f, o->choices, &in->diags))) return LW_EXIT_MACHINE;
     }
     return end_programs(in, found);
 }

@@ -377,7 +377,7 @@ def main():
     rows = kit.rows(tool.path)
     check_tables(rows)
     compared, elements = 0, {kind: Elements(kind) for kind in model.TYPES}
-    for number, (spelled, kind, lanes, mask) in enumerate(kit.shapes(tool)):
+    for number, (spelled, kind, lanes, mask) in enumerate(kit.shapes()):
         if number % options.part:
             continue
         case = Case(rows, elements[kind], spelled, lanes, mask)

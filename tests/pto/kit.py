@@ -18,6 +18,7 @@ import model
 
 ISA = pathlib.Path(__file__).resolve().parents[2] / "isa/pto"
 FORMS = ("assembly", "DPS", "SSA", "SSA bare")
+LANES = 4096  # the most that a register has
 
 Operand = collections.namedtuple("Operand", "name kind optional")
 Row = collections.namedtuple("Row", "name family ins outs")
@@ -112,24 +113,11 @@ def edges(kind, chance):
     return sorted(pairs)
 
 
-def largest(tool):
-    """Lanes of the largest register that runs: 4096, which a type may have, unless LW3006 says that they are fewer."""
-    for lanes in (4097, 4096, 1024):
-        source = tool.file("larger.pto", f"func.func @f() {{\n  %m = pto.mask.all : !pto.mask<{lanes}>\n  return\n}}\n")
-        done = tool.run(source, "f", [], [], fails=True)
-        if lanes <= 4096 and not done.status:
-            return lanes
-        if done.status != 1 or (lanes <= 4096 and "LW3006" not in done.errors):
-            sys.exit(f"registers of {lanes} lanes run, or do not, for no good reason\n{done.errors}")
-    sys.exit("not even registers of 1024 lanes run")
-
-
-def shapes(tool):
+def shapes():
     """Every spelling of an element type, its type, lanes and the G of its mask: at all widths for the usual spelling, at one for others."""
     spellings = {kind: [other for other, same in fields("types.def", "SPELLED") if same == kind] for kind in model.TYPES}
-    most = largest(tool)
     for kind, (bits, _) in model.TYPES.items():
-        for lanes in sorted({1, 3, 16, 45, 200, 2048 // bits, most}):
+        for lanes in sorted({1, 3, 16, 45, 200, 2048 // bits, LANES}):
             yield kind, kind, lanes, lanes
         yield kind, kind, 2048 // bits, f"b{bits}"
         for other in spellings[kind]:

@@ -77,7 +77,8 @@ class Words(cli.Case):
                        err=f"lanewise: error[LW6045]: {option[0]} is for kernels of PTX, and 'count' is a function of PTO\n")
         self.shows(["dump", "--stage", "program", "--semantics", "manual", "loop.pto"], 2, err=["--semantics is for PTX text, and 'loop.pto' is PTO"])
         self.file("k.ptx", cli.module(cli.kernel("k")))
-        self.shows(["dump", "--stage", "module", "--target", "a5", "k.ptx"], 2, err=["--target is for PTO text, and 'k.ptx' is PTX"])
+        for option, value in (("--target", "a5"), ("--inactive", "zero"), ("--shift-overflow", "trap")):
+            self.shows(["dump", "--stage", "program", option, value, "k.ptx"], 2, err=[f"{option} is for PTO text, and 'k.ptx' is PTX"])
         self.gives(["equiv", "loop.pto", "loop.pto", "--block", "32"], 2,
                    err="lanewise: error[LW6048]: --block '32': both are functions of PTO, and a kernel of PTX alone has CTAs of a size that can be chosen\n")
 

@@ -286,7 +286,6 @@ static bool parse_function(lw_pto_parser *p, lw_pto_group *group) {
         good = lw_pto_parse_region(p, &f->body, LW_PTO_RETURN, f->result_count != 0);
     }
     good = good && lw_pto_parse_location(p, &f->location);
-    lw_pto_end_scope(p, 0);
     lw_pto_end_names(p);
     p->module->op_count += f->op_count;
     p->function = NULL;

@@ -3,29 +3,25 @@
 
 /* ---- Operands ------------------------------------------------------------------------------------------- */
 
-static bool parse_value(lw_pto_parser *p, const char *what, lw_symbol **name, uint32_t *part,
-                        lw_place *place) {
-    if (p->token.kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, what);
-    *name = p->token.name;
-    *part = (uint32_t)p->token.value;
-    *place = p->token.place;
+static bool parse_index(lw_pto_parser *p, lw_pto_written *w) {
+    if (p->token.kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, "the index, a value such as %i");
+    w->indexed = true;
+    w->index_name = p->token.name;
+    w->index_part = (uint32_t)p->token.value;
+    w->index_place = p->token.place;
     lw_pto_next(p);
-    return true;
+    return lw_pto_expect(p, ']');
 }
 
 bool lw_pto_parse_operands(lw_pto_parser *p, lw_pto_range *range) {
     *range = (lw_pto_range){p->written.count, 0};
     do {
-        lw_pto_written w = {0};
-        if (!parse_value(p, "a value such as %a", &w.name, &w.part, &w.place)) return false;
-        if (lw_pto_take(p, '[')) {
-            w.indexed = true;
-            if (!parse_value(p, "the index, a value such as %i", &w.index_name, &w.index_part,
-                             &w.index_place))
-                return false;
-            if (!lw_pto_expect(p, ']')) return false;
-        }
-        LW_PUSH(p->arena, p->written) = w;
+        const lw_pto_token *t = &p->token;
+        if (t->kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, "a value such as %a");
+        lw_pto_written *w = &LW_PUSH(p->arena, p->written);
+        *w = (lw_pto_written){.name = t->name, .part = (uint32_t)t->value, .place = t->place};
+        lw_pto_next(p);
+        if (lw_pto_take(p, '[') && !parse_index(p, w)) return false;
         range->count++;
     } while (lw_pto_take(p, ','));
     return true;
