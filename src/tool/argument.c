@@ -276,7 +276,7 @@ static bool parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
 static bool parse_only_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
     if (next_output(at) == at) return parse_outputs(arena, arg, at);
     return lw_arg_wrong_output(arg, at, strlen(at),
-                        "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are");
+                               "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are");
 }
 
 bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs,

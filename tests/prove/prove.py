@@ -95,6 +95,17 @@ def new_solver(seconds, conditions):
     return solver
 
 
+def answer_of(solver, started, show):
+    """What comes of a question whose every solution is a fault; show(model) describes one."""
+    result = solver.check()
+    seconds = time.monotonic() - started
+    if result == z3.unsat:
+        return Answer("proved", "", seconds)
+    if result != z3.sat:
+        return Answer("unknown", f"no answer: {solver.reason_unknown()}", seconds)
+    return Answer("refuted", show(solver.model()), seconds)
+
+
 def prove(folder, goal, timeout):
     """Asks for operands for which either side is undefined or both differ; that there are none is the proof."""
     started = time.monotonic()
@@ -114,14 +125,12 @@ def prove(folder, goal, timeout):
             return goal, Answer("empty", "", time.monotonic() - started)
     question = ir.either(ours_undefined, theirs_undefined, ours != theirs)
     solver = new_solver(timeout, [*conditions, z3.substitute(question, *pairs)])
-    result = solver.check()
-    seconds = time.monotonic() - started
-    if result == z3.unsat:
-        return goal, Answer("proved", "", seconds)
-    if result != z3.sat:
-        return goal, Answer("unknown", f"no answer: {solver.reason_unknown()}", seconds)
-    sides = [[z3.substitute(term, *pairs) for term in side] for side in ((ours, ours_undefined), (theirs, theirs_undefined))]
-    return goal, Answer("refuted", example(solver.model(), operands, *sides), seconds)
+
+    def show(model):
+        sides = [[z3.substitute(term, *pairs) for term in side] for side in ((ours, ours_undefined), (theirs, theirs_undefined))]
+        return example(model, operands, *sides)
+
+    return goal, answer_of(solver, started, show)
 
 
 def number_in(model, term):
@@ -198,15 +207,13 @@ def prove_operation(lanes, goal, timeout):
     started = time.monotonic()
     case, code = cases[goal.split]
     asked, operands = operations.question(case, code, lanes)
-    solver = new_solver(timeout, [asked])
-    result = solver.check()
-    seconds = time.monotonic() - started
-    if result == z3.unsat:
-        return goal, Answer("proved", "", seconds)
-    if result != z3.sat:
-        return goal, Answer("unknown", f"{case.name}: no answer: {solver.reason_unknown()}", seconds)
-    inputs = ", ".join(f"{term} {number_in(solver.model(), term)}" for term in operands)
-    return goal, Answer("refuted", f"{case.name}: another result than wanted for {inputs or 'no operands'}:\n{operations.text_of(case)}", seconds)
+
+    def show(model):
+        inputs = ", ".join(f"{term} {number_in(model, term)}" for term in operands)
+        return f"another result than wanted for {inputs or 'no operands'}:\n{operations.text_of(case)}"
+
+    answer = answer_of(new_solver(timeout, [asked]), started, show)
+    return goal, answer._replace(text=f"{case.name}: {answer.text}")
 
 
 def goals_of_operations(tool):

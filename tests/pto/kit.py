@@ -15,6 +15,7 @@ except ImportError:
     sys.exit(77)
 
 import model
+from programs import tool_type
 
 ISA = pathlib.Path(__file__).resolve().parents[2] / "isa/pto"
 FORMS = ("assembly", "DPS", "SSA", "SSA bare")
@@ -98,10 +99,6 @@ def dtype(kind):
     return numpy.dtype(f"{kind[0]}{model.TYPES[kind][0] // 8}")
 
 
-def spelled(kind):
-    return f"{'s' if kind[0] == 'i' else 'u'}{kind[1:]}"
-
-
 def edges(kind, chance):
     """Pairs of what is interesting, as whole numbers of the type."""
     bits, _ = model.TYPES[kind]
@@ -149,9 +146,9 @@ class Tool:
         """A pair of type and array or number; of a triple the array is wanted back, too."""
         kind, value, *back = value
         if isinstance(value, int):
-            return f"--arg={spelled(kind)}={value}"
+            return f"--arg={tool_type(kind)}={value}"
         content = numpy.ascontiguousarray(value, dtype(kind)).tobytes()
-        return f"--arg={spelled(kind)}[]=@{self.file(f'argument{number}', content)}{':out=/dev/stdout' if back else ''}"
+        return f"--arg={tool_type(kind)}[]=@{self.file(f'argument{number}', content)}{':out=/dev/stdout' if back else ''}"
 
     def run(self, source, function, arguments, results, *options, fails=False):
         """`results` are types and numbers of elements, in the order in which they come. Everything comes through one pipe."""

@@ -32,8 +32,13 @@ class Tool:
         return {head.rsplit(" ", 1)[0]: [int(x) for x in values.split()] for head, values in lines}
 
 
+def tool_type(kind):
+    """A type as --arg has it."""
+    return f"{'s' if kind[0] == 'i' else 'u'}{kind[1:]}"
+
+
 def spell(kind, values):
-    return f"{'s' if kind[0] == 'i' else 'u'}{kind[1:]}[]={','.join(map(str, values))}"
+    return f"{tool_type(kind)}[]={','.join(map(str, values))}"
 
 
 def equal(what, got, want):

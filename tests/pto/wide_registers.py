@@ -5,23 +5,21 @@ import argparse
 import itertools
 import random
 import re
-import struct
 
+import kit
 import model
 import programs
+from kit import numpy
 from programs import equal
 
 WIDTHS = (1025, 1056, 2048, 3000, 4095, 4096)
-CODES = {8: "b", 16: "h", 32: "i", 64: "q"}
 
 
 def array(tool, name, kind, values, outputs=""):
     """An argument whose values come from a file, as they do not fit in a line."""
-    bits, signed = model.TYPES[kind]
-    code = CODES[bits] if signed else CODES[bits].upper()
-    with open(f"{tool.folder.name}/{name}", "wb") as file:
-        file.write(struct.pack(f"<{len(values)}{code}", *values))
-    return f"{'s' if signed else 'u'}{bits}[{len(values)}]=@{tool.folder.name}/{name}{outputs}"
+    path = f"{tool.folder.name}/{name}"
+    numpy.array(values, kit.dtype(kind)).tofile(path)
+    return f"{programs.tool_type(kind)}[{len(values)}]=@{path}{outputs}"
 
 
 def noise(chance, kind, count):

@@ -188,10 +188,9 @@ static bool parse_word(lw_pto_parser *p, making *m) {
     return true;
 }
 
-/* A number of any size: its bits, in words of 64, the lowest first. */
-enum { BITS_WORDS = LW_PTO_LANES_MAX / 64 };
+enum { BITS_WORDS = LW_PTO_LANES_MAX / 64 }; /* of the pattern of a mask */
 
-/* Into BITS_WORDS words, the lowest first. False: it has more bits. */
+/* A number of any size, into BITS_WORDS words, the lowest first. False: it has more bits. */
 static bool read_hex(uint64_t *bits, const char *digits, uint32_t size) {
     bool fits = true;
     for (uint32_t i = 0; i < size; i++) {
