@@ -3,7 +3,6 @@
 destinations and such that have values, with every choice of --inactive and --shift-overflow, against model.py. What isa/pto lists and this
 does not know makes it fail."""
 
-import argparse
 import collections
 import functools
 import itertools
@@ -369,17 +368,12 @@ def check_tables(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lanewise", default="build/bin/lanewise")
-    parser.add_argument("--part", type=int, default=1, metavar="N", help="only every N-th width, another one of each type")
-    options = parser.parse_args()
+    options = kit.parser_of_shapes(__doc__).parse_args()
     tool = kit.Tool(options.lanewise)
     rows = kit.rows(tool.path)
     check_tables(rows)
     compared, elements = 0, {kind: Elements(kind) for kind in model.TYPES}
-    for number, (spelled, kind, lanes, mask) in enumerate(kit.shapes()):
-        if number % options.part:
-            continue
+    for number, (spelled, kind, lanes, mask) in enumerate(kit.shapes(options.part)):
         case = Case(rows, elements[kind], spelled, lanes, mask)
         turn = MODES[number % 6 :] + MODES[: number % 6]
         for name, modes in (("dynamic", [turn[0], turn[4]]), ("constant", [turn[2]])):

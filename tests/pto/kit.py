@@ -1,7 +1,9 @@
 """What the tests of PTO's operations share: the rows of isa/pto as the tool lists them, each form of one as text, masks by name, and runs whose
 arrays are NumPy's."""
 
+import argparse
 import collections
+import itertools
 import pathlib
 import re
 import subprocess
@@ -110,8 +112,7 @@ def edges(kind, chance):
     return sorted(pairs)
 
 
-def shapes():
-    """Every spelling of an element type, its type, lanes and the G of its mask: at all widths for the usual spelling, at one for others."""
+def all_shapes():
     spellings = {kind: [other for other, same in fields("types.def", "SPELLED") if same == kind] for kind in model.TYPES}
     for kind, (bits, _) in model.TYPES.items():
         for lanes in sorted({1, 3, 16, 45, 200, 2048 // bits, LANES}):
@@ -119,6 +120,19 @@ def shapes():
         yield kind, kind, 2048 // bits, f"b{bits}"
         for other in spellings[kind]:
             yield other, kind, 16, 16
+
+
+def shapes(part):
+    """Every spelling of an element type, its type, lanes and the G of its mask: at all widths for the usual spelling, at one for others. Of them the
+    first and each `part`-th one behind it, which is another width of each type."""
+    return itertools.islice(all_shapes(), 0, None, part)
+
+
+def parser_of_shapes(what):
+    parser = argparse.ArgumentParser(description=what)
+    parser.add_argument("--lanewise", default="build/bin/lanewise")
+    parser.add_argument("--part", type=int, default=1, metavar="N", help="only every N-th width, another one of each type")
+    return parser
 
 
 def equal(what, got, want, source):

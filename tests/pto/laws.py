@@ -286,32 +286,40 @@ def elementwise(rows, kind, lanes):
     return f.function([*(f"{x}: {f.v}" for x in (A, B, C)), f"%m: {f.m}"], results), ["u8" if t == f.m else kind for _, t in results]
 
 
-def cuts(tool, rows):
-    """An array that is cut at any place and computed in two runs is as computed in one; how wide registers are does not matter, nor do threads."""
-    compared, chance = 0, numpy.random.default_rng(6)
+def whole_and_run(tool, rows, length, *options):
+    """For each type what a run of all elements gives, and what runs those of any source from one element to another."""
+    chance = numpy.random.default_rng(6)
     for number, kind in enumerate(model.TYPES):
-        mode = MODES[number % 4]
+        inactive, overflow = MODES[number % 4]
         text, kinds = elementwise(rows, kind, 16)
-        source = tool.file("cut.pto", text)
-
-        def run(source, arrays, first, last, *options):
-            some = [(k, x[first:last]) for k, x in arrays]
-            done = tool.run(source, "f", some, [(k, last - first) for k in kinds], "--inactive", mode[0], "--shift-overflow", mode[1], *options)
-            return done.arrays
-
-        length = 53
         arrays = [(kind, noise(chance, kind, length)) for _ in range(3)] + [("u8", chance.random(length) < 0.6)]
-        whole = run(source, arrays, 0, length)
+
+        def run(source, first, last, *options, kinds=kinds, arrays=arrays, inactive=inactive, overflow=overflow):
+            some, wanted = [(k, x[first:last]) for k, x in arrays], [(k, last - first) for k in kinds]
+            return tool.run(source, "f", some, wanted, "--inactive", inactive, "--shift-overflow", overflow, *options).arrays
+
+        source = tool.file("whole.pto", text)
+        yield kind, source, run(source, 0, length, *options), run
+
+
+def cuts(tool, rows):
+    """An array that is cut at any place and computed in two runs is as computed in one."""
+    compared, length = 0, 53
+    for number, (kind, source, whole, run) in enumerate(whole_and_run(tool, rows, length)):
         for at in range(1 + number % 2, length, 2):
-            for k, (left, right) in enumerate(zip(run(source, arrays, 0, at), run(source, arrays, at, length))):
+            for k, (left, right) in enumerate(zip(run(source, 0, at), run(source, at, length))):
                 kit.equal(f"{kind}, result {k}: cut at {at}", numpy.concatenate([left, right]), whole[k], source)
                 compared += length
-        length = 20000
-        arrays = [(kind, noise(chance, kind, length)) for _ in range(3)] + [("u8", chance.random(length) < 0.6)]
-        whole = run(source, arrays, 0, length, "--threads=1")
+    return f"{compared} elements"
+
+
+def widths_and_threads(tool, rows):
+    """How wide registers are does not matter, nor how many threads there are."""
+    compared, length = 0, 20000
+    for kind, _, whole, run in whole_and_run(tool, rows, length, "--threads=1"):
         for lanes, threads in itertools.product((1, 16, 45, kit.LANES), (1, 3)):
             source = tool.file("wide.pto", elementwise(rows, kind, lanes)[0])
-            for k, got in enumerate(run(source, arrays, 0, length, f"--threads={threads}")):
+            for k, got in enumerate(run(source, 0, length, f"--threads={threads}")):
                 kit.equal(f"{kind}, result {k}: {lanes} lanes, {threads} threads", got, whole[k], source)
                 compared += length
     return f"{compared} elements"
@@ -354,7 +362,7 @@ def cuts_of_loops(tool, _):
     return "12 loops"
 
 
-LAW_NAMES = {law.__name__: law for law in (forms, complement, algebra, long_sums, repeated_shifts, cuts, cuts_of_loops)}
+LAW_NAMES = {law.__name__: law for law in (forms, complement, algebra, long_sums, repeated_shifts, cuts, widths_and_threads, cuts_of_loops)}
 
 
 def main():

@@ -2,7 +2,6 @@
 """pto.vload and pto.vstore in every form, for every element type, width and source of a mask, with results in memory: a loop goes over rows of arrays,
 each under another mask. pto.mask.first takes every count on the way."""
 
-import argparse
 import itertools
 import os
 
@@ -111,11 +110,10 @@ class Case:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--lanewise", default="build/bin/lanewise")
-    tool = kit.Tool(parser.parse_args().lanewise)
+    options = kit.parser_of_shapes(__doc__).parse_args()
+    tool = kit.Tool(options.lanewise)
     rows, compared = kit.rows(tool.path), 0
-    for shape, inactive in itertools.product(kit.shapes(), ("zero", "undef-poison")):
+    for shape, inactive in itertools.product(kit.shapes(options.part), ("zero", "undef-poison")):
         compared += Case(rows, *shape, inactive).check(tool, inactive)
     print(f"{compared} elements compared at level {os.environ.get('LANEWISE_CPU', 'best')}")
 

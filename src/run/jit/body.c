@@ -98,8 +98,10 @@ static LLVMValueRef find_function(const lw_build *b, const char *kind, lw_lane_i
     char name[128];
     snprintf(name, sizeof name, "%s_%s", kind, lw_lane_name(lane));
     LLVMValueRef function = LLVMGetNamedFunction(b->module, name);
-    if (!function) lw_bug("no function %s in the compiler's bitcode", name);
-    return function;
+    if (function) return function;
+    LLVMValueRef known = LLVMGetNamedFunction(b->lanes, name);
+    if (!known) lw_bug("no function %s in the compiler's bitcode", name);
+    return LLVMAddFunction(b->module, name, LLVMGlobalGetValueType(known));
 }
 
 /* A predicate is a byte to them. */

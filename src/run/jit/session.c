@@ -4,6 +4,7 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/LLJIT.h>
+#include <llvm-c/Linker.h>
 #include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -65,9 +66,9 @@ static LLVMModuleRef read_lanes(LLVMContextRef context, const lw_level *level) {
         if (strcmp(bitcode[i].level, level->name)) continue;
         LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(bitcode[i].from, (size_t)(bitcode[i].to - bitcode[i].from), "lanes", false);
         LLVMModuleRef module = NULL;
-        if (LLVMParseBitcodeInContext2(context, buffer, &module)) module = NULL;
+        if (!LLVMGetBitcodeModuleInContext2(context, buffer, &module)) return module; /* which has the buffer now */
         LLVMDisposeMemoryBuffer(buffer);
-        return module;
+        return NULL;
     }
     return NULL;
 }
@@ -76,15 +77,20 @@ static LLVMAttributeRef attribute(LLVMContextRef context, const char *name, uint
     return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
 }
 
-/* Each is inlined wherever it is called, and nothing is left of it. */
-static void hide_lanes(LLVMModuleRef module, LLVMContextRef context) {
+/* Brings in what is called, to be inlined there. Of functions that may be left out the linker takes those that are asked for, and only then are
+ * their bodies read. */
+static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef context) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(lanes); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f)) LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
+    if (LLVMLinkModules2(module, lanes)) return false;
     LLVMAttributeRef inlined = attribute(context, "alwaysinline", 0);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
-        if (LLVMIsDeclaration(f)) continue;
+        if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMLinkOnceODRLinkage) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
         LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMGetEnumAttributeKindForName("noinline", 8));
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, inlined);
     }
+    return true;
 }
 
 /* ---- The machine ------------------------------------------------------------------------------------------------------------ */
@@ -209,16 +215,18 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, lw_text
 static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, bool *done, lw_text *why) {
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
-    LLVMModuleRef module = read_lanes(context, level);
-    bool good = module;
-    if (module) {
-        hide_lanes(module, context);
-        lw_build build = {0};
+    LLVMModuleRef lanes = read_lanes(context, level), module = NULL;
+    bool good = lanes;
+    if (lanes) {
+        module = LLVMModuleCreateWithNameInContext("lanewise", context);
+        LLVMSetTarget(module, LLVMGetTarget(lanes));
+        LLVMSetDataLayout(module, LLVMGetDataLayoutStr(lanes));
+        lw_build build = {.lanes = lanes};
         start_build(&build, context, module, level);
         for (uint32_t i = 0; i < program->code_count; i++)
             done[i] = program->codes[i] && program->codes[i]->op_count && emit_code(&build, program, program->codes[i], level);
         LLVMDisposeBuilder(build.at);
-        good = optimize(module, machine, why);
+        good = link_lanes(module, lanes, context) && optimize(module, machine, why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
     LLVMDisposeTargetMachine(machine);
     if (module && !good) LLVMDisposeModule(module), module = NULL;

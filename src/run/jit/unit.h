@@ -72,7 +72,7 @@ typedef enum lw_alias { LW_ALIAS_gang, LW_ALIAS_slots, LW_ALIAS_memory } lw_alia
 
 typedef struct lw_build {
     LLVMContextRef context;
-    LLVMModuleRef module;
+    LLVMModuleRef module, lanes; /* lanes.c; functions are read from it when they are called for */
     LLVMBuilderRef at;
     LLVMValueRef function, gang, op; /* its parameters: pointers to bytes */
     LLVMBasicBlockRef top;           /* where stack slots are made */
