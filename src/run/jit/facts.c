@@ -6,8 +6,6 @@
 
 /* ---- Kinds ---------------------------------------------------------------------------------------------------------- */
 
-static bool is_row(const lw_op *op) { return op->code == LW_OP_ld_row || op->code == LW_OP_st_row; }
-
 /* A parameter at a place that is known, of one element. */
 static bool is_parameter(const lw_unit *u, const lw_op *op) {
     if (op->code != LW_OP_ld) return false;
@@ -45,8 +43,8 @@ bool lw_op_can_be_scalar(const lw_unit *u, const lw_op *op) {
            is_parameter(u, op);
 }
 
-/* Of registers, a region has all lanes at hand at once: what it loads, checks and computes, it does before it stores anything, so that until
- * then the interpreter can do all of it instead. So nothing that may fail comes behind a store. */
+/* Of registers, a region has all lanes at hand at once, and does one operation behind the other. It looks at its rows before it begins, so that
+ * the interpreter can do all of it instead; what is found out on the way, that shift counts are too large, must come before it stores anything. */
 static void find_segments(lw_unit *u) {
     const lw_code *code = u->code;
     const uint32_t most = u->shapes[0] ? LW_VECTOR_OPS : LW_REGION_OPS;
@@ -60,7 +58,7 @@ static void find_segments(lw_unit *u) {
             stored = false;
             continue;
         }
-        const bool breaks = stored && (is_row(op) || op->code == LW_OP_vshift || op->code == LW_OP_shift_check);
+        const bool breaks = stored && (op->code == LW_OP_vshift || op->code == LW_OP_shift_check);
         if (length == 0 || length == most || breaks) {
             u->starts[n] = true;
             length = 0;
@@ -374,6 +372,12 @@ static void find_kinds(lw_unit *u) {
     }
 }
 
+static bool loops(const lw_unit *u) {
+    for (uint32_t n = 0; n < u->code->op_count; n++)
+        if (u->kinds[n] == LW_KIND_branch && u->code->ops[n].flags & LW_OP_BACKWARD) return true;
+    return false;
+}
+
 bool lw_unit_study(lw_unit *u) {
     const uint32_t count = u->code->op_count;
     if (count > LW_UNIT_OPS) return false;
@@ -382,10 +386,10 @@ bool lw_unit_study(lw_unit *u) {
     u->set_of = calloc(count, sizeof *u->set_of);
     u->entered = calloc(count, sizeof *u->entered);
     if (!u->kinds || !u->starts || !u->entered || !u->set_of) return false;
+    find_kinds(u);
     const lw_program_vector *vector = &u->program->vector;
     if (vector->lanes) u->shapes[0] = vector->flat || vector->lanes > LW_GANG_LANES ? LW_GANG_LANES : (vector->lanes + 31) & ~31u;
-    if (vector->flat) u->shapes[1] = LW_GANG_LANES / 2;
-    find_kinds(u);
+    if (vector->flat && loops(u)) u->shapes[1] = LW_GANG_LANES / 2; /* a short array; without a loop there is little to win */
     find_segments(u);
     return find_entries(u) && find_cells(u) && make_sets(u) && find_live(u) && find_uniform(u);
 }

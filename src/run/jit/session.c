@@ -120,7 +120,7 @@ static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     LLVMTargetMachineRef machine = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) lw_text_printf(why, "%s", message);
     else
-        machine = LLVMCreateTargetMachine(target, triple, cpu_of(level), level->number == 4 ? "-prefer-256-bit" : "", LLVMCodeGenLevelDefault,
+        machine = LLVMCreateTargetMachine(target, triple, cpu_of(level), level->number == 4 ? "-prefer-256-bit" : "", LLVMCodeGenLevelLess,
                                           LLVMRelocStatic, LLVMCodeModelJITDefault);
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
@@ -188,8 +188,18 @@ static bool emit_code(lw_build *b, lw_program *program, lw_code *code, const lw_
 
 /* ---- A program -------------------------------------------------------------------------------------------------------------------- */
 
-static const char passes[] = "always-inline,globaldce,function(sroa,early-cse,instcombine,simplifycfg),"
-                             "function(loop-mssa(loop-rotate,licm)),function(gvn,instcombine,dse,simplifycfg,adce)";
+/* Looking for values that are known already costs much more than it gives where there is much text: it goes over all memory accesses for each. */
+enum { SMALL = 512 }; /* operations of a program */
+#define PASSES(known) \
+    "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine,simplifycfg)," \
+    "function(loop-mssa(loop-rotate,licm)),function(" known ",instcombine,simplifycfg,adce)"
+static const char passes[] = PASSES("early-cse<memssa>"), small_passes[] = PASSES("gvn");
+
+static bool is_small(const lw_program *program) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < program->code_count; i++) count += program->codes[i] ? program->codes[i]->op_count : 0;
+    return count <= SMALL;
+}
 
 static bool report(LLVMErrorRef error, lw_text *why) {
     if (!error) return true;
@@ -199,14 +209,14 @@ static bool report(LLVMErrorRef error, lw_text *why) {
     return false;
 }
 
-static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, lw_text *why) {
+static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool small, lw_text *why) {
     char *message = NULL;
     const bool wrong = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
     if (wrong) lw_text_printf(why, "LLVM finds fault with the code: %s", message);
     LLVMDisposeMessage(message);
     if (wrong) return false;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const bool good = report(LLVMRunPasses(module, passes, machine, options), why);
+    const bool good = report(LLVMRunPasses(module, small ? small_passes : passes, machine, options), why);
     LLVMDisposePassBuilderOptions(options);
     return good;
 }
@@ -226,7 +236,7 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         for (uint32_t i = 0; i < program->code_count; i++)
             done[i] = program->codes[i] && program->codes[i]->op_count && emit_code(&build, program, program->codes[i], level);
         LLVMDisposeBuilder(build.at);
-        good = link_lanes(module, lanes, context) && optimize(module, machine, why);
+        good = link_lanes(module, lanes, context) && optimize(module, machine, is_small(program), why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
     LLVMDisposeTargetMachine(machine);
     if (module && !good) LLVMDisposeModule(module), module = NULL;
