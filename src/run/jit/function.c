@@ -41,6 +41,28 @@ static void store_uniform(lw_unit *u, uint32_t n) {
     }
 }
 
+/* What is the same in all lanes on this way into operation `to`, and not on others: from there on it is in its slot. */
+void lw_emit_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
+    const lw_build *b = u->build;
+    if (to >= u->code->op_count) return;
+    const uint64_t *live = lw_unit_live(u, to), *there = lw_unit_uniform(u, to);
+    LLVMValueRef regs = NULL;
+    for (uint32_t k = 0; k < u->cell_count; k++) {
+        const lw_cell *cell = &u->cells[k];
+        if (cell->is_constant || !cell->bits || !lw_set_has(live, k) || !lw_set_has(uniform, k) || lw_set_has(there, k)) continue;
+        if (!regs) regs = lw_build_regs(b, u);
+        LLVMValueRef value = LLVMBuildLoad2(b->at, lw_build_int(b, cell->bits), b->scalars[k], "");
+        if (cell->bits == 1) {
+            lw_build_store(b, LLVMBuildSExt(b->at, value, lw_build_int(b, LW_GANG_LANES), ""), regs, cell->at, 16, LW_ALIAS_slots);
+            continue;
+        }
+        const uint32_t bytes = b->chunk * cell->bits / 8;
+        value = lw_value_splat(b, value);
+        for (uint32_t c = 0; c < LW_GANG_LANES / b->chunk; c++)
+            lw_build_store(b, value, regs, cell->at + c * bytes, bytes > 64 ? 64 : bytes, LW_ALIAS_slots);
+    }
+}
+
 /* ---- Leaving --------------------------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef op_address(const lw_unit *u, uint32_t n) { return lw_build_address(u->build, &u->code->ops[n]); }
@@ -132,6 +154,7 @@ static void emit_go(lw_unit *u, uint32_t n) {
         lw_build_unless(b, is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), lw_emit_leave(u, n));
         GANG_STORE(b, left, budget);
     }
+    lw_emit_settle(u, lw_unit_uniform(u, n), u->code->blocks[op->a].first);
     lw_emit_go_on(u, u->code->blocks[op->a].first);
 }
 
@@ -158,6 +181,7 @@ static void emit_branch_if(lw_unit *u, uint32_t n) {
     LLVMPositionBuilderAtEnd(b->at, taken);
     emit_go(u, n);
     LLVMPositionBuilderAtEnd(b->at, on);
+    lw_emit_settle(u, lw_unit_uniform(u, n), n + 1);
     lw_emit_go_on(u, n + 1);
 }
 

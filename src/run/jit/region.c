@@ -40,17 +40,20 @@ static void demand_lanes(lw_region *r) {
     demand(r, good);
 }
 
-static void take_scalars(lw_region *r) {
+static void take_scalar(lw_region *r, uint32_t at) {
     lw_unit *u = r->u;
-    const uint64_t *uniform = lw_unit_uniform(u, r->first);
+    const uint32_t cell = lw_unit_cell(u, at);
+    if (r->values.scalar[cell] || u->cells[cell].is_constant || !lw_set_has(lw_unit_uniform(u, r->first), cell)) return;
+    r->values.scalar[cell] = LLVMBuildLoad2(u->build->at, lw_build_int(u->build, u->cells[cell].bits), u->build->scalars[cell], "");
+}
+
+static void take_scalars(lw_region *r) {
     lw_fields f;
     for (uint32_t n = r->first; n < r->end; n++) {
-        lw_op_fields(u->code->slots, op_at(r, n), &f);
-        for (uint32_t k = 0; k < f.use_count; k++) {
-            const uint32_t cell = lw_unit_cell(u, *f.uses[k]);
-            if (r->values.scalar[cell] || u->cells[cell].is_constant || !lw_set_has(uniform, cell)) continue;
-            r->values.scalar[cell] = LLVMBuildLoad2(u->build->at, lw_build_int(u->build, u->cells[cell].bits), u->build->scalars[cell], "");
-        }
+        lw_op *op = op_at(r, n);
+        lw_op_fields(r->u->code->slots, op, &f);
+        for (uint32_t k = 0; k < f.use_count; k++) take_scalar(r, *f.uses[k]);
+        if (lw_op_merges(op)) take_scalar(r, op->d);
     }
 }
 
@@ -180,9 +183,25 @@ static void keep_live(lw_region *r) {
     (void)b;
 }
 
+/* What came in and stayed as it is. */
+static void settle(lw_region *r) {
+    lw_unit *u = r->u;
+    uint64_t *uniform = malloc((u->words + 1) * sizeof *uniform);
+    lw_fields f;
+    if (uniform) memcpy(uniform, lw_unit_uniform(u, r->first), u->words * sizeof *uniform);
+    for (uint32_t n = r->first; uniform && n < r->end; n++) {
+        lw_op_fields(u->code->slots, op_at(r, n), &f);
+        for (uint32_t k = 0; k < f.def_count; k++) lw_set_remove(uniform, lw_unit_cell(u, *f.defs[k]));
+    }
+    if (uniform) lw_emit_settle(u, uniform, r->end);
+    u->build->failed |= !uniform;
+    free(uniform);
+}
+
 static void keep_scalars(lw_region *r) {
     lw_unit *u = r->u;
     const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
+    settle(r);
     for (uint32_t n = r->first; n < r->end; n++) {
         const uint32_t cell = lw_unit_cell(u, op_at(r, n)->d);
         if (!r->results[n - r->first] || !lw_set_has(uniform, cell) || !lw_set_has(live, cell)) continue;

@@ -65,6 +65,8 @@ const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
 uint32_t lw_unit_region_end(const lw_unit *u, uint32_t op);
 /* One that gives one value for all lanes where its operands are such. */
 bool lw_op_can_be_scalar(const lw_unit *u, const lw_op *op);
+/* A row that is loaded into a register whose other lanes keep what they have. */
+static inline bool lw_op_merges(const lw_op *op) { return op->code == LW_OP_ld_row && !(op->flags & LW_OP_ZERO) && op->e != LW_NO_SLOT; }
 
 /* ---- session.c ------------------------------------------------------------------------------------------------------- */
 
@@ -124,6 +126,8 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value);
 void lw_emit_function(lw_unit *u);
 /* Where the interpreter goes on with operation n. */
 LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n);
+/* On the way to operation `to`: puts into slots what is uniform here and not there. */
+void lw_emit_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
 /* Goes on with operation n, at the builder's place. */
 void lw_emit_go_on(lw_unit *u, uint32_t n);
 
