@@ -186,7 +186,7 @@ static void measure_arrays(const lw_bench_options *options, lw_context *context,
                            bool loops, uint32_t count, double target) {
     side s = make_side(context, loops ? loop_text : repeats_text, "f");
     uint32_t turns = options->quick ? 3 : MOST_TURNS;
-    uint64_t passes = loops && count <= 1 << 14 ? PASSES : 1, n = count;
+    uint64_t passes = !loops ? 1 : count <= 1 << 14 ? PASSES : 8, n = count;
     inputs in = make_inputs(count);
     for (uint32_t i = LANES; loops && i < count; i++) {
         in.bytes[i] = in.bytes[i % LANES];
