@@ -319,6 +319,9 @@ static bool uniform_over(lw_unit *u, uint32_t n, uint64_t *set) {
     }
     switch (op->code) {
     case LW_OP_bra_if: return is_uniform(u, set, op->b);
+    /* In a called function some of its lanes may go on while others wait for lanes that are elsewhere. */
+    case LW_OP_barrier: return u->code->is_entry && is_uniform(u, set, op->a) && is_uniform(u, set, op->b);
+    case LW_OP_warp_sync: return u->code->is_entry;
     case LW_OP_brx:
     case LW_OP_call:
     case LW_OP_call_indirect:
@@ -338,6 +341,7 @@ static bool narrow(lw_unit *u, uint32_t to, const uint64_t *set) {
     return changed;
 }
 
+/* Where lanes may part anywhere, nothing is. */
 static bool find_uniform(lw_unit *u) {
     uint64_t *set = malloc((u->words + 1) * sizeof *set);
     if (!set) return false;
@@ -355,7 +359,6 @@ static bool find_uniform(lw_unit *u) {
         }
     }
     free(set);
-    u->parts = parts;
     if (parts) memset(u->uniform, 0, (size_t)u->set_count * u->words * sizeof *u->uniform);
     return true;
 }

@@ -10,18 +10,36 @@ static LLVMValueRef place_of(const lw_build *b, LLVMValueRef regs, const lw_cell
     return lw_build_move(b, regs, lw_build_number(b, 64, cell->at));
 }
 
-/* From the first lane. */
+static LLVMValueRef gang_mask(const lw_build *b, size_t offset) {
+    return lw_build_load(b, lw_build_int(b, 128), b->gang, offset, 16, LW_ALIAS_gang);
+}
+
+/* The number of the first executing lane: a function may have been called by some lanes only, and others have no values in its frame. */
+static LLVMValueRef first_lane(const lw_build *b) {
+    LLVMTypeRef type = lw_build_int(b, 128);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.cttz", 9), &type, 1);
+    LLVMValueRef arguments[] = {gang_mask(b, offsetof(lw_gang, mask)), lw_build_number(b, 1, 1)};
+    LLVMValueRef lane = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, 2, "");
+    return LLVMBuildTrunc(b->at, lane, b->i64, "");
+}
+
+static LLVMValueRef load_from_lane(const lw_build *b, LLVMValueRef slot, const lw_cell *cell, LLVMValueRef lane) {
+    if (cell->bits == 1) {
+        LLVMValueRef all = lw_build_load(b, lw_build_int(b, 128), slot, 0, 16, LW_ALIAS_slots);
+        return LLVMBuildTrunc(b->at, LLVMBuildLShr(b->at, all, LLVMBuildZExt(b->at, lane, lw_build_int(b, 128), ""), ""), b->i1, "");
+    }
+    LLVMValueRef element = lw_build_move(b, slot, LLVMBuildMul(b->at, lane, lw_build_number(b, 64, cell->bits / 8), ""));
+    return lw_build_load(b, lw_build_int(b, cell->bits), element, 0, cell->bits / 8, LW_ALIAS_slots);
+}
+
 static void load_uniform(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     const uint64_t *live = lw_unit_live(u, n), *uniform = lw_unit_uniform(u, n);
-    LLVMValueRef regs = lw_build_regs(b, u);
+    LLVMValueRef regs = lw_build_regs(b, u), lane = first_lane(b);
     for (uint32_t k = 0; k < u->cell_count; k++) {
         const lw_cell *cell = &u->cells[k];
         if (cell->is_constant || !cell->bits || !lw_set_has(live, k) || !lw_set_has(uniform, k)) continue;
-        const uint32_t bits = cell->bits == 1 ? 8 : cell->bits;
-        LLVMValueRef value = lw_build_load(b, lw_build_int(b, bits), place_of(b, regs, cell), 0, bits / 8, LW_ALIAS_slots);
-        if (cell->bits == 1) value = LLVMBuildTrunc(b->at, value, b->i1, "");
-        LLVMBuildStore(b->at, value, b->scalars[k]);
+        LLVMBuildStore(b->at, load_from_lane(b, place_of(b, regs, cell), cell, lane), b->scalars[k]);
     }
 }
 
@@ -113,10 +131,6 @@ static void count(const lw_unit *u, uint64_t instructions) {
     GANG_STORE(b, LLVMBuildAdd(b->at, LW_GANG_LOAD(b, b->i64, lane_instructions), LLVMBuildMul(b->at, each, lanes, ""), ""), lane_instructions);
 }
 
-static LLVMValueRef gang_mask(const lw_build *b, size_t offset) {
-    return lw_build_load(b, lw_build_int(b, 128), b->gang, offset, 16, LW_ALIAS_gang);
-}
-
 /* What lw_fall_into_block does. */
 static void emit_block(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
@@ -194,8 +208,9 @@ static void emit_step(lw_unit *u, uint32_t n) {
     LLVMValueRef step = LLVMConstIntToPtr(lw_build_number(b, 64, (uintptr_t)u->level->steps[ops[n].code]), LLVMPointerType(b->step_type, 0));
     LLVMValueRef arguments[] = {b->gang, op_address(u, n)};
     LLVMValueRef next = LLVMBuildCall2(b->at, b->step_type, step, arguments, 2, "");
-    /* To the next operation, or past the block that begins there. */
-    for (uint32_t k = 1; k <= 2 && n + k < u->code->op_count && (k == 1 || ops[n + 1].code == LW_OP_block); k++) {
+    /* To the next operation, or past the block that begins there. Behind a return or an exit others go on, with values of their own. */
+    const bool ends = ops[n].code == LW_OP_ret || ops[n].code == LW_OP_exit;
+    for (uint32_t k = 1; k <= 2 && !ends && n + k < u->code->op_count && (k == 1 || ops[n + 1].code == LW_OP_block); k++) {
         LLVMBasicBlockRef on = lw_build_block(b, ""), other = lw_build_block(b, "");
         LLVMBuildCondBr(b->at, is(b, LLVMIntEQ, next, op_address(u, n + k)), on, other);
         LLVMPositionBuilderAtEnd(b->at, on);

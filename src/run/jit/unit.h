@@ -35,7 +35,6 @@ typedef struct lw_unit {
     lw_code *code;
     const lw_level *level;
     uint8_t *kinds;         /* lw_kind of each operation */
-    bool *guarded;          /* stands under a guard */
     bool *starts;           /* first operation of a segment */
     bool *entered;          /* where the dispatch loop may come in */
     uint32_t *cell_at;      /* by place / 16: number of a cell, or LW_NO_CELL */
@@ -45,7 +44,6 @@ typedef struct lw_unit {
     uint64_t *uniform;      /* likewise: cells that have the same value in all lanes */
     uint32_t *set_of;       /* per operation: number of its sets, or LW_NO_CELL */
     uint32_t set_count;
-    bool parts;             /* lanes may part: nothing is uniform across segments */
     uint32_t shapes[2];     /* of vector registers: values of gang->lanes that there is compiled code for; 0: no more */
 
     /* what LLVM knows, session.c */
