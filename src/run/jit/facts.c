@@ -12,7 +12,7 @@ static bool is_parameter(const lw_unit *u, const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     const uint64_t bytes = 1ull << form.size;
     return form.window == LW_WINDOW_param && !form.address && !form.frame && !form.vector && op->imm % bytes == 0 &&
-           op->imm + bytes <= u->program->param_bytes;
+           bytes <= u->program->param_bytes && op->imm <= u->program->param_bytes - bytes;
 }
 
 static lw_kind kind_of(const lw_unit *u, const lw_op *op) {
