@@ -73,6 +73,14 @@ static LLVMModuleRef read_lanes(LLVMContextRef context, const lw_level *level) {
     return NULL;
 }
 
+/* LLVM tells its errors to the context; its own way to take them is to end the process. */
+static void take_diagnostic(LLVMDiagnosticInfoRef info, void *why) {
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    char *message = LLVMGetDiagInfoDescription(info);
+    lw_text_printf(why, "%s", message);
+    LLVMDisposeMessage(message);
+}
+
 static LLVMAttributeRef attribute(LLVMContextRef context, const char *name, uint64_t value) {
     return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
 }
@@ -223,6 +231,7 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 
 /* The module of a program, optimised; NULL: `why`. */
 static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, bool *done, lw_text *why) {
+    LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
     LLVMModuleRef lanes = read_lanes(context, level), module = NULL;
@@ -261,15 +270,23 @@ static bool install(lw_compiled *made, lw_program *program, const bool *done, lw
 }
 
 static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level, lw_text *why) {
+    LLVMTargetMachineRef machine = make_machine(level, why);
+    if (!machine) {
+        LLVMDisposeModule(module);
+        return false;
+    }
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(make_machine(level, why)));
+    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
     if (!report(LLVMOrcCreateLLJIT(&made->code, builder), why)) {
         LLVMDisposeModule(module);
         return false;
     }
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(made->code);
     LLVMOrcDefinitionGeneratorRef process = NULL;
-    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL), why)) return false;
+    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL), why)) {
+        LLVMDisposeModule(module);
+        return false;
+    }
     LLVMOrcJITDylibAddGenerator(library, process); /* fma and memcpy, where the level has no instruction */
     return report(LLVMOrcLLJITAddLLVMIRModule(made->code, library, LLVMOrcCreateNewThreadSafeModule(module, safe)), why);
 }
