@@ -42,10 +42,10 @@ static void set_number(const lw_build *b, LLVMValueRef value, const char *name, 
     LLVMSetMetadata(value, LLVMGetMDKindIDInContext(b->context, name, (unsigned)strlen(name)), LLVMMetadataAsValue(b->context, node));
 }
 
-LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes) {
+LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align) {
     LLVMValueRef value = lw_build_load(b, b->bytes, base, offset, 8, LW_ALIAS_gang);
     set_number(b, value, "dereferenceable", bytes);
-    set_number(b, value, "align", 16);
+    set_number(b, value, "align", align);
     return value;
 }
 

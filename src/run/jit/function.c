@@ -106,7 +106,7 @@ static LLVMValueRef is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, 
 /* No lanes of the frame wait elsewhere. */
 static void demand_nobody(lw_unit *u, uint32_t n, bool parked) {
     const lw_build *b = u->build;
-    LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame));
+    LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame), _Alignof(lw_frame));
     LLVMValueRef others = lw_build_load(b, b->i32, frame, offsetof(lw_frame, ready_count), 4, LW_ALIAS_gang);
     if (parked) others = LLVMBuildOr(b->at, others, lw_build_load(b, b->i32, frame, offsetof(lw_frame, parked_count), 4, LW_ALIAS_gang), "");
     lw_build_unless(b, is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0)), lw_emit_leave(u, n));

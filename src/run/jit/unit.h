@@ -96,17 +96,20 @@ LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type);
 /* Memory at bytes behind a pointer. */
 LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias);
 void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias);
-/* A pointer to that many bytes, which may be read at any time. */
-LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes);
+/* A pointer to that many bytes, so aligned, which may be read at any time. */
+LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align);
 static inline LLVMValueRef lw_build_regs(const lw_build *b, const lw_unit *u) {
-    return lw_build_pointer(b, b->gang, offsetof(lw_gang, regs), u->code->frame_bytes + LW_SLOT_64);
+    return lw_build_pointer(b, b->gang, offsetof(lw_gang, regs), u->code->frame_bytes + LW_SLOT_64, 64);
+}
+static inline LLVMValueRef lw_build_cta(const lw_build *b) {
+    return lw_build_pointer(b, b->gang, offsetof(lw_gang, cta), sizeof(lw_cta), _Alignof(lw_cta));
 }
 static inline LLVMValueRef lw_build_cta(const lw_build *b) { return lw_build_pointer(b, b->gang, offsetof(lw_gang, cta), sizeof(lw_cta)); }
 static inline LLVMValueRef lw_build_grid(const lw_build *b) {
-    return lw_build_pointer(b, lw_build_cta(b), offsetof(lw_cta, grid), sizeof(lw_grid));
+    return lw_build_pointer(b, lw_build_cta(b), offsetof(lw_cta, grid), sizeof(lw_grid), _Alignof(lw_grid));
 }
 static inline LLVMValueRef lw_build_params(const lw_build *b, const lw_unit *u) {
-    return lw_build_pointer(b, lw_build_grid(b), offsetof(lw_grid, params), u->program->param_bytes);
+    return lw_build_pointer(b, lw_build_grid(b), offsetof(lw_grid, params), u->program->param_bytes, 1);
 }
 /* `bytes` behind a pointer. */
 LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes);
