@@ -55,6 +55,13 @@ void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, ui
     LLVMSetMetadata(store, b->alias_kind, b->aliases[alias]);
 }
 
+LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildICmp(b->at, how, x, y, ""); }
+
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments) {
+    LLVMValueRef callee = LLVMConstIntToPtr(lw_build_number(b, 64, function), LLVMPointerType(type, 0));
+    return LLVMBuildCall2(b->at, type, callee, arguments, LLVMCountParamTypes(type), "");
+}
+
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name) {
     return LLVMAppendBasicBlockInContext(b->context, b->function, name);
 }

@@ -100,7 +100,7 @@ static bool find_entries(lw_unit *u) {
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------------ */
 
-static uint8_t bits_of(lw_lane_type type) {
+uint8_t lw_type_bits(lw_lane_type type) {
     switch (type) {
     case LW_L_p: return 1;
     case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
@@ -128,8 +128,8 @@ static void add_cells(lw_unit *u, lw_op *op) {
     if (op->code >= LW_OP_lane) {
         const lw_lane_row *row = &lw_lanes[lw_code_lane(op->code)];
         const uint32_t *places[] = {&op->a, &op->b, &op->c, &op->e};
-        for (uint32_t k = 0; k < row->arity; k++) add_cell(u, *places[k], bits_of((lw_lane_type)row->args[k]));
-        add_cell(u, op->d, bits_of((lw_lane_type)row->result));
+        for (uint32_t k = 0; k < row->arity; k++) add_cell(u, *places[k], lw_type_bits((lw_lane_type)row->args[k]));
+        add_cell(u, op->d, lw_type_bits((lw_lane_type)row->result));
         return;
     }
     switch (op->code) {
@@ -140,7 +140,7 @@ static void add_cells(lw_unit *u, lw_op *op) {
     case LW_OP_add_setp: add_cell(u, op->a, 32), add_cell(u, op->b, 32), add_cell(u, op->d, 32), add_cell(u, op->e, 1); return;
     case LW_OP_beyond: add_cell(u, op->d, 1); return;
     case LW_OP_vshift: {
-        const uint8_t bits = bits_of((lw_lane_type)lw_lanes[(uint32_t)op->imm].result);
+        const uint8_t bits = lw_type_bits((lw_lane_type)lw_lanes[(uint32_t)op->imm].result);
         add_cell(u, op->a, bits), add_cell(u, op->b, bits), add_cell(u, op->c, bits), add_cell(u, op->e, 1), add_cell(u, op->d, bits);
         return;
     }

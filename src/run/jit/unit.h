@@ -57,6 +57,7 @@ static inline uint32_t lw_unit_cell(const lw_unit *u, uint32_t at) { return at =
 static inline bool lw_set_has(const uint64_t *set, uint32_t cell) { return set[cell / 64] >> cell % 64 & 1; }
 static inline void lw_set_add(uint64_t *set, uint32_t cell) { set[cell / 64] |= 1ull << cell % 64; }
 static inline void lw_set_remove(uint64_t *set, uint32_t cell) { set[cell / 64] &= ~(1ull << cell % 64); }
+uint8_t lw_type_bits(lw_lane_type type); /* of an element in its slot */
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op);
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
 /* The operations of the region that begins at op: up to, not including. */
@@ -104,7 +105,6 @@ static inline LLVMValueRef lw_build_regs(const lw_build *b, const lw_unit *u) {
 static inline LLVMValueRef lw_build_cta(const lw_build *b) {
     return lw_build_pointer(b, b->gang, offsetof(lw_gang, cta), sizeof(lw_cta), _Alignof(lw_cta));
 }
-static inline LLVMValueRef lw_build_cta(const lw_build *b) { return lw_build_pointer(b, b->gang, offsetof(lw_gang, cta), sizeof(lw_cta)); }
 static inline LLVMValueRef lw_build_grid(const lw_build *b) {
     return lw_build_pointer(b, lw_build_cta(b), offsetof(lw_cta, grid), sizeof(lw_grid), _Alignof(lw_grid));
 }
@@ -114,6 +114,8 @@ static inline LLVMValueRef lw_build_params(const lw_build *b, const lw_unit *u) 
 /* `bytes` behind a pointer. */
 LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes);
 #define LW_GANG_LOAD(b, type, field) lw_build_load(b, type, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
+LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y); /* a comparison of integers */
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments); /* a function of the host */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
 void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
