@@ -67,22 +67,26 @@ static LLVMValueRef first_thread(const lw_build *b, LLVMValueRef threads) {
     return LLVMBuildAdd(b->at, before, wide(b, LW_GANG_LOAD(b, b->i32, first)), "");
 }
 
+/* Number of the element that lane 0 takes, and the address of element 0; NULL where lanes differ. */
+static LLVMValueRef row_element(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    if (op->flags & LW_OP_IMM_B) return first_thread(b, op->b ? lw_build_number(b, 64, op->b) : NULL);
+    LLVMValueRef element = lw_value_scalar(r->u, &r->values, op->b);
+    return element ? LLVMBuildAdd(b->at, element, wide(b, LW_GANG_LOAD(b, b->i32, first)), "") : NULL;
+}
+static LLVMValueRef row_base(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    if (op->flags & LW_OP_IMM_A) return lw_build_load(b, b->i64, lw_build_params(b, r->u), op->a, 1, LW_ALIAS_gang);
+    return lw_value_scalar(r->u, &r->values, op->a);
+}
+
 /* As find_row of the interpreter has it, for all lanes of the gang: where lane 0's element is. */
 static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
-    lw_unit *u = r->u;
-    const lw_build *b = u->build;
+    const lw_build *b = r->u->build;
     const uint32_t size = lw_memory_unpack(op->c).size, hint = (uint32_t)(op->imm >> LW_ROW_HINT_SHIFT) % LW_HINTS;
     const uint64_t span = (uint64_t)r->lanes << size, at = offsetof(lw_gang, hints) + hint * sizeof(lw_range);
     const uint64_t length = lw_row_length(op);
-    LLVMValueRef element, base;
-    if (op->flags & LW_OP_IMM_B) {
-        element = first_thread(b, op->b ? lw_build_number(b, 64, op->b) : NULL);
-    } else {
-        element = lw_value_scalar(u, &r->values, op->b);
-        if (element) element = LLVMBuildAdd(b->at, element, wide(b, LW_GANG_LOAD(b, b->i32, first)), "");
-    }
-    if (op->flags & LW_OP_IMM_A) base = lw_build_load(b, b->i64, lw_build_params(b, r->u), op->a, 1, LW_ALIAS_gang);
-    else base = lw_value_scalar(u, &r->values, op->a);
+    LLVMValueRef element = row_element(r, op), base = row_base(r, op);
     if (!element || !base || length < r->lanes) return NULL;
     LLVMValueRef hint_base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
     LLVMValueRef hint_size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);

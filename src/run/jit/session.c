@@ -35,7 +35,8 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
 /* lanes.c as bitcode, at each CPU level. */
 #define BITCODE(level) \
     extern const char lw_jit_lanes_##level[], lw_jit_lanes_end_##level[]; \
-    __asm__(".section .rodata\n.balign 16\nlw_jit_lanes_" #level ":\n.incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\nlw_jit_lanes_end_" #level ":\n.previous");
+    __asm__(".section .rodata\n.balign 16\nlw_jit_lanes_" #level ":\n" \
+            ".incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\nlw_jit_lanes_end_" #level ":\n.previous");
 #define HAVE(level) {#level, lw_jit_lanes_##level, lw_jit_lanes_end_##level},
 #if LW_BUILT_v4
 BITCODE(v4)
@@ -64,7 +65,8 @@ static const struct { const char *level, *from, *to; } bitcode[] = {
 static LLVMModuleRef read_lanes(LLVMContextRef context, const lw_level *level) {
     for (size_t i = 0; i < sizeof bitcode / sizeof *bitcode; i++) {
         if (strcmp(bitcode[i].level, level->name)) continue;
-        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(bitcode[i].from, (size_t)(bitcode[i].to - bitcode[i].from), "lanes", false);
+        const size_t size = (size_t)(bitcode[i].to - bitcode[i].from);
+        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(bitcode[i].from, size, "lanes", false);
         LLVMModuleRef module = NULL;
         if (!LLVMGetBitcodeModuleInContext2(context, buffer, &module)) return module; /* which has the buffer now */
         LLVMDisposeMemoryBuffer(buffer);
@@ -119,8 +121,8 @@ static void start_target(void) {
     LLVMInitializeNativeAsmPrinter();
 }
 
-/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a distance of 32 bits: addresses are
- * whole, in jump tables too. */
+/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a distance of 32 bits:
+ * addresses are whole, in jump tables too. */
 static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     pthread_once(&target_once, start_target);
     char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
