@@ -263,15 +263,17 @@ static const lw_level *level_in_use(void) {
 static bool print_program(const lw_tool_source *in, lw_program *program) {
     const options *o = in->user;
     lw_text out = {0}, why = {0};
+    bool good = true;
     if (program && o->stage == dump_llvm) {
         lw_program_link(program, level_in_use());
-        if (!lw_program_print(program, level_in_use(), &out, &why))
-            lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "the engine 'jit' is not there");
+        good = lw_program_print(program, level_in_use(), &out, &why);
+        if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
     } else if (program)
         lw_program_dump(&out, program);
-    const bool good = !why.at && lw_tool_print(in, &out);
     lw_text_free(&why);
-    return good;
+    if (good) return lw_tool_print(in, &out);
+    lw_text_free(&out);
+    return false;
 }
 
 static int dump_program_pto(lw_tool_source *in) {

@@ -212,9 +212,9 @@ void lw_kernel_print(lw_text *out, const lw_kernel *kernel);
 void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t size, bool is_pointer);
 
 /* Checks the name of a semantics, else reports and exits; returns it. */
+const char *lw_tool_semantics(const char *option, const char *name);
 /* The same of an engine; `option` may be LANEWISE_ENGINE. */
 const char *lw_tool_engine(const char *option, const char *name);
-const char *lw_tool_semantics(const char *option, const char *name);
 /* Checks that the text of an option is one of the names, else reports and exits; returns it. */
 const char *lw_tool_target(const char *text);
 const char *lw_tool_inactive(const char *text);

@@ -78,17 +78,8 @@ static void find_operands(const lw_op *op, const lw_lane_row *row, lw_operand op
     }
 }
 
-static uint32_t bits_of(lw_lane_type type) {
-    switch (type) {
-    case LW_L_p: return 1;
-    case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
-    case LW_L_u64: case LW_L_s64: case LW_L_f64: return 64;
-    default: return 16;
-    }
-}
-
 static LLVMValueRef number_of(const lw_build *b, lw_lane_type type, uint64_t value) {
-    const uint32_t bits = bits_of(type);
+    const uint32_t bits = lw_type_bits(type);
     return lw_build_number(b, bits, bits == 1 ? value != 0 : bits == 64 ? value : value & (((uint64_t)1 << bits) - 1));
 }
 
@@ -114,11 +105,11 @@ static LLVMValueRef call_scalar(const lw_build *b, lw_lane_id lane, LLVMValueRef
         operands[k] = row->args[k] == LW_L_p ? LLVMBuildZExt(b->at, operands[k], b->i8, "") : LLVMBuildBitCast(b->at, operands[k], types[k], "");
     LLVMValueRef result = LLVMBuildCall2(b->at, type, function, operands, row->arity, "");
     if (row->result == LW_L_p) return LLVMBuildICmp(b->at, LLVMIntNE, result, lw_build_number(b, 8, 0), "");
-    return LLVMBuildBitCast(b->at, result, lw_build_int(b, bits_of((lw_lane_type)row->result)), "");
+    return LLVMBuildBitCast(b->at, result, lw_build_int(b, lw_type_bits((lw_lane_type)row->result)), "");
 }
 
 static LLVMValueRef room_for(const lw_build *b, lw_lane_type type) {
-    LLVMValueRef room = lw_build_stack(b, lw_build_vector(b, type == LW_L_p ? 8 : bits_of(type)));
+    LLVMValueRef room = lw_build_stack(b, lw_build_vector(b, type == LW_L_p ? 8 : lw_type_bits(type)));
     LLVMSetAlignment(room, 64);
     return room;
 }
@@ -139,7 +130,7 @@ static LLVMValueRef call_vector(const lw_build *b, lw_lane_id lane, LLVMValueRef
         arguments[1 + k] = LLVMBuildBitCast(b->at, room, types[1 + k], "");
     }
     LLVMBuildCall2(b->at, type, function, arguments, 1u + row->arity, "");
-    LLVMTypeRef as = lw_build_vector(b, result == LW_L_p ? 8 : bits_of(result));
+    LLVMTypeRef as = lw_build_vector(b, result == LW_L_p ? 8 : lw_type_bits(result));
     LLVMValueRef value = LLVMBuildLoad2(b->at, as, to, "");
     LLVMSetAlignment(value, 64);
     return result == LW_L_p ? LLVMBuildICmp(b->at, LLVMIntNE, value, LLVMConstNull(as), "") : value;
@@ -281,7 +272,7 @@ static void look_at_counts(lw_unit *u, lw_values *v, LLVMValueRef counts, uint32
 static LLVMValueRef vshift(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk) {
     const lw_lane_id lane = (lw_lane_id)(uint32_t)op->imm;
     const lw_lane_type type = (lw_lane_type)lw_lanes[lane].result;
-    const uint32_t bytes = type == LW_L_s8 || type == LW_L_u8 ? 1 : bits_of(type) / 8;
+    const uint32_t bytes = type == LW_L_s8 || type == LW_L_u8 ? 1 : lw_type_bits(type) / 8;
     LLVMValueRef on = op->e == LW_NO_SLOT ? NULL : lw_value_vector(u, v, op->e, chunk);
     LLVMValueRef values[] = {lw_value_vector(u, v, op->a, chunk), lw_value_vector(u, v, op->b, chunk)};
     look_at_counts(u, v, values[1], bytes, on);
@@ -294,7 +285,8 @@ static LLVMValueRef load_row(lw_unit *u, const lw_op *op, lw_values *v, uint32_t
     const lw_memory_form form = lw_memory_unpack(op->c);
     const uint32_t bits = 8u << form.size;
     LLVMValueRef value = lw_build_load(b, lw_build_vector(b, bits), row, (uint64_t)chunk * b->chunk << form.size, 1u << form.size, LW_ALIAS_memory);
-    if (bits == 8) value = form.is_signed ? LLVMBuildSExt(b->at, value, lw_build_vector(b, 16), "") : LLVMBuildZExt(b->at, value, lw_build_vector(b, 16), "");
+    if (bits == 8 && form.is_signed) value = LLVMBuildSExt(b->at, value, lw_build_vector(b, 16), "");
+    else if (bits == 8) value = LLVMBuildZExt(b->at, value, lw_build_vector(b, 16), "");
     if (op->e == LW_NO_SLOT) return value;
     LLVMValueRef rest = op->flags & LW_OP_ZERO ? LLVMConstNull(LLVMTypeOf(value)) : lw_value_vector(u, v, op->d, chunk);
     return LLVMBuildSelect(b->at, lw_value_vector(u, v, op->e, chunk), value, rest, "");

@@ -42,10 +42,10 @@ static void set_number(const lw_build *b, LLVMValueRef value, const char *name, 
     LLVMSetMetadata(value, LLVMGetMDKindIDInContext(b->context, name, (unsigned)strlen(name)), LLVMMetadataAsValue(b->context, node));
 }
 
-LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes) {
+LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align) {
     LLVMValueRef value = lw_build_load(b, b->bytes, base, offset, 8, LW_ALIAS_gang);
     set_number(b, value, "dereferenceable", bytes);
-    set_number(b, value, "align", 16);
+    set_number(b, value, "align", align);
     return value;
 }
 
@@ -53,6 +53,13 @@ void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, ui
     LLVMValueRef store = LLVMBuildStore(b->at, value, place(b, LLVMTypeOf(value), base, offset));
     LLVMSetAlignment(store, align);
     LLVMSetMetadata(store, b->alias_kind, b->aliases[alias]);
+}
+
+LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildICmp(b->at, how, x, y, ""); }
+
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments) {
+    LLVMValueRef callee = LLVMConstIntToPtr(lw_build_number(b, 64, function), LLVMPointerType(type, 0));
+    return LLVMBuildCall2(b->at, type, callee, arguments, LLVMCountParamTypes(type), "");
 }
 
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name) {

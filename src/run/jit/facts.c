@@ -12,7 +12,7 @@ static bool is_parameter(const lw_unit *u, const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     const uint64_t bytes = 1ull << form.size;
     return form.window == LW_WINDOW_param && !form.address && !form.frame && !form.vector && op->imm % bytes == 0 &&
-           op->imm + bytes <= u->program->param_bytes;
+           bytes <= u->program->param_bytes && op->imm <= u->program->param_bytes - bytes;
 }
 
 static lw_kind kind_of(const lw_unit *u, const lw_op *op) {
@@ -39,8 +39,8 @@ static lw_kind kind_of(const lw_unit *u, const lw_op *op) {
 }
 
 bool lw_op_can_be_scalar(const lw_unit *u, const lw_op *op) {
-    return op->code >= LW_OP_lane || op->code == LW_OP_predicate || op->code == LW_OP_beyond || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) ||
-           is_parameter(u, op);
+    const bool selects = op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64;
+    return op->code >= LW_OP_lane || op->code == LW_OP_predicate || op->code == LW_OP_beyond || selects || is_parameter(u, op);
 }
 
 /* Of registers, a region has all lanes at hand at once, and does one operation behind the other. It looks at its rows before it begins, so that
@@ -100,7 +100,7 @@ static bool find_entries(lw_unit *u) {
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------------ */
 
-static uint8_t bits_of(lw_lane_type type) {
+uint8_t lw_type_bits(lw_lane_type type) {
     switch (type) {
     case LW_L_p: return 1;
     case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
@@ -122,14 +122,39 @@ static void add_cell(lw_unit *u, uint32_t at, uint8_t bits) {
     }
 }
 
+static void add_lane_cells(lw_unit *u, const lw_op *op) {
+    const lw_lane_row *row = &lw_lanes[lw_code_lane(op->code)];
+    const uint32_t places[] = {op->a, op->b, op->c, op->e};
+    for (uint32_t k = 0; k < row->arity; k++) add_cell(u, places[k], lw_type_bits((lw_lane_type)row->args[k]));
+    add_cell(u, op->d, lw_type_bits((lw_lane_type)row->result));
+}
+
+static void add_shift_cells(lw_unit *u, const lw_op *op) {
+    const uint8_t bits = lw_type_bits((lw_lane_type)lw_lanes[(uint32_t)op->imm].result);
+    add_cell(u, op->a, bits), add_cell(u, op->b, bits), add_cell(u, op->c, bits), add_cell(u, op->e, 1), add_cell(u, op->d, bits);
+}
+
+static void add_row_cells(lw_unit *u, const lw_op *op) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    if (!(op->flags & LW_OP_IMM_A)) add_cell(u, op->a, 64);
+    if (!(op->flags & LW_OP_IMM_B)) add_cell(u, op->b, 64);
+    add_cell(u, op->e, 1), add_cell(u, op->d, form.size < 1 ? 16 : 8u << form.size);
+}
+
+/* Of steps no sizes are known. */
+static void add_field_cells(lw_unit *u, lw_op *op) {
+    lw_fields f;
+    lw_op_fields(u->code->slots, op, &f);
+    const uint8_t bits = op->code >= LW_OP_lop3 || op->code == LW_OP_add4 || op->code == LW_OP_add_xor_rotl ? 32 : 0;
+    for (uint32_t k = 0; k < f.use_count; k++) add_cell(u, *f.uses[k], bits);
+    for (uint32_t k = 0; k < f.def_count; k++) add_cell(u, *f.defs[k], bits);
+}
+
 /* The slots of a compiled operation, with their sizes; those of other operations need no size. */
 static void add_cells(lw_unit *u, lw_op *op) {
     const uint8_t word = op->code == LW_OP_select_16 ? 16 : op->code == LW_OP_select_64 ? 64 : 32;
     if (op->code >= LW_OP_lane) {
-        const lw_lane_row *row = &lw_lanes[lw_code_lane(op->code)];
-        const uint32_t *places[] = {&op->a, &op->b, &op->c, &op->e};
-        for (uint32_t k = 0; k < row->arity; k++) add_cell(u, *places[k], bits_of((lw_lane_type)row->args[k]));
-        add_cell(u, op->d, bits_of((lw_lane_type)row->result));
+        add_lane_cells(u, op);
         return;
     }
     switch (op->code) {
@@ -139,34 +164,15 @@ static void add_cells(lw_unit *u, lw_op *op) {
     case LW_OP_select_64: add_cell(u, op->a, word), add_cell(u, op->b, word), add_cell(u, op->c, 1), add_cell(u, op->d, word); return;
     case LW_OP_add_setp: add_cell(u, op->a, 32), add_cell(u, op->b, 32), add_cell(u, op->d, 32), add_cell(u, op->e, 1); return;
     case LW_OP_beyond: add_cell(u, op->d, 1); return;
-    case LW_OP_vshift: {
-        const uint8_t bits = bits_of((lw_lane_type)lw_lanes[(uint32_t)op->imm].result);
-        add_cell(u, op->a, bits), add_cell(u, op->b, bits), add_cell(u, op->c, bits), add_cell(u, op->e, 1), add_cell(u, op->d, bits);
-        return;
-    }
+    case LW_OP_vshift: add_shift_cells(u, op); return;
     case LW_OP_shift_check: add_cell(u, op->a, op->c < 2 ? 16 : 8 * op->c), add_cell(u, op->b, 1); return;
     case LW_OP_ld_row:
-    case LW_OP_st_row: {
-        const lw_memory_form form = lw_memory_unpack(op->c);
-        if (!(op->flags & LW_OP_IMM_A)) add_cell(u, op->a, 64);
-        if (!(op->flags & LW_OP_IMM_B)) add_cell(u, op->b, 64);
-        add_cell(u, op->e, 1), add_cell(u, op->d, form.size < 1 ? 16 : 8u << form.size);
-        return;
-    }
-    case LW_OP_ld:
-        if (is_parameter(u, op)) {
-            add_cell(u, op->d, (uint8_t)(8u << lw_memory_unpack(op->c).slot));
-            return;
-        }
-        break;
+    case LW_OP_st_row: add_row_cells(u, op); return;
     case LW_OP_bra_if: add_cell(u, op->b, 1); return;
     default: break;
     }
-    lw_fields f;
-    lw_op_fields(u->code->slots, op, &f);
-    const uint8_t bits = op->code >= LW_OP_lop3 || op->code == LW_OP_add4 || op->code == LW_OP_add_xor_rotl ? 32 : 0;
-    for (uint32_t k = 0; k < f.use_count; k++) add_cell(u, *f.uses[k], bits);
-    for (uint32_t k = 0; k < f.def_count; k++) add_cell(u, *f.defs[k], bits);
+    if (is_parameter(u, op)) add_cell(u, op->d, (uint8_t)(8u << lw_memory_unpack(op->c).slot));
+    else add_field_cells(u, op);
 }
 
 static void add_transfers(lw_unit *u, const lw_transfer *at, uint32_t count, bool from) {
@@ -319,6 +325,9 @@ static bool uniform_over(lw_unit *u, uint32_t n, uint64_t *set) {
     }
     switch (op->code) {
     case LW_OP_bra_if: return is_uniform(u, set, op->b);
+    /* In a called function some of its lanes may go on while others wait for lanes that are elsewhere. */
+    case LW_OP_barrier: return u->code->is_entry && is_uniform(u, set, op->a) && is_uniform(u, set, op->b);
+    case LW_OP_warp_sync: return u->code->is_entry;
     case LW_OP_brx:
     case LW_OP_call:
     case LW_OP_call_indirect:
@@ -338,6 +347,7 @@ static bool narrow(lw_unit *u, uint32_t to, const uint64_t *set) {
     return changed;
 }
 
+/* Where lanes may part anywhere, nothing is. */
 static bool find_uniform(lw_unit *u) {
     uint64_t *set = malloc((u->words + 1) * sizeof *set);
     if (!set) return false;
@@ -355,7 +365,6 @@ static bool find_uniform(lw_unit *u) {
         }
     }
     free(set);
-    u->parts = parts;
     if (parts) memset(u->uniform, 0, (size_t)u->set_count * u->words * sizeof *u->uniform);
     return true;
 }

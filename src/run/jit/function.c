@@ -10,18 +10,36 @@ static LLVMValueRef place_of(const lw_build *b, LLVMValueRef regs, const lw_cell
     return lw_build_move(b, regs, lw_build_number(b, 64, cell->at));
 }
 
-/* From the first lane. */
+static LLVMValueRef gang_mask(const lw_build *b, size_t offset) {
+    return lw_build_load(b, lw_build_int(b, 128), b->gang, offset, 16, LW_ALIAS_gang);
+}
+
+/* The number of the first executing lane: a function may have been called by some lanes only, and others have no values in its frame. */
+static LLVMValueRef first_lane(const lw_build *b) {
+    LLVMTypeRef type = lw_build_int(b, 128);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.cttz", 9), &type, 1);
+    LLVMValueRef arguments[] = {gang_mask(b, offsetof(lw_gang, mask)), lw_build_number(b, 1, 1)};
+    LLVMValueRef lane = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, 2, "");
+    return LLVMBuildTrunc(b->at, lane, b->i64, "");
+}
+
+static LLVMValueRef load_from_lane(const lw_build *b, LLVMValueRef slot, const lw_cell *cell, LLVMValueRef lane) {
+    if (cell->bits == 1) {
+        LLVMValueRef all = lw_build_load(b, lw_build_int(b, 128), slot, 0, 16, LW_ALIAS_slots);
+        return LLVMBuildTrunc(b->at, LLVMBuildLShr(b->at, all, LLVMBuildZExt(b->at, lane, lw_build_int(b, 128), ""), ""), b->i1, "");
+    }
+    LLVMValueRef element = lw_build_move(b, slot, LLVMBuildMul(b->at, lane, lw_build_number(b, 64, cell->bits / 8), ""));
+    return lw_build_load(b, lw_build_int(b, cell->bits), element, 0, cell->bits / 8, LW_ALIAS_slots);
+}
+
 static void load_uniform(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     const uint64_t *live = lw_unit_live(u, n), *uniform = lw_unit_uniform(u, n);
-    LLVMValueRef regs = lw_build_regs(b, u);
+    LLVMValueRef regs = lw_build_regs(b, u), lane = first_lane(b);
     for (uint32_t k = 0; k < u->cell_count; k++) {
         const lw_cell *cell = &u->cells[k];
         if (cell->is_constant || !cell->bits || !lw_set_has(live, k) || !lw_set_has(uniform, k)) continue;
-        const uint32_t bits = cell->bits == 1 ? 8 : cell->bits;
-        LLVMValueRef value = lw_build_load(b, lw_build_int(b, bits), place_of(b, regs, cell), 0, bits / 8, LW_ALIAS_slots);
-        if (cell->bits == 1) value = LLVMBuildTrunc(b->at, value, b->i1, "");
-        LLVMBuildStore(b->at, value, b->scalars[k]);
+        LLVMBuildStore(b->at, load_from_lane(b, place_of(b, regs, cell), cell, lane), b->scalars[k]);
     }
 }
 
@@ -36,8 +54,7 @@ static void store_uniform(lw_unit *u, uint32_t n) {
         LLVMValueRef value = LLVMBuildLoad2(b->at, lw_build_int(b, cell->bits), b->scalars[k], "");
         value = cell->bits == 1 ? LLVMBuildSExt(b->at, value, b->i64, "") : LLVMBuildZExt(b->at, value, b->i64, "");
         LLVMValueRef arguments[] = {place_of(b, regs, cell), lw_build_number(b, 32, cell->bits), value};
-        LLVMBuildCall2(b->at, b->spread_type, LLVMConstIntToPtr(lw_build_number(b, 64, (uintptr_t)lw_jit_spread), LLVMPointerType(b->spread_type, 0)),
-                       arguments, 3, "");
+        lw_build_call(b, b->spread_type, (uintptr_t)lw_jit_spread, arguments);
     }
 }
 
@@ -75,23 +92,20 @@ LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
     LLVMPositionBuilderAtEnd(b->at, b->leaves[n]);
     store_uniform(u, n);
     LLVMValueRef arguments[] = {b->gang, op_address(u, n), lw_build_address(b, u->level->steps)};
-    LLVMValueRef next = LLVMBuildCall2(b->at, b->interpret_type, LLVMConstIntToPtr(lw_build_number(b, 64, (uintptr_t)lw_jit_interpret), LLVMPointerType(b->interpret_type, 0)),
-                                       arguments, 3, "");
+    LLVMValueRef next = lw_build_call(b, b->interpret_type, (uintptr_t)lw_jit_interpret, arguments);
     LLVMSetTailCall(next, true);
     LLVMBuildRet(b->at, next);
     if (here) LLVMPositionBuilderAtEnd(b->at, here);
     return b->leaves[n];
 }
 
-static LLVMValueRef is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildICmp(b->at, how, x, y, ""); }
-
 /* No lanes of the frame wait elsewhere. */
 static void demand_nobody(lw_unit *u, uint32_t n, bool parked) {
     const lw_build *b = u->build;
-    LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame));
+    LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame), _Alignof(lw_frame));
     LLVMValueRef others = lw_build_load(b, b->i32, frame, offsetof(lw_frame, ready_count), 4, LW_ALIAS_gang);
     if (parked) others = LLVMBuildOr(b->at, others, lw_build_load(b, b->i32, frame, offsetof(lw_frame, parked_count), 4, LW_ALIAS_gang), "");
-    lw_build_unless(b, is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0)), lw_emit_leave(u, n));
+    lw_build_unless(b, lw_build_is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0)), lw_emit_leave(u, n));
 }
 
 static LLVMBasicBlockRef entry_of(lw_unit *u, uint32_t n) {
@@ -113,10 +127,6 @@ static void count(const lw_unit *u, uint64_t instructions) {
     GANG_STORE(b, LLVMBuildAdd(b->at, LW_GANG_LOAD(b, b->i64, lane_instructions), LLVMBuildMul(b->at, each, lanes, ""), ""), lane_instructions);
 }
 
-static LLVMValueRef gang_mask(const lw_build *b, size_t offset) {
-    return lw_build_load(b, lw_build_int(b, 128), b->gang, offset, 16, LW_ALIAS_gang);
-}
-
 /* What lw_fall_into_block does. */
 static void emit_block(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
@@ -133,9 +143,10 @@ static void emit_block(lw_unit *u, uint32_t n) {
     count(u, op->imm);
     if (op->flags & LW_OP_MEETS) {
         LLVMValueRef mask = gang_mask(b, offsetof(lw_gang, mask));
-        LLVMValueRef here = LLVMBuildAnd(b->at, gang_mask(b, offsetof(lw_gang, exist)), LLVMBuildNot(b->at, gang_mask(b, offsetof(lw_gang, exited)), ""), "");
+        LLVMValueRef stays = LLVMBuildNot(b->at, gang_mask(b, offsetof(lw_gang, exited)), "");
+        LLVMValueRef here = LLVMBuildAnd(b->at, gang_mask(b, offsetof(lw_gang, exist)), stays, "");
         LLVMBasicBlockRef waits = lw_build_block(b, "waits");
-        lw_build_unless(b, is(b, LLVMIntEQ, mask, here), waits);
+        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, mask, here), waits);
         lw_emit_go_on(u, n + 2);
         LLVMPositionBuilderAtEnd(b->at, waits);
     }
@@ -151,7 +162,7 @@ static void emit_go(lw_unit *u, uint32_t n) {
     if (op->flags & LW_OP_BACKWARD) {
         LLVMValueRef cost = lw_build_number(b, 64, op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1);
         LLVMValueRef left = LLVMBuildSub(b->at, LW_GANG_LOAD(b, b->i64, budget), cost, "");
-        lw_build_unless(b, is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), lw_emit_leave(u, n));
+        lw_build_unless(b, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), lw_emit_leave(u, n));
         GANG_STORE(b, left, budget);
     }
     lw_emit_settle(u, lw_unit_uniform(u, n), u->code->blocks[op->a].first);
@@ -166,7 +177,8 @@ static void emit_branch_if(lw_unit *u, uint32_t n) {
     const bool negated = (op->flags & LW_OP_NEGATE) != 0;
     LLVMBasicBlockRef taken = lw_build_block(b, "taken"), on = lw_build_block(b, "on");
     if (u->cells[cell].is_constant || lw_set_has(lw_unit_uniform(u, n), cell)) {
-        LLVMValueRef p = u->cells[cell].is_constant ? lw_build_number(b, 1, u->cells[cell].value != 0) : LLVMBuildLoad2(b->at, b->i1, b->scalars[cell], "");
+        LLVMValueRef p = lw_build_number(b, 1, u->cells[cell].value != 0);
+        if (!u->cells[cell].is_constant) p = LLVMBuildLoad2(b->at, b->i1, b->scalars[cell], "");
         LLVMBuildCondBr(b->at, p, negated ? on : taken, negated ? taken : on);
     } else {
         LLVMValueRef slot = place_of(b, lw_build_regs(b, u), &u->cells[cell]);
@@ -174,9 +186,9 @@ static void emit_branch_if(lw_unit *u, uint32_t n) {
         if (negated) p = LLVMBuildNot(b->at, p, "");
         p = LLVMBuildAnd(b->at, p, mask, "");
         LLVMBasicBlockRef some = lw_build_block(b, "some");
-        LLVMBuildCondBr(b->at, is(b, LLVMIntEQ, p, lw_build_number(b, 128, 0)), on, some);
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, p, lw_build_number(b, 128, 0)), on, some);
         LLVMPositionBuilderAtEnd(b->at, some);
-        LLVMBuildCondBr(b->at, is(b, LLVMIntEQ, p, mask), taken, lw_emit_leave(u, n));
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, p, mask), taken, lw_emit_leave(u, n));
     }
     LLVMPositionBuilderAtEnd(b->at, taken);
     emit_go(u, n);
@@ -191,13 +203,13 @@ static void emit_step(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     const lw_op *ops = u->code->ops;
     store_uniform(u, n);
-    LLVMValueRef step = LLVMConstIntToPtr(lw_build_number(b, 64, (uintptr_t)u->level->steps[ops[n].code]), LLVMPointerType(b->step_type, 0));
     LLVMValueRef arguments[] = {b->gang, op_address(u, n)};
-    LLVMValueRef next = LLVMBuildCall2(b->at, b->step_type, step, arguments, 2, "");
-    /* To the next operation, or past the block that begins there. */
-    for (uint32_t k = 1; k <= 2 && n + k < u->code->op_count && (k == 1 || ops[n + 1].code == LW_OP_block); k++) {
+    LLVMValueRef next = lw_build_call(b, b->step_type, (uintptr_t)u->level->steps[ops[n].code], arguments);
+    /* To the next operation, or past the block that begins there. Behind a return or an exit others go on, with values of their own. */
+    const bool ends = ops[n].code == LW_OP_ret || ops[n].code == LW_OP_exit;
+    for (uint32_t k = 1; k <= 2 && !ends && n + k < u->code->op_count && (k == 1 || ops[n + 1].code == LW_OP_block); k++) {
         LLVMBasicBlockRef on = lw_build_block(b, ""), other = lw_build_block(b, "");
-        LLVMBuildCondBr(b->at, is(b, LLVMIntEQ, next, op_address(u, n + k)), on, other);
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, next, op_address(u, n + k)), on, other);
         LLVMPositionBuilderAtEnd(b->at, on);
         lw_emit_go_on(u, n + k);
         LLVMPositionBuilderAtEnd(b->at, other);

@@ -14,8 +14,8 @@ typedef struct lw_compiled lw_compiled; /* the code of one program */
 
 typedef struct lw_jit {
     uint32_t gang_bytes, op_bytes, lane_count; /* of the headers that the compiler was built with: the core's own, or the two do not fit */
-    /* Compiles a linked program and installs the code. NULL: it cannot; `why` says so, and the program must be linked again. The program must outlive the code.
-     * Threads: any, one at a time for one program. */
+    /* Compiles a linked program and installs the code. NULL: it cannot; `why` says so, and the program must be linked again. The program
+     * must outlive the code. Threads: any, one at a time for one program. */
     lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_text *why);
     void (*drop)(lw_compiled *code); /* nothing may run it any more */
     /* What LLVM makes of a program, as text, for `lanewise dump --stage llvm`. False: as above. */

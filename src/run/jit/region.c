@@ -24,18 +24,16 @@ static bool is_row(const lw_op *op) { return op->code == LW_OP_ld_row || op->cod
 
 static void demand(lw_region *r, LLVMValueRef condition) { lw_build_unless(r->u->build, condition, r->leave); }
 
-static LLVMValueRef is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildICmp(b->at, how, x, y, ""); }
-
 /* All lanes of the gang execute. Stores to memory want every one of them to be there. */
 static void demand_lanes(lw_region *r) {
     const lw_unit *u = r->u;
     const lw_build *b = u->build;
     LLVMValueRef full = LW_GANG_LOAD(b, b->i8, full), begin = LW_GANG_LOAD(b, b->i32, begin);
-    LLVMValueRef good = is(b, LLVMIntNE, full, lw_build_number(b, 8, 0));
-    good = LLVMBuildAnd(b->at, good, is(b, LLVMIntEQ, begin, lw_build_number(b, 32, 0)), "");
+    LLVMValueRef good = lw_build_is(b, LLVMIntNE, full, lw_build_number(b, 8, 0));
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, begin, lw_build_number(b, 32, 0)), "");
     if (r->lanes && r->has_rows) {
         LLVMValueRef want = lw_build_number(b, 32, r->lanes);
-        good = LLVMBuildAnd(b->at, good, is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, active), want), "");
+        good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, active), want), "");
     }
     demand(r, good);
 }
@@ -64,25 +62,31 @@ static LLVMValueRef wide(const lw_build *b, LLVMValueRef x) { return LLVMBuildZE
 /* Number of the gang's first thread, in all CTAs of `threads` (NULL: of the launch), each behind the other. */
 static LLVMValueRef first_thread(const lw_build *b, LLVMValueRef threads) {
     LLVMValueRef index = lw_build_load(b, b->i32, lw_build_cta(b), offsetof(lw_cta, index), 4, LW_ALIAS_gang);
-    LLVMValueRef before = LLVMBuildMul(b->at, wide(b, index), threads ? threads : wide(b, lw_build_load(b, b->i32, lw_build_grid(b), offsetof(lw_grid, block), 4, LW_ALIAS_gang)), "");
+    if (!threads) threads = wide(b, lw_build_load(b, b->i32, lw_build_grid(b), offsetof(lw_grid, block), 4, LW_ALIAS_gang));
+    LLVMValueRef before = LLVMBuildMul(b->at, wide(b, index), threads, "");
     return LLVMBuildAdd(b->at, before, wide(b, LW_GANG_LOAD(b, b->i32, first)), "");
+}
+
+/* Number of the element that lane 0 takes, and the address of element 0; NULL where lanes differ. */
+static LLVMValueRef row_element(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    if (op->flags & LW_OP_IMM_B) return first_thread(b, op->b ? lw_build_number(b, 64, op->b) : NULL);
+    LLVMValueRef element = lw_value_scalar(r->u, &r->values, op->b);
+    return element ? LLVMBuildAdd(b->at, element, wide(b, LW_GANG_LOAD(b, b->i32, first)), "") : NULL;
+}
+static LLVMValueRef row_base(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    if (op->flags & LW_OP_IMM_A) return lw_build_load(b, b->i64, lw_build_params(b, r->u), op->a, 1, LW_ALIAS_gang);
+    return lw_value_scalar(r->u, &r->values, op->a);
 }
 
 /* As find_row of the interpreter has it, for all lanes of the gang: where lane 0's element is. */
 static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
-    lw_unit *u = r->u;
-    const lw_build *b = u->build;
+    const lw_build *b = r->u->build;
     const uint32_t size = lw_memory_unpack(op->c).size, hint = (uint32_t)(op->imm >> LW_ROW_HINT_SHIFT) % LW_HINTS;
     const uint64_t span = (uint64_t)r->lanes << size, at = offsetof(lw_gang, hints) + hint * sizeof(lw_range);
     const uint64_t length = lw_row_length(op);
-    LLVMValueRef element, base;
-    if (op->flags & LW_OP_IMM_B) {
-        element = first_thread(b, op->b ? lw_build_number(b, 64, op->b) : NULL);
-    } else {
-        element = lw_value_scalar(u, &r->values, op->b);
-        if (element) element = LLVMBuildAdd(b->at, element, wide(b, LW_GANG_LOAD(b, b->i32, first)), "");
-    }
-    base = op->flags & LW_OP_IMM_A ? lw_build_load(b, b->i64, lw_build_params(b, r->u), op->a, 1, LW_ALIAS_gang) : lw_value_scalar(u, &r->values, op->a);
+    LLVMValueRef element = row_element(r, op), base = row_base(r, op);
     if (!element || !base || length < r->lanes) return NULL;
     LLVMValueRef hint_base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
     LLVMValueRef hint_size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
@@ -90,12 +94,12 @@ static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
     LLVMValueRef address = LLVMBuildAdd(b->at, base, LLVMBuildShl(b->at, element, lw_build_number(b, 64, size), ""), "");
     LLVMValueRef distance = LLVMBuildSub(b->at, address, hint_base, ""), bytes = lw_build_number(b, 64, span);
     LLVMValueRef below = LLVMBuildAnd(b->at, base, lw_build_number(b, 64, (1u << size) - 1), "");
-    LLVMValueRef good = is(b, LLVMIntEQ, below, lw_build_number(b, 64, 0)); /* first what stays as it is from round to round */
-    good = LLVMBuildAnd(b->at, good, is(b, LLVMIntUGE, hint_size, bytes), "");
-    good = LLVMBuildAnd(b->at, good, is(b, LLVMIntUGE, base, hint_base), "");
+    LLVMValueRef good = lw_build_is(b, LLVMIntEQ, below, lw_build_number(b, 64, 0)); /* first what stays as it is from round to round */
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, hint_size, bytes), "");
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, base, hint_base), "");
     demand(r, good);
-    demand(r, is(b, LLVMIntULE, element, lw_build_number(b, 64, length - r->lanes)));
-    demand(r, is(b, LLVMIntULE, distance, LLVMBuildSub(b->at, hint_size, bytes, "")));
+    demand(r, lw_build_is(b, LLVMIntULE, element, lw_build_number(b, 64, length - r->lanes)));
+    demand(r, lw_build_is(b, LLVMIntULE, distance, LLVMBuildSub(b->at, hint_size, bytes, "")));
     return lw_build_move(b, host, distance);
 }
 
@@ -104,7 +108,7 @@ static void demand_elements(lw_region *r, const lw_op *op) {
     const lw_build *b = r->u->build;
     LLVMValueRef count = wide(b, lw_build_load(b, b->i32, lw_build_params(b, r->u), op->imm, 1, LW_ALIAS_gang));
     LLVMValueRef end = LLVMBuildAdd(b->at, first_thread(b, NULL), lw_build_number(b, 64, r->lanes), "");
-    demand(r, is(b, LLVMIntULE, end, count));
+    demand(r, lw_build_is(b, LLVMIntULE, end, count));
 }
 
 /* ---- Once for all lanes ----------------------------------------------------------------------------------------------------- */
@@ -143,8 +147,9 @@ static void emit_scalars(lw_region *r) {
 
 static void demand_counts(lw_region *r) {
     const lw_build *b = r->u->build;
-    LLVMValueRef any = LLVMBuildBitCast(b->at, LLVMBuildLoad2(b->at, lw_build_vector(b, 1), r->values.large, ""), lw_build_int(b, b->chunk), "");
-    demand(r, is(b, LLVMIntEQ, any, lw_build_number(b, b->chunk, 0)));
+    LLVMValueRef large = LLVMBuildLoad2(b->at, lw_build_vector(b, 1), r->values.large, "");
+    LLVMValueRef any = LLVMBuildBitCast(b->at, large, lw_build_int(b, b->chunk), "");
+    demand(r, lw_build_is(b, LLVMIntEQ, any, lw_build_number(b, b->chunk, 0)));
     r->checks = false;
 }
 
@@ -165,7 +170,6 @@ static void emit_ops(lw_region *r) {
 /* What is read later goes back into its slot, or where it is known to be the same in all lanes into its scalar. */
 static void keep_live(lw_region *r) {
     lw_unit *u = r->u;
-    const lw_build *b = u->build;
     const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
     uint64_t *kept = calloc(u->words + 1, sizeof *kept);
     lw_fields f;
@@ -180,7 +184,6 @@ static void keep_live(lw_region *r) {
     }
     r->failed |= !kept;
     free(kept);
-    (void)b;
 }
 
 /* What came in and stayed as it is. */
@@ -237,7 +240,7 @@ static void emit_loop(lw_region *r) {
     LLVMValueRef from[] = {lw_build_number(b, 64, 0), next};
     LLVMBasicBlockRef by[] = {before, LLVMGetInsertBlock(b->at)};
     LLVMAddIncoming(r->values.base, from, by, 2);
-    LLVMBuildCondBr(b->at, is(b, LLVMIntULT, next, lanes), loop, done);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntULT, next, lanes), loop, done);
     LLVMPositionBuilderAtEnd(b->at, done);
 }
 
@@ -303,7 +306,7 @@ void lw_emit_region(lw_unit *u, uint32_t first, uint32_t end) {
     for (int k = 0; k < 2 && u->shapes[k]; k++) {
         const bool last = k == 1 || !u->shapes[k + 1];
         LLVMBasicBlockRef other = last ? lw_emit_leave(u, first) : lw_build_block(b, "shape");
-        lw_build_unless(b, is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, lanes), lw_build_number(b, 32, u->shapes[k])), other);
+        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, lanes), lw_build_number(b, 32, u->shapes[k])), other);
         emit_shape(u, first, end, u->shapes[k]);
         if (!last) LLVMPositionBuilderAtEnd(b->at, other);
     }

@@ -35,7 +35,8 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
 /* lanes.c as bitcode, at each CPU level. */
 #define BITCODE(level) \
     extern const char lw_jit_lanes_##level[], lw_jit_lanes_end_##level[]; \
-    __asm__(".section .rodata\n.balign 16\nlw_jit_lanes_" #level ":\n.incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\nlw_jit_lanes_end_" #level ":\n.previous");
+    __asm__(".section .rodata\n.balign 16\nlw_jit_lanes_" #level ":\n" \
+            ".incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\nlw_jit_lanes_end_" #level ":\n.previous");
 #define HAVE(level) {#level, lw_jit_lanes_##level, lw_jit_lanes_end_##level},
 #if LW_BUILT_v4
 BITCODE(v4)
@@ -64,13 +65,22 @@ static const struct { const char *level, *from, *to; } bitcode[] = {
 static LLVMModuleRef read_lanes(LLVMContextRef context, const lw_level *level) {
     for (size_t i = 0; i < sizeof bitcode / sizeof *bitcode; i++) {
         if (strcmp(bitcode[i].level, level->name)) continue;
-        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(bitcode[i].from, (size_t)(bitcode[i].to - bitcode[i].from), "lanes", false);
+        const size_t size = (size_t)(bitcode[i].to - bitcode[i].from);
+        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(bitcode[i].from, size, "lanes", false);
         LLVMModuleRef module = NULL;
         if (!LLVMGetBitcodeModuleInContext2(context, buffer, &module)) return module; /* which has the buffer now */
         LLVMDisposeMemoryBuffer(buffer);
         return NULL;
     }
     return NULL;
+}
+
+/* LLVM tells its errors to the context; its own way to take them is to end the process. */
+static void take_diagnostic(LLVMDiagnosticInfoRef info, void *why) {
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    char *message = LLVMGetDiagInfoDescription(info);
+    lw_text_printf(why, "%s", message);
+    LLVMDisposeMessage(message);
 }
 
 static LLVMAttributeRef attribute(LLVMContextRef context, const char *name, uint64_t value) {
@@ -111,8 +121,8 @@ static void start_target(void) {
     LLVMInitializeNativeAsmPrinter();
 }
 
-/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a distance of 32 bits: addresses are
- * whole, in jump tables too. */
+/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a distance of 32 bits:
+ * addresses are whole, in jump tables too. */
 static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     pthread_once(&target_once, start_target);
     char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
@@ -223,6 +233,7 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 
 /* The module of a program, optimised; NULL: `why`. */
 static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, bool *done, lw_text *why) {
+    LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
     LLVMModuleRef lanes = read_lanes(context, level), module = NULL;
@@ -261,15 +272,23 @@ static bool install(lw_compiled *made, lw_program *program, const bool *done, lw
 }
 
 static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level, lw_text *why) {
+    LLVMTargetMachineRef machine = make_machine(level, why);
+    if (!machine) {
+        LLVMDisposeModule(module);
+        return false;
+    }
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(make_machine(level, why)));
+    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
     if (!report(LLVMOrcCreateLLJIT(&made->code, builder), why)) {
         LLVMDisposeModule(module);
         return false;
     }
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(made->code);
     LLVMOrcDefinitionGeneratorRef process = NULL;
-    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL), why)) return false;
+    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL), why)) {
+        LLVMDisposeModule(module);
+        return false;
+    }
     LLVMOrcJITDylibAddGenerator(library, process); /* fma and memcpy, where the level has no instruction */
     return report(LLVMOrcLLJITAddLLVMIRModule(made->code, library, LLVMOrcCreateNewThreadSafeModule(module, safe)), why);
 }

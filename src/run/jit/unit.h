@@ -35,7 +35,6 @@ typedef struct lw_unit {
     lw_code *code;
     const lw_level *level;
     uint8_t *kinds;         /* lw_kind of each operation */
-    bool *guarded;          /* stands under a guard */
     bool *starts;           /* first operation of a segment */
     bool *entered;          /* where the dispatch loop may come in */
     uint32_t *cell_at;      /* by place / 16: number of a cell, or LW_NO_CELL */
@@ -45,7 +44,6 @@ typedef struct lw_unit {
     uint64_t *uniform;      /* likewise: cells that have the same value in all lanes */
     uint32_t *set_of;       /* per operation: number of its sets, or LW_NO_CELL */
     uint32_t set_count;
-    bool parts;             /* lanes may part: nothing is uniform across segments */
     uint32_t shapes[2];     /* of vector registers: values of gang->lanes that there is compiled code for; 0: no more */
 
     /* what LLVM knows, session.c */
@@ -59,6 +57,7 @@ static inline uint32_t lw_unit_cell(const lw_unit *u, uint32_t at) { return at =
 static inline bool lw_set_has(const uint64_t *set, uint32_t cell) { return set[cell / 64] >> cell % 64 & 1; }
 static inline void lw_set_add(uint64_t *set, uint32_t cell) { set[cell / 64] |= 1ull << cell % 64; }
 static inline void lw_set_remove(uint64_t *set, uint32_t cell) { set[cell / 64] &= ~(1ull << cell % 64); }
+uint8_t lw_type_bits(lw_lane_type type); /* of an element in its slot */
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op);
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
 /* The operations of the region that begins at op: up to, not including. */
@@ -98,21 +97,25 @@ LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type);
 /* Memory at bytes behind a pointer. */
 LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias);
 void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias);
-/* A pointer to that many bytes, which may be read at any time. */
-LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes);
+/* A pointer to that many bytes, so aligned, which may be read at any time. */
+LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align);
 static inline LLVMValueRef lw_build_regs(const lw_build *b, const lw_unit *u) {
-    return lw_build_pointer(b, b->gang, offsetof(lw_gang, regs), u->code->frame_bytes + LW_SLOT_64);
+    return lw_build_pointer(b, b->gang, offsetof(lw_gang, regs), u->code->frame_bytes + LW_SLOT_64, 64);
 }
-static inline LLVMValueRef lw_build_cta(const lw_build *b) { return lw_build_pointer(b, b->gang, offsetof(lw_gang, cta), sizeof(lw_cta)); }
+static inline LLVMValueRef lw_build_cta(const lw_build *b) {
+    return lw_build_pointer(b, b->gang, offsetof(lw_gang, cta), sizeof(lw_cta), _Alignof(lw_cta));
+}
 static inline LLVMValueRef lw_build_grid(const lw_build *b) {
-    return lw_build_pointer(b, lw_build_cta(b), offsetof(lw_cta, grid), sizeof(lw_grid));
+    return lw_build_pointer(b, lw_build_cta(b), offsetof(lw_cta, grid), sizeof(lw_grid), _Alignof(lw_grid));
 }
 static inline LLVMValueRef lw_build_params(const lw_build *b, const lw_unit *u) {
-    return lw_build_pointer(b, lw_build_grid(b), offsetof(lw_grid, params), u->program->param_bytes);
+    return lw_build_pointer(b, lw_build_grid(b), offsetof(lw_grid, params), u->program->param_bytes, 1);
 }
 /* `bytes` behind a pointer. */
 LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes);
 #define LW_GANG_LOAD(b, type, field) lw_build_load(b, type, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
+LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y); /* a comparison of integers */
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments); /* a function of the host */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
 void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
