@@ -18,7 +18,8 @@ _Noreturn void lw_bench_fail(const char *format, ...) __attribute__((format(prin
 void *lw_bench_allocate(size_t bytes);
 
 typedef struct lw_bench_options {
-    const char *cpu;      /* of the interpreter; NULL: as lw_options has it */
+    const char *cpu;      /* CPU level of both sides; NULL: as lw_options has it */
+    const char *engine;   /* likewise */
     const char *examples; /* the folder of the PTX files */
     const char *tsv;
     bool quick, wall, seeds, vector, chosen[LW_BENCH_KERNELS];
@@ -96,7 +97,7 @@ typedef struct lw_bench_speed {
     lw_bench_spread ratio;          /* native time ÷ engine time, of each pair */
 } lw_bench_speed;
 
-lw_context *lw_bench_context(const char *cpu, uint32_t threads);
+lw_context *lw_bench_context(const lw_bench_options *options, uint32_t threads);
 const lw_native *lw_bench_native(const char *level);
 lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_kernel *kernel,
                                 lw_context *context, const char *text, size_t size);
@@ -126,13 +127,13 @@ void lw_bench_seeds(const lw_bench_options *options, lw_context *context);
 /* ---- vector.c ---- */
 
 /* Measures and prints pto.vshr and the loading of PTO text. */
-void lw_bench_vector(const lw_bench_options *options, lw_context *context);
+void lw_bench_vector(const lw_bench_options *options); /* both engines */
 
 /* ---- report.c ---- */
 
 typedef struct lw_bench_results {
     const lw_bench_options *options;
-    const char *cpu;
+    const char *cpu, *engine;
     lw_bench_speed speed[LW_BENCH_KERNELS];
     lw_bench_load load[LW_BENCH_KERNELS], large[LW_BENCH_KERNELS];
     lw_bench_spread launch;

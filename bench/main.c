@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v' };
+enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v', ENGINE = 'E' };
 
 static const struct argp_option OPTIONS[] = {
     {"quick", QUICK, NULL, 0, "Few and short rounds, a few seconds in all", 0},
@@ -17,6 +17,7 @@ static const struct argp_option OPTIONS[] = {
     {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
     {"cpu", CPU, "LEVEL", 0,
      "CPU level of both sides: v4, v3, v2, portable; default: LANEWISE_CPU, or the best there is", 0},
+    {"engine", ENGINE, "NAME", 0, "interp or jit; default: LANEWISE_ENGINE, or interp. --vector has both", 0},
     {"tsv", TSV, "FILE", 0, "Write the figures to FILE too, one to a row", 0},
     {"clock", CLOCK, "KIND", 0, "cpu (default) or wall: the clock of all figures of one thread", 0},
     {"examples", EXAMPLES, "FOLDER", 0, "Where the kernels' PTX is", 0},
@@ -43,6 +44,7 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     case SEEDS: options->seeds = true; return 0;
     case KERNEL: choose(options, value, state); return 0;
     case CPU: options->cpu = value; return 0;
+    case ENGINE: options->engine = value; return 0;
     case TSV: options->tsv = value; return 0;
     case EXAMPLES: options->examples = value; return 0;
     case CLOCK:
@@ -83,7 +85,7 @@ static void run_kernel(lw_bench_results *r, int i, lw_context *context) {
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s …\n", kernel->name);
     r->speed[i] = lw_bench_measure(options, kernel, context, text, size);
     r->load[i] = lw_bench_measure_load(options, context, kernel->name, text, size);
-    r->large[i] = lw_bench_measure_load(options, context, kernel->name, large, large_size);
+    if (!strcmp(r->engine, "interp")) r->large[i] = lw_bench_measure_load(options, context, kernel->name, large, large_size);
     free(text);
     free(large);
 }
@@ -118,10 +120,12 @@ int main(int argc, char **argv) {
     lw_bench_options options = read_options(argc, argv);
     lw_bench_results results = {.options = &options};
     FILE *tsv = options.tsv ? open_tsv(options.tsv) : NULL;
-    lw_context *context = lw_bench_context(options.cpu, 1);
+    lw_context *context = lw_bench_context(&options, 1);
     results.cpu = lw_context_cpu(context);
+    results.engine = lw_context_engine(context);
     if (options.seeds || options.vector) {
-        (options.seeds ? lw_bench_seeds : lw_bench_vector)(&options, context);
+        if (options.seeds) lw_bench_seeds(&options, context);
+        else lw_bench_vector(&options);
         close_file(stdout, "the standard output");
         lw_context_free(context);
         return 0;

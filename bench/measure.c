@@ -28,12 +28,13 @@ lw_bench_spread lw_bench_spread_of(double *times, uint32_t count) {
 
 /* ---- The two sides ---- */
 
-lw_context *lw_bench_context(const char *cpu, uint32_t threads) {
+lw_context *lw_bench_context(const lw_bench_options *options, uint32_t threads) {
     lw_context *context;
-    lw_status status = lw_context_new(&(lw_options){.threads = threads, .cpu = cpu}, &context);
+    lw_status status = lw_context_new(&(lw_options){.threads = threads, .cpu = options->cpu, .engine = options->engine}, &context);
     if (status == LW_OK) return context;
-    fprintf(stderr, "lanewise_bench: no context at level %s: %s; built in and on this CPU:",
-            cpu ? cpu : "of LANEWISE_CPU", lw_status_name(status));
+    fprintf(stderr, "lanewise_bench: no context at level %s with engine %s: %s; levels built in and on this CPU:",
+            options->cpu ? options->cpu : "of LANEWISE_CPU", options->engine ? options->engine : "of LANEWISE_ENGINE",
+            lw_status_name(status));
     for (const char *const *level = lw_cpu_levels(); *level; level++)
         if (lw_cpu_has(*level)) fprintf(stderr, " %s", *level);
     fputc('\n', stderr);
@@ -146,7 +147,7 @@ lw_bench_spread lw_bench_measure_threads(const lw_bench_options *options, const 
     lw_context *contexts[2];
     lw_bench_work works[2];
     for (uint32_t i = 0; i < 2; i++) {
-        contexts[i] = lw_bench_context(options->cpu, i + 1);
+        contexts[i] = lw_bench_context(options, i + 1);
         lw_bench_work_new(&works[i], kernel, lw_bench_native(lw_context_cpu(contexts[i])), contexts[i], text,
                           size, options->quick ? 4096 : 16384);
         if (i == 0) find_rounds(&works[0], options->quick ? 1e-3 : 25e-3);

@@ -55,7 +55,7 @@ static void print_machine(void) {
 
 static void print_head(const lw_bench_results *r) {
     const lw_bench_options *options = r->options;
-    printf("lanewise   %s, interpreter at level %s, compiled by %s %s\n", lw_version(), r->cpu,
+    printf("lanewise   %s, engine %s at level %s, built by %s %s\n", lw_version(), r->engine, r->cpu,
 #ifdef __clang__
            "clang", __clang_version__);
 #else
@@ -76,7 +76,7 @@ static void print_speed(const lw_bench_results *r, int i) {
     char range[32], target[16] = "";
     snprintf(range, sizeof range, "%.3f-%.3f", s->ratio.least, s->ratio.most);
     if (kernel->group == LW_BENCH_FLOAT) snprintf(target, sizeof target, "%.2f", FLOAT_RATIO);
-    printf("%-11s %-7s %12.4g %9.2f %9.2f (%s)  %7.3f  %-12s %6s  %s\n", kernel->name, "interp",
+    printf("%-11s %-7s %12.4g %9.2f %9.2f (%s)  %7.3f  %-12s %6s  %s\n", kernel->name, r->engine,
            (double)s->lane_instructions, rate(s, s->engine) * 1e-9, rate(s, s->native) * 1e-9, s->level,
            s->ratio.median, range, target,
            kernel->group == LW_BENCH_FLOAT   ? verdict(s->ratio.median >= FLOAT_RATIO)
@@ -115,10 +115,21 @@ static void print_loads(const lw_bench_results *r) {
     }
 }
 
+static bool compiles(const lw_bench_results *r) { return !strcmp(r->engine, "jit"); }
+static double compile_ms(const lw_bench_results *r, int i) { return lower_us(&r->load[i]) * r->load[i].instructions * 1e-3; }
+
+static void print_compiles(const lw_bench_results *r) {
+    printf("\nCOMPILE      instructions          ms\n");
+    for (int i = 0; i < LW_BENCH_KERNELS; i++)
+        if (r->options->chosen[i])
+            printf("%-15s %9u %11.0f\n", lw_bench_kernels[i].name, r->load[i].instructions, compile_ms(r, i));
+}
+
 void lw_bench_report(const lw_bench_results *r) {
     print_head(r);
     print_speeds(r);
-    print_loads(r);
+    if (compiles(r)) print_compiles(r);
+    else print_loads(r);
     double launch = r->launch.median * 1e6;
     printf("\nEMPTY LAUNCH, us: one CTA of 32 threads %21.2f %8.1f  %s\n", launch, LAUNCH_US,
            verdict(launch <= LAUNCH_US));
@@ -160,14 +171,14 @@ static lw_bench_spread rates(const lw_bench_speed *speed, lw_bench_spread second
 static void put_speed(FILE *to, const lw_bench_results *r, int i) {
     const lw_bench_kernel *kernel = &lw_bench_kernels[i];
     const lw_bench_speed *s = &r->speed[i];
-    put_row(to, kernel->name, "interp", r->cpu, "lane_instructions", "1",
+    put_row(to, kernel->name, r->engine, r->cpu, "lane_instructions", "1",
             single((double)s->lane_instructions));
     put_no_target(to);
-    put_row(to, kernel->name, "interp", r->cpu, "speed", "lane_instructions/s", rates(s, s->engine));
+    put_row(to, kernel->name, r->engine, r->cpu, "speed", "lane_instructions/s", rates(s, s->engine));
     put_no_target(to);
     put_row(to, kernel->name, "native", s->level, "speed", "lane_instructions/s", rates(s, s->native));
     put_no_target(to);
-    put_row(to, kernel->name, "interp", r->cpu, "ratio_to_native", "1", s->ratio);
+    put_row(to, kernel->name, r->engine, r->cpu, "ratio_to_native", "1", s->ratio);
     if (kernel->group == LW_BENCH_FLOAT)
         put_target(to, FLOAT_RATIO, s->ratio.median >= FLOAT_RATIO);
     else
@@ -189,6 +200,11 @@ static void put_load(FILE *to, const char *kernel, const char *file, const lw_be
 
 static void put_loads(FILE *to, const lw_bench_results *r, int i) {
     const char *kernel = lw_bench_kernels[i].name;
+    if (compiles(r)) {
+        put_row(to, kernel, r->engine, r->cpu, "compile", "ms", single(compile_ms(r, i)));
+        put_no_target(to);
+        return;
+    }
     put_load(to, kernel, "", &r->load[i]);
     put_load(to, kernel, "_enlarged", &r->large[i]);
     put_row(to, kernel, "front", "-", "load_growth", "1", single(growth(r, i)));
@@ -198,13 +214,13 @@ static void put_loads(FILE *to, const lw_bench_results *r, int i) {
 static void put_rest(FILE *to, const lw_bench_results *r) {
     double mean;
     if (integer_mean(r, &mean)) {
-        put_row(to, "integer", "interp", r->cpu, "ratio_to_native", "1", single(mean));
+        put_row(to, "integer", r->engine, r->cpu, "ratio_to_native", "1", single(mean));
         put_target(to, INTEGER_RATIO, mean >= INTEGER_RATIO);
     }
-    put_row(to, "empty", "interp", r->cpu, "launch", "us", scaled(r->launch, 1e6));
+    put_row(to, "empty", r->engine, r->cpu, "launch", "us", scaled(r->launch, 1e6));
     put_target(to, LAUNCH_US, r->launch.median * 1e6 <= LAUNCH_US);
     if (r->no_threads) return;
-    put_row(to, "sha256", "interp", r->cpu, "two_threads", "1", r->threads);
+    put_row(to, "sha256", r->engine, r->cpu, "two_threads", "1", r->threads);
     put_target(to, THREADS_SPEEDUP, r->threads.median >= THREADS_SPEEDUP);
 }
 

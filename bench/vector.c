@@ -183,10 +183,10 @@ static const char repeats_text[] =
 
 /* Nanoseconds of 64 elements. A loop has one mask for all of its registers, repeats one for each. */
 static void measure_arrays(const lw_bench_options *options, lw_context *context, const lw_native *native,
-                           bool loops, uint32_t count) {
+                           bool loops, uint32_t count, double target) {
     side s = make_side(context, loops ? loop_text : repeats_text, "f");
     uint32_t turns = options->quick ? 3 : MOST_TURNS;
-    uint64_t passes = loops ? PASSES : 1, n = count;
+    uint64_t passes = !loops ? 1 : count <= 1 << 14 ? PASSES : 8, n = count;
     inputs in = make_inputs(count);
     for (uint32_t i = LANES; loops && i < count; i++) {
         in.bytes[i] = in.bytes[i % LANES];
@@ -214,7 +214,7 @@ static void measure_arrays(const lw_bench_options *options, lw_context *context,
     char what[64];
     snprintf(what, sizeof what, "%s over %u elements",
              loops ? "loop of load, vshr, store" : "repeats of vshr", count);
-    report(what, theirs, ours, turns, 0);
+    report(what, theirs, ours, turns, target);
     free_inputs(&in);
     lw_module_free(s.module);
 }
@@ -255,15 +255,37 @@ static void measure_load(const lw_bench_options *options, lw_context *context) {
     free(text);
 }
 
-void lw_bench_vector(const lw_bench_options *options, lw_context *context) {
-    const lw_native *native = lw_bench_native(lw_context_cpu(context));
-    printf(
-        "\nPTO: ns for 64 elements of i32                     Lanewise  native C   ratio   target   (%s)\n",
-        native->level);
+static void measure_engine(const lw_bench_options *options, const lw_native *native, const char *engine) {
+    lw_bench_options with = *options;
+    with.engine = engine;
+    lw_context *context = lw_bench_context(&with, 1);
+    const bool jit = !strcmp(engine, "jit");
+    printf("%s\n", engine);
     measure_registers(options, context, native, true);
     measure_registers(options, context, native, false);
-    measure_arrays(options, context, native, true, 2048);
-    measure_arrays(options, context, native, false, 2048);
-    measure_arrays(options, context, native, false, 1 << 20);
+    measure_arrays(options, context, native, true, 2048, 0);
+    measure_arrays(options, context, native, true, 1 << 20, jit ? 0.85 : 0);
+    measure_arrays(options, context, native, false, 2048, 0);
+    measure_arrays(options, context, native, false, 1 << 20, 0);
+    lw_context_free(context);
+}
+
+static bool has_compiler(const lw_bench_options *options) {
+    lw_context *context;
+    if (lw_context_new(&(lw_options){.threads = 1, .cpu = options->cpu, .engine = "jit"}, &context) != LW_OK) return false;
+    lw_context_free(context);
+    return true;
+}
+
+void lw_bench_vector(const lw_bench_options *options) {
+    lw_bench_options with = *options;
+    with.engine = "interp";
+    lw_context *context = lw_bench_context(&with, 1);
+    const lw_native *native = lw_bench_native(lw_context_cpu(context));
+    printf("\nPTO: ns for 64 elements of i32                     Lanewise  native C   ratio   target   (%s)\n", native->level);
+    measure_engine(options, native, "interp");
+    if (has_compiler(options)) measure_engine(options, native, "jit");
+    else printf("jit: not there\n");
     measure_load(options, context);
+    lw_context_free(context);
 }

@@ -9,6 +9,9 @@ install(TARGETS lanewise_shared lanewise_static EXPORT lanewise
 if(TARGET lanewise_cuda)
   install(TARGETS lanewise_cuda LIBRARY DESTINATION ${LW_CUDA_DIR})
 endif()
+if(TARGET lanewise_jit)
+  install(TARGETS lanewise_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lanewise)
+endif()
 install(DIRECTORY include/lanewise DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 set(lw_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/lanewise)

@@ -17,11 +17,12 @@ if(LANEWISE_SANITIZE MATCHES thread)
   list(APPEND lw_test_environment LANEWISE_THREADS=4) # races need threads, whatever the machine has
 endif()
 
-# lw_add_test(NAME name COMMAND command… [ONCE] [LABELS label…] [TIMEOUT seconds] [ENVIRONMENT name=value…] [SERIAL])
+# lw_add_test(NAME name COMMAND command… [ONCE] [JIT level…] [LABELS label…] [TIMEOUT seconds] [ENVIRONMENT name=value…] [SERIAL])
 # Registers name@LEVEL for each CPU level that is built, with LANEWISE_CPU set; with ONCE only `name`, for what does not
-# execute kernels. A test that exits with 77 is skipped, and says why on its output.
+# execute kernels. For each level behind JIT that is built, name@LEVEL+jit too: the same by the engine that compiles, where it is built.
+# A test that exits with 77 is skipped, and says why on its output.
 function(lw_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "ONCE;SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ONCE;SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT;JIT")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lw_add_test(${arg_NAME}): what is '${arg_UNPARSED_ARGUMENTS}'?")
   endif()
@@ -40,6 +41,13 @@ function(lw_add_test)
     list(REMOVE_AT arg_COMMAND 0)
     list(PREPEND arg_COMMAND $<TARGET_FILE:${program}>)
   endif()
+  if(TARGET lanewise_jit)
+    foreach(level IN LISTS arg_JIT)
+      if(level IN_LIST LANEWISE_LEVELS)
+        list(APPEND levels ${level}+jit)
+      endif()
+    endforeach()
+  endif()
   foreach(level IN LISTS levels)
     set(name ${LANEWISE_TEST_PREFIX}${arg_NAME})
     set(command ${arg_COMMAND})
@@ -53,9 +61,9 @@ function(lw_add_test)
   endforeach()
 endfunction()
 
-# lw_add_unit(name sources… [ONCE] [LABELS …] [TIMEOUT …]): a cmocka program that sees every stage from inside, as one test.
+# lw_add_unit(name sources… [ONCE] [JIT level…] [LABELS …] [TIMEOUT …]): a cmocka program that sees every stage from inside, as one test.
 function(lw_add_unit name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE;SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE;SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT;JIT")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE lanewise_flags lanewise_static PkgConfig::CMOCKA Threads::Threads m)
   set(options "")
@@ -64,5 +72,5 @@ function(lw_add_unit name)
       list(APPEND options ${flag})
     endif()
   endforeach()
-  lw_add_test(NAME ${name} COMMAND ${name} ${options} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+  lw_add_test(NAME ${name} COMMAND ${name} ${options} TIMEOUT ${arg_TIMEOUT} JIT ${arg_JIT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()

@@ -1,4 +1,5 @@
-/* at_level LEVEL COMMAND…: runs the command with LANEWISE_CPU=LEVEL, or exits with 77 where the machine lacks the level.
+/* at_level LEVEL[+ENGINE] COMMAND…: runs the command with LANEWISE_CPU=LEVEL, and LANEWISE_ENGINE=ENGINE, or exits with 77 where the machine lacks
+ * the level.
  *
  * Asks the compiler's own CPU tests, so that it is a second witness to what the library finds. */
 #include <stdbool.h>
@@ -27,9 +28,11 @@ static bool has_level(const char *level) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 3) return fprintf(stderr, "usage: at_level LEVEL COMMAND...\n"), WRONG;
+    if (argc < 3) return fprintf(stderr, "usage: at_level LEVEL[+ENGINE] COMMAND...\n"), WRONG;
+    char *engine = strchr(argv[1], '+');
+    if (engine) *engine++ = 0;
     if (!has_level(argv[1])) return printf("skipped: this machine has no CPU level %s\n", argv[1]), SKIPPED;
-    if (setenv("LANEWISE_CPU", argv[1], 1) != 0) return perror("at_level"), WRONG;
+    if (setenv("LANEWISE_CPU", argv[1], 1) != 0 || (engine && setenv("LANEWISE_ENGINE", engine, 1) != 0)) return perror("at_level"), WRONG;
     execvp(argv[2], argv + 2);
     return perror(argv[2]), WRONG;
 }

@@ -66,6 +66,8 @@ typedef struct lw_options {
     uint64_t memory_limit;   /* bytes of device memory; 0: 3/4 of the machine's memory */
     uint64_t stack_limit;    /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
     const char *semantics;   /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the manual's */
+    const char *engine;      /* "interp": starts at once; "jit": compiles each kernel when it is asked for, by LLVM, with the same results; NULL:
+                              * LANEWISE_ENGINE, else "interp" */
 } lw_options;
 
 /* Makes a context.
@@ -99,6 +101,11 @@ LW_API const char *lw_context_cpu(lw_context *context);
  * returns  "manual" or "sm_90", a fixed text */
 LW_API const char *lw_context_semantics(lw_context *context);
 
+/* Who executes kernels.
+ *
+ * returns  "interp" or "jit", a fixed text */
+LW_API const char *lw_context_engine(lw_context *context);
+
 /* How many threads work on a launch, the launching one included. */
 LW_API uint32_t lw_context_threads(lw_context *context);
 
@@ -124,6 +131,7 @@ typedef struct lw_module_options {
     const char *target;         /* the profile that the text is checked for: "cpu", "a2a3" or "a5"; NULL: "cpu" */
     const char *inactive;       /* lanes of an SSA result that its mask leaves out: "zero" or "undef-poison", bytes of 0xa5; NULL: "zero" */
     const char *shift_overflow; /* a shift count of the width or more: "saturate", "modulo" or "trap" (LW5011); NULL: "saturate". Launches note the first two */
+    bool count_regions;         /* launches note how often each region between braces ran, at its closing brace (LW5107) */
 } lw_module_options;
 
 /* The same as lw_module_new, with a choice of what the text leaves open. A PTO function is a kernel; lw_launch_shape says how to launch it.
@@ -170,7 +178,7 @@ LW_API const char *lw_module_diagnostics(lw_module *module, bool colour);
 
 /* A kernel of a module. Its program is made when it is first asked for.
  *
- * name     NULL: the only kernel of the module
+ * name     NULL: the only kernel of the module; of a PTO function with or without its @
  * kernel   gets the handle
  * fails    LW_NOT_FOUND; LW_BAD_SOURCE: it uses what is not executable, the diagnostics tell; LW_NO_MEMORY
  * owner    the module */
@@ -200,13 +208,14 @@ typedef struct lw_param_info {
     /* Of PTO functions. Behind the arguments come the results, as addresses of arrays, and where has_arrays is set the number of elements. */
     const char *element;     /* type of the array's elements, "s32"; of a mask "u8", one byte a lane, 0 or not. NULL: no array */
     uint64_t elements;       /* of a register or mask its lanes: one launch takes as many arrays' elements as it is told, in pieces of this size; of a
-                              * memref its length, 0 for any; of a scalar result 1 */
+                              * memref its length, 0 too for any; of a scalar result 1 */
+    bool any_length;         /* memref<?xT>: an array of whatever length */
     bool is_register, is_mask, is_result; /* is_register: masks, too */
 } lw_param_info;
 typedef struct lw_kernel_info {
     const char *name;
     uint32_t param_count, param_bytes;
-    uint32_t max_threads;      /* of a CTA, from .maxntid/.reqntid; 1024 otherwise */
+    uint32_t max_threads;      /* of a CTA, from .maxntid/.reqntid; else 1024, of PTO 4096 */
     uint32_t required_block[3]; /* .reqntid, or 0 */
     uint64_t shared_bytes;     /* static */
     uint64_t local_bytes;      /* per thread, without calls */
@@ -274,7 +283,7 @@ typedef struct lw_progress { /* a snapshot while a launch runs */
 } lw_progress;
 
 typedef struct lw_launch_config {
-    uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64 */
+    uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64; for PTO lw_launch_shape gives both */
     uint32_t shared_bytes;      /* dynamic shared memory */
     bool cooperative;           /* all CTAs must be resident together */
     bool strict;                /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104 */
@@ -299,7 +308,7 @@ typedef struct lw_launch_stats {
  *
  * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number. Without such arrays 1
  * config   gets grid and block; the rest stays
- * fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more; registers of several widths, and a rest that fills none */
+ * fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more */
 LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config);
 
 /* Runs a kernel to its end.

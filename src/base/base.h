@@ -122,8 +122,8 @@ lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size);
 uint32_t lw_hash(const char *text, size_t size);
 /* For a lexer that hashes while it reads: `state` starts at LW_HASH_START, takes each byte by LW_HASH_STEP, and is
  * finished by LW_HASH_END; lw_symbol_find then skips the second reading. */
-#define LW_HASH_START             2166136261u
-#define LW_HASH_STEP(state, byte) (((state) ^ (unsigned char)(byte)) * 16777619u)
+#define LW_HASH_START             0u
+#define LW_HASH_STEP(state, byte) ((state) * 31u + (unsigned char)(byte))
 #define LW_HASH_END(state)        ((state) ^ (state) >> 15)
 lw_symbol *lw_symbol_find(lw_symbols *symbols, const char *text, uint32_t size, uint32_t hash);
 

@@ -1,6 +1,7 @@
 #include "base/base.h"
 
-/* FNV-1a: short names, no adversary that gains by collisions beyond a slower parse of its own file. */
+/* Names that differ in their last digits come to lie side by side, as they are used: %r1, %r2 … are in few lines of the cache. No adversary
+ * gains by collisions beyond a slower parse of its own file. */
 uint32_t lw_hash(const char *text, size_t size) {
     uint32_t hash = LW_HASH_START;
     for (size_t i = 0; i < size; i++) hash = LW_HASH_STEP(hash, text[i]);

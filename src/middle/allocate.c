@@ -61,7 +61,7 @@ static void compact(lw_lower *l) {
             }
             l->ops.at[region.guard].imm = to - region.guard;
         } else if (region.open) {
-            lw_op_fields(l, &op, &f);
+            lw_op_fields(l->lists.at, &op, &f);
             for (uint32_t k = 0; k < f.def_count; k++) region.written |= *f.defs[k] == l->ops.at[region.guard].b;
         }
         if (op.code == LW_OP_block) l->blocks.at[op.a].first = to;
@@ -79,7 +79,7 @@ static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use
     lw_lower *l = a->l;
     lw_op *op = &l->ops.at[n];
     lw_fields f;
-    lw_op_fields(l, op, &f);
+    lw_op_fields(l->lists.at, op, &f);
     for (uint32_t k = 0; k < f.use_count; k++) use(a, *f.uses[k], n, guarded);
     if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) {
         const lw_call *call = &l->calls.at[op->imm];
@@ -592,7 +592,7 @@ static bool names_all(const lw_op *op) {
 
 static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {
     lw_fields f;
-    lw_op_fields(a->l, op, &f);
+    lw_op_fields(a->l->lists.at, op, &f);
     if (!guarded) choose_stores(a, op, &f, block);
     for (uint32_t k = 0; k < f.use_count; k++) *f.uses[k] = offset_of(a, *f.uses[k]);
     for (uint32_t k = 0; k < f.def_count; k++) *f.defs[k] = offset_of(a, *f.defs[k]);
@@ -612,7 +612,7 @@ void lw_allocate(lw_lower *l) {
     find_ranges(&a);
     assign_slots(&a);
     for (uint32_t n = 0; n < l->ops.count; n++) {
-        lw_op_fields(l, &l->ops.at[n], &f);
+        lw_op_fields(l->lists.at, &l->ops.at[n], &f);
         for (uint32_t k = 0; k < f.use_count; k++)
             if (l->vregs.at[*f.uses[k]].is_const) want_fill(&a, *f.uses[k]);
     }

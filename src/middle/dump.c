@@ -23,6 +23,14 @@ static void put_slot(lw_text *out, const char *field, uint32_t at) {
     if (at != LW_NO_SLOT) lw_text_printf(out, " %s=%u", field, at);
 }
 
+/* A field that may have another number instead of a slot. */
+static void put_slot_or(lw_text *out, const char *field, uint32_t at, bool is_number) {
+    if (is_number && at != LW_NO_SLOT)
+        lw_text_printf(out, " %s=#%u", field, at);
+    else
+        put_slot(out, field, at);
+}
+
 static void put_memory(lw_text *out, const lw_op *op) {
     static const char *const windows[] = {"generic", "global", "shared", "local", "param", "const"};
     lw_memory_form form = lw_memory_unpack(op->c);
@@ -33,19 +41,33 @@ static void put_memory(lw_text *out, const lw_op *op) {
     if (op->code == LW_OP_atom) lw_text_printf(out, " op=%u", op->flags >> 8);
 }
 
-static void put_op(lw_text *out, const lw_op *op) {
+/* What an operation has in the list of constants. */
+static void put_constants(lw_text *out, const lw_code *code, const lw_op *op) {
+    uint64_t first = op->code == LW_OP_pattern ? op->imm : op->b;
+    uint32_t count = op->code == LW_OP_pattern ? (op->c + 63) / 64 : op->code == LW_OP_st && op->flags & LW_OP_IMM_B;
+    for (uint32_t i = 0; i < count; i++)
+        lw_text_printf(out, "%s0x%llx", i ? "," : " constant=", (unsigned long long)code->constants[first + i]);
+}
+
+static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     char name[64];
     lw_text_printf(out, "        %s", lw_opcode_name(op->code, name));
     bool memory = op->code == LW_OP_ld || op->code == LW_OP_st || op->code == LW_OP_atom || op->code == LW_OP_ld_row || op->code == LW_OP_st_row;
     if (memory) put_memory(out, op);
     put_slot(out, "d", op->d);
-    put_slot(out, "a", op->a);
-    put_slot(out, "b", op->b);
+    put_slot_or(out, "a", op->a, op->flags & LW_OP_IMM_A);
+    put_slot_or(out, "b", op->b, op->flags & LW_OP_IMM_B);
     if (!memory) put_slot(out, "c", op->c);
     put_slot(out, "e", op->e);
     if (op->flags & LW_OP_NEGATE) lw_text_puts(out, " not");
     if (op->flags & LW_OP_BACKWARD)
         lw_text_puts(out, op->flags & LW_OP_SPIN ? " backward spin" : " backward");
+    if (op->code == LW_OP_ld_row && op->flags & LW_OP_ZERO) lw_text_puts(out, " zero");
+    if ((op->code == LW_OP_vshift || op->code == LW_OP_shift_check) && op->flags & LW_OP_TRAPS)
+        lw_text_puts(out, " traps");
+    put_constants(out, code, op);
+    if (op->code == LW_OP_vshift) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)(uint32_t)op->imm));
+    if (op->code == LW_OP_add_setp) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)op->c));
     if (op->imm) lw_text_printf(out, " imm=0x%llx", (unsigned long long)op->imm);
     lw_text_puts(out, "\n");
 }
@@ -67,7 +89,7 @@ static void put_code(lw_text *out, const lw_program *program, const lw_code *cod
         lw_source_find(source, code->places[n].at, &line, NULL);
         if (line != shown) lw_text_printf(out, "    line %u\n", line);
         shown = line;
-        if (op->code != LW_OP_block) put_op(out, op);
+        if (op->code != LW_OP_block) put_op(out, code, op);
     }
 }
 

@@ -4,76 +4,6 @@
  * before the move would be undefined. Copies are followed within a block only, where the order of writes is plain. */
 #include "middle/lower.h"
 
-/* Without a branch: which fields an operation leaves out is hard to foresee, and every walk asks. */
-static void use(lw_fields *f, uint32_t *field) {
-    f->uses[f->use_count] = field;
-    f->use_count += *field != LW_NO_SLOT;
-}
-static void def(lw_fields *f, uint32_t *field) {
-    f->defs[f->def_count] = field;
-    f->def_count += *field != LW_NO_SLOT;
-}
-
-/* The list of a vector operand, or the one register. */
-static void data_fields(lw_lower *l, lw_op *op, lw_fields *f, void (*add)(lw_fields *, uint32_t *)) {
-    uint32_t count = 1u << lw_memory_unpack(op->c).vector;
-    if (count == 1)
-        add(f, &op->d);
-    else
-        for (uint32_t k = 0; k < count; k++) add(f, &l->lists.at[op->d + k]);
-}
-
-static void row_fields(lw_op *op, lw_fields *f) {
-    if (!(op->flags & LW_OP_IMM_A)) use(f, &op->a);
-    if (!(op->flags & LW_OP_IMM_B)) use(f, &op->b);
-    use(f, &op->e);
-}
-
-void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *f) {
-    f->use_count = f->def_count = 0;
-    if ((op->code >= LW_OP_lop3 && op->code != LW_OP_DEAD) || op->code == LW_OP_add4) {
-        use(f, &op->a), use(f, &op->b), use(f, &op->c), use(f, &op->e), def(f, &op->d);
-        return;
-    }
-    switch (op->code) {
-    case LW_OP_add_xor_rotl:
-        use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d), def(f, &op->e);
-        break;
-    case LW_OP_add_setp: use(f, &op->a), use(f, &op->b), def(f, &op->d), def(f, &op->e); break;
-    case LW_OP_bra_if:
-    case LW_OP_brx:
-    case LW_OP_call_indirect:
-    case LW_OP_note:
-    case LW_OP_guard: use(f, &op->b); break;
-    case LW_OP_warp_sync: use(f, &op->a); break;
-    case LW_OP_barrier: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;
-    case LW_OP_predicate:
-    case LW_OP_select_16:
-    case LW_OP_select_32:
-    case LW_OP_select_64: use(f, &op->a), use(f, &op->b), use(f, &op->c), def(f, &op->d); break;
-    case LW_OP_special:
-    case LW_OP_local_base:
-    case LW_OP_pattern:
-    case LW_OP_beyond:
-    case LW_OP_activemask: def(f, &op->d); break;
-    case LW_OP_vshift: use(f, &op->a), use(f, &op->b), use(f, &op->c), use(f, &op->e), def(f, &op->d); break;
-    case LW_OP_shift_check: use(f, &op->a), use(f, &op->b); break;
-    case LW_OP_ld: use(f, &op->a), data_fields(l, op, f, def); break;
-    case LW_OP_st: use(f, &op->a), data_fields(l, op, f, use); break;
-    case LW_OP_ld_row: row_fields(op, f), def(f, &op->d); break;
-    case LW_OP_st_row: row_fields(op, f), use(f, &op->d); break;
-    case LW_OP_atom: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;
-    case LW_OP_isspacep: use(f, &op->a), def(f, &op->d); break;
-    case LW_OP_shuffle: use(f, &op->b), use(f, &op->a), use(f, &op->c), def(f, &op->d), def(f, &op->e); break;
-    case LW_OP_vote:
-    case LW_OP_redux: use(f, &op->b), use(f, &op->a), def(f, &op->d); break;
-    case LW_OP_match: use(f, &op->b), use(f, &op->a), def(f, &op->d), def(f, &op->e); break;
-    case LW_OP_elect: use(f, &op->a), def(f, &op->d), def(f, &op->e); break;
-    default:
-        break; /* block bra call ret exit unguard trap yield fence: no fields; calls are handled through their site */
-    }
-}
-
 bool lw_op_is_pure(const lw_op *op) {
     if (op->code == LW_OP_DEAD) return false;
     if (op->code >= LW_OP_lop3) return true;
@@ -116,7 +46,7 @@ static void count_calls(lw_lower *l) {
 static void count(lw_lower *l) {
     lw_fields f;
     for (uint32_t n = 0; n < l->ops.count; n++) {
-        lw_op_fields(l, &l->ops.at[n], &f);
+        lw_op_fields(l->lists.at, &l->ops.at[n], &f);
         for (uint32_t k = 0; k < f.use_count; k++) l->vregs.at[*f.uses[k]].uses++;
         for (uint32_t k = 0; k < f.def_count; k++) l->vregs.at[*f.defs[k]].defs++;
     }
@@ -125,7 +55,7 @@ static void count(lw_lower *l) {
 
 static void kill(lw_lower *l, lw_op *op) {
     lw_fields f;
-    lw_op_fields(l, op, &f);
+    lw_op_fields(l->lists.at, op, &f);
     for (uint32_t k = 0; k < f.use_count; k++) l->vregs.at[*f.uses[k]].uses--;
     for (uint32_t k = 0; k < f.def_count; k++) l->vregs.at[*f.defs[k]].defs--;
     op->code = LW_OP_DEAD;
@@ -157,7 +87,7 @@ static void follow_copies(lw_lower *l) {
         if (op->code == LW_OP_DEAD) continue;
         if (op->code == LW_OP_block) block_start = n;
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
-        lw_op_fields(l, op, &f);
+        lw_op_fields(l->lists.at, op, &f);
         for (uint32_t k = 0; k < f.use_count; k++) {
             uint32_t at = copied_at[*f.uses[k]];
             if (at <= block_start) continue;

@@ -442,7 +442,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (n == guarded) f->block_start = n;
         for (uint32_t k = 0; k < count && n >= guarded && (op->code >= LW_OP_lop3 || op->code == LW_OP_add4); k++) steps[k](f, op, n);
-        lw_op_fields(l, op, &fields);
+        lw_op_fields(l->lists.at, op, &fields);
         for (uint32_t k = 0; k < fields.use_count; k++) f->last_read[*fields.uses[k]] = n + 1;
         for (uint32_t k = 0; k < fields.def_count; k++) f->last_write[*fields.defs[k]] = n + 1;
     }

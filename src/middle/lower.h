@@ -71,15 +71,15 @@ void lw_lower_note_racy(lw_lower *l);                                           
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
 
-/* ---- fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
+/* ---- fields.c, fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
 
-/* Which fields of an operation are read and written. */
+/* Which fields of an operation are read and written; `lists`: where vector operands are listed. */
 enum { LW_FIELDS_MAX = 12 }; /* a vector of 8, its address and what else there may come to be */
 typedef struct lw_fields {
     uint32_t *uses[LW_FIELDS_MAX], *defs[LW_FIELDS_MAX];
     uint32_t use_count, def_count;
 } lw_fields;
-void lw_op_fields(lw_lower *l, lw_op *op, lw_fields *fields);
+void lw_op_fields(uint32_t *lists, lw_op *op, lw_fields *fields);
 bool lw_op_is_pure(const lw_op *op);
 enum { LW_OP_DEAD = 0xffff };                     /* code of a removed operation */
 

@@ -60,7 +60,7 @@ static void see_operation(const lw_seen *s, lw_op *op) {
         join(s, op->a, op->d);
         join(s, op->b, op->d);
     } else {
-        lw_op_fields(s->l, op, &f);
+        lw_op_fields(s->l->lists.at, op, &f);
         for (uint32_t k = 0; k < f.use_count; k++) see(s, *f.uses[k]);
     }
 }

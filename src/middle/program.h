@@ -182,7 +182,6 @@ typedef struct lw_program_vector {
     uint32_t lanes; /* of its widest register; 0: a program of threads */
     bool repeats;   /* register arguments or results come from arrays: CTA n has the n-th register of each, the last parameter counts elements */
     bool flat;      /* threads are independent and all registers equally wide: CTAs may have any number of threads */
-    bool whole;     /* registers of several widths: arrays hold whole registers only */
     bool ordered;   /* repeats store to memory, which later ones may load: CTAs run one behind the other */
 } lw_program_vector;
 
@@ -199,6 +198,7 @@ typedef struct lw_program {
     uint32_t param_bytes;
     uint32_t hint_count;
     int level;              /* number of the CPU level it was linked with */
+    struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     uint64_t instruction_count;
     lw_semantics semantics;
     lw_program_vector vector;
@@ -227,6 +227,7 @@ extern const char *const lw_pto_inactive_words[], *const lw_pto_overflow_words[]
 typedef struct lw_pto_choices {
     lw_pto_inactive inactive;
     lw_pto_overflow overflow;
+    bool counts_regions; /* launches note how often each region ran (LW5107) */
 } lw_pto_choices;
 #define LW_PTO_POISON 0xa5a5a5a5a5a5a5a5ull
 

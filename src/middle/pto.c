@@ -121,7 +121,6 @@ static void find_shape(lw_pto_lower *p) {
     p->l->program->vector = (lw_program_vector){.lanes = p->lanes,
                                                 .repeats = p->repeats,
                                                 .flat = p->flat,
-                                                .whole = p->repeats && p->widths.count > 1,
                                                 .ordered = p->repeats && p->stores};
 }
 
@@ -247,6 +246,8 @@ static void begin_lanes(lw_pto_lower *p, uint32_t end) {
     if (p->flat && !(p->lanes & (p->lanes - 1)))
         p->lane = lane_of(l, LW_LANE_and_b32, element, lw_lower_const(l, LW_CLASS_32, p->lanes - 1));
     p->lane64 = lane_of(l, LW_LANE_zext_b64_b32, p->lane, LW_NO_SLOT);
+    if (p->choices.counts_regions)
+        p->leader = lane_of(l, LW_LANE_setp_eq_b32, p->lane, lw_lower_const(l, LW_CLASS_32, 0));
     for (uint32_t i = 0; i < p->widths.count; i++) {
         lw_pto_width *w = &p->widths.at[i];
         uint32_t lanes = lw_lower_const(l, LW_CLASS_32, w->lanes);
@@ -402,7 +403,12 @@ static void lower_op(lw_pto_lower *p, const lw_pto_op *op) {
     }
 }
 
+/* Each region is lowered once, and its brace is like no other place. */
 static void lower_region(lw_pto_lower *p, const lw_pto_region *region) {
+    if (p->choices.counts_regions) {
+        p->l->place = region->end;
+        lw_lower_note(p->l, LW_D_note_region, p->leader);
+    }
     for (uint32_t i = 0; i < region->count; i++) lower_op(p, region->ops[i]);
 }
 
@@ -419,8 +425,6 @@ static void lower_function(lw_pto_lower *p) {
     lw_lower_op(l, LW_OP_ret);
 }
 
-enum { LANES_MOST = 1024 }; /* threads that a CTA can have */
-
 lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_pto_function *function,
                          lw_pto_choices choices, lw_diags *diags) {
     lw_lower l = {.arena = arena, .diags = diags};
@@ -434,11 +438,6 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     const lw_code code = {.name = function->name->text + 1, .is_entry = true};
     lw_lower_begin(&l, &code, function->place, 2 * function->op_count);
     find_shape(&p);
-    if (p.lanes > LANES_MOST) {
-        lw_diag_add(diags, LW_D_register_too_wide, function->name_place, function->name->text, p.lanes,
-                    LANES_MOST);
-        return NULL;
-    }
     for (uint32_t i = 0; i < function->result_count; i++)
         if (function->results[i]->kind == LW_PTO_MEMREF) {
             lw_diag_add(diags, LW_D_result_is_memory, function->result_places[i], function->name->text,

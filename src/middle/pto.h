@@ -23,6 +23,7 @@ typedef struct lw_pto_lower {
     bool repeats, flat;    /* lw_program_vector has them */
     bool stores;           /* there is a vstore */
     uint32_t lane, lane64; /* u32, u64: number within the register */
+    uint32_t leader;       /* predicate: the first lane of the register; only where regions are counted */
     LW_LIST(lw_pto_width) widths;
     bool wide;             /* more lanes than a gang: accesses of memory by other lanes must be waited for … */
     bool loaded, stored;   /* … where the memory was accessed since all lanes last waited */

@@ -220,11 +220,10 @@ void lw_gang_unpark(lw_gang *gang);                                      /* park
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
 
-enum { LW_BARRIERS = 16, LW_CTA_WARPS = 32 };
+enum { LW_BARRIERS = 16, LW_CTA_WARPS = 128 }; /* PTX has 32 warps at most; a register of PTO may be wider */
 
 typedef struct lw_barrier {
     bool in_use;           /* the rest means nothing unless this is set */
-    uint32_t came[LW_CTA_WARPS]; /* lanes of each warp that arrived */
     uint32_t arrived;      /* threads that arrived and then arrived again, as the hardware counts them */
     uint32_t expected;     /* 0: all threads that have not exited */
     uint32_t popc; bool all, any; /* of barrier.red */
@@ -239,6 +238,7 @@ struct lw_cta {
     char *shared;           /* static, then dynamic */
     uint32_t shared_bytes;
     lw_barrier barriers[LW_BARRIERS];
+    uint32_t came[LW_BARRIERS][LW_CTA_WARPS]; /* lanes of each warp that arrived at a barrier in use */
     lw_gang *gangs;         /* gang_count */
     lw_trap_record trap;
     struct lw_cta *next;    /* of the worker's list */
@@ -315,6 +315,18 @@ typedef struct lw_level {
 extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the end */
 bool lw_level_has(const lw_level *level); /* by CPUID bits */
 void lw_program_link(lw_program *program, const lw_level *level);
+
+/* ---- Engines: engine.c -------------------------------------------------------------------------------- */
+
+typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINES } lw_engine;
+extern const char *const lw_engine_words[]; /* their names, with a NULL behind the last */
+/* By name; NULL or "": what LANEWISE_ENGINE says, else the interpreter. False: no such name. */
+bool lw_engine_choose(const char *name, lw_engine *engine);
+bool lw_engine_has(lw_engine engine); /* the compiler is a library of its own */
+/* Puts compiled code in place of a linked program's steps. False: it cannot, and `why` says so if there was memory; the program runs as before. */
+bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why);
+void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */
+bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why); /* what the compiler makes of it */
 
 double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 

@@ -54,7 +54,8 @@ static bool set_limits(lw_context *context, const lw_options *options) {
     context->stack_limit =
         (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u; /* whole granules of local memory */
     context->level = choose_level(options->cpu);
-    return context->level && lw_semantics_choose(options->semantics, &context->semantics) && choose_threads(options->threads, &context->threads);
+    return context->level && lw_semantics_choose(options->semantics, &context->semantics) && lw_engine_choose(options->engine, &context->engine) &&
+           choose_threads(options->threads, &context->threads);
 }
 
 lw_status lw_context_new(const lw_options *options, lw_context **context) {
@@ -66,6 +67,8 @@ lw_status lw_context_new(const lw_options *options, lw_context **context) {
     if (!options) options = &none;
     lw_status status = LW_BAD_ARGUMENT;
     if (!set_limits(made, options)) goto no_limits;
+    status = LW_UNSUPPORTED;
+    if (!lw_engine_has(made->engine)) goto no_limits;
     status = LW_NO_MEMORY;
     if (pthread_mutex_init(&made->lock, NULL)) goto no_limits;
     if (!lw_spellings_init(&made->spellings)) goto no_spellings;
@@ -103,6 +106,7 @@ const char *lw_context_cpu(lw_context *context) { return context ? context->leve
 const char *lw_context_semantics(lw_context *context) {
     return context ? lw_semantics_names[context->semantics] : "";
 }
+const char *lw_context_engine(lw_context *context) { return context ? lw_engine_words[context->engine] : ""; }
 uint32_t lw_context_threads(lw_context *context) { return context ? context->threads : 0; }
 
 /* Safe in a signal handler: one lock-free addition. */

@@ -106,6 +106,7 @@ static void return_memory(lw_module *module) {
 }
 
 static void end_module(lw_module *module) {
+    for (uint32_t i = 0; i < module->kernel_count; i++) lw_program_drop(module->kernels[i].program);
     lw_variables_free(module);
     return_memory(module);
     pthread_mutex_destroy(&module->lock);
@@ -158,14 +159,28 @@ static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **ke
     lw_context *context = module->context;
     if (!module->good) return lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
     if (!name && module->kernel_count > 1)
-        return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count);
-    if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel);
+        return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count, lw_kernel_word(module));
+    if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
+    const char *bare = name && module->pto && *name == '@' ? name + 1 : name;
     for (uint32_t i = 0; i < module->kernel_count; i++)
-        if (!name || !strcmp(module->kernels[i].info.name, name)) {
+        if (!name || !strcmp(module->kernels[i].info.name, bare)) {
             *kernel = &module->kernels[i];
             return LW_OK;
         }
-    return lw_fail(context, LW_NOT_FOUND, LW_D_no_such_kernel, name);
+    return lw_fail(context, LW_NOT_FOUND, LW_D_no_such_kernel, lw_kernel_word(module), name);
+}
+
+/* False: the compiler cannot; the context's message says why. */
+static bool compile(lw_kernel *kernel) {
+    lw_context *context = kernel->module->context;
+    lw_text why = {0};
+    const bool good = lw_program_compile(kernel->program, context->level, &why);
+    if (!good) {
+        lw_fail(context, LW_UNSUPPORTED, LW_D_not_compiled, kernel->info.name, why.at && !why.failed ? why.at : "out of memory");
+        kernel->program = NULL;
+    }
+    lw_text_free(&why);
+    return good;
 }
 
 static lw_status make_program(lw_kernel *kernel) {
@@ -177,12 +192,13 @@ static lw_status make_program(lw_kernel *kernel) {
                                                      module->context->semantics, &module->diags);
     if (!program) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
+    kernel->program = program;
+    if (module->context->engine == LW_ENGINE_jit && !compile(kernel)) return LW_UNSUPPORTED;
     kernel->info.shared_bytes = program->shared_bytes;
     kernel->info.local_bytes = program->entry->local_bytes;
     kernel->info.instruction_count = (uint32_t)program->instruction_count;
     kernel->info.lanes = program->vector.lanes;
     kernel->info.register_count = program->entry->register_count;
-    kernel->program = program;
     return LW_OK;
 }
 
@@ -203,7 +219,7 @@ lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kern
     pthread_mutex_unlock(&module->lock);
     if (status == LW_NO_MEMORY) return lw_fail_memory(module->context);
     if (status == LW_BAD_SOURCE)
-        return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, found->info.name);
+        return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, lw_kernel_word(module), found->info.name);
     *kernel = found;
     return LW_OK;
 }

@@ -68,10 +68,10 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
     const uint32_t *exact = info->required_block;
     if (!block[0] || !block[1] || !block[2])
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_zero_extent, "CTA", block[0], block[1], block[2]);
-    unsigned long long threads = volume(block);
-    if (threads > LW_BLOCK_MOST)
+    unsigned long long threads = volume(block), most = kernel->function ? LW_BLOCK_MOST : LW_PTO_LANES_MAX;
+    if (threads > most)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_threads, block[0], block[1], block[2], threads,
-                       LW_BLOCK_MOST);
+                       (unsigned)most);
     if (block[2] > LW_BLOCK_DEPTH)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_depth, block[0], block[1], block[2],
                        LW_BLOCK_DEPTH);
@@ -118,13 +118,15 @@ static lw_status check_params(const lw_kernel *kernel, const lw_launch_config *c
     lw_context *context = kernel->module->context;
     const lw_kernel_info *info = &kernel->info;
     if (!params && !config->param_buffer)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, info->name, info->param_count);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, lw_kernel_word(kernel->module),
+                       info->name, info->param_count);
     if (!params && config->param_buffer_size < info->param_bytes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_buffer, config->param_buffer_size, info->name,
-                       info->param_bytes);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_buffer, config->param_buffer_size,
+                       lw_kernel_word(kernel->module), info->name, info->param_bytes);
     for (uint32_t i = 0; params && i < info->param_count; i++)
         if (!params[i] && kernel->params[i].size)
-            return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_null, i, kernel->params[i].name, info->name);
+            return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_null, i, kernel->params[i].name,
+                           lw_kernel_word(kernel->module), info->name);
     return LW_OK;
 }
 

@@ -43,7 +43,7 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
                        KNOWN_OVERFLOW);
     chosen->is_pto = o->language && *o->language ? language == 1 : lw_pto_is_name(name);
-    chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts};
+    chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts, o->count_regions};
     return LW_OK;
 }
 
@@ -65,9 +65,10 @@ static void describe_type(lw_arena *arena, const lw_pto_type *type, lw_param_inf
     param->type = "u64";
     param->is_pointer = true;
     param->element = param->is_mask ? "u8" : type_name(arena, type->element);
+    param->any_length = type->kind == LW_PTO_MEMREF && type->count == UINT64_MAX;
     param->elements = param->is_register            ? type->lanes
                       : type->kind == LW_PTO_SCALAR ? 1
-                      : type->count == UINT64_MAX   ? 0
+                      : param->any_length           ? 0
                                                     : type->count;
 }
 
@@ -82,7 +83,7 @@ static void describe(lw_kernel *kernel) {
     lw_pto_param *places;
     uint32_t count = lw_pto_params(arena, f, &places);
     kernel->info =
-        (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_BLOCK_MOST};
+        (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_PTO_LANES_MAX};
     kernel->params = LW_NEW_ARRAY(arena, lw_param_info, count);
     for (uint32_t i = 0; i < count; i++) {
         lw_param_info *param = &kernel->params[i];
@@ -122,6 +123,7 @@ lw_status lw_pto_load(lw_module *module, const lw_load_options *options) {
 /* ---- Launches ------------------------------------------------------------------------------------------------------ */
 
 enum { FLAT_THREADS = 1024 };
+_Static_assert(LW_PTO_LANES_MAX <= LW_CTA_WARPS * LW_WARP_LANES, "the lanes of a register must fit in a CTA");
 
 lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config) {
     if (!kernel) return LW_BAD_ARGUMENT;
@@ -133,9 +135,6 @@ lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config
     if (!vector->repeats) elements = vector->lanes;
     if (!elements || elements > UINT32_MAX)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)elements);
-    if (vector->whole && elements % vector->lanes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)elements,
-                       vector->lanes);
     if (vector->flat) block = elements < FLAT_THREADS ? (uint32_t)elements : FLAT_THREADS;
     for (int i = 0; i < 3; i++) config->grid[i] = config->block[i] = 1;
     config->block[0] = block;
@@ -189,9 +188,6 @@ lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config,
     memcpy(&count, buffer + kernel->params[kernel->info.param_count - 1].offset, sizeof count);
     if (!count || count > UINT32_MAX)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_none, (unsigned long long)count);
-    if (vector->whole && count % vector->lanes)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_elements_whole, (unsigned long long)count,
-                       vector->lanes);
     uint64_t threads = (uint64_t)config->grid[0] * config->block[0], idle = threads - count;
     if (threads < count || idle >= config->block[0])
         return wrong_shape(kernel, config, "the threads are not as many as the elements");

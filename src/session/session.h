@@ -9,7 +9,7 @@
 
 enum {
     LW_THREADS_MOST = 4096,
-    LW_BLOCK_MOST = 1024,         /* threads of a CTA */
+    LW_BLOCK_MOST = 1024,         /* threads of a CTA of PTX; one of PTO has as many as its widest register has lanes */
     LW_BLOCK_DEPTH = 64,          /* its third extent */
     LW_SHARED_MOST = 227 << 10,   /* bytes of shared memory of a CTA */
     LW_STACK_DEFAULT = 512 << 10, /* bytes of local memory of a thread */
@@ -45,6 +45,7 @@ struct lw_context {
     pthread_mutex_t lock; /* guards modules, spare and faults */
     const lw_level *level;
     lw_semantics semantics;
+    lw_engine engine;
     uint32_t threads, stack_limit;
     lw_pool *pool;
     lw_memory memory;
@@ -86,6 +87,9 @@ struct lw_module {
         uint32_t errors, warnings;
     } rendered[2];
 };
+
+/* What messages call a kernel of a module. */
+static inline const char *lw_kernel_word(const lw_module *module) { return module->pto ? "function" : "kernel"; }
 
 /* ---- variables.c: memory of module-scope variables ------------------------------------------------------- */
 

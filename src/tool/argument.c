@@ -230,8 +230,14 @@ static const char *next_output(const char *at) {
     return at;
 }
 
-static bool wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what) {
-    lw_arg_error(arg, at, size, NULL, LW_D_arg_output, arg->number, what);
+bool lw_arg_wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what) {
+    lw_text whose = {0};
+    if (arg->label)
+        lw_text_printf(&whose, "--result for '%s'", arg->label);
+    else
+        lw_text_printf(&whose, "argument %u", arg->number);
+    lw_arg_error(arg, at, size, NULL, LW_D_arg_output, whose.at ? whose.at : "", what);
+    lw_text_free(&whose);
     return false;
 }
 
@@ -242,15 +248,15 @@ static bool parse_print(lw_arg *arg, lw_arg_output *out, const char *at, const c
     out->hex = size == 3 && !memcmp(at, "hex", 3);
     if (out->hex) return true;
     out->type = lw_value_type(at, size);
-    if (!out->type) return wrong_output(arg, at, size, "print takes hex or a type");
+    if (!out->type) return lw_arg_wrong_output(arg, at, size, "print takes hex or a type");
     bool whole = !arg->has_count || arg->count * lw_value_bytes(arg->type) % lw_value_bytes(out->type) == 0;
     return whole ? true
-                 : wrong_output(arg, at, size, "the buffer is no whole number of elements of this type");
+                 : lw_arg_wrong_output(arg, at, size, "the buffer is no whole number of elements of this type");
 }
 
 static bool parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
     if (*at && !arg->is_array)
-        return wrong_output(arg, at, strlen(at), "a scalar has no output; only buffers do");
+        return lw_arg_wrong_output(arg, at, strlen(at), "a scalar has no output; only buffers do");
     while (*at) {
         const char *end = next_output(at + 1);
         lw_arg_output *out = &LW_PUSH(arena, arg->outputs);
@@ -259,12 +265,30 @@ static bool parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
             if (!parse_print(arg, out, at + 6, end)) return false;
         } else {
             at += 5;
-            if (at == end) return wrong_output(arg, at - 5, 5, "the name of a file must follow :out=");
+            if (at == end) return lw_arg_wrong_output(arg, at - 5, 5, "the name of a file must follow :out=");
             out->file = lw_arena_text(arena, at, (size_t)(end - at));
         }
         at = end;
     }
     return true;
+}
+
+static bool parse_only_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
+    if (next_output(at) == at) return parse_outputs(arena, arg, at);
+    return lw_arg_wrong_output(arg, at, strlen(at),
+                               "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are");
+}
+
+bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs,
+                   uint32_t number, lw_arg *arg) {
+    *arg = (lw_arg){.text = lw_arena_printf(arena, ":%s", outputs),
+                    .label = param->name,
+                    .number = number,
+                    .type = lw_type_find(param->element, strlen(param->element)),
+                    .is_array = true,
+                    .has_count = true,
+                    .count = count};
+    return parse_only_outputs(arena, arg, arg->text);
 }
 
 /* ---- The whole ---------------------------------------------------------------------------------------- */
@@ -308,11 +332,7 @@ bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *ar
         if (!arg->is_array) return wrong_shape(arg, at, 1, "a = and a value must follow the type");
         if (!arg->has_count)
             return wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
-        const char *end = next_output(at);
-        return end == at
-                   ? parse_outputs(arena, arg, at)
-                   : wrong_output(arg, at, strlen(at),
-                                  "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are");
+        return parse_only_outputs(arena, arg, at);
     }
     if (*at != '=') return wrong_shape(arg, at, 1, "a = must stand here");
     const char *end = next_output(++at);
@@ -321,7 +341,7 @@ bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *ar
 
 /* ---- Against the parameter ----------------------------------------------------------------------------- */
 
-static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *signature) {
+static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses) {
     lw_type type = lw_type_find(param->type, strlen(param->type));
     uint32_t bytes = lw_value_bytes(arg->type);
     const char *name = lw_types[arg->type].name;
@@ -329,7 +349,7 @@ static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *sign
     if (bytes != param->size) {
         lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, name,
                      (unsigned long long)bytes, param->name, param->size);
-        if (param->size == 8 && bytes < 8 && lw_types[type].kind != 'F')
+        if (addresses && param->size == 8 && bytes < 8 && lw_types[type].kind != 'F')
             hint("if the kernel takes an address here, pass a buffer: TYPE[COUNT]=…");
         return false;
     }
@@ -362,12 +382,12 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
     return bytes == param->size;
 }
 
-bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature) {
+bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses) {
     lw_type type = lw_type_find(param->type, strlen(param->type));
     if (param->size != lw_types[type].bits / 8) return bind_array(arg, param, signature);
-    if (!arg->is_array) return bind_value(arg, param, signature);
+    if (!arg->is_array) return bind_value(arg, param, signature, addresses);
     /* 32-bit parameters hold addresses in modules of address size 32. */
-    if ((param->size == 8 || param->size == 4) && lw_types[type].kind != 'F') return true;
+    if (addresses && (param->size == 8 || param->size == 4) && lw_types[type].kind != 'F') return true;
     lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_param_buffer, arg->number,
                  param->name, param->type);
     return false;

@@ -71,8 +71,8 @@ int lw_arg_load(lw_arg *arg) {
     for (uint32_t i = 0; i < arg->outputs.count; i++) {
         lw_type as = arg->outputs.at[i].type;
         if (arg->count * lw_value_bytes(arg->type) % lw_value_bytes(as) == 0) continue;
-        lw_arg_error(arg, strstr(arg->text, ":print="), 7, NULL, LW_D_arg_output, arg->number,
-                     "the buffer is no whole number of elements of this type");
+        lw_arg_wrong_output(arg, strstr(arg->text, ":print="), 7,
+                            "the buffer is no whole number of elements of this type");
         return LW_EXIT_FILE;
     }
     return LW_EXIT_OK;

@@ -1,4 +1,5 @@
-/* cpu.c: lanewise cpu: the CPU levels, the one in use, the threads. */
+/* cpu.c: lanewise cpu: the CPU levels and engines, those in use, the threads. */
+#include "run/run.h"
 #include "tool/tool.h"
 
 typedef struct options {
@@ -13,9 +14,9 @@ static const struct argp_option choices[] = {
 };
 
 static const char doc[] =
-    "Show the CPU levels that Lanewise is built for, which of them this machine has, the one in use, and "
+    "Show the CPU levels that Lanewise is built for, which of them this machine has, the engines, what is in use, and "
     "the number of worker threads."
-    "\vThe environment variables LANEWISE_CPU and LANEWISE_THREADS choose the level and the number of "
+    "\vThe environment variables LANEWISE_CPU, LANEWISE_ENGINE and LANEWISE_THREADS choose the level, the engine and the number of "
     "threads.\n\n"
     "Exit codes:\n"
     "  0  done\n"
@@ -47,6 +48,11 @@ int lw_command_cpu(int argc, char **argv) {
     for (const char *const *level = lw_cpu_levels(); *level; level++) {
         bool used = !strcmp(*level, lw_context_cpu(context));
         printf("%-9s %s%s\n", *level, lw_cpu_has(*level) ? "available" : "missing", used ? ", in use" : "");
+    }
+    for (lw_engine engine = 0; engine < LW_ENGINES; engine++) {
+        const char *name = lw_engine_words[engine];
+        const bool used = !strcmp(name, lw_context_engine(context));
+        printf("%-9s %s%s\n", name, lw_engine_has(engine) ? "available" : "missing", used ? ", in use" : "");
     }
     printf("threads   %u\n", lw_context_threads(context));
     lw_context_free(context);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "middle/program.h"
+#include "run/run.h"
 #include "tool/pto.h"
 
 typedef struct options {
@@ -10,26 +11,31 @@ typedef struct options {
     const char *semantics; /* NULL: not said */
     lw_language language;
     lw_pto_profile profile;
+    lw_pto_choices choices;
+    const char *pto_only; /* an option that was given and changes nothing for PTX, or NULL */
 } options;
 
 static int dump_tokens(lw_tool_source *in);
 static int dump_module(lw_tool_source *in);
 static int dump_program(lw_tool_source *in);
+static int dump_llvm(lw_tool_source *in);
 
 static const struct {
     const char *name;
     int (*run)(lw_tool_source *in);
-} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}};
+} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}, {"llvm", dump_llvm}};
 
-enum { KEY_SEMANTICS = 256 };
+enum { KEY_SEMANTICS = 256, KEY_INACTIVE, KEY_OVERFLOW };
 
 static const struct argp_option choices[] = {
-    {"stage", 's', "STAGE", 0, "tokens, module or program", 0},
+    {"stage", 's', "STAGE", 0, "tokens, module, program or llvm", 0},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
-    {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program)", 0},
+    {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program, llvm)", 0},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
+    {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero (default) or undef-poison (program)", 0},
+    {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate (default), modulo or trap (program)", 0},
     {0},
 };
 
@@ -38,13 +44,20 @@ static const char doc[] =
     "\vStages:\n"
     "  tokens   one line a token: line:column, kind, text\n"
     "  module   declarations, and each instruction with the form it matched\n"
-    "  program  the operations that the interpreter runs\n\n"
+    "  program  the operations that the interpreter runs\n"
+    "  llvm     what the compiler makes of them, in LLVM's language\n\n"
     "Exit codes:\n"
     "  0  done\n"
     "  1  the file has errors, or a kernel uses what is not executable\n"
     "  2  the command line is wrong\n"
     "  5  the file cannot be read\n"
-    "  6  out of memory\n";
+    "  6  out of memory, or there is no compiler\n";
+
+static int place_of(const char *word, const char *const *words) {
+    int i = 0;
+    while (words[i] && strcmp(word, words[i])) i++;
+    return i;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -52,14 +65,23 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 's':
         for (size_t i = 0; i < LW_COUNT(stages); i++)
             if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
-        if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module and program are", arg);
+        if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module, program and llvm are", arg);
         break;
     case 'L': o->language = lw_tool_language(state, arg); break;
     case 't':
         if (!lw_pto_profile_find(arg, &o->profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%s'", arg);
+        o->pto_only = "--target";
         break;
     case 'k': o->kernel = arg; break;
     case KEY_SEMANTICS: o->semantics = lw_tool_semantics("--semantics", arg); break;
+    case KEY_INACTIVE:
+        o->choices.inactive = (lw_pto_inactive)place_of(lw_tool_inactive(arg), lw_pto_inactive_words);
+        o->pto_only = "--inactive";
+        break;
+    case KEY_OVERFLOW:
+        o->choices.overflow = (lw_pto_overflow)place_of(lw_tool_overflow(arg), lw_pto_overflow_words);
+        o->pto_only = "--shift-overflow";
+        break;
     case ARGP_KEY_ARG:
         if (o->file) argp_error(state, "only one FILE can be dumped");
         o->file = arg;
@@ -67,6 +89,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (!o->stage) argp_error(state, "--stage is needed");
+        if (!lw_tool_is_pto(o->file, o->language) && o->pto_only)
+            argp_error(state, "%s is for PTO text, and '%s' is PTX", o->pto_only, o->file);
+        if (lw_tool_is_pto(o->file, o->language) && o->semantics) argp_error(state, "--semantics is for PTX text, and '%s' is PTO", o->file);
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -199,7 +224,7 @@ static int dump_module(lw_tool_source *in) {
     if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
     int code = lw_tool_finish(in);
     if (found) return code;
-    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    lw_tool_error(LW_D_no_such_kernel, "kernel", o->kernel);
     return code ? code : LW_EXIT_USAGE;
 }
 
@@ -224,14 +249,31 @@ static int end_programs(lw_tool_source *in, bool found) {
     const options *o = in->user;
     int code = lw_tool_finish(in);
     if (found || !o->kernel) return code;
-    lw_tool_error(LW_D_no_such_kernel, o->kernel);
+    lw_tool_error(LW_D_no_such_kernel, is_pto(in) ? "function" : "kernel", o->kernel);
     return code ? code : LW_EXIT_USAGE;
 }
 
-static bool print_program(const lw_tool_source *in, const lw_program *program) {
-    lw_text out = {0};
-    if (program) lw_program_dump(&out, program);
-    return lw_tool_print(in, &out);
+static const lw_level *level_in_use(void) {
+    const char *name = getenv("LANEWISE_CPU");
+    const lw_level *const *level = lw_levels;
+    while (level[1] && !(lw_level_has(*level) && (!name || !*name || !strcmp(name, (*level)->name)))) level++;
+    return *level;
+}
+
+static bool print_program(const lw_tool_source *in, lw_program *program) {
+    const options *o = in->user;
+    lw_text out = {0}, why = {0};
+    bool good = true;
+    if (program && o->stage == dump_llvm) {
+        lw_program_link(program, level_in_use());
+        good = lw_program_print(program, level_in_use(), &out, &why);
+        if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
+    } else if (program)
+        lw_program_dump(&out, program);
+    lw_text_free(&why);
+    if (good) return lw_tool_print(in, &out);
+    lw_text_free(&out);
+    return false;
 }
 
 static int dump_program_pto(lw_tool_source *in) {
@@ -241,9 +283,9 @@ static int dump_program_pto(lw_tool_source *in) {
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_pto_function *f = module->functions.at[i];
-        if (!f->has_body || !wanted(o, f->name->text + 1)) continue;
+        if (!f->has_body || (!wanted(o, f->name->text + 1) && !wanted(o, f->name->text))) continue;
         found = true;
-        if (!print_program(in, lw_lower_pto(&in->arena, module, f, (lw_pto_choices){0}, &in->diags))) return LW_EXIT_MACHINE;
+        if (!print_program(in, lw_lower_pto(&in->arena, module, f, o->choices, &in->diags))) return LW_EXIT_MACHINE;
     }
     return end_programs(in, found);
 }
@@ -265,6 +307,12 @@ static int dump_program(lw_tool_source *in) {
         if (!print_program(in, lw_lower_ptx(&in->arena, module, f, semantics, &in->diags))) return LW_EXIT_MACHINE;
     }
     return end_programs(in, found);
+}
+
+static int dump_llvm(lw_tool_source *in) {
+    if (lw_engine_has(LW_ENGINE_jit)) return dump_program(in);
+    lw_tool_error(LW_D_machine_lacks, "the engine 'jit' is not there");
+    return LW_EXIT_MACHINE;
 }
 
 int lw_command_dump(int argc, char **argv) {

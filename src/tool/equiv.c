@@ -13,6 +13,7 @@ enum {
     KEY_SET,
     KEY_BLOCK,
     KEY_CPU,
+    KEY_ENGINE,
     KEY_TARGET,
     KEY_INACTIVE,
     KEY_OVERFLOW
@@ -35,6 +36,7 @@ static const struct argp_option choices[] = {
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero or undef-poison", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate, modulo or trap", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable", 2},
+    {"engine", KEY_ENGINE, "NAME", 0, "interp or jit", 2},
     {0},
 };
 
@@ -89,8 +91,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_SEED: e->seed = parse_number("--seed", arg, 0, UINT64_MAX); break;
     case KEY_RANGE: e->ranges[e->range_count++] = arg; break;
     case KEY_SET: e->sets[e->set_count++] = arg; break;
-    case KEY_BLOCK: e->block = (uint32_t)parse_number("--block", arg, 1, 1024); break;
+    case KEY_BLOCK:
+        e->block = (uint32_t)parse_number("--block", arg, 1, 1024);
+        e->block_text = arg;
+        break;
     case KEY_CPU: e->options.cpu = arg; break;
+    case KEY_ENGINE: e->options.engine = lw_tool_engine("--engine", arg); break;
     case KEY_TARGET: e->choices.target = lw_tool_target(arg); break;
     case KEY_INACTIVE: e->choices.inactive = lw_tool_inactive(arg); break;
     case KEY_OVERFLOW: e->choices.shift_overflow = lw_tool_overflow(arg); break;
@@ -120,6 +126,8 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     lw_module_options options = e->choices;
     options.language = side->is_pto ? "pto" : "ptx";
     lw_status status = lw_module_load(e->context, &options, side->file, text, length, &side->module);
+    side->text = lw_arena_text(&e->arena, text, length);
+    side->text_size = length;
     free(text);
     if (status == LW_OK) status = lw_module_kernel(side->module, side->name, &side->kernel);
     switch (status) {
@@ -183,7 +191,8 @@ static int check_function(const lw_equiv *e, const lw_equiv_side *side) {
         if (!param.element != !other->element ||
             strcmp(param.element ? param.element : param.type,
                    other->element ? other->element : other->type) ||
-            param.is_register != other->is_register || param.elements != other->elements)
+            param.is_register != other->is_register || param.elements != other->elements ||
+            param.any_length != other->any_length)
             return not_alike(e, "the functions have arguments or results of different types");
     }
     return LW_EXIT_OK;
@@ -242,8 +251,8 @@ static void make_room(lw_equiv *e, uint32_t lanes) {
         if (!slot->is_array) continue;
         slot->count = slot->param.is_register
                           ? (several ? e->elements / lanes * slot->param.elements : e->elements)
-                      : slot->param.elements ? slot->param.elements
-                                             : e->elements;
+                      : slot->param.any_length ? e->elements
+                                               : slot->param.elements;
         size_t size = (size_t)slot->count * lw_value_bytes(slot->type);
         slot->in = lw_arena_alloc(&e->arena, size);
         for (int k = 0; k < 2; k++) slot->out[k] = lw_arena_alloc(&e->arena, size);
@@ -259,8 +268,7 @@ static int failed(lw_equiv *e, lw_status status) {
         fputs(trap.report, stderr);
         return LW_EXIT_TRAPPED;
     }
-    lw_tool_error(status == LW_NO_MEMORY ? LW_D_no_memory : LW_D_launch_refused,
-                  lw_context_message(e->context));
+    lw_tool_error(status == LW_NO_MEMORY ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(e->context));
     return status == LW_NO_MEMORY ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
 }
 
@@ -282,7 +290,7 @@ static lw_status run_side(lw_equiv *e, uint32_t number) {
         const lw_equiv_slot *slot = &e->slots[i];
         size_t size = (size_t)slot->count * lw_value_bytes(slot->type);
         values[i] = slot->value;
-        if (!slot->is_array) continue;
+        if (!slot->is_array || !size) continue;
         status = lw_memory_new(e->context, size, &values[i]);
         if (status == LW_OK) status = lw_memory_write(e->context, values[i], slot->in, size);
     }
@@ -381,6 +389,8 @@ static int compare_sides(lw_equiv *e) {
     if (!reference->is_pto)
         return not_alike(
             e, "one of the two must be a function of PTO: kernels do not say what their arrays hold");
+    if (e->block_text && other->is_pto)
+        bad("--block", e->block_text, "both are functions of PTO, and a kernel of PTX alone has CTAs of a size that can be chosen");
     code = make_slots(e, reference);
     if (!code) code = other->is_pto ? check_function(e, other) : check_kernel(e, other);
     if (code) return code;

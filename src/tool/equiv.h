@@ -23,6 +23,8 @@ typedef struct lw_equiv_slot {
 typedef struct lw_equiv_side {
     const char *spelling;
     char *file, *name;
+    const char *text; /* of the file */
+    size_t text_size;
     bool is_pto;
     lw_module *module;
     lw_kernel *kernel;
@@ -38,6 +40,7 @@ typedef struct lw_equiv {
     uint64_t elements, cases, seed;
     bool has_elements, has_cases, exhaustive;
     uint32_t block;
+    const char *block_text; /* where it was given */
     lw_options options;
     lw_module_options choices;
     char **ranges, **sets;

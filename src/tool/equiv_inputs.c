@@ -28,8 +28,8 @@ void lw_equiv_plan(lw_equiv *e, uint32_t lanes) {
         arrays |= slot->is_array;
         bool few = values && values <= (UINT64_C(1) << FEW_BITS) / product;
         if (few) slot->stride = product, product *= values;
-        uint64_t piece = slot->param.elements; /* an array of its own length, or of fewer elements for each repeat */
-        bool shorter = piece && piece != (slot->param.is_register ? lanes : 0);
+        /* an array of its own length, or of fewer elements for each repeat */
+        bool shorter = slot->param.is_register ? slot->param.elements != lanes : !slot->param.any_length;
         if (slot->is_array ? !few || shorter : !slot->has_value && slot->param.size != 8) all = false;
     }
     e->exhaustive = all && arrays && !e->has_elements && !e->has_cases;

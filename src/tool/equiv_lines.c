@@ -2,8 +2,6 @@
  *
  * PTO: the operation that the returned value or the stored one was defined by. PTX: registers that hold a parameter's pointer are followed
  * through the kernel in the order of its text, to the store that goes through one, and to what computed the value stored. */
-#include <stdlib.h>
-
 #include "tool/equiv.h"
 
 typedef struct lw_texts { /* a text that is parsed once more */
@@ -12,12 +10,7 @@ typedef struct lw_texts { /* a text that is parsed once more */
 } lw_texts;
 
 static bool open_text(lw_equiv *e, const lw_equiv_side *side, lw_texts *t) {
-    char *text;
-    size_t size;
-    if (!lw_tool_read(side->file, UINT32_MAX - 1, &text, &size)) return false;
-    const char *kept = lw_arena_text(&e->arena, text, size);
-    free(text);
-    if (!lw_source_init(&t->source, &e->arena, side->file, kept, size)) return false;
+    if (!lw_source_init(&t->source, &e->arena, side->file, side->text, side->text_size)) return false;
     lw_diags_init(&t->diags, &e->arena, &t->source);
     return true;
 }

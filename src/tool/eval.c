@@ -18,6 +18,7 @@ static const struct argp_option choices[] = {
     {"carry", 'c', "BIT", 0, "The carry flag CC.CF before addc, subc and madc; 0 by default", 0},
     {"semantics", 's', "NAME", 0,
      "manual or sm_90: whose results, where the manual and the hardware differ; by default LANEWISE_SEMANTICS, else manual", 0},
+    {"engine", 'E', "NAME", 0, "interp or jit; by default LANEWISE_ENGINE, else interp", 0},
     {"cpu", 'C', "LEVEL", 0, "The CPU level; by default LANEWISE_CPU, else the best that the machine has", 0},
     {0},
 };
@@ -64,6 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'c': o->carry = number(state, "--carry", arg, 0, 1); break;
     case 's': o->library.semantics = lw_tool_semantics("--semantics", arg); break;
     case 'C': o->library.cpu = arg; break;
+    case 'E': o->library.engine = lw_tool_engine("--engine", arg); break;
     case ARGP_KEY_ARGS:
         o->text = state->argv[state->next];
         o->values = (const char *const *)state->argv + state->next + 1;

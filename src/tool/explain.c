@@ -223,8 +223,11 @@ int lw_command_explain(int argc, char **argv) {
         const char *word = o.words[i];
         lw_arena arena;
         lw_arena_init(&arena);
-        if (!explain_diagnostic(word) && !lw_explain_pto(word) && !explain_special(word) &&
-            !explain_instruction(&arena, word, &code))
+        if (explain_diagnostic(word) || lw_explain_pto(word) || explain_special(word)) {
+            /* it is said */
+        } else if (explain_instruction(&arena, word, &code))
+            lw_explain_pto_too(word);
+        else if (!lw_explain_pto_short(&arena, word))
             code = unknown_word(word);
         lw_arena_free(&arena);
     }

@@ -18,7 +18,7 @@ static const struct argp_option choices[] = {
 
 static const char doc[] = "Print PTX or PTO text in one canonical layout; `-' is standard input. The file must parse, "
                           "but the instructions of PTX may be "
-                          "of any kind, even unknown ones. Comments are not kept."
+                          "of any kind, even unknown ones. Comments of PTO are kept, those of PTX are not."
                           "\vA file with errors is never written.\n\n"
                           "Exit codes:\n"
                           "  0  done\n"

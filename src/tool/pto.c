@@ -1,4 +1,4 @@
-/* pto.c: check, dump and cost of PTO text. */
+/* pto.c: check and dump of PTO text. */
 #include "tool/pto.h"
 
 /* ---- check ---------------------------------------------------------------------------------------------- */
@@ -76,54 +76,6 @@ int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile 
     if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
     int code = lw_tool_finish(in);
     if (!function || only) return code;
-    lw_tool_error(LW_D_no_such_kernel, function);
+    lw_tool_error(LW_D_no_such_kernel, "function", function);
     return LW_EXIT_USAGE;
-}
-
-/* ---- Cost -------------------------------------------------------------------------------------------------- */
-
-static void put_formula(lw_text *out, const lw_pto_cost_line *line, bool a5) {
-    if (a5 && line->repeats == 1)
-        lw_text_printf(out, "latency %d", LW_PTO_COST_a5_latency);
-    else if (a5)
-        lw_text_printf(out, "latency %d, %u times 2048 bits", LW_PTO_COST_a5_latency, line->repeats);
-    else
-        lw_text_printf(out, "startup %d + %d for each repeat, %u, + completion %d", LW_PTO_COST_a2a3_startup,
-                       LW_PTO_COST_a2a3_repeat, line->repeats, LW_PTO_COST_a2a3_completion);
-    if (line->is_taken) lw_text_puts(out, "; taken from vshr");
-}
-
-static void put_line(lw_text *out, lw_source *source, const lw_pto_cost_line *line, bool a5) {
-    uint32_t number;
-    lw_source_find(source, line->op->place.at, &number, NULL);
-    lw_text_printf(out, "%6u  %-10s %6llu  x %-8llu", number, lw_pto_rows[line->op->id].name,
-                   (unsigned long long)line->cycles, (unsigned long long)line->times);
-    put_formula(out, line, a5);
-    lw_text_puts(out, line->open_loops ? "; for each round of its loop\n" : "\n");
-}
-
-static void put_cost(lw_text *out, lw_tool_source *in, const lw_pto_function *f, lw_pto_profile profile) {
-    bool a5 = profile == LW_PTO_PROFILE_a5;
-    const lw_pto_cost *cost = lw_pto_cost_of(&in->arena, f, profile);
-    lw_text_printf(out, "%s on %s\n  line  operation  cycles  x times   formula\n", f->name->text,
-                   lw_pto_profiles[profile].title);
-    for (uint32_t i = 0; i < cost->lines.count; i++) put_line(out, &in->source, &cost->lines.at[i], a5);
-    const char *round = cost->per_round ? ", with one round of each loop whose bounds are not constant" : "";
-    lw_text_printf(out, "  total %llu cycles one after the other%s\n", (unsigned long long)cost->serial,
-                   round);
-    if (!a5)
-        lw_text_printf(out,
-                       "  total %llu cycles where none waits for another: one starts every %d cycles, or "
-                       "when the repeats before it are done\n",
-                       (unsigned long long)cost->piped, LW_PTO_COST_a2a3_interval);
-    if (cost->uncounted)
-        lw_text_printf(out, "  not counted: %u operation%s without figures\n", cost->uncounted,
-                       cost->uncounted == 1 ? "" : "s");
-}
-
-bool lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile) {
-    lw_text out = {0};
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        if (module->functions.at[i]->has_body) put_cost(&out, in, module->functions.at[i], profile);
-    return lw_tool_print(in, &out);
 }

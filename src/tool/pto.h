@@ -22,6 +22,10 @@ int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile 
 
 /* Whether the word is the name of an operation, or begins several; then it is explained. */
 bool lw_explain_pto(const char *word);
+/* The same for the names of assembly text, and return: vand. */
+bool lw_explain_pto_short(lw_arena *arena, const char *word);
+/* Where one of these names is that of an instruction of PTX, too: one line that says so. */
+void lw_explain_pto_too(const char *word);
 /* Names of operations, for suggestions: as many as there are, or as fit. */
 size_t lw_pto_names(const char **names, size_t room);
 void lw_isa_pto(bool tsv, const char *family);

@@ -310,6 +310,22 @@ bool lw_explain_pto(const char *word) {
     return found;
 }
 
+/* vand, mask.first, return: as texts spell them. */
+static const char *whole_name(lw_arena *arena, const char *word) {
+    return lw_arena_printf(arena, strcmp(word, "return") ? "pto.%s" : "func.%s", word);
+}
+
+bool lw_explain_pto_short(lw_arena *arena, const char *word) {
+    jmp_buf out;
+    return LW_ARENA_TRY(arena, out) && lw_explain_pto(whole_name(arena, word));
+}
+
+void lw_explain_pto_too(const char *word) {
+    for (int id = 1; id < LW_PTO_OP_COUNT; id++)
+        if (!strncmp(lw_pto_rows[id].name, "pto.", 4) && !strcmp(lw_pto_rows[id].name + 4, word))
+            printf("PTO has an operation of that name: lanewise explain %s\n", lw_pto_rows[id].name);
+}
+
 size_t lw_pto_names(const char **names, size_t room) {
     size_t count = 0;
     for (int id = 1; id < LW_PTO_OP_COUNT && count < room; id++) names[count++] = lw_pto_rows[id].name;

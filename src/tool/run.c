@@ -16,6 +16,7 @@ typedef struct options {
     lw_module_options module;
     uint64_t seed;
     enum { STATS_NONE, STATS_TEXT, STATS_JSON } stats;
+    const char *cost; /* of PTO: the profile whose figures are asked for, or NULL */
     bool quiet;
     char **args; /* the spellings of the arguments; as many as argv has room for */
     uint32_t arg_count;
@@ -30,6 +31,8 @@ typedef struct run {
     lw_arg *args;
     lw_context *context;
     lw_module *module;
+    char *text; /* of the module, kept where it is looked at again */
+    size_t text_size;
     lw_kernel *kernel;
     uint32_t param_count; /* of args: with those that the tool adds */
     bool is_pto;
@@ -50,6 +53,7 @@ enum {
     KEY_STEPS,
     KEY_THREADS,
     KEY_CPU,
+    KEY_ENGINE,
     KEY_MEMORY,
     KEY_STACK,
     KEY_SEMANTICS,
@@ -57,7 +61,8 @@ enum {
     KEY_RESULT,
     KEY_TARGET,
     KEY_INACTIVE,
-    KEY_OVERFLOW
+    KEY_OVERFLOW,
+    KEY_COST
 };
 
 static const struct argp_option choices[] = {
@@ -76,11 +81,13 @@ static const struct argp_option choices[] = {
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: lanes of SSA results that the mask leaves out: zero (the default) or undef-poison, bytes of 0xa5", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0,
      "PTO: a shift count of the width or more: saturate (the default), modulo or trap; the first two are reported", 2},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the kernel after this time", 2},
-    {"step-limit", KEY_STEPS, "N", 0, "Stop the kernel after about N warp instructions", 2},
+    {"cost", KEY_COST, "NAME", 0, "PTO: a2a3 or a5: print the cycles of what was executed, by the page's figures, to standard error", 2},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the run after this time", 2},
+    {"step-limit", KEY_STEPS, "N", 0, "Stop the run after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is",
      2},
+    {"engine", KEY_ENGINE, "NAME", 0, "interp, or jit, which compiles the kernel first; by default LANEWISE_ENGINE, else interp", 2},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90: whose results, where they differ; by default LANEWISE_SEMANTICS, else manual", 2},
     {"memory", KEY_MEMORY, "BYTES", 0, "Limit of device memory", 2},
@@ -130,11 +137,11 @@ static const char doc[] = "Run a kernel of a PTX file or a function of a PTO fil
                           "  lanewise run loop.ptx --timeout 2 --stats\n"
                           "  lanewise run f.pto --func f -a s32[99]=range -a u32[99]=3 --result out=r.npy\n\n"
                           "Exit codes:\n"
-                          "  0    the kernel ended\n"
-                          "  1    the file has errors, or the kernel uses what is not executable\n"
-                          "  2    the command line is wrong, or the arguments do not fit the kernel\n"
-                          "  3    the kernel trapped\n"
-                          "  4    the kernel was stopped by --timeout or --step-limit\n"
+                          "  0    the kernel or function ended\n"
+                          "  1    the file has errors, or it uses what is not executable\n"
+                          "  2    the command line is wrong, or the arguments do not fit it\n"
+                          "  3    it trapped\n"
+                          "  4    it was stopped by --timeout or --step-limit\n"
                           "  5    a file cannot be read or written, or does not hold what it should\n"
                           "  6    the machine lacks memory or the CPU level\n"
                           "  130  interrupted\n";
@@ -195,6 +202,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_TARGET: o->module.target = lw_tool_target(arg); break;
     case KEY_INACTIVE: o->module.inactive = lw_tool_inactive(arg); break;
     case KEY_OVERFLOW: o->module.shift_overflow = lw_tool_overflow(arg); break;
+    case KEY_COST:
+        o->cost = lw_tool_cost(arg);
+        o->module.count_regions = true;
+        break;
     case KEY_SMEM: o->launch.shared_bytes = (uint32_t)parse_number("--smem", arg, UINT32_MAX, true); break;
     case KEY_COOPERATIVE: o->launch.cooperative = true; break;
     case KEY_STRICT: o->launch.strict = true; break;
@@ -209,6 +220,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (!o->context.threads) bad_option("--threads", arg, "this must be above 0");
         break;
     case KEY_CPU: o->context.cpu = arg; break;
+    case KEY_ENGINE: o->context.engine = lw_tool_engine("--engine", arg); break;
     case KEY_SEMANTICS: o->context.semantics = lw_tool_semantics("--semantics", arg); break;
     case KEY_MEMORY: o->context.memory_limit = parse_number("--memory", arg, UINT64_MAX, true); break;
     case KEY_STACK: o->context.stack_limit = parse_number("--stack", arg, UINT64_MAX, true); break;
@@ -239,14 +251,15 @@ static void show_warnings(run *r) {
 }
 
 static int load_module(run *r) {
-    char *text;
-    size_t size;
-    if (!lw_tool_read(r->o->file, UINT32_MAX - 1, &text, &size)) return LW_EXIT_FILE;
+    if (!lw_tool_read(r->o->file, UINT32_MAX - 1, &r->text, &r->text_size)) return LW_EXIT_FILE;
     const char *name = strcmp(r->o->file, "-") ? r->o->file : "<stdin>";
     lw_module_options choices = r->o->module;
     choices.language = lw_tool_is_pto(r->o->file, r->o->language) ? "pto" : "ptx";
-    lw_status status = lw_module_load(r->context, &choices, name, text, size, &r->module);
-    free(text);
+    lw_status status = lw_module_load(r->context, &choices, name, r->text, r->text_size, &r->module);
+    if (!r->o->cost) {
+        free(r->text);
+        r->text = NULL;
+    }
     if (status == LW_OK) return LW_EXIT_OK;
     if (status == LW_BAD_SOURCE) return show_diagnostics(r);
     lw_tool_error(LW_D_no_memory, r->o->file);
@@ -256,9 +269,11 @@ static int load_module(run *r) {
 /* Options of the other instruction set change nothing, so whoever gives them is mistaken. */
 static int check_options(const run *r) {
     const options *o = r->o;
-    const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative" : NULL;
+    const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative"
+                      : o->launch.strict ? "--strict" : o->context.semantics ? "--semantics" : o->context.stack_limit ? "--stack" : NULL;
     const char *pto = o->result_count ? "--result" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
-                                                                                  : o->module.shift_overflow ? "--shift-overflow" : NULL;
+                                                                                  : o->module.shift_overflow ? "--shift-overflow"
+                      : o->cost ? "--cost" : NULL;
     const char *name = lw_kernel_get_info(r->kernel).name;
     if (r->is_pto && ptx) lw_tool_error(LW_D_shape_given, ptx, name);
     if (!r->is_pto && pto) lw_tool_error(LW_D_pto_only, pto, name);
@@ -317,11 +332,11 @@ static int bind_arguments(run *r) {
     if (r->is_pto) return bind_pto(r);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(r->kernel, i);
-        if (!lw_arg_bind(&r->args[i], &param, r->signature.at)) return LW_EXIT_USAGE;
+        if (!lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_USAGE;
         int code = lw_arg_load(&r->args[i]);
         if (code) return code;
         /* A file may have settled the count of an array that goes by value. */
-        if (r->args[i].by_value && !lw_arg_bind(&r->args[i], &param, r->signature.at)) return LW_EXIT_FILE;
+        if (r->args[i].by_value && !lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_FILE;
     }
     return LW_EXIT_OK;
 }
@@ -402,13 +417,13 @@ static void catch_interrupt(lw_context *context) {
 }
 
 static int stopped(run *r) {
-    const char *name = lw_kernel_get_info(r->kernel).name;
+    const char *name = lw_kernel_get_info(r->kernel).name, *word = r->is_pto ? "function" : "kernel";
     if (interrupted) {
-        lw_tool_error(LW_D_stopped, name, "interrupted");
+        lw_tool_error(LW_D_stopped, word, name, "interrupted");
         return LW_EXIT_INTERRUPTED;
     }
     const char *why = lw_tool_why(r->context);
-    lw_tool_error(LW_D_stopped, name, *why ? why : "it ran into a limit");
+    lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
     return LW_EXIT_STOPPED;
 }
 
@@ -436,7 +451,7 @@ static int launch(run *r, void *const *params) {
     else if (r->is_pto)
         lw_pto_notes(r->context, r->o->file);
     lw_trap_info trap;
-    if (status == LW_OK) return LW_EXIT_OK;
+    if (status == LW_OK) return r->o->cost ? lw_pto_ran(r->context, r->o->file, r->text, r->text_size, info.name, r->o->cost) : LW_EXIT_OK;
     if (status == LW_STOPPED) return stopped(r);
     if (lw_trap(r->context, &trap)) fputs(trap.report, stderr);
     return LW_EXIT_TRAPPED;
@@ -537,6 +552,7 @@ static void run_free(run *r) {
     for (uint32_t i = 0; r->args && i < r->param_count; i++) lw_arg_unload(&r->args[i]);
     lw_module_free(r->module);
     lw_context_free(r->context);
+    free(r->text);
     lw_text_free(&r->signature);
     lw_arena_free(&r->arena);
 }

@@ -25,7 +25,10 @@ static bool check_array(const lw_arg *arg, const lw_param_info *param, const cha
     if (!arg->is_array)
         good =
             wrong_array(arg, param, signature, "it takes an array: TYPE[COUNT]=…, one element for each lane");
-    else if (lw_value_bytes(arg->type) != bytes) {
+    else if (lw_value_is_float(arg->type)) {
+        lw_text_printf(&why, "its elements are integers, not %s", lw_types[arg->type].name);
+        good = wrong_array(arg, param, signature, why.at ? why.at : "");
+    } else if (lw_value_bytes(arg->type) != bytes) {
         lw_text_printf(&why, "its elements have %u byte%s, not %llu", bytes, bytes == 1 ? "" : "s",
                        (unsigned long long)lw_value_bytes(arg->type));
         good = wrong_array(arg, param, signature, why.at ? why.at : "");
@@ -34,8 +37,14 @@ static bool check_array(const lw_arg *arg, const lw_param_info *param, const cha
     return good;
 }
 
+/* No integer of PTO is an address. */
+static bool check_scalar(lw_arg *arg, const lw_param_info *param, const char *signature) {
+    if (arg->is_array) return wrong_array(arg, param, signature, "it takes one value: TYPE=VALUE");
+    return lw_arg_bind(arg, param, signature, false);
+}
+
 static bool check_length(const lw_arg *arg, const lw_param_info *param, const char *signature) {
-    if (param->is_register || !param->elements || arg->count == param->elements) return true;
+    if (param->is_register || param->any_length || arg->count == param->elements) return true;
     lw_text why = {0};
     lw_text_printf(&why, "it is a memref of %llu elements, not %llu", (unsigned long long)param->elements,
                    (unsigned long long)arg->count);
@@ -44,32 +53,53 @@ static bool check_length(const lw_arg *arg, const lw_param_info *param, const ch
     return false;
 }
 
-/* All registers come as many times: as elements of the widest one. */
+/* How often a function runs. */
+typedef struct repeats {
+    uint64_t whole, rest; /* times with all lanes; lanes of one more, 0 where there is none */
+} repeats;
+
+/* Of a last repeat that only some lanes run an array has as many elements, unless its registers are narrower. */
+static uint64_t elements_of(const repeats *r, uint64_t lanes) {
+    return r->whole * lanes + (r->rest < lanes ? r->rest : lanes);
+}
+
+static bool wrong_count(const lw_kernel *kernel, const lw_arg *args, uint32_t number, uint32_t widest,
+                        uint64_t count, const char *signature) {
+    lw_param_info param = lw_kernel_param(kernel, number), other = lw_kernel_param(kernel, widest);
+    lw_text why = {0};
+    lw_text_printf(&why,
+                   "it must have %llu elements for its registers of %llu, not %llu, as argument %u has %llu "
+                   "for registers of %llu",
+                   (unsigned long long)count, (unsigned long long)param.elements,
+                   (unsigned long long)args[number].count, widest, (unsigned long long)args[widest].count,
+                   (unsigned long long)other.elements);
+    wrong_array(&args[number], &param, signature, why.at ? why.at : "");
+    lw_text_free(&why);
+    return false;
+}
+
+/* All registers come as many times; the widest array says how often, and how far the last time. */
 static bool find_elements(const lw_kernel *kernel, const lw_arg *args, uint32_t given, const char *signature,
                           uint64_t *elements) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
-    uint32_t first = given;
-    *elements = info.lanes;
+    uint32_t widest = given;
     for (uint32_t i = 0; i < given; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
-        if (!param.is_register) continue;
-        if (first == given) {
-            first = i;
-            *elements = args[i].count / param.elements * info.lanes + args[i].count % param.elements;
-            continue;
-        }
-        lw_param_info other = lw_kernel_param(kernel, first);
-        if (args[i].count * other.elements == args[first].count * param.elements) continue;
-        lw_text why = {0};
-        lw_text_printf(
-            &why,
-            "it has %llu elements for registers of %llu, and argument %u has %llu for registers of %llu",
-            (unsigned long long)args[i].count, (unsigned long long)param.elements, first,
-            (unsigned long long)args[first].count, (unsigned long long)other.elements);
-        wrong_array(&args[i], &param, signature, why.at ? why.at : "");
-        lw_text_free(&why);
-        return false;
+        if (param.is_register &&
+            (widest == given || param.elements > lw_kernel_param(kernel, widest).elements))
+            widest = i;
     }
+    *elements = info.lanes;
+    if (widest == given) return true;
+    uint64_t lanes = lw_kernel_param(kernel, widest).elements;
+    repeats r = {args[widest].count / lanes, args[widest].count % lanes};
+    for (uint32_t i = 0; i < given; i++) {
+        lw_param_info param = lw_kernel_param(kernel, i);
+        uint64_t count = param.is_register ? elements_of(&r, param.elements) : 0;
+        if (param.is_register && args[i].count != count)
+            return wrong_count(kernel, args, i, widest, count, signature);
+    }
+    *elements = r.whole * info.lanes + r.rest;
     return true;
 }
 
@@ -78,13 +108,9 @@ static bool make_result(lw_arena *arena, const lw_kernel *kernel, uint32_t numbe
                         const char *output, lw_arg *arg) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
     lw_param_info param = lw_kernel_param(kernel, number);
-    uint64_t count =
-        param.is_register ? elements / info.lanes * param.elements + elements % info.lanes : param.elements;
-    const char *spelling = lw_arena_printf(arena, "%s[%llu]:%s", param.element, (unsigned long long)count,
-                                           output ? output : "print");
-    if (!lw_arg_parse(arena, spelling, number, arg)) return false;
-    arg->label = param.name;
-    return true;
+    repeats r = {elements / info.lanes, elements % info.lanes};
+    uint64_t count = param.is_register ? elements_of(&r, param.elements) : param.elements;
+    return lw_arg_result(arena, &param, count, output ? output : "print", number, arg);
 }
 
 int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args,
@@ -94,7 +120,7 @@ int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature,
     for (uint32_t i = 0; i < given; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
         bool good = param.element ? check_array(&args[i], &param, signature)
-                                  : lw_arg_bind(&args[i], &param, signature);
+                                  : check_scalar(&args[i], &param, signature);
         if (!good) return LW_EXIT_USAGE;
         int code = lw_arg_load(&args[i]);
         if (code) return code;
@@ -123,7 +149,8 @@ void lw_pto_notes(lw_context *context, const char *file) {
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++)
-        fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", file, notes[i].line, notes[i].column,
-                notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
-                notes[i].count == 1 ? "lane" : "lanes");
+        if (!lw_pto_is_count(&notes[i]))
+            fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", file, notes[i].line, notes[i].column,
+                    notes[i].number, notes[i].message, (unsigned long long)notes[i].count,
+                    notes[i].count == 1 ? "lane" : "lanes");
 }

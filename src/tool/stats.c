@@ -14,7 +14,8 @@ static double rate(const lw_launch_stats *s) {
 void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch_config *c,
                    const lw_launch_stats *s) {
     lw_text out = {0};
-    lw_text_printf(&out, "kernel         %s\n", lw_kernel_get_info(kernel).name);
+    lw_kernel_info info = lw_kernel_get_info(kernel);
+    lw_text_printf(&out, "%-14s %s\n", info.lanes ? "function" : "kernel", info.name);
     lw_text_printf(&out, "launch         grid %u,%u,%u  block %u,%u,%u  ", c->grid[0], c->grid[1], c->grid[2],
                    c->block[0], c->block[1], c->block[2]);
     lw_print_count(&out, s->threads);
@@ -28,10 +29,12 @@ void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_print_scaled(&out, rate(s));
     lw_text_printf(&out, " lane-instructions/s\ncpu            %s, %u thread%s\n", lw_context_cpu(context),
                    lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
+    lw_text_printf(&out, "engine         %s\n", lw_context_engine(context));
     lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++) {
+        if (lw_pto_is_count(&notes[i])) continue;
         lw_text_printf(&out, "note LW%04u    line %u: ", notes[i].number, notes[i].line);
         lw_print_count(&out, notes[i].count);
         lw_text_printf(&out, " of lanes: %s\n", notes[i].message);
@@ -49,6 +52,7 @@ static json_t *notes_json(lw_context *context, bool *failed) {
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++) {
+        if (lw_pto_is_count(&notes[i])) continue;
         char id[16];
         snprintf(id, sizeof id, "LW%04u", notes[i].number);
         json_t *note = json_object();
@@ -76,6 +80,7 @@ void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_json_set(all, "seconds", json_real(s->seconds), &failed);
     lw_json_set(all, "lane_instructions_per_second", json_real(rate(s)), &failed);
     lw_json_set(all, "cpu", lw_json_text(lw_context_cpu(context)), &failed);
+    lw_json_set(all, "engine", lw_json_text(lw_context_engine(context)), &failed);
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
     lw_json_set(all, "notes", notes_json(context, &failed), &failed);

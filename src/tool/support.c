@@ -7,6 +7,7 @@
 
 #include "front/pto/pto.h"
 #include "middle/program.h"
+#include "run/run.h"
 #include "tool/tool.h"
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
@@ -239,14 +240,20 @@ static int work_on(lw_tool_source *in, const char *data, size_t size, int (*work
     return work(in);
 }
 
+int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in),
+                      void *user) {
+    lw_tool_source in = {.path = path, .user = user};
+    lw_arena_init(&in.arena);
+    int code = work_on(&in, text, size, work);
+    lw_arena_free(&in.arena);
+    return code;
+}
+
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user) {
     char *data;
     size_t size;
     if (!lw_tool_read(path, UINT32_MAX - 1, &data, &size)) return LW_EXIT_FILE;
-    lw_tool_source in = {.path = path, .user = user};
-    lw_arena_init(&in.arena);
-    int code = work_on(&in, data, size, work);
-    lw_arena_free(&in.arena);
+    int code = lw_tool_with_text(path, data, size, work, user);
     free(data);
     return code;
 }
@@ -271,10 +278,10 @@ static void print_vector(lw_text *out, const lw_param_info *param) {
         lw_text_printf(out, "vreg<%llux%s>", count, param->element);
     else if (param->is_result || !param->element)
         lw_text_puts(out, param->element ? param->element : param->type);
-    else if (count)
-        lw_text_printf(out, "memref<%llux%s>", count, param->element);
-    else
+    else if (param->any_length)
         lw_text_printf(out, "memref<?x%s>", param->element);
+    else
+        lw_text_printf(out, "memref<%llux%s>", count, param->element);
     if (!param->is_result) lw_text_printf(out, " %s", param->name);
 }
 
@@ -313,7 +320,7 @@ const char *lw_tool_semantics(const char *option, const char *name) {
     exit(LW_EXIT_USAGE);
 }
 
-/* ---- Choices of PTO ------------------------------------------------------------------------------------ */
+/* ---- Choices by name ------------------------------------------------------------------------------------ */
 
 static const char *one_of(const char *option, const char *text, const char *const *names) {
     lw_text why = {0};
@@ -327,10 +334,17 @@ static const char *one_of(const char *option, const char *text, const char *cons
     exit(LW_EXIT_USAGE);
 }
 
+const char *lw_tool_engine(const char *option, const char *name) { return one_of(option, name, lw_engine_words); }
 const char *lw_tool_target(const char *text) {
     const char *names[LW_PTO_PROFILE_COUNT + 1] = {0};
     for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) names[i] = lw_pto_profiles[i].name;
     return one_of("--target", text, names);
+}
+const char *lw_tool_cost(const char *text) { /* the page has no figures for a simulator */
+    const char *names[LW_PTO_PROFILE_COUNT] = {0};
+    for (int i = 0, count = 0; i < LW_PTO_PROFILE_COUNT; i++)
+        if (i != LW_PTO_PROFILE_cpu) names[count++] = lw_pto_profiles[i].name;
+    return one_of("--cost", text, names);
 }
 const char *lw_tool_inactive(const char *text) {
     return one_of("--inactive", text, lw_pto_inactive_words);
@@ -353,8 +367,13 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
     const char *cpu = options->cpu ? options->cpu : getenv("LANEWISE_CPU");
     const char *semantics = getenv("LANEWISE_SEMANTICS");
     if (!options->semantics && semantics && *semantics) lw_tool_semantics("LANEWISE_SEMANTICS", semantics);
+    const char *engine = getenv("LANEWISE_ENGINE");
+    if (!options->engine && engine && *engine) lw_tool_engine("LANEWISE_ENGINE", engine);
     switch (lw_context_new(options, context)) {
     case LW_OK: return LW_EXIT_OK;
+    case LW_UNSUPPORTED:
+        lw_tool_error(LW_D_machine_lacks, "the engine 'jit' is not there: Lanewise was built without LLVM, or its file lanewise/jit.so is missing");
+        return LW_EXIT_MACHINE;
     case LW_NO_MEMORY:
         lw_tool_error(LW_D_no_memory, "device memory cannot be set up");
         return LW_EXIT_MACHINE;

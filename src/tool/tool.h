@@ -89,6 +89,8 @@ typedef struct lw_tool_source {
     void *user;
 } lw_tool_source;
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user);
+/* The same with a text that was read before; `path` is what it is called. */
+int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in), void *user);
 
 /* What work prints of it. Prints `out` to standard output and frees it; false: there was no memory for all of it, which is reported. */
 bool lw_tool_print(const lw_tool_source *in, lw_text *out);
@@ -179,8 +181,11 @@ typedef struct lw_arg {
 
 /* Understands one argument. False: it has reported. */
 bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg);
-/* Checks it against its parameter. False: it has reported, with `signature` below. */
-bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature);
+/* The buffer of a result, which goes to what stands behind --result. False: it has reported. */
+bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs, uint32_t number, lw_arg *arg);
+/* Checks it against its parameter. `addresses`: an integer may stand for the address of a buffer, as in PTX. False: it has reported, with
+ * `signature` below. */
+bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses);
 /* Reads its file and settles its count. Returns an exit code; other than 0 it has reported. */
 int lw_arg_load(lw_arg *arg);
 void lw_arg_unload(lw_arg *arg);
@@ -188,6 +193,8 @@ void lw_arg_unload(lw_arg *arg);
 void lw_arg_fill(const lw_arg *arg, uint64_t seed, uint64_t first, size_t count, void *to);
 /* Reports a fault of an argument with a caret below the `size` bytes at `at`. */
 void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *below, lw_diag_id id, ...);
+/* … of one of its outputs. Always false. */
+bool lw_arg_wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what);
 
 /* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for each result, which
  * goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an exit code; other than 0 it has reported. */
@@ -195,6 +202,10 @@ int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature,
                 uint64_t *elements);
 uint32_t lw_pto_argument_count(const lw_kernel *kernel); /* what the command line gives: parameters but results and the count */
 void lw_pto_notes(lw_context *context, const char *file); /* those of the last launch, to stderr */
+/* The cycles of the last launch, whose module counts regions, to stderr. Returns an exit code; other than 0 it has reported. */
+int lw_pto_ran(lw_context *context, const char *path, const char *text, size_t size, const char *function, const char *profile);
+/* Whether a note is only there for that. */
+bool lw_pto_is_count(const lw_launch_note *note);
 
 /* "name(.u64 a, .b8[16] b)": a kernel as messages show it. */
 void lw_kernel_print(lw_text *out, const lw_kernel *kernel);
@@ -202,10 +213,13 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
 
 /* Checks the name of a semantics, else reports and exits; returns it. */
 const char *lw_tool_semantics(const char *option, const char *name);
+/* The same of an engine; `option` may be LANEWISE_ENGINE. */
+const char *lw_tool_engine(const char *option, const char *name);
 /* Checks that the text of an option is one of the names, else reports and exits; returns it. */
 const char *lw_tool_target(const char *text);
 const char *lw_tool_inactive(const char *text);
 const char *lw_tool_overflow(const char *text);
+const char *lw_tool_cost(const char *text);
 /* Why the last call of the library failed, for an error of the tool: without the id that the library's text ends in. */
 const char *lw_tool_why(lw_context *context);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an

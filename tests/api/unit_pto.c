@@ -140,7 +140,9 @@ static void shapes_follow_from_elements(void **state) {
     assert_int_equal(config.grid[0] * config.block[0], 1);
     assert_int_equal(lw_launch_shape(widths, 256, &config), LW_OK);
     assert_int_equal(config.block[0], 128);
-    assert_int_equal(lw_launch_shape(widths, 200, &config), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_launch_shape(widths, 200, &config), LW_OK); /* a repeat and a part of one */
+    assert_int_equal(config.grid[0], 2);
+    assert_int_equal(config.block[0], 128);
     assert_int_equal(lw_launch_shape(shift, 0, &config), LW_BAD_ARGUMENT);
     assert_int_equal(lw_launch_shape(shift, UINT64_C(1) << 32, &config), LW_BAD_ARGUMENT);
     assert_int_equal(lw_launch_shape(get_kernel(ptx, "affine"), 1, &config), LW_BAD_ARGUMENT);
@@ -268,12 +270,77 @@ static void large_counts_are_noted_or_trap(void **state) {
     lw_context_free(context);
 }
 
+/* Braces of a loop in a loop, of a branch that is not taken, and of the function, which runs for three registers. */
+static void regions_are_counted(void **state) {
+    (void)state;
+    const char *text = "func.func @f(%a: !pto.vreg<5xi8>, %n: index, %t: i1) {\n"
+                       "  %c0 = arith.constant 0 : index\n"
+                       "  %c1 = arith.constant 1 : index\n"
+                       "  scf.for %i = %c0 to %n step %c1 {\n"
+                       "    scf.for %j = %c0 to %i step %c1 { }\n"
+                       "  }\n"
+                       "  scf.if %t { } else {\n"
+                       "  }\n"
+                       "}\n";
+    static const struct {
+        uint32_t line, column;
+        uint64_t count;
+    } want[] = {{5, 39, 3 * 6}, {6, 3, 3 * 4}, {8, 3, 3}, {9, 1, 3}};
+    lw_context *context = new_context(2);
+    lw_module *module = load_pto(context, &(lw_module_options){.count_regions = true}, text);
+    lw_kernel *f = get_kernel(module, "f");
+    uint64_t a = new_buffer(context, 15), n = 4, count = 12;
+    uint8_t t = 0;
+    lw_launch_config config = {0};
+    assert_int_equal(lw_launch_shape(f, count, &config), LW_OK);
+    assert_int_equal(lw_launch(f, &config, (void *[]){&a, &n, &t, &count}, NULL), LW_OK);
+    const lw_launch_note *notes;
+    assert_int_equal(lw_launch_notes(context, &notes), 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(notes[i].number, 5107);
+        assert_int_equal(notes[i].line, want[i].line);
+        assert_int_equal(notes[i].column, want[i].column);
+        assert_int_equal(notes[i].count, want[i].count);
+    }
+    module = load_pto(context, NULL, text);
+    assert_int_equal(lw_launch(get_kernel(module, "f"), &config, (void *[]){&a, &n, &t, &count}, NULL), LW_OK);
+    assert_int_equal(lw_launch_notes(context, NULL), 0);
+    lw_context_free(context);
+}
+
+static void expect_message(lw_context *context, lw_status got, lw_status want, const char *text) {
+    assert_int_equal(got, want);
+    if (!strstr(lw_context_message(context), text)) fail_msg("%s, not %s", lw_context_message(context), text);
+}
+
+static void messages_say_function(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_module *module = load_pto(context, NULL, TEXT),
+              *declared = load_pto(context, NULL, "func.func private @none()\n");
+    lw_kernel *kernel;
+    expect_message(context, lw_module_kernel(module, NULL, &kernel), LW_NOT_FOUND, "the module has 3 functions; one must be named");
+    expect_message(context, lw_module_kernel(module, "nix", &kernel), LW_NOT_FOUND, "the module has no function named 'nix'");
+    expect_message(context, lw_module_kernel(declared, NULL, &kernel), LW_NOT_FOUND, "the module has no function [LW4001]");
+    lw_kernel *shift = get_kernel(module, "shift");
+    lw_launch_config config = {0};
+    assert_int_equal(lw_launch_shape(shift, 64, &config), LW_OK);
+    expect_message(context, lw_launch(shift, &config, NULL, NULL), LW_BAD_ARGUMENT, "function 'shift' takes 5 parameters");
+    expect_message(context, lw_launch(shift, &config, (void *[5]){0}, NULL), LW_BAD_ARGUMENT, "parameter 0 ('a') of function 'shift' has no value");
+    config.param_buffer = "", config.param_buffer_size = 1;
+    expect_message(context, lw_launch(shift, &config, NULL, NULL), LW_BAD_ARGUMENT, "function 'shift' takes 40");
+    config.block[0] = 5000;
+    expect_message(context, lw_launch(shift, &config, NULL, NULL), LW_BAD_ARGUMENT, "5000 threads: 4096 are the most");
+    lw_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_choose_the_language), cmocka_unit_test(parameters_are_described),
         cmocka_unit_test(many_parameters_are_described), cmocka_unit_test(shapes_follow_from_elements),
         cmocka_unit_test(repeats_end_with_the_array),
         cmocka_unit_test(wrong_launches_are_refused),  cmocka_unit_test(large_counts_are_noted_or_trap),
+        cmocka_unit_test(regions_are_counted), cmocka_unit_test(messages_say_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,8 +119,8 @@ void test_cost(void **state) {
                       "\nvshr %a, %a, %a, %m : " V "\n}\n"
                       "scf.for %i = %zero to %n step %three {\nvnot %a, %a, %m : " V "\n}\n}");
     const lw_pto_function *f = r.module->functions.at[0];
-    const lw_pto_cost *a5 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a5),
-                      *a2a3 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a2a3);
+    const lw_pto_cost *a5 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a5, NULL, NULL),
+                      *a2a3 = lw_pto_cost_of(&r.arena, f, LW_PTO_PROFILE_a2a3, NULL, NULL);
     assert_int_equal(a5->serial, 7 + 3 * 7 + 4 * 7 + 2 * 7);
     assert_int_equal(a2a3->serial, 33 + (14 + 3 * 2 + 17) + 4 * 33 + 2 * 33);
     assert_int_equal(a2a3->piped, 18 + 18 + 4 * 18 + 18 + 33);

@@ -58,7 +58,7 @@ static void check_cost(reading *r) {
     jmp_buf out;
     if (!LW_ARENA_TRY(&r->arena, out)) return;
     for (uint32_t i = 0; i < r->module->functions.count; i++) {
-        const lw_pto_cost *cost = lw_pto_cost_of(&r->arena, r->module->functions.at[i], LW_PTO_PROFILE_a2a3);
+        const lw_pto_cost *cost = lw_pto_cost_of(&r->arena, r->module->functions.at[i], LW_PTO_PROFILE_a2a3, NULL, NULL);
         MUST(cost->serial >= cost->piped);
     }
 }

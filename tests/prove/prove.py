@@ -4,6 +4,7 @@ import argparse
 import collections
 import ctypes
 import multiprocessing
+import multiprocessing.pool
 import os
 import pathlib
 import random
@@ -20,6 +21,8 @@ try:
     import z3
 
     import ir
+    import operations
+    import program
 except ImportError as error:
     print(f"script/prove: skipped: no module {error.name} (package python3-z3); script/bootstrap test installs it")
     sys.exit(77)
@@ -33,17 +36,19 @@ TO_IR = ["-O2", "-S", "-emit-llvm", "-fno-discard-value-names", "-fsanitize=unde
 PROVED_HEADERS = ["logic.h", "shift.h", "shuffle.h", "vector.h", "video.h"]
 TO_CODE = ["-O0", "-shared", "-fPIC"]
 
-Goal = collections.namedtuple("Goal", "file function split")  # split: the bits that are fixed in the last operand, or None
+# file: where the lane function is paired with its transcription, or OPERATIONS. split: the bits that are fixed in the last operand, or None; of operations
+# the name of the case. A file that begins with "wrong" has what must be refuted.
+Goal = collections.namedtuple("Goal", "file function split")
 Answer = collections.namedtuple("Answer", "kind text seconds")  # kind: proved, refuted, empty, unknown
 
 
-def compile_all(clang, folder, files):
+def compile_all(clang, folder, files, at_once):
     jobs = []
     for file in files:
         jobs.append([clang, *COMMON, *TO_IR, "-o", f"{folder}/{file.stem}.ll", file])
         jobs.append([clang, *COMMON, *TO_CODE, "-o", f"{folder}/{file.stem}.so", file])
-    for job in jobs:
-        subprocess.run(job, check=True)
+    with multiprocessing.pool.ThreadPool(at_once) as pool:
+        pool.map(lambda job: subprocess.run(job, check=True), jobs)
 
 
 modules = {}
@@ -83,10 +88,22 @@ def translated(folder, file, name):
 
 
 def new_solver(seconds, conditions):
-    solver = z3.Then("simplify", "propagate-values", "solve-eqs", "simplify", "bit-blast", "sat").solver()
+    # Products are multiplied out first (som): what is equal by algebra is a puzzle once it is bits.
+    solver = z3.Then(z3.With("simplify", som=True), "propagate-values", "solve-eqs", "simplify", "bit-blast", "sat").solver()
     solver.set("timeout", seconds * 1000)
     solver.add(*conditions)
     return solver
+
+
+def answer_of(solver, started, show):
+    """What comes of a question whose every solution is a fault; show(model) describes one."""
+    result = solver.check()
+    seconds = time.monotonic() - started
+    if result == z3.unsat:
+        return Answer("proved", "", seconds)
+    if result != z3.sat:
+        return Answer("unknown", f"no answer: {solver.reason_unknown()}", seconds)
+    return Answer("refuted", show(solver.model()), seconds)
 
 
 def prove(folder, goal, timeout):
@@ -108,25 +125,28 @@ def prove(folder, goal, timeout):
             return goal, Answer("empty", "", time.monotonic() - started)
     question = ir.either(ours_undefined, theirs_undefined, ours != theirs)
     solver = new_solver(timeout, [*conditions, z3.substitute(question, *pairs)])
-    result = solver.check()
-    seconds = time.monotonic() - started
-    if result == z3.unsat:
-        return goal, Answer("proved", "", seconds)
-    if result != z3.sat:
-        return goal, Answer("unknown", f"no answer: {solver.reason_unknown()}", seconds)
-    sides = [[z3.substitute(term, *pairs) for term in side] for side in ((ours, ours_undefined), (theirs, theirs_undefined))]
-    return goal, Answer("refuted", example(solver.model(), operands, *sides), seconds)
+
+    def show(model):
+        sides = [[z3.substitute(term, *pairs) for term in side] for side in ((ours, ours_undefined), (theirs, theirs_undefined))]
+        return example(model, operands, *sides)
+
+    return goal, answer_of(solver, started, show)
+
+
+def number_in(model, term):
+    return f"0x{model.eval(term, model_completion=True).as_long():x}"
 
 
 def example(model, terms, ours, theirs):
-    def number(term):
-        return f"0x{model.eval(term, model_completion=True).as_long():x}"
-
     def result(side):
-        return "undefined" if z3.is_true(model.eval(side[1], model_completion=True)) else number(side[0])
+        return "undefined" if z3.is_true(model.eval(side[1], model_completion=True)) else number_in(model, side[0])
 
-    inputs = ", ".join(f"{'abcde'[i]} {number(term)}" for i, term in enumerate(terms))
+    inputs = ", ".join(f"{'abcde'[i]} {number_in(model, term)}" for i, term in enumerate(terms))
     return f"for {inputs} the function is {result(ours)}, the transcription {result(theirs)}"
+
+
+def is_wrong(goal):
+    return goal.file.startswith("wrong")
 
 
 def goals_of(folder, file):
@@ -141,6 +161,83 @@ def goals_of(folder, file):
                     break
                 value = (value - 1) & mask
             yield from (Goal(file, match[1], split) for split in splits or [None])
+
+
+# ---- Operations of PTO -----------------------------------------------------------------------------------------
+
+OPERATIONS = "operations"
+# Division is in floating point, which the translator does not know: tests/lane/integer.c tests these. Here they are taken for what they are
+# to be; by 0 they are never asked. {name: meaning}
+ASSUMED = {f"{op}_{kind}{bits}": meaning for bits in (16, 32, 64) for op, kind, meaning in
+           (("div", "u", z3.UDiv), ("div", "s", lambda a, b: a / b), ("rem", "u", z3.URem), ("rem", "s", z3.SRem))}  # fmt: skip
+
+
+cases = {}  # {name: (operations.Case, its program)}
+
+
+class Lanes:
+    """The lane functions as they are proved: what clang made of them, where their proofs say that they may be asked."""
+
+    def __init__(self, folder, goals):
+        self.folder = folder
+        self.files = {goal.function: goal.file for goal in goals if not is_wrong(goal)}
+
+    def parts(self, name):
+        function = "lw_" + name
+        if function not in self.files:
+            raise ir.Unknown(f"no proof names the lane function {name}")
+        return [translated(self.folder, self.files[function], kind + function) for kind in ("prove_lane_", "prove_where_")]
+
+    def widths(self, name):
+        if name in ASSUMED:
+            return [int(re.search(r"\d+", name)[0])] * 2
+        return [term.size() for term in self.parts(name)[0][0]]
+
+    def call(self, name, operands):
+        if name in ASSUMED:
+            return ASSUMED[name](*operands), operands[1] == 0
+        (terms, value, undefined), where = self.parts(name)
+        pairs = list(zip(terms, operands, strict=True))
+        if where:
+            undefined = ir.either(undefined, where[2], where[1] != 1)
+        return z3.substitute(value, *pairs), z3.substitute(undefined, *pairs)
+
+
+def prove_operation(lanes, goal, timeout):
+    started = time.monotonic()
+    case, code = cases[goal.split]
+    asked, operands = operations.question(case, code, lanes)
+
+    def show(model):
+        inputs = ", ".join(f"{term} {number_in(model, term)}" for term in operands)
+        return f"another result than wanted for {inputs or 'no operands'}:\n{operations.text_of(case)}"
+
+    answer = answer_of(new_solver(timeout, [asked]), started, show)
+    return goal, answer._replace(text=f"{case.name}: {answer.text}")
+
+
+def goals_of_operations(tool):
+    proved, refuted = operations.all_cases()
+    programs = operations.programs_of(tool, proved + refuted)
+    cases.update((made.name, (made, programs[made.name])) for made in proved + refuted)
+    yield from (Goal(OPERATIONS, made.group, made.name) for made in proved)
+    yield from (Goal("wrong " + OPERATIONS, made.group, made.name) for made in refuted)
+
+
+def without_operations(tool, goals):
+    """What PTO lowers to that no proof names, what it may lower to that no case here does, and operations without a case."""
+    used = {program.lane_of(op) for _, (_, ops) in cases.values() for op in ops} - {None}
+    named = {goal.function for goal in goals} | {"lw_" + name for name in ASSUMED}
+    yield from (f"lane function {name}, which PTO is lowered to" for name in sorted(used) if "lw_" + name not in named)
+    for file in sorted((ROOT / "src/middle").glob("pto*.c")):
+        text = re.sub(r"#define (?:.*\\\n)*.*\n", "", file.read_text())
+        tables = re.findall(r"\b(?:BOTH|EACH)\(([\w\s,]+)\)", text)
+        lanes = {*re.findall(r"\bLW_LANE_(\w+)", text), *re.findall(r"\w+", " ".join(tables))} - {"none"}
+        yield from (f"lane function {name} of {file.name}, which no case uses" for name in sorted(lanes - used))
+    texts = "".join(operations.text_of(case) for case, _ in cases.values())
+    listed = subprocess.run([tool, "isa", "--language", "pto"], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"^(?:page|name|ours|mlir) (\S+)", listed, re.MULTILINE)
+    yield from (f"operation {name}" for name in names or ["(none is listed)"] if not re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", texts))
 
 
 # ---- The translator against the processor -------------------------------------------------------------------
@@ -187,7 +284,7 @@ def compare_with_code(folder, file, samples):
 def work(job):
     kind, *rest = job
     try:
-        return kind, (prove if kind == "prove" else compare_with_code)(*rest)
+        return kind, {"prove": prove, "operation": prove_operation, "compare": compare_with_code}[kind](*rest)
     except ir.Unknown as error:
         return "error", f"{rest[1]}: {error}"
 
@@ -216,21 +313,25 @@ def without_proof(goals):
 
 def run(options, folder, files):
     goals = [goal for file in files for goal in goals_of(folder, file.stem)]
+    lanes = Lanes(folder, goals)
     missing = list(without_proof(goals))
+    if options.lanewise:
+        goals += goals_of_operations(options.lanewise)
+        missing += without_operations(options.lanewise, goals)
     if missing:
         print("without a proof: " + ", ".join(missing), file=sys.stderr)
         return 1
-    chosen = [g for g in goals if g.file == "wrong" or not options.names or any(name in g.function for name in options.names)]
-    if all(goal.file == "wrong" for goal in chosen):
+    chosen = [g for g in goals if is_wrong(g) or not options.names or any(name in g.function for name in options.names)]
+    if all(map(is_wrong, chosen)):
         print(f"no function has {' or '.join(options.names)} in its name", file=sys.stderr)
         return 2
     if options.list:
-        for file, function in dict.fromkeys((g.file, g.function) for g in chosen if g.file != "wrong"):
-            print(f"{file}.c: {function}")
+        for file, function in dict.fromkeys((g.file, g.function) for g in chosen if not is_wrong(g)):
+            print(f"{file}.{'py' if file == OPERATIONS else 'c'}: {function}")
         return 0
     started = time.monotonic()
-    samples = [("compare", folder, file, 4) for file in dict.fromkeys(g.file for g in chosen)]
-    jobs = [*samples, *(("prove", folder, goal, options.timeout) for goal in chosen)]
+    samples = [("compare", folder, file.stem, 4) for file in files if any(g.file == file.stem for g in chosen)]
+    jobs = [*samples, *(("operation", lanes, g, options.timeout) if g.split in cases else ("prove", folder, g, options.timeout) for g in chosen)]
     left = collections.Counter((g.file, g.function) for g in chosen)
     answers = collections.defaultdict(list)
     count = collections.Counter()
@@ -252,20 +353,24 @@ def run(options, folder, files):
                 if len(answers[key]) < left[key]:
                     continue
                 verdict, line = summary(goal.function, answers[key])
-                count["cases"] += sum(a.kind == "proved" for a in answers[key]) if goal.file != "wrong" else 0
-                if goal.file == "wrong":
+                if is_wrong(goal):
                     count["caught"] += verdict == "refuted"
                     if verdict != "refuted":
-                        print(f"NOT REFUTED: wrong.c: {line}", flush=True)
+                        print(f"NOT REFUTED: {goal.file}: {line}", flush=True)
                 else:
-                    count["proved"] += verdict == "proved"
+                    what = "operations" if goal.file == OPERATIONS else "functions"
+                    count["cases"] += sum(a.kind == "proved" for a in answers[key])
+                    count[what] += verdict == "proved"
                     failed |= verdict != "proved"
                     print(line, flush=True)
-    wrong = sum(1 for key in left if key[0] == "wrong")
-    total = len(left) - wrong
-    print(f"{count['proved']} of {total} functions proved ({count['cases']} proofs), {count['caught']} of {wrong} wrong ones refuted, "
+    wrong = sum(1 for file, _ in left if file.startswith("wrong"))
+    total = collections.Counter("wrong" if file.startswith("wrong") else OPERATIONS if file == OPERATIONS else "functions" for file, _ in left)
+    proved = [f"{count[what]} of {total[what]} {name}" for what, name in (("functions", "functions"), (OPERATIONS, "operations of a type")) if total[what]]
+    print(f"{' and '.join(proved)} proved ({count['cases']} proofs), {count['caught']} of {wrong} wrong ones refuted, "
           f"{count['samples']} results of the translation equal the compiled code's; {time.monotonic() - started:.0f} s")  # fmt: skip
-    return 1 if failed or count["proved"] != total or count["caught"] != wrong or not wrong or not count["samples"] else 0
+    if failed or any(count[what] != total[what] for what in ("functions", OPERATIONS)) or count["caught"] != wrong or not wrong or not count["samples"]:
+        return 1
+    return 0
 
 
 def main():
@@ -274,7 +379,10 @@ def main():
     parser.add_argument("--list", action="store_true", help="list the functions")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes, one per core by default")
     parser.add_argument("--timeout", type=int, default=60, help="seconds for one proof (60)")
+    parser.add_argument("--lanewise", metavar="PROGRAM", help="whose programs of PTO are proved, too (build/bin/lanewise, where it is built)")
     options = parser.parse_args()
+    built = ROOT / "build/bin/lanewise"
+    options.lanewise = options.lanewise or (str(built) if built.exists() else None)
     clang = os.environ.get("LANEWISE_CLANG") or shutil.which("clang")
     if not clang:
         print("script/prove: skipped: no clang; script/bootstrap test installs it")
@@ -282,8 +390,12 @@ def main():
     sys.setrecursionlimit(10000)
     files = sorted(file for file in HERE.glob("*.c") if not file.name.startswith(("once_", "unit_")))
     with tempfile.TemporaryDirectory() as folder:
-        compile_all(clang, folder, files)
-        return run(options, folder, files)
+        compile_all(clang, folder, files, options.jobs)
+        code = run(options, folder, files)
+    if options.lanewise or code:
+        return code
+    print("script/prove: operations of PTO skipped: no build/bin/lanewise, and no --lanewise")
+    return 77
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@
 #include <lanewise/lane/integer.h>
 #include <lanewise/lane/shift.h>
 #include <lanewise/lane/vector.h>
-#include "prove.h"
+#include "places.h"
 
 /* ---- vshr, vshl ------------------------------------------------------------------------------------------ */
 
@@ -45,26 +45,11 @@ VSHL(b16, lw_vshl_b16, uint16_t, 16)
 VSHL(b32, lw_shl_b32, uint32_t, 32)
 VSHL(b64, lw_vshl_b64, uint64_t, 64)
 
-/* ---- Order: the highest place where two elements differ decides ------------------------------------------- */
+/* ---- Order ------------------------------------------------------------------------------------------------- */
 
-/* Signed elements in offset binary, so that their order is that of unsigned ones. */
-static inline bool less(uint8_t a, uint8_t b, bool is_signed) {
-    bool is = false;
-    if (is_signed) a ^= 0x80, b ^= 0x80;
-    FOR_EACH(place, 8) {
-        bool in_a = a >> place & 1, in_b = b >> place & 1;
-        if (in_a != in_b) is = in_b;
-    }
-    return is;
-}
-static inline bool equal(uint8_t a, uint8_t b) {
-    bool is = true;
-    FOR_EACH(place, 8) is &= (a >> place & 1) == (b >> place & 1);
-    return is;
-}
 #define ORDER(name, T, is_signed) \
-    static inline bool lt_##name(T a, T b) { return less((uint8_t)a, (uint8_t)b, is_signed); } \
-    static inline bool le_##name(T a, T b) { return !less((uint8_t)b, (uint8_t)a, is_signed); } \
+    static inline bool lt_##name(T a, T b) { return less_b8((uint8_t)a, (uint8_t)b, is_signed); } \
+    static inline bool le_##name(T a, T b) { return !less_b8((uint8_t)b, (uint8_t)a, is_signed); } \
     static inline T min_##name(T a, T b) { return lt_##name(b, a) ? b : a; } \
     static inline T max_##name(T a, T b) { return lt_##name(a, b) ? b : a; } \
     PROVE(lw_vcmp_lt_##name, lt_##name, bool, T, T) \
@@ -73,29 +58,17 @@ static inline bool equal(uint8_t a, uint8_t b) {
     PROVE(lw_vmax_##name, max_##name, T, T, T)
 ORDER(s8, int8_t, true)
 ORDER(u8, uint8_t, false)
-PROVE(lw_vcmp_eq_b8, equal, bool, uint8_t, uint8_t)
+PROVE(lw_vcmp_eq_b8, equal_b8, bool, uint8_t, uint8_t)
 
-/* ---- Sums, place by place ----------------------------------------------------------------------------------- */
+/* ---- Sums ---------------------------------------------------------------------------------------------------- */
 
-#define RIPPLE(name, U, N, sum_lane, carry_lane) \
-    static inline U sum_##name(U a, U b, bool c) { \
-        U sum = 0; \
-        FOR_EACH(place, N) { \
-            unsigned bits = (a >> place & 1) + (b >> place & 1) + c; \
-            sum |= (U)((U)(bits & 1) << place); \
-            c = bits > 1; \
-        } \
-        return sum; \
-    } \
-    static inline bool carry_##name(U a, U b, bool c) { \
-        FOR_EACH(place, N) c = (a >> place & 1) + (b >> place & 1) + c > 1; \
-        return c; \
-    } \
-    PROVE(sum_lane, sum_##name, U, U, U, bool) \
-    PROVE(carry_lane, carry_##name, bool, U, U, bool)
-RIPPLE(b16, uint16_t, 16, lw_vaddc_b16, lw_vaddc_carry_b16)
-RIPPLE(b32, uint32_t, 32, lw_addc_b32, lw_addc_carry_b32)
-RIPPLE(b64, uint64_t, 64, lw_addc_b64, lw_addc_carry_b64)
+PROVE(lw_vaddc_b16, sum_b16, uint16_t, uint16_t, uint16_t, bool)
+PROVE(lw_vaddc_carry_b8, carry_b8, bool, uint8_t, uint8_t, bool)
+PROVE(lw_vaddc_carry_b16, carry_b16, bool, uint16_t, uint16_t, bool)
+PROVE(lw_addc_b32, sum_b32, uint32_t, uint32_t, uint32_t, bool)
+PROVE(lw_addc_carry_b32, carry_b32, bool, uint32_t, uint32_t, bool)
+PROVE(lw_addc_b64, sum_b64, uint64_t, uint64_t, uint64_t, bool)
+PROVE(lw_addc_carry_b64, carry_b64, bool, uint64_t, uint64_t, bool)
 
 /* 8-bit elements lie in 16-bit slots, and what is above them is anything. */
 static inline uint8_t sum_low(uint16_t a, uint16_t b, bool c) { return (uint8_t)lw_vaddc_b16(a, b, c); }
@@ -103,31 +76,17 @@ static inline uint8_t add_low(uint16_t a, uint16_t b) { return (uint8_t)lw_add_b
 static inline uint8_t sub_low(uint16_t a, uint16_t b) { return (uint8_t)lw_sub_b16(a, b); }
 static inline uint8_t mul_low(uint16_t a, uint16_t b) { return (uint8_t)lw_mul_lo_b16(a, b); }
 static inline uint8_t neg_low(uint16_t a) { return (uint8_t)lw_neg_s16((int16_t)a); }
-static inline uint8_t sum8(uint8_t a, uint8_t b, bool c) {
-    uint8_t sum = 0;
-    FOR_EACH(place, 8) {
-        unsigned bits = (a >> place & 1) + (b >> place & 1) + c;
-        sum |= (uint8_t)((bits & 1) << place);
-        c = bits > 1;
-    }
-    return sum;
-}
-static inline bool carry8(uint8_t a, uint8_t b, bool c) {
-    FOR_EACH(place, 8) c = (a >> place & 1) + (b >> place & 1) + c > 1;
-    return c;
-}
-static inline uint8_t sum8_of(uint16_t a, uint16_t b, bool c) { return sum8((uint8_t)a, (uint8_t)b, c); }
-static inline uint8_t add8(uint16_t a, uint16_t b) { return sum8((uint8_t)a, (uint8_t)b, 0); }
-static inline uint8_t sub8(uint16_t a, uint16_t b) { return sum8((uint8_t)a, (uint8_t)~b, 1); }
-static inline uint8_t neg8(uint16_t a) { return sum8(0, (uint8_t)~a, 1); }
+static inline uint8_t sum8_of(uint16_t a, uint16_t b, bool c) { return sum_b8((uint8_t)a, (uint8_t)b, c); }
+static inline uint8_t add8(uint16_t a, uint16_t b) { return sum_b8((uint8_t)a, (uint8_t)b, 0); }
+static inline uint8_t sub8(uint16_t a, uint16_t b) { return difference_b8((uint8_t)a, (uint8_t)b); }
+static inline uint8_t neg8(uint16_t a) { return difference_b8(0, (uint8_t)a); }
 static inline uint8_t mul8(uint16_t a, uint16_t b) {
     uint8_t product = 0;
     FOR_EACH(place, 8) {
-        if (b >> place & 1) product = sum8(product, (uint8_t)(a << place), 0);
+        if (b >> place & 1) product = sum_b8(product, (uint8_t)(a << place), 0);
     }
     return product;
 }
-PROVE(lw_vaddc_carry_b8, carry8, bool, uint8_t, uint8_t, bool)
 PROVE(sum_low, sum8_of, uint8_t, uint16_t, uint16_t, bool)
 PROVE(add_low, add8, uint8_t, uint16_t, uint16_t)
 PROVE(sub_low, sub8, uint8_t, uint16_t, uint16_t)

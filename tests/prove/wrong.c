@@ -4,6 +4,7 @@
 #include <lanewise/lane/shuffle.h>
 #include <lanewise/lane/vector.h>
 #include <lanewise/lane/video.h>
+#include "run/interp/inner.h"
 #include "prove.h"
 
 /* The amount taken modulo the width, as x86 does. */
@@ -66,3 +67,33 @@ PROVE(lw_vshl_b8, vshl_once, uint8_t, uint8_t, uint8_t)
 /* A carry that forgets the one coming in. */
 static inline bool carry_alone(uint8_t a, uint8_t b, bool c) { return (void)c, a + b > 255; }
 PROVE(lw_vaddc_carry_b8, carry_alone, bool, uint8_t, uint8_t, bool)
+
+/* Halves added without the carry between them. */
+static inline uint64_t add_halves(uint64_t a, uint64_t b) {
+    uint32_t low = (uint32_t)a + (uint32_t)b, high = (uint32_t)(a >> 32) + (uint32_t)(b >> 32);
+    return (uint64_t)high << 32 | low;
+}
+PROVE(lw_add_b64, add_halves, uint64_t, uint64_t, uint64_t)
+
+/* One product, among all: the steps of an induction before and after it are wrong. */
+static inline uint32_t mul_but_one(uint32_t a, uint32_t b) { return a == 0x10001 && b == 0xffff ? 0 : a * b; }
+static inline uint32_t mul_step(uint32_t a, uint32_t b) { return b ? mul_but_one(a, b - 1) + a : 0; }
+PROVE(mul_but_one, mul_step, uint32_t, uint32_t, uint32_t)
+
+/* A product of the low halves only. */
+static inline uint64_t mul_halves(uint64_t a, uint64_t b) { return (uint64_t)(uint32_t)a * (uint32_t)b; }
+PROVE(lw_mul_lo_b64, mul_halves, uint64_t, uint64_t, uint64_t)
+
+/* The least value saturated instead of left as it is. */
+static inline int64_t abs_saturates(int64_t a) { return a == INT64_MIN ? INT64_MAX : lw_abs_s64(a); }
+PROVE(lw_abs_s64, abs_saturates, int64_t, int64_t)
+
+/* Order of the other kind, and of less instead of less or equal. */
+static inline uint16_t min_as_signed(uint16_t a, uint16_t b) { return (int16_t)a < (int16_t)b ? a : b; }
+static inline bool le_without_equal(int64_t a, int64_t b) { return a < b; }
+PROVE(lw_min_u16, min_as_signed, uint16_t, uint16_t, uint16_t)
+PROVE(lw_setp_le_s64, le_without_equal, bool, int64_t, int64_t)
+
+/* Zeros where the sign belongs. */
+static inline uint64_t sext_with_zeros(int32_t a) { return (uint32_t)a; }
+PROVE(lw_sext_b64_b32, sext_with_zeros, uint64_t, int32_t)

@@ -32,8 +32,13 @@ class Tool:
         return {head.rsplit(" ", 1)[0]: [int(x) for x in values.split()] for head, values in lines}
 
 
+def tool_type(kind):
+    """A type as --arg has it."""
+    return f"{'s' if kind[0] == 'i' else 'u'}{kind[1:]}"
+
+
 def spell(kind, values):
-    return f"{'s' if kind[0] == 'i' else 'u'}{kind[1:]}[]={','.join(map(str, values))}"
+    return f"{tool_type(kind)}[]={','.join(map(str, values))}"
 
 
 def equal(what, got, want):
@@ -259,11 +264,13 @@ def scalar(op, bits, a, b):
 
 
 OPS = "addi subi muli divsi divui ceildivui remsi remui andi ori xori shli shrsi shrui minsi minui maxsi maxui".split()
+OTHERS = ("constant", "cmpi", "select", "index_cast", "index_castui", "extsi", "extui", "trunci")
+CONTROL = ("scf.for", "scf.if", "scf.yield", "func.return")
 WORDS = {"eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">=", "ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
 
 
 def scalars(tool, chance):
-    for kind, bits in (("i1", 1), ("i8", 8), ("i16", 16), ("i32", 32), ("i64", 64), ("u8", 8), ("u32", 32), ("index", 64)):
+    for kind, bits in (("i1", 1), ("i8", 8), ("i16", 16), ("i32", 32), ("i64", 64), ("u8", 8), ("u16", 16), ("u32", 32), ("u64", 64), ("index", 64)):
         lines = [f"  %{op} = arith.{op} %a, %b : {kind}" for op in OPS]
         lines += [f"  %c_{word} = arith.cmpi {word}, %a, %b : {kind}" for word in WORDS]
         names = [f"%{op}" for op in OPS] + [f"%c_{word}" for word in WORDS]
@@ -306,6 +313,48 @@ def conversions(tool, chance):
         for i, (name, small, large, signed) in enumerate(want):
             value = values[small] - (2 ** kinds[small] if signed and values[small] >> (kinds[small] - 1) else 0)
             equal(f"{name} of {values[small]}", got[f"result{i}"][0] % 2 ** kinds[large], value % 2 ** kinds[large])
+
+
+def index_casts(tool, chance):
+    """From every integer type to index and back; what is narrower is extended by its sign, or with zeros."""
+    kinds = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
+    lines, want = [], []
+    for kind, bits in kinds.items():
+        for op in ("index_cast", "index_castui"):
+            lines += [f"  %{op}_{kind} = arith.{op} %{kind} : {kind} to index", f"  %{kind}_{op} = arith.{op} %x : index to {kind}"]
+            want += [(f"%{op}_{kind}", kind, "index", bits), (f"%{kind}_{op}", "x", kind, bits)]
+    head = ", ".join(["%x: index", *(f"%{kind}: {kind}" for kind in kinds)])
+    names, types = ", ".join(name for name, *_ in want), ", ".join(to for _, _, to, _ in want)
+    text = f"func.func @f({head}) -> ({types}) {{\n" + "\n".join(lines) + f"\n  return {names} : {types}\n}}"
+    for _ in range(4):
+        values = {"x": chance.getrandbits(64), **{kind: chance.getrandbits(bits) for kind, bits in kinds.items()}}
+        got = tool.run(text, "f", [f"u64={values['x']}", *(f"u{bits}={values[kind]}" for kind, bits in kinds.items())])
+        for i, (name, source, to, bits) in enumerate(want):
+            value = values[source]
+            if to == "index" and "castui" not in name and value >> (bits - 1):
+                value -= 2**bits
+            width = 64 if to == "index" else bits
+            equal(f"{name} of {values[source]}", got[f"result{i}"][0] % 2**width, value % 2**width)
+
+
+def selects(tool, chance):
+    """arith.select of everything that it takes: scalars, index, registers, masks; by a condition that is known and one that is not."""
+    kinds = {**{kind: spell(kind, [chance.randrange(100)]).replace("[]", "") for kind in model.TYPES}, "index": "s64=7", "i1": "u8=1"}
+    kinds |= {"!pto.vreg<5xi16>": "s16[]=1,-2,3,-4,5", "!pto.mask<5>": "u8[]=1,0,1,1,0", "!pto.vreg<5xu64>": "u64[]=9,8,7,6,5"}
+    other = {kind: "u8=0" if kind == "i1" else "u8[]=0,0,1,0,1" if "mask" in kind else value.split("=")[0] + "=" + ",".join("2" * value.count(",") + "2")
+             for kind, value in kinds.items()}  # fmt: skip
+    arguments = ", ".join(f"%a{i}: {kind}, %b{i}: {kind}" for i, kind in enumerate(kinds))
+    lines = [f"  %{name} = arith.constant {name} : i1" for name in ("true", "false")]
+    lines += [f"  %{c}{i} = arith.select %{c}, %a{i}, %b{i} : {kind}" for i, kind in enumerate(kinds) for c in ("true", "false", "way")]
+    names = ", ".join(f"%{c}{i}" for i in range(len(kinds)) for c in ("true", "false", "way"))
+    types = ", ".join(kind for kind in kinds for _ in range(3))
+    text = "\n".join([f"func.func @f({arguments}, %way: i1) -> ({types}) {{", *lines, f"  return {names} : {types}", "}"])
+    numbers = {kind: [[int(x) for x in some[kind].split("=")[1].split(",")] for some in (kinds, other)] for kind in kinds}
+    for way in (0, 1):
+        got = tool.run(text, "f", [some[kind] for kind in kinds for some in (kinds, other)] + [f"u8={way}"])
+        for i, (kind, (a, b)) in enumerate(numbers.items()):
+            three = [[x % 2 if kind == "i1" else x for x in got[f"result{3 * i + k}"]] for k in range(3)]
+            equal(f"select of {kind}, way {way}", three, [a, b, a if way else b])
 
 
 # ---- Several widths --------------------------------------------------------------------------------------------------
@@ -433,8 +482,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lanewise", default="build/bin/lanewise")
     tool, chance = Tool(parser.parse_args().lanewise), random.Random(1)
-    for test in (loops, overlap, overlap_skipped, repeats_in_order, outside, carried, branches, counters, scalars, conversions, widths, masks_of_widths,
-                 overlap_behind, repeats, neighbours, narrow_patterns):
+    for test in (loops, overlap, overlap_skipped, repeats_in_order, outside, carried, branches, counters, scalars, conversions, index_casts, selects, widths,
+                 masks_of_widths, overlap_behind, repeats, neighbours, narrow_patterns):
         test(tool, chance)
         print(test.__name__, flush=True)
 

@@ -216,6 +216,24 @@ class Dump(cli.Case):
         self.assertEqual((code, err), (0, ""))
         self.assertNotIn("kernel add: ", out)
 
+    def test_choices_of_pto(self):
+        """What whoever runs the program chooses is in it: a fault of large counts, poison in lanes that are not active."""
+        text = ("func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>) -> !pto.vreg<64xi32> {\n"
+                "  %r = pto.vshr %a, %a, %m : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>\n"
+                "  return %r : !pto.vreg<64xi32>\n}\n")  # fmt: skip
+        dump = ["dump", "-s", "program", "-L", "pto", "-"]
+        for more, there, absent in ((["--shift-overflow", "saturate", "--inactive", "zero"], ["vshift", "lane=shr_s32", "= 0x0\n"], ["traps", "and_b32"]),
+                                    (["--shift-overflow", "trap"], ["vshift", " traps"], ["and_b32"]),
+                                    (["--shift-overflow", "modulo"], ["shift_check", "and_b32.i", "shr_s32", "imm=0x1f"], ["traps", "vshift"]),
+                                    (["--inactive", "undef-poison"], ["= 0xa5a5a5a5\n"], ["= 0x0\n"])):  # fmt: skip
+            code, out, err = self.lanewise(*dump, *more, stdin=text)
+            self.assertEqual((code, err), (0, ""))
+            for word in there:
+                self.assertIn(word, out)
+            for word in absent:
+                self.assertNotIn(word, out)
+        self.shows([*dump, "--shift-overflow", "wrap"], 2, err=["--shift-overflow 'wrap': it must be saturate, modulo or trap"])
+
     def test_errors(self):
         for stage in ("module", "program"):
             code, out, err = self.lanewise("dump", "-s", stage, "bad.ptx")
@@ -225,7 +243,11 @@ class Dump(cli.Case):
 
     def test_usage(self):
         self.shows(["dump", "good.ptx"], 2, err=["lanewise dump: --stage is needed\n"])
-        self.shows(["dump", "-s", "llvm2", "good.ptx"], 2, err=["lanewise dump: 'llvm2' is no stage; tokens, module and program are\n"])
+        self.shows(["dump", "-s", "llvm2", "good.ptx"], 2, err=["lanewise dump: 'llvm2' is no stage; tokens, module, program and llvm are\n"])
+        if "jit       available" in self.lanewise("cpu")[1]:
+            self.shows(["dump", "-s", "llvm", "good.ptx"], out=["define i8* @lw_code_", "target datalayout"])
+        else:
+            self.gives(["dump", "-s", "llvm", "good.ptx"], 6, err="lanewise: error[LW6006]: the engine 'jit' is not there\n")
         self.shows(["dump", "-s", "tokens", "a", "b"], 2, err=["lanewise dump: only one FILE can be dumped\n"])
         self.gives(["dump", "-s", "tokens", "no.ptx"], 5, err="lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n")
 

@@ -96,12 +96,22 @@ class Cpu(cli.Case):
         self.assertEqual((code, err), (0, ""))
         self.assertRegex(out, r"(?m)^portable  available")
         self.assertRegex(out, r"(?m)^threads   \d+$")
-        self.assertEqual(len(re.findall(r"(?m), in use$", out)), 1)
+        levels, engines = out.split("interp    ")
+        self.assertEqual([len(re.findall(r"(?m), in use$", part)) for part in (levels, engines)], [1, 1])
 
     def test_choice(self):
         self.shows(["cpu", "--cpu", "portable"], out=["portable  available, in use\n"])
         self.shows(["cpu"], out=["portable  available, in use\n"], env={"LANEWISE_CPU": "portable"})
         self.shows(["cpu"], out=["threads   3\n"], env={"LANEWISE_THREADS": "3"})
+        self.gives(["cpu"], 2, env={"LANEWISE_ENGINE": "x"},
+                   err="lanewise: error[LW6003]: LANEWISE_ENGINE 'x': it must be interp or jit\n")
+        code, out, err = self.lanewise("cpu", env={"LANEWISE_ENGINE": "jit"})
+        if "jit       available" in self.lanewise("cpu", env={"LANEWISE_ENGINE": "interp"})[1]:
+            self.assertEqual((code, err), (0, ""))
+            self.assertIn("interp    available\njit       available, in use\n", out)
+        else:
+            self.assertEqual((code, out), (6, ""))
+            self.assertIn("error[LW6006]: the engine 'jit' is not there", err)
         self.gives(["cpu"], 2, env={"LANEWISE_THREADS": "x"},
                    err="lanewise: error[LW6003]: LANEWISE_THREADS 'x': this is no number of threads\n")
 
@@ -112,7 +122,7 @@ class Cpu(cli.Case):
         self.assertIn("portable", levels)
         for level in levels:
             self.assertRegex(self.lanewise("cpu", "--cpu", level)[1], rf"(?m)^{level} +available, in use$")
-        for level in set(re.findall(r"(?m)^(\S+) +missing", self.lanewise("cpu")[1])):
+        for level in set(re.findall(r"(?m)^(\S+) +missing", self.lanewise("cpu")[1])) - {"jit"}:
             self.gives(["cpu", "--cpu", level], 6,
                        err=f"lanewise: error[LW6006]: this machine lacks the CPU level '{level}'\n")
 

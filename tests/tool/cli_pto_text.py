@@ -104,6 +104,28 @@ class Check(cli.Case):
         self.assertIn("for each round of its loop", out)
         self.assertIn("total 7 cycles one after the other, with one round of each loop", out)
 
+    def test_cost_of_a_run(self):
+        """Rounds are what happened; repeats of the function count, too, also where several share their threads (here: 64, 64 and 2 elements)."""
+        text = LOOP.replace("to %ten", "to %n").replace(f"%m: {M}", f"%m: {M}, %n: index")
+        self.file("open.pto", text)
+        run = ["run", "open.pto", "-a", "s32[130]=1", "-a", "u8[130]=1"]
+        self.gives([*run, "-a", "s64=4", "--cost", "a5"],
+                   err="@loop on A5, as it ran, 3 times\n  line  operation  cycles  x times   formula\n"
+                       "     6  pto.vshr        7  x 12      latency 7\n  total 84 cycles one after the other\n")
+        self.shows([*run, "-a", "s64=4", "--cost", "a2a3"], err=[f"total {12 * 33} cycles one after", f"total {11 * 18 + 33} cycles where none"])
+        self.shows([*run, "-a", "s64=0", "--cost", "a5"], err=["x 0 ", "total 0 cycles one after the other\n"])
+        self.shows(["run", "-", "--language", "pto", *run[2:], "-a", "s64=1", "--cost", "a5"], stdin=text, err=["total 21 cycles one after"])
+        for stats in ("--stats", "--stats=json"):
+            self.assertNotIn("LW5107", self.shows([*run, "-a", "s64=1", "--cost", "a5", stats], err=["total 21 cycles one after"])[2])
+
+    def test_cost_of_a_run_refused(self):
+        self.file("k.ptx", cli.module(cli.kernel("k")))
+        self.gives(["run", "good.pto", "--cost", "cpu"], 2, err="lanewise: error[LW6003]: --cost 'cpu': it must be a2a3 or a5\n")
+        self.shows(["run", "k.ptx", "--cost", "a5"], 2, err=["LW6046", "--cost"])
+        # What trapped half-way has no total.
+        code, out, err = self.lanewise("run", "good.pto", "-a", "s32[64]=1", "-a", "s32[64]=32", "-a", "u8[64]=1", "--shift-overflow", "trap", "--cost", "a5")
+        self.assertEqual((code, out), (3, ""))
+        self.assertNotIn("total", err)
 
     def test_document(self):
         """The program that docs/pto.md shows is one, on every profile."""
@@ -117,11 +139,12 @@ class Check(cli.Case):
 
 class FormatAndDump(cli.Case):
     def test_format(self):
+        tidy = "// a comment\n" + GOOD
         self.file("ugly.pto", UGLY)
-        self.gives(["format", "ugly.pto"], out=GOOD)
-        self.gives(["format", "--language", "pto", "-"], stdin=UGLY, out=GOOD)
+        self.gives(["format", "ugly.pto"], out=tidy)
+        self.gives(["format", "--language", "pto", "-"], stdin=UGLY, out=tidy)
         self.gives(["format", "-i", "ugly.pto"])
-        self.assertEqual((self.folder / "ugly.pto").read_text(), GOOD)
+        self.assertEqual((self.folder / "ugly.pto").read_text(), tidy)
         self.file("bad.pto", "func.func @f( {")
         self.shows(["format", "-i", "bad.pto"], 1, err=["error[LW70"])
         self.assertEqual((self.folder / "bad.pto").read_text(), "func.func @f( {")
@@ -202,7 +225,12 @@ class Explain(cli.Case):
         self.shows(["explain", "pto.mask"], out=["pto.mask.all"])
         self.shows(["explain", "pto.vsr"], 2, err=["did you mean 'pto.vshr'?"])
         self.shows(["explain", "LW7113"], out=["LW7113, error"])
-        self.shows(["explain", "vshr"], out=["vshr.("]) # PTX has one of this name
+        # PTX has one of this name, and not of the others.
+        self.assertTrue(self.shows(["explain", "vshr"], out=["vshr.("])[1].endswith("\nPTO has an operation of that name: lanewise explain pto.vshr\n"))
+        self.assertNotIn("PTO", self.shows(["explain", "shf"])[1])
+        for short, name in (("vand", "pto.vand"), ("mask.first", "pto.mask.first"), ("return", "func.return"), ("mask", "pto.mask")):
+            self.assertEqual(self.lanewise("explain", short), self.lanewise("explain", name))
+        self.shows(["explain", "vandd"], 2)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,15 @@ typedef struct walk {
     lw_arena *arena;
     lw_pto_profile profile;
     lw_pto_cost *cost;
+    lw_pto_runs *runs; /* NULL: what the text says */
+    void *user;
     uint64_t times;
     uint32_t open_loops;
 } walk;
 
 /* Of a region: cycles, and when the operation behind it could start. */
 typedef struct sum {
-    uint64_t serial, issue;
+    uint64_t serial, issue;              /* of one run of it; of all where runs were counted */
     uint64_t last_interval, last_cycles; /* of the last operation */
 } sum;
 
@@ -27,8 +29,9 @@ static uint64_t plus(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a
 static void add_op(walk *w, const lw_pto_op *op, sum *s) {
     const lw_pto_row *row = &lw_pto_rows[op->id];
     if (row->page == LW_PTO_PAGE_MLIR) return; /* scalars are not the vector unit's */
+    uint64_t weight = w->runs ? w->times : 1;
     if (!row->cost) {
-        w->cost->uncounted++;
+        w->cost->uncounted = plus(w->cost->uncounted, weight);
         return;
     }
     uint32_t bits = op->type->lanes * lw_pto_scalars[op->type->element].bits;
@@ -39,10 +42,11 @@ static void add_op(walk *w, const lw_pto_op *op, sum *s) {
                          : LW_PTO_COST_a2a3_startup + busy + LW_PTO_COST_a2a3_completion;
     LW_PUSH(w->arena, w->cost->lines) =
         (lw_pto_cost_line){op, repeats, cycles, w->times, w->open_loops, row->cost == LW_PTO_COST_LIKE};
+    if (!weight) return;
     s->last_interval = busy > interval ? busy : interval;
     s->last_cycles = cycles;
-    s->serial = plus(s->serial, cycles);
-    s->issue = plus(s->issue, s->last_interval);
+    s->serial = plus(s->serial, times(cycles, weight));
+    s->issue = plus(s->issue, times(s->last_interval, weight));
 }
 
 /* ---- Loops and branches ---------------------------------------------------------------------------------------- */
@@ -67,37 +71,47 @@ static bool rounds(const lw_pto_op *op, uint64_t *count) {
 
 static sum walk_region(walk *w, const lw_pto_region *region);
 
+/* What follows comes behind it. */
+static void add_way(sum *s, const sum *way) {
+    s->serial = plus(s->serial, way->serial);
+    s->issue = plus(s->issue, way->issue);
+    if (!way->last_cycles) return;
+    s->last_interval = way->last_interval;
+    s->last_cycles = way->last_cycles;
+}
+
 static void add_loop(walk *w, const lw_pto_op *op, sum *s) {
     uint64_t count = 1, outer = w->times;
-    bool known = rounds(op, &count);
+    bool known = w->runs || rounds(op, &count);
     w->times = times(w->times, count);
     w->open_loops += !known;
     w->cost->per_round |= !known;
     sum body = walk_region(w, op->regions);
     w->times = outer;
     w->open_loops -= !known;
-    s->serial = plus(s->serial, times(body.serial, count));
-    s->issue = plus(s->issue, times(body.issue, count));
-    if (!body.last_cycles || !count) return;
-    s->last_interval = body.last_interval;
-    s->last_cycles = body.last_cycles;
+    body.serial = times(body.serial, count);
+    body.issue = times(body.issue, count);
+    if (count) add_way(s, &body);
 }
 
+/* Where it is known how often each way ran, all of that counts; else the dearer one, once. */
 static void add_branch(walk *w, const lw_pto_op *op, sum *s) {
     sum dearer = {0};
+    uint64_t outer = w->times;
     for (uint32_t i = 0; i < op->region_count; i++) {
         sum way = walk_region(w, &op->regions[i]);
-        if (way.serial > dearer.serial) dearer = way;
+        if (w->runs)
+            add_way(&dearer, &way);
+        else if (way.serial > dearer.serial)
+            dearer = way;
+        w->times = outer;
     }
-    s->serial = plus(s->serial, dearer.serial);
-    s->issue = plus(s->issue, dearer.issue);
-    if (!dearer.last_cycles) return;
-    s->last_interval = dearer.last_interval;
-    s->last_cycles = dearer.last_cycles;
+    add_way(s, &dearer);
 }
 
 static sum walk_region(walk *w, const lw_pto_region *region) {
     sum s = {0};
+    if (w->runs) w->times = w->runs(w->user, region);
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
         if (op->id == LW_PTO_FOR)
@@ -110,9 +124,10 @@ static sum walk_region(walk *w, const lw_pto_region *region) {
     return s;
 }
 
-lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile) {
+lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile,
+                            lw_pto_runs *runs, void *user) {
     lw_pto_cost *cost = LW_NEW(arena, lw_pto_cost);
-    walk w = {.arena = arena, .profile = profile, .cost = cost, .times = 1};
+    walk w = {.arena = arena, .profile = profile, .cost = cost, .runs = runs, .user = user, .times = 1};
     sum s = walk_region(&w, &function->body);
     cost->serial = s.serial;
     cost->piped = profile == LW_PTO_PROFILE_a2a3 ? plus(s.issue - s.last_interval, s.last_cycles) : s.serial;

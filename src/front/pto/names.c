@@ -24,7 +24,7 @@ static lw_pto_value *new_values(lw_pto_parser *p, lw_symbol *name, lw_place plac
 
 static void bind(lw_pto_parser *p, lw_symbol *name, lw_pto_value *value) {
     name->bound = value;
-    LW_PUSH(p->arena, p->scope) = value;
+    LW_PUSH(p->arena, p->scope) = name;
 }
 
 static void defined_twice(lw_pto_parser *p, const lw_pto_value *before, lw_place place) {
@@ -63,7 +63,7 @@ static const char *suggest(lw_pto_parser *p, const lw_symbol *name) {
     const char *names[SUGGEST_NAMES];
     uint32_t count = 0;
     for (uint32_t i = p->scope.count; i-- && count < SUGGEST_NAMES;) {
-        const lw_symbol *other = p->scope.at[i]->name;
+        const lw_symbol *other = p->scope.at[i];
         const lw_pto_value *value = other->bound;
         if (!value->unknown) names[count++] = other->text;
     }
@@ -144,7 +144,7 @@ lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, c
 
 void lw_pto_end_scope(lw_pto_parser *p, uint32_t mark) {
     for (uint32_t i = mark; i < p->scope.count; i++) {
-        lw_symbol *name = p->scope.at[i]->name;
+        lw_symbol *name = p->scope.at[i];
         const lw_pto_value *value = name->bound;
         name->form = value->unknown ? NULL : name->bound;
         name->bound = NULL;
@@ -154,8 +154,9 @@ void lw_pto_end_scope(lw_pto_parser *p, uint32_t mark) {
 }
 
 void lw_pto_end_names(lw_pto_parser *p) {
+    for (uint32_t i = 0; i < p->scope.count; i++) p->scope.at[i]->bound = NULL;
     for (uint32_t i = 0; i < p->ended.count; i++) p->ended.at[i]->form = NULL;
-    p->ended.count = p->undefined.count = 0;
+    p->scope.count = p->ended.count = p->undefined.count = 0;
 }
 
 void lw_pto_define_unknown(lw_pto_parser *p, lw_pto_range names) {

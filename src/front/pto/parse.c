@@ -61,6 +61,7 @@ static void bind_words(lw_pto_parser *p) {
         .else_ = symbol(p, "else"),
         .true_ = symbol(p, "true"),
         .false_ = symbol(p, "false"),
+        .overflow = symbol(p, "overflow"),
     };
 }
 
@@ -97,13 +98,14 @@ bool lw_pto_expect_word(lw_pto_parser *p, const lw_symbol *word) {
     return lw_pto_take_word(p, word) || lw_pto_expected(p, lw_arena_printf(p->arena, "'%s'", word->text));
 }
 
-bool lw_pto_enter(lw_pto_parser *p) {
-    if (++p->depth <= LW_PTO_DEPTH_MAX) return true;
+bool lw_pto_too_deep(lw_pto_parser *p) {
     if (!p->stopped) lw_diag_add(p->diags, LW_D_pto_too_deep, p->token.place, LW_PTO_DEPTH_MAX);
     p->stopped = true;
     p->token.kind = LW_PTO_TOKEN_END;
     return false;
 }
+
+bool lw_pto_enter(lw_pto_parser *p) { return ++p->depth <= LW_PTO_DEPTH_MAX || lw_pto_too_deep(p); }
 
 static bool at_function(const lw_pto_parser *p) { return lw_pto_at_word(p, p->words.func); }
 static bool at_module(const lw_pto_parser *p) {
@@ -284,7 +286,6 @@ static bool parse_function(lw_pto_parser *p, lw_pto_group *group) {
         good = lw_pto_parse_region(p, &f->body, LW_PTO_RETURN, f->result_count != 0);
     }
     good = good && lw_pto_parse_location(p, &f->location);
-    lw_pto_end_scope(p, 0);
     lw_pto_end_names(p);
     p->module->op_count += f->op_count;
     p->function = NULL;
@@ -323,19 +324,39 @@ static lw_pto_group *add_group(lw_pto_parser *p) {
     return LW_PUSH(p->arena, p->module->groups) = group;
 }
 
-static bool parse_module(lw_pto_parser *p) {
-    lw_pto_group *group = add_group(p);
-    group->written = true;
+/* module @name attributes {…} {, of which the last brace is left for the caller. */
+static bool parse_module_header(lw_pto_parser *p, lw_pto_group *group) {
     lw_pto_next(p);
     if (p->token.kind == LW_PTO_TOKEN_AT) {
         group->name = p->token.name;
         lw_pto_next(p);
     }
-    if (lw_pto_take_word(p, p->words.attributes) && !lw_pto_parse_attributes(p, &group->attributes))
-        return false;
+    return !lw_pto_take_word(p, p->words.attributes) || lw_pto_parse_attributes(p, &group->attributes);
+}
+
+/* Its functions are read as if it were not there. True: it has a brace to close. */
+static bool parse_nested_module(lw_pto_parser *p) {
+    lw_pto_group unused = {0};
+    misplaced(p);
+    return parse_module_header(p, &unused) && lw_pto_take(p, '{');
+}
+
+static bool parse_module(lw_pto_parser *p) {
+    lw_pto_group *group = add_group(p);
+    group->written = true;
+    if (!parse_module_header(p, group)) return false;
     lw_place open = p->token.place;
     if (!lw_pto_expect(p, '{')) return false;
-    while (p->token.kind != LW_PTO_TOKEN_END && !lw_pto_at(p, '}')) parse_item(p, group);
+    uint32_t nested = 0;
+    while (p->token.kind != LW_PTO_TOKEN_END && (nested || !lw_pto_at(p, '}'))) {
+        if (lw_pto_take(p, '}'))
+            nested--;
+        else if (at_module(p))
+            nested += parse_nested_module(p);
+        else
+            parse_item(p, group);
+    }
+    group->end = p->token.place;
     if (lw_pto_take(p, '}')) return lw_pto_parse_location(p, &group->location);
     if (!p->stopped) lw_diag_add(p->diags, LW_D_pto_open_brace, open);
     return true;

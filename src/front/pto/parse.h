@@ -25,7 +25,7 @@ typedef struct lw_pto_spelling {
 /* Words of the grammar, as symbols. */
 typedef struct lw_pto_keywords {
     lw_symbol *module, *builtin_module, *func, *attributes, *private_, *public_, *nested, *memref, *vreg, *mask, *loc;
-    lw_symbol *ins, *outs, *to, *step, *iter_args, *else_, *true_, *false_;
+    lw_symbol *ins, *outs, *to, *step, *iter_args, *else_, *true_, *false_, *overflow;
 } lw_pto_keywords;
 
 /* A name as written, with what stands in [ ] behind it. */
@@ -54,6 +54,19 @@ typedef struct lw_pto_undefined {
     lw_diag *diag;
 } lw_pto_undefined;
 
+/* A type, or a list of types in parentheses, as it was written a short while ago: most of a text are like that, and need not be read again.
+ * Both end in a bracket, so that nothing behind can belong to them. */
+enum { LW_PTO_RECENT_TYPES = 4 };
+typedef struct lw_pto_recent {
+    lw_place text; /* in the source */
+    uint32_t count;
+    lw_pto_written_type types[LW_PTO_RECENT_TYPES];
+} lw_pto_recent;
+typedef struct lw_pto_recents {
+    lw_pto_recent at[4];
+    uint32_t next;
+} lw_pto_recents;
+
 typedef struct lw_pto_parser {
     lw_pto_module *module;
     lw_arena *arena;
@@ -66,14 +79,9 @@ typedef struct lw_pto_parser {
     bool stopped;       /* nesting too deep: the rest is not read */
     lw_pto_keywords words;
     lw_pto_function *function;
-    struct {
-        const lw_symbol *name;  /* !pto.vreg */
-        lw_place body;          /* <64xi32>, in the source */
-        const lw_pto_type *type;
-    } recent[4];        /* types as they were last written, so that the same text need not be read again */
-    uint32_t recent_at;
+    lw_pto_recents recent_types, recent_lists;
     /* Stacks: whoever pushes notes the count first, and cuts back to it. */
-    LW_LIST(lw_pto_value *) scope; /* first values of the names that are visible */
+    LW_LIST(lw_symbol *) scope;    /* names that are visible */
     LW_LIST(lw_pto_undefined) undefined; /* of this function */
     LW_LIST(lw_symbol *) ended;    /* names of this function whose region has ended */
     LW_LIST(lw_pto_op *) ops;
@@ -128,6 +136,8 @@ bool lw_pto_expected(lw_pto_parser *p, const char *what); /* reports; always fal
 bool lw_pto_expect(lw_pto_parser *p, uint32_t punct);
 bool lw_pto_expect_word(lw_pto_parser *p, const lw_symbol *word);
 bool lw_pto_enter(lw_pto_parser *p); /* one level deeper; false where that is too deep */
+/* Reports it and reads no further. Always false. */
+bool lw_pto_too_deep(lw_pto_parser *p);
 /* Behind a fault: to the next operation, to the } of the region, or to the next function. */
 void lw_pto_recover(lw_pto_parser *p);
 /* The next token as messages show it. */
@@ -148,6 +158,8 @@ bool lw_pto_parse_types(lw_pto_parser *p, lw_pto_range *range);
 bool lw_pto_parse_balanced(lw_pto_parser *p, const char *ends, const char **text);
 /* { … } where one stands; empty otherwise. Added to what is there. */
 bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes);
+/* Those from `mark` on leave the stack and join others. */
+void lw_pto_keep_attributes(lw_pto_parser *p, uint32_t mark, lw_pto_attributes *attributes);
 /* loc(…) where one stands. */
 bool lw_pto_parse_location(lw_pto_parser *p, const char **location);
 bool lw_pto_parse_alias(lw_pto_parser *p);
@@ -160,9 +172,9 @@ lw_pto_value *lw_pto_use(lw_pto_parser *p, lw_symbol *name, uint32_t part, lw_pl
 lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind, uint32_t parts);
 /* The register that an assembly or DPS operation writes; *merges where it had a value before. */
 lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, const lw_pto_type *type, lw_pto_op *op, bool *merges);
-/* Ends the visibility of all names behind `mark` of p->scope. */
+/* Ends the visibility of all names behind `mark` of p->scope, within a function. */
 void lw_pto_end_scope(lw_pto_parser *p, uint32_t mark);
-void lw_pto_end_names(lw_pto_parser *p); /* of a function */
+void lw_pto_end_names(lw_pto_parser *p); /* a function ends, and all names with it */
 /* Names whose operation could not be read: no more messages about them. */
 void lw_pto_define_unknown(lw_pto_parser *p, lw_pto_range names);
 

@@ -33,10 +33,7 @@ static bool read_balanced(lw_pto_parser *p, const char *ends) {
         if (depth && punct == open[depth - 1])
             depth--;
         else if (closer_of((unsigned char)punct)) {
-            if (depth == LW_PTO_DEPTH_MAX) {
-                lw_diag_add(p->diags, LW_D_pto_too_deep, p->token.place, LW_PTO_DEPTH_MAX);
-                return false;
-            }
+            if (depth == LW_PTO_DEPTH_MAX) return lw_pto_too_deep(p);
             open[depth++] = closer_of((unsigned char)punct);
         } else if (punct && strchr(")]}", punct)) {
             return lw_pto_expected(p, "the end of the attribute");
@@ -66,7 +63,7 @@ static bool parse_one(lw_pto_parser *p) {
     return true;
 }
 
-static void keep(lw_pto_parser *p, uint32_t mark, lw_pto_attributes *attributes) {
+void lw_pto_keep_attributes(lw_pto_parser *p, uint32_t mark, lw_pto_attributes *attributes) {
     uint32_t more = p->attributes.count - mark, before = attributes->count;
     lw_pto_attribute *at = LW_NEW_ARRAY(p->arena, lw_pto_attribute, (size_t)before + more);
     if (before) memcpy(at, attributes->at, before * sizeof *at);
@@ -82,7 +79,7 @@ bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes) {
     bool good;
     do good = parse_one(p);
     while (good && lw_pto_take(p, ','));
-    keep(p, mark, attributes);
+    lw_pto_keep_attributes(p, mark, attributes);
     good = good && lw_pto_expect(p, '}');
     while (!good && p->token.kind != LW_PTO_TOKEN_END && !p->token.first && !lw_pto_at(p, '}'))
         lw_pto_next(p);
@@ -113,6 +110,6 @@ bool lw_pto_parse_alias(lw_pto_parser *p) {
     const char *text;
     if (!lw_pto_parse_balanced(p, NULL, &text)) return false;
     name->bound = (void *)text;
-    LW_PUSH(p->arena, p->module->aliases) = (lw_pto_alias){name, text};
+    LW_PUSH(p->arena, p->module->aliases) = (lw_pto_alias){name, place, text};
     return true;
 }

@@ -196,6 +196,6 @@ bool lw_pto_parse_region(lw_pto_parser *p, lw_pto_region *region, lw_pto_op_id t
     region->ops = LW_NEW_ARRAY(p->arena, lw_pto_op *, region->count);
     if (region->count) memcpy(region->ops, p->ops.at + mark, region->count * sizeof *region->ops);
     p->ops.count = mark;
-    lw_pto_end_scope(p, scope);
+    if (terminator != LW_PTO_RETURN) lw_pto_end_scope(p, scope);
     return true;
 }

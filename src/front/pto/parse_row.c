@@ -3,29 +3,25 @@
 
 /* ---- Operands ------------------------------------------------------------------------------------------- */
 
-static bool parse_value(lw_pto_parser *p, const char *what, lw_symbol **name, uint32_t *part,
-                        lw_place *place) {
-    if (p->token.kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, what);
-    *name = p->token.name;
-    *part = (uint32_t)p->token.value;
-    *place = p->token.place;
+static bool parse_index(lw_pto_parser *p, lw_pto_written *w) {
+    if (p->token.kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, "the index, a value such as %i");
+    w->indexed = true;
+    w->index_name = p->token.name;
+    w->index_part = (uint32_t)p->token.value;
+    w->index_place = p->token.place;
     lw_pto_next(p);
-    return true;
+    return lw_pto_expect(p, ']');
 }
 
 bool lw_pto_parse_operands(lw_pto_parser *p, lw_pto_range *range) {
     *range = (lw_pto_range){p->written.count, 0};
     do {
-        lw_pto_written w = {0};
-        if (!parse_value(p, "a value such as %a", &w.name, &w.part, &w.place)) return false;
-        if (lw_pto_take(p, '[')) {
-            w.indexed = true;
-            if (!parse_value(p, "the index, a value such as %i", &w.index_name, &w.index_part,
-                             &w.index_place))
-                return false;
-            if (!lw_pto_expect(p, ']')) return false;
-        }
-        LW_PUSH(p->arena, p->written) = w;
+        const lw_pto_token *t = &p->token;
+        if (t->kind != LW_PTO_TOKEN_VALUE) return lw_pto_expected(p, "a value such as %a");
+        lw_pto_written *w = &LW_PUSH(p->arena, p->written);
+        *w = (lw_pto_written){.name = t->name, .part = (uint32_t)t->value, .place = t->place};
+        lw_pto_next(p);
+        if (lw_pto_take(p, '[') && !parse_index(p, w)) return false;
         range->count++;
     } while (lw_pto_take(p, ','));
     return true;
@@ -192,24 +188,45 @@ static bool parse_word(lw_pto_parser *p, making *m) {
     return true;
 }
 
-/* A number of any size: its bits, in words of 64, the lowest first. */
-static bool parse_bits(lw_pto_parser *p, making *m) {
-    if (p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "a bit pattern such as 0xff");
-    const char *text = p->lexer.source->text + p->token.place.at;
-    uint32_t size = p->token.place.size;
-    bool hex = size > 2 && text[1] == 'x';
-    uint64_t *bits = LW_NEW_ARRAY(p->arena, uint64_t, LW_PTO_LANES_MAX / 64 + 1);
-    bool fits = hex || !p->token.too_large;
-    if (!hex) bits[0] = p->token.value;
-    for (uint32_t i = 0; hex && i + 2 < size; i++) {
-        char c = text[size - 1 - i];
+enum { BITS_WORDS = LW_PTO_LANES_MAX / 64 }; /* of the pattern of a mask */
+
+/* A number of any size, into BITS_WORDS words, the lowest first. False: it has more bits. */
+static bool read_hex(uint64_t *bits, const char *digits, uint32_t size) {
+    bool fits = true;
+    for (uint32_t i = 0; i < size; i++) {
+        char c = digits[size - 1 - i];
         uint64_t digit = c <= '9' ? (uint64_t)(c - '0') : (uint64_t)((c | 0x20) - 'a' + 10);
-        if (i < LW_PTO_LANES_MAX / 4)
+        if (i / 16 < BITS_WORDS)
             bits[i / 16] |= digit << (i % 16 * 4);
         else
             fits &= !digit;
     }
-    if (!fits) lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "a mask");
+    return fits;
+}
+
+static bool read_decimal(uint64_t *bits, const char *digits, uint32_t size) {
+    uint32_t used = 0; /* words up to the highest that is not 0 */
+    for (uint32_t i = 0; i < size; i++) {
+        unsigned __int128 carry = (unsigned)(digits[i] - '0');
+        for (uint32_t w = 0; w < used || carry; w++) {
+            if (w == BITS_WORDS) return false;
+            carry += (unsigned __int128)bits[w] * 10;
+            bits[w] = (uint64_t)carry;
+            carry >>= 64;
+            if (w >= used) used = w + 1;
+        }
+    }
+    return true;
+}
+
+static bool parse_bits(lw_pto_parser *p, making *m) {
+    if (p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "a bit pattern such as 0xff");
+    const char *text = p->lexer.source->text + p->token.place.at;
+    uint32_t size = p->token.place.size;
+    uint64_t *bits = LW_NEW_ARRAY(p->arena, uint64_t, BITS_WORDS);
+    bool hex = size > 2 && text[1] == 'x';
+    if (!(hex ? read_hex(bits, text + 2, size - 2) : read_decimal(bits, text, size)))
+        lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "a mask");
     m->op->bits = bits;
     m->op->literal_place = p->token.place;
     lw_pto_next(p);
@@ -298,9 +315,25 @@ static bool parse_ssa(lw_pto_parser *p, making *m) {
                                                                            : true;
 }
 
+/* overflow<nsw>: another spelling of the attribute {overflowFlags = #arith.overflow<nsw>}. */
+static bool parse_overflow(lw_pto_parser *p, making *m) {
+    lw_pto_op_id id = m->op->id;
+    bool has_it = id == LW_PTO_ADDI || id == LW_PTO_SUBI || id == LW_PTO_MULI || id == LW_PTO_SHLI ||
+                  id == LW_PTO_TRUNCI;
+    lw_place start = p->token.place;
+    const char *flags;
+    if (!has_it || LW_LIKELY(!lw_pto_take_word(p, p->words.overflow))) return true;
+    if (!lw_pto_expect(p, '<') || !lw_pto_parse_balanced(p, ">", &flags) || !lw_pto_expect(p, '>'))
+        return false;
+    LW_PUSH(p->arena, p->attributes) = (lw_pto_attribute){
+        "overflowFlags", lw_arena_printf(p->arena, "#arith.overflow<%s>", flags), lw_pto_since(p, start)};
+    lw_pto_keep_attributes(p, p->attributes.count - 1, &m->op->attributes);
+    return true;
+}
+
 /* arith: one type for all, or `T to T`. */
 static bool parse_mlir(lw_pto_parser *p, making *m) {
-    if (!lw_pto_parse_operands(p, &m->ins) || !parse_colon(p, m)) return false;
+    if (!lw_pto_parse_operands(p, &m->ins) || !parse_overflow(p, m) || !parse_colon(p, m)) return false;
     const lw_pto_type *type, *result;
     lw_place start = p->token.place;
     if (!lw_pto_parse_type(p, &type)) return false;

@@ -143,41 +143,48 @@ static bool parse_memref(lw_pto_parser *p, lw_pto_type *type) {
     return lw_pto_at(p, ',') ? bad_shape(p) : true;
 }
 
+/* ---- What was written a short while ago -------------------------------------------------------------------- */
+
+static void remember(lw_pto_recents *kept, lw_place text, const lw_pto_written_type *types, uint32_t count) {
+    if (count > LW_PTO_RECENT_TYPES) return;
+    lw_pto_recent *r = &kept->at[kept->next++ % LW_COUNT(kept->at)];
+    r->text = text;
+    r->count = count;
+    for (uint32_t i = 0; i < count; i++) r->types[i] = types[i];
+}
+
+/* Where the same stands here, its tokens are passed over. */
+static const lw_pto_recent *take_recent(lw_pto_parser *p, const lw_pto_recents *kept) {
+    const char *text = p->lexer.source->text;
+    uint32_t at = p->token.place.at, rest = p->lexer.source->size - at;
+    for (uint32_t i = 0; i < LW_COUNT(kept->at); i++) {
+        const lw_pto_recent *r = &kept->at[i];
+        if (!r->text.size || r->text.size > rest || memcmp(text + at, text + r->text.at, r->text.size) != 0)
+            continue;
+        p->token.place.size = r->text.size;
+        p->lexer.at = at + r->text.size;
+        lw_pto_next(p);
+        return r;
+    }
+    return NULL;
+}
+
+/* ---- Types --------------------------------------------------------------------------------------------------- */
+
 typedef bool body_parser(lw_pto_parser *p, lw_pto_type *type);
 
 static bool parse_body(lw_pto_parser *p, body_parser *parse, const lw_pto_type **type) {
     lw_pto_type made = {0};
-    const lw_symbol *name = p->token.name;
-    uint32_t from = p->lexer.at, errors = p->diags->errors;
+    const lw_pto_recent *recent = take_recent(p, &p->recent_types);
+    if (LW_LIKELY(recent)) return *type = recent->types[0].type, true;
+    lw_place start = p->token.place;
+    uint32_t errors = p->diags->errors;
     lw_pto_next(p);
-    if (!lw_pto_expect(p, '<') || !parse(p, &made)) return false;
-    if (!lw_pto_at(p, '>')) return lw_pto_expect(p, '>');
+    if (!lw_pto_expect(p, '<') || !parse(p, &made) || !lw_pto_expect(p, '>')) return false;
     *type = intern(p->module, &made);
-    if (errors == p->diags->errors) {
-        uint32_t slot = p->recent_at++ % LW_COUNT(p->recent);
-        p->recent[slot].name = name;
-        p->recent[slot].body = (lw_place){from, p->token.place.at + 1 - from};
-        p->recent[slot].type = *type;
-    }
-    lw_pto_next(p);
+    lw_pto_written_type written = {*type, lw_pto_since(p, start)};
+    if (errors == p->diags->errors) remember(&p->recent_types, written.place, &written, 1);
     return true;
-}
-
-/* Most types of a text are written as the few before them: then the tokens behind the name are passed over. */
-static bool take_recent(lw_pto_parser *p, const lw_pto_type **type) {
-    const char *text = p->lexer.source->text + p->lexer.at;
-    uint32_t rest = p->lexer.source->size - p->lexer.at;
-    for (uint32_t i = 0; i < LW_COUNT(p->recent); i++) {
-        lw_place body = p->recent[i].body;
-        if (p->recent[i].name != p->token.name || body.size > rest) continue;
-        if (memcmp(text, p->lexer.source->text + body.at, body.size) != 0) continue;
-        *type = p->recent[i].type;
-        p->lexer.at += body.size;
-        p->token.place.size = p->lexer.at - p->token.place.at;
-        lw_pto_next(p);
-        return true;
-    }
-    return false;
 }
 
 static bool unknown_type(lw_pto_parser *p) {
@@ -199,7 +206,6 @@ bool lw_pto_at_type(const lw_pto_parser *p) {
 bool lw_pto_parse_type(lw_pto_parser *p, const lw_pto_type **type) {
     const lw_pto_token *t = &p->token;
     if (t->kind == LW_PTO_TOKEN_TYPE) {
-        if (LW_LIKELY(take_recent(p, type))) return true;
         if (t->name == p->words.vreg) return parse_body(p, parse_vreg, type);
         if (t->name == p->words.mask) return parse_body(p, parse_mask, type);
         if (!t->name->bound) return unknown_type(p);
@@ -225,12 +231,37 @@ static bool push_type(lw_pto_parser *p, lw_pto_range *range) {
     return true;
 }
 
-bool lw_pto_parse_types(lw_pto_parser *p, lw_pto_range *range) {
-    *range = (lw_pto_range){p->types.count, 0};
-    bool closed = lw_pto_take(p, '(');
-    if (closed && lw_pto_take(p, ')')) return true;
+/* (T, T) as it was written before, with its own places. */
+static bool take_list(lw_pto_parser *p, lw_pto_range *range) {
+    uint32_t at = p->token.place.at;
+    const lw_pto_recent *recent = take_recent(p, &p->recent_lists);
+    if (!recent) return false;
+    for (uint32_t i = 0; i < recent->count; i++) {
+        lw_pto_written_type written = recent->types[i];
+        written.place.at += at - recent->text.at;
+        LW_PUSH(p->arena, p->types) = written;
+    }
+    range->count = recent->count;
+    return true;
+}
+
+static bool parse_list(lw_pto_parser *p, lw_pto_range *range) {
     do
         if (!push_type(p, range)) return false;
     while (lw_pto_take(p, ','));
-    return !closed || lw_pto_expect(p, ')');
+    return true;
+}
+
+bool lw_pto_parse_types(lw_pto_parser *p, lw_pto_range *range) {
+    *range = (lw_pto_range){p->types.count, 0};
+    if (!lw_pto_at(p, '(')) return parse_list(p, range);
+    if (LW_LIKELY(take_list(p, range))) return true;
+    lw_place start = p->token.place;
+    uint32_t errors = p->diags->errors;
+    lw_pto_next(p);
+    if (lw_pto_take(p, ')')) return true;
+    if (!parse_list(p, range) || !lw_pto_expect(p, ')')) return false;
+    if (errors == p->diags->errors)
+        remember(&p->recent_lists, lw_pto_since(p, start), &p->types.at[range->from], range->count);
+    return true;
 }

@@ -1,4 +1,5 @@
-/* print.c: a module as text, in one layout. Comments are not kept; types of one meaning have one spelling. */
+/* print.c: a module as text, in one layout. Comments stay in front of what they stand in front of, or behind it on its line; types of one
+ * meaning have one spelling. */
 #include "front/pto/pto.h"
 
 static void print_name(lw_text *out, const lw_pto_value *value) {
@@ -239,34 +240,83 @@ void lw_pto_print_op(lw_text *out, const lw_pto_op *op) {
         print_dps(out, op, &s);
 }
 
-/* ---- Regions, functions, modules --------------------------------------------------------------------------------- */
+/* ---- Comments ---------------------------------------------------------------------------------------------------- */
+
+typedef struct printer {
+    lw_text *out;
+    lw_pto_comments comments;
+} printer;
 
 static void indent(lw_text *out, uint32_t depth) {
     while (depth--) lw_text_puts(out, "  ");
 }
 
-static void print_region(lw_text *out, const lw_pto_region *region, uint32_t depth);
-
-/* Loops and branches have their attributes behind the last }. */
-static void print_nested(lw_text *out, const lw_pto_op *op, uint32_t depth) {
-    lw_pto_print_op(out, op);
-    for (uint32_t i = 0; i < op->region_count; i++) {
-        lw_text_puts(out, i ? " else {\n" : " {\n");
-        print_region(out, &op->regions[i], depth + 1);
-        indent(out, depth);
-        lw_text_puts(out, "}");
-    }
-    if (op->region_count) print_attributes(out, &op->attributes, " ");
-    print_location(out, op->location);
+static void put_text(printer *p, lw_place place) {
+    lw_text_add(p->out, p->comments.source->text + place.at, place.size);
 }
 
-static void print_region(lw_text *out, const lw_pto_region *region, uint32_t depth) {
+/* Those up to an offset, on lines of their own. */
+static void put_comments(printer *p, uint32_t end, uint32_t depth) {
+    for (lw_place comment; lw_pto_next_comment(&p->comments, end, &comment);) {
+        indent(p->out, depth);
+        put_text(p, comment);
+        lw_text_puts(p->out, "\n");
+    }
+}
+
+static uint32_t end_of(lw_place place) { return place.at + place.size; }
+
+/* The end of a line that stands for what ends at an offset, with the comment that stands behind it. */
+static void end_line(printer *p, uint32_t at) {
+    if (p->comments.at < at) p->comments.at = at;
+    lw_place comment;
+    if (lw_pto_next_comment(&p->comments, lw_pto_line_end(p->comments.source, at), &comment)) {
+        lw_text_puts(p->out, " ");
+        put_text(p, comment);
+    }
+    lw_text_puts(p->out, "\n");
+}
+
+/* ---- Regions, functions, modules --------------------------------------------------------------------------------- */
+
+static void print_region(printer *p, const lw_pto_region *region, uint32_t depth);
+
+/* From the { to the }. */
+static void print_braces(printer *p, const lw_pto_region *region, uint32_t header_end, uint32_t depth) {
+    lw_text_puts(p->out, " {");
+    end_line(p, header_end);
+    print_region(p, region, depth + 1);
+    put_comments(p, region->end.at, depth + 1);
+    indent(p->out, depth);
+    lw_text_puts(p->out, "}");
+}
+
+/* Loops and branches have their attributes behind the last }. Returns where it ends. */
+static uint32_t print_nested(printer *p, const lw_pto_op *op, uint32_t depth) {
+    uint32_t end = end_of(op->place);
+    lw_pto_print_op(p->out, op);
+    for (uint32_t i = 0; i < op->region_count; i++) {
+        if (i) lw_text_puts(p->out, " else");
+        print_braces(p, &op->regions[i], end, depth);
+        end = end_of(op->regions[i].end);
+    }
+    if (op->region_count) print_attributes(p->out, &op->attributes, " ");
+    print_location(p->out, op->location);
+    return end;
+}
+
+static void print_region(printer *p, const lw_pto_region *region, uint32_t depth) {
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
         if (op->id == LW_PTO_YIELD && !op->operand_count && !op->attributes.count && !op->location) continue;
-        indent(out, depth);
-        print_nested(out, op, depth);
-        lw_text_puts(out, "\n");
+        bool made = op->place.at == region->end.at; /* a terminator that is not written */
+        put_comments(p, made ? op->place.at : end_of(op->place), depth);
+        indent(p->out, depth);
+        uint32_t end = print_nested(p, op, depth);
+        if (made)
+            lw_text_puts(p->out, "\n");
+        else
+            end_line(p, end);
     }
 }
 
@@ -292,41 +342,61 @@ void lw_pto_print_function(lw_text *out, const lw_pto_function *f) {
     print_attributes(out, &f->attributes, " attributes ");
 }
 
-static void print_function(lw_text *out, const lw_pto_function *f, uint32_t depth) {
-    indent(out, depth);
-    lw_pto_print_function(out, f);
+static void print_function(printer *p, const lw_pto_function *f, uint32_t depth) {
+    uint32_t end = end_of(f->place);
+    put_comments(p, end, depth);
+    indent(p->out, depth);
+    lw_pto_print_function(p->out, f);
     if (f->has_body) {
-        lw_text_puts(out, " {\n");
-        print_region(out, &f->body, depth + 1);
-        indent(out, depth);
-        lw_text_puts(out, "}");
+        print_braces(p, &f->body, end, depth);
+        end = end_of(f->body.end);
     }
-    print_location(out, f->location);
-    lw_text_puts(out, "\n");
+    print_location(p->out, f->location);
+    end_line(p, end);
 }
 
-static void print_group(lw_text *out, const lw_pto_group *group) {
+static void print_group(printer *p, const lw_pto_group *group) {
+    lw_text *out = p->out;
     if (group->written) {
+        put_comments(p, group->place.at, 0);
         lw_text_puts(out, "module");
         if (group->name) lw_text_printf(out, " %s", group->name->text);
         print_attributes(out, &group->attributes, " attributes ");
-        lw_text_puts(out, " {\n");
+        lw_text_puts(out, " {");
+        end_line(p, end_of(group->place));
     }
     for (uint32_t i = 0; i < group->functions.count; i++) {
         if (i) lw_text_puts(out, "\n");
-        print_function(out, group->functions.at[i], group->written);
+        print_function(p, group->functions.at[i], group->written);
     }
     if (!group->written) return;
+    put_comments(p, group->end.at, 1);
     lw_text_puts(out, "}");
     print_location(out, group->location);
-    lw_text_puts(out, "\n");
+    end_line(p, end_of(group->end));
+}
+
+/* Those behind the first function or module come first, too. */
+static void print_aliases(printer *p, const lw_pto_module *module) {
+    uint32_t first = module->groups.count ? module->groups.at[0]->place.at : UINT32_MAX;
+    for (uint32_t i = 0; i < module->aliases.count; i++) {
+        const lw_pto_alias *alias = &module->aliases.at[i];
+        bool leads = alias->place.at < first;
+        if (leads) put_comments(p, alias->place.at, 0);
+        lw_text_printf(p->out, "%s = %s", alias->name->text, alias->text);
+        if (leads)
+            end_line(p, end_of(alias->place));
+        else
+            lw_text_puts(p->out, "\n");
+    }
 }
 
 void lw_pto_print(lw_text *out, const lw_pto_module *module) {
-    for (uint32_t i = 0; i < module->aliases.count; i++)
-        lw_text_printf(out, "%s = %s\n", module->aliases.at[i].name->text, module->aliases.at[i].text);
+    printer p = {.out = out, .comments = {.source = module->source}};
+    print_aliases(&p, module);
     for (uint32_t i = 0; i < module->groups.count; i++) {
         if (i || module->aliases.count) lw_text_puts(out, "\n");
-        print_group(out, module->groups.at[i]);
+        print_group(&p, module->groups.at[i]);
     }
+    put_comments(&p, module->source->size, 0);
 }

@@ -192,7 +192,7 @@ typedef struct lw_pto_function {
 typedef struct lw_pto_group {
     bool written;              /* there is a `module` */
     lw_symbol *name;           /* or NULL */
-    lw_place place;
+    lw_place place, end;       /* the word, and the }; of functions without a module the place of the first */
     lw_pto_attributes attributes;
     const char *location;
     LW_LIST(lw_pto_function *) functions;
@@ -200,6 +200,7 @@ typedef struct lw_pto_group {
 
 typedef struct lw_pto_alias { /* !name = type is gone once parsed; #name = … is kept as text */
     lw_symbol *name;
+    lw_place place; /* of the name */
     const char *text;
 } lw_pto_alias;
 
@@ -247,7 +248,16 @@ bool lw_pto_is_name(const char *name);
 /* The function of a name, with or without its @; NULL where there is none. */
 lw_pto_function *lw_pto_find(const lw_pto_module *module, const char *name);
 
-/* The module as text in one canonical layout; parses back to the same module. */
+/* The comments of a text from `at` on, in turn. */
+typedef struct lw_pto_comments {
+    const lw_source *source;
+    uint32_t at; /* never inside of a comment or a string */
+} lw_pto_comments;
+/* The next one that begins in front of `end`, without the spaces behind it. False: there is none, and `at` is at `end` or was behind it. */
+bool lw_pto_next_comment(lw_pto_comments *comments, uint32_t end, lw_place *comment);
+uint32_t lw_pto_line_end(const lw_source *source, uint32_t at); /* of the line that has `at` */
+
+/* The module as text in one canonical layout, with its comments; parses back to the same module. */
 void lw_pto_print(lw_text *out, const lw_pto_module *module);
 void lw_pto_print_op(lw_text *out, const lw_pto_op *op); /* one line, without its regions */
 void lw_pto_print_function(lw_text *out, const lw_pto_function *function); /* its first line, without the brace */
@@ -306,7 +316,11 @@ enum {
 #include "pto/cost.def"
 };
 
-/* How often a loop runs around an operation is known where its bounds are constants; elsewhere one round is counted. */
+/* How often a region ran: that of a function once for each repeat, a loop's once for each round. */
+typedef uint64_t lw_pto_runs(void *user, const lw_pto_region *region);
+
+/* Where runs were not counted, how often a loop runs around an operation is known where its bounds are constants; elsewhere one round
+ * is counted. */
 typedef struct lw_pto_cost_line {
     const lw_pto_op *op;
     uint32_t repeats;       /* of 2048 bits */
@@ -317,13 +331,15 @@ typedef struct lw_pto_cost_line {
 
 typedef struct lw_pto_cost {
     LW_LIST(lw_pto_cost_line) lines; /* in source order */
-    uint64_t serial;        /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one */
+    uint64_t serial;        /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one, unless runs
+                               were counted */
     uint64_t piped;         /* a2a3: each starts as soon as the interval allows, as if none waited for another */
-    uint32_t uncounted;     /* operations on registers and masks that the page has no figures for */
+    uint64_t uncounted;     /* operations on registers and masks that the page has no figures for; where runs were counted, how often
+                               they were executed */
     bool per_round;         /* some loop's rounds are not known */
 } lw_pto_cost;
 
-/* Of a function of a checked module; a5 or a2a3. */
-lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile);
+/* Of a function of a checked module; a5 or a2a3. `runs` says how often each region ran; NULL: by what the text says. */
+lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile, lw_pto_runs *runs, void *user);
 
 #endif

@@ -10,7 +10,7 @@ static void check_yield(lw_pto_verifier *v, const lw_pto_op *op, const lw_pto_re
                     lw_pto_plural(yield->operand_count), op->result_count, lw_pto_plural(op->result_count));
         return;
     }
-    for (uint32_t i = 0; i < op->result_count; i++) {
+    for (uint32_t i = 0; i < op->result_count && !yield->faulty; i++) {
         const lw_pto_value *have = yield->operands[i], *want = op->results[i];
         if (!have->type || !want->type || have->type == want->type) continue;
         lw_diag_add(v->diags, LW_D_pto_yield_type, yield->operand_places[i], have->name->text,
@@ -67,7 +67,7 @@ void lw_pto_verify_return(lw_pto_verifier *v, const lw_pto_op *op) {
                     lw_pto_plural(op->operand_count), f->result_count, lw_pto_plural(f->result_count));
         return;
     }
-    for (uint32_t i = 0; i < f->result_count; i++) {
+    for (uint32_t i = 0; i < f->result_count && !op->faulty; i++) {
         const lw_pto_value *have = op->operands[i];
         if (!have->type || have->type == f->results[i]) continue;
         lw_diag_add(v->diags, LW_D_pto_yield_type, op->operand_places[i], have->name->text, have->type->text,

@@ -225,7 +225,8 @@ static void check_width(row_check *c) {
 }
 
 void lw_pto_verify_row(lw_pto_verifier *v, const lw_pto_op *op) {
-    row_check c = {.v = v, .op = op, .row = &lw_pto_rows[op->id]};
+    row_check c; /* without what is filled in, which would cost more to clear than to check */
+    c.v = v, c.op = op, c.row = &lw_pto_rows[op->id], c.count = 0, c.index = NULL;
     if (op->faulty || !fill(&c)) return;
     if (op->id == LW_PTO_CONSTANT && !is_scalar(op->results[0]->type)) {
         lw_diag_add(v->diags, LW_D_pto_constant_type, op->type_place, op->results[0]->type->text);

@@ -9,7 +9,6 @@
 
 enum {
     LW_BUDGET = 8192,       /* backward branches a turn */
-    LW_SPIN_COST = 4096,    /* what one counts for in a loop that may wait for others: who holds the lock should come soon */
     LW_YIELD_COST = 4096,
     LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
     LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
@@ -429,7 +428,6 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->turns = 0;
     gang->force = false;
     gang->waits.count = 0;
-    memset(gang->hints, 0, sizeof gang->hints);
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
     if (!frame) return false;
     lw_gang_pend(frame, 0, gang->exist);
@@ -445,6 +443,7 @@ void lw_gang_end(lw_gang *gang) {
     free(gang->waits.at);
     gang->waits.at = NULL;
     gang->waits.count = gang->waits.room = 0;
+    memset(gang->hints, 0, sizeof gang->hints); /* they are of this launch's allocations, and serve all its CTAs */
 }
 
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details) {

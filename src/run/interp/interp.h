@@ -42,6 +42,9 @@ LW_STEP_DECLARE(note);
 LW_STEP_DECLARE(pattern);
 LW_STEP_DECLARE(beyond);
 
+/* Of a gang's budget, what one round counts for of a loop that may wait for others: who holds the lock should come soon. */
+enum { LW_SPIN_COST = 4096 };
+
 /* Entering a block. */
 void lw_gang_join(lw_gang *gang, const lw_op *op); /* others of its frame are elsewhere: who waits at the block comes along */
 static inline const lw_op *lw_enter_block(lw_gang *gang, const lw_op *op) {

@@ -76,11 +76,12 @@ static uint32_t count_warp(const lw_gang *gang, uint32_t warp, uint32_t came) {
     return came == 0 ? 0 : missing ? (uint32_t)__builtin_popcount(came) : LW_WARP_LANES;
 }
 
-static bool is_complete(const lw_cta *cta, const lw_barrier *barrier) {
+static bool is_complete(const lw_cta *cta, uint32_t number) {
+    const lw_barrier *barrier = &cta->barriers[number];
     uint32_t arrived = barrier->arrived;
     for (uint32_t g = 0; g < cta->gang_count; g++) {
         const lw_gang *gang = &cta->gangs[g];
-        const uint32_t *came = barrier->came + gang->first / LW_WARP_LANES;
+        const uint32_t *came = cta->came[number] + gang->first / LW_WARP_LANES;
         for (uint32_t warp = 0; warp < warp_count(gang); warp++) {
             if (!barrier->expected && lw_mask_warp(live_lanes(gang), warp) & ~came[warp]) return false;
             arrived += count_warp(gang, warp, came[warp]);
@@ -89,9 +90,10 @@ static bool is_complete(const lw_cta *cta, const lw_barrier *barrier) {
     return arrived >= barrier->expected;
 }
 
-static void note_arrivals(const lw_gang *gang, lw_barrier *barrier, lw_mask lanes) {
+static void note_arrivals(const lw_gang *gang, uint32_t number, lw_mask lanes) {
+    lw_barrier *barrier = &gang->cta->barriers[number];
     for (uint32_t warp = 0; warp < warp_count(gang); warp++) {
-        uint32_t now = lw_mask_warp(lanes, warp), *came = &barrier->came[gang->first / LW_WARP_LANES + warp];
+        uint32_t now = lw_mask_warp(lanes, warp), *came = &gang->cta->came[number][gang->first / LW_WARP_LANES + warp];
         if (*came & now) { /* .arrive does not wait, so a thread may be here for the second time */
             barrier->arrived += count_warp(gang, warp, *came);
             *came = 0;
@@ -140,7 +142,7 @@ static void release_gang(lw_gang *gang, uint32_t number, const lw_barrier *barri
 
 static void release_if_complete(lw_cta *cta, uint32_t number) {
     lw_barrier *barrier = &cta->barriers[number];
-    if (!barrier->in_use || !is_complete(cta, barrier)) return;
+    if (!barrier->in_use || !is_complete(cta, number)) return;
     for (uint32_t g = 0; g < cta->gang_count; g++) release_gang(&cta->gangs[g], number, barrier);
     barrier->in_use = false;
 }
@@ -202,6 +204,12 @@ static bool add_wait(lw_gang *gang, const lw_op *op, const lw_request *request) 
     return true;
 }
 
+static void open_barrier(lw_cta *cta, const lw_request *request) {
+    uint32_t warps = (cta->threads + LW_WARP_LANES - 1) / LW_WARP_LANES;
+    cta->barriers[request->number] = (lw_barrier){.in_use = true, .expected = request->count, .all = true};
+    memset(cta->came[request->number], 0, warps * sizeof cta->came[0][0]);
+}
+
 /* Lanes arrive. False: trapped. */
 static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     lw_cta *cta = gang->cta;
@@ -209,8 +217,8 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     lw_trap_record details = {.access = "barrier", .detail = request->number, .size = request->count};
     if (!is_valid(cta, op, request)) return lw_gang_trap(gang, op, LW_TRAP_barrier, first, details), false;
     lw_barrier *barrier = &cta->barriers[request->number];
-    if (!barrier->in_use) *barrier = (lw_barrier){.in_use = true, .expected = request->count, .all = true};
-    note_arrivals(gang, barrier, request->lanes);
+    if (!barrier->in_use) open_barrier(cta, request);
+    note_arrivals(gang, request->number, request->lanes);
     note_predicates(gang, op, barrier, request->lanes);
     if (op->c != LW_BARRIER_arrive && !add_wait(gang, op, request))
         return lw_gang_trap(gang, op, LW_TRAP_memory, first, details), false;

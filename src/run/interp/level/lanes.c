@@ -6,29 +6,9 @@
 #include "run/interp/interp.h"
 #include "run/interp/inner.h"
 #include "run/interp/level/level.h"
+#include "run/interp/types.h"
 
-/* C types and slot types of the lane types. 8-bit values live in 16-bit slots. */
-typedef uint8_t c_u8, c_p;
-typedef int8_t c_s8;
-typedef uint16_t c_u16;
-typedef int16_t c_s16;
-typedef uint32_t c_u32;
-typedef int32_t c_s32;
-typedef uint64_t c_u64;
-typedef int64_t c_s64;
-typedef float c_f32;
-typedef double c_f64;
-typedef uint16_t slot_u8;
-typedef int16_t slot_s8;
-typedef uint16_t slot_u16;
-typedef int16_t slot_s16;
-typedef uint32_t slot_u32;
-typedef int32_t slot_s32;
-typedef uint64_t slot_u64;
-typedef int64_t slot_s64;
-typedef float slot_f32;
-typedef double slot_f64;
-typedef uint8_t slot_p;
+extern lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count];
 
 /* Where an operand's elements are: a register slot, or for predicates one byte a lane spread out from its bits. */
 #define SOURCE(T, at, room) SOURCE_##T(T, at, room)
@@ -81,7 +61,7 @@ static inline bool stores_all(const lw_gang *gang, const lw_op *op) { return gan
         lw_op whole = *op; \
         whole.d = gang->frame->code->frame_bytes; \
         whole.flags |= LW_OP_WHOLE; \
-        op->step(gang, &whole); \
+        LW_AT_LEVEL(lw_steps)[op->code](gang, &whole); \
         lw_commit_##bits(gang, op->d, LW_SLOT(gang, const uint##bits##_t, whole.d)); \
         return op + 1; \
     }

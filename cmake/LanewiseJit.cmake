@@ -1,0 +1,57 @@
+# The compiler, a library that Lanewise opens where somebody asks for it: src/run/jit, LLVM, and the lane functions as bitcode.
+# It needs LLVM 14 or newer with its C interface, and the clang of the same version.
+
+find_program(LLVM_CONFIG NAMES llvm-config llvm-config-14 llvm-config-15 llvm-config-16 llvm-config-17 llvm-config-18 llvm-config-19)
+set(lw_has_llvm OFF)
+if(LLVM_CONFIG)
+  foreach(what version includedir bindir libdir)
+    execute_process(COMMAND ${LLVM_CONFIG} --${what} OUTPUT_VARIABLE lw_llvm_${what} OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  endforeach()
+  execute_process(COMMAND ${LLVM_CONFIG} --link-shared --libs OUTPUT_VARIABLE lw_llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  find_program(LW_LLVM_CLANG clang HINTS ${lw_llvm_bindir} NO_DEFAULT_PATH)
+  if(lw_llvm_version VERSION_GREATER_EQUAL 14 AND lw_llvm_libs AND LW_LLVM_CLANG AND EXISTS ${lw_llvm_includedir}/llvm-c/LLJIT.h)
+    set(lw_has_llvm ON)
+  endif()
+endif()
+option(LANEWISE_JIT "Build the compiler (needs LLVM 14 or newer and its clang)" ${lw_has_llvm})
+
+if(LANEWISE_JIT AND NOT lw_has_llvm)
+  message(FATAL_ERROR "LANEWISE_JIT: no llvm-config of LLVM 14 or newer with clang beside it (Debian: llvm-dev, clang); script/bootstrap installs them")
+endif()
+if(NOT LANEWISE_JIT)
+  message(STATUS "The compiler is not built: LLVM 14 or newer with its clang was not there or you said so; -DLANEWISE_JIT=ON turns it on")
+  return()
+endif()
+
+set(lw_bitcode_dir ${PROJECT_BINARY_DIR}/bitcode)
+set(lw_bitcode "")
+foreach(level IN LISTS LANEWISE_LEVELS)
+  set(file ${lw_bitcode_dir}/lanes_${level}.bc)
+  set(lanes 8) # computed side by side: one or two vectors of 32-bit elements
+  if(level STREQUAL v4)
+    set(lanes 16)
+  endif()
+  add_custom_command(
+    OUTPUT ${file}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${lw_bitcode_dir}
+    COMMAND ${LW_LLVM_CLANG} -std=gnu17 -O3 ${lw_march_${level}} -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing -DLANES=${lanes}
+            -Wno-pass-failed -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/isa -I${PROJECT_SOURCE_DIR}/include
+            -MD -MF ${file}.d -MT ${file} -emit-llvm -c ${PROJECT_SOURCE_DIR}/src/run/jit/lanes.c -o ${file}
+    DEPENDS ${PROJECT_SOURCE_DIR}/src/run/jit/lanes.c
+    DEPFILE ${file}.d
+    COMMENT "Lane functions as bitcode, level ${level}"
+    VERBATIM)
+  list(APPEND lw_bitcode ${file})
+endforeach()
+
+file(GLOB lw_jit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/jit/*.c)
+list(FILTER lw_jit_sources EXCLUDE REGEX "/lanes[.]c$")
+add_library(lanewise_jit MODULE ${lw_jit_sources} ${PROJECT_SOURCE_DIR}/src/middle/fields.c ${PROJECT_SOURCE_DIR}/src/base/lane_id.c
+                                ${PROJECT_SOURCE_DIR}/src/base/text.c ${PROJECT_SOURCE_DIR}/src/base/symbol.c ${PROJECT_SOURCE_DIR}/src/base/arena.c)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/jit/session.c PROPERTIES OBJECT_DEPENDS "${lw_bitcode}")
+target_compile_definitions(lanewise_jit PRIVATE LW_JIT_BITCODE="${lw_bitcode_dir}")
+target_include_directories(lanewise_jit SYSTEM PRIVATE ${lw_llvm_includedir})
+target_link_directories(lanewise_jit PRIVATE ${lw_llvm_libdir})
+target_link_libraries(lanewise_jit PRIVATE lanewise_flags ${lw_llvm_libs} Threads::Threads)
+target_link_options(lanewise_jit PRIVATE -Wl,-z,nodelete $<$<NOT:$<BOOL:${LANEWISE_SANITIZE}>>:-Wl,-z,defs>)
+set_target_properties(lanewise_jit PROPERTIES OUTPUT_NAME jit PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/lanewise)

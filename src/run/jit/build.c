@@ -1,0 +1,73 @@
+/* build.c: what all of the compiler builds LLVM's code with. */
+#include "run/jit/unit.h"
+
+LLVMTypeRef lw_build_int(const lw_build *b, uint32_t bits) { return LLVMIntTypeInContext(b->context, bits); }
+LLVMTypeRef lw_build_vector(const lw_build *b, uint32_t bits) { return LLVMVectorType(lw_build_int(b, bits), b->chunk); }
+LLVMValueRef lw_build_number(const lw_build *b, uint32_t bits, uint64_t value) {
+    return LLVMConstInt(lw_build_int(b, bits), value, false);
+}
+LLVMValueRef lw_build_address(const lw_build *b, const void *host) {
+    return LLVMConstIntToPtr(LLVMConstInt(b->i64, (uintptr_t)host, false), b->bytes);
+}
+
+LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type) {
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
+    LLVMValueRef first = LLVMGetFirstInstruction(b->top);
+    if (first) LLVMPositionBuilderBefore(b->at, first);
+    else LLVMPositionBuilderAtEnd(b->at, b->top);
+    LLVMValueRef made = LLVMBuildAlloca(b->at, type, "");
+    LLVMPositionBuilderAtEnd(b->at, here);
+    return made;
+}
+
+LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes) {
+    return LLVMBuildGEP2(b->at, b->i8, base, &bytes, 1, "");
+}
+
+static LLVMValueRef place(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset) {
+    LLVMValueRef at = offset ? lw_build_move(b, base, lw_build_number(b, 64, offset)) : base;
+    return LLVMBuildBitCast(b->at, at, LLVMPointerType(type, 0), "");
+}
+
+LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias) {
+    LLVMValueRef value = LLVMBuildLoad2(b->at, type, place(b, type, base, offset), "");
+    LLVMSetAlignment(value, align);
+    LLVMSetMetadata(value, b->alias_kind, b->aliases[alias]);
+    return value;
+}
+
+static void set_number(const lw_build *b, LLVMValueRef value, const char *name, uint64_t number) {
+    LLVMMetadataRef operand = LLVMValueAsMetadata(lw_build_number(b, 64, number));
+    LLVMMetadataRef node = LLVMMDNodeInContext2(b->context, &operand, 1);
+    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(b->context, name, (unsigned)strlen(name)), LLVMMetadataAsValue(b->context, node));
+}
+
+LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align) {
+    LLVMValueRef value = lw_build_load(b, b->bytes, base, offset, 8, LW_ALIAS_gang);
+    set_number(b, value, "dereferenceable", bytes);
+    set_number(b, value, "align", align);
+    return value;
+}
+
+void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias) {
+    LLVMValueRef store = LLVMBuildStore(b->at, value, place(b, LLVMTypeOf(value), base, offset));
+    LLVMSetAlignment(store, align);
+    LLVMSetMetadata(store, b->alias_kind, b->aliases[alias]);
+}
+
+LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildICmp(b->at, how, x, y, ""); }
+
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments) {
+    LLVMValueRef callee = LLVMConstIntToPtr(lw_build_number(b, 64, function), LLVMPointerType(type, 0));
+    return LLVMBuildCall2(b->at, type, callee, arguments, LLVMCountParamTypes(type), "");
+}
+
+LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name) {
+    return LLVMAppendBasicBlockInContext(b->context, b->function, name);
+}
+
+void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other) {
+    LLVMBasicBlockRef on = lw_build_block(b, "");
+    LLVMBuildCondBr(b->at, condition, on, other);
+    LLVMPositionBuilderAtEnd(b->at, on);
+}

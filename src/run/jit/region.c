@@ -1,0 +1,313 @@
+/* region.c: a stretch of element-wise operations: what is the same for all lanes is computed once; then the rest, for all lanes side by side
+ * (vector registers: so that nothing is stored before all of it is known to be good) or in a loop, a chunk of lanes at a time (threads). */
+#include "run/jit/unit.h"
+
+#include "run/interp/address.h"
+
+#include <stdlib.h>
+
+typedef struct lw_region {
+    lw_unit *u;
+    uint32_t first, end;
+    lw_values values;
+    LLVMValueRef *results; /* per operation: its value, where it has one for all lanes */
+    LLVMValueRef *rows;    /* per operation: the place of its row */
+    LLVMBasicBlockRef leave;
+    uint32_t lanes; /* of a gang, where they are known */
+    bool has_rows, checks, failed;
+} lw_region;
+
+static lw_op *op_at(const lw_region *r, uint32_t n) { return &r->u->code->ops[n]; }
+static bool is_row(const lw_op *op) { return op->code == LW_OP_ld_row || op->code == LW_OP_st_row; }
+
+/* ---- In front of it -------------------------------------------------------------------------------------------------- */
+
+static void demand(lw_region *r, LLVMValueRef condition) { lw_build_unless(r->u->build, condition, r->leave); }
+
+/* All lanes of the gang execute. Stores to memory want every one of them to be there. */
+static void demand_lanes(lw_region *r) {
+    const lw_unit *u = r->u;
+    const lw_build *b = u->build;
+    LLVMValueRef full = LW_GANG_LOAD(b, b->i8, full), begin = LW_GANG_LOAD(b, b->i32, begin);
+    LLVMValueRef good = lw_build_is(b, LLVMIntNE, full, lw_build_number(b, 8, 0));
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, begin, lw_build_number(b, 32, 0)), "");
+    if (r->lanes && r->has_rows) {
+        LLVMValueRef want = lw_build_number(b, 32, r->lanes);
+        good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, active), want), "");
+    }
+    demand(r, good);
+}
+
+static void take_scalar(lw_region *r, uint32_t at) {
+    lw_unit *u = r->u;
+    const uint32_t cell = lw_unit_cell(u, at);
+    if (r->values.scalar[cell] || u->cells[cell].is_constant || !lw_set_has(lw_unit_uniform(u, r->first), cell)) return;
+    r->values.scalar[cell] = LLVMBuildLoad2(u->build->at, lw_build_int(u->build, u->cells[cell].bits), u->build->scalars[cell], "");
+}
+
+static void take_scalars(lw_region *r) {
+    lw_fields f;
+    for (uint32_t n = r->first; n < r->end; n++) {
+        lw_op *op = op_at(r, n);
+        lw_op_fields(r->u->code->slots, op, &f);
+        for (uint32_t k = 0; k < f.use_count; k++) take_scalar(r, *f.uses[k]);
+        if (lw_op_merges(op)) take_scalar(r, op->d);
+    }
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef wide(const lw_build *b, LLVMValueRef x) { return LLVMBuildZExt(b->at, x, b->i64, ""); }
+
+/* Number of the gang's first thread, in all CTAs of `threads` (NULL: of the launch), each behind the other. */
+static LLVMValueRef first_thread(const lw_build *b, LLVMValueRef threads) {
+    LLVMValueRef index = lw_build_load(b, b->i32, lw_build_cta(b), offsetof(lw_cta, index), 4, LW_ALIAS_gang);
+    if (!threads) threads = wide(b, lw_build_load(b, b->i32, lw_build_grid(b), offsetof(lw_grid, block), 4, LW_ALIAS_gang));
+    LLVMValueRef before = LLVMBuildMul(b->at, wide(b, index), threads, "");
+    return LLVMBuildAdd(b->at, before, wide(b, LW_GANG_LOAD(b, b->i32, first)), "");
+}
+
+/* Number of the element that lane 0 takes, and the address of element 0; NULL where lanes differ. */
+static LLVMValueRef row_element(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    if (op->flags & LW_OP_IMM_B) return first_thread(b, op->b ? lw_build_number(b, 64, op->b) : NULL);
+    LLVMValueRef element = lw_value_scalar(r->u, &r->values, op->b);
+    return element ? LLVMBuildAdd(b->at, element, wide(b, LW_GANG_LOAD(b, b->i32, first)), "") : NULL;
+}
+static LLVMValueRef row_base(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    if (op->flags & LW_OP_IMM_A) return lw_build_load(b, b->i64, lw_build_params(b, r->u), op->a, 1, LW_ALIAS_gang);
+    return lw_value_scalar(r->u, &r->values, op->a);
+}
+
+/* As find_row of the interpreter has it, for all lanes of the gang: where lane 0's element is. */
+static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    const uint32_t size = lw_memory_unpack(op->c).size, hint = (uint32_t)(op->imm >> LW_ROW_HINT_SHIFT) % LW_HINTS;
+    const uint64_t span = (uint64_t)r->lanes << size, at = offsetof(lw_gang, hints) + hint * sizeof(lw_range);
+    const uint64_t length = lw_row_length(op);
+    LLVMValueRef element = row_element(r, op), base = row_base(r, op);
+    if (!element || !base || length < r->lanes) return NULL;
+    LLVMValueRef hint_base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
+    LLVMValueRef hint_size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
+    LLVMValueRef host = lw_build_load(b, b->bytes, b->gang, at + offsetof(lw_range, host), 8, LW_ALIAS_gang);
+    LLVMValueRef address = LLVMBuildAdd(b->at, base, LLVMBuildShl(b->at, element, lw_build_number(b, 64, size), ""), "");
+    LLVMValueRef distance = LLVMBuildSub(b->at, address, hint_base, ""), bytes = lw_build_number(b, 64, span);
+    LLVMValueRef below = LLVMBuildAnd(b->at, base, lw_build_number(b, 64, (1u << size) - 1), "");
+    LLVMValueRef good = lw_build_is(b, LLVMIntEQ, below, lw_build_number(b, 64, 0)); /* first what stays as it is from round to round */
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, hint_size, bytes), "");
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, base, hint_base), "");
+    demand(r, good);
+    demand(r, lw_build_is(b, LLVMIntULE, element, lw_build_number(b, 64, length - r->lanes)));
+    demand(r, lw_build_is(b, LLVMIntULE, distance, LLVMBuildSub(b->at, hint_size, bytes, "")));
+    return lw_build_move(b, host, distance);
+}
+
+/* No lane of the gang is behind the last element. */
+static void demand_elements(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    LLVMValueRef count = wide(b, lw_build_load(b, b->i32, lw_build_params(b, r->u), op->imm, 1, LW_ALIAS_gang));
+    LLVMValueRef end = LLVMBuildAdd(b->at, first_thread(b, NULL), lw_build_number(b, 64, r->lanes), "");
+    demand(r, lw_build_is(b, LLVMIntULE, end, count));
+}
+
+/* ---- Once for all lanes ----------------------------------------------------------------------------------------------------- */
+
+static void forget(lw_region *r, const lw_op *op_, bool vectors) {
+    lw_fields f;
+    lw_op op = *op_;
+    lw_op_fields(r->u->code->slots, &op, &f);
+    for (uint32_t k = 0; k < f.def_count; k++) {
+        const uint32_t cell = lw_unit_cell(r->u, *f.defs[k]);
+        r->values.scalar[cell] = NULL;
+        for (uint32_t c = 0; vectors && c < r->values.chunks; c++) r->values.vector[c][cell] = NULL;
+    }
+}
+
+static void keep_result(lw_region *r, uint32_t n) {
+    forget(r, op_at(r, n), true);
+    r->values.scalar[lw_unit_cell(r->u, op_at(r, n)->d)] = r->results[n - r->first];
+}
+
+static void emit_scalars(lw_region *r) {
+    for (uint32_t n = r->first; n < r->end; n++) {
+        const lw_op *op = op_at(r, n);
+        if (op->code == LW_OP_beyond) demand_elements(r, op);
+        if (is_row(op)) {
+            r->rows[n - r->first] = find_row(r, op);
+            r->failed |= !r->rows[n - r->first];
+        }
+        r->results[n - r->first] = lw_body_scalar(r->u, op, &r->values);
+        if (r->results[n - r->first]) keep_result(r, n);
+        else forget(r, op, false);
+    }
+}
+
+/* ---- The lanes ------------------------------------------------------------------------------------------------------------------ */
+
+static void demand_counts(lw_region *r) {
+    const lw_build *b = r->u->build;
+    LLVMValueRef large = LLVMBuildLoad2(b->at, lw_build_vector(b, 1), r->values.large, "");
+    LLVMValueRef any = LLVMBuildBitCast(b->at, large, lw_build_int(b, b->chunk), "");
+    demand(r, lw_build_is(b, LLVMIntEQ, any, lw_build_number(b, b->chunk, 0)));
+    r->checks = false;
+}
+
+static void emit_ops(lw_region *r) {
+    for (uint32_t n = r->first; n < r->end; n++) {
+        const lw_op *op = op_at(r, n);
+        if (r->results[n - r->first]) {
+            keep_result(r, n);
+            continue;
+        }
+        if (op->code == LW_OP_st_row && r->checks) demand_counts(r);
+        for (uint32_t c = 0; c < r->values.chunks; c++) lw_body_vector(r->u, op, &r->values, c, r->rows[n - r->first]);
+        forget(r, op, false);
+    }
+    if (r->checks) demand_counts(r);
+}
+
+/* What is read later goes back into its slot, or where it is known to be the same in all lanes into its scalar. */
+static void keep_live(lw_region *r) {
+    lw_unit *u = r->u;
+    const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
+    uint64_t *kept = calloc(u->words + 1, sizeof *kept);
+    lw_fields f;
+    for (uint32_t n = r->first; kept && n < r->end; n++) {
+        lw_op_fields(u->code->slots, op_at(r, n), &f);
+        for (uint32_t k = 0; k < f.def_count; k++) {
+            const uint32_t at = *f.defs[k], cell = lw_unit_cell(u, at);
+            if (lw_set_has(kept, cell) || !lw_set_has(live, cell) || lw_set_has(uniform, cell)) continue;
+            lw_set_add(kept, cell);
+            for (uint32_t c = 0; c < r->values.chunks; c++) lw_value_keep(u, &r->values, cell, lw_value_vector(u, &r->values, at, c), c);
+        }
+    }
+    r->failed |= !kept;
+    free(kept);
+}
+
+/* What came in and stayed as it is. */
+static void settle(lw_region *r) {
+    lw_unit *u = r->u;
+    uint64_t *uniform = malloc((u->words + 1) * sizeof *uniform);
+    lw_fields f;
+    if (uniform) memcpy(uniform, lw_unit_uniform(u, r->first), u->words * sizeof *uniform);
+    for (uint32_t n = r->first; uniform && n < r->end; n++) {
+        lw_op_fields(u->code->slots, op_at(r, n), &f);
+        for (uint32_t k = 0; k < f.def_count; k++) lw_set_remove(uniform, lw_unit_cell(u, *f.defs[k]));
+    }
+    if (uniform) lw_emit_settle(u, uniform, r->end);
+    u->build->failed |= !uniform;
+    free(uniform);
+}
+
+static void keep_scalars(lw_region *r) {
+    lw_unit *u = r->u;
+    const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
+    settle(r);
+    for (uint32_t n = r->first; n < r->end; n++) {
+        const uint32_t cell = lw_unit_cell(u, op_at(r, n)->d);
+        if (!r->results[n - r->first] || !lw_set_has(uniform, cell) || !lw_set_has(live, cell)) continue;
+        LLVMBuildStore(u->build->at, r->values.scalar[cell], u->build->scalars[cell]);
+    }
+}
+
+/* Vector registers: a chunk beside the other. */
+static void emit_wide(lw_region *r) {
+    const lw_build *b = r->u->build;
+    r->values.chunks = r->lanes / b->chunk;
+    r->values.base = lw_build_number(b, 64, 0);
+    if (r->checks) {
+        r->values.large = lw_build_stack(b, lw_build_vector(b, 1));
+        LLVMBuildStore(b->at, LLVMConstNull(lw_build_vector(b, 1)), r->values.large);
+    }
+    emit_ops(r);
+    keep_live(r);
+}
+
+/* Threads: a chunk behind the other. */
+static void emit_loop(lw_region *r) {
+    const lw_build *b = r->u->build;
+    LLVMValueRef lanes = wide(b, LW_GANG_LOAD(b, b->i32, lanes));
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "lanes"), done = lw_build_block(b, "");
+    LLVMBuildBr(b->at, loop);
+    LLVMPositionBuilderAtEnd(b->at, loop);
+    r->values.chunks = 1;
+    r->values.base = LLVMBuildPhi(b->at, b->i64, "lane");
+    emit_ops(r);
+    keep_live(r);
+    LLVMValueRef next = LLVMBuildAdd(b->at, r->values.base, lw_build_number(b, 64, b->chunk), "");
+    LLVMValueRef from[] = {lw_build_number(b, 64, 0), next};
+    LLVMBasicBlockRef by[] = {before, LLVMGetInsertBlock(b->at)};
+    LLVMAddIncoming(r->values.base, from, by, 2);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntULT, next, lanes), loop, done);
+    LLVMPositionBuilderAtEnd(b->at, done);
+}
+
+static bool needs_lanes(const lw_region *r) {
+    for (uint32_t n = r->first; n < r->end; n++)
+        if (!r->results[n - r->first]) return true;
+    const uint64_t *live = lw_unit_live(r->u, r->end), *uniform = lw_unit_uniform(r->u, r->end);
+    for (uint32_t n = r->first; n < r->end; n++) {
+        const uint32_t cell = lw_unit_cell(r->u, op_at(r, n)->d);
+        if (lw_set_has(live, cell) && !lw_set_has(uniform, cell)) return true;
+    }
+    return false;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------------------------ */
+
+static bool make_room(lw_region *r) {
+    const uint32_t cells = r->u->cell_count + 1, count = r->end - r->first;
+    r->values.scalar = calloc(cells, sizeof *r->values.scalar);
+    r->values.vector[0] = calloc((size_t)cells * LW_CHUNKS, sizeof *r->values.vector[0]);
+    r->results = calloc(count, sizeof *r->results);
+    r->rows = calloc(count, sizeof *r->rows);
+    for (uint32_t c = 1; c < LW_CHUNKS; c++) r->values.vector[c] = r->values.vector[0] + (size_t)c * cells;
+    return r->values.scalar && r->values.vector[0] && r->results && r->rows;
+}
+
+static void find_needs(lw_region *r) {
+    for (uint32_t n = r->first; n < r->end; n++) {
+        r->has_rows |= is_row(op_at(r, n));
+        r->checks |= op_at(r, n)->code == LW_OP_vshift || op_at(r, n)->code == LW_OP_shift_check;
+    }
+}
+
+/* For gangs of that many lanes; 0: of any. */
+static void emit_shape(lw_unit *u, uint32_t first, uint32_t end, uint32_t lanes) {
+    lw_build *b = u->build;
+    lw_region r = {.u = u, .first = first, .end = end, .lanes = lanes, .leave = lw_emit_leave(u, first)};
+    LLVMValueRef *before = calloc(u->cell_count + 1, sizeof *before);
+    b->failed |= !make_room(&r) || !before;
+    if (!b->failed) {
+        find_needs(&r);
+        demand_lanes(&r);
+        take_scalars(&r);
+        memcpy(before, r.values.scalar, u->cell_count * sizeof *before);
+        emit_scalars(&r);
+        if (r.failed) demand(&r, lw_build_number(b, 1, 0));
+        else if (needs_lanes(&r)) {
+            memcpy(r.values.scalar, before, u->cell_count * sizeof *before);
+            r.values.regs = lw_build_regs(b, u);
+            if (lanes) emit_wide(&r);
+            else emit_loop(&r);
+        }
+        if (!r.failed) keep_scalars(&r);
+    }
+    free(before);
+    free(r.values.scalar), free(r.values.vector[0]), free(r.results), free(r.rows);
+    lw_emit_go_on(u, end);
+}
+
+void lw_emit_region(lw_unit *u, uint32_t first, uint32_t end) {
+    const lw_build *b = u->build;
+    if (!u->shapes[0]) emit_shape(u, first, end, 0);
+    for (int k = 0; k < 2 && u->shapes[k]; k++) {
+        const bool last = k == 1 || !u->shapes[k + 1];
+        LLVMBasicBlockRef other = last ? lw_emit_leave(u, first) : lw_build_block(b, "shape");
+        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, lanes), lw_build_number(b, 32, u->shapes[k])), other);
+        emit_shape(u, first, end, u->shapes[k]);
+        if (!last) LLVMPositionBuilderAtEnd(b->at, other);
+    }
+}

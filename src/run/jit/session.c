@@ -1,0 +1,338 @@
+/* session.c: from a program to machine code: LLVM's module, its passes, and putting the code in place of steps. */
+#include "run/jit/unit.h"
+
+#include <llvm-c/Analysis.h>
+#include <llvm-c/BitReader.h>
+#include <llvm-c/LLJIT.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Orc.h>
+#include <llvm-c/Target.h>
+#include <llvm-c/TargetMachine.h>
+#include <llvm-c/Transforms/PassBuilder.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct lw_compiled {
+    LLVMOrcLLJITRef code;
+};
+
+/* ---- What compiled code calls ----------------------------------------------------------------------------------------- */
+
+const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps) {
+    do op = steps[op->code](gang, op);
+    while (op && (op->step == steps[op->code] || !gang->full)); /* with lanes left out compiled code would come back here at once */
+    return op;
+}
+
+void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
+    if (bits == 1) memset(slot, (int)value, LW_SLOT_PRED);
+    for (uint32_t lane = 0; bits > 1 && lane < LW_GANG_LANES; lane++) memcpy(slot + lane * bits / 8, &value, bits / 8);
+}
+
+/* ---- The lane functions -------------------------------------------------------------------------------------------------- */
+
+/* lanes.c as bitcode, at each CPU level. */
+#define BITCODE(level) \
+    extern const char lw_jit_lanes_##level[], lw_jit_lanes_end_##level[]; \
+    __asm__(".section .rodata\n.balign 16\nlw_jit_lanes_" #level ":\n" \
+            ".incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\nlw_jit_lanes_end_" #level ":\n.previous");
+#define HAVE(level) {#level, lw_jit_lanes_##level, lw_jit_lanes_end_##level},
+#if LW_BUILT_v4
+BITCODE(v4)
+#endif
+#if LW_BUILT_v3
+BITCODE(v3)
+#endif
+#if LW_BUILT_v2
+BITCODE(v2)
+#endif
+BITCODE(portable)
+
+static const struct { const char *level, *from, *to; } bitcode[] = {
+#if LW_BUILT_v4
+    HAVE(v4)
+#endif
+#if LW_BUILT_v3
+    HAVE(v3)
+#endif
+#if LW_BUILT_v2
+    HAVE(v2)
+#endif
+    HAVE(portable)
+};
+
+static LLVMModuleRef read_lanes(LLVMContextRef context, const lw_level *level) {
+    for (size_t i = 0; i < sizeof bitcode / sizeof *bitcode; i++) {
+        if (strcmp(bitcode[i].level, level->name)) continue;
+        const size_t size = (size_t)(bitcode[i].to - bitcode[i].from);
+        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRange(bitcode[i].from, size, "lanes", false);
+        LLVMModuleRef module = NULL;
+        if (!LLVMGetBitcodeModuleInContext2(context, buffer, &module)) return module; /* which has the buffer now */
+        LLVMDisposeMemoryBuffer(buffer);
+        return NULL;
+    }
+    return NULL;
+}
+
+/* LLVM tells its errors to the context; its own way to take them is to end the process. */
+static void take_diagnostic(LLVMDiagnosticInfoRef info, void *why) {
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError) return;
+    char *message = LLVMGetDiagInfoDescription(info);
+    lw_text_printf(why, "%s", message);
+    LLVMDisposeMessage(message);
+}
+
+static LLVMAttributeRef attribute(LLVMContextRef context, const char *name, uint64_t value) {
+    return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
+}
+
+/* Brings in what is called, to be inlined there. Of functions that may be left out the linker takes those that are asked for, and only then are
+ * their bodies read. */
+static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef context) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(lanes); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f)) LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
+    if (LLVMLinkModules2(module, lanes)) return false;
+    LLVMAttributeRef inlined = attribute(context, "alwaysinline", 0);
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMLinkOnceODRLinkage) continue;
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+        LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMGetEnumAttributeKindForName("noinline", 8));
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, inlined);
+    }
+    return true;
+}
+
+/* ---- The machine ------------------------------------------------------------------------------------------------------------ */
+
+static const char *cpu_of(const lw_level *level) {
+    static const char *const names[] = {"", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
+#if defined(__x86_64__)
+    return names[level->number];
+#else
+    (void)names;
+    return "generic";
+#endif
+}
+
+static pthread_once_t target_once = PTHREAD_ONCE_INIT;
+static void start_target(void) {
+    LLVMInitializeNativeTarget();
+    LLVMInitializeNativeAsmPrinter();
+}
+
+/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a distance of 32 bits:
+ * addresses are whole, in jump tables too. */
+static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
+    pthread_once(&target_once, start_target);
+    char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
+    LLVMTargetRef target;
+    LLVMTargetMachineRef machine = NULL;
+    if (LLVMGetTargetFromTriple(triple, &target, &message)) lw_text_printf(why, "%s", message);
+    else
+        machine = LLVMCreateTargetMachine(target, triple, cpu_of(level), level->number == 4 ? "-prefer-256-bit" : "", LLVMCodeGenLevelLess,
+                                          LLVMRelocStatic, LLVMCodeModelJITDefault);
+    LLVMDisposeMessage(message);
+    LLVMDisposeMessage(triple);
+    return machine;
+}
+
+/* ---- One function -------------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef alias_tag(lw_build *b, const char *name, LLVMMetadataRef root) {
+    LLVMMetadataRef zero = LLVMValueAsMetadata(lw_build_number(b, 64, 0));
+    LLVMMetadataRef type[] = {LLVMMDStringInContext2(b->context, name, strlen(name)), root, zero};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(b->context, type, 3), tag[] = {node, node, zero};
+    return LLVMMetadataAsValue(b->context, LLVMMDNodeInContext2(b->context, tag, 3));
+}
+
+static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef module, const lw_level *level) {
+    b->context = context, b->module = module;
+    b->chunk = level->number == 4 ? 16 : 8; /* as lanes.c was compiled for */
+    b->at = LLVMCreateBuilderInContext(context);
+    b->i1 = lw_build_int(b, 1), b->i8 = lw_build_int(b, 8), b->i16 = lw_build_int(b, 16), b->i32 = lw_build_int(b, 32), b->i64 = lw_build_int(b, 64);
+    b->bytes = LLVMPointerType(b->i8, 0);
+    LLVMTypeRef step[] = {b->bytes, b->bytes}, interpret[] = {b->bytes, b->bytes, b->bytes}, spread[] = {b->bytes, b->i32, b->i64};
+    b->step_type = LLVMFunctionType(b->bytes, step, 2, false);
+    b->interpret_type = LLVMFunctionType(b->bytes, interpret, 3, false);
+    b->spread_type = LLVMFunctionType(LLVMVoidTypeInContext(context), spread, 3, false);
+    LLVMMetadataRef root = LLVMMDStringInContext2(context, "lanewise", 8);
+    root = LLVMMDNodeInContext2(context, &root, 1);
+    static const char *const names[] = {"gang", "slots", "memory"};
+    for (int k = 0; k < 3; k++) b->aliases[k] = alias_tag(b, names[k], root);
+    b->alias_kind = LLVMGetMDKindIDInContext(context, "tbaa", 4);
+}
+
+static void function_name(char name[32], const lw_code *code) { snprintf(name, 32, "lw_code_%u", code->number); }
+
+static void set_text(const lw_build *b, const char *name, const char *value) {
+    LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            LLVMCreateStringAttribute(b->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+}
+
+static bool emit_code(lw_build *b, lw_program *program, lw_code *code, const lw_level *level) {
+    lw_unit unit = {.program = program, .code = code, .level = level, .build = b};
+    bool good = lw_unit_study(&unit);
+    if (good) {
+        char name[32];
+        function_name(name, code);
+        b->function = LLVMAddFunction(b->module, name, b->step_type);
+        b->gang = LLVMGetParam(b->function, 0), b->op = LLVMGetParam(b->function, 1);
+        if (level->number == 4) set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
+        set_text(b, "target-cpu", cpu_of(level));
+        LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute(b->context, "nounwind", 0));
+        LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));
+        LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "align", _Alignof(lw_gang)));
+        b->top = lw_build_block(b, "top");
+        b->entries = calloc(code->op_count, sizeof *b->entries);
+        b->leaves = calloc(code->op_count, sizeof *b->leaves);
+        b->scalars = calloc(unit.cell_count + 1, sizeof *b->scalars);
+        b->failed = !b->entries || !b->leaves || !b->scalars;
+        if (!b->failed) lw_emit_function(&unit);
+        good = !b->failed;
+        free(b->entries), free(b->leaves), free(b->scalars);
+    }
+    lw_unit_free(&unit);
+    return good;
+}
+
+/* ---- A program -------------------------------------------------------------------------------------------------------------------- */
+
+/* Looking for values that are known already costs much more than it gives where there is much text: it goes over all memory accesses for each. */
+enum { SMALL = 512 }; /* operations of a program */
+#define PASSES(known) \
+    "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine,simplifycfg)," \
+    "function(loop-mssa(loop-rotate,licm)),function(" known ",instcombine,simplifycfg,adce)"
+static const char passes[] = PASSES("early-cse<memssa>"), small_passes[] = PASSES("gvn");
+
+static bool is_small(const lw_program *program) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < program->code_count; i++) count += program->codes[i] ? program->codes[i]->op_count : 0;
+    return count <= SMALL;
+}
+
+static bool report(LLVMErrorRef error, lw_text *why) {
+    if (!error) return true;
+    char *message = LLVMGetErrorMessage(error);
+    lw_text_printf(why, "%s", message);
+    LLVMDisposeErrorMessage(message);
+    return false;
+}
+
+static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool small, lw_text *why) {
+    char *message = NULL;
+    const bool wrong = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
+    if (wrong) lw_text_printf(why, "LLVM finds fault with the code: %s", message);
+    LLVMDisposeMessage(message);
+    if (wrong) return false;
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    const bool good = report(LLVMRunPasses(module, small ? small_passes : passes, machine, options), why);
+    LLVMDisposePassBuilderOptions(options);
+    return good;
+}
+
+/* The module of a program, optimised; NULL: `why`. */
+static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, bool *done, lw_text *why) {
+    LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
+    LLVMTargetMachineRef machine = make_machine(level, why);
+    if (!machine) return NULL;
+    LLVMModuleRef lanes = read_lanes(context, level), module = NULL;
+    bool good = lanes;
+    if (lanes) {
+        module = LLVMModuleCreateWithNameInContext("lanewise", context);
+        LLVMSetTarget(module, LLVMGetTarget(lanes));
+        LLVMSetDataLayout(module, LLVMGetDataLayoutStr(lanes));
+        lw_build build = {.lanes = lanes};
+        start_build(&build, context, module, level);
+        for (uint32_t i = 0; i < program->code_count; i++)
+            done[i] = program->codes[i] && program->codes[i]->op_count && emit_code(&build, program, program->codes[i], level);
+        LLVMDisposeBuilder(build.at);
+        good = link_lanes(module, lanes, context) && optimize(module, machine, is_small(program), why);
+    } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
+    LLVMDisposeTargetMachine(machine);
+    if (module && !good) LLVMDisposeModule(module), module = NULL;
+    return module;
+}
+
+static bool install(lw_compiled *made, lw_program *program, const bool *done, lw_text *why) {
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        if (!done[i]) continue;
+        lw_code *code = program->codes[i];
+        char name[32];
+        function_name(name, code);
+        LLVMOrcExecutorAddress address = 0;
+        if (!report(LLVMOrcLLJITLookup(made->code, &address, name), why)) return false;
+        lw_unit unit = {.program = program, .code = code};
+        if (lw_unit_study(&unit))
+            for (uint32_t n = 0; n < code->op_count; n++)
+                if (unit.entered[n]) code->ops[n].step = (lw_step *)(uintptr_t)address;
+        lw_unit_free(&unit);
+    }
+    return true;
+}
+
+static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level, lw_text *why) {
+    LLVMTargetMachineRef machine = make_machine(level, why);
+    if (!machine) {
+        LLVMDisposeModule(module);
+        return false;
+    }
+    LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
+    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
+    if (!report(LLVMOrcCreateLLJIT(&made->code, builder), why)) {
+        LLVMDisposeModule(module);
+        return false;
+    }
+    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(made->code);
+    LLVMOrcDefinitionGeneratorRef process = NULL;
+    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL), why)) {
+        LLVMDisposeModule(module);
+        return false;
+    }
+    LLVMOrcJITDylibAddGenerator(library, process); /* fma and memcpy, where the level has no instruction */
+    return report(LLVMOrcLLJITAddLLVMIRModule(made->code, library, LLVMOrcCreateNewThreadSafeModule(module, safe)), why);
+}
+
+static void drop(lw_compiled *made) {
+    if (!made) return;
+    if (made->code) LLVMConsumeError(LLVMOrcDisposeLLJIT(made->code));
+    free(made);
+}
+
+static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text *why) {
+    bool *done = calloc(program->code_count + 1, sizeof *done);
+    lw_compiled *made = calloc(1, sizeof *made);
+    if (!done || !made) {
+        free(done), free(made);
+        return NULL;
+    }
+    LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
+    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, done, why);
+    const bool good = module && make_code(made, safe, module, level, why) && install(made, program, done, why);
+    LLVMOrcDisposeThreadSafeContext(safe);
+    free(done);
+    if (good) return made;
+    drop(made);
+    return NULL;
+}
+
+static bool print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
+    bool *done = calloc(program->code_count + 1, sizeof *done);
+    if (!done) return false;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = make_module(context, program, level, done, why);
+    if (module) {
+        char *text = LLVMPrintModuleToString(module);
+        lw_text_puts(out, text);
+        LLVMDisposeMessage(text);
+        LLVMDisposeModule(module);
+    }
+    LLVMContextDispose(context);
+    free(done);
+    return module;
+}
+
+static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count, compile, drop, print};
+
+__attribute__((visibility("default"))) const lw_jit *lanewise_jit(void);
+const lw_jit *lanewise_jit(void) { return &jit; }
