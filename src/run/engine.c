@@ -45,25 +45,25 @@ static void open_jit(void) {
     }
 }
 
-const lw_jit *lw_jit_get(void) {
+static const lw_jit *get_jit(void) {
     pthread_once(&jit_once, open_jit);
     return jit;
 }
 
-bool lw_engine_has(lw_engine engine) { return engine != LW_ENGINE_jit || lw_jit_get(); }
+bool lw_engine_has(lw_engine engine) { return engine != LW_ENGINE_jit || get_jit(); }
 
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {
-    const lw_jit *compiler = lw_jit_get();
+    const lw_jit *compiler = get_jit();
     program->compiled = compiler ? compiler->compile(program, level, why) : NULL;
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */
     return program->compiled;
 }
 
 void lw_program_drop(lw_program *program) {
-    if (program && program->compiled) lw_jit_get()->drop(program->compiled);
+    if (program && program->compiled) get_jit()->drop(program->compiled);
 }
 
 bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
-    const lw_jit *compiler = lw_jit_get();
+    const lw_jit *compiler = get_jit();
     return compiler && compiler->print(program, level, out, why);
 }

@@ -220,6 +220,7 @@ lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kern
     if (status == LW_NO_MEMORY) return lw_fail_memory(module->context);
     if (status == LW_BAD_SOURCE)
         return lw_fail(module->context, LW_BAD_SOURCE, LW_D_bad_kernel, lw_kernel_word(module), found->info.name);
+    if (status != LW_OK) return status;
     *kernel = found;
     return LW_OK;
 }
