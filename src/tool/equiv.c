@@ -138,6 +138,7 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     case LW_NOT_FOUND:
         return lw_tool_wrong_kernel(side->module, lw_arena_printf(&e->arena, "'%s'", side->file), side->name, side->is_pto,
                                     "FILE:NAME");
+    case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(e->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, side->file); return LW_EXIT_MACHINE;
     }
 }

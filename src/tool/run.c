@@ -288,6 +288,7 @@ static int load_kernel(run *r) {
         return lw_tool_wrong_kernel(r->module, "the file", r->o->kernel, pto, pto ? "--func" : "--kernel");
     }
     case LW_BAD_SOURCE: return show_diagnostics(r);
+    case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     }
     show_warnings(r);
