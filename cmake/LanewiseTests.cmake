@@ -19,7 +19,8 @@ endif()
 
 # lw_add_test(NAME name COMMAND command… [ONCE] [JIT level…] [LABELS label…] [TIMEOUT seconds] [ENVIRONMENT name=value…] [SERIAL])
 # Registers name@LEVEL for each CPU level that is built, with LANEWISE_CPU set; with ONCE only `name`, for what does not
-# execute kernels. For each level behind JIT that is built, name@LEVEL+jit too: the same by the engine that compiles, where it is built.
+# execute kernels. For each level behind JIT that is built, name@LEVEL+jit too: the same by the engine that compiles, where it is built; "best" is the
+# machine's best one.
 # A test that exits with 77 is skipped, and says why on its output.
 function(lw_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ONCE;SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT;JIT")
@@ -43,7 +44,7 @@ function(lw_add_test)
   endif()
   if(TARGET lanewise_jit)
     foreach(level IN LISTS arg_JIT)
-      if(level IN_LIST LANEWISE_LEVELS)
+      if(level STREQUAL best OR level IN_LIST LANEWISE_LEVELS)
         list(APPEND levels ${level}+jit)
       endif()
     endforeach()

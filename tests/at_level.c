@@ -1,5 +1,5 @@
 /* at_level LEVEL[+ENGINE] COMMAND…: runs the command with LANEWISE_CPU=LEVEL, and LANEWISE_ENGINE=ENGINE, or exits with 77 where the machine lacks
- * the level.
+ * the level. "best" is the one that is chosen where nobody says.
  *
  * Asks the compiler's own CPU tests, so that it is a second witness to what the library finds. */
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 enum { SKIPPED = 77, WRONG = 2 };
 
 static bool has_level(const char *level) {
-    if (strcmp(level, "portable") == 0) return true;
+    if (strcmp(level, "portable") == 0 || strcmp(level, "best") == 0) return true;
 #if defined(__x86_64__)
     __builtin_cpu_init();
     bool v2 = __builtin_cpu_supports("sse3") && __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
     char *engine = strchr(argv[1], '+');
     if (engine) *engine++ = 0;
     if (!has_level(argv[1])) return printf("skipped: this machine has no CPU level %s\n", argv[1]), SKIPPED;
-    if (setenv("LANEWISE_CPU", argv[1], 1) != 0 || (engine && setenv("LANEWISE_ENGINE", engine, 1) != 0)) return perror("at_level"), WRONG;
+    if (setenv("LANEWISE_CPU", strcmp(argv[1], "best") == 0 ? "" : argv[1], 1) != 0 || (engine && setenv("LANEWISE_ENGINE", engine, 1) != 0)) return perror("at_level"), WRONG;
     execvp(argv[2], argv + 2);
     return perror(argv[2]), WRONG;
 }

@@ -144,7 +144,7 @@ static void find_regions(lw_alloc *a) {
     }
     for (uint32_t b = 1; b < blocks; b++) {
         const lw_op *last = &l->ops.at[l->blocks.at[b].first - 1];
-        bool runs_on = last->code == LW_OP_bra_if && !(last->flags & LW_OP_BACKWARD) && !entered[b] && !l->blocks.at[b].sync;
+        bool runs_on = last->code == LW_OP_bra_if && !(last->flags & LW_OP_BACKWARD) && !entered[b];
         a->regions[b] = a->regions[b - 1] + !runs_on;
     }
 }
@@ -304,8 +304,8 @@ static uint32_t *count_waits(const lw_alloc *a) {
     uint32_t *waits = LW_NEW_ARRAY(l->arena, uint32_t, l->blocks.count + 1), block = 0;
     for (uint32_t n = 0; n < l->ops.count; n++) {
         const lw_op *op = &l->ops.at[n];
-        if (op->code == LW_OP_block) block = op->a, waits[block] |= l->blocks.at[block].sync;
-        if (op->code == LW_OP_barrier) waits[block + 1] = 1;
+        if (op->code == LW_OP_block) block = op->a;
+        if (op->code == LW_OP_barrier || op->code == LW_OP_warp_sync) waits[block + 1] = 1;
         if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) waits[l->calls.at[op->imm].return_block] = 1;
     }
     for (uint32_t b = 1; b < l->blocks.count; b++) waits[b] += waits[b - 1];
@@ -632,7 +632,7 @@ void lw_allocate(lw_lower *l) {
         if (op->code == LW_OP_block) block = op;
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         finish_op(&a, op, n < guard_end, block);
-        if (names_all(op)) block->flags |= LW_OP_MEETS;
+        if (names_all(op)) op->flags |= LW_OP_EVERYONE;
         if (op->code == LW_OP_bra_if && compares(op - 1, op->b)) op[-1].flags |= LW_OP_BRANCHES;
     }
 

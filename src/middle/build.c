@@ -80,7 +80,6 @@ void lw_lower_new_block(lw_lower *l) {
     l->open = true;
     uint32_t number = l->blocks.count;
     LW_PUSH(l->arena, l->blocks) = (lw_block){.first = l->ops.count};
-    LW_PUSH(l->arena, l->racy) = 0;
     lw_lower_op(l, LW_OP_block)->a = number;
 }
 
@@ -94,9 +93,6 @@ void lw_lower_place_label(lw_lower *l, uint32_t label) {
     if (!fresh) lw_lower_new_block(l);
     l->label_blocks.at[label] = l->blocks.count - 1;
 }
-
-/* The current block has one more operation that may wait for what others do. */
-void lw_lower_note_racy(lw_lower *l) { l->racy.at[l->blocks.count - 1]++; }
 
 void lw_lower_may_note(lw_lower *l, lw_diag_id id) {
     LW_PUSH(l->arena, l->program->notes) = (lw_program_note){id, l->place};
@@ -131,7 +127,7 @@ void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t i
     *l->code = *code;
     l->program->codes[code->number] = l->code;
     l->place = place;
-    l->vregs.count = l->blocks.count = l->racy.count = l->label_blocks.count = 0;
+    l->vregs.count = l->blocks.count = l->label_blocks.count = 0;
     make_room(l, instructions);
     l->lists.at = NULL, l->lists.count = l->lists.room = 0;
     l->targets.at = NULL, l->targets.count = l->targets.room = 0;
@@ -143,23 +139,18 @@ void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t i
 
 /* Branch targets are label numbers until every label has its block. */
 static void resolve_labels(lw_lower *l) {
-    uint32_t *racy = l->racy.at; /* becomes a running sum */
-    for (uint32_t b = 1; b < l->racy.count; b++) racy[b] += racy[b - 1];
     for (uint32_t b = 0, n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_block) b = op->a;
         if (op->code == LW_OP_bra || op->code == LW_OP_bra_if) {
             op->a = l->label_blocks.at[op->a];
-            if (op->a <= b)
-                op->flags |= LW_OP_BACKWARD | (racy[b] > (op->a ? racy[op->a - 1] : 0) ? LW_OP_SPIN : 0);
+            if (op->a <= b) op->flags |= LW_OP_BACKWARD;
         }
         if (op->code == LW_OP_brx) {
             for (uint32_t i = 0; i < op->c; i++) {
                 uint32_t *target = &l->targets.at[op->imm + i];
                 *target = l->label_blocks.at[*target];
-                if (*target <= b)
-                    op->flags |=
-                        LW_OP_BACKWARD | (racy[b] > (*target ? racy[*target - 1] : 0) ? LW_OP_SPIN : 0);
+                if (*target <= b) op->flags |= LW_OP_BACKWARD;
             }
         }
     }

@@ -154,7 +154,6 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
-    if (form.is_volatile) lw_lower_note_racy(l);
     const lw_operand *d = &i->operands[0];
     if (d->kind == LW_O_VECTOR && d->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -193,7 +192,6 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
     if (!memory_form(l, i, &form, &count)) return;
-    if (form.is_volatile) lw_lower_note_racy(l);
     const lw_operand *b = &i->operands[1];
     if (b->kind == LW_O_VECTOR && b->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -255,7 +253,6 @@ static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) 
         lw_lower_error(l, i);
         return;
     }
-    lw_lower_note_racy(l);
     lw_op op = {.a = LW_NO_SLOT};
     if (!lw_lower_address(l, &op, &i->operands[first], i->match->space, &form)) return;
     form.slot = lw_class_of(type);

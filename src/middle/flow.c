@@ -90,7 +90,6 @@ void lw_lower_brkpt(lw_lower *l, const lw_instruction *i) {
 
 void lw_lower_nanosleep(lw_lower *l, const lw_instruction *i) {
     (void)i;
-    lw_lower_note_racy(l);
     lw_lower_op(l, LW_OP_yield);
 }
 void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
@@ -244,6 +243,12 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Barriers ------------------------------------------------------------------------------------------- */
 
+/* Lanes that waited go on behind the instruction. */
+static void go_on_behind(lw_lower *l) {
+    l->open = false;
+    lw_lower_new_block(l);
+}
+
 void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
     bool is_red = lw_has_word(i, "red"), arrives = lw_has_word(i, "arrive");
     uint32_t first = is_red, count = i->operand_count - first - is_red;
@@ -262,78 +267,76 @@ void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
     lw_op *op = lw_lower_op(l, LW_OP_barrier);
     op->a = a, op->b = b, op->c = kind, op->d = d, op->e = p;
     if (b == LW_NO_SLOT) op->flags = LW_OP_NO_B;
-    if (kind == LW_BARRIER_arrive) return;
-    l->open = false;
-    lw_lower_new_block(l); /* where the waiting lanes go on */
+    lw_lower_may_note(l, LW_D_note_barrier_counts);
+    if (kind != LW_BARRIER_arrive) go_on_behind(l);
 }
 
-/* A block of its own in which lanes meet before they exchange anything. Returns the membermask's register. */
-static uint32_t meet(lw_lower *l, const lw_operand *membermask) {
-    uint32_t mask = lw_lower_read(l, membermask, LW_T_b32);
-    if (l->failed) return mask;
-    if (l->blocks.at[l->blocks.count - 1].first + 1 != l->ops.count) {
-        uint32_t counted = l->blocks.at[l->blocks.count - 1].instructions;
-        l->blocks.at[l->blocks.count - 1].instructions =
-            counted - 1; /* this instruction is the new block's */
-        lw_lower_new_block(l);
-        l->blocks.at[l->blocks.count - 1].instructions = 1;
-    }
-    l->blocks.at[l->blocks.count - 1].sync = true;
-    lw_op *op = lw_lower_op(l, LW_OP_warp_sync);
-    op->a = mask, op->b = l->blocks.count - 1;
+/* Lanes meet here, and exchange something by the operation that comes behind, which is made next: its operands are there. */
+static void meet(lw_lower *l, uint32_t membermask) {
+    lw_lower_op(l, LW_OP_warp_sync)->a = membermask;
     lw_lower_may_note(l, LW_D_note_not_member);
     lw_lower_may_note(l, LW_D_note_never_arrives);
-    return mask;
 }
 
-void lw_lower_bar_warp(lw_lower *l, const lw_instruction *i) { meet(l, &i->operands[0]); }
+void lw_lower_bar_warp(lw_lower *l, const lw_instruction *i) {
+    uint32_t mask = lw_lower_read(l, &i->operands[0], LW_T_b32);
+    if (l->failed) return;
+    meet(l, mask);
+    go_on_behind(l);
+}
 
 /* ---- Between lanes -------------------------------------------------------------------------------------- */
+
+/* d|p: the two results of an exchange. p LW_NO_SLOT: nobody wants it. */
+typedef struct lw_results {
+    uint32_t d, p;
+} lw_results;
+
+static lw_results write_results(lw_lower *l, const lw_operand *operand) {
+    const lw_operand *d = operand->kind == LW_O_PAIR ? &operand->parts[0] : operand, *p = operand->kind == LW_O_PAIR ? &operand->parts[1] : NULL;
+    lw_results results = {.d = lw_lower_write(l, d, LW_T_b32), .p = LW_NO_SLOT};
+    if (p && p->kind != LW_O_SINK) results.p = lw_lower_write(l, p, LW_T_pred);
+    return results;
+}
 
 static void shuffle(lw_lower *l, const lw_instruction *i, bool is_sync) {
     lw_shuffle_mode mode = lw_has_word(i, "up")     ? LW_SHUFFLE_up
                            : lw_has_word(i, "down") ? LW_SHUFFLE_down
                            : lw_has_word(i, "bfly") ? LW_SHUFFLE_bfly
                                                     : LW_SHUFFLE_idx;
-    const lw_operand *d = &i->operands[0];
-    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d,
-                     *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
     uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), b = lw_lower_read(l, &i->operands[2], LW_T_b32);
-    uint32_t c = lw_lower_read(l, &i->operands[3], LW_T_b32);
-    uint32_t to = lw_lower_write(l, value, LW_T_b32);
-    uint32_t e = p && p->kind != LW_O_SINK ? lw_lower_write(l, p, LW_T_pred) : LW_NO_SLOT;
+    uint32_t c = lw_lower_read(l, &i->operands[3], LW_T_b32), mask = is_sync ? lw_lower_read(l, &i->operands[4], LW_T_b32) : LW_NO_SLOT;
+    lw_results results = write_results(l, &i->operands[0]);
     if (l->failed) return;
+    if (is_sync) meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_shuffle);
-    op->d = to, op->b = a, op->a = b, op->c = c, op->e = e;
+    op->d = results.d, op->b = a, op->a = b, op->c = c, op->e = results.p;
     op->flags = (uint16_t)(mode << 8 | (is_sync ? 0 : LW_OP_UNSYNC));
     lw_lower_may_note(l, LW_D_note_inactive_lane);
-    if (!is_sync) lw_lower_may_note(l, LW_D_note_divergent);
+    if (is_sync) go_on_behind(l);
+    else lw_lower_may_note(l, LW_D_note_divergent);
 }
 
 void lw_lower_shfl(lw_lower *l, const lw_instruction *i) { shuffle(l, i, false); }
-void lw_lower_shfl_sync(lw_lower *l, const lw_instruction *i) {
-    meet(l, &i->operands[4]);
-    if (!l->failed) shuffle(l, i, true);
-}
+void lw_lower_shfl_sync(lw_lower *l, const lw_instruction *i) { shuffle(l, i, true); }
 
-static void vote(lw_lower *l, const lw_instruction *i, uint32_t membermask) {
+static void vote(lw_lower *l, const lw_instruction *i, bool is_sync) {
     lw_vote_kind kind = lw_has_word(i, "all")   ? LW_VOTE_all
                         : lw_has_word(i, "any") ? LW_VOTE_any
                         : lw_has_word(i, "uni") ? LW_VOTE_uni
                                                 : LW_VOTE_ballot;
-    uint32_t p = lw_lower_read_pred(l, &i->operands[1]);
+    uint32_t p = lw_lower_read_pred(l, &i->operands[1]), mask = is_sync ? lw_lower_read(l, &i->operands[2], LW_T_b32) : LW_NO_SLOT;
     uint32_t d = lw_lower_write(l, &i->operands[0], kind == LW_VOTE_ballot ? LW_T_b32 : LW_T_pred);
     if (l->failed) return;
+    if (is_sync) meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_vote);
-    op->d = d, op->b = p, op->c = kind, op->a = membermask;
-    if (membermask == LW_NO_SLOT) op->flags = LW_OP_NO_B;
+    op->d = d, op->b = p, op->c = kind, op->a = mask;
+    if (is_sync) go_on_behind(l);
+    else op->flags = LW_OP_NO_B;
 }
 
-void lw_lower_vote(lw_lower *l, const lw_instruction *i) { vote(l, i, LW_NO_SLOT); }
-void lw_lower_vote_sync(lw_lower *l, const lw_instruction *i) {
-    uint32_t mask = meet(l, &i->operands[2]);
-    if (!l->failed) vote(l, i, mask);
-}
+void lw_lower_vote(lw_lower *l, const lw_instruction *i) { vote(l, i, false); }
+void lw_lower_vote_sync(lw_lower *l, const lw_instruction *i) { vote(l, i, true); }
 
 void lw_lower_activemask(lw_lower *l, const lw_instruction *i) {
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_b32);
@@ -341,23 +344,18 @@ void lw_lower_activemask(lw_lower *l, const lw_instruction *i) {
 }
 
 void lw_lower_match_sync(lw_lower *l, const lw_instruction *i) {
-    uint32_t mask = meet(l, &i->operands[2]);
-    if (l->failed) return;
     lw_type type = i->match->type;
-    const lw_operand *d = &i->operands[0];
-    const lw_operand *value = d->kind == LW_O_PAIR ? &d->parts[0] : d,
-                     *p = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
-    uint32_t a = lw_lower_read(l, &i->operands[1], type), to = lw_lower_write(l, value, LW_T_b32);
-    uint32_t e = p && p->kind != LW_O_SINK ? lw_lower_write(l, p, LW_T_pred) : LW_NO_SLOT;
+    uint32_t a = lw_lower_read(l, &i->operands[1], type), mask = lw_lower_read(l, &i->operands[2], LW_T_b32);
+    lw_results results = write_results(l, &i->operands[0]);
     if (l->failed) return;
+    meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_match);
-    op->d = to, op->b = a, op->a = mask, op->e = e;
+    op->d = results.d, op->b = a, op->a = mask, op->e = results.p;
     op->c = (lw_has_word(i, "all") ? LW_MATCH_all : LW_MATCH_any) | lw_types[type].bits / 8 << 8;
+    go_on_behind(l);
 }
 
 void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
-    uint32_t mask = meet(l, &i->operands[2]);
-    if (l->failed) return;
     bool is_signed = lw_types[i->match->type].kind == 'S';
     lw_redux_kind kind = lw_has_word(i, "add")   ? LW_REDUX_add
                          : lw_has_word(i, "min") ? (is_signed ? LW_REDUX_min_s : LW_REDUX_min_u)
@@ -365,23 +363,26 @@ void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
                          : lw_has_word(i, "and") ? LW_REDUX_and
                          : lw_has_word(i, "or")  ? LW_REDUX_or
                                                  : LW_REDUX_xor;
-    uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32),
-             d = lw_lower_write(l, &i->operands[0], LW_T_b32);
+    uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), mask = lw_lower_read(l, &i->operands[2], LW_T_b32);
+    uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
+    meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_redux);
     op->d = d, op->b = a, op->a = mask, op->c = kind;
+    go_on_behind(l);
 }
 
 void lw_lower_elect_sync(lw_lower *l, const lw_instruction *i) {
-    uint32_t mask = meet(l, &i->operands[1]);
-    const lw_operand *d = &i->operands[0];
+    uint32_t mask = lw_lower_read(l, &i->operands[1], LW_T_b32);
     if (l->failed) return;
-    if (d->kind != LW_O_PAIR) {
+    if (i->operands[0].kind != LW_O_PAIR) {
         lw_lower_error(l, i);
         return;
     }
-    uint32_t to = lw_lower_write(l, &d->parts[0], LW_T_b32), e = lw_lower_write(l, &d->parts[1], LW_T_pred);
+    lw_results results = write_results(l, &i->operands[0]);
     if (l->failed) return;
+    meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_elect);
-    op->d = to, op->a = mask, op->e = e;
+    op->d = results.d, op->a = mask, op->e = results.p;
+    go_on_behind(l);
 }

@@ -39,7 +39,6 @@ typedef struct lw_lower {
     LW_LIST(lw_place) op_places;
     LW_LIST(lw_vreg) vregs;
     LW_LIST(lw_block) blocks;
-    LW_LIST(uint32_t) racy;   /* per block: memory operations that may wait for others */
     LW_LIST(uint32_t) lists;  /* vector operands: virtual registers */
     LW_LIST(uint32_t) targets;
     LW_LIST(lw_call) calls;
@@ -67,7 +66,6 @@ uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed);
 uint32_t lw_lower_label(lw_lower *l);                                            /* a new label, not placed yet */
 void lw_lower_place_label(lw_lower *l, uint32_t label);                          /* here: starts a block unless one just did */
 void lw_lower_new_block(lw_lower *l);
-void lw_lower_note_racy(lw_lower *l);                                             /* in the current block: it may wait for others */
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
 
@@ -87,5 +85,6 @@ void lw_fold(lw_lower *l);                        /* constants, copies, dead ope
 void lw_fuse(lw_lower *l);                        /* lop3, add3, rotates … */
 void lw_forget_nans(lw_lower *l);                 /* cheaper float operations where nobody reads the bits of a NaN */
 void lw_allocate(lw_lower *l);                    /* live ranges, slots, variants for constants, final arrays */
+void lw_mark_spins(lw_program *program);          /* when all functions are there: LW_OP_SPIN; spin.c */
 
 #endif

@@ -53,7 +53,7 @@ enum lw_op_flag {
     LW_OP_BRANCHES = 512, /* a comparison whose result the next operation branches by: it goes on there itself */
     LW_OP_ZERO = 2048, /* of a row that is loaded */
     LW_OP_TRAPS = 1024, /* of a shift_check: a large count is a fault, not a note */
-    LW_OP_MEETS = 1024, /* of a block: all lanes of the warp meet in it, by the warp_sync behind it, which is passed over where they are here */
+    LW_OP_EVERYONE = 1024, /* of a warp_sync: its membermask is a constant that names all lanes of the warp */
     LW_OP_LONE = 256,  /* … while no other lane is at a block from b to c of the `block` operation, which has this flag too */
 };
 
@@ -114,7 +114,6 @@ typedef enum lw_redux_kind { LW_REDUX_add, LW_REDUX_min_s, LW_REDUX_min_u, LW_RE
 typedef struct lw_block {
     uint32_t first;        /* number of its `block` operation */
     uint32_t instructions; /* instructions of the text it stands for */
-    bool sync;             /* its second operation is a warp_sync */
 } lw_block;
 
 /* One value handed over at a call or return: registers by slot, parameter space by offset in the local frame. */
@@ -197,7 +196,8 @@ typedef struct lw_program {
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
     uint32_t param_bytes;
     uint32_t hint_count;
-    int level;              /* number of the CPU level it was linked with */
+    int level;              /* number of the CPU level it was linked with … */
+    lw_step *const *steps;  /* … and its steps, by operation code */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     uint64_t instruction_count;
     lw_semantics semantics;

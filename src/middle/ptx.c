@@ -281,5 +281,6 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
         lower_function(&l, reach.functions.at[i]);
     if (l.failed) return NULL;
     program->entry = program->codes[kernel->object->number];
+    lw_mark_spins(program);
     return program;
 }

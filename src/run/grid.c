@@ -13,10 +13,10 @@
 
 enum {
     LW_ROUNDS = 64,     /* rounds of turns before a CTA is set aside */
-    LW_RESIDENT = 32,   /* CTAs that a worker has begun at once, unless all must be */
+    LW_RESIDENT = 32,   /* CTAs that a worker has begun at once, unless all must be … */
+    LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for one that has not begun */
     LW_CTAS_KEPT = 4,   /* CTA objects that a worker keeps from launch to launch */
     LW_PATIENCE = 256,  /* turns that a worker's CTAs get to trap too after one behind them did */
-    LW_STUCK = 6,       /* attempts to move a CTA in which nothing can run */
     LW_FLUSH = 1 << 16, /* warp instructions counted privately at most */
 };
 
@@ -118,8 +118,6 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid, uint64_t number) {
     cta->threads = cta->live = grid->block[0] * grid->block[1] * grid->block[2];
     cta->gang_count = (cta->threads + grid->gang_lanes - 1) / grid->gang_lanes;
     cta->shared_bytes = grid->shared_bytes;
-    cta->stuck = 0;
-    cta->stuck_at = 0;
     cta->trap.kind = LW_TRAP_none;
     memset(cta->barriers, 0, sizeof cta->barriers);
     if (!make_gangs(cta, cta->gang_count) || !make_shared(cta, cta->shared_bytes) || !make_local(cta, grid))
@@ -217,54 +215,12 @@ static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
 
 /* ---- Turns ----------------------------------------------------------------------------------------------- */
 
-/* Where all lanes that are left stand. Equal before and after an attempt to move them: it was in vain. */
-static uint64_t hash_add(uint64_t hash, uint64_t value) {
-    return (hash ^ value) * 0x9e3779b97f4a7c15ull + (hash >> 29);
-}
-static uint64_t hash_mask(uint64_t hash, lw_mask mask) {
-    return hash_add(hash_add(hash, (uint64_t)mask), (uint64_t)(mask >> 64));
-}
-
-static uint64_t cta_position(const lw_cta *cta) {
-    uint64_t hash = cta->live;
-    for (uint32_t g = 0; g < cta->gang_count; g++) {
-        const lw_gang *gang = &cta->gangs[g];
-        hash = hash_mask(hash_add(hash, gang->state), gang->exited);
-        for (uint32_t w = 0; w < gang->waits.count; w++) {
-            const lw_wait *wait = &gang->waits.at[w];
-            hash = hash_mask(hash_add(hash_add(hash, wait->barrier), wait->block), wait->lanes);
-        }
-        for (const lw_frame *frame = gang->frames; frame; frame = frame->next) {
-            hash = hash_mask(hash_add(hash, frame->depth), frame->owned);
-            for (uint32_t b = 0; b < frame->code->block_count; b++)
-                if (frame->pending[b]) hash = hash_mask(hash_add(hash, b), frame->pending[b]);
-        }
-    }
-    return hash;
-}
-
-/* No gang can run though threads are left. Lanes that wait for others of their warp get another look, then go on with those that
- * came; if nothing moves even so, nothing ever will. */
+/* No gang can run though threads are left. Of each gang the first lanes that wait for others of their warp go on with those that came, since nobody
+ * can come any more. False: no lane waits for its warp, only for barriers; nothing ever moves again. */
 static bool unstick(lw_cta *cta) {
-    uint64_t position = cta_position(cta);
-    if (position != cta->stuck_at) {
-        cta->stuck_at = position;
-        cta->stuck = 0;
-    }
-    if (cta->stuck++ >= LW_STUCK) return false;
-    bool ready = false;
-    for (uint32_t g = 0; g < cta->gang_count; g++) {
-        lw_gang *gang = &cta->gangs[g];
-        if (gang->state != LW_GANG_waiting) continue;
-        bool parked = false;
-        for (const lw_frame *frame = gang->frames; frame && !parked; frame = frame->next)
-            parked = frame->parked_count || frame->ready_count;
-        if (!parked) continue;
-        lw_gang_unpark(gang);
-        gang->force = cta->stuck > 1;
-        ready = true;
-    }
-    return ready;
+    bool moved = false;
+    for (uint32_t g = 0; g < cta->gang_count; g++) moved |= cta->gangs[g].state == LW_GANG_waiting && lw_gang_meet_anyway(&cta->gangs[g]);
+    return moved;
 }
 
 /* One turn for every gang that can run. */
@@ -275,7 +231,6 @@ static bool run_round(lw_seat *seat, lw_cta *cta, bool *ran) {
         if (gang->state != LW_GANG_ready) continue;
         *ran = true;
         lw_gang_run(gang);
-        gang->force = false;
         count_gang(seat, gang);
         if (LW_UNLIKELY(gang->state == LW_GANG_trapped)) return false;
         if (gang->state == LW_GANG_ready) {
@@ -289,18 +244,14 @@ static bool run_round(lw_seat *seat, lw_cta *cta, bool *ran) {
 lw_cta_end lw_cta_run(lw_seat *seat, lw_cta *cta) {
     lw_grid *grid = cta->grid;
     for (uint32_t round = 0; round < LW_ROUNDS; round++) {
-        bool ran;
-        if (!run_round(seat, cta, &ran)) {
-            if (!cta->trap.kind) return LW_CTA_ABANDONED;
+        bool ran, may_go_on = run_round(seat, cta, &ran);
+        if (may_go_on && cta->live == 0) return LW_CTA_DONE;
+        if (may_go_on && !ran && !unstick(cta)) lw_trap_deadlock(cta);
+        if (cta->trap.kind) {
             report(grid, cta->number, &cta->trap);
             return LW_CTA_TRAPPED;
         }
-        if (cta->live == 0) return LW_CTA_DONE;
-        if (!ran && !unstick(cta)) {
-            lw_trap_deadlock(cta);
-            report(grid, cta->number, &cta->trap);
-            return LW_CTA_TRAPPED;
-        }
+        if (!may_go_on) return LW_CTA_ABANDONED;
     }
     return must_end(seat, grid, cta) ? LW_CTA_ABANDONED : LW_CTA_SPENT;
 }
@@ -371,7 +322,9 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     lw_queue aside = {.last = &aside.first};
     seat->claimed = seat->claimed_end = 0;
     seat->patience = LW_PATIENCE;
-    uint32_t most = grid->cooperative ? UINT32_MAX : grid->program->vector.ordered ? 1 : LW_RESIDENT;
+    const bool ordered = grid->program->vector.ordered;
+    uint32_t most = grid->cooperative ? UINT32_MAX : ordered ? 1 : LW_RESIDENT;
+    uint64_t in_vain = 0; /* CTAs set aside since the last one ended */
     for (;;) {
         lw_cta *cta = aside.count < most ? begin_next(seat, grid) : NULL;
         if (!cta && (cta = bring_back(&aside))) sched_yield(); /* whom it waits for may need this core */
@@ -380,8 +333,10 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
         if (end == LW_CTA_SPENT) {
             set_aside(&aside, cta);
             lw_seat_progress(seat, grid);
+            if (!ordered && ++in_vain / LW_RESIDENT_PATIENCE >= most && most < UINT32_MAX / 2) most *= 2, in_vain = 0;
             continue;
         }
+        in_vain = 0;
         put_cta(seat, cta);
         seat->done_ctas += end == LW_CTA_DONE;
         lw_seat_progress(seat, grid);

@@ -94,6 +94,7 @@ static void link_code(lw_code *code, const lw_level *level) {
 
 void lw_program_link(lw_program *program, const lw_level *level) {
     program->level = level->number;
+    program->steps = level->steps;
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->codes[i]) link_code(program->codes[i], level);
 }

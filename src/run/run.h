@@ -119,7 +119,6 @@ typedef struct lw_frame {
     const lw_call *call;              /* in the caller */
     lw_mask owned;
     uint32_t ready_count;             /* blocks with a bit in `ready` */
-    uint32_t parked_count;            /* blocks with pending lanes that wait for others (warp_sync) */
     uint32_t local_base;              /* of this frame's local memory, per lane */
     uint32_t depth;
     uint64_t *ready;                  /* bit per block: has pending lanes that can run */
@@ -169,7 +168,8 @@ struct lw_gang {
     lw_frame *free_frames;
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
     bool noted;           /* it has counts in note_counts that the grid has not yet */
-    bool force;           /* nothing else can run: warp_sync goes on with the lanes that came */
+    struct lw_meeting *meeting; /* lanes that wait for others of their warp: meet.c; NULL until some do */
+    lw_mask served;       /* lanes that had a turn since each ready lane had one: flow.c */
 
     char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
@@ -215,8 +215,18 @@ lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_
 /* Flow helpers shared by the steps of flow.c and sync.c. All return the operation to go on with, or NULL. */
 const lw_op *lw_gang_select(lw_gang *gang);                              /* the lowest ready block of the deepest frame */
 void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes);       /* lanes go on at a block */
-void lw_gang_park(lw_frame *frame, uint32_t block, lw_mask lanes);       /* the same, but only once more lanes come */
-void lw_gang_unpark(lw_gang *gang);                                      /* parked blocks get another look */
+
+/* ---- Rendezvous of warps: meet.c ----------------------------------------------------------------------- */
+
+typedef struct lw_meeting lw_meeting;
+
+/* Lanes left for good: who waits only for these goes on. False: the launch is strict, and the gang is trapped. */
+bool lw_gang_meet_without(lw_gang *gang, lw_mask gone);
+/* Nothing else can run: the first lanes that wait for others go on with those that came. False: no lane waits for others. */
+bool lw_gang_meet_anyway(lw_gang *gang);
+/* Empties it before the gang begins anew; gives its memory back. */
+void lw_meeting_reset(lw_gang *gang);
+void lw_meeting_end(lw_gang *gang);
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
 
@@ -247,9 +257,6 @@ struct lw_cta {
     char *local;            /* of all gangs */
     uint32_t gang_room;
     uint32_t shape[4];      /* block and gang_lanes that the gangs' tid are of */
-    /* attempts to move it since nothing could run, and where its lanes stood then */
-    uint32_t stuck;
-    uint64_t stuck_at;
 };
 
 /* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */

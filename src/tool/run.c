@@ -74,7 +74,7 @@ static const struct argp_option choices[] = {
     {"result", KEY_RESULT, "OUTPUT", 0, "Where the next result of a PTO function goes; it is printed by default", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
-    {"strict", KEY_STRICT, NULL, 0, "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks", 1},
+    {"strict", KEY_STRICT, NULL, 0, "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks, counts of barriers", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of random buffers; 0 by default", 1},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 1},
     {"target", KEY_TARGET, "NAME", 0, "PTO: cpu, a2a3 or a5: the profile that it is checked for; cpu by default", 2},

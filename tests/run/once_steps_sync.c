@@ -1,7 +1,7 @@
-/* barrier and warp_sync: who waits, who goes on, and what barrier.red gives (manual sections 9.7.13.1 and 9.7.13.2). */
+/* barrier: who waits, who goes on, and what barrier.red gives (manual section 9.7.13.1). */
 #include "steps.h"
 
-enum { NUMBER, COUNT_SLOT, PRED, RESULT, MEMBERS };
+enum { NUMBER, COUNT_SLOT, PRED, RESULT };
 
 /* A barrier in block 0; block 1 follows. */
 static lw_op *put_barrier(steps_cta *s, uint32_t at, lw_barrier_kind kind, uint32_t number, int count) {
@@ -252,126 +252,31 @@ static void test_bad_operands(void **state) {
     uint32_t *number = steps_slot(gang, NUMBER);
     for (uint32_t i = 0; i < 64; i++) number[i] = i == 5 ? 16 : 15;
     expect_trap(s, op, all, 5);
-    /* Two counts for one barrier. */
-    run(gang, 1, barrier(s, LW_BARRIER_sync, 8, 64));
-    gang->state = LW_GANG_ready;
-    expect_trap(s, barrier(s, LW_BARRIER_sync, 8, 96), 2, 1);
+    steps_free(s);
+}
+
+/* Two counts for one barrier: the first holds, and the others are counted. */
+static void test_two_counts(void **state) {
+    (void)state;
+    steps_cta *s = steps_new(128, 128);
+    lw_gang *gang = s->cta.gangs;
     run(gang, 1, barrier(s, LW_BARRIER_sync, 9, -1));
     gang->state = LW_GANG_ready;
     assert_null(run(gang, 2, barrier(s, LW_BARRIER_sync, 9, 128))); /* the same count, written out */
     assert_true(waits(gang));
-    steps_free(s);
-}
-
-/* ---- warp_sync --------------------------------------------------------------------------------------------- */
-
-/* warp_sync stands second in block 1. */
-static lw_op *put_warp_sync(steps_cta *s, bool constant, uint32_t members) {
-    s->ops[5] = (lw_op){.step = lw_step_warp_sync, .a = SLOT(MEMBERS), .b = 1, .flags = constant ? LW_OP_IMM_A : 0, .imm = members};
-    s->ops[4].imm = 10;
-    return &s->ops[5];
-}
-
-static void test_warp_sync_together(void **state) {
-    (void)state;
-    steps_cta *s = steps_new(100, 128);
-    lw_gang *gang = s->cta.gangs;
-    lw_op *op = put_warp_sync(s, true, UINT32_MAX);
-    assert_ptr_equal(run(gang, gang->exist, op), op + 1);
-    lw_mask warps = ((lw_mask)UINT32_MAX << 64) | UINT32_MAX; /* two whole warps of four */
-    assert_ptr_equal(run(gang, warps, op), op + 1);
-    assert_true(gang->mask == warps);
-    steps_free(s);
-}
-
-static void test_warp_sync_waits(void **state) {
-    (void)state;
-    steps_cta *s = steps_new(128, 128);
-    lw_gang *gang = s->cta.gangs;
-    lw_op *op = put_warp_sync(s, true, UINT32_MAX);
-    lw_mask first = ((lw_mask)UINT32_MAX << 32) | 0xffff; /* half of warp 0, all of warp 1 */
-    lw_gang_set_mask(gang, first);
-    uint64_t lanes = gang->lane_instructions, warps = gang->warp_instructions;
-    assert_ptr_equal(lw_step_block(gang, &s->ops[4]), op);
-    assert_ptr_equal(op->step(gang, op), op + 1);
-    assert_true(gang->mask == (lw_mask)UINT32_MAX << 32);
-    assert_true(released(gang) == 0xffff);
-    assert_int_equal(gang->frame->ready_count, 0);
-    assert_int_equal(gang->lane_instructions - lanes, 10 * 32); /* who waits has not executed it */
-    assert_int_equal(gang->warp_instructions - warps, 10);
-    /* The other half comes: both go on. */
-    lw_gang_pend(gang->frame, 1, 0xffff0000);
-    assert_ptr_equal(lw_gang_select(gang), &s->ops[4]);
-    lw_step_block(gang, &s->ops[4]);
-    assert_ptr_equal(op->step(gang, op), op + 1);
-    assert_true(gang->mask == UINT32_MAX);
-    steps_free(s);
-}
-
-static void test_warp_sync_parts(void **state) {
-    (void)state;
-    steps_cta *s = steps_new(32, 32);
-    lw_gang *gang = s->cta.gangs;
-    uint32_t *members = steps_slot(gang, MEMBERS);
-    lw_op *op = put_warp_sync(s, false, 0);
-    /* Lanes 0-7 name themselves, lanes 8-15 name 8-31: the first group is complete. */
-    for (uint32_t i = 0; i < 32; i++) members[i] = i < 8 ? 0xff : 0xffffff00;
-    assert_ptr_equal(run(gang, 0xffff, op), op + 1);
-    assert_true(gang->mask == 0xff);
-    assert_true(released(gang) == 0xff00);
-    steps_free(s);
-}
-
-static void test_warp_sync_nobody_complete(void **state) {
-    (void)state;
-    steps_cta *s = steps_new(64, 64);
-    lw_gang *gang = s->cta.gangs;
-    lw_op *op = put_warp_sync(s, true, 0x80000001);
-    assert_null(run(gang, 1, op));
-    assert_true(waits(gang));
+    assert_int_equal(s->notes[4], 0);
+    lw_mask second = (lw_mask)UINT32_MAX << 32, third = (lw_mask)UINT32_MAX << 64;
     gang->state = LW_GANG_ready;
-    gang->force = true;
-    lw_gang_unpark(gang);
-    assert_ptr_equal(lw_gang_select(gang), &s->ops[4]);
-    assert_ptr_equal(op->step(gang, op), op + 1);
-    assert_true(gang->mask == 1);
-    assert_false(gang->force);
-    steps_free(s);
-}
-
-/* Lanes that left need not come; nor those that never were. */
-static void test_warp_sync_gone(void **state) {
-    (void)state;
-    steps_cta *s = steps_new(40, 64);
-    lw_gang *gang = s->cta.gangs;
-    lw_op *op = put_warp_sync(s, true, UINT32_MAX);
-    s->ops[2] = (lw_op){.step = lw_step_exit};
-    assert_null(run(gang, (lw_mask)0xfe << 32, op));
+    run(gang, second, barrier(s, LW_BARRIER_sync, 8, 64));
     gang->state = LW_GANG_ready;
-    assert_ptr_equal(run(gang, (lw_mask)1 << 32, &s->ops[2]), &s->ops[4]); /* the missing one leaves: another look */
-    assert_ptr_equal(op->step(gang, op), op + 1);
-    assert_true(gang->mask == ((lw_mask)0xfe << 32));
-    steps_free(s);
-}
-
-/* The block's own step finds that nobody is missing, or leaves that to warp_sync. */
-static void test_block_meets(void **state) {
-    (void)state;
-    steps_cta *s = steps_new(40, 64);
-    lw_gang *gang = s->cta.gangs;
-    lw_op *block = &s->ops[4], *op = put_warp_sync(s, true, UINT32_MAX);
-    block->flags = LW_OP_MEETS;
-    assert_ptr_equal(run(gang, gang->exist, block), op + 1);
-    assert_true(gang->mask == gang->exist);
-    s->ops[2] = (lw_op){.step = lw_step_exit};
-    run(gang, 0xff, &s->ops[2]);
-    assert_ptr_equal(run(gang, gang->exist & ~(lw_mask)0xff, block), op + 1); /* all but those that left */
-    assert_ptr_equal(run(gang, 0xff00, block), op);
-    lw_gang_pend(gang->frame, 1, gang->exist & ~(lw_mask)0xffff);
-    assert_ptr_equal(run(gang, 0xff00, block), op + 1); /* the others were waiting at the block */
-    assert_true(gang->mask == (gang->exist & ~(lw_mask)0xff));
-    block->flags = 0;
-    assert_ptr_equal(run(gang, gang->mask, block), op);
+    assert_ptr_equal(run(gang, third, barrier(s, LW_BARRIER_sync, 8, 96)), &s->ops[4]); /* two warps: it opens */
+    assert_true(gang->mask == (second | third));
+    assert_int_equal(s->notes[4], 32);
+    run(gang, second, barrier(s, LW_BARRIER_sync, 8, 64));
+    s->grid.strict = true;
+    assert_null(run(gang, third, barrier(s, LW_BARRIER_sync, 8, 96)));
+    assert_int_equal(gang->state, LW_GANG_trapped);
+    assert_int_equal(s->cta.trap.kind, LW_TRAP_undefined);
     steps_free(s);
 }
 
@@ -389,12 +294,7 @@ int main(void) {
         cmocka_unit_test(test_after_exit),
         cmocka_unit_test(test_reductions),
         cmocka_unit_test(test_bad_operands),
-        cmocka_unit_test(test_warp_sync_together),
-        cmocka_unit_test(test_warp_sync_waits),
-        cmocka_unit_test(test_warp_sync_parts),
-        cmocka_unit_test(test_warp_sync_nobody_complete),
-        cmocka_unit_test(test_warp_sync_gone),
-        cmocka_unit_test(test_block_meets),
+        cmocka_unit_test(test_two_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,8 +98,8 @@ typedef struct steps_cta {
     uint64_t constants[4];
     _Alignas(64) char shared[STEPS_SHARED], params[STEPS_PARAMS], global[3][STEPS_GLOBAL];
     lw_ranges *ranges;
-    lw_program_note note_rows[4]; /* all operations stand at place 0 */
-    _Atomic uint64_t notes[4];
+    lw_program_note note_rows[5]; /* all operations stand at place 0 */
+    _Atomic uint64_t notes[5];
 } steps_cta;
 
 static inline const lw_op *steps_stop(lw_gang *gang, const lw_op *op) { return (void)gang, (void)op, NULL; }
@@ -122,9 +122,9 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
                         .blocks = s->blocks, .slots = s->slots, .constants = s->constants,
                         .frame_bytes = STEPS_SLOTS * LW_SLOT_64, .local_bytes = 64};
     s->program = (lw_program){.entry = &s->code, .param_bytes = STEPS_PARAMS};
-    static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives, LW_D_note_divergent};
-    for (uint32_t i = 0; i < 4; i++) s->note_rows[i].id = notes[i];
-    s->program.notes.at = s->note_rows, s->program.notes.count = 4;
+    static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives, LW_D_note_divergent, LW_D_note_barrier_counts};
+    for (uint32_t i = 0; i < 5; i++) s->note_rows[i].id = notes[i];
+    s->program.notes.at = s->note_rows, s->program.notes.count = 5;
     s->grid.notes = s->notes;
     s->grid.program = &s->program;
     s->grid.shape[0] = 3, s->grid.shape[1] = 2, s->grid.shape[2] = 1;

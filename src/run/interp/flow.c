@@ -20,24 +20,10 @@ static inline bool is_ready(const lw_frame *frame, uint32_t block) { return fram
 
 void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes) {
     if (!is_ready(frame, block)) {
-        if (frame->pending[block]) frame->parked_count--;
         frame->ready[block / 64] |= 1ull << block % 64;
         frame->ready_count++;
     }
     frame->pending[block] |= lanes;
-}
-
-void lw_gang_park(lw_frame *frame, uint32_t block, lw_mask lanes) {
-    if (!frame->pending[block]) frame->parked_count++;
-    frame->pending[block] |= lanes;
-}
-
-void lw_gang_unpark(lw_gang *gang) {
-    for (lw_frame *frame = gang->frames; frame; frame = frame->next) {
-        for (uint32_t b = 0; frame->parked_count && b < frame->code->block_count; b++)
-            if (frame->pending[b] && !is_ready(frame, b)) lw_gang_pend(frame, b, 0);
-    }
-    if (gang->state == LW_GANG_waiting) gang->state = LW_GANG_ready;
 }
 
 static uint32_t lowest_ready(const lw_frame *frame, uint32_t from) {
@@ -48,12 +34,10 @@ static uint32_t lowest_ready(const lw_frame *frame, uint32_t from) {
     return UINT32_MAX;
 }
 
-/* The lanes that wait at a block, ready or parked, wait no longer. */
+/* The lanes that are ready at a block are so no longer. */
 static lw_mask take_pending(lw_frame *frame, uint32_t block) {
-    if (is_ready(frame, block)) {
-        frame->ready[block / 64] &= ~(1ull << block % 64);
-        frame->ready_count--;
-    } else frame->parked_count--;
+    frame->ready[block / 64] &= ~(1ull << block % 64);
+    frame->ready_count--;
     lw_mask lanes = frame->pending[block];
     frame->pending[block] = 0;
     return lanes;
@@ -75,18 +59,27 @@ const lw_op *lw_gang_select(lw_gang *gang) {
     return NULL;
 }
 
-/* Somebody other than the block that used up its budget: the next ready block of the frame, else the next frame that has one. */
+/* The first ready block of a frame, from one on, with a lane that had no turn yet. */
+static uint32_t find_unserved(const lw_gang *gang, const lw_frame *frame, uint32_t from) {
+    if (!frame->ready_count) return UINT32_MAX;
+    for (uint32_t block = lowest_ready(frame, from); block != UINT32_MAX; block = lowest_ready(frame, block + 1))
+        if (frame->pending[block] & ~gang->served) return block;
+    return UINT32_MAX;
+}
+
+/* Somebody other than the block that used up its budget: the blocks behind it, then the frames behind its own, then all from the newest frame on. Every lane
+ * that is ready gets a turn before any gets a second one, so none starves, in whatever frame it is and however the others branch. */
 static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block) {
-    uint32_t other = lowest_ready(frame, block + 1);
-    if (other == UINT32_MAX) {
-        lw_frame *next = frame->next;
-        while (next && !next->ready_count) next = next->next;
-        if (!next)
-            for (next = gang->frames; !next->ready_count; next = next->next) {}
-        frame = next;
-        other = lowest_ready(frame, 0);
+    for (gang->served |= gang->mask;; gang->served = 0) {
+        uint32_t other = find_unserved(gang, frame, block + 1);
+        lw_frame *next = frame;
+        while (other == UINT32_MAX && (next = next->next)) other = find_unserved(gang, next, 0);
+        if (other == UINT32_MAX)
+            for (next = gang->frames; next && (other = find_unserved(gang, next, 0)) == UINT32_MAX;) next = next->next;
+        if (other == UINT32_MAX) continue;
+        gang->served |= next->pending[other];
+        return enter(gang, next, other);
     }
-    return enter(gang, frame, other);
 }
 
 /* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or elsewhere with its next
@@ -125,11 +118,11 @@ static void gather(lw_gang *gang, uint32_t block) { lw_gang_set_mask(gang, take_
 static bool alone(const lw_frame *frame, const lw_op *op) { return lowest_ready(frame, op->b) > op->c; }
 
 void lw_gang_join(lw_gang *gang, const lw_op *op) {
-    if (gang->frame->pending[op->a]) gather(gang, op->a);
+    if (is_ready(gang->frame, op->a)) gather(gang, op->a);
     if (op->flags & LW_OP_LONE && !alone(gang->frame, op)) gang->whole = LW_OP_WHOLE;
 }
 
-const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) { return lw_fall_into_block(gang, op); }
+const lw_op *lw_step_block(lw_gang *gang, const lw_op *op) { return lw_enter_block(gang, op); }
 
 /* All executing lanes go on at a block. */
 static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
@@ -338,10 +331,10 @@ const lw_op *lw_step_call(lw_gang *gang, const lw_op *op) {
     gang->frame = frame;
     gang->regs = frame->regs;
     gang->full = true;
-    /* Recursion needs a turn's end too, so that limits are looked at. */
+    /* Recursion needs a turn's end too: others may wait for what these lanes wait for, and limits are looked at. */
     if (LW_UNLIKELY(--gang->budget < 0)) {
         lw_gang_pend(frame, 0, gang->mask);
-        return NULL;
+        return end_turn(gang, false, 0);
     }
     return code->ops;
 }
@@ -363,9 +356,8 @@ const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
         lw_gang_pend(frame, 0, same);
         left &= ~same;
     }
-    gang->budget--;
     gang->frame = gang->frames; /* the newest */
-    return lw_gang_select(gang);
+    return LW_UNLIKELY(--gang->budget < 0) ? end_turn(gang, false, 0) : lw_gang_select(gang);
 }
 
 const lw_op *lw_step_ret(lw_gang *gang, const lw_op *op) {
@@ -396,7 +388,7 @@ const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
         frame = caller;
     }
     gang->cta->live -= lw_mask_count(leaving);
-    lw_gang_unpark(gang); /* who waited for these lanes need not any more */
+    if (!lw_gang_meet_without(gang, leaving)) return NULL; /* who waited for these lanes need not any more */
     lw_cta_check_barriers(gang->cta);
     return lw_gang_select(gang);
 }
@@ -426,7 +418,8 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->state = LW_GANG_ready;
     gang->resume = NULL;
     gang->turns = 0;
-    gang->force = false;
+    gang->served = 0;
+    lw_meeting_reset(gang);
     gang->waits.count = 0;
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
     if (!frame) return false;
@@ -442,6 +435,7 @@ void lw_gang_end(lw_gang *gang) {
     gang->frames = gang->free_frames = NULL;
     free(gang->waits.at);
     gang->waits.at = NULL;
+    lw_meeting_end(gang);
     gang->waits.count = gang->waits.room = 0;
     memset(gang->hints, 0, sizeof gang->hints); /* they are of this launch's allocations, and serve all its CTAs */
 }

@@ -49,20 +49,19 @@ enum { LW_SPIN_COST = 4096 };
 void lw_gang_join(lw_gang *gang, const lw_op *op); /* others of its frame are elsewhere: who waits at the block comes along */
 static inline const lw_op *lw_enter_block(lw_gang *gang, const lw_op *op) {
     gang->whole = LW_OP_WHOLE | LW_OP_LONE;
-    if (gang->frame->ready_count | gang->frame->parked_count) lw_gang_join(gang, op);
+    if (gang->frame->ready_count) lw_gang_join(gang, op);
     gang->warp_instructions += op->imm * gang->active_warps;
     gang->lane_instructions += op->imm * gang->active;
     return op + 1;
 }
-/* The same from straight text, where lanes may meet in it: nobody is missing, so warp_sync would find the same. */
-static inline const lw_op *lw_fall_into_block(lw_gang *gang, const lw_op *op) {
-    lw_enter_block(gang, op);
-    return op->flags & LW_OP_MEETS && gang->mask == (gang->exist & ~gang->exited) ? op + 2 : op + 1;
-}
-/* Behind a step that ends a block as a rule: the next one, without another dispatch. */
+/* Behind a step that ends a block as a rule: into the next one, without another dispatch. */
 static inline const lw_op *lw_go_on(lw_gang *gang, const lw_op *op) {
-    return op[1].code == LW_OP_block ? lw_fall_into_block(gang, op + 1) : op + 1;
+    return op[1].code == LW_OP_block ? lw_enter_block(gang, op + 1) : op + 1;
 }
+
+/* An exchange between the slots of the gang's lw_meeting, not of a frame (meet.c): is it this operation, and what lw_gang_undefined does then. */
+bool lw_meeting_is_at(const lw_gang *gang, const lw_op *op);
+bool lw_meeting_undefined(lw_gang *gang, lw_diag_id id, lw_mask lanes);
 
 /* Reading and writing slots of the current frame. */
 #define LW_SLOT(gang, type, at) ((type *)__builtin_assume_aligned((gang)->regs + (at), 16))

@@ -38,6 +38,7 @@ static uint32_t find_note(const lw_program *program, lw_diag_id id, lw_place pla
 
 bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes) {
     const lw_grid *grid = gang->cta->grid;
+    if (lw_meeting_is_at(gang, op)) return lw_meeting_undefined(gang, id, lanes);
     lw_gang_note(gang, find_note(grid->program, id, gang->frame->code->places[op - gang->frame->code->ops]), lanes);
     if (!grid->strict) return false;
     uint32_t first = lw_mask_first(lanes);

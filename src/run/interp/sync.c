@@ -1,74 +1,16 @@
-/* sync.c: who waits for whom: lanes of a warp before instructions that name each other, threads of a CTA at barriers.
+/* sync.c: threads of a CTA that wait for each other at barriers, and fences. Warps meet in meet.c.
  *
- * Manual sections 9.7.13.1 (barrier), 9.7.13.2 (bar.warp.sync), 9.7.13.4 (fence). */
+ * Manual sections 9.7.13.1 (barrier), 9.7.13.4 (fence). */
 #include "run/interp/address.h"
 
 #include <stdlib.h>
 
-/* ---- Warps ------------------------------------------------------------------------------------------------ */
+/* ---- Counting -------------------------------------------------------------------------------------------- */
 
 /* Warps that the gang has, whoever of them executes now. */
 static uint32_t warp_count(const lw_gang *gang) { return lw_mask_last(gang->exist) / LW_WARP_LANES + 1; }
 
 static inline lw_mask live_lanes(const lw_gang *gang) { return gang->exist & ~gang->exited; }
-
-/* The lanes of one warp that find every lane that they name here, or gone for good. */
-static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t warp) {
-    uint32_t here = lw_mask_warp(gang->mask, warp), missing = lw_mask_warp(live_lanes(gang), warp) & ~here;
-    if (op->flags & LW_OP_IMM_A) return (uint32_t)op->imm & missing ? 0 : here;
-    const uint32_t *named = LW_SLOT(gang, uint32_t, op->a) + 32 * warp;
-    uint32_t complete = 0;
-    for (uint32_t left = here; left; left &= left - 1) {
-        uint32_t lane = (uint32_t)__builtin_ctz(left);
-        if (!(named[lane] & missing)) complete |= 1u << lane;
-    }
-    return complete;
-}
-
-/* The executing lanes whose own membermask leaves them out. */
-static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
-    lw_mask strangers = 0;
-    if (op->flags & LW_OP_IMM_A) {
-        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) strangers |= (lw_mask) ~(uint32_t)op->imm << (32 * warp);
-        return gang->mask & strangers;
-    }
-    const uint32_t *named = LW_SLOT(gang, uint32_t, op->a);
-    LW_FOR_LANES(lane, gang->mask)
-        if (!(named[lane] >> lane % LW_WARP_LANES & 1)) strangers |= LW_MASK_BIT(lane);
-    return strangers;
-}
-
-/* All lanes that come are here. */
-static const lw_op *go_on(lw_gang *gang, const lw_op *op) {
-    if (LW_LIKELY(op->flags & LW_OP_IMM_A && (uint32_t)op->imm == UINT32_MAX)) return op + 1;
-    lw_mask strangers = find_strangers(gang, op);
-    return strangers && lw_gang_undefined(gang, op, LW_D_note_not_member, strangers) ? NULL : op + 1;
-}
-
-const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
-    if (LW_LIKELY(!(live_lanes(gang) & ~gang->mask))) return go_on(gang, op); /* everybody is here */
-    lw_mask complete = 0;
-    for (uint32_t warp = 0; warp < warp_count(gang); warp++)
-        if (lw_mask_warp(gang->mask, warp))
-            complete |= (lw_mask)complete_lanes(gang, op, warp) << (32 * warp);
-    lw_mask parked = gang->mask & ~complete;
-    if (LW_LIKELY(!parked)) return go_on(gang, op);
-    if (gang->force) {
-        gang->force = false;
-        return lw_gang_undefined(gang, op, LW_D_note_never_arrives, parked) ? NULL : go_on(gang, op);
-    }
-    lw_gang_park(gang->frame, op->b, parked);
-    /* They come through the `block` operation again, which counts instructions. */
-    uint64_t instructions = op[-1].imm;
-    gang->lane_instructions -= instructions * lw_mask_count(parked);
-    gang->warp_instructions -= instructions * gang->active_warps;
-    if (!complete) return lw_gang_select(gang);
-    lw_gang_set_mask(gang, complete);
-    gang->warp_instructions += instructions * gang->active_warps;
-    return go_on(gang, op);
-}
-
-/* ---- CTA barriers: counting ------------------------------------------------------------------------------- */
 
 /* A warp counts as a whole once all of its lanes that can come have come. */
 static uint32_t count_warp(const lw_gang *gang, uint32_t warp, uint32_t came) {
@@ -111,7 +53,7 @@ static void note_predicates(const lw_gang *gang, const lw_op *op, lw_barrier *ba
     if (lanes & ~p) barrier->all = false;
 }
 
-/* ---- CTA barriers: release -------------------------------------------------------------------------------- */
+/* ---- Release --------------------------------------------------------------------------------------------- */
 
 static void put_result(const lw_frame *frame, const lw_op *op, const lw_barrier *barrier, lw_mask lanes) {
     if (op->d == LW_NO_SLOT) return;
@@ -151,7 +93,7 @@ void lw_cta_check_barriers(lw_cta *cta) {
     for (uint32_t number = 0; number < LW_BARRIERS; number++) release_if_complete(cta, number);
 }
 
-/* ---- CTA barriers: the step ------------------------------------------------------------------------------- */
+/* ---- The step -------------------------------------------------------------------------------------------- */
 
 /* What some lanes ask for. count 0: all threads. */
 typedef struct lw_request {
@@ -179,12 +121,10 @@ static bool same_count(const lw_cta *cta, uint32_t a, uint32_t b) {
     return (a ? a : all) == (b ? b : all);
 }
 
-static bool is_valid(const lw_cta *cta, const lw_op *op, const lw_request *request) {
+static bool is_valid(const lw_op *op, const lw_request *request) {
     if (request->number >= LW_BARRIERS || request->count % LW_WARP_LANES) return false;
     bool needs_count = !(op->flags & LW_OP_NO_B) || op->c == LW_BARRIER_arrive;
-    if (needs_count && !request->count) return false;
-    const lw_barrier *barrier = &cta->barriers[request->number];
-    return !barrier->in_use || same_count(cta, barrier->expected, request->count);
+    return !needs_count || request->count;
 }
 
 /* Lanes will go on at the next block once the barrier opens. False: no memory. */
@@ -215,9 +155,10 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     lw_cta *cta = gang->cta;
     uint32_t first = lw_mask_first(request->lanes);
     lw_trap_record details = {.access = "barrier", .detail = request->number, .size = request->count};
-    if (!is_valid(cta, op, request)) return lw_gang_trap(gang, op, LW_TRAP_barrier, first, details), false;
+    if (!is_valid(op, request)) return lw_gang_trap(gang, op, LW_TRAP_barrier, first, details), false;
     lw_barrier *barrier = &cta->barriers[request->number];
     if (!barrier->in_use) open_barrier(cta, request);
+    else if (!same_count(cta, barrier->expected, request->count) && lw_gang_undefined(gang, op, LW_D_note_barrier_counts, request->lanes)) return false;
     note_arrivals(gang, request->number, request->lanes);
     note_predicates(gang, op, barrier, request->lanes);
     if (op->c != LW_BARRIER_arrive && !add_wait(gang, op, request))
@@ -238,7 +179,7 @@ const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_cta *cta = gang->cta;
     lw_request request = next_request(gang, op, gang->mask);
     if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live &&
-        is_valid(cta, op, &request) && !cta->barriers[request.number].in_use && op->c != LW_BARRIER_arrive &&
+        is_valid(op, &request) && !cta->barriers[request.number].in_use && op->c != LW_BARRIER_arrive &&
         same_count(cta, request.count, 0))
         return pass_together(gang, op, &request);
     for (lw_mask left = gang->mask; left; left &= ~request.lanes) {

@@ -1,6 +1,6 @@
 /* warp.c: what lanes of a warp find out together: vote, activemask, match, redux, elect (manual section 9.7.13).
  *
- * Before these instructions warp_sync has made the named lanes meet. Lanes that are named and yet not here are left out. */
+ * Before these instructions warp_sync has made the named lanes meet (meet.c). Lanes that are named and yet not here are left out. */
 #include "run/interp/interp.h"
 
 /* ---- Who takes part ----------------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ const lw_op *lw_step_vote(lw_gang *gang, const lw_op *op) {
         if (any) result |= in_gang(group.lanes, group.warp);
     }
     if (op->c != LW_VOTE_ballot) lw_put_mask(gang, op->d, result);
-    return op + 1;
+    return lw_go_on(gang, op);
 }
 
 const lw_op *lw_step_activemask(lw_gang *gang, const lw_op *op) {
@@ -102,7 +102,7 @@ const lw_op *lw_step_match(lw_gang *gang, const lw_op *op) {
         LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane];
     }
     if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, all_same);
-    return op + 1;
+    return lw_go_on(gang, op);
 }
 
 /* ---- redux, elect ------------------------------------------------------------------------------------------- */
@@ -136,7 +136,7 @@ const lw_op *lw_step_redux(lw_gang *gang, const lw_op *op) {
     }
     uint32_t *d = LW_SLOT(gang, uint32_t, op->d);
     LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane];
-    return op + 1;
+    return lw_go_on(gang, op);
 }
 
 /* The lowest member leads. */
@@ -150,5 +150,5 @@ const lw_op *lw_step_elect(lw_gang *gang, const lw_op *op) {
         if (op->d != LW_NO_SLOT) put_u32(gang, op->d, group.warp, group.lanes, leader);
     }
     if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, leaders);
-    return op + 1;
+    return lw_go_on(gang, op);
 }

@@ -327,7 +327,7 @@ static bool uniform_over(lw_unit *u, uint32_t n, uint64_t *set) {
     case LW_OP_bra_if: return is_uniform(u, set, op->b);
     /* In a called function some of its lanes may go on while others wait for lanes that are elsewhere. */
     case LW_OP_barrier: return u->code->is_entry && is_uniform(u, set, op->a) && is_uniform(u, set, op->b);
-    case LW_OP_warp_sync: return u->code->is_entry;
+    case LW_OP_warp_sync: return u->code->is_entry && is_uniform(u, set, op->a);
     case LW_OP_brx:
     case LW_OP_call:
     case LW_OP_call_indirect:

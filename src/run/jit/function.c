@@ -99,12 +99,11 @@ LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
     return b->leaves[n];
 }
 
-/* No lanes of the frame wait elsewhere. */
-static void demand_nobody(lw_unit *u, uint32_t n, bool parked) {
+/* No lanes of the frame are ready elsewhere. */
+static void demand_nobody(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     LLVMValueRef frame = lw_build_pointer(b, b->gang, offsetof(lw_gang, frame), sizeof(lw_frame), _Alignof(lw_frame));
     LLVMValueRef others = lw_build_load(b, b->i32, frame, offsetof(lw_frame, ready_count), 4, LW_ALIAS_gang);
-    if (parked) others = LLVMBuildOr(b->at, others, lw_build_load(b, b->i32, frame, offsetof(lw_frame, parked_count), 4, LW_ALIAS_gang), "");
     lw_build_unless(b, lw_build_is(b, LLVMIntEQ, others, lw_build_number(b, 32, 0)), lw_emit_leave(u, n));
 }
 
@@ -127,7 +126,7 @@ static void count(const lw_unit *u, uint64_t instructions) {
     GANG_STORE(b, LLVMBuildAdd(b->at, LW_GANG_LOAD(b, b->i64, lane_instructions), LLVMBuildMul(b->at, each, lanes, ""), ""), lane_instructions);
 }
 
-/* What lw_fall_into_block does. */
+/* What lw_enter_block does. */
 static void emit_block(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     const lw_op *op = &u->code->ops[n];
@@ -138,18 +137,9 @@ static void emit_block(lw_unit *u, uint32_t n) {
         LLVMBuildCondBr(b->at, counted, entry_of(u, n + 1), fresh);
         LLVMPositionBuilderAtEnd(b->at, fresh);
     }
-    demand_nobody(u, n, true);
+    demand_nobody(u, n);
     GANG_STORE(b, lw_build_number(b, 16, LW_OP_WHOLE | LW_OP_LONE), whole);
     count(u, op->imm);
-    if (op->flags & LW_OP_MEETS) {
-        LLVMValueRef mask = gang_mask(b, offsetof(lw_gang, mask));
-        LLVMValueRef stays = LLVMBuildNot(b->at, gang_mask(b, offsetof(lw_gang, exited)), "");
-        LLVMValueRef here = LLVMBuildAnd(b->at, gang_mask(b, offsetof(lw_gang, exist)), stays, "");
-        LLVMBasicBlockRef waits = lw_build_block(b, "waits");
-        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, mask, here), waits);
-        lw_emit_go_on(u, n + 2);
-        LLVMPositionBuilderAtEnd(b->at, waits);
-    }
     lw_emit_go_on(u, n + 1);
 }
 
@@ -158,7 +148,7 @@ static void emit_block(lw_unit *u, uint32_t n) {
 static void emit_go(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     const lw_op *op = &u->code->ops[n];
-    demand_nobody(u, n, false);
+    demand_nobody(u, n);
     if (op->flags & LW_OP_BACKWARD) {
         LLVMValueRef cost = lw_build_number(b, 64, op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1);
         LLVMValueRef left = LLVMBuildSub(b->at, LW_GANG_LOAD(b, b->i64, budget), cost, "");
@@ -217,6 +207,20 @@ static void emit_step(lw_unit *u, uint32_t n) {
     LLVMBuildRet(b->at, next);
 }
 
+/* Where everybody is here who can be, and everybody is named, its step would find nobody to wait for. */
+static void emit_warp_sync(lw_unit *u, uint32_t n) {
+    const lw_build *b = u->build;
+    if (u->code->ops[n].flags & LW_OP_EVERYONE) {
+        LLVMValueRef stays = LLVMBuildNot(b->at, gang_mask(b, offsetof(lw_gang, exited)), "");
+        LLVMValueRef live = LLVMBuildAnd(b->at, gang_mask(b, offsetof(lw_gang, exist)), stays, "");
+        LLVMBasicBlockRef some = lw_build_block(b, "some");
+        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, gang_mask(b, offsetof(lw_gang, mask)), live), some);
+        lw_emit_go_on(u, n + 1);
+        LLVMPositionBuilderAtEnd(b->at, some);
+    }
+    emit_step(u, n);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------------------------------------------------------ */
 
 void lw_emit_go_on(lw_unit *u, uint32_t n) {
@@ -232,7 +236,10 @@ static void emit_segment(lw_unit *u, uint32_t n) {
         if (u->code->ops[n].code == LW_OP_bra) emit_go(u, n);
         else emit_branch_if(u, n);
         break;
-    case LW_KIND_step: emit_step(u, n); break;
+    case LW_KIND_step:
+        if (u->code->ops[n].code == LW_OP_warp_sync) emit_warp_sync(u, n);
+        else emit_step(u, n);
+        break;
     }
 }
 

@@ -196,7 +196,7 @@ static __attribute__((noinline)) const lw_op *shuffle_parts(lw_gang *gang, const
         in_range.warps[warp] = in_range_of(&sources);
     }
     if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, in_range.mask);
-    return tell_undefined(gang, op, in_vain.mask, parted.mask) ? op + 1 : NULL;
+    return tell_undefined(gang, op, in_vain.mask, parted.mask) ? lw_go_on(gang, op) : NULL;
 }
 
 const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op) {

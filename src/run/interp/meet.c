@@ -1,0 +1,307 @@
+/* meet.c: the rendezvous of a warp: lanes before instructions that name each other (manual sections 9.7.9.6, 9.7.13.2, 9.7.13.9 to 9.7.13.14).
+ *
+ * Lanes meet by what they execute, instruction, qualifiers and membermask, wherever in the text they stand, in whatever call. Those that find
+ * everybody whom they name beside them, at the same operation of the same frame, pass: the exchange behind warp_sync works on their slots as they are. All
+ * others wait in the gang's lw_meeting, to which they bring their operands. When the last one of a group has come there, the exchange takes place between the
+ * slots of the meeting, by the very same step, and each lane gets its results where it stands. */
+#include "run/interp/interp.h"
+
+#include <stdlib.h>
+
+/* Slots of a meeting. */
+enum {
+    MEMBERS = 0,
+    VALUE = MEMBERS + LW_SLOT_32,
+    WIDE_VALUE = VALUE + LW_SLOT_32,
+    CONTROL_B = WIDE_VALUE + LW_SLOT_64,
+    CONTROL_C = CONTROL_B + LW_SLOT_32,
+    RESULT = CONTROL_C + LW_SLOT_32,
+    PREDICATE = RESULT + LW_SLOT_32,
+    RESULT_PREDICATE = PREDICATE + LW_SLOT_PRED,
+    MEETING_BYTES = RESULT_PREDICATE + LW_SLOT_PRED,
+};
+
+struct lw_meeting {
+    lw_mask waiting;
+    const lw_op *at[LW_GANG_LANES]; /* the warp_sync where each of them stands, … */
+    lw_frame *frames[LW_GANG_LANES]; /* … and in which frame */
+    lw_op exchange[2];               /* the one between its slots, and what ends it */
+    _Alignas(64) char slots[(MEETING_BYTES + 63) / 64 * 64];
+};
+
+static inline lw_mask live_lanes(const lw_gang *gang) { return gang->exist & ~gang->exited; }
+static inline lw_mask in_gang(uint32_t lanes, uint32_t warp) { return (lw_mask)lanes << (LW_WARP_LANES * warp); }
+
+/* ---- What lanes execute ------------------------------------------------------------------------------------- */
+
+/* What a warp_sync stands in front of; NULL: it is a bar.warp.sync. */
+static const lw_op *exchange_behind(const lw_op *sync) { return sync[1].code == LW_OP_block ? NULL : sync + 1; }
+
+/* The block where lanes go on. */
+static uint32_t block_behind(const lw_op *sync) { return sync[1].code == LW_OP_block ? sync[1].a : sync[2].a; }
+
+/* Instruction and qualifiers. */
+static uint32_t kind_of(const lw_op *sync) {
+    const lw_op *exchange = exchange_behind(sync);
+    if (!exchange) return LW_OP_warp_sync;
+    switch (exchange->code) {
+    case LW_OP_shuffle: return LW_OP_shuffle | (uint32_t)(exchange->flags >> 8) << 16;
+    case LW_OP_vote:
+    case LW_OP_match:
+    case LW_OP_redux: return exchange->code | exchange->c << 16;
+    case LW_OP_elect: return LW_OP_elect;
+    default: lw_bug("operation %u behind a warp_sync is no exchange", exchange->code);
+    }
+}
+
+/* ---- Lanes that stand at one place -------------------------------------------------------------------------- */
+
+/* The executing lanes of a warp that give the same membermask as one of them. */
+static uint32_t alike(const uint32_t *members, uint32_t here, uint32_t lane) {
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < LW_WARP_LANES; i++) same |= (uint32_t)(members[i] == members[lane]) << i;
+    return same & here;
+}
+
+/* The executing lanes of a warp that find every lane that they name beside them, with the same membermask, or gone for good. */
+static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t warp) {
+    uint32_t here = lw_mask_warp(gang->mask, warp), live = lw_mask_warp(live_lanes(gang), warp), complete = 0;
+    if (op->flags & LW_OP_IMM_A) return (uint32_t)op->imm & live & ~here ? 0 : here;
+    const uint32_t *members = LW_SLOT(gang, uint32_t, op->a) + LW_WARP_LANES * warp;
+    for (uint32_t left = here; left;) {
+        uint32_t lane = (uint32_t)__builtin_ctz(left), group = alike(members, left, lane);
+        if (!(members[lane] & live & ~group)) complete |= group;
+        left &= ~group;
+    }
+    return complete;
+}
+
+/* Lanes whose own membermask leaves them out. */
+static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
+    lw_mask strangers = 0;
+    if (op->flags & LW_OP_IMM_A) {
+        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) strangers |= in_gang(~(uint32_t)op->imm, warp);
+        return gang->mask & strangers;
+    }
+    const uint32_t *members = LW_SLOT(gang, uint32_t, op->a);
+    LW_FOR_LANES(lane, gang->mask)
+    if (!(members[lane] >> lane % LW_WARP_LANES & 1)) strangers |= LW_MASK_BIT(lane);
+    return strangers;
+}
+
+static const lw_op *pass(lw_gang *gang, const lw_op *op) {
+    lw_mask strangers = find_strangers(gang, op);
+    return strangers && lw_gang_undefined(gang, op, LW_D_note_not_member, strangers) ? NULL : lw_go_on(gang, op);
+}
+
+/* ---- Lanes that wait ---------------------------------------------------------------------------------------- */
+
+static void bring_words(const lw_gang *gang, uint32_t to, uint32_t from, bool constant, uint64_t value, lw_mask lanes) {
+    uint32_t *d = (uint32_t *)(gang->meeting->slots + to);
+    const uint32_t *a = constant ? NULL : LW_SLOT(gang, uint32_t, from);
+    LW_FOR_LANES(lane, lanes) d[lane] = a ? a[lane] : (uint32_t)value;
+}
+
+static void bring_wide(const lw_gang *gang, uint32_t from, lw_mask lanes) {
+    uint64_t *d = (uint64_t *)(gang->meeting->slots + WIDE_VALUE);
+    LW_FOR_LANES(lane, lanes) d[lane] = LW_SLOT(gang, uint64_t, from)[lane];
+}
+
+static void bring_predicate(const lw_gang *gang, uint32_t from, bool negated, lw_mask lanes) {
+    lw_mask *d = (lw_mask *)(gang->meeting->slots + PREDICATE), p = lw_get_mask(gang, from);
+    *d = (*d & ~lanes) | ((negated ? ~p : p) & lanes);
+}
+
+static void bring_operands(const lw_gang *gang, const lw_op *exchange, lw_mask lanes) {
+    const uint64_t imm = exchange->imm;
+    switch (exchange->code) {
+    case LW_OP_shuffle:
+        bring_words(gang, VALUE, exchange->b, false, 0, lanes);
+        bring_words(gang, CONTROL_B, exchange->a, exchange->flags & LW_OP_IMM_A, imm, lanes);
+        bring_words(gang, CONTROL_C, exchange->c, exchange->flags & LW_OP_IMM_B, imm >> 32, lanes);
+        break;
+    case LW_OP_vote: bring_predicate(gang, exchange->b, exchange->flags & LW_OP_NEGATE, lanes); break;
+    case LW_OP_match:
+        if (exchange->c >> 8 == 8) bring_wide(gang, exchange->b, lanes);
+        else bring_words(gang, VALUE, exchange->b, false, 0, lanes);
+        break;
+    case LW_OP_redux: bring_words(gang, VALUE, exchange->b, false, 0, lanes); break;
+    default: break; /* elect has none */
+    }
+}
+
+/* Lanes that execute `op` come to the meeting. False: no memory. */
+static bool come(lw_gang *gang, const lw_op *op, lw_mask lanes) {
+    if (!gang->meeting) {
+        if (!(gang->meeting = aligned_alloc(64, sizeof *gang->meeting))) return false;
+        memset(gang->meeting, 0, sizeof *gang->meeting);
+    }
+    lw_meeting *meeting = gang->meeting;
+    meeting->waiting |= lanes;
+    LW_FOR_LANES(lane, lanes) {
+        meeting->at[lane] = op;
+        meeting->frames[lane] = gang->frame;
+    }
+    bring_words(gang, MEMBERS, op->a, op->flags & LW_OP_IMM_A, op->imm, lanes);
+    if (exchange_behind(op)) bring_operands(gang, exchange_behind(op), lanes);
+    return true;
+}
+
+/* Those that wait for the same as `lane`, in its warp. */
+static uint32_t find_group(const lw_gang *gang, uint32_t lane) {
+    const lw_meeting *meeting = gang->meeting;
+    const uint32_t warp = lane / LW_WARP_LANES, kind = kind_of(meeting->at[lane]);
+    const uint32_t *members = (const uint32_t *)(meeting->slots + MEMBERS);
+    uint32_t group = 0;
+    for (uint32_t left = lw_mask_warp(meeting->waiting, warp); left; left &= left - 1) {
+        uint32_t bit = (uint32_t)__builtin_ctz(left), other = warp * LW_WARP_LANES + bit;
+        if (members[other] == members[lane] && kind_of(meeting->at[other]) == kind) group |= 1u << bit;
+    }
+    return group;
+}
+
+/* ---- The exchange ------------------------------------------------------------------------------------------- */
+
+/* Counts for each lane at the operation where it stands. False: the launch is strict and has ended. */
+static bool tell(lw_gang *gang, lw_diag_id id, lw_mask lanes) {
+    const lw_meeting *meeting = gang->meeting;
+    for (lw_mask left = lanes, same; left; left &= ~same) {
+        const uint32_t first = lw_mask_first(left);
+        same = 0;
+        LW_FOR_LANES(lane, left) if (meeting->at[lane] == meeting->at[first]) same |= LW_MASK_BIT(lane);
+        gang->frame = meeting->frames[first];
+        if (lw_gang_undefined(gang, meeting->at[first], id, same)) return false;
+    }
+    return true;
+}
+
+bool lw_meeting_is_at(const lw_gang *gang, const lw_op *op) { return gang->meeting && op == gang->meeting->exchange; }
+
+bool lw_meeting_undefined(lw_gang *gang, lw_diag_id id, lw_mask lanes) {
+    lw_frame *frame = gang->frame;
+    if (!tell(gang, id, lanes)) return true;
+    gang->frame = frame;
+    return false;
+}
+
+/* The operation between the slots of the meeting that stands for those of the lanes. */
+static lw_op *make_exchange(lw_meeting *meeting, const lw_op *like) {
+    const bool gives_predicate = like->code == LW_OP_vote && like->c != LW_VOTE_ballot;
+    const bool is_wide = like->code == LW_OP_match && like->c >> 8 == 8;
+    lw_op *op = meeting->exchange;
+    op[0] = *like;
+    op[1] = (lw_op){.code = LW_OP_fence};
+    op->flags &= (uint16_t) ~(LW_OP_IMM_A | LW_OP_IMM_B | LW_OP_NEGATE);
+    op->d = gives_predicate ? RESULT_PREDICATE : RESULT;
+    op->e = RESULT_PREDICATE;
+    op->b = like->code == LW_OP_vote ? PREDICATE : is_wide ? WIDE_VALUE : VALUE;
+    op->a = like->code == LW_OP_shuffle ? CONTROL_B : MEMBERS;
+    if (like->code == LW_OP_shuffle) op->c = CONTROL_C;
+    return op;
+}
+
+/* What the exchange gave, to each lane's own slots. */
+static void hand_out(const lw_meeting *meeting, lw_mask lanes) {
+    const uint32_t *results = (const uint32_t *)(meeting->slots + RESULT);
+    const lw_mask predicates = *(const lw_mask *)(meeting->slots + RESULT_PREDICATE);
+    LW_FOR_LANES(lane, lanes) {
+        const lw_op *exchange = exchange_behind(meeting->at[lane]);
+        char *regs = meeting->frames[lane]->regs;
+        const bool gives_predicate = exchange->code == LW_OP_vote && exchange->c != LW_VOTE_ballot;
+        const uint32_t predicate = gives_predicate ? exchange->d : exchange->e;
+        if (!gives_predicate && exchange->d != LW_NO_SLOT) ((uint32_t *)(regs + exchange->d))[lane] = results[lane];
+        if (predicate == LW_NO_SLOT) continue;
+        lw_mask *slot = (lw_mask *)(regs + predicate);
+        *slot = (*slot & ~LW_MASK_BIT(lane)) | (predicates & LW_MASK_BIT(lane));
+    }
+}
+
+/* A group goes on, each lane behind its own instruction. False: trapped. */
+static bool let_go(lw_gang *gang, uint32_t warp, uint32_t group) {
+    lw_meeting *meeting = gang->meeting;
+    const uint32_t *members = (const uint32_t *)(meeting->slots + MEMBERS), first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(group);
+    const lw_op *exchange = exchange_behind(meeting->at[first]);
+    const lw_mask lanes = in_gang(group, warp), strangers = in_gang(group & ~members[first], warp);
+    if (strangers && !tell(gang, LW_D_note_not_member, strangers)) return false;
+    if (exchange) {
+        const lw_op *op = make_exchange(meeting, exchange);
+        gang->frame = meeting->frames[first];
+        gang->regs = meeting->slots;
+        lw_gang_set_mask(gang, lanes);
+        if (!gang->cta->program->steps[op->code](gang, op)) return false;
+        hand_out(meeting, lanes);
+    }
+    LW_FOR_LANES(lane, lanes) lw_gang_pend(meeting->frames[lane], block_behind(meeting->at[lane]), LW_MASK_BIT(lane));
+    meeting->waiting &= ~lanes;
+    if (gang->state == LW_GANG_waiting) gang->state = LW_GANG_ready;
+    return true;
+}
+
+/* Those of the waiting lanes of whom nobody is missing any more go on. False: trapped. */
+static bool look_again(lw_gang *gang, lw_mask lanes) {
+    const uint32_t *members = (const uint32_t *)(gang->meeting->slots + MEMBERS);
+    for (lw_mask left = lanes & gang->meeting->waiting; left;) {
+        const uint32_t lane = lw_mask_first(left), warp = lane / LW_WARP_LANES, group = find_group(gang, lane);
+        const bool complete = !(members[lane] & lw_mask_warp(live_lanes(gang), warp) & ~group);
+        left &= ~in_gang(group, warp);
+        if (complete && !let_go(gang, warp, group)) return false;
+    }
+    return true;
+}
+
+/* ---- The step ----------------------------------------------------------------------------------------------- */
+
+/* Not everybody passes. The others wait, and may be the last to come. */
+__attribute__((noinline)) static const lw_op *meet(lw_gang *gang, const lw_op *op, lw_mask complete) {
+    lw_frame *frame = gang->frame;
+    const lw_mask rest = gang->mask & ~complete;
+    if (!come(gang, op, rest))
+        return lw_gang_trap(gang, op, LW_TRAP_memory, lw_mask_first(rest), (lw_trap_record){.access = "warp"});
+    if (!look_again(gang, rest)) return NULL;
+    gang->frame = frame;
+    gang->regs = frame->regs;
+    if (!complete) return lw_gang_select(gang);
+    lw_gang_set_mask(gang, complete);
+    return pass(gang, op);
+}
+
+const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
+    if (LW_LIKELY(op->flags & LW_OP_EVERYONE && gang->mask == live_lanes(gang))) return lw_go_on(gang, op);
+    lw_mask complete = 0;
+    for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++)
+        complete |= in_gang(complete_lanes(gang, op, warp), warp);
+    return LW_LIKELY(complete == gang->mask) ? pass(gang, op) : meet(gang, op, complete);
+}
+
+/* ---- Who never comes ---------------------------------------------------------------------------------------- */
+
+bool lw_gang_meet_without(lw_gang *gang, lw_mask gone) {
+    if (!gang->meeting || !gang->meeting->waiting) return true;
+    lw_mask warps = 0;
+    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++)
+        if (lw_mask_warp(gone, warp)) warps |= in_gang(UINT32_MAX, warp);
+    lw_frame *frame = gang->frame;
+    if (!look_again(gang, warps)) return false;
+    gang->frame = frame;
+    gang->regs = frame->regs;
+    return true;
+}
+
+bool lw_gang_meet_anyway(lw_gang *gang) {
+    if (!gang->meeting || !gang->meeting->waiting) return false;
+    lw_frame *frame = gang->frame;
+    const uint32_t lane = lw_mask_first(gang->meeting->waiting), warp = lane / LW_WARP_LANES, group = find_group(gang, lane);
+    if (!tell(gang, LW_D_note_never_arrives, in_gang(group, warp)) || !let_go(gang, warp, group)) return true; /* trapped: it moved, too */
+    gang->frame = frame;
+    gang->regs = frame->regs;
+    return true;
+}
+
+void lw_meeting_reset(lw_gang *gang) {
+    if (gang->meeting) gang->meeting->waiting = 0;
+}
+
+void lw_meeting_end(lw_gang *gang) {
+    free(gang->meeting);
+    gang->meeting = NULL;
+}
