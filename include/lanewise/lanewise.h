@@ -326,6 +326,7 @@ LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, vo
  *   5102   the membermask does not name the executing lane
  *   5103   the membermask names lanes that never arrive
  *   5104   a shuffle without .sync where lanes of the warp have parted
+ *   5108   a barrier that threads wait at is given another count of threads
  *   5105   PTO: a shift count of the width or more, saturated
  *   5106   PTO: a shift count of the width or more, taken modulo the width */
 typedef struct lw_launch_note {
