@@ -1,5 +1,6 @@
 /* exec.c: lanewise exec: runs a program with our libcuda.so.1 in place of a driver. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -80,6 +81,8 @@ static bool set_path(const char *folder) {
 }
 
 static int replace_process(char **program) {
+    signal(SIGXFSZ, SIG_DFL);
+    fflush(stdout);
     execvp(program[0], program);
     int error = errno;
     lw_tool_error(LW_D_cannot_execute, program[0], strerror(error));
@@ -88,8 +91,7 @@ static int replace_process(char **program) {
 
 int lw_command_exec(int argc, char **argv) {
     exec_options chosen = {0};
-    argp_parse(&(struct argp){options, parse, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL}, argc, argv, ARGP_IN_ORDER, NULL,
-               &chosen);
+    lw_tool_options(&(struct argp){options, parse, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL}, argc, argv, ARGP_IN_ORDER, &chosen);
     char *folder = find_library();
     if (!folder) {
         lw_tool_error(LW_D_no_driver);

@@ -256,7 +256,7 @@ void lw_report_unread(lw_report *r, const char *path) {
     json_t *object = json_object();
     if (r->sarif) {
         lw_text message = {0};
-        lw_text_printf(&message, "'%s' could not be checked", path);
+        lw_text_say(&message, "'%s' could not be checked", path);
         lw_json_set(object, "level", json_string("error"), &r->failed);
         lw_json_set(object, "message", text_object(message.at ? message.at : "", &r->failed), &r->failed);
         append(r->unread, object, &r->failed);
