@@ -375,7 +375,7 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
         return false;
     }
     /* Where a file decides the count, lw_arg_bind is called again once it is known. */
-    if (arg->source == LW_ARG_FILE && !arg->has_count && !arg->data) return true;
+    if (arg->source == LW_ARG_FILE && !arg->has_count && !arg->loaded) return true;
     unsigned long long bytes = arg->count * lw_value_bytes(arg->type);
     if (bytes != param->size)
         lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, "the array", bytes,

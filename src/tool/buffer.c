@@ -111,6 +111,7 @@ static int load_file(lw_arg *arg) {
     if (!code) code = lw_tool_ends_with(arg->file, ".npy") ? load_npy(arg, &in) : load_raw(arg, &in);
     lw_input_close(&in);
     arg->data = in.data;
+    arg->loaded = true;
     return code;
 }
 

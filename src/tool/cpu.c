@@ -45,6 +45,7 @@ int lw_command_cpu(int argc, char **argv) {
     lw_context *context = NULL;
     int code = lw_tool_context(&o.context, &context);
     if (code) return code;
+    lw_guard_begin(0, "");
     for (const char *const *level = lw_cpu_levels(); *level; level++) {
         bool used = !strcmp(*level, lw_context_cpu(context));
         printf("%-9s %s%s\n", *level, lw_cpu_has(*level) ? "available" : "missing", used ? ", in use" : "");
@@ -56,6 +57,7 @@ int lw_command_cpu(int argc, char **argv) {
         else printf("%-9s missing: %s\n", name, lw_engine_missing(engine));
     }
     printf("threads   %u\n", lw_context_threads(context));
+    lw_guard_end();
     lw_context_free(context);
     return LW_EXIT_OK;
 }

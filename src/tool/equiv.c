@@ -130,7 +130,9 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     side->text = lw_arena_text(&e->arena, text, length);
     side->text_size = length;
     free(text);
+    lw_guard_begin(0, "");
     if (status == LW_OK) status = lw_module_kernel(side->module, side->name, &side->kernel);
+    lw_guard_end();
     switch (status) {
     case LW_OK: side->info = lw_kernel_get_info(side->kernel); return LW_EXIT_OK;
     case LW_BAD_SOURCE:

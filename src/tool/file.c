@@ -15,6 +15,12 @@ static int read_failed(const lw_input *input, const char *why) {
     return LW_EXIT_FILE;
 }
 
+static int system_failed(const lw_input *input) {
+    if (errno != ENOMEM) return read_failed(input, strerror(errno));
+    lw_tool_error(LW_D_no_memory, input->path);
+    return LW_EXIT_MACHINE;
+}
+
 int lw_input_open(lw_input *input, const char *path) {
     static bool standard_read;
     bool standard = !strcmp(path, "-");
@@ -22,7 +28,7 @@ int lw_input_open(lw_input *input, const char *path) {
     *input = (lw_input){.path = path, .whole = UINT64_MAX};
     if (standard && standard_read) return read_failed(input, "standard input can be read only once");
     standard_read = standard_read || standard;
-    if (!(input->file = standard ? stdin : fopen(path, "rbe"))) return read_failed(input, strerror(errno));
+    if (!(input->file = standard ? stdin : fopen(path, "rbe"))) return system_failed(input);
     /* Files that the system makes up while they are read say that they have no bytes; what standard input still has is not known. */
     if (!standard && !fstat(fileno(input->file), &about) && S_ISREG(about.st_mode) && about.st_size > 0) input->whole = (uint64_t)about.st_size;
     return LW_EXIT_OK;
@@ -50,7 +56,7 @@ int lw_input_read(lw_input *input, uint64_t upto) {
         if (want > upto - input->size) want = upto - input->size;
         size_t got = fread(input->data + input->size, 1, (size_t)want, input->file);
         input->size += got;
-        if (ferror(input->file)) return read_failed(input, strerror(errno));
+        if (ferror(input->file)) return system_failed(input);
         input->ended = !got;
     }
     if (!input->data && !grow(input, 0)) return LW_EXIT_MACHINE;
@@ -131,8 +137,9 @@ static int overwrite(const char *path, const pieces *p, off_t before) {
 /* Devices and pipes as they are; a link that leads nowhere yet makes a file, which goes again where it cannot be written. */
 static int write_into(const char *path, const pieces *p) {
     struct stat about;
-    bool is_new = stat(path, &about);
+    bool is_new = stat(path, &about), is_file = is_new || S_ISREG(about.st_mode);
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666), error = fd < 0 ? errno : write_fd(fd, p);
+    if (!error && is_file && ftruncate(fd, (off_t)(p->size[0] + p->size[1]))) error = errno;
     if (fd >= 0) error = close_fd(fd, error);
     char *made = error && fd >= 0 && is_new ? realpath(path, NULL) : NULL;
     if (made) unlink(made);
@@ -146,13 +153,20 @@ static mode_t mode_of_new(void) {
     return 0666 & ~mask;
 }
 
+/* /dev/stdout where standard output is a file: another one in its place would miss what is printed. */
+static bool is_output(const struct stat *about) {
+    struct stat output;
+    return !fstat(STDOUT_FILENO, &output) && output.st_dev == about->st_dev && output.st_ino == about->st_ino;
+}
+
 static int write_pieces(const char *path, const pieces *p) {
     struct stat about;
-    if (!strcmp(path, "-")) return fflush(stdout) ? errno : write_fd(STDOUT_FILENO, p);
-    if (lstat(path, &about)) return errno == ENOENT ? replace(path, p, mode_of_new()) : errno;
-    if (stat(path, &about) || !S_ISREG(about.st_mode)) return write_into(path, p);
-    char *real = realpath(path, NULL); /* the link stays */
-    if (!real) return errno;
+    bool is_standard = !strcmp(path, "-");
+    if (!is_standard && lstat(path, &about)) return errno == ENOENT ? replace(path, p, mode_of_new()) : errno;
+    if (!is_standard && stat(path, &about)) return write_into(path, p);
+    if (is_standard || is_output(&about)) return fflush(stdout) ? errno : write_fd(STDOUT_FILENO, p);
+    char *real = S_ISREG(about.st_mode) ? realpath(path, NULL) : NULL; /* the link stays; /dev/fd may lead to what has no name any more */
+    if (!real) return write_into(path, p);
     int error = access(real, W_OK) ? errno : replace(real, p, about.st_mode & 07777);
     if (error == EACCES && !access(real, W_OK)) error = overwrite(real, p, about.st_size);
     free(real);
@@ -161,7 +175,10 @@ static int write_pieces(const char *path, const pieces *p) {
 
 bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data, size_t size) {
     int error = write_pieces(path, &(pieces){{head, data}, {head_size, size}});
-    if (error) lw_tool_error(LW_D_cannot_write, path, strerror(error));
+    if (error == ENOMEM)
+        lw_tool_error(LW_D_no_memory, path);
+    else if (error)
+        lw_tool_error(LW_D_cannot_write, path, strerror(error));
     return !error;
 }
 

@@ -3,8 +3,6 @@
  * options → arguments → module and kernel → buffers → launch → outputs */
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include "run/run.h"
 #include "tool/tool.h"
@@ -286,69 +284,24 @@ static int check_options(const run *r) {
     return (r->is_pto ? ptx : pto) ? LW_EXIT_USAGE : LW_EXIT_OK;
 }
 
-/* A compiler cannot be asked to stop, and where it runs out of memory it ends the process. Both come here, in the middle of anything, with
- * what is to be said then. */
-static struct {
-    char late[512], failed[256];
-} guard;
-
-static void say_and_exit(const char *text, int code) {
-    for (size_t size = strlen(text); size;) {
-        ssize_t put = write(STDERR_FILENO, text, size);
-        if (put < 0) break;
-        text += put;
-        size -= (size_t)put;
-    }
-    _exit(code);
-}
-
-static void on_late(int number) {
-    (void)number;
-    say_and_exit(guard.late, LW_EXIT_STOPPED);
-}
-
-static void on_failed(int number) {
-    (void)number;
-    say_and_exit(guard.failed, LW_EXIT_MACHINE);
-}
-
-static void set_timer(double seconds) {
-    struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds, .tv_usec = (suseconds_t)((seconds - (double)(time_t)seconds) * 1e6)}};
-    if (seconds > 0 && !timer.it_value.tv_sec && !timer.it_value.tv_usec) timer.it_value.tv_usec = 1;
-    setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-static void put_error(char *to, size_t room, lw_diag_id id, const char *message) {
-    snprintf(to, room, "lanewise: error[LW%04u]: %s\n", lw_diag_rows[id].number, message);
-}
-
-static void begin_guard(const run *r) {
-    const double limit = r->o->launch.time_limit;
+/* "kernel 'k' was stopped: the time limit of 2 s is over" */
+static void put_late(lw_text *out, const run *r) {
     const char *name = r->o->kernel ? r->o->kernel : lw_module_kernel_name(r->module, 0);
-    lw_text why = {0}, message = {0};
-    lw_text_say(&why, lw_diag_rows[LW_D_stopped_by_time].format, limit);
-    lw_text_say(&message, lw_diag_rows[LW_D_stopped].format, lw_tool_is_pto(r->o->file, r->o->language) ? "function" : "kernel", name ? name : "",
+    lw_text why = {0};
+    lw_text_say(&why, lw_diag_rows[LW_D_stopped_by_time].format, r->o->launch.time_limit);
+    lw_text_say(out, lw_diag_rows[LW_D_stopped].format, lw_tool_is_pto(r->o->file, r->o->language) ? "function" : "kernel", name ? name : "",
                 why.at ? why.at : "");
-    put_error(guard.late, sizeof guard.late, LW_D_stopped, message.at ? message.at : "");
-    put_error(guard.failed, sizeof guard.failed, LW_D_no_memory, "the compiler gave up");
     lw_text_free(&why);
-    lw_text_free(&message);
-    signal(SIGABRT, on_failed);
-    signal(SIGALRM, on_late);
-    set_timer(limit);
-}
-
-static void end_guard(void) {
-    set_timer(0);
-    signal(SIGALRM, SIG_DFL);
-    signal(SIGABRT, SIG_DFL);
 }
 
 static lw_status make_kernel(run *r) {
     const double start = lw_clock();
-    begin_guard(r);
+    lw_text late = {0};
+    put_late(&late, r);
+    lw_guard_begin(r->o->launch.time_limit, late.at ? late.at : "");
     lw_status status = lw_module_kernel(r->module, r->o->kernel, &r->kernel);
-    end_guard();
+    lw_guard_end();
+    lw_text_free(&late);
     r->compiling = lw_clock() - start;
     return status;
 }
@@ -502,10 +455,13 @@ static int stopped(run *r) {
         lw_tool_error(LW_D_stopped, word, name, "interrupted");
         return LW_EXIT_INTERRUPTED;
     }
+    const char *why = lw_tool_why(r->context);
     lw_text late = {0};
-    lw_text_say(&late, lw_diag_rows[LW_D_stopped_by_time].format, r->o->launch.time_limit);
-    const char *why = r->late && late.at ? late.at : lw_tool_why(r->context);
-    lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
+    if (r->late) put_late(&late, r);
+    if (late.at)
+        lw_tool_report(LW_D_stopped, late.at, NULL);
+    else
+        lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
     lw_text_free(&late);
     return LW_EXIT_STOPPED;
 }

@@ -26,8 +26,13 @@ static void put_clean(const char *text) {
     }
 }
 
+static bool starved;
+
+bool lw_tool_starved(void) { return starved || lw_text_lost(); }
+
 void lw_tool_report(lw_diag_id id, const char *message, const char *below) {
     bool colour = lw_tool_colour();
+    starved = starved || id == LW_D_no_memory;
     fflush(stdout);
     fprintf(stderr, "lanewise: %serror[LW%04u]%s: ", colour ? "\33[1;31m" : "", lw_diag_rows[id].number, colour ? "\33[0m" : "");
     put_clean(message);
@@ -284,7 +289,10 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
     if (!options->semantics && semantics && *semantics) lw_tool_semantics("LANEWISE_SEMANTICS", semantics);
     const char *engine = getenv("LANEWISE_ENGINE");
     if (!options->engine && engine && *engine) lw_tool_engine("LANEWISE_ENGINE", engine);
-    switch (lw_context_new(options, context)) {
+    lw_guard_begin(0, "");
+    lw_status status = lw_context_new(options, context);
+    lw_guard_end();
+    switch (status) {
     case LW_OK: return LW_EXIT_OK;
     case LW_UNSUPPORTED:
         lw_tool_error(LW_D_machine_lacks, lw_tool_why(NULL));

@@ -61,6 +61,8 @@ void lw_tool_diagnostics(lw_diags *diags, bool warnings);
  * `file` is how the message calls the file, `how` what chooses one. Returns the exit code. */
 int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, bool is_pto, const char *how);
 
+/* Whether memory was missing, for something that was reported or for a text. */
+bool lw_tool_starved(void);
 /* argp_parse, which without memory ends the process. */
 void lw_tool_options(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
@@ -189,6 +191,7 @@ typedef struct lw_arg {
     uint64_t limit; /* bytes that a file may have; 0: as many as there is memory for */
     LW_LIST(lw_arg_output) outputs;
     /* set by lw_arg_load */
+    bool loaded;
     char *data;     /* the file, or NULL */
     size_t data_at; /* where its elements begin */
     lw_npy npy;     /* dimension_count and dimensions to write back with; count 0: one dimension */
@@ -245,6 +248,13 @@ const char *lw_tool_why(lw_context *context);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
  * exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);
+
+/* ---- Work that cannot be stopped: guard.c ----------------------------------------------------------------- */
+
+/* Until the end of the guard the process ends with LW_EXIT_STOPPED and the message after so many seconds (0: never), and with LW_EXIT_MACHINE where a
+ * library calls abort. */
+void lw_guard_begin(double seconds, const char *late);
+void lw_guard_end(void);
 
 /* ---- Progress and statistics -------------------------------------------------------------------------- */
 
