@@ -318,7 +318,8 @@ LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch
  * params   params[i] points to the value of parameter i; NULL: config->param_buffer has them all, or there are none
  * stats    gets what was executed, also by a launch that trapped or was stopped; may be NULL
  * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop; LW_NO_MEMORY
- * threads  any; launches of one context at a time share its workers */
+ * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change no result and are as before
+ *          after the call; progress is called in them */
 LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:

@@ -144,12 +144,13 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) { return loa
 
 /* ---- Files ---------------------------------------------------------------------------------------------------------------- */
 
-/* With a NUL behind it; NULL where it cannot be read. */
+/* With a NUL behind it; NULL where it cannot be read. A text ends at its first NUL, and so does reading: what follows may be endless. */
 static char *read_file(const char *path, bool *no_memory) {
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(path, "rbe");
     char *data = NULL;
-    size_t used = 0, room = 0;
-    while (file && !feof(file) && !ferror(file)) {
+    size_t used = 0, room = 0, seen = 0;
+    while (file && !feof(file) && !ferror(file) && used < UINT32_MAX && (!used || strlen(data + seen) == used - seen)) {
+        seen = used;
         if (used + 1 >= room) {
             char *grown = realloc(data, room = room ? room * 2 : 1 << 16);
             if (!grown) {
