@@ -1,5 +1,6 @@
 /* engine.c: who executes programs: the interpreter, or the compiler's code where the compiler is there. */
 #define _GNU_SOURCE
+#include "base/float_mode.h"
 #include "run/jit/jit.h"
 
 #include <dlfcn.h>
@@ -85,6 +86,7 @@ static void try_file(const char *path) {
 }
 
 static void open_jit(void) {
+    LW_KEEP_X87_FLAGS(before);
     lw_text own = {0};
     const bool known = find_own_file(&own) || ask_loader(&own);
     const char *slash = known && !own.failed ? strrchr(own.at, '/') : NULL;
@@ -112,6 +114,7 @@ const char *lw_engine_missing(lw_engine engine) {
 }
 
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {
+    LW_KEEP_X87_FLAGS(before);
     const lw_jit *compiler = get_jit();
     program->compiled = compiler ? compiler->compile(program, level, why) : NULL;
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */
@@ -119,6 +122,7 @@ bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why
 }
 
 void lw_program_drop(lw_program *program) {
+    LW_KEEP_X87_FLAGS(before);
     if (program && program->compiled) get_jit()->drop(program->compiled);
 }
 

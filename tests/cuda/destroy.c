@@ -152,8 +152,26 @@ static void destroyed_by_callback(void) {
     OK(cuCtxSetCurrent(NULL));
 }
 
+/* What a module and a context own is free again when the call that ends them has returned. */
+static void memory_comes_back(void) {
+    size_t before, now, all;
+    CUcontext context;
+    shared s;
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuMemGetInfo_v2(&before, &all));
+    for (int i = 0; i < 3; i++) {
+        make(&s);
+        end(&s, i == 0 ? END_CONTEXT : i == 1 ? END_MODULE : END_OBJECTS);
+        OK(cuMemGetInfo_v2(&now, &all));
+        EXPECT(now == before);
+        pthread_barrier_destroy(&s.start);
+    }
+    OK(cuCtxDestroy_v2(context));
+}
+
 int main(void) {
     OK(cuInit(0));
+    memory_comes_back();
     destroyed_beside_calls(END_CONTEXT);
     destroyed_beside_calls(END_MODULE);
     destroyed_beside_calls(END_OBJECTS);

@@ -14,6 +14,7 @@ static lw_cu_object *graves[2];     /* of this epoch and of the one before, by i
 
 static _Thread_local struct {
     unsigned depth; /* calls within calls count once */
+    bool out;       /* the outermost one has stepped out for the rest of it */
     uint64_t epoch;
 } call;
 
@@ -65,12 +66,22 @@ static lw_cu_object *next_epoch(void) {
     return taken;
 }
 
+static void end(lw_cu_object *object) {
+    CUfunction function = (CUfunction)object;
+    if (object->kind == LW_CU_MODULE) lw_module_free(((CUmodule)object)->module);
+    if (object->kind == LW_CU_FUNCTION) {
+        lw_cu_let_go(&function->module->object);
+        lw_cu_let_go(&object->owner->object);
+    }
+    free(object);
+}
+
 static void clear_graves(void) {
-    for (int round = 0; round < 2 && atomic_load(&waiting); round++)
+    enum { ROUNDS = 4 }; /* functions go first, then what they hold */
+    for (int round = 0; round < ROUNDS && atomic_load(&waiting); round++)
         for (lw_cu_object *next, *object = next_epoch(); object; object = next) {
             next = object->next;
-            if (object->kind == LW_CU_MODULE) lw_module_free(((CUmodule)object)->module);
-            free(object);
+            end(object);
         }
 }
 
@@ -86,7 +97,9 @@ void lw_cu_begin(char *unused) {
 
 void lw_cu_end(const char *unused) {
     (void)unused;
-    if (!--call.depth) leave();
+    if (--call.depth) return;
+    if (!call.out) leave();
+    call.out = false;
 }
 
 unsigned lw_cu_step_out(void) {
@@ -94,6 +107,12 @@ unsigned lw_cu_step_out(void) {
     call.depth = 0;
     if (depth) leave();
     return depth;
+}
+
+void lw_cu_step_out_for_good(void) {
+    if (call.depth > 1) return; /* a call within another one, which is not to be kept waiting */
+    leave();
+    call.out = true;
 }
 
 void lw_cu_step_in(unsigned depth) {

@@ -19,22 +19,36 @@ static void push(CUcontext context) {
     stack.at[stack.count++] = context;
 }
 
+/* With the lock held. */
+static CUresult check_current(CUcontext now) {
+    const lw_cu_object *known = lw_cu_table_find(&lw_cu.table, (uintptr_t)now);
+    if (!known || known->kind != LW_CU_CONTEXT) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (now != &lw_cu.primary && now->id != stack.ids[stack.count - 1]) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return atomic_load(&now->error);
+}
+
 CUresult lw_cu_enter(CUcontext *context) {
-    LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
     CUcontext now = top();
     if (context) *context = now;
     if (!now) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!lw_cu_find(now, LW_CU_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    if (now != &lw_cu.primary && now->id != stack.ids[stack.count - 1]) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return atomic_load(&now->error);
+    lw_cu_lock();
+    result = check_current(now);
+    lw_cu_unlock();
+    return result;
 }
 
 CUresult lw_cu_enter_with(const void *handle, lw_cu_kind kind) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_ready();
     if (result) return result;
-    return lw_cu_find(handle, kind) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!top()) return CUDA_ERROR_INVALID_CONTEXT;
+    lw_cu_lock();
+    result = check_current(top());
+    const lw_cu_object *object = result || !handle ? NULL : lw_cu_table_find(&lw_cu.table, (uintptr_t)handle);
+    if (!result && (!object || object->kind != kind)) result = CUDA_ERROR_INVALID_HANDLE;
+    lw_cu_unlock();
+    return result;
 }
 
 static CUresult check_context(CUcontext context) {
@@ -234,6 +248,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
 
 /* The context of an argument, or the current one where the argument is NULL. */
 static CUresult given_or_current(CUcontext *context) {
+    LW_CU_CALL;
     if (!*context) return lw_cu_enter(context);
     CUresult result = check_context(*context);
     return result ? result : atomic_load(&(*context)->error);

@@ -162,6 +162,8 @@ void lw_cu_end(const char *unused);
 /* Around what may take long: objects may go meanwhile unless they are held, and go as soon as nobody holds them. */
 unsigned lw_cu_step_out(void);
 void lw_cu_step_in(unsigned depth);
+void lw_cu_step_out_for_good(void); /* to the end of the call */
+/* A function holds its module and its context from its making to its burial. */
 void lw_cu_hold(lw_cu_object *object);
 void lw_cu_let_go(lw_cu_object *object);
 /* Frees an object that nobody finds any more, and its module, as soon as no call can use it; with the lock held. */

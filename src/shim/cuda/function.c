@@ -31,7 +31,11 @@ static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
     if (made) describe(made, module, kernel);
     lw_cu_lock();
     CUfunction found = lw_cu_function_of(module, kernel);
-    if (!found && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) found = made;
+    if (!found && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) {
+        found = made;
+        lw_cu_hold(&module->object);
+        lw_cu_hold(&module->object.owner->object);
+    }
     lw_cu_unlock();
     if (found != made) free(made);
     return found;

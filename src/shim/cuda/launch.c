@@ -62,23 +62,17 @@ static CUresult check(CUfunction function, const lw_launch_config *config) {
     return CUDA_SUCCESS;
 }
 
-static CUresult run(CUfunction function, lw_launch_config *config, void **params) {
-    unsigned depth = lw_cu_step_out();
-    lw_status status = lw_launch(function->kernel, config, params, NULL);
-    lw_cu_step_in(depth);
-    return status == LW_TRAPPED ? trapped(function->object.owner) : lw_cu_fail("cuLaunchKernel", status);
-}
-
 static CUresult launch(CUfunction function, lw_launch_config *config, CUstream stream, void **params, void **extra) {
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (!result) result = lw_cu_check_stream(stream);
     if (!result) result = check(function, config);
     if (result) return result;
     if ((params && extra) || (extra && !read_extra(extra, config))) return CUDA_ERROR_INVALID_VALUE;
-    lw_cu_object *const needed[] = {&function->object, &function->module->object, &function->object.owner->object};
-    for (size_t i = 0; i < LW_COUNT(needed); i++) lw_cu_hold(needed[i]);
-    result = run(function, config, params);
-    for (size_t i = 0; i < LW_COUNT(needed); i++) lw_cu_let_go(needed[i]);
+    lw_cu_hold(&function->object);
+    lw_cu_step_out_for_good(); /* a kernel may run for long */
+    lw_status status = lw_launch(function->kernel, config, params, NULL);
+    result = status == LW_TRAPPED ? trapped(function->object.owner) : lw_cu_fail("cuLaunchKernel", status);
+    lw_cu_let_go(&function->object);
     return result;
 }
 

@@ -115,6 +115,7 @@ static CUresult load_text(CUcontext context, CUmodule *out, const char *name, co
 }
 
 static CUresult load(CUmodule *module, const char *name, const void *image, const logs *to) {
+    LW_CU_CALL;
     CUcontext context;
     const char *why;
     char numbered[32];
