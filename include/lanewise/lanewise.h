@@ -75,7 +75,7 @@ typedef struct lw_options {
  * options  NULL: the defaults
  * context  gets the handle, or NULL where the call fails
  * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics or cpu, a cpu that the machine lacks, threads above 4096, or one of these
- *          in the environment (there is no context yet that could hold a message)
+ *          in the environment; LW_UNSUPPORTED: the engine is not there. lw_context_message(NULL) says why
  * owner    the caller, who ends it with lw_context_free */
 LW_API lw_status lw_context_new(const lw_options *options, lw_context **context);
 
@@ -87,6 +87,7 @@ LW_API void lw_context_free(lw_context *context);
 
 /* Why the calling thread's last failed call on a context failed.
  *
+ * context  NULL: why its last lw_context_new that failed did
  * returns  a text, "" if no call failed; never NULL
  * owner    the context; valid until the thread's next failing call on it */
 LW_API const char *lw_context_message(lw_context *context);
@@ -317,7 +318,8 @@ LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch
  * params   params[i] points to the value of parameter i; NULL: config->param_buffer has them all, or there are none
  * stats    gets what was executed, also by a launch that trapped or was stopped; may be NULL
  * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop; LW_NO_MEMORY
- * threads  any; launches of one context at a time share its workers */
+ * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change no result and are as before
+ *          after the call; progress is called in them */
 LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:

@@ -132,6 +132,21 @@ char *lw_arena_printf(lw_arena *arena, const char *format, ...) {
     return text;
 }
 
+char *lw_arena_vsay(lw_arena *arena, const char *format, va_list args) {
+    lw_text text = {0};
+    lw_text_vsay(&text, format, args);
+    if (!text.size) lw_text_puts(&text, "");
+    return lw_arena_keep(arena, &text);
+}
+
+char *lw_arena_say(lw_arena *arena, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    char *text = lw_arena_vsay(arena, format, args);
+    va_end(args);
+    return text;
+}
+
 void *lw_list_grow(lw_arena *arena, const void *at, uint32_t *room, uint32_t count, size_t size) {
     if (*room > UINT32_MAX / 2) no_memory(arena);
     uint32_t more = *room ? *room * 2 : 8;

@@ -43,6 +43,8 @@ void *lw_arena_copy(lw_arena *arena, const void *data, size_t size);
 char *lw_arena_text(lw_arena *arena, const char *text, size_t size);      /* a copy with a NUL behind it */
 char *lw_arena_printf(lw_arena *arena, const char *format, ...) LW_PRINTF(2, 3);
 char *lw_arena_vprintf(lw_arena *arena, const char *format, va_list args);
+char *lw_arena_say(lw_arena *arena, const char *format, ...) LW_PRINTF(2, 3); /* as lw_text_say */
+char *lw_arena_vsay(lw_arena *arena, const char *format, va_list args);
 char *lw_arena_keep(lw_arena *arena, struct lw_text *text);               /* a copy; the text is freed, also where memory runs out */
 #define LW_NEW(arena, type)           ((type *)lw_arena_alloc((arena), sizeof(type)))
 #define LW_NEW_ARRAY(arena, type, n)  ((type *)lw_arena_array((arena), sizeof(type), (n)))
@@ -68,10 +70,16 @@ typedef struct lw_text {
 } lw_text;
 
 void lw_text_free(lw_text *text);
+bool lw_text_lost(void); /* whether there was no memory for some text of this process: what was made of it may lack something */
 void lw_text_add(lw_text *text, const char *data, size_t size);
 void lw_text_puts(lw_text *text, const char *string);
 void lw_text_printf(lw_text *text, const char *format, ...) LW_PRINTF(2, 3);
 void lw_text_vprintf(lw_text *text, const char *format, va_list args);
+/* For messages, which read the same everywhere: of what a text or a command line names, that is what stands between quotes ('%s'), the first
+ * LW_SHOWN_MOST characters are shown, and numbers have a point whatever the locale is. */
+enum { LW_SHOWN_MOST = 100 };
+void lw_text_say(lw_text *text, const char *format, ...) LW_PRINTF(2, 3);
+void lw_text_vsay(lw_text *text, const char *format, va_list args);
 
 /* How many insertions, deletions, changes and swaps of neighbours turn one word into the other; for words of up to 31 letters, more than
  * that for longer ones. */

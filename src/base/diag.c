@@ -28,7 +28,7 @@ lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...) {
 
     va_list args;
     va_start(args, place);
-    diag->message = lw_arena_vprintf(diags->arena, row->format, args);
+    diag->message = lw_arena_vsay(diags->arena, row->format, args);
     va_end(args);
     *diags->last = diag;
     diags->last = &diag->next;

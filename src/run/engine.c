@@ -1,9 +1,13 @@
 /* engine.c: who executes programs: the interpreter, or the compiler's code where the compiler is there. */
 #define _GNU_SOURCE
+#include "base/float_mode.h"
 #include "run/jit/jit.h"
 
 #include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const char *const lw_engine_words[] = {[LW_ENGINE_interp] = "interp", [LW_ENGINE_jit] = "jit", NULL};
 
@@ -18,31 +22,84 @@ bool lw_engine_choose(const char *name, lw_engine *engine) {
 
 /* ---- The compiler ------------------------------------------------------------------------------------------------------- */
 
-/* Where it lies as seen from whatever holds this code: a program, liblanewise, or the CUDA driver, installed or in a build tree. */
-static const char *const folders[] = {LW_JIT_FOLDER, "lanewise", "..", "../lanewise", "../lib/lanewise"};
+/* Where it lies as seen from the folder of the file that holds this code: a program, liblanewise, or the CUDA driver, installed or in a build
+ * tree. */
+static const char *const folders[] = {LW_JIT_FOLDER, "lanewise", "../../lanewise", "../lanewise", "../lib/lanewise"};
 
-static const lw_jit *fitting(void *library) {
-    lw_jit_open *open;
-    *(void **)&open = dlsym(library, LW_JIT_SYMBOL);
-    const lw_jit *jit = open ? open() : NULL;
-    return jit && jit->gang_bytes == sizeof(lw_gang) && jit->op_bytes == sizeof(lw_op) && jit->lane_count == LW_LANE_count ? jit : NULL;
+/* The file that the system mapped this code from, as it is known from the root on. What the loader calls it may be relative to a folder that
+ * was current once, and for a program it is whatever its caller made of its name. */
+static bool find_own_file(lw_text *path) {
+    const uintptr_t here = (uintptr_t)folders;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    while (maps && !found && getline(&line, &room, maps) > 0) {
+        uintptr_t from, to;
+        int name = 0;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &name) < 2 || here < from || here >= to) continue;
+        found = name && line[name] == '/';
+        if (found) lw_text_add(path, line + name, strcspn(line + name, "\n"));
+    }
+    free(line);
+    if (maps) fclose(maps);
+    return found;
+}
+
+/* Where there is no /proc: what the loader says, if it needs no folder to be understood. */
+static bool ask_loader(lw_text *path) {
+    Dl_info self;
+    if (!dladdr((const void *)folders, &self) || !self.dli_fname || *self.dli_fname != '/') return false;
+    char *real = realpath(self.dli_fname, NULL);
+    if (real) lw_text_puts(path, real);
+    free(real);
+    return real;
 }
 
 static const lw_jit *jit;
+static lw_text jit_missing; /* why */
 static pthread_once_t jit_once = PTHREAD_ONCE_INIT;
 
+static void say_missing(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    if (!jit_missing.size) lw_text_vsay(&jit_missing, format, args); /* the first reason is the nearest */
+    va_end(args);
+}
+
+static const lw_jit *fitting(void *library, const char *path) {
+    lw_jit_open *open;
+    *(void **)&open = dlsym(library, LW_JIT_SYMBOL);
+    const lw_jit *jit = open ? open() : NULL;
+    if (jit && jit->gang_bytes == sizeof(lw_gang) && jit->op_bytes == sizeof(lw_op) && jit->lane_count == LW_LANE_count) return jit;
+    say_missing("%s is of another version of Lanewise", path);
+    return NULL;
+}
+
+static void try_file(const char *path) {
+    if (access(path, F_OK)) return;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        say_missing("%s", dlerror());
+    else if (!(jit = fitting(library, path)))
+        dlclose(library);
+}
+
 static void open_jit(void) {
-    Dl_info self;
-    if (!dladdr((void *)folders, &self) || !self.dli_fname) return;
-    const char *slash = strrchr(self.dli_fname, '/');
-    const int size = slash ? (int)(slash - self.dli_fname) : 1;
-    for (size_t i = 0; !jit && i < sizeof folders / sizeof *folders; i++) {
+    LW_KEEP_X87_FLAGS(before);
+    lw_text own = {0};
+    const bool known = find_own_file(&own) || ask_loader(&own);
+    const char *slash = known && !own.failed ? strrchr(own.at, '/') : NULL;
+    const int size = slash ? (int)(slash - own.at) : 0;
+    for (size_t i = 0; slash && !jit && i < sizeof folders / sizeof *folders; i++) {
         lw_text path = {0};
-        lw_text_printf(&path, "%.*s/%s/jit.so", size, slash ? self.dli_fname : ".", folders[i]);
-        void *library = path.failed ? NULL : dlopen(path.at, RTLD_NOW | RTLD_LOCAL);
-        if (library && !(jit = fitting(library))) dlclose(library);
+        lw_text_printf(&path, "%.*s/%s/jit.so", size, own.at, folders[i]);
+        if (!path.failed) try_file(path.at);
         lw_text_free(&path);
     }
+    if (!jit && slash) say_missing("Lanewise was built without LLVM, or its file lanewise/jit.so is missing beside '%.*s'", size, own.at);
+    if (!jit) say_missing("the folder that Lanewise lies in cannot be found, and lanewise/jit.so is looked for nowhere else");
+    lw_text_free(&own);
 }
 
 static const lw_jit *get_jit(void) {
@@ -52,7 +109,12 @@ static const lw_jit *get_jit(void) {
 
 bool lw_engine_has(lw_engine engine) { return engine != LW_ENGINE_jit || get_jit(); }
 
+const char *lw_engine_missing(lw_engine engine) {
+    return lw_engine_has(engine) ? "" : jit_missing.at && !jit_missing.failed ? jit_missing.at : "the host is out of memory";
+}
+
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {
+    LW_KEEP_X87_FLAGS(before);
     const lw_jit *compiler = get_jit();
     program->compiled = compiler ? compiler->compile(program, level, why) : NULL;
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */
@@ -60,6 +122,7 @@ bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why
 }
 
 void lw_program_drop(lw_program *program) {
+    LW_KEEP_X87_FLAGS(before);
     if (program && program->compiled) get_jit()->drop(program->compiled);
 }
 

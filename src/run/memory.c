@@ -104,6 +104,7 @@ bool lw_memory_init(lw_memory *memory, uint64_t limit) {
     *memory = (lw_memory){.limit = limit};
     memory->ranges = ranges_new(16);
     memory->host = memory->ranges ? reserve(&memory->reserved) : NULL;
+    if (memory->limit > memory->reserved) memory->limit = memory->reserved;
     if (memory->host && !pthread_mutex_init(&memory->lock, NULL)) return true;
     if (memory->host) munmap(memory->host, memory->reserved);
     lw_ranges_drop(memory->ranges);

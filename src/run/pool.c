@@ -2,6 +2,7 @@
  *
  * Launches that have CTAs left to begin are in a list; an idle worker joins the first of them. Threads start with the first launch
  * that has work for them, so that a context costs nothing until then. A launch of one CTA never wakes anyone. */
+#include "base/float_mode.h"
 #include "run/grid.h"
 
 #include <errno.h>
@@ -37,7 +38,9 @@ static lw_job *find_job(lw_pool *pool) {
     return NULL;
 }
 
+/* A thread begins in the floating-point mode of the one that started it. */
 static void *worker(void *argument) {
+    LW_OWN_FLOAT_MODE(starters);
     lw_pool *pool = argument;
     lw_seat seat = {0};
     pthread_mutex_lock(&pool->lock);

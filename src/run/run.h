@@ -330,6 +330,7 @@ extern const char *const lw_engine_words[]; /* their names, with a NULL behind t
 /* By name; NULL or "": what LANEWISE_ENGINE says, else the interpreter. False: no such name. */
 bool lw_engine_choose(const char *name, lw_engine *engine);
 bool lw_engine_has(lw_engine engine); /* the compiler is a library of its own */
+const char *lw_engine_missing(lw_engine engine); /* why it is not there */
 /* Puts compiled code in place of a linked program's steps. False: it cannot, and `why` says so if there was memory; the program runs as before. */
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why);
 void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */

@@ -176,7 +176,7 @@ static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
 static void put_row(lw_text *out, lw_diag_id id, ...) {
     va_list args;
     va_start(args, id);
-    lw_text_vprintf(out, lw_diag_rows[id].format, args);
+    lw_text_vsay(out, lw_diag_rows[id].format, args);
     va_end(args);
 }
 
@@ -216,7 +216,7 @@ lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_gr
 static void put_lane(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     const lw_program_vector *vector = &grid->program->vector;
     uint64_t element = (uint64_t)trap->cta[0] * grid->block[0] + trap->thread[0];
-    lw_text_printf(out, "function '%s'", grid->program->entry->name);
+    lw_text_say(out, "function '%s'", grid->program->entry->name);
     if (vector->repeats) lw_text_printf(out, ", repeat %llu", (unsigned long long)(element / vector->lanes));
     lw_text_printf(out, ", lane %llu\n", (unsigned long long)(element % vector->lanes));
 }
@@ -231,8 +231,8 @@ void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *gri
         put_lane(out, trap, grid);
         return;
     }
-    if (trap->code && trap->code != entry) lw_text_printf(out, "function '%s' of ", trap->code->name);
-    lw_text_printf(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name,
+    if (trap->code && trap->code != entry) lw_text_say(out, "function '%s' of ", trap->code->name);
+    lw_text_say(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name,
                    trap->cta[0], trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1],
                    trap->thread[2], trap->warp, trap->lane);
 }

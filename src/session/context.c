@@ -3,6 +3,7 @@
 #include "session/session.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,47 +50,59 @@ static const lw_level *choose_level(const char *wanted) {
 
 /* ---- Contexts -------------------------------------------------------------------------------------------------------- */
 
-static bool set_limits(lw_context *context, const lw_options *options) {
+static lw_status wrong_option(const char *what, const char *given, const char *variable) {
+    const char *text = given && *given ? given : getenv(variable);
+    return lw_fail(NULL, LW_BAD_ARGUMENT, LW_D_context_option, given && *given ? what : variable, text ? text : "");
+}
+
+static lw_status set_limits(lw_context *context, const lw_options *options) {
     uint64_t stack = options->stack_limit ? options->stack_limit : LW_STACK_DEFAULT;
     context->stack_limit =
         (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u; /* whole granules of local memory */
-    context->level = choose_level(options->cpu);
-    return context->level && lw_semantics_choose(options->semantics, &context->semantics) && lw_engine_choose(options->engine, &context->engine) &&
-           choose_threads(options->threads, &context->threads);
+    if (!(context->level = choose_level(options->cpu))) return wrong_option("cpu", options->cpu, "LANEWISE_CPU");
+    if (!lw_semantics_choose(options->semantics, &context->semantics)) return wrong_option("semantics", options->semantics, "LANEWISE_SEMANTICS");
+    if (!lw_engine_choose(options->engine, &context->engine)) return wrong_option("engine", options->engine, "LANEWISE_ENGINE");
+    char number[16];
+    snprintf(number, sizeof number, "%u", options->threads);
+    if (!choose_threads(options->threads, &context->threads))
+        return wrong_option("threads", options->threads ? number : NULL, "LANEWISE_THREADS");
+    if (lw_engine_has(context->engine)) return LW_OK;
+    return lw_fail(NULL, LW_UNSUPPORTED, LW_D_engine_missing, lw_engine_words[context->engine], lw_engine_missing(context->engine));
+}
+
+/* Device memory and what all modules share. */
+static bool set_up(lw_context *context, uint64_t memory_limit) {
+    if (pthread_mutex_init(&context->lock, NULL)) return false;
+    if (!lw_spellings_init(&context->spellings)) goto no_spellings;
+    if (!lw_memory_init(&context->memory, memory_limit ? memory_limit : machine_memory() / 4 * 3)) goto no_memory;
+    if ((context->pool = lw_pool_new(context->threads))) return true;
+    lw_memory_end(&context->memory);
+no_memory:
+    lw_spellings_end(&context->spellings);
+no_spellings:
+    pthread_mutex_destroy(&context->lock);
+    return false;
 }
 
 lw_status lw_context_new(const lw_options *options, lw_context **context) {
+    LW_OWN_FLOAT_MODE(callers);
     if (!context) return LW_BAD_ARGUMENT;
     *context = NULL;
     lw_context *made = calloc(1, sizeof *made);
-    if (!made) return LW_NO_MEMORY;
+    if (!made) return lw_fail_memory(NULL);
     const lw_options none = {0};
     if (!options) options = &none;
-    lw_status status = LW_BAD_ARGUMENT;
-    if (!set_limits(made, options)) goto no_limits;
-    status = LW_UNSUPPORTED;
-    if (!lw_engine_has(made->engine)) goto no_limits;
-    status = LW_NO_MEMORY;
-    if (pthread_mutex_init(&made->lock, NULL)) goto no_limits;
-    if (!lw_spellings_init(&made->spellings)) goto no_spellings;
-    if (!lw_memory_init(&made->memory,
-                        options->memory_limit ? options->memory_limit : machine_memory() / 4 * 3))
-        goto no_memory;
-    if (!(made->pool = lw_pool_new(made->threads))) goto no_pool;
-    *context = made;
-    return LW_OK;
-no_pool:
-    lw_memory_end(&made->memory);
-no_memory:
-    lw_spellings_end(&made->spellings);
-no_spellings:
-    pthread_mutex_destroy(&made->lock);
-no_limits:
-    free(made);
+    lw_status status = set_limits(made, options);
+    if (status == LW_OK && !set_up(made, options->memory_limit)) status = lw_fail_memory(NULL);
+    if (status == LW_OK)
+        *context = made;
+    else
+        free(made);
     return status;
 }
 
 void lw_context_free(lw_context *context) {
+    LW_OWN_FLOAT_MODE(callers);
     if (!context) return;
     while (context->modules) lw_module_free(context->modules);
     lw_arena spare = {.spare = context->spare};

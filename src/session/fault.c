@@ -2,6 +2,7 @@
  * the context. */
 #include "session/session.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Numbers threads in the order in which they first fail. */
@@ -37,18 +38,33 @@ void lw_faults_end(lw_context *context) {
     }
 }
 
+static void put_message(lw_text *message, lw_diag_id id, va_list args) {
+    lw_text_free(message);
+    lw_text_vsay(message, lw_diag_rows[id].format, args);
+    lw_text_printf(message, " [LW%04u]", lw_diag_rows[id].number);
+}
+
+/* Why this thread's last lw_context_new failed: there is no context to keep it, and nobody to free it. */
+static _Thread_local char no_context[512];
+
+static void keep_without_context(lw_diag_id id, va_list args) {
+    lw_text message = {0};
+    put_message(&message, id, args);
+    snprintf(no_context, sizeof no_context, "%s", message.failed ? "the host is out of memory" : message.at);
+    lw_text_free(&message);
+}
+
 lw_status lw_fail(lw_context *context, lw_status status, lw_diag_id id, ...) {
-    lw_fault *fault = find_fault(context, true);
-    if (!fault) {
-        atomic_store(&context->lost_message, true);
-        return status;
-    }
-    lw_text_free(&fault->message);
+    lw_fault *fault = context ? find_fault(context, true) : NULL;
     va_list args;
     va_start(args, id);
-    lw_text_vprintf(&fault->message, lw_diag_rows[id].format, args);
+    if (fault)
+        put_message(&fault->message, id, args);
+    else if (context)
+        atomic_store(&context->lost_message, true);
+    else
+        keep_without_context(id, args);
     va_end(args);
-    lw_text_printf(&fault->message, " [LW%04u]", lw_diag_rows[id].number);
     return status;
 }
 
@@ -58,7 +74,7 @@ lw_status lw_fail_null(lw_context *context, const char *argument) {
 }
 
 const char *lw_context_message(lw_context *context) {
-    if (!context) return "";
+    if (!context) return no_context;
     const lw_fault *fault = find_fault(context, false);
     if (fault && fault->message.at && !fault->message.failed) return fault->message.at;
     bool lost = fault ? fault->message.failed : atomic_load(&context->lost_message);

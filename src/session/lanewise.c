@@ -120,6 +120,7 @@ lw_status lw_module_new(lw_context *context, const char *name, const char *text,
 
 lw_status lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text,
                          size_t size, lw_module **module) {
+    LW_OWN_FLOAT_MODE(callers);
     if (module) *module = NULL;
     if (!context) return LW_BAD_ARGUMENT;
     if (!module || (!text && size)) return lw_fail_null(context, module ? "text" : "module");
@@ -148,6 +149,7 @@ lw_status lw_module_load(lw_context *context, const lw_module_options *options, 
 }
 
 void lw_module_free(lw_module *module) {
+    LW_OWN_FLOAT_MODE(callers);
     if (!module) return;
     unlink_module(module->context, module);
     end_module(module);
@@ -203,6 +205,7 @@ static lw_status make_program(lw_kernel *kernel) {
 }
 
 lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kernel) {
+    LW_OWN_FLOAT_MODE(callers);
     lw_kernel *found = NULL;
     if (kernel) *kernel = NULL;
     if (!module) return LW_BAD_ARGUMENT;
@@ -230,6 +233,7 @@ lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kern
 typedef struct lw_watch { /* what the progress callback gets */
     const lw_launch_config *config;
     lw_grid *grid;
+    lw_float_mode *callers; /* what it runs in, and may change */
     double start;
 } lw_watch;
 
@@ -239,7 +243,9 @@ static void show_progress(void *user) {
                        .ctas = watch->grid->cta_count,
                        .lane_instructions = atomic_load(&watch->grid->lane_instructions),
                        .seconds = lw_clock() - watch->start};
+    lw_float_leave(watch->callers);
     watch->config->progress(watch->config->user, &now);
+    lw_float_enter(watch->callers);
 }
 
 static lw_status explain_stop(lw_context *context, const lw_launch_config *config, const lw_grid *grid) {
@@ -268,12 +274,12 @@ static void fill_stats(lw_launch_stats *stats, lw_grid *grid, double seconds) {
                                .seconds = seconds};
 }
 
-static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid,
+static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers,
                           lw_launch_stats *stats) {
     lw_context *context = kernel->module->context;
     if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
     grid->ranges = lw_memory_hold(&context->memory);
-    lw_watch watch = {.config = config, .grid = grid, .start = lw_clock()};
+    lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = lw_clock()};
     if (config->time_limit > 0) grid->deadline = watch.start + config->time_limit;
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
     lw_status status = outcome(context, config, grid);
@@ -284,20 +290,21 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
     return status;
 }
 
-static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const char *params,
+static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const char *params, lw_float_mode *callers,
                      lw_launch_stats *stats) {
     lw_grid grid = {.params = params};
     lw_launch_grid(kernel, config, &grid);
     uint32_t notes = grid.program->notes.count;
     if (notes && !(grid.notes = calloc(notes, sizeof *grid.notes)))
         return lw_fail_memory(kernel->module->context);
-    lw_status status = run_grid(kernel, config, &grid, stats);
+    lw_status status = run_grid(kernel, config, &grid, callers, stats);
     free(grid.notes);
     return status;
 }
 
 lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
                     lw_launch_stats *stats) {
+    LW_OWN_FLOAT_MODE(callers);
     if (stats) *stats = (lw_launch_stats){0};
     if (!kernel) return LW_BAD_ARGUMENT;
     if (!config) return lw_fail_null(kernel->module->context, "config");
@@ -305,7 +312,7 @@ lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *con
     lw_status status = lw_launch_check(kernel, config);
     if (status == LW_OK) status = lw_launch_params(kernel, config, params, &buffer);
     if (status != LW_OK) return status;
-    status = run(kernel, config, buffer, stats);
+    status = run(kernel, config, buffer, &callers, stats);
     free(buffer);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef LW_SESSION_H
 #define LW_SESSION_H
 
+#include "base/float_mode.h"
 #include "front/pto/pto.h"
 #include "front/ptx/ptx.h"
 #include "lanewise/lanewise.h"
@@ -29,7 +30,7 @@ typedef struct lw_fault {
     size_t note_count;
 } lw_fault;
 
-/* Records why a call of this thread fails; returns the status. */
+/* Records why a call of this thread fails; returns the status. NULL: lw_context_new. */
 lw_status lw_fail(lw_context *context, lw_status status, lw_diag_id id, ...);
 lw_status lw_fail_memory(lw_context *context);
 lw_status lw_fail_null(lw_context *context, const char *argument);

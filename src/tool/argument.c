@@ -27,7 +27,7 @@ void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *be
     if (below) lw_text_printf(&more, "  %s\n", below);
     va_list args;
     va_start(args, id);
-    lw_text_vprintf(&message, lw_diag_rows[id].format, args);
+    lw_text_vsay(&message, lw_diag_rows[id].format, args);
     va_end(args);
     lw_tool_report(id, message.at ? message.at : "", more.at);
     lw_text_free(&more);
@@ -233,7 +233,7 @@ static const char *next_output(const char *at) {
 bool lw_arg_wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what) {
     lw_text whose = {0};
     if (arg->label)
-        lw_text_printf(&whose, "--result for '%s'", arg->label);
+        lw_text_say(&whose, "--result for '%s'", arg->label);
     else
         lw_text_printf(&whose, "argument %u", arg->number);
     lw_arg_error(arg, at, size, NULL, LW_D_arg_output, whose.at ? whose.at : "", what);
@@ -293,7 +293,7 @@ bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, 
 
 /* ---- The whole ---------------------------------------------------------------------------------------- */
 
-/* "[COUNT]" with K, M, G. */
+/* "[COUNT]" with K, M, G, T. */
 static bool parse_count(lw_arg *arg, const char **at) {
     const char *begin = ++*at, *end = strchr(begin, ']');
     if (!end) return wrong_shape(arg, begin - 1, 1, "the ] is missing");
@@ -303,11 +303,11 @@ static bool parse_count(lw_arg *arg, const char **at) {
     arg->has_count = true;
     const char *p = begin;
     lw_value_fault fault = lw_value_parse(LW_T_u64, &p, &arg->count);
-    unsigned shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : 0;
+    unsigned shift = *p == 'K' ? 10 : *p == 'M' ? 20 : *p == 'G' ? 30 : *p == 'T' ? 40 : 0;
     if (shift) p++;
     if (p != end || fault == LW_VALUE_NO_NUMBER)
         return wrong_shape(arg, begin, (size_t)(end - begin),
-                           "the count in [ ] must be a number, which may end in K, M or G");
+                           "the count in [ ] must be a number, which may end in K, M, G or T");
     if (*begin == '-') return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] cannot be negative");
     if (fault || arg->count > (UINT64_C(1) << 48) >> shift)
         return wrong_shape(arg, begin, (size_t)(end - begin), "the count in [ ] is too large");
@@ -369,12 +369,13 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
         return false;
     }
     arg->by_value = true;
+    arg->room = param->size;
     if (arg->outputs.count) {
         lw_arg_error(arg, arg->text, size, signature, LW_D_arg_value_output, arg->number, param->name);
         return false;
     }
     /* Where a file decides the count, lw_arg_bind is called again once it is known. */
-    if (arg->source == LW_ARG_FILE && !arg->has_count && !arg->data) return true;
+    if (arg->source == LW_ARG_FILE && !arg->has_count && !arg->loaded) return true;
     unsigned long long bytes = arg->count * lw_value_bytes(arg->type);
     if (bytes != param->size)
         lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, "the array", bytes,

@@ -6,67 +6,118 @@
 
 /* ---- Files -------------------------------------------------------------------------------------------- */
 
-static int wrong_count(const lw_arg *arg, uint64_t have) {
+/* Half of the machine's memory, as the device memory that the data goes to needs the other half; less where --memory says so. */
+static uint64_t byte_limit(const lw_arg *arg) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    uint64_t half = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_C(1) << 32;
+    return arg->limit && arg->limit < half ? arg->limit : half;
+}
+
+static int too_large(const lw_arg *arg) {
+    lw_text why = {0};
+    lw_text_say(&why, "'%s' has more than %llu bytes, which is the limit of device memory or half of the machine's", arg->file,
+                (unsigned long long)byte_limit(arg));
+    lw_tool_error(LW_D_no_memory, why.at ? why.at : "");
+    lw_text_free(&why);
+    return LW_EXIT_MACHINE;
+}
+
+/* `cut`: there may be more, which nobody needs to read. */
+static int wrong_count(const lw_arg *arg, uint64_t have, bool cut) {
     const char *at = strchr(arg->text, '[') + 1;
-    lw_arg_error(arg, at, (size_t)(strchr(at, ']') - at), NULL, LW_D_arg_count, arg->number, "the file",
+    lw_arg_error(arg, at, (size_t)(strchr(at, ']') - at), NULL, LW_D_arg_count, arg->number, cut ? "the beginning of the file" : "the file",
                  (unsigned long long)have, (unsigned long long)arg->count);
     return LW_EXIT_FILE;
 }
 
-static int load_raw(lw_arg *arg, size_t size) {
-    uint32_t bytes = lw_value_bytes(arg->type);
-    if (size % bytes) {
-        lw_tool_error(LW_D_raw_size, arg->file, (unsigned long long)size, lw_types[arg->type].name);
-        return LW_EXIT_FILE;
-    }
-    if (arg->has_count && arg->count != size / bytes) return wrong_count(arg, size / bytes);
-    arg->count = size / bytes;
-    return LW_EXIT_OK;
+/* The rest of a file of `size` bytes. */
+static int read_rest(lw_input *in, uint64_t size) {
+    int code = lw_input_read(in, size);
+    if (code || in->size == size) return code;
+    lw_tool_error(LW_D_cannot_read, in->path, "it became shorter while it was read");
+    return LW_EXIT_FILE;
 }
 
-static int load_npy(lw_arg *arg, size_t size) {
-    const char *why;
-    bool big;
-    lw_npy *npy = &arg->npy;
-    if (!lw_npy_read(arg->data, size, npy, &why)) {
-        lw_tool_error(LW_D_npy_bad, arg->file, why);
+/* A file whose size is not known is read until it is too large for what is wanted of it, and no further. */
+static int load_raw(lw_arg *arg, lw_input *in) {
+    uint32_t bytes = lw_value_bytes(arg->type);
+    uint64_t limit = byte_limit(arg), wanted = arg->has_count ? arg->count * bytes : arg->by_value ? arg->room : UINT64_MAX;
+    if (in->whole == UINT64_MAX) {
+        int code = lw_input_read(in, (wanted < limit ? wanted : limit) + bytes);
+        if (code) return code;
+        if (in->ended) in->whole = in->size;
+    }
+    bool cut = in->whole == UINT64_MAX;
+    uint64_t have = cut ? in->size : in->whole;
+    if (!cut && have % bytes) {
+        lw_tool_error(LW_D_raw_size, arg->file, (unsigned long long)have, lw_types[arg->type].name);
         return LW_EXIT_FILE;
     }
-    if (!lw_npy_fits(npy->dtype, arg->type, &big)) {
-        if (big)
-            lw_tool_error(LW_D_npy_endian, arg->file, npy->dtype);
-        else
-            lw_tool_error(LW_D_npy_type, arg->file, npy->dtype, lw_types[arg->type].name);
-        return LW_EXIT_FILE;
-    }
-    if (npy->fortran && npy->dimension_count > 1) {
-        lw_tool_error(LW_D_npy_order, arg->file);
-        return LW_EXIT_FILE;
-    }
+    if (cut && wanted > limit) return too_large(arg);
+    if (arg->has_count && arg->count != have / bytes) return wrong_count(arg, have / bytes, cut);
+    arg->count = have / bytes;
+    if (arg->by_value && have > wanted) return LW_EXIT_OK; /* binding it says that it does not fit */
+    return have > limit ? too_large(arg) : read_rest(in, have);
+}
+
+static int wrong_dtype(const lw_arg *arg, bool big) {
+    if (big)
+        lw_tool_error(LW_D_npy_endian, arg->file, arg->npy.dtype);
+    else
+        lw_tool_error(LW_D_npy_type, arg->file, arg->npy.dtype, lw_types[arg->type].name);
+    return LW_EXIT_FILE;
+}
+
+static int load_npy_data(lw_arg *arg, lw_input *in) {
+    const lw_npy *npy = &arg->npy;
     uint64_t want = npy->count * lw_value_bytes(arg->type);
-    if (size - npy->data != want) {
-        lw_tool_error(LW_D_npy_size, arg->file, (unsigned long long)want,
-                      (unsigned long long)(size - npy->data));
+    if (in->whole == UINT64_MAX && want <= byte_limit(arg)) {
+        int code = lw_input_read(in, npy->data + want + 1);
+        if (code) return code;
+        in->whole = in->size;
+    }
+    if (in->whole != UINT64_MAX && in->whole - npy->data != want) {
+        lw_tool_error(LW_D_npy_size, arg->file, (unsigned long long)want, (unsigned long long)(in->whole - npy->data));
         return LW_EXIT_FILE;
     }
-    if (arg->has_count && arg->count != npy->count) return wrong_count(arg, npy->count);
+    if (arg->has_count && arg->count != npy->count) return wrong_count(arg, npy->count, false);
+    if (want > byte_limit(arg)) return too_large(arg);
     arg->count = npy->count;
     arg->data_at = npy->data;
     arg->has_shape = true;
-    return LW_EXIT_OK;
+    return read_rest(in, npy->data + want);
 }
 
-/* Half of the machine's memory; the device memory that the data goes to needs the other half. */
-static uint64_t file_limit(void) {
-    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_C(1) << 32;
+static int load_npy(lw_arg *arg, lw_input *in) {
+    const char *why;
+    bool big;
+    int code = lw_input_read(in, LW_NPY_HEADER_MOST);
+    if (code) return code;
+    if (!lw_npy_read(in->data, in->size, &arg->npy, &why)) {
+        lw_tool_error(LW_D_npy_bad, arg->file, why);
+        return LW_EXIT_FILE;
+    }
+    if (!lw_npy_fits(arg->npy.dtype, arg->type, &big)) return wrong_dtype(arg, big);
+    if (arg->npy.fortran && arg->npy.dimension_count > 1) {
+        lw_tool_error(LW_D_npy_order, arg->file);
+        return LW_EXIT_FILE;
+    }
+    return load_npy_data(arg, in);
+}
+
+static int load_file(lw_arg *arg) {
+    lw_input in;
+    int code = lw_input_open(&in, arg->file);
+    if (!code) code = lw_tool_ends_with(arg->file, ".npy") ? load_npy(arg, &in) : load_raw(arg, &in);
+    lw_input_close(&in);
+    arg->data = in.data;
+    arg->loaded = true;
+    return code;
 }
 
 int lw_arg_load(lw_arg *arg) {
     if (arg->source != LW_ARG_FILE) return LW_EXIT_OK;
-    size_t size;
-    if (!lw_tool_read(arg->file, file_limit(), &arg->data, &size)) return LW_EXIT_FILE;
-    int code = lw_tool_ends_with(arg->file, ".npy") ? load_npy(arg, size) : load_raw(arg, size);
+    int code = load_file(arg);
     if (code) return code;
     for (uint32_t i = 0; i < arg->outputs.count; i++) {
         lw_type as = arg->outputs.at[i].type;

@@ -173,7 +173,7 @@ static int check_source(lw_tool_source *in) {
 
 int lw_command_check(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     o.several = o.count > 1;
     bool text = !o.json && !o.sarif;
     if (!text) lw_report_begin(&o.report, o.sarif, !o.quiet);

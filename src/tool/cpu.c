@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 int lw_command_cpu(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     if (o.brief) {
         for (const char *const *level = lw_cpu_levels(); *level; level++)
             if (lw_cpu_has(*level)) puts(*level);
@@ -45,6 +45,7 @@ int lw_command_cpu(int argc, char **argv) {
     lw_context *context = NULL;
     int code = lw_tool_context(&o.context, &context);
     if (code) return code;
+    lw_guard_begin(0, "");
     for (const char *const *level = lw_cpu_levels(); *level; level++) {
         bool used = !strcmp(*level, lw_context_cpu(context));
         printf("%-9s %s%s\n", *level, lw_cpu_has(*level) ? "available" : "missing", used ? ", in use" : "");
@@ -52,9 +53,11 @@ int lw_command_cpu(int argc, char **argv) {
     for (lw_engine engine = 0; engine < LW_ENGINES; engine++) {
         const char *name = lw_engine_words[engine];
         const bool used = !strcmp(name, lw_context_engine(context));
-        printf("%-9s %s%s\n", name, lw_engine_has(engine) ? "available" : "missing", used ? ", in use" : "");
+        if (lw_engine_has(engine)) printf("%-9s available%s\n", name, used ? ", in use" : "");
+        else printf("%-9s missing: %s\n", name, lw_engine_missing(engine));
     }
     printf("threads   %u\n", lw_context_threads(context));
+    lw_guard_end();
     lw_context_free(context);
     return LW_EXIT_OK;
 }

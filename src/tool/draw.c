@@ -77,7 +77,7 @@ static int check_text(lw_arena *arena, const options *o, const char **c, bool *s
     if (!match || (match->form->step != LW_STEP_shfl && match->form->step != LW_STEP_shfl_sync)) {
         int code = match ? LW_EXIT_OK : lw_eval_plan(e);
         if (code == LW_EXIT_SOURCE) return code; /* it has shown what is wrong */
-        lw_tool_error(LW_D_draw_text, lw_arena_printf(arena, "'%s' is no shuffle; shfl.MODE.b32 and shfl.sync.MODE.b32 are, with MODE up, down, bfly or idx", o->text));
+        lw_tool_error(LW_D_draw_text, lw_arena_say(arena, "'%s' is no shuffle; shfl.MODE.b32 and shfl.sync.MODE.b32 are, with MODE up, down, bfly or idx", o->text));
         return LW_EXIT_USAGE;
     }
     *sync = match->form->step == LW_STEP_shfl_sync;
@@ -185,7 +185,7 @@ static int draw(lw_arena *arena, const options *o) {
 
 int lw_command_draw(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "SHUFFLE", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "SHUFFLE", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     lw_arena arena;
     lw_arena_init(&arena);
     int code = draw(&arena, &o);

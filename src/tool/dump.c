@@ -310,13 +310,17 @@ static int dump_program(lw_tool_source *in) {
 }
 
 static int dump_llvm(lw_tool_source *in) {
-    if (lw_engine_has(LW_ENGINE_jit)) return dump_program(in);
-    lw_tool_error(LW_D_machine_lacks, "the engine 'jit' is not there");
+    lw_guard_begin(0, "");
+    int code = lw_engine_has(LW_ENGINE_jit) ? dump_program(in) : LW_EXIT_MACHINE;
+    lw_guard_end();
+    if (lw_engine_has(LW_ENGINE_jit)) return code;
+    char *why = lw_arena_say(&in->arena, lw_diag_rows[LW_D_engine_missing].format, lw_engine_words[LW_ENGINE_jit], lw_engine_missing(LW_ENGINE_jit));
+    lw_tool_error(LW_D_machine_lacks, why);
     return LW_EXIT_MACHINE;
 }
 
 int lw_command_dump(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     return lw_tool_with_source(o.file, o.stage, &o);
 }

@@ -122,21 +122,24 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     side->is_pto = lw_tool_is_pto(side->file, LW_LANGUAGE_BY_NAME);
     char *text;
     size_t length;
-    if (!lw_tool_read(side->file, UINT32_MAX - 1, &text, &length)) return LW_EXIT_FILE;
+    int code = lw_tool_read(side->file, UINT32_MAX - 1, &text, &length);
+    if (code) return code;
     lw_module_options options = e->choices;
     options.language = side->is_pto ? "pto" : "ptx";
     lw_status status = lw_module_load(e->context, &options, side->file, text, length, &side->module);
     side->text = lw_arena_text(&e->arena, text, length);
     side->text_size = length;
     free(text);
+    lw_guard_begin(0, "");
     if (status == LW_OK) status = lw_module_kernel(side->module, side->name, &side->kernel);
+    lw_guard_end();
     switch (status) {
     case LW_OK: side->info = lw_kernel_get_info(side->kernel); return LW_EXIT_OK;
     case LW_BAD_SOURCE:
         fputs(lw_module_diagnostics(side->module, lw_tool_colour()), stderr);
         return LW_EXIT_SOURCE;
     case LW_NOT_FOUND:
-        return lw_tool_wrong_kernel(side->module, lw_arena_printf(&e->arena, "'%s'", side->file), side->name, side->is_pto,
+        return lw_tool_wrong_kernel(side->module, lw_arena_say(&e->arena, "'%s'", side->file), side->name, side->is_pto,
                                     "FILE:NAME");
     case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(e->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, side->file); return LW_EXIT_MACHINE;
@@ -409,8 +412,7 @@ int lw_command_equiv(int argc, char **argv) {
         lw_tool_error(LW_D_no_memory, "the arguments are too large");
         return LW_EXIT_MACHINE;
     }
-    argp_parse(&(struct argp){choices, parse, "FILE:NAME FILE:NAME", doc, NULL, NULL, NULL}, argc, argv, 0,
-               NULL, &e);
+    lw_tool_options(&(struct argp){choices, parse, "FILE:NAME FILE:NAME", doc, NULL, NULL, NULL}, argc, argv, 0, &e);
     lw_arena_init(&e.arena);
     int code = compare_sides(&e);
     lw_context_free(e.context);

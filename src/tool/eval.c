@@ -117,8 +117,7 @@ int lw_command_eval(int argc, char **argv) {
     lw_arena_init(&arena);
     int code = LW_EXIT_MACHINE;
     if (protect_numbers(&arena, argc, argv)) {
-        argp_parse(&(struct argp){choices, parse, "INSTRUCTION [VALUE...]", doc, NULL, NULL, NULL}, argc,
-                   argv, 0, NULL, &o);
+        lw_tool_options(&(struct argp){choices, parse, "INSTRUCTION [VALUE...]", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
         code = evaluate(&arena, &o);
     } else {
         lw_tool_error(LW_D_no_memory, "the arguments");

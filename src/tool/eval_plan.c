@@ -18,7 +18,7 @@ void lw_eval_report(lw_eval *e, lw_diag_id id, lw_place place, const char *messa
 static int refuse(lw_eval *e, lw_diag_id id, const char *fix, ...) {
     va_list args;
     va_start(args, fix);
-    const char *message = lw_arena_vprintf(e->arena, lw_diag_rows[id].format, args);
+    const char *message = lw_arena_vsay(e->arena, lw_diag_rows[id].format, args);
     va_end(args);
     lw_eval_report(e, id, e->instruction ? e->instruction->mnemonic_place : (lw_place){0, e->source.size},
                    message, fix);

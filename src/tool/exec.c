@@ -1,5 +1,6 @@
 /* exec.c: lanewise exec: runs a program with our libcuda.so.1 in place of a driver. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -51,18 +52,20 @@ static bool own_folder(lw_text *folder) {
     return slash && !folder->failed;
 }
 
-/* In a build tree the library lies in lib/cuda; installed, where the build was told to put it. */
-static char *find_library(void) {
+/* `no_memory` tells why there is none. In a build tree the library lies in lib/cuda; installed, where the build was told to put it. */
+static char *find_library(bool *no_memory) {
     static const char *const places[] = {"../lib/cuda", LW_CUDA_FOLDER};
     lw_text own = {0};
     char *found = NULL;
     bool known = own_folder(&own);
+    *no_memory = !known && errno == ENOMEM;
     for (size_t i = 0; known && i < LW_COUNT(places) && !found; i++) {
         lw_text file = {0};
         lw_text_printf(&file, "%s/%s/libcuda.so.1", own.at, places[i]);
         if (!file.failed && !access(file.at, R_OK)) {
             file.at[file.size - strlen("/libcuda.so.1")] = 0;
             found = realpath(file.at, NULL);
+            *no_memory = !found && errno == ENOMEM;
         }
         lw_text_free(&file);
     }
@@ -80,6 +83,8 @@ static bool set_path(const char *folder) {
 }
 
 static int replace_process(char **program) {
+    signal(SIGXFSZ, SIG_DFL);
+    fflush(stdout);
     execvp(program[0], program);
     int error = errno;
     lw_tool_error(LW_D_cannot_execute, program[0], strerror(error));
@@ -88,9 +93,13 @@ static int replace_process(char **program) {
 
 int lw_command_exec(int argc, char **argv) {
     exec_options chosen = {0};
-    argp_parse(&(struct argp){options, parse, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL}, argc, argv, ARGP_IN_ORDER, NULL,
-               &chosen);
-    char *folder = find_library();
+    lw_tool_options(&(struct argp){options, parse, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL}, argc, argv, ARGP_IN_ORDER, &chosen);
+    bool no_memory;
+    char *folder = find_library(&no_memory);
+    if (!folder && (no_memory || lw_text_lost())) {
+        lw_tool_error(LW_D_no_memory, "the folder of libcuda.so.1");
+        return LW_EXIT_MACHINE;
+    }
     if (!folder) {
         lw_tool_error(LW_D_no_driver);
         return LW_EXIT_FILE;

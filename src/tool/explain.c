@@ -217,7 +217,7 @@ static int unknown_word(const char *word) {
 
 int lw_command_explain(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){NULL, parse, "WORD...", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){NULL, parse, "WORD...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i++) {
         const char *word = o.words[i];

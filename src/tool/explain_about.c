@@ -62,7 +62,7 @@ static void run_words(lw_arena *arena, const char *text, const char *values) {
 
 static void run_example(lw_arena *arena, const char *example) {
     jmp_buf out;
-    if (!LW_ARENA_TRY(arena, out)) return;
+    if (!LW_ARENA_TRY(arena, out)) return lw_tool_error(LW_D_no_memory, "the example");
     size_t spelling = strcspn(example, " ");
     printf("  example\n    $ lanewise eval %s\n", example);
     run_words(arena, lw_arena_text(arena, example, spelling), example + spelling);
@@ -70,7 +70,7 @@ static void run_example(lw_arena *arena, const char *example) {
 
 static void run_differences(lw_arena *arena, const char *words) {
     jmp_buf out;
-    if (!LW_ARENA_TRY(arena, out)) return;
+    if (!LW_ARENA_TRY(arena, out)) return lw_tool_error(LW_D_no_memory, "the example");
     for (size_t i = 0; i < LW_COUNT(differences); i++) {
         if (strcmp(differences[i].words, words) != 0) continue;
         printf("    $ lanewise eval '%s' %s\n", differences[i].instruction, differences[i].values);

@@ -78,7 +78,7 @@ static int format_source(lw_tool_source *in) {
 
 int lw_command_format(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i++) {
         int one = lw_tool_with_source(o.files[i], format_source, &o);

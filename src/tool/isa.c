@@ -70,7 +70,7 @@ static int unknown_family(const char *word) {
     const char *near = lw_nearest(word, names, count);
     if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
     lw_text message = {0};
-    lw_text_printf(&message, lw_diag_rows[LW_D_no_family].format, word);
+    lw_text_say(&message, lw_diag_rows[LW_D_no_family].format, word);
     lw_tool_report(LW_D_no_family, message.at ? message.at : "", below.at);
     lw_text_free(&message);
     lw_text_free(&below);
@@ -131,7 +131,7 @@ static int list(const options *o, lw_arena *arena) {
 
 int lw_command_isa(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     if (o.language == LW_LANGUAGE_PTO) {
         lw_isa_pto(o.tsv, o.family);
         return LW_EXIT_OK;

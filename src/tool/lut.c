@@ -97,8 +97,7 @@ static int convert(const options *o, const char *text) {
 
 int lw_command_lut(int argc, char **argv) {
     options o = {0};
-    argp_parse(&(struct argp){choices, parse, "EXPRESSION|TABLE...", doc, NULL, NULL, NULL}, argc, argv, 0,
-               NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "EXPRESSION|TABLE...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i++) {
         int one = convert(&o, o.words[i]);

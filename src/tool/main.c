@@ -1,6 +1,11 @@
 /* main.c: chooses the command. */
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "base/float_mode.h"
 #include "tool/tool.h"
 
 static const lw_command commands[] = {
@@ -71,17 +76,38 @@ static int dispatch(int argc, char **argv) {
     return unknown(word);
 }
 
-/* What was printed must have arrived: a full disk is an error, too. */
-static int close_output(int code) {
+/* What was printed must have arrived: a full disk is an error, too. argp ends the process by itself after --help, so that this happens at its
+ * end, wherever that is. */
+static void close_outputs(int code, void *unused) {
+    (void)unused;
     bool failed = ferror(stdout);
-    if (fflush(stdout) || failed) {
+    if (fclose(stdout) || failed) {
         lw_tool_error(LW_D_cannot_write, "-", "standard output took not everything");
-        return code ? code : LW_EXIT_FILE;
+        failed = true;
     }
-    return code;
+    failed = failed || ferror(stderr);
+    /* What was said may lack a part, and what was found may not be so. */
+    if (lw_tool_starved() && code != LW_EXIT_MACHINE) {
+        if (lw_text_lost()) lw_tool_error(LW_D_no_memory, "a part of the output is missing");
+        _exit(LW_EXIT_MACHINE);
+    }
+    if (!code && failed) _exit(LW_EXIT_FILE);
+}
+
+/* A file that is opened later must not get the number of a standard stream that is closed: what is printed would go there. In its place comes
+ * something that refuses what the stream is for; whoever closes standard error wants to see nothing. */
+static void open_streams(void) {
+    static const int ways[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
+    for (int fd = 0; fd < (int)LW_COUNT(ways); fd++)
+        if (fcntl(fd, F_GETFD) < 0) open("/dev/null", ways[fd] | O_CLOEXEC);
 }
 
 int main(int argc, char **argv) {
+    LW_OWN_FLOAT_MODE(starters); /* a library that came with the environment may have set another one, or a locale */
+    setlocale(LC_ALL, "C");
+    open_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error like a full disk */
     argp_err_exit_status = LW_EXIT_USAGE;
-    return close_output(dispatch(argc, argv));
+    on_exit(close_outputs, NULL);
+    return dispatch(argc, argv);
 }

@@ -138,6 +138,7 @@ bool lw_npy_read(const char *file, size_t size, lw_npy *npy, const char **why) {
     if (size < begin) return false;
     size_t length = bytes[8] | (size_t)bytes[9] << 8;
     if (bytes[6] > 1) length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (size >= LW_NPY_HEADER_MOST) *why = "its header is too long"; /* if it goes on behind what there is of it */
     if (length > size - begin) return false;
     npy->data = begin + length;
     reader r = {.at = file + begin, .end = file + begin + length};

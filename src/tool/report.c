@@ -25,6 +25,16 @@ json_t *lw_json_text(const char *text) {
     return string;
 }
 
+static int add_piece(const char *piece, size_t size, void *text) {
+    lw_text_add(text, piece, size);
+    return 0;
+}
+
+/* Not json_dumps: that takes no notice where it gets no memory for a key. */
+bool lw_json_print(lw_text *out, const json_t *value, size_t flags) {
+    return !json_dump_callback(value, add_piece, out, flags) && out->size && !out->failed;
+}
+
 static json_t *text_object(const char *text, bool *failed) { /* SARIF wraps every text that people read */
     json_t *object = json_object();
     lw_json_set(object, "text", lw_json_text(text), failed);
@@ -256,7 +266,7 @@ void lw_report_unread(lw_report *r, const char *path) {
     json_t *object = json_object();
     if (r->sarif) {
         lw_text message = {0};
-        lw_text_printf(&message, "'%s' could not be checked", path);
+        lw_text_say(&message, "'%s' could not be checked", path);
         lw_json_set(object, "level", json_string("error"), &r->failed);
         lw_json_set(object, "message", text_object(message.at ? message.at : "", &r->failed), &r->failed);
         append(r->unread, object, &r->failed);
@@ -273,14 +283,14 @@ void lw_report_unread(lw_report *r, const char *path) {
 
 int lw_report_end(lw_report *r, uint32_t errors, uint32_t warnings, int code) {
     json_t *all = r->sarif ? sarif_document(r, code) : json_document(r, errors, warnings);
-    char *text = r->failed || !all ? NULL : json_dumps(all, JSON_INDENT(2));
-    if (text) {
-        puts(text);
+    lw_text text = {0};
+    if (!r->failed && all && lw_json_print(&text, all, JSON_INDENT(2))) {
+        puts(text.at);
     } else {
         lw_tool_error(LW_D_no_memory, "the report");
         code = LW_EXIT_MACHINE;
     }
-    free(text);
+    lw_text_free(&text);
     json_decref(all);
     json_t *const parts[] = {r->files, r->results, r->rules, r->artifacts, r->unread};
     for (size_t i = 0; i < LW_COUNT(parts); i++) json_decref(parts[i]);

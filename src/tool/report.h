@@ -20,6 +20,8 @@ int lw_report_end(lw_report *report, uint32_t errors, uint32_t warnings, int cod
 
 /* Sets a member that is new; NULL or a failure sets *failed. */
 void lw_json_set(json_t *object, const char *key, json_t *value, bool *failed);
+/* Appends a value as text. False: no memory. */
+bool lw_json_print(lw_text *out, const json_t *value, size_t flags);
 /* Any bytes as a string; those that are no UTF-8 become U+FFFD. */
 json_t *lw_json_text(const char *text);
 

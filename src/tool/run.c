@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "run/run.h"
 #include "tool/tool.h"
 
 typedef struct options {
@@ -34,11 +35,13 @@ typedef struct run {
     char *text; /* of the module, kept where it is looked at again */
     size_t text_size;
     lw_kernel *kernel;
+    double compiling;     /* seconds that it took to make it: they count for --timeout */
     uint32_t param_count; /* of args: with those that the tool adds */
     bool is_pto;
     uint64_t elements; /* of PTO */
     lw_text signature;
     lw_launch_stats stats;
+    bool late; /* --timeout was over when the launch ended */
     lw_bar bar;
 } run;
 
@@ -82,7 +85,7 @@ static const struct argp_option choices[] = {
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0,
      "PTO: a shift count of the width or more: saturate (the default), modulo or trap; the first two are reported", 2},
     {"cost", KEY_COST, "NAME", 0, "PTO: a2a3 or a5: print the cycles of what was executed, by the page's figures, to standard error", 2},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop the run after this time", 2},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop after this time: making the kernel's program, compiling it and running it count", 2},
     {"step-limit", KEY_STEPS, "N", 0, "Stop the run after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is",
@@ -105,7 +108,7 @@ static const char doc[] = "Run a kernel of a PTX file or a function of a PTO fil
                           "  TYPE[COUNT][:OUTPUT]...          a buffer of zeros\n"
                           "  TYPE[]=SOURCE[:OUTPUT]...        a buffer as long as its source\n"
                           "TYPE    u8 u16 u32 u64 s8 s16 s32 s64 b8 b16 b32 b64 f16 bf16 f32 f64\n"
-                          "COUNT   elements; may end in K, M or G\n"
+                          "COUNT   elements; may end in K, M, G or T\n"
                           "SOURCE  @FILE                      NumPy where it ends in .npy, else raw bytes\n"
                           "        VALUE,VALUE,...            a list\n"
                           "        VALUE                      a fill; with [] a list of one\n"
@@ -151,12 +154,12 @@ static void bad_option(const char *option, const char *text, const char *why) {
     exit(LW_EXIT_USAGE);
 }
 
-/* A whole number, with K, M or G behind it where `scaled`. */
+/* A whole number, with K, M, G or T behind it where `scaled`. */
 static uint64_t parse_number(const char *option, const char *text, uint64_t most, bool scaled) {
     const char *at = text;
     uint64_t value;
     lw_value_fault fault = lw_value_parse(LW_T_u64, &at, &value);
-    unsigned shift = !scaled ? 0 : *at == 'K' ? 10 : *at == 'M' ? 20 : *at == 'G' ? 30 : 0;
+    unsigned shift = !scaled ? 0 : *at == 'K' ? 10 : *at == 'M' ? 20 : *at == 'G' ? 30 : *at == 'T' ? 40 : 0;
     if (shift) at++;
     if (fault == LW_VALUE_NO_NUMBER || *at) bad_option(option, text, "this is no whole number");
     if (fault || value > most >> shift) bad_option(option, text, "this is too large, or negative");
@@ -251,7 +254,8 @@ static void show_warnings(run *r) {
 }
 
 static int load_module(run *r) {
-    if (!lw_tool_read(r->o->file, UINT32_MAX - 1, &r->text, &r->text_size)) return LW_EXIT_FILE;
+    int code = lw_tool_read(r->o->file, UINT32_MAX - 1, &r->text, &r->text_size);
+    if (code) return code;
     const char *name = strcmp(r->o->file, "-") ? r->o->file : "<stdin>";
     lw_module_options choices = r->o->module;
     choices.language = lw_tool_is_pto(r->o->file, r->o->language) ? "pto" : "ptx";
@@ -280,8 +284,30 @@ static int check_options(const run *r) {
     return (r->is_pto ? ptx : pto) ? LW_EXIT_USAGE : LW_EXIT_OK;
 }
 
+/* "kernel 'k' was stopped: the time limit of 2 s is over" */
+static void put_late(lw_text *out, const run *r) {
+    const char *name = r->o->kernel ? r->o->kernel : lw_module_kernel_name(r->module, 0);
+    lw_text why = {0};
+    lw_text_say(&why, lw_diag_rows[LW_D_stopped_by_time].format, r->o->launch.time_limit);
+    lw_text_say(out, lw_diag_rows[LW_D_stopped].format, lw_tool_is_pto(r->o->file, r->o->language) ? "function" : "kernel", name ? name : "",
+                why.at ? why.at : "");
+    lw_text_free(&why);
+}
+
+static lw_status make_kernel(run *r) {
+    const double start = lw_clock();
+    lw_text late = {0};
+    put_late(&late, r);
+    lw_guard_begin(r->o->launch.time_limit, late.at ? late.at : "");
+    lw_status status = lw_module_kernel(r->module, r->o->kernel, &r->kernel);
+    lw_guard_end();
+    lw_text_free(&late);
+    r->compiling = lw_clock() - start;
+    return status;
+}
+
 static int load_kernel(run *r) {
-    switch (lw_module_kernel(r->module, r->o->kernel, &r->kernel)) {
+    switch (make_kernel(r)) {
     case LW_OK: break;
     case LW_NOT_FOUND: {
         bool pto = lw_tool_is_pto(r->o->file, r->o->language);
@@ -295,6 +321,10 @@ static int load_kernel(run *r) {
     r->is_pto = lw_kernel_get_info(r->kernel).lanes != 0;
     lw_text_puts(&r->signature, r->is_pto ? "function: " : "kernel: ");
     lw_kernel_print(&r->signature, r->kernel);
+    if (r->signature.failed) {
+        lw_tool_error(LW_D_no_memory, "the kernel's parameters");
+        return LW_EXIT_MACHINE;
+    }
     return check_options(r);
 }
 
@@ -303,8 +333,10 @@ static int load_kernel(run *r) {
 static int parse_arguments(run *r) {
     r->param_count = r->o->arg_count;
     r->args = LW_NEW_ARRAY(&r->arena, lw_arg, r->o->arg_count);
-    for (uint32_t i = 0; i < r->o->arg_count; i++)
+    for (uint32_t i = 0; i < r->o->arg_count; i++) {
         if (!lw_arg_parse(&r->arena, r->o->args[i], i, &r->args[i])) return LW_EXIT_USAGE;
+        r->args[i].limit = r->o->context.memory_limit;
+    }
     return LW_EXIT_OK;
 }
 
@@ -322,7 +354,7 @@ static int bind_arguments(run *r) {
     uint32_t wanted = r->is_pto ? lw_pto_argument_count(r->kernel) : info.param_count;
     if (wanted != r->o->arg_count) {
         lw_text message = {0}, below = {0};
-        lw_text_printf(&message, lw_diag_rows[LW_D_args_count].format, r->is_pto ? "function" : "kernel", info.name,
+        lw_text_say(&message, lw_diag_rows[LW_D_args_count].format, r->is_pto ? "function" : "kernel", info.name,
                        wanted, r->o->arg_count);
         lw_text_printf(&below, "  %s\n", r->signature.at);
         lw_tool_report(LW_D_args_count, message.at ? message.at : "", below.at);
@@ -424,7 +456,13 @@ static int stopped(run *r) {
         return LW_EXIT_INTERRUPTED;
     }
     const char *why = lw_tool_why(r->context);
-    lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
+    lw_text late = {0};
+    if (r->late) put_late(&late, r);
+    if (late.at)
+        lw_tool_report(LW_D_stopped, late.at, NULL);
+    else
+        lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
+    lw_text_free(&late);
     return LW_EXIT_STOPPED;
 }
 
@@ -440,9 +478,12 @@ static int launch(run *r, void *const *params) {
         config.progress = lw_bar_show;
         config.user = &r->bar;
     }
+    if (config.time_limit > 0) config.time_limit = config.time_limit > r->compiling ? config.time_limit - r->compiling : 1e-9;
+    const double end = lw_clock() + config.time_limit;
     catch_interrupt(r->context);
     lw_status status = lw_launch(r->kernel, &config, params, &r->stats);
     running = NULL;
+    r->late = config.time_limit > 0 && lw_clock() > end;
     lw_bar_clear(&r->bar);
     if (status != LW_OK && status != LW_STOPPED && status != LW_TRAPPED) return device_failed(r, status);
     /* What was executed interests where the run ended early, too. */
@@ -564,7 +605,7 @@ int lw_command_run(int argc, char **argv) {
         lw_tool_error(LW_D_no_memory, "the arguments are too large");
         return LW_EXIT_MACHINE;
     }
-    argp_parse(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &o);
+    lw_tool_options(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     run r = {.o = &o};
     lw_arena_init(&r.arena);
     int code = run_kernel(&r);

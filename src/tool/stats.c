@@ -84,11 +84,11 @@ void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
     lw_json_set(all, "notes", notes_json(context, &failed), &failed);
-    char *text = failed ? NULL : json_dumps(all, JSON_REAL_PRECISION(9));
-    if (text)
-        fprintf(stderr, "%s\n", text);
+    lw_text text = {0};
+    if (!failed && lw_json_print(&text, all, JSON_REAL_PRECISION(9)))
+        fprintf(stderr, "%s\n", text.at);
     else
         lw_tool_error(LW_D_no_memory, "the statistics");
-    free(text);
+    lw_text_free(&text);
     json_decref(all);
 }

@@ -1,8 +1,5 @@
-/* support.c: reports, files and names, for all commands. */
-#include <errno.h>
-#include <fcntl.h>
+/* support.c: reports, texts and names, for all commands. */
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "front/pto/pto.h"
@@ -17,25 +14,45 @@ bool lw_tool_colour(void) {
     return !(no && *no) && isatty(STDERR_FILENO);
 }
 
+/* Names of files may hold anything; a terminal must not see it. Needs no memory: there may be none. */
+static void put_clean(const char *text) {
+    char piece[256];
+    size_t size = 0;
+    for (; *text; text++) {
+        piece[size++] = (unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text;
+        if (size < sizeof piece && text[1]) continue;
+        fwrite(piece, 1, size, stderr);
+        size = 0;
+    }
+}
+
+static bool starved;
+
+bool lw_tool_starved(void) { return starved || lw_text_lost(); }
+
 void lw_tool_report(lw_diag_id id, const char *message, const char *below) {
     bool colour = lw_tool_colour();
-    lw_text line = {0};
-    for (const char *p = message; *p; p++) /* names of files may hold anything; a terminal must not see it */
-        lw_text_add(&line, (unsigned char)*p < 0x20 || *p == 0x7f ? "?" : p, 1);
+    starved = starved || id == LW_D_no_memory;
     fflush(stdout);
-    fprintf(stderr, "lanewise: %serror[LW%04u]%s: %s\n%s", colour ? "\33[1;31m" : "", lw_diag_rows[id].number,
-            colour ? "\33[0m" : "", line.at ? line.at : "", below ? below : "");
-    lw_text_free(&line);
+    fprintf(stderr, "lanewise: %serror[LW%04u]%s: ", colour ? "\33[1;31m" : "", lw_diag_rows[id].number, colour ? "\33[0m" : "");
+    put_clean(message);
+    fprintf(stderr, "\n%s", below ? below : "");
 }
 
 void lw_tool_error(lw_diag_id id, ...) {
     lw_text message = {0};
     va_list args;
     va_start(args, id);
-    lw_text_vprintf(&message, lw_diag_rows[id].format, args);
+    lw_text_vsay(&message, lw_diag_rows[id].format, args);
     va_end(args);
-    lw_tool_report(id, message.at ? message.at : "", NULL);
+    lw_tool_report(id, message.at && !message.failed ? message.at : "out of memory", NULL);
     lw_text_free(&message);
+}
+
+void lw_tool_options(const struct argp *argp, int argc, char **argv, unsigned flags, void *input) {
+    if (!argp_parse(argp, argc, argv, flags, NULL, input)) return;
+    lw_tool_error(LW_D_no_memory, "the command line");
+    exit(LW_EXIT_MACHINE);
 }
 
 void lw_tool_diagnostics(lw_diags *diags, bool warnings) {
@@ -115,9 +132,9 @@ int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *
     else if (!wanted)
         lw_text_printf(&message, "%s has %zu %ss; choose one with %s", file, count, word, how);
     else
-        lw_text_printf(&message, "%s has no %s named '%s'", file, word, wanted);
-    if (near) lw_text_printf(&below, "  did you mean '%s'?\n", near);
-    for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  %s: %s\n", word, lw_module_kernel_name(module, i));
+        lw_text_say(&message, "%s has no %s named '%s'", file, word, wanted);
+    if (near) lw_text_say(&below, "  did you mean '%s'?\n", near);
+    for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  %s: %.100s\n", word, lw_module_kernel_name(module, i));
     lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
     free(names);
     lw_text_free(&message);
@@ -125,105 +142,7 @@ int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *
     return LW_EXIT_USAGE;
 }
 
-/* ---- Files -------------------------------------------------------------------------------------------- */
-
-static bool read_failed(const char *path, const char *why, FILE *file, char *data) {
-    lw_tool_error(LW_D_cannot_read, path, why);
-    if (file && file != stdin) fclose(file);
-    free(data);
-    return false;
-}
-
-bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size) {
-    static bool standard_read;
-    bool standard = !strcmp(path, "-");
-    FILE *file = standard ? stdin : fopen(path, "rb");
-    char *text = NULL;
-    size_t used = 0, room = 0;
-    *data = NULL;
-    if (standard && standard_read)
-        return read_failed(path, "standard input can be read only once", NULL, NULL);
-    standard_read = standard_read || standard;
-    if (!file) return read_failed(path, strerror(errno), NULL, NULL);
-    for (;;) {
-        if (room - used < 2) {
-            struct stat about;
-            size_t more = room ? room * 2 : 1 << 16;
-            if (!room && !fstat(fileno(file), &about) && S_ISREG(about.st_mode) &&
-                (uint64_t)about.st_size <= limit)
-                more = (size_t)about.st_size + 2;
-            char *grown = realloc(text, more);
-            if (!grown) return read_failed(path, "out of memory", file, text);
-            text = grown;
-            room = more;
-        }
-        size_t got = fread(text + used, 1, room - used - 1, file);
-        used += got;
-        if (used > limit) return read_failed(path, "the file is too large", file, text);
-        if (!got) break;
-    }
-    if (ferror(file)) return read_failed(path, strerror(errno), file, text);
-    if (!standard) fclose(file);
-    text[used] = 0;
-    *data = text;
-    *size = used;
-    return true;
-}
-
-/* Two pieces of memory that are written one behind the other. */
-typedef struct pieces {
-    const char *at[2];
-    size_t size[2];
-} pieces;
-
-static int write_fd(int fd, const pieces *p) {
-    for (int i = 0; i < 2; i++)
-        for (size_t done = 0; done < p->size[i];) {
-            ssize_t put = write(fd, p->at[i] + done, p->size[i] - done);
-            if (put < 0 && errno != EINTR) return errno;
-            if (put > 0) done += (size_t)put;
-        }
-    return 0;
-}
-
-/* A new file that takes the place of the old one, so that a fault in the middle leaves the old one. EACCES: the folder takes no
- * new file. */
-static int replace(const char *path, const pieces *p, mode_t mode) {
-    lw_text other = {0};
-    lw_text_printf(&other, "%s.XXXXXX", path);
-    if (other.failed) return ENOMEM;
-    int fd = mkstemp(other.at), error = fd < 0 ? errno : write_fd(fd, p);
-    if (!error && fchmod(fd, mode)) error = errno;
-    if (fd >= 0 && close(fd) && !error) error = errno;
-    if (!error && rename(other.at, path)) error = errno;
-    if (error && fd >= 0) unlink(other.at);
-    lw_text_free(&other);
-    return error;
-}
-
-static int write_pieces(const char *path, const pieces *p) {
-    struct stat about;
-    if (!strcmp(path, "-")) return fflush(stdout) ? errno : write_fd(STDOUT_FILENO, p);
-    if (!lstat(path, &about) && S_ISREG(about.st_mode)) {
-        int error = replace(path, p, about.st_mode & 07777);
-        if (error != EACCES) return error;
-    }
-    /* New files, devices, pipes, and what links lead to. */
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666),
-        error = fd < 0 ? errno : write_fd(fd, p);
-    if (fd >= 0 && close(fd) && !error) error = errno;
-    return error;
-}
-
-bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data, size_t size) {
-    int error = write_pieces(path, &(pieces){{head, data}, {head_size, size}});
-    if (error) lw_tool_error(LW_D_cannot_write, path, strerror(error));
-    return !error;
-}
-
-bool lw_tool_write(const char *path, const char *data, size_t size) {
-    return lw_tool_write_two(path, NULL, 0, data, size);
-}
+/* ---- Texts -------------------------------------------------------------------------------------------- */
 
 /* Everything that may run out of memory happens in here, so that nothing of the caller's frame is lost by the jump. */
 static int work_on(lw_tool_source *in, const char *data, size_t size, int (*work)(lw_tool_source *in)) {
@@ -252,8 +171,9 @@ int lw_tool_with_text(const char *path, const char *text, size_t size, int (*wor
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user) {
     char *data;
     size_t size;
-    if (!lw_tool_read(path, UINT32_MAX - 1, &data, &size)) return LW_EXIT_FILE;
-    int code = lw_tool_with_text(path, data, size, work, user);
+    int code = lw_tool_read(path, UINT32_MAX - 1, &data, &size);
+    if (code) return code;
+    code = lw_tool_with_text(path, data, size, work, user);
     free(data);
     return code;
 }
@@ -265,7 +185,7 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
     uint32_t bytes = lw_types[element].bits / 8;
     lw_text_printf(out, ".%s", type);
     if (bytes && size != bytes) lw_text_printf(out, "[%u]", size / bytes);
-    lw_text_printf(out, "%s %s", is_pointer ? " .ptr" : "", name);
+    lw_text_printf(out, "%s %.100s", is_pointer ? " .ptr" : "", name);
 }
 
 /* "f(vreg<64xs32> a, mask<64> m, s64 n, memref<?xs32> x, result vreg<64xs32>)" */
@@ -282,12 +202,12 @@ static void print_vector(lw_text *out, const lw_param_info *param) {
         lw_text_printf(out, "memref<?x%s>", param->element);
     else
         lw_text_printf(out, "memref<%llux%s>", count, param->element);
-    if (!param->is_result) lw_text_printf(out, " %s", param->name);
+    if (!param->is_result) lw_text_printf(out, " %.100s", param->name);
 }
 
 static void print_function(lw_text *out, const lw_kernel *kernel) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
-    lw_text_printf(out, "%s(", info.name);
+    lw_text_printf(out, "%.100s(", info.name);
     for (uint32_t i = 0; i < info.param_count - info.has_arrays; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
         if (i) lw_text_puts(out, ", ");
@@ -302,7 +222,7 @@ void lw_kernel_print(lw_text *out, const lw_kernel *kernel) {
         print_function(out, kernel);
         return;
     }
-    lw_text_printf(out, "%s(", info.name);
+    lw_text_printf(out, "%.100s(", info.name);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
         if (i) lw_text_puts(out, ", ");
@@ -369,10 +289,13 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
     if (!options->semantics && semantics && *semantics) lw_tool_semantics("LANEWISE_SEMANTICS", semantics);
     const char *engine = getenv("LANEWISE_ENGINE");
     if (!options->engine && engine && *engine) lw_tool_engine("LANEWISE_ENGINE", engine);
-    switch (lw_context_new(options, context)) {
+    lw_guard_begin(0, "");
+    lw_status status = lw_context_new(options, context);
+    lw_guard_end();
+    switch (status) {
     case LW_OK: return LW_EXIT_OK;
     case LW_UNSUPPORTED:
-        lw_tool_error(LW_D_machine_lacks, "the engine 'jit' is not there: Lanewise was built without LLVM, or its file lanewise/jit.so is missing");
+        lw_tool_error(LW_D_machine_lacks, lw_tool_why(NULL));
         return LW_EXIT_MACHINE;
     case LW_NO_MEMORY:
         lw_tool_error(LW_D_no_memory, "device memory cannot be set up");
@@ -395,7 +318,7 @@ int lw_tool_context(const lw_options *options, lw_context **context) {
         lw_tool_error(LW_D_bad_option, options->cpu ? "--cpu" : "LANEWISE_CPU", cpu, text.at ? text.at : "");
     text.size = 0;
     if (cpu && !lw_cpu_has(cpu))
-        lw_text_printf(&text, "this machine lacks the CPU level '%s'", cpu);
+        lw_text_say(&text, "this machine lacks the CPU level '%s'", cpu);
     else
         lw_text_puts(&text, "the library cannot be set up on this machine");
     if (known) lw_tool_error(LW_D_machine_lacks, text.at ? text.at : "");

@@ -1,6 +1,6 @@
 /* tool.h: what the commands of the tool share: exit codes, reports, files, values, arguments, NumPy files.
  *
- * One file per command. `run` uses the public library only; the commands that show the inside use the stages' headers. */
+ * One file per command. `run` launches by the public library only; the commands that show the inside use the stages' headers. */
 #ifndef LW_TOOL_H
 #define LW_TOOL_H
 
@@ -61,12 +61,31 @@ void lw_tool_diagnostics(lw_diags *diags, bool warnings);
  * `file` is how the message calls the file, `how` what chooses one. Returns the exit code. */
 int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, bool is_pto, const char *how);
 
-/* ---- Files -------------------------------------------------------------------------------------------- */
+/* Whether memory was missing, for something that was reported or for a text. */
+bool lw_tool_starved(void);
+/* argp_parse, which without memory ends the process. */
+void lw_tool_options(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 
-/* Reads a whole file; "-" is standard input. At most `limit` bytes. The data has a NUL behind it and is the caller's to
- * free. On failure it has reported and returns false. */
-bool lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size);
-/* Writes a whole file; "-" is standard output. An existing file is replaced at once, or stays as it was. */
+/* ---- Files: file.c ------------------------------------------------------------------------------------ */
+
+/* A file that is read as far as its reader wants; "-" is standard input. */
+typedef struct lw_input {
+    const char *path;
+    FILE *file;
+    char *data; /* `size` bytes and a NUL */
+    size_t size, room;
+    uint64_t whole; /* bytes of the file, where that is known; else UINT64_MAX */
+    bool ended;     /* `data` is all */
+} lw_input;
+/* Both return an exit code; other than 0 they have reported. */
+int lw_input_open(lw_input *input, const char *path);
+int lw_input_read(lw_input *input, uint64_t upto); /* until there are so many bytes, or no more */
+void lw_input_close(lw_input *input);              /* the data stays, and is the caller's to free */
+
+/* Reads a whole file of at most `limit` bytes. The data has a NUL behind it and is the caller's to free. Returns an exit code; other than 0 it
+ * has reported. */
+int lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size);
+/* Writes a whole file; "-" is standard output. A file appears as a whole, or not at all: what was there before stays then. */
 bool lw_tool_write(const char *path, const char *data, size_t size);
 bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data,
                        size_t size); /* one behind the other */
@@ -120,7 +139,7 @@ uint64_t lw_value_round(lw_type type, double value, bool toward_zero);
 
 /* ---- NumPy files -------------------------------------------------------------------------------------- */
 
-enum { LW_NPY_DIMENSIONS_MAX = 32, LW_NPY_DTYPE_MAX = 32 };
+enum { LW_NPY_DIMENSIONS_MAX = 32, LW_NPY_DTYPE_MAX = 32, LW_NPY_HEADER_MOST = 1 << 20 };
 
 typedef struct lw_npy {
     char dtype[LW_NPY_DTYPE_MAX]; /* "<f4" */
@@ -131,7 +150,8 @@ typedef struct lw_npy {
     size_t data;    /* offset of the first element */
 } lw_npy;
 
-/* Reads the header at the begin of a file of `size` bytes. False: *why is a fixed text that says what is wrong. */
+/* Reads the header at the begin of a file, of which `size` bytes are there: all, or LW_NPY_HEADER_MOST. False: *why is a fixed text that says what
+ * is wrong. */
 bool lw_npy_read(const char *file, size_t size, lw_npy *npy, const char **why);
 /* Whether a dtype holds elements of a type. `big` is set where only the byte order is wrong. */
 bool lw_npy_fits(const char *dtype, lw_type type, bool *big);
@@ -168,14 +188,17 @@ typedef struct lw_arg {
     uint64_t start, step, end; /* bits of the type; for RANGE and BETWEEN of float types: of binary64 */
     LW_LIST(uint64_t) values;
     const char *file;
+    uint64_t limit; /* bytes that a file may have; 0: as many as there is memory for */
     LW_LIST(lw_arg_output) outputs;
     /* set by lw_arg_load */
+    bool loaded;
     char *data;     /* the file, or NULL */
     size_t data_at; /* where its elements begin */
     lw_npy npy;     /* dimension_count and dimensions to write back with; count 0: one dimension */
     bool has_shape;
     /* set by lw_arg_bind */
     bool by_value;    /* the parameter is an array: its bytes are passed, not an address */
+    uint32_t room;    /* … which are so many */
     uint64_t address; /* of the buffer */
 } lw_arg;
 
@@ -225,6 +248,13 @@ const char *lw_tool_why(lw_context *context);
 /* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
  * exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);
+
+/* ---- Work that cannot be stopped: guard.c ----------------------------------------------------------------- */
+
+/* Until the end of the guard the process ends with LW_EXIT_STOPPED and the message after so many seconds (0: never), and with LW_EXIT_MACHINE where a
+ * library calls abort. */
+void lw_guard_begin(double seconds, const char *late);
+void lw_guard_end(void);
 
 /* ---- Progress and statistics -------------------------------------------------------------------------- */
 

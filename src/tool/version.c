@@ -11,7 +11,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 }
 
 int lw_command_version(int argc, char **argv) {
-    argp_parse(&(struct argp){NULL, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, NULL, NULL);
+    lw_tool_options(&(struct argp){NULL, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, NULL);
     printf("lanewise %s\n", lw_version());
     return LW_EXIT_OK;
 }

@@ -65,6 +65,14 @@ class Case(unittest.TestCase):
         return got
 
 
+    def preload(self, name):
+        """The environment that puts a library of the tests in front."""
+        library = pathlib.Path(self.tool).parents[1] / "lib" / "tests" / f"{name}.so"
+        if not library.exists():
+            self.skipTest(f"{name}.so is not built: the build has a sanitizer")
+        return {"LD_PRELOAD": str(library)}
+
+
 def main():
     if len(sys.argv) < 2:
         raise SystemExit(f"usage: {sys.argv[0]} BUILD_DIR [TEST…]")

@@ -68,7 +68,7 @@ static const char *suggest(lw_pto_parser *p, const lw_symbol *name) {
         if (!value->unknown) names[count++] = other->text;
     }
     const char *near = lw_nearest(name->text, names, count);
-    return near ? lw_arena_printf(p->arena, "did you mean '%s'?", near) : NULL;
+    return near ? lw_arena_say(p->arena, "did you mean '%s'?", near) : NULL;
 }
 
 static lw_pto_value *undefined(lw_pto_parser *p, lw_symbol *name, lw_place place) {

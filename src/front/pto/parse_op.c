@@ -82,7 +82,7 @@ static bool unknown_op(lw_pto_parser *p) {
         names[count++] = lw_pto_rows[i].name + (assembly && !strncmp(lw_pto_rows[i].name, "pto.", 4) ? 4 : 0);
     const char *near = lw_nearest(word, names, count);
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_unknown_op, p->token.place, word);
-    if (near) diag->fix = lw_arena_printf(p->arena, "did you mean '%s'?", near);
+    if (near) diag->fix = lw_arena_say(p->arena, "did you mean '%s'?", near);
     return false;
 }
 

@@ -195,7 +195,7 @@ static bool unknown_type(lw_pto_parser *p) {
     };
     const char *near = lw_nearest(p->token.name->text, names, LW_COUNT(names));
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_unknown_type, p->token.place, p->token.name->text);
-    if (near) diag->fix = lw_arena_printf(p->arena, "did you mean '%s'?", near);
+    if (near) diag->fix = lw_arena_say(p->arena, "did you mean '%s'?", near);
     return false;
 }
 

@@ -78,7 +78,7 @@ static bool check_kinds(row_check *c) {
         const char *name = name_of(c, f), *type = f->value->type->text;
         if (id == LW_D_pto_not_index || id == LW_D_pto_not_bool)
             lw_diag_add(diags, id, f->place,
-                        lw_arena_printf(c->v->arena, "operand '%s' of '%s'", name, c->row->name), type);
+                        lw_arena_say(c->v->arena, "operand '%s' of '%s'", name, c->row->name), type);
         else
             lw_diag_add(diags, id, f->place, name, c->row->name, type);
         return false;

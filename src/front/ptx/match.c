@@ -348,13 +348,13 @@ static void explain(const lw_instruction *i, lw_text *why) {
     const char *opcode = i->words[0]->text;
     lw_text expected = {0};
     if (!lw_ptx_is_opcode(i->words[0])) {
-        lw_text_printf(why, "'%s' is no instruction", opcode);
+        lw_text_say(why, "'%s' is no instruction", opcode);
         return;
     }
     lw_mismatch found = lw_form_explain(i->words, i->word_count, &expected);
-    if (found.edit == LW_EDIT_insert) lw_text_printf(why, "'%s' lacks a modifier", i->mnemonic->text);
-    else lw_text_printf(why, "'.%s' does not fit '%s' here", i->words[found.word]->text, opcode);
-    if (expected.size) lw_text_printf(why, ":%.*s may stand here", (int)expected.size - 1, expected.at);
+    if (found.edit == LW_EDIT_insert) lw_text_say(why, "'%s' lacks a modifier", i->mnemonic->text);
+    else lw_text_say(why, "'.%s' does not fit '%s' here", i->words[found.word]->text, opcode);
+    if (expected.size) lw_text_say(why, ":%.*s may stand here", (int)expected.size - 1, expected.at);
     lw_text_free(&expected);
 }
 

@@ -194,10 +194,10 @@ static const char *suggest(lw_resolver *r, const lw_symbol *s) {
     const lw_binding *b = s->bound;
     const lw_object *range = b->range ? b->range->object : NULL;
     if (range && range->range)
-        return lw_arena_printf(r->arena, "the range %s<%u> ends at %s%u", range->name->text, range->range,
+        return lw_arena_printf(r->arena, "the range %.100s<%u> ends at %.100s%u", range->name->text, range->range,
                                range->name->text, range->range - 1);
     const char *name = nearest(r, s);
-    return name ? lw_arena_printf(r->arena, "did you mean '%s'?", name) : NULL;
+    return name ? lw_arena_say(r->arena, "did you mean '%s'?", name) : NULL;
 }
 
 /* Once for each name in a function. */

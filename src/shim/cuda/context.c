@@ -8,10 +8,24 @@
 enum { DEEP = 64 };
 static _Thread_local struct {
     CUcontext at[DEEP];
+    uint64_t ids[DEEP]; /* another context may get the address of one that was destroyed */
     unsigned count;
 } stack;
 
 static CUcontext top(void) { return stack.count ? stack.at[stack.count - 1] : NULL; }
+
+static void push(CUcontext context) {
+    stack.ids[stack.count] = context->id;
+    stack.at[stack.count++] = context;
+}
+
+/* With the lock held. */
+static CUresult check_current(CUcontext now) {
+    const lw_cu_object *known = lw_cu_table_find(&lw_cu.table, (uintptr_t)now);
+    if (!known || known->kind != LW_CU_CONTEXT) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (now != &lw_cu.primary && now->id != stack.ids[stack.count - 1]) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return atomic_load(&now->error);
+}
 
 CUresult lw_cu_enter(CUcontext *context) {
     CUresult result = lw_cu_ready();
@@ -19,14 +33,22 @@ CUresult lw_cu_enter(CUcontext *context) {
     CUcontext now = top();
     if (context) *context = now;
     if (!now) return CUDA_ERROR_INVALID_CONTEXT;
-    if (!lw_cu_find(now, LW_CU_CONTEXT)) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return atomic_load(&now->error);
+    lw_cu_lock();
+    result = check_current(now);
+    lw_cu_unlock();
+    return result;
 }
 
 CUresult lw_cu_enter_with(const void *handle, lw_cu_kind kind) {
-    CUresult result = lw_cu_enter(NULL);
+    CUresult result = lw_cu_ready();
     if (result) return result;
-    return lw_cu_find(handle, kind) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    if (!top()) return CUDA_ERROR_INVALID_CONTEXT;
+    lw_cu_lock();
+    result = check_current(top());
+    const lw_cu_object *object = result || !handle ? NULL : lw_cu_table_find(&lw_cu.table, (uintptr_t)handle);
+    if (!result && (!object || object->kind != kind)) result = CUDA_ERROR_INVALID_HANDLE;
+    lw_cu_unlock();
+    return result;
 }
 
 static CUresult check_context(CUcontext context) {
@@ -37,15 +59,17 @@ static CUresult check_context(CUcontext context) {
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
+    LW_CU_CALL;
     CUresult result = check_context(context);
     if (result) return result;
     if (stack.count == DEEP) return CUDA_ERROR_OUT_OF_MEMORY;
-    stack.at[stack.count++] = context;
+    push(context);
     return CUDA_SUCCESS;
 }
 LW_CU_SAME(cuCtxPushCurrent, cuCtxPushCurrent_v2);
 
 CUresult cuCtxPopCurrent_v2(CUcontext *context) {
+    LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
     if (!stack.count) return CUDA_ERROR_INVALID_CONTEXT;
@@ -56,14 +80,16 @@ CUresult cuCtxPopCurrent_v2(CUcontext *context) {
 LW_CU_SAME(cuCtxPopCurrent, cuCtxPopCurrent_v2);
 
 CUresult cuCtxSetCurrent(CUcontext context) {
+    LW_CU_CALL;
     CUresult result = context ? check_context(context) : lw_cu_ready();
     if (result) return result;
     if (stack.count) stack.count--;
-    if (context) stack.at[stack.count++] = context;
+    if (context) push(context);
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetCurrent(CUcontext *context) {
+    LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
@@ -91,7 +117,7 @@ static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
     CUcontext made = lw_cu_new(sizeof *made, LW_CU_CONTEXT, NULL);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
     set_up(made, flags, lw_cu_next_id());
-    stack.at[stack.count++] = *context = made;
+    push(*context = made);
     return CUDA_SUCCESS;
 }
 
@@ -99,10 +125,12 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) { r
 LW_CU_SAME(cuCtxCreate, cuCtxCreate_v2);
 
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int count, unsigned flags, CUdevice device) {
+    LW_CU_CALL;
     return affinity || count ? CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY : create(context, flags, device);
 }
 
 CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned flags, CUdevice device) {
+    LW_CU_CALL;
     return params ? CUDA_ERROR_NOT_SUPPORTED : create(context, flags, device);
 }
 
@@ -124,12 +152,17 @@ void lw_cu_end_objects(CUcontext context) {
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context) {
+    LW_CU_CALL;
     CUresult result = check_context(context);
     if (result) return result;
     if (context == &lw_cu.primary) return CUDA_ERROR_INVALID_CONTEXT;
+    if (!lw_cu_forget(&context->object)) return CUDA_ERROR_INVALID_CONTEXT; /* another thread was first */
     if (top() == context) stack.count--;
-    lw_cu_end_objects(context);
-    return lw_cu_free(&context->object) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    lw_cu_end_objects(context); /* of which there can be no new ones any more */
+    lw_cu_lock();
+    lw_cu_bury(&context->object);
+    lw_cu_unlock();
+    return CUDA_SUCCESS;
 }
 LW_CU_SAME(cuCtxDestroy, cuCtxDestroy_v2);
 
@@ -142,6 +175,7 @@ static bool start_primary(void) {
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
@@ -166,6 +200,7 @@ static void end_primary(bool reset) {
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     lw_cu_lock();
@@ -177,6 +212,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 LW_CU_SAME(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+    LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
     if (!result) end_primary(true);
     return result;
@@ -184,6 +220,7 @@ CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
 LW_CU_SAME(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
 
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
+    LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK) return CUDA_ERROR_INVALID_VALUE;
@@ -196,6 +233,7 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
 LW_CU_SAME(cuDevicePrimaryCtxSetFlags, cuDevicePrimaryCtxSetFlags_v2);
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active) {
+    LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
@@ -210,6 +248,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
 
 /* The context of an argument, or the current one where the argument is NULL. */
 static CUresult given_or_current(CUcontext *context) {
+    LW_CU_CALL;
     if (!*context) return lw_cu_enter(context);
     CUresult result = check_context(*context);
     return result ? result : atomic_load(&(*context)->error);
@@ -219,6 +258,7 @@ CUresult cuCtxSynchronize_v2(CUcontext context) { return given_or_current(&conte
 CUresult cuCtxSynchronize(void) { return lw_cu_enter(NULL); }
 
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
+    LW_CU_CALL;
     CUresult result = given_or_current(&context);
     if (result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_NOT_INITIALIZED) return result;
     if (!device) return CUDA_ERROR_INVALID_VALUE;
@@ -229,6 +269,7 @@ CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
 CUresult cuCtxGetDevice(CUdevice *device) { return cuCtxGetDevice_v2(device, NULL); }
 
 CUresult cuCtxGetFlags(unsigned *flags) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -238,6 +279,7 @@ CUresult cuCtxGetFlags(unsigned *flags) {
 }
 
 CUresult cuCtxSetFlags(unsigned flags) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -247,6 +289,7 @@ CUresult cuCtxSetFlags(unsigned flags) {
 }
 
 CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
+    LW_CU_CALL;
     CUresult result = given_or_current(&context);
     if (result) return result;
     if (!id) return CUDA_ERROR_INVALID_VALUE;
@@ -255,6 +298,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long *id) {
 }
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
+    LW_CU_CALL;
     CUresult result = given_or_current(&context);
     if (result) return result;
     if (!version) return CUDA_ERROR_INVALID_VALUE;
@@ -263,6 +307,7 @@ CUresult cuCtxGetApiVersion(CUcontext context, unsigned *version) {
 }
 
 CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -274,6 +319,7 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
 
 /* Kept only to be told again: a thread's stack has the room that it needs. */
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -284,6 +330,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
 
 /* There is no choice between cache and shared memory; these are hints in CUDA, too. */
 CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -293,6 +340,7 @@ CUresult cuCtxGetCacheConfig(CUfunc_cache *config) {
 }
 
 CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -302,6 +350,7 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
 }
 
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -311,6 +360,7 @@ CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config) {
 }
 
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+    LW_CU_CALL;
     CUcontext context;
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
@@ -320,6 +370,7 @@ CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
 }
 
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
     if (least) *least = 0;

@@ -33,6 +33,7 @@ static CUresult anywhere(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstrea
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) { return to_device(to, from, bytes, NULL); }
 LW_CU_SAME(cuMemcpyHtoD_v2_ptds, cuMemcpyHtoD_v2);
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
+    LW_CU_CALL;
     return to_device(to, from, bytes, stream);
 }
 LW_CU_SAME(cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyHtoDAsync_v2);
@@ -40,6 +41,7 @@ LW_CU_SAME(cuMemcpyHtoDAsync_v2_ptsz, cuMemcpyHtoDAsync_v2);
 CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes) { return to_host(to, from, bytes, NULL); }
 LW_CU_SAME(cuMemcpyDtoH_v2_ptds, cuMemcpyDtoH_v2);
 CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    LW_CU_CALL;
     return to_host(to, from, bytes, stream);
 }
 LW_CU_SAME(cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoHAsync_v2);
@@ -47,6 +49,7 @@ LW_CU_SAME(cuMemcpyDtoHAsync_v2_ptsz, cuMemcpyDtoHAsync_v2);
 CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return on_device(to, from, bytes, NULL); }
 LW_CU_SAME(cuMemcpyDtoD_v2_ptds, cuMemcpyDtoD_v2);
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    LW_CU_CALL;
     return on_device(to, from, bytes, stream);
 }
 LW_CU_SAME(cuMemcpyDtoDAsync_v2_ptsz, cuMemcpyDtoDAsync_v2);
@@ -54,6 +57,7 @@ LW_CU_SAME(cuMemcpyDtoDAsync_v2_ptsz, cuMemcpyDtoDAsync_v2);
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) { return anywhere(to, from, bytes, NULL); }
 LW_CU_SAME(cuMemcpy_ptds, cuMemcpy);
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    LW_CU_CALL;
     return anywhere(to, from, bytes, stream);
 }
 LW_CU_SAME(cuMemcpyAsync_ptsz, cuMemcpyAsync);
@@ -75,14 +79,17 @@ CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned value, size_t count) { return f
 LW_CU_SAME(cuMemsetD32_v2_ptds, cuMemsetD32_v2);
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
+    LW_CU_CALL;
     return fill(to, value, 1, count, stream);
 }
 LW_CU_SAME(cuMemsetD8Async_ptsz, cuMemsetD8Async);
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+    LW_CU_CALL;
     return fill(to, value, 2, count, stream);
 }
 LW_CU_SAME(cuMemsetD16Async_ptsz, cuMemsetD16Async);
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
+    LW_CU_CALL;
     return fill(to, value, 4, count, stream);
 }
 LW_CU_SAME(cuMemsetD32Async_ptsz, cuMemsetD32Async);

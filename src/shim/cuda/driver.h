@@ -25,8 +25,8 @@ enum {
 
 /* ---- Objects and the table of those that live: table.c --------------------------------------------------------- */
 
-/* Any thread may use any object while none ends it, so that what can change after an object was made is atomic. To end what another
- * thread uses is the program's fault, as with CUDA; a handle that is gone already is found out, but not while it goes. */
+/* Any thread may use any object, so that what can change after an object was made is atomic. An object may end while another thread's call uses it:
+ * it is not found any more, and its memory stays until that call has ended (calls.c). */
 
 typedef enum lw_cu_kind {
     LW_CU_ANY,
@@ -42,6 +42,7 @@ typedef struct lw_cu_object {
     uint64_t key; /* the handle, or an address */
     lw_cu_kind kind;
     CUcontext owner; /* NULL for contexts */
+    _Atomic uint32_t holders; /* calls that use it across a step out of their epoch */
     struct lw_cu_object *next, *previous; /* of the owner */
 } lw_cu_object;
 
@@ -58,7 +59,7 @@ struct CUctx_st {
     lw_cu_object object;
     lw_cu_object *objects; /* what it owns */
     _Atomic unsigned flags;
-    uint64_t id;
+    _Atomic uint64_t id;
     _Atomic CUresult error; /* sticks: every later call that needs the context returns it */
     _Atomic size_t limits[3]; /* by CU_LIMIT_… */
     _Atomic CUfunc_cache cache;
@@ -132,9 +133,13 @@ CUresult lw_cu_enter_stream(CUstream stream);
 void *lw_cu_find(const void *handle, lw_cu_kind kind);
 /* Makes an object of `size` bytes, zeroed, known under its own address. NULL: no memory. */
 void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner);
-/* Forgets an object and frees it. False: it was gone already. */
+/* Why an object of a context could not be made: it was destroyed meanwhile, or there is no memory. */
+CUresult lw_cu_not_made(CUcontext owner);
+/* Lets nobody find an object any more. False: nobody did. */
+bool lw_cu_forget(lw_cu_object *object);
+/* The same, and buries it. */
 bool lw_cu_free(lw_cu_object *object);
-/* Makes a zeroed object known under another key; with the lock held. False: no memory. */
+/* Makes a zeroed object known under another key; with the lock held. False: no memory, or its owner is gone. */
 bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner);
 /* Forgets an object that is known, and leaves its memory alone; with the lock held. */
 void lw_cu_unlink(lw_cu_object *object);
@@ -145,6 +150,24 @@ CUresult lw_cu_result(lw_status status);
 __attribute__((format(printf, 2, 3))) void lw_cu_report(lw_cu_level level, const char *format, ...);
 /* A failing call of the library: reports its message at level `all`, returns its result. */
 CUresult lw_cu_fail(const char *call, lw_status status);
+
+/* ---- Calls: calls.c ------------------------------------------------------------------------------------------------ */
+
+/* From here to the end of the function, no object that is found goes out of memory. */
+#define LW_CU_CALL \
+    __attribute__((cleanup(lw_cu_end))) char this_call; \
+    lw_cu_begin(&this_call)
+void lw_cu_begin(char *unused);
+void lw_cu_end(const char *unused);
+/* Around what may take long: objects may go meanwhile unless they are held, and go as soon as nobody holds them. */
+unsigned lw_cu_step_out(void);
+void lw_cu_step_in(unsigned depth);
+void lw_cu_step_out_for_good(void); /* to the end of the call */
+/* A function holds its module and its context from its making to its burial. */
+void lw_cu_hold(lw_cu_object *object);
+void lw_cu_let_go(lw_cu_object *object);
+/* Frees an object that nobody finds any more, and its module, as soon as no call can use it; with the lock held. */
+void lw_cu_bury(lw_cu_object *object);
 
 /* ---- Parts that others need ------------------------------------------------------------------------------------------ */
 

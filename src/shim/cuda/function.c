@@ -31,7 +31,11 @@ static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
     if (made) describe(made, module, kernel);
     lw_cu_lock();
     CUfunction found = lw_cu_function_of(module, kernel);
-    if (!found && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) found = made;
+    if (!found && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) {
+        found = made;
+        lw_cu_hold(&module->object);
+        lw_cu_hold(&module->object.owner->object);
+    }
     lw_cu_unlock();
     if (found != made) free(made);
     return found;
@@ -49,12 +53,13 @@ static CUresult get_function(CUfunction *function, CUmodule module, const char *
     if (status == LW_BAD_SOURCE) return not_executable(module, name);
     if (status != LW_OK) return lw_cu_fail("cuModuleGetFunction", status);
     CUfunction found = function_of(module, kernel);
-    if (!found) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!found) return lw_cu_not_made(module->object.owner);
     *function = found;
     return CUDA_SUCCESS;
 }
 
 CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
     if (!function || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
@@ -62,6 +67,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 }
 
 CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
     if (!count) return CUDA_ERROR_INVALID_VALUE;
@@ -70,6 +76,7 @@ CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module) {
+    LW_CU_CALL;
     unsigned all;
     CUresult result = cuModuleGetFunctionCount(&all, module);
     if (result) return result;
@@ -80,6 +87,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmod
 }
 
 CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name) {
+    LW_CU_CALL;
     uint64_t at, size;
     CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
@@ -101,6 +109,7 @@ static int registers(const lw_kernel_info *info) {
 }
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!value) return CUDA_ERROR_INVALID_VALUE;
@@ -124,6 +133,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
 }
 
 CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     switch (attribute) {
@@ -146,16 +156,19 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
 
 /* Hints, of which nothing needs to be kept. */
 CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     return result ? result : config > CU_FUNC_CACHE_PREFER_EQUAL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     return result ? result : config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!module) return CUDA_ERROR_INVALID_VALUE;
@@ -164,6 +177,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {
 }
 
 CUresult cuFuncGetName(const char **name, CUfunction function) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!name) return CUDA_ERROR_INVALID_VALUE;
@@ -172,6 +186,7 @@ CUresult cuFuncGetName(const char **name, CUfunction function) {
 }
 
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!offset || index >= function->info.param_count) return CUDA_ERROR_INVALID_VALUE;

@@ -68,14 +68,18 @@ static CUresult launch(CUfunction function, lw_launch_config *config, CUstream s
     if (!result) result = check(function, config);
     if (result) return result;
     if ((params && extra) || (extra && !read_extra(extra, config))) return CUDA_ERROR_INVALID_VALUE;
+    lw_cu_hold(&function->object);
+    lw_cu_step_out_for_good(); /* a kernel may run for long */
     lw_status status = lw_launch(function->kernel, config, params, NULL);
-    if (status == LW_TRAPPED) return trapped(function->object.owner);
-    return lw_cu_fail("cuLaunchKernel", status);
+    result = status == LW_TRAPPED ? trapped(function->object.owner) : lw_cu_fail("cuLaunchKernel", status);
+    lw_cu_let_go(&function->object);
+    return result;
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **params,
                         void **extra) {
+    LW_CU_CALL;
     lw_launch_config config = {
         .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared_bytes = shared};
     return launch(function, &config, stream, params, extra);
@@ -85,6 +89,7 @@ LW_CU_SAME(cuLaunchKernel_ptsz, cuLaunchKernel);
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                                    CUstream stream, void **params) {
+    LW_CU_CALL;
     lw_launch_config config = {.grid = {grid_x, grid_y, grid_z},
                                .block = {block_x, block_y, block_z},
                                .shared_bytes = shared,
@@ -113,6 +118,7 @@ static CUresult read_attribute(const CUlaunchAttribute *attribute, lw_launch_con
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *from, CUfunction function, void **params, void **extra) {
+    LW_CU_CALL;
     if (!from || (from->numAttrs && !from->attrs)) return CUDA_ERROR_INVALID_VALUE;
     lw_launch_config config = {.grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
                                .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
@@ -140,6 +146,7 @@ static int resident(const lw_kernel_info *info, uint32_t block, uint64_t shared)
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block, size_t shared,
                                                               unsigned flags) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!blocks || block <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
@@ -148,12 +155,14 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared) {
+    LW_CU_CALL;
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block, shared, 0);
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
                                                    CUoccupancyB2DSize shared_of, size_t shared, int limit,
                                                    unsigned flags) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
     if (!grid || !block || flags > 1) return CUDA_ERROR_INVALID_VALUE;
@@ -172,5 +181,6 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
 
 CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_of,
                                           size_t shared, int limit) {
+    LW_CU_CALL;
     return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit, 0);
 }

@@ -59,10 +59,7 @@ static CUresult begin(void) {
     lw_status status = lw_context_new(&options, &lw_cu.device);
     if (status == LW_NO_MEMORY) return CUDA_ERROR_OUT_OF_MEMORY;
     if (status != LW_OK) {
-        lw_cu_report(LW_CU_REPORT_ERRORS,
-                     "LANEWISE_CPU names a level that this machine or this build lacks (`lanewise cpu` lists them), "
-                     "LANEWISE_THREADS is no number from 1 to %d, or LANEWISE_SEMANTICS is neither manual nor sm_90",
-                     LW_THREADS_MOST);
+        lw_cu_report(LW_CU_REPORT_ERRORS, "cuInit: %s", lw_context_message(NULL));
         return CUDA_ERROR_NO_DEVICE;
     }
     if (pthread_atfork(NULL, NULL, after_fork)) {
@@ -88,7 +85,11 @@ CUresult lw_cu_ready(void) {
 /* ---- Objects ---------------------------------------------------------------------------------------------------------- */
 
 bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner) {
-    *object = (lw_cu_object){.key = key, .kind = kind, .owner = owner};
+    object->key = key;
+    object->kind = kind;
+    object->owner = owner;
+    object->next = object->previous = NULL;
+    if (owner && lw_cu_table_find(&lw_cu.table, owner->object.key) != &owner->object) return false;
     if (!lw_cu_table_add(&lw_cu.table, object)) return false;
     if (!owner) return true;
     object->next = owner->objects;
@@ -125,12 +126,28 @@ void *lw_cu_find(const void *handle, lw_cu_kind kind) {
     return object;
 }
 
-bool lw_cu_free(lw_cu_object *object) {
-    lw_cu_lock();
+CUresult lw_cu_not_made(CUcontext owner) {
+    return lw_cu_find(owner, LW_CU_CONTEXT) == owner ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_CONTEXT_IS_DESTROYED;
+}
+
+static bool forget(lw_cu_object *object) {
     bool known = lw_cu_table_find(&lw_cu.table, object->key) == object;
     if (known) lw_cu_unlink(object);
+    return known;
+}
+
+bool lw_cu_forget(lw_cu_object *object) {
+    lw_cu_lock();
+    bool known = forget(object);
     lw_cu_unlock();
-    if (known) free(object);
+    return known;
+}
+
+bool lw_cu_free(lw_cu_object *object) {
+    lw_cu_lock();
+    bool known = forget(object);
+    if (known) lw_cu_bury(object);
+    lw_cu_unlock();
     return known;
 }
 

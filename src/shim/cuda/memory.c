@@ -52,7 +52,7 @@ static CUresult allocate(CUcontext owner, uint64_t bytes, bool on_host, unsigned
     if (!link_memory(made, owner)) {
         lw_memory_free(lw_cu.device, made->address);
         free(made);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return lw_cu_not_made(owner);
     }
     *out = made;
     return CUDA_SUCCESS;
@@ -64,6 +64,7 @@ void lw_cu_end_memory(lw_cu_memory *memory) {
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
+    LW_CU_CALL;
     CUcontext context;
     lw_cu_memory *made;
     CUresult result = lw_cu_enter(&context);
@@ -75,6 +76,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element) {
+    LW_CU_CALL;
     size_t row, bytes;
     if (!pitch || !width || !height || (element != 4 && element != 8 && element != 16)) return CUDA_ERROR_INVALID_VALUE;
     if (__builtin_add_overflow(width, 511, &row)) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -86,6 +88,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
     if (!address) return CUDA_SUCCESS;
@@ -96,12 +99,14 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 }
 
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream) {
+    LW_CU_CALL;
     CUresult result = lw_cu_check_stream(stream);
     return result ? result : cuMemAlloc_v2(address, bytes);
 }
 LW_CU_SAME(cuMemAllocAsync_ptsz, cuMemAllocAsync);
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+    LW_CU_CALL;
     CUresult result = lw_cu_check_stream(stream);
     return result ? result : cuMemFree_v2(address);
 }
@@ -110,6 +115,7 @@ LW_CU_SAME(cuMemFreeAsync_ptsz, cuMemFreeAsync);
 /* ---- Host memory -------------------------------------------------------------------------------------------------------------- */
 
 CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
+    LW_CU_CALL;
     CUcontext context;
     lw_cu_memory *made;
     CUresult result = lw_cu_enter(&context);
@@ -123,6 +129,7 @@ CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
 }
 
 CUresult cuMemAllocHost_v2(void **host, size_t bytes) {
+    LW_CU_CALL;
     return cuMemHostAlloc(host, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 }
 CUresult cuMemAllocHost(void **host, unsigned bytes) { return cuMemAllocHost_v2(host, bytes); }
@@ -134,6 +141,7 @@ static lw_cu_memory *host_memory(const void *host) {
 }
 
 CUresult cuMemFreeHost(void *host) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     if (result || !host) return result;
     lw_cu_memory *memory = host_memory(host);
@@ -143,6 +151,7 @@ CUresult cuMemFreeHost(void *host) {
 }
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned flags) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
     lw_cu_memory *memory = host_memory(host);
@@ -152,6 +161,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned
 }
 
 CUresult cuMemHostGetFlags(unsigned *flags, void *host) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
     lw_cu_memory *memory = host_memory(host);
@@ -163,6 +173,7 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *host) {
 /* ---- Questions ------------------------------------------------------------------------------------------------------------------ */
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
     lw_memory *memory = &lw_cu.device->memory;
@@ -175,6 +186,7 @@ CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
 }
 
 CUresult cuMemGetInfo(unsigned *free, unsigned *total) {
+    LW_CU_CALL;
     size_t all_free, all;
     CUresult result = cuMemGetInfo_v2(&all_free, &all);
     if (result) return result;
@@ -184,6 +196,7 @@ CUresult cuMemGetInfo(unsigned *free, unsigned *total) {
 }
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
+    LW_CU_CALL;
     uint64_t from, size;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
@@ -238,6 +251,7 @@ static CUresult answer(void *data, CUpointer_attribute attribute, const about *a
 }
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
+    LW_CU_CALL;
     about about;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
@@ -258,6 +272,7 @@ static void answer_nothing(void *data, CUpointer_attribute attribute) {
 
 /* An address that is nobody's is no error here. */
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address) {
+    LW_CU_CALL;
     about about;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;

@@ -91,6 +91,7 @@ static CUresult source_result(const lw_module *module) {
 }
 
 static CUresult load_text(CUcontext context, CUmodule *out, const char *name, const char *text, const logs *to) {
+    LW_OWN_FLOAT_MODE(callers);
     lw_module *module = NULL;
     double start = lw_clock();
     lw_status status = lw_module_new(lw_cu.device, name, text, strlen(text), &module);
@@ -106,7 +107,7 @@ static CUresult load_text(CUcontext context, CUmodule *out, const char *name, co
     CUmodule made = lw_cu_new(sizeof *made, LW_CU_MODULE, context);
     if (!made) {
         lw_module_free(module);
-        return CUDA_ERROR_OUT_OF_MEMORY;
+        return lw_cu_not_made(context);
     }
     made->module = module;
     *out = made;
@@ -114,6 +115,7 @@ static CUresult load_text(CUcontext context, CUmodule *out, const char *name, co
 }
 
 static CUresult load(CUmodule *module, const char *name, const void *image, const logs *to) {
+    LW_CU_CALL;
     CUcontext context;
     const char *why;
     char numbered[32];
@@ -131,6 +133,7 @@ static CUresult load(CUmodule *module, const char *name, const void *image, cons
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
+    LW_CU_CALL;
     logs to = {0};
     if (count && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
     read_options(&to, count, options, values);
@@ -142,12 +145,13 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) { return loa
 
 /* ---- Files ---------------------------------------------------------------------------------------------------------------- */
 
-/* With a NUL behind it; NULL where it cannot be read. */
+/* With a NUL behind it; NULL where it cannot be read. A text ends at its first NUL, and so does reading: what follows may be endless. */
 static char *read_file(const char *path, bool *no_memory) {
-    FILE *file = fopen(path, "rb");
+    FILE *file = fopen(path, "rbe");
     char *data = NULL;
-    size_t used = 0, room = 0;
-    while (file && !feof(file) && !ferror(file)) {
+    size_t used = 0, room = 0, seen = 0;
+    while (file && !feof(file) && !ferror(file) && used < UINT32_MAX && (!used || strlen(data + seen) == used - seen)) {
+        seen = used;
         if (used + 1 >= room) {
             char *grown = realloc(data, room = room ? room * 2 : 1 << 16);
             if (!grown) {
@@ -167,6 +171,7 @@ static char *read_file(const char *path, bool *no_memory) {
 }
 
 CUresult cuModuleLoad(CUmodule *module, const char *path) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     bool no_memory = false;
     if (result) return result;
@@ -184,15 +189,17 @@ void lw_cu_end_module(CUmodule module) {
     CUfunction function;
     do {
         lw_cu_lock();
-        if ((function = lw_cu_function_of(module, NULL))) lw_cu_unlink(&function->object);
+        if ((function = lw_cu_function_of(module, NULL))) {
+            lw_cu_unlink(&function->object);
+            lw_cu_bury(&function->object);
+        }
         lw_cu_unlock();
-        free(function);
     } while (function);
-    lw_module *inside = module->module;
-    if (lw_cu_free(&module->object)) lw_module_free(inside);
+    lw_cu_free(&module->object);
 }
 
 CUresult cuModuleUnload(CUmodule module) {
+    LW_CU_CALL;
     CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
     lw_cu_end_module(module);
@@ -201,6 +208,7 @@ CUresult cuModuleUnload(CUmodule module) {
 
 /* A kernel becomes a program when it is asked for. */
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode) {
+    LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
     if (!mode) return CUDA_ERROR_INVALID_VALUE;
