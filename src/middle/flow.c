@@ -101,10 +101,7 @@ void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
 
 /* A scratch place in the frame for a parameter that the callee wants in memory but the caller has in a register or nowhere. */
 static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
-    uint32_t at = (l->local_bytes + 15) & ~15u;
-    l->local_bytes =
-        at + (uint32_t)formal->size; /* the callee's frame holds it too, so it is not too large */
-    return at;
+    return lw_lower_room(l, formal->size, 16, l->place, formal->name->text);
 }
 
 static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
