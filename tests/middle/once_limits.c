@@ -159,7 +159,7 @@ static void test_parameters(void **state) {
         assert_int_equal(lw_pto_check(&arena, &source, &diags, LW_PTO_PROFILE_cpu, NULL), count == LW_PTO_PARAMS_MAX);
         if (diags.errors) {
             assert_int_equal(diags.first->id, LW_D_pto_many_parameters);
-            assert_memory_equal(text.at + diags.first->place.at, "%a65536", 7);
+            assert_memory_equal(text.at + diags.first->place.at, "%a1048576", 9);
         }
         lw_arena_free(&arena);
         lw_text_free(&text);
