@@ -36,7 +36,7 @@ static lw_window window_of(uint64_t address) {
     }
 }
 
-char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
+char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
                       lw_trap_kind *fault) {
     const lw_grid *grid = gang->cta->grid;
     if (window == LW_WINDOW_generic) {
@@ -58,8 +58,9 @@ char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint
         host = host_within((char *)grid->params, gang->cta->program->param_bytes, address, bytes);
         break;
     case LW_WINDOW_local:
-        if (address <= gang->frame->local_end && bytes <= gang->frame->local_end - address)
-            host = lw_local_at(gang, lane, (uint32_t)address);
+        if (address > gang->frame->local_end || bytes > gang->frame->local_end - address) break;
+        lw_local_touch(gang, address + bytes);
+        host = lw_local_at(gang, lane, (uint32_t)address);
         break;
     case LW_WINDOW_generic: break;
     }

@@ -3,7 +3,7 @@
  * Lanes that part are kept in one pending mask a block; the lowest ready block of the newest frame runs first, so that lanes meet
  * again as early as the text allows, whatever the graph. A loop that runs long gives others a turn: at once where
  * it reads memory that they might write, otherwise only now and then, since running them apart costs reconvergence. */
-#include "run/interp/interp.h"
+#include "run/interp/address.h"
 
 #include <stdlib.h>
 
@@ -257,16 +257,17 @@ static void clear_local(lw_gang *gang, lw_mask lanes, uint32_t from, uint32_t to
         }
 }
 
-/* A frame's own local memory begins as zeros, whoever used that part of the stack before. Only where somebody may have: what the system
- * gives is zero, and frames reach no further than their own end. */
+/* A frame's own local memory begins as zeros, whoever used that part of the stack before. Only as far as somebody may have: what the system
+ * gives is zero, and every access says how far it went. Where no lane has anything above, all that is known to be zero again. */
 static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
     const lw_code *code = frame->code;
     frame->local_base = (uint32_t)base_of_callee(code, frame->caller);
     frame->local_end = frame->local_base + code->local_bytes;
     if (!code->local_bytes) return;
     uint32_t end = (frame->local_end + LW_GRANULE - 1) / LW_GRANULE * LW_GRANULE, used = gang->local_used;
-    if (frame->local_base < used) clear_local(gang, lanes, frame->local_base, end < used ? end : used);
-    if (end > used) gang->local_used = end;
+    if (frame->local_base >= used) return;
+    clear_local(gang, lanes, frame->local_base, end < used ? end : used);
+    if (used <= end && lanes == (gang->exist & ~gang->exited)) gang->local_used = frame->local_base;
 }
 
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {
@@ -320,10 +321,12 @@ static void transfer(lw_gang *gang, const lw_frame *from, const lw_frame *to, co
                      uint32_t count, lw_mask lanes) {
     for (uint32_t i = 0; i < count; i++) {
         const lw_transfer *source = &sources[i], *place = &places[i];
-        if (!source->in_memory) copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes);
-        else
-            LW_FOR_LANES(lane, lanes)
-                copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
+        if (!source->in_memory) {
+            copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes);
+            continue;
+        }
+        LW_FOR_LANES(lane, lanes) copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
+        lw_local_touch(gang, to->local_base + place->to + (uint64_t)source->size);
     }
 }
 

@@ -209,6 +209,7 @@ static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32
     reach->host = (uintptr_t)gang->local;
     uint64_t *to = gang->address;
     uint64_t step = reach->pattern == LW_UNIT ? bytes : 0, at = reach->at - window;
+    lw_local_touch(gang, reach->pattern == LW_UNIFORM ? at + bytes : gang->frame->local_end);
     if (reach->pattern == LW_UNIFORM) {
         reach->at = ((at >> 4) * LW_GANG_LANES + reach->first) * 16 + (at & 15);
         reach->pattern = LW_STEP;
