@@ -125,6 +125,12 @@ static bool is_wide_value(const lw_operand *operand, const lw_object *formal) {
            !(is_param_variable(operand) && formal->space == LW_SPACE_param);
 }
 
+/* The whole of a formal is copied from or to the variable. The verifier lets no smaller one through; that nothing beyond the frame is touched must
+ * not hang on it. */
+static bool is_short(const lw_operand *operand, const lw_object *formal) {
+    return is_param_variable(operand) && formal->space == LW_SPACE_param && operand->object->size < formal->size;
+}
+
 static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t) {
     bool in_memory = formal->space == LW_SPACE_param;
     if (is_param_variable(operand)) {
@@ -188,9 +194,9 @@ static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const
     }
     bool wide = false;
     for (uint32_t k = 0; k < shape->param_count; k++)
-        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]);
+        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]) || is_short(&parts->arguments->parts[k], shape->params[k]);
     for (uint32_t k = 0; k < shape->return_count; k++)
-        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]);
+        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]) || is_short(&parts->results->parts[k], shape->returns[k]);
     if (!wide) return shape;
     lw_lower_error(l, i);
     return NULL;

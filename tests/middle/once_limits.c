@@ -119,21 +119,21 @@ static void test_many_rooms(void **state) {
 
 static void test_parts(void **state) {
     (void)state;
-    static const size_t counts[] = {
-        offsetof(lw_lower, ops.count), offsetof(lw_lower, vregs.count), offsetof(lw_lower, blocks.count), offsetof(lw_lower, calls.count),
-        offsetof(lw_lower, lists.count), offsetof(lw_lower, targets.count), offsetof(lw_lower, constants.count), offsetof(lw_lower, label_blocks.count)};
-    static const char *const words[] = {"operations", "registers and values", "blocks", "calls", "elements of vectors", "targets of branches", "constants", "labels"};
-    for (size_t i = 0; i < LW_COUNT(counts); i++) {
+#define PART(list, words) {offsetof(lw_lower, list.count), words}
+    static const struct { size_t at; const char *words; } parts[] = {
+        PART(ops, "operations"), PART(vregs, "registers and values"), PART(blocks, "blocks"), PART(calls, "calls"),
+        PART(lists, "elements of vectors"), PART(targets, "targets of branches"), PART(constants, "constants"), PART(label_blocks, "labels")};
+    for (size_t i = 0; i < LW_COUNT(parts); i++) {
         fixture f;
         char message[128];
         set_up(&f);
-        uint32_t *count = (uint32_t *)((char *)&f.l + counts[i]);
+        uint32_t *count = (uint32_t *)((char *)&f.l + parts[i].at);
         *count = LW_PARTS_MOST;
         assert_true(lw_lower_fits(&f.l));
         *count = LW_PARTS_MOST + 1;
         assert_false(lw_lower_fits(&f.l));
         assert_false(lw_lower_fits(&f.l)); /* said once */
-        snprintf(message, sizeof message, "'k' is too large: it has more than 67108864 %s", words[i]);
+        snprintf(message, sizeof message, "'k' is too large: it has more than 67108864 %s", parts[i].words);
         expect(&f, LW_D_many_parts, here, message);
         lw_lower_end(&f.l); /* nothing is made of it */
         lw_arena_free(&f.arena);
@@ -167,7 +167,7 @@ static void test_parameters(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_registers), cmocka_unit_test(test_room), cmocka_unit_test(test_many_rooms), cmocka_unit_test(test_parameters),
-                                       cmocka_unit_test(test_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_registers), cmocka_unit_test(test_room), cmocka_unit_test(test_many_rooms),
+                                       cmocka_unit_test(test_parameters), cmocka_unit_test(test_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

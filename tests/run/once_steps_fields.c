@@ -130,7 +130,8 @@ static void add_setp_case(trial *t) {
     t->op.d = writes(t, 32), t->op.e = writes(t, 1);
 }
 static void special_case(trial *t) {
-    static const lw_special some[] = {LW_SPECIAL_tid, LW_SPECIAL_ntid, LW_SPECIAL_laneid, LW_SPECIAL_warpid, LW_SPECIAL_ctaid, LW_SPECIAL_lanemask_le};
+    static const lw_special some[] = {LW_SPECIAL_tid, LW_SPECIAL_ntid, LW_SPECIAL_laneid, LW_SPECIAL_warpid, LW_SPECIAL_ctaid,
+                                      LW_SPECIAL_lanemask_le};
     t->op.a = some[t->variant % LW_COUNT(some)], t->op.b = 0, t->op.c = t->variant & 1 ? 8 : 4, t->op.e = 0;
     t->op.d = writes(t, (uint8_t)(8 * t->op.c));
 }
@@ -177,7 +178,8 @@ static void row_case(trial *t) {
     t->op.d = store ? reads(t, (uint8_t)(8 << form.slot)) : writes(t, (uint8_t)(8 << form.slot));
 }
 static void atom_case(trial *t) {
-    static const lw_atom_op kinds[] = {LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_cas, LW_ATOM_exch, LW_ATOM_inc, LW_ATOM_or, LW_ATOM_add_f64, LW_ATOM_max_u};
+    static const lw_atom_op kinds[] = {LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_cas, LW_ATOM_exch, LW_ATOM_inc, LW_ATOM_or,
+                                       LW_ATOM_add_f64, LW_ATOM_max_u};
     lw_atom_op kind = kinds[t->variant % LW_COUNT(kinds)];
     bool wide = kind == LW_ATOM_add_f64 || (kind != LW_ATOM_inc && steps_below(2));
     uint8_t bits = wide ? 64 : 32;
