@@ -91,7 +91,7 @@ static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use
     if (op->code == LW_OP_ret)
         for (uint32_t k = 0; k < l->code->return_count; k++)
             if (!l->code->returns[k].in_memory) use(a, l->code->returns[k].from, n, guarded);
-    for (uint32_t k = 0; k < f.def_count; k++) def(a, *f.defs[k], n, guarded);
+    for (uint32_t k = 0; k < f.def_count; k++) def(a, *f.defs[k], n, guarded || f.keeps);
 }
 
 /* Inline, so that each walk is a loop of its own with `use` and `def` inside. */
@@ -123,7 +123,7 @@ static void touch_use(lw_alloc *a, uint32_t v, uint32_t n) {
     touch(a, v, in_place ? 2 * n : 2 * n + 2);
 }
 static void touch_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    if (guarded) touch(a, v, 2 * n);
+    if (guarded) touch(a, v, 2 * n); /* guarded: it keeps what it has in some lanes */
     touch(a, v, 2 * n + 1);
 }
 
@@ -511,13 +511,20 @@ static uint32_t offset_of(const lw_alloc *a, uint32_t v) {
     return a->base[pool_of(vreg)] + vreg->slot * slot_bytes[vreg->class];
 }
 
-static void place_classes(lw_alloc *a) {
-    uint32_t at = 0;
+/* False: too many registers live at a time; diagnosed. */
+static bool place_classes(lw_alloc *a) {
+    lw_lower *l = a->l;
+    uint64_t at = 0;
     for (int pool = 0; pool < LW_POOLS; pool++) {
-        a->base[pool] = at;
-        at = (at + a->counts[pool] * slot_bytes[pool % 4] + 63) & ~63u;
+        a->base[pool] = (uint32_t)at;
+        at = (at + (uint64_t)a->counts[pool] * slot_bytes[pool % 4] + 63) & ~(uint64_t)63;
+        if (at <= LW_FRAME_MOST) continue;
+        lw_diag_add(l->diags, LW_D_many_live, l->function_place, l->code->name, LW_FRAME_MOST / LW_GANG_LANES);
+        l->failed = true;
+        return false;
     }
-    a->l->code->frame_bytes = at;
+    l->code->frame_bytes = (uint32_t)at;
+    return true;
 }
 
 static void place_constants(lw_alloc *a) {
@@ -623,7 +630,7 @@ void lw_allocate(lw_lower *l) {
         }
     for (uint32_t k = 0; k < code->return_count; k++) /* a result that is a known constant, or never written */
         if (!code->returns[k].in_memory && l->vregs.at[code->returns[k].from].is_const) want_fill(&a, code->returns[k].from);
-    place_classes(&a);
+    if (!place_classes(&a)) return;
     place_constants(&a);
     place_transfers(&a);
     lw_op *block = l->ops.at;
@@ -646,5 +653,6 @@ void lw_allocate(lw_lower *l) {
     code->slots = l->lists.at;
     code->constants = l->constants.at;
     code->targets = l->targets.at;
-    code->local_bytes = (l->local_bytes + 15) & ~15u;
+    code->local_bytes = l->local_bytes;
+    code->local_align = l->local_align;
 }

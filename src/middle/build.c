@@ -134,7 +134,35 @@ void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t i
     l->calls.at = NULL, l->calls.count = l->calls.room = 0;
     l->constants.at = NULL, l->constants.count = l->constants.room = 0;
     l->local_bytes = 0;
+    l->local_align = 16;
+    l->function_place = place;
     l->open = false;
+}
+
+bool lw_lower_fits(lw_lower *l) {
+    const struct { uint32_t count; const char *what; } parts[] = {
+        {l->ops.count, "operations"}, {l->vregs.count, "registers and values"}, {l->blocks.count, "blocks"}, {l->calls.count, "calls"},
+        {l->lists.count, "elements of vectors"}, {l->targets.count, "targets of branches"}, {l->constants.count, "constants"},
+        {l->label_blocks.count, "labels"}, {l->program->notes.count, "instructions that are counted"},
+    };
+    uint32_t most = 0;
+    for (size_t i = 0; i < LW_COUNT(parts); i++) most = parts[i].count > parts[most].count ? (uint32_t)i : most;
+    if (LW_LIKELY(parts[most].count <= LW_PARTS_MOST)) return true;
+    if (!l->failed) lw_diag_add(l->diags, LW_D_many_parts, l->place, l->code->name, LW_PARTS_MOST, parts[most].what);
+    l->failed = true;
+    return false;
+}
+
+uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place place, const char *name) {
+    uint64_t offset = (l->local_bytes + align - 1) & ~(align - 1);
+    if (offset + size > LW_WINDOW_BYTES) {
+        if (!l->failed) lw_diag_add(l->diags, LW_D_frame_too_large, place, name);
+        l->failed = true;
+        return 0;
+    }
+    if (align > l->local_align) l->local_align = (uint32_t)align;
+    l->local_bytes = (uint32_t)(offset + size);
+    return (uint32_t)offset;
 }
 
 /* Branch targets are label numbers until every label has its block. */
@@ -159,12 +187,13 @@ static void resolve_labels(lw_lower *l) {
 }
 
 void lw_lower_end(lw_lower *l) {
+    if (!lw_lower_fits(l)) return;
     resolve_labels(l);
     lw_fold(l);
     lw_forget_nans(l);
     lw_fuse(l);
     lw_allocate(l);
-    l->code->lowered = true;
+    l->code->lowered = !l->failed;
 }
 
 /* ---- Semantics ------------------------------------------------------------------------------------------ */

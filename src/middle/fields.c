@@ -1,12 +1,17 @@
 /* fields.c: which fields of an operation name registers that it reads or writes: virtual ones before allocation, slots after it. */
 #include "middle/lower.h"
 
-/* Without a branch: which fields an operation leaves out is hard to foresee, and every walk asks. */
+/* The longest list: a vector and its address. One more is written beyond it where a field is left out. */
+_Static_assert(LW_VECTOR_MOST + 1 < LW_FIELDS_MAX, "the fields of an operation must fit in lw_fields");
+
+/* Without a branch that depends on the field: which ones an operation leaves out is hard to foresee, and every walk asks. */
 static void use(lw_fields *f, uint32_t *field) {
+    if (LW_UNLIKELY(f->use_count == LW_FIELDS_MAX)) lw_bug("an operation reads more than %d registers", LW_FIELDS_MAX);
     f->uses[f->use_count] = field;
     f->use_count += *field != LW_NO_SLOT;
 }
 static void def(lw_fields *f, uint32_t *field) {
+    if (LW_UNLIKELY(f->def_count == LW_FIELDS_MAX)) lw_bug("an operation writes more than %d registers", LW_FIELDS_MAX);
     f->defs[f->def_count] = field;
     f->def_count += *field != LW_NO_SLOT;
 }
@@ -28,6 +33,7 @@ static void row_fields(lw_op *op, lw_fields *f) {
 
 void lw_op_fields(uint32_t *lists, lw_op *op, lw_fields *f) {
     f->use_count = f->def_count = 0;
+    f->keeps = false;
     if ((op->code >= LW_OP_lop3 && op->code != LW_OP_DEAD) || op->code == LW_OP_add4) {
         use(f, &op->a), use(f, &op->b), use(f, &op->c), use(f, &op->e), def(f, &op->d);
         return;
@@ -57,7 +63,10 @@ void lw_op_fields(uint32_t *lists, lw_op *op, lw_fields *f) {
     case LW_OP_shift_check: use(f, &op->a), use(f, &op->b); break;
     case LW_OP_ld: use(f, &op->a), data_fields(lists, op, f, def); break;
     case LW_OP_st: use(f, &op->a), data_fields(lists, op, f, use); break;
-    case LW_OP_ld_row: row_fields(op, f), def(f, &op->d); break;
+    case LW_OP_ld_row:
+        row_fields(op, f), def(f, &op->d);
+        f->keeps = op->e != LW_NO_SLOT && !(op->flags & LW_OP_ZERO);
+        break;
     case LW_OP_st_row: row_fields(op, f), use(f, &op->d); break;
     case LW_OP_atom: use(f, &op->a), use(f, &op->b), use(f, &op->e), def(f, &op->d); break;
     case LW_OP_isspacep: use(f, &op->a), def(f, &op->d); break;

@@ -101,10 +101,7 @@ void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
 
 /* A scratch place in the frame for a parameter that the callee wants in memory but the caller has in a register or nowhere. */
 static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
-    uint32_t at = (l->local_bytes + 15) & ~15u;
-    l->local_bytes =
-        at + (uint32_t)formal->size; /* the callee's frame holds it too, so it is not too large */
-    return at;
+    return lw_lower_room(l, formal->size, 16, l->place, formal->name->text);
 }
 
 static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
@@ -126,6 +123,12 @@ static bool is_param_variable(const lw_operand *operand) {
 static bool is_wide_value(const lw_operand *operand, const lw_object *formal) {
     return lw_types[formal->type].bits > 64 &&
            !(is_param_variable(operand) && formal->space == LW_SPACE_param);
+}
+
+/* The whole of a formal is copied from or to the variable. The verifier lets no smaller one through; that nothing beyond the frame is touched must
+ * not hang on it. */
+static bool is_short(const lw_operand *operand, const lw_object *formal) {
+    return is_param_variable(operand) && formal->space == LW_SPACE_param && operand->object->size < formal->size;
 }
 
 static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t) {
@@ -191,9 +194,9 @@ static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const
     }
     bool wide = false;
     for (uint32_t k = 0; k < shape->param_count; k++)
-        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]);
+        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]) || is_short(&parts->arguments->parts[k], shape->params[k]);
     for (uint32_t k = 0; k < shape->return_count; k++)
-        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]);
+        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]) || is_short(&parts->results->parts[k], shape->returns[k]);
     if (!wide) return shape;
     lw_lower_error(l, i);
     return NULL;

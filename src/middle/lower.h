@@ -31,7 +31,7 @@ typedef struct lw_lower {
     struct lw_lower_ptx_state *ptx; /* each instruction set has its own; NULL for the others */
     lw_diags *diags;
     lw_program *program;
-    bool failed;
+    bool failed;              /* there is a diagnostic */
 
     /* the function at hand */
     lw_code *code;
@@ -44,10 +44,18 @@ typedef struct lw_lower {
     LW_LIST(lw_call) calls;
     LW_LIST(uint64_t) constants;
     LW_LIST(uint32_t) label_blocks; /* by label number, then made-up labels */
-    uint32_t local_bytes;
+    uint32_t local_bytes, local_align;
+    lw_place function_place;
     lw_place place;           /* of the instruction at hand */
     bool open;                /* the current block can take operations */
 } lw_lower;
+
+/* What a function may have of each thing that its text makes, at most: far below what 32 bits count, also several times over (points of the
+ * text, two an operation; hash tables, twice their entries). */
+enum { LW_PARTS_MOST = 1 << 26 };
+/* Bytes of a frame's register slots: 256 K registers of 64 bits at a time. A GPU has 512 KiB of local memory a thread to keep what its registers do
+ * not hold, a quarter of that. */
+enum { LW_FRAME_MOST = 256 << 20 };
 
 /* ---- build.c: operations, blocks, virtual registers ------------------------------------------------------ */
 
@@ -55,7 +63,10 @@ uint32_t lw_class_bytes(lw_class class);                                        
 lw_class lw_class_of_lane(lw_lane_type type);
 /* A function's code begins; `code` has its name, number and kind. `instructions`: about how many there will be. */
 void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t instructions);
-void lw_lower_end(lw_lower *l);                                                  /* all is built: folds, fuses, allocates */
+void lw_lower_end(lw_lower *l);                                                  /* all is built: folds, fuses, allocates; may fail */
+bool lw_lower_fits(lw_lower *l);                                                 /* what there is so far. False: failed, diagnosed */
+/* Room in the frame's local memory, for what the text calls `name` at `place`. Returns its offset; 0: failed, diagnosed. */
+uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place place, const char *name);
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class);
 uint32_t lw_lower_const(lw_lower *l, lw_class class, uint64_t value);
 lw_op *lw_lower_op(lw_lower *l, uint16_t code);                                  /* all register fields LW_NO_SLOT */
@@ -72,10 +83,11 @@ void lw_lower_may_note(lw_lower *l, lw_diag_id id);                             
 /* ---- fields.c, fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
 
 /* Which fields of an operation are read and written; `lists`: where vector operands are listed. */
-enum { LW_FIELDS_MAX = 12 }; /* a vector of 8, its address and what else there may come to be */
+enum { LW_FIELDS_MAX = 12 }; /* a vector of 8, its address and what else there may come to be; fields.c sees to it */
 typedef struct lw_fields {
     uint32_t *uses[LW_FIELDS_MAX], *defs[LW_FIELDS_MAX];
     uint32_t use_count, def_count;
+    bool keeps; /* executing lanes, too, may keep what they have in `defs`: those are read, too */
 } lw_fields;
 void lw_op_fields(uint32_t *lists, lw_op *op, lw_fields *fields);
 bool lw_op_is_pure(const lw_op *op);

@@ -100,6 +100,7 @@ typedef struct lw_memory_form {
 static inline uint32_t lw_memory_pack(lw_memory_form form) { uint32_t c; memcpy(&c, &form, sizeof c); return c; }
 static inline lw_memory_form lw_memory_unpack(uint32_t c) { lw_memory_form form; memcpy(&form, &c, sizeof form); return form; }
 _Static_assert(sizeof(lw_memory_form) == 4, "lw_memory_form must fit lw_op.c");
+enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` can say */
 
 typedef enum lw_atom_op { LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_min_u, LW_ATOM_max_s, LW_ATOM_max_u, LW_ATOM_and, LW_ATOM_or, LW_ATOM_xor,
                           LW_ATOM_exch, LW_ATOM_cas, LW_ATOM_inc, LW_ATOM_dec, LW_ATOM_add_f32, LW_ATOM_add_f64 } lw_atom_op;
@@ -143,12 +144,13 @@ typedef struct lw_code {
     uint32_t *slots;        /* slot lists of vector operands */
     uint64_t *constants;
     uint32_t *targets;      /* blocks of brx tables */
-    uint32_t frame_bytes;   /* of register slots; a multiple of 64. A spare slot of 64 bits lies behind them. */
+    uint32_t frame_bytes;   /* of register slots; a multiple of 64, at most LW_FRAME_MOST. A spare slot of 64 bits lies behind them. */
     uint32_t zero_count;    /* slots read before any write on some path: cleared when a frame starts */
     struct { uint32_t at, size; } *zeros;
     struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
     uint32_t fill_count;
-    uint32_t local_bytes;   /* local frame, parameters included; a multiple of 16 */
+    uint32_t local_bytes;   /* local frame, parameters included; at most LW_WINDOW_BYTES */
+    uint32_t local_align;   /* of the frame: a power of two, at least 16 */
     uint32_t param_count, return_count;
     lw_transfer *params, *returns; /* where the function expects and leaves them (in `to` and `from`) */
     uint32_t register_count;

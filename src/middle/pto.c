@@ -409,7 +409,7 @@ static void lower_region(lw_pto_lower *p, const lw_pto_region *region) {
         p->l->place = region->end;
         lw_lower_note(p->l, LW_D_note_region, p->leader);
     }
-    for (uint32_t i = 0; i < region->count; i++) lower_op(p, region->ops[i]);
+    for (uint32_t i = 0; i < region->count && lw_lower_fits(p->l); i++) lower_op(p, region->ops[i]);
 }
 
 /* ---- The function ------------------------------------------------------------------------------------------------ */
@@ -447,7 +447,8 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     p.values = LW_NEW_ARRAY(arena, uint32_t, function->value_count);
     memset(p.values, 0xff, function->value_count * sizeof *p.values);
     lower_function(&p);
-    lw_lower_end(&l);
+    if (!l.failed) lw_lower_end(&l);
+    if (l.failed) return NULL;
     program->entry = program->codes[0];
     return program;
 }

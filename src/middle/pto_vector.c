@@ -235,7 +235,9 @@ static void wait_for_others(lw_pto_lower *p, bool stores) {
 }
 
 /* One more than the elements, 0 for as many as there are. */
-static uint64_t length_of(const lw_pto_value *memref) { return memref->type->count + 1; }
+static uint64_t length_of(const lw_pto_value *memref) {
+    return memref->type->count < LW_ROW_MOST ? memref->type->count + 1 : 0;
+}
 
 static void load(lw_pto_lower *p, const lw_pto_op *op) {
     const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];

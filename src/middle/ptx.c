@@ -44,14 +44,8 @@ static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + ali
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
-    uint64_t offset = align_up(l->local_bytes, object->align);
-    if (offset + object->size > LW_WINDOW_BYTES) {
-        lw_diag_add(l->diags, LW_D_frame_too_large, object->place, object->name->text);
-        l->failed = true;
-        return 0;
-    }
-    l->local_bytes = (uint32_t)(offset + object->size);
-    set_place(l, object, offset);
+    uint32_t offset = lw_lower_room(l, object->size, object->align, object->place, object->name->text);
+    if (!l->failed) set_place(l, object, offset);
     return offset;
 }
 
@@ -234,6 +228,7 @@ static void lower_body(lw_lower *l, const lw_function *function) {
         }
         lower_instruction(l, statement->instruction);
         l->program->instruction_count++;
+        if (!lw_lower_fits(l)) return;
     }
     lw_lower_op(l, LW_OP_ret); /* who falls off the end returns */
 }

@@ -79,7 +79,7 @@ static bool make_shared(lw_cta *cta, uint32_t bytes) {
 
 /* Address space only; pages come with use. Programs without frames in local memory need none. */
 static bool make_local(lw_cta *cta, const lw_grid *grid) {
-    size_t gang_bytes = (size_t)grid->local_limit * LW_GANG_LANES, bytes = gang_bytes * cta->gang_count;
+    size_t granules = ((size_t)grid->local_limit + 15) / 16, gang_bytes = granules * 16 * LW_GANG_LANES, bytes = gang_bytes * cta->gang_count;
     if (!bytes) return true;
     if (bytes > cta->local_room) {
         unmap_local(cta);
@@ -88,6 +88,7 @@ static bool make_local(lw_cta *cta, const lw_grid *grid) {
         if (local == MAP_FAILED) return false;
         cta->local = local;
         cta->local_room = bytes;
+        for (uint32_t i = 0; i < cta->gang_count; i++) cta->gangs[i].local_used = 0;
     }
     for (uint32_t i = 0; i < cta->gang_count; i++) cta->gangs[i].local = cta->local + i * gang_bytes;
     return true;
@@ -123,13 +124,10 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid, uint64_t number) {
     if (!make_gangs(cta, cta->gang_count) || !make_shared(cta, cta->shared_bytes) || !make_local(cta, grid))
         return false;
     number_threads(cta, grid);
-    /* CUDA leaves both undefined; zeros make what reads them repeatable. */
+    /* CUDA leaves it undefined; zeros make what reads it repeatable. The same holds for local memory: frames begin with zeros there. */
     if (cta->shared_bytes) memset(cta->shared, 0, cta->shared_bytes);
-    uint32_t local = grid->program->entry->local_bytes;
-    for (uint32_t i = 0; i < cta->gang_count; i++) {
-        if (local) memset(cta->gangs[i].local, 0, (size_t)local * LW_GANG_LANES);
+    for (uint32_t i = 0; i < cta->gang_count; i++)
         if (!lw_gang_begin(&cta->gangs[i], cta, i)) return false;
-    }
     return true;
 }
 

@@ -199,7 +199,7 @@ static bool find_gap(const lw_memory *memory, int number, uint64_t size, uint32_
     return fits(memory, zone, end, size, address);
 }
 
-static bool take(lw_memory *memory, uint64_t size, uint64_t *address) {
+static bool take(lw_memory *memory, uint64_t size, bool read_only, uint64_t *address) {
     uint32_t at;
     int zone = zone_in_use(memory);
     if (size > memory->limit || memory->used > memory->limit - size || size > memory->reserved) return false;
@@ -207,7 +207,7 @@ static bool take(lw_memory *memory, uint64_t size, uint64_t *address) {
     lw_ranges *ranges = writable_ranges(memory);
     if (!ranges) return false;
     memmove(&ranges->at[at + 1], &ranges->at[at], (ranges->count - at) * sizeof ranges->at[0]);
-    ranges->at[at] = (lw_range){.base = *address, .size = size, .host = host_of(memory, *address)};
+    ranges->at[at] = (lw_range){.base = *address, .size = size, .host = host_of(memory, *address), .read_only = read_only};
     ranges->count++;
     memory->used += size;
     memory->last[zone] = *address;
@@ -217,13 +217,16 @@ static bool take(lw_memory *memory, uint64_t size, uint64_t *address) {
     return true;
 }
 
-bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address) {
+static bool take_locked(lw_memory *memory, uint64_t size, bool read_only, uint64_t *address) {
     if (!size) return false;
     pthread_mutex_lock(&memory->lock);
-    bool taken = take(memory, size, address);
+    bool taken = take(memory, size, read_only, address);
     pthread_mutex_unlock(&memory->lock);
     return taken;
 }
+
+bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address) { return take_locked(memory, size, false, address); }
+bool lw_memory_take_constant(lw_memory *memory, uint64_t size, uint64_t *address) { return take_locked(memory, size, true, address); }
 
 /* Pages in which nothing is allocated any more go back to the system; they stay mapped and read as zero. `at` is the number of the
  * next allocation. */

@@ -39,6 +39,7 @@ static inline uint32_t lw_mask_warp(lw_mask m, uint32_t warp) { return (uint32_t
 typedef struct lw_range {
     uint64_t base, size;
     char *host;
+    bool read_only; /* constant memory: kernels read it, and ld.const reads nothing else */
 } lw_range;
 
 /* An immutable list of the allocations, sorted by base; launches keep a reference, so that look-ups need no lock. */
@@ -65,6 +66,7 @@ bool lw_memory_init(lw_memory *memory, uint64_t limit);
 void lw_memory_end(lw_memory *memory);
 /* Zeroed, aligned to 256 bytes (guarded by at least 256 unallocated bytes on each side). False: no memory. */
 bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address);
+bool lw_memory_take_constant(lw_memory *memory, uint64_t size, uint64_t *address); /* the same, for kernels to read only */
 bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
 lw_ranges *lw_memory_hold(lw_memory *memory);             /* a reference to the current list */
 void lw_ranges_drop(lw_ranges *ranges);
@@ -119,7 +121,7 @@ typedef struct lw_frame {
     const lw_call *call;              /* in the caller */
     lw_mask owned;
     uint32_t ready_count;             /* blocks with a bit in `ready` */
-    uint32_t local_base;              /* of this frame's local memory, per lane */
+    uint32_t local_base, local_end;   /* of this frame's local memory, per lane: its lanes reach all that is below the end */
     uint32_t depth;
     uint64_t *ready;                  /* bit per block: has pending lanes that can run */
     lw_mask *pending;                 /* per block: lanes that go on there */
@@ -172,6 +174,7 @@ struct lw_gang {
     lw_mask served;       /* lanes that had a turn since each ready lane had one: flow.c */
 
     char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
+    uint32_t local_used;  /* nobody has written at or above this address of it yet: all zeros there */
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
 
     uint32_t tid[3][LW_GANG_LANES];

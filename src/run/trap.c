@@ -38,6 +38,12 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
 /* Where an address is from what is allocated. */
 void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size) {
+    const lw_range *around = lw_ranges_find(ranges, address, size);
+    if (around) { /* there, but no constant */
+        lw_text_printf(out, "but it is in the %llu-byte allocation at 0x%llx, which is global memory", (unsigned long long)around->size,
+                       (unsigned long long)around->base);
+        return;
+    }
     uint32_t above = lw_ranges_above(ranges, address);
     const lw_range *below = above ? &ranges->at[above - 1] : NULL,
                    *next = above < ranges->count ? &ranges->at[above] : NULL;
@@ -102,7 +108,7 @@ static void describe_bounds(lw_text *out, const lw_trap_record *trap, const lw_g
     if (window == LW_WINDOW_shared)
         lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
     else if (window == LW_WINDOW_local)
-        lw_text_printf(out, ", of which a thread has %u bytes", grid->local_limit);
+        lw_text_printf(out, ", of which a thread has %llu bytes", (unsigned long long)trap->length);
     else if (window == LW_WINDOW_param)
         lw_text_printf(out, ", of which the kernel has %u bytes", grid->program->param_bytes);
     else {
@@ -155,12 +161,18 @@ static void describe_barrier(lw_text *out, const lw_trap_record *trap) {
                                      : "the instruction needs a count");
 }
 
+/* The memory that a store was refused in: in global memory that is a constant. */
+static const char *read_only_name(const lw_trap_record *trap) {
+    uint64_t address = trap->address;
+    lw_window window = find_window(trap->window, &address);
+    return window_name(window == LW_WINDOW_global ? LW_WINDOW_const : window);
+}
+
 /* What the last %s of the row stands for. */
 static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
-    uint64_t address = trap->address;
     switch (trap->kind) {
     case LW_TRAP_bounds: describe_bounds(out, trap, grid); break;
-    case LW_TRAP_read_only: lw_text_puts(out, window_name(find_window(trap->window, &address))); break;
+    case LW_TRAP_read_only: lw_text_puts(out, read_only_name(trap)); break;
     case LW_TRAP_wild_branch: describe_wild(out, trap); break;
     case LW_TRAP_deadlock: describe_deadlock(out, trap); break;
     case LW_TRAP_barrier: describe_barrier(out, trap); break;

@@ -156,7 +156,7 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
 static uint32_t local_limit(const lw_program *program, uint32_t stack_limit) {
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->codes[i] && program->codes[i]->call_count) return stack_limit;
-    return program->entry->local_bytes;
+    return (program->entry->local_bytes + 15) & ~15u;
 }
 
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid) {

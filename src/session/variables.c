@@ -16,7 +16,9 @@ static bool place_variable(lw_module *module, lw_object *object) {
              address;
     /* Before the allocation: nothing may come between it and its record. */
     LW_PUSH(&module->arena, module->memory) = 0;
-    if (!lw_memory_take(&module->context->memory, size + spare, &address)) {
+    lw_memory *memory = &module->context->memory;
+    bool constant = object->space == LW_SPACE_const;
+    if (!(constant ? lw_memory_take_constant : lw_memory_take)(memory, size + spare, &address)) {
         module->memory.count--;
         return false;
     }

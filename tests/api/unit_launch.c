@@ -191,6 +191,9 @@ static void bad_shapes_are_refused(void **state) {
     refuse(plain, context, config, "232449 bytes of shared memory");
     config.shared_bytes = 1000;
     refuse(big, context, config, "232000 static, 1000 dynamic");
+    config.shared_bytes = UINT32_MAX; /* more than 32 bits with what is static */
+    refuse(plain, context, config, "4294967295 bytes of shared memory");
+    refuse(big, context, config, "232000 static, 4294967295 dynamic");
     refuse(deep, context, shape(1, 1), "local memory per thread: the context's limit is 1024");
     config = shape(1, 1);
     config.time_limit = -1;

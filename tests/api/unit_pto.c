@@ -308,6 +308,49 @@ static void regions_are_counted(void **state) {
     lw_context_free(context);
 }
 
+/* Rows of registers of one context may be asked to go into the constants of another module: loaded they are, stored not, also where all that rows
+ * have met before are those constants. The host may write them. */
+static void constants_are_read_only(void **state) {
+    (void)state;
+#define LOAD(v) "    %" v " = pto.vload %x[%i], %all : (memref<?xi32>, !pto.mask<32>) -> !pto.vreg<32xi32>\n"
+#define LOADS(v) LOAD(v "0") LOAD(v "1") LOAD(v "2") LOAD(v "3")
+    const char *text = "func.func @f(%x: memref<?xi32>, %y: memref<?xi32>, %n: index) {\n"
+                       "  %all = pto.mask.all : !pto.mask<32>\n"
+                       "  %c0 = arith.constant 0 : index\n"
+                       "  %c32 = arith.constant 32 : index\n"
+                       "  scf.for %i = %c0 to %n step %c32 {\n" LOADS("a") LOADS("b") LOADS("g") LOADS("d") LOADS("e") "  }\n"
+                       "  scf.for %i = %c0 to %n step %c32 {\n" LOAD("v")
+                       "    pto.vstore %v, %y[%i], %all : !pto.vreg<32xi32>, memref<?xi32>, !pto.mask<32>\n"
+                       "  }\n"
+                       "  return\n"
+                       "}\n";
+    lw_context *context = new_context(1);
+    lw_module *constants = load(context, HEAD ".const .align 16 .b32 table[128];\n.entry k() { ret; }\n");
+    lw_kernel *f = get_kernel(load_pto(context, NULL, text), "f");
+    uint64_t table, size, buffer = new_buffer(context, 512), n = 128;
+    int32_t values[128], got[128];
+    for (int i = 0; i < 128; i++) values[i] = i * i;
+    assert_int_equal(lw_module_global(constants, "table", &table, &size), LW_OK);
+    assert_int_equal(lw_memory_write(context, table, values, size), LW_OK);
+    lw_launch_config config = {0};
+    assert_int_equal(lw_launch_shape(f, 1, &config), LW_OK);
+    assert_int_equal(lw_launch(f, &config, (void *[]){&table, &buffer, &n}, NULL), LW_OK);
+    assert_int_equal(lw_memory_read(context, buffer, got, sizeof got), LW_OK);
+    assert_memory_equal(got, values, sizeof got);
+    assert_int_equal(lw_launch(f, &config, (void *[]){&table, &table, &n}, NULL), LW_TRAPPED);
+    lw_trap_info trap;
+    assert_true(lw_trap(context, &trap));
+    assert_int_equal(trap.number, 5002);
+    assert_int_equal(trap.line, 29);
+    assert_int_equal(trap.address, table);
+    int32_t minus = -1;
+    assert_int_equal(lw_memory_write(context, table, &minus, sizeof minus), LW_OK);
+    values[0] = -1;
+    assert_int_equal(lw_memory_read(context, table, got, sizeof got), LW_OK);
+    assert_memory_equal(got, values, sizeof got);
+    lw_context_free(context);
+}
+
 static void expect_message(lw_context *context, lw_status got, lw_status want, const char *text) {
     assert_int_equal(got, want);
     if (!strstr(lw_context_message(context), text)) fail_msg("%s, not %s", lw_context_message(context), text);
@@ -340,7 +383,8 @@ int main(void) {
         cmocka_unit_test(many_parameters_are_described), cmocka_unit_test(shapes_follow_from_elements),
         cmocka_unit_test(repeats_end_with_the_array),
         cmocka_unit_test(wrong_launches_are_refused),  cmocka_unit_test(large_counts_are_noted_or_trap),
-        cmocka_unit_test(regions_are_counted), cmocka_unit_test(messages_say_function),
+        cmocka_unit_test(regions_are_counted), cmocka_unit_test(constants_are_read_only),
+        cmocka_unit_test(messages_say_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ typedef struct trial {
     lw_op *op;
     lw_memory_form form;
     lw_mask mask;
+    bool stores;
     uint32_t bytes;
     uint64_t address[LW_GANG_LANES]; /* what the operation will come to, frame base included */
 } trial;
@@ -29,10 +30,11 @@ static uint8_t *place_of(const trial *t, uint32_t lane, uint64_t address) {
     switch (window) {
     case LW_WINDOW_shared: return address < STEPS_SHARED ? (uint8_t *)s->shared + address : NULL;
     case LW_WINDOW_param: return address < STEPS_PARAMS ? (uint8_t *)s->params + address : NULL;
-    case LW_WINDOW_local: return address < STEPS_LOCAL ? (uint8_t *)lw_local_at(t->gang, lane, (uint32_t)address) : NULL;
+    case LW_WINDOW_local: return address < t->gang->frame->local_end ? (uint8_t *)lw_local_at(t->gang, lane, (uint32_t)address) : NULL;
     default:
         for (uint32_t i = 0; i < s->ranges->count; i++)
-            if (address >= s->ranges->at[i].base && address < s->ranges->at[i].base + STEPS_GLOBAL)
+            if (window == LW_WINDOW_const && !s->ranges->at[i].read_only) continue;
+            else if (address >= s->ranges->at[i].base && address < s->ranges->at[i].base + STEPS_GLOBAL)
                 return (uint8_t *)s->ranges->at[i].host + (address - s->ranges->at[i].base);
         return NULL;
     }
@@ -81,12 +83,13 @@ static uint64_t stretch(const trial *t, uint64_t *size) {
                                            : 0;
     }
     *size = window == LW_WINDOW_shared  ? STEPS_SHARED
-            : window == LW_WINDOW_local ? STEPS_LOCAL
+            : window == LW_WINDOW_local ? t->gang->frame->local_end
             : window == LW_WINDOW_param ? STEPS_PARAMS
                                         : STEPS_GLOBAL;
-    if (window == LW_WINDOW_global || window == LW_WINDOW_const) {
-        const uint64_t bases[] = {STEPS_FIRST, STEPS_SECOND, STEPS_LOW};
-        return t->form.address == 2 ? bases[steps_below(3)] : STEPS_LOW;
+    if (window == LW_WINDOW_const) return t->form.address == 2 ? STEPS_CONSTANT : STEPS_LOW_CONSTANT;
+    if (window == LW_WINDOW_global) { /* loads may be from constants, too */
+        const uint64_t bases[] = {STEPS_FIRST, STEPS_SECOND, STEPS_LOW, STEPS_CONSTANT};
+        return t->form.address == 2 ? bases[steps_below(t->stores ? 3 : 4)] : STEPS_LOW;
     }
     return base;
 }
@@ -146,6 +149,9 @@ static void choose_form(trial *t, bool store) {
 
 static void choose_operation(trial *t, lw_step *step, bool store) {
     choose_form(t, store);
+    t->stores = store;
+    /* The end of the stack is at any byte. A load's own frame may be anywhere below. */
+    t->gang->frame->local_end = 256 + steps_below(STEPS_LOCAL - 256 + 1);
     *t->op = (lw_op){.step = step, .d = SLOT(steps_below(8)), .a = SLOT(steps_below(3) ? BASE : steps_below(8)),
                     .c = lw_memory_pack(t->form), .e = steps_below(20)};
     for (uint32_t k = 0; k < 8; k++) t->s->slots[k] = SLOT((k + t->op->d / LW_SLOT_64) % 8);
@@ -163,7 +169,7 @@ static void choose_operation(trial *t, lw_step *step, bool store) {
     choose_addresses(t);
     if (t->form.frame)
         for (uint32_t i = 0; i < LW_GANG_LANES; i++) /* what lies below the frame is out of reach here */
-            if (t->address[i] < t->gang->frame->local_base) t->address[i] += 128;
+            if (t->address[i] < t->gang->frame->local_base) t->address[i] += 128; /* no further than 256, where the stack ends at the earliest */
     write_addresses(t);
 }
 
@@ -202,7 +208,7 @@ static void run_loads(lw_step *step, uint32_t threads, uint32_t lanes) {
 }
 
 typedef struct image {
-    char shared[STEPS_SHARED], global[3][STEPS_GLOBAL], local[STEPS_LOCAL * LW_GANG_LANES];
+    char shared[STEPS_SHARED], global[STEPS_RANGES][STEPS_GLOBAL], local[STEPS_LOCAL * LW_GANG_LANES];
 } image;
 
 static void copy_memory(const steps_cta *s, image *to) {
@@ -276,13 +282,15 @@ static void expect_trap(trial *t, lw_trap_kind kind, uint32_t lane, const char *
 static uint64_t bad_address(const trial *t) {
     switch (t->form.window) {
     case LW_WINDOW_shared: return steps_below(2) ? STEPS_SHARED : UINT32_MAX + 1ull - t->bytes;
-    case LW_WINDOW_local: return STEPS_LOCAL + 16 * t->gang->frame->local_base;
+    case LW_WINDOW_local: /* the first that does not fit, or one far away */
+        return steps_below(2) ? (t->gang->frame->local_end / t->bytes) * t->bytes : STEPS_LOCAL + 16 * t->gang->frame->local_base;
+    case LW_WINDOW_const: return t->form.address == 2 ? STEPS_FIRST + 64 : STEPS_LOW + 64; /* global memory is no constant */
     case LW_WINDOW_param: return STEPS_PARAMS;
     case LW_WINDOW_generic:
         switch (steps_below(6)) {
         case 0: return 0;
         case 1: return LW_SHARED_WINDOW + STEPS_SHARED;
-        case 2: return LW_LOCAL_WINDOW + STEPS_LOCAL;
+        case 2: return LW_LOCAL_WINDOW + (t->gang->frame->local_end / t->bytes) * t->bytes;
         case 3: return LW_PARAM_WINDOW + STEPS_PARAMS;
         case 4: return LW_CODE_WINDOW;
         default: return LW_GLOBAL_BASE;
@@ -354,7 +362,9 @@ static void test_read_only(void **state) {
     (void)state;
     static const struct { lw_memory_form form; uint64_t address; } cases[] = {
         {{.window = LW_WINDOW_param}, 8},
-        {{.window = LW_WINDOW_const}, STEPS_FIRST},
+        {{.window = LW_WINDOW_const}, STEPS_CONSTANT},
+        {{.window = LW_WINDOW_global}, STEPS_CONSTANT},
+        {{.window = LW_WINDOW_generic}, STEPS_CONSTANT + STEPS_GLOBAL - 4},
         {{.window = LW_WINDOW_global, .is_const = 1}, STEPS_FIRST},
         {{.window = LW_WINDOW_generic}, LW_PARAM_WINDOW + 8},
     };

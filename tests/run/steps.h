@@ -16,15 +16,16 @@
 
 typedef struct steps_level {
     const char *name;
-    lw_step *ld, *st, *shuffle;
+    lw_step *ld, *st, *ld_row, *st_row, *shuffle;
 } steps_level;
 
-#define DECLARE_LEVEL(level) lw_step lw_step_ld_##level, lw_step_st_##level, lw_step_shuffle_##level
+#define DECLARE_LEVEL(level) lw_step lw_step_ld_##level, lw_step_st_##level, lw_step_ld_row_##level, lw_step_st_row_##level, lw_step_shuffle_##level
 DECLARE_LEVEL(v4);
 DECLARE_LEVEL(v3);
 DECLARE_LEVEL(v2);
 DECLARE_LEVEL(portable);
-#define LEVEL(level) {#level, lw_step_ld_##level, lw_step_st_##level, lw_step_shuffle_##level}
+#define LEVEL(level) \
+    {#level, lw_step_ld_##level, lw_step_st_##level, lw_step_ld_row_##level, lw_step_st_row_##level, lw_step_shuffle_##level}
 
 static inline uint32_t steps_levels(const steps_level **levels) {
     static steps_level list[4];
@@ -79,12 +80,16 @@ enum {
     STEPS_SHARED = 4096,
     STEPS_PARAMS = 256,
     STEPS_LOCAL = 1024,
-    STEPS_GLOBAL = 8192,    /* bytes of each of two allocations */
+    STEPS_GLOBAL = 8192,    /* bytes of each allocation */
+    STEPS_RANGES = 5,
 };
 #define SLOT(n) ((uint32_t)(n) * LW_SLOT_64)
 #define STEPS_FIRST  0x1000000000ull
 #define STEPS_SECOND (STEPS_FIRST + 4 * STEPS_GLOBAL)
 #define STEPS_LOW    0x20000000ull
+/* Constant memory. */
+#define STEPS_CONSTANT     (STEPS_SECOND + 4 * STEPS_GLOBAL)
+#define STEPS_LOW_CONSTANT (STEPS_LOW + 4 * STEPS_GLOBAL)
 
 typedef struct steps_cta {
     lw_grid grid;
@@ -96,7 +101,7 @@ typedef struct steps_cta {
     lw_block blocks[2];
     uint32_t slots[8];
     uint64_t constants[4];
-    _Alignas(64) char shared[STEPS_SHARED], params[STEPS_PARAMS], global[3][STEPS_GLOBAL];
+    _Alignas(64) char shared[STEPS_SHARED], params[STEPS_PARAMS], global[STEPS_RANGES][STEPS_GLOBAL];
     lw_ranges *ranges;
     lw_program_note note_rows[5]; /* all operations stand at place 0 */
     _Atomic uint64_t notes[5];
@@ -109,18 +114,18 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     steps_cta *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
     assert_non_null(s);
     memset(s, 0, sizeof *s);
-    s->ranges = calloc(1, sizeof(lw_ranges) + 3 * sizeof(lw_range));
-    s->ranges->count = 3;
-    s->ranges->at[0] = (lw_range){STEPS_LOW, STEPS_GLOBAL, s->global[0]};
-    s->ranges->at[1] = (lw_range){STEPS_FIRST, STEPS_GLOBAL, s->global[1]};
-    s->ranges->at[2] = (lw_range){STEPS_SECOND, STEPS_GLOBAL, s->global[2]};
+    s->ranges = calloc(1, sizeof(lw_ranges) + STEPS_RANGES * sizeof(lw_range));
+    s->ranges->count = STEPS_RANGES;
+    static const uint64_t bases[STEPS_RANGES] = {STEPS_LOW, STEPS_LOW_CONSTANT, STEPS_FIRST, STEPS_SECOND, STEPS_CONSTANT};
+    for (uint32_t i = 0; i < STEPS_RANGES; i++)
+        s->ranges->at[i] = (lw_range){bases[i], STEPS_GLOBAL, s->global[i], bases[i] == STEPS_CONSTANT || bases[i] == STEPS_LOW_CONSTANT};
     for (uint32_t i = 0; i < STEPS_OPS; i++) s->ops[i] = (lw_op){.step = steps_stop, .code = LW_OP_ret};
     s->ops[0] = (lw_op){.step = lw_step_block, .a = 0, .imm = 1};
     s->ops[4] = (lw_op){.step = lw_step_block, .a = 1, .imm = 1};
     s->blocks[1].first = 4;
     s->code = (lw_code){.name = "k", .is_entry = true, .op_count = STEPS_OPS, .block_count = 2, .ops = s->ops, .places = s->places,
                         .blocks = s->blocks, .slots = s->slots, .constants = s->constants,
-                        .frame_bytes = STEPS_SLOTS * LW_SLOT_64, .local_bytes = 64};
+                        .frame_bytes = STEPS_SLOTS * LW_SLOT_64, .local_bytes = STEPS_LOCAL};
     s->program = (lw_program){.entry = &s->code, .param_bytes = STEPS_PARAMS};
     static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives, LW_D_note_divergent, LW_D_note_barrier_counts};
     for (uint32_t i = 0; i < 5; i++) s->note_rows[i].id = notes[i];

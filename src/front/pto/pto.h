@@ -67,6 +67,7 @@ typedef enum lw_pto_kind {
 } lw_pto_kind;
 
 enum { LW_PTO_LANES_MAX = 4096, LW_PTO_REGISTER_BITS = 2048 };
+enum { LW_PTO_PARAMS_MAX = 1 << 20 }; /* arguments and results of a function, up to 8 bytes each */
 
 /* Equal types of one module are one pointer. */
 typedef struct lw_pto_type {

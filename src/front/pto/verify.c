@@ -23,6 +23,11 @@ static void verify_function(lw_pto_verifier *v, lw_pto_function *f) {
     for (uint32_t i = 0; i < f->argument_count; i++)
         lw_pto_verify_type(v, f->arguments[i]->type, f->arguments[i]->place);
     for (uint32_t i = 0; i < f->result_count; i++) lw_pto_verify_type(v, f->results[i], f->result_places[i]);
+    if ((uint64_t)f->argument_count + f->result_count > LW_PTO_PARAMS_MAX) {
+        bool arguments = f->argument_count > LW_PTO_PARAMS_MAX;
+        lw_place place = arguments ? f->arguments[LW_PTO_PARAMS_MAX]->place : f->result_places[LW_PTO_PARAMS_MAX - f->argument_count];
+        lw_diag_add(v->diags, LW_D_pto_many_parameters, place, f->name->text, LW_PTO_PARAMS_MAX);
+    }
     if (f->has_body) verify_region(v, &f->body);
 }
 

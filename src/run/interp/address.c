@@ -8,7 +8,7 @@ static uint64_t row_address(const lw_gang *gang, const lw_op *op, uint32_t lane)
     if (element >= lw_row_length(op)) return 0;
     uint64_t address = base + (element << form.size);
     const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, 1u << form.size);
-    return range && base < range->base ? 0 : address; /* that array has its own allocation */
+    return range && base - range->base > range->size ? 0 : address; /* that array has its own allocation */
 }
 
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
@@ -36,7 +36,7 @@ static lw_window window_of(uint64_t address) {
     }
 }
 
-char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
+char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
                       lw_trap_kind *fault) {
     const lw_grid *grid = gang->cta->grid;
     if (window == LW_WINDOW_generic) {
@@ -48,7 +48,7 @@ char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint
     case LW_WINDOW_global:
     case LW_WINDOW_const: {
         const lw_range *range = lw_ranges_find(grid->ranges, address, bytes);
-        if (range) host = range->host + (address - range->base);
+        if (range && (window == LW_WINDOW_global || range->read_only)) host = range->host + (address - range->base);
         break;
     }
     case LW_WINDOW_shared:
@@ -58,8 +58,9 @@ char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint
         host = host_within((char *)grid->params, gang->cta->program->param_bytes, address, bytes);
         break;
     case LW_WINDOW_local:
-        if (address <= grid->local_limit && bytes <= grid->local_limit - address)
-            host = lw_local_at(gang, lane, (uint32_t)address);
+        if (address > gang->frame->local_end || bytes > gang->frame->local_end - address) break;
+        lw_local_touch(gang, address + bytes);
+        host = lw_local_at(gang, lane, (uint32_t)address);
         break;
     case LW_WINDOW_generic: break;
     }
@@ -67,9 +68,12 @@ char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint
     return host;
 }
 
-static bool is_read_only(lw_memory_form form, uint64_t address) {
+static bool is_read_only(const lw_gang *gang, lw_memory_form form, uint64_t address) {
     if (form.is_const || form.window == LW_WINDOW_const || form.window == LW_WINDOW_param) return true;
-    return form.window == LW_WINDOW_generic && window_of(address) == LW_WINDOW_param;
+    lw_window window = form.window == LW_WINDOW_generic ? window_of(address) : form.window;
+    if (window != LW_WINDOW_global) return window == LW_WINDOW_param;
+    const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, 1);
+    return range && range->read_only;
 }
 
 static const char *const names[] = {"load", "store", "atomic"};
@@ -91,12 +95,12 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
         uint64_t address = lw_address_of(gang, op, lane);
         lw_trap_kind fault;
         lw_address_host(gang, form.window, lane, address, bytes, &fault);
-        if (!fault && access != LW_ACCESS_load && is_read_only(form, address)) fault = LW_TRAP_read_only;
+        if (!fault && access != LW_ACCESS_load && is_read_only(gang, form, address)) fault = LW_TRAP_read_only;
         if (address & (bytes - 1)) fault = LW_TRAP_misaligned;
         if (fault == LW_TRAP_none) continue;
         if (form.address == LW_ADDRESS_ROW && fault == LW_TRAP_bounds) return row_trap(gang, op, access, lane);
         lw_trap_record details = {
-            .access = names[access], .window = form.window, .size = bytes, .address = address};
+            .access = names[access], .window = form.window, .size = bytes, .address = address, .length = gang->frame->local_end};
         lw_gang_trap(gang, op, fault, lane, details);
         return false;
     }

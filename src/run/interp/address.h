@@ -29,6 +29,11 @@ typedef enum lw_access { LW_ACCESS_load, LW_ACCESS_store, LW_ACCESS_atomic } lw_
 
 static inline uint32_t lw_memory_bytes(lw_memory_form form) { return 1u << (form.size + form.vector); }
 
+/* An access of the executing lanes' local memory that ends there: from now on it may hold something. */
+static inline void lw_local_touch(lw_gang *gang, uint64_t end) {
+    if (LW_UNLIKELY(end > gang->local_used)) gang->local_used = (uint32_t)((end + 15) & ~(uint64_t)15);
+}
+
 /* Rows (ops.def): the array, the element that a lane takes of it, two's complement, and how many it has. */
 static inline uint64_t lw_row_base(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     if (!(op->flags & LW_OP_IMM_A)) return LW_SLOT(gang, uint64_t, op->a)[lane];
@@ -48,7 +53,7 @@ static inline uint64_t lw_row_length(const lw_op *op) {
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane);
 
 /* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at. */
-char *lw_address_host(const lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes, lw_trap_kind *fault);
+char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes, lw_trap_kind *fault);
 
 /* Whether every active lane may make this access. Traps the first lane that may not. */
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access);

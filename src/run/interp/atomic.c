@@ -23,6 +23,7 @@ static bool find_places(lw_gang *gang, const lw_op *op, lw_memory_form form) {
                 if (range) *hint = *range;
                 else fault = LW_TRAP_bounds;
             }
+            doubtful |= hint->read_only;
             gang->address[lane] = (uintptr_t)hint->host + (address - hint->base);
         } else {
             gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, bytes, &fault);
@@ -35,7 +36,7 @@ static bool find_places(lw_gang *gang, const lw_op *op, lw_memory_form form) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
-/* In global memory subnormals count as zero, in shared memory they do not. */
+/* In global memory subnormals count as zero, in shared memory they do not. Any NaN gives the one NaN of f32. */
 static uint32_t add_f32(uint32_t old, uint32_t b, bool in_global) {
     float x, y;
     memcpy(&x, &old, sizeof x);
@@ -45,17 +46,23 @@ static uint32_t add_f32(uint32_t old, uint32_t b, bool in_global) {
     return old;
 }
 
-static uint64_t add_f64(uint64_t old, uint64_t b) {
+static bool is_nan_64(uint64_t x) { return (x & INT64_MAX) > 0x7ff0000000000000; }
+
+/* Which NaN comes out, as recorded on an H100: in global memory the operand, else what was there, either as it is; in shared memory what was
+ * there, else the operand, made quiet. The addition of registers prefers its second operand. */
+static uint64_t add_f64(uint64_t old, uint64_t b, bool in_global) {
     double x, y;
+    if (in_global && is_nan_64(b)) return b;
+    if (in_global && is_nan_64(old)) return old;
     memcpy(&x, &old, sizeof x);
     memcpy(&y, &b, sizeof y);
-    x = lw_add_rn_f64(x, y);
+    x = lw_add_rn_f64(y, x);
     memcpy(&old, &x, sizeof x);
     return old;
 }
 
 static uint64_t add_float(lw_atom_op kind, uint64_t old, uint64_t b, bool in_global) {
-    return kind == LW_ATOM_add_f32 ? add_f32((uint32_t)old, (uint32_t)b, in_global) : add_f64(old, b);
+    return kind == LW_ATOM_add_f32 ? add_f32((uint32_t)old, (uint32_t)b, in_global) : add_f64(old, b, in_global);
 }
 
 /* The new value of a place. */

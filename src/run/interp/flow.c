@@ -3,7 +3,7 @@
  * Lanes that part are kept in one pending mask a block; the lowest ready block of the newest frame runs first, so that lanes meet
  * again as early as the text allows, whatever the graph. A loop that runs long gives others a turn: at once where
  * it reads memory that they might write, otherwise only now and then, since running them apart costs reconvergence. */
-#include "run/interp/interp.h"
+#include "run/interp/address.h"
 
 #include <stdlib.h>
 
@@ -12,6 +12,7 @@ enum {
     LW_YIELD_COST = 4096,
     LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
     LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
+    LW_GRANULE = 16,        /* of local memory, as lw_local_at has it */
 };
 
 /* ---- Pending lanes ------------------------------------------------------------------------------------ */
@@ -230,13 +231,43 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
     return frame;
 }
 
-static uint32_t base_of_callee(const lw_frame *caller) {
+static uint64_t base_of_callee(const lw_code *code, const lw_frame *caller) {
     if (!caller) return 0;
-    return caller->local_base + (caller->code->local_bytes < LW_FRAME_COST ? LW_FRAME_COST : caller->code->local_bytes);
+    uint64_t own = caller->code->local_bytes, align = code->local_align > LW_GRANULE ? code->local_align : LW_GRANULE;
+    return (caller->local_base + (own < LW_FRAME_COST ? LW_FRAME_COST : own) + align - 1) & ~(align - 1);
 }
 
 static bool fits_stack(const lw_gang *gang, const lw_code *code, const lw_frame *caller) {
-    return base_of_callee(caller) + (uint64_t)code->local_bytes <= gang->cta->grid->local_limit;
+    return base_of_callee(code, caller) + code->local_bytes <= gang->cta->grid->local_limit;
+}
+
+/* Zeros in the local memory of some lanes, from one granule up to another. */
+static void clear_local(lw_gang *gang, lw_mask lanes, uint32_t from, uint32_t to) {
+    enum { ROW = LW_GRANULE * LW_GANG_LANES, WARP = LW_GRANULE * LW_WARP_LANES };
+    char *row = gang->local + (size_t)from * LW_GANG_LANES, *end = gang->local + (size_t)to * LW_GANG_LANES;
+    if (lanes == (gang->exist & ~gang->exited)) {
+        memset(row, 0, (size_t)(end - row));
+        return;
+    }
+    for (; row < end; row += ROW)
+        for (uint32_t w = 0; w < LW_GANG_LANES / LW_WARP_LANES; w++) {
+            uint32_t bits = lw_mask_warp(lanes, w);
+            if (bits == UINT32_MAX) memset(row + w * WARP, 0, WARP), bits = 0;
+            for (; bits; bits &= bits - 1) memset(row + w * WARP + (uint32_t)__builtin_ctz(bits) * LW_GRANULE, 0, LW_GRANULE);
+        }
+}
+
+/* A frame's own local memory begins as zeros, whoever used that part of the stack before. Only as far as somebody may have: what the system
+ * gives is zero, and every access says how far it went. Where no lane has anything above, all that is known to be zero again. */
+static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
+    const lw_code *code = frame->code;
+    frame->local_base = (uint32_t)base_of_callee(code, frame->caller);
+    frame->local_end = frame->local_base + code->local_bytes;
+    if (!code->local_bytes) return;
+    uint32_t end = (frame->local_end + LW_GRANULE - 1) / LW_GRANULE * LW_GRANULE, used = gang->local_used;
+    if (frame->local_base >= used) return;
+    clear_local(gang, lanes, frame->local_base, end < used ? end : used);
+    if (used <= end && lanes == (gang->exist & ~gang->exited)) gang->local_used = frame->local_base;
 }
 
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {
@@ -246,7 +277,7 @@ lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_
     frame->caller = caller;
     frame->call = NULL;
     frame->owned = lanes;
-    frame->local_base = base_of_callee(caller);
+    place_local(gang, frame, lanes);
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->previous = NULL;
     frame->next = gang->frames;
@@ -290,10 +321,12 @@ static void transfer(lw_gang *gang, const lw_frame *from, const lw_frame *to, co
                      uint32_t count, lw_mask lanes) {
     for (uint32_t i = 0; i < count; i++) {
         const lw_transfer *source = &sources[i], *place = &places[i];
-        if (!source->in_memory) copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes);
-        else
-            LW_FOR_LANES(lane, lanes)
-                copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
+        if (!source->in_memory) {
+            copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes);
+            continue;
+        }
+        LW_FOR_LANES(lane, lanes) copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
+        lw_local_touch(gang, to->local_base + place->to + (uint64_t)source->size);
     }
 }
 

@@ -183,19 +183,16 @@ const lw_op *lw_step_local_base(lw_gang *gang, const lw_op *op) {
 }
 
 /* Constants lie in device memory among global variables. */
-static bool is_constant(const struct lw_module_ptx *module, uint64_t address) {
-    for (uint32_t i = 0; module && i < module->variables.count; i++) {
-        const lw_object *variable = module->variables.at[i];
-        if (variable->space == LW_SPACE_const && address - variable->address < variable->size) return true;
-    }
-    return false;
+static bool is_constant(const lw_gang *gang, uint64_t address) {
+    const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, 1);
+    return range && range->read_only;
 }
 
-static bool is_in(const struct lw_module_ptx *module, lw_space space, uint64_t address) {
+static bool is_in(const lw_gang *gang, lw_space space, uint64_t address) {
     uint64_t window = address & ~(LW_WINDOW_BYTES - 1);
     switch (space) {
-    case LW_SPACE_global: return address >= LW_GLOBAL_BASE && !is_constant(module, address);
-    case LW_SPACE_const: return address >= LW_GLOBAL_BASE && is_constant(module, address);
+    case LW_SPACE_global: return address >= LW_GLOBAL_BASE && !is_constant(gang, address);
+    case LW_SPACE_const: return address >= LW_GLOBAL_BASE && is_constant(gang, address);
     case LW_SPACE_shared: return window == LW_SHARED_WINDOW;
     case LW_SPACE_local: return window == LW_LOCAL_WINDOW;
     case LW_SPACE_param: return window == LW_PARAM_WINDOW;
@@ -209,7 +206,7 @@ const lw_op *lw_step_isspacep(lw_gang *gang, const lw_op *op) {
     lw_mask inside = 0;
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = op->c == 8 ? wide[lane] : narrow[lane];
-        if (is_in(gang->cta->program->ptx, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
+        if (is_in(gang, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
     }
     lw_put_mask(gang, op->d, inside);
     return op + 1;

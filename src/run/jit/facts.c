@@ -269,7 +269,7 @@ static void live_over(lw_unit *u, uint32_t n, uint64_t *set) {
     if (u->kinds[n] == LW_KIND_body)
         for (uint32_t k = 0; k < f.def_count; k++) lw_set_remove(set, lw_unit_cell(u, *f.defs[k]));
     for (uint32_t k = 0; k < f.use_count; k++) use_cell(u, set, *f.uses[k]);
-    if (lw_op_merges(op)) use_cell(u, set, op->d);
+    for (uint32_t k = 0; f.keeps && k < f.def_count; k++) use_cell(u, set, *f.defs[k]);
     if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) use_all(u, set);
     if (op->code == LW_OP_ret)
         for (uint32_t k = 0; k < code->return_count; k++)

@@ -51,7 +51,7 @@ static void take_scalars(lw_region *r) {
         lw_op *op = op_at(r, n);
         lw_op_fields(r->u->code->slots, op, &f);
         for (uint32_t k = 0; k < f.use_count; k++) take_scalar(r, *f.uses[k]);
-        if (lw_op_merges(op)) take_scalar(r, op->d);
+        for (uint32_t k = 0; f.keeps && k < f.def_count; k++) take_scalar(r, *f.defs[k]);
     }
 }
 
@@ -96,7 +96,11 @@ static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
     LLVMValueRef below = LLVMBuildAnd(b->at, base, lw_build_number(b, 64, (1u << size) - 1), "");
     LLVMValueRef good = lw_build_is(b, LLVMIntEQ, below, lw_build_number(b, 64, 0)); /* first what stays as it is from round to round */
     good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, hint_size, bytes), "");
-    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, base, hint_base), "");
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntULE, LLVMBuildSub(b->at, base, hint_base, ""), hint_size), "");
+    if (op->code == LW_OP_st_row) {
+        LLVMValueRef read_only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
+        good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, read_only, lw_build_number(b, 8, 0)), "");
+    }
     demand(r, good);
     demand(r, lw_build_is(b, LLVMIntULE, element, lw_build_number(b, 64, length - r->lanes)));
     demand(r, lw_build_is(b, LLVMIntULE, distance, LLVMBuildSub(b->at, hint_size, bytes, "")));

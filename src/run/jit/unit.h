@@ -64,8 +64,6 @@ const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
 uint32_t lw_unit_region_end(const lw_unit *u, uint32_t op);
 /* One that gives one value for all lanes where its operands are such. */
 bool lw_op_can_be_scalar(const lw_unit *u, const lw_op *op);
-/* A row that is loaded into a register whose other lanes keep what they have. */
-static inline bool lw_op_merges(const lw_op *op) { return op->code == LW_OP_ld_row && !(op->flags & LW_OP_ZERO) && op->e != LW_NO_SLOT; }
 
 /* ---- session.c ------------------------------------------------------------------------------------------------------- */
 

@@ -54,6 +54,7 @@ typedef struct lw_reach {
     uint32_t step;
     uint64_t at;           /* address of the first one */
     uintptr_t host;        /* to be added to addresses */
+    bool read_only;
 } lw_reach;
 
 /* Not by gang->active: a guard narrows the mask alone. */
@@ -137,6 +138,7 @@ DEFINE_FIND_PATTERN(64)
 typedef struct lw_home {
     uint64_t base, size;
     const char *host; /* of base; NULL: local memory, interleaved */
+    bool read_only;
 } lw_home;
 
 LW_INLINE bool find_global(lw_gang *gang, const lw_op *op, uint64_t address, uint32_t bytes, lw_home *home) {
@@ -146,7 +148,7 @@ LW_INLINE bool find_global(lw_gang *gang, const lw_op *op, uint64_t address, uin
         if (!range) return false;
         *hint = *range;
     }
-    *home = (lw_home){hint->base, hint->size, hint->host};
+    *home = (lw_home){hint->base, hint->size, hint->host, hint->read_only};
     return true;
 }
 
@@ -163,11 +165,11 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
                                                     : LW_WINDOW_generic;
     }
     switch (kind) {
-    case LW_WINDOW_global:
-    case LW_WINDOW_const: return find_global(gang, op, address, bytes, home);
-    case LW_WINDOW_shared: *home = (lw_home){window, cta->shared_bytes, cta->shared}; break;
-    case LW_WINDOW_param: *home = (lw_home){window, cta->program->param_bytes, cta->grid->params}; break;
-    case LW_WINDOW_local: *home = (lw_home){window, cta->grid->local_limit, NULL}; break;
+    case LW_WINDOW_global: return find_global(gang, op, address, bytes, home);
+    case LW_WINDOW_const: return find_global(gang, op, address, bytes, home) && home->read_only;
+    case LW_WINDOW_shared: *home = (lw_home){window, cta->shared_bytes, cta->shared, false}; break;
+    case LW_WINDOW_param: *home = (lw_home){window, cta->program->param_bytes, cta->grid->params, true}; break;
+    case LW_WINDOW_local: *home = (lw_home){window, gang->frame->local_end, NULL, false}; break;
     case LW_WINDOW_generic: return false; /* no window there */
     }
     return home->size >= bytes && address - window <= home->size - bytes;
@@ -207,6 +209,7 @@ static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32
     reach->host = (uintptr_t)gang->local;
     uint64_t *to = gang->address;
     uint64_t step = reach->pattern == LW_UNIT ? bytes : 0, at = reach->at - window;
+    lw_local_touch(gang, reach->pattern == LW_UNIFORM ? at + bytes : gang->frame->local_end);
     if (reach->pattern == LW_UNIFORM) {
         reach->at = ((at >> 4) * LW_GANG_LANES + reach->first) * 16 + (at & 15);
         reach->pattern = LW_STEP;
@@ -239,6 +242,7 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     }
     lw_home home = {0};
     if (LW_UNLIKELY(!find_home(gang, op, form, reach->at, bytes, &home))) return false;
+    reach->read_only = home.read_only;
     if (reach->pattern == LW_EACH) {
         bool fits = form.address == 2 ? fill_64(gang, reach, r64, op->imm, frame, &home, bytes)
                                       : fill_32(gang, reach, r32, op->imm, frame, &home, bytes);
@@ -531,12 +535,6 @@ static char *constant_slot(lw_gang *gang, const lw_op *op, lw_memory_form form) 
     return gang->scratch;
 }
 
-/* Refused by address.c; a generic address may turn out to be a parameter's. */
-LW_INLINE bool may_not_store(lw_memory_form form, uint64_t address) {
-    if (form.is_const || form.window == LW_WINDOW_const || form.window == LW_WINDOW_param) return true;
-    return form.window == LW_WINDOW_generic && address < LW_GLOBAL_BASE && address >= LW_PARAM_WINDOW;
-}
-
 static void store_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, lw_mover *store) {
     if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, true);
     for (uint32_t k = 0; k < 1u << form.vector; k++)
@@ -549,7 +547,7 @@ const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     char *constant = LW_UNLIKELY(op->flags & LW_OP_IMM_B) ? constant_slot(gang, op, form) : NULL;
     lw_reach reach;
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
-    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach) || may_not_store(form, reach.at)))
+    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach) || reach.read_only || form.is_const)) /* refused by address.c */
         return move_slowly(gang, op, LW_ACCESS_store, store, constant);
     if (LW_LIKELY(!form.vector)) store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
     else store_elements(gang, op, form, &reach, store);

@@ -8,7 +8,7 @@
 
 
 /* The host's place of the element that lane 0 would take. NULL: some lane's is not there. */
-static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_mask lanes) {
+static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_mask lanes, lw_access access) {
     const uint32_t first = lw_mask_first(lanes), count = lw_mask_last(lanes) - first + 1;
     const uint64_t element = lw_row_element(gang, op, first), length = lw_row_length(op);
     if (LW_UNLIKELY(element > length || length - element < count)) return NULL;
@@ -20,7 +20,8 @@ static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_m
         if (!range) return NULL;
         *hint = *range;
     }
-    if (LW_UNLIKELY(base < hint->base)) return NULL; /* another allocation than that of the array */
+    if (LW_UNLIKELY(base - hint->base > hint->size)) return NULL; /* another allocation than that of the array */
+    if (access != LW_ACCESS_load && LW_UNLIKELY(hint->read_only)) return NULL;
     return hint->host + (address - hint->base) - ((uint64_t)first << size);
 }
 
@@ -37,10 +38,8 @@ static inline lw_mask lanes_of(const lw_gang *gang, const lw_op *op) {
 #define ON_16(i) (__mmask32)lw_mask_bits(&lanes, i)
 #define ON_32(i) (__mmask16)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
 #define ON_64(i) (__mmask8)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
-/* All lanes of all warps that loops run over. */
-static inline bool is_whole(const lw_gang *gang, lw_mask lanes) {
-    return lanes == gang->mask && gang->active == gang->lanes - gang->begin;
-}
+/* All lanes of all warps that loops run over. Not by gang->active: a guard narrows the mask alone. */
+static inline bool is_whole(const lw_gang *gang, lw_mask lanes) { return lw_mask_count(lanes) == gang->lanes - gang->begin; }
 #define LOAD_SAME(w) \
     static inline void load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
         if (LW_LIKELY(is_whole(gang, lanes))) { \
@@ -147,7 +146,7 @@ const lw_op *LW_AT_LEVEL(lw_step_ld_row)(lw_gang *gang, const lw_op *op) {
         if (zero) clear_all(gang, op, 1u << (form.size ? form.size : 1));
         return op + 1;
     }
-    const char *from = find_row(gang, op, form.size, lanes);
+    const char *from = find_row(gang, op, form.size, lanes, LW_ACCESS_load);
     if (LW_UNLIKELY(!from)) return blame(gang, op, LW_ACCESS_load, lanes);
     char *to = gang->regs + op->d;
     switch (form.size) {
@@ -163,7 +162,7 @@ const lw_op *LW_AT_LEVEL(lw_step_st_row)(lw_gang *gang, const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     const lw_mask lanes = lanes_of(gang, op);
     if (LW_UNLIKELY(!lanes)) return op + 1;
-    char *to = find_row(gang, op, form.size, lanes);
+    char *to = find_row(gang, op, form.size, lanes, LW_ACCESS_store);
     if (LW_UNLIKELY(!to)) return blame(gang, op, LW_ACCESS_store, lanes);
     const char *from = gang->regs + op->d;
     switch (form.size) {

@@ -1,0 +1,487 @@
+/* What lw_op_fields names as read is all that an operation reads, and what it names as written is all that it writes: every operation of every
+ * level is run twice, from frames that differ in every bit but those that it may read, the values of executing lanes in the slots that it names. Both
+ * runs must do the same. An operation without a case here fails. */
+#include "steps.h"
+
+#include "front/ptx/ptx.h"
+#include "middle/lower.h"
+
+enum { FIELDS = 12, OPERATION = 3 /* block 1 follows it */, VARIANTS = 8, CALLEE_SLOT = 0 };
+
+typedef struct slot {
+    uint32_t at;
+    uint8_t bits; /* of an element; 1: a predicate */
+} slot;
+
+typedef struct trial {
+    steps_cta *s;
+    lw_gang *gang;
+    const char *regs; /* what slots that are read hold: random but for what cases put there */
+    lw_op op;
+    slot reads[FIELDS], writes[FIELDS];
+    uint32_t read_count, write_count, slots;
+    uint32_t lists[8]; /* of a vector operand */
+    uint32_t variant;  /* which of an operation's kinds */
+    lw_mask mask, executing;
+    lw_code callee;
+    lw_op callee_ops[2];
+    lw_block callee_block;
+    lw_code *codes[2];
+    lw_transfer argument, result, parameter, returned;
+    lw_call call;
+    uint32_t targets[2];
+} trial;
+
+static char image[STEPS_SLOTS * LW_SLOT_64];
+
+/* ---- What a case says ------------------------------------------------------------------------------------------------ */
+
+static uint32_t new_slot(trial *t) {
+    assert_true(t->slots < STEPS_SLOTS);
+    return SLOT(t->slots++);
+}
+static uint32_t reads(trial *t, uint8_t bits) {
+    uint32_t at = new_slot(t);
+    t->reads[t->read_count++] = (slot){at, bits};
+    return at;
+}
+static uint32_t writes(trial *t, uint8_t bits) {
+    uint32_t at = new_slot(t);
+    t->writes[t->write_count++] = (slot){at, bits};
+    return at;
+}
+/* The same number in all lanes. */
+static void put(uint32_t at, uint8_t bits, uint64_t value) {
+    for (uint32_t i = 0; i < LW_GANG_LANES; i++) memcpy(image + at + i * bits / 8, &value, bits / 8);
+}
+static void put_each(uint32_t at, uint8_t bits, uint64_t base, uint64_t step, uint32_t modulus) {
+    for (uint32_t i = 0; i < LW_GANG_LANES; i++) {
+        uint64_t value = base + i % modulus * step;
+        memcpy(image + at + i * bits / 8, &value, bits / 8);
+    }
+}
+
+typedef void make_case(trial *t);
+
+static void nothing(trial *t) { (void)t; }
+static void block_case(trial *t) { t->op.a = 0, t->op.imm = 1; }
+static void branch_case(trial *t) { t->op.a = 1; }
+static void branch_if_case(trial *t) {
+    t->op.a = 0, t->op.b = reads(t, 1);
+    t->op.flags = LW_OP_BACKWARD | (t->variant & 1 ? LW_OP_NEGATE : 0);
+}
+static void index_case(trial *t) {
+    t->op.b = reads(t, 32), t->op.c = 2, t->op.imm = 0;
+    put_each(t->op.b, 32, 0, 1, 2);
+}
+static void call_case(trial *t) {
+    t->argument.from = reads(t, 32); /* lw_op_fields leaves the call's own list to its callers */
+    t->op.imm = 0;
+}
+static void indirect_case(trial *t) {
+    t->op.b = reads(t, 64);
+    put(t->op.b, 64, LW_CODE_WINDOW + 16);
+    call_case(t);
+}
+static void guard_case(trial *t) { t->op.b = reads(t, 1), t->op.imm = 1, t->op.flags = t->variant & 1 ? LW_OP_NEGATE : 0; }
+static void note_case(trial *t) { t->op.b = reads(t, 1), t->op.imm = t->variant % 4; }
+
+/* Half of the variants name all lanes, by a constant or by a register; the others name any. */
+static void membermask(trial *t) {
+    if (t->variant & 1) t->op.flags |= LW_OP_IMM_A, t->op.imm = t->variant & 2 ? 0xffffffff : 0x5ff0f033;
+    else t->op.a = reads(t, 32);
+    if (!(t->variant & 3)) put(t->op.a, 32, 0xffffffff);
+}
+static void meet_case(trial *t) { t->op.b = 0, membermask(t); }
+static void barrier_case(trial *t) {
+    static const lw_barrier_kind kinds[] = {LW_BARRIER_sync, LW_BARRIER_red_popc, LW_BARRIER_red_and, LW_BARRIER_red_or};
+    t->op.c = kinds[t->variant % 4];
+    t->op.a = reads(t, 32), put(t->op.a, 32, 3);
+    if (t->variant & 4) t->op.b = reads(t, 32), put(t->op.b, 32, t->s->cta.threads);
+    else t->op.flags = LW_OP_NO_B;
+    if (t->op.c != LW_BARRIER_sync) t->op.e = reads(t, 1), t->op.d = writes(t, t->op.c == LW_BARRIER_red_popc ? 32 : 1);
+}
+
+static void predicate_case(trial *t) {
+    uint32_t *fields[] = {&t->op.a, &t->op.b, &t->op.c};
+    for (uint32_t k = 0; k < 3; k++)
+        if (t->variant >> k & 1) t->op.flags |= LW_OP_IMM_A << k;
+        else *fields[k] = reads(t, 1);
+    t->op.imm = steps_below(256), t->op.d = writes(t, 1);
+}
+static void pattern_case(trial *t) { t->op.c = t->variant & 1 ? 64 : 100, t->op.imm = 1, t->op.d = writes(t, 1); }
+static void select_case(trial *t) {
+    uint8_t bits = t->op.code == LW_OP_select_16 ? 16 : t->op.code == LW_OP_select_32 ? 32 : 64;
+    t->op.a = reads(t, bits), t->op.b = reads(t, bits), t->op.c = reads(t, 1), t->op.d = writes(t, bits);
+}
+static void add4_case(trial *t) {
+    t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.c = reads(t, 32), t->op.imm = steps_random();
+    if (t->variant & 1) t->op.e = reads(t, 32);
+    t->op.d = writes(t, 32);
+}
+static void add_xor_rotl_case(trial *t) {
+    t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.c = reads(t, 32), t->op.imm = steps_below(32);
+    t->op.d = writes(t, 32), t->op.e = writes(t, 32);
+}
+static void add_setp_case(trial *t) {
+#define LANE(name, type, how, suffix) LW_LANE_setp_##name,
+    static const lw_lane_id lanes[] = {LW_ADD_SETP(LANE)};
+    t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.imm = steps_random(), t->op.c = lanes[t->variant % LW_COUNT(lanes)];
+    t->op.d = writes(t, 32), t->op.e = writes(t, 1);
+}
+static void special_case(trial *t) {
+    static const lw_special some[] = {LW_SPECIAL_tid, LW_SPECIAL_ntid, LW_SPECIAL_laneid, LW_SPECIAL_warpid, LW_SPECIAL_ctaid,
+                                      LW_SPECIAL_lanemask_le};
+    t->op.a = some[t->variant % LW_COUNT(some)], t->op.b = 0, t->op.c = t->variant & 1 ? 8 : 4, t->op.e = 0;
+    t->op.d = writes(t, (uint8_t)(8 * t->op.c));
+}
+static void local_base_case(trial *t) { t->op.c = t->variant & 1 ? 8 : 4, t->op.imm = 48, t->op.d = writes(t, (uint8_t)(8 * t->op.c)); }
+static void isspacep_case(trial *t) {
+    t->op.c = t->variant & 1 ? 8 : 4, t->op.b = LW_SPACE_shared, t->op.a = reads(t, (uint8_t)(8 * t->op.c));
+    put_each(t->op.a, (uint8_t)(8 * t->op.c), LW_SHARED_WINDOW - 64, 32, 7);
+    t->op.d = writes(t, 1);
+}
+static void beyond_case(trial *t) { t->op.imm = 8, t->op.d = writes(t, 1); }
+
+static void vector_fields(trial *t, lw_memory_form form, bool store) {
+    uint8_t bits = (uint8_t)(8 << form.slot);
+    t->op.d = 0;
+    if (!form.vector) t->op.d = store ? reads(t, bits) : writes(t, bits);
+    for (uint32_t k = 0; form.vector && k < 1u << form.vector; k++) t->lists[k] = store ? reads(t, bits) : writes(t, bits);
+}
+static void memory_case(trial *t) {
+    bool store = t->op.code == LW_OP_st;
+    static const lw_window windows[] = {LW_WINDOW_global, LW_WINDOW_generic, LW_WINDOW_shared, LW_WINDOW_local};
+    lw_memory_form form = {.window = windows[steps_below(4)], .size = steps_below(4), .vector = steps_below(4), .is_volatile = t->variant & 1};
+    form.slot = form.size ? form.size + steps_below(4 - form.size) : 1 + steps_below(3);
+    form.is_signed = !store && steps_below(2);
+    if (form.size == 3 && form.vector == 3) form.vector = 2;
+    form.address = form.window == LW_WINDOW_shared || form.window == LW_WINDOW_local ? 1 + steps_below(2) : 2;
+    uint32_t bytes = 1u << (form.size + form.vector);
+    t->op.c = lw_memory_pack(form), t->op.imm = 0, t->op.e = steps_below(20);
+    t->op.a = reads(t, form.address == 2 ? 64 : 32);
+    uint64_t base = form.window == LW_WINDOW_global ? STEPS_FIRST : form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0;
+    if (steps_below(2)) put_each(t->op.a, form.address == 2 ? 64 : 32, base, bytes, form.window == LW_WINDOW_local ? 16 : LW_GANG_LANES);
+    else put_each(t->op.a, form.address == 2 ? 64 : 32, base, bytes, 1 + steps_below(7));
+    if (store && !form.vector && t->variant & 2) t->op.flags = LW_OP_IMM_B, t->op.b = 1;
+    else vector_fields(t, form, store);
+}
+static void row_case(trial *t) {
+    bool store = t->op.code == LW_OP_st_row;
+    lw_memory_form form = {.window = LW_WINDOW_global, .address = LW_ADDRESS_ROW, .size = steps_below(4)};
+    form.slot = form.size ? form.size : 1;
+    t->op.c = lw_memory_pack(form);
+    t->op.a = reads(t, 64), t->op.b = reads(t, 64);
+    put(t->op.a, 64, STEPS_FIRST), put(t->op.b, 64, steps_below(100));
+    if (t->variant & 1) t->op.e = reads(t, 1);
+    if (t->variant & 2 && !store) t->op.flags = LW_OP_ZERO;
+    t->op.d = store ? reads(t, (uint8_t)(8 << form.slot)) : writes(t, (uint8_t)(8 << form.slot));
+}
+static void atom_case(trial *t) {
+    static const lw_atom_op kinds[] = {LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_cas, LW_ATOM_exch, LW_ATOM_inc, LW_ATOM_or,
+                                       LW_ATOM_add_f64, LW_ATOM_max_u};
+    lw_atom_op kind = kinds[t->variant % LW_COUNT(kinds)];
+    bool wide = kind == LW_ATOM_add_f64 || (kind != LW_ATOM_inc && steps_below(2));
+    uint8_t bits = wide ? 64 : 32;
+    lw_memory_form form = {.window = steps_below(2) ? LW_WINDOW_global : LW_WINDOW_shared, .address = 2, .size = wide ? 3 : 2, .slot = wide ? 3 : 2};
+    t->op.c = lw_memory_pack(form), t->op.flags = (uint16_t)(kind << 8), t->op.imm = 0;
+    t->op.a = reads(t, 64), t->op.b = reads(t, bits);
+    put_each(t->op.a, 64, form.window == LW_WINDOW_global ? STEPS_FIRST : 0, 8, 1 + steps_below(9));
+    if (kind == LW_ATOM_cas) t->op.e = reads(t, bits);
+    if (steps_below(3)) t->op.d = writes(t, bits);
+}
+static void shuffle_case(trial *t) {
+    t->op.flags = (uint16_t)(t->variant % 4 << 8 | (steps_below(2) ? LW_OP_UNSYNC : 0));
+    t->op.b = reads(t, 32);
+    if (t->variant & 4) t->op.flags |= LW_OP_IMM_A, t->op.imm = 5;
+    else t->op.a = reads(t, 32), put_each(t->op.a, 32, 0, 1, 1 + steps_below(40));
+    if (steps_below(2)) t->op.flags |= LW_OP_IMM_B, t->op.imm |= (uint64_t)0x181f << 32;
+    else t->op.c = reads(t, 32), put(t->op.c, 32, steps_below(2) ? 0x1f : 0);
+    t->op.d = writes(t, 32);
+    if (steps_below(2)) t->op.e = writes(t, 1);
+}
+static void vote_case(trial *t) {
+    static const lw_vote_kind kinds[] = {LW_VOTE_all, LW_VOTE_any, LW_VOTE_uni, LW_VOTE_ballot};
+    t->op.b = reads(t, 1), t->op.c = kinds[t->variant / 2 % 4];
+    if (t->variant & 4) t->op.flags = LW_OP_NO_B;
+    else membermask(t);
+    t->op.d = writes(t, t->op.c == LW_VOTE_ballot ? 32 : 1);
+}
+static void active_case(trial *t) { t->op.d = writes(t, 32); }
+static void match_case(trial *t) {
+    uint8_t bits = t->variant & 4 ? 64 : 32;
+    bool all = t->variant & 2;
+    t->op.b = reads(t, bits), t->op.c = (all ? LW_MATCH_all : LW_MATCH_any) | (uint32_t)bits / 8 << 8;
+    put_each(t->op.b, bits, 1000, 1, 1 + steps_below(4));
+    membermask(t);
+    t->op.d = writes(t, 32);
+    if (all && steps_below(2)) t->op.e = writes(t, 1);
+}
+static void redux_case(trial *t) {
+    t->op.b = reads(t, 32), t->op.c = t->variant % (LW_REDUX_xor + 1);
+    membermask(t);
+    t->op.d = writes(t, 32);
+}
+/* Of nobody no leader is elected: masks that leave all executing lanes out are undefined. */
+static void elect_case(trial *t) {
+    if (t->variant & 1) t->op.flags |= LW_OP_IMM_A, t->op.imm = 0xffffffff;
+    else t->op.a = reads(t, 32), put(t->op.a, 32, 0xffffffff);
+    t->op.d = writes(t, 32), t->op.e = writes(t, 1);
+}
+static void shift_check_case(trial *t) {
+    static const uint8_t bytes[] = {1, 2, 4, 8};
+    t->op.c = bytes[t->variant % 4];
+    t->op.a = reads(t, t->op.c == 1 ? 16 : (uint8_t)(8 * t->op.c));
+    if (t->variant & 4) t->op.b = reads(t, 1);
+    if (steps_below(2)) put_each(t->op.a, t->op.c == 1 ? 16 : (uint8_t)(8 * t->op.c), 0, 1, 8 * t->op.c);
+    t->op.imm = 8 * t->op.c | (uint64_t)2 << 32, t->op.flags = steps_below(2) ? LW_OP_TRAPS : 0;
+}
+static void vshift_case(trial *t) {
+    static const struct { lw_lane_id lane; uint8_t bits, width; } kinds[] = {
+        {LW_LANE_shr_s32, 32, 32},  {LW_LANE_shr_u32, 32, 32},  {LW_LANE_shl_b32, 32, 32},  {LW_LANE_vshr_s8, 16, 8},
+        {LW_LANE_vshr_u8, 16, 8},   {LW_LANE_vshl_b8, 16, 8},   {LW_LANE_vshr_s16, 16, 16}, {LW_LANE_vshr_u16, 16, 16},
+        {LW_LANE_vshl_b16, 16, 16}, {LW_LANE_vshr_s64, 64, 64}, {LW_LANE_vshr_u64, 64, 64}, {LW_LANE_vshl_b64, 64, 64},
+    };
+    uint32_t k = steps_below(LW_COUNT(kinds));
+    uint8_t bits = kinds[k].bits;
+    t->op.a = reads(t, bits), t->op.b = reads(t, bits);
+    if (t->variant & 2) put_each(t->op.b, bits, 0, 1, kinds[k].width);
+    if (t->variant & 1) t->op.e = reads(t, 1), t->op.c = reads(t, bits);
+    t->op.imm = kinds[k].lane | (uint64_t)1 << 32, t->op.flags = t->variant & 4 ? LW_OP_TRAPS : 0;
+    t->op.d = writes(t, bits);
+}
+
+static make_case *const cases[LW_OP_lop3] = {
+    [LW_OP_block] = block_case, [LW_OP_bra] = branch_case, [LW_OP_bra_if] = branch_if_case, [LW_OP_brx] = index_case,
+    [LW_OP_call] = call_case, [LW_OP_call_indirect] = indirect_case, [LW_OP_ret] = nothing, [LW_OP_exit] = nothing,
+    [LW_OP_guard] = guard_case, [LW_OP_unguard] = nothing, [LW_OP_trap] = nothing, [LW_OP_yield] = nothing,
+    [LW_OP_warp_sync] = meet_case, [LW_OP_barrier] = barrier_case, [LW_OP_fence] = nothing, [LW_OP_predicate] = predicate_case,
+    [LW_OP_pattern] = pattern_case, [LW_OP_select_16] = select_case, [LW_OP_select_32] = select_case, [LW_OP_select_64] = select_case,
+    [LW_OP_add4] = add4_case, [LW_OP_add_xor_rotl] = add_xor_rotl_case, [LW_OP_add_setp] = add_setp_case, [LW_OP_special] = special_case,
+    [LW_OP_local_base] = local_base_case, [LW_OP_ld] = memory_case, [LW_OP_st] = memory_case, [LW_OP_ld_row] = row_case,
+    [LW_OP_st_row] = row_case, [LW_OP_beyond] = beyond_case, [LW_OP_atom] = atom_case, [LW_OP_isspacep] = isspacep_case,
+    [LW_OP_shuffle] = shuffle_case, [LW_OP_vote] = vote_case, [LW_OP_activemask] = active_case, [LW_OP_match] = match_case,
+    [LW_OP_redux] = redux_case, [LW_OP_elect] = elect_case, [LW_OP_shift_check] = shift_check_case, [LW_OP_vshift] = vshift_case,
+    [LW_OP_note] = note_case,
+};
+
+static void lop3_case(trial *t) { t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.c = reads(t, 32), t->op.d = writes(t, 32); }
+
+static uint8_t bits_of(uint8_t type) {
+    switch ((lw_lane_type)type) {
+    case LW_L_p: return 1;
+    case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
+    case LW_L_u64: case LW_L_s64: case LW_L_f64: return 64;
+    default: return 16;
+    }
+}
+/* Operands that the variant does not take from `imm`. */
+static void lane_case(trial *t) {
+    const lw_lane_row *row = &lw_lanes[lw_code_lane(t->op.code)];
+    lw_variant variant = (lw_variant)((t->op.code - LW_OP_lane) % LW_VARIANTS);
+    uint32_t *fields[] = {&t->op.a, &t->op.b, &t->op.c, &t->op.e}, last = row->arity - 1u;
+    for (uint32_t k = 0; k < row->arity; k++) {
+        bool constant = (variant == LW_RRI && k == last) || (variant == LW_RIR && k == (row->arity == 2 ? 0u : 1u)) ||
+                        (variant == LW_RII && k >= last - 1);
+        if (!constant) *fields[k] = reads(t, bits_of(row->args[k]));
+    }
+    t->op.imm = row->how ? steps_below(2) : steps_random();
+    t->op.d = writes(t, bits_of(row->result));
+}
+
+/* ---- Two runs ------------------------------------------------------------------------------------------------------------ */
+
+typedef struct outcome {
+    char before[STEPS_SLOTS * LW_SLOT_64], regs[STEPS_SLOTS * LW_SLOT_64];
+    char shared[STEPS_SHARED], global[STEPS_RANGES][STEPS_GLOBAL], local[STEPS_LOCAL * LW_GANG_LANES];
+    ptrdiff_t next;
+    lw_mask mask, guard_mask, exited, pending[2], owned;
+    uint32_t frames, live, waits, parameter[LW_GANG_LANES];
+    lw_gang_state state;
+    lw_trap_kind trap;
+    lw_mask waiting;
+    lw_barrier barrier;
+    uint64_t notes[4], counted[4];
+} outcome;
+
+/* Bits of the frame: those of some lanes in some slots. */
+static void add_bits(uint8_t *bits, const slot *slots, uint32_t count, lw_mask lanes) {
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t bytes = slots[k].bits / 8;
+        if (slots[k].bits == 1)
+            for (uint32_t i = 0; i < LW_SLOT_PRED; i++) bits[slots[k].at + i] |= (uint8_t)(lanes >> 8 * i);
+        else LW_FOR_LANES(lane, lanes) memset(bits + slots[k].at + lane * bytes, 0xff, bytes);
+    }
+}
+
+/* The image where executing lanes may read, or anything: the same noise, or all of it turned over. */
+static void poison(const trial *t, const lw_fields *f, uint64_t noise, bool turned, char *regs) {
+    uint8_t keep[sizeof image] = {0};
+    add_bits(keep, t->reads, t->read_count, t->executing);
+    if (f->keeps) add_bits(keep, t->writes, t->write_count, t->executing);
+    for (uint32_t at = 0; at < sizeof image; at++) {
+        uint8_t value = (uint8_t)(noise * (at + 1) * 0x9e3779b97f4a7c15u >> 56);
+        if (turned) value = (uint8_t)~value;
+        regs[at] = (char)(((uint8_t)image[at] & keep[at]) | (value & ~keep[at]));
+    }
+}
+
+static void look(const trial *t, const lw_op *next, outcome *o) {
+    const lw_gang *gang = t->gang;
+    const lw_frame *entry = gang->frames;
+    o->frames = 0;
+    for (const lw_frame *f = gang->frames; f; f = f->next) o->frames++, entry = f;
+    o->next = !next ? -1 : next >= t->s->ops && next < t->s->ops + STEPS_OPS ? next - t->s->ops : 1000 + (next - t->callee_ops);
+    memcpy(o->shared, t->s->shared, sizeof o->shared), memcpy(o->global, t->s->global, sizeof o->global);
+    memcpy(o->local, gang->local, sizeof o->local);
+    o->mask = gang->mask, o->guard_mask = gang->guard_mask, o->exited = gang->exited, o->state = gang->state;
+    o->live = t->s->cta.live, o->trap = t->s->cta.trap.kind, o->waits = gang->waits.count;
+    if (o->waits) o->waiting = gang->waits.at[0].lanes;
+    o->barrier = t->s->cta.barriers[3];
+    for (uint32_t i = 0; i < 4; i++) o->notes[i] = atomic_load(&t->s->notes[i]), o->counted[i] = gang->note_counts[i].lanes;
+    if (!entry) return;
+    memcpy(o->regs, entry->regs, sizeof o->regs);
+    memcpy(o->pending, entry->pending, sizeof o->pending);
+    o->owned = entry->owned;
+    if (o->frames > 1)
+        LW_FOR_LANES(lane, t->executing) o->parameter[lane] = ((const uint32_t *)(gang->frames->regs + CALLEE_SLOT))[lane];
+}
+
+/* A CTA in which the operation can be executed, whatever it is. */
+static void set_up(trial *t, const uint32_t shape[2]) {
+    steps_cta *s = t->s = steps_new(shape[0], shape[1]);
+    t->gang = s->cta.gangs;
+    memset(t->gang->local, 0x3c, STEPS_LOCAL * LW_GANG_LANES);
+    for (uint32_t i = 0; i < sizeof s->global; i++) ((char *)s->global)[i] = (char)(i * 37);
+    for (uint32_t i = 0; i < sizeof s->shared; i++) s->shared[i] = (char)(i * 73);
+    memset(s->params, 0, sizeof s->params), s->params[8] = 50;
+    for (uint32_t i = 0; i < 4; i++) s->constants[i] = 0x0123456789abcdefu * (i + 1);
+    t->gang->guard_mask = t->gang->exist;
+    s->code.call_count = 1, s->code.calls = &t->call, s->code.targets = t->targets;
+    t->targets[0] = 0, t->targets[1] = 1;
+    t->argument.size = t->result.size = 4, t->parameter.size = t->returned.size = 4, t->parameter.to = t->returned.from = CALLEE_SLOT;
+    t->call = (lw_call){.function = 1, .return_block = 1, .argument_count = 1, .arguments = &t->argument};
+    t->callee_ops[0] = (lw_op){.step = lw_step_block}, t->callee_ops[1] = (lw_op){.step = steps_stop, .code = LW_OP_ret};
+    t->callee = (lw_code){.name = "f", .number = 1, .op_count = 2, .block_count = 1, .ops = t->callee_ops, .places = s->places,
+                          .blocks = &t->callee_block, .frame_bytes = LW_SLOT_64, .param_count = 1, .params = &t->parameter};
+    t->codes[0] = &s->code, t->codes[1] = &t->callee;
+    s->program.code_count = 2, s->program.codes = t->codes;
+}
+
+static void run_once(trial *t, const lw_level *level, const lw_fields *f, uint64_t noise, bool turned, outcome *o) {
+    memset(o, 0, sizeof *o);
+    memcpy(t->s->slots, t->lists, sizeof t->lists);
+    poison(t, f, noise, turned, o->before);
+    memcpy(t->gang->frame->regs, o->before, sizeof o->before);
+    t->s->ops[OPERATION] = t->op;
+    steps_set_mask(t->gang, t->mask);
+    t->gang->mask = t->executing; /* a guard may have narrowed it */
+    t->gang->full = t->executing == t->gang->frame->owned;
+    t->gang->whole = LW_OP_WHOLE | LW_OP_LONE; /* as its block says */
+    look(t, level->steps[t->op.code](t->gang, &t->s->ops[OPERATION]), o);
+}
+
+static void fail_at(const trial *t, const char *what) {
+    char name[64];
+    fail_msg("%s, variant %u, lanes %016llx%016llx: %s", lw_opcode_name(t->op.code, name), t->variant, (unsigned long long)(t->executing >> 64),
+             (unsigned long long)t->executing, what);
+}
+
+static void compare(const trial *t, const outcome *a, const outcome *b) {
+    if (a->next != b->next) fail_at(t, "goes on elsewhere");
+    if (memcmp(a->shared, b->shared, sizeof *a - offsetof(outcome, shared))) fail_at(t, "leaves another state");
+    uint8_t written[sizeof image] = {0}, results[sizeof image] = {0};
+    add_bits(written, t->writes, t->write_count, LW_MASK_ALL);
+    if (a->next != -1) add_bits(results, t->writes, t->write_count, t->executing); /* who waits gets them later */
+    for (uint32_t at = 0; a->frames && at < sizeof a->regs; at++) {
+        uint8_t differs = (uint8_t)(a->regs[at] ^ b->regs[at]), changed = (uint8_t)((a->regs[at] ^ a->before[at]) | (b->regs[at] ^ b->before[at]));
+        if (differs & results[at]) fail_at(t, "reads what it does not name");
+        if (changed & (uint8_t)~written[at]) fail_at(t, "writes what it does not name");
+    }
+}
+
+/* The fields that lw_op_fields gives are those of the case. */
+static void expect_fields(trial *t, lw_fields *f) {
+    lw_op_fields(t->lists, &t->op, f);
+    uint32_t hidden = t->op.code == LW_OP_call || t->op.code == LW_OP_call_indirect; /* of the call's list */
+    if (f->use_count + hidden != t->read_count || f->def_count != t->write_count) fail_at(t, "has other fields than its case");
+    for (uint32_t k = 0; k < f->use_count; k++) {
+        bool found = false;
+        for (uint32_t i = 0; i < t->read_count; i++) found |= t->reads[i].at == *f->uses[k];
+        if (!found) fail_at(t, "reads other fields than its case");
+    }
+    for (uint32_t k = 0; k < f->def_count; k++) {
+        bool found = false;
+        for (uint32_t i = 0; i < t->write_count; i++) found |= t->writes[i].at == *f->defs[k];
+        if (!found) fail_at(t, "writes other fields than its case");
+    }
+}
+
+/* What ends a block is branched around. */
+static bool may_be_guarded(uint16_t code) {
+    switch (code) {
+    case LW_OP_shuffle: case LW_OP_vote: case LW_OP_match: case LW_OP_redux: case LW_OP_elect: return false;
+    default: return code >= LW_OP_predicate;
+    }
+}
+
+static void try_operation(const lw_level *level, uint16_t code, make_case *make, uint32_t variant) {
+    static const uint32_t shapes[][2] = {{128, 128}, {96, 96}, {45, 64}, {32, 32}};
+    static outcome first, second;
+    trial t = {.op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code}, .variant = variant};
+    const uint32_t *shape = shapes[steps_below(LW_COUNT(shapes))];
+    lw_fields f;
+    steps_fill_random(image, sizeof image);
+    set_up(&t, shape);
+    make(&t);
+    expect_fields(&t, &f);
+    lw_mask exist = t.gang->exist, inside;
+    t.mask = variant % 3 ? steps_mask(exist) : exist;
+    inside = t.mask & steps_mask(exist);
+    t.executing = inside && may_be_guarded(code) && steps_below(3) == 0 ? inside : t.mask;
+    uint64_t noise = steps_random() | 1;
+    run_once(&t, level, &f, noise, false, &first);
+    steps_free(t.s);
+    trial again = t; /* the same operation in a CTA of its own */
+    set_up(&again, shape);
+    run_once(&again, level, &f, noise, true, &second);
+    compare(&t, &first, &second);
+    steps_free(again.s);
+}
+
+/* ---- All of them ---------------------------------------------------------------------------------------------------------- */
+
+static void test_every_operation(void **state) {
+    (void)state;
+    for (const lw_level *const *level = lw_levels; *level; level++) {
+        if (!lw_level_has(*level)) continue;
+        for (uint16_t code = 0; code < LW_OP_lop3; code++) {
+            char name[64];
+            if (!cases[code]) fail_msg("'%s' has no case in this test", lw_opcode_name(code, name));
+            for (uint32_t round = 0; round < 4 * VARIANTS; round++) try_operation(*level, code, cases[code], round % VARIANTS);
+        }
+        for (uint32_t code = LW_OP_lop3; code < LW_OP_lane; code++) try_operation(*level, (uint16_t)code, lop3_case, code);
+    }
+}
+
+static void test_every_lane_function(void **state) {
+    (void)state;
+    for (const lw_level *const *level = lw_levels; *level; level++) {
+        if (!lw_level_has(*level)) continue;
+        for (uint32_t lane = 1; lane < LW_LANE_count; lane++) {
+            uint32_t variants = 0;
+            for (uint32_t v = 0; v < LW_VARIANTS; v++) {
+                uint16_t code = LW_LANE_CODE(lane, v);
+                if (!(*level)->steps[code]) continue;
+                variants++;
+                for (uint32_t round = 0; round < 2; round++) try_operation(*level, code, lane_case, round);
+            }
+            if (!variants) fail_msg("no step for '%s'", lw_lane_name((lw_lane_id)lane));
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_operation), cmocka_unit_test(test_every_lane_function)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
