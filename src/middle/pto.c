@@ -449,5 +449,6 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     lower_function(&p);
     lw_lower_end(&l);
     program->entry = program->codes[0];
+    lw_lower_order_notes(&l);
     return program;
 }

@@ -95,5 +95,5 @@ static void link_code(lw_code *code, const lw_level *level) {
 void lw_program_link(lw_program *program, const lw_level *level) {
     program->level = level->number;
     for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->codes[i]) link_code(program->codes[i], level);
+        link_code(program->codes[i], level);
 }

@@ -166,7 +166,8 @@ struct lw_gang {
     const lw_op *resume;  /* where to go on; NULL: lw_gang_select tells */
     uint32_t turns;       /* times in a row that the budget ran out */
     lw_frame *frames;     /* list of all, the newest first */
-    lw_frame *free_frames;
+    lw_frame **free_frames; /* of each code of the program those that serve again, `free_room`; NULL until there is one */
+    uint32_t free_room;
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
     bool noted;           /* it has counts in note_counts that the grid has not yet */
     bool force;           /* nothing else can run: warp_sync goes on with the lanes that came */

@@ -212,12 +212,11 @@ const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
 /* ---- Frames ------------------------------------------------------------------------------------------- */
 
 static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
-    for (lw_frame **link = &gang->free_frames; *link; link = &(*link)->next)
-        if ((*link)->code == code) {
-            lw_frame *frame = *link;
-            *link = frame->next;
-            return frame;
-        }
+    lw_frame *spare = gang->free_frames ? gang->free_frames[code->index] : NULL;
+    if (spare) {
+        gang->free_frames[code->index] = spare->next;
+        return spare;
+    }
     size_t words = (code->block_count + 63) / 64;
     size_t head = (sizeof(lw_frame) + 15) & ~(size_t)15;
     size_t pending = head + ((words * 8 + 15) & ~(size_t)15);
@@ -263,12 +262,24 @@ lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_
     return frame;
 }
 
+/* For the next activation of its function. Where there is no memory to keep the frame it is freed. */
+static void keep_frame(lw_gang *gang, lw_frame *frame) {
+    uint32_t count = gang->cta->program->code_count;
+    if (!gang->free_frames && (gang->free_frames = calloc(count, sizeof *gang->free_frames))) gang->free_room = count;
+    if (!gang->free_frames) {
+        free(frame);
+        return;
+    }
+    lw_frame **list = &gang->free_frames[frame->code->index];
+    frame->next = *list;
+    *list = frame;
+}
+
 static void drop_frame(lw_gang *gang, lw_frame *frame) {
     if (frame->previous) frame->previous->next = frame->next;
     else gang->frames = frame->next;
     if (frame->next) frame->next->previous = frame->previous;
-    frame->next = gang->free_frames;
-    gang->free_frames = frame;
+    keep_frame(gang, frame);
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------------- */
@@ -352,13 +363,13 @@ const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
     lw_mask left = gang->mask;
     while (left) {
         uint32_t first = lw_mask_first(left);
-        uint64_t number = (address[first] - LW_CODE_WINDOW) / 16;
-        if ((address[first] - LW_CODE_WINDOW) % 16 || number >= program->code_count || !program->codes[number] ||
-            program->codes[number]->is_entry)
+        uint64_t offset = address[first] - LW_CODE_WINDOW;
+        const lw_code *code = offset % 16 ? NULL : lw_program_code(program, offset / 16);
+        if (!code || code->is_entry)
             return lw_gang_trap(gang, op, LW_TRAP_wild_branch, first, (lw_trap_record){.access = "call", .address = address[first]});
         lw_mask same = 0;
         LW_FOR_LANES(lane, left) if (address[lane] == address[first]) same |= LW_MASK_BIT(lane);
-        lw_frame *frame = begin_call(gang, op, program->codes[number], same);
+        lw_frame *frame = begin_call(gang, op, code, same);
         if (!frame) return NULL;
         lw_gang_pend(frame, 0, same);
         left &= ~same;
@@ -438,8 +449,11 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
 
 void lw_gang_end(lw_gang *gang) {
     free_frames(gang->frames);
-    free_frames(gang->free_frames);
-    gang->frames = gang->free_frames = NULL;
+    for (uint32_t i = 0; i < gang->free_room; i++) free_frames(gang->free_frames[i]);
+    free(gang->free_frames);
+    gang->frames = NULL;
+    gang->free_frames = NULL;
+    gang->free_room = 0;
     free(gang->waits.at);
     gang->waits.at = NULL;
     gang->waits.count = gang->waits.room = 0;
