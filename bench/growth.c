@@ -15,7 +15,6 @@ enum {
     SIZES = 3,    /* n, 2n, 4n */
     TURNS = 3,    /* of which the median counts */
     AGAIN = 3,    /* times that a step beyond the bound is measured before it counts: the machine has other work, too */
-    DOUBLINGS = 24,
 };
 
 typedef struct growth { /* of one run */
@@ -178,11 +177,14 @@ static void find_idle(growth *g) {
 
 /* ---- Measuring ------------------------------------------------------------------------------------------------------------------ */
 
-/* So many that n takes a while, within the probe's bound. */
+/* So many that n takes a while, within the probe's bound. What is around it, such as loading what is only launched, takes a multiple at most. */
 static uint32_t find_size(const probe *p, double least) {
+    enum { AROUND = 15 };
     uint32_t n = p->start;
-    for (int i = 0; i < DOUBLINGS && (!p->most || 8ull * n <= p->most); i++, n *= 2)
-        if (p->take(p, n) >= least) break;
+    for (; !p->most || 8ull * n <= p->most; n *= 2) {
+        double start = lw_bench_clock(false), took = p->take(p, n);
+        if (took >= least || lw_bench_clock(false) - start >= AROUND * least) break;
+    }
     return n;
 }
 
