@@ -7,7 +7,9 @@
 
 enum {
     LW_POOLS = 8, /* for each class, registers that live across regions and those that do not: see find_regions */
-    LW_FLOW_WORDS = 4 << 20, /* live sets beyond this many words, or more passes than this, are not worth it */
+    /* Live sets of more words than these and so many for each operation, or more passes, are not worth it: what they cost grows by the
+     * product of blocks and registers. */
+    LW_FLOW_WORDS = 16 << 10, LW_FLOW_WORDS_EACH = 8,
     LW_FLOW_PASSES = 32,
     LW_LONE_MOST = 64, /* registers with a slot of their own, see find_lone */
 };
@@ -367,7 +369,7 @@ static void find_ranges(lw_alloc *a) {
         if (l->vregs.at[v].global) a->globals[l->vregs.at[v].global - 1] = v;
     size_t size = (size_t)a->words * l->blocks.count;
     bool solved = false;
-    if (size <= LW_FLOW_WORDS) {
+    if (size <= LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * l->ops.count) {
         a->live_in = LW_NEW_ARRAY(l->arena, uint64_t, size), a->live_out = LW_NEW_ARRAY(l->arena, uint64_t, size);
         a->exposed = LW_NEW_ARRAY(l->arena, uint64_t, size), a->killed = LW_NEW_ARRAY(l->arena, uint64_t, size);
         visit_all(a, flow_use, flow_def, scan_block);

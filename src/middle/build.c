@@ -120,12 +120,11 @@ static int compare_notes(const void *a, const void *b, void *of) {
     return i < k ? -1 : i > k;
 }
 
-void lw_lower_order_notes(lw_lower *l) {
-    lw_program *program = l->program;
+void lw_program_order_notes(lw_program *program, uint32_t *order) {
     uint32_t count = program->notes.count;
-    program->note_order = LW_NEW_ARRAY(l->arena, uint32_t, count);
-    for (uint32_t i = 0; i < count; i++) program->note_order[i] = i;
-    if (count) qsort_r(program->note_order, count, sizeof *program->note_order, compare_notes, program);
+    for (uint32_t i = 0; i < count; i++) order[i] = i;
+    if (count) qsort_r(order, count, sizeof *order, compare_notes, program);
+    program->note_order = order;
 }
 
 uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place place) {

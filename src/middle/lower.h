@@ -70,7 +70,6 @@ void lw_lower_new_block(lw_lower *l);
 void lw_lower_note_racy(lw_lower *l);                                             /* in the current block: it may wait for others */
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
-void lw_lower_order_notes(lw_lower *l);                                             /* the program has all of them */
 
 /* ---- fields.c, fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
 

@@ -209,6 +209,8 @@ typedef struct lw_program {
 
 /* The code of the function with this number; NULL where nothing calls it from here. */
 const lw_code *lw_program_code(const lw_program *program, uint64_t number);
+/* The notes are all there; `order` has room for a number each, and becomes the program's. */
+void lw_program_order_notes(lw_program *program, uint32_t *order);
 /* The note of this id at this place; there is one. */
 uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place place);
 

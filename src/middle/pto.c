@@ -449,6 +449,6 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     lower_function(&p);
     lw_lower_end(&l);
     program->entry = program->codes[0];
-    lw_lower_order_notes(&l);
+    lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));
     return program;
 }

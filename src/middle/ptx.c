@@ -316,6 +316,6 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
         lower_function(&l, reach.functions.at[i]);
     if (l.failed) return NULL;
     program->entry = program->codes[lw_lower_code_index(&l, kernel)];
-    lw_lower_order_notes(&l);
+    lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));
     return program;
 }

@@ -18,7 +18,7 @@ static bool place_variable(lw_module *module, lw_object *object) {
              address;
     /* Before the allocation: nothing may come between it and its record. */
     LW_PUSH(&module->arena, module->memory) = 0;
-    if (!lw_memory_take(&module->context->memory, size + spare, &address)) {
+    if (!lw_memory_take_owned(&module->context->memory, size + spare, &address)) {
         module->memory.count--;
         return false;
     }
@@ -27,7 +27,6 @@ static bool place_variable(lw_module *module, lw_object *object) {
     return true;
 }
 
-/* The last one first: taking an allocation out of the list moves all that lie behind it. */
 void lw_variables_free(lw_module *module) {
     for (; module->memory.count; module->memory.count--)
         lw_memory_give(&module->context->memory, module->memory.at[module->memory.count - 1]);

@@ -18,10 +18,35 @@ enum {
 
 static inline bool is_ready(const lw_frame *frame, uint32_t block) { return frame->ready[block / 64] >> block % 64 & 1; }
 
+static uint32_t words_of(uint32_t bits) { return bits / 64 + (bits % 64 != 0); }
+
+/* A frame may have a hundred thousand blocks. Above the bits of the blocks there are those of the words, so that the lowest one is found in
+ * a few steps; most functions have one word. */
+static void set_ready(lw_frame *frame, uint32_t block) {
+    uint64_t *level = frame->ready;
+    for (uint32_t words = words_of(frame->code->block_count);; words = words_of(words)) {
+        uint64_t old = level[block / 64];
+        level[block / 64] = old | 1ull << block % 64;
+        if (old || words == 1) return;
+        level += words;
+        block /= 64;
+    }
+}
+
+static void clear_ready(lw_frame *frame, uint32_t block) {
+    uint64_t *level = frame->ready;
+    for (uint32_t words = words_of(frame->code->block_count);; words = words_of(words)) {
+        level[block / 64] &= ~(1ull << block % 64);
+        if (level[block / 64] || words == 1) return;
+        level += words;
+        block /= 64;
+    }
+}
+
 void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes) {
     if (!is_ready(frame, block)) {
         if (frame->pending[block]) frame->parked_count--;
-        frame->ready[block / 64] |= 1ull << block % 64;
+        set_ready(frame, block);
         frame->ready_count++;
     }
     frame->pending[block] |= lanes;
@@ -40,18 +65,27 @@ void lw_gang_unpark(lw_gang *gang) {
     if (gang->state == LW_GANG_waiting) gang->state = LW_GANG_ready;
 }
 
+/* The lowest from a block on; UINT32_MAX: none. */
 static uint32_t lowest_ready(const lw_frame *frame, uint32_t from) {
-    uint32_t words = (frame->code->block_count + 63) / 64;
-    uint64_t first = ~0ull << from % 64;
-    for (uint32_t w = from / 64; w < words; w++, first = ~0ull)
-        if (frame->ready[w] & first) return 64 * w + (uint32_t)__builtin_ctzll(frame->ready[w] & first);
-    return UINT32_MAX;
+    const uint64_t *levels[6], *level = frame->ready; /* 64 to the sixth is more than blocks can be */
+    uint32_t words = words_of(frame->code->block_count), depth = 0;
+    uint64_t found;
+    for (;; from = from / 64 + 1, words = words_of(words)) {
+        if (from / 64 >= words) return UINT32_MAX;
+        if ((found = level[from / 64] & ~0ull << from % 64)) break;
+        if (words == 1) return UINT32_MAX;
+        levels[depth++] = level;
+        level += words;
+    }
+    uint32_t at = from / 64 * 64 + (uint32_t)__builtin_ctzll(found);
+    while (depth) at = 64 * at + (uint32_t)__builtin_ctzll(levels[--depth][at]);
+    return at;
 }
 
 /* The lanes that wait at a block, ready or parked, wait no longer. */
 static lw_mask take_pending(lw_frame *frame, uint32_t block) {
     if (is_ready(frame, block)) {
-        frame->ready[block / 64] &= ~(1ull << block % 64);
+        clear_ready(frame, block);
         frame->ready_count--;
     } else frame->parked_count--;
     lw_mask lanes = frame->pending[block];
@@ -217,7 +251,11 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
         gang->free_frames[code->index] = spare->next;
         return spare;
     }
-    size_t words = (code->block_count + 63) / 64;
+    size_t words = 0;
+    for (uint32_t level = words_of(code->block_count);; level = words_of(level)) {
+        words += level;
+        if (level <= 1) break;
+    }
     size_t head = (sizeof(lw_frame) + 15) & ~(size_t)15;
     size_t pending = head + ((words * 8 + 15) & ~(size_t)15);
     size_t regs = (pending + code->block_count * sizeof(lw_mask) + 63) & ~(size_t)63;
