@@ -3,6 +3,7 @@
  *     kernels.c   what each kernel works on, in both engines      front.c    time to load a file
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
  *     seeds.c     loops of single instructions              vector.c   vector registers of PTO
+ *     growth.c    what twice as much of one thing costs
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
 #define LW_BENCH_BENCH_H
@@ -22,7 +23,9 @@ typedef struct lw_bench_options {
     const char *engine;   /* likewise */
     const char *examples; /* the folder of the PTX files */
     const char *tsv;
-    bool quick, wall, seeds, vector, chosen[LW_BENCH_KERNELS];
+    const char *only; /* of the growths: those that have this in their names */
+    double least;     /* … and the seconds that the smallest of each should take; 0: the usual */
+    bool quick, wall, seeds, vector, growth, chosen[LW_BENCH_KERNELS];
 } lw_bench_options;
 
 typedef struct lw_bench_spread {
@@ -128,6 +131,11 @@ void lw_bench_seeds(const lw_bench_options *options, lw_context *context);
 
 /* Measures and prints pto.vshr and the loading of PTO text. */
 void lw_bench_vector(const lw_bench_options *options); /* both engines */
+
+/* ---- growth.c ---- */
+
+/* Measures and prints how time grows with what texts and launches control. False: somewhere faster than it may. `tsv`: rows for programs, or NULL. */
+bool lw_bench_growth(const lw_bench_options *options, FILE *tsv);
 
 /* ---- report.c ---- */
 

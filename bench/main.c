@@ -1,5 +1,5 @@
 /* lanewise_bench: the options, and the flow of one run. Ends with 0 if all results were equal, whatever the
- * figures; with 1 if a result differs or something failed; with 2 on wrong usage, as the command line tool does. */
+ * figures; with 1 if a result differs, something failed or, of the growths, missed its bound; with 2 on wrong usage, as the command line tool does. */
 #include "bench.h"
 #include <argp.h>
 #include <errno.h>
@@ -8,13 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v', ENGINE = 'E' };
+enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v', ENGINE = 'E', GROWTH = 'g', ONLY = 'o', LEAST = 'l' };
 
 static const struct argp_option OPTIONS[] = {
     {"quick", QUICK, NULL, 0, "Few and short rounds, a few seconds in all", 0},
     {"kernel", KERNEL, "NAME", 0, "This kernel only; may be given several times", 0},
     {"seeds", SEEDS, NULL, 0, "Only the loops of the seed instructions: logic, shifts, shuffles", 0},
     {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
+    {"growth", GROWTH, NULL, 0, "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
+    {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
+    {"least", LEAST, "MS", 0, "Of the growths: the milliseconds that the smallest size should take; default: 10", 0},
     {"cpu", CPU, "LEVEL", 0,
      "CPU level of both sides: v4, v3, v2, portable; default: LANEWISE_CPU, or the best there is", 0},
     {"engine", ENGINE, "NAME", 0, "interp or jit; default: LANEWISE_ENGINE, or interp. --vector has both", 0},
@@ -42,6 +45,9 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     case QUICK: options->quick = true; return 0;
     case VECTOR: options->vector = true; return 0;
     case SEEDS: options->seeds = true; return 0;
+    case GROWTH: options->growth = true; return 0;
+    case ONLY: options->only = value; return 0;
+    case LEAST: options->least = atof(value) * 1e-3; return 0;
     case KERNEL: choose(options, value, state); return 0;
     case CPU: options->cpu = value; return 0;
     case ENGINE: options->engine = value; return 0;
@@ -120,6 +126,12 @@ int main(int argc, char **argv) {
     lw_bench_options options = read_options(argc, argv);
     lw_bench_results results = {.options = &options};
     FILE *tsv = options.tsv ? open_tsv(options.tsv) : NULL;
+    if (options.growth) {
+        bool met = lw_bench_growth(&options, tsv);
+        if (tsv) close_file(tsv, options.tsv);
+        close_file(stdout, "the standard output");
+        return !met;
+    }
     lw_context *context = lw_bench_context(&options, 1);
     results.cpu = lw_context_cpu(context);
     results.engine = lw_context_engine(context);

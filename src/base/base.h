@@ -123,11 +123,16 @@ typedef struct lw_symbols {
     lw_arena *arena;
     lw_symbol **slots;
     uint32_t mask, count;
+    bool keyed; /* names were made to collide: they are told apart by a hash that nobody outside can know */
 } lw_symbols;
 
 void lw_symbols_init(lw_symbols *symbols, lw_arena *arena);
 lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size);
 uint32_t lw_hash(const char *text, size_t size);
+/* Hashes with a key that each process draws for itself, for tables whose keys a text can choose: slower than lw_hash, but nobody can
+ * make keys collide. Nothing that anybody sees may depend on them, as on the order of what is in such a table. */
+uint64_t lw_hash_keyed(const void *data, size_t size);
+uint64_t lw_hash_number(uint64_t number);
 /* For a lexer that hashes while it reads: `state` starts at LW_HASH_START, takes each byte by LW_HASH_STEP, and is
  * finished by LW_HASH_END; lw_symbol_find then skips the second reading. */
 #define LW_HASH_START             0u

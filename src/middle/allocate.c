@@ -7,7 +7,9 @@
 
 enum {
     LW_POOLS = 8, /* for each class, registers that live across regions and those that do not: see find_regions */
-    LW_FLOW_WORDS = 4 << 20, /* live sets beyond this many words, or more passes than this, are not worth it */
+    /* Live sets of more words than these and so many for each operation, or more passes, are not worth it: what they cost grows by the
+     * product of blocks and registers. */
+    LW_FLOW_WORDS = 16 << 10, LW_FLOW_WORDS_EACH = 8,
     LW_FLOW_PASSES = 32,
     LW_LONE_MOST = 64, /* registers with a slot of their own, see find_lone */
 };
@@ -28,6 +30,7 @@ typedef struct lw_alloc {
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
     uint32_t walked;                                 /* block at hand while visiting */
     uint32_t *waits, lone_count;                     /* see count_waits, find_lone */
+    uint32_t *table_blocks;                          /* by where a list of targets begins: 1 + the block whose branch was met first in this pass */
 } lw_alloc;
 
 static const uint32_t slot_bytes[] = {LW_SLOT_PRED, LW_SLOT_16, LW_SLOT_32, LW_SLOT_64};
@@ -140,8 +143,8 @@ static void find_regions(lw_alloc *a) {
     for (uint32_t n = 0; n < l->ops.count; n++) {
         const lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_bra || op->code == LW_OP_bra_if) entered[op->a] = 1;
-        for (uint32_t i = 0; op->code == LW_OP_brx && i < op->c; i++) entered[l->targets.at[op->imm + i]] = 1;
     }
+    for (uint32_t i = 0; i < l->targets.count; i++) entered[l->targets.at[i]] = 1;
     for (uint32_t b = 1; b < blocks; b++) {
         const lw_op *last = &l->ops.at[l->blocks.at[b].first - 1];
         bool runs_on = last->code == LW_OP_bra_if && !(last->flags & LW_OP_BACKWARD) && !entered[b];
@@ -214,6 +217,19 @@ static void join(lw_alloc *a, uint32_t block, uint32_t successor) {
     for (uint32_t w = 0; w < a->words; w++) out[w] |= in[w];
 }
 
+/* The same for all blocks of a table. Of the branches by one table the first that a pass meets looks at all of them and the others take
+ * what it found: if there is more by now, there will be another pass. */
+static void join_table(lw_alloc *a, uint32_t block, const lw_op *branch) {
+    uint32_t first = a->table_blocks[branch->imm];
+    if (!first) {
+        for (uint32_t i = 0; i < branch->c; i++) join(a, block, a->l->targets.at[branch->imm + i]);
+        a->table_blocks[branch->imm] = block + 1;
+        return;
+    }
+    uint64_t *out = set_of(a, a->live_out, block), *found = set_of(a, a->live_out, first - 1);
+    for (uint32_t w = 0; w < a->words; w++) out[w] |= found[w];
+}
+
 static void join_successors(lw_alloc *a, uint32_t block) {
     lw_lower *l = a->l;
     uint32_t end = block + 1 < l->blocks.count ? l->blocks.at[block + 1].first : l->ops.count;
@@ -221,7 +237,7 @@ static void join_successors(lw_alloc *a, uint32_t block) {
     switch (last->code) {
     case LW_OP_bra: join(a, block, last->a); return;
     case LW_OP_brx:
-        for (uint32_t i = 0; i < last->c; i++) join(a, block, l->targets.at[last->imm + i]);
+        join_table(a, block, last);
         return;
     case LW_OP_call: case LW_OP_call_indirect: join(a, block, l->calls.at[last->imm].return_block); return;
     case LW_OP_ret: case LW_OP_exit: case LW_OP_trap: return;
@@ -234,8 +250,10 @@ static void join_successors(lw_alloc *a, uint32_t block) {
 /* False: too much work; the caller takes whole-function ranges. */
 static bool solve(lw_alloc *a) {
     uint32_t blocks = a->l->blocks.count;
+    a->table_blocks = LW_NEW_ARRAY(a->l->arena, uint32_t, a->l->targets.count);
     for (uint32_t pass = 0; pass < LW_FLOW_PASSES; pass++) {
         bool changed = false;
+        memset(a->table_blocks, 0, a->l->targets.count * sizeof *a->table_blocks);
         for (uint32_t b = blocks; b-- > 0;) {
             join_successors(a, b);
             uint64_t *in = set_of(a, a->live_in, b), *out = set_of(a, a->live_out, b);
@@ -351,7 +369,7 @@ static void find_ranges(lw_alloc *a) {
         if (l->vregs.at[v].global) a->globals[l->vregs.at[v].global - 1] = v;
     size_t size = (size_t)a->words * l->blocks.count;
     bool solved = false;
-    if (size <= LW_FLOW_WORDS) {
+    if (size <= LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * l->ops.count) {
         a->live_in = LW_NEW_ARRAY(l->arena, uint64_t, size), a->live_out = LW_NEW_ARRAY(l->arena, uint64_t, size);
         a->exposed = LW_NEW_ARRAY(l->arena, uint64_t, size), a->killed = LW_NEW_ARRAY(l->arena, uint64_t, size);
         visit_all(a, flow_use, flow_def, scan_block);
@@ -410,12 +428,12 @@ static void want_fill(lw_alloc *a, uint32_t v) {
         for (uint32_t i = 0; old && i <= mask; i++) {
             if (!old[i]) continue;
             const lw_vreg *entry = &l->vregs.at[old[i] - 1];
-            uint32_t at = (uint32_t)((entry->value ^ entry->class) * 0x9e3779b97f4a7c15ull >> 32);
+            uint32_t at = (uint32_t)lw_hash_number(entry->value ^ entry->class);
             while (a->fills.slots[at & a->fills.mask]) at++;
             a->fills.slots[at & a->fills.mask] = old[i];
         }
     }
-    uint32_t at = (uint32_t)((vreg->value ^ vreg->class) * 0x9e3779b97f4a7c15ull >> 32);
+    uint32_t at = (uint32_t)lw_hash_number(vreg->value ^ vreg->class);
     for (; a->fills.slots[at & a->fills.mask]; at++) {
         const lw_vreg *entry = &l->vregs.at[a->fills.slots[at & a->fills.mask] - 1];
         if (entry->value != vreg->value || entry->class != vreg->class) continue;

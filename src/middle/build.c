@@ -1,4 +1,5 @@
 /* build.c: what all instruction sets make their operations with: virtual registers, operations, blocks, notes. */
+#define _GNU_SOURCE
 #include "middle/lower.h"
 
 #include <stdlib.h>
@@ -105,6 +106,46 @@ void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate) {
     lw_lower_may_note(l, id);
 }
 
+/* By id, then by place, then by number. */
+static int compare_notes(const void *a, const void *b, void *of) {
+    const lw_program *program = of;
+    const uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+    const lw_program_note *x = &program->notes.at[i], *y = &program->notes.at[k];
+    if (x->id != y->id) return x->id < y->id ? -1 : 1;
+    if (x->place.at != y->place.at) return x->place.at < y->place.at ? -1 : 1;
+    return i < k ? -1 : i > k;
+}
+
+void lw_program_order_notes(lw_program *program, uint32_t *order) {
+    uint32_t count = program->notes.count;
+    for (uint32_t i = 0; i < count; i++) order[i] = i;
+    if (count) qsort_r(order, count, sizeof *order, compare_notes, program);
+    program->note_order = order;
+}
+
+uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place place) {
+    uint32_t low = 0, high = program->notes.count; /* the first that does not come before the one that is looked for */
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const lw_program_note *note = &program->notes.at[program->note_order[middle]];
+        if (note->id < id || (note->id == id && note->place.at < place.at)) low = middle + 1;
+        else high = middle;
+    }
+    const lw_program_note *found = low < program->notes.count ? &program->notes.at[program->note_order[low]] : NULL;
+    if (!found || found->id != id || found->place.at != place.at) lw_bug("no note of kind %d at this instruction", (int)id);
+    return program->note_order[low];
+}
+
+const lw_code *lw_program_code(const lw_program *program, uint64_t number) {
+    uint32_t low = 0, high = program->code_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (program->codes[middle]->number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low < program->code_count && program->codes[low]->number == number ? program->codes[low] : NULL;
+}
+
 /* ---- One function --------------------------------------------------------------------------------------- */
 
 /* Mostly enough, so that long lists need not be copied to grow: few instructions become several operations, and most have one
@@ -125,7 +166,7 @@ static void make_room(lw_lower *l, uint32_t instructions) {
 void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t instructions) {
     l->code = LW_NEW(l->arena, lw_code);
     *l->code = *code;
-    l->program->codes[code->number] = l->code;
+    l->program->codes[code->index] = l->code;
     l->place = place;
     l->vregs.count = l->blocks.count = l->label_blocks.count = 0;
     make_room(l, instructions);
@@ -165,8 +206,20 @@ uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place plac
     return (uint32_t)offset;
 }
 
+/* Of the blocks in a list, looked through for the first branch that has it: 1 + the lowest, by where the list begins. */
+static uint32_t lowest_target(const lw_lower *l, const lw_op *op, uint32_t *lowest) {
+    uint32_t least = UINT32_MAX;
+    if (lowest[op->imm]) return lowest[op->imm] - 1;
+    for (uint32_t i = 0; i < op->c; i++)
+        if (l->targets.at[op->imm + i] < least) least = l->targets.at[op->imm + i];
+    lowest[op->imm] = least + 1;
+    return least;
+}
+
 /* Branch targets are label numbers until every label has its block. */
 static void resolve_labels(lw_lower *l) {
+    uint32_t *lowest = LW_NEW_ARRAY(l->arena, uint32_t, l->targets.count);
+    for (uint32_t i = 0; i < l->targets.count; i++) l->targets.at[i] = l->label_blocks.at[l->targets.at[i]];
     for (uint32_t b = 0, n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_block) b = op->a;
@@ -175,11 +228,8 @@ static void resolve_labels(lw_lower *l) {
             if (op->a <= b) op->flags |= LW_OP_BACKWARD;
         }
         if (op->code == LW_OP_brx) {
-            for (uint32_t i = 0; i < op->c; i++) {
-                uint32_t *target = &l->targets.at[op->imm + i];
-                *target = l->label_blocks.at[*target];
-                if (*target <= b) op->flags |= LW_OP_BACKWARD;
-            }
+            op->a = lowest_target(l, op, lowest);
+            if (op->a <= b) op->flags |= LW_OP_BACKWARD;
         }
     }
     for (uint32_t i = 0; i < l->calls.count; i++)

@@ -98,5 +98,5 @@ void lw_program_dump(lw_text *out, const lw_program *program) {
         out, "program: %u bytes of parameters, %u bytes of static shared memory, %llu instructions\n",
         program->param_bytes, program->shared_bytes, (unsigned long long)program->instruction_count);
     for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->codes[i]) put_code(out, program, program->codes[i]);
+        put_code(out, program, program->codes[i]);
 }

@@ -44,6 +44,17 @@ void lw_lower_bra(lw_lower *l, const lw_instruction *i) {
     l->open = i->guard != NULL;
 }
 
+/* The table's labels, once for all branches by it. False: one is not there. */
+static bool list_targets(lw_lower *l, const lw_object *table, uint32_t *first) {
+    if (lw_lower_table(l, table, first)) return true;
+    for (uint32_t k = 0; k < table->target_count; k++) {
+        const lw_object *label = table->targets[k].object;
+        if (!label || label->kind != LW_OBJ_LABEL) return false;
+        LW_PUSH(l->arena, l->targets) = label->number;
+    }
+    return true;
+}
+
 void lw_lower_brx(lw_lower *l, const lw_instruction *i) {
     uint32_t index = lw_lower_read(l, &i->operands[0], LW_T_u32);
     const lw_object *table = i->operands[1].kind == LW_O_NAME ? i->operands[1].object : NULL;
@@ -51,14 +62,10 @@ void lw_lower_brx(lw_lower *l, const lw_instruction *i) {
         lw_lower_error(l, i);
         return;
     }
-    uint32_t first = l->targets.count;
-    for (uint32_t k = 0; k < table->target_count; k++) {
-        const lw_object *label = table->targets[k].object;
-        if (!label || label->kind != LW_OBJ_LABEL) {
-            lw_lower_error(l, i);
-            return;
-        }
-        LW_PUSH(l->arena, l->targets) = label->number;
+    uint32_t first;
+    if (!list_targets(l, table, &first)) {
+        lw_lower_error(l, i);
+        return;
     }
     lw_op *op = lw_lower_op(l, LW_OP_brx);
     op->b = index, op->imm = first, op->c = table->target_count;
@@ -219,7 +226,7 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
     const lw_function *shape = call_shape(l, i, &parts);
     if (!shape) return;
     bool direct = parts.target->object->kind == LW_OBJ_FUNCTION;
-    lw_call call = {.function = direct ? shape->object->number : LW_NO_SLOT,
+    lw_call call = {.function = direct ? lw_lower_code_index(l, shape) : LW_NO_SLOT,
                     .argument_count = shape->param_count,
                     .result_count = shape->return_count};
     call.arguments = LW_NEW_ARRAY(l->arena, lw_transfer, call.argument_count);

@@ -13,7 +13,7 @@ lw_class lw_class_of(lw_type type) {
 
 /* The slot of the page with this key, or the empty one where it belongs. */
 static uint32_t page_slot(const lw_lower *l, uint64_t key) {
-    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & l->ptx->page_mask;
+    uint32_t at = (uint32_t)lw_hash_number(key) & l->ptx->page_mask;
     while (l->ptx->page_slots[at] && l->ptx->pages.at[l->ptx->page_slots[at] - 1].key != key) at = (at + 1) & l->ptx->page_mask;
     return at;
 }

@@ -125,7 +125,7 @@ typedef struct lw_transfer {
 } lw_transfer;
 
 typedef struct lw_call {
-    uint32_t function;      /* number of the callee's code in the program; LW_NO_SLOT: indirect */
+    uint32_t function;      /* index of the callee's code in the program; LW_NO_SLOT: indirect */
     uint32_t return_block;
     uint32_t argument_count, result_count;
     lw_transfer *arguments; /* .to is filled for direct calls; for indirect ones they follow the callee's parameters in order */
@@ -134,7 +134,8 @@ typedef struct lw_call {
 
 typedef struct lw_code {
     const char *name;
-    uint32_t number;
+    uint32_t number;        /* of the function in its module: what its address is made of */
+    uint32_t index;         /* in the program */
     bool is_entry, lowered;
     uint32_t op_count, block_count, call_count;
     lw_op *ops;
@@ -192,7 +193,7 @@ typedef struct lw_program {
     const struct lw_module_ptx *ptx; /* NULL where it comes from another instruction set */
     lw_code *entry;
     uint32_t code_count;
-    lw_code **codes;        /* by function number in the module; NULL where never called from here */
+    lw_code **codes;        /* of all that is called from here, by increasing number */
     uint32_t shared_bytes;  /* static shared memory of the kernel and what it calls */
     uint32_t shared_align;
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
@@ -205,7 +206,15 @@ typedef struct lw_program {
     lw_semantics semantics;
     lw_program_vector vector;
     LW_LIST(lw_program_note) notes;
+    uint32_t *note_order;   /* numbers of the notes by id and place, for steps that find theirs */
 } lw_program;
+
+/* The code of the function with this number; NULL where nothing calls it from here. */
+const lw_code *lw_program_code(const lw_program *program, uint64_t number);
+/* The notes are all there; `order` has room for a number each, and becomes the program's. */
+void lw_program_order_notes(lw_program *program, uint32_t *order);
+/* The note of this id at this place; there is one. */
+uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place place);
 
 /* Where the module's variables live: the session gives each module-scope variable its device address before lowering, in
  * lw_object.address. Function addresses are LW_CODE_WINDOW + 16 * function number. */

@@ -450,5 +450,6 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     if (!l.failed) lw_lower_end(&l);
     if (l.failed) return NULL;
     program->entry = program->codes[0];
+    lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));
     return program;
 }

@@ -1,6 +1,8 @@
 /* ptx.c: a PTX kernel and what it reaches: its statements become operations in blocks, over virtual registers. */
 #include "middle/ptx.h"
 
+#include <stdlib.h>
+
 void lw_lower_error(lw_lower *l, const lw_instruction *i) {
     lw_diag_add(l->diags, LW_D_not_executable, i->mnemonic_place, i->mnemonic->text);
     l->failed = true;
@@ -9,7 +11,7 @@ void lw_lower_error(lw_lower *l, const lw_instruction *i) {
 /* ---- Where variables live ------------------------------------------------------------------------------ */
 
 static uint32_t place_index(const lw_lower *l, const void *key) {
-    uint32_t i = (uint32_t)((uintptr_t)key >> 4) * 2654435761u;
+    uint32_t i = (uint32_t)(((uint64_t)(uintptr_t)key >> 4) * 0x9e3779b97f4a7c15ull >> 32);
     while (l->ptx->places.keys[i & l->ptx->places.mask] &&
            l->ptx->places.keys[i & l->ptx->places.mask] != key)
         i++;
@@ -47,6 +49,14 @@ uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     uint32_t offset = lw_lower_room(l, object->size, object->align, object->place, object->name->text);
     if (!l->failed) set_place(l, object, offset);
     return offset;
+}
+
+/* A table belongs to one function; only those of labels come here, those of functions are met before there is code. */
+bool lw_lower_table(lw_lower *l, const lw_object *table, uint32_t *first) {
+    bool known = has_place(l, &table->targets);
+    if (!known) set_place(l, &table->targets, l->targets.count);
+    *first = (uint32_t)l->ptx->places.values[place_index(l, &table->targets)];
+    return known;
 }
 
 /* ---- What a kernel reaches ------------------------------------------------------------------------------ */
@@ -87,23 +97,49 @@ static void reach_object(lw_lower *l, lw_reach *reach, const lw_object *object) 
     if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
     if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
     if (object->kind == LW_OBJ_PROTOTYPE || lw_ptx_table_signature(object)) reach->all = true;
-    if (object->kind == LW_OBJ_TARGETS)
-        for (uint32_t i = 0; i < object->target_count; i++) reach_object(l, reach, object->targets[i].object);
+    if (object->kind != LW_OBJ_TARGETS || has_place(l, object)) return;
+    set_place(l, object, 0); /* each call names it */
+    for (uint32_t i = 0; i < object->target_count; i++) reach_object(l, reach, object->targets[i].object);
+}
+
+static void reach_all(lw_lower *l, lw_reach *reach) {
+    const lw_module_ptx *module = l->ptx->module;
+    for (uint32_t i = 0; i < module->functions.count; i++)
+        if (!module->functions.at[i]->is_entry) reach_function(l, reach, module->functions.at[i]);
+}
+
+static int compare_numbers(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Codes stand in the program by their numbers, in whatever order they are reached. Only what is reached has an entry: a module may have
+ * many kernels. */
+static void number_codes(lw_lower *l, const lw_reach *reach) {
+    lw_program *program = l->program;
+    uint32_t count = reach->functions.count, *numbers = LW_NEW_ARRAY(l->arena, uint32_t, count);
+    for (uint32_t i = 0; i < count; i++) numbers[i] = reach->functions.at[i]->object->number;
+    qsort(numbers, count, sizeof *numbers, compare_numbers);
+    for (uint32_t i = 0; i < count; i++) set_place(l, l->ptx->module->functions.at[numbers[i]]->object->function, i);
+    program->code_count = count;
+    program->codes = LW_NEW_ARRAY(l->arena, lw_code *, count);
+}
+
+uint32_t lw_lower_code_index(const lw_lower *l, const lw_function *function) {
+    return (uint32_t)l->ptx->places.values[place_index(l, function->object->function)];
 }
 
 static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
+    bool all = false;
     reach_function(l, reach, kernel);
     for (uint32_t f = 0; f < reach->functions.count; f++) {
         lw_function *function = reach->functions.at[f];
         for (uint32_t i = 0; i < function->reached.count; i++)
             reach_object(l, reach, function->reached.at[i]);
-        if (reach->all) {
-            reach->all = false;
-            for (uint32_t i = 0; i < l->ptx->module->functions.count; i++)
-                if (!l->ptx->module->functions.at[i]->is_entry)
-                    reach_function(l, reach, l->ptx->module->functions.at[i]);
-        }
+        if (reach->all && !all) reach_all(l, reach);
+        all |= reach->all;
     }
+    number_codes(l, reach);
     uint32_t align = l->program->shared_align > 16 ? l->program->shared_align : 16;
     l->program->dynamic_shared_offset = (uint32_t)align_up(l->program->shared_bytes, align);
     for (uint32_t i = 0; i < reach->dynamic.count; i++)
@@ -236,6 +272,7 @@ static void lower_body(lw_lower *l, const lw_function *function) {
 static void begin_function(lw_lower *l, lw_function *function) {
     const lw_code code = {.name = function->object->name->text,
                           .number = function->object->number,
+                          .index = lw_lower_code_index(l, function),
                           .is_entry = function->is_entry};
     lw_lower_begin(l, &code, function->place, function->instruction_count);
     l->ptx->function = function;
@@ -266,16 +303,15 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
                             .source = module->source,
                             .ptx = module,
                             .semantics = semantics,
-                            .code_count = module->functions.count,
                             .param_bytes = kernel->param_bytes};
-    program->codes = LW_NEW_ARRAY(arena, lw_code *, program->code_count);
     l.program = program;
     lw_reach reach = {0};
     collect(&l, &reach, kernel);
     for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++)
         lower_function(&l, reach.functions.at[i]);
     if (l.failed) return NULL;
-    program->entry = program->codes[kernel->object->number];
+    program->entry = program->codes[lw_lower_code_index(&l, kernel)];
+    lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));
     lw_mark_spins(program);
     return program;
 }

@@ -29,6 +29,10 @@ typedef struct lw_lower_ptx_state {
 
 void lw_lower_error(lw_lower *l, const lw_instruction *i);                       /* not executable */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                     /* offset of a local or shared variable */
+uint32_t lw_lower_code_index(const lw_lower *l, const lw_function *function);    /* in the program, of a function that the kernel reaches */
+
+/* Where the function at hand lists the labels of a table; false: not yet, and from now on at the list's end. */
+bool lw_lower_table(lw_lower *l, const lw_object *table, uint32_t *first);
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */
 

@@ -28,7 +28,7 @@ static bool reads_for_others(const lw_op *op) {
 }
 
 static void mark(lw_spins *s, uint32_t function) {
-    if (s->racy[function] || !s->program->codes[function]) return;
+    if (s->racy[function]) return;
     s->racy[function] = true;
     s->todo[s->todo_count++] = function;
 }
@@ -64,7 +64,7 @@ static void spread(lw_spins *s) {
 
 static bool calls_racy(const lw_spins *s, const lw_code *code, const lw_op *op) {
     if (op->code == LW_OP_call) return s->racy[code->calls[op->imm].function];
-    return op->code == LW_OP_call_indirect && s->racy[code->number];
+    return op->code == LW_OP_call_indirect && s->racy[code->index];
 }
 
 /* `racy`: per block, how many operations up to its end may wait for others. */
@@ -76,21 +76,14 @@ static void mark_branches(const lw_spins *s, lw_code *code, uint32_t *racy) {
         count += reads_for_others(op) || calls_racy(s, code, op);
         racy[block] = count;
         if (!(op->flags & LW_OP_BACKWARD)) continue;
-        uint32_t first = op->a; /* of the blocks that it goes back over */
-        if (op->code == LW_OP_brx) {
-            first = block;
-            for (uint32_t k = 0; k < op->c; k++)
-                if (code->targets[op->imm + k] < first) first = code->targets[op->imm + k];
-        } else if (op->code != LW_OP_bra && op->code != LW_OP_bra_if)
-            continue;
-        if (count > (first ? racy[first - 1] : 0)) op->flags |= LW_OP_SPIN;
+        const bool branches = op->code == LW_OP_bra || op->code == LW_OP_bra_if || op->code == LW_OP_brx;
+        if (branches && count > (op->a ? racy[op->a - 1] : 0)) op->flags |= LW_OP_SPIN; /* from its first target on */
     }
 }
 
 void lw_mark_spins(lw_program *program) {
     uint32_t calls = 0, blocks = 0;
     for (uint32_t f = 0; f < program->code_count; f++) {
-        if (!program->codes[f]) continue;
         calls += program->codes[f]->call_count;
         if (program->codes[f]->block_count > blocks) blocks = program->codes[f]->block_count;
     }
@@ -101,9 +94,7 @@ void lw_mark_spins(lw_program *program) {
     s.todo = LW_NEW_ARRAY(program->arena, uint32_t, program->code_count);
     s.edges = LW_NEW_ARRAY(program->arena, lw_edge, calls);
     uint32_t *racy = LW_NEW_ARRAY(program->arena, uint32_t, blocks);
-    for (uint32_t f = 0; f < program->code_count; f++)
-        if (program->codes[f]) collect(&s, f);
+    for (uint32_t f = 0; f < program->code_count; f++) collect(&s, f);
     spread(&s);
-    for (uint32_t f = 0; f < program->code_count; f++)
-        if (program->codes[f]) mark_branches(&s, program->codes[f], racy);
+    for (uint32_t f = 0; f < program->code_count; f++) mark_branches(&s, program->codes[f], racy);
 }

@@ -96,5 +96,5 @@ void lw_program_link(lw_program *program, const lw_level *level) {
     program->level = level->number;
     program->steps = level->steps;
     for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->codes[i]) link_code(program->codes[i], level);
+        link_code(program->codes[i], level);
 }

@@ -40,13 +40,28 @@ typedef struct lw_range {
     uint64_t base, size;
     char *host;
     bool read_only; /* constant memory: kernels read it, and ld.const reads nothing else */
+    bool owned; /* by a module: not the program's to free */
 } lw_range;
+
+enum { LW_PART_RANGES = 64 };
+
+/* Some of the allocations, shared by the lists that have the same. */
+typedef struct lw_ranges_part {
+    atomic_uint references;
+    uint32_t count; /* at least one */
+    lw_range at[LW_PART_RANGES];
+} lw_ranges_part;
 
 /* An immutable list of the allocations, sorted by base; launches keep a reference, so that look-ups need no lock. */
 typedef struct lw_ranges {
     atomic_uint references;
-    uint32_t count, room;
-    lw_range at[];
+    uint32_t count; /* allocations */
+    uint32_t part_count, room;
+    struct {
+        uint64_t first; /* base of its first one */
+        uint64_t gap;   /* no more than this lies free in front of any of them */
+        lw_ranges_part *part;
+    } parts[];
 } lw_ranges;
 
 /* Device memory of a context: one reserved stretch of host addresses that mirrors device addresses from LW_GLOBAL_BASE on.
@@ -66,11 +81,13 @@ bool lw_memory_init(lw_memory *memory, uint64_t limit);
 void lw_memory_end(lw_memory *memory);
 /* Zeroed, aligned to 256 bytes (guarded by at least 256 unallocated bytes on each side). False: no memory. */
 bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address);
-bool lw_memory_take_constant(lw_memory *memory, uint64_t size, uint64_t *address); /* the same, for kernels to read only */
+/* Likewise, for a variable of a module; read_only: by kernels. */
+bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, uint64_t *address);
 bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
 lw_ranges *lw_memory_hold(lw_memory *memory);             /* a reference to the current list */
 void lw_ranges_drop(lw_ranges *ranges);
-uint32_t lw_ranges_above(const lw_ranges *ranges, uint64_t address); /* number of the first allocation that begins above an address */
+/* The last allocation that begins at or below an address and the first above it; NULL where there is none. */
+void lw_ranges_near(const lw_ranges *ranges, uint64_t address, const lw_range **below, const lw_range **above);
 /* The allocation that holds all of [address, address + size), or NULL. */
 const lw_range *lw_ranges_find(const lw_ranges *ranges, uint64_t address, uint64_t size);
 
@@ -123,7 +140,7 @@ typedef struct lw_frame {
     uint32_t ready_count;             /* blocks with a bit in `ready` */
     uint32_t local_base, local_end;   /* of this frame's local memory, per lane: its lanes reach all that is below the end */
     uint32_t depth;
-    uint64_t *ready;                  /* bit per block: has pending lanes that can run */
+    uint64_t *ready;                  /* bit per block: has pending lanes that can run; then a bit per word of these that is not 0, and so on up to one word */
     lw_mask *pending;                 /* per block: lanes that go on there */
     char *regs;                       /* register slots, 64-byte aligned */
 } lw_frame;
@@ -167,7 +184,8 @@ struct lw_gang {
     const lw_op *resume;  /* where to go on; NULL: lw_gang_select tells */
     uint32_t turns;       /* times in a row that the budget ran out */
     lw_frame *frames;     /* list of all, the newest first */
-    lw_frame *free_frames;
+    lw_frame **free_frames; /* of each code of the program those that serve again, `free_room`; NULL until there is one */
+    uint32_t free_room;
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
     bool noted;           /* it has counts in note_counts that the grid has not yet */
     struct lw_meeting *meeting; /* lanes that wait for others of their warp: meet.c; NULL until some do */

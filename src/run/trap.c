@@ -44,9 +44,8 @@ void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address,
                        (unsigned long long)around->base);
         return;
     }
-    uint32_t above = lw_ranges_above(ranges, address);
-    const lw_range *below = above ? &ranges->at[above - 1] : NULL,
-                   *next = above < ranges->count ? &ranges->at[above] : NULL;
+    const lw_range *below, *next;
+    lw_ranges_near(ranges, address, &below, &next);
     uint64_t past = below ? address - below->base : UINT64_MAX;
     if (below && past < below->size) {
         uint64_t over = size - (below->size - past);

@@ -62,9 +62,24 @@ static lw_status load(lw_module *module, const lw_text_in *in) {
     return in->options.is_pto ? lw_pto_load(module, &in->options) : load_ptx(module);
 }
 
+static int compare_kernels(const void *a, const void *b) {
+    return strcmp((*(lw_kernel *const *)a)->info.name, (*(lw_kernel *const *)b)->info.name);
+}
+
+/* Names are asked for one by one, of modules that may have tens of thousands. */
+static void sort_names(lw_module *module) {
+    module->by_name = LW_NEW_ARRAY(&module->arena, lw_kernel *, module->kernel_count);
+    for (uint32_t i = 0; i < module->kernel_count; i++) module->by_name[i] = &module->kernels[i];
+    if (module->kernel_count) qsort(module->by_name, module->kernel_count, sizeof *module->by_name, compare_kernels);
+    if (module->ptx) lw_variables_sort(module);
+}
+
 static lw_status try_load(lw_module *module, const lw_text_in *in) {
     jmp_buf out;
-    return LW_ARENA_TRY(&module->arena, out) ? load(module, in) : LW_NO_MEMORY;
+    if (!LW_ARENA_TRY(&module->arena, out)) return LW_NO_MEMORY;
+    lw_status status = load(module, in);
+    if (status == LW_OK) sort_names(module);
+    return status;
 }
 
 static void link_module(lw_context *context, lw_module *module) {
@@ -157,6 +172,8 @@ void lw_module_free(lw_module *module) {
 
 /* ---- From a kernel to a program ------------------------------------------------------------------------------------------------ */
 
+static int compare_name(const void *name, const void *kernel) { return strcmp(name, (*(lw_kernel *const *)kernel)->info.name); }
+
 static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **kernel) {
     lw_context *context = module->context;
     if (!module->good) return lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
@@ -164,11 +181,11 @@ static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **ke
         return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count, lw_kernel_word(module));
     if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
     const char *bare = name && module->pto && *name == '@' ? name + 1 : name;
-    for (uint32_t i = 0; i < module->kernel_count; i++)
-        if (!name || !strcmp(module->kernels[i].info.name, bare)) {
-            *kernel = &module->kernels[i];
-            return LW_OK;
-        }
+    lw_kernel **found = name ? bsearch(bare, module->by_name, module->kernel_count, sizeof *module->by_name, compare_name) : module->by_name;
+    if (found) {
+        *kernel = *found;
+        return LW_OK;
+    }
     return lw_fail(context, LW_NOT_FOUND, LW_D_no_such_kernel, lw_kernel_word(module), name);
 }
 

@@ -36,11 +36,10 @@ lw_status lw_memory_new(lw_context *context, uint64_t size, uint64_t *address) {
 }
 
 static bool is_variable(lw_context *context, uint64_t address) {
-    bool found = false;
-    pthread_mutex_lock(&context->lock);
-    for (const lw_module *module = context->modules; module && !found; module = module->next)
-        for (uint32_t i = 0; i < module->memory.count && !found; i++) found = module->memory.at[i] == address;
-    pthread_mutex_unlock(&context->lock);
+    pthread_mutex_lock(&context->memory.lock);
+    const lw_range *range = lw_ranges_find(context->memory.ranges, address, 1);
+    bool found = range && range->base == address && range->owned;
+    pthread_mutex_unlock(&context->memory.lock);
     return found;
 }
 

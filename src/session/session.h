@@ -82,6 +82,9 @@ struct lw_module {
     bool good; /* no errors: has kernels and variables */
     uint32_t kernel_count;
     lw_kernel *kernels;
+    lw_kernel **by_name;        /* the same, sorted */
+    lw_object **variables;      /* those with memory, at module scope, sorted by name */
+    uint32_t variable_count;
     LW_LIST(uint64_t) memory; /* allocations of its variables */
     struct {
         const char *text;
@@ -97,6 +100,7 @@ static inline const char *lw_kernel_word(const lw_module *module) { return modul
 /* Gives every .global and .const variable memory with its initial value. Faults go to the diagnostics. */
 lw_status lw_variables_place(lw_module *module);
 void lw_variables_free(lw_module *module);
+void lw_variables_sort(lw_module *module); /* so that they are found by name */
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size);
 
 /* ---- pto.c: modules of PTO ---------------------------------------------------------------------------------- */

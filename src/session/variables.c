@@ -3,6 +3,8 @@
  * Each variable is an allocation of its own, so that an access past its end is found. */
 #include "session/session.h"
 
+#include <stdlib.h>
+
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
 static bool has_memory(const lw_object *object) {
@@ -16,9 +18,7 @@ static bool place_variable(lw_module *module, lw_object *object) {
              address;
     /* Before the allocation: nothing may come between it and its record. */
     LW_PUSH(&module->arena, module->memory) = 0;
-    lw_memory *memory = &module->context->memory;
-    bool constant = object->space == LW_SPACE_const;
-    if (!(constant ? lw_memory_take_constant : lw_memory_take)(memory, size + spare, &address)) {
+    if (!lw_memory_take_variable(&module->context->memory, size + spare, object->space == LW_SPACE_const, &address)) {
         module->memory.count--;
         return false;
     }
@@ -27,7 +27,6 @@ static bool place_variable(lw_module *module, lw_object *object) {
     return true;
 }
 
-/* The last one first: taking an allocation out of the list moves all that lie behind it. */
 void lw_variables_free(lw_module *module) {
     for (; module->memory.count; module->memory.count--)
         lw_memory_give(&module->context->memory, module->memory.at[module->memory.count - 1]);
@@ -104,13 +103,23 @@ lw_status lw_variables_place(lw_module *module) {
     return LW_OK;
 }
 
+static int compare_name(const void *name, const void *object) { return strcmp(name, (*(lw_object *const *)object)->name->text); }
+static int compare_objects(const void *a, const void *b) {
+    return strcmp((*(lw_object *const *)a)->name->text, (*(lw_object *const *)b)->name->text);
+}
+
+void lw_variables_sort(lw_module *module) {
+    lw_module_ptx *ptx = module->ptx;
+    module->variables = LW_NEW_ARRAY(&module->arena, lw_object *, ptx->variables.count);
+    for (uint32_t i = 0; i < ptx->variables.count; i++)
+        if (has_memory(ptx->variables.at[i])) module->variables[module->variable_count++] = ptx->variables.at[i];
+    if (module->variable_count) qsort(module->variables, module->variable_count, sizeof *module->variables, compare_objects);
+}
+
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size) {
-    for (uint32_t i = 0; module->ptx && i < module->ptx->variables.count; i++) {
-        const lw_object *object = module->ptx->variables.at[i];
-        if (!has_memory(object) || strcmp(object->name->text, name)) continue;
-        if (address) *address = object->address;
-        if (size) *size = object->size;
-        return true;
-    }
-    return false;
+    lw_object **found = module->variable_count ? bsearch(name, module->variables, module->variable_count, sizeof *module->variables, compare_name) : NULL;
+    if (!found) return false;
+    if (address) *address = (*found)->address;
+    if (size) *size = (*found)->size;
+    return true;
 }

@@ -118,8 +118,18 @@ static void check_list(const lw_memory *memory, uint64_t live, uint64_t used) {
     const lw_ranges *ranges = memory->ranges;
     assert_int_equal(ranges->count, live);
     assert_int_equal(memory->used, used);
-    for (uint32_t i = 1; i < ranges->count; i++)
-        assert_true(ranges->at[i].base >= ranges->at[i - 1].base + ranges->at[i - 1].size + 256);
+    const lw_range *last = NULL;
+    uint64_t count = 0;
+    for (uint32_t p = 0; p < ranges->part_count; p++) {
+        const lw_ranges_part *part = ranges->parts[p].part;
+        assert_true(part->count && part->count <= LW_PART_RANGES && ranges->parts[p].first == part->at[0].base);
+        for (uint32_t i = 0; i < part->count; last = &part->at[i++]) {
+            assert_true(!last || part->at[i].base >= last->base + last->size + 256);
+            assert_true(ranges->parts[p].gap >= part->at[i].base - (last ? last->base + last->size : 0));
+            count++;
+        }
+    }
+    assert_int_equal(count, live);
 }
 
 static void churn(bool low) {

@@ -160,7 +160,7 @@ static void test_two_threads(void **state) {
     steps_cta *pair[2] = {steps_new(32, 32), steps_new(32, 32)};
     lw_memory_form form = {.window = LW_WINDOW_global, .size = 2, .slot = 2};
     for (uint32_t k = 0; k < 2; k++) {
-        pair[k]->ranges->at[2].host = pair[0]->global[2]; /* both see the same memory */
+        pair[k]->part.at[2].host = pair[0]->global[2]; /* both see the same memory */
         pair[k]->ops[1] = (lw_op){.step = lw_step_atom, .d = LW_NO_SLOT, .b = SLOT(B), .e = LW_NO_SLOT, .c = lw_memory_pack(form),
                                   .imm = STEPS_FIRST, .flags = LW_ATOM_add << 8};
         pair[k]->ops[2] = pair[k]->ops[1];

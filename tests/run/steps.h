@@ -103,6 +103,9 @@ typedef struct steps_cta {
     uint64_t constants[4];
     _Alignas(64) char shared[STEPS_SHARED], params[STEPS_PARAMS], global[STEPS_RANGES][STEPS_GLOBAL];
     lw_ranges *ranges;
+    lw_ranges_part part;
+    lw_code *codes[1];
+    uint32_t note_order[5];
     lw_program_note note_rows[5]; /* all operations stand at place 0 */
     _Atomic uint64_t notes[5];
 } steps_cta;
@@ -114,11 +117,17 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     steps_cta *s = aligned_alloc(64, (sizeof *s + 63) / 64 * 64);
     assert_non_null(s);
     memset(s, 0, sizeof *s);
-    s->ranges = calloc(1, sizeof(lw_ranges) + STEPS_RANGES * sizeof(lw_range));
-    s->ranges->count = STEPS_RANGES;
+    s->ranges = calloc(1, sizeof(lw_ranges) + sizeof s->ranges->parts[0]);
+    assert_non_null(s->ranges);
     static const uint64_t bases[STEPS_RANGES] = {STEPS_LOW, STEPS_LOW_CONSTANT, STEPS_FIRST, STEPS_SECOND, STEPS_CONSTANT};
+    s->part = (lw_ranges_part){.references = 1, .count = STEPS_RANGES};
     for (uint32_t i = 0; i < STEPS_RANGES; i++)
-        s->ranges->at[i] = (lw_range){bases[i], STEPS_GLOBAL, s->global[i], bases[i] == STEPS_CONSTANT || bases[i] == STEPS_LOW_CONSTANT};
+        s->part.at[i] = (lw_range){.base = bases[i], .size = STEPS_GLOBAL, .host = s->global[i],
+                                   .read_only = bases[i] == STEPS_CONSTANT || bases[i] == STEPS_LOW_CONSTANT};
+    s->ranges->count = STEPS_RANGES;
+    s->ranges->part_count = 1;
+    s->ranges->parts[0].first = STEPS_LOW;
+    s->ranges->parts[0].part = &s->part;
     for (uint32_t i = 0; i < STEPS_OPS; i++) s->ops[i] = (lw_op){.step = steps_stop, .code = LW_OP_ret};
     s->ops[0] = (lw_op){.step = lw_step_block, .a = 0, .imm = 1};
     s->ops[4] = (lw_op){.step = lw_step_block, .a = 1, .imm = 1};
@@ -126,10 +135,12 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->code = (lw_code){.name = "k", .is_entry = true, .op_count = STEPS_OPS, .block_count = 2, .ops = s->ops, .places = s->places,
                         .blocks = s->blocks, .slots = s->slots, .constants = s->constants,
                         .frame_bytes = STEPS_SLOTS * LW_SLOT_64, .local_bytes = STEPS_LOCAL};
-    s->program = (lw_program){.entry = &s->code, .param_bytes = STEPS_PARAMS};
+    s->codes[0] = &s->code;
+    s->program = (lw_program){.entry = &s->code, .code_count = 1, .codes = s->codes, .param_bytes = STEPS_PARAMS};
     static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives, LW_D_note_divergent, LW_D_note_barrier_counts};
     for (uint32_t i = 0; i < 5; i++) s->note_rows[i].id = notes[i];
     s->program.notes.at = s->note_rows, s->program.notes.count = 5;
+    lw_program_order_notes(&s->program, s->note_order);
     s->grid.notes = s->notes;
     s->grid.program = &s->program;
     s->grid.shape[0] = 3, s->grid.shape[1] = 2, s->grid.shape[2] = 1;

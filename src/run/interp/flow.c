@@ -19,25 +19,59 @@ enum {
 
 static inline bool is_ready(const lw_frame *frame, uint32_t block) { return frame->ready[block / 64] >> block % 64 & 1; }
 
+static uint32_t words_of(uint32_t bits) { return bits / 64 + (bits % 64 != 0); }
+
+/* A frame may have a hundred thousand blocks. Above the bits of the blocks there are those of the words, so that the lowest one is found in
+ * a few steps; most functions have one word. */
+static void set_ready(lw_frame *frame, uint32_t block) {
+    uint64_t *level = frame->ready;
+    for (uint32_t words = words_of(frame->code->block_count);; words = words_of(words)) {
+        uint64_t old = level[block / 64];
+        level[block / 64] = old | 1ull << block % 64;
+        if (old || words == 1) return;
+        level += words;
+        block /= 64;
+    }
+}
+
+static void clear_ready(lw_frame *frame, uint32_t block) {
+    uint64_t *level = frame->ready;
+    for (uint32_t words = words_of(frame->code->block_count);; words = words_of(words)) {
+        level[block / 64] &= ~(1ull << block % 64);
+        if (level[block / 64] || words == 1) return;
+        level += words;
+        block /= 64;
+    }
+}
+
 void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes) {
     if (!is_ready(frame, block)) {
-        frame->ready[block / 64] |= 1ull << block % 64;
+        set_ready(frame, block);
         frame->ready_count++;
     }
     frame->pending[block] |= lanes;
 }
 
+/* The lowest from a block on; UINT32_MAX: none. */
 static uint32_t lowest_ready(const lw_frame *frame, uint32_t from) {
-    uint32_t words = (frame->code->block_count + 63) / 64;
-    uint64_t first = ~0ull << from % 64;
-    for (uint32_t w = from / 64; w < words; w++, first = ~0ull)
-        if (frame->ready[w] & first) return 64 * w + (uint32_t)__builtin_ctzll(frame->ready[w] & first);
-    return UINT32_MAX;
+    const uint64_t *levels[6], *level = frame->ready; /* 64 to the sixth is more than blocks can be */
+    uint32_t words = words_of(frame->code->block_count), depth = 0;
+    uint64_t found;
+    for (;; from = from / 64 + 1, words = words_of(words)) {
+        if (from / 64 >= words) return UINT32_MAX;
+        if ((found = level[from / 64] & ~0ull << from % 64)) break;
+        if (words == 1) return UINT32_MAX;
+        levels[depth++] = level;
+        level += words;
+    }
+    uint32_t at = from / 64 * 64 + (uint32_t)__builtin_ctzll(found);
+    while (depth) at = 64 * at + (uint32_t)__builtin_ctzll(levels[--depth][at]);
+    return at;
 }
 
 /* The lanes that are ready at a block are so no longer. */
 static lw_mask take_pending(lw_frame *frame, uint32_t block) {
-    frame->ready[block / 64] &= ~(1ull << block % 64);
+    clear_ready(frame, block);
     frame->ready_count--;
     lw_mask lanes = frame->pending[block];
     frame->pending[block] = 0;
@@ -206,13 +240,16 @@ const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
 /* ---- Frames ------------------------------------------------------------------------------------------- */
 
 static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
-    for (lw_frame **link = &gang->free_frames; *link; link = &(*link)->next)
-        if ((*link)->code == code) {
-            lw_frame *frame = *link;
-            *link = frame->next;
-            return frame;
-        }
-    size_t words = (code->block_count + 63) / 64;
+    lw_frame *spare = gang->free_frames ? gang->free_frames[code->index] : NULL;
+    if (spare) {
+        gang->free_frames[code->index] = spare->next;
+        return spare;
+    }
+    size_t words = 0;
+    for (uint32_t level = words_of(code->block_count);; level = words_of(level)) {
+        words += level;
+        if (level <= 1) break;
+    }
     size_t head = (sizeof(lw_frame) + 15) & ~(size_t)15;
     size_t pending = head + ((words * 8 + 15) & ~(size_t)15);
     size_t regs = (pending + code->block_count * sizeof(lw_mask) + 63) & ~(size_t)63;
@@ -287,12 +324,24 @@ lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_
     return frame;
 }
 
+/* For the next activation of its function. Where there is no memory to keep the frame it is freed. */
+static void keep_frame(lw_gang *gang, lw_frame *frame) {
+    uint32_t count = gang->cta->program->code_count;
+    if (!gang->free_frames && (gang->free_frames = calloc(count, sizeof *gang->free_frames))) gang->free_room = count;
+    if (!gang->free_frames) {
+        free(frame);
+        return;
+    }
+    lw_frame **list = &gang->free_frames[frame->code->index];
+    frame->next = *list;
+    *list = frame;
+}
+
 static void drop_frame(lw_gang *gang, lw_frame *frame) {
     if (frame->previous) frame->previous->next = frame->next;
     else gang->frames = frame->next;
     if (frame->next) frame->next->previous = frame->previous;
-    frame->next = gang->free_frames;
-    gang->free_frames = frame;
+    keep_frame(gang, frame);
 }
 
 /* ---- Calls -------------------------------------------------------------------------------------------- */
@@ -378,13 +427,13 @@ const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
     lw_mask left = gang->mask;
     while (left) {
         uint32_t first = lw_mask_first(left);
-        uint64_t number = (address[first] - LW_CODE_WINDOW) / 16;
-        if ((address[first] - LW_CODE_WINDOW) % 16 || number >= program->code_count || !program->codes[number] ||
-            program->codes[number]->is_entry)
+        uint64_t offset = address[first] - LW_CODE_WINDOW;
+        const lw_code *code = offset % 16 ? NULL : lw_program_code(program, offset / 16);
+        if (!code || code->is_entry)
             return lw_gang_trap(gang, op, LW_TRAP_wild_branch, first, (lw_trap_record){.access = "call", .address = address[first]});
         lw_mask same = 0;
         LW_FOR_LANES(lane, left) if (address[lane] == address[first]) same |= LW_MASK_BIT(lane);
-        lw_frame *frame = begin_call(gang, op, program->codes[number], same);
+        lw_frame *frame = begin_call(gang, op, code, same);
         if (!frame) return NULL;
         lw_gang_pend(frame, 0, same);
         left &= ~same;
@@ -464,8 +513,11 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
 
 void lw_gang_end(lw_gang *gang) {
     free_frames(gang->frames);
-    free_frames(gang->free_frames);
-    gang->frames = gang->free_frames = NULL;
+    for (uint32_t i = 0; i < gang->free_room; i++) free_frames(gang->free_frames[i]);
+    free(gang->free_frames);
+    gang->frames = NULL;
+    gang->free_frames = NULL;
+    gang->free_room = 0;
     free(gang->waits.at);
     gang->waits.at = NULL;
     lw_meeting_end(gang);

@@ -29,17 +29,10 @@ const lw_op *lw_step_note(lw_gang *gang, const lw_op *op) {
 
 /* ---- By steps that find out themselves --------------------------------------------------------------------- */
 
-/* Rare, so the operation need not know the numbers of its notes. */
-static uint32_t find_note(const lw_program *program, lw_diag_id id, lw_place place) {
-    for (uint32_t i = 0; i < program->notes.count; i++)
-        if (program->notes.at[i].id == id && program->notes.at[i].place.at == place.at) return i;
-    lw_bug("no note of kind %d at this instruction", (int)id);
-}
-
 bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes) {
     const lw_grid *grid = gang->cta->grid;
     if (lw_meeting_is_at(gang, op)) return lw_meeting_undefined(gang, id, lanes);
-    lw_gang_note(gang, find_note(grid->program, id, gang->frame->code->places[op - gang->frame->code->ops]), lanes);
+    lw_gang_note(gang, lw_program_find_note(grid->program, id, gang->frame->code->places[op - gang->frame->code->ops]), lanes);
     if (!grid->strict) return false;
     uint32_t first = lw_mask_first(lanes);
     lw_gang_trap(gang, op, LW_TRAP_undefined, first,

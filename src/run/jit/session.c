@@ -207,7 +207,7 @@ static const char passes[] = PASSES("early-cse<memssa>"), small_passes[] = PASSE
 
 static bool is_small(const lw_program *program) {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < program->code_count; i++) count += program->codes[i] ? program->codes[i]->op_count : 0;
+    for (uint32_t i = 0; i < program->code_count; i++) count += program->codes[i]->op_count;
     return count <= SMALL;
 }
 
@@ -245,7 +245,7 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         lw_build build = {.lanes = lanes};
         start_build(&build, context, module, level);
         for (uint32_t i = 0; i < program->code_count; i++)
-            done[i] = program->codes[i] && program->codes[i]->op_count && emit_code(&build, program, program->codes[i], level);
+            done[i] = program->codes[i]->op_count && emit_code(&build, program, program->codes[i], level);
         LLVMDisposeBuilder(build.at);
         good = link_lanes(module, lanes, context) && optimize(module, machine, is_small(program), why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
