@@ -1,0 +1,113 @@
+/* compare.c: runs random kernels by the reference and by the library, and says where they differ.
+ *
+ *     reference --seed 1 --count 1000                      kernels 1 to 1000, by the interpreter at every level and by the compiler
+ *     reference --seed 17 --print                          the text of kernel 17
+ *     reference --seed 17 --reduce                         the smallest text found that still differs
+ *     reference --file k.ptx --block 64 --seed 17          a text of one's own, with the buffers of kernel 17
+ *
+ * --warps: kernels of exchanges between lanes only. --no-places: without exchanges that lanes come to from different places.
+ * --jit-every N: only each Nth kernel is compiled, since that takes longest; 0: none. --keep FOLDER: texts that differ are written there. */
+#include "compare.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct settings {
+    uint64_t seed, count, jit_every;
+    gen_options generator;
+    bool print, reduce, verbose;
+    const char *file, *keep;
+    uint32_t block, grid;
+} settings;
+
+static void read_text(lw_text *text, const char *path) {
+    FILE *file = fopen(path, "rb");
+    char buffer[4096];
+    size_t n;
+    if (!file) {
+        perror(path);
+        exit(2);
+    }
+    while ((n = fread(buffer, 1, sizeof buffer, file)) > 0) lw_text_add(text, buffer, n);
+    fclose(file);
+}
+
+static void keep(const settings *s, const gen_kernel *kernel, uint64_t seed) {
+    char path[512];
+    if (!s->keep) return;
+    snprintf(path, sizeof path, "%s/%llu.ptx", s->keep, (unsigned long long)seed);
+    FILE *file = fopen(path, "wb");
+    if (!file) return;
+    fwrite(kernel->text.at, 1, kernel->text.size, file);
+    fclose(file);
+}
+
+static void make(const settings *s, uint64_t seed, gen_kernel *kernel) {
+    gen_make(kernel, seed, &s->generator);
+    if (!s->file) return;
+    lw_text_free(&kernel->text);
+    kernel->text = (lw_text){0};
+    read_text(&kernel->text, s->file);
+    if (s->block) kernel->block[0] = s->block, kernel->block[1] = kernel->block[2] = 1;
+    if (s->grid) kernel->grid[0] = s->grid;
+}
+
+/* True where all agree. */
+static bool one(const settings *s, comparison *c, uint64_t seed) {
+    gen_kernel kernel = {0};
+    make(s, seed, &kernel);
+    c->seed = seed, c->with_jit = s->jit_every && (seed - s->seed) % s->jit_every == 0;
+    bool same = compare_kernel(c, &kernel);
+    if (!same) {
+        printf("seed %llu, grid %u, block %ux%u: %s\n", (unsigned long long)seed, kernel.grid[0], kernel.block[0], kernel.block[1], c->why);
+        if (s->reduce) compare_reduce(c, &kernel), fwrite(kernel.text.at, 1, kernel.text.size, stdout);
+        keep(s, &kernel, seed);
+        fflush(stdout);
+    }
+    lw_text_free(&kernel.text);
+    return same;
+}
+
+static void parse(int argc, char **argv, settings *s) {
+    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS };
+    static const struct option options[] = {
+        {"seed", 1, NULL, SEED}, {"count", 1, NULL, COUNT}, {"print", 0, NULL, PRINT}, {"reduce", 0, NULL, REDUCE}, {"file", 1, NULL, FILE_},
+        {"block", 1, NULL, BLOCK}, {"grid", 1, NULL, GRID}, {"warps", 0, NULL, WARPS}, {"no-places", 0, NULL, NO_PLACES},
+        {"jit-every", 1, NULL, JIT_EVERY}, {"keep", 1, NULL, KEEP}, {"traps", 0, NULL, TRAPS}, {0}};
+    for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) switch (o) {
+        case SEED: s->seed = strtoull(optarg, NULL, 0); break;
+        case COUNT: s->count = strtoull(optarg, NULL, 0); break;
+        case PRINT: s->print = true; break;
+        case REDUCE: s->reduce = true; break;
+        case FILE_: s->file = optarg; break;
+        case BLOCK: s->block = (uint32_t)strtoul(optarg, NULL, 0); break;
+        case GRID: s->grid = (uint32_t)strtoul(optarg, NULL, 0); break;
+        case WARPS: s->generator.warps = true; break;
+        case NO_PLACES: s->generator.places = false; break;
+        case JIT_EVERY: s->jit_every = strtoull(optarg, NULL, 0); break;
+        case KEEP: s->keep = optarg; break;
+        case TRAPS: s->generator.traps = true; break;
+        default: exit(2);
+        }
+}
+
+int main(int argc, char **argv) {
+    settings s = {.seed = 1, .count = 1, .jit_every = 1, .generator = {.places = true}};
+    parse(argc, argv, &s);
+    if (s.print) {
+        gen_kernel kernel = {0};
+        make(&s, s.seed, &kernel);
+        printf("// seed %llu, grid %u, block %u x %u\n", (unsigned long long)s.seed, kernel.grid[0], kernel.block[0], kernel.block[1]);
+        fwrite(kernel.text.at, 1, kernel.text.size, stdout);
+        lw_text_free(&kernel.text);
+        return 0;
+    }
+    comparison *c = compare_begin();
+    uint64_t different = 0;
+    for (uint64_t k = 0; k < s.count; k++) different += !one(&s, c, s.seed + k);
+    printf("%llu kernels, %llu differ, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
+           (unsigned long long)different, (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
+    compare_end(c);
+    return different != 0;
+}

@@ -1,0 +1,35 @@
+/* compare.h: one kernel by the reference and by every engine of the library. */
+#ifndef LW_COMPARE_H
+#define LW_COMPARE_H
+
+#include "generate.h"
+#include "reference.h"
+
+#include "lanewise/lanewise.h"
+
+enum { ENGINES_MAX = 16 };
+
+typedef struct engine {
+    char name[48];
+    lw_context *context;
+    bool jit;
+    uint64_t in, out, sum; /* device addresses */
+} engine;
+
+typedef struct comparison {
+    engine engines[ENGINES_MAX];
+    uint32_t engine_count;
+    char names[512];
+    uint64_t seed;
+    bool with_jit;
+    char why[1024];        /* what differed last */
+    uint64_t steps, compiled;
+    unsigned char *in, *out, *sum, *got; /* of the reference; of an engine */
+} comparison;
+
+comparison *compare_begin(void);
+void compare_end(comparison *c);
+bool compare_kernel(comparison *c, const gen_kernel *kernel); /* false: they differ, or the text has faults; `why` tells */
+void compare_reduce(comparison *c, gen_kernel *kernel);       /* drops lines as long as the kernel differs */
+
+#endif

@@ -1,0 +1,237 @@
+/* engines.c: runs a kernel by the reference and by every engine of the library, and compares memory. */
+#include "compare.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { THREADS_MAX = 4096, STEPS_MAX = 4000000 };
+#define IN_ADDRESS  0x100000000u
+#define OUT_ADDRESS 0x200000000u
+#define SUM_ADDRESS 0x300000000u
+
+/* ---- Engines -------------------------------------------------------------------------------------------------------- */
+
+static void add_engine(comparison *c, const char *cpu, const char *how, uint32_t threads, const char *semantics) {
+    engine *e = &c->engines[c->engine_count];
+    lw_options options = {.threads = threads, .cpu = cpu, .engine = how, .semantics = semantics, .memory_limit = (uint64_t)1 << 30};
+    if (!lw_cpu_has(cpu) || lw_context_new(&options, &e->context)) return;
+    if (strcmp(lw_context_engine(e->context), how) ||
+        lw_memory_new(e->context, 8 * GEN_IN_WORDS, &e->in) || lw_memory_new(e->context, (uint64_t)THREADS_MAX * GEN_OUT_BYTES, &e->out) ||
+        lw_memory_new(e->context, GEN_SUM_BYTES, &e->sum)) {
+        lw_context_free(e->context);
+        return;
+    }
+    e->jit = !strcmp(how, "jit");
+    snprintf(e->name, sizeof e->name, "%s %s, %u thread%s", how, cpu, threads, threads > 1 ? "s" : "");
+    snprintf(c->names + strlen(c->names), sizeof c->names - strlen(c->names), "%s%s", c->engine_count ? "; " : "", e->name);
+    c->engine_count++;
+}
+
+comparison *compare_begin(void) {
+    comparison *c = calloc(1, sizeof *c);
+    if (!c) abort();
+    for (const char *const *level = lw_cpu_levels(); *level; level++) add_engine(c, *level, "interp", level == lw_cpu_levels() ? 3 : 1, "manual");
+    for (const char *const *level = lw_cpu_levels(); *level; level++)
+        if (level == lw_cpu_levels() || !strcmp(*level, "portable")) add_engine(c, *level, "jit", level == lw_cpu_levels() ? 1 : 3, "manual");
+    c->in = calloc(GEN_IN_WORDS, 8), c->out = calloc(THREADS_MAX, GEN_OUT_BYTES), c->got = calloc(THREADS_MAX, GEN_OUT_BYTES), c->sum = calloc(1, GEN_SUM_BYTES);
+    if (!c->in || !c->out || !c->got || !c->sum) abort();
+    return c;
+}
+
+void compare_end(comparison *c) {
+    for (uint32_t k = 0; k < c->engine_count; k++) lw_context_free(c->engines[k].context);
+    free(c->in), free(c->out), free(c->got), free(c->sum);
+    free(c);
+}
+
+/* ---- The reference ---------------------------------------------------------------------------------------------------- */
+
+static void fill_in(comparison *c) {
+    static const uint64_t interesting[] = {0, 1, 2, 3, 31, 32, 63, 64, 127, 128, 255, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0xbf800000, 0x7fc00001, 0xff800001, 0x7f800000,
+                                           0x00000001, 0x00800000, 0x3ff0000000000000, 0x7ff0000000000001, 0x7ff8000000000002, 0xfff0000000000000, 0x8000000000000000, UINT64_MAX};
+    uint64_t state = c->seed * 77 + 5;
+    for (uint32_t k = 0; k < GEN_IN_WORDS; k++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        uint64_t word = state ^ state >> 31;
+        if (k % 3 == 0) word = interesting[word >> 13 & 31 ? (word >> 20) % LW_COUNT(interesting) : 0];
+        if (k % 9 == 0) word |= word << 32;
+        memcpy(c->in + 8 * k, &word, 8);
+    }
+}
+
+static uint32_t thread_count(const gen_kernel *k) { return k->grid[0] * k->grid[1] * k->grid[2] * k->block[0] * k->block[1] * k->block[2]; }
+
+static void put_addresses(const gen_kernel *kernel, unsigned char params[GEN_PARAM_BYTES], uint64_t in, uint64_t out, uint64_t sum) {
+    memcpy(params, kernel->params, GEN_PARAM_BYTES);
+    uint64_t addresses[3] = {in, out, sum};
+    memcpy(params, addresses, sizeof addresses);
+}
+
+static const lw_function *entry_of(const lw_module_ptx *module) {
+    for (uint32_t k = 0; k < module->functions.count; k++)
+        if (module->functions.at[k]->is_entry) return module->functions.at[k];
+    return NULL;
+}
+
+static void say_diagnostics(comparison *c, const lw_diags *diags, lw_source *source) {
+    for (const lw_diag *d = diags->first; d; d = d->next) {
+        uint32_t line, column;
+        if (d->severity != LW_ERROR) continue;
+        lw_source_find(source, d->place.at, &line, &column);
+        snprintf(c->why, sizeof c->why, "the text is refused: %u:%u: %s", line, column, d->message);
+        return;
+    }
+}
+
+static ref_result run_checked(comparison *c, const gen_kernel *kernel, lw_module_ptx *module) {
+    unsigned char params[GEN_PARAM_BYTES];
+    put_addresses(kernel, params, IN_ADDRESS, OUT_ADDRESS, SUM_ADDRESS);
+    ref_region regions[] = {{IN_ADDRESS, 8 * GEN_IN_WORDS, c->in}, {OUT_ADDRESS, (uint64_t)thread_count(kernel) * GEN_OUT_BYTES, c->out}, {SUM_ADDRESS, GEN_SUM_BYTES, c->sum}};
+    ref_launch launch = {.module = module, .kernel = entry_of(module), .params = params, .regions = regions, .region_count = 3, .step_limit = STEPS_MAX,
+                         .quantum = 1 + (uint32_t)(c->seed * 7 % 60)};
+    memcpy(launch.grid, kernel->grid, sizeof launch.grid);
+    memcpy(launch.block, kernel->block, sizeof launch.block);
+    memset(c->out, 0, (size_t)thread_count(kernel) * GEN_OUT_BYTES);
+    memset(c->sum, 0, GEN_SUM_BYTES);
+    return ref_run(&launch);
+}
+
+/* False: the text has faults, or its result is not defined. */
+static bool run_reference(comparison *c, const gen_kernel *kernel, ref_result *result, uint32_t *line) {
+    lw_arena arena;
+    lw_source source;
+    lw_diags diags;
+    lw_module_ptx *module;
+    jmp_buf out;
+    lw_arena_init(&arena);
+    if (!LW_ARENA_TRY(&arena, out)) abort();
+    lw_source_init(&source, &arena, "k.ptx", kernel->text.at, kernel->text.size);
+    lw_diags_init(&diags, &arena, &source);
+    bool good = lw_ptx_check(&arena, &source, &diags, NULL, &module);
+    if (!good) say_diagnostics(c, &diags, &source);
+    else {
+        *result = run_checked(c, kernel, module);
+        uint32_t column;
+        lw_source_find(&source, result->place.at, line, &column);
+        c->steps += result->steps;
+        if (result->end != REF_DONE && result->end != REF_TRAP) {
+            snprintf(c->why, sizeof c->why, "the reference gives up: %s, line %u, thread %u of CTA %u", result->why, *line, result->thread, result->cta);
+            good = false;
+        }
+    }
+    lw_arena_free(&arena);
+    return good;
+}
+
+/* ---- The library -------------------------------------------------------------------------------------------------------- */
+
+static lw_status launch(engine *e, const gen_kernel *kernel, lw_module **module, lw_trap_info *trap) {
+    unsigned char params[GEN_PARAM_BYTES];
+    lw_kernel *k;
+    lw_status status = lw_module_new(e->context, "k.ptx", kernel->text.at, kernel->text.size, module);
+    if (!status) status = lw_module_kernel(*module, NULL, &k);
+    if (status) return status;
+    put_addresses(kernel, params, e->in, e->out, e->sum);
+    lw_launch_config config = {.time_limit = 20, .step_limit = 10 * (uint64_t)STEPS_MAX, .param_buffer = params, .param_buffer_size = kernel->param_bytes};
+    memcpy(config.grid, kernel->grid, sizeof config.grid);
+    memcpy(config.block, kernel->block, sizeof config.block);
+    status = lw_launch(k, &config, NULL, NULL);
+    if (status == LW_TRAPPED) lw_trap(e->context, trap);
+    return status;
+}
+
+static bool same_bytes(comparison *c, const engine *e, const char *what, const unsigned char *want, uint64_t address, uint64_t size, uint32_t each) {
+    lw_memory_read(e->context, address, c->got, size);
+    if (!memcmp(want, c->got, size)) return true;
+    uint64_t at = 0, a, b;
+    while (!memcmp(want + at, c->got + at, 4)) at += 4;
+    a = b = 0;
+    memcpy(&a, want + at, 4), memcpy(&b, c->got + at, 4);
+    snprintf(c->why, sizeof c->why, "%s: %s of thread %llu at %llu is %llx, the reference says %llx", e->name, what, (unsigned long long)(at / each),
+             (unsigned long long)(at % each), (unsigned long long)b, (unsigned long long)a);
+    return false;
+}
+
+static bool same_end(comparison *c, const engine *e, lw_status status, const lw_trap_info *trap, const ref_result *r, uint32_t line) {
+    if (r->end == REF_DONE && status == LW_OK) return true;
+    if (r->end == REF_TRAP && status == LW_TRAPPED && trap->line == line) return true;
+    snprintf(c->why, sizeof c->why, "%s: %s (%s%s, line %u), the reference says %s (%s, line %u)", e->name, lw_status_name(status), status == LW_TRAPPED ? trap->message : lw_context_message(e->context),
+             "", status == LW_TRAPPED ? trap->line : 0, r->end == REF_DONE ? "done" : "trap", r->why ? r->why : "", line);
+    return false;
+}
+
+static bool run_engine(comparison *c, engine *e, const gen_kernel *kernel, const ref_result *r, uint32_t line) {
+    uint64_t out_bytes = (uint64_t)thread_count(kernel) * GEN_OUT_BYTES;
+    lw_module *module = NULL;
+    lw_trap_info trap = {0};
+    lw_memory_write(e->context, e->in, c->in, 8 * GEN_IN_WORDS);
+    lw_memory_fill(e->context, e->out, 0, 8, out_bytes / 8);
+    lw_memory_fill(e->context, e->sum, 0, 8, GEN_SUM_BYTES / 8);
+    lw_status status = launch(e, kernel, &module, &trap);
+    bool same = same_end(c, e, status, &trap, r, line);
+    if (status == LW_BAD_SOURCE) snprintf(c->why, sizeof c->why, "%s: %.900s", e->name, lw_module_diagnostics(module, false));
+    if (same && r->end == REF_DONE)
+        same = same_bytes(c, e, "out", c->out, e->out, out_bytes, GEN_OUT_BYTES) && same_bytes(c, e, "sum", c->sum, e->sum, GEN_SUM_BYTES, GEN_SUM_BYTES);
+    lw_module_free(module);
+    return same;
+}
+
+bool compare_kernel(comparison *c, const gen_kernel *kernel) {
+    ref_result r = {0};
+    uint32_t line = 0;
+    c->why[0] = 0;
+    fill_in(c);
+    if (!run_reference(c, kernel, &r, &line)) return false;
+    bool same = true;
+    for (uint32_t k = 0; k < c->engine_count && same; k++) {
+        if (c->engines[k].jit && !c->with_jit) continue;
+        same = run_engine(c, &c->engines[k], kernel, &r, line);
+    }
+    c->compiled += c->with_jit;
+    return same;
+}
+
+/* ---- Making a text smaller ------------------------------------------------------------------------------------------------ */
+
+/* A text that differs in the same manner: refused ones, and those without a defined result, count as the same. */
+static bool still_differs(comparison *c, const gen_kernel *kernel) {
+    if (compare_kernel(c, kernel)) return false;
+    return strncmp(c->why, "the ", 4) != 0;
+}
+
+static void without(lw_text *to, const lw_text *from, uint32_t first, uint32_t count) {
+    uint32_t line = 0;
+    for (size_t at = 0; at < from->size;) {
+        const char *end = memchr(from->at + at, '\n', from->size - at);
+        size_t size = end ? (size_t)(end - from->at) + 1 - at : from->size - at;
+        if (line < first || line >= first + count) lw_text_add(to, from->at + at, size);
+        line++, at += size;
+    }
+}
+
+static uint32_t lines_of(const lw_text *text) {
+    uint32_t n = 0;
+    for (size_t k = 0; k < text->size; k++) n += text->at[k] == '\n';
+    return n;
+}
+
+void compare_reduce(comparison *c, gen_kernel *kernel) {
+    char why[sizeof c->why];
+    memcpy(why, c->why, sizeof why);
+    for (uint32_t count = lines_of(&kernel->text) / 2; count; count = count > 1 ? count / 2 : 0)
+        for (uint32_t first = 0; first < lines_of(&kernel->text);) {
+            gen_kernel less = *kernel;
+            less.text = (lw_text){0};
+            without(&less.text, &kernel->text, first, count);
+            if (still_differs(c, &less)) {
+                lw_text_free(&kernel->text);
+                kernel->text = less.text;
+                memcpy(why, c->why, sizeof why);
+            } else {
+                lw_text_free(&less.text);
+                first += count;
+            }
+        }
+    memcpy(c->why, why, sizeof why);
+    printf("reduced: %s\n", c->why);
+}
