@@ -43,8 +43,8 @@ static void keep(const settings *s, const gen_kernel *kernel, uint64_t seed) {
     fclose(file);
 }
 
-static void make(const settings *s, uint64_t seed, gen_kernel *kernel) {
-    gen_make(kernel, seed, &s->generator);
+static void make(const settings *s, gen_tables *tables, uint64_t seed, gen_kernel *kernel) {
+    gen_make(tables, kernel, seed, &s->generator);
     if (!s->file) return;
     lw_text_free(&kernel->text);
     kernel->text = (lw_text){0};
@@ -54,9 +54,9 @@ static void make(const settings *s, uint64_t seed, gen_kernel *kernel) {
 }
 
 /* True where all agree. */
-static bool one(const settings *s, comparison *c, uint64_t seed) {
+static bool one(const settings *s, gen_tables *tables, comparison *c, uint64_t seed) {
     gen_kernel kernel = {0};
-    make(s, seed, &kernel);
+    make(s, tables, seed, &kernel);
     c->seed = seed, c->with_jit = s->jit_every && (seed - s->seed) % s->jit_every == 0;
     bool same = compare_kernel(c, &kernel);
     if (!same) {
@@ -95,19 +95,22 @@ static void parse(int argc, char **argv, settings *s) {
 int main(int argc, char **argv) {
     settings s = {.seed = 1, .count = 1, .jit_every = 1, .generator = {.places = true}};
     parse(argc, argv, &s);
+    gen_tables *tables = gen_tables_new();
     if (s.print) {
         gen_kernel kernel = {0};
-        make(&s, s.seed, &kernel);
+        make(&s, tables, s.seed, &kernel);
         printf("// seed %llu, grid %u, block %u x %u\n", (unsigned long long)s.seed, kernel.grid[0], kernel.block[0], kernel.block[1]);
         fwrite(kernel.text.at, 1, kernel.text.size, stdout);
         lw_text_free(&kernel.text);
+        gen_tables_free(tables);
         return 0;
     }
     comparison *c = compare_begin();
     uint64_t different = 0;
-    for (uint64_t k = 0; k < s.count; k++) different += !one(&s, c, s.seed + k);
+    for (uint64_t k = 0; k < s.count; k++) different += !one(&s, tables, c, s.seed + k);
     printf("%llu kernels, %llu differ, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
            (unsigned long long)different, (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
     compare_end(c);
+    gen_tables_free(tables);
     return different != 0;
 }

@@ -101,7 +101,7 @@ static void need_function(gen *g, uint32_t kind) {
     lw_text_printf(f, "  { .param .b32 r1; .param .b32 v1; .param .b32 b1; .param .b32 c1; .param .b32 m1; .param .b32 n1;\n  st.param.b32 [v1], %%v; st.param.b32 [b1], %%b; st.param.b32 [c1], %%c; st.param.b32 [m1], %%m; st.param.b32 [n1], %%n;\n  call (r1), z%u, (v1, b1, c1, m1, n1);\n  ld.param.b32 %%v, [r1]; }\nOUT:\n  st.param.b32 [r], %%v;\n  ret;\n}\n", kind);
 }
 
-static uint32_t reg(gen *g) { return gen_below(g, 8); }
+static uint32_t reg(gen *g) { return gen_below(g, GEN_R); }
 
 /* The mask as an immediate or in a register, made just here or long before. */
 static const char *mask_operand(gen *g, uint32_t mask, char text[16]) {
@@ -127,31 +127,31 @@ static void put_inline(gen *g, uint32_t kind, choice x, uint32_t mask) {
         put_b(g, x);
         if (!x.times && gen_chance(g, 50)) gen_put(g, "%s %%r%u, %%r%u, %u, %u, %s;", name, d, a, x.plus, x.c, m);
         else {
-            gen_put(g, "%s %%r%u|%%p0, %%r%u, %%b, %u, %s;", name, d, a, x.c, m);
-            gen_put(g, "@%%p0 add.u32 %%r%u, %%r%u, 7;", d, d);
+            gen_put(g, "%s %%r%u|%%x1, %%r%u, %%b, %u, %s;", name, d, a, x.c, m);
+            gen_put(g, "@%%x1 add.u32 %%r%u, %%r%u, 7;", d, d);
         }
         break;
     case VOTE:
-        gen_put(g, "setp.lt.s32 %%p0, %%r%u, %%r%u;", a, b);
-        gen_put(g, "%s %%p0, %s%%p0, %s;", name, gen_chance(g, 30) ? "!" : "", m);
-        gen_put(g, "selp.b32 %%r%u, %%r%u, %%r%u, %%p0;", d, a, b);
+        gen_put(g, "setp.lt.s32 %%x1, %%r%u, %%r%u;", a, b);
+        gen_put(g, "%s %%x1, %s%%x1, %s;", name, gen_chance(g, 30) ? "!" : "", m);
+        gen_put(g, "selp.b32 %%r%u, %%r%u, %%r%u, %%x1;", d, a, b);
         break;
     case BALLOT:
-        gen_put(g, "setp.ge.u32 %%p0, %%r%u, %%r%u;", a, b);
-        gen_put(g, "%s %%r%u, %%p0, %s;", name, d, m);
+        gen_put(g, "setp.ge.u32 %%x1, %%r%u, %%r%u;", a, b);
+        gen_put(g, "%s %%r%u, %%x1, %s;", name, d, m);
         break;
     case MATCH: gen_put(g, "and.b32 %%t, %%r%u, 3;", a), gen_put(g, "%s %%r%u, %%t, %s;", name, d, m); break;
     case MATCH64: gen_put(g, "mul.wide.u32 %%d0, %%r%u, 0x40000000;", a), gen_put(g, "shr.u64 %%d0, %%d0, 60;"), gen_put(g, "%s %%r%u, %%d0, %s;", name, d, m); break;
     case MATCH_ALL:
         gen_put(g, "and.b32 %%t, %%r%u, 1;", a);
-        gen_put(g, "%s %%r%u|%%p0, %%t, %s;", name, d, m);
-        gen_put(g, "@!%%p0 xor.b32 %%r%u, %%r%u, 0x55;", d, d);
+        gen_put(g, "%s %%r%u|%%x1, %%t, %s;", name, d, m);
+        gen_put(g, "@!%%x1 xor.b32 %%r%u, %%r%u, 0x55;", d, d);
         break;
     case REDUX: gen_put(g, "%s %%r%u, %%r%u, %s;", name, d, a, m); break;
     case WARP_BARRIER: gen_put(g, "%s %s;", name, m); break;
     case ELECT:
-        gen_put(g, "%s %s|%%p0, %s;", name, gen_chance(g, 50) ? "_" : "%t", m);
-        gen_put(g, "@%%p0 mad.lo.u32 %%r%u, %%r%u, 5, 1;", d, d);
+        gen_put(g, "%s %s|%%x1, %s;", name, gen_chance(g, 50) ? "_" : "%t", m);
+        gen_put(g, "@%%x1 mad.lo.u32 %%r%u, %%r%u, 5, 1;", d, d);
         break;
     }
 }
@@ -175,11 +175,18 @@ typedef struct plan {
 
 static void section(gen *g, const plan *p, uint32_t from, uint32_t to, uint32_t lanes);
 
+static uint32_t any_kind(gen *g) {
+    for (;;) {
+        uint32_t k = gen_below(g, LW_COUNT(kinds));
+        if (g->target >= 90 || kinds[k].shape <= BALLOT || kinds[k].shape == WARP_BARRIER) return k; /* the others came later */
+    }
+}
+
 static plan make_plan(gen *g, uint32_t lanes) {
     plan p = {.mask = lanes, .count = 1 + gen_below(g, 4)};
     p.mask |= gen_chance(g, 30) ? (uint32_t)gen_word(g) & ~g->live : 0; /* exited lanes are not waited for */
-    p.kinds[0] = gen_below(g, LW_COUNT(kinds));
-    for (uint32_t k = 1; k < p.count; k++) p.kinds[k] = gen_chance(g, 50) ? p.kinds[k - 1] : gen_below(g, LW_COUNT(kinds));
+    p.kinds[0] = any_kind(g);
+    for (uint32_t k = 1; k < p.count; k++) p.kinds[k] = gen_chance(g, 50) ? p.kinds[k - 1] : any_kind(g);
     return p;
 }
 
@@ -203,8 +210,8 @@ static void repeat(gen *g, uint32_t kind, uint32_t count, const plan *p, uint32_
     for (uint32_t k = 0; k < each; k++) step(g, kind, p, lanes), gen_noise(g, 2);
     g->depth--;
     gen_put(g, "sub.u32 %%n%u, %%n%u, 1;", n, n);
-    gen_put(g, "setp.ne.u32 %%p1, %%n%u, 0;", n);
-    gen_put(g, "@%%p1 bra L%u;", top);
+    gen_put(g, "setp.ne.u32 %%x2, %%n%u, 0;", n);
+    gen_put(g, "@%%x2 bra L%u;", top);
 }
 
 /* A part of the lanes goes one way, the rest another; all of them execute the plan's instructions from..to-1. */
@@ -235,14 +242,15 @@ static void section(gen *g, const plan *p, uint32_t from, uint32_t to, uint32_t 
         while (from + alike < to && p->kinds[from + alike] == p->kinds[from]) alike++;
         if (gen_chance(g, 50)) gen_noise(g, 3);
         bool whole = lanes == (p->mask & g->live);
-        if (!whole && g->depth < 5 && gen_chance(g, 15)) own_business(g, lanes);
-        if (g->options->places && g->depth < 4 && gen_chance(g, whole ? 60 : 35)) part_ways(g, p, from, upto, lanes), from = upto;
-        else if (alike > 1 && g->depth < 5 && (g->options->places || whole) && gen_chance(g, 60)) repeat(g, p->kinds[from], alike, p, lanes), from += alike;
+        if (!whole && g->depth < GEN_DEPTH_MAX && gen_chance(g, 15)) own_business(g, lanes);
+        if (g->options->places && g->depth < GEN_DEPTH_MAX - 1 && gen_chance(g, whole ? 60 : 35)) part_ways(g, p, from, upto, lanes), from = upto;
+        else if (alike > 1 && g->depth < GEN_DEPTH_MAX && (g->options->places || whole) && gen_chance(g, 60)) repeat(g, p->kinds[from], alike, p, lanes), from += alike;
         else step(g, p->kinds[from], p, lanes), from++;
     }
 }
 
 void gen_episode(gen *g) {
+    if (g->depth >= GEN_DEPTH_MAX) return;
     uint32_t lanes = gen_chance(g, 55) ? g->live : gen_some_lanes(g, g->live), end = gen_label(g);
     plan p = make_plan(g, lanes);
     char predicate[16];
@@ -255,4 +263,20 @@ void gen_episode(gen *g) {
     section(g, &p, 0, p.count, lanes);
     g->depth--;
     if (lanes != g->live) gen_put(g, "L%u:", end);
+}
+
+void gen_old_exchange(gen *g) {
+    uint32_t kind = gen_below(g, 8), d = reg(g), a = reg(g), b = reg(g);
+    const char *name = kinds[kind].name;
+    char old[32];
+    snprintf(old, sizeof old, "%.4s%s", name, name + strlen("shfl.sync")); /* shfl and vote: words of four letters */
+    if (kinds[kind].shape == SHUFFLE) {
+        choice x = choose(g, kinds[kind].mode, g->live, g->live);
+        put_b(g, x);
+        gen_put(g, "%s %%r%u|%%x1, %%r%u, %%b, %u;", old, d, a, x.c);
+        return;
+    }
+    gen_put(g, "setp.ge.u32 %%x1, %%r%u, %%r%u;", a, b);
+    if (kinds[kind].shape == BALLOT) gen_put(g, "%s %%r%u, %%x1;", old, d);
+    else gen_put(g, "%s %%x1, !%%x1;", old), gen_put(g, "selp.b32 %%r%u, %%r%u, %%r%u, %%x1;", d, a, b);
 }
