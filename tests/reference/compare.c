@@ -108,8 +108,8 @@ int main(int argc, char **argv) {
     comparison *c = compare_begin();
     uint64_t different = 0;
     for (uint64_t k = 0; k < s.count; k++) different += !one(&s, tables, c, s.seed + k);
-    printf("%llu kernels, %llu differ, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
-           (unsigned long long)different, (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
+    printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
+           (unsigned long long)different, (unsigned long long)c->skipped, (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
     compare_end(c);
     gen_tables_free(tables);
     return different != 0;

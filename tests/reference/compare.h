@@ -23,7 +23,7 @@ typedef struct comparison {
     uint64_t seed;
     bool with_jit;
     char why[1024];        /* what differed last */
-    uint64_t steps, compiled;
+    uint64_t steps, compiled, skipped; /* instructions of the reference; kernels that were compiled; that were too long */
     unsigned char *in, *out, *sum, *got; /* of the reference; of an engine */
 } comparison;
 

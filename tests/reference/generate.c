@@ -56,7 +56,8 @@ void gen_noise(gen *g, uint32_t most) {
 
 static void exchange(gen *g) {
     if (!g->lanes_known || g->in_function) return;
-    if (g->version < 64 && g->target < 70 && gen_chance(g, 60)) gen_old_exchange(g);
+    bool all = (g->live | g->gone) == UINT32_MAX;
+    if (g->version < 64 && g->target < 70 && all && gen_chance(g, 60)) gen_old_exchange(g);
     else gen_episode(g);
 }
 

@@ -61,6 +61,7 @@ typedef struct gen {
     uint32_t depth, labels, names;
     uint32_t threads;        /* of a CTA */
     uint32_t live;           /* lanes of each warp that are here */
+    uint32_t gone;           /* lanes that have exited */
     bool lanes_known;        /* all of them, and no others, execute what is written now */
     bool cta_whole;          /* and all threads of the CTA do */
     bool someone_left;       /* threads have exited */

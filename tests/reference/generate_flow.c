@@ -338,7 +338,7 @@ void gen_leave(gen *g) {
         if (lanes == g->live) return;
         gen_split(g, lanes, "%c0");
         gen_put(g, "@%%c0 %s;", how);
-        g->live &= ~lanes;
+        g->live &= ~lanes, g->gone |= lanes;
         g->cta_whole = false;
         return; /* the lanes that stay are known */
     }

@@ -184,7 +184,7 @@ static uint32_t any_kind(gen *g) {
 
 static plan make_plan(gen *g, uint32_t lanes) {
     plan p = {.mask = lanes, .count = 1 + gen_below(g, 4)};
-    p.mask |= gen_chance(g, 30) ? (uint32_t)gen_word(g) & ~g->live : 0; /* exited lanes are not waited for */
+    p.mask |= gen_chance(g, 30) ? (uint32_t)gen_word(g) & g->gone : 0; /* exited lanes are not waited for */
     p.kinds[0] = any_kind(g);
     for (uint32_t k = 1; k < p.count; k++) p.kinds[k] = gen_chance(g, 50) ? p.kinds[k - 1] : any_kind(g);
     return p;
@@ -270,6 +270,7 @@ void gen_old_exchange(gen *g) {
     const char *name = kinds[kind].name;
     char old[32];
     snprintf(old, sizeof old, "%.4s%s", name, name + strlen("shfl.sync")); /* shfl and vote: words of four letters */
+    gen_put(g, "bar.warp.sync 0x%x;", g->live | g->gone); /* lanes need not be together behind what parted them */
     if (kinds[kind].shape == SHUFFLE) {
         choice x = choose(g, kinds[kind].mode, g->live, g->live);
         put_b(g, x);

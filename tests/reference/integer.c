@@ -188,6 +188,10 @@ void ref_do_fns(ref_thread *t, const ref_op *op) {
     int64_t at = (int64_t)bits_in(t, op, 2, LW_T_b32), offset = ref_signed(bits_in(t, op, 3, LW_T_b32), 32);
     int64_t step = offset > 0 ? 1 : -1, left = offset > 0 ? offset : -offset;
     if (offset == 0) left = 1;
+    if (offset == INT32_MIN) { /* as on sm_90 */
+        out32(t, op, 0);
+        return;
+    }
     for (; at >= 0 && at < 32; at += step) {
         if (mask >> at & 1 && !--left) {
             d = (uint32_t)at;
@@ -205,17 +209,20 @@ void ref_do_brev(ref_thread *t, const ref_op *op) {
     out(t, op, (wide)d);
 }
 
+/* The manual restricts positions and lengths to 0...255; sm_90 does so for 32 bits only (docs/decisions/0003). */
+static uint64_t place_in(ref_thread *t, const ref_op *op, uint32_t n) { return bits_in(t, op, n, LW_T_u32) & (ref_bits(op->type) == 32 ? 0xff : UINT32_MAX); }
+
 void ref_do_bfe(ref_thread *t, const ref_op *op) {
-    uint32_t msb = ref_bits(op->type) - 1, from = bits_in(t, op, 2, LW_T_u32) & 0xff, length = bits_in(t, op, 3, LW_T_u32) & 0xff;
+    uint64_t msb = ref_bits(op->type) - 1, from = place_in(t, op, 2), length = place_in(t, op, 3);
     uint64_t a = bits_in(t, op, 1, op->type), d = 0, fill = 0;
-    uint32_t top = from + length - 1 < msb ? from + length - 1 : msb;
+    uint64_t top = from + length - 1 < msb ? from + length - 1 : msb;
     if (ref_is_signed(op->type) && length) fill = a >> top & 1;
     for (uint32_t k = 0; k <= msb; k++) d |= (k < length && from + k <= msb ? a >> (from + k) & 1 : fill) << k;
     out(t, op, (wide)d);
 }
 
 void ref_do_bfi(ref_thread *t, const ref_op *op) {
-    uint32_t msb = ref_bits(op->type) - 1, from = bits_in(t, op, 3, LW_T_u32) & 0xff, length = bits_in(t, op, 4, LW_T_u32) & 0xff;
+    uint64_t msb = ref_bits(op->type) - 1, from = place_in(t, op, 3), length = place_in(t, op, 4);
     uint64_t a = bits_in(t, op, 1, op->type), d = bits_in(t, op, 2, op->type);
     for (uint32_t k = 0; k < length && from + k <= msb; k++) d = (d & ~((uint64_t)1 << (from + k))) | (a >> k & 1) << (from + k);
     out(t, op, (wide)d);

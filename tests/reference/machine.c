@@ -227,7 +227,7 @@ static void run_thread(ref_thread *t) {
         const ref_op *op = &m->codes[frame->function->object->number].ops[frame->next++];
         if (!op->execute) continue;
         n++, m->result.steps++;
-        if (ref_guard(t, op->in)) op->execute(t, op);
+        if (ref_guard(t, op) && !m->ended) op->execute(t, op);
     }
 }
 

@@ -4,11 +4,12 @@
 /* ---- mov -------------------------------------------------------------------------------------------------------- */
 
 static ref_value read_wide(ref_thread *t, const ref_op *op, const lw_operand *a) {
-    if (a->kind == LW_O_VECTOR && a->part_count > 1) return (ref_value){ref_read(t, op, &a->parts[0], LW_T_b64), ref_read(t, op, &a->parts[1], LW_T_b64)};
+    if (a->kind == LW_O_VECTOR && a->part_count > 1)
+        return (ref_value){ref_read(t, op, &a->parts[0], LW_T_b64), ref_read(t, op, &a->parts[1], LW_T_b64), true};
     ref_value *from = ref_register(t, a);
-    if (from) return *from;
-    ref_stop(t, op, REF_UNKNOWN, "128 bits of something that is no register");
-    return (ref_value){0};
+    if (from && from->written) return *from;
+    ref_stop(t, op, REF_UNDEFINED, "128 bits of something that is no register, or that nobody wrote");
+    return (ref_value){.written = true};
 }
 
 static void write_wide(ref_thread *t, const lw_operand *d, ref_value value) {
@@ -63,7 +64,7 @@ void ref_do_ld(ref_thread *t, const ref_op *op) {
     memcpy(loaded, at, bytes * count);
     for (uint32_t k = 0; k < count; k++) {
         lw_operand d = element(&op->in->operands[0], k, count);
-        ref_value value = {0};
+        ref_value value = {.written = true};
         memcpy(&value, loaded + k * bytes, bytes);
         if (op->type == LW_T_b128) write_wide(t, &d, value);
         else ref_write(t, &d, op->type, value.low);

@@ -65,7 +65,9 @@ uint64_t ref_read(ref_thread *t, const ref_op *op, const lw_operand *operand, lw
         if (operand->special) {
             if (!read_special(t, operand, &value)) ref_stop(t, op, REF_UNDEFINED, "a special register that has no defined value");
         } else if (is_register(operand)) {
-            value = ref_register(t, operand)->low;
+            const ref_value *from = ref_register(t, operand);
+            if (!from->written) ref_stop(t, op, REF_UNDEFINED, "a register that nobody wrote");
+            value = from->low;
             if (operand->negated) value = !value;
         } else
             value = ref_name_address(t, operand);
@@ -84,10 +86,10 @@ void ref_write(ref_thread *t, const lw_operand *operand, lw_type type, uint64_t 
     if (operand->kind == LW_O_VECTOR && operand->part_count == 1) operand = &operand->parts[0];
     value &= ref_mask(ref_bits(type));
     if (ref_is_signed(type)) value = (uint64_t)ref_signed(value, ref_bits(type));
-    *ref_register(t, operand) = (ref_value){.low = value & ref_mask(ref_bits(operand->object->type))};
+    *ref_register(t, operand) = (ref_value){.low = value & ref_mask(ref_bits(operand->object->type)), .written = true};
 }
 
-bool ref_guard(ref_thread *t, const lw_instruction *in) { return !in->guard || (ref_register(t, in->guard)->low & 1) != in->guard->negated; }
+bool ref_guard(ref_thread *t, const ref_op *op) { return !op->in->guard || ref_read(t, op, op->in->guard, LW_T_pred); }
 
 /* ---- Memory --------------------------------------------------------------------------------------------- */
 
@@ -132,7 +134,7 @@ unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *op
     const lw_operand *base = &operand->parts[0];
     uint64_t address = (uint64_t)operand->offset;
     if (base->kind == LW_O_INT) address += base->value;
-    else if (is_register(base)) address += (uint64_t)base->offset + ref_register(t, base)->low;
+    else if (is_register(base)) address += (uint64_t)base->offset + ref_read(t, op, base, base->object->type);
     else {
         const lw_object *object = base->object;
         bool of_kernel = object->space == LW_SPACE_param && object->is_param && t->frame->function->is_entry;

@@ -30,6 +30,7 @@ typedef enum ref_word {
 
 typedef struct ref_value { /* of a register: the high half is that of .b128 only */
     uint64_t low, high;
+    bool written;            /* reading what nobody wrote has no defined result */
 } ref_value;
 
 typedef struct ref_machine ref_machine;
@@ -160,7 +161,7 @@ ref_value *ref_register(ref_thread *t, const lw_operand *operand);
 uint64_t ref_read(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_type type); /* the low bits of that type */
 int64_t ref_read_signed(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_type type);
 void ref_write(ref_thread *t, const lw_operand *operand, lw_type type, uint64_t value);      /* extended to the register as the type says */
-bool ref_guard(ref_thread *t, const lw_instruction *in);
+bool ref_guard(ref_thread *t, const ref_op *op);
 /* The bytes of an access; NULL: trapped. */
 unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size, bool writes);
 unsigned char *ref_variable(ref_thread *t, const ref_frame *frame, const lw_object *object); /* of the frame: .param and .local */
