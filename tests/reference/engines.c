@@ -86,7 +86,7 @@ static void say_diagnostics(comparison *c, const lw_diags *diags, lw_source *sou
 static ref_result run_checked(comparison *c, const gen_kernel *kernel, lw_module_ptx *module) {
     unsigned char params[GEN_PARAM_BYTES];
     put_addresses(kernel, params, IN_ADDRESS, OUT_ADDRESS, SUM_ADDRESS);
-    ref_region regions[] = {{IN_ADDRESS, 8 * GEN_IN_WORDS, c->in}, {OUT_ADDRESS, (uint64_t)thread_count(kernel) * GEN_OUT_BYTES, c->out}, {SUM_ADDRESS, GEN_SUM_BYTES, c->sum}};
+    ref_region regions[] = {{IN_ADDRESS, 8 * GEN_IN_WORDS, c->in, 0}, {OUT_ADDRESS, (uint64_t)thread_count(kernel) * GEN_OUT_BYTES, c->out, GEN_OUT_BYTES}, {SUM_ADDRESS, GEN_SUM_BYTES, c->sum, 0}};
     ref_launch launch = {.module = module, .kernel = entry_of(module), .params = params, .regions = regions, .region_count = 3, .step_limit = STEPS_MAX,
                          .quantum = 1 + (uint32_t)(c->seed * 7 % 60)};
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);

@@ -3,7 +3,10 @@
 
 #include <stdlib.h>
 
-enum { LOCAL_MOST = 1 << 20 }; /* of a thread: deeper recursion than any test's */
+enum {
+    LOCAL_MOST = 1 << 20, /* of a thread: deeper recursion than any test's */
+    FRAME_ALIGN = 256,    /* at least what any variable asks for */
+};
 
 void ref_stop(ref_thread *t, const ref_op *op, ref_end end, const char *why) {
     ref_machine *m = t->machine;
@@ -97,7 +100,7 @@ static void prepare_variables(ref_machine *m) {
 static void push_frame(ref_thread *t, const lw_function *f, const ref_op *call) {
     const ref_code *code = &t->machine->codes[f->object->number];
     ref_frame *frame = calloc(1, sizeof *frame + (f->register_count + 1) * sizeof(ref_value));
-    uint64_t locals = (t->local_size + 15) & ~(uint64_t)15, size = locals + code->frame_bytes;
+    uint64_t locals = (t->local_size + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN, size = locals + code->frame_bytes;
     if (!frame || size > LOCAL_MOST) {
         free(frame);
         ref_stop(t, call, REF_TRAP, "stack overflow");

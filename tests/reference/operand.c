@@ -97,11 +97,14 @@ static unsigned char *within(unsigned char *bytes, uint64_t have, uint64_t at, u
     return at <= have && size <= have - at ? bytes + at : NULL;
 }
 
-static unsigned char *find_global(const ref_machine *m, uint64_t address, uint32_t size) {
+static unsigned char *find_global(ref_thread *t, uint64_t address, uint32_t size) {
+    const ref_machine *m = t->machine;
     for (uint32_t k = 0; k < m->launch->region_count; k++) {
         const ref_region *region = &m->launch->regions[k];
-        if (address >= region->address && address - region->address < region->size)
-            return within(region->bytes, region->size, address - region->address, size);
+        if (address < region->address || address - region->address >= region->size) continue;
+        uint64_t thread = (uint64_t)m->cta * m->thread_count + t->number;
+        if (region->own && (address - region->address) / region->own != thread) ref_stop(t, NULL, REF_UNDEFINED, "memory of another thread");
+        return within(region->bytes, region->size, address - region->address, size);
     }
     if (address >= REF_GLOBAL_BASE && address < REF_FUNCTION_BASE) return within(m->global, m->global_size, address - REF_GLOBAL_BASE, size);
     return NULL;
@@ -124,7 +127,7 @@ static unsigned char *find(ref_thread *t, lw_space space, uint64_t address, uint
     case LW_SPACE_local: return within(t->local, t->local_size, address, size);
     case LW_SPACE_param: return writes ? NULL : within((unsigned char *)m->launch->params, m->launch->kernel->param_bytes, address, size);
     case LW_SPACE_const: return writes || address < REF_CONST_BASE ? NULL : within(m->constant, m->constant_size, address - REF_CONST_BASE, size);
-    default: return find_global(m, address, size);
+    default: return find_global(t, address, size);
     }
 }
 

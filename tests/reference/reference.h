@@ -83,6 +83,7 @@ typedef struct ref_barrier {
 typedef struct ref_region {
     uint64_t address, size;
     unsigned char *bytes;
+    uint64_t own; /* so many bytes are for each thread of the grid, in order, and for no other; 0: for all */
 } ref_region;
 
 typedef enum ref_end {
