@@ -6,6 +6,8 @@
  *     reference --file k.ptx --block 64 --seed 17          a text of one's own, with the buffers of kernel 17
  *
  * --warps: kernels of exchanges between lanes only. --no-places: without exchanges that lanes come to from different places.
+ * --gpu: a GPU, too, through libcuda.so.1; --only-gpu: by it and the reference alone.
+ * --progress FILE: holds the seed at work.
  * --jit-every N: only each Nth kernel is compiled, since that takes longest; 0: none. --keep FOLDER: texts that differ are written there. */
 #include "compare.h"
 
@@ -16,8 +18,8 @@
 typedef struct settings {
     uint64_t seed, count, jit_every;
     gen_options generator;
-    bool print, reduce, verbose;
-    const char *file, *keep;
+    bool print, reduce, gpu, only_gpu;
+    const char *file, *keep, *progress;
     uint32_t block, grid;
 } settings;
 
@@ -53,9 +55,18 @@ static void make(const settings *s, gen_tables *tables, uint64_t seed, gen_kerne
     if (s->grid) kernel->grid[0] = s->grid;
 }
 
+/* For whoever goes on behind a kernel that took the program with it. */
+static void say_progress(const settings *s, uint64_t seed) {
+    FILE *file = s->progress ? fopen(s->progress, "w") : NULL;
+    if (!file) return;
+    fprintf(file, "%llu\n", (unsigned long long)seed);
+    fclose(file);
+}
+
 /* True where all agree. */
 static bool one(const settings *s, gen_tables *tables, comparison *c, uint64_t seed) {
     gen_kernel kernel = {0};
+    say_progress(s, seed);
     make(s, tables, seed, &kernel);
     c->seed = seed, c->with_jit = s->jit_every && (seed - s->seed) % s->jit_every == 0;
     bool same = compare_kernel(c, &kernel);
@@ -70,11 +81,12 @@ static bool one(const settings *s, gen_tables *tables, comparison *c, uint64_t s
 }
 
 static void parse(int argc, char **argv, settings *s) {
-    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS };
+    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS, GPU, ONLY_GPU, PROGRESS };
     static const struct option options[] = {
         {"seed", 1, NULL, SEED}, {"count", 1, NULL, COUNT}, {"print", 0, NULL, PRINT}, {"reduce", 0, NULL, REDUCE}, {"file", 1, NULL, FILE_},
         {"block", 1, NULL, BLOCK}, {"grid", 1, NULL, GRID}, {"warps", 0, NULL, WARPS}, {"no-places", 0, NULL, NO_PLACES},
-        {"jit-every", 1, NULL, JIT_EVERY}, {"keep", 1, NULL, KEEP}, {"traps", 0, NULL, TRAPS}, {0}};
+        {"jit-every", 1, NULL, JIT_EVERY}, {"keep", 1, NULL, KEEP}, {"traps", 0, NULL, TRAPS},
+        {"gpu", 0, NULL, GPU}, {"only-gpu", 0, NULL, ONLY_GPU}, {"progress", 1, NULL, PROGRESS}, {0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) switch (o) {
         case SEED: s->seed = strtoull(optarg, NULL, 0); break;
         case COUNT: s->count = strtoull(optarg, NULL, 0); break;
@@ -88,6 +100,9 @@ static void parse(int argc, char **argv, settings *s) {
         case JIT_EVERY: s->jit_every = strtoull(optarg, NULL, 0); break;
         case KEEP: s->keep = optarg; break;
         case TRAPS: s->generator.traps = true; break;
+        case PROGRESS: s->progress = optarg; break;
+        case GPU: s->gpu = true; break;
+        case ONLY_GPU: s->gpu = s->only_gpu = true; break;
         default: exit(2);
         }
 }
@@ -96,6 +111,7 @@ int main(int argc, char **argv) {
     settings s = {.seed = 1, .count = 1, .jit_every = 1, .generator = {.places = true}};
     parse(argc, argv, &s);
     gen_tables *tables = gen_tables_new();
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (s.print) {
         gen_kernel kernel = {0};
         make(&s, tables, s.seed, &kernel);
@@ -105,7 +121,7 @@ int main(int argc, char **argv) {
         gen_tables_free(tables);
         return 0;
     }
-    comparison *c = compare_begin();
+    comparison *c = compare_begin(s.gpu, !s.only_gpu);
     uint64_t different = 0;
     for (uint64_t k = 0; k < s.count; k++) different += !one(&s, tables, c, s.seed + k);
     printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,

@@ -12,7 +12,7 @@ enum { ENGINES_MAX = 16 };
 typedef struct engine {
     char name[48];
     lw_context *context;
-    bool jit;
+    bool jit, gpu, sm_90; /* sm_90: its results where the manual's differ */
     uint64_t in, out, sum; /* device addresses */
 } engine;
 
@@ -21,15 +21,21 @@ typedef struct comparison {
     uint32_t engine_count;
     char names[512];
     uint64_t seed;
-    bool with_jit;
+    bool with_jit, sm_90;  /* what kernels are compared by now */
+    bool has_gpu;
     char why[1024];        /* what differed last */
     uint64_t steps, compiled, skipped; /* instructions of the reference; kernels that were compiled; that were too long */
     unsigned char *in, *out, *sum, *got; /* of the reference; of an engine */
 } comparison;
 
-comparison *compare_begin(void);
+comparison *compare_begin(bool gpu, bool engines); /* gpu: a GPU, too; engines: those of the library */
 void compare_end(comparison *c);
-bool compare_kernel(comparison *c, const gen_kernel *kernel); /* false: they differ, or the text has faults; `why` tells */
+bool compare_kernel(comparison *c, gen_kernel *kernel); /* false: they differ, or the text has faults; `why` tells */
 void compare_reduce(comparison *c, gen_kernel *kernel);       /* drops lines as long as the kernel differs */
+
+/* gpu.c */
+void gpu_open(engine *e, uint64_t out_bytes);
+bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsigned char *params, uint64_t out_bytes, char *why, size_t size);
+void gpu_read(uint64_t address, void *to, uint64_t size);
 
 #endif

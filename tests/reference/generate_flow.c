@@ -217,7 +217,7 @@ static void call_function(gen *g, uint32_t number, uint32_t depth) {
     put_arguments(g, f, depth, &arguments, &results);
     gen_guard(g, guard);
     if (f->return_count && !f->registers) guard[0] = 0; /* the results would be nothing's */
-    uint32_t how = gen_below(g, 4);
+    uint32_t how = f->registers ? 3 : gen_below(g, 4);
     if (how == 0) {
         uint32_t name = ++g->names;
         lw_text prototype = {0};
@@ -267,11 +267,17 @@ static void give_results(gen *g, const gen_function *f) {
     gen_put(g, "ret;");
 }
 
+static lw_type any_type(gen *g, bool registers) {
+    lw_type type = types[gen_below(g, LW_COUNT(types))];
+    return registers && lw_types[type].bits < 32 ? LW_T_b32 : type;
+}
+
 static gen_function signature(gen *g) {
-    gen_function f = {.registers = gen_chance(g, 25), .recurses = gen_chance(g, 35)};
+    gen_function f = {.registers = gen_chance(g, 20)}; /* in registers: of 32 and 64 bits, and no recursion, or ptxas has no code for it */
+    f.recurses = !f.registers && gen_chance(g, 40);
     f.param_count = gen_below(g, 4), f.return_count = gen_below(g, f.registers ? 3 : 2); /* several results are possible in registers only */
-    for (uint32_t k = 0; k < f.param_count; k++) f.params[k] = types[gen_below(g, LW_COUNT(types))];
-    for (uint32_t k = 0; k < f.return_count; k++) f.returns[k] = types[gen_below(g, LW_COUNT(types))];
+    for (uint32_t k = 0; k < f.param_count; k++) f.params[k] = any_type(g, f.registers);
+    for (uint32_t k = 0; k < f.return_count; k++) f.returns[k] = any_type(g, f.registers);
     f.array = !f.registers && gen_chance(g, 30);
     return f;
 }

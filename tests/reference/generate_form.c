@@ -161,16 +161,15 @@ static void put_selector(gen *g, lw_text *line) {
 static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operand_form *o) {
     char text[40];
     static const char *const specials[] = {"%laneid", "%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.y", "%warpid", "%lanemask_lt", "%lanemask_ge", "%tid.y", "%nwarpid"};
-    bool is_small = !strcmp(m->words[0]->text, "bfe") || !strcmp(m->words[0]->text, "bfi") || !strcmp(m->words[0]->text, "fns");
+    bool is_small = !strcmp(m->words[0]->text, "bfe") || !strcmp(m->words[0]->text, "bfi");
     if (o->shape == LW_SHAPE_IMM) {
         lw_text_printf(line, "%u", gen_below(g, 256));
         return;
     }
     if (is_small && o->typed) { /* positions and lengths that mean something */
-        if (gen_chance(g, 60)) {
-            lw_text_printf(line, "%u", gen_below(g, !strcmp(m->words[0]->text, "fns") ? 32 : 70));
-            return;
-        }
+        if (gen_chance(g, 60)) lw_text_printf(line, "%u", gen_below(g, 70));
+        else gen_register(g, 32, text), lw_text_puts(line, text);
+        return;
     }
     if (o->shape == LW_SHAPE_SPECIAL && lw_types[o->type].bits == 32 && gen_chance(g, 30)) {
         lw_text_puts(line, specials[gen_below(g, LW_COUNT(specials))]);
@@ -217,7 +216,6 @@ static bool is_plain(const lw_form *f) {
     switch (f->step) {
     case LW_STEP_none: return f->lane != NULL;
     case LW_STEP_cvt:
-    case LW_STEP_carry:
     case LW_STEP_shift:
     case LW_STEP_logic_pred:
     case LW_STEP_lop3_bool:
@@ -237,6 +235,31 @@ static bool is_logic(const lw_form *f) { /* what fusion looks for */
     for (size_t k = 0; k < LW_COUNT(names); k++)
         if (!strcmp(f->id, names[k])) return true;
     return false;
+}
+
+static bool opens_carry(const lw_form *f) { return f->step == LW_STEP_carry && strstr(f->pattern, "(cc)") && !strchr(f->pattern, '{'); }
+static bool takes_carry(const lw_form *f) { return f->step == LW_STEP_carry && strchr(f->pattern, '{'); }
+
+static void put_form(gen *g, const lw_form *form, const char *guard, bool writes_carry) {
+    char spelling[128];
+    for (uint32_t tries = 0; tries < 20 && form; tries++) {
+        const lw_match *m = gen_spell(g, form, spelling);
+        if (!m) return;
+        if (writes_carry && !strstr(spelling, ".cc")) continue;
+        lw_text line = {0};
+        lw_text_printf(&line, "%s%s", guard, spelling);
+        put_operands(g, &line, m);
+        gen_put(g, "%s;", line.at);
+        lw_text_free(&line);
+        return;
+    }
+}
+
+/* CC.CF is for straight text: who writes it stands just before who reads it. */
+static void carries(gen *g) {
+    put_form(g, gen_form(g, opens_carry), "", true);
+    for (uint32_t more = gen_below(g, 3); more; more--) put_form(g, gen_form(g, takes_carry), "", true);
+    put_form(g, gen_form(g, takes_carry), "", false);
 }
 
 /* Packing, unpacking, plain moves. */
@@ -271,18 +294,10 @@ static void move(gen *g) {
 }
 
 void gen_plain(gen *g) {
-    char spelling[128], guard[16];
-    if (gen_chance(g, 6)) {
-        move(g);
-        return;
-    }
-    const lw_form *form = gen_form(g, gen_chance(g, 30) ? is_logic : gen_chance(g, 70) ? is_common : is_plain);
-    const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
-    if (!m) return;
-    lw_text line = {0};
+    char guard[16];
+    uint32_t how = gen_below(g, 100);
     gen_guard(g, guard);
-    lw_text_printf(&line, "%s%s", guard, spelling);
-    put_operands(g, &line, m);
-    gen_put(g, "%s;", line.at);
-    lw_text_free(&line);
+    if (how < 6) move(g);
+    else if (how < 10) carries(g);
+    else put_form(g, gen_form(g, how < 35 ? is_logic : how < 80 ? is_common : is_plain), guard, false);
 }
