@@ -7,6 +7,8 @@
  *
  * --warps: kernels of exchanges between lanes only. --no-places: without exchanges that lanes come to from different places.
  * --gpu: a GPU, too, through libcuda.so.1; --only-gpu: by it and the reference alone.
+ * --coverage: fails where an executable form is executed by none of the kernels.
+ * --only-reference: whether each kernel has a defined result.
  * --progress FILE: holds the seed at work.
  * --jit-every N: only each Nth kernel is compiled, since that takes longest; 0: none. --keep FOLDER: texts that differ are written there. */
 #include "compare.h"
@@ -18,7 +20,7 @@
 typedef struct settings {
     uint64_t seed, count, jit_every;
     gen_options generator;
-    bool print, reduce, gpu, only_gpu;
+    bool print, reduce, gpu, only_gpu, only_reference, coverage;
     const char *file, *keep, *progress;
     uint32_t block, grid;
 } settings;
@@ -81,12 +83,12 @@ static bool one(const settings *s, gen_tables *tables, comparison *c, uint64_t s
 }
 
 static void parse(int argc, char **argv, settings *s) {
-    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS, GPU, ONLY_GPU, PROGRESS };
+    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS, GPU, ONLY_GPU, PROGRESS, COVERAGE, ONLY_REFERENCE };
     static const struct option options[] = {
         {"seed", 1, NULL, SEED}, {"count", 1, NULL, COUNT}, {"print", 0, NULL, PRINT}, {"reduce", 0, NULL, REDUCE}, {"file", 1, NULL, FILE_},
         {"block", 1, NULL, BLOCK}, {"grid", 1, NULL, GRID}, {"warps", 0, NULL, WARPS}, {"no-places", 0, NULL, NO_PLACES},
         {"jit-every", 1, NULL, JIT_EVERY}, {"keep", 1, NULL, KEEP}, {"traps", 0, NULL, TRAPS},
-        {"gpu", 0, NULL, GPU}, {"only-gpu", 0, NULL, ONLY_GPU}, {"progress", 1, NULL, PROGRESS}, {0}};
+        {"gpu", 0, NULL, GPU}, {"only-gpu", 0, NULL, ONLY_GPU}, {"progress", 1, NULL, PROGRESS}, {"coverage", 0, NULL, COVERAGE}, {"only-reference", 0, NULL, ONLY_REFERENCE}, {0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) switch (o) {
         case SEED: s->seed = strtoull(optarg, NULL, 0); break;
         case COUNT: s->count = strtoull(optarg, NULL, 0); break;
@@ -100,6 +102,8 @@ static void parse(int argc, char **argv, settings *s) {
         case JIT_EVERY: s->jit_every = strtoull(optarg, NULL, 0); break;
         case KEEP: s->keep = optarg; break;
         case TRAPS: s->generator.traps = true; break;
+        case ONLY_REFERENCE: s->only_reference = true; break;
+        case COVERAGE: s->coverage = true; break;
         case PROGRESS: s->progress = optarg; break;
         case GPU: s->gpu = true; break;
         case ONLY_GPU: s->gpu = s->only_gpu = true; break;
@@ -121,11 +125,12 @@ int main(int argc, char **argv) {
         gen_tables_free(tables);
         return 0;
     }
-    comparison *c = compare_begin(s.gpu, !s.only_gpu);
+    comparison *c = compare_begin(s.gpu, !s.only_gpu && !s.only_reference);
     uint64_t different = 0;
     for (uint64_t k = 0; k < s.count; k++) different += !one(&s, tables, c, s.seed + k);
     printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
            (unsigned long long)different, (unsigned long long)c->skipped, (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
+    if (s.coverage) different += compare_missing(c);
     compare_end(c);
     gen_tables_free(tables);
     return different != 0;

@@ -25,6 +25,7 @@ typedef struct comparison {
     bool has_gpu;
     char why[1024];        /* what differed last */
     uint64_t steps, compiled, skipped; /* instructions of the reference; kernels that were compiled; that were too long */
+    uint64_t *executed;    /* by form: instructions of the reference */
     unsigned char *in, *out, *sum, *got; /* of the reference; of an engine */
 } comparison;
 
@@ -32,6 +33,8 @@ comparison *compare_begin(bool gpu, bool engines); /* gpu: a GPU, too; engines: 
 void compare_end(comparison *c);
 bool compare_kernel(comparison *c, gen_kernel *kernel); /* false: they differ, or the text has faults; `why` tells */
 void compare_reduce(comparison *c, gen_kernel *kernel);       /* drops lines as long as the kernel differs */
+
+uint32_t compare_missing(const comparison *c);                /* says which executable forms no kernel has executed; their number */
 
 /* gpu.c */
 void gpu_open(engine *e, uint64_t out_bytes);

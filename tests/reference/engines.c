@@ -53,13 +53,14 @@ comparison *compare_begin(bool gpu, bool engines) {
         snprintf(c->names + strlen(c->names), sizeof c->names - strlen(c->names), "; %s", e->name);
     }
     c->in = calloc(GEN_IN_WORDS, 8), c->out = calloc(THREADS_MAX, GEN_OUT_BYTES), c->got = calloc(THREADS_MAX, GEN_OUT_BYTES), c->sum = calloc(1, GEN_SUM_BYTES);
-    if (!c->in || !c->out || !c->got || !c->sum) abort();
+    c->executed = calloc(lw_ptx_form_count, sizeof *c->executed);
+    if (!c->executed || !c->in || !c->out || !c->got || !c->sum) abort();
     return c;
 }
 
 void compare_end(comparison *c) {
     for (uint32_t k = 0; k < c->engine_count; k++) lw_context_free(c->engines[k].context); /* a GPU has none */
-    free(c->in), free(c->out), free(c->got), free(c->sum);
+    free(c->executed), free(c->in), free(c->out), free(c->got), free(c->sum);
     free(c);
 }
 
@@ -108,7 +109,7 @@ static ref_result run_checked(comparison *c, gen_kernel *kernel, lw_module_ptx *
     put_addresses(kernel, params, IN_ADDRESS, OUT_ADDRESS, SUM_ADDRESS);
     ref_region regions[] = {{IN_ADDRESS, 8 * GEN_IN_WORDS, c->in, 0}, {OUT_ADDRESS, (uint64_t)thread_count(kernel) * GEN_OUT_BYTES, c->out, GEN_OUT_BYTES}, {SUM_ADDRESS, GEN_SUM_BYTES, c->sum, 0}};
     ref_launch launch = {.module = module, .kernel = entry_of(module), .params = params, .regions = regions, .region_count = 3, .step_limit = STEPS_MAX,
-                         .quantum = 1 + (uint32_t)(c->seed * 7 % 60), .sm_90 = c->sm_90};
+                         .quantum = 1 + (uint32_t)(c->seed * 7 % 60), .sm_90 = c->sm_90, .executed = c->executed};
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);
     memset(c->out, 0, (size_t)thread_count(kernel) * GEN_OUT_BYTES);
@@ -226,6 +227,17 @@ bool compare_kernel(comparison *c, gen_kernel *kernel) {
     }
     c->compiled += c->with_jit;
     return same;
+}
+
+uint32_t compare_missing(const comparison *c) {
+    uint32_t missing = 0;
+    for (uint32_t k = 0; k < lw_ptx_form_count; k++) {
+        const lw_form *form = &lw_ptx_forms[k];
+        if ((!form->lane && !form->step) || c->executed[k]) continue;
+        printf("not executed: %s (%s)\n", form->id, form->pattern);
+        missing++;
+    }
+    return missing;
 }
 
 /* ---- Making a text smaller ------------------------------------------------------------------------------------------------ */

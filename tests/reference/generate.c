@@ -181,11 +181,11 @@ static void put_parameters(gen *g, lw_text *text) {
 
 static void body(gen *g) {
     gen_begin(g);
-    uint32_t parts = 1 + gen_below(g, 4), trap = g->options->traps && gen_chance(g, 25) ? 1 + gen_below(g, parts) : 0;
+    uint32_t parts = 1 + gen_below(g, g->small ? 2 : 4), trap = g->options->traps && gen_chance(g, 25) ? 1 + gen_below(g, parts) : 0;
     for (uint32_t k = 0; k < parts; k++) {
         if (g->options->warps) gen_noise(g, 4), gen_episode(g);
         else {
-            g->left = 4 + gen_below(g, 25);
+            g->left = g->small ? 3 + gen_below(g, 6) : 4 + gen_below(g, 25);
             while (g->left) gen_some(g, 8);
         }
         save(g, k);
@@ -196,7 +196,7 @@ static void body(gen *g) {
 }
 
 void gen_make(gen_tables *tables, gen_kernel *kernel, uint64_t seed, const gen_options *options) {
-    gen g = {.state = seed * 0x2545f4914f6cdd1du + 99, .tables = tables, .options = options, .kernel = kernel, .live = UINT32_MAX, .lanes_known = true, .cta_whole = true};
+    gen g = {.state = seed * 0x2545f4914f6cdd1du + 99, .tables = tables, .options = options, .kernel = kernel, .live = UINT32_MAX, .lanes_known = true, .cta_whole = true, .small = seed % 5 == 0};
     gen_word(&g);
     choose_shape(&g);
     choose_target(&g);

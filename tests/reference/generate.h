@@ -66,6 +66,7 @@ typedef struct gen {
     bool cta_whole;          /* and all threads of the CTA do */
     bool someone_left;       /* threads have exited */
     bool in_function;
+    bool small;              /* each fifth kernel: to compile takes as long as there is text */
     uint32_t function_count; /* functions that may be called here */
     gen_function made[GEN_FUNCTIONS_MAX];
     uint64_t called;         /* exchanges that have a function: bit of the kind */

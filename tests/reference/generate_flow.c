@@ -318,7 +318,7 @@ static void make_function(gen *g, uint32_t number) {
 }
 
 void gen_functions(gen *g) {
-    uint32_t count = gen_below(g, GEN_FUNCTIONS_MAX);
+    uint32_t count = gen_below(g, g->small ? 2 : GEN_FUNCTIONS_MAX);
     lw_text body = g->body;
     known k = remember(g);
     g->body = (lw_text){0};

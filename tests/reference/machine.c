@@ -230,7 +230,9 @@ static void run_thread(ref_thread *t) {
         const ref_op *op = &m->codes[frame->function->object->number].ops[frame->next++];
         if (!op->execute) continue;
         n++, m->result.steps++;
-        if (ref_guard(t, op) && !m->ended) op->execute(t, op);
+        if (!ref_guard(t, op) || m->ended) continue;
+        if (m->launch->executed) m->launch->executed[op->in->match->form - lw_ptx_forms]++;
+        op->execute(t, op);
     }
 }
 

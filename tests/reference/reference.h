@@ -113,6 +113,7 @@ typedef struct ref_launch {
     uint64_t step_limit;
     uint32_t quantum;            /* instructions that a thread executes before the next one's turn */
     bool sm_90;                  /* whose results, where the manual and sm_90 differ */
+    uint64_t *executed;          /* NULL, or counts by form: adds what threads execute */
 } ref_launch;
 
 /* Runs a kernel; CTAs one after the other. Changes the regions' bytes. */
