@@ -5,7 +5,9 @@
  *     reference --seed 17 --reduce                         the smallest text found that still differs
  *     reference --file k.ptx --block 64 --seed 17          a text of one's own, with the buffers of kernel 17
  *
- * --warps: kernels of exchanges between lanes only. --no-places: without exchanges that lanes come to from different places.
+ * --record: a line of digests for each kernel on which all agree; --recorded FILE: compares with such lines.
+ * --calm: common integer instructions only, besides what the kernel is about.
+ * --warps: kernels of exchanges between lanes only; --tiny: of a few instructions on registers. --no-places: without exchanges that lanes come to from different places.
  * --gpu: a GPU, too, through libcuda.so.1; --only-gpu: by it and the reference alone.
  * --coverage: fails where an executable form is executed by none of the kernels.
  * --only-reference: whether each kernel has a defined result.
@@ -20,8 +22,8 @@
 typedef struct settings {
     uint64_t seed, count, jit_every;
     gen_options generator;
-    bool print, reduce, gpu, only_gpu, only_reference, coverage;
-    const char *file, *keep, *progress;
+    bool print, reduce, record, gpu, only_gpu, only_reference, coverage;
+    const char *file, *keep, *progress, *recorded;
     uint32_t block, grid;
 } settings;
 
@@ -78,17 +80,44 @@ static bool one(const settings *s, gen_tables *tables, comparison *c, uint64_t s
         keep(s, &kernel, seed);
         fflush(stdout);
     }
+    if (same && s->record && c->ran) printf("%llu %016llx %016llx\n", (unsigned long long)seed, (unsigned long long)compare_digest(kernel.text.at, kernel.text.size), (unsigned long long)c->digest);
     lw_text_free(&kernel.text);
     return same;
 }
 
+/* Kernels that a GPU has executed: lines of seed, digest of the text, digest of what it left in memory. Those that differ. */
+static uint64_t check_recorded(const settings *s, gen_tables *tables, comparison *c, uint64_t *count) {
+    FILE *file = fopen(s->recorded, "r");
+    char line[256];
+    unsigned long long seed, text, memory, different = 0;
+    if (!file) {
+        perror(s->recorded);
+        exit(2);
+    }
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%llu %llx %llx", &seed, &text, &memory) != 3) continue;
+        gen_kernel kernel = {0};
+        make(s, tables, seed, &kernel);
+        bool same_text = compare_digest(kernel.text.at, kernel.text.size) == text;
+        lw_text_free(&kernel.text);
+        bool same = one(s, tables, c, seed);
+        if (!same_text) printf("seed %llu: the generator makes another text than the recorded one: record again\n", seed);
+        else if (same && c->digest != memory) printf("seed %llu: the reference differs from the record\n", seed);
+        different += !same || !same_text || c->digest != memory;
+        ++*count;
+    }
+    fclose(file);
+    return different;
+}
+
 static void parse(int argc, char **argv, settings *s) {
-    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS, GPU, ONLY_GPU, PROGRESS, COVERAGE, ONLY_REFERENCE };
+    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS, GPU, ONLY_GPU, PROGRESS, COVERAGE, ONLY_REFERENCE, TINY, CALM, RECORD, RECORDED };
     static const struct option options[] = {
         {"seed", 1, NULL, SEED}, {"count", 1, NULL, COUNT}, {"print", 0, NULL, PRINT}, {"reduce", 0, NULL, REDUCE}, {"file", 1, NULL, FILE_},
         {"block", 1, NULL, BLOCK}, {"grid", 1, NULL, GRID}, {"warps", 0, NULL, WARPS}, {"no-places", 0, NULL, NO_PLACES},
         {"jit-every", 1, NULL, JIT_EVERY}, {"keep", 1, NULL, KEEP}, {"traps", 0, NULL, TRAPS},
-        {"gpu", 0, NULL, GPU}, {"only-gpu", 0, NULL, ONLY_GPU}, {"progress", 1, NULL, PROGRESS}, {"coverage", 0, NULL, COVERAGE}, {"only-reference", 0, NULL, ONLY_REFERENCE}, {0}};
+        {"gpu", 0, NULL, GPU}, {"only-gpu", 0, NULL, ONLY_GPU}, {"progress", 1, NULL, PROGRESS}, {"coverage", 0, NULL, COVERAGE}, {"calm", 0, NULL, CALM},
+        {"record", 0, NULL, RECORD}, {"recorded", 1, NULL, RECORDED}, {"tiny", 0, NULL, TINY}, {"only-reference", 0, NULL, ONLY_REFERENCE}, {0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) switch (o) {
         case SEED: s->seed = strtoull(optarg, NULL, 0); break;
         case COUNT: s->count = strtoull(optarg, NULL, 0); break;
@@ -103,6 +132,10 @@ static void parse(int argc, char **argv, settings *s) {
         case KEEP: s->keep = optarg; break;
         case TRAPS: s->generator.traps = true; break;
         case ONLY_REFERENCE: s->only_reference = true; break;
+        case TINY: s->generator.tiny = true; break;
+        case CALM: s->generator.calm = true; break;
+        case RECORD: s->record = true; break;
+        case RECORDED: s->recorded = optarg; break;
         case COVERAGE: s->coverage = true; break;
         case PROGRESS: s->progress = optarg; break;
         case GPU: s->gpu = true; break;
@@ -126,9 +159,10 @@ int main(int argc, char **argv) {
         return 0;
     }
     comparison *c = compare_begin(s.gpu, !s.only_gpu && !s.only_reference);
-    uint64_t different = 0;
-    for (uint64_t k = 0; k < s.count; k++) different += !one(&s, tables, c, s.seed + k);
-    printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
+    uint64_t different = 0, lines = 0;
+    if (s.recorded) different = check_recorded(&s, tables, c, &lines), s.count = lines;
+    for (uint64_t k = 0; k < s.count && !s.recorded; k++) different += !one(&s, tables, c, s.seed + k);
+    if (!s.record) printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
            (unsigned long long)different, (unsigned long long)c->skipped, (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
     if (s.coverage) different += compare_missing(c);
     compare_end(c);

@@ -50,7 +50,7 @@ static uint64_t nan_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type 
     if (ref_has(op, REF_sat)) return 0;
     if (to == LW_T_f16) return 0x7fff;
     if (from == to && to == LW_T_f32) return rounds || ref_has(op, REF_ftz) ? 0x7fffffff : a; /* plain: a move */
-    if (from == to) return a | F64_QUIET;
+    if (from == to) return rounds ? a | F64_QUIET : a;
     if (from == LW_T_f16) return 0x7fffffff;
     if (to == LW_T_f64) return ref_has(op, REF_ftz) ? 0x7fffffffe0000000u : (a >> 31) << 63 | 0x7ff8000000000000u | (a & 0x7fffff) << 29;
     return (a >> 63) << 31 | 0x7fc00000 | (a & 0xfffffffffffffu) >> 29; /* f64 to f32 */

@@ -127,6 +127,9 @@ void gen_begin(gen *g) {
     }
     first_values(g);
     for (uint32_t k = 0; k < 4; k++) gen_put(g, "st.local.v2.b64 [mine+%u], {%%d0, %%d%u};", 32 * k, k); /* the rest is zero */
+    if (!g->options->calm || g->options->warps) return;
+    for (uint32_t k = 0; k < 4; k++) gen_put(g, "st.local.v2.b64 [mine+%u], {%%d1, %%d%u};", 32 * k + 16, k); /* not so on a GPU */
+    for (uint32_t k = 0; k < 4 && !g->in_function; k++) gen_put(g, "st.shared.v2.b64 [%%room+%u], {%%d1, %%d%u};", 16 * k, k);
 }
 
 static void finish(gen *g) {
@@ -161,7 +164,7 @@ static void choose_shape(gen *g) {
 
 static void choose_target(gen *g) {
     static const struct { uint32_t version, target; char suffix; } targets[] = {{90, 90, 0}, {90, 90, 0}, {80, 90, 0}, {90, 90, 'a'}, {90, 100, 'a'}, {63, 60, 0}, {78, 80, 0}};
-    uint32_t k = g->options->warps ? 0 : gen_below(g, LW_COUNT(targets));
+    uint32_t k = g->options->warps || g->options->tiny ? 0 : gen_below(g, LW_COUNT(targets));
     g->version = targets[k].version, g->target = targets[k].target, g->suffix = targets[k].suffix;
 }
 
@@ -181,6 +184,11 @@ static void put_parameters(gen *g, lw_text *text) {
 
 static void body(gen *g) {
     gen_begin(g);
+    for (uint32_t k = 0; k < 4 && g->options->tiny; k++) gen_plain(g);
+    if (g->options->tiny) {
+        finish(g);
+        return;
+    }
     uint32_t parts = 1 + gen_below(g, g->small ? 2 : 4), trap = g->options->traps && gen_chance(g, 25) ? 1 + gen_below(g, parts) : 0;
     for (uint32_t k = 0; k < parts; k++) {
         if (g->options->warps) gen_noise(g, 4), gen_episode(g);
@@ -204,7 +212,7 @@ void gen_make(gen_tables *tables, gen_kernel *kernel, uint64_t seed, const gen_o
     if (g.suffix) lw_text_add(&kernel->text, &g.suffix, 1);
     lw_text_puts(&kernel->text, "\n.address_size 64\n");
     gen_variables(&kernel->text, &g);
-    if (!options->warps) gen_functions(&g);
+    if (!options->warps && !options->tiny) gen_functions(&g);
     body(&g);
     lw_text_add(&kernel->text, g.functions.at ? g.functions.at : "", g.functions.size);
     lw_text_puts(&kernel->text, ".visible .entry k(.param .u64 in, .param .u64 out, .param .u64 sum");

@@ -19,6 +19,8 @@ typedef struct gen_options {
     bool places;  /* lanes of a warp come to one exchange from different places of the text */
     bool warps;   /* exchanges only: whatever the rest of the generator makes is left out */
     bool traps;   /* some kernels end in a trap */
+    bool calm;    /* common integer instructions only, besides what the kernel is about: on others ptxas has faults of its own */
+    bool tiny;    /* a few instructions on registers only: to find one that a GPU does otherwise */
 } gen_options;
 
 typedef struct gen_kernel {

@@ -293,8 +293,23 @@ static void move(gen *g) {
     lw_text_free(&list);
 }
 
+static void calm(gen *g) {
+    static const char *const two[] = {"add.u32", "sub.s32", "mul.lo.s32", "xor.b32", "and.b32", "or.b32", "min.s32", "max.u32", "mul.hi.u32"};
+    static const char *const three[] = {"mad.lo.u32", "shf.l.wrap.b32", "prmt.b32", "sad.u32"};
+    uint32_t how = gen_below(g, 100), d = gen_below(g, GEN_R), a = gen_below(g, GEN_R), b = gen_below(g, GEN_R), c = gen_below(g, GEN_R), p = gen_below(g, GEN_P);
+    if (how < 50) gen_put(g, "%s %%r%u, %%r%u, %%r%u;", two[gen_below(g, LW_COUNT(two))], d, a, b);
+    else if (how < 75) gen_put(g, "%s %%r%u, %%r%u, %%r%u, %%r%u;", three[gen_below(g, LW_COUNT(three))], d, a, b, c);
+    else if (how < 85) gen_put(g, "mad.wide.u32 %%d%u, %%r%u, %%r%u, %%d%u;", d % GEN_D, a, b, c % GEN_D);
+    else if (how < 92) gen_put(g, "setp.%s %%p%u, %%r%u, %%r%u;", how % 2 ? "lt.s32" : "gt.u32", p, a, b);
+    else gen_put(g, "mad.lo.u32 %%r%u, %%r%u, %u, %%lane;", d, a, 10 * b + c);
+}
+
 void gen_plain(gen *g) {
     char guard[16];
+    if (g->options->calm) {
+        calm(g);
+        return;
+    }
     uint32_t how = gen_below(g, 100);
     gen_guard(g, guard);
     if (how < 6) move(g);

@@ -198,7 +198,7 @@ static void step(gen *g, uint32_t kind, const plan *p, uint32_t lanes) {
 
 /* `count` times the same kind: a loop with one or two in each round, or a recursive function. */
 static void repeat(gen *g, uint32_t kind, uint32_t count, const plan *p, uint32_t lanes) {
-    if (gen_chance(g, 40)) {
+    if (gen_chance(g, 40) && g->options->places) {
         choice x = kinds[kind].shape == SHUFFLE ? choose(g, kinds[kind].mode, lanes, p->mask) : (choice){0, gen_below(g, 100), 31};
         put_call(g, kind, x, p->mask, count);
         return;
