@@ -7,7 +7,8 @@
  *
  * --record: a line of digests for each kernel on which all agree; --recorded FILE: compares with such lines.
  * --calm: common integer instructions only, besides what the kernel is about.
- * --warps: kernels of exchanges between lanes only; --tiny: of a few instructions on registers. --no-places: without exchanges that lanes come to from different places.
+ * --warps: kernels of exchanges between lanes only; --tiny: of a few instructions on registers.
+ * --no-places: without exchanges that lanes come to from different places.
  * --gpu: a GPU, too, through libcuda.so.1; --only-gpu: by it and the reference alone.
  * --coverage: fails where an executable form is executed by none of the kernels.
  * --only-reference: whether each kernel has a defined result.
@@ -80,7 +81,9 @@ static bool one(const settings *s, gen_tables *tables, comparison *c, uint64_t s
         keep(s, &kernel, seed);
         fflush(stdout);
     }
-    if (same && s->record && c->ran) printf("%llu %016llx %016llx\n", (unsigned long long)seed, (unsigned long long)compare_digest(kernel.text.at, kernel.text.size), (unsigned long long)c->digest);
+    if (same && s->record && c->ran)
+        printf("%llu %016llx %016llx\n", (unsigned long long)seed, (unsigned long long)compare_digest(kernel.text.at, kernel.text.size),
+               (unsigned long long)c->digest);
     lw_text_free(&kernel.text);
     return same;
 }
@@ -101,8 +104,10 @@ static uint64_t check_recorded(const settings *s, gen_tables *tables, comparison
         bool same_text = compare_digest(kernel.text.at, kernel.text.size) == text;
         lw_text_free(&kernel.text);
         bool same = one(s, tables, c, seed);
-        if (!same_text) printf("seed %llu: the generator makes another text than the recorded one: record again\n", seed);
-        else if (same && c->digest != memory) printf("seed %llu: the reference differs from the record\n", seed);
+        if (!same_text)
+            printf("seed %llu: the generator makes another text than the recorded one: record again\n", seed);
+        else if (same && c->digest != memory)
+            printf("seed %llu: the reference differs from the record\n", seed);
         different += !same || !same_text || c->digest != memory;
         ++*count;
     }
@@ -111,13 +116,51 @@ static uint64_t check_recorded(const settings *s, gen_tables *tables, comparison
 }
 
 static void parse(int argc, char **argv, settings *s) {
-    enum { SEED, COUNT, PRINT, REDUCE, FILE_, BLOCK, GRID, WARPS, NO_PLACES, JIT_EVERY, KEEP, TRAPS, GPU, ONLY_GPU, PROGRESS, COVERAGE, ONLY_REFERENCE, TINY, CALM, RECORD, RECORDED };
-    static const struct option options[] = {
-        {"seed", 1, NULL, SEED}, {"count", 1, NULL, COUNT}, {"print", 0, NULL, PRINT}, {"reduce", 0, NULL, REDUCE}, {"file", 1, NULL, FILE_},
-        {"block", 1, NULL, BLOCK}, {"grid", 1, NULL, GRID}, {"warps", 0, NULL, WARPS}, {"no-places", 0, NULL, NO_PLACES},
-        {"jit-every", 1, NULL, JIT_EVERY}, {"keep", 1, NULL, KEEP}, {"traps", 0, NULL, TRAPS},
-        {"gpu", 0, NULL, GPU}, {"only-gpu", 0, NULL, ONLY_GPU}, {"progress", 1, NULL, PROGRESS}, {"coverage", 0, NULL, COVERAGE}, {"calm", 0, NULL, CALM},
-        {"record", 0, NULL, RECORD}, {"recorded", 1, NULL, RECORDED}, {"tiny", 0, NULL, TINY}, {"only-reference", 0, NULL, ONLY_REFERENCE}, {0}};
+    enum {
+        SEED,
+        COUNT,
+        PRINT,
+        REDUCE,
+        FILE_,
+        BLOCK,
+        GRID,
+        WARPS,
+        NO_PLACES,
+        JIT_EVERY,
+        KEEP,
+        TRAPS,
+        GPU,
+        ONLY_GPU,
+        PROGRESS,
+        COVERAGE,
+        ONLY_REFERENCE,
+        TINY,
+        CALM,
+        RECORD,
+        RECORDED
+    };
+    static const struct option options[] = {{"seed", 1, NULL, SEED},
+                                            {"count", 1, NULL, COUNT},
+                                            {"print", 0, NULL, PRINT},
+                                            {"reduce", 0, NULL, REDUCE},
+                                            {"file", 1, NULL, FILE_},
+                                            {"block", 1, NULL, BLOCK},
+                                            {"grid", 1, NULL, GRID},
+                                            {"warps", 0, NULL, WARPS},
+                                            {"no-places", 0, NULL, NO_PLACES},
+                                            {"jit-every", 1, NULL, JIT_EVERY},
+                                            {"keep", 1, NULL, KEEP},
+                                            {"traps", 0, NULL, TRAPS},
+                                            {"gpu", 0, NULL, GPU},
+                                            {"only-gpu", 0, NULL, ONLY_GPU},
+                                            {"progress", 1, NULL, PROGRESS},
+                                            {"coverage", 0, NULL, COVERAGE},
+                                            {"calm", 0, NULL, CALM},
+                                            {"record", 0, NULL, RECORD},
+                                            {"recorded", 1, NULL, RECORDED},
+                                            {"tiny", 0, NULL, TINY},
+                                            {"only-reference", 0, NULL, ONLY_REFERENCE},
+                                            {0}};
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) switch (o) {
         case SEED: s->seed = strtoull(optarg, NULL, 0); break;
         case COUNT: s->count = strtoull(optarg, NULL, 0); break;
@@ -162,8 +205,10 @@ int main(int argc, char **argv) {
     uint64_t different = 0, lines = 0;
     if (s.recorded) different = check_recorded(&s, tables, c, &lines), s.count = lines;
     for (uint64_t k = 0; k < s.count && !s.recorded; k++) different += !one(&s, tables, c, s.seed + k);
-    if (!s.record) printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n", (unsigned long long)s.count,
-           (unsigned long long)different, (unsigned long long)c->skipped, (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
+    if (!s.record)
+        printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n",
+               (unsigned long long)s.count, (unsigned long long)different, (unsigned long long)c->skipped, (unsigned long long)c->compiled,
+               (unsigned long long)c->steps, c->names);
     if (s.coverage) different += compare_missing(c);
     compare_end(c);
     gen_tables_free(tables);

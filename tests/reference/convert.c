@@ -12,7 +12,9 @@ static ref_real integral(ref_real real, ref_rounding rounding) {
     unsigned __int128 m = real.mantissa;
     if (none && m) m = 1, places = 100;
     unsigned __int128 whole = places < 128 ? m >> places : 0, rest = m - (whole << places), half = (unsigned __int128)1 << (places - 1);
-    bool up = rounding == REF_NEAREST ? rest > half || (rest == half && whole & 1) : rounding == REF_MINUS ? real.negative && rest : rounding == REF_PLUS && !real.negative && rest;
+    bool up = rounding == REF_NEAREST ? rest > half || (rest == half && whole & 1)
+              : rounding == REF_MINUS ? real.negative && rest
+                                      : rounding == REF_PLUS && !real.negative && rest;
     r.mantissa = whole + up;
     return r;
 }
@@ -69,12 +71,16 @@ static uint64_t real_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type
 void ref_do_cvt(ref_thread *t, const ref_op *op) {
     lw_type to = op->types[0], from = op->types[1];
     uint64_t a = ref_read(t, op, &op->in->operands[1], from), d;
-    if (ref_is_real(from) && ref_is_real(to)) d = real_to_real(op, a, from, to);
+    if (ref_is_real(from) && ref_is_real(to))
+        d = real_to_real(op, a, from, to);
     else if (ref_is_real(from)) {
         if (ref_has(op, REF_ftz)) a = ref_flush(a, from);
         d = to_integer(ref_unpack(a, from), from, to, ref_rounding_of(op));
-    } else if (ref_is_real(to)) d = ref_pack(of_integer(a, from), to, ref_rounding_of(op));
-    else if (ref_has(op, REF_sat)) d = clamp_integer(a, from, to);
-    else d = ref_is_signed(from) ? (uint64_t)ref_signed(a, ref_bits(from)) : a;
+    } else if (ref_is_real(to))
+        d = ref_pack(of_integer(a, from), to, ref_rounding_of(op));
+    else if (ref_has(op, REF_sat))
+        d = clamp_integer(a, from, to);
+    else
+        d = ref_is_signed(from) ? (uint64_t)ref_signed(a, ref_bits(from)) : a;
     ref_write(t, &op->in->operands[0], to, d);
 }

@@ -17,9 +17,8 @@ static void add_engine(comparison *c, const char *cpu, const char *how, uint32_t
     engine *e = &c->engines[c->engine_count];
     lw_options options = {.threads = threads, .cpu = cpu, .engine = how, .semantics = semantics, .memory_limit = (uint64_t)1 << 30};
     if (!lw_cpu_has(cpu) || lw_context_new(&options, &e->context)) return;
-    if (strcmp(lw_context_engine(e->context), how) ||
-        lw_memory_new(e->context, 8 * GEN_IN_WORDS, &e->in) || lw_memory_new(e->context, (uint64_t)THREADS_MAX * GEN_OUT_BYTES, &e->out) ||
-        lw_memory_new(e->context, GEN_SUM_BYTES, &e->sum)) {
+    if (strcmp(lw_context_engine(e->context), how) || lw_memory_new(e->context, 8 * GEN_IN_WORDS, &e->in) ||
+        lw_memory_new(e->context, (uint64_t)THREADS_MAX * GEN_OUT_BYTES, &e->out) || lw_memory_new(e->context, GEN_SUM_BYTES, &e->sum)) {
         lw_context_free(e->context);
         return;
     }
@@ -53,7 +52,8 @@ comparison *compare_begin(bool gpu, bool engines) {
         c->has_gpu = e->sm_90 = true;
         snprintf(c->names + strlen(c->names), sizeof c->names - strlen(c->names), "; %s", e->name);
     }
-    c->in = calloc(GEN_IN_WORDS, 8), c->out = calloc(THREADS_MAX, GEN_OUT_BYTES), c->got = calloc(THREADS_MAX, GEN_OUT_BYTES), c->sum = calloc(1, GEN_SUM_BYTES);
+    c->in = calloc(GEN_IN_WORDS, 8), c->out = calloc(THREADS_MAX, GEN_OUT_BYTES), c->got = calloc(THREADS_MAX, GEN_OUT_BYTES),
+    c->sum = calloc(1, GEN_SUM_BYTES);
     c->executed = calloc(lw_ptx_form_count, sizeof *c->executed);
     if (!c->executed || !c->in || !c->out || !c->got || !c->sum) abort();
     return c;
@@ -68,8 +68,36 @@ void compare_end(comparison *c) {
 /* ---- The reference ---------------------------------------------------------------------------------------------------- */
 
 static void fill_in(comparison *c) {
-    static const uint64_t interesting[] = {0, 1, 2, 3, 31, 32, 63, 64, 127, 128, 255, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0xbf800000, 0x7fc00001, 0xff800001, 0x7f800000,
-                                           0x00000001, 0x00800000, 0x3ff0000000000000, 0x7ff0000000000001, 0x7ff8000000000002, 0xfff0000000000000, 0x8000000000000000, UINT64_MAX};
+    static const uint64_t interesting[] = {0,
+                                           1,
+                                           2,
+                                           3,
+                                           31,
+                                           32,
+                                           63,
+                                           64,
+                                           127,
+                                           128,
+                                           255,
+                                           0x7fff,
+                                           0x8000,
+                                           0xffff,
+                                           0x7fffffff,
+                                           0x80000000,
+                                           0xffffffff,
+                                           0x3f800000,
+                                           0xbf800000,
+                                           0x7fc00001,
+                                           0xff800001,
+                                           0x7f800000,
+                                           0x00000001,
+                                           0x00800000,
+                                           0x3ff0000000000000,
+                                           0x7ff0000000000001,
+                                           0x7ff8000000000002,
+                                           0xfff0000000000000,
+                                           0x8000000000000000,
+                                           UINT64_MAX};
     uint64_t state = c->seed * 77 + 5;
     for (uint32_t k = 0; k < GEN_IN_WORDS; k++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
@@ -108,9 +136,18 @@ static ref_result run_checked(comparison *c, gen_kernel *kernel, lw_module_ptx *
     kernel->param_bytes = entry_of(module)->param_bytes; /* of a text of one's own it may be another */
     unsigned char params[GEN_PARAM_BYTES];
     put_addresses(kernel, params, IN_ADDRESS, OUT_ADDRESS, SUM_ADDRESS);
-    ref_region regions[] = {{IN_ADDRESS, 8 * GEN_IN_WORDS, c->in, 0}, {OUT_ADDRESS, (uint64_t)thread_count(kernel) * GEN_OUT_BYTES, c->out, GEN_OUT_BYTES}, {SUM_ADDRESS, GEN_SUM_BYTES, c->sum, 0}};
-    ref_launch launch = {.module = module, .kernel = entry_of(module), .params = params, .regions = regions, .region_count = 3, .step_limit = STEPS_MAX,
-                         .quantum = 1 + (uint32_t)(c->seed * 7 % 60), .sm_90 = c->sm_90, .executed = c->executed};
+    ref_region regions[] = {{IN_ADDRESS, 8 * GEN_IN_WORDS, c->in, 0},
+                            {OUT_ADDRESS, (uint64_t)thread_count(kernel) * GEN_OUT_BYTES, c->out, GEN_OUT_BYTES},
+                            {SUM_ADDRESS, GEN_SUM_BYTES, c->sum, 0}};
+    ref_launch launch = {.module = module,
+                         .kernel = entry_of(module),
+                         .params = params,
+                         .regions = regions,
+                         .region_count = 3,
+                         .step_limit = STEPS_MAX,
+                         .quantum = 1 + (uint32_t)(c->seed * 7 % 60),
+                         .sm_90 = c->sm_90,
+                         .executed = c->executed};
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);
     memset(c->out, 0, (size_t)thread_count(kernel) * GEN_OUT_BYTES);
@@ -130,8 +167,10 @@ static bool run_reference(comparison *c, gen_kernel *kernel, ref_result *result,
     lw_source_init(&source, &arena, "k.ptx", kernel->text.at, kernel->text.size);
     lw_diags_init(&diags, &arena, &source);
     bool good = lw_ptx_check(&arena, &source, &diags, NULL, &module);
-    if (!good) say_diagnostics(c, &diags, &source);
-    else if (!entry_of(module)) snprintf(c->why, sizeof c->why, "the text has no kernel"), good = false;
+    if (!good)
+        say_diagnostics(c, &diags, &source);
+    else if (!entry_of(module))
+        snprintf(c->why, sizeof c->why, "the text has no kernel"), good = false;
     else {
         *result = run_checked(c, kernel, module);
         uint32_t column;
@@ -139,7 +178,8 @@ static bool run_reference(comparison *c, gen_kernel *kernel, ref_result *result,
         c->steps += result->steps;
         c->skipped += result->end == REF_LIMIT;
         if (result->end != REF_DONE && result->end != REF_TRAP) {
-            snprintf(c->why, sizeof c->why, "the reference gives up: %s, line %u, thread %u of CTA %u", result->why, *line, result->thread, result->cta);
+            snprintf(c->why, sizeof c->why, "the reference gives up: %s, line %u, thread %u of CTA %u", result->why, *line, result->thread,
+                     result->cta);
             good = false;
         }
     }
@@ -156,7 +196,8 @@ static lw_status launch(engine *e, const gen_kernel *kernel, lw_module **module,
     if (!status) status = lw_module_kernel(*module, NULL, &k);
     if (status) return status;
     put_addresses(kernel, params, e->in, e->out, e->sum);
-    lw_launch_config config = {.time_limit = 20, .step_limit = 10 * (uint64_t)STEPS_MAX, .param_buffer = params, .param_buffer_size = kernel->param_bytes};
+    lw_launch_config config = {
+        .time_limit = 20, .step_limit = 10 * (uint64_t)STEPS_MAX, .param_buffer = params, .param_buffer_size = kernel->param_bytes};
     memcpy(config.grid, kernel->grid, sizeof config.grid);
     memcpy(config.block, kernel->block, sizeof config.block);
     status = lw_launch(k, &config, NULL, NULL);
@@ -165,8 +206,10 @@ static lw_status launch(engine *e, const gen_kernel *kernel, lw_module **module,
 }
 
 static bool same_bytes(comparison *c, const engine *e, const char *what, const unsigned char *want, uint64_t address, uint64_t size, uint32_t each) {
-    if (e->gpu) gpu_read(address, c->got, size);
-    else lw_memory_read(e->context, address, c->got, size);
+    if (e->gpu)
+        gpu_read(address, c->got, size);
+    else
+        lw_memory_read(e->context, address, c->got, size);
     if (!memcmp(want, c->got, size)) return true;
     uint64_t at = 0, a, b;
     while (!memcmp(want + at, c->got + at, 4)) at += 4;
@@ -180,8 +223,9 @@ static bool same_bytes(comparison *c, const engine *e, const char *what, const u
 static bool same_end(comparison *c, const engine *e, lw_status status, const lw_trap_info *trap, const ref_result *r, uint32_t line) {
     if (r->end == REF_DONE && status == LW_OK) return true;
     if (r->end == REF_TRAP && status == LW_TRAPPED && trap->line == line) return true;
-    snprintf(c->why, sizeof c->why, "%s: %s (%s%s, line %u), the reference says %s (%s, line %u)", e->name, lw_status_name(status), status == LW_TRAPPED ? trap->message : lw_context_message(e->context),
-             "", status == LW_TRAPPED ? trap->line : 0, r->end == REF_DONE ? "done" : "trap", r->why ? r->why : "", line);
+    snprintf(c->why, sizeof c->why, "%s: %s (%s%s, line %u), the reference says %s (%s, line %u)", e->name, lw_status_name(status),
+             status == LW_TRAPPED ? trap->message : lw_context_message(e->context), "", status == LW_TRAPPED ? trap->line : 0,
+             r->end == REF_DONE ? "done" : "trap", r->why ? r->why : "", line);
     return false;
 }
 
@@ -208,8 +252,7 @@ static bool run_engine(comparison *c, engine *e, const gen_kernel *kernel, const
     lw_status status = launch(e, kernel, &module, &trap);
     bool same = same_end(c, e, status, &trap, r, line);
     if (status == LW_BAD_SOURCE) snprintf(c->why, sizeof c->why, "%s: %.900s", e->name, lw_module_diagnostics(module, false));
-    if (same && r->end == REF_DONE)
-        same = same_memory(c, e, out_bytes);
+    if (same && r->end == REF_DONE) same = same_memory(c, e, out_bytes);
     lw_module_free(module);
     return same;
 }
@@ -260,7 +303,8 @@ static bool same_apart(comparison *c, const gen_kernel *kernel) {
     if (!file) return true;
     fwrite(kernel->text.at, 1, kernel->text.size, file);
     fclose(file);
-    snprintf(command, sizeof command, "timeout -s KILL 10 /proc/%d/exe --only-gpu --seed %llu --file %s 2>&1", (int)getpid(), (unsigned long long)c->seed, path);
+    snprintf(command, sizeof command, "timeout -s KILL 10 /proc/%d/exe --only-gpu --seed %llu --file %s 2>&1", (int)getpid(),
+             (unsigned long long)c->seed, path);
     FILE *pipe = popen(command, "r");
     if (!pipe) return true;
     if (!fgets(line, sizeof line, pipe)) line[0] = 0;

@@ -16,11 +16,11 @@
 enum { GEN_IN_WORDS = 256, GEN_OUT_BYTES = 512, GEN_SUM_BYTES = 1024, GEN_PARAM_BYTES = 128 };
 
 typedef struct gen_options {
-    bool places;  /* lanes of a warp come to one exchange from different places of the text */
-    bool warps;   /* exchanges only: whatever the rest of the generator makes is left out */
-    bool traps;   /* some kernels end in a trap */
-    bool calm;    /* common integer instructions only, besides what the kernel is about: on others ptxas has faults of its own */
-    bool tiny;    /* a few instructions on registers only: to find one that a GPU does otherwise */
+    bool places; /* lanes of a warp come to one exchange from different places of the text */
+    bool warps;  /* exchanges only: whatever the rest of the generator makes is left out */
+    bool traps;  /* some kernels end in a trap */
+    bool calm;   /* common integer instructions only, besides what the kernel is about: on others ptxas has faults of its own */
+    bool tiny;   /* a few instructions on registers only: to find one that a GPU does otherwise */
 } gen_options;
 
 typedef struct gen_kernel {
@@ -61,19 +61,19 @@ typedef struct gen {
     uint32_t version, target;
     char suffix;
     uint32_t depth, labels, names;
-    uint32_t threads;        /* of a CTA */
-    uint32_t live;           /* lanes of each warp that are here */
-    uint32_t gone;           /* lanes that have exited */
-    bool lanes_known;        /* all of them, and no others, execute what is written now */
-    bool cta_whole;          /* and all threads of the CTA do */
-    bool someone_left;       /* threads have exited */
+    uint32_t threads;  /* of a CTA */
+    uint32_t live;     /* lanes of each warp that are here */
+    uint32_t gone;     /* lanes that have exited */
+    bool lanes_known;  /* all of them, and no others, execute what is written now */
+    bool cta_whole;    /* and all threads of the CTA do */
+    bool someone_left; /* threads have exited */
     bool in_function;
     bool small;              /* each fifth kernel: to compile takes as long as there is text */
     uint32_t function_count; /* functions that may be called here */
     gen_function made[GEN_FUNCTIONS_MAX];
-    uint64_t called;         /* exchanges that have a function: bit of the kind */
-    uint32_t left;           /* statements still to make */
-    uint32_t barrier;        /* number of the next one */
+    uint64_t called;  /* exchanges that have a function: bit of the kind */
+    uint32_t left;    /* statements still to make */
+    uint32_t barrier; /* number of the next one */
 } gen;
 
 uint64_t gen_word(gen *g);
@@ -94,9 +94,9 @@ void gen_register(gen *g, uint32_t bits, char text[16]);
 void gen_constant(gen *g, lw_type type, char text[40]);
 
 /* generate_memory.c */
-void gen_memory(gen *g);       /* a load or store of the thread's own memory, or of what nobody writes */
+void gen_memory(gen *g); /* a load or store of the thread's own memory, or of what nobody writes */
 void gen_atomic(gen *g);
-void gen_address(gen *g);      /* cvta, isspacep, mov of addresses */
+void gen_address(gen *g); /* cvta, isspacep, mov of addresses */
 void gen_parameter(gen *g);
 void gen_variables(lw_text *text, gen *g); /* of the module */
 
@@ -107,13 +107,13 @@ void gen_table(gen *g);
 void gen_call(gen *g);
 void gen_leave(gen *g);
 void gen_barrier(gen *g);
-void gen_hint(gen *g);         /* fences and other instructions without an effect */
-void gen_functions(gen *g);    /* makes those that the kernel may call */
+void gen_hint(gen *g);      /* fences and other instructions without an effect */
+void gen_functions(gen *g); /* makes those that the kernel may call */
 void gen_trap(gen *g);
 
 /* generate_warp.c */
-void gen_episode(gen *g);      /* lanes of one mask exchange, by one way or by many */
-void gen_old_exchange(gen *g); /* without .sync, for old targets, where the warp is together */
+void gen_episode(gen *g);                        /* lanes of one mask exchange, by one way or by many */
+void gen_old_exchange(gen *g);                   /* without .sync, for old targets, where the warp is together */
 uint32_t gen_some_lanes(gen *g, uint32_t among); /* halves, bytes, alternate lanes, single ones; not none of them */
 
 #endif

@@ -5,7 +5,10 @@
 
 /* ---- What is known of who is here ----------------------------------------------------------------------------------------- */
 
-typedef struct known { bool lanes, cta; uint32_t live; } known;
+typedef struct known {
+    bool lanes, cta;
+    uint32_t live;
+} known;
 
 static known remember(const gen *g) { return (known){g->lanes_known, g->cta_whole, g->live}; }
 static void restore(gen *g, known k, bool left_before) {
@@ -26,8 +29,9 @@ static void condition(gen *g, char text[16], uint32_t *lanes) {
         *lanes = gen_some_lanes(g, g->live);
         gen_split(g, *lanes, text);
         g->cta_whole = false;
-    } else if (kind == 3) gen_put(g, "setp.ne.u32 %s, %%uniform, %u;", text, gen_below(g, 3)); /* all or none */
-    else if (kind == 4) { /* whole warps */
+    } else if (kind == 3)
+        gen_put(g, "setp.ne.u32 %s, %%uniform, %u;", text, gen_below(g, 3)); /* all or none */
+    else if (kind == 4) {                                                    /* whole warps */
         gen_put(g, "mov.u32 %%t, %%warpid;");
         gen_put(g, "setp.lt.u32 %s, %%t, %u;", text, 1 + gen_below(g, 2));
         g->cta_whole = false;
@@ -66,8 +70,10 @@ void gen_loop(gen *g) {
     bool left = g->someone_left;
     uint32_t top = gen_label(g), out = 0, n = g->depth, kind = gen_below(g, 3);
     if (g->depth >= GEN_DEPTH_MAX - 2) return;
-    if (kind == 0) gen_put(g, "add.u32 %%n%u, %%uniform, 1;", n);
-    else if (kind == 1) gen_put(g, "mov.u32 %%n%u, %u;", n, 1 + gen_below(g, 4));
+    if (kind == 0)
+        gen_put(g, "add.u32 %%n%u, %%uniform, 1;", n);
+    else if (kind == 1)
+        gen_put(g, "mov.u32 %%n%u, %u;", n, 1 + gen_below(g, 4));
     else {
         uint32_t r = gen_below(g, GEN_R);
         gen_put(g, "and.b32 %%n%u, %%r%u, %u;", n, r, gen_chance(g, 50) ? 3 : 7);
@@ -161,8 +167,10 @@ static void put_formals(lw_text *text, const gen_function *f, bool named, bool r
     if (!results) lw_text_printf(text, "%s .b64 %s, %s .b32 %s%s", space, named ? "o" : "_", space, named ? "n" : "_", count ? ", " : "");
     for (uint32_t k = 0; k < count; k++) {
         lw_text_printf(text, "%s%s .%s ", k ? ", " : "", space, name_of(of[k]));
-        if (named) lw_text_printf(text, "%c%u", results ? 'z' : 'a', k);
-        else lw_text_puts(text, "_");
+        if (named)
+            lw_text_printf(text, "%c%u", results ? 'z' : 'a', k);
+        else
+            lw_text_puts(text, "_");
     }
     if (!results && f->array) lw_text_printf(text, ", .param .align 8 .b8 %s[16]", named ? "block" : "_");
     lw_text_puts(text, ") ");
@@ -174,11 +182,14 @@ static const char *move_of(uint32_t bits) { return bits == 16 ? "mov.b16" : bits
 static void put_arguments(gen *g, const gen_function *f, uint32_t depth, lw_text *arguments, lw_text *results) {
     char r[16];
     lw_text_puts(arguments, f->registers ? "(%out, %m" : "(o1, n1");
-    if (f->registers) gen_put(g, "mov.b32 %%m, %u;", depth);
-    else gen_put(g, ".param .b64 o1; .param .b32 n1; st.param.b64 [o1], %%out; mov.b32 %%m, %u; st.param.b32 [n1], %%m;", depth);
+    if (f->registers)
+        gen_put(g, "mov.b32 %%m, %u;", depth);
+    else
+        gen_put(g, ".param .b64 o1; .param .b32 n1; st.param.b64 [o1], %%out; mov.b32 %%m, %u; st.param.b32 [n1], %%m;", depth);
     for (uint32_t k = 0; k < f->param_count; k++) {
         gen_register(g, bits_of(f->params[k]), r);
-        if (f->registers) lw_text_printf(arguments, ", %s", r);
+        if (f->registers)
+            lw_text_printf(arguments, ", %s", r);
         else {
             gen_put(g, ".param .%s x%u; st.param.%s [x%u], %s;", name_of(f->params[k]), k, name_of(f->params[k]), k, r);
             lw_text_printf(arguments, ", x%u", k);
@@ -193,8 +204,10 @@ static void put_arguments(gen *g, const gen_function *f, uint32_t depth, lw_text
     for (uint32_t k = 0; k < f->return_count; k++) {
         gen_register(g, bits_of(f->returns[k]), r);
         if (!f->registers) gen_put(g, ".param .%s y%u;", name_of(f->returns[k]), k);
-        if (f->registers) lw_text_printf(results, "%s%s", k ? ", " : "(", r);
-        else lw_text_printf(results, "%sy%u", k ? ", " : "(", k);
+        if (f->registers)
+            lw_text_printf(results, "%s%s", k ? ", " : "(", r);
+        else
+            lw_text_printf(results, "%sy%u", k ? ", " : "(", k);
     }
     if (f->return_count) lw_text_puts(results, "), ");
 }
@@ -251,8 +264,10 @@ static void take_formals(gen *g, const gen_function *f) {
     gen_put(g, f->registers ? "mov.b64 %%out, o; mov.b32 %%count, n;" : "ld.param.b64 %%out, [o]; ld.param.b32 %%count, [n];");
     for (uint32_t k = 0; k < f->param_count; k++) {
         gen_register(g, bits_of(f->params[k]), r);
-        if (f->registers) gen_put(g, "%s %s, a%u;", move_of(bits_of(f->params[k])), r, k);
-        else gen_put(g, "ld.param.%s %s, [a%u];", name_of(f->params[k]), r, k);
+        if (f->registers)
+            gen_put(g, "%s %s, a%u;", move_of(bits_of(f->params[k])), r, k);
+        else
+            gen_put(g, "ld.param.%s %s, [a%u];", name_of(f->params[k]), r, k);
     }
     if (f->array) gen_put(g, "ld.param.b64 %%d0, [block+8]; ld.param.u8 %%r1, [block+3];");
 }
@@ -261,8 +276,10 @@ static void give_results(gen *g, const gen_function *f) {
     char r[16];
     for (uint32_t k = 0; k < f->return_count; k++) {
         gen_register(g, bits_of(f->returns[k]), r);
-        if (f->registers) gen_put(g, "%s z%u, %s;", move_of(bits_of(f->returns[k])), k, r);
-        else gen_put(g, "st.param.%s [z%u], %s;", name_of(f->returns[k]), k, r);
+        if (f->registers)
+            gen_put(g, "%s z%u, %s;", move_of(bits_of(f->returns[k])), k, r);
+        else
+            gen_put(g, "st.param.%s [z%u], %s;", name_of(f->returns[k]), k, r);
     }
     gen_put(g, "ret;");
 }
@@ -436,9 +453,15 @@ static void hand_over(gen *g) {
 void gen_barrier(gen *g) {
     if (!g->cta_whole || g->someone_left || g->live != UINT32_MAX || g->in_function) return;
     switch (gen_below(g, 6)) {
-    case 0: if (g->threads % 32 == 0 && g->threads >= 64) arrive(g); break;
-    case 1: if (g->threads % 64 == 0) some_warps(g); break;
-    case 2: if (g->options->places) parted_barrier(g); break;
+    case 0:
+        if (g->threads % 32 == 0 && g->threads >= 64) arrive(g);
+        break;
+    case 1:
+        if (g->threads % 64 == 0) some_warps(g);
+        break;
+    case 2:
+        if (g->options->places) parted_barrier(g);
+        break;
     case 3: hand_over(g); break;
     default: simple_barrier(g);
     }
@@ -447,8 +470,8 @@ void gen_barrier(gen *g) {
 /* ---- Without an effect ---------------------------------------------------------------------------------------------------------------- */
 
 static bool is_hint(const lw_form *f) {
-    return f->step == LW_STEP_nop || f->step == LW_STEP_fence || f->step == LW_STEP_nanosleep || f->step == LW_STEP_trap || f->step == LW_STEP_brkpt || f->step == LW_STEP_exit ||
-           f->step == LW_STEP_ret || f->step == LW_STEP_activemask;
+    return f->step == LW_STEP_nop || f->step == LW_STEP_fence || f->step == LW_STEP_nanosleep || f->step == LW_STEP_trap ||
+           f->step == LW_STEP_brkpt || f->step == LW_STEP_exit || f->step == LW_STEP_ret || f->step == LW_STEP_activemask;
 }
 
 void gen_hint(gen *g) {
@@ -459,23 +482,40 @@ void gen_hint(gen *g) {
         gen_put(g, "activemask.b32 %%t; mov.u32 %%m, %%lanemask_eq; and.b32 %%r%u, %%t, %%m;", gen_below(g, GEN_R));
         return;
     }
-    if (form->step == LW_STEP_exit || form->step == LW_STEP_ret || form->step == LW_STEP_trap || form->step == LW_STEP_brkpt) gen_put(g, "@%%never %s;", spelling);
-    else if (form->step == LW_STEP_fence) gen_put(g, "%s;", spelling);
-    else if (form->step == LW_STEP_nanosleep) gen_put(g, "%s %u;", spelling, gen_below(g, 20));
+    if (form->step == LW_STEP_exit || form->step == LW_STEP_ret || form->step == LW_STEP_trap || form->step == LW_STEP_brkpt)
+        gen_put(g, "@%%never %s;", spelling);
+    else if (form->step == LW_STEP_fence)
+        gen_put(g, "%s;", spelling);
+    else if (form->step == LW_STEP_nanosleep)
+        gen_put(g, "%s %u;", spelling, gen_below(g, 20));
     else if (!strncmp(spelling, "setmaxnreg", 10)) {
         if (g->cta_whole) gen_put(g, "%s %u;", spelling, 24 + 8 * gen_below(g, 20));
-    } else if (!strncmp(spelling, "pmevent", 7)) gen_put(g, "%s %u;", spelling, gen_below(g, 16));
-    else if (!strncmp(spelling, "applypriority", 13)) gen_put(g, "%s [%%in], 128;", spelling);
-    else if (strstr(spelling, "local")) gen_put(g, "%s [mine];", spelling);
-    else gen_put(g, "%s [%%in+%u];", spelling, 8 * gen_below(g, 10));
+    } else if (!strncmp(spelling, "pmevent", 7))
+        gen_put(g, "%s %u;", spelling, gen_below(g, 16));
+    else if (!strncmp(spelling, "applypriority", 13))
+        gen_put(g, "%s [%%in], 128;", spelling);
+    else if (strstr(spelling, "local"))
+        gen_put(g, "%s [mine];", spelling);
+    else
+        gen_put(g, "%s [%%in+%u];", spelling, 8 * gen_below(g, 10));
 }
 
 /* ---- Traps ------------------------------------------------------------------------------------------------------------------------------ */
 
 /* One thread of the grid does what ends a launch. */
 void gen_trap(gen *g) {
-    static const char *const ways[] = {"trap;", "brkpt;", "ld.global.u32 %t, [%w];", "st.global.u32 [%w], %t;", "ld.global.u32 %t, [%in+2];", "st.shared.u64 [%room+4], %d0;",
-                                       "ld.shared.u32 %t, [%w];", "ld.local.u32 %t, [%w];", "ld.u32 %t, [%w];", "atom.global.add.u32 %t, [%w], 1;", "ld.const.u32 %t, [%w];", "st.local.v2.b32 [mine+4], {%r0, %r1};"};
+    static const char *const ways[] = {"trap;",
+                                       "brkpt;",
+                                       "ld.global.u32 %t, [%w];",
+                                       "st.global.u32 [%w], %t;",
+                                       "ld.global.u32 %t, [%in+2];",
+                                       "st.shared.u64 [%room+4], %d0;",
+                                       "ld.shared.u32 %t, [%w];",
+                                       "ld.local.u32 %t, [%w];",
+                                       "ld.u32 %t, [%w];",
+                                       "atom.global.add.u32 %t, [%w], 1;",
+                                       "ld.const.u32 %t, [%w];",
+                                       "st.local.v2.b32 [mine+4], {%r0, %r1};"};
     uint32_t past = gen_label(g);
     gen_put(g, "setp.ne.u32 %%c0, %%number, %u;", gen_below(g, g->threads * g->kernel->grid[0]));
     gen_put(g, "@%%c0 bra L%u;", past);

@@ -11,7 +11,9 @@ struct gen_tables {
     uint32_t count;
 };
 
-static const struct { const char *name, *words; } classes[] = {
+static const struct {
+    const char *name, *words;
+} classes[] = {
 #define CLASS(name, alternatives) {#name, alternatives},
 #include "ptx/types.def"
 };
@@ -59,18 +61,24 @@ static void pick(gen *g, lw_text *to, const char *list, size_t size) {
     while (at + length < list + size && at[length] != '|') length++;
     size_t inner = length;
     const char *word = alternatives_of(at, &inner);
-    if (word != at) pick(g, to, word, inner);
-    else lw_text_add(to, at, length);
+    if (word != at)
+        pick(g, to, word, inner);
+    else
+        lw_text_add(to, at, length);
 }
 
 static void spell(gen *g, lw_text *to, const char *pattern) {
     uint32_t skipping = 0;
     for (const char *p = pattern; *p; p++) {
         const char *close = *p == '(' ? strchr(p, ')') : NULL;
-        if (*p == '{') skipping += skipping || gen_chance(g, 60);
-        else if (*p == '}') skipping -= skipping > 0;
-        else if (close && !skipping) pick(g, to, p + 1, (size_t)(close - p - 1)), p = close;
-        else if (!skipping) lw_text_add(to, p, 1);
+        if (*p == '{')
+            skipping += skipping || gen_chance(g, 60);
+        else if (*p == '}')
+            skipping -= skipping > 0;
+        else if (close && !skipping)
+            pick(g, to, p + 1, (size_t)(close - p - 1)), p = close;
+        else if (!skipping)
+            lw_text_add(to, p, 1);
     }
 }
 
@@ -128,18 +136,24 @@ void gen_guard(gen *g, char text[16]) {
 }
 
 void gen_constant(gen *g, lw_type type, char text[40]) {
-    static const uint64_t interesting[] = {0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 127, 128, 255, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0x7fffffffffffffff};
-    static const uint32_t singles[] = {0, 0x80000000, 0x3f800000, 0xbf000000, 0x7f800000, 0xff800000, 0x7fc00000, 1, 0x807fffff, 0x00800000, 0x7f7fffff, 0x4f000000, 0x4b800001};
+    static const uint64_t interesting[] = {0,      1,      2,      3,          7,          8,          15,         16,
+                                           31,     32,     33,     63,         64,         127,        128,        255,
+                                           0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0x7fffffffffffffff};
+    static const uint32_t singles[] = {0, 0x80000000, 0x3f800000, 0xbf000000, 0x7f800000, 0xff800000, 0x7fc00000,
+                                       1, 0x807fffff, 0x00800000, 0x7f7fffff, 0x4f000000, 0x4b800001};
     uint64_t value = gen_chance(g, 60) ? interesting[gen_below(g, LW_COUNT(interesting))] : gen_word(g) >> gen_below(g, 64);
     uint32_t bits = lw_types[type].bits;
-    if (type == LW_T_f32) snprintf(text, 40, "0f%08X", gen_chance(g, 60) ? singles[gen_below(g, LW_COUNT(singles))] : (uint32_t)gen_word(g));
+    if (type == LW_T_f32)
+        snprintf(text, 40, "0f%08X", gen_chance(g, 60) ? singles[gen_below(g, LW_COUNT(singles))] : (uint32_t)gen_word(g));
     else if (type == LW_T_f64) {
         uint64_t wide = gen_chance(g, 50) ? (uint64_t)singles[gen_below(g, LW_COUNT(singles))] << 32 : gen_word(g);
         snprintf(text, 40, "0d%016llX", (unsigned long long)wide);
     } else {
         if (bits < 64) value &= ((uint64_t)1 << (bits < 8 ? 1 : bits - (lw_types[type].kind == 'S'))) - 1;
-        if (lw_types[type].kind == 'S' && gen_chance(g, 40)) snprintf(text, 40, "-%llu", (unsigned long long)(value >> 1));
-        else snprintf(text, 40, gen_chance(g, 50) ? "%llu" : "0x%llx", (unsigned long long)value);
+        if (lw_types[type].kind == 'S' && gen_chance(g, 40))
+            snprintf(text, 40, "-%llu", (unsigned long long)(value >> 1));
+        else
+            snprintf(text, 40, gen_chance(g, 50) ? "%llu" : "0x%llx", (unsigned long long)value);
     }
 }
 
@@ -149,7 +163,8 @@ static bool is_integer(lw_type type) { return strchr("BUS", lw_types[type].kind)
 static uint32_t width(gen *g, const lw_match *m, const lw_operand_form *o) {
     uint32_t bits = lw_types[o->type].bits;
     if (bits == 8) bits = 16;
-    if (m->form->agree == LW_AGREE_wide && is_integer(o->type) && lw_types[o->type].bits < 64 && gen_chance(g, 25)) bits = bits == 16 && gen_chance(g, 50) ? 32 : 64;
+    if (m->form->agree == LW_AGREE_wide && is_integer(o->type) && lw_types[o->type].bits < 64 && gen_chance(g, 25))
+        bits = bits == 16 && gen_chance(g, 50) ? 32 : 64;
     return bits;
 }
 
@@ -160,15 +175,18 @@ static void put_selector(gen *g, lw_text *line) {
 
 static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operand_form *o) {
     char text[40];
-    static const char *const specials[] = {"%laneid", "%tid.x", "%ntid.x", "%ctaid.x", "%nctaid.y", "%warpid", "%lanemask_lt", "%lanemask_ge", "%tid.y", "%nwarpid"};
+    static const char *const specials[] = {"%laneid", "%tid.x",       "%ntid.x",      "%ctaid.x", "%nctaid.y",
+                                           "%warpid", "%lanemask_lt", "%lanemask_ge", "%tid.y",   "%nwarpid"};
     bool is_small = !strcmp(m->words[0]->text, "bfe") || !strcmp(m->words[0]->text, "bfi");
     if (o->shape == LW_SHAPE_IMM) {
         lw_text_printf(line, "%u", gen_below(g, 256));
         return;
     }
     if (is_small && o->typed) { /* positions and lengths that mean something */
-        if (gen_chance(g, 60)) lw_text_printf(line, "%u", gen_below(g, 70));
-        else gen_register(g, 32, text), lw_text_puts(line, text);
+        if (gen_chance(g, 60))
+            lw_text_printf(line, "%u", gen_below(g, 70));
+        else
+            gen_register(g, 32, text), lw_text_puts(line, text);
         return;
     }
     if (o->shape == LW_SHAPE_SPECIAL && lw_types[o->type].bits == 32 && gen_chance(g, 30)) {
@@ -180,9 +198,12 @@ static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operan
         lw_text_printf(line, "%s%s", gen_chance(g, 30) ? "!" : "", text);
         return;
     }
-    bool may_be_constant = o->shape == LW_SHAPE_VALUE && m->form->agree != LW_AGREE_wide && !o->selectable && strchr("BUSF", lw_types[o->type].kind) && lw_types[o->type].bits >= 16;
-    if (may_be_constant && lw_types[o->type].bits <= 64 && o->type != LW_T_f16 && gen_chance(g, 20)) gen_constant(g, o->type, text);
-    else gen_register(g, width(g, m, o), text);
+    bool may_be_constant = o->shape == LW_SHAPE_VALUE && m->form->agree != LW_AGREE_wide && !o->selectable &&
+                           strchr("BUSF", lw_types[o->type].kind) && lw_types[o->type].bits >= 16;
+    if (may_be_constant && lw_types[o->type].bits <= 64 && o->type != LW_T_f16 && gen_chance(g, 20))
+        gen_constant(g, o->type, text);
+    else
+        gen_register(g, width(g, m, o), text);
     lw_text_puts(line, text);
 }
 
@@ -205,9 +226,12 @@ static void put_operands(gen *g, lw_text *line, const lw_match *m) {
         const lw_operand_form *o = &m->operand_forms[k];
         if (o->optional && !(is_video && merges)) break;
         lw_text_puts(line, k ? ", " : " ");
-        if (is_fns && k == 2) lw_text_printf(line, "%u", gen_below(g, 32));
-        else if (o->written) put_destination(g, line, m, o);
-        else put_source(g, line, m, o);
+        if (is_fns && k == 2)
+            lw_text_printf(line, "%u", gen_below(g, 32));
+        else if (o->written)
+            put_destination(g, line, m, o);
+        else
+            put_source(g, line, m, o);
         if (o->selectable && (o->written ? merges && gen_chance(g, 70) : gen_chance(g, 50))) put_selector(g, line);
     }
 }
@@ -271,7 +295,12 @@ static void move(gen *g) {
     if (gen_chance(g, 40)) {
         uint32_t bits = widths[gen_below(g, LW_COUNT(widths))];
         gen_register(g, bits, one), gen_register(g, bits, parts[0]);
-        gen_put(g, bits == 1 ? "%smov.pred %s, %s;" : bits == 16 ? "%smov.b16 %s, %s;" : bits == 32 ? "%smov.b32 %s, %s;" : "%smov.b64 %s, %s;", guard, one, parts[0]);
+        gen_put(g,
+                bits == 1    ? "%smov.pred %s, %s;"
+                : bits == 16 ? "%smov.b16 %s, %s;"
+                : bits == 32 ? "%smov.b32 %s, %s;"
+                             : "%smov.b64 %s, %s;",
+                guard, one, parts[0]);
         return;
     }
     uint32_t s = gen_below(g, LW_COUNT(shapes));
@@ -288,20 +317,28 @@ static void move(gen *g) {
         } while (again);
         lw_text_printf(&list, "%s%s", k ? ", " : "", parts[k]);
     }
-    if (packs) gen_put(g, "%smov.b%u %s, {%s};", guard, shapes[s].whole, one, list.at);
-    else gen_put(g, "%smov.b%u {%s}, %s;", guard, shapes[s].whole, list.at, one);
+    if (packs)
+        gen_put(g, "%smov.b%u %s, {%s};", guard, shapes[s].whole, one, list.at);
+    else
+        gen_put(g, "%smov.b%u {%s}, %s;", guard, shapes[s].whole, list.at, one);
     lw_text_free(&list);
 }
 
 static void calm(gen *g) {
     static const char *const two[] = {"add.u32", "sub.s32", "mul.lo.s32", "xor.b32", "and.b32", "or.b32", "min.s32", "max.u32", "mul.hi.u32"};
     static const char *const three[] = {"mad.lo.u32", "shf.l.wrap.b32", "prmt.b32", "sad.u32"};
-    uint32_t how = gen_below(g, 100), d = gen_below(g, GEN_R), a = gen_below(g, GEN_R), b = gen_below(g, GEN_R), c = gen_below(g, GEN_R), p = gen_below(g, GEN_P);
-    if (how < 50) gen_put(g, "%s %%r%u, %%r%u, %%r%u;", two[gen_below(g, LW_COUNT(two))], d, a, b);
-    else if (how < 75) gen_put(g, "%s %%r%u, %%r%u, %%r%u, %%r%u;", three[gen_below(g, LW_COUNT(three))], d, a, b, c);
-    else if (how < 85) gen_put(g, "mad.wide.u32 %%d%u, %%r%u, %%r%u, %%d%u;", d % GEN_D, a, b, c % GEN_D);
-    else if (how < 92) gen_put(g, "setp.%s %%p%u, %%r%u, %%r%u;", how % 2 ? "lt.s32" : "gt.u32", p, a, b);
-    else gen_put(g, "mad.lo.u32 %%r%u, %%r%u, %u, %%lane;", d, a, 10 * b + c);
+    uint32_t how = gen_below(g, 100), d = gen_below(g, GEN_R), a = gen_below(g, GEN_R), b = gen_below(g, GEN_R), c = gen_below(g, GEN_R),
+             p = gen_below(g, GEN_P);
+    if (how < 50)
+        gen_put(g, "%s %%r%u, %%r%u, %%r%u;", two[gen_below(g, LW_COUNT(two))], d, a, b);
+    else if (how < 75)
+        gen_put(g, "%s %%r%u, %%r%u, %%r%u, %%r%u;", three[gen_below(g, LW_COUNT(three))], d, a, b, c);
+    else if (how < 85)
+        gen_put(g, "mad.wide.u32 %%d%u, %%r%u, %%r%u, %%d%u;", d % GEN_D, a, b, c % GEN_D);
+    else if (how < 92)
+        gen_put(g, "setp.%s %%p%u, %%r%u, %%r%u;", how % 2 ? "lt.s32" : "gt.u32", p, a, b);
+    else
+        gen_put(g, "mad.lo.u32 %%r%u, %%r%u, %u, %%lane;", d, a, 10 * b + c);
 }
 
 void gen_plain(gen *g) {
@@ -312,7 +349,10 @@ void gen_plain(gen *g) {
     }
     uint32_t how = gen_below(g, 100);
     gen_guard(g, guard);
-    if (how < 6) move(g);
-    else if (how < 10) carries(g);
-    else put_form(g, gen_form(g, how < 35 ? is_logic : how < 80 ? is_common : is_plain), guard, false);
+    if (how < 6)
+        move(g);
+    else if (how < 10)
+        carries(g);
+    else
+        put_form(g, gen_form(g, how < 35 ? is_logic : how < 80 ? is_common : is_plain), guard, false);
 }

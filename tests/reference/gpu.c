@@ -8,8 +8,9 @@
 #include "shim/cuda/abi.h"
 
 #define CALLS(CALL) \
-    CALL(cuInit) CALL(cuDeviceGet) CALL(cuDeviceGetName) CALL(cuDevicePrimaryCtxRetain) CALL(cuCtxSetCurrent) CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) \
-    CALL(cuModuleUnload) CALL(cuModuleGetFunction) CALL(cuMemAlloc_v2) CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2) CALL(cuMemsetD32_v2) CALL(cuLaunchKernel) CALL(cuCtxSetLimit)
+    CALL(cuInit) CALL(cuDeviceGet) CALL(cuDeviceGetName) CALL(cuDevicePrimaryCtxRetain) CALL(cuCtxSetCurrent) CALL(cuCtxSetLimit) \
+    CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) CALL(cuModuleUnload) CALL(cuModuleGetFunction) CALL(cuMemAlloc_v2) \
+    CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2) CALL(cuMemsetD32_v2) CALL(cuLaunchKernel)
 
 static struct {
 #define CALL(name) __typeof__(name) *name;
@@ -51,7 +52,8 @@ void gpu_open(engine *e, uint64_t out_bytes) {
 }
 
 /* False: the driver refuses the text; `why` has its log. A kernel that fails ends the program: no other would run. */
-bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsigned char *params, uint64_t out_bytes, char *why, size_t size) {
+bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsigned char *params, uint64_t out_bytes, char *why,
+             size_t size) {
     CUmodule module;
     CUfunction function;
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -72,7 +74,8 @@ bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsig
     need(cuda.cuModuleGetFunction(&function, module, "k"), "cuModuleGetFunction");
     size_t bytes = kernel->param_bytes;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
-    need(cuda.cuLaunchKernel(function, kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2], 0, NULL, NULL, extra), "cuLaunchKernel");
+    const uint32_t *grid = kernel->grid, *block = kernel->block;
+    need(cuda.cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, NULL, NULL, extra), "cuLaunchKernel");
     need(cuda.cuCtxSynchronize(), "cuCtxSynchronize");
     need(cuda.cuModuleUnload(module), "cuModuleUnload");
     return true;

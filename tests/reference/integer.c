@@ -44,9 +44,12 @@ static void with_carry(ref_thread *t, const ref_op *op, wide a, wide b, bool car
 }
 
 void ref_do_add(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type)) ref_real_do(t, op);
-    else if (is_pair(op->type)) halves(t, op, HALF_ADD);
-    else if (ref_has(op, REF_cc)) with_carry(t, op, in(t, op, 1, op->type), in(t, op, 2, op->type), false);
+    if (ref_is_real(op->type))
+        ref_real_do(t, op);
+    else if (is_pair(op->type))
+        halves(t, op, HALF_ADD);
+    else if (ref_has(op, REF_cc))
+        with_carry(t, op, in(t, op, 1, op->type), in(t, op, 2, op->type), false);
     else {
         wide sum = in(t, op, 1, op->type) + in(t, op, 2, op->type);
         out(t, op, ref_has(op, REF_sat) ? clamp_s32(sum) : sum);
@@ -54,8 +57,10 @@ void ref_do_add(ref_thread *t, const ref_op *op) {
 }
 
 void ref_do_sub(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type)) ref_real_do(t, op);
-    else if (ref_has(op, REF_cc)) with_carry(t, op, in(t, op, 1, op->type), ~in(t, op, 2, op->type), true);
+    if (ref_is_real(op->type))
+        ref_real_do(t, op);
+    else if (ref_has(op, REF_cc))
+        with_carry(t, op, in(t, op, 1, op->type), ~in(t, op, 2, op->type), true);
     else {
         wide sum = in(t, op, 1, op->type) - in(t, op, 2, op->type);
         out(t, op, ref_has(op, REF_sat) ? clamp_s32(sum) : sum);
@@ -73,28 +78,34 @@ static uint64_t product(const ref_op *op, wide a, wide b) {
     return (uint64_t)(p >> bits);
 }
 
-static lw_type twice(lw_type type) {
-    return type == LW_T_u16 ? LW_T_u32 : type == LW_T_s16 ? LW_T_s32 : type == LW_T_u32 ? LW_T_u64 : LW_T_s64;
-}
+static lw_type twice(lw_type type) { return type == LW_T_u16 ? LW_T_u32 : type == LW_T_s16 ? LW_T_s32 : type == LW_T_u32 ? LW_T_u64 : LW_T_s64; }
 
 static void multiply(ref_thread *t, const ref_op *op, bool adds) {
     wide a = in(t, op, 1, op->type), b = in(t, op, 2, op->type);
     bool is_wide = ref_has(op, REF_wide);
     lw_type type = is_wide ? twice(op->type) : op->type;
     wide c = adds ? in(t, op, 3, type) : 0;
-    if (is_wide) ref_write(t, &op->in->operands[0], type, (uint64_t)(a * b + c));
-    else if (ref_has(op, REF_sat)) out(t, op, clamp_s32((wide)(int32_t)product(op, a, b) + c));
-    else if (ref_has(op, REF_cc)) with_carry(t, op, (wide)product(op, a, b), c, false);
-    else out(t, op, (wide)(product(op, a, b) + (uint64_t)c));
+    if (is_wide)
+        ref_write(t, &op->in->operands[0], type, (uint64_t)(a * b + c));
+    else if (ref_has(op, REF_sat))
+        out(t, op, clamp_s32((wide)(int32_t)product(op, a, b) + c));
+    else if (ref_has(op, REF_cc))
+        with_carry(t, op, (wide)product(op, a, b), c, false);
+    else
+        out(t, op, (wide)(product(op, a, b) + (uint64_t)c));
 }
 
 void ref_do_mul(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type)) ref_real_do(t, op);
-    else multiply(t, op, false);
+    if (ref_is_real(op->type))
+        ref_real_do(t, op);
+    else
+        multiply(t, op, false);
 }
 void ref_do_mad(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type)) ref_real_do(t, op);
-    else multiply(t, op, true);
+    if (ref_is_real(op->type))
+        ref_real_do(t, op);
+    else
+        multiply(t, op, true);
 }
 void ref_do_madc(ref_thread *t, const ref_op *op) {
     wide a = in(t, op, 1, op->type), b = in(t, op, 2, op->type), c = in(t, op, 3, op->type);
@@ -143,13 +154,17 @@ void ref_do_abs(ref_thread *t, const ref_op *op) {
     out(t, op, a < 0 ? -a : a);
 }
 void ref_do_neg(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type)) ref_real_do(t, op);
-    else out(t, op, -in(t, op, 1, op->type));
+    if (ref_is_real(op->type))
+        ref_real_do(t, op);
+    else
+        out(t, op, -in(t, op, 1, op->type));
 }
 
 static void extreme(ref_thread *t, const ref_op *op, bool is_min) {
-    if (ref_is_real(op->type)) ref_real_do(t, op);
-    else if (is_pair(op->type)) halves(t, op, is_min ? HALF_MIN : HALF_MAX);
+    if (ref_is_real(op->type))
+        ref_real_do(t, op);
+    else if (is_pair(op->type))
+        halves(t, op, is_min ? HALF_MIN : HALF_MAX);
     else {
         wide a = in(t, op, 1, op->type), b = in(t, op, 2, op->type), d = is_min == (a < b) ? a : b;
         out(t, op, ref_has(op, REF_relu) && d < 0 ? 0 : d);
@@ -210,7 +225,9 @@ void ref_do_brev(ref_thread *t, const ref_op *op) {
 }
 
 /* The manual restricts positions and lengths to 0...255; sm_90 does so for 32 bits only (docs/decisions/0003). */
-static uint64_t place_in(ref_thread *t, const ref_op *op, uint32_t n) { return bits_in(t, op, n, LW_T_u32) & (ref_bits(op->type) == 32 ? 0xff : UINT32_MAX); }
+static uint64_t place_in(ref_thread *t, const ref_op *op, uint32_t n) {
+    return bits_in(t, op, n, LW_T_u32) & (ref_bits(op->type) == 32 ? 0xff : UINT32_MAX);
+}
 
 void ref_do_bfe(ref_thread *t, const ref_op *op) {
     uint64_t msb = ref_bits(op->type) - 1, from = place_in(t, op, 2), length = place_in(t, op, 3);
@@ -313,8 +330,9 @@ void ref_do_shr(ref_thread *t, const ref_op *op) {
 static uint32_t prmt_selector(const ref_op *op, uint32_t c) {
     static const uint16_t f4e[] = {0x3210, 0x4321, 0x5432, 0x6543}, b4e[] = {0x5670, 0x6701, 0x7012, 0x0123}, rc8[] = {0, 0x1111, 0x2222, 0x3333},
                           ecl[] = {0x3210, 0x3211, 0x3222, 0x3333}, ecr[] = {0, 0x1110, 0x2210, 0x3210}, rc16[] = {0x1010, 0x3232, 0x1010, 0x3232};
-    c &= ref_has(op, REF_f4e) || ref_has(op, REF_b4e) || ref_has(op, REF_rc8) || ref_has(op, REF_ecl) || ref_has(op, REF_ecr) ||
-                 ref_has(op, REF_rc16) ? 3 : 0xffff;
+    c &= ref_has(op, REF_f4e) || ref_has(op, REF_b4e) || ref_has(op, REF_rc8) || ref_has(op, REF_ecl) || ref_has(op, REF_ecr) || ref_has(op, REF_rc16)
+             ? 3
+             : 0xffff;
     return ref_has(op, REF_f4e)    ? f4e[c]
            : ref_has(op, REF_b4e)  ? b4e[c]
            : ref_has(op, REF_rc8)  ? rc8[c]
@@ -376,7 +394,8 @@ void ref_do_selp(ref_thread *t, const ref_op *op) {
 void ref_do_slct(ref_thread *t, const ref_op *op) {
     uint64_t c = bits_in(t, op, 3, op->types[1]);
     bool first;
-    if (op->types[1] == LW_T_s32) first = (int32_t)c >= 0;
+    if (op->types[1] == LW_T_s32)
+        first = (int32_t)c >= 0;
     else { /* c >= 0: -0 is, a negative subnormal number is where it counts as zero */
         if (ref_has(op, REF_ftz)) c = ref_flush(c, LW_T_f32);
         first = !ref_is_nan(c, LW_T_f32) && (!(c >> 31) || !(c & 0x7fffffff));

@@ -52,7 +52,7 @@ static void prepare_function(ref_machine *m, const lw_function *f) {
 /* ---- First values of variables ------------------------------------------------------------------------------ */
 
 static uint64_t base_of(const lw_object *object) {
-    return object->kind == LW_OBJ_FUNCTION          ? REF_FUNCTION_BASE + 16 * (uint64_t)object->function->object->number
+    return object->kind == LW_OBJ_FUNCTION    ? REF_FUNCTION_BASE + 16 * (uint64_t)object->function->object->number
            : object->space == LW_SPACE_const  ? object->address
            : object->space == LW_SPACE_global ? object->address
                                               : 0;
@@ -90,8 +90,10 @@ static void prepare_variables(ref_machine *m) {
             bool constant = object->space == LW_SPACE_const;
             if (!constant && object->space != LW_SPACE_global) continue;
             uint64_t base = constant ? REF_CONST_BASE : REF_GLOBAL_BASE;
-            if (!pass) object->address += base;
-            else if (object->init) put_init((constant ? m->constant : m->global) + (object->address - base), object, object->init, 0);
+            if (!pass)
+                object->address += base;
+            else if (object->init)
+                put_init((constant ? m->constant : m->global) + (object->address - base), object, object->init, 0);
         }
 }
 
@@ -136,13 +138,15 @@ static void pass(ref_thread *t, const ref_op *op, ref_frame *source, const lw_op
         ref_stop(t, op, REF_UNKNOWN, "an argument of more than 1024 bytes");
         return;
     }
-    if (from_memory) memcpy(bytes, ref_variable(t, source, from->object), size);
+    if (from_memory)
+        memcpy(bytes, ref_variable(t, source, from->object), size);
     else {
         t->frame = source;
         uint64_t value = ref_read(t, op, from, formal->type);
         memcpy(bytes, &value, sizeof value);
     }
-    if (to->kind == LW_O_NAME && to->object && to->object->space == LW_SPACE_param) memcpy(ref_variable(t, target, to->object), bytes, size);
+    if (to->kind == LW_O_NAME && to->object && to->object->space == LW_SPACE_param)
+        memcpy(ref_variable(t, target, to->object), bytes, size);
     else {
         uint64_t value;
         memcpy(&value, bytes, sizeof value);

@@ -66,8 +66,10 @@ void ref_do_ld(ref_thread *t, const ref_op *op) {
         lw_operand d = element(&op->in->operands[0], k, count);
         ref_value value = {.written = true};
         memcpy(&value, loaded + k * bytes, bytes);
-        if (op->type == LW_T_b128) write_wide(t, &d, value);
-        else ref_write(t, &d, op->type, value.low);
+        if (op->type == LW_T_b128)
+            write_wide(t, &d, value);
+        else
+            ref_write(t, &d, op->type, value.low);
     }
 }
 void ref_do_ldu(ref_thread *t, const ref_op *op) { ref_do_ld(t, op); }

@@ -30,8 +30,8 @@ static bool read_special(ref_thread *t, const lw_operand *operand, uint64_t *val
     case LW_SPECIAL_lanemask_eq: *value = (uint32_t)1 << lane; return true;
     case LW_SPECIAL_lanemask_lt: *value = ((uint32_t)1 << lane) - 1; return true;
     case LW_SPECIAL_lanemask_le: *value = (((uint64_t)1 << lane) << 1) - 1; return true;
-    case LW_SPECIAL_lanemask_gt: *value = (uint32_t)~((((uint64_t)1 << lane) << 1) - 1); return true;
-    case LW_SPECIAL_lanemask_ge: *value = (uint32_t)~(((uint32_t)1 << lane) - 1); return true;
+    case LW_SPECIAL_lanemask_gt: *value = (uint32_t) ~((((uint64_t)1 << lane) << 1) - 1); return true;
+    case LW_SPECIAL_lanemask_ge: *value = (uint32_t) ~(((uint32_t)1 << lane) - 1); return true;
     case LW_SPECIAL_clusterid: *value = axis < 3 ? t->machine->ctaid[axis] : 0; return true; /* each CTA is a cluster of its own */
     case LW_SPECIAL_nclusterid: *value = axis < 3 ? launch->grid[axis] : 0; return true;
     case LW_SPECIAL_cluster_ctaid:
@@ -114,10 +114,10 @@ static unsigned char *find(ref_thread *t, lw_space space, uint64_t address, uint
     ref_machine *m = t->machine;
     if (space == LW_SPACE_none) { /* generic: the address says the space */
         space = address >= REF_GLOBAL_BASE || address < REF_SHARED_BASE ? LW_SPACE_global
-                : address >= REF_CONST_BASE                               ? LW_SPACE_const
-                : address >= REF_PARAM_BASE                               ? LW_SPACE_param
-                : address >= REF_LOCAL_BASE                               ? LW_SPACE_local
-                                                                          : LW_SPACE_shared;
+                : address >= REF_CONST_BASE                             ? LW_SPACE_const
+                : address >= REF_PARAM_BASE                             ? LW_SPACE_param
+                : address >= REF_LOCAL_BASE                             ? LW_SPACE_local
+                                                                        : LW_SPACE_shared;
         static const uint64_t bases[LW_SPACE_count] = {
             [LW_SPACE_shared] = REF_SHARED_BASE, [LW_SPACE_local] = REF_LOCAL_BASE, [LW_SPACE_param] = REF_PARAM_BASE};
         address -= bases[space];
@@ -136,8 +136,10 @@ unsigned char *ref_variable(ref_thread *t, const ref_frame *frame, const lw_obje
 unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size, bool writes) {
     const lw_operand *base = &operand->parts[0];
     uint64_t address = (uint64_t)operand->offset;
-    if (base->kind == LW_O_INT) address += base->value;
-    else if (is_register(base)) address += (uint64_t)base->offset + ref_read(t, op, base, base->object->type);
+    if (base->kind == LW_O_INT)
+        address += base->value;
+    else if (is_register(base))
+        address += (uint64_t)base->offset + ref_read(t, op, base, base->object->type);
     else {
         const lw_object *object = base->object;
         bool of_kernel = object->space == LW_SPACE_param && object->is_param && t->frame->function->is_entry;

@@ -38,8 +38,10 @@ ref_real ref_unpack(uint64_t bits, lw_type type) {
         real.kind = real.mantissa ? REF_NAN : REF_INFINITE;
         return real;
     }
-    if (exponent) real.mantissa |= (uint64_t)1 << f.mantissa;
-    else exponent = 1;
+    if (exponent)
+        real.mantissa |= (uint64_t)1 << f.mantissa;
+    else
+        exponent = 1;
     real.exponent = (int32_t)exponent - bias - (int32_t)f.mantissa;
     return real;
 }
@@ -49,7 +51,9 @@ static unsigned __int128 round_away(unsigned __int128 mantissa, uint32_t places,
     if (!places) return mantissa;
     unsigned __int128 whole = places < 128 ? mantissa >> places : 0, rest = places < 128 ? mantissa - (whole << places) : mantissa;
     unsigned __int128 half = places <= 128 ? (unsigned __int128)1 << (places - 1) : 0; /* 0: more than any mantissa */
-    bool up = rounding == REF_NEAREST ? half && (rest > half || (rest == half && whole & 1)) : rounding == REF_MINUS ? negative && rest : rounding == REF_PLUS && !negative && rest;
+    bool up = rounding == REF_NEAREST ? half && (rest > half || (rest == half && whole & 1))
+              : rounding == REF_MINUS ? negative && rest
+                                      : rounding == REF_PLUS && !negative && rest;
     return whole + up;
 }
 
@@ -104,7 +108,9 @@ bool ref_real_compare(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
     bool unordered = ref_is_nan(a, type) || ref_is_nan(b, type);
     if (ref_has(op, REF_num)) return !unordered;
     if (ref_has(op, REF_nan)) return unordered;
-    if (unordered) return ref_has(op, REF_equ) || ref_has(op, REF_neu) || ref_has(op, REF_ltu) || ref_has(op, REF_leu) || ref_has(op, REF_gtu) || ref_has(op, REF_geu);
+    if (unordered)
+        return ref_has(op, REF_equ) || ref_has(op, REF_neu) || ref_has(op, REF_ltu) || ref_has(op, REF_leu) || ref_has(op, REF_gtu) ||
+               ref_has(op, REF_geu);
     double x = number(a, type), y = number(b, type);
     if (ref_has(op, REF_eq) || ref_has(op, REF_equ)) return x == y;
     if (ref_has(op, REF_ne) || ref_has(op, REF_neu)) return x != y;
@@ -217,10 +223,14 @@ void ref_real_do(ref_thread *t, const ref_op *op) {
     const char *opcode = in->words[0]->text;
     uint64_t v[3] = {0}, d;
     for (uint32_t k = 1; k < in->operand_count && k < 4; k++) v[k - 1] = ref_read(t, op, &in->operands[k], op->type);
-    if (!strcmp(opcode, "abs") || !strcmp(opcode, "neg")) d = sign_operation(op, v[0], op->type);
-    else if (!strcmp(opcode, "min") || !strcmp(opcode, "max")) d = real_extreme(op, v[0], v[1], op->type);
-    else if (op->type == LW_T_f64) d = arithmetic64(opcode, in->operand_count - 1, v[0], v[1], v[2]);
-    else d = arithmetic32(opcode, v[0], v[1], v[2], ref_has(op, REF_ftz));
+    if (!strcmp(opcode, "abs") || !strcmp(opcode, "neg"))
+        d = sign_operation(op, v[0], op->type);
+    else if (!strcmp(opcode, "min") || !strcmp(opcode, "max"))
+        d = real_extreme(op, v[0], v[1], op->type);
+    else if (op->type == LW_T_f64)
+        d = arithmetic64(opcode, in->operand_count - 1, v[0], v[1], v[2]);
+    else
+        d = arithmetic32(opcode, v[0], v[1], v[2], ref_has(op, REF_ftz));
     if (ref_has(op, REF_sat)) d = ref_saturate(d, op->type);
     ref_write(t, &in->operands[0], op->type, d);
 }

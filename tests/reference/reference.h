@@ -155,7 +155,9 @@ bool ref_knows(const char *opcode); /* is there a function for it */
 
 /* operand.c */
 static inline uint64_t ref_mask(uint32_t bits) { return bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1; }
-static inline int64_t ref_signed(uint64_t value, uint32_t bits) { return bits >= 64 ? (int64_t)value : (int64_t)(value << (64 - bits)) >> (64 - bits); }
+static inline int64_t ref_signed(uint64_t value, uint32_t bits) {
+    return bits >= 64 ? (int64_t)value : (int64_t)(value << (64 - bits)) >> (64 - bits);
+}
 static inline uint32_t ref_bits(lw_type type) { return lw_types[type].bits; }
 static inline bool ref_is_signed(lw_type type) { return lw_types[type].kind == 'S'; }
 static inline bool ref_is_real(lw_type type) { return lw_types[type].kind == 'F'; }

@@ -6,7 +6,9 @@ typedef struct shape { /* of the destination: the part that is merged into c */
 } shape;
 
 static shape shape_of(lw_select select) {
-    return select >= LW_SEL_h0 ? (shape){16, 16 * (uint32_t)(select - LW_SEL_h0)} : select >= LW_SEL_b0 ? (shape){8, 8 * (uint32_t)(select - LW_SEL_b0)} : (shape){32, 0};
+    return select >= LW_SEL_h0   ? (shape){16, 16 * (uint32_t)(select - LW_SEL_h0)}
+           : select >= LW_SEL_b0 ? (shape){8, 8 * (uint32_t)(select - LW_SEL_b0)}
+                                 : (shape){32, 0};
 }
 
 static int64_t selected(ref_thread *t, const ref_op *op, const lw_operand *operand, bool is_signed) {
@@ -52,7 +54,9 @@ static void video_shift(ref_thread *t, const ref_op *op, bool left) {
     const lw_operand *operands = op->in->operands;
     bool is_signed = ref_is_signed(op->types[0]);
     int64_t a = selected(t, op, &operands[1], ref_is_signed(op->types[1])), b = selected(t, op, &operands[2], false);
-    int64_t c = op->in->operand_count > 3 ? (is_signed ? ref_read_signed(t, op, &operands[3], LW_T_s32) : (int64_t)ref_read(t, op, &operands[3], LW_T_u32)) : 0;
+    int64_t c = op->in->operand_count > 3
+                    ? (is_signed ? ref_read_signed(t, op, &operands[3], LW_T_s32) : (int64_t)ref_read(t, op, &operands[3], LW_T_u32))
+                    : 0;
     b = ref_has(op, REF_wrap) ? b & 31 : b > 32 ? 32 : b;
     int64_t tmp = left ? (int64_t)((uint64_t)a << b) : a >> b;
     shape to = shape_of(operands[0].select);

@@ -7,13 +7,17 @@ static void meet(ref_thread *t, const ref_op *op, const lw_operand *membermask) 
 
 /* The old spellings without .sync: generated only where all lanes of the warp that have not exited execute them. */
 void ref_do_shfl(ref_thread *t, const ref_op *op) {
-    if (ref_has(op, REF_sync)) meet(t, op, &op->in->operands[4]);
-    else ref_meet(t, op, UINT32_MAX);
+    if (ref_has(op, REF_sync))
+        meet(t, op, &op->in->operands[4]);
+    else
+        ref_meet(t, op, UINT32_MAX);
 }
 
 void ref_do_vote(ref_thread *t, const ref_op *op) {
-    if (ref_has(op, REF_sync)) meet(t, op, &op->in->operands[2]);
-    else ref_meet(t, op, UINT32_MAX);
+    if (ref_has(op, REF_sync))
+        meet(t, op, &op->in->operands[2]);
+    else
+        ref_meet(t, op, UINT32_MAX);
 }
 
 void ref_do_match(ref_thread *t, const ref_op *op) { meet(t, op, &op->in->operands[2]); }
@@ -28,7 +32,7 @@ void ref_do_activemask(ref_thread *t, const ref_op *op) { ref_write(t, &op->in->
 typedef struct meeting {
     ref_machine *machine;
     uint32_t first, members;
-    uint64_t values[32];     /* what each lane brings */
+    uint64_t values[32]; /* what each lane brings */
     lw_type type;
 } meeting;
 
@@ -48,10 +52,14 @@ static void shuffle_lane(const meeting *e, uint32_t lane) {
     uint32_t clamp = c & 31, segment = c >> 8 & 31;
     int32_t most = (int32_t)((lane & segment) | (clamp & ~segment)), least = (int32_t)(lane & segment), j;
     bool p;
-    if (ref_has(op, REF_up)) j = (int32_t)lane - (int32_t)b, p = j >= most;
-    else if (ref_has(op, REF_down)) j = (int32_t)(lane + b), p = j <= most;
-    else if (ref_has(op, REF_bfly)) j = (int32_t)(lane ^ b), p = j <= most;
-    else j = least | (int32_t)(b & ~segment), p = j <= most;
+    if (ref_has(op, REF_up))
+        j = (int32_t)lane - (int32_t)b, p = j >= most;
+    else if (ref_has(op, REF_down))
+        j = (int32_t)(lane + b), p = j <= most;
+    else if (ref_has(op, REF_bfly))
+        j = (int32_t)(lane ^ b), p = j <= most;
+    else
+        j = least | (int32_t)(b & ~segment), p = j <= most;
     if (!p) j = (int32_t)lane;
     if (!is_member(e, (uint32_t)j)) ref_stop(t, op, REF_UNDEFINED, "a shuffle reads a lane that does not execute it");
     write_pair(t, &op->in->operands[0], LW_T_b32, e->values[j], p);
@@ -71,12 +79,18 @@ static uint64_t reduce(const meeting *e, const ref_op *op) {
         if (!is_member(e, k)) continue;
         uint64_t v = e->values[k];
         bool less = is_signed ? ref_signed(v, 32) < ref_signed(sum, 32) : v < sum;
-        if (is_first) sum = v;
-        else if (ref_has(op, REF_add)) sum += v;
-        else if (ref_has(op, REF_and)) sum &= v;
-        else if (ref_has(op, REF_or)) sum |= v;
-        else if (ref_has(op, REF_xor)) sum ^= v;
-        else if (ref_has(op, REF_min) == less) sum = v;
+        if (is_first)
+            sum = v;
+        else if (ref_has(op, REF_add))
+            sum += v;
+        else if (ref_has(op, REF_and))
+            sum &= v;
+        else if (ref_has(op, REF_or))
+            sum |= v;
+        else if (ref_has(op, REF_xor))
+            sum ^= v;
+        else if (ref_has(op, REF_min) == less)
+            sum = v;
         is_first = false;
     }
     return sum;
@@ -86,10 +100,14 @@ static void vote_lane(const meeting *e, ref_thread *t, const ref_op *op) {
     uint32_t yes = 0;
     for (uint32_t k = 0; k < 32; k++)
         if (is_member(e, k) && e->values[k]) yes |= (uint32_t)1 << k;
-    if (ref_has(op, REF_ballot)) ref_write(t, &op->in->operands[0], LW_T_b32, yes);
-    else if (ref_has(op, REF_any)) ref_write(t, &op->in->operands[0], LW_T_pred, yes != 0);
-    else if (ref_has(op, REF_all)) ref_write(t, &op->in->operands[0], LW_T_pred, yes == e->members);
-    else ref_write(t, &op->in->operands[0], LW_T_pred, yes == 0 || yes == e->members);
+    if (ref_has(op, REF_ballot))
+        ref_write(t, &op->in->operands[0], LW_T_b32, yes);
+    else if (ref_has(op, REF_any))
+        ref_write(t, &op->in->operands[0], LW_T_pred, yes != 0);
+    else if (ref_has(op, REF_all))
+        ref_write(t, &op->in->operands[0], LW_T_pred, yes == e->members);
+    else
+        ref_write(t, &op->in->operands[0], LW_T_pred, yes == 0 || yes == e->members);
 }
 
 static void exchange_lane(const meeting *e, uint32_t lane) {
@@ -98,10 +116,14 @@ static void exchange_lane(const meeting *e, uint32_t lane) {
     const char *opcode = op->in->words[0]->text;
     const lw_operand *d = op->in->operand_count ? &op->in->operands[0] : NULL;
     uint64_t same = same_as(e, lane);
-    if (!strcmp(opcode, "shfl")) shuffle_lane(e, lane);
-    else if (!strcmp(opcode, "vote")) vote_lane(e, t, op);
-    else if (!strcmp(opcode, "redux")) ref_write(t, d, op->type, reduce(e, op));
-    else if (!strcmp(opcode, "match")) write_pair(t, d, LW_T_b32, ref_has(op, REF_any) || same == e->members ? same : 0, same == e->members);
+    if (!strcmp(opcode, "shfl"))
+        shuffle_lane(e, lane);
+    else if (!strcmp(opcode, "vote"))
+        vote_lane(e, t, op);
+    else if (!strcmp(opcode, "redux"))
+        ref_write(t, d, op->type, reduce(e, op));
+    else if (!strcmp(opcode, "match"))
+        write_pair(t, d, LW_T_b32, ref_has(op, REF_any) || same == e->members ? same : 0, same == e->members);
     else if (!strcmp(opcode, "elect")) {
         uint32_t leader = (uint32_t)__builtin_ctz(e->members); /* the lowest lane, as sm_90 does it */
         write_pair(t, d, LW_T_b32, leader, lane == leader);
@@ -164,6 +186,8 @@ void ref_do_barrier(ref_thread *t, const ref_op *op) {
 }
 
 void ref_do_bar(ref_thread *t, const ref_op *op) {
-    if (ref_has(op, REF_warp)) meet(t, op, &op->in->operands[0]);
-    else ref_do_barrier(t, op);
+    if (ref_has(op, REF_warp))
+        meet(t, op, &op->in->operands[0]);
+    else
+        ref_do_barrier(t, op);
 }
