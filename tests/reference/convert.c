@@ -1,0 +1,86 @@
+/* convert.c: cvt (manual section 9.7.9.21). From exact value to exact value, then rounded once. */
+#include "reference.h"
+
+#define F64_QUIET 0x0008000000000000u
+
+/* An integral value of a real one: mantissa and sign; infinity stays. */
+static ref_real integral(ref_real real, ref_rounding rounding) {
+    if (real.kind != REF_FINITE || real.exponent >= 0) return real;
+    uint32_t places = (uint32_t)-real.exponent;
+    ref_real r = {.negative = real.negative};
+    bool none = places > 100; /* a fraction far below one half: the same as 2^-100 to all roundings */
+    unsigned __int128 m = real.mantissa;
+    if (none && m) m = 1, places = 100;
+    unsigned __int128 whole = places < 128 ? m >> places : 0, rest = m - (whole << places), half = (unsigned __int128)1 << (places - 1);
+    bool up = rounding == REF_NEAREST ? rest > half || (rest == half && whole & 1)
+              : rounding == REF_MINUS ? real.negative && rest
+                                      : rounding == REF_PLUS && !real.negative && rest;
+    r.mantissa = whole + up;
+    return r;
+}
+
+/* A NaN: 0 for 8, 16, 32 bits unless it was a double; else the value with the top bit only. */
+static uint64_t to_integer(ref_real real, lw_type from, lw_type to, ref_rounding rounding) {
+    uint32_t bits = ref_bits(to);
+    bool is_signed = ref_is_signed(to);
+    if (real.kind == REF_NAN) return from == LW_T_f64 || bits == 64 ? (uint64_t)1 << (bits - 1) : 0;
+    real = integral(real, rounding);
+    unsigned __int128 most = is_signed ? ref_mask(bits - 1) + (real.negative ? 1 : 0) : real.negative ? 0 : ref_mask(bits);
+    unsigned __int128 m = real.mantissa;
+    bool over = real.kind == REF_INFINITE;
+    for (int32_t e = real.exponent; e > 0 && m && !over; e--) {
+        m <<= 1;
+        over = m > most;
+    }
+    if (over || m > most) m = most;
+    return real.negative ? (uint64_t)0 - (uint64_t)m : (uint64_t)m;
+}
+
+static ref_real of_integer(uint64_t value, lw_type type) {
+    bool negative = ref_is_signed(type) && value >> (ref_bits(type) - 1) & 1;
+    return (ref_real){.negative = negative, .mantissa = negative ? ((uint64_t)0 - value) & ref_mask(ref_bits(type)) : value};
+}
+
+static uint64_t clamp_integer(uint64_t value, lw_type from, lw_type to) {
+    __int128 v = ref_is_signed(from) ? (__int128)ref_signed(value, ref_bits(from)) : (__int128)value;
+    __int128 least = ref_is_signed(to) ? -((__int128)1 << (ref_bits(to) - 1)) : 0;
+    __int128 most = ref_is_signed(to) ? (__int128)ref_mask(ref_bits(to) - 1) : (__int128)ref_mask(ref_bits(to));
+    return (uint64_t)(v < least ? least : v > most ? most : v);
+}
+
+static uint64_t nan_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type to, bool rounds) {
+    if (ref_has(op, REF_sat)) return 0;
+    if (to == LW_T_f16) return 0x7fff;
+    if (from == to && to == LW_T_f32) return rounds || ref_has(op, REF_ftz) ? 0x7fffffff : a; /* plain: a move */
+    if (from == to) return rounds ? a | F64_QUIET : a;
+    if (from == LW_T_f16) return 0x7fffffff;
+    if (to == LW_T_f64) return ref_has(op, REF_ftz) ? 0x7fffffffe0000000u : (a >> 31) << 63 | 0x7ff8000000000000u | (a & 0x7fffff) << 29;
+    return (a >> 63) << 31 | 0x7fc00000 | (a & 0xfffffffffffffu) >> 29; /* f64 to f32 */
+}
+
+static uint64_t real_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type to) {
+    bool rounds = ref_has(op, REF_rni) || ref_has(op, REF_rzi) || ref_has(op, REF_rmi) || ref_has(op, REF_rpi), flushes = ref_has(op, REF_ftz);
+    if (flushes && from == LW_T_f32) a = ref_flush(a, from);
+    if (ref_is_nan(a, from)) return nan_to_real(op, a, from, to, rounds);
+    ref_real real = ref_unpack(a, from);
+    uint64_t d = ref_pack(rounds ? integral(real, ref_rounding_of(op)) : real, to, rounds ? REF_NEAREST : ref_rounding_of(op));
+    if (flushes && to == LW_T_f32) d = ref_flush(d, to);
+    return ref_has(op, REF_sat) ? ref_saturate(d, to) : d;
+}
+
+void ref_do_cvt(ref_thread *t, const ref_op *op) {
+    lw_type to = op->types[0], from = op->types[1];
+    uint64_t a = ref_read(t, op, &op->in->operands[1], from), d;
+    if (ref_is_real(from) && ref_is_real(to))
+        d = real_to_real(op, a, from, to);
+    else if (ref_is_real(from)) {
+        if (ref_has(op, REF_ftz)) a = ref_flush(a, from);
+        d = to_integer(ref_unpack(a, from), from, to, ref_rounding_of(op));
+    } else if (ref_is_real(to))
+        d = ref_pack(of_integer(a, from), to, ref_rounding_of(op));
+    else if (ref_has(op, REF_sat))
+        d = clamp_integer(a, from, to);
+    else
+        d = ref_is_signed(from) ? (uint64_t)ref_signed(a, ref_bits(from)) : a;
+    ref_write(t, &op->in->operands[0], to, d);
+}

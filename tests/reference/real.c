@@ -1,0 +1,256 @@
+/* real.c: floating point (manual sections 9.7.3, 9.7.6). Sums, products and roots are the host's own IEEE operations, rounded to nearest;
+ * what a NaN becomes, what .ftz and .sat do, is written here.
+ *
+ * A NaN that comes out: of f32 and f16 always 0x7fffffff and 0x7fff; of f64 an operand's, quieted, b before a (fma: b, c, a; div: a, b),
+ * 0xfff8000000000000 where no operand was one. */
+#include "reference.h"
+
+#include <math.h>
+
+enum { F32_NAN = 0x7fffffff };
+#define F64_NAN   0xfff8000000000000u
+#define F64_QUIET 0x0008000000000000u
+
+ref_format ref_format_of(lw_type type) {
+    return type == LW_T_f64 ? (ref_format){11, 52} : type == LW_T_f32 ? (ref_format){8, 23} : (ref_format){5, 10};
+}
+
+static uint64_t infinity(lw_type type) {
+    ref_format f = ref_format_of(type);
+    return ref_mask(f.exponent) << f.mantissa;
+}
+static uint64_t sign_bit(lw_type type) { return (uint64_t)1 << (ref_bits(type) - 1); }
+
+bool ref_is_nan(uint64_t bits, lw_type type) { return (bits & ~sign_bit(type)) > infinity(type); }
+
+static bool is_subnormal(uint64_t bits, lw_type type) { return !(bits & infinity(type)) && bits & ref_mask(ref_format_of(type).mantissa); }
+uint64_t ref_flush(uint64_t bits, lw_type type) { return is_subnormal(bits, type) ? bits & sign_bit(type) : bits; }
+
+/* ---- Exact values ---------------------------------------------------------------------------------------------- */
+
+ref_real ref_unpack(uint64_t bits, lw_type type) {
+    ref_format f = ref_format_of(type);
+    ref_real real = {.negative = bits >> (f.exponent + f.mantissa) & 1};
+    uint32_t exponent = (uint32_t)(bits >> f.mantissa & ref_mask(f.exponent));
+    int32_t bias = (1 << (f.exponent - 1)) - 1;
+    real.mantissa = bits & ref_mask(f.mantissa);
+    if (exponent == ref_mask(f.exponent)) {
+        real.kind = real.mantissa ? REF_NAN : REF_INFINITE;
+        return real;
+    }
+    if (exponent)
+        real.mantissa |= (uint64_t)1 << f.mantissa;
+    else
+        exponent = 1;
+    real.exponent = (int32_t)exponent - bias - (int32_t)f.mantissa;
+    return real;
+}
+
+/* mantissa / 2^places to an integer. */
+static unsigned __int128 round_away(unsigned __int128 mantissa, uint32_t places, bool negative, ref_rounding rounding) {
+    if (!places) return mantissa;
+    unsigned __int128 whole = places < 128 ? mantissa >> places : 0, rest = places < 128 ? mantissa - (whole << places) : mantissa;
+    unsigned __int128 half = places <= 128 ? (unsigned __int128)1 << (places - 1) : 0; /* 0: more than any mantissa */
+    bool up = rounding == REF_NEAREST ? half && (rest > half || (rest == half && whole & 1))
+              : rounding == REF_MINUS ? negative && rest
+                                      : rounding == REF_PLUS && !negative && rest;
+    return whole + up;
+}
+
+uint64_t ref_pack(ref_real real, lw_type type, ref_rounding rounding) {
+    ref_format f = ref_format_of(type);
+    uint64_t sign = real.negative ? sign_bit(type) : 0;
+    int32_t bias = (1 << (f.exponent - 1)) - 1, least = 1 - bias - (int32_t)f.mantissa; /* of the last place of subnormal numbers */
+    if (real.kind == REF_INFINITE) return sign | infinity(type);
+    if (!real.mantissa) return sign;
+    int32_t top = real.exponent;
+    for (unsigned __int128 m = real.mantissa; m >>= 1;) top++;
+    int32_t last = top - (int32_t)f.mantissa; /* exponent of the last place */
+    if (last < least) last = least;
+    unsigned __int128 m = last <= real.exponent ? real.mantissa << (real.exponent - last)
+                                                : round_away(real.mantissa, (uint32_t)(last - real.exponent), real.negative, rounding);
+    uint64_t bits = (uint64_t)(last - least) << f.mantissa; /* the leading one of a normal number adds the first step of the exponent */
+    bits += (uint64_t)m;
+    if (bits < infinity(type)) return sign | bits;
+    bool to_infinity = rounding == REF_NEAREST || rounding == (real.negative ? REF_MINUS : REF_PLUS);
+    return sign | (to_infinity ? infinity(type) : infinity(type) - 1);
+}
+
+ref_rounding ref_rounding_of(const ref_op *op) {
+    return ref_has(op, REF_rz) || ref_has(op, REF_rzi)   ? REF_ZERO
+           : ref_has(op, REF_rm) || ref_has(op, REF_rmi) ? REF_MINUS
+           : ref_has(op, REF_rp) || ref_has(op, REF_rpi) ? REF_PLUS
+                                                         : REF_NEAREST;
+}
+
+uint64_t ref_saturate(uint64_t bits, lw_type type) {
+    uint64_t one = type == LW_T_f64 ? 0x3ff0000000000000u : type == LW_T_f32 ? 0x3f800000 : 0x3c00;
+    if (ref_is_nan(bits, type) || bits & sign_bit(type)) return 0;
+    return bits > one ? one : bits;
+}
+
+/* ---- Comparison -------------------------------------------------------------------------------------------------- */
+
+static double number(uint64_t bits, lw_type type) {
+    if (type == LW_T_f32) {
+        float f;
+        uint32_t word = (uint32_t)bits;
+        memcpy(&f, &word, sizeof f);
+        return f;
+    }
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+bool ref_real_compare(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
+    if (ref_has(op, REF_ftz)) a = ref_flush(a, type), b = ref_flush(b, type);
+    bool unordered = ref_is_nan(a, type) || ref_is_nan(b, type);
+    if (ref_has(op, REF_num)) return !unordered;
+    if (ref_has(op, REF_nan)) return unordered;
+    if (unordered)
+        return ref_has(op, REF_equ) || ref_has(op, REF_neu) || ref_has(op, REF_ltu) || ref_has(op, REF_leu) || ref_has(op, REF_gtu) ||
+               ref_has(op, REF_geu);
+    double x = number(a, type), y = number(b, type);
+    if (ref_has(op, REF_eq) || ref_has(op, REF_equ)) return x == y;
+    if (ref_has(op, REF_ne) || ref_has(op, REF_neu)) return x != y;
+    if (ref_has(op, REF_lt) || ref_has(op, REF_ltu)) return x < y;
+    if (ref_has(op, REF_le) || ref_has(op, REF_leu)) return x <= y;
+    if (ref_has(op, REF_gt) || ref_has(op, REF_gtu)) return x > y;
+    return x >= y;
+}
+
+/* ---- Arithmetic ---------------------------------------------------------------------------------------------------- */
+
+static float single(uint64_t bits) { return (float)number(bits, LW_T_f32); }
+static uint64_t bits_of_single(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+static uint64_t bits_of_double(double d) {
+    uint64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return bits;
+}
+
+/* .ftz looks at the result rounded as if exponents had no end: what is below 2^-126 then is zero, though rounding to a subnormal number would
+ * have given 2^-126. The border is half a place of 24 bits below: 2^-126 - 2^-151, which itself rounds to even, up. */
+#define BORDER 0x1.ffffffp-127
+
+static bool product_is_tiny(double p, double c) { /* |p + c|, exactly */
+    double s = p + c, part = s - p, lost = (p - (s - part)) + (c - part);
+    double size = fabs(s);
+    return size < BORDER || (size == BORDER && (s > 0) != (lost > 0) && lost != 0);
+}
+
+/* Of the operations whose result can need rounding there; sums are exact when they are that small. */
+static bool is_tiny(const char *opcode, double a, double b, double c) {
+    if (!strcmp(opcode, "mul")) return product_is_tiny(a * b, 0);
+    if (!strcmp(opcode, "fma") || !strcmp(opcode, "mad")) return product_is_tiny(a * b, c);
+    if (!strcmp(opcode, "div")) return fabs(a) < BORDER * fabs(b);
+    if (!strcmp(opcode, "rcp")) return 1 < BORDER * fabs(a);
+    return false;
+}
+
+static float host32(const char *opcode, float a, float b, float c) {
+    if (!strcmp(opcode, "add")) return a + b;
+    if (!strcmp(opcode, "sub")) return a - b;
+    if (!strcmp(opcode, "mul")) return a * b;
+    if (!strcmp(opcode, "div")) return a / b;
+    if (!strcmp(opcode, "rcp")) return 1 / a;
+    if (!strcmp(opcode, "sqrt")) return sqrtf(a);
+    return fmaf(a, b, c);
+}
+
+static double host64(const char *opcode, double a, double b, double c) {
+    if (!strcmp(opcode, "add")) return a + b;
+    if (!strcmp(opcode, "sub")) return a - b;
+    if (!strcmp(opcode, "mul")) return a * b;
+    if (!strcmp(opcode, "div")) return a / b;
+    if (!strcmp(opcode, "rcp")) return 1 / a;
+    if (!strcmp(opcode, "sqrt")) return sqrt(a);
+    return fma(a, b, c);
+}
+
+static uint64_t arithmetic32(const char *opcode, uint64_t a, uint64_t b, uint64_t c, bool flushes) {
+    if (flushes) a = ref_flush(a, LW_T_f32), b = ref_flush(b, LW_T_f32), c = ref_flush(c, LW_T_f32);
+    uint64_t d = bits_of_single(host32(opcode, single(a), single(b), single(c)));
+    if (ref_is_nan(d, LW_T_f32)) return F32_NAN;
+    if (flushes && (d & F32_NAN) == 0x00800000 && is_tiny(opcode, single(a), single(b), single(c))) d &= 0x80000000;
+    return flushes ? ref_flush(d, LW_T_f32) : d;
+}
+
+static uint64_t arithmetic64(const char *opcode, uint32_t operands, uint64_t a, uint64_t b, uint64_t c) {
+    bool is_div = !strcmp(opcode, "div");
+    if (is_div && ref_is_nan(a, LW_T_f64)) return a | F64_QUIET;
+    if (operands > 1 && ref_is_nan(b, LW_T_f64)) return b | F64_QUIET;
+    if (operands > 2 && ref_is_nan(c, LW_T_f64)) return c | F64_QUIET;
+    if (ref_is_nan(a, LW_T_f64)) return a | F64_QUIET;
+    uint64_t d = bits_of_double(host64(opcode, number(a, LW_T_f64), number(b, LW_T_f64), number(c, LW_T_f64)));
+    return ref_is_nan(d, LW_T_f64) ? F64_NAN : d;
+}
+
+static uint64_t sign_operation(const ref_op *op, uint64_t a, lw_type type) {
+    if (ref_is_nan(a, type)) return type == LW_T_f64 ? a | F64_QUIET : F32_NAN;
+    if (ref_has(op, REF_ftz)) a = ref_flush(a, type);
+    return !strcmp(op->in->words[0]->text, "abs") ? a & ~sign_bit(type) : a ^ sign_bit(type);
+}
+
+static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
+    bool is_min = !strcmp(op->in->words[0]->text, "min"), nan_a = ref_is_nan(a, type), nan_b = ref_is_nan(b, type);
+    uint64_t sign = 0, canonical = type == LW_T_f64 ? b | F64_QUIET : F32_NAN;
+    if (ref_has(op, REF_ftz)) a = ref_flush(a, type), b = ref_flush(b, type);
+    if (ref_has(op, REF_xorsign)) { /* of magnitudes; the signs multiply */
+        sign = (a ^ b) & sign_bit(type);
+        a &= ~sign_bit(type), b &= ~sign_bit(type);
+    }
+    if ((nan_a && nan_b) || (ref_has(op, REF_NaN) && (nan_a || nan_b))) return canonical;
+    if (nan_a) return b | sign;
+    if (nan_b) return a | sign;
+    double x = number(a, type), y = number(b, type);
+    bool less = x < y || (x == y && a & sign_bit(type)); /* -0 is below +0 */
+    return (less == is_min ? a : b) | sign;
+}
+
+uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool flushes) {
+    return type == LW_T_f64 ? arithmetic64("add", 2, a, b, 0) : arithmetic32("add", a, b, 0, flushes);
+}
+
+void ref_real_do(ref_thread *t, const ref_op *op);
+void ref_real_do(ref_thread *t, const ref_op *op) {
+    const lw_instruction *in = op->in;
+    const char *opcode = in->words[0]->text;
+    uint64_t v[3] = {0}, d;
+    for (uint32_t k = 1; k < in->operand_count && k < 4; k++) v[k - 1] = ref_read(t, op, &in->operands[k], op->type);
+    if (!strcmp(opcode, "abs") || !strcmp(opcode, "neg"))
+        d = sign_operation(op, v[0], op->type);
+    else if (!strcmp(opcode, "min") || !strcmp(opcode, "max"))
+        d = real_extreme(op, v[0], v[1], op->type);
+    else if (op->type == LW_T_f64)
+        d = arithmetic64(opcode, in->operand_count - 1, v[0], v[1], v[2]);
+    else
+        d = arithmetic32(opcode, v[0], v[1], v[2], ref_has(op, REF_ftz));
+    if (ref_has(op, REF_sat)) d = ref_saturate(d, op->type);
+    ref_write(t, &in->operands[0], op->type, d);
+}
+
+void ref_do_fma(ref_thread *t, const ref_op *op) { ref_real_do(t, op); }
+void ref_do_rcp(ref_thread *t, const ref_op *op) { ref_real_do(t, op); }
+void ref_do_sqrt(ref_thread *t, const ref_op *op) { ref_real_do(t, op); }
+
+void ref_do_copysign(ref_thread *t, const ref_op *op) {
+    uint64_t a = ref_read(t, op, &op->in->operands[1], op->type), b = ref_read(t, op, &op->in->operands[2], op->type), sign = sign_bit(op->type);
+    ref_write(t, &op->in->operands[0], op->type, (a & sign) | (b & ~sign));
+}
+
+void ref_do_testp(ref_thread *t, const ref_op *op) {
+    uint64_t a = ref_read(t, op, &op->in->operands[1], op->type), size = a & ~sign_bit(op->type), inf = infinity(op->type);
+    bool p = ref_has(op, REF_finite)       ? size < inf
+             : ref_has(op, REF_infinite)   ? size == inf
+             : ref_has(op, REF_number)     ? size <= inf
+             : ref_has(op, REF_notanumber) ? size > inf
+             : ref_has(op, REF_normal)     ? size < inf && !is_subnormal(a, op->type)
+                                           : is_subnormal(a, op->type);
+    ref_write(t, &op->in->operands[0], LW_T_pred, p);
+}
