@@ -395,8 +395,10 @@ static uint32_t next_barrier(gen *g) { return g->barrier++ % 16; }
 
 static void simple_barrier(gen *g) {
     char spelling[128];
-    const lw_form *form = gen_form(g, is_barrier);
-    if (form && gen_spell(g, form, spelling)) put_barrier(g, spelling, next_barrier(g), g->threads % 32 == 0 && gen_chance(g, 40));
+    const lw_form *form;
+    do form = gen_form(g, is_barrier);
+    while (!gen_spell(g, form, spelling)); /* others count on it */
+    put_barrier(g, spelling, next_barrier(g), g->threads % 32 == 0 && gen_chance(g, 40));
 }
 
 /* Lanes come to one barrier from different places. */

@@ -124,6 +124,7 @@ void gen_memory(gen *g) {
     const lw_form *form = gen_form(g, is_access);
     const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
     if (!m || has(m, spelling, "param") || strstr(spelling, "param::")) return;
+    if (has(m, spelling, "lu")) return; /* the last use: what is there may be gone */
     uint32_t count = has(m, spelling, "v2") ? 2 : has(m, spelling, "v4") ? 4 : has(m, spelling, "v8") ? 8 : 1, bits = lw_types[m->type].bits;
     bool writes = form->step == LW_STEP_st, unchanging = has(m, spelling, "nc") || !strncmp(spelling, "ldu", 3);
     if (lw_types[m->type].bits == 128 && count > 1) return;

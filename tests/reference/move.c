@@ -98,7 +98,7 @@ static uint64_t changed(const ref_op *op, uint64_t old, uint64_t b, uint64_t c, 
     if (ref_has(op, REF_dec)) return old == 0 || old > b ? b : old - 1;
     if (ref_has(op, REF_min)) return less ? b : old;
     if (ref_has(op, REF_max)) return less ? old : b;
-    return ref_is_real(type) ? ref_real_add(old, b, type, !in_shared) : old + b; /* f32 in global memory flushes subnormal numbers */
+    return ref_is_real(type) ? ref_real_add(old, b, type, !in_shared) : old + b;
 }
 
 static void atomic(ref_thread *t, const ref_op *op, uint32_t first) {

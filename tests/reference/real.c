@@ -213,8 +213,12 @@ static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type t
     return (less == is_min ? a : b) | sign;
 }
 
-uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool flushes) {
-    return type == LW_T_f64 ? arithmetic64("add", 2, a, b, 0) : arithmetic32("add", a, b, 0, flushes);
+/* Memory, then the operand. An f64 NaN leaves global memory as it is, the operand's before memory's; shared memory makes it quiet, memory's before
+ * the operand's. */
+uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global) {
+    if (type == LW_T_f32) return arithmetic32("add", a, b, 0, in_global); /* global memory flushes subnormal numbers */
+    if (!in_global) return arithmetic64("add", 2, b, a, 0);
+    return ref_is_nan(b, type) ? b : ref_is_nan(a, type) ? a : arithmetic64("add", 2, a, b, 0);
 }
 
 void ref_real_do(ref_thread *t, const ref_op *op);

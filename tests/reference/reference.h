@@ -197,7 +197,7 @@ bool ref_is_nan(uint64_t bits, lw_type type);
 uint64_t ref_flush(uint64_t bits, lw_type type); /* a subnormal number becomes zero of its sign */
 bool ref_real_compare(const ref_op *op, uint64_t a, uint64_t b, lw_type type);
 uint64_t ref_saturate(uint64_t bits, lw_type type); /* to [0, 1], NaN to 0 */
-uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool flushes); /* as atomics do it, too */
+uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global); /* as atomics do it: memory, operand */
 
 /* One function for each opcode. */
 #define REF_OPCODES(OPCODE) \
