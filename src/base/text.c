@@ -92,14 +92,26 @@ static void put_number(lw_text *text, const char *form, double value) {
 
 typedef struct arguments { va_list list; } arguments; /* an array on some machines, which a function could not move on for its caller */
 
+enum { FORM_MOST = 32 };
+
+/* The number that comes for a * stands in its place; returns it, or SIZE_MAX. */
+static size_t take_star(char form[FORM_MOST], arguments *from) {
+    char *star = strchr(form, '*'), rest[FORM_MOST];
+    if (!star) return SIZE_MAX;
+    int number = va_arg(from->list, int);
+    memcpy(rest, star + 1, strlen(star));
+    snprintf(star, (size_t)(form + FORM_MOST - star), "%d%s", number, rest);
+    return (size_t)number;
+}
+
 /* One conversion, from its % on. */
-static void put_conversion(lw_text *text, const char *form, bool quoted, arguments *from) {
+static void put_conversion(lw_text *text, char form[FORM_MOST], bool quoted, arguments *from) {
     const char kind = form[strlen(form) - 1];
     const bool is_signed = kind == 'd' || kind == 'i';
+    const size_t star = take_star(form, from);
     if (kind == 's') {
-        size_t most = strchr(form, '*') ? (size_t)va_arg(from->list, int) : SIZE_MAX;
         const char *string = va_arg(from->list, const char *);
-        put_string(text, string, strnlen(string, most), quoted);
+        put_string(text, string, strnlen(string, star), quoted);
     } else if (kind == 'g' || kind == 'f')
         put_number(text, form, va_arg(from->list, double));
     else if (strstr(form, "ll"))
@@ -117,7 +129,7 @@ void lw_text_vsay(lw_text *text, const char *format, va_list args) {
     bool quoted = false;
     va_copy(from.list, args);
     for (const char *at = format; *at;) {
-        char form[16];
+        char form[FORM_MOST];
         size_t size = *at == '%' ? 2 + strspn(at + 1, "-+ #0123456789.*lz") : 1;
         quoted ^= *at == '\'';
         if (*at != '%' || at[1] == '%') {
@@ -125,7 +137,7 @@ void lw_text_vsay(lw_text *text, const char *format, va_list args) {
             at += 1 + (*at == '%');
             continue;
         }
-        if (size >= sizeof form) lw_bug("a message has a conversion of %zu characters", size);
+        if (size >= FORM_MOST / 2) lw_bug("a message has a conversion of %zu characters", size);
         memcpy(form, at, size);
         form[size] = 0;
         put_conversion(text, form, quoted, &from);

@@ -85,7 +85,9 @@ static void try_file(const char *path) {
         dlclose(library);
 }
 
+/* A library that is loaded may set a mode, which does not stay. */
 static void open_jit(void) {
+    LW_OWN_FLOAT_MODE(callers);
     LW_KEEP_X87_FLAGS(before);
     lw_text own = {0};
     const bool known = find_own_file(&own) || ask_loader(&own);

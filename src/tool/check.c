@@ -46,7 +46,7 @@ static lw_pto_profile profile_of(struct argp_state *state, const char *option, c
     lw_pto_profile profile = LW_PTO_PROFILE_cpu;
     bool cost = !strcmp(option, "--cost");
     if (!lw_pto_profile_find(word, &profile) || (cost && profile == LW_PTO_PROFILE_cpu))
-        argp_error(state, "%s takes %sa2a3 or a5, not '%s'", option, cost ? "" : "cpu, ", word);
+        argp_error(state, "%s takes %sa2a3 or a5, not '%.100s'", option, cost ? "" : "cpu, ", word);
     return profile;
 }
 
@@ -69,7 +69,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->json = !strcmp(arg, "json");
         o->sarif = !strcmp(arg, "sarif");
         if (!o->json && !o->sarif && strcmp(arg, "text") != 0)
-            argp_error(state, "--format takes text, json or sarif, not '%s'", arg);
+            argp_error(state, "--format takes text, json or sarif, not '%.100s'", arg);
         break;
     case ARGP_KEY_END:
         if (o->has_cost && (o->json || o->sarif)) argp_error(state, "--cost and --format exclude each other");
@@ -80,7 +80,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->count = state->argc - state->next;
         for (int i = 0; i < o->count; i++)
             if ((o->has_profile || o->has_cost) && !lw_tool_is_pto(o->files[i], o->language))
-                argp_error(state, "--target and --cost are for PTO text, and '%s' is PTX", o->files[i]);
+                argp_error(state, "--target and --cost are for PTO text, and '%.100s' is PTX", o->files[i]);
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     default: return ARGP_ERR_UNKNOWN;

@@ -65,11 +65,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 's':
         for (size_t i = 0; i < LW_COUNT(stages); i++)
             if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
-        if (!o->stage) argp_error(state, "'%s' is no stage; tokens, module, program and llvm are", arg);
+        if (!o->stage) argp_error(state, "'%.100s' is no stage; tokens, module, program and llvm are", arg);
         break;
     case 'L': o->language = lw_tool_language(state, arg); break;
     case 't':
-        if (!lw_pto_profile_find(arg, &o->profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%s'", arg);
+        if (!lw_pto_profile_find(arg, &o->profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%.100s'", arg);
         o->pto_only = "--target";
         break;
     case 'k': o->kernel = arg; break;
@@ -90,8 +90,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_SUCCESS:
         if (!o->stage) argp_error(state, "--stage is needed");
         if (!lw_tool_is_pto(o->file, o->language) && o->pto_only)
-            argp_error(state, "%s is for PTO text, and '%s' is PTX", o->pto_only, o->file);
-        if (lw_tool_is_pto(o->file, o->language) && o->semantics) argp_error(state, "--semantics is for PTX text, and '%s' is PTO", o->file);
+            argp_error(state, "%s is for PTO text, and '%.100s' is PTX", o->pto_only, o->file);
+        if (lw_tool_is_pto(o->file, o->language) && o->semantics) argp_error(state, "--semantics is for PTX text, and '%.100s' is PTO", o->file);
         break;
     default: return ARGP_ERR_UNKNOWN;
     }

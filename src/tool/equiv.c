@@ -177,7 +177,7 @@ static int check_kernel(lw_equiv *e, const lw_equiv_side *side) {
                             "and may have one more for the number of elements");
     for (uint32_t i = 0; i < e->slot_count; i++)
         if (lw_kernel_param(side->kernel, i).size != e->slots[i].param.size)
-            return not_alike(e, lw_arena_printf(&e->arena,
+            return not_alike(e, lw_arena_say(&e->arena,
                                                 e->slots[i].is_array
                                                     ? "parameter '%s' of the kernel is to be a pointer of 64 bits: the array '%s' of the function"
                                                     : "parameter '%s' of the kernel is not as wide as the scalar '%s' of the function",

@@ -54,7 +54,7 @@ static uint32_t number(struct argp_state *state, const char *name, const char *a
     char *end;
     unsigned long n = strtoul(arg, &end, 10);
     if (!isdigit((unsigned char)*arg) || *end || n < least || n > most)
-        argp_error(state, "%s takes a number from %lu to %lu, not '%s'", name, least, most, arg);
+        argp_error(state, "%s takes a number from %lu to %lu, not '%.100s'", name, least, most, arg);
     return (uint32_t)n;
 }
 

@@ -42,13 +42,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'L': o->language = lw_tool_language(state, arg); break;
     case 't': o->tsv = true; break;
     case ARGP_KEY_ARG:
-        argp_error(state, "isa takes no arguments; `lanewise explain %s' may be meant", arg);
+        argp_error(state, "isa takes no arguments; `lanewise explain %.100s' may be meant", arg);
         break;
     case ARGP_KEY_SUCCESS:
         if (o->language == LW_LANGUAGE_PTO && (o->executable || o->missing))
             argp_error(state, "--executable and --missing are for PTX");
         if (o->language == LW_LANGUAGE_PTO && o->family && !lw_isa_pto_family(o->family))
-            argp_error(state, "PTO has no family '%s'; see --help", o->family);
+            argp_error(state, "PTO has no family '%.100s'; see --help", o->family);
         if (o->executable && o->missing) argp_error(state, "--executable and --missing exclude each other");
         break;
     default: return ARGP_ERR_UNKNOWN;

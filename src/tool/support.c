@@ -75,7 +75,7 @@ bool lw_tool_ends_with(const char *text, const char *end) {
 lw_language lw_tool_language(struct argp_state *state, const char *word) {
     if (!strcmp(word, "ptx")) return LW_LANGUAGE_PTX;
     if (!strcmp(word, "pto")) return LW_LANGUAGE_PTO;
-    argp_error(state, "--language takes ptx or pto, not '%s'", word);
+    argp_error(state, "--language takes ptx or pto, not '%.100s'", word);
     return LW_LANGUAGE_BY_NAME;
 }
 

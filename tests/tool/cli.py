@@ -65,6 +65,10 @@ class Case(unittest.TestCase):
         return got
 
 
+    def has_sanitizer(self):
+        cache = pathlib.Path(self.tool).parents[1] / "CMakeCache.txt"
+        return any(line.startswith("LANEWISE_SANITIZE:") and line.strip().partition("=")[2] for line in cache.read_text().splitlines())
+
     def preload(self, name):
         """The environment that puts a library of the tests in front."""
         library = pathlib.Path(self.tool).parents[1] / "lib" / "tests" / f"{name}.so"

@@ -30,7 +30,8 @@ class Names(cli.Case):
     def test_texts(self):
         samples = cli_explain.Samples
         changed = 0
-        for number, wrong, _ in cli_explain.rows_of("diag/samples.def", "SAMPLE"):
+        part = 8 if self.has_sanitizer() else 1
+        for number, wrong, _ in list(cli_explain.rows_of("diag/samples.def", "SAMPLE"))[::part]:
             is_pto = int(number) >= 7000 or "func.func" in wrong
             if is_pto:
                 whole, args = wrong if "func.func" in wrong else samples.PTO.replace("{}", wrong), ["check", "--language", "pto", "-"]
@@ -40,7 +41,7 @@ class Names(cli.Case):
             longer = self.lengthen(whole, self.said(*args, stdin=whole))
             changed += longer != whole
             self.check(self.said(*args, stdin=longer), number)
-        self.assertGreater(changed, 100)
+        self.assertGreater(changed, 100 // part)
 
     def test_commands(self):
         self.file("k.ptx", cli_explain.Samples.BODY.replace("{}", ""))

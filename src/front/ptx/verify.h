@@ -30,7 +30,7 @@ void lw_verify_extra(lw_verifier *v);
 void lw_verify_call(lw_verifier *v);
 
 /* Text in the module's arena. */
-#define lw_verify_text(v, ...) lw_arena_printf((v)->module->arena, __VA_ARGS__)
+#define lw_verify_text(v, ...) lw_arena_say((v)->module->arena, __VA_ARGS__)
 
 static inline bool lw_is_register(const lw_operand *o) {
     return o->kind == LW_O_NAME && o->object && o->object->kind == LW_OBJ_VARIABLE && o->object->space == LW_SPACE_reg;

@@ -55,7 +55,7 @@ static bool read_extra(void **extra, lw_launch_config *config) {
 /* What CUDA refuses although Lanewise could run it. */
 static CUresult check(CUfunction function, const lw_launch_config *config) {
     if (config->shared_bytes > function->dynamic_most) {
-        lw_cu_report(LW_CU_REPORT_ALL, "%s: %u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
+        lw_cu_report(LW_CU_REPORT_ALL, "'%s': %u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
                      function->info.name, config->shared_bytes, function->dynamic_most);
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -23,7 +23,7 @@ void lw_cu_report(lw_cu_level level, const char *format, ...) {
     lw_text text = {0};
     va_list args;
     va_start(args, format);
-    lw_text_vprintf(&text, format, args);
+    lw_text_vsay(&text, format, args);
     va_end(args);
     if (text.at) fprintf(stderr, "lanewise: %s%s", text.at, text.at[text.size - 1] == '\n' ? "" : "\n");
     lw_text_free(&text);
