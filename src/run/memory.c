@@ -229,12 +229,17 @@ lw_ranges *lw_memory_hold(lw_memory *memory) {
 
 /* ---- The reservation ------------------------------------------------------------------------------------ */
 
-/* What the host grants depends on limits of the process and on its overcommit policy. */
+/* What the host grants depends on limits of the process and on its overcommit policy. Where it does not grant all, a half of what it does grant is left for
+ * everything else that the process needs. */
 static char *reserve(uint64_t *bytes) {
     for (uint64_t size = LW_RESERVE_MOST; size >= LW_RESERVE_LEAST; size /= 2) {
         void *host =
             mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (host == MAP_FAILED) continue;
+        if (size < LW_RESERVE_MOST && size > LW_RESERVE_LEAST) {
+            size /= 2;
+            munmap((char *)host + size, size);
+        }
         madvise(host, size, MADV_DONTDUMP);
         *bytes = size;
         return host;

@@ -4,6 +4,7 @@
 import os
 import pathlib
 import random
+import resource
 import shutil
 import subprocess
 import sys
@@ -128,6 +129,22 @@ class Engine(cli.Case):
                    err="lanewise: error[LW6028]: kernel 'k' was stopped: the time limit of 0.25 s is over\n")
         self.assertFalse((self.folder / "a.bin").exists())
         self.shows(["run", "k.ptx", "--engine", "jit", "--timeout", "100", "-a", "u32[1]:print"], out=["arg 0 u32[1]: 0\n"])
+
+    def test_no_memory(self):
+        """Where LLVM gets none it ends the process: with the code for that, and a word."""
+        if self.has_sanitizer():
+            self.skipTest("a sanitizer takes all address space")
+        self.file("large.ptx", large())
+        env = {k: v for k, v in os.environ.items() if k not in cli.DROPPED}
+        codes = set()
+        for megabytes in (60, 120, 180, 240, 300):
+            limit = megabytes << 20
+            done = subprocess.run([self.tool, "run", "large.ptx", "--engine", "jit", "--timeout", "2", "--threads", "1", "-a", "u32[1]"], cwd=self.folder, env=env,
+                                  capture_output=True, text=True, timeout=120, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+            self.assertIn(done.returncode, (0, 4, 6), done)
+            self.assertEqual("error[LW" in done.stderr, done.returncode != 0, done)
+            codes.add(done.returncode)
+        self.assertIn(6, codes)
 
     def test_timeout_of_both(self):
         """What is left of the time is the kernel's; the message names all of it."""
