@@ -362,7 +362,7 @@ static void set_up(trial *t, const uint32_t shape[2]) {
     t->argument.size = t->result.size = 4, t->parameter.size = t->returned.size = 4, t->parameter.to = t->returned.from = CALLEE_SLOT;
     t->call = (lw_call){.function = 1, .return_block = 1, .argument_count = 1, .arguments = &t->argument};
     t->callee_ops[0] = (lw_op){.step = lw_step_block}, t->callee_ops[1] = (lw_op){.step = steps_stop, .code = LW_OP_ret};
-    t->callee = (lw_code){.name = "f", .number = 1, .op_count = 2, .block_count = 1, .ops = t->callee_ops, .places = s->places,
+    t->callee = (lw_code){.name = "f", .index = 1, .op_count = 2, .block_count = 1, .ops = t->callee_ops, .places = s->places,
                           .blocks = &t->callee_block, .frame_bytes = LW_SLOT_64, .param_count = 1, .params = &t->parameter};
     t->codes[0] = &s->code, t->codes[1] = &t->callee;
     s->program.code_count = 2, s->program.codes = t->codes;
