@@ -49,7 +49,7 @@ static char *write_text(const lw_growth_text *text, uint32_t n, size_t *size) {
 }
 
 static lw_context *new_context(const growth *g) {
-    const lw_options options = {.threads = 1, .cpu = g->options->cpu, .engine = g->engine, .stack_limit = 16 << 20};
+    const lw_options options = {.threads = 1, .cpu = g->options->cpu, .engine = g->engine, .stack_limit = 16 << 20, .memory_limit = 1ull << 39};
     lw_context *context;
     if (lw_context_new(&options, &context) != LW_OK) lw_bench_fail("growth: there is no engine '%s', or no memory", g->engine);
     return context;
