@@ -1,4 +1,4 @@
-#include "base/base.h"
+#include "base/cursor.h"
 
 enum { BYTES_A_LINE = 24 }; /* compilers write more, so that mostly the list of lines is never copied to grow */
 
@@ -16,18 +16,28 @@ bool lw_source_init(lw_source *source, lw_arena *arena, const char *name, const 
     return true;
 }
 
-void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *column) {
+static uint32_t find_line(const lw_source *source, uint32_t at) {
     uint32_t low = 0, high = source->line_count;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
         if (source->lines[middle] <= at) low = middle;
         else high = middle;
     }
-    *line = low + 1;
-    if (!column) return; /* counting costs as much as the line is long */
-    *column = 1;
-    for (uint32_t i = source->lines[low]; i < at && i < source->size; i++)
-        *column += ((unsigned char)source->text[i] & 0xc0) != 0x80; /* continuation bytes do not move the caret */
+    return low + 1;
+}
+
+void lw_source_follow(const lw_source *source, lw_source_cursor *cursor, uint32_t at, uint32_t *line, uint32_t *column) {
+    *line = find_line(source, at);
+    if (*line != cursor->line || at < cursor->at) *cursor = (lw_source_cursor){source->lines[*line - 1], *line, 1};
+    for (; cursor->at < at && cursor->at < source->size; cursor->at++)
+        cursor->column += ((unsigned char)source->text[cursor->at] & 0xc0) != 0x80; /* continuation bytes do not move the caret */
+    *column = cursor->column;
+}
+
+void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *column) {
+    lw_source_cursor cursor = {0};
+    if (column) lw_source_follow(source, &cursor, at, line, column);
+    else *line = find_line(source, at); /* counting costs as much as the line is long */
 }
 
 const char *lw_source_line(const lw_source *source, uint32_t line, uint32_t *size) {

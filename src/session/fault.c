@@ -2,6 +2,8 @@
  * the context. */
 #include "session/session.h"
 
+#include "base/cursor.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -148,13 +150,14 @@ static int compare_places(const void *a, const void *b) {
 
 static void copy_notes(lw_fault *fault, const lw_grid *grid) {
     const lw_program *program = grid->program;
+    lw_source_cursor cursor = {0};
     for (uint32_t i = 0; i < program->notes.count; i++) {
         uint64_t count = atomic_load_explicit(&grid->notes[i], memory_order_relaxed);
         if (!count) continue;
         const lw_diag_row *row = &lw_diag_rows[program->notes.at[i].id];
         lw_launch_note *note = &fault->notes[fault->note_count++];
         *note = (lw_launch_note){.number = row->number, .message = row->format, .count = count};
-        lw_source_find(grid->source, program->notes.at[i].place.at, &note->line, &note->column);
+        lw_source_follow(grid->source, &cursor, program->notes.at[i].place.at, &note->line, &note->column);
     }
     qsort(fault->notes, fault->note_count, sizeof *fault->notes, compare_places);
 }

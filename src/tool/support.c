@@ -96,7 +96,7 @@ bool lw_tool_print(const lw_tool_source *in, lw_text *out) {
 
 void lw_tool_put_place(lw_text *out, lw_tool_source *in, lw_place place) {
     uint32_t line, column;
-    lw_source_find(&in->source, place.at, &line, &column);
+    lw_source_follow(&in->source, &in->cursor, place.at, &line, &column);
     lw_text_printf(out, "%5u:%-3u ", line, column);
 }
 

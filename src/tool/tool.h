@@ -7,6 +7,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "base/cursor.h"
 #include "front/ptx/ptx.h"
 #include "lanewise/lanewise.h"
 
@@ -106,6 +107,7 @@ typedef struct lw_tool_source {
     lw_diags diags;
     const char *path;
     void *user;
+    lw_source_cursor cursor; /* of lw_tool_put_place */
 } lw_tool_source;
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user);
 /* The same with a text that was read before; `path` is what it is called. */

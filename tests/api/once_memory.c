@@ -192,6 +192,34 @@ static void held_lists_stay(void **state) {
     lw_memory_end(&memory);
 }
 
+/* The same while a thousand others come and go: parts of the list are shared with the one that changes. */
+static void held_lists_stay_while_others_change(void **state) {
+    (void)state;
+    enum { MANY = 1000 };
+    static uint64_t at[MANY];
+    lw_memory memory;
+    uint32_t seed = 777;
+    assert_true(lw_memory_init(&memory, 64u << 20));
+    for (uint32_t i = 0; i < MANY; i++) assert_true(lw_memory_take(&memory, 100 + i, &at[i]));
+    lw_ranges *held = lw_memory_hold(&memory);
+    for (uint32_t round = 0; round < 4 * MANY; round++) {
+        uint64_t other;
+        uint32_t slot = next_random(&seed) % MANY;
+        if (lw_memory_give(&memory, at[slot])) continue;
+        assert_true(lw_memory_take(&memory, 50, &other));
+    }
+    assert_int_equal(held->count, MANY);
+    for (uint32_t i = 0; i < MANY; i++) {
+        const lw_range *range = lw_ranges_find(held, at[i], 100 + i);
+        assert_non_null(range);
+        assert_int_equal(range->base, at[i]);
+        assert_int_equal(range->size, 100 + i);
+    }
+    check_list(&memory, memory.ranges->count, memory.used);
+    lw_ranges_drop(held);
+    lw_memory_end(&memory);
+}
+
 /* Addresses run out in the low zone long before the accounting says so. */
 static void full_zones_say_so(void **state) {
     (void)state;
@@ -219,7 +247,7 @@ int main(void) {
         cmocka_unit_test(bad_memory_calls_are_refused),
         cmocka_unit_test(limit_counts_what_is_in_use),
         cmocka_unit_test(churn_keeps_the_list_sound),
-        cmocka_unit_test(held_lists_stay),
+        cmocka_unit_test(held_lists_stay), cmocka_unit_test(held_lists_stay_while_others_change),
         cmocka_unit_test(full_zones_say_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

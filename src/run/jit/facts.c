@@ -389,7 +389,7 @@ static bool loops(const lw_unit *u) {
 
 bool lw_unit_study(lw_unit *u) {
     const uint32_t count = u->code->op_count;
-    if (count > LW_UNIT_OPS) return false;
+    if (count > LW_UNIT_OPS || u->code->block_count > LW_UNIT_BLOCKS) return false; /* what LLVM does with many blocks grows faster than they */
     u->kinds = calloc(count, sizeof *u->kinds);
     u->starts = calloc(count, sizeof *u->starts);
     u->set_of = calloc(count, sizeof *u->set_of);

@@ -28,7 +28,7 @@ typedef struct lw_cell {
     uint64_t value;
 } lw_cell;
 
-enum { LW_NO_CELL = UINT32_MAX, LW_UNIT_OPS = 100000, LW_UNIT_WORDS = 8 << 20, LW_REGION_OPS = 128, LW_VECTOR_OPS = 32 };
+enum { LW_NO_CELL = UINT32_MAX, LW_UNIT_OPS = 16384, LW_UNIT_BLOCKS = 1024, LW_UNIT_WORDS = 8 << 20, LW_REGION_OPS = 128, LW_VECTOR_OPS = 32 };
 
 typedef struct lw_unit {
     lw_program *program;
