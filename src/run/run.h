@@ -243,7 +243,7 @@ typedef struct lw_meeting lw_meeting;
 
 /* Lanes left for good: who waits only for these goes on. False: the launch is strict, and the gang is trapped. */
 bool lw_gang_meet_without(lw_gang *gang, lw_mask gone);
-/* Nothing else can run: the first lanes that wait for others go on with those that came. False: no lane waits for others. */
+/* Nothing else can run: the lanes that wait longest for others go on with those that came. False: no lane waits for others. */
 bool lw_gang_meet_anyway(lw_gang *gang);
 /* Empties it before the gang begins anew; gives its memory back. */
 void lw_meeting_reset(lw_gang *gang);

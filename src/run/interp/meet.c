@@ -23,8 +23,10 @@ enum {
 
 struct lw_meeting {
     lw_mask waiting;
-    const lw_op *at[LW_GANG_LANES]; /* the warp_sync where each of them stands, … */
-    lw_frame *frames[LW_GANG_LANES]; /* … and in which frame */
+    const lw_op *at[LW_GANG_LANES];  /* the warp_sync where each of them stands, … */
+    lw_frame *frames[LW_GANG_LANES]; /* … in which frame, … */
+    uint64_t since[LW_GANG_LANES];   /* … and when it came: arrivals are counted */
+    uint64_t arrivals;
     lw_op exchange[2];               /* the one between its slots, and what ends it */
     _Alignas(64) char slots[(MEETING_BYTES + 63) / 64 * 64];
 };
@@ -76,6 +78,13 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
     return complete;
 }
 
+/* Those that may pass: complete ones, and all of a warp of which no lane is elsewhere, since nobody can come any more, whatever their membermasks. What such lanes
+ * do if the masks differ is undefined in the manual; an H200 lets them exchange, too. */
+static uint32_t passing_lanes(const lw_gang *gang, const lw_op *op, uint32_t warp) {
+    uint32_t here = lw_mask_warp(gang->mask, warp);
+    return lw_mask_warp(live_lanes(gang), warp) & ~here ? complete_lanes(gang, op, warp) : here;
+}
+
 /* Lanes whose own membermask leaves them out. */
 static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
     lw_mask strangers = 0;
@@ -89,8 +98,16 @@ static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
     return strangers;
 }
 
+/* By an operation for each warp of the executing lanes. */
+static lw_mask of_warps(const lw_gang *gang, const lw_op *op, uint32_t of_warp(const lw_gang *, const lw_op *, uint32_t)) {
+    lw_mask lanes = 0;
+    for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++) lanes |= in_gang(of_warp(gang, op, warp), warp);
+    return lanes;
+}
+
 static const lw_op *pass(lw_gang *gang, const lw_op *op) {
-    lw_mask strangers = find_strangers(gang, op);
+    const lw_mask strangers = find_strangers(gang, op), unmet = gang->mask & ~of_warps(gang, op, complete_lanes);
+    if (unmet && lw_gang_undefined(gang, op, LW_D_note_never_arrives, unmet)) return NULL;
     return strangers && lw_gang_undefined(gang, op, LW_D_note_not_member, strangers) ? NULL : lw_go_on(gang, op);
 }
 
@@ -138,9 +155,11 @@ static bool come(lw_gang *gang, const lw_op *op, lw_mask lanes) {
     }
     lw_meeting *meeting = gang->meeting;
     meeting->waiting |= lanes;
+    meeting->arrivals++;
     LW_FOR_LANES(lane, lanes) {
         meeting->at[lane] = op;
         meeting->frames[lane] = gang->frame;
+        meeting->since[lane] = meeting->arrivals;
     }
     bring_words(gang, MEMBERS, op->a, op->flags & LW_OP_IMM_A, op->imm, lanes);
     if (exchange_behind(op)) bring_operands(gang, exchange_behind(op), lanes);
@@ -252,25 +271,23 @@ static bool look_again(lw_gang *gang, lw_mask lanes) {
 /* ---- The step ----------------------------------------------------------------------------------------------- */
 
 /* Not everybody passes. The others wait, and may be the last to come. */
-__attribute__((noinline)) static const lw_op *meet(lw_gang *gang, const lw_op *op, lw_mask complete) {
+__attribute__((noinline)) static const lw_op *meet(lw_gang *gang, const lw_op *op, lw_mask passing) {
     lw_frame *frame = gang->frame;
-    const lw_mask rest = gang->mask & ~complete;
+    const lw_mask rest = gang->mask & ~passing;
     if (!come(gang, op, rest))
         return lw_gang_trap(gang, op, LW_TRAP_memory, lw_mask_first(rest), (lw_trap_record){.access = "warp"});
     if (!look_again(gang, rest)) return NULL;
     gang->frame = frame;
     gang->regs = frame->regs;
-    if (!complete) return lw_gang_select(gang);
-    lw_gang_set_mask(gang, complete);
+    if (!passing) return lw_gang_select(gang);
+    lw_gang_set_mask(gang, passing);
     return pass(gang, op);
 }
 
 const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
     if (LW_LIKELY(op->flags & LW_OP_EVERYONE && gang->mask == live_lanes(gang))) return lw_go_on(gang, op);
-    lw_mask complete = 0;
-    for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++)
-        complete |= in_gang(complete_lanes(gang, op, warp), warp);
-    return LW_LIKELY(complete == gang->mask) ? pass(gang, op) : meet(gang, op, complete);
+    const lw_mask passing = of_warps(gang, op, passing_lanes);
+    return LW_LIKELY(passing == gang->mask) ? pass(gang, op) : meet(gang, op, passing);
 }
 
 /* ---- Who never comes ---------------------------------------------------------------------------------------- */
@@ -287,10 +304,17 @@ bool lw_gang_meet_without(lw_gang *gang, lw_mask gone) {
     return true;
 }
 
+/* Those that wait longest go first: others may have come since to where all will meet. */
+static uint32_t longest_waiting(const lw_meeting *meeting) {
+    uint32_t longest = lw_mask_first(meeting->waiting);
+    LW_FOR_LANES(lane, meeting->waiting) if (meeting->since[lane] < meeting->since[longest]) longest = lane;
+    return longest;
+}
+
 bool lw_gang_meet_anyway(lw_gang *gang) {
     if (!gang->meeting || !gang->meeting->waiting) return false;
     lw_frame *frame = gang->frame;
-    const uint32_t lane = lw_mask_first(gang->meeting->waiting), warp = lane / LW_WARP_LANES, group = find_group(gang, lane);
+    const uint32_t lane = longest_waiting(gang->meeting), warp = lane / LW_WARP_LANES, group = find_group(gang, lane);
     if (!tell(gang, LW_D_note_never_arrives, in_gang(group, warp)) || !let_go(gang, warp, group)) return true; /* trapped: it moved, too */
     gang->frame = frame;
     gang->regs = frame->regs;
