@@ -68,6 +68,7 @@ typedef struct gen {
     bool cta_whole;    /* and all threads of the CTA do */
     bool someone_left; /* threads have exited */
     bool in_function;
+    uint32_t loops;          /* around what is written now */
     bool small;              /* each fifth kernel: to compile takes as long as there is text */
     uint32_t function_count; /* functions that may be called here */
     gen_function made[GEN_FUNCTIONS_MAX];

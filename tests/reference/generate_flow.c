@@ -82,7 +82,7 @@ void gen_loop(gen *g) {
     bool breaks = gen_chance(g, 25);
     if (breaks) g->lanes_known = g->cta_whole = false;
     gen_put(g, "L%u:", top);
-    g->depth++;
+    g->depth++, g->loops++;
     gen_some(g, 6);
     if (breaks) {
         out = gen_label(g);
@@ -91,7 +91,7 @@ void gen_loop(gen *g) {
     }
     gen_put(g, "sub.u32 %%n%u, %%n%u, 1;", n, n);
     gen_put(g, "setp.gt.s32 %%c%u, %%n%u, 0;", n, n);
-    g->depth--;
+    g->depth--, g->loops--;
     gen_put(g, "@%%c%u bra L%u;", n, top);
     if (out) gen_put(g, "L%u:", out);
     restore(g, k, left);
@@ -355,7 +355,7 @@ void gen_functions(gen *g) {
 
 void gen_leave(gen *g) {
     const char *how = gen_chance(g, 50) ? "exit" : "ret";
-    if (g->in_function || gen_chance(g, 50)) return;
+    if (g->in_function || g->loops || gen_chance(g, 50)) return; /* who leaves a loop misses what stands before in the next round */
     if (g->depth == 0 && g->lanes_known) {
         uint32_t lanes = gen_some_lanes(g, g->live);
         if (lanes == g->live) return;
