@@ -72,6 +72,7 @@ uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
     if (!is_register(operand)) return unsupported(l, operand);
     const lw_object *object = operand->object;
     if (lw_types[object->type].bits > 64) return unsupported(l, operand);
+    if (!object->owner && !l->ptx->alone) return unsupported(l, operand); /* all functions would have to share it */
     uint32_t component =
         operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
     return find_register(l, object, operand->index, component);

@@ -46,6 +46,11 @@ static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + ali
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
+    if (!object->owner && !l->ptx->alone) { /* .local of PTX before 3.0, at module scope: all functions would have to share it */
+        lw_diag_add(l->diags, LW_D_operand_unsupported, object->place, object->name->text);
+        l->failed = true;
+        return 0;
+    }
     uint32_t offset = lw_lower_room(l, object->size, object->align, object->place, object->name->text);
     if (!l->failed) set_place(l, object, offset);
     return offset;
@@ -140,6 +145,7 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
         all |= reach->all;
     }
     number_codes(l, reach);
+    l->ptx->alone = reach->functions.count == 1;
     uint32_t align = l->program->shared_align > 16 ? l->program->shared_align : 16;
     l->program->dynamic_shared_offset = (uint32_t)align_up(l->program->shared_bytes, align);
     for (uint32_t i = 0; i < reach->dynamic.count; i++)

@@ -15,6 +15,7 @@ typedef struct lw_register_page {
 
 typedef struct lw_lower_ptx_state {
     lw_module_ptx *module;
+    bool alone; /* the kernel reaches no function */
     /* program-wide: shared variables by object */
     struct { const void **keys; uint64_t *values; uint32_t mask, count; } places;
 

@@ -98,7 +98,7 @@ static inline const char *lw_kernel_word(const lw_module *module) { return modul
 /* ---- variables.c: memory of module-scope variables ------------------------------------------------------- */
 
 /* Gives every .global and .const variable memory with its initial value. Faults go to the diagnostics. */
-lw_status lw_variables_place(lw_module *module);
+lw_status lw_variables_place(lw_module *module); /* fails where functions or variables of other modules are missing */
 void lw_variables_free(lw_module *module);
 void lw_variables_sort(lw_module *module); /* so that they are found by name */
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size);

@@ -1,4 +1,4 @@
-/* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4).
+/* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4), and what a module lacks.
  *
  * Each variable is an allocation of its own, so that an access past its end is found. */
 #include "session/session.h"
@@ -8,7 +8,7 @@
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
 static bool has_memory(const lw_object *object) {
-    return object->kind == LW_OBJ_VARIABLE &&
+    return object->kind == LW_OBJ_VARIABLE && !object->is_range &&
            (object->space == LW_SPACE_global || object->space == LW_SPACE_const);
 }
 
@@ -95,7 +95,45 @@ static bool initialise(lw_module *module, lw_object *object) {
     return true;
 }
 
+/* ---- Functions of other modules ------------------------------------------------------------------------------ */
+
+/* What a driver adds to every module: kernels that call it are refused one by one. */
+static bool is_of_driver(const char *name) {
+    static const char *const names[] = {"vprintf", "vfprintf", "malloc", "free", "__assertfail"};
+    for (size_t i = 0; i < LW_COUNT(names); i++)
+        if (!strcmp(name, names[i])) return true;
+    return !strncmp(name, "__cuda_syscall", 14);
+}
+
+static bool is_missing(const lw_object *object) {
+    return object && object->kind == LW_OBJ_FUNCTION && !object->function->has_body && !is_of_driver(object->name->text);
+}
+
+static bool reaches_missing(const lw_function *function) {
+    for (uint32_t i = 0; i < function->reached.count; i++)
+        if (is_missing(function->reached.at[i])) return true;
+    return false;
+}
+
+static void report_missing(lw_module *module, const lw_instruction *instruction) {
+    for (uint32_t i = 0; i < instruction->operand_count; i++)
+        if (is_missing(instruction->operands[i].object))
+            lw_diag_add(&module->diags, LW_D_undefined_function, instruction->operands[i].place, instruction->operands[i].name->text);
+}
+
+/* A function whose address is taken may be called as well. */
+static void check_functions(lw_module *module) {
+    const lw_module_ptx *ptx = module->ptx;
+    for (uint32_t f = 0; f < ptx->functions.count; f++) {
+        const lw_function *function = ptx->functions.at[f];
+        if (!reaches_missing(function)) continue;
+        for (uint32_t s = 0; s < function->body.count; s++)
+            if (function->body.at[s].kind == LW_S_INSTRUCTION) report_missing(module, function->body.at[s].instruction);
+    }
+}
+
 lw_status lw_variables_place(lw_module *module) {
+    check_functions(module);
     visit_all(module, check_defined);
     if (module->diags.errors) return LW_BAD_SOURCE;
     if (!visit_all(module, place_variable)) return LW_NO_MEMORY;

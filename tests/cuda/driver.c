@@ -27,7 +27,11 @@ static const char *ptx =
     "mov.u32 %r2, %dynamic_smem_size;\nadd.u32 %r1, %r1, %r2;\nst.global.u32 [%d], %r1;\nret;\n}\n";
 static const char *bad_ptx = ".version 7.0\n.target sm_70\n.address_size 64\n"
                              ".visible .entry k()\n{\n.reg .b32 %r;\nfrobnicate.b32 %r, 1;\nret;\n}\n";
-static const char *new_ptx = ".version 99.0\n.target sm_70\n.address_size 64\n";
+static const char *new_ptx = ".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { frobnicate.b32; ret; }\n";
+static const char *newer_ptx = ".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n";
+static const char *unresolved_ptx = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func elsewhere();\n"
+                                    ".visible .entry k() { ret; }\n.visible .entry l() { call elsewhere; ret; }\n";
+static const char *uncalled_ptx = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func elsewhere();\n.visible .entry k() { ret; }\n";
 
 /* ---- The device --------------------------------------------------------------------------------------------------- */
 
@@ -312,6 +316,15 @@ static void logs(void) {
     GIVES(CUDA_ERROR_INVALID_PTX, load(bad_ptx, &module, small, sizeof small - 1, info, sizeof info, &written));
     EXPECT(memchr(small, 0, sizeof small - 1) && small[sizeof small - 1] == 'x');
     GIVES(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, cuModuleLoadData(&module, new_ptx));
+    if (ours) { /* a new version alone is no fault */
+        OK(load(newer_ptx, &module, error, sizeof error, info, sizeof info, &written));
+        EXPECT(strstr(info, "LW1060"));
+        OK(cuModuleUnload(module));
+    }
+    GIVES(CUDA_ERROR_INVALID_PTX, load(unresolved_ptx, &module, error, sizeof error, info, sizeof info, &written));
+    EXPECT(strstr(error, "elsewhere"));
+    OK(cuModuleLoadData(&module, uncalled_ptx));
+    OK(cuModuleUnload(module));
     OK(load(ptx, &module, error, sizeof error, info, sizeof info, &written));
     OK(cuModuleUnload(module));
 }

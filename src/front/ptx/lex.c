@@ -25,7 +25,7 @@ static const uint8_t class_of[256] = {
     ['!'] = C_OPERATOR, ['|'] = C_OPERATOR, ['+'] = C_OPERATOR, ['-'] = C_OPERATOR, ['*'] = C_OPERATOR,
     ['/'] = C_OPERATOR, ['<'] = C_OPERATOR, ['>'] = C_OPERATOR, ['='] = C_OPERATOR, ['&'] = C_OPERATOR,
     ['^'] = C_OPERATOR, ['~'] = C_OPERATOR, ['?'] = C_OPERATOR,
-    [' '] = C_SPACE, ['\t'] = C_SPACE, ['\n'] = C_SPACE, ['\r'] = C_SPACE, ['\f'] = C_SPACE, ['\v'] = C_SPACE,
+    [' '] = C_SPACE, ['\t'] = C_SPACE, ['\n'] = C_SPACE, ['\r'] = C_SPACE, ['\f'] = C_SPACE,
 };
 
 enum { FLOAT_TEXT_MAX = 1024 };
@@ -77,11 +77,7 @@ static uint32_t skip_marker(lw_lexer *l, uint32_t start) {
     return end;
 }
 
-static bool starts_line(const lw_lexer *l, uint32_t at) {
-    const char *text = l->source->text;
-    while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t')) at--;
-    return at == 0 || text[at - 1] == '\n';
-}
+static bool starts_line(const lw_lexer *l, uint32_t at) { return at == 0 || l->source->text[at - 1] == '\n'; }
 
 /* The offset of the next byte that begins a token. */
 static uint32_t skip_space(lw_lexer *l, uint32_t at) {

@@ -143,6 +143,11 @@ bool lw_parser_semicolon(lw_parser *p) {
 }
 
 bool lw_parse_literal(lw_parser *p, const char *what, uint64_t most, uint64_t *value) {
+    if (p->token.kind == LW_TOKEN_NAME && p->token.name == p->warp_size) {
+        *value = 32;
+        lw_parser_next(p);
+        return true;
+    }
     if (p->token.kind != LW_TOKEN_INT) return lw_parser_expected(p, what);
     *value = p->token.value;
     if (*value > most && !p->token.too_large) {
@@ -154,7 +159,7 @@ bool lw_parse_literal(lw_parser *p, const char *what, uint64_t most, uint64_t *v
 }
 
 bool lw_parse_name(lw_parser *p, const char *what, lw_symbol **name, lw_place *place) {
-    if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, what);
+    if (p->token.kind != LW_TOKEN_NAME || p->token.name == p->warp_size) return lw_parser_expected(p, what);
     *name = p->token.name;
     *place = p->token.place;
     lw_parser_next(p);
@@ -199,15 +204,15 @@ static bool parse_linked(lw_parser *p) {
     lw_linkage linkage = lw_parser_word(p)->value;
     lw_parser_next(p);
     const lw_word *word = lw_parser_word(p);
-    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC))
+    if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC) && linkage != LW_LINK_common)
         return lw_parse_function(p, linkage, start);
-    if (word && (word->kind == LW_WORD_SPACE || word->kind == LW_WORD_ALIGN))
+    if (word && (word->kind == LW_WORD_SPACE || word->kind == LW_WORD_ALIGN || word->kind == LW_WORD_ATTRIBUTE))
         return lw_parse_variables(p, linkage, LW_IN_MODULE);
     if (word && word->kind == LW_WORD_LINKAGE) {
         lw_diag_add(p->module->diags, LW_D_two_linkages, p->token.place);
         return false;
     }
-    return lw_parser_expected(p, "'.entry', '.func' or a state space");
+    return lw_parser_expected(p, linkage == LW_LINK_common ? "a state space" : "'.entry', '.func' or a state space");
 }
 
 static bool misplaced(lw_parser *p) {
@@ -229,7 +234,7 @@ static bool parse_item(lw_parser *p) {
     switch (word->kind) {
     case LW_WORD_LINKAGE: return parse_linked(p);
     case LW_WORD_ENTRY: case LW_WORD_FUNC: return lw_parse_function(p, LW_LINK_none, p->token.place);
-    case LW_WORD_SPACE: case LW_WORD_ALIGN: return lw_parse_variables(p, LW_LINK_none, LW_IN_MODULE);
+    case LW_WORD_SPACE: case LW_WORD_ALIGN: case LW_WORD_ATTRIBUTE: return lw_parse_variables(p, LW_LINK_none, LW_IN_MODULE);
     case LW_WORD_ALIAS: return parse_alias(p, p->token.place);
     case LW_WORD_FILE: return parse_text_item(p, LW_ITEM_FILE, lw_parse_file);
     case LW_WORD_SECTION: return parse_text_item(p, LW_ITEM_SECTION, lw_parse_section);

@@ -125,7 +125,7 @@ typedef enum lw_scope_kind { LW_IN_MODULE, LW_IN_BODY } lw_scope_kind;
 
 bool lw_parse_variables(lw_parser *p, lw_linkage linkage, lw_scope_kind scope);
 bool lw_parse_attribute(lw_parser *p, lw_object *object);
-bool lw_parse_parameter(lw_parser *p, lw_object **object);
+bool lw_parse_parameter(lw_parser *p, lw_object **object, bool late_align); /* late_align: .align may stand behind the type */
 bool lw_parse_init(lw_parser *p, lw_init *init);
 
 /* ---- parse_function.c ---------------------------------------------------------------------------------- */

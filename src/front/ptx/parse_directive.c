@@ -41,20 +41,24 @@ bool lw_parse_pragma(lw_parser *p, const char **text) {
     return lw_parser_semicolon(p);
 }
 
-/* .file number "name" {, time, size} */
+/* .file number "name" {, time {, size}} */
 bool lw_parse_file(lw_parser *p, const char **text) {
     lw_chars out = {0};
     put_token(p, &out);
     puts_(p, &out, " ");
+    if (p->token.kind == LW_TOKEN_INT && p->token.value > UINT32_MAX) {
+        lw_diag_add(p->module->diags, LW_D_literal_range, p->token.place, "the number of a file", (unsigned long long)UINT32_MAX);
+        return false;
+    }
     if (!put_kind(p, &out, LW_TOKEN_INT, "the number of the file")) return false;
     puts_(p, &out, " ");
     if (!put_kind(p, &out, LW_TOKEN_STRING, "the name of the file")) return false;
     if (lw_parser_take(p, ',')) {
         puts_(p, &out, ", ");
-        if (!put_kind(p, &out, LW_TOKEN_INT, "the time stamp of the file") || !lw_parser_expect(p, ','))
-            return false;
-        puts_(p, &out, ", ");
-        if (!put_kind(p, &out, LW_TOKEN_INT, "the size of the file")) return false;
+        if (!put_kind(p, &out, LW_TOKEN_INT, "the time stamp of the file")) return false;
+        bool more = lw_parser_take(p, ',');
+        if (more) puts_(p, &out, ", ");
+        if (more && !put_kind(p, &out, LW_TOKEN_INT, "the size of the file")) return false;
     }
     *text = finish(p, &out);
     return true;
@@ -85,15 +89,28 @@ static bool is_data_type(const lw_parser *p) {
            word->value == LW_T_b64;
 }
 
-/* number   label   label+number   label-label; a section's name counts as a label */
-static bool put_datum(lw_parser *p, lw_chars *text) {
-    if (lw_parser_at(p, '-')) put_token(p, text);
-    else if (p->token.kind == LW_TOKEN_NAME || (p->token.kind == LW_TOKEN_DOT && !lw_parser_word(p))) {
-        put_token(p, text);
-        if (!lw_parser_at(p, '+') && !lw_parser_at(p, '-')) return true;
-        bool minus = lw_parser_at(p, '-');
-        put_token(p, text);
-        if (minus && p->token.kind == LW_TOKEN_NAME) return put_token(p, text), true;
+static bool at_label(const lw_parser *p) {
+    return (p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size) || (p->token.kind == LW_TOKEN_DOT && !lw_parser_word(p));
+}
+
+/* label   label+number   label-label; a section's name counts as a label */
+static bool put_label(lw_parser *p, lw_chars *text) {
+    put_token(p, text);
+    bool minus = lw_parser_at(p, '-');
+    if (!minus && !lw_parser_at(p, '+')) return true;
+    put_token(p, text);
+    return minus ? put_kind(p, text, LW_TOKEN_NAME, "a label") : put_kind(p, text, LW_TOKEN_INT, "a number");
+}
+
+/* A number that fits into the datum, signed or unsigned. */
+static bool put_number(lw_parser *p, lw_chars *text, uint32_t bits) {
+    bool minus = lw_parser_at(p, '-');
+    if (minus) put_token(p, text);
+    uint64_t most = bits >= 32 ? UINT64_MAX : (UINT64_C(1) << bits) - 1; /* the wider ones lose what is above */
+    if (minus) most = most / 2 + 1;
+    if (p->token.kind == LW_TOKEN_INT && p->token.value > most && !p->token.too_large) {
+        lw_diag_add(p->module->diags, LW_D_literal_range, p->token.place, "the datum", (unsigned long long)most);
+        return false;
     }
     return put_kind(p, text, LW_TOKEN_INT, "a number or a label");
 }
@@ -106,12 +123,14 @@ static bool put_section_line(lw_parser *p, lw_chars *text) {
         return lw_parser_expect(p, ':');
     }
     if (!is_data_type(p)) return lw_parser_expected(p, "'.b8', '.b16', '.b32', '.b64' or a label");
+    uint32_t bits = lw_types[lw_parser_word(p)->value].bits;
     put_token(p, text);
     puts_(p, text, " ");
-    if (!put_datum(p, text)) return false;
+    if (at_label(p)) return put_label(p, text);
+    if (!put_number(p, text, bits)) return false;
     while (lw_parser_take(p, ',')) {
         puts_(p, text, ", ");
-        if (!put_datum(p, text)) return false;
+        if (!put_number(p, text, bits)) return false;
     }
     return true;
 }
@@ -120,6 +139,7 @@ bool lw_parse_section(lw_parser *p, const char **text) {
     lw_chars out = {0};
     put_token(p, &out);
     puts_(p, &out, " ");
+    if (lw_parser_word(p)) return lw_parser_expected(p, "the name of the section");
     if (!put_kind(p, &out, LW_TOKEN_DOT, "the name of the section, with its dot")) return false;
     lw_place brace = p->token.place;
     if (!lw_parser_expect(p, '{')) return false;
@@ -187,7 +207,7 @@ bool lw_parse_loc(lw_parser *p, lw_statement *s) {
 
 /* ---- .version, .target, .address_size ------------------------------------------------------------------ */
 
-enum { NEWEST_VERSION = 90, NEWEST_TARGET = 121 };
+enum { NEWEST_TARGET = 121 };
 
 static const struct version { uint8_t major, least, most; } versions[] = {
     {1, 0, 5}, {2, 0, 3}, {3, 0, 2}, {4, 0, 3}, {5, 0, 1}, {6, 0, 5}, {7, 0, 8}, {8, 0, 8}, {9, 0, 0},
@@ -244,27 +264,34 @@ static bool parse_version(lw_parser *p) {
         if (number) lw_parser_next(p); /* then the rest of the head is as good as any */
         return number;
     }
-    if (!known_version(major, minor)) {
-        lw_diag *diag = lw_diag_add(m->diags, LW_D_unknown_version, p->token.place, major, minor);
-        if (major > 9 || (major == 9 && minor > 0)) diag->fix = "the newest version that is supported is 9.0";
-    }
-    m->version = 10 * major + minor;
+    if (major > 9 || (major == 9 && minor > 0)) lw_diag_add(m->diags, LW_D_newer_version, p->token.place, major, minor);
+    else if (!known_version(major, minor)) lw_diag_add(m->diags, LW_D_unknown_version, p->token.place, major, minor);
+    m->version = 10 * major + (minor < 10 ? minor : 9);
     lw_parser_next(p);
     return true;
 }
 
 /* sm_90a or compute_90a. */
-static const struct target *find_target(const char *name) {
+static bool split_target(const char *name, struct target *to) {
     unsigned number;
     int read = 0;
-    char suffix = 0;
-    if (sscanf(name, "sm_%3u%n", &number, &read) != 1 && sscanf(name, "compute_%3u%n", &number, &read) != 1)
-        return NULL;
-    if (name[read]) suffix = name[read++];
-    if (name[read]) return NULL;
+    *to = (struct target){0};
+    if (sscanf(name, "sm_%3u%n", &number, &read) != 1 && sscanf(name, "compute_%3u%n", &number, &read) != 1) return false;
+    to->number = (uint16_t)number;
+    if (name[read]) to->suffix = name[read++];
+    return !name[read];
+}
+
+static const struct target *find_target(const struct target *named) {
     for (size_t i = 0; i < LW_COUNT(targets); i++)
-        if (targets[i].number == number && targets[i].suffix == suffix) return &targets[i];
+        if (targets[i].number == named->number && targets[i].suffix == named->suffix) return &targets[i];
     return NULL;
+}
+
+/* A version that is newer than what we know may know targets that we do not; they can do what older ones of their kind could. */
+static bool is_newer_target(const lw_module_ptx *m, const struct target *named) {
+    bool kind = !named->suffix || named->suffix == 'a' || named->suffix == 'f';
+    return m->version > LW_PTX_NEWEST && named->number > 100 && kind;
 }
 
 static void set_target(lw_parser *p, const struct target *target) {
@@ -291,6 +318,8 @@ static void check_option(lw_parser *p) {
         if (!strncmp(name, "texmode_", 8) && !strncmp(m->targets[i]->text, "texmode_", 8) &&
             m->targets[i] != p->token.name)
             lw_diag_add(m->diags, LW_D_target_conflict, p->token.place, name, m->targets[i]->text);
+    if (!strcmp(name, "texmode_independent") && m->version < 15)
+        lw_diag_add(m->diags, LW_D_needs_version, p->token.place, "texmode_independent", 1, 5, m->version / 10, m->version % 10);
     if (!strcmp(name, "map_f64_to_f32") && m->target >= 13)
         lw_diag_add(m->diags, LW_D_no_map_f64, p->token.place);
 }
@@ -299,9 +328,16 @@ static bool parse_target_word(lw_parser *p) {
     lw_module_ptx *m = p->module;
     if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "a target such as 'sm_90'");
     const char *name = p->token.name->text;
-    const struct target *target = find_target(name);
-    if (target && !m->target) set_target(p, target);
-    else if (!target && is_option(name)) check_option(p);
+    struct target named;
+    const struct target *target = split_target(name, &named) ? find_target(&named) : NULL;
+    if (!target && is_newer_target(m, &named)) {
+        lw_diag_add(m->diags, LW_D_newer_target, p->token.place, name);
+        target = &named;
+    }
+    bool more = target && (target->number > m->target || (target->number == m->target && target->suffix && !m->target_suffix));
+    if (more) set_target(p, target);
+    else if (!target && is_option(name) && m->target) check_option(p);
+    else if (!target && is_option(name)) lw_diag_add(m->diags, LW_D_no_architecture, p->token.place);
     else if (!target) lw_diag_add(m->diags, LW_D_unknown_target, p->token.place, name);
     lw_parser_next(p);
     return true;
@@ -315,6 +351,7 @@ static bool parse_target(lw_parser *p) {
     }
     lw_place start = p->token.place;
     LW_LIST(lw_symbol *) list = {0};
+    for (uint32_t i = 0; i < m->target_count; i++) LW_PUSH(p->arena, list) = m->targets[i]; /* a further directive adds to the first */
     uint32_t faults = m->diags->errors;
     lw_parser_next(p);
     m->target_place = p->token.place;
@@ -347,9 +384,10 @@ void lw_parse_header(lw_parser *p) {
     lw_module_ptx *m = p->module;
     bool version = parse_version(p);
     bool target = (version || lw_parser_at_word(p, LW_WORD_TARGET)) && parse_target(p);
+    while (target && lw_parser_at_word(p, LW_WORD_TARGET)) target = parse_target(p);
     if (target && !version && lw_parser_at_word(p, LW_WORD_VERSION)) parse_version(p);
     if (lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
     /* where the head is faulty the rest is read as if the newest had been asked for */
-    if (!m->version) m->version = NEWEST_VERSION;
+    if (!m->version) m->version = LW_PTX_NEWEST;
     if (!m->target) m->target = NEWEST_TARGET, m->target_suffix = 'a';
 }

@@ -8,12 +8,12 @@ typedef LW_LIST(lw_object *) objects;
 /* ( a, b, … ), the opening parenthesis being next. */
 static bool parse_parameters(lw_parser *p, lw_function *f, bool returns) {
     objects list = {0};
+    bool fine = true, late_align = f->is_entry || f->object->kind == LW_OBJ_PROTOTYPE;
     lw_parser_next(p);
-    bool fine = true;
     if (!lw_parser_at(p, ')')) {
         do {
             lw_object **slot = &LW_PUSH(p->arena, list);
-            fine = lw_parse_parameter(p, slot);
+            fine = lw_parse_parameter(p, slot, late_align);
             (*slot)->owner = f;
             (*slot)->is_return = returns;
             if (!(*slot)->name) list.count--; /* the fault came before the name */
@@ -25,11 +25,11 @@ static bool parse_parameters(lw_parser *p, lw_function *f, bool returns) {
 }
 
 /* A directive of section 11.4 with its values. */
-static bool parse_tuning(lw_parser *p, lw_function *f, bool in_prototype) {
+static bool parse_tuning(lw_parser *p, lw_function *f) {
     const lw_word *word = lw_parser_word(p);
     lw_directive *d = &LW_PUSH(p->arena, f->directives);
     *d = (lw_directive){.name = p->token.name, .place = p->token.place};
-    if (!(f->is_entry ? word->for_entry : word->for_func) && !in_prototype)
+    if (!(f->is_entry ? word->for_entry : word->for_func))
         lw_diag_add(p->module->diags, LW_D_directive_kind, d->place, d->name->text,
                     f->is_entry ? ".entry" : ".func");
     lw_parser_next(p);
@@ -51,11 +51,11 @@ static bool parse_function_pragma(lw_parser *p, lw_function *f) {
     return lw_parse_pragma(p, &d->text);
 }
 
-static bool parse_tunings(lw_parser *p, lw_function *f, bool in_prototype) {
+static bool parse_tunings(lw_parser *p, lw_function *f) {
     for (;;) {
         if (lw_parser_at_word(p, LW_WORD_TUNING)) {
-            if (!parse_tuning(p, f, in_prototype)) return false;
-        } else if (lw_parser_at_word(p, LW_WORD_PRAGMA) && !in_prototype) {
+            if (!parse_tuning(p, f)) return false;
+        } else if (lw_parser_at_word(p, LW_WORD_PRAGMA) && f->is_entry) { /* behind a .func it is the module's: that may be a prototype */
             if (!parse_function_pragma(p, f)) return false;
         } else return true;
     }
@@ -86,7 +86,7 @@ static bool parse_prototype(lw_parser *p, lw_symbol *name, lw_place place) {
         return lw_parser_expected(p, "'_' in place of a function's name");
     lw_parser_next(p);
     if (lw_parser_at(p, '(') && !parse_parameters(p, f, false)) return false;
-    return parse_tunings(p, f, true) && lw_parser_semicolon(p);
+    return parse_tunings(p, f) && lw_parser_semicolon(p);
 }
 
 /* name: .calltargets a, b;   name: .branchtargets a, b; */
@@ -274,14 +274,15 @@ static void parse_body(lw_parser *p) {
 /* Everything in front of the body or the semicolon. */
 static bool parse_signature(lw_parser *p, lw_function *f) {
     lw_object *o = f->object;
-    while (lw_parser_at_word(p, LW_WORD_ATTRIBUTE))
+    while (!f->is_entry && lw_parser_at_word(p, LW_WORD_ATTRIBUTE))
         if (!lw_parse_attribute(p, o)) return false;
+    if (o->managed) lw_diag_add(p->module->diags, LW_D_managed_space, o->place, "managed");
     if (!f->is_entry && lw_parser_at(p, '(') && !parse_parameters(p, f, true)) return false;
     if (p->token.kind == LW_TOKEN_NAME && p->token.name == p->sink)
         return lw_parser_expected(p, "the function's name");
     if (!lw_parse_name(p, "the function's name", &o->name, &o->place)) return false;
     if (lw_parser_at(p, '(') && !parse_parameters(p, f, false)) return false;
-    return parse_tunings(p, f, false);
+    return parse_tunings(p, f);
 }
 
 /* A fault in the signature: its body, if one follows, is still read. */
@@ -304,8 +305,14 @@ bool lw_parse_function(lw_parser *p, lw_linkage linkage, lw_place start) {
         lw_item *item = &LW_PUSH(p->arena, p->module->items);
         *item = (lw_item){.kind = LW_ITEM_FUNCTION, .place = f->place, .function = f};
     }
-    if (at_next_function(p)) return true;
-    if (!lw_parser_at(p, '{')) return lw_parser_semicolon(p);
+    bool directive = p->token.kind == LW_TOKEN_DOT || lw_parser_at(p, '@' | '@' << 8) || lw_parser_at_end(p);
+    if (!f->is_entry && directive) return true; /* behind the prototype of a .func the semicolon may be missing */
+    bool defined = f->is_entry && f->directives.count; /* performance directives stand in front of a body only */
+    if (!lw_parser_at(p, '{')) {
+        bool fine = defined ? lw_parser_expected(p, "'{'") : lw_parser_semicolon(p);
+        f->has_body = !fine; /* what is skipped may be its body */
+        return fine;
+    }
     f->has_body = true;
     parse_body(p);
     f->body.at = p->body.at; /* the next body is put behind this one */

@@ -51,6 +51,12 @@ static bool parse_traits(lw_parser *p, lw_object *o) {
     }
 }
 
+static bool parse_aligns(lw_parser *p, lw_object *o) {
+    while (lw_parser_at_word(p, LW_WORD_ALIGN))
+        if (!parse_align(p, o)) return false;
+    return true;
+}
+
 static bool parse_type(lw_parser *p, lw_object *o) {
     o->vector = 1;
     if (lw_parser_at_word(p, LW_WORD_VECTOR)) {
@@ -64,19 +70,16 @@ static bool parse_type(lw_parser *p, lw_object *o) {
 }
 
 /* [4][], first dimension open or not. */
-static bool parse_dimensions(lw_parser *p, lw_object *o) {
+static bool parse_dimensions(lw_parser *p, lw_object *o, uint32_t most) {
     while (lw_parser_at(p, '[')) {
-        if (o->dimension_count == LW_DIMENSIONS_MAX) {
-            lw_diag_add(p->module->diags, LW_D_too_many_dimensions, p->token.place, LW_DIMENSIONS_MAX);
+        if (o->dimension_count == most) {
+            lw_diag_add(p->module->diags, LW_D_too_many_dimensions, p->token.place, most);
             return false;
         }
         lw_parser_next(p);
         uint64_t count = 0;
         if (lw_parser_at(p, ']') && o->dimension_count == 0) o->unsized = true;
-        else if (p->token.kind == LW_TOKEN_NAME && p->token.name == p->warp_size) {
-            count = 32;
-            lw_parser_next(p);
-        } else if (!lw_parse_literal(p, "a number of elements", UINT64_MAX, &count)) return false;
+        else if (!lw_parse_literal(p, "a number of elements", UINT64_MAX, &count)) return false;
         if (!lw_parser_expect(p, ']')) return false;
         if (count == 0 && o->dimension_count == 0)
             o->unsized = true; /* the manual: a[0] is an incomplete array too */
@@ -88,7 +91,7 @@ static bool parse_dimensions(lw_parser *p, lw_object *o) {
 static bool parse_range(lw_parser *p, lw_object *o) {
     uint64_t count;
     lw_parser_next(p);
-    if (!lw_parse_literal(p, "a number of registers", UINT32_MAX, &count)) return false;
+    if (!lw_parse_literal(p, "a number of names", UINT32_MAX, &count)) return false;
     o->is_range = true;
     o->range = (uint32_t)count;
     return lw_parser_expect(p, '>');
@@ -162,20 +165,29 @@ bool lw_parse_init(lw_parser *p, lw_init *init) {
     return fine;
 }
 
+/* What the fields of a sampler can be; those of textures and surfaces are of no interest to anybody before they are executed. */
+static bool is_field(const lw_object *o, const char *name) {
+    static const char *const fields[] = {"addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode", "force_unnormalized_coords"};
+    for (size_t i = 0; i < LW_COUNT(fields); i++)
+        if (!strcmp(name, fields[i])) return true;
+    return o->type != LW_T_samplerref;
+}
+
 /* {addr_mode_0 = wrap, filter_mode = nearest}: fields of a sampler or texture (manual section 5.3). Each becomes a list of
  * its name and its value. */
-static bool parse_fields(lw_parser *p, lw_init *init) {
+static bool parse_fields(lw_parser *p, const lw_object *o, lw_init *init) {
     uint32_t from = p->inits.count;
     lw_place start = p->token.place;
     init->kind = LW_INIT_LIST;
     p->braces++;
     if (!lw_parser_expect(p, '{')) return false;
-    do {
+    while (!lw_parser_at(p, '}') || p->inits.count > from) {
         lw_init field = {.kind = LW_INIT_LIST, .place = p->token.place, .part_count = 2};
         field.parts = LW_NEW_ARRAY(p->arena, lw_init, 2);
         field.parts[0].kind = LW_INIT_NAME;
-        if (!lw_parse_name(p, "the name of a field", &field.parts[0].name, &field.parts[0].place))
-            return false;
+        bool known = p->token.kind != LW_TOKEN_NAME || is_field(o, p->token.name->text);
+        if (!known || !lw_parse_name(p, "the name of a field", &field.parts[0].name, &field.parts[0].place))
+            return known ? false : lw_parser_expected(p, "the name of a field of a sampler");
         if (!lw_parser_expect(p, '=')) return false;
         if (p->token.kind == LW_TOKEN_NAME) {
             field.parts[1].kind = LW_INIT_NAME;
@@ -183,7 +195,8 @@ static bool parse_fields(lw_parser *p, lw_init *init) {
         } else if (!parse_init_value(p, &field.parts[1])) return false;
         field.place = lw_parser_since(p, field.place);
         LW_PUSH(p->arena, p->inits) = field;
-    } while (lw_parser_take(p, ','));
+        if (!lw_parser_take(p, ',')) break;
+    }
     init->part_count = p->inits.count - from;
     init->parts = lw_arena_copy(p->arena, p->inits.at + from, init->part_count * sizeof(lw_init));
     p->inits.count = from;
@@ -196,8 +209,8 @@ static bool parse_fields(lw_parser *p, lw_init *init) {
 static bool parse_value(lw_parser *p, lw_object *o) {
     lw_parser_next(p);
     lw_init init = {0};
-    bool fields = lw_type_is_opaque(o->type) && o->dimension_count == 0 && lw_parser_at(p, '{');
-    if (fields ? !parse_fields(p, &init) : !lw_parse_init(p, &init)) return false;
+    bool fields = lw_type_is_opaque(o->type) && o->dimension_count == 0;
+    if (fields ? !parse_fields(p, o, &init) : !lw_parse_init(p, &init)) return false;
     o->init = lw_arena_copy(p->arena, &init, sizeof init);
     return true;
 }
@@ -224,9 +237,19 @@ static bool parse_declarator(lw_parser *p, const lw_object *shape, lw_scope_kind
     o->place = p->token.place;
     lw_parser_next(p);
     add_variable(p, o, scope);
-    if (lw_parser_at(p, '<') && !parse_range(p, o)) return false;
-    if (!parse_dimensions(p, o)) return false;
+    if (lw_parser_at(p, '<')) return parse_range(p, o);
+    if (!parse_dimensions(p, o, LW_DIMENSIONS_MAX)) return false;
     return !lw_parser_at(p, '=') || parse_value(p, o);
+}
+
+/* .const[2], in PTX before 2.2 */
+static bool parse_bank(lw_parser *p, lw_object *o) {
+    enum { BANK_MOST = 10 };
+    uint64_t bank;
+    if (o->space != LW_SPACE_const || !lw_parser_take(p, '[')) return true;
+    if (!lw_parse_literal(p, "the number of a bank", BANK_MOST, &bank) || !lw_parser_expect(p, ']')) return false;
+    o->bank = (uint8_t)(1 + bank);
+    return true;
 }
 
 bool lw_parse_variables(lw_parser *p, lw_linkage linkage, lw_scope_kind scope) {
@@ -235,7 +258,7 @@ bool lw_parse_variables(lw_parser *p, lw_linkage linkage, lw_scope_kind scope) {
     if (!lw_parser_at_word(p, LW_WORD_SPACE)) return lw_parser_expected(p, "a state space");
     shape.space = (lw_space)lw_parser_word(p)->value;
     lw_parser_next(p);
-    if (!parse_traits(p, &shape) || !parse_type(p, &shape)) return false;
+    if (!parse_bank(p, &shape) || !parse_traits(p, &shape) || !parse_type(p, &shape)) return false;
     do
         if (!parse_declarator(p, &shape, scope)) return false;
     while (lw_parser_take(p, ','));
@@ -249,6 +272,9 @@ static bool parse_pointer(lw_parser *p, lw_object *o) {
     o->pointer_align = 4;
     if (lw_parser_at_word(p, LW_WORD_SPACE)) {
         o->pointer_space = (lw_space)lw_parser_word(p)->value;
+        bool memory = o->pointer_space == LW_SPACE_global || o->pointer_space == LW_SPACE_shared || o->pointer_space == LW_SPACE_const ||
+                      o->pointer_space == LW_SPACE_local;
+        if (!memory) return lw_parser_expected(p, "'.global', '.shared', '.const' or '.local'");
         lw_parser_next(p);
     }
     if (!lw_parser_at_word(p, LW_WORD_ALIGN)) return true;
@@ -259,18 +285,18 @@ static bool parse_pointer(lw_parser *p, lw_object *o) {
     return true;
 }
 
-bool lw_parse_parameter(lw_parser *p, lw_object **object) {
+bool lw_parse_parameter(lw_parser *p, lw_object **object, bool late_align) {
     lw_object *o = LW_NEW(p->arena, lw_object);
     *o = (lw_object){.kind = LW_OBJ_VARIABLE, .is_param = true, .place = p->token.place};
     *object = o;
-    if (!parse_traits(p, o)) return false;
+    if (!parse_aligns(p, o)) return false;
     bool space = lw_parser_at_word(p, LW_WORD_SPACE);
     if (space) o->space = (lw_space)lw_parser_word(p)->value;
     if (o->space != LW_SPACE_param && o->space != LW_SPACE_reg)
         return lw_parser_expected(p, "'.param' or '.reg'");
     lw_parser_next(p);
-    if (!parse_traits(p, o) || !parse_type(p, o)) return false;
+    if (!parse_aligns(p, o) || !parse_type(p, o) || (late_align && !parse_aligns(p, o))) return false;
     if (lw_parser_at_word(p, LW_WORD_PTR) && !parse_pointer(p, o)) return false;
     if (!lw_parse_name(p, "the parameter's name", &o->name, &o->place)) return false;
-    return parse_dimensions(p, o);
+    return parse_dimensions(p, o, 1);
 }

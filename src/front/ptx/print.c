@@ -174,6 +174,7 @@ static void put_pointer(lw_text *out, const lw_object *o) {
 /* Everything but the initial value. */
 static void put_declaration(lw_text *out, const lw_object *o) {
     lw_text_printf(out, ".%s", lw_space_names[o->space]);
+    if (o->bank) lw_text_printf(out, "[%u]", o->bank - 1u);
     put_attributes(out, o);
     if (o->align_written) lw_text_printf(out, " .align %u", o->align);
     if (o->vector > 1) lw_text_printf(out, " .v%u", o->vector);

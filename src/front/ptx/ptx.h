@@ -137,10 +137,11 @@ typedef struct lw_object {
     lw_space space;
     lw_type type;
     uint8_t vector;           /* 1, 2, 4 or 8 */
-    bool is_range;            /* .reg .b32 %r<10>: `range` names %r0 … %r9 */
+    bool is_range;            /* .reg .b32 %r<10>: `range` names %r0 … %r9. In memory each is a variable of its own, and no operand means this one */
     bool is_param, is_return; /* a formal parameter of a function */
     bool is_pointer;          /* .ptr: then pointer_space and pointer_align describe what it points to */
     bool unsized;             /* first dimension left open: extern a[] */
+    uint8_t bank;             /* .const[bank] of PTX before 2.2: 1 + bank, 0 where none is written */
     bool managed, unified;    /* .attribute(…) */
     uint64_t unified_id[2];
     lw_space pointer_space;
@@ -154,7 +155,7 @@ typedef struct lw_object {
     uint64_t size;            /* bytes in memory, 0 for registers and unsized arrays */
     lw_init *init;            /* or NULL */
     struct lw_function *owner; /* the function it is declared in; NULL at module scope */
-    uint32_t scope;            /* labels: number of the scope in its function, 0 the outermost, counted by OPEN */
+    uint32_t scope;            /* labels: number of the scope in its function, 0 the outermost, counted by OPEN; else the resolver's */
     bool listed;               /* private to the resolver */
     uint32_t number;           /* for the stages behind: dense number within its kind */
     uint64_t address;          /* parameter of a kernel: offset, set by resolve; module variable: set by whoever gives it memory */
@@ -234,6 +235,9 @@ typedef struct lw_function {
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
 } lw_function;
+
+/* The newest version that the tables know, as `version` below has it: 9.0. */
+enum { LW_PTX_NEWEST = 90 };
 
 /* ---- Module ------------------------------------------------------------------------------------------- */
 

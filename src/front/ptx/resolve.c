@@ -105,9 +105,12 @@ static void resolve_targets(lw_resolver *r, lw_object *o) {
             continue;
         }
         lw_object_kind want = o->is_branch ? LW_OBJ_LABEL : LW_OBJ_FUNCTION;
+        const lw_object *first = o->targets[0].object;
         if (t->object->kind != want)
             lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place,
                         t->name->text);
+        else if (!o->is_branch && first && first->kind == want && !lw_signature_same(first->function, t->object->function))
+            lw_diag_add(r->diags, LW_D_signature, t->place, t->name->text);
     }
 }
 
@@ -178,7 +181,8 @@ static void resolve_body(lw_resolver *r, lw_function *f) {
     uint32_t depth = r->scopes.count, scope = 0;
     labels l = sort_labels(r, f, count_scopes(f));
     r->function = f;
-    r->registers = r->variables = 0;
+    r->registers = r->module_registers;
+    r->variables = 0;
     lw_scope_open(r);
     declare_parameters(r, f->returns, f->return_count);
     declare_parameters(r, f->params, f->param_count);
@@ -189,25 +193,34 @@ static void resolve_body(lw_resolver *r, lw_function *f) {
     f->label_count = f->labels.count;
     f->register_count = (uint32_t)r->registers;
     r->function = NULL;
+    r->registers = r->module_registers;
 }
 
 /* ---- The module ---------------------------------------------------------------------------------------- */
 
 /* From here on the name stands for the whole of its declarations. */
 static void declare_whole(lw_resolver *r, lw_object *o) {
-    lw_binding *b = lw_binding_of(r, o->name);
-    if (!b->object && b->whole) {
-        b->object = b->whole;
-        b->scope = r->scopes.at[0].number;
-        LW_PUSH(r->arena, r->undo) = (lw_undo){b, NULL, 0};
-    }
+    lw_binding *b = lw_binding_for(r, o);
+    if (!b->object && b->whole) lw_binding_put(r, b, b->whole);
+}
+
+/* A comma in the name is none of the directive's. Numbers are kept under keys that are no identifiers. */
+static void resolve_file(lw_resolver *r, const lw_item *item) {
+    const char *number = item->text + strlen(".file ");
+    lw_symbol *key = lw_symbol_get(&r->module->symbols, item->text, (uint32_t)(number - item->text + (ptrdiff_t)strcspn(number, " ")));
+    if (key->bound) lw_diag_add(r->diags, LW_D_file_twice, item->place);
+    key->bound = (void *)item;
+    if (strchr(strrchr(item->text, '"'), ',')) lw_gate_check(r, LW_GATE_file_stamp, item->place);
 }
 
 static void resolve_item(lw_resolver *r, lw_item *item) {
     r->function_serial++;
     switch (item->kind) {
+    case LW_ITEM_FILE: resolve_file(r, item); break;
     case LW_ITEM_VARIABLE:
         lw_variable_settle(r, item->object);
+        if (item->object->space == LW_SPACE_reg) number_variable(r, item->object);
+        r->module_registers = r->registers;
         if (item->object->init) lw_variable_init(r, item->object);
         declare_whole(r, item->object);
         break;
@@ -217,7 +230,7 @@ static void resolve_item(lw_resolver *r, lw_item *item) {
         if (item->function->has_body) resolve_body(r, item->function);
         break;
     case LW_ITEM_ALIAS: lw_alias_settle(r, item->object); break;
-    case LW_ITEM_SECTION: lw_gate_check(r, LW_GATE_section, item->place); break;
+    case LW_ITEM_SECTION: lw_gate_check(r, strchr(item->text, ':') ? LW_GATE_section_label : LW_GATE_section, item->place); break;
     case LW_ITEM_PRAGMA: lw_gate_check(r, LW_GATE_pragma, item->place); break;
     default: break;
     }
@@ -230,4 +243,6 @@ void lw_ptx_resolve(lw_module_ptx *module) {
     lw_module_merge(r);
     if (module->address_size_written) lw_gate_check(r, LW_GATE_address_size, module->target_place);
     for (uint32_t i = 0; i < module->items.count; i++) resolve_item(r, &module->items.at[i]);
+    lw_undefined_check(r);
+    lw_scope_close(r);
 }

@@ -41,15 +41,21 @@ typedef struct lw_resolver {
     uint32_t function_serial;
     bool digit_ranges;             /* some range's own name ends in a digit: %r1<10> */
     lw_function *function;
-    uint64_t registers;
+    uint64_t registers;            /* numbered so far in the function */
+    uint64_t module_registers;     /* numbered at module scope, before PTX 3.0 */
     uint32_t variables;            /* numbers given to the function's variables in memory */
+    uint64_t const_bytes[32];      /* of .const variables, by the logarithm of their alignment */
+    bool const_full;
 } lw_resolver;
 
 /* ---- resolve_scope.c ----------------------------------------------------------------------------------- */
 
 lw_binding *lw_binding_of(lw_resolver *r, lw_symbol *symbol);
-lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index); /* NULL where nothing is declared */
+/* NULL where nothing is declared. `index` is the number within a range of registers, else 0. */
+lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index);
 uint16_t lw_binding_special(lw_binding *binding);
+lw_binding *lw_binding_for(lw_resolver *r, const lw_object *object); /* that of its name, or of the key of its range */
+void lw_binding_put(lw_resolver *r, lw_binding *binding, lw_object *object); /* puts it in force in the innermost scope */
 /* Puts the object in force; false, after a diagnostic, where this scope already has the name. */
 bool lw_binding_declare(lw_resolver *r, lw_object *object);
 void lw_scope_open(lw_resolver *r);
@@ -72,6 +78,7 @@ void lw_gate_directive(lw_resolver *r, const lw_directive *directive);
 /* Size, alignment and every rule of a declaration but those of its name. */
 void lw_variable_settle(lw_resolver *r, lw_object *variable);
 void lw_parameter_settle(lw_resolver *r, lw_object *parameter, const lw_function *function, bool in_prototype);
+void lw_const_count(lw_resolver *r, const lw_object *variable); /* a .const variable takes its part of constant memory */
 void lw_linkage_gate(lw_resolver *r, const lw_object *object);
 void lw_variable_init(lw_resolver *r, lw_object *variable); /* its initial value */
 
@@ -79,6 +86,8 @@ void lw_variable_init(lw_resolver *r, lw_object *variable); /* its initial value
 
 /* Brings together the declarations of each name of the module. */
 void lw_module_merge(lw_resolver *r);
+bool lw_signature_same(const lw_function *a, const lw_function *b);
+void lw_undefined_check(lw_resolver *r); /* is every function defined that is not .extern? */
 void lw_signature_settle(lw_resolver *r, lw_function *function, bool in_prototype);
 void lw_alias_settle(lw_resolver *r, lw_object *alias);
 

@@ -1,7 +1,7 @@
 /* resolve_module.c: the several declarations of a name at module scope, signatures, aliases (manual sections 11.2 to 11.6). */
 #include "front/ptx/resolve.h"
 
-enum { SMALL_PARAMETERS = 4352, LARGE_PARAMETERS = 32764 };
+enum { OLD_PARAMETERS = 256, SMALL_PARAMETERS = 4352, LARGE_PARAMETERS = 32764, PRESERVE_MOST = 237, PRESERVE_CONTROL_MOST = 11 };
 
 /* ---- Functions ----------------------------------------------------------------------------------------- */
 
@@ -12,14 +12,18 @@ static bool same_dimensions(const lw_object *a, const lw_object *b) {
     return true;
 }
 
+/* Before the declarations are settled. */
+static uint32_t align_of(const lw_object *o) {
+    uint32_t natural = lw_types[o->type].bits / 8 * o->vector;
+    return o->align ? o->align : natural ? natural : 1;
+}
+
 static bool same_parameters(lw_object **a, uint32_t a_count, lw_object **b, uint32_t b_count) {
     if (a_count != b_count) return false;
     for (uint32_t i = 0; i < a_count; i++) {
         bool same = a[i]->space == b[i]->space && a[i]->type == b[i]->type && a[i]->vector == b[i]->vector;
         if (!same || !same_dimensions(a[i], b[i])) return false;
-        if (a[i]->space == LW_SPACE_param && a[i]->align_written && b[i]->align_written &&
-            a[i]->align != b[i]->align)
-            return false;
+        if (a[i]->space == LW_SPACE_param && align_of(a[i]) != align_of(b[i])) return false;
     }
     return true;
 }
@@ -30,9 +34,15 @@ static const lw_directive *find_directive(const lw_function *f, const char *name
     return NULL;
 }
 
-static bool same_signature(const lw_function *a, const lw_function *b) {
-    bool same_end = !find_directive(a, "noreturn") == !find_directive(b, "noreturn");
-    return a->is_entry == b->is_entry && same_end &&
+static bool same_directive(const lw_function *a, const lw_function *b, const char *name) {
+    const lw_directive *one = find_directive(a, name), *other = find_directive(b, name);
+    if (!one || !other) return !one == !other;
+    return !one->value_count || one->values[0] == other->values[0];
+}
+
+bool lw_signature_same(const lw_function *a, const lw_function *b) {
+    bool same_rules = same_directive(a, b, "noreturn") && same_directive(a, b, "abi_preserve") && same_directive(a, b, "abi_preserve_control");
+    return a->is_entry == b->is_entry && same_rules &&
            same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
            same_parameters(a->params, a->param_count, b->params, b->param_count);
 }
@@ -49,6 +59,8 @@ static void differs(lw_resolver *r, lw_diag_id id, const lw_object *second, cons
 static void merge_function(lw_resolver *r, lw_function *f) {
     lw_object *o = f->object;
     lw_binding *b = lw_binding_of(r, o->name);
+    if (lw_binding_special(b)) lw_diag_add(r->diags, LW_D_special_name, o->place, o->name->text);
+    if (f->has_body && o->linkage == LW_LINK_extern) lw_diag_add(r->diags, LW_D_extern_function, o->place, o->name->text);
     if (!b->whole) {
         b->whole = o;
         return;
@@ -59,12 +71,12 @@ static void merge_function(lw_resolver *r, lw_function *f) {
     }
     const lw_function *known = b->whole->function;
     f->first = known->first;
-    if (!same_signature(f, f->first)) differs(r, LW_D_signature, o, f->first->object);
+    if (!lw_signature_same(f, f->first)) differs(r, LW_D_signature, o, f->first->object);
     else if (f->has_body && known->has_body) differs(r, LW_D_redefined, o, b->whole);
     else if (f->has_body && f->first->object->linkage == LW_LINK_extern)
         differs(r, LW_D_extern_function, o, f->first->object);
     else if (known->has_body) differs(r, LW_D_late_declaration, o, b->whole);
-    else if (o->linkage && o->linkage != f->first->object->linkage)
+    else if ((o->linkage || f->first->object->linkage == LW_LINK_extern) && o->linkage != f->first->object->linkage)
         differs(r, LW_D_linkage_differs, o, f->first->object);
     if (f->has_body && !known->has_body) b->whole = o;
 }
@@ -81,7 +93,8 @@ static bool same_variable(const lw_object *a, const lw_object *b) {
 }
 
 static void merge_variable(lw_resolver *r, lw_object *o) {
-    lw_binding *b = lw_binding_of(r, o->name);
+    lw_binding *b = lw_binding_for(r, o);
+    if (!o->is_range && lw_binding_special(b)) lw_diag_add(r->diags, LW_D_special_name, o->place, o->name->text);
     if (!b->whole) {
         b->whole = o;
         return;
@@ -105,7 +118,7 @@ void lw_module_merge(lw_resolver *r) {
         lw_item *item = &m->items.at[i];
         lw_object *o = item->kind == LW_ITEM_FUNCTION ? item->function->object : item->object;
         if (item->kind != LW_ITEM_FUNCTION && item->kind != LW_ITEM_VARIABLE) continue;
-        lw_object *whole = lw_binding_of(r, o->name)->whole;
+        lw_object *whole = lw_binding_for(r, o)->whole;
         bool first =
             !whole->listed; /* where a name is declared twice, its place is that of its first declaration */
         whole->listed = true;
@@ -121,12 +134,23 @@ void lw_module_merge(lw_resolver *r) {
     }
 }
 
+/* ---- What the module as a whole must hold ----------------------------------------------------------------- */
+
+void lw_undefined_check(lw_resolver *r) {
+    for (uint32_t i = 0; i < r->module->functions.count; i++) {
+        const lw_function *f = r->module->functions.at[i];
+        const lw_object *first = f->first->object;
+        if (f->has_body || f->object->function->has_body || first->linkage == LW_LINK_extern) continue;
+        lw_diag_add(r->diags, LW_D_undefined_here, first->place, first->name->text);
+    }
+}
+
 /* ---- Signatures ---------------------------------------------------------------------------------------- */
 
 /* The parameters of a kernel lie one behind the other, each at its alignment. */
 static void lay_out_parameters(lw_resolver *r, lw_function *f) {
     const lw_module_ptx *m = r->module;
-    uint32_t most = m->version >= 81 && m->target >= 70 ? LARGE_PARAMETERS : SMALL_PARAMETERS;
+    uint32_t most = m->version >= 81 && m->target >= 70 ? LARGE_PARAMETERS : m->version < 15 ? OLD_PARAMETERS : SMALL_PARAMETERS;
     uint64_t size = 0;
     for (uint32_t i = 0; i < f->param_count; i++) {
         lw_object *o = f->params[i];
@@ -145,12 +169,20 @@ static void check_directives(lw_resolver *r, const lw_function *f) {
     for (uint32_t i = 0; i < f->directives.count; i++) {
         const lw_directive *d = &f->directives.at[i];
         lw_gate_directive(r, d);
-        bool positive = strncmp(d->name->text, "abi_", 4);
-        for (uint32_t k = 0; positive && k < d->value_count; k++)
+        bool once = !strncmp(d->name->text, "abi_", 4) || !strcmp(d->name->text, "noreturn"), positive = !once;
+        uint32_t most = !strcmp(d->name->text, "abi_preserve") ? PRESERVE_MOST : PRESERVE_CONTROL_MOST;
+        if (once && d->value_count && d->values[0] > most)
+            lw_diag_add(r->diags, LW_D_literal_range, d->place, d->name->text, (unsigned long long)most);
+        if (once && find_directive(f, d->name->text) != d) lw_diag_add(r->diags, LW_D_tuning_twice, d->place, d->name->text);
+        bool of_cluster = !strcmp(d->name->text, "maxclusterrank") || !strcmp(d->name->text, "reqnctapercluster");
+        for (uint32_t k = 0; positive && !of_cluster && k < d->value_count; k++)
             if (!d->values[k]) lw_diag_add(r->diags, LW_D_tuning_zero, d->place, d->name->text);
         if (!strcmp(d->name->text, "maxnctapersm") && r->module->version >= 21)
             lw_diag_add(r->diags, LW_D_tuning_gone, d->place, d->name->text, 2, 1);
     }
+    const lw_directive *end = find_directive(f, "noreturn");
+    if (end && f->return_count) lw_diag_add(r->diags, LW_D_noreturn_result, end->place);
+    if (end && end != f->directives.at) lw_diag_add(r->diags, LW_D_noreturn_late, end->place);
     const lw_directive *most = find_directive(f, "maxntid"), *exact = find_directive(f, "reqntid");
     if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, "reqntid", "maxntid");
     const lw_directive *rank = find_directive(f, "maxclusterrank");
@@ -176,6 +208,7 @@ void lw_signature_settle(lw_resolver *r, lw_function *f, bool in_prototype) {
     lw_linkage_gate(r, f->object);
     check_results(r, f);
     if (f->is_entry) lay_out_parameters(r, f);
+    if (f->is_entry && !f->has_body) lw_gate_check(r, LW_GATE_kernel_prototype, f->object->place);
     check_directives(r, f);
 }
 
@@ -189,7 +222,9 @@ void lw_alias_settle(lw_resolver *r, lw_object *alias) {
     target->object = lw_binding_of(r, target->name)->object;
     lw_function *f =
         target->object && target->object->kind == LW_OBJ_FUNCTION ? target->object->function : NULL;
-    if (!f || !f->has_body) {
+    bool weak = f && (target->object->linkage == LW_LINK_weak || f->first->object->linkage == LW_LINK_weak);
+    bool aliased = f && f->object != target->object;
+    if (!f || !f->has_body || f->is_entry || weak || aliased || target->object == name) {
         lw_diag_add(r->diags, LW_D_alias_target, target->place, target->name->text);
         return;
     }
@@ -198,6 +233,6 @@ void lw_alias_settle(lw_resolver *r, lw_object *alias) {
         lw_diag_add(r->diags, LW_D_alias_body, alias->place, alias->name->text);
         return;
     }
-    if (!same_signature(name->function, f)) differs(r, LW_D_signature, alias, target->object);
-    else name->function = f;
+    if (!lw_signature_same(name->function, f)) differs(r, LW_D_signature, alias, target->object);
+    name->function = f;
 }

@@ -1,6 +1,8 @@
 /* resolve_scope.c: names, ranges of registers and scopes (manual sections 4.4, 5.4.6 and 5.4). */
 #include "front/ptx/resolve.h"
 
+#include <stdio.h>
+
 enum { INDEX_DIGITS = 10, SUGGEST_ERRORS = 20, SUGGEST_SIZE = 48, SUGGEST_NAMES = 20000 };
 
 /* ---- Bindings ------------------------------------------------------------------------------------------ */
@@ -20,6 +22,10 @@ static lw_binding *range_key(lw_resolver *r, const char *name, uint32_t size) {
         symbol->bound = b;
     }
     return symbol->bound;
+}
+
+lw_binding *lw_binding_for(lw_resolver *r, const lw_object *o) {
+    return o->is_range ? range_key(r, o->name->text, o->name->size) : lw_binding_of(r, o->name);
 }
 
 /* The number that stands at the end of `text` from `at` on; false where it is not one that a range can name. */
@@ -77,19 +83,54 @@ static lw_object *find_cut(lw_resolver *r, const lw_symbol *s, lw_object *best, 
     return best;
 }
 
-lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index) {
+/* The innermost range under this key that is long enough. */
+static lw_object *find_range(const lw_binding *range, uint32_t index, uint32_t *scope) {
+    lw_object *o = range->object;
+    *scope = range->scope;
+    while (o && LW_UNLIKELY(index >= o->range))
+        if ((o = o->outer)) *scope = o->scope;
+    return o;
+}
+
+/* A variable of a range in memory is an object of its own, made when its name is first met. It is kept under a key that is no
+ * identifier: where the range stands and the number. */
+static lw_object *element_of(lw_resolver *r, lw_object *range, lw_symbol *name, uint32_t index) {
+    char key[32];
+    int size = snprintf(key, sizeof key, "%u<%u", range->place.at, index);
+    lw_symbol *symbol = lw_symbol_get(&r->module->symbols, key, (uint32_t)size);
+    if (symbol->bound) return symbol->bound;
+    lw_object *o = symbol->bound = lw_arena_copy(r->arena, range, sizeof *range);
+    o->name = name;
+    o->is_range = false;
+    o->range = 0;
+    bool of_module = !o->owner || o->space == LW_SPACE_global || o->space == LW_SPACE_const;
+    o->number = of_module ? r->module->variables.count : r->variables++;
+    if (of_module) LW_PUSH(r->arena, r->module->variables) = o;
+    lw_const_count(r, o);
+    return o;
+}
+
+static lw_object *find_object(lw_resolver *r, lw_symbol *symbol, uint32_t *index) {
     lw_binding *b = lw_binding_of(r, symbol);
     lw_object *found = b->object;
-    uint32_t scope = b->scope;
-    const lw_binding *range = b->range;
+    uint32_t scope = b->scope, range_scope;
     *index = 0;
-    if (range && range->object && b->index < range->object->range && (!found || range->scope > scope)) {
-        found = range->object;
-        scope = range->scope;
+    lw_object *range = b->range ? find_range(b->range, b->index, &range_scope) : NULL;
+    if (range && (!found || range_scope > scope)) {
+        found = range;
+        scope = range_scope;
         *index = b->index;
     }
     if (LW_UNLIKELY(r->digit_ranges) && is_digit(symbol->text[symbol->size - 1]))
         return find_cut(r, symbol, found, scope, index);
+    return found;
+}
+
+lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index) {
+    lw_object *found = find_object(r, symbol, index);
+    if (LW_LIKELY(!found || !found->is_range || found->space == LW_SPACE_reg)) return found;
+    found = element_of(r, found, symbol, *index);
+    *index = 0;
     return found;
 }
 
@@ -123,13 +164,8 @@ void lw_scope_close(lw_resolver *r) {
     }
 }
 
-bool lw_binding_declare(lw_resolver *r, lw_object *o) {
+void lw_binding_put(lw_resolver *r, lw_binding *b, lw_object *o) {
     lw_scope *scope = &r->scopes.at[r->scopes.count - 1];
-    lw_binding *b = o->is_range ? range_key(r, o->name->text, o->name->size) : lw_binding_of(r, o->name);
-    if (b->object && b->scope == scope->number) {
-        lw_report_duplicate(r, o, b->object);
-        return false;
-    }
     if (o->is_range) {
         scope->has_range = true;
         r->digit_ranges |= is_digit(o->name->text[o->name->size - 1]);
@@ -141,6 +177,17 @@ bool lw_binding_declare(lw_resolver *r, lw_object *o) {
     o->outer = b->object;
     b->object = o;
     b->scope = scope->number;
+    if (o->kind == LW_OBJ_VARIABLE) o->scope = scope->number;
+}
+
+bool lw_binding_declare(lw_resolver *r, lw_object *o) {
+    lw_scope *scope = &r->scopes.at[r->scopes.count - 1];
+    lw_binding *b = lw_binding_for(r, o);
+    if (b->object && b->scope == scope->number) {
+        lw_report_duplicate(r, o, b->object);
+        return false;
+    }
+    lw_binding_put(r, b, o);
     return true;
 }
 

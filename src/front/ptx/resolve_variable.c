@@ -9,6 +9,10 @@ static bool is_instruction_type(lw_type type) {
     return lw_types[type].kind == 'X' && !lw_type_is_opaque(type) && type != LW_T_f16x2;
 }
 
+static void fault(lw_resolver *r, lw_diag_id id, const lw_object *o) {
+    lw_diag_add(r->diags, id, o->place, o->name->text);
+}
+
 /* What variables and functions have in common. */
 void lw_linkage_gate(lw_resolver *r, const lw_object *o) {
     if (o->linkage == LW_LINK_weak) lw_gate_check(r, LW_GATE_weak, o->place);
@@ -54,11 +58,26 @@ static void settle_align(lw_object *o) {
     if (!o->align) o->align = natural ? natural : 1;
 }
 
-/* ---- Rules --------------------------------------------------------------------------------------------- */
+/* ---- Constant memory (manual section 5.1.3) -------------------------------------------------------------- */
 
-static void fault(lw_resolver *r, lw_diag_id id, const lw_object *o) {
-    lw_diag_add(r->diags, id, o->place, o->name->text);
+enum { CONST_BYTES = 65536, ALIGNS = 32 };
+
+static uint64_t align_up(uint64_t size, uint64_t align) { return (size + align - 1) & ~(align - 1); }
+
+/* All variables of a module share it. Those of one alignment are taken to lie together, the larger alignments first: no other order
+ * takes less. Of a range only what is used counts. */
+void lw_const_count(lw_resolver *r, const lw_object *o) {
+    uint64_t *bytes = &r->const_bytes[__builtin_ctz(o->align)], all = 0;
+    if (o->space != LW_SPACE_const || o->linkage == LW_LINK_extern || !o->size) return;
+    *bytes = o->size > CONST_BYTES ? 2 * CONST_BYTES : align_up(*bytes, o->align) + o->size;
+    for (uint32_t k = ALIGNS; k-- > 0 && all <= CONST_BYTES;)
+        if (r->const_bytes[k]) all = align_up(all, UINT64_C(1) << k) + r->const_bytes[k];
+    if (all <= CONST_BYTES || r->const_full) return;
+    r->const_full = true;
+    lw_diag_add(r->diags, LW_D_const_full, o->place, o->name->text, CONST_BYTES);
 }
+
+/* ---- Rules --------------------------------------------------------------------------------------------- */
 
 static void check_gates(lw_resolver *r, const lw_object *o) {
     if (o->type == LW_T_f16x2) lw_gate_check(r, LW_GATE_f16x2, o->place);
@@ -66,6 +85,21 @@ static void check_gates(lw_resolver *r, const lw_object *o) {
     if (lw_type_is_opaque(o->type)) lw_gate_check(r, LW_GATE_opaque, o->place);
     if (o->is_pointer) lw_gate_check(r, LW_GATE_ptr, o->place);
     lw_linkage_gate(r, o);
+}
+
+/* Banks beyond the first are of external arrays only (manual section 5.1.3, and that of PTX 2.1). */
+static void check_bank(lw_resolver *r, const lw_object *o) {
+    enum { BANKS_GONE = 22 };
+    if (r->module->version >= BANKS_GONE) fault(r, LW_D_bank_gone, o);
+    else if (o->bank > 1) lw_gate_check(r, LW_GATE_const_bank, o->place);
+    if (o->bank > 1 && !(o->linkage == LW_LINK_extern && o->unsized)) fault(r, LW_D_bank_array, o);
+}
+
+/* Textures of PTX before 1.5. */
+static void check_tex(lw_resolver *r, const lw_object *o) {
+    enum { TEX_GONE = 15 };
+    if (r->module->version >= TEX_GONE) fault(r, LW_D_tex_space, o);
+    else if ((o->type != LW_T_u32 && o->type != LW_T_u64) || o->vector > 1 || o->dimension_count || o->owner) fault(r, LW_D_tex_type, o);
 }
 
 static void check_type(lw_resolver *r, const lw_object *o) {
@@ -77,16 +111,16 @@ static void check_type(lw_resolver *r, const lw_object *o) {
     if (o->vector > 1 && (o->type == LW_T_pred || lw_type_is_opaque(o->type)))
         lw_diag_add(r->diags, LW_D_vector_type, o->place, lw_types[o->type].name);
     if (o->space == LW_SPACE_reg && o->dimension_count) fault(r, LW_D_register_array, o);
-    if (o->is_range && o->space != LW_SPACE_reg) fault(r, LW_D_range_space, o);
 }
 
 static void check_space(lw_resolver *r, const lw_object *o) {
     const char *space = lw_space_names[o->space];
     if (o->space == LW_SPACE_sreg) lw_diag_add(r->diags, LW_D_space_in_body, o->place, space);
-    else if (o->space == LW_SPACE_tex) fault(r, LW_D_tex_space, o);
+    else if (o->space == LW_SPACE_tex) check_tex(r, o);
     else if (!o->owner &&
-             (o->space == LW_SPACE_reg || o->space == LW_SPACE_local || o->space == LW_SPACE_param))
+             (o->space == LW_SPACE_param || (r->module->version >= 30 && (o->space == LW_SPACE_reg || o->space == LW_SPACE_local))))
         lw_diag_add(r->diags, LW_D_space_at_module, o->place, space);
+    if (o->bank) check_bank(r, o);
     if (o->linkage == LW_LINK_common && o->space != LW_SPACE_global) fault(r, LW_D_common_space, o);
     if (o->managed && o->space != LW_SPACE_global)
         lw_diag_add(r->diags, LW_D_managed_space, o->place, "managed");
@@ -109,6 +143,14 @@ static void check_opaque(lw_resolver *r, const lw_object *o) {
     else if (o->type == LW_T_samplerref && !independent_textures(r->module)) fault(r, LW_D_sampler_mode, o);
 }
 
+/* What a function hands over in memory, at either end of a call. */
+static void check_parameter(lw_resolver *r, const lw_object *o) {
+    enum { ALIGN_MOST = 128 };
+    bool is_array = !o->is_param && o->dimension_count; /* of vectors: only formal parameters cannot be that */
+    if ((o->vector > 1 && !is_array) || o->type == LW_T_f16x2) fault(r, LW_D_parameter_vector, o);
+    if (o->align > ALIGN_MOST) lw_diag_add(r->diags, LW_D_parameter_align, o->place, o->name->text, ALIGN_MOST);
+}
+
 void lw_variable_settle(lw_resolver *r, lw_object *o) {
     close_dimension(o);
     check_type(r, o);
@@ -117,20 +159,52 @@ void lw_variable_settle(lw_resolver *r, lw_object *o) {
     settle_size(r, o);
     settle_align(o);
     if (o->unsized && o->linkage != LW_LINK_extern) fault(r, LW_D_incomplete, o);
+    if (!o->is_range) lw_const_count(r, o);
+    if (o->space != LW_SPACE_param || !o->owner) return;
+    if (r->module->version >= 14) lw_gate_check(r, LW_GATE_call_parameters, o->place); /* before 1.4 kernels had their parameters there */
+    check_parameter(r, o);
+}
+
+/* Predicates and the typed 8- and 16-bit values have no place in the calling convention; untyped ones have. */
+static bool is_handed_over(const lw_object *o) {
+    char kind = lw_types[o->type].kind;
+    bool narrow = (kind == 'U' || kind == 'S') && lw_types[o->type].bits <= 16;
+    return kind != 'P' && (!narrow || o->dimension_count);
+}
+
+static void settle_defined(lw_resolver *r, const lw_object *o, const lw_function *f) {
+    check_type(r, o);
+    check_opaque(r, o);
+    if (f->is_entry) {
+        lw_gate_check(r, LW_GATE_kernel_parameters, o->place);
+        if (o->space != LW_SPACE_param) fault(r, LW_D_parameter_space, o);
+        else if (o->vector > 1 || o->type == LW_T_f16x2) fault(r, LW_D_parameter_vector, o);
+        return;
+    }
+    if (o->space == LW_SPACE_param) check_parameter(r, o);
+    const lw_type_info *type = &lw_types[o->type];
+    if (r->module->version >= 30 && !is_handed_over(o))
+        lw_diag_add(r->diags, LW_D_parameter_narrow, o->place, type->name, type->kind == 'P' ? 32u : type->bits);
+}
+
+/* What is defined elsewhere, if at all, is not looked at closely. */
+static void settle_declared(lw_resolver *r, const lw_object *o, bool in_prototype) {
+    check_gates(r, o);
+    if (is_instruction_type(o->type)) lw_diag_add(r->diags, LW_D_instruction_type, o->place, lw_types[o->type].name);
+    if (element_size(o) > 16) fault(r, LW_D_vector_width, o);
+    if (o->is_pointer && !in_prototype) fault(r, LW_D_pointer_place, o);
 }
 
 void lw_parameter_settle(lw_resolver *r, lw_object *o, const lw_function *f, bool in_prototype) {
-    check_type(r, o);
-    check_opaque(r, o);
+    bool last = !o->is_return && f->param_count && f->params[f->param_count - 1] == o && !f->is_entry;
     settle_size(r, o);
     settle_align(o);
-    bool last = !o->is_return && f->param_count && f->params[f->param_count - 1] == o && !f->is_entry;
+    if (f->is_entry || f->has_body) settle_defined(r, o, f);
+    else settle_declared(r, o, in_prototype);
     if (o->unsized && !last) fault(r, LW_D_parameter_open, o);
     else if (o->unsized) lw_gate_check(r, LW_GATE_open_parameter, o->place);
-    if (f->is_entry) lw_gate_check(r, LW_GATE_kernel_parameters, o->place);
-    if (f->is_entry && o->space != LW_SPACE_param) fault(r, LW_D_parameter_space, o);
-    if (o->vector > 1 && o->space == LW_SPACE_param) fault(r, LW_D_parameter_vector, o);
-    if (o->is_pointer && !f->is_entry) fault(r, LW_D_pointer_place, o);
+    if (!f->is_entry && o->space == LW_SPACE_param) lw_gate_check(r, LW_GATE_function_parameters, o->place);
+    if (o->is_pointer && f->has_body && !f->is_entry) fault(r, LW_D_pointer_place, o);
     if (!in_prototype && o->name->size == 1 && o->name->text[0] == '_') fault(r, LW_D_parameter_sink, o);
 }
 
@@ -179,6 +253,10 @@ static void check_level(lw_resolver *r, const lw_object *o, lw_init *init, uint3
 /* { … }: as many values as the dimension at most; a vector has all of its elements. */
 static void check_list(lw_resolver *r, const lw_object *o, lw_init *init, uint32_t level) {
     bool is_vector = level == o->dimension_count;
+    if (level > o->dimension_count) {
+        init_fault(r, LW_D_init_depth, init, o->name->text);
+        return;
+    }
     if (is_vector && o->vector == 1) {
         init_fault(r, level ? LW_D_init_depth : LW_D_init_scalar, init, o->name->text);
         return;

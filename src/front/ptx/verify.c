@@ -15,7 +15,7 @@ static lw_place word_place(const lw_instruction *i, uint32_t word) {
     return (lw_place){place.at + at, 1 + i->words[word]->size};
 }
 
-static void no_match(lw_verifier *v) {
+static void report_no_match(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     if (!lw_ptx_is_opcode(i->words[0])) {
         lw_diag *unknown = lw_diag_add(v->diags, LW_D_unknown_instruction, word_place(i, 0), i->words[0]->text);
@@ -39,6 +39,15 @@ static void no_match(lw_verifier *v) {
                            i->words[found.word]->text, i->words[0]->text);
     const char *order = lw_fix_order(v);
     diag->fix = order ? order : found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
+}
+
+/* A version that is newer than the tables may have brought what is not in them. */
+static void no_match(lw_verifier *v) {
+    const lw_instruction *i = v->instruction;
+    unsigned version = v->module->version;
+    report_no_match(v);
+    if (version > LW_PTX_NEWEST)
+        lw_diag_add(v->diags, LW_D_newer_instruction, i->mnemonic_place, i->mnemonic->text, version / 10, version % 10);
 }
 
 /* ---- Gates -------------------------------------------------------------------------------------------- */

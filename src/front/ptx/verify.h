@@ -28,6 +28,7 @@ const char *lw_fix_selector(lw_verifier *v, const lw_operand *operand, const lw_
 /* verify_flow.c: branch targets, calls, and rules of single instructions that the notation cannot say. */
 void lw_verify_extra(lw_verifier *v);
 void lw_verify_call(lw_verifier *v);
+bool lw_verify_early(lw_verifier *v, const lw_operand *operand);
 
 /* Text in the module's arena. */
 #define lw_verify_text(v, ...) lw_arena_say((v)->module->arena, __VA_ARGS__)

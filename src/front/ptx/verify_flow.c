@@ -31,6 +31,14 @@ const lw_function *lw_ptx_call_signature(const lw_operand *prototype) {
     return o->kind == LW_OBJ_VARIABLE && o->space != LW_SPACE_reg ? lw_ptx_table_signature(o) : NULL;
 }
 
+/* Prototypes and lists of targets come before what they are for. False after a diagnostic. */
+bool lw_verify_early(lw_verifier *v, const lw_operand *o) {
+    bool list = o->object && (o->object->kind == LW_OBJ_PROTOTYPE || o->object->kind == LW_OBJ_TARGETS);
+    if (!list || o->object->place.at < o->place.at) return true;
+    lw_diag_add(v->diags, LW_D_late_list, o->place, o->name->text);
+    return false;
+}
+
 /* The function that is called, or the signature of an indirect call; NULL after a diagnostic, or where a name was not
  * resolved. */
 static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
@@ -43,6 +51,7 @@ static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
                         "no register that holds an address");
             return NULL;
         }
+        if (c->prototype && !lw_verify_early(v, c->prototype)) return NULL;
         const lw_function *f = c->prototype ? lw_ptx_call_signature(c->prototype) : NULL;
         if (!f) lw_diag_add(v->diags, LW_D_call_prototype, c->prototype ? c->prototype->place : t->place);
         return f;
@@ -77,21 +86,22 @@ static bool types_agree(lw_type want, lw_type have) {
 
 static bool constant_fits(const lw_object *formal, const lw_operand *o) {
     char kind = lw_types[formal->type].kind;
-    if (formal->dimension_count) return false;
+    if (formal->dimension_count || formal->vector > 1) return false;
     return o->kind == LW_O_INT ? kind == 'B' || kind == 'U' || kind == 'S' || kind == 'P'
                                : kind == 'F' || kind == 'B';
 }
 
 /* A register or a .param variable of the calling function against a formal parameter. */
 static bool variable_fits(const lw_object *formal, const lw_object *o) {
+    if (formal->unsized) return o->dimension_count;
     if (formal->dimension_count) return o->dimension_count && o->size == formal->size;
-    return !o->dimension_count && types_agree(formal->type, o->type);
+    return !o->dimension_count && o->vector == formal->vector && types_agree(formal->type, o->type);
 }
 
 static bool can_hand_over(const lw_operand *o) {
     if (o->kind != LW_O_NAME || !o->object || o->object->kind != LW_OBJ_VARIABLE || o->offset || o->negated)
         return false;
-    if (o->object->space == LW_SPACE_reg) return o->object->vector <= 1;
+    if (o->object->space == LW_SPACE_reg) return true;
     return o->object->space == LW_SPACE_param && !o->object->is_param && !o->object->is_return;
 }
 
@@ -100,13 +110,18 @@ static void hand_over(lw_verifier *v, const lw_call_parts *c, const lw_object *f
     const char *what = is_result ? "result" : "argument", *name = c->target->name->text;
     bool constant = !is_result && (o->kind == LW_O_INT || o->kind == LW_O_FLOAT);
     if (lw_is_unresolved(o) || (is_result && o->kind == LW_O_SINK)) return;
+    if (o->kind == LW_O_NAME && o->select) {
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_names[o->select])
+            ->fix = "move it to a register first";
+        return;
+    }
     if (!constant && !can_hand_over(o)) {
         lw_diag_add(v->diags, LW_D_call_value, o->place, what, number, name,
                     is_result ? "or a " : "constant or ", lw_operand_kind_name(o));
     } else if (constant ? !constant_fits(formal, o) : !variable_fits(formal, o->object)) {
         const char *shown = constant ? "the constant" : o->name->text;
         lw_diag_add(v->diags, LW_D_call_type, o->place, what, number, name, type_text(v, formal), shown);
-    } else if (!constant && formal->dimension_count && o->object->align < formal->align) {
+    } else if (!constant && formal->dimension_count && o->object->align != formal->align) {
         lw_diag_add(v->diags, LW_D_call_align, o->place, o->name->text, o->object->align, formal->align);
     }
 }
@@ -128,10 +143,12 @@ void lw_verify_call(lw_verifier *v) {
     }
     const lw_function *f = callee(v, &c);
     if (!f || !counts_fit(v, &c, c.results, f->return_count, "result")) return;
-    if (!counts_fit(v, &c, c.arguments, f->param_count, "parameter")) return;
+    uint32_t count = f->param_count;
+    if (count && f->params[count - 1]->unsized && (c.arguments ? c.arguments->part_count : 0) == count - 1) count--; /* it may be missing */
+    if (!counts_fit(v, &c, c.arguments, count, "parameter")) return;
     for (uint32_t k = 0; k < f->return_count; k++)
         hand_over(v, &c, f->returns[k], &c.results->parts[k], k + 1, true);
-    for (uint32_t k = 0; k < f->param_count; k++)
+    for (uint32_t k = 0; k < count; k++)
         hand_over(v, &c, f->params[k], &c.arguments->parts[k], k + 1, false);
 }
 
@@ -155,6 +172,9 @@ static void mov(lw_verifier *v) {
     if (v->match->operand_forms[0].vector == 0 && d->kind == LW_O_VECTOR && a->kind == LW_O_VECTOR &&
         d->part_count + a->part_count > 2)
         lw_diag_add(v->diags, LW_D_vector_to_vector, v->instruction->mnemonic_place, mnemonic(v));
+    else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE && a->object->space == LW_SPACE_param &&
+             !a->object->is_param)
+        lw_diag_add(v->diags, LW_D_parameter_address, a->place, a->name->text);
     else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE &&
              a->object->space == LW_SPACE_global && lw_types[v->match->type].bits < v->module->address_size)
         lw_diag_add(v->diags, LW_D_address_width, a->place, a->name->text, mnemonic(v));

@@ -105,9 +105,10 @@ static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_opera
 
 /* The vectors of old were 16 bits wide, %gridid 32. */
 static bool special_type_fits(const lw_special_row *row, const lw_operand_form *form) {
+    enum { CLUSTERS = 78 };
     if (form->type == LW_T_none || form->takes >> row->type & 1) return true;
     uint32_t bits = lw_types[form->type].bits;
-    return (row->vector && bits == 16) || (row == &lw_specials[LW_SPECIAL_gridid] && bits == 32);
+    return (row->vector && bits == 16 && row->isa < CLUSTERS) || (row == &lw_specials[LW_SPECIAL_gridid] && bits == 32);
 }
 
 static void special_gates(lw_verifier *v, const lw_operand *o, const lw_special_row *row) {
@@ -360,8 +361,14 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
         return;
     case LW_SHAPE_ADDRESS: address_operand(v, o, form, number); return;
     case LW_SHAPE_IMM: fits = o->kind == LW_O_INT; break;
-    case LW_SHAPE_LABEL: fits = names(o, LW_OBJ_LABEL); break;
-    case LW_SHAPE_TARGETS: fits = names(o, LW_OBJ_TARGETS); break;
+    case LW_SHAPE_LABEL:
+        fits = names(o, LW_OBJ_LABEL);
+        if (fits && o->offset) lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum");
+        break;
+    case LW_SHAPE_TARGETS:
+        fits = names(o, LW_OBJ_TARGETS) && o->object->is_branch;
+        if (fits && !lw_verify_early(v, o)) return;
+        break;
     case LW_SHAPE_FUNC:
         fits = names(o, LW_OBJ_FUNCTION) || names(o, LW_OBJ_ALIAS) || lw_is_register(o);
         break;

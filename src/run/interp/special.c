@@ -64,8 +64,14 @@ SAME(globaltimer, nanoseconds(CLOCK_REALTIME))
 SAME(globaltimer_lo, (uint32_t)nanoseconds(CLOCK_REALTIME))
 SAME(globaltimer_hi, nanoseconds(CLOCK_REALTIME) >> 32)
 
-SAME(total_smem_size, gang->cta->shared_bytes)
-SAME(aggr_smem_size, gang->cta->shared_bytes)
+/* In the units that shared memory is given out in (manual sections 10.31 and 10.33): the module's target has them. */
+static uint64_t shared_given(const lw_gang *gang) {
+    const lw_module_ptx *ptx = gang->cta->program->ptx;
+    uint64_t unit = ptx && ptx->target >= 30 && ptx->target < 80 ? 256 : 128;
+    return (gang->cta->shared_bytes + unit - 1) / unit * unit;
+}
+SAME(total_smem_size, shared_given(gang))
+SAME(aggr_smem_size, shared_given(gang))
 SAME(dynamic_smem_size, gang->cta->grid->dynamic_shared)
 
 /* No shared memory is reserved for the system. */

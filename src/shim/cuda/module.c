@@ -80,12 +80,13 @@ static CUresult refuse(const logs *to, CUresult result, const char *why) {
     return result;
 }
 
-/* A text that does not begin as PTX is no image at all; a version that is newer than what we know has its own result. */
+/* A text that does not begin as PTX is no image at all; faults in one of a version that is newer than what we know are most likely
+ * what that version brought. */
 static CUresult source_result(const lw_module *module) {
     for (size_t i = 0; i < lw_module_diagnostic_count(module); i++) {
         uint32_t number = lw_module_diagnostic(module, i).number;
         if (number == lw_diag_rows[LW_D_no_version].number) return CUDA_ERROR_INVALID_IMAGE;
-        if (number == lw_diag_rows[LW_D_unknown_version].number) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+        if (number == lw_diag_rows[LW_D_newer_version].number) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
     }
     return CUDA_ERROR_INVALID_PTX;
 }
