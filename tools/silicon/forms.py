@@ -157,6 +157,14 @@ def gated(row, word):
     return None
 
 
+def plain(text, version, target):
+    """For modules that are too old for registers of half precision: untyped ones; None where there are no such registers at all."""
+    number = int(re.search(r"\d+", target)[0])
+    if version < 42 or number < 53:
+        text = re.sub(r"%hf(?=\d)", "%h", re.sub(r"%g(?=\d)", "%r", text))
+    return None if "%q" in text and (version < 83 or number < 70) else text
+
+
 def gate_cases(all_rows):
     """{(version, target): lines}"""
     found = {}
@@ -206,4 +214,5 @@ def groups():
             if lines:
                 yield group(opcode, *setting, lines)
     for (version, target), lines in sorted(gate_cases(all_rows).items()):
+        lines = [plain(line, version, target) for line in lines if line]
         yield group("gates", version, target, ["", *filter(None, lines)])

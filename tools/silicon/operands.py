@@ -45,6 +45,8 @@ def register(kind, at):
 CONSTANTS = ["0", "1", "-1", "65536", "4294967296", "1.0", "0f3f800000", "0d3ff0000000000000"]
 KINDS = [name + "1" for name, _, _ in REGISTERS.values()]
 ODD = ["_", "!%p1", "!%r1", "-%r1", "{%r1}", "{%r1,%r2}", "%v2r", "%v4f", "%v4r.x", "%tid.x", "%tid", "[%rd1]", "G", "S", "L", "%r1|%p1", "%p1|%p2", "%r1.b0", "%r1.h1"]
+LANES = {"2": "%r1.h0 %r1.h1 %r1.h10 %r1.h01 %r1.h20 %r1.h33 %r1.h44 %r1.b10 %r1.h000 %r1.b0".split(),
+         "4": "%r1.b0 %r1.b3 %r1.b10 %r1.b310 %r1.b013 %r1.b3210 %r1.b7654 %r1.b4444 %r1.b8888 %r1.b321 %r1.h10 %r1.b4".split()}
 VARIABLES = {"global": "G", "const": "C", "shared": "S", "local": "M", "param": "P"}
 
 
@@ -66,8 +68,11 @@ class Form:
     only: bool = False    # constants only
     selectable: bool = False
     source: bool = False
+    variable: bool = False
     space: str = ""
+    opaque: str = ""      # of an address: the type of variable or register that it is
     rest: str = ""        # what follows within the brackets of an address
+    lanes: str = ""       # selectors of several parts: "2", "4"
     fixed: str = ""       # a text that is right whatever else
 
     def right(self, constant=False):
@@ -75,6 +80,8 @@ class Form:
             return self.fixed
         if self.kind == "address":
             base = VARIABLES.get(self.space, "G") if constant and not self.rest else f"%rd{self.at + 1}"
+            if self.opaque:
+                base = f"%r{self.at + 1}" if self.opaque == "b32" else {"texref": "T", "surfref": "W"}[self.opaque] if constant else base
             return f"[{base}{self.rest}]"
         if self.kind in ("label", "targets"):
             return {"label": "L", "targets": "B"}[self.kind]
@@ -85,7 +92,9 @@ class Form:
         text = register(self.kind, self.at)
         if self.pair == "must" or self.pair and constant:
             return f"{text}|%p{self.at + 5}"
-        if constant and not self.written:
+        if constant and self.lanes:
+            return text + {"2": ".h10", "4": ".b3210"}[self.lanes]
+        if constant and not self.written and not self.variable:
             if self.values:
                 return str(self.values[-1])
             if self.kind in table.TYPES and table.TYPES[self.kind][1] == "F":
@@ -110,7 +119,7 @@ class Form:
     def others(self):
         if self.kind == "address":
             own = VARIABLES.get(self.space, "G")
-            return [f"[{text}{self.rest}]" for text in ("%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "0", "64",
+            return [f"[{text}{self.rest}]" for text in ("%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64", "T", "W",
                                                         "L", "k", own, f"{own}+8", "%v2d.x")] + ["%rd1", "%r1", "G", "0", "_"]
         if self.kind in ("label", "targets"):
             return ["k", "%r1", "0", "G", "_", "[L]", "B", "L"]
@@ -118,7 +127,7 @@ class Form:
             return ["%r1", "%ru1", "1.0", "_", "G", "WARP_SZ", "-1", "0", "1", "3", "4", "8", "16", "32", "100", "128", "255", "4294967295", "4294967296", "{%r1}", "(1+1)"]
         if self.count > 1:
             return list(self.vectors())
-        extra = [f"%r{self.at}.b1", f"%r{self.at}.h1", f"%r{self.at}.b4", f"%r{self.at}.h10", f"-%r{self.at}", f"-%r{self.at}.b0"] if self.selectable else []
+        extra = LANES[self.lanes] if self.lanes else [f"%r{self.at}.b1", f"%r{self.at}.h1", f"%r{self.at}.b4", f"%r{self.at}.h10", f"-%r{self.at}", f"-%r{self.at}.b0"] if self.selectable else []
         pair = ["%r1|%p1", "%r1|_", "_|%p1", "%r1|%r2", "%p1|%p2", "_|_", "%p1|_"] if self.pair else []
         packed = ["{%h1,%h2}", "{%r1,%r2}", "{%rd1,%rd2}", "{%h1,%h2,%h3,%h4}", "{%c1,%c2}", "%v2r", "%v4h", "%v2h", "{%r1,_}", "{1,2}", "{%v2r.x,%v2r.y}",
                   "{%f1,%f2}"] if self.count == 0 else []
@@ -145,7 +154,7 @@ def bounds(text):
 
 
 def is_open(row):
-    return row.is_open or "\u2026" in row.operands or ":any" in row.operands or row.opcode in ("call",)
+    return row.is_open or "\u2026" in row.operands
 
 
 def split(text):
@@ -180,6 +189,8 @@ def operand(text, at, default, groups, space, first):
     if text.startswith("["):
         inner = text[1:-1]
         own = re.match(r"[\w-]+:([\w$]+)", inner)
+        if own and own[1] in table.TYPES:
+            return Form(inner, "address", at, opaque=own[1])
         where = own[1] if own else space
         if where.startswith("$"):
             where = groups.get(int(where[1:]), "")
@@ -195,14 +206,23 @@ def operand(text, at, default, groups, space, first):
     elif "|" in re.sub(r"\([^)]*\)", "", text):
         form.pair = "must"
     form.selectable = ".sel" in text
+    form.lanes = "".join(re.findall(r"\.sel(\d)", text))
     for attribute, _ in re.findall(r":((?:[\w$]+)(\([^)]*\))?)", text):
         word, _, inside = attribute.partition("(")
         if inside:
             form.values, form.beyond = bounds(inside.rstrip(")"))
         if word == "imm":
             form.only = True
-        elif word in ("label", "targets", "any"):
+        elif word in ("label", "targets"):
             form.kind = word
+        elif word == "any":
+            form.kind = "u32"
+        elif word in ("var", "bits"):
+            form.variable = True
+        elif word == "neg":
+            form.selectable = True
+        elif word == "sink":
+            form.fixed = "_"
         elif word in ("source", "special"):
             form.source = True
         elif word == "address":

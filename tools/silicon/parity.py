@@ -30,6 +30,7 @@ BATCH, OLDEST, NEWER, SHOWN, WIDTH, ALLOWED = 32, 75, "sm_90", 60, 150, 200
 ACCEPTED, WARNED, REFUSED = "a", "w", "r"
 WORDS = {ACCEPTED: "accepted", WARNED: "accepted with a warning", REFUSED: "refused"}
 PTXAS_LINE = re.compile(r"line (\d+); (error|fatal|warning)\s*:")
+NARROW = re.compile(r"uses 32-bit address on line '(\d+)'")  # a warning where 16-bit ones stand beside it, else an error without a place
 OUR_LINE = re.compile(r"^(.*?):(\d+):\d+: (error|warning)\[")
 
 
@@ -47,9 +48,10 @@ def assemble(ptxas, group, cases):
     refused, warned = set(), set()
     for place, severity in PTXAS_LINE.findall(done.stdout + done.stderr):
         (warned if severity == "warning" else refused).add(places.get(int(place), -1))
+    refused |= {places.get(int(place), -1) for place in NARROW.findall(done.stdout + done.stderr)}
     if done.returncode and not refused:
         refused.add(-1)
-    return done.returncode == 0, refused, warned
+    return done.returncode == 0 and not refused, refused, warned
 
 
 def ask_some(ptxas, group, cases):

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define V(major, minor) ((major) * 10 + (minor))
 #define SM(number)      (number)
@@ -26,6 +27,15 @@ static void index_gates(void) {
         next_gate[g] = first_gate[slot];
         first_gate[slot] = (uint8_t)(g + 1);
     }
+}
+
+/* "shared" and "shared::cta" are the space shared. */
+static lw_space space_named(const char *text, size_t length) {
+    size_t size = 0;
+    while (size < length && text[size] != ':') size++;
+    for (int s = 1; s < LW_SPACE_count; s++)
+        if (!strncmp(lw_space_names[s], text, size) && !lw_space_names[s][size]) return (lw_space)s;
+    return LW_SPACE_none;
 }
 
 /* ---- The operand text of a row ------------------------------------------------------------------------ */
@@ -81,16 +91,19 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
         const uint32_t bits = 1u << LW_T_b32 | 1u << LW_T_b64, integers = 1u << LW_T_u32 | 1u << LW_T_u64 | 1u << LW_T_s32 | 1u << LW_T_s64;
         return bits | integers;
     }
+    if (o->untyped) return 1u << o->type;
     bool lax = m->form->agree != LW_AGREE_size || !o->typed;
     return agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
 }
+
+static bool is_word(const char *at, size_t size, const char *word) { return size == strlen(word) && !memcmp(at, word, size); }
 
 /* One attribute behind a colon. */
 static void attribute(const lw_match *m, lw_operand_form *o, const char *at, size_t size) {
     static const struct { const char *name; size_t size; lw_shape shape; } shapes[] = {
 #define SHAPE(name, shape) {#name, sizeof #name - 1, LW_SHAPE_##shape},
         SHAPE(imm, IMM) SHAPE(reg, REG) SHAPE(label, LABEL) SHAPE(targets, TARGETS) SHAPE(func, FUNC)
-        SHAPE(list, LIST) SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL)
+        SHAPE(list, LIST) SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL) SHAPE(sink, SINK)
 #undef SHAPE
     };
     for (size_t i = 0; i < LW_COUNT(shapes); i++)
@@ -99,7 +112,17 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
             if (o->shape == LW_SHAPE_REG) o->type = LW_T_none;
             return;
         }
-    if (size == 7 && !memcmp(at, "address", 7)) { /* an integer register as wide as some address */
+    if (is_word(at, size, "in")) return; /* the range says it all */
+    if (is_word(at, size, "var") || is_word(at, size, "bits")) {
+        o->variable = true;
+        o->untyped = size == 4;
+        return;
+    }
+    if (is_word(at, size, "neg")) {
+        o->negatable = true;
+        return;
+    }
+    if (is_word(at, size, "address")) { /* an integer register as wide as some address */
         o->type = LW_T_none;
         o->is_address = true;
         return;
@@ -108,7 +131,7 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         const char *text = at + 1;
         if (*text == '$') text = m->group[at[2] - '0' <= (int)m->group_count ? at[2] - '0' : 0];
         if (*text == 'v') text++;
-        o->vector = *text ? (uint8_t)(*text - '0') : 1;
+        o->vector = *text ? (uint8_t)strtoul(text, NULL, 10) : 1;
         o->braces = true;
         return;
     }
@@ -117,12 +140,23 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
     if (o->type == LW_T_none) o->shape = LW_SHAPE_ANY;
 }
 
+/* "[a:global]", "[a:texref]": where an address points, if the spelling does not say it. */
+static void address_form(const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
+    o->shape = LW_SHAPE_ADDRESS;
+    o->name_size = (uint8_t)(end - at);
+    size_t name = strcspn(at, ":,]");
+    if (at[name] != ':') return;
+    const char *word = at + name + 1;
+    size_t size = strcspn(word, ",]");
+    o->space = space_named(word, size);
+    if (o->space == LW_SPACE_none) o->opaque = type_of(m, word, size);
+}
+
 /* One operand, from `at` to `end`: name, |p, ?, .sel, :attributes, in any order behind the name. */
 static void operand_form(const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
     *o = (lw_operand_form){.name = at, .type = m->type, .vector = 1};
     if (*at == '[') {
-        o->shape = LW_SHAPE_ADDRESS;
-        o->name_size = (uint8_t)(end - at);
+        address_form(m, o, at, end);
         return;
     }
     if (!strncmp(at, "\xe2\x80\xa6", 3) || !strncmp(at, "...", 3)) {
@@ -142,11 +176,17 @@ static void operand_form(const lw_match *m, lw_operand_form *o, const char *at, 
         char c = *p++;
         if (c == '?') *(o->pair ? &o->pair_sink : &o->sink) = true;
         if (c == '|') o->pair = true, o->pair_optional = p[-2] == '{';
-        if (c == '.') o->selectable = true;
+        if (c == '.') {
+            o->selectable = true;
+            o->lanes = p[3] == '2' || p[3] == '4' ? (uint8_t)(p[3] - '0') : 0; /* .sel2 .sel4 */
+        }
         if (c == ':') {
-            size_t size = strcspn(p, ":,?|{})] ");
+            size_t size = strcspn(p, ":,?|({})] ");
             attribute(m, o, p, size);
             p += size;
+            if (*p != '(') continue;
+            o->range = p + 1;
+            p = strchr(p, ')') + 1;
         }
     }
 }
@@ -253,14 +293,7 @@ static lw_lane_id lane_of(const lw_match *m) {
     return lw_lane_find(name);
 }
 
-/* "shared" and "shared::cta" are the space shared. */
-static lw_space space_of(const lw_symbol *word) {
-    uint32_t size = 0;
-    while (size < word->size && word->text[size] != ':') size++;
-    for (int s = 1; s < LW_SPACE_count; s++)
-        if (!strncmp(lw_space_names[s], word->text, size) && !lw_space_names[s][size]) return (lw_space)s;
-    return LW_SPACE_none;
-}
+static lw_space space_of(const lw_symbol *word) { return space_named(word->text, word->size); }
 
 static void set_types(const lw_walk *w, lw_match *m) {
     for (uint32_t i = 1; i < w->count; i++) {
@@ -269,11 +302,27 @@ static void set_types(const lw_walk *w, lw_match *m) {
     }
 }
 
+/* Is there an address without a space? */
+static bool is_generic(const lw_match *m) {
+    for (uint32_t i = 0; i < m->operand_form_count && !m->space; i++)
+        if (m->operand_forms[i].shape == LW_SHAPE_ADDRESS && !m->operand_forms[i].space && !m->operand_forms[i].opaque) return true;
+    return false;
+}
+
 /* Of words that ask for the same, the one whose gate is listed first is named. */
-static void set_gates(const lw_walk *w, lw_match *m) {
+static void set_gates(const lw_walk *w, lw_match *m, const lw_module_ptx *module) {
     uint32_t isa_gate = 0, sm_gate = 0;
-    m->isa = m->form->isa;
-    m->sm = m->form->sm;
+    const lw_form *f = m->form;
+    m->isa = f->isa;
+    m->sm = f->sm;
+    if (f->or_isa && module->version >= f->or_isa && module->target >= f->or_sm) {
+        m->isa = f->or_isa;
+        return;
+    }
+    if (is_generic(m)) {
+        if (m->isa < V(2, 0)) m->isa = V(2, 0);
+        if (m->sm < SM(20)) m->sm = SM(20);
+    }
     for (uint32_t i = 1; i < w->count; i++) {
         for (uint32_t g = first_gate[w->words[i]->hash % GATE_SLOTS]; g; g = next_gate[g - 1]) {
             const lw_gate *gate = &gates[g - 1];
@@ -379,7 +428,7 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     make_operand_forms(arena, m, find_word(w, "L2::cache_hint"));
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
-    set_gates(w, m);
+    set_gates(w, m, module);
     spelling_fault(w, m);
     set_gated(module, m);
     if (m->lane && m->operands_max > m->operands_min) {

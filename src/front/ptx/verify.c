@@ -139,8 +139,21 @@ static void merge(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     const lw_operand *d = &i->operands[0];
     if (v->match->operand_forms[0].selectable && d->select && i->operand_count == v->match->operands_min)
-        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_names[d->select])
+        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_name(d))
             ->fix = "give the word to merge into as a fourth operand, or leave the selector away";
+}
+
+/* vmad: the product or c is negated, not both; the product is where one of its factors is. */
+static void negations(lw_verifier *v) {
+    const lw_match *m = v->match;
+    bool product = false, addend = false;
+    for (uint32_t k = 0; k < m->operand_form_count; k++) {
+        if (!m->operand_forms[k].negatable || !v->instruction->operands[k].minus) continue;
+        bool last = k + 1u == m->operand_form_count;
+        product ^= !last;
+        addend = last;
+    }
+    if (product && addend) lw_verify_minus(v, &v->instruction->operands[m->operand_form_count - 1]);
 }
 
 static void operands(lw_verifier *v, lw_instruction *i) {
@@ -155,12 +168,16 @@ static void operands(lw_verifier *v, lw_instruction *i) {
     for (uint32_t k = 0; k < i->operand_count; k++) {
         const lw_operand_form *form =
             plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
-        if (form->shape >= LW_SHAPE_ANY) continue;
+        if (form->shape >= LW_SHAPE_ANY) {
+            if (LW_UNLIKELY(i->operands[k].minus)) lw_verify_minus(v, &i->operands[k]);
+            continue;
+        }
         lw_verify_operand(v, &i->operands[k], form, k + 1);
         if (LW_UNLIKELY(v->diags->errors != errors))
             return; /* what is behind the first fault is often its echo */
     }
     if (!plain) merge(v);
+    if (LW_UNLIKELY(i->operands && m->operand_form_count && m->operand_forms[m->operand_form_count - 1].negatable)) negations(v);
     if (m->form->step) lw_verify_extra(v);
 }
 

@@ -77,7 +77,7 @@ static bool types_agree(lw_type want, lw_type have) {
 
 static bool constant_fits(const lw_object *formal, const lw_operand *o) {
     char kind = lw_types[formal->type].kind;
-    if (formal->dimension_count) return false;
+    if (formal->dimension_count || formal->vector > 1) return false;
     return o->kind == LW_O_INT ? kind == 'B' || kind == 'U' || kind == 'S' || kind == 'P'
                                : kind == 'F' || kind == 'B';
 }
@@ -85,13 +85,13 @@ static bool constant_fits(const lw_object *formal, const lw_operand *o) {
 /* A register or a .param variable of the calling function against a formal parameter. */
 static bool variable_fits(const lw_object *formal, const lw_object *o) {
     if (formal->dimension_count) return o->dimension_count && o->size == formal->size;
-    return !o->dimension_count && types_agree(formal->type, o->type);
+    return !o->dimension_count && o->vector == formal->vector && types_agree(formal->type, o->type);
 }
 
 static bool can_hand_over(const lw_operand *o) {
     if (o->kind != LW_O_NAME || !o->object || o->object->kind != LW_OBJ_VARIABLE || o->offset || o->negated)
         return false;
-    if (o->object->space == LW_SPACE_reg) return o->object->vector <= 1;
+    if (o->object->space == LW_SPACE_reg) return true;
     return o->object->space == LW_SPACE_param && !o->object->is_param && !o->object->is_return;
 }
 
@@ -150,10 +150,13 @@ static void barrier(lw_verifier *v) {
         lw_diag_add(v->diags, LW_D_barrier_threads, b->place, (long long)b->value, mnemonic(v));
 }
 
+static bool is_vector(const lw_operand *o) {
+    return o->kind == LW_O_VECTOR || (lw_is_register(o) && o->object->vector > 1 && !o->select);
+}
+
 static void mov(lw_verifier *v) {
     const lw_operand *d = &v->instruction->operands[0], *a = &v->instruction->operands[1];
-    if (v->match->operand_forms[0].vector == 0 && d->kind == LW_O_VECTOR && a->kind == LW_O_VECTOR &&
-        d->part_count + a->part_count > 2)
+    if (v->match->operand_forms[0].vector == 0 && is_vector(d) && is_vector(a))
         lw_diag_add(v->diags, LW_D_vector_to_vector, v->instruction->mnemonic_place, mnemonic(v));
     else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE &&
              a->object->space == LW_SPACE_global && lw_types[v->match->type].bits < v->module->address_size)
