@@ -1,6 +1,7 @@
 """Operands for the spellings of forms.py, by the notation of isa/ptx/forms.def: right ones, and others in their place."""
 
 import dataclasses
+import math
 import re
 
 import rows as table
@@ -71,7 +72,9 @@ class Form:
     variable: bool = False
     space: str = ""
     opaque: str = ""      # of an address: the type of variable or register that it is
-    rest: str = ""        # what follows within the brackets of an address
+    braces: bool = False  # also where it has one element
+    array: bool = False   # coordinates with an index in front
+    inner: tuple = ()     # operands within the brackets of an address
     lanes: str = ""       # selectors of several parts: "2", "4"
     fixed: str = ""       # a text that is right whatever else
 
@@ -79,16 +82,16 @@ class Form:
         if self.fixed:
             return self.fixed
         if self.kind == "address":
-            base = VARIABLES.get(self.space, "G") if constant and not self.rest else f"%rd{self.at + 1}"
+            base = VARIABLES.get(self.space, "G") if constant else f"%rd{self.at + 1}"
             if self.opaque:
                 base = f"%r{self.at + 1}" if self.opaque == "b32" else {"texref": "T", "surfref": "W"}[self.opaque] if constant else base
-            return f"[{base}{self.rest}]"
+            return f"[{', '.join([base, *(form.right(constant) for form in self.inner)])}]"
         if self.kind in ("label", "targets"):
             return {"label": "L", "targets": "B"}[self.kind]
         if self.only:
             return str(self.values[-1 if constant else 0]) if self.values else "4"
-        if self.count > 1:
-            return "{" + ",".join(register(self.kind, self.at * 8 + k if self.count <= 8 else k) for k in range(self.count)) + "}"
+        if self.count > 1 or self.braces:
+            return "{" + ",".join(self.element(k) for k in range(self.count)) + "}"
         text = register(self.kind, self.at)
         if self.pair == "must" or self.pair and constant:
             return f"{text}|%p{self.at + 5}"
@@ -102,13 +105,18 @@ class Form:
             return "1"
         return text
 
+    def element(self, k):
+        return register("u32" if self.array and not k else self.kind, self.at * 8 + k if self.count <= 8 and self.at < 16 else k)
+
     def vectors(self):
         def braces(kind, count, first=8):
             return "{" + ",".join(register(kind, first + k) for k in range(count)) + "}"
 
-        for count in (1, self.count - 1, self.count + 1, 2 * self.count):
+        for count in (1, self.count - 1, self.count + 1, 2 * self.count, 4):
             if count >= 1:
                 yield braces(self.kind, count)
+        if self.array:
+            yield braces(self.kind, self.count)
         same = braces(self.kind, self.count)[1:-1].split(",")
         yield "{" + ",".join([*same[:-1], "_"]) + "}"
         yield "{" + ",".join([*same[:-1], "1"]) + "}"
@@ -119,13 +127,17 @@ class Form:
     def others(self):
         if self.kind == "address":
             own = VARIABLES.get(self.space, "G")
-            return [f"[{text}{self.rest}]" for text in ("%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64", "T", "W",
+            rest = "".join(", " + form.right() for form in self.inner)
+            if self.inner:
+                odd = [f"[%rd1, {text}]" for text in self.inner[-1].others()] + ["[%rd1]", f"[%rd1{rest}, %r1]", f"[%rd1{rest}{rest}]"]
+                return odd + [f"[{text}{rest}]" for text in ("%r1", "%f1", "G", "S", "C", own, "T", "W", "%rd1+8", "L", "64")] + ["%rd1", "G"]
+            return [f"[{text}]" for text in ("%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64", "T", "W",
                                                         "L", "k", own, f"{own}+8", "%v2d.x")] + ["%rd1", "%r1", "G", "0", "_"]
         if self.kind in ("label", "targets"):
             return ["k", "%r1", "0", "G", "_", "[L]", "B", "L"]
         if self.only:
             return ["%r1", "%ru1", "1.0", "_", "G", "WARP_SZ", "-1", "0", "1", "3", "4", "8", "16", "32", "100", "128", "255", "4294967295", "4294967296", "{%r1}", "(1+1)"]
-        if self.count > 1:
+        if self.count > 1 or self.braces:
             return list(self.vectors())
         extra = LANES[self.lanes] if self.lanes else [f"%r{self.at}.b1", f"%r{self.at}.h1", f"%r{self.at}.b4", f"%r{self.at}.h10", f"-%r{self.at}", f"-%r{self.at}.b0"] if self.selectable else []
         pair = ["%r1|%p1", "%r1|_", "_|%p1", "%r1|%r2", "%p1|%p2", "_|_", "%p1|_"] if self.pair else []
@@ -185,29 +197,49 @@ def type_of(text, default, groups):
     return text
 
 
+def count_of(text, groups):
+    """ "4", "$2", "mk$1/64", "$1*2": see count_of in match.c."""
+    if text.isdigit():
+        return int(text)
+    letters, group, sign, by = re.fullmatch(r"([mnk]*)\$(\d)(?:([/*-])(\d+))?", text).groups()
+    words = groups.get(int(group), "")
+    numbers = [int(re.search(rf"{letter}(\d+)", words)[1]) for letter in letters] or [int(re.search(r"\d+", words)[0]) if words else 1]
+    count = math.prod(numbers)
+    return count // int(by) if sign == "/" else count * int(by) if sign == "*" else count - int(by) if sign == "-" else count
+
+
+def coordinates(geometry):
+    """How many, and whether an index stands in front."""
+    array = geometry.startswith("a")
+    digits = re.search(r"\d", geometry)
+    count = int(digits[0]) + array if digits else 4
+    return (4 if "m" in geometry or count > 2 or "cube" in geometry else count), array
+
+
 def operand(text, at, default, groups, space, first):
     if text.startswith("["):
-        inner = text[1:-1]
-        own = re.match(r"[\w-]+:([\w$]+)", inner)
+        base, *rest = [part for part, optional in split(text[1:-1]) if not optional]
+        own = re.match(r"[\w-]+:([\w$]+)", base)
+        inner = tuple(operand(part, at + 1, default, groups, space, False) for part in rest)
         if own and own[1] in table.TYPES:
-            return Form(inner, "address", at, opaque=own[1])
+            return Form(base, "address", at, opaque=own[1], inner=inner)
         where = own[1] if own else space
         if where.startswith("$"):
             where = groups.get(int(where[1:]), "")
-        return Form(inner, "address", at, space=space_of(where))
+        return Form(base, "address", at, space=space_of(where), inner=inner)
     vector = re.fullmatch(r"vec\((\w+)\)(.*)", text)
     if vector:
         text = vector[1] + vector[2]
     name = re.match(r"[\w-]+", text)[0]
     form = Form(name, default, at, count=0 if vector else 1)
-    form.written = first and (name in "dfpr" or "|" in text)
+    form.written = first and (name in "dfpr" or "|" in re.sub(r"\([^)]*\)", "", text))
     if re.search(r"\{\|", text):
         form.pair = "may"
     elif "|" in re.sub(r"\([^)]*\)", "", text):
         form.pair = "must"
     form.selectable = ".sel" in text
     form.lanes = "".join(re.findall(r"\.sel(\d)", text))
-    for attribute, _ in re.findall(r":((?:[\w$]+)(\([^)]*\))?)", text):
+    for attribute, _ in re.findall(r":((?:[\w$/*-]+)(\([^)]*\))?)", text):
         word, _, inside = attribute.partition("(")
         if inside:
             form.values, form.beyond = bounds(inside.rstrip(")"))
@@ -229,9 +261,10 @@ def operand(text, at, default, groups, space, first):
             form.kind = "u64"
         elif word == "reg":
             form.kind = "b32"
-        elif re.fullmatch(r"v(\$?\d+)", word):
-            count = groups.get(int(word[2:]), "") if word[1] == "$" else word
-            form.count = int(count[1:]) if count else 1
+        elif re.fullmatch(r"[vV][mnk]*\$?\d+([/*-]\d+)?", word):
+            form.count, form.braces = count_of(word[1:], groups), word[0] == "V"
+        elif re.fullmatch(r"g\$\d", word):
+            form.count, form.array = coordinates(groups.get(int(word[2:]), ""))
         elif word != "in":
             form.kind = type_of(word, default, groups)
     return form
@@ -252,9 +285,8 @@ def default_space(mnemonic):
 def forms(row, mnemonic, groups):
     """The operands with none and with all of the optional ones."""
     parts = split(row.operands)
-    hint = ".L2::cache_hint" in mnemonic
-    parts = [(text, optional) for text, optional in parts if not text.startswith("cache-policy") or hint]
-    parts = [(text, optional and not text.startswith("cache-policy")) for text, optional in parts]
+    bound = {"cache-policy": ".L2::cache_hint" in mnemonic, "cta-mask": ".multicast::cluster" in mnemonic}
+    parts = [(text, optional and text.split(":")[0] not in bound) for text, optional in parts if bound.get(text.split(":")[0], True)]
     default, space = default_type(mnemonic), default_space(mnemonic)
     choices = [False, True] if any(optional for _, optional in parts) else [True]
     for all_of_them in choices:

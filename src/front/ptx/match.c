@@ -96,6 +96,39 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
     return agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
 }
 
+static const char *group_text(const lw_match *m, const char *at) { /* of "$2" */
+    unsigned n = (unsigned)(at[1] - '0');
+    return n <= m->group_count ? m->group[n] : "";
+}
+
+static uint32_t number_in(const char *text) { return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10); }
+
+/* How many elements a vector has: "4", or the number in a group's text, "$2" of v4, x4, 4d (1 where it has none); or "mk$1" of m16n8k16,
+ * the product of these letters' numbers; and then "/64", "*2" or "-2". */
+static uint32_t count_of(const lw_match *m, const char *at) {
+    if (*at >= '0' && *at <= '9') return (uint32_t)strtoul(at, NULL, 10);
+    size_t letters = strspn(at, "mnk");
+    const char *text = group_text(m, at + letters), *then = at + letters + 2;
+    uint32_t count = letters || !*text ? 1 : number_in(text);
+    for (size_t i = 0; i < letters; i++) {
+        const char *found = strchr(text, at[i]);
+        count *= found ? number_in(found) : 0;
+    }
+    uint32_t by = (uint32_t)strtoul(then + 1, NULL, 10);
+    return *then == '/' ? count / by : *then == '*' ? count * by : *then == '-' ? count - by : count;
+}
+
+/* The coordinates of a texture or surface by its geometry, 1d … acube: one, two or four, with an index in front for arrays; four always
+ * fit, as in old programs. */
+static void coordinates(const lw_match *m, lw_operand_form *o, const char *at) {
+    const char *text = group_text(m, at);
+    o->array = *text == 'a';
+    uint32_t dimensions = number_in(text) + o->array;
+    bool samples = strchr(text, 'm') != NULL;
+    o->vector = samples || dimensions > 2 || strstr(text, "cube") ? 4 : (uint8_t)dimensions;
+    o->braces = o->or_four = true;
+}
+
 static bool is_word(const char *at, size_t size, const char *word) { return size == strlen(word) && !memcmp(at, word, size); }
 
 /* One attribute behind a colon. */
@@ -127,12 +160,14 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         o->is_address = true;
         return;
     }
-    if (at[0] == 'v' && size > 1 && (at[1] == '$' || (at[1] >= '0' && at[1] <= '9'))) {
-        const char *text = at + 1;
-        if (*text == '$') text = m->group[at[2] - '0' <= (int)m->group_count ? at[2] - '0' : 0];
-        if (*text == 'v') text++;
-        o->vector = *text ? (uint8_t)strtoul(text, NULL, 10) : 1;
+    if ((*at == 'v' || *at == 'V') && size > 1 && strchr("$0123456789mnk", at[1])) {
+        o->vector = (uint8_t)count_of(m, at + 1);
         o->braces = true;
+        o->always_braces = *at == 'V';
+        return;
+    }
+    if (*at == 'g' && at[1] == '$') {
+        coordinates(m, o, at + 1);
         return;
     }
     o->type = type_of(m, at, size);
@@ -147,16 +182,42 @@ static void address_form(const lw_match *m, lw_operand_form *o, const char *at, 
     size_t name = strcspn(at, ":,]");
     if (at[name] != ':') return;
     const char *word = at + name + 1;
-    size_t size = strcspn(word, ",]");
+    size_t size = strcspn(word, ",{]");
     o->space = space_named(word, size);
     if (o->space == LW_SPACE_none) o->opaque = type_of(m, word, size);
 }
 
+static void operand_form(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *at, const char *end);
+static const char *operand_end(const char *p);
+static uint32_t takes_of(const lw_match *m, const lw_operand_form *o);
+
+/* What stands in the brackets behind the base of an address: "[a, c:s32:v$1]". */
+static void inner_forms(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
+    enum { INNER_MAX = 2 };
+    bool optional = false;
+    for (const char *p = at + 1 + strcspn(at + 1, ",{]"); p < end - 1 && o->inner_max < INNER_MAX;) {
+        if (*p == ' ' || *p == ',') p++;
+        else if (*p == '{' && p[1] == ',') optional = true, p++;
+        else if (*p == '}') optional = false, p++;
+        else {
+            const char *last = operand_end(p);
+            if (!o->inner) o->inner = LW_NEW_ARRAY(arena, lw_operand_form, INNER_MAX);
+            lw_operand_form *inner = &o->inner[o->inner_max++];
+            operand_form(arena, m, inner, p, last);
+            inner->takes = takes_of(m, inner);
+            inner->optional = optional;
+            o->inner_min += !optional;
+            p = last;
+        }
+    }
+}
+
 /* One operand, from `at` to `end`: name, |p, ?, .sel, :attributes, in any order behind the name. */
-static void operand_form(const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
+static void operand_form(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
     *o = (lw_operand_form){.name = at, .type = m->type, .vector = 1};
     if (*at == '[') {
         address_form(m, o, at, end);
+        inner_forms(arena, m, o, at, end);
         return;
     }
     if (!strncmp(at, "\xe2\x80\xa6", 3) || !strncmp(at, "...", 3)) {
@@ -211,7 +272,26 @@ static bool is_written(const lw_operand_form *o) {
 
 enum { LW_OPERANDS_MAX = 32 };
 
-static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
+/* Operands that stand there if and only if the spelling has a modifier. */
+static const struct { const char *operand, *word; } bound_operands[] = {
+    {"cache-policy", "L2::cache_hint"},
+    {"cta-mask", "multicast::cluster"},
+};
+
+static bool has_word(const lw_walk *w, const char *word) {
+    for (uint32_t i = 1; i < w->count; i++)
+        if (!strcmp(w->words[i]->text, word)) return true;
+    return false;
+}
+
+/* +1: the operand must stand there, -1: it cannot, 0: it is no such operand. */
+static int is_bound(const lw_walk *w, const lw_operand_form *o) {
+    for (size_t i = 0; i < LW_COUNT(bound_operands) && o->optional; i++)
+        if (is_word(o->name, o->name_size, bound_operands[i].operand)) return has_word(w, bound_operands[i].word) ? 1 : -1;
+    return 0;
+}
+
+static void make_operand_forms(lw_arena *arena, lw_match *m, const lw_walk *w) {
     lw_operand_form forms[LW_OPERANDS_MAX];
     uint32_t n = 0, min = 0, max = 0;
     bool optional = false;
@@ -222,7 +302,7 @@ static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
         else {
             const char *end = operand_end(p), *last = end;
             while (last > p && last[-1] == ' ') last--;
-            operand_form(m, &forms[n], p, last);
+            operand_form(arena, m, &forms[n], p, last);
             forms[n].takes = takes_of(m, &forms[n]);
             forms[n].optional = optional;
             forms[n].written = n == 0 && is_written(&forms[n]);
@@ -232,11 +312,14 @@ static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
             p = end;
         }
     }
-    for (uint32_t i = 0; i < n; i++) { /* a cache policy stands there if and only if the spelling has the hint */
-        if (!forms[i].optional || forms[i].name_size != 12 || memcmp(forms[i].name, "cache-policy", 12)) continue;
-        if (hint) forms[i].optional = false, min++;
-        else max--, n--;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        int bound = is_bound(w, &forms[i]);
+        if (bound < 0) max--;
+        if (bound > 0) forms[i].optional = false, min++;
+        if (bound >= 0) forms[kept++] = forms[i];
     }
+    n = kept;
     m->operand_form_count = (uint8_t)n;
     m->operands_min = (uint8_t)min;
     m->operands_max = (uint8_t)max;
@@ -425,7 +508,7 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
         m->words[0] = w->words[0];
         for (uint32_t i = 1; i < w->count; i++) m->words[i] = w->words[w->order[i]];
     }
-    make_operand_forms(arena, m, find_word(w, "L2::cache_hint"));
+    make_operand_forms(arena, m, w);
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
     set_gates(w, m, module);

@@ -348,6 +348,7 @@ typedef struct lw_form {
     uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
     uint16_t more_isa, more_sm; /* gates of the optional operands, where they are younger than the form */
     uint8_t named;         /* how many elements, the opcode among them, are the instruction's name; 0: the opcode alone */
+    bool narrow;           /* its addresses may be held in 32 bits, whatever the module's addresses have */
     bool family;           /* needs a target with suffix a or f */
     lw_agree agree;
     const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
@@ -389,12 +390,17 @@ typedef struct lw_operand_form {
     bool braces;           /* may stand in { }: a vector, or one element in braces */
     bool typed;            /* the row gives it a type of its own */
     bool is_address;       /* a register that holds an address: 32 or 64 bits, integer or untyped */
+    bool always_braces;    /* even one element stands in { } */
+    bool or_four;          /* coordinates: always also a vector of four */
+    bool array;            /* coordinates: the first element is an index, .u32 */
     bool variable;         /* no constant */
     bool untyped;          /* registers of untyped bits only */
     bool negatable;        /* -a */
     uint8_t lanes;         /* selectors name 2 half words or 4 bytes; 0: one part */
     const char *range;     /* which constants it may be, the row's text behind "(": "0..255)"; NULL: any */
     lw_space space;        /* of an address; none: that of the spelling */
+    uint8_t inner_min, inner_max; /* of an address: how many operands stand behind the base, within the brackets */
+    struct lw_operand_form *inner;
     lw_type opaque;        /* of an address: the variable's type where the row names it, .texref for one */
 } lw_operand_form;
 

@@ -186,29 +186,40 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
 
 /* ---- Addresses ---------------------------------------------------------------------------------------- */
 
-static void address_register(lw_verifier *v, const lw_operand *base, lw_space space) {
+static void address_register(lw_verifier *v, const lw_operand *base) {
     const lw_object *r = base->object;
     const lw_type_info *type = &lw_types[r->type];
-    if (!strchr("BUS", type->kind) || type->bits < 16 || type->bits > 64 ||
+    if (!strchr("BUS", type->kind) || type->bits < (v->match->form->narrow ? 32 : 16) || type->bits > 64 ||
         (r->vector > 1 && !base->select)) {
         lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, type->name,
                     v->module->address_size == 32 ? "32" : "64");
         return;
     }
-    if (v->module->address_size == 64 && type->bits == 32 &&
+    lw_space space = v->match->space;
+    if (v->module->address_size == 64 && type->bits == 32 && !v->match->form->narrow &&
         (space == LW_SPACE_none || space == LW_SPACE_global))
         lw_diag_add(v->diags, LW_D_address_width, base->place, mnemonic(v), base->name->text);
 }
 
 /* A variable whose address an instruction takes must be where the instruction looks. */
-static void address_space(lw_verifier *v, const lw_operand *base, lw_space want, bool by_name) {
+static void address_space(lw_verifier *v, const lw_operand *base, lw_space want) {
     lw_space have = base->object->space;
     bool reached = have == LW_SPACE_global || have == LW_SPACE_shared || have == LW_SPACE_local;
-    if (want == LW_SPACE_none && by_name && !reached)
+    if (want == LW_SPACE_none && !reached)
         lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, lw_space_names[have]);
     else if (want != LW_SPACE_none && have != want)
         lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, lw_space_names[have],
                     mnemonic(v), lw_space_names[want]);
+}
+
+/* Coordinates and the like, behind the base of an address. */
+static void inner_operands(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    uint32_t spare = o->part_count - 1 - form->inner_min, at = 1;
+    for (uint32_t i = 0; i < form->inner_max && at < o->part_count; i++) {
+        if (form->inner[i].optional && !spare) continue;
+        spare -= form->inner[i].optional;
+        lw_verify_operand(v, &o->parts[at++], &form->inner[i], number);
+    }
 }
 
 /* A register or variable that stands for a texture, or a register that holds an address of a memory of its own. */
@@ -226,9 +237,14 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
         if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
         return;
     }
+    uint32_t inner = o->part_count ? o->part_count - 1 : 0;
+    if (inner < form->inner_min || inner > form->inner_max) {
+        lw_diag_add(v->diags, LW_D_address_parts, o->place, number, mnemonic(v), form->inner_max, inner);
+        return;
+    }
+    inner_operands(v, o, form, number);
     const lw_operand *base = o->part_count ? &o->parts[0] : NULL;
     if (!base || base->kind != LW_O_NAME || lw_is_unresolved(base)) return;
-    if (o->part_count > 1) return; /* tensor and texture forms: coordinates follow */
     const lw_object *object = base->object;
     if (!object || object->kind != LW_OBJ_VARIABLE)
         lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address",
@@ -236,9 +252,9 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     else if (form->opaque)
         opaque_address(v, base, form, number);
     else if (object->space == LW_SPACE_reg)
-        address_register(v, base, form->space ? form->space : v->match->space);
+        address_register(v, base);
     else
-        address_space(v, base, form->space ? form->space : v->match->space, v->match->form->step != LW_STEP_none);
+        address_space(v, base, form->space ? form->space : v->match->space);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------------------ */
@@ -251,9 +267,12 @@ static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form 
     one.sink = form->written;
     if (one.shape == LW_SHAPE_SOURCE && form->vector > 1) one.shape = LW_SHAPE_SPECIAL;
     uint32_t errors = v->diags->errors, bits = 0;
+    lw_operand_form index = one;
+    index.type = LW_T_u32;
+    index.takes = 1u << LW_T_b32 | 1u << LW_T_u32 | 1u << LW_T_s32;
     for (uint32_t i = 0; i < o->part_count; i++) {
         const lw_operand *p = &o->parts[i];
-        scalar_operand(v, p, &one, number);
+        scalar_operand(v, p, form->array && i == 0 ? &index : &one, number);
         if (v->diags->errors != errors) return;
         if (!lw_is_register(p)) continue;
         if (bits && bits != lw_types[p->object->type].bits) {
@@ -313,7 +332,7 @@ static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand
             packed_operand(v, o, form, number);
         else
             elements(v, o, form, number);
-    } else if (o->part_count == form->vector) {
+    } else if (o->part_count == form->vector || (form->or_four && o->part_count == 4)) {
         elements(v, o, form, number);
     } else if (form->vector == 1) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
@@ -334,6 +353,8 @@ static void pair_operand(lw_verifier *v, const lw_operand *o, const lw_operand_f
     second.type = LW_T_pred;
     second.takes = 1u << LW_T_pred;
     second.sink = form->pair_sink;
+    second.vector = 1;
+    second.braces = false;
     if (o->parts[0].kind == LW_O_SINK && o->parts[1].kind == LW_O_SINK) {
         lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v))->fix = "one of the two outputs may be '_'";
         return;
@@ -378,7 +399,7 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
                     lw_operand_kind_name(o));
     } else if (v->match->form->step == LW_STEP_cvta) {
         if (o->object->kind == LW_OBJ_VARIABLE)
-            address_space(v, o, v->match->space, false);
+            address_space(v, o, v->match->space);
         else
             wrong_kind(v, o, form, number);
     }
@@ -426,6 +447,8 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
     case LW_SHAPE_SOURCE:
         if (form->pair && !form->pair_optional && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
+        else if (form->always_braces && form->vector == 1 && o->kind != LW_O_VECTOR)
+            lw_diag_add(v->diags, LW_D_braces_missing, o->place, number, mnemonic(v));
         else
             scalar_operand(v, o, form, number);
         return;
