@@ -84,7 +84,7 @@ class Form:
         if self.kind == "address":
             base = VARIABLES.get(self.space, "G") if constant else f"%rd{self.at + 1}"
             if self.opaque:
-                base = f"%r{self.at + 1}" if self.opaque == "b32" else {"texref": "T", "surfref": "W"}[self.opaque] if constant else base
+                base = f"%r{self.at + 1}" if self.opaque == "b32" else {"texref": "T", "surfref": "W"}[self.opaque]
             return f"[{', '.join([base, *(form.right(constant) for form in self.inner)])}]"
         if self.kind in ("label", "targets"):
             return {"label": "L", "targets": "B"}[self.kind]
@@ -130,8 +130,8 @@ class Form:
             rest = "".join(", " + form.right() for form in self.inner)
             if self.inner:
                 odd = [f"[%rd1, {text}]" for text in self.inner[-1].others()] + ["[%rd1]", f"[%rd1{rest}, %r1]", f"[%rd1{rest}{rest}]"]
-                return odd + [f"[{text}{rest}]" for text in ("%r1", "%f1", "G", "S", "C", own, "T", "W", "%rd1+8", "L", "64")] + ["%rd1", "G"]
-            return [f"[{text}]" for text in ("%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64", "T", "W",
+                return odd + [f"[{text}{rest}]" for text in ("%rd1", "%r1", "%f1", "G", "S", "C", own, "T", "W", "%rd1+8", "L", "64")] + ["%rd1", "G"]
+            return [f"[{text}]" for text in ("%rd1", "%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64", "T", "W",
                                                         "L", "k", own, f"{own}+8", "%v2d.x")] + ["%rd1", "%r1", "G", "0", "_"]
         if self.kind in ("label", "targets"):
             return ["k", "%r1", "0", "G", "_", "[L]", "B", "L"]
@@ -231,6 +231,7 @@ def operand(text, at, default, groups, space, first):
     if vector:
         text = vector[1] + vector[2]
     name = re.match(r"[\w-]+", text)[0]
+    text = text.split(";")[0]
     form = Form(name, default, at, count=0 if vector else 1)
     form.written = first and (name in "dfpr" or "|" in re.sub(r"\([^)]*\)", "", text))
     if re.search(r"\{\|", text):
@@ -263,8 +264,11 @@ def operand(text, at, default, groups, space, first):
             form.kind = "b32"
         elif re.fullmatch(r"[vV][mnk]*\$?\d+([/*-]\d+)?", word):
             form.count, form.braces = count_of(word[1:], groups), word[0] == "V"
-        elif re.fullmatch(r"g\$\d", word):
+        elif re.fullmatch(r"[gG]\$\d", word):
             form.count, form.array = coordinates(groups.get(int(word[2:]), ""))
+            if word[0] == "G":
+                form.count, form.array, form.braces = coordinates(groups.get(int(word[2:]), "").lstrip("a"))[0], False, True
+            form.variable = True
         elif word != "in":
             form.kind = type_of(word, default, groups)
     return form

@@ -119,14 +119,16 @@ static uint32_t count_of(const lw_match *m, const char *at) {
 }
 
 /* The coordinates of a texture or surface by its geometry, 1d … acube: one, two or four, with an index in front for arrays; four always
- * fit, as in old programs. */
-static void coordinates(const lw_match *m, lw_operand_form *o, const char *at) {
+ * fit, as in old programs. Derivatives have no index, and always braces. */
+static void coordinates(const lw_match *m, lw_operand_form *o, const char *at, bool derivatives) {
     const char *text = group_text(m, at);
-    o->array = *text == 'a';
+    o->array = *text == 'a' && !derivatives;
     uint32_t dimensions = number_in(text) + o->array;
     bool samples = strchr(text, 'm') != NULL;
     o->vector = samples || dimensions > 2 || strstr(text, "cube") ? 4 : (uint8_t)dimensions;
-    o->braces = o->or_four = true;
+    o->braces = true;
+    o->or_four = o->variable = !derivatives; /* one coordinate without braces is a register */
+    o->always_braces = derivatives;
 }
 
 static bool is_word(const char *at, size_t size, const char *word) { return size == strlen(word) && !memcmp(at, word, size); }
@@ -166,8 +168,8 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         o->always_braces = *at == 'V';
         return;
     }
-    if (*at == 'g' && at[1] == '$') {
-        coordinates(m, o, at + 1);
+    if ((*at == 'g' || *at == 'G') && at[1] == '$') {
+        coordinates(m, o, at + 1, *at == 'G');
         return;
     }
     o->type = type_of(m, at, size);
@@ -212,6 +214,33 @@ static void inner_forms(lw_arena *arena, const lw_match *m, lw_operand_form *o, 
     }
 }
 
+/* What stands behind an operand's name: |p, ?, .sel, :attributes, in any order; behind ";" what it may be as a vector. */
+static void attributes(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *p, const char *end) {
+    while (p < end) {
+        char c = *p++;
+        if (c == ';') {
+            o->if_vector = LW_NEW(arena, lw_operand_form);
+            *o->if_vector = (lw_operand_form){.name = o->name, .name_size = o->name_size, .type = m->type, .vector = 1};
+            o = o->if_vector;
+        }
+        if (c == '?') *(o->pair ? &o->pair_sink : &o->sink) = true;
+        if (c == '|') o->pair = true, o->pair_optional = p[-2] == '{';
+        if (c == '.') {
+            o->selectable = true;
+            o->lanes = p[3] == '2' || p[3] == '4' ? (uint8_t)(p[3] - '0') : 0; /* .sel2 .sel4 */
+        }
+        if (c == ':' || c == ';') {
+            size_t size = strcspn(p, ":;,?|({})] ");
+            attribute(m, o, p, size);
+            p += size;
+            if (*p != '(') continue;
+            o->range = p + 1;
+            p = strchr(p, ')') + 1;
+        }
+    }
+    o->takes = takes_of(m, o);
+}
+
 /* One operand, from `at` to `end`: name, |p, ?, .sel, :attributes, in any order behind the name. */
 static void operand_form(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
     *o = (lw_operand_form){.name = at, .type = m->type, .vector = 1};
@@ -233,23 +262,7 @@ static void operand_form(lw_arena *arena, const lw_match *m, lw_operand_form *o,
     while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' || *p == '-' || (*p >= '0' && *p <= '9')))
         p++;
     o->name_size = (uint8_t)(p - at);
-    while (p < end) {
-        char c = *p++;
-        if (c == '?') *(o->pair ? &o->pair_sink : &o->sink) = true;
-        if (c == '|') o->pair = true, o->pair_optional = p[-2] == '{';
-        if (c == '.') {
-            o->selectable = true;
-            o->lanes = p[3] == '2' || p[3] == '4' ? (uint8_t)(p[3] - '0') : 0; /* .sel2 .sel4 */
-        }
-        if (c == ':') {
-            size_t size = strcspn(p, ":,?|({})] ");
-            attribute(m, o, p, size);
-            p += size;
-            if (*p != '(') continue;
-            o->range = p + 1;
-            p = strchr(p, ')') + 1;
-        }
-    }
+    attributes(arena, m, o, p, end);
 }
 
 /* Where the operand that begins at p ends: a comma outside of brackets, or the } of an optional one. */
@@ -422,7 +435,7 @@ static void set_gated(const lw_module_ptx *module, lw_match *m) {
     const lw_form *f = m->form;
     bool is_gone = f->gone_isa && module->version >= f->gone_isa && module->target >= f->gone_sm;
     m->gated = module->version < m->isa || module->target < m->sm || (f->family && !module->target_suffix) || is_gone ||
-               (f->old_isa && module->version >= f->old_isa) || m->fault;
+               (f->old_isa && module->version >= f->old_isa) || m->fault || m->late_vector || (f->last && module->target > f->last);
 }
 
 /* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
@@ -474,6 +487,13 @@ static void spelling_fault(const lw_walk *w, lw_match *m) {
         set_fault(m, find_word(w, "L2::evict"), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
 }
 
+/* Does .v2 or the like stand behind a type? */
+static bool is_late(const lw_walk *w) {
+    for (uint32_t i = 2; i < w->count; i++)
+        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v' && w->types & ((1u << i) - 1)) return true;
+    return false;
+}
+
 /* ---- The match itself ----------------------------------------------------------------------------------- */
 
 static void explain(const lw_instruction *i, lw_text *why) {
@@ -512,6 +532,7 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
     set_gates(w, m, module);
+    m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);
     set_gated(module, m);
     if (m->lane && m->operands_max > m->operands_min) {

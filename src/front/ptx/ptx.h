@@ -343,6 +343,7 @@ typedef struct lw_form {
     const char *section, *does;
     uint16_t isa;          /* since PTX version, 10 * major + minor; 0 where not given: 1.0 */
     uint16_t sm;           /* since target; 0: all */
+    uint16_t last;         /* the last target that has it; 0: all */
     uint16_t or_isa, or_sm;     /* another pair of gates that is enough; 0: none */
     uint16_t gone_isa, gone_sm; /* removed from this PTX version on for targets from gone_sm on; 0: never */
     uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
@@ -399,6 +400,7 @@ typedef struct lw_operand_form {
     uint8_t lanes;         /* selectors name 2 half words or 4 bytes; 0: one part */
     const char *range;     /* which constants it may be, the row's text behind "(": "0..255)"; NULL: any */
     lw_space space;        /* of an address; none: that of the spelling */
+    struct lw_operand_form *if_vector; /* what else it may be, written in { }; or NULL */
     uint8_t inner_min, inner_max; /* of an address: how many operands stand behind the base, within the brackets */
     struct lw_operand_form *inner;
     lw_type opaque;        /* of an address: the variable's type where the row names it, .texref for one */
@@ -422,6 +424,7 @@ typedef struct lw_match {
     const char *fault;    /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
     uint8_t fault_word;
     const struct lw_match *longer; /* for instructions with optional operands that the lane function does not know; or NULL */
+    bool late_vector;     /* .v2 and the like stand behind a type, where ptxas warns */
     bool gated;           /* this module is outside of a gate, or the form is deprecated: look closer */
 } lw_match;
 

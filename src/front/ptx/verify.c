@@ -80,6 +80,8 @@ static void gates(lw_verifier *v) {
     else if (target < m->sm)
         lw_diag_add(v->diags, LW_D_needs_target, word_place(i, m->sm_word), word_name(v, m->sm_word), m->sm,
                     target);
+    else if (f->last && target > f->last)
+        lw_diag_add(v->diags, LW_D_target_past, i->mnemonic_place, i->mnemonic->text, f->sm, f->last, target);
     else if (f->family && !v->module->target_suffix)
         lw_diag_add(v->diags, LW_D_needs_family, i->mnemonic_place, i->mnemonic->text,
                     f->sm > target ? f->sm : target);
@@ -89,6 +91,8 @@ static void gates(lw_verifier *v) {
             ->fix = successor(v);
     else if (f->old_isa && version >= f->old_isa)
         deprecated(v);
+    else if (m->late_vector)
+        lw_diag_add(v->diags, LW_D_late_vector, i->mnemonic_place, i->mnemonic->text);
 }
 
 /* ---- One instruction ---------------------------------------------------------------------------------- */
@@ -156,12 +160,25 @@ static void negations(lw_verifier *v) {
     if (product && addend) lw_verify_minus(v, &v->instruction->operands[m->operand_form_count - 1]);
 }
 
+/* An operand that may be one register or a list: with the list there are no optional operands, with the register all of them. */
+static bool alternatives_fit(lw_verifier *v, const lw_instruction *i) {
+    const lw_match *m = v->match;
+    for (uint32_t k = 0; k < m->operand_form_count && k < i->operand_count; k++) {
+        if (!m->operand_forms[k].if_vector || m->operand_forms[k].optional) continue;
+        if (i->operand_count == (i->operands[k].kind == LW_O_VECTOR ? m->operands_min : m->operands_max)) continue;
+        wrong_count(v);
+        return false;
+    }
+    return true;
+}
+
 static void operands(lw_verifier *v, lw_instruction *i) {
     const lw_match *m = v->match;
     if (i->operand_count < m->operands_min || i->operand_count > m->operands_max) {
         wrong_count(v);
         return;
     }
+    if (!alternatives_fit(v, i)) return;
     if (i->operand_count > m->operands_min) optional_operands(v, i);
     uint32_t errors = v->diags->errors;
     bool plain = m->operands_min == m->operands_max;

@@ -205,6 +205,10 @@ static void address_register(lw_verifier *v, const lw_operand *base) {
 static void address_space(lw_verifier *v, const lw_operand *base, lw_space want) {
     lw_space have = base->object->space;
     bool reached = have == LW_SPACE_global || have == LW_SPACE_shared || have == LW_SPACE_local;
+    if (lw_type_is_opaque(base->object->type)) {
+        lw_diag_add(v->diags, LW_D_opaque_address, base->place, base->name->text, lw_types[base->object->type].name, mnemonic(v));
+        return;
+    }
     if (want == LW_SPACE_none && !reached)
         lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, lw_space_names[have]);
     else if (want != LW_SPACE_none && have != want)
@@ -226,8 +230,8 @@ static void inner_operands(lw_verifier *v, const lw_operand *o, const lw_operand
 static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_operand_form *form, uint32_t number) {
     const lw_object *object = base->object;
     const lw_type_info *want = &lw_types[form->opaque], *have = &lw_types[object->type];
-    bool is_register = object->space == LW_SPACE_reg;
-    if (is_register ? strchr("BUS", have->kind) && have->bits == want->bits && object->vector == 1 : object->type == form->opaque) return;
+    bool is_register = object->space == LW_SPACE_reg, is_reference = object->type == form->opaque && lw_type_is_opaque(form->opaque);
+    if (is_register ? strchr("BUS", have->kind) && have->bits == want->bits && object->vector == 1 : is_reference) return;
     lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text, have->name);
 }
 
@@ -265,6 +269,7 @@ static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form 
     lw_operand_form one = *form;
     one.vector = 1;
     one.sink = form->written;
+    if (form->or_four) one.variable = false;
     if (one.shape == LW_SHAPE_SOURCE && form->vector > 1) one.shape = LW_SHAPE_SPECIAL;
     uint32_t errors = v->diags->errors, bits = 0;
     lw_operand_form index = one;
@@ -440,6 +445,7 @@ static bool names(const lw_operand *o, lw_object_kind kind) {
 
 void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     bool fits = true;
+    if (form->if_vector && o->kind == LW_O_VECTOR) form = form->if_vector;
     switch (form->shape) {
     case LW_SHAPE_VALUE:
     case LW_SHAPE_REG:
