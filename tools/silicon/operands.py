@@ -231,7 +231,9 @@ def operand(text, at, default, groups, space, first):
     if vector:
         text = vector[1] + vector[2]
     name = re.match(r"[\w-]+", text)[0]
-    text = text.split(";")[0]
+    text, _, listed = text.partition(";")
+    if listed and first is None:  # the first of two optional operands
+        text = f"{name}:{listed}"
     form = Form(name, default, at, count=0 if vector else 1)
     form.written = first and (name in "dfpr" or "|" in re.sub(r"\([^)]*\)", "", text))
     if re.search(r"\{\|", text):
@@ -295,4 +297,5 @@ def forms(row, mnemonic, groups):
     choices = [False, True] if any(optional for _, optional in parts) else [True]
     for all_of_them in choices:
         taken = [text for text, optional in parts if not optional or all_of_them]
-        yield [operand(text, at, default, groups, space, at == 0) for at, text in enumerate(taken)]
+        both = all_of_them and len(choices) > 1 and len([text for text, optional in parts if optional]) > 1
+        yield [operand(text, at, default, groups, space, None if both and ";" in text else at == 0) for at, text in enumerate(taken)]
