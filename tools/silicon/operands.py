@@ -128,10 +128,13 @@ class Form:
         if self.kind == "address":
             own = VARIABLES.get(self.space, "G")
             rest = "".join(", " + form.right() for form in self.inner)
+            if self.opaque and not self.inner:
+                return ["[T]", "[W]", "[%rd1]", "[%r1]", "[%f1]", "[%h1]", "[G]", "[T+4]", "%rd1", "T", "0", "_"]
             if self.inner:
                 odd = [f"[%rd1, {text}]" for text in self.inner[-1].others()] + ["[%rd1]", f"[%rd1{rest}, %r1]", f"[%rd1{rest}{rest}]"]
-                return odd + [f"[{text}{rest}]" for text in ("%rd1", "%r1", "%f1", "G", "S", "C", own, "T", "W", "%rd1+8", "L", "64")] + ["%rd1", "G"]
-            return [f"[{text}]" for text in ("%rd1", "%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64", "T", "W",
+                return odd + [f"[{text}{rest}]" for text in ("%rd1", "%r1", "%f1", "G", "S", "C", own, "%rd1+8", "L", "64")] + ["%rd1", "G"] + (
+                    [f"[T{rest}]", f"[W{rest}]"] if self.opaque else [])
+            return [f"[{text}]" for text in ("%rd1", "%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64",
                                                         "L", "k", own, f"{own}+8", "%v2d.x")] + ["%rd1", "%r1", "G", "0", "_"]
         if self.kind in ("label", "targets"):
             return ["k", "%r1", "0", "G", "_", "[L]", "B", "L"]
