@@ -94,7 +94,8 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
     }
     if (o->untyped) return 1u << o->type;
     bool lax = m->form->agree != LW_AGREE_size || !o->typed;
-    return agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
+    uint32_t takes = agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
+    return lax ? takes : takes & ~(1u << LW_T_f16x2); /* shift amounts are plain numbers */
 }
 
 static const char *group_text(const lw_match *m, const char *at) { /* of "$2" */
@@ -207,7 +208,7 @@ static void inner_forms(lw_arena *arena, const lw_match *m, lw_operand_form *o, 
             if (!o->inner) o->inner = LW_NEW_ARRAY(arena, lw_operand_form, INNER_MAX);
             lw_operand_form *inner = &o->inner[o->inner_max++];
             operand_form(arena, m, inner, p, last);
-            inner->takes = takes_of(m, inner);
+            inner->takes = agreements[inner->type][LW_AGREE_type];
             inner->optional = optional;
             o->inner_min += !optional;
             p = last;

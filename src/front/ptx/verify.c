@@ -166,7 +166,7 @@ static bool alternatives_fit(lw_verifier *v, const lw_instruction *i) {
     for (uint32_t k = 0; k < m->operand_form_count && k < i->operand_count; k++) {
         if (!m->operand_forms[k].if_vector) continue;
         bool optional = m->operand_forms[k].optional; /* the first of two: only as a list */
-        if (optional && (i->operand_count < m->operands_max || i->operands[k].kind == LW_O_VECTOR)) continue;
+        if (optional && (i->operand_count < m->operands_min + 2u || i->operands[k].kind == LW_O_VECTOR)) continue;
         if (!optional && i->operand_count == (i->operands[k].kind == LW_O_VECTOR ? m->operands_min : m->operands_max)) continue;
         wrong_count(v);
         return false;

@@ -265,18 +265,30 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
 
 static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number);
 
+static bool only_constants(const lw_operand *vector) {
+    for (uint32_t i = 0; i < vector->part_count; i++)
+        if (vector->parts[i].kind != LW_O_INT && vector->parts[i].kind != LW_O_FLOAT) return false;
+    return true;
+}
+
 static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     lw_operand_form one = *form;
     one.vector = 1;
     one.sink = form->written;
     if (form->or_four) one.variable = false;
+    bool packed = lw_types[form->type].kind == 'X' && !form->written; /* the bits of a constant among registers of matrices */
     if (one.shape == LW_SHAPE_SOURCE && form->vector > 1) one.shape = LW_SHAPE_SPECIAL;
     uint32_t errors = v->diags->errors, bits = 0;
     lw_operand_form index = one;
     index.type = LW_T_u32;
     index.takes = 1u << LW_T_b32 | 1u << LW_T_u32 | 1u << LW_T_s32;
+    if (form->always_braces && only_constants(o)) {
+        wrong_kind(v, &o->parts[0], &one, number);
+        return;
+    }
     for (uint32_t i = 0; i < o->part_count; i++) {
         const lw_operand *p = &o->parts[i];
+        if (packed && p->kind == LW_O_INT) continue;
         scalar_operand(v, p, form->array && i == 0 ? &index : &one, number);
         if (v->diags->errors != errors) return;
         if (!lw_is_register(p)) continue;
@@ -453,7 +465,7 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
     case LW_SHAPE_SOURCE:
         if (form->pair && !form->pair_optional && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
-        else if (form->always_braces && form->vector == 1 && o->kind != LW_O_VECTOR)
+        else if (form->always_braces && o->kind != LW_O_VECTOR && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_braces_missing, o->place, number, mnemonic(v));
         else
             scalar_operand(v, o, form, number);
