@@ -14,8 +14,7 @@ from groups import Group, unique
 
 SPELLINGS, MIXED = 12, 3
 MANY = 16  # rows of an opcode, from which on each gets less
-# Without what ptxas does alike to all forms, and the list of the seed families shows: .pred passed over, %v.x refused in some expansions.
-FOREIGN = "sat ftz rn rm wide lo u32 s32 b32 f32 b64 f16 bf16 sync cc relu global shared v2 v4 x2 approx volatile NaN aligned gpu L2::cache_hint".split()
+FOREIGN = "sat ftz rn rm wide lo u32 s32 b32 f32 b64 f16 bf16 pred sync cc relu global shared v2 v4 x2 approx volatile NaN aligned gpu L2::cache_hint".split()
 
 
 def chosen(texts, count, salt):

@@ -45,7 +45,7 @@ def register(kind, at):
 
 CONSTANTS = ["0", "1", "-1", "65536", "4294967296", "1.0", "0f3f800000", "0d3ff0000000000000"]
 KINDS = [name + "1" for name, _, _ in REGISTERS.values()]
-ODD = ["_", "!%p1", "!%r1", "-%r1", "{%r1}", "{%r1,%r2}", "%v2r", "%v4f", "%tid.x", "%tid", "[%rd1]", "G", "S", "L", "%r1|%p1", "%p1|%p2", "%r1.b0", "%r1.h1"]
+ODD = ["_", "!%p1", "!%r1", "-%r1", "{%r1}", "{%r1,%r2}", "%v2r", "%v4f", "%v4r.x", "%tid.x", "%tid", "[%rd1]", "G", "S", "L", "%r1|%p1", "%p1|%p2", "%r1.b0", "%r1.h1"]
 LANES = {"2": "%r1.h0 %r1.h1 %r1.h10 %r1.h01 %r1.h20 %r1.h33 %r1.h44 %r1.b10 %r1.h000 %r1.b0".split(),
          "4": "%r1.b0 %r1.b3 %r1.b10 %r1.b310 %r1.b013 %r1.b3210 %r1.b7654 %r1.b4444 %r1.b8888 %r1.b321 %r1.h10 %r1.b4".split()}
 VARIABLES = {"global": "G", "const": "C", "shared": "S", "local": "M", "param": "P"}
@@ -132,9 +132,9 @@ class Form:
                 return ["[T]", "[W]", "[%rd1]", "[%r1]", "[%f1]", "[%h1]", "[G]", "[T+4]", "%rd1", "T", "0", "_"]
             if self.inner:
                 odd = [f"[%rd1, {text}]" for text in self.inner[-1].others()] + ["[%rd1]", f"[%rd1{rest}, %r1]", f"[%rd1{rest}{rest}]"]
-                return odd + [f"[{text}{rest}]" for text in ("%rd1", "%r1", "%f1", "G", "S", "C", own, "%rd1+8", "L")] + ["%rd1", "G"] + (
+                return odd + [f"[{text}{rest}]" for text in ("%rd1", "%r1", "%f1", "G", "S", "C", own, "%rd1+8", "L", "64")] + ["%rd1", "G"] + (
                     [f"[T{rest}]", f"[W{rest}]"] if self.opaque else [])
-            return [f"[{text}]" for text in ("%rd1", "%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8",
+            return [f"[{text}]" for text in ("%rd1", "%r1", "%f1", "%h1", "%p1", "%rdu1", "%fd1", "G", "S", "M", "C", "P", "G+4", "%rd1+8", "%rd1+-8", "64",
                                                         "L", "k", own, f"{own}+8", "%v2d.x")] + ["%rd1", "%r1", "G", "0", "_"]
         if self.kind in ("label", "targets"):
             return ["k", "%r1", "0", "G", "_", "[L]", "B", "L"]
