@@ -52,9 +52,34 @@ static void unpack(lw_lower *l, const lw_operand *parts, uint32_t count, uint32_
     unpack(l, parts + count / 2, count / 2, bits / 2, lw_lower_lane(l, high, value, LW_NO_SLOT, LW_NO_SLOT));
 }
 
+/* A vector register as the list of its elements; other operands as they are. */
+static lw_operand spread(lw_lower *l, const lw_operand *operand) {
+    lw_operand list = *operand;
+    uint32_t count = lw_lower_elements(operand);
+    if (count == 1) return list;
+    list.kind = LW_O_VECTOR;
+    list.part_count = count;
+    list.parts = LW_NEW_ARRAY(l->arena, lw_operand, count);
+    for (uint32_t k = 0; k < count; k++) list.parts[k] = lw_lower_element(operand, k);
+    return list;
+}
+
+/* mov.v2, mov.v4: all elements are read before any is written. */
+static void move_vector(lw_lower *l, const lw_operand *d, const lw_operand *a, lw_type type) {
+    uint32_t copies[4];
+    uint32_t count = d->part_count;
+    for (uint32_t k = 0; k < count && !l->failed; k++) {
+        lw_operand element = a->kind == LW_O_VECTOR ? a->parts[k] : lw_lower_element(a, k);
+        uint32_t value = lw_lower_read(l, &element, type);
+        copies[k] = lw_lower_vreg(l, l->vregs.at[value].class);
+        lw_lower_move(l, copies[k], value);
+    }
+    for (uint32_t k = 0; k < count && !l->failed; k++)
+        if (d->parts[k].kind != LW_O_SINK) lw_lower_move(l, lw_lower_write(l, &d->parts[k], type), copies[k]);
+}
+
 /* mov.b128: between registers, or to and from two 64-bit halves. */
-static void move_wide(lw_lower *l, const lw_instruction *i) {
-    const lw_operand *d = &i->operands[0], *a = &i->operands[1];
+static void move_wide(lw_lower *l, const lw_operand *d, const lw_operand *a) {
     uint32_t halves[2], copies[2];
     for (uint32_t k = 0; k < 2 && !l->failed; k++) {
         halves[k] = a->kind == LW_O_VECTOR && a->part_count == 2 ? lw_lower_read(l, &a->parts[k], LW_T_b64)
@@ -72,11 +97,16 @@ static void move_wide(lw_lower *l, const lw_instruction *i) {
 
 /* A destination with two elements of one register would be overwritten before it is read: values first, then moves. */
 void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
-    const lw_operand *d = &i->operands[0], *a = &i->operands[1];
+    const lw_operand lists[2] = {spread(l, &i->operands[0]), spread(l, &i->operands[1])};
+    const lw_operand *d = &lists[0], *a = &lists[1];
     lw_type type = last_type(i);
     uint32_t bits = lw_types[type].bits;
+    if (i->match->operand_forms[0].vector > 1) {
+        move_vector(l, d, a, type);
+        return;
+    }
     if (bits > 64) {
-        move_wide(l, i);
+        move_wide(l, d, a);
         return;
     }
     uint32_t d_count = d->kind == LW_O_VECTOR ? d->part_count : 1,

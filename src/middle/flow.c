@@ -224,22 +224,60 @@ static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_obje
         frame_access(l, LW_OP_st, t->to, (uint32_t)lw_lower_var(l, operand->object), bytes);
 }
 
+/* One operand of a call's lists: where it goes, or comes from, element by element. */
+typedef struct handing {
+    const lw_operand *operands;
+    lw_object *const *formals;
+    uint32_t count;
+} handing;
+
+static lw_operand element_of(const lw_operand *operand, uint32_t k) {
+    return lw_lower_elements(operand) > 1 ? lw_lower_element(operand, k) : *operand;
+}
+
+static void lower_arguments(lw_lower *l, handing h, lw_call *call) {
+    uint32_t n = 0;
+    call->argument_count = lw_lower_transfers(h.formals, h.count);
+    call->arguments = LW_NEW_ARRAY(l->arena, lw_transfer, call->argument_count);
+    for (uint32_t i = 0; i < h.count; i++)
+        for (uint32_t k = 0; k < h.formals[i]->vector && !l->failed; k++) {
+            lw_operand element = element_of(&h.operands[i], k);
+            lower_argument(l, &element, h.formals[i], &call->arguments[n++]);
+        }
+}
+
+static void lower_results(lw_lower *l, handing h, lw_call *call, uint32_t *loads) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < h.count; i++)
+        for (uint32_t k = 0; k < h.formals[i]->vector && !l->failed; k++, n++) {
+            lw_operand element = element_of(&h.operands[i], k);
+            lower_result(l, &element, h.formals[i], &call->results[n], &loads[n]);
+        }
+}
+
+static void pass_results_on(lw_lower *l, handing h, const lw_call *call, const uint32_t *loads) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < h.count; i++)
+        for (uint32_t k = 0; k < h.formals[i]->vector; k++, n++) {
+            lw_operand element = element_of(&h.operands[i], k);
+            pass_result_on(l, &element, h.formals[i], &call->results[n], loads[n]);
+        }
+}
+
 void lw_lower_call(lw_lower *l, const lw_instruction *i) {
     lw_call_parts parts;
     lw_ptx_call_parts(i, &parts); /* verified */
     const lw_function *shape = call_shape(l, i, &parts);
     if (!shape) return;
     bool direct = parts.target->object->kind == LW_OBJ_FUNCTION;
+    handing arguments = {parts.arguments ? parts.arguments->parts : NULL, shape->params, shape->param_count};
+    handing results = {parts.results ? parts.results->parts : NULL, shape->returns, shape->return_count};
     lw_call call = {.function = direct ? lw_lower_code_index(l, shape) : LW_NO_SLOT,
-                    .argument_count = shape->param_count,
-                    .result_count = shape->return_count};
-    call.arguments = LW_NEW_ARRAY(l->arena, lw_transfer, call.argument_count);
+                    .result_count = lw_lower_transfers(results.formals, results.count)};
     call.results = LW_NEW_ARRAY(l->arena, lw_transfer, call.result_count);
     uint32_t *loads = LW_NEW_ARRAY(l->arena, uint32_t, call.result_count);
-    for (uint32_t k = 0; k < call.argument_count && !l->failed; k++)
-        lower_argument(l, &parts.arguments->parts[k], shape->params[k], &call.arguments[k]);
-    for (uint32_t k = 0; k < call.result_count && !l->failed; k++)
-        lower_result(l, &parts.results->parts[k], shape->returns[k], &call.results[k], &loads[k]);
+    lower_arguments(l, arguments, &call);
+    lower_results(l, results, &call, loads);
     uint32_t address = LW_NO_SLOT;
     if (!direct && !l->failed)
         address = lw_lower_resize(l, lw_lower_register(l, parts.target), LW_CLASS_64, false);
@@ -251,8 +289,7 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
     op->b = address;
     l->open = false;
     lw_lower_place_label(l, call.return_block);
-    for (uint32_t k = 0; k < call.result_count; k++)
-        pass_result_on(l, &parts.results->parts[k], shape->returns[k], &call.results[k], loads[k]);
+    pass_results_on(l, results, &call, loads);
 }
 
 /* ---- Barriers ------------------------------------------------------------------------------------------- */

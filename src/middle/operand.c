@@ -78,6 +78,16 @@ uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
     return find_register(l, object, operand->index, component);
 }
 
+uint32_t lw_lower_elements(const lw_operand *operand) {
+    return is_register(operand) && !operand->select && operand->object->vector > 1 ? operand->object->vector : 1;
+}
+
+lw_operand lw_lower_element(const lw_operand *whole, uint32_t element) {
+    lw_operand part = *whole;
+    part.select = (lw_select)(LW_SEL_x + element);
+    return part;
+}
+
 bool lw_lower_is_wide(const lw_operand *operand) {
     return is_register(operand) && lw_types[operand->object->type].bits > 64;
 }

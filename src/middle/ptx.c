@@ -233,30 +233,40 @@ static void lower_instruction(lw_lower *l, const lw_instruction *i) {
         lower_in_guard(l, i);
 }
 
-/* Formal parameters of functions: registers, or memory in the frame. */
-static void lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers,
-                          bool is_return) {
-    *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, count);
-    for (uint32_t i = 0; i < count; i++) {
-        const lw_object *object = formals[i];
-        lw_transfer *t = &(*transfers)[i];
-        t->in_memory = object->space == LW_SPACE_param;
-        uint32_t at;
-        if (t->in_memory) {
-            at = (uint32_t)lw_lower_var(l, object);
-            t->size = (uint32_t)object->size;
-        } else {
-            lw_operand operand = {
-                .kind = LW_O_NAME, .object = formals[i], .name = object->name, .place = object->place};
-            at = lw_lower_register(l, &operand);
-            if (l->failed) return;
-            t->size = lw_class_bytes(l->vregs.at[at].class);
-        }
-        if (is_return)
-            t->from = at;
-        else
-            t->to = at;
+/* One formal parameter of a function, or an element of one: a register, or memory in the frame. */
+static void lower_formal(lw_lower *l, lw_object *object, uint32_t element, lw_transfer *t, bool is_return) {
+    t->in_memory = object->space == LW_SPACE_param;
+    uint32_t at;
+    if (t->in_memory) {
+        at = (uint32_t)lw_lower_var(l, object);
+        t->size = (uint32_t)object->size;
+    } else {
+        lw_operand operand = {.kind = LW_O_NAME, .object = object, .name = object->name, .place = object->place};
+        if (object->vector > 1) operand = lw_lower_element(&operand, element);
+        at = lw_lower_register(l, &operand);
+        if (l->failed) return;
+        t->size = lw_class_bytes(l->vregs.at[at].class);
     }
+    if (is_return)
+        t->from = at;
+    else
+        t->to = at;
+}
+
+uint32_t lw_lower_transfers(lw_object *const *formals, uint32_t count) {
+    uint32_t transfers = 0;
+    for (uint32_t i = 0; i < count; i++) transfers += formals[i]->vector;
+    return transfers;
+}
+
+/* Elements of vectors are handed over one by one. */
+static uint32_t lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers,
+                              bool is_return) {
+    uint32_t n = 0;
+    *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, lw_lower_transfers(formals, count));
+    for (uint32_t i = 0; i < count && !l->failed; i++)
+        for (uint32_t k = 0; k < formals[i]->vector; k++) lower_formal(l, formals[i], k, &(*transfers)[n++], is_return);
+    return n;
 }
 
 static void lower_body(lw_lower *l, const lw_function *function) {
@@ -291,10 +301,8 @@ static void lower_function(lw_lower *l, lw_function *function) {
     begin_function(l, function);
     lw_code *code = l->code;
     if (!function->is_entry) {
-        code->param_count = function->param_count;
-        code->return_count = function->return_count;
-        lower_formals(l, function->params, function->param_count, &code->params, false);
-        lower_formals(l, function->returns, function->return_count, &code->returns, true);
+        code->param_count = lower_formals(l, function->params, function->param_count, &code->params, false);
+        code->return_count = lower_formals(l, function->returns, function->return_count, &code->returns, true);
     }
     if (!l->failed) lower_body(l, function);
     if (!l->failed) lw_lower_end(l);

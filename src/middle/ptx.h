@@ -45,6 +45,11 @@ uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);            
 uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type);   /* destination; a sink gives a register nobody reads */
 /* A .b128 register is two virtual registers of 64 bits: half 0 the low one. */
 bool lw_lower_is_wide(const lw_operand *operand);
+/* How many values these formal parameters hand over: an element each. */
+uint32_t lw_lower_transfers(lw_object *const *formals, uint32_t count);
+/* A vector register named as a whole has several elements, anything else one. */
+uint32_t lw_lower_elements(const lw_operand *operand);
+lw_operand lw_lower_element(const lw_operand *whole, uint32_t element); /* %v.x of %v, %tid.x of %tid */
 uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);

@@ -1,233 +1,259 @@
 #!/usr/bin/env python3
-"""Does `lanewise check` accept and refuse what ptxas does? The spellings are those of spellings.py.
+"""Does `lanewise check` accept and refuse what ptxas does? The spellings are those of the lists: seeds.py and forms.py.
 
-    parity.py --lanewise TOOL --record FILE [--differences FILE]     compare with recorded answers; this is the test
-    parity.py --lanewise TOOL --ptxas PTXAS [--differences FILE]     compare with ptxas itself
-    parity.py --ptxas PTXAS --record FILE --write                    record the answers of ptxas
+    parity.py --lanewise TOOL --records FOLDER                  compare with recorded answers; this is the test
+    parity.py --lanewise TOOL --ptxas PTXAS                     compare with ptxas itself
+    parity.py --ptxas PTXAS --records FOLDER --write            record what is not recorded yet
+    … --list NAME --group PATTERN                               only these
 
-A record lists, for each version and target, the spellings that ptxas accepts, with `~` in front where it warns; it refuses all
-others. An empty line, written `(module)`, stands for the module without any: where that is refused nothing else is tried.
+A record, NAME.txt, has a line for each group of a list: how many cases, a digest of their texts, and what ptxas said, in the order of the
+cases: how many in a row it accepts (a), accepts with a warning (w) or refuses (r). A group whose texts have changed must be recorded again.
 
-The file of differences lists those that are meant, a line each: `accept`, `warn` or `refuse`, which is what Lanewise does; the
-reason's letter in the decision record; a pattern such as `6.*/sm_*` for version/target; a regular expression for the whole spelling.
-Each must match something."""
+The file of differences, differences.txt, lists those that are meant, a line each: `accept`, `warn` or `refuse`, which is what Lanewise
+does; the reason's letter in the decision record; a pattern such as `6.*/sm_*` for version/target; a regular expression for the whole
+case. Each must match something. How many may differ at all, meant or not, is in LISTS."""
 
 import argparse
+import collections
 import concurrent.futures
-import datetime
 import fnmatch
-import hashlib
+import importlib
+import itertools
 import pathlib
 import re
 import subprocess
 import sys
 import tempfile
 
-import spellings
-
-BATCH, OLDEST, NEWER, SHOWN = 32, 75, "sm_90", 60
-ACCEPTED, WARNED, REFUSED = "accepted", "accepted with a warning", "refused"
+LISTS = {"seeds": 1.5, "forms": 1.5}  # how many of a hundred cases may differ, meant or not
+BATCH, OLDEST, NEWER, SHOWN, WIDTH = 32, 75, "sm_90", 60, 150
+ACCEPTED, WARNED, REFUSED = "a", "w", "r"
+WORDS = {ACCEPTED: "accepted", WARNED: "accepted with a warning", REFUSED: "refused"}
 PTXAS_LINE = re.compile(r"line (\d+); (error|fatal|warning)\s*:")
+NARROW = re.compile(r"uses 32-bit address on line '(\d+)'")  # a warning where 16-bit ones stand beside it, else an error without a place
 OUR_LINE = re.compile(r"^(.*?):(\d+):\d+: (error|warning)\[")
-
-
-def module(version, target, lines):
-    """The text, and the number of the line where the spellings begin."""
-    head = spellings.header(version, target)
-    return "\n".join([*head, *lines, *spellings.FOOTER]) + "\n", len(head) + 1
 
 
 # ---- ptxas ---------------------------------------------------------------------------------------------------------
 
-def assemble(ptxas, version, target, lines):
-    """One run: ended well?, refused lines, warned lines; places below 0 are the header's, -1 stands for no place."""
-    text, first = module(version, target, lines)
-    number = int(re.search(r"\d+", target)[0])
+def assemble(ptxas, group, cases):
+    """One run: ended well?, refused cases, warned cases; whatever is reported elsewhere is -1."""
+    places = group.places(cases)
+    number = int(re.search(r"\d+", group.target)[0])
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
-        file.write(text)
+        file.write(group.text(cases))
         file.flush()
-        done = subprocess.run([ptxas, f"-arch={target if number >= OLDEST else NEWER}", "-O0", file.name, "-o", "/dev/null"], capture_output=True, text=True)
+        done = subprocess.run([ptxas, f"-arch={group.target if number >= OLDEST else NEWER}", "-O0", file.name, "-o", "/dev/null"],
+                              capture_output=True, text=True, errors="replace")
     refused, warned = set(), set()
     for place, severity in PTXAS_LINE.findall(done.stdout + done.stderr):
-        (warned if severity == "warning" else refused).add(int(place) - first)
+        (warned if severity == "warning" else refused).add(places.get(int(place), -1))
+    refused |= {places.get(int(place), -1) for place in NARROW.findall(done.stdout + done.stderr)}
     if done.returncode and not refused:
         refused.add(-1)
-    return done.returncode == 0, refused, warned
+    return done.returncode == 0 and not refused, refused, warned
 
 
-def ask_some(ptxas, version, target, lines):
+def ask_some(ptxas, group, cases):
     """The answers to one batch: what is refused is taken out until the rest assembles."""
-    answers = dict.fromkeys(lines, REFUSED)
-    rest = list(lines)
+    answers = dict.fromkeys(cases, REFUSED)
+    rest = list(cases)
     while rest:
-        well, refused, warned = assemble(ptxas, version, target, rest)
+        well, refused, warned = assemble(ptxas, group, rest)
         if well:
-            for at, line in enumerate(rest):
-                answers[line] = WARNED if at in warned else ACCEPTED
+            for at, case in enumerate(rest):
+                answers[case] = WARNED if at in warned else ACCEPTED
             break
-        inside = {at for at in refused if 0 <= at < len(rest)}
+        inside = refused - {-1}
         if not inside:  # reported without a place of its own
             if len(rest) > 1:
                 half = len(rest) // 2
                 for part in (rest[:half], rest[half:]):
-                    answers.update(ask_some(ptxas, version, target, part))
+                    answers.update(ask_some(ptxas, group, part))
             break
-        rest = [line for at, line in enumerate(rest) if at not in inside]
+        rest = [case for at, case in enumerate(rest) if at not in inside]
     return answers
 
 
-def ask_ptxas(ptxas, version, target, lines, workers):
-    if not assemble(ptxas, version, target, [""])[0]:
-        return dict.fromkeys(lines, REFUSED)
-    batches = [lines[at:at + BATCH] for at in range(0, len(lines), BATCH)]
-    answers = {}
+def batches(group):
+    size = 1 if group.alone else BATCH
+    return [group.cases[at:at + size] for at in range(0, len(group.cases), size)]
+
+
+def ask_ptxas(ptxas, groups, workers):
+    """The answers for each group, as a text of one letter a case."""
     with concurrent.futures.ThreadPoolExecutor(workers) as threads:
-        for some in threads.map(lambda batch: ask_some(ptxas, version, target, batch), batches):
-            answers.update(some)
-    return answers
+        usable = list(threads.map(lambda group: group.alone or assemble(ptxas, group, [""])[0], groups))
+        work = [(at, batch) for at, group in enumerate(groups) if usable[at] for batch in batches(group)]
+        answers = [dict.fromkeys(group.cases, REFUSED) for group in groups]
+        for (at, _), some in zip(work, threads.map(lambda item: ask_some(ptxas, groups[item[0]], item[1]), work)):
+            answers[at].update(some)
+    return ["".join(answers[at][case] for case in group.cases) for at, group in enumerate(groups)]
 
 
 # ---- lanewise ------------------------------------------------------------------------------------------------------
 
-def ask_lanewise(tool, settings):
-    """All answers of one process: {(version, target): {line: answer}}."""
-    answers, files = {}, {}
+def ask_lanewise(tool, groups):
+    """The same, all answers of one process."""
+    answers, files = [], {}
     with tempfile.TemporaryDirectory() as folder:
-        for version, target, lines in settings:
-            mine = answers.setdefault((version, target), {})
-            for at in range(0, len(lines), BATCH):
-                text, first = module(version, target, lines[at:at + BATCH])
+        for group in groups:
+            mine = dict.fromkeys(group.cases, ACCEPTED)
+            answers.append(mine)
+            for batch in batches(group):
                 path = pathlib.Path(folder, f"{len(files)}.ptx")
-                path.write_text(text)
-                files[str(path)] = (mine, lines[at:at + BATCH], first)
-                mine.update(dict.fromkeys(lines[at:at + BATCH], ACCEPTED))
-        done = subprocess.run([tool, "check", *files], capture_output=True, text=True)
+                path.write_text(group.text(batch))
+                files[str(path)] = (mine, batch, group.places(batch))
+        done = subprocess.run([tool, "check", *files], capture_output=True, text=True, errors="replace")
         if done.returncode not in (0, 1):
             sys.exit(f"lanewise check ended with {done.returncode}\n{done.stderr[-2000:]}")
         for text in done.stderr.splitlines():
             match = OUR_LINE.match(text)
             if not match or match[1] not in files:
                 continue
-            mine, lines, first = files[match[1]]
-            at = int(match[2]) - first
+            mine, batch, places = files[match[1]]
+            at = places.get(int(match[2]))
             if match[3] == "warning":
-                if 0 <= at < len(lines) and mine[lines[at]] == ACCEPTED:
-                    mine[lines[at]] = WARNED
-            elif 0 <= at < len(lines):
-                mine[lines[at]] = REFUSED
+                if at is not None and mine[batch[at]] == ACCEPTED:
+                    mine[batch[at]] = WARNED
+            elif at is not None:
+                mine[batch[at]] = REFUSED
             else:
-                mine.update(dict.fromkeys(lines, REFUSED))
-    return answers
+                mine.update(dict.fromkeys(batch, REFUSED))
+    return ["".join(mine[case] for case in group.cases) for group, mine in zip(groups, answers)]
 
 
 # ---- the record ----------------------------------------------------------------------------------------------------
 
-def fingerprint(settings):
-    modules = "".join(module(version, target, lines)[0] for version, target, lines in settings)
-    return hashlib.sha256(modules.encode()).hexdigest()[:16]
+def key(group):
+    return f"{group.version} {group.target} {group.name}"
 
 
-def write_record(path, ptxas, settings, answers):
-    release = re.search(r"release ([\d.]+), V([\d.]+)", subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout)
-    total = sum(len(lines) for _, _, lines in settings)
-    out = [f"# ptxas {release[2]}, {datetime.date.today()}: what it accepts of {total} spellings; it refuses the others.",
-           "# Written by tools/silicon/parity.py --write; ~ stands in front of what it warns of.", f"# spellings: {fingerprint(settings)}"]
-    alike = {}
-    for version, target, lines in settings:
-        taken = tuple(("~" if answers[version, target][line] == WARNED else "") + (line or "(module)") for line in lines
-                      if answers[version, target][line] != REFUSED)
-        if taken:
-            alike.setdefault(taken, []).append(f"[{version} {target}]")
-    for taken, heads in alike.items():
-        out += [*heads, *taken]
+def packed(answers):
+    return "".join(f"{len(list(run))}{letter}" for letter, run in itertools.groupby(answers))
+
+
+def unpacked(text):
+    return "".join(letter * int(count) for count, letter in re.findall(r"(\d+)(.)", text))
+
+
+def read_record(path):
+    """{group: (digest, answers)}"""
+    found, head = {}, None
+    for row in path.read_text().splitlines() if path.exists() else []:
+        match = re.fullmatch(r"\[(.*)\] (\w+)", row)
+        if match:
+            head = match[1]
+            found[head] = (match[2], "")
+        elif head and not row.startswith("#"):
+            found[head] = (found[head][0], found[head][1] + row)
+    return {head: (digest, unpacked(text)) for head, (digest, text) in found.items()}
+
+
+def write_record(path, ptxas, groups, record):
+    release = re.search(r"V([\d.]+)", subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout)[1]
+    out = [f"# What ptxas {release} says to the cases of tools/silicon/{path.stem}.py: a accepted, w accepted with a warning, r refused.",
+           "# Written by tools/silicon/parity.py --write."]
+    for group in groups:
+        digest, answers = record[key(group)]
+        text = packed(answers)
+        out += [f"[{key(group)}] {digest}", *(text[at:at + WIDTH] for at in range(0, len(text), WIDTH))]
     path.write_text("\n".join(out) + "\n")
 
 
-def read_record(path, settings):
-    rows = path.read_text().splitlines()
-    if f"# spellings: {fingerprint(settings)}" not in rows:
-        sys.exit(f"{path}: recorded for other spellings than spellings.py makes now; record again with ptxas")
-    answers = {(version, target): dict.fromkeys(lines, REFUSED) for version, target, lines in settings}
-    heads, fresh = [], True
-    for row in rows:
-        head = re.fullmatch(r"\[([\d.]+) (sm_\w+)\]", row)
-        if head:
-            heads, fresh = [head.groups()] if fresh else [*heads, head.groups()], False
-        elif not row.startswith("#"):
-            fresh = True
-            line = row.removeprefix("~").replace("(module)", "")
-            for setting in heads:
-                if line not in answers[setting]:
-                    sys.exit(f"{path}: no such spelling: {row}")
-                answers[setting][line] = WARNED if row.startswith("~") else ACCEPTED
-    return answers
+def fresh(record, group):
+    return record.get(key(group), ("", ""))[0] == group.digest()
+
+
+def recorded(path, groups):
+    record = read_record(path)
+    for group in groups:
+        if not fresh(record, group):
+            sys.exit(f"{path}: [{key(group)}] was recorded for other cases, or never; record again with --ptxas PTXAS --write")
+    return [record[key(group)][1] for group in groups]
 
 
 # ---- the comparison ------------------------------------------------------------------------------------------------
 
 def read_differences(path):
     rules = []
-    for number, row in enumerate(path.read_text().splitlines() if path else [], 1):
+    for number, row in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
         if row.strip() and not row.startswith("#"):
             verdict, reason, setting, pattern = row.split(None, 3)
             if verdict not in ("accept", "refuse", "warn"):
                 sys.exit(f"{path}:{number}: {verdict}?")
-            rules.append([verdict, reason, setting, re.compile(pattern), number, 0])
+            rules.append([verdict[0], reason, setting, re.compile(pattern, re.S), number, 0])
     return rules
 
 
-def is_meant(rules, ours, version, target, line):
-    verdict = {ACCEPTED: "accept", WARNED: "warn", REFUSED: "refuse"}[ours]
+def is_meant(rules, ours, group, case):
     for rule in rules:
-        if rule[0] == verdict and fnmatch.fnmatchcase(f"{version}/{target}", rule[2]) and rule[3].fullmatch(line):
+        if rule[0] == ours and fnmatch.fnmatchcase(f"{group.version}/{group.target}", rule[2]) and rule[3].fullmatch(case):
             rule[5] += 1
             return True
     return False
 
 
-def compare(settings, theirs, ours, rules, shown):
-    wrong = meant = total = 0
-    for version, target, lines in settings:
-        for line in lines:
-            total += 1
-            he, we = theirs[version, target][line], ours[version, target][line]
-            if he == we:
+def compare(name, groups, theirs, ours, rules, shown):
+    """The number of faults."""
+    total, meant, wrong = 0, 0, collections.Counter()
+    for group, he, we in zip(groups, theirs, ours):
+        total += len(group.cases)
+        for case, his, mine in zip(group.cases, he, we):
+            if his == mine:
                 continue
-            if is_meant(rules, we, version, target, line):
+            if is_meant(rules, mine, group, case):
                 meant += 1
                 continue
-            wrong += 1
-            if wrong <= shown:
-                print(f"{version} {target}: ptxas: {he}, lanewise: {we}: {line or 'the module'}")
-    idle = [rule for rule in rules if not rule[5]]
-    for rule in idle:
-        print(f"difference {rule[4]} matches nothing: {rule[3].pattern}")
-    print(f"{total} spellings, {meant} meant to differ, {wrong} differ")
-    return 1 if wrong or idle or not total else 0
+            wrong[group.name] += 1
+            if sum(wrong.values()) <= shown:
+                print(f"{group.version} {group.target}: ptxas: {WORDS[his]}, lanewise: {WORDS[mine]}: {case or 'the module'}")
+    differ = meant + sum(wrong.values())
+    print(f"{name}: {total} cases, {meant} meant to differ, {sum(wrong.values())} differ; agreement {100 - 100 * differ / max(total, 1):.2f} %")
+    if wrong:
+        print("  by group:", ", ".join(f"{group} {count}" for group, count in wrong.most_common()))
+    return sum(wrong.values()) + (100 * differ > LISTS[name] * total) + (not total)
+
+
+def run_list(name, options, rules):
+    groups = [group for group in importlib.import_module(name).groups() if fnmatch.fnmatchcase(group.name, options.group)]
+    path = options.records / f"{name}.txt" if options.records else None
+    if options.write:
+        record = read_record(path)
+        if options.group != "*":
+            groups = list(importlib.import_module(name).groups())
+        stale = [group for group in groups if not fresh(record, group) or fnmatch.fnmatchcase(group.name, options.group) and options.again]
+        for group, answers in zip(stale, ask_ptxas(options.ptxas, stale, options.jobs)):
+            record[key(group)] = (group.digest(), answers)
+        write_record(path, options.ptxas, groups, record)
+        theirs = [record[key(group)][1] for group in groups]
+    else:
+        theirs = ask_ptxas(options.ptxas, groups, options.jobs) if options.ptxas else recorded(path, groups)
+    return compare(name, groups, theirs, ask_lanewise(options.lanewise, groups), rules, options.shown) if options.lanewise else 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lanewise")
     parser.add_argument("--ptxas")
-    parser.add_argument("--record", type=pathlib.Path)
-    parser.add_argument("--differences", type=pathlib.Path)
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--records", type=pathlib.Path, help="the folder of the records and of differences.txt")
+    parser.add_argument("--write", action="store_true", help="record what has changed")
+    parser.add_argument("--again", action="store_true", help="with --write: also what has not")
+    parser.add_argument("--list", action="append", choices=list(LISTS), help="only this list")
+    parser.add_argument("--group", default="*", help="only groups with such a name")
     parser.add_argument("--jobs", type=int, default=1, help="runs of ptxas at a time")
-    parser.add_argument("--shown", type=int, default=SHOWN, help="how many differences are shown")
+    parser.add_argument("--shown", type=int, default=SHOWN, help="how many differences are shown of each list")
     options = parser.parse_args()
-    if not options.record and not options.ptxas or options.write and not (options.record and options.ptxas):
-        parser.error("--record FILE, --ptxas PTXAS or both with --write are needed")
-    settings = list(spellings.settings())
-    if options.ptxas:
-        theirs = {(version, target): ask_ptxas(options.ptxas, version, target, lines, options.jobs) for version, target, lines in settings}
-        if options.write:
-            write_record(options.record, options.ptxas, settings, theirs)
-    else:
-        theirs = read_record(options.record, settings)
-    if not options.lanewise:
-        return 0
-    return compare(settings, theirs, ask_lanewise(options.lanewise, settings), read_differences(options.differences), options.shown)
+    if not options.records and not options.ptxas or options.write and not (options.records and options.ptxas):
+        parser.error("--records FOLDER, --ptxas PTXAS or both with --write are needed")
+    rules = read_differences(options.records / "differences.txt") if options.records else []
+    faults = sum(run_list(name, options, rules) for name in options.list or list(LISTS))
+    if options.lanewise and not options.list and options.group == "*":
+        for rule in rules:
+            if not rule[5]:
+                print(f"difference {rule[4]} matches nothing: {rule[3].pattern}")
+                faults += 1
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

@@ -11,12 +11,14 @@
 #define V(major, minor) ((major) * 10 + (minor))
 #define SM(number)      (number)
 #define GONE(isa, sm)   isa, .gone_sm = sm
+#define OR(isa, sm)     isa, .or_sm = sm
 #define MORE(isa, sm)   isa, .more_sm = sm
 #define LANE(name)      name
 #define STEP(name)      LW_STEP_##name
 #define SIZE            LW_AGREE_size
 #define WIDE            LW_AGREE_wide
 #define gone            gone_isa
+#define or              or_isa
 #define old             old_isa
 #define more            more_isa
 #define FORM(id_, pattern_, operands_, ...) {.id = #id_, .pattern = pattern_, .operands = operands_, __VA_ARGS__},
@@ -25,6 +27,7 @@ const lw_form lw_ptx_forms[] = {
 };
 #undef STEP
 #undef gone
+#undef or
 #undef old
 #undef more
 
@@ -176,21 +179,13 @@ static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group);
 /* In a loose walk types keep their order among each other: cvt.f32.f64 is not cvt.f64.f32. */
 static bool passes_a_type(const lw_walk *w, uint32_t i) { return w->types >> i & 1 && w->types & ~w->used & ((1u << i) - 1); }
 
-/* Of these the second word is part of the name: nothing may stand before it. */
-static bool has_long_name(const lw_symbol *opcode) {
-    static const char *const opcodes[] = {"shf", "mul", "mad", "madc", "mul24", "mad24", "dp2a", "cvta"};
-    for (size_t i = 0; i < LW_COUNT(opcodes); i++)
-        if (!strcmp(opcodes[i], opcode->text)) return true;
-    return false;
-}
-
 /* Takes one word if it fits, and goes on behind the element. */
 static bool take(lw_walk *w, const char *list, const char *next, bool is_group, uint32_t word, uint32_t group) {
-    uint32_t size = (uint32_t)(next - list), last = w->loose ? w->count : word + 1;
+    bool anywhere = w->loose && list >= w->name_end;
+    uint32_t size = (uint32_t)(next - list), last = anywhere ? w->count : word + 1;
     const char *rest = is_group ? next + 1 : next;
-    for (uint32_t i = w->loose ? 1 : word; i < last && i < w->count; i++) {
-        if (w->used >> i & 1 || (w->loose && passes_a_type(w, i))) continue;
-        if (w->loose && word == 1 && i > 1 && w->long_name) return false;
+    for (uint32_t i = anywhere ? 1 : word; i < last && i < w->count; i++) {
+        if (w->used >> i & 1 || (anywhere && passes_a_type(w, i))) continue;
         const lw_symbol *s = w->words[i];
         bool fits = is_group ? in_list(list, s->text, s->size) : s->size == size && !memcmp(s->text, list, size);
         if (w->edit == LW_EDIT_change && i == w->edit_word) w->edit_list = list, fits = true;
@@ -246,6 +241,17 @@ static bool same_opcode(const lw_form *form, const lw_symbol *opcode) {
     return !strncmp(form->pattern, opcode->text, opcode->size) && marks[(unsigned char)form->pattern[opcode->size]] & ENDS_WORD;
 }
 
+/* Where the elements that belong to the instruction's name end: these stay at their places. */
+static const char *end_of_name(const lw_form *form) {
+    const char *p = form->pattern;
+    for (uint32_t n = 0; n < form->named && *p; p++) {
+        if (*p == '.') n++;
+        if (*p == '.' && n == form->named) break;
+        if (*p == '(') p = strchr(p, ')');
+    }
+    return p;
+}
+
 /* The next row behind `after` (NULL: the first) that takes the words. */
 static const lw_form *next_row_for(lw_walk *w, const lw_form *after) {
     const lw_symbol *opcode = w->words[0];
@@ -255,6 +261,7 @@ static const lw_form *next_row_for(lw_walk *w, const lw_form *after) {
         if (!same_opcode(form, opcode) || !in_bounds(w, i - 1)) continue;
         w->used = w->used_count = w->steps = 0;
         w->edited = false;
+        w->name_end = w->any_order ? form->pattern : end_of_name(form);
         if (walk_on(w, form->pattern + opcode->size, 1, 0)) return form;
     }
     return NULL;
@@ -272,19 +279,27 @@ static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
     return true;
 }
 
+/* Small formats are no types of registers, but keep their places among the types, too. */
+static void loosen(lw_walk *w) {
+    const char *formats = class_of("FORMAT", 6);
+    for (uint32_t i = 1; i < w->count; i++)
+        if (in_list(formats, w->words[i]->text, w->words[i]->size)) w->types |= 1u << i;
+    w->loose = true;
+}
+
 const lw_form *lw_form_find(lw_walk *w, lw_symbol **words, uint32_t count) {
     if (!walk_init(w, words, count)) return NULL;
     const lw_form *form = next_row_for(w, NULL);
     if (form) return form;
     if (count > 16) return NULL;
-    w->loose = true;
-    w->long_name = has_long_name(words[0]);
+    loosen(w);
     return next_row_for(w, NULL);
 }
 
 const lw_form *lw_form_reordered(lw_walk *w, lw_symbol **words, uint32_t count) {
     if (!walk_init(w, words, count) || count > 16) return NULL;
-    w->loose = true;
+    w->any_order = true;
+    loosen(w);
     return next_row_for(w, NULL);
 }
 

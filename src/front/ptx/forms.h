@@ -12,7 +12,8 @@ typedef struct lw_walk {
     lw_symbol **words;
     uint32_t count;
     bool loose;                /* modifiers in any order, which ptxas accepts too */
-    bool long_name;            /* loose: the first modifier stays where it is */
+    bool any_order;            /* loose, and even the words of the name may stand anywhere */
+    const char *name_end;      /* loose: where in the pattern the words of the name end */
     uint64_t words_bits;       /* the modifiers as bits: what a row must be able to take */
     bool every_row;            /* do not skip rows that cannot fit */
     uint32_t types;            /* words that are types, as bits */

@@ -3,6 +3,7 @@
  * The lexer never fails: what it cannot read is diagnosed once and skipped. */
 #include "front/ptx/ptx.h"
 
+#include <math.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,12 +221,26 @@ static double decimal_value(const char *text, uint32_t size) {
     return strtod(copy, NULL);
 }
 
+/* Does the number, before its exponent, have another digit than 0? */
+static bool is_nonzero(const char *text, uint32_t size) {
+    for (uint32_t i = 0; i < size && (text[i] | 0x20) != 'e'; i++)
+        if (text[i] >= '1' && text[i] <= '9') return true;
+    return false;
+}
+
+static uint32_t bad_decimal(lw_lexer *l, lw_token *t, uint32_t at, uint32_t end) {
+    end = bad_number(l, t, at, end, "it is no normal number of 64 bits; write its bits as 0d and sixteen hexadecimal digits");
+    t->kind = LW_TOKEN_FLOAT;
+    return end;
+}
+
 static uint32_t lex_decimal(lw_lexer *l, lw_token *t, uint32_t at, uint32_t end) {
     const char *text = l->source->text;
     if (is(text[end], C_NAME)) return bad_number(l, t, at, end, "stray letters or digits");
     if (end - at > FLOAT_TEXT_MAX) return bad_number(l, t, at, end, "too many digits");
     t->kind = LW_TOKEN_FLOAT;
     double value = decimal_value(text + at, end - at);
+    if (!isnormal(value) && is_nonzero(text + at, end - at)) return bad_decimal(l, t, at, end);
     memcpy(&t->value, &value, sizeof value);
     return end;
 }

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define V(major, minor) ((major) * 10 + (minor))
 #define SM(number)      (number)
@@ -26,6 +27,15 @@ static void index_gates(void) {
         next_gate[g] = first_gate[slot];
         first_gate[slot] = (uint8_t)(g + 1);
     }
+}
+
+/* "shared" and "shared::cta" are the space shared. */
+static lw_space space_named(const char *text, size_t length) {
+    size_t size = 0;
+    while (size < length && text[size] != ':') size++;
+    for (int s = 1; s < LW_SPACE_count; s++)
+        if (!strncmp(lw_space_names[s], text, size) && !lw_space_names[s][size]) return (lw_space)s;
+    return LW_SPACE_none;
 }
 
 /* ---- The operand text of a row ------------------------------------------------------------------------ */
@@ -57,6 +67,7 @@ static uint32_t agreeing(lw_type type, lw_agree agree) {
         else if (t == (int)type) fits = true;
         else if (agree == LW_AGREE_size) fits = same;
         else if (want->kind == 'B') fits = agree == LW_AGREE_wide ? enough : same;
+        else if (t == LW_T_f16x2 && same && (want->kind == 'U' || want->kind == 'S')) fits = true; /* as ptxas has it */
         else if (want->kind == 'U' || want->kind == 'S')
             fits = (have->kind == 'B' || integer) && (agree == LW_AGREE_wide ? enough : same);
         else fits = have->kind == 'B' && (agree == LW_AGREE_wide ? enough : same);
@@ -81,16 +92,55 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
         const uint32_t bits = 1u << LW_T_b32 | 1u << LW_T_b64, integers = 1u << LW_T_u32 | 1u << LW_T_u64 | 1u << LW_T_s32 | 1u << LW_T_s64;
         return bits | integers;
     }
+    if (o->untyped) return 1u << o->type;
     bool lax = m->form->agree != LW_AGREE_size || !o->typed;
-    return agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
+    uint32_t takes = agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
+    return lax ? takes : takes & ~(1u << LW_T_f16x2); /* shift amounts are plain numbers */
 }
+
+static const char *group_text(const lw_match *m, const char *at) { /* of "$2" */
+    unsigned n = (unsigned)(at[1] - '0');
+    return n <= m->group_count ? m->group[n] : "";
+}
+
+static uint32_t number_in(const char *text) { return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10); }
+
+/* How many elements a vector has: "4", or the number in a group's text, "$2" of v4, x4, 4d (1 where it has none); or "mk$1" of m16n8k16,
+ * the product of these letters' numbers; and then "/64", "*2" or "-2". */
+static uint32_t count_of(const lw_match *m, const char *at) {
+    if (*at >= '0' && *at <= '9') return (uint32_t)strtoul(at, NULL, 10);
+    size_t letters = strspn(at, "mnk");
+    const char *text = group_text(m, at + letters), *then = at + letters + 2;
+    uint32_t count = letters || !*text ? 1 : number_in(text);
+    for (size_t i = 0; i < letters; i++) {
+        const char *found = strchr(text, at[i]);
+        count *= found ? number_in(found) : 0;
+    }
+    uint32_t by = (uint32_t)strtoul(then + 1, NULL, 10);
+    return *then == '/' ? count / by : *then == '*' ? count * by : *then == '-' ? count - by : count;
+}
+
+/* The coordinates of a texture or surface by its geometry, 1d … acube: one, two or four, with an index in front for arrays; four always
+ * fit, as in old programs. Derivatives have no index, and always braces. */
+static void coordinates(const lw_match *m, lw_operand_form *o, const char *at, bool derivatives) {
+    const char *text = group_text(m, at);
+    o->array = *text == 'a' && !derivatives;
+    uint32_t dimensions = number_in(text) + o->array;
+    bool samples = strchr(text, 'm') != NULL;
+    o->vector = samples || dimensions > 2 || strstr(text, "cube") ? 4 : (uint8_t)dimensions;
+    o->braces = true;
+    o->or_four = o->variable = !derivatives; /* one coordinate without braces is a register */
+    o->always_braces = derivatives;
+}
+
+static bool is_word(const char *at, size_t size, const char *word) { return size == strlen(word) && !memcmp(at, word, size); }
 
 /* One attribute behind a colon. */
 static void attribute(const lw_match *m, lw_operand_form *o, const char *at, size_t size) {
     static const struct { const char *name; size_t size; lw_shape shape; } shapes[] = {
 #define SHAPE(name, shape) {#name, sizeof #name - 1, LW_SHAPE_##shape},
         SHAPE(imm, IMM) SHAPE(reg, REG) SHAPE(label, LABEL) SHAPE(targets, TARGETS) SHAPE(func, FUNC)
-        SHAPE(list, LIST) SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL)
+        SHAPE(list, LIST) SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL) SHAPE(sink, SINK)
 #undef SHAPE
     };
     for (size_t i = 0; i < LW_COUNT(shapes); i++)
@@ -99,17 +149,29 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
             if (o->shape == LW_SHAPE_REG) o->type = LW_T_none;
             return;
         }
-    if (size == 7 && !memcmp(at, "address", 7)) { /* an integer register as wide as some address */
+    if (is_word(at, size, "in")) return; /* the range says it all */
+    if (is_word(at, size, "var") || is_word(at, size, "bits")) {
+        o->variable = true;
+        o->untyped = size == 4;
+        return;
+    }
+    if (is_word(at, size, "neg")) {
+        o->negatable = true;
+        return;
+    }
+    if (is_word(at, size, "address")) { /* an integer register as wide as some address */
         o->type = LW_T_none;
         o->is_address = true;
         return;
     }
-    if (at[0] == 'v' && size > 1 && (at[1] == '$' || (at[1] >= '0' && at[1] <= '9'))) {
-        const char *text = at + 1;
-        if (*text == '$') text = m->group[at[2] - '0' <= (int)m->group_count ? at[2] - '0' : 0];
-        if (*text == 'v') text++;
-        o->vector = *text ? (uint8_t)(*text - '0') : 1;
+    if ((*at == 'v' || *at == 'V') && size > 1 && strchr("$0123456789mnk", at[1])) {
+        o->vector = (uint8_t)count_of(m, at + 1);
         o->braces = true;
+        o->always_braces = *at == 'V';
+        return;
+    }
+    if ((*at == 'g' || *at == 'G') && at[1] == '$') {
+        coordinates(m, o, at + 1, *at == 'G');
         return;
     }
     o->type = type_of(m, at, size);
@@ -117,12 +179,76 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
     if (o->type == LW_T_none) o->shape = LW_SHAPE_ANY;
 }
 
+/* "[a:global]", "[a:texref]": where an address points, if the spelling does not say it. */
+static void address_form(const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
+    o->shape = LW_SHAPE_ADDRESS;
+    o->name_size = (uint8_t)(end - at);
+    size_t name = strcspn(at, ":,]");
+    if (at[name] != ':') return;
+    const char *word = at + name + 1;
+    size_t size = strcspn(word, ",{]");
+    o->space = space_named(word, size);
+    if (o->space == LW_SPACE_none) o->opaque = type_of(m, word, size);
+}
+
+static void operand_form(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *at, const char *end);
+static const char *operand_end(const char *p);
+static uint32_t takes_of(const lw_match *m, const lw_operand_form *o);
+
+/* What stands in the brackets behind the base of an address: "[a, c:s32:v$1]". */
+static void inner_forms(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
+    enum { INNER_MAX = 2 };
+    bool optional = false;
+    for (const char *p = at + 1 + strcspn(at + 1, ",{]"); p < end - 1 && o->inner_max < INNER_MAX;) {
+        if (*p == ' ' || *p == ',') p++;
+        else if (*p == '{' && p[1] == ',') optional = true, p++;
+        else if (*p == '}') optional = false, p++;
+        else {
+            const char *last = operand_end(p);
+            if (!o->inner) o->inner = LW_NEW_ARRAY(arena, lw_operand_form, INNER_MAX);
+            lw_operand_form *inner = &o->inner[o->inner_max++];
+            operand_form(arena, m, inner, p, last);
+            inner->takes = agreements[inner->type][LW_AGREE_type];
+            inner->optional = optional;
+            o->inner_min += !optional;
+            p = last;
+        }
+    }
+}
+
+/* What stands behind an operand's name: |p, ?, .sel, :attributes, in any order; behind ";" what it may be as a vector. */
+static void attributes(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *p, const char *end) {
+    while (p < end) {
+        char c = *p++;
+        if (c == ';') {
+            o->if_vector = LW_NEW(arena, lw_operand_form);
+            *o->if_vector = (lw_operand_form){.name = o->name, .name_size = o->name_size, .type = m->type, .vector = 1};
+            o = o->if_vector;
+        }
+        if (c == '?') *(o->pair ? &o->pair_sink : &o->sink) = true;
+        if (c == '|') o->pair = true, o->pair_optional = p[-2] == '{';
+        if (c == '.') {
+            o->selectable = true;
+            o->lanes = p[3] == '2' || p[3] == '4' ? (uint8_t)(p[3] - '0') : 0; /* .sel2 .sel4 */
+        }
+        if (c == ':' || c == ';') {
+            size_t size = strcspn(p, ":;,?|({})] ");
+            attribute(m, o, p, size);
+            p += size;
+            if (*p != '(') continue;
+            o->range = p + 1;
+            p = strchr(p, ')') + 1;
+        }
+    }
+    o->takes = takes_of(m, o);
+}
+
 /* One operand, from `at` to `end`: name, |p, ?, .sel, :attributes, in any order behind the name. */
-static void operand_form(const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
+static void operand_form(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *at, const char *end) {
     *o = (lw_operand_form){.name = at, .type = m->type, .vector = 1};
     if (*at == '[') {
-        o->shape = LW_SHAPE_ADDRESS;
-        o->name_size = (uint8_t)(end - at);
+        address_form(m, o, at, end);
+        inner_forms(arena, m, o, at, end);
         return;
     }
     if (!strncmp(at, "\xe2\x80\xa6", 3) || !strncmp(at, "...", 3)) {
@@ -138,17 +264,7 @@ static void operand_form(const lw_match *m, lw_operand_form *o, const char *at, 
     while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' || *p == '-' || (*p >= '0' && *p <= '9')))
         p++;
     o->name_size = (uint8_t)(p - at);
-    while (p < end) {
-        char c = *p++;
-        if (c == '?') *(o->pair ? &o->pair_sink : &o->sink) = true;
-        if (c == '|') o->pair = true, o->pair_optional = p[-2] == '{';
-        if (c == '.') o->selectable = true;
-        if (c == ':') {
-            size_t size = strcspn(p, ":,?|{})] ");
-            attribute(m, o, p, size);
-            p += size;
-        }
-    }
+    attributes(arena, m, o, p, end);
 }
 
 /* Where the operand that begins at p ends: a comma outside of brackets, or the } of an optional one. */
@@ -171,7 +287,26 @@ static bool is_written(const lw_operand_form *o) {
 
 enum { LW_OPERANDS_MAX = 32 };
 
-static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
+/* Operands that stand there if and only if the spelling has a modifier. */
+static const struct { const char *operand, *word; } bound_operands[] = {
+    {"cache-policy", "L2::cache_hint"},
+    {"cta-mask", "multicast::cluster"},
+};
+
+static bool has_word(const lw_walk *w, const char *word) {
+    for (uint32_t i = 1; i < w->count; i++)
+        if (!strcmp(w->words[i]->text, word)) return true;
+    return false;
+}
+
+/* +1: the operand must stand there, -1: it cannot, 0: it is no such operand. */
+static int is_bound(const lw_walk *w, const lw_operand_form *o) {
+    for (size_t i = 0; i < LW_COUNT(bound_operands) && o->optional; i++)
+        if (is_word(o->name, o->name_size, bound_operands[i].operand)) return has_word(w, bound_operands[i].word) ? 1 : -1;
+    return 0;
+}
+
+static void make_operand_forms(lw_arena *arena, lw_match *m, const lw_walk *w) {
     lw_operand_form forms[LW_OPERANDS_MAX];
     uint32_t n = 0, min = 0, max = 0;
     bool optional = false;
@@ -182,7 +317,7 @@ static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
         else {
             const char *end = operand_end(p), *last = end;
             while (last > p && last[-1] == ' ') last--;
-            operand_form(m, &forms[n], p, last);
+            operand_form(arena, m, &forms[n], p, last);
             forms[n].takes = takes_of(m, &forms[n]);
             forms[n].optional = optional;
             forms[n].written = n == 0 && is_written(&forms[n]);
@@ -192,11 +327,14 @@ static void make_operand_forms(lw_arena *arena, lw_match *m, bool hint) {
             p = end;
         }
     }
-    for (uint32_t i = 0; i < n; i++) { /* a cache policy stands there if and only if the spelling has the hint */
-        if (!forms[i].optional || forms[i].name_size != 12 || memcmp(forms[i].name, "cache-policy", 12)) continue;
-        if (hint) forms[i].optional = false, min++;
-        else max--, n--;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        int bound = is_bound(w, &forms[i]);
+        if (bound < 0) max--;
+        if (bound > 0) forms[i].optional = false, min++;
+        if (bound >= 0) forms[kept++] = forms[i];
     }
+    n = kept;
     m->operand_form_count = (uint8_t)n;
     m->operands_min = (uint8_t)min;
     m->operands_max = (uint8_t)max;
@@ -253,14 +391,7 @@ static lw_lane_id lane_of(const lw_match *m) {
     return lw_lane_find(name);
 }
 
-/* "shared" and "shared::cta" are the space shared. */
-static lw_space space_of(const lw_symbol *word) {
-    uint32_t size = 0;
-    while (size < word->size && word->text[size] != ':') size++;
-    for (int s = 1; s < LW_SPACE_count; s++)
-        if (!strncmp(lw_space_names[s], word->text, size) && !lw_space_names[s][size]) return (lw_space)s;
-    return LW_SPACE_none;
-}
+static lw_space space_of(const lw_symbol *word) { return space_named(word->text, word->size); }
 
 static void set_types(const lw_walk *w, lw_match *m) {
     for (uint32_t i = 1; i < w->count; i++) {
@@ -269,11 +400,27 @@ static void set_types(const lw_walk *w, lw_match *m) {
     }
 }
 
+/* Is there an address without a space? */
+static bool is_generic(const lw_match *m) {
+    for (uint32_t i = 0; i < m->operand_form_count && !m->space; i++)
+        if (m->operand_forms[i].shape == LW_SHAPE_ADDRESS && !m->operand_forms[i].space && !m->operand_forms[i].opaque) return true;
+    return false;
+}
+
 /* Of words that ask for the same, the one whose gate is listed first is named. */
-static void set_gates(const lw_walk *w, lw_match *m) {
+static void set_gates(const lw_walk *w, lw_match *m, const lw_module_ptx *module) {
     uint32_t isa_gate = 0, sm_gate = 0;
-    m->isa = m->form->isa;
-    m->sm = m->form->sm;
+    const lw_form *f = m->form;
+    m->isa = f->isa;
+    m->sm = f->sm;
+    if (f->or_isa && module->version >= f->or_isa && module->target >= f->or_sm) {
+        m->isa = f->or_isa;
+        return;
+    }
+    if (is_generic(m)) {
+        if (m->isa < V(2, 0)) m->isa = V(2, 0);
+        if (m->sm < SM(20)) m->sm = SM(20);
+    }
     for (uint32_t i = 1; i < w->count; i++) {
         for (uint32_t g = first_gate[w->words[i]->hash % GATE_SLOTS]; g; g = next_gate[g - 1]) {
             const lw_gate *gate = &gates[g - 1];
@@ -290,7 +437,7 @@ static void set_gated(const lw_module_ptx *module, lw_match *m) {
     const lw_form *f = m->form;
     bool is_gone = f->gone_isa && module->version >= f->gone_isa && module->target >= f->gone_sm;
     m->gated = module->version < m->isa || module->target < m->sm || (f->family && !module->target_suffix) || is_gone ||
-               (f->old_isa && module->version >= f->old_isa) || m->fault;
+               (f->old_isa && module->version >= f->old_isa) || m->fault || m->late_vector || (f->last && module->target > f->last);
 }
 
 /* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
@@ -342,6 +489,13 @@ static void spelling_fault(const lw_walk *w, lw_match *m) {
         set_fault(m, find_word(w, "L2::evict"), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
 }
 
+/* Does .v2 or the like stand behind a type? */
+static bool is_late(const lw_walk *w) {
+    for (uint32_t i = 2; i < w->count; i++)
+        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v' && w->types & ((1u << i) - 1)) return true;
+    return false;
+}
+
 /* ---- The match itself ----------------------------------------------------------------------------------- */
 
 static void explain(const lw_instruction *i, lw_text *why) {
@@ -376,10 +530,11 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
         m->words[0] = w->words[0];
         for (uint32_t i = 1; i < w->count; i++) m->words[i] = w->words[w->order[i]];
     }
-    make_operand_forms(arena, m, find_word(w, "L2::cache_hint"));
+    make_operand_forms(arena, m, w);
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
-    set_gates(w, m);
+    set_gates(w, m, module);
+    m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);
     set_gated(module, m);
     if (m->lane && m->operands_max > m->operands_min) {

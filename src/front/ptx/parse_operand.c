@@ -18,8 +18,21 @@ static lw_select select_of(const lw_symbol *s) {
     return LW_SEL_none;
 }
 
+/* .h20, .b3210: parts of two words, for the video instructions of several lanes. */
+static bool are_lanes(const lw_symbol *s) {
+    const char *most = s->text[0] == 'h' ? "3" : "7";
+    if ((s->text[0] != 'h' && s->text[0] != 'b') || s->size < 3 || s->size > 5) return false;
+    for (uint32_t i = 1; i < s->size; i++)
+        if (s->text[i] < '0' || s->text[i] > *most) return false;
+    return true;
+}
+
 static bool parse_select(lw_parser *p, lw_operand *o) {
     o->select = select_of(p->token.name);
+    if (!o->select && are_lanes(p->token.name)) {
+        o->select = LW_SEL_lanes;
+        memcpy(o->lanes, p->token.name->text, p->token.name->size);
+    }
     if (o->select == LW_SEL_none) {
         lw_diag_add(p->module->diags, LW_D_bad_selector, p->token.place, p->token.name->text);
         return false;
@@ -141,15 +154,11 @@ static bool negates_name(const lw_parser *p) {
 
 static bool parse_negated(lw_parser *p, lw_operand *o) {
     lw_place start = p->token.place;
-    bool minus = lw_parser_at(p, '-');
-    if (minus) {
-        lw_diag *diag = lw_diag_add(p->module->diags, LW_D_minus_name, start);
-        diag->fix = "negate it with neg first";
-    }
+    o->minus = lw_parser_at(p, '-');
     lw_parser_next(p);
     if (p->token.kind != LW_TOKEN_NAME) return lw_parser_expected(p, "a name");
     if (!parse_named(p, o)) return false;
-    o->negated = !minus;
+    o->negated = true;
     o->place = lw_parser_since(p, start);
     return true;
 }

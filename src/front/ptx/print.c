@@ -52,9 +52,9 @@ static void put_parts(lw_text *out, const lw_operand *o) {
 }
 
 static void put_named(lw_text *out, const lw_operand *o) {
-    if (o->negated) put(out, "!");
+    if (o->negated) put(out, o->minus ? "-" : "!");
     put_symbol(out, o->name);
-    if (o->select) lw_text_printf(out, ".%s", lw_select_names[o->select]);
+    if (o->select) lw_text_printf(out, ".%s", lw_select_name(o));
     if (o->indexed) {
         put(out, "[");
         put_signed(out, o->offset);

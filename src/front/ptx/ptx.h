@@ -77,17 +77,19 @@ typedef enum lw_operand_kind {
 typedef enum lw_select { /* the part of an operand that a selector names */
     LW_SEL_none, LW_SEL_x, LW_SEL_y, LW_SEL_z, LW_SEL_w, /* .r .g .b .a are stored as x y z w */
     LW_SEL_b0, LW_SEL_b1, LW_SEL_b2, LW_SEL_b3, LW_SEL_h0, LW_SEL_h1,
+    LW_SEL_lanes, /* several at once, .h20 or .b3210: the operand's `lanes` */
 } lw_select;
-#define LW_SELECT_COUNT (LW_SEL_h1 + 1)
-extern const char *const lw_select_names[LW_SELECT_COUNT]; /* "x" … "h1"; "" for none */
+#define LW_SELECT_COUNT (LW_SEL_lanes + 1)
 
 typedef struct lw_operand {
     lw_operand_kind kind : 8;
     lw_select select : 8;
-    bool negated;     /* !p */
+    bool negated;     /* !p, or with `minus` -r */
+    bool minus;
     bool single, is_unsigned;
     bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
     uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
+    char lanes[8];    /* of LW_SEL_lanes: "h20", "b3210"; else empty */
     lw_place place;
     lw_symbol *name;
     uint64_t value;   /* INT, FLOAT */
@@ -167,6 +169,8 @@ typedef struct lw_object {
     bool is_branch;               /* TARGETS: .branchtargets, not .calltargets */
     lw_operand *targets;          /* TARGETS: names; ALIAS: one name */
 } lw_object;
+
+const char *lw_select_name(const lw_operand *operand); /* "x", "h1", "b3210"; "" for none */
 
 /* The bits of a floating-point constant in a type of `bits` bits; `single` and `value` as in its token. */
 uint64_t lw_float_bits(uint64_t value, bool single, uint32_t bits);
@@ -343,9 +347,13 @@ typedef struct lw_form {
     const char *section, *does;
     uint16_t isa;          /* since PTX version, 10 * major + minor; 0 where not given: 1.0 */
     uint16_t sm;           /* since target; 0: all */
+    uint16_t last;         /* the last target that has it; 0: all */
+    uint16_t or_isa, or_sm;     /* another pair of gates that is enough; 0: none */
     uint16_t gone_isa, gone_sm; /* removed from this PTX version on for targets from gone_sm on; 0: never */
     uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
     uint16_t more_isa, more_sm; /* gates of the optional operands, where they are younger than the form */
+    uint8_t named;         /* how many elements, the opcode among them, are the instruction's name; 0: the opcode alone */
+    bool narrow;           /* its addresses may be held in 32 bits, whatever the module's addresses have */
     bool family;           /* needs a target with suffix a or f */
     lw_agree agree;
     const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
@@ -369,6 +377,7 @@ typedef enum lw_shape {
     LW_SHAPE_FUNC,    /* function, or register that holds its address */
     LW_SHAPE_LIST,    /* ( … ) */
     LW_SHAPE_ADDRESS, /* [ … ] */
+    LW_SHAPE_SINK,    /* _ and nothing else */
     LW_SHAPE_ANY,     /* unchecked */
     LW_SHAPE_REST,    /* any number of unchecked operands */
 } lw_shape;
@@ -386,6 +395,19 @@ typedef struct lw_operand_form {
     bool braces;           /* may stand in { }: a vector, or one element in braces */
     bool typed;            /* the row gives it a type of its own */
     bool is_address;       /* a register that holds an address: 32 or 64 bits, integer or untyped */
+    bool always_braces;    /* even one element stands in { } */
+    bool or_four;          /* coordinates: always also a vector of four */
+    bool array;            /* coordinates: the first element is an index, .u32 */
+    bool variable;         /* no constant */
+    bool untyped;          /* registers of untyped bits only */
+    bool negatable;        /* -a */
+    uint8_t lanes;         /* selectors name 2 half words or 4 bytes; 0: one part */
+    const char *range;     /* which constants it may be, the row's text behind "(": "0..255)"; NULL: any */
+    lw_space space;        /* of an address; none: that of the spelling */
+    struct lw_operand_form *if_vector; /* what else it may be, written in { }; or NULL */
+    uint8_t inner_min, inner_max; /* of an address: how many operands stand behind the base, within the brackets */
+    struct lw_operand_form *inner;
+    lw_type opaque;        /* of an address: the variable's type where the row names it, .texref for one */
 } lw_operand_form;
 
 /* One spelling matched with its row. */
@@ -406,6 +428,7 @@ typedef struct lw_match {
     const char *fault;    /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
     uint8_t fault_word;
     const struct lw_match *longer; /* for instructions with optional operands that the lane function does not know; or NULL */
+    bool late_vector;     /* .v2 and the like stand behind a type, where ptxas warns */
     bool gated;           /* this module is outside of a gate, or the form is deprecated: look closer */
 } lw_match;
 

@@ -17,10 +17,14 @@ const char *const lw_space_names[LW_SPACE_count] = {
 #include "ptx/spaces.def"
 };
 
-const char *const lw_select_names[LW_SELECT_COUNT] = {
+static const char *const select_names[LW_SELECT_COUNT] = {
     [LW_SEL_none] = "", [LW_SEL_x] = "x",   [LW_SEL_y] = "y",   [LW_SEL_z] = "z",   [LW_SEL_w] = "w",   [LW_SEL_b0] = "b0",
     [LW_SEL_b1] = "b1", [LW_SEL_b2] = "b2", [LW_SEL_b3] = "b3", [LW_SEL_h0] = "h0", [LW_SEL_h1] = "h1",
 };
+
+const char *lw_select_name(const lw_operand *operand) {
+    return operand->select == LW_SEL_lanes ? operand->lanes : select_names[operand->select];
+}
 
 uint64_t lw_float_bits(uint64_t value, bool single, uint32_t bits) {
     double wide;

@@ -89,6 +89,8 @@ static void gates(lw_verifier *v) {
     else if (target < m->sm)
         lw_diag_add(v->diags, LW_D_needs_target, word_place(i, m->sm_word), word_name(v, m->sm_word), m->sm,
                     target);
+    else if (f->last && target > f->last)
+        lw_diag_add(v->diags, LW_D_target_past, i->mnemonic_place, i->mnemonic->text, f->sm, f->last, target);
     else if (f->family && !v->module->target_suffix)
         lw_diag_add(v->diags, LW_D_needs_family, i->mnemonic_place, i->mnemonic->text,
                     f->sm > target ? f->sm : target);
@@ -98,6 +100,8 @@ static void gates(lw_verifier *v) {
             ->fix = successor(v);
     else if (f->old_isa && version >= f->old_isa)
         deprecated(v);
+    else if (m->late_vector)
+        lw_diag_add(v->diags, LW_D_late_vector, i->mnemonic_place, i->mnemonic->text);
 }
 
 /* ---- One instruction ---------------------------------------------------------------------------------- */
@@ -148,8 +152,35 @@ static void merge(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     const lw_operand *d = &i->operands[0];
     if (v->match->operand_forms[0].selectable && d->select && i->operand_count == v->match->operands_min)
-        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_names[d->select])
+        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_name(d))
             ->fix = "give the word to merge into as a fourth operand, or leave the selector away";
+}
+
+/* vmad: the product or c is negated, not both; the product is where one of its factors is. */
+static void negations(lw_verifier *v) {
+    const lw_match *m = v->match;
+    bool product = false, addend = false;
+    for (uint32_t k = 0; k < m->operand_form_count; k++) {
+        if (!m->operand_forms[k].negatable || !v->instruction->operands[k].minus) continue;
+        bool last = k + 1u == m->operand_form_count;
+        product ^= !last;
+        addend = last;
+    }
+    if (product && addend) lw_verify_minus(v, &v->instruction->operands[m->operand_form_count - 1]);
+}
+
+/* An operand that may be one register or a list: with the list there are no optional operands, with the register all of them. */
+static bool alternatives_fit(lw_verifier *v, const lw_instruction *i) {
+    const lw_match *m = v->match;
+    for (uint32_t k = 0; k < m->operand_form_count && k < i->operand_count; k++) {
+        if (!m->operand_forms[k].if_vector) continue;
+        bool optional = m->operand_forms[k].optional; /* the first of two: only as a list */
+        if (optional && (i->operand_count < m->operands_min + 2u || i->operands[k].kind == LW_O_VECTOR)) continue;
+        if (!optional && i->operand_count == (i->operands[k].kind == LW_O_VECTOR ? m->operands_min : m->operands_max)) continue;
+        wrong_count(v);
+        return false;
+    }
+    return true;
 }
 
 static void operands(lw_verifier *v, lw_instruction *i) {
@@ -158,18 +189,23 @@ static void operands(lw_verifier *v, lw_instruction *i) {
         wrong_count(v);
         return;
     }
+    if (!alternatives_fit(v, i)) return;
     if (i->operand_count > m->operands_min) optional_operands(v, i);
     uint32_t errors = v->diags->errors;
     bool plain = m->operands_min == m->operands_max;
     for (uint32_t k = 0; k < i->operand_count; k++) {
         const lw_operand_form *form =
             plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
-        if (form->shape >= LW_SHAPE_ANY) continue;
+        if (form->shape >= LW_SHAPE_ANY) {
+            if (LW_UNLIKELY(i->operands[k].minus)) lw_verify_minus(v, &i->operands[k]);
+            continue;
+        }
         lw_verify_operand(v, &i->operands[k], form, k + 1);
         if (LW_UNLIKELY(v->diags->errors != errors))
             return; /* what is behind the first fault is often its echo */
     }
     if (!plain) merge(v);
+    if (LW_UNLIKELY(i->operands && m->operand_form_count && m->operand_forms[m->operand_form_count - 1].negatable)) negations(v);
     if (m->form->step) lw_verify_extra(v);
 }
 

@@ -15,6 +15,7 @@ typedef struct lw_verifier {
 /* verify_operand.c: one operand by its form; `number` counts from 1. Gives at most one diagnostic. */
 void lw_verify_operand(lw_verifier *v, const lw_operand *operand, const lw_operand_form *form, uint32_t number);
 
+void lw_verify_minus(lw_verifier *v, const lw_operand *operand); /* reports -name where it cannot stand */
 const char *lw_operand_kind_name(const lw_operand *operand); /* "a register", "a label" … */
 
 /* verify_fix.c: what would be right, or NULL. */

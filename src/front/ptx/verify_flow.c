@@ -111,7 +111,7 @@ static void hand_over(lw_verifier *v, const lw_call_parts *c, const lw_object *f
     bool constant = !is_result && (o->kind == LW_O_INT || o->kind == LW_O_FLOAT);
     if (lw_is_unresolved(o) || (is_result && o->kind == LW_O_SINK)) return;
     if (o->kind == LW_O_NAME && o->select) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_names[o->select])
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_name(o))
             ->fix = "move it to a register first";
         return;
     }
@@ -167,10 +167,13 @@ static void barrier(lw_verifier *v) {
         lw_diag_add(v->diags, LW_D_barrier_threads, b->place, (long long)b->value, mnemonic(v));
 }
 
+static bool is_vector(const lw_operand *o) {
+    return o->kind == LW_O_VECTOR || (lw_is_register(o) && o->object->vector > 1 && !o->select);
+}
+
 static void mov(lw_verifier *v) {
     const lw_operand *d = &v->instruction->operands[0], *a = &v->instruction->operands[1];
-    if (v->match->operand_forms[0].vector == 0 && d->kind == LW_O_VECTOR && a->kind == LW_O_VECTOR &&
-        d->part_count + a->part_count > 2)
+    if (v->match->operand_forms[0].vector == 0 && is_vector(d) && is_vector(a))
         lw_diag_add(v->diags, LW_D_vector_to_vector, v->instruction->mnemonic_place, mnemonic(v));
     else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE && a->object->space == LW_SPACE_param &&
              !a->object->is_param)

@@ -1,6 +1,8 @@
 /* verify_operand.c: one operand against what its form says. */
 #include "front/ptx/verify.h"
 
+#include <stdlib.h>
+
 static const char *mnemonic(const lw_verifier *v) { return v->instruction->mnemonic->text; }
 
 /* What an operand is, in words. */
@@ -32,7 +34,7 @@ static const char *wanted(const lw_operand_form *form) {
     switch (form->shape) {
     case LW_SHAPE_VALUE:
     case LW_SHAPE_SPECIAL:
-        return form->written || form->type == LW_T_none ? "a register" : "a register or constant";
+        return form->written || form->variable || form->type == LW_T_none ? "a register" : "a register or constant";
     case LW_SHAPE_REG: return "a register";
     case LW_SHAPE_IMM: return "an integer constant";
     case LW_SHAPE_SOURCE: return "a register, constant, variable or special register";
@@ -41,6 +43,7 @@ static const char *wanted(const lw_operand_form *form) {
     case LW_SHAPE_FUNC: return "a function";
     case LW_SHAPE_LIST: return "a list in parentheses";
     case LW_SHAPE_ADDRESS: return "an address in brackets";
+    case LW_SHAPE_SINK: return "'_'";
     default: return "something else";
     }
 }
@@ -54,23 +57,41 @@ static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_for
             ->fix = lw_fix_kind(o, form);
 }
 
+/* Names behind a minus: the grammar has them, a few instructions take them. */
+void lw_verify_minus(lw_verifier *v, const lw_operand *o) {
+    lw_place minus = {o->place.at, 1};
+    lw_diag_add(v->diags, LW_D_minus_name, minus)->fix = "negate it with neg first";
+}
+
 /* ---- Registers and constants -------------------------------------------------------------------------- */
+
+/* Masks of results name parts of their word in falling order; what is read names one part of two words for each lane. */
+static bool may_select(const lw_operand *o, const lw_operand_form *form) {
+    if (!form->selectable || !form->lanes) return form->selectable && o->select != LW_SEL_lanes;
+    const char *text = lw_select_name(o);
+    size_t digits = strlen(text) - 1;
+    if (text[0] != (form->lanes == 2 ? 'h' : 'b')) return false;
+    if (!form->written) return digits == form->lanes;
+    for (size_t i = 1; i <= digits; i++)
+        if (text[i] >= '0' + form->lanes || (i > 1 && text[i] >= text[i - 1])) return false;
+    return true;
+}
 
 static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
                              uint32_t number) {
     const lw_object *r = o->object;
     bool element = o->select >= LW_SEL_x && o->select <= LW_SEL_w;
-    if (LW_UNLIKELY(o->negated) && v->module->source->text[o->place.at] == '-')
-        return; /* the parser has said so */
-    if (LW_UNLIKELY(o->negated) && (form->type != LW_T_pred || form->written)) {
+    if (LW_UNLIKELY(o->minus && !form->negatable)) {
+        lw_verify_minus(v, o);
+    } else if (LW_UNLIKELY(o->negated && !o->minus) && (form->type != LW_T_pred || form->written)) {
         lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number,
                     mnemonic(v))
             ->fix = form->written ? NULL : "use not, or neg, first";
     } else if (LW_UNLIKELY(o->select) &&
                (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2
-                        : !form->selectable)) {
+                        : !may_select(o, form))) {
         lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
-                    lw_select_names[o->select])
+                    lw_select_name(o))
             ->fix = lw_fix_selector(v, o, form);
     } else if (LW_UNLIKELY(r->vector > 1 && !element)) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
@@ -85,6 +106,25 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     }
 }
 
+/* Is the constant among "0..255", "4|8|16", "24..256/8"? The text ends at ')'. */
+static bool in_range(const char *range, int64_t value) {
+    for (const char *p = range;; p++) {
+        char *end;
+        int64_t low = strtoll(p, &end, 10), high = low, step = 1;
+        if (*end == '.') high = strtoll(end + 2, &end, 10);
+        if (*end == '/') step = strtoll(end + 1, &end, 10);
+        if (value >= low && value <= high && (value - low) % step == 0) return true;
+        p = end;
+        if (*p != '|') return false;
+    }
+}
+
+static void range_of_constant(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    if (!form->range || o->kind != LW_O_INT || in_range(form->range, (int64_t)o->value)) return;
+    lw_diag_add(v->diags, LW_D_constant_range, o->place, number, mnemonic(v), (long long)o->value)->fix =
+        lw_verify_text(v, "it may be: %.*s", (int)strcspn(form->range, ")"), form->range);
+}
+
 static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
                              uint32_t number) {
     const lw_type_info *want = &lw_types[form->type];
@@ -92,12 +132,14 @@ static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     if (form->type == LW_T_none)
         fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
     else if (o->kind == LW_O_INT)
-        fits = strchr("BUSP", want->kind) || want->name[0] == 'u' || want->name[0] == 's';
+        fits = strchr("BUSP", want->kind) != NULL;
     else if (want->kind == 'B')
         fits = want->bits == (o->single ? 32 : 64);
     else
-        fits = want->kind == 'F';
-    if (!fits)
+        fits = want->kind == 'F' && want->bits != 16; /* half precision has no constants */
+    if (fits)
+        range_of_constant(v, o, form, number);
+    else
         lw_diag_add(v->diags, LW_D_constant_type, o->place, number, mnemonic(v), want->name,
                     o->kind == LW_O_INT ? "integer" : "floating point")
             ->fix = lw_fix_constant(v, o, want);
@@ -131,7 +173,7 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
             form->written ? NULL : "copy it into a register with mov first";
     } else if (o->select && (!row->vector || o->select > LW_SEL_w)) {
         lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
-                    lw_select_names[o->select]);
+                    lw_select_name(o));
     } else if (whole ? !row->vector || o->select || form->vector != 4 : row->vector && !o->select) {
         lw_diag_add(v->diags, LW_D_special_element, o->place, o->name->text)->fix =
             whole ? NULL : lw_verify_text(v, "%s.x, %s.y or %s.z", row->text, row->text, row->text);
@@ -148,27 +190,50 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
 static void address_register(lw_verifier *v, const lw_operand *base) {
     const lw_object *r = base->object;
     const lw_type_info *type = &lw_types[r->type];
-    if (!strchr("BUS", type->kind) || type->bits < 16 || type->bits > 64 ||
+    if (!strchr("BUS", type->kind) || type->bits < (v->match->form->narrow ? 32 : 16) || type->bits > 64 ||
         (r->vector > 1 && !base->select)) {
         lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, type->name,
                     v->module->address_size == 32 ? "32" : "64");
         return;
     }
     lw_space space = v->match->space;
-    if (v->module->address_size == 64 && type->bits == 32 &&
+    if (v->module->address_size == 64 && type->bits == 32 && !v->match->form->narrow &&
         (space == LW_SPACE_none || space == LW_SPACE_global))
         lw_diag_add(v->diags, LW_D_address_width, base->place, mnemonic(v), base->name->text);
 }
 
 /* A variable whose address an instruction takes must be where the instruction looks. */
-static void address_space(lw_verifier *v, const lw_operand *base, bool by_name) {
-    lw_space have = base->object->space, want = v->match->space;
+static void address_space(lw_verifier *v, const lw_operand *base, lw_space want) {
+    lw_space have = base->object->space;
     bool reached = have == LW_SPACE_global || have == LW_SPACE_shared || have == LW_SPACE_local;
-    if (want == LW_SPACE_none && by_name && !reached)
+    if (lw_type_is_opaque(base->object->type)) {
+        lw_diag_add(v->diags, LW_D_opaque_address, base->place, base->name->text, lw_types[base->object->type].name, mnemonic(v));
+        return;
+    }
+    if (want == LW_SPACE_none && !reached)
         lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, lw_space_names[have]);
     else if (want != LW_SPACE_none && have != want)
         lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, lw_space_names[have],
                     mnemonic(v), lw_space_names[want]);
+}
+
+/* Coordinates and the like, behind the base of an address. */
+static void inner_operands(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    uint32_t spare = o->part_count - 1 - form->inner_min, at = 1;
+    for (uint32_t i = 0; i < form->inner_max && at < o->part_count; i++) {
+        if (form->inner[i].optional && !spare) continue;
+        spare -= form->inner[i].optional;
+        lw_verify_operand(v, &o->parts[at++], &form->inner[i], number);
+    }
+}
+
+/* A register or variable that stands for a texture, or a register that holds an address of a memory of its own. */
+static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_operand_form *form, uint32_t number) {
+    const lw_object *object = base->object;
+    const lw_type_info *want = &lw_types[form->opaque], *have = &lw_types[object->type];
+    bool is_register = object->space == LW_SPACE_reg, is_reference = object->type == form->opaque && lw_type_is_opaque(form->opaque);
+    if (is_register ? strchr("BUS", have->kind) && have->bits == want->bits && object->vector == 1 : is_reference) return;
+    lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text, have->name);
 }
 
 static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
@@ -177,31 +242,55 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
         if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
         return;
     }
+    uint32_t inner = o->part_count ? o->part_count - 1 : 0;
+    if (inner < form->inner_min || inner > form->inner_max) {
+        lw_diag_add(v->diags, LW_D_address_parts, o->place, number, mnemonic(v), form->inner_max, inner);
+        return;
+    }
+    inner_operands(v, o, form, number);
     const lw_operand *base = o->part_count ? &o->parts[0] : NULL;
     if (!base || base->kind != LW_O_NAME || lw_is_unresolved(base)) return;
-    if (o->part_count > 1) return; /* tensor and texture forms: coordinates follow */
     const lw_object *object = base->object;
     if (!object || object->kind != LW_OBJ_VARIABLE)
         lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address",
                     lw_operand_kind_name(base));
+    else if (form->opaque)
+        opaque_address(v, base, form, number);
     else if (object->space == LW_SPACE_reg)
         address_register(v, base);
     else
-        address_space(v, base, v->match->form->step != LW_STEP_none);
+        address_space(v, base, form->space ? form->space : v->match->space);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------------------ */
 
 static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number);
 
+static bool only_constants(const lw_operand *vector) {
+    for (uint32_t i = 0; i < vector->part_count; i++)
+        if (vector->parts[i].kind != LW_O_INT && vector->parts[i].kind != LW_O_FLOAT) return false;
+    return true;
+}
+
 static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     lw_operand_form one = *form;
     one.vector = 1;
     one.sink = form->written;
+    if (form->or_four) one.variable = false;
+    bool packed = lw_types[form->type].kind == 'X' && !form->written; /* the bits of a constant among registers of matrices */
+    if (one.shape == LW_SHAPE_SOURCE && form->vector > 1) one.shape = LW_SHAPE_SPECIAL;
     uint32_t errors = v->diags->errors, bits = 0;
+    lw_operand_form index = one;
+    index.type = LW_T_u32;
+    index.takes = 1u << LW_T_b32 | 1u << LW_T_u32 | 1u << LW_T_s32;
+    if (form->always_braces && only_constants(o)) {
+        wrong_kind(v, &o->parts[0], &one, number);
+        return;
+    }
     for (uint32_t i = 0; i < o->part_count; i++) {
         const lw_operand *p = &o->parts[i];
-        scalar_operand(v, p, &one, number);
+        if (packed && p->kind == LW_O_INT) continue;
+        scalar_operand(v, p, form->array && i == 0 ? &index : &one, number);
         if (v->diags->errors != errors) return;
         if (!lw_is_register(p)) continue;
         if (bits && bits != lw_types[p->object->type].bits) {
@@ -261,7 +350,7 @@ static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand
             packed_operand(v, o, form, number);
         else
             elements(v, o, form, number);
-    } else if (o->part_count == form->vector) {
+    } else if (o->part_count == form->vector || (form->or_four && o->part_count == 4)) {
         elements(v, o, form, number);
     } else if (form->vector == 1) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
@@ -282,14 +371,32 @@ static void pair_operand(lw_verifier *v, const lw_operand *o, const lw_operand_f
     second.type = LW_T_pred;
     second.takes = 1u << LW_T_pred;
     second.sink = form->pair_sink;
+    second.vector = 1;
+    second.braces = false;
+    if (o->parts[0].kind == LW_O_SINK && o->parts[1].kind == LW_O_SINK) {
+        lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v))->fix = "one of the two outputs may be '_'";
+        return;
+    }
     scalar_operand(v, &o->parts[0], form, number);
     scalar_operand(v, &o->parts[1], &second, number);
 }
 
 /* ---- One operand -------------------------------------------------------------------------------------- */
 
+/* A vector register in place of the list of its elements, where mov packs and unpacks. */
+static void packed_register(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    const lw_type_info *want = &lw_types[form->type], *have = &lw_types[o->object->type];
+    uint32_t bits = have->bits * o->object->vector;
+    if (want->kind != 'B')
+        lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
+    else if (bits != want->bits)
+        lw_diag_add(v->diags, LW_D_vector_total, o->place, number, mnemonic(v), bits, want->name, want->bits);
+}
+
 static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
-    if (lw_is_register(o)) {
+    if (lw_is_register(o) && !form->vector && o->object->vector > 1 && !o->select) {
+        packed_register(v, o, form, number);
+    } else if (lw_is_register(o)) {
         bool whole = form->vector > 1 && o->object->vector == form->vector && !o->select;
         lw_operand_form one = *form;
         if (form->vector > 1 && !whole)
@@ -310,7 +417,7 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
                     lw_operand_kind_name(o));
     } else if (v->match->form->step == LW_STEP_cvta) {
         if (o->object->kind == LW_OBJ_VARIABLE)
-            address_space(v, o, false);
+            address_space(v, o, v->match->space);
         else
             wrong_kind(v, o, form, number);
     }
@@ -322,12 +429,14 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
     case LW_O_NAME:
         if (LW_LIKELY(form->vector == 1 && lw_is_register(o)))
             register_operand(v, o, form, number);
+        else if (o->minus)
+            lw_verify_minus(v, o);
         else if (!lw_is_unresolved(o))
             named_operand(v, o, form, number);
         return;
     case LW_O_INT:
     case LW_O_FLOAT:
-        if (form->written || form->vector > 1 || form->shape == LW_SHAPE_REG)
+        if (form->written || form->vector > 1 || form->shape == LW_SHAPE_REG || form->variable)
             wrong_kind(v, o, form, number);
         else
             constant_operand(v, o, form, number);
@@ -349,6 +458,7 @@ static bool names(const lw_operand *o, lw_object_kind kind) {
 
 void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     bool fits = true;
+    if (form->if_vector && o->kind == LW_O_VECTOR) form = form->if_vector;
     switch (form->shape) {
     case LW_SHAPE_VALUE:
     case LW_SHAPE_REG:
@@ -356,11 +466,17 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
     case LW_SHAPE_SOURCE:
         if (form->pair && !form->pair_optional && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
+        else if (form->always_braces && o->kind != LW_O_VECTOR && o->kind != LW_O_PAIR)
+            lw_diag_add(v->diags, LW_D_braces_missing, o->place, number, mnemonic(v));
         else
             scalar_operand(v, o, form, number);
         return;
     case LW_SHAPE_ADDRESS: address_operand(v, o, form, number); return;
-    case LW_SHAPE_IMM: fits = o->kind == LW_O_INT; break;
+    case LW_SHAPE_IMM:
+        fits = o->kind == LW_O_INT;
+        if (fits) range_of_constant(v, o, form, number);
+        break;
+    case LW_SHAPE_SINK: fits = o->kind == LW_O_SINK; break;
     case LW_SHAPE_LABEL:
         fits = names(o, LW_OBJ_LABEL);
         if (fits && o->offset) lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum");
@@ -376,5 +492,8 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
     case LW_SHAPE_ANY:
     case LW_SHAPE_REST: return;
     }
-    if (!fits && !lw_is_unresolved(o)) wrong_kind(v, o, form, number);
+    if (o->minus)
+        lw_verify_minus(v, o);
+    else if (!fits && !lw_is_unresolved(o))
+        wrong_kind(v, o, form, number);
 }

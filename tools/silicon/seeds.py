@@ -1,9 +1,10 @@
 """The spellings that are compared with ptxas: logic, shifts, vshl and vshr, shuffles; valid ones and all kinds of faulty ones.
 
-`settings()` gives (version, target, lines): what is written in a module of that version and target. The lists are the same
-each time, so that recorded answers stay comparable."""
+The lists are the same each time, so that recorded answers stay comparable."""
 
 import itertools
+
+from groups import Group, unique
 
 FULL, OLD = ("9.0", "sm_90"), ("6.3", "sm_60")
 
@@ -237,12 +238,13 @@ GATED = ["", "and.pred %p0, %p1, %p2;", "and.b32 %r0, %r1, %r2;", "xor.b64 %l0, 
          "shfl.sync.bfly.b32 %r0|%p0, %r1, %r2, %r3, %r4;"]
 
 
-def settings():
-    def unique(lines):
-        return list(dict.fromkeys(lines))
+def groups():
+    def group(name, version, target, lines):
+        return Group(name, version, target, unique(lines), header(version, target), FOOTER)
 
-    yield *FULL, unique(itertools.chain(logic(), lop3(), shifts(), video(), shuffle_sync()))
-    yield *OLD, unique(shuffle())
+    for name, lines in (("logic", logic()), ("lop3", lop3()), ("shift", shifts()), ("video", video()), ("shfl.sync", shuffle_sync())):
+        yield group(name, *FULL, lines)
+    yield group("shfl", *OLD, shuffle())
     for version, target in itertools.product(VERSIONS, TARGETS):
         if (version, target) not in (FULL, OLD):
-            yield version, target, GATED
+            yield group("gates", version, target, GATED)
