@@ -201,8 +201,6 @@ static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const
     }
     const lw_object *last = shape->param_count ? shape->params[shape->param_count - 1] : NULL;
     bool wide = last && last->unsized; /* how long it is nobody says */
-    for (uint32_t k = 0; k < shape->param_count; k++) wide |= shape->params[k]->vector > 1;
-    for (uint32_t k = 0; k < shape->return_count; k++) wide |= shape->returns[k]->vector > 1;
     if (wide) return lw_lower_error(l, i), NULL;
     for (uint32_t k = 0; k < shape->param_count; k++)
         wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]) || is_short(&parts->arguments->parts[k], shape->params[k]);

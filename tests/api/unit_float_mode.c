@@ -7,7 +7,7 @@
 
 /* Literals and initial values to be rounded, constants to be folded, and lanes that compute: subnormals, inexact, overflowing, invalid, by 0. */
 static const char text[] =
-    HEAD ".global .f32 single[4] = {0.1, 1e-40, 0.3, 16777217.0};\n.global .f64 whole[4] = {0.1, 1e-310, 123456789.123456789, 1e23};\n"
+    HEAD ".global .f32 single[4] = {0.1, 1e-40, 0.3, 16777217.0};\n.global .f64 whole[4] = {0.1, 0d000012688b70e62b, 123456789.123456789, 1e23};\n"
     ".visible .entry k(.param .u64 out)\n{\n .reg .u32 %i, %n, %w; .reg .u64 %p, %o; .reg .f32 %a, %b, %c, %r; .reg .f64 %x, %y, %z;\n"
     " .reg .pred %q; .reg .b16 %h;\n"
     " ld.param.u64 %p, [out]; mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %w, %tid.x; mad.lo.u32 %i, %i, %n, %w;\n"
@@ -19,7 +19,7 @@ static const char text[] =
     " fma.rn.f32 %r, %c, 0.1, 0.7; st.global.f32 [%p+24], %r; sub.rn.f32 %a, 0.0, %c; sqrt.rn.f32 %r, %a; st.global.f32 [%p+28], %r;\n"
     " sub.rn.f32 %a, %c, %c; div.rn.f32 %r, %a, %a; st.global.f32 [%p+32], %r; div.rn.f32 %r, %c, %a; st.global.f32 [%p+36], %r;\n"
     " mul.rn.f32 %r, %c, 3e38; mul.rn.f32 %r, %r, 2.0; st.global.f32 [%p+40], %r; cvt.rni.s32.f32 %w, %r; st.global.u32 [%p+44], %w;\n"
-    " cvt.f64.f32 %x, %c; mul.rn.f64 %y, %x, 1e-310; st.global.f64 [%p+48], %y; div.rn.f64 %y, %x, 3.0; st.global.f64 [%p+56], %y;\n"
+    " cvt.f64.f32 %x, %c; mul.rn.f64 %y, %x, 0d000012688b70e62b; st.global.f64 [%p+48], %y; div.rn.f64 %y, %x, 3.0; st.global.f64 [%p+56], %y;\n"
     " sqrt.rn.f64 %y, %x; st.global.f64 [%p+64], %y; fma.rn.f64 %y, %y, 0.1, 0.7; st.global.f64 [%p+72], %y;\n"
     " cvt.rn.f32.f64 %r, %y; st.global.f32 [%p+80], %r; ld.global.f32 %r, [single+4]; add.rn.f32 %r, %r, %r; st.global.f32 [%p+84], %r;\n"
     " cvt.rn.f16.f32 %h, %c; st.global.b16 [%p+88], %h; setp.gt.f32 %q, %r, 0.0; selp.u32 %w, 1, 2, %q; st.global.u32 [%p+92], %w;\n"

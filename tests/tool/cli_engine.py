@@ -16,9 +16,9 @@ def large():
     """A kernel that takes LLVM many seconds."""
     pick = random.Random(1)
     lines = [f"add.u32 %r{i}, %r{i - 1}, {i};" for i in range(1, 64)]
-    for i in range(20000):
+    for i in range(7000):
         a, b, c = (pick.randrange(64) for _ in range(3))
-        branch = not i % 8
+        branch = not i % 16
         lines.append(f"setp.lt.u32 %q, %r{a}, %r{b}; @%q bra L{i};" if branch else "")
         lines.append(f"mad.lo.u32 %r{a}, %r{b}, %r{c}, {pick.randrange(1 << 31)};")
         lines.append(f"L{i}:" if branch else "")

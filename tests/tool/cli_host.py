@@ -15,7 +15,7 @@ TEXT = cli.HEADER + """.visible .entry k(.param .u64 p, .param .f32 x, .param .f
     .reg .u64 %p; .reg .f32 %x, %a; .reg .f64 %y, %b;
     ld.param.u64 %p, [p]; ld.param.f32 %x, [x]; ld.param.f64 %y, [y];
     mul.rn.f32 %a, %x, 1e-41; st.global.f32 [%p], %a; div.rn.f32 %a, %x, 3.0; st.global.f32 [%p+4], %a;
-    mul.rn.f64 %b, %y, 1e-310; st.global.f64 [%p+8], %b; mov.f64 %b, 0.1; st.global.f64 [%p+16], %b; div.rn.f64 %b, %y, 0.0; st.global.f64 [%p+24], %b;
+    mul.rn.f64 %b, %y, 0d000012688b70e62b; st.global.f64 [%p+8], %b; mov.f64 %b, 0.1; st.global.f64 [%p+16], %b; div.rn.f64 %b, %y, 0.0; st.global.f64 [%p+24], %b;
     ret;
 }
 """

@@ -138,7 +138,7 @@ def compare(made, record, found, rules, shown):
             fault = found[group][line]
             if theirs == "!" or (theirs == "-") == bool(fault):
                 continue
-            if is_meant(rules, "refuse" if fault else "accept", group, line):
+            if is_meant(rules, parity.REFUSED if fault else parity.ACCEPTED, group, line):
                 meant += 1
                 continue
             wrong += 1
