@@ -6,12 +6,10 @@ _Static_assert(LW_VECTOR_MOST + 1 < LW_FIELDS_MAX, "the fields of an operation m
 
 /* Without a branch that depends on the field: which ones an operation leaves out is hard to foresee, and every walk asks. */
 static void use(lw_fields *f, uint32_t *field) {
-    if (LW_UNLIKELY(f->use_count == LW_FIELDS_MAX)) lw_bug("an operation reads more than %d registers", LW_FIELDS_MAX);
     f->uses[f->use_count] = field;
     f->use_count += *field != LW_NO_SLOT;
 }
 static void def(lw_fields *f, uint32_t *field) {
-    if (LW_UNLIKELY(f->def_count == LW_FIELDS_MAX)) lw_bug("an operation writes more than %d registers", LW_FIELDS_MAX);
     f->defs[f->def_count] = field;
     f->def_count += *field != LW_NO_SLOT;
 }
@@ -19,6 +17,7 @@ static void def(lw_fields *f, uint32_t *field) {
 /* The list of a vector operand, or the one register. */
 static void data_fields(uint32_t *lists, lw_op *op, lw_fields *f, void (*add)(lw_fields *, uint32_t *)) {
     uint32_t count = 1u << lw_memory_unpack(op->c).vector;
+    if (LW_UNLIKELY(f->use_count + f->def_count + count >= LW_FIELDS_MAX)) lw_bug("an operation has more than %d registers", LW_FIELDS_MAX);
     if (count == 1)
         add(f, &op->d);
     else

@@ -270,6 +270,7 @@ static uint32_t lower_formals(lw_lower *l, lw_object **formals, uint32_t count, 
 }
 
 static void lower_body(lw_lower *l, const lw_function *function) {
+    enum { STRIDE = 64 }; /* statements between two looks at the limits, which leave room for them */
     for (uint32_t s = 0; s < function->body.count; s++) {
         const lw_statement *statement = &function->body.at[s];
         if (statement->kind != LW_S_LABEL && statement->kind != LW_S_INSTRUCTION) continue;
@@ -280,7 +281,7 @@ static void lower_body(lw_lower *l, const lw_function *function) {
         }
         lower_instruction(l, statement->instruction);
         l->program->instruction_count++;
-        if (!lw_lower_fits(l)) return;
+        if (s % STRIDE == 0 && !lw_lower_fits(l)) return;
     }
     lw_lower_op(l, LW_OP_ret); /* who falls off the end returns */
 }

@@ -189,10 +189,10 @@ static void operands(lw_verifier *v, lw_instruction *i) {
         wrong_count(v);
         return;
     }
-    if (!alternatives_fit(v, i)) return;
+    bool plain = m->operands_min == m->operands_max;
+    if (!plain && !alternatives_fit(v, i)) return;
     if (i->operand_count > m->operands_min) optional_operands(v, i);
     uint32_t errors = v->diags->errors;
-    bool plain = m->operands_min == m->operands_max;
     for (uint32_t k = 0; k < i->operand_count; k++) {
         const lw_operand_form *form =
             plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
