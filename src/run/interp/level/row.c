@@ -33,11 +33,14 @@ static inline lw_mask lanes_of(const lw_gang *gang, const lw_op *op) {
 
 #if LW_LEVEL_NUMBER >= 4
 
-/* `lanes` as words, to take as many bits as a vector has lanes. */
+/* A mask as words, to take as many bits as a vector has lanes. */
 #define EACH_VECTOR(w, i) for (uint32_t i = gang->begin; i < gang->lanes; i += 512 / (w))
-#define ON_16(i) (__mmask32)lw_mask_bits(&lanes, i)
-#define ON_32(i) (__mmask16)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
-#define ON_64(i) (__mmask8)(lw_mask_bits(&lanes, (i) & ~31u) >> ((i) & 31))
+#define ON_16(mask, i) (__mmask32)lw_mask_bits(&(mask), i)
+#define ON_32(mask, i) (__mmask16)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
+#define ON_64(mask, i) (__mmask8)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
+/* What lanes have that the row leaves out: their own value, or 0 in those that execute. */
+#define LEFT_OUT(w, gang, to, i, zero) \
+    ((zero) ? _mm512_mask_mov_epi##w(_mm512_loadu_si512((to) + (i)), ON_##w((gang)->mask, i), _mm512_setzero_si512()) : _mm512_loadu_si512((to) + (i)))
 /* All lanes of all warps that loops run over. Not by gang->active: a guard narrows the mask alone. */
 static inline bool is_whole(const lw_gang *gang, lw_mask lanes) { return lw_mask_count(lanes) == gang->lanes - gang->begin; }
 #define LOAD_SAME(w) \
@@ -47,8 +50,8 @@ static inline bool is_whole(const lw_gang *gang, lw_mask lanes) { return lw_mask
             return; \
         } \
         EACH_VECTOR(w, i) { \
-            const __m512i old = zero ? _mm512_setzero_si512() : _mm512_loadu_si512(to + i); \
-            _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi##w(old, ON_##w(i), from + i)); \
+            const __m512i old = LEFT_OUT(w, gang, to, i, zero); \
+            _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi##w(old, ON_##w(lanes, i), from + i)); \
         } \
     } \
     static inline void store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
@@ -56,21 +59,21 @@ static inline bool is_whole(const lw_gang *gang, lw_mask lanes) { return lw_mask
             EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
             return; \
         } \
-        EACH_VECTOR(w, i) _mm512_mask_storeu_epi##w(to + i, ON_##w(i), _mm512_loadu_si512(from + i)); \
+        EACH_VECTOR(w, i) _mm512_mask_storeu_epi##w(to + i, ON_##w(lanes, i), _mm512_loadu_si512(from + i)); \
     }
 LOAD_SAME(16)
 LOAD_SAME(32)
 LOAD_SAME(64)
 static inline void load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
     EACH_VECTOR(16, i) {
-        const __m512i old = zero ? _mm512_setzero_si512() : _mm512_loadu_si512(to + i);
-        const __m256i bytes = _mm256_maskz_loadu_epi8(ON_16(i), from + i);
+        const __m512i old = LEFT_OUT(16, gang, to, i, zero);
+        const __m256i bytes = _mm256_maskz_loadu_epi8(ON_16(lanes, i), from + i);
         const __m512i wide = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
-        _mm512_storeu_si512(to + i, _mm512_mask_mov_epi16(old, ON_16(i), wide));
+        _mm512_storeu_si512(to + i, _mm512_mask_mov_epi16(old, ON_16(lanes, i), wide));
     }
 }
 static inline void store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *from, lw_mask lanes) {
-    EACH_VECTOR(16, i) _mm512_mask_cvtepi16_storeu_epi8(to + i, ON_16(i), _mm512_loadu_si512(from + i));
+    EACH_VECTOR(16, i) _mm512_mask_cvtepi16_storeu_epi8(to + i, ON_16(lanes, i), _mm512_loadu_si512(from + i));
 }
 
 #else
