@@ -95,6 +95,7 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
     if (o->untyped) return 1u << o->type;
     bool lax = m->form->agree != LW_AGREE_size || !o->typed;
     uint32_t takes = agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
+    if (o->or_predicate) takes |= 1u << LW_T_pred;
     return lax ? takes : takes & ~(1u << LW_T_f16x2); /* shift amounts are plain numbers */
 }
 
@@ -164,10 +165,14 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         o->is_address = true;
         return;
     }
-    if ((*at == 'v' || *at == 'V') && size > 1 && strchr("$0123456789mnk", at[1])) {
+    if (is_word(at, size, "or-pred")) {
+        o->or_predicate = true;
+        return;
+    }
+    if ((*at == 'v' || *at == 'V' || *at == 'W') && size > 1 && strchr("$0123456789mnk", at[1])) {
         o->vector = (uint8_t)count_of(m, at + 1);
         o->braces = true;
-        o->always_braces = *at == 'V';
+        o->always_braces = *at == 'V' || (*at == 'W' && o->vector == 1);
         return;
     }
     if ((*at == 'g' || *at == 'G') && at[1] == '$') {
