@@ -28,7 +28,7 @@ MENDS = [
     ("6.4 sm_70", "shfl.up.b32 %r0, %r1, 1, 0;", "shfl.up.b32", "use shfl.sync with a membermask"),
     ("9.0 sm_90", "shfl.sync.up.b32 %r0, %r1, 1, 0;", "shfl.sync.up.b32", "operands: d{|p}, a, b, c, membermask"),
     ("9.0 sm_90", "mov.u32 %r0;", "mov.u32", "operands: d, a"),
-    ("9.0 sm_90", "cp.async.ca.shared.global [%rd0], [%rd1];", "cp.async.ca.shared.global", "operands: [d], [a], n{, s}{, cache-policy}"),
+    ("9.0 sm_90", "cp.async.ca.shared.global [%l0], [%l1];", "cp.async.ca.shared.global", "operands: [d], [a], n{, s}{, cache-policy}"),
     ("9.0 sm_90", "mbarrier.arrive.shared::cluster.b64 _;", "mbarrier.arrive.shared::cluster.b64", "operands: _, [a]{, n}"),
     ("9.0 sm_90", "shfl.sync.b32 %r0, %r1, 1, 0, -1;", ".b32", "may stand here: .up .down .bfly .idx"),
     ("9.0 sm_90", "shf.clamp.l.b32 %r0, %r1, %r2, %r3;", ".clamp", "in this order: shf.l.clamp.b32"),

@@ -67,7 +67,8 @@ static uint32_t agreeing(lw_type type, lw_agree agree) {
         else if (t == (int)type) fits = true;
         else if (agree == LW_AGREE_size) fits = same;
         else if (want->kind == 'B') fits = agree == LW_AGREE_wide ? enough : same;
-        else if (t == LW_T_f16x2 && same && (want->kind == 'U' || want->kind == 'S')) fits = true; /* as ptxas has it */
+        else if (t == LW_T_f16x2 && same && (want->kind == 'U' || want->kind == 'S' || type == LW_T_u16x2 || type == LW_T_s16x2))
+            fits = true; /* as ptxas has it */
         else if (want->kind == 'U' || want->kind == 'S')
             fits = (have->kind == 'B' || integer) && (agree == LW_AGREE_wide ? enough : same);
         else fits = have->kind == 'B' && (agree == LW_AGREE_wide ? enough : same);
