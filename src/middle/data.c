@@ -69,7 +69,7 @@ static void move_vector(lw_lower *l, const lw_operand *d, const lw_operand *a, l
     uint32_t copies[4];
     uint32_t count = d->part_count;
     for (uint32_t k = 0; k < count && !l->failed; k++) {
-        lw_operand element = a->kind == LW_O_VECTOR ? a->parts[k] : lw_lower_element(a, k);
+        lw_operand element = a->kind == LW_O_VECTOR ? a->parts[k] : a->kind == LW_O_NAME ? lw_lower_element(a, k) : *a; /* or 0 */
         uint32_t value = lw_lower_read(l, &element, type);
         copies[k] = lw_lower_vreg(l, l->vregs.at[value].class);
         lw_lower_move(l, copies[k], value);

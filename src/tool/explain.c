@@ -16,10 +16,9 @@ static const char doc[] = "Explain instructions, special registers and diagnosti
                           "a special register (%laneid) or the id of a "
                           "diagnostic (LW2000).\n\n"
                           "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In "
-                          "the operands, a:u32 is an operand of that type, "
-                          "and one without a type has the last type of the mnemonic; a:$2 has the type that "
-                          "the second choice took; [a] is an address, d|p a "
-                          "destination with a predicate, d? may be _.\n\n"
+                          "the operands, [a] is an address, d|p a destination with a predicate. "
+                          "An operand has the last type of the mnemonic, unless a line below says something else of it: "
+                          "a type, that of one of the choices, or which constants it may be.\n\n"
                           "Exit codes:\n"
                           "  0  done\n"
                           "  2  a word is not known\n";
@@ -121,10 +120,12 @@ static void explain_form(lw_module_ptx *module, const lw_form *form) {
         [LW_FORM_PART] = "executable in part",
         [LW_FORM_EXECUTABLE] = "executable",
     };
-    lw_text pattern = {0}, gates = {0};
+    lw_text pattern = {0}, gates = {0}, operands = {0}, types = {0};
     lw_form_print_pattern(&pattern, form);
     lw_form_print_gates(&gates, form);
-    printf("%s%s%s\n", pattern.at ? pattern.at : "", *form->operands ? "  " : "", form->operands);
+    lw_ptx_print_operands(&operands, form);
+    lw_ptx_print_types(&types, form);
+    printf("%s%s%s\n", pattern.at ? pattern.at : "", *form->operands ? "  " : "", operands.at ? operands.at : "");
     if (form->does) lw_print_wrapped(form->does, "    ");
     static const char *const registers[] = {
         [LW_AGREE_type] = "of the type that is named, or of untyped bits of its size",
@@ -134,8 +135,11 @@ static void explain_form(lw_module_ptx *module, const lw_form *form) {
     printf("    %s%s%s; %s\n", gates.at ? gates.at : "", form->section ? "; manual section " : "",
            form->section ? form->section : "", status[lw_form_executable(module, form)]);
     if (*form->operands) printf("    registers %s\n", registers[form->agree]);
+    if (types.at) lw_print_wrapped(types.at, "    ");
     lw_text_free(&pattern);
     lw_text_free(&gates);
+    lw_text_free(&operands);
+    lw_text_free(&types);
 }
 
 /* All forms whose spellings begin with these words: an opcode, or "shfl.sync". */

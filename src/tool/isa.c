@@ -23,7 +23,7 @@ static const char doc[] =
     "\vThe first column says whether a form is executable: yes, no, or in part, where only some of its "
     "spellings are. In a mnemonic, ( | ) is a choice, { } is "
     "optional, * "
-    "stands for any modifiers; in the operands, :type is the type where it is not the instruction's last.\n\n"
+    "stands for any modifiers; the operands are written as in the manual, and `explain` tells their types.\n\n"
     "Families: integer extended float half compare logic shift move shuffle async texture control barrier "
     "atomic "
     "matrix stack video misc\n\n"
@@ -79,14 +79,16 @@ static int unknown_family(const char *word) {
 
 static void print_row(const options *o, const lw_family *family, const lw_form *form, lw_form_status runs) {
     const char *status = runs == LW_FORM_EXECUTABLE ? "yes" : runs == LW_FORM_PART ? "part" : "no";
-    lw_text gates = {0};
+    lw_text gates = {0}, operands = {0};
     lw_form_print_gates(&gates, form);
+    lw_ptx_print_operands(&operands, form);
     if (o->tsv)
-        printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", family->name, status, form->pattern, form->operands,
+        printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", family->name, status, form->pattern, operands.at ? operands.at : "",
                gates.at ? gates.at : "", form->section ? form->section : "", form->does ? form->does : "");
     else
-        printf("%-4s %-44s  %s\n", status, form->pattern, form->operands);
+        printf("%-4s %-44s  %s\n", status, form->pattern, operands.at ? operands.at : "");
     lw_text_free(&gates);
+    lw_text_free(&operands);
 }
 
 typedef struct counts {

@@ -26,6 +26,13 @@ def forms():
     return rows
 
 
+def shown(operands):
+    """Operands of a row as the manual writes them."""
+    operands = re.sub(r"vec\((\w+)\)", r"\1", operands)
+    operands = re.sub(r"[\w-]+:sink", "_", operands)
+    return re.sub(r"[:;][\w$/*-]+(\([^)]*\))?|\.sel\d?|\?", "", operands)
+
+
 def diagnostics():
     """Number, severity, format and explanation of each DIAG row."""
     rows = []
@@ -72,15 +79,15 @@ class Instructions(cli.Case):
         code, out, err = self.lanewise("explain", "shf")
         self.assertEqual((code, err), (0, ""))
         self.assertTrue(out.startswith("".join(
-            f"shf.{way}.(clamp|wrap).b32  d, a, b, c:u32\n    funnel shift {does}\n"
-            "    PTX 3.1, sm_32; manual section 9.7.8.7; executable\n    registers of any type of the same size\n"
+            f"shf.{way}.(clamp|wrap).b32  d, a, b, c\n    funnel shift {does}\n"
+            "    PTX 3.1, sm_32; manual section 9.7.8.7; executable\n    registers of any type of the same size\n    c .u32\n"
             for way, does in (("l", "left: high word of [b,a] << c"), ("r", "right: low word of [b,a] >> c"))) + "  semantics\n    n = "), out)
 
     def test_spelling(self):
         """A whole spelling chooses its form; words that spellings begin with choose all of these."""
         code, out, err = self.lanewise("explain", "shf.r.wrap.b32")
         self.assertEqual((code, err), (0, ""))
-        self.assertEqual(out.splitlines()[0], "shf.r.(clamp|wrap).b32  d, a, b, c:u32")
+        self.assertEqual(out.splitlines()[0], "shf.r.(clamp|wrap).b32  d, a, b, c")
         self.assertEqual(out.count("; manual section "), 1)
         out = self.lanewise("explain", "shfl.sync")[1]
         self.assertIn("shfl.sync.(up|down|bfly|idx).b32", out)
@@ -93,7 +100,7 @@ class Instructions(cli.Case):
         self.assertTrue(err.startswith("lanewise: error[LW6008]: no form fits 'shf.l.b32'"), err)
 
     def test_classes_are_written_out(self):
-        self.assertTrue(self.lanewise("explain", "shl")[1].startswith("shl.(b16|b32|b64)  d, a, b:u32\n"))
+        self.assertTrue(self.lanewise("explain", "shl")[1].startswith("shl.(b16|b32|b64)  d, a, b\n"))
 
     def test_gates(self):
         self.shows(["explain", "shfl"], out=["deprecated since PTX 6.0", "removed in PTX 6.4 for sm_70 and higher"])
@@ -320,8 +327,19 @@ class Isa(cli.Case):
 
     def test_all_rows(self):
         """Every row of the tables, in order, with its family."""
-        self.assertEqual([tuple(r[0:1] + r[2:4]) for r in self.rows()], [(f, p, o) for f, p, o, _ in forms()])
+        self.assertEqual([tuple(r[0:1] + r[2:4]) for r in self.rows()], [(f, p, shown(o)) for f, p, o, _ in forms()])
         self.assertTrue(all(len(r) == 7 for r in self.rows()))
+
+    def test_no_notation(self):
+        """What the table marks its operands with is not shown: names, brackets, commas, and { } around what is optional."""
+        plain = re.compile(r"(?:\{?, ?|\{\||[\w-]+|[][|}]|\u2026)*")
+        for row in self.rows():
+            self.assertTrue(plain.fullmatch(row[3]), row)
+        words = sorted({re.split(r"[.{]", pattern)[0] for _, pattern, *_ in forms()})
+        out = self.lanewise("explain", *words)[1]
+        for _, pattern, operands, _ in forms():
+            self.assertIn(f"  {shown(operands)}\n" if operands else "\n", out)
+        self.assertNotRegex(out, r"\$[^ ]|\bvec\(|:[vVWgG](?:[mnk$]|\d)|;s32|:(?:imm|sink|var|source)\b")
 
     def test_status(self):
         """A row without lane function and step is never executable; whether a lane function exists for each spelling is for the

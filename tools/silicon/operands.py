@@ -267,14 +267,14 @@ def operand(text, at, default, groups, space, first):
             form.kind = "u64"
         elif word == "reg":
             form.kind = "b32"
-        elif re.fullmatch(r"[vV][mnk]*\$?\d+([/*-]\d+)?", word):
-            form.count, form.braces = count_of(word[1:], groups), word[0] == "V"
+        elif re.fullmatch(r"[vVW][mnk]*\$?\d+([/*-]\d+)?", word):
+            form.count, form.braces = count_of(word[1:], groups), word[0] in "VW"
         elif re.fullmatch(r"[gG]\$\d", word):
             form.count, form.array = coordinates(groups.get(int(word[2:]), ""))
             if word[0] == "G":
                 form.count, form.array, form.braces = coordinates(groups.get(int(word[2:]), "").lstrip("a"))[0], False, True
             form.variable = True
-        elif word != "in":
+        elif word not in ("in", "or-pred"):
             form.kind = type_of(word, default, groups)
     return form
 

@@ -67,7 +67,8 @@ static uint32_t agreeing(lw_type type, lw_agree agree) {
         else if (t == (int)type) fits = true;
         else if (agree == LW_AGREE_size) fits = same;
         else if (want->kind == 'B') fits = agree == LW_AGREE_wide ? enough : same;
-        else if (t == LW_T_f16x2 && same && (want->kind == 'U' || want->kind == 'S')) fits = true; /* as ptxas has it */
+        else if (t == LW_T_f16x2 && same && (want->kind == 'U' || want->kind == 'S' || type == LW_T_u16x2 || type == LW_T_s16x2))
+            fits = true; /* as ptxas has it */
         else if (want->kind == 'U' || want->kind == 'S')
             fits = (have->kind == 'B' || integer) && (agree == LW_AGREE_wide ? enough : same);
         else fits = have->kind == 'B' && (agree == LW_AGREE_wide ? enough : same);
@@ -95,6 +96,7 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
     if (o->untyped) return 1u << o->type;
     bool lax = m->form->agree != LW_AGREE_size || !o->typed;
     uint32_t takes = agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
+    if (o->or_predicate) takes |= 1u << LW_T_pred;
     return lax ? takes : takes & ~(1u << LW_T_f16x2); /* shift amounts are plain numbers */
 }
 
@@ -164,10 +166,14 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         o->is_address = true;
         return;
     }
-    if ((*at == 'v' || *at == 'V') && size > 1 && strchr("$0123456789mnk", at[1])) {
+    if (is_word(at, size, "or-pred")) {
+        o->or_predicate = true;
+        return;
+    }
+    if ((*at == 'v' || *at == 'V' || *at == 'W') && size > 1 && strchr("$0123456789mnk", at[1])) {
         o->vector = (uint8_t)count_of(m, at + 1);
         o->braces = true;
-        o->always_braces = *at == 'V';
+        o->always_braces = *at == 'V' || (*at == 'W' && o->vector == 1);
         return;
     }
     if ((*at == 'g' || *at == 'G') && at[1] == '$') {

@@ -401,6 +401,7 @@ typedef struct lw_operand_form {
     bool variable;         /* no constant */
     bool untyped;          /* registers of untyped bits only */
     bool negatable;        /* -a */
+    bool or_predicate;     /* a number, or a predicate in its place */
     uint8_t lanes;         /* selectors name 2 half words or 4 bytes; 0: one part */
     const char *range;     /* which constants it may be, the row's text behind "(": "0..255)"; NULL: any */
     lw_space space;        /* of an address; none: that of the spelling */
@@ -449,6 +450,10 @@ const char *lw_ptx_nearest_opcode(lw_arena *arena, const char *word);
 
 /* Does the row take this spelling, words in the manual's order? For tests: lw_ptx_match asks all rows of the opcode. */
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count);
+
+/* A row's operands as the manual writes them, "d{|p}, a, b", and what is to be said of single ones: "c .u32, n a constant of 4|8|16". */
+void lw_ptx_print_operands(lw_text *out, const lw_form *form);
+void lw_ptx_print_types(lw_text *out, const lw_form *form);
 
 /* Calls `each` with every spelling of a row, at most `cap`; false where there were more. For tests and documents. */
 bool lw_ptx_spellings(const lw_form *form, uint32_t cap, void (*each)(void *, const char *spelling), void *with);

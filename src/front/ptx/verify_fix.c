@@ -3,18 +3,12 @@
 
 #include <stdio.h>
 
-/* "d{|p}, a, b, c, membermask": a row's operands as the manual writes them, without the types and marks of the table. */
 const char *lw_fix_operands(lw_verifier *v) {
-    char text[240];
-    size_t n = 0;
-    for (const char *p = v->match->form->operands; *p && n + 1 < sizeof text; p++) {
-        if (*p == ':')
-            p += strcspn(p, ",?|{})] ") - 1;
-        else if (*p != '?')
-            text[n++] = *p;
-    }
-    text[n] = 0;
-    return n ? lw_verify_text(v, "operands: %s", text) : NULL;
+    if (!*v->match->form->operands) return NULL;
+    lw_text text = {0};
+    lw_text_puts(&text, "operands: ");
+    lw_ptx_print_operands(&text, v->match->form);
+    return lw_arena_keep(v->diags->arena, &text);
 }
 
 /* The words of a spelling in the order that some form has them. */

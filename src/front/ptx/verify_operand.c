@@ -77,13 +77,18 @@ static bool may_select(const lw_operand *o, const lw_operand_form *form) {
     return true;
 }
 
+/* !p: predicates that are read. */
+static bool may_negate(const lw_object *r, const lw_operand_form *form) {
+    return !form->written && (form->type == LW_T_pred || (form->or_predicate && r->type == LW_T_pred));
+}
+
 static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
                              uint32_t number) {
     const lw_object *r = o->object;
     bool element = o->select >= LW_SEL_x && o->select <= LW_SEL_w;
     if (LW_UNLIKELY(o->minus && !form->negatable)) {
         lw_verify_minus(v, o);
-    } else if (LW_UNLIKELY(o->negated && !o->minus) && (form->type != LW_T_pred || form->written)) {
+    } else if (LW_UNLIKELY(o->negated && !o->minus) && !may_negate(r, form)) {
         lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number,
                     mnemonic(v))
             ->fix = form->written ? NULL : "use not, or neg, first";
@@ -423,6 +428,12 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
     }
 }
 
+/* mov.v2, mov.v4: zero is zero in all elements. Any other constant ptxas takes as one number over all bits of the vector, 1.0 as the two
+ * halves of a double: no text defines that. */
+static bool fills_vector(const lw_operand *o, const lw_operand_form *form) {
+    return form->shape == LW_SHAPE_SOURCE && form->vector > 1 && !o->value;
+}
+
 static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
                            uint32_t number) {
     switch (o->kind) {
@@ -436,7 +447,7 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
         return;
     case LW_O_INT:
     case LW_O_FLOAT:
-        if (form->written || form->vector > 1 || form->shape == LW_SHAPE_REG || form->variable)
+        if (form->written || (form->vector > 1 && !fills_vector(o, form)) || form->shape == LW_SHAPE_REG || form->variable)
             wrong_kind(v, o, form, number);
         else
             constant_operand(v, o, form, number);
