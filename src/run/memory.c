@@ -15,6 +15,7 @@ enum {
      * lowest 12 bits of their addresses are the same. */
     LW_STAGGER = 10 * LW_GRANULE,
     LW_LARGE = 4096,
+    LW_BLOCK_PARTS = 64, /* that a search for a gap passes over at once */
 };
 
 #define LW_RESERVE_MOST  (1ull << 40)
@@ -32,14 +33,24 @@ static uint64_t round_up(uint64_t size) { return (size + LW_GRANULE - 1) & ~(uin
 
 static uint64_t end_of(const lw_range *range) { return range->base + range->size; }
 
+/* Where an allocation may begin behind another one, and where one must end in front of another one. */
+static uint64_t start_after(const lw_range *last) {
+    return round_up(end_of(last)) + LW_GRANULE + (last->size >= LW_LARGE ? LW_STAGGER : 0);
+}
+
+static uint64_t end_before(const lw_range *next) { return next->base - LW_GRANULE; }
+
 static lw_ranges *ranges_new(uint32_t room) {
-    lw_ranges *ranges = malloc(sizeof *ranges + room * sizeof ranges->parts[0]);
+    lw_ranges *ranges = malloc(sizeof *ranges + room * sizeof ranges->parts[0] + (room / LW_BLOCK_PARTS + 1) * sizeof(uint64_t));
     if (!ranges) return NULL;
     atomic_init(&ranges->references, 1);
     ranges->count = ranges->part_count = 0;
     ranges->room = room;
     return ranges;
 }
+
+/* Behind the room for parts: of each block of them, the largest of their gaps. */
+static uint64_t *block_gaps(const lw_ranges *ranges) { return (uint64_t *)(ranges->parts + ranges->room); }
 
 static lw_ranges_part *part_new(const lw_range *from, uint32_t count) {
     lw_ranges_part *part = malloc(sizeof *part);
@@ -122,6 +133,7 @@ static lw_ranges *writable_ranges(lw_memory *memory) {
     copy->count = now->count;
     copy->part_count = now->part_count;
     memcpy(copy->parts, now->parts, now->part_count * sizeof now->parts[0]);
+    memcpy(block_gaps(copy), block_gaps(now), (now->room / LW_BLOCK_PARTS + 1) * sizeof(uint64_t));
     for (uint32_t i = 0; i < now->part_count; i++)
         atomic_fetch_add_explicit(&now->parts[i].part->references, 1, memory_order_relaxed);
     lw_ranges_drop(now);
@@ -143,20 +155,29 @@ static void describe_part(lw_ranges *ranges, uint32_t number) {
     if (number >= ranges->part_count) return;
     const lw_ranges_part *part = ranges->parts[number].part;
     const lw_range *last = before(ranges, (lw_spot){number, 0});
-    uint64_t end = last ? end_of(last) : 0, gap = 0;
-    for (uint32_t i = 0; i < part->count; i++) {
-        if (part->at[i].base - end > gap) gap = part->at[i].base - end;
-        end = end_of(&part->at[i]);
+    uint64_t gap = 0;
+    for (uint32_t i = 0; i < part->count; last = &part->at[i++]) {
+        uint64_t start = last ? start_after(last) : 0, end = end_before(&part->at[i]);
+        if (end > start && end - start > gap) gap = end - start;
     }
     ranges->parts[number].first = part->at[0].base;
     ranges->parts[number].gap = gap;
 }
 
-/* Where something changed, the part may have been split, or be gone. */
-static void describe_around(lw_ranges *ranges, uint32_t number) {
-    if (number) describe_part(ranges, number - 1);
-    describe_part(ranges, number);
-    describe_part(ranges, number + 1);
+static void describe_block(lw_ranges *ranges, uint32_t block) {
+    const uint32_t first = block * LW_BLOCK_PARTS;
+    uint64_t gap = 0;
+    for (uint32_t i = first; i < ranges->part_count && i < first + LW_BLOCK_PARTS; i++)
+        if (ranges->parts[i].gap > gap) gap = ranges->parts[i].gap;
+    block_gaps(ranges)[block] = gap;
+}
+
+/* Where something changed, the part may have been split, or be gone: there were `parts` of them before. */
+static void describe_around(lw_ranges *ranges, uint32_t number, uint32_t parts) {
+    uint32_t from = number ? number - 1 : 0, to = ranges->part_count;
+    for (uint32_t i = from; i <= number + 1; i++) describe_part(ranges, i);
+    if (ranges->part_count == parts && number + 2 < to) to = number + 2;
+    for (uint32_t block = from / LW_BLOCK_PARTS; block * LW_BLOCK_PARTS < to; block++) describe_block(ranges, block);
 }
 
 static void add_part(lw_ranges *ranges, uint32_t number, lw_ranges_part *part) {
@@ -193,6 +214,7 @@ static bool make_room(lw_ranges *ranges, lw_spot *spot) {
 
 static bool insert(lw_memory *memory, lw_spot spot, const lw_range *range) {
     lw_ranges *ranges = writable_ranges(memory);
+    uint32_t parts = ranges ? ranges->part_count : 0;
     if (!ranges || !make_room(ranges, &spot)) return false;
     lw_ranges_part *part = writable_part(ranges, spot.part);
     if (!part) return false;
@@ -200,7 +222,7 @@ static bool insert(lw_memory *memory, lw_spot spot, const lw_range *range) {
     part->at[spot.at] = *range;
     part->count++;
     ranges->count++;
-    describe_around(ranges, spot.part);
+    describe_around(ranges, spot.part, parts);
     return true;
 }
 
@@ -210,12 +232,13 @@ static bool take_out(lw_memory *memory, lw_spot spot) {
     if (!part) return false;
     memmove(&part->at[spot.at], &part->at[spot.at + 1], (part->count - spot.at - 1) * sizeof part->at[0]);
     ranges->count--;
+    uint32_t parts = ranges->part_count;
     if (!--part->count) {
         part_drop(part);
         ranges->part_count--;
         memmove(&ranges->parts[spot.part], &ranges->parts[spot.part + 1], (ranges->part_count - spot.part) * sizeof ranges->parts[0]);
     }
-    describe_around(ranges, spot.part);
+    describe_around(ranges, spot.part, parts);
     return true;
 }
 
@@ -311,13 +334,13 @@ static void clear(char *at, uint64_t size) {
 /* The first address from which an allocation behind another may start. */
 static uint64_t start_behind(const lw_range *last, lw_zone zone) {
     if (!last || last->base < zone.from) return zone.from;
-    return round_up(end_of(last)) + LW_GRANULE + (last->size >= LW_LARGE ? LW_STAGGER : 0);
+    return start_after(last);
 }
 
 /* The end of the room in front of the next one, guard taken off. */
 static uint64_t room_before(const lw_range *next, lw_zone zone) {
     if (!next || next->base >= zone.to) return zone.to - LW_GRANULE;
-    return next->base - LW_GRANULE;
+    return end_before(next);
 }
 
 static bool fits(const lw_memory *memory, lw_zone zone, lw_spot spot, uint64_t size, uint64_t *address) {
@@ -326,13 +349,26 @@ static bool fits(const lw_memory *memory, lw_zone zone, lw_spot spot, uint64_t s
     return to >= from && size <= to - from;
 }
 
-/* The first gap that is large enough between two spots, `to` not among them. Parts without one are passed over. */
+/* Parts, and blocks of them, that have no such gap are passed over: the next spot to look at. */
+static lw_spot pass_over(const lw_ranges *ranges, lw_spot spot, uint64_t size) {
+    bool block = !spot.at && spot.part % LW_BLOCK_PARTS == 0 && block_gaps(ranges)[spot.part / LW_BLOCK_PARTS] < size;
+    if (block) return (lw_spot){spot.part + LW_BLOCK_PARTS, 0};
+    return ranges->parts[spot.part].gap < size ? (lw_spot){spot.part + 1, 0} : spot;
+}
+
+static bool in_front(lw_spot a, lw_spot b) { return a.part < b.part || (a.part == b.part && a.at < b.at); }
+
+/* The first gap that is large enough between two spots, `to` not among them. */
 static bool find_between(const lw_memory *memory, lw_zone zone, lw_spot from, lw_spot to, uint64_t size, lw_spot *spot, uint64_t *address) {
     const lw_ranges *ranges = memory->ranges;
-    for (*spot = from; spot->part < to.part || (spot->part == to.part && spot->at < to.at); *spot = (lw_spot){spot->part + 1, 0}) {
-        uint32_t end = spot->part == to.part ? to.at : ranges->parts[spot->part].part->count;
-        for (; ranges->parts[spot->part].gap >= size && spot->at < end; spot->at++)
+    for (*spot = from; in_front(*spot, to);) {
+        lw_spot next = pass_over(ranges, *spot, size);
+        if (!in_front(*spot, next)) {
             if (fits(memory, zone, *spot, size, address)) return true;
+            bool last = spot->at + 1 == ranges->parts[spot->part].part->count;
+            next = last ? (lw_spot){spot->part + 1, 0} : (lw_spot){spot->part, spot->at + 1};
+        }
+        *spot = next;
     }
     return false;
 }

@@ -13,14 +13,15 @@
 typedef struct lw_job {
     lw_grid *grid;
     uint32_t workers; /* at work on it, the launching thread not counted */
-    struct lw_job *next;
+    bool listed;
+    struct lw_job *next, *previous;
     pthread_cond_t left; /* a worker left */
 } lw_job;
 
 struct lw_pool {
     pthread_mutex_t lock;
     pthread_cond_t work;
-    lw_job *jobs;
+    lw_job *jobs, *last_job; /* that may have CTAs left to begin, in the order in which they came */
     lw_seat *seats; /* free ones, for launching threads */
     uint32_t threads, started;
     bool ending;
@@ -32,10 +33,24 @@ static bool has_work(const lw_grid *grid) {
            !atomic_load(&grid->ended);
 }
 
+static void list(lw_pool *pool, lw_job *job) {
+    job->listed = true;
+    job->previous = pool->last_job;
+    *(job->previous ? &job->previous->next : &pool->jobs) = job;
+    pool->last_job = job;
+}
+
+static void unlist(lw_pool *pool, lw_job *job) {
+    if (!job->listed) return;
+    job->listed = false;
+    *(job->previous ? &job->previous->next : &pool->jobs) = job->next;
+    *(job->next ? &job->next->previous : &pool->last_job) = job->previous;
+}
+
+/* The first that has work. Those in front of it will never have any again, and however many wait for their last CTAs, nobody looks at them twice. */
 static lw_job *find_job(lw_pool *pool) {
-    for (lw_job *job = pool->jobs; job; job = job->next)
-        if (has_work(job->grid)) return job;
-    return NULL;
+    while (pool->jobs && !has_work(pool->jobs->grid)) unlist(pool, pool->jobs);
+    return pool->jobs;
 }
 
 /* A thread begins in the floating-point mode of the one that started it. */
@@ -124,9 +139,7 @@ static void offer(lw_pool *pool, lw_job *job) {
     uint32_t wanted = others < pool->threads - 1 ? (uint32_t)others : pool->threads - 1;
     pthread_mutex_lock(&pool->lock);
     start_workers(pool, wanted);
-    lw_job **link = &pool->jobs;
-    while (*link) link = &(*link)->next;
-    *link = job;
+    list(pool, job);
     if (wanted == pool->threads - 1)
         pthread_cond_broadcast(&pool->work);
     else
@@ -137,9 +150,7 @@ static void offer(lw_pool *pool, lw_job *job) {
 /* Until all who joined have left; the program and everything else of the launch may go away then. */
 static void withdraw(lw_pool *pool, lw_job *job, void (*progress)(void *user), void *user) {
     pthread_mutex_lock(&pool->lock);
-    lw_job **link = &pool->jobs;
-    while (*link != job) link = &(*link)->next;
-    *link = job->next;
+    unlist(pool, job);
     while (job->workers) {
         if (!progress) {
             pthread_cond_wait(&job->left, &pool->lock);

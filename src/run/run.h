@@ -59,7 +59,7 @@ typedef struct lw_ranges {
     uint32_t part_count, room;
     struct {
         uint64_t first; /* base of its first one */
-        uint64_t gap;   /* no more than this lies free in front of any of them */
+        uint64_t gap;   /* no more than this can be allocated in front of any of them */
         lw_ranges_part *part;
     } parts[];
 } lw_ranges;

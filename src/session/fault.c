@@ -15,29 +15,62 @@ static uint64_t thread_number(void) {
     return number;
 }
 
+/* Threads come and go, and each that failed once has an entry: as many lists as entries. False: no memory. */
+static bool make_room(lw_context *context) {
+    if (context->fault_count < context->fault_room) return true;
+    uint32_t room = context->fault_room ? 2 * context->fault_room : 8;
+    lw_fault **lists = room ? calloc(room, sizeof *lists) : NULL;
+    if (!lists) return false;
+    for (uint32_t i = 0; i < context->fault_room; i++)
+        for (lw_fault *next, *fault = context->faults[i]; fault; fault = next) {
+            next = fault->next;
+            fault->next = lists[fault->thread & (room - 1)];
+            lists[fault->thread & (room - 1)] = fault;
+        }
+    free(context->faults);
+    context->faults = lists;
+    context->fault_room = room;
+    return true;
+}
+
+/* With the lock held. */
+static lw_fault *make_fault(lw_context *context, uint64_t thread) {
+    lw_fault *fault = make_room(context) ? calloc(1, sizeof *fault) : NULL;
+    if (!fault) return NULL;
+    lw_fault **list = &context->faults[thread & (context->fault_room - 1)];
+    fault->thread = thread;
+    fault->next = *list;
+    context->fault_count++;
+    return *list = fault;
+}
+
 /* The entry of this thread; NULL where it has none yet, or with `make` where there is no memory. */
 static lw_fault *find_fault(lw_context *context, bool make) {
     uint64_t thread = thread_number();
     pthread_mutex_lock(&context->lock);
-    lw_fault *fault = context->faults;
+    lw_fault *fault = context->fault_room ? context->faults[thread & (context->fault_room - 1)] : NULL;
     while (fault && fault->thread != thread) fault = fault->next;
-    if (!fault && make && (fault = calloc(1, sizeof *fault))) {
-        fault->thread = thread;
-        fault->next = context->faults;
-        context->faults = fault;
-    }
+    if (!fault && make) fault = make_fault(context, thread);
     pthread_mutex_unlock(&context->lock);
     return fault;
 }
 
+static void end_fault(lw_fault *fault) {
+    lw_text_free(&fault->message);
+    lw_arena_free(&fault->texts);
+    free(fault->notes);
+    free(fault);
+}
+
 void lw_faults_end(lw_context *context) {
-    for (lw_fault *next; context->faults; context->faults = next) {
-        next = context->faults->next;
-        lw_text_free(&context->faults->message);
-        lw_arena_free(&context->faults->texts);
-        free(context->faults->notes);
-        free(context->faults);
-    }
+    for (uint32_t i = 0; i < context->fault_room; i++)
+        for (lw_fault *next, *fault = context->faults[i]; fault; fault = next) {
+            next = fault->next;
+            end_fault(fault);
+        }
+    free(context->faults);
+    context->faults = NULL;
+    context->fault_room = context->fault_count = 0;
 }
 
 static void put_message(lw_text *message, lw_diag_id id, va_list args) {

@@ -53,7 +53,8 @@ struct lw_context {
     lw_spellings spellings;
     lw_module *modules;
     struct lw_chunk *spare; /* memory of the last module freed, for the next one: the system takes long to give new */
-    lw_fault *faults;
+    lw_fault **faults; /* by the thread's number; no more than there is room for, a power of two */
+    uint32_t fault_count, fault_room;
     atomic_bool lost_message; /* there was no memory even for a message */
     atomic_uint stops;        /* calls of lw_context_stop */
     _Atomic uint64_t launches;

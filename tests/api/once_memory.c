@@ -113,6 +113,12 @@ static uint32_t next_random(uint32_t *seed) {
     return *seed ^= *seed << 5;
 }
 
+/* What can be allocated between two neighbours: both keep 256 bytes of distance, and ten times as much more behind 4096 bytes and above. */
+static uint64_t room_between(const lw_range *last, const lw_range *next) {
+    uint64_t from = last ? ((last->base + last->size + 255) & ~255ull) + 256 + (last->size >= 4096 ? 2560 : 0) : 0;
+    return next->base > from + 256 ? next->base - 256 - from : 0;
+}
+
 /* Neighbours keep their distance, every byte reads as zero first, and look-ups find the range or nothing. */
 static void check_list(const lw_memory *memory, uint64_t live, uint64_t used) {
     const lw_ranges *ranges = memory->ranges;
@@ -125,7 +131,7 @@ static void check_list(const lw_memory *memory, uint64_t live, uint64_t used) {
         assert_true(part->count && part->count <= LW_PART_RANGES && ranges->parts[p].first == part->at[0].base);
         for (uint32_t i = 0; i < part->count; last = &part->at[i++]) {
             assert_true(!last || part->at[i].base >= last->base + last->size + 256);
-            assert_true(ranges->parts[p].gap >= part->at[i].base - (last ? last->base + last->size : 0));
+            assert_true(ranges->parts[p].gap >= room_between(last, &part->at[i]));
             count++;
         }
     }
@@ -239,6 +245,41 @@ static void full_zones_say_so(void **state) {
     lw_memory_end(&memory);
 }
 
+/* By a walk over all of them: whether some gap between two allocations takes so much. */
+static bool some_gap_takes(const lw_ranges *ranges, uint64_t size) {
+    const lw_range *last = NULL;
+    for (uint32_t p = 0; p < ranges->part_count; p++)
+        for (uint32_t i = 0; i < ranges->parts[p].part->count; last = &ranges->parts[p].part->at[i++])
+            if (last && room_between(last, &ranges->parts[p].part->at[i]) >= size) return true;
+    return false;
+}
+
+/* Thousands of allocations without a byte behind them: each that fits into some gap is made, wherever that is, and no other one. */
+static void gaps_are_found_in_full_memory(void **state) {
+    (void)state;
+    enum { UNIT = 1 << 18, MOST = 1 << 14, TRIES = 3000 };
+    static uint64_t at[MOST];
+    lw_memory memory;
+    uint32_t count = 0, seed = 99, made = 0, refused = 0;
+    assert_true(lw_memory_init(&memory, UINT64_MAX));
+    memory.low = true;
+    while (count < MOST && lw_memory_take(&memory, UNIT, &at[count])) count++;
+    for (uint64_t size = UNIT / 2, end; size >= 256; size /= 2) /* nor behind the last */
+        while (lw_memory_take(&memory, size, &end)) {
+        }
+    check_list(&memory, memory.ranges->count, memory.used);
+    for (uint32_t i = 0; i < TRIES; i++) {
+        uint64_t address, size = (1 + next_random(&seed) % 5) * (uint64_t)(UNIT / 2);
+        if (next_random(&seed) % 4 == 0) lw_memory_give(&memory, at[1 + next_random(&seed) % (count - 1)]); /* some of them again */
+        bool possible = some_gap_takes(memory.ranges, size);
+        assert_int_equal(lw_memory_take(&memory, size, &address), possible);
+        made += possible, refused += !possible;
+    }
+    assert_true(made > TRIES / 20 && refused > TRIES / 20);
+    check_list(&memory, memory.ranges->count, memory.used);
+    lw_memory_end(&memory);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_zeroed_and_aligned),
@@ -249,6 +290,7 @@ int main(void) {
         cmocka_unit_test(churn_keeps_the_list_sound),
         cmocka_unit_test(held_lists_stay), cmocka_unit_test(held_lists_stay_while_others_change),
         cmocka_unit_test(full_zones_say_so),
+        cmocka_unit_test(gaps_are_found_in_full_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@ typedef struct worker {
     lw_module *module; /* shared, or NULL: each makes its own */
     uint32_t number;
     atomic_bool done;  /* of the stopper */
+    pthread_barrier_t *all_failed;
     const char *wrong; /* cmocka's assertions belong to the main thread */
 } worker;
 
@@ -117,6 +118,38 @@ static void messages_and_traps_belong_to_threads(void **state) {
     lw_context_free(context);
 }
 
+/* Each has a message while all the others have theirs. */
+static void *fail_among_many(void *argument) {
+    worker *w = argument;
+    lw_kernel *kernel;
+    char name[32];
+    snprintf(name, sizeof name, "missing_%u_", w->number);
+    bool silent = !*lw_context_message(w->context), failed = lw_module_kernel(w->module, name, &kernel) == LW_NOT_FOUND;
+    pthread_barrier_wait(w->all_failed); /* whatever came of it: the others wait */
+    CHECK(silent && failed);
+    CHECK(strstr(lw_context_message(w->context), name));
+    return NULL;
+}
+
+static void messages_of_many_threads_are_kept(void **state) {
+    (void)state;
+    enum { MANY = 50 };
+    static worker workers[MANY];
+    lw_context *context = new_context(1);
+    lw_module *module = load(context, TEXT);
+    pthread_barrier_t all_failed;
+    assert_int_equal(pthread_barrier_init(&all_failed, NULL, MANY), 0);
+    for (uint32_t i = 0; i < MANY; i++) {
+        workers[i] = (worker){.context = context, .module = module, .number = i, .all_failed = &all_failed};
+        assert_int_equal(pthread_create(&workers[i].id, NULL, fail_among_many, &workers[i]), 0);
+    }
+    for (uint32_t i = 0; i < MANY; i++) assert_int_equal(pthread_join(workers[i].id, NULL), 0);
+    for (uint32_t i = 0; i < MANY; i++) assert_null(workers[i].wrong);
+    assert_string_equal(lw_context_message(context), "");
+    pthread_barrier_destroy(&all_failed);
+    lw_context_free(context);
+}
+
 static void stops_reach_every_launch(void **state) {
     (void)state;
     lw_context *context = new_context(2);
@@ -134,6 +167,7 @@ int main(void) {
         cmocka_unit_test(launches_of_one_module),
         cmocka_unit_test(modules_of_one_context),
         cmocka_unit_test(messages_and_traps_belong_to_threads),
+        cmocka_unit_test(messages_of_many_threads_are_kept),
         cmocka_unit_test(stops_reach_every_launch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

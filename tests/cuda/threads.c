@@ -77,6 +77,32 @@ static void same_function(CUcontext context) {
     pthread_barrier_destroy(&start);
 }
 
+/* Modules with kernels of the same names, each with a handle of its own, which ends with its module. */
+static void handles_of_many_modules(void) {
+    enum { MODULES = 200 };
+    static CUmodule modules[MODULES], of;
+    static CUfunction functions[MODULES];
+    CUfunction again;
+    int registers;
+    for (int i = 0; i < MODULES; i++) {
+        OK(cuModuleLoadData(&modules[i], ptx));
+        if (i % 3) OK(cuModuleGetFunction(&functions[i], modules[i], "add")); /* of the others nobody asks */
+    }
+    for (int i = 0; i < MODULES; i += 2) OK(cuModuleUnload(modules[i]));
+    for (int i = 0; i < MODULES; i += 2) { /* before new ones may get their addresses */
+        EXPECT(cuModuleGetFunction(&again, modules[i], "add") == CUDA_ERROR_INVALID_HANDLE);
+        if (i % 3) EXPECT(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, functions[i]) == CUDA_ERROR_INVALID_HANDLE);
+    }
+    for (int i = 1; i < MODULES; i += 2) {
+        OK(cuModuleGetFunction(&again, modules[i], "add"));
+        EXPECT(i % 3 == 0 || again == functions[i]);
+        EXPECT(cuFuncGetModule(&of, again) == CUDA_SUCCESS && of == modules[i]);
+        for (int k = 1; k < i; k += 2) EXPECT(functions[k] != again);
+        functions[i] = again;
+    }
+    for (int i = 1; i < MODULES; i += 2) OK(cuModuleUnload(modules[i]));
+}
+
 int main(void) {
     pthread_t threads[2];
     job jobs[2] = {{.by = 3}, {.by = 5, .wild = true}};
@@ -84,6 +110,7 @@ int main(void) {
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&context, 0, 0));
     same_function(context);
+    handles_of_many_modules();
     for (int i = 0; i < 2; i++) EXPECT(!pthread_create(&threads[i], NULL, work, &jobs[i]));
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     EXPECT(!jobs[0].wrong);

@@ -68,7 +68,10 @@ static lw_cu_object *next_epoch(void) {
 
 static void end(lw_cu_object *object) {
     CUfunction function = (CUfunction)object;
-    if (object->kind == LW_CU_MODULE) lw_module_free(((CUmodule)object)->module);
+    if (object->kind == LW_CU_MODULE) {
+        lw_module_free(((CUmodule)object)->module);
+        free(((CUmodule)object)->functions);
+    }
     if (object->kind == LW_CU_FUNCTION) {
         lw_cu_let_go(&function->module->object);
         lw_cu_let_go(&object->owner->object);

@@ -134,11 +134,10 @@ CUresult cuCtxCreate_v4(CUcontext *context, CUctxCreateParams *params, unsigned 
     return params ? CUDA_ERROR_NOT_SUPPORTED : create(context, flags, device);
 }
 
-/* What a context owns of a kind, or of any: one of them. NULL: nothing. */
+/* What a context owns of a kind: one of them. NULL: nothing. */
 static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
     lw_cu_lock();
-    lw_cu_object *object = context->objects;
-    while (object && kind && object->kind != kind) object = object->next;
+    lw_cu_object *object = context->objects[kind];
     lw_cu_unlock();
     return object;
 }
@@ -148,7 +147,8 @@ void lw_cu_end_objects(CUcontext context) {
     lw_cu_object *object;
     while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
     while ((object = first_object(context, LW_CU_MEMORY))) lw_cu_end_memory((lw_cu_memory *)object);
-    while ((object = first_object(context, LW_CU_ANY))) lw_cu_free(object);
+    while ((object = first_object(context, LW_CU_STREAM))) lw_cu_free(object);
+    while ((object = first_object(context, LW_CU_EVENT))) lw_cu_free(object);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context) {

@@ -29,13 +29,13 @@ enum {
  * it is not found any more, and its memory stays until that call has ended (calls.c). */
 
 typedef enum lw_cu_kind {
-    LW_CU_ANY,
     LW_CU_CONTEXT,
     LW_CU_MODULE,
     LW_CU_FUNCTION,
     LW_CU_STREAM,
     LW_CU_EVENT,
     LW_CU_MEMORY, /* keyed by its device address */
+    LW_CU_KINDS,
 } lw_cu_kind;
 
 typedef struct lw_cu_object {
@@ -43,7 +43,7 @@ typedef struct lw_cu_object {
     lw_cu_kind kind;
     CUcontext owner; /* NULL for contexts */
     _Atomic uint32_t holders; /* calls that use it across a step out of their epoch */
-    struct lw_cu_object *next, *previous; /* of the owner */
+    struct lw_cu_object *next, *previous; /* of the owner, of the same kind */
 } lw_cu_object;
 
 typedef struct lw_cu_table {
@@ -57,7 +57,7 @@ lw_cu_object *lw_cu_table_find(const lw_cu_table *table, uint64_t key);
 
 struct CUctx_st {
     lw_cu_object object;
-    lw_cu_object *objects; /* what it owns */
+    lw_cu_object *objects[LW_CU_KINDS]; /* what it owns, of each kind */
     _Atomic unsigned flags;
     _Atomic uint64_t id;
     _Atomic CUresult error; /* sticks: every later call that needs the context returns it */
@@ -69,6 +69,7 @@ struct CUctx_st {
 struct CUmod_st {
     lw_cu_object object;
     lw_module *module;
+    CUfunction *functions; /* of each kernel that was asked for; NULL: of none yet */
 };
 
 struct CUfunc_st {
@@ -176,9 +177,6 @@ CUresult lw_cu_check_stream(CUstream stream);
 void lw_cu_end_objects(CUcontext context);
 void lw_cu_end_module(CUmodule module);
 void lw_cu_end_memory(lw_cu_memory *memory);
-/* The function object of a kernel of a module, or with NULL any function object of the module; NULL where there is none. With the lock
- * held. */
-CUfunction lw_cu_function_of(CUmodule module, const lw_kernel *kernel);
 bool lw_cu_is_device(uint64_t address); /* where device memory lies, whether or not it is allocated */
 
 /* A size for one of the calls that are older than 64 bits. */

@@ -5,17 +5,6 @@
 
 /* ---- Finding ------------------------------------------------------------------------------------------------------------ */
 
-static bool is_function(const lw_cu_object *object, CUmodule module, const lw_kernel *kernel) {
-    const struct CUfunc_st *function = (const struct CUfunc_st *)object;
-    return object->kind == LW_CU_FUNCTION && function->module == module && (!kernel || function->kernel == kernel);
-}
-
-CUfunction lw_cu_function_of(CUmodule module, const lw_kernel *kernel) {
-    lw_cu_object *object = module->object.owner->objects;
-    while (object && !is_function(object, module, kernel)) object = object->next;
-    return (CUfunction)object;
-}
-
 static void describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
     made->module = module;
     made->kernel = kernel;
@@ -25,17 +14,25 @@ static void describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
     made->carveout = -1;
 }
 
+/* Where the function object of a kernel is kept; with the lock held. NULL: no memory, or another thread has unloaded the module. */
+static CUfunction *place_of(CUmodule module, const lw_kernel *kernel) {
+    if (lw_cu_table_find(&lw_cu.table, module->object.key) != &module->object) return NULL;
+    if (!module->functions) module->functions = calloc(lw_module_kernel_count(module->module), sizeof *module->functions);
+    return module->functions ? &module->functions[kernel - module->module->kernels] : NULL;
+}
+
 /* A kernel has one function object, however many threads ask for it: its attributes are set in one place. NULL: no memory. */
 static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
-    CUfunction made = calloc(1, sizeof *made);
+    CUfunction made = calloc(1, sizeof *made), found = NULL;
     if (made) describe(made, module, kernel);
     lw_cu_lock();
-    CUfunction found = lw_cu_function_of(module, kernel);
-    if (!found && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) {
-        found = made;
+    CUfunction *place = place_of(module, kernel);
+    if (place && !*place && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) {
+        *place = made;
         lw_cu_hold(&module->object);
         lw_cu_hold(&module->object.owner->object);
     }
+    if (place) found = *place;
     lw_cu_unlock();
     if (found != made) free(made);
     return found;
@@ -47,13 +44,18 @@ static CUresult not_executable(CUmodule module, const char *name) {
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
+static CUresult not_made(CUmodule module) {
+    CUresult result = lw_cu_not_made(module->object.owner);
+    return result == CUDA_ERROR_OUT_OF_MEMORY && lw_cu_find(module, LW_CU_MODULE) != module ? CUDA_ERROR_INVALID_HANDLE : result;
+}
+
 static CUresult get_function(CUfunction *function, CUmodule module, const char *name) {
     lw_kernel *kernel;
     lw_status status = lw_module_kernel(module->module, name, &kernel);
     if (status == LW_BAD_SOURCE) return not_executable(module, name);
     if (status != LW_OK) return lw_cu_fail("cuModuleGetFunction", status);
     CUfunction found = function_of(module, kernel);
-    if (!found) return lw_cu_not_made(module->object.owner);
+    if (!found) return not_made(module);
     *function = found;
     return CUDA_SUCCESS;
 }

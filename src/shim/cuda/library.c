@@ -92,9 +92,9 @@ bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext o
     if (owner && lw_cu_table_find(&lw_cu.table, owner->object.key) != &owner->object) return false;
     if (!lw_cu_table_add(&lw_cu.table, object)) return false;
     if (!owner) return true;
-    object->next = owner->objects;
+    object->next = owner->objects[kind];
     if (object->next) object->next->previous = object;
-    owner->objects = object;
+    owner->objects[kind] = object;
     return true;
 }
 
@@ -104,7 +104,7 @@ void lw_cu_unlink(lw_cu_object *object) {
     if (object->previous)
         object->previous->next = object->next;
     else if (object->owner)
-        object->owner->objects = object->next;
+        object->owner->objects[object->kind] = object->next;
 }
 
 void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner) {

@@ -186,17 +186,17 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
 
 /* ---- Ending ---------------------------------------------------------------------------------------------------------------- */
 
+/* With its functions, of which there are no new ones once nobody finds the module. */
 void lw_cu_end_module(CUmodule module) {
-    CUfunction function;
-    do {
-        lw_cu_lock();
-        if ((function = lw_cu_function_of(module, NULL))) {
-            lw_cu_unlink(&function->object);
-            lw_cu_bury(&function->object);
-        }
-        lw_cu_unlock();
-    } while (function);
-    lw_cu_free(&module->object);
+    if (!lw_cu_forget(&module->object)) return; /* another thread was first */
+    lw_cu_lock();
+    for (size_t i = 0; module->functions && i < lw_module_kernel_count(module->module); i++) {
+        if (!module->functions[i]) continue;
+        lw_cu_unlink(&module->functions[i]->object);
+        lw_cu_bury(&module->functions[i]->object);
+    }
+    lw_cu_bury(&module->object);
+    lw_cu_unlock();
 }
 
 CUresult cuModuleUnload(CUmodule module) {
