@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include <signal.h>
+#include <stdio.h>
 
 enum { ROOM = 4096 };
 
@@ -239,6 +240,33 @@ static void endless_kernels_are_stopped(void **state) {
     }
 }
 
+/* A turn of a hundred rounds or calls of long ones is not a thousand times as long as one of short ones. */
+static void limits_are_looked_at_where_rounds_are_long(void **state) {
+    (void)state;
+    static const char *const forms[] = {
+        ".visible .entry k() { .reg .b32 x; .reg .pred p; again: %s setp.ne.u32 p, x, 1; @p bra again; ret; }",
+        ".func f() { .reg .b32 x; %s ret; } .visible .entry k() { .reg .b32 x; .reg .pred p;\n"
+        "again: call f, (); setp.ne.u32 p, x, 1; @p bra again; ret; }"};
+    enum { LENGTH = 8192 };
+    const char one[] = "mad.lo.u32 x, x, 2, 4;";
+    char *body = calloc(LENGTH, sizeof one), *text = malloc(LENGTH * sizeof one + 1000);
+    for (size_t i = 0; i < LENGTH; i++) memcpy(body + i * (sizeof one - 1), one, sizeof one);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        lw_context *context = new_context(1);
+        int at = sprintf(text, "%s", HEAD);
+        sprintf(text + at, forms[i], body);
+        lw_kernel *kernel = get_kernel(load(context, text), NULL);
+        lw_launch_config config = shape(1, 32);
+        lw_launch_stats stats;
+        config.step_limit = 10000;
+        assert_int_equal(lw_launch(kernel, &config, NULL, &stats), LW_STOPPED);
+        assert_true(stats.warp_instructions < 1000 * (uint64_t)LENGTH);
+        lw_context_free(context);
+    }
+    free(body);
+    free(text);
+}
+
 static void limits_do_not_stop_what_stays_below(void **state) {
     (void)state;
     lw_context *context = new_context(2);
@@ -348,6 +376,7 @@ int main(void) {
         cmocka_unit_test(params_are_packed),
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(endless_kernels_are_stopped),
+        cmocka_unit_test(limits_are_looked_at_where_rounds_are_long),
         cmocka_unit_test(limits_do_not_stop_what_stays_below),
         cmocka_unit_test(progress_is_shown_and_launches_can_be_stopped),
         cmocka_unit_test(ctas_that_wait_for_later_ones_finish),

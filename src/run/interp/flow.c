@@ -4,11 +4,12 @@
  * again as early as the text allows, whatever the graph. A loop that runs long gives others a turn: at once where
  * it reads memory that they might write, otherwise only now and then, since running them apart costs reconvergence. */
 #include "run/interp/address.h"
+#include "run/interp/turn.h"
 
 #include <stdlib.h>
 
 enum {
-    LW_BUDGET = 8192,       /* backward branches a turn */
+    LW_BUDGET = 8192,       /* backward branches a turn, of short loops */
     LW_YIELD_COST = 4096,
     LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
     LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
@@ -130,7 +131,7 @@ __attribute__((noinline)) static const lw_op *end_turn(lw_gang *gang, bool spins
 /* Counts a branch. True: the turn ends here. */
 static inline bool uses_up(lw_gang *gang, const lw_op *op) {
     if (!(op->flags & LW_OP_BACKWARD)) return false;
-    gang->budget -= op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1;
+    gang->budget -= lw_branch_cost(gang->frame->code, op);
     return LW_UNLIKELY(gang->budget < 0);
 }
 
@@ -385,6 +386,9 @@ static bool same_shape(const lw_transfer *a, const lw_transfer *b, uint32_t coun
     return true;
 }
 
+/* Of the budget: what is executed in a callee counts, and what is cleared for it. */
+static int64_t call_cost(const lw_code *code) { return 1 + (code->op_count >> 8) + (code->frame_bytes >> 16) + (code->local_bytes >> 10); }
+
 /* A frame for lanes that call `code`, with its parameters in place. NULL: trapped. */
 static lw_frame *begin_call(lw_gang *gang, const lw_op *op, const lw_code *code, lw_mask lanes) {
     lw_frame *caller = gang->frame;
@@ -401,6 +405,7 @@ static lw_frame *begin_call(lw_gang *gang, const lw_op *op, const lw_code *code,
         return NULL;
     }
     frame->call = call;
+    gang->budget -= call_cost(code);
     transfer(gang, caller, frame, call->arguments, code->params, code->param_count, lanes);
     return frame;
 }
@@ -414,7 +419,7 @@ const lw_op *lw_step_call(lw_gang *gang, const lw_op *op) {
     gang->regs = frame->regs;
     gang->full = true;
     /* Recursion needs a turn's end too: others may wait for what these lanes wait for, and limits are looked at. */
-    if (LW_UNLIKELY(--gang->budget < 0)) {
+    if (LW_UNLIKELY(gang->budget < 0)) {
         lw_gang_pend(frame, 0, gang->mask);
         return end_turn(gang, false, 0);
     }
@@ -439,7 +444,7 @@ const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
         left &= ~same;
     }
     gang->frame = gang->frames; /* the newest */
-    return LW_UNLIKELY(--gang->budget < 0) ? end_turn(gang, false, 0) : lw_gang_select(gang);
+    return LW_UNLIKELY(gang->budget < 0) ? end_turn(gang, false, 0) : lw_gang_select(gang);
 }
 
 const lw_op *lw_step_ret(lw_gang *gang, const lw_op *op) {

@@ -2,7 +2,7 @@
  * and leaves the interpreter to go on. */
 #include "run/jit/unit.h"
 
-#include "run/interp/interp.h"
+#include "run/interp/turn.h"
 
 /* ---- Uniform cells: in stack slots here, in the frame for everybody else --------------------------------------------------- */
 
@@ -150,7 +150,7 @@ static void emit_go(lw_unit *u, uint32_t n) {
     const lw_op *op = &u->code->ops[n];
     demand_nobody(u, n);
     if (op->flags & LW_OP_BACKWARD) {
-        LLVMValueRef cost = lw_build_number(b, 64, op->flags & LW_OP_SPIN ? LW_SPIN_COST : 1);
+        LLVMValueRef cost = lw_build_number(b, 64, (uint64_t)lw_branch_cost(u->code, op));
         LLVMValueRef left = LLVMBuildSub(b->at, LW_GANG_LOAD(b, b->i64, budget), cost, "");
         lw_build_unless(b, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), lw_emit_leave(u, n));
         GANG_STORE(b, left, budget);
