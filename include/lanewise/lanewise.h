@@ -74,8 +74,8 @@ typedef struct lw_options {
  *
  * options  NULL: the defaults
  * context  gets the handle, or NULL where the call fails
- * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics or cpu, a cpu that the machine lacks, threads above 4096, or one of these
- *          in the environment; LW_UNSUPPORTED: the engine is not there. lw_context_message(NULL) says why
+ * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics, engine or cpu, a cpu that the machine lacks, threads above 4096, or one of
+ *          these in the environment; LW_UNSUPPORTED: the engine is not there. lw_context_message(NULL) says why
  * owner    the caller, who ends it with lw_context_free */
 LW_API lw_status lw_context_new(const lw_options *options, lw_context **context);
 
@@ -89,7 +89,7 @@ LW_API void lw_context_free(lw_context *context);
  *
  * context  NULL: why its last lw_context_new that failed did
  * returns  a text, "" if no call failed; never NULL
- * owner    the context; valid until the thread's next failing call on it */
+ * owner    the context, or for NULL the thread; valid until the thread's next failing call on it */
 LW_API const char *lw_context_message(lw_context *context);
 
 /* The CPU level in use.

@@ -60,7 +60,7 @@ static const lw_jit *jit;
 static lw_text jit_missing; /* why */
 static pthread_once_t jit_once = PTHREAD_ONCE_INIT;
 
-static void say_missing(const char *format, ...) {
+static void LW_PRINTF(1, 2) say_missing(const char *format, ...) {
     va_list args;
     va_start(args, format);
     if (!jit_missing.size) lw_text_vsay(&jit_missing, format, args); /* the first reason is the nearest */

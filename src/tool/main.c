@@ -81,10 +81,9 @@ static int dispatch(int argc, char **argv) {
 static void close_outputs(int code, void *unused) {
     (void)unused;
     bool failed = ferror(stdout);
-    if (fclose(stdout) || failed) {
-        lw_tool_error(LW_D_cannot_write, "-", "standard output took not everything");
-        failed = true;
-    }
+    failed |= fflush(stdout) != 0;
+    failed |= close(STDOUT_FILENO) != 0; /* not fclose: reports, and the end of the process, flush the stream once more */
+    if (failed) lw_tool_error(LW_D_cannot_write, "-", "standard output took not everything");
     failed = failed || ferror(stderr);
     /* What was said may lack a part, and what was found may not be so. */
     if (lw_tool_starved() && code != LW_EXIT_MACHINE) {

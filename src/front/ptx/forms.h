@@ -47,6 +47,11 @@ lw_mismatch lw_form_explain(lw_symbol **words, uint32_t count, lw_text *expected
  * long as the arena. */
 lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_form *form, const lw_walk *walk);
 
+/* operand_form.c: operands of a spelling whose row, groups and types are known. lw_agreements_fill comes before, once. */
+void lw_operand_forms_make(lw_arena *arena, lw_match *match, const lw_walk *walk);
+void lw_agreements_fill(void);
+lw_space lw_space_named(const char *text, size_t size); /* "shared", "shared::cta"; LW_SPACE_none: no space */
+
 /* Among the spellings that the module shares with others; NULL where they do not have it, or it shares none. */
 const lw_match *lw_spellings_find(const lw_module_ptx *module, const lw_symbol *mnemonic);
 /* Makes the match there, for all. NULL where there is no room: the module must keep its own. */

@@ -160,7 +160,7 @@ static void merge(lw_verifier *v) {
 static void negations(lw_verifier *v) {
     const lw_match *m = v->match;
     bool product = false, addend = false;
-    for (uint32_t k = 0; k < m->operand_form_count; k++) {
+    for (uint32_t k = 0; k < m->operand_form_count && k < v->instruction->operand_count; k++) {
         if (!m->operand_forms[k].negatable || !v->instruction->operands[k].minus) continue;
         bool last = k + 1u == m->operand_form_count;
         product ^= !last;
