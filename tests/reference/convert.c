@@ -10,8 +10,8 @@ static ref_real integral(ref_real real, ref_rounding rounding) {
     ref_real r = {.negative = real.negative};
     bool none = places > 100; /* a fraction far below one half: the same as 2^-100 to all roundings */
     unsigned __int128 m = real.mantissa;
-    if (none && m) m = 1, places = 100;
-    unsigned __int128 whole = places < 128 ? m >> places : 0, rest = m - (whole << places), half = (unsigned __int128)1 << (places - 1);
+    if (none) m = m != 0, places = 100; /* a zero may have any exponent */
+    unsigned __int128 whole = m >> places, rest = m - (whole << places), half = (unsigned __int128)1 << (places - 1);
     bool up = rounding == REF_NEAREST ? rest > half || (rest == half && whole & 1)
               : rounding == REF_MINUS ? real.negative && rest
                                       : rounding == REF_PLUS && !real.negative && rest;
