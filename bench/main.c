@@ -17,7 +17,7 @@ static const struct argp_option OPTIONS[] = {
     {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
     {"growth", GROWTH, NULL, 0, "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
     {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
-    {"least", LEAST, "MS", 0, "Of the growths: the milliseconds that the smallest size should take; default: 10", 0},
+    {"least", LEAST, "MS", 0, "Of the growths: the milliseconds that the smallest size should take; default: 20, with --quick 5", 0},
     {"cpu", CPU, "LEVEL", 0,
      "CPU level of both sides: v4, v3, v2, portable; default: LANEWISE_CPU, or the best there is", 0},
     {"engine", ENGINE, "NAME", 0, "interp or jit; default: LANEWISE_ENGINE, or interp. --vector has both", 0},
