@@ -189,6 +189,7 @@ struct lw_gang {
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
     bool noted;           /* it has counts in note_counts that the grid has not yet */
     struct lw_meeting *meeting; /* lanes that wait for others of their warp: meet.c; NULL until some do */
+    lw_mask beside;       /* in a shuffle: lanes that came with the executing ones and must wait; read by whoever asks for them. Else 0 */
     lw_mask served;       /* lanes that had a turn since each ready lane had one: flow.c */
 
     char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */

@@ -505,7 +505,7 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->state = LW_GANG_ready;
     gang->resume = NULL;
     gang->turns = 0;
-    gang->served = 0;
+    gang->served = gang->beside = 0;
     lw_meeting_reset(gang);
     gang->waits.count = 0;
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);

@@ -15,7 +15,8 @@ enum {
     WIDE_VALUE = VALUE + LW_SLOT_32,
     CONTROL_B = WIDE_VALUE + LW_SLOT_64,
     CONTROL_C = CONTROL_B + LW_SLOT_32,
-    RESULT = CONTROL_C + LW_SLOT_32,
+    TABLE = CONTROL_C + LW_SLOT_32, /* values of those that a stranded group may read */
+    RESULT = TABLE + LW_SLOT_32,
     PREDICATE = RESULT + LW_SLOT_32,
     RESULT_PREDICATE = PREDICATE + LW_SLOT_PRED,
     MEETING_BYTES = RESULT_PREDICATE + LW_SLOT_PRED,
@@ -27,6 +28,8 @@ struct lw_meeting {
     lw_frame *frames[LW_GANG_LANES]; /* … in which frame, … */
     uint64_t since[LW_GANG_LANES];   /* … and when it came: arrivals are counted */
     uint64_t arrivals;
+    /* What lanes brought that came together with waiting ones and passed: by the first of those in the warp, of the lanes of its warp. */
+    struct { uint64_t since; uint32_t lanes, values[LW_WARP_LANES]; } passed[LW_GANG_LANES];
     lw_op exchange[2];               /* the one between its slots, and what ends it */
     _Alignas(64) char slots[(MEETING_BYTES + 63) / 64 * 64];
 };
@@ -78,13 +81,6 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
     return complete;
 }
 
-/* Those that may pass: complete ones, and all of a warp of which no lane is elsewhere, since nobody can come any more, whatever their membermasks. What such lanes
- * do if the masks differ is undefined in the manual; an H200 lets them exchange, too. */
-static uint32_t passing_lanes(const lw_gang *gang, const lw_op *op, uint32_t warp) {
-    uint32_t here = lw_mask_warp(gang->mask, warp);
-    return lw_mask_warp(live_lanes(gang), warp) & ~here ? complete_lanes(gang, op, warp) : here;
-}
-
 /* Lanes whose own membermask leaves them out. */
 static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
     lw_mask strangers = 0;
@@ -98,16 +94,8 @@ static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
     return strangers;
 }
 
-/* By an operation for each warp of the executing lanes. */
-static lw_mask of_warps(const lw_gang *gang, const lw_op *op, uint32_t of_warp(const lw_gang *, const lw_op *, uint32_t)) {
-    lw_mask lanes = 0;
-    for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++) lanes |= in_gang(of_warp(gang, op, warp), warp);
-    return lanes;
-}
-
 static const lw_op *pass(lw_gang *gang, const lw_op *op) {
-    const lw_mask strangers = find_strangers(gang, op), unmet = gang->mask & ~of_warps(gang, op, complete_lanes);
-    if (unmet && lw_gang_undefined(gang, op, LW_D_note_never_arrives, unmet)) return NULL;
+    lw_mask strangers = find_strangers(gang, op);
     return strangers && lw_gang_undefined(gang, op, LW_D_note_not_member, strangers) ? NULL : lw_go_on(gang, op);
 }
 
@@ -147,6 +135,19 @@ static void bring_operands(const lw_gang *gang, const lw_op *exchange, lw_mask l
     }
 }
 
+/* Who goes on leaves its value of a shuffle for those that wait: should nobody else come for them, they read it. */
+static void leave_values(lw_gang *gang, const lw_op *exchange, lw_mask waiting) {
+    lw_meeting *meeting = gang->meeting;
+    for (uint32_t warp = 0; exchange && exchange->code == LW_OP_shuffle && warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
+        const uint32_t stay = lw_mask_warp(waiting, warp), pass = lw_mask_warp(gang->mask & ~waiting, warp);
+        if (!stay) continue;
+        const uint32_t first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(stay);
+        meeting->passed[first].since = meeting->arrivals;
+        meeting->passed[first].lanes = pass;
+        memcpy(meeting->passed[first].values, LW_SLOT(gang, uint32_t, exchange->b) + LW_WARP_LANES * warp, sizeof meeting->passed[first].values);
+    }
+}
+
 /* Lanes that execute `op` come to the meeting. False: no memory. */
 static bool come(lw_gang *gang, const lw_op *op, lw_mask lanes) {
     if (!gang->meeting) {
@@ -163,6 +164,7 @@ static bool come(lw_gang *gang, const lw_op *op, lw_mask lanes) {
     }
     bring_words(gang, MEMBERS, op->a, op->flags & LW_OP_IMM_A, op->imm, lanes);
     if (exchange_behind(op)) bring_operands(gang, exchange_behind(op), lanes);
+    leave_values(gang, exchange_behind(op), lanes);
     return true;
 }
 
@@ -235,19 +237,40 @@ static void hand_out(const lw_meeting *meeting, lw_mask lanes) {
     }
 }
 
+/* The values that lanes of one arrival read if nobody else comes: each other's, and those of the lanes that came with them and passed. Returns whose. */
+static uint32_t make_table(lw_meeting *meeting, uint32_t warp, uint32_t group, uint64_t since) {
+    const uint32_t first = LW_WARP_LANES * warp, *values = (const uint32_t *)(meeting->slots + VALUE) + first;
+    uint32_t *table = (uint32_t *)(meeting->slots + TABLE) + first, passed = 0;
+    for (uint32_t i = 0; i < LW_WARP_LANES; i++) {
+        const bool left = meeting->passed[first + i].since == since;
+        for (uint32_t k = 0; left && k < LW_WARP_LANES; k++) table[k] = meeting->passed[first + i].values[k];
+        if (left) passed = meeting->passed[first + i].lanes;
+    }
+    for (uint32_t left = group; left; left &= left - 1) table[__builtin_ctz(left)] = values[__builtin_ctz(left)];
+    return passed;
+}
+
 /* A group goes on, each lane behind its own instruction. False: trapped. */
-static bool let_go(lw_gang *gang, uint32_t warp, uint32_t group) {
+static bool let_go(lw_gang *gang, uint32_t warp, uint32_t group, bool stranded) {
     lw_meeting *meeting = gang->meeting;
     const uint32_t *members = (const uint32_t *)(meeting->slots + MEMBERS), first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(group);
     const lw_op *exchange = exchange_behind(meeting->at[first]);
-    const lw_mask lanes = in_gang(group, warp), strangers = in_gang(group & ~members[first], warp);
+    const lw_mask lanes = in_gang(group, warp);
+    lw_mask strangers = 0;
+    LW_FOR_LANES(lane, lanes) if (!(members[lane] >> lane % LW_WARP_LANES & 1)) strangers |= LW_MASK_BIT(lane);
     if (strangers && !tell(gang, LW_D_note_not_member, strangers)) return false;
     if (exchange) {
-        const lw_op *op = make_exchange(meeting, exchange);
+        lw_op *op = make_exchange(meeting, exchange);
         gang->frame = meeting->frames[first];
         gang->regs = meeting->slots;
         lw_gang_set_mask(gang, lanes);
-        if (!gang->cta->program->steps[op->code](gang, op)) return false;
+        if (stranded && op->code == LW_OP_shuffle) {
+            gang->beside = in_gang(make_table(meeting, warp, group, meeting->since[first]), warp);
+            op->b = TABLE;
+        }
+        const bool goes_on = gang->cta->program->steps[op->code](gang, op) != NULL;
+        gang->beside = 0;
+        if (!goes_on) return false;
         hand_out(meeting, lanes);
     }
     LW_FOR_LANES(lane, lanes) lw_gang_pend(meeting->frames[lane], block_behind(meeting->at[lane]), LW_MASK_BIT(lane));
@@ -263,7 +286,7 @@ static bool look_again(lw_gang *gang, lw_mask lanes) {
         const uint32_t lane = lw_mask_first(left), warp = lane / LW_WARP_LANES, group = find_group(gang, lane);
         const bool complete = !(members[lane] & lw_mask_warp(live_lanes(gang), warp) & ~group);
         left &= ~in_gang(group, warp);
-        if (complete && !let_go(gang, warp, group)) return false;
+        if (complete && !let_go(gang, warp, group, false)) return false;
     }
     return true;
 }
@@ -271,23 +294,30 @@ static bool look_again(lw_gang *gang, lw_mask lanes) {
 /* ---- The step ----------------------------------------------------------------------------------------------- */
 
 /* Not everybody passes. The others wait, and may be the last to come. */
-__attribute__((noinline)) static const lw_op *meet(lw_gang *gang, const lw_op *op, lw_mask passing) {
+__attribute__((noinline)) static const lw_op *meet(lw_gang *gang, const lw_op *op, lw_mask complete) {
     lw_frame *frame = gang->frame;
-    const lw_mask rest = gang->mask & ~passing;
+    const lw_mask rest = gang->mask & ~complete;
     if (!come(gang, op, rest))
         return lw_gang_trap(gang, op, LW_TRAP_memory, lw_mask_first(rest), (lw_trap_record){.access = "warp"});
     if (!look_again(gang, rest)) return NULL;
     gang->frame = frame;
     gang->regs = frame->regs;
-    if (!passing) return lw_gang_select(gang);
-    lw_gang_set_mask(gang, passing);
-    return pass(gang, op);
+    if (!complete) return lw_gang_select(gang);
+    lw_gang_set_mask(gang, complete);
+    const lw_op *next = pass(gang, op);
+    if (!next || next != exchange_behind(op)) return next;
+    gang->beside = rest;
+    next = gang->cta->program->steps[next->code](gang, next);
+    gang->beside = 0;
+    return next;
 }
 
 const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
     if (LW_LIKELY(op->flags & LW_OP_EVERYONE && gang->mask == live_lanes(gang))) return lw_go_on(gang, op);
-    const lw_mask passing = of_warps(gang, op, passing_lanes);
-    return LW_LIKELY(passing == gang->mask) ? pass(gang, op) : meet(gang, op, passing);
+    lw_mask complete = 0;
+    for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++)
+        complete |= in_gang(complete_lanes(gang, op, warp), warp);
+    return LW_LIKELY(complete == gang->mask) ? pass(gang, op) : meet(gang, op, complete);
 }
 
 /* ---- Who never comes ---------------------------------------------------------------------------------------- */
@@ -304,18 +334,26 @@ bool lw_gang_meet_without(lw_gang *gang, lw_mask gone) {
     return true;
 }
 
-/* Those that wait longest go first: others may have come since to where all will meet. */
-static uint32_t longest_waiting(const lw_meeting *meeting) {
+/* Who goes first where none can come any more: those that wait longest, since others may have come meanwhile to where all will meet; with them all of their warp who came
+ * to the same place together, whatever their membermasks. What they do is undefined in the manual; an H200 lets these exchange, too. */
+static uint32_t find_stranded(const lw_gang *gang, uint32_t *warp) {
+    const lw_meeting *meeting = gang->meeting;
     uint32_t longest = lw_mask_first(meeting->waiting);
     LW_FOR_LANES(lane, meeting->waiting) if (meeting->since[lane] < meeting->since[longest]) longest = lane;
-    return longest;
+    *warp = longest / LW_WARP_LANES;
+    uint32_t group = find_group(gang, longest);
+    for (uint32_t left = lw_mask_warp(meeting->waiting, *warp); left; left &= left - 1) {
+        const uint32_t bit = (uint32_t)__builtin_ctz(left);
+        if (meeting->since[*warp * LW_WARP_LANES + bit] == meeting->since[longest]) group |= 1u << bit;
+    }
+    return group;
 }
 
 bool lw_gang_meet_anyway(lw_gang *gang) {
     if (!gang->meeting || !gang->meeting->waiting) return false;
     lw_frame *frame = gang->frame;
-    const uint32_t lane = longest_waiting(gang->meeting), warp = lane / LW_WARP_LANES, group = find_group(gang, lane);
-    if (!tell(gang, LW_D_note_never_arrives, in_gang(group, warp)) || !let_go(gang, warp, group)) return true; /* trapped: it moved, too */
+    uint32_t warp, group = find_stranded(gang, &warp);
+    if (!tell(gang, LW_D_note_never_arrives, in_gang(group, warp)) || !let_go(gang, warp, group, true)) return true; /* trapped: it moved, too */
     gang->frame = frame;
     gang->regs = frame->regs;
     return true;

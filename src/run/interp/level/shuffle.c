@@ -73,7 +73,8 @@ static inline void find_warp_sources(lw_shuffle_mode mode, const lw_controls *co
     sources->high = find_sources(mode, &segments->high, b_high, &sources->high_in_range);
 }
 
-static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, const lw_sources *sources) {
+/* readable: the lanes that count as they are in the table; the active ones are among them. */
+static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable, const lw_sources *sources) {
     if (LW_LIKELY(active == UINT32_MAX)) { /* without masks, which loads of the result would have to wait for */
         __m512i all_low = _mm512_loadu_si512(from), all_high = _mm512_loadu_si512(from + 16);
         _mm512_storeu_si512(to, _mm512_permutex2var_epi32(all_low, sources->low, all_high));
@@ -81,7 +82,8 @@ static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t act
         return;
     }
     __mmask16 low = (__mmask16)active, high = (__mmask16)(active >> 16);
-    __m512i table_low = _mm512_maskz_loadu_epi32(low, from), table_high = _mm512_maskz_loadu_epi32(high, from + 16);
+    __m512i table_low = _mm512_maskz_loadu_epi32((__mmask16)readable, from);
+    __m512i table_high = _mm512_maskz_loadu_epi32((__mmask16)(readable >> 16), from + 16);
     _mm512_mask_storeu_epi32(to, low, _mm512_permutex2var_epi32(table_low, sources->low, table_high));
     _mm512_mask_storeu_epi32(to + 16, high, _mm512_permutex2var_epi32(table_low, sources->high, table_high));
 }
@@ -130,9 +132,9 @@ static inline void find_warp_sources(lw_shuffle_mode mode, const lw_controls *co
     sources->in_range = in_range;
 }
 
-static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, const lw_sources *sources) {
+static inline void shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable, const lw_sources *sources) {
     uint32_t table[32], result[32];
-    for (uint32_t i = 0; i < 32; i++) table[i] = active & (1u << i) ? from[i] : 0;
+    for (uint32_t i = 0; i < 32; i++) table[i] = readable & (1u << i) ? from[i] : 0;
     for (uint32_t i = 0; i < 32; i++) result[i] = table[sources->lane[i]];
     for (uint32_t i = 0; i < 32; i++) to[i] = active & (1u << i) ? result[i] : to[i];
 }
@@ -168,7 +170,7 @@ static inline __attribute__((always_inline)) void shuffle_whole(lw_gang *gang, c
     find_warp_segments(controls, first, &segments);
     find_warp_sources(mode, controls, &segments, first, &sources);
     for (uint32_t warp = first;;) {
-        shuffle_warp(to + 32 * warp, from + 32 * warp, UINT32_MAX, &sources);
+        shuffle_warp(to + 32 * warp, from + 32 * warp, UINT32_MAX, UINT32_MAX, &sources);
         if (op->e != LW_NO_SLOT) in_range.warps[warp] = in_range_of(&sources);
         if (++warp == end) break;
         if (controls->c) find_warp_segments(controls, warp, &segments); /* else as in the warp before; so, too, below */
@@ -192,7 +194,7 @@ static __attribute__((noinline)) const lw_op *shuffle_parts(lw_gang *gang, const
         in_vain.warps[warp] = lanes_in_vain(active, &sources);
         bool others = lw_mask_warp(gang->exist & ~gang->exited, warp) & ~active;
         if (op->flags & LW_OP_UNSYNC && others) parted.warps[warp] = active;
-        shuffle_warp(to + 32 * warp, from + 32 * warp, active, &sources);
+        shuffle_warp(to + 32 * warp, from + 32 * warp, active, active | lw_mask_warp(gang->beside, warp), &sources);
         in_range.warps[warp] = in_range_of(&sources);
     }
     if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, in_range.mask);
