@@ -217,7 +217,7 @@ static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
  * can come any more. False: no lane waits for its warp, only for barriers; nothing ever moves again. */
 static bool unstick(lw_cta *cta) {
     bool moved = false;
-    for (uint32_t g = 0; g < cta->gang_count; g++) moved |= cta->gangs[g].state == LW_GANG_waiting && lw_gang_meet_anyway(&cta->gangs[g]);
+    for (uint32_t g = 0; g < cta->gang_count && !cta->trap.kind; g++) moved |= cta->gangs[g].state == LW_GANG_waiting && lw_gang_meet_anyway(&cta->gangs[g]);
     return moved;
 }
 

@@ -137,6 +137,7 @@ typedef struct lw_frame {
     struct lw_frame *next, *previous; /* all frames of the gang, deepest first */
     const lw_call *call;              /* in the caller */
     lw_mask owned;
+    uint64_t size;                    /* bytes of it all */
     uint32_t ready_count;             /* blocks with a bit in `ready` */
     uint32_t local_base, local_end;   /* of this frame's local memory, per lane: its lanes reach all that is below the end */
     uint32_t depth;
@@ -186,6 +187,7 @@ struct lw_gang {
     lw_frame *frames;     /* list of all, the newest first */
     lw_frame **free_frames; /* of each code of the program those that serve again, `free_room`; NULL until there is one */
     uint32_t free_room;
+    uint64_t frame_bytes, live_bytes; /* of all its frames, and of those in `frames` */
     LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
     bool noted;           /* it has counts in note_counts that the grid has not yet */
     struct lw_meeting *meeting; /* lanes that wait for others of their warp: meet.c; NULL until some do */

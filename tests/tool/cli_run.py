@@ -315,6 +315,17 @@ class Statistics(cli.Case):
             found = [(n["id"], n["line"], n["count"]) for n in json.loads(err)["notes"]]
             self.assertEqual((code, found), (0, [(note, line, 3 * lanes) for note, line, lanes in notes]), kernel)
 
+    def test_deep_registers(self):
+        """What registers of calls take has an end before the host's memory has: here 2 MB a call of the 4096 that the stack alone would allow."""
+        names = range(4000)
+        body = ".reg .b64 x<4000>; .reg .b32 e; ld.param.u32 e, [d]; add.u32 e, e, 1; " + "".join(f"mov.u64 x{i}, %clock64; " for i in names)
+        body += "call r, (e); " + "".join(f"st.local.u64 [x{i}], x{(i + 1) % 4000}; " for i in names)
+        self.file("k.ptx", f".version 8.0\n.target sm_90\n.address_size 64\n.func r(.param .b32 d) {{ {body} ret; }}\n"
+                           ".visible .entry k() { .reg .b32 z; mov.b32 z, 0; call r, (z); ret; }\n")
+        code, _, err = self.lanewise("run", "k.ptx", "--threads", "1")
+        self.assertEqual(code, 3, err)
+        self.assertIn("error[LW5003]: the stack is full", err)
+
     def test_none_by_default(self):
         self.file("k.ptx", cli.module(cli.kernel("k")))
         self.gives(["run", "k.ptx"])

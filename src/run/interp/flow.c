@@ -13,6 +13,7 @@ enum {
     LW_YIELD_COST = 4096,
     LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
     LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
+    LW_FRAMES_MOST = 1 << 30, /* bytes of all frames of a gang */
     LW_GRANULE = 16,        /* of local memory, as lw_local_at has it */
 };
 
@@ -240,6 +241,20 @@ const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
 
 /* ---- Frames ------------------------------------------------------------------------------------------- */
 
+static void free_frames(lw_gang *gang, lw_frame **list) {
+    for (lw_frame *frame = *list, *next; frame; frame = next) {
+        next = frame->next;
+        gang->frame_bytes -= frame->size;
+        free(frame);
+    }
+    *list = NULL;
+}
+
+/* Those that wait to serve again must not keep others out. */
+static void free_spare_frames(lw_gang *gang) {
+    for (uint32_t i = 0; i < gang->free_room; i++) free_frames(gang, &gang->free_frames[i]);
+}
+
 static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
     lw_frame *spare = gang->free_frames ? gang->free_frames[code->index] : NULL;
     if (spare) {
@@ -254,11 +269,14 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
     size_t head = (sizeof(lw_frame) + 15) & ~(size_t)15;
     size_t pending = head + ((words * 8 + 15) & ~(size_t)15);
     size_t regs = (pending + code->block_count * sizeof(lw_mask) + 63) & ~(size_t)63;
-    char *memory = aligned_alloc(64, (regs + code->frame_bytes + LW_SLOT_64 + 63) & ~(size_t)63);
+    size_t size = (regs + code->frame_bytes + LW_SLOT_64 + 63) & ~(size_t)63;
+    if (gang->frame_bytes + size > LW_FRAMES_MOST) free_spare_frames(gang);
+    char *memory = aligned_alloc(64, size);
     if (!memory) return NULL;
+    gang->frame_bytes += size;
     memset(memory, 0, regs + code->frame_bytes);
     lw_frame *frame = (lw_frame *)memory;
-    *frame = (lw_frame){.code = code, .ready = (uint64_t *)(memory + head), .pending = (lw_mask *)(memory + pending),
+    *frame = (lw_frame){.code = code, .size = size, .ready = (uint64_t *)(memory + head), .pending = (lw_mask *)(memory + pending),
                         .regs = memory + regs};
     for (uint32_t i = 0; i < code->fill_count; i++) {
         char *slot = frame->regs + code->fills[i].at;
@@ -275,8 +293,10 @@ static uint64_t base_of_callee(const lw_code *code, const lw_frame *caller) {
     return (caller->local_base + (own < LW_FRAME_COST ? LW_FRAME_COST : own) + align - 1) & ~(align - 1);
 }
 
+/* The stack has an end, and so has what registers take: recursion in functions with thousands of them would else fill the host. */
 static bool fits_stack(const lw_gang *gang, const lw_code *code, const lw_frame *caller) {
-    return base_of_callee(code, caller) + code->local_bytes <= gang->cta->grid->local_limit;
+    return base_of_callee(code, caller) + code->local_bytes <= gang->cta->grid->local_limit &&
+           (!caller || gang->live_bytes + code->frame_bytes <= LW_FRAMES_MOST);
 }
 
 /* Zeros in the local memory of some lanes, from one granule up to another. */
@@ -312,6 +332,7 @@ lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_
     if (!fits_stack(gang, code, caller)) return NULL;
     lw_frame *frame = take_frame(gang, code);
     if (!frame) return NULL;
+    gang->live_bytes += frame->size;
     frame->caller = caller;
     frame->call = NULL;
     frame->owned = lanes;
@@ -330,6 +351,7 @@ static void keep_frame(lw_gang *gang, lw_frame *frame) {
     uint32_t count = gang->cta->program->code_count;
     if (!gang->free_frames && (gang->free_frames = calloc(count, sizeof *gang->free_frames))) gang->free_room = count;
     if (!gang->free_frames) {
+        gang->frame_bytes -= frame->size;
         free(frame);
         return;
     }
@@ -342,6 +364,7 @@ static void drop_frame(lw_gang *gang, lw_frame *frame) {
     if (frame->previous) frame->previous->next = frame->next;
     else gang->frames = frame->next;
     if (frame->next) frame->next->previous = frame->previous;
+    gang->live_bytes -= frame->size;
     keep_frame(gang, frame);
 }
 
@@ -482,18 +505,11 @@ const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
 
 /* ---- The gang ----------------------------------------------------------------------------------------- */
 
-static void free_frames(lw_frame *frame) {
-    for (lw_frame *next; frame; frame = next) {
-        next = frame->next;
-        free(frame);
-    }
-}
-
 bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     if (gang->state == LW_GANG_done)
         while (gang->frames) drop_frame(gang, gang->frames); /* nothing is pending in them: they can serve again */
-    free_frames(gang->frames);
-    gang->frames = NULL;
+    free_frames(gang, &gang->frames);
+    gang->live_bytes = 0;
     uint32_t lanes = cta->grid->gang_lanes;
     gang->cta = cta;
     gang->number = number;
@@ -517,10 +533,10 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
 }
 
 void lw_gang_end(lw_gang *gang) {
-    free_frames(gang->frames);
-    for (uint32_t i = 0; i < gang->free_room; i++) free_frames(gang->free_frames[i]);
+    free_frames(gang, &gang->frames);
+    gang->live_bytes = 0;
+    free_spare_frames(gang);
     free(gang->free_frames);
-    gang->frames = NULL;
     gang->free_frames = NULL;
     gang->free_room = 0;
     free(gang->waits.at);
