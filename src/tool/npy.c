@@ -176,7 +176,7 @@ void lw_npy_write(lw_text *out, lw_type type, const uint64_t *dimensions, uint32
         lw_text_printf(&header, "%s%llu%s", i ? ", " : "", (unsigned long long)dimensions[i],
                        count == 1 ? "," : "");
     lw_text_puts(&header, "), }");
-    while ((10 + header.size + 1) % 64) lw_text_puts(&header, " "); /* the data is aligned to 64 bytes */
+    while (!header.failed && (10 + header.size + 1) % 64) lw_text_puts(&header, " "); /* the data is aligned to 64 bytes */
     lw_text_puts(&header, "\n");
     char begin[10] = {
         '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(header.size & 0xff), (char)(header.size >> 8)};
