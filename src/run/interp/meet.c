@@ -140,7 +140,7 @@ static void leave_values(lw_gang *gang, const lw_op *exchange, lw_mask waiting) 
     lw_meeting *meeting = gang->meeting;
     for (uint32_t warp = 0; exchange && exchange->code == LW_OP_shuffle && warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
         const uint32_t stay = lw_mask_warp(waiting, warp), pass = lw_mask_warp(gang->mask & ~waiting, warp);
-        if (!stay) continue;
+        if (!stay || !pass) continue;
         const uint32_t first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(stay);
         meeting->passed[first].since = meeting->arrivals;
         meeting->passed[first].lanes = pass;
