@@ -11,7 +11,7 @@
  * --no-places: without exchanges that lanes come to from different places.
  * --gpu: a GPU, too, through libcuda.so.1; --only-gpu: by it and the reference alone.
  * --coverage: fails where an executable form is executed by none of the kernels.
- * --only-reference: whether each kernel has a defined result.
+ * --only-reference: whether each kernel has a defined result. --bare: where shared and local memory begin with anything, as on a GPU.
  * --progress FILE: holds the seed at work.
  * --jit-every N: only each Nth kernel is compiled, since that takes longest; 0: none. --keep FOLDER: texts that differ are written there. */
 #include "compare.h"
@@ -23,7 +23,7 @@
 typedef struct settings {
     uint64_t seed, count, jit_every;
     gen_options generator;
-    bool print, reduce, record, gpu, only_gpu, only_reference, coverage;
+    bool print, reduce, record, gpu, only_gpu, only_reference, coverage, bare;
     const char *file, *keep, *progress, *recorded;
     uint32_t block, grid;
 } settings;
@@ -133,6 +133,7 @@ static void parse(int argc, char **argv, settings *s) {
         ONLY_GPU,
         PROGRESS,
         COVERAGE,
+        BARE,
         ONLY_REFERENCE,
         TINY,
         CALM,
@@ -155,6 +156,7 @@ static void parse(int argc, char **argv, settings *s) {
                                             {"only-gpu", 0, NULL, ONLY_GPU},
                                             {"progress", 1, NULL, PROGRESS},
                                             {"coverage", 0, NULL, COVERAGE},
+                                            {"bare", 0, NULL, BARE},
                                             {"calm", 0, NULL, CALM},
                                             {"record", 0, NULL, RECORD},
                                             {"recorded", 1, NULL, RECORDED},
@@ -180,6 +182,7 @@ static void parse(int argc, char **argv, settings *s) {
         case RECORD: s->record = true; break;
         case RECORDED: s->recorded = optarg; break;
         case COVERAGE: s->coverage = true; break;
+        case BARE: s->bare = true; break;
         case PROGRESS: s->progress = optarg; break;
         case GPU: s->gpu = true; break;
         case ONLY_GPU: s->gpu = s->only_gpu = true; break;
@@ -202,6 +205,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     comparison *c = compare_begin(s.gpu, !s.only_gpu && !s.only_reference);
+    c->bare = s.bare;
     uint64_t different = 0, lines = 0;
     if (s.recorded) different = check_recorded(&s, tables, c, &lines), s.count = lines;
     for (uint64_t k = 0; k < s.count && !s.recorded; k++) different += !one(&s, tables, c, s.seed + k);

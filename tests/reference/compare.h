@@ -22,6 +22,7 @@ typedef struct comparison {
     char names[512];
     uint64_t seed;
     bool with_jit, sm_90; /* what kernels are compared by now */
+    bool bare;            /* kernels must not read memory that they have not written */
     bool has_gpu;
     char why[1024];                      /* what differed last */
     bool ran;                            /* the last kernel ended, everywhere that it was to run */

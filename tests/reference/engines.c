@@ -147,6 +147,7 @@ static ref_result run_checked(comparison *c, gen_kernel *kernel, lw_module_ptx *
                          .step_limit = STEPS_MAX,
                          .quantum = 1 + (uint32_t)(c->seed * 7 % 60),
                          .sm_90 = c->sm_90,
+                         .bare = c->bare,
                          .executed = c->executed};
     memcpy(launch.grid, kernel->grid, sizeof launch.grid);
     memcpy(launch.block, kernel->block, sizeof launch.block);

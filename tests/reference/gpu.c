@@ -51,6 +51,29 @@ void gpu_open(engine *e, uint64_t out_bytes) {
     snprintf(e->name, sizeof e->name, "%s", name);
 }
 
+/* Leaves something else than zeros in shared and local memory and in registers: who reads what it has not written differs then each time,
+ * not by what ran before. */
+static void spoil(void) {
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .entry spoil() {\n"
+        ".shared .b32 room[12288]; .local .align 8 .b8 deep[14336]; .reg .b32 %r<128>; .reg .pred %p; .reg .b64 %d;\n"
+        "mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 2; mov.u32 %r1, room; add.u32 %r0, %r0, %r1; mov.u32 %r2, 0;\n"
+        "S: xor.b32 %r3, %r0, 0x5bd1e995; st.shared.u32 [%r0], %r3; add.u32 %r0, %r0, 1024; add.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p, %r2, 48; @%p bra S;\n"
+        "mov.u64 %d, deep; mov.u32 %r2, 0;\n"
+        "L: mad.lo.u32 %r3, %r2, 0x9e3779b1, 0x7f4a7c15; st.local.u32 [%d], %r3; add.u64 %d, %d, 4; add.u32 %r2, %r2, 1;\n"
+        "setp.lt.u32 %p, %r2, 3584; @%p bra L;\n"
+        "ld.shared.u32 %r4, [room+64]; ld.local.u32 %r5, [deep+4096]; xor.b32 %r4, %r4, %r5; st.shared.u32 [room], %r4; ret; }\n";
+    static CUfunction function;
+    CUmodule module;
+    if (!function) {
+        need(cuda.cuModuleLoadDataEx(&module, text, 0, NULL, NULL), "cuModuleLoadDataEx");
+        need(cuda.cuModuleGetFunction(&function, module, "spoil"), "cuModuleGetFunction");
+    }
+    need(cuda.cuLaunchKernel(function, 2048, 1, 1, 256, 1, 1, 0, NULL, NULL, NULL), "cuLaunchKernel");
+}
+
 /* False: the driver refuses the text; `why` has its log. A kernel that fails ends the program: no other would run. */
 bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsigned char *params, uint64_t out_bytes, char *why,
              size_t size) {
@@ -75,6 +98,7 @@ bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsig
     size_t bytes = kernel->param_bytes;
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
     const uint32_t *grid = kernel->grid, *block = kernel->block;
+    spoil();
     need(cuda.cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, NULL, NULL, extra), "cuLaunchKernel");
     need(cuda.cuCtxSynchronize(), "cuCtxSynchronize");
     need(cuda.cuModuleUnload(module), "cuModuleUnload");

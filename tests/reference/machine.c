@@ -82,6 +82,7 @@ static void prepare_variables(ref_machine *m) {
     for (uint32_t k = 0; k < module->functions.count; k++)
         if (module->functions.at[k]->has_body) prepare_function(m, module->functions.at[k]);
     m->shared = lw_arena_alloc(&m->arena, m->shared_size + 1);
+    m->shared_known = lw_arena_alloc(&m->arena, m->shared_size + 1);
     m->constant = lw_arena_alloc(&m->arena, m->constant_size + 1);
     m->global = lw_arena_alloc(&m->arena, m->global_size + 1);
     for (uint32_t pass = 0; pass < 2; pass++) /* addresses first: an initialiser may name a later variable */
@@ -110,10 +111,12 @@ static void push_frame(ref_thread *t, const lw_function *f, const ref_op *call) 
     }
     if (size > t->local_room) {
         t->local = realloc(t->local, 2 * size);
-        if (!t->local) abort();
+        t->local_known = realloc(t->local_known, 2 * size);
+        if (!t->local || !t->local_known) abort();
         t->local_room = 2 * size;
     }
-    if (size > t->local_size) memset(t->local + t->local_size, 0, size - t->local_size);
+    memset(t->local + t->local_size, 0, size - t->local_size);
+    memset(t->local_known + t->local_size, 0, size - t->local_size);
     t->local_size = size;
     *frame = (ref_frame){.function = f, .registers = (ref_value *)(frame + 1), .locals = locals, .call = call, .caller = t->frame};
     t->frame = frame;
@@ -138,16 +141,18 @@ static void pass(ref_thread *t, const ref_op *op, ref_frame *source, const lw_op
         ref_stop(t, op, REF_UNKNOWN, "an argument of more than 1024 bytes");
         return;
     }
-    if (from_memory)
+    if (from_memory) {
+        ref_touch(t, op, ref_variable(t, source, from->object), size, REF_READS);
         memcpy(bytes, ref_variable(t, source, from->object), size);
-    else {
+    } else {
         t->frame = source;
         uint64_t value = ref_read(t, op, from, formal->type);
         memcpy(bytes, &value, sizeof value);
     }
-    if (to->kind == LW_O_NAME && to->object && to->object->space == LW_SPACE_param)
+    if (to->kind == LW_O_NAME && to->object && to->object->space == LW_SPACE_param) {
+        ref_touch(t, op, ref_variable(t, target, to->object), size, REF_WRITES);
         memcpy(ref_variable(t, target, to->object), bytes, size);
-    else {
+    } else {
         uint64_t value;
         memcpy(&value, bytes, sizeof value);
         t->frame = target;
@@ -245,10 +250,11 @@ static void start_cta(ref_machine *m) {
     uint32_t n = m->cta;
     m->ctaid[0] = n % grid[0], m->ctaid[1] = n / grid[0] % grid[1], m->ctaid[2] = n / grid[0] / grid[1];
     memset(m->shared, 0, m->shared_size);
+    memset(m->shared_known, 0, m->shared_size);
     memset(m->barriers, 0, sizeof m->barriers);
     for (uint32_t k = 0; k < m->thread_count; k++) {
         ref_thread *t = &m->threads[k];
-        *t = (ref_thread){.machine = m, .number = k, .local = t->local, .local_room = t->local_room};
+        *t = (ref_thread){.machine = m, .number = k, .local = t->local, .local_known = t->local_known, .local_room = t->local_room};
         t->tid[0] = k % block[0], t->tid[1] = k / block[0] % block[1], t->tid[2] = k / block[0] / block[1];
         push_frame(t, m->launch->kernel, NULL);
     }
@@ -282,7 +288,7 @@ ref_result ref_run(const ref_launch *launch) {
     m.threads = LW_NEW_ARRAY(&m.arena, ref_thread, m.thread_count);
     uint32_t ctas = launch->grid[0] * launch->grid[1] * launch->grid[2];
     for (; m.cta < ctas && !m.ended; m.cta++) run_cta(&m);
-    for (uint32_t k = 0; k < m.thread_count; k++) free(m.threads[k].local);
+    for (uint32_t k = 0; k < m.thread_count; k++) free(m.threads[k].local), free(m.threads[k].local_known);
     lw_arena_free(&m.arena);
     return m.result;
 }

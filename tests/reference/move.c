@@ -58,7 +58,7 @@ static lw_operand element(const lw_operand *operand, uint32_t k, uint32_t count)
 
 void ref_do_ld(ref_thread *t, const ref_op *op) {
     uint32_t count = elements(op), bytes = ref_bits(op->type) / 8;
-    const unsigned char *at = ref_address(t, op, &op->in->operands[1], op->in->match->space, bytes * count, false);
+    const unsigned char *at = ref_address(t, op, &op->in->operands[1], op->in->match->space, bytes * count, REF_READS);
     unsigned char loaded[128];
     if (!at) return;
     memcpy(loaded, at, bytes * count);
@@ -76,7 +76,7 @@ void ref_do_ldu(ref_thread *t, const ref_op *op) { ref_do_ld(t, op); }
 
 void ref_do_st(ref_thread *t, const ref_op *op) {
     uint32_t count = elements(op), bytes = ref_bits(op->type) / 8;
-    unsigned char *at = ref_address(t, op, &op->in->operands[0], op->in->match->space, bytes * count, true);
+    unsigned char *at = ref_address(t, op, &op->in->operands[0], op->in->match->space, bytes * count, REF_WRITES);
     for (uint32_t k = 0; k < count && at; k++) {
         lw_operand b = element(&op->in->operands[1], k, count);
         ref_value value = op->type == LW_T_b128 ? read_wide(t, op, &b) : (ref_value){.low = ref_read(t, op, &b, op->type)};
@@ -104,7 +104,7 @@ static uint64_t changed(const ref_op *op, uint64_t old, uint64_t b, uint64_t c, 
 static void atomic(ref_thread *t, const ref_op *op, uint32_t first) {
     const lw_operand *operands = op->in->operands;
     uint32_t bytes = ref_bits(op->type) / 8;
-    unsigned char *at = ref_address(t, op, &operands[first], op->in->match->space, bytes, true);
+    unsigned char *at = ref_address(t, op, &operands[first], op->in->match->space, bytes, REF_CHANGES);
     uint64_t old = 0, b = ref_read(t, op, &operands[first + 1], op->type);
     uint64_t c = ref_has(op, REF_cas) ? ref_read(t, op, &operands[first + 2], op->type) : 0;
     if (!at) return;

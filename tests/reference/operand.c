@@ -133,7 +133,16 @@ static unsigned char *find(ref_thread *t, lw_space space, uint64_t address, uint
 
 unsigned char *ref_variable(ref_thread *t, const ref_frame *frame, const lw_object *object) { return t->local + frame->locals + object->address; }
 
-unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size, bool writes) {
+void ref_touch(ref_thread *t, const ref_op *op, const unsigned char *at, uint64_t size, ref_access how) {
+    ref_machine *m = t->machine;
+    bool local = at >= t->local && at < t->local + t->local_size, shared = at >= m->shared && at < m->shared + m->shared_size;
+    if (!local && !shared) return;
+    unsigned char *known = local ? t->local_known + (at - t->local) : m->shared_known + (at - m->shared);
+    if (how & REF_READS && m->launch->bare && memchr(known, 0, size)) ref_stop(t, op, REF_UNDEFINED, "memory that nobody wrote");
+    if (how & REF_WRITES) memset(known, 1, size);
+}
+
+unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size, ref_access how) {
     const lw_operand *base = &operand->parts[0];
     uint64_t address = (uint64_t)operand->offset;
     if (base->kind == LW_O_INT)
@@ -150,7 +159,10 @@ unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *op
         ref_stop(t, op, REF_TRAP, "misaligned address");
         return NULL;
     }
-    unsigned char *at = find(t, space, address, size, writes);
-    if (!at) ref_stop(t, op, REF_TRAP, "address outside of memory");
+    unsigned char *at = find(t, space, address, size, how & REF_WRITES);
+    if (at)
+        ref_touch(t, op, at, size, how);
+    else
+        ref_stop(t, op, REF_TRAP, "address outside of memory");
     return at;
 }

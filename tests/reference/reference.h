@@ -70,7 +70,7 @@ struct ref_thread {
     uint32_t members;           /* MEETS: its membermask */
     bool carry;                 /* CC.CF */
     bool yields;                /* has given its turn away */
-    unsigned char *local;
+    unsigned char *local, *local_known; /* known: not 0 where the byte has been written */
     uint64_t local_size, local_room;
 };
 
@@ -113,6 +113,7 @@ typedef struct ref_launch {
     uint64_t step_limit;
     uint32_t quantum;            /* instructions that a thread executes before the next one's turn */
     bool sm_90;                  /* whose results, where the manual and sm_90 differ */
+    bool bare;                   /* local and shared memory begin with anything, as on a GPU: reading it unwritten has no defined result */
     uint64_t *executed;          /* NULL, or counts by form: adds what threads execute */
 } ref_launch;
 
@@ -131,6 +132,7 @@ struct ref_machine {
     lw_arena arena;
     ref_code *codes;             /* by the number of the function's object */
     unsigned char *shared, *constant, *global; /* shared: of the CTA at work; constant, global: variables of the module */
+    unsigned char *shared_known; /* as local_known of a thread */
     uint64_t shared_size, constant_size, global_size;
     uint32_t cta, ctaid[3], thread_count;
     ref_thread *threads;
@@ -166,8 +168,12 @@ uint64_t ref_read(ref_thread *t, const ref_op *op, const lw_operand *operand, lw
 int64_t ref_read_signed(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_type type);
 void ref_write(ref_thread *t, const lw_operand *operand, lw_type type, uint64_t value);      /* extended to the register as the type says */
 bool ref_guard(ref_thread *t, const ref_op *op);
+/* What an instruction does to memory, and to what it finds there. */
+typedef enum ref_access { REF_READS = 1, REF_WRITES = 2, REF_CHANGES = 3 } ref_access;
+/* Bytes of shared or local memory are read, written, or both; others may lie anywhere. */
+void ref_touch(ref_thread *t, const ref_op *op, const unsigned char *at, uint64_t size, ref_access how);
 /* The bytes of an access; NULL: trapped. */
-unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size, bool writes);
+unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size, ref_access how);
 unsigned char *ref_variable(ref_thread *t, const ref_frame *frame, const lw_object *object); /* of the frame: .param and .local */
 uint64_t ref_name_address(ref_thread *t, const lw_operand *operand);
 
