@@ -12,7 +12,7 @@
 #include <lanewise/lanewise.h>
 #include <stdio.h>
 
-enum { LW_BENCH_KERNELS = 6, LW_BENCH_BUFFERS = 3, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
+enum { LW_BENCH_KERNELS = 12, LW_BENCH_BUFFERS = 5, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
 
 /* Prints one line after the program's name and ends it with status 1. */
 _Noreturn void lw_bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -21,7 +21,7 @@ void *lw_bench_allocate(size_t bytes);
 typedef struct lw_bench_options {
     const char *cpu;      /* CPU level of both sides; NULL: as lw_options has it */
     const char *engine;   /* likewise */
-    const char *examples; /* the folder of the PTX files */
+    const char *examples; /* the folder of the PTX files of the demo's kernels */
     const char *tsv;
     const char *only; /* of the growths: those that have this in their names */
     double least;     /* … and the seconds that the smallest of each should take; 0: the usual */
@@ -34,7 +34,8 @@ typedef struct lw_bench_spread {
 
 /* ---- kernels.c ---- */
 
-typedef enum lw_bench_group { LW_BENCH_INTEGER, LW_BENCH_FLOAT, LW_BENCH_APART } lw_bench_group;
+/* UNTUNED: no part of Lanewise was made with it in view. */
+typedef enum lw_bench_group { LW_BENCH_INTEGER, LW_BENCH_FLOAT, LW_BENCH_APART, LW_BENCH_UNTUNED } lw_bench_group;
 
 typedef struct lw_bench_work lw_bench_work;
 
@@ -53,6 +54,7 @@ typedef struct lw_bench_kernel {
     lw_bench_buffer buffers[LW_BENCH_BUFFERS];
     void (*scalars)(lw_bench_work *work);
     void (*native)(const lw_native *native, const lw_bench_work *work);
+    void (*fill)(lw_bench_work *work); /* inputs that are no noise, or NULL */
 } lw_bench_kernel;
 
 extern const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS];
@@ -84,7 +86,7 @@ void lw_bench_spoil(const lw_bench_work *work);
 /* Ends the program with status 1 at the first word that differs. */
 void lw_bench_compare(const lw_bench_work *work);
 /* A file in memory, to be freed. */
-char *lw_bench_read(const char *examples, const char *kernel, size_t *size);
+char *lw_bench_read(const char *examples, const lw_bench_kernel *kernel, size_t *size);
 
 /* ---- measure.c ---- */
 

@@ -23,7 +23,7 @@ void *lw_bench_allocate(size_t bytes) {
     return memory;
 }
 
-/* ---- The kernels; examples/README.md describes the parameters ---- */
+/* ---- The kernels; examples/README.md and the sources in bench/ptx describe the parameters ---- */
 
 static void count_and_rounds(lw_bench_work *w) {
     w->scalars[0] = w->count;
@@ -69,6 +69,48 @@ static void native_scan(const lw_native *n, const lw_bench_work *w) {
             w->config.grid[0]);
 }
 
+static void native_md5(const lw_native *n, const lw_bench_work *w) {
+    n->md5(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
+}
+static void native_mix64(const lw_native *n, const lw_bench_work *w) {
+    n->mix64(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
+}
+static void native_crc32(const lw_native *n, const lw_bench_work *w) {
+    n->crc32(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->count);
+}
+static void native_spmv(const lw_native *n, const lw_bench_work *w) {
+    n->spmv(w->host[0], w->host[1], w->host[2], w->host[3], w->host[4], w->count, w->rounds, 0, w->count);
+}
+static void native_bitonic(const lw_native *n, const lw_bench_work *w) {
+    n->bitonic(w->host[0], w->host[1], w->count, w->rounds, 0, w->config.grid[0]);
+}
+static void native_collatz(const lw_native *n, const lw_bench_work *w) {
+    n->collatz(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
+}
+
+static void fill_crc32(lw_bench_work *w) {
+    for (uint32_t k = 0; k < 256; k++) {
+        uint32_t crc = k;
+        for (int bit = 0; bit < 8; bit++) crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+        w->host[2][k] = crc;
+    }
+}
+
+/* Rows of 0 to 15 entries, values between -1 and 1. */
+static void fill_spmv(lw_bench_work *w) {
+    uint32_t *row = w->host[1], at = 0;
+    for (uint32_t i = 0; i <= w->count; i++) {
+        uint32_t length = row[i] >> 7 & 15;
+        row[i] = at, at += length;
+    }
+    for (size_t k = 0; k < w->words[2]; k++) w->host[2][k] %= w->count;
+    for (int buffer = 3; buffer < 5; buffer++)
+        for (size_t k = 0; k < w->words[buffer]; k++) {
+            float value = (float)(int32_t)w->host[buffer][k] * 0x1p-31f;
+            memcpy(&w->host[buffer][k], &value, sizeof value);
+        }
+}
+
 #define OUT .out = true
 const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
     {"sha256",
@@ -77,21 +119,21 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      0,
      {{OUT, .each = 8}, {.each = 13}},
      count_and_rounds,
-     native_sha256},
+     native_sha256, NULL},
     {"chacha20",
      LW_BENCH_INTEGER,
      {128, 1},
      0,
      {{OUT, .each = 16}, {.fixed = 8}, {.fixed = 3}},
      counter_count_rounds,
-     native_chacha20},
+     native_chacha20, NULL},
     {"xorshift",
      LW_BENCH_INTEGER,
      {256, 1},
      0,
      {{OUT, .each = 1}, {.each = 1}},
      count_and_rounds,
-     native_xorshift},
+     native_xorshift, NULL},
     /* Amounts past the width in the first round, below it in all others. */
     {"bigshift",
      LW_BENCH_INTEGER,
@@ -99,15 +141,28 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      0,
      {{OUT, .each = 32}, {.each = 16}, {.each = 1, .mask = 1023}},
      count_and_rounds,
-     native_bigshift},
-    {"mandelbrot", LW_BENCH_FLOAT, {32, 4}, 500, {{OUT, .each = 1}}, picture, native_mandelbrot},
+     native_bigshift, NULL},
+    {"mandelbrot", LW_BENCH_FLOAT, {32, 4}, 500, {{OUT, .each = 1}}, picture, native_mandelbrot, NULL},
     {"scan",
      LW_BENCH_APART,
      {256, 1},
      0,
      {{OUT, .each = 1}, {OUT, .per_cta = 1}, {.each = 1}},
      count_and_rounds,
-     native_scan},
+     native_scan, NULL},
+    {"md5", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 4}, {.each = 13}}, count_and_rounds, native_md5, NULL},
+    {"mix64", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 2}, {.each = 2}}, count_and_rounds, native_mix64, NULL},
+    {"crc32", LW_BENCH_UNTUNED, {128, 1}, 0, {{OUT, .each = 1}, {.each = 8}, {.fixed = 256}}, count_and_rounds, native_crc32, fill_crc32},
+    {"spmv",
+     LW_BENCH_UNTUNED,
+     {128, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 1, .fixed = 1}, {.each = 15}, {.each = 15}, {.each = 1}},
+     count_and_rounds,
+     native_spmv,
+     fill_spmv},
+    {"bitonic", LW_BENCH_UNTUNED, {512, 1}, 0, {{OUT, .each = 1}, {.each = 1}}, count_and_rounds, native_bitonic, NULL},
+    {"collatz", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 1}, {.each = 1}}, count_and_rounds, native_collatz, NULL},
 };
 
 /* ---- Work ---- */
@@ -135,7 +190,6 @@ static void make_buffer(lw_bench_work *w, int number, uint32_t *state) {
     w->host[number] = lw_bench_allocate(4 * words);
     for (size_t i = 0; i < words; i++) w->host[number][i] = noise(state) & (b->mask ? b->mask : UINT32_MAX);
     check(w, lw_memory_new(w->context, 4 * words, &w->device[number]), "memory for a buffer");
-    check(w, lw_memory_write(w->context, w->device[number], w->host[number], 4 * words), "writing a buffer");
 }
 
 void lw_bench_work_rounds(lw_bench_work *w, uint32_t rounds) {
@@ -159,6 +213,8 @@ void lw_bench_work_new(lw_bench_work *w, const lw_bench_kernel *kernel, const lw
         make_buffer(w, i, &state);
         if (w->words[i]) w->params[params++] = &w->device[i];
     }
+    if (kernel->fill) kernel->fill(w);
+    for (uint32_t i = 0; i < params; i++) check(w, lw_memory_write(context, w->device[i], w->host[i], 4 * w->words[i]), "writing a buffer");
     for (int i = 0; i < LW_BENCH_SCALARS; i++) w->params[params++] = &w->scalars[i];
     lw_bench_work_rounds(w, kernel->rounds ? kernel->rounds : 1);
 }
@@ -202,9 +258,11 @@ void lw_bench_compare(const lw_bench_work *w) {
     }
 }
 
-char *lw_bench_read(const char *examples, const char *kernel, size_t *size) {
+char *lw_bench_read(const char *examples, const lw_bench_kernel *kernel, size_t *size) {
     char path[4096];
-    int length = snprintf(path, sizeof path, "%s/%s/%s.ptx", examples, kernel, kernel);
+    bool own = kernel->group == LW_BENCH_UNTUNED;
+    int length = own ? snprintf(path, sizeof path, "%s/%s.ptx", LW_BENCH_PTX, kernel->name)
+                     : snprintf(path, sizeof path, "%s/%s/%s.ptx", examples, kernel->name, kernel->name);
     if (length < 0 || (size_t)length >= sizeof path)
         lw_bench_fail("the name of the folder is too long: %s", examples);
     FILE *file = fopen(path, "rb");

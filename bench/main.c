@@ -69,7 +69,7 @@ static lw_bench_options read_options(int argc, char **argv) {
         OPTIONS,
         read_option,
         NULL,
-        "Compares the engines of Lanewise with hand-written vector C on the kernels of examples/, and "
+        "Compares the engines of Lanewise with hand-written vector C on the kernels of examples/ and bench/ptx/, and "
         "times loading and launching.",
         NULL,
         NULL,
@@ -85,7 +85,7 @@ static void run_kernel(lw_bench_results *r, int i, lw_context *context) {
     const lw_bench_kernel *kernel = &lw_bench_kernels[i];
     const lw_bench_options *options = r->options;
     size_t size, large_size;
-    char *text = lw_bench_read(options->examples, kernel->name, &size);
+    char *text = lw_bench_read(options->examples, kernel, &size);
     large_size = size;
     char *large = lw_bench_enlarge(text, kernel->name, LW_BENCH_ENLARGED, &large_size);
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s …\n", kernel->name);
@@ -104,7 +104,7 @@ static void run_threads(lw_bench_results *r) {
         r->no_threads = "the machine has one CPU";
     if (r->no_threads) return;
     size_t size;
-    char *text = lw_bench_read(r->options->examples, kernel->name, &size);
+    char *text = lw_bench_read(r->options->examples, kernel, &size);
     r->threads = lw_bench_measure_threads(r->options, kernel, text, size);
     free(text);
 }

@@ -16,12 +16,12 @@ static const char *verdict(bool met) { return met ? "met" : "not met"; }
 
 /* ---- Figures made of several ---- */
 
-/* False where not all of them were run. */
-static bool integer_mean(const lw_bench_results *r, double *mean) {
+/* Of a group's ratios; false where not all of them were run. */
+static bool mean_of(const lw_bench_results *r, lw_bench_group group, double *mean) {
     double logs = 0;
     int count = 0;
     for (int i = 0; i < LW_BENCH_KERNELS; i++) {
-        if (lw_bench_kernels[i].group != LW_BENCH_INTEGER) continue;
+        if (lw_bench_kernels[i].group != group) continue;
         if (!r->options->chosen[i]) return false;
         logs += log(r->speed[i].ratio.median);
         count++;
@@ -29,6 +29,8 @@ static bool integer_mean(const lw_bench_results *r, double *mean) {
     *mean = exp(logs / count);
     return true;
 }
+static bool integer_mean(const lw_bench_results *r, double *mean) { return mean_of(r, LW_BENCH_INTEGER, mean); }
+static bool untuned_mean(const lw_bench_results *r, double *mean) { return mean_of(r, LW_BENCH_UNTUNED, mean); }
 
 static double parse_us(const lw_bench_load *load) { return load->parse * 1e6 / load->instructions; }
 static double lower_us(const lw_bench_load *load) { return load->lower * 1e6 / load->instructions; }
@@ -89,6 +91,7 @@ static void print_speeds(const lw_bench_results *r) {
     printf("SPEED       engine   lane-instr.   10^9/s    native         ratio  least-most   target\n");
     for (int i = 0; i < LW_BENCH_KERNELS; i++)
         if (r->options->chosen[i]) print_speed(r, i);
+    if (untuned_mean(r, &mean)) printf("%-59s %8.3f\n", "geometric mean of md5, mix64, crc32, spmv, bitonic, collatz", mean);
     if (integer_mean(r, &mean))
         printf("%-59s %8.3f  %-12s %6.2f  %s\n", "geometric mean of sha256, chacha20, xorshift, bigshift",
                mean, "", INTEGER_RATIO, verdict(mean >= INTEGER_RATIO));
@@ -216,6 +219,10 @@ static void put_rest(FILE *to, const lw_bench_results *r) {
     if (integer_mean(r, &mean)) {
         put_row(to, "integer", r->engine, r->cpu, "ratio_to_native", "1", single(mean));
         put_target(to, INTEGER_RATIO, mean >= INTEGER_RATIO);
+    }
+    if (untuned_mean(r, &mean)) {
+        put_row(to, "untuned", r->engine, r->cpu, "ratio_to_native", "1", single(mean));
+        put_no_target(to);
     }
     put_row(to, "empty", r->engine, r->cpu, "launch", "us", scaled(r->launch, 1e6));
     put_target(to, LAUNCH_US, r->launch.median * 1e6 <= LAUNCH_US);

@@ -2,25 +2,14 @@
 #include "native.h"
 #include <string.h>
 
-#define DECLARE(w)                                                                                           \
-    void lw_native_sha256_w##w(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);        \
-    void lw_native_chacha20_w##w(uint32_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t,         \
-                                 uint32_t, uint32_t, uint32_t);                                              \
-    void lw_native_xorshift_w##w(uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t, uint32_t);      \
-    void lw_native_bigshift_w##w(uint32_t *, const uint32_t *, const uint32_t *, uint32_t, uint32_t,         \
-                                 uint32_t, uint32_t);                                                        \
-    void lw_native_scan_w##w(uint32_t *, uint32_t *, const uint32_t *, uint32_t, uint32_t, uint32_t,         \
-                             uint32_t, uint32_t);                                                            \
-    void lw_native_mandelbrot_w##w(uint32_t *, uint32_t, uint32_t, float, float, float, uint32_t, uint32_t,  \
-                                   uint32_t);                                                                \
-    void lw_native_vshr_registers_w##w(int32_t *, const uint32_t *, const uint8_t *, uint32_t);              \
-    void lw_native_vshr_array_w##w(int32_t *, const int32_t *, const uint32_t *, const uint8_t *, uint32_t);
-#define TABLE(level, w)                                                                                      \
-    {                                                                                                        \
-        level, w, lw_native_sha256_w##w, lw_native_chacha20_w##w, lw_native_xorshift_w##w,                   \
-            lw_native_bigshift_w##w, lw_native_scan_w##w, lw_native_mandelbrot_w##w,                      \
-            lw_native_vshr_registers_w##w, lw_native_vshr_array_w##w                          \
-    }
+/* Each function of lw_native, of the type that it has there. */
+#define KERNELS(X, w) \
+    X(sha256, w) X(chacha20, w) X(xorshift, w) X(bigshift, w) X(scan, w) X(mandelbrot, w) X(md5, w) X(mix64, w) X(crc32, w) X(spmv, w) \
+    X(bitonic, w) X(collatz, w) X(vshr_registers, w) X(vshr_array, w)
+#define DECLARE_ONE(name, w) extern __typeof__(*((lw_native *)0)->name) lw_native_##name##_w##w;
+#define DECLARE(w)           KERNELS(DECLARE_ONE, w)
+#define FIELD(name, w)       .name = lw_native_##name##_w##w,
+#define TABLE(level, w)      {level, w, KERNELS(FIELD, w)}
 
 #ifdef __x86_64__
 DECLARE(16)

@@ -158,10 +158,99 @@ static void scalar_mandelbrot(uint32_t *iterations, uint32_t width, uint32_t hei
     }
 }
 
+static void scalar_md5(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds) {
+    static const int turn[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t m[16] = {[13] = 0x80, [14] = 52 * 8};
+        memcpy(m, message + 13 * (size_t)i, 52);
+        for (uint32_t r = 0; r < rounds; r++) {
+            const uint32_t h[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+            uint32_t s[4];
+            memcpy(s, h, sizeof s);
+            for (int t = 0; t < 64; t++) {
+                uint32_t b = s[1], c = s[2], d = s[3], f[4] = {(b & c) | (~b & d), (d & b) | (~d & c), b ^ c ^ d, c ^ (b | ~d)};
+                const int k[4] = {t, 5 * t + 1, 3 * t + 5, 7 * t};
+                uint32_t sum = s[0] + f[t / 16] + m[k[t / 16] % 16] + (uint32_t)(fabsl(sinl(t + 1)) * 4294967296.0L);
+                s[0] = d, s[3] = c, s[2] = b, s[1] = b + rol(sum, turn[t / 16][t % 4]);
+            }
+            for (int k = 0; k < 4; k++) m[k] = h[k] + s[k];
+        }
+        memcpy(digest + 4 * (size_t)i, m, 16);
+    }
+}
+
+static void scalar_mix64(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t s = seed[2 * i] | (uint64_t)seed[2 * i + 1] << 32;
+        for (uint32_t r = 0; r < rounds; r++) {
+            uint64_t z = s + 0x9e3779b97f4a7c15u;
+            z = (z ^ z / 1073741824) * 0xbf58476d1ce4e5b9u;
+            z = (z ^ z / 134217728) * 0x94d049bb133111ebu;
+            s = (s * 128 | s >> 57) ^ z ^ z / 2147483648;
+        }
+        out[2 * i] = (uint32_t)s, out[2 * i + 1] = (uint32_t)(s >> 32);
+    }
+}
+
+/* Bit by bit, without a table. */
+static void scalar_crc32(uint32_t *out, const uint32_t *data, uint32_t count, uint32_t rounds) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t crc = UINT32_MAX;
+        for (uint32_t r = 0; r < rounds; r++)
+            for (int bit = 0; bit < 256; bit++)
+                crc = crc >> 1 ^ ((crc ^ data[8 * i + bit / 32] >> bit % 32) & 1 ? 0xedb88320 : 0);
+        out[i] = ~crc;
+    }
+}
+
+static float real(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static void scalar_spmv(uint32_t *y, const uint32_t *row, const uint32_t *column, const uint32_t *value, const uint32_t *x, uint32_t count,
+                        uint32_t rounds) {
+    for (uint32_t i = 0; i < count; i++) {
+        float sum = 0;
+        for (uint32_t r = 0; r < rounds; r++, sum /= 2)
+            for (uint32_t k = row[i]; k < row[i + 1]; k++) sum = fmaf(real(value[k]), real(x[column[k]]), sum);
+        memcpy(y + i, &sum, sizeof sum);
+    }
+}
+
+static int by_value(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void scalar_bitonic(uint32_t *out, const uint32_t *keys, uint32_t count, uint32_t rounds) {
+    memcpy(out, keys, 4 * (size_t)count);
+    for (uint32_t from = 0; from < count; from += 512) {
+        uint32_t here = count - from < 512 ? count - from : 512;
+        for (uint32_t r = 0; r < rounds; r++) {
+            for (uint32_t t = 0; t < here && r; t++) out[from + t] = (out[from + t] ^ r) * 0x9e3779b1u + t;
+            qsort(out + from, here, 4, by_value);
+        }
+    }
+}
+
+static void scalar_collatz(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds) {
+    for (uint32_t i = 0; i < count; i++) {
+        out[i] = seed[i];
+        for (uint32_t r = 0; r < rounds; r++) {
+            uint64_t n = out[i] / 65536 + 1;
+            uint32_t steps = 0;
+            while (n != 1) n = n % 2 ? 3 * n + 1 : n / 2, steps++;
+            out[i] = (out[i] + steps) * 0x9e3779b1u;
+        }
+    }
+}
+
 /* ---- comparing ---- */
 
 enum { MOST = 2000 };
-static uint32_t in[MOST * 16], want[MOST * 32], got[MOST * 32], amount[MOST];
+static uint32_t in[MOST * 16], want[MOST * 32], got[MOST * 32], amount[MOST * 11], values[MOST * 8];
 static int failed;
 
 static uint32_t noise(void) {
@@ -219,6 +308,42 @@ static void compare(const lw_native *n, uint32_t count, uint32_t rounds) {
     expect_same(n, "mandelbrot", width * height, count, rounds);
 }
 
+static void compare_untuned(const lw_native *n, uint32_t count, uint32_t rounds) {
+    uint32_t half = count / 3, rest = MOST, table[256], *row = amount + MOST, *column = row + MOST + 1;
+    n->md5(got, in, count, rounds, 0, half), n->md5(got, in, count, rounds, half, rest);
+    scalar_md5(want, in, count, rounds);
+    expect_same(n, "md5", 4 * (size_t)count, count, rounds);
+
+    n->mix64(got, in, count, rounds, 0, half), n->mix64(got, in, count, rounds, half, rest);
+    scalar_mix64(want, in, count, rounds);
+    expect_same(n, "mix64", 2 * (size_t)count, count, rounds);
+
+    for (uint32_t k = 0; k < 256; k++) {
+        table[k] = k;
+        for (int bit = 0; bit < 8; bit++) table[k] = table[k] >> 1 ^ (table[k] & 1 ? 0xedb88320 : 0);
+    }
+    n->crc32(got, in, table, count, rounds, 0, half), n->crc32(got, in, table, count, rounds, half, rest);
+    scalar_crc32(want, in, count, rounds);
+    expect_same(n, "crc32", count, count, rounds);
+
+    /* Numbers between 1 and 2, rows of 0 to 7 entries. */
+    for (uint32_t i = 0; i <= count; i++) row[i] = i ? row[i - 1] + (in[i] >> 5 & 7) : 0;
+    for (uint32_t k = 0; k < row[count]; k++) column[k] = in[k] % count;
+    for (uint32_t k = 0; k < MOST * 8; k++) values[k] = in[k] >> 9 | 0x3f800000;
+    n->spmv(got, row, column, values, values, count, rounds, 0, half), n->spmv(got, row, column, values, values, count, rounds, half, rest);
+    scalar_spmv(want, row, column, values, values, count, rounds);
+    expect_same(n, "spmv", count, count, rounds);
+
+    uint32_t blocks = (count + 511) / 512, part = blocks / 2;
+    n->bitonic(got, in, count, rounds, 0, part), n->bitonic(got, in, count, rounds, part, blocks - part);
+    scalar_bitonic(want, in, count, rounds);
+    expect_same(n, "bitonic", count, count, rounds);
+
+    n->collatz(got, in, count, rounds, 0, half), n->collatz(got, in, count, rounds, half, rest);
+    scalar_collatz(want, in, count, rounds);
+    expect_same(n, "collatz", count, count, rounds);
+}
+
 static int test(void) {
     static const char *const levels[] = {"v4", "v3", "v2", "portable"};
     static const uint32_t counts[] = {1, 15, 16, 17, 64, 97, 513, MOST};
@@ -230,7 +355,7 @@ static int test(void) {
         const lw_native *n = lw_native_find(levels[l]);
         if (!n) continue;
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-            compare(n, counts[c], 1), compare(n, counts[c], 4);
+            for (uint32_t rounds = 1; rounds <= 4; rounds += 3) compare(n, counts[c], rounds), compare_untuned(n, counts[c], rounds);
         printf("%s: %s\n", levels[l], failed ? "DIFFERS" : "same as scalar C");
         ran = 1;
     }

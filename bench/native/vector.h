@@ -6,6 +6,7 @@
 #define LW_BENCH_VECTOR_H
 
 #include "native.h"
+#include <stdbool.h>
 #include <string.h>
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -140,6 +141,24 @@ static inline vec shift_right_each(vec x, vec n) {
 #else
     return (x >> (n & 31)) & (vec)(n < 32);
 #endif
+}
+
+static inline vec gather(const uint32_t *from, vec index) {
+#if LANES == 16 && defined __AVX512F__
+    return (vec)_mm512_i32gather_epi32((__m512i)index, from, 4);
+#elif LANES == 8 && defined __AVX2__
+    return (vec)_mm256_i32gather_epi32((const int *)from, (__m256i)index, 4);
+#else
+    vec v;
+    for (uint32_t l = 0; l < LANES; l++) v[l] = from[index[l]];
+    return v;
+#endif
+}
+
+/* One rounding. */
+static inline fvec fma_of(fvec a, fvec b, fvec c) {
+    for (uint32_t l = 0; l < LANES; l++) c[l] = __builtin_fmaf(a[l], b[l], c[l]);
+    return c;
 }
 
 /* ---- rows of words in memory, against vectors of the same word of LANES rows ---- */
