@@ -65,15 +65,36 @@ if(LANEWISE_FUZZ)
   endforeach()
 endif()
 
+set(lw_isa_v4 x86_avx512)
+set(lw_isa_v3 x86_avx2)
+set(lw_isa_v2 x86_avx2)
+set(lw_isa_portable generic)
+
+# The families of lane functions: one object each a level, of a file that says which. isa/lane.def must have them all.
+file(GLOB lw_family_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/isa/lane/*.def)
+file(READ ${PROJECT_SOURCE_DIR}/isa/lane.def lw_lane_def)
+set(lw_family_sources "")
+foreach(file IN LISTS lw_family_files)
+  get_filename_component(family ${file} NAME_WE)
+  if(NOT family STREQUAL inner AND NOT lw_lane_def MATCHES "#include \"lane/${family}[.]def\"")
+    message(FATAL_ERROR "isa/lane.def does not include lane/${family}.def")
+  endif()
+  set(source ${PROJECT_BINARY_DIR}/families/${family}.c)
+  file(CONFIGURE OUTPUT ${source} CONTENT "#define LW_FAMILY \"lane/${family}.def\"\n#include \"run/interp/level/lanes.c\"\n")
+  list(APPEND lw_family_sources ${source})
+endforeach()
+
 # Adds the object library lanewise_level_LEVEL for each level; the names go to OUT.
 function(lw_add_levels out)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/interp/level/*.c)
+  list(FILTER sources EXCLUDE REGEX "/lanes[.]c$") # by families
   set(made "")
   if(sources)
     foreach(level IN LISTS LANEWISE_LEVELS)
-      add_library(lanewise_level_${level} OBJECT ${sources})
+      add_library(lanewise_level_${level} OBJECT ${sources} ${lw_family_sources})
       target_link_libraries(lanewise_level_${level} PRIVATE lanewise_flags)
-      target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_LEVEL_NUMBER=${lw_number_${level}})
+      target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_LEVEL_NUMBER=${lw_number_${level}}
+                                                                  LW_ISA_HEADER="run/interp/isa/${lw_isa_${level}}.h")
       target_compile_options(lanewise_level_${level} PRIVATE ${lw_level_options} ${lw_march_${level}}
                                                               $<$<NOT:$<CONFIG:Debug>>:${lw_optimize_${level}}>)
       set_target_properties(lanewise_level_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)

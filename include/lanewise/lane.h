@@ -8,7 +8,7 @@
  *
  * A name is the mnemonic with its dots as underscores and the operand type last: setp.lt.s32 is
  * lw_setp_lt_s32. Where the sign makes no difference there is one function with b16, b32 or b64; where an
- * instruction has a single type the name has none. isa/lane.def lists every function of one lane with its types. Names
+ * instruction has a single type the name has none. isa/lane/ lists every function of one lane with its types. Names
  * that end in an underscore are parts of others.
  */
 #ifndef LANEWISE_LANE_H

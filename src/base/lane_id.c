@@ -4,27 +4,32 @@
 
 #include <pthread.h>
 
-#define LANE1(name, D, A)          {#name, 1, LW_L_##D, {LW_L_##A}, false},
-#define LANE2(name, D, A, B)       {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}, false},
-#define LANE3(name, D, A, B, C)    {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}, false},
-#define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, false},
-#define HOW4(name, D, A, B, C, E)  {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, true},
+#define ROW(name, arity, takes, how, D, ...) {#name, arity, LW_L_##D, {__VA_ARGS__}, LW_TAKES_##takes, how},
 const lw_lane_row lw_lanes[LW_LANE_count] = {
-    {"none", 0, LW_L_none, {0}, false},
+    {"none", 0, LW_L_none, {0}, 0, false},
+#define LANE1(name, D, A)                 ROW(name, 1, r, false, D, LW_L_##A)
+#define LANE2(name, D, A, B, takes)       ROW(name, 2, takes, false, D, LW_L_##A, LW_L_##B)
+#define LANE3(name, D, A, B, C, takes)    ROW(name, 3, takes, false, D, LW_L_##A, LW_L_##B, LW_L_##C)
+#define LANE4(name, D, A, B, C, E, takes) ROW(name, 4, takes, false, D, LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E)
+#define HOW2(name, D, A, B)               ROW(name, 2, how, true, D, LW_L_##A, LW_L_##B)
+#define HOW3(name, D, A, B, C)            ROW(name, 3, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C)
+#define HOW4(name, D, A, B, C, E)         ROW(name, 4, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E)
 #include "lane.def"
-#define LANE1(name, D, A)       {#name, 1, LW_L_##D, {LW_L_##A}, false},
-#define LANE2(name, D, A, B)    {#name, 2, LW_L_##D, {LW_L_##A, LW_L_##B}, false},
-#define LANE3(name, D, A, B, C) {#name, 3, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C}, false},
-#define LANE4(name, D, A, B, C, E) {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, false},
-#define HOW4(name, D, A, B, C, E)  {#name, 4, LW_L_##D, {LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E}, true},
+#define LANE1(name, D, A)                 ROW(name, 1, r, false, D, LW_L_##A)
+#define LANE2(name, D, A, B, takes)       ROW(name, 2, takes, false, D, LW_L_##A, LW_L_##B)
+#define LANE3(name, D, A, B, C, takes)    ROW(name, 3, takes, false, D, LW_L_##A, LW_L_##B, LW_L_##C)
+#define LANE4(name, D, A, B, C, E, takes) ROW(name, 4, takes, false, D, LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E)
+#define HOW2(name, D, A, B)               ROW(name, 2, how, true, D, LW_L_##A, LW_L_##B)
+#define HOW3(name, D, A, B, C)            ROW(name, 3, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C)
+#define HOW4(name, D, A, B, C, E)         ROW(name, 4, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E)
 #include "inner.def"
 };
 
 const char *lw_lane_name(lw_lane_id id) { return lw_lanes[id < LW_LANE_count ? id : LW_LANE_none].name; }
 
 /* The number of each row, at the hash of its name or in the next free place behind. */
-enum { SLOTS = 4096 };
-_Static_assert(LW_LANE_count < SLOTS / 2, "the index must stay sparse");
+enum { SLOTS = 4 * LW_LANE_count };
+_Static_assert(LW_LANE_count <= UINT16_MAX, "numbers of lane functions have 16 bits");
 static uint16_t slots[SLOTS];
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
 

@@ -1,4 +1,4 @@
-/* lane_id.h: a number for every lane function, in the order of isa/lane.def and then of isa/inner.def. */
+/* lane_id.h: a number for every lane function, in the order of isa/lane.def and then of isa/inner.def (isa/lane/inner.def). */
 #ifndef LW_LANE_ID_H
 #define LW_LANE_ID_H
 
@@ -8,14 +8,14 @@
 typedef enum lw_lane_id {
     LW_LANE_none,
 #define LANE1(name, D, A)          LW_LANE_##name,
-#define LANE2(name, D, A, B)       LW_LANE_##name,
-#define LANE3(name, D, A, B, C)    LW_LANE_##name,
-#define LANE4(name, D, A, B, C, E) LW_LANE_##name,
+#define LANE2(name, D, A, B, takes)       LW_LANE_##name,
+#define LANE3(name, D, A, B, C, takes)    LW_LANE_##name,
+#define LANE4(name, D, A, B, C, E, takes) LW_LANE_##name,
 #include "lane.def"
 #define LANE1(name, D, A)          LW_LANE_##name,
-#define LANE2(name, D, A, B)       LW_LANE_##name,
-#define LANE3(name, D, A, B, C)    LW_LANE_##name,
-#define LANE4(name, D, A, B, C, E) LW_LANE_##name,
+#define LANE2(name, D, A, B, takes)       LW_LANE_##name,
+#define LANE3(name, D, A, B, C, takes)    LW_LANE_##name,
+#define LANE4(name, D, A, B, C, E, takes) LW_LANE_##name,
 #include "inner.def"
     LW_LANE_count
 } lw_lane_id;
@@ -25,9 +25,25 @@ typedef enum lw_lane_type {
     LW_L_none, LW_L_p, LW_L_u8, LW_L_s8, LW_L_u16, LW_L_s16, LW_L_u32, LW_L_s32, LW_L_u64, LW_L_s64, LW_L_f32, LW_L_f64,
 } lw_lane_type;
 
+/* How an operation takes its operands: R a register, I a constant (in the last places; of two operands RIR has the first one constant). */
+typedef enum lw_variant { LW_RRR, LW_RRI, LW_RIR, LW_RII, LW_VARIANTS } lw_variant;
+
+/* What `takes` of a row means, as bits of variants. */
+enum {
+    LW_TAKES_r = 1 << LW_RRR,
+    LW_TAKES_i = LW_TAKES_r | 1 << LW_RRI,
+    LW_TAKES_ri = LW_TAKES_r | 1 << LW_RIR,
+    LW_TAKES_ii = LW_TAKES_r | 1 << LW_RII,
+    LW_TAKES_i_ri = LW_TAKES_i | LW_TAKES_ri,
+    LW_TAKES_i_ii = LW_TAKES_i | LW_TAKES_ii,
+    LW_TAKES_i_ri_ii = LW_TAKES_i | LW_TAKES_ri | LW_TAKES_ii,
+    LW_TAKES_how = 1 << LW_RRI,
+};
+
 typedef struct lw_lane_row {
     const char *name; /* without "lw_" */
     uint8_t arity, result, args[4]; /* lw_lane_type */
+    uint8_t variants; /* a bit for each lw_variant that there is */
     bool how; /* its last argument says how and is a constant */
 } lw_lane_row;
 

@@ -453,19 +453,34 @@ static uint64_t value_of(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[
 
 static bool narrow(lw_lane_type type) { return type != LW_L_u64 && type != LW_L_s64 && type != LW_L_f64; }
 
+/* The constants that the lane function takes as such; others get a slot. */
+static lw_variant variant_of(const lw_alloc *a, const lw_lane_row *row, uint32_t *const fields[4]) {
+    const uint32_t last = row->arity - 1u, inner = row->arity == 2 ? 0 : 1;
+    if (row->how) return LW_RRI;
+    if (row->variants & 1 << LW_RII && constant(a, *fields[last - 1]) && constant(a, *fields[last]) && narrow((lw_lane_type)row->args[last - 1]) &&
+        narrow((lw_lane_type)row->args[last]))
+        return LW_RII;
+    if (row->variants & 1 << LW_RRI && constant(a, *fields[last])) return LW_RRI;
+    return row->variants & 1 << LW_RIR && constant(a, *fields[inner]) ? LW_RIR : LW_RRR;
+}
+
+static uint64_t take_constant(const lw_alloc *a, uint32_t *field) {
+    const uint64_t value = value_of(a, *field);
+    *field = LW_NO_SLOT;
+    return value;
+}
+
 static void choose_variant(lw_alloc *a, lw_op *op) {
-    lw_lane_id lane = lw_code_lane(op->code);
+    const lw_lane_id lane = lw_code_lane(op->code);
     const lw_lane_row *row = &lw_lanes[lane];
-    lw_variant variant = LW_RRR;
-    if (row->how) variant = LW_RRI, op->imm = value_of(a, op->e), op->e = LW_NO_SLOT;
-    else if (row->arity == 2 && constant(a, op->b)) variant = LW_RRI, op->imm = value_of(a, op->b), op->b = LW_NO_SLOT;
-    else if (row->arity == 2 && constant(a, op->a)) variant = LW_RIR, op->imm = value_of(a, op->a), op->a = LW_NO_SLOT;
-    else if (row->arity == 3 && constant(a, op->b) && constant(a, op->c) && narrow((lw_lane_type)row->args[1]) && narrow((lw_lane_type)row->args[2])) {
-        variant = LW_RII, op->imm = (uint32_t)value_of(a, op->b) | value_of(a, op->c) << 32, op->b = op->c = LW_NO_SLOT;
-    } else if (row->arity == 3 && constant(a, op->c)) variant = LW_RRI, op->imm = value_of(a, op->c), op->c = LW_NO_SLOT;
-    else if (row->arity == 3 && constant(a, op->b)) variant = LW_RIR, op->imm = value_of(a, op->b), op->b = LW_NO_SLOT;
-    else if (row->arity == 4 && constant(a, op->c) && constant(a, op->e) && narrow((lw_lane_type)row->args[2]) && narrow((lw_lane_type)row->args[3]))
-        variant = LW_RII, op->imm = (uint32_t)value_of(a, op->c) | value_of(a, op->e) << 32, op->c = op->e = LW_NO_SLOT;
+    uint32_t *const fields[] = {&op->a, &op->b, &op->c, &op->e}, last = row->arity - 1u;
+    const lw_variant variant = variant_of(a, row, fields);
+    switch (variant) {
+    case LW_RRI: op->imm = take_constant(a, fields[last]); break;
+    case LW_RIR: op->imm = take_constant(a, fields[row->arity == 2 ? 0 : 1]); break;
+    case LW_RII: op->imm = (uint32_t)take_constant(a, fields[last - 1]), op->imm |= take_constant(a, fields[last]) << 32; break;
+    default: break;
+    }
     op->code = LW_LANE_CODE(lane, variant);
 }
 

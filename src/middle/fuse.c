@@ -370,7 +370,7 @@ static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
     lw_lane_id lane = lane_of(op);
     uint64_t more;
     switch (lane) {
-#define COMPARES(name, T, how, kind) case LW_LANE_setp_##name:
+#define COMPARES(name, T, how) case LW_LANE_setp_##name:
     LW_ADD_SETP(COMPARES) break;
 #undef COMPARES
     default: return false;

@@ -25,16 +25,14 @@ enum {
 
 /* ---- Operation codes ---------------------------------------------------------------------------------- */
 
-/* How a lane operation takes its operands: R a register slot, I the constant in imm (in the last places). */
-typedef enum lw_variant { LW_RRR, LW_RRI, LW_RIR, LW_RII, LW_VARIANTS } lw_variant;
-
 typedef enum lw_opcode {
 #define OP(name, fields) LW_OP_##name,
 #include "middle/ops.def"
     LW_OP_lop3, /* 256 codes: one for each table */
-    LW_OP_lane = LW_OP_lop3 + 256, /* then LW_VARIANTS codes for each lane function, by lw_lane_id */
+    LW_OP_lane = LW_OP_lop3 + 256, /* then LW_VARIANTS codes for each lane function, by lw_lane_id; a variant's constants are in imm */
     LW_OP_count = LW_OP_lane + LW_VARIANTS * LW_LANE_count
 } lw_opcode;
+_Static_assert(LW_OP_count - 1 <= UINT16_MAX, "operation codes have 16 bits: room for some 16,000 lane functions");
 #define LW_LANE_CODE(lane, variant) ((uint16_t)(LW_OP_lane + LW_VARIANTS * (lane) + (variant)))
 /* The lane function of an operation code; LW_LANE_none of all others. */
 static inline lw_lane_id lw_code_lane(uint16_t code) {
@@ -69,11 +67,11 @@ struct lw_op {
     uint64_t imm;
 };
 
-/* The comparisons that add_setp makes: setp lane function, type, and how AVX-512 names it. */
+/* The comparisons that add_setp makes: setp lane function, type, kind. */
 #define LW_ADD_SETP(X) \
-    X(eq_b32, uint32_t, EQ, epi32) X(ne_b32, uint32_t, NE, epi32) \
-    X(lt_u32, uint32_t, LT, epu32) X(le_u32, uint32_t, LE, epu32) X(gt_u32, uint32_t, NLE, epu32) X(ge_u32, uint32_t, NLT, epu32) \
-    X(lt_s32, int32_t, LT, epi32) X(le_s32, int32_t, LE, epi32) X(gt_s32, int32_t, NLE, epi32) X(ge_s32, int32_t, NLT, epi32)
+    X(eq_b32, u32, eq) X(ne_b32, u32, ne) \
+    X(lt_u32, u32, lt) X(le_u32, u32, le) X(gt_u32, u32, gt) X(ge_u32, u32, ge) \
+    X(lt_s32, s32, lt) X(le_s32, s32, le) X(gt_s32, s32, gt) X(ge_s32, s32, ge)
 
 /* ---- Memory operations -------------------------------------------------------------------------------- */
 

@@ -147,9 +147,9 @@ static void every_row_was_tested(void **state) {
     (void)state;
     static const char *const rows[] = {
 #define LANE1(name, D, A)          #name,
-#define LANE2(name, D, A, B)       #name,
-#define LANE3(name, D, A, B, C)    #name,
-#define LANE4(name, D, A, B, C, E) #name,
+#define LANE2(name, D, A, B, takes)       #name,
+#define LANE3(name, D, A, B, C, takes)    #name,
+#define LANE4(name, D, A, B, C, E, takes) #name,
 #include "lane.def"
     };
     size_t missing = 0;

@@ -17,9 +17,9 @@ typedef double f64;
 typedef bool p;
 
 #define LANE1(name, D, A)          static D (*const fn_##name)(A) = lw_##name;
-#define LANE2(name, D, A, B)       static D (*const fn_##name)(A, B) = lw_##name;
-#define LANE3(name, D, A, B, C)    static D (*const fn_##name)(A, B, C) = lw_##name;
-#define LANE4(name, D, A, B, C, E) static D (*const fn_##name)(A, B, C, E) = lw_##name;
+#define LANE2(name, D, A, B, takes)       static D (*const fn_##name)(A, B) = lw_##name;
+#define LANE3(name, D, A, B, C, takes)    static D (*const fn_##name)(A, B, C) = lw_##name;
+#define LANE4(name, D, A, B, C, E, takes) static D (*const fn_##name)(A, B, C, E) = lw_##name;
 #include "lane.def"
 
 struct row {
@@ -29,9 +29,9 @@ struct row {
 
 static const struct row rows[] = {
 #define LANE1(name, D, A)          {#name, fn_##name != NULL},
-#define LANE2(name, D, A, B)       {#name, fn_##name != NULL},
-#define LANE3(name, D, A, B, C)    {#name, fn_##name != NULL},
-#define LANE4(name, D, A, B, C, E) {#name, fn_##name != NULL},
+#define LANE2(name, D, A, B, takes)       {#name, fn_##name != NULL},
+#define LANE3(name, D, A, B, C, takes)    {#name, fn_##name != NULL},
+#define LANE4(name, D, A, B, C, E, takes) {#name, fn_##name != NULL},
 #include "lane.def"
 };
 

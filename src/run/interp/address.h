@@ -16,9 +16,6 @@
 #endif
 static inline void lw_memory_order(void) { __atomic_thread_fence(__ATOMIC_ACQ_REL); }
 
-/* Inlined whatever the compiler thinks of it: parameters that are constants at the call choose the code. */
-#define LW_INLINE static inline __attribute__((always_inline))
-
 /* Guest memory and register slots have no type of their own. */
 typedef uint8_t lw_any8;
 typedef uint16_t __attribute__((may_alias)) lw_any16;

@@ -11,6 +11,9 @@
 #define LW_PASTE(a, b)  LW_PASTE_(a, b)
 #define LW_AT_LEVEL(name) LW_PASTE(name, LW_LEVEL) /* lw_step_ld → lw_step_ld_v4; LW_LEVEL comes from the build */
 
+/* Inlined whatever the compiler thinks of it: parameters that are constants at the call choose the code. */
+#define LW_INLINE static inline __attribute__((always_inline))
+
 /* Steps compiled once. */
 #define LW_STEP_DECLARE(name) const lw_op *lw_step_##name(lw_gang *gang, const lw_op *op)
 LW_STEP_DECLARE(block);

@@ -10,17 +10,17 @@
 #define BOTH1(name, D, A) \
     void lwj_##name(slot_##D *restrict d, const slot_##A *restrict a) { EACH d[i] = lw_##name((c_##A)a[i]); } \
     slot_##D lws_##name(slot_##A a) { return lw_##name((c_##A)a); }
-#define BOTH2(name, D, A, B) \
+#define BOTH2(name, D, A, B, takes) \
     void lwj_##name(slot_##D *restrict d, const slot_##A *restrict a, const slot_##B *restrict b) { \
         EACH d[i] = lw_##name((c_##A)a[i], (c_##B)b[i]); \
     } \
     slot_##D lws_##name(slot_##A a, slot_##B b) { return lw_##name((c_##A)a, (c_##B)b); }
-#define BOTH3(name, D, A, B, C) \
+#define BOTH3(name, D, A, B, C, takes) \
     void lwj_##name(slot_##D *restrict d, const slot_##A *restrict a, const slot_##B *restrict b, const slot_##C *restrict c) { \
         EACH d[i] = lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]); \
     } \
     slot_##D lws_##name(slot_##A a, slot_##B b, slot_##C c) { return lw_##name((c_##A)a, (c_##B)b, (c_##C)c); }
-#define BOTH4(name, D, A, B, C, E) \
+#define BOTH4(name, D, A, B, C, E, takes) \
     void lwj_##name(slot_##D *restrict d, const slot_##A *restrict a, const slot_##B *restrict b, const slot_##C *restrict c, \
                     const slot_##E *restrict e) { \
         EACH d[i] = lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], (c_##E)e[i]); \

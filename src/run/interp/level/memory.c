@@ -32,7 +32,7 @@ LW_INLINE bool is_zero(chunk64 x) {
 #if LW_LEVEL_NUMBER >= 4
     return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) == 0;
 #elif LW_LEVEL_NUMBER == 3
-    return _mm256_testz_si256((__m256i)x, (__m256i)x);
+    return __builtin_ia32_ptestz256((long long __attribute__((vector_size(32))))x, (long long __attribute__((vector_size(32))))x);
 #else
     return (x[0] | x[1]) == 0;
 #endif

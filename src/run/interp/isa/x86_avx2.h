@@ -1,0 +1,19 @@
+/* x86_avx2.h: x86-64 without mask registers. What is here needs SSE2 alone; the loops of generic.h become AVX2. */
+#ifndef LW_ISA_X86_AVX2_H
+#define LW_ISA_X86_AVX2_H
+
+#include <emmintrin.h> /* not all of immintrin.h, which takes half a second to read */
+
+#define lw_bytes_to_mask lw_bytes_to_mask
+static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
+    lw_mask mask = 0;
+    for (int i = 0; i < LW_GANG_LANES / 16; i++) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)from + i);
+        mask |= (lw_mask)(uint16_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)) << 16 * i;
+    }
+    return mask;
+}
+
+#include "run/interp/isa/generic.h"
+
+#endif
