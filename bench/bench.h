@@ -136,8 +136,12 @@ void lw_bench_vector(const lw_bench_options *options); /* both engines */
 
 /* ---- growth.c ---- */
 
-/* Measures and prints how time grows with what texts and launches control. False: somewhere faster than it may. `tsv`: rows for programs, or NULL. */
-bool lw_bench_growth(const lw_bench_options *options, FILE *tsv);
+/* Exit codes. */
+typedef enum lw_growth_verdict { LW_GROWTH_MET, LW_GROWTH_MISSED, LW_GROWTH_NONE } lw_growth_verdict;
+
+/* Measures and prints how time grows with what texts and launches control. MISSED: somewhere faster than it may; NONE: --only leaves nothing to measure, which it
+ * has reported. `tsv`: rows for programs, or NULL. */
+lw_growth_verdict lw_bench_growth(const lw_bench_options *options, FILE *tsv);
 
 /* ---- report.c ---- */
 

@@ -259,7 +259,7 @@ static void take_calls(growth *g) {
     }
 }
 
-bool lw_bench_growth(const lw_bench_options *options, FILE *tsv) {
+lw_growth_verdict lw_bench_growth(const lw_bench_options *options, FILE *tsv) {
     growth g = {.options = options, .tsv = tsv};
     bool jit = options->engine && !strcmp(options->engine, "jit");
     g.engine = jit ? "jit" : "interp";
@@ -271,6 +271,10 @@ bool lw_bench_growth(const lw_bench_options *options, FILE *tsv) {
     for (const lw_growth_text *text = lw_growth_ptx; text->name; text++) take_text(&g, text, jit);
     for (const lw_growth_text *text = lw_growth_pto; text->name; text++) take_text(&g, text, jit);
     if (!jit) take_calls(&g);
+    if (!g.rows) {
+        fprintf(stderr, "growth: nothing has '%s' in 'ptx NAME: WHAT'\n", options->only ? options->only : "");
+        return LW_GROWTH_NONE;
+    }
     printf("%u of %u met\n", g.rows - g.missed, g.rows);
-    return !g.missed;
+    return g.missed ? LW_GROWTH_MISSED : LW_GROWTH_MET;
 }

@@ -127,10 +127,10 @@ int main(int argc, char **argv) {
     lw_bench_results results = {.options = &options};
     FILE *tsv = options.tsv ? open_tsv(options.tsv) : NULL;
     if (options.growth) {
-        bool met = lw_bench_growth(&options, tsv);
+        const lw_growth_verdict verdict = lw_bench_growth(&options, tsv);
         if (tsv) close_file(tsv, options.tsv);
         close_file(stdout, "the standard output");
-        return !met;
+        return (int)verdict;
     }
     lw_context *context = lw_bench_context(&options, 1);
     results.cpu = lw_context_cpu(context);

@@ -169,6 +169,11 @@ typedef struct lw_diag {
     struct lw_diag *next;
 } lw_diag;
 
+/* Whether it says something by itself: most notes explain the message before them. */
+static inline bool lw_diag_is_alone(const lw_diag *diag) {
+    return diag->severity != LW_NOTE || diag->id == LW_D_too_many_errors || diag->id == LW_D_pto_portable_reading || diag->id == LW_D_pto_portable_type;
+}
+
 typedef struct lw_diags {
     lw_arena *arena;
     lw_source *source;

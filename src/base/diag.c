@@ -49,17 +49,38 @@ static lw_diag *last_of_group(lw_diag *head) {
     return head;
 }
 
-/* The list is short: it has a limit. */
-void lw_diags_sort(lw_diags *diags) {
-    lw_diag *sorted = NULL;
-    for (lw_diag *head = diags->first, *next; head; head = next) {
-        lw_diag *last = last_of_group(head), **at = &sorted;
-        next = last->next;
-        while (*at && (*at)->place.at <= head->place.at) at = &last_of_group(*at)->next;
-        last->next = *at;
-        *at = head;
+/* Two lists in order as one; of equal places those of the first come first. */
+static lw_diag *merge(lw_diag *a, lw_diag *b) {
+    lw_diag *first = NULL, **last = &first;
+    while (a && b) {
+        lw_diag **from = a->place.at <= b->place.at ? &a : &b;
+        *last = *from;
+        last = &last_of_group(*from)->next;
+        *from = *last;
     }
-    diags->first = sorted;
+    *last = a ? a : b;
+    return first;
+}
+
+/* The first `count` groups at *at, in order; *at goes behind them. */
+static lw_diag *take_sorted(lw_diag **at, uint32_t count) {
+    lw_diag *first = *at;
+    if (!count || !first) return NULL;
+    if (count == 1) {
+        lw_diag *last = last_of_group(first);
+        *at = last->next;
+        last->next = NULL;
+        return first;
+    }
+    first = take_sorted(at, count / 2);
+    return merge(first, take_sorted(at, count - count / 2));
+}
+
+void lw_diags_sort(lw_diags *diags) {
+    lw_diag *rest = diags->first;
+    uint32_t groups = 0;
+    for (lw_diag *head = rest; head; head = last_of_group(head)->next) groups++;
+    diags->first = take_sorted(&rest, groups);
     diags->last = &diags->first;
     while (*diags->last) diags->last = &(*diags->last)->next;
 }

@@ -7,7 +7,7 @@ typedef struct options {
     bool json, sarif; /* a report for programs in place of text */
     lw_language language;
     lw_pto_profile profile, cost;
-    bool has_profile, has_cost;
+    bool has_profile, has_cost, portable;
     lw_report report;
     char **files;
     int count;
@@ -22,7 +22,8 @@ static const struct argp_option choices[] = {
      0},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
-    {"cost", 'c', "PROFILE", 0, "a5 or a2a3: print the cycles of each PTO operation to standard output", 0},
+    {"cost", 'c', "PROFILE", 0, "a5 or a2a3: check against it, and print the cycles of each PTO operation to standard output", 0},
+    {"portable", 'p', NULL, 0, "Warn of every place where PTO text depends on what its page leaves open", 0},
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
     {0},
 };
@@ -65,6 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->cost = profile_of(state, "--cost", arg);
         o->has_cost = true;
         break;
+    case 'p': o->portable = true; break;
     case 'f':
         o->json = !strcmp(arg, "json");
         o->sarif = !strcmp(arg, "sarif");
@@ -72,15 +74,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             argp_error(state, "--format takes text, json or sarif, not '%.100s'", arg);
         break;
     case ARGP_KEY_END:
-        if (o->has_cost && (o->json || o->sarif)) argp_error(state, "--cost and --format exclude each other");
+        if (o->has_cost && o->sarif) argp_error(state, "--cost and --format sarif exclude each other");
+        if (o->has_cost && o->has_profile && o->cost != o->profile) argp_error(state, "--cost and --target name two profiles");
+        if (o->has_cost) o->profile = o->cost; /* what the profile refuses costs nothing there */
         if (o->list && (o->json || o->sarif)) argp_error(state, "--list and --format exclude each other");
         break;
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->count = state->argc - state->next;
         for (int i = 0; i < o->count; i++)
-            if ((o->has_profile || o->has_cost) && !lw_tool_is_pto(o->files[i], o->language))
-                argp_error(state, "--target and --cost are for PTO text, and '%.100s' is PTX", o->files[i]);
+            if ((o->has_profile || o->has_cost || o->portable) && !lw_tool_is_pto(o->files[i], o->language))
+                argp_error(state, "--target, --cost and --portable are for PTO text, and '%.100s' is PTX", o->files[i]);
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     default: return ARGP_ERR_UNKNOWN;
@@ -157,8 +161,9 @@ static int check_source(lw_tool_source *in) {
     bool good = lw_tool_is_pto(in->path, o->language)
                     ? lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &pto)
                     : lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &ptx);
+    if (good && pto && o->portable) lw_pto_check_portable(pto);
     if (o->json || o->sarif)
-        lw_report_file(&o->report, in);
+        lw_report_file(&o->report, in, o->has_cost && good ? lw_tool_pto_cost_json(in, pto, o->cost, &o->report.failed) : NULL);
     else
         lw_tool_diagnostics(&in->diags, !o->quiet);
     o->errors += in->diags.errors;
@@ -167,7 +172,7 @@ static int check_source(lw_tool_source *in) {
         pto ? lw_tool_pto_summary(&o->summary, pto) : summarise_ptx(&o->summary, ptx);
     if (o->list && good && pto && !lw_tool_pto_list(in, pto, o->several)) return LW_EXIT_MACHINE;
     if (o->list && good && !pto && !list_kernels(in, ptx, o->several)) return LW_EXIT_MACHINE;
-    if (o->has_cost && good && !lw_tool_pto_cost(in, pto, o->cost)) return LW_EXIT_MACHINE;
+    if (o->has_cost && !o->json && good && !lw_tool_pto_cost(in, pto, o->cost)) return LW_EXIT_MACHINE;
     return good && !(o->werror && in->diags.warnings) ? LW_EXIT_OK : LW_EXIT_SOURCE;
 }
 

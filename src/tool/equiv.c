@@ -364,6 +364,7 @@ static int run_cases(lw_equiv *e) {
         lw_equiv_fill(e, run);
         for (uint32_t k = 0; k < 2; k++) {
             lw_status status = run_side(e, k);
+            lw_equiv_note_launch(e, &e->sides[k]);
             if (status != LW_OK) return failed(e, status);
         }
         compare(e, run, &differ);
@@ -371,9 +372,10 @@ static int run_cases(lw_equiv *e) {
     if (differ)
         printf("%llu elements differ in this case\n", (unsigned long long)differ);
     else
-        printf("equal: %llu case%s of %llu elements%s\n", (unsigned long long)e->cases,
-               e->cases == 1 ? "" : "s", (unsigned long long)e->elements,
+        printf("equal: %llu case%s of %llu element%s%s\n", (unsigned long long)e->cases,
+               e->cases == 1 ? "" : "s", (unsigned long long)e->elements, e->elements == 1 ? "" : "s",
                e->exhaustive ? ", all combinations of values" : "");
+    lw_equiv_say_open(e);
     return differ ? LW_EXIT_DIFFERENT : LW_EXIT_OK;
 }
 
@@ -401,6 +403,7 @@ static int compare_sides(lw_equiv *e) {
     read_limits(e);
     lw_equiv_plan(e, reference->info.lanes);
     make_room(e, reference->info.lanes);
+    lw_equiv_constants(e);
     return run_cases(e);
 }
 

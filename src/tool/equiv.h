@@ -31,6 +31,12 @@ typedef struct lw_equiv_side {
     lw_kernel_info info;
 } lw_equiv_side;
 
+/* What the launches of a side counted at one place, in all cases together. */
+typedef struct lw_equiv_note {
+    const lw_equiv_side *side;
+    lw_launch_note note;
+} lw_equiv_note;
+
 typedef struct lw_equiv {
     lw_arena arena;
     lw_context *context;
@@ -45,6 +51,8 @@ typedef struct lw_equiv {
     lw_module_options choices;
     char **ranges, **sets;
     uint32_t range_count, set_count;
+    LW_LIST(uint64_t) constants; /* of both texts */
+    LW_LIST(lw_equiv_note) notes;
 } lw_equiv;
 
 /* ---- equiv_inputs.c -------------------------------------------------------------------------------------------- */
@@ -53,6 +61,22 @@ typedef struct lw_equiv {
 void lw_equiv_plan(lw_equiv *e, uint32_t lanes); /* of the function's widest register */
 void lw_equiv_fill(lw_equiv *e, uint64_t number); /* the inputs of a case */
 uint64_t lw_equiv_element(const lw_equiv_slot *slot, const char *bytes, uint64_t index);
+
+/* ---- equiv_texts.c ----------------------------------------------------------------------------------------------- */
+
+/* The integers that stand in both texts: what is compared with one of them goes another way there. */
+void lw_equiv_constants(lw_equiv *e);
+/* Adds what the last launch of a side counted. */
+void lw_equiv_note_launch(lw_equiv *e, const lw_equiv_side *side);
+/* Where the page leaves results open, to standard error: what was counted, and lanes that no operation gives a value. */
+void lw_equiv_say_open(lw_equiv *e);
+
+/* A text that is parsed once more. */
+typedef struct lw_equiv_text {
+    lw_source source;
+    lw_diags diags;
+} lw_equiv_text;
+bool lw_equiv_open(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *text);
 
 /* ---- equiv_lines.c ----------------------------------------------------------------------------------------------- */
 

@@ -21,7 +21,8 @@ static uint64_t values_of(const lw_equiv_slot *slot) {
  * that are noise leave some out. */
 void lw_equiv_plan(lw_equiv *e, uint32_t lanes) {
     uint64_t product = 1;
-    bool all = true, arrays = false;
+    bool all = true, arrays = false, any_length = false;
+    uint64_t longest = 1; /* of arrays that have a length of their own */
     for (uint32_t i = 0; i < e->argument_count; i++) {
         lw_equiv_slot *slot = &e->slots[i];
         uint64_t values = slot->is_array ? values_of(slot) : 0;
@@ -32,14 +33,34 @@ void lw_equiv_plan(lw_equiv *e, uint32_t lanes) {
         bool shorter = slot->param.is_register ? slot->param.elements != lanes : !slot->param.any_length;
         if (slot->is_array ? !few || shorter : !slot->has_value && slot->param.size != 8) all = false;
     }
+    for (uint32_t i = 0; i < e->slot_count; i++) {
+        const lw_param_info *param = &e->slots[i].param;
+        any_length |= param->is_register || param->any_length;
+        if (!param->is_register && param->elements > longest) longest = param->elements;
+    }
     e->exhaustive = all && arrays && !e->has_elements && !e->has_cases;
-    if (!e->has_elements) e->elements = e->exhaustive ? product : 1 << 16;
+    if (!e->has_elements) e->elements = !any_length ? longest : e->exhaustive ? product : 1 << 16;
     if (!e->has_cases) e->cases = e->exhaustive ? 1 : 4;
 }
 
-static uint64_t noise(const lw_equiv_slot *slot, uint64_t word) {
-    unsigned bits = lw_types[slot->type].bits;
+/* A constant of the texts, or a neighbour of it. */
+static uint64_t constant(const lw_equiv *e, uint64_t word) {
+    return e->constants.at[mix(word) % e->constants.count] + (mix(word) >> 32) % 3 - 1;
+}
+
+/* Whether a value is in the range of an argument once it is cut to its type. */
+static bool in_range(const lw_equiv_slot *slot, uint64_t value) {
+    const unsigned shift = 64 - lw_types[slot->type].bits;
+    if (lw_types[slot->type].kind != 'S') return value << shift >> shift >= (uint64_t)slot->low && value << shift >> shift <= (uint64_t)slot->high;
+    const int64_t number = (int64_t)(value << shift) >> shift;
+    return number >= slot->low && number <= slot->high;
+}
+
+static uint64_t noise(const lw_equiv *e, const lw_equiv_slot *slot, uint64_t word) {
+    const unsigned bits = lw_types[slot->type].bits;
+    const bool of_texts = e->constants.count && (word & 3) == 3;
     if (slot->param.is_mask) return word >> 7 & 1;
+    if (of_texts && (!slot->has_range || in_range(slot, constant(e, word)))) return constant(e, word);
     if (slot->has_range) return (uint64_t)slot->low + mix(word) % values_of(slot);
     switch (word & 3) {
     case 0: return mix(word) % (2 * bits + 1);                                      /* what counts are */
@@ -54,7 +75,7 @@ void lw_equiv_fill(lw_equiv *e, uint64_t number) {
         uint32_t bytes = lw_value_bytes(slot->type);
         uint64_t start = mix(e->seed ^ mix(number ^ mix(s)));
         if (!slot->is_array) {
-            if (!slot->has_value) slot->value = noise(slot, start);
+            if (!slot->has_value) slot->value = noise(e, slot, start);
             continue;
         }
         for (uint64_t i = 0; i < slot->count; i++) {
@@ -62,7 +83,7 @@ void lw_equiv_fill(lw_equiv *e, uint64_t number) {
             if (slot->stride)
                 value = (uint64_t)(slot->has_range ? slot->low : 0) + at / slot->stride % values_of(slot);
             else
-                value = noise(slot, mix(start + i));
+                value = noise(e, slot, mix(start + i));
             memcpy(slot->in + i * bytes, &value, bytes);
         }
     }

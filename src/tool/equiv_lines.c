@@ -4,17 +4,6 @@
  * through the kernel in the order of its text, to the store that goes through one, and to what computed the value stored. */
 #include "tool/equiv.h"
 
-typedef struct lw_texts { /* a text that is parsed once more */
-    lw_source source;
-    lw_diags diags;
-} lw_texts;
-
-static bool open_text(lw_equiv *e, const lw_equiv_side *side, lw_texts *t) {
-    if (!lw_source_init(&t->source, &e->arena, side->file, side->text, side->text_size)) return false;
-    lw_diags_init(&t->diags, &e->arena, &t->source);
-    return true;
-}
-
 /* ---- PTO ---------------------------------------------------------------------------------------------------------- */
 
 typedef struct lw_find {        /* the last operation that did it */
@@ -35,7 +24,7 @@ static void find_in(const lw_pto_region *region, lw_find *find) {
     }
 }
 
-static lw_place pto_place(lw_equiv *e, const lw_equiv_side *side, lw_texts *t, uint32_t slot) {
+static lw_place pto_place(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *t, uint32_t slot) {
     lw_pto_module *module = NULL;
     const lw_place none = {0, 0};
     if (!lw_pto_check(&e->arena, &t->source, &t->diags, LW_PTO_PROFILE_cpu, &module)) return none;
@@ -78,7 +67,7 @@ static bool names_any(const lw_instruction *i, const lw_names *pointers, const l
     return false;
 }
 
-static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_texts *t, uint32_t slot) {
+static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *t, uint32_t slot) {
     lw_module_ptx *module = NULL;
     lw_place place = {0, 0};
     if (!lw_ptx_check(&e->arena, &t->source, &t->diags, NULL, &module)) return place;
@@ -117,10 +106,10 @@ static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_texts *t, u
 
 uint32_t lw_equiv_line(lw_equiv *e, uint32_t number, uint32_t slot, const char **text) {
     const lw_equiv_side *side = &e->sides[number];
-    lw_texts t;
+    lw_equiv_text t;
     uint32_t line, size;
     *text = "";
-    if (!open_text(e, side, &t)) return 0;
+    if (!lw_equiv_open(e, side, &t)) return 0;
     lw_place place = side->is_pto ? pto_place(e, side, &t, slot) : ptx_place(e, side, &t, slot);
     if (!place.size) return 0;
     lw_source_find(&t.source, place.at, &line, NULL);

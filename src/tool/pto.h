@@ -3,7 +3,7 @@
 #define LW_TOOL_PTO_H
 
 #include "front/pto/pto.h"
-#include "tool/tool.h"
+#include "tool/report.h"
 
 /* ---- check ---------------------------------------------------------------------------------------------- */
 
@@ -12,6 +12,8 @@ bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, boo
 void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module);
 /* Cycles of every operation, to standard output. */
 bool lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile);
+/* The same for programs: a list of functions. */
+json_t *lw_tool_pto_cost_json(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile, bool *failed);
 
 /* ---- dump, format: for lw_tool_with_source ---------------------------------------------------------------- */
 

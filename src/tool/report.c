@@ -49,8 +49,7 @@ static void print_id(char id[8], lw_diag_id number) {
 
 /* Notes explain the message before them; only the one that says that there is more stands alone. */
 static bool belongs_to_last(const lw_diag *diag, const json_t *list, const json_t *first) {
-    return diag->severity == LW_NOTE && diag->id != LW_D_too_many_errors &&
-           json_array_size(list) > json_array_size(first);
+    return !lw_diag_is_alone(diag) && json_array_size(list) > json_array_size(first);
 }
 
 /* ---- JSON --------------------------------------------------------------------------------------------- */
@@ -75,7 +74,7 @@ static json_t *json_of(lw_report *r, lw_source *source, const lw_diag *diag) {
     return object;
 }
 
-static void json_file(lw_report *r, lw_tool_source *in) {
+static void json_file(lw_report *r, lw_tool_source *in, json_t *cost) {
     json_t *file = json_object(), *list = json_array(), *none = json_array();
     bool left_out = false; /* a note goes where its message goes */
     for (const lw_diag *diag = in->diags.first; diag; diag = diag->next) {
@@ -96,6 +95,7 @@ static void json_file(lw_report *r, lw_tool_source *in) {
     lw_json_set(file, "errors", json_integer(in->diags.errors), &r->failed);
     lw_json_set(file, "warnings", json_integer(in->diags.warnings), &r->failed);
     lw_json_set(file, "diagnostics", list, &r->failed);
+    if (cost) lw_json_set(file, "cost", cost, &r->failed);
     append(r->files, file, &r->failed);
 }
 
@@ -260,7 +260,12 @@ void lw_report_begin(lw_report *r, bool sarif, bool warnings) {
                      .unread = json_array()};
 }
 
-void lw_report_file(lw_report *r, lw_tool_source *in) { (r->sarif ? sarif_file : json_file)(r, in); }
+void lw_report_file(lw_report *r, lw_tool_source *in, json_t *cost) {
+    if (r->sarif)
+        sarif_file(r, in);
+    else
+        json_file(r, in, cost);
+}
 
 void lw_report_unread(lw_report *r, const char *path) {
     json_t *object = json_object();

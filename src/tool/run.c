@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "run/run.h"
-#include "tool/tool.h"
+#include "tool/stats.h"
 
 typedef struct options {
     const char *file, *kernel;
@@ -237,6 +237,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->file = arg;
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
+    case ARGP_KEY_SUCCESS:
+        if (o->cost && o->module.target && strcmp(o->cost, o->module.target) != 0)
+            bad_option("--cost", o->cost, "--target names another profile");
+        if (o->cost) o->module.target = o->cost; /* what the profile refuses costs nothing there */
+        break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
@@ -275,9 +280,8 @@ static int check_options(const run *r) {
     const options *o = r->o;
     const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative"
                       : o->launch.strict ? "--strict" : o->context.semantics ? "--semantics" : o->context.stack_limit ? "--stack" : NULL;
-    const char *pto = o->result_count ? "--result" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
-                                                                                  : o->module.shift_overflow ? "--shift-overflow"
-                      : o->cost ? "--cost" : NULL;
+    const char *pto = o->result_count ? "--result" : o->cost ? "--cost" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
+                      : o->module.shift_overflow ? "--shift-overflow" : NULL;
     const char *name = lw_kernel_get_info(r->kernel).name;
     if (r->is_pto && ptx) lw_tool_error(LW_D_shape_given, ptx, name);
     if (!r->is_pto && pto) lw_tool_error(LW_D_pto_only, pto, name);
@@ -466,6 +470,17 @@ static int stopped(run *r) {
     return LW_EXIT_STOPPED;
 }
 
+/* What was executed interests where the run ended early, too. */
+static int report(run *r, const lw_launch_config *config, bool ended) {
+    const lw_tool_run done = {.kernel = r->kernel, .config = config, .stats = &r->stats, .ended = ended, .elements = r->elements,
+                              .cost = r->o->cost, .path = r->o->file, .text = r->text, .text_size = r->text_size};
+    if (r->o->stats)
+        (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, &done);
+    else if (r->is_pto)
+        lw_pto_notes(r->context, r->o->file);
+    return r->o->cost && ended && r->o->stats != STATS_JSON ? lw_pto_ran(r->context, &done) : LW_EXIT_OK;
+}
+
 static int launch(run *r, void *const *params) {
     lw_kernel_info info = lw_kernel_get_info(r->kernel);
     lw_launch_config config = r->o->launch;
@@ -486,14 +501,9 @@ static int launch(run *r, void *const *params) {
     r->late = config.time_limit > 0 && lw_clock() > end;
     lw_bar_clear(&r->bar);
     if (status != LW_OK && status != LW_STOPPED && status != LW_TRAPPED) return device_failed(r, status);
-    /* What was executed interests where the run ended early, too. */
-    if (r->o->stats)
-        (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, r->kernel, &config,
-                                                                    &r->stats);
-    else if (r->is_pto)
-        lw_pto_notes(r->context, r->o->file);
+    int code = report(r, &config, status == LW_OK);
     lw_trap_info trap;
-    if (status == LW_OK) return r->o->cost ? lw_pto_ran(r->context, r->o->file, r->text, r->text_size, info.name, r->o->cost) : LW_EXIT_OK;
+    if (status == LW_OK) return code;
     if (status == LW_STOPPED) return stopped(r);
     if (lw_trap(r->context, &trap)) fputs(trap.report, stderr);
     return LW_EXIT_TRAPPED;

@@ -1,7 +1,7 @@
 /* stats.c: what `run --stats` prints about a launch. */
 #include <stdlib.h>
 
-#include "tool/report.h"
+#include "tool/stats.h"
 
 static double lanes_active(const lw_launch_stats *s) {
     return s->warp_instructions ? (double)s->lane_instructions / (double)s->warp_instructions : 0;
@@ -11,26 +11,73 @@ static double rate(const lw_launch_stats *s) {
     return s->seconds > 0 ? (double)s->lane_instructions / s->seconds : 0;
 }
 
-void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch_config *c,
-                   const lw_launch_stats *s) {
+static uint64_t threads_of(const lw_launch_config *c) {
+    return (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] * c->block[0] * c->block[1] * c->block[2];
+}
+
+/* "1 thread", "2,048 threads" */
+static void put_number_of(lw_text *out, uint64_t count, const char *what) {
+    lw_print_count(out, count);
+    lw_text_printf(out, " %s%s", what, count == 1 ? "" : "s");
+}
+
+/* Of PTX: a grid of CTAs of threads. */
+static void put_launch(lw_text *out, const lw_tool_run *r) {
+    const lw_launch_config *c = r->config;
+    const uint64_t ctas = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
+    lw_text_printf(out, "launch         grid %u,%u,%u  block %u,%u,%u  ", c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
+    put_number_of(out, threads_of(c), "thread");
+    if (r->stats->ctas < ctas) {
+        lw_text_puts(out, "\nended          ");
+        lw_print_count(out, r->stats->ctas);
+        lw_text_puts(out, " of ");
+        put_number_of(out, ctas, "CTA");
+    }
+    lw_text_puts(out, "\ninstructions   ");
+    lw_print_count(out, r->stats->warp_instructions);
+    lw_text_puts(out, " of warps, ");
+    lw_print_count(out, r->stats->lane_instructions);
+    lw_text_printf(out, " of lanes\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(r->stats), lanes_active(r->stats) * 100 / 32);
+}
+
+typedef struct repeats { /* of a function of PTO */
+    uint64_t count;
+    uint32_t lanes, last; /* of a repeat, of the last one */
+} repeats;
+
+static repeats repeats_of(const lw_tool_run *r) {
+    const uint32_t lanes = lw_kernel_get_info(r->kernel).lanes;
+    const uint64_t rest = r->elements % lanes;
+    return (repeats){r->elements / lanes + (rest != 0), lanes, rest ? (uint32_t)rest : lanes};
+}
+
+/* Of PTO: repeats of a function over lanes, which are executed in groups of 32. */
+static void put_function(lw_text *out, const lw_tool_run *r) {
+    const repeats n = repeats_of(r);
+    lw_text_puts(out, "launch         ");
+    put_number_of(out, n.count, "repeat");
+    lw_text_puts(out, " of ");
+    put_number_of(out, n.lanes, "lane");
+    if (n.last != n.lanes) lw_text_printf(out, n.count == 1 ? ", of which %u run" : ", of which %u run the last time", n.last);
+    lw_text_puts(out, "\noperations     ");
+    lw_print_count(out, r->stats->lane_instructions);
+    lw_text_puts(out, " of lanes, ");
+    lw_print_count(out, r->stats->warp_instructions);
+    lw_text_printf(out, " of groups of up to 32\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(r->stats), lanes_active(r->stats) * 100 / 32);
+}
+
+void lw_stats_text(lw_context *context, const lw_tool_run *r) {
     lw_text out = {0};
-    lw_kernel_info info = lw_kernel_get_info(kernel);
+    const lw_launch_stats *s = r->stats;
+    lw_kernel_info info = lw_kernel_get_info(r->kernel);
     lw_text_printf(&out, "%-14s %s\n", info.lanes ? "function" : "kernel", info.name);
-    lw_text_printf(&out, "launch         grid %u,%u,%u  block %u,%u,%u  ", c->grid[0], c->grid[1], c->grid[2],
-                   c->block[0], c->block[1], c->block[2]);
-    lw_print_count(&out, s->threads);
-    lw_text_puts(&out, s->threads == 1 ? " thread\ninstructions   " : " threads\ninstructions   ");
-    lw_print_count(&out, s->warp_instructions);
-    lw_text_puts(&out, " of warps, ");
-    lw_print_count(&out, s->lane_instructions);
-    lw_text_printf(&out, " of lanes\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(s),
-                   lanes_active(s) * 100 / 32);
+    (info.lanes ? put_function : put_launch)(&out, r);
     lw_text_printf(&out, "time           %.6f s\nrate           ", s->seconds);
     lw_print_scaled(&out, rate(s));
-    lw_text_printf(&out, " lane-instructions/s\ncpu            %s, %u thread%s\n", lw_context_cpu(context),
+    lw_text_printf(&out, " lane-%s/s\ncpu            %s, %u thread%s\n", info.lanes ? "operations" : "instructions", lw_context_cpu(context),
                    lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
     lw_text_printf(&out, "engine         %s\n", lw_context_engine(context));
-    lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
+    if (!info.lanes) lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++) {
@@ -65,11 +112,22 @@ static json_t *notes_json(lw_context *context, bool *failed) {
     return all;
 }
 
-void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch_config *c,
-                   const lw_launch_stats *s) {
+static void set_repeats(json_t *all, const lw_tool_run *r, bool *failed) {
+    const repeats n = repeats_of(r);
+    lw_json_set(all, "elements", json_integer((json_int_t)r->elements), failed);
+    lw_json_set(all, "repeats", json_integer((json_int_t)n.count), failed);
+    lw_json_set(all, "lanes", json_integer(n.lanes), failed);
+    lw_json_set(all, "last_lanes", json_integer(n.last), failed);
+}
+
+void lw_stats_json(lw_context *context, const lw_tool_run *r) {
     bool failed = false;
+    const lw_launch_config *c = r->config;
+    const lw_launch_stats *s = r->stats;
+    const bool is_pto = lw_kernel_get_info(r->kernel).lanes != 0;
     json_t *all = json_object();
-    lw_json_set(all, "kernel", lw_json_text(lw_kernel_get_info(kernel).name), &failed);
+    lw_json_set(all, "kernel", lw_json_text(lw_kernel_get_info(r->kernel).name), &failed);
+    if (is_pto) set_repeats(all, r, &failed);
     lw_json_set(all, "grid", triple(c->grid), &failed);
     lw_json_set(all, "block", triple(c->block), &failed);
     lw_json_set(all, "ctas", json_integer((json_int_t)s->ctas), &failed);
@@ -84,6 +142,8 @@ void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
     lw_json_set(all, "notes", notes_json(context, &failed), &failed);
+    json_t *cost = r->cost && r->ended ? lw_pto_ran_json(context, r, &failed) : NULL;
+    if (cost) lw_json_set(all, "cost", cost, &failed);
     lw_text text = {0};
     if (!failed && lw_json_print(&text, all, JSON_REAL_PRECISION(9)))
         fprintf(stderr, "%s\n", text.at);

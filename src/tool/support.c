@@ -58,8 +58,11 @@ void lw_tool_options(const struct argp *argp, int argc, char **argv, unsigned fl
 void lw_tool_diagnostics(lw_diags *diags, bool warnings) {
     bool colour = lw_tool_colour();
     lw_text out = {0};
-    for (const lw_diag *diag = diags->first; diag; diag = diag->next)
-        if (warnings || diag->severity != LW_WARNING) lw_diag_render(&out, diags->source, diag, colour);
+    bool left_out = false; /* a note goes where its message goes */
+    for (const lw_diag *diag = diags->first; diag; diag = diag->next) {
+        if (lw_diag_is_alone(diag)) left_out = !warnings && diag->severity == LW_WARNING;
+        if (!left_out) lw_diag_render(&out, diags->source, diag, colour);
+    }
     fflush(stdout);
     if (out.size) fwrite(out.at, 1, out.size, stderr);
     lw_text_free(&out);

@@ -227,8 +227,6 @@ int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature,
                 uint64_t *elements);
 uint32_t lw_pto_argument_count(const lw_kernel *kernel); /* what the command line gives: parameters but results and the count */
 void lw_pto_notes(lw_context *context, const char *file); /* those of the last launch, to stderr */
-/* The cycles of the last launch, whose module counts regions, to stderr. Returns an exit code; other than 0 it has reported. */
-int lw_pto_ran(lw_context *context, const char *path, const char *text, size_t size, const char *function, const char *profile);
 /* Whether a note is only there for that. */
 bool lw_pto_is_count(const lw_launch_note *note);
 
@@ -267,11 +265,6 @@ typedef struct lw_bar {
 bool lw_bar_wanted(void);
 void lw_bar_show(void *bar, const lw_progress *now); /* a progress callback */
 void lw_bar_clear(lw_bar *bar);
-/* What --stats prints to stderr. */
-void lw_stats_text(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config,
-                   const lw_launch_stats *stats);
-void lw_stats_json(lw_context *context, const lw_kernel *kernel, const lw_launch_config *config,
-                   const lw_launch_stats *stats);
 /* 1234567 as "1,234,567"; 1.5e9 as "1.50 G". */
 void lw_print_count(lw_text *out, uint64_t count);
 void lw_print_scaled(lw_text *out, double value);

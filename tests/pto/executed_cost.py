@@ -2,6 +2,7 @@
 them, with the figures of the page written down once more."""
 
 import argparse
+import collections
 import random
 import re
 import sys
@@ -12,31 +13,35 @@ WIDTHS = {"vshr": 64, "vadd": 64, "vshl": 200, "vxor": 64, "vmax": 640}  # lanes
 NAMES = {64: "a", 200: "b", 640: "d"}
 
 
+def wide(op):
+    return -(-WIDTHS[op] * 32 // 2048)
+
+
 def cycles(op, profile):
-    repeats = -(-WIDTHS[op] * 32 // 2048)
-    return 7 * repeats if profile == "a5" else 14 + 2 * repeats + 17
+    return 7 if profile == "a5" else 14 + 2 * wide(op) + 17
 
 
 def interval(op):
-    return max(18, 2 * -(-WIDTHS[op] * 32 // 2048))
+    return max(18, 2 * wide(op))
 
 
 class Function:
     """Its text, and what it does when it runs: `execute` gives the operations in their order, by line."""
 
-    def __init__(self, chance, repeats):
+    def __init__(self, chance, repeats, profile):
         self.chance, self.lines, self.loops, self.repeats = chance, [], 0, repeats
-        arguments = [f"%{NAMES[n]}: !pto.vreg<{n}xi32>" for n in NAMES] if repeats else []
+        self.lanes = {n: 64 if profile == "a5" else n for n in NAMES}  # a5 has registers of 2048 bits and no others
+        arguments = [f"%{NAMES[n]}: !pto.vreg<{self.lanes[n]}xi32>" for n in NAMES] if repeats else []
         self.add("func.func @f(" + ", ".join(arguments + ["%n: index", "%odd: i1"]) + ") {")
         self.add("%c0 = arith.constant 0 : index")
         self.add("%c1 = arith.constant 1 : index")
         self.add("%c3 = arith.constant 3 : index")
         self.uncounted = 0
         for n, name in NAMES.items():
-            self.add(f"%m{name} = pto.mask.first %n : index -> !pto.mask<{n}>")
+            self.add(f"%m{name} = pto.mask.first %n : index -> !pto.mask<{self.lanes[n]}>")
             if not repeats:
                 self.add("%z{0} = arith.constant 7 : i32".format(name))
-                self.add(f"pto.vbroadcast ins(%z{name} : i32) outs(%{name} : !pto.vreg<{n}xi32>)")
+                self.add(f"pto.vbroadcast ins(%z{name} : i32) outs(%{name} : !pto.vreg<{self.lanes[n]}xi32>)")
             self.uncounted += 1 if repeats else 2
         self.body = self.region(0, [])
         self.add("}")
@@ -56,7 +61,7 @@ class Function:
             return self.branch(depth, counters)
         op = self.chance.choice(list(WIDTHS))
         name = NAMES[WIDTHS[op]]
-        return "op", self.add(f"{op} %{name}, %{name}, %{name}, %m{name} : !pto.vreg<{WIDTHS[op]}xi32>"), op
+        return "op", self.add(f"{op} %{name}, %{name}, %{name}, %m{name} : !pto.vreg<{self.lanes[WIDTHS[op]]}xi32>"), op
 
     def loop(self, depth, counters):
         counter = f"%i{self.loops}"
@@ -103,10 +108,10 @@ class Function:
 
 
 def check(tool, chance, repeats, profile):
-    function = Function(chance, repeats)
+    function = Function(chance, repeats, profile)
     n, odd = chance.randrange(7), chance.randrange(2)
     text = "\n".join(function.lines) + "\n"
-    arguments = [f"s32[{width * repeats}]=1" for width in NAMES] if repeats else []
+    arguments = [f"s32[{width * repeats}]=1" for width in function.lanes.values()] if repeats else []
     done = tool.start(text, "f", [*arguments, f"s64={n}", f"u8={odd}"], "--cost", profile, "--threads", "2")
     what = f"{text}n {n}, odd {odd}, {repeats} repeats, {profile}\n{done.stderr}"
     if done.returncode:
@@ -121,8 +126,15 @@ def check(tool, chance, repeats, profile):
     serial = sum(cycles(op, profile) for _, op in ran)
     programs.equal(f"{what}total", f"total {serial} cycles one after" in done.stderr, True)
     programs.equal(f"{what}not counted", f"not counted: {function.uncounted * count} operations" in done.stderr, True)
+    said = {what: tuple(map(int, numbers)) for what, *numbers in re.findall(r"^  repeats (save|would save) (\d+) cycles: (?:\D*2048 bits would take )?(\d+)", done.stderr, re.M)}
     if profile == "a5" or not ran:
+        programs.equal(f"{what}repeats", said, {})
         return
+    # An operation for each 2048 bits starts and completes as often; one for all runs of the function once for each place and round.
+    apart = sum(wide(op) * 33 for _, op in ran)
+    joined = sum((14 + 17) * -(-rounds // count) + 2 * wide(op) * rounds for (at, op), rounds in collections.Counter(ran).items())
+    saved = {"save": (apart - serial, apart), "would save": (serial - joined, joined)}
+    programs.equal(f"{what}repeats", said, {name: numbers for name, numbers in saved.items() if numbers[0]})
     tails = {cycles(op, profile) - interval(op) for op in WIDTHS}
     piped = int(re.search(r"total (\d+) cycles where none", done.stderr)[1])
     programs.equal(f"{what}piped", piped - sum(interval(op) for _, op in ran) in tails, True)

@@ -13,7 +13,7 @@ import cli
 
 EVERYTHING = ["--help", "--version", "version", "run --help", "help run", "check --usage", "isa", "isa --tsv", "isa --language pto", "explain shf",
               "explain LW5000", "explain pto.vshr", "dump -s tokens k.ptx", "dump -s module k.ptx", "dump -s program k.ptx", "format k.ptx", "format f.pto",
-              "draw shfl.down.b32 --b 2", "check --format json k.ptx", "check --format sarif k.ptx", "check --list k.ptx", "check --cost a5 f.pto",
+              "draw shfl.down.b32 --b 2", "check --format json k.ptx", "check --format sarif k.ptx", "check --list k.ptx", "check --cost a2a3 f.pto",
               "eval add.u32 1 2", "lut a&b", "cpu", "cpu --brief", "run k.ptx -a u32[4]:print", "run k.ptx -a u32[4]:out=-", "run f.pto -a s32[4]=range",
               "equiv f.pto:f f.pto:f"]
 
@@ -55,7 +55,7 @@ class Outputs(cli.Case):
 
     def test_full_disk_behind_standard_error(self):
         with open("/dev/full", "w") as full:
-            for args in ("run k.ptx -a u32[4] --stats", "run k.ptx -a u32[4] --stats=json", "check k.ptx", "run f.pto -a s32[4]=range --cost a5"):
+            for args in ("run k.ptx -a u32[4] --stats", "run k.ptx -a u32[4] --stats=json", "check k.ptx", "run f.pto -a s32[4]=range --cost a2a3"):
                 self.assertEqual(self.ends(args.split(), stderr=full)[0], 5, args)
             self.assertEqual(self.ends(["check", "missing.ptx"], stderr=full)[0], 5)
             self.assertEqual(self.ends(["run", "k.ptx", "--bogus"], stderr=full)[0], 2) # which it is in any case

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """PTO text on the command line: check, format, dump, explain, isa."""
 
+import json
 import re
 
 import cli
@@ -82,7 +83,7 @@ class Check(cli.Case):
         self.shows(["check", "--target", "a4", "good.pto"], 2, err=["--target takes cpu, a2a3 or a5, not 'a4'"])
         self.shows(["check", "--cost", "cpu", "good.pto"], 2, err=["--cost takes a2a3 or a5, not 'cpu'"])
         self.shows(["check", "--language", "c", "good.pto"], 2, err=["--language takes ptx or pto, not 'c'"])
-        self.shows(["check", "--target", "a5", "k.ptx"], 2, err=["--target and --cost are for PTO text, and 'k.ptx' is PTX"])
+        self.shows(["check", "--target", "a5", "k.ptx"], 2, err=["--target, --cost and --portable are for PTO text, and 'k.ptx' is PTX"])
 
     def test_reports(self):
         self.file("bad.pto", GOOD.replace("vshr", "vsr"))
@@ -115,8 +116,10 @@ class Check(cli.Case):
         self.shows([*run, "-a", "s64=4", "--cost", "a2a3"], err=[f"total {12 * 33} cycles one after", f"total {11 * 18 + 33} cycles where none"])
         self.shows([*run, "-a", "s64=0", "--cost", "a5"], err=["x 0 ", "total 0 cycles one after the other\n"])
         self.shows(["run", "-", "--language", "pto", *run[2:], "-a", "s64=1", "--cost", "a5"], stdin=text, err=["total 21 cycles one after"])
-        for stats in ("--stats", "--stats=json"):
-            self.assertNotIn("LW5107", self.shows([*run, "-a", "s64=1", "--cost", "a5", stats], err=["total 21 cycles one after"])[2])
+        self.assertNotIn("LW5107", self.shows([*run, "-a", "s64=1", "--cost", "a5", "--stats"], err=["total 21 cycles one after"])[2])
+        stats = json.loads(self.shows([*run, "-a", "s64=1", "--cost", "a5", "--stats=json"])[2])
+        self.assertEqual((stats["notes"], stats["cost"]["total"], stats["cost"]["ran"]), ([], 21, 3))
+        self.assertEqual([stats[key] for key in ("elements", "repeats", "lanes", "last_lanes")], [130, 3, 64, 2])
 
     def test_cost_of_a_run_refused(self):
         self.file("k.ptx", cli.module(cli.kernel("k")))

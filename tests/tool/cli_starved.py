@@ -8,9 +8,9 @@ import cli
 
 COMMANDS = ["--help", "version", "isa --tsv", "isa --family nix", "explain shf", "explain LW5000", "explain pto.vshr", "dump -s tokens k.ptx",
             "dump -s module k.ptx", "dump -s program k.ptx", "format k.ptx", "format f.pto -o out.pto", "draw shfl.down.b32 --b 2 -o out.svg",
-            "check k.ptx f.pto", "check bad.ptx", "check --format json bad.ptx", "check --format sarif bad.ptx", "check --list --cost a5 f.pto",
+            "check k.ptx f.pto", "check bad.ptx", "check --format json bad.ptx", "check --format sarif bad.ptx", "check --list --cost a2a3 f.pto",
             "eval add.u32 0..31 2", "lut (a&b)^c", "exec --folder", "run k.ptx -a u32[4]=1,2,3,4:print --stats", "run k.ptx -a u32[]=@raw:out=a.npy",
-            "run k.ptx -k nix", "run trap.ptx -a u32[4]", "run f.pto -a s32[4]=range --cost a5", "equiv f.pto:f f.pto"]
+            "run k.ptx -k nix", "run trap.ptx -a u32[4]", "run f.pto -a s32[4]=range --cost a2a3", "equiv f.pto:f f.pto"]
 
 
 class Starved(cli.Case):

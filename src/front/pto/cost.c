@@ -13,7 +13,7 @@ typedef struct walk {
 
 /* Of a region: cycles, and when the operation behind it could start. */
 typedef struct sum {
-    uint64_t serial, issue;              /* of one run of it; of all where runs were counted */
+    uint64_t serial, issue, saved;       /* of one run of it; of all where runs were counted */
     uint64_t last_interval, last_cycles; /* of the last operation */
 } sum;
 
@@ -46,6 +46,7 @@ static void add_op(walk *w, const lw_pto_op *op, sum *s) {
     s->last_interval = busy > interval ? busy : interval;
     s->last_cycles = cycles;
     s->serial = plus(s->serial, times(cycles, weight));
+    if (!a5) s->saved = plus(s->saved, times((uint64_t)(repeats - 1) * (LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion), weight));
     s->issue = plus(s->issue, times(s->last_interval, weight));
 }
 
@@ -75,6 +76,7 @@ static sum walk_region(walk *w, const lw_pto_region *region);
 static void add_way(sum *s, const sum *way) {
     s->serial = plus(s->serial, way->serial);
     s->issue = plus(s->issue, way->issue);
+    s->saved = plus(s->saved, way->saved);
     if (!way->last_cycles) return;
     s->last_interval = way->last_interval;
     s->last_cycles = way->last_cycles;
@@ -91,6 +93,7 @@ static void add_loop(walk *w, const lw_pto_op *op, sum *s) {
     w->open_loops -= !known;
     body.serial = times(body.serial, count);
     body.issue = times(body.issue, count);
+    body.saved = times(body.saved, count);
     if (count) add_way(s, &body);
 }
 
@@ -130,6 +133,7 @@ lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw
     walk w = {.arena = arena, .profile = profile, .cost = cost, .runs = runs, .user = user, .times = 1};
     sum s = walk_region(&w, &function->body);
     cost->serial = s.serial;
+    cost->saved = s.saved;
     cost->piped = profile == LW_PTO_PROFILE_a2a3 ? plus(s.issue - s.last_interval, s.last_cycles) : s.serial;
     return cost;
 }

@@ -95,14 +95,14 @@ static uint32_t bad_number(lw_pto_lexer *l, uint32_t at, uint32_t end) {
     return end;
 }
 
+static uint32_t hex_digit(char c) { return (uint32_t)(is(c, C_DIGIT) ? c - '0' : (c | 0x20) - 'a' + 10); }
+
 static uint32_t lex_hex(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     const char *text = l->source->text;
     uint32_t end = at + 2;
     for (; is(text[end], C_HEX); end++) {
-        uint64_t digit =
-            is(text[end], C_DIGIT) ? (uint64_t)(text[end] - '0') : (uint64_t)((text[end] | 0x20) - 'a' + 10);
         t->too_large |= t->value >> 60 != 0;
-        t->value = t->value << 4 | digit;
+        t->value = t->value << 4 | hex_digit(text[end]);
     }
     return is(text[end], C_WORD) ? bad_number(l, at, end) : end;
 }
@@ -153,6 +153,50 @@ static uint32_t lex_string(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     return end;
 }
 
+/* One byte of a string: \n \t \\ \" or \XX, or what stands there. Returns the offset behind it. */
+static uint32_t unescape(const char *text, uint32_t at, char *byte) {
+    *byte = text[at];
+    if (text[at] != '\\') return at + 1;
+    const char c = text[at + 1];
+    if (is(c, C_HEX) && is(text[at + 2], C_HEX)) {
+        *byte = (char)(hex_digit(c) << 4 | hex_digit(text[at + 2]));
+        return at + 3;
+    }
+    *byte = c == 'n' ? '\n' : c == 't' ? '\t' : c;
+    return at + 2;
+}
+
+/* A name in quotes, with one spelling for each byte. Returns its size. */
+static uint32_t put_quoted(char *to, const char *name, uint32_t size) {
+    char *start = to;
+    *to++ = '@', *to++ = '"';
+    for (uint32_t i = 0; i < size; i++) {
+        const unsigned char c = (unsigned char)name[i];
+        if (c < 0x20 || c == 0x7f) {
+            *to++ = '\\', *to++ = "0123456789ABCDEF"[c >> 4], *to++ = "0123456789ABCDEF"[c & 15];
+            continue;
+        }
+        if (c == '"' || c == '\\') *to++ = '\\';
+        *to++ = name[i];
+    }
+    *to++ = '"';
+    return (uint32_t)(to - start);
+}
+
+/* The name between quotes. One that could stand without them is the same name: @"f" is @f. */
+static lw_symbol *quoted_name(const lw_pto_lexer *l, uint32_t at, uint32_t end) {
+    char *name = lw_arena_alloc(l->symbols->arena, (size_t)(end - at) + 2), *text = name + 1;
+    uint32_t size = 0;
+    bool bare = end > at;
+    *name = '@';
+    for (uint32_t i = at; i < end; size++) i = unescape(l->source->text, i, &text[size]);
+    text[size] = 0;
+    for (uint32_t i = 0; i < size; i++) bare &= is(text[i], C_WORD) || (text[i] == '-' && i + 1 < size);
+    if (bare) return lw_symbol_get(l->symbols, name, size + 1);
+    char *quoted = lw_arena_alloc(l->symbols->arena, 3 * (size_t)size + 3);
+    return lw_symbol_get(l->symbols, quoted, put_quoted(quoted, text, size));
+}
+
 /* @name or @"any name". */
 static uint32_t lex_at(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     if (l->source->text[at + 1] != '"') return lex_name(l, t, at, LW_PTO_TOKEN_AT);
@@ -160,7 +204,7 @@ static uint32_t lex_at(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     uint32_t end = string_end(l->source, at + 1, &good);
     if (!good) lw_diag_add(l->diags, LW_D_pto_open_string, place(at + 1, at + 2));
     t->kind = LW_PTO_TOKEN_AT;
-    t->name = lw_symbol_get(l->symbols, l->source->text + at, end - at);
+    t->name = quoted_name(l, at + 2, end - good);
     return end;
 }
 

@@ -39,6 +39,7 @@ typedef struct lw_pto_written {
 typedef struct lw_pto_written_type {
     const lw_pto_type *type;
     lw_place place;
+    const lw_symbol *alias; /* !name, or NULL where it is written in full */
 } lw_pto_written_type;
 
 /* %a, %b:2 in front of the =. */

@@ -106,10 +106,18 @@ bool lw_pto_parse_alias(lw_pto_parser *p) {
         lw_diag_add(p->diags, LW_D_pto_alias_twice, place, name->text);
         return false;
     }
-    if (is_type) return lw_pto_parse_type(p, (const lw_pto_type **)&name->bound);
     const char *text;
-    if (!lw_pto_parse_balanced(p, NULL, &text)) return false;
-    name->bound = (void *)text;
+    if (is_type) {
+        const lw_symbol *other = p->token.kind == LW_PTO_TOKEN_TYPE && p->token.name->bound ? p->token.name : NULL;
+        const lw_pto_type *type;
+        if (!lw_pto_parse_type(p, &type)) return false;
+        name->bound = (void *)type;
+        text = other ? other->text : type->text;
+        p->module->has_type_names = true;
+    } else {
+        if (!lw_pto_parse_balanced(p, NULL, &text)) return false;
+        name->bound = (void *)text;
+    }
     LW_PUSH(p->arena, p->module->aliases) = (lw_pto_alias){name, place, text};
     return true;
 }

@@ -73,14 +73,49 @@ static bool parse_result_names(lw_pto_parser *p, lw_pto_range *names) {
     return good && lw_pto_expect(p, '=');
 }
 
+/* Values that stand behind the name of an operation, up to what begins another: those in [ ] belong to the one in front of them. */
+static uint32_t values_ahead(const lw_pto_parser *p, bool *dps) {
+    lw_pto_lexer ahead = p->lexer;
+    lw_diags unheard;
+    lw_pto_token token = {0};
+    uint32_t count = 0, depth = 0;
+    lw_diags_init(&unheard, p->arena, p->lexer.source);
+    ahead.diags = &unheard;
+    *dps = false;
+    for (lw_pto_lex(&ahead, &token); token.kind != LW_PTO_TOKEN_END; lw_pto_lex(&ahead, &token)) {
+        const uint32_t punct = token.kind == LW_PTO_TOKEN_PUNCT ? token.punct : 0;
+        const bool group = token.kind == LW_PTO_TOKEN_WORD && (token.name == p->words.ins || token.name == p->words.outs);
+        if (punct == '{' || punct == '}' || punct == '=' || (token.first && token.kind == LW_PTO_TOKEN_WORD && !group)) break;
+        *dps |= group;
+        if (punct == ':' && !*dps) break;
+        if (punct == '[') depth++;
+        if (punct == ']' && depth) depth--;
+        count += token.kind == LW_PTO_TOKEN_VALUE && !depth;
+    }
+    return count;
+}
+
+static bool takes(lw_pto_op_id id, uint32_t given, bool with_results) {
+    lw_pto_signature s;
+    lw_pto_signature_read(id, &s);
+    const uint32_t results = with_results ? s.out_count : 0;
+    return given >= s.least + results && given <= s.in_count + results;
+}
+
+/* Of names that look alike one whose operands are as many is more likely to be meant. */
 static bool unknown_op(lw_pto_parser *p) {
-    const char *names[LW_PTO_OP_COUNT];
-    uint32_t count = 0;
+    const char *names[LW_PTO_OP_COUNT], *fitting[LW_PTO_OP_COUNT];
+    uint32_t count = 0, fits = 0;
     const char *word = p->token.name->text;
-    bool assembly = !strchr(word, '.') || !strncmp(word, "mask.", 5);
-    for (int i = 1; i < LW_PTO_OP_COUNT; i++)
-        names[count++] = lw_pto_rows[i].name + (assembly && !strncmp(lw_pto_rows[i].name, "pto.", 4) ? 4 : 0);
-    const char *near = lw_nearest(word, names, count);
+    bool assembly = !strchr(word, '.') || !strncmp(word, "mask.", 5), dps;
+    const uint32_t given = values_ahead(p, &dps);
+    for (int i = 1; i < LW_PTO_OP_COUNT; i++) {
+        const char *name = lw_pto_rows[i].name + (assembly && !strncmp(lw_pto_rows[i].name, "pto.", 4) ? 4 : 0);
+        names[count++] = name;
+        if (takes((lw_pto_op_id)i, given, assembly || dps)) fitting[fits++] = name;
+    }
+    const char *near = lw_nearest(word, fitting, fits);
+    if (!near) near = lw_nearest(word, names, count);
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_unknown_op, p->token.place, word);
     if (near) diag->fix = lw_arena_say(p->arena, "did you mean '%s'?", near);
     return false;

@@ -229,6 +229,7 @@ static bool parse_bits(lw_pto_parser *p, making *m) {
         lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "a mask");
     m->op->bits = bits;
     m->op->literal_place = p->token.place;
+    m->op->digits = text, m->op->digit_count = size;
     lw_pto_next(p);
     lw_pto_take(p, ',');
     return true;
@@ -254,6 +255,7 @@ static bool parse_constant(lw_pto_parser *p, making *m) {
     uint64_t value = truth ? lw_pto_at_word(p, p->words.true_) : p->token.value;
     bool fits = !p->token.too_large;
     if (!truth && p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "an integer, true or false");
+    if (!truth) op->digits = p->lexer.source->text + p->token.place.at, op->digit_count = p->token.place.size, op->minus = minus;
     lw_pto_next(p);
     op->literal_place = lw_pto_since(p, start);
     const lw_pto_type *type = lw_pto_type_of_scalar(p->module, truth ? LW_PTO_i1 : LW_PTO_i64);
@@ -291,6 +293,21 @@ static bool parse_colon(lw_pto_parser *p, making *m) {
     return lw_pto_expect(p, ':');
 }
 
+/* Without a name in front of an =, and with an operand for each destination: assembly text but for its first four letters. */
+static bool is_assembly(const making *m) {
+    const lw_pto_signature *s = m->signature;
+    const uint32_t given = m->ins.count;
+    return !m->names.count && s->out_count && (given == s->out_count + s->in_count || given == s->out_count + s->least);
+}
+
+static bool assembly_spelled_long(lw_pto_parser *p, const making *m) {
+    const char *bare = m->row->name + 4, *word = m->op->bits ? lw_arena_text(p->arena, m->op->digits, m->op->digit_count) : lw_pto_words[m->op->word];
+    const char *text = lw_arena_say(p->arena, "'%s' with its destination as first operand is spelled %s", m->row->name, bare);
+    lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_form_mixed, m->op->name_place, text);
+    diag->fix = lw_arena_say(p->arena, "%s%s%s%s %s, …", bare, *word ? " " : "", word, *word ? "," : "", p->written.at[m->ins.from].name->text);
+    return false;
+}
+
 /* (…) -> …, parentheses optional; without operands, or without results, one side stands alone. */
 static bool parse_ssa(lw_pto_parser *p, making *m) {
     bool any = p->token.kind == LW_PTO_TOKEN_VALUE || m->signature->least;
@@ -299,6 +316,7 @@ static bool parse_ssa(lw_pto_parser *p, making *m) {
     lw_place start = p->token.place;
     if (!lw_pto_parse_types(p, &m->types)) return false;
     m->op->type_place = lw_pto_since(p, start);
+    if (is_assembly(m)) return assembly_spelled_long(p, m);
     bool arrow = lw_pto_take(p, LW_PTO_ARROW);
     if (arrow) {
         start = p->token.place;
@@ -337,13 +355,13 @@ static bool parse_mlir(lw_pto_parser *p, making *m) {
     const lw_pto_type *type, *result;
     lw_place start = p->token.place;
     if (!lw_pto_parse_type(p, &type)) return false;
-    lw_pto_written_type written = {type, lw_pto_since(p, start)};
+    lw_pto_written_type written = {.type = type, .place = lw_pto_since(p, start)};
     m->op->type_place = written.place;
     bool cast = m->signature->in[0].shape == LW_PTO_SHAPE_INTEGER;
     result = type;
     if (cast && (!lw_pto_expect_word(p, p->words.to) || !lw_pto_parse_type(p, &result))) return false;
     if (!fill_slots(p, m)) return false;
-    lw_pto_written_type truth = {lw_pto_type_of_scalar(p->module, LW_PTO_i1), written.place};
+    lw_pto_written_type truth = {.type = lw_pto_type_of_scalar(p->module, LW_PTO_i1), .place = written.place};
     for (uint32_t i = 0; i < m->op->operand_count; i++) {
         bool condition = m->signature->in[i].shape == LW_PTO_SHAPE_BOOL;
         if (!condition)

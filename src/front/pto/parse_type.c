@@ -12,7 +12,7 @@ static uint32_t hash_of(const lw_pto_type *t) {
 
 static bool same(const lw_pto_type *a, const lw_pto_type *b) {
     return a->kind == b->kind && a->element == b->element && a->lanes == b->lanes && a->width == b->width &&
-           a->count == b->count;
+           a->count == b->count && !a->space == !b->space && (!a->space || !strcmp(a->space, b->space));
 }
 
 static const char *text_of(lw_arena *arena, const lw_pto_type *t) {
@@ -25,8 +25,9 @@ static const char *text_of(lw_arena *arena, const lw_pto_type *t) {
                                t->width ? t->width : t->lanes);
     case LW_PTO_MEMREF: break;
     }
-    if (t->count == UINT64_MAX) return lw_arena_printf(arena, "memref<?x%s>", element);
-    return lw_arena_printf(arena, "memref<%llux%s>", (unsigned long long)t->count, element);
+    const char *comma = t->space ? ", " : "", *space = t->space ? t->space : "";
+    if (t->count == UINT64_MAX) return lw_arena_printf(arena, "memref<?x%s%s%s>", element, comma, space);
+    return lw_arena_printf(arena, "memref<%llux%s%s%s>", (unsigned long long)t->count, element, comma, space);
 }
 
 static void grow(lw_pto_module *m) {
@@ -121,6 +122,42 @@ static bool bad_shape(lw_pto_parser *p) {
     return false;
 }
 
+/* A layout moves elements; a memory space only says where they lie. #name may stand for either. */
+static bool is_layout(const lw_pto_parser *p) {
+    const lw_pto_token *t = &p->token;
+    const char *text = t->kind == LW_PTO_TOKEN_WORD ? t->name->text : t->kind == LW_PTO_TOKEN_HASH && t->name->bound ? t->name->bound : "";
+    return !strncmp(text, "affine_map", 10) || !strncmp(text, "strided", 7);
+}
+
+static bool refuse_layout(lw_pto_parser *p, lw_place start, const char *text) {
+    lw_diag_add(p->diags, LW_D_pto_memref_layout, lw_pto_since(p, start), text);
+    return false;
+}
+
+static bool parse_type(lw_pto_parser *p, const lw_pto_type **type);
+
+/* 1, 1 : i32. Number 0 is the space of a memref that names none. */
+static bool parse_space_number(lw_pto_parser *p, lw_pto_type *type) {
+    const lw_pto_type *unused;
+    if (p->token.too_large) {
+        lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "the number of a memory space");
+        return false;
+    }
+    if (p->token.value) type->space = lw_arena_printf(p->arena, "%llu", (unsigned long long)p->token.value);
+    lw_pto_next(p);
+    return !lw_pto_take(p, ':') || parse_type(p, &unused);
+}
+
+/* What stands behind the comma. Only the last of two can be a memory space. */
+static bool parse_space(lw_pto_parser *p, lw_pto_type *type) {
+    lw_place start = p->token.place;
+    const bool layout = is_layout(p), name = p->token.kind == LW_PTO_TOKEN_HASH || p->token.kind == LW_PTO_TOKEN_STRING;
+    if (p->token.kind == LW_PTO_TOKEN_INT) return parse_space_number(p, type);
+    if (!layout && !name) return lw_pto_expected(p, "a memory space, such as 1, \"name\" or #name");
+    if (!lw_pto_parse_balanced(p, ",>", &type->space)) return false;
+    return layout || lw_pto_at(p, ',') ? refuse_layout(p, start, type->space) : true;
+}
+
 static bool parse_memref(lw_pto_parser *p, lw_pto_type *type) {
     type->kind = LW_PTO_MEMREF;
     type->count = UINT64_MAX;
@@ -140,7 +177,7 @@ static bool parse_memref(lw_pto_parser *p, lw_pto_type *type) {
         (!p->token.name->text[1] || (p->token.name->text[1] >= '0' && p->token.name->text[1] <= '9')))
         return bad_shape(p);
     if (!parse_element(p, type)) return false;
-    return lw_pto_at(p, ',') ? bad_shape(p) : true;
+    return !lw_pto_take(p, ',') || parse_space(p, type);
 }
 
 /* ---- What was written a short while ago -------------------------------------------------------------------- */
@@ -182,7 +219,7 @@ static bool parse_body(lw_pto_parser *p, body_parser *parse, const lw_pto_type *
     lw_pto_next(p);
     if (!lw_pto_expect(p, '<') || !parse(p, &made) || !lw_pto_expect(p, '>')) return false;
     *type = intern(p->module, &made);
-    lw_pto_written_type written = {*type, lw_pto_since(p, start)};
+    lw_pto_written_type written = {.type = *type, .place = lw_pto_since(p, start)};
     if (errors == p->diags->errors) remember(&p->recent_types, written.place, &written, 1);
     return true;
 }
@@ -203,7 +240,7 @@ bool lw_pto_at_type(const lw_pto_parser *p) {
     return p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_WORD;
 }
 
-bool lw_pto_parse_type(lw_pto_parser *p, const lw_pto_type **type) {
+static bool parse_type(lw_pto_parser *p, const lw_pto_type **type) {
     const lw_pto_token *t = &p->token;
     if (t->kind == LW_PTO_TOKEN_TYPE) {
         if (t->name == p->words.vreg) return parse_body(p, parse_vreg, type);
@@ -222,11 +259,35 @@ bool lw_pto_parse_type(lw_pto_parser *p, const lw_pto_type **type) {
     return true;
 }
 
+/* The name that the next token gives a type, if it does. */
+static const lw_symbol *alias_here(const lw_pto_parser *p) {
+    return p->token.kind == LW_PTO_TOKEN_TYPE && p->token.name->bound ? p->token.name : NULL;
+}
+
+static void note_spelling(lw_pto_parser *p, const lw_pto_written_type *written) {
+    if (!p->module->has_type_names) return;
+    LW_PUSH(p->arena, p->module->spelled) = (lw_pto_spelled){written->place.at, written->type, written->alias};
+}
+
+static bool parse_written(lw_pto_parser *p, lw_pto_written_type *written) {
+    *written = (lw_pto_written_type){.place = p->token.place, .alias = alias_here(p)};
+    if (!parse_type(p, &written->type)) return false;
+    written->place = lw_pto_since(p, written->place);
+    note_spelling(p, written);
+    return true;
+}
+
+bool lw_pto_parse_type(lw_pto_parser *p, const lw_pto_type **type) {
+    lw_pto_written_type written;
+    if (!parse_written(p, &written)) return false;
+    *type = written.type;
+    return true;
+}
+
 static bool push_type(lw_pto_parser *p, lw_pto_range *range) {
-    lw_place start = p->token.place;
-    const lw_pto_type *type;
-    if (!lw_pto_parse_type(p, &type)) return false;
-    LW_PUSH(p->arena, p->types) = (lw_pto_written_type){type, lw_pto_since(p, start)};
+    lw_pto_written_type written;
+    if (!parse_written(p, &written)) return false;
+    LW_PUSH(p->arena, p->types) = written;
     range->count++;
     return true;
 }
@@ -239,6 +300,7 @@ static bool take_list(lw_pto_parser *p, lw_pto_range *range) {
     for (uint32_t i = 0; i < recent->count; i++) {
         lw_pto_written_type written = recent->types[i];
         written.place.at += at - recent->text.at;
+        note_spelling(p, &written);
         LW_PUSH(p->arena, p->types) = written;
     }
     range->count = recent->count;

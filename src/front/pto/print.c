@@ -1,5 +1,5 @@
 /* print.c: a module as text, in one layout. Comments stay in front of what they stand in front of, or behind it on its line; types of one
- * meaning have one spelling. */
+ * meaning have one spelling, but where the text gives them a name of its own. */
 #include "front/pto/pto.h"
 
 static void print_name(lw_text *out, const lw_pto_value *value) {
@@ -20,6 +20,24 @@ static void print_attributes(lw_text *out, const lw_pto_attributes *attributes, 
 
 static void print_location(lw_text *out, const char *location) {
     if (location) lw_text_printf(out, " %s", location);
+}
+
+/* ---- Types ------------------------------------------------------------------------------------------------------ */
+
+/* How the types of a module are spelled, in the order of the text, which is that of the printer; from `next` on. Empty: all in full. */
+typedef struct spellings {
+    const lw_pto_spelled *next, *end;
+} spellings;
+
+/* Types in front of an operation were not printed, or are printed. */
+static void seek(spellings *s, uint32_t at) {
+    while (s->next < s->end && s->next->at < at) s->next++;
+}
+
+static void print_type(lw_text *out, spellings *s, const lw_pto_type *type) {
+    const lw_symbol *alias = NULL;
+    if (s->next < s->end && s->next->type == type) alias = s->next++->alias;
+    lw_text_puts(out, alias ? alias->text : type->text);
 }
 
 /* ---- Lists of operands and types ----------------------------------------------------------------------------- */
@@ -53,10 +71,9 @@ static void add_operands(list *l, const lw_pto_signature *s, const lw_pto_op *op
     }
 }
 
-static void add_types(list *l, const lw_pto_signature *s, const lw_pto_op *op, which which) {
+static void add_types(list *l, spellings *as, const lw_pto_signature *s, const lw_pto_op *op, which which) {
     for (uint32_t i = 0, o = 0; i < s->in_count; i++, o++) {
-        if (op->operands[o] && wanted(&s->in[i], which))
-            next(l), lw_text_puts(l->out, op->operands[o]->type->text);
+        if (op->operands[o] && wanted(&s->in[i], which)) next(l), print_type(l->out, as, op->operands[o]->type);
         o += s->in[i].shape == LW_PTO_SHAPE_MEMORY;
     }
 }
@@ -65,14 +82,14 @@ static void add_results(list *l, const lw_pto_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) next(l), print_name(l->out, op->results[i]);
 }
 
-static void add_result_types(list *l, const lw_pto_op *op) {
-    for (uint32_t i = 0; i < op->result_count; i++) next(l), lw_text_puts(l->out, op->results[i]->type->text);
+static void add_result_types(list *l, spellings *as, const lw_pto_op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++) next(l), print_type(l->out, as, op->results[i]->type);
 }
 
 /* (T, U), or T alone. */
-static void print_types(lw_text *out, lw_pto_value **values, uint32_t count) {
+static void print_types(lw_text *out, spellings *as, lw_pto_value **values, uint32_t count) {
     if (count != 1) lw_text_puts(out, "(");
-    for (uint32_t i = 0; i < count; i++) lw_text_printf(out, "%s%s", i ? ", " : "", values[i]->type->text);
+    for (uint32_t i = 0; i < count; i++) lw_text_puts(out, i ? ", " : ""), print_type(out, as, values[i]->type);
     if (count != 1) lw_text_puts(out, ")");
 }
 
@@ -89,20 +106,21 @@ static void print_results(lw_text *out, const lw_pto_op *op) {
     if (op->result_count) lw_text_puts(out, " = ");
 }
 
-static uint32_t mask_words(const lw_pto_op *op) { return (op->results[0]->type->lanes + 63) / 64; }
+/* A number as the text has it. */
+static void print_digits(lw_text *out, const lw_pto_op *op) {
+    lw_text_puts(out, op->minus ? " -" : " ");
+    lw_text_add(out, op->digits, op->digit_count);
+}
 
 /* The word or pattern in front of the operands. */
 static void print_front(lw_text *out, const lw_pto_op *op, bool comma) {
     if (op->word) lw_text_printf(out, " %s%s", lw_pto_words[op->word], comma ? "," : "");
     if (!op->bits) return;
-    uint32_t word = mask_words(op);
-    while (word > 1 && !op->bits[word - 1]) word--;
-    lw_text_printf(out, " 0x%llx", (unsigned long long)op->bits[word - 1]);
-    while (--word) lw_text_printf(out, "%016llx", (unsigned long long)op->bits[word - 1]);
+    print_digits(out, op);
     if (comma) lw_text_puts(out, ",");
 }
 
-static void print_ssa(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+static void print_ssa(lw_text *out, spellings *as, const lw_pto_op *op, const lw_pto_signature *s) {
     print_results(out, op);
     lw_text_puts(out, lw_pto_rows[op->id].name);
     print_front(out, op, s->in_count != 0);
@@ -113,13 +131,13 @@ static void print_ssa(lw_text *out, const lw_pto_op *op, const lw_pto_signature 
     lw_text_puts(out, " : ");
     bool closed = operands.count > 1 && s->out_count;
     if (closed) lw_text_puts(out, "(");
-    add_types(&types, s, op, ALL);
+    add_types(&types, as, s, op, ALL);
     if (closed) lw_text_puts(out, ")");
     if (types.count && op->result_count) lw_text_puts(out, " -> ");
-    if (op->result_count) print_types(out, op->results, op->result_count);
+    if (op->result_count) print_types(out, as, op->results, op->result_count);
 }
 
-static void print_assembly(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+static void print_assembly(lw_text *out, spellings *as, const lw_pto_op *op, const lw_pto_signature *s) {
     list operands = {out, 0};
     lw_text_puts(out, lw_pto_rows[op->id].name + 4);
     print_front(out, op, true);
@@ -127,10 +145,11 @@ static void print_assembly(lw_text *out, const lw_pto_op *op, const lw_pto_signa
     add_results(&operands, op);
     add_operands(&operands, s, op, ALL);
     print_attributes(out, &op->attributes, " ");
-    lw_text_printf(out, " : %s", op->type->text);
+    lw_text_puts(out, " : ");
+    print_type(out, as, op->type);
 }
 
-static void print_dps(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+static void print_dps(lw_text *out, spellings *as, const lw_pto_op *op, const lw_pto_signature *s) {
     list ins = {out, 0}, in_types = {out, 0}, outs = {out, 0}, out_types = {out, 0};
     lw_text_puts(out, lw_pto_rows[op->id].name);
     print_front(out, op, false);
@@ -138,33 +157,33 @@ static void print_dps(lw_text *out, const lw_pto_op *op, const lw_pto_signature 
         lw_text_puts(out, " ins(");
         add_operands(&ins, s, op, READ);
         lw_text_puts(out, " : ");
-        add_types(&in_types, s, op, READ);
+        add_types(&in_types, as, s, op, READ);
         lw_text_puts(out, ")");
     }
     lw_text_puts(out, " outs(");
     add_results(&outs, op);
     add_operands(&outs, s, op, STORED);
     lw_text_puts(out, " : ");
-    add_result_types(&out_types, op);
-    add_types(&out_types, s, op, STORED);
+    add_result_types(&out_types, as, op);
+    add_types(&out_types, as, s, op, STORED);
     lw_text_puts(out, ")");
     print_attributes(out, &op->attributes, " ");
 }
 
-static void print_constant(lw_text *out, const lw_pto_op *op) {
-    const lw_pto_type *type = op->results[0]->type;
+static void print_constant(lw_text *out, spellings *as, const lw_pto_op *op) {
     print_results(out, op);
     lw_text_puts(out, "arith.constant");
     print_attributes(out, &op->attributes, " ");
-    if (type->element == LW_PTO_i1)
+    if (!op->digits) {
         lw_text_puts(out, op->value ? " true" : " false");
-    else if (lw_pto_scalars[type->element].kind == 'U')
-        lw_text_printf(out, " %llu : %s", (unsigned long long)op->value, type->text);
-    else
-        lw_text_printf(out, " %lld : %s", (long long)op->value, type->text);
+        return;
+    }
+    print_digits(out, op);
+    lw_text_puts(out, " : ");
+    print_type(out, as, op->results[0]->type);
 }
 
-static void print_mlir(lw_text *out, const lw_pto_op *op, const lw_pto_signature *s) {
+static void print_mlir(lw_text *out, spellings *as, const lw_pto_op *op, const lw_pto_signature *s) {
     list operands = {out, 0};
     print_results(out, op);
     lw_text_puts(out, lw_pto_rows[op->id].name);
@@ -172,13 +191,16 @@ static void print_mlir(lw_text *out, const lw_pto_op *op, const lw_pto_signature
     lw_text_puts(out, " ");
     add_operands(&operands, s, op, ALL);
     print_attributes(out, &op->attributes, " ");
-    lw_text_printf(out, " : %s", op->operands[op->operand_count - 1]->type->text);
-    if (s->in[0].shape == LW_PTO_SHAPE_INTEGER) lw_text_printf(out, " to %s", op->results[0]->type->text);
+    lw_text_puts(out, " : ");
+    print_type(out, as, op->operands[op->operand_count - 1]->type);
+    if (s->in[0].shape != LW_PTO_SHAPE_INTEGER) return;
+    lw_text_puts(out, " to ");
+    print_type(out, as, op->results[0]->type);
 }
 
 /* ---- Control flow ---------------------------------------------------------------------------------------------- */
 
-static void print_for(lw_text *out, const lw_pto_op *op) {
+static void print_for(lw_text *out, spellings *as, const lw_pto_op *op) {
     const lw_pto_region *region = op->regions;
     print_results(out, op);
     lw_text_puts(out, "scf.for ");
@@ -194,57 +216,62 @@ static void print_for(lw_text *out, const lw_pto_op *op) {
     if (region->argument_count > 1) {
         lw_text_puts(out, ") -> (");
         for (uint32_t i = 1; i < region->argument_count; i++)
-            lw_text_printf(out, "%s%s", i > 1 ? ", " : "", region->arguments[i]->type->text);
+            lw_text_puts(out, i > 1 ? ", " : ""), print_type(out, as, region->arguments[i]->type);
         lw_text_puts(out, ")");
     }
-    if (op->type->element != LW_PTO_index) lw_text_printf(out, " : %s", op->type->text);
+    if (op->type->element == LW_PTO_index) return;
+    lw_text_puts(out, " : ");
+    print_type(out, as, op->type);
 }
 
-static void print_if(lw_text *out, const lw_pto_op *op) {
+static void print_if(lw_text *out, spellings *as, const lw_pto_op *op) {
     print_results(out, op);
     lw_text_puts(out, "scf.if ");
     print_name(out, op->operands[0]);
     for (uint32_t i = 0; i < op->result_count; i++)
-        lw_text_printf(out, "%s%s", i ? ", " : " -> (", op->results[i]->type->text);
+        lw_text_puts(out, i ? ", " : " -> ("), print_type(out, as, op->results[i]->type);
     if (op->result_count) lw_text_puts(out, ")");
 }
 
-static void print_end(lw_text *out, const lw_pto_op *op) {
+static void print_end(lw_text *out, spellings *as, const lw_pto_op *op) {
     lw_text_puts(out, op->id == LW_PTO_RETURN ? "return" : lw_pto_rows[op->id].name);
     print_attributes(out, &op->attributes, " ");
     for (uint32_t i = 0; i < op->operand_count; i++)
         lw_text_puts(out, i ? ", " : " "), print_name(out, op->operands[i]);
     for (uint32_t i = 0; i < op->operand_count; i++)
-        lw_text_printf(out, "%s%s", i ? ", " : " : ", op->operands[i]->type->text);
+        lw_text_puts(out, i ? ", " : " : "), print_type(out, as, op->operands[i]->type);
 }
 
-void lw_pto_print_op(lw_text *out, const lw_pto_op *op) {
+static void print_op(lw_text *out, spellings *as, const lw_pto_op *op) {
     const lw_pto_row *row = &lw_pto_rows[op->id];
     lw_pto_signature s;
     switch (op->id) {
-    case LW_PTO_FOR: print_for(out, op); return;
-    case LW_PTO_IF: print_if(out, op); return;
+    case LW_PTO_FOR: print_for(out, as, op); return;
+    case LW_PTO_IF: print_if(out, as, op); return;
     case LW_PTO_YIELD:
-    case LW_PTO_RETURN: print_end(out, op); return;
-    case LW_PTO_CONSTANT: print_constant(out, op); return;
+    case LW_PTO_RETURN: print_end(out, as, op); return;
+    case LW_PTO_CONSTANT: print_constant(out, as, op); return;
     default: break;
     }
     lw_pto_signature_read(op->id, &s);
     if (row->page == LW_PTO_PAGE_MLIR)
-        print_mlir(out, op, &s);
+        print_mlir(out, as, op, &s);
     else if (op->form == LW_PTO_SSA)
-        print_ssa(out, op, &s);
+        print_ssa(out, as, op, &s);
     else if (op->form == LW_PTO_ASSEMBLY)
-        print_assembly(out, op, &s);
+        print_assembly(out, as, op, &s);
     else
-        print_dps(out, op, &s);
+        print_dps(out, as, op, &s);
 }
+
+void lw_pto_print_op(lw_text *out, const lw_pto_op *op) { print_op(out, &(spellings){0}, op); }
 
 /* ---- Comments ---------------------------------------------------------------------------------------------------- */
 
 typedef struct printer {
     lw_text *out;
     lw_pto_comments comments;
+    spellings spellings;
 } printer;
 
 static void indent(lw_text *out, uint32_t depth) {
@@ -294,7 +321,8 @@ static void print_braces(printer *p, const lw_pto_region *region, uint32_t heade
 /* Loops and branches have their attributes behind the last }. Returns where it ends. */
 static uint32_t print_nested(printer *p, const lw_pto_op *op, uint32_t depth) {
     uint32_t end = end_of(op->place);
-    lw_pto_print_op(p->out, op);
+    seek(&p->spellings, op->place.at);
+    print_op(p->out, &p->spellings, op);
     for (uint32_t i = 0; i < op->region_count; i++) {
         if (i) lw_text_puts(p->out, " else");
         print_braces(p, &op->regions[i], end, depth);
@@ -320,14 +348,14 @@ static void print_region(printer *p, const lw_pto_region *region, uint32_t depth
     }
 }
 
-void lw_pto_print_function(lw_text *out, const lw_pto_function *f) {
+static void print_header(lw_text *out, spellings *as, const lw_pto_function *f) {
     lw_text_printf(out, "func.func %s%s%s(", f->visibility ? f->visibility : "", f->visibility ? " " : "",
                    f->name->text);
     for (uint32_t i = 0; i < f->argument_count; i++) {
         const lw_pto_value *a = f->arguments[i];
         if (i) lw_text_puts(out, ", ");
         if (a->name) lw_text_printf(out, "%s: ", a->name->text);
-        lw_text_puts(out, a->type->text);
+        print_type(out, as, a->type);
         print_attributes(out, &f->argument_attributes[i], " ");
         print_location(out, f->argument_locations[i]);
     }
@@ -335,18 +363,21 @@ void lw_pto_print_function(lw_text *out, const lw_pto_function *f) {
     bool closed = f->result_count > 1 || (f->result_count && f->result_attributes[0].count);
     for (uint32_t i = 0; i < f->result_count; i++) {
         lw_text_puts(out, i ? ", " : closed ? " -> (" : " -> ");
-        lw_text_puts(out, f->results[i]->text);
+        print_type(out, as, f->results[i]);
         print_attributes(out, &f->result_attributes[i], " ");
     }
     if (closed) lw_text_puts(out, ")");
     print_attributes(out, &f->attributes, " attributes ");
 }
 
+void lw_pto_print_function(lw_text *out, const lw_pto_function *f) { print_header(out, &(spellings){0}, f); }
+
 static void print_function(printer *p, const lw_pto_function *f, uint32_t depth) {
     uint32_t end = end_of(f->place);
     put_comments(p, end, depth);
     indent(p->out, depth);
-    lw_pto_print_function(p->out, f);
+    seek(&p->spellings, f->place.at);
+    print_header(p->out, &p->spellings, f);
     if (f->has_body) {
         print_braces(p, &f->body, end, depth);
         end = end_of(f->body.end);
@@ -392,7 +423,7 @@ static void print_aliases(printer *p, const lw_pto_module *module) {
 }
 
 void lw_pto_print(lw_text *out, const lw_pto_module *module) {
-    printer p = {.out = out, .comments = {.source = module->source}};
+    printer p = {.out = out, .comments = {.source = module->source}, .spellings = {module->spelled.at, module->spelled.at + module->spelled.count}};
     print_aliases(&p, module);
     for (uint32_t i = 0; i < module->groups.count; i++) {
         if (i || module->aliases.count) lw_text_puts(out, "\n");

@@ -13,7 +13,7 @@ typedef enum lw_pto_token_kind {
     LW_PTO_TOKEN_END,
     LW_PTO_TOKEN_WORD,   /* name without a sigil, with its dots: pto.vshr, i32, func.func; in 64xi32 the word is xi32 */
     LW_PTO_TOKEN_VALUE,  /* %name or %name#2; the name includes the % and not the # part, which is `value` + 1 */
-    LW_PTO_TOKEN_AT,     /* @name or @"name"; the name as written, with the @ */
+    LW_PTO_TOKEN_AT,     /* @name or @"name"; the name with the @, and without quotes where it needs none */
     LW_PTO_TOKEN_HASH,   /* #name */
     LW_PTO_TOKEN_TYPE,   /* !name: !pto.vreg */
     LW_PTO_TOKEN_CARET,  /* ^name */
@@ -76,6 +76,7 @@ typedef struct lw_pto_type {
     uint32_t lanes;        /* VREG, MASK: lanes; mask<bW> has 2048 / W */
     uint32_t width;        /* MASK: W where it was written bW, 0 where a count was */
     uint64_t count;        /* MEMREF: elements; UINT64_MAX for ? */
+    const char *space;     /* MEMREF: its memory space as written; NULL for none, and for 0, which is the same */
     const char *text;      /* as messages and the printer write it */
     struct lw_pto_type *next;
 } lw_pto_type;
@@ -152,6 +153,9 @@ typedef struct lw_pto_op {
     const lw_pto_type *type;   /* the type that the row's operands go by: the !pto.vreg<NxT>; where there is none, the mask type, or
                                   the scalar type of :n operands. FOR: that of the induction variable */
     lw_place literal_place;    /* CONSTANT, MASK_BITS */
+    const char *digits;        /* … as the text has them; NULL: true or false. Behind a - where `minus` */
+    uint32_t digit_count;
+    bool minus;
     uint64_t value;            /* CONSTANT: two's complement, sign extended from the type's width; 0 or 1 for i1 */
     uint64_t *bits;            /* MASK_BITS: lanes / 64 words, rounded up, lane 0 in the lowest bit of the first */
     uint32_t region_count;     /* FOR: 1; IF: 1, or 2 with an else */
@@ -199,11 +203,18 @@ typedef struct lw_pto_group {
     LW_LIST(lw_pto_function *) functions;
 } lw_pto_group;
 
-typedef struct lw_pto_alias { /* !name = type is gone once parsed; #name = … is kept as text */
+typedef struct lw_pto_alias { /* !name = type, #name = … */
     lw_symbol *name;
     lw_place place; /* of the name */
     const char *text;
 } lw_pto_alias;
+
+/* A type where it is written, in a module whose types have names. */
+typedef struct lw_pto_spelled {
+    uint32_t at;
+    const lw_pto_type *type;
+    const lw_symbol *alias; /* NULL: in full */
+} lw_pto_spelled;
 
 typedef enum lw_pto_profile {
 #define PROFILE(name, width, title, status) LW_PTO_PROFILE_##name,
@@ -227,6 +238,8 @@ typedef struct lw_pto_module {
     LW_LIST(lw_pto_group *) groups;
     LW_LIST(lw_pto_function *) functions; /* of all groups, one per name */
     LW_LIST(lw_pto_alias) aliases;
+    LW_LIST(lw_pto_spelled) spelled; /* in the order of the text, from the first name of a type on; so that it can be printed as it was */
+    bool has_type_names;
     uint32_t op_count;
     const struct lw_pto_signature *signatures[LW_PTO_OP_COUNT]; /* of the rows that were met */
     lw_pto_type **types; /* a hash table with type_mask + 1 slots */
@@ -242,6 +255,9 @@ void lw_pto_verify(lw_pto_module *module, lw_pto_profile profile);
 
 /* Parse and verify. True where there was no error. */
 bool lw_pto_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_pto_profile profile, lw_pto_module **module);
+
+/* Warns of every place where a checked module depends on what the page leaves to the target or does not say. */
+void lw_pto_check_portable(lw_pto_module *module);
 
 /* Whether a file or text of this name is PTO where nothing else says what it is. */
 bool lw_pto_is_name(const char *name);
@@ -335,6 +351,7 @@ typedef struct lw_pto_cost {
     uint64_t serial;        /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one, unless runs
                                were counted */
     uint64_t piped;         /* a2a3: each starts as soon as the interval allows, as if none waited for another */
+    uint64_t saved;         /* a2a3: more that `serial` would be if each repeat of 2048 bits were an operation of its own */
     uint64_t uncounted;     /* operations on registers and masks that the page has no figures for; where runs were counted, how often
                                they were executed */
     bool per_round;         /* some loop's rounds are not known */

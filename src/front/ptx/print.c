@@ -37,69 +37,112 @@ static void put_float(lw_text *out, uint64_t bits, bool single) {
     else lw_text_printf(out, "0d%016llX", (unsigned long long)bits);
 }
 
+/* A number or expression as the text has it, 0xff for one; without blanks where `tight`. False: it has a comment or goes over lines, or
+ * signs would come to stand beside each other, and nothing is printed. */
+static bool put_spelled(lw_text *out, const lw_source *source, lw_place place, bool tight) {
+    if (!source || !place.size) return false;
+    const char *text = source->text + place.at;
+    for (uint32_t i = 0; i < place.size; i++) {
+        if (text[i] == '\n' || (text[i] == '/' && i + 1 < place.size && (text[i + 1] == '/' || text[i + 1] == '*'))) return false;
+        if (tight && text[i] == ' ' && i && i + 1 < place.size && strchr("-<>=&|! ", text[i + 1]) && strchr("-<>=&|! ", text[i - 1])) return false;
+    }
+    for (uint32_t i = 0; i < place.size; i++)
+        if (!tight || (text[i] != ' ' && text[i] != '\t')) lw_text_add(out, &text[i], 1);
+    return true;
+}
+
 static void put_offset(lw_text *out, int64_t offset) {
     if (!offset) return;
     put(out, "+");
     put_signed(out, offset);
 }
 
-static void put_parts(lw_text *out, const lw_operand *o) {
-    for (uint32_t i = 0; i < o->part_count; i++) {
-        if (i) put(out, o->kind == LW_O_PAIR ? "|" : ", ");
-        lw_ptx_print_operand(out, &o->parts[i]);
-        if (o->kind == LW_O_ADDRESS && i == 0) put_offset(out, o->offset);
-    }
+/* What stands behind a name that nothing stands in front of: the place of an operand has all of it. */
+static bool put_spelled_offset(lw_text *out, const lw_source *source, const lw_operand *o, const char *begins) {
+    if (!source || o->place.size <= o->name->size || memcmp(source->text + o->place.at, o->name->text, o->name->size) != 0) return false;
+    const lw_place rest = {o->place.at + o->name->size, o->place.size - o->name->size};
+    const char *text = source->text + rest.at;
+    return strchr(begins, text[strspn(text, " \t")]) && put_spelled(out, source, rest, true);
 }
 
-static void put_named(lw_text *out, const lw_operand *o) {
+/* Whether the offset is printed as it was spelled: it begins with one of `begins`. */
+static bool put_named(lw_text *out, const lw_source *source, const lw_operand *o, const char *begins) {
     if (o->negated) put(out, o->minus ? "-" : "!");
     put_symbol(out, o->name);
     if (o->select) lw_text_printf(out, ".%s", lw_select_name(o));
-    if (o->indexed) {
-        put(out, "[");
-        put_signed(out, o->offset);
-        put(out, "]");
-    } else put_offset(out, o->offset);
+    if (put_spelled_offset(out, source, o, begins)) return true;
+    if (!o->indexed) {
+        put_offset(out, o->offset);
+        return false;
+    }
+    put(out, "[");
+    put_signed(out, o->offset);
+    put(out, "]");
+    return false;
 }
 
-void lw_ptx_print_operand(lw_text *out, const lw_operand *o) {
+static void put_operand(lw_text *out, const lw_source *source, const lw_operand *o);
+
+/* The offset of an address was written behind its base. */
+static void put_parts(lw_text *out, const lw_source *source, const lw_operand *o) {
+    for (uint32_t i = 0; i < o->part_count; i++) {
+        const lw_operand *part = &o->parts[i];
+        bool done = false;
+        if (i) put(out, o->kind == LW_O_PAIR ? "|" : ", ");
+        if (part->kind == LW_O_NAME)
+            done = put_named(out, source, part, o->kind == LW_O_ADDRESS ? "+-" : "+-[");
+        else
+            put_operand(out, source, part);
+        if (o->kind == LW_O_ADDRESS && i == 0 && !done) put_offset(out, o->offset);
+    }
+}
+
+static void put_operand(lw_text *out, const lw_source *source, const lw_operand *o) {
     static const char *const open[] = {
         [LW_O_ADDRESS] = "[", [LW_O_VECTOR] = "{", [LW_O_PAIR] = "", [LW_O_LIST] = "("};
     static const char *const close[] = {
         [LW_O_ADDRESS] = "]", [LW_O_VECTOR] = "}", [LW_O_PAIR] = "", [LW_O_LIST] = ")"};
     switch (o->kind) {
-    case LW_O_NAME: put_named(out, o); break;
-    case LW_O_INT: put_integer(out, o->value, o->is_unsigned); break;
-    case LW_O_FLOAT: put_float(out, o->value, o->single); break;
+    case LW_O_NAME: put_named(out, source, o, "+-["); break;
+    case LW_O_INT:
+        if (!put_spelled(out, source, o->place, false)) put_integer(out, o->value, o->is_unsigned);
+        break;
+    case LW_O_FLOAT:
+        if (!put_spelled(out, source, o->place, false)) put_float(out, o->value, o->single);
+        break;
     case LW_O_SINK: put(out, "_"); break;
     default:
         put(out, open[o->kind]);
-        put_parts(out, o);
+        put_parts(out, source, o);
         put(out, close[o->kind]);
     }
 }
 
+void lw_ptx_print_operand(lw_text *out, const lw_operand *o) { put_operand(out, NULL, o); }
+
 /* Without indentation, with its semicolon. */
-void lw_ptx_print_instruction(lw_text *out, const lw_instruction *in) {
+static void put_instruction(lw_text *out, const lw_source *source, const lw_instruction *in) {
     if (in->guard) {
         put(out, "@");
-        lw_ptx_print_operand(out, in->guard);
+        put_operand(out, source, in->guard);
         put(out, " ");
     }
     put_symbol(out, in->mnemonic);
     for (uint32_t i = 0; i < in->operand_count; i++) {
         put(out, i ? ", " : " ");
-        lw_ptx_print_operand(out, &in->operands[i]);
+        put_operand(out, source, &in->operands[i]);
     }
     put(out, ";");
 }
 
+void lw_ptx_print_instruction(lw_text *out, const lw_instruction *in) { put_instruction(out, NULL, in); }
+
 /* ---- Declarations -------------------------------------------------------------------------------------- */
 
-static void put_init(lw_text *out, const lw_init *init, size_t *line_start);
+static void put_init(lw_text *out, const lw_source *source, const lw_init *init, size_t *line_start);
 
 /* Long lists are broken into lines. */
-static void put_init_list(lw_text *out, const lw_init *init, size_t *line_start) {
+static void put_init_list(lw_text *out, const lw_source *source, const lw_init *init, size_t *line_start) {
     put(out, "{");
     for (uint32_t i = 0; i < init->part_count; i++) {
         if (i) put(out, ", ");
@@ -107,7 +150,7 @@ static void put_init_list(lw_text *out, const lw_init *init, size_t *line_start)
             put(out, "\n\t");
             *line_start = out->size;
         }
-        put_init(out, &init->parts[i], line_start);
+        put_init(out, source, &init->parts[i], line_start);
     }
     put(out, "}");
 }
@@ -121,22 +164,23 @@ static void put_init_name(lw_text *out, const lw_init *init) {
     if (init->value) put(out, ")");
 }
 
-static void put_init(lw_text *out, const lw_init *init, size_t *line_start) {
-    if (init->kind == LW_INIT_LIST) put_init_list(out, init, line_start);
+static void put_init(lw_text *out, const lw_source *source, const lw_init *init, size_t *line_start) {
+    if (init->kind == LW_INIT_LIST) put_init_list(out, source, init, line_start);
     else if (init->kind == LW_INIT_NAME) put_init_name(out, init);
+    else if (put_spelled(out, source, init->place, false)) return;
     else if (init->is_float) put_float(out, init->value, init->single);
     else put_integer(out, init->value, init->is_unsigned);
 }
 
 /* {addr_mode_0 = wrap, …} of an opaque variable. */
-static void put_fields(lw_text *out, const lw_init *init) {
+static void put_fields(lw_text *out, const lw_source *source, const lw_init *init) {
     size_t line = out->size;
     put(out, "{");
     for (uint32_t i = 0; i < init->part_count; i++) {
         if (i) put(out, ", ");
-        put_init(out, &init->parts[i].parts[0], &line);
+        put_init(out, source, &init->parts[i].parts[0], &line);
         put(out, " = ");
-        put_init(out, &init->parts[i].parts[1], &line);
+        put_init(out, source, &init->parts[i].parts[1], &line);
     }
     put(out, "}");
 }
@@ -189,14 +233,14 @@ static void put_declaration(lw_text *out, const lw_object *o) {
     }
 }
 
-static void put_variable(lw_text *out, const lw_object *o) {
+static void put_variable(lw_text *out, const lw_source *source, const lw_object *o) {
     size_t line = out->size;
     put_linkage(out, o->linkage);
     put_declaration(out, o);
     if (o->init) {
         put(out, " = ");
-        if (has_fields(o)) put_fields(out, o->init);
-        else put_init(out, o->init, &line);
+        if (has_fields(o)) put_fields(out, source, o->init);
+        else put_init(out, source, o->init, &line);
     }
     put(out, ";\n");
 }
@@ -254,19 +298,19 @@ static void put_loc(lw_text *out, const lw_statement *s) {
                    s->loc.rest ? ", " : "", s->loc.rest ? s->loc.rest : "");
 }
 
-static void put_statement(lw_text *out, const lw_statement *s, uint32_t *depth) {
+static void put_statement(lw_text *out, const lw_source *source, const lw_statement *s, uint32_t *depth) {
     if (s->kind == LW_S_CLOSE && *depth > 1) --*depth;
     if (s->kind != LW_S_LABEL) indent(out, *depth);
     switch (s->kind) {
     case LW_S_INSTRUCTION:
-        lw_ptx_print_instruction(out, s->instruction);
+        put_instruction(out, source, s->instruction);
         put(out, "\n");
         break;
     case LW_S_LABEL:
         put_symbol(out, s->object->name);
         put(out, ":\n");
         break;
-    case LW_S_VARIABLE: put_variable(out, s->object); break;
+    case LW_S_VARIABLE: put_variable(out, source, s->object); break;
     case LW_S_OPEN:
         ++*depth;
         put(out, "{\n");
@@ -280,7 +324,7 @@ static void put_statement(lw_text *out, const lw_statement *s, uint32_t *depth) 
     }
 }
 
-static void put_function(lw_text *out, const lw_function *f) {
+static void put_function(lw_text *out, const lw_source *source, const lw_function *f) {
     put_linkage(out, f->object->linkage);
     put(out, f->is_entry ? ".entry" : ".func");
     put_attributes(out, f->object);
@@ -301,16 +345,16 @@ static void put_function(lw_text *out, const lw_function *f) {
     }
     put(out, "\n{\n");
     uint32_t depth = 1;
-    for (uint32_t i = 0; i < f->body.count; i++) put_statement(out, &f->body.at[i], &depth);
+    for (uint32_t i = 0; i < f->body.count; i++) put_statement(out, source, &f->body.at[i], &depth);
     put(out, "}\n");
 }
 
 /* ---- The module ---------------------------------------------------------------------------------------- */
 
-static void put_item(lw_text *out, const lw_item *item) {
+static void put_item(lw_text *out, const lw_source *source, const lw_item *item) {
     switch (item->kind) {
-    case LW_ITEM_VARIABLE: put_variable(out, item->object); break;
-    case LW_ITEM_FUNCTION: put_function(out, item->function); break;
+    case LW_ITEM_VARIABLE: put_variable(out, source, item->object); break;
+    case LW_ITEM_FUNCTION: put_function(out, source, item->function); break;
     case LW_ITEM_ALIAS:
         lw_text_printf(out, ".alias %s, %s;\n", item->object->name->text,
                        item->object->targets[0].name->text);
@@ -332,7 +376,7 @@ void lw_ptx_print(lw_text *out, const lw_module_ptx *m) {
     for (uint32_t i = 0; i < m->items.count; i++) {
         const lw_item *item = &m->items.at[i];
         if (item->kind != last || item->kind == LW_ITEM_FUNCTION) put(out, "\n");
-        put_item(out, item);
+        put_item(out, m->source, item);
         last = item->kind;
     }
 }

@@ -311,7 +311,7 @@ const lw_function *lw_ptx_table_signature(const lw_object *table);
  * must live longer than it. */
 bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_spellings *spellings, lw_module_ptx **module);
 
-/* The module as text in one canonical layout; parses back to the same module. */
+/* A parsed module as text in one canonical layout, with numbers as its source spells them; parses back to the same module. */
 void lw_ptx_print(lw_text *out, const lw_module_ptx *module);
 void lw_ptx_print_instruction(lw_text *out, const lw_instruction *instruction);
 void lw_ptx_print_operand(lw_text *out, const lw_operand *operand);
