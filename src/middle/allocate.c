@@ -18,8 +18,8 @@ typedef struct lw_loop { uint32_t first, end; } lw_loop; /* blocks; both 0: none
 
 typedef struct lw_alloc {
     lw_lower *l;
-    uint32_t global_count, words;
-    uint64_t *live_in, *live_out, *exposed, *killed; /* per block, `words` each */
+    uint32_t global_count;
+    lw_live live;                                    /* of those that live across regions */
     uint32_t *globals;                               /* virtual register of each */
     uint32_t counts[LW_POOLS];                       /* slots of each pool */
     uint32_t base[LW_POOLS];                         /* byte offset of each pool's first slot */
@@ -30,7 +30,6 @@ typedef struct lw_alloc {
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
     uint32_t walked;                                 /* block at hand while visiting */
     uint32_t *waits, lone_count;                     /* see count_waits, find_lone */
-    uint32_t *table_blocks;                          /* by where a list of targets begins: 1 + the block whose branch was met first in this pass */
 } lw_alloc;
 
 static const uint32_t slot_bytes[] = {LW_SLOT_PRED, LW_SLOT_16, LW_SLOT_32, LW_SLOT_64};
@@ -42,10 +41,9 @@ typedef struct lw_region { uint32_t guard; bool open, written; } lw_region;
 static void compact(lw_lower *l) {
     uint32_t to = 0;
     lw_region region = {0};
-    lw_fields f;
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op op = l->ops.at[n];
-        if (op.code == LW_OP_DEAD) continue;
+        if (op.code == LW_OP_dead) continue;
         if (op.code == LW_OP_guard) {
             const lw_op *last = &l->ops.at[region.guard];
             bool joins = to && l->ops.at[to - 1].code == LW_OP_unguard && !region.written && last->code == LW_OP_guard && last->b == op.b && last->flags == op.flags;
@@ -64,37 +62,24 @@ static void compact(lw_lower *l) {
             }
             l->ops.at[region.guard].imm = to - region.guard;
         } else if (region.open) {
-            lw_op_fields(l->lists.at, &op, &f);
-            for (uint32_t k = 0; k < f.def_count; k++) region.written |= *f.defs[k] == l->ops.at[region.guard].b;
+            LW_EACH_WRITTEN(l->code, &op, at) region.written |= *at == l->ops.at[region.guard].b;
         }
-        if (op.code == LW_OP_block) l->blocks.at[op.a].first = to;
+        if (op.code == LW_OP_block) l->code->blocks[op.a].first = to;
         l->ops.at[to] = op;
         l->op_places.at[to++] = l->op_places.at[n];
     }
-    l->ops.count = to;
+    l->ops.count = l->code->op_count = to;
 }
 
-/* ---- Uses and definitions, transfers of calls included ---------------------------------------------------- */
+/* ---- Uses and definitions ----------------------------------------------------------------------------------- */
 
 typedef void lw_visit(lw_alloc *a, uint32_t v, uint32_t op, bool guarded);
 
 static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
-    lw_lower *l = a->l;
-    lw_op *op = &l->ops.at[n];
-    lw_fields f;
-    lw_op_fields(l->lists.at, op, &f);
-    for (uint32_t k = 0; k < f.use_count; k++) use(a, *f.uses[k], n, guarded);
-    if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) {
-        const lw_call *call = &l->calls.at[op->imm];
-        for (uint32_t k = 0; k < call->argument_count; k++)
-            if (!call->arguments[k].in_memory) use(a, call->arguments[k].from, n, guarded);
-        for (uint32_t k = 0; k < call->result_count; k++)
-            if (!call->results[k].in_memory) def(a, call->results[k].to, n, guarded);
-    }
-    if (op->code == LW_OP_ret)
-        for (uint32_t k = 0; k < l->code->return_count; k++)
-            if (!l->code->returns[k].in_memory) use(a, l->code->returns[k].from, n, guarded);
-    for (uint32_t k = 0; k < f.def_count; k++) def(a, *f.defs[k], n, guarded || f.keeps);
+    const lw_op *op = &a->l->ops.at[n];
+    const bool keeps = guarded || lw_op_keeps(op);
+    LW_EACH_READ(a->l->code, op, at) use(a, *at, n, guarded);
+    LW_EACH_WRITTEN(a->l->code, op, at) def(a, *at, n, keeps);
 }
 
 /* Inline, so that each walk is a loop of its own with `use` and `def` inside. */
@@ -120,10 +105,8 @@ static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
 }
 
 static void touch_use(lw_alloc *a, uint32_t v, uint32_t n) {
-    const lw_op *op = &a->l->ops.at[n];
     /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
-    bool in_place = op->code >= LW_OP_lop3 || (op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64) || op->code == LW_OP_add4 || op->code == LW_OP_predicate;
-    touch(a, v, in_place ? 2 * n : 2 * n + 2);
+    touch(a, v, lw_op_does(&a->l->ops.at[n], LW_DOES_IN_PLACE) ? 2 * n : 2 * n + 2);
 }
 static void touch_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     if (guarded) touch(a, v, 2 * n); /* guarded: it keeps what it has in some lanes */
@@ -136,33 +119,33 @@ static void touch_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
  * on without ever waiting. Lanes wait elsewhere, at the tops of regions. So a register that lives within one region has no value in
  * lanes that do not execute, and if it shares its slot with its like only, it may be written in all lanes without a mask. */
 static void find_regions(lw_alloc *a) {
-    lw_lower *l = a->l;
-    uint32_t blocks = l->blocks.count;
-    uint8_t *entered = LW_NEW_ARRAY(l->arena, uint8_t, blocks);
-    a->regions = LW_NEW_ARRAY(l->arena, uint32_t, blocks);
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        const lw_op *op = &l->ops.at[n];
-        if (op->code == LW_OP_bra || op->code == LW_OP_bra_if) entered[op->a] = 1;
+    const lw_code *code = a->l->code;
+    uint8_t *entered = LW_NEW_ARRAY(a->l->arena, uint8_t, code->block_count);
+    a->regions = LW_NEW_ARRAY(a->l->arena, uint32_t, code->block_count);
+    for (uint32_t b = 0; b < code->block_count; b++) {
+        const lw_op *last = lw_block_last(code, b);
+        const lw_goes goes = (lw_goes)lw_row_of(last->code)->goes;
+        if (goes == LW_GOES_to_a || goes == LW_GOES_either) entered[last->a] = 1;
     }
-    for (uint32_t i = 0; i < l->targets.count; i++) entered[l->targets.at[i]] = 1;
-    for (uint32_t b = 1; b < blocks; b++) {
-        const lw_op *last = &l->ops.at[l->blocks.at[b].first - 1];
-        bool runs_on = last->code == LW_OP_bra_if && !(last->flags & LW_OP_BACKWARD) && !entered[b];
+    for (uint32_t i = 0; i < a->l->targets.count; i++) entered[code->targets[i]] = 1;
+    for (uint32_t b = 1; b < code->block_count; b++) {
+        const lw_op *last = lw_block_last(code, b - 1);
+        const bool runs_on = lw_row_of(last->code)->goes == LW_GOES_either && !(last->flags & LW_OP_BACKWARD) && !entered[b];
         a->regions[b] = a->regions[b - 1] + !runs_on;
     }
 }
 
 /* Of each block the innermost stretch of text around it that a branch goes back over. */
 static void find_loops(lw_alloc *a) {
-    lw_lower *l = a->l;
-    uint32_t blocks = l->blocks.count, block = 0, depth = 0;
-    uint32_t *ends = LW_NEW_ARRAY(l->arena, uint32_t, blocks); /* 1 + the last block that goes back to this one */
-    uint32_t *open = LW_NEW_ARRAY(l->arena, uint32_t, blocks);
-    a->loops = LW_NEW_ARRAY(l->arena, lw_loop, blocks);
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        const lw_op *op = &l->ops.at[n];
-        if (op->code == LW_OP_block) block = op->a;
-        if ((op->code == LW_OP_bra || op->code == LW_OP_bra_if) && op->flags & LW_OP_BACKWARD) ends[op->a] = block + 1, a->has_loops = true;
+    const lw_code *code = a->l->code;
+    uint32_t blocks = code->block_count, depth = 0;
+    uint32_t *ends = LW_NEW_ARRAY(a->l->arena, uint32_t, blocks); /* 1 + the last block that goes back to this one */
+    uint32_t *open = LW_NEW_ARRAY(a->l->arena, uint32_t, blocks);
+    a->loops = LW_NEW_ARRAY(a->l->arena, lw_loop, blocks);
+    for (uint32_t b = 0; b < blocks; b++) {
+        const lw_op *last = lw_block_last(code, b);
+        const lw_goes goes = (lw_goes)lw_row_of(last->code)->goes;
+        if ((goes == LW_GOES_to_a || goes == LW_GOES_either) && last->flags & LW_OP_BACKWARD) ends[last->a] = b + 1, a->has_loops = true;
     }
     for (uint32_t b = 0; b < blocks; b++) {
         while (depth && ends[open[depth - 1]] <= b) depth--;
@@ -195,78 +178,20 @@ static void scan_block(lw_alloc *a, uint32_t block) { a->walked = block; }
 
 /* ---- Data flow of those ------------------------------------------------------------------------------------ */
 
-static uint64_t *set_of(const lw_alloc *a, uint64_t *sets, uint32_t block) { return sets + (size_t)block * a->words; }
-static bool has(const uint64_t *set, uint32_t g) { return set[g / 64] >> g % 64 & 1; }
-static void add(uint64_t *set, uint32_t g) { set[g / 64] |= 1ull << g % 64; }
-
-static void flow_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    (void)n, (void)guarded;
-    uint32_t g = a->l->vregs.at[v].global;
-    if (g && !has(set_of(a, a->killed, a->walked), g - 1)) add(set_of(a, a->exposed, a->walked), g - 1);
-}
-static void flow_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    uint32_t g = a->l->vregs.at[v].global;
-    if (!g) return;
-    if (guarded) flow_use(a, v, n, guarded);
-    else add(set_of(a, a->killed, a->walked), g - 1);
-}
-
-/* live_out |= live_in of a successor. */
-static void join(lw_alloc *a, uint32_t block, uint32_t successor) {
-    uint64_t *out = set_of(a, a->live_out, block), *in = set_of(a, a->live_in, successor);
-    for (uint32_t w = 0; w < a->words; w++) out[w] |= in[w];
-}
-
-/* The same for all blocks of a table. Of the branches by one table the first that a pass meets looks at all of them and the others take
- * what it found: if there is more by now, there will be another pass. */
-static void join_table(lw_alloc *a, uint32_t block, const lw_op *branch) {
-    uint32_t first = a->table_blocks[branch->imm];
-    if (!first) {
-        for (uint32_t i = 0; i < branch->c; i++) join(a, block, a->l->targets.at[branch->imm + i]);
-        a->table_blocks[branch->imm] = block + 1;
-        return;
-    }
-    uint64_t *out = set_of(a, a->live_out, block), *found = set_of(a, a->live_out, first - 1);
-    for (uint32_t w = 0; w < a->words; w++) out[w] |= found[w];
-}
-
-static void join_successors(lw_alloc *a, uint32_t block) {
-    lw_lower *l = a->l;
-    uint32_t end = block + 1 < l->blocks.count ? l->blocks.at[block + 1].first : l->ops.count;
-    const lw_op *last = &l->ops.at[end - 1];
-    switch (last->code) {
-    case LW_OP_bra: join(a, block, last->a); return;
-    case LW_OP_brx:
-        join_table(a, block, last);
-        return;
-    case LW_OP_call: case LW_OP_call_indirect: join(a, block, l->calls.at[last->imm].return_block); return;
-    case LW_OP_ret: case LW_OP_exit: case LW_OP_trap: return;
-    case LW_OP_bra_if: join(a, block, last->a); break;
-    default: break;
-    }
-    if (block + 1 < l->blocks.count) join(a, block, block + 1);
+static uint32_t number_of(const void *of, uint32_t v) {
+    const lw_alloc *a = of;
+    return a->l->vregs.at[v].global - 1; /* LW_NO_SLOT where it has none */
 }
 
 /* False: too much work; the caller takes whole-function ranges. */
 static bool solve(lw_alloc *a) {
-    uint32_t blocks = a->l->blocks.count;
-    a->table_blocks = LW_NEW_ARRAY(a->l->arena, uint32_t, a->l->targets.count);
-    for (uint32_t pass = 0; pass < LW_FLOW_PASSES; pass++) {
-        bool changed = false;
-        memset(a->table_blocks, 0, a->l->targets.count * sizeof *a->table_blocks);
-        for (uint32_t b = blocks; b-- > 0;) {
-            join_successors(a, b);
-            uint64_t *in = set_of(a, a->live_in, b), *out = set_of(a, a->live_out, b);
-            const uint64_t *exposed = set_of(a, a->exposed, b), *killed = set_of(a, a->killed, b);
-            for (uint32_t w = 0; w < a->words; w++) {
-                uint64_t value = exposed[w] | (out[w] & ~killed[w]);
-                changed |= value != in[w];
-                in[w] = value;
-            }
-        }
-        if (!changed) return true;
-    }
-    return false;
+    lw_lower *l = a->l;
+    const size_t size = (size_t)a->live.words * l->code->block_count;
+    if (!size) return true;
+    if (size > LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * l->ops.count) return false;
+    a->live.code = l->code, a->live.number = number_of, a->live.of = a;
+    return lw_live_solve(&a->live, LW_NEW_ARRAY(l->arena, uint64_t, 4 * size), LW_NEW_ARRAY(l->arena, uint32_t, l->targets.count), l->targets.count,
+                         LW_FLOW_PASSES);
 }
 
 /* ---- Live ranges across blocks ------------------------------------------------------------------------------ */
@@ -288,11 +213,11 @@ static void range_word(lw_alloc *a, uint32_t block, uint32_t w, uint64_t live, u
 }
 
 static void range_block(lw_alloc *a, uint32_t block, uint64_t *seen_in, uint64_t *seen_out) {
-    lw_lower *l = a->l;
-    const uint64_t *in = set_of(a, a->live_in, block), *out = set_of(a, a->live_out, block);
-    uint32_t start = 2 * l->blocks.at[block].first;
-    uint32_t end = block + 1 < l->blocks.count ? 2 * l->blocks.at[block + 1].first : 2 * l->ops.count;
-    for (uint32_t w = 0; w < a->words; w++) {
+    const lw_code *code = a->l->code;
+    const uint64_t *in = lw_live_set(&a->live, a->live.in, block), *out = lw_live_set(&a->live, a->live.out, block);
+    uint32_t start = 2 * code->blocks[block].first;
+    uint32_t end = block + 1 < code->block_count ? 2 * code->blocks[block + 1].first : 2 * code->op_count;
+    for (uint32_t w = 0; w < a->live.words; w++) {
         range_word(a, block, w, in[w], &seen_in[w], start, true);
         range_word(a, block, w, out[w], &seen_out[w], end, false);
     }
@@ -302,8 +227,8 @@ static void range_block(lw_alloc *a, uint32_t block, uint64_t *seen_in, uint64_t
 static void range_across(lw_alloc *a) {
     uint32_t blocks = a->l->blocks.count;
     for (int back = 0; back < 2; back++) {
-        uint64_t *seen = LW_NEW_ARRAY(a->l->arena, uint64_t, 2 * (size_t)a->words);
-        for (uint32_t n = 0; n < blocks; n++) range_block(a, back ? blocks - 1 - n : n, seen, seen + a->words);
+        uint64_t *seen = LW_NEW_ARRAY(a->l->arena, uint64_t, 2 * (size_t)a->live.words);
+        for (uint32_t n = 0; n < blocks; n++) range_block(a, back ? blocks - 1 - n : n, seen, seen + a->live.words);
     }
 }
 
@@ -318,15 +243,16 @@ static void range_everywhere(lw_alloc *a) {
 /* Per block, how many before it and itself are blocks where lanes go on after they waited for others, at a barrier, in a
  * function or for their warp. */
 static uint32_t *count_waits(const lw_alloc *a) {
-    lw_lower *l = a->l;
-    uint32_t *waits = LW_NEW_ARRAY(l->arena, uint32_t, l->blocks.count + 1), block = 0;
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        const lw_op *op = &l->ops.at[n];
+    const lw_code *code = a->l->code;
+    uint32_t *waits = LW_NEW_ARRAY(a->l->arena, uint32_t, code->block_count + 1), block = 0;
+    for (uint32_t n = 0; n < code->op_count; n++) {
+        const lw_op *op = &code->ops[n];
         if (op->code == LW_OP_block) block = op->a;
-        if (op->code == LW_OP_barrier || op->code == LW_OP_warp_sync) waits[block + 1] = 1;
-        if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) waits[l->calls.at[op->imm].return_block] = 1;
+        if (!lw_op_does(op, LW_DOES_WAITS)) continue;
+        const lw_successors successors = lw_block_successors(code, block);
+        LW_EACH_SUCCESSOR(successors, to) waits[to] = 1;
     }
-    for (uint32_t b = 1; b < l->blocks.count; b++) waits[b] += waits[b - 1];
+    for (uint32_t b = 1; b < code->block_count; b++) waits[b] += waits[b - 1];
     return waits;
 }
 
@@ -363,18 +289,11 @@ static void find_ranges(lw_alloc *a) {
     find_regions(a);
     find_loops(a);
     visit_all(a, scan_use, scan_def, scan_block);
-    a->words = (a->global_count + 63) / 64;
+    a->live.words = (a->global_count + 63) / 64;
     a->globals = LW_NEW_ARRAY(l->arena, uint32_t, a->global_count);
     for (uint32_t v = 0; v < l->vregs.count; v++)
         if (l->vregs.at[v].global) a->globals[l->vregs.at[v].global - 1] = v;
-    size_t size = (size_t)a->words * l->blocks.count;
-    bool solved = false;
-    if (size <= LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * l->ops.count) {
-        a->live_in = LW_NEW_ARRAY(l->arena, uint64_t, size), a->live_out = LW_NEW_ARRAY(l->arena, uint64_t, size);
-        a->exposed = LW_NEW_ARRAY(l->arena, uint64_t, size), a->killed = LW_NEW_ARRAY(l->arena, uint64_t, size);
-        visit_all(a, flow_use, flow_def, scan_block);
-        solved = solve(a);
-    }
+    const bool solved = solve(a);
     if (solved) range_across(a);
     else range_everywhere(a);
     if (solved && a->has_loops) find_lone(a);
@@ -499,41 +418,41 @@ static void choose_predicate(lw_alloc *a, lw_op *op) {
     }
 }
 
-static void constant_mask(lw_alloc *a, lw_op *op) {
-    if (!constant(a, op->a)) return;
-    op->flags |= LW_OP_IMM_A, op->imm = value_of(a, op->a), op->a = LW_NO_SLOT;
+/* An address that is known: part of imm from now on. */
+static void choose_address(lw_alloc *a, lw_op *op) {
+    lw_memory_form form = lw_memory_unpack(op->c);
+    op->imm += value_of(a, op->a);
+    if (form.address == 1) op->imm = (uint32_t)op->imm;
+    form.address = 0;
+    op->a = LW_NO_SLOT;
+    op->c = lw_memory_pack(form);
+}
+
+static void choose_listed(lw_alloc *a, lw_op *op) {
+    LW_PUSH(a->l->arena, a->l->constants) = value_of(a, op->d);
+    op->flags |= LW_OP_IMM_B, op->b = a->l->constants.count - 1, op->d = LW_NO_SLOT;
+}
+
+/* Known values where the row says that they may be. */
+static void choose_known(lw_alloc *a, lw_op *op, lw_known where, uint32_t *field, uint16_t flag) {
+    if (where == LW_KNOWN_nowhere || (where == LW_KNOWN_listed && lw_memory_unpack(op->c).vector) || !constant(a, *field)) return;
+    switch (where) {
+    case LW_KNOWN_nowhere: case LW_KNOWN_table: return;
+    case LW_KNOWN_address: choose_address(a, op); return;
+    case LW_KNOWN_listed: choose_listed(a, op); return;
+    case LW_KNOWN_low: op->imm |= (uint32_t)value_of(a, *field); break;
+    case LW_KNOWN_high: op->imm |= value_of(a, *field) << 32; break;
+    }
+    op->flags |= flag, *field = LW_NO_SLOT;
 }
 
 static void choose_step(lw_alloc *a, lw_op *op) {
-    lw_lower *l = a->l;
-    switch (op->code) {
-    case LW_OP_predicate: choose_predicate(a, op); break;
-    case LW_OP_warp_sync: case LW_OP_vote: case LW_OP_match: case LW_OP_redux: case LW_OP_elect: constant_mask(a, op); break;
-    case LW_OP_barrier:
-        if (constant(a, op->b)) op->flags |= LW_OP_IMM_B, op->imm |= value_of(a, op->b) << 32, op->b = LW_NO_SLOT;
-        if (constant(a, op->a)) op->flags |= LW_OP_IMM_A, op->imm |= (uint32_t)value_of(a, op->a), op->a = LW_NO_SLOT;
-        break;
-    case LW_OP_shuffle:
-        if (constant(a, op->a)) op->flags |= LW_OP_IMM_A, op->imm |= (uint32_t)value_of(a, op->a), op->a = LW_NO_SLOT;
-        if (constant(a, op->c)) op->flags |= LW_OP_IMM_B, op->imm |= value_of(a, op->c) << 32, op->c = LW_NO_SLOT;
-        break;
-    case LW_OP_ld: case LW_OP_st: case LW_OP_atom: {
-        lw_memory_form form = lw_memory_unpack(op->c);
-        if (constant(a, op->a)) {
-            op->imm += value_of(a, op->a);
-            if (form.address == 1) op->imm = (uint32_t)op->imm;
-            form.address = 0;
-            op->a = LW_NO_SLOT;
-            op->c = lw_memory_pack(form);
-        }
-        if (op->code == LW_OP_st && form.vector == 0 && constant(a, op->d)) {
-            LW_PUSH(l->arena, l->constants) = value_of(a, op->d);
-            op->flags |= LW_OP_IMM_B, op->b = l->constants.count - 1, op->d = LW_NO_SLOT;
-        }
-        break;
-    }
-    default: break;
-    }
+    const lw_op_row *row = lw_row_of(op->code);
+    if (row->known.a == LW_KNOWN_table) choose_predicate(a, op);
+    choose_known(a, op, (lw_known)row->known.d, &op->d, 0);
+    choose_known(a, op, (lw_known)row->known.a, &op->a, LW_OP_IMM_A);
+    choose_known(a, op, (lw_known)row->known.b, &op->b, LW_OP_IMM_B);
+    choose_known(a, op, (lw_known)row->known.c, &op->c, LW_OP_IMM_C);
 }
 
 /* ---- The final code -------------------------------------------------------------------------------------------- */
@@ -582,35 +501,31 @@ static void place_constants(lw_alloc *a) {
     }
 }
 
+/* What the function hands over; calls have theirs among their fields. */
 static void place_transfers(lw_alloc *a) {
-    lw_lower *l = a->l;
-    for (uint32_t i = 0; i < l->calls.count; i++) {
-        lw_call *call = &l->calls.at[i];
-        for (uint32_t k = 0; k < call->argument_count; k++)
-            if (!call->arguments[k].in_memory) call->arguments[k].from = offset_of(a, call->arguments[k].from);
-        for (uint32_t k = 0; k < call->result_count; k++)
-            if (!call->results[k].in_memory) call->results[k].to = offset_of(a, call->results[k].to);
-    }
-    for (uint32_t k = 0; k < l->code->param_count; k++)
-        if (!l->code->params[k].in_memory) l->code->params[k].to = offset_of(a, l->code->params[k].to);
-    for (uint32_t k = 0; k < l->code->return_count; k++)
-        if (!l->code->returns[k].in_memory) l->code->returns[k].from = offset_of(a, l->code->returns[k].from);
+    const lw_code *code = a->l->code;
+    for (uint32_t k = 0; k < code->param_count; k++)
+        if (!code->params[k].in_memory) code->params[k].to = offset_of(a, code->params[k].to);
+    for (uint32_t k = 0; k < code->return_count; k++)
+        if (!code->returns[k].in_memory) code->returns[k].from = offset_of(a, code->returns[k].from);
 }
 
-/* Which lanes a result may be stored to, beside those that execute. */
-static void choose_stores(lw_alloc *a, lw_op *op, const lw_fields *f, lw_op *block) {
-    bool lone = false;
+/* Which lanes a result may be stored to, beside those that execute. Predicates are written by mask in any case. */
+static void choose_stores(lw_alloc *a, lw_op *op, lw_op *block) {
+    bool lone = false, any = false;
     uint32_t first = UINT32_MAX, last = 0;
-    if (!f->def_count || !lw_op_is_pure(op)) return;
-    uint32_t count = op->code == LW_OP_add_setp ? 1 : f->def_count; /* its predicate is written by mask in any case */
-    for (uint32_t k = 0; k < count; k++) {
-        const lw_vreg *vreg = &a->l->vregs.at[*f->defs[k]];
+    if (!lw_op_does(op, LW_DOES_PURE)) return;
+    LW_EACH_WRITTEN(a->l->code, op, at) {
+        const lw_vreg *vreg = &a->l->vregs.at[*at];
+        if (vreg->class == LW_CLASS_pred) continue;
         if (vreg->global && !(vreg->lone && lives_in_loop(a, vreg, block->a))) return;
+        any = true;
         if (!vreg->global) continue;
         lone = true;
         if (vreg->first_in < first) first = vreg->first_in;
         if (vreg->last_in > last) last = vreg->last_in;
     }
+    if (!any) return;
     op->flags |= lone ? LW_OP_LONE : LW_OP_WHOLE;
     if (!lone) return;
     if (!(block->flags & LW_OP_LONE)) block->b = first, block->c = last;
@@ -619,30 +534,38 @@ static void choose_stores(lw_alloc *a, lw_op *op, const lw_fields *f, lw_op *blo
     block->flags |= LW_OP_LONE;
 }
 
-/* Its last step can be the branch behind it. */
-static bool compares(const lw_op *op, uint32_t predicate) {
-    if (op->code == LW_OP_add_setp) return op->e == predicate;
-    return lw_lanes[lw_code_lane(op->code)].result == LW_L_p && op->d == predicate;
-}
-
-/* A constant that names every lane. */
-static bool names_all(const lw_op *op) {
-    return op->code == LW_OP_warp_sync && op->flags & LW_OP_IMM_A && (uint32_t)op->imm == UINT32_MAX;
+/* Its last step can be the branch behind it: it makes the predicate that this one reads. */
+static bool compares(const lw_code *code, const lw_op *op, uint32_t predicate) {
+    if (!(lw_row_of(op->code)->may & LW_OP_BRANCHES)) return false;
+    LW_EACH_WRITTEN(code, op, at)
+        if (*at == predicate && lw_op_bits(op, (uint32_t)(at - &op->d)) == 1) return true;
+    return false;
 }
 
 static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {
-    lw_fields f;
-    lw_op_fields(a->l->lists.at, op, &f);
-    if (!guarded) choose_stores(a, op, &f, block);
-    for (uint32_t k = 0; k < f.use_count; k++) *f.uses[k] = offset_of(a, *f.uses[k]);
-    for (uint32_t k = 0; k < f.def_count; k++) *f.defs[k] = offset_of(a, *f.defs[k]);
-    if (op->code == LW_OP_block) op->imm = a->l->blocks.at[op->a].instructions;
+    if (!guarded) choose_stores(a, op, block);
+    if (lw_row_of(op->code)->access.list != LW_LIST_returns) { /* the function's own list */
+        LW_EACH_READ(a->l->code, op, at) *at = offset_of(a, *at);
+        LW_EACH_WRITTEN(a->l->code, op, at) *at = offset_of(a, *at);
+    }
+    if (op->code == LW_OP_block) op->imm = a->l->code->blocks[op->a].instructions;
+}
+
+static void finish_ops(lw_alloc *a) {
+    const lw_code *code = a->l->code;
+    lw_op *block = code->ops;
+    for (uint32_t n = 0, guard_end = 0; n < code->op_count; n++) {
+        lw_op *op = &code->ops[n];
+        if (op->code == LW_OP_block) block = op;
+        if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
+        finish_op(a, op, n < guard_end, block);
+        if (op->code == LW_OP_bra_if && compares(code, op - 1, op->b)) op[-1].flags |= LW_OP_BRANCHES;
+    }
 }
 
 void lw_allocate(lw_lower *l) {
     lw_alloc a = {.l = l};
     lw_code *code = l->code;
-    lw_fields f;
     compact(l);
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
@@ -651,41 +574,14 @@ void lw_allocate(lw_lower *l) {
     }
     find_ranges(&a);
     assign_slots(&a);
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        lw_op_fields(l->lists.at, &l->ops.at[n], &f);
-        for (uint32_t k = 0; k < f.use_count; k++)
-            if (l->vregs.at[*f.uses[k]].is_const) want_fill(&a, *f.uses[k]);
-    }
-    for (uint32_t i = 0; i < l->calls.count; i++) /* an argument that is a known constant */
-        for (uint32_t k = 0; k < l->calls.at[i].argument_count; k++) {
-            const lw_transfer *argument = &l->calls.at[i].arguments[k];
-            if (!argument->in_memory && l->vregs.at[argument->from].is_const) want_fill(&a, argument->from);
-        }
-    for (uint32_t k = 0; k < code->return_count; k++) /* a result that is a known constant, or never written */
-        if (!code->returns[k].in_memory && l->vregs.at[code->returns[k].from].is_const) want_fill(&a, code->returns[k].from);
+    for (uint32_t n = 0; n < l->ops.count; n++)
+        LW_EACH_READ(code, &l->ops.at[n], at)
+            if (l->vregs.at[*at].is_const) want_fill(&a, *at);
     if (!place_classes(&a)) return;
     place_constants(&a);
+    finish_ops(&a);
     place_transfers(&a);
-    lw_op *block = l->ops.at;
-    for (uint32_t n = 0, guard_end = 0; n < l->ops.count; n++) {
-        lw_op *op = &l->ops.at[n];
-        if (op->code == LW_OP_block) block = op;
-        if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
-        finish_op(&a, op, n < guard_end, block);
-        if (names_all(op)) op->flags |= LW_OP_EVERYONE;
-        if (op->code == LW_OP_bra_if && compares(op - 1, op->b)) op[-1].flags |= LW_OP_BRANCHES;
-    }
-
-    code->op_count = l->ops.count;
-    code->ops = l->ops.at;
-    code->places = l->op_places.at;
-    code->block_count = l->blocks.count;
-    code->blocks = lw_arena_copy(l->arena, l->blocks.at, l->blocks.count * sizeof *l->blocks.at);
-    code->call_count = l->calls.count;
-    code->calls = l->calls.at;
-    code->slots = l->lists.at;
     code->constants = l->constants.at;
-    code->targets = l->targets.at;
     code->local_bytes = l->local_bytes;
     code->local_align = l->local_align;
 }

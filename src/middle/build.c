@@ -223,22 +223,32 @@ static void resolve_labels(lw_lower *l) {
     for (uint32_t b = 0, n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_block) b = op->a;
-        if (op->code == LW_OP_bra || op->code == LW_OP_bra_if) {
-            op->a = l->label_blocks.at[op->a];
-            if (op->a <= b) op->flags |= LW_OP_BACKWARD;
-        }
-        if (op->code == LW_OP_brx) {
-            op->a = lowest_target(l, op, lowest);
-            if (op->a <= b) op->flags |= LW_OP_BACKWARD;
-        }
+        const lw_goes goes = (lw_goes)lw_row_of(op->code)->goes;
+        if (goes == LW_GOES_to_a || goes == LW_GOES_either) op->a = l->label_blocks.at[op->a];
+        else if (goes == LW_GOES_to_table) op->a = lowest_target(l, op, lowest);
+        else continue;
+        if (op->a <= b) op->flags |= LW_OP_BACKWARD;
     }
     for (uint32_t i = 0; i < l->calls.count; i++)
         l->calls.at[i].return_block = l->label_blocks.at[l->calls.at[i].return_block];
 }
 
+/* From now on all of it is there; passes may take operations away and add constants. */
+static void complete_code(lw_lower *l) {
+    lw_code *code = l->code;
+    code->ops = l->ops.at, code->op_count = l->ops.count;
+    code->places = l->op_places.at;
+    code->blocks = lw_arena_copy(l->arena, l->blocks.at, l->blocks.count * sizeof *l->blocks.at);
+    code->block_count = l->blocks.count;
+    code->calls = l->calls.at, code->call_count = l->calls.count;
+    code->slots = l->lists.at;
+    code->targets = l->targets.at;
+}
+
 void lw_lower_end(lw_lower *l) {
     if (!lw_lower_fits(l)) return;
     resolve_labels(l);
+    complete_code(l);
     lw_fold(l);
     lw_forget_nans(l);
     lw_fuse(l);

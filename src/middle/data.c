@@ -295,7 +295,7 @@ static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) 
     lw_op *atom = lw_lower_op(l, LW_OP_atom);
     atom->d = d, atom->a = op.a, atom->imm = op.imm, atom->b = b, atom->e = e;
     atom->c = lw_memory_pack(form);
-    atom->flags = (uint16_t)(what << 8);
+    atom->mode = what;
 }
 
 void lw_lower_atom(lw_lower *l, const lw_instruction *i) { lower_atomic(l, i, true); }

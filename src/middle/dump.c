@@ -3,72 +3,86 @@
 
 #include <stdio.h>
 
-static const char *const names[] = {
-#define OP(name, fields) #name,
-#include "middle/ops.def"
-};
-
 const char *lw_opcode_name(uint16_t code, char buffer[64]) {
     static const char *const variants[] = {"", ".i", ".ri", ".ii"};
-    if (code < LW_OP_lop3) return names[code];
-    if (code < LW_OP_lane)
-        snprintf(buffer, 64, "lop3.0x%02x", code - LW_OP_lop3);
-    else
-        snprintf(buffer, 64, "%s%s", lw_lane_name(lw_code_lane(code)),
-                 variants[(code - LW_OP_lane) % LW_VARIANTS]);
+    const char *name = lw_row_of(code)->name;
+    if (code < LW_OP_lop3) return name;
+    if (code < LW_OP_lane) snprintf(buffer, 64, "%s.0x%02x", name, code - LW_OP_lop3);
+    else snprintf(buffer, 64, "%s%s", name, variants[(code - LW_OP_lane) % LW_VARIANTS]);
     return buffer;
 }
 
-static void put_slot(lw_text *out, const char *field, uint32_t at) {
-    if (at != LW_NO_SLOT) lw_text_printf(out, " %s=%u", field, at);
-}
-
-/* A field that may have another number instead of a slot. */
-static void put_slot_or(lw_text *out, const char *field, uint32_t at, bool is_number) {
-    if (is_number && at != LW_NO_SLOT)
-        lw_text_printf(out, " %s=#%u", field, at);
-    else
-        put_slot(out, field, at);
-}
-
-static void put_memory(lw_text *out, const lw_op *op) {
+static void put_form(lw_text *out, const lw_op *op) {
     static const char *const windows[] = {"generic", "global", "shared", "local", "param", "const"};
     lw_memory_form form = lw_memory_unpack(op->c);
     lw_text_printf(out, " %s.%s%u", windows[form.window], form.is_signed ? "s" : "b", 8u << form.size);
     if (form.vector) lw_text_printf(out, ".v%u", 1u << form.vector);
     if (form.is_volatile) lw_text_puts(out, ".volatile");
     lw_text_printf(out, " r%u", 8u << form.slot);
-    if (op->code == LW_OP_atom) lw_text_printf(out, " op=%u", op->flags >> 8);
 }
 
-/* What an operation has in the list of constants. */
-static void put_constants(lw_text *out, const lw_code *code, const lw_op *op) {
-    uint64_t first = op->code == LW_OP_pattern ? op->imm : op->b;
-    uint32_t count = op->code == LW_OP_pattern ? (op->c + 63) / 64 : op->code == LW_OP_st && op->flags & LW_OP_IMM_B;
+static void put_constants(lw_text *out, const lw_code *code, uint64_t first, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
         lw_text_printf(out, "%s0x%llx", i ? "," : " constant=", (unsigned long long)code->constants[first + i]);
 }
 
+/* The registers of a list that are not all in `d`. */
+static void put_list(lw_text *out, const lw_code *code, const lw_op *op, uint8_t access, const char *name) {
+    const char *before = name;
+    const uint32_t *fields = &op->d;
+    LW_EACH_(code, op, at, access) {
+        if (at >= fields && at < fields + LW_FIELDS) continue;
+        lw_text_printf(out, "%s%u", before, *at);
+        before = ",";
+    }
+}
+
+/* One of d a b c e. A number in the place of a register has a #. */
+static void put_field(lw_text *out, const lw_code *code, const lw_op *op, uint32_t k) {
+    static const uint16_t numbers[] = {0, LW_OP_IMM_A, LW_OP_IMM_B, LW_OP_IMM_C, 0};
+    const lw_op_row *row = lw_row_of(op->code);
+    const lw_holds holds = (lw_holds)(&row->holds.d)[k];
+    const uint32_t value = (&op->d)[k];
+    const bool is_number = op->flags & numbers[k];
+    if (value == LW_NO_SLOT || holds == LW_HOLDS_nothing || holds == LW_HOLDS_form) return;
+    if (holds == LW_HOLDS_lane && !(&row->access.d)[k]) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)value));
+    else if (holds != LW_HOLDS_constant) lw_text_printf(out, " %c=%s%u", "dabce"[k], is_number ? "#" : "", value);
+    else if (is_number) put_constants(out, code, value, 1);
+}
+
+static void put_imm(lw_text *out, const lw_code *code, const lw_op *op) {
+    const lw_holds holds = (lw_holds)lw_row_of(op->code)->holds.imm;
+    if (holds == LW_HOLDS_constants) put_constants(out, code, op->imm, (op->c + 63) / 64);
+    if (holds == LW_HOLDS_lane) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)(uint32_t)op->imm));
+    if (op->imm) lw_text_printf(out, " imm=0x%llx", (unsigned long long)op->imm);
+}
+
+static void put_flags(lw_text *out, const lw_op *op) {
+    static const char *const words[] = {
+#define FLAG(name, word) word,
+#include "op_modes.def"
+    };
+    for (uint32_t k = 0; k < LW_OP_FLAG_BITS; k++)
+        if (op->flags >> k & 1 && *words[k]) lw_text_printf(out, " %s", words[k]);
+}
+
 static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     char name[64];
+    const lw_op_row *row = lw_row_of(op->code);
     lw_text_printf(out, "        %s", lw_opcode_name(op->code, name));
-    bool memory = op->code == LW_OP_ld || op->code == LW_OP_st || op->code == LW_OP_atom || op->code == LW_OP_ld_row || op->code == LW_OP_st_row;
-    if (memory) put_memory(out, op);
-    put_slot(out, "d", op->d);
-    put_slot_or(out, "a", op->a, op->flags & LW_OP_IMM_A);
-    put_slot_or(out, "b", op->b, op->flags & LW_OP_IMM_B);
-    if (!memory) put_slot(out, "c", op->c);
-    put_slot(out, "e", op->e);
-    if (op->flags & LW_OP_NEGATE) lw_text_puts(out, " not");
-    if (op->flags & LW_OP_BACKWARD)
-        lw_text_puts(out, op->flags & LW_OP_SPIN ? " backward spin" : " backward");
-    if (op->code == LW_OP_ld_row && op->flags & LW_OP_ZERO) lw_text_puts(out, " zero");
-    if ((op->code == LW_OP_vshift || op->code == LW_OP_shift_check) && op->flags & LW_OP_TRAPS)
-        lw_text_puts(out, " traps");
-    put_constants(out, code, op);
-    if (op->code == LW_OP_vshift) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)(uint32_t)op->imm));
-    if (op->code == LW_OP_add_setp) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)op->c));
-    if (op->imm) lw_text_printf(out, " imm=0x%llx", (unsigned long long)op->imm);
+    if (row->mode) lw_text_printf(out, " %s", lw_op_mode_word(op));
+    if (lw_op_does(op, LW_DOES_MEMORY)) put_form(out, op);
+    if (row->access.list == LW_LIST_loaded || row->access.list == LW_LIST_stored) {
+        if (!lw_memory_unpack(op->c).vector && op->d != LW_NO_SLOT) lw_text_printf(out, " d=%u", op->d);
+        put_list(out, code, op, row->access.list == LW_LIST_loaded ? LW_WRITTEN : LW_READ, " d=");
+    }
+    for (uint32_t k = 0; k < LW_FIELDS; k++) put_field(out, code, op, k);
+    if (row->access.list == LW_LIST_call || row->access.list == LW_LIST_returns) {
+        put_list(out, code, op, LW_READ, " from=");
+        put_list(out, code, op, LW_WRITTEN, " to=");
+    }
+    put_flags(out, op);
+    put_imm(out, code, op);
     lw_text_puts(out, "\n");
 }
 

@@ -92,7 +92,7 @@ void lw_lower_trap(lw_lower *l, const lw_instruction *i) {
 
 void lw_lower_brkpt(lw_lower *l, const lw_instruction *i) {
     lw_lower_trap(l, i);
-    l->ops.at[l->ops.count - 1].flags = LW_OP_BREAKS;
+    l->ops.at[l->ops.count - 1].mode = LW_REASON_breakpoint;
 }
 
 void lw_lower_nanosleep(lw_lower *l, const lw_instruction *i) {
@@ -314,8 +314,7 @@ void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
                      : LW_NO_SLOT;
     if (l->failed) return;
     lw_op *op = lw_lower_op(l, LW_OP_barrier);
-    op->a = a, op->b = b, op->c = kind, op->d = d, op->e = p;
-    if (b == LW_NO_SLOT) op->flags = LW_OP_NO_B;
+    op->a = a, op->b = b, op->mode = kind, op->d = d, op->e = p;
     lw_lower_may_note(l, LW_D_note_barrier_counts);
     if (kind != LW_BARRIER_arrive) go_on_behind(l);
 }
@@ -360,7 +359,7 @@ static void shuffle(lw_lower *l, const lw_instruction *i, bool is_sync) {
     if (is_sync) meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_shuffle);
     op->d = results.d, op->b = a, op->a = b, op->c = c, op->e = results.p;
-    op->flags = (uint16_t)(mode << 8 | (is_sync ? 0 : LW_OP_UNSYNC));
+    op->mode = mode, op->flags = is_sync ? 0 : LW_OP_UNSYNC;
     lw_lower_may_note(l, LW_D_note_inactive_lane);
     if (is_sync) go_on_behind(l);
     else lw_lower_may_note(l, LW_D_note_divergent);
@@ -379,9 +378,8 @@ static void vote(lw_lower *l, const lw_instruction *i, bool is_sync) {
     if (l->failed) return;
     if (is_sync) meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_vote);
-    op->d = d, op->b = p, op->c = kind, op->a = mask;
+    op->d = d, op->b = p, op->mode = kind, op->a = mask;
     if (is_sync) go_on_behind(l);
-    else op->flags = LW_OP_NO_B;
 }
 
 void lw_lower_vote(lw_lower *l, const lw_instruction *i) { vote(l, i, false); }
@@ -400,7 +398,7 @@ void lw_lower_match_sync(lw_lower *l, const lw_instruction *i) {
     meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_match);
     op->d = results.d, op->b = a, op->a = mask, op->e = results.p;
-    op->c = (lw_has_word(i, "all") ? LW_MATCH_all : LW_MATCH_any) | lw_types[type].bits / 8 << 8;
+    op->mode = lw_has_word(i, "all") ? LW_MATCH_all : LW_MATCH_any, op->c = lw_types[type].bits / 8;
     go_on_behind(l);
 }
 
@@ -417,7 +415,7 @@ void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_redux);
-    op->d = d, op->b = a, op->a = mask, op->c = kind;
+    op->d = d, op->b = a, op->a = mask, op->mode = kind;
     go_on_behind(l);
 }
 

@@ -20,7 +20,7 @@ static lw_op *producer(lw_fuser *f, uint32_t v, uint32_t reader) {
     uint32_t at = f->last_write[v];
     if (vreg->is_const || vreg->uses != 1 || vreg->defs != 1 || at <= f->block_start || at > reader) return NULL;
     lw_op *op = &f->l->ops.at[at - 1];
-    if (op->code < LW_OP_lop3 || op->code == LW_OP_DEAD || op->d != v) return NULL; /* others use their fields otherwise */
+    if (op->code < LW_OP_lop3 || op->d != v) return NULL; /* others use their fields otherwise */
     const uint32_t sources[] = {op->a, op->b, op->c, op->e};
     for (int k = 0; k < 4; k++)
         if (sources[k] != LW_NO_SLOT && f->last_write[sources[k]] > at) return NULL;
@@ -37,7 +37,7 @@ static bool constant(const lw_fuser *f, uint32_t v, uint64_t *value) {
 static void absorb(lw_fuser *f, lw_op *op) {
     f->l->vregs.at[op->d].uses--;
     f->l->vregs.at[op->d].defs--;
-    op->code = LW_OP_DEAD;
+    op->code = LW_OP_dead;
 }
 
 static void set_lane(lw_op *op, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
@@ -139,7 +139,7 @@ static bool fuse_logic(lw_fuser *f, lw_op *op, uint32_t at) {
         release_sources(f, op);
         release_sources(f, source);
         f->l->vregs.at[source->d].defs--;
-        source->code = LW_OP_DEAD;
+        source->code = LW_OP_dead;
         put_logic(f, op, &both);
         as_logic(op, &outer);
         changed = true;
@@ -274,7 +274,7 @@ static bool fuse_sum(lw_fuser *f, lw_op *op, uint32_t at) {
         release_sources(f, op);
         release_sources(f, source);
         f->l->vregs.at[source->d].defs--;
-        source->code = LW_OP_DEAD;
+        source->code = LW_OP_dead;
         sum.inputs[k] = inner.inputs[0];
         for (uint32_t j = 1; j < inner.count; j++) sum.inputs[sum.count++] = inner.inputs[j];
         sum.constant += inner.constant;
@@ -353,7 +353,7 @@ static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
         f->l->vregs.at[sum].uses--;
         f->l->vregs.at[op->c].uses--;
         uint32_t a = add->a, b = add->b;
-        add->code = LW_OP_DEAD;
+        add->code = LW_OP_dead;
         *op = (lw_op){.code = LW_OP_add_xor_rotl, .d = sum, .a = a, .b = b, .c = other, .e = op->d, .imm = n};
         (void)at;
         return true;
@@ -383,7 +383,7 @@ static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
     f->l->vregs.at[sum].uses--;
     f->l->vregs.at[add->b].uses--;
     uint32_t a = add->a;
-    add->code = LW_OP_DEAD;
+    add->code = LW_OP_dead;
     *op = (lw_op){.code = LW_OP_add_setp, .d = sum, .e = op->d, .a = a, .b = op->b, .c = lane, .imm = (uint32_t)more};
     return true;
 }
@@ -430,21 +430,19 @@ static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) { return funnel_to
 /* One walk over all operations outside of guards, trying the steps on each. */
 static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
     lw_lower *l = f->l;
-    lw_fields fields;
     uint32_t guarded = 0;
     f->block_start = 0;
     memset(f->last_write, 0, l->vregs.count * sizeof *f->last_write);
     memset(f->last_read, 0, l->vregs.count * sizeof *f->last_read);
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
-        if (op->code == LW_OP_DEAD) continue;
+        if (op->code == LW_OP_dead) continue;
         if (op->code == LW_OP_block || op->code == LW_OP_guard) f->block_start = n + 1; /* nothing crosses a guard's edge */
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (n == guarded) f->block_start = n;
         for (uint32_t k = 0; k < count && n >= guarded && (op->code >= LW_OP_lop3 || op->code == LW_OP_add4); k++) steps[k](f, op, n);
-        lw_op_fields(l->lists.at, op, &fields);
-        for (uint32_t k = 0; k < fields.use_count; k++) f->last_read[*fields.uses[k]] = n + 1;
-        for (uint32_t k = 0; k < fields.def_count; k++) f->last_write[*fields.defs[k]] = n + 1;
+        LW_EACH_READ(l->code, op, at) f->last_read[*at] = n + 1;
+        LW_EACH_WRITTEN(l->code, op, at) f->last_write[*at] = n + 1;
     }
 }
 

@@ -7,7 +7,7 @@
 #ifndef LW_LOWER_H
 #define LW_LOWER_H
 
-#include "middle/program.h"
+#include "middle/row.h"
 
 typedef enum lw_class { LW_CLASS_pred, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64 } lw_class; /* which slots hold it */
 
@@ -80,18 +80,7 @@ void lw_lower_new_block(lw_lower *l);
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
 
-/* ---- fields.c, fold.c, nan.c, fuse.c, allocate.c ---------------------------------------------------------------------------- */
-
-/* Which fields of an operation are read and written; `lists`: where vector operands are listed. */
-enum { LW_FIELDS_MAX = 12 }; /* a vector of 8, its address and what else there may come to be; fields.c sees to it */
-typedef struct lw_fields {
-    uint32_t *uses[LW_FIELDS_MAX], *defs[LW_FIELDS_MAX];
-    uint32_t use_count, def_count;
-    bool keeps; /* executing lanes, too, may keep what they have in `defs`: those are read, too */
-} lw_fields;
-void lw_op_fields(uint32_t *lists, lw_op *op, lw_fields *fields);
-bool lw_op_is_pure(const lw_op *op);
-enum { LW_OP_DEAD = 0xffff };                     /* code of a removed operation */
+/* ---- fold.c, nan.c, fuse.c, allocate.c -------------------------------------------------------------------------------------- */
 
 void lw_fold(lw_lower *l);                        /* constants, copies, dead operations */
 void lw_fuse(lw_lower *l);                        /* lop3, add3, rotates … */

@@ -50,8 +50,8 @@ static lw_lane_id any_nan(lw_lane_id lane) {
     }
 }
 
+/* What is handed over at calls and returns may be read anywhere. */
 static void see_operation(const lw_seen *s, lw_op *op) {
-    lw_fields f;
     lw_lane_id lane = lw_code_lane(op->code);
     if (ignores_nan_bits(lane)) return;
     if (lane == LW_LANE_mov_b32) {
@@ -60,15 +60,8 @@ static void see_operation(const lw_seen *s, lw_op *op) {
         join(s, op->a, op->d);
         join(s, op->b, op->d);
     } else {
-        lw_op_fields(s->l->lists.at, op, &f);
-        for (uint32_t k = 0; k < f.use_count; k++) see(s, *f.uses[k]);
+        LW_EACH_READ(s->l->code, op, at) see(s, *at);
     }
-}
-
-/* What is handed over at calls and returns may be read anywhere. */
-static void see_transfers(const lw_seen *s, const lw_transfer *transfers, uint32_t count) {
-    for (uint32_t k = 0; k < count; k++)
-        if (!transfers[k].in_memory) see(s, transfers[k].from);
 }
 
 void lw_forget_nans(lw_lower *l) {
@@ -78,8 +71,6 @@ void lw_forget_nans(lw_lower *l) {
     lw_seen s = {.l = l, .parent = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count), .seen = LW_NEW_ARRAY(l->arena, uint8_t, l->vregs.count)};
     for (uint32_t v = 0; v < l->vregs.count; v++) s.parent[v] = v;
     for (uint32_t n = 0; n < l->ops.count; n++) see_operation(&s, &l->ops.at[n]);
-    for (uint32_t i = 0; i < l->calls.count; i++) see_transfers(&s, l->calls.at[i].arguments, l->calls.at[i].argument_count);
-    see_transfers(&s, l->code->returns, l->code->return_count);
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         lw_lane_id lane = any_nan(lw_code_lane(op->code));

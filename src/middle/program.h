@@ -26,8 +26,8 @@ enum {
 /* ---- Operation codes ---------------------------------------------------------------------------------- */
 
 typedef enum lw_opcode {
-#define OP(name, fields) LW_OP_##name,
-#include "middle/ops.def"
+#define OP(name, ...) LW_OP_##name,
+#include "ops.def"
     LW_OP_lop3, /* 256 codes: one for each table */
     LW_OP_lane = LW_OP_lop3 + 256, /* then LW_VARIANTS codes for each lane function, by lw_lane_id; a variant's constants are in imm */
     LW_OP_count = LW_OP_lane + LW_VARIANTS * LW_LANE_count
@@ -39,21 +39,62 @@ static inline lw_lane_id lw_code_lane(uint16_t code) {
     return code >= LW_OP_lane && code < LW_OP_count ? (lw_lane_id)((code - LW_OP_lane) / LW_VARIANTS) : LW_LANE_none;
 }
 
-enum lw_op_flag {
-    LW_OP_NEGATE = 1,
-    LW_OP_BACKWARD = 2, /* a branch to this or an earlier block */
-    LW_OP_SPIN = 4,     /* backward, and its loop reads memory that others may write: may be waiting for them */
-    LW_OP_IMM_A = 8, LW_OP_IMM_B = 16, LW_OP_IMM_C = 32,
-    LW_OP_NO_B = 64,
-    LW_OP_BREAKS = 64, /* of a trap: it is a brkpt */
-    LW_OP_UNSYNC = 64, /* of a shuffle: without .sync */
-    LW_OP_WHOLE = 128, /* the result lives within straight text only: it may be stored to all lanes, executing or not */
-    LW_OP_BRANCHES = 512, /* a comparison whose result the next operation branches by: it goes on there itself */
-    LW_OP_ZERO = 2048, /* of a row that is loaded */
-    LW_OP_TRAPS = 1024, /* of a shift_check: a large count is a fault, not a note */
-    LW_OP_EVERYONE = 1024, /* of a warp_sync: its membermask is a constant that names all lanes of the warp */
-    LW_OP_LONE = 256,  /* … while no other lane is at a block from b to c of the `block` operation, which has this flag too */
+enum lw_op_flag_bit {
+#define FLAG(name, word) LW_OP_##name##_BIT,
+#include "op_modes.def"
+    LW_OP_FLAG_BITS
 };
+enum lw_op_flag {
+#define FLAG(name, word) LW_OP_##name = 1 << LW_OP_##name##_BIT,
+#include "op_modes.def"
+};
+
+/* What lw_op.mode is, of operations that have one. */
+typedef enum lw_trap_reason {
+#define REASON(name) LW_REASON_##name,
+#include "op_modes.def"
+} lw_trap_reason;
+typedef enum lw_atom_op {
+#define ATOM(name) LW_ATOM_##name,
+#include "op_modes.def"
+} lw_atom_op;
+typedef enum lw_barrier_kind {
+#define BARRIER(name) LW_BARRIER_##name,
+#include "op_modes.def"
+} lw_barrier_kind;
+typedef enum lw_shuffle_mode {
+#define SHUFFLE(name) LW_SHUFFLE_##name,
+#include "op_modes.def"
+} lw_shuffle_mode;
+typedef enum lw_vote_kind {
+#define VOTE(name) LW_VOTE_##name,
+#include "op_modes.def"
+} lw_vote_kind;
+typedef enum lw_match_kind {
+#define MATCH(name) LW_MATCH_##name,
+#include "op_modes.def"
+} lw_match_kind;
+typedef enum lw_redux_kind {
+#define REDUX(name) LW_REDUX_##name,
+#include "op_modes.def"
+} lw_redux_kind;
+
+/* Flags have the lower bits of 16, a mode the others. */
+enum { LW_OP_MODE_BITS = 16 - LW_OP_FLAG_BITS, LW_OP_MODES = 1 << LW_OP_MODE_BITS };
+#define LW_MODE_FITS(mode) _Static_assert((uint32_t)(mode) >> LW_OP_MODE_BITS == 0, "a mode must fit in lw_op");
+#define REASON(name)  LW_MODE_FITS(LW_REASON_##name)
+#define ATOM(name)    LW_MODE_FITS(LW_ATOM_##name)
+#define BARRIER(name) LW_MODE_FITS(LW_BARRIER_##name)
+#define SHUFFLE(name) LW_MODE_FITS(LW_SHUFFLE_##name)
+#define VOTE(name)    LW_MODE_FITS(LW_VOTE_##name)
+#define MATCH(name)   LW_MODE_FITS(LW_MATCH_##name)
+#define REDUX(name)   LW_MODE_FITS(LW_REDUX_##name)
+#include "op_modes.def"
+/* No two flags share a bit: all of them together are as many bits as there are flags. */
+#define FLAG(name, word) + (uint32_t)LW_OP_##name
+_Static_assert((0
+#include "op_modes.def"
+    ) == (1u << LW_OP_FLAG_BITS) - 1, "a bit with two meanings");
 
 typedef struct lw_op lw_op;
 typedef struct lw_gang lw_gang;
@@ -62,10 +103,14 @@ typedef const lw_op *lw_step(lw_gang *gang, const lw_op *op);
 
 struct lw_op {
     lw_step *step;          /* set when the program is linked with a CPU level */
-    uint32_t d, a, b, c, e; /* see ops.def */
-    uint16_t code, flags;
+    uint32_t d, a, b, c, e; /* see isa/ops.def */
+    uint16_t code;
+    uint16_t flags : LW_OP_FLAG_BITS, mode : LW_OP_MODE_BITS;
     uint64_t imm;
 };
+_Static_assert(sizeof(lw_op) == 40, "an operation has no room to waste");
+/* A warp_sync whose membermask is known and names all lanes of the warp. */
+static inline bool lw_names_everyone(const lw_op *sync) { return sync->flags & LW_OP_IMM_A && (uint32_t)sync->imm == UINT32_MAX; }
 
 /* The comparisons that add_setp makes: setp lane function, type, kind. */
 #define LW_ADD_SETP(X) \
@@ -99,14 +144,6 @@ static inline uint32_t lw_memory_pack(lw_memory_form form) { uint32_t c; memcpy(
 static inline lw_memory_form lw_memory_unpack(uint32_t c) { lw_memory_form form; memcpy(&form, &c, sizeof form); return form; }
 _Static_assert(sizeof(lw_memory_form) == 4, "lw_memory_form must fit lw_op.c");
 enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` can say */
-
-typedef enum lw_atom_op { LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_min_u, LW_ATOM_max_s, LW_ATOM_max_u, LW_ATOM_and, LW_ATOM_or, LW_ATOM_xor,
-                          LW_ATOM_exch, LW_ATOM_cas, LW_ATOM_inc, LW_ATOM_dec, LW_ATOM_add_f32, LW_ATOM_add_f64 } lw_atom_op;
-typedef enum lw_barrier_kind { LW_BARRIER_sync, LW_BARRIER_arrive, LW_BARRIER_red_popc, LW_BARRIER_red_and, LW_BARRIER_red_or } lw_barrier_kind;
-typedef enum lw_shuffle_mode { LW_SHUFFLE_up, LW_SHUFFLE_down, LW_SHUFFLE_bfly, LW_SHUFFLE_idx } lw_shuffle_mode;
-typedef enum lw_vote_kind { LW_VOTE_all, LW_VOTE_any, LW_VOTE_uni, LW_VOTE_ballot } lw_vote_kind;
-typedef enum lw_match_kind { LW_MATCH_any, LW_MATCH_all } lw_match_kind;
-typedef enum lw_redux_kind { LW_REDUX_add, LW_REDUX_min_s, LW_REDUX_min_u, LW_REDUX_max_s, LW_REDUX_max_u, LW_REDUX_and, LW_REDUX_or, LW_REDUX_xor } lw_redux_kind;
 
 /* ---- Code of one function ----------------------------------------------------------------------------- */
 
@@ -168,14 +205,6 @@ typedef struct lw_program_note {
     lw_diag_id id;
     lw_place place;
 } lw_program_note;
-
-/* Why an operation `trap` is there; rows of isa/diag/trap.def have the words. */
-typedef enum lw_trap_reason {
-    LW_REASON_instruction, /* the text says so */
-    LW_REASON_division,    /* by 0 */
-    LW_REASON_overflow,    /* a quotient that its type does not have */
-    LW_REASON_step,        /* of a loop, below 1 */
-} lw_trap_reason;
 
 /* How a program of vector registers is launched: a thread for each element. */
 typedef struct lw_program_vector {

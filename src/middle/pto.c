@@ -288,7 +288,7 @@ void lw_pto_trap_if(lw_pto_lower *p, uint32_t predicate, lw_trap_reason reason) 
     uint64_t bits;
     if (lw_pto_is_constant(p, predicate, &bits) && !bits) return;
     branch_if(p, predicate, true, past);
-    lw_lower_op(p->l, LW_OP_trap)->imm = reason;
+    lw_lower_op(p->l, LW_OP_trap)->mode = reason;
     p->l->open = false;
     lw_lower_place_label(p->l, past);
 }

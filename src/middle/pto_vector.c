@@ -225,7 +225,7 @@ static void wait_for_others(lw_pto_lower *p, bool stores) {
     if (p->stored || (stores && p->loaded)) {
         uint32_t number = lw_lower_const(l, LW_CLASS_32, 0);
         lw_op *op = lw_lower_op(l, LW_OP_barrier);
-        op->a = number, op->c = LW_BARRIER_sync, op->flags = LW_OP_NO_B;
+        op->a = number, op->mode = LW_BARRIER_sync;
         l->open = false;
         lw_lower_new_block(l);
         p->stored = p->loaded = false;

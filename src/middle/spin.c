@@ -17,16 +17,6 @@ typedef struct lw_spins {
     uint32_t *todo, todo_count; /* racy functions whose callers do not know yet */
 } lw_spins;
 
-static bool reads_for_others(const lw_op *op) {
-    switch (op->code) {
-    case LW_OP_ld:
-    case LW_OP_st: return lw_memory_unpack(op->c).is_volatile;
-    case LW_OP_atom:
-    case LW_OP_yield: return true;
-    default: return false;
-    }
-}
-
 static void mark(lw_spins *s, uint32_t function) {
     if (s->racy[function]) return;
     s->racy[function] = true;
@@ -36,7 +26,7 @@ static void mark(lw_spins *s, uint32_t function) {
 static void collect(lw_spins *s, uint32_t function) {
     const lw_code *code = s->program->codes[function];
     for (uint32_t n = 0; n < code->op_count; n++)
-        if (reads_for_others(&code->ops[n])) {
+        if (lw_op_races(&code->ops[n])) {
             mark(s, function);
             break;
         }
@@ -73,11 +63,9 @@ static void mark_branches(const lw_spins *s, lw_code *code, uint32_t *racy) {
     for (uint32_t n = 0; n < code->op_count; n++) {
         lw_op *op = &code->ops[n];
         if (op->code == LW_OP_block) block = op->a;
-        count += reads_for_others(op) || calls_racy(s, code, op);
+        count += lw_op_races(op) || calls_racy(s, code, op);
         racy[block] = count;
-        if (!(op->flags & LW_OP_BACKWARD)) continue;
-        const bool branches = op->code == LW_OP_bra || op->code == LW_OP_bra_if || op->code == LW_OP_brx;
-        if (branches && count > (op->a ? racy[op->a - 1] : 0)) op->flags |= LW_OP_SPIN; /* from its first target on */
+        if (op->flags & LW_OP_BACKWARD && count > (op->a ? racy[op->a - 1] : 0)) op->flags |= LW_OP_SPIN; /* from its first target on */
     }
 }
 

@@ -145,7 +145,7 @@ static const char *reason_words(uint32_t reason) {
     case LW_REASON_division: return "division by 0";
     case LW_REASON_overflow: return "the quotient of the least value and -1, which the type does not have";
     case LW_REASON_step: return "a loop whose step is below 1";
-    case LW_REASON_instruction: break;
+    case LW_REASON_instruction: case LW_REASON_breakpoint: break;
     }
     lw_bug("no words for reason %u", reason);
 }

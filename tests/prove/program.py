@@ -1,5 +1,6 @@
-"""A program, as `lanewise dump --stage program` prints it, turned into terms of z3: what one lane of it gets. src/middle/ops.def says what the operations
-do; what lane functions do is asked of whoever reads this. Whatever else occurs is an error: nothing is passed over."""
+"""A program, as `lanewise dump --stage program` prints it, turned into terms of z3: what one lane of it gets. isa/ops.def says which fields an
+operation has and how wide they are; this file, in its own words, what it does with them; what lane functions do is asked of whoever reads this. Whatever else
+occurs is an error: nothing is passed over."""
 
 import collections
 import pathlib
@@ -17,7 +18,14 @@ Op = collections.namedtuple("Op", "name fields words text")  # fields: of slots 
 # How one way through a program ends. kind: done, again (another round of a loop) or the reason of a trap. results: by parameter, {offset: (value, where)}.
 # stores: [(base, index, value, where)]. large: where a count of a shift was the width or more.
 Outcome = collections.namedtuple("Outcome", "where kind results stores large")
-REASONS = ["trap", "division", "overflow", "step"]  # lw_trap_reason
+
+ROWS = {}  # of operations: {field: what it holds}
+for row in re.split(r"^OP\w*\(", re.sub(r"/\*.*?\*/", "", (ROOT / "isa/ops.def").read_text(), flags=re.DOTALL), flags=re.MULTILINE)[1:]:
+    fields = dict(re.findall(r"\b(?:USE|DEF|IS)\((\w+), (\w+)\)", row))
+    fields |= {"d": "data"} if re.search(r"LIST\((?:loaded|stored)\)", row) else {}
+    fields |= {"imm": "known"} if re.search(r"\bOR\(", row) and "imm" not in fields else {}
+    ROWS[re.match(r"\w+", row)[0]] = fields
+WIDTHS = {"p": 1, "16": 16, "32": 32, "64": 64, "members": 32}  # of what holds the same in all operations
 
 
 def read(text):
@@ -38,7 +46,18 @@ def read(text):
             fields = dict(word.split("=") for word in words[1:] if "=" in word)
             fields = {name: int(value) if value.isdigit() else value for name, value in fields.items()}
             ops.append(Op(words[0], fields, [word for word in words[1:] if "=" not in word], line.strip()))
+            expect_row(ops[-1])
     return functions
+
+
+def expect_row(op):
+    """No field that the row of an operation does not name. Those of lane functions are counted where they are called."""
+    if op.name not in ROWS:
+        return
+    row = ROWS[op.name]
+    named = {*row, *({"lane", "constant"} if {"lane", "constant", "constants"} & {*row.values()} else ())}
+    if unnamed := {*op.fields} - named:
+        raise ir.Unknown(f"{op.text}: its row names no {', '.join(sorted(unnamed))}")
 
 
 def lane_of(op):
@@ -93,8 +112,9 @@ class Run:
             return z3.BitVecVal(self.constants[number], width)
         raise ir.Unknown(f"slot {number} is read before it is written")
 
-    def get(self, op, field, width):
-        return self.slot(op.fields[field], width)
+    def get(self, op, field, width=None):
+        """Of as many bits as its row says, where that is not for the operation to say."""
+        return self.slot(op.fields[field], width or WIDTHS[ROWS[op.name][field]])
 
     def put(self, op, value, field="d"):
         self.slots[op.fields[field]] = value
@@ -103,7 +123,7 @@ class Run:
         """Whether a predicate is true, by the flag `not` the other way round; true where the field is left out."""
         if field not in op.fields:
             return TRUE
-        return self.get(op, field, 1) == (0 if "not" in op.words else 1)
+        return self.get(op, field) == (0 if "not" in op.words else 1)
 
     # ---- Lane functions ----
 
@@ -154,7 +174,7 @@ class Run:
         self.end("done")
 
     def trap(self, at, op):
-        self.end(REASONS[int(op.fields["imm"], 0)])
+        self.end(op.words[0])  # lw_trap_reason
 
     # ---- Numbers, selection, masks ----
 
@@ -170,11 +190,10 @@ class Run:
         self.put(op, z3.BitVec(SPECIALS[op.fields["a"]], 32))
 
     def select(self, op):
-        width = int(op.name.split("_")[1])
-        self.put(op, ir.choose(self.predicate_of(op, "c"), self.get(op, "a", width), self.get(op, "b", width)))
+        self.put(op, ir.choose(self.predicate_of(op, "c"), self.get(op, "a"), self.get(op, "b")))
 
     def predicate(self, op):
-        index = z3.Concat(*(self.get(op, field, 1) if field in op.fields else z3.BitVecVal(0, 1) for field in "abc"))
+        index = z3.Concat(*(self.get(op, field) if field in op.fields else z3.BitVecVal(0, 1) for field in "abc"))
         table = z3.BitVecVal(int(op.fields.get("imm", "0"), 0), 8)
         self.put(op, z3.Extract(0, 0, z3.LShR(table, z3.ZeroExt(5, index))))
 
@@ -247,7 +266,7 @@ class Run:
         if self.is_array(op):
             value = self.arguments[int(op.fields["a"][1:])]
         else:
-            value = memory(self.get(op, "a", 64), self.get(op, "b", 64), bits)
+            value = memory(self.get(op, "a"), self.get(op, "b"), bits)
         value = resized(value, slot, signed)
         if "e" not in op.fields:
             self.put(op, value)
@@ -261,23 +280,23 @@ class Run:
         if self.is_array(op):
             self.results[int(op.fields["a"][1:])] = value, where
         else:
-            self.stores.append((self.get(op, "a", 64), self.get(op, "b", 64), value, where))
+            self.stores.append((self.get(op, "a"), self.get(op, "b"), value, where))
 
     # ---- What lowering fuses ----
 
     def add4(self, op):
-        terms = [self.get(op, field, 32) for field in "abce" if field in op.fields]
+        terms = [self.get(op, field) for field in "abce" if field in op.fields]
         self.put(op, sum(terms, z3.BitVecVal(int(op.fields.get("imm", "0"), 0), 32)))
 
     def add_xor_rotl(self, op):
-        total = self.get(op, "a", 32) + self.get(op, "b", 32)
-        value = self.get(op, "c", 32) ^ total
+        total = self.get(op, "a") + self.get(op, "b")
+        value = self.get(op, "c") ^ total
         self.put(op, total)
         self.put(op, z3.RotateLeft(value, int(op.fields.get("imm", "0"), 0)), "e")
 
     def add_setp(self, op):
-        total = self.get(op, "a", 32) + z3.BitVecVal(int(op.fields.get("imm", "0"), 0), 32)
-        self.put(op, self.call(lane_of(op), [total, self.get(op, "b", 32)]), "e")
+        total = self.get(op, "a") + z3.BitVecVal(int(op.fields.get("imm", "0"), 0), 32)
+        self.put(op, self.call(lane_of(op), [total, self.get(op, "b")]), "e")
         self.put(op, total)
 
 
@@ -299,4 +318,5 @@ OPERATIONS = {
     "shift_check": Run.shift_check, "vshift": Run.vshift, "ld": Run.load, "st": Run.store, "ld_row": Run.load_row, "st_row": Run.store_row,
     "add4": Run.add4, "add_xor_rotl": Run.add_xor_rotl, "add_setp": Run.add_setp,
 }  # fmt: skip
+assert {*OPERATIONS} <= {*ROWS}, "an operation that there is no row of"
 CONTROL = {Run.branch, Run.branch_if, Run.finish, Run.trap}

@@ -88,7 +88,7 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
     lw_memory_form form = {.window = generic ? LW_WINDOW_generic : window, .address = 2, .size = bytes == 8 ? 3 : bytes == 4 ? 2 : 1,
                            .slot = bytes == 8 ? 3 : bytes == 4 ? 2 : 1};
     *op = (lw_op){.step = lw_step_atom, .d = SLOT(D), .a = SLOT(BASE), .b = SLOT(B), .e = kind == LW_ATOM_cas ? SLOT(C) : LW_NO_SLOT,
-                  .c = lw_memory_pack(form), .flags = (uint16_t)(kind << 8)};
+                  .c = lw_memory_pack(form), .mode = kind};
     if (steps_below(4) == 0) op->d = LW_NO_SLOT;
     if (steps_below(4) == 0) op->d = SLOT(B);
     lw_mask mask = steps_mask(gang->exist);
@@ -162,9 +162,9 @@ static void test_two_threads(void **state) {
     for (uint32_t k = 0; k < 2; k++) {
         pair[k]->part.at[2].host = pair[0]->global[2]; /* both see the same memory */
         pair[k]->ops[1] = (lw_op){.step = lw_step_atom, .d = LW_NO_SLOT, .b = SLOT(B), .e = LW_NO_SLOT, .c = lw_memory_pack(form),
-                                  .imm = STEPS_FIRST, .flags = LW_ATOM_add << 8};
+                                  .imm = STEPS_FIRST, .mode = LW_ATOM_add};
         pair[k]->ops[2] = pair[k]->ops[1];
-        pair[k]->ops[2].flags = LW_ATOM_inc << 8, pair[k]->ops[2].imm = STEPS_FIRST + 4, pair[k]->ops[2].b = SLOT(C);
+        pair[k]->ops[2].mode = LW_ATOM_inc, pair[k]->ops[2].imm = STEPS_FIRST + 4, pair[k]->ops[2].b = SLOT(C);
         for (uint32_t i = 0; i < 32; i++) {
             ((uint32_t *)steps_slot(pair[k]->cta.gangs, B))[i] = i + 1;
             ((uint32_t *)steps_slot(pair[k]->cta.gangs, C))[i] = UINT32_MAX;

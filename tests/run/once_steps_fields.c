@@ -1,10 +1,12 @@
-/* What lw_op_fields names as read is all that an operation reads, and what it names as written is all that it writes: every operation of every
- * level is run twice, from frames that differ in every bit but those that it may read, the values of executing lanes in the slots that it names. Both
- * runs must do the same. An operation without a case here fails. */
+/* What the rows of isa/ops.def and isa/lane.def say is so. What a row names as read is all that an operation reads, and what it names as written is all
+ * that it writes, each as wide as it says: every operation of every level is run twice, from frames that differ in every bit but those that it may read,
+ * the values of executing lanes in the slots that it names, and with anything in fields that it does not name. Both runs must do the same, and nothing
+ * that the row does not say the operation may do: store, trap, note, wait, part lanes, go elsewhere. If it says that lanes do not see each other, or that a
+ * result may replace an operand, further runs look. An operation without a case here fails. */
 #include "steps.h"
 
 #include "front/ptx/ptx.h"
-#include "middle/lower.h"
+#include "middle/row.h"
 
 enum { FIELDS = 12, OPERATION = 3 /* block 1 follows it */, VARIANTS = 8, CALLEE_SLOT = 0 };
 
@@ -75,7 +77,7 @@ static void index_case(trial *t) {
     put_each(t->op.b, 32, 0, 1, 2);
 }
 static void call_case(trial *t) {
-    t->argument.from = reads(t, 32); /* lw_op_fields leaves the call's own list to its callers */
+    t->argument.from = reads(t, 32);
     t->op.imm = 0;
 }
 static void indirect_case(trial *t) {
@@ -95,11 +97,10 @@ static void membermask(trial *t) {
 static void meet_case(trial *t) { t->op.b = 0, membermask(t); }
 static void barrier_case(trial *t) {
     static const lw_barrier_kind kinds[] = {LW_BARRIER_sync, LW_BARRIER_red_popc, LW_BARRIER_red_and, LW_BARRIER_red_or};
-    t->op.c = kinds[t->variant % 4];
+    t->op.mode = kinds[t->variant % 4];
     t->op.a = reads(t, 32), put(t->op.a, 32, 3);
     if (t->variant & 4) t->op.b = reads(t, 32), put(t->op.b, 32, t->s->cta.threads);
-    else t->op.flags = LW_OP_NO_B;
-    if (t->op.c != LW_BARRIER_sync) t->op.e = reads(t, 1), t->op.d = writes(t, t->op.c == LW_BARRIER_red_popc ? 32 : 1);
+    if (t->op.mode != LW_BARRIER_sync) t->op.e = reads(t, 1), t->op.d = writes(t, t->op.mode == LW_BARRIER_red_popc ? 32 : 1);
 }
 
 static void predicate_case(trial *t) {
@@ -184,41 +185,40 @@ static void atom_case(trial *t) {
     bool wide = kind == LW_ATOM_add_f64 || (kind != LW_ATOM_inc && steps_below(2));
     uint8_t bits = wide ? 64 : 32;
     lw_memory_form form = {.window = steps_below(2) ? LW_WINDOW_global : LW_WINDOW_shared, .address = 2, .size = wide ? 3 : 2, .slot = wide ? 3 : 2};
-    t->op.c = lw_memory_pack(form), t->op.flags = (uint16_t)(kind << 8), t->op.imm = 0;
+    t->op.c = lw_memory_pack(form), t->op.mode = kind, t->op.imm = 0;
     t->op.a = reads(t, 64), t->op.b = reads(t, bits);
     put_each(t->op.a, 64, form.window == LW_WINDOW_global ? STEPS_FIRST : 0, 8, 1 + steps_below(9));
     if (kind == LW_ATOM_cas) t->op.e = reads(t, bits);
     if (steps_below(3)) t->op.d = writes(t, bits);
 }
 static void shuffle_case(trial *t) {
-    t->op.flags = (uint16_t)(t->variant % 4 << 8 | (steps_below(2) ? LW_OP_UNSYNC : 0));
+    t->op.mode = t->variant % 4, t->op.flags = steps_below(2) ? LW_OP_UNSYNC : 0;
     t->op.b = reads(t, 32);
     if (t->variant & 4) t->op.flags |= LW_OP_IMM_A, t->op.imm = 5;
     else t->op.a = reads(t, 32), put_each(t->op.a, 32, 0, 1, 1 + steps_below(40));
-    if (steps_below(2)) t->op.flags |= LW_OP_IMM_B, t->op.imm |= (uint64_t)0x181f << 32;
+    if (steps_below(2)) t->op.flags |= LW_OP_IMM_C, t->op.imm |= (uint64_t)0x181f << 32;
     else t->op.c = reads(t, 32), put(t->op.c, 32, steps_below(2) ? 0x1f : 0);
     t->op.d = writes(t, 32);
     if (steps_below(2)) t->op.e = writes(t, 1);
 }
 static void vote_case(trial *t) {
     static const lw_vote_kind kinds[] = {LW_VOTE_all, LW_VOTE_any, LW_VOTE_uni, LW_VOTE_ballot};
-    t->op.b = reads(t, 1), t->op.c = kinds[t->variant / 2 % 4];
-    if (t->variant & 4) t->op.flags = LW_OP_NO_B;
-    else membermask(t);
-    t->op.d = writes(t, t->op.c == LW_VOTE_ballot ? 32 : 1);
+    t->op.b = reads(t, 1), t->op.mode = kinds[t->variant / 2 % 4];
+    if (!(t->variant & 4)) membermask(t);
+    t->op.d = writes(t, t->op.mode == LW_VOTE_ballot ? 32 : 1);
 }
 static void active_case(trial *t) { t->op.d = writes(t, 32); }
 static void match_case(trial *t) {
     uint8_t bits = t->variant & 4 ? 64 : 32;
     bool all = t->variant & 2;
-    t->op.b = reads(t, bits), t->op.c = (all ? LW_MATCH_all : LW_MATCH_any) | (uint32_t)bits / 8 << 8;
+    t->op.b = reads(t, bits), t->op.mode = all ? LW_MATCH_all : LW_MATCH_any, t->op.c = bits / 8;
     put_each(t->op.b, bits, 1000, 1, 1 + steps_below(4));
     membermask(t);
     t->op.d = writes(t, 32);
     if (all && steps_below(2)) t->op.e = writes(t, 1);
 }
 static void redux_case(trial *t) {
-    t->op.b = reads(t, 32), t->op.c = t->variant % (LW_REDUX_xor + 1);
+    t->op.b = reads(t, 32), t->op.mode = t->variant % (LW_REDUX_xor + 1);
     membermask(t);
     t->op.d = writes(t, 32);
 }
@@ -315,10 +315,10 @@ static void add_bits(uint8_t *bits, const slot *slots, uint32_t count, lw_mask l
 }
 
 /* The image where executing lanes may read, or anything: the same noise, or all of it turned over. */
-static void poison(const trial *t, const lw_fields *f, uint64_t noise, bool turned, char *regs) {
+static void poison(const trial *t, lw_mask readable, uint64_t noise, bool turned, char *regs) {
     uint8_t keep[sizeof image] = {0};
-    add_bits(keep, t->reads, t->read_count, t->executing);
-    if (f->keeps) add_bits(keep, t->writes, t->write_count, t->executing);
+    add_bits(keep, t->reads, t->read_count, readable);
+    if (lw_op_keeps(&t->op)) add_bits(keep, t->writes, t->write_count, readable);
     for (uint32_t at = 0; at < sizeof image; at++) {
         uint8_t value = (uint8_t)(noise * (at + 1) * 0x9e3779b97f4a7c15u >> 56);
         if (turned) value = (uint8_t)~value;
@@ -368,16 +368,18 @@ static void set_up(trial *t, const uint32_t shape[2]) {
     s->program.code_count = 2, s->program.codes = t->codes;
 }
 
-static void run_once(trial *t, const lw_level *level, const lw_fields *f, uint64_t noise, bool turned, outcome *o) {
-    memset(o, 0, sizeof *o);
+/* Of `readable` lanes the operation finds the image. `start`: what there is before it. */
+static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t noise, bool turned, outcome *start, outcome *o) {
+    memset(o, 0, sizeof *o), memset(start, 0, sizeof *start);
     memcpy(t->s->slots, t->lists, sizeof t->lists);
-    poison(t, f, noise, turned, o->before);
+    poison(t, readable, noise, turned, o->before);
     memcpy(t->gang->frame->regs, o->before, sizeof o->before);
     t->s->ops[OPERATION] = t->op;
     steps_set_mask(t->gang, t->mask);
     t->gang->mask = t->executing; /* a guard may have narrowed it */
     t->gang->full = t->executing == t->gang->frame->owned;
     t->gang->whole = LW_OP_WHOLE | LW_OP_LONE; /* as its block says */
+    look(t, NULL, start);
     look(t, level->steps[t->op.code](t->gang, &t->s->ops[OPERATION]), o);
 }
 
@@ -400,21 +402,91 @@ static void compare(const trial *t, const outcome *a, const outcome *b) {
     }
 }
 
-/* The fields that lw_op_fields gives are those of the case. */
-static void expect_fields(trial *t, lw_fields *f) {
-    lw_op_fields(t->lists, &t->op, f);
-    uint32_t hidden = t->op.code == LW_OP_call || t->op.code == LW_OP_call_indirect; /* of the call's list */
-    if (f->use_count + hidden != t->read_count || f->def_count != t->write_count) fail_at(t, "has other fields than its case");
-    for (uint32_t k = 0; k < f->use_count; k++) {
+/* ---- What the row says ------------------------------------------------------------------------------------------------------ */
+
+/* The fields that the row names are those of the case, and so are their sizes. */
+static void expect_registers(const trial *t, const lw_code *code, uint8_t access, const slot *slots, uint32_t count) {
+    uint32_t named = 0;
+    LW_EACH_(code, &t->op, at, access) {
+        const bool in_field = at >= &t->op.d && at < &t->op.d + LW_FIELDS, in_vector = at >= t->lists && at < t->lists + LW_COUNT(t->lists);
+        const uint32_t bits = lw_op_bits(&t->op, in_field ? (uint32_t)(at - &t->op.d) : 0);
         bool found = false;
-        for (uint32_t i = 0; i < t->read_count; i++) found |= t->reads[i].at == *f->uses[k];
-        if (!found) fail_at(t, "reads other fields than its case");
+        for (uint32_t i = 0; i < count; i++) found |= slots[i].at == *at && (slots[i].bits == bits || !(in_field || in_vector));
+        if (!found) fail_at(t, access == LW_READ ? "reads other fields than its case, or of other sizes" : "writes other fields than its case, or of other sizes");
+        named++;
     }
-    for (uint32_t k = 0; k < f->def_count; k++) {
-        bool found = false;
-        for (uint32_t i = 0; i < t->write_count; i++) found |= t->writes[i].at == *f->defs[k];
-        if (!found) fail_at(t, "writes other fields than its case");
+    if (named != count) fail_at(t, "has other fields than its case");
+}
+
+/* Flags that the row lets an operation have; those of known values are where it says how these are kept. */
+static uint16_t flags_of(const lw_op_row *row) {
+    const uint8_t known[] = {row->known.a, row->known.b, row->known.c};
+    uint16_t flags = row->may;
+    if (row->does & LW_DOES_PURE) flags |= LW_OP_WHOLE | LW_OP_LONE;
+    for (uint32_t k = 0; k < 3; k++)
+        if (known[k] != LW_KNOWN_nowhere) flags |= (uint16_t)(LW_OP_IMM_A << k);
+    if (row->known.d == LW_KNOWN_listed) flags |= LW_OP_IMM_B;
+    return flags;
+}
+
+static void expect_row(const trial *t) {
+    const lw_code code = {.slots = (uint32_t *)t->lists, .calls = (lw_call *)&t->call};
+    const lw_op_row *row = lw_row_of(t->op.code);
+    expect_registers(t, &code, LW_READ, t->reads, t->read_count);
+    expect_registers(t, &code, LW_WRITTEN, t->writes, t->write_count);
+    if (t->op.flags & ~flags_of(row)) fail_at(t, "has flags that its row does not name");
+    if (t->op.mode && row->mode == LW_MODE_none) fail_at(t, "has a mode");
+    if (!*lw_op_mode_word(&t->op) != (row->mode == LW_MODE_none)) fail_at(t, "has a mode without a word");
+}
+
+/* Anything where the row names nothing. */
+static void fill_unnamed(trial *t) {
+    const lw_op_row *row = lw_row_of(t->op.code);
+    const bool listed = row->access.list == LW_LIST_loaded || row->access.list == LW_LIST_stored;
+    for (uint32_t k = 0; k < LW_FIELDS; k++)
+        if (!(&row->access.d)[k] && !(&row->holds.d)[k] && !(k == 0 && listed)) (&t->op.d)[k] = SLOT(steps_below(STEPS_SLOTS));
+    if (!row->holds.imm && !row->known.a && !row->known.b && !row->known.c) t->op.imm = steps_random();
+}
+
+static bool is_at(ptrdiff_t next, uint32_t block) { return next == (block ? OPERATION + 1 : 0) || next == (block ? OPERATION + 2 : 1); }
+
+static bool goes_where_it_may(const trial *t, const outcome *o) {
+    const lw_op_row *row = lw_row_of(t->op.code);
+    if (o->next < 0) return row->goes >= LW_GOES_to_table || o->state == LW_GANG_trapped || o->state == LW_GANG_waiting;
+    switch ((lw_goes)row->goes) {
+    case LW_GOES_on: return is_at(o->next, 1) || (t->op.code == LW_OP_guard && o->next == OPERATION + 1 + (ptrdiff_t)t->op.imm);
+    case LW_GOES_to_a: return is_at(o->next, t->op.a);
+    case LW_GOES_either: return is_at(o->next, t->op.a) || is_at(o->next, 1);
+    case LW_GOES_to_table: return is_at(o->next, 0) || is_at(o->next, 1);
+    case LW_GOES_back: return o->next >= 1000;
+    case LW_GOES_nowhere: return false;
     }
+    return false;
+}
+
+/* It did nothing that the row does not say. */
+static void expect_deeds(const trial *t, const outcome *start, const outcome *o) {
+    const lw_op_row *row = lw_row_of(t->op.code);
+    const bool counted = memcmp(start->notes, o->notes, sizeof o->notes) || memcmp(start->counted, o->counted, sizeof o->counted);
+    const bool stored = memcmp(start->shared, o->shared, sizeof o->shared) || memcmp(start->global, o->global, sizeof o->global) ||
+                        memcmp(start->local, o->local, sizeof o->local);
+    if (!goes_where_it_may(t, o)) fail_at(t, "goes where its row does not say");
+    if (stored && !(row->does & LW_DOES_STORES)) fail_at(t, "stores");
+    if (counted && !(row->does & LW_DOES_NOTES)) fail_at(t, "counts");
+    if (o->state == LW_GANG_trapped && !(row->does & LW_DOES_MAY_TRAP)) fail_at(t, "traps");
+    if (o->waits && !(row->does & LW_DOES_WAITS)) fail_at(t, "waits");
+    if (o->next >= 0 && o->mask != start->mask && row->parts == LW_PARTS_never) fail_at(t, "parts lanes");
+    if (!(row->does & LW_DOES_PURE)) return;
+    const size_t behind = sizeof *o - offsetof(outcome, mask);
+    if (memcmp((const char *)start + offsetof(outcome, mask), (const char *)o + offsetof(outcome, mask), behind)) fail_at(t, "is not pure");
+}
+
+/* The results of some lanes are the same in both. */
+static void expect_results(const trial *t, const outcome *a, const outcome *b, lw_mask lanes, const char *what) {
+    uint8_t results[sizeof image] = {0};
+    add_bits(results, t->writes, t->write_count, lanes);
+    for (uint32_t at = 0; at < sizeof a->regs; at++)
+        if ((a->regs[at] ^ b->regs[at]) & results[at]) fail_at(t, what);
 }
 
 /* What ends a block is branched around. */
@@ -425,28 +497,61 @@ static bool may_be_guarded(uint16_t code) {
     }
 }
 
+/* The same operation again, in a CTA of its own. */
+static void run_again(const trial *t, const lw_level *level, const uint32_t shape[2], lw_mask readable, uint64_t noise, outcome *start, outcome *o) {
+    trial again = *t;
+    set_up(&again, shape);
+    if (readable == t->executing) fill_unnamed(&again);
+    run_once(&again, level, readable, noise, true, start, o);
+    steps_free(again.s);
+}
+
+/* Where lanes do not see each other, what others have does not matter, and whether they execute. */
+static void try_alone(const trial *t, const lw_level *level, const uint32_t shape[2], uint64_t noise, const outcome *first) {
+    static outcome start, o;
+    const lw_mask some = steps_mask(t->executing);
+    run_again(t, level, shape, some, noise, &start, &o);
+    expect_results(t, first, &o, some, "lets lanes see each other");
+    trial fewer = *t;
+    fewer.mask = fewer.executing = some;
+    run_again(&fewer, level, shape, some, noise, &start, &o);
+    expect_results(t, first, &o, some, "does something else where fewer lanes execute");
+}
+
+/* With its result in the place of an operand of its size. */
+static void try_in_place(const trial *t, const lw_level *level, const uint32_t shape[2], uint64_t noise, const outcome *first) {
+    static outcome start, o;
+    for (uint32_t k = 1; k < LW_FIELDS; k++) {
+        trial moved = *t;
+        if ((&lw_row_of(t->op.code)->access.d)[k] != LW_READ || (&t->op.d)[k] == LW_NO_SLOT || lw_op_bits(&t->op, k) != lw_op_bits(&t->op, 0)) continue;
+        const uint32_t to = moved.op.d = (&t->op.d)[k], from = t->op.d;
+        run_again(&moved, level, shape, t->executing, noise, &start, &o);
+        memcpy(o.regs + from, o.regs + to, LW_SLOT_64); /* to where the other one is */
+        expect_results(t, first, &o, t->executing, "does not work in place");
+    }
+}
+
 static void try_operation(const lw_level *level, uint16_t code, make_case *make, uint32_t variant) {
     static const uint32_t shapes[][2] = {{128, 128}, {96, 96}, {45, 64}, {32, 32}};
-    static outcome first, second;
+    static outcome start, first, second;
     trial t = {.op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code}, .variant = variant};
     const uint32_t *shape = shapes[steps_below(LW_COUNT(shapes))];
-    lw_fields f;
     steps_fill_random(image, sizeof image);
     set_up(&t, shape);
     make(&t);
-    expect_fields(&t, &f);
+    expect_row(&t);
     lw_mask exist = t.gang->exist, inside;
     t.mask = variant % 3 ? steps_mask(exist) : exist;
     inside = t.mask & steps_mask(exist);
     t.executing = inside && may_be_guarded(code) && steps_below(3) == 0 ? inside : t.mask;
     uint64_t noise = steps_random() | 1;
-    run_once(&t, level, &f, noise, false, &first);
+    run_once(&t, level, t.executing, noise, false, &start, &first);
+    expect_deeds(&t, &start, &first);
     steps_free(t.s);
-    trial again = t; /* the same operation in a CTA of its own */
-    set_up(&again, shape);
-    run_once(&again, level, &f, noise, true, &second);
+    run_again(&t, level, shape, t.executing, noise, &start, &second);
     compare(&t, &first, &second);
-    steps_free(again.s);
+    if (lw_op_does(&t.op, LW_DOES_PURE)) try_alone(&t, level, shape, noise, &first);
+    if (lw_op_does(&t.op, LW_DOES_IN_PLACE)) try_in_place(&t, level, shape, noise, &first);
 }
 
 /* ---- All of them ---------------------------------------------------------------------------------------------------------- */
@@ -457,6 +562,8 @@ static void test_every_operation(void **state) {
         if (!lw_level_has(*level)) continue;
         for (uint16_t code = 0; code < LW_OP_lop3; code++) {
             char name[64];
+            if (!(*level)->steps[code] != (code == LW_OP_dead)) fail_msg("'%s': a step or none?", lw_opcode_name(code, name));
+            if (code == LW_OP_dead) continue;
             if (!cases[code]) fail_msg("'%s' has no case in this test", lw_opcode_name(code, name));
             for (uint32_t round = 0; round < 4 * VARIANTS; round++) try_operation(*level, code, cases[code], round % VARIANTS);
         }

@@ -5,8 +5,7 @@ enum { VALUE, RESULT, PRED, MEMBERS };
 
 /* A bar.warp.sync at the end of block 0: lanes go on at block 1. */
 static lw_op *put_sync(steps_cta *s, bool constant, uint32_t members) {
-    const uint16_t flags = !constant ? 0 : members == UINT32_MAX ? LW_OP_IMM_A | LW_OP_EVERYONE : LW_OP_IMM_A;
-    s->ops[3] = (lw_op){.step = lw_step_warp_sync, .code = LW_OP_warp_sync, .a = SLOT(MEMBERS), .flags = flags, .imm = members};
+    s->ops[3] = (lw_op){.step = lw_step_warp_sync, .code = LW_OP_warp_sync, .a = SLOT(MEMBERS), .flags = constant ? LW_OP_IMM_A : 0, .imm = members};
     s->ops[4].code = LW_OP_block;
     return &s->ops[3];
 }
@@ -15,7 +14,7 @@ static lw_op *put_sync(steps_cta *s, bool constant, uint32_t members) {
 static lw_op *put_vote(steps_cta *s, lw_vote_kind kind, uint32_t members) {
     lw_op *op = put_sync(s, true, members) - 1;
     *op = op[1];
-    op[1] = (lw_op){.step = lw_step_vote, .code = LW_OP_vote, .b = SLOT(PRED), .c = kind, .d = SLOT(RESULT), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A, .imm = members};
+    op[1] = (lw_op){.step = lw_step_vote, .code = LW_OP_vote, .b = SLOT(PRED), .mode = kind, .d = SLOT(RESULT), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A, .imm = members};
     return op;
 }
 

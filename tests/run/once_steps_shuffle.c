@@ -43,7 +43,7 @@ static void try_one(lw_gang *gang, lw_op *op, lw_mask mask, bool b_constant, boo
         ((uint32_t *)steps_slot(gang, C))[i] = mixed ? random_control() : one_c;
     }
     op->d = SLOT(in_place), op->b = SLOT(A), op->a = SLOT(B), op->c = SLOT(C);
-    op->flags = (uint16_t)((op->flags & 0xff00) | (b_constant ? LW_OP_IMM_A : 0) | (c_constant ? LW_OP_IMM_B : 0));
+    op->flags = (uint16_t)((b_constant ? LW_OP_IMM_A : 0) | (c_constant ? LW_OP_IMM_C : 0));
     for (uint32_t i = 0; i < 128; i++) {
         a[i] = mask >> i & 1 ? ((uint32_t *)steps_slot(gang, A))[i] : 0;
         b[i] = b_constant ? (uint32_t)op->imm : ((uint32_t *)steps_slot(gang, B))[i];
@@ -56,8 +56,8 @@ static void try_one(lw_gang *gang, lw_op *op, lw_mask mask, bool b_constant, boo
     for (uint32_t i = 0; i < 128; i++) {
         bool p = p_before >> i & 1;
         uint32_t want = before[i];
-        if (mask >> i & 1) want = reference(op->flags >> 8, a + i / 32 * 32, (int)(i % 32), b[i], c[i], &p);
-        if (d[i] != want) fail_msg("mode %d lane %u b %x c %x: %x, not %x", op->flags >> 8, i, b[i], c[i], d[i], want);
+        if (mask >> i & 1) want = reference(op->mode, a + i / 32 * 32, (int)(i % 32), b[i], c[i], &p);
+        if (d[i] != want) fail_msg("mode %d lane %u b %x c %x: %x, not %x", op->mode, i, b[i], c[i], d[i], want);
         if (op->e == LW_NO_SLOT) p = p_before >> i & 1;
         assert_int_equal(lw_get_mask(gang, SLOT(P)) >> i & 1, p);
     }
@@ -74,7 +74,7 @@ static void test_all_modes(void **state) {
             lw_gang *gang = s->cta.gangs;
             for (uint32_t round = 0; round < 3000; round++) {
                 lw_op *op = &s->ops[1];
-                *op = (lw_op){.step = levels[l].shuffle, .e = round % 5 ? SLOT(P) : LW_NO_SLOT, .flags = (uint16_t)(round % 4 << 8)};
+                *op = (lw_op){.step = levels[l].shuffle, .e = round % 5 ? SLOT(P) : LW_NO_SLOT, .mode = round % 4};
                 try_one(gang, op, steps_mask(gang->exist), round / 4 & 1, round / 8 & 1, (int)(round / 16 % 4));
             }
             steps_free(s);
@@ -89,7 +89,7 @@ static void test_enters_block(void **state) {
     for (uint32_t l = 0; l < count; l++) {
         steps_cta *s = steps_new(64, 64);
         lw_gang *gang = s->cta.gangs;
-        s->ops[3] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A | LW_OP_IMM_B};
+        s->ops[3] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A | LW_OP_IMM_C};
         s->ops[4].imm = 5;
         uint64_t lanes = gang->lane_instructions;
         assert_ptr_equal(s->ops[3].step(gang, &s->ops[3]), &s->ops[5]);
@@ -113,7 +113,7 @@ static void test_all_constants(void **state) {
                 for (uint32_t c = 0; c < 32 * 32; c++) {
                     uint32_t packed = c / 32 << 8 | c % 32;
                     s->ops[1] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .e = SLOT(P),
-                                        .flags = (uint16_t)(mode << 8 | LW_OP_IMM_A | LW_OP_IMM_B),
+                                        .mode = mode, .flags = LW_OP_IMM_A | LW_OP_IMM_C,
                                         .imm = (uint64_t)packed << 32 | b};
                     s->ops[1].step(gang, &s->ops[1]);
                     uint32_t in_range = 0, wrong = 0;
@@ -145,7 +145,7 @@ static void test_all_registers(void **state) {
                     b[i] = map % 32, c[i] = map / 1024 << 8 | map / 32 % 32;
                 }
                 s->ops[1] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .a = SLOT(B), .c = SLOT(C), .e = SLOT(P),
-                                    .flags = (uint16_t)(mode << 8)};
+                                    .mode = mode};
                 s->ops[1].step(gang, &s->ops[1]);
                 lw_mask in_range = lw_get_mask(gang, SLOT(P));
                 for (uint32_t i = 0; i < 128; i++) {

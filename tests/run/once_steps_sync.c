@@ -6,8 +6,8 @@ enum { NUMBER, COUNT_SLOT, PRED, RESULT };
 /* A barrier in block 0; block 1 follows. */
 static lw_op *put_barrier(steps_cta *s, uint32_t at, lw_barrier_kind kind, uint32_t number, int count) {
     lw_op *op = &s->ops[at];
-    *op = (lw_op){.step = lw_step_barrier, .c = kind, .d = SLOT(RESULT), .e = SLOT(PRED),
-                  .flags = LW_OP_IMM_A | (count < 0 ? LW_OP_NO_B : LW_OP_IMM_B), .imm = (uint64_t)(uint32_t)count << 32 | number};
+    *op = (lw_op){.step = lw_step_barrier, .mode = kind, .b = LW_NO_SLOT, .d = SLOT(RESULT), .e = SLOT(PRED),
+                  .flags = count < 0 ? LW_OP_IMM_A : LW_OP_IMM_A | LW_OP_IMM_B, .imm = (uint64_t)(uint32_t)count << 32 | number};
     return op;
 }
 
@@ -247,7 +247,7 @@ static void test_bad_operands(void **state) {
     expect_trap(s, barrier(s, LW_BARRIER_sync, 0, 33), all, 0);
     expect_trap(s, barrier(s, LW_BARRIER_arrive, 0, -1), all, 0);
     lw_op *op = barrier(s, LW_BARRIER_sync, 0, -1);
-    op->flags = LW_OP_NO_B;
+    op->flags = 0;
     op->a = SLOT(NUMBER);
     uint32_t *number = steps_slot(gang, NUMBER);
     for (uint32_t i = 0; i < 64; i++) number[i] = i == 5 ? 16 : 15;

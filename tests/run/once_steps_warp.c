@@ -80,11 +80,11 @@ static void repeat(void (*one)(trial *t, uint32_t round)) {
 static void vote(trial *t, uint32_t round) {
     begin(t, lw_step_vote);
     t->no_members = steps_below(3) == 0;
-    if (t->no_members) t->op->flags = LW_OP_NO_B;
+    if (t->no_members) t->op->a = LW_NO_SLOT, t->op->flags = 0;
     if (steps_below(2)) t->op->flags |= LW_OP_NEGATE;
     bool negate = t->op->flags & LW_OP_NEGATE;
     lw_vote_kind kind = (lw_vote_kind)(round % 4);
-    t->op->c = kind;
+    t->op->mode = kind;
     lw_mask *p = steps_slot(t->gang, A);
     if (steps_below(3) == 0) *p = 0;
     if (steps_below(3) == 0) *p = LW_MASK_ALL;
@@ -117,7 +117,7 @@ static void activemask(trial *t, uint32_t round) {
 static void match(trial *t, uint32_t round) {
     begin(t, lw_step_match);
     bool all = round & 1, wide = round & 2, in_place = round & 4;
-    t->op->c = (uint32_t)(all ? LW_MATCH_all : LW_MATCH_any) | (wide ? 8u : 4u) << 8;
+    t->op->mode = all ? LW_MATCH_all : LW_MATCH_any, t->op->c = wide ? 8 : 4;
     t->op->b = SLOT(WIDE);
     if (in_place && !wide) t->op->d = SLOT(WIDE);
     if (!all || round & 8) t->op->e = LW_NO_SLOT;
@@ -153,7 +153,7 @@ static void match(trial *t, uint32_t round) {
 static void redux(trial *t, uint32_t round) {
     begin(t, lw_step_redux);
     lw_redux_kind kind = (lw_redux_kind)(round % 8);
-    t->op->c = kind;
+    t->op->mode = kind;
     if (steps_below(2)) t->op->d = SLOT(A);
     run(t);
     for (uint32_t lane = 0; lane < t->gang->lanes; lane++) {

@@ -172,7 +172,7 @@ DEFINE_CHANGE_ALL(64)
 
 const lw_op *lw_step_atom(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
-    lw_atom_op kind = (lw_atom_op)(op->flags >> 8);
+    lw_atom_op kind = (lw_atom_op)op->mode;
     bool never_shared = form.window == LW_WINDOW_global;
     if (!find_places(gang, op, form)) return NULL;
     switch (form.size) {

@@ -234,9 +234,9 @@ const lw_op *lw_step_yield(lw_gang *gang, const lw_op *op) {
 }
 
 const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
-    lw_trap_kind kind = op->imm == LW_REASON_instruction ? LW_TRAP_instruction : LW_TRAP_scalar;
+    lw_trap_kind kind = op->mode == LW_REASON_instruction || op->mode == LW_REASON_breakpoint ? LW_TRAP_instruction : LW_TRAP_scalar;
     return lw_gang_trap(gang, op, kind, lw_mask_first(gang->mask),
-                        (lw_trap_record){.access = op->flags & LW_OP_BREAKS ? "brkpt" : "trap", .detail = (uint32_t)op->imm});
+                        (lw_trap_record){.access = op->mode == LW_REASON_breakpoint ? "brkpt" : "trap", .detail = op->mode});
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------- */

@@ -16,34 +16,10 @@
 
 /* Steps compiled once. */
 #define LW_STEP_DECLARE(name) const lw_op *lw_step_##name(lw_gang *gang, const lw_op *op)
-LW_STEP_DECLARE(block);
-LW_STEP_DECLARE(bra);
-LW_STEP_DECLARE(bra_if);
-LW_STEP_DECLARE(brx);
-LW_STEP_DECLARE(call);
-LW_STEP_DECLARE(call_indirect);
-LW_STEP_DECLARE(ret);
-LW_STEP_DECLARE(exit);
-LW_STEP_DECLARE(guard);
-LW_STEP_DECLARE(unguard);
-LW_STEP_DECLARE(trap);
-LW_STEP_DECLARE(yield);
-LW_STEP_DECLARE(warp_sync);
-LW_STEP_DECLARE(barrier);
-LW_STEP_DECLARE(fence);
-LW_STEP_DECLARE(predicate);
-LW_STEP_DECLARE(special);
-LW_STEP_DECLARE(local_base);
-LW_STEP_DECLARE(atom);
-LW_STEP_DECLARE(isspacep);
-LW_STEP_DECLARE(vote);
-LW_STEP_DECLARE(activemask);
-LW_STEP_DECLARE(match);
-LW_STEP_DECLARE(redux);
-LW_STEP_DECLARE(elect);
-LW_STEP_DECLARE(note);
-LW_STEP_DECLARE(pattern);
-LW_STEP_DECLARE(beyond);
+#define OP(name, ...) LW_STEP_DECLARE(name);
+#define OP_LEVEL(name, ...)
+#define OP_GONE(name, ...)
+#include "ops.def"
 
 /* Of a gang's budget, what one round counts for of a loop that may wait for others: who holds the lock should come soon. */
 enum { LW_SPIN_COST = 4096 };

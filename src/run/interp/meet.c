@@ -4,22 +4,20 @@
  * everybody whom they name beside them, at the same operation of the same frame, pass: the exchange behind warp_sync works on their slots as they are. All
  * others wait in the gang's lw_meeting, to which they bring their operands. When the last one of a group has come there, the exchange takes place between the
  * slots of the meeting, by the very same step, and each lane gets its results where it stands. */
+#include "middle/row.h"
 #include "run/interp/interp.h"
 
 #include <stdlib.h>
 
-/* Slots of a meeting. */
+/* Slots of a meeting: of the membermasks; of values of those that a stranded group may read; of each field of an exchange, one for every size of its elements,
+ * since lanes wait there side by side whose exchanges differ. */
 enum {
     MEMBERS = 0,
-    VALUE = MEMBERS + LW_SLOT_32,
-    WIDE_VALUE = VALUE + LW_SLOT_32,
-    CONTROL_B = WIDE_VALUE + LW_SLOT_64,
-    CONTROL_C = CONTROL_B + LW_SLOT_32,
-    TABLE = CONTROL_C + LW_SLOT_32, /* values of those that a stranded group may read */
-    RESULT = TABLE + LW_SLOT_32,
-    PREDICATE = RESULT + LW_SLOT_32,
-    RESULT_PREDICATE = PREDICATE + LW_SLOT_PRED,
-    MEETING_BYTES = RESULT_PREDICATE + LW_SLOT_PRED,
+    TABLE = MEMBERS + LW_SLOT_32,
+    FIELDS = TABLE + LW_SLOT_32,
+    OF_32 = LW_SLOT_64, OF_1 = OF_32 + LW_SLOT_32, EACH_FIELD = OF_1 + LW_SLOT_PRED,
+    VALUE = FIELDS + 2 * EACH_FIELD + OF_32, /* b of a shuffle */
+    MEETING_BYTES = FIELDS + LW_FIELDS * EACH_FIELD,
 };
 
 struct lw_meeting {
@@ -46,17 +44,19 @@ static const lw_op *exchange_behind(const lw_op *sync) { return sync[1].code == 
 static uint32_t block_behind(const lw_op *sync) { return sync[1].code == LW_OP_block ? sync[1].a : sync[2].a; }
 
 /* Instruction and qualifiers. */
-static uint32_t kind_of(const lw_op *sync) {
+static uint64_t kind_of(const lw_op *sync) {
     const lw_op *exchange = exchange_behind(sync);
     if (!exchange) return LW_OP_warp_sync;
-    switch (exchange->code) {
-    case LW_OP_shuffle: return LW_OP_shuffle | (uint32_t)(exchange->flags >> 8) << 16;
-    case LW_OP_vote:
-    case LW_OP_match:
-    case LW_OP_redux: return exchange->code | exchange->c << 16;
-    case LW_OP_elect: return LW_OP_elect;
-    default: lw_bug("operation %u behind a warp_sync is no exchange", exchange->code);
-    }
+    const lw_op_row *row = lw_row_of(exchange->code);
+    if (!(row->does & LW_DOES_EXCHANGES)) lw_bug("operation %u behind a warp_sync is no exchange", exchange->code);
+    return exchange->code | (uint64_t)exchange->mode << 16 | (uint64_t)(row->holds.c == LW_HOLDS_number ? exchange->c : 0) << 32;
+}
+
+/* The slot of one of its fields. */
+static uint32_t slot_of(const lw_op *exchange, uint32_t field) {
+    const uint32_t bits = lw_op_bits(exchange, field), at = FIELDS + field * EACH_FIELD;
+    if ((&lw_row_of(exchange->code)->holds.d)[field] == LW_HOLDS_members) return MEMBERS;
+    return bits == 64 ? at : at + (bits == 32 ? OF_32 : OF_1);
 }
 
 /* ---- Lanes that stand at one place -------------------------------------------------------------------------- */
@@ -107,32 +107,34 @@ static void bring_words(const lw_gang *gang, uint32_t to, uint32_t from, bool co
     LW_FOR_LANES(lane, lanes) d[lane] = a ? a[lane] : (uint32_t)value;
 }
 
-static void bring_wide(const lw_gang *gang, uint32_t from, lw_mask lanes) {
-    uint64_t *d = (uint64_t *)(gang->meeting->slots + WIDE_VALUE);
+static void bring_wide(const lw_gang *gang, uint32_t to, uint32_t from, lw_mask lanes) {
+    uint64_t *d = (uint64_t *)(gang->meeting->slots + to);
     LW_FOR_LANES(lane, lanes) d[lane] = LW_SLOT(gang, uint64_t, from)[lane];
 }
 
-static void bring_predicate(const lw_gang *gang, uint32_t from, bool negated, lw_mask lanes) {
-    lw_mask *d = (lw_mask *)(gang->meeting->slots + PREDICATE), p = lw_get_mask(gang, from);
+static void bring_predicate(const lw_gang *gang, uint32_t to, uint32_t from, bool negated, lw_mask lanes) {
+    lw_mask *d = (lw_mask *)(gang->meeting->slots + to), p = lw_get_mask(gang, from);
     *d = (*d & ~lanes) | ((negated ? ~p : p) & lanes);
 }
 
-static void bring_operands(const lw_gang *gang, const lw_op *exchange, lw_mask lanes) {
-    const uint64_t imm = exchange->imm;
-    switch (exchange->code) {
-    case LW_OP_shuffle:
-        bring_words(gang, VALUE, exchange->b, false, 0, lanes);
-        bring_words(gang, CONTROL_B, exchange->a, exchange->flags & LW_OP_IMM_A, imm, lanes);
-        bring_words(gang, CONTROL_C, exchange->c, exchange->flags & LW_OP_IMM_B, imm >> 32, lanes);
-        break;
-    case LW_OP_vote: bring_predicate(gang, exchange->b, exchange->flags & LW_OP_NEGATE, lanes); break;
-    case LW_OP_match:
-        if (exchange->c >> 8 == 8) bring_wide(gang, exchange->b, lanes);
-        else bring_words(gang, VALUE, exchange->b, false, 0, lanes);
-        break;
-    case LW_OP_redux: bring_words(gang, VALUE, exchange->b, false, 0, lanes); break;
-    default: break; /* elect has none */
+/* What is in a field that the exchange reads, the membermask apart. */
+static void bring_operand(const lw_gang *gang, const lw_op *exchange, uint32_t field, lw_mask lanes) {
+    static const uint16_t known[LW_FIELDS] = {0, LW_OP_IMM_A, LW_OP_IMM_B, LW_OP_IMM_C, 0};
+    const lw_op_row *row = lw_row_of(exchange->code);
+    const uint32_t from = (&exchange->d)[field], to = slot_of(exchange, field);
+    const uint64_t value = (&row->known.d)[field] == LW_KNOWN_high ? exchange->imm >> 32 : exchange->imm;
+    switch (lw_op_bits(exchange, field)) {
+    case 1: bring_predicate(gang, to, from, exchange->flags & LW_OP_NEGATE, lanes); break;
+    case 32: bring_words(gang, to, from, exchange->flags & known[field], value, lanes); break;
+    case 64: bring_wide(gang, to, from, lanes); break;
+    default: lw_bug("an exchange of %u bits", lw_op_bits(exchange, field));
     }
+}
+
+static void bring_operands(const lw_gang *gang, const lw_op *exchange, lw_mask lanes) {
+    const lw_op_row *row = lw_row_of(exchange->code);
+    for (uint32_t k = 0; k < LW_FIELDS; k++)
+        if ((&row->access.d)[k] == LW_READ && (&row->holds.d)[k] != LW_HOLDS_members) bring_operand(gang, exchange, k, lanes);
 }
 
 /* Who goes on leaves its value of a shuffle for those that wait: should nobody else come for them, they read it. */
@@ -171,7 +173,8 @@ static bool come(lw_gang *gang, const lw_op *op, lw_mask lanes) {
 /* Those that wait for the same as `lane`, in its warp. */
 static uint32_t find_group(const lw_gang *gang, uint32_t lane) {
     const lw_meeting *meeting = gang->meeting;
-    const uint32_t warp = lane / LW_WARP_LANES, kind = kind_of(meeting->at[lane]);
+    const uint32_t warp = lane / LW_WARP_LANES;
+    const uint64_t kind = kind_of(meeting->at[lane]);
     const uint32_t *members = (const uint32_t *)(meeting->slots + MEMBERS);
     uint32_t group = 0;
     for (uint32_t left = lw_mask_warp(meeting->waiting, warp); left; left &= left - 1) {
@@ -205,35 +208,36 @@ bool lw_meeting_undefined(lw_gang *gang, lw_diag_id id, lw_mask lanes) {
     return false;
 }
 
-/* The operation between the slots of the meeting that stands for those of the lanes. */
+/* The operation between the slots of the meeting that stands for those of the lanes. It gives all results, whoever wants them. */
 static lw_op *make_exchange(lw_meeting *meeting, const lw_op *like) {
-    const bool gives_predicate = like->code == LW_OP_vote && like->c != LW_VOTE_ballot;
-    const bool is_wide = like->code == LW_OP_match && like->c >> 8 == 8;
+    const lw_op_row *row = lw_row_of(like->code);
     lw_op *op = meeting->exchange;
     op[0] = *like;
     op[1] = (lw_op){.code = LW_OP_fence};
-    op->flags &= (uint16_t) ~(LW_OP_IMM_A | LW_OP_IMM_B | LW_OP_NEGATE);
-    op->d = gives_predicate ? RESULT_PREDICATE : RESULT;
-    op->e = RESULT_PREDICATE;
-    op->b = like->code == LW_OP_vote ? PREDICATE : is_wide ? WIDE_VALUE : VALUE;
-    op->a = like->code == LW_OP_shuffle ? CONTROL_B : MEMBERS;
-    if (like->code == LW_OP_shuffle) op->c = CONTROL_C;
+    op->flags &= (uint16_t) ~(LW_OP_IMM_A | LW_OP_IMM_B | LW_OP_IMM_C | LW_OP_NEGATE);
+    for (uint32_t k = 0; k < LW_FIELDS; k++)
+        if ((&row->access.d)[k]) (&op->d)[k] = slot_of(like, k);
     return op;
+}
+
+static void hand_field(const lw_meeting *meeting, const lw_op *exchange, uint32_t field, uint32_t lane) {
+    const char *from = meeting->slots + slot_of(exchange, field);
+    const uint32_t at = (&exchange->d)[field];
+    if (at == LW_NO_SLOT) return;
+    char *to = meeting->frames[lane]->regs + at;
+    if (lw_op_bits(exchange, field) == 1) {
+        lw_mask *slot = (lw_mask *)to;
+        *slot = (*slot & ~LW_MASK_BIT(lane)) | (*(const lw_mask *)from & LW_MASK_BIT(lane));
+    } else ((uint32_t *)to)[lane] = ((const uint32_t *)from)[lane];
 }
 
 /* What the exchange gave, to each lane's own slots. */
 static void hand_out(const lw_meeting *meeting, lw_mask lanes) {
-    const uint32_t *results = (const uint32_t *)(meeting->slots + RESULT);
-    const lw_mask predicates = *(const lw_mask *)(meeting->slots + RESULT_PREDICATE);
     LW_FOR_LANES(lane, lanes) {
         const lw_op *exchange = exchange_behind(meeting->at[lane]);
-        char *regs = meeting->frames[lane]->regs;
-        const bool gives_predicate = exchange->code == LW_OP_vote && exchange->c != LW_VOTE_ballot;
-        const uint32_t predicate = gives_predicate ? exchange->d : exchange->e;
-        if (!gives_predicate && exchange->d != LW_NO_SLOT) ((uint32_t *)(regs + exchange->d))[lane] = results[lane];
-        if (predicate == LW_NO_SLOT) continue;
-        lw_mask *slot = (lw_mask *)(regs + predicate);
-        *slot = (*slot & ~LW_MASK_BIT(lane)) | (predicates & LW_MASK_BIT(lane));
+        const lw_op_row *row = lw_row_of(exchange->code);
+        for (uint32_t k = 0; k < LW_FIELDS; k++)
+            if ((&row->access.d)[k] == LW_WRITTEN) hand_field(meeting, exchange, k, lane);
     }
 }
 
@@ -313,7 +317,7 @@ __attribute__((noinline)) static const lw_op *meet(lw_gang *gang, const lw_op *o
 }
 
 const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
-    if (LW_LIKELY(op->flags & LW_OP_EVERYONE && gang->mask == live_lanes(gang))) return lw_go_on(gang, op);
+    if (LW_LIKELY(lw_names_everyone(op) && gang->mask == live_lanes(gang))) return lw_go_on(gang, op);
     lw_mask complete = 0;
     for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++)
         complete |= in_gang(complete_lanes(gang, op, warp), warp);

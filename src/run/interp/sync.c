@@ -45,7 +45,7 @@ static void note_arrivals(const lw_gang *gang, uint32_t number, lw_mask lanes) {
 }
 
 static void note_predicates(const lw_gang *gang, const lw_op *op, lw_barrier *barrier, lw_mask lanes) {
-    if (op->c != LW_BARRIER_red_popc && op->c != LW_BARRIER_red_and && op->c != LW_BARRIER_red_or) return;
+    if (op->mode != LW_BARRIER_red_popc && op->mode != LW_BARRIER_red_and && op->mode != LW_BARRIER_red_or) return;
     lw_mask p = lw_get_mask(gang, op->e);
     if (op->flags & LW_OP_NEGATE) p = ~p;
     barrier->popc += lw_mask_count(lanes & p);
@@ -57,12 +57,12 @@ static void note_predicates(const lw_gang *gang, const lw_op *op, lw_barrier *ba
 
 static void put_result(const lw_frame *frame, const lw_op *op, const lw_barrier *barrier, lw_mask lanes) {
     if (op->d == LW_NO_SLOT) return;
-    if (op->c == LW_BARRIER_red_popc) {
+    if (op->mode == LW_BARRIER_red_popc) {
         uint32_t *d = (uint32_t *)(frame->regs + op->d);
         LW_FOR_LANES(lane, lanes) d[lane] = barrier->popc;
-    } else if (op->c == LW_BARRIER_red_and || op->c == LW_BARRIER_red_or) {
+    } else if (op->mode == LW_BARRIER_red_and || op->mode == LW_BARRIER_red_or) {
         lw_mask *d = (lw_mask *)(frame->regs + op->d);
-        bool result = op->c == LW_BARRIER_red_and ? barrier->all : barrier->any;
+        bool result = op->mode == LW_BARRIER_red_and ? barrier->all : barrier->any;
         *d = result ? *d | lanes : *d & ~lanes;
     }
 }
@@ -101,13 +101,15 @@ typedef struct lw_request {
     lw_mask lanes;
 } lw_request;
 
+static inline bool has_count(const lw_op *op) { return op->b != LW_NO_SLOT || op->flags & LW_OP_IMM_B; }
+
 /* The lanes of `left` that ask for the same as its first one. */
 static lw_request next_request(const lw_gang *gang, const lw_op *op, lw_mask left) {
     const uint32_t *numbers = op->flags & LW_OP_IMM_A ? NULL : LW_SLOT(gang, uint32_t, op->a);
-    const uint32_t *counts = op->flags & (LW_OP_IMM_B | LW_OP_NO_B) ? NULL : LW_SLOT(gang, uint32_t, op->b);
+    const uint32_t *counts = op->flags & LW_OP_IMM_B || op->b == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint32_t, op->b);
     uint32_t first = lw_mask_first(left);
     lw_request request = {.number = numbers ? numbers[first] : (uint32_t)op->imm, .lanes = left};
-    if (!(op->flags & LW_OP_NO_B)) request.count = counts ? counts[first] : (uint32_t)(op->imm >> 32);
+    if (has_count(op)) request.count = counts ? counts[first] : (uint32_t)(op->imm >> 32);
     if (!numbers && !counts) return request;
     LW_FOR_LANES(lane, left)
     if ((numbers && numbers[lane] != request.number) || (counts && counts[lane] != request.count))
@@ -123,7 +125,7 @@ static bool same_count(const lw_cta *cta, uint32_t a, uint32_t b) {
 
 static bool is_valid(const lw_op *op, const lw_request *request) {
     if (request->number >= LW_BARRIERS || request->count % LW_WARP_LANES) return false;
-    bool needs_count = !(op->flags & LW_OP_NO_B) || op->c == LW_BARRIER_arrive;
+    bool needs_count = has_count(op) || op->mode == LW_BARRIER_arrive;
     return !needs_count || request->count;
 }
 
@@ -161,7 +163,7 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     else if (!same_count(cta, barrier->expected, request->count) && lw_gang_undefined(gang, op, LW_D_note_barrier_counts, request->lanes)) return false;
     note_arrivals(gang, request->number, request->lanes);
     note_predicates(gang, op, barrier, request->lanes);
-    if (op->c != LW_BARRIER_arrive && !add_wait(gang, op, request))
+    if (op->mode != LW_BARRIER_arrive && !add_wait(gang, op, request))
         return lw_gang_trap(gang, op, LW_TRAP_memory, first, details), false;
     release_if_complete(cta, request->number);
     return true;
@@ -179,14 +181,14 @@ const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_cta *cta = gang->cta;
     lw_request request = next_request(gang, op, gang->mask);
     if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live &&
-        is_valid(op, &request) && !cta->barriers[request.number].in_use && op->c != LW_BARRIER_arrive &&
+        is_valid(op, &request) && !cta->barriers[request.number].in_use && op->mode != LW_BARRIER_arrive &&
         same_count(cta, request.count, 0))
         return pass_together(gang, op, &request);
     for (lw_mask left = gang->mask; left; left &= ~request.lanes) {
         request = next_request(gang, op, left);
         if (!arrive(gang, op, &request)) return NULL;
     }
-    return op->c == LW_BARRIER_arrive ? op + 1 : lw_gang_select(gang);
+    return op->mode == LW_BARRIER_arrive ? op + 1 : lw_gang_select(gang);
 }
 
 /* ---- Fences ------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ static bool next_group(const lw_gang *gang, const lw_op *op, lw_mask *left, lw_g
     uint32_t active = lw_mask_warp(gang->mask, warp), lanes = lw_mask_warp(*left, warp), named = active;
     if (op->flags & LW_OP_IMM_A) {
         named = (uint32_t)op->imm;
-    } else if (!(op->flags & LW_OP_NO_B)) {
+    } else if (op->a != LW_NO_SLOT) {
         const uint32_t *masks = LW_SLOT(gang, uint32_t, op->a) + LW_WARP_LANES * warp;
         named = masks[first % LW_WARP_LANES];
         for (uint32_t i = 0; i < LW_WARP_LANES; i++)
@@ -46,7 +46,7 @@ const lw_op *lw_step_vote(lw_gang *gang, const lw_op *op) {
     while (next_group(gang, op, &left, &group)) {
         uint32_t yes = group.members & lw_mask_warp(p, group.warp);
         bool all = yes == group.members, any = yes != 0;
-        switch ((lw_vote_kind)op->c) {
+        switch ((lw_vote_kind)op->mode) {
         case LW_VOTE_ballot: put_u32(gang, op->d, group.warp, group.lanes, yes); continue;
         case LW_VOTE_all: any = all; break;
         case LW_VOTE_any: break;
@@ -54,7 +54,7 @@ const lw_op *lw_step_vote(lw_gang *gang, const lw_op *op) {
         }
         if (any) result |= in_gang(group.lanes, group.warp);
     }
-    if (op->c != LW_VOTE_ballot) lw_put_mask(gang, op->d, result);
+    if (op->mode != LW_VOTE_ballot) lw_put_mask(gang, op->d, result);
     return lw_go_on(gang, op);
 }
 
@@ -71,7 +71,7 @@ const lw_op *lw_step_activemask(lw_gang *gang, const lw_op *op) {
 /* The members whose value is that of lane `lane` of the warp. */
 static uint32_t same_value(const lw_gang *gang, const lw_op *op, const lw_group *group, uint32_t lane) {
     uint32_t same = 0;
-    if (op->c >> 8 == 8) {
+    if (op->c == 8) {
         const uint64_t *values = LW_SLOT(gang, uint64_t, op->b) + LW_WARP_LANES * group->warp;
         for (uint32_t i = 0; i < LW_WARP_LANES; i++) same |= (uint32_t)(values[i] == values[lane]) << i;
     } else {
@@ -84,7 +84,7 @@ static uint32_t same_value(const lw_gang *gang, const lw_op *op, const lw_group 
 const lw_op *lw_step_match(lw_gang *gang, const lw_op *op) {
     uint32_t results[LW_GANG_LANES]; /* d may be the slot of the values */
     lw_mask left = gang->mask, all_same = 0;
-    bool all = (op->c & 0xff) == LW_MATCH_all;
+    bool all = op->mode == LW_MATCH_all;
     lw_group group;
     while (next_group(gang, op, &left, &group)) {
         uint32_t lane, first = group.members ? (uint32_t)__builtin_ctz(group.members) : 0;
@@ -130,7 +130,7 @@ const lw_op *lw_step_redux(lw_gang *gang, const lw_op *op) {
         uint32_t todo = group.members;
         uint32_t result = todo ? values[__builtin_ctz(todo)] : 0;
         for (todo &= todo - 1; todo; todo &= todo - 1)
-            result = combine((lw_redux_kind)op->c, result, values[__builtin_ctz(todo)]);
+            result = combine((lw_redux_kind)op->mode, result, values[__builtin_ctz(todo)]);
         for (todo = group.lanes; todo; todo &= todo - 1)
             results[LW_WARP_LANES * group.warp + (uint32_t)__builtin_ctz(todo)] = result;
     }

@@ -191,7 +191,8 @@ LLVMValueRef lw_body_scalar(lw_unit *u, const lw_op *op, lw_values *v) {
     case LW_OP_predicate: return scalar_predicate(u, op, v);
     case LW_OP_beyond: return lw_build_number(u->build, 1, 0); /* nobody is: the region looks */
     case LW_OP_ld: return parameter(u, op);
-    default: break;
+    case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64: break;
+    default: lw_bug("operation code %u cannot be done once for all lanes", op->code);
     }
     LLVMValueRef a = lw_value_scalar(u, v, op->a), b = lw_value_scalar(u, v, op->b), p = lw_value_scalar(u, v, op->c);
     return a && b && p ? LLVMBuildSelect(u->build->at, p, a, b, "") : NULL;

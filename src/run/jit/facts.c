@@ -8,7 +8,6 @@
 
 /* A parameter at a place that is known, of one element. */
 static bool is_parameter(const lw_unit *u, const lw_op *op) {
-    if (op->code != LW_OP_ld) return false;
     const lw_memory_form form = lw_memory_unpack(op->c);
     const uint64_t bytes = 1ull << form.size;
     return form.window == LW_WINDOW_param && !form.address && !form.frame && !form.vector && op->imm % bytes == 0 &&
@@ -16,31 +15,19 @@ static bool is_parameter(const lw_unit *u, const lw_op *op) {
 }
 
 static lw_kind kind_of(const lw_unit *u, const lw_op *op) {
-    if (op->code >= LW_OP_lop3) return LW_KIND_body;
-    switch (op->code) {
-    case LW_OP_block: return LW_KIND_block;
-    case LW_OP_bra:
-    case LW_OP_bra_if: return LW_KIND_branch;
-    case LW_OP_predicate:
-    case LW_OP_select_16:
-    case LW_OP_select_32:
-    case LW_OP_select_64:
-    case LW_OP_add4:
-    case LW_OP_add_xor_rotl:
-    case LW_OP_add_setp:
-    case LW_OP_vshift:
-    case LW_OP_shift_check:
-    case LW_OP_ld_row:
-    case LW_OP_st_row:
-    case LW_OP_beyond: return LW_KIND_body;
-    case LW_OP_ld: return is_parameter(u, op) ? LW_KIND_body : LW_KIND_step;
-    default: return LW_KIND_step;
+    switch ((lw_compile)lw_row_of(op->code)->compiled) {
+    case LW_COMPILED_step: return LW_KIND_step;
+    case LW_COMPILED_block: return LW_KIND_block;
+    case LW_COMPILED_branch: return LW_KIND_branch;
+    case LW_COMPILED_body: case LW_COMPILED_scalar: return LW_KIND_body;
+    case LW_COMPILED_parameter: return is_parameter(u, op) ? LW_KIND_body : LW_KIND_step;
     }
+    lw_bug("nobody says how operation code %u is compiled", op->code);
 }
 
 bool lw_op_can_be_scalar(const lw_unit *u, const lw_op *op) {
-    const bool selects = op->code >= LW_OP_select_16 && op->code <= LW_OP_select_64;
-    return op->code >= LW_OP_lane || op->code == LW_OP_predicate || op->code == LW_OP_beyond || selects || is_parameter(u, op);
+    const lw_compile how = (lw_compile)lw_row_of(op->code)->compiled;
+    return how == LW_COMPILED_scalar || (how == LW_COMPILED_parameter && is_parameter(u, op));
 }
 
 /* Of registers, a region has all lanes at hand at once, and does one operation behind the other. It looks at its rows before it begins, so that
@@ -58,14 +45,14 @@ static void find_segments(lw_unit *u) {
             stored = false;
             continue;
         }
-        const bool breaks = stored && (op->code == LW_OP_vshift || op->code == LW_OP_shift_check);
+        const bool breaks = stored && lw_op_does(op, LW_DOES_CHECKS);
         if (length == 0 || length == most || breaks) {
             u->starts[n] = true;
             length = 0;
             stored = false;
         }
         length++;
-        stored |= op->code == LW_OP_st_row;
+        stored |= lw_op_does(op, LW_DOES_STORES);
     }
 }
 
@@ -82,9 +69,8 @@ static bool find_entries(lw_unit *u) {
     uint32_t *back_from = calloc(code->block_count + 1, sizeof *back_from); /* 1 + the last block that goes back to this one */
     if (!back_from) return false;
     for (uint32_t b = 0; b < code->block_count; b++) {
-        const uint32_t end = b + 1 < code->block_count ? code->blocks[b + 1].first : code->op_count;
-        for (uint32_t n = code->blocks[b].first; n < end; n++)
-            if (u->kinds[n] == LW_KIND_branch && code->ops[n].flags & LW_OP_BACKWARD) back_from[code->ops[n].a] = b + 1;
+        const lw_op *last = lw_block_last(code, b);
+        if (u->kinds[last - code->ops] == LW_KIND_branch && last->flags & LW_OP_BACKWARD) back_from[last->a] = b + 1;
     }
     uint32_t loop_end = 0; /* of all loops around the block at hand */
     for (uint32_t b = 0; b < code->block_count; b++) {
@@ -122,62 +108,19 @@ static void add_cell(lw_unit *u, uint32_t at, uint8_t bits) {
     }
 }
 
-static void add_lane_cells(lw_unit *u, const lw_op *op) {
-    const lw_lane_row *row = &lw_lanes[lw_code_lane(op->code)];
-    const uint32_t places[] = {op->a, op->b, op->c, op->e};
-    for (uint32_t k = 0; k < row->arity; k++) add_cell(u, places[k], lw_type_bits((lw_lane_type)row->args[k]));
-    add_cell(u, op->d, lw_type_bits((lw_lane_type)row->result));
-}
-
-static void add_shift_cells(lw_unit *u, const lw_op *op) {
-    const uint8_t bits = lw_type_bits((lw_lane_type)lw_lanes[(uint32_t)op->imm].result);
-    add_cell(u, op->a, bits), add_cell(u, op->b, bits), add_cell(u, op->c, bits), add_cell(u, op->e, 1), add_cell(u, op->d, bits);
-}
-
-static void add_row_cells(lw_unit *u, const lw_op *op) {
-    const lw_memory_form form = lw_memory_unpack(op->c);
-    if (!(op->flags & LW_OP_IMM_A)) add_cell(u, op->a, 64);
-    if (!(op->flags & LW_OP_IMM_B)) add_cell(u, op->b, 64);
-    add_cell(u, op->e, 1), add_cell(u, op->d, form.size < 1 ? 16 : 8u << form.size);
-}
-
-/* Of steps no sizes are known. */
-static void add_field_cells(lw_unit *u, lw_op *op) {
-    lw_fields f;
-    lw_op_fields(u->code->slots, op, &f);
-    const uint8_t bits = op->code >= LW_OP_lop3 || op->code == LW_OP_add4 || op->code == LW_OP_add_xor_rotl ? 32 : 0;
-    for (uint32_t k = 0; k < f.use_count; k++) add_cell(u, *f.uses[k], bits);
-    for (uint32_t k = 0; k < f.def_count; k++) add_cell(u, *f.defs[k], bits);
-}
-
-/* The slots of a compiled operation, with their sizes; those of other operations need no size. */
-static void add_cells(lw_unit *u, lw_op *op) {
-    const uint8_t word = op->code == LW_OP_select_16 ? 16 : op->code == LW_OP_select_64 ? 64 : 32;
-    if (op->code >= LW_OP_lane) {
-        add_lane_cells(u, op);
-        return;
-    }
-    switch (op->code) {
-    case LW_OP_predicate: add_cell(u, op->a, 1), add_cell(u, op->b, 1), add_cell(u, op->c, 1), add_cell(u, op->d, 1); return;
-    case LW_OP_select_16:
-    case LW_OP_select_32:
-    case LW_OP_select_64: add_cell(u, op->a, word), add_cell(u, op->b, word), add_cell(u, op->c, 1), add_cell(u, op->d, word); return;
-    case LW_OP_add_setp: add_cell(u, op->a, 32), add_cell(u, op->b, 32), add_cell(u, op->d, 32), add_cell(u, op->e, 1); return;
-    case LW_OP_beyond: add_cell(u, op->d, 1); return;
-    case LW_OP_vshift: add_shift_cells(u, op); return;
-    case LW_OP_shift_check: add_cell(u, op->a, op->c < 2 ? 16 : 8 * op->c), add_cell(u, op->b, 1); return;
-    case LW_OP_ld_row:
-    case LW_OP_st_row: add_row_cells(u, op); return;
-    case LW_OP_bra_if: add_cell(u, op->b, 1); return;
-    default: break;
-    }
-    if (is_parameter(u, op)) add_cell(u, op->d, (uint8_t)(8u << lw_memory_unpack(op->c).slot));
-    else add_field_cells(u, op);
+/* The slots of an operation, with their sizes. */
+static void add_cells(lw_unit *u, const lw_op *op) {
+    const uint32_t *fields = &op->d;
+    for (int way = 0; way < 2; way++)
+        LW_EACH_(u->code, op, at, way ? LW_WRITTEN : LW_READ) {
+            const bool in_list = at < fields || at >= fields + LW_FIELDS;
+            add_cell(u, *at, (uint8_t)lw_op_bits(op, in_list ? 0 : (uint32_t)(at - fields)));
+        }
 }
 
 static void add_transfers(lw_unit *u, const lw_transfer *at, uint32_t count, bool from) {
     for (uint32_t k = 0; k < count; k++)
-        if (!at[k].in_memory) add_cell(u, from ? at[k].from : at[k].to, 0);
+        if (!at[k].in_memory) add_cell(u, from ? at[k].from : at[k].to, at[k].size ? (uint8_t)(8 * at[k].size) : 1);
 }
 
 static bool find_cells(lw_unit *u) {
@@ -223,85 +166,56 @@ static bool make_sets(lw_unit *u) {
     return u->live && u->uniform;
 }
 
-typedef struct lw_next { /* operations that may come behind one */
-    uint32_t count, at[2];
-    const uint32_t *blocks; /* or these blocks */
-    uint32_t block_count;
-} lw_next;
-
-static lw_next next_of(const lw_unit *u, uint32_t n) {
-    const lw_code *code = u->code;
-    const lw_op *op = &code->ops[n];
-    lw_next next = {.count = 1, .at = {n + 1}};
-    switch (op->code) {
-    case LW_OP_bra: next.at[0] = code->blocks[op->a].first; break;
-    case LW_OP_bra_if: next.count = 2, next.at[1] = code->blocks[op->a].first; break;
-    case LW_OP_brx: next.count = 0, next.blocks = code->targets + op->imm, next.block_count = op->c; break;
-    case LW_OP_call:
-    case LW_OP_call_indirect: next.at[0] = code->blocks[code->calls[op->imm].return_block].first; break;
-    case LW_OP_ret:
-    case LW_OP_exit:
-    case LW_OP_trap: next.count = 0; break;
-    default: break;
-    }
-    if (next.count && next.at[0] >= code->op_count) next.count = 0;
-    return next;
-}
-
 /* ---- What is live --------------------------------------------------------------------------------------------------------- */
 
-static void use_cell(const lw_unit *u, uint64_t *set, uint32_t at) {
+static uint32_t number_of(const void *of, uint32_t at) {
+    const lw_unit *u = of;
     const uint32_t cell = lw_unit_cell(u, at);
-    if (cell != LW_NO_CELL && !u->cells[cell].is_constant) lw_set_add(set, cell);
+    return cell == LW_NO_CELL || u->cells[cell].is_constant ? LW_NO_SLOT : cell;
 }
 
-static void use_all(const lw_unit *u, uint64_t *set) {
-    for (uint32_t cell = 0; cell < u->cell_count; cell++)
-        if (!u->cells[cell].is_constant) lw_set_add(set, cell);
-}
-
-/* From behind an operation to in front of it. Steps may leave lanes out, so they end nothing's life. */
-static void live_over(lw_unit *u, uint32_t n, uint64_t *set) {
-    lw_code *code = u->code;
-    lw_op *op = &code->ops[n];
-    lw_fields f;
-    lw_op_fields(code->slots, op, &f);
-    if (u->kinds[n] == LW_KIND_body)
-        for (uint32_t k = 0; k < f.def_count; k++) lw_set_remove(set, lw_unit_cell(u, *f.defs[k]));
-    for (uint32_t k = 0; k < f.use_count; k++) use_cell(u, set, *f.uses[k]);
-    for (uint32_t k = 0; f.keeps && k < f.def_count; k++) use_cell(u, set, *f.defs[k]);
-    if (op->code == LW_OP_call || op->code == LW_OP_call_indirect) use_all(u, set);
-    if (op->code == LW_OP_ret)
-        for (uint32_t k = 0; k < code->return_count; k++)
-            if (!code->returns[k].in_memory) use_cell(u, set, code->returns[k].from);
-}
-
-static void live_behind(const lw_unit *u, uint32_t n, uint64_t *set) {
-    const lw_next next = next_of(u, n);
-    memset(set, 0, u->words * sizeof *set);
-    for (uint32_t k = 0; k < next.count + next.block_count; k++) {
-        const uint32_t to = k < next.count ? next.at[k] : u->code->blocks[next.blocks[k - next.count]].first;
-        const uint64_t *live = lw_unit_live(u, to);
-        for (uint32_t w = 0; w < u->words; w++) set[w] |= live[w];
+/* In front of every operation of a block that has a set, from its end on. */
+static void live_in_block(lw_unit *u, const lw_live *live, const bool *guarded, uint32_t block, uint64_t *set) {
+    const lw_code *code = u->code;
+    memcpy(set, lw_live_set(live, live->out, block), u->words * sizeof *set);
+    const lw_op *last = lw_block_last(code, block);
+    for (uint32_t n = (uint32_t)(last - code->ops) + 1; n-- > code->blocks[block].first;) {
+        lw_live_over(live, &code->ops[n], guarded[n], set);
+        if (u->set_of[n] != LW_NO_CELL) memcpy(u->live + (size_t)u->set_of[n] * u->words, set, u->words * sizeof *set);
     }
+}
+
+static void find_guarded(const lw_code *code, bool *guarded) {
+    for (uint32_t n = 0, end = 0; n < code->op_count; n++) {
+        guarded[n] = n < end;
+        if (code->ops[n].code == LW_OP_guard) end = n + (uint32_t)code->ops[n].imm + 1;
+    }
+}
+
+static uint32_t count_targets(const lw_code *code) {
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < code->block_count; b++) {
+        const lw_successors successors = lw_block_successors(code, b);
+        const uint32_t end = successors.table_count ? (uint32_t)(successors.table - code->targets) + successors.table_count : 0;
+        if (end > count) count = end;
+    }
+    return count;
 }
 
 static bool find_live(lw_unit *u) {
-    uint64_t *set = calloc(u->words + 1, sizeof *set);
-    if (!set) return false;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t n = u->code->op_count; n-- > 0;) {
-            if (n + 1 == u->code->op_count || u->set_of[n + 1] != LW_NO_CELL || u->kinds[n] != LW_KIND_body) live_behind(u, n, set);
-            live_over(u, n, set);
-            if (u->set_of[n] == LW_NO_CELL) continue;
-            uint64_t *live = u->live + (size_t)u->set_of[n] * u->words;
-            changed |= memcmp(live, set, u->words * sizeof *set) != 0;
-            memcpy(live, set, u->words * sizeof *set);
-        }
+    const lw_code *code = u->code;
+    const uint32_t targets = count_targets(code);
+    lw_live live = {.code = code, .number = number_of, .of = u, .words = u->words};
+    uint64_t *sets = calloc(4 * (size_t)u->words * code->block_count + u->words + 1, sizeof *sets);
+    uint32_t *tables = calloc(targets + 1, sizeof *tables);
+    bool *guarded = calloc(code->op_count, sizeof *guarded);
+    const bool good = sets && tables && guarded && lw_live_solve(&live, sets, tables, targets, UINT32_MAX);
+    if (good) {
+        find_guarded(code, guarded);
+        for (uint32_t b = 0; b < code->block_count; b++) live_in_block(u, &live, guarded, b, sets + 4 * (size_t)u->words * code->block_count);
     }
-    free(set);
-    return true;
+    free(sets), free(tables), free(guarded);
+    return good;
 }
 
 /* ---- What is uniform -------------------------------------------------------------------------------------------------------- */
@@ -311,29 +225,29 @@ static bool is_uniform(const lw_unit *u, const uint64_t *set, uint32_t at) {
     return cell == LW_NO_CELL || u->cells[cell].is_constant || lw_set_has(set, cell);
 }
 
-/* From in front of an operation to behind it. False: lanes may part here. */
+/* From in front of an operation to behind it. False: lanes may part here. In a called function some of its lanes may go on while others wait for lanes
+ * that are elsewhere. */
 static bool uniform_over(lw_unit *u, uint32_t n, uint64_t *set) {
-    lw_op *op = &u->code->ops[n];
-    lw_fields f;
-    lw_op_fields(u->code->slots, op, &f);
-    bool same = u->kinds[n] == LW_KIND_body && lw_op_can_be_scalar(u, op);
-    for (uint32_t k = 0; k < f.use_count; k++) same &= is_uniform(u, set, *f.uses[k]);
-    for (uint32_t k = 0; k < f.def_count; k++) {
-        const uint32_t cell = lw_unit_cell(u, *f.defs[k]);
-        if (same) lw_set_add(set, cell);
+    const lw_op *op = &u->code->ops[n];
+    const lw_op_row *row = lw_row_of(op->code);
+    bool stays = u->kinds[n] == LW_KIND_body && lw_op_can_be_scalar(u, op), same = true;
+    LW_EACH_READ(u->code, op, at) {
+        const bool is = is_uniform(u, set, *at);
+        stays &= is;
+        for (uint32_t k = 0; k < LW_FIELDS; k++) same &= is || at != &op->d + k || !(row->parts_by >> k & 1);
+    }
+    LW_EACH_WRITTEN(u->code, op, at) {
+        const uint32_t cell = lw_unit_cell(u, *at);
+        if (stays) lw_set_add(set, cell);
         else lw_set_remove(set, cell);
     }
-    switch (op->code) {
-    case LW_OP_bra_if: return is_uniform(u, set, op->b);
-    /* In a called function some of its lanes may go on while others wait for lanes that are elsewhere. */
-    case LW_OP_barrier: return u->code->is_entry && is_uniform(u, set, op->a) && is_uniform(u, set, op->b);
-    case LW_OP_warp_sync: return u->code->is_entry && is_uniform(u, set, op->a);
-    case LW_OP_brx:
-    case LW_OP_call:
-    case LW_OP_call_indirect:
-    case LW_OP_guard: return false;
-    default: return true;
+    switch ((lw_parts)row->parts) {
+    case LW_PARTS_never: return true;
+    case LW_PARTS_differing: return same;
+    case LW_PARTS_called: return same && u->code->is_entry;
+    case LW_PARTS_always: return false;
     }
+    lw_bug("nobody says whether lanes part at operation code %u", op->code);
 }
 
 /* What flows into an operation: less and less, from everything. */
@@ -356,12 +270,16 @@ static bool find_uniform(lw_unit *u) {
     bool parts = false;
     for (bool changed = true; changed && !parts;) {
         changed = false;
-        for (uint32_t n = 0; n < u->code->op_count && !parts; n++) {
+        for (uint32_t n = 0, block = 0; n < u->code->op_count && !parts; n++) {
+            if (u->code->ops[n].code == LW_OP_block) block = u->code->ops[n].a;
             if (u->set_of[n] != LW_NO_CELL) memcpy(set, lw_unit_uniform(u, n), u->words * sizeof *set);
             parts |= !uniform_over(u, n, set);
-            if (u->kinds[n] == LW_KIND_body && n + 1 < u->code->op_count && u->set_of[n + 1] == LW_NO_CELL) continue;
-            const lw_next next = next_of(u, n);
-            for (uint32_t k = 0; k < next.count; k++) changed |= narrow(u, next.at[k], set);
+            if (n + 1 < u->code->op_count && u->code->ops[n + 1].code != LW_OP_block) {
+                if (u->set_of[n + 1] != LW_NO_CELL) changed |= narrow(u, n + 1, set);
+                continue;
+            }
+            const lw_successors successors = lw_block_successors(u->code, block);
+            LW_EACH_SUCCESSOR(successors, to) changed |= narrow(u, u->code->blocks[to].first, set);
         }
     }
     free(set);

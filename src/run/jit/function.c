@@ -196,7 +196,7 @@ static void emit_step(lw_unit *u, uint32_t n) {
     LLVMValueRef arguments[] = {b->gang, op_address(u, n)};
     LLVMValueRef next = lw_build_call(b, b->step_type, (uintptr_t)u->level->steps[ops[n].code], arguments);
     /* To the next operation, or past the block that begins there. Behind a return or an exit others go on, with values of their own. */
-    const bool ends = ops[n].code == LW_OP_ret || ops[n].code == LW_OP_exit;
+    const bool ends = lw_row_of(ops[n].code)->goes == LW_GOES_nowhere;
     for (uint32_t k = 1; k <= 2 && !ends && n + k < u->code->op_count && (k == 1 || ops[n + 1].code == LW_OP_block); k++) {
         LLVMBasicBlockRef on = lw_build_block(b, ""), other = lw_build_block(b, "");
         LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, next, op_address(u, n + k)), on, other);
@@ -210,7 +210,7 @@ static void emit_step(lw_unit *u, uint32_t n) {
 /* Where everybody is here who can be, and everybody is named, its step would find nobody to wait for. */
 static void emit_warp_sync(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
-    if (u->code->ops[n].flags & LW_OP_EVERYONE) {
+    if (lw_names_everyone(&u->code->ops[n])) {
         LLVMValueRef stays = LLVMBuildNot(b->at, gang_mask(b, offsetof(lw_gang, exited)), "");
         LLVMValueRef live = LLVMBuildAnd(b->at, gang_mask(b, offsetof(lw_gang, exist)), stays, "");
         LLVMBasicBlockRef some = lw_build_block(b, "some");

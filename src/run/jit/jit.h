@@ -7,7 +7,7 @@
 #ifndef LW_JIT_H
 #define LW_JIT_H
 
-#include "middle/lower.h"
+#include "middle/row.h"
 #include "run/run.h"
 
 typedef struct lw_compiled lw_compiled; /* the code of one program */

@@ -18,7 +18,7 @@ typedef struct lw_region {
 } lw_region;
 
 static lw_op *op_at(const lw_region *r, uint32_t n) { return &r->u->code->ops[n]; }
-static bool is_row(const lw_op *op) { return op->code == LW_OP_ld_row || op->code == LW_OP_st_row; }
+static bool is_row(const lw_op *op) { return lw_op_does(op, LW_DOES_ROW); }
 
 /* ---- In front of it -------------------------------------------------------------------------------------------------- */
 
@@ -46,12 +46,10 @@ static void take_scalar(lw_region *r, uint32_t at) {
 }
 
 static void take_scalars(lw_region *r) {
-    lw_fields f;
     for (uint32_t n = r->first; n < r->end; n++) {
-        lw_op *op = op_at(r, n);
-        lw_op_fields(r->u->code->slots, op, &f);
-        for (uint32_t k = 0; k < f.use_count; k++) take_scalar(r, *f.uses[k]);
-        for (uint32_t k = 0; f.keeps && k < f.def_count; k++) take_scalar(r, *f.defs[k]);
+        const lw_op *op = op_at(r, n);
+        LW_EACH_READ(r->u->code, op, at) take_scalar(r, *at);
+        if (lw_op_keeps(op)) LW_EACH_WRITTEN(r->u->code, op, at) take_scalar(r, *at);
     }
 }
 
@@ -97,7 +95,7 @@ static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
     LLVMValueRef good = lw_build_is(b, LLVMIntEQ, below, lw_build_number(b, 64, 0)); /* first what stays as it is from round to round */
     good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, hint_size, bytes), "");
     good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntULE, LLVMBuildSub(b->at, base, hint_base, ""), hint_size), "");
-    if (op->code == LW_OP_st_row) {
+    if (lw_op_does(op, LW_DOES_STORES)) {
         LLVMValueRef read_only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
         good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, read_only, lw_build_number(b, 8, 0)), "");
     }
@@ -117,12 +115,9 @@ static void demand_elements(lw_region *r, const lw_op *op) {
 
 /* ---- Once for all lanes ----------------------------------------------------------------------------------------------------- */
 
-static void forget(lw_region *r, const lw_op *op_, bool vectors) {
-    lw_fields f;
-    lw_op op = *op_;
-    lw_op_fields(r->u->code->slots, &op, &f);
-    for (uint32_t k = 0; k < f.def_count; k++) {
-        const uint32_t cell = lw_unit_cell(r->u, *f.defs[k]);
+static void forget(lw_region *r, const lw_op *op, bool vectors) {
+    LW_EACH_WRITTEN(r->u->code, op, at) {
+        const uint32_t cell = lw_unit_cell(r->u, *at);
         r->values.scalar[cell] = NULL;
         for (uint32_t c = 0; vectors && c < r->values.chunks; c++) r->values.vector[c][cell] = NULL;
     }
@@ -164,7 +159,7 @@ static void emit_ops(lw_region *r) {
             keep_result(r, n);
             continue;
         }
-        if (op->code == LW_OP_st_row && r->checks) demand_counts(r);
+        if (lw_op_does(op, LW_DOES_STORES) && r->checks) demand_counts(r);
         for (uint32_t c = 0; c < r->values.chunks; c++) lw_body_vector(r->u, op, &r->values, c, r->rows[n - r->first]);
         forget(r, op, false);
     }
@@ -176,16 +171,13 @@ static void keep_live(lw_region *r) {
     lw_unit *u = r->u;
     const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
     uint64_t *kept = calloc(u->words + 1, sizeof *kept);
-    lw_fields f;
-    for (uint32_t n = r->first; kept && n < r->end; n++) {
-        lw_op_fields(u->code->slots, op_at(r, n), &f);
-        for (uint32_t k = 0; k < f.def_count; k++) {
-            const uint32_t at = *f.defs[k], cell = lw_unit_cell(u, at);
+    for (uint32_t n = r->first; kept && n < r->end; n++)
+        LW_EACH_WRITTEN(u->code, op_at(r, n), at) {
+            const uint32_t cell = lw_unit_cell(u, *at);
             if (lw_set_has(kept, cell) || !lw_set_has(live, cell) || lw_set_has(uniform, cell)) continue;
             lw_set_add(kept, cell);
-            for (uint32_t c = 0; c < r->values.chunks; c++) lw_value_keep(u, &r->values, cell, lw_value_vector(u, &r->values, at, c), c);
+            for (uint32_t c = 0; c < r->values.chunks; c++) lw_value_keep(u, &r->values, cell, lw_value_vector(u, &r->values, *at, c), c);
         }
-    }
     r->failed |= !kept;
     free(kept);
 }
@@ -194,12 +186,9 @@ static void keep_live(lw_region *r) {
 static void settle(lw_region *r) {
     lw_unit *u = r->u;
     uint64_t *uniform = malloc((u->words + 1) * sizeof *uniform);
-    lw_fields f;
     if (uniform) memcpy(uniform, lw_unit_uniform(u, r->first), u->words * sizeof *uniform);
-    for (uint32_t n = r->first; uniform && n < r->end; n++) {
-        lw_op_fields(u->code->slots, op_at(r, n), &f);
-        for (uint32_t k = 0; k < f.def_count; k++) lw_set_remove(uniform, lw_unit_cell(u, *f.defs[k]));
-    }
+    for (uint32_t n = r->first; uniform && n < r->end; n++)
+        LW_EACH_WRITTEN(u->code, op_at(r, n), at) lw_set_remove(uniform, lw_unit_cell(u, *at));
     if (uniform) lw_emit_settle(u, uniform, r->end);
     u->build->failed |= !uniform;
     free(uniform);
@@ -274,7 +263,7 @@ static bool make_room(lw_region *r) {
 static void find_needs(lw_region *r) {
     for (uint32_t n = r->first; n < r->end; n++) {
         r->has_rows |= is_row(op_at(r, n));
-        r->checks |= op_at(r, n)->code == LW_OP_vshift || op_at(r, n)->code == LW_OP_shift_check;
+        r->checks |= lw_op_does(op_at(r, n), LW_DOES_CHECKS);
     }
 }
 

@@ -202,10 +202,10 @@ static __attribute__((noinline)) const lw_op *shuffle_parts(lw_gang *gang, const
 }
 
 const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op) {
-    lw_shuffle_mode mode = op->flags >> 8;
+    lw_shuffle_mode mode = (lw_shuffle_mode)op->mode;
     lw_controls controls = {.b_constant = (uint32_t)op->imm, .c_constant = (uint32_t)(op->imm >> 32)};
     if (!(op->flags & LW_OP_IMM_A)) controls.b = LW_SLOT(gang, uint32_t, op->a);
-    if (!(op->flags & LW_OP_IMM_B)) controls.c = LW_SLOT(gang, uint32_t, op->c);
+    if (!(op->flags & LW_OP_IMM_C)) controls.c = LW_SLOT(gang, uint32_t, op->c);
     /* The count is right here: a shuffle stands behind no guard, it ends its block. */
     if (LW_UNLIKELY(gang->active != gang->lanes - gang->begin)) return shuffle_parts(gang, op, mode, &controls);
     switch (mode) {

@@ -19,18 +19,9 @@ const lw_op *LW_AT_LEVEL(lw_masked_64)(lw_gang *gang, const lw_op *op);
     LW_FOR_LUTS_(X, 7) LW_FOR_LUTS_(X, 8) LW_FOR_LUTS_(X, 9) LW_FOR_LUTS_(X, a) LW_FOR_LUTS_(X, b) LW_FOR_LUTS_(X, c) LW_FOR_LUTS_(X, d) \
     LW_FOR_LUTS_(X, e) LW_FOR_LUTS_(X, f)
 
-const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_ld_row)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_st_row)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_vshift)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_shift_check)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_add4)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_add_xor_rotl)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_add_setp)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_select_16)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_select_32)(lw_gang *gang, const lw_op *op);
-const lw_op *LW_AT_LEVEL(lw_step_select_64)(lw_gang *gang, const lw_op *op);
+#define OP(name, ...)
+#define OP_LEVEL(name, ...) const lw_op *LW_AT_LEVEL(lw_step_##name)(lw_gang *gang, const lw_op *op);
+#define OP_GONE(name, ...)
+#include "ops.def"
 
 #endif

@@ -42,17 +42,13 @@ LW_FOR_LUTS(LOP3)
 #define VARIANT_rir LW_RIR
 #define VARIANT_rii LW_RII
 #define STEP1(name, variant) [LW_LANE_CODE(LW_LANE_##name, VARIANT_##variant)] = LANE_STEP(name, variant),
-#define COMMON(name)   [LW_OP_##name] = lw_step_##name,
-#define AT_LEVEL(name) [LW_OP_##name] = LW_AT_LEVEL(lw_step_##name),
-#define LOP3(lut)      [LW_OP_lop3 + 0x##lut] = LW_AT_LEVEL(lw_step_lop3_##lut),
+#define LOP3(lut) [LW_OP_lop3 + 0x##lut] = LW_AT_LEVEL(lw_step_lop3_##lut),
 
 lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
-    COMMON(block) COMMON(bra) COMMON(bra_if) COMMON(brx) COMMON(call) COMMON(call_indirect) COMMON(ret) COMMON(exit)
-    COMMON(guard) COMMON(unguard) COMMON(trap) COMMON(yield) COMMON(warp_sync) COMMON(barrier) COMMON(fence)
-    COMMON(predicate) COMMON(special) COMMON(local_base) COMMON(atom) COMMON(isspacep) COMMON(vote) COMMON(activemask)
-    COMMON(match) COMMON(redux) COMMON(elect) COMMON(note) COMMON(pattern) COMMON(beyond)
-    AT_LEVEL(ld) AT_LEVEL(st) AT_LEVEL(ld_row) AT_LEVEL(st_row) AT_LEVEL(vshift) AT_LEVEL(shift_check) AT_LEVEL(shuffle)
-    AT_LEVEL(add4) AT_LEVEL(add_xor_rotl) AT_LEVEL(add_setp) AT_LEVEL(select_16) AT_LEVEL(select_32) AT_LEVEL(select_64)
+#define OP(name, ...)       [LW_OP_##name] = lw_step_##name,
+#define OP_LEVEL(name, ...) [LW_OP_##name] = LW_AT_LEVEL(lw_step_##name),
+#define OP_GONE(name, ...)
+#include "ops.def"
     LW_FOR_LUTS(LOP3)
 #define LANE1(name, D, A)                 STEPS_r(name)
 #define LANE2(name, D, A, B, takes)       STEPS_##takes(name)

@@ -1,0 +1,91 @@
+/* live.c: which registers are live into and out of every block: the one solver, of lowering and of the compiler. */
+#include "middle/row.h"
+
+static bool has(const uint64_t *set, uint32_t n) { return set[n / 64] >> n % 64 & 1; }
+static void add(uint64_t *set, uint32_t n) { set[n / 64] |= 1ull << n % 64; }
+static void take(uint64_t *set, uint32_t n) { set[n / 64] &= ~(1ull << n % 64); }
+
+/* What a lane reads in the block before it writes it, and what it writes for sure. A write that lanes may keep their values in is a read, too. */
+static void look_at_op(const lw_live *live, const lw_op *op, bool guarded, uint64_t *exposed, uint64_t *killed) {
+    const bool keeps = guarded || lw_op_keeps(op);
+    LW_EACH_READ(live->code, op, at) {
+        const uint32_t n = live->number(live->of, *at);
+        if (n != LW_NO_SLOT && !has(killed, n)) add(exposed, n);
+    }
+    LW_EACH_WRITTEN(live->code, op, at) {
+        const uint32_t n = live->number(live->of, *at);
+        if (n == LW_NO_SLOT) continue;
+        if (!keeps) add(killed, n);
+        else if (!has(killed, n)) add(exposed, n);
+    }
+}
+
+static void look_at_blocks(const lw_live *live) {
+    const lw_code *code = live->code;
+    uint32_t block = 0, guard_end = 0;
+    for (uint32_t n = 0; n < code->op_count; n++) {
+        const lw_op *op = &code->ops[n];
+        if (op->code == LW_OP_block) block = op->a;
+        look_at_op(live, op, n < guard_end, lw_live_set(live, live->exposed, block), lw_live_set(live, live->killed, block));
+        if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
+    }
+}
+
+static void join(const lw_live *live, uint64_t *out, const uint64_t *in) {
+    for (uint32_t w = 0; w < live->words; w++) out[w] |= in[w];
+}
+
+/* Of the branches by one table the first that a pass meets looks at all of its blocks and the others take what it found: if there is more by
+ * now, there will be another pass. */
+static void join_successors(const lw_live *live, uint32_t block) {
+    const lw_successors successors = lw_block_successors(live->code, block);
+    uint64_t *out = lw_live_set(live, live->out, block);
+    uint32_t *first = successors.table_count ? &live->tables[successors.table - live->code->targets] : NULL;
+    if (first && *first) {
+        join(live, out, lw_live_set(live, live->out, *first - 1));
+        return;
+    }
+    LW_EACH_SUCCESSOR(successors, to) join(live, out, lw_live_set(live, live->in, to));
+    if (first) *first = block + 1;
+}
+
+static bool pass(const lw_live *live) {
+    bool changed = false;
+    for (uint32_t b = live->code->block_count; b-- > 0;) {
+        join_successors(live, b);
+        uint64_t *in = lw_live_set(live, live->in, b);
+        const uint64_t *out = lw_live_set(live, live->out, b), *exposed = lw_live_set(live, live->exposed, b), *killed = lw_live_set(live, live->killed, b);
+        for (uint32_t w = 0; w < live->words; w++) {
+            const uint64_t value = exposed[w] | (out[w] & ~killed[w]);
+            changed |= value != in[w];
+            in[w] = value;
+        }
+    }
+    return changed;
+}
+
+bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t target_count, uint32_t passes) {
+    const size_t size = (size_t)live->words * live->code->block_count;
+    live->in = sets, live->out = sets + size, live->exposed = sets + 2 * size, live->killed = sets + 3 * size;
+    live->tables = tables;
+    look_at_blocks(live);
+    while (passes-- > 0) {
+        if (target_count) memset(tables, 0, target_count * sizeof *tables);
+        if (!pass(live)) return true;
+    }
+    return false;
+}
+
+void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *set) {
+    const bool keeps = guarded || lw_op_keeps(op);
+    LW_EACH_WRITTEN(live->code, op, at) {
+        const uint32_t n = live->number(live->of, *at);
+        if (n == LW_NO_SLOT) continue;
+        if (keeps) add(set, n);
+        else take(set, n);
+    }
+    LW_EACH_READ(live->code, op, at) {
+        const uint32_t n = live->number(live->of, *at);
+        if (n != LW_NO_SLOT) add(set, n);
+    }
+}

@@ -1,0 +1,182 @@
+/* row.c: what is known of every operation, made of isa/ops.def, isa/lane.def and isa/inner.def, and walks that follow from it. */
+#include "middle/row.h"
+
+/* ---- The table ------------------------------------------------------------------------------------------------ */
+
+#define USE(field, what)   .access.field = LW_READ, .holds.field = LW_HOLDS_##what
+#define DEF(field, what)   .access.field = LW_WRITTEN, .holds.field = LW_HOLDS_##what
+#define OR(field, where)   .known.field = LW_KNOWN_##where
+#define IS(field, what)    .holds.field = LW_HOLDS_##what
+#define LIST(which)        .access.list = LW_LIST_##which
+#define NUMBERS            .access.numbers = 1
+#define MODE(kind)         .mode = LW_MODE_##kind
+#define MAY(flags)         .may = flags
+#define GOES(where)        .goes = LW_GOES_##where
+#define DOES(what)         .does = what
+#define PARTS(when, by)    .parts = LW_PARTS_##when, .parts_by = by
+#define COMPILED(how)      .compiled = LW_COMPILED_##how
+
+/* Registers of the types of lane functions. */
+enum {
+    LW_HOLDS_u8 = LW_HOLDS_16, LW_HOLDS_s8 = LW_HOLDS_16, LW_HOLDS_u16 = LW_HOLDS_16, LW_HOLDS_s16 = LW_HOLDS_16, LW_HOLDS_u32 = LW_HOLDS_32,
+    LW_HOLDS_s32 = LW_HOLDS_32, LW_HOLDS_f32 = LW_HOLDS_32, LW_HOLDS_u64 = LW_HOLDS_64, LW_HOLDS_s64 = LW_HOLDS_64, LW_HOLDS_f64 = LW_HOLDS_64,
+};
+/* Comparisons may branch. */
+#define MAY_RESULT(D) ((int)LW_HOLDS_##D == (int)LW_HOLDS_p ? LW_OP_BRANCHES : 0)
+#define LANE_OF(name, D, ...) \
+    [LW_ROW_lane + LW_LANE_##name] = {#name, NULL, DEF(d, D), __VA_ARGS__, IS(imm, number), MAY(MAY_RESULT(D)), DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), \
+                                      COMPILED(scalar)},
+
+const lw_op_row lw_op_rows[LW_ROW_COUNT] = {
+#define OP(name, does, ...) [LW_OP_##name] = {#name, does, __VA_ARGS__},
+#include "ops.def"
+    [LW_OP_lop3] = {"lop3", "d = bit a<<2|b<<1|c of the table in its code, bit by bit", DEF(d, 32), USE(a, 32), USE(b, 32), USE(c, 32),
+                    DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), COMPILED(body)},
+    [LW_ROW_lane] = {"none", NULL},
+#define LANE1(name, D, A)                 LANE_OF(name, D, USE(a, A))
+#define LANE2(name, D, A, B, takes)       LANE_OF(name, D, USE(a, A), USE(b, B))
+#define LANE3(name, D, A, B, C, takes)    LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C))
+#define LANE4(name, D, A, B, C, E, takes) LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C), USE(e, E))
+#include "lane.def"
+#define LANE1(name, D, A)                 LANE_OF(name, D, USE(a, A))
+#define LANE2(name, D, A, B, takes)       LANE_OF(name, D, USE(a, A), USE(b, B))
+#define LANE3(name, D, A, B, C, takes)    LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C))
+#define LANE4(name, D, A, B, C, E, takes) LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C), USE(e, E))
+#include "inner.def"
+};
+
+#define NUMBER_OF(name) [LW_LANE_CODE(LW_LANE_##name, LW_RRR) ... LW_LANE_CODE(LW_LANE_##name, LW_RII)] = LW_ROW_lane + LW_LANE_##name,
+const uint16_t lw_row_numbers[LW_OP_count] = {
+#define OP(name, ...) [LW_OP_##name] = LW_OP_##name,
+#include "ops.def"
+    [LW_OP_lop3 ... LW_OP_lane - 1] = LW_OP_lop3,
+    NUMBER_OF(none)
+#define LANE1(name, D, A)                 NUMBER_OF(name)
+#define LANE2(name, D, A, B, takes)       NUMBER_OF(name)
+#define LANE3(name, D, A, B, C, takes)    NUMBER_OF(name)
+#define LANE4(name, D, A, B, C, E, takes) NUMBER_OF(name)
+#include "lane.def"
+#define LANE1(name, D, A)                 NUMBER_OF(name)
+#define LANE2(name, D, A, B, takes)       NUMBER_OF(name)
+#define LANE3(name, D, A, B, C, takes)    NUMBER_OF(name)
+#define LANE4(name, D, A, B, C, E, takes) NUMBER_OF(name)
+#include "inner.def"
+};
+
+/* In the order of lw_mode_kind. */
+static const char *const mode_words[LW_MODE_KINDS][LW_OP_MODES] = {
+    [LW_MODE_none] = {""},
+    [LW_MODE_reason] = {
+#define REASON(name) #name,
+#include "op_modes.def"
+    },
+    [LW_MODE_barrier] = {
+#define BARRIER(name) #name,
+#include "op_modes.def"
+    },
+    [LW_MODE_atom] = {
+#define ATOM(name) #name,
+#include "op_modes.def"
+    },
+    [LW_MODE_shuffle] = {
+#define SHUFFLE(name) #name,
+#include "op_modes.def"
+    },
+    [LW_MODE_vote] = {
+#define VOTE(name) #name,
+#include "op_modes.def"
+    },
+    [LW_MODE_match] = {
+#define MATCH(name) #name,
+#include "op_modes.def"
+    },
+    [LW_MODE_redux] = {
+#define REDUX(name) #name,
+#include "op_modes.def"
+    },
+};
+
+const char *lw_op_mode_word(const lw_op *op) {
+    const char *word = mode_words[lw_row_of(op->code)->mode][op->mode];
+    if (!word) lw_bug("operation code %u has no mode %u", op->code, op->mode);
+    return word;
+}
+
+/* ---- Registers -------------------------------------------------------------------------------------------------- */
+
+static lw_listed list_transfers(lw_transfer *transfers, uint32_t count, size_t field) {
+    return (lw_listed){count ? (uint32_t *)((char *)transfers + field) : NULL, count, sizeof *transfers / sizeof(uint32_t), transfers};
+}
+
+static lw_listed list_data(const lw_code *code, const lw_op *op) {
+    const uint32_t count = 1u << lw_memory_unpack(op->c).vector;
+    return (lw_listed){count > 1 ? code->slots + op->d : (uint32_t *)(uintptr_t)&op->d, count, 1, NULL};
+}
+
+lw_listed lw_op_listed(const lw_code *code, const lw_op *op, uint8_t access) {
+    const lw_call *call = NULL;
+    switch ((lw_list)lw_row_of(op->code)->access.list) {
+    case LW_LIST_none: break;
+    case LW_LIST_loaded: return access == LW_WRITTEN ? list_data(code, op) : (lw_listed){0};
+    case LW_LIST_stored: return access == LW_READ ? list_data(code, op) : (lw_listed){0};
+    case LW_LIST_call:
+        call = &code->calls[op->imm];
+        return access == LW_READ ? list_transfers(call->arguments, call->argument_count, offsetof(lw_transfer, from))
+                                 : list_transfers(call->results, call->result_count, offsetof(lw_transfer, to));
+    case LW_LIST_returns: return access == LW_READ ? list_transfers(code->returns, code->return_count, offsetof(lw_transfer, from)) : (lw_listed){0};
+    }
+    return (lw_listed){0};
+}
+
+static uint32_t bits_of_lane(lw_lane_id lane) {
+    switch ((lw_lane_type)lw_lanes[lane].result) {
+    case LW_L_none: lw_bug("lane function %u gives nothing", lane);
+    case LW_L_p: return 1;
+    case LW_L_u8: case LW_L_s8: case LW_L_u16: case LW_L_s16: return 16;
+    case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
+    case LW_L_u64: case LW_L_s64: case LW_L_f64: return 64;
+    }
+    lw_bug("lane function %u", lane);
+}
+
+static bool gives_word(const lw_op *op) {
+    return lw_row_of(op->code)->mode == LW_MODE_vote ? op->mode == LW_VOTE_ballot : op->mode == LW_BARRIER_red_popc;
+}
+
+uint32_t lw_op_bits(const lw_op *op, uint32_t field) {
+    const lw_op_row *row = lw_row_of(op->code);
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const bool is_list = field == 0 && (row->access.list == LW_LIST_loaded || row->access.list == LW_LIST_stored);
+    switch (is_list ? LW_HOLDS_data : (lw_holds)(&row->holds.d)[field]) {
+    case LW_HOLDS_p: return 1;
+    case LW_HOLDS_16: return 16;
+    case LW_HOLDS_32: case LW_HOLDS_members: return 32;
+    case LW_HOLDS_64: return 64;
+    case LW_HOLDS_bytes: return op->c ? 8 * op->c : 1;
+    case LW_HOLDS_count: return op->c < 2 ? 16 : 8 * op->c;
+    case LW_HOLDS_address: return form.address == 1 ? 32 : 64;
+    case LW_HOLDS_data: return 8u << form.slot;
+    case LW_HOLDS_row: return form.size < 1 ? 16 : 8u << form.size;
+    case LW_HOLDS_lane: return (&row->access.d)[field] ? bits_of_lane((lw_lane_id)(uint32_t)op->imm) : 0;
+    case LW_HOLDS_ballot: return gives_word(op) ? 32 : 1;
+    case LW_HOLDS_nothing: case LW_HOLDS_number: case LW_HOLDS_block: case LW_HOLDS_targets: case LW_HOLDS_call: case LW_HOLDS_constant:
+    case LW_HOLDS_constants: case LW_HOLDS_form: return 0;
+    }
+    lw_bug("field %u of operation code %u", field, op->code);
+}
+
+/* ---- Successors --------------------------------------------------------------------------------------------------- */
+
+lw_successors lw_block_successors(const lw_code *code, uint32_t block) {
+    const lw_op *last = lw_block_last(code, block);
+    const bool has_next = block + 1 < code->block_count;
+    switch ((lw_goes)lw_row_of(last->code)->goes) {
+    case LW_GOES_on: return (lw_successors){.own = {block + 1}, .own_count = has_next};
+    case LW_GOES_to_a: return (lw_successors){.own = {last->a}, .own_count = 1};
+    case LW_GOES_either: return (lw_successors){.own = {last->a, block + 1}, .own_count = 1u + has_next};
+    case LW_GOES_to_table: return (lw_successors){.table = code->targets + last->imm, .table_count = last->c};
+    case LW_GOES_back: return (lw_successors){.own = {code->calls[last->imm].return_block}, .own_count = 1};
+    case LW_GOES_nowhere: return (lw_successors){.own_count = 0};
+    }
+    lw_bug("operation code %u goes %u", last->code, lw_row_of(last->code)->goes);
+}

@@ -1,0 +1,162 @@
+/* row.h: what is known of every operation, as isa/ops.def and isa/lane.def have it, and what follows from that: which registers an operation reads and
+ * writes, where it goes on, what is live where. Registers are virtual ones before slots are given, and slots after it. */
+#ifndef LW_ROW_H
+#define LW_ROW_H
+
+#include "middle/program.h"
+
+/* What a field holds. */
+typedef enum lw_holds {
+    LW_HOLDS_nothing,
+    /* registers */
+    LW_HOLDS_p, LW_HOLDS_16, LW_HOLDS_32, LW_HOLDS_64, LW_HOLDS_bytes, LW_HOLDS_count, LW_HOLDS_address, LW_HOLDS_data, LW_HOLDS_row, LW_HOLDS_lane,
+    LW_HOLDS_ballot, LW_HOLDS_members,
+    /* numbers */
+    LW_HOLDS_number, LW_HOLDS_block, LW_HOLDS_targets, LW_HOLDS_call, LW_HOLDS_constant, LW_HOLDS_constants, LW_HOLDS_form,
+} lw_holds;
+
+typedef enum lw_list { LW_LIST_none, LW_LIST_loaded, LW_LIST_stored, LW_LIST_call, LW_LIST_returns } lw_list;
+typedef enum lw_known { LW_KNOWN_nowhere, LW_KNOWN_low, LW_KNOWN_high, LW_KNOWN_table, LW_KNOWN_address, LW_KNOWN_listed } lw_known;
+typedef enum lw_goes { LW_GOES_on, LW_GOES_to_a, LW_GOES_either, LW_GOES_to_table, LW_GOES_back, LW_GOES_nowhere } lw_goes;
+typedef enum lw_parts { LW_PARTS_never, LW_PARTS_differing, LW_PARTS_called, LW_PARTS_always } lw_parts;
+typedef enum lw_compile {
+    LW_COMPILED_step, LW_COMPILED_block, LW_COMPILED_branch, LW_COMPILED_body, LW_COMPILED_scalar, LW_COMPILED_parameter
+} lw_compile;
+typedef enum lw_mode_kind {
+    LW_MODE_none, LW_MODE_reason, LW_MODE_barrier, LW_MODE_atom, LW_MODE_shuffle, LW_MODE_vote, LW_MODE_match, LW_MODE_redux, LW_MODE_KINDS
+} lw_mode_kind;
+enum lw_does {
+    LW_DOES_PURE = 1, LW_DOES_IN_PLACE = 2, LW_DOES_MERGES = 4, LW_DOES_MAY_TRAP = 8, LW_DOES_NOTES = 16, LW_DOES_EXCHANGES = 32, LW_DOES_WAITS = 64,
+    LW_DOES_RACES = 128, LW_DOES_MEMORY = 256, LW_DOES_ROW = 512, LW_DOES_STORES = 1024, LW_DOES_CHECKS = 2048,
+    LW_DOES_VOLATILE = 4096,
+};
+
+enum { LW_READ = 1, LW_WRITTEN = 2 };
+enum { LW_FIELDS = 5, LW_FIELD_D = 1, LW_FIELD_A = 2, LW_FIELD_B = 4, LW_FIELD_C = 8, LW_FIELD_E = 16 }; /* their bits, in the order of lw_op */
+typedef struct lw_op_row {
+    const char *name, *does_what; /* does_what NULL: a lane function */
+    struct { uint8_t d, a, b, c, e, list, numbers, unused; } access; /* LW_READ, LW_WRITTEN: of registers; lw_list; a flag may make a, b or c a number */
+    struct { uint8_t d, a, b, c, e, imm; } holds;              /* lw_holds */
+    struct { uint8_t d, a, b, c, e; } known;                   /* lw_known: where a known value goes instead */
+    uint8_t goes, parts, parts_by, compiled, mode;                       /* lw_goes, lw_parts, lw_compile, lw_mode_kind */
+    uint16_t may, does;                                        /* flags that it may have; enum lw_does */
+} lw_op_row;
+_Static_assert(sizeof(((lw_op_row *)0)->access) == sizeof(uint64_t), "walks take it as one word");
+
+enum { LW_ROW_lane = LW_OP_lop3 + 1, LW_ROW_COUNT = LW_ROW_lane + LW_LANE_count };
+extern const lw_op_row lw_op_rows[LW_ROW_COUNT];
+
+extern const uint16_t lw_row_numbers[LW_OP_count]; /* by operation code */
+
+static inline const lw_op_row *lw_row_of(uint16_t code) { return &lw_op_rows[lw_row_numbers[code]]; }
+static inline bool lw_op_does(const lw_op *op, uint16_t what) { return (lw_row_of(op->code)->does & what) == what; }
+
+/* Executing lanes, too, may keep what they have in its results. */
+static inline bool lw_op_keeps(const lw_op *op) { return lw_op_does(op, LW_DOES_MERGES) && op->e != LW_NO_SLOT && !(op->flags & LW_OP_ZERO); }
+/* Reads or writes what others may change meanwhile. */
+static inline bool lw_op_races(const lw_op *op) {
+    return lw_op_does(op, LW_DOES_RACES) || (lw_op_does(op, LW_DOES_VOLATILE) && lw_memory_unpack(op->c).is_volatile);
+}
+/* The word of its mode, "" where it has none. */
+const char *lw_op_mode_word(const lw_op *op);
+
+/* ---- Registers of an operation ---------------------------------------------------------------------------- */
+
+/* Registers that are no fields: `count` of them, `stride` words apart. */
+typedef struct lw_listed {
+    uint32_t *at, count, stride;
+    const lw_transfer *transfers; /* they are part of these; NULL: registers alone */
+} lw_listed;
+lw_listed lw_op_listed(const lw_code *code, const lw_op *op, uint8_t access);
+/* The fields that have a number instead of a register now, a byte each. */
+static inline uint64_t lw_op_numbers(const lw_op *op) {
+    const uint64_t a = op->flags & LW_OP_IMM_A ? 0xff00 : 0, b = op->flags & LW_OP_IMM_B ? 0xff0000 : 0, c = op->flags & LW_OP_IMM_C ? 0xff000000 : 0;
+    return a | b | c;
+}
+
+typedef struct lw_walk {
+    uint32_t *fields; /* d a b c e */
+    uint64_t left;    /* a byte for each of them */
+    lw_listed listed; /* what comes behind */
+} lw_walk;
+
+static inline lw_walk lw_walk_begin(const lw_code *code, const lw_op *op, uint8_t access) {
+    const lw_op_row *row = lw_row_of(op->code);
+    lw_walk walk = {.fields = (uint32_t *)((char *)(uintptr_t)op + offsetof(lw_op, d))};
+    uint64_t bytes;
+    memcpy(&bytes, &row->access, sizeof bytes);
+    walk.left = bytes >> (access - LW_READ) & 0x0101010101ull;
+    if (LW_UNLIKELY(bytes >> 40)) {
+        if (row->access.numbers) walk.left &= ~lw_op_numbers(op);
+        walk.listed = lw_op_listed(code, op, access);
+    }
+    return walk;
+}
+
+/* The next field, or place in a list; NULL: no more. Registers that are left out are passed over. */
+static inline uint32_t *lw_walk_next(lw_walk *walk) {
+    while (walk->left) {
+        uint32_t *field = walk->fields + ((uint32_t)__builtin_ctzll(walk->left) >> 3);
+        walk->left &= walk->left - 1;
+        if (*field != LW_NO_SLOT) return field;
+    }
+    while (LW_UNLIKELY(walk->listed.count)) {
+        uint32_t *at = walk->listed.at;
+        const lw_transfer *transfer = walk->listed.transfers;
+        walk->listed.count--;
+        walk->listed.at += walk->listed.stride;
+        if (transfer) walk->listed.transfers++;
+        if (transfer ? !transfer->in_memory : *at != LW_NO_SLOT) return at;
+    }
+    return NULL;
+}
+
+/* for each `uint32_t *at` that names a register which the operation reads, or writes */
+#define LW_EACH_(code, op, at, access) \
+    for (lw_walk at##_walk = lw_walk_begin(code, op, access); at##_walk.fields; at##_walk.fields = NULL) \
+        for (uint32_t *at; (at = lw_walk_next(&at##_walk));)
+#define LW_EACH_READ(code, op, at) LW_EACH_(code, op, at, LW_READ)
+#define LW_EACH_WRITTEN(code, op, at) LW_EACH_(code, op, at, LW_WRITTEN)
+
+/* Bits of an element of a register that an operation has in this field (its place behind d); 1: a predicate, 0: the field has none. */
+uint32_t lw_op_bits(const lw_op *op, uint32_t field);
+
+/* ---- Where an operation goes on ---------------------------------------------------------------------------- */
+
+typedef struct lw_successors {
+    uint32_t own[2], own_count;
+    const uint32_t *table; /* or these */
+    uint32_t table_count;
+} lw_successors;
+/* The blocks behind one. */
+lw_successors lw_block_successors(const lw_code *code, uint32_t block);
+static inline const lw_op *lw_block_last(const lw_code *code, uint32_t block) {
+    return &code->ops[(block + 1 < code->block_count ? code->blocks[block + 1].first : code->op_count) - 1];
+}
+#define LW_EACH_SUCCESSOR(successors, at) \
+    for (uint32_t at##_k = 0, at; at##_k < (successors).own_count + (successors).table_count && \
+         (at = at##_k < (successors).own_count ? (successors).own[at##_k] : (successors).table[at##_k - (successors).own_count], true); at##_k++)
+
+/* ---- live.c: what is live where ------------------------------------------------------------------------------ */
+
+/* The number of a register among those that are looked at; LW_NO_SLOT: not one of them. */
+typedef uint32_t lw_numbering(const void *of, uint32_t reg);
+
+typedef struct lw_live {
+    const lw_code *code;
+    lw_numbering *number;
+    const void *of;
+    uint32_t words;      /* of a set */
+    uint64_t *in, *out;  /* per block */
+    uint64_t *exposed, *killed;
+    uint32_t *tables;
+} lw_live;
+
+/* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for each of code's targets. False: not done
+ * after so many passes. */
+bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t target_count, uint32_t passes);
+static inline uint64_t *lw_live_set(const lw_live *live, uint64_t *sets, uint32_t block) { return sets + (size_t)block * live->words; }
+/* From behind an operation to in front of it. guarded: not all executing lanes may do it. */
+void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *set);
+
+#endif
