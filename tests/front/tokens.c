@@ -96,7 +96,7 @@ void test_tokens(void **state) {
         {LW_TOKEN_PUNCT, "&&", 0, 0}, {LW_TOKEN_STRING, "\"a \\\" /* b\"", 0, 0},
         {LW_TOKEN_PUNCT, ";", 0, 0},  {LW_TOKEN_END, "", 0, 0},
     };
-    expect_tokens("@!%p|%q << > // ; \n>=/* x * / \n **/&& \"a \\\" /* b\"\n# 12 \"file.c\"\n  ;", others,
+    expect_tokens("@!%p|%q << > // ; \n>=/* x * / \n **/&& \"a \\\" /* b\"\n# 12 \"file.c\"\n  ; # 1 \"a\" 2\n #line 7 \"b\"\n", others,
                   LW_COUNT(others));
 }
 
@@ -137,7 +137,8 @@ void test_token_faults(void **state) {
         {"0b12", LW_D_bad_number, 1},             {"12ab", LW_D_bad_number, 1},
         {"0f3f8", LW_D_bad_number, 1},            {"0f3f8000000", LW_D_bad_number, 1},
         {"0xffu", LW_D_bad_number, 1},            {"18446744073709551616", LW_D_big_number, 1},
-        {"#include <x>\na", LW_D_preprocessor_line, 1}, {"a # 1", LW_D_bad_character, 2},
+        {"#include <x>\na", LW_D_preprocessor_line, 1}, {"# 1\na", LW_D_preprocessor_line, 1}, {"# 1 \"x\na", LW_D_preprocessor_line, 1},
+        {"a # 1", LW_D_bad_character, 2}, {"a # 1\"x\"", LW_D_bad_character, 3},
     };
     for (size_t i = 0; i < LW_COUNT(cases); i++) expect_fault(&cases[i]);
 }

@@ -67,14 +67,27 @@ static uint32_t skip_block(lw_lexer *l, uint32_t start) {
     return size;
 }
 
-/* A line that starts with #: a line marker of a preprocessor is skipped, a directive of one is a fault. */
-static uint32_t skip_marker(lw_lexer *l, uint32_t start) {
-    const char *text = l->source->text;
-    uint32_t at = start + 1;
+static uint32_t skip_blanks(const char *text, uint32_t at) {
     while (text[at] == ' ' || text[at] == '\t') at++;
-    bool marker = is(text[at], C_DIGIT);
-    uint32_t end = skip_line(l, at);
-    if (!marker) lw_diag_add(l->diags, LW_D_preprocessor_line, place(start, end));
+    return at;
+}
+
+/* # 7 "name" or #line 7 "name", as preprocessors mark lines, anywhere in a line. */
+static bool is_marker(const char *text, uint32_t start) {
+    uint32_t at = skip_blanks(text, start + 1), digits;
+    if (!strncmp(text + at, "line", 4)) at = skip_blanks(text, at + 4);
+    for (digits = at; is(text[at], C_DIGIT);) at++;
+    uint32_t name = skip_blanks(text, at);
+    if (at == digits || name == at || text[name] != '"') return false;
+    for (at = name + 1; text[at] && text[at] != '\n'; at++)
+        if (text[at] == '"') return true;
+    return false;
+}
+
+/* The rest of a line from # on: a line marker is skipped, a directive of a preprocessor is a fault. */
+static uint32_t skip_marker(lw_lexer *l, uint32_t start) {
+    uint32_t end = skip_line(l, start + 1);
+    if (!is_marker(l->source->text, start)) lw_diag_add(l->diags, LW_D_preprocessor_line, place(start, end));
     return end;
 }
 
@@ -88,7 +101,7 @@ static uint32_t skip_space(lw_lexer *l, uint32_t at) {
         if (LW_LIKELY(text[at] != '/' && text[at] != '#')) return at;
         if (text[at] == '/' && text[at + 1] == '/') at = skip_line(l, at);
         else if (text[at] == '/' && text[at + 1] == '*') at = skip_block(l, at);
-        else if (text[at] == '#' && starts_line(l, at)) at = skip_marker(l, at);
+        else if (text[at] == '#' && (starts_line(l, at) || is_marker(text, at))) at = skip_marker(l, at);
         else return at;
     }
 }
