@@ -338,13 +338,24 @@ void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
                        lw_lower_const(l, lw_class_of(type), to ? 0 - base : base), LW_NO_SLOT);
 }
 
+static lw_where where_of(lw_space space) {
+    switch (space) {
+    case LW_SPACE_global: return LW_WHERE_global;
+    case LW_SPACE_const: return LW_WHERE_const;
+    case LW_SPACE_shared: return LW_WHERE_shared;
+    case LW_SPACE_local: return LW_WHERE_local;
+    case LW_SPACE_param: return LW_WHERE_param;
+    default: return LW_WHERE_nowhere;
+    }
+}
+
 void lw_lower_isspacep(lw_lower *l, const lw_instruction *i) {
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred),
              a = lw_lower_read(l, &i->operands[1], LW_T_b64);
     if (l->failed) return;
     uint32_t bytes = l->vregs.at[a].class == LW_CLASS_64 ? 8 : 4;
     lw_op *op = lw_lower_op(l, LW_OP_isspacep);
-    op->d = d, op->a = a, op->b = i->match->space, op->c = bytes;
+    op->d = d, op->a = a, op->b = where_of(i->match->space), op->c = bytes;
 }
 
 /* ---- cvt ------------------------------------------------------------------------------------------------ */

@@ -8,11 +8,6 @@
 #include "base/base.h"
 #include "base/lane_id.h"
 
-struct lw_module_ptx;
-struct lw_function;
-struct lw_pto_module;
-struct lw_pto_function;
-
 enum {
     LW_GANG_LANES = 128,  /* four warps: the sweet spot of dispatch cost and first-level cache */
     LW_WARP_LANES = 32,
@@ -217,12 +212,12 @@ typedef struct lw_program_vector {
 typedef struct lw_program {
     lw_arena *arena;
     struct lw_source *source;        /* the text that places are of */
-    const struct lw_module_ptx *ptx; /* NULL where it comes from another instruction set */
     lw_code *entry;
     uint32_t code_count;
     lw_code **codes;        /* of all that is called from here, by increasing number */
     uint32_t shared_bytes;  /* static shared memory of the kernel and what it calls */
     uint32_t shared_align;
+    uint32_t shared_unit;   /* bytes in which a CTA is given shared memory */
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
     uint32_t param_bytes;
     uint32_t hint_count;
@@ -243,42 +238,6 @@ void lw_program_order_notes(lw_program *program, uint32_t *order);
 /* The note of this id at this place; there is one. */
 uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place place);
 
-/* Where the module's variables live: the session gives each module-scope variable its device address before lowering, in
- * lw_object.address. Function addresses are LW_CODE_WINDOW + 16 * function number. */
-
-/* Lowers a kernel and everything that it may call. Faults (not executable, too large) go to diags; NULL then. Leaves
- * through the arena when memory runs out. */
-lw_program *lw_lower_ptx(lw_arena *arena, struct lw_module_ptx *module, struct lw_function *kernel, lw_semantics semantics,
-                         lw_diags *diags);
-
-/* What the page of an operation leaves to the target. */
-typedef enum lw_pto_inactive { /* lanes of a result that a mask leaves out */
-#define INACTIVE(name, word) LW_PTO_INACTIVE_##name,
-#include "pto/choices.def"
-} lw_pto_inactive;
-typedef enum lw_pto_overflow { /* shift counts >= the width */
-#define OVERFLOW(name, word) LW_PTO_OVERFLOW_##name,
-#include "pto/choices.def"
-} lw_pto_overflow;
-/* Their words, with a NULL behind the last. */
-extern const char *const lw_pto_inactive_words[], *const lw_pto_overflow_words[];
-typedef struct lw_pto_choices {
-    lw_pto_inactive inactive;
-    lw_pto_overflow overflow;
-    bool counts_regions; /* launches note how often each region ran (LW5107) */
-} lw_pto_choices;
-#define LW_PTO_POISON 0xa5a5a5a5a5a5a5a5ull
-
-/* Parameters: the arguments in order (scalars by value; memrefs, registers and masks as addresses of arrays, masks of one byte a lane), the addresses of
- * where the results go, and with program->vector.repeats a u64: the number of elements. */
-typedef struct lw_pto_param {
-    uint32_t offset, size; /* bytes, in the parameter buffer */
-} lw_pto_param;
-/* The parameters of a function: arguments, results and, where either is a register or mask, the number of elements. Returns how many. */
-uint32_t lw_pto_params(lw_arena *arena, const struct lw_pto_function *function, lw_pto_param **params);
-lw_program *lw_lower_pto(lw_arena *arena, const struct lw_pto_module *module, const struct lw_pto_function *function, lw_pto_choices choices,
-                         lw_diags *diags);
-
 void lw_program_dump(lw_text *out, const lw_program *program);
 const char *lw_opcode_name(uint16_t code, char buffer[64]);
 
@@ -291,5 +250,8 @@ const char *lw_opcode_name(uint16_t code, char buffer[64]);
 #define LW_WINDOW_BYTES  0x01000000ull
 #define LW_GLOBAL_BASE   0x10000000ull /* device memory: below 4 GiB for modules with 32-bit addresses … */
 #define LW_GLOBAL_HIGH   0x1000000000ull /* … and from here on for all others */
+
+/* Where an address can be: what an operation `isspacep` asks. */
+typedef enum lw_where { LW_WHERE_nowhere, LW_WHERE_global, LW_WHERE_const, LW_WHERE_shared, LW_WHERE_local, LW_WHERE_param } lw_where;
 
 #endif

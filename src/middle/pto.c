@@ -1,7 +1,7 @@
 /* pto.c: a PTO function: its parameters and results, loops and branches. pto_scalar.c and pto_vector.c have the other operations. */
 #include "middle/pto.h"
 
-#include "front/ptx/ptx.h" /* the numbers of special registers */
+#include "base/special_id.h"
 
 const char *const lw_pto_inactive_words[] = {
 #define INACTIVE(name, word) word,
@@ -430,7 +430,7 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     lw_lower l = {.arena = arena, .diags = diags};
     lw_pto_lower p = {.l = &l, .function = function, .choices = choices, .loaded = true, .stored = true};
     lw_program *program = LW_NEW(arena, lw_program);
-    *program = (lw_program){.arena = arena, .source = module->source, .code_count = 1};
+    *program = (lw_program){.arena = arena, .source = module->source, .code_count = 1, .shared_unit = 128};
     program->codes = LW_NEW_ARRAY(arena, lw_code *, 1);
     l.program = program;
     uint32_t params = lw_pto_params(arena, function, &p.params);

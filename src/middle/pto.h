@@ -9,6 +9,37 @@
 #include "front/pto/pto.h"
 #include "middle/lower.h"
 
+/* What the page of an operation leaves to the target. */
+typedef enum lw_pto_inactive { /* lanes of a result that a mask leaves out */
+#define INACTIVE(name, word) LW_PTO_INACTIVE_##name,
+#include "pto/choices.def"
+} lw_pto_inactive;
+typedef enum lw_pto_overflow { /* shift counts >= the width */
+#define OVERFLOW(name, word) LW_PTO_OVERFLOW_##name,
+#include "pto/choices.def"
+} lw_pto_overflow;
+/* Their words, with a NULL behind the last. */
+extern const char *const lw_pto_inactive_words[], *const lw_pto_overflow_words[];
+typedef struct lw_pto_choices {
+    lw_pto_inactive inactive;
+    lw_pto_overflow overflow;
+    bool counts_regions; /* launches note how often each region ran (LW5107) */
+} lw_pto_choices;
+#define LW_PTO_POISON 0xa5a5a5a5a5a5a5a5ull
+
+/* Parameters: the arguments in order (scalars by value; memrefs, registers and masks as addresses of arrays, masks of one byte a lane), the addresses of
+ * where the results go, and with program->vector.repeats a u64: the number of elements. */
+typedef struct lw_pto_param {
+    uint32_t offset, size; /* bytes, in the parameter buffer */
+} lw_pto_param;
+/* The parameters of a function: arguments, results and, where either is a register or mask, the number of elements. Returns how many. */
+uint32_t lw_pto_params(lw_arena *arena, const lw_pto_function *function, lw_pto_param **params);
+
+/* Lowers a function of a checked module. Faults (not executable, too large) go to diags; NULL then. Leaves through the arena when memory runs out. */
+lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_pto_function *function, lw_pto_choices choices, lw_diags *diags);
+
+/* ---- State --------------------------------------------------------------------------------------------------- */
+
 typedef struct lw_pto_width { /* lanes of a register narrower than the widest */
     uint32_t lanes, inside; /* predicate: the lane is one of them */
 } lw_pto_width;

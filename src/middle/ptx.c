@@ -316,7 +316,7 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
     lw_program *program = LW_NEW(arena, lw_program);
     *program = (lw_program){.arena = arena,
                             .source = module->source,
-                            .ptx = module,
+                            .shared_unit = module->target >= 30 && module->target < 80 ? 256 : 128,
                             .semantics = semantics,
                             .param_bytes = kernel->param_bytes};
     l.program = program;

@@ -5,6 +5,14 @@
 #include "front/ptx/ptx.h"
 #include "middle/lower.h"
 
+/* Lowers a kernel and everything that it may call. Faults (not executable, too large) go to diags; NULL then. Leaves
+ * through the arena when memory runs out.
+ *
+ * The session gives each module-scope variable its device address before, in lw_object.address. Function addresses are LW_CODE_WINDOW + 16 * function number. */
+lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics, lw_diags *diags);
+
+/* ---- State ----------------------------------------------------------------------------------------------- */
+
 /* Virtual registers of neighbouring PTX registers lie together: names that are near each other in the text are near in number. */
 enum { LW_PAGE_REGISTERS = 16 };
 typedef struct lw_register_page {

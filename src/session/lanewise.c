@@ -25,30 +25,6 @@ const char *lw_status_name(lw_status status) {
 
 /* ---- From text to a module -------------------------------------------------------------------------------------------------- */
 
-static void list_kernels(lw_module *module) {
-    lw_module_ptx *ptx = module->ptx;
-    module->kernels = LW_NEW_ARRAY(&module->arena, lw_kernel, ptx->functions.count);
-    for (uint32_t i = 0; i < ptx->functions.count; i++) {
-        lw_function *function = ptx->functions.at[i]->object->function;
-        if (!function->is_entry || !function->has_body) continue;
-        lw_kernel *kernel = &module->kernels[module->kernel_count++];
-        *kernel = (lw_kernel){.module = module, .function = function};
-        lw_kernel_describe(kernel);
-    }
-}
-
-static lw_status load_ptx(lw_module *module) {
-    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->context->spellings, &module->ptx))
-        return LW_BAD_SOURCE;
-    if (module->ptx->address_size == 32) {
-        pthread_mutex_lock(&module->context->memory.lock);
-        module->context->memory.low = true;
-        pthread_mutex_unlock(&module->context->memory.lock);
-    }
-    list_kernels(module);
-    return lw_variables_place(module);
-}
-
 typedef struct lw_text_in { /* what a module is made from */
     const char *name, *text;
     size_t size;
@@ -59,7 +35,13 @@ static lw_status load(lw_module *module, const lw_text_in *in) {
     if (!lw_source_init(&module->source, &module->arena, in->name, in->text, in->size))
         return LW_NO_MEMORY; /* 4 GiB of text */
     lw_diags_init(&module->diags, &module->arena, &module->source);
-    return in->options.is_pto ? lw_pto_load(module, &in->options) : load_ptx(module);
+    module->options = in->options;
+    module->language = in->options.language;
+    lw_status status = module->language->check(module);
+    if (status != LW_OK) return status;
+    module->language->kernels(module);
+    for (uint32_t i = 0; i < module->kernel_count; i++) module->language->describe(&module->kernels[i]);
+    return LW_OK;
 }
 
 static int compare_kernels(const void *a, const void *b) {
@@ -71,7 +53,6 @@ static void sort_names(lw_module *module) {
     module->by_name = LW_NEW_ARRAY(&module->arena, lw_kernel *, module->kernel_count);
     for (uint32_t i = 0; i < module->kernel_count; i++) module->by_name[i] = &module->kernels[i];
     if (module->kernel_count) qsort(module->by_name, module->kernel_count, sizeof *module->by_name, compare_kernels);
-    if (module->ptx) lw_variables_sort(module);
 }
 
 static lw_status try_load(lw_module *module, const lw_text_in *in) {
@@ -180,7 +161,7 @@ static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **ke
     if (!name && module->kernel_count > 1)
         return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count, lw_kernel_word(module));
     if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
-    const char *bare = name && module->pto && *name == '@' ? name + 1 : name;
+    const char *bare = name && module->language->sigil && *name == module->language->sigil ? name + 1 : name;
     lw_kernel **found = name ? bsearch(bare, module->by_name, module->kernel_count, sizeof *module->by_name, compare_name) : module->by_name;
     if (found) {
         *kernel = *found;
@@ -206,9 +187,7 @@ static lw_status make_program(lw_kernel *kernel) {
     lw_module *module = kernel->module;
     jmp_buf out;
     if (!LW_ARENA_TRY(&module->arena, out)) return LW_NO_MEMORY;
-    lw_program *program = module->pto ? lw_lower_pto(&module->arena, module->pto, kernel->pto_function, module->choices, &module->diags)
-                                      : lw_lower_ptx(&module->arena, module->ptx, kernel->function,
-                                                     module->context->semantics, &module->diags);
+    lw_program *program = module->language->lower(kernel);
     if (!program) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
     kernel->program = program;

@@ -4,54 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Kernels --------------------------------------------------------------------------------------------------- */
-
-/* Values of .maxntid or .reqntid; extents that are not written are 1 (manual section 11.4). */
-static bool read_extents(const lw_function *function, const char *name, uint32_t extents[3]) {
-    for (uint32_t i = 0; i < function->directives.count; i++) {
-        const lw_directive *directive = &function->directives.at[i];
-        if (strcmp(directive->name->text, name)) continue;
-        for (uint32_t k = 0; k < 3; k++) {
-            uint64_t value = k < directive->value_count ? directive->values[k] : 1;
-            extents[k] = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-        }
-        return true;
-    }
-    return false;
-}
-
-static uint64_t volume(const uint32_t extents[3]) {
-    uint64_t area = (uint64_t)extents[0] * extents[1], all;
-    return __builtin_mul_overflow(area, extents[2], &all) ? UINT64_MAX : all;
-}
-
-static void describe_params(lw_kernel *kernel) {
-    const lw_function *function = kernel->function;
-    kernel->params = LW_NEW_ARRAY(&kernel->module->arena, lw_param_info, function->param_count);
-    for (uint32_t i = 0; i < function->param_count; i++) {
-        const lw_object *object = function->params[i];
-        kernel->params[i] = (lw_param_info){.name = object->name->text,
-                                            .type = lw_types[object->type].name,
-                                            .size = (uint32_t)object->size,
-                                            .align = object->align,
-                                            .offset = (uint32_t)object->address,
-                                            .is_pointer = object->is_pointer};
-    }
-    kernel->info.param_count = function->param_count;
-    kernel->info.param_bytes = function->param_bytes;
-}
-
-void lw_kernel_describe(lw_kernel *kernel) {
-    uint32_t most[3], *exact = kernel->info.required_block;
-    kernel->info.name = kernel->function->object->name->text;
-    kernel->info.max_threads = LW_BLOCK_MOST;
-    if (read_extents(kernel->function, "maxntid", most) && volume(most) < LW_BLOCK_MOST)
-        kernel->info.max_threads = (uint32_t)volume(most);
-    if (read_extents(kernel->function, "reqntid", exact) && volume(exact) < LW_BLOCK_MOST)
-        kernel->info.max_threads = (uint32_t)volume(exact);
-    describe_params(kernel);
-}
-
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
 static lw_status check_grid(lw_context *context, const uint32_t grid[3]) {
@@ -68,7 +20,7 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
     const uint32_t *exact = info->required_block;
     if (!block[0] || !block[1] || !block[2])
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_zero_extent, "CTA", block[0], block[1], block[2]);
-    unsigned long long threads = volume(block), most = kernel->function ? LW_BLOCK_MOST : LW_PTO_LANES_MAX;
+    unsigned long long threads = lw_volume(block), most = kernel->module->language->block_most;
     if (threads > most)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_threads, block[0], block[1], block[2], threads,
                        (unsigned)most);
@@ -108,7 +60,7 @@ lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config) {
     lw_status status = check_grid(context, config->grid);
     if (status == LW_OK) status = check_block(kernel, config->block);
     if (status == LW_OK) status = check_memory(kernel, config->shared_bytes);
-    if (status == LW_OK && kernel->pto_function) status = lw_pto_check_shape(kernel, config);
+    if (status == LW_OK && kernel->module->language->shape) status = kernel->module->language->shape(kernel, config);
     return status;
 }
 
@@ -145,7 +97,7 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
     for (uint32_t i = 0; params && i < info->param_count; i++)
         if (kernel->params[i].size)
             memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
-    if (kernel->pto_function) status = lw_pto_check_params(kernel, config, *buffer);
+    if (kernel->module->language->parameters) status = kernel->module->language->parameters(kernel, config, *buffer);
     if (status != LW_OK) free(*buffer), *buffer = NULL;
     return status;
 }
@@ -162,13 +114,13 @@ static uint32_t local_limit(const lw_program *program, uint32_t stack_limit) {
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid) {
     lw_context *context = kernel->module->context;
     const lw_program *program = kernel->program;
-    uint32_t threads = (uint32_t)volume(config->block),
+    uint32_t threads = (uint32_t)lw_volume(config->block),
              lanes = (threads + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
     grid->program = program;
     grid->source = &kernel->module->source;
     memcpy(grid->shape, config->grid, sizeof grid->shape);
     memcpy(grid->block, config->block, sizeof grid->block);
-    grid->cta_count = volume(config->grid);
+    grid->cta_count = lw_volume(config->grid);
     grid->shared_bytes = (uint32_t)shared_bytes(program, config->shared_bytes);
     grid->dynamic_shared = config->shared_bytes;
     grid->local_limit = local_limit(program, context->stack_limit);

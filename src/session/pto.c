@@ -1,51 +1,6 @@
 /* pto.c: modules of PTO: their options, their functions as kernels, what a launch of one must fit. */
+#include "middle/pto.h"
 #include "session/session.h"
-
-/* ---- Options ------------------------------------------------------------------------------------------------- */
-
-/* Which of a list of names, which ends with NULL; the first where none is given. False: none of them. */
-static bool choose(const char *name, const char *const *names, int *chosen) {
-    for (*chosen = 0; name && *name && strcmp(names[*chosen], name); ++*chosen)
-        if (!names[*chosen + 1]) return false;
-    return true;
-}
-
-/* What messages say of them: the words of the tables. */
-static const char KNOWN_TARGETS[] = "known are"
-#define PROFILE(name, width, title, status) " " #name
-#include "pto/profiles.def"
-    ;
-static const char KNOWN_INACTIVE[] = "known are"
-#define INACTIVE(name, word) " " word
-#include "pto/choices.def"
-    ;
-static const char KNOWN_OVERFLOW[] = "known are"
-#define OVERFLOW(name, word) " " word
-#include "pto/choices.def"
-    ;
-
-lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
-                         lw_load_options *chosen) {
-    static const char *const languages[] = {"ptx", "pto", NULL};
-    const lw_module_options none = {0}, *o = options ? options : &none;
-    int language, lanes, counts;
-    *chosen = (lw_load_options){.profile = LW_PTO_PROFILE_cpu};
-    if (!choose(o->language, languages, &language))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language,
-                       "ptx and pto are known");
-    if (o->target && *o->target && !lw_pto_profile_find(o->target, &chosen->profile))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target,
-                       KNOWN_TARGETS);
-    if (!choose(o->inactive, lw_pto_inactive_words, &lanes))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive,
-                       KNOWN_INACTIVE);
-    if (!choose(o->shift_overflow, lw_pto_overflow_words, &counts))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
-                       KNOWN_OVERFLOW);
-    chosen->is_pto = o->language && *o->language ? language == 1 : lw_pto_is_name(name);
-    chosen->choices = (lw_pto_choices){(lw_pto_inactive)lanes, (lw_pto_overflow)counts, o->count_regions};
-    return LW_OK;
-}
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
 
@@ -79,7 +34,7 @@ static const char *result_name(lw_arena *arena, const lw_pto_function *f, uint32
 
 static void describe(lw_kernel *kernel) {
     lw_arena *arena = &kernel->module->arena;
-    const lw_pto_function *f = kernel->pto_function;
+    const lw_pto_function *f = kernel->function;
     lw_pto_param *places;
     uint32_t count = lw_pto_params(arena, f, &places);
     kernel->info =
@@ -105,19 +60,26 @@ static void describe(lw_kernel *kernel) {
     }
 }
 
-lw_status lw_pto_load(lw_module *module, const lw_load_options *options) {
-    module->choices = options->choices;
-    if (!lw_pto_check(&module->arena, &module->source, &module->diags, options->profile, &module->pto))
-        return LW_BAD_SOURCE;
-    lw_pto_module *pto = module->pto;
-    module->kernels = LW_NEW_ARRAY(&module->arena, lw_kernel, pto->functions.count);
-    for (uint32_t i = 0; i < pto->functions.count; i++) {
-        if (!pto->functions.at[i]->has_body) continue;
-        lw_kernel *kernel = &module->kernels[module->kernel_count++];
-        *kernel = (lw_kernel){.module = module, .pto_function = pto->functions.at[i]};
-        describe(kernel);
-    }
+static lw_status check(lw_module *module) {
+    lw_pto_module *pto;
+    if (!lw_pto_check(&module->arena, &module->source, &module->diags, (lw_pto_profile)module->options.target, &pto)) return LW_BAD_SOURCE;
+    module->checked = pto;
     return LW_OK;
+}
+
+static void kernels(lw_module *module) {
+    const lw_pto_module *pto = module->checked;
+    module->kernels = LW_NEW_ARRAY(&module->arena, lw_kernel, pto->functions.count);
+    for (uint32_t i = 0; i < pto->functions.count; i++)
+        if (pto->functions.at[i]->has_body)
+            module->kernels[module->kernel_count++] = (lw_kernel){.module = module, .function = pto->functions.at[i]};
+}
+
+static lw_program *lower(lw_kernel *kernel) {
+    lw_module *module = kernel->module;
+    const lw_load_options *o = &module->options;
+    const lw_pto_choices choices = {(lw_pto_inactive)o->inactive, (lw_pto_overflow)o->shift_overflow, o->count_regions};
+    return lw_lower_pto(&module->arena, module->checked, kernel->function, choices, &module->diags);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------------------------ */
@@ -129,7 +91,7 @@ lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config
     if (!kernel) return LW_BAD_ARGUMENT;
     lw_context *context = kernel->module->context;
     if (!config) return lw_fail_null(context, "config");
-    if (!kernel->pto_function) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_not_pto, kernel->info.name);
+    if (!kernel->info.lanes) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_not_pto, kernel->info.name);
     const lw_program_vector *vector = &kernel->program->vector;
     uint32_t block = vector->lanes;
     if (!vector->repeats) elements = vector->lanes;
@@ -149,7 +111,7 @@ static lw_status wrong_shape(lw_kernel *kernel, const lw_launch_config *c, const
                    c->grid[2], c->block[0], c->block[1], c->block[2], kernel->info.name, why);
 }
 
-lw_status lw_pto_check_shape(lw_kernel *kernel, const lw_launch_config *config) {
+static lw_status shape(lw_kernel *kernel, const lw_launch_config *config) {
     const lw_program_vector *vector = &kernel->program->vector;
     if (config->grid[1] != 1 || config->grid[2] != 1 || config->block[1] != 1 || config->block[2] != 1)
         return wrong_shape(kernel, config, "both have one dimension");
@@ -167,9 +129,9 @@ static uint64_t bytes_from(lw_context *context, uint64_t address) {
     return base + size - address;
 }
 
-lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config, const char *buffer) {
+static lw_status parameters(lw_kernel *kernel, const lw_launch_config *config, const char *buffer) {
     lw_context *context = kernel->module->context;
-    const lw_pto_function *f = kernel->pto_function;
+    const lw_pto_function *f = kernel->function;
     const lw_program_vector *vector = &kernel->program->vector;
     for (uint32_t i = 0; i < f->argument_count; i++) {
         const lw_param_info *param = &kernel->params[i];
@@ -193,3 +155,19 @@ lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config,
         return wrong_shape(kernel, config, "the threads are not as many as the elements");
     return LW_OK;
 }
+
+/* ---- The language -------------------------------------------------------------------------------------------------- */
+
+const lw_language lw_language_pto = {
+    .name = "pto",
+    .kernel_word = "function",
+    .sigil = '@',
+    .block_most = LW_PTO_LANES_MAX,
+    .is_name = lw_pto_is_name,
+    .check = check,
+    .kernels = kernels,
+    .describe = describe,
+    .lower = lower,
+    .shape = shape,
+    .parameters = parameters,
+};

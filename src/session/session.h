@@ -3,7 +3,6 @@
 #define LW_SESSION_H
 
 #include "base/float_mode.h"
-#include "front/pto/pto.h"
 #include "front/ptx/ptx.h"
 #include "lanewise/lanewise.h"
 #include "run/run.h"
@@ -40,6 +39,33 @@ lw_status lw_fail_trap(lw_context *context, const lw_grid *grid);
 bool lw_keep_notes(lw_context *context, const lw_grid *grid);
 void lw_faults_end(lw_context *context);
 
+/* ---- Languages: a front end, its lowering and a row of language.c ------------------------------------------------------- */
+
+typedef struct lw_language {
+    const char *name;        /* as lw_module_options has it */
+    const char *kernel_word; /* what messages call a kernel */
+    char sigil;              /* may stand in front of the name of one; 0: none */
+    uint32_t block_most;     /* threads of a CTA */
+    bool (*is_name)(const char *file);         /* whether a file of this name is in it; NULL: the name does not say */
+    lw_status (*check)(lw_module *module);     /* the text becomes what it is, in `checked`; faults go to the diagnostics */
+    void (*kernels)(lw_module *module);        /* lists them, each with its `function` */
+    void (*describe)(lw_kernel *kernel);       /* fills info and params, but what the program knows */
+    lw_program *(*lower)(lw_kernel *kernel);   /* NULL: diagnosed */
+    /* What a launch must fit beyond what all have in common; NULL: nothing. `buffer` holds the parameters. */
+    lw_status (*shape)(lw_kernel *kernel, const lw_launch_config *config);
+    lw_status (*parameters)(lw_kernel *kernel, const lw_launch_config *config, const char *buffer);
+} lw_language;
+extern const lw_language lw_language_ptx, lw_language_pto;
+
+typedef struct lw_load_options { /* lw_module_options, understood: words are their numbers in the tables */
+    const lw_language *language;
+    int target, inactive, shift_overflow;
+    bool count_regions;
+} lw_load_options;
+/* For a text of this name. */
+lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name, lw_load_options *chosen);
+uint32_t lw_ptx_target(const lw_module *module); /* of a module of PTX */
+
 /* ---- Handles -------------------------------------------------------------------------------------------- */
 
 struct lw_context {
@@ -62,8 +88,7 @@ struct lw_context {
 
 struct lw_kernel {
     lw_module *module;
-    lw_function *function;               /* of PTX */
-    const lw_pto_function *pto_function; /* … or of PTO */
+    void *function;      /* what its language makes a program of */
     lw_program *program; /* made on first use */
     bool failed;         /* it cannot be: the module's diagnostics say why */
     lw_kernel_info info;
@@ -77,9 +102,9 @@ struct lw_module {
     lw_arena arena;
     lw_source source;
     lw_diags diags;
-    lw_module_ptx *ptx; /* NULL: PTO */
-    lw_pto_module *pto;
-    lw_pto_choices choices; /* of PTO */
+    const lw_language *language;
+    lw_load_options options;
+    void *checked; /* what its language made of the text */
     bool good; /* no errors: has kernels and variables */
     uint32_t kernel_count;
     lw_kernel *kernels;
@@ -94,7 +119,7 @@ struct lw_module {
 };
 
 /* What messages call a kernel of a module. */
-static inline const char *lw_kernel_word(const lw_module *module) { return module->pto ? "function" : "kernel"; }
+static inline const char *lw_kernel_word(const lw_module *module) { return module->language->kernel_word; }
 
 /* ---- variables.c: memory of module-scope variables ------------------------------------------------------- */
 
@@ -104,23 +129,13 @@ void lw_variables_free(lw_module *module);
 void lw_variables_sort(lw_module *module); /* so that they are found by name */
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size);
 
-/* ---- pto.c: modules of PTO ---------------------------------------------------------------------------------- */
-
-typedef struct lw_load_options { /* lw_module_options, understood */
-    bool is_pto;
-    lw_pto_profile profile;
-    lw_pto_choices choices;
-} lw_load_options;
-lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name, lw_load_options *chosen);
-/* Checks the text and lists its functions as kernels. */
-lw_status lw_pto_load(lw_module *module, const lw_load_options *options);
-/* What a launch of a PTO function asks for; `buffer` holds its parameters. */
-lw_status lw_pto_check_shape(lw_kernel *kernel, const lw_launch_config *config);
-lw_status lw_pto_check_params(lw_kernel *kernel, const lw_launch_config *config, const char *buffer);
-
 /* ---- launch.c: checks and the parameter buffer ------------------------------------------------------------ */
 
-void lw_kernel_describe(lw_kernel *kernel); /* fills info and params, but what the program knows */
+static inline uint64_t lw_volume(const uint32_t extents[3]) {
+    uint64_t area = (uint64_t)extents[0] * extents[1], all;
+    return __builtin_mul_overflow(area, extents[2], &all) ? UINT64_MAX : all;
+}
+
 lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
 /* A copy of the parameters, laid out; *buffer is NULL where there are none. The caller frees it. */
 lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params,

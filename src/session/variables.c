@@ -69,7 +69,7 @@ typedef bool lw_visit(lw_module *module, lw_object *object);
 
 /* At module scope, then inside of functions. False: a visit was. */
 static bool visit_all(lw_module *module, lw_visit *visit) {
-    lw_module_ptx *ptx = module->ptx;
+    lw_module_ptx *ptx = module->checked;
     for (uint32_t i = 0; i < ptx->variables.count; i++)
         if (has_memory(ptx->variables.at[i]) && !visit(module, ptx->variables.at[i])) return false;
     for (uint32_t f = 0; f < ptx->functions.count; f++) {
@@ -123,7 +123,7 @@ static void report_missing(lw_module *module, const lw_instruction *instruction)
 
 /* A function whose address is taken may be called as well. */
 static void check_functions(lw_module *module) {
-    const lw_module_ptx *ptx = module->ptx;
+    const lw_module_ptx *ptx = module->checked;
     for (uint32_t f = 0; f < ptx->functions.count; f++) {
         const lw_function *function = ptx->functions.at[f];
         if (!reaches_missing(function)) continue;
@@ -147,7 +147,7 @@ static int compare_objects(const void *a, const void *b) {
 }
 
 void lw_variables_sort(lw_module *module) {
-    lw_module_ptx *ptx = module->ptx;
+    lw_module_ptx *ptx = module->checked;
     module->variables = LW_NEW_ARRAY(&module->arena, lw_object *, ptx->variables.count);
     for (uint32_t i = 0; i < ptx->variables.count; i++)
         if (has_memory(ptx->variables.at[i])) module->variables[module->variable_count++] = ptx->variables.at[i];

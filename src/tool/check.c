@@ -1,11 +1,11 @@
 /* check.c: lanewise check: parses and verifies files; lists their kernels. */
+#include "tool/language.h"
 #include "tool/pto.h"
-#include "tool/report.h"
 
 typedef struct options {
     bool list, werror, quiet, several;
     bool json, sarif; /* a report for programs in place of text */
-    lw_language language;
+    const lw_tool_language *language;
     lw_pto_profile profile, cost;
     bool has_profile, has_cost, portable;
     lw_report report;
@@ -57,7 +57,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'l': o->list = true; break;
     case 'W': o->werror = true; break;
     case 'q': o->quiet = true; break;
-    case 'L': o->language = lw_tool_language(state, arg); break;
+    case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't':
         o->profile = profile_of(state, "--target", arg);
         o->has_profile = true;
@@ -83,8 +83,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->files = state->argv + state->next;
         o->count = state->argc - state->next;
         for (int i = 0; i < o->count; i++)
-            if ((o->has_profile || o->has_cost || o->portable) && !lw_tool_is_pto(o->files[i], o->language))
-                argp_error(state, "--target, --cost and --portable are for PTO text, and '%.100s' is PTX", o->files[i]);
+            if ((o->has_profile || o->has_cost || o->portable) && !lw_tool_language_of(o->files[i], o->language)->has_profiles)
+                argp_error(state, "--target, --cost and --portable are for PTO text, and '%.100s' is %s", o->files[i], lw_tool_language_of(o->files[i], o->language)->title);
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     default: return ARGP_ERR_UNKNOWN;
@@ -92,53 +92,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
-/* ---- Listing ------------------------------------------------------------------------------------------ */
-
-static void print_directives(lw_text *out, const lw_function *function) {
-    for (uint32_t i = 0; i < function->directives.count; i++) {
-        const lw_directive *d = &function->directives.at[i];
-        lw_text_printf(out, " .%s", d->name->text);
-        for (uint32_t j = 0; j < d->value_count; j++)
-            lw_text_printf(out, "%s%llu", j ? "," : " ", (unsigned long long)d->values[j]);
-    }
-}
-
-/* False: there was no memory, which it has reported. */
-static bool list_kernels(const lw_tool_source *in, const lw_module_ptx *module, bool with_path) {
-    lw_text out = {0};
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const lw_function *f = module->functions.at[i];
-        if (!f->is_entry || !f->has_body) continue;
-        if (with_path) lw_text_printf(&out, "%s: ", in->source.name);
-        lw_text_printf(&out, "%s(", f->object->name->text);
-        for (uint32_t j = 0; j < f->param_count; j++) {
-            const lw_object *p = f->params[j];
-            if (j) lw_text_puts(&out, ", ");
-            lw_param_print(&out, p->name->text, lw_types[p->type].name, (uint32_t)p->size, p->is_pointer);
-        }
-        lw_text_puts(&out, ")");
-        print_directives(&out, f);
-        lw_text_puts(&out, "\n");
-    }
-    return lw_tool_print(in, &out);
-}
-
 /* ---- Checking ----------------------------------------------------------------------------------------- */
-
-static void count_of(lw_text *out, uint32_t count, const char *what) {
-    lw_text_printf(out, "%u %s%s", count, what, count == 1 ? "" : "s");
-}
-
-static void summarise_ptx(lw_text *out, const lw_module_ptx *module) {
-    uint32_t kernels = 0, functions = 0;
-    for (uint32_t i = 0; i < module->functions.count; i++)
-        if (module->functions.at[i]->has_body) ++*(module->functions.at[i]->is_entry ? &kernels : &functions);
-    count_of(out, kernels, "kernel");
-    lw_text_puts(out, ", ");
-    count_of(out, functions, "function");
-    lw_text_puts(out, ", ");
-    count_of(out, module->instruction_count, "instruction");
-}
 
 /* False where there are errors to count instead of what is in the file. */
 static bool summarise(lw_text *out, const lw_tool_source *in) {
@@ -147,32 +101,28 @@ static bool summarise(lw_text *out, const lw_tool_source *in) {
     if (clean) {
         lw_text_puts(out, "no errors; ");
     } else {
-        count_of(out, in->diags.errors, "error");
+        lw_put_count(out, in->diags.errors, "error");
         lw_text_puts(out, ", ");
-        count_of(out, in->diags.warnings, "warning");
+        lw_put_count(out, in->diags.warnings, "warning");
     }
     return clean;
 }
 
 static int check_source(lw_tool_source *in) {
     options *o = in->user;
-    lw_module_ptx *ptx = NULL;
-    lw_pto_module *pto = NULL;
-    bool good = lw_tool_is_pto(in->path, o->language)
-                    ? lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &pto)
-                    : lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &ptx);
-    if (good && pto && o->portable) lw_pto_check_portable(pto);
+    const lw_tool_language *language = lw_tool_language_of(in->path, o->language);
+    void *module = NULL;
+    bool good = language->check(in, o->profile, &module);
+    if (good && o->portable) lw_pto_check_portable(module);
     if (o->json || o->sarif)
-        lw_report_file(&o->report, in, o->has_cost && good ? lw_tool_pto_cost_json(in, pto, o->cost, &o->report.failed) : NULL);
+        lw_report_file(&o->report, in, o->has_cost && good ? lw_tool_pto_cost_json(in, module, o->cost, &o->report.failed) : NULL);
     else
         lw_tool_diagnostics(&in->diags, !o->quiet);
     o->errors += in->diags.errors;
     o->warnings += in->diags.warnings;
-    if (!o->several && !o->quiet && summarise(&o->summary, in))
-        pto ? lw_tool_pto_summary(&o->summary, pto) : summarise_ptx(&o->summary, ptx);
-    if (o->list && good && pto && !lw_tool_pto_list(in, pto, o->several)) return LW_EXIT_MACHINE;
-    if (o->list && good && !pto && !list_kernels(in, ptx, o->several)) return LW_EXIT_MACHINE;
-    if (o->has_cost && !o->json && good && !lw_tool_pto_cost(in, pto, o->cost)) return LW_EXIT_MACHINE;
+    if (!o->several && !o->quiet && summarise(&o->summary, in)) language->summarise(&o->summary, module);
+    if (o->list && good && !language->list(in, module, o->several)) return LW_EXIT_MACHINE;
+    if (o->has_cost && !o->json && good && !lw_tool_pto_cost(in, module, o->cost)) return LW_EXIT_MACHINE;
     return good && !(o->werror && in->diags.warnings) ? LW_EXIT_OK : LW_EXIT_SOURCE;
 }
 

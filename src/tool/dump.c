@@ -1,17 +1,14 @@
 /* dump.c: lanewise dump: what each stage made of a text. */
 #include <stdlib.h>
 
-#include "middle/program.h"
 #include "run/run.h"
-#include "tool/pto.h"
+#include "tool/language.h"
 
 typedef struct options {
-    const char *file, *kernel;
+    const char *file;
     int (*stage)(lw_tool_source *in);
-    const char *semantics; /* NULL: not said */
-    lw_language language;
-    lw_pto_profile profile;
-    lw_pto_choices choices;
+    const lw_tool_language *language;
+    lw_dump dump;
     const char *pto_only; /* an option that was given and changes nothing for PTX, or NULL */
 } options;
 
@@ -67,19 +64,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
             if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
         if (!o->stage) argp_error(state, "'%.100s' is no stage; tokens, module, program and llvm are", arg);
         break;
-    case 'L': o->language = lw_tool_language(state, arg); break;
+    case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't':
-        if (!lw_pto_profile_find(arg, &o->profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%.100s'", arg);
+        if (!lw_pto_profile_find(arg, &o->dump.profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%.100s'", arg);
         o->pto_only = "--target";
         break;
-    case 'k': o->kernel = arg; break;
-    case KEY_SEMANTICS: o->semantics = lw_tool_semantics("--semantics", arg); break;
+    case 'k': o->dump.kernel = arg; break;
+    case KEY_SEMANTICS: o->dump.semantics = lw_tool_semantics("--semantics", arg); break;
     case KEY_INACTIVE:
-        o->choices.inactive = (lw_pto_inactive)place_of(lw_tool_inactive(arg), lw_pto_inactive_words);
+        o->dump.choices.inactive = (lw_pto_inactive)place_of(lw_tool_inactive(arg), lw_pto_inactive_words);
         o->pto_only = "--inactive";
         break;
     case KEY_OVERFLOW:
-        o->choices.overflow = (lw_pto_overflow)place_of(lw_tool_overflow(arg), lw_pto_overflow_words);
+        o->dump.choices.overflow = (lw_pto_overflow)place_of(lw_tool_overflow(arg), lw_pto_overflow_words);
         o->pto_only = "--shift-overflow";
         break;
     case ARGP_KEY_ARG:
@@ -89,169 +86,18 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (!o->stage) argp_error(state, "--stage is needed");
-        if (!lw_tool_is_pto(o->file, o->language) && o->pto_only)
-            argp_error(state, "%s is for PTO text, and '%.100s' is PTX", o->pto_only, o->file);
-        if (lw_tool_is_pto(o->file, o->language) && o->semantics) argp_error(state, "--semantics is for PTX text, and '%.100s' is PTO", o->file);
+        o->language = lw_tool_language_of(o->file, o->language);
+        if (!o->language->has_profiles && o->pto_only)
+            argp_error(state, "%s is for PTO text, and '%.100s' is %s", o->pto_only, o->file, o->language->title);
+        if (o->language != &lw_tool_ptx && o->dump.semantics)
+            argp_error(state, "--semantics is for PTX text, and '%.100s' is %s", o->file, o->language->title);
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
     return 0;
 }
 
-/* ---- Tokens ------------------------------------------------------------------------------------------- */
-
-static bool is_pto(const lw_tool_source *in) {
-    const options *o = in->user;
-    return lw_tool_is_pto(in->path, o->language);
-}
-
-static int dump_tokens(lw_tool_source *in) {
-    if (is_pto(in)) return lw_tool_pto_tokens(in);
-    static const char *const kinds[] = {
-        [LW_TOKEN_END] = "end",     [LW_TOKEN_NAME] = "name",   [LW_TOKEN_DOT] = "dot",
-        [LW_TOKEN_INT] = "int",     [LW_TOKEN_FLOAT] = "float", [LW_TOKEN_STRING] = "string",
-        [LW_TOKEN_PUNCT] = "punct",
-    };
-    lw_symbols symbols;
-    lw_symbols_init(&symbols, &in->arena);
-    lw_lexer lexer = {.source = &in->source, .diags = &in->diags, .symbols = &symbols};
-    lw_token token = {0};
-    do {
-        lw_lex(&lexer, &token);
-        if (token.kind == LW_TOKEN_END) token.place.size = 0;
-        bool is_number = token.kind == LW_TOKEN_INT || token.kind == LW_TOKEN_FLOAT;
-        if (!lw_tool_print_token(in, token.place, kinds[token.kind], is_number ? &token.value : NULL)) return LW_EXIT_MACHINE;
-    } while (token.kind != LW_TOKEN_END);
-    return lw_tool_finish(in);
-}
-
-/* ---- Module ------------------------------------------------------------------------------------------- */
-
-static void put_variable(lw_text *out, const lw_object *v) {
-    static const char *const linkages[] = {[LW_LINK_none] = "",
-                                           [LW_LINK_extern] = "extern ",
-                                           [LW_LINK_visible] = "visible ",
-                                           [LW_LINK_weak] = "weak ",
-                                           [LW_LINK_common] = "common "};
-    static const char *const spaces[] = {
-        [LW_SPACE_none] = "none",
-#define SPACE(name) [LW_SPACE_##name] = #name,
-#include "ptx/spaces.def"
-    };
-    lw_text_printf(out, "%s.%s ", linkages[v->linkage], spaces[v->space]);
-    if (v->vector > 1) lw_text_printf(out, ".v%u ", v->vector);
-    lw_text_printf(out, ".%s %s", lw_types[v->type].name, v->name->text);
-    if (v->is_range) lw_text_printf(out, "<%u>", v->range);
-    for (uint32_t i = 0; i < v->dimension_count; i++) {
-        if (v->unsized && !i)
-            lw_text_puts(out, "[]");
-        else
-            lw_text_printf(out, "[%llu]", (unsigned long long)v->dimensions[i]);
-    }
-    if (v->space != LW_SPACE_reg)
-        lw_text_printf(out, "  size %llu align %u", (unsigned long long)v->size, v->align);
-    if (v->init) lw_text_puts(out, " initialised");
-    if (v->is_pointer)
-        lw_text_printf(out, " pointer %s align %u", spaces[v->pointer_space], v->pointer_align);
-    lw_text_puts(out, "\n");
-}
-
-static void put_statement(lw_text *out, lw_tool_source *in, const lw_statement *s) {
-    lw_tool_put_place(out, in, s->place);
-    switch (s->kind) {
-    case LW_S_INSTRUCTION: {
-        const lw_match *match = s->instruction->match;
-        lw_text_printf(out, "%-20s ", match ? match->form->id : "?");
-        lw_ptx_print_instruction(out, s->instruction);
-        lw_text_puts(out, "\n");
-        break;
-    }
-    case LW_S_LABEL: lw_text_printf(out, "label %s\n", s->object->name->text); break;
-    case LW_S_VARIABLE: put_variable(out, s->object); break;
-    case LW_S_OPEN: lw_text_puts(out, "{\n"); break;
-    case LW_S_CLOSE: lw_text_puts(out, "}\n"); break;
-    case LW_S_PROTOTYPE: lw_text_printf(out, "prototype %s\n", s->object->name->text); break;
-    case LW_S_TARGETS:
-        lw_text_printf(out, "targets %s (%u)\n", s->object->name->text, s->object->target_count);
-        break;
-    case LW_S_LOC: lw_text_printf(out, "loc %u %u %u\n", s->loc.file, s->loc.line, s->loc.column); break;
-    case LW_S_PRAGMA: lw_text_printf(out, "pragma %s\n", s->text); break;
-    case LW_S_DIRECTIVE: lw_text_printf(out, "directive %s\n", s->text); break;
-    }
-}
-
-static void put_function(lw_text *out, lw_tool_source *in, const lw_function *f) {
-    lw_tool_put_place(out, in, f->place);
-    lw_text_printf(out, "%s %s: %u instructions, %u labels, %u registers%s\n", f->is_entry ? "entry" : "func",
-                   f->object->name->text, f->instruction_count, f->label_count, f->register_count,
-                   f->has_body ? "" : ", declaration");
-    for (uint32_t i = 0; i < f->return_count; i++)
-        lw_text_puts(out, "    return "), put_variable(out, f->returns[i]);
-    for (uint32_t i = 0; i < f->param_count; i++)
-        lw_text_puts(out, "    param  "), put_variable(out, f->params[i]);
-    for (uint32_t i = 0; i < f->directives.count; i++) {
-        const lw_directive *d = &f->directives.at[i];
-        lw_text_printf(out, "    .%s", d->name->text);
-        for (uint32_t j = 0; j < d->value_count; j++)
-            lw_text_printf(out, "%s%llu", j ? ", " : " ", (unsigned long long)d->values[j]);
-        lw_text_puts(out, "\n");
-    }
-    for (uint32_t i = 0; i < f->body.count; i++) put_statement(out, in, &f->body.at[i]);
-}
-
-static int dump_module(lw_tool_source *in) {
-    const options *o = in->user;
-    if (is_pto(in)) return lw_tool_pto_module(in, o->kernel, o->profile);
-    lw_module_ptx *module = NULL;
-    lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module);
-    lw_text out = {0};
-    if (!o->kernel) {
-        lw_text_printf(&out, "version %u.%u, target sm_%u%.1s, address size %u, %u instructions\n",
-                       module->version / 10, module->version % 10, module->target, &module->target_suffix,
-                       module->address_size, module->instruction_count);
-        for (uint32_t i = 0; i < module->variables.count; i++) {
-            lw_tool_put_place(&out, in, module->variables.at[i]->place);
-            put_variable(&out, module->variables.at[i]);
-        }
-    }
-    bool found = !o->kernel;
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const lw_function *f = module->functions.at[i];
-        if (o->kernel && strcmp(o->kernel, f->object->name->text) != 0) continue;
-        put_function(&out, in, f);
-        found = true;
-    }
-    if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
-    int code = lw_tool_finish(in);
-    if (found) return code;
-    lw_tool_error(LW_D_no_such_kernel, "kernel", o->kernel);
-    return code ? code : LW_EXIT_USAGE;
-}
-
-/* ---- Program ------------------------------------------------------------------------------------------ */
-
-/* Variables get places one behind the other; a run gives them others. */
-static void place_variables(lw_module_ptx *module) {
-    uint64_t at = LW_GLOBAL_HIGH;
-    for (uint32_t i = 0; i < module->variables.count; i++) {
-        lw_object *v = module->variables.at[i];
-        if (v->space != LW_SPACE_global && v->space != LW_SPACE_const) continue;
-        at = (at + 255) & ~UINT64_C(255);
-        v->address = at;
-        at += v->size;
-    }
-}
-
-/* Whether the option asks for it; reports what is not found at all. */
-static bool wanted(const options *o, const char *name) { return !o->kernel || !strcmp(o->kernel, name); }
-
-static int end_programs(lw_tool_source *in, bool found) {
-    const options *o = in->user;
-    int code = lw_tool_finish(in);
-    if (found || !o->kernel) return code;
-    lw_tool_error(LW_D_no_such_kernel, is_pto(in) ? "function" : "kernel", o->kernel);
-    return code ? code : LW_EXIT_USAGE;
-}
+/* ---- Programs ------------------------------------------------------------------------------------------ */
 
 static const lw_level *level_in_use(void) {
     const char *name = getenv("LANEWISE_CPU");
@@ -260,11 +106,10 @@ static const lw_level *level_in_use(void) {
     return *level;
 }
 
-static bool print_program(const lw_tool_source *in, lw_program *program) {
-    const options *o = in->user;
+bool lw_dump_program(const lw_tool_source *in, const lw_dump *dump, lw_program *program) {
     lw_text out = {0}, why = {0};
     bool good = true;
-    if (program && o->stage == dump_llvm) {
+    if (program && dump->llvm) {
         lw_program_link(program, level_in_use());
         good = lw_program_print(program, level_in_use(), &out, &why);
         if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
@@ -276,40 +121,30 @@ static bool print_program(const lw_tool_source *in, lw_program *program) {
     return false;
 }
 
-static int dump_program_pto(lw_tool_source *in) {
+int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, bool found) {
+    int code = lw_tool_finish(in);
+    if (found || !dump->kernel) return code;
+    lw_tool_error(LW_D_no_such_kernel, language->kernel, dump->kernel);
+    return code ? code : LW_EXIT_USAGE;
+}
+
+/* ---- Stages -------------------------------------------------------------------------------------------- */
+
+static int dump_tokens(lw_tool_source *in) { return ((const options *)in->user)->language->tokens(in); }
+
+static int dump_module(lw_tool_source *in) {
     const options *o = in->user;
-    lw_pto_module *module = NULL;
-    if (!lw_pto_check(&in->arena, &in->source, &in->diags, o->profile, &module)) return lw_tool_finish(in);
-    bool found = false;
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        const lw_pto_function *f = module->functions.at[i];
-        if (!f->has_body || (!wanted(o, f->name->text + 1) && !wanted(o, f->name->text))) continue;
-        found = true;
-        if (!print_program(in, lw_lower_pto(&in->arena, module, f, o->choices, &in->diags))) return LW_EXIT_MACHINE;
-    }
-    return end_programs(in, found);
+    return o->language->module(in, &o->dump);
 }
 
 static int dump_program(lw_tool_source *in) {
     const options *o = in->user;
-    if (is_pto(in)) return dump_program_pto(in);
-    lw_module_ptx *module = NULL;
-    if (!lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module)) return lw_tool_finish(in);
-    place_variables(module);
-    lw_semantics semantics = LW_SEMANTICS_manual;
-    if (!lw_semantics_choose(o->semantics, &semantics)) /* the option was checked, the environment was not */
-        lw_tool_semantics("LANEWISE_SEMANTICS", getenv("LANEWISE_SEMANTICS"));
-    bool found = false;
-    for (uint32_t i = 0; i < module->functions.count; i++) {
-        lw_function *f = module->functions.at[i];
-        if (!f->is_entry || !f->has_body || !wanted(o, f->object->name->text)) continue;
-        found = true;
-        if (!print_program(in, lw_lower_ptx(&in->arena, module, f, semantics, &in->diags))) return LW_EXIT_MACHINE;
-    }
-    return end_programs(in, found);
+    return o->language->programs(in, &o->dump);
 }
 
 static int dump_llvm(lw_tool_source *in) {
+    options *o = in->user;
+    o->dump.llvm = true;
     lw_guard_begin(0, "");
     int code = lw_engine_has(LW_ENGINE_jit) ? dump_program(in) : LW_EXIT_MACHINE;
     lw_guard_end();

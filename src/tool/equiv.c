@@ -119,13 +119,14 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     size_t size = colon ? (size_t)(colon - side->spelling) : strlen(side->spelling);
     side->file = lw_arena_text(&e->arena, side->spelling, size);
     side->name = colon && colon[1] ? lw_arena_text(&e->arena, colon + 1, strlen(colon + 1)) : NULL;
-    side->is_pto = lw_tool_is_pto(side->file, LW_LANGUAGE_BY_NAME);
+    side->language = lw_tool_language_of(side->file, NULL);
+    side->is_pto = side->language == &lw_tool_pto;
     char *text;
     size_t length;
     int code = lw_tool_read(side->file, UINT32_MAX - 1, &text, &length);
     if (code) return code;
     lw_module_options options = e->choices;
-    options.language = side->is_pto ? "pto" : "ptx";
+    options.language = side->language->name;
     lw_status status = lw_module_load(e->context, &options, side->file, text, length, &side->module);
     side->text = lw_arena_text(&e->arena, text, length);
     side->text_size = length;
@@ -139,7 +140,7 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
         fputs(lw_module_diagnostics(side->module, lw_tool_colour()), stderr);
         return LW_EXIT_SOURCE;
     case LW_NOT_FOUND:
-        return lw_tool_wrong_kernel(side->module, lw_arena_say(&e->arena, "'%s'", side->file), side->name, side->is_pto,
+        return lw_tool_wrong_kernel(side->module, lw_arena_say(&e->arena, "'%s'", side->file), side->name, side->language,
                                     "FILE:NAME");
     case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(e->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, side->file); return LW_EXIT_MACHINE;

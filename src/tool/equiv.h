@@ -2,6 +2,7 @@
 #ifndef LW_TOOL_EQUIV_H
 #define LW_TOOL_EQUIV_H
 
+#include "tool/language.h"
 #include "tool/pto.h"
 
 enum { LW_EQUIV_SLOTS = 64 };
@@ -25,6 +26,7 @@ typedef struct lw_equiv_side {
     char *file, *name;
     const char *text; /* of the file */
     size_t text_size;
+    const lw_tool_language *language;
     bool is_pto;
     lw_module *module;
     lw_kernel *kernel;

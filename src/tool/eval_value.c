@@ -1,6 +1,7 @@
 /* eval_value.c: values of `lanewise eval`: reading lists and ranges, printing results. */
 #include <stdlib.h>
 
+#include "base/scan.h"
 #include "tool/eval.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
@@ -32,9 +33,8 @@ static bool parse_wide(const char **at, lw_word *value) {
     size_t size = strspn(digits, "0123456789abcdefABCDEF");
     if ((*at)[0] != '0' || ((*at)[1] | 0x20) != 'x' || !size || size > 32) return false;
     for (size_t i = 0; i < size; i++) {
-        char c = (char)(digits[i] | 0x20);
         value->high = value->high << 4 | value->low >> 60;
-        value->low = value->low << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+        value->low = value->low << 4 | lw_digit_value(digits[i]);
     }
     *at = digits + size;
     return true;

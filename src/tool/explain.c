@@ -103,7 +103,7 @@ static bool explain_special(const char *word) {
         const lw_special_row *row = &lw_specials[i];
         if (strcmp(word, row->text) != 0 && strcmp(word, row->text + 1) != 0) continue;
         printf("%s%s  .%s\n    special register: %s\n    PTX %u.%u", row->text, row->vector ? ".(x|y|z)" : "",
-               lw_types[row->type].name, row->does, (row->isa ? row->isa : 10u) / 10u,
+               lw_types[row->type].name, lw_special_does[i], (row->isa ? row->isa : 10u) / 10u,
                (row->isa ? row->isa : 10u) % 10u);
         if (row->sm) printf(", sm_%u", row->sm);
         putchar('\n');

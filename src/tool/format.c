@@ -1,9 +1,9 @@
 /* format.c: lanewise format: a text in one canonical layout. */
-#include "tool/pto.h"
+#include "tool/language.h"
 
 typedef struct options {
     bool in_place;
-    lw_language language;
+    const lw_tool_language *language;
     const char *output;
     char **files;
     int count;
@@ -34,7 +34,7 @@ static const char doc[] = "Print PTX or PTO text in one canonical layout; `-' is
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
     switch (key) {
-    case 'L': o->language = lw_tool_language(state, arg); break;
+    case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 'i': o->in_place = true; break;
     case 'o': o->output = arg; break;
     case ARGP_KEY_ARGS:
@@ -54,14 +54,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 static int format_source(lw_tool_source *in) {
     const options *o = in->user;
-    bool pto = lw_tool_is_pto(in->path, o->language);
-    const lw_module_ptx *ptx_module = pto ? NULL : lw_ptx_parse(&in->arena, &in->source, &in->diags);
-    const lw_pto_module *pto_module = pto ? lw_pto_parse(&in->arena, &in->source, &in->diags) : NULL;
-    lw_tool_diagnostics(&in->diags, true);
-    if (in->diags.errors) return LW_EXIT_SOURCE;
     lw_text out = {0};
-    if (pto) lw_pto_print(&out, pto_module);
-    else lw_ptx_print(&out, ptx_module);
+    lw_tool_language_of(in->path, o->language)->format(in, &out);
+    lw_tool_diagnostics(&in->diags, true);
+    if (in->diags.errors) {
+        lw_text_free(&out);
+        return LW_EXIT_SOURCE;
+    }
     int code = LW_EXIT_OK;
     if (out.failed) {
         lw_tool_error(LW_D_no_memory, in->path);

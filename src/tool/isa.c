@@ -1,11 +1,12 @@
 /* isa.c: lanewise isa: the rows of the form table, and which of them are executable. */
 #include "tool/forms.h"
+#include "tool/language.h"
 #include "tool/pto.h"
 
 typedef struct options {
     bool executable, missing, tsv;
     const char *family;
-    lw_language language;
+    const lw_tool_language *language;
 } options;
 
 static const struct argp_option choices[] = {
@@ -39,15 +40,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'e': o->executable = true; break;
     case 'm': o->missing = true; break;
     case 'f': o->family = arg; break;
-    case 'L': o->language = lw_tool_language(state, arg); break;
+    case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't': o->tsv = true; break;
     case ARGP_KEY_ARG:
         argp_error(state, "isa takes no arguments; `lanewise explain %.100s' may be meant", arg);
         break;
     case ARGP_KEY_SUCCESS:
-        if (o->language == LW_LANGUAGE_PTO && (o->executable || o->missing))
+        if (o->language == &lw_tool_pto && (o->executable || o->missing))
             argp_error(state, "--executable and --missing are for PTX");
-        if (o->language == LW_LANGUAGE_PTO && o->family && !lw_isa_pto_family(o->family))
+        if (o->language == &lw_tool_pto && o->family && !lw_isa_pto_family(o->family))
             argp_error(state, "PTO has no family '%.100s'; see --help", o->family);
         if (o->executable && o->missing) argp_error(state, "--executable and --missing exclude each other");
         break;
@@ -134,7 +135,7 @@ static int list(const options *o, lw_arena *arena) {
 int lw_command_isa(int argc, char **argv) {
     options o = {0};
     lw_tool_options(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
-    if (o.language == LW_LANGUAGE_PTO) {
+    if (o.language == &lw_tool_pto) {
         lw_isa_pto(o.tsv, o.family);
         return LW_EXIT_OK;
     }

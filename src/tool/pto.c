@@ -1,9 +1,18 @@
 /* pto.c: check and dump of PTO text. */
+#include "tool/language.h"
 #include "tool/pto.h"
 
 /* ---- check ---------------------------------------------------------------------------------------------- */
 
-bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path) {
+static bool check(lw_tool_source *in, lw_pto_profile profile, void **module) {
+    lw_pto_module *pto = NULL;
+    const bool good = lw_pto_check(&in->arena, &in->source, &in->diags, profile, &pto);
+    *module = pto;
+    return good;
+}
+
+static bool list(const lw_tool_source *in, const void *checked, bool with_path) {
+    const lw_pto_module *module = checked;
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_pto_function *f = module->functions.at[i];
@@ -15,7 +24,8 @@ bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, boo
     return lw_tool_print(in, &out);
 }
 
-void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module) {
+static void summarise(lw_text *out, const void *checked) {
+    const lw_pto_module *module = checked;
     uint32_t functions = module->functions.count;
     lw_text_printf(out, "%u function%s, %u operation%s", functions, functions == 1 ? "" : "s",
                    module->op_count, module->op_count == 1 ? "" : "s");
@@ -23,7 +33,12 @@ void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module) {
 
 /* ---- Tokens ----------------------------------------------------------------------------------------------- */
 
-int lw_tool_pto_tokens(lw_tool_source *in) {
+static void format(lw_tool_source *in, lw_text *out) {
+    const lw_pto_module *module = lw_pto_parse(&in->arena, &in->source, &in->diags);
+    if (!in->diags.errors) lw_pto_print(out, module);
+}
+
+static int tokens(lw_tool_source *in) {
     static const char *const kinds[] = {
         [LW_PTO_TOKEN_END] = "end",       [LW_PTO_TOKEN_WORD] = "word",   [LW_PTO_TOKEN_VALUE] = "value",
         [LW_PTO_TOKEN_AT] = "symbol",     [LW_PTO_TOKEN_HASH] = "hash",   [LW_PTO_TOKEN_TYPE] = "type",
@@ -66,16 +81,45 @@ static void put_function(lw_text *out, lw_tool_source *in, const lw_pto_function
     if (f->has_body) put_region(out, in, &f->body, 0);
 }
 
-int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile profile) {
+static int dump_module(lw_tool_source *in, const lw_dump *dump) {
     lw_pto_module *module = NULL;
-    if (!lw_pto_check(&in->arena, &in->source, &in->diags, profile, &module)) return lw_tool_finish(in);
-    const lw_pto_function *only = function ? lw_pto_find(module, function) : NULL;
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, dump->profile, &module)) return lw_tool_finish(in);
+    const lw_pto_function *only = dump->kernel ? lw_pto_find(module, dump->kernel) : NULL;
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++)
-        if (!function || module->functions.at[i] == only) put_function(&out, in, module->functions.at[i]);
+        if (!dump->kernel || module->functions.at[i] == only) put_function(&out, in, module->functions.at[i]);
     if (!lw_tool_print(in, &out)) return LW_EXIT_MACHINE;
-    int code = lw_tool_finish(in);
-    if (!function || only) return code;
-    lw_tool_error(LW_D_no_such_kernel, "function", function);
-    return LW_EXIT_USAGE;
+    return lw_dump_end(in, dump, &lw_tool_pto, only);
 }
+
+/* ---- Programs ---------------------------------------------------------------------------------------------- */
+
+static int programs(lw_tool_source *in, const lw_dump *dump) {
+    lw_pto_module *module = NULL;
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, dump->profile, &module)) return lw_tool_finish(in);
+    const lw_pto_function *only = dump->kernel ? lw_pto_find(module, dump->kernel) : NULL;
+    bool found = false;
+    for (uint32_t i = 0; i < module->functions.count; i++) {
+        const lw_pto_function *f = module->functions.at[i];
+        if (!f->has_body || (dump->kernel && f != only)) continue;
+        found = true;
+        if (!lw_dump_program(in, dump, lw_lower_pto(&in->arena, module, f, dump->choices, &in->diags))) return LW_EXIT_MACHINE;
+    }
+    return lw_dump_end(in, dump, &lw_tool_pto, found);
+}
+
+const lw_tool_language lw_tool_pto = {
+    .name = "pto",
+    .title = "PTO",
+    .kernel = "function",
+    .how = "--func",
+    .has_profiles = true,
+    .is_name = lw_pto_is_name,
+    .check = check,
+    .summarise = summarise,
+    .list = list,
+    .format = format,
+    .tokens = tokens,
+    .module = dump_module,
+    .programs = programs,
+};

@@ -7,18 +7,10 @@
 
 /* ---- check ---------------------------------------------------------------------------------------------- */
 
-bool lw_tool_pto_list(const lw_tool_source *in, const lw_pto_module *module, bool with_path);
-/* "2 functions, 7 operations" */
-void lw_tool_pto_summary(lw_text *out, const lw_pto_module *module);
 /* Cycles of every operation, to standard output. */
 bool lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile);
 /* The same for programs: a list of functions. */
 json_t *lw_tool_pto_cost_json(lw_tool_source *in, const lw_pto_module *module, lw_pto_profile profile, bool *failed);
-
-/* ---- dump, format: for lw_tool_with_source ---------------------------------------------------------------- */
-
-int lw_tool_pto_tokens(lw_tool_source *in);
-int lw_tool_pto_module(lw_tool_source *in, const char *function, lw_pto_profile profile);
 
 /* ---- explain, isa ----------------------------------------------------------------------------------------- */
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "run/run.h"
+#include "tool/language.h"
 #include "tool/stats.h"
 
 typedef struct options {
@@ -13,7 +14,7 @@ typedef struct options {
     bool has_block;
     bool has_grid;
     lw_options context;
-    lw_language language;
+    const lw_tool_language *language;
     lw_module_options module;
     uint64_t seed;
     enum { STATS_NONE, STATS_TEXT, STATS_JSON } stats;
@@ -37,7 +38,7 @@ typedef struct run {
     lw_kernel *kernel;
     double compiling;     /* seconds that it took to make it: they count for --timeout */
     uint32_t param_count; /* of args: with those that the tool adds */
-    bool is_pto;
+    bool is_vector; /* a function of PTO: its arrays say how often it runs */
     uint64_t elements; /* of PTO */
     lw_text signature;
     lw_launch_stats stats;
@@ -201,7 +202,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'a': o->args[o->arg_count++] = arg; break;
     case 'q': o->quiet = true; break;
     case KEY_RESULT: o->results[o->result_count++] = arg; break;
-    case 'L': o->language = lw_tool_language(state, arg); break;
+    case 'L': o->language = lw_tool_language_said(state, arg); break;
     case KEY_TARGET: o->module.target = lw_tool_target(arg); break;
     case KEY_INACTIVE: o->module.inactive = lw_tool_inactive(arg); break;
     case KEY_OVERFLOW: o->module.shift_overflow = lw_tool_overflow(arg); break;
@@ -258,12 +259,14 @@ static void show_warnings(run *r) {
     if (!r->o->quiet && lw_module_diagnostic_count(r->module)) show_diagnostics(r);
 }
 
+static const lw_tool_language *language_of(const run *r) { return lw_tool_language_of(r->o->file, r->o->language); }
+
 static int load_module(run *r) {
     int code = lw_tool_read(r->o->file, UINT32_MAX - 1, &r->text, &r->text_size);
     if (code) return code;
     const char *name = strcmp(r->o->file, "-") ? r->o->file : "<stdin>";
     lw_module_options choices = r->o->module;
-    choices.language = lw_tool_is_pto(r->o->file, r->o->language) ? "pto" : "ptx";
+    choices.language = language_of(r)->name;
     lw_status status = lw_module_load(r->context, &choices, name, r->text, r->text_size, &r->module);
     if (!r->o->cost) {
         free(r->text);
@@ -283,9 +286,9 @@ static int check_options(const run *r) {
     const char *pto = o->result_count ? "--result" : o->cost ? "--cost" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
                       : o->module.shift_overflow ? "--shift-overflow" : NULL;
     const char *name = lw_kernel_get_info(r->kernel).name;
-    if (r->is_pto && ptx) lw_tool_error(LW_D_shape_given, ptx, name);
-    if (!r->is_pto && pto) lw_tool_error(LW_D_pto_only, pto, name);
-    return (r->is_pto ? ptx : pto) ? LW_EXIT_USAGE : LW_EXIT_OK;
+    if (r->is_vector && ptx) lw_tool_error(LW_D_shape_given, ptx, name);
+    if (!r->is_vector && pto) lw_tool_error(LW_D_pto_only, pto, name);
+    return (r->is_vector ? ptx : pto) ? LW_EXIT_USAGE : LW_EXIT_OK;
 }
 
 /* "kernel 'k' was stopped: the time limit of 2 s is over" */
@@ -293,7 +296,7 @@ static void put_late(lw_text *out, const run *r) {
     const char *name = r->o->kernel ? r->o->kernel : lw_module_kernel_name(r->module, 0);
     lw_text why = {0};
     lw_text_say(&why, lw_diag_rows[LW_D_stopped_by_time].format, r->o->launch.time_limit);
-    lw_text_say(out, lw_diag_rows[LW_D_stopped].format, lw_tool_is_pto(r->o->file, r->o->language) ? "function" : "kernel", name ? name : "",
+    lw_text_say(out, lw_diag_rows[LW_D_stopped].format, language_of(r)->kernel, name ? name : "",
                 why.at ? why.at : "");
     lw_text_free(&why);
 }
@@ -313,17 +316,14 @@ static lw_status make_kernel(run *r) {
 static int load_kernel(run *r) {
     switch (make_kernel(r)) {
     case LW_OK: break;
-    case LW_NOT_FOUND: {
-        bool pto = lw_tool_is_pto(r->o->file, r->o->language);
-        return lw_tool_wrong_kernel(r->module, "the file", r->o->kernel, pto, pto ? "--func" : "--kernel");
-    }
+    case LW_NOT_FOUND: return lw_tool_wrong_kernel(r->module, "the file", r->o->kernel, language_of(r), language_of(r)->how);
     case LW_BAD_SOURCE: return show_diagnostics(r);
     case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     }
     show_warnings(r);
-    r->is_pto = lw_kernel_get_info(r->kernel).lanes != 0;
-    lw_text_puts(&r->signature, r->is_pto ? "function: " : "kernel: ");
+    r->is_vector = lw_kernel_get_info(r->kernel).lanes != 0;
+    lw_text_printf(&r->signature, "%s: ", language_of(r)->kernel);
     lw_kernel_print(&r->signature, r->kernel);
     if (r->signature.failed) {
         lw_tool_error(LW_D_no_memory, "the kernel's parameters");
@@ -355,10 +355,10 @@ static int bind_pto(run *r) {
 
 static int bind_arguments(run *r) {
     lw_kernel_info info = lw_kernel_get_info(r->kernel);
-    uint32_t wanted = r->is_pto ? lw_pto_argument_count(r->kernel) : info.param_count;
+    uint32_t wanted = r->is_vector ? lw_pto_argument_count(r->kernel) : info.param_count;
     if (wanted != r->o->arg_count) {
         lw_text message = {0}, below = {0};
-        lw_text_say(&message, lw_diag_rows[LW_D_args_count].format, r->is_pto ? "function" : "kernel", info.name,
+        lw_text_say(&message, lw_diag_rows[LW_D_args_count].format, language_of(r)->kernel, info.name,
                        wanted, r->o->arg_count);
         lw_text_printf(&below, "  %s\n", r->signature.at);
         lw_tool_report(LW_D_args_count, message.at ? message.at : "", below.at);
@@ -366,7 +366,7 @@ static int bind_arguments(run *r) {
         lw_text_free(&below);
         return LW_EXIT_USAGE;
     }
-    if (r->is_pto) return bind_pto(r);
+    if (r->is_vector) return bind_pto(r);
     for (uint32_t i = 0; i < info.param_count; i++) {
         lw_param_info param = lw_kernel_param(r->kernel, i);
         if (!lw_arg_bind(&r->args[i], &param, r->signature.at, true)) return LW_EXIT_USAGE;
@@ -454,7 +454,7 @@ static void catch_interrupt(lw_context *context) {
 }
 
 static int stopped(run *r) {
-    const char *name = lw_kernel_get_info(r->kernel).name, *word = r->is_pto ? "function" : "kernel";
+    const char *name = lw_kernel_get_info(r->kernel).name, *word = language_of(r)->kernel;
     if (interrupted) {
         lw_tool_error(LW_D_stopped, word, name, "interrupted");
         return LW_EXIT_INTERRUPTED;
@@ -476,7 +476,7 @@ static int report(run *r, const lw_launch_config *config, bool ended) {
                               .cost = r->o->cost, .path = r->o->file, .text = r->text, .text_size = r->text_size};
     if (r->o->stats)
         (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, &done);
-    else if (r->is_pto)
+    else if (r->is_vector)
         lw_pto_notes(r->context, r->o->file);
     return r->o->cost && ended && r->o->stats != STATS_JSON ? lw_pto_ran(r->context, &done) : LW_EXIT_OK;
 }
@@ -488,7 +488,7 @@ static int launch(run *r, void *const *params) {
         if (!config.grid[i]) config.grid[i] = 1;
         if (!r->o->has_block) config.block[i] = info.required_block[i] ? info.required_block[i] : 1;
     }
-    if (r->is_pto && lw_launch_shape(r->kernel, r->elements, &config) != LW_OK) return device_failed(r, LW_BAD_ARGUMENT);
+    if (r->is_vector && lw_launch_shape(r->kernel, r->elements, &config) != LW_OK) return device_failed(r, LW_BAD_ARGUMENT);
     if (!r->o->quiet && lw_bar_wanted()) {
         config.progress = lw_bar_show;
         config.user = &r->bar;

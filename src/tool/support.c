@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "front/pto/pto.h"
-#include "middle/program.h"
+#include "middle/pto.h"
 #include "run/run.h"
-#include "tool/tool.h"
+#include "tool/language.h"
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
 
@@ -73,20 +73,6 @@ bool lw_tool_ends_with(const char *text, const char *end) {
     return size >= tail && !strcmp(text + size - tail, end);
 }
 
-/* ---- Languages ---------------------------------------------------------------------------------------- */
-
-lw_language lw_tool_language(struct argp_state *state, const char *word) {
-    if (!strcmp(word, "ptx")) return LW_LANGUAGE_PTX;
-    if (!strcmp(word, "pto")) return LW_LANGUAGE_PTO;
-    argp_error(state, "--language takes ptx or pto, not '%.100s'", word);
-    return LW_LANGUAGE_BY_NAME;
-}
-
-bool lw_tool_is_pto(const char *path, lw_language said) {
-    if (said) return said == LW_LANGUAGE_PTO;
-    return lw_pto_is_name(path);
-}
-
 bool lw_tool_print(const lw_tool_source *in, lw_text *out) {
     bool whole = !out->failed;
     if (!whole)
@@ -123,8 +109,8 @@ int lw_tool_finish(lw_tool_source *in) {
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
-int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, bool is_pto, const char *how) {
-    const char *word = is_pto ? "function" : "kernel";
+int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, const lw_tool_language *language, const char *how) {
+    const char *word = language->kernel;
     size_t count = lw_module_kernel_count(module);
     lw_text message = {0}, below = {0};
     const char **names = calloc(count ? count : 1, sizeof *names);

@@ -11,6 +11,8 @@
 #include "front/ptx/ptx.h"
 #include "lanewise/lanewise.h"
 
+typedef struct lw_tool_language lw_tool_language; /* that a text is written in: language.h has what is done with it */
+
 /* ---- Commands ----------------------------------------------------------------------------------------- */
 
 /* docs/cli.md and every --help say what they mean. */
@@ -60,7 +62,7 @@ void lw_tool_diagnostics(lw_diags *diags, bool warnings);
 
 /* Reports that `wanted` (NULL: none was named) is no kernel or function of the module and lists those that there are, below;
  * `file` is how the message calls the file, `how` what chooses one. Returns the exit code. */
-int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, bool is_pto, const char *how);
+int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, const lw_tool_language *language, const char *how);
 
 /* Whether memory was missing, for something that was reported or for a text. */
 bool lw_tool_starved(void);
@@ -92,12 +94,10 @@ bool lw_tool_write_two(const char *path, const char *head, size_t head_size, con
                        size_t size); /* one behind the other */
 bool lw_tool_ends_with(const char *text, const char *end);
 
-/* Which instruction set a text is written in. */
-typedef enum lw_language { LW_LANGUAGE_BY_NAME, LW_LANGUAGE_PTX, LW_LANGUAGE_PTO } lw_language;
 /* The argument of --language; another word is reported by argp. */
-lw_language lw_tool_language(struct argp_state *state, const char *word);
-/* PTO text by what was said, else by the name: *.pto and *.mlir. */
-bool lw_tool_is_pto(const char *path, lw_language said);
+const lw_tool_language *lw_tool_language_said(struct argp_state *state, const char *word);
+/* By what was said, where that is not NULL, else by the name. */
+const lw_tool_language *lw_tool_language_of(const char *path, const lw_tool_language *said);
 
 /* Reads a text and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
  * exit code, or that of the failure, which it has reported. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/scan.h"
 #include "tool/tool.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "elements are copied as they lie in memory");
@@ -136,23 +137,16 @@ static lw_value_fault parse_float(lw_type type, const char **at, uint64_t *bits)
 
 /* ---- Integers ------------------------------------------------------------------------------------------ */
 
-static int digit_of(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
-}
-
 static lw_value_fault parse_integer(lw_type type, const char **at, uint64_t *bits) {
     const char *p = *at;
-    bool negative = *p == '-', fits = true;
+    bool negative = *p == '-', fits;
     if (*p == '-' || *p == '+') p++;
-    int base = p[0] != '0' ? 10 : (p[1] | 0x20) == 'x' ? 16 : (p[1] | 0x20) == 'b' ? 2 : 10;
+    const uint32_t base = p[0] != '0' ? 10 : (p[1] | 0x20) == 'x' ? 16 : (p[1] | 0x20) == 'b' ? 2 : 10;
     if (base != 10) p += 2;
     const char *first = p;
     uint64_t value = 0;
-    for (; digit_of(*p) < base; p++)
-        fits = fits && !__builtin_mul_overflow(value, (uint64_t)base, &value) &&
-               !__builtin_add_overflow(value, (uint64_t)digit_of(*p), &value);
+    p += lw_digits_end(p, 0, base);
+    fits = lw_digits_read(first, 0, (uint32_t)(p - first), base, &value);
     if (p == first) return LW_VALUE_NO_NUMBER;
     *at = p;
 

@@ -12,7 +12,7 @@ import ir
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TRUE, FALSE = z3.BoolVal(True), z3.BoolVal(False)
-SPECIALS = re.findall(r"^SPECIAL\((\w+),", (ROOT / "isa/ptx/special.def").read_text(), re.MULTILINE)
+SPECIALS = re.findall(r"^SPECIAL\((\w+),", (ROOT / "isa/special.def").read_text(), re.MULTILINE)
 
 Op = collections.namedtuple("Op", "name fields words text")  # fields: of slots {"d": 64}, of numbers {"a": "#0"}
 # How one way through a program ends. kind: done, again (another round of a loop) or the reason of a trap. results: by parameter, {offset: (value, where)}.

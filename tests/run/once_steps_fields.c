@@ -138,7 +138,7 @@ static void special_case(trial *t) {
 }
 static void local_base_case(trial *t) { t->op.c = t->variant & 1 ? 8 : 4, t->op.imm = 48, t->op.d = writes(t, (uint8_t)(8 * t->op.c)); }
 static void isspacep_case(trial *t) {
-    t->op.c = t->variant & 1 ? 8 : 4, t->op.b = LW_SPACE_shared, t->op.a = reads(t, (uint8_t)(8 * t->op.c));
+    t->op.c = t->variant & 1 ? 8 : 4, t->op.b = LW_WHERE_shared, t->op.a = reads(t, (uint8_t)(8 * t->op.c));
     put_each(t->op.a, (uint8_t)(8 * t->op.c), LW_SHARED_WINDOW - 64, 32, 7);
     t->op.d = writes(t, 1);
 }

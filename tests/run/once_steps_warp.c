@@ -303,22 +303,22 @@ static void test_local_base(void **state) {
 
 static void test_isspacep(void **state) {
     (void)state;
-    static const struct { uint64_t address; lw_space space; } cases[] = {
-        {0, LW_SPACE_none},
-        {LW_SHARED_WINDOW - 1, LW_SPACE_none},
-        {LW_SHARED_WINDOW, LW_SPACE_shared},
-        {LW_LOCAL_WINDOW - 1, LW_SPACE_shared},
-        {LW_LOCAL_WINDOW, LW_SPACE_local},
-        {LW_PARAM_WINDOW, LW_SPACE_param},
-        {LW_CODE_WINDOW, LW_SPACE_none},
-        {LW_GLOBAL_BASE, LW_SPACE_global},
-        {UINT32_MAX, LW_SPACE_global},
-        {LW_GLOBAL_HIGH + 5, LW_SPACE_global},
+    static const struct { uint64_t address; lw_where where; } cases[] = {
+        {0, LW_WHERE_nowhere},
+        {LW_SHARED_WINDOW - 1, LW_WHERE_nowhere},
+        {LW_SHARED_WINDOW, LW_WHERE_shared},
+        {LW_LOCAL_WINDOW - 1, LW_WHERE_shared},
+        {LW_LOCAL_WINDOW, LW_WHERE_local},
+        {LW_PARAM_WINDOW, LW_WHERE_param},
+        {LW_CODE_WINDOW, LW_WHERE_nowhere},
+        {LW_GLOBAL_BASE, LW_WHERE_global},
+        {UINT32_MAX, LW_WHERE_global},
+        {LW_GLOBAL_HIGH + 5, LW_WHERE_global},
     };
-    static const lw_space spaces[] = {LW_SPACE_const, LW_SPACE_global, LW_SPACE_local, LW_SPACE_shared, LW_SPACE_param};
+    static const lw_where places[] = {LW_WHERE_const, LW_WHERE_global, LW_WHERE_local, LW_WHERE_shared, LW_WHERE_param};
     steps_cta *s = steps_new(32, 32);
     lw_gang *gang = s->cta.gangs;
-    for (uint32_t k = 0; k < LW_COUNT(spaces); k++)
+    for (uint32_t k = 0; k < LW_COUNT(places); k++)
         for (uint32_t bytes = 4; bytes <= 8; bytes += 4) {
             uint64_t *wide = steps_slot(gang, A);
             uint32_t *narrow = steps_slot(gang, A);
@@ -326,11 +326,11 @@ static void test_isspacep(void **state) {
                 if (bytes == 8) wide[i] = cases[i % LW_COUNT(cases)].address;
                 else narrow[i] = (uint32_t)cases[i % LW_COUNT(cases)].address;
             }
-            lw_op op = {.step = lw_step_isspacep, .d = SLOT(D), .a = SLOT(A), .b = spaces[k], .c = bytes};
+            lw_op op = {.step = lw_step_isspacep, .d = SLOT(D), .a = SLOT(A), .b = places[k], .c = bytes};
             op.step(gang, &op);
             for (uint32_t i = 0; i < 32; i++) {
                 if (bytes == 4 && cases[i % LW_COUNT(cases)].address > UINT32_MAX) continue;
-                assert_int_equal(lw_get_mask(gang, SLOT(D)) >> i & 1, cases[i % LW_COUNT(cases)].space == spaces[k]);
+                assert_int_equal(lw_get_mask(gang, SLOT(D)) >> i & 1, cases[i % LW_COUNT(cases)].where == places[k]);
             }
         }
     steps_free(s);

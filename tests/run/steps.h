@@ -136,7 +136,7 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
                         .blocks = s->blocks, .slots = s->slots, .constants = s->constants,
                         .frame_bytes = STEPS_SLOTS * LW_SLOT_64, .local_bytes = STEPS_LOCAL};
     s->codes[0] = &s->code;
-    s->program = (lw_program){.entry = &s->code, .code_count = 1, .codes = s->codes, .param_bytes = STEPS_PARAMS};
+    s->program = (lw_program){.entry = &s->code, .code_count = 1, .codes = s->codes, .param_bytes = STEPS_PARAMS, .shared_unit = 128};
     static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives, LW_D_note_divergent, LW_D_note_barrier_counts};
     for (uint32_t i = 0; i < 5; i++) s->note_rows[i].id = notes[i];
     s->program.notes.at = s->note_rows, s->program.notes.count = 5;

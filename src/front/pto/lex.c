@@ -1,22 +1,17 @@
 /* lex.c: from bytes to tokens of PTO text, which are those of MLIR.
  *
  * The lexer never fails: what it cannot read is diagnosed once and skipped. */
+#include "base/scan.h"
 #include "front/pto/pto.h"
 
-#include <stdio.h>
-
 /* Character classes, one table look-up each. */
-enum { C_WORD = 1, C_START = 2, C_DIGIT = 4, C_HEX = 8, C_SPACE = 16, C_PUNCT = 32 };
+enum { C_DIGIT = LW_C_DIGIT, C_HEX = LW_C_HEX, C_SPACE = LW_C_SPACE, C_WORD = LW_C_OWN, C_START = C_WORD << 1, C_PUNCT = C_WORD << 2 };
 
 static const uint8_t class_of[256] = {
-    ['0' ... '9'] = C_WORD | C_DIGIT | C_HEX,
-    ['a' ... 'f'] = C_WORD | C_START | C_HEX,
-    ['g' ... 'z'] = C_WORD | C_START,
-    ['A' ... 'F'] = C_WORD | C_START | C_HEX,
-    ['G' ... 'Z'] = C_WORD | C_START,
+    LW_SCAN_CLASSES(C_WORD, C_WORD | C_START),
     ['_'] = C_WORD | C_START,
     ['$'] = C_WORD, ['.'] = C_WORD,
-    [' '] = C_SPACE, ['\t'] = C_SPACE, ['\n'] = C_SPACE, ['\r'] = C_SPACE, ['\f'] = C_SPACE, ['\v'] = C_SPACE,
+    ['\v'] = C_SPACE,
     [','] = C_PUNCT, [':'] = C_PUNCT, ['='] = C_PUNCT, [';'] = C_PUNCT, ['('] = C_PUNCT, [')'] = C_PUNCT,
     ['{'] = C_PUNCT, ['}'] = C_PUNCT, ['['] = C_PUNCT, [']'] = C_PUNCT, ['<'] = C_PUNCT, ['>'] = C_PUNCT,
     ['-'] = C_PUNCT, ['+'] = C_PUNCT, ['*'] = C_PUNCT, ['?'] = C_PUNCT, ['/'] = C_PUNCT, ['|'] = C_PUNCT,
@@ -24,8 +19,6 @@ static const uint8_t class_of[256] = {
 };
 
 static bool is(char c, int class) { return class_of[(unsigned char)c] & class; }
-
-static lw_place place(uint32_t at, uint32_t end) { return (lw_place){at, end - at}; }
 
 /* ---- White space and comments -------------------------------------------------------------------------- */
 
@@ -62,11 +55,10 @@ enum { PART_MOST = INT32_MAX }; /* any larger one is not there either */
 /* #2 behind %name. */
 static uint32_t lex_part(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     const char *text = l->source->text;
-    uint64_t value = 0;
-    uint32_t end = at + 1;
-    for (; is(text[end], C_DIGIT); end++)
-        if (value < PART_MOST) value = value * 10 + (uint64_t)(text[end] - '0');
-    t->value = (value < PART_MOST ? value : PART_MOST) + 1;
+    uint64_t value;
+    const uint32_t end = lw_digits_end(text, at + 1, 10);
+    const bool fits = lw_digits_read(text, at + 1, end, 10, &value);
+    t->value = (fits && value < PART_MOST ? value : PART_MOST) + 1;
     return end;
 }
 
@@ -76,7 +68,7 @@ static uint32_t lex_name(lw_pto_lexer *l, lw_pto_token *t, uint32_t at, lw_pto_t
     uint32_t end = at + 1, hash = LW_HASH_STEP(LW_HASH_START, text[at]);
     for (; in_name(text, end); end++) hash = LW_HASH_STEP(hash, text[end]);
     if (end == at + 1) {
-        lw_diag_add(l->diags, LW_D_pto_empty_name, place(at, end), (char[]){text[at], 0});
+        lw_diag_add(l->diags, LW_D_pto_empty_name, lw_scan_place(at, end), (char[]){text[at], 0});
         return end;
     }
     t->kind = kind;
@@ -90,20 +82,14 @@ static uint32_t lex_name(lw_pto_lexer *l, lw_pto_token *t, uint32_t at, lw_pto_t
 
 static uint32_t bad_number(lw_pto_lexer *l, uint32_t at, uint32_t end) {
     while (is(l->source->text[end], C_WORD)) end++;
-    uint32_t shown = end - at > 40 ? 40 : end - at;
-    lw_diag_add(l->diags, LW_D_pto_bad_number, place(at, end), (int)shown, l->source->text + at);
+    lw_diag_add(l->diags, LW_D_pto_bad_number, lw_scan_place(at, end), lw_scan_shown(at, end), l->source->text + at);
     return end;
 }
 
-static uint32_t hex_digit(char c) { return (uint32_t)(is(c, C_DIGIT) ? c - '0' : (c | 0x20) - 'a' + 10); }
-
 static uint32_t lex_hex(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     const char *text = l->source->text;
-    uint32_t end = at + 2;
-    for (; is(text[end], C_HEX); end++) {
-        t->too_large |= t->value >> 60 != 0;
-        t->value = t->value << 4 | hex_digit(text[end]);
-    }
+    uint32_t end = lw_digits_end(text, at + 2, 16);
+    t->too_large = !lw_digits_read(text, at + 2, end, 16, &t->value);
     return is(text[end], C_WORD) ? bad_number(l, at, end) : end;
 }
 
@@ -125,12 +111,8 @@ static uint32_t lex_number(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     const char *text = l->source->text;
     t->kind = LW_PTO_TOKEN_INT;
     if (text[at] == '0' && text[at + 1] == 'x' && is(text[at + 2], C_HEX)) return lex_hex(l, t, at);
-    uint32_t end = at;
-    for (; is(text[end], C_DIGIT); end++) {
-        uint64_t digit = (uint64_t)(text[end] - '0');
-        t->too_large |= __builtin_mul_overflow(t->value, 10, &t->value);
-        t->too_large |= __builtin_add_overflow(t->value, digit, &t->value);
-    }
+    uint32_t end = lw_digits_end(text, at, 10);
+    t->too_large = !lw_digits_read(text, at, end, 10, &t->value);
     if (text[end] == '.' && is(text[end + 1], C_DIGIT)) return lex_float(l, t, at, end);
     return is(text[end], C_WORD) && text[end] != 'x' ? bad_number(l, at, end) : end;
 }
@@ -139,8 +121,7 @@ static uint32_t lex_number(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
 static uint32_t string_end(const lw_source *source, uint32_t at, bool *good) {
     const char *text = source->text;
     uint32_t end = at + 1;
-    while (end < source->size && text[end] != '"' && text[end] != '\n')
-        end += text[end] == '\\' && end + 1 < source->size && text[end + 1] != '\n' ? 2 : 1;
+    while (end < source->size && text[end] != '"' && text[end] != '\n') end = lw_string_step(source, end);
     *good = end < source->size && text[end] == '"';
     return *good ? end + 1 : end;
 }
@@ -149,7 +130,7 @@ static uint32_t lex_string(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     bool good;
     uint32_t end = string_end(l->source, at, &good);
     t->kind = LW_PTO_TOKEN_STRING;
-    if (!good) lw_diag_add(l->diags, LW_D_pto_open_string, place(at, at + 1));
+    if (!good) lw_diag_add(l->diags, LW_D_pto_open_string, lw_scan_place(at, at + 1));
     return end;
 }
 
@@ -159,7 +140,7 @@ static uint32_t unescape(const char *text, uint32_t at, char *byte) {
     if (text[at] != '\\') return at + 1;
     const char c = text[at + 1];
     if (is(c, C_HEX) && is(text[at + 2], C_HEX)) {
-        *byte = (char)(hex_digit(c) << 4 | hex_digit(text[at + 2]));
+        *byte = (char)(lw_digit_value(c) << 4 | lw_digit_value(text[at + 2]));
         return at + 3;
     }
     *byte = c == 'n' ? '\n' : c == 't' ? '\t' : c;
@@ -202,7 +183,7 @@ static uint32_t lex_at(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
     if (l->source->text[at + 1] != '"') return lex_name(l, t, at, LW_PTO_TOKEN_AT);
     bool good;
     uint32_t end = string_end(l->source, at + 1, &good);
-    if (!good) lw_diag_add(l->diags, LW_D_pto_open_string, place(at + 1, at + 2));
+    if (!good) lw_diag_add(l->diags, LW_D_pto_open_string, lw_scan_place(at + 1, at + 2));
     t->kind = LW_PTO_TOKEN_AT;
     t->name = quoted_name(l, at + 2, end - good);
     return end;
@@ -221,13 +202,10 @@ static uint32_t lex_operator(lw_pto_lexer *l, lw_pto_token *t, uint32_t at) {
 
 /* One diagnostic for a run of bytes outside of ASCII. */
 static uint32_t bad_byte(lw_pto_lexer *l, uint32_t at) {
-    const char *text = l->source->text;
-    unsigned char c = (unsigned char)text[at];
-    uint32_t end = at + 1;
-    while (c >= 0x80 && end < l->source->size && (unsigned char)text[end] >= 0x80) end++;
+    const uint32_t foreign = lw_foreign_end(l->source, at), end = foreign > at ? foreign : at + 1;
     char shown[8];
-    snprintf(shown, sizeof shown, c < 0x20 || c >= 0x7f ? "\\x%02x" : "%c", c);
-    lw_diag_add(l->diags, LW_D_pto_bad_character, place(at, end), shown);
+    lw_byte_show(shown, l->source->text[at]);
+    lw_diag_add(l->diags, LW_D_pto_bad_character, lw_scan_place(at, end), shown);
     return end;
 }
 
@@ -268,7 +246,7 @@ void lw_pto_lex(lw_pto_lexer *l, lw_pto_token *t) {
             at = end;
             continue;
         }
-        t->place = place(at, end);
+        t->place = lw_scan_place(at, end);
         l->at = end;
         return;
     }

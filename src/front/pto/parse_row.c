@@ -1,4 +1,5 @@
 /* parse_row.c: the operations that are rows, in their three forms, and those of MLIR. */
+#include "base/scan.h"
 #include "front/pto/parse.h"
 
 /* ---- Operands ------------------------------------------------------------------------------------------- */
@@ -194,8 +195,7 @@ enum { BITS_WORDS = LW_PTO_LANES_MAX / 64 }; /* of the pattern of a mask */
 static bool read_hex(uint64_t *bits, const char *digits, uint32_t size) {
     bool fits = true;
     for (uint32_t i = 0; i < size; i++) {
-        char c = digits[size - 1 - i];
-        uint64_t digit = c <= '9' ? (uint64_t)(c - '0') : (uint64_t)((c | 0x20) - 'a' + 10);
+        const uint64_t digit = lw_digit_value(digits[size - 1 - i]);
         if (i / 16 < BITS_WORDS)
             bits[i / 16] |= digit << (i % 16 * 4);
         else
@@ -207,7 +207,7 @@ static bool read_hex(uint64_t *bits, const char *digits, uint32_t size) {
 static bool read_decimal(uint64_t *bits, const char *digits, uint32_t size) {
     uint32_t used = 0; /* words up to the highest that is not 0 */
     for (uint32_t i = 0; i < size; i++) {
-        unsigned __int128 carry = (unsigned)(digits[i] - '0');
+        unsigned __int128 carry = lw_digit_value(digits[i]);
         for (uint32_t w = 0; w < used || carry; w++) {
             if (w == BITS_WORDS) return false;
             carry += (unsigned __int128)bits[w] * 10;

@@ -1,6 +1,7 @@
 /* lex.c: from bytes to tokens (manual section 4).
  *
  * The lexer never fails: what it cannot read is diagnosed once and skipped. */
+#include "base/scan.h"
 #include "front/ptx/ptx.h"
 
 #include <math.h>
@@ -9,15 +10,10 @@
 #include <stdlib.h>
 
 /* Character classes, one table look-up each. */
-enum { C_NAME = 1, C_START = 2, C_DIGIT = 4, C_HEX = 8, C_WORD = 16, C_OPERATOR = 32, C_SPACE = 64 };
+enum { C_DIGIT = LW_C_DIGIT, C_SPACE = LW_C_SPACE, C_NAME = LW_C_OWN, C_START = C_NAME << 1, C_WORD = C_NAME << 2, C_OPERATOR = C_NAME << 3 };
 
 static const uint8_t class_of[256] = {
-    ['0' ... '1'] = C_NAME | C_DIGIT | C_HEX | C_WORD,
-    ['2' ... '9'] = C_NAME | C_DIGIT | C_HEX | C_WORD,
-    ['a' ... 'f'] = C_NAME | C_START | C_HEX | C_WORD,
-    ['g' ... 'z'] = C_NAME | C_START | C_WORD,
-    ['A' ... 'F'] = C_NAME | C_START | C_HEX | C_WORD,
-    ['G' ... 'Z'] = C_NAME | C_START | C_WORD,
+    LW_SCAN_CLASSES(C_NAME | C_WORD, C_NAME | C_START | C_WORD),
     ['_'] = C_NAME | C_START | C_WORD,
     ['$'] = C_NAME | C_START,
     ['%'] = C_START,
@@ -26,23 +22,19 @@ static const uint8_t class_of[256] = {
     ['!'] = C_OPERATOR, ['|'] = C_OPERATOR, ['+'] = C_OPERATOR, ['-'] = C_OPERATOR, ['*'] = C_OPERATOR,
     ['/'] = C_OPERATOR, ['<'] = C_OPERATOR, ['>'] = C_OPERATOR, ['='] = C_OPERATOR, ['&'] = C_OPERATOR,
     ['^'] = C_OPERATOR, ['~'] = C_OPERATOR, ['?'] = C_OPERATOR,
-    [' '] = C_SPACE, ['\t'] = C_SPACE, ['\n'] = C_SPACE, ['\r'] = C_SPACE, ['\f'] = C_SPACE,
 };
 
 enum { FLOAT_TEXT_MAX = 1024 };
 
 static bool is(char c, int class) { return class_of[(unsigned char)c] & class; }
 
-static lw_place place(uint32_t at, uint32_t end) { return (lw_place){at, end - at}; }
-
 /* ---- White space and comments -------------------------------------------------------------------------- */
 
 /* One diagnostic for a run of bytes outside of ASCII, wherever they stand. Returns the offset behind the run. */
 static uint32_t skip_foreign(lw_lexer *l, uint32_t at) {
     const char *text = l->source->text;
-    uint32_t end = at;
-    while (end < l->source->size && (unsigned char)text[end] >= 0x80) end++;
-    lw_diag_add(l->diags, LW_D_not_ascii, place(at, end), (unsigned char)text[at]);
+    uint32_t end = lw_foreign_end(l->source, at);
+    lw_diag_add(l->diags, LW_D_not_ascii, lw_scan_place(at, end), (unsigned char)text[at]);
     return end;
 }
 
@@ -63,7 +55,7 @@ static uint32_t skip_block(lw_lexer *l, uint32_t start) {
         if ((unsigned char)text[at] >= 0x80) at = skip_foreign(l, at);
         else at++;
     }
-    lw_diag_add(l->diags, LW_D_open_comment, place(start, start + 2));
+    lw_diag_add(l->diags, LW_D_open_comment, lw_scan_place(start, start + 2));
     return size;
 }
 
@@ -87,7 +79,7 @@ static bool is_marker(const char *text, uint32_t start) {
 /* The rest of a line from # on: a line marker is skipped, a directive of a preprocessor is a fault. */
 static uint32_t skip_marker(lw_lexer *l, uint32_t start) {
     uint32_t end = skip_line(l, start + 1);
-    if (!is_marker(l->source->text, start)) lw_diag_add(l->diags, LW_D_preprocessor_line, place(start, end));
+    if (!is_marker(l->source->text, start)) lw_diag_add(l->diags, LW_D_preprocessor_line, lw_scan_place(start, end));
     return end;
 }
 
@@ -136,30 +128,11 @@ static uint32_t lex_word(lw_lexer *l, lw_token *t, uint32_t at) {
 
 /* ---- Numbers (manual sections 4.5.1 and 4.5.2) --------------------------------------------------------- */
 
-static int digit_value(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
-
-/* Digits of `base`; false where the value does not fit into 64 bits. */
-static bool read_digits(const char *text, uint32_t at, uint32_t end, unsigned base, uint64_t *value) {
-    bool fits = true;
-    *value = 0;
-    for (; at < end; at++) {
-        if (__builtin_mul_overflow(*value, (uint64_t)base, value)) fits = false;
-        if (__builtin_add_overflow(*value, (uint64_t)digit_value(text[at]), value)) fits = false;
-    }
-    return fits;
-}
-
-static uint32_t run_of(const char *text, uint32_t at, unsigned base) {
-    while (is(text[at], C_HEX) && digit_value(text[at]) < (int)base) at++;
-    return at;
-}
-
 /* A malformed number is one token to its last letter or digit, so that it gives one diagnostic. */
 static uint32_t bad_number(lw_lexer *l, lw_token *t, uint32_t at, uint32_t end, const char *why) {
     const char *text = l->source->text;
     while (is(text[end], C_NAME)) end++;
-    int shown = end - at > 40 ? 40 : (int)(end - at);
-    lw_diag_add(l->diags, LW_D_bad_number, place(at, end), shown, text + at, why);
+    lw_diag_add(l->diags, LW_D_bad_number, lw_scan_place(at, end), lw_scan_shown(at, end), text + at, why);
     t->kind = LW_TOKEN_INT;
     t->too_large = true;
     return end;
@@ -173,10 +146,10 @@ static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
     if (letter == 'x') base = 16, from += 2;
     else if (letter == 'b') base = 2, from += 2;
     else if (text[at] == '0') base = 8;
-    uint32_t end = run_of(text, from, base);
+    uint32_t end = lw_digits_end(text, from, base);
     if (end == from) return bad_number(l, t, at, end, "digits are missing");
     t->kind = LW_TOKEN_INT;
-    bool fits = read_digits(text, from, end, base, &t->value);
+    bool fits = lw_digits_read(text, from, end, base, &t->value);
     if (text[end] == 'U') t->is_unsigned = true, end++;
     if (is(text[end], C_NAME)) {
         const char *why =
@@ -184,8 +157,7 @@ static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
         return bad_number(l, t, at, end, why);
     }
     if (!fits) {
-        int shown = end - at > 40 ? 40 : (int)(end - at);
-        lw_diag_add(l->diags, LW_D_big_number, place(at, end), shown, text + at);
+        lw_diag_add(l->diags, LW_D_big_number, lw_scan_place(at, end), lw_scan_shown(at, end), text + at);
         t->too_large = true;
     }
     t->is_unsigned |= t->value > INT64_MAX;
@@ -196,7 +168,7 @@ static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
 static uint32_t lex_float_bits(lw_lexer *l, lw_token *t, uint32_t at) {
     const char *text = l->source->text;
     t->single = (text[at + 1] | 0x20) == 'f';
-    uint32_t want = t->single ? 8 : 16, end = run_of(text, at + 2, 16);
+    uint32_t want = t->single ? 8 : 16, end = lw_digits_end(text, at + 2, 16);
     if (end - at - 2 != want || is(text[end], C_NAME)) {
         const char *why =
             t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits";
@@ -205,18 +177,18 @@ static uint32_t lex_float_bits(lw_lexer *l, lw_token *t, uint32_t at) {
         return end;
     }
     t->kind = LW_TOKEN_FLOAT;
-    read_digits(text, at + 2, end, 16, &t->value);
+    lw_digits_read(text, at + 2, end, 16, &t->value);
     return end;
 }
 
 /* The end of digits[.digits][e[+-]digits] from `at`; equal to the end of the digits where it is an integer. */
 static uint32_t decimal_end(const char *text, uint32_t at) {
-    uint32_t end = run_of(text, at, 10);
-    if (text[end] == '.') end = run_of(text, end + 1, 10);
+    uint32_t end = lw_digits_end(text, at, 10);
+    if (text[end] == '.') end = lw_digits_end(text, end + 1, 10);
     if ((text[end] | 0x20) == 'e') {
         uint32_t power = end + 1;
         if (text[power] == '+' || text[power] == '-') power++;
-        if (is(text[power], C_DIGIT)) end = run_of(text, power, 10);
+        if (is(text[power], C_DIGIT)) end = lw_digits_end(text, power, 10);
     }
     return end;
 }
@@ -263,7 +235,7 @@ static uint32_t lex_number(lw_lexer *l, lw_token *t, uint32_t at) {
     char letter = text[at] == '0' ? (char)(text[at + 1] | 0x20) : 0;
     if (letter == 'f' || letter == 'd') return lex_float_bits(l, t, at);
     if (letter == 'x' || letter == 'b') return lex_integer(l, t, at);
-    uint32_t digits = run_of(text, at, 10), end = decimal_end(text, at);
+    uint32_t digits = lw_digits_end(text, at, 10), end = decimal_end(text, at);
     return end == digits ? lex_integer(l, t, at) : lex_decimal(l, t, at, end);
 }
 
@@ -288,10 +260,10 @@ static uint32_t lex_string(lw_lexer *l, lw_token *t, uint32_t at) {
     t->kind = LW_TOKEN_STRING;
     while (end < size && text[end] != '"' && text[end] != '\n') {
         if ((unsigned char)text[end] >= 0x80) end = skip_foreign(l, end);
-        else end += text[end] == '\\' && end + 1 < size && text[end + 1] != '\n' ? 2 : 1;
+        else end = lw_string_step(l->source, end);
     }
     if (end < size && text[end] == '"') return end + 1;
-    lw_diag_add(l->diags, LW_D_open_string, place(at, at + 1));
+    lw_diag_add(l->diags, LW_D_open_string, lw_scan_place(at, at + 1));
     return text[end - 1] == ';' ? end - 1 : end; /* most likely the semicolon of the statement */
 }
 
@@ -316,11 +288,11 @@ static uint32_t lex_operator(lw_lexer *l, lw_token *t, uint32_t at) {
 }
 
 static uint32_t bad_byte(lw_lexer *l, uint32_t at) {
-    unsigned char c = (unsigned char)l->source->text[at];
-    if (c >= 0x80) return skip_foreign(l, at);
+    const char c = l->source->text[at];
     char shown[8];
-    snprintf(shown, sizeof shown, c < 0x20 || c == 0x7f ? "\\x%02x" : "%c", c);
-    lw_diag_add(l->diags, LW_D_bad_character, place(at, at + 1), shown);
+    if ((unsigned char)c >= 0x80) return skip_foreign(l, at);
+    lw_byte_show(shown, c);
+    lw_diag_add(l->diags, LW_D_bad_character, lw_scan_place(at, at + 1), shown);
     return at + 1;
 }
 
@@ -344,7 +316,7 @@ void lw_lex(lw_lexer *l, lw_token *t) {
             at = bad_byte(l, at);
             continue;
         }
-        t->place = place(at, end);
+        t->place = lw_scan_place(at, end);
         l->at = end;
         return;
     }

@@ -5,6 +5,7 @@
 #define LW_PTX_H
 
 #include "base/base.h"
+#include "base/special_id.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -88,7 +89,7 @@ typedef struct lw_operand {
     bool minus;
     bool single, is_unsigned;
     bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
-    uint16_t special; /* resolved: 1 + row of special.def, 0 for none */
+    uint16_t special; /* resolved: 1 + number of the special register, 0 for none */
     char lanes[8];    /* of LW_SEL_lanes: "h20", "b3210"; else empty */
     lw_place place;
     lw_symbol *name;
@@ -467,20 +468,13 @@ typedef struct lw_gate {
 
 /* ---- Special registers (isa/ptx/special.def) ------------------------------------------------------------ */
 
-typedef enum lw_special {
-#define SPECIAL(name, text, type, vector, isa, sm, does) LW_SPECIAL_##name,
-#include "ptx/special.def"
-    LW_SPECIAL_count
-} lw_special;
-
 typedef struct lw_special_row {
     const char *text; /* "%tid" */
     lw_type type;
     bool vector;      /* has .x .y .z (.w) */
     uint16_t isa, sm;
-    const char *does;
 } lw_special_row;
 
-extern const lw_special_row lw_specials[LW_SPECIAL_count];
+extern const lw_special_row lw_specials[LW_SPECIAL_count]; /* by number */
 
 #endif

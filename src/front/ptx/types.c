@@ -47,7 +47,7 @@ uint64_t lw_float_bits(uint64_t value, bool single, uint32_t bits) {
 #define SM(number)      (number)
 
 const lw_special_row lw_specials[LW_SPECIAL_count] = {
-#define SPECIAL(name, text, type, vector, isa, sm, does) {text, LW_T_##type, vector, isa, sm, does},
+#define SPECIAL_REGISTER(name, text, type, vector, isa, sm) [LW_SPECIAL_##name] = {text, LW_T_##type, vector, isa, sm},
 #include "ptx/special.def"
 };
 

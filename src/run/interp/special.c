@@ -1,11 +1,11 @@
 /* special.c: special registers (manual section 10), predicates as functions of predicates, addresses of frames and windows. */
 #include "run/interp/interp.h"
 
-#include "front/ptx/ptx.h"
+#include "base/special_id.h"
 
 #include <time.h>
 
-/* ---- Special registers: one function for each row of isa/ptx/special.def ------------------------------------- */
+/* ---- Special registers: one function for each row of isa/special.def ------------------------------------- */
 
 /* Each row fills a whole gang's values, widened to 64 bits. EACH: lanes differ. SAME: a whole gang sees one value. */
 typedef void lw_special_fill(const lw_gang *gang, uint32_t component, uint64_t to[LW_GANG_LANES]);
@@ -64,10 +64,9 @@ SAME(globaltimer, nanoseconds(CLOCK_REALTIME))
 SAME(globaltimer_lo, (uint32_t)nanoseconds(CLOCK_REALTIME))
 SAME(globaltimer_hi, nanoseconds(CLOCK_REALTIME) >> 32)
 
-/* In the units that shared memory is given out in (manual sections 10.31 and 10.33): the module's target has them. */
+/* In the units that shared memory is given out in (manual sections 10.31 and 10.33). */
 static uint64_t shared_given(const lw_gang *gang) {
-    const lw_module_ptx *ptx = gang->cta->program->ptx;
-    uint64_t unit = ptx && ptx->target >= 30 && ptx->target < 80 ? 256 : 128;
+    const uint64_t unit = gang->cta->program->shared_unit;
     return (gang->cta->shared_bytes + unit - 1) / unit * unit;
 }
 SAME(total_smem_size, shared_given(gang))
@@ -96,8 +95,8 @@ FOUR(24, 25, 26, 27)
 FOUR(28, 29, 30, 31)
 
 static lw_special_fill *const rows[LW_SPECIAL_count] = {
-#define SPECIAL(name, text, type, vector, isa, sm, does) [LW_SPECIAL_##name] = fill_##name,
-#include "ptx/special.def"
+#define SPECIAL(name, does) [LW_SPECIAL_##name] = fill_##name,
+#include "special.def"
 };
 
 /* To the executing lanes of a slot of `bytes` an element; 0: a predicate. */
@@ -194,16 +193,17 @@ static bool is_constant(const lw_gang *gang, uint64_t address) {
     return range && range->read_only;
 }
 
-static bool is_in(const lw_gang *gang, lw_space space, uint64_t address) {
+static bool is_in(const lw_gang *gang, lw_where where, uint64_t address) {
     uint64_t window = address & ~(LW_WINDOW_BYTES - 1);
-    switch (space) {
-    case LW_SPACE_global: return address >= LW_GLOBAL_BASE && !is_constant(gang, address);
-    case LW_SPACE_const: return address >= LW_GLOBAL_BASE && is_constant(gang, address);
-    case LW_SPACE_shared: return window == LW_SHARED_WINDOW;
-    case LW_SPACE_local: return window == LW_LOCAL_WINDOW;
-    case LW_SPACE_param: return window == LW_PARAM_WINDOW;
-    default: return false;
+    switch (where) {
+    case LW_WHERE_global: return address >= LW_GLOBAL_BASE && !is_constant(gang, address);
+    case LW_WHERE_const: return address >= LW_GLOBAL_BASE && is_constant(gang, address);
+    case LW_WHERE_shared: return window == LW_SHARED_WINDOW;
+    case LW_WHERE_local: return window == LW_LOCAL_WINDOW;
+    case LW_WHERE_param: return window == LW_PARAM_WINDOW;
+    case LW_WHERE_nowhere: break;
     }
+    return false;
 }
 
 const lw_op *lw_step_isspacep(lw_gang *gang, const lw_op *op) {
@@ -212,7 +212,7 @@ const lw_op *lw_step_isspacep(lw_gang *gang, const lw_op *op) {
     lw_mask inside = 0;
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = op->c == 8 ? wide[lane] : narrow[lane];
-        if (is_in(gang, (lw_space)op->b, address)) inside |= LW_MASK_BIT(lane);
+        if (is_in(gang, (lw_where)op->b, address)) inside |= LW_MASK_BIT(lane);
     }
     lw_put_mask(gang, op->d, inside);
     return op + 1;

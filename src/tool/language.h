@@ -1,0 +1,41 @@
+/* language.h: what the commands that show the inside of a text do with it, by the language that it is in: a row each. */
+#ifndef LW_TOOL_LANGUAGE_H
+#define LW_TOOL_LANGUAGE_H
+
+#include "middle/pto.h"
+#include "tool/tool.h"
+
+typedef struct lw_dump { /* what `lanewise dump` was asked for */
+    const char *kernel;    /* NULL: all */
+    const char *semantics; /* NULL: not said */
+    lw_pto_profile profile;
+    lw_pto_choices choices;
+    bool llvm; /* of programs: what the compiler makes of them */
+} lw_dump;
+
+struct lw_tool_language {
+    const char *name, *title;  /* "pto", "PTO" */
+    const char *kernel, *how;  /* what a kernel is called, the option that chooses one: "function", "--func" */
+    bool has_profiles;         /* --target, --cost and the like are for it */
+    bool (*is_name)(const char *path);         /* whether a file of this name is in it; NULL: the name does not say */
+    bool (*check)(lw_tool_source *in, lw_pto_profile profile, void **module); /* false: the diagnostics say why */
+    void (*summarise)(lw_text *out, const void *module);                      /* "2 functions, 7 operations" */
+    bool (*list)(const lw_tool_source *in, const void *module, bool with_path); /* false: there was no memory, which it has reported */
+    void (*format)(lw_tool_source *in, lw_text *out);                         /* what parses; faults go to the diagnostics */
+    int (*tokens)(lw_tool_source *in);                                        /* these return exit codes, and have printed */
+    int (*module)(lw_tool_source *in, const lw_dump *dump);
+    int (*programs)(lw_tool_source *in, const lw_dump *dump);
+};
+extern const lw_tool_language lw_tool_ptx, lw_tool_pto;
+
+/* "1 kernel", "2 kernels" */
+static inline void lw_put_count(lw_text *out, uint32_t count, const char *what) { lw_text_printf(out, "%u %s%s", count, what, count == 1 ? "" : "s"); }
+
+/* ---- dump.c: what all languages share ---------------------------------------------------------------------- */
+
+/* Prints a program, or what the compiler makes of it; NULL is fine. False: it has reported. */
+bool lw_dump_program(const lw_tool_source *in, const lw_dump *dump, lw_program *program);
+/* The exit code behind the last; `found`: whether a kernel has the name that was asked for. */
+int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, bool found);
+
+#endif
