@@ -138,7 +138,7 @@ static uint32_t lex_word(lw_lexer *l, lw_token *t, uint32_t at) {
 
 static int digit_value(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10; }
 
-/* Digits of `base`; false where the value does not fit into 64 bits. */
+/* Digits of `base`; false where the value does not fit into 64 bits: then the low ones of it. */
 static bool read_digits(const char *text, uint32_t at, uint32_t end, unsigned base, uint64_t *value) {
     bool fits = true;
     *value = 0;
@@ -183,11 +183,7 @@ static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
             base == 8 && is(text[end], C_DIGIT) ? "a leading 0 makes it octal" : "stray letters or digits";
         return bad_number(l, t, at, end, why);
     }
-    if (!fits) {
-        int shown = end - at > 40 ? 40 : (int)(end - at);
-        lw_diag_add(l->diags, LW_D_big_number, place(at, end), shown, text + at);
-        t->too_large = true;
-    }
+    t->cut = !fits;
     t->is_unsigned |= t->value > INT64_MAX;
     return end;
 }
