@@ -214,7 +214,8 @@ void lw_bench_work_new(lw_bench_work *w, const lw_bench_kernel *kernel, const lw
         if (w->words[i]) w->params[params++] = &w->device[i];
     }
     if (kernel->fill) kernel->fill(w);
-    for (uint32_t i = 0; i < params; i++) check(w, lw_memory_write(context, w->device[i], w->host[i], 4 * w->words[i]), "writing a buffer");
+    for (int i = 0; i < LW_BENCH_BUFFERS; i++)
+        if (w->words[i]) check(w, lw_memory_write(context, w->device[i], w->host[i], 4 * w->words[i]), "writing a buffer");
     for (int i = 0; i < LW_BENCH_SCALARS; i++) w->params[params++] = &w->scalars[i];
     lw_bench_work_rounds(w, kernel->rounds ? kernel->rounds : 1);
 }

@@ -38,7 +38,7 @@ static inline uint32_t lw_digits_end(const char *text, uint32_t at, uint32_t bas
     return at;
 }
 
-/* The value of digits. False: it has more than 64 bits, and *value is no use. */
+/* The value of digits. False: it has more than 64 bits, and *value the low ones of it. */
 static inline bool lw_digits_read(const char *text, uint32_t at, uint32_t end, uint32_t base, uint64_t *value) {
     bool fits = true;
     for (*value = 0; at < end; at++) {

@@ -31,16 +31,16 @@ static uint64_t joined(const lw_pto_cost *cost, uint64_t ran) {
     uint64_t saved = 0;
     for (uint32_t i = 0; ran && i < cost->lines.count; i++) {
         const uint64_t times = cost->lines.at[i].times;
-        saved += (times - times / ran - (times % ran != 0)) * (LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion);
+        saved = lw_pto_plus(saved, lw_pto_times(times - times / ran - (times % ran != 0), LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion));
     }
-    return saved;
+    return saved < cost->serial ? saved : cost->serial; /* both may be as large as they can be */
 }
 
 static void put_repeats(lw_text *out, const lw_pto_cost *cost, uint64_t ran) {
     const uint64_t more = joined(cost, ran);
     if (cost->saved)
         lw_text_printf(out, "  repeats save %llu cycles: an operation for each %d bits would take %llu\n", (unsigned long long)cost->saved,
-                       LW_PTO_REGISTER_BITS, (unsigned long long)(cost->serial + cost->saved));
+                       LW_PTO_REGISTER_BITS, (unsigned long long)lw_pto_plus(cost->serial, cost->saved));
     if (more)
         lw_text_printf(out, "  repeats would save %llu cycles: %llu where an operation takes the registers of all %llu times as its repeats\n",
                        (unsigned long long)more, (unsigned long long)(cost->serial - more), (unsigned long long)ran);

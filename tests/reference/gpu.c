@@ -51,7 +51,7 @@ void gpu_open(engine *e, uint64_t out_bytes) {
     snprintf(e->name, sizeof e->name, "%s", name);
 }
 
-/* Leaves something else than zeros in shared and local memory and in registers: who reads what it has not written differs then each time,
+/* Leaves something else than zeros in shared and local memory: who reads what it has not written differs then each time,
  * not by what ran before. */
 static void spoil(void) {
     static const char text[] =

@@ -115,8 +115,10 @@ static void push_frame(ref_thread *t, const lw_function *f, const ref_op *call) 
         if (!t->local || !t->local_known) abort();
         t->local_room = 2 * size;
     }
-    memset(t->local + t->local_size, 0, size - t->local_size);
-    memset(t->local_known + t->local_size, 0, size - t->local_size);
+    if (size > t->local_size) { /* else there may be no memory at all */
+        memset(t->local + t->local_size, 0, size - t->local_size);
+        memset(t->local_known + t->local_size, 0, size - t->local_size);
+    }
     t->local_size = size;
     *frame = (ref_frame){.function = f, .registers = (ref_value *)(frame + 1), .locals = locals, .call = call, .caller = t->frame};
     t->frame = frame;

@@ -2,7 +2,8 @@
 
 Of each row come: its spellings, each alternative and optional word at least once; operands of every kind in each place, immediates at and
 beyond their ranges, vectors of wrong length, too few and too many; words dropped, put in, exchanged with others of the opcode; and the
-versions and targets around its gates. What is a sample is chosen by digests of texts, so that a new row leaves the others' cases as they are."""
+versions and targets around its gates. What is a sample is chosen by digests of texts, so that a new row leaves the others' cases as they are;
+`sample` is part of what is digested: another one chooses other cases, which nobody has looked at yet."""
 
 import hashlib
 import itertools
@@ -17,10 +18,17 @@ MANY = 16  # rows of an opcode, from which on each gets less
 FOREIGN = "sat ftz rn rm wide lo u32 s32 b32 f32 b64 f16 bf16 pred sync cc relu global shared v2 v4 x2 approx volatile NaN aligned gpu L2::cache_hint".split()
 
 
+sample = ""  # the recorded one
+
+
+def digest(text):
+    return hashlib.sha256(f"{sample}{text}".encode()).hexdigest()
+
+
 def chosen(texts, count, salt):
     """At most `count` of the texts, the same ones each time."""
     texts = unique(texts)
-    return sorted(sorted(texts, key=lambda text: hashlib.sha256(f"{salt} {text}".encode()).digest())[:count], key=texts.index)
+    return sorted(sorted(texts, key=lambda text: digest(f"{salt} {text}"))[:count], key=texts.index)
 
 
 # ---- spellings of a row --------------------------------------------------------------------------------------------
@@ -45,7 +53,7 @@ def spellings(row):
     for mix in range(MIXED):
         taken = []
         for at, (words, _, brace) in enumerate(parts):
-            number = int(hashlib.sha256(f"{row.id} {mix} {at if brace is None else 'brace'} {brace}".encode()).hexdigest()[:8], 16)
+            number = int(digest(f"{row.id} {mix} {at if brace is None else 'brace'} {brace}")[:8], 16)
             present = brace is None or number % 2
             taken.append(words[(number // 2 + at) % len(words)] if present else None)
         found.append(tuple(taken))

@@ -14,6 +14,7 @@ REGISTERS = {"pred": ("%p", 10, 10), "b8": ("%c", 10, 10), "u8": ("%cu", 10, 10)
 PLAIN = {"B": "b", "X": "b"}  # types without registers of their own take those of their size
 BITS = {"e4m3x2": 16, "e5m2x2": 16, "e2m3x2": 16, "e3m2x2": 16, "e2m1x2": 8, "ue8m0x2": 16, "e4m3x4": 32, "e5m2x4": 32, "e2m3x4": 32, "e3m2x4": 32,
         "e2m1x4": 16, "e4m3": 8, "e5m2": 8, "b1": 32}
+LEAST = 4  # what "n" is in ranges up to the operand before: its least value
 COUNT = 140  # registers of each type: the largest vectors are made of them
 FOOTER = ["    ret;", "}"]
 
@@ -157,7 +158,7 @@ def bounds(text):
     """ "0..255", "4|8|16", "24..256/8": values at the ends, and values outside."""
     values, beyond = [], []
     for part in text.split("|"):
-        match = re.fullmatch(r"(-?\d+)\.\.(-?\d+)(?:/(\d+))?", part)
+        match = re.fullmatch(r"(-?\d+)\.\.(-?\d+)(?:/(\d+))?", part.replace("..n", f"..{LEAST}"))
         if match:
             low, high, step = int(match[1]), int(match[2]), int(match[3] or 1)
             values += [low, low + step, high]
@@ -220,6 +221,7 @@ def coordinates(geometry):
 
 
 def operand(text, at, default, groups, space, first):
+    text = text.replace(":bare-", ":")
     if text.startswith("["):
         base, *rest = [part for part, optional in split(text[1:-1]) if not optional]
         own = re.match(r"[\w-]+:([\w$]+)", base)
@@ -255,6 +257,8 @@ def operand(text, at, default, groups, space, first):
             form.kind = word
         elif word == "any":
             form.kind = "u32"
+        elif word == "shared":
+            form.space = "shared"
         elif word in ("var", "bits"):
             form.variable = True
         elif word == "neg":
@@ -274,7 +278,7 @@ def operand(text, at, default, groups, space, first):
             if word[0] == "G":
                 form.count, form.array, form.braces = coordinates(groups.get(int(word[2:]), "").lstrip("a"))[0], False, True
             form.variable = True
-        elif word not in ("in", "or-pred"):
+        elif word not in ("in", "or-pred", "or-address", "lists", "low", "same", "raw", "all", "consts"):
             form.kind = type_of(word, default, groups)
     return form
 

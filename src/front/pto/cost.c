@@ -17,13 +17,6 @@ typedef struct sum {
     uint64_t last_interval, last_cycles; /* of the last operation */
 } sum;
 
-static uint64_t times(uint64_t a, uint64_t b) {
-    uint64_t product;
-    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
-}
-
-static uint64_t plus(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
-
 /* ---- One operation -------------------------------------------------------------------------------------------- */
 
 static void add_op(walk *w, const lw_pto_op *op, sum *s) {
@@ -31,7 +24,7 @@ static void add_op(walk *w, const lw_pto_op *op, sum *s) {
     if (row->page == LW_PTO_PAGE_MLIR) return; /* scalars are not the vector unit's */
     uint64_t weight = w->runs ? w->times : 1;
     if (!row->cost) {
-        w->cost->uncounted = plus(w->cost->uncounted, weight);
+        w->cost->uncounted = lw_pto_plus(w->cost->uncounted, weight);
         return;
     }
     uint32_t bits = op->type->lanes * lw_pto_scalars[op->type->element].bits;
@@ -45,9 +38,9 @@ static void add_op(walk *w, const lw_pto_op *op, sum *s) {
     if (!weight) return;
     s->last_interval = busy > interval ? busy : interval;
     s->last_cycles = cycles;
-    s->serial = plus(s->serial, times(cycles, weight));
-    if (!a5) s->saved = plus(s->saved, times((uint64_t)(repeats - 1) * (LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion), weight));
-    s->issue = plus(s->issue, times(s->last_interval, weight));
+    s->serial = lw_pto_plus(s->serial, lw_pto_times(cycles, weight));
+    if (!a5) s->saved = lw_pto_plus(s->saved, lw_pto_times((uint64_t)(repeats - 1) * (LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion), weight));
+    s->issue = lw_pto_plus(s->issue, lw_pto_times(s->last_interval, weight));
 }
 
 /* ---- Loops and branches ---------------------------------------------------------------------------------------- */
@@ -74,9 +67,9 @@ static sum walk_region(walk *w, const lw_pto_region *region);
 
 /* What follows comes behind it. */
 static void add_way(sum *s, const sum *way) {
-    s->serial = plus(s->serial, way->serial);
-    s->issue = plus(s->issue, way->issue);
-    s->saved = plus(s->saved, way->saved);
+    s->serial = lw_pto_plus(s->serial, way->serial);
+    s->issue = lw_pto_plus(s->issue, way->issue);
+    s->saved = lw_pto_plus(s->saved, way->saved);
     if (!way->last_cycles) return;
     s->last_interval = way->last_interval;
     s->last_cycles = way->last_cycles;
@@ -85,15 +78,15 @@ static void add_way(sum *s, const sum *way) {
 static void add_loop(walk *w, const lw_pto_op *op, sum *s) {
     uint64_t count = 1, outer = w->times;
     bool known = w->runs || rounds(op, &count);
-    w->times = times(w->times, count);
+    w->times = lw_pto_times(w->times, count);
     w->open_loops += !known;
     w->cost->per_round |= !known;
     sum body = walk_region(w, op->regions);
     w->times = outer;
     w->open_loops -= !known;
-    body.serial = times(body.serial, count);
-    body.issue = times(body.issue, count);
-    body.saved = times(body.saved, count);
+    body.serial = lw_pto_times(body.serial, count);
+    body.issue = lw_pto_times(body.issue, count);
+    body.saved = lw_pto_times(body.saved, count);
     if (count) add_way(s, &body);
 }
 
@@ -134,6 +127,6 @@ lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw
     sum s = walk_region(&w, &function->body);
     cost->serial = s.serial;
     cost->saved = s.saved;
-    cost->piped = profile == LW_PTO_PROFILE_a2a3 ? plus(s.issue - s.last_interval, s.last_cycles) : s.serial;
+    cost->piped = profile == LW_PTO_PROFILE_a2a3 ? lw_pto_plus(s.issue - s.last_interval, s.last_cycles) : s.serial;
     return cost;
 }

@@ -168,7 +168,7 @@ static uint32_t put_quoted(char *to, const char *name, uint32_t size) {
 static lw_symbol *quoted_name(const lw_pto_lexer *l, uint32_t at, uint32_t end) {
     char *name = lw_arena_alloc(l->symbols->arena, (size_t)(end - at) + 2), *text = name + 1;
     uint32_t size = 0;
-    bool bare = end > at;
+    bool bare = end > at && is(l->source->text[at], C_START);
     *name = '@';
     for (uint32_t i = at; i < end; size++) i = unescape(l->source->text, i, &text[size]);
     text[size] = 0;

@@ -6,6 +6,7 @@
 static uint32_t hash_of(const lw_pto_type *t) {
     uint64_t mixed = t->count * 0x9e3779b97f4a7c15u ^ (uint64_t)t->lanes << 20 ^ (uint64_t)t->width << 8 ^
                      (uint64_t)t->element << 3 ^ t->kind;
+    if (t->space) mixed ^= lw_hash(t->space, strlen(t->space));
     mixed *= 0x9e3779b97f4a7c15u;
     return (uint32_t)(mixed >> 40);
 }
@@ -134,18 +135,23 @@ static bool refuse_layout(lw_pto_parser *p, lw_place start, const char *text) {
     return false;
 }
 
-static bool parse_type(lw_pto_parser *p, const lw_pto_type **type);
+/* What numbers have: no type of registers or memory. */
+static bool parse_integer_type(lw_pto_parser *p) {
+    const lw_pto_meaning *m = p->token.kind == LW_PTO_TOKEN_WORD ? p->token.name->bound : NULL;
+    if (!m || !m->scalar || lw_pto_scalars[m->scalar].kind == 'F') return lw_pto_expected(p, "an integer type");
+    lw_pto_next(p);
+    return true;
+}
 
 /* 1, 1 : i32. Number 0 is the space of a memref that names none. */
 static bool parse_space_number(lw_pto_parser *p, lw_pto_type *type) {
-    const lw_pto_type *unused;
     if (p->token.too_large) {
         lw_diag_add(p->diags, LW_D_pto_int_range, p->token.place, lw_pto_found(p), "the number of a memory space");
         return false;
     }
     if (p->token.value) type->space = lw_arena_printf(p->arena, "%llu", (unsigned long long)p->token.value);
     lw_pto_next(p);
-    return !lw_pto_take(p, ':') || parse_type(p, &unused);
+    return !lw_pto_take(p, ':') || parse_integer_type(p);
 }
 
 /* What stands behind the comma. Only the last of two can be a memory space. */

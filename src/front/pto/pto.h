@@ -333,6 +333,13 @@ enum {
 #include "pto/cost.def"
 };
 
+/* Counts and cycles that a text controls: as large as they can be at most. */
+static inline uint64_t lw_pto_times(uint64_t a, uint64_t b) {
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+static inline uint64_t lw_pto_plus(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+
 /* How often a region ran: that of a function once for each repeat, a loop's once for each round. */
 typedef uint64_t lw_pto_runs(void *user, const lw_pto_region *region);
 

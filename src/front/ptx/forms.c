@@ -176,8 +176,12 @@ static const char *behind(const char *p) {
 
 static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group);
 
-/* In a loose walk types keep their order among each other: cvt.f32.f64 is not cvt.f64.f32. */
-static bool passes_a_type(const lw_walk *w, uint32_t i) { return w->types >> i & 1 && w->types & ~w->used & ((1u << i) - 1); }
+static bool passes_one_of(const lw_walk *w, uint32_t kind, uint32_t i) { return kind >> i & 1 && kind & ~w->used & ((1u << i) - 1); }
+
+/* In a loose walk types keep their order among each other: cvt.f32.f64 is not cvt.f64.f32; so do spaces. */
+static bool passes_its_kind(const lw_walk *w, uint32_t i) {
+    return passes_one_of(w, w->types, i) || passes_one_of(w, w->spaces, i) || passes_one_of(w, w->evictions, i);
+}
 
 /* Takes one word if it fits, and goes on behind the element. */
 static bool take(lw_walk *w, const char *list, const char *next, bool is_group, uint32_t word, uint32_t group) {
@@ -185,7 +189,7 @@ static bool take(lw_walk *w, const char *list, const char *next, bool is_group, 
     uint32_t size = (uint32_t)(next - list), last = anywhere ? w->count : word + 1;
     const char *rest = is_group ? next + 1 : next;
     for (uint32_t i = anywhere ? 1 : word; i < last && i < w->count; i++) {
-        if (w->used >> i & 1 || (anywhere && passes_a_type(w, i))) continue;
+        if (w->used >> i & 1 || (anywhere && passes_its_kind(w, i))) continue;
         const lw_symbol *s = w->words[i];
         bool fits = is_group ? in_list(list, s->text, s->size) : s->size == size && !memcmp(s->text, list, size);
         if (w->edit == LW_EDIT_change && i == w->edit_word) w->edit_list = list, fits = true;
@@ -270,7 +274,7 @@ static const lw_form *next_row_for(lw_walk *w, const lw_form *after) {
 static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
     pthread_once(&index_once, make_index);
     *w = (lw_walk){.words = words, .count = count, .furthest = 1};
-    if (count > 31) return false; /* no form has nearly as many words */
+    if (count >= LW_WORDS_MAX) return false;
     for (uint32_t i = 1; i < count; i++) {
         w->type[i] = (uint8_t)lw_type_find(words[i]->text, words[i]->size);
         if (w->type[i]) w->types |= 1u << i;
@@ -279,21 +283,105 @@ static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
     return true;
 }
 
-/* Small formats are no types of registers, but keep their places among the types, too. */
+/* Small formats are no types of registers, but keep their places among the types, too; so do operations that follow each other. */
 static void loosen(lw_walk *w) {
     const char *formats = class_of("FORMAT", 6);
+    bool counts = strstr(w->words[0]->text, "mma") != NULL; /* xor.popc of matrices of bits */
     for (uint32_t i = 1; i < w->count; i++)
         if (in_list(formats, w->words[i]->text, w->words[i]->size)) w->types |= 1u << i;
+        else if (lw_space_named(w->words[i]->text, w->words[i]->size)) w->spaces |= 1u << i;
+        else if (!strncmp(w->words[i]->text, "L2::evict", 9) || (counts && in_list("and|xor|popc", w->words[i]->text, w->words[i]->size)))
+            w->evictions |= 1u << i;
     w->loose = true;
 }
 
-const lw_form *lw_form_find(lw_walk *w, lw_symbol **words, uint32_t count) {
+static const lw_form *find_in_any_order(lw_walk *w, lw_symbol **words, uint32_t count) {
     if (!walk_init(w, words, count)) return NULL;
     const lw_form *form = next_row_for(w, NULL);
     if (form) return form;
     if (count > 16) return NULL;
     loosen(w);
     return next_row_for(w, NULL);
+}
+
+/* ---- Words that mean nothing where they stand ----------------------------------------------------------- */
+
+static const char *const may_stand_twice[] = {
+#define TWICE(word) word,
+#include "ptx/passed.def"
+};
+static const struct { const char *name, *words, *unless; bool last; } passed[] = {
+#define PASSED(name, words, unless) {name, words, unless, false},
+#define BEHIND(name, words, unless) {name, words, unless, true},
+#include "ptx/passed.def"
+};
+
+static bool is_second(lw_symbol **words, uint32_t i) {
+    bool before = false;
+    for (uint32_t k = 1; k < i && !before; k++) before = words[k] == words[i];
+    for (size_t t = 0; t < LW_COUNT(may_stand_twice) && before; t++)
+        if (!strcmp(may_stand_twice[t], words[i]->text)) return true;
+    return false;
+}
+
+/* Do the words begin with those of "red.async"? Gives how many these are, or 0; "" is any opcode. */
+static uint32_t name_words(lw_symbol **words, uint32_t count, const char *name) {
+    if (!*name) return 1;
+    for (uint32_t n = 0; n < count; n++) {
+        if (strncmp(name, words[n]->text, words[n]->size)) return 0;
+        name += words[n]->size;
+        if (!*name) return n + 1;
+        if (*name++ != '.') return 0;
+    }
+    return 0;
+}
+
+static bool has_any_but(lw_symbol **words, uint32_t count, uint32_t but, const char *list) {
+    for (uint32_t i = 0; i < count && *list; i++)
+        if (i != but && in_list(list, words[i]->text, words[i]->size)) return true;
+    return false;
+}
+
+/* Is word i one that this instruction passes over? It stands behind the name. */
+static bool is_passed(lw_symbol **words, uint32_t count, uint32_t i) {
+    for (size_t p = 0; p < LW_COUNT(passed); p++) {
+        uint32_t n = name_words(words, count, passed[p].name);
+        if (!n || i < n || (passed[p].last && i + 1 < count)) continue;
+        if (in_list(passed[p].words, words[i]->text, words[i]->size) && !has_any_but(words, count, i, passed[p].unless)) return true;
+    }
+    return false;
+}
+
+/* The row that takes the words without those whose bits are set. */
+static const lw_form *find_without(lw_walk *w, lw_symbol **words, uint32_t count, uint32_t without) {
+    lw_symbol *kept[LW_WORDS_MAX];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (!(without >> i & 1)) kept[n++] = words[i];
+    const lw_form *form = find_in_any_order(w, kept, n);
+    if (!form) return NULL;
+    memcpy(w->kept, kept, n * sizeof *kept);
+    w->words = w->kept;
+    w->passed = true;
+    return form;
+}
+
+/* Without what is said twice, without one of the words that are passed over, or without all of both. */
+static const lw_form *find_essential(lw_walk *w, lw_symbol **words, uint32_t count) {
+    uint32_t twice = 0, over = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        twice |= (uint32_t)is_second(words, i) << i;
+        over |= (uint32_t)is_passed(words, count, i) << i;
+    }
+    const lw_form *form = twice ? find_without(w, words, count, twice) : NULL;
+    for (uint32_t i = count; i-- > 1 && !form;)
+        if (over >> i & 1) form = find_without(w, words, count, 1u << i);
+    return form || !over ? form : find_without(w, words, count, twice | over);
+}
+
+const lw_form *lw_form_find(lw_walk *w, lw_symbol **words, uint32_t count) {
+    const lw_form *form = find_in_any_order(w, words, count);
+    return form || count >= LW_WORDS_MAX ? form : find_essential(w, words, count);
 }
 
 const lw_form *lw_form_reordered(lw_walk *w, lw_symbol **words, uint32_t count) {

@@ -7,16 +7,21 @@
 /* What one change would make a spelling fit. */
 typedef enum lw_edit { LW_EDIT_none, LW_EDIT_drop, LW_EDIT_insert, LW_EDIT_change } lw_edit;
 
+enum { LW_WORDS_MAX = 32 }; /* no form has nearly as many */
+
 /* A pattern on its way along the words of a spelling. */
 typedef struct lw_walk {
     lw_symbol **words;
     uint32_t count;
+    bool passed;               /* words are missing that mean nothing where they stand; `kept` has the others */
+    lw_symbol *kept[LW_WORDS_MAX];
     bool loose;                /* modifiers in any order, which ptxas accepts too */
     bool any_order;            /* loose, and even the words of the name may stand anywhere */
     const char *name_end;      /* loose: where in the pattern the words of the name end */
     uint64_t words_bits;       /* the modifiers as bits: what a row must be able to take */
     bool every_row;            /* do not skip rows that cannot fit */
     uint32_t types;            /* words that are types, as bits */
+    uint32_t spaces, evictions; /* words that are spaces, or evictions and operations, as bits: these keep their order, too */
     uint8_t type[32];          /* the lw_type of each of them */
     uint32_t used, used_count; /* words taken so far, as bits */
     uint8_t order[32];         /* order[i]: the word that stands for the i-th of the pattern */
@@ -29,7 +34,7 @@ typedef struct lw_walk {
     const char *edit_list;     /* what the pattern has there */
 } lw_walk;
 
-/* The row that takes the words, in the manual's order or, if none does, in any; NULL where there is none. */
+/* The row that takes the words: in the manual's order; or, if none does, in any; or without those of passed.def. NULL where there is none. */
 const lw_form *lw_form_find(lw_walk *walk, lw_symbol **words, uint32_t count);
 
 /* The same in any order at all, to say what would be right: walk->order tells which word belongs where. */

@@ -156,10 +156,7 @@ static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
             base == 8 && is(text[end], C_DIGIT) ? "a leading 0 makes it octal" : "stray letters or digits";
         return bad_number(l, t, at, end, why);
     }
-    if (!fits) {
-        lw_diag_add(l->diags, LW_D_big_number, lw_scan_place(at, end), lw_scan_shown(at, end), text + at);
-        t->too_large = true;
-    }
+    t->cut = !fits;
     t->is_unsigned |= t->value > INT64_MAX;
     return end;
 }

@@ -108,7 +108,7 @@ static void set_gated(const lw_module_ptx *module, lw_match *m) {
     const lw_form *f = m->form;
     bool is_gone = f->gone_isa && module->version >= f->gone_isa && module->target >= f->gone_sm;
     m->gated = module->version < m->isa || module->target < m->sm || (f->family && !module->target_suffix) || is_gone ||
-               (f->old_isa && module->version >= f->old_isa) || m->fault || m->late_vector || (f->last && module->target > f->last);
+               (f->old_isa && (module->version >= f->old_isa || f->gone_isa)) || m->fault || m->late_vector || (f->last && module->target > f->last);
 }
 
 /* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
@@ -160,10 +160,10 @@ static void spelling_fault(const lw_walk *w, lw_match *m) {
         set_fault(m, find_word(w, "L2::evict"), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
 }
 
-/* Does .v2 or the like stand behind a type? */
+/* Does something else than a type follow .v2 or the like, or nothing? */
 static bool is_late(const lw_walk *w) {
-    for (uint32_t i = 2; i < w->count; i++)
-        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v' && w->types & ((1u << i) - 1)) return true;
+    for (uint32_t i = 1; i < w->count; i++)
+        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v') return i + 1 == w->count || !(w->types >> (i + 1) & 1);
     return false;
 }
 
@@ -195,18 +195,16 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     m->group_count = group_count(form->pattern);
     for (uint32_t i = 0; i <= LW_GROUPS_MAX; i++) m->group[i] = w->group[i] ? w->group[i] : "";
     set_types(w, m);
-    m->words = w->words;
-    if (w->loose) {
-        m->words = LW_NEW_ARRAY(arena, lw_symbol *, w->count);
-        m->words[0] = w->words[0];
-        for (uint32_t i = 1; i < w->count; i++) m->words[i] = w->words[w->order[i]];
-    }
+    m->words = w->loose || w->passed ? lw_arena_copy(arena, w->words, w->count * sizeof *w->words) : w->words;
+    m->word_count = w->count;
+    for (uint32_t i = 1; i < w->count && w->loose; i++) m->words[i] = w->words[w->order[i]];
     lw_operand_forms_make(arena, m, w);
     if (form->lane) m->lane = (uint16_t)lane_of(m);
     m->executable = m->lane || form->step;
     set_gates(w, m, module);
     m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);
+    if (w->passed) m->isa_word = m->sm_word = m->fault_word = 0; /* they would count other words than those that are written */
     set_gated(module, m);
     if (m->lane && m->operands_max > m->operands_min) {
         lw_match *longer = lw_arena_copy(arena, m, sizeof *m);

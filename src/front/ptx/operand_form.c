@@ -42,7 +42,8 @@ static uint32_t agreeing(lw_type type, lw_agree agree) {
         else if (t == (int)type) fits = true;
         else if (agree == LW_AGREE_size) fits = same;
         else if (want->kind == 'B') fits = agree == LW_AGREE_wide ? enough : same;
-        else if (t == LW_T_f16x2 && same && (want->kind == 'U' || want->kind == 'S' || type == LW_T_u16x2 || type == LW_T_s16x2))
+        else if (t == LW_T_f16x2 && (agree == LW_AGREE_wide ? enough : same) &&
+                 (want->kind == 'U' || want->kind == 'S' || type == LW_T_u16x2 || type == LW_T_s16x2))
             fits = true; /* as ptxas has it */
         else if (want->kind == 'U' || want->kind == 'S')
             fits = (have->kind == 'B' || integer) && (agree == LW_AGREE_wide ? enough : same);
@@ -60,6 +61,13 @@ void lw_agreements_fill(void) {
         for (int agree = 0; agree <= LW_AGREE_wide; agree++) agreements[type][agree] = agreeing((lw_type)type, (lw_agree)agree);
 }
 
+static uint32_t same_size(const lw_operand_form *o) {
+    uint32_t takes = o->raw ? 1u << LW_T_pred : 0;
+    for (int t = LW_T_pred + 1; t < LW_T_count; t++)
+        if (lw_types[t].bits == lw_types[o->type].bits && !lw_type_is_opaque((lw_type)t)) takes |= 1u << t;
+    return takes;
+}
+
 /* Operands with a type of their own, such as shift amounts, do not share the laxness of logic. */
 static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
     if (o->is_address) {
@@ -67,10 +75,11 @@ static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
         return bits | integers;
     }
     if (o->untyped) return 1u << o->type;
+    if (o->same && (o->raw || o->number || lw_types[o->type].kind != 'U')) return same_size(o);
     bool lax = m->form->agree != LW_AGREE_size || !o->typed;
     uint32_t takes = agreements[o->type][lax ? m->form->agree : LW_AGREE_type];
     if (o->or_predicate) takes |= 1u << LW_T_pred;
-    return lax ? takes : takes & ~(1u << LW_T_f16x2); /* shift amounts are plain numbers */
+    return lax && !o->number ? takes : takes & ~(1u << LW_T_f16x2); /* shift amounts are plain numbers */
 }
 
 static const char *group_text(const lw_match *m, const char *at) { /* of "$2" */
@@ -105,6 +114,10 @@ static void coordinates(const lw_match *m, lw_operand_form *o, const char *at, b
     o->vector = samples || dimensions > 2 || strstr(text, "cube") ? 4 : (uint8_t)dimensions;
     o->braces = true;
     o->or_four = o->variable = !derivatives; /* one coordinate without braces is a register */
+    bool cube = strstr(text, "cube") != NULL, surface = !strncmp(m->form->pattern, "sul", 3) || !strncmp(m->form->pattern, "sus", 3);
+    o->lists = dimensions == 1 && !o->array && !derivatives;
+    o->loose = !derivatives && (surface || (!samples && !o->array && (dimensions == 2 || cube)));
+    o->list_only = dimensions == 3 && !o->array;
     o->always_braces = derivatives;
 }
 
@@ -130,6 +143,30 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         o->untyped = size == 4;
         return;
     }
+    if (is_word(at, size, "lists")) {
+        o->lists = true;
+        return;
+    }
+    if (is_word(at, size, "low")) {
+        o->low = true;
+        return;
+    }
+    if (is_word(at, size, "all")) {
+        o->all = true;
+        return;
+    }
+    if (is_word(at, size, "raw")) {
+        o->same = o->raw = o->or_predicate = true;
+        return;
+    }
+    if (is_word(at, size, "consts")) {
+        o->constants = true;
+        return;
+    }
+    if (is_word(at, size, "same")) {
+        o->same = true;
+        return;
+    }
     if (is_word(at, size, "neg")) {
         o->negatable = true;
         return;
@@ -137,6 +174,14 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
     if (is_word(at, size, "address")) { /* an integer register as wide as some address */
         o->type = LW_T_none;
         o->is_address = true;
+        return;
+    }
+    if (is_word(at, size, "shared")) { /* of a variable whose address is taken */
+        o->space = LW_SPACE_shared;
+        return;
+    }
+    if (is_word(at, size, "or-address")) {
+        o->or_address = true;
         return;
     }
     if (is_word(at, size, "or-pred")) {
@@ -155,6 +200,7 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
     }
     o->type = type_of(m, at, size);
     o->typed = true;
+    o->number = is_word(at, size, "u32") || is_word(at, size, "s32");
     if (o->type == LW_T_none) o->shape = LW_SHAPE_ANY;
 }
 
@@ -166,6 +212,9 @@ static void address_form(const lw_match *m, lw_operand_form *o, const char *at, 
     if (at[name] != ':') return;
     const char *word = at + name + 1;
     size_t size = strcspn(word, ",{]");
+    o->anywhere = is_word(word, size, "any");
+    o->bare = !strncmp(word, "bare-", 5);
+    if (o->bare) word += 5, size -= 5;
     o->space = lw_space_named(word, size);
     if (o->space == LW_SPACE_none) o->opaque = type_of(m, word, size);
 }
@@ -187,7 +236,7 @@ static void inner_forms(lw_arena *arena, const lw_match *m, lw_operand_form *o, 
             if (!o->inner) o->inner = LW_NEW_ARRAY(arena, lw_operand_form, INNER_MAX);
             lw_operand_form *inner = &o->inner[o->inner_max++];
             operand_form(arena, m, inner, p, last);
-            inner->takes = agreements[inner->type][LW_AGREE_type];
+            inner->takes = agreements[inner->type][LW_AGREE_type] & (inner->number ? ~(1u << LW_T_f16x2) : ~0u);
             inner->optional = optional;
             o->inner_min += !optional;
             p = last;
@@ -220,6 +269,8 @@ static void attributes(lw_arena *arena, const lw_match *m, lw_operand_form *o, c
         }
     }
     o->takes = takes_of(m, o);
+    if (o->type == LW_T_bf16x2 && !o->braces) o->lists = true;
+    if (o->vector > 1 && !o->or_four) o->lists = false;
 }
 
 /* One operand, from `at` to `end`: name, |p, ?, .sel, :attributes, in any order behind the name. */
@@ -308,6 +359,7 @@ void lw_operand_forms_make(lw_arena *arena, lw_match *m, const lw_walk *w) {
     }
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
+        m->selectors |= forms[i].selectable;
         int bound = is_bound(w, &forms[i]);
         if (bound < 0) max--;
         if (bound > 0) forms[i].optional = false, min++;

@@ -150,7 +150,10 @@ bool lw_parse_literal(lw_parser *p, const char *what, uint64_t most, uint64_t *v
     }
     if (p->token.kind != LW_TOKEN_INT) return lw_parser_expected(p, what);
     *value = p->token.value;
-    if (*value > most && !p->token.too_large) {
+    if (p->token.cut) {
+        int shown = p->token.place.size > 40 ? 40 : (int)p->token.place.size;
+        lw_diag_add(p->module->diags, LW_D_big_number, p->token.place, shown, p->lexer.source->text + p->token.place.at);
+    } else if (*value > most && !p->token.too_large) {
         lw_diag_add(p->module->diags, LW_D_literal_range, p->token.place, what, (unsigned long long)most);
         *value = most;
     }

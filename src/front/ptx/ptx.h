@@ -28,7 +28,8 @@ typedef struct lw_token {
     uint32_t punct;
     bool is_unsigned, single;
     bool space_before;  /* white space or a comment stands before it */
-    bool too_large;     /* integer beyond 64 bits; already diagnosed */
+    bool too_large;     /* no number at all; already diagnosed */
+    bool cut;           /* integer beyond 64 bits: the low ones, which is what operands and initialisers take */
     lw_symbol *name;    /* NAME, DOT (without the dot) */
     uint64_t value;
 } lw_token;
@@ -395,6 +396,7 @@ typedef struct lw_operand_form {
     bool selectable;       /* .b0 … .h1 */
     bool braces;           /* may stand in { }: a vector, or one element in braces */
     bool typed;            /* the row gives it a type of its own */
+    bool number;           /* a plain number of 32 bits, as membermasks are: no register of .f16x2 */
     bool is_address;       /* a register that holds an address: 32 or 64 bits, integer or untyped */
     bool always_braces;    /* even one element stands in { } */
     bool or_four;          /* coordinates: always also a vector of four */
@@ -402,10 +404,20 @@ typedef struct lw_operand_form {
     bool variable;         /* no constant */
     bool untyped;          /* registers of untyped bits only */
     bool negatable;        /* -a */
+    bool same, raw;        /* any type of its size agrees; and predicates, too */
+    bool constants;        /* a list may have constants alone */
+    bool lists;            /* also a list or a vector register of any count, unchecked but for the type */
+    bool loose;            /* a vector, or any register of the type in its place */
+    bool list_only;        /* of `if_vector`: no register of untyped bits in its place */
+    bool low;              /* of a constant the low 32 bits count */
+    bool all;              /* what is written has no element _ */
+    bool or_address;       /* a number, or in its place an address in tensor memory, [a] */
     bool or_predicate;     /* a number, or a predicate in its place */
     uint8_t lanes;         /* selectors name 2 half words or 4 bytes; 0: one part */
     const char *range;     /* which constants it may be, the row's text behind "(": "0..255)"; NULL: any */
     lw_space space;        /* of an address; none: that of the spelling */
+    bool anywhere;         /* an address that nobody looks at: any base at all */
+    bool bare;             /* an address that may stand without brackets */
     struct lw_operand_form *if_vector; /* what else it may be, written in { }; or NULL */
     uint8_t inner_min, inner_max; /* of an address: how many operands stand behind the base, within the brackets */
     struct lw_operand_form *inner;
@@ -417,10 +429,12 @@ typedef struct lw_match {
     const lw_form *form;
     uint32_t group_count;
     const char *group[LW_GROUPS_MAX + 1]; /* group[1] is the text that group 1 of the pattern took; "" where optional and absent */
-    lw_symbol **words;    /* in the manual's order; verify gives it to each instruction in place of the order written */
+    lw_symbol **words;    /* in the manual's order, without those that mean nothing; verify gives them to each instruction */
+    uint32_t word_count;
     lw_type type;         /* the last type word of the spelling: type of operands that name none */
     uint16_t lane;        /* lw_lane_id of the lane function, 0 for none */
     bool executable;      /* has a lane function or a step */
+    bool selectors;       /* some operand may carry one, .b0 or .h1 */
     uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */
     lw_operand_form *operand_forms;
     lw_space space;       /* of the address operand, by the space word of the spelling; none: generic */
@@ -430,7 +444,7 @@ typedef struct lw_match {
     const char *fault;    /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
     uint8_t fault_word;
     const struct lw_match *longer; /* for instructions with optional operands that the lane function does not know; or NULL */
-    bool late_vector;     /* .v2 and the like stand behind a type, where ptxas warns */
+    bool late_vector;     /* .v2 and the like do not stand right in front of a type, where ptxas warns */
     bool gated;           /* this module is outside of a gate, or the form is deprecated: look closer */
 } lw_match;
 

@@ -100,6 +100,8 @@ static void gates(lw_verifier *v) {
             ->fix = successor(v);
     else if (f->old_isa && version >= f->old_isa)
         deprecated(v);
+    else if (f->old_isa && f->gone_isa)
+        lw_diag_add(v->diags, LW_D_divergence_undefined, i->mnemonic_place, i->mnemonic->text, f->gone_sm ? f->gone_sm : 70u);
     else if (m->late_vector)
         lw_diag_add(v->diags, LW_D_late_vector, i->mnemonic_place, i->mnemonic->text);
 }
@@ -183,6 +185,12 @@ static bool alternatives_fit(lw_verifier *v, const lw_instruction *i) {
     return true;
 }
 
+/* d|_ of an instruction that has no second output: it throws away what is not made. */
+static void drop_second(const lw_match *m, lw_operand *d) {
+    if (d->kind != LW_O_PAIR || m->operand_forms[0].pair || !m->operand_forms[0].written) return;
+    if (d->part_count == 2 && d->parts[1].kind == LW_O_SINK && d->parts[0].kind != LW_O_SINK) *d = d->parts[0];
+}
+
 static void operands(lw_verifier *v, lw_instruction *i) {
     const lw_match *m = v->match;
     if (i->operand_count < m->operands_min || i->operand_count > m->operands_max) {
@@ -192,6 +200,7 @@ static void operands(lw_verifier *v, lw_instruction *i) {
     bool plain = m->operands_min == m->operands_max;
     if (!plain && !alternatives_fit(v, i)) return;
     if (i->operand_count > m->operands_min) optional_operands(v, i);
+    if (i->operand_count) drop_second(m, &i->operands[0]);
     uint32_t errors = v->diags->errors;
     for (uint32_t k = 0; k < i->operand_count; k++) {
         const lw_operand_form *form =
@@ -223,6 +232,7 @@ static void instruction(lw_verifier *v, lw_instruction *i) {
     else
         operands(v, i);
     i->words = m->words;
+    i->word_count = m->word_count;
 }
 
 /* Faults beyond those that are shown are not worth finding. */

@@ -64,6 +64,7 @@ const char *lw_fix_kind(const lw_operand *o, const lw_operand_form *form) {
 const char *lw_fix_selector(lw_verifier *v, const lw_operand *o, const lw_operand_form *form) {
     const lw_match *m = v->match;
     if (o->select >= LW_SEL_x && o->select <= LW_SEL_w) {
+        if (m->selectors || form->or_four) return "an element must be moved to a register of its own first";
         uint8_t size = o->object ? o->object->vector : 1;
         if (size < 2) return "only vectors have elements";
         return size == 2 ? "its elements are .x and .y" : NULL;

@@ -160,7 +160,7 @@ static void barrier(lw_verifier *v) {
     uint32_t at = v->match->operand_forms[0].written;
     const lw_operand *a = &i->operands[at], *b = at + 1 < i->operand_count ? &i->operands[at + 1] : NULL;
     if (at && i->operand_count < 4) b = NULL; /* .red: the predicate, not a count */
-    if (a->kind == LW_O_INT && a->value > 15)
+    if (a->kind == LW_O_INT && (uint32_t)a->value > 15)
         lw_diag_add(v->diags, LW_D_barrier_number, a->place, (long long)a->value);
     else if (b && b->kind == LW_O_INT &&
              (b->value % 32 || (!b->value && !strcmp(v->match->group[1], "arrive"))))
@@ -179,7 +179,7 @@ static void mov(lw_verifier *v) {
              !a->object->is_param)
         lw_diag_add(v->diags, LW_D_parameter_address, a->place, a->name->text);
     else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE &&
-             a->object->space == LW_SPACE_global && lw_types[v->match->type].bits < v->module->address_size)
+             a->object->space == LW_SPACE_global && !a->offset && lw_types[v->match->type].bits < v->module->address_size)
         lw_diag_add(v->diags, LW_D_address_width, a->place, a->name->text, mnemonic(v));
 }
 
@@ -187,7 +187,9 @@ static void mov(lw_verifier *v) {
 static void store(lw_verifier *v) {
     const lw_operand *a = &v->instruction->operands[0];
     const lw_object *o = a->kind == LW_O_ADDRESS && a->part_count ? a->parts[0].object : NULL;
-    if (o && o->kind == LW_OBJ_VARIABLE && o->space == LW_SPACE_param && o->is_param && !o->is_return)
+    if (o && o->space == LW_SPACE_reg && v->match->space == LW_SPACE_param)
+        lw_diag_add(v->diags, LW_D_operand_kind, a->parts[0].place, 1u, mnemonic(v), "the name of a parameter", "a register");
+    else if (o && o->kind == LW_OBJ_VARIABLE && o->space == LW_SPACE_param && o->is_param && !o->is_return)
         lw_diag_add(v->diags, LW_D_parameter_written, a->parts[0].place, a->parts[0].name->text);
 }
 

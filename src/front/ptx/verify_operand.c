@@ -93,12 +93,12 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
                     mnemonic(v))
             ->fix = form->written ? NULL : "use not, or neg, first";
     } else if (LW_UNLIKELY(o->select) &&
-               (element ? r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2
+               (element ? v->match->selectors || form->or_four || r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2
                         : !may_select(o, form))) {
         lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
                     lw_select_name(o))
             ->fix = lw_fix_selector(v, o, form);
-    } else if (LW_UNLIKELY(r->vector > 1 && !element)) {
+    } else if (LW_UNLIKELY(r->vector > 1 && !element && !form->lists && !(form->loose && r->vector == 4))) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->offset)) {
         lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum")->fix =
@@ -111,12 +111,13 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     }
 }
 
-/* Is the constant among "0..255", "4|8|16", "24..256/8"? The text ends at ')'. */
-static bool in_range(const char *range, int64_t value) {
+/* Is the constant among "0..255", "4|8|16", "24..256/8", or "0..n", up to the operand before it? The text ends at ')'. */
+static bool in_range(const char *range, int64_t value, int64_t before) {
     for (const char *p = range;; p++) {
         char *end;
         int64_t low = strtoll(p, &end, 10), high = low, step = 1;
-        if (*end == '.') high = strtoll(end + 2, &end, 10);
+        if (*end == '.' && end[2] == 'n') high = before, end += 3;
+        else if (*end == '.') high = strtoll(end + 2, &end, 10);
         if (*end == '/') step = strtoll(end + 1, &end, 10);
         if (value >= low && value <= high && (value - low) % step == 0) return true;
         p = end;
@@ -125,7 +126,9 @@ static bool in_range(const char *range, int64_t value) {
 }
 
 static void range_of_constant(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
-    if (!form->range || o->kind != LW_O_INT || in_range(form->range, (int64_t)o->value)) return;
+    int64_t before = number > 1 ? (int64_t)v->instruction->operands[number - 2].value : 0;
+    int64_t value = form->low ? (int64_t)(uint32_t)o->value : (int64_t)o->value;
+    if (!form->range || o->kind != LW_O_INT || in_range(form->range, value, before)) return;
     lw_diag_add(v->diags, LW_D_constant_range, o->place, number, mnemonic(v), (long long)o->value)->fix =
         lw_verify_text(v, "it may be: %.*s", (int)strcspn(form->range, ")"), form->range);
 }
@@ -137,7 +140,7 @@ static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     if (form->type == LW_T_none)
         fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
     else if (o->kind == LW_O_INT)
-        fits = strchr("BUSP", want->kind) != NULL;
+        fits = strchr("BUSP", want->kind) != NULL || (form->same && !form->braces);
     else if (want->kind == 'B')
         fits = want->bits == (o->single ? 32 : 64);
     else
@@ -172,7 +175,7 @@ static void special_gates(lw_verifier *v, const lw_operand *o, const lw_special_
 static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
                             uint32_t number) {
     const lw_special_row *row = &lw_specials[o->special - 1];
-    bool taken = form->shape == LW_SHAPE_SOURCE || form->shape == LW_SHAPE_SPECIAL, whole = form->vector > 1;
+    bool taken = (form->shape == LW_SHAPE_SOURCE && !form->space) || form->shape == LW_SHAPE_SPECIAL, whole = form->vector > 1;
     if (!taken || form->written || lw_types[form->type].kind == 'F') {
         lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v))->fix =
             form->written ? NULL : "copy it into a register with mov first";
@@ -192,10 +195,14 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
 
 /* ---- Addresses ---------------------------------------------------------------------------------------- */
 
-static void address_register(lw_verifier *v, const lw_operand *base) {
+static bool is_copy(const lw_form *form) { return !strncmp(form->pattern, "cp.", 3) || strstr(form->pattern, "matrix."); }
+
+static void address_register(lw_verifier *v, const lw_operand *base, bool is_map) {
     const lw_object *r = base->object;
     const lw_type_info *type = &lw_types[r->type];
-    if (!strchr("BUS", type->kind) || type->bits < (v->match->form->narrow ? 32 : 16) || type->bits > 64 ||
+    if (is_map && v->match->form->narrow && r->type == LW_T_f32) return; /* ptxas looks at its size alone */
+    bool short_ones = !v->match->form->narrow || (v->match->space && is_copy(v->match->form));
+    if (!strchr("BUS", type->kind) || type->bits < (short_ones ? 16 : 32) || type->bits > 64 ||
         (r->vector > 1 && !base->select)) {
         lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, type->name,
                     v->module->address_size == 32 ? "32" : "64");
@@ -241,9 +248,15 @@ static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_oper
     lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text, have->name);
 }
 
+/* A register that may be an address without its brackets. */
+static bool is_plain_address(const lw_operand *o) {
+    return lw_is_register(o) && !o->negated && strchr("BUS", lw_types[o->object->type].kind) && lw_types[o->object->type].bits >= 32;
+}
+
 static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
                             uint32_t number) {
     if (o->kind != LW_O_ADDRESS) {
+        if (form->bare && is_plain_address(o)) return;
         if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
         return;
     }
@@ -254,7 +267,14 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     }
     inner_operands(v, o, form, number);
     const lw_operand *base = o->part_count ? &o->parts[0] : NULL;
-    if (!base || base->kind != LW_O_NAME || lw_is_unresolved(base)) return;
+    if (!base || form->anywhere || lw_is_unresolved(base)) return;
+    if (o->offset && (inner || lw_type_is_opaque(form->opaque))) {
+        lw_diag_add(v->diags, LW_D_offset_not_allowed, o->place, number, mnemonic(v));
+        return;
+    }
+    if (base->kind == LW_O_INT && (form->space ? form->space : v->match->space) != LW_SPACE_local)
+        lw_diag_add(v->diags, LW_D_constant_address, base->place, mnemonic(v));
+    if (base->kind != LW_O_NAME) return;
     const lw_object *object = base->object;
     if (!object || object->kind != LW_OBJ_VARIABLE)
         lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address",
@@ -262,7 +282,7 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     else if (form->opaque)
         opaque_address(v, base, form, number);
     else if (object->space == LW_SPACE_reg)
-        address_register(v, base);
+        address_register(v, base, inner > 0);
     else
         address_space(v, base, form->space ? form->space : v->match->space);
 }
@@ -280,15 +300,15 @@ static bool only_constants(const lw_operand *vector) {
 static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     lw_operand_form one = *form;
     one.vector = 1;
-    one.sink = form->written;
+    one.sink = form->written && !form->all && (o->part_count > 1 || !form->always_braces);
     if (form->or_four) one.variable = false;
-    bool packed = lw_types[form->type].kind == 'X' && !form->written; /* the bits of a constant among registers of matrices */
+    bool packed = lw_types[form->type].kind == 'X' && form->type != LW_T_f16x2 && !form->written; /* bits among registers of matrices */
     if (one.shape == LW_SHAPE_SOURCE && form->vector > 1) one.shape = LW_SHAPE_SPECIAL;
     uint32_t errors = v->diags->errors, bits = 0;
     lw_operand_form index = one;
     index.type = LW_T_u32;
     index.takes = 1u << LW_T_b32 | 1u << LW_T_u32 | 1u << LW_T_s32;
-    if (form->always_braces && only_constants(o)) {
+    if (form->always_braces && !form->constants && only_constants(o)) {
         wrong_kind(v, &o->parts[0], &one, number);
         return;
     }
@@ -346,8 +366,16 @@ static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand
                     lw_types[form->type].name, lw_types[form->type].bits);
 }
 
+/* A list in place of a register, of any count, where ptxas looks at the elements alone. */
+static bool fits_as_list(const lw_operand *o, const lw_operand_form *form) {
+    for (uint32_t i = 0; i < o->part_count && form->lists && lw_types[form->type].bits < 64; i++)
+        if (!lw_is_register(&o->parts[i]) || !(form->takes >> o->parts[i].object->type & 1)) return false;
+    return form->lists;
+}
+
 static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
                            uint32_t number) {
+    if (fits_as_list(o, form)) return;
     if (!form->braces) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (form->vector == 0) {
@@ -398,13 +426,24 @@ static void packed_register(lw_verifier *v, const lw_operand *o, const lw_operan
         lw_diag_add(v->diags, LW_D_vector_total, o->place, number, mnemonic(v), bits, want->name, want->bits);
 }
 
+static bool takes_numbers(const lw_operand_form *form) {
+    return !form->written && !form->variable && !form->selectable && form->type && strchr("BUS", lw_types[form->type].kind);
+}
+
+/* A variable's address and an offset, which is a number; the address alone is taken by mov. */
+static bool is_sum_of_address(const lw_operand *o) {
+    return o->offset && o->object && o->object->kind == LW_OBJ_VARIABLE && o->object->space != LW_SPACE_reg &&
+           !lw_type_is_opaque(o->object->type);
+}
+
 static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    if (lw_is_register(o) && form->lists && lw_types[form->type].bits == 64 && o->object->vector > 1 && !o->select) return;
     if (lw_is_register(o) && !form->vector && o->object->vector > 1 && !o->select) {
         packed_register(v, o, form, number);
     } else if (lw_is_register(o)) {
         bool whole = form->vector > 1 && o->object->vector == form->vector && !o->select;
         lw_operand_form one = *form;
-        if (form->vector > 1 && !whole)
+        if (form->vector > 1 && !whole && !form->lists && !form->loose)
             lw_diag_add(v->diags, LW_D_vector_size, o->place, number, mnemonic(v), form->vector, 1u, "is");
         else if (whole && !(form->takes >> o->object->type & 1))
             lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name,
@@ -413,6 +452,8 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
             register_operand(v, o, &one, number);
     } else if (o->special) {
         special_operand(v, o, form, number);
+    } else if (is_sum_of_address(o) && takes_numbers(form)) {
+        return; /* cut to the operand's size */
     } else if (form->shape != LW_SHAPE_SOURCE || !o->object || form->written ||
                (o->object->kind != LW_OBJ_VARIABLE && o->object->kind != LW_OBJ_FUNCTION &&
                 o->object->kind != LW_OBJ_ALIAS)) {
@@ -420,6 +461,9 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
     } else if (lw_types[form->type].kind == 'F' || lw_types[form->type].kind == 'P') {
         lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), "a register or constant",
                     lw_operand_kind_name(o));
+    } else if (form->space) {
+        if (o->object->kind == LW_OBJ_VARIABLE) address_space(v, o, form->space);
+        else wrong_kind(v, o, form, number);
     } else if (v->match->form->step == LW_STEP_cvta) {
         if (o->object->kind == LW_OBJ_VARIABLE)
             address_space(v, o, v->match->space);
@@ -438,7 +482,7 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
                            uint32_t number) {
     switch (o->kind) {
     case LW_O_NAME:
-        if (LW_LIKELY(form->vector == 1 && lw_is_register(o)))
+        if (LW_LIKELY(form->vector == 1 && lw_is_register(o) && !form->lists))
             register_operand(v, o, form, number);
         else if (o->minus)
             lw_verify_minus(v, o);
@@ -447,7 +491,8 @@ static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand
         return;
     case LW_O_INT:
     case LW_O_FLOAT:
-        if (form->written || (form->vector > 1 && !fills_vector(o, form)) || form->shape == LW_SHAPE_REG || form->variable)
+        if (form->written || (form->vector > 1 && !fills_vector(o, form)) || form->shape == LW_SHAPE_REG ||
+            (form->variable && !(form->raw && o->kind == LW_O_FLOAT && o->single)))
             wrong_kind(v, o, form, number);
         else
             constant_operand(v, o, form, number);
@@ -469,7 +514,12 @@ static bool names(const lw_operand *o, lw_object_kind kind) {
 
 void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     bool fits = true;
-    if (form->if_vector && o->kind == LW_O_VECTOR) form = form->if_vector;
+    bool bits = form->if_vector && form->if_vector->list_only && lw_is_register(o) && o->object->type == LW_T_b32;
+    if (form->if_vector && (o->kind == LW_O_VECTOR || bits)) form = form->if_vector;
+    if (form->or_address && o->kind == LW_O_ADDRESS) {
+        address_operand(v, o, &(lw_operand_form){.shape = LW_SHAPE_ADDRESS, .opaque = LW_T_b32}, number);
+        return;
+    }
     switch (form->shape) {
     case LW_SHAPE_VALUE:
     case LW_SHAPE_REG:
