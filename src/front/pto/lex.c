@@ -168,12 +168,14 @@ static uint32_t put_quoted(char *to, const char *name, uint32_t size) {
 static lw_symbol *quoted_name(const lw_pto_lexer *l, uint32_t at, uint32_t end) {
     char *name = lw_arena_alloc(l->symbols->arena, (size_t)(end - at) + 2), *text = name + 1;
     uint32_t size = 0;
-    bool bare = end > at && is(l->source->text[at], C_START);
+    bool bare, number = end > at;
     *name = '@';
     for (uint32_t i = at; i < end; size++) i = unescape(l->source->text, i, &text[size]);
     text[size] = 0;
+    for (uint32_t i = 0; i < size; i++) number &= is(text[i], C_DIGIT);
+    bare = is(text[0], C_START); /* MLIR's suffix-id: digits, or a letter and whatever may be in a word */
     for (uint32_t i = 0; i < size; i++) bare &= is(text[i], C_WORD) || (text[i] == '-' && i + 1 < size);
-    if (bare) return lw_symbol_get(l->symbols, name, size + 1);
+    if (bare || number) return lw_symbol_get(l->symbols, name, size + 1);
     char *quoted = lw_arena_alloc(l->symbols->arena, 3 * (size_t)size + 3);
     return lw_symbol_get(l->symbols, quoted, put_quoted(quoted, text, size));
 }
