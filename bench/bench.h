@@ -15,6 +15,8 @@
 enum { LW_BENCH_KERNELS = 12, LW_BENCH_BUFFERS = 5, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
 
 /* Prints one line after the program's name and ends it with status 1. */
+/* Ends the program where a call failed that cannot. */
+void lw_bench_must(lw_status status, const char *what);
 _Noreturn void lw_bench_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void *lw_bench_allocate(size_t bytes);
 

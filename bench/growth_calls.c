@@ -139,7 +139,7 @@ CALL(allocations_beside_a_launch) {
     must(own, lw_module_kernel(module, "k", &kernel));
     lw_beside beside = {own, n, 0};
     const lw_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .progress = allocate_beside, .user = &beside};
-    lw_launch(kernel, &config, NULL, NULL);
+    must(own, lw_launch(kernel, &config, NULL, NULL));
     lw_context_free(own);
     return beside.took;
 }
@@ -233,7 +233,7 @@ CALL(kernels_by_name) {
 
 /* Threads that fail one after the other; each has a message of its own. */
 static void *fail_once(void *context) {
-    lw_memory_free(context, 1);
+    if (lw_memory_free(context, 1) == LW_OK) lw_bench_fail("growth: memory that was never there is freed");
     return NULL;
 }
 

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+void lw_bench_must(lw_status status, const char *what) {
+    if (status != LW_OK) lw_bench_fail("%s: %s", what, lw_status_name(status));
+}
+
 void lw_bench_fail(const char *format, ...) {
     fflush(stdout);
     fputs("lanewise_bench: ", stderr);

@@ -160,9 +160,9 @@ void lw_bench_seeds(const lw_bench_options *options, lw_context *context) {
         double rate = THREADS / lw_bench_spread_of(times, turns).median * 1e-9, median = lw_bench_spread_of(ratio, turns).median;
         printf("%-30s %-25s %8.2f %7.2f %8.2f  %s%s%s\n", s->spelling, s->operands, rate, median, s->target,
                median >= s->target ? "met" : "not met", s->why ? ": " : "", s->why ? s->why : "");
-        lw_memory_free(context, w.out);
+        lw_bench_must(lw_memory_free(context, w.out), "freeing memory");
         lw_module_free(w.module);
     }
-    lw_memory_free(context, base.out);
+    lw_bench_must(lw_memory_free(context, base.out), "freeing memory");
     lw_module_free(base.module);
 }

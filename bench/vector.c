@@ -45,7 +45,7 @@ static void compare(const side *s, uint64_t address, const int32_t *want, size_t
     for (size_t i = 0; i < count; i++)
         if (got[i] != want[i]) lw_bench_fail("%s: element %zu is %d, not %d", what, i, got[i], want[i]);
     free(got);
-    lw_memory_free(s->context, address);
+    lw_bench_must(lw_memory_free(s->context, address), "freeing memory");
 }
 
 static uint32_t noise(uint32_t *state) {
@@ -149,10 +149,10 @@ static void measure_registers(const lw_bench_options *options, lw_context *conte
         theirs[t] = (lw_bench_clock(options->wall) - start) / ((double)rounds * STEPS);
         for (int k = 0; k < REGISTERS; k++) {
             compare(&s, values[REGISTERS + 3 + k], in.to + k * LANES, LANES, "registers");
-            lw_memory_free(context, values[k]);
+            lw_bench_must(lw_memory_free(context, values[k]), "freeing memory");
         }
-        lw_memory_free(context, values[REGISTERS]);
-        lw_memory_free(context, values[REGISTERS + 1]);
+        lw_bench_must(lw_memory_free(context, values[REGISTERS]), "freeing memory");
+        lw_bench_must(lw_memory_free(context, values[REGISTERS + 1]), "freeing memory");
     }
     report(masked ? "vshr of 64xi32 in registers, masked" : "vshr of 64xi32 in registers, every lane", theirs,
            ours, turns, masked ? 0.25 : 0);
@@ -209,7 +209,8 @@ static void measure_arrays(const lw_bench_options *options, lw_context *context,
         for (uint64_t k = 0; k < passes; k++) native->vshr_array(in.to, in.from, in.counts, in.bits, count);
         theirs[t] = (lw_bench_clock(options->wall) - start) / ((double)passes * count / LANES);
         compare(&s, to, in.to, count, loops ? "loop" : "repeats");
-        lw_memory_free(context, from), lw_memory_free(context, counts), lw_memory_free(context, mask);
+        const uint64_t all[] = {from, counts, mask};
+        for (int k = 0; k < 3; k++) lw_bench_must(lw_memory_free(context, all[k]), "freeing memory");
     }
     char what[64];
     snprintf(what, sizeof what, "%s over %u elements",

@@ -1,7 +1,7 @@
 /* lanewise.h: run PTX and PTO on the CPU from your own program.
  *
  *     lw_context *ctx;  lw_module *mod;  lw_kernel *k;  uint64_t buf;
- *     lw_context_new(NULL, &ctx);
+ *     lw_context_new(NULL, &ctx);                                  // each of these returns a status, which is looked at
  *     lw_module_new(ctx, "k.ptx", text, strlen(text), &mod);      // LW_BAD_SOURCE: lw_module_diagnostics(mod, …)
  *     lw_module_kernel(mod, "k", &k);
  *     lw_memory_new(ctx, 4096, &buf);
@@ -32,6 +32,15 @@ extern "C" {
 #define LW_API
 #endif
 
+/* What a call that can fail returns: to be looked at. `if (lw_memory_free(c, a)) {}` says that it does not matter. */
+#if defined(__cplusplus) ? __cplusplus >= 201703L : defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#define LW_CHECKED [[nodiscard]] LW_API lw_status
+#elif defined(__GNUC__)
+#define LW_CHECKED LW_API __attribute__((warn_unused_result)) lw_status
+#else
+#define LW_CHECKED LW_API lw_status
+#endif
+
 typedef struct lw_context lw_context;
 typedef struct lw_module lw_module;
 typedef struct lw_kernel lw_kernel; /* owned by its module; no _free */
@@ -60,7 +69,11 @@ LW_API const char *lw_status_name(lw_status status);
 
 /* ---- Context: device memory, worker threads, limits ----------------------------------------------------- */
 
+/* Structs that calls take begin with their size, so that a program and a library of different versions understand each other: sizeof of it, or 0, which
+ * is as good for all members that are listed here. A library that is older takes members that it does not know where they are 0. */
+
 typedef struct lw_options {
+    size_t size;
     uint32_t threads;        /* worker threads; 0: LANEWISE_THREADS, else one per core */
     const char *cpu;         /* "v4", "v3", "v2", "portable"; NULL: LANEWISE_CPU, else the best the machine has */
     uint64_t memory_limit;   /* bytes of device memory; 0: 3/4 of the machine's memory */
@@ -77,7 +90,7 @@ typedef struct lw_options {
  * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics, engine or cpu, a cpu that the machine lacks, threads above 4096, or one of
  *          these in the environment; LW_UNSUPPORTED: the engine is not there. lw_context_message(NULL) says why
  * owner    the caller, who ends it with lw_context_free */
-LW_API lw_status lw_context_new(const lw_options *options, lw_context **context);
+LW_CHECKED lw_context_new(const lw_options *options, lw_context **context);
 
 /* Ends a context with its modules, kernels and memory.
  *
@@ -124,9 +137,10 @@ LW_API void lw_context_stop(lw_context *context);
  * module   gets the handle: with LW_BAD_SOURCE too, to hold the diagnostics; NULL with any other failure
  * fails    LW_BAD_SOURCE, LW_NO_MEMORY
  * owner    the caller, who ends it with lw_module_free, or the context with itself */
-LW_API lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module);
+LW_CHECKED lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module);
 
 typedef struct lw_module_options {
+    size_t size;                /* as in lw_options */
     const char *language;       /* "ptx" or "pto"; NULL: "pto" where the name of the text ends in .pto or .mlir, else "ptx" */
     /* The others are of PTO only. */
     const char *target;         /* the profile that the text is checked for: "cpu", "a2a3" or "a5"; NULL: "cpu" */
@@ -143,7 +157,7 @@ typedef struct lw_module_options {
  * module   gets the handle: with LW_BAD_SOURCE too, to hold the diagnostics; NULL with any other failure
  * fails    LW_BAD_SOURCE, LW_NO_MEMORY; LW_BAD_ARGUMENT: an option has a value that is none
  * owner    the caller, who ends it with lw_module_free, or the context with itself */
-LW_API lw_status lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text, size_t size,
+LW_CHECKED lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text, size_t size,
                                 lw_module **module);
 
 /* Ends a module with its kernels and variables.
@@ -183,7 +197,7 @@ LW_API const char *lw_module_diagnostics(lw_module *module, bool colour);
  * kernel   gets the handle
  * fails    LW_NOT_FOUND; LW_BAD_SOURCE: it uses what is not executable, the diagnostics tell; LW_NO_MEMORY
  * owner    the module */
-LW_API lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kernel);
+LW_CHECKED lw_module_kernel(lw_module *module, const char *name, lw_kernel **kernel);
 
 /* How many kernels a module has. */
 LW_API size_t lw_module_kernel_count(const lw_module *module);
@@ -200,7 +214,7 @@ LW_API const char *lw_module_kernel_name(const lw_module *module, size_t index);
  * address  gets its device address; may be NULL
  * size     gets its bytes; may be NULL
  * fails    LW_NOT_FOUND */
-LW_API lw_status lw_module_global(lw_module *module, const char *name, uint64_t *address, uint64_t *size);
+LW_CHECKED lw_module_global(lw_module *module, const char *name, uint64_t *address, uint64_t *size);
 
 typedef struct lw_param_info {
     const char *name, *type; /* "u64"; element type for arrays */
@@ -244,21 +258,21 @@ LW_API lw_param_info lw_kernel_param(const lw_kernel *kernel, uint32_t index);
  * address  gets the device address
  * fails    LW_BAD_ARGUMENT: 0 bytes; LW_NO_MEMORY
  * owner    the context, until lw_memory_free */
-LW_API lw_status lw_memory_new(lw_context *context, uint64_t size, uint64_t *address);
+LW_CHECKED lw_memory_new(lw_context *context, uint64_t size, uint64_t *address);
 
 /* Frees what lw_memory_new gave.
  *
  * fails    LW_BAD_ARGUMENT: no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays allocated */
-LW_API lw_status lw_memory_free(lw_context *context, uint64_t address);
+LW_CHECKED lw_memory_free(lw_context *context, uint64_t address);
 
 /* Copies to device memory, from it, within it (the stretches may overlap).
  *
  * size     bytes; 0 is fine
  * fails    LW_BAD_ARGUMENT: a stretch of device memory is not inside of one allocation
  * threads  any; what a launch or another call does to the same bytes meanwhile happens before, after or in between */
-LW_API lw_status lw_memory_write(lw_context *context, uint64_t address, const void *from, uint64_t size);
-LW_API lw_status lw_memory_read(lw_context *context, uint64_t address, void *to, uint64_t size);
-LW_API lw_status lw_memory_copy(lw_context *context, uint64_t to, uint64_t from, uint64_t size);
+LW_CHECKED lw_memory_write(lw_context *context, uint64_t address, const void *from, uint64_t size);
+LW_CHECKED lw_memory_read(lw_context *context, uint64_t address, void *to, uint64_t size);
+LW_CHECKED lw_memory_copy(lw_context *context, uint64_t to, uint64_t from, uint64_t size);
 
 /* Sets elements of device memory.
  *
@@ -266,14 +280,14 @@ LW_API lw_status lw_memory_copy(lw_context *context, uint64_t to, uint64_t from,
  * width    bytes of an element: 1, 2, 4 or 8
  * count    elements; 0 is fine
  * fails    LW_BAD_ARGUMENT: another width, or they are not inside of one allocation */
-LW_API lw_status lw_memory_fill(lw_context *context, uint64_t address, uint64_t value, uint32_t width, uint64_t count);
+LW_CHECKED lw_memory_fill(lw_context *context, uint64_t address, uint64_t value, uint32_t width, uint64_t count);
 
 /* The allocation that holds an address.
  *
  * base     gets its first address; may be NULL
  * size     gets its bytes; may be NULL
  * fails    LW_NOT_FOUND */
-LW_API lw_status lw_memory_range(lw_context *context, uint64_t address, uint64_t *base, uint64_t *size);
+LW_CHECKED lw_memory_range(lw_context *context, uint64_t address, uint64_t *base, uint64_t *size);
 
 /* ---- Launches ------------------------------------------------------------------------------------------- */
 
@@ -284,6 +298,7 @@ typedef struct lw_progress { /* a snapshot while a launch runs */
 } lw_progress;
 
 typedef struct lw_launch_config {
+    size_t size;                /* as in lw_options */
     uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64; for PTO lw_launch_shape gives both */
     uint32_t shared_bytes;      /* dynamic shared memory */
     bool cooperative;           /* all CTAs must be resident together */
@@ -310,7 +325,7 @@ typedef struct lw_launch_stats {
  * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number. Without such arrays 1
  * config   gets grid and block; the rest stays
  * fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more */
-LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config);
+LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config);
 
 /* Runs a kernel to its end.
  *
@@ -320,7 +335,7 @@ LW_API lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch
  * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop; LW_NO_MEMORY
  * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change no result and are as before
  *          after the call; progress is called in them */
-LW_API lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
+LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:
  *   5100   the manual and sm_90 give different results (vshl, vshr; 16-bit shl, shr by an immediate amount above 65535)

@@ -264,7 +264,6 @@ const char *const lw_semantics_names[LW_SEMANTICS_COUNT] = {
 };
 
 bool lw_semantics_choose(const char *name, lw_semantics *semantics) {
-    if (!name || !*name) name = getenv("LANEWISE_SEMANTICS");
     if (!name || !*name) name = lw_semantics_names[LW_SEMANTICS_manual];
     for (int i = 0; i < LW_SEMANTICS_COUNT; i++)
         if (!strcmp(name, lw_semantics_names[i])) return *semantics = (lw_semantics)i, true;

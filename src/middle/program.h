@@ -192,7 +192,7 @@ typedef struct lw_code {
 /* Where the manual and the hardware differ: whose results are computed. */
 typedef enum lw_semantics { LW_SEMANTICS_manual, LW_SEMANTICS_sm_90, LW_SEMANTICS_COUNT } lw_semantics;
 extern const char *const lw_semantics_names[LW_SEMANTICS_COUNT];
-/* By name; NULL or "": what LANEWISE_SEMANTICS says, else manual. False: no such name. */
+/* By name; NULL or "": the manual's. False: no such name. */
 bool lw_semantics_choose(const char *name, lw_semantics *semantics);
 
 /* Something that launches count at one instruction; its number is the one that `note` operations have. */

@@ -12,7 +12,6 @@
 const char *const lw_engine_words[] = {[LW_ENGINE_interp] = "interp", [LW_ENGINE_jit] = "jit", NULL};
 
 bool lw_engine_choose(const char *name, lw_engine *engine) {
-    if (!name || !*name) name = getenv("LANEWISE_ENGINE");
     *engine = LW_ENGINE_interp;
     if (!name || !*name) return true;
     for (*engine = 0; *engine < LW_ENGINES; ++*engine)

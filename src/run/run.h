@@ -351,7 +351,7 @@ void lw_program_link(lw_program *program, const lw_level *level);
 
 typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINES } lw_engine;
 extern const char *const lw_engine_words[]; /* their names, with a NULL behind the last */
-/* By name; NULL or "": what LANEWISE_ENGINE says, else the interpreter. False: no such name. */
+/* By name; NULL or "": the interpreter. False: no such name. */
 bool lw_engine_choose(const char *name, lw_engine *engine);
 bool lw_engine_has(lw_engine engine); /* the compiler is a library of its own */
 const char *lw_engine_missing(lw_engine engine); /* why it is not there */

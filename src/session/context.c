@@ -1,5 +1,7 @@
 /* context.c: making and ending contexts: limits, CPU level, threads. */
 #define _GNU_SOURCE
+#include "base/scan.h"
+#include "session/environment.h"
 #include "session/session.h"
 
 #include <sched.h>
@@ -21,60 +23,82 @@ static uint64_t machine_memory(void) {
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 1ull << 30;
 }
 
-static bool choose_threads(uint32_t wanted, uint32_t *threads) {
-    const char *text = getenv("LANEWISE_THREADS");
-    unsigned long value = wanted;
-    if (!wanted && text && *text) {
-        char *end;
-        if (*text < '0' || *text > '9') return false;
-        value = strtoul(text, &end, 10);
-        if (*end || !value) return false;
-    } else if (!wanted)
-        value = machine_threads();
-    if (value > LW_THREADS_MOST) return false;
-    *threads = (uint32_t)value;
-    return true;
+/* ---- Options ------------------------------------------------------------------------------------------------------------ */
+
+/* One that may come from the environment. */
+typedef struct setting {
+    const char *member, *text; /* text: NULL where neither says anything */
+} setting;
+
+static setting setting_of(const char *member, const char *given, lw_variable variable) {
+    if (given) return (setting){member, given};
+    return (setting){lw_variable_names[variable], lw_environment(variable)};
 }
 
-static const lw_level *find_level(const char *name) {
-    for (const lw_level *const *level = lw_levels; *level; level++)
-        if (name ? !strcmp((*level)->name, name) : lw_level_has(*level))
-            return lw_level_has(*level) ? *level : NULL;
-    return NULL;
+static bool is_empty(setting s) { return s.text && !*s.text; }
+
+static lw_status wrong(setting s, const char *why) {
+    return lw_fail(NULL, LW_BAD_ARGUMENT, LW_D_context_option, s.member, s.text ? s.text : "", why);
 }
 
-static const lw_level *choose_level(const char *wanted) {
-    const char *text = wanted ? wanted : getenv("LANEWISE_CPU");
-    return find_level(text && *text ? text : NULL);
+static lw_status choose_threads(uint32_t wanted, lw_chosen *chosen) {
+    char number[16];
+    snprintf(number, sizeof number, "%u", wanted);
+    const setting s = setting_of("threads", wanted ? number : NULL, LW_ENV_threads);
+    uint64_t value = machine_threads();
+    if (s.text) {
+        const uint32_t end = lw_digits_end(s.text, 0, 10);
+        if (!end || s.text[end] || !lw_digits_read(s.text, 0, end, 10, &value) || !value) return wrong(s, "this is no number of threads");
+    }
+    if (value > LW_THREADS_MOST) return wrong(s, "4096 threads are the most");
+    chosen->threads = (uint32_t)value;
+    return LW_OK;
+}
+
+/* "the levels are v3 portable" */
+static lw_status wrong_level(setting s) {
+    lw_text text = {0};
+    lw_text_puts(&text, "the levels are");
+    for (const char *const *name = lw_cpu_levels(); *name; name++) lw_text_printf(&text, " %s", *name);
+    lw_status status = wrong(s, text.at && !text.failed ? text.at : "there is no such level");
+    lw_text_free(&text);
+    return status;
+}
+
+static lw_status choose_level(const char *wanted, lw_chosen *chosen) {
+    const setting s = setting_of("cpu", wanted, LW_ENV_cpu);
+    for (const lw_level *const *level = lw_levels; *level; level++) {
+        if (s.text ? strcmp((*level)->name, s.text) != 0 : !lw_level_has(*level)) continue;
+        if (!lw_level_has(*level)) return lw_fail(NULL, LW_BAD_ARGUMENT, LW_D_level_missing, s.text);
+        chosen->level = *level;
+        return LW_OK;
+    }
+    return wrong_level(s);
+}
+
+lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
+    lw_options all;
+    if (!lw_take(&all, sizeof all, given, LW_OPTIONS_FIRST)) return lw_fail(NULL, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_options", given->size, sizeof all);
+    const uint64_t stack = all.stack_limit ? all.stack_limit : LW_STACK_DEFAULT;
+    *chosen = (lw_chosen){.stack_limit = (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u, /* whole granules of local memory */
+                          .memory_limit = all.memory_limit ? all.memory_limit : machine_memory() / 4 * 3};
+    lw_status status = choose_level(all.cpu, chosen);
+    if (status != LW_OK) return status;
+    const setting semantics = setting_of("semantics", all.semantics, LW_ENV_semantics), engine = setting_of("engine", all.engine, LW_ENV_engine);
+    if (is_empty(semantics) || !lw_semantics_choose(semantics.text, &chosen->semantics)) return wrong(semantics, "the semantics are manual and sm_90");
+    if (is_empty(engine) || !lw_engine_choose(engine.text, &chosen->engine)) return wrong(engine, "it must be interp or jit");
+    return choose_threads(all.threads, chosen);
 }
 
 /* ---- Contexts -------------------------------------------------------------------------------------------------------- */
 
-static lw_status wrong_option(const char *what, const char *given, const char *variable) {
-    const char *text = given && *given ? given : getenv(variable);
-    return lw_fail(NULL, LW_BAD_ARGUMENT, LW_D_context_option, given && *given ? what : variable, text ? text : "");
-}
-
-static lw_status set_limits(lw_context *context, const lw_options *options) {
-    uint64_t stack = options->stack_limit ? options->stack_limit : LW_STACK_DEFAULT;
-    context->stack_limit =
-        (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u; /* whole granules of local memory */
-    if (!(context->level = choose_level(options->cpu))) return wrong_option("cpu", options->cpu, "LANEWISE_CPU");
-    if (!lw_semantics_choose(options->semantics, &context->semantics)) return wrong_option("semantics", options->semantics, "LANEWISE_SEMANTICS");
-    if (!lw_engine_choose(options->engine, &context->engine)) return wrong_option("engine", options->engine, "LANEWISE_ENGINE");
-    char number[16];
-    snprintf(number, sizeof number, "%u", options->threads);
-    if (!choose_threads(options->threads, &context->threads))
-        return wrong_option("threads", options->threads ? number : NULL, "LANEWISE_THREADS");
-    if (lw_engine_has(context->engine)) return LW_OK;
-    return lw_fail(NULL, LW_UNSUPPORTED, LW_D_engine_missing, lw_engine_words[context->engine], lw_engine_missing(context->engine));
-}
-
 /* Device memory and what all modules share. */
-static bool set_up(lw_context *context, uint64_t memory_limit) {
+static bool set_up(lw_context *context, const lw_chosen *chosen) {
+    context->level = chosen->level, context->semantics = chosen->semantics, context->engine = chosen->engine;
+    context->threads = chosen->threads, context->stack_limit = chosen->stack_limit;
     if (pthread_mutex_init(&context->lock, NULL)) return false;
     if (!lw_spellings_init(&context->spellings)) goto no_spellings;
-    if (!lw_memory_init(&context->memory, memory_limit ? memory_limit : machine_memory() / 4 * 3)) goto no_memory;
+    if (!lw_memory_init(&context->memory, chosen->memory_limit)) goto no_memory;
     if ((context->pool = lw_pool_new(context->threads))) return true;
     lw_memory_end(&context->memory);
 no_memory:
@@ -90,10 +114,11 @@ lw_status lw_context_new(const lw_options *options, lw_context **context) {
     *context = NULL;
     lw_context *made = calloc(1, sizeof *made);
     if (!made) return lw_fail_memory(NULL);
-    const lw_options none = {0};
-    if (!options) options = &none;
-    lw_status status = set_limits(made, options);
-    if (status == LW_OK && !set_up(made, options->memory_limit)) status = lw_fail_memory(NULL);
+    lw_chosen chosen;
+    lw_status status = lw_choose(options, &chosen);
+    if (status == LW_OK && !lw_engine_has(chosen.engine))
+        status = lw_fail(NULL, LW_UNSUPPORTED, LW_D_engine_missing, lw_engine_words[chosen.engine], lw_engine_missing(chosen.engine));
+    if (status == LW_OK && !set_up(made, &chosen)) status = lw_fail_memory(NULL);
     if (status == LW_OK)
         *context = made;
     else

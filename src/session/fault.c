@@ -215,3 +215,17 @@ size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes) {
     if (notes) *notes = count ? fault->notes : NULL;
     return count;
 }
+
+/* ---- Structs of callers ------------------------------------------------------------------------------------------------ */
+
+bool lw_take(void *all, size_t room, const void *given, size_t first) {
+    size_t size = 0;
+    memset(all, 0, room);
+    if (given) memcpy(&size, given, sizeof size); /* the first member of each */
+    if (given && !size) size = first;
+    if (given && size < sizeof size) return false;
+    for (size_t i = room; i < size; i++)
+        if (((const char *)given)[i]) return false;
+    if (given) memcpy(all, given, size < room ? size : room);
+    return true;
+}

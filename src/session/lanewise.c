@@ -304,11 +304,14 @@ lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *con
     if (stats) *stats = (lw_launch_stats){0};
     if (!kernel) return LW_BAD_ARGUMENT;
     if (!config) return lw_fail_null(kernel->module->context, "config");
+    lw_launch_config all;
+    if (!lw_take(&all, sizeof all, config, LW_CONFIG_FIRST))
+        return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_launch_config", config->size, sizeof all);
     char *buffer;
-    lw_status status = lw_launch_check(kernel, config);
-    if (status == LW_OK) status = lw_launch_params(kernel, config, params, &buffer);
+    lw_status status = lw_launch_check(kernel, &all);
+    if (status == LW_OK) status = lw_launch_params(kernel, &all, params, &buffer);
     if (status != LW_OK) return status;
-    status = run(kernel, config, buffer, &callers, stats);
+    status = run(kernel, &all, buffer, &callers, stats);
     free(buffer);
     return status;
 }

@@ -44,7 +44,9 @@ static const char *const targets[] = {
 
 lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
                          lw_load_options *chosen) {
-    const lw_module_options none = {0}, *o = options ? options : &none;
+    lw_module_options all, *const o = &all;
+    if (!lw_take(o, sizeof all, options, LW_MODULE_OPTIONS_FIRST))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_module_options", options->size, sizeof all);
     *chosen = (lw_load_options){.language = find(o->language, name), .count_regions = o->count_regions};
     if (!chosen->language) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language, "ptx and pto are known");
     if (!choose(o->target, targets, &chosen->target))

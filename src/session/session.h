@@ -2,6 +2,8 @@
 #ifndef LW_SESSION_H
 #define LW_SESSION_H
 
+#include <stddef.h>
+
 #include "base/float_mode.h"
 #include "front/ptx/ptx.h"
 #include "lanewise/lanewise.h"
@@ -65,6 +67,28 @@ typedef struct lw_load_options { /* lw_module_options, understood: words are the
 /* For a text of this name. */
 lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name, lw_load_options *chosen);
 uint32_t lw_ptx_target(const lw_module *module); /* of a module of PTX */
+
+/* ---- Options: context.c ----------------------------------------------------------------------------------------------- */
+
+typedef struct lw_chosen { /* lw_options and the environment, understood */
+    const lw_level *level;
+    lw_semantics semantics;
+    lw_engine engine; /* may be missing */
+    uint32_t threads, stack_limit;
+    uint64_t memory_limit;
+} lw_chosen;
+/* `options` may be NULL. Where it fails lw_context_message(NULL) says why. */
+lw_status lw_choose(const lw_options *options, lw_chosen *chosen);
+
+/* Bytes of the members that callers know who leave `size` 0: those of the first version that has it. */
+enum {
+    LW_OPTIONS_FIRST = offsetof(lw_options, engine) + sizeof(char *),
+    LW_MODULE_OPTIONS_FIRST = offsetof(lw_module_options, count_regions) + sizeof(bool),
+    LW_CONFIG_FIRST = offsetof(lw_launch_config, param_buffer_size) + sizeof(size_t),
+};
+/* A struct of a caller that may be older or newer than this library, all of whose members are wanted; NULL: all 0. False: it is too small to be one, or
+ * has members that are not known here and not 0. */
+bool lw_take(void *all, size_t room, const void *given, size_t first);
 
 /* ---- Handles -------------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lanewise/lane/shuffle.h"
+#include "session/environment.h"
 #include "tool/draw.h"
 #include "tool/eval.h"
 
@@ -135,9 +136,9 @@ static void fill(lw_drawing *d, const lw_eval *e, uint32_t members) {
 /* ---- The command -------------------------------------------------------------------------------------------- */
 
 static bool is_utf8(void) {
-    const char *names[] = {getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")};
+    const char *names[] = {lw_environment(LW_ENV_locale_all), lw_environment(LW_ENV_locale_characters), lw_environment(LW_ENV_language)};
     for (size_t i = 0; i < LW_COUNT(names); i++)
-        if (names[i] && *names[i])
+        if (names[i])
             return strstr(names[i], "UTF-8") || strstr(names[i], "utf8") || strstr(names[i], "UTF8") ||
                    strstr(names[i], "utf-8");
     return false;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "run/run.h"
+#include "session/session.h"
 #include "tool/language.h"
 
 typedef struct options {
@@ -70,7 +71,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->pto_only = "--target";
         break;
     case 'k': o->dump.kernel = arg; break;
-    case KEY_SEMANTICS: o->dump.semantics = lw_tool_semantics("--semantics", arg); break;
+    case KEY_SEMANTICS: o->dump.semantics = arg; break;
     case KEY_INACTIVE:
         o->dump.choices.inactive = (lw_pto_inactive)place_of(lw_tool_inactive(arg), lw_pto_inactive_words);
         o->pto_only = "--inactive";
@@ -99,19 +100,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 /* ---- Programs ------------------------------------------------------------------------------------------ */
 
-static const lw_level *level_in_use(void) {
-    const char *name = getenv("LANEWISE_CPU");
-    const lw_level *const *level = lw_levels;
-    while (level[1] && !(lw_level_has(*level) && (!name || !*name || !strcmp(name, (*level)->name)))) level++;
-    return *level;
-}
-
 bool lw_dump_program(const lw_tool_source *in, const lw_dump *dump, lw_program *program) {
     lw_text out = {0}, why = {0};
     bool good = true;
     if (program && dump->llvm) {
-        lw_program_link(program, level_in_use());
-        good = lw_program_print(program, level_in_use(), &out, &why);
+        lw_program_link(program, dump->chosen->level);
+        good = lw_program_print(program, dump->chosen->level, &out, &why);
         if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
     } else if (program)
         lw_program_dump(&out, program);
@@ -157,5 +151,10 @@ static int dump_llvm(lw_tool_source *in) {
 int lw_command_dump(int argc, char **argv) {
     options o = {0};
     lw_tool_options(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
+    lw_chosen chosen;
+    const lw_options wanted = {.semantics = o.dump.semantics};
+    const lw_status status = lw_choose(&wanted, &chosen);
+    if (status != LW_OK) return lw_tool_refused(status);
+    o.dump.chosen = &chosen;
     return lw_tool_with_source(o.file, o.stage, &o);
 }

@@ -96,7 +96,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         e->block_text = arg;
         break;
     case KEY_CPU: e->options.cpu = arg; break;
-    case KEY_ENGINE: e->options.engine = lw_tool_engine("--engine", arg); break;
+    case KEY_ENGINE: e->options.engine = arg; break;
     case KEY_TARGET: e->choices.target = lw_tool_target(arg); break;
     case KEY_INACTIVE: e->choices.inactive = lw_tool_inactive(arg); break;
     case KEY_OVERFLOW: e->choices.shift_overflow = lw_tool_overflow(arg); break;
@@ -307,7 +307,7 @@ static lw_status run_side(lw_equiv *e, uint32_t number) {
         size_t size = (size_t)slot->count * lw_value_bytes(slot->type);
         if (!slot->is_array || !values[i]) continue;
         if (status == LW_OK) status = lw_memory_read(e->context, values[i], slot->out[number], size);
-        lw_memory_free(e->context, values[i]);
+        if (lw_memory_free(e->context, values[i]) != LW_OK && status == LW_OK) status = LW_NO_MEMORY;
     }
     return status;
 }

@@ -63,9 +63,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     switch (key) {
     case 'n': o->lanes = number(state, "--lanes", arg, 1, LW_EVAL_LANES); break;
     case 'c': o->carry = number(state, "--carry", arg, 0, 1); break;
-    case 's': o->library.semantics = lw_tool_semantics("--semantics", arg); break;
+    case 's': o->library.semantics = arg; break;
     case 'C': o->library.cpu = arg; break;
-    case 'E': o->library.engine = lw_tool_engine("--engine", arg); break;
+    case 'E': o->library.engine = arg; break;
     case ARGP_KEY_ARGS:
         o->text = state->argv[state->next];
         o->values = (const char *const *)state->argv + state->next + 1;

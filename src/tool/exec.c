@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "session/environment.h"
 #include "tool/tool.h"
 
 typedef struct exec_options {
@@ -74,10 +75,10 @@ static char *find_library(bool *no_memory) {
 }
 
 static bool set_path(const char *folder) {
-    const char *before = getenv("LD_LIBRARY_PATH");
+    const char *before = lw_environment(LW_ENV_library_path);
     lw_text path = {0};
-    lw_text_printf(&path, "%s%s%s", folder, before && *before ? ":" : "", before ? before : "");
-    bool set = !path.failed && !setenv("LD_LIBRARY_PATH", path.at, 1);
+    lw_text_printf(&path, "%s%s%s", folder, before ? ":" : "", before ? before : "");
+    bool set = !path.failed && !setenv(lw_variable_names[LW_ENV_library_path], path.at, 1);
     lw_text_free(&path);
     return set;
 }

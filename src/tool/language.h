@@ -8,6 +8,7 @@
 typedef struct lw_dump { /* what `lanewise dump` was asked for */
     const char *kernel;    /* NULL: all */
     const char *semantics; /* NULL: not said */
+    const struct lw_chosen *chosen; /* what the library makes of that and the environment */
     lw_pto_profile profile;
     lw_pto_choices choices;
     bool llvm; /* of programs: what the compiler makes of them */

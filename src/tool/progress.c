@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "session/environment.h"
 #include "tool/tool.h"
 
 /* ---- Numbers ------------------------------------------------------------------------------------------ */
@@ -31,7 +32,7 @@ enum { BAR_WIDTH = 24 };
 static const double bar_delay = 0.5; /* seconds: a short run shows none */
 
 bool lw_bar_wanted(void) {
-    const char *term = getenv("TERM");
+    const char *term = lw_environment(LW_ENV_terminal);
     return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 

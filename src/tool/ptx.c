@@ -1,7 +1,6 @@
 /* ptx.c: check, format and dump of PTX text. */
-#include <stdlib.h>
-
 #include "middle/ptx.h"
+#include "session/session.h"
 #include "tool/language.h"
 
 /* ---- check ------------------------------------------------------------------------------------------ */
@@ -198,15 +197,12 @@ static int programs(lw_tool_source *in, const lw_dump *dump) {
     lw_module_ptx *module = NULL;
     if (!lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module)) return lw_tool_finish(in);
     place_variables(module);
-    lw_semantics semantics = LW_SEMANTICS_manual;
-    if (!lw_semantics_choose(dump->semantics, &semantics)) /* the option was checked, the environment was not */
-        lw_tool_semantics("LANEWISE_SEMANTICS", getenv("LANEWISE_SEMANTICS"));
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         lw_function *f = module->functions.at[i];
         if (!f->is_entry || !f->has_body || (dump->kernel && strcmp(dump->kernel, f->object->name->text) != 0)) continue;
         found = true;
-        if (!lw_dump_program(in, dump, lw_lower_ptx(&in->arena, module, f, semantics, &in->diags))) return LW_EXIT_MACHINE;
+        if (!lw_dump_program(in, dump, lw_lower_ptx(&in->arena, module, f, dump->chosen->semantics, &in->diags))) return LW_EXIT_MACHINE;
     }
     return lw_dump_end(in, dump, &lw_tool_ptx, found);
 }

@@ -224,8 +224,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         if (!o->context.threads) bad_option("--threads", arg, "this must be above 0");
         break;
     case KEY_CPU: o->context.cpu = arg; break;
-    case KEY_ENGINE: o->context.engine = lw_tool_engine("--engine", arg); break;
-    case KEY_SEMANTICS: o->context.semantics = lw_tool_semantics("--semantics", arg); break;
+    case KEY_ENGINE: o->context.engine = arg; break;
+    case KEY_SEMANTICS: o->context.semantics = arg; break;
     case KEY_MEMORY: o->context.memory_limit = parse_number("--memory", arg, UINT64_MAX, true); break;
     case KEY_STACK: o->context.stack_limit = parse_number("--stack", arg, UINT64_MAX, true); break;
     case KEY_STATS:

@@ -5,13 +5,13 @@
 #include "front/pto/pto.h"
 #include "middle/pto.h"
 #include "run/run.h"
+#include "session/environment.h"
 #include "tool/language.h"
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
 
 bool lw_tool_colour(void) {
-    const char *no = getenv("NO_COLOR");
-    return !(no && *no) && isatty(STDERR_FILENO);
+    return !lw_environment(LW_ENV_no_colour) && isatty(STDERR_FILENO);
 }
 
 /* Names of files may hold anything; a terminal must not see it. Needs no memory: there may be none. */
@@ -220,15 +220,6 @@ void lw_kernel_print(lw_text *out, const lw_kernel *kernel) {
     lw_text_puts(out, ")");
 }
 
-/* ---- Semantics ---------------------------------------------------------------------------------------- */
-
-const char *lw_tool_semantics(const char *option, const char *name) {
-    lw_semantics ignored;
-    if (name && *name && lw_semantics_choose(name, &ignored)) return name;
-    lw_tool_error(LW_D_bad_option, option, name ? name : "", "the semantics are manual and sm_90");
-    exit(LW_EXIT_USAGE);
-}
-
 /* ---- Choices by name ------------------------------------------------------------------------------------ */
 
 static const char *one_of(const char *option, const char *text, const char *const *names) {
@@ -243,7 +234,6 @@ static const char *one_of(const char *option, const char *text, const char *cons
     exit(LW_EXIT_USAGE);
 }
 
-const char *lw_tool_engine(const char *option, const char *name) { return one_of(option, name, lw_engine_words); }
 const char *lw_tool_target(const char *text) {
     const char *names[LW_PTO_PROFILE_COUNT + 1] = {0};
     for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) names[i] = lw_pto_profiles[i].name;
@@ -272,45 +262,33 @@ const char *lw_tool_why(lw_context *context) {
     return text;
 }
 
+/* Whether the last failure of a context that could not be made is this one. */
+static bool is_about(lw_diag_id id) {
+    char end[16];
+    snprintf(end, sizeof end, "[LW%04u]", lw_diag_rows[id].number);
+    return lw_tool_ends_with(lw_context_message(NULL), end);
+}
+
+int lw_tool_refused(lw_status status) {
+    const char *why = lw_tool_why(NULL);
+    if (status == LW_NO_MEMORY) {
+        lw_tool_error(LW_D_no_memory, "device memory cannot be set up");
+        return LW_EXIT_MACHINE;
+    }
+    if (status == LW_UNSUPPORTED || is_about(LW_D_level_missing)) {
+        lw_tool_error(LW_D_machine_lacks, why);
+        return LW_EXIT_MACHINE;
+    }
+    lw_text text = {0}; /* a member of lw_options is an option of the same name */
+    lw_text_printf(&text, "%s%s", strncmp(why, "LANEWISE_", 9) ? "--" : "", why);
+    lw_tool_report(LW_D_bad_option, text.at ? text.at : "", NULL);
+    lw_text_free(&text);
+    return LW_EXIT_USAGE;
+}
+
 int lw_tool_context(const lw_options *options, lw_context **context) {
-    const char *cpu = options->cpu ? options->cpu : getenv("LANEWISE_CPU");
-    const char *semantics = getenv("LANEWISE_SEMANTICS");
-    if (!options->semantics && semantics && *semantics) lw_tool_semantics("LANEWISE_SEMANTICS", semantics);
-    const char *engine = getenv("LANEWISE_ENGINE");
-    if (!options->engine && engine && *engine) lw_tool_engine("LANEWISE_ENGINE", engine);
     lw_guard_begin(0, "");
     lw_status status = lw_context_new(options, context);
     lw_guard_end();
-    switch (status) {
-    case LW_OK: return LW_EXIT_OK;
-    case LW_UNSUPPORTED:
-        lw_tool_error(LW_D_machine_lacks, lw_tool_why(NULL));
-        return LW_EXIT_MACHINE;
-    case LW_NO_MEMORY:
-        lw_tool_error(LW_D_no_memory, "device memory cannot be set up");
-        return LW_EXIT_MACHINE;
-    default: break;
-    }
-    const char *threads = getenv("LANEWISE_THREADS");
-    if (threads && !options->threads && (!cpu || lw_cpu_has(cpu))) {
-        lw_tool_error(LW_D_bad_option, "LANEWISE_THREADS", threads, "this is no number of threads");
-        return LW_EXIT_USAGE;
-    }
-    bool known = !cpu;
-    lw_text text = {0};
-    lw_text_puts(&text, "the levels are");
-    for (const char *const *level = lw_cpu_levels(); *level; level++) {
-        known = known || !strcmp(*level, cpu);
-        lw_text_printf(&text, " %s", *level);
-    }
-    if (!known)
-        lw_tool_error(LW_D_bad_option, options->cpu ? "--cpu" : "LANEWISE_CPU", cpu, text.at ? text.at : "");
-    text.size = 0;
-    if (cpu && !lw_cpu_has(cpu))
-        lw_text_say(&text, "this machine lacks the CPU level '%s'", cpu);
-    else
-        lw_text_puts(&text, "the library cannot be set up on this machine");
-    if (known) lw_tool_error(LW_D_machine_lacks, text.at ? text.at : "");
-    lw_text_free(&text);
-    return known ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
+    return status == LW_OK ? LW_EXIT_OK : lw_tool_refused(status);
 }

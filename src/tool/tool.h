@@ -234,10 +234,6 @@ bool lw_pto_is_count(const lw_launch_note *note);
 void lw_kernel_print(lw_text *out, const lw_kernel *kernel);
 void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t size, bool is_pointer);
 
-/* Checks the name of a semantics, else reports and exits; returns it. */
-const char *lw_tool_semantics(const char *option, const char *name);
-/* The same of an engine; `option` may be LANEWISE_ENGINE. */
-const char *lw_tool_engine(const char *option, const char *name);
 /* Checks that the text of an option is one of the names, else reports and exits; returns it. */
 const char *lw_tool_target(const char *text);
 const char *lw_tool_inactive(const char *text);
@@ -245,8 +241,9 @@ const char *lw_tool_overflow(const char *text);
 const char *lw_tool_cost(const char *text);
 /* Why the last call of the library failed, for an error of the tool: without the id that the library's text ends in. */
 const char *lw_tool_why(lw_context *context);
-/* Makes a context; an unknown CPU level is a fault of the command line, one that is missing a fault of the machine. Returns an
- * exit code; other than 0 it has reported. */
+/* Reports why the library refuses options; returns the exit code: a CPU level or engine that is missing is a fault of the machine. */
+int lw_tool_refused(lw_status status);
+/* Makes a context. Returns an exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);
 
 /* ---- Work that cannot be stopped: guard.c ----------------------------------------------------------------- */

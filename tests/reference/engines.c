@@ -206,11 +206,18 @@ static lw_status launch(engine *e, const gen_kernel *kernel, lw_module **module,
     return status;
 }
 
+/* Memory of our own: nothing can be wrong with it. */
+static void must(lw_status status) {
+    if (status == LW_OK) return;
+    fprintf(stderr, "reference: %s\n", lw_status_name(status));
+    exit(2);
+}
+
 static bool same_bytes(comparison *c, const engine *e, const char *what, const unsigned char *want, uint64_t address, uint64_t size, uint32_t each) {
     if (e->gpu)
         gpu_read(address, c->got, size);
     else
-        lw_memory_read(e->context, address, c->got, size);
+        must(lw_memory_read(e->context, address, c->got, size));
     if (!memcmp(want, c->got, size)) return true;
     uint64_t at = 0, a, b;
     while (!memcmp(want + at, c->got + at, 4)) at += 4;
@@ -247,9 +254,9 @@ static bool run_engine(comparison *c, engine *e, const gen_kernel *kernel, const
     if (e->gpu) return run_gpu(c, e, kernel, r);
     lw_module *module = NULL;
     lw_trap_info trap = {0};
-    lw_memory_write(e->context, e->in, c->in, 8 * GEN_IN_WORDS);
-    lw_memory_fill(e->context, e->out, 0, 8, out_bytes / 8);
-    lw_memory_fill(e->context, e->sum, 0, 8, GEN_SUM_BYTES / 8);
+    must(lw_memory_write(e->context, e->in, c->in, 8 * GEN_IN_WORDS));
+    must(lw_memory_fill(e->context, e->out, 0, 8, out_bytes / 8));
+    must(lw_memory_fill(e->context, e->sum, 0, 8, GEN_SUM_BYTES / 8));
     lw_status status = launch(e, kernel, &module, &trap);
     bool same = same_end(c, e, status, &trap, r, line);
     if (status == LW_BAD_SOURCE) snprintf(c->why, sizeof c->why, "%s: %.900s", e->name, lw_module_diagnostics(module, false));

@@ -4,7 +4,7 @@ set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nm -D --defined-only "$1" | awk '$2 ~ /^[TRDB]$/ {print $3}' | sort >"$work/exported"
-# A declaration is one line that begins with LW_API; its name stands before the first parenthesis.
-sed -n 's/^LW_API [^(]*[ *]\(lw_[a-z_0-9]*\)(.*/\1/p' "$2" | sort >"$work/declared"
+# A declaration is one line that begins with LW_API or LW_CHECKED; its name stands before the first parenthesis.
+sed -n -E 's/^LW_(API|CHECKED) ([^(]*[ *])?(lw_[a-z_0-9]*)\(.*/\3/p' "$2" | sort >"$work/declared"
 [ -s "$work/declared" ] || { echo "no declaration found in $2"; exit 1; }
 diff -u --label declared "$work/declared" --label exported "$work/exported"

@@ -130,6 +130,34 @@ class Tree(unittest.TestCase):
                 path.write_text(text)
             return call(tree, check, folder)
 
+    def faults_in(self, check, files):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                path = pathlib.Path(folder, name)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            return call(tree, check, folder)
+
+    def test_names(self):
+        files = {"src/base/a.c": "", "isa/ptx/b.def": "", "tests/ptx/shift/run_x.ptx": "", "docs/more.md": "nothing\n"}
+        good = "`src/base/a.c`, `base/a.c`, a.c, `isa/ptx/*.def`, `isa/ptx`, tests/ptx/FAMILY/run_NAME.ptx, [more](more.md#part), k.ptx, https://docs.nvidia.com/x.c\n"
+        self.assertEqual(self.faults_in("names", files | {"docs/a.md": good}), (0, "names: as it must be\n"))
+        for wrong in ("`src/base/b.c`", "c.def", "isa/pto", "[more](less.md)", "tests/ptx/FAMILY/reject_NAME.ptx", "`middle/spin.c`"):
+            code, shown = self.faults_in("names", files | {"docs/a.md": good + wrong + "\n"})
+            self.assertEqual((code, shown.count("there is no")), (1, 1), shown)
+            self.assertIn("docs/a.md:2: ", shown)
+        self.assertEqual(self.faults_in("names", {"docs/a.md": "no name\n"})[0], 1)
+
+    def test_apart(self):
+        files = {"src/run/a.c": "", "src/middle/program.h": "", "src/middle/pto.c": "", "src/middle/ptx.c": "", "src/front/pto/lex.c": "", "src/front/ptx/lex.c": "",
+                 "src/session/environment.c": 'getenv("X");\n'}
+        self.assertEqual(self.faults_in("apart", files), (0, "apart: as it must be\n"))
+        for name, line in (("src/run/a.c", '#include "front/ptx/ptx.h"'), ("src/middle/program.h", "struct lw_pto_module;"), ("src/middle/pto.c", '#include "front/ptx/ptx.h"'),
+                           ("src/front/pto/lex.c", '#include "front/ptx/ptx.h"'), ("src/front/ptx/lex.c", '#include "front/pto/pto.h"'), ("src/run/a.c", 'getenv("Y");')):
+            code, shown = self.faults_in("apart", files | {name: line + "\n"})
+            self.assertEqual((code, name in shown), (1, True), shown)
+        self.assertEqual(self.faults_in("apart", {"src/run/a.c": ""})[0], 1)
+
     def test_includes(self):
         base, run = "int base;\n", '#include "base/a.c"\n'
         self.assertEqual(self.faults("includes", src__base__a=base, src__run__b=run)[0], 0)

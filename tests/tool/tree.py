@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Checks rules of the source tree that no compiler checks. tree.py includes|places|sizes [ROOT]
+"""Checks rules of the source tree that no compiler checks. tree.py includes|apart|names|places|sizes [ROOT]
 
 includes  an #include may only point left in: base front middle run session tool/shim; isa/ and include/ are for everyone
+apart     what knows nothing of what: programs and engines of front ends, PTO of PTX and the other way; only one file asks the environment
+names     files and folders that README.md and docs/ name are there
 places    no file of the project names a place on some machine or a host other than those of the list below
 sizes     no file of src/ or include/ has more than 800 lines"""
 
+import fnmatch
 import pathlib
 import re
 import shutil
@@ -80,6 +83,60 @@ def check_includes(root, files):
         yield "no #include found: is this the root of the project?"
 
 
+# Files, and what none of their lines may have.
+APART = [
+    ("src/run/**/*.[ch]", r'#include "front/', "an engine knows no front end"),
+    ("src/middle/program.h", r'#include "front/|lw_(ptx|pto)_', "a program knows no front end"),
+    ("src/**/pto*.[ch]", r'#include "(front/ptx|middle/ptx|ptx)/?', "PTO knows no PTX"),
+    ("src/front/pto/*.[ch]", r'#include "(front/)?ptx/', "PTO knows no PTX"),
+    ("src/**/ptx*.[ch]", r'#include "(front|middle)/pto', "PTX knows no PTO"),
+    ("src/front/ptx/*.[ch]", r'#include "(front/)?pto/', "PTX knows no PTO"),
+    ("src/**/*.[ch]", r"\bgetenv\(", "session/environment.c asks the environment"),
+]
+
+
+def check_apart(root, files):
+    for pattern, wrong, why in APART:
+        found = [path for path in root.glob(pattern) if path in files and path != root / "src/session/environment.c"]
+        if not found:
+            yield f"no file is {pattern}: is this the root of the project?"
+        for path in found:
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if re.search(wrong, line):
+                    yield f"{path.relative_to(root)}:{number}: {why}: {line.strip()[:100]}"
+
+
+# What a document calls a file: a path below one of the folders, or the bare name of a source, a table or a document.
+FOLDERS = "src|isa|include|tests|docs|script|tools|bench|examples|cmake"
+NAMED = re.compile(rf"(?<![\w./*-])((?:{FOLDERS})/[\w./*-]*[\w*]|[\w*-]+(?:/[\w*-]+)*\.(?:c|h|def|py|md)|middle/[\w./*-]+)(?![\w/*(-])")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+
+
+def is_there(name, here, root, known):
+    """As it is written from the root or from the document, or as the end of some file's path. A word in capitals stands for some name."""
+    name = re.sub(r"\b[A-Z]{3,}\b|(?<=_)[A-Z]{3,}\b", "*", name) if not (root / name).exists() else name
+    if (root / name).exists() or (here / name).exists():
+        return True
+    return any(fnmatch.fnmatchcase(path, f"*/{name.rstrip('/')}") or fnmatch.fnmatchcase(path, f"*/{name.rstrip('/')}/*") for path in known)
+
+
+def check_names(root, files):
+    known = ["/" + path.relative_to(root).as_posix() for path in files]
+    seen = 0
+    for path in files:
+        where = path.relative_to(root)
+        if path.suffix != ".md" or (where.parts[0] != "docs" and where.name != "README.md"):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            names = {name.rstrip(".") for name in NAMED.findall(line)} | {name for name in LINK.findall(line) if not name.startswith("http")}
+            seen += len(names)
+            for name in sorted(names):
+                if not is_there(name, path.parent, root, known):
+                    yield f"{where}:{number}: there is no {name}"
+    if not seen:
+        yield "no document names a file: is this the root of the project?"
+
+
 def check_places(root, files):
     for path in files:
         try:
@@ -104,7 +161,7 @@ def check_sizes(root, files):
 
 
 def main():
-    checks = {"includes": check_includes, "places": check_places, "sizes": check_sizes}
+    checks = {"includes": check_includes, "apart": check_apart, "names": check_names, "places": check_places, "sizes": check_sizes}
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in checks:
         raise SystemExit(__doc__)
     root = pathlib.Path(sys.argv[2] if len(sys.argv) == 3 else __file__).resolve()

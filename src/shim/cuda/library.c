@@ -1,4 +1,5 @@
 /* library.c: the state of the driver: cuInit, the objects that live, results, reports. */
+#include "session/environment.h"
 #include "shim/cuda/driver.h"
 
 #include <stdio.h>
@@ -30,9 +31,9 @@ void lw_cu_report(lw_cu_level level, const char *format, ...) {
 }
 
 static void read_environment(void) {
-    const char *report = getenv("LANEWISE_REPORT"), *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    const char *report = lw_environment(LW_ENV_report), *blocking = lw_environment(LW_ENV_blocking);
     lw_cu.blocking = blocking && !strcmp(blocking, "1");
-    if (!report || !*report || !strcmp(report, "errors"))
+    if (!report || !strcmp(report, "errors"))
         lw_cu.report = LW_CU_REPORT_ERRORS;
     else if (!strcmp(report, "none"))
         lw_cu.report = LW_CU_REPORT_NONE;

@@ -38,6 +38,11 @@ static bool link_memory(lw_cu_memory *memory, CUcontext owner) {
     return known;
 }
 
+/* Memory that the device cannot give back stays allocated until it ends: nobody is there who could be told. */
+static void give_back(uint64_t address) {
+    if (lw_memory_free(lw_cu.device, address) != LW_OK) lw_cu_report(LW_CU_REPORT_ALL, "memory stays allocated: %s", lw_context_message(lw_cu.device));
+}
+
 static CUresult allocate(CUcontext owner, uint64_t bytes, bool on_host, unsigned flags, lw_cu_memory **out) {
     lw_cu_memory *made = calloc(1, sizeof *made);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -50,7 +55,7 @@ static CUresult allocate(CUcontext owner, uint64_t bytes, bool on_host, unsigned
     made->flags = flags;
     if (on_host) made->host = host_of(made->address);
     if (!link_memory(made, owner)) {
-        lw_memory_free(lw_cu.device, made->address);
+        give_back(made->address);
         free(made);
         return lw_cu_not_made(owner);
     }
@@ -60,7 +65,7 @@ static CUresult allocate(CUcontext owner, uint64_t bytes, bool on_host, unsigned
 
 void lw_cu_end_memory(lw_cu_memory *memory) {
     uint64_t address = memory->address;
-    if (lw_cu_free(&memory->object)) lw_memory_free(lw_cu.device, address);
+    if (lw_cu_free(&memory->object)) give_back(address);
 }
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
