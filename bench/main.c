@@ -19,7 +19,7 @@ static const struct argp_option OPTIONS[] = {
     {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
     {"least", LEAST, "MS", 0, "Of the growths: the milliseconds that the smallest size should take; default: 20, with --quick 5", 0},
     {"cpu", CPU, "LEVEL", 0,
-     "CPU level of both sides: v4, v3, v2, portable; default: LANEWISE_CPU, or the best there is", 0},
+     "CPU level of both sides: v4, v3, portable; default: LANEWISE_CPU, or the best there is", 0},
     {"engine", ENGINE, "NAME", 0, "interp or jit; default: LANEWISE_ENGINE, or interp. --vector has both", 0},
     {"tsv", TSV, "FILE", 0, "Write the figures to FILE too, one to a row", 0},
     {"clock", CLOCK, "KIND", 0, "cpu (default) or wall: the clock of all figures of one thread", 0},

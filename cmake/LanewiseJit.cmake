@@ -28,7 +28,7 @@ set(lw_bitcode "")
 foreach(level IN LISTS LANEWISE_LEVELS)
   set(file ${lw_bitcode_dir}/lanes_${level}.bc)
   set(lanes 8) # computed side by side: one or two vectors of 32-bit elements
-  if(level STREQUAL v4)
+  if(lw_bytes_${level} EQUAL 64)
     set(lanes 16)
   endif()
   add_custom_command(

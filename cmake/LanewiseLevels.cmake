@@ -1,41 +1,54 @@
-# CPU levels. Each file of src/run/interp/level/ is compiled once per level, with
-#     LW_LEVEL         v4, v3, v2 or portable: to be pasted into the names that the file defines
-#     LW_LEVEL_NUMBER  4, 3, 2, 1
-# and all other files know what was built from LW_BUILT_v4, LW_BUILT_v3, LW_BUILT_v2, LW_BUILT_portable (1 or not defined).
+# CPU levels: the rows of src/run/levels.def. Each file of src/run/interp/level/ is compiled once per level, with
+#     LW_LEVEL           its name: to be pasted into the names that the file defines
+#     LW_ISA_HEADER, LW_VECTOR_BYTES, LW_MASK_REGISTERS   its properties
+# and src/run/level.c knows what was built from LW_BUILT_name, which is 1 or 0.
 
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
-  set(lw_known_levels v4 v3 v2 portable)
-else()
-  set(lw_known_levels portable)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS src/run/levels.def isa/lane.def)
+file(STRINGS src/run/levels.def lw_rows REGEX "^LEVEL\\(")
+set(lw_all_levels "")   # of every machine
+set(lw_known_levels "") # of this one
+set(lw_machine x86_64)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  set(lw_machine aarch64)
+elseif(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
+  set(lw_machine other)
 endif()
-set(LANEWISE_LEVELS all CACHE STRING "CPU levels to build, best first: v4;v3;v2;portable, or all")
+foreach(row IN LISTS lw_rows)
+  if(NOT row MATCHES "^LEVEL\\(([a-z0-9]+), ([a-z0-9_]+), ([a-z0-9_]+), ([0-9]+), ([01]), \"[^\"]*\", \"([^\"]*)\"\\)$")
+    message(FATAL_ERROR "src/run/levels.def: cannot read ${row}")
+  endif()
+  set(level ${CMAKE_MATCH_1})
+  set(lw_isa_${level} ${CMAKE_MATCH_2})
+  set(lw_bytes_${level} ${CMAKE_MATCH_4})
+  set(lw_masks_${level} ${CMAKE_MATCH_5})
+  separate_arguments(lw_march_${level} UNIX_COMMAND "${CMAKE_MATCH_6}")
+  list(APPEND lw_all_levels ${level})
+  if(CMAKE_MATCH_3 MATCHES "^(any|${lw_machine})$")
+    list(APPEND lw_known_levels ${level})
+  endif()
+endforeach()
+
+set(LANEWISE_LEVELS all CACHE STRING "CPU levels to build, best first, or all: those of this machine's architecture, ${lw_known_levels}")
 if(LANEWISE_LEVELS STREQUAL "all")
   set(LANEWISE_LEVELS ${lw_known_levels})
 endif()
-if(NOT "v4" IN_LIST lw_known_levels)
-  list(REMOVE_ITEM LANEWISE_LEVELS v4 v3 v2) # a preset may name them; this machine has none of them
-endif()
 foreach(level IN LISTS LANEWISE_LEVELS)
-  if(NOT level IN_LIST lw_known_levels)
-    message(FATAL_ERROR "LANEWISE_LEVELS: '${level}' is not one of: ${lw_known_levels}")
+  if(NOT level IN_LIST lw_all_levels)
+    message(FATAL_ERROR "LANEWISE_LEVELS: '${level}' is not one of: ${lw_all_levels}")
+  elseif(NOT level IN_LIST lw_known_levels)
+    list(REMOVE_ITEM LANEWISE_LEVELS ${level}) # a preset may name it; this machine does not have it
   endif()
 endforeach()
-if(NOT "portable" IN_LIST LANEWISE_LEVELS)
+if(NOT "portable" IN_LIST LANEWISE_LEVELS AND NOT "neon" IN_LIST LANEWISE_LEVELS)
   message(FATAL_ERROR "LANEWISE_LEVELS: 'portable' must be among them; it runs where no other level does")
 endif()
-list(TRANSFORM LANEWISE_LEVELS PREPEND LW_BUILT_ OUTPUT_VARIABLE lw_built)
-list(TRANSFORM lw_built APPEND =1)
-target_compile_definitions(lanewise_flags INTERFACE ${lw_built})
-
-set(lw_number_v4 4)
-set(lw_number_v3 3)
-set(lw_number_v2 2)
-set(lw_number_portable 1)
-# The interpreter clears the upper halves of vector registers once a turn, not once a step.
-set(lw_march_v4 -march=x86-64-v4 -mprefer-vector-width=512 -mno-vzeroupper)
-set(lw_march_v3 -march=x86-64-v3 -mno-vzeroupper)
-set(lw_march_v2 -march=x86-64-v2)
-set(lw_march_portable "")
+foreach(level IN LISTS lw_all_levels)
+  set(built 0)
+  if(level IN_LIST LANEWISE_LEVELS)
+    set(built 1)
+  endif()
+  target_compile_definitions(lanewise_flags INTERFACE LW_BUILT_${level}=${built})
+endforeach()
 
 # No lane function reads errno or the exception flags; without these two options the compilers leave square roots and
 # float selections scalar. Values do not depend on them.
@@ -43,32 +56,14 @@ set(lw_level_options -fno-math-errno -fno-trapping-math)
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
   list(APPEND lw_level_options -Wno-pass-failed) # the loops all ask to be vectorised; those over divisions cannot be
 endif()
-
-# -O3 unrolls the loops over a warp. With gcc that more than doubles the time to compile, which the two levels of old machines
-# need not cost every build.
-set(lw_optimize_v4 -O3)
-set(lw_optimize_v3 -O3)
-if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT LANEWISE_LEVELS STREQUAL "portable")
-  set(lw_optimize_v2 -O2 -ftree-vectorize -fvect-cost-model=dynamic)
-  set(lw_optimize_portable ${lw_optimize_v2})
-else()
-  set(lw_optimize_v2 -O3)
-  set(lw_optimize_portable -O3)
-endif()
+set(lw_optimize -O3)
 
 # Fuzzing looks for faults in what surrounds the lane functions; these have the Debug build's UBSan, which takes a minute a level here,
 # and to vectorise them with coverage counters in their loops takes two more.
 if(LANEWISE_FUZZ)
   list(APPEND lw_level_options -fno-sanitize=undefined)
-  foreach(level IN LISTS lw_known_levels)
-    set(lw_optimize_${level} -O1)
-  endforeach()
+  set(lw_optimize -O1)
 endif()
-
-set(lw_isa_v4 x86_avx512)
-set(lw_isa_v3 x86_avx2)
-set(lw_isa_v2 x86_avx2)
-set(lw_isa_portable generic)
 
 # The families of lane functions: one object each a level, of a file that says which. isa/lane.def must have them all.
 file(GLOB lw_family_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/isa/lane/*.def)
@@ -93,10 +88,10 @@ function(lw_add_levels out)
     foreach(level IN LISTS LANEWISE_LEVELS)
       add_library(lanewise_level_${level} OBJECT ${sources} ${lw_family_sources})
       target_link_libraries(lanewise_level_${level} PRIVATE lanewise_flags)
-      target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_LEVEL_NUMBER=${lw_number_${level}}
-                                                                  LW_ISA_HEADER="run/interp/isa/${lw_isa_${level}}.h")
+      target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_ISA_HEADER="run/interp/isa/${lw_isa_${level}}.h"
+                                 LW_VECTOR_BYTES=${lw_bytes_${level}} LW_MASK_REGISTERS=${lw_masks_${level}})
       target_compile_options(lanewise_level_${level} PRIVATE ${lw_level_options} ${lw_march_${level}}
-                                                              $<$<NOT:$<CONFIG:Debug>>:${lw_optimize_${level}}>)
+                                                              $<$<NOT:$<CONFIG:Debug>>:${lw_optimize}>)
       set_target_properties(lanewise_level_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
       list(APPEND made lanewise_level_${level})
     endforeach()

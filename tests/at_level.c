@@ -12,7 +12,9 @@ enum { SKIPPED = 77, WRONG = 2 };
 
 static bool has_level(const char *level) {
     if (strcmp(level, "portable") == 0 || strcmp(level, "best") == 0) return true;
-#if defined(__x86_64__)
+#if defined(__aarch64__)
+    if (strcmp(level, "neon") == 0) return true;
+#elif defined(__x86_64__)
     __builtin_cpu_init();
     bool v2 = __builtin_cpu_supports("sse3") && __builtin_cpu_supports("ssse3") && __builtin_cpu_supports("sse4.1") &&
               __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
@@ -20,7 +22,6 @@ static bool has_level(const char *level) {
               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
               __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    if (strcmp(level, "v2") == 0) return v2;
     if (strcmp(level, "v3") == 0) return v3;
     if (strcmp(level, "v4") == 0) return v4;
 #endif

@@ -75,7 +75,7 @@ LW_API const char *lw_status_name(lw_status status);
 typedef struct lw_options {
     size_t size;
     uint32_t threads;        /* worker threads; 0: LANEWISE_THREADS, else one per core */
-    const char *cpu;         /* "v4", "v3", "v2", "portable"; NULL: LANEWISE_CPU, else the best the machine has */
+    const char *cpu;         /* "v4", "v3", "neon", "portable"; NULL: LANEWISE_CPU, else the best the machine has */
     uint64_t memory_limit;   /* bytes of device memory; 0: 3/4 of the machine's memory */
     uint64_t stack_limit;    /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
     const char *semantics;   /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the manual's */
@@ -107,7 +107,7 @@ LW_API const char *lw_context_message(lw_context *context);
 
 /* The CPU level in use.
  *
- * returns  "v4", "v3", "v2" or "portable", a fixed text */
+ * returns  "v4", "v3", "neon" or "portable", a fixed text */
 LW_API const char *lw_context_cpu(lw_context *context);
 
 /* Whose results are computed where the manual and the hardware differ.

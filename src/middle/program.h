@@ -221,7 +221,7 @@ typedef struct lw_program {
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
     uint32_t param_bytes;
     uint32_t hint_count;
-    int level;              /* number of the CPU level it was linked with … */
+    uint32_t vector_bytes;  /* of the CPU level it was linked with … */
     lw_step *const *steps;  /* … and its steps, by operation code */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     uint64_t instruction_count;

@@ -338,13 +338,24 @@ void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *gri
 void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size);
 
 /* The interpreter at one CPU level: a step for every operation code. */
+/* Something for a level of levels.def, if the build has it: LW_BUILT_name is 1 or 0 then. */
+#define LW_WHERE_BUILT(name, ...)          LW_WHERE_BUILT_(LW_BUILT_##name, __VA_ARGS__)
+#define LW_WHERE_BUILT_(built, ...)        LW_WHERE_BUILT__(built, __VA_ARGS__)
+#define LW_WHERE_BUILT__(built, ...)       LW_WHERE_BUILT_##built(__VA_ARGS__)
+#define LW_WHERE_BUILT_0(...)
+#define LW_WHERE_BUILT_1(...) __VA_ARGS__
+
+/* A row of levels.def. */
 typedef struct lw_level {
     const char *name;
-    int number; /* 1 portable, 2, 3, 4 */
+    uint32_t vector_bytes;
+    bool mask_registers;
+    const char *llvm_cpu;
+    bool (*has)(void); /* the machine */
     lw_step *const *steps;
 } lw_level;
 extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the end */
-bool lw_level_has(const lw_level *level); /* by CPUID bits */
+bool lw_level_has(const lw_level *level);
 void lw_program_link(lw_program *program, const lw_level *level);
 
 /* ---- Engines: engine.c -------------------------------------------------------------------------------- */

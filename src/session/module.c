@@ -109,16 +109,8 @@ bool lw_cpu_has(const char *name) {
 
 const char *const *lw_cpu_levels(void) {
     static const char *const names[] = {
-#if LW_BUILT_v4
-        "v4",
-#endif
-#if LW_BUILT_v3
-        "v3",
-#endif
-#if LW_BUILT_v2
-        "v2",
-#endif
-        "portable",
+#define LEVEL(name, ...) LW_WHERE_BUILT(name, #name,)
+#include "run/levels.def"
         NULL,
     };
     return names;

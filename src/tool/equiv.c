@@ -35,7 +35,7 @@ static const struct argp_option choices[] = {
     {"target", KEY_TARGET, "NAME", 0, "PTO: cpu, a2a3 or a5, as for `lanewise run`", 2},
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero or undef-poison", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate, modulo or trap", 2},
-    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable", 2},
+    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, neon or portable", 2},
     {"engine", KEY_ENGINE, "NAME", 0, "interp or jit", 2},
     {0},
 };

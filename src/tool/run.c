@@ -89,7 +89,7 @@ static const struct argp_option choices[] = {
     {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop after this time: making the kernel's program, compiling it and running it count", 2},
     {"step-limit", KEY_STEPS, "N", 0, "Stop the run after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
-    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, v2 or portable; by default LANEWISE_CPU, else the best there is",
+    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, neon or portable; by default LANEWISE_CPU, else the best there is",
      2},
     {"engine", KEY_ENGINE, "NAME", 0, "interp, or jit, which compiles the kernel first; by default LANEWISE_ENGINE, else interp", 2},
     {"semantics", KEY_SEMANTICS, "NAME", 0,

@@ -19,29 +19,15 @@ typedef struct steps_level {
     lw_step *ld, *st, *ld_row, *st_row, *shuffle;
 } steps_level;
 
-#define DECLARE_LEVEL(level) lw_step lw_step_ld_##level, lw_step_st_##level, lw_step_ld_row_##level, lw_step_st_row_##level, lw_step_shuffle_##level
-DECLARE_LEVEL(v4);
-DECLARE_LEVEL(v3);
-DECLARE_LEVEL(v2);
-DECLARE_LEVEL(portable);
-#define LEVEL(level) \
-    {#level, lw_step_ld_##level, lw_step_st_##level, lw_step_ld_row_##level, lw_step_st_row_##level, lw_step_shuffle_##level}
-
 static inline uint32_t steps_levels(const steps_level **levels) {
-    static steps_level list[4];
+    static steps_level list[8];
     uint32_t count = 0;
     *levels = list;
-#ifdef LW_BUILT_v4
-    if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq"))
-        list[count++] = (steps_level)LEVEL(v4);
-#endif
-#ifdef LW_BUILT_v3
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) list[count++] = (steps_level)LEVEL(v3);
-#endif
-#ifdef LW_BUILT_v2
-    if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")) list[count++] = (steps_level)LEVEL(v2);
-#endif
-    list[count++] = (steps_level)LEVEL(portable);
+    for (const lw_level *const *level = lw_levels; *level && count < LW_COUNT(list); level++) {
+        lw_step *const *steps = (*level)->steps;
+        if (lw_level_has(*level))
+            list[count++] = (steps_level){(*level)->name, steps[LW_OP_ld], steps[LW_OP_st], steps[LW_OP_ld_row], steps[LW_OP_st_row], steps[LW_OP_shuffle]};
+    }
     return count;
 }
 

@@ -577,5 +577,5 @@ void lw_gang_run(lw_gang *gang) {
     gang->resume = NULL;
     while (op) op = op->step(gang, op);
     lw_gang_hand_notes(gang);
-    if (gang->cta->program->level >= 3) clear_upper_halves();
+    if (gang->cta->program->vector_bytes > 16) clear_upper_halves();
 }

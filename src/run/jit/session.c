@@ -37,29 +37,12 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
     extern const char lw_jit_lanes_##level[], lw_jit_lanes_end_##level[]; \
     __asm__(".section .rodata\n.balign 16\nlw_jit_lanes_" #level ":\n" \
             ".incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\nlw_jit_lanes_end_" #level ":\n.previous");
-#define HAVE(level) {#level, lw_jit_lanes_##level, lw_jit_lanes_end_##level},
-#if LW_BUILT_v4
-BITCODE(v4)
-#endif
-#if LW_BUILT_v3
-BITCODE(v3)
-#endif
-#if LW_BUILT_v2
-BITCODE(v2)
-#endif
-BITCODE(portable)
+#define LEVEL(name, ...) LW_WHERE_BUILT(name, BITCODE(name))
+#include "run/levels.def"
 
 static const struct { const char *level, *from, *to; } bitcode[] = {
-#if LW_BUILT_v4
-    HAVE(v4)
-#endif
-#if LW_BUILT_v3
-    HAVE(v3)
-#endif
-#if LW_BUILT_v2
-    HAVE(v2)
-#endif
-    HAVE(portable)
+#define LEVEL(name, ...) LW_WHERE_BUILT(name, {#name, lw_jit_lanes_##name, lw_jit_lanes_end_##name},)
+#include "run/levels.def"
 };
 
 static LLVMModuleRef read_lanes(LLVMContextRef context, const lw_level *level) {
@@ -105,15 +88,13 @@ static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef
 
 /* ---- The machine ------------------------------------------------------------------------------------------------------------ */
 
-static const char *cpu_of(const lw_level *level) {
-    static const char *const names[] = {"", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
 #if defined(__x86_64__)
-    return names[level->number];
+#define BASE_CPU "x86-64"
 #else
-    (void)names;
-    return "generic";
+#define BASE_CPU "generic"
 #endif
-}
+
+static const char *cpu_of(const lw_level *level) { return *level->llvm_cpu ? level->llvm_cpu : BASE_CPU; }
 
 static pthread_once_t target_once = PTHREAD_ONCE_INIT;
 static void start_target(void) {
@@ -130,7 +111,7 @@ static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     LLVMTargetMachineRef machine = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) lw_text_printf(why, "%s", message);
     else
-        machine = LLVMCreateTargetMachine(target, triple, cpu_of(level), level->number == 4 ? "-prefer-256-bit" : "", LLVMCodeGenLevelLess,
+        machine = LLVMCreateTargetMachine(target, triple, cpu_of(level), level->vector_bytes == 64 ? "-prefer-256-bit" : "", LLVMCodeGenLevelLess,
                                           LLVMRelocStatic, LLVMCodeModelJITDefault);
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
@@ -148,7 +129,7 @@ static LLVMValueRef alias_tag(lw_build *b, const char *name, LLVMMetadataRef roo
 
 static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef module, const lw_level *level) {
     b->context = context, b->module = module;
-    b->chunk = level->number == 4 ? 16 : 8; /* as lanes.c was compiled for */
+    b->chunk = level->vector_bytes == 64 ? 16 : 8; /* as lanes.c was compiled for */
     b->at = LLVMCreateBuilderInContext(context);
     b->i1 = lw_build_int(b, 1), b->i8 = lw_build_int(b, 8), b->i16 = lw_build_int(b, 16), b->i32 = lw_build_int(b, 32), b->i64 = lw_build_int(b, 64);
     b->bytes = LLVMPointerType(b->i8, 0);
@@ -178,7 +159,7 @@ static bool emit_code(lw_build *b, lw_program *program, lw_code *code, const lw_
         function_name(name, code);
         b->function = LLVMAddFunction(b->module, name, b->step_type);
         b->gang = LLVMGetParam(b->function, 0), b->op = LLVMGetParam(b->function, 1);
-        if (level->number == 4) set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
+        if (level->vector_bytes == 64) set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
         set_text(b, "target-cpu", cpu_of(level));
         LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute(b->context, "nounwind", 0));
         LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));

@@ -40,6 +40,29 @@ static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
 }
 #endif
 
+/* ---- Vectors ---------------------------------------------------------------------------------------------- */
+
+#ifndef lw_is_zero
+LW_INLINE bool lw_is_zero(lw_vector x) {
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < sizeof x / 8; i++) any |= x[i];
+    return any == 0;
+}
+#endif
+
+/* Elements of memory to memory for the lanes of a mask whose last one is the count's. */
+#ifndef lw_move_among
+#define MOVE_AMONG(bits) \
+    static inline void lw_move_among_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count, lw_mask lanes) { \
+        (void)count; \
+        LW_FOR_LANES(i, lanes) to[i] = from[i]; \
+    }
+MOVE_AMONG(16)
+MOVE_AMONG(32)
+MOVE_AMONG(64)
+#undef MOVE_AMONG
+#endif
+
 /* ---- Bodies and steps of lane functions, made of the loops in level/lanes.h ------------------------------- */
 
 /* Comparisons: one bit a lane, by way of whatever turns into bits cheapest. */
@@ -102,6 +125,124 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
     if (whole) EACH(i) slot[i] = sum[i];
     else lw_blend_32(gang, slot, sum, slot, &gang->mask);
     return bits;
+}
+#endif
+
+/* ---- Shifts of vector registers (level/vshift.c) --------------------------------------------------------------- */
+
+#define LW_SHIFT_LOOPS(name, slot, A, B, bits) \
+    static inline void all_##name(const lw_gang *gang, slot *to, const slot *a, const slot *b) { \
+        EACH(i) to[i] = (slot)lw_##name((c_##A)a[i], (c_##B)b[i]); \
+    } \
+    static inline void name##_masked(lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, const lw_mask *mask) { \
+        slot *room = (slot *)gang->scratch; \
+        all_##name(gang, room, a, b); \
+        lw_blend_##bits(gang, to, room, c, mask); \
+    }
+#ifndef LW_SHIFT_FUNCTIONS
+#define LW_SHIFT_FUNCTIONS(name, slot, A, B, bits, how) LW_SHIFT_LOOPS(name, slot, A, B, bits)
+#endif
+
+/* ---- Rows: elements of m bits in slots of w (level/row.c) ------------------------------------------------------- */
+
+#ifndef lw_row_load
+/* A run of lanes is a loop that becomes vector code; others go one by one. */
+static inline bool lw_is_run(lw_mask lanes) {
+    lw_mask from_first = lanes >> lw_mask_first(lanes);
+    return (from_first & (from_first + 1)) == 0;
+}
+#define ROW_MOVE(statement) \
+    if (lw_is_run(lanes)) { \
+        const uint32_t end = lw_mask_last(lanes); \
+        LW_NO_OVERLAP for (uint32_t i = lw_mask_first(lanes); i <= end; i++) statement; \
+    } else { \
+        LW_FOR_LANES(i, lanes) statement; \
+    }
+#define CLEAR_OTHERS(w) \
+    if (zero) \
+        LW_FOR_LANES(i, gang->mask & ~lanes) to[i] = 0
+#define ROW_SAME(w) \
+    static inline void lw_row_load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
+        ROW_MOVE(to[i] = from[i]) \
+        CLEAR_OTHERS(w); \
+    } \
+    static inline void lw_row_store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
+        (void)gang; \
+        ROW_MOVE(to[i] = from[i]) \
+    }
+ROW_SAME(16)
+ROW_SAME(32)
+ROW_SAME(64)
+static inline void lw_row_load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
+    if (is_signed) {
+        ROW_MOVE(to[i] = (uint16_t)(int16_t)(int8_t)from[i])
+    } else {
+        ROW_MOVE(to[i] = from[i])
+    }
+    CLEAR_OTHERS(16);
+}
+static inline void lw_row_store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *from, lw_mask lanes) {
+    (void)gang;
+    ROW_MOVE(to[i] = (uint8_t)from[i])
+}
+#endif
+
+/* ---- Shuffles of one warp (level/shuffle.c) ------------------------------------------------------------------------ */
+
+#ifndef lw_shuffle_segments
+/* to[i] = table[lane[i]], for the active lanes. */
+#ifndef lw_shuffle_words
+static inline void lw_shuffle_words(uint32_t *to, const uint32_t table[32], const uint8_t lane[32], uint32_t active) {
+    uint32_t result[32];
+    for (uint32_t i = 0; i < 32; i++) result[i] = table[lane[i]];
+    for (uint32_t i = 0; i < 32; i++) to[i] = active & (1u << i) ? result[i] : to[i];
+}
+#endif
+
+typedef struct lw_segments {
+    uint32_t c[32];
+} lw_segments;
+
+typedef struct lw_sources {
+    uint8_t lane[32];
+    uint32_t in_range;
+} lw_sources;
+
+static inline uint32_t lw_in_range_of(const lw_sources *sources) { return sources->in_range; }
+
+static inline void lw_find_warp_segments(const lw_controls *controls, uint32_t warp, lw_segments *segments) {
+    for (uint32_t lane = 0; lane < 32; lane++) segments->c[lane] = controls->c ? controls->c[32 * warp + lane] : controls->c_constant;
+}
+
+static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, const lw_segments *segments, uint32_t warp,
+                                     lw_sources *sources) {
+    uint32_t in_range = 0;
+    for (uint32_t lane = 0; lane < 32; lane++) {
+        uint32_t b = controls->b ? controls->b[32 * warp + lane] : controls->b_constant, c = segments->c[lane];
+        uint32_t source = lane;
+        bool in = false;
+        switch (mode) {
+        case LW_SHUFFLE_up: source = lw_shfl_up_source(lane, b, c), in = lw_shfl_up_in_range(lane, b, c); break;
+        case LW_SHUFFLE_down: source = lw_shfl_down_source(lane, b, c), in = lw_shfl_down_in_range(lane, b, c); break;
+        case LW_SHUFFLE_bfly: source = lw_shfl_bfly_source(lane, b, c), in = lw_shfl_bfly_in_range(lane, b, c); break;
+        case LW_SHUFFLE_idx: source = lw_shfl_idx_source(lane, b, c), in = lw_shfl_idx_in_range(lane, b, c); break;
+        }
+        sources->lane[lane] = (uint8_t)source;
+        in_range |= (uint32_t)in << lane;
+    }
+    sources->in_range = in_range;
+}
+
+static inline void lw_shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable, const lw_sources *sources) {
+    uint32_t table[32];
+    for (uint32_t i = 0; i < 32; i++) table[i] = readable & (1u << i) ? from[i] : 0;
+    lw_shuffle_words(to, table, sources->lane, active);
+}
+
+static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sources) {
+    uint32_t lanes = 0;
+    for (uint32_t i = 0; i < 32; i++) lanes |= (~active >> sources->lane[i] & 1) << i;
+    return active & lanes;
 }
 #endif
 

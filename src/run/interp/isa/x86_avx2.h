@@ -1,4 +1,4 @@
-/* x86_avx2.h: x86-64 without mask registers. What is here needs SSE2 alone; the loops of generic.h become AVX2. */
+/* x86_avx2.h: x86-64 with AVX2: the loops of generic.h, and what compilers do not make of them. */
 #ifndef LW_ISA_X86_AVX2_H
 #define LW_ISA_X86_AVX2_H
 
@@ -12,6 +12,12 @@ static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
         mask |= (lw_mask)(uint16_t)_mm_movemask_epi8(_mm_slli_epi16(bytes, 7)) << 16 * i;
     }
     return mask;
+}
+
+#define lw_is_zero lw_is_zero
+LW_INLINE bool lw_is_zero(lw_vector x) {
+    typedef long long words __attribute__((vector_size(32)));
+    return __builtin_ia32_ptestz256((words)x, (words)x);
 }
 
 #include "run/interp/isa/generic.h"

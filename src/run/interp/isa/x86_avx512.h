@@ -28,6 +28,22 @@ static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
     return (lw_mask)_mm512_test_epi8_mask(low, low) | (lw_mask)_mm512_test_epi8_mask(high, high) << 64;
 }
 
+#define lw_is_zero lw_is_zero
+LW_INLINE bool lw_is_zero(lw_vector x) { return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) == 0; }
+
+#define lw_move_among lw_move_among
+#define MOVE_AMONG(bits, count_of) \
+    static inline void lw_move_among_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count, lw_mask lanes) { \
+        for (uint32_t i = 0; i < count; i += count_of) { \
+            const __mmask##count_of word = (__mmask##count_of)(lanes >> i); \
+            _mm512_mask_storeu_epi##bits(to + i, word, _mm512_maskz_loadu_epi##bits(word, from + i)); \
+        } \
+    }
+MOVE_AMONG(16, 32)
+MOVE_AMONG(32, 16)
+MOVE_AMONG(64, 8)
+#undef MOVE_AMONG
+
 #define LW_PREDICATE_BODY(expression) \
     for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) { \
         _Alignas(64) int32_t word[LW_WARP_LANES]; \
@@ -263,6 +279,164 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
             _mm512_mask_storeu_epi32(slot + 16 * v, (__mmask16)((v < 4 ? low : high) >> v % 4 * 16), sum[v]);
     }
     return half[0] | (lw_mask)half[1] << 64;
+}
+
+/* ---- Shifts of vector registers: the vector unit's take any count, as the lane functions do ----------------------- */
+
+#define MASK_16 __mmask32
+#define MASK_32 __mmask16
+#define MASK_64 __mmask8
+#define UNIT_MASKED__(how, bits) _mm512_mask_##how##v_epi##bits
+#define UNIT_MASKED_(how, bits) UNIT_MASKED__(how, bits)
+#define UNIT_MASKED(how, A) UNIT_MASKED_(UNIT_##how##_##A, BITS_OF_##A)
+#define LW_SHIFT_FUNCTIONS(name, slot, A, B, bits, how) \
+    static inline void name##_masked(const lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, const lw_mask *mask) { \
+        enum { COUNT = 512 / bits }; \
+        for (size_t base = gang->begin; base < gang->lanes; base += LW_WARP_LANES) { \
+            const uint32_t word = lw_mask_bits(mask, (uint32_t)base); \
+            _Pragma("GCC unroll 4") for (size_t i = 0; i < LW_WARP_LANES; i += COUNT) { \
+                const __m512i x = _mm512_loadu_si512(a + base + i), n = _mm512_loadu_si512(b + base + i), rest = _mm512_loadu_si512(c + base + i); \
+                _mm512_storeu_si512(to + base + i, UNIT_MASKED(how, A)(rest, (MASK_##bits)(word >> i), x, n)); \
+            } \
+        } \
+    } \
+    static inline void all_##name(const lw_gang *gang, slot *to, const slot *a, const slot *b) { \
+        enum { COUNT = 512 / bits }; \
+        for (size_t base = gang->begin; base < gang->lanes; base += COUNT) \
+            _mm512_storeu_si512(to + base, UNIT_EACH(how, A)(_mm512_loadu_si512(a + base), _mm512_loadu_si512(b + base))); \
+    }
+
+/* ---- Rows ------------------------------------------------------------------------------------------------------- */
+
+#define lw_row_load lw_row_load
+/* A mask as words, to take as many bits as a vector has lanes. */
+#define EACH_VECTOR(w, i) for (uint32_t i = gang->begin; i < gang->lanes; i += 512 / (w))
+#define ON_16(mask, i) (__mmask32)lw_mask_bits(&(mask), i)
+#define ON_32(mask, i) (__mmask16)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
+#define ON_64(mask, i) (__mmask8)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
+/* What lanes have that the row leaves out: their own value, or 0 in those that execute. */
+#define LEFT_OUT(w, gang, to, i, zero) \
+    ((zero) ? _mm512_mask_mov_epi##w(_mm512_loadu_si512((to) + (i)), ON_##w((gang)->mask, i), _mm512_setzero_si512()) : _mm512_loadu_si512((to) + (i)))
+/* All lanes of all warps that loops run over. Not by gang->active: a guard narrows the mask alone. */
+static inline bool lw_is_whole(const lw_gang *gang, lw_mask lanes) { return lw_mask_count(lanes) == gang->lanes - gang->begin; }
+#define ROW_SAME(w) \
+    static inline void lw_row_load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
+        if (LW_LIKELY(lw_is_whole(gang, lanes))) { \
+            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
+            return; \
+        } \
+        EACH_VECTOR(w, i) { \
+            const __m512i old = LEFT_OUT(w, gang, to, i, zero); \
+            _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi##w(old, ON_##w(lanes, i), from + i)); \
+        } \
+    } \
+    static inline void lw_row_store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
+        if (LW_LIKELY(lw_is_whole(gang, lanes))) { \
+            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
+            return; \
+        } \
+        EACH_VECTOR(w, i) _mm512_mask_storeu_epi##w(to + i, ON_##w(lanes, i), _mm512_loadu_si512(from + i)); \
+    }
+ROW_SAME(16)
+ROW_SAME(32)
+ROW_SAME(64)
+static inline void lw_row_load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
+    EACH_VECTOR(16, i) {
+        const __m512i old = LEFT_OUT(16, gang, to, i, zero);
+        const __m256i bytes = _mm256_maskz_loadu_epi8(ON_16(lanes, i), from + i);
+        const __m512i wide = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
+        _mm512_storeu_si512(to + i, _mm512_mask_mov_epi16(old, ON_16(lanes, i), wide));
+    }
+}
+static inline void lw_row_store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *from, lw_mask lanes) {
+    EACH_VECTOR(16, i) _mm512_mask_cvtepi16_storeu_epi8(to + i, ON_16(lanes, i), _mm512_loadu_si512(from + i));
+}
+
+/* ---- Shuffles ----------------------------------------------------------------------------------------------------- */
+
+#define lw_shuffle_segments lw_shuffle_segments
+/* Sixteen lanes: what c says of them. */
+typedef struct lw_segment {
+    __m512i lane, mask, least, most;
+} lw_segment;
+
+static inline lw_segment lw_find_segment(uint32_t first, __m512i c) {
+    const __m512i low5 = _mm512_set1_epi32(31), lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    lw_segment s = {.lane = _mm512_add_epi32(lane, _mm512_set1_epi32((int)first))};
+    s.mask = _mm512_and_si512(_mm512_srli_epi32(c, 8), low5);
+    s.least = _mm512_and_si512(s.lane, s.mask);
+    s.most = _mm512_or_si512(s.least, _mm512_and_si512(_mm512_andnot_si512(s.mask, c), low5));
+    return s;
+}
+
+/* Where each reads, and whether that is in range. */
+static inline __m512i lw_find_sources(lw_shuffle_mode mode, const lw_segment *s, __m512i b, __mmask16 *in_range) {
+    __m512i source = s->lane;
+    b = _mm512_and_si512(b, _mm512_set1_epi32(31));
+    switch (mode) {
+    case LW_SHUFFLE_up: source = _mm512_sub_epi32(s->lane, b); break;
+    case LW_SHUFFLE_down: source = _mm512_add_epi32(s->lane, b); break;
+    case LW_SHUFFLE_bfly: source = _mm512_xor_si512(s->lane, b); break;
+    case LW_SHUFFLE_idx: source = _mm512_or_si512(s->least, _mm512_andnot_si512(s->mask, b)); break;
+    }
+    *in_range = mode == LW_SHUFFLE_up ? _mm512_cmpge_epi32_mask(source, s->most) : _mm512_cmple_epi32_mask(source, s->most);
+    return _mm512_mask_mov_epi32(s->lane, *in_range, source);
+}
+
+static inline void lw_load_control(const uint32_t *slot, uint32_t constant, uint32_t warp, __m512i *low, __m512i *high) {
+    *low = slot ? _mm512_loadu_si512(slot + 32 * warp) : _mm512_set1_epi32((int)constant);
+    *high = slot ? _mm512_loadu_si512(slot + 32 * warp + 16) : *low;
+}
+
+typedef struct lw_segments {
+    lw_segment low, high; /* of lanes 0-15 and 16-31 */
+} lw_segments;
+
+typedef struct lw_sources {
+    __m512i low, high;
+    __mmask16 low_in_range, high_in_range;
+} lw_sources;
+
+static inline uint32_t lw_in_range_of(const lw_sources *sources) {
+    return sources->low_in_range | (uint32_t)sources->high_in_range << 16;
+}
+
+static inline void lw_find_warp_segments(const lw_controls *controls, uint32_t warp, lw_segments *segments) {
+    __m512i low, high;
+    lw_load_control(controls->c, controls->c_constant, warp, &low, &high);
+    segments->low = lw_find_segment(0, low);
+    segments->high = lw_find_segment(16, high);
+}
+
+static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, const lw_segments *segments, uint32_t warp,
+                                     lw_sources *sources) {
+    __m512i b_low, b_high;
+    lw_load_control(controls->b, controls->b_constant, warp, &b_low, &b_high);
+    sources->low = lw_find_sources(mode, &segments->low, b_low, &sources->low_in_range);
+    sources->high = lw_find_sources(mode, &segments->high, b_high, &sources->high_in_range);
+}
+
+/* readable: the lanes that count as they are in the table; the active ones are among them. */
+static inline void lw_shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable, const lw_sources *sources) {
+    if (LW_LIKELY(active == UINT32_MAX)) { /* without masks, which loads of the result would have to wait for */
+        __m512i all_low = _mm512_loadu_si512(from), all_high = _mm512_loadu_si512(from + 16);
+        _mm512_storeu_si512(to, _mm512_permutex2var_epi32(all_low, sources->low, all_high));
+        _mm512_storeu_si512(to + 16, _mm512_permutex2var_epi32(all_low, sources->high, all_high));
+        return;
+    }
+    __mmask16 low = (__mmask16)active, high = (__mmask16)(active >> 16);
+    __m512i table_low = _mm512_maskz_loadu_epi32((__mmask16)readable, from);
+    __m512i table_high = _mm512_maskz_loadu_epi32((__mmask16)(readable >> 16), from + 16);
+    _mm512_mask_storeu_epi32(to, low, _mm512_permutex2var_epi32(table_low, sources->low, table_high));
+    _mm512_mask_storeu_epi32(to + 16, high, _mm512_permutex2var_epi32(table_low, sources->high, table_high));
+}
+
+/* The active lanes that read one that is not. */
+static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sources) {
+    const __m512i bits = _mm512_set1_epi32((int)active), one = _mm512_set1_epi32(1);
+    uint32_t low = _mm512_testn_epi32_mask(_mm512_sllv_epi32(one, sources->low), bits);
+    uint32_t high = _mm512_testn_epi32_mask(_mm512_sllv_epi32(one, sources->high), bits);
+    return active & (low | high << 16);
 }
 
 #include "run/interp/isa/generic.h"

@@ -1,9 +1,11 @@
-/* level.h: what all files under level/ share. They are compiled once for each CPU level, with LW_LEVEL its name (v4 v3 v2 portable) and
- * LW_ISA_HEADER the header of run/interp/isa/ that has what differs between instruction sets, behind one interface: blending by mask, bytes into
- * mask bits, steps that a vector unit has instructions for. Functions of these headers are static, so the levels never meet. */
+/* level.h: what all files under level/ share. They are compiled once for each CPU level, with LW_LEVEL its name (v4 v3 portable …) and
+ * its properties, which are its row of run/levels.def: LW_VECTOR_BYTES, LW_MASK_REGISTERS (0 or 1) and LW_ISA_HEADER, the header of run/interp/isa/
+ * that has what differs between instruction sets, behind one interface: blending by mask, bytes into mask bits, steps that a vector unit has
+ * instructions for. Functions of these headers are static, so the levels never meet. */
 #ifndef LW_LEVEL_H
 #define LW_LEVEL_H
 
+#include "run/interp/address.h"
 #include "run/interp/inner.h"
 #include "run/interp/level/steps.h"
 #include "run/interp/types.h"
@@ -20,6 +22,14 @@
 #define EACH(i) \
     for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
         LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++)
+
+typedef uint64_t lw_vector __attribute__((vector_size(LW_VECTOR_BYTES)));
+
+/* Operands b and c of a shuffle: from registers, or one constant for all lanes. */
+typedef struct lw_controls {
+    const uint32_t *b, *c; /* registers of lane 0 of the gang, or NULL */
+    uint32_t b_constant, c_constant;
+} lw_controls;
 
 /* ---- to[i] = bit i of mask ? a[i] : b[i], for the lanes that loops run over ------------------------------- */
 

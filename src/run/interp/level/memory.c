@@ -5,15 +5,7 @@
  * goes lane by lane through address.c. */
 #include "run/interp/level/level.h"
 
-#include "run/interp/address.h"
-
-#if LW_LEVEL_NUMBER >= 4
-#define CHUNK 64
-#elif LW_LEVEL_NUMBER == 3
-#define CHUNK 32
-#else
-#define CHUNK 16
-#endif
+#define CHUNK LW_VECTOR_BYTES
 
 typedef uint32_t chunk32 __attribute__((vector_size(CHUNK)));
 typedef uint64_t chunk64 __attribute__((vector_size(CHUNK)));
@@ -27,16 +19,6 @@ static const uint32_t count_32[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 
 static const uint64_t count_64[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 static const uint32_t bit_32[16] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 static const uint64_t bit_64[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-
-LW_INLINE bool is_zero(chunk64 x) {
-#if LW_LEVEL_NUMBER >= 4
-    return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) == 0;
-#elif LW_LEVEL_NUMBER == 3
-    return __builtin_ia32_ptestz256((long long __attribute__((vector_size(32))))x, (long long __attribute__((vector_size(32))))x);
-#else
-    return (x[0] | x[1]) == 0;
-#endif
-}
 
 /* ---- Which lanes ---------------------------------------------------------------------------------------- */
 
@@ -92,7 +74,7 @@ LW_INLINE void find_lanes(const lw_gang *gang, lw_reach *reach) {
         }                                                                                           \
         uint##bits##_t any = 0;                                                                     \
         for (; i < count; i++) any |= r[i] ^ (r[0] + i * step);                                     \
-        return is_zero((chunk64)differs) && any == 0;                                               \
+        return lw_is_zero((lw_vector)differs) && any == 0;                                               \
     }
 DEFINE_IS_LINEAR(32)
 DEFINE_IS_LINEAR(64)
@@ -109,7 +91,7 @@ DEFINE_IS_LINEAR(64)
             differs |= (*(const loose##bits *)(r + i) ^ want) & LANES_ON(bits, gang->mask >> i);               \
             want += IN_##bits * step;                                                                          \
         }                                                                                                      \
-        return is_zero((chunk64)differs);                                                                      \
+        return lw_is_zero((lw_vector)differs);                                                                      \
     }
 DEFINE_IS_LINEAR_AMONG(32)
 DEFINE_IS_LINEAR_AMONG(64)
@@ -259,7 +241,7 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     reach->host = (uintptr_t)home.host - home.base;
     reach->step = bytes;
     /* One by one where others may watch, and where the lanes have gaps that no masked move can skip. */
-    bool by_mask = LW_LEVEL_NUMBER >= 4 && !form.vector && form.size == form.slot && form.size >= 2;
+    bool by_mask = LW_MASK_REGISTERS && !form.vector && form.size == form.slot && form.size >= 2;
     if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || by_mask))) reach->pattern = LW_STEP;
     return true;
 }
@@ -289,30 +271,12 @@ DEFINE_MOVE(32)
 DEFINE_MOVE(64)
 
 /* The same for lanes with gaps between them; `to` and `from` are where the first lane's element goes and is. */
-#if LW_LEVEL_NUMBER >= 4
-#define DEFINE_MOVE_AMONG(bits, masked)                                                                        \
-    static void move_among_##bits(const lw_gang *gang, const lw_reach *reach, lw_any##bits *to,                \
-                                  const lw_any##bits *from) {                                                  \
-        lw_mask lanes = gang->mask >> reach->first;                                                            \
-        for (uint32_t i = 0; i < reach->count; i += IN_##bits) {                                               \
-            masked word = (masked)(lanes >> i);                                                                \
-            _mm512_mask_storeu_epi##bits(to + i, word, _mm512_maskz_loadu_epi##bits(word, from + i));          \
-        }                                                                                                      \
+#define MOVE(bits, to, from)                                             \
+    if (LW_LIKELY(reach->run || bits == 16 || !LW_MASK_REGISTERS)) {     \
+        move_##bits(to, from, count);                                    \
+    } else {                                                             \
+        lw_move_among_##bits(to, from, reach->count, gang->mask >> reach->first); /* lanes with gaps get LW_STEP elsewhere */ \
     }
-DEFINE_MOVE_AMONG(32, __mmask16)
-DEFINE_MOVE_AMONG(64, __mmask8)
-#define MOVE(bits, to, from)                         \
-    if (LW_LIKELY(reach->run || bits == 16)) {       \
-        move_##bits(to, from, count);                \
-    } else {                                         \
-        MOVE_AMONG_##bits(to, from);                 \
-    }
-#define MOVE_AMONG_16(to, from) /* lanes with gaps get LW_STEP */
-#define MOVE_AMONG_32(to, from) move_among_32(gang, reach, to, from)
-#define MOVE_AMONG_64(to, from) move_among_64(gang, reach, to, from)
-#else
-#define MOVE(bits, to, from) move_##bits(to, from, count);
-#endif
 
 /* One value to the active lanes. */
 #define DEFINE_SPREAD(bits)                                                                                  \

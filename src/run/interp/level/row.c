@@ -4,9 +4,6 @@
  * goes lane by lane through address.c, which finds whom to blame. */
 #include "run/interp/level/level.h"
 
-#include "run/interp/address.h"
-
-
 /* The host's place of the element that lane 0 would take. NULL: some lane's is not there. */
 static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_mask lanes, lw_access access) {
     const uint32_t first = lw_mask_first(lanes), count = lw_mask_last(lanes) - first + 1;
@@ -28,97 +25,6 @@ static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_m
 static inline lw_mask lanes_of(const lw_gang *gang, const lw_op *op) {
     return op->e == LW_NO_SLOT ? gang->mask : gang->mask & lw_get_mask(gang, op->e);
 }
-
-/* ---- Data: elements of m bits in slots of w ------------------------------------------------------------------------- */
-
-#if LW_LEVEL_NUMBER >= 4
-
-/* A mask as words, to take as many bits as a vector has lanes. */
-#define EACH_VECTOR(w, i) for (uint32_t i = gang->begin; i < gang->lanes; i += 512 / (w))
-#define ON_16(mask, i) (__mmask32)lw_mask_bits(&(mask), i)
-#define ON_32(mask, i) (__mmask16)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
-#define ON_64(mask, i) (__mmask8)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
-/* What lanes have that the row leaves out: their own value, or 0 in those that execute. */
-#define LEFT_OUT(w, gang, to, i, zero) \
-    ((zero) ? _mm512_mask_mov_epi##w(_mm512_loadu_si512((to) + (i)), ON_##w((gang)->mask, i), _mm512_setzero_si512()) : _mm512_loadu_si512((to) + (i)))
-/* All lanes of all warps that loops run over. Not by gang->active: a guard narrows the mask alone. */
-static inline bool is_whole(const lw_gang *gang, lw_mask lanes) { return lw_mask_count(lanes) == gang->lanes - gang->begin; }
-#define LOAD_SAME(w) \
-    static inline void load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
-        if (LW_LIKELY(is_whole(gang, lanes))) { \
-            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
-            return; \
-        } \
-        EACH_VECTOR(w, i) { \
-            const __m512i old = LEFT_OUT(w, gang, to, i, zero); \
-            _mm512_storeu_si512(to + i, _mm512_mask_loadu_epi##w(old, ON_##w(lanes, i), from + i)); \
-        } \
-    } \
-    static inline void store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
-        if (LW_LIKELY(is_whole(gang, lanes))) { \
-            EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
-            return; \
-        } \
-        EACH_VECTOR(w, i) _mm512_mask_storeu_epi##w(to + i, ON_##w(lanes, i), _mm512_loadu_si512(from + i)); \
-    }
-LOAD_SAME(16)
-LOAD_SAME(32)
-LOAD_SAME(64)
-static inline void load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
-    EACH_VECTOR(16, i) {
-        const __m512i old = LEFT_OUT(16, gang, to, i, zero);
-        const __m256i bytes = _mm256_maskz_loadu_epi8(ON_16(lanes, i), from + i);
-        const __m512i wide = is_signed ? _mm512_cvtepi8_epi16(bytes) : _mm512_cvtepu8_epi16(bytes);
-        _mm512_storeu_si512(to + i, _mm512_mask_mov_epi16(old, ON_16(lanes, i), wide));
-    }
-}
-static inline void store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *from, lw_mask lanes) {
-    EACH_VECTOR(16, i) _mm512_mask_cvtepi16_storeu_epi8(to + i, ON_16(lanes, i), _mm512_loadu_si512(from + i));
-}
-
-#else
-
-/* A run of lanes is a loop that becomes vector code; others go one by one. */
-static inline bool is_run(lw_mask lanes) {
-    lw_mask from_first = lanes >> lw_mask_first(lanes);
-    return (from_first & (from_first + 1)) == 0;
-}
-#define MOVE(statement) \
-    if (is_run(lanes)) { \
-        const uint32_t end = lw_mask_last(lanes); \
-        LW_NO_OVERLAP for (uint32_t i = lw_mask_first(lanes); i <= end; i++) statement; \
-    } else { \
-        LW_FOR_LANES(i, lanes) statement; \
-    }
-#define CLEAR_OTHERS(w) \
-    if (zero) \
-        LW_FOR_LANES(i, gang->mask & ~lanes) to[i] = 0
-#define LOAD_SAME(w) \
-    static inline void load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
-        MOVE(to[i] = from[i]) \
-        CLEAR_OTHERS(w); \
-    } \
-    static inline void store_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes) { \
-        (void)gang; \
-        MOVE(to[i] = from[i]) \
-    }
-LOAD_SAME(16)
-LOAD_SAME(32)
-LOAD_SAME(64)
-static inline void load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
-    if (is_signed) {
-        MOVE(to[i] = (uint16_t)(int16_t)(int8_t)from[i])
-    } else {
-        MOVE(to[i] = from[i])
-    }
-    CLEAR_OTHERS(16);
-}
-static inline void store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *from, lw_mask lanes) {
-    (void)gang;
-    MOVE(to[i] = (uint8_t)from[i])
-}
-
-#endif
 
 /* ---- The steps --------------------------------------------------------------------------------------------------------- */
 
@@ -153,10 +59,10 @@ const lw_op *LW_AT_LEVEL(lw_step_ld_row)(lw_gang *gang, const lw_op *op) {
     if (LW_UNLIKELY(!from)) return blame(gang, op, LW_ACCESS_load, lanes);
     char *to = gang->regs + op->d;
     switch (form.size) {
-    case 0: load_8(gang, (lw_any16 *)to, (const lw_any8 *)from, lanes, zero, form.is_signed); break;
-    case 1: load_16(gang, (lw_any16 *)to, (const lw_any16 *)from, lanes, zero); break;
-    case 2: load_32(gang, (lw_any32 *)to, (const lw_any32 *)from, lanes, zero); break;
-    default: load_64(gang, (lw_any64 *)to, (const lw_any64 *)from, lanes, zero); break;
+    case 0: lw_row_load_8(gang, (lw_any16 *)to, (const lw_any8 *)from, lanes, zero, form.is_signed); break;
+    case 1: lw_row_load_16(gang, (lw_any16 *)to, (const lw_any16 *)from, lanes, zero); break;
+    case 2: lw_row_load_32(gang, (lw_any32 *)to, (const lw_any32 *)from, lanes, zero); break;
+    default: lw_row_load_64(gang, (lw_any64 *)to, (const lw_any64 *)from, lanes, zero); break;
     }
     return op + 1;
 }
@@ -169,10 +75,10 @@ const lw_op *LW_AT_LEVEL(lw_step_st_row)(lw_gang *gang, const lw_op *op) {
     if (LW_UNLIKELY(!to)) return blame(gang, op, LW_ACCESS_store, lanes);
     const char *from = gang->regs + op->d;
     switch (form.size) {
-    case 0: store_8(gang, (lw_any8 *)to, (const lw_any16 *)from, lanes); break;
-    case 1: store_16(gang, (lw_any16 *)to, (const lw_any16 *)from, lanes); break;
-    case 2: store_32(gang, (lw_any32 *)to, (const lw_any32 *)from, lanes); break;
-    default: store_64(gang, (lw_any64 *)to, (const lw_any64 *)from, lanes); break;
+    case 0: lw_row_store_8(gang, (lw_any8 *)to, (const lw_any16 *)from, lanes); break;
+    case 1: lw_row_store_16(gang, (lw_any16 *)to, (const lw_any16 *)from, lanes); break;
+    case 2: lw_row_store_32(gang, (lw_any32 *)to, (const lw_any32 *)from, lanes); break;
+    default: lw_row_store_64(gang, (lw_any64 *)to, (const lw_any64 *)from, lanes); break;
     }
     return op + 1;
 }

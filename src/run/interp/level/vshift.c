@@ -2,10 +2,7 @@
  *
  * Such counts are rare, so all counts are joined by `or` first: as widths are powers of two, a count is too large exactly if it has a bit
  * of the width's place or above. */
-#include "run/interp/inner.h"
 #include "run/interp/level/level.h"
-
-typedef uint64_t piece __attribute__((vector_size(64)));
 
 /* Bits that a small count does not have, in every element of a word. */
 static uint64_t high_bits(uint32_t bytes, uint64_t width) {
@@ -15,14 +12,9 @@ static uint64_t high_bits(uint32_t bytes, uint64_t width) {
 }
 
 static inline bool any_high(const lw_gang *gang, const char *counts, uint32_t slot, uint64_t high) {
-    piece any = {0};
-    for (uint32_t at = gang->begin * slot; at < gang->lanes * slot; at += sizeof any) any |= *(const piece *)(counts + at);
-    any &= high - (piece){0};
-#if LW_LEVEL_NUMBER >= 4
-    return _mm512_test_epi64_mask((__m512i)any, (__m512i)any) != 0;
-#else
-    return (any[0] | any[1] | any[2] | any[3] | any[4] | any[5] | any[6] | any[7]) != 0;
-#endif
+    lw_vector any = {0};
+    for (uint32_t at = gang->begin * slot; at < gang->lanes * slot; at += sizeof any) any |= *(const lw_vector *)(counts + at);
+    return !lw_is_zero(any & (high - (lw_vector){0}));
 }
 
 static uint64_t count_of(const lw_gang *gang, uint32_t at, uint32_t bytes, uint32_t lane) {
@@ -61,56 +53,19 @@ const lw_op *LW_AT_LEVEL(lw_step_shift_check)(lw_gang *gang, const lw_op *op) {
 
 /* ---- Shifts -------------------------------------------------------------------------------------------------------------- */
 
-/* All lanes; those that do not shift are put right behind it. */
-#define SHIFT_LOOP(name, slot, T, U) \
-    static inline void all_##name(const lw_gang *gang, slot *to, const slot *a, const slot *b) { \
-        for (size_t base = gang->begin; base < gang->lanes; base += LW_WARP_LANES) \
-            LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++) to[i] = (slot)lw_##name((T)a[i], (U)b[i]); \
-    }
-#if LW_LEVEL_NUMBER >= 4
-/* The vector unit's shifts take any count, as the lane functions do. */
-#define SHIFT_MASKED(name, slot, T, U, bits, how) \
-    static inline void name##_masked(const lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, const lw_mask *mask) { \
-        enum { COUNT = 512 / bits }; \
-        for (size_t base = gang->begin; base < gang->lanes; base += LW_WARP_LANES) { \
-            const uint32_t word = lw_mask_bits(mask, (uint32_t)base); \
-            _Pragma("GCC unroll 4") for (size_t i = 0; i < LW_WARP_LANES; i += COUNT) { \
-                const __m512i x = _mm512_loadu_si512(a + base + i), n = _mm512_loadu_si512(b + base + i), rest = _mm512_loadu_si512(c + base + i); \
-                const uint32_t on = word >> i; \
-                _mm512_storeu_si512(to + base + i, how); \
-            } \
-        } \
-    } \
-    static inline void all_##name(const lw_gang *gang, slot *to, const slot *a, const slot *b) { \
-        enum { COUNT = 512 / bits }; \
-        for (size_t base = gang->begin; base < gang->lanes; base += COUNT) { \
-            const __m512i x = _mm512_loadu_si512(a + base), n = _mm512_loadu_si512(b + base), rest = x; \
-            const uint32_t on = UINT32_MAX; \
-            _mm512_storeu_si512(to + base, how); \
-        } \
-    }
-#define UNIT(how, bits, lanes) _mm512_mask_##how##v_epi##bits(rest, (__mmask##lanes)on, x, n)
-#else
-#define SHIFT_MASKED(name, slot, T, U, bits, how) SHIFT_LOOP(name, slot, T, U) SHIFT_TWICE(name, slot, bits)
-#endif
-#define SHIFT_TWICE(name, slot, bits) \
-    static inline void name##_masked(lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, const lw_mask *mask) { \
-        slot *room = (slot *)gang->scratch; \
-        all_##name(gang, room, a, b); \
-        lw_blend_##bits(gang, to, room, c, mask); \
-    }
-SHIFT_LOOP(vshr_s8, uint16_t, int8_t, uint8_t) SHIFT_TWICE(vshr_s8, uint16_t, 16)
-SHIFT_LOOP(vshr_u8, uint16_t, uint8_t, uint8_t) SHIFT_TWICE(vshr_u8, uint16_t, 16)
-SHIFT_LOOP(vshl_b8, uint16_t, uint8_t, uint8_t) SHIFT_TWICE(vshl_b8, uint16_t, 16)
-SHIFT_MASKED(vshr_s16, uint16_t, int16_t, uint16_t, 16, UNIT(sra, 16, 32))
-SHIFT_MASKED(vshr_u16, uint16_t, uint16_t, uint16_t, 16, UNIT(srl, 16, 32))
-SHIFT_MASKED(vshl_b16, uint16_t, uint16_t, uint16_t, 16, UNIT(sll, 16, 32))
-SHIFT_MASKED(shr_s32, uint32_t, int32_t, uint32_t, 32, UNIT(sra, 32, 16))
-SHIFT_MASKED(shr_u32, uint32_t, uint32_t, uint32_t, 32, UNIT(srl, 32, 16))
-SHIFT_MASKED(shl_b32, uint32_t, uint32_t, uint32_t, 32, UNIT(sll, 32, 16))
-SHIFT_MASKED(vshr_s64, uint64_t, int64_t, uint64_t, 64, UNIT(sra, 64, 8))
-SHIFT_MASKED(vshr_u64, uint64_t, uint64_t, uint64_t, 64, UNIT(srl, 64, 8))
-SHIFT_MASKED(vshl_b64, uint64_t, uint64_t, uint64_t, 64, UNIT(sll, 64, 8))
+/* all_NAME and NAME_masked: those that do not shift take c. Most are what vector units have (LW_SHIFT_FUNCTIONS). */
+LW_SHIFT_LOOPS(vshr_s8, uint16_t, s8, u8, 16)
+LW_SHIFT_LOOPS(vshr_u8, uint16_t, u8, u8, 16)
+LW_SHIFT_LOOPS(vshl_b8, uint16_t, u8, u8, 16)
+LW_SHIFT_FUNCTIONS(vshr_s16, uint16_t, s16, u16, 16, right)
+LW_SHIFT_FUNCTIONS(vshr_u16, uint16_t, u16, u16, 16, right)
+LW_SHIFT_FUNCTIONS(vshl_b16, uint16_t, u16, u16, 16, left)
+LW_SHIFT_FUNCTIONS(shr_s32, uint32_t, s32, u32, 32, right)
+LW_SHIFT_FUNCTIONS(shr_u32, uint32_t, u32, u32, 32, right)
+LW_SHIFT_FUNCTIONS(shl_b32, uint32_t, u32, u32, 32, left)
+LW_SHIFT_FUNCTIONS(vshr_s64, uint64_t, s64, u64, 64, right)
+LW_SHIFT_FUNCTIONS(vshr_u64, uint64_t, u64, u64, 64, right)
+LW_SHIFT_FUNCTIONS(vshl_b64, uint64_t, u64, u64, 64, left)
 
 /* Counts are looked at before the result may take their place. */
 #define SHIFT_CASE(name, slot, size) \
