@@ -31,7 +31,7 @@ static void find_constants(lw_lower *l) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (!is_move(op->code) || n < guarded) continue;
-        lw_vreg *d = &l->vregs.at[op->d], *a = &l->vregs.at[op->a];
+        lw_register *d = &l->vregs.at[op->d], *a = &l->vregs.at[op->a];
         if (d->defs != 1 || !a->is_const) continue;
         kill(l, op);
         d->is_const = true;

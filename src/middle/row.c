@@ -164,19 +164,3 @@ uint32_t lw_op_bits(const lw_op *op, uint32_t field) {
     }
     lw_bug("field %u of operation code %u", field, op->code);
 }
-
-/* ---- Successors --------------------------------------------------------------------------------------------------- */
-
-lw_successors lw_block_successors(const lw_code *code, uint32_t block) {
-    const lw_op *last = lw_block_last(code, block);
-    const bool has_next = block + 1 < code->block_count;
-    switch ((lw_goes)lw_row_of(last->code)->goes) {
-    case LW_GOES_on: return (lw_successors){.own = {block + 1}, .own_count = has_next};
-    case LW_GOES_to_a: return (lw_successors){.own = {last->a}, .own_count = 1};
-    case LW_GOES_either: return (lw_successors){.own = {last->a, block + 1}, .own_count = 1u + has_next};
-    case LW_GOES_to_table: return (lw_successors){.table = code->targets + last->imm, .table_count = last->c};
-    case LW_GOES_back: return (lw_successors){.own = {code->calls[last->imm].return_block}, .own_count = 1};
-    case LW_GOES_nowhere: return (lw_successors){.own_count = 0};
-    }
-    lw_bug("operation code %u goes %u", last->code, lw_row_of(last->code)->goes);
-}

@@ -55,7 +55,8 @@ static inline bool lw_op_does(const lw_op *op, uint16_t what) { return (lw_row_o
 static inline bool lw_op_keeps(const lw_op *op) { return lw_op_does(op, LW_DOES_MERGES) && op->e != LW_NO_SLOT && !(op->flags & LW_OP_ZERO); }
 /* Reads or writes what others may change meanwhile. */
 static inline bool lw_op_races(const lw_op *op) {
-    return lw_op_does(op, LW_DOES_RACES) || (lw_op_does(op, LW_DOES_VOLATILE) && lw_memory_unpack(op->c).is_volatile);
+    const uint16_t does = lw_row_of(op->code)->does;
+    return does & (LW_DOES_RACES | LW_DOES_VOLATILE) && (does & LW_DOES_RACES || lw_memory_unpack(op->c).is_volatile);
 }
 /* The word of its mode, "" where it has none. */
 const char *lw_op_mode_word(const lw_op *op);
@@ -121,21 +122,11 @@ static inline uint32_t *lw_walk_next(lw_walk *walk) {
 /* Bits of an element of a register that an operation has in this field (its place behind d); 1: a predicate, 0: the field has none. */
 uint32_t lw_op_bits(const lw_op *op, uint32_t field);
 
-/* ---- Where an operation goes on ---------------------------------------------------------------------------- */
+/* ---- Where a block goes on: lw_block.successors --------------------------------------------------------------- */
 
-typedef struct lw_successors {
-    uint32_t own[2], own_count;
-    const uint32_t *table; /* or these */
-    uint32_t table_count;
-} lw_successors;
-/* The blocks behind one. */
-lw_successors lw_block_successors(const lw_code *code, uint32_t block);
 static inline const lw_op *lw_block_last(const lw_code *code, uint32_t block) {
     return &code->ops[(block + 1 < code->block_count ? code->blocks[block + 1].first : code->op_count) - 1];
 }
-#define LW_EACH_SUCCESSOR(successors, at) \
-    for (uint32_t at##_k = 0, at; at##_k < (successors).own_count + (successors).table_count && \
-         (at = at##_k < (successors).own_count ? (successors).own[at##_k] : (successors).table[at##_k - (successors).own_count], true); at##_k++)
 
 /* ---- live.c: what is live where ------------------------------------------------------------------------------ */
 
@@ -154,7 +145,7 @@ typedef struct lw_live {
 
 /* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for each of code's targets. False: not done
  * after so many passes. */
-bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t target_count, uint32_t passes);
+bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t passes);
 static inline uint64_t *lw_live_set(const lw_live *live, uint64_t *sets, uint32_t block) { return sets + (size_t)block * live->words; }
 /* From behind an operation to in front of it. guarded: not all executing lanes may do it. */
 void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *set);
