@@ -58,7 +58,7 @@ static void put_field(lw_text *out, const lw_code *code, const lw_op *op, uint32
     const uint32_t value = (&op->d)[k];
     const bool is_number = op->flags & numbers[k];
     if (value == LW_NO_SLOT || holds == LW_HOLDS_nothing || holds == LW_HOLDS_form) return;
-    const bool is_register = (&row->access.d)[k] && !is_number;
+    const bool is_register = (lw_row_has(row, LW_READ, k) || lw_row_has(row, LW_WRITTEN, k)) && !is_number;
     if (is_register) put_register(out, code, words[k], value);
     else if (holds == LW_HOLDS_lane) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)value));
     else if (holds != LW_HOLDS_constant) lw_text_printf(out, "%s%s%u", words[k], is_number ? "#" : "", value);
@@ -87,12 +87,12 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     lw_text_printf(out, "        %s", lw_opcode_name(op->code, name));
     if (row->mode) lw_text_printf(out, " %s", lw_op_mode_word(op));
     if (lw_op_does(op, LW_DOES_MEMORY)) put_form(out, op);
-    if (row->access.list == LW_LIST_loaded || row->access.list == LW_LIST_stored) {
+    if (row->list == LW_LIST_loaded || row->list == LW_LIST_stored) {
         if (!lw_memory_unpack(op->c).vector && op->d != LW_NO_SLOT) put_register(out, code, " d=", op->d);
-        put_list(out, code, op, row->access.list == LW_LIST_loaded ? LW_WRITTEN : LW_READ, " d=");
+        put_list(out, code, op, row->list == LW_LIST_loaded ? LW_WRITTEN : LW_READ, " d=");
     }
     for (uint32_t k = 0; k < LW_FIELDS; k++) put_field(out, code, op, k);
-    if (row->access.list == LW_LIST_call || row->access.list == LW_LIST_returns) {
+    if (row->list == LW_LIST_call || row->list == LW_LIST_returns) {
         put_list(out, code, op, LW_READ, " from=");
         put_list(out, code, op, LW_WRITTEN, " to=");
     }

@@ -506,7 +506,7 @@ static bool compares(const lw_code *code, const lw_op *op, uint32_t predicate) {
 
 static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {
     if (!guarded) choose_stores(a, op, block);
-    if (lw_row_of(op->code)->access.list != LW_LIST_returns) { /* the function's own list */
+    if (lw_row_of(op->code)->list != LW_LIST_returns) { /* the function's own list */
         LW_EACH_READ(a->l->code, op, at) *at = offset_of(a, *at);
         LW_EACH_WRITTEN(a->l->code, op, at) *at = offset_of(a, *at);
     }
