@@ -23,16 +23,16 @@ enum {
 };
 /* Comparisons may branch. */
 #define MAY_RESULT(D) ((int)LW_HOLDS_##D == (int)LW_HOLDS_p ? LW_OP_BRANCHES : 0)
-#define LANE_OF(name, D, ...) \
-    [LW_ROW_lane + LW_LANE_##name] = {#name, NULL, DEF(d, D), __VA_ARGS__, IS(imm, number), MAY(MAY_RESULT(D)), DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), \
+#define LANE_OF(id, D, ...) \
+    [LW_ROW_lane + LW_LANE_##id] = {.name = #id, DEF(d, D), __VA_ARGS__, IS(imm, number), MAY(MAY_RESULT(D)), DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), \
                                       COMPILED(scalar)},
 
 const lw_op_row lw_op_rows[LW_ROW_COUNT] = {
-#define OP(name, does, ...) [LW_OP_##name] = {#name, does, __VA_ARGS__},
+#define OP(id, does, ...) [LW_OP_##id] = {.name = #id, .does_what = does, __VA_ARGS__},
 #include "ops.def"
-    [LW_OP_lop3] = {"lop3", "d = bit a<<2|b<<1|c of the table in its code, bit by bit", DEF(d, 32), USE(a, 32), USE(b, 32), USE(c, 32),
+    [LW_OP_lop3] = {.name = "lop3", .does_what = "d = bit a<<2|b<<1|c of the table in its code, bit by bit", DEF(d, 32), USE(a, 32), USE(b, 32), USE(c, 32),
                     DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), COMPILED(body)},
-    [LW_ROW_lane] = {"none", NULL},
+    [LW_ROW_lane] = {.name = "none"},
 #define LANE1(name, D, A)                 LANE_OF(name, D, USE(a, A))
 #define LANE2(name, D, A, B, takes)       LANE_OF(name, D, USE(a, A), USE(b, B))
 #define LANE3(name, D, A, B, C, takes)    LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C))
