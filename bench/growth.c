@@ -231,7 +231,7 @@ static bool wanted(const growth *g, const char *group, const char *name, const c
 
 static void take_text(growth *g, const lw_growth_text *text, bool jit) {
     static const char *const check[] = {"check", NULL}, *const format[] = {"format", NULL}, *const tokens[] = {"dump", "--stage", "tokens", NULL},
-                             *const module[] = {"dump", "--stage", "module", NULL}, *const program[] = {"dump", "--stage", "program", NULL};
+                             *const module[] = {"dump", "--stage", "module", NULL}, *const program[] = {"dump", "--stage", "program", NULL}, *const interp[] = {"dump", "--stage", "interp", NULL};
     const struct {
         const char *what;
         double (*take)(const probe *p, uint32_t n);
@@ -241,6 +241,7 @@ static void take_text(growth *g, const lw_growth_text *text, bool jit) {
         {"load", take_load, NULL, false, false, false},     {"kernels", take_kernels, NULL, true, false, false}, {"run", take_run, NULL, true, true, false},
         {"compile", take_kernels, NULL, true, false, true}, {"check", take_tool, check, false, false, false},    {"format", take_tool, format, false, false, false},
         {"dump tokens", take_tool, tokens, false, false, false}, {"dump module", take_tool, module, false, false, false}, {"dump program", take_tool, program, false, false, false},
+        {"dump interp", take_tool, interp, false, false, false},
     };
     const char *group = text->flags & LW_GROWTH_PTO ? "pto" : "ptx";
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {

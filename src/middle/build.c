@@ -13,7 +13,7 @@ uint32_t lw_class_bytes(lw_class class) {
 }
 
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class) {
-    LW_PUSH(l->arena, l->vregs) = (lw_vreg){.class = class};
+    LW_PUSH(l->arena, l->vregs) = (lw_register){.class = class};
     return l->vregs.count - 1;
 }
 
@@ -149,7 +149,7 @@ const lw_code *lw_program_code(const lw_program *program, uint64_t number) {
 /* ---- One function --------------------------------------------------------------------------------------- */
 
 /* Mostly enough, so that long lists need not be copied to grow: few instructions become several operations, and most have one
- * new register or constant. The operations become the code's own; virtual registers are only needed until it is finished. */
+ * new register or constant. They become the code's own. */
 static void make_room(lw_lower *l, uint32_t instructions) {
     if (instructions > UINT32_MAX / 4) instructions = UINT32_MAX / 4;
     uint32_t room = instructions + instructions / 8 + 4, registers = instructions + instructions / 2 + 16;
@@ -157,18 +157,19 @@ static void make_room(lw_lower *l, uint32_t instructions) {
     l->ops.room = l->op_places.room = room;
     l->ops.at = LW_NEW_ARRAY(l->arena, lw_op, room);
     l->op_places.at = LW_NEW_ARRAY(l->arena, lw_place, room);
-    if (l->vregs.room >= registers) return;
+    l->vregs.count = 0;
     l->vregs.room = registers;
-    l->vregs.at = LW_NEW_ARRAY(l->arena, lw_vreg, registers);
+    l->vregs.at = lw_arena_array(l->arena, sizeof *l->vregs.at, registers);
 }
 
 /* Work lists are used again; those that become the code's own start anew. */
 void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t instructions) {
     l->code = LW_NEW(l->arena, lw_code);
     *l->code = *code;
-    l->program->codes[code->index] = l->code;
+    l->code->place = place;
+    l->program->functions[code->index] = l->code;
     l->place = place;
-    l->vregs.count = l->blocks.count = l->label_blocks.count = 0;
+    l->blocks.count = l->label_blocks.count = 0;
     make_room(l, instructions);
     l->lists.at = NULL, l->lists.count = l->lists.room = 0;
     l->targets.at = NULL, l->targets.count = l->targets.room = 0;
@@ -176,7 +177,6 @@ void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t i
     l->constants.at = NULL, l->constants.count = l->constants.room = 0;
     l->local_bytes = 0;
     l->local_align = 16;
-    l->function_place = place;
     l->open = false;
 }
 
@@ -241,18 +241,42 @@ static void complete_code(lw_lower *l) {
     code->blocks = lw_arena_copy(l->arena, l->blocks.at, l->blocks.count * sizeof *l->blocks.at);
     code->block_count = l->blocks.count;
     code->calls = l->calls.at, code->call_count = l->calls.count;
-    code->slots = l->lists.at;
-    code->targets = l->targets.at;
+    code->slots = l->lists.at, code->slot_count = l->lists.count;
+    code->targets = l->targets.at, code->target_count = l->targets.count;
+    code->constants = l->constants.at, code->constant_count = l->constants.count;
+    code->local_bytes = l->local_bytes, code->local_align = l->local_align;
+}
+
+/* Which blocks are behind each. */
+static void find_successors(lw_arena *arena, lw_code *code) {
+    uint32_t *own = lw_arena_array(arena, sizeof *own, 2 * (size_t)code->block_count);
+    for (uint32_t b = 0; b < code->block_count; b++) {
+        lw_block *block = &code->blocks[b];
+        const lw_op *last = lw_block_last(code, b);
+        const bool has_next = b + 1 < code->block_count;
+        uint32_t *to = own + 2 * (size_t)b;
+        block->successors = to;
+        switch ((lw_goes)lw_row_of(last->code)->goes) {
+        case LW_GOES_on: to[0] = b + 1, block->successor_count = has_next; break;
+        case LW_GOES_to_a: to[0] = last->a, block->successor_count = 1; break;
+        case LW_GOES_either: to[0] = last->a, to[1] = b + 1, block->successor_count = 1u + has_next; break;
+        case LW_GOES_to_table: block->successors = code->targets + last->imm, block->successor_count = last->c; break;
+        case LW_GOES_back: to[0] = code->calls[last->imm].return_block, block->successor_count = 1; break;
+        case LW_GOES_nowhere: block->successor_count = 0; break;
+        }
+    }
 }
 
 void lw_lower_end(lw_lower *l) {
     if (!lw_lower_fits(l)) return;
     resolve_labels(l);
     complete_code(l);
+    find_successors(l->arena, l->code);
     lw_fold(l);
     lw_forget_nans(l);
-    lw_fuse(l);
-    lw_allocate(l);
+    lw_code_compact(l->code);
+    for (uint32_t b = 0; b < l->code->block_count; b++) l->code->ops[l->code->blocks[b].first].imm = l->code->blocks[b].instructions;
+    l->code->registers = l->vregs.at, l->code->virtual_count = l->vregs.count;
     l->code->lowered = !l->failed;
 }
 

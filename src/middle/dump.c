@@ -1,4 +1,4 @@
-/* dump.c: a program as text, for `lanewise dump --stage program`. */
+/* dump.c: a program as text, over virtual registers or over slots, for `lanewise dump --stage program` and `interp`. */
 #include "middle/lower.h"
 
 #include <stdio.h>
@@ -26,13 +26,25 @@ static void put_constants(lw_text *out, const lw_code *code, uint64_t first, uin
         lw_text_printf(out, "%s0x%llx", i ? "," : " constant=", (unsigned long long)code->constants[first + i]);
 }
 
+/* Behind a word: a slot; or a virtual register, with its type, or the value that it is known to have. */
+static void put_register(lw_text *out, const lw_code *code, const char *word, uint32_t at) {
+    static const char *const types[] = {[LW_CLASS_pred] = "p", [LW_CLASS_16] = "b16", [LW_CLASS_32] = "b32", [LW_CLASS_64] = "b64"};
+    if (!code->registers) {
+        lw_text_printf(out, "%s%u", word, at);
+        return;
+    }
+    const lw_register *r = &code->registers[at];
+    if (r->is_const) lw_text_printf(out, "%s0x%llx:%s", word, (unsigned long long)r->value, types[r->class]);
+    else lw_text_printf(out, "%s%%%u:%s", word, at, types[r->class]);
+}
+
 /* The registers of a list that are not all in `d`. */
 static void put_list(lw_text *out, const lw_code *code, const lw_op *op, uint8_t access, const char *name) {
     const char *before = name;
     const uint32_t *fields = &op->d;
     LW_EACH_(code, op, at, access) {
         if (at >= fields && at < fields + LW_FIELDS) continue;
-        lw_text_printf(out, "%s%u", before, *at);
+        put_register(out, code, before, *at);
         before = ",";
     }
 }
@@ -40,13 +52,16 @@ static void put_list(lw_text *out, const lw_code *code, const lw_op *op, uint8_t
 /* One of d a b c e. A number in the place of a register has a #. */
 static void put_field(lw_text *out, const lw_code *code, const lw_op *op, uint32_t k) {
     static const uint16_t numbers[] = {0, LW_OP_IMM_A, LW_OP_IMM_B, LW_OP_IMM_C, 0};
+    static const char *const words[] = {" d=", " a=", " b=", " c=", " e="};
     const lw_op_row *row = lw_row_of(op->code);
     const lw_holds holds = (lw_holds)(&row->holds.d)[k];
     const uint32_t value = (&op->d)[k];
     const bool is_number = op->flags & numbers[k];
     if (value == LW_NO_SLOT || holds == LW_HOLDS_nothing || holds == LW_HOLDS_form) return;
-    if (holds == LW_HOLDS_lane && !(&row->access.d)[k]) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)value));
-    else if (holds != LW_HOLDS_constant) lw_text_printf(out, " %c=%s%u", "dabce"[k], is_number ? "#" : "", value);
+    const bool is_register = (lw_row_has(row, LW_READ, k) || lw_row_has(row, LW_WRITTEN, k)) && !is_number;
+    if (is_register) put_register(out, code, words[k], value);
+    else if (holds == LW_HOLDS_lane) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)value));
+    else if (holds != LW_HOLDS_constant) lw_text_printf(out, "%s%s%u", words[k], is_number ? "#" : "", value);
     else if (is_number) put_constants(out, code, value, 1);
 }
 
@@ -72,12 +87,12 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     lw_text_printf(out, "        %s", lw_opcode_name(op->code, name));
     if (row->mode) lw_text_printf(out, " %s", lw_op_mode_word(op));
     if (lw_op_does(op, LW_DOES_MEMORY)) put_form(out, op);
-    if (row->access.list == LW_LIST_loaded || row->access.list == LW_LIST_stored) {
-        if (!lw_memory_unpack(op->c).vector && op->d != LW_NO_SLOT) lw_text_printf(out, " d=%u", op->d);
-        put_list(out, code, op, row->access.list == LW_LIST_loaded ? LW_WRITTEN : LW_READ, " d=");
+    if (row->list == LW_LIST_loaded || row->list == LW_LIST_stored) {
+        if (!lw_memory_unpack(op->c).vector && op->d != LW_NO_SLOT) put_register(out, code, " d=", op->d);
+        put_list(out, code, op, row->list == LW_LIST_loaded ? LW_WRITTEN : LW_READ, " d=");
     }
     for (uint32_t k = 0; k < LW_FIELDS; k++) put_field(out, code, op, k);
-    if (row->access.list == LW_LIST_call || row->access.list == LW_LIST_returns) {
+    if (row->list == LW_LIST_call || row->list == LW_LIST_returns) {
         put_list(out, code, op, LW_READ, " from=");
         put_list(out, code, op, LW_WRITTEN, " to=");
     }
@@ -86,19 +101,26 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     lw_text_puts(out, "\n");
 }
 
+static void put_block(lw_text *out, const lw_code *code, const lw_op *op) {
+    const lw_block *block = &code->blocks[op->a];
+    lw_text_printf(out, "  block %u (%llu instructions)", op->a, (unsigned long long)op->imm);
+    for (uint32_t k = 0; code->registers && k < block->successor_count; k++) lw_text_printf(out, "%s%u", k ? " " : ", then ", block->successors[k]);
+    lw_text_puts(out, "\n");
+}
+
 static void put_code(lw_text *out, const lw_program *program, const lw_code *code) {
     lw_source *source = program->source;
-    lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, frame %u bytes, local %u bytes\n",
-                   code->is_entry ? "kernel" : "function", code->name, code->op_count, code->block_count,
-                   code->register_count, code->frame_bytes, code->local_bytes);
+    lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, ", code->is_entry ? "kernel" : "function", code->name, code->op_count,
+                   code->block_count, code->register_count);
+    if (!code->registers) lw_text_printf(out, "frame %u bytes, ", code->frame_bytes);
+    lw_text_printf(out, "local %u bytes\n", code->local_bytes);
     for (uint32_t i = 0; i < code->fill_count; i++)
         lw_text_printf(out, "    constant slot %u = 0x%llx\n", code->fills[i].at,
                        (unsigned long long)code->fills[i].value);
     uint32_t shown = UINT32_MAX;
     for (uint32_t n = 0; n < code->op_count; n++) {
         const lw_op *op = &code->ops[n];
-        if (op->code == LW_OP_block)
-            lw_text_printf(out, "  block %u (%llu instructions)\n", op->a, (unsigned long long)op->imm);
+        if (op->code == LW_OP_block) put_block(out, code, op);
         uint32_t line;
         lw_source_find(source, code->places[n].at, &line, NULL);
         if (line != shown) lw_text_printf(out, "    line %u\n", line);
@@ -107,10 +129,8 @@ static void put_code(lw_text *out, const lw_program *program, const lw_code *cod
     }
 }
 
-void lw_program_dump(lw_text *out, const lw_program *program) {
-    lw_text_printf(
-        out, "program: %u bytes of parameters, %u bytes of static shared memory, %llu instructions\n",
-        program->param_bytes, program->shared_bytes, (unsigned long long)program->instruction_count);
-    for (uint32_t i = 0; i < program->code_count; i++)
-        put_code(out, program, program->codes[i]);
+void lw_program_dump(lw_text *out, const lw_program *program, lw_code *const *codes) {
+    lw_text_printf(out, "program: %u bytes of parameters, %u bytes of static shared memory, %llu instructions\n", program->param_bytes,
+                   program->shared_bytes, (unsigned long long)program->instruction_count);
+    for (uint32_t i = 0; i < program->code_count; i++) put_code(out, program, codes[i]);
 }

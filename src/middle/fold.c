@@ -31,7 +31,7 @@ static void find_constants(lw_lower *l) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (!is_move(op->code) || n < guarded) continue;
-        lw_vreg *d = &l->vregs.at[op->d], *a = &l->vregs.at[op->a];
+        lw_register *d = &l->vregs.at[op->d], *a = &l->vregs.at[op->a];
         if (d->defs != 1 || !a->is_const) continue;
         kill(l, op);
         d->is_const = true;
@@ -49,7 +49,7 @@ static void follow_copies(lw_lower *l) {
         if (op->code == LW_OP_dead) continue;
         if (op->code == LW_OP_block) block_start = n;
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
-        const bool shares = lw_row_of(op->code)->access.list == LW_LIST_returns; /* with the other returns, behind other copies */
+        const bool shares = lw_row_of(op->code)->list == LW_LIST_returns; /* with the other returns, behind other copies */
         LW_EACH_READ(l->code, op, read) {
             if (shares) break;
             uint32_t at = copied_at[*read];

@@ -38,14 +38,16 @@ static void join(const lw_live *live, uint64_t *out, const uint64_t *in) {
 /* Of the branches by one table the first that a pass meets looks at all of its blocks and the others take what it found: if there is more by
  * now, there will be another pass. */
 static void join_successors(const lw_live *live, uint32_t block) {
-    const lw_successors successors = lw_block_successors(live->code, block);
+    const lw_code *code = live->code;
+    const lw_block *from = &code->blocks[block];
+    const bool by_table = lw_row_of(lw_block_last(code, block)->code)->goes == LW_GOES_to_table;
     uint64_t *out = lw_live_set(live, live->out, block);
-    uint32_t *first = successors.table_count ? &live->tables[successors.table - live->code->targets] : NULL;
+    uint32_t *first = by_table ? &live->tables[from->successors - code->targets] : NULL;
     if (first && *first) {
         join(live, out, lw_live_set(live, live->out, *first - 1));
         return;
     }
-    LW_EACH_SUCCESSOR(successors, to) join(live, out, lw_live_set(live, live->in, to));
+    for (uint32_t k = 0; k < from->successor_count; k++) join(live, out, lw_live_set(live, live->in, from->successors[k]));
     if (first) *first = block + 1;
 }
 
@@ -64,13 +66,13 @@ static bool pass(const lw_live *live) {
     return changed;
 }
 
-bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t target_count, uint32_t passes) {
+bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t passes) {
     const size_t size = (size_t)live->words * live->code->block_count;
     live->in = sets, live->out = sets + size, live->exposed = sets + 2 * size, live->killed = sets + 3 * size;
     live->tables = tables;
     look_at_blocks(live);
     while (passes-- > 0) {
-        if (target_count) memset(tables, 0, target_count * sizeof *tables);
+        if (live->code->target_count) memset(tables, 0, live->code->target_count * sizeof *tables);
         if (!pass(live)) return true;
     }
     return false;

@@ -1,30 +1,13 @@
-/* lower.h: from a checked module to a program.   build → fold → forget NaNs → fuse → allocate
+/* lower.h: from a checked module to a program.   build → fold → forget NaNs → compact
  *
  * The front ends come together here: each has a file that builds (ptx.c with its header ptx.h), the rest is common.
  *
- * Between build and allocate the register fields of an operation hold virtual register numbers, one for each register of the text and each
- * intermediate value; constants are virtual registers too. Allocation puts slots in their place. */
+ * The register fields of an operation hold virtual register numbers, one for each register of the text and each intermediate value; constants are
+ * virtual registers too. Engines put something else in their place (run/interp/link). */
 #ifndef LW_LOWER_H
 #define LW_LOWER_H
 
 #include "middle/row.h"
-
-typedef enum lw_class { LW_CLASS_pred, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64 } lw_class; /* which slots hold it */
-
-typedef struct lw_vreg {
-    lw_class class : 8;
-    bool is_const;        /* known value: never needs an operation */
-    bool used_across;     /* live into some block: needs the data flow */
-    bool needs_zero;      /* may be read before it is written */
-    bool lone;            /* allocate: see find_lone */
-    uint64_t value;
-    uint32_t defs, uses;
-    uint32_t global;      /* 1 + number among those used across blocks, 0 for none */
-    uint32_t from, to;    /* allocate: first and last operation where it is live */
-    uint32_t first_in, last_in; /* allocate: first and last block that it is live into */
-    uint32_t slot;
-    uint32_t block;       /* allocate: 1 + the region that last defined it, while walking */
-} lw_vreg;
 
 typedef struct lw_lower {
     lw_arena *arena;
@@ -37,7 +20,7 @@ typedef struct lw_lower {
     lw_code *code;
     LW_LIST(lw_op) ops;
     LW_LIST(lw_place) op_places;
-    LW_LIST(lw_vreg) vregs;
+    LW_LIST(lw_register) vregs;
     LW_LIST(lw_block) blocks;
     LW_LIST(uint32_t) lists;  /* vector operands: virtual registers */
     LW_LIST(uint32_t) targets;
@@ -45,7 +28,6 @@ typedef struct lw_lower {
     LW_LIST(uint64_t) constants;
     LW_LIST(uint32_t) label_blocks; /* by label number, then made-up labels */
     uint32_t local_bytes, local_align;
-    lw_place function_place;
     lw_place place;           /* of the instruction at hand */
     bool open;                /* the current block can take operations */
 } lw_lower;
@@ -53,17 +35,12 @@ typedef struct lw_lower {
 /* What a function may have of each thing that its text makes, at most: far below what 32 bits count, also several times over (points of the
  * text, two an operation; hash tables, twice their entries). */
 enum { LW_PARTS_MOST = 1 << 26 };
-/* Bytes of a frame's register slots: 256 K registers of 64 bits at a time. A GPU has 512 KiB of local memory a thread to keep what its registers do
- * not hold, a quarter of that. */
-enum { LW_FRAME_MOST = 256 << 20 };
-
 /* ---- build.c: operations, blocks, virtual registers ------------------------------------------------------ */
 
-uint32_t lw_class_bytes(lw_class class);                                         /* of an element in its slot; 0: a predicate, a bit */
 lw_class lw_class_of_lane(lw_lane_type type);
 /* A function's code begins; `code` has its name, number and kind. `instructions`: about how many there will be. */
 void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t instructions);
-void lw_lower_end(lw_lower *l);                                                  /* all is built: folds, fuses, allocates; may fail */
+void lw_lower_end(lw_lower *l);                                                  /* all is built: folds; may fail */
 bool lw_lower_fits(lw_lower *l);                                                 /* what there is so far. False: failed, diagnosed */
 /* Room in the frame's local memory, for what the text calls `name` at `place`. Returns its offset; 0: failed, diagnosed. */
 uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place place, const char *name);
@@ -80,12 +57,10 @@ void lw_lower_new_block(lw_lower *l);
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
 
-/* ---- fold.c, nan.c, fuse.c, allocate.c -------------------------------------------------------------------------------------- */
+/* ---- fold.c, nan.c, spin.c -------------------------------------------------------------------------------------------------- */
 
 void lw_fold(lw_lower *l);                        /* constants, copies, dead operations */
-void lw_fuse(lw_lower *l);                        /* lop3, add3, rotates … */
 void lw_forget_nans(lw_lower *l);                 /* cheaper float operations where nobody reads the bits of a NaN */
-void lw_allocate(lw_lower *l);                    /* live ranges, slots, variants for constants, final arrays */
 void lw_mark_spins(lw_program *program);          /* when all functions are there: LW_OP_SPIN; spin.c */
 
 #endif

@@ -1,6 +1,6 @@
-/* program.h: what the interpreter runs: flat operations over register slots, blocks, call sites, source places.
+/* program.h: what lowering makes of a text and engines run: blocks of operations over virtual registers, call sites, source places.
  *
- * A gang of up to 128 lanes executes one operation at a time. Every register of a function has a slot: an array with one
+ * A gang of up to 128 lanes executes one operation at a time. In the interpreter's code for a program every register has a slot: an array with one
  * element a lane. Slots are reused once a register is dead; that is sound because writes touch active lanes only. */
 #ifndef LW_PROGRAM_H
 #define LW_PROGRAM_H
@@ -142,16 +142,29 @@ enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` ca
 
 /* ---- Code of one function ----------------------------------------------------------------------------- */
 
+/* What holds a value: a predicate, or elements of so many bits. */
+typedef enum lw_class { LW_CLASS_pred, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64 } lw_class;
+
+/* A virtual register: one for each register of the text and each intermediate value, constants included. */
+typedef struct lw_register {
+    lw_class class : 8;
+    bool is_const;  /* known value: never needs an operation */
+    uint32_t defs, uses;
+    uint64_t value;
+} lw_register;
+
 typedef struct lw_block {
     uint32_t first;        /* number of its `block` operation */
     uint32_t instructions; /* instructions of the text it stands for */
+    const uint32_t *successors; /* the blocks behind it */
+    uint32_t successor_count;
 } lw_block;
 
-/* One value handed over at a call or return: registers by slot, parameter space by offset in the local frame. */
+/* One value handed over at a call or return: registers, or parameter space by offset in the local frame. */
 typedef struct lw_transfer {
     bool in_memory;
-    uint32_t from, to; /* slots, or offsets in the frame's local memory */
-    uint32_t size;     /* slot: 0 a predicate, else bytes an element; memory: bytes */
+    uint32_t from, to; /* registers, or offsets in the frame's local memory */
+    uint32_t size;     /* register: 0 a predicate, else bytes an element; memory: bytes */
 } lw_transfer;
 
 typedef struct lw_call {
@@ -162,8 +175,11 @@ typedef struct lw_call {
     lw_transfer *results;
 } lw_call;
 
+/* The code of a function: as lowering leaves it, over virtual registers, which belongs to no engine; or as the interpreter runs it, over slots, with what
+ * the second half of the fields says of them (run/interp/link). */
 typedef struct lw_code {
     const char *name;
+    lw_place place;         /* of the function in the text */
     uint32_t number;        /* of the function in its module: what its address is made of */
     uint32_t index;         /* in the program */
     bool is_entry, lowered;
@@ -172,19 +188,23 @@ typedef struct lw_code {
     lw_place *places;       /* of each operation: the instruction it came from */
     lw_block *blocks;
     lw_call *calls;
-    uint32_t *slots;        /* slot lists of vector operands */
+    uint32_t *slots;        /* lists of vector operands: registers */
     uint64_t *constants;
     uint32_t *targets;      /* blocks of brx tables */
+    uint32_t slot_count, constant_count, target_count;
+    uint32_t local_bytes;   /* local frame, parameters included; at most LW_WINDOW_BYTES */
+    uint32_t local_align;   /* of the frame: a power of two, at least 16 */
+    uint32_t param_count, return_count;
+    lw_transfer *params, *returns; /* where the function expects and leaves them (in `to` and `from`) */
+    uint32_t register_count; /* that the text has */
+    lw_register *registers;  /* virtual ones; NULL: the operations have slots */
+    uint32_t virtual_count;
+    /* of slots */
     uint32_t frame_bytes;   /* of register slots; a multiple of 64, at most LW_FRAME_MOST. A spare slot of 64 bits lies behind them. */
     uint32_t zero_count;    /* slots read before any write on some path: cleared when a frame starts */
     struct { uint32_t at, size; } *zeros;
     struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
     uint32_t fill_count;
-    uint32_t local_bytes;   /* local frame, parameters included; at most LW_WINDOW_BYTES */
-    uint32_t local_align;   /* of the frame: a power of two, at least 16 */
-    uint32_t param_count, return_count;
-    lw_transfer *params, *returns; /* where the function expects and leaves them (in `to` and `from`) */
-    uint32_t register_count;
 } lw_code;
 
 /* ---- Program: a kernel and all it can call ------------------------------------------------------------ */
@@ -212,9 +232,9 @@ typedef struct lw_program_vector {
 typedef struct lw_program {
     lw_arena *arena;
     struct lw_source *source;        /* the text that places are of */
-    lw_code *entry;
-    uint32_t code_count;
-    lw_code **codes;        /* of all that is called from here, by increasing number */
+    uint32_t code_count, entry_index;
+    lw_code **functions;    /* all that is called from here, by increasing number: over virtual registers … */
+    lw_code **codes, *entry; /* … and what the interpreter made of them; NULL before that */
     uint32_t shared_bytes;  /* static shared memory of the kernel and what it calls */
     uint32_t shared_align;
     uint32_t shared_unit;   /* bytes in which a CTA is given shared memory */
@@ -238,7 +258,11 @@ void lw_program_order_notes(lw_program *program, uint32_t *order);
 /* The note of this id at this place; there is one. */
 uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place place);
 
-void lw_program_dump(lw_text *out, const lw_program *program);
+/* A program over virtual registers, or the interpreter's code for it. */
+void lw_program_dump(lw_text *out, const lw_program *program, lw_code *const *codes);
+/* Operations that were taken away leave; guards that do the same are joined. */
+void lw_code_compact(lw_code *code);
+uint32_t lw_class_bytes(lw_class class); /* of an element; 0: a predicate, a bit */
 const char *lw_opcode_name(uint16_t code, char buffer[64]);
 
 /* ---- Address map (generic addressing, manual section 5.1) --------------------------------------------- */

@@ -431,7 +431,7 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     lw_pto_lower p = {.l = &l, .function = function, .choices = choices, .loaded = true, .stored = true};
     lw_program *program = LW_NEW(arena, lw_program);
     *program = (lw_program){.arena = arena, .source = module->source, .code_count = 1, .shared_unit = 128};
-    program->codes = LW_NEW_ARRAY(arena, lw_code *, 1);
+    program->functions = LW_NEW_ARRAY(arena, lw_code *, 1);
     l.program = program;
     uint32_t params = lw_pto_params(arena, function, &p.params);
     program->param_bytes = params ? p.params[params - 1].offset + p.params[params - 1].size : 0;
@@ -449,7 +449,6 @@ lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_
     lower_function(&p);
     if (!l.failed) lw_lower_end(&l);
     if (l.failed) return NULL;
-    program->entry = program->codes[0];
     lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));
     return program;
 }

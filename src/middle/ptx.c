@@ -127,7 +127,7 @@ static void number_codes(lw_lower *l, const lw_reach *reach) {
     qsort(numbers, count, sizeof *numbers, compare_numbers);
     for (uint32_t i = 0; i < count; i++) set_place(l, l->ptx->module->functions.at[numbers[i]]->object->function, i);
     program->code_count = count;
-    program->codes = LW_NEW_ARRAY(l->arena, lw_code *, count);
+    program->functions = LW_NEW_ARRAY(l->arena, lw_code *, count);
 }
 
 uint32_t lw_lower_code_index(const lw_lower *l, const lw_function *function) {
@@ -325,7 +325,7 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
     for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++)
         lower_function(&l, reach.functions.at[i]);
     if (l.failed) return NULL;
-    program->entry = program->codes[lw_lower_code_index(&l, kernel)];
+    program->entry_index = lw_lower_code_index(&l, kernel);
     lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));
     lw_mark_spins(program);
     return program;

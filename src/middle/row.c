@@ -3,12 +3,12 @@
 
 /* ---- The table ------------------------------------------------------------------------------------------------ */
 
-#define USE(field, what)   .access.field = LW_READ, .holds.field = LW_HOLDS_##what
-#define DEF(field, what)   .access.field = LW_WRITTEN, .holds.field = LW_HOLDS_##what
+#define USE(field, what)   .reads.field = 1, .holds.field = LW_HOLDS_##what
+#define DEF(field, what)   .writes.field = 1, .holds.field = LW_HOLDS_##what
 #define OR(field, where)   .known.field = LW_KNOWN_##where
 #define IS(field, what)    .holds.field = LW_HOLDS_##what
-#define LIST(which)        .access.list = LW_LIST_##which
-#define NUMBERS            .access.numbers = 1
+#define LIST(which)        .list = LW_LIST_##which
+#define NUMBERS            .numbers = 1
 #define MODE(kind)         .mode = LW_MODE_##kind
 #define MAY(flags)         .may = flags
 #define GOES(where)        .goes = LW_GOES_##where
@@ -23,16 +23,16 @@ enum {
 };
 /* Comparisons may branch. */
 #define MAY_RESULT(D) ((int)LW_HOLDS_##D == (int)LW_HOLDS_p ? LW_OP_BRANCHES : 0)
-#define LANE_OF(name, D, ...) \
-    [LW_ROW_lane + LW_LANE_##name] = {#name, NULL, DEF(d, D), __VA_ARGS__, IS(imm, number), MAY(MAY_RESULT(D)), DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), \
+#define LANE_OF(id, D, ...) \
+    [LW_ROW_lane + LW_LANE_##id] = {.name = #id, DEF(d, D), __VA_ARGS__, IS(imm, number), MAY(MAY_RESULT(D)), DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), \
                                       COMPILED(scalar)},
 
 const lw_op_row lw_op_rows[LW_ROW_COUNT] = {
-#define OP(name, does, ...) [LW_OP_##name] = {#name, does, __VA_ARGS__},
+#define OP(id, does, ...) [LW_OP_##id] = {.name = #id, .does_what = does, __VA_ARGS__},
 #include "ops.def"
-    [LW_OP_lop3] = {"lop3", "d = bit a<<2|b<<1|c of the table in its code, bit by bit", DEF(d, 32), USE(a, 32), USE(b, 32), USE(c, 32),
+    [LW_OP_lop3] = {.name = "lop3", .does_what = "d = bit a<<2|b<<1|c of the table in its code, bit by bit", DEF(d, 32), USE(a, 32), USE(b, 32), USE(c, 32),
                     DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), COMPILED(body)},
-    [LW_ROW_lane] = {"none", NULL},
+    [LW_ROW_lane] = {.name = "none"},
 #define LANE1(name, D, A)                 LANE_OF(name, D, USE(a, A))
 #define LANE2(name, D, A, B, takes)       LANE_OF(name, D, USE(a, A), USE(b, B))
 #define LANE3(name, D, A, B, C, takes)    LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C))
@@ -104,28 +104,38 @@ const char *lw_op_mode_word(const lw_op *op) {
 
 /* ---- Registers -------------------------------------------------------------------------------------------------- */
 
-static lw_listed list_transfers(lw_transfer *transfers, uint32_t count, size_t field) {
-    return (lw_listed){count ? (uint32_t *)((char *)transfers + field) : NULL, count, sizeof *transfers / sizeof(uint32_t), transfers};
+/* Of `count` registers, `stride` words apart, those behind the ones that were met. transfers: what they are part of, or NULL. */
+static lw_walk part_of(uint32_t *first, uint32_t stride, uint32_t count, const lw_transfer *transfers, uint32_t met) {
+    lw_walk walk = {.first = met < count ? first + (size_t)met * stride : NULL, .stride = stride, .listed = met + 1};
+    for (uint32_t k = 0; k < 32 && met + k < count; k++, walk.listed++)
+        if (!transfers || !transfers[met + k].in_memory) walk.left |= 1u << k;
+    return walk;
 }
 
-static lw_listed list_data(const lw_code *code, const lw_op *op) {
+static lw_walk part_of_transfers(lw_transfer *transfers, uint32_t count, size_t field, uint32_t met) {
+    uint32_t *first = (uint32_t *)((char *)transfers + field);
+    return part_of(first, sizeof *transfers / sizeof *first, count, transfers, met);
+}
+
+static lw_walk part_of_data(const lw_code *code, const lw_op *op, uint32_t met) {
     const uint32_t count = 1u << lw_memory_unpack(op->c).vector;
-    return (lw_listed){count > 1 ? code->slots + op->d : (uint32_t *)(uintptr_t)&op->d, count, 1, NULL};
+    return part_of(count > 1 ? code->slots + op->d : (uint32_t *)(uintptr_t)&op->d, 1, count, NULL, met);
 }
 
-lw_listed lw_op_listed(const lw_code *code, const lw_op *op, uint8_t access) {
+lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
     const lw_call *call = NULL;
-    switch ((lw_list)lw_row_of(op->code)->access.list) {
+    switch ((lw_list)lw_row_of(op->code)->list) {
     case LW_LIST_none: break;
-    case LW_LIST_loaded: return access == LW_WRITTEN ? list_data(code, op) : (lw_listed){0};
-    case LW_LIST_stored: return access == LW_READ ? list_data(code, op) : (lw_listed){0};
+    case LW_LIST_loaded: return access == LW_WRITTEN ? part_of_data(code, op, met) : (lw_walk){0};
+    case LW_LIST_stored: return access == LW_READ ? part_of_data(code, op, met) : (lw_walk){0};
     case LW_LIST_call:
         call = &code->calls[op->imm];
-        return access == LW_READ ? list_transfers(call->arguments, call->argument_count, offsetof(lw_transfer, from))
-                                 : list_transfers(call->results, call->result_count, offsetof(lw_transfer, to));
-    case LW_LIST_returns: return access == LW_READ ? list_transfers(code->returns, code->return_count, offsetof(lw_transfer, from)) : (lw_listed){0};
+        return access == LW_READ ? part_of_transfers(call->arguments, call->argument_count, offsetof(lw_transfer, from), met)
+                                 : part_of_transfers(call->results, call->result_count, offsetof(lw_transfer, to), met);
+    case LW_LIST_returns:
+        return access == LW_READ ? part_of_transfers(code->returns, code->return_count, offsetof(lw_transfer, from), met) : (lw_walk){0};
     }
-    return (lw_listed){0};
+    return (lw_walk){0};
 }
 
 static uint32_t bits_of_lane(lw_lane_id lane) {
@@ -146,7 +156,8 @@ static bool gives_word(const lw_op *op) {
 uint32_t lw_op_bits(const lw_op *op, uint32_t field) {
     const lw_op_row *row = lw_row_of(op->code);
     const lw_memory_form form = lw_memory_unpack(op->c);
-    const bool is_list = field == 0 && (row->access.list == LW_LIST_loaded || row->access.list == LW_LIST_stored);
+    const bool has_register = lw_row_has(row, LW_READ, field) || lw_row_has(row, LW_WRITTEN, field);
+    const bool is_list = field == 0 && (row->list == LW_LIST_loaded || row->list == LW_LIST_stored);
     switch (is_list ? LW_HOLDS_data : (lw_holds)(&row->holds.d)[field]) {
     case LW_HOLDS_p: return 1;
     case LW_HOLDS_16: return 16;
@@ -157,26 +168,10 @@ uint32_t lw_op_bits(const lw_op *op, uint32_t field) {
     case LW_HOLDS_address: return form.address == 1 ? 32 : 64;
     case LW_HOLDS_data: return 8u << form.slot;
     case LW_HOLDS_row: return form.size < 1 ? 16 : 8u << form.size;
-    case LW_HOLDS_lane: return (&row->access.d)[field] ? bits_of_lane((lw_lane_id)(uint32_t)op->imm) : 0;
+    case LW_HOLDS_lane: return has_register ? bits_of_lane((lw_lane_id)(uint32_t)op->imm) : 0;
     case LW_HOLDS_ballot: return gives_word(op) ? 32 : 1;
     case LW_HOLDS_nothing: case LW_HOLDS_number: case LW_HOLDS_block: case LW_HOLDS_targets: case LW_HOLDS_call: case LW_HOLDS_constant:
     case LW_HOLDS_constants: case LW_HOLDS_form: return 0;
     }
     lw_bug("field %u of operation code %u", field, op->code);
-}
-
-/* ---- Successors --------------------------------------------------------------------------------------------------- */
-
-lw_successors lw_block_successors(const lw_code *code, uint32_t block) {
-    const lw_op *last = lw_block_last(code, block);
-    const bool has_next = block + 1 < code->block_count;
-    switch ((lw_goes)lw_row_of(last->code)->goes) {
-    case LW_GOES_on: return (lw_successors){.own = {block + 1}, .own_count = has_next};
-    case LW_GOES_to_a: return (lw_successors){.own = {last->a}, .own_count = 1};
-    case LW_GOES_either: return (lw_successors){.own = {last->a, block + 1}, .own_count = 1u + has_next};
-    case LW_GOES_to_table: return (lw_successors){.table = code->targets + last->imm, .table_count = last->c};
-    case LW_GOES_back: return (lw_successors){.own = {code->calls[last->imm].return_block}, .own_count = 1};
-    case LW_GOES_nowhere: return (lw_successors){.own_count = 0};
-    }
-    lw_bug("operation code %u goes %u", last->code, lw_row_of(last->code)->goes);
 }

@@ -33,15 +33,17 @@ enum lw_does {
 
 enum { LW_READ = 1, LW_WRITTEN = 2 };
 enum { LW_FIELDS = 5, LW_FIELD_D = 1, LW_FIELD_A = 2, LW_FIELD_B = 4, LW_FIELD_C = 8, LW_FIELD_E = 16 }; /* their bits, in the order of lw_op */
+/* Names and sizes are for people and tables; walks look at the bits. */
 typedef struct lw_op_row {
     const char *name, *does_what; /* does_what NULL: a lane function */
-    struct { uint8_t d, a, b, c, e, list, numbers, unused; } access; /* LW_READ, LW_WRITTEN: of registers; lw_list; a flag may make a, b or c a number */
+    struct lw_field_bits { uint8_t d : 1, a : 1, b : 1, c : 1, e : 1; } reads, writes; /* fields that have registers */
+    uint8_t list, numbers;                                      /* lw_list; a flag may make a, b or c a number */
     struct { uint8_t d, a, b, c, e, imm; } holds;              /* lw_holds */
     struct { uint8_t d, a, b, c, e; } known;                   /* lw_known: where a known value goes instead */
     uint8_t goes, parts, parts_by, compiled, mode;                       /* lw_goes, lw_parts, lw_compile, lw_mode_kind */
     uint16_t may, does;                                        /* flags that it may have; enum lw_does */
 } lw_op_row;
-_Static_assert(sizeof(((lw_op_row *)0)->access) == sizeof(uint64_t), "walks take it as one word");
+_Static_assert(sizeof(struct lw_field_bits) == 1, "walks take them as a byte each");
 
 enum { LW_ROW_lane = LW_OP_lop3 + 1, LW_ROW_COUNT = LW_ROW_lane + LW_LANE_count };
 extern const lw_op_row lw_op_rows[LW_ROW_COUNT];
@@ -49,71 +51,62 @@ extern const lw_op_row lw_op_rows[LW_ROW_COUNT];
 extern const uint16_t lw_row_numbers[LW_OP_count]; /* by operation code */
 
 static inline const lw_op_row *lw_row_of(uint16_t code) { return &lw_op_rows[lw_row_numbers[code]]; }
+/* Bits of the fields that have registers which are read, or written. */
+static inline uint32_t lw_row_fields(const lw_op_row *row, uint8_t access) {
+    uint8_t fields;
+    memcpy(&fields, access == LW_READ ? &row->reads : &row->writes, sizeof fields);
+    return fields;
+}
+static inline bool lw_row_has(const lw_op_row *row, uint8_t access, uint32_t field) { return lw_row_fields(row, access) >> field & 1; }
 static inline bool lw_op_does(const lw_op *op, uint16_t what) { return (lw_row_of(op->code)->does & what) == what; }
 
 /* Executing lanes, too, may keep what they have in its results. */
 static inline bool lw_op_keeps(const lw_op *op) { return lw_op_does(op, LW_DOES_MERGES) && op->e != LW_NO_SLOT && !(op->flags & LW_OP_ZERO); }
 /* Reads or writes what others may change meanwhile. */
 static inline bool lw_op_races(const lw_op *op) {
-    return lw_op_does(op, LW_DOES_RACES) || (lw_op_does(op, LW_DOES_VOLATILE) && lw_memory_unpack(op->c).is_volatile);
+    const uint16_t does = lw_row_of(op->code)->does;
+    return does & (LW_DOES_RACES | LW_DOES_VOLATILE) && (does & LW_DOES_RACES || lw_memory_unpack(op->c).is_volatile);
 }
 /* The word of its mode, "" where it has none. */
 const char *lw_op_mode_word(const lw_op *op);
 
 /* ---- Registers of an operation ---------------------------------------------------------------------------- */
 
-/* Registers that are no fields: `count` of them, `stride` words apart. */
-typedef struct lw_listed {
-    uint32_t *at, count, stride;
-    const lw_transfer *transfers; /* they are part of these; NULL: registers alone */
-} lw_listed;
-lw_listed lw_op_listed(const lw_code *code, const lw_op *op, uint8_t access);
-/* The fields that have a number instead of a register now, a byte each. */
-static inline uint64_t lw_op_numbers(const lw_op *op) {
-    const uint64_t a = op->flags & LW_OP_IMM_A ? 0xff00 : 0, b = op->flags & LW_OP_IMM_B ? 0xff0000 : 0, c = op->flags & LW_OP_IMM_C ? 0xff000000 : 0;
-    return a | b | c;
+/* The fields that have a number instead of a register now. */
+static inline uint32_t lw_op_numbers(const lw_op *op) {
+    return (op->flags & LW_OP_IMM_A ? LW_FIELD_A : 0) | (op->flags & LW_OP_IMM_B ? LW_FIELD_B : 0) | (op->flags & LW_OP_IMM_C ? LW_FIELD_C : 0);
 }
 
+/* Registers of an operation, up to 32 at a time: first its fields, then what it lists. */
 typedef struct lw_walk {
-    uint32_t *fields; /* d a b c e */
-    uint64_t left;    /* a byte for each of them */
-    lw_listed listed; /* what comes behind */
+    uint32_t *first, stride; /* the first of them; words from each to the next */
+    uint32_t left;        /* bits of those that are to come */
+    uint32_t listed;      /* 0: there is no list behind; else 1 + how many of it were met */
 } lw_walk;
+/* The next part of the list; its `first` is NULL where there is no more. */
+lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met);
 
-static inline lw_walk lw_walk_begin(const lw_code *code, const lw_op *op, uint8_t access) {
+static inline lw_walk lw_walk_begin(const lw_op *op, uint8_t access) {
     const lw_op_row *row = lw_row_of(op->code);
-    lw_walk walk = {.fields = (uint32_t *)((char *)(uintptr_t)op + offsetof(lw_op, d))};
-    uint64_t bytes;
-    memcpy(&bytes, &row->access, sizeof bytes);
-    walk.left = bytes >> (access - LW_READ) & 0x0101010101ull;
-    if (LW_UNLIKELY(bytes >> 40)) {
-        if (row->access.numbers) walk.left &= ~lw_op_numbers(op);
-        walk.listed = lw_op_listed(code, op, access);
-    }
+    lw_walk walk = {(uint32_t *)((char *)(uintptr_t)op + offsetof(lw_op, d)), 1, lw_row_fields(row, access), row->list != LW_LIST_none};
+    if (LW_UNLIKELY(row->numbers)) walk.left &= ~lw_op_numbers(op);
     return walk;
 }
 
-/* The next field, or place in a list; NULL: no more. Registers that are left out are passed over. */
+/* NULL: no more of this part. Registers that are left out are passed over. */
 static inline uint32_t *lw_walk_next(lw_walk *walk) {
     while (walk->left) {
-        uint32_t *field = walk->fields + ((uint32_t)__builtin_ctzll(walk->left) >> 3);
+        uint32_t *at = walk->first + (uint32_t)__builtin_ctz(walk->left) * walk->stride;
         walk->left &= walk->left - 1;
-        if (*field != LW_NO_SLOT) return field;
-    }
-    while (LW_UNLIKELY(walk->listed.count)) {
-        uint32_t *at = walk->listed.at;
-        const lw_transfer *transfer = walk->listed.transfers;
-        walk->listed.count--;
-        walk->listed.at += walk->listed.stride;
-        if (transfer) walk->listed.transfers++;
-        if (transfer ? !transfer->in_memory : *at != LW_NO_SLOT) return at;
+        if (*at != LW_NO_SLOT) return at;
     }
     return NULL;
 }
 
 /* for each `uint32_t *at` that names a register which the operation reads, or writes */
 #define LW_EACH_(code, op, at, access) \
-    for (lw_walk at##_walk = lw_walk_begin(code, op, access); at##_walk.fields; at##_walk.fields = NULL) \
+    for (lw_walk at##_walk = lw_walk_begin(op, access); at##_walk.first; \
+         at##_walk = LW_LIKELY(!at##_walk.listed) ? (lw_walk){0} : lw_walk_list(code, op, access, at##_walk.listed - 1)) \
         for (uint32_t *at; (at = lw_walk_next(&at##_walk));)
 #define LW_EACH_READ(code, op, at) LW_EACH_(code, op, at, LW_READ)
 #define LW_EACH_WRITTEN(code, op, at) LW_EACH_(code, op, at, LW_WRITTEN)
@@ -121,21 +114,11 @@ static inline uint32_t *lw_walk_next(lw_walk *walk) {
 /* Bits of an element of a register that an operation has in this field (its place behind d); 1: a predicate, 0: the field has none. */
 uint32_t lw_op_bits(const lw_op *op, uint32_t field);
 
-/* ---- Where an operation goes on ---------------------------------------------------------------------------- */
+/* ---- Where a block goes on: lw_block.successors --------------------------------------------------------------- */
 
-typedef struct lw_successors {
-    uint32_t own[2], own_count;
-    const uint32_t *table; /* or these */
-    uint32_t table_count;
-} lw_successors;
-/* The blocks behind one. */
-lw_successors lw_block_successors(const lw_code *code, uint32_t block);
 static inline const lw_op *lw_block_last(const lw_code *code, uint32_t block) {
     return &code->ops[(block + 1 < code->block_count ? code->blocks[block + 1].first : code->op_count) - 1];
 }
-#define LW_EACH_SUCCESSOR(successors, at) \
-    for (uint32_t at##_k = 0, at; at##_k < (successors).own_count + (successors).table_count && \
-         (at = at##_k < (successors).own_count ? (successors).own[at##_k] : (successors).table[at##_k - (successors).own_count], true); at##_k++)
 
 /* ---- live.c: what is live where ------------------------------------------------------------------------------ */
 
@@ -154,7 +137,7 @@ typedef struct lw_live {
 
 /* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for each of code's targets. False: not done
  * after so many passes. */
-bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t target_count, uint32_t passes);
+bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t passes);
 static inline uint64_t *lw_live_set(const lw_live *live, uint64_t *sets, uint32_t block) { return sets + (size_t)block * live->words; }
 /* From behind an operation to in front of it. guarded: not all executing lanes may do it. */
 void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *set);

@@ -24,7 +24,7 @@ static void mark(lw_spins *s, uint32_t function) {
 }
 
 static void collect(lw_spins *s, uint32_t function) {
-    const lw_code *code = s->program->codes[function];
+    const lw_code *code = s->program->functions[function];
     for (uint32_t n = 0; n < code->op_count; n++)
         if (lw_op_races(&code->ops[n])) {
             mark(s, function);
@@ -72,8 +72,8 @@ static void mark_branches(const lw_spins *s, lw_code *code, uint32_t *racy) {
 void lw_mark_spins(lw_program *program) {
     uint32_t calls = 0, blocks = 0;
     for (uint32_t f = 0; f < program->code_count; f++) {
-        calls += program->codes[f]->call_count;
-        if (program->codes[f]->block_count > blocks) blocks = program->codes[f]->block_count;
+        calls += program->functions[f]->call_count;
+        if (program->functions[f]->block_count > blocks) blocks = program->functions[f]->block_count;
     }
     lw_spins s = {.program = program};
     s.racy = LW_NEW_ARRAY(program->arena, bool, program->code_count);
@@ -84,5 +84,5 @@ void lw_mark_spins(lw_program *program) {
     uint32_t *racy = LW_NEW_ARRAY(program->arena, uint32_t, blocks);
     for (uint32_t f = 0; f < program->code_count; f++) collect(&s, f);
     spread(&s);
-    for (uint32_t f = 0; f < program->code_count; f++) mark_branches(&s, program->codes[f], racy);
+    for (uint32_t f = 0; f < program->code_count; f++) mark_branches(&s, program->functions[f], racy);
 }

@@ -188,7 +188,7 @@ static lw_status make_program(lw_kernel *kernel) {
     jmp_buf out;
     if (!LW_ARENA_TRY(&module->arena, out)) return LW_NO_MEMORY;
     lw_program *program = module->language->lower(kernel);
-    if (!program) return LW_BAD_SOURCE;
+    if (!program || !lw_interp_link(program, &module->diags)) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
     kernel->program = program;
     if (module->context->engine == LW_ENGINE_jit && !compile(kernel)) return LW_UNSUPPORTED;

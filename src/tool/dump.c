@@ -16,20 +16,21 @@ typedef struct options {
 static int dump_tokens(lw_tool_source *in);
 static int dump_module(lw_tool_source *in);
 static int dump_program(lw_tool_source *in);
+static int dump_interp(lw_tool_source *in);
 static int dump_llvm(lw_tool_source *in);
 
 static const struct {
     const char *name;
     int (*run)(lw_tool_source *in);
-} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}, {"llvm", dump_llvm}};
+} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}, {"interp", dump_interp}, {"llvm", dump_llvm}};
 
 enum { KEY_SEMANTICS = 256, KEY_INACTIVE, KEY_OVERFLOW };
 
 static const struct argp_option choices[] = {
-    {"stage", 's', "STAGE", 0, "tokens, module, program or llvm", 0},
+    {"stage", 's', "STAGE", 0, "tokens, module, program, interp or llvm", 0},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
-    {"kernel", 'k', "NAME", 0, "Only this kernel or function (module, program, llvm)", 0},
+    {"kernel", 'k', "NAME", 0, "Only this kernel or function (module and what comes behind it)", 0},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero (default) or undef-poison (program)", 0},
@@ -42,7 +43,8 @@ static const char doc[] =
     "\vStages:\n"
     "  tokens   one line a token: line:column, kind, text\n"
     "  module   declarations, and each instruction with the form it matched\n"
-    "  program  the operations that the interpreter runs\n"
+    "  program  blocks of operations over virtual registers\n"
+    "  interp   what the interpreter makes of them: slots, fused operations, constants in place\n"
     "  llvm     what the compiler makes of them, in LLVM's language\n\n"
     "Exit codes:\n"
     "  0  done\n"
@@ -63,7 +65,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 's':
         for (size_t i = 0; i < LW_COUNT(stages); i++)
             if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
-        if (!o->stage) argp_error(state, "'%.100s' is no stage; tokens, module, program and llvm are", arg);
+        if (!o->stage) argp_error(state, "'%.100s' is no stage; tokens, module, program, interp and llvm are", arg);
         break;
     case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't':
@@ -100,15 +102,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 /* ---- Programs ------------------------------------------------------------------------------------------ */
 
-bool lw_dump_program(const lw_tool_source *in, const lw_dump *dump, lw_program *program) {
+bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *program) {
     lw_text out = {0}, why = {0};
     bool good = true;
+    if (program && (dump->interp || dump->llvm) && !lw_interp_link(program, &in->diags)) program = NULL; /* diagnosed */
     if (program && dump->llvm) {
         lw_program_link(program, dump->chosen->level);
         good = lw_program_print(program, dump->chosen->level, &out, &why);
         if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
     } else if (program)
-        lw_program_dump(&out, program);
+        lw_program_dump(&out, program, dump->interp ? program->codes : program->functions);
     lw_text_free(&why);
     if (good) return lw_tool_print(in, &out);
     lw_text_free(&out);
@@ -134,6 +137,12 @@ static int dump_module(lw_tool_source *in) {
 static int dump_program(lw_tool_source *in) {
     const options *o = in->user;
     return o->language->programs(in, &o->dump);
+}
+
+static int dump_interp(lw_tool_source *in) {
+    options *o = in->user;
+    o->dump.interp = true;
+    return dump_program(in);
 }
 
 static int dump_llvm(lw_tool_source *in) {

@@ -11,7 +11,7 @@ typedef struct lw_dump { /* what `lanewise dump` was asked for */
     const struct lw_chosen *chosen; /* what the library makes of that and the environment */
     lw_pto_profile profile;
     lw_pto_choices choices;
-    bool llvm; /* of programs: what the compiler makes of them */
+    bool interp, llvm; /* of programs: what the interpreter or the compiler makes of them */
 } lw_dump;
 
 struct lw_tool_language {
@@ -35,7 +35,7 @@ static inline void lw_put_count(lw_text *out, uint32_t count, const char *what) 
 /* ---- dump.c: what all languages share ---------------------------------------------------------------------- */
 
 /* Prints a program, or what the compiler makes of it; NULL is fine. False: it has reported. */
-bool lw_dump_program(const lw_tool_source *in, const lw_dump *dump, lw_program *program);
+bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *program);
 /* The exit code behind the last; `found`: whether a kernel has the name that was asked for. */
 int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, bool found);
 

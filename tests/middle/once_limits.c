@@ -8,13 +8,15 @@
 
 #include "front/pto/pto.h"
 #include "middle/lower.h"
+#include "run/interp/link/link.h"
+#include "run/run.h"
 
 typedef struct fixture {
     lw_arena arena;
     lw_source source;
     lw_diags diags;
     lw_program program;
-    lw_code *codes[1];
+    lw_code *functions[1];
     lw_lower l;
 } fixture;
 
@@ -25,7 +27,7 @@ static void set_up(fixture *f) {
     lw_arena_init(&f->arena);
     lw_diags_init(&f->diags, &f->arena, &f->source);
     f->program.arena = &f->arena;
-    f->program.codes = f->codes, f->program.code_count = 1;
+    f->program.functions = f->functions, f->program.code_count = 1;
     f->l = (lw_lower){.arena = &f->arena, .diags = &f->diags, .program = &f->program};
     lw_lower_begin(&f->l, &(lw_code){.name = "k", .is_entry = true}, function_place, 16);
     f->l.place = here;
@@ -68,9 +70,11 @@ static void test_registers(void **state) {
         fixture f;
         set_up(&f);
         keep_registers(&f, cases[i].count);
+        assert_false(f.l.failed);
+        f.l.failed = !lw_interp_link(&f.program, &f.diags);
         if (cases[i].good) {
             assert_false(f.l.failed);
-            assert_int_equal(f.codes[0]->frame_bytes, (uint64_t)cases[i].count * LW_SLOT_64);
+            assert_int_equal(f.program.codes[0]->frame_bytes, (uint64_t)cases[i].count * LW_SLOT_64);
         } else expect(&f, LW_D_many_live, function_place, "'k' keeps more values at a time than the 2097152 bytes that a thread has for them");
         lw_arena_free(&f.arena);
     }

@@ -503,7 +503,7 @@ def programs_of(tool, cases):
     found = {}
     for choice in {(made.inactive, made.overflow) for made in cases}:
         chosen = [made for made in cases if (made.inactive, made.overflow) == choice]
-        command = [tool, "dump", "--stage", "program", "--language", "pto", "--inactive", choice[0], "--shift-overflow", choice[1], "-"]
+        command = [tool, "dump", "--stage", "interp", "--language", "pto", "--inactive", choice[0], "--shift-overflow", choice[1], "-"]
         done = subprocess.run(command, input="".join(map(text_of, chosen)), capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{' '.join(command)}\n{done.stderr}")

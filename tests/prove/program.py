@@ -1,4 +1,4 @@
-"""A program, as `lanewise dump --stage program` prints it, turned into terms of z3: what one lane of it gets. isa/ops.def says which fields an
+"""A program, as `lanewise dump --stage interp` prints it, turned into terms of z3: what one lane of it gets. isa/ops.def says which fields an
 operation has and how wide they are; this file, in its own words, what it does with them; what lane functions do is asked of whoever reads this. Whatever else
 occurs is an error: nothing is passed over."""
 

@@ -78,7 +78,7 @@ def noise(chance, kind, length):
 def programs_of(tool, text):
     """By function, what it was lowered to, without the lines where it stands."""
     source = tool.file("forms.pto", text)
-    done = subprocess.run([tool.path, "dump", "--stage", "program", str(source)], capture_output=True, text=True)
+    done = subprocess.run([tool.path, "dump", "--stage", "interp", str(source)], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{source}: {done.stderr[:2000]}")
     parts = re.split(r"^kernel (\w+): ", re.sub(r"^( +line \d+|program: .*)\n", "", done.stdout, flags=re.M), flags=re.M)[1:]

@@ -442,9 +442,9 @@ static void expect_row(const trial *t) {
 /* Anything where the row names nothing. */
 static void fill_unnamed(trial *t) {
     const lw_op_row *row = lw_row_of(t->op.code);
-    const bool listed = row->access.list == LW_LIST_loaded || row->access.list == LW_LIST_stored;
+    const bool listed = row->list == LW_LIST_loaded || row->list == LW_LIST_stored;
     for (uint32_t k = 0; k < LW_FIELDS; k++)
-        if (!(&row->access.d)[k] && !(&row->holds.d)[k] && !(k == 0 && listed)) (&t->op.d)[k] = SLOT(steps_below(STEPS_SLOTS));
+        if (!lw_row_has(row, LW_READ, k) && !lw_row_has(row, LW_WRITTEN, k) && !(&row->holds.d)[k] && !(k == 0 && listed)) (&t->op.d)[k] = SLOT(steps_below(STEPS_SLOTS));
     if (!row->holds.imm && !row->known.a && !row->known.b && !row->known.c) t->op.imm = steps_random();
 }
 
@@ -523,7 +523,7 @@ static void try_in_place(const trial *t, const lw_level *level, const uint32_t s
     static outcome start, o;
     for (uint32_t k = 1; k < LW_FIELDS; k++) {
         trial moved = *t;
-        if ((&lw_row_of(t->op.code)->access.d)[k] != LW_READ || (&t->op.d)[k] == LW_NO_SLOT || lw_op_bits(&t->op, k) != lw_op_bits(&t->op, 0)) continue;
+        if (!lw_row_has(lw_row_of(t->op.code), LW_READ, k) || (&t->op.d)[k] == LW_NO_SLOT || lw_op_bits(&t->op, k) != lw_op_bits(&t->op, 0)) continue;
         const uint32_t to = moved.op.d = (&t->op.d)[k], from = t->op.d;
         run_again(&moved, level, shape, t->executing, noise, &start, &o);
         memcpy(o.regs + from, o.regs + to, LW_SLOT_64); /* to where the other one is */

@@ -219,12 +219,27 @@ class Dump(cli.Case):
         self.assertEqual((code, err), (0, ""))
         self.assertNotIn("kernel add: ", out)
 
+    def test_registers_and_slots(self):
+        """The program has typed virtual registers, known values in their place and the blocks behind each; the interpreter's code has slots."""
+        text = (".version 7.0\n.target sm_70\n.address_size 64\n.entry k(.param .u32 n) {\n.reg .b32 %r<4>; .reg .pred %p;\nld.param.u32 %r1, [n];\n"
+                "L: add.u32 %r1, %r1, 7;\nsetp.lt.u32 %p, %r1, 100;\n@%p bra L;\nret;\n}\n")  # fmt: skip
+        code, program, err = self.lanewise("dump", "-s", "program", "-", stdin=text)
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(program, r"ld param\.b32 r32 d=%(\d+):b32(?s:.*) add_b32 d=%\1:b32 a=%\1:b32 b=0x7:b32\n")
+        self.assertRegex(program, r"  block 1 \(3 instructions\), then 1 2\n")
+        self.assertNotIn("frame", program)
+        code, interp, err = self.lanewise("dump", "-s", "interp", "-", stdin=text)
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(interp, r", frame \d+ bytes, ")
+        self.assertRegex(interp, r" ld param\.b32 r32 d=\d+ e=0\n")
+        self.assertNotIn("%", interp)
+
     def test_choices_of_pto(self):
         """What whoever runs the program chooses is in it: a fault of large counts, poison in lanes that are not active."""
         text = ("func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>) -> !pto.vreg<64xi32> {\n"
                 "  %r = pto.vshr %a, %a, %m : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32> -> !pto.vreg<64xi32>\n"
                 "  return %r : !pto.vreg<64xi32>\n}\n")  # fmt: skip
-        dump = ["dump", "-s", "program", "-L", "pto", "-"]
+        dump = ["dump", "-s", "interp", "-L", "pto", "-"]
         for more, there, absent in ((["--shift-overflow", "saturate", "--inactive", "zero"], ["vshift", "lane=shr_s32", "= 0x0\n"], ["traps", "and_b32"]),
                                     (["--shift-overflow", "trap"], ["vshift", " traps"], ["and_b32"]),
                                     (["--shift-overflow", "modulo"], ["shift_check", "and_b32.i", "shr_s32", "imm=0x1f"], ["traps", "vshift"]),
@@ -238,7 +253,7 @@ class Dump(cli.Case):
         self.shows([*dump, "--shift-overflow", "wrap"], 2, err=["--shift-overflow 'wrap': it must be saturate, modulo or trap"])
 
     def test_errors(self):
-        for stage in ("module", "program"):
+        for stage in ("module", "program", "interp"):
             code, out, err = self.lanewise("dump", "-s", stage, "bad.ptx")
             self.assertEqual(code, 1)
             self.assertRegex(err, r"^bad\.ptx:6:5: error\[LW\d{4}\]: .*bogus")
@@ -246,7 +261,7 @@ class Dump(cli.Case):
 
     def test_usage(self):
         self.shows(["dump", "good.ptx"], 2, err=["lanewise dump: --stage is needed\n"])
-        self.shows(["dump", "-s", "llvm2", "good.ptx"], 2, err=["lanewise dump: 'llvm2' is no stage; tokens, module, program and llvm are\n"])
+        self.shows(["dump", "-s", "llvm2", "good.ptx"], 2, err=["lanewise dump: 'llvm2' is no stage; tokens, module, program, interp and llvm are\n"])
         if "jit       available" in self.lanewise("cpu")[1]:
             self.shows(["dump", "-s", "llvm", "good.ptx"], out=["define i8* @lw_code_", "target datalayout"])
         else:

@@ -134,7 +134,7 @@ static void bring_operand(const lw_gang *gang, const lw_op *exchange, uint32_t f
 static void bring_operands(const lw_gang *gang, const lw_op *exchange, lw_mask lanes) {
     const lw_op_row *row = lw_row_of(exchange->code);
     for (uint32_t k = 0; k < LW_FIELDS; k++)
-        if ((&row->access.d)[k] == LW_READ && (&row->holds.d)[k] != LW_HOLDS_members) bring_operand(gang, exchange, k, lanes);
+        if (lw_row_has(row, LW_READ, k) && (&row->holds.d)[k] != LW_HOLDS_members) bring_operand(gang, exchange, k, lanes);
 }
 
 /* Who goes on leaves its value of a shuffle for those that wait: should nobody else come for them, they read it. */
@@ -216,7 +216,7 @@ static lw_op *make_exchange(lw_meeting *meeting, const lw_op *like) {
     op[1] = (lw_op){.code = LW_OP_fence};
     op->flags &= (uint16_t) ~(LW_OP_IMM_A | LW_OP_IMM_B | LW_OP_IMM_C | LW_OP_NEGATE);
     for (uint32_t k = 0; k < LW_FIELDS; k++)
-        if ((&row->access.d)[k]) (&op->d)[k] = slot_of(like, k);
+        if (lw_row_has(row, LW_READ, k) || lw_row_has(row, LW_WRITTEN, k)) (&op->d)[k] = slot_of(like, k);
     return op;
 }
 
@@ -237,7 +237,7 @@ static void hand_out(const lw_meeting *meeting, lw_mask lanes) {
         const lw_op *exchange = exchange_behind(meeting->at[lane]);
         const lw_op_row *row = lw_row_of(exchange->code);
         for (uint32_t k = 0; k < LW_FIELDS; k++)
-            if ((&row->access.d)[k] == LW_WRITTEN) hand_field(meeting, exchange, k, lane);
+            if (lw_row_has(row, LW_WRITTEN, k)) hand_field(meeting, exchange, k, lane);
     }
 }
 

@@ -192,24 +192,13 @@ static void find_guarded(const lw_code *code, bool *guarded) {
     }
 }
 
-static uint32_t count_targets(const lw_code *code) {
-    uint32_t count = 0;
-    for (uint32_t b = 0; b < code->block_count; b++) {
-        const lw_successors successors = lw_block_successors(code, b);
-        const uint32_t end = successors.table_count ? (uint32_t)(successors.table - code->targets) + successors.table_count : 0;
-        if (end > count) count = end;
-    }
-    return count;
-}
-
 static bool find_live(lw_unit *u) {
     const lw_code *code = u->code;
-    const uint32_t targets = count_targets(code);
     lw_live live = {.code = code, .number = number_of, .of = u, .words = u->words};
     uint64_t *sets = calloc(4 * (size_t)u->words * code->block_count + u->words + 1, sizeof *sets);
-    uint32_t *tables = calloc(targets + 1, sizeof *tables);
+    uint32_t *tables = calloc(code->target_count + 1, sizeof *tables);
     bool *guarded = calloc(code->op_count, sizeof *guarded);
-    const bool good = sets && tables && guarded && lw_live_solve(&live, sets, tables, targets, UINT32_MAX);
+    const bool good = sets && tables && guarded && lw_live_solve(&live, sets, tables, UINT32_MAX);
     if (good) {
         find_guarded(code, guarded);
         for (uint32_t b = 0; b < code->block_count; b++) live_in_block(u, &live, guarded, b, sets + 4 * (size_t)u->words * code->block_count);
@@ -278,8 +267,8 @@ static bool find_uniform(lw_unit *u) {
                 if (u->set_of[n + 1] != LW_NO_CELL) changed |= narrow(u, n + 1, set);
                 continue;
             }
-            const lw_successors successors = lw_block_successors(u->code, block);
-            LW_EACH_SUCCESSOR(successors, to) changed |= narrow(u, u->code->blocks[to].first, set);
+            const lw_block *from = &u->code->blocks[block];
+            for (uint32_t k = 0; k < from->successor_count; k++) changed |= narrow(u, u->code->blocks[from->successors[k]].first, set);
         }
     }
     free(set);

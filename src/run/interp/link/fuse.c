@@ -2,10 +2,10 @@
  *
  * Compilers for PTX leave this to ptxas: nvcc emits no lop3, no three-operand add. Within a block, a value that is read once can be
  * computed by its reader instead, if nothing that it was made of has been written in between. */
-#include "middle/lower.h"
+#include "run/interp/link/link.h"
 
 typedef struct lw_fuser {
-    lw_lower *l;
+    lw_link *l;
     uint32_t *last_write; /* per register: 1 + operation that wrote it last */
     uint32_t *last_read;  /* the same for reads */
     uint32_t block_start;
@@ -19,7 +19,7 @@ static lw_op *producer(lw_fuser *f, uint32_t v, uint32_t reader) {
     const lw_vreg *vreg = &f->l->vregs.at[v];
     uint32_t at = f->last_write[v];
     if (vreg->is_const || vreg->uses != 1 || vreg->defs != 1 || at <= f->block_start || at > reader) return NULL;
-    lw_op *op = &f->l->ops.at[at - 1];
+    lw_op *op = &f->l->code->ops[at - 1];
     if (op->code < LW_OP_lop3 || op->d != v) return NULL; /* others use their fields otherwise */
     const uint32_t sources[] = {op->a, op->b, op->c, op->e};
     for (int k = 0; k < 4; k++)
@@ -46,7 +46,7 @@ static void set_lane(lw_op *op, lw_lane_id lane, uint32_t a, uint32_t b, uint32_
 }
 
 static uint32_t new_const(lw_fuser *f, uint64_t value) {
-    uint32_t v = lw_lower_const(f->l, LW_CLASS_32, value);
+    uint32_t v = lw_link_const(f->l, LW_CLASS_32, value);
     f->l->vregs.at[v].uses = 1;
     return v;
 }
@@ -347,7 +347,7 @@ static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
         uint32_t sum = k ? op->b : op->a, other = k ? op->a : op->b;
         uint32_t made = f->last_write[sum];
         if (f->l->vregs.at[sum].is_const || f->l->vregs.at[other].is_const || sum == other || made <= f->block_start) continue;
-        lw_op *add = &f->l->ops.at[made - 1];
+        lw_op *add = &f->l->code->ops[made - 1];
         if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || f->l->vregs.at[add->a].is_const || f->l->vregs.at[add->b].is_const) continue;
         if (f->last_read[sum] > made || f->last_write[add->a] >= made || f->last_write[add->b] >= made || op->d == sum) continue;
         f->l->vregs.at[sum].uses--;
@@ -377,7 +377,7 @@ static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
     }
     uint32_t sum = op->a, made = f->last_write[sum];
     if (f->l->vregs.at[sum].is_const || sum == op->b || made <= f->block_start) return false;
-    lw_op *add = &f->l->ops.at[made - 1];
+    lw_op *add = &f->l->code->ops[made - 1];
     if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || !constant(f, add->b, &more) || f->l->vregs.at[add->a].is_const) return false;
     if (f->last_read[sum] > made || f->last_write[add->a] > made) return false;
     f->l->vregs.at[sum].uses--;
@@ -429,13 +429,13 @@ static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) { return funnel_to
 
 /* One walk over all operations outside of guards, trying the steps on each. */
 static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
-    lw_lower *l = f->l;
+    lw_link *l = f->l;
     uint32_t guarded = 0;
     f->block_start = 0;
     memset(f->last_write, 0, l->vregs.count * sizeof *f->last_write);
     memset(f->last_read, 0, l->vregs.count * sizeof *f->last_read);
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        lw_op *op = &l->ops.at[n];
+    for (uint32_t n = 0; n < l->code->op_count; n++) {
+        lw_op *op = &l->code->ops[n];
         if (op->code == LW_OP_dead) continue;
         if (op->code == LW_OP_block || op->code == LW_OP_guard) f->block_start = n + 1; /* nothing crosses a guard's edge */
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
@@ -446,12 +446,12 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
     }
 }
 
-void lw_fuse(lw_lower *l) {
+void lw_link_fuse(lw_link *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
     static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
                               *const wholes[] = {fuse_xorshift, fuse_add_xor_rotl, fuse_add_setp, fuse_float};
     lw_fuser f = {.l = l};
-    uint32_t room = l->vregs.count + 4 * l->ops.count + 1; /* constants are added on the way */
+    uint32_t room = l->vregs.count + 4 * l->code->op_count + 1; /* constants are added on the way */
     f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, room);
     f.last_read = LW_NEW_ARRAY(l->arena, uint32_t, room);
     walk(&f, trees, LW_COUNT(trees));

@@ -3,7 +3,7 @@
  * A register's range is the stretch of text from its first to its last live point, loops included; two registers share a slot where
  * their stretches do not meet. Linear in the number of operations but for the data flow of registers that live across blocks, which
  * falls back to whole-function ranges where it would cost too much. */
-#include "middle/lower.h"
+#include "run/interp/link/link.h"
 
 enum {
     LW_POOLS = 8, /* for each class, registers that live across regions and those that do not: see find_regions */
@@ -17,7 +17,7 @@ enum {
 typedef struct lw_loop { uint32_t first, end; } lw_loop; /* blocks; both 0: none */
 
 typedef struct lw_alloc {
-    lw_lower *l;
+    lw_link *l;
     uint32_t global_count;
     lw_live live;                                    /* of those that live across regions */
     uint32_t *globals;                               /* virtual register of each */
@@ -34,49 +34,12 @@ typedef struct lw_alloc {
 
 static const uint32_t slot_bytes[] = {LW_SLOT_PRED, LW_SLOT_16, LW_SLOT_32, LW_SLOT_64};
 
-/* ---- Dead operations go; guards are joined --------------------------------------------------------------- */
-
-typedef struct lw_region { uint32_t guard; bool open, written; } lw_region;
-
-static void compact(lw_lower *l) {
-    uint32_t to = 0;
-    lw_region region = {0};
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        lw_op op = l->ops.at[n];
-        if (op.code == LW_OP_dead) continue;
-        if (op.code == LW_OP_guard) {
-            const lw_op *last = &l->ops.at[region.guard];
-            bool joins = to && l->ops.at[to - 1].code == LW_OP_unguard && !region.written && last->code == LW_OP_guard && last->b == op.b && last->flags == op.flags;
-            region.open = true;
-            if (joins) {
-                to--;
-                continue;
-            }
-            region = (lw_region){.guard = to, .open = true};
-        } else if (op.code == LW_OP_unguard) {
-            region.open = false;
-            if (region.guard + 1 == to) { /* nothing left inside */
-                to--;
-                region.guard = 0;
-                continue;
-            }
-            l->ops.at[region.guard].imm = to - region.guard;
-        } else if (region.open) {
-            LW_EACH_WRITTEN(l->code, &op, at) region.written |= *at == l->ops.at[region.guard].b;
-        }
-        if (op.code == LW_OP_block) l->code->blocks[op.a].first = to;
-        l->ops.at[to] = op;
-        l->op_places.at[to++] = l->op_places.at[n];
-    }
-    l->ops.count = l->code->op_count = to;
-}
-
 /* ---- Uses and definitions ----------------------------------------------------------------------------------- */
 
 typedef void lw_visit(lw_alloc *a, uint32_t v, uint32_t op, bool guarded);
 
 static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
-    const lw_op *op = &a->l->ops.at[n];
+    const lw_op *op = &a->l->code->ops[n];
     const bool keeps = guarded || lw_op_keeps(op);
     LW_EACH_READ(a->l->code, op, at) use(a, *at, n, guarded);
     LW_EACH_WRITTEN(a->l->code, op, at) def(a, *at, n, keeps);
@@ -84,10 +47,10 @@ static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use
 
 /* Inline, so that each walk is a loop of its own with `use` and `def` inside. */
 static inline __attribute__((always_inline)) void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
-    lw_lower *l = a->l;
+    lw_link *l = a->l;
     uint32_t guard_end = 0;
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        const lw_op *op = &l->ops.at[n];
+    for (uint32_t n = 0; n < l->code->op_count; n++) {
+        const lw_op *op = &l->code->ops[n];
         if (op->code == LW_OP_block && block) block(a, op->a);
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         visit_op(a, n, op->code != LW_OP_guard && n < guard_end, use, def);
@@ -106,7 +69,7 @@ static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
 
 static void touch_use(lw_alloc *a, uint32_t v, uint32_t n) {
     /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
-    touch(a, v, lw_op_does(&a->l->ops.at[n], LW_DOES_IN_PLACE) ? 2 * n : 2 * n + 2);
+    touch(a, v, lw_op_does(&a->l->code->ops[n], LW_DOES_IN_PLACE) ? 2 * n : 2 * n + 2);
 }
 static void touch_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     if (guarded) touch(a, v, 2 * n); /* guarded: it keeps what it has in some lanes */
@@ -127,7 +90,7 @@ static void find_regions(lw_alloc *a) {
         const lw_goes goes = (lw_goes)lw_row_of(last->code)->goes;
         if (goes == LW_GOES_to_a || goes == LW_GOES_either) entered[last->a] = 1;
     }
-    for (uint32_t i = 0; i < a->l->targets.count; i++) entered[code->targets[i]] = 1;
+    for (uint32_t i = 0; i < code->target_count; i++) entered[code->targets[i]] = 1;
     for (uint32_t b = 1; b < code->block_count; b++) {
         const lw_op *last = lw_block_last(code, b - 1);
         const bool runs_on = lw_row_of(last->code)->goes == LW_GOES_either && !(last->flags & LW_OP_BACKWARD) && !entered[b];
@@ -185,20 +148,19 @@ static uint32_t number_of(const void *of, uint32_t v) {
 
 /* False: too much work; the caller takes whole-function ranges. */
 static bool solve(lw_alloc *a) {
-    lw_lower *l = a->l;
+    lw_link *l = a->l;
     const size_t size = (size_t)a->live.words * l->code->block_count;
     if (!size) return true;
-    if (size > LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * l->ops.count) return false;
+    if (size > LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * l->code->op_count) return false;
     a->live.code = l->code, a->live.number = number_of, a->live.of = a;
-    return lw_live_solve(&a->live, LW_NEW_ARRAY(l->arena, uint64_t, 4 * size), LW_NEW_ARRAY(l->arena, uint32_t, l->targets.count), l->targets.count,
-                         LW_FLOW_PASSES);
+    return lw_live_solve(&a->live, LW_NEW_ARRAY(l->arena, uint64_t, 4 * size), LW_NEW_ARRAY(l->arena, uint32_t, l->code->target_count), LW_FLOW_PASSES);
 }
 
 /* ---- Live ranges across blocks ------------------------------------------------------------------------------ */
 
 /* One word of the registers that are live into a block, or out of it. Of those that were seen before in this direction nothing is new. */
 static void range_word(lw_alloc *a, uint32_t block, uint32_t w, uint64_t live, uint64_t *seen, uint32_t point, bool into) {
-    lw_lower *l = a->l;
+    lw_link *l = a->l;
     uint64_t bits = live & ~*seen;
     *seen |= live;
     for (; bits; bits &= bits - 1) {
@@ -225,7 +187,7 @@ static void range_block(lw_alloc *a, uint32_t block, uint64_t *seen_in, uint64_t
 
 /* From the first block on for where ranges begin, from the last one back for where they end: each register is met once a way. */
 static void range_across(lw_alloc *a) {
-    uint32_t blocks = a->l->blocks.count;
+    uint32_t blocks = a->l->code->block_count;
     for (int back = 0; back < 2; back++) {
         uint64_t *seen = LW_NEW_ARRAY(a->l->arena, uint64_t, 2 * (size_t)a->live.words);
         for (uint32_t n = 0; n < blocks; n++) range_block(a, back ? blocks - 1 - n : n, seen, seen + a->live.words);
@@ -235,7 +197,7 @@ static void range_across(lw_alloc *a) {
 /* Where the flow is not known. */
 static void range_everywhere(lw_alloc *a) {
     for (uint32_t g = 0; g < a->global_count; g++) {
-        touch(a, a->globals[g], 0), touch(a, a->globals[g], 2 * a->l->ops.count);
+        touch(a, a->globals[g], 0), touch(a, a->globals[g], 2 * a->l->code->op_count);
         a->l->vregs.at[a->globals[g]].needs_zero = true;
     }
 }
@@ -249,8 +211,8 @@ static uint32_t *count_waits(const lw_alloc *a) {
         const lw_op *op = &code->ops[n];
         if (op->code == LW_OP_block) block = op->a;
         if (!lw_op_does(op, LW_DOES_WAITS)) continue;
-        const lw_successors successors = lw_block_successors(code, block);
-        LW_EACH_SUCCESSOR(successors, to) waits[to] = 1;
+        const lw_block *last = &code->blocks[block];
+        for (uint32_t k = 0; k < last->successor_count; k++) waits[last->successors[k]] = 1;
     }
     for (uint32_t b = 1; b < code->block_count; b++) waits[b] += waits[b - 1];
     return waits;
@@ -280,7 +242,7 @@ static void find_lone(lw_alloc *a) {
 }
 
 static void find_ranges(lw_alloc *a) {
-    lw_lower *l = a->l;
+    lw_link *l = a->l;
     for (uint32_t v = 0; v < l->vregs.count; v++) {
         lw_vreg *vreg = &l->vregs.at[v];
         vreg->from = vreg->first_in = UINT32_MAX;
@@ -308,8 +270,8 @@ static uint32_t pool_of(const lw_vreg *vreg) { return vreg->class + (vreg->globa
 typedef struct lw_free_list { LW_LIST(uint32_t) slots; } lw_free_list;
 
 static void assign_slots(lw_alloc *a) {
-    lw_lower *l = a->l;
-    uint32_t points = 2 * l->ops.count + 2;
+    lw_link *l = a->l;
+    uint32_t points = 2 * l->code->op_count + 2;
     /* Chains of registers by the point where their range begins and ends: 1 + register. */
     uint32_t *starts = LW_NEW_ARRAY(l->arena, uint32_t, points), *ends = LW_NEW_ARRAY(l->arena, uint32_t, points);
     uint32_t *next_start = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count), *next_end = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count);
@@ -337,7 +299,7 @@ static void assign_slots(lw_alloc *a) {
 
 /* A slot that holds a constant, for operations that have no constant form. Equal constants share one. */
 static void want_fill(lw_alloc *a, uint32_t v) {
-    lw_lower *l = a->l;
+    lw_link *l = a->l;
     lw_vreg *vreg = &l->vregs.at[v];
     if (vreg->slot != LW_NO_SLOT) return;
     if (2 * a->fills.count >= a->fills.mask) {
@@ -465,13 +427,13 @@ static uint32_t offset_of(const lw_alloc *a, uint32_t v) {
 
 /* False: too many registers live at a time; diagnosed. */
 static bool place_classes(lw_alloc *a) {
-    lw_lower *l = a->l;
+    lw_link *l = a->l;
     uint64_t at = 0;
     for (int pool = 0; pool < LW_POOLS; pool++) {
         a->base[pool] = (uint32_t)at;
         at = (at + (uint64_t)a->counts[pool] * slot_bytes[pool % 4] + 63) & ~(uint64_t)63;
         if (at <= LW_FRAME_MOST) continue;
-        lw_diag_add(l->diags, LW_D_many_live, l->function_place, l->code->name, LW_FRAME_MOST / LW_GANG_LANES);
+        lw_diag_add(l->diags, LW_D_many_live, l->code->place, l->code->name, LW_FRAME_MOST / LW_GANG_LANES);
         l->failed = true;
         return false;
     }
@@ -480,7 +442,7 @@ static bool place_classes(lw_alloc *a) {
 }
 
 static void place_constants(lw_alloc *a) {
-    lw_lower *l = a->l;
+    lw_link *l = a->l;
     lw_code *code = l->code;
     static const uint32_t sizes[] = {0, 2, 4, 8};
     code->fill_count = a->fill_order.count;
@@ -544,11 +506,10 @@ static bool compares(const lw_code *code, const lw_op *op, uint32_t predicate) {
 
 static void finish_op(lw_alloc *a, lw_op *op, bool guarded, lw_op *block) {
     if (!guarded) choose_stores(a, op, block);
-    if (lw_row_of(op->code)->access.list != LW_LIST_returns) { /* the function's own list */
+    if (lw_row_of(op->code)->list != LW_LIST_returns) { /* the function's own list */
         LW_EACH_READ(a->l->code, op, at) *at = offset_of(a, *at);
         LW_EACH_WRITTEN(a->l->code, op, at) *at = offset_of(a, *at);
     }
-    if (op->code == LW_OP_block) op->imm = a->l->code->blocks[op->a].instructions;
 }
 
 static void finish_ops(lw_alloc *a) {
@@ -563,25 +524,23 @@ static void finish_ops(lw_alloc *a) {
     }
 }
 
-void lw_allocate(lw_lower *l) {
+void lw_link_allocate(lw_link *l) {
     lw_alloc a = {.l = l};
     lw_code *code = l->code;
-    compact(l);
-    for (uint32_t n = 0; n < l->ops.count; n++) {
-        lw_op *op = &l->ops.at[n];
+    lw_code_compact(code);
+    for (uint32_t n = 0; n < l->code->op_count; n++) {
+        lw_op *op = &l->code->ops[n];
         if (op->code >= LW_OP_lane) choose_variant(&a, op);
         else if (op->code < LW_OP_lop3) choose_step(&a, op);
     }
     find_ranges(&a);
     assign_slots(&a);
-    for (uint32_t n = 0; n < l->ops.count; n++)
-        LW_EACH_READ(code, &l->ops.at[n], at)
+    for (uint32_t n = 0; n < l->code->op_count; n++)
+        LW_EACH_READ(code, &l->code->ops[n], at)
             if (l->vregs.at[*at].is_const) want_fill(&a, *at);
     if (!place_classes(&a)) return;
     place_constants(&a);
     finish_ops(&a);
     place_transfers(&a);
-    code->constants = l->constants.at;
-    code->local_bytes = l->local_bytes;
-    code->local_align = l->local_align;
+    code->constants = l->constants.at, code->constant_count = l->constants.count;
 }

@@ -1,0 +1,41 @@
+/* link.h: what the interpreter makes of a program.   a copy of its code → fuse → allocate
+ *
+ * Until slots are given, register fields hold virtual register numbers, as in the program; then offsets in the frame. */
+#ifndef LW_LINK_H
+#define LW_LINK_H
+
+#include "middle/row.h"
+
+/* A virtual register, on its way to a slot. */
+typedef struct lw_vreg {
+    lw_class class : 8;
+    bool is_const;
+    bool needs_zero;            /* may be read before it is written */
+    bool lone;                  /* see find_lone */
+    uint64_t value;
+    uint32_t defs, uses;
+    uint32_t global;            /* 1 + number among those used across blocks, 0 for none */
+    uint32_t from, to;          /* first and last point where it is live */
+    uint32_t first_in, last_in; /* first and last block that it is live into */
+    uint32_t slot;
+    uint32_t block;             /* 1 + the region that last defined it, while walking */
+} lw_vreg;
+
+typedef struct lw_link {
+    lw_arena *arena;
+    lw_diags *diags;
+    lw_code *code;
+    bool failed; /* there is a diagnostic */
+    LW_LIST(lw_vreg) vregs;
+    LW_LIST(uint64_t) constants;
+} lw_link;
+
+/* Bytes of a frame's register slots: 256 K registers of 64 bits at a time. A GPU has 512 KiB of local memory a thread to keep what its registers do
+ * not hold, a quarter of that. */
+enum { LW_FRAME_MOST = 256 << 20 };
+
+uint32_t lw_link_const(lw_link *l, lw_class class, uint64_t value);
+void lw_link_fuse(lw_link *l);     /* lop3, add3, rotates … */
+void lw_link_allocate(lw_link *l); /* live ranges, slots, variants for constants */
+
+#endif
