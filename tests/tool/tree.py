@@ -109,6 +109,7 @@ def check_apart(root, files):
 # What a document calls a file: a path below one of the folders, or the bare name of a source, a table or a document.
 FOLDERS = "src|isa|include|tests|docs|script|tools|bench|examples|cmake"
 NAMED = re.compile(rf"(?<![\w./*-])((?:{FOLDERS})/[\w./*-]*[\w*]|[\w*-]+(?:/[\w*-]+)*\.(?:c|h|def|py|md)|middle/[\w./*-]+)(?![\w/*(-])")
+FREE = {"immintrin.h", "arm_neon.h"}  # headers of compilers
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 
 
@@ -130,7 +131,7 @@ def check_names(root, files):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             names = {name.rstrip(".") for name in NAMED.findall(line)} | {name for name in LINK.findall(line) if not name.startswith("http")}
             seen += len(names)
-            for name in sorted(names):
+            for name in sorted(names - FREE):
                 if not is_there(name, path.parent, root, known):
                     yield f"{where}:{number}: there is no {name}"
     if not seen:
