@@ -46,7 +46,7 @@ void lw_pto_set_constant(lw_pto_lower *p, const lw_pto_value *value, uint64_t bi
 }
 
 bool lw_pto_is_constant(const lw_pto_lower *p, uint32_t v, uint64_t *bits) {
-    const lw_vreg *vreg = &p->l->vregs.at[v];
+    const lw_register *vreg = &p->l->vregs.at[v];
     if (vreg->is_const) *bits = vreg->value;
     return vreg->is_const;
 }
