@@ -44,6 +44,7 @@ typedef struct lw_op_row {
     uint16_t may, does;                                        /* flags that it may have; enum lw_does */
 } lw_op_row;
 _Static_assert(sizeof(struct lw_field_bits) == 1, "walks take them as a byte each");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "… the first of them lowest");
 
 enum { LW_ROW_lane = LW_OP_lop3 + 1, LW_ROW_COUNT = LW_ROW_lane + LW_LANE_count };
 extern const lw_op_row lw_op_rows[LW_ROW_COUNT];

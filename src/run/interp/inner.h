@@ -1,4 +1,4 @@
-/* inner.h: element functions that no PTX spelling names: what lowering composes and fuses. Rows: isa/inner.def. */
+/* inner.h: element functions that no PTX spelling names: what lowering composes and fuses. Rows: isa/lane/inner.def. */
 #ifndef LW_INNER_H
 #define LW_INNER_H
 

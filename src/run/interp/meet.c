@@ -15,7 +15,7 @@ enum {
     MEMBERS = 0,
     TABLE = MEMBERS + LW_SLOT_32,
     FIELDS = TABLE + LW_SLOT_32,
-    OF_32 = LW_SLOT_64, OF_1 = OF_32 + LW_SLOT_32, EACH_FIELD = OF_1 + LW_SLOT_PRED,
+    OF_32 = LW_SLOT_64, OF_1 = OF_32 + LW_SLOT_32, EACH_FIELD = (OF_1 + LW_SLOT_PRED + 63) / 64 * 64, /* lines of the cache */
     VALUE = FIELDS + 2 * EACH_FIELD + OF_32, /* b of a shuffle */
     MEETING_BYTES = FIELDS + LW_FIELDS * EACH_FIELD,
 };
@@ -225,10 +225,13 @@ static void hand_field(const lw_meeting *meeting, const lw_op *exchange, uint32_
     const uint32_t at = (&exchange->d)[field];
     if (at == LW_NO_SLOT) return;
     char *to = meeting->frames[lane]->regs + at;
-    if (lw_op_bits(exchange, field) == 1) {
+    const uint32_t bits = lw_op_bits(exchange, field);
+    if (bits == 1) {
         lw_mask *slot = (lw_mask *)to;
         *slot = (*slot & ~LW_MASK_BIT(lane)) | (*(const lw_mask *)from & LW_MASK_BIT(lane));
-    } else ((uint32_t *)to)[lane] = ((const uint32_t *)from)[lane];
+    } else if (bits == 32)
+        ((uint32_t *)to)[lane] = ((const uint32_t *)from)[lane];
+    else lw_bug("an exchange gives %u bits", bits);
 }
 
 /* What the exchange gave, to each lane's own slots. */

@@ -256,7 +256,7 @@ static void find_ranges(lw_alloc *a) {
     for (uint32_t v = 0; v < l->vregs.count; v++)
         if (l->vregs.at[v].global) a->globals[l->vregs.at[v].global - 1] = v;
     const bool solved = solve(a);
-    if (solved) range_across(a);
+    if (solved && a->live.words) range_across(a); /* without a word there are no sets to walk */
     else range_everywhere(a);
     if (solved && a->has_loops) find_lone(a);
     for (uint32_t k = 0; k < l->code->param_count; k++) /* the call wrote them before the first operation */
