@@ -56,13 +56,22 @@ set(lw_level_options -fno-math-errno -fno-trapping-math)
 if(CMAKE_C_COMPILER_ID MATCHES Clang)
   list(APPEND lw_level_options -Wno-pass-failed) # the loops all ask to be vectorised; those over divisions cannot be
 endif()
-set(lw_optimize -O3)
+
+# -O3 unrolls the loops over a warp. With gcc that costs half as much again, which the level of old machines need not cost every build.
+foreach(level IN LISTS lw_all_levels)
+  set(lw_optimize_${level} -O3)
+endforeach()
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT LANEWISE_LEVELS STREQUAL "portable")
+  set(lw_optimize_portable -O2 -ftree-vectorize -fvect-cost-model=dynamic)
+endif()
 
 # Fuzzing looks for faults in what surrounds the lane functions; these have the Debug build's UBSan, which takes a minute a level here,
 # and to vectorise them with coverage counters in their loops takes two more.
 if(LANEWISE_FUZZ)
   list(APPEND lw_level_options -fno-sanitize=undefined)
-  set(lw_optimize -O1)
+  foreach(level IN LISTS lw_all_levels)
+    set(lw_optimize_${level} -O1)
+  endforeach()
 endif()
 
 # The families of lane functions: one object each a level, of a file that says which. isa/lane.def must have them all.
@@ -91,7 +100,7 @@ function(lw_add_levels out)
       target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_ISA_HEADER="run/interp/isa/${lw_isa_${level}}.h"
                                  LW_VECTOR_BYTES=${lw_bytes_${level}} LW_MASK_REGISTERS=${lw_masks_${level}})
       target_compile_options(lanewise_level_${level} PRIVATE ${lw_level_options} ${lw_march_${level}}
-                                                              $<$<NOT:$<CONFIG:Debug>>:${lw_optimize}>)
+                                                              $<$<NOT:$<CONFIG:Debug>>:${lw_optimize_${level}}>)
       set_target_properties(lanewise_level_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
       list(APPEND made lanewise_level_${level})
     endforeach()
