@@ -20,7 +20,7 @@ bool lw_pto_next_comment(lw_pto_comments *c, uint32_t end, lw_place *comment) {
         } else if (text[c->at] != '/' || text[c->at + 1] != '/') {
             c->at++;
         } else {
-            uint32_t stop = lw_pto_line_end(c->source, c->at), last = stop;
+            uint32_t stop = lw_pto_line_end(c, c->at), last = stop;
             while (is_space(text[last - 1])) last--;
             *comment = (lw_place){c->at, last - c->at};
             c->at = stop;
@@ -30,7 +30,12 @@ bool lw_pto_next_comment(lw_pto_comments *c, uint32_t end, lw_place *comment) {
     return false;
 }
 
-uint32_t lw_pto_line_end(const lw_source *source, uint32_t at) {
-    const char *found = memchr(source->text + at, '\n', source->size - at);
-    return found ? (uint32_t)(found - source->text) : source->size;
+/* Remembered, since a line may be as long as the text. */
+uint32_t lw_pto_line_end(lw_pto_comments *c, uint32_t at) {
+    if (at < c->line_from || at > c->line_end || !c->line_end) {
+        const char *text = c->source->text, *found = memchr(text + at, '\n', c->source->size - at);
+        c->line_from = at;
+        c->line_end = found ? (uint32_t)(found - text) : c->source->size;
+    }
+    return c->line_end;
 }

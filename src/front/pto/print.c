@@ -297,7 +297,7 @@ static uint32_t end_of(lw_place place) { return place.at + place.size; }
 static void end_line(printer *p, uint32_t at) {
     if (p->comments.at < at) p->comments.at = at;
     lw_place comment;
-    if (lw_pto_next_comment(&p->comments, lw_pto_line_end(p->comments.source, at), &comment)) {
+    if (lw_pto_next_comment(&p->comments, lw_pto_line_end(&p->comments, at), &comment)) {
         lw_text_puts(p->out, " ");
         put_text(p, comment);
     }

@@ -269,10 +269,11 @@ lw_pto_function *lw_pto_find(const lw_pto_module *module, const char *name);
 typedef struct lw_pto_comments {
     const lw_source *source;
     uint32_t at; /* never inside of a comment or a string */
+    uint32_t line_from, line_end; /* a part of the line that was looked at last, up to its end */
 } lw_pto_comments;
 /* The next one that begins in front of `end`, without the spaces behind it. False: there is none, and `at` is at `end` or was behind it. */
 bool lw_pto_next_comment(lw_pto_comments *comments, uint32_t end, lw_place *comment);
-uint32_t lw_pto_line_end(const lw_source *source, uint32_t at); /* of the line that has `at` */
+uint32_t lw_pto_line_end(lw_pto_comments *comments, uint32_t at); /* of the line that has `at` */
 
 /* The module as text in one canonical layout, with its comments; parses back to the same module. */
 void lw_pto_print(lw_text *out, const lw_pto_module *module);
