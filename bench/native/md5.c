@@ -10,7 +10,6 @@ static const uint32_t K[64] = {
     0x289b7ec6, 0xeaa127fa, 0xd4ef3085, 0x04881d05, 0xd9d4d039, 0xe6db99e5, 0x1fa27cf8, 0xc4ac5665,
     0xf4292244, 0x432aff97, 0xab9423a7, 0xfc93a039, 0x655b59c3, 0x8f0ccc92, 0xffeff47d, 0x85845dd1,
     0x6fa87e4f, 0xfe2ce6e0, 0xa3014314, 0x4e0811a1, 0xf7537e82, 0xbd3af235, 0x2ad7d2bb, 0xeb86d391};
-static const uint8_t TURN[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
 static const uint32_t H[4] = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
 
 #ifdef logic3
@@ -23,21 +22,22 @@ static inline vec f1(vec b, vec c, vec d) { return c ^ (d & (b ^ c)); }
 static inline vec f3(vec b, vec c, vec d) { return c ^ (b | ~d); }
 #endif
 
-/* Step t; the names of the state turn instead of their contents. */
+/* Step t, turned by n; the names of the state turn instead of their contents. */
 #define S(i) s[(i) & 3]
-#define STEP(t, f, k) \
-    S(0 - (t)) = S(1 - (t)) + rotl(S(0 - (t)) + f(S(1 - (t)), S(2 - (t)), S(3 - (t))) + (m[(k) & 15] + K[t]), TURN[(t) / 16][(t) % 4]);
-#define FOUR(t, f, k, by) STEP(t, f, k) STEP((t) + 1, f, (k) + (by)) STEP((t) + 2, f, (k) + 2 * (by)) STEP((t) + 3, f, (k) + 3 * (by))
-#define SIXTEEN(t, f, k, by) \
-    FOUR(t, f, k, by) FOUR((t) + 4, f, (k) + 4 * (by), by) FOUR((t) + 8, f, (k) + 8 * (by), by) FOUR((t) + 12, f, (k) + 12 * (by), by)
+#define STEP(t, f, k, n) S(0 - (t)) = S(1 - (t)) + rotl(S(0 - (t)) + f(S(1 - (t)), S(2 - (t)), S(3 - (t))) + (m[(k) & 15] + K[t]), n);
+#define FOUR(t, f, k, by, n0, n1, n2, n3) \
+    STEP(t, f, k, n0) STEP((t) + 1, f, (k) + (by), n1) STEP((t) + 2, f, (k) + 2 * (by), n2) STEP((t) + 3, f, (k) + 3 * (by), n3)
+#define SIXTEEN(t, f, k, by, ...) \
+    FOUR(t, f, k, by, __VA_ARGS__) FOUR((t) + 4, f, (k) + 4 * (by), by, __VA_ARGS__) \
+    FOUR((t) + 8, f, (k) + 8 * (by), by, __VA_ARGS__) FOUR((t) + 12, f, (k) + 12 * (by), by, __VA_ARGS__)
 
 static inline void hash(vec m[16]) {
     vec s[4];
     for (int k = 0; k < 4; k++) s[k] = splat(H[k]);
-    SIXTEEN(0, f0, 0, 1)
-    SIXTEEN(16, f1, 1, 5)
-    SIXTEEN(32, xor3, 5, 3)
-    SIXTEEN(48, f3, 0, 7)
+    SIXTEEN(0, f0, 0, 1, 7, 12, 17, 22)
+    SIXTEEN(16, f1, 1, 5, 5, 9, 14, 20)
+    SIXTEEN(32, xor3, 5, 3, 4, 11, 16, 23)
+    SIXTEEN(48, f3, 0, 7, 6, 10, 15, 21)
     for (int k = 0; k < 4; k++) m[k] = s[k] + H[k];
 }
 
