@@ -286,12 +286,25 @@ static void carries(gen *g) {
     put_form(g, gen_form(g, takes_carry), "", false);
 }
 
+/* The vector register as a whole, from four others or to four that differ. */
+static void move_vector(gen *g, const char *guard) {
+    const uint32_t a = gen_below(g, GEN_R), b = (a + 1 + gen_below(g, 2)) % GEN_R, c = (b + 1 + gen_below(g, 2)) % GEN_R, d = (c + 1) % GEN_R;
+    if (gen_chance(g, 50))
+        gen_put(g, "%smov.v4.b32 %%v, {%%r%u, %%r%u, %%r%u, %%r%u};", guard, d, b, a, c);
+    else
+        gen_put(g, "%smov.v4.b32 {%%r%u, %%r%u, %%r%u, %%r%u}, %%v;", guard, c, a, d, b);
+}
+
 /* Packing, unpacking, plain moves. */
 static void move(gen *g) {
     static const struct { uint32_t whole, count, each; } shapes[] = {{32, 2, 16}, {64, 2, 32}, {64, 4, 16}, {128, 2, 64}};
     static const uint32_t widths[] = {16, 32, 64, 1, 32};
     char guard[16], one[16], parts[4][16];
     gen_guard(g, guard);
+    if (gen_chance(g, 10)) {
+        move_vector(g, guard);
+        return;
+    }
     if (gen_chance(g, 40)) {
         uint32_t bits = widths[gen_below(g, LW_COUNT(widths))];
         gen_register(g, bits, one), gen_register(g, bits, parts[0]);

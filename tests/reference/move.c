@@ -1,6 +1,18 @@
 /* move.c: moves, loads, stores, atomics, addresses (manual sections 9.7.9, 9.7.13.7). */
 #include "reference.h"
 
+/* ---- Vectors ---------------------------------------------------------------------------------------------------- */
+
+static uint32_t elements(const ref_op *op) { return ref_has(op, REF_v2) ? 2 : ref_has(op, REF_v4) ? 4 : ref_has(op, REF_v8) ? 8 : 1; }
+
+/* Element k of { } or of a register declared as a vector. */
+static lw_operand element(const lw_operand *operand, uint32_t k, uint32_t count) {
+    if (operand->kind == LW_O_VECTOR) return operand->parts[k];
+    lw_operand one = *operand;
+    if (count > 1) one.select = (lw_select)(LW_SEL_x + k);
+    return one;
+}
+
 /* ---- mov -------------------------------------------------------------------------------------------------------- */
 
 static ref_value read_wide(ref_thread *t, const ref_op *op, const lw_operand *a) {
@@ -24,8 +36,25 @@ static void write_wide(ref_thread *t, const lw_operand *d, ref_value value) {
 
 static const lw_type untyped[] = {[8] = LW_T_b8, [16] = LW_T_b16, [32] = LW_T_b32, [64] = LW_T_b64};
 
+/* Element by element, all of them read before one is written. */
+static void move_elements(ref_thread *t, const ref_op *op, uint32_t count) {
+    uint64_t values[8];
+    for (uint32_t k = 0; k < count; k++) {
+        lw_operand a = element(&op->in->operands[1], k, count);
+        values[k] = ref_read(t, op, &a, op->type);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        lw_operand d = element(&op->in->operands[0], k, count);
+        ref_write(t, &d, op->type, values[k]);
+    }
+}
+
 void ref_do_mov(ref_thread *t, const ref_op *op) {
     const lw_operand *d = &op->in->operands[0], *a = &op->in->operands[1];
+    if (elements(op) > 1) {
+        move_elements(t, op, elements(op));
+        return;
+    }
     if (op->type == LW_T_b128) {
         write_wide(t, d, read_wide(t, op, a));
         return;
@@ -45,16 +74,6 @@ void ref_do_mov(ref_thread *t, const ref_op *op) {
 }
 
 /* ---- Loads and stores --------------------------------------------------------------------------------------------- */
-
-static uint32_t elements(const ref_op *op) { return ref_has(op, REF_v2) ? 2 : ref_has(op, REF_v4) ? 4 : ref_has(op, REF_v8) ? 8 : 1; }
-
-/* Element k of { } or of a register declared as a vector. */
-static lw_operand element(const lw_operand *operand, uint32_t k, uint32_t count) {
-    if (operand->kind == LW_O_VECTOR) return operand->parts[k];
-    lw_operand one = *operand;
-    if (count > 1) one.select = (lw_select)(LW_SEL_x + k);
-    return one;
-}
 
 void ref_do_ld(ref_thread *t, const ref_op *op) {
     uint32_t count = elements(op), bytes = ref_bits(op->type) / 8;
