@@ -23,9 +23,7 @@ PROVE(lw_xor_rotl_b32, xor_rotl, u32, u32, u32, u32)
 PROVE(lw_add_rotl_b32, add_rotl, u32, u32, u32, u32)
 
 static inline u32 add3(u32 a, u32 b, u32 c) { return lw_add_b32(lw_add_b32(a, b), c); }
-static inline u32 and_add(u32 a, u32 b, u32 c) { return lw_add_b32(lw_and_b32(a, b), c); }
 PROVE(lw_add3_b32, add3, u32, u32, u32, u32)
-PROVE(lw_and_add_b32, and_add, u32, u32, u32, u32)
 
 static inline bool below_32(u32 a, u32 b, u32 c) { return (void)a, (void)b, c < 32; }
 static inline u32 add_shl(u32 a, u32 b, u32 c) { return lw_add_b32(a, lw_shl_b32(b, c)); }
@@ -51,15 +49,3 @@ PROVE(lw_xor_rot3_b32, xor_rot3, u32, u32, u32)
 PROVE(lw_xor_rot2_shr_b32, xor_rot2_shr, u32, u32, u32)
 WHERE(lw_xor_rot3_b32, bytes_below_32, u32, u32)
 WHERE(lw_xor_rot2_shr_b32, bytes_below_32, u32, u32)
-
-#define XORSHIFT(name, first, second) \
-    static inline u32 xorshift_##name(u32 a, u32 b) { \
-        u32 x = lw_xor_b32(a, first(a, byte(b, 0))); \
-        return lw_xor_b32(x, second(x, byte(b, 1))); \
-    } \
-    PROVE(lw_xorshift_##name##_b32, xorshift_##name, u32, u32, u32) \
-    WHERE(lw_xorshift_##name##_b32, bytes_below_32, u32, u32)
-XORSHIFT(ll, lw_shl_b32, lw_shl_b32)
-XORSHIFT(lr, lw_shl_b32, lw_shr_u32)
-XORSHIFT(rl, lw_shr_u32, lw_shl_b32)
-XORSHIFT(rr, lw_shr_u32, lw_shr_u32)

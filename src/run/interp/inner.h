@@ -37,35 +37,11 @@ static inline uint32_t lw_xor_rot2_shr_b32(uint32_t a, uint32_t b) {
 }
 static inline uint32_t lw_xor_shl_b32(uint32_t a, uint32_t b, uint32_t c) { return a ^ b << (c & 31); }
 static inline uint32_t lw_xor_shr_b32(uint32_t a, uint32_t b, uint32_t c) { return a ^ b >> (c & 31); }
-#define LW_XORSHIFT(name, first, second) \
-    static inline uint32_t lw_xorshift_##name##_b32(uint32_t a, uint32_t b) { \
-        a ^= a first (b & 31); \
-        return a ^ a second (b >> 8 & 31); \
-    }
-LW_XORSHIFT(ll, <<, <<)
-LW_XORSHIFT(lr, <<, >>)
-LW_XORSHIFT(rl, >>, <<)
-LW_XORSHIFT(rr, >>, >>)
 static inline uint32_t lw_add_shl_b32(uint32_t a, uint32_t b, uint32_t c) { return a + (b << (c & 31)); }
-static inline uint32_t lw_and_add_b32(uint32_t a, uint32_t b, uint32_t c) { return (a & b) + c; }
 
 static inline float lw_any_nan_add_f32(float a, float b) { return a + b; }
 static inline float lw_any_nan_sub_f32(float a, float b) { return a - b; }
 static inline float lw_any_nan_mul_f32(float a, float b) { return a * b; }
 static inline float lw_any_nan_fma_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-
-#define LW_ANY_NAN(name, value) \
-    static inline float lw_any_nan_##name##_f32(float a, float b, float c) { return value; }
-LW_ANY_NAN(add_add, (a + b) + c)
-LW_ANY_NAN(add_sub, (a + b) - c)
-LW_ANY_NAN(add_mul, (a + b) * c)
-LW_ANY_NAN(sub_add, (a - b) + c)
-LW_ANY_NAN(sub_sub, (a - b) - c)
-LW_ANY_NAN(sub_mul, (a - b) * c)
-LW_ANY_NAN(mul_add, (a * b) + c)
-LW_ANY_NAN(mul_sub, (a * b) - c)
-LW_ANY_NAN(mul_mul, (a * b) * c)
-static inline float lw_any_nan_add_fma_f32(float a, float b, float c, float e) { return __builtin_fmaf(a + b, c, e); }
-static inline float lw_any_nan_sub_fma_f32(float a, float b, float c, float e) { return __builtin_fmaf(a - b, c, e); }
 
 #endif

@@ -300,7 +300,7 @@ static bool fuse_add_shift(lw_fuser *f, lw_op *op, uint32_t at) {
     return false;
 }
 
-/* a ^ (b << n), a ^ (b >> n): xorshift steps. */
+/* a ^ (b << n), a ^ (b >> n): steps of generators and mixers. */
 static bool fuse_xor_shift(lw_fuser *f, lw_op *op, uint32_t at) {
     if (lane_of(op) != LW_LANE_xor_b32) return false;
     for (int k = 0; k < 2; k++) {
@@ -314,27 +314,6 @@ static bool fuse_xor_shift(lw_fuser *f, lw_op *op, uint32_t at) {
         return true;
     }
     return false;
-}
-
-/* Two steps of an xorshift generator: x ^= x << n, x ^= x >> m. */
-static bool fuse_xorshift(lw_fuser *f, lw_op *op, uint32_t at) {
-    static const lw_lane_id pairs[2][2] = {{LW_LANE_xorshift_ll_b32, LW_LANE_xorshift_lr_b32}, {LW_LANE_xorshift_rl_b32, LW_LANE_xorshift_rr_b32}};
-    lw_lane_id second = lane_of(op);
-    uint64_t n, m;
-    if ((second != LW_LANE_xor_shl_b32 && second != LW_LANE_xor_shr_b32) || op->a != op->b || !constant(f, op->c, &m)) return false;
-    f->l->vregs.at[op->a].uses--; /* the two reads are of one operation: producer wants a single reader */
-    lw_op *source = producer(f, op->a, at);
-    lw_lane_id first = source ? lane_of(source) : LW_LANE_none;
-    if ((first != LW_LANE_xor_shl_b32 && first != LW_LANE_xor_shr_b32) || source->a != source->b || !constant(f, source->c, &n)) {
-        f->l->vregs.at[op->a].uses++;
-        return false;
-    }
-    uint32_t x = source->a;
-    f->l->vregs.at[x].uses--;
-    f->l->vregs.at[source->c].uses--, f->l->vregs.at[op->c].uses--;
-    absorb(f, source);
-    set_lane(op, pairs[first == LW_LANE_xor_shr_b32][second == LW_LANE_xor_shr_b32], x, new_const(f, n | m << 8), LW_NO_SLOT);
-    return true;
 }
 
 /* A sum that an xor and rotate reads, and others read later: both are made by one operation where the rotate stands, if
@@ -361,7 +340,7 @@ static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
     return false;
 }
 
-/* ---- Loops and float --------------------------------------------------------------------------------------- */
+/* ---- Loops ------------------------------------------------------------------------------------------------- */
 
 /* A sum with a constant that a comparison reads, as loops end: both at once, where the comparison stands, if nobody between has looked at the
  * sum or changed its term. */
@@ -386,41 +365,6 @@ static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
     add->code = LW_OP_dead;
     *op = (lw_op){.code = LW_OP_add_setp, .d = sum, .e = op->d, .a = a, .b = op->b, .c = lane, .imm = (uint32_t)more};
     return true;
-}
-
-enum { FLOAT_add, FLOAT_sub, FLOAT_mul, FLOAT_fma, FLOAT_other };
-
-static int float_kind(lw_lane_id lane) {
-    switch (lane) {
-    case LW_LANE_any_nan_add_f32: return FLOAT_add;
-    case LW_LANE_any_nan_sub_f32: return FLOAT_sub;
-    case LW_LANE_any_nan_mul_f32: return FLOAT_mul;
-    case LW_LANE_any_nan_fma_f32: return FLOAT_fma;
-    default: return FLOAT_other;
-    }
-}
-
-/* Two float operations in a row, where the NaNs of neither are seen. Operands of a sum or product may change places then. */
-static bool fuse_float(lw_fuser *f, lw_op *op, uint32_t at) {
-    static const lw_lane_id pairs[4][4] = { /* by the first and the second */
-        {LW_LANE_any_nan_add_add_f32, LW_LANE_any_nan_add_sub_f32, LW_LANE_any_nan_add_mul_f32, LW_LANE_any_nan_add_fma_f32},
-        {LW_LANE_any_nan_sub_add_f32, LW_LANE_any_nan_sub_sub_f32, LW_LANE_any_nan_sub_mul_f32, LW_LANE_any_nan_sub_fma_f32},
-        {LW_LANE_any_nan_mul_add_f32, LW_LANE_any_nan_mul_sub_f32, LW_LANE_any_nan_mul_mul_f32, LW_LANE_none},
-    };
-    int second = float_kind(lane_of(op));
-    if (second == FLOAT_other) return false;
-    for (int k = 0; k < (second == FLOAT_sub ? 1 : 2); k++) {
-        uint32_t other = k ? op->a : op->b, last = op->c;
-        lw_op *source = producer(f, k ? op->b : op->a, at);
-        int first = source ? float_kind(lane_of(source)) : FLOAT_other;
-        if (first >= FLOAT_fma || !pairs[first][second]) continue;
-        uint32_t a = source->a, b = source->b;
-        absorb(f, source);
-        set_lane(op, pairs[first][second], a, b, other);
-        op->e = last;
-        return true;
-    }
-    return false;
 }
 
 typedef bool lw_fuse_step(lw_fuser *f, lw_op *op, uint32_t at);
@@ -449,7 +393,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
 void lw_link_fuse(lw_link *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
     static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
-                              *const wholes[] = {fuse_xorshift, fuse_add_xor_rotl, fuse_add_setp, fuse_float};
+                              *const wholes[] = {fuse_add_xor_rotl, fuse_add_setp};
     lw_fuser f = {.l = l};
     uint32_t room = l->vregs.count + 4 * l->code->op_count + 1; /* constants are added on the way */
     f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, room);
