@@ -113,7 +113,7 @@ static lw_walk part_of(uint32_t *first, uint32_t stride, uint32_t count, const l
 }
 
 static lw_walk part_of_transfers(lw_transfer *transfers, uint32_t count, size_t field, uint32_t met) {
-    uint32_t *first = (uint32_t *)((char *)transfers + field);
+    uint32_t *first = transfers ? (uint32_t *)((char *)transfers + field) : NULL; /* none of them: no list */
     return part_of(first, sizeof *transfers / sizeof *first, count, transfers, met);
 }
 

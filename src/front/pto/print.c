@@ -423,7 +423,8 @@ static void print_aliases(printer *p, const lw_pto_module *module) {
 }
 
 void lw_pto_print(lw_text *out, const lw_pto_module *module) {
-    printer p = {.out = out, .comments = {.source = module->source}, .spellings = {module->spelled.at, module->spelled.at + module->spelled.count}};
+    printer p = {.out = out, .comments = {.source = module->source}};
+    if (module->spelled.count) p.spellings = (spellings){module->spelled.at, module->spelled.at + module->spelled.count};
     print_aliases(&p, module);
     for (uint32_t i = 0; i < module->groups.count; i++) {
         if (i || module->aliases.count) lw_text_puts(out, "\n");
