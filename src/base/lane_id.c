@@ -14,15 +14,8 @@ const lw_lane_row lw_lanes[LW_LANE_count] = {
 #define HOW2(name, D, A, B)               ROW(name, 2, how, true, D, LW_L_##A, LW_L_##B)
 #define HOW3(name, D, A, B, C)            ROW(name, 3, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C)
 #define HOW4(name, D, A, B, C, E)         ROW(name, 4, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E)
+#define LW_LANE_INNER
 #include "lane.def"
-#define LANE1(name, D, A)                 ROW(name, 1, r, false, D, LW_L_##A)
-#define LANE2(name, D, A, B, takes)       ROW(name, 2, takes, false, D, LW_L_##A, LW_L_##B)
-#define LANE3(name, D, A, B, C, takes)    ROW(name, 3, takes, false, D, LW_L_##A, LW_L_##B, LW_L_##C)
-#define LANE4(name, D, A, B, C, E, takes) ROW(name, 4, takes, false, D, LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E)
-#define HOW2(name, D, A, B)               ROW(name, 2, how, true, D, LW_L_##A, LW_L_##B)
-#define HOW3(name, D, A, B, C)            ROW(name, 3, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C)
-#define HOW4(name, D, A, B, C, E)         ROW(name, 4, how, true, D, LW_L_##A, LW_L_##B, LW_L_##C, LW_L_##E)
-#include "inner.def"
 };
 
 const char *lw_lane_name(lw_lane_id id) { return lw_lanes[id < LW_LANE_count ? id : LW_LANE_none].name; }

@@ -1,4 +1,4 @@
-/* lane_id.h: a number for every lane function, in the order of isa/lane.def and then of isa/inner.def (isa/lane/inner.def). */
+/* lane_id.h: a number for every lane function, in the order of isa/lane.def. */
 #ifndef LW_LANE_ID_H
 #define LW_LANE_ID_H
 
@@ -11,12 +11,8 @@ typedef enum lw_lane_id {
 #define LANE2(name, D, A, B, takes)       LW_LANE_##name,
 #define LANE3(name, D, A, B, C, takes)    LW_LANE_##name,
 #define LANE4(name, D, A, B, C, E, takes) LW_LANE_##name,
+#define LW_LANE_INNER
 #include "lane.def"
-#define LANE1(name, D, A)          LW_LANE_##name,
-#define LANE2(name, D, A, B, takes)       LW_LANE_##name,
-#define LANE3(name, D, A, B, C, takes)    LW_LANE_##name,
-#define LANE4(name, D, A, B, C, E, takes) LW_LANE_##name,
-#include "inner.def"
     LW_LANE_count
 } lw_lane_id;
 

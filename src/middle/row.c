@@ -1,4 +1,4 @@
-/* row.c: what is known of every operation, made of isa/ops.def, isa/lane.def and isa/inner.def, and walks that follow from it. */
+/* row.c: what is known of every operation, made of isa/ops.def and isa/lane.def, and walks that follow from it. */
 #include "middle/row.h"
 
 /* ---- The table ------------------------------------------------------------------------------------------------ */
@@ -37,12 +37,8 @@ const lw_op_row lw_op_rows[LW_ROW_COUNT] = {
 #define LANE2(name, D, A, B, takes)       LANE_OF(name, D, USE(a, A), USE(b, B))
 #define LANE3(name, D, A, B, C, takes)    LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C))
 #define LANE4(name, D, A, B, C, E, takes) LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C), USE(e, E))
+#define LW_LANE_INNER
 #include "lane.def"
-#define LANE1(name, D, A)                 LANE_OF(name, D, USE(a, A))
-#define LANE2(name, D, A, B, takes)       LANE_OF(name, D, USE(a, A), USE(b, B))
-#define LANE3(name, D, A, B, C, takes)    LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C))
-#define LANE4(name, D, A, B, C, E, takes) LANE_OF(name, D, USE(a, A), USE(b, B), USE(c, C), USE(e, E))
-#include "inner.def"
 };
 
 #define NUMBER_OF(name) [LW_LANE_CODE(LW_LANE_##name, LW_RRR) ... LW_LANE_CODE(LW_LANE_##name, LW_RII)] = LW_ROW_lane + LW_LANE_##name,
@@ -55,12 +51,8 @@ const uint16_t lw_row_numbers[LW_OP_count] = {
 #define LANE2(name, D, A, B, takes)       NUMBER_OF(name)
 #define LANE3(name, D, A, B, C, takes)    NUMBER_OF(name)
 #define LANE4(name, D, A, B, C, E, takes) NUMBER_OF(name)
+#define LW_LANE_INNER
 #include "lane.def"
-#define LANE1(name, D, A)                 NUMBER_OF(name)
-#define LANE2(name, D, A, B, takes)       NUMBER_OF(name)
-#define LANE3(name, D, A, B, C, takes)    NUMBER_OF(name)
-#define LANE4(name, D, A, B, C, E, takes) NUMBER_OF(name)
-#include "inner.def"
 };
 
 /* In the order of lw_mode_kind. */

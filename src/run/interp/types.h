@@ -1,4 +1,4 @@
-/* types.h: what the types of isa/lane.def and isa/inner.def are in C, as arguments (c_) and as elements of register slots (slot_). */
+/* types.h: what the types of isa/lane.def are in C, as arguments (c_) and as elements of register slots (slot_). */
 #ifndef LW_TYPES_H
 #define LW_TYPES_H
 

@@ -31,9 +31,5 @@
 #define LANE2 BOTH2
 #define LANE3 BOTH3
 #define LANE4 BOTH4
+#define LW_LANE_INNER
 #include "lane.def"
-#define LANE1 BOTH1
-#define LANE2 BOTH2
-#define LANE3 BOTH3
-#define LANE4 BOTH4
-#include "inner.def"

@@ -20,15 +20,8 @@
 #define HOW2(name, ...) STEP1(name, rri)
 #define HOW3(name, ...) STEP1(name, rri)
 #define HOW4(name, ...) STEP1(name, rri)
+#define LW_LANE_INNER
 #include "lane.def"
-#define LANE1(name, D, A)                 STEPS_r(name)
-#define LANE2(name, D, A, B, takes)       STEPS_##takes(name)
-#define LANE3(name, D, A, B, C, takes)    STEPS_##takes(name)
-#define LANE4(name, D, A, B, C, E, takes) STEPS_##takes(name)
-#define HOW2(name, ...) STEP1(name, rri)
-#define HOW3(name, ...) STEP1(name, rri)
-#define HOW4(name, ...) STEP1(name, rri)
-#include "inner.def"
 #undef STEP1
 
 #define LOP3(lut) const lw_op *LW_AT_LEVEL(lw_step_lop3_##lut)(lw_gang *gang, const lw_op *op);
@@ -57,13 +50,6 @@ lw_step *const LW_AT_LEVEL(lw_steps)[LW_OP_count] = {
 #define HOW2(name, ...) STEP1(name, rri)
 #define HOW3(name, ...) STEP1(name, rri)
 #define HOW4(name, ...) STEP1(name, rri)
+#define LW_LANE_INNER
 #include "lane.def"
-#define LANE1(name, D, A)                 STEPS_r(name)
-#define LANE2(name, D, A, B, takes)       STEPS_##takes(name)
-#define LANE3(name, D, A, B, C, takes)    STEPS_##takes(name)
-#define LANE4(name, D, A, B, C, E, takes) STEPS_##takes(name)
-#define HOW2(name, ...) STEP1(name, rri)
-#define HOW3(name, ...) STEP1(name, rri)
-#define HOW4(name, ...) STEP1(name, rri)
-#include "inner.def"
 };
