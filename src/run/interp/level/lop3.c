@@ -1,5 +1,5 @@
-/* lop3.c: one step a table, so that the function folds to a few operations, or to the one that the machine has; compiled once for each
- * CPU level. */
+/* lop3.c: one step for each table that linking leaves, so that the function folds to a few operations, or to the one that the machine has;
+ * compiled once for each CPU level. */
 #include "run/interp/level/lanes.h"
 
 #define LOP3(lut) \

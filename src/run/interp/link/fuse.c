@@ -390,6 +390,32 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
     }
 }
 
+/* ---- The interpreter's 80 tables of lop3 ------------------------------------------------------------------ */
+
+/* The table of the same function with its operands in another order: bit `from[i]` of the table, at i. */
+static uint8_t reorder(uint8_t lut, const uint8_t *from) {
+    uint32_t made = 0;
+    for (uint32_t i = 0; i < 8; i++) made |= (uint32_t)(lut >> from[i] & 1) << i;
+    return (uint8_t)made;
+}
+
+/* Orders the operands of a lop3 so that its table is the smallest of up to six: only these have steps (LW_FOR_LUTS). */
+static void sort_operands(lw_op *op) {
+    static const struct { uint8_t from[8], a, b, c; } orders[] = { /* which operand becomes a, b, c */
+        {{0, 1, 4, 5, 2, 3, 6, 7}, 1, 0, 2}, {{0, 2, 1, 3, 4, 6, 5, 7}, 0, 2, 1}, {{0, 4, 2, 6, 1, 5, 3, 7}, 2, 1, 0},
+        {{0, 4, 1, 5, 2, 6, 3, 7}, 1, 2, 0}, {{0, 2, 4, 6, 1, 3, 5, 7}, 2, 0, 1}};
+    const uint8_t lut = (uint8_t)(op->code - LW_OP_lop3);
+    const uint32_t operands[] = {op->a, op->b, op->c};
+    uint8_t least = lut;
+    for (size_t k = 0; k < LW_COUNT(orders); k++) {
+        const uint8_t made = reorder(lut, orders[k].from);
+        if (made >= least) continue;
+        least = made;
+        op->a = operands[orders[k].a], op->b = operands[orders[k].b], op->c = operands[orders[k].c];
+    }
+    op->code = (uint16_t)(LW_OP_lop3 + least);
+}
+
 void lw_link_fuse(lw_link *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
     static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
@@ -401,4 +427,6 @@ void lw_link_fuse(lw_link *l) {
     walk(&f, trees, LW_COUNT(trees));
     walk(&f, pairs, LW_COUNT(pairs));
     walk(&f, wholes, LW_COUNT(wholes));
+    for (uint32_t n = 0; n < l->code->op_count; n++)
+        if (l->code->ops[n].code >= LW_OP_lop3 && l->code->ops[n].code < LW_OP_lane) sort_operands(&l->code->ops[n]);
 }
