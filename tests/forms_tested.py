@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROW = re.compile(r'^FORM\((\w+),\s*"([^"]*)".*\.(?:lane|step) = ', re.M)
+ROW = re.compile(r'^FORM\((\w+),\s*"([^"]*)".*\.(?:lane|lower) = ', re.M)
 NAMED = re.compile(r"^\s+\d+:\d+\s+([A-Z][A-Z0-9_]*)\s", re.M)
 REFUSED = re.compile(r"//((?: [A-Z][A-Z0-9_]*)+)\s*$", re.M)
 

@@ -1,24 +1,24 @@
 /* flow.c: lowering of control flow, synchronisation, and exchange between lanes. */
 #include "middle/ptx.h"
 
-bool lw_step_ends_block(const lw_instruction *i) {
-    switch (i->match->form->step) {
-    case LW_STEP_bra:
-    case LW_STEP_brx:
-    case LW_STEP_call:
-    case LW_STEP_ret:
-    case LW_STEP_exit:
-    case LW_STEP_trap:
-    case LW_STEP_brkpt:
-    case LW_STEP_bar:
-    case LW_STEP_bar_warp:
-    case LW_STEP_shfl_sync:
-    case LW_STEP_vote_sync:
-    case LW_STEP_match_sync:
-    case LW_STEP_redux_sync:
-    case LW_STEP_elect_sync:
-    case LW_STEP_shfl:
-    case LW_STEP_vote: return true;
+bool lw_lower_ends_block(const lw_instruction *i) {
+    switch (i->match->form->lower) {
+    case LW_LOWER_bra:
+    case LW_LOWER_brx:
+    case LW_LOWER_call:
+    case LW_LOWER_ret:
+    case LW_LOWER_exit:
+    case LW_LOWER_trap:
+    case LW_LOWER_brkpt:
+    case LW_LOWER_bar:
+    case LW_LOWER_bar_warp:
+    case LW_LOWER_shfl_sync:
+    case LW_LOWER_vote_sync:
+    case LW_LOWER_match_sync:
+    case LW_LOWER_redux_sync:
+    case LW_LOWER_elect_sync:
+    case LW_LOWER_shfl:
+    case LW_LOWER_vote: return true;
     default: return false;
     }
 }

@@ -154,9 +154,9 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
 
 /* ---- One function --------------------------------------------------------------------------------------- */
 
-static lw_lower_step *const steps[LW_STEP_count] = {
-#define STEP(name) [LW_STEP_##name] = lw_lower_##name,
-#include "ptx/steps.def"
+static lw_lower_form *const lowerings[LW_LOWER_count] = {
+#define LOWERING(name) [LW_LOWER_##name] = lw_lower_##name,
+#include "ptx/lowerings.def"
 };
 
 static void lower_lane(lw_lower *l, const lw_instruction *i) {
@@ -192,8 +192,8 @@ static void lower_plain(lw_lower *l, const lw_instruction *i) {
     const lw_match *match = i->match;
     if (!match || !match->executable)
         lw_lower_error(l, i);
-    else if (match->form->step)
-        steps[match->form->step](l, i);
+    else if (match->form->lower)
+        lowerings[match->form->lower](l, i);
     else
         lower_lane(l, i);
 }
@@ -217,9 +217,9 @@ static void lower_instruction(lw_lower *l, const lw_instruction *i) {
     l->blocks.at[l->blocks.count - 1].instructions++;
     if (!i->guard)
         lower_plain(l, i);
-    else if (i->match && i->match->form->step == LW_STEP_bra)
+    else if (i->match && i->match->form->lower == LW_LOWER_bra)
         lower_plain(l, i); /* a conditional branch */
-    else if (i->match && lw_step_ends_block(i)) {
+    else if (i->match && lw_lower_ends_block(i)) {
         uint32_t past = lw_lower_label(l);
         lw_op *op = lw_lower_op(l, LW_OP_bra_if);
         op->b = lw_lower_register(l, i->guard);

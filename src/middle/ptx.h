@@ -62,12 +62,12 @@ uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
 
-/* ---- data.c, flow.c, video.c: one function a step ------------------------------------------------------------------ */
+/* ---- data.c, flow.c, video.c: one function a lowering ------------------------------------------------------------------ */
 
 bool lw_has_word(const lw_instruction *i, const char *word);
-typedef void lw_lower_step(lw_lower *l, const lw_instruction *i);
-#define STEP(name) lw_lower_step lw_lower_##name;
-#include "ptx/steps.def"
-bool lw_step_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
+typedef void lw_lower_form(lw_lower *l, const lw_instruction *i);
+#define LOWERING(name) lw_lower_form lw_lower_##name;
+#include "ptx/lowerings.def"
+bool lw_lower_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
 
 #endif

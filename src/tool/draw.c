@@ -75,13 +75,13 @@ static int check_text(lw_arena *arena, const options *o, const char **c, bool *s
         .arena = arena, .text = o->text, .values = values, .value_count = 3, .lanes = LW_EVAL_LANES};
     lw_module_ptx *module = lw_form_module(arena);
     const lw_match *match = lw_form_match(module, o->text, NULL);
-    if (!match || (match->form->step != LW_STEP_shfl && match->form->step != LW_STEP_shfl_sync)) {
+    if (!match || (match->form->lower != LW_LOWER_shfl && match->form->lower != LW_LOWER_shfl_sync)) {
         int code = match ? LW_EXIT_OK : lw_eval_plan(e);
         if (code == LW_EXIT_SOURCE) return code; /* it has shown what is wrong */
         lw_tool_error(LW_D_draw_text, lw_arena_say(arena, "'%s' is no shuffle; shfl.MODE.b32 and shfl.sync.MODE.b32 are, with MODE up, down, bfly or idx", o->text));
         return LW_EXIT_USAGE;
     }
-    *sync = match->form->step == LW_STEP_shfl_sync;
+    *sync = match->form->lower == LW_LOWER_shfl_sync;
     if (!*c) *c = !strcmp(match->group[1], "up") ? "0" : "0x1f";
     if (*sync && o->members) e->value_count = 4;
     if (o->members && !*sync) {

@@ -89,17 +89,17 @@ static const char *obstacle(const lw_match *m) {
     return written ? NULL : "it has no result";
 }
 
-static bool across_lanes(lw_step_id step) {
-    switch (step) {
-    case LW_STEP_shfl:
-    case LW_STEP_shfl_sync:
-    case LW_STEP_vote:
-    case LW_STEP_vote_sync:
-    case LW_STEP_activemask:
-    case LW_STEP_match_sync:
-    case LW_STEP_redux_sync:
-    case LW_STEP_elect_sync:
-    case LW_STEP_bar: return true;
+static bool across_lanes(lw_lowering lower) {
+    switch (lower) {
+    case LW_LOWER_shfl:
+    case LW_LOWER_shfl_sync:
+    case LW_LOWER_vote:
+    case LW_LOWER_vote_sync:
+    case LW_LOWER_activemask:
+    case LW_LOWER_match_sync:
+    case LW_LOWER_redux_sync:
+    case LW_LOWER_elect_sync:
+    case LW_LOWER_bar: return true;
     default: return false;
     }
 }
@@ -297,7 +297,7 @@ static int set_values(lw_eval *e) {
         if (code) return code;
         if (counts[i] > longest) longest = counts[i];
     }
-    if (!e->lanes) e->lanes = longest > 1 ? longest : across_lanes(e->match->form->step) ? LW_EVAL_LANES : 1;
+    if (!e->lanes) e->lanes = longest > 1 ? longest : across_lanes(e->match->form->lower) ? LW_EVAL_LANES : 1;
     if (e->all_lanes) {
         e->all_lanes->read = true;
         counts[e->all_lanes - e->operands] = 1;

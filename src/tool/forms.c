@@ -121,7 +121,7 @@ static void tally_one(void *user, const char *spelling) {
 
 lw_form_status lw_form_executable(lw_module_ptx *module, const lw_form *form) {
     enum { ENOUGH = 48 };
-    if (!form->lane && !form->step) return LW_FORM_MISSING;
+    if (!form->lane && !form->lower) return LW_FORM_MISSING;
     tally t = {.module = module, .form = form};
     lw_ptx_spellings(form, ENOUGH, tally_one, &t);
     return !t.yes ? LW_FORM_MISSING : t.no ? LW_FORM_PART : LW_FORM_EXECUTABLE;

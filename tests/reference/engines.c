@@ -293,7 +293,7 @@ uint32_t compare_missing(const comparison *c) {
     uint32_t missing = 0;
     for (uint32_t k = 0; k < lw_ptx_form_count; k++) {
         const lw_form *form = &lw_ptx_forms[k];
-        if ((!form->lane && !form->step) || c->executed[k]) continue;
+        if ((!form->lane && !form->lower) || c->executed[k]) continue;
         printf("not executed: %s (%s)\n", form->id, form->pattern);
         missing++;
     }

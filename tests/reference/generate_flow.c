@@ -375,7 +375,7 @@ void gen_leave(gen *g) {
 
 /* ---- Barriers ------------------------------------------------------------------------------------------------------------------------ */
 
-static bool is_barrier(const lw_form *f) { return f->step == LW_STEP_bar && !strstr(f->pattern, "arrive"); }
+static bool is_barrier(const lw_form *f) { return f->lower == LW_LOWER_bar && !strstr(f->pattern, "arrive"); }
 static bool is_free(const lw_form *f) { return is_barrier(f) && !strncmp(f->pattern, "barrier", 7); }
 
 /* One barrier of all threads, by this form. */
@@ -472,23 +472,23 @@ void gen_barrier(gen *g) {
 /* ---- Without an effect ---------------------------------------------------------------------------------------------------------------- */
 
 static bool is_hint(const lw_form *f) {
-    return f->step == LW_STEP_nop || f->step == LW_STEP_fence || f->step == LW_STEP_nanosleep || f->step == LW_STEP_trap ||
-           f->step == LW_STEP_brkpt || f->step == LW_STEP_exit || f->step == LW_STEP_ret || f->step == LW_STEP_activemask;
+    return f->lower == LW_LOWER_nop || f->lower == LW_LOWER_fence || f->lower == LW_LOWER_nanosleep || f->lower == LW_LOWER_trap ||
+           f->lower == LW_LOWER_brkpt || f->lower == LW_LOWER_exit || f->lower == LW_LOWER_ret || f->lower == LW_LOWER_activemask;
 }
 
 void gen_hint(gen *g) {
     char spelling[128];
     const lw_form *form = gen_form(g, is_hint);
     if (!form || !gen_spell(g, form, spelling)) return;
-    if (form->step == LW_STEP_activemask) { /* its own lane is all that a lane can be sure of */
+    if (form->lower == LW_LOWER_activemask) { /* its own lane is all that a lane can be sure of */
         gen_put(g, "activemask.b32 %%t; mov.u32 %%m, %%lanemask_eq; and.b32 %%r%u, %%t, %%m;", gen_below(g, GEN_R));
         return;
     }
-    if (form->step == LW_STEP_exit || form->step == LW_STEP_ret || form->step == LW_STEP_trap || form->step == LW_STEP_brkpt)
+    if (form->lower == LW_LOWER_exit || form->lower == LW_LOWER_ret || form->lower == LW_LOWER_trap || form->lower == LW_LOWER_brkpt)
         gen_put(g, "@%%never %s;", spelling);
-    else if (form->step == LW_STEP_fence)
+    else if (form->lower == LW_LOWER_fence)
         gen_put(g, "%s;", spelling);
-    else if (form->step == LW_STEP_nanosleep)
+    else if (form->lower == LW_LOWER_nanosleep)
         gen_put(g, "%s %u;", spelling, gen_below(g, 20));
     else if (!strncmp(spelling, "setmaxnreg", 10)) {
         if (g->cta_whole) gen_put(g, "%s %u;", spelling, 24 + 8 * gen_below(g, 20));

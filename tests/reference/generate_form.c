@@ -29,7 +29,7 @@ gen_tables *gen_tables_new(void) {
     t->module.version = 90, t->module.target = 999, t->module.target_suffix = 'a';
     t->executable = LW_NEW_ARRAY(&t->arena, const lw_form *, lw_ptx_form_count);
     for (uint32_t k = 0; k < lw_ptx_form_count; k++)
-        if (lw_ptx_forms[k].lane || lw_ptx_forms[k].step) t->executable[t->count++] = &lw_ptx_forms[k];
+        if (lw_ptx_forms[k].lane || lw_ptx_forms[k].lower) t->executable[t->count++] = &lw_ptx_forms[k];
     return t;
 }
 
@@ -220,7 +220,7 @@ static void put_destination(gen *g, lw_text *line, const lw_match *m, const lw_o
 
 /* The base of fns is below 32: the manual leaves the rest open. */
 static void put_operands(gen *g, lw_text *line, const lw_match *m) {
-    bool is_video = m->form->step == LW_STEP_video_shift, merges = is_video && gen_chance(g, 50);
+    bool is_video = m->form->lower == LW_LOWER_video_shift, merges = is_video && gen_chance(g, 50);
     bool is_fns = !strcmp(m->words[0]->text, "fns");
     for (uint32_t k = 0; k < m->operand_form_count; k++) {
         const lw_operand_form *o = &m->operand_forms[k];
@@ -237,22 +237,22 @@ static void put_operands(gen *g, lw_text *line, const lw_match *m) {
 }
 
 static bool is_plain(const lw_form *f) {
-    switch (f->step) {
-    case LW_STEP_none: return f->lane != NULL;
-    case LW_STEP_cvt:
-    case LW_STEP_shift:
-    case LW_STEP_logic_pred:
-    case LW_STEP_lop3_bool:
-    case LW_STEP_setp:
-    case LW_STEP_set:
-    case LW_STEP_selp:
-    case LW_STEP_slct:
-    case LW_STEP_video_shift: return true;
+    switch (f->lower) {
+    case LW_LOWER_none: return f->lane != NULL;
+    case LW_LOWER_cvt:
+    case LW_LOWER_shift:
+    case LW_LOWER_logic_pred:
+    case LW_LOWER_lop3_bool:
+    case LW_LOWER_setp:
+    case LW_LOWER_set:
+    case LW_LOWER_selp:
+    case LW_LOWER_slct:
+    case LW_LOWER_video_shift: return true;
     default: return false;
     }
 }
 
-static bool is_common(const lw_form *f) { return f->step != LW_STEP_set && f->step != LW_STEP_video_shift && is_plain(f); }
+static bool is_common(const lw_form *f) { return f->lower != LW_LOWER_set && f->lower != LW_LOWER_video_shift && is_plain(f); }
 
 static bool is_logic(const lw_form *f) { /* what fusion looks for */
     static const char *const names[] = {"AND", "OR", "XOR", "NOT", "SHL", "SHR", "SHR_BITS", "ADD", "LOP3", "SHF_L", "SHF_R", "SUB"};
@@ -261,8 +261,8 @@ static bool is_logic(const lw_form *f) { /* what fusion looks for */
     return false;
 }
 
-static bool opens_carry(const lw_form *f) { return f->step == LW_STEP_carry && strstr(f->pattern, "(cc)") && !strchr(f->pattern, '{'); }
-static bool takes_carry(const lw_form *f) { return f->step == LW_STEP_carry && strchr(f->pattern, '{'); }
+static bool opens_carry(const lw_form *f) { return f->lower == LW_LOWER_carry && strstr(f->pattern, "(cc)") && !strchr(f->pattern, '{'); }
+static bool takes_carry(const lw_form *f) { return f->lower == LW_LOWER_carry && strchr(f->pattern, '{'); }
 
 static void put_form(gen *g, const lw_form *form, const char *guard, bool writes_carry) {
     char spelling[128];

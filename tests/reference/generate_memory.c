@@ -85,7 +85,7 @@ static bool place(gen *g, char text[64], const lw_match *m, uint32_t size, bool 
 
 /* ---- Loads and stores --------------------------------------------------------------------------------------------------- */
 
-static bool is_access(const lw_form *f) { return f->step == LW_STEP_ld || f->step == LW_STEP_st; }
+static bool is_access(const lw_form *f) { return f->lower == LW_LOWER_ld || f->lower == LW_LOWER_st; }
 
 static bool has(const lw_match *m, const char *spelling, const char *word) {
     (void)m;
@@ -126,7 +126,7 @@ void gen_memory(gen *g) {
     if (!m || has(m, spelling, "param") || strstr(spelling, "param::")) return;
     if (has(m, spelling, "lu")) return; /* the last use: what is there may be gone */
     uint32_t count = has(m, spelling, "v2") ? 2 : has(m, spelling, "v4") ? 4 : has(m, spelling, "v8") ? 8 : 1, bits = lw_types[m->type].bits;
-    bool writes = form->step == LW_STEP_st, unchanging = has(m, spelling, "nc") || !strncmp(spelling, "ldu", 3);
+    bool writes = form->lower == LW_LOWER_st, unchanging = has(m, spelling, "nc") || !strncmp(spelling, "ldu", 3);
     if (lw_types[m->type].bits == 128 && count > 1) return;
     gen_guard(g, guard);
     if (guard[0] && writes && gen_chance(g, 50)) guard[0] = 0;
@@ -164,7 +164,7 @@ void gen_parameter(gen *g) {
 
 /* ---- Atomics ---------------------------------------------------------------------------------------------------------------- */
 
-static bool is_atomic(const lw_form *f) { return f->step == LW_STEP_atom || f->step == LW_STEP_red; }
+static bool is_atomic(const lw_form *f) { return f->lower == LW_LOWER_atom || f->lower == LW_LOWER_red; }
 
 static const char *const sums[] = {"add.u32", "add.s32", "add.u64", "and.b32", "and.b64", "or.b32",  "or.b64",
                                    "xor.b32", "xor.b64", "min.u32", "min.s32", "min.u64", "min.s64", "max.u32",
@@ -177,7 +177,7 @@ static bool common(gen *g, const lw_match *m, const char *spelling, const char *
     if (n == LW_COUNT(sums) || m->space == LW_SPACE_shared) return false;
     uint32_t bits = lw_types[m->type].bits;
     char guard[16], b[40];
-    bool is_red = m->form->step == LW_STEP_red;
+    bool is_red = m->form->lower == LW_LOWER_red;
     gen_guard(g, guard);
     if (lw_types[m->type].kind == 'F') { /* whole numbers: sums of them are exact */
         gen_put(g, "and.b32 %%t, %%r%u, 15;", gen_below(g, GEN_R));
@@ -208,7 +208,7 @@ void gen_atomic(gen *g) {
     gen_guard(g, guard);
     gen_register(g, bits, d), gen_register(g, bits, b);
     if (has(m, spelling, "cas")) gen_register(g, bits, c + 2), c[0] = ',', c[1] = ' ';
-    if (form->step == LW_STEP_red)
+    if (form->lower == LW_LOWER_red)
         gen_put(g, "%s%s %s, %s%s;", guard, spelling, address, b, policy);
     else
         gen_put(g, "%s%s %s, %s, %s%s%s;", guard, spelling, gen_chance(g, 10) ? "_" : d, address, b, c, policy);
@@ -216,7 +216,7 @@ void gen_atomic(gen *g) {
 
 /* ---- Addresses ---------------------------------------------------------------------------------------------------------------- */
 
-static bool is_address(const lw_form *f) { return f->step == LW_STEP_cvta || f->step == LW_STEP_isspacep; }
+static bool is_address(const lw_form *f) { return f->lower == LW_LOWER_cvta || f->lower == LW_LOWER_isspacep; }
 
 void gen_address(gen *g) {
     static const char *const spaces[] = {"global", "shared", "local", "const"};
@@ -227,7 +227,7 @@ void gen_address(gen *g) {
     const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
     uint32_t k = gen_below(g, LW_COUNT(spaces));
     if (!m) return;
-    if (form->step == LW_STEP_isspacep) {
+    if (form->lower == LW_LOWER_isspacep) {
         gen_register(g, 1, d);
         gen_put(g, "%s", made[k]);
         gen_put(g, "%s %s, %%w;", spelling, d);

@@ -1,5 +1,5 @@
 /* once_forms.c: the table of instruction forms is well formed: patterns parse, every spelling belongs to one row, lane
- * functions and steps that rows name exist. */
+ * functions and lowerings that rows name exist. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -134,7 +134,7 @@ static void spellings_match_one_row(void **state) {
         if (!t.spellings) fault(&t, "has no spelling", t.form->pattern);
         faults += t.faults;
         spellings += t.spellings;
-        executable += t.form->lane || t.form->step;
+        executable += t.form->lane || t.form->lower;
         lw_arena_free(&t.arena);
     }
     printf("%u forms, %u of them executable, %u spellings\n", lw_ptx_form_count, executable, spellings);

@@ -342,13 +342,13 @@ class Isa(cli.Case):
         self.assertNotRegex(out, r"\$[^ ]|\bvec\(|:[vVWgG](?:[mnk$]|\d)|;s32|:(?:imm|sink|var|source)\b")
 
     def test_status(self):
-        """A row without lane function and step is never executable; whether a lane function exists for each spelling is for the
+        """A row without lane function and lowering is never executable; whether a lane function exists for each spelling is for the
         matcher to know."""
         rows = self.rows()
         for row, (*_, rest) in zip(rows, forms()):
-            has = re.search(r"\.lane\s*=|\.step\s*=", rest)
+            has = re.search(r"\.lane\s*=|\.lower\s*=", rest)
             self.assertIn(row[1], ("yes", "part", "no") if has else ("no",), row)
-            if re.search(r"\.step\s*=", rest):
+            if re.search(r"\.lower\s*=", rest):
                 self.assertEqual(row[1], "yes", row)
         self.assertEqual(self.rows("--executable"), [r for r in rows if r[1] != "no"])
         self.assertEqual(self.rows("--missing"), [r for r in rows if r[1] != "yes"])

@@ -14,7 +14,7 @@
 #define OR(isa, sm)     isa, .or_sm = sm
 #define MORE(isa, sm)   isa, .more_sm = sm
 #define LANE(name)      name
-#define STEP(name)      LW_STEP_##name
+#define BY(name)        LW_LOWER_##name
 #define SIZE            LW_AGREE_size
 #define WIDE            LW_AGREE_wide
 #define gone            gone_isa
@@ -25,7 +25,7 @@
 const lw_form lw_ptx_forms[] = {
 #include "ptx/forms.def"
 };
-#undef STEP
+#undef BY
 #undef gone
 #undef or
 #undef old

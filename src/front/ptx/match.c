@@ -136,7 +136,7 @@ static bool vector_of_256(const lw_walk *w, lw_match *m) {
         if (word && w->words[word]->text[1] == '8') set_fault(m, word, "a vector of 8 needs elements of 32 bits");
         return false;
     }
-    if (total != 256 || bits > 64 || m->form->step == LW_STEP_none || !strcmp(w->words[0]->text, "ldu")) {
+    if (total != 256 || bits > 64 || m->form->lower == LW_LOWER_none || !strcmp(w->words[0]->text, "ldu")) {
         set_fault(m, word, "the vector is wider than 128 bits");
         return false;
     }
@@ -147,10 +147,10 @@ static bool vector_of_256(const lw_walk *w, lw_match *m) {
 }
 
 static void spelling_fault(const lw_walk *w, lw_match *m) {
-    lw_step_id step = m->form->step;
-    bool memory = step == LW_STEP_ld || step == LW_STEP_st, wide = false;
+    lw_lowering lower = m->form->lower;
+    bool memory = lower == LW_LOWER_ld || lower == LW_LOWER_st, wide = false;
     if (memory || !strcmp(w->words[0]->text, "mov")) wide = vector_of_256(w, m);
-    if (!memory && step != LW_STEP_atom && step != LW_STEP_red && step != LW_STEP_none) return;
+    if (!memory && lower != LW_LOWER_atom && lower != LW_LOWER_red && lower != LW_LOWER_none) return;
     bool shared = m->space == LW_SPACE_shared && (memory || !strcmp(w->words[0]->text, "atom") || !strcmp(w->words[0]->text, "red"));
     if (shared || (memory && m->space && m->space != LW_SPACE_global)) {
         set_fault(m, find_word(w, "L1::"), "a cache modifier needs the space .global or a generic address");
@@ -200,7 +200,7 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     for (uint32_t i = 1; i < w->count && w->loose; i++) m->words[i] = w->words[w->order[i]];
     lw_operand_forms_make(arena, m, w);
     if (form->lane) m->lane = (uint16_t)lane_of(m);
-    m->executable = m->lane || form->step;
+    m->executable = m->lane || form->lower;
     set_gates(w, m, module);
     m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);

@@ -329,12 +329,12 @@ void lw_lex(lw_lexer *lexer, lw_token *token);
 
 /* ---- Forms: what may be written (isa/ptx/forms.def explains the notation) ------------------------------- */
 
-typedef enum lw_step_id { /* how a form that is not a lane function is lowered */
-    LW_STEP_none,
-#define STEP(name) LW_STEP_##name,
-#include "ptx/steps.def"
-    LW_STEP_count
-} lw_step_id;
+typedef enum lw_lowering { /* how a form that is not a lane function is lowered */
+    LW_LOWER_none,
+#define LOWERING(name) LW_LOWER_##name,
+#include "ptx/lowerings.def"
+    LW_LOWER_count
+} lw_lowering;
 
 typedef enum lw_agree { /* how the type of a register must agree with the type that the form asks for */
     LW_AGREE_type,  /* the manual's table 9.1: same size, and same kind unless one is untyped bits */
@@ -359,7 +359,7 @@ typedef struct lw_form {
     bool family;           /* needs a target with suffix a or f */
     lw_agree agree;
     const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
-    lw_step_id step;
+    lw_lowering lower;        /* what lowers it where that is not one lane function alone */
 } lw_form;
 
 extern const lw_form lw_ptx_forms[];
@@ -433,7 +433,7 @@ typedef struct lw_match {
     uint32_t word_count;
     lw_type type;         /* the last type word of the spelling: type of operands that name none */
     uint16_t lane;        /* lw_lane_id of the lane function, 0 for none */
-    bool executable;      /* has a lane function or a step */
+    bool executable;      /* has a lane function or a lowering */
     bool selectors;       /* some operand may carry one, .b0 or .h1 */
     uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */
     lw_operand_form *operand_forms;

@@ -215,7 +215,7 @@ static void operands(lw_verifier *v, lw_instruction *i) {
     }
     if (!plain) merge(v);
     if (LW_UNLIKELY(i->operands && m->operand_form_count && m->operand_forms[m->operand_form_count - 1].negatable)) negations(v);
-    if (m->form->step) lw_verify_extra(v);
+    if (m->form->lower) lw_verify_extra(v);
 }
 
 static void instruction(lw_verifier *v, lw_instruction *i) {
@@ -227,7 +227,7 @@ static void instruction(lw_verifier *v, lw_instruction *i) {
         return;
     }
     if (LW_UNLIKELY(m->gated)) gates(v);
-    if (m->form->step == LW_STEP_call)
+    if (m->form->lower == LW_LOWER_call)
         lw_verify_call(v);
     else
         operands(v, i);

@@ -199,11 +199,11 @@ static void address_size(lw_verifier *v) {
 }
 
 void lw_verify_extra(lw_verifier *v) {
-    switch (v->match->form->step) {
-    case LW_STEP_bar: barrier(v); break;
-    case LW_STEP_mov: mov(v); break;
-    case LW_STEP_st: store(v); break;
-    case LW_STEP_cvta: address_size(v); break;
+    switch (v->match->form->lower) {
+    case LW_LOWER_bar: barrier(v); break;
+    case LW_LOWER_mov: mov(v); break;
+    case LW_LOWER_st: store(v); break;
+    case LW_LOWER_cvta: address_size(v); break;
     default: break;
     }
 }

@@ -464,7 +464,7 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
     } else if (form->space) {
         if (o->object->kind == LW_OBJ_VARIABLE) address_space(v, o, form->space);
         else wrong_kind(v, o, form, number);
-    } else if (v->match->form->step == LW_STEP_cvta) {
+    } else if (v->match->form->lower == LW_LOWER_cvta) {
         if (o->object->kind == LW_OBJ_VARIABLE)
             address_space(v, o, v->match->space);
         else
