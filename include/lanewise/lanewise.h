@@ -310,6 +310,10 @@ typedef struct lw_launch_config {
     /* Where params is NULL: the parameter buffer as the driver API's CU_LAUNCH_PARAM_BUFFER_POINTER takes it. */
     const void *param_buffer;
     size_t param_buffer_size;
+    /* What a kernel prints by CUDA's printf comes when the launch has ended, however it did, in order of its CTAs. */
+    void (*print)(void *user, const char *text, size_t size); /* gets it piece by piece, no NUL behind it; called by the launching thread. NULL: standard output */
+    uint64_t print_limit;       /* bytes of it that are kept; 0: 64 MiB. What is lost is noted (LW5109) */
+    uint64_t heap_bytes;        /* of the context's heap for malloc in kernels, which its first launch of a kernel that has one makes; 0: 8 MiB */
 } lw_launch_config;
 
 typedef struct lw_launch_stats {
@@ -334,7 +338,7 @@ LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_confi
  * stats    gets what was executed, also by a launch that trapped or was stopped; may be NULL
  * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop; LW_NO_MEMORY
  * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change no result and are as before
- *          after the call; progress is called in them */
+ *          after the call; progress and print are called in them */
 LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:
@@ -344,6 +348,7 @@ LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *co
  *   5103   the membermask names lanes that never arrive
  *   5104   a shuffle without .sync where lanes of the warp have parted
  *   5108   a barrier that threads wait at is given another count of threads
+ *   5109   what printf printed was lost: print_limit
  *   5105   PTO: a shift count of the width or more, saturated
  *   5106   PTO: a shift count of the width or more, taken modulo the width */
 typedef struct lw_launch_note {

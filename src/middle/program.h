@@ -246,6 +246,7 @@ typedef struct lw_program {
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     uint64_t instruction_count;
     lw_semantics semantics;
+    bool prints, has_heap;  /* what of the device's runtime it uses */
     lw_program_vector vector;
     LW_LIST(lw_program_note) notes;
     uint32_t *note_order;   /* numbers of the notes by id and place, for steps that find theirs */

@@ -108,6 +108,8 @@ typedef enum lw_trap_kind {
     LW_TRAP_shift,        /* a count of the width or more, in a launch that is to stop there */
     LW_TRAP_row,          /* an element that an array does not have */
     LW_TRAP_scalar,       /* lw_trap_reason says what */
+    LW_TRAP_assertion,    /* __assertfail */
+    LW_TRAP_heap,         /* free of what malloc did not give */
     LW_TRAP_memory,       /* the host ran out of memory */
     LW_TRAP_stopped,      /* time limit, step limit, lw_context_stop: no fault of the kernel */
     LW_TRAP_kinds
@@ -125,6 +127,7 @@ typedef struct lw_trap_record {
     uint32_t warp, lane;
     uint32_t detail;      /* barrier number, brx index … */
     uint64_t base, length; /* of an array, in bytes and elements */
+    uint64_t texts[3];     /* of an assertion: addresses of expression, file and function */
 } lw_trap_record;
 
 /* ---- Frames: activations of functions ------------------------------------------------------------------ */
@@ -286,6 +289,52 @@ struct lw_cta {
 /* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */
 void lw_cta_check_barriers(lw_cta *cta);
 
+/* ---- The device's runtime: print.c, heap.c -------------------------------------------------------------- */
+
+/* How a thread's memory is read: false where nothing is there. */
+typedef bool lw_guest_read(void *user, uint64_t address, void *to, uint32_t bytes);
+
+/* Formats as CUDA's printf does. `arguments`: address of the values, each aligned to its size, as varargs in C are promoted; the first 32 count.
+ *
+ * most     bytes that may be added
+ * count    gets how many arguments the format takes; -1 where its address is 0
+ * returns  0; else the address where nothing could be read. `out` then has what came before, and where it would be longer than `most` nothing, and *full is
+ *          set */
+uint64_t lw_print_format(lw_text *out, lw_guest_read *read, void *user, uint64_t format, uint64_t arguments, uint64_t most, int32_t *count, bool *full);
+
+/* What the CTAs of a launch printed, until it ends. */
+typedef struct lw_printer {
+    pthread_mutex_t lock;
+    uint64_t limit; /* bytes */
+    lw_text text;
+    struct lw_printed { uint64_t cta; size_t at, size; } *pieces; /* grown by realloc */
+    size_t count, room;
+} lw_printer;
+bool lw_printer_init(lw_printer *printer, uint64_t limit);
+void lw_printer_end(lw_printer *printer);
+/* What a CTA prints comes in its order. */
+typedef enum lw_kept { LW_KEPT, LW_KEPT_not, LW_KEPT_no_memory } lw_kept; /* not: the limit is reached */
+lw_kept lw_printer_add(lw_printer *printer, uint64_t cta, const lw_text *text);
+/* All of it, in order of the CTAs. Nobody may print any more. */
+typedef void lw_print_text(void *user, const char *text, size_t size);
+void lw_printer_flush(lw_printer *printer, lw_print_text *print, void *user);
+
+/* The heap of a context: pieces of 16 bytes and their doubles of one allocation (a buddy allocator, whose books are the host's). */
+typedef struct lw_heap {
+    pthread_mutex_t lock;
+    uint64_t base, size; /* 0 until it is made */
+    char *host;
+    uint8_t *orders;     /* of each unit of 16 bytes: of the piece that begins there, free or taken */
+    uint32_t *next, *previous; /* 1 + unit, of free pieces of the same order */
+    uint32_t free[32];   /* 1 + the first */
+} lw_heap;
+bool lw_heap_init(lw_heap *heap);
+/* Made once, of that size and no other; true where it is there. False: no memory. */
+bool lw_heap_make(lw_heap *heap, lw_memory *memory, uint64_t bytes);
+uint64_t lw_heap_take(lw_heap *heap, uint64_t bytes); /* zeroed; 0: none is left */
+bool lw_heap_give(lw_heap *heap, uint64_t address);   /* false: no piece begins there */
+void lw_heap_end(lw_heap *heap);                      /* the allocation goes with the memory */
+
 /* ---- Launch -------------------------------------------------------------------------------------------- */
 
 typedef struct lw_grid {
@@ -299,6 +348,8 @@ typedef struct lw_grid {
     lw_ranges *ranges;
     uint32_t local_limit;       /* bytes of local memory per thread */
     bool cooperative, strict;
+    lw_printer *printer;        /* of programs that print, and … */
+    lw_heap *heap;              /* … of those that have a heap; else NULL */
     uint64_t step_limit;
     double deadline;            /* CLOCK_MONOTONIC seconds; 0: none */
     uint64_t grid_number;       /* %gridid */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+enum { LW_ASSERTION_MOST = 1000 }; /* bytes of each text of an assertion that are shown */
 enum { LW_NULL_PAGE = 4096 }; /* what is reached through a null pointer and a small offset */
 
 /* ---- Deadlocks ------------------------------------------------------------------------------------------- */
@@ -167,6 +168,25 @@ static const char *read_only_name(const lw_trap_record *trap) {
     return window_name(window == LW_WINDOW_global ? LW_WINDOW_const : window);
 }
 
+/* A text of the kernel's in global memory, where compilers put those of assertions. */
+static void put_guest(lw_text *out, const lw_grid *grid, uint64_t address) {
+    const lw_range *range = lw_ranges_find(grid->ranges, address, 1);
+    const uint64_t room = range ? range->base + range->size - address : 0;
+    const char *text = range ? range->host + (address - range->base) : "?";
+    lw_text_add(out, text, range ? strnlen(text, room < LW_ASSERTION_MOST ? room : LW_ASSERTION_MOST) : 1);
+}
+
+/* As CUDA prints it. */
+static void describe_assertion(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    put_guest(out, grid, trap->texts[1]);
+    lw_text_printf(out, ":%u: ", trap->detail);
+    put_guest(out, grid, trap->texts[2]);
+    lw_text_printf(out, ": block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `", trap->cta[0], trap->cta[1], trap->cta[2], trap->thread[0],
+                   trap->thread[1], trap->thread[2]);
+    put_guest(out, grid, trap->texts[0]);
+    lw_text_puts(out, "` failed.");
+}
+
 /* What the last %s of the row stands for. */
 static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     switch (trap->kind) {
@@ -176,6 +196,7 @@ static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     case LW_TRAP_deadlock: describe_deadlock(out, trap); break;
     case LW_TRAP_barrier: describe_barrier(out, trap); break;
     case LW_TRAP_row: describe_row(out, trap, grid); break;
+    case LW_TRAP_assertion: describe_assertion(out, trap, grid); break;
     case LW_TRAP_scalar: lw_text_puts(out, reason_words(trap->detail)); break;
     case LW_TRAP_undefined:
         lw_text_printf(out, "undefined: %s, in lanes 0x%08x of the warp", trap->access, trap->detail);
@@ -206,6 +227,8 @@ lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_gr
     case LW_TRAP_stack: put_row(out, id, trap->detail, grid->local_limit); break;
     case LW_TRAP_shift: put_row(out, id, address, trap->size); break;
     case LW_TRAP_row: put_row(out, id, trap->access, (long long)address, words); break;
+    case LW_TRAP_heap: put_row(out, id, address); break;
+    case LW_TRAP_assertion:
     case LW_TRAP_undefined:
     case LW_TRAP_scalar:
     case LW_TRAP_wild_branch:

@@ -99,7 +99,10 @@ static bool set_up(lw_context *context, const lw_chosen *chosen) {
     if (pthread_mutex_init(&context->lock, NULL)) return false;
     if (!lw_spellings_init(&context->spellings)) goto no_spellings;
     if (!lw_memory_init(&context->memory, chosen->memory_limit)) goto no_memory;
+    if (!lw_heap_init(&context->heap)) goto no_heap;
     if ((context->pool = lw_pool_new(context->threads))) return true;
+    lw_heap_end(&context->heap);
+no_heap:
     lw_memory_end(&context->memory);
 no_memory:
     lw_spellings_end(&context->spellings);
@@ -134,6 +137,7 @@ void lw_context_free(lw_context *context) {
     lw_arena_free(&spare);
     lw_spellings_end(&context->spellings);
     lw_pool_free(context->pool);
+    lw_heap_end(&context->heap);
     lw_memory_end(&context->memory);
     lw_faults_end(context);
     pthread_mutex_destroy(&context->lock);

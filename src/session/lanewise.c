@@ -289,11 +289,16 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
 static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const char *params, lw_float_mode *callers,
                      lw_launch_stats *stats) {
     lw_grid grid = {.params = params};
+    lw_printer printer;
     lw_launch_grid(kernel, config, &grid);
     uint32_t notes = grid.program->notes.count;
     if (notes && !(grid.notes = calloc(notes, sizeof *grid.notes)))
         return lw_fail_memory(kernel->module->context);
-    lw_status status = run_grid(kernel, config, &grid, callers, stats);
+    lw_status status = lw_runtime_begin(kernel->module->context, config, &grid, &printer);
+    if (status == LW_OK) {
+        status = run_grid(kernel, config, &grid, callers, stats);
+        lw_runtime_end(config, &grid, callers);
+    }
     free(grid.notes);
     return status;
 }

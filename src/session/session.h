@@ -84,7 +84,7 @@ lw_status lw_choose(const lw_options *options, lw_chosen *chosen);
 enum {
     LW_OPTIONS_FIRST = offsetof(lw_options, engine) + sizeof(char *),
     LW_MODULE_OPTIONS_FIRST = offsetof(lw_module_options, count_regions) + sizeof(bool),
-    LW_CONFIG_FIRST = offsetof(lw_launch_config, param_buffer_size) + sizeof(size_t),
+    LW_CONFIG_FIRST = offsetof(lw_launch_config, heap_bytes) + sizeof(uint64_t),
 };
 /* A struct of a caller that may be older or newer than this library, all of whose members are wanted; NULL: all 0. False: it is too small to be one, or
  * has members that are not known here and not 0. */
@@ -100,6 +100,7 @@ struct lw_context {
     uint32_t threads, stack_limit;
     lw_pool *pool;
     lw_memory memory;
+    lw_heap heap;
     lw_spellings spellings;
     lw_module *modules;
     struct lw_chunk *spare; /* memory of the last module freed, for the next one: the system takes long to give new */
@@ -165,5 +166,12 @@ lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
 lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
                            char **buffer);
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid);
+
+/* ---- runtime.c: what a launch needs of the device's runtime ------------------------------------------------ */
+
+/* Gives the grid the printer and the context's heap, if its program uses them; where that works, the printer ends, and what the kernel printed comes out,
+ * with lw_runtime_end. */
+lw_status lw_runtime_begin(lw_context *context, const lw_launch_config *config, lw_grid *grid, lw_printer *printer);
+void lw_runtime_end(const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers);
 
 #endif

@@ -1,6 +1,7 @@
 /* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4), and what a module lacks.
  *
  * Each variable is an allocation of its own, so that an access past its end is found. */
+#include "middle/ptx.h"
 #include "session/session.h"
 
 #include <stdlib.h>
@@ -97,16 +98,9 @@ static bool initialise(lw_module *module, lw_object *object) {
 
 /* ---- Functions of other modules ------------------------------------------------------------------------------ */
 
-/* What a driver adds to every module: kernels that call it are refused one by one. */
-static bool is_of_driver(const char *name) {
-    static const char *const names[] = {"vprintf", "vfprintf", "malloc", "free", "__assertfail"};
-    for (size_t i = 0; i < LW_COUNT(names); i++)
-        if (!strcmp(name, names[i])) return true;
-    return !strncmp(name, "__cuda_syscall", 14);
-}
-
+/* Not those of the device's runtime, which kernels that call them are lowered with. */
 static bool is_missing(const lw_object *object) {
-    return object && object->kind == LW_OBJ_FUNCTION && !object->function->has_body && !is_of_driver(object->name->text);
+    return object && object->kind == LW_OBJ_FUNCTION && !object->function->has_body && !lw_runtime_has(object->name->text);
 }
 
 static bool reaches_missing(const lw_function *function) {

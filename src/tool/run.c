@@ -60,6 +60,8 @@ enum {
     KEY_ENGINE,
     KEY_MEMORY,
     KEY_STACK,
+    KEY_HEAP,
+    KEY_PRINT,
     KEY_SEMANTICS,
     KEY_STATS,
     KEY_RESULT,
@@ -96,6 +98,8 @@ static const struct argp_option choices[] = {
      "manual or sm_90: whose results, where they differ; by default LANEWISE_SEMANTICS, else manual", 2},
     {"memory", KEY_MEMORY, "BYTES", 0, "Limit of device memory", 2},
     {"stack", KEY_STACK, "BYTES", 0, "Limit of local memory per thread", 2},
+    {"heap", KEY_HEAP, "BYTES", 0, "Size of the heap that malloc in kernels takes from; 8M by default", 2},
+    {"print-limit", KEY_PRINT, "BYTES", 0, "What printf in kernels may print in all; 64M by default", 2},
     {"stats", KEY_STATS, "json", OPTION_ARG_OPTIONAL,
      "Print instructions, lanes, time, rate and notes to standard error", 3},
     {"quiet", 'q', NULL, 0, "No progress bar, no warnings", 3},
@@ -228,6 +232,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_SEMANTICS: o->context.semantics = arg; break;
     case KEY_MEMORY: o->context.memory_limit = parse_number("--memory", arg, UINT64_MAX, true); break;
     case KEY_STACK: o->context.stack_limit = parse_number("--stack", arg, UINT64_MAX, true); break;
+    case KEY_HEAP: o->launch.heap_bytes = parse_number("--heap", arg, UINT64_MAX, true); break;
+    case KEY_PRINT: o->launch.print_limit = parse_number("--print-limit", arg, UINT64_MAX, true); break;
     case KEY_STATS:
         if (arg && strcmp(arg, "json") != 0)
             bad_option("--stats", arg, "only --stats and --stats=json are known");
@@ -282,7 +288,8 @@ static int load_module(run *r) {
 static int check_options(const run *r) {
     const options *o = r->o;
     const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative"
-                      : o->launch.strict ? "--strict" : o->context.semantics ? "--semantics" : o->context.stack_limit ? "--stack" : NULL;
+                      : o->launch.strict ? "--strict" : o->context.semantics ? "--semantics" : o->context.stack_limit ? "--stack"
+                      : o->launch.heap_bytes ? "--heap" : o->launch.print_limit ? "--print-limit" : NULL;
     const char *pto = o->result_count ? "--result" : o->cost ? "--cost" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
                       : o->module.shift_overflow ? "--shift-overflow" : NULL;
     const char *name = lw_kernel_get_info(r->kernel).name;

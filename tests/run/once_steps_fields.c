@@ -251,6 +251,17 @@ static void vshift_case(trial *t) {
     t->op.d = writes(t, bits);
 }
 
+/* No format and no heap: what is there to be printed or taken is not the row's affair. */
+static void runtime_case(trial *t) {
+    const bool asserts = t->op.code == LW_OP_assertion;
+    t->op.a = reads(t, 64);
+    put(t->op.a, 64, t->op.code == LW_OP_heap_give ? t->variant & 1 : 0);
+    if (asserts || t->op.code == LW_OP_print) t->op.b = reads(t, 64);
+    if (asserts) t->op.c = reads(t, 32), t->op.e = reads(t, 64);
+    if (t->op.code == LW_OP_print) t->op.d = writes(t, 32);
+    if (t->op.code == LW_OP_heap_take) t->op.d = writes(t, 64);
+}
+
 static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_block] = block_case, [LW_OP_bra] = branch_case, [LW_OP_bra_if] = branch_if_case, [LW_OP_brx] = index_case,
     [LW_OP_call] = call_case, [LW_OP_call_indirect] = indirect_case, [LW_OP_ret] = nothing, [LW_OP_exit] = nothing,
@@ -262,7 +273,8 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_st_row] = row_case, [LW_OP_beyond] = beyond_case, [LW_OP_atom] = atom_case, [LW_OP_isspacep] = isspacep_case,
     [LW_OP_shuffle] = shuffle_case, [LW_OP_vote] = vote_case, [LW_OP_activemask] = active_case, [LW_OP_match] = match_case,
     [LW_OP_redux] = redux_case, [LW_OP_elect] = elect_case, [LW_OP_shift_check] = shift_check_case, [LW_OP_vshift] = vshift_case,
-    [LW_OP_note] = note_case,
+    [LW_OP_note] = note_case, [LW_OP_print] = runtime_case, [LW_OP_heap_take] = runtime_case, [LW_OP_heap_give] = runtime_case,
+    [LW_OP_assertion] = runtime_case,
 };
 
 static void lop3_case(trial *t) { t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.c = reads(t, 32), t->op.d = writes(t, 32); }

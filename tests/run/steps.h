@@ -79,6 +79,8 @@ enum {
 
 typedef struct steps_cta {
     lw_grid grid;
+    lw_printer printer; /* keeps nothing */
+    lw_heap heap;       /* has nothing */
     lw_cta cta;
     lw_program program;
     lw_code code;
@@ -133,6 +135,7 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->grid.block[0] = threads, s->grid.block[1] = s->grid.block[2] = 1;
     s->grid.params = s->params;
     s->grid.ranges = s->ranges;
+    s->grid.printer = &s->printer, s->grid.heap = &s->heap;
     s->grid.local_limit = STEPS_LOCAL;
     s->grid.gang_lanes = lanes;
     s->grid.dynamic_shared = 256;

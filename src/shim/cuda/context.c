@@ -317,7 +317,7 @@ CUresult cuCtxGetLimit(size_t *value, CUlimit limit) {
     return CUDA_SUCCESS;
 }
 
-/* Kept only to be told again: a thread's stack has the room that it needs. */
+/* Launches go by those of printf and malloc; a thread's stack has the room that it needs. */
 CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     LW_CU_CALL;
     CUcontext context;

@@ -15,7 +15,7 @@ static CUresult trap_result(uint32_t number) {
         {LW_D_trap_read_only, CUDA_ERROR_ILLEGAL_ADDRESS},    {LW_D_trap_stack, CUDA_ERROR_HARDWARE_STACK_ERROR},
         {LW_D_trap_wild_branch, CUDA_ERROR_INVALID_PC},       {LW_D_trap_signature, CUDA_ERROR_INVALID_PC},
         {LW_D_trap_deadlock, CUDA_ERROR_LAUNCH_TIMEOUT},      {LW_D_trap_barrier, CUDA_ERROR_ILLEGAL_INSTRUCTION},
-        {LW_D_trap_instruction, CUDA_ERROR_LAUNCH_FAILED},
+        {LW_D_trap_instruction, CUDA_ERROR_LAUNCH_FAILED},    {LW_D_trap_assertion, CUDA_ERROR_ASSERT},
     };
     for (size_t i = 0; i < LW_COUNT(rows); i++)
         if (lw_diag_rows[rows[i].id].number == number) return rows[i].result;
@@ -68,6 +68,8 @@ static CUresult launch(CUfunction function, lw_launch_config *config, CUstream s
     if (!result) result = check(function, config);
     if (result) return result;
     if ((params && extra) || (extra && !read_extra(extra, config))) return CUDA_ERROR_INVALID_VALUE;
+    config->print_limit = function->object.owner->limits[CU_LIMIT_PRINTF_FIFO_SIZE];
+    config->heap_bytes = function->object.owner->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
     lw_cu_hold(&function->object);
     lw_cu_step_out_for_good(); /* a kernel may run for long */
     lw_status status = lw_launch(function->kernel, config, params, NULL);
