@@ -9,7 +9,7 @@ struct lw_chunk {
     _Alignas(16) char data[];
 };
 
-enum { LW_CHUNK_MIN = 16 << 10, LW_CHUNK_MAX = 4 << 20, LW_CLEAR_AHEAD = 2 << 10 };
+enum { LW_CHUNK_MIN = 16 << 10, LW_CHUNK_MAX = 4 << 20, LW_CLEAR_AHEAD = 1 << 10 };
 
 void lw_arena_init(lw_arena *arena) { *arena = (lw_arena){0}; }
 
@@ -77,16 +77,36 @@ static void clear_ahead(lw_arena *arena, size_t size) {
     arena->clean = to;
 }
 
-void *lw_arena_alloc(lw_arena *arena, size_t size) {
+/* Room for so many bytes, rounded up, from `at` on. */
+static size_t make_room(lw_arena *arena, size_t size) {
     if (size > SIZE_MAX / 2) no_memory(arena);
     size = (size + 15) & ~(size_t)15;
     if (arena->limit && arena->used + size > arena->limit) no_memory(arena);
     if (size > (size_t)(arena->end - arena->at)) add_chunk(arena, size);
-    if (size > (size_t)(arena->clean - arena->at)) clear_ahead(arena, size);
+    return size;
+}
+
+static void *take(lw_arena *arena, size_t size) {
     void *at = arena->at;
     arena->at += size;
     arena->used += size;
     return at;
+}
+
+void *lw_arena_alloc(lw_arena *arena, size_t size) {
+    size = make_room(arena, size);
+    if (size > (size_t)(arena->clean - arena->at)) clear_ahead(arena, size);
+    return take(arena, size);
+}
+
+/* Memory that need not be cleared: whoever asks writes `filled` bytes of it at once, and finds the others zero. */
+static void *alloc_filled(lw_arena *arena, size_t size, size_t filled) {
+    size = make_room(arena, size);
+    char *dirty = arena->at + filled, *end = arena->at + size;
+    if (dirty < arena->clean) dirty = arena->clean;
+    if (dirty < end) memset(dirty, 0, (size_t)(end - dirty));
+    if (arena->clean < end) arena->clean = end;
+    return take(arena, size);
 }
 
 void *lw_arena_array(lw_arena *arena, size_t size, size_t count) {
@@ -96,13 +116,14 @@ void *lw_arena_array(lw_arena *arena, size_t size, size_t count) {
 }
 
 void *lw_arena_copy(lw_arena *arena, const void *data, size_t size) {
-    void *copy = lw_arena_alloc(arena, size);
+    void *copy = alloc_filled(arena, size, size);
     if (size) memcpy(copy, data, size);
     return copy;
 }
 
 char *lw_arena_text(lw_arena *arena, const char *text, size_t size) {
-    char *copy = lw_arena_alloc(arena, size + 1);
+    if (size == SIZE_MAX) no_memory(arena);
+    char *copy = alloc_filled(arena, size + 1, size);
     if (size) memcpy(copy, text, size);
     return copy;
 }
@@ -150,7 +171,9 @@ char *lw_arena_say(lw_arena *arena, const char *format, ...) {
 void *lw_list_grow(lw_arena *arena, const void *at, uint32_t *room, uint32_t count, size_t size) {
     if (*room > UINT32_MAX / 2) no_memory(arena);
     uint32_t more = *room ? *room * 2 : 8;
-    void *grown = lw_arena_array(arena, size, more);
+    size_t total;
+    if (__builtin_mul_overflow(size, (size_t)more, &total)) no_memory(arena);
+    void *grown = alloc_filled(arena, total, count * size);
     if (count) memcpy(grown, at, count * size);
     *room = more;
     return grown;

@@ -127,6 +127,7 @@ typedef struct lw_symbols {
 } lw_symbols;
 
 void lw_symbols_init(lw_symbols *symbols, lw_arena *arena);
+void lw_symbols_init_for(lw_symbols *symbols, lw_arena *arena, size_t text_size); /* with room for the names of a text of so many bytes */
 lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size);
 uint32_t lw_hash(const char *text, size_t size);
 /* Hashes with a key that each process draws for itself, for tables whose keys a text can choose: slower than lw_hash, but nobody can

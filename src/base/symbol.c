@@ -1,6 +1,10 @@
 #include "base/base.h"
 
-enum { LW_CHAIN_MOST = 32 }; /* names in one slot; honest ones come to a third of it */
+enum {
+    LW_CHAIN_MOST = 32,                       /* names in one slot; honest ones come to a third of it */
+    LW_SLOTS_LEAST = 256, LW_SLOTS_MOST = 8192, /* at the start; more come with more names */
+    LW_BYTES_A_SLOT = 24,                     /* compilers write a new name every 50 bytes of text, and the table is to be sparse */
+};
 
 /* Names that differ in their last digits come to lie side by side, as they are used: %r1, %r2 … are in few lines of the cache. Others are
  * easily made to collide: see lw_symbol_find. */
@@ -10,8 +14,12 @@ uint32_t lw_hash(const char *text, size_t size) {
     return LW_HASH_END(hash);
 }
 
-void lw_symbols_init(lw_symbols *symbols, lw_arena *arena) {
-    *symbols = (lw_symbols){.arena = arena, .mask = 255};
+void lw_symbols_init(lw_symbols *symbols, lw_arena *arena) { lw_symbols_init_for(symbols, arena, 0); }
+
+void lw_symbols_init_for(lw_symbols *symbols, lw_arena *arena, size_t text_size) {
+    uint32_t slots = LW_SLOTS_LEAST;
+    while (slots < LW_SLOTS_MOST && slots < text_size / LW_BYTES_A_SLOT) slots *= 2;
+    *symbols = (lw_symbols){.arena = arena, .mask = slots - 1};
     symbols->slots = LW_NEW_ARRAY(arena, lw_symbol *, symbols->mask + 1);
 }
 

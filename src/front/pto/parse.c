@@ -393,7 +393,7 @@ static void parse_top(lw_pto_parser *p) {
 lw_pto_module *lw_pto_parse(lw_arena *arena, lw_source *source, lw_diags *diags) {
     lw_pto_module *module = LW_NEW(arena, lw_pto_module);
     *module = (lw_pto_module){.arena = arena, .source = source, .diags = diags};
-    lw_symbols_init(&module->symbols, arena);
+    lw_symbols_init_for(&module->symbols, arena, source->size);
     lw_pto_types_init(module);
     lw_pto_parser *p = LW_NEW(arena, lw_pto_parser);
     *p = (lw_pto_parser){.module = module, .arena = arena, .diags = diags};

@@ -268,7 +268,7 @@ static void parse_items(lw_parser *p) {
 lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags) {
     lw_module_ptx *module = LW_NEW(arena, lw_module_ptx);
     *module = (lw_module_ptx){.arena = arena, .source = source, .diags = diags, .address_size = 64};
-    lw_symbols_init(&module->symbols, arena);
+    lw_symbols_init_for(&module->symbols, arena, source->size);
     lw_symbol *bound[LW_COUNT(words)];
     bind_words(&module->symbols, bound);
     lw_parser *p = LW_NEW(arena, lw_parser);

@@ -36,6 +36,7 @@ typedef struct lw_resolver {
     lw_diags *diags;
     LW_LIST(lw_undo) undo;
     LW_LIST(lw_scope) scopes;
+    lw_binding *last_key;          /* the key of a range that was asked for last */
     LW_LIST(lw_binding *) ranges;  /* every range key that was ever declared, for suggestions */
     uint32_t scope_serial;         /* numbers of scopes never come again */
     uint32_t function_serial;

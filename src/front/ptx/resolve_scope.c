@@ -9,8 +9,10 @@ enum { INDEX_DIGITS = 10, SUGGEST_ERRORS = 20, SUGGEST_SIZE = 48, SUGGEST_NAMES 
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* The binding under which a range of this name is declared. */
+/* The binding under which a range of this name is declared. Registers are mostly first met in a row: %r1, %r2 …. */
 static lw_binding *range_key(lw_resolver *r, const char *name, uint32_t size) {
+    const lw_symbol *last = r->last_key ? r->last_key->symbol : NULL;
+    if (last && last->size == size + 1 && !memcmp(last->text, name, size)) return r->last_key;
     char small[64];
     char *key = size < sizeof small ? small : lw_arena_alloc(r->arena, size + 1);
     memcpy(key, name, size);
@@ -21,7 +23,7 @@ static lw_binding *range_key(lw_resolver *r, const char *name, uint32_t size) {
         b->symbol = symbol;
         symbol->bound = b;
     }
-    return symbol->bound;
+    return r->last_key = symbol->bound;
 }
 
 lw_binding *lw_binding_for(lw_resolver *r, const lw_object *o) {
