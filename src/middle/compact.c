@@ -8,18 +8,18 @@ void lw_code_compact(lw_code *code) {
     uint32_t to = 0;
     guarded region = {0};
     for (uint32_t n = 0; n < code->op_count; n++) {
-        lw_op op = code->ops[n];
-        if (op.code == LW_OP_dead) continue;
-        if (op.code == LW_OP_guard) {
+        const lw_op *op = &code->ops[n];
+        if (op->code == LW_OP_dead) continue;
+        if (op->code == LW_OP_guard) {
             const lw_op *last = &code->ops[region.guard];
-            bool joins = to && code->ops[to - 1].code == LW_OP_unguard && !region.written && last->code == LW_OP_guard && last->b == op.b && last->flags == op.flags;
+            bool joins = to && code->ops[to - 1].code == LW_OP_unguard && !region.written && last->code == LW_OP_guard && last->b == op->b && last->flags == op->flags;
             region.open = true;
             if (joins) {
                 to--;
                 continue;
             }
             region = (guarded){.guard = to, .open = true};
-        } else if (op.code == LW_OP_unguard) {
+        } else if (op->code == LW_OP_unguard) {
             region.open = false;
             if (region.guard + 1 == to) { /* nothing left inside */
                 to--;
@@ -28,11 +28,11 @@ void lw_code_compact(lw_code *code) {
             }
             code->ops[region.guard].imm = to - region.guard;
         } else if (region.open) {
-            LW_EACH_WRITTEN(code, &op, at) region.written |= *at == code->ops[region.guard].b;
+            LW_EACH_WRITTEN(code, op, at) region.written |= *at == code->ops[region.guard].b;
         }
-        if (op.code == LW_OP_block) code->blocks[op.a].first = to;
-        code->ops[to] = op;
-        code->places[to++] = code->places[n];
+        if (op->code == LW_OP_block) code->blocks[op->a].first = to;
+        if (to != n) code->ops[to] = *op, code->places[to] = code->places[n];
+        to++;
     }
     code->op_count = to;
 }

@@ -24,19 +24,22 @@ static void kill(lw_lower *l, lw_op *op) {
     op->code = LW_OP_dead;
 }
 
-/* Moves of constants: from then on the register is the constant. */
-static void find_constants(lw_lower *l) {
+/* Moves of constants: from then on the register is the constant. False: there is no copy. */
+static bool find_constants(lw_lower *l) {
     uint32_t guarded = 0; /* operations up to here are under a guard */
+    bool moves = false;
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (!is_move(op->code) || n < guarded) continue;
         lw_register *d = &l->vregs.at[op->d], *a = &l->vregs.at[op->a];
+        moves |= !a->is_const;
         if (d->defs != 1 || !a->is_const) continue;
         kill(l, op);
         d->is_const = true;
         d->value = a->value;
     }
+    return moves;
 }
 
 static void follow_copies(lw_lower *l) {
@@ -82,7 +85,6 @@ static void remove_dead(lw_lower *l) {
 
 void lw_fold(lw_lower *l) {
     count(l);
-    find_constants(l);
-    follow_copies(l);
+    if (find_constants(l)) follow_copies(l);
     remove_dead(l);
 }

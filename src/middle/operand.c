@@ -13,6 +13,7 @@ lw_class lw_class_of(lw_type type) {
 
 /* The slot of the page with this key, or the empty one where it belongs. */
 static uint32_t page_slot(const lw_lower *l, uint64_t key) {
+    if (LW_LIKELY(l->ptx->few_registers)) return (uint32_t)key;
     uint32_t at = (uint32_t)lw_hash_number(key) & l->ptx->page_mask;
     while (l->ptx->page_slots[at] && l->ptx->pages.at[l->ptx->page_slots[at] - 1].key != key) at = (at + 1) & l->ptx->page_mask;
     return at;
@@ -24,29 +25,38 @@ static void put_page(lw_lower *l, uint32_t page) {
     l->ptx->page_slots[slot] = page + 1;
 }
 
+static void make_slots(lw_lower *l, uint32_t mask) {
+    l->ptx->page_mask = mask;
+    l->ptx->page_slots = LW_NEW_ARRAY(l->arena, uint32_t, (size_t)mask + 1);
+}
+
 static lw_register_page *add_page(lw_lower *l, uint64_t key) {
     LW_PUSH(l->arena, l->ptx->pages) = (lw_register_page){.key = key};
-    if (2 * l->ptx->pages.count >= l->ptx->page_mask) {
-        l->ptx->page_mask = l->ptx->page_mask ? 2 * l->ptx->page_mask + 1 : 63;
-        l->ptx->page_slots = LW_NEW_ARRAY(l->arena, uint32_t, (size_t)l->ptx->page_mask + 1);
+    if (!l->ptx->few_registers && 2 * l->ptx->pages.count >= l->ptx->page_mask) {
+        make_slots(l, 2 * l->ptx->page_mask + 1);
         for (uint32_t i = 0; i + 1 < l->ptx->pages.count; i++) put_page(l, i);
     }
     put_page(l, l->ptx->pages.count - 1);
     return &l->ptx->pages.at[l->ptx->pages.count - 1];
 }
 
-void lw_lower_forget_registers(lw_lower *l) {
+/* Compilers declare about as many registers as they use; who declares a million and uses three shall not pay for the others. */
+void lw_lower_begin_registers(lw_lower *l, const lw_function *function) {
+    enum { LEAST = 64 };
+    const uint64_t keys = 2 * ((uint64_t)function->register_count / LW_PAGE_REGISTERS + 2); /* one page more: elements may reach over the end */
+    uint32_t mask = l->ptx->page_mask ? l->ptx->page_mask : LEAST - 1;
     for (uint32_t i = 0; i < l->ptx->pages.count; i++) l->ptx->page_slots[l->ptx->pages.at[i].slot] = 0;
     l->ptx->pages.count = 0;
+    l->ptx->few_registers = keys <= LEAST + 2 * (uint64_t)function->instruction_count;
+    while (l->ptx->few_registers && mask < keys) mask = 2 * mask + 1;
+    if (mask != l->ptx->page_mask) make_slots(l, mask);
 }
 
 /* The virtual register of one element of a PTX register, or of a half of a .b128 one. The resolver has numbered all elements. */
-static uint32_t find_register(lw_lower *l, const lw_object *object, uint32_t index, uint32_t component) {
-    bool halves = lw_types[object->type].bits > 64;
-    uint64_t number = object->number + (uint64_t)index * object->vector + (halves ? 0 : component);
-    uint64_t key = number / LW_PAGE_REGISTERS | (uint64_t)(halves ? component : 0) << 32;
-    uint32_t found = l->ptx->page_mask ? l->ptx->page_slots[page_slot(l, key)] : 0;
-    lw_register_page *page = found ? &l->ptx->pages.at[found - 1] : add_page(l, key);
+static uint32_t find_register(lw_lower *l, const lw_object *object, uint64_t number, uint32_t half) {
+    const uint64_t key = 2 * (number / LW_PAGE_REGISTERS) + half;
+    const uint32_t found = l->ptx->page_slots[page_slot(l, key)];
+    lw_register_page *page = LW_LIKELY(found) ? &l->ptx->pages.at[found - 1] : add_page(l, key);
     uint32_t *at = &page->at[number % LW_PAGE_REGISTERS];
     if (!*at) {
         l->code->register_count++;
@@ -68,14 +78,18 @@ static uint32_t unsupported(lw_lower *l, const lw_operand *operand) {
     return lw_lower_vreg(l, LW_CLASS_32);
 }
 
-uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
-    if (!is_register(operand)) return unsupported(l, operand);
+/* Of an operand that is a register. */
+static uint32_t read_register(lw_lower *l, const lw_operand *operand) {
     const lw_object *object = operand->object;
     if (lw_types[object->type].bits > 64) return unsupported(l, operand);
     if (!object->owner && !l->ptx->alone) return unsupported(l, operand); /* all functions would have to share it */
     uint32_t component =
         operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
-    return find_register(l, object, operand->index, component);
+    return find_register(l, object, object->number + (uint64_t)operand->index * object->vector + component, 0);
+}
+
+uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
+    return LW_LIKELY(is_register(operand)) ? read_register(l, operand) : unsupported(l, operand);
 }
 
 uint32_t lw_lower_elements(const lw_operand *operand) {
@@ -94,8 +108,9 @@ bool lw_lower_is_wide(const lw_operand *operand) {
 
 uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half) {
     if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, LW_CLASS_64);
-    return lw_lower_is_wide(operand) ? find_register(l, operand->object, operand->index, half)
-                                     : unsupported(l, operand);
+    if (!lw_lower_is_wide(operand)) return unsupported(l, operand);
+    const lw_object *object = operand->object;
+    return find_register(l, object, object->number + (uint64_t)operand->index * object->vector, half);
 }
 
 /* ---- Sources -------------------------------------------------------------------------------------------- */
@@ -133,6 +148,11 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
 }
 
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
+    if (LW_LIKELY(is_register(operand))) {
+        if (type == LW_T_pred) return lw_lower_read_pred(l, operand);
+        uint32_t v = read_register(l, operand);
+        return operand->negated ? unsupported(l, operand) : v;
+    }
     lw_class class = lw_class_of(type);
     if (operand->kind == LW_O_INT) return lw_lower_const(l, class, operand->value);
     if (operand->kind == LW_O_FLOAT)
@@ -141,12 +161,7 @@ uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
         return lw_lower_read(l, &operand->parts[0], type);
     if (operand->kind != LW_O_NAME) return unsupported(l, operand);
     if (operand->special) return read_special(l, operand, type);
-    if (!is_register(operand))
-        return operand->object ? read_name_address(l, operand, type) : unsupported(l, operand);
-    if (type == LW_T_pred) return lw_lower_read_pred(l, operand);
-    uint32_t v = lw_lower_register(l, operand);
-    if (operand->negated) return unsupported(l, operand);
-    return v;
+    return operand->object ? read_name_address(l, operand, type) : unsupported(l, operand);
 }
 
 uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand) {

@@ -293,7 +293,7 @@ static void begin_function(lw_lower *l, lw_function *function) {
                           .is_entry = function->is_entry};
     lw_lower_begin(l, &code, function->place, function->instruction_count);
     l->ptx->function = function;
-    lw_lower_forget_registers(l);
+    lw_lower_begin_registers(l, function);
     l->ptx->carry = LW_NO_SLOT;
     for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);
 }

@@ -30,7 +30,8 @@ typedef struct lw_lower_ptx_state {
     /* the function at hand */
     lw_function *function;
     LW_LIST(lw_register_page) pages;
-    uint32_t *page_slots, page_mask; /* hash table: 1 + page by its key */
+    uint32_t *page_slots, page_mask; /* 1 + page by its key, in a hash table or, where all registers that are declared have room, by the key itself */
+    bool few_registers;       /* they have */
     uint32_t carry;           /* the condition code register CC.CF, LW_NO_SLOT until used */
 } lw_lower_ptx_state;
 
@@ -45,7 +46,7 @@ bool lw_lower_table(lw_lower *l, const lw_object *table, uint32_t *first);
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */
 
-void lw_lower_forget_registers(lw_lower *l);                                     /* before the next function */
+void lw_lower_begin_registers(lw_lower *l, const lw_function *function);         /* of the next function */
 lw_class lw_class_of(lw_type type);
 uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);              /* of a NAME that is a register */
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type);    /* any source */

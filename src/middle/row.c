@@ -109,23 +109,23 @@ static lw_walk part_of_transfers(lw_transfer *transfers, uint32_t count, size_t 
     return part_of(first, sizeof *transfers / sizeof *first, count, transfers, met);
 }
 
+/* Of a vector its elements; anything else is a single register, behind which there is no more. */
 static lw_walk part_of_data(const lw_code *code, const lw_op *op, uint32_t met) {
     const uint32_t count = 1u << lw_memory_unpack(op->c).vector;
-    return part_of(count > 1 ? code->slots + op->d : (uint32_t *)(uintptr_t)&op->d, 1, count, NULL, met);
+    if (LW_LIKELY(count == 1)) return (lw_walk){.first = (uint32_t *)(uintptr_t)&op->d, .stride = 1, .left = 1};
+    return part_of(code->slots + op->d, 1, count, NULL, met);
 }
 
 lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
     const lw_call *call = NULL;
     switch ((lw_list)lw_row_of(op->code)->list) {
     case LW_LIST_none: break;
-    case LW_LIST_loaded: return access == LW_WRITTEN ? part_of_data(code, op, met) : (lw_walk){0};
-    case LW_LIST_stored: return access == LW_READ ? part_of_data(code, op, met) : (lw_walk){0};
+    case LW_LIST_loaded: case LW_LIST_stored: return part_of_data(code, op, met);
     case LW_LIST_call:
         call = &code->calls[op->imm];
         return access == LW_READ ? part_of_transfers(call->arguments, call->argument_count, offsetof(lw_transfer, from), met)
                                  : part_of_transfers(call->results, call->result_count, offsetof(lw_transfer, to), met);
-    case LW_LIST_returns:
-        return access == LW_READ ? part_of_transfers(code->returns, code->return_count, offsetof(lw_transfer, from), met) : (lw_walk){0};
+    case LW_LIST_returns: return part_of_transfers(code->returns, code->return_count, offsetof(lw_transfer, from), met);
     }
     return (lw_walk){0};
 }

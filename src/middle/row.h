@@ -87,9 +87,15 @@ typedef struct lw_walk {
 /* The next part of the list; its `first` is NULL where there is no more. */
 lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met);
 
+/* Whether an operation with this list reads what is in it, or writes it. */
+static inline bool lw_list_has(uint8_t list, uint8_t access) {
+    const uint32_t read = 1u << LW_LIST_stored | 1u << LW_LIST_call | 1u << LW_LIST_returns, written = 1u << LW_LIST_loaded | 1u << LW_LIST_call;
+    return (access == LW_READ ? read : written) >> list & 1;
+}
+
 static inline lw_walk lw_walk_begin(const lw_op *op, uint8_t access) {
     const lw_op_row *row = lw_row_of(op->code);
-    lw_walk walk = {(uint32_t *)((char *)(uintptr_t)op + offsetof(lw_op, d)), 1, lw_row_fields(row, access), row->list != LW_LIST_none};
+    lw_walk walk = {(uint32_t *)((char *)(uintptr_t)op + offsetof(lw_op, d)), 1, lw_row_fields(row, access), lw_list_has(row->list, access)};
     if (LW_UNLIKELY(row->numbers)) walk.left &= ~lw_op_numbers(op);
     return walk;
 }

@@ -84,5 +84,6 @@ void lw_mark_spins(lw_program *program) {
     uint32_t *racy = LW_NEW_ARRAY(program->arena, uint32_t, blocks);
     for (uint32_t f = 0; f < program->code_count; f++) collect(&s, f);
     spread(&s);
-    for (uint32_t f = 0; f < program->code_count; f++) mark_branches(&s, program->functions[f], racy);
+    for (uint32_t f = 0; f < program->code_count; f++)
+        if (s.racy[f]) mark_branches(&s, program->functions[f], racy);
 }

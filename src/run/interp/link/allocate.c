@@ -27,6 +27,7 @@ typedef struct lw_alloc {
     struct lw_loop *loops;                           /* per block: the innermost loop around it */
     bool has_loops;
     struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
+    LW_LIST(uint32_t) constants;                     /* read as registers, in the order of the text */
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
     uint32_t walked;                                 /* block at hand while visiting */
     uint32_t *waits, lone_count;                     /* see count_waits, find_lone */
@@ -129,6 +130,10 @@ static void mark_across(lw_alloc *a, uint32_t v) {
 
 static void scan_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     (void)guarded;
+    if (a->l->vregs.at[v].is_const) {
+        LW_PUSH(a->l->arena, a->constants) = v;
+        return;
+    }
     touch_use(a, v, n);
     if (!defined_here(a, v)) mark_across(a, v);
 }
@@ -535,9 +540,7 @@ void lw_link_allocate(lw_link *l) {
     }
     find_ranges(&a);
     assign_slots(&a);
-    for (uint32_t n = 0; n < l->code->op_count; n++)
-        LW_EACH_READ(code, &l->code->ops[n], at)
-            if (l->vregs.at[*at].is_const) want_fill(&a, *at);
+    for (uint32_t i = 0; i < a.constants.count; i++) want_fill(&a, a.constants.at[i]);
     if (!place_classes(&a)) return;
     place_constants(&a);
     finish_ops(&a);

@@ -76,9 +76,21 @@ static bool as_logic(const lw_op *op, lw_logic *logic) {
     return true;
 }
 
+/* Each input as a column of the table of three inputs: bit n is what it is in row n. */
+static const uint8_t columns[] = {0xf0, 0xcc, 0xaa};
+
+/* Of eight rows at once: what the table has where its inputs are so, input by input. */
+static uint8_t look_up(uint8_t lut, const uint8_t in[3]) {
+    uint32_t rows[8];
+    for (uint32_t i = 0; i < 8; i++) rows[i] = 0u - (lut >> i & 1);
+    for (uint32_t k = 3, half = 4; k-- > 0; half /= 2) /* the last input tells neighbours apart */
+        for (uint32_t i = 0; i < half; i++) rows[i] = (rows[2 * i] & ~in[k]) | (rows[2 * i + 1] & in[k]);
+    return (uint8_t)rows[0];
+}
+
 /* Puts `inner` in the place of input k of `outer`; false where more than three values come together. */
 static bool compose(const lw_logic *outer, uint32_t k, const lw_logic *inner, lw_logic *result) {
-    uint32_t inputs[3], count = 0, of_outer[3] = {0}, of_inner[3] = {0};
+    uint32_t inputs[3] = {0}, count = 0, of_outer[3] = {0}, of_inner[3] = {0};
     for (uint32_t pass = 0; pass < 2; pass++) {
         const lw_logic *from = pass ? inner : outer;
         for (uint32_t i = 0; i < from->count; i++) {
@@ -92,15 +104,12 @@ static bool compose(const lw_logic *outer, uint32_t k, const lw_logic *inner, lw
             (pass ? of_inner : of_outer)[i] = at;
         }
     }
-    *result = (lw_logic){.count = count};
-    memcpy(result->inputs, inputs, sizeof inputs);
-    for (uint32_t bits = 0; bits < 8; bits++) { /* input j has value bit 2 - j of `bits` */
-        uint32_t inner_index = 0, outer_index = 0;
-        for (uint32_t i = 0; i < inner->count; i++) inner_index |= (bits >> (2 - of_inner[i]) & 1) << (2 - i);
-        uint32_t value = inner->lut >> inner_index & 1;
-        for (uint32_t i = 0; i < outer->count; i++) outer_index |= (i == k ? value : bits >> (2 - of_outer[i]) & 1) << (2 - i);
-        result->lut |= (uint8_t)((outer->lut >> outer_index & 1) << bits);
-    }
+    *result = (lw_logic){.inputs = {inputs[0], inputs[1], inputs[2]}, .count = count};
+    uint8_t in[3], out[3];
+    for (uint32_t i = 0; i < 3; i++) in[i] = columns[of_inner[i]];
+    const uint8_t value = look_up(inner->lut, in);
+    for (uint32_t i = 0; i < 3; i++) out[i] = i == k ? value : columns[of_outer[i]];
+    result->lut = look_up(outer->lut, out);
     return true;
 }
 

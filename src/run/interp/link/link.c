@@ -31,7 +31,7 @@ static lw_code *copy_code(lw_arena *arena, const lw_code *from) {
 }
 
 static void take_registers(lw_link *l, const lw_code *from) {
-    l->vregs.room = from->virtual_count + from->virtual_count / 8 + 16; /* fusion adds constants */
+    l->vregs.room = from->virtual_count + from->virtual_count / 4 + 16; /* fusion adds constants */
     l->vregs.at = lw_arena_array(l->arena, sizeof *l->vregs.at, l->vregs.room);
     l->vregs.count = from->virtual_count;
     for (uint32_t v = 0; v < from->virtual_count; v++) {
