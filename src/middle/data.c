@@ -1,22 +1,7 @@
 /* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares, atomics. */
 #include "middle/ptx.h"
 
-bool lw_has_word(const lw_instruction *i, const char *word) {
-    for (uint32_t w = 1; w < i->word_count; w++)
-        if (!strcmp(i->words[w]->text, word)) return true;
-    return false;
-}
-
 static lw_type last_type(const lw_instruction *i) { return i->match->type; }
-
-/* The type that a word names, counted among the words that are types. */
-static lw_type type_word(const lw_instruction *i, uint32_t number) {
-    for (uint32_t w = 1; w < i->word_count; w++) {
-        lw_type type = lw_type_find(i->words[w]->text, i->words[w]->size);
-        if (type && !number--) return type;
-    }
-    return LW_T_none;
-}
 
 /* A predicate that is a function of two others: a table as lop3 has it. */
 enum { LUT_A = 0xf0, LUT_B = 0xcc };
@@ -143,15 +128,10 @@ void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Memory --------------------------------------------------------------------------------------------- */
 
-static bool is_racy(const lw_instruction *i) {
-    return lw_has_word(i, "volatile") || lw_has_word(i, "relaxed") || lw_has_word(i, "acquire") ||
-           lw_has_word(i, "release") || lw_has_word(i, "mmio") || lw_has_word(i, "cv");
-}
-
 static bool memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements) {
     lw_type type = last_type(i);
     uint32_t bytes = lw_types[type].bits / 8;
-    *elements = lw_has_word(i, "v2") ? 2 : lw_has_word(i, "v4") ? 4 : lw_has_word(i, "v8") ? 8 : 1;
+    *elements = i->match->elements;
     if (bytes == 16) { /* two halves each */
         bytes = 8;
         *elements *= 2;
@@ -163,7 +143,7 @@ static bool memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *fo
     form->size = (uint32_t)__builtin_ctz(bytes);
     form->vector = (uint32_t)__builtin_ctz(*elements);
     form->is_signed = lw_types[type].kind == 'S';
-    form->is_volatile = is_racy(i);
+    form->is_volatile = i->match->racy;
     return true;
 }
 
@@ -249,37 +229,13 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     st->e = l->program->hint_count++;
 }
 
-static bool atom_op(const lw_instruction *i, lw_atom_op *op) {
-    char kind = lw_types[last_type(i)].kind;
-    static const struct {
-        const char *word;
-        lw_atom_op op;
-    } words[] = {
-        {"and", LW_ATOM_and}, {"or", LW_ATOM_or},   {"xor", LW_ATOM_xor}, {"exch", LW_ATOM_exch},
-        {"cas", LW_ATOM_cas}, {"inc", LW_ATOM_inc}, {"dec", LW_ATOM_dec},
-    };
-    for (uint32_t k = 0; k < LW_COUNT(words); k++)
-        if (lw_has_word(i, words[k].word)) return *op = words[k].op, true;
-    if (lw_has_word(i, "add"))
-        *op = last_type(i) == LW_T_f32   ? LW_ATOM_add_f32
-              : last_type(i) == LW_T_f64 ? LW_ATOM_add_f64
-                                         : LW_ATOM_add;
-    else if (lw_has_word(i, "min"))
-        *op = kind == 'S' ? LW_ATOM_min_s : LW_ATOM_min_u;
-    else if (lw_has_word(i, "max"))
-        *op = kind == 'S' ? LW_ATOM_max_s : LW_ATOM_max_u;
-    else
-        return false;
-    return true;
-}
-
 static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) {
     lw_memory_form form = {0};
     uint32_t count, first = has_result;
-    lw_atom_op what;
+    uint16_t what = lw_lower_mode(i);
     lw_type type = last_type(i);
     if (!memory_form(l, i, &form, &count)) return;
-    if (count > 1 || lw_types[type].bits < 32 || lw_types[type].kind == 'X' || !atom_op(i, &what)) {
+    if (count > 1 || lw_types[type].bits < 32 || lw_types[type].kind == 'X') {
         lw_lower_error(l, i);
         return;
     }
@@ -321,7 +277,6 @@ static lw_space real_space(const lw_lower *l, lw_space space, const lw_operand *
 
 void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
     lw_type type = last_type(i);
-    bool to = lw_has_word(i, "to");
     uint32_t a = lw_lower_read(l, &i->operands[1], type), d = lw_lower_write(l, &i->operands[0], type);
     if (l->failed) return;
     if (l->vregs.at[a].class != lw_class_of(type) || l->vregs.at[d].class != lw_class_of(type)) {
@@ -335,7 +290,7 @@ void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
     }
     bool wide = lw_class_of(type) == LW_CLASS_64;
     lw_lower_lane_into(l, d, wide ? LW_LANE_add_b64 : LW_LANE_add_b32, a,
-                       lw_lower_const(l, lw_class_of(type), to ? 0 - base : base), LW_NO_SLOT);
+                       lw_lower_const(l, lw_class_of(type), i->match->form->to ? 0 - base : base), LW_NO_SLOT);
 }
 
 static lw_where where_of(lw_space space) {
@@ -371,12 +326,12 @@ static uint32_t narrow_source(lw_lower *l, uint32_t a, lw_type type) {
 static bool is_integer(lw_type type) { return lw_types[type].kind == 'U' || lw_types[type].kind == 'S'; }
 
 void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
-    lw_type to = type_word(i, 0), from = type_word(i, 1);
+    lw_type to = i->match->types[0], from = i->match->types[1];
     uint32_t a = lw_lower_read(l, &i->operands[1], from), d = lw_lower_write(l, &i->operands[0], to);
     if (l->failed) return;
     bool from_integer = is_integer(from), to_integer = is_integer(to);
     a = from_integer ? narrow_source(l, a, from) : lw_lower_resize(l, a, lw_class_of(from), false);
-    if (from_integer && to_integer && !lw_has_word(i, "sat")) {
+    if (from_integer && to_integer && !i->match->mode.sat) {
         a = lw_lower_resize(l, a, lw_class_of(to), lw_types[from].kind == 'S');
         if (lw_types[to].bits == 8 && from != to) a = narrow_source(l, a, to);
     } else if (i->match->lane)
@@ -403,16 +358,15 @@ static uint32_t complement(lw_lower *l, uint32_t p) {
 }
 
 void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
-    const char *name = i->words[0]->text;
     lw_type type = last_type(i);
-    bool wide = lw_types[type].bits == 64, is_sub = name[0] == 's', is_mad = name[0] == 'm';
-    bool carries_in = name[strlen(name) - 1] == 'c', carries_out = lw_has_word(i, "cc");
+    bool wide = lw_types[type].bits == 64, is_sub = i->match->form->subtracts, is_mad = i->match->mode.half;
+    bool carries_in = i->match->form->takes_carry, carries_out = i->match->mode.carry;
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     uint32_t d = lw_lower_write(l, &i->operands[0], type);
     if (l->failed) return;
     if (is_mad) {
         bool is_signed = lw_types[type].kind == 'S';
-        lw_lane_id product = lw_has_word(i, "lo") ? (wide ? LW_LANE_mul_lo_b64 : LW_LANE_mul_lo_b32)
+        lw_lane_id product = i->match->mode.half == LW_MOD_lo ? (wide ? LW_LANE_mul_lo_b64 : LW_LANE_mul_lo_b32)
                              : wide               ? (is_signed ? LW_LANE_mul_hi_s64 : LW_LANE_mul_hi_u64)
                                                   : (is_signed ? LW_LANE_mul_hi_s32 : LW_LANE_mul_hi_u32);
         a = lw_lower_lane(l, product, a, b, LW_NO_SLOT);
@@ -465,24 +419,14 @@ void lw_lower_shift(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Predicates, compares, selections ------------------------------------------------------------------- */
 
-static uint8_t lut_of_word(const lw_instruction *i) {
-    return lw_has_word(i, "or") ? LUT_A | LUT_B : lw_has_word(i, "xor") ? LUT_A ^ LUT_B : LUT_A & LUT_B;
-}
+/* The boolean operation of an instruction that has one; 0: it has none. */
+static uint8_t table_of(const lw_instruction *i) { return lw_modifiers[i->match->mode.op].table; }
 
 void lw_lower_logic_pred(lw_lower *l, const lw_instruction *i) {
-    const char *name = i->words[0]->text;
-    uint8_t lut = !strcmp(name, "not")   ? (uint8_t)~LUT_A
-                  : !strcmp(name, "or")  ? LUT_A | LUT_B
-                  : !strcmp(name, "xor") ? LUT_A ^ LUT_B
-                                         : LUT_A & LUT_B;
     uint32_t a = lw_lower_read_pred(l, &i->operands[1]);
     uint32_t b = i->operand_count > 2 ? lw_lower_read_pred(l, &i->operands[2]) : LW_NO_SLOT;
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred);
-    if (!l->failed) predicate_into(l, d, lut, a, b);
-}
-
-static bool has_bool_word(const lw_instruction *i) {
-    return lw_has_word(i, "and") || lw_has_word(i, "or") || lw_has_word(i, "xor");
+    if (!l->failed) predicate_into(l, d, i->match->form->table, a, b);
 }
 
 /* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation. LW_NO_SLOT:
@@ -494,7 +438,7 @@ static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint
         return LW_NO_SLOT;
     }
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
-    *c = has_bool_word(i) && i->operand_count > 3 ? lw_lower_read_pred(l, &i->operands[3]) : LW_NO_SLOT;
+    *c = table_of(i) && i->operand_count > 3 ? lw_lower_read_pred(l, &i->operands[3]) : LW_NO_SLOT;
     if (l->failed) return LW_NO_SLOT;
     if (d == LW_NO_SLOT) return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
     lw_lower_lane_into(l, d, lane, a, b, LW_NO_SLOT);
@@ -505,11 +449,11 @@ void lw_lower_setp(lw_lower *l, const lw_instruction *i) {
     const lw_operand *d = &i->operands[0];
     const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d,
                      *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
-    bool plain = !has_bool_word(i);
+    bool plain = !table_of(i);
     uint32_t c, to = plain && p->kind != LW_O_SINK ? lw_lower_register(l, p) : LW_NO_SLOT;
     uint32_t t = compare(l, i, last_type(i), to, &c);
     if (t == LW_NO_SLOT) return;
-    uint8_t lut = plain ? LUT_A : lut_of_word(i);
+    uint8_t lut = plain ? LUT_A : table_of(i);
     /* c may be the register that p names: it is read for q before p is written */
     uint32_t q_value = LW_NO_SLOT;
     if (q && q->kind != LW_O_SINK) {
@@ -528,12 +472,12 @@ static void select_into(lw_lower *l, uint32_t d, uint32_t a, uint32_t b, uint32_
 }
 
 void lw_lower_set(lw_lower *l, const lw_instruction *i) {
-    lw_type to = type_word(i, 0);
+    lw_type to = i->match->types[0];
     uint32_t c, t = compare(l, i, last_type(i), LW_NO_SLOT, &c);
     if (t == LW_NO_SLOT) return;
     if (c != LW_NO_SLOT) {
         uint32_t combined = lw_lower_vreg(l, LW_CLASS_pred);
-        predicate_into(l, combined, lut_of_word(i), t, c);
+        predicate_into(l, combined, table_of(i), t, c);
         t = combined;
     }
     uint32_t d = lw_lower_write(l, &i->operands[0], to);
@@ -553,7 +497,7 @@ void lw_lower_selp(lw_lower *l, const lw_instruction *i) {
 }
 
 void lw_lower_slct(lw_lower *l, const lw_instruction *i) {
-    lw_type type = type_word(i, 0), by = type_word(i, 1);
+    lw_type type = i->match->types[0], by = i->match->types[1];
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     uint32_t c = lw_lower_read(l, &i->operands[3], by), d = lw_lower_write(l, &i->operands[0], type);
     if (l->failed) return;
@@ -577,5 +521,5 @@ void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {
     uint32_t t = lw_lower_lane(l, LW_LANE_setp_ne_b32, value, lw_lower_const(l, LW_CLASS_32, 0), LW_NO_SLOT);
     if (d->parts[0].kind != LW_O_SINK) lw_lower_move(l, lw_lower_register(l, &d->parts[0]), value);
     if (d->parts[1].kind != LW_O_SINK)
-        predicate_into(l, lw_lower_register(l, &d->parts[1]), lut_of_word(i), t, q);
+        predicate_into(l, lw_lower_register(l, &d->parts[1]), table_of(i), t, q);
 }

@@ -1,28 +1,6 @@
 /* flow.c: lowering of control flow, synchronisation, and exchange between lanes. */
 #include "middle/ptx.h"
 
-bool lw_lower_ends_block(const lw_instruction *i) {
-    switch (i->match->form->lower) {
-    case LW_LOWER_bra:
-    case LW_LOWER_brx:
-    case LW_LOWER_call:
-    case LW_LOWER_ret:
-    case LW_LOWER_exit:
-    case LW_LOWER_trap:
-    case LW_LOWER_brkpt:
-    case LW_LOWER_bar:
-    case LW_LOWER_bar_warp:
-    case LW_LOWER_shfl_sync:
-    case LW_LOWER_vote_sync:
-    case LW_LOWER_match_sync:
-    case LW_LOWER_redux_sync:
-    case LW_LOWER_elect_sync:
-    case LW_LOWER_shfl:
-    case LW_LOWER_vote: return true;
-    default: return false;
-    }
-}
-
 void lw_lower_nop(lw_lower *l, const lw_instruction *i) { (void)l, (void)i; }
 
 void lw_lower_bra(lw_lower *l, const lw_instruction *i) {
@@ -300,13 +278,9 @@ static void go_on_behind(lw_lower *l) {
 }
 
 void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
-    bool is_red = lw_has_word(i, "red"), arrives = lw_has_word(i, "arrive");
+    bool is_red = i->match->mode.meet == LW_MOD_red;
     uint32_t first = is_red, count = i->operand_count - first - is_red;
-    lw_barrier_kind kind = arrives                  ? LW_BARRIER_arrive
-                           : !is_red                ? LW_BARRIER_sync
-                           : lw_has_word(i, "popc") ? LW_BARRIER_red_popc
-                           : lw_has_word(i, "and")  ? LW_BARRIER_red_and
-                                                    : LW_BARRIER_red_or;
+    uint16_t kind = lw_lower_mode(i);
     uint32_t a = lw_lower_read(l, &i->operands[first], LW_T_u32);
     uint32_t b = count > 1 ? lw_lower_read(l, &i->operands[first + 1], LW_T_u32) : LW_NO_SLOT;
     uint32_t p = is_red ? lw_lower_read_pred(l, &i->operands[i->operand_count - 1]) : LW_NO_SLOT;
@@ -349,10 +323,6 @@ static lw_results write_results(lw_lower *l, const lw_operand *operand) {
 }
 
 static void shuffle(lw_lower *l, const lw_instruction *i, bool is_sync) {
-    lw_shuffle_mode mode = lw_has_word(i, "up")     ? LW_SHUFFLE_up
-                           : lw_has_word(i, "down") ? LW_SHUFFLE_down
-                           : lw_has_word(i, "bfly") ? LW_SHUFFLE_bfly
-                                                    : LW_SHUFFLE_idx;
     uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), b = lw_lower_read(l, &i->operands[2], LW_T_b32);
     uint32_t c = lw_lower_read(l, &i->operands[3], LW_T_b32), mask = is_sync ? lw_lower_read(l, &i->operands[4], LW_T_b32) : LW_NO_SLOT;
     lw_results results = write_results(l, &i->operands[0]);
@@ -360,7 +330,7 @@ static void shuffle(lw_lower *l, const lw_instruction *i, bool is_sync) {
     if (is_sync) meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_shuffle);
     op->d = results.d, op->b = a, op->a = b, op->c = c, op->e = results.p;
-    op->mode = mode, op->flags = is_sync ? 0 : LW_OP_UNSYNC;
+    op->mode = lw_lower_mode(i), op->flags = is_sync ? 0 : LW_OP_UNSYNC;
     lw_lower_may_note(l, LW_D_note_inactive_lane);
     if (is_sync) go_on_behind(l);
     else lw_lower_may_note(l, LW_D_note_divergent);
@@ -370,10 +340,7 @@ void lw_lower_shfl(lw_lower *l, const lw_instruction *i) { shuffle(l, i, false);
 void lw_lower_shfl_sync(lw_lower *l, const lw_instruction *i) { shuffle(l, i, true); }
 
 static void vote(lw_lower *l, const lw_instruction *i, bool is_sync) {
-    lw_vote_kind kind = lw_has_word(i, "all")   ? LW_VOTE_all
-                        : lw_has_word(i, "any") ? LW_VOTE_any
-                        : lw_has_word(i, "uni") ? LW_VOTE_uni
-                                                : LW_VOTE_ballot;
+    uint16_t kind = lw_lower_mode(i);
     uint32_t p = lw_lower_read_pred(l, &i->operands[1]), mask = is_sync ? lw_lower_read(l, &i->operands[2], LW_T_b32) : LW_NO_SLOT;
     uint32_t d = lw_lower_write(l, &i->operands[0], kind == LW_VOTE_ballot ? LW_T_b32 : LW_T_pred);
     if (l->failed) return;
@@ -399,24 +366,17 @@ void lw_lower_match_sync(lw_lower *l, const lw_instruction *i) {
     meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_match);
     op->d = results.d, op->b = a, op->a = mask, op->e = results.p;
-    op->mode = lw_has_word(i, "all") ? LW_MATCH_all : LW_MATCH_any, op->c = lw_types[type].bits / 8;
+    op->mode = lw_lower_mode(i), op->c = lw_types[type].bits / 8;
     go_on_behind(l);
 }
 
 void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
-    bool is_signed = lw_types[i->match->type].kind == 'S';
-    lw_redux_kind kind = lw_has_word(i, "add")   ? LW_REDUX_add
-                         : lw_has_word(i, "min") ? (is_signed ? LW_REDUX_min_s : LW_REDUX_min_u)
-                         : lw_has_word(i, "max") ? (is_signed ? LW_REDUX_max_s : LW_REDUX_max_u)
-                         : lw_has_word(i, "and") ? LW_REDUX_and
-                         : lw_has_word(i, "or")  ? LW_REDUX_or
-                                                 : LW_REDUX_xor;
     uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), mask = lw_lower_read(l, &i->operands[2], LW_T_b32);
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
     meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_redux);
-    op->d = d, op->b = a, op->a = mask, op->mode = kind;
+    op->d = d, op->b = a, op->a = mask, op->mode = lw_lower_mode(i);
     go_on_behind(l);
 }
 

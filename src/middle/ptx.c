@@ -155,16 +155,24 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
 /* ---- One function --------------------------------------------------------------------------------------- */
 
 static lw_lower_form *const lowerings[LW_LOWER_count] = {
-#define LOWERING(name) [LW_LOWER_##name] = lw_lower_##name,
+#define LOWERING(name, ...) [LW_LOWER_##name] = lw_lower_##name,
 #include "ptx/lowerings.def"
 };
+
+uint16_t lw_lower_mode(const lw_instruction *i) {
+    static const uint8_t modes[LW_MEANINGS] = {
+#define MEANS(kind, word, types, mode) LW_##kind##_##mode,
+#include "ptx/meanings.def"
+    };
+    return modes[i->match->meaning - 1];
+}
 
 static void lower_lane(lw_lower *l, const lw_instruction *i) {
     lw_lane_id lane = (lw_lane_id)i->match->lane;
     const lw_lane_row *row = &lw_lanes[lane];
     uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
-    uint32_t count = lane == LW_LANE_lop3 ? 3 : row->arity;
-    if (i->operand_count != row->arity + 1u) {
+    uint32_t how = i->match->form->how, count = lane == LW_LANE_lop3 ? 3 : row->arity - how;
+    if (i->operand_count + how != row->arity + 1u) {
         lw_lower_error(l, i);
         return;
     }
@@ -176,6 +184,7 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
             return;
         }
     }
+    if (how) read[count] = lw_lower_const(l, lw_class_of_lane(row->args[count]), i->match->how);
     uint32_t d = lw_lower_write(l, &i->operands[0], lw_ptx_operand_type(i->match, 0));
     if (l->failed) return;
     if (l->vregs.at[d].class != lw_class_of_lane(row->result)) {
@@ -219,7 +228,7 @@ static void lower_instruction(lw_lower *l, const lw_instruction *i) {
         lower_plain(l, i);
     else if (i->match && i->match->form->lower == LW_LOWER_bra)
         lower_plain(l, i); /* a conditional branch */
-    else if (i->match && lw_lower_ends_block(i)) {
+    else if (i->match && lw_lowerings[i->match->form->lower].ends) {
         uint32_t past = lw_lower_label(l);
         lw_op *op = lw_lower_op(l, LW_OP_bra_if);
         op->b = lw_lower_register(l, i->guard);

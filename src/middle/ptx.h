@@ -65,14 +65,14 @@ bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_spac
 
 /* ---- data.c, flow.c, video.c: one function a lowering ------------------------------------------------------------------ */
 
-bool lw_has_word(const lw_instruction *i, const char *word);
 /* A call's operand that is a .param variable, and how its bytes in the frame are read and written (ld, st). */
 bool lw_is_param_variable(const lw_operand *operand);
 void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size);
+/* The mode of the operation that this instruction becomes, by meanings.def; the match is executable, so that there is one. */
+uint16_t lw_lower_mode(const lw_instruction *i);
 typedef void lw_lower_form(lw_lower *l, const lw_instruction *i);
-#define LOWERING(name) lw_lower_form lw_lower_##name;
+#define LOWERING(name, ...) lw_lower_form lw_lower_##name;
 #include "ptx/lowerings.def"
-bool lw_lower_ends_block(const lw_instruction *i); /* control flow and synchronisation: a guard becomes a branch around it */
 
 /* ---- runtime.c --------------------------------------------------------------------------------------------- */
 

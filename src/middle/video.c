@@ -28,13 +28,13 @@ static uint32_t how_of(const lw_instruction *i) {
     const lw_match *match = i->match;
     uint32_t how = LW_VIDEO_A(part_of(&i->operands[1])) + LW_VIDEO_B(part_of(&i->operands[2])) +
                    LW_VIDEO_D(part_of(&i->operands[0]));
-    if (match->group[1][0] == 's') how += LW_VIDEO_D_SIGNED;
-    if (match->group[2][0] == 's') how += LW_VIDEO_A_SIGNED;
-    if (lw_has_word(i, "sat")) how += LW_VIDEO_SAT;
-    if (lw_has_word(i, "wrap")) how += LW_VIDEO_WRAP;
-    if (lw_has_word(i, "add")) how += LW_VIDEO_ADD;
-    if (lw_has_word(i, "min")) how += LW_VIDEO_MIN;
-    if (lw_has_word(i, "max")) how += LW_VIDEO_MAX;
+    if (match->types[0] == LW_T_s32) how += LW_VIDEO_D_SIGNED;
+    if (match->types[1] == LW_T_s32) how += LW_VIDEO_A_SIGNED;
+    if (match->mode.sat) how += LW_VIDEO_SAT;
+    if (match->mode.amount == LW_MOD_wrap) how += LW_VIDEO_WRAP;
+    if (match->mode.op == LW_MOD_add) how += LW_VIDEO_ADD;
+    if (match->mode.op == LW_MOD_min) how += LW_VIDEO_MIN;
+    if (match->mode.op == LW_MOD_max) how += LW_VIDEO_MAX;
     return how;
 }
 
@@ -157,7 +157,7 @@ static uint32_t lower_into(lw_lower *l, uint32_t d, lw_video_shift *s) {
 }
 
 void lw_lower_video_shift(lw_lower *l, const lw_instruction *i) {
-    lw_video_shift s = {.how = how_of(i), .left = !strcmp(i->words[0]->text, "vshl")};
+    lw_video_shift s = {.how = how_of(i), .left = i->match->form->left};
     s.a = lw_lower_read(l, &i->operands[1], LW_T_b32);
     s.b = lw_lower_read(l, &i->operands[2], LW_T_b32);
     s.c = i->operand_count > 3 ? lw_lower_read(l, &i->operands[3], LW_T_b32)

@@ -82,7 +82,7 @@ static int check_text(lw_arena *arena, const options *o, const char **c, bool *s
         return LW_EXIT_USAGE;
     }
     *sync = match->form->lower == LW_LOWER_shfl_sync;
-    if (!*c) *c = !strcmp(match->group[1], "up") ? "0" : "0x1f";
+    if (!*c) *c = match->mode.exchange == LW_MOD_up ? "0" : "0x1f";
     if (*sync && o->members) e->value_count = 4;
     if (o->members && !*sync) {
         lw_tool_error(LW_D_bad_option, "--membermask", o->members, "only shfl.sync has a membermask");
@@ -110,11 +110,11 @@ static int run_shuffle(lw_eval *e, const options *o, const char *c, bool sync, u
 }
 
 /* Where a lane does not take part, its number never arrives; the lane function says then where it would have come from. */
-static uint32_t idle_source(const char *mode, uint32_t lane, uint32_t b, uint32_t c) {
-    switch (*mode) {
-    case 'u': return lw_shfl_up_source(lane, b, c);
-    case 'd': return lw_shfl_down_source(lane, b, c);
-    case 'b': return lw_shfl_bfly_source(lane, b, c);
+static uint32_t idle_source(lw_modifier_id mode, uint32_t lane, uint32_t b, uint32_t c) {
+    switch (mode) {
+    case LW_MOD_up: return lw_shfl_up_source(lane, b, c);
+    case LW_MOD_down: return lw_shfl_down_source(lane, b, c);
+    case LW_MOD_bfly: return lw_shfl_bfly_source(lane, b, c);
     default: return lw_shfl_idx_source(lane, b, c);
     }
 }
@@ -128,7 +128,7 @@ static void fill(lw_drawing *d, const lw_eval *e, uint32_t members) {
         l->takes_part = members >> lane & 1;
         l->in_range = in_range->lanes[lane].low;
         l->reads_idle = l->takes_part && !got;
-        l->source = got ? got - 1 : idle_source(e->match->group[1], lane, (uint32_t)b->lanes[lane].low, bits);
+        l->source = got ? got - 1 : idle_source(e->match->mode.exchange, lane, (uint32_t)b->lanes[lane].low, bits);
         l->segment = lane & bits >> 8 & 31;
     }
 }

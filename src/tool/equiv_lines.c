@@ -81,7 +81,7 @@ static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text 
         const lw_instruction *i = f->body.at[s].kind == LW_S_INSTRUCTION ? f->body.at[s].instruction : NULL;
         if (!i || i->operand_count < 2) continue;
         const lw_operand *d = inner(&i->operands[0]);
-        bool stores = !strcmp(i->words[0]->text, "st"), loads = !strcmp(i->words[0]->text, "ld");
+        bool stores = i->match->form->lower == LW_LOWER_st, loads = i->match->form->lower == LW_LOWER_ld;
         if (stores && d->kind == LW_O_NAME && d->name && has(&pointers, d->name)) {
             place = f->body.at[s].place;
             const lw_operand *value = &i->operands[1];

@@ -89,21 +89,6 @@ static const char *obstacle(const lw_match *m) {
     return written ? NULL : "it has no result";
 }
 
-static bool across_lanes(lw_lowering lower) {
-    switch (lower) {
-    case LW_LOWER_shfl:
-    case LW_LOWER_shfl_sync:
-    case LW_LOWER_vote:
-    case LW_LOWER_vote_sync:
-    case LW_LOWER_activemask:
-    case LW_LOWER_match_sync:
-    case LW_LOWER_redux_sync:
-    case LW_LOWER_elect_sync:
-    case LW_LOWER_bar: return true;
-    default: return false;
-    }
-}
-
 static int settle_form(lw_eval *e) {
     const lw_match *m = e->match;
     const char *why = obstacle(m);
@@ -119,10 +104,8 @@ static int settle_form(lw_eval *e) {
         e->target = m->sm > 60 ? m->sm : 60;
         e->portable = true;
     }
-    const char *opcode = m->words[0]->text;
-    e->takes_carry = !strcmp(opcode, "addc") || !strcmp(opcode, "subc") || !strcmp(opcode, "madc");
-    for (uint32_t i = 1; i < e->instruction->word_count; i++)
-        e->gives_carry = e->gives_carry || !strcmp(e->instruction->words[i]->text, "cc");
+    e->takes_carry = form->takes_carry;
+    e->gives_carry = m->mode.carry;
     return LW_EXIT_OK;
 }
 
@@ -297,7 +280,7 @@ static int set_values(lw_eval *e) {
         if (code) return code;
         if (counts[i] > longest) longest = counts[i];
     }
-    if (!e->lanes) e->lanes = longest > 1 ? longest : across_lanes(e->match->form->lower) ? LW_EVAL_LANES : 1;
+    if (!e->lanes) e->lanes = longest > 1 ? longest : lw_lowerings[e->match->form->lower].across ? LW_EVAL_LANES : 1;
     if (e->all_lanes) {
         e->all_lanes->read = true;
         counts[e->all_lanes - e->operands] = 1;

@@ -15,6 +15,9 @@
 #define MORE(isa, sm)   isa, .more_sm = sm
 #define LANE(name)      name
 #define BY(name)        LW_LOWER_##name
+#define SHORT           LW_NARROW_16
+#define A               0xf0
+#define B               0xcc
 #define SIZE            LW_AGREE_size
 #define WIDE            LW_AGREE_wide
 #define gone            gone_isa
@@ -26,6 +29,8 @@ const lw_form lw_ptx_forms[] = {
 #include "ptx/forms.def"
 };
 #undef BY
+#undef A
+#undef B
 #undef gone
 #undef or
 #undef old
@@ -276,8 +281,8 @@ static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
     *w = (lw_walk){.words = words, .count = count, .furthest = 1};
     if (count >= LW_WORDS_MAX) return false;
     for (uint32_t i = 1; i < count; i++) {
-        w->type[i] = (uint8_t)lw_type_find(words[i]->text, words[i]->size);
-        if (w->type[i]) w->types |= 1u << i;
+        w->value[i] = lw_word_value_of(words[i]->text, words[i]->size, words[i]->hash);
+        if (w->value[i].type) w->types |= 1u << i;
         w->words_bits |= word_bit(words[i]->text, words[i]->size);
     }
     return true;
@@ -289,7 +294,7 @@ static void loosen(lw_walk *w) {
     bool counts = strstr(w->words[0]->text, "mma") != NULL; /* xor.popc of matrices of bits */
     for (uint32_t i = 1; i < w->count; i++)
         if (in_list(formats, w->words[i]->text, w->words[i]->size)) w->types |= 1u << i;
-        else if (lw_space_named(w->words[i]->text, w->words[i]->size)) w->spaces |= 1u << i;
+        else if (w->value[i].space) w->spaces |= 1u << i;
         else if (!strncmp(w->words[i]->text, "L2::evict", 9) || (counts && in_list("and|xor|popc", w->words[i]->text, w->words[i]->size)))
             w->evictions |= 1u << i;
     w->loose = true;

@@ -1,4 +1,4 @@
-/* forms.h: what the form table and the matcher share. Private to forms.c, match.c, spellings.c and verify*.c. */
+/* forms.h: what the form table and the matcher share. Private to forms.c, modifiers.c, match.c, operand_form.c, spellings.c and verify*.c. */
 #ifndef LW_FORMS_H
 #define LW_FORMS_H
 
@@ -22,7 +22,7 @@ typedef struct lw_walk {
     bool every_row;            /* do not skip rows that cannot fit */
     uint32_t types;            /* words that are types, as bits */
     uint32_t spaces, evictions; /* words that are spaces, or evictions and operations, as bits: these keep their order, too */
-    uint8_t type[32];          /* the lw_type of each of them */
+    lw_word_value value[32];   /* what each word is */
     uint32_t used, used_count; /* words taken so far, as bits */
     uint8_t order[32];         /* order[i]: the word that stands for the i-th of the pattern */
     uint32_t steps;            /* bounds the search */
@@ -52,8 +52,11 @@ lw_mismatch lw_form_explain(lw_symbol **words, uint32_t count, lw_text *expected
  * long as the arena. */
 lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_form *form, const lw_walk *walk);
 
-/* operand_form.c: operands of a spelling whose row, groups and types are known. lw_agreements_fill comes before, once. */
-void lw_operand_forms_make(lw_arena *arena, lw_match *match, const lw_walk *walk);
+/* modifiers.c: types, space and modes of a spelling whose row is known. */
+void lw_modes_make(lw_match *match, const lw_walk *walk);
+
+/* operand_form.c: operands of a spelling whose row, groups, types and modes are known. lw_agreements_fill comes before, once. */
+void lw_operand_forms_make(lw_arena *arena, lw_match *match);
 void lw_agreements_fill(void);
 lw_space lw_space_named(const char *text, size_t size); /* "shared", "shared::cta"; LW_SPACE_none: no space */
 

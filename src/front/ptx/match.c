@@ -62,15 +62,6 @@ static lw_lane_id lane_of(const lw_match *m) {
     return lw_lane_find(name);
 }
 
-static lw_space space_of(const lw_symbol *word) { return lw_space_named(word->text, word->size); }
-
-static void set_types(const lw_walk *w, lw_match *m) {
-    for (uint32_t i = 1; i < w->count; i++) {
-        if (w->type[i]) m->type = (lw_type)w->type[i];
-        else if (!m->space) m->space = space_of(w->words[i]);
-    }
-}
-
 /* Is there an address without a space? */
 static bool is_generic(const lw_match *m) {
     for (uint32_t i = 0; i < m->operand_form_count && !m->space; i++)
@@ -113,10 +104,16 @@ static void set_gated(const lw_module_ptx *module, lw_match *m) {
 
 /* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
 
-static uint32_t find_word(const lw_walk *w, const char *prefix) {
-    size_t size = strlen(prefix);
+/* The first word for a cache of this level; a field alone where there is one. 0: none. */
+static uint32_t cache_word(const lw_walk *w, uint32_t level) {
     for (uint32_t i = 1; i < w->count; i++)
-        if (!strncmp(w->words[i]->text, prefix, size)) return i;
+        if (lw_modifiers[w->value[i].modifier].level == level) return i;
+    return 0;
+}
+
+static uint32_t word_of_field(const lw_walk *w, lw_modifier_field field) {
+    for (uint32_t i = 1; i < w->count; i++)
+        if (w->value[i].modifier && lw_modifiers[w->value[i].modifier].field == field) return i;
     return 0;
 }
 
@@ -128,15 +125,12 @@ static void set_fault(lw_match *m, uint32_t word, const char *text) {
 
 /* Vectors have at most 128 bits, or 256 in global memory of the newest targets (manual section 9.7.9.8). */
 static bool vector_of_256(const lw_walk *w, lw_match *m) {
-    uint32_t word = 0;
-    for (uint32_t i = 1; i < w->count; i++)
-        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v') word = i;
-    uint32_t bits = lw_types[m->type].bits, total = word ? bits * (uint32_t)(w->words[word]->text[1] - '0') : bits;
+    uint32_t word = word_of_field(w, LW_FIELD_vector), bits = lw_types[m->type].bits, total = bits * m->elements;
     if (total <= 128) {
-        if (word && w->words[word]->text[1] == '8') set_fault(m, word, "a vector of 8 needs elements of 32 bits");
+        if (m->elements == 8) set_fault(m, word, "a vector of 8 needs elements of 32 bits");
         return false;
     }
-    if (total != 256 || bits > 64 || m->form->lower == LW_LOWER_none || !strcmp(w->words[0]->text, "ldu")) {
+    if (total != 256 || bits > 64 || (m->form->most && total > m->form->most)) {
         set_fault(m, word, "the vector is wider than 128 bits");
         return false;
     }
@@ -147,24 +141,20 @@ static bool vector_of_256(const lw_walk *w, lw_match *m) {
 }
 
 static void spelling_fault(const lw_walk *w, lw_match *m) {
-    lw_lowering lower = m->form->lower;
-    bool memory = lower == LW_LOWER_ld || lower == LW_LOWER_st, wide = false;
-    if (memory || !strcmp(w->words[0]->text, "mov")) wide = vector_of_256(w, m);
-    if (!memory && lower != LW_LOWER_atom && lower != LW_LOWER_red && lower != LW_LOWER_none) return;
-    bool shared = m->space == LW_SPACE_shared && (memory || !strcmp(w->words[0]->text, "atom") || !strcmp(w->words[0]->text, "red"));
-    if (shared || (memory && m->space && m->space != LW_SPACE_global)) {
-        set_fault(m, find_word(w, "L1::"), "a cache modifier needs the space .global or a generic address");
-        set_fault(m, find_word(w, "L2::"), "a cache modifier needs the space .global or a generic address");
+    bool memory = lw_lowerings[m->form->lower].memory, wide = false;
+    if (memory || m->form->lower == LW_LOWER_mov) wide = vector_of_256(w, m);
+    if ((memory && m->space && m->space != LW_SPACE_global) || (m->form->hints && m->space == LW_SPACE_shared)) {
+        set_fault(m, cache_word(w, 1), "a cache modifier needs the space .global or a generic address");
+        set_fault(m, cache_word(w, 2), "a cache modifier needs the space .global or a generic address");
     }
     if (memory && !wide)
-        set_fault(m, find_word(w, "L2::evict"), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
+        set_fault(m, word_of_field(w, LW_FIELD_evict2), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
 }
 
 /* Does something else than a type follow .v2 or the like, or nothing? */
 static bool is_late(const lw_walk *w) {
-    for (uint32_t i = 1; i < w->count; i++)
-        if (w->words[i]->size == 2 && w->words[i]->text[0] == 'v') return i + 1 == w->count || !(w->types >> (i + 1) & 1);
-    return false;
+    uint32_t word = word_of_field(w, LW_FIELD_vector);
+    return word && (word + 1 == w->count || !(w->types >> (word + 1) & 1));
 }
 
 /* ---- The match itself ----------------------------------------------------------------------------------- */
@@ -194,13 +184,13 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     m->form = form;
     m->group_count = group_count(form->pattern);
     for (uint32_t i = 0; i <= LW_GROUPS_MAX; i++) m->group[i] = w->group[i] ? w->group[i] : "";
-    set_types(w, m);
+    lw_modes_make(m, w);
     m->words = w->loose || w->passed ? lw_arena_copy(arena, w->words, w->count * sizeof *w->words) : w->words;
     m->word_count = w->count;
     for (uint32_t i = 1; i < w->count && w->loose; i++) m->words[i] = w->words[w->order[i]];
-    lw_operand_forms_make(arena, m, w);
+    lw_operand_forms_make(arena, m);
     if (form->lane) m->lane = (uint16_t)lane_of(m);
-    m->executable = m->lane || form->lower;
+    m->executable = (m->lane || form->lower) && (m->meaning || !lw_lowerings[form->lower].means);
     set_gates(w, m, module);
     m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);

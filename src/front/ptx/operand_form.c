@@ -4,15 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* "shared" and "shared::cta" are the space shared. */
-lw_space lw_space_named(const char *text, size_t length) {
-    size_t size = 0;
-    while (size < length && text[size] != ':') size++;
-    for (int s = 1; s < LW_SPACE_count; s++)
-        if (!strncmp(lw_space_names[s], text, size) && !lw_space_names[s][size]) return (lw_space)s;
-    return LW_SPACE_none;
-}
-
 /* ---- The operand text of a row ------------------------------------------------------------------------ */
 
 /* The type that "$2", "wide" or "u32" stands for. */
@@ -317,26 +308,16 @@ static bool is_written(const lw_operand_form *o) {
 
 enum { LW_OPERANDS_MAX = 32 };
 
-/* Operands that stand there if and only if the spelling has a modifier. */
-static const struct { const char *operand, *word; } bound_operands[] = {
-    {"cache-policy", "L2::cache_hint"},
-    {"cta-mask", "multicast::cluster"},
-};
-
-static bool has_word(const lw_walk *w, const char *word) {
-    for (uint32_t i = 1; i < w->count; i++)
-        if (!strcmp(w->words[i]->text, word)) return true;
-    return false;
-}
-
-/* +1: the operand must stand there, -1: it cannot, 0: it is no such operand. */
-static int is_bound(const lw_walk *w, const lw_operand_form *o) {
-    for (size_t i = 0; i < LW_COUNT(bound_operands) && o->optional; i++)
-        if (is_word(o->name, o->name_size, bound_operands[i].operand)) return has_word(w, bound_operands[i].word) ? 1 : -1;
+/* +1: the operand must stand there, by a modifier; -1: it cannot; 0: no modifier says so. */
+static int is_bound(const lw_match *m, const lw_operand_form *o) {
+    for (uint32_t word = 1; word < LW_MOD_count && o->optional; word++) {
+        const lw_modifier *modifier = &lw_modifiers[word];
+        if (modifier->operand && is_word(o->name, o->name_size, modifier->operand)) return m->mode.at[modifier->field] == word ? 1 : -1;
+    }
     return 0;
 }
 
-void lw_operand_forms_make(lw_arena *arena, lw_match *m, const lw_walk *w) {
+void lw_operand_forms_make(lw_arena *arena, lw_match *m) {
     lw_operand_form forms[LW_OPERANDS_MAX];
     uint32_t n = 0, min = 0, max = 0;
     bool optional = false;
@@ -360,7 +341,7 @@ void lw_operand_forms_make(lw_arena *arena, lw_match *m, const lw_walk *w) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++) {
         m->selectors |= forms[i].selectable;
-        int bound = is_bound(w, &forms[i]);
+        int bound = is_bound(m, &forms[i]);
         if (bound < 0) max--;
         if (bound > 0) forms[i].optional = false, min++;
         if (bound >= 0) forms[kept++] = forms[i];

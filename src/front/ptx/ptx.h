@@ -63,6 +63,63 @@ typedef enum lw_space {
 
 extern const char *const lw_space_names[LW_SPACE_count]; /* "" for none */
 
+/* ---- Modifiers (isa/ptx/modifiers.def explains the notation) -------------------------------------------- */
+
+typedef enum lw_modifier_id {
+    LW_MOD_none,
+#define MODIFIER(field, id, text, ...) LW_MOD_##id,
+#include "ptx/modifiers.def"
+    LW_MOD_count
+} lw_modifier_id;
+
+typedef enum lw_modifier_field {
+#define FIELD(name) LW_FIELD_##name,
+#include "ptx/modifiers.def"
+    LW_FIELD_count
+} lw_modifier_field;
+
+/* What a spelling says: the lw_modifier_id of its word of each field, 0 where it has none. */
+typedef union lw_modes {
+    struct {
+#define FIELD(name) uint8_t name;
+#include "ptx/modifiers.def"
+    };
+    uint8_t at[LW_FIELD_count];
+} lw_modes;
+_Static_assert(LW_MOD_count <= UINT8_MAX, "a mode has 8 bits");
+
+typedef struct lw_modifier {
+    const char *text;
+    uint8_t field;       /* lw_modifier_field … */
+    uint8_t also;        /* … and 1 + a second one; or 0 */
+    uint8_t elements;    /* of a vector; 0: it says nothing of one */
+    uint8_t table;       /* function of two bits, as lop3 has it */
+    uint8_t level;       /* of the cache that it is for */
+    bool racy;
+    uint16_t how;
+    const char *operand; /* name of the optional operand that stands there exactly if the word does; or NULL */
+} lw_modifier;
+
+extern const lw_modifier lw_modifiers[LW_MOD_count];
+
+/* What a word behind the opcode is: at most one of these, and none of a word that is only spelled. */
+typedef struct lw_word_value {
+    lw_type type : 8;
+    lw_space space : 8; /* "shared", "shared::cta": LW_SPACE_shared */
+    lw_modifier_id modifier : 8;
+} lw_word_value;
+lw_word_value lw_word_value_of(const char *text, size_t size, uint32_t hash); /* lw_hash of the text */
+
+/* The rows of isa/ptx/meanings.def: kinds of modes, and what makes each of them. */
+typedef enum lw_meaning_kind {
+    LW_MEANS_none, LW_MEANS_ATOM, LW_MEANS_BARRIER, LW_MEANS_SHUFFLE, LW_MEANS_VOTE, LW_MEANS_MATCH, LW_MEANS_REDUX
+} lw_meaning_kind;
+enum {
+#define MEANS(kind, word, types, mode) + 1
+    LW_MEANINGS = 0
+#include "ptx/meanings.def"
+};
+
 /* ---- Operands ----------------------------------------------------------------------------------------- */
 
 typedef enum lw_operand_kind {
@@ -331,10 +388,19 @@ void lw_lex(lw_lexer *lexer, lw_token *token);
 
 typedef enum lw_lowering { /* how a form that is not a lane function is lowered */
     LW_LOWER_none,
-#define LOWERING(name) LW_LOWER_##name,
+#define LOWERING(name, ...) LW_LOWER_##name,
 #include "ptx/lowerings.def"
     LW_LOWER_count
 } lw_lowering;
+
+typedef struct lw_lowering_row {
+    const char *name;
+    bool ends, across, memory;
+    lw_meaning_kind means;
+} lw_lowering_row;
+extern const lw_lowering_row lw_lowerings[LW_LOWER_count];
+
+typedef enum lw_narrow { LW_NARROW_no, LW_NARROW_32, LW_NARROW_16 } lw_narrow;
 
 typedef enum lw_agree { /* how the type of a register must agree with the type that the form asks for */
     LW_AGREE_type,  /* the manual's table 9.1: same size, and same kind unless one is untyped bits */
@@ -355,11 +421,17 @@ typedef struct lw_form {
     uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
     uint16_t more_isa, more_sm; /* gates of the optional operands, where they are younger than the form */
     uint8_t named;         /* how many elements, the opcode among them, are the instruction's name; 0: the opcode alone */
-    bool narrow;           /* its addresses may be held in 32 bits, whatever the module's addresses have */
+    lw_narrow narrow : 8;  /* its addresses may be held in 32 bits, whatever the module's addresses have; or even in 16, where it names a space */
     bool family;           /* needs a target with suffix a or f */
     lw_agree agree;
     const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
-    lw_lowering lower;        /* what lowers it where that is not one lane function alone */
+    lw_lowering lower : 8; /* what lowers it where that is not one lane function alone */
+    bool takes_carry, subtracts, left, to; /* what the opcode means to its lowering */
+    uint8_t table;         /* of a logic operation: the function of two bits, as lop3 has it */
+    bool how;              /* the lane function's last operand is the constant that the modifiers add up to */
+    bool hints;            /* an atomic operation: modifiers of caches need global memory */
+    uint8_t most;          /* bits of its vectors; 0: 256 where memory is global */
+    const char *instead;   /* what to write where it is gone or old; or NULL */
 } lw_form;
 
 extern const lw_form lw_ptx_forms[];
@@ -432,6 +504,12 @@ typedef struct lw_match {
     lw_symbol **words;    /* in the manual's order, without those that mean nothing; verify gives them to each instruction */
     uint32_t word_count;
     lw_type type;         /* the last type word of the spelling: type of operands that name none */
+    lw_type types[2];     /* the first two */
+    lw_modes mode;        /* its modifiers */
+    bool racy;            /* others may read or write the same memory at the same time */
+    uint8_t elements;     /* of its vectors, 1 where it names none */
+    uint8_t meaning;      /* 1 + the row of meanings.def that says the mode of its operation; 0: it has none */
+    uint16_t how;         /* what the modifiers add up to */
     uint16_t lane;        /* lw_lane_id of the lane function, 0 for none */
     bool executable;      /* has a lane function or a lowering */
     bool selectors;       /* some operand may carry one, .b0 or .h1 */

@@ -50,9 +50,3 @@ const lw_special_row lw_specials[LW_SPECIAL_count] = {
 #define SPECIAL_REGISTER(name, text, type, vector, isa, sm) [LW_SPECIAL_##name] = {text, LW_T_##type, vector, isa, sm},
 #include "ptx/special.def"
 };
-
-lw_type lw_type_find(const char *name, size_t size) {
-    for (lw_type type = LW_T_none + 1; type < LW_T_count; type++)
-        if (lw_types[type].size == size && *lw_types[type].name == *name && !memcmp(lw_types[type].name, name, size)) return type;
-    return LW_T_none;
-}

@@ -59,9 +59,8 @@ static const char *word_name(lw_verifier *v, uint32_t word) {
 }
 
 static const char *successor(lw_verifier *v) {
-    const char *opcode = v->instruction->words[0]->text;
-    if (strcmp(opcode, "shfl") && strcmp(opcode, "vote")) return NULL;
-    return lw_verify_text(v, "use %s.sync with a membermask", opcode);
+    const char *instead = v->match->form->instead;
+    return instead ? lw_verify_text(v, "use %s", instead) : NULL;
 }
 
 static void deprecated(lw_verifier *v) {

@@ -163,7 +163,7 @@ static void barrier(lw_verifier *v) {
     if (a->kind == LW_O_INT && (uint32_t)a->value > 15)
         lw_diag_add(v->diags, LW_D_barrier_number, a->place, (long long)a->value);
     else if (b && b->kind == LW_O_INT &&
-             (b->value % 32 || (!b->value && !strcmp(v->match->group[1], "arrive"))))
+             (b->value % 32 || (!b->value && v->match->mode.meet == LW_MOD_arrive)))
         lw_diag_add(v->diags, LW_D_barrier_threads, b->place, (long long)b->value, mnemonic(v));
 }
 

@@ -195,13 +195,11 @@ static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operan
 
 /* ---- Addresses ---------------------------------------------------------------------------------------- */
 
-static bool is_copy(const lw_form *form) { return !strncmp(form->pattern, "cp.", 3) || strstr(form->pattern, "matrix."); }
-
 static void address_register(lw_verifier *v, const lw_operand *base, bool is_map) {
     const lw_object *r = base->object;
     const lw_type_info *type = &lw_types[r->type];
     if (is_map && v->match->form->narrow && r->type == LW_T_f32) return; /* ptxas looks at its size alone */
-    bool short_ones = !v->match->form->narrow || (v->match->space && is_copy(v->match->form));
+    bool short_ones = !v->match->form->narrow || (v->match->space && v->match->form->narrow == LW_NARROW_16);
     if (!strchr("BUS", type->kind) || type->bits < (short_ones ? 16 : 32) || type->bits > 64 ||
         (r->vector > 1 && !base->select)) {
         lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, type->name,

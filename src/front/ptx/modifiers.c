@@ -1,0 +1,99 @@
+/* modifiers.c: the words behind an opcode: types, spaces and modifiers by their texts, and what modifiers mean together. */
+#include "front/ptx/forms.h"
+
+#include <pthread.h>
+
+#define A         0xf0
+#define B         0xcc
+#define ALSO(name) LW_FIELD_##name + 1
+#define FIELD(name)
+#define MODIFIER(field_, id, text_, ...) [LW_MOD_##id] = {.text = text_, .field = LW_FIELD_##field_, __VA_ARGS__},
+const lw_modifier lw_modifiers[LW_MOD_count] = {
+#include "ptx/modifiers.def"
+};
+#undef A
+#undef B
+
+#define MODES(kind) LW_MEANS_##kind
+const lw_lowering_row lw_lowerings[LW_LOWER_count] = {
+#define LOWERING(name_, ...) [LW_LOWER_##name_] = {.name = #name_, __VA_ARGS__},
+#include "ptx/lowerings.def"
+};
+
+/* ---- Words by their texts --------------------------------------------------------------------------------- */
+
+static const struct { const char *text; uint8_t size; lw_word_value value; } words[] = {
+#define TYPE(name, bits, kind)           {#name, sizeof #name - 1, {.type = LW_T_##name}},
+#include "ptx/types.def"
+#define SPACE(name)                      {#name, sizeof #name - 1, {.space = LW_SPACE_##name}},
+#define PART(name, text)                 {text, sizeof text - 1, {.space = LW_SPACE_##name}},
+#include "ptx/spaces.def"
+#define FIELD(name)
+#define MODIFIER(field, id, text, ...)   {text, sizeof text - 1, {.modifier = LW_MOD_##id}},
+#include "ptx/modifiers.def"
+};
+
+/* 1 + a word, at the hash of its text or in the next free place behind. */
+enum { SLOTS = 512 };
+static uint8_t slots[SLOTS];
+_Static_assert(LW_COUNT(words) <= UINT8_MAX, "words must be countable in a byte");
+static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
+
+static void fill_slots(void) {
+    for (uint32_t i = 0; i < LW_COUNT(words); i++) {
+        uint32_t at = lw_hash(words[i].text, words[i].size) % SLOTS;
+        while (slots[at]) at = (at + 1) % SLOTS;
+        slots[at] = (uint8_t)(i + 1);
+    }
+}
+
+lw_word_value lw_word_value_of(const char *text, size_t size, uint32_t hash) {
+    pthread_once(&slots_once, fill_slots);
+    for (uint32_t at = hash % SLOTS; slots[at]; at = (at + 1) % SLOTS)
+        if (words[slots[at] - 1].size == size && !memcmp(words[slots[at] - 1].text, text, size)) return words[slots[at] - 1].value;
+    return (lw_word_value){0};
+}
+
+lw_type lw_type_find(const char *name, size_t size) { return lw_word_value_of(name, size, lw_hash(name, size)).type; }
+
+lw_space lw_space_named(const char *text, size_t size) { return lw_word_value_of(text, size, lw_hash(text, size)).space; }
+
+/* ---- What they mean together ------------------------------------------------------------------------------- */
+
+#define BIT(name) (1u << LW_T_##name)
+#define ANY       UINT32_MAX
+#define SIGNED    (BIT(s8) | BIT(s16) | BIT(s32) | BIT(s64))
+#define f32       BIT(f32)
+#define f64       BIT(f64)
+static const struct { uint8_t kind, word; uint32_t types; } meanings[] = {
+#define MEANS(kind, word, types, mode) {LW_MEANS_##kind, LW_MOD_##word, types},
+#include "ptx/meanings.def"
+};
+_Static_assert(LW_COUNT(meanings) == LW_MEANINGS && LW_MEANINGS <= UINT8_MAX, "meanings must be countable in a byte");
+
+static uint8_t meaning_of(const lw_match *m) {
+    lw_meaning_kind kind = lw_lowerings[m->form->lower].means;
+    for (uint32_t i = 0; i < LW_MEANINGS && kind; i++)
+        if (meanings[i].kind == kind && m->mode.at[lw_modifiers[meanings[i].word].field] == meanings[i].word && meanings[i].types >> m->type & 1)
+            return (uint8_t)(i + 1);
+    return 0;
+}
+
+void lw_modes_make(lw_match *m, const lw_walk *w) {
+    uint32_t types = 0;
+    m->elements = 1;
+    for (uint32_t i = 1; i < w->count; i++) {
+        lw_word_value word = w->value[i];
+        const lw_modifier *modifier = &lw_modifiers[word.modifier];
+        if (word.type) m->type = word.type;
+        if (word.type && types < LW_COUNT(m->types)) m->types[types++] = word.type;
+        if (!m->space) m->space = word.space;
+        if (!word.modifier) continue;
+        m->mode.at[modifier->field] = word.modifier;
+        if (modifier->also) m->mode.at[modifier->also - 1] = word.modifier;
+        if (modifier->elements) m->elements = modifier->elements;
+        m->racy |= modifier->racy;
+        m->how = (uint16_t)(m->how + modifier->how);
+    }
+    m->meaning = meaning_of(m);
+}
