@@ -23,6 +23,7 @@
 #include "lane/compare.h"
 #include "lane/convert_integer.h"
 #include "lane/convert.h"
+#include "lane/approx.h"
 #include "lane/video.h"
 #include "lane/vector.h"
 

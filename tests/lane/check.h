@@ -108,8 +108,12 @@ int lane_integer(void);
 int lane_bits_group(void);
 int lane_compare(void);
 int lane_float(void);
+int lane_approx(void);
 int lane_convert(void);
 int lane_video(void);
 int lane_vector(void);
+
+/* All slices of the approximate functions with these names, or of all: minutes. */
+int lane_approx_whole(int count, char **names);
 
 #endif /* LANEWISE_TESTS_LANE_CHECK_H */

@@ -247,6 +247,35 @@ file("float/testp_copysign", "testp, copysign", FLOATS,
      + [Op(f"testp.{kind}.{t} {{p}}, {{a}};\nselp.u32 {{d}}, 1, 0, {{p}};", ["u32"], BITS[t], name=f"testp.{kind}.{t}") for t in ("f32", "f64")
         for kind in ("finite", "infinite", "number", "notanumber", "normal", "subnormal")])
 
+# Where the approximate functions have their edges: powers of 2 and neighbours, pi, bounds of ex2, lg2 near 1, tanh's ends, the largest divisors.
+NEAR = ("0x3f7fffff,0x3f800001,0x3f000000,0x40000000,0x40800000,0x3effffff,0x3f3504f3,0x3fb504f3,0x3fc90fdb,0x40490fdb,0xc0490fdb,0x40c90fdb,"
+        "0x42fe0000,0x42ffffff,0x43000000,0x43160000,0xc2fc0000,0xc2fc0001,0xc3000000,0xc3150000,0xc3150001,0xc3160000,0x3b7fffff,0x3b800000,"
+        "0xbb800001,0x40ffffff,0x41000000,0xc1000001,0x4b000000,0x4f000000,0x7e000000,0x7dffffff,0x7e800000,0x7e800001,0xfe800000,0x7f000000,"
+        "0x00000002,0x00400000,0x007fffff,0x807fffff,0x00800001,0x01000000,0x80800000,0x3eaaaaab,0xbeaaaaab,0x40a00000,0xbf000001,0x3dcccccd")
+NEAR_64 = ("0x3fefffffffffffff,0x3ff00000ffffffff,0x3ff0000100000000,0x4000000000000000,0x4010000000000000,0x400fffffffffffff,0x4008000000000000,"
+           "0xc008000000000000,0x000fffffffffffff,0x0010000000000000,0x001fffff12345678,0x7fdfffffffffffff,0x7fe0000000000000,0x7fd0000100000000,"
+           "0x7ff00000ffffffff,0xfff0000000000001,0x3fe0000000000000,0x0000000100000000,0x0000000000000002,0x8000000000000001")
+HALVES = ("0,0x8000,0x3c00,0xbc00,1,0x83ff,0x0400,0x7bff,0xfbff,0x7c00,0xfc00,0x7c01,0xfe00,0x3800,0x4248,0x4bff,0x4c00,0xcb80,0xcc00,0xce40,"
+          "0xce41,0x4800,0x1c00,0x3f80,0xbf80,0x0080,0x007f,0x7f7f,0x7f80,0xff80,0x7f81,0xffc0,0x4300,0x42fe,0xc2fc,0xc315,0x3b80,0x4100")
+PAIRS = ",".join(f"{int(a, 0) << 16 | int(b, 0):#010x}" for a, b in zip(HALVES.split(","), reversed(HALVES.split(","))))
+
+
+def with_more(values, more):
+    return f"{values[0]},{values[1]},{more}"
+
+
+file("float/approx", "rcp, rsqrt, sqrt, ex2, lg2, sin, cos, tanh, approximate", {32: (with_more(FLOATS[32], NEAR), "")},
+     [plain(f"{op}.approx{m}.f32", "f32", "f32") for op in ("rcp", "rsqrt", "sqrt", "ex2", "lg2", "sin", "cos") for m in ("", ".ftz")]
+     + [plain("tanh.approx.f32", "f32", "f32")], target="sm_75")
+file("float/approx_f64", "rcp, rsqrt of f64, approximate: the upper half of a number", {64: (with_more(FLOATS[64], NEAR_64), "")},
+     [plain(f"{name}.f64", "f64", "f64") for name in ("rcp.approx.ftz", "rsqrt.approx.ftz", "rsqrt.approx")])
+file("float/approx_div", "div.approx, div.full: divisors above 2^126", {32: (F32 + ",0x7e800000,0x00400000", F32_B + ",0x7e800000,0x7e800001,0xfe7fffff,0x00400000")},
+     [plain(f"div.{kind}{m}.f32", "f32", "f32", "f32") for kind in ("approx", "full") for m in ("", ".ftz")])
+file("half/approx", "tanh, ex2 of half precision, approximate", {16: (HALVES, ""), 32: (PAIRS, "")},
+     [Op(f"{name}.{kind}{many} {{d}}, {{a}};", ["b32" if many else "b16"], 32 if many else 16, name=f"{name}.{kind}{many}")
+      for name, kind in (("tanh.approx", "f16"), ("tanh.approx", "bf16"), ("ex2.approx", "f16"), ("ex2.approx.ftz", "bf16")) for many in ("", "x2")],
+     version="7.8", target="sm_90")
+
 # ---- compare --------------------------------------------------------------------------------------------------------
 
 FCMP = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]
