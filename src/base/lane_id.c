@@ -4,6 +4,12 @@
 
 #include <pthread.h>
 
+const lw_lane_type_row lw_lane_types[LW_L_count] = {
+#define LANE_BIT(name, argument, element)              [LW_L_##name] = {1, 1},
+#define LANE_TYPE(name, argument, element, slot, bits) [LW_L_##name] = {bits, slot},
+#include "lane_types.def"
+};
+
 #define ROW(name, arity, takes, how, D, ...) {#name, arity, LW_L_##D, {__VA_ARGS__}, LW_TAKES_##takes, how},
 const lw_lane_row lw_lanes[LW_LANE_count] = {
     {"none", 0, LW_L_none, {0}, 0, false},

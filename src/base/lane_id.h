@@ -18,8 +18,18 @@ typedef enum lw_lane_id {
 
 /* How a lane function takes an argument or gives its result. */
 typedef enum lw_lane_type {
-    LW_L_none, LW_L_p, LW_L_u8, LW_L_s8, LW_L_u16, LW_L_s16, LW_L_u32, LW_L_s32, LW_L_u64, LW_L_s64, LW_L_f32, LW_L_f64,
+    LW_L_none,
+#define LANE_BIT(name, argument, element)              LW_L_##name,
+#define LANE_TYPE(name, argument, element, slot, bits) LW_L_##name,
+#include "lane_types.def"
+    LW_L_count
 } lw_lane_type;
+
+typedef struct lw_lane_type_row {
+    uint8_t bits; /* 1: a predicate */
+    uint8_t slot; /* of its element in a slot; 1: a predicate */
+} lw_lane_type_row;
+extern const lw_lane_type_row lw_lane_types[LW_L_count];
 
 /* How an operation takes its operands: R a register, I a constant (in the last places; of two operands RIR has the first one constant). */
 typedef enum lw_variant { LW_RRR, LW_RRI, LW_RIR, LW_RII, LW_VARIANTS } lw_variant;

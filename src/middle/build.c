@@ -40,9 +40,11 @@ void lw_lower_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t a, ui
 }
 
 lw_class lw_class_of_lane(lw_lane_type type) {
-    static const uint8_t classes[] = {
-        [LW_L_none] = LW_CLASS_16, [LW_L_p] = LW_CLASS_pred, [LW_L_u8] = LW_CLASS_16, [LW_L_s8] = LW_CLASS_16, [LW_L_u16] = LW_CLASS_16, [LW_L_s16] = LW_CLASS_16,
-        [LW_L_u32] = LW_CLASS_32, [LW_L_s32] = LW_CLASS_32, [LW_L_f32] = LW_CLASS_32, [LW_L_u64] = LW_CLASS_64, [LW_L_s64] = LW_CLASS_64, [LW_L_f64] = LW_CLASS_64,
+    static const uint8_t classes[LW_L_count] = {
+        [LW_L_none] = LW_CLASS_16,
+#define LANE_BIT(name, argument, element)              [LW_L_##name] = LW_CLASS_pred,
+#define LANE_TYPE(name, argument, element, slot, bits) [LW_L_##name] = LW_CLASS_##slot,
+#include "lane_types.def"
     };
     return (lw_class)classes[type];
 }

@@ -18,8 +18,8 @@
 
 /* Registers of the types of lane functions. */
 enum {
-    LW_HOLDS_u8 = LW_HOLDS_16, LW_HOLDS_s8 = LW_HOLDS_16, LW_HOLDS_u16 = LW_HOLDS_16, LW_HOLDS_s16 = LW_HOLDS_16, LW_HOLDS_u32 = LW_HOLDS_32,
-    LW_HOLDS_s32 = LW_HOLDS_32, LW_HOLDS_f32 = LW_HOLDS_32, LW_HOLDS_u64 = LW_HOLDS_64, LW_HOLDS_s64 = LW_HOLDS_64, LW_HOLDS_f64 = LW_HOLDS_64,
+#define LANE_TYPE(name, argument, element, slot, bits) LW_HOLDS_##name = LW_HOLDS_##slot,
+#include "lane_types.def"
 };
 /* Comparisons may branch. */
 #define MAY_RESULT(D) ((int)LW_HOLDS_##D == (int)LW_HOLDS_p ? LW_OP_BRANCHES : 0)
@@ -131,14 +131,9 @@ lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint3
 }
 
 static uint32_t bits_of_lane(lw_lane_id lane) {
-    switch ((lw_lane_type)lw_lanes[lane].result) {
-    case LW_L_none: lw_bug("lane function %u gives nothing", lane);
-    case LW_L_p: return 1;
-    case LW_L_u8: case LW_L_s8: case LW_L_u16: case LW_L_s16: return 16;
-    case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
-    case LW_L_u64: case LW_L_s64: case LW_L_f64: return 64;
-    }
-    lw_bug("lane function %u", lane);
+    const uint32_t bits = lw_lane_types[lw_lanes[lane].result].slot;
+    if (!bits) lw_bug("lane function %u gives nothing", lane);
+    return bits;
 }
 
 static bool gives_word(const lw_op *op) {

@@ -279,14 +279,7 @@ static make_case *const cases[LW_OP_lop3] = {
 
 static void lop3_case(trial *t) { t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.c = reads(t, 32), t->op.d = writes(t, 32); }
 
-static uint8_t bits_of(uint8_t type) {
-    switch ((lw_lane_type)type) {
-    case LW_L_p: return 1;
-    case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
-    case LW_L_u64: case LW_L_s64: case LW_L_f64: return 64;
-    default: return 16;
-    }
-}
+static uint8_t bits_of(uint8_t type) { return lw_lane_types[type].slot; }
 /* Operands that the variant does not take from `imm`. */
 static void lane_case(trial *t) {
     const lw_lane_row *row = &lw_lanes[lw_code_lane(t->op.code)];

@@ -273,7 +273,7 @@ static void look_at_counts(lw_unit *u, lw_values *v, LLVMValueRef counts, uint32
 static LLVMValueRef vshift(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk) {
     const lw_lane_id lane = (lw_lane_id)(uint32_t)op->imm;
     const lw_lane_type type = (lw_lane_type)lw_lanes[lane].result;
-    const uint32_t bytes = type == LW_L_s8 || type == LW_L_u8 ? 1 : lw_type_bits(type) / 8;
+    const uint32_t bytes = lw_lane_types[type].bits / 8;
     LLVMValueRef on = op->e == LW_NO_SLOT ? NULL : lw_value_vector(u, v, op->e, chunk);
     LLVMValueRef values[] = {lw_value_vector(u, v, op->a, chunk), lw_value_vector(u, v, op->b, chunk)};
     look_at_counts(u, v, values[1], bytes, on);

@@ -86,15 +86,6 @@ static bool find_entries(lw_unit *u) {
 
 /* ---- Cells ------------------------------------------------------------------------------------------------------------ */
 
-uint8_t lw_type_bits(lw_lane_type type) {
-    switch (type) {
-    case LW_L_p: return 1;
-    case LW_L_u32: case LW_L_s32: case LW_L_f32: return 32;
-    case LW_L_u64: case LW_L_s64: case LW_L_f64: return 64;
-    default: return 16;
-    }
-}
-
 static void add_cell(lw_unit *u, uint32_t at, uint8_t bits) {
     if (at == LW_NO_SLOT) return;
     uint32_t *cell = &u->cell_at[at / 16];

@@ -57,7 +57,7 @@ static inline uint32_t lw_unit_cell(const lw_unit *u, uint32_t at) { return at =
 static inline bool lw_set_has(const uint64_t *set, uint32_t cell) { return set[cell / 64] >> cell % 64 & 1; }
 static inline void lw_set_add(uint64_t *set, uint32_t cell) { set[cell / 64] |= 1ull << cell % 64; }
 static inline void lw_set_remove(uint64_t *set, uint32_t cell) { set[cell / 64] &= ~(1ull << cell % 64); }
-uint8_t lw_type_bits(lw_lane_type type); /* of an element in its slot */
+static inline uint8_t lw_type_bits(lw_lane_type type) { return lw_lane_types[type].slot; } /* of an element in its slot */
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op);
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
 /* The operations of the region that begins at op: up to, not including. */

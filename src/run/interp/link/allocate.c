@@ -337,7 +337,7 @@ static void want_fill(lw_alloc *a, uint32_t v) {
 static bool constant(const lw_alloc *a, uint32_t v) { return v != LW_NO_SLOT && a->l->vregs.at[v].is_const; }
 static uint64_t value_of(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[v].value; }
 
-static bool narrow(lw_lane_type type) { return type != LW_L_u64 && type != LW_L_s64 && type != LW_L_f64; }
+static bool narrow(lw_lane_type type) { return lw_lane_types[type].bits < 64; }
 
 /* The constants that the lane function takes as such; others get a slot. */
 static lw_variant variant_of(const lw_alloc *a, const lw_lane_row *row, uint32_t *const fields[4]) {
