@@ -32,17 +32,13 @@ static void kernels(lw_module *module) {
 /* ---- What a kernel is --------------------------------------------------------------------------------------------------- */
 
 /* Values of .maxntid or .reqntid; extents that are not written are 1 (manual section 11.4). */
-static bool read_extents(const lw_function *function, const char *name, uint32_t extents[3]) {
-    for (uint32_t i = 0; i < function->directives.count; i++) {
-        const lw_directive *directive = &function->directives.at[i];
-        if (strcmp(directive->name->text, name)) continue;
-        for (uint32_t k = 0; k < 3; k++) {
-            uint64_t value = k < directive->value_count ? directive->values[k] : 1;
-            extents[k] = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
-        }
-        return true;
+static bool read_extents(const lw_function *function, lw_tuning_id tuning, uint32_t extents[3]) {
+    const lw_directive *directive = lw_function_tuning(function, tuning);
+    for (uint32_t k = 0; directive && k < 3; k++) {
+        uint64_t value = k < directive->value_count ? directive->values[k] : 1;
+        extents[k] = value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
     }
-    return false;
+    return directive != NULL;
 }
 
 static void describe_params(lw_kernel *kernel) {
@@ -66,9 +62,9 @@ static void describe(lw_kernel *kernel) {
     uint32_t most[3], *exact = kernel->info.required_block;
     kernel->info.name = function->object->name->text;
     kernel->info.max_threads = LW_BLOCK_MOST;
-    if (read_extents(function, "maxntid", most) && lw_volume(most) < LW_BLOCK_MOST)
+    if (read_extents(function, LW_TUNING_maxntid, most) && lw_volume(most) < LW_BLOCK_MOST)
         kernel->info.max_threads = (uint32_t)lw_volume(most);
-    if (read_extents(function, "reqntid", exact) && lw_volume(exact) < LW_BLOCK_MOST)
+    if (read_extents(function, LW_TUNING_reqntid, exact) && lw_volume(exact) < LW_BLOCK_MOST)
         kernel->info.max_threads = (uint32_t)lw_volume(exact);
     describe_params(kernel);
 }

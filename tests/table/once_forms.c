@@ -13,6 +13,9 @@
 
 enum { CAP = 3000, WORDS_MAX = 32 };
 
+/* What any spelling of the table has. */
+static bool modifiers[LW_MOD_count], meanings[LW_MEANINGS + 1];
+
 typedef struct table {
     lw_arena arena;
     lw_module_ptx module;
@@ -99,6 +102,21 @@ static void check_operands(table *t, const lw_match *m, const char *spelling) {
     }
 }
 
+/* Of an executable spelling no two words are of one field, where the second would be lost; and modes that its lowering asks for are there. */
+static void check_modes(table *t, const lw_match *m, const char *spelling) {
+    uint8_t seen[LW_FIELD_count] = {0};
+    for (uint32_t i = 1; i < m->word_count; i++) {
+        const lw_symbol *word = m->words[i];
+        lw_modifier_id id = lw_word_value_of(word->text, word->size, word->hash).modifier;
+        modifiers[id] = true;
+        if (id && seen[lw_modifiers[id].field]++ && m->executable) fault(t, "two words of one field", spelling);
+        if (id && m->mode.at[lw_modifiers[id].field] != id && m->executable) fault(t, "a word that no field has", spelling);
+    }
+    meanings[m->meaning] = true;
+    if (m->form->lower && !m->executable) fault(t, "its lowering has no mode for it", spelling);
+    if (m->lane && !m->form->lower && lw_lanes[m->lane].how != m->form->how && m->lane != LW_LANE_lop3) fault(t, "a constant of modifiers, or none", spelling);
+}
+
 static void check_spelling(void *with, const char *spelling) {
     table *t = with;
     lw_symbol *words[WORDS_MAX];
@@ -121,6 +139,7 @@ static void check_spelling(void *with, const char *spelling) {
     if (m->form != t->form) fault(t, "matches another row", spelling);
     if (t->form->lane && !m->lane) fault(t, "no such lane function", spelling);
     check_operands(t, m, spelling);
+    check_modes(t, m, spelling);
 }
 
 static void spellings_match_one_row(void **state) {
@@ -139,6 +158,10 @@ static void spellings_match_one_row(void **state) {
     }
     printf("%u forms, %u of them executable, %u spellings\n", lw_ptx_form_count, executable, spellings);
     assert_int_equal(faults, 0);
+    for (uint32_t i = 1; i < LW_MOD_count; i++)
+        if (!modifiers[i]) fail_msg("no form has .%s", lw_modifiers[i].text);
+    for (uint32_t i = 1; i <= LW_MEANINGS; i++)
+        if (!meanings[i]) fail_msg("no form has the meaning of row %u", i);
 }
 
 /* A word that no form has makes the spelling fail, wherever it stands. */

@@ -158,6 +158,16 @@ class Tree(unittest.TestCase):
             self.assertEqual((code, name in shown), (1, True), shown)
         self.assertEqual(self.faults_in("apart", {"src/run/a.c": ""})[0], 1)
 
+    def test_words(self):
+        files = {"src/front/ptx/forms.c": "if (!strcmp(w->words[0]->text, name)) return;\n", "src/middle/data.c": "return i->match->mode.sat;\n"}
+        self.assertEqual(self.faults_in("words", files), (0, "words: as it must be\n"))
+        for name, line in (("src/middle/data.c", 'if (!strcmp(i->words[w]->text, "sat")) return;'), ("src/front/ptx/verify.c", 'x = strncmp(m->form->pattern, "cp.", 3);'),
+                           ("src/tool/draw.c", 'c = !strcmp(match->group[1], "up");'), ("src/session/ptx.c", "if (strcmp(directive->name->text, name)) continue;"),
+                           ("src/run/interp/atomic.c", 'strstr(i->mnemonic->text, ".add")')):
+            code, shown = self.faults_in("words", files | {name: line + "\n"})
+            self.assertEqual((code, shown.count(f"{name}:1: ")), (1, 1), shown)
+        self.assertEqual(self.faults_in("words", {"src/base/a.c": ""})[0], 1)
+
     def test_includes(self):
         base, run = "int base;\n", '#include "base/a.c"\n'
         self.assertEqual(self.faults("includes", src__base__a=base, src__run__b=run)[0], 0)

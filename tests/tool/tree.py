@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Checks rules of the source tree that no compiler checks. tree.py includes|apart|names|places|sizes [ROOT]
+"""Checks rules of the source tree that no compiler checks. tree.py includes|apart|words|names|places|sizes [ROOT]
 
 includes  an #include may only point left in: base front middle run session tool/shim; isa/ and include/ are for everyone
 apart     what knows nothing of what: programs and engines of front ends, PTO of PTX and the other way; only one file asks the environment
+words     nobody compares the texts of an instruction's words, but for the files that make values of them
 names     files and folders that README.md and docs/ name are there
 places    no file of the project names a place on some machine or a host other than those of the list below
 sizes     no file of src/ or include/ has more than 800 lines"""
@@ -106,6 +107,23 @@ def check_apart(root, files):
                     yield f"{path.relative_to(root)}:{number}: {why}: {line.strip()[:100]}"
 
 
+# An instruction's words, the mnemonic, what groups of a pattern took, the pattern, the name of a directive: values are made of them once.
+TEXTS = re.compile(r"\b(?:str(?:n?cmp|n?casecmp|str|chr|rchr)|memcmp|memmem)\s*\([^;]*?(?:\bwords\[[^]]+\]->|mnemonic->|\bgroup\[|->pattern\b|form->operands|(?:directive|\bd)->name->)")
+MAY_COMPARE = ["src/front/ptx/lex.c", "src/front/ptx/parse*.c", "src/front/ptx/forms.c", "src/front/ptx/modifiers.c", "src/front/ptx/spellings.c", "src/tool/forms.c"]
+OF_WORDS = ["src/front/ptx/*.c", "src/middle/*.c", "src/run/**/*.c", "src/session/*.c", "src/tool/*.c"]
+
+
+def check_words(root, files):
+    free = {path for pattern in MAY_COMPARE for path in root.glob(pattern)}
+    found = {path for pattern in OF_WORDS for path in root.glob(pattern)} & set(files) - free
+    if not found:
+        yield "no file below the parser: is this the root of the project?"
+    for path in sorted(found):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if TEXTS.search(line):
+                yield f"{path.relative_to(root)}:{number}: a word's text is compared; modifiers.def makes a value of it: {line.strip()[:100]}"
+
+
 # What a document calls a file: a path below one of the folders, or the bare name of a source, a table or a document.
 FOLDERS = "src|isa|include|tests|docs|script|tools|bench|examples|cmake"
 NAMED = re.compile(rf"(?<![\w./*-])((?:{FOLDERS})/[\w./*-]*[\w*]|[\w*-]+(?:/[\w*-]+)*\.(?:c|h|def|py|md)|middle/[\w./*-]+)(?![\w/*(-])")
@@ -162,7 +180,7 @@ def check_sizes(root, files):
 
 
 def main():
-    checks = {"includes": check_includes, "apart": check_apart, "names": check_names, "places": check_places, "sizes": check_sizes}
+    checks = {"includes": check_includes, "apart": check_apart, "words": check_words, "names": check_names, "places": check_places, "sizes": check_sizes}
     if len(sys.argv) not in (2, 3) or sys.argv[1] not in checks:
         raise SystemExit(__doc__)
     root = pathlib.Path(sys.argv[2] if len(sys.argv) == 3 else __file__).resolve()

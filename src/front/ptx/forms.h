@@ -52,6 +52,9 @@ lw_mismatch lw_form_explain(lw_symbol **words, uint32_t count, lw_text *expected
  * long as the arena. */
 lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_form *form, const lw_walk *walk);
 
+/* modifiers.c: the gates of word i of a walk, one after the other; NULL behind the last. */
+const lw_gate *lw_gate_of(const lw_walk *walk, uint32_t word, const lw_gate *after);
+
 /* modifiers.c: types, space and modes of a spelling whose row is known. */
 void lw_modes_make(lw_match *match, const lw_walk *walk);
 

@@ -1,4 +1,4 @@
-/* match.c: what a spelling means by its row: types, lane function, gates; operand_form.c has its operands. Made once for each distinct
+/* match.c: what a spelling means by its row: lane function, gates; modifiers.c has its types and modes, operand_form.c its operands. Made once for each distinct
  * spelling of a module, or of all modules that share spellings, and kept in the mnemonic's symbol. */
 #include "front/ptx/forms.h"
 
@@ -9,31 +9,8 @@
 
 #define V(major, minor) ((major) * 10 + (minor))
 #define SM(number)      (number)
-static const lw_gate gates[] = {
-#define GATE(opcode, word, isa, sm) {opcode, word, isa, sm},
-#include "ptx/gates.def"
-};
-
-/* Gates by the word that they are about: 1 + gate, by hash of the word. */
-enum { GATE_SLOTS = 256 };
-static uint8_t first_gate[GATE_SLOTS];
-static uint8_t next_gate[LW_COUNT(gates)];
-_Static_assert(LW_COUNT(gates) < 255, "gates must be countable in a byte");
-
-static void index_gates(void) {
-    for (size_t g = LW_COUNT(gates); g-- > 0;) {
-        uint32_t slot = lw_hash(gates[g].word, strlen(gates[g].word)) % GATE_SLOTS;
-        next_gate[g] = first_gate[slot];
-        first_gate[slot] = (uint8_t)(g + 1);
-    }
-}
-
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
-static void fill_tables(void) {
-    index_gates();
-    lw_agreements_fill();
-}
 
 /* ---- A match ------------------------------------------------------------------------------------------ */
 
@@ -71,7 +48,7 @@ static bool is_generic(const lw_match *m) {
 
 /* Of words that ask for the same, the one whose gate is listed first is named. */
 static void set_gates(const lw_walk *w, lw_match *m, const lw_module_ptx *module) {
-    uint32_t isa_gate = 0, sm_gate = 0;
+    const lw_gate *isa_gate = NULL, *sm_gate = NULL;
     const lw_form *f = m->form;
     m->isa = f->isa;
     m->sm = f->sm;
@@ -83,15 +60,11 @@ static void set_gates(const lw_walk *w, lw_match *m, const lw_module_ptx *module
         if (m->isa < V(2, 0)) m->isa = V(2, 0);
         if (m->sm < SM(20)) m->sm = SM(20);
     }
-    for (uint32_t i = 1; i < w->count; i++) {
-        for (uint32_t g = first_gate[w->words[i]->hash % GATE_SLOTS]; g; g = next_gate[g - 1]) {
-            const lw_gate *gate = &gates[g - 1];
-            if (strcmp(gate->word, w->words[i]->text)) continue;
-            if (*gate->opcode != '*' && strcmp(gate->opcode, w->words[0]->text)) continue;
-            if (gate->isa > m->isa || (gate->isa == m->isa && g < isa_gate)) m->isa = gate->isa, m->isa_word = (uint8_t)i, isa_gate = g;
-            if (gate->sm > m->sm || (gate->sm == m->sm && g < sm_gate)) m->sm = gate->sm, m->sm_word = (uint8_t)i, sm_gate = g;
+    for (uint32_t i = 1; i < w->count; i++)
+        for (const lw_gate *gate = lw_gate_of(w, i, NULL); gate; gate = lw_gate_of(w, i, gate)) {
+            if (gate->isa > m->isa || (gate->isa == m->isa && isa_gate && gate < isa_gate)) m->isa = gate->isa, m->isa_word = (uint8_t)i, isa_gate = gate;
+            if (gate->sm > m->sm || (gate->sm == m->sm && sm_gate && gate < sm_gate)) m->sm = gate->sm, m->sm_word = (uint8_t)i, sm_gate = gate;
         }
-    }
 }
 
 /* Does this module stand outside of any gate? Asked once a spelling. */
@@ -209,7 +182,7 @@ const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *i, lw_
     if (LW_LIKELY(i->mnemonic->form)) return i->mnemonic->form;
     const lw_match *m = lw_spellings_find(module, i->mnemonic);
     if (!m) {
-        pthread_once(&tables_once, fill_tables);
+        pthread_once(&tables_once, lw_agreements_fill);
         lw_walk w;
         const lw_form *form = lw_form_find(&w, i->words, i->word_count);
         if (!form) {

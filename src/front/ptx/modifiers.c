@@ -1,4 +1,5 @@
-/* modifiers.c: the words behind an opcode: types, spaces and modifiers by their texts, and what modifiers mean together. */
+/* modifiers.c: the words behind an opcode: types, spaces and modifiers by their texts, and what modifiers mean together; gates of words. The only
+ * file beside the parser and forms.c that compares texts of words (tree/words looks). */
 #include "front/ptx/forms.h"
 
 #include <pthread.h>
@@ -57,6 +58,38 @@ lw_word_value lw_word_value_of(const char *text, size_t size, uint32_t hash) {
 lw_type lw_type_find(const char *name, size_t size) { return lw_word_value_of(name, size, lw_hash(name, size)).type; }
 
 lw_space lw_space_named(const char *text, size_t size) { return lw_word_value_of(text, size, lw_hash(text, size)).space; }
+
+/* ---- Gates of words --------------------------------------------------------------------------------------- */
+
+#define V(major, minor) ((major) * 10 + (minor))
+#define SM(number)      (number)
+static const lw_gate gates[] = {
+#define GATE(opcode, word, isa, sm) {opcode, word, isa, sm},
+#include "ptx/gates.def"
+};
+
+/* Gates by the word that they are about: 1 + gate, by hash of the word. */
+enum { GATE_SLOTS = 256 };
+static uint8_t first_gate[GATE_SLOTS];
+static uint8_t next_gate[LW_COUNT(gates)];
+_Static_assert(LW_COUNT(gates) < 255, "gates must be countable in a byte");
+static pthread_once_t gates_once = PTHREAD_ONCE_INIT;
+
+static void index_gates(void) {
+    for (size_t g = LW_COUNT(gates); g-- > 0;) {
+        uint32_t slot = lw_hash(gates[g].word, strlen(gates[g].word)) % GATE_SLOTS;
+        next_gate[g] = first_gate[slot];
+        first_gate[slot] = (uint8_t)(g + 1);
+    }
+}
+
+const lw_gate *lw_gate_of(const lw_walk *w, uint32_t i, const lw_gate *after) {
+    pthread_once(&gates_once, index_gates);
+    for (uint32_t g = after ? next_gate[after - gates] : first_gate[w->words[i]->hash % GATE_SLOTS]; g; g = next_gate[g - 1])
+        if (!strcmp(gates[g - 1].word, w->words[i]->text) && (*gates[g - 1].opcode == '*' || !strcmp(gates[g - 1].opcode, w->words[0]->text)))
+            return &gates[g - 1];
+    return NULL;
+}
 
 /* ---- What they mean together ------------------------------------------------------------------------------- */
 

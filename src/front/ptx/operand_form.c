@@ -1,6 +1,7 @@
 /* operand_form.c: what the operand text of a row asks for, for one spelling: shapes, types, vectors, ranges. */
 #include "front/ptx/forms.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,15 +100,15 @@ static uint32_t count_of(const lw_match *m, const char *at) {
  * fit, as in old programs. Derivatives have no index, and always braces. */
 static void coordinates(const lw_match *m, lw_operand_form *o, const char *at, bool derivatives) {
     const char *text = group_text(m, at);
-    o->array = *text == 'a' && !derivatives;
-    uint32_t dimensions = number_in(text) + o->array;
-    bool samples = strchr(text, 'm') != NULL;
-    o->vector = samples || dimensions > 2 || strstr(text, "cube") ? 4 : (uint8_t)dimensions;
+    size_t size = strlen(text);
+    const lw_modifier *geometry = &lw_modifiers[lw_word_value_of(text, size, lw_hash(text, size)).modifier];
+    o->array = geometry->array && !derivatives;
+    uint32_t dimensions = geometry->dimensions + o->array;
+    o->vector = geometry->samples || dimensions > 2 || geometry->cube ? 4 : (uint8_t)dimensions;
     o->braces = true;
     o->or_four = o->variable = !derivatives; /* one coordinate without braces is a register */
-    bool cube = strstr(text, "cube") != NULL, surface = !strncmp(m->form->pattern, "sul", 3) || !strncmp(m->form->pattern, "sus", 3);
     o->lists = dimensions == 1 && !o->array && !derivatives;
-    o->loose = !derivatives && (surface || (!samples && !o->array && (dimensions == 2 || cube)));
+    o->loose = !derivatives && (m->form->loose || (!geometry->samples && !o->array && (dimensions == 2 || geometry->cube)));
     o->list_only = dimensions == 3 && !o->array;
     o->always_braces = derivatives;
 }
@@ -122,6 +123,12 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         SHAPE(list, LIST) SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL) SHAPE(sink, SINK)
 #undef SHAPE
     };
+    static const struct { const char *name; size_t at; } flags[] = {
+#define FLAG(name, field) {name, offsetof(lw_operand_form, field)},
+        FLAG("lists", lists) FLAG("low", low) FLAG("all", all) FLAG("consts", constants) FLAG("same", same) FLAG("neg", negatable)
+        FLAG("or-address", or_address) FLAG("or-pred", or_predicate)
+#undef FLAG
+    };
     for (size_t i = 0; i < LW_COUNT(shapes); i++)
         if (shapes[i].size == size && !memcmp(shapes[i].name, at, size)) {
             o->shape = shapes[i].shape;
@@ -134,32 +141,13 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
         o->untyped = size == 4;
         return;
     }
-    if (is_word(at, size, "lists")) {
-        o->lists = true;
-        return;
-    }
-    if (is_word(at, size, "low")) {
-        o->low = true;
-        return;
-    }
-    if (is_word(at, size, "all")) {
-        o->all = true;
-        return;
-    }
+    for (size_t i = 0; i < LW_COUNT(flags); i++)
+        if (is_word(at, size, flags[i].name)) {
+            *(bool *)((char *)o + flags[i].at) = true;
+            return;
+        }
     if (is_word(at, size, "raw")) {
         o->same = o->raw = o->or_predicate = true;
-        return;
-    }
-    if (is_word(at, size, "consts")) {
-        o->constants = true;
-        return;
-    }
-    if (is_word(at, size, "same")) {
-        o->same = true;
-        return;
-    }
-    if (is_word(at, size, "neg")) {
-        o->negatable = true;
         return;
     }
     if (is_word(at, size, "address")) { /* an integer register as wide as some address */
@@ -169,14 +157,6 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
     }
     if (is_word(at, size, "shared")) { /* of a variable whose address is taken */
         o->space = LW_SPACE_shared;
-        return;
-    }
-    if (is_word(at, size, "or-address")) {
-        o->or_address = true;
-        return;
-    }
-    if (is_word(at, size, "or-pred")) {
-        o->or_predicate = true;
         return;
     }
     if ((*at == 'v' || *at == 'V' || *at == 'W') && size > 1 && strchr("$0123456789mnk", at[1])) {

@@ -8,8 +8,7 @@ enum { BYTES_A_STATEMENT = 28 };
 /* ---- Words --------------------------------------------------------------------------------------------- */
 
 static const lw_word words[] = {
-#define WORD(text, kind, value)              {text, sizeof text - 1, kind, value, 0, 0, false, false}
-#define TUNING(text, least, most, entry, func) {text, sizeof text - 1, LW_WORD_TUNING, 0, least, most, entry, func}
+#define WORD(text, kind, value) {text, sizeof text - 1, kind, value}
 #define TYPE(name, bits, kind) WORD(#name, LW_WORD_TYPE, LW_T_##name),
 #include "ptx/types.def"
 #define SPACE(name) WORD(#name, LW_WORD_SPACE, LW_SPACE_##name),
@@ -36,19 +35,8 @@ static const lw_word words[] = {
     WORD("callprototype", LW_WORD_PROTOTYPE, 0),
     WORD("calltargets", LW_WORD_CALL_TARGETS, 0),
     WORD("branchtargets", LW_WORD_BRANCH_TARGETS, 0),
-    /* manual section 11.4 */
-    TUNING("maxnreg", 1, 1, true, false),
-    TUNING("maxntid", 1, 3, true, false),
-    TUNING("reqntid", 1, 3, true, false),
-    TUNING("minnctapersm", 1, 1, true, false),
-    TUNING("maxnctapersm", 1, 1, true, false),
-    TUNING("maxclusterrank", 1, 1, true, false),
-    TUNING("reqnctapercluster", 1, 3, true, false),
-    TUNING("explicitcluster", 0, 0, true, false),
-    TUNING("blocksareclusters", 0, 0, true, false),
-    TUNING("noreturn", 0, 0, false, true),
-    TUNING("abi_preserve", 1, 1, false, true),
-    TUNING("abi_preserve_control", 1, 1, false, true),
+#define TUNING(name, least, most, ...) WORD(#name, LW_WORD_TUNING, LW_TUNING_##name),
+#include "ptx/tunings.def"
 };
 
 /* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty again. */

@@ -15,7 +15,7 @@ typedef enum lw_word_kind {
     LW_WORD_SPACE,       /* value: lw_space */
     LW_WORD_LINKAGE,     /* value: lw_linkage */
     LW_WORD_VECTOR,      /* value: elements */
-    LW_WORD_TUNING,      /* performance and ABI directives of a function: see the table in parse.c */
+    LW_WORD_TUNING,      /* performance and ABI directives of a function: isa/ptx/tunings.def */
     LW_WORD_VERSION, LW_WORD_TARGET, LW_WORD_ADDRESS_SIZE,
     LW_WORD_ENTRY, LW_WORD_FUNC, LW_WORD_ALIAS,
     LW_WORD_FILE, LW_WORD_LOC, LW_WORD_SECTION, LW_WORD_PRAGMA,
@@ -28,8 +28,6 @@ typedef struct lw_word {
     uint32_t size;
     lw_word_kind kind;
     uint8_t value;
-    uint8_t least, most;         /* TUNING: how many values */
-    bool for_entry, for_func;    /* TUNING: where it may stand */
 } lw_word;
 
 /* A constant expression's value (manual section 4.5). */

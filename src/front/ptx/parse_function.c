@@ -26,19 +26,20 @@ static bool parse_parameters(lw_parser *p, lw_function *f, bool returns) {
 
 /* A directive of section 11.4 with its values. */
 static bool parse_tuning(lw_parser *p, lw_function *f) {
-    const lw_word *word = lw_parser_word(p);
+    const lw_tuning_id id = (lw_tuning_id)lw_parser_word(p)->value;
+    const lw_tuning *row = &lw_tunings[id];
     lw_directive *d = &LW_PUSH(p->arena, f->directives);
-    *d = (lw_directive){.name = p->token.name, .place = p->token.place};
-    if (!(f->is_entry ? word->for_entry : word->for_func))
+    *d = (lw_directive){.tuning = id, .name = p->token.name, .place = p->token.place};
+    if (!(f->is_entry ? row->entry : row->func))
         lw_diag_add(p->module->diags, LW_D_directive_kind, d->place, d->name->text,
                     f->is_entry ? ".entry" : ".func");
     lw_parser_next(p);
-    if (!word->most) return true;
+    if (!row->most) return true;
     LW_LIST(uint64_t) values = {0};
     do
         if (!lw_parse_literal(p, "the directive's value", UINT32_MAX, &LW_PUSH(p->arena, values)))
             return false;
-    while (values.count < word->most && lw_parser_take(p, ','));
+    while (values.count < row->most && lw_parser_take(p, ','));
     d->values = values.at;
     d->value_count = values.count;
     d->place = lw_parser_since(p, d->place);

@@ -52,6 +52,8 @@ typedef struct lw_type_info {
 
 extern const lw_type_info lw_types[LW_T_count];
 lw_type lw_type_find(const char *name, size_t size); /* LW_T_none where it is no type */
+/* Integers and untyped bits, which registers of a size may hold alike; .pred is none. */
+static inline bool lw_type_is_number(const lw_type_info *type) { return type->kind == 'B' || type->kind == 'U' || type->kind == 'S'; }
 bool lw_type_is_opaque(lw_type type);                /* a texture, sampler or surface reference */
 
 typedef enum lw_space {
@@ -95,6 +97,8 @@ typedef struct lw_modifier {
     uint8_t elements;    /* of a vector; 0: it says nothing of one */
     uint8_t table;       /* function of two bits, as lop3 has it */
     uint8_t level;       /* of the cache that it is for */
+    uint8_t dimensions;  /* of a geometry … */
+    bool array, cube, samples;
     bool racy;
     uint16_t how;
     const char *operand; /* name of the optional operand that stands there exactly if the word does; or NULL */
@@ -270,8 +274,24 @@ typedef struct lw_statement {
     };
 } lw_statement;
 
+typedef enum lw_tuning_id {
+    LW_TUNING_none, /* a .pragma */
+#define TUNING(name, least, most, ...) LW_TUNING_##name,
+#include "ptx/tunings.def"
+    LW_TUNING_count
+} lw_tuning_id;
+
+typedef struct lw_tuning { /* a row of isa/ptx/tunings.def */
+    uint8_t least, most; /* how many values */
+    bool entry, func, once, positive;
+    uint8_t limit;
+    uint16_t gone;
+} lw_tuning;
+extern const lw_tuning lw_tunings[LW_TUNING_count];
+
 /* Performance and linking directives of a function (manual section 11.4): name without the dot, and its values. */
 typedef struct lw_directive {
+    lw_tuning_id tuning;
     lw_symbol *name;
     lw_place place;
     uint32_t value_count;
@@ -298,6 +318,9 @@ typedef struct lw_function {
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
 } lw_function;
+
+/* The first of them, or NULL. */
+const lw_directive *lw_function_tuning(const lw_function *function, lw_tuning_id tuning);
 
 /* The newest version that the tables know, as `version` below has it: 9.0. */
 enum { LW_PTX_NEWEST = 90 };
@@ -431,6 +454,7 @@ typedef struct lw_form {
     bool how;              /* the lane function's last operand is the constant that the modifiers add up to */
     bool hints;            /* an atomic operation: modifiers of caches need global memory */
     uint8_t most;          /* bits of its vectors; 0: 256 where memory is global */
+    bool loose;            /* any register of the type may stand in the place of its coordinates */
     const char *instead;   /* what to write where it is gone or old; or NULL */
 } lw_form;
 

@@ -56,7 +56,7 @@ static void resolve_operands(lw_resolver *r, lw_operand *at, uint32_t count) {
 
 /* Only a whole operand can be a[3]. */
 static void resolve_indexes(lw_resolver *r, lw_instruction *in) {
-    bool is_mov = !strcmp(in->words[0]->text, "mov");
+    bool is_mov = in->words[0] == r->mov;
     for (uint32_t i = 0; i < in->operand_count; i++)
         if (in->operands[i].indexed && in->operands[i].object) resolve_index(r, &in->operands[i], is_mov);
 }
@@ -238,7 +238,7 @@ static void resolve_item(lw_resolver *r, lw_item *item) {
 
 void lw_ptx_resolve(lw_module_ptx *module) {
     lw_resolver *r = LW_NEW(module->arena, lw_resolver);
-    *r = (lw_resolver){.module = module, .arena = module->arena, .diags = module->diags};
+    *r = (lw_resolver){.module = module, .arena = module->arena, .diags = module->diags, .mov = lw_symbol_get(&module->symbols, "mov", 3)};
     lw_scope_open(r);
     lw_module_merge(r);
     if (module->address_size_written) lw_gate_check(r, LW_GATE_address_size, module->target_place);

@@ -47,6 +47,7 @@ typedef struct lw_resolver {
     uint32_t variables;            /* numbers given to the function's variables in memory */
     uint64_t const_bytes[32];      /* of .const variables, by the logarithm of their alignment */
     bool const_full;
+    const lw_symbol *mov;          /* the opcode that also takes addresses */
 } lw_resolver;
 
 /* ---- resolve_scope.c ----------------------------------------------------------------------------------- */

@@ -5,10 +5,10 @@
 #define SM(number)      (number)
 
 static const struct gate {
-    const char *name, *shown;
+    const char *shown;
     uint16_t isa, sm;
 } gates[] = {
-#define DIRECTIVE(name, shown, isa, sm) {#name, shown, isa, sm},
+#define DIRECTIVE(name, shown, isa, sm) {shown, isa, sm},
 #include "ptx/directives.def"
 };
 
@@ -22,11 +22,11 @@ void lw_gate_check(lw_resolver *r, lw_gate_id id, lw_place place) {
         lw_diag_add(r->diags, LW_D_needs_target, place, gate->shown, (unsigned)gate->sm, target);
 }
 
-/* The directives of functions go by their names. */
 void lw_gate_directive(lw_resolver *r, const lw_directive *d) {
-    for (uint32_t i = 0; i < LW_COUNT(gates); i++)
-        if (!strcmp(gates[i].name, d->name->text)) {
-            lw_gate_check(r, (lw_gate_id)i, d->place);
-            return;
-        }
+    static const uint8_t tunings[LW_TUNING_count] = {
+        [LW_TUNING_none] = LW_GATE_pragma,
+#define TUNING(name, least, most, ...) [LW_TUNING_##name] = LW_GATE_##name,
+#include "ptx/tunings.def"
+    };
+    lw_gate_check(r, (lw_gate_id)tunings[d->tuning], d->place);
 }

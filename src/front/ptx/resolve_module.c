@@ -1,7 +1,7 @@
 /* resolve_module.c: the several declarations of a name at module scope, signatures, aliases (manual sections 11.2 to 11.6). */
 #include "front/ptx/resolve.h"
 
-enum { OLD_PARAMETERS = 256, SMALL_PARAMETERS = 4352, LARGE_PARAMETERS = 32764, PRESERVE_MOST = 237, PRESERVE_CONTROL_MOST = 11 };
+enum { OLD_PARAMETERS = 256, SMALL_PARAMETERS = 4352, LARGE_PARAMETERS = 32764 };
 
 /* ---- Functions ----------------------------------------------------------------------------------------- */
 
@@ -28,21 +28,18 @@ static bool same_parameters(lw_object **a, uint32_t a_count, lw_object **b, uint
     return true;
 }
 
-static const lw_directive *find_directive(const lw_function *f, const char *name) {
-    for (uint32_t i = 0; i < f->directives.count; i++)
-        if (!strcmp(f->directives.at[i].name->text, name)) return &f->directives.at[i];
-    return NULL;
-}
-
-static bool same_directive(const lw_function *a, const lw_function *b, const char *name) {
-    const lw_directive *one = find_directive(a, name), *other = find_directive(b, name);
-    if (!one || !other) return !one == !other;
-    return !one->value_count || one->values[0] == other->values[0];
+/* What callers rely on. */
+static bool same_rules(const lw_function *a, const lw_function *b) {
+    for (lw_tuning_id id = LW_TUNING_none + 1; id < LW_TUNING_count; id++) {
+        const lw_directive *one = lw_function_tuning(a, id), *other = lw_function_tuning(b, id);
+        if (!lw_tunings[id].once || (!one && !other)) continue;
+        if (!one || !other || (one->value_count && one->values[0] != other->values[0])) return false;
+    }
+    return true;
 }
 
 bool lw_signature_same(const lw_function *a, const lw_function *b) {
-    bool same_rules = same_directive(a, b, "noreturn") && same_directive(a, b, "abi_preserve") && same_directive(a, b, "abi_preserve_control");
-    return a->is_entry == b->is_entry && same_rules &&
+    return a->is_entry == b->is_entry && same_rules(a, b) &&
            same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
            same_parameters(a->params, a->param_count, b->params, b->param_count);
 }
@@ -165,31 +162,28 @@ static void lay_out_parameters(lw_resolver *r, lw_function *f) {
     f->param_bytes = (uint32_t)size;
 }
 
+static void check_directive(lw_resolver *r, const lw_function *f, const lw_directive *d) {
+    const lw_tuning *row = &lw_tunings[d->tuning];
+    const char *name = d->name->text;
+    lw_gate_directive(r, d);
+    if (row->limit && d->value_count && d->values[0] > row->limit)
+        lw_diag_add(r->diags, LW_D_literal_range, d->place, name, (unsigned long long)row->limit);
+    if (row->once && lw_function_tuning(f, d->tuning) != d) lw_diag_add(r->diags, LW_D_tuning_twice, d->place, name);
+    for (uint32_t k = 0; row->positive && k < d->value_count; k++)
+        if (!d->values[k]) lw_diag_add(r->diags, LW_D_tuning_zero, d->place, name);
+    if (row->gone && r->module->version >= row->gone) lw_diag_add(r->diags, LW_D_tuning_gone, d->place, name, row->gone / 10, row->gone % 10);
+}
+
 static void check_directives(lw_resolver *r, const lw_function *f) {
-    for (uint32_t i = 0; i < f->directives.count; i++) {
-        const lw_directive *d = &f->directives.at[i];
-        lw_gate_directive(r, d);
-        bool once = !strncmp(d->name->text, "abi_", 4) || !strcmp(d->name->text, "noreturn"), positive = !once;
-        uint32_t most = !strcmp(d->name->text, "abi_preserve") ? PRESERVE_MOST : PRESERVE_CONTROL_MOST;
-        if (once && d->value_count && d->values[0] > most)
-            lw_diag_add(r->diags, LW_D_literal_range, d->place, d->name->text, (unsigned long long)most);
-        if (once && find_directive(f, d->name->text) != d) lw_diag_add(r->diags, LW_D_tuning_twice, d->place, d->name->text);
-        bool of_cluster = !strcmp(d->name->text, "maxclusterrank") || !strcmp(d->name->text, "reqnctapercluster");
-        for (uint32_t k = 0; positive && !of_cluster && k < d->value_count; k++)
-            if (!d->values[k]) lw_diag_add(r->diags, LW_D_tuning_zero, d->place, d->name->text);
-        if (!strcmp(d->name->text, "maxnctapersm") && r->module->version >= 21)
-            lw_diag_add(r->diags, LW_D_tuning_gone, d->place, d->name->text, 2, 1);
-    }
-    const lw_directive *end = find_directive(f, "noreturn");
+    for (uint32_t i = 0; i < f->directives.count; i++) check_directive(r, f, &f->directives.at[i]);
+    const lw_directive *end = lw_function_tuning(f, LW_TUNING_noreturn);
     if (end && f->return_count) lw_diag_add(r->diags, LW_D_noreturn_result, end->place);
     if (end && end != f->directives.at) lw_diag_add(r->diags, LW_D_noreturn_late, end->place);
-    const lw_directive *most = find_directive(f, "maxntid"), *exact = find_directive(f, "reqntid");
-    if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, "reqntid", "maxntid");
-    const lw_directive *rank = find_directive(f, "maxclusterrank");
-    const lw_directive *shape = find_directive(f, "reqnctapercluster");
-    if (rank && shape)
-        lw_diag_add(r->diags, LW_D_tuning_conflict, shape->place, "reqnctapercluster", "maxclusterrank");
-    const lw_directive *blocks = find_directive(f, "blocksareclusters");
+    const lw_directive *most = lw_function_tuning(f, LW_TUNING_maxntid), *exact = lw_function_tuning(f, LW_TUNING_reqntid);
+    if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, exact->name->text, most->name->text);
+    const lw_directive *rank = lw_function_tuning(f, LW_TUNING_maxclusterrank), *shape = lw_function_tuning(f, LW_TUNING_reqnctapercluster);
+    if (rank && shape) lw_diag_add(r->diags, LW_D_tuning_conflict, shape->place, shape->name->text, rank->name->text);
+    const lw_directive *blocks = lw_function_tuning(f, LW_TUNING_blocksareclusters);
     if (blocks && (!exact || !shape))
         lw_diag_add(r->diags, LW_D_tuning_needs, blocks->place, blocks->name->text);
 }

@@ -44,6 +44,18 @@ uint64_t lw_float_bits(uint64_t value, bool single, uint32_t bits) {
 }
 
 #define V(major, minor) (10 * (major) + (minor))
+
+const lw_tuning lw_tunings[LW_TUNING_count] = {
+#define TUNING(name, least, most, ...) [LW_TUNING_##name] = {least, most, __VA_ARGS__},
+#include "ptx/tunings.def"
+};
+
+const lw_directive *lw_function_tuning(const lw_function *f, lw_tuning_id tuning) {
+    for (uint32_t i = 0; i < f->directives.count; i++)
+        if (f->directives.at[i].tuning == tuning) return &f->directives.at[i];
+    return NULL;
+}
+
 #define SM(number)      (number)
 
 const lw_special_row lw_specials[LW_SPECIAL_count] = {

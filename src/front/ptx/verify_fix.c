@@ -23,8 +23,6 @@ const char *lw_fix_order(lw_verifier *v) {
     return n < sizeof text ? lw_verify_text(v, "%s", text) : NULL;
 }
 
-static bool is_number(const lw_type_info *type) { return strchr("BUS", type->kind) != NULL; }
-
 /* A register of another type than the form asks for. */
 const char *lw_fix_type(lw_verifier *v, const lw_operand_form *form, lw_type type) {
     if (!form->type) return NULL;
@@ -33,7 +31,7 @@ const char *lw_fix_type(lw_verifier *v, const lw_operand_form *form, lw_type typ
     if (form->written)
         return want->bits == have->bits ? NULL : lw_verify_text(v, "the result has %u bits", want->bits);
     if (have->kind == 'P') return "selp makes a number of a predicate";
-    if (!is_number(want) || !is_number(have) || want->bits == have->bits) return NULL;
+    if (!lw_type_is_number(want) || !lw_type_is_number(have) || want->bits == have->bits) return NULL;
     char sign = have->kind == 'S' || (have->kind == 'B' && want->kind == 'S') ? 's' : 'u';
     return lw_verify_text(v, "cvt.%c%u.%c%u makes %u bits of it", sign, want->bits, sign, have->bits,
                           want->bits);

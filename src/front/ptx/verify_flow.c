@@ -45,7 +45,7 @@ static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
     const lw_operand *t = c->target;
     if (lw_is_unresolved(t) || (c->prototype && lw_is_unresolved(c->prototype))) return NULL;
     if (lw_is_register(t)) {
-        if (strchr("BUS", lw_types[t->object->type].kind) == NULL || lw_types[t->object->type].bits < 32 ||
+        if (!lw_type_is_number(&lw_types[t->object->type]) || lw_types[t->object->type].bits < 32 ||
             t->object->vector > 1) {
             lw_diag_add(v->diags, LW_D_call_target, t->place, t->name->text,
                         "no register that holds an address");

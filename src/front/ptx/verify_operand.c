@@ -140,7 +140,7 @@ static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     if (form->type == LW_T_none)
         fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
     else if (o->kind == LW_O_INT)
-        fits = strchr("BUSP", want->kind) != NULL || (form->same && !form->braces);
+        fits = lw_type_is_number(want) || want->kind == 'P' || (form->same && !form->braces);
     else if (want->kind == 'B')
         fits = want->bits == (o->single ? 32 : 64);
     else
@@ -200,7 +200,7 @@ static void address_register(lw_verifier *v, const lw_operand *base, bool is_map
     const lw_type_info *type = &lw_types[r->type];
     if (is_map && v->match->form->narrow && r->type == LW_T_f32) return; /* ptxas looks at its size alone */
     bool short_ones = !v->match->form->narrow || (v->match->space && v->match->form->narrow == LW_NARROW_16);
-    if (!strchr("BUS", type->kind) || type->bits < (short_ones ? 16 : 32) || type->bits > 64 ||
+    if (!lw_type_is_number(type) || type->bits < (short_ones ? 16 : 32) || type->bits > 64 ||
         (r->vector > 1 && !base->select)) {
         lw_diag_add(v->diags, LW_D_address_type, base->place, base->name->text, type->name,
                     v->module->address_size == 32 ? "32" : "64");
@@ -242,13 +242,13 @@ static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_oper
     const lw_object *object = base->object;
     const lw_type_info *want = &lw_types[form->opaque], *have = &lw_types[object->type];
     bool is_register = object->space == LW_SPACE_reg, is_reference = object->type == form->opaque && lw_type_is_opaque(form->opaque);
-    if (is_register ? strchr("BUS", have->kind) && have->bits == want->bits && object->vector == 1 : is_reference) return;
+    if (is_register ? lw_type_is_number(have) && have->bits == want->bits && object->vector == 1 : is_reference) return;
     lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text, have->name);
 }
 
 /* A register that may be an address without its brackets. */
 static bool is_plain_address(const lw_operand *o) {
-    return lw_is_register(o) && !o->negated && strchr("BUS", lw_types[o->object->type].kind) && lw_types[o->object->type].bits >= 32;
+    return lw_is_register(o) && !o->negated && lw_type_is_number(&lw_types[o->object->type]) && lw_types[o->object->type].bits >= 32;
 }
 
 static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
@@ -425,7 +425,7 @@ static void packed_register(lw_verifier *v, const lw_operand *o, const lw_operan
 }
 
 static bool takes_numbers(const lw_operand_form *form) {
-    return !form->written && !form->variable && !form->selectable && form->type && strchr("BUS", lw_types[form->type].kind);
+    return !form->written && !form->variable && !form->selectable && form->type && lw_type_is_number(&lw_types[form->type]);
 }
 
 /* A variable's address and an offset, which is a number; the address alone is taken by mov. */
