@@ -78,15 +78,15 @@ static void clear_ahead(lw_arena *arena, size_t size) {
 }
 
 /* Room for so many bytes, rounded up, from `at` on. */
-static size_t make_room(lw_arena *arena, size_t size) {
-    if (size > SIZE_MAX / 2) no_memory(arena);
+static inline size_t make_room(lw_arena *arena, size_t size) {
+    if (LW_UNLIKELY(size > SIZE_MAX / 2)) no_memory(arena);
     size = (size + 15) & ~(size_t)15;
-    if (arena->limit && arena->used + size > arena->limit) no_memory(arena);
-    if (size > (size_t)(arena->end - arena->at)) add_chunk(arena, size);
+    if (LW_UNLIKELY(arena->limit && arena->used + size > arena->limit)) no_memory(arena);
+    if (LW_UNLIKELY(size > (size_t)(arena->end - arena->at))) add_chunk(arena, size);
     return size;
 }
 
-static void *take(lw_arena *arena, size_t size) {
+static inline void *take(lw_arena *arena, size_t size) {
     void *at = arena->at;
     arena->at += size;
     arena->used += size;

@@ -86,7 +86,7 @@ static uint32_t skip_marker(lw_lexer *l, uint32_t start) {
 static bool starts_line(const lw_lexer *l, uint32_t at) { return at == 0 || l->source->text[at - 1] == '\n'; }
 
 /* The offset of the next byte that begins a token. */
-static uint32_t skip_space(lw_lexer *l, uint32_t at) {
+static inline uint32_t skip_space(lw_lexer *l, uint32_t at) {
     const char *text = l->source->text;
     for (;;) {
         while (is(text[at], C_SPACE)) at++;
@@ -97,6 +97,8 @@ static uint32_t skip_space(lw_lexer *l, uint32_t at) {
         else return at;
     }
 }
+
+void lw_lex_space(lw_lexer *l) { l->at = skip_space(l, l->at); }
 
 /* ---- Names and words ----------------------------------------------------------------------------------- */
 
@@ -297,10 +299,10 @@ static uint32_t bad_byte(lw_lexer *l, uint32_t at) {
 
 void lw_lex(lw_lexer *l, lw_token *t) {
     const char *text = l->source->text;
-    uint32_t before = l->at, at = before;
+    uint32_t at = l->at;
     for (;;) {
         at = skip_space(l, at);
-        *t = (lw_token){.kind = LW_TOKEN_END, .space_before = at != before};
+        *t = (lw_token){.kind = LW_TOKEN_END};
         uint32_t end = at;
         char c = text[at];
         if (is(c, C_START)) end = lex_name(l, t, at);

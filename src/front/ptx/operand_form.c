@@ -297,6 +297,11 @@ static int is_bound(const lw_match *m, const lw_operand_form *o) {
     return 0;
 }
 
+static bool takes_register(const lw_operand_form *o) {
+    bool value = o->shape == LW_SHAPE_VALUE || o->shape == LW_SHAPE_REG || o->shape == LW_SHAPE_SPECIAL || o->shape == LW_SHAPE_SOURCE;
+    return value && o->vector == 1 && !o->lists && !o->always_braces && !o->if_vector && (!o->pair || o->pair_optional);
+}
+
 void lw_operand_forms_make(lw_arena *arena, lw_match *m) {
     lw_operand_form forms[LW_OPERANDS_MAX];
     uint32_t n = 0, min = 0, max = 0;
@@ -310,6 +315,7 @@ void lw_operand_forms_make(lw_arena *arena, lw_match *m) {
             while (last > p && last[-1] == ' ') last--;
             operand_form(arena, m, &forms[n], p, last);
             forms[n].takes = takes_of(m, &forms[n]);
+            forms[n].plain = takes_register(&forms[n]);
             forms[n].optional = optional;
             forms[n].written = n == 0 && is_written(&forms[n]);
             max = forms[n].shape == LW_SHAPE_REST || max == 255 ? 255 : max + 1;

@@ -213,7 +213,8 @@ struct spelling {
 };
 
 static bool is_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    static const bool word[256] = {['a' ... 'z'] = true, ['A' ... 'Z'] = true, ['0' ... '9'] = true, ['_'] = true};
+    return word[(unsigned char)c];
 }
 
 /* The end of the dotted words that follow a name without a gap. */
@@ -321,10 +322,9 @@ static bool label_follows(const char *at) {
 
 /* The next token, where a statement may begin: a dotted mnemonic is read in one go, its first word not being looked up. */
 static void next_statement(lw_parser *p) {
+    lw_lex_space(&p->lexer);
     const char *text = p->lexer.source->text;
-    uint32_t at = p->lexer.at, hash = LW_HASH_START;
-    while (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r') at++;
-    uint32_t start = at;
+    uint32_t at = p->lexer.at, start = at, hash = LW_HASH_START;
     for (; text[at] >= 'a' && text[at] <= 'z'; at++) hash = LW_HASH_STEP(hash, text[at]);
     uint32_t end = at > start ? spelling_end(p, at, &hash) : at;
     bool dotted = end > at && (text[end] == ' ' || text[end] == '\t' || text[end] == ';') && !p->stopped;
@@ -333,7 +333,7 @@ static void next_statement(lw_parser *p) {
         return;
     }
     p->last_end = p->token.place.at + p->token.place.size;
-    p->token = (lw_token){.kind = LW_TOKEN_NAME, .place = {start, end - start}, .space_before = true};
+    p->token = (lw_token){.kind = LW_TOKEN_NAME, .place = {start, end - start}};
     p->token.name = lw_symbol_find(&p->module->symbols, text + start, end - start, LW_HASH_END(hash));
     p->lexer.at = end;
     p->spelled = true;

@@ -27,7 +27,6 @@ typedef struct lw_token {
     lw_place place;
     uint32_t punct;
     bool is_unsigned, single;
-    bool space_before;  /* white space or a comment stands before it */
     bool too_large;     /* no number at all; already diagnosed */
     bool cut;           /* integer beyond 64 bits: the low ones, which is what operands and initialisers take */
     lw_symbol *name;    /* NAME, DOT (without the dot) */
@@ -406,6 +405,7 @@ typedef struct lw_lexer {
     uint32_t at;
 } lw_lexer;
 void lw_lex(lw_lexer *lexer, lw_token *token);
+void lw_lex_space(lw_lexer *lexer); /* skips what stands before the next token */
 
 /* ---- Forms: what may be written (isa/ptx/forms.def explains the notation) ------------------------------- */
 
@@ -488,6 +488,7 @@ typedef struct lw_operand_form {
     uint32_t takes;        /* register types that agree, as bits by lw_type */
     uint8_t vector;        /* elements; 1 scalar, 0: a { } list of any count whose sizes add up to the type */
     bool written, optional, sink;
+    bool plain;            /* a single register may stand there and need not be looked at but for its type */
     bool pair, pair_optional, pair_sink; /* d|p */
     bool selectable;       /* .b0 … .h1 */
     bool braces;           /* may stand in { }: a vector, or one element in braces */

@@ -128,8 +128,19 @@ static lw_object *find_object(lw_resolver *r, lw_symbol *symbol, uint32_t *index
     return found;
 }
 
+/* A register of a range whose name nothing else has, as most names are; NULL: look closer. */
+static lw_object *find_plain(lw_resolver *r, const lw_symbol *symbol, uint32_t *index) {
+    const lw_binding *b = symbol->bound;
+    lw_object *range = b && b->range && !b->object && !r->digit_ranges ? b->range->object : NULL;
+    if (!range || b->index >= range->range || range->space != LW_SPACE_reg) return NULL;
+    *index = b->index;
+    return range;
+}
+
 lw_object *lw_binding_find(lw_resolver *r, lw_symbol *symbol, uint32_t *index) {
-    lw_object *found = find_object(r, symbol, index);
+    lw_object *found = find_plain(r, symbol, index);
+    if (LW_LIKELY(found != NULL)) return found;
+    found = find_object(r, symbol, index);
     if (LW_LIKELY(!found || !found->is_range || found->space == LW_SPACE_reg)) return found;
     found = element_of(r, found, symbol, *index);
     *index = 0;

@@ -204,6 +204,7 @@ static void operands(lw_verifier *v, lw_instruction *i) {
     for (uint32_t k = 0; k < i->operand_count; k++) {
         const lw_operand_form *form =
             plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
+        if (LW_LIKELY(lw_is_plain(&i->operands[k], form))) continue;
         if (form->shape >= LW_SHAPE_ANY) {
             if (LW_UNLIKELY(i->operands[k].minus)) lw_verify_minus(v, &i->operands[k]);
             continue;

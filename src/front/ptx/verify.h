@@ -38,6 +38,11 @@ static inline bool lw_is_register(const lw_operand *o) {
     return o->kind == LW_O_NAME && o->object && o->object->kind == LW_OBJ_VARIABLE && o->object->space == LW_SPACE_reg;
 }
 
+/* A register as it is, where a single one of its type may stand, as most operands are: nothing else is to be asked. */
+static inline bool lw_is_plain(const lw_operand *o, const lw_operand_form *form) {
+    return form->plain && lw_is_register(o) && !o->negated && !o->select && !o->offset && o->object->vector == 1 && form->takes >> o->object->type & 1;
+}
+
 /* A name that the resolver has already reported. */
 static inline bool lw_is_unresolved(const lw_operand *o) { return o->kind == LW_O_NAME && !o->object && !o->special; }
 

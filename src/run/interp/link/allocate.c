@@ -42,11 +42,11 @@ typedef void lw_visit(lw_alloc *a, uint32_t v, uint32_t op, bool guarded);
 static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
     const lw_op *op = &a->l->code->ops[n];
     const bool keeps = guarded || lw_op_keeps(op);
-    LW_EACH_READ(a->l->code, op, at) use(a, *at, n, guarded);
+    if (use) LW_EACH_READ(a->l->code, op, at) use(a, *at, n, guarded);
     LW_EACH_WRITTEN(a->l->code, op, at) def(a, *at, n, keeps);
 }
 
-/* Inline, so that each walk is a loop of its own with `use` and `def` inside. */
+/* Inline, so that each walk is a loop of its own with `use`, if there is one, and `def` inside. */
 static inline __attribute__((always_inline)) void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
     lw_link *l = a->l;
     uint32_t guard_end = 0;
@@ -232,7 +232,6 @@ static bool lives_in_loop(const lw_alloc *a, const lw_vreg *vreg, uint32_t block
     return vreg->first_in >= loop.first && vreg->first_in <= vreg->last_in && vreg->last_in < loop.end;
 }
 
-static void lone_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) { (void)a, (void)v, (void)n, (void)guarded; }
 static void lone_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
     (void)n;
     lw_vreg *vreg = &a->l->vregs.at[v];
@@ -243,7 +242,7 @@ static void lone_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
 
 static void find_lone(lw_alloc *a) {
     a->waits = count_waits(a);
-    visit_all(a, lone_use, lone_def, scan_block);
+    visit_all(a, NULL, lone_def, scan_block);
 }
 
 static void find_ranges(lw_alloc *a) {

@@ -380,13 +380,13 @@ typedef bool lw_fuse_step(lw_fuser *f, lw_op *op, uint32_t at);
 
 static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) { return funnel_to_rotate(f, op) || shifts_to_rotate(f, op, at); }
 
-/* One walk over all operations outside of guards, trying the steps on each. */
-static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
+/* One walk over all operations outside of guards, trying the steps on each. reads: they ask when a register was read last. */
+static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count, bool reads) {
     lw_link *l = f->l;
     uint32_t guarded = 0;
     f->block_start = 0;
     memset(f->last_write, 0, l->vregs.count * sizeof *f->last_write);
-    memset(f->last_read, 0, l->vregs.count * sizeof *f->last_read);
+    if (reads) memset(f->last_read, 0, l->vregs.count * sizeof *f->last_read);
     for (uint32_t n = 0; n < l->code->op_count; n++) {
         lw_op *op = &l->code->ops[n];
         if (op->code == LW_OP_dead) continue;
@@ -394,7 +394,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count) {
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (n == guarded) f->block_start = n;
         for (uint32_t k = 0; k < count && n >= guarded && (op->code >= LW_OP_lop3 || op->code == LW_OP_add4); k++) steps[k](f, op, n);
-        LW_EACH_READ(l->code, op, at) f->last_read[*at] = n + 1;
+        if (reads) LW_EACH_READ(l->code, op, at) f->last_read[*at] = n + 1;
         LW_EACH_WRITTEN(l->code, op, at) f->last_write[*at] = n + 1;
     }
 }
@@ -433,9 +433,9 @@ void lw_link_fuse(lw_link *l) {
     uint32_t room = l->vregs.count + 4 * l->code->op_count + 1; /* constants are added on the way */
     f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, room);
     f.last_read = LW_NEW_ARRAY(l->arena, uint32_t, room);
-    walk(&f, trees, LW_COUNT(trees));
-    walk(&f, pairs, LW_COUNT(pairs));
-    walk(&f, wholes, LW_COUNT(wholes));
+    walk(&f, trees, LW_COUNT(trees), false);
+    walk(&f, pairs, LW_COUNT(pairs), false);
+    walk(&f, wholes, LW_COUNT(wholes), true);
     for (uint32_t n = 0; n < l->code->op_count; n++)
         if (l->code->ops[n].code >= LW_OP_lop3 && l->code->ops[n].code < LW_OP_lane) sort_operands(&l->code->ops[n]);
 }
