@@ -1,12 +1,8 @@
 /* ptx.c: a PTX kernel and what it reaches: its statements become operations in blocks, over virtual registers. */
 #include "middle/ptx.h"
 
+#include <stdio.h>
 #include <stdlib.h>
-
-void lw_lower_error(lw_lower *l, const lw_instruction *i) {
-    lw_diag_add(l->diags, LW_D_not_executable, i->mnemonic_place, i->mnemonic->text);
-    l->failed = true;
-}
 
 /* ---- Where variables live ------------------------------------------------------------------------------ */
 
@@ -62,6 +58,28 @@ bool lw_lower_table(lw_lower *l, const lw_object *table, uint32_t *first) {
     if (!known) set_place(l, &table->targets, l->targets.count);
     *first = (uint32_t)l->ptx->places.values[place_index(l, &table->targets)];
     return known;
+}
+
+/* ---- What cannot be executed ---------------------------------------------------------------------------- */
+
+/* Said once for each instruction, when all is known: a kernel may have thousands of one. */
+void lw_lower_error(lw_lower *l, const lw_instruction *i) {
+    l->failed = true;
+    if (!has_place(l, i->mnemonic)) {
+        set_place(l, i->mnemonic, l->ptx->missing.count);
+        LW_PUSH(l->arena, l->ptx->missing) = (lw_missing){.mnemonic = i->mnemonic, .first = i->mnemonic_place};
+    }
+    l->ptx->missing_places++;
+    l->ptx->missing.at[l->ptx->places.values[place_index(l, i->mnemonic)]].count++;
+}
+
+static void report_missing(lw_lower *l) {
+    for (uint32_t k = 0; k < l->ptx->missing.count; k++) {
+        const lw_missing *missing = &l->ptx->missing.at[k];
+        char others[64] = "";
+        if (missing->count > 1) snprintf(others, sizeof others, "; it is at %u places, of which this is the first", missing->count);
+        lw_diag_add(l->diags, LW_D_not_executable, missing->first, missing->mnemonic->text, others);
+    }
 }
 
 /* ---- What a kernel reaches ------------------------------------------------------------------------------ */
@@ -318,6 +336,20 @@ static void lower_function(lw_lower *l, lw_function *function) {
     if (!l->failed) lw_lower_end(l);
 }
 
+/* All of them, even where some have what cannot be executed: then that is known of the whole kernel. */
+static void lower_functions(lw_lower *l, const lw_reach *reach) {
+    bool failed = false;
+    for (uint32_t i = 0; i < reach->functions.count; i++) {
+        const uint32_t missing = l->ptx->missing_places;
+        l->failed = false;
+        lower_function(l, reach->functions.at[i]);
+        failed |= l->failed;
+        if (l->failed && l->ptx->missing_places == missing) break; /* for another reason: too large, above all */
+    }
+    l->failed = failed;
+    report_missing(l);
+}
+
 lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics,
                          lw_diags *diags) {
     lw_lower_ptx_state ptx = {.module = module};
@@ -331,8 +363,7 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
     l.program = program;
     lw_reach reach = {0};
     collect(&l, &reach, kernel);
-    for (uint32_t i = 0; i < reach.functions.count && !l.failed; i++)
-        lower_function(&l, reach.functions.at[i]);
+    if (!l.failed) lower_functions(&l, &reach);
     if (l.failed) return NULL;
     program->entry_index = lw_lower_code_index(&l, kernel);
     lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));

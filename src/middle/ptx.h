@@ -21,11 +21,20 @@ typedef struct lw_register_page {
     uint32_t at[LW_PAGE_REGISTERS]; /* 1 + virtual register; 0: none yet */
 } lw_register_page;
 
+typedef struct lw_missing { /* an instruction that cannot be executed */
+    const lw_symbol *mnemonic;
+    lw_place first;
+    uint32_t count; /* places */
+} lw_missing;
+
 typedef struct lw_lower_ptx_state {
     lw_module_ptx *module;
     bool alone; /* the kernel reaches no function */
     /* program-wide: shared variables by object */
     struct { const void **keys; uint64_t *values; uint32_t mask, count; } places;
+
+    LW_LIST(lw_missing) missing;
+    uint32_t missing_places;
 
     /* the function at hand */
     lw_function *function;

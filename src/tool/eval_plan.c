@@ -96,7 +96,7 @@ static int settle_form(lw_eval *e) {
         return refuse(e, LW_D_eval_kind,
                       "registers and constants only: `lanewise run` executes whole kernels",
                       e->instruction->mnemonic->text, why);
-    if (!m->executable) return refuse(e, LW_D_not_executable, NULL, e->instruction->mnemonic->text);
+    if (!m->executable) return refuse(e, LW_D_not_executable, NULL, e->instruction->mnemonic->text, "");
     const lw_form *form = m->form;
     e->version = 90, e->target = 100;
     if (form->gone_isa) { /* the newest that still has it */

@@ -130,9 +130,20 @@ class Kernels(cli.Case):
 
     def test_not_executable(self):
         """A known instruction without an implementation refuses the kernel, and names its line."""
-        self.file("k.ptx", cli.module(cli.kernel("k", body=".reg .b32 %r<3>;\n    lg2.approx.f32 %r1, %r2;\n    ret;")))
+        self.file("k.ptx", cli.module(".global .texref t;\n", cli.kernel("k", body=".reg .b32 %r<3>;\n    txq.width.b32 %r1, [t];\n    ret;")))
         code, out, err = self.shows(["run", "k.ptx"], 1, err=["LW3000"])
-        self.assertRegex(err, r"^k\.ptx:7:\d+: error\[LW3000\]: 'lg2\.approx\.f32'")
+        self.assertRegex(err, r"^k\.ptx:9:\d+: error\[LW3000\]: 'txq\.width\.b32'")
+
+    def test_not_executable_is_said_once(self):
+        """In all functions that the kernel reaches, with the number of places and the first of them."""
+        query, other = "    txq.width.b32 %r, [t];\n", "    txq.height.b32 %r, [t];\n"
+        function = "\n.func f() {\n    .reg .b32 %r;\n" + 3 * query + "    ret;\n}\n"
+        self.file("k.ptx", cli.module(".global .texref t;\n", function, cli.kernel("k", body=".reg .b32 %r;\n" + query + other + query + "    call f;\n    ret;")))
+        code, out, err = self.lanewise("run", "k.ptx")
+        self.assertEqual(code, 1)
+        self.assertEqual(err.count("LW3000"), 2, err)
+        self.assertIn("'txq.width.b32' is a valid PTX instruction that Lanewise cannot execute yet; it is at 5 places, of which this is the first", err)
+        self.assertIn("'txq.height.b32' is a valid PTX instruction that Lanewise cannot execute yet\n", err)
 
 
 class Options(cli.Case):
