@@ -190,6 +190,7 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     const lw_lane_row *row = &lw_lanes[lane];
     uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
     uint32_t how = i->match->form->how, count = lane == LW_LANE_lop3 ? 3 : row->arity - how;
+    bool wide = i->match->form->agree == LW_AGREE_wide; /* registers may be wider: then their low bits count, and results get zeros in front */
     if (i->operand_count + how != row->arity + 1u) {
         lw_lower_error(l, i);
         return;
@@ -197,6 +198,7 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     for (uint32_t k = 0; k < count; k++) {
         read[k] = lw_lower_read(l, &i->operands[k + 1], lw_ptx_operand_type(i->match, k + 1));
         if (l->failed) return;
+        if (wide) read[k] = lw_lower_resize(l, read[k], lw_class_of_lane(row->args[k]), false);
         if (l->vregs.at[read[k]].class != lw_class_of_lane(row->args[k])) {
             lw_lower_error(l, i);
             return;
@@ -205,14 +207,17 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     if (how) read[count] = lw_lower_const(l, lw_class_of_lane(row->args[count]), i->match->how);
     uint32_t d = lw_lower_write(l, &i->operands[0], lw_ptx_operand_type(i->match, 0));
     if (l->failed) return;
-    if (l->vregs.at[d].class != lw_class_of_lane(row->result)) {
+    lw_class class = lw_class_of_lane(row->result);
+    if (l->vregs.at[d].class != class && !wide) {
         lw_lower_error(l, i);
         return;
     }
+    uint32_t to = l->vregs.at[d].class == class ? d : lw_lower_vreg(l, class);
     uint16_t code = lane == LW_LANE_lop3 ? (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff))
                                          : LW_LANE_CODE(lane, LW_RRR);
     lw_op *op = lw_lower_op(l, code);
-    op->d = d, op->a = read[0], op->b = read[1], op->c = read[2], op->e = read[3];
+    op->d = to, op->a = read[0], op->b = read[1], op->c = read[2], op->e = read[3];
+    if (to != d) lw_lower_move(l, d, lw_lower_resize(l, to, l->vregs.at[d].class, false));
 }
 
 static void lower_plain(lw_lower *l, const lw_instruction *i) {

@@ -80,6 +80,24 @@ static void saturated_integers(void **state) {
     SAT(s64, u64);
 }
 
+/* As digits of a number to the base of 2 to the n. */
+static u32 packed(i128 a, i128 b, i128 c, int n, bool is_signed) {
+    i128 base = (i128)1 << n, low = is_signed ? -base / 2 : 0, high = low + base - 1;
+    return (u32)((c * base + (limited(a, low, high) + base) % base) * base + (limited(b, low, high) + base) % base);
+}
+
+static void packed_integers(void **state) {
+    (void)state;
+    CHECK2(cvt_pack_sat_u16_s32, u32, s32, s32, packed(a, b, 0, 16, false));
+    CHECK2(cvt_pack_sat_s16_s32, u32, s32, s32, packed(a, b, 0, 16, true));
+    CHECK3(cvt_pack_sat_u8_s32, u32, s32, s32, u32, packed(a, b, c, 8, false));
+    CHECK3(cvt_pack_sat_s8_s32, u32, s32, s32, u32, packed(a, b, c, 8, true));
+    CHECK3(cvt_pack_sat_u4_s32, u32, s32, s32, u32, packed(a, b, c, 4, false));
+    CHECK3(cvt_pack_sat_s4_s32, u32, s32, s32, u32, packed(a, b, c, 4, true));
+    CHECK3(cvt_pack_sat_u2_s32, u32, s32, s32, u32, packed(a, b, c, 2, false));
+    CHECK3(cvt_pack_sat_s2_s32, u32, s32, s32, u32, packed(a, b, c, 2, true));
+}
+
 static float from_bits_f32(uint64_t bits) {
     float v;
     uint32_t low = (uint32_t)bits;
@@ -245,7 +263,7 @@ static void half_precision(void **state) {
 
 int lane_convert(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),         cmocka_unit_test(saturated_integers),
+        cmocka_unit_test(integers),         cmocka_unit_test(saturated_integers), cmocka_unit_test(packed_integers),
         cmocka_unit_test(integers_to_f32),  cmocka_unit_test(integers_to_f64),
         cmocka_unit_test(f32_to_integers),  cmocka_unit_test(f64_to_integers),
         cmocka_unit_test(integral_numbers), cmocka_unit_test(between_f32_and_f64),

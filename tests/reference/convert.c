@@ -68,7 +68,25 @@ static uint64_t real_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type
     return ref_has(op, REF_sat) ? ref_saturate(d, to) : d;
 }
 
+/* cvt.pack (9.7.9.22): c, a and b one behind the other; a and b limited, and as many bits of c as there is room for. */
+static void pack(ref_thread *t, const ref_op *op) {
+    bool nibble = ref_has(op, REF_u4) || ref_has(op, REF_s4), crumb = ref_has(op, REF_u2) || ref_has(op, REF_s2);
+    uint32_t bits = nibble ? 4 : crumb ? 2 : ref_bits(op->types[0]);
+    bool is_signed = nibble || crumb ? ref_has(op, REF_s4) || ref_has(op, REF_s2) : ref_is_signed(op->types[0]);
+    int64_t least = is_signed ? -((int64_t)1 << (bits - 1)) : 0, most = least + (int64_t)ref_mask(bits);
+    uint64_t d = op->in->operand_count > 3 ? ref_read(t, op, &op->in->operands[3], LW_T_b32) : 0;
+    for (uint32_t k = 1; k <= 2; k++) {
+        int64_t v = ref_signed(ref_read(t, op, &op->in->operands[k], LW_T_s32) & ref_mask(32), 32);
+        d = d << bits | ((uint64_t)(v < least ? least : v > most ? most : v) & ref_mask(bits));
+    }
+    ref_write(t, &op->in->operands[0], LW_T_b32, d & ref_mask(32));
+}
+
 void ref_do_cvt(ref_thread *t, const ref_op *op) {
+    if (ref_has(op, REF_pack)) {
+        pack(t, op);
+        return;
+    }
     lw_type to = op->types[0], from = op->types[1];
     uint64_t a = ref_read(t, op, &op->in->operands[1], from), d;
     if (ref_is_real(from) && ref_is_real(to))

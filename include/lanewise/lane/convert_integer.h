@@ -146,4 +146,41 @@ static inline int32_t lw_cvt_sat_s32_s64(int64_t a) {
 }
 static inline int64_t lw_cvt_sat_s64_u64(uint64_t a) { return a > INT64_MAX ? INT64_MAX : (int64_t)a; }
 
+/* Two numbers limited to a type and packed, a above b; above both the low bits of c.
+ *
+ * a, b     integers
+ * c        one word
+ * returns  one word
+ * fails    never
+ * spelled  PTX cvt.pack.sat.u16.s32, .s16, .u8, .s8, .u4, .s4, .u2, .s2
+ * source   PTX ISA 9.7.9.22 */
+static inline uint32_t lw_pack_limited_(int32_t a, int32_t least, int32_t most) {
+    a = a < least ? least : a > most ? most : a;
+    return (uint32_t)a & (uint32_t)(most - least);
+}
+static inline uint32_t lw_cvt_pack_sat_u16_s32(int32_t a, int32_t b) {
+    return lw_pack_limited_(a, 0, UINT16_MAX) << 16 | lw_pack_limited_(b, 0, UINT16_MAX);
+}
+static inline uint32_t lw_cvt_pack_sat_s16_s32(int32_t a, int32_t b) {
+    return lw_pack_limited_(a, INT16_MIN, INT16_MAX) << 16 | lw_pack_limited_(b, INT16_MIN, INT16_MAX);
+}
+static inline uint32_t lw_cvt_pack_sat_u8_s32(int32_t a, int32_t b, uint32_t c) {
+    return c << 16 | lw_pack_limited_(a, 0, 255) << 8 | lw_pack_limited_(b, 0, 255);
+}
+static inline uint32_t lw_cvt_pack_sat_s8_s32(int32_t a, int32_t b, uint32_t c) {
+    return c << 16 | lw_pack_limited_(a, -128, 127) << 8 | lw_pack_limited_(b, -128, 127);
+}
+static inline uint32_t lw_cvt_pack_sat_u4_s32(int32_t a, int32_t b, uint32_t c) {
+    return c << 8 | lw_pack_limited_(a, 0, 15) << 4 | lw_pack_limited_(b, 0, 15);
+}
+static inline uint32_t lw_cvt_pack_sat_s4_s32(int32_t a, int32_t b, uint32_t c) {
+    return c << 8 | lw_pack_limited_(a, -8, 7) << 4 | lw_pack_limited_(b, -8, 7);
+}
+static inline uint32_t lw_cvt_pack_sat_u2_s32(int32_t a, int32_t b, uint32_t c) {
+    return c << 4 | lw_pack_limited_(a, 0, 3) << 2 | lw_pack_limited_(b, 0, 3);
+}
+static inline uint32_t lw_cvt_pack_sat_s2_s32(int32_t a, int32_t b, uint32_t c) {
+    return c << 4 | lw_pack_limited_(a, -2, 1) << 2 | lw_pack_limited_(b, -2, 1);
+}
+
 #endif /* LANEWISE_LANE_CONVERT_INTEGER_H */
