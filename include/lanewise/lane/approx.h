@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "approx_tables.h"
-#include "convert.h"
 #include "float.h"
 
 #define LW_INFINITY_F32_ 0x7f800000u
@@ -29,13 +28,14 @@
  * begins at 2^19; two neighbours are one product, of which the lowest bit belongs to the lower one and is cut off. */
 static inline uint32_t lw_square_(uint32_t x) {
     uint32_t high = x >> 10, both = high * ((x >> 8) - 2 * high); /* 2 * high + bits 8 and 9 */
-    uint32_t by_6 = (x >> 6 & 3) * (x >> 11), by_4 = (x >> 4 & 3) * (x >> 13), by_2 = (x >> 2 & 3) * (x >> 15);
-    return both + (by_6 >> 1) + (by_4 >> 1) + (by_2 >> 1);
+    uint32_t by_6 = (x & 0xc0u) * (x >> 11), by_4 = (x & 0x30u) * (x >> 13), by_2 = (x & 0xcu) * (x >> 15);
+    return both + (by_6 >> 7) + (by_4 >> 5) + (by_2 >> 3);
 }
 
 /* S / 2^9 downwards, in 32 bits: what the low 9 bits of x make with c1 is added to the rest in units of 1, then all of it in
- * units of 2^9. c0 comes multiplied by 2^(s0 - 9); the signs are 1 or -1, that of c2 times 2^s2. */
-static inline uint32_t lw_quadratic_low_(uint32_t c12, uint32_t x, int32_t sign1, int32_t sign2, int32_t bias) {
+ * units of 2^9. c0 is multiplied by 2^(s0 - 9) already; the signs are 1 or -1, that of c2 times 2^s2. */
+static inline uint32_t lw_quadratic_low_(uint32_t c12, uint32_t x, int32_t sign1, int32_t sign2,
+                                         int32_t bias) {
     int32_t c1 = (int32_t)(c12 >> 15), c2 = (int32_t)(c12 & 0x7fffu);
     return (uint32_t)(sign1 * (c1 * (int32_t)(x & 0x1ffu)) + sign2 * (c2 * (int32_t)lw_square_(x)) + bias);
 }
@@ -51,26 +51,26 @@ static inline float lw_cut_f32_(uint32_t a) {
     return lw_from_bits_f32_(lw_bits_f32_(near) - ((int32_t)near > (int32_t)a));
 }
 static inline uint32_t lw_least_(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static inline bool lw_is_nan_f32_(uint32_t a) { return (a & 0x7fffffffu) > LW_INFINITY_F32_; }
+static inline bool lw_is_nan_f32_(uint32_t a) { return (int32_t)(a & 0x7fffffffu) > 0x7f800000; }
 
 /* ---- Reciprocal and roots --------------------------------------------------------------------------------- */
 
 /* 2^24 / (1 + m / 2^23); of m = 0 it is 2^24. */
 static inline uint32_t lw_rcp_24_(uint32_t m) {
     int32_t row = (int32_t)(m >> 16);
-    return lw_quadratic_(lw_rcp_c0_[row] << 5, lw_rcp_c12_[row], (m & 0xffffu) << 1, -1, 2, 4046) >> 7;
+    return lw_quadratic_(lw_rcp_c0_[row], lw_rcp_c12_[row], (m & 0xffffu) << 1, -1, 2, 4046) >> 7;
 }
 
 /* The last bit of an exponent and 23 bits of mantissa, as one number: its root, and the reciprocal of that, both in
  * 2^23 up to 2^24. Powers of 4 are exact. */
 static inline uint32_t lw_rsqrt_24_(uint32_t m) {
     int32_t row = (int32_t)(m >> 17);
-    uint32_t d = lw_quadratic_(lw_rsqrt_c0_[row] << 5, lw_rsqrt_c12_[row], m & 0x1ffffu, -1, 4, -1) >> 7;
+    uint32_t d = lw_quadratic_(lw_rsqrt_c0_[row], lw_rsqrt_c12_[row], m & 0x1ffffu, -1, 4, -1) >> 7;
     return d + (m == 0x800000u);
 }
 static inline uint32_t lw_sqrt_24_(uint32_t m) {
     int32_t row = (int32_t)(m >> 17);
-    return lw_quadratic_(lw_sqrt_c0_[row] << 6, lw_sqrt_c12_[row], m & 0x1ffffu, 1, -2, -1) >> 8;
+    return lw_quadratic_(lw_sqrt_c0_[row], lw_sqrt_c12_[row], m & 0x1ffffu, 1, -2, -1) >> 8;
 }
 
 /* Reciprocal, approximate.
@@ -81,8 +81,8 @@ static inline uint32_t lw_sqrt_24_(uint32_t m) {
  * spelled  PTX rcp.approx.f32, rcp.approx.ftz.f32
  * source   PTX ISA 9.7.3.13; results of an H100 */
 static inline float lw_rcp_approx_ftz_f32(float a) {
-    uint32_t bits = lw_bits_f32_(a), exponent = bits >> 23 & 255u;
-    uint32_t d = ((252u - exponent) << 23) + lw_rcp_24_(bits & 0x7fffffu);
+    uint32_t bits = lw_bits_f32_(a), exponent = bits & 0x7f800000u;
+    uint32_t d = (252u << 23) - exponent + lw_rcp_24_(bits & 0x7fffffu);
     d = (int32_t)d < 0x800000 ? 0 : d; /* below normal */
     d = (exponent ? d : LW_INFINITY_F32_) | (bits & 0x80000000u);
     return lw_from_bits_f32_(lw_is_nan_f32_(bits) ? LW_NAN_F32_ : d);
@@ -103,7 +103,7 @@ static inline float lw_rcp_approx_f32(float a) {
  * source   PTX ISA 9.7.3.16; results of an H100 */
 static inline float lw_rsqrt_approx_ftz_f32(float a) {
     uint32_t bits = lw_bits_f32_(a), sign = bits & 0x80000000u;
-    uint32_t d = (189u << 23) - (((bits >> 23) + 1) >> 1 << 23) + lw_rsqrt_24_(bits & 0xffffffu);
+    uint32_t d = (189u << 23) - ((bits + 0x800000u) >> 1 & 0x7f800000u) + lw_rsqrt_24_(bits & 0xffffffu);
     d = bits == LW_INFINITY_F32_ ? 0 : d;
     d = bits > LW_INFINITY_F32_ ? LW_NAN_F32_ : d;
     return lw_from_bits_f32_(bits & 0x7f800000u ? d : LW_INFINITY_F32_ | sign);
@@ -123,7 +123,7 @@ static inline float lw_rsqrt_approx_f32(float a) {
  * source   PTX ISA 9.7.3.15; results of an H100 */
 static inline float lw_sqrt_approx_ftz_f32(float a) {
     uint32_t bits = lw_bits_f32_(a);
-    uint32_t d = (62u << 23) + (((bits >> 23) + 1) >> 1 << 23) + lw_sqrt_24_(bits & 0xffffffu);
+    uint32_t d = (62u << 23) + ((bits + 0x800000u) >> 1 & 0x7f800000u) + lw_sqrt_24_(bits & 0xffffffu);
     d = bits == LW_INFINITY_F32_ ? bits : d;
     d = bits > LW_INFINITY_F32_ ? LW_NAN_F32_ : d;
     return lw_from_bits_f32_(bits & 0x7f800000u ? d : bits & 0x80000000u);
@@ -175,8 +175,7 @@ static inline float lw_ex2_approx_ftz_f32(float a) {
     uint32_t negative = (fixed & 0x7fffffu ? 0u : 1u) + ~fixed;
     fixed = bits >> 31 ? negative : fixed; /* 9 bits before the point, 23 behind it */
     int32_t whole = (int32_t)fixed >> 23, row = (int32_t)(fixed >> 17 & 63u);
-    uint32_t mantissa =
-        lw_quadratic_(lw_ex2_c0_[row] << 4, lw_ex2_c12_[row], fixed & 0x1ffffu, 1, 1, 6114) >> 6;
+    uint32_t mantissa = lw_quadratic_(lw_ex2_c0_[row], lw_ex2_c12_[row], fixed & 0x1ffffu, 1, 1, 6114) >> 6;
     uint32_t d = ((uint32_t)(whole + 126) << 23) + mantissa;
     d = whole > 127 ? LW_INFINITY_F32_ : d;
     d = whole < -126 ? 0 : d;
@@ -207,12 +206,12 @@ static inline float lw_lg2_sum_(uint32_t whole, uint32_t high, uint32_t low) {
 static inline float lw_lg2_approx_ftz_f32(float a) {
     uint32_t bits = lw_bits_f32_(a), x = bits & 0x1ffffu, exponent = (bits >> 23) - 127u;
     int32_t row = (int32_t)(bits >> 17 & 63u);
-    uint32_t c0 = lw_lg2_c0_[row] << 3, c12 = lw_lg2_c12_[row];
+    uint32_t c0 = lw_lg2_c0_[row], c12 = lw_lg2_c12_[row];
     uint32_t high = lw_quadratic_(c0, c12, x, 1, -2, 837), low = lw_quadratic_low_(c12, x, 1, -2, 837);
     uint32_t flip = 0u - (exponent >> 31); /* the magnitude of a negative sum is its complement */
     float sum = lw_lg2_sum_(exponent ^ flip, (high ^ flip) & 0x1fffffffu, (low ^ flip) & 0x1ffu);
     uint32_t d = lw_bits_f32_(sum) | (flip & 0x80000000u);
-    d = bits == 0x3f800000u ? 0 : d; /* of 1 */
+    d &= 0u - (uint32_t)(bits != 0x3f800000u); /* of 1 */
     d = bits == LW_INFINITY_F32_ ? bits : d;
     d = bits > LW_INFINITY_F32_ ? LW_NAN_F32_ : d;
     return lw_from_bits_f32_(bits & 0x7f800000u ? d : 0xff800000u);
@@ -245,7 +244,7 @@ static inline float lw_circle_(uint32_t turns, uint32_t sign, uint32_t bits) {
     uint32_t c0 = lw_sin_c0_[row], c12 = lw_sin_c12_[row];
     uint32_t low = (c12 >> 15) * x - (c12 & 0x7fffu) * lw_square_(x);
     bool small = c0 == 0 && low < 0x40000000u;
-    float d = lw_cut_f32_(small ? low : (c0 << 5) + (low >> 7));
+    float d = lw_cut_f32_(small ? low : c0 + (low >> 7));
     d = d * (small ? 7.275957614183426e-12f : 9.313225746154785e-10f); /* 2^-37, 2^-30 */
     uint32_t signs = sign ^ (turns << 7 & 0x80000000u);
     return lw_from_bits_f32_(~bits & 0x7f800000u ? lw_bits_f32_(d) | signs : LW_NAN_F32_);
@@ -289,18 +288,34 @@ static inline float lw_tanh_approx_f32(float a) {
  * fails    never
  * spelled  PTX tanh.approx of .f16 .f16x2 .bf16 .bf16x2; ex2.approx of .f16 .f16x2; ex2.approx.ftz of .bf16 .bf16x2
  * source   PTX ISA 9.7.4.9, 9.7.4.10; results of an H200 */
-static inline uint16_t lw_cut_bf16_(float a) {
-    return (uint16_t)(lw_is_nan_f32_(lw_bits_f32_(a)) ? 0x7fffu : lw_bits_f32_(a) >> 16);
+
+/* Such a number as f32, a NaN as some NaN. Selected by masks: gcc would make branches where the next function asks the same. */
+static inline float lw_wide_f16_(uint16_t a) {
+    uint32_t magnitude = a & 0x7fffu, subnormal = 0u - (magnitude < 0x400u),
+             special = 0u - (magnitude > 0x7bffu);
+    uint32_t normal = (magnitude << 13) + 0x38000000u + (special & 0x38000000u);
+    uint32_t small = lw_bits_f32_((float)(int32_t)magnitude * 5.9604644775390625e-8f); /* 2^-24 */
+    return lw_from_bits_f32_((normal & ~subnormal) | (small & subnormal) | (uint32_t)(a & 0x8000u) << 16);
 }
+
+/* Such a number rounded towards zero. A NaN is 0x7fffffff here, of which bf16 is the upper half. */
+static inline uint16_t lw_cut_f16_(float a) {
+    uint32_t bits = lw_bits_f32_(a), magnitude = bits & 0x7fffffffu;
+    float small = lw_from_bits_f32_(lw_least_(magnitude, 0x38800000u)); /* 2^-14 */
+    uint32_t normal = lw_least_((magnitude - 0x38000000u) >> 13, 0x7c00u);
+    uint32_t d = magnitude < 0x38800000u ? (uint32_t)(int32_t)(small * 16777216.0f) : normal;
+    return (uint16_t)(d | (0u - lw_is_nan_f32_(bits)) >> 17 | (bits >> 16 & 0x8000u));
+}
+static inline uint16_t lw_cut_bf16_(float a) { return (uint16_t)(lw_bits_f32_(a) >> 16); }
+
 static inline uint16_t lw_tanh_approx_f16(uint16_t a) {
-    return lw_cvt_rz_f16_f32(lw_tanh_approx_f32(lw_cvt_f32_f16(a)));
+    return lw_cut_f16_(lw_tanh_approx_f32(lw_wide_f16_(a)));
 }
 static inline uint16_t lw_tanh_approx_bf16(uint16_t a) {
     return lw_cut_bf16_(lw_tanh_approx_f32(lw_from_bits_f32_((uint32_t)a << 16)));
 }
 static inline uint16_t lw_ex2_approx_f16(uint16_t a) {
-    uint32_t d = lw_bits_f32_(lw_ex2_approx_ftz_f32(lw_cvt_f32_f16(a)));
-    return lw_cvt_rz_f16_f32(lw_from_bits_f32_(d >= 0x47800000u && d < LW_INFINITY_F32_ ? LW_INFINITY_F32_ : d));
+    return lw_cut_f16_(lw_ex2_approx_ftz_f32(lw_wide_f16_(a)));
 }
 static inline uint16_t lw_ex2_approx_ftz_bf16(uint16_t a) {
     return lw_cut_bf16_(lw_ex2_approx_ftz_f32(lw_from_bits_f32_((uint32_t)a << 16)));
@@ -322,13 +337,14 @@ static inline uint32_t lw_ex2_approx_ftz_bf16x2(uint32_t a) {
 
 /* The upper half of an f64 in, the upper half out, with 20 bits of mantissa. */
 static inline uint32_t lw_rcp_high_(uint32_t a) {
-    uint32_t d = ((2044u - (a >> 20 & 2047u)) << 20) + (lw_rcp_24_((a & 0xfffffu) << 3) >> 3);
+    uint32_t d = (2044u << 20) - (a & 0x7ff00000u) + (lw_rcp_24_((a & 0xfffffu) << 3) >> 3);
     d = (int32_t)d < 0x100000 ? 0 : d; /* below normal */
     d = (a & 0x7ff00000u ? d : 0x7ff00000u) | (a & 0x80000000u);
     return (a & 0x7fffffffu) > 0x7ff00000u ? 0x7fffffffu : d;
 }
 static inline uint32_t lw_rsqrt_high_(uint32_t a) {
-    uint32_t d = (1533u << 20) - (((a >> 20) + 1) >> 1 << 20) + (lw_rsqrt_24_((a & 0x1fffffu) << 3) >> 3);
+    uint32_t d =
+        (1533u << 20) - ((a + 0x100000u) >> 1 & 0x7ff00000u) + (lw_rsqrt_24_((a & 0x1fffffu) << 3) >> 3);
     d = a == 0x7ff00000u ? 0 : d;
     d = a > 0x7ff00000u ? 0x7fffffffu : d;
     return a & 0x7ff00000u ? d : 0x7ff00000u | (a & 0x80000000u);
@@ -359,15 +375,16 @@ static inline double lw_rsqrt_approx_ftz_f64(double a) {
  * source   PTX ISA 9.7.3.16; results of an H200 */
 static inline double lw_rsqrt_approx_f64(double a) {
     uint64_t bits = lw_bits_f64_(a), infinity = UINT64_C(0x7ff0000000000000);
-    bool subnormal = !(bits & infinity), special = bits >= infinity || !(bits << 1);
-    double x = special ? 1.0 : subnormal ? a * 18014398509481984.0 : a; /* 2^54 */
+    bool subnormal = !(bits & infinity);
+    double x = a * (subnormal ? 18014398509481984.0 : 1.0); /* 2^54 */
     double first = lw_rsqrt_approx_ftz_f64(x), rest = __builtin_fma(x, -(first * first), 1.0);
     double d = __builtin_fma(__builtin_fma(rest, 0.375, 0.5), first * rest, first);
-    d = subnormal ? d * 134217728.0 : d; /* 2^27 */
-    uint64_t edge = bits == infinity ? 0 : UINT64_C(0xfff8000000000000);
-    edge = bits << 1 ? edge : bits | infinity;
-    edge = bits << 1 > infinity << 1 ? bits | UINT64_C(0x8000000000000) : edge;
-    return special ? lw_from_bits_f64_(edge) : d;
+    d = d * (subnormal ? 134217728.0 : 1.0); /* 2^27 */
+    double edge = a > 0.0 ? 0.0 : lw_from_bits_f64_(UINT64_C(0xfff8000000000000));
+    edge = a == 0.0 ? lw_from_bits_f64_(bits | infinity) : edge;
+    edge = a == a ? edge : lw_quiet_f64_(a);
+    bool usual = (a > 0.0) & (a < lw_from_bits_f64_(infinity));
+    return usual ? d : edge;
 }
 
 #undef LW_INFINITY_F32_

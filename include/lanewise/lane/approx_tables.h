@@ -1,7 +1,7 @@
 /* The coefficients of lane/approx.h: what the unit for approximate functions of an H100 has in its tables, found from measured results alone.
  *
  * A row is c0, c1, c2 of one segment, without signs. Lanes gather from arrays of 32-bit words, which every vectoriser can do:
- * c0 alone, and c1 in the upper 17 bits with c2 in the lower 15. A row of tanh is longer: 2 to the number of mantissa
+ * c0 * 2^(s0 - 9) alone, and c1 in the upper 17 bits with c2 in the lower 15. A row of tanh is longer: 2 to the number of mantissa
  * bits that choose the segment and what its results are scaled by, which stand above c0; it appears as often as
  * 4 bits of the mantissa have it. Where no result depends on a coefficient's last bits, the table has one of the values that fit. */
 #ifndef LANEWISE_LANE_APPROX_TABLES_H
@@ -9,7 +9,10 @@
 
 #include <stdint.h>
 
-#define LW_C0_(c0, c1, c2)  (c0),
+#define LW_C0_3_(c0, c1, c2) (uint32_t)(c0) << 3,
+#define LW_C0_4_(c0, c1, c2) (uint32_t)(c0) << 4,
+#define LW_C0_5_(c0, c1, c2) (uint32_t)(c0) << 5,
+#define LW_C0_6_(c0, c1, c2) (uint32_t)(c0) << 6,
 #define LW_C12_(c0, c1, c2) (uint32_t)(c1) << 15 | (c2),
 #define LW_TANH_C0_(segments, scale, c0, c1, c2)  (uint32_t)(scale) << 29 | (uint32_t)(segments) << 24 | (c0),
 #define LW_TANH_C12_(segments, scale, c0, c1, c2) LW_C12_(c0, c1, c2)
@@ -214,19 +217,22 @@
 
 /* clang-format on */
 
-static const uint32_t lw_rcp_c0_[128] = {LW_RCP_ROWS_(LW_C0_)}, lw_rcp_c12_[128] = {LW_RCP_ROWS_(LW_C12_)};
-static const uint32_t lw_rsqrt_c0_[128] = {LW_RSQRT_ODD_ROWS_(LW_C0_) LW_RSQRT_EVEN_ROWS_(LW_C0_)};
+static const uint32_t lw_rcp_c0_[128] = {LW_RCP_ROWS_(LW_C0_5_)}, lw_rcp_c12_[128] = {LW_RCP_ROWS_(LW_C12_)};
+static const uint32_t lw_rsqrt_c0_[128] = {LW_RSQRT_ODD_ROWS_(LW_C0_5_) LW_RSQRT_EVEN_ROWS_(LW_C0_5_)};
 static const uint32_t lw_rsqrt_c12_[128] = {LW_RSQRT_ODD_ROWS_(LW_C12_) LW_RSQRT_EVEN_ROWS_(LW_C12_)};
 #define LW_TWICE_(c0, c1, c2) LW_C12_(c0, 2 * (c1), c2) /* so that both sets have results of the same weight */
-static const uint32_t lw_sqrt_c0_[128] = {LW_SQRT_ODD_ROWS_(LW_C0_) LW_SQRT_EVEN_ROWS_(LW_C0_)};
+static const uint32_t lw_sqrt_c0_[128] = {LW_SQRT_ODD_ROWS_(LW_C0_6_) LW_SQRT_EVEN_ROWS_(LW_C0_6_)};
 static const uint32_t lw_sqrt_c12_[128] = {LW_SQRT_ODD_ROWS_(LW_TWICE_) LW_SQRT_EVEN_ROWS_(LW_C12_)};
-static const uint32_t lw_ex2_c0_[64] = {LW_EX2_ROWS_(LW_C0_)}, lw_ex2_c12_[64] = {LW_EX2_ROWS_(LW_C12_)};
-static const uint32_t lw_lg2_c0_[64] = {LW_LG2_ROWS_(LW_C0_)}, lw_lg2_c12_[64] = {LW_LG2_ROWS_(LW_C12_)};
-static const uint32_t lw_sin_c0_[64] = {LW_SIN_ROWS_(LW_C0_)}, lw_sin_c12_[64] = {LW_SIN_ROWS_(LW_C12_)};
+static const uint32_t lw_ex2_c0_[64] = {LW_EX2_ROWS_(LW_C0_4_)}, lw_ex2_c12_[64] = {LW_EX2_ROWS_(LW_C12_)};
+static const uint32_t lw_lg2_c0_[64] = {LW_LG2_ROWS_(LW_C0_3_)}, lw_lg2_c12_[64] = {LW_LG2_ROWS_(LW_C12_)};
+static const uint32_t lw_sin_c0_[64] = {LW_SIN_ROWS_(LW_C0_5_)}, lw_sin_c12_[64] = {LW_SIN_ROWS_(LW_C12_)};
 static const uint32_t lw_tanh_c0_[176] = {LW_TANH_ROWS_(LW_TANH_C0_)};
 static const uint32_t lw_tanh_c12_[176] = {LW_TANH_ROWS_(LW_TANH_C12_)};
 
-#undef LW_C0_
+#undef LW_C0_3_
+#undef LW_C0_4_
+#undef LW_C0_5_
+#undef LW_C0_6_
 #undef LW_C12_
 #undef LW_TANH_C0_
 #undef LW_TANH_C12_
