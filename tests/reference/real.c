@@ -221,8 +221,14 @@ uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global) {
     return ref_is_nan(b, type) ? b : ref_is_nan(a, type) ? a : arithmetic64("add", 2, a, b, 0);
 }
 
+uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b, bool flushes) { return arithmetic32(opcode, a, b, 0, flushes); }
+
 void ref_real_do(ref_thread *t, const ref_op *op);
 void ref_real_do(ref_thread *t, const ref_op *op) {
+    if (ref_has(op, REF_approx) || ref_has(op, REF_full)) {
+        ref_approx_do(t, op);
+        return;
+    }
     const lw_instruction *in = op->in;
     const char *opcode = in->words[0]->text;
     uint64_t v[3] = {0}, d;

@@ -5,7 +5,7 @@
  * (docs/decisions). Slow and simple on purpose: whoever doubts a result of the library should be able to read what is right here.
  *
  * machine.c  threads, calls, scheduling, the rendezvous of a warp, barriers     operand.c  registers, constants, addresses, memory
- * decode.c   which function executes an instruction                             control.c integer.c real.c convert.c move.c warp.c video.c */
+ * decode.c   which function executes an instruction                             control.c integer.c real.c approx.c convert.c move.c warp.c video.c */
 #ifndef LW_REFERENCE_H
 #define LW_REFERENCE_H
 
@@ -19,7 +19,7 @@
     WORD(eq) WORD(ne) WORD(lt) WORD(le) WORD(gt) WORD(ge) WORD(ls) WORD(hs) WORD(equ) WORD(neu) WORD(ltu) WORD(leu) WORD(gtu) \
     WORD(geu) WORD(num) WORD(nan) WORD(v2) WORD(v4) WORD(v8) WORD(arrive) WORD(red) WORD(popc) WORD(warp) WORD(l) WORD(r) WORD(to) \
     WORD(finite) WORD(infinite) WORD(number) WORD(notanumber) WORD(normal) WORD(subnormal) WORD(f4e) WORD(b4e) WORD(rc8) WORD(ecl) WORD(ecr) \
-    WORD(rc16) WORD(shared) WORD(pack) WORD(u4) WORD(s4) WORD(u2) WORD(s2)
+    WORD(rc16) WORD(shared) WORD(pack) WORD(u4) WORD(s4) WORD(u2) WORD(s2) WORD(approx) WORD(full)
 
 typedef enum ref_word {
 #define WORD(name) REF_##name,
@@ -205,8 +205,14 @@ bool ref_real_compare(const ref_op *op, uint64_t a, uint64_t b, lw_type type);
 uint64_t ref_saturate(uint64_t bits, lw_type type); /* to [0, 1], NaN to 0 */
 uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global); /* as atomics do it: memory, operand */
 
+uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b, bool flushes); /* an operation of two operands, to nearest */
+
+/* approx.c */
+void ref_approx_do(ref_thread *t, const ref_op *op);
+
 /* One function for each opcode. */
 #define REF_OPCODES(OPCODE) \
+    OPCODE(rsqrt) OPCODE(ex2) OPCODE(lg2) OPCODE(sin) OPCODE(cos) OPCODE(tanh) \
     OPCODE(add) OPCODE(sub) OPCODE(mul) OPCODE(mad) OPCODE(fma) OPCODE(mul24) OPCODE(mad24) OPCODE(sad) OPCODE(div) OPCODE(rem) OPCODE(abs) \
     OPCODE(neg) OPCODE(min) OPCODE(max) OPCODE(popc) OPCODE(clz) OPCODE(bfind) OPCODE(fns) OPCODE(brev) OPCODE(bfe) OPCODE(bfi) OPCODE(szext) \
     OPCODE(bmsk) OPCODE(dp4a) OPCODE(dp2a) OPCODE(addc) OPCODE(subc) OPCODE(madc) OPCODE(testp) OPCODE(copysign) OPCODE(rcp) OPCODE(sqrt) \

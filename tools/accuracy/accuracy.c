@@ -70,7 +70,7 @@ static void print(const char *name, const char *where, const worst *w, float (*l
 static void reciprocals(void) {
     ROW("rcp.approx.ftz.f32", "all", lw_rcp_approx_ftz_f32, near_rcp, true_rcp, {1, 2, 1, true});
     ROW("rcp.approx.f32", "all", lw_rcp_approx_f32, near_rcp, true_rcp, {1, 2, 1, true},
-        {0x1p-128f, 0x1p-126f, 1, false}, {0x1p125f, INFINITY, 1, false});
+        {0x1.00002p-128f, 0x1p-126f, 1, false}, {0x1p125f, INFINITY, 1, false});
     ROW("rsqrt.approx.ftz.f32", "all", lw_rsqrt_approx_ftz_f32, near_rsqrt, true_rsqrt, {1, 4, 1, false});
     ROW("rsqrt.approx.f32", "all", lw_rsqrt_approx_f32, near_rsqrt, true_rsqrt, {1, 4, 1, false},
         {0x1p-149f, 0x1p-126f, 1, false});

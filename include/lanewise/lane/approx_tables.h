@@ -1,9 +1,9 @@
 /* The coefficients of lane/approx.h: what the unit for approximate functions of an H100 has in its tables, found from measured results alone.
  *
- * A row is c0, c1, c2 of one segment, without signs. Lanes gather from arrays of 32-bit words, which every vectoriser can do:
- * c0 * 2^(s0 - 9) alone, and c1 in the upper 17 bits with c2 in the lower 15. A row of tanh is longer: 2 to the number of mantissa
- * bits that choose the segment and what its results are scaled by, which stand above c0; it appears as often as
- * 4 bits of the mantissa have it. Where no result depends on a coefficient's last bits, the table has one of the values that fit. */
+ * A row is c0, c1, c2 of one segment, without signs. Lanes gather from arrays of 32-bit words, which every vectoriser can do: c0 alone,
+ * multiplied by 2^(s0 - 9), for the sine by 2^(s0 - 7); and c1 in the upper 17 bits with c2 in the lower 15. A row of tanh is longer: 2 to the
+ * number of mantissa bits that choose the segment, and what its results are scaled by, stand above c0; it appears as often as 4 bits of the
+ * mantissa have it. Where no result depends on a coefficient's last bits, the table has one of the values that fit. */
 #ifndef LANEWISE_LANE_APPROX_TABLES_H
 #define LANEWISE_LANE_APPROX_TABLES_H
 
