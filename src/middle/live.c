@@ -1,22 +1,18 @@
 /* live.c: which registers are live into and out of every block: the one solver, of lowering and of the compiler. */
-#include "middle/row.h"
-
-static bool has(const uint64_t *set, uint32_t n) { return set[n / 64] >> n % 64 & 1; }
-static void add(uint64_t *set, uint32_t n) { set[n / 64] |= 1ull << n % 64; }
-static void take(uint64_t *set, uint32_t n) { set[n / 64] &= ~(1ull << n % 64); }
+#include "middle/facts.h"
 
 /* What a lane reads in the block before it writes it, and what it writes for sure. A write that lanes may keep their values in is a read, too. */
 static void look_at_op(const lw_live *live, const lw_op *op, bool guarded, uint64_t *exposed, uint64_t *killed) {
     const bool keeps = guarded || lw_op_keeps(op);
     LW_EACH_READ(live->code, op, at) {
         const uint32_t n = live->number(live->of, *at);
-        if (n != LW_NO_SLOT && !has(killed, n)) add(exposed, n);
+        if (n != LW_NO_SLOT && !lw_set_has(killed, n)) lw_set_add(exposed, n);
     }
     LW_EACH_WRITTEN(live->code, op, at) {
         const uint32_t n = live->number(live->of, *at);
         if (n == LW_NO_SLOT) continue;
-        if (!keeps) add(killed, n);
-        else if (!has(killed, n)) add(exposed, n);
+        if (!keeps) lw_set_add(killed, n);
+        else if (!lw_set_has(killed, n)) lw_set_add(exposed, n);
     }
 }
 
@@ -83,11 +79,11 @@ void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *
     LW_EACH_WRITTEN(live->code, op, at) {
         const uint32_t n = live->number(live->of, *at);
         if (n == LW_NO_SLOT) continue;
-        if (keeps) add(set, n);
-        else take(set, n);
+        if (keeps) lw_set_add(set, n);
+        else lw_set_remove(set, n);
     }
     LW_EACH_READ(live->code, op, at) {
         const uint32_t n = live->number(live->of, *at);
-        if (n != LW_NO_SLOT) add(set, n);
+        if (n != LW_NO_SLOT) lw_set_add(set, n);
     }
 }

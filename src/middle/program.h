@@ -199,6 +199,7 @@ typedef struct lw_code {
     uint32_t register_count; /* that the text has */
     lw_register *registers;  /* virtual ones; NULL: the operations have slots */
     uint32_t virtual_count;
+    struct lw_facts *facts;  /* of its blocks and registers (facts.h), once somebody asked for them */
     /* of slots */
     uint32_t frame_bytes;   /* of register slots; a multiple of 64, at most LW_FRAME_MOST. A spare slot of 64 bits lies behind them. */
     uint32_t zero_count;    /* slots read before any write on some path: cleared when a frame starts */

@@ -1,5 +1,5 @@
 /* row.h: what is known of every operation, as isa/ops.def and isa/lane.def have it, and what follows from that: which registers an operation reads and
- * writes, where it goes on, what is live where. Registers are virtual ones before slots are given, and slots after it. */
+ * writes, where it goes on. Registers are virtual ones before slots are given, and slots after it. */
 #ifndef LW_ROW_H
 #define LW_ROW_H
 
@@ -123,30 +123,10 @@ uint32_t lw_op_bits(const lw_op *op, uint32_t field);
 
 /* ---- Where a block goes on: lw_block.successors --------------------------------------------------------------- */
 
-static inline const lw_op *lw_block_last(const lw_code *code, uint32_t block) {
-    return &code->ops[(block + 1 < code->block_count ? code->blocks[block + 1].first : code->op_count) - 1];
+/* The number of the operation behind its last one. */
+static inline uint32_t lw_block_end(const lw_code *code, uint32_t block) {
+    return block + 1 < code->block_count ? code->blocks[block + 1].first : code->op_count;
 }
-
-/* ---- live.c: what is live where ------------------------------------------------------------------------------ */
-
-/* The number of a register among those that are looked at; LW_NO_SLOT: not one of them. */
-typedef uint32_t lw_numbering(const void *of, uint32_t reg);
-
-typedef struct lw_live {
-    const lw_code *code;
-    lw_numbering *number;
-    const void *of;
-    uint32_t words;      /* of a set */
-    uint64_t *in, *out;  /* per block */
-    uint64_t *exposed, *killed;
-    uint32_t *tables;
-} lw_live;
-
-/* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for each of code's targets. False: not done
- * after so many passes. */
-bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t passes);
-static inline uint64_t *lw_live_set(const lw_live *live, uint64_t *sets, uint32_t block) { return sets + (size_t)block * live->words; }
-/* From behind an operation to in front of it. guarded: not all executing lanes may do it. */
-void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *set);
+static inline const lw_op *lw_block_last(const lw_code *code, uint32_t block) { return &code->ops[lw_block_end(code, block) - 1]; }
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef LW_UNIT_H
 #define LW_UNIT_H
 
+#include "middle/facts.h"
 #include "run/jit/jit.h"
 
 #include <llvm-c/Core.h>
@@ -54,9 +55,6 @@ typedef struct lw_unit {
 bool lw_unit_study(lw_unit *unit);
 void lw_unit_free(lw_unit *unit);
 static inline uint32_t lw_unit_cell(const lw_unit *u, uint32_t at) { return at == LW_NO_SLOT ? LW_NO_CELL : u->cell_at[at / 16]; }
-static inline bool lw_set_has(const uint64_t *set, uint32_t cell) { return set[cell / 64] >> cell % 64 & 1; }
-static inline void lw_set_add(uint64_t *set, uint32_t cell) { set[cell / 64] |= 1ull << cell % 64; }
-static inline void lw_set_remove(uint64_t *set, uint32_t cell) { set[cell / 64] &= ~(1ull << cell % 64); }
 static inline uint8_t lw_type_bits(lw_lane_type type) { return lw_lane_types[type].slot; } /* of an element in its slot */
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op);
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);

@@ -1,64 +1,23 @@
 /* allocate.c: live ranges, then slots by linear scan, then the final form of every operation.
  *
  * A register's range is the stretch of text from its first to its last live point, loops included; two registers share a slot where
- * their stretches do not meet. Linear in the number of operations but for the data flow of registers that live across blocks, which
- * falls back to whole-function ranges where it would cost too much. */
+ * their stretches do not meet. Linear in the number of operations. */
 #include "run/interp/link/link.h"
 
-enum {
-    LW_POOLS = 8, /* for each class, registers that live across regions and those that do not: see find_regions */
-    /* Live sets of more words than these and so many for each operation, or more passes, are not worth it: what they cost grows by the
-     * product of blocks and registers. */
-    LW_FLOW_WORDS = 16 << 10, LW_FLOW_WORDS_EACH = 8,
-    LW_FLOW_PASSES = 32,
-    LW_LONE_MOST = 64, /* registers with a slot of their own, see find_lone */
-};
-
-typedef struct lw_loop { uint32_t first, end; } lw_loop; /* blocks; both 0: none */
+enum { LW_POOLS = 8 }; /* for each class, registers that live across regions and those that do not */
 
 typedef struct lw_alloc {
     lw_link *l;
-    uint32_t global_count;
-    lw_live live;                                    /* of those that live across regions */
-    uint32_t *globals;                               /* virtual register of each */
     uint32_t counts[LW_POOLS];                       /* slots of each pool */
     uint32_t base[LW_POOLS];                         /* byte offset of each pool's first slot */
-    uint32_t *regions;                               /* per block: the stretch of straight text that it is in */
-    struct lw_loop *loops;                           /* per block: the innermost loop around it */
-    bool has_loops;
     struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
     LW_LIST(uint32_t) constants;                     /* read as registers, in the order of the text */
     LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
-    uint32_t walked;                                 /* block at hand while visiting */
-    uint32_t *waits, lone_count;                     /* see count_waits, find_lone */
 } lw_alloc;
 
 static const uint32_t slot_bytes[] = {LW_SLOT_PRED, LW_SLOT_16, LW_SLOT_32, LW_SLOT_64};
 
-/* ---- Uses and definitions ----------------------------------------------------------------------------------- */
-
-typedef void lw_visit(lw_alloc *a, uint32_t v, uint32_t op, bool guarded);
-
-static inline void visit_op(lw_alloc *a, uint32_t n, bool guarded, lw_visit *use, lw_visit *def) {
-    const lw_op *op = &a->l->code->ops[n];
-    const bool keeps = guarded || lw_op_keeps(op);
-    if (use) LW_EACH_READ(a->l->code, op, at) use(a, *at, n, guarded);
-    LW_EACH_WRITTEN(a->l->code, op, at) def(a, *at, n, keeps);
-}
-
-/* Inline, so that each walk is a loop of its own with `use`, if there is one, and `def` inside. */
-static inline __attribute__((always_inline)) void visit_all(lw_alloc *a, lw_visit *use, lw_visit *def, void (*block)(lw_alloc *, uint32_t)) {
-    lw_link *l = a->l;
-    uint32_t guard_end = 0;
-    for (uint32_t n = 0; n < l->code->op_count; n++) {
-        const lw_op *op = &l->code->ops[n];
-        if (op->code == LW_OP_block && block) block(a, op->a);
-        if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
-        visit_op(a, n, op->code != LW_OP_guard && n < guard_end, use, def);
-    }
-}
-
-/* ---- Live ranges within the text ---------------------------------------------------------------------------- */
+/* ---- Live ranges -------------------------------------------------------------------------------------------- */
 
 /* Points: operation n reads at 2n and writes at 2n + 1. */
 static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
@@ -68,208 +27,52 @@ static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
     if (point > vreg->to) vreg->to = point;
 }
 
-static void touch_use(lw_alloc *a, uint32_t v, uint32_t n) {
-    /* Lane by lane a result may replace an operand in place; other operations must not see their operands change. */
-    touch(a, v, lw_op_does(&a->l->code->ops[n], LW_DOES_IN_PLACE) ? 2 * n : 2 * n + 2);
-}
-static void touch_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    if (guarded) touch(a, v, 2 * n); /* guarded: it keeps what it has in some lanes */
-    touch(a, v, 2 * n + 1);
+/* Lane by lane a result may replace an operand in place; other operations must not see their operands change. A write under a guard
+ * keeps what the register has in some lanes. */
+static void touch_op(lw_alloc *a, uint32_t n, bool guarded) {
+    const lw_op *op = &a->l->code->ops[n];
+    const bool keeps = guarded || lw_op_keeps(op);
+    const uint32_t read_to = lw_op_does(op, LW_DOES_IN_PLACE) ? 2 * n : 2 * n + 2;
+    LW_EACH_READ(a->l->code, op, at) {
+        if (a->l->vregs.at[*at].is_const) LW_PUSH(a->l->arena, a->constants) = *at;
+        else touch(a, *at, read_to);
+    }
+    LW_EACH_WRITTEN(a->l->code, op, at) {
+        if (keeps) touch(a, *at, 2 * n);
+        touch(a, *at, 2 * n + 1);
+    }
 }
 
-/* ---- Which registers live across blocks ------------------------------------------------------------------- */
-
-/* A region is a run of blocks that is entered at its top only: a forward branch leaves it, and whoever does not take the branch goes
- * on without ever waiting. Lanes wait elsewhere, at the tops of regions. So a register that lives within one region has no value in
- * lanes that do not execute, and if it shares its slot with its like only, it may be written in all lanes without a mask. */
-static void find_regions(lw_alloc *a) {
+/* From the first to the last of the blocks that it is live into or out of. */
+static void touch_across(lw_alloc *a, const lw_across *across) {
     const lw_code *code = a->l->code;
-    uint8_t *entered = LW_NEW_ARRAY(a->l->arena, uint8_t, code->block_count);
-    a->regions = LW_NEW_ARRAY(a->l->arena, uint32_t, code->block_count);
-    for (uint32_t b = 0; b < code->block_count; b++) {
-        const lw_op *last = lw_block_last(code, b);
-        const lw_goes goes = (lw_goes)lw_row_of(last->code)->goes;
-        if (goes == LW_GOES_to_a || goes == LW_GOES_either) entered[last->a] = 1;
-    }
-    for (uint32_t i = 0; i < code->target_count; i++) entered[code->targets[i]] = 1;
-    for (uint32_t b = 1; b < code->block_count; b++) {
-        const lw_op *last = lw_block_last(code, b - 1);
-        const bool runs_on = lw_row_of(last->code)->goes == LW_GOES_either && !(last->flags & LW_OP_BACKWARD) && !entered[b];
-        a->regions[b] = a->regions[b - 1] + !runs_on;
-    }
-}
-
-/* Of each block the innermost stretch of text around it that a branch goes back over. */
-static void find_loops(lw_alloc *a) {
-    const lw_code *code = a->l->code;
-    uint32_t blocks = code->block_count, depth = 0;
-    uint32_t *ends = LW_NEW_ARRAY(a->l->arena, uint32_t, blocks); /* 1 + the last block that goes back to this one */
-    uint32_t *open = LW_NEW_ARRAY(a->l->arena, uint32_t, blocks);
-    a->loops = LW_NEW_ARRAY(a->l->arena, lw_loop, blocks);
-    for (uint32_t b = 0; b < blocks; b++) {
-        const lw_op *last = lw_block_last(code, b);
-        const lw_goes goes = (lw_goes)lw_row_of(last->code)->goes;
-        if ((goes == LW_GOES_to_a || goes == LW_GOES_either) && last->flags & LW_OP_BACKWARD) ends[last->a] = b + 1, a->has_loops = true;
-    }
-    for (uint32_t b = 0; b < blocks; b++) {
-        while (depth && ends[open[depth - 1]] <= b) depth--;
-        if (ends[b]) open[depth++] = b;
-        if (depth) a->loops[b] = (lw_loop){open[depth - 1], ends[open[depth - 1]]};
-    }
-}
-
-/* vreg.block: 1 + the region that last defined it for sure, while walking. A write under a guard keeps the old value in some
- * lanes, so it reads the register too. */
-static bool defined_here(const lw_alloc *a, uint32_t v) { return a->l->vregs.at[v].block == a->regions[a->walked] + 1; }
-
-static void mark_across(lw_alloc *a, uint32_t v) {
-    lw_vreg *vreg = &a->l->vregs.at[v];
-    if (vreg->is_const || vreg->global) return;
-    vreg->global = ++a->global_count;
-}
-
-static void scan_use(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    (void)guarded;
-    if (a->l->vregs.at[v].is_const) {
-        LW_PUSH(a->l->arena, a->constants) = v;
+    const uint32_t v = across->reg;
+    if (!code->facts->flow_known) {
+        touch(a, v, 0), touch(a, v, 2 * code->op_count);
         return;
     }
-    touch_use(a, v, n);
-    if (!defined_here(a, v)) mark_across(a, v);
-}
-static void scan_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    touch_def(a, v, n, guarded);
-    if (guarded && !defined_here(a, v)) mark_across(a, v);
-    if (!guarded) a->l->vregs.at[v].block = a->regions[a->walked] + 1;
-}
-static void scan_block(lw_alloc *a, uint32_t block) { a->walked = block; }
-
-/* ---- Data flow of those ------------------------------------------------------------------------------------ */
-
-static uint32_t number_of(const void *of, uint32_t v) {
-    const lw_alloc *a = of;
-    return a->l->vregs.at[v].global - 1; /* LW_NO_SLOT where it has none */
-}
-
-/* False: too much work; the caller takes whole-function ranges. */
-static bool solve(lw_alloc *a) {
-    lw_link *l = a->l;
-    const size_t size = (size_t)a->live.words * l->code->block_count;
-    if (!size) return true;
-    if (size > LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * l->code->op_count) return false;
-    a->live.code = l->code, a->live.number = number_of, a->live.of = a;
-    return lw_live_solve(&a->live, LW_NEW_ARRAY(l->arena, uint64_t, 4 * size), LW_NEW_ARRAY(l->arena, uint32_t, l->code->target_count), LW_FLOW_PASSES);
-}
-
-/* ---- Live ranges across blocks ------------------------------------------------------------------------------ */
-
-/* One word of the registers that are live into a block, or out of it. Of those that were seen before in this direction nothing is new. */
-static void range_word(lw_alloc *a, uint32_t block, uint32_t w, uint64_t live, uint64_t *seen, uint32_t point, bool into) {
-    lw_link *l = a->l;
-    uint64_t bits = live & ~*seen;
-    *seen |= live;
-    for (; bits; bits &= bits - 1) {
-        uint32_t v = a->globals[64 * w + (uint32_t)__builtin_ctzll(bits)];
-        lw_vreg *vreg = &l->vregs.at[v];
-        touch(a, v, point);
-        if (!into) continue;
-        if (block < vreg->first_in) vreg->first_in = block;
-        if (block > vreg->last_in) vreg->last_in = block;
-        if (block == 0) vreg->needs_zero = true;
-    }
-}
-
-static void range_block(lw_alloc *a, uint32_t block, uint64_t *seen_in, uint64_t *seen_out) {
-    const lw_code *code = a->l->code;
-    const uint64_t *in = lw_live_set(&a->live, a->live.in, block), *out = lw_live_set(&a->live, a->live.out, block);
-    uint32_t start = 2 * code->blocks[block].first;
-    uint32_t end = block + 1 < code->block_count ? 2 * code->blocks[block + 1].first : 2 * code->op_count;
-    for (uint32_t w = 0; w < a->live.words; w++) {
-        range_word(a, block, w, in[w], &seen_in[w], start, true);
-        range_word(a, block, w, out[w], &seen_out[w], end, false);
-    }
-}
-
-/* From the first block on for where ranges begin, from the last one back for where they end: each register is met once a way. */
-static void range_across(lw_alloc *a) {
-    uint32_t blocks = a->l->code->block_count;
-    for (int back = 0; back < 2; back++) {
-        uint64_t *seen = LW_NEW_ARRAY(a->l->arena, uint64_t, 2 * (size_t)a->live.words);
-        for (uint32_t n = 0; n < blocks; n++) range_block(a, back ? blocks - 1 - n : n, seen, seen + a->live.words);
-    }
-}
-
-/* Where the flow is not known. */
-static void range_everywhere(lw_alloc *a) {
-    for (uint32_t g = 0; g < a->global_count; g++) {
-        touch(a, a->globals[g], 0), touch(a, a->globals[g], 2 * a->l->code->op_count);
-        a->l->vregs.at[a->globals[g]].needs_zero = true;
-    }
-}
-
-/* Per block, how many before it and itself are blocks where lanes go on after they waited for others, at a barrier, in a
- * function or for their warp. */
-static uint32_t *count_waits(const lw_alloc *a) {
-    const lw_code *code = a->l->code;
-    uint32_t *waits = LW_NEW_ARRAY(a->l->arena, uint32_t, code->block_count + 1), block = 0;
-    for (uint32_t n = 0; n < code->op_count; n++) {
-        const lw_op *op = &code->ops[n];
-        if (op->code == LW_OP_block) block = op->a;
-        if (!lw_op_does(op, LW_DOES_WAITS)) continue;
-        const lw_block *last = &code->blocks[block];
-        for (uint32_t k = 0; k < last->successor_count; k++) waits[last->successors[k]] = 1;
-    }
-    for (uint32_t b = 1; b < code->block_count; b++) waits[b] += waits[b - 1];
-    return waits;
-}
-
-/* Lone registers: those of loops that lanes leave one by one. Such a register has a value only in lanes that are at one of the blocks from
- * its first to its last live one, all in the innermost loop around a place where it is written. While the executing lanes are all that
- * are there it may be written there in all lanes without a mask, if nobody else has its slot. The `block` operation looks
- * whether they are; lanes that wait in a function or at a barrier escape it, so they must not go on in such a block. */
-static bool lives_in_loop(const lw_alloc *a, const lw_vreg *vreg, uint32_t block) {
-    lw_loop loop = a->loops[block];
-    return vreg->first_in >= loop.first && vreg->first_in <= vreg->last_in && vreg->last_in < loop.end;
-}
-
-static void lone_def(lw_alloc *a, uint32_t v, uint32_t n, bool guarded) {
-    (void)n;
-    lw_vreg *vreg = &a->l->vregs.at[v];
-    if (!vreg->global || vreg->lone || guarded || a->lone_count == LW_LONE_MOST || !lives_in_loop(a, vreg, a->walked)) return;
-    vreg->lone = a->waits[vreg->last_in] == (vreg->first_in ? a->waits[vreg->first_in - 1] : 0);
-    a->lone_count += vreg->lone;
-}
-
-static void find_lone(lw_alloc *a) {
-    a->waits = count_waits(a);
-    visit_all(a, NULL, lone_def, scan_block);
+    if (across->first_in != UINT32_MAX) touch(a, v, 2 * code->blocks[across->first_in].first), touch(a, v, 2 * code->blocks[across->last_in].first);
+    if (across->first_out != UINT32_MAX) touch(a, v, lw_block_end(code, across->first_out) * 2), touch(a, v, lw_block_end(code, across->last_out) * 2);
 }
 
 static void find_ranges(lw_alloc *a) {
     lw_link *l = a->l;
-    for (uint32_t v = 0; v < l->vregs.count; v++) {
-        lw_vreg *vreg = &l->vregs.at[v];
-        vreg->from = vreg->first_in = UINT32_MAX;
-        vreg->to = vreg->last_in = vreg->block = 0;
+    const lw_code *code = l->code;
+    uint32_t guard_end = 0;
+    for (uint32_t v = 0; v < l->vregs.count; v++) l->vregs.at[v].from = UINT32_MAX, l->vregs.at[v].to = 0;
+    for (uint32_t n = 0; n < code->op_count; n++) {
+        const lw_op *op = &code->ops[n];
+        if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
+        touch_op(a, n, op->code != LW_OP_guard && n < guard_end);
     }
-    find_regions(a);
-    find_loops(a);
-    visit_all(a, scan_use, scan_def, scan_block);
-    a->live.words = (a->global_count + 63) / 64;
-    a->globals = LW_NEW_ARRAY(l->arena, uint32_t, a->global_count);
-    for (uint32_t v = 0; v < l->vregs.count; v++)
-        if (l->vregs.at[v].global) a->globals[l->vregs.at[v].global - 1] = v;
-    const bool solved = solve(a);
-    if (solved && a->live.words) range_across(a); /* without a word there are no sets to walk */
-    else range_everywhere(a);
-    if (solved && a->has_loops) find_lone(a);
-    for (uint32_t k = 0; k < l->code->param_count; k++) /* the call wrote them before the first operation */
-        if (!l->code->params[k].in_memory) touch(a, l->code->params[k].to, 0);
+    for (uint32_t g = 0; g < code->facts->across_count; g++) touch_across(a, &code->facts->across[g]);
+    for (uint32_t k = 0; k < code->param_count; k++) /* the call wrote them before the first operation */
+        if (!code->params[k].in_memory) touch(a, code->params[k].to, 0);
 }
 
 /* ---- Slots --------------------------------------------------------------------------------------------------- */
 
-static uint32_t pool_of(const lw_vreg *vreg) { return vreg->class + (vreg->global ? 0 : 4); }
+static uint32_t pool_of(const lw_vreg *vreg) { return vreg->class + (vreg->across ? 0 : 4); }
 
 typedef struct lw_free_list { LW_LIST(uint32_t) slots; } lw_free_list;
 
@@ -457,11 +260,11 @@ static void place_constants(lw_alloc *a) {
         code->fills[i].size = sizes[l->vregs.at[v].class];
         code->fills[i].value = l->vregs.at[v].value;
     }
-    uint32_t zeros = 0;
-    for (uint32_t v = 0; v < l->vregs.count; v++) zeros += l->vregs.at[v].needs_zero;
-    code->zeros = lw_arena_array(l->arena, sizeof *code->zeros, zeros);
-    for (uint32_t v = 0; v < l->vregs.count; v++) {
-        if (!l->vregs.at[v].needs_zero) continue;
+    const lw_facts *facts = code->facts;
+    code->zeros = lw_arena_array(l->arena, sizeof *code->zeros, facts->across_count);
+    for (uint32_t g = 0; g < facts->across_count; g++) {
+        if (!facts->across[g].needs_zero) continue;
+        const uint32_t v = facts->across[g].reg;
         code->zeros[code->zero_count].at = offset_of(a, v);
         code->zeros[code->zero_count++].size = slot_bytes[l->vregs.at[v].class];
     }
@@ -484,12 +287,13 @@ static void choose_stores(lw_alloc *a, lw_op *op, lw_op *block) {
     LW_EACH_WRITTEN(a->l->code, op, at) {
         const lw_vreg *vreg = &a->l->vregs.at[*at];
         if (vreg->class == LW_CLASS_pred) continue;
-        if (vreg->global && !(vreg->lone && lives_in_loop(a, vreg, block->a))) return;
+        const lw_across *across = vreg->across ? lw_facts_across(a->l->code, *at) : NULL;
+        if (across && !lw_facts_lone_at(a->l->code, across, block->a)) return;
         any = true;
-        if (!vreg->global) continue;
+        if (!across) continue;
         lone = true;
-        if (vreg->first_in < first) first = vreg->first_in;
-        if (vreg->last_in > last) last = vreg->last_in;
+        if (across->first_in < first) first = across->first_in;
+        if (across->last_in > last) last = across->last_in;
     }
     if (!any) return;
     op->flags |= lone ? LW_OP_LONE : LW_OP_WHOLE;

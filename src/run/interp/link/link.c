@@ -38,6 +38,10 @@ static void take_registers(lw_link *l, const lw_code *from) {
         const lw_register *r = &from->registers[v];
         l->vregs.at[v] = (lw_vreg){.class = r->class, .is_const = r->is_const, .value = r->value, .defs = r->defs, .uses = r->uses};
     }
+    for (uint32_t g = 0; g < from->facts->across_count; g++) {
+        const lw_across *across = &from->facts->across[g];
+        l->vregs.at[across->reg].across = true, l->vregs.at[across->reg].lone = across->lone;
+    }
 }
 
 uint32_t lw_link_const(lw_link *l, lw_class class, uint64_t value) {
@@ -46,7 +50,8 @@ uint32_t lw_link_const(lw_link *l, lw_class class, uint64_t value) {
 }
 
 /* NULL: diagnosed. */
-static lw_code *link_function(lw_program *program, const lw_code *from, lw_diags *diags) {
+static lw_code *link_function(lw_program *program, lw_code *from, lw_diags *diags) {
+    lw_facts_find(program->arena, from);
     lw_link l = {.arena = program->arena, .diags = diags, .code = copy_code(program->arena, from)};
     take_registers(&l, from);
     for (uint32_t k = 0; k < from->constant_count; k++) LW_PUSH(l.arena, l.constants) = from->constants[k];

@@ -4,21 +4,17 @@
 #ifndef LW_LINK_H
 #define LW_LINK_H
 
-#include "middle/row.h"
+#include "middle/facts.h"
 
 /* A virtual register, on its way to a slot. */
 typedef struct lw_vreg {
     lw_class class : 8;
     bool is_const;
-    bool needs_zero;            /* may be read before it is written */
-    bool lone;                  /* see find_lone */
+    bool across, lone;          /* of regions: see lw_across */
     uint64_t value;
     uint32_t defs, uses;
-    uint32_t global;            /* 1 + number among those used across blocks, 0 for none */
     uint32_t from, to;          /* first and last point where it is live */
-    uint32_t first_in, last_in; /* first and last block that it is live into */
     uint32_t slot;
-    uint32_t block;             /* 1 + the region that last defined it, while walking */
 } lw_vreg;
 
 typedef struct lw_link {
