@@ -6,12 +6,6 @@
 
 /* ---- Virtual registers and operations ------------------------------------------------------------------ */
 
-uint32_t lw_class_bytes(lw_class class) {
-    static const uint32_t bytes[] = {
-        [LW_CLASS_pred] = 0, [LW_CLASS_16] = 2, [LW_CLASS_32] = 4, [LW_CLASS_64] = 8};
-    return bytes[class];
-}
-
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class) {
     LW_PUSH(l->arena, l->vregs) = (lw_register){.class = class};
     return l->vregs.count - 1;
@@ -277,7 +271,7 @@ void lw_lower_end(lw_lower *l) {
     find_successors(l->arena, l->code);
     lw_fold(l);
     lw_forget_nans(l);
-    lw_code_compact(l->code);
+    lw_code_compact(l->code, NULL);
     for (uint32_t b = 0; b < l->code->block_count; b++) l->code->ops[l->code->blocks[b].first].imm = l->code->blocks[b].instructions;
     l->code->registers = l->vregs.at, l->code->virtual_count = l->vregs.count;
     l->code->lowered = !l->failed;

@@ -4,11 +4,12 @@
 /* The last guard; whether its operations go on, and whether one of them wrote its predicate. */
 typedef struct guarded { uint32_t guard; bool open, written; } guarded;
 
-void lw_code_compact(lw_code *code) {
-    uint32_t to = 0;
+void lw_code_compact(lw_code *code, uint32_t *moved) {
+    uint32_t to = 0, kept = 0; /* the last that stayed */
     guarded region = {0};
     for (uint32_t n = 0; n < code->op_count; n++) {
         const lw_op *op = &code->ops[n];
+        if (moved) moved[n] = LW_NO_SLOT;
         if (op->code == LW_OP_dead) continue;
         if (op->code == LW_OP_guard) {
             const lw_op *last = &code->ops[region.guard];
@@ -16,6 +17,7 @@ void lw_code_compact(lw_code *code) {
             region.open = true;
             if (joins) {
                 to--;
+                if (moved) moved[kept] = LW_NO_SLOT;
                 continue;
             }
             region = (guarded){.guard = to, .open = true};
@@ -23,6 +25,7 @@ void lw_code_compact(lw_code *code) {
             region.open = false;
             if (region.guard + 1 == to) { /* nothing left inside */
                 to--;
+                if (moved) moved[kept] = LW_NO_SLOT;
                 region.guard = 0;
                 continue;
             }
@@ -32,6 +35,8 @@ void lw_code_compact(lw_code *code) {
         }
         if (op->code == LW_OP_block) code->blocks[op->a].first = to;
         if (to != n) code->ops[to] = *op, code->places[to] = code->places[n];
+        if (moved) moved[n] = to;
+        kept = n;
         to++;
     }
     code->op_count = to;

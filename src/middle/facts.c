@@ -18,7 +18,7 @@ typedef struct lw_finder {
     lw_facts *facts;
     uint32_t *defined;  /* per register: 1 + the region that last defined it for sure, while walking */
     uint32_t *waits;    /* see count_waits */
-    uint32_t block;     /* at hand, while walking */
+    uint32_t block, here; /* at hand, while walking, and 1 + its region */
     uint32_t lone_count;
 } lw_finder;
 
@@ -67,20 +67,19 @@ static void find_loops(lw_finder *f) {
 typedef void lw_visit(lw_finder *f, uint32_t v, bool guarded);
 
 /* Inline, so that each walk is a loop of its own with `use` and `def` inside. A write under a guard keeps the old value in some lanes. */
-static inline __attribute__((always_inline)) void visit_all(lw_finder *f, lw_visit *use, lw_visit *def) {
+static inline __attribute__((always_inline)) void visit_block(lw_finder *f, uint32_t block, lw_visit *use, lw_visit *def) {
     const lw_code *code = f->code;
+    const uint32_t end = lw_block_end(code, block);
     uint32_t guard_end = 0;
-    for (uint32_t n = 0; n < code->op_count; n++) {
+    f->block = block, f->here = f->facts->regions[block] + 1;
+    for (uint32_t n = code->blocks[block].first; n < end; n++) {
         const lw_op *op = &code->ops[n];
-        if (op->code == LW_OP_block) f->block = op->a;
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         const bool guarded = op->code != LW_OP_guard && n < guard_end, keeps = guarded || lw_op_keeps(op);
         LW_EACH_READ(code, op, at) use(f, *at, guarded);
         LW_EACH_WRITTEN(code, op, at) def(f, *at, keeps);
     }
 }
-
-static bool defined_here(const lw_finder *f, uint32_t v) { return f->defined[v] == f->facts->regions[f->block] + 1; }
 
 static void mark_across(lw_finder *f, uint32_t v) {
     if (f->code->registers[v].is_const || f->facts->numbers[v]) return;
@@ -89,18 +88,18 @@ static void mark_across(lw_finder *f, uint32_t v) {
 
 static void scan_use(lw_finder *f, uint32_t v, bool guarded) {
     (void)guarded;
-    if (!defined_here(f, v)) mark_across(f, v);
+    if (f->defined[v] != f->here) mark_across(f, v);
 }
 static void scan_def(lw_finder *f, uint32_t v, bool guarded) {
-    if (!guarded) f->defined[v] = f->facts->regions[f->block] + 1;
-    else if (!defined_here(f, v)) mark_across(f, v);
+    if (!guarded) f->defined[v] = f->here;
+    else if (f->defined[v] != f->here) mark_across(f, v);
 }
 
 static void find_across(lw_finder *f) {
     lw_facts *facts = f->facts;
     f->defined = LW_NEW_ARRAY(f->arena, uint32_t, f->code->virtual_count);
     facts->numbers = LW_NEW_ARRAY(f->arena, uint32_t, f->code->virtual_count);
-    visit_all(f, scan_use, scan_def);
+    for (uint32_t b = 0; b < f->code->block_count; b++) visit_block(f, b, scan_use, scan_def);
     facts->across = LW_NEW_ARRAY(f->arena, lw_across, facts->across_count);
     for (uint32_t v = 0; facts->across_count && v < f->code->virtual_count; v++)
         if (facts->numbers[v]) facts->across[facts->numbers[v] - 1] = (lw_across){.reg = v, .first_in = UINT32_MAX, .first_out = UINT32_MAX};
@@ -108,15 +107,13 @@ static void find_across(lw_finder *f) {
 
 /* ---- Where those live ---------------------------------------------------------------------------------------------- */
 
-static uint32_t number_of(const void *of, uint32_t v) { return ((const lw_facts *)of)->numbers[v] - 1; } /* LW_NO_SLOT where it has none */
-
 /* False: too much work. */
 static bool solve(lw_finder *f) {
     lw_live *live = &f->facts->live;
     const size_t size = (size_t)live->words * f->code->block_count;
     if (!size) return true;
     if (size > LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * f->code->op_count) return false;
-    live->code = f->code, live->number = number_of, live->of = f->facts;
+    live->code = f->code, live->numbers = f->facts->numbers;
     return lw_live_solve(live, LW_NEW_ARRAY(f->arena, uint64_t, 4 * size), LW_NEW_ARRAY(f->arena, uint32_t, f->code->target_count), LW_FLOW_PASSES);
 }
 
@@ -193,7 +190,8 @@ static void lone_def(lw_finder *f, uint32_t v, bool guarded) {
  * whether they are; lanes that wait in a function or at a barrier escape it, so they must not go on in such a block. */
 static void find_lone(lw_finder *f) {
     count_waits(f);
-    visit_all(f, lone_use, lone_def);
+    for (uint32_t b = 0; b < f->code->block_count; b++)
+        if (f->facts->loops[b].end) visit_block(f, b, lone_use, lone_def);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------- */
@@ -209,7 +207,7 @@ void lw_facts_find(lw_arena *arena, lw_code *code) {
     facts->flow_known = solve(&f);
     if (facts->flow_known) find_ranges(&f);
     for (uint32_t g = 0; !facts->flow_known && g < facts->across_count; g++) facts->across[g].needs_zero = true;
-    if (facts->flow_known && facts->has_loops) find_lone(&f);
+    if (facts->flow_known && facts->across_count && facts->has_loops) find_lone(&f);
     code->facts = facts;
 }
 

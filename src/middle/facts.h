@@ -7,25 +7,23 @@
 
 /* ---- live.c: what is live where ------------------------------------------------------------------------------ */
 
-/* The number of a register among those that are looked at; LW_NO_SLOT: not one of them. */
-typedef uint32_t lw_numbering(const void *of, uint32_t reg);
-
+/* Of some registers, which are numbered from 1; 0: not one of them. */
 typedef struct lw_live {
     const lw_code *code;
-    lw_numbering *number;
-    const void *of;
-    uint32_t words;      /* of a set */
-    uint64_t *in, *out;  /* per block */
+    const uint32_t *numbers; /* per register */
+    uint32_t words;          /* of a set */
+    uint64_t *in, *out;      /* per block */
     uint64_t *exposed, *killed;
     uint32_t *tables;
 } lw_live;
 
-/* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for each of code's targets. False: not done
- * after so many passes. */
+/* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for each of code's targets.
+ * False: not done after so many passes. */
 bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t passes);
 static inline uint64_t *lw_live_set(const lw_live *live, uint64_t *sets, uint32_t block) { return sets + (size_t)block * live->words; }
-/* From behind an operation to in front of it. guarded: not all executing lanes may do it. */
-void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *set);
+/* From behind an operation to in front of it: a set of all registers, of which those that are known are never in it. guarded: not all
+ * executing lanes may do it. */
+void lw_live_over(const lw_code *code, const lw_op *op, bool guarded, uint64_t *set);
 
 /* ---- facts.c: a function's blocks, and the registers that live across them ----------------------------------------- */
 
@@ -54,8 +52,8 @@ typedef struct lw_facts {
 
 /* Finds them once: code->facts from then on. */
 void lw_facts_find(lw_arena *arena, lw_code *code);
-/* `set`, a bit for each register, is what is live in front of the block behind this one in the text (nothing where there is none), and becomes what is live behind
- * this block. */
+/* `set`, a bit for each register, is what is live in front of the block behind this one in the text (nothing where there is none), and becomes
+ * what is live behind this block. */
 void lw_facts_live_behind(const lw_code *code, uint32_t block, uint64_t *set);
 static inline const lw_across *lw_facts_across(const lw_code *code, uint32_t reg) {
     const uint32_t number = code->facts->numbers[reg];
@@ -63,6 +61,25 @@ static inline const lw_across *lw_facts_across(const lw_code *code, uint32_t reg
 }
 /* Lone, and its loop is the one around this block. */
 bool lw_facts_lone_at(const lw_code *code, const lw_across *across, uint32_t block);
+
+/* ---- uniform.c: which registers have one value for all lanes ------------------------------------------------------------ */
+
+/* Of a function whose lanes never part; where they may, nothing is known. */
+typedef struct lw_uniform {
+    const lw_program *program;
+    const lw_code *code;
+    bool nobody_beyond; /* for whoever goes on only where no lane is `beyond` */
+    bool parts;         /* lanes may go on at different places or times somewhere */
+    uint32_t words;     /* of a set of registers */
+    uint64_t *in;       /* per block: those that have one value, in front of it */
+} lw_uniform;
+
+/* `sets` are `words` for each block and one more. */
+void lw_uniform_solve(lw_uniform *uniform, uint64_t *sets);
+/* From in front of an operation to behind it. False: lanes may part here. */
+bool lw_uniform_over(const lw_uniform *uniform, const lw_op *op, uint64_t *set);
+/* The operation loads one whole parameter of the kernel, and from a place that is known. */
+bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op *op, uint64_t *at);
 
 /* ---- Sets of registers ----------------------------------------------------------------------------------------------- */
 

@@ -1,18 +1,18 @@
-/* live.c: which registers are live into and out of every block: the one solver, of lowering and of the compiler. */
+/* live.c: which registers are live into and out of every block: the one solver. */
 #include "middle/facts.h"
 
 /* What a lane reads in the block before it writes it, and what it writes for sure. A write that lanes may keep their values in is a read, too. */
 static void look_at_op(const lw_live *live, const lw_op *op, bool guarded, uint64_t *exposed, uint64_t *killed) {
     const bool keeps = guarded || lw_op_keeps(op);
     LW_EACH_READ(live->code, op, at) {
-        const uint32_t n = live->number(live->of, *at);
-        if (n != LW_NO_SLOT && !lw_set_has(killed, n)) lw_set_add(exposed, n);
+        const uint32_t n = live->numbers[*at];
+        if (n && !lw_set_has(killed, n - 1)) lw_set_add(exposed, n - 1);
     }
     LW_EACH_WRITTEN(live->code, op, at) {
-        const uint32_t n = live->number(live->of, *at);
-        if (n == LW_NO_SLOT) continue;
-        if (!keeps) lw_set_add(killed, n);
-        else if (!lw_set_has(killed, n)) lw_set_add(exposed, n);
+        const uint32_t n = live->numbers[*at];
+        if (!n) continue;
+        if (!keeps) lw_set_add(killed, n - 1);
+        else if (!lw_set_has(killed, n - 1)) lw_set_add(exposed, n - 1);
     }
 }
 
@@ -74,16 +74,12 @@ bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t pas
     return false;
 }
 
-void lw_live_over(const lw_live *live, const lw_op *op, bool guarded, uint64_t *set) {
+void lw_live_over(const lw_code *code, const lw_op *op, bool guarded, uint64_t *set) {
     const bool keeps = guarded || lw_op_keeps(op);
-    LW_EACH_WRITTEN(live->code, op, at) {
-        const uint32_t n = live->number(live->of, *at);
-        if (n == LW_NO_SLOT) continue;
-        if (keeps) lw_set_add(set, n);
-        else lw_set_remove(set, n);
+    LW_EACH_WRITTEN(code, op, at) {
+        if (keeps) lw_set_add(set, *at);
+        else lw_set_remove(set, *at);
     }
-    LW_EACH_READ(live->code, op, at) {
-        const uint32_t n = live->number(live->of, *at);
-        if (n != LW_NO_SLOT) lw_set_add(set, n);
-    }
+    LW_EACH_READ(code, op, at)
+        if (!code->registers[*at].is_const) lw_set_add(set, *at);
 }

@@ -144,6 +144,8 @@ enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` ca
 
 /* What holds a value: a predicate, or elements of so many bits. */
 typedef enum lw_class { LW_CLASS_pred, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64 } lw_class;
+uint32_t lw_class_bytes(lw_class class); /* of an element; 0: a predicate, a bit */
+static inline uint32_t lw_class_bits(lw_class class) { return class == LW_CLASS_pred ? 1 : 8 * lw_class_bytes(class); }
 
 /* A virtual register: one for each register of the text and each intermediate value, constants included. */
 typedef struct lw_register {
@@ -206,6 +208,9 @@ typedef struct lw_code {
     struct { uint32_t at, size; } *zeros;
     struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
     uint32_t fill_count;
+    /* and of the code over virtual registers that it was made of */
+    uint32_t *became;       /* per operation there: the one here that does it, where the last of those was that it does; LW_NO_SLOT: none need do it */
+    uint32_t *homes;        /* per register there: its slot, while it is live here; LW_NO_SLOT: it never is, or is a known value */
 } lw_code;
 
 /* ---- Program: a kernel and all it can call ------------------------------------------------------------ */
@@ -262,9 +267,8 @@ uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place
 
 /* A program over virtual registers, or the interpreter's code for it. */
 void lw_program_dump(lw_text *out, const lw_program *program, lw_code *const *codes);
-/* Operations that were taken away leave; guards that do the same are joined. */
-void lw_code_compact(lw_code *code);
-uint32_t lw_class_bytes(lw_class class); /* of an element; 0: a predicate, a bit */
+/* Operations that were taken away leave; guards that do the same are joined. moved, or NULL: per operation its number then, or LW_NO_SLOT. */
+void lw_code_compact(lw_code *code, uint32_t *moved);
 const char *lw_opcode_name(uint16_t code, char buffer[64]);
 
 /* ---- Address map (generic addressing, manual section 5.1) --------------------------------------------- */

@@ -24,14 +24,14 @@ enum {
 /* Comparisons may branch. */
 #define MAY_RESULT(D) ((int)LW_HOLDS_##D == (int)LW_HOLDS_p ? LW_OP_BRANCHES : 0)
 #define LANE_OF(id, D, ...) \
-    [LW_ROW_lane + LW_LANE_##id] = {.name = #id, DEF(d, D), __VA_ARGS__, IS(imm, number), MAY(MAY_RESULT(D)), DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), \
-                                      COMPILED(scalar)},
+    [LW_ROW_lane + LW_LANE_##id] = {.name = #id, DEF(d, D), __VA_ARGS__, IS(imm, number), MAY(MAY_RESULT(D)), \
+                                      DOES(LW_DOES_PURE | LW_DOES_IN_PLACE | LW_DOES_ALIKE), COMPILED(body)},
 
 const lw_op_row lw_op_rows[LW_ROW_COUNT] = {
 #define OP(id, does, ...) [LW_OP_##id] = {.name = #id, .does_what = does, __VA_ARGS__},
 #include "ops.def"
     [LW_OP_lop3] = {.name = "lop3", .does_what = "d = bit a<<2|b<<1|c of the table in its code, bit by bit", DEF(d, 32), USE(a, 32), USE(b, 32), USE(c, 32),
-                    DOES(LW_DOES_PURE | LW_DOES_IN_PLACE), COMPILED(body)},
+                    DOES(LW_DOES_PURE | LW_DOES_IN_PLACE | LW_DOES_ALIKE), COMPILED(body)},
     [LW_ROW_lane] = {.name = "none"},
 #define LANE1(name, D, A)                 LANE_OF(name, D, USE(a, A))
 #define LANE2(name, D, A, B, takes)       LANE_OF(name, D, USE(a, A), USE(b, B))
@@ -128,6 +128,11 @@ lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint3
     case LW_LIST_returns: return part_of_transfers(code->returns, code->return_count, offsetof(lw_transfer, from), met);
     }
     return (lw_walk){0};
+}
+
+uint32_t lw_class_bytes(lw_class class) {
+    static const uint32_t bytes[] = {[LW_CLASS_pred] = 0, [LW_CLASS_16] = 2, [LW_CLASS_32] = 4, [LW_CLASS_64] = 8};
+    return bytes[class];
 }
 
 static uint32_t bits_of_lane(lw_lane_id lane) {

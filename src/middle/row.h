@@ -20,7 +20,7 @@ typedef enum lw_known { LW_KNOWN_nowhere, LW_KNOWN_low, LW_KNOWN_high, LW_KNOWN_
 typedef enum lw_goes { LW_GOES_on, LW_GOES_to_a, LW_GOES_either, LW_GOES_to_table, LW_GOES_back, LW_GOES_nowhere } lw_goes;
 typedef enum lw_parts { LW_PARTS_never, LW_PARTS_differing, LW_PARTS_called, LW_PARTS_always } lw_parts;
 typedef enum lw_compile {
-    LW_COMPILED_step, LW_COMPILED_block, LW_COMPILED_branch, LW_COMPILED_body, LW_COMPILED_scalar, LW_COMPILED_parameter
+    LW_COMPILED_step, LW_COMPILED_block, LW_COMPILED_branch, LW_COMPILED_body, LW_COMPILED_parameter
 } lw_compile;
 typedef enum lw_mode_kind {
     LW_MODE_none, LW_MODE_reason, LW_MODE_barrier, LW_MODE_atom, LW_MODE_shuffle, LW_MODE_vote, LW_MODE_match, LW_MODE_redux, LW_MODE_KINDS
@@ -28,7 +28,7 @@ typedef enum lw_mode_kind {
 enum lw_does {
     LW_DOES_PURE = 1, LW_DOES_IN_PLACE = 2, LW_DOES_MERGES = 4, LW_DOES_MAY_TRAP = 8, LW_DOES_NOTES = 16, LW_DOES_EXCHANGES = 32, LW_DOES_WAITS = 64,
     LW_DOES_RACES = 128, LW_DOES_MEMORY = 256, LW_DOES_ROW = 512, LW_DOES_STORES = 1024, LW_DOES_CHECKS = 2048,
-    LW_DOES_VOLATILE = 4096,
+    LW_DOES_VOLATILE = 4096, LW_DOES_ALIKE = 8192,
 };
 
 enum { LW_READ = 1, LW_WRITTEN = 2 };

@@ -1,8 +1,8 @@
 /* What the rows of isa/ops.def and isa/lane.def say is so. What a row names as read is all that an operation reads, and what it names as written is all
  * that it writes, each as wide as it says: every operation of every level is run twice, from frames that differ in every bit but those that it may read,
  * the values of executing lanes in the slots that it names, and with anything in fields that it does not name. Both runs must do the same, and nothing
- * that the row does not say the operation may do: store, trap, note, wait, part lanes, go elsewhere. If it says that lanes do not see each other, or that a
- * result may replace an operand, further runs look. An operation without a case here fails. */
+ * that the row does not say the operation may do: store, trap, note, wait, part lanes, go elsewhere. If it says that lanes do not see each other, that a
+ * result may replace an operand, or that lanes get the same for the same, further runs look. An operation without a case here fails. */
 #include "steps.h"
 
 #include "front/ptx/ptx.h"
@@ -536,6 +536,30 @@ static void try_in_place(const trial *t, const lw_level *level, const uint32_t s
     }
 }
 
+static uint64_t element(const char *regs, const slot *slot, uint32_t lane) {
+    const uint32_t bytes = slot->bits / 8;
+    uint64_t value = 0;
+    if (slot->bits == 1) return (uint8_t)regs[slot->at + lane / 8] >> lane % 8 & 1;
+    memcpy(&value, regs + slot->at + lane * bytes, bytes);
+    return value;
+}
+
+/* Where all lanes have what one of them has, they get the same. The image stays so. */
+static void try_alike(const trial *t, const lw_level *level, const uint32_t shape[2], uint64_t noise) {
+    static outcome start, o;
+    const uint32_t one = lw_mask_first(t->executing);
+    for (uint32_t k = 0; k < t->read_count; k++) {
+        const slot *read = &t->reads[k];
+        const uint64_t value = element(image, read, one);
+        if (read->bits == 1) memset(image + read->at, value ? 0xff : 0, LW_SLOT_PRED);
+        else put(read->at, read->bits, value);
+    }
+    run_again(t, level, shape, t->executing, noise, &start, &o);
+    for (uint32_t k = 0; k < t->write_count; k++)
+        LW_FOR_LANES(lane, t->executing)
+            if (element(o.regs, &t->writes[k], lane) != element(o.regs, &t->writes[k], one)) fail_at(t, "gives lanes different results for the same operands");
+}
+
 static void try_operation(const lw_level *level, uint16_t code, make_case *make, uint32_t variant) {
     static const uint32_t shapes[][2] = {{128, 128}, {96, 96}, {45, 64}, {32, 32}};
     static outcome start, first, second;
@@ -557,6 +581,7 @@ static void try_operation(const lw_level *level, uint16_t code, make_case *make,
     compare(&t, &first, &second);
     if (lw_op_does(&t.op, LW_DOES_PURE)) try_alone(&t, level, shape, noise, &first);
     if (lw_op_does(&t.op, LW_DOES_IN_PLACE)) try_in_place(&t, level, shape, noise, &first);
+    if (lw_op_does(&t.op, LW_DOES_ALIKE)) try_alike(&t, level, shape, noise);
 }
 
 /* ---- All of them ---------------------------------------------------------------------------------------------------------- */

@@ -55,6 +55,16 @@ void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, ui
     LLVMSetMetadata(store, b->alias_kind, b->aliases[alias]);
 }
 
+LLVMValueRef lw_build_gang_mask(const lw_build *b, size_t offset) {
+    return lw_build_load(b, lw_build_int(b, LW_GANG_LANES), b->gang, offset, 16, LW_ALIAS_gang);
+}
+
+LLVMValueRef lw_unit_scalar(lw_unit *u, uint32_t reg) {
+    LLVMValueRef *scalar = &u->build->scalars[reg];
+    if (!*scalar) *scalar = lw_build_stack(u->build, lw_build_int(u->build, lw_unit_bits(u, reg)));
+    return *scalar;
+}
+
 LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildICmp(b->at, how, x, y, ""); }
 
 LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments) {

@@ -17,7 +17,7 @@ typedef struct lw_region {
     bool has_rows, checks, failed;
 } lw_region;
 
-static lw_op *op_at(const lw_region *r, uint32_t n) { return &r->u->code->ops[n]; }
+static const lw_op *op_at(const lw_region *r, uint32_t n) { return lw_unit_op(r->u, n); }
 static bool is_row(const lw_op *op) { return lw_op_does(op, LW_DOES_ROW); }
 
 /* ---- In front of it -------------------------------------------------------------------------------------------------- */
@@ -38,11 +38,11 @@ static void demand_lanes(lw_region *r) {
     demand(r, good);
 }
 
-static void take_scalar(lw_region *r, uint32_t at) {
+static void take_scalar(lw_region *r, uint32_t reg) {
     lw_unit *u = r->u;
-    const uint32_t cell = lw_unit_cell(u, at);
-    if (r->values.scalar[cell] || u->cells[cell].is_constant || !lw_set_has(lw_unit_uniform(u, r->first), cell)) return;
-    r->values.scalar[cell] = LLVMBuildLoad2(u->build->at, lw_build_int(u->build, u->cells[cell].bits), u->build->scalars[cell], "");
+    if (r->values.scalar[reg] || u->code->registers[reg].is_const || !lw_set_has(lw_unit_uniform(u, r->first), reg)) return;
+    LLVMValueRef value = LLVMBuildLoad2(u->build->at, lw_build_int(u->build, lw_unit_bits(u, reg)), lw_unit_scalar(u, reg), "");
+    r->values.scalar[reg] = r->values.before[reg] = value;
 }
 
 static void take_scalars(lw_region *r) {
@@ -117,15 +117,14 @@ static void demand_elements(lw_region *r, const lw_op *op) {
 
 static void forget(lw_region *r, const lw_op *op, bool vectors) {
     LW_EACH_WRITTEN(r->u->code, op, at) {
-        const uint32_t cell = lw_unit_cell(r->u, *at);
-        r->values.scalar[cell] = NULL;
-        for (uint32_t c = 0; vectors && c < r->values.chunks; c++) r->values.vector[c][cell] = NULL;
+        r->values.scalar[*at] = NULL;
+        for (uint32_t c = 0; vectors && c < r->values.chunks; c++) r->values.vector[c][*at] = NULL;
     }
 }
 
 static void keep_result(lw_region *r, uint32_t n) {
     forget(r, op_at(r, n), true);
-    r->values.scalar[lw_unit_cell(r->u, op_at(r, n)->d)] = r->results[n - r->first];
+    r->values.scalar[op_at(r, n)->d] = r->results[n - r->first];
 }
 
 static void emit_scalars(lw_region *r) {
@@ -173,10 +172,11 @@ static void keep_live(lw_region *r) {
     uint64_t *kept = calloc(u->words + 1, sizeof *kept);
     for (uint32_t n = r->first; kept && n < r->end; n++)
         LW_EACH_WRITTEN(u->code, op_at(r, n), at) {
-            const uint32_t cell = lw_unit_cell(u, *at);
-            if (lw_set_has(kept, cell) || !lw_set_has(live, cell) || lw_set_has(uniform, cell)) continue;
-            lw_set_add(kept, cell);
-            for (uint32_t c = 0; c < r->values.chunks; c++) lw_value_keep(u, &r->values, cell, lw_value_vector(u, &r->values, *at, c), c);
+            const uint32_t reg = *at;
+            if (lw_set_has(kept, reg) || !lw_set_has(live, reg) || lw_set_has(uniform, reg)) continue;
+            lw_set_add(kept, reg);
+            for (uint32_t c = 0; c < r->values.chunks; c++)
+                lw_frame_store(u, r->values.regs, r->values.base, reg, c, lw_value_vector(u, &r->values, reg, c));
         }
     r->failed |= !kept;
     free(kept);
@@ -188,8 +188,8 @@ static void settle(lw_region *r) {
     uint64_t *uniform = malloc((u->words + 1) * sizeof *uniform);
     if (uniform) memcpy(uniform, lw_unit_uniform(u, r->first), u->words * sizeof *uniform);
     for (uint32_t n = r->first; uniform && n < r->end; n++)
-        LW_EACH_WRITTEN(u->code, op_at(r, n), at) lw_set_remove(uniform, lw_unit_cell(u, *at));
-    if (uniform) lw_emit_settle(u, uniform, r->end);
+        LW_EACH_WRITTEN(u->code, op_at(r, n), at) lw_set_remove(uniform, *at);
+    if (uniform) lw_frame_settle(u, uniform, r->end);
     u->build->failed |= !uniform;
     free(uniform);
 }
@@ -199,9 +199,9 @@ static void keep_scalars(lw_region *r) {
     const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
     settle(r);
     for (uint32_t n = r->first; n < r->end; n++) {
-        const uint32_t cell = lw_unit_cell(u, op_at(r, n)->d);
-        if (!r->results[n - r->first] || !lw_set_has(uniform, cell) || !lw_set_has(live, cell)) continue;
-        LLVMBuildStore(u->build->at, r->values.scalar[cell], u->build->scalars[cell]);
+        const uint32_t reg = op_at(r, n)->d;
+        if (!r->results[n - r->first] || !lw_set_has(uniform, reg) || !lw_set_has(live, reg)) continue;
+        LLVMBuildStore(u->build->at, r->values.scalar[reg], lw_unit_scalar(u, reg));
     }
 }
 
@@ -242,8 +242,8 @@ static bool needs_lanes(const lw_region *r) {
         if (!r->results[n - r->first]) return true;
     const uint64_t *live = lw_unit_live(r->u, r->end), *uniform = lw_unit_uniform(r->u, r->end);
     for (uint32_t n = r->first; n < r->end; n++) {
-        const uint32_t cell = lw_unit_cell(r->u, op_at(r, n)->d);
-        if (lw_set_has(live, cell) && !lw_set_has(uniform, cell)) return true;
+        const uint32_t reg = op_at(r, n)->d;
+        if (lw_set_has(live, reg) && !lw_set_has(uniform, reg)) return true;
     }
     return false;
 }
@@ -251,13 +251,24 @@ static bool needs_lanes(const lw_region *r) {
 /* ------------------------------------------------------------------------------------------------------------------------------------ */
 
 static bool make_room(lw_region *r) {
-    const uint32_t cells = r->u->cell_count + 1, count = r->end - r->first;
-    r->values.scalar = calloc(cells, sizeof *r->values.scalar);
-    r->values.vector[0] = calloc((size_t)cells * LW_CHUNKS, sizeof *r->values.vector[0]);
+    const uint32_t registers = r->u->code->virtual_count, count = r->end - r->first;
+    r->values.scalar = r->u->build->values;
+    r->values.before = r->values.scalar + registers;
+    for (uint32_t c = 0; c < LW_CHUNKS; c++) r->values.vector[c] = r->values.scalar + (size_t)(2 + c) * registers;
     r->results = calloc(count, sizeof *r->results);
     r->rows = calloc(count, sizeof *r->rows);
-    for (uint32_t c = 1; c < LW_CHUNKS; c++) r->values.vector[c] = r->values.vector[0] + (size_t)c * cells;
-    return r->values.scalar && r->values.vector[0] && r->results && r->rows;
+    return r->results && r->rows;
+}
+
+/* Of the registers that it reads or writes: back to what they were in front of it; or nothing is known of any. */
+static void reset(lw_region *r, bool all) {
+    for (uint32_t n = r->first; n < r->end; n++)
+        for (int way = 0; way < 2; way++)
+            LW_EACH_(r->u->code, op_at(r, n), at, way ? LW_WRITTEN : LW_READ) {
+                if (all) r->values.before[*at] = NULL;
+                r->values.scalar[*at] = r->values.before[*at];
+                for (uint32_t c = 0; all && c < LW_CHUNKS; c++) r->values.vector[c][*at] = NULL;
+            }
 }
 
 static void find_needs(lw_region *r) {
@@ -271,25 +282,23 @@ static void find_needs(lw_region *r) {
 static void emit_shape(lw_unit *u, uint32_t first, uint32_t end, uint32_t lanes) {
     lw_build *b = u->build;
     lw_region r = {.u = u, .first = first, .end = end, .lanes = lanes, .leave = lw_emit_leave(u, first)};
-    LLVMValueRef *before = calloc(u->cell_count + 1, sizeof *before);
-    b->failed |= !make_room(&r) || !before;
+    b->failed |= !make_room(&r);
     if (!b->failed) {
         find_needs(&r);
         demand_lanes(&r);
         take_scalars(&r);
-        memcpy(before, r.values.scalar, u->cell_count * sizeof *before);
         emit_scalars(&r);
         if (r.failed) demand(&r, lw_build_number(b, 1, 0));
         else if (needs_lanes(&r)) {
-            memcpy(r.values.scalar, before, u->cell_count * sizeof *before);
-            r.values.regs = lw_build_regs(b, u);
+            reset(&r, false);
+            r.values.regs = lw_frame_regs(u);
             if (lanes) emit_wide(&r);
             else emit_loop(&r);
         }
         if (!r.failed) keep_scalars(&r);
     }
-    free(before);
-    free(r.values.scalar), free(r.values.vector[0]), free(r.results), free(r.rows);
+    reset(&r, true);
+    free(r.results), free(r.rows);
     lw_emit_go_on(u, end);
 }
 

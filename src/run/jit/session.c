@@ -70,6 +70,12 @@ static LLVMAttributeRef attribute(LLVMContextRef context, const char *name, uint
     return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
 }
 
+/* That arguments do not overlap helped to make vectors of it. Stack slots say so by themselves, and noting it once more for each call is costly. */
+static void forget_no_alias(LLVMValueRef function) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
+    for (unsigned k = 1; k <= LLVMCountParams(function); k++) LLVMRemoveEnumAttributeAtIndex(function, k, kind);
+}
+
 /* Brings in what is called, to be inlined there. Of functions that may be left out the linker takes those that are asked for, and only then are
  * their bodies read. */
 static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef context) {
@@ -82,6 +88,7 @@ static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef
         LLVMSetLinkage(f, LLVMInternalLinkage);
         LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMGetEnumAttributeKindForName("noinline", 8));
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, inlined);
+        forget_no_alias(f);
     }
     return true;
 }
@@ -151,10 +158,11 @@ static void set_text(const lw_build *b, const char *name, const char *value) {
                             LLVMCreateStringAttribute(b->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
-static bool emit_code(lw_build *b, lw_program *program, lw_code *code, const lw_level *level) {
+/* Where the interpreter may come into the code that it makes; NULL: it makes none. */
+static uint32_t *emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level) {
     lw_unit unit = {.program = program, .code = code, .level = level, .build = b};
-    bool good = lw_unit_study(&unit);
-    if (good) {
+    uint32_t *entries = NULL;
+    if (lw_unit_study(&unit)) {
         char name[32];
         function_name(name, code);
         b->function = LLVMAddFunction(b->module, name, b->step_type);
@@ -165,16 +173,17 @@ static bool emit_code(lw_build *b, lw_program *program, lw_code *code, const lw_
         LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));
         LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "align", _Alignof(lw_gang)));
         b->top = lw_build_block(b, "top");
-        b->entries = calloc(code->op_count, sizeof *b->entries);
-        b->leaves = calloc(code->op_count, sizeof *b->leaves);
-        b->scalars = calloc(unit.cell_count + 1, sizeof *b->scalars);
-        b->failed = !b->entries || !b->leaves || !b->scalars;
+        b->entries = calloc(unit.count, sizeof *b->entries);
+        b->leaves = calloc(unit.count, sizeof *b->leaves);
+        b->scalars = calloc(code->virtual_count + 1, sizeof *b->scalars);
+        b->values = calloc((size_t)(code->virtual_count + 1) * (2 + LW_CHUNKS), sizeof *b->values);
+        b->failed = !b->entries || !b->leaves || !b->scalars || !b->values;
         if (!b->failed) lw_emit_function(&unit);
-        good = !b->failed;
-        free(b->entries), free(b->leaves), free(b->scalars);
+        if (!b->failed) entries = lw_frame_entries(&unit);
+        free(b->entries), free(b->leaves), free(b->scalars), free(b->values);
     }
     lw_unit_free(&unit);
-    return good;
+    return entries;
 }
 
 /* ---- A program -------------------------------------------------------------------------------------------------------------------- */
@@ -188,7 +197,7 @@ static const char passes[] = PASSES("early-cse<memssa>"), small_passes[] = PASSE
 
 static bool is_small(const lw_program *program) {
     uint64_t count = 0;
-    for (uint32_t i = 0; i < program->code_count; i++) count += program->codes[i]->op_count;
+    for (uint32_t i = 0; i < program->code_count; i++) count += program->functions[i]->op_count;
     return count <= SMALL;
 }
 
@@ -213,7 +222,7 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 }
 
 /* The module of a program, optimised; NULL: `why`. */
-static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, bool *done, lw_text *why) {
+static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, uint32_t **entries, lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
@@ -226,7 +235,7 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         lw_build build = {.lanes = lanes};
         start_build(&build, context, module, level);
         for (uint32_t i = 0; i < program->code_count; i++)
-            done[i] = program->codes[i]->op_count && emit_code(&build, program, program->codes[i], level);
+            entries[i] = program->functions[i]->op_count ? emit_code(&build, program, program->functions[i], level) : NULL;
         LLVMDisposeBuilder(build.at);
         good = link_lanes(module, lanes, context) && optimize(module, machine, is_small(program), why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
@@ -235,21 +244,21 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
     return module;
 }
 
-static bool install(lw_compiled *made, lw_program *program, const bool *done, lw_text *why) {
+static bool install(lw_compiled *made, lw_program *program, uint32_t *const *entries, lw_text *why) {
     for (uint32_t i = 0; i < program->code_count; i++) {
-        if (!done[i]) continue;
-        lw_code *code = program->codes[i];
+        if (!entries[i]) continue;
         char name[32];
-        function_name(name, code);
+        function_name(name, program->functions[i]);
         LLVMOrcExecutorAddress address = 0;
         if (!report(LLVMOrcLLJITLookup(made->code, &address, name), why)) return false;
-        lw_unit unit = {.program = program, .code = code};
-        if (lw_unit_study(&unit))
-            for (uint32_t n = 0; n < code->op_count; n++)
-                if (unit.entered[n]) code->ops[n].step = (lw_step *)(uintptr_t)address;
-        lw_unit_free(&unit);
+        lw_frame_install(program->codes[i], entries[i], (lw_step *)(uintptr_t)address);
     }
     return true;
+}
+
+static void free_entries(const lw_program *program, uint32_t **entries) {
+    for (uint32_t i = 0; entries && i < program->code_count; i++) free(entries[i]);
+    free(entries);
 }
 
 static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level, lw_text *why) {
@@ -281,27 +290,27 @@ static void drop(lw_compiled *made) {
 }
 
 static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text *why) {
-    bool *done = calloc(program->code_count + 1, sizeof *done);
+    uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
     lw_compiled *made = calloc(1, sizeof *made);
-    if (!done || !made) {
-        free(done), free(made);
+    if (!entries || !made) {
+        free(entries), free(made);
         return NULL;
     }
     LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
-    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, done, why);
-    const bool good = module && make_code(made, safe, module, level, why) && install(made, program, done, why);
+    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, entries, why);
+    const bool good = module && make_code(made, safe, module, level, why) && install(made, program, entries, why);
     LLVMOrcDisposeThreadSafeContext(safe);
-    free(done);
+    free_entries(program, entries);
     if (good) return made;
     drop(made);
     return NULL;
 }
 
 static bool print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
-    bool *done = calloc(program->code_count + 1, sizeof *done);
-    if (!done) return false;
+    uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
+    if (!entries) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, done, why);
+    LLVMModuleRef module = make_module(context, program, level, entries, why);
     if (module) {
         char *text = LLVMPrintModuleToString(module);
         lw_text_puts(out, text);
@@ -309,7 +318,7 @@ static bool print(lw_program *program, const lw_level *level, lw_text *out, lw_t
         LLVMDisposeModule(module);
     }
     LLVMContextDispose(context);
-    free(done);
+    free_entries(program, entries);
     return module;
 }
 

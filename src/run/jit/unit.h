@@ -1,8 +1,8 @@
-/* unit.h: inside the compiler.   facts (what is live, what is uniform) → function (entries, blocks, branches) → region (loops over lanes)
- * → body (one operation) → session (LLVM: passes, machine code)
+/* unit.h: inside the compiler.   plan (regions, entries, what is live and uniform where) → function (entries, blocks, branches)
+ * → region (loops over lanes) → body (one operation) → session (LLVM: passes, machine code);   frame: lanes go to the interpreter and come back
  *
- * A unit is the code of one function. Its text is cut into segments: a region of operations that are compiled into one loop over the
- * lanes, a chunk of them at a time, with everything in registers; or a single operation whose step is called. */
+ * A unit is the code of one function of a program: operations over virtual registers. They are cut into segments: a region of operations that are
+ * compiled into one loop over the lanes, a chunk of them at a time, with everything in registers; or a single operation whose step is called. */
 #ifndef LW_UNIT_H
 #define LW_UNIT_H
 
@@ -11,7 +11,7 @@
 
 #include <llvm-c/Core.h>
 
-/* ---- facts.c ------------------------------------------------------------------------------------------------------- */
+/* ---- plan.c -------------------------------------------------------------------------------------------------------- */
 
 /* What becomes of an operation. */
 typedef enum lw_kind {
@@ -21,29 +21,25 @@ typedef enum lw_kind {
     LW_KIND_step,   /* its step is called */
 } lw_kind;
 
-/* A slot, by its place in the frame. Slots of different sizes never overlap, so a place says it all. */
-typedef struct lw_cell {
-    uint32_t at;
-    uint8_t bits;     /* of an element: 1, 16, 32, 64 */
-    bool is_constant; /* filled when a frame is made */
-    uint64_t value;
-} lw_cell;
-
-enum { LW_NO_CELL = UINT32_MAX, LW_UNIT_OPS = 16384, LW_UNIT_BLOCKS = 1024, LW_UNIT_WORDS = 8 << 20, LW_REGION_OPS = 128, LW_VECTOR_OPS = 32 };
+enum { LW_UNIT_OPS = 16384, LW_UNIT_BLOCKS = 1024, LW_UNIT_WORDS = 8 << 20, LW_REGION_OPS = 128, LW_VECTOR_OPS = 32 };
 
 typedef struct lw_unit {
     lw_program *program;
-    lw_code *code;
+    const lw_code *code; /* over virtual registers */
     const lw_level *level;
+    /* Operations in the order in which they are done; numbers of operations are places in it. */
+    uint32_t count;
+    uint32_t *order;        /* number in the code */
+    uint32_t *block_at;     /* per block: its first operation */
+    bool *whole;            /* in front of it nothing is begun that the interpreter does at once */
+    bool *guarded;
     uint8_t *kinds;         /* lw_kind of each operation */
     bool *starts;           /* first operation of a segment */
     bool *entered;          /* where the dispatch loop may come in */
-    uint32_t *cell_at;      /* by place / 16: number of a cell, or LW_NO_CELL */
-    lw_cell *cells;
-    uint32_t cell_count, words; /* words of a set of cells */
-    uint64_t *live;         /* per operation that starts a segment: cells that are read before they are written from there on */
-    uint64_t *uniform;      /* likewise: cells that have the same value in all lanes */
-    uint32_t *set_of;       /* per operation: number of its sets, or LW_NO_CELL */
+    uint32_t words;         /* of a set of registers */
+    uint64_t *live;         /* per operation that starts a segment: registers that are read before they are written from there on */
+    uint64_t *uniform;      /* likewise: registers that have the same value in all lanes */
+    uint32_t *set_of;       /* per operation: number of its sets, or LW_NO_SLOT */
     uint32_t set_count;
     uint32_t shapes[2];     /* of vector registers: values of gang->lanes that there is compiled code for; 0: no more */
 
@@ -54,14 +50,13 @@ typedef struct lw_unit {
 /* False: no memory, or too large to be worth it. Release with lw_unit_free in either case. */
 bool lw_unit_study(lw_unit *unit);
 void lw_unit_free(lw_unit *unit);
-static inline uint32_t lw_unit_cell(const lw_unit *u, uint32_t at) { return at == LW_NO_SLOT ? LW_NO_CELL : u->cell_at[at / 16]; }
-static inline uint8_t lw_type_bits(lw_lane_type type) { return lw_lane_types[type].slot; } /* of an element in its slot */
+static inline const lw_op *lw_unit_op(const lw_unit *u, uint32_t n) { return &u->code->ops[u->order[n]]; }
+/* Of an element of a register. */
+static inline uint32_t lw_unit_bits(const lw_unit *u, uint32_t reg) { return lw_class_bits(u->code->registers[reg].class); }
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op);
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
 /* The operations of the region that begins at op: up to, not including. */
 uint32_t lw_unit_region_end(const lw_unit *u, uint32_t op);
-/* One that gives one value for all lanes where its operands are such. */
-bool lw_op_can_be_scalar(const lw_unit *u, const lw_op *op);
 
 /* ---- session.c ------------------------------------------------------------------------------------------------------- */
 
@@ -79,10 +74,11 @@ typedef struct lw_build {
     bool failed;                     /* no memory */
     LLVMValueRef aliases[3];
     uint32_t alias_kind;
-    LLVMBasicBlockRef *entries;      /* per operation that starts a segment, and per block: its code. Uniform cells are in `scalars` */
+    LLVMBasicBlockRef *entries;      /* per operation that starts a segment, and per block: its code. Uniform registers are in `scalars` */
     LLVMValueRef counted;            /* a bit on the stack: the block at hand has been entered by the interpreter */
     LLVMBasicBlockRef *leaves;       /* per operation: where it is left to the interpreter */
-    LLVMValueRef *scalars;           /* per cell: the stack slot of its value while it is uniform */
+    LLVMValueRef *scalars;           /* per register: the stack slot of its value while it is uniform, or NULL */
+    LLVMValueRef *values;            /* room for lw_values, all NULL between regions */
 } lw_build;
 
 LLVMTypeRef lw_build_int(const lw_build *b, uint32_t bits);
@@ -95,9 +91,6 @@ LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef bas
 void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias);
 /* A pointer to that many bytes, so aligned, which may be read at any time. */
 LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align);
-static inline LLVMValueRef lw_build_regs(const lw_build *b, const lw_unit *u) {
-    return lw_build_pointer(b, b->gang, offsetof(lw_gang, regs), u->code->frame_bytes + LW_SLOT_64, 64);
-}
 static inline LLVMValueRef lw_build_cta(const lw_build *b) {
     return lw_build_pointer(b, b->gang, offsetof(lw_gang, cta), sizeof(lw_cta), _Alignof(lw_cta));
 }
@@ -110,6 +103,8 @@ static inline LLVMValueRef lw_build_params(const lw_build *b, const lw_unit *u) 
 /* `bytes` behind a pointer. */
 LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes);
 #define LW_GANG_LOAD(b, type, field) lw_build_load(b, type, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
+LLVMValueRef lw_build_gang_mask(const lw_build *b, size_t offset);
+LLVMValueRef lw_unit_scalar(lw_unit *u, uint32_t reg); /* its stack slot */
 LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y); /* a comparison of integers */
 LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments); /* a function of the host */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
@@ -120,13 +115,34 @@ void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRe
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps);
 void lw_jit_spread(char *slot, uint32_t bits, uint64_t value);
 
+/* ---- frame.c: lanes go over to the interpreter, and come back ------------------------------------------------------------ */
+
+bool lw_frame_order(lw_unit *u); /* count, order, block_at, whole. False: no memory */
+uint32_t lw_frame_number(const lw_unit *u, uint32_t n); /* of the interpreter's operation */
+LLVMValueRef lw_frame_op(const lw_unit *u, uint32_t n); /* its address */
+LLVMValueRef lw_frame_entered(const lw_unit *u);        /* the number of the one that the dispatch loop came to */
+int64_t lw_frame_branch_cost(const lw_unit *u, uint32_t n);
+/* The registers of the frame at hand; the elements of a register in a chunk of lanes, and all of a predicate. base: number of the first lane
+ * of the first chunk. */
+LLVMValueRef lw_frame_regs(const lw_unit *u);
+LLVMValueRef lw_frame_load(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk);
+void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk, LLVMValueRef value);
+LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg);
+/* What is uniform in front of operation n, from the frame; and on the way to operation `to`, what is uniform here and not there, into it. */
+void lw_frame_take(lw_unit *u, uint32_t n);
+void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
+/* The interpreter goes on with operation n, or does this one: what it says comes next. */
+void lw_frame_leave(lw_unit *u, uint32_t n);
+LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n);
+/* The interpreter's operations where it may come in, LW_NO_SLOT behind the last, to be freed; NULL: no memory. */
+uint32_t *lw_frame_entries(const lw_unit *u);
+void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step);
+
 /* ---- function.c: entries, blocks, branches ----------------------------------------------------------------------------- */
 
 void lw_emit_function(lw_unit *u);
 /* Where the interpreter goes on with operation n. */
 LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n);
-/* On the way to operation `to`: puts into slots what is uniform here and not there. */
-void lw_emit_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
 /* Goes on with operation n, at the builder's place. */
 void lw_emit_go_on(lw_unit *u, uint32_t n);
 
@@ -134,10 +150,11 @@ void lw_emit_go_on(lw_unit *u, uint32_t n);
 
 enum { LW_CHUNKS = LW_GANG_LANES / 8 };
 
-/* Values of cells within a region. */
+/* Values of registers within a region. */
 typedef struct lw_values {
-    LLVMValueRef *scalar;    /* per cell: the same in all lanes, or NULL */
-    LLVMValueRef *vector[LW_CHUNKS]; /* per cell: of each chunk at hand, where it was computed in the region; counts more than `scalar` */
+    LLVMValueRef *scalar;    /* per register: the same in all lanes, or NULL */
+    LLVMValueRef *before;    /* what `scalar` was in front of the region */
+    LLVMValueRef *vector[LW_CHUNKS]; /* per register: of each chunk at hand, where it was computed in the region; counts more than `scalar` */
     uint32_t chunks;         /* at hand */
     LLVMValueRef regs, base; /* of the frame; number of the first lane of the first chunk */
     LLVMValueRef large;      /* stack slot of a bit a lane: shift counts that need the interpreter; or NULL */
@@ -146,10 +163,9 @@ typedef struct lw_values {
 /* The region of operations first to end, and what follows it. */
 void lw_emit_region(lw_unit *u, uint32_t first, uint32_t end);
 
-/* The value of a slot that is the same for all lanes, or NULL. */
-LLVMValueRef lw_value_scalar(lw_unit *u, lw_values *v, uint32_t at);
-LLVMValueRef lw_value_vector(lw_unit *u, lw_values *v, uint32_t at, uint32_t chunk);
-void lw_value_keep(lw_unit *u, const lw_values *v, uint32_t cell, LLVMValueRef value, uint32_t chunk); /* in its slot */
+/* The value of a register that is the same for all lanes, or NULL. */
+LLVMValueRef lw_value_scalar(lw_unit *u, lw_values *v, uint32_t reg);
+LLVMValueRef lw_value_vector(lw_unit *u, lw_values *v, uint32_t reg, uint32_t chunk);
 LLVMValueRef lw_value_splat(const lw_build *b, LLVMValueRef scalar);
 
 /* An operation whose operands are all scalars and that gives one: its result, or NULL. */

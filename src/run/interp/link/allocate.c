@@ -270,6 +270,17 @@ static void place_constants(lw_alloc *a) {
     }
 }
 
+/* Where whoever runs the program otherwise finds what lanes have here. */
+static void place_homes(lw_alloc *a) {
+    lw_link *l = a->l;
+    lw_code *code = l->code;
+    code->homes = lw_arena_array(l->arena, sizeof *code->homes, code->virtual_count);
+    for (uint32_t v = 0; v < code->virtual_count; v++) {
+        const lw_vreg *vreg = &l->vregs.at[v];
+        code->homes[v] = vreg->is_const || vreg->slot == LW_NO_SLOT ? LW_NO_SLOT : offset_of(a, v);
+    }
+}
+
 /* What the function hands over; calls have theirs among their fields. */
 static void place_transfers(lw_alloc *a) {
     const lw_code *code = a->l->code;
@@ -335,7 +346,6 @@ static void finish_ops(lw_alloc *a) {
 void lw_link_allocate(lw_link *l) {
     lw_alloc a = {.l = l};
     lw_code *code = l->code;
-    lw_code_compact(code);
     for (uint32_t n = 0; n < l->code->op_count; n++) {
         lw_op *op = &l->code->ops[n];
         if (op->code >= LW_OP_lane) choose_variant(&a, op);
@@ -346,6 +356,7 @@ void lw_link_allocate(lw_link *l) {
     for (uint32_t i = 0; i < a.constants.count; i++) want_fill(&a, a.constants.at[i]);
     if (!place_classes(&a)) return;
     place_constants(&a);
+    place_homes(&a);
     finish_ops(&a);
     place_transfers(&a);
     code->constants = l->constants.at, code->constant_count = l->constants.count;

@@ -9,6 +9,7 @@ typedef struct lw_fuser {
     uint32_t *last_write; /* per register: 1 + operation that wrote it last */
     uint32_t *last_read;  /* the same for reads */
     uint32_t block_start;
+    uint32_t at;          /* the operation at hand */
 } lw_fuser;
 
 static lw_lane_id lane_of(const lw_op *op) { return lw_code_lane(op->code); }
@@ -33,11 +34,14 @@ static bool constant(const lw_fuser *f, uint32_t v, uint64_t *value) {
     return true;
 }
 
+/* The operation at hand does this one, too. */
+static void take(const lw_fuser *f, lw_op *op) { op->code = LW_OP_dead, op->imm = f->at; }
+
 /* Takes the sources of a producer over: the value between goes away. */
 static void absorb(lw_fuser *f, lw_op *op) {
     f->l->vregs.at[op->d].uses--;
     f->l->vregs.at[op->d].defs--;
-    op->code = LW_OP_dead;
+    take(f, op);
 }
 
 static void set_lane(lw_op *op, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
@@ -148,7 +152,7 @@ static bool fuse_logic(lw_fuser *f, lw_op *op, uint32_t at) {
         release_sources(f, op);
         release_sources(f, source);
         f->l->vregs.at[source->d].defs--;
-        source->code = LW_OP_dead;
+        take(f, source);
         put_logic(f, op, &both);
         as_logic(op, &outer);
         changed = true;
@@ -283,7 +287,7 @@ static bool fuse_sum(lw_fuser *f, lw_op *op, uint32_t at) {
         release_sources(f, op);
         release_sources(f, source);
         f->l->vregs.at[source->d].defs--;
-        source->code = LW_OP_dead;
+        take(f, source);
         sum.inputs[k] = inner.inputs[0];
         for (uint32_t j = 1; j < inner.count; j++) sum.inputs[sum.count++] = inner.inputs[j];
         sum.constant += inner.constant;
@@ -341,7 +345,7 @@ static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
         f->l->vregs.at[sum].uses--;
         f->l->vregs.at[op->c].uses--;
         uint32_t a = add->a, b = add->b;
-        add->code = LW_OP_dead;
+        take(f, add);
         *op = (lw_op){.code = LW_OP_add_xor_rotl, .d = sum, .a = a, .b = b, .c = other, .e = op->d, .imm = n};
         (void)at;
         return true;
@@ -371,7 +375,7 @@ static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
     f->l->vregs.at[sum].uses--;
     f->l->vregs.at[add->b].uses--;
     uint32_t a = add->a;
-    add->code = LW_OP_dead;
+    take(f, add);
     *op = (lw_op){.code = LW_OP_add_setp, .d = sum, .e = op->d, .a = a, .b = op->b, .c = lane, .imm = (uint32_t)more};
     return true;
 }
@@ -390,6 +394,7 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count, bool r
     for (uint32_t n = 0; n < l->code->op_count; n++) {
         lw_op *op = &l->code->ops[n];
         if (op->code == LW_OP_dead) continue;
+        f->at = n;
         if (op->code == LW_OP_block || op->code == LW_OP_guard) f->block_start = n + 1; /* nothing crosses a guard's edge */
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (n == guarded) f->block_start = n;

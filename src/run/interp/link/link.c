@@ -49,6 +49,17 @@ uint32_t lw_link_const(lw_link *l, lw_class class, uint64_t value) {
     return l->vregs.count - 1;
 }
 
+/* What was taken away leaves. It is done by an operation behind it, which may have been taken by another one then. */
+static void compact(lw_link *l) {
+    lw_code *code = l->code;
+    const uint32_t count = code->op_count;
+    uint32_t *moved = lw_arena_array(l->arena, sizeof *moved, count);
+    code->became = lw_arena_array(l->arena, sizeof *code->became, count);
+    for (uint32_t n = count; n-- > 0;) code->became[n] = code->ops[n].code == LW_OP_dead ? code->became[code->ops[n].imm] : n;
+    lw_code_compact(code, moved);
+    for (uint32_t n = 0; n < count; n++) code->became[n] = moved[code->became[n]];
+}
+
 /* NULL: diagnosed. */
 static lw_code *link_function(lw_program *program, lw_code *from, lw_diags *diags) {
     lw_facts_find(program->arena, from);
@@ -56,6 +67,7 @@ static lw_code *link_function(lw_program *program, lw_code *from, lw_diags *diag
     take_registers(&l, from);
     for (uint32_t k = 0; k < from->constant_count; k++) LW_PUSH(l.arena, l.constants) = from->constants[k];
     lw_link_fuse(&l);
+    compact(&l);
     lw_link_allocate(&l);
     return l.failed ? NULL : l.code;
 }
