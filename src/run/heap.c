@@ -107,7 +107,7 @@ static uint32_t take(lw_heap *heap, uint32_t wanted) {
 }
 
 uint64_t lw_heap_take(lw_heap *heap, uint64_t bytes) {
-    if (!bytes || bytes > heap->size) return 0;
+    if (bytes > heap->size) return 0;
     const uint32_t order = order_of(bytes);
     pthread_mutex_lock(&heap->lock);
     const uint32_t found = take(heap, order);

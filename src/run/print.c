@@ -87,9 +87,9 @@ static lw_conversion parse(lw_print *p) {
         c.precision = number(p, &at);
         if (c.precision < 0) c.precision = -1;
     }
-    for (; at && strchr("hlLqjzt", at); at = next(p)) {
+    for (; at == 'h' || at == 'l'; at = next(p)) {
         c.shorts += at == 'h';
-        c.longs += at != 'h';
+        c.longs += at == 'l';
     }
     c.letter = at;
     return c;
@@ -148,9 +148,9 @@ static void put_padded(lw_print *p, const lw_conversion *c, const char *text, si
 }
 
 static void put_character(lw_print *p, const lw_conversion *c) {
-    uint32_t value = 0;
+    uint64_t value = 0;
     const char *byte = (const char *)&value; /* the low one: hosts are little-endian, as GPUs are */
-    if (argument(p, &value, sizeof value)) put_padded(p, c, byte, 1);
+    if (argument(p, &value, c->longs ? 8 : 4)) put_padded(p, c, byte, 1);
 }
 
 static void put_string(lw_print *p, const lw_conversion *c) {

@@ -331,7 +331,7 @@ typedef struct lw_heap {
 bool lw_heap_init(lw_heap *heap);
 /* Made once, of that size and no other; true where it is there. False: no memory. */
 bool lw_heap_make(lw_heap *heap, lw_memory *memory, uint64_t bytes);
-uint64_t lw_heap_take(lw_heap *heap, uint64_t bytes); /* zeroed; 0: none is left */
+uint64_t lw_heap_take(lw_heap *heap, uint64_t bytes); /* zeroed; of no bytes a piece, too, as on a GPU; 0: none is left */
 bool lw_heap_give(lw_heap *heap, uint64_t address);   /* false: no piece begins there */
 void lw_heap_end(lw_heap *heap);                      /* the allocation goes with the memory */
 

@@ -197,24 +197,27 @@ static const char *in_small_letters(lw_arena *arena, const char *word) {
     return NULL;
 }
 
-static int unknown_word(const char *word) {
+/* The word that is meant, perhaps; NULL: none is near. */
+static const char *find_near(lw_arena *arena, const char *word) {
     size_t count = 0, room = lw_ptx_form_count + LW_SPECIAL_count + LW_PTO_OP_COUNT;
+    const char **names = LW_NEW_ARRAY(arena, const char *, room), *small = in_small_letters(arena, word);
+    if (small) return small;
+    for (uint32_t i = 0; i < lw_ptx_form_count; i++)
+        names[count++] = lw_arena_text(arena, lw_ptx_forms[i].pattern, lw_form_opcode(&lw_ptx_forms[i]));
+    for (size_t i = 0; i < LW_SPECIAL_count; i++) names[count++] = lw_specials[i].text;
+    count += lw_pto_names(names + count, room - count);
+    return lw_nearest(word, names, count);
+}
+
+static int unknown_word(const char *word) {
     lw_arena arena;
     lw_arena_init(&arena);
-    const char **names = calloc(room, sizeof *names);
     jmp_buf out;
-    const char *near = NULL;
-    if (names && LW_ARENA_TRY(&arena, out)) {
-        for (uint32_t i = 0; i < lw_ptx_form_count; i++)
-            names[count++] = lw_arena_text(&arena, lw_ptx_forms[i].pattern, lw_form_opcode(&lw_ptx_forms[i]));
-        for (size_t i = 0; i < LW_SPECIAL_count; i++) names[count++] = lw_specials[i].text;
-        count += lw_pto_names(names + count, room - count);
-        near = in_small_letters(&arena, word);
-        if (!near) near = lw_nearest(word, names, count);
-    }
     lw_tool_error(LW_D_unknown_word, word);
-    if (near) fprintf(stderr, "  did you mean '%s'?\n", near);
-    free(names);
+    if (LW_ARENA_TRY(&arena, out)) {
+        const char *near = find_near(&arena, word);
+        if (near) fprintf(stderr, "  did you mean '%s'?\n", near);
+    }
     lw_arena_free(&arena);
     return LW_EXIT_USAGE;
 }

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 enum { FORMAT = 64, VALUES = 4096, TEXTS = 16384, ROOM = 65536 };
-static char guest[ROOM]; /* the kernel's memory; nothing is at 0 */
+static char guest[ROOM + 8]; /* the kernel's memory; nothing is at 0 */
 
 static bool read_guest(void *user, uint64_t address, void *to, uint32_t bytes) {
     (void)user;
@@ -138,8 +138,11 @@ static void test_odd_ones(void **state) {
     begin("a%nb%dc");
     give_long(TEXTS), give_int(5);
     expect("ab5c", 2);
-    begin("%k %5.3y%");
-    expect("%k %5.3y%", 0);
+    begin("%k %5.3y %jd %zd %td %Lf%");
+    expect("%k %5.3y %jd %zd %td %Lf%", 0);
+    begin("%lc|%d");
+    give_long('A'), give_int(7);
+    expect("A|7", 2);
     begin("%s|%9s|%.3s|%5c");
     give_long(0), give_long(0), give_long(0), give_int('q');
     expect("(null)|   (null)||    q", 4);

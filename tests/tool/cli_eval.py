@@ -261,7 +261,7 @@ class Faults(Case):
         self.fault(["atom.global.add.u32", "1", "2"], 2, 1, 6051, "memory")
         self.fault(["bra", "1"], 2, 1, 6051, "flow")
         self.fault(["membar.gl"], 2, 1, 6051, "no result")
-        self.fault(["tanh.approx.f32", "1"], 1, 1, 3000)
+        self.fault(["movmatrix.sync.aligned.m8n8.trans.b16", "1"], 1, 1, 3000)
 
     def test_texts(self):
         for text in ("", " ;", "x:", "{ }", ".reg .b32 %r1", "and.b32 d, a, b; or.b32 d, a, b", "} }", "/*", "\"", "\n\n", "x" * 5000):
