@@ -494,7 +494,7 @@ void gen_hint(gen *g) {
         if (g->cta_whole) gen_put(g, "%s %u;", spelling, 24 + 8 * gen_below(g, 20));
     } else if (!strncmp(spelling, "pmevent", 7))
         gen_put(g, "%s %u;", spelling, gen_below(g, 16));
-    else if (!strncmp(spelling, "applypriority", 13))
+    else if (!strncmp(spelling, "applypriority", 13) || !strncmp(spelling, "discard", 7))
         gen_put(g, "%s [%%in], 128;", spelling);
     else if (strstr(spelling, "local"))
         gen_put(g, "%s [mine];", spelling);

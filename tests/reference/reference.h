@@ -217,7 +217,7 @@ void ref_approx_do(ref_thread *t, const ref_op *op);
     OPCODE(neg) OPCODE(min) OPCODE(max) OPCODE(popc) OPCODE(clz) OPCODE(bfind) OPCODE(fns) OPCODE(brev) OPCODE(bfe) OPCODE(bfi) OPCODE(szext) \
     OPCODE(bmsk) OPCODE(dp4a) OPCODE(dp2a) OPCODE(addc) OPCODE(subc) OPCODE(madc) OPCODE(testp) OPCODE(copysign) OPCODE(rcp) OPCODE(sqrt) \
     OPCODE(set) OPCODE(setp) OPCODE(selp) OPCODE(slct) OPCODE(and) OPCODE(or) OPCODE(xor) OPCODE(not) OPCODE(cnot) OPCODE(lop3) OPCODE(shf) \
-    OPCODE(shl) OPCODE(shr) OPCODE(mov) OPCODE(prmt) OPCODE(ld) OPCODE(ldu) OPCODE(st) OPCODE(prefetch) OPCODE(prefetchu) OPCODE(applypriority) \
+    OPCODE(shl) OPCODE(shr) OPCODE(mov) OPCODE(prmt) OPCODE(ld) OPCODE(ldu) OPCODE(st) OPCODE(prefetch) OPCODE(prefetchu) OPCODE(applypriority) OPCODE(discard) \
     OPCODE(isspacep) OPCODE(cvta) OPCODE(cvt) OPCODE(vshl) OPCODE(vshr) OPCODE(shfl) OPCODE(vote) OPCODE(match) OPCODE(activemask) OPCODE(redux) \
     OPCODE(elect) OPCODE(bar) OPCODE(barrier) OPCODE(membar) OPCODE(fence) OPCODE(atom) OPCODE(red) OPCODE(bra) OPCODE(brx) OPCODE(call) \
     OPCODE(ret) OPCODE(exit) OPCODE(brkpt) OPCODE(nanosleep) OPCODE(pmevent) OPCODE(trap) OPCODE(setmaxnreg)
