@@ -5,8 +5,7 @@
 /* The first takes every file that no other one knows by its name. */
 static const lw_language *const languages[] = {&lw_language_ptx, &lw_language_pto};
 
-/* By its own name, or by that of the file. NULL: none. */
-static const lw_language *find(const char *name, const char *file) {
+const lw_language *lw_language_of(const char *name, const char *file) {
     for (size_t i = 0; i < LW_COUNT(languages); i++) {
         const lw_language *language = languages[i];
         if (name && *name ? !strcmp(name, language->name) : language->is_name && language->is_name(file)) return language;
@@ -47,7 +46,7 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
     lw_module_options all, *const o = &all;
     if (!lw_take(o, sizeof all, options, LW_MODULE_OPTIONS_FIRST))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_module_options", options->size, sizeof all);
-    *chosen = (lw_load_options){.language = find(o->language, name), .count_regions = o->count_regions};
+    *chosen = (lw_load_options){.language = lw_language_of(o->language, name), .count_regions = o->count_regions};
     if (!chosen->language) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language, "ptx and pto are known");
     if (!choose(o->target, targets, &chosen->target))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target,

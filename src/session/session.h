@@ -58,6 +58,8 @@ typedef struct lw_language {
     lw_status (*parameters)(lw_kernel *kernel, const lw_launch_config *config, const char *buffer);
 } lw_language;
 extern const lw_language lw_language_ptx, lw_language_pto;
+/* By its own name, or by that of a file where `name` is NULL or "". NULL: there is none of this name. */
+const lw_language *lw_language_of(const char *name, const char *file);
 
 typedef struct lw_load_options { /* lw_module_options, understood: words are their numbers in the tables */
     const lw_language *language;

@@ -126,7 +126,7 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     int code = lw_tool_read(side->file, UINT32_MAX - 1, &text, &length);
     if (code) return code;
     lw_module_options options = e->choices;
-    options.language = side->language->name;
+    options.language = side->language->of->name;
     lw_status status = lw_module_load(e->context, &options, side->file, text, length, &side->module);
     side->text = lw_arena_text(&e->arena, text, length);
     side->text_size = length;

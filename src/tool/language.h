@@ -3,6 +3,7 @@
 #define LW_TOOL_LANGUAGE_H
 
 #include "middle/pto.h"
+#include "session/session.h"
 #include "tool/tool.h"
 
 typedef struct lw_dump { /* what `lanewise dump` was asked for */
@@ -15,10 +16,10 @@ typedef struct lw_dump { /* what `lanewise dump` was asked for */
 } lw_dump;
 
 struct lw_tool_language {
-    const char *name, *title;  /* "pto", "PTO" */
-    const char *kernel, *how;  /* what a kernel is called, the option that chooses one: "function", "--func" */
+    const lw_language *of;     /* its row in the library: its name, what a kernel is called, which files are in it */
+    const char *title;         /* "PTO" */
+    const char *how;           /* the option that chooses a kernel: "--func" */
     bool has_profiles;         /* --target, --cost and the like are for it */
-    bool (*is_name)(const char *path);         /* whether a file of this name is in it; NULL: the name does not say */
     bool (*check)(lw_tool_source *in, lw_pto_profile profile, void **module); /* false: the diagnostics say why */
     void (*summarise)(lw_text *out, const void *module);                      /* "2 functions, 7 operations" */
     bool (*list)(const lw_tool_source *in, const void *module, bool with_path); /* false: there was no memory, which it has reported */

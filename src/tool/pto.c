@@ -109,12 +109,10 @@ static int programs(lw_tool_source *in, const lw_dump *dump) {
 }
 
 const lw_tool_language lw_tool_pto = {
-    .name = "pto",
+    .of = &lw_language_pto,
     .title = "PTO",
-    .kernel = "function",
     .how = "--func",
     .has_profiles = true,
-    .is_name = lw_pto_is_name,
     .check = check,
     .summarise = summarise,
     .list = list,

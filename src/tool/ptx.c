@@ -208,9 +208,8 @@ static int programs(lw_tool_source *in, const lw_dump *dump) {
 }
 
 const lw_tool_language lw_tool_ptx = {
-    .name = "ptx",
+    .of = &lw_language_ptx,
     .title = "PTX",
-    .kernel = "kernel",
     .how = "--kernel",
     .check = check,
     .summarise = summarise,

@@ -272,7 +272,7 @@ static int load_module(run *r) {
     if (code) return code;
     const char *name = strcmp(r->o->file, "-") ? r->o->file : "<stdin>";
     lw_module_options choices = r->o->module;
-    choices.language = language_of(r)->name;
+    choices.language = language_of(r)->of->name;
     lw_status status = lw_module_load(r->context, &choices, name, r->text, r->text_size, &r->module);
     if (!r->o->cost) {
         free(r->text);
@@ -303,7 +303,7 @@ static void put_late(lw_text *out, const run *r) {
     const char *name = r->o->kernel ? r->o->kernel : lw_module_kernel_name(r->module, 0);
     lw_text why = {0};
     lw_text_say(&why, lw_diag_rows[LW_D_stopped_by_time].format, r->o->launch.time_limit);
-    lw_text_say(out, lw_diag_rows[LW_D_stopped].format, language_of(r)->kernel, name ? name : "",
+    lw_text_say(out, lw_diag_rows[LW_D_stopped].format, language_of(r)->of->kernel_word, name ? name : "",
                 why.at ? why.at : "");
     lw_text_free(&why);
 }
@@ -330,7 +330,7 @@ static int load_kernel(run *r) {
     }
     show_warnings(r);
     r->is_vector = lw_kernel_get_info(r->kernel).lanes != 0;
-    lw_text_printf(&r->signature, "%s: ", language_of(r)->kernel);
+    lw_text_printf(&r->signature, "%s: ", language_of(r)->of->kernel_word);
     lw_kernel_print(&r->signature, r->kernel);
     if (r->signature.failed) {
         lw_tool_error(LW_D_no_memory, "the kernel's parameters");
@@ -365,7 +365,7 @@ static int bind_arguments(run *r) {
     uint32_t wanted = r->is_vector ? lw_pto_argument_count(r->kernel) : info.param_count;
     if (wanted != r->o->arg_count) {
         lw_text message = {0}, below = {0};
-        lw_text_say(&message, lw_diag_rows[LW_D_args_count].format, language_of(r)->kernel, info.name,
+        lw_text_say(&message, lw_diag_rows[LW_D_args_count].format, language_of(r)->of->kernel_word, info.name,
                        wanted, r->o->arg_count);
         lw_text_printf(&below, "  %s\n", r->signature.at);
         lw_tool_report(LW_D_args_count, message.at ? message.at : "", below.at);
@@ -461,7 +461,7 @@ static void catch_interrupt(lw_context *context) {
 }
 
 static int stopped(run *r) {
-    const char *name = lw_kernel_get_info(r->kernel).name, *word = language_of(r)->kernel;
+    const char *name = lw_kernel_get_info(r->kernel).name, *word = language_of(r)->of->kernel_word;
     if (interrupted) {
         lw_tool_error(LW_D_stopped, word, name, "interrupted");
         return LW_EXIT_INTERRUPTED;

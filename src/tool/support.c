@@ -110,7 +110,7 @@ int lw_tool_finish(lw_tool_source *in) {
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
 int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, const lw_tool_language *language, const char *how) {
-    const char *word = language->kernel;
+    const char *word = language->of->kernel_word;
     size_t count = lw_module_kernel_count(module);
     lw_text message = {0}, below = {0};
     const char **names = calloc(count ? count : 1, sizeof *names);
