@@ -46,7 +46,7 @@ enum lw_op_flag {
 
 /* What lw_op.mode is, of operations that have one. */
 typedef enum lw_trap_reason {
-#define REASON(name) LW_REASON_##name,
+#define REASON(name, words) LW_REASON_##name,
 #include "op_modes.def"
 } lw_trap_reason;
 typedef enum lw_atom_op {
@@ -77,7 +77,7 @@ typedef enum lw_redux_kind {
 /* Flags have the lower bits of 16, a mode the others. */
 enum { LW_OP_MODE_BITS = 16 - LW_OP_FLAG_BITS, LW_OP_MODES = 1 << LW_OP_MODE_BITS };
 #define LW_MODE_FITS(mode) _Static_assert((uint32_t)(mode) >> LW_OP_MODE_BITS == 0, "a mode must fit in lw_op");
-#define REASON(name)  LW_MODE_FITS(LW_REASON_##name)
+#define REASON(name, words) LW_MODE_FITS(LW_REASON_##name)
 #define ATOM(name)    LW_MODE_FITS(LW_ATOM_##name)
 #define BARRIER(name) LW_MODE_FITS(LW_BARRIER_##name)
 #define SHUFFLE(name) LW_MODE_FITS(LW_SHUFFLE_##name)

@@ -59,7 +59,7 @@ const uint16_t lw_row_numbers[LW_OP_count] = {
 static const char *const mode_words[LW_MODE_KINDS][LW_OP_MODES] = {
     [LW_MODE_none] = {""},
     [LW_MODE_reason] = {
-#define REASON(name) #name,
+#define REASON(name, words) #name,
 #include "op_modes.def"
     },
     [LW_MODE_barrier] = {

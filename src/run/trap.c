@@ -142,13 +142,12 @@ static void describe_row(lw_text *out, const lw_trap_record *trap, const lw_grid
 }
 
 static const char *reason_words(uint32_t reason) {
-    switch ((lw_trap_reason)reason) {
-    case LW_REASON_division: return "division by 0";
-    case LW_REASON_overflow: return "the quotient of the least value and -1, which the type does not have";
-    case LW_REASON_step: return "a loop whose step is below 1";
-    case LW_REASON_instruction: case LW_REASON_breakpoint: break;
-    }
-    lw_bug("no words for reason %u", reason);
+    static const char *const words[] = {
+#define REASON(name, text) text,
+#include "op_modes.def"
+    };
+    if (reason >= LW_COUNT(words) || !words[reason]) lw_bug("no words for reason %u", reason);
+    return words[reason];
 }
 
 static void describe_barrier(lw_text *out, const lw_trap_record *trap) {

@@ -10,68 +10,18 @@ static const struct {
 #include "ptx/types.def"
 };
 
-/* The families are the files that forms.def includes, in its order. */
+/* The families are the files that forms.def includes, in its order; behind one that is none. */
 static const lw_family families[] = {
+    {"", 0
+#define FAMILY(name) }, {#name, 0
 #define FORM(...) +1
-    {"integer", 0
-#include "ptx/integer.def"
-    },
-    {"extended", 0
-#include "ptx/extended.def"
-    },
-    {"float", 0
-#include "ptx/float.def"
-    },
-    {"half", 0
-#include "ptx/half.def"
-    },
-    {"compare", 0
-#include "ptx/compare.def"
-    },
-    {"logic", 0
-#include "ptx/logic.def"
-    },
-    {"shift", 0
-#include "ptx/shift.def"
-    },
-    {"move", 0
-#include "ptx/move.def"
-    },
-    {"shuffle", 0
-#include "ptx/shuffle.def"
-    },
-    {"async", 0
-#include "ptx/async.def"
-    },
-    {"texture", 0
-#include "ptx/texture.def"
-    },
-    {"control", 0
-#include "ptx/control.def"
-    },
-    {"barrier", 0
-#include "ptx/barrier.def"
-    },
-    {"atomic", 0
-#include "ptx/atomic.def"
-    },
-    {"matrix", 0
-#include "ptx/matrix.def"
-    },
-    {"stack", 0
-#include "ptx/stack.def"
-    },
-    {"video", 0
-#include "ptx/video.def"
-    },
-    {"misc", 0
-#include "ptx/misc.def"
+#include "ptx/forms.def"
     },
 };
 
 const lw_family *lw_families(size_t *count) {
-    *count = LW_COUNT(families);
-    return families;
+    *count = LW_COUNT(families) - 1;
+    return families + 1;
 }
 
 bool lw_form_begins(const lw_form *form, const char *words, size_t size) {
