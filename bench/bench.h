@@ -3,7 +3,7 @@
  *     kernels.c   what each kernel works on, in both engines      front.c    time to load a file
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
  *     seeds.c     loops of single instructions              vector.c   vector registers of PTO
- *     growth.c    what twice as much of one thing costs
+ *     growth.c    what twice as much of one thing costs     rounding.c   roundings of floating point
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
 #define LW_BENCH_BENCH_H
@@ -27,7 +27,7 @@ typedef struct lw_bench_options {
     const char *tsv;
     const char *only; /* of the growths: those that have this in their names */
     double least;     /* … and the seconds that the smallest of each should take; 0: the usual */
-    bool quick, wall, seeds, vector, growth, chosen[LW_BENCH_KERNELS];
+    bool quick, wall, seeds, vector, rounding, growth, chosen[LW_BENCH_KERNELS];
 } lw_bench_options;
 
 typedef struct lw_bench_spread {
@@ -130,6 +130,11 @@ char *lw_bench_enlarge(const char *text, const char *kernel, uint32_t times, siz
 
 /* Measures and prints the loops of the seed instructions. */
 void lw_bench_seeds(const lw_bench_options *options, lw_context *context);
+
+/* ---- rounding.c ---- */
+
+/* Measures and prints what floating point costs in other roundings than to nearest. */
+void lw_bench_rounding(const lw_bench_options *options, lw_context *context);
 
 /* ---- vector.c ---- */
 

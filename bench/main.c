@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v', ENGINE = 'E', GROWTH = 'g', ONLY = 'o', LEAST = 'l' };
+enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v', ENGINE = 'E', GROWTH = 'g', ONLY = 'o', LEAST = 'l', ROUNDING = 'r' };
 
 static const struct argp_option OPTIONS[] = {
     {"quick", QUICK, NULL, 0, "Few and short rounds, a few seconds in all", 0},
     {"kernel", KERNEL, "NAME", 0, "This kernel only; may be given several times", 0},
     {"seeds", SEEDS, NULL, 0, "Only the loops of the seed instructions: logic, shifts, shuffles", 0},
     {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
+    {"rounding", ROUNDING, NULL, 0, "Only floating point in other roundings than to nearest", 0},
     {"growth", GROWTH, NULL, 0, "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
     {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
     {"least", LEAST, "MS", 0, "Of the growths: the milliseconds that the smallest size should take; default: 20, with --quick 5", 0},
@@ -45,6 +46,7 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     case QUICK: options->quick = true; return 0;
     case VECTOR: options->vector = true; return 0;
     case SEEDS: options->seeds = true; return 0;
+    case ROUNDING: options->rounding = true; return 0;
     case GROWTH: options->growth = true; return 0;
     case ONLY: options->only = value; return 0;
     case LEAST: options->least = atof(value) * 1e-3; return 0;
@@ -135,8 +137,9 @@ int main(int argc, char **argv) {
     lw_context *context = lw_bench_context(&options, 1);
     results.cpu = lw_context_cpu(context);
     results.engine = lw_context_engine(context);
-    if (options.seeds || options.vector) {
+    if (options.seeds || options.vector || options.rounding) {
         if (options.seeds) lw_bench_seeds(&options, context);
+        else if (options.rounding) lw_bench_rounding(&options, context);
         else lw_bench_vector(&options);
         close_file(stdout, "the standard output");
         lw_context_free(context);

@@ -20,6 +20,7 @@
 #include "lane/integer.h"
 #include "lane/bits.h"
 #include "lane/float.h"
+#include "lane/rounding.h"
 #include "lane/compare.h"
 #include "lane/convert_integer.h"
 #include "lane/convert.h"

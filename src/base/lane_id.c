@@ -1,6 +1,7 @@
 #include "base/lane_id.h"
 
 #include "base/base.h"
+#include "lanewise/lane/how.h"
 
 #include <pthread.h>
 
@@ -25,6 +26,16 @@ const lw_lane_row lw_lanes[LW_LANE_count] = {
 };
 
 const char *lw_lane_name(lw_lane_id id) { return lw_lanes[id < LW_LANE_count ? id : LW_LANE_none].name; }
+
+lw_lane_id lw_lane_own(lw_lane_id id, uint32_t how) {
+    static const struct { uint16_t function, own; uint32_t how; } rows[] = {
+#define OWN(function, how, own) {LW_LANE_##function, LW_LANE_##own, how},
+#include "lane_own.def"
+    };
+    for (size_t i = 0; i < LW_COUNT(rows); i++)
+        if (rows[i].function == id && rows[i].how == how) return (lw_lane_id)rows[i].own;
+    return id;
+}
 
 /* The number of each row, at the hash of its name or in the next free place behind. */
 enum { SLOTS = 4 * LW_LANE_count };

@@ -1,4 +1,5 @@
 /* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares, atomics. */
+#include "lanewise/lane/how.h"
 #include "middle/ptx.h"
 
 static lw_type last_type(const lw_instruction *i) { return i->match->type; }
@@ -440,8 +441,9 @@ static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     *c = table_of(i) && i->operand_count > 3 ? lw_lower_read_pred(l, &i->operands[3]) : LW_NO_SLOT;
     if (l->failed) return LW_NO_SLOT;
-    if (d == LW_NO_SLOT) return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
-    lw_lower_lane_into(l, d, lane, a, b, LW_NO_SLOT);
+    const uint32_t how = lw_lanes[lane].how ? lw_lower_const(l, LW_CLASS_32, i->match->how) : LW_NO_SLOT;
+    if (d == LW_NO_SLOT) return lw_lower_lane(l, lane, a, b, how);
+    lw_lower_lane_into(l, d, lane, a, b, how);
     return d;
 }
 
@@ -501,8 +503,10 @@ void lw_lower_slct(lw_lower *l, const lw_instruction *i) {
     uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
     uint32_t c = lw_lower_read(l, &i->operands[3], by), d = lw_lower_write(l, &i->operands[0], type);
     if (l->failed) return;
+    const lw_lane_id lane = (lw_lane_id)i->match->lane;
     uint32_t zero = lw_lower_const(l, LW_CLASS_32, 0);
-    select_into(l, d, a, b, lw_lower_lane(l, (lw_lane_id)i->match->lane, c, zero, LW_NO_SLOT));
+    uint32_t how = lw_lanes[lane].how ? lw_lower_const(l, LW_CLASS_32, LW_FLOAT_GREATER | LW_FLOAT_EQUAL) : LW_NO_SLOT;
+    select_into(l, d, a, b, lw_lower_lane(l, lane, c, zero, how));
 }
 
 void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {

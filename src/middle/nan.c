@@ -27,11 +27,14 @@ static void see(const lw_seen *s, uint32_t v) { s->seen[root_of(s, v)] = true; }
 /* Gives the same for every NaN that an f32 operand may be. */
 static bool ignores_nan_bits(lw_lane_id lane) {
     switch (lane) {
-    case LW_LANE_add_rn_f32: case LW_LANE_add_rn_sat_f32: case LW_LANE_add_rn_ftz_f32: case LW_LANE_add_rn_ftz_sat_f32:
-    case LW_LANE_sub_rn_f32: case LW_LANE_sub_rn_sat_f32: case LW_LANE_sub_rn_ftz_f32: case LW_LANE_sub_rn_ftz_sat_f32:
-    case LW_LANE_mul_rn_f32: case LW_LANE_mul_rn_sat_f32: case LW_LANE_mul_rn_ftz_f32: case LW_LANE_mul_rn_ftz_sat_f32:
-    case LW_LANE_fma_rn_f32: case LW_LANE_fma_rn_sat_f32: case LW_LANE_fma_rn_ftz_f32: case LW_LANE_fma_rn_ftz_sat_f32:
-    case LW_LANE_div_rn_f32: case LW_LANE_rcp_rn_f32: case LW_LANE_sqrt_rn_f32:
+    case LW_LANE_add_rn_f32: case LW_LANE_add_rn_ftz_f32: case LW_LANE_add_f32: case LW_LANE_add_ftz_f32:
+    case LW_LANE_sub_rn_f32: case LW_LANE_sub_rn_ftz_f32: case LW_LANE_sub_f32: case LW_LANE_sub_ftz_f32:
+    case LW_LANE_mul_rn_f32: case LW_LANE_mul_rn_ftz_f32: case LW_LANE_mul_f32: case LW_LANE_mul_ftz_f32:
+    case LW_LANE_fma_rn_f32: case LW_LANE_fma_rn_ftz_f32: case LW_LANE_fma_f32: case LW_LANE_fma_ftz_f32:
+    case LW_LANE_div_rn_f32: case LW_LANE_div_rn_ftz_f32: case LW_LANE_div_f32: case LW_LANE_div_ftz_f32:
+    case LW_LANE_rcp_rn_f32: case LW_LANE_rcp_rn_ftz_f32: case LW_LANE_rcp_f32: case LW_LANE_rcp_ftz_f32:
+    case LW_LANE_sqrt_rn_f32: case LW_LANE_sqrt_rn_ftz_f32: case LW_LANE_sqrt_f32: case LW_LANE_sqrt_ftz_f32:
+    case LW_LANE_min_f32: case LW_LANE_min_ftz_f32: case LW_LANE_max_f32: case LW_LANE_max_ftz_f32: case LW_LANE_setp_ftz_f32:
     case LW_LANE_setp_eq_f32: case LW_LANE_setp_ne_f32: case LW_LANE_setp_lt_f32: case LW_LANE_setp_le_f32: case LW_LANE_setp_gt_f32:
     case LW_LANE_setp_ge_f32: case LW_LANE_setp_equ_f32: case LW_LANE_setp_neu_f32: case LW_LANE_setp_ltu_f32: case LW_LANE_setp_leu_f32:
     case LW_LANE_setp_gtu_f32: case LW_LANE_setp_geu_f32: case LW_LANE_setp_num_f32: case LW_LANE_setp_nan_f32:

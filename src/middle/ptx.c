@@ -189,7 +189,7 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     lw_lane_id lane = (lw_lane_id)i->match->lane;
     const lw_lane_row *row = &lw_lanes[lane];
     uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
-    uint32_t how = i->match->form->how, count = lane == LW_LANE_lop3 ? 3 : row->arity - how;
+    uint32_t how = i->match->form->how && row->how, count = lane == LW_LANE_lop3 ? 3 : row->arity - how;
     bool wide = i->match->form->agree == LW_AGREE_wide; /* registers may be wider: then their low bits count, and results get zeros in front */
     if (i->operand_count + how != row->arity + 1u) {
         lw_lower_error(l, i);

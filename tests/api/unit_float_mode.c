@@ -24,6 +24,9 @@ static const char text[] =
     " cvt.rn.f32.f64 %r, %y; st.global.f32 [%p+80], %r; ld.global.f32 %r, [single+4]; add.rn.f32 %r, %r, %r; st.global.f32 [%p+84], %r;\n"
     " cvt.rn.f16.f32 %h, %c; st.global.b16 [%p+88], %h; setp.gt.f32 %q, %r, 0.0; selp.u32 %w, 1, 2, %q; st.global.u32 [%p+92], %w;\n"
     " atom.global.add.f32 %r, [%p+96], 1e-40; atom.global.add.f32 %r, [%p+96], 0.1; min.f32 %r, %r, %c; st.global.f32 [%p+100], %r;\n"
+    " add.rp.f32 %r, %c, 1e-41; st.global.f32 [%p+104], %r; fma.rm.f32 %r, %c, 0.1, 0.7; st.global.f32 [%p+108], %r;\n"
+    " div.rz.f32 %r, %c, 3.0; st.global.f32 [%p+112], %r; sqrt.rp.ftz.f32 %r, %c; st.global.f32 [%p+116], %r;\n"
+    " div.rp.f64 %y, %x, 3.0; mul.rm.f64 %y, %y, 0d000012688b70e62b; st.global.f64 [%p+120], %y;\n"
     " ret;\n}\n"
     ".visible .entry spin()\n{\nagain: bra again;\n}\n";
 
@@ -112,6 +115,8 @@ static void get_wanted(void) {
     assert_int_equal(wanted.words[4], 0x3eaaaaab); /* a third */
     assert_int_equal(wanted.words[9], 0x7f800000); /* by 0 */
     assert_int_equal(wanted.words[21], 2 * single[1]);
+    assert_int_equal(wanted.words[26], 0x3f800001); /* 1 and 1e-41, up */
+    assert_int_equal(wanted.words[28], 0x3eaaaaaa); /* a third, towards zero */
 }
 
 static void modes_change_nothing(void **state) {

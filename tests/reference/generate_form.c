@@ -247,6 +247,8 @@ static bool is_plain(const lw_form *f) {
     case LW_LOWER_set:
     case LW_LOWER_selp:
     case LW_LOWER_slct:
+    case LW_LOWER_chain:
+    case LW_LOWER_halves:
     case LW_LOWER_video_shift: return true;
     default: return false;
     }

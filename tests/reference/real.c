@@ -1,10 +1,11 @@
-/* real.c: floating point (manual sections 9.7.3, 9.7.6). Sums, products and roots are the host's own IEEE operations, rounded to nearest;
- * what a NaN becomes, what .ftz and .sat do, is written here.
+/* real.c: floating point (manual sections 9.7.3, 9.7.6). Sums, products and roots are the host's own IEEE operations, in the host's
+ * rounding; what a NaN becomes, what .ftz and .sat do, is written here.
  *
  * A NaN that comes out: of f32 and f16 always 0x7fffffff and 0x7fff; of f64 an operand's, quieted, b before a (fma: b, c, a; div: a, b),
  * 0xfff8000000000000 where no operand was one. */
 #include "reference.h"
 
+#include <fenv.h>
 #include <math.h>
 
 enum { F32_NAN = 0x7fffffff };
@@ -135,25 +136,32 @@ static uint64_t bits_of_double(double d) {
 }
 
 /* .ftz looks at the result rounded as if exponents had no end: what is below 2^-126 then is zero, though rounding to a subnormal number would
- * have given 2^-126. The border is half a place of 24 bits below: 2^-126 - 2^-151, which itself rounds to even, up. */
-#define BORDER 0x1.ffffffp-127
-
-static bool product_is_tiny(double p, double c) { /* |p + c|, exactly */
-    double s = p + c, part = s - p, lost = (p - (s - part)) + (c - part);
-    double size = fabs(s);
-    return size < BORDER || (size == BORDER && (s > 0) != (lost > 0) && lost != 0);
+ * have given 2^-126. The border to nearest is half a place of 24 bits below: 2^-126 - 2^-151, which itself rounds to even, up; away from zero a
+ * whole place below, and it is still tiny itself; towards zero 2^-126. */
+static bool product_is_tiny(double p, double c, ref_rounding rounding) { /* |p + c|, exactly */
+    double s = p + c, part = s - p, lost = (p - (s - part)) + (c - part), size = fabs(s);
+    bool away = rounding == (s < 0 ? REF_MINUS : REF_PLUS), beneath = lost != 0 && (s > 0) != (lost > 0);
+    if (away) return size < 0x1.fffffep-127 || (size == 0x1.fffffep-127 && (lost == 0 || beneath));
+    double border = rounding == REF_NEAREST ? 0x1.ffffffp-127 : 0x1p-126;
+    return size < border || (size == border && beneath);
 }
 
-/* Of the operations whose result can need rounding there; sums are exact when they are that small. */
-static bool is_tiny(const char *opcode, double a, double b, double c) {
-    if (!strcmp(opcode, "mul")) return product_is_tiny(a * b, 0);
-    if (!strcmp(opcode, "fma") || !strcmp(opcode, "mad")) return product_is_tiny(a * b, c);
-    if (!strcmp(opcode, "div")) return fabs(a) < BORDER * fabs(b);
-    if (!strcmp(opcode, "rcp")) return 1 < BORDER * fabs(a);
+/* Of the operations whose result can need rounding there; sums are exact when they are that small, and no quotient lies within a place. */
+static bool is_tiny(const char *opcode, double a, double b, double c, ref_rounding rounding) {
+    if (!strcmp(opcode, "mul")) return product_is_tiny(a * b, 0, rounding);
+    if (!strcmp(opcode, "fma") || !strcmp(opcode, "mad")) return product_is_tiny(a * b, c, rounding);
+    if (!strcmp(opcode, "div")) return fabs(a) < 0x1p-126 * fabs(b);
+    if (!strcmp(opcode, "rcp")) return 1 < 0x1p-126 * fabs(a);
     return false;
 }
 
-static float host32(const char *opcode, float a, float b, float c) {
+/* The host rounds like this from here on; volatile operands keep the compiler from doing the arithmetic before or behind. */
+static void round_as(ref_rounding rounding) {
+    static const int modes[] = {[REF_NEAREST] = FE_TONEAREST, [REF_ZERO] = FE_TOWARDZERO, [REF_MINUS] = FE_DOWNWARD, [REF_PLUS] = FE_UPWARD};
+    fesetround(modes[rounding]);
+}
+
+static float host32(const char *opcode, volatile float a, volatile float b, volatile float c) {
     if (!strcmp(opcode, "add")) return a + b;
     if (!strcmp(opcode, "sub")) return a - b;
     if (!strcmp(opcode, "mul")) return a * b;
@@ -163,7 +171,7 @@ static float host32(const char *opcode, float a, float b, float c) {
     return fmaf(a, b, c);
 }
 
-static double host64(const char *opcode, double a, double b, double c) {
+static double host64(const char *opcode, volatile double a, volatile double b, volatile double c) {
     if (!strcmp(opcode, "add")) return a + b;
     if (!strcmp(opcode, "sub")) return a - b;
     if (!strcmp(opcode, "mul")) return a * b;
@@ -173,21 +181,27 @@ static double host64(const char *opcode, double a, double b, double c) {
     return fma(a, b, c);
 }
 
-static uint64_t arithmetic32(const char *opcode, uint64_t a, uint64_t b, uint64_t c, bool flushes) {
+static uint64_t arithmetic32(const char *opcode, ref_rounding rounding, uint64_t a, uint64_t b, uint64_t c, bool flushes) {
     if (flushes) a = ref_flush(a, LW_T_f32), b = ref_flush(b, LW_T_f32), c = ref_flush(c, LW_T_f32);
-    uint64_t d = bits_of_single(host32(opcode, single(a), single(b), single(c)));
+    round_as(rounding);
+    volatile float value = host32(opcode, single(a), single(b), single(c));
+    round_as(REF_NEAREST);
+    uint64_t d = bits_of_single(value);
     if (ref_is_nan(d, LW_T_f32)) return F32_NAN;
-    if (flushes && (d & F32_NAN) == 0x00800000 && is_tiny(opcode, single(a), single(b), single(c))) d &= 0x80000000;
+    if (flushes && (d & F32_NAN) == 0x00800000 && is_tiny(opcode, single(a), single(b), single(c), rounding)) d &= 0x80000000;
     return flushes ? ref_flush(d, LW_T_f32) : d;
 }
 
-static uint64_t arithmetic64(const char *opcode, uint32_t operands, uint64_t a, uint64_t b, uint64_t c) {
+static uint64_t arithmetic64(const char *opcode, ref_rounding rounding, uint32_t operands, uint64_t a, uint64_t b, uint64_t c) {
     bool is_div = !strcmp(opcode, "div");
     if (is_div && ref_is_nan(a, LW_T_f64)) return a | F64_QUIET;
     if (operands > 1 && ref_is_nan(b, LW_T_f64)) return b | F64_QUIET;
     if (operands > 2 && ref_is_nan(c, LW_T_f64)) return c | F64_QUIET;
     if (ref_is_nan(a, LW_T_f64)) return a | F64_QUIET;
-    uint64_t d = bits_of_double(host64(opcode, number(a, LW_T_f64), number(b, LW_T_f64), number(c, LW_T_f64)));
+    round_as(rounding);
+    volatile double value = host64(opcode, number(a, LW_T_f64), number(b, LW_T_f64), number(c, LW_T_f64));
+    round_as(REF_NEAREST);
+    uint64_t d = bits_of_double(value);
     return ref_is_nan(d, LW_T_f64) ? F64_NAN : d;
 }
 
@@ -201,10 +215,8 @@ static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type t
     bool is_min = !strcmp(op->in->words[0]->text, "min"), nan_a = ref_is_nan(a, type), nan_b = ref_is_nan(b, type);
     uint64_t sign = 0, canonical = type == LW_T_f64 ? b | F64_QUIET : F32_NAN;
     if (ref_has(op, REF_ftz)) a = ref_flush(a, type), b = ref_flush(b, type);
-    if (ref_has(op, REF_xorsign)) { /* of magnitudes; the signs multiply */
-        sign = (a ^ b) & sign_bit(type);
-        a &= ~sign_bit(type), b &= ~sign_bit(type);
-    }
+    if (ref_has(op, REF_xorsign)) sign = (a ^ b) & sign_bit(type); /* the signs multiply */
+    if (ref_has(op, REF_abs)) a &= ~sign_bit(type), b &= ~sign_bit(type);
     if ((nan_a && nan_b) || (ref_has(op, REF_NaN) && (nan_a || nan_b))) return canonical;
     if (nan_a) return b | sign;
     if (nan_b) return a | sign;
@@ -216,9 +228,9 @@ static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type t
 /* Memory, then the operand. An f64 NaN leaves global memory as it is, the operand's before memory's; shared memory makes it quiet, memory's before
  * the operand's. */
 uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global) {
-    if (type == LW_T_f32) return arithmetic32("add", a, b, 0, in_global); /* global memory flushes subnormal numbers */
-    if (!in_global) return arithmetic64("add", 2, b, a, 0);
-    return ref_is_nan(b, type) ? b : ref_is_nan(a, type) ? a : arithmetic64("add", 2, a, b, 0);
+    if (type == LW_T_f32) return arithmetic32("add", REF_NEAREST, a, b, 0, in_global); /* global memory flushes subnormal numbers */
+    if (!in_global) return arithmetic64("add", REF_NEAREST, 2, b, a, 0);
+    return ref_is_nan(b, type) ? b : ref_is_nan(a, type) ? a : arithmetic64("add", REF_NEAREST, 2, a, b, 0);
 }
 
 uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b, bool flushes) { return arithmetic32(opcode, a, b, 0, flushes); }
@@ -232,15 +244,24 @@ void ref_real_do(ref_thread *t, const ref_op *op) {
     const lw_instruction *in = op->in;
     const char *opcode = in->words[0]->text;
     uint64_t v[3] = {0}, d;
+    const ref_rounding rounding = ref_rounding_of(op);
     for (uint32_t k = 1; k < in->operand_count && k < 4; k++) v[k - 1] = ref_read(t, op, &in->operands[k], op->type);
+    if (op->type == LW_T_f32x2) { /* each half by itself */
+        d = arithmetic32(opcode, rounding, v[0] & UINT32_MAX, v[1] & UINT32_MAX, v[2] & UINT32_MAX, ref_has(op, REF_ftz));
+        d |= arithmetic32(opcode, rounding, v[0] >> 32, v[1] >> 32, v[2] >> 32, ref_has(op, REF_ftz)) << 32;
+        ref_write(t, &in->operands[0], op->type, d);
+        return;
+    }
     if (!strcmp(opcode, "abs") || !strcmp(opcode, "neg"))
         d = sign_operation(op, v[0], op->type);
-    else if (!strcmp(opcode, "min") || !strcmp(opcode, "max"))
+    else if (!strcmp(opcode, "min") || !strcmp(opcode, "max")) {
         d = real_extreme(op, v[0], v[1], op->type);
+        if (in->operand_count > 3) d = real_extreme(op, d, v[2], op->type);
+    }
     else if (op->type == LW_T_f64)
-        d = arithmetic64(opcode, in->operand_count - 1, v[0], v[1], v[2]);
+        d = arithmetic64(opcode, rounding, in->operand_count - 1, v[0], v[1], v[2]);
     else
-        d = arithmetic32(opcode, v[0], v[1], v[2], ref_has(op, REF_ftz));
+        d = arithmetic32(opcode, rounding, v[0], v[1], v[2], ref_has(op, REF_ftz));
     if (ref_has(op, REF_sat)) d = ref_saturate(d, op->type);
     ref_write(t, &in->operands[0], op->type, d);
 }

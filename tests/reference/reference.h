@@ -13,7 +13,7 @@
 
 /* Words of mnemonics that an instruction's meaning depends on. */
 #define REF_WORDS(WORD) \
-    WORD(sat) WORD(ftz) WORD(relu) WORD(NaN) WORD(xorsign) WORD(hi) WORD(lo) WORD(wide) WORD(cc) WORD(clamp) WORD(wrap) WORD(shiftamt) \
+    WORD(sat) WORD(ftz) WORD(relu) WORD(NaN) WORD(xorsign) WORD(abs) WORD(hi) WORD(lo) WORD(wide) WORD(cc) WORD(clamp) WORD(wrap) WORD(shiftamt) \
     WORD(rn) WORD(rz) WORD(rm) WORD(rp) WORD(rni) WORD(rzi) WORD(rmi) WORD(rpi) WORD(and) WORD(or) WORD(xor) WORD(add) WORD(min) WORD(max) \
     WORD(inc) WORD(dec) WORD(exch) WORD(cas) WORD(sync) WORD(all) WORD(any) WORD(uni) WORD(ballot) WORD(up) WORD(down) WORD(bfly) WORD(idx) \
     WORD(eq) WORD(ne) WORD(lt) WORD(le) WORD(gt) WORD(ge) WORD(ls) WORD(hs) WORD(equ) WORD(neu) WORD(ltu) WORD(leu) WORD(gtu) \

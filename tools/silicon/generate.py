@@ -5,16 +5,18 @@
 
 Such tests differ in nothing but the mnemonic, so they are made from the lists below: each thread takes one pair of edge
 values (and a third for c), and each spelling has a result buffer of its own that is named after it. Expectations are not made
-here: record.py reads them off a GPU. What is written by hand has no line that names this program, and is left alone."""
+here: record.py reads them off a GPU, but for what no card here has, where model.py works them out. What is written by hand has no line that names this program, and is left alone."""
 
 import argparse
 import pathlib
 import re
 import sys
 
+import model
+
 TESTS = pathlib.Path(__file__).resolve().parent.parent.parent / "tests/ptx"
 MADE = "// Made by tools/silicon/generate.py."
-BITS = {"pred": 1, "u16x2": 32, "s16x2": 32, "f32": 32, "f64": 64, "f16": 16}
+BITS = {"pred": 1, "u16x2": 32, "s16x2": 32, "f32x2": 64, "f32": 32, "f64": 64, "f16": 16}
 BITS |= {kind + size: int(size) for kind in "usb" for size in ("8", "16", "32", "64")}
 INT, BIT = ["u16", "u32", "u64", "s16", "s32", "s64"], ["b16", "b32", "b64"]
 NARROW, WIDE = ["u16", "u32", "s16", "s32"], {"u16": "u32", "u32": "u64", "s16": "s32", "s32": "s64"}
@@ -41,6 +43,9 @@ F64 = ("0,0x8000000000000000,0x3ff0000000000000,0xbff0000000000000,1,0x800ffffff
 F64_B = ("0,0x8000000000000000,0x3ff0000000000000,0xc00921fb54442d18,0x8010000000000000,0x7fefffffffffffff,0xffefffffffffffff,"
          "0x7ff0000000000000,0x7ff8000000000000,0xfff0123456789abc,0x3fd5555555555555,0x3ca0000000000000")
 FLOATS = {32: (F32, F32_B), 64: (F64, F64_B), 16: INTEGERS[16]}
+# two floats each, low and high: every pair of the lists above, turned differently
+TWOS = {64: tuple(",".join(f"{int(high, 16):#010x}{int(low, 16):08x}" for low, high in zip(words, words[turn:] + words[:turn]))
+                   for words, turn in ((F32.split(","), 3), (F32_B.split(","), 5)))}
 # where rounding and clamping to integers show
 TO_INTEGER = {
     32: ("0,0x80000000,0x3f000000,0xbf000000,0x3fc00000,0xbfc00000,0x40200000,0xc0200000,0x00000001,0x80000001,0x3effffff,0xbeffffff,"
@@ -87,8 +92,8 @@ LETTER = {16: "h", 32: "r", 64: "l"}
 
 
 class File:
-    def __init__(self, path, about, values, ops, version="7.0", target="sm_70", order=""):
-        self.path, self.about, self.values, self.ops, self.order = path, about, values, ops, order
+    def __init__(self, path, about, values, ops, version="7.0", target="sm_70", order="", model=None):
+        self.path, self.about, self.values, self.ops, self.order, self.model = path, about, values, ops, order, model
         self.version, self.target = version, target
         self.widths = {name: sorted({op.widths[name] for op in ops} - {0}) for name in "abc"}
         lists = [[len(values[width][k].split(",")) if values[width][k] else 1 for width in self.widths["a"] + self.widths["b"]
@@ -103,6 +108,20 @@ class File:
             for width in self.widths[name]:
                 values = self.values[width][1 if name == "b" and self.values[width][1] else 0].split(",")
                 yield f"{name}{width}", name, width, pick, values
+
+    def expected(self):
+        """The lines of what is printed, by a model: result words of a mnemonic and operands."""
+        inputs = {(name, width): [int(value, 0) for value in values] for _, name, width, _, values in self.inputs()}
+        for number, op in enumerate(self.ops, len(inputs)):
+            words = []
+            for thread in range(self.count):
+                row, column = thread % self.rows, thread // self.rows
+                picks = {"a": row, "b": column, "c": row + column}
+                used = [inputs[name, width] for name, width in op.widths.items() if width]
+                at = [picks[name] for name, width in op.widths.items() if width]
+                words.append(self.model(op.text.split()[0], [values[k % len(values)] for values, k in zip(used, at)]))
+            size = BITS[op.results[0]]
+            yield f"// out: arg {number} b{size}[{self.count}]: {' '.join(f'{word:#0{size // 4 + 2}x}' for word in words)}\n"
 
     def text(self):
         results = [(f"{op.name}" + ("_" + str(k) if len(op.results) > 1 else ""), kind)
@@ -275,6 +294,35 @@ file("half/approx", "tanh, ex2 of half precision, approximate", {16: (HALVES, ""
      [Op(f"{name}.{kind}{many} {{d}}, {{a}};", ["b32" if many else "b16"], 32 if many else 16, name=f"{name}.{kind}{many}")
       for name, kind in (("tanh.approx", "f16"), ("tanh.approx", "bf16"), ("ex2.approx", "f16"), ("ex2.approx.ftz", "bf16")) for many in ("", "x2")],
      version="7.8", target="sm_90")
+# in the other roundings: beside a number, at the ends of the range, and sums that are zero
+TIGHT = {32: ("0,0x80000000,0x3f800000,0xbf800001,0x00000001,0x807fffff,0x7f7fffff,0xff800000,0xffc12345,0x3f7fffff,0x00800000,0x80800001,0x33800001,0x1fffffff",
+              "0,0x80000000,0x3f800000,0xbf800000,0x00000001,0x807fffff,0x7f7fffff,0xff7fffff,0x7f800001,0x3eaaaaab,0x3f7fffff,0xb3800000,0x9f800001,0x00800000"),
+         64: ("0,0x8000000000000000,0x3ff0000000000000,0xbff0000000000001,1,0x800fffffffffffff,0x7fefffffffffffff,0xfff0000000000000,0xfff8123456789abc,"
+              "0x3fefffffffffffff,0x0010000000000000,0x8010000000000001,0x3ca0000000000001,0x1fffffffffffffff",
+              "0,0x8000000000000000,0x3ff0000000000000,0xbff0000000000000,1,0x800fffffffffffff,0x7fefffffffffffff,0xffefffffffffffff,0x7ff0000000000001,"
+              "0x3fd5555555555555,0x3fefffffffffffff,0xbca0000000000000,0x9ff0000000000001,0x0010000000000000")}
+DIRECTED = ("rz", "rm", "rp")
+for op in ("add", "sub", "mul"):
+    file(f"float/{op}_rounding", f"{op}: towards zero, down, up; subnormals kept or flushed; clamped to [0, 1]", TIGHT,
+         [plain(f"{op}.{r}{m}.f32", "f32", "f32", "f32") for r in DIRECTED for m in ("", ".ftz", ".sat", ".ftz.sat")]
+         + [plain(f"{op}.{r}.f64", "f64", "f64", "f64") for r in DIRECTED])
+for op in ("fma", "mad"):
+    file(f"float/{op}_rounding", f"{op}: rounded once, towards zero, down, up", TIGHT,
+         [plain(f"{op}.{r}{m}.f32", "f32", "f32", "f32", "f32") for r in DIRECTED for m in ("", ".ftz", ".sat", ".ftz.sat")]
+         + [plain(f"{op}.{r}.f64", "f64", "f64", "f64", "f64") for r in DIRECTED])
+file("float/div_rounding", "div: towards zero, down, up", TIGHT,
+     [plain(f"div.{r}{m}.f32", "f32", "f32", "f32") for r in DIRECTED for m in ("", ".ftz")] + [plain(f"div.{r}.f64", "f64", "f64", "f64") for r in DIRECTED])
+file("float/unary_rounding", "rcp, sqrt: towards zero, down, up", {w: (",".join(v + FLOATS[w]), "") for w, v in TIGHT.items()},
+     [plain(f"{op}.{r}{m}.{t}", t, t) for op in ("rcp", "sqrt") for r in DIRECTED for m, t in (("", "f32"), (".ftz", "f32"), ("", "f64"))])
+file("float/mad_old", "mad of sm_1x: on later hardware fma.rn.ftz", FLOATS,
+     [plain(f"mad{m}.f32", "f32", "f32", "f32", "f32") for m in ("", ".ftz", ".sat", ".ftz.sat")], version="3.0", target="sm_13")
+# newer than the cards that record: the words are those of model.py
+file("float/halves", "add, sub, mul, fma of two f32 in 64 bits", TWOS,
+     [plain(f"{op}{r}{m}.f32x2", *["f32x2"] * (4 if op == "fma" else 3)) for op in ("add", "sub", "mul", "fma") for r in (".rn", ".rz", ".rm", ".rp", "")
+      for m in ("", ".ftz") if r or op != "fma"], version="8.6", target="sm_100", model=model.floats)
+file("float/min_max_three", "min, max of three, and by magnitude", FLOATS,
+     [plain(f"{op}{m}.f32", "f32", "f32", "f32", "f32") for op in ("min", "max") for m in ("", ".ftz", ".NaN", ".ftz.NaN", ".abs", ".ftz.NaN.abs")],
+     version="8.8", target="sm_100", model=model.floats)
 
 # ---- compare --------------------------------------------------------------------------------------------------------
 
@@ -310,6 +358,9 @@ def setp_file(name, types, about, values):
 
 
 BITWISE = "the bits of a result are the comparisons in the order of the text, p and then q of each"
+file("float/sm_1x", "modules for targets before sm_20: f32 is flushed, whatever the text says", FLOATS,
+     [plain(f"{op}.f32", "f32", "f32", "f32") for op in ("add", "sub", "mul", "min", "max", "add.sat")] + [plain(f"{op}.f32", "f32", "f32") for op in ("abs", "neg")]
+     + [Op(setp_bits("f32"), ["b32"], 32, 32, name="setp")], version="3.0", target="sm_13")
 setp_file("compare/setp_integer", INT + BIT, f"setp of integers: {BITWISE}", INTEGERS)
 setp_file("compare/setp_float", ["f32", "f64"], f"setp of floats: {BITWISE}", FLOATS)
 file("compare/setp_ftz", f"setp.ftz: {BITWISE}", FLOATS,
@@ -457,7 +508,7 @@ def main():
     options = parser.parse_args()
     differ = 0
     for made in FILES:
-        text = made.text() + tail_of(made.path)
+        text = made.text() + ("".join(made.expected()) if made.model else tail_of(made.path))
         if made.path.exists() and made.path.read_text() == text:
             continue
         differ += 1

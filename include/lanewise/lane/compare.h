@@ -62,13 +62,12 @@ static inline bool lw_setp_ge_s32(int32_t a, int32_t b) { return a >= b; }
 static inline bool lw_setp_ge_s64(int64_t a, int64_t b) { return a >= b; }
 
 /* Equal, not equal, less and so on in floating point. The plain comparisons are false if an operand is a NaN,
- * those that end in u are true; num is true if both are numbers, nan if one is not. ftz takes subnormal
- * operands as zero.
+ * those that end in u are true; num is true if both are numbers, nan if one is not.
  *
  * a, b     numbers
  * returns  the predicate
  * fails    never
- * spelled  PTX setp.eq ne lt le gt ge equ neu ltu leu gtu geu num nan of .f32 .f64, .ftz of .f32
+ * spelled  PTX setp.eq ne lt le gt ge equ neu ltu leu gtu geu num nan of .f32 .f64
  * source   PTX ISA 9.7.6.2 */
 static inline bool lw_setp_eq_f32(float a, float b) { return a == b; }
 static inline bool lw_setp_ne_f32(float a, float b) { return (a < b) | (a > b); }
@@ -98,47 +97,20 @@ static inline bool lw_setp_gtu_f64(double a, double b) { return !(a <= b); }
 static inline bool lw_setp_geu_f64(double a, double b) { return !(a < b); }
 static inline bool lw_setp_num_f64(double a, double b) { return (a == a) & (b == b); }
 static inline bool lw_setp_nan_f64(double a, double b) { return (a != a) | (b != b); }
-static inline bool lw_setp_eq_ftz_f32(float a, float b) {
-    return lw_setp_eq_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_ne_ftz_f32(float a, float b) {
-    return lw_setp_ne_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_lt_ftz_f32(float a, float b) {
-    return lw_setp_lt_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_le_ftz_f32(float a, float b) {
-    return lw_setp_le_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_gt_ftz_f32(float a, float b) {
-    return lw_setp_gt_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_ge_ftz_f32(float a, float b) {
-    return lw_setp_ge_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_equ_ftz_f32(float a, float b) {
-    return lw_setp_equ_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_neu_ftz_f32(float a, float b) {
-    return lw_setp_neu_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_ltu_ftz_f32(float a, float b) {
-    return lw_setp_ltu_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_leu_ftz_f32(float a, float b) {
-    return lw_setp_leu_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_gtu_ftz_f32(float a, float b) {
-    return lw_setp_gtu_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_geu_ftz_f32(float a, float b) {
-    return lw_setp_geu_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_num_ftz_f32(float a, float b) {
-    return lw_setp_num_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline bool lw_setp_nan_ftz_f32(float a, float b) {
-    return lw_setp_nan_f32(lw_flush_f32_(a), lw_flush_f32_(b));
+
+/* The same with subnormal operands as zero: whether it is so that the comparison holds.
+ *
+ * a, b     numbers
+ * how      LW_FLOAT_LESS, EQUAL, GREATER, UNORDERED, or a sum of several
+ * returns  the predicate
+ * fails    never
+ * spelled  PTX setp.eq ne lt le gt ge equ neu ltu leu gtu geu num nan of .ftz.f32
+ * source   PTX ISA 9.7.6.2 */
+static inline bool lw_setp_ftz_f32(float a, float b, uint32_t how) {
+    a = lw_flush_f32_(a), b = lw_flush_f32_(b);
+    const uint32_t below = b > a ? LW_FLOAT_LESS : LW_FLOAT_UNORDERED,
+                   above = a == b ? LW_FLOAT_EQUAL : LW_FLOAT_GREATER;
+    return ((a >= b ? above : below) & how) != 0;
 }
 
 #endif /* LANEWISE_LANE_COMPARE_H */

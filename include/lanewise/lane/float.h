@@ -7,7 +7,8 @@
  *
  * Names follow the mnemonic: rn rounds to nearest even; ftz takes subnormal operands and results as zeros of
  * the same sign, where a result counts as subnormal if it is below the smallest normal number when rounded to
- * 24 bits with an unbounded exponent; sat limits to 0...1, a NaN becomes 0. An f32 NaN result is 0x7fffffff.
+ * 24 bits with an unbounded exponent; sat limits to 0...1, a NaN becomes 0. What has a name of its own is what
+ * programs use most; rounding.h has all roundings, and sat. An f32 NaN result is 0x7fffffff.
  * An f64 NaN result is a NaN operand made quiet (the last of two, but the first in a division; of three, b
  * before c before a), or 0xfff8000000000000 where no operand is a NaN. The manual leaves the choice of NaN
  * and the meaning of subnormal open; these are what sm_90 does. */
@@ -16,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include "how.h"
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -83,14 +85,12 @@ static inline double lw_pin3_f64_(double d, double first, double second, double 
  * a, b     numbers
  * returns  one number
  * fails    never
- * spelled  PTX add.rn of .f32 and .f64; .ftz and .sat of .f32
+ * spelled  PTX add.rn of .f32 and .f64; .ftz of .f32
  * source   PTX ISA 9.7.3.3 */
 static inline float lw_add_rn_f32(float a, float b) { return lw_pin_f32_(a + b); }
-static inline float lw_add_rn_sat_f32(float a, float b) { return lw_limit_f32_(a + b); }
 static inline float lw_add_rn_ftz_f32(float a, float b) {
     return lw_flush_f32_(lw_pin_f32_(lw_flush_f32_(a) + lw_flush_f32_(b)));
 }
-static inline float lw_add_rn_ftz_sat_f32(float a, float b) { return lw_limit_f32_(lw_add_rn_ftz_f32(a, b)); }
 static inline double lw_add_rn_f64(double a, double b) { return lw_pin2_f64_(a + b, b, a); }
 
 /* Difference.
@@ -98,14 +98,12 @@ static inline double lw_add_rn_f64(double a, double b) { return lw_pin2_f64_(a +
  * a, b     numbers
  * returns  one number
  * fails    never
- * spelled  PTX sub.rn of .f32 and .f64; .ftz and .sat of .f32
+ * spelled  PTX sub.rn of .f32 and .f64; .ftz of .f32
  * source   PTX ISA 9.7.3.4 */
 static inline float lw_sub_rn_f32(float a, float b) { return lw_pin_f32_(a - b); }
-static inline float lw_sub_rn_sat_f32(float a, float b) { return lw_limit_f32_(a - b); }
 static inline float lw_sub_rn_ftz_f32(float a, float b) {
     return lw_flush_f32_(lw_pin_f32_(lw_flush_f32_(a) - lw_flush_f32_(b)));
 }
-static inline float lw_sub_rn_ftz_sat_f32(float a, float b) { return lw_limit_f32_(lw_sub_rn_ftz_f32(a, b)); }
 static inline double lw_sub_rn_f64(double a, double b) { return lw_pin2_f64_(a - b, b, a); }
 
 /* Product.
@@ -113,17 +111,15 @@ static inline double lw_sub_rn_f64(double a, double b) { return lw_pin2_f64_(a -
  * a, b     numbers
  * returns  one number
  * fails    never
- * spelled  PTX mul.rn of .f32 and .f64; .ftz and .sat of .f32
+ * spelled  PTX mul.rn of .f32 and .f64; .ftz of .f32
  * source   PTX ISA 9.7.3.5 */
 static inline float lw_mul_rn_f32(float a, float b) { return lw_pin_f32_(a * b); }
-static inline float lw_mul_rn_sat_f32(float a, float b) { return lw_limit_f32_(a * b); }
 static inline float lw_mul_rn_ftz_f32(float a, float b) {
     a = lw_flush_f32_(a);
     b = lw_flush_f32_(b);
     bool below = __builtin_fabsf(a * LW_SCALE_F32_ * b) < LW_LEAST_F32_ * LW_SCALE_F32_;
     return lw_flush_if_f32_(below, a * b);
 }
-static inline float lw_mul_rn_ftz_sat_f32(float a, float b) { return lw_limit_f32_(lw_mul_rn_ftz_f32(a, b)); }
 static inline double lw_mul_rn_f64(double a, double b) { return lw_pin2_f64_(a * b, b, a); }
 
 /* Product plus c, rounded once.
@@ -131,19 +127,13 @@ static inline double lw_mul_rn_f64(double a, double b) { return lw_pin2_f64_(a *
  * a, b, c  numbers
  * returns  one number
  * fails    never
- * spelled  PTX fma.rn of .f32 and .f64; .ftz and .sat of .f32; mad.rn likewise
+ * spelled  PTX fma.rn of .f32 and .f64; .ftz of .f32; mad.rn likewise
  * source   PTX ISA 9.7.3.6, 9.7.3.7 */
 static inline float lw_fma_rn_f32(float a, float b, float c) { return lw_pin_f32_(__builtin_fmaf(a, b, c)); }
-static inline float lw_fma_rn_sat_f32(float a, float b, float c) {
-    return lw_limit_f32_(__builtin_fmaf(a, b, c));
-}
 static inline float lw_fma_rn_ftz_f32(float a, float b, float c) {
     a = lw_flush_f32_(a), b = lw_flush_f32_(b), c = lw_flush_f32_(c);
     float scaled = __builtin_fmaf(a * LW_SCALE_F32_, b, c * LW_SCALE_F32_);
     return lw_flush_if_f32_(__builtin_fabsf(scaled) < LW_LEAST_F32_ * LW_SCALE_F32_, __builtin_fmaf(a, b, c));
-}
-static inline float lw_fma_rn_ftz_sat_f32(float a, float b, float c) {
-    return lw_limit_f32_(lw_fma_rn_ftz_f32(a, b, c));
 }
 static inline double lw_fma_rn_f64(double a, double b, double c) {
     return lw_pin3_f64_(__builtin_fma(a, b, c), b, c, a);
@@ -216,13 +206,27 @@ static inline double lw_neg_f64(double a) {
     return a == a ? lw_from_bits_f64_(lw_bits_f64_(a) ^ 0x8000000000000000u) : lw_quiet_f64_(a);
 }
 
+/* An operand of min and max, flushed or as a magnitude; the result of two, with the signs or a NaN that `how` asks for. */
+static inline uint32_t lw_all_if_(uint32_t how, uint32_t flag) { return 0u - ((how & flag) != 0); }
+static inline float lw_operand_f32_(float a, uint32_t how) {
+    const uint32_t bits = lw_bits_f32_(a), below = bits & 0x7f800000u ? 0 : 0x7fffffffu;
+    return lw_from_bits_f32_(bits & ~(below & lw_all_if_(how, LW_FLOAT_FTZ)) &
+                             ~(lw_all_if_(how, LW_FLOAT_ABS) & 0x80000000u));
+}
+static inline float lw_chosen_f32_(float a, float b, float d, uint32_t signs, uint32_t how) {
+    const uint32_t nan = ((a == a) & (b == b)) ? 0 : lw_all_if_(how, LW_FLOAT_NAN);
+    signs &= lw_all_if_(how, LW_FLOAT_XORSIGN) & 0x80000000u;
+    return lw_pin_f32_(lw_from_bits_f32_(lw_bits_f32_(d) | signs | (nan & 0x7fffffffu)));
+}
+
 /* Smaller of two numbers; -0 is below +0. A NaN gives way to a number, unless NaN asks for a NaN if either is
- * one. xorsign.abs compares magnitudes and gives the result the exclusive or of the signs.
+ * one. abs takes magnitudes; with xorsign the result gets the exclusive or of the signs.
  *
  * a, b     numbers
+ * how      LW_FLOAT_FTZ, NAN, ABS, XORSIGN with ABS, or nothing
  * returns  one number
  * fails    never
- * spelled  PTX min.f32, min.f64; .ftz, .NaN and .xorsign.abs of .f32
+ * spelled  PTX min.f32, min.f64; .ftz, .NaN, .abs and .xorsign.abs of .f32
  * source   PTX ISA 9.7.3.11 */
 static inline float lw_min_f32(float a, float b) {
     float d = a < b ? a : b; /* b where a is a NaN */
@@ -239,34 +243,19 @@ static inline double lw_min_f64(double a, double b) {
 static inline float lw_min_ftz_f32(float a, float b) {
     return lw_min_f32(lw_flush_f32_(a), lw_flush_f32_(b));
 }
-static inline float lw_min_NaN_f32(float a, float b) {
-    return ((a == a) & (b == b)) ? lw_min_f32(a, b) : lw_from_bits_f32_(0x7fffffffu);
-}
-static inline float lw_min_ftz_NaN_f32(float a, float b) {
-    return lw_min_NaN_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline float lw_min_xorsign_abs_f32(float a, float b) {
-    float d = lw_min_f32(lw_abs_f32(a), lw_abs_f32(b));
-    return d == d ? lw_from_bits_f32_(lw_bits_f32_(d) | ((lw_bits_f32_(a) ^ lw_bits_f32_(b)) & 0x80000000u))
-                  : d;
-}
-static inline float lw_min_ftz_xorsign_abs_f32(float a, float b) {
-    return lw_min_xorsign_abs_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline float lw_min_NaN_xorsign_abs_f32(float a, float b) {
-    return ((a == a) & (b == b)) ? lw_min_xorsign_abs_f32(a, b) : lw_from_bits_f32_(0x7fffffffu);
-}
-static inline float lw_min_ftz_NaN_xorsign_abs_f32(float a, float b) {
-    return lw_min_NaN_xorsign_abs_f32(lw_flush_f32_(a), lw_flush_f32_(b));
+static inline float lw_least_f32(float a, float b, uint32_t how) {
+    const float x = lw_operand_f32_(a, how), y = lw_operand_f32_(b, how);
+    return lw_chosen_f32_(x, y, lw_min_f32(x, y), lw_bits_f32_(a) ^ lw_bits_f32_(b), how);
 }
 
 /* Larger of two numbers; -0 is below +0. A NaN gives way to a number, unless NaN asks for a NaN if either is
- * one. xorsign.abs compares magnitudes and gives the result the exclusive or of the signs.
+ * one. abs takes magnitudes; with xorsign the result gets the exclusive or of the signs.
  *
  * a, b     numbers
+ * how      LW_FLOAT_FTZ, NAN, ABS, XORSIGN with ABS, or nothing
  * returns  one number
  * fails    never
- * spelled  PTX max.f32, max.f64; .ftz, .NaN and .xorsign.abs of .f32
+ * spelled  PTX max.f32, max.f64; .ftz, .NaN, .abs and .xorsign.abs of .f32
  * source   PTX ISA 9.7.3.12 */
 static inline float lw_max_f32(float a, float b) {
     float d = a > b ? a : b; /* b where a is a NaN */
@@ -283,63 +272,32 @@ static inline double lw_max_f64(double a, double b) {
 static inline float lw_max_ftz_f32(float a, float b) {
     return lw_max_f32(lw_flush_f32_(a), lw_flush_f32_(b));
 }
-static inline float lw_max_NaN_f32(float a, float b) {
-    return ((a == a) & (b == b)) ? lw_max_f32(a, b) : lw_from_bits_f32_(0x7fffffffu);
-}
-static inline float lw_max_ftz_NaN_f32(float a, float b) {
-    return lw_max_NaN_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline float lw_max_xorsign_abs_f32(float a, float b) {
-    float d = lw_max_f32(lw_abs_f32(a), lw_abs_f32(b));
-    return d == d ? lw_from_bits_f32_(lw_bits_f32_(d) | ((lw_bits_f32_(a) ^ lw_bits_f32_(b)) & 0x80000000u))
-                  : d;
-}
-static inline float lw_max_ftz_xorsign_abs_f32(float a, float b) {
-    return lw_max_xorsign_abs_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
-static inline float lw_max_NaN_xorsign_abs_f32(float a, float b) {
-    return ((a == a) & (b == b)) ? lw_max_xorsign_abs_f32(a, b) : lw_from_bits_f32_(0x7fffffffu);
-}
-static inline float lw_max_ftz_NaN_xorsign_abs_f32(float a, float b) {
-    return lw_max_NaN_xorsign_abs_f32(lw_flush_f32_(a), lw_flush_f32_(b));
+static inline float lw_most_f32(float a, float b, uint32_t how) {
+    const float x = lw_operand_f32_(a, how), y = lw_operand_f32_(b, how);
+    return lw_chosen_f32_(x, y, lw_max_f32(x, y), lw_bits_f32_(a) ^ lw_bits_f32_(b), how);
 }
 
-/* Of which kind a number is; a zero counts as normal.
+/* Whether a number is of a kind that is asked for; a zero counts as normal.
  *
  * a        number
+ * how      LW_FLOAT_NORMAL, SUBNORMAL, INFINITE, NOT_A_NUMBER, or a sum of several
  * returns  the predicate
  * fails    never
  * spelled  PTX testp of .f32 .f64
  * source   PTX ISA 9.7.3.1 */
-static inline bool lw_testp_finite_f32(float a) { return (lw_bits_f32_(a) & 0x7fffffffu) < 0x7f800000u; }
-static inline bool lw_testp_infinite_f32(float a) { return (lw_bits_f32_(a) & 0x7fffffffu) == 0x7f800000u; }
-static inline bool lw_testp_number_f32(float a) { return (lw_bits_f32_(a) & 0x7fffffffu) <= 0x7f800000u; }
-static inline bool lw_testp_notanumber_f32(float a) { return (lw_bits_f32_(a) & 0x7fffffffu) > 0x7f800000u; }
-static inline bool lw_testp_normal_f32(float a) {
-    uint32_t magnitude = lw_bits_f32_(a) & 0x7fffffffu;
-    return (magnitude == 0) | ((magnitude >= 0x00800000u) & (magnitude < 0x7f800000u));
+static inline bool lw_testp_f32(float a, uint32_t how) {
+    const uint32_t magnitude = lw_bits_f32_(a) & 0x7fffffffu;
+    uint32_t kind = magnitude - 1 < 0x00800000u - 1 ? LW_FLOAT_SUBNORMAL : LW_FLOAT_NORMAL;
+    kind = magnitude == 0x7f800000u ? LW_FLOAT_INFINITE : kind;
+    kind = magnitude > 0x7f800000u ? LW_FLOAT_NOT_A_NUMBER : kind;
+    return (kind & how) != 0;
 }
-static inline bool lw_testp_subnormal_f32(float a) {
-    return (lw_bits_f32_(a) & 0x7fffffffu) - 1 < 0x00800000u - 1;
-}
-static inline bool lw_testp_finite_f64(double a) {
-    return (lw_bits_f64_(a) & 0x7fffffffffffffffu) < 0x7ff0000000000000u;
-}
-static inline bool lw_testp_infinite_f64(double a) {
-    return (lw_bits_f64_(a) & 0x7fffffffffffffffu) == 0x7ff0000000000000u;
-}
-static inline bool lw_testp_number_f64(double a) {
-    return (lw_bits_f64_(a) & 0x7fffffffffffffffu) <= 0x7ff0000000000000u;
-}
-static inline bool lw_testp_notanumber_f64(double a) {
-    return (lw_bits_f64_(a) & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
-}
-static inline bool lw_testp_normal_f64(double a) {
-    uint64_t magnitude = lw_bits_f64_(a) & 0x7fffffffffffffffu;
-    return (magnitude == 0) | ((magnitude >= 0x0010000000000000u) & (magnitude < 0x7ff0000000000000u));
-}
-static inline bool lw_testp_subnormal_f64(double a) {
-    return (lw_bits_f64_(a) & 0x7fffffffffffffffu) - 1 < 0x0010000000000000u - 1;
+static inline bool lw_testp_f64(double a, uint32_t how) {
+    const uint64_t magnitude = lw_bits_f64_(a) & 0x7fffffffffffffffu;
+    uint32_t kind = magnitude - 1 < 0x0010000000000000u - 1 ? LW_FLOAT_SUBNORMAL : LW_FLOAT_NORMAL;
+    kind = magnitude == 0x7ff0000000000000u ? LW_FLOAT_INFINITE : kind;
+    kind = magnitude > 0x7ff0000000000000u ? LW_FLOAT_NOT_A_NUMBER : kind;
+    return (kind & how) != 0;
 }
 
 /* b with the sign of a.

@@ -3,6 +3,7 @@
 #include "front/ptx/forms.h"
 
 #include "base/lane_id.h"
+#include "lanewise/lane/how.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -14,8 +15,19 @@ static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
 /* ---- A match ------------------------------------------------------------------------------------------ */
 
+/* What modules for targets before sm_20 mean by arithmetic of .f32, and later hardware does with them: .ftz, said or not. */
+static bool always_flushes(const lw_module_ptx *module) { return module->target < SM(20); }
+
+static lw_lane_id flushing(const char *name, size_t size) {
+    char other[64];
+    if (size < 4 || size + 4 >= sizeof other || strcmp(name + size - 4, "_f32")) return LW_LANE_none;
+    if (!strncmp(name, "setp_", 5)) return LW_LANE_setp_ftz_f32;
+    snprintf(other, sizeof other, "%.*s_ftz_f32", (int)size - 4, name);
+    return lw_lane_find(other);
+}
+
 /* The lane function's name by the row's template. */
-static lw_lane_id lane_of(const lw_match *m) {
+static lw_lane_id lane_of(const lw_match *m, const lw_module_ptx *module) {
     char name[64];
     size_t n = 0;
     for (const char *p = m->form->lane; *p && n + 24 < sizeof name; p++) {
@@ -36,7 +48,8 @@ static lw_lane_id lane_of(const lw_match *m) {
         n += size;
     }
     name[n] = 0;
-    return lw_lane_find(name);
+    lw_lane_id found = always_flushes(module) ? flushing(name, n) : LW_LANE_none;
+    return found ? found : lw_lane_find(name);
 }
 
 /* Is there an address without a space? */
@@ -162,14 +175,15 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     m->word_count = w->count;
     for (uint32_t i = 1; i < w->count && w->loose; i++) m->words[i] = w->words[w->order[i]];
     lw_operand_forms_make(arena, m);
-    if (form->lane) m->lane = (uint16_t)lane_of(m);
+    if (form->how && always_flushes(module)) m->how |= LW_FLOAT_FTZ;
+    if (form->lane) m->lane = (uint16_t)lw_lane_own(lane_of(m, module), m->how);
     m->executable = (m->lane || form->lower) && (m->meaning || !lw_lowerings[form->lower].means);
     set_gates(w, m, module);
     m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);
     if (w->passed) m->isa_word = m->sm_word = m->fault_word = 0; /* they would count other words than those that are written */
     set_gated(module, m);
-    if (m->lane && m->operands_max > m->operands_min) {
+    if (m->lane && !form->lower && m->operands_max > m->operands_min) {
         lw_match *longer = lw_arena_copy(arena, m, sizeof *m);
         longer->lane = 0;
         longer->executable = false;

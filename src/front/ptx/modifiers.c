@@ -1,6 +1,7 @@
 /* modifiers.c: the words behind an opcode: types, spaces and modifiers by their texts, and what modifiers mean together; gates of words. The only
  * file beside the parser and forms.c that compares texts of words (tree/words looks). */
 #include "front/ptx/forms.h"
+#include "lanewise/lane/how.h"
 
 #include <pthread.h>
 

@@ -186,6 +186,19 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], e))); \
         END(D); \
     }
+/* The cheap loop where no lane of the gang has rare operands, those that do not execute among them. */
+#define LOOP4_RARE(name, D, A, B, C, E) \
+    STEP_HEAD(name, rri) { \
+        SOURCE(A, op->a, a); SOURCE(B, op->b, b); SOURCE(C, op->c, c); const c_##E e = CONSTANT(E, op->imm); RESULT(D); \
+        uint32_t rare = 0; \
+        EACH(i) rare |= lw_rare_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]) ? ~(uint32_t)0 : 0; \
+        if (LW_LIKELY(!rare)) { \
+            BODY(D, (lw_usual_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], e))); \
+        } else { \
+            BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], e))); \
+        } \
+        END(D); \
+    }
 #define LOOP4_RII(name, D, A, B, C, E) \
     STEP_HEAD(name, rii) { \
         SOURCE(A, op->a, a); SOURCE(B, op->b, b); \

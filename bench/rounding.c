@@ -1,0 +1,101 @@
+/* What a rounding costs: instructions towards zero, down and up against the same to nearest, 128 lanes in a long chain. */
+#include "bench.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEPS = 48, REGISTERS = 8, MOST_TURNS = 15, THREADS = 128, ROUNDINGS = 4 };
+static const double TARGET = 4; /* times the instruction to nearest, at most */
+
+typedef struct form {
+    const char *opcode, *rest; /* a rounding stands between them */
+    int operands;
+} form;
+
+static const form forms[] = {
+    {"add", "f32", 2}, {"mul", "f32", 2}, {"fma", "f32", 3}, {"div", "f32", 2}, {"rcp", "f32", 1}, {"sqrt", "f32", 1},
+    {"add", "ftz.f32", 2}, {"mul", "ftz.f32", 2}, {"fma", "ftz.f32", 3}, {"div", "ftz.f32", 2}, {"rcp", "ftz.f32", 1}, {"sqrt", "ftz.f32", 1},
+    {"add", "f64", 2}, {"mul", "f64", 2}, {"fma", "f64", 3}, {"div", "f64", 2}, {"rcp", "f64", 1}, {"sqrt", "f64", 1},
+};
+static const char *const roundings[ROUNDINGS] = {"rn", "rz", "rm", "rp"};
+
+/* Numbers from 1 on, which stay there: of two operands the second is one register that is little more than 1, of three the second nearly 0. */
+static char *make_text(const form *f, const char *rounding, size_t *size) {
+    char *text = NULL;
+    const bool wide = strstr(f->rest, "f64");
+    const char *type = wide ? "f64" : "f32";
+    FILE *to = open_memstream(&text, size);
+    if (!to) lw_bench_fail("no memory for a kernel");
+    fprintf(to,
+            ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry rounding(.param .u64 out, .param .u32 turns)\n{\n"
+            ".reg .b32 %%n, %%i;\n.reg .%s %%f<%d>, %%one, %%little;\n.reg .b64 %%out;\n.reg .pred %%more;\n"
+            "ld.param.u64 %%out, [out];\nld.param.u32 %%n, [turns];\nmov.u32 %%i, %%tid.x;\ncvt.rn.%s.u32 %%little, %%i;\n"
+            "fma.rn.%s %%one, %%little, 1e-8, 1.0;\nmul.rn.%s %%little, %%one, 1e-8;\n",
+            type, REGISTERS, type, type, type);
+    for (int k = 0; k < REGISTERS; k++) fprintf(to, "add.rn.%s %%f%d, %%one, %d.25;\n", type, k, k);
+    fputs("mov.u32 %i, 0;\nLOOP:\n", to);
+    for (int step = 0; step < STEPS; step++) {
+        fprintf(to, "%s.%s.%s %%f%d, %%f%d", f->opcode, rounding, f->rest, step % REGISTERS, (step + 2) % REGISTERS);
+        if (f->operands > 1) fputs(f->operands == 3 || !strcmp(f->opcode, "add") ? ", %little" : ", %one", to);
+        if (f->operands > 2) fprintf(to, ", %%f%d", (step + 4) % REGISTERS);
+        fputs(";\n", to);
+    }
+    fputs("add.u32 %i, %i, 1;\nsetp.lt.u32 %more, %i, %n;\n@%more bra LOOP;\n", to);
+    for (int k = 0; k < REGISTERS; k++) fprintf(to, "st.global.%s [%%out+%d], %%f%d;\n", type, 8 * k, k);
+    fputs("ret;\n}\n", to);
+    if (fclose(to)) lw_bench_fail("no memory for a kernel");
+    return text;
+}
+
+typedef struct work {
+    lw_module *module;
+    lw_kernel *kernel;
+} work;
+
+static work make_work(lw_context *context, const form *f, const char *rounding) {
+    size_t size;
+    char *text = make_text(f, rounding, &size);
+    work w;
+    if (lw_module_new(context, f->opcode, text, size, &w.module) != LW_OK || lw_module_kernel(w.module, NULL, &w.kernel) != LW_OK)
+        lw_bench_fail("%s", w.module ? lw_module_diagnostics(w.module, false) : lw_context_message(context));
+    free(text);
+    return w;
+}
+
+/* Seconds of one step of all threads. */
+static double time_step(const lw_bench_options *options, lw_context *context, const work *w, uint64_t out) {
+    uint32_t turns = options->quick ? 50 : 1000;
+    const lw_launch_config config = {.grid = {1, 1, 1}, .block = {THREADS, 1, 1}};
+    double start = lw_bench_clock(options->wall);
+    if (lw_launch(w->kernel, &config, (void *[]){&out, &turns}, NULL) != LW_OK) lw_bench_fail("%s", lw_context_message(context));
+    return (lw_bench_clock(options->wall) - start) / ((double)turns * STEPS);
+}
+
+static void measure(const lw_bench_options *options, lw_context *context, const form *f, uint64_t out) {
+    const uint32_t turns = options->quick ? 3 : MOST_TURNS;
+    work works[ROUNDINGS];
+    double ratios[ROUNDINGS][MOST_TURNS], nearest[MOST_TURNS], most = 0;
+    for (int r = 0; r < ROUNDINGS; r++) works[r] = make_work(context, f, roundings[r]);
+    for (uint32_t t = 0; t < turns; t++) {
+        nearest[t] = time_step(options, context, &works[0], out);
+        for (int r = 1; r < ROUNDINGS; r++) ratios[r][t] = time_step(options, context, &works[r], out) / nearest[t];
+    }
+    char name[32];
+    snprintf(name, sizeof name, "%s.rn.%s", f->opcode, f->rest);
+    printf("%-16s %9.1f", name, lw_bench_spread_of(nearest, turns).median * 1e9);
+    for (int r = 1; r < ROUNDINGS; r++) {
+        const double ratio = lw_bench_spread_of(ratios[r], turns).median;
+        most = ratio > most ? ratio : most;
+        printf(" %7.2f", ratio);
+    }
+    printf("   %s\n", most <= TARGET ? "met" : "not met");
+    for (int r = 0; r < ROUNDINGS; r++) lw_module_free(works[r].module);
+}
+
+void lw_bench_rounding(const lw_bench_options *options, lw_context *context) {
+    uint64_t out;
+    if (lw_memory_new(context, 8 * REGISTERS, &out) != LW_OK) lw_bench_fail("%s", lw_context_message(context));
+    printf("\nROUNDINGS: 128 lanes to nearest, and how many times that the others take; at most %.0f\n", TARGET);
+    printf("%-16s %9s %7s %7s %7s\n", "", "ns", ".rz", ".rm", ".rp");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) measure(options, context, &forms[i], out);
+    lw_bench_must(lw_memory_free(context, out), "freeing memory");
+}
