@@ -44,7 +44,7 @@ static void with_carry(ref_thread *t, const ref_op *op, wide a, wide b, bool car
 }
 
 void ref_do_add(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type))
+    if (ref_is_real(op->type) || op->type == LW_T_f32x2)
         ref_real_do(t, op);
     else if (is_pair(op->type))
         halves(t, op, HALF_ADD);
@@ -57,7 +57,7 @@ void ref_do_add(ref_thread *t, const ref_op *op) {
 }
 
 void ref_do_sub(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type))
+    if (ref_is_real(op->type) || op->type == LW_T_f32x2)
         ref_real_do(t, op);
     else if (ref_has(op, REF_cc))
         with_carry(t, op, in(t, op, 1, op->type), ~in(t, op, 2, op->type), true);
@@ -96,7 +96,7 @@ static void multiply(ref_thread *t, const ref_op *op, bool adds) {
 }
 
 void ref_do_mul(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type))
+    if (ref_is_real(op->type) || op->type == LW_T_f32x2)
         ref_real_do(t, op);
     else
         multiply(t, op, false);
