@@ -233,7 +233,7 @@ uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global) {
     return ref_is_nan(b, type) ? b : ref_is_nan(a, type) ? a : arithmetic64("add", REF_NEAREST, 2, a, b, 0);
 }
 
-uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b, bool flushes) { return arithmetic32(opcode, a, b, 0, flushes); }
+uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b, bool flushes) { return arithmetic32(opcode, REF_NEAREST, a, b, 0, flushes); }
 
 void ref_real_do(ref_thread *t, const ref_op *op);
 void ref_real_do(ref_thread *t, const ref_op *op) {
