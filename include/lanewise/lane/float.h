@@ -288,15 +288,15 @@ static inline float lw_most_f32(float a, float b, uint32_t how) {
 static inline bool lw_testp_f32(float a, uint32_t how) {
     const uint32_t magnitude = lw_bits_f32_(a) & 0x7fffffffu;
     uint32_t kind = magnitude - 1 < 0x00800000u - 1 ? LW_FLOAT_SUBNORMAL : LW_FLOAT_NORMAL;
-    kind = magnitude == 0x7f800000u ? LW_FLOAT_INFINITE : kind;
-    kind = magnitude > 0x7f800000u ? LW_FLOAT_NOT_A_NUMBER : kind;
+    kind = magnitude == 0x7f800000u ? (uint32_t)LW_FLOAT_INFINITE : kind;
+    kind = magnitude > 0x7f800000u ? (uint32_t)LW_FLOAT_NOT_A_NUMBER : kind;
     return (kind & how) != 0;
 }
 static inline bool lw_testp_f64(double a, uint32_t how) {
     const uint64_t magnitude = lw_bits_f64_(a) & 0x7fffffffffffffffu;
     uint32_t kind = magnitude - 1 < 0x0010000000000000u - 1 ? LW_FLOAT_SUBNORMAL : LW_FLOAT_NORMAL;
-    kind = magnitude == 0x7ff0000000000000u ? LW_FLOAT_INFINITE : kind;
-    kind = magnitude > 0x7ff0000000000000u ? LW_FLOAT_NOT_A_NUMBER : kind;
+    kind = magnitude == 0x7ff0000000000000u ? (uint32_t)LW_FLOAT_INFINITE : kind;
+    kind = magnitude > 0x7ff0000000000000u ? (uint32_t)LW_FLOAT_NOT_A_NUMBER : kind;
     return (kind & how) != 0;
 }
 

@@ -272,7 +272,7 @@ static inline double lw_rcp_f64(double a, uint32_t how) {
  * spelled  PTX sqrt of .f32 and .f64 in .rn .rz .rm .rp; .ftz of .f32
  * source   PTX ISA 9.7.3.15 */
 static inline uint32_t lw_above_zero_(uint32_t how) {
-    return (how & LW_FLOAT_ROUNDING) == LW_FLOAT_RM ? LW_FLOAT_RZ : how & LW_FLOAT_ROUNDING;
+    return (how & LW_FLOAT_ROUNDING) == LW_FLOAT_RM ? (uint32_t)LW_FLOAT_RZ : how & LW_FLOAT_ROUNDING;
 }
 static inline float lw_sqrt_f32(float a, uint32_t how) {
     const float near = __builtin_sqrtf(a), k = a < 0x1p-60f ? 0x1p45f : 1.0f;
