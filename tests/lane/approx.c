@@ -1,6 +1,6 @@
 /* approx.h against what a GPU computed for all inputs: approx_record.def, by tools/silicon/approx.py, whose hashes and operands these are. A test
  * takes the first 2^21 inputs of each function. `lane_functions whole` takes all of them, `lane_functions rcp_approx_f32` those of one
- * function; an hour or so on one core, and minutes where -O3 -march=native was given. */
+ * function: half an hour or so on one core, and a third of that where the compiler may use the machine's vector unit. */
 #include "check.h"
 
 enum { SLICE_BITS = 24, FIRST_BITS = 21, SLICES = 256, CHUNK = 1024 };

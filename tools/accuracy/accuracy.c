@@ -28,6 +28,7 @@ typedef struct worst {
 } worst;
 
 static void note(worst *w, double a, double got, double want, int bits, int least) {
+    if (want >= 0x1p128) return; /* of no f32 */
     double off = fabs(got - want), ulps = off / (double)ulp_at(want, bits, least);
     if (ulps > w->ulps) w->ulps = ulps, w->at_ulps = a;
     if (off > w->absolute) w->absolute = off, w->at_absolute = a;
@@ -70,7 +71,7 @@ static void print(const char *name, const char *where, const worst *w, float (*l
 static void reciprocals(void) {
     ROW("rcp.approx.ftz.f32", "all", lw_rcp_approx_ftz_f32, near_rcp, true_rcp, {1, 2, 1, true});
     ROW("rcp.approx.f32", "all", lw_rcp_approx_f32, near_rcp, true_rcp, {1, 2, 1, true},
-        {0x1.00002p-128f, 0x1p-126f, 1, false}, {0x1p125f, INFINITY, 1, false});
+        {0x1p-128f, 0x1p-126f, 1, false}, {0x1p125f, INFINITY, 1, false});
     ROW("rsqrt.approx.ftz.f32", "all", lw_rsqrt_approx_ftz_f32, near_rsqrt, true_rsqrt, {1, 4, 1, false});
     ROW("rsqrt.approx.f32", "all", lw_rsqrt_approx_f32, near_rsqrt, true_rsqrt, {1, 4, 1, false},
         {0x1p-149f, 0x1p-126f, 1, false});
@@ -82,8 +83,7 @@ static void reciprocals(void) {
 static void powers(void) {
     ROW("ex2.approx.ftz.f32", "normal results", lw_ex2_approx_ftz_f32, exp2, exp2l, {0x1p-30f, 126, 1, true},
         {126, 128, 1, false});
-    ROW("ex2.approx.f32", "all", lw_ex2_approx_f32, exp2, exp2l, {0x1p-30f, 128, 1, false},
-        {0x1p-30f, 150, 1, true});
+    ROW("ex2.approx.f32", "below -126", lw_ex2_approx_f32, exp2, exp2l, {126, 150, 1, true});
     ROW("lg2.approx.f32", "0.5 to 2", lw_lg2_approx_f32, log2, log2l, {0.5f, 2, 1, false});
     ROW("lg2.approx.f32", "elsewhere", lw_lg2_approx_f32, log2, log2l, {0x1p-8f, 0.5f, 1, false},
         {2, 0x1p8f, 1, false}, {0x1p-149f, 0x1p-8f, 13, false}, {0x1p8f, INFINITY, 13, false});

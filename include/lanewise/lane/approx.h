@@ -200,7 +200,7 @@ static inline float lw_lg2_sum_(uint32_t whole, uint32_t high, uint32_t low) {
     bool small = high < 0x400000u;
     uint32_t part = small ? high << 7 | low >> 2 : high << 1 | low >> 8;
     float unit = small ? 1.4551915228366852e-11f : 9.313225746154785e-10f; /* 2^-36, 2^-30 */
-    part = whole ? whole << 23 | high >> 6 : part;
+    part = whole ? (whole & 127u) << 23 | high >> 6 : part; /* more than 127 is of no number */
     return lw_cut_f32_(part) * (whole ? 1.1920928955078125e-7f : unit); /* 2^-23 */
 }
 static inline float lw_lg2_approx_ftz_f32(float a) {
