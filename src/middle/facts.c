@@ -66,7 +66,7 @@ static void find_loops(lw_finder *f) {
 
 typedef void lw_visit(lw_finder *f, uint32_t v, bool guarded);
 
-/* Inline, so that each walk is a loop of its own with `use` and `def` inside. A write under a guard keeps the old value in some lanes. */
+/* Inline, so that each walk is a loop of its own with `use`, if there is one, and `def` inside. A write under a guard keeps the old value in some lanes. */
 static inline __attribute__((always_inline)) void visit_block(lw_finder *f, uint32_t block, lw_visit *use, lw_visit *def) {
     const lw_code *code = f->code;
     const uint32_t end = lw_block_end(code, block);
@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) void visit_block(lw_finder *f, uint
         const lw_op *op = &code->ops[n];
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
         const bool guarded = op->code != LW_OP_guard && n < guard_end, keeps = guarded || lw_op_keeps(op);
-        LW_EACH_READ(code, op, at) use(f, *at, guarded);
+        if (use) LW_EACH_READ(code, op, at) use(f, *at, guarded);
         LW_EACH_WRITTEN(code, op, at) def(f, *at, keeps);
     }
 }
@@ -175,7 +175,6 @@ bool lw_facts_lone_at(const lw_code *code, const lw_across *across, uint32_t blo
     return across->lone && lives_in_loop(code->facts, across, block);
 }
 
-static void lone_use(lw_finder *f, uint32_t v, bool guarded) { (void)f, (void)v, (void)guarded; }
 static void lone_def(lw_finder *f, uint32_t v, bool guarded) {
     if (!f->facts->numbers[v] || guarded || f->lone_count == LW_LONE_MOST) return;
     lw_across *across = &f->facts->across[f->facts->numbers[v] - 1];
@@ -191,7 +190,7 @@ static void lone_def(lw_finder *f, uint32_t v, bool guarded) {
 static void find_lone(lw_finder *f) {
     count_waits(f);
     for (uint32_t b = 0; b < f->code->block_count; b++)
-        if (f->facts->loops[b].end) visit_block(f, b, lone_use, lone_def);
+        if (f->facts->loops[b].end) visit_block(f, b, NULL, lone_def);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------- */

@@ -323,7 +323,7 @@ static void begin_function(lw_lower *l, lw_function *function) {
                           .number = function->object->number,
                           .index = lw_lower_code_index(l, function),
                           .is_entry = function->is_entry};
-    lw_lower_begin(l, &code, function->place, function->instruction_count);
+    lw_lower_begin(l, &code, function->place, function->instruction_count + 2 * function->label_count); /* blocks begin with one, and may end with one */
     l->ptx->function = function;
     lw_lower_begin_registers(l, function);
     l->ptx->carry = LW_NO_SLOT;
