@@ -7,9 +7,10 @@
 /* ---- One operation -------------------------------------------------------------------------------------------------- */
 
 bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op *op, uint64_t *at) {
+    if (op->code != LW_OP_ld) return false;
     const lw_memory_form form = lw_memory_unpack(op->c);
     const bool known = !form.address || code->registers[op->a].is_const;
-    if (op->code != LW_OP_ld || form.window != LW_WINDOW_param || form.frame || form.vector || !known) return false;
+    if (form.window != LW_WINDOW_param || form.frame || form.vector || !known) return false;
     const uint64_t bytes = 1ull << form.size;
     *at = op->imm + (form.address ? code->registers[op->a].value : 0);
     if (form.address == 1) *at = (uint32_t)*at;
