@@ -184,7 +184,7 @@ static void convert(lw_print *p) {
     }
     uint64_t nothing;
     if (c.letter == '%') add(p, "%", 1);
-    else if (!c.letter || p->count >= ARGUMENTS_MOST) put_as_it_is(p, start);
+    else if (!c.letter || (c.shorts && c.longs) || p->count >= ARGUMENTS_MOST) put_as_it_is(p, start);
     else if (strchr("diouxX", c.letter)) put_integer(p, &c);
     else if (strchr("eEfFgGaA", c.letter)) put_double(p, &c);
     else if (c.letter == 'c') put_character(p, &c);

@@ -99,7 +99,9 @@ static int settle_form(lw_eval *e) {
     if (!m->executable) return refuse(e, LW_D_not_executable, NULL, e->instruction->mnemonic->text, "");
     const lw_form *form = m->form;
     e->version = 90, e->target = 100;
-    if (form->gone_isa) { /* the newest that still has it */
+    if (form->gone_isa && form->gone_isa <= 10) { /* what no version has for others than the first targets */
+        e->target = 13, e->portable = true;
+    } else if (form->gone_isa) { /* the newest that still has it */
         e->version = form->gone_isa - 1;
         e->target = m->sm > 60 ? m->sm : 60;
         e->portable = true;

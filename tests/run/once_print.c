@@ -140,6 +140,8 @@ static void test_odd_ones(void **state) {
     expect("ab5c", 2);
     begin("%k %5.3y %jd %zd %td %Lf%");
     expect("%k %5.3y %jd %zd %td %Lf%", 0);
+    begin("%lhd|%llhd|%hld");
+    expect("%lhd|%llhd|%hld", 0);
     begin("%lc|%d");
     give_long('A'), give_int(7);
     expect("A|7", 2);

@@ -102,6 +102,17 @@ static void check_operands(table *t, const lw_match *m, const char *spelling) {
     }
 }
 
+/* Functions that stand for one value of another one's constant. */
+static bool is_own(uint16_t lane) {
+    static const lw_lane_id own[] = {
+#define OWN(function, how, own) LW_LANE_##own,
+#include "lane_own.def"
+    };
+    for (size_t i = 0; i < LW_COUNT(own); i++)
+        if (own[i] == lane) return true;
+    return false;
+}
+
 /* Of an executable spelling no two words are of one field, where the second would be lost; and modes that its lowering asks for are there. */
 static void check_modes(table *t, const lw_match *m, const char *spelling) {
     uint8_t seen[LW_FIELD_count] = {0};
@@ -114,7 +125,8 @@ static void check_modes(table *t, const lw_match *m, const char *spelling) {
     }
     meanings[m->meaning] = true;
     if (m->form->lower && !m->executable) fault(t, "its lowering has no mode for it", spelling);
-    if (m->lane && !m->form->lower && lw_lanes[m->lane].how != m->form->how && m->lane != LW_LANE_lop3) fault(t, "a constant of modifiers, or none", spelling);
+    const bool constant = m->lane && lw_lanes[m->lane].how;
+    if (m->lane && !m->form->lower && m->lane != LW_LANE_lop3 && constant != (m->form->how && !is_own(m->lane))) fault(t, "a constant of modifiers, or none", spelling);
 }
 
 static void check_spelling(void *with, const char *spelling) {

@@ -15,12 +15,14 @@ import argparse
 import concurrent.futures
 import ctypes
 import datetime
+import os
 import pathlib
 import re
 import shlex
 import struct
 import subprocess
 import sys
+import tempfile
 
 ORDER = re.compile(r"^//\s*run:(.*)$", re.M)
 RECORDED = re.compile(r"^//\s*(out|recorded):")
@@ -286,6 +288,22 @@ def compare(path, lines, text):
         raise Broken(f"{len(lines)} outputs, recorded are {len(want)}")
 
 
+def run_order(driver, module, order):
+    """The lines of a run: what the kernel printed, which the driver writes to standard output, then the outputs."""
+    with tempfile.TemporaryFile() as printed:
+        sys.stdout.flush()
+        ours = os.dup(1)
+        os.dup2(printed.fileno(), 1)
+        try:
+            lines = driver.run(module, order)
+        finally:
+            ctypes.CDLL(None).fflush(None)
+            os.dup2(ours, 1)
+            os.close(ours)
+        printed.seek(0)
+        return printed.read().decode(errors="replace").splitlines() + lines
+
+
 def record(path, write, against):
     """One file, in the process that holds the context."""
     text = path.read_text()
@@ -306,7 +324,7 @@ def record(path, write, against):
         if against:
             raise Broken("no kernel faults, and the file expects a trap")
         return
-    lines = [line for order in orders for line in driver.run(module, order)]
+    lines = [line for order in orders for line in run_order(driver, module, order)]
     if against:
         compare(path, lines, text)
         return
