@@ -122,7 +122,6 @@ static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type typ
     op->a = operand->special - 1;
     op->b = operand->select ? operand->select - LW_SEL_x : 0;
     op->c = lw_types[type].bits / 8;
-    op->e = operand->index; /* of a range: %envreg<32>, %pm<8> */
     return d;
 }
 

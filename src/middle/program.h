@@ -85,11 +85,6 @@ enum { LW_OP_MODE_BITS = 16 - LW_OP_FLAG_BITS, LW_OP_MODES = 1 << LW_OP_MODE_BIT
 #define MATCH(name)   LW_MODE_FITS(LW_MATCH_##name)
 #define REDUX(name)   LW_MODE_FITS(LW_REDUX_##name)
 #include "op_modes.def"
-/* No two flags share a bit: all of them together are as many bits as there are flags. */
-#define FLAG(name, word) + (uint32_t)LW_OP_##name
-_Static_assert((0
-#include "op_modes.def"
-    ) == (1u << LW_OP_FLAG_BITS) - 1, "a bit with two meanings");
 
 typedef struct lw_op lw_op;
 typedef struct lw_gang lw_gang;

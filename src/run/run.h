@@ -29,6 +29,8 @@ static inline uint32_t lw_mask_last(lw_mask m) { /* m != 0 */
 }
 /* The 32 bits of one warp of the gang. */
 static inline uint32_t lw_mask_warp(lw_mask m, uint32_t warp) { return (uint32_t)(m >> (32 * warp)); }
+/* … and lanes of one warp among those of the gang. */
+static inline lw_mask lw_mask_of_warp(uint32_t lanes, uint32_t warp) { return (lw_mask)lanes << (32 * warp); }
 #define LW_FOR_LANES(lane, mask) \
     for (lw_mask todo_ = (mask); todo_; todo_ &= todo_ - 1) \
         for (uint32_t lane = lw_mask_first(todo_), once_ = 1; once_; once_ = 0)
@@ -213,6 +215,9 @@ struct lw_gang {
 static inline char *lw_local_at(const lw_gang *gang, uint32_t lane, uint32_t address) {
     return gang->local + ((size_t)(address >> 4) * LW_GANG_LANES + lane) * 16 + (address & 15);
 }
+
+/* Those that have not exited. */
+static inline lw_mask lw_live_lanes(const lw_gang *gang) { return gang->exist & ~gang->exited; }
 
 /* Sets the executing lanes, at least one. */
 static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {

@@ -196,8 +196,7 @@ static int report(lw_context *context, const lw_tool_run *run, counted c) {
 
 int lw_pto_ran(lw_context *context, const lw_tool_run *run) { return report(context, run, (counted){0}); }
 
-json_t *lw_pto_ran_json(lw_context *context, const lw_tool_run *run, bool *failed) {
-    json_t *cost = NULL;
-    report(context, run, (counted){.json = &cost, .failed = failed});
-    return cost;
+int lw_pto_ran_json(lw_context *context, const lw_tool_run *run, json_t **cost, bool *failed) {
+    *cost = NULL;
+    return report(context, run, (counted){.json = cost, .failed = failed});
 }

@@ -481,11 +481,12 @@ static int stopped(run *r) {
 static int report(run *r, const lw_launch_config *config, bool ended) {
     const lw_tool_run done = {.kernel = r->kernel, .config = config, .stats = &r->stats, .ended = ended, .elements = r->elements,
                               .cost = r->o->cost, .path = r->o->file, .text = r->text, .text_size = r->text_size};
+    int status = LW_EXIT_OK;
     if (r->o->stats)
-        (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, &done);
+        status = (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, &done);
     else if (r->is_vector)
         lw_pto_notes(r->context, r->o->file);
-    return r->o->cost && ended && r->o->stats != STATS_JSON ? lw_pto_ran(r->context, &done) : LW_EXIT_OK;
+    return !status && r->o->cost && ended && r->o->stats != STATS_JSON ? lw_pto_ran(r->context, &done) : status;
 }
 
 static int launch(run *r, void *const *params) {

@@ -66,7 +66,7 @@ static void put_function(lw_text *out, const lw_tool_run *r) {
     lw_text_printf(out, " of groups of up to 32\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(r->stats), lanes_active(r->stats) * 100 / 32);
 }
 
-void lw_stats_text(lw_context *context, const lw_tool_run *r) {
+int lw_stats_text(lw_context *context, const lw_tool_run *r) {
     lw_text out = {0};
     const lw_launch_stats *s = r->stats;
     lw_kernel_info info = lw_kernel_get_info(r->kernel);
@@ -88,6 +88,7 @@ void lw_stats_text(lw_context *context, const lw_tool_run *r) {
     }
     fputs(out.at ? out.at : "", stderr);
     lw_text_free(&out);
+    return LW_EXIT_OK;
 }
 
 static json_t *triple(const uint32_t values[3]) {
@@ -120,7 +121,7 @@ static void set_repeats(json_t *all, const lw_tool_run *r, bool *failed) {
     lw_json_set(all, "last_lanes", json_integer(n.last), failed);
 }
 
-void lw_stats_json(lw_context *context, const lw_tool_run *r) {
+int lw_stats_json(lw_context *context, const lw_tool_run *r) {
     bool failed = false;
     const lw_launch_config *c = r->config;
     const lw_launch_stats *s = r->stats;
@@ -142,13 +143,15 @@ void lw_stats_json(lw_context *context, const lw_tool_run *r) {
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
     lw_json_set(all, "notes", notes_json(context, &failed), &failed);
-    json_t *cost = r->cost && r->ended ? lw_pto_ran_json(context, r, &failed) : NULL;
+    json_t *cost = NULL;
+    int status = r->cost && r->ended ? lw_pto_ran_json(context, r, &cost, &failed) : LW_EXIT_OK;
     if (cost) lw_json_set(all, "cost", cost, &failed);
     lw_text text = {0};
     if (!failed && lw_json_print(&text, all, JSON_REAL_PRECISION(9)))
         fprintf(stderr, "%s\n", text.at);
     else
-        lw_tool_error(LW_D_no_memory, "the statistics");
+        lw_tool_error(LW_D_no_memory, "the statistics"), status = LW_EXIT_MACHINE;
     lw_text_free(&text);
     json_decref(all);
+    return status;
 }

@@ -15,13 +15,14 @@ typedef struct lw_tool_run {
     size_t text_size;
 } lw_tool_run;
 
-/* To standard error. The second one has the cycles, too, where they are wanted and the launch ended. */
-void lw_stats_text(lw_context *context, const lw_tool_run *run);
-void lw_stats_json(lw_context *context, const lw_tool_run *run);
+/* To standard error. The second one has the cycles, too, where they are wanted and the launch ended. Return an exit code; other than 0 they have
+ * reported. */
+int lw_stats_text(lw_context *context, const lw_tool_run *run);
+int lw_stats_json(lw_context *context, const lw_tool_run *run);
 
 /* The cycles of the last launch, to standard error. Returns an exit code; other than 0 it has reported. */
 int lw_pto_ran(lw_context *context, const lw_tool_run *run);
 /* As an object; NULL where it has reported. */
-json_t *lw_pto_ran_json(lw_context *context, const lw_tool_run *run, bool *failed);
+int lw_pto_ran_json(lw_context *context, const lw_tool_run *run, json_t **cost, bool *failed);
 
 #endif

@@ -303,7 +303,7 @@ static bool fits_stack(const lw_gang *gang, const lw_code *code, const lw_frame 
 static void clear_local(lw_gang *gang, lw_mask lanes, uint32_t from, uint32_t to) {
     enum { ROW = LW_GRANULE * LW_GANG_LANES, WARP = LW_GRANULE * LW_WARP_LANES };
     char *row = gang->local + (size_t)from * LW_GANG_LANES, *end = gang->local + (size_t)to * LW_GANG_LANES;
-    if (lanes == (gang->exist & ~gang->exited)) {
+    if (lanes == lw_live_lanes(gang)) {
         memset(row, 0, (size_t)(end - row));
         return;
     }
@@ -325,7 +325,7 @@ static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
     uint32_t end = (frame->local_end + LW_GRANULE - 1) / LW_GRANULE * LW_GRANULE, used = gang->local_used;
     if (frame->local_base >= used) return;
     clear_local(gang, lanes, frame->local_base, end < used ? end : used);
-    if (used <= end && lanes == (gang->exist & ~gang->exited)) gang->local_used = frame->local_base;
+    if (used <= end && lanes == lw_live_lanes(gang)) gang->local_used = frame->local_base;
 }
 
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {

@@ -32,9 +32,6 @@ struct lw_meeting {
     _Alignas(64) char slots[(MEETING_BYTES + 63) / 64 * 64];
 };
 
-static inline lw_mask live_lanes(const lw_gang *gang) { return gang->exist & ~gang->exited; }
-static inline lw_mask in_gang(uint32_t lanes, uint32_t warp) { return (lw_mask)lanes << (LW_WARP_LANES * warp); }
-
 /* ---- What lanes execute ------------------------------------------------------------------------------------- */
 
 /* What a warp_sync stands in front of; NULL: it is a bar.warp.sync. */
@@ -70,7 +67,7 @@ static uint32_t alike(const uint32_t *members, uint32_t here, uint32_t lane) {
 
 /* The executing lanes of a warp that find every lane that they name beside them, with the same membermask, or gone for good. */
 static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t warp) {
-    uint32_t here = lw_mask_warp(gang->mask, warp), live = lw_mask_warp(live_lanes(gang), warp), complete = 0;
+    uint32_t here = lw_mask_warp(gang->mask, warp), live = lw_mask_warp(lw_live_lanes(gang), warp), complete = 0;
     if (op->flags & LW_OP_IMM_A) return (uint32_t)op->imm & live & ~here ? 0 : here;
     const uint32_t *members = LW_SLOT(gang, uint32_t, op->a) + LW_WARP_LANES * warp;
     for (uint32_t left = here; left;) {
@@ -85,7 +82,7 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
 static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
     lw_mask strangers = 0;
     if (op->flags & LW_OP_IMM_A) {
-        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) strangers |= in_gang(~(uint32_t)op->imm, warp);
+        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) strangers |= lw_mask_of_warp(~(uint32_t)op->imm, warp);
         return gang->mask & strangers;
     }
     const uint32_t *members = LW_SLOT(gang, uint32_t, op->a);
@@ -262,7 +259,7 @@ static bool let_go(lw_gang *gang, uint32_t warp, uint32_t group, bool stranded) 
     lw_meeting *meeting = gang->meeting;
     const uint32_t *members = (const uint32_t *)(meeting->slots + MEMBERS), first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(group);
     const lw_op *exchange = exchange_behind(meeting->at[first]);
-    const lw_mask lanes = in_gang(group, warp);
+    const lw_mask lanes = lw_mask_of_warp(group, warp);
     lw_mask strangers = 0;
     LW_FOR_LANES(lane, lanes) if (!(members[lane] >> lane % LW_WARP_LANES & 1)) strangers |= LW_MASK_BIT(lane);
     if (strangers && !tell(gang, LW_D_note_not_member, strangers)) return false;
@@ -272,7 +269,7 @@ static bool let_go(lw_gang *gang, uint32_t warp, uint32_t group, bool stranded) 
         gang->regs = meeting->slots;
         lw_gang_set_mask(gang, lanes);
         if (stranded && op->code == LW_OP_shuffle) {
-            gang->beside = in_gang(make_table(meeting, warp, group, meeting->since[first]), warp);
+            gang->beside = lw_mask_of_warp(make_table(meeting, warp, group, meeting->since[first]), warp);
             op->b = TABLE;
         }
         const bool goes_on = gang->cta->program->steps[op->code](gang, op) != NULL;
@@ -291,8 +288,8 @@ static bool look_again(lw_gang *gang, lw_mask lanes) {
     const uint32_t *members = (const uint32_t *)(gang->meeting->slots + MEMBERS);
     for (lw_mask left = lanes & gang->meeting->waiting; left;) {
         const uint32_t lane = lw_mask_first(left), warp = lane / LW_WARP_LANES, group = find_group(gang, lane);
-        const bool complete = !(members[lane] & lw_mask_warp(live_lanes(gang), warp) & ~group);
-        left &= ~in_gang(group, warp);
+        const bool complete = !(members[lane] & lw_mask_warp(lw_live_lanes(gang), warp) & ~group);
+        left &= ~lw_mask_of_warp(group, warp);
         if (complete && !let_go(gang, warp, group, false)) return false;
     }
     return true;
@@ -320,10 +317,10 @@ __attribute__((noinline)) static const lw_op *meet(lw_gang *gang, const lw_op *o
 }
 
 const lw_op *lw_step_warp_sync(lw_gang *gang, const lw_op *op) {
-    if (LW_LIKELY(lw_names_everyone(op) && gang->mask == live_lanes(gang))) return lw_go_on(gang, op);
+    if (LW_LIKELY(lw_names_everyone(op) && gang->mask == lw_live_lanes(gang))) return lw_go_on(gang, op);
     lw_mask complete = 0;
     for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++)
-        complete |= in_gang(complete_lanes(gang, op, warp), warp);
+        complete |= lw_mask_of_warp(complete_lanes(gang, op, warp), warp);
     return LW_LIKELY(complete == gang->mask) ? pass(gang, op) : meet(gang, op, complete);
 }
 
@@ -333,7 +330,7 @@ bool lw_gang_meet_without(lw_gang *gang, lw_mask gone) {
     if (!gang->meeting || !gang->meeting->waiting) return true;
     lw_mask warps = 0;
     for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++)
-        if (lw_mask_warp(gone, warp)) warps |= in_gang(UINT32_MAX, warp);
+        if (lw_mask_warp(gone, warp)) warps |= lw_mask_of_warp(UINT32_MAX, warp);
     lw_frame *frame = gang->frame;
     if (!look_again(gang, warps)) return false;
     gang->frame = frame;
@@ -360,7 +357,7 @@ bool lw_gang_meet_anyway(lw_gang *gang) {
     if (!gang->meeting || !gang->meeting->waiting) return false;
     lw_frame *frame = gang->frame;
     uint32_t warp, group = find_stranded(gang, &warp);
-    if (!tell(gang, LW_D_note_never_arrives, in_gang(group, warp)) || !let_go(gang, warp, group, true)) return true; /* trapped: it moved, too */
+    if (!tell(gang, LW_D_note_never_arrives, lw_mask_of_warp(group, warp)) || !let_go(gang, warp, group, true)) return true; /* trapped: it moved, too */
     gang->frame = frame;
     gang->regs = frame->regs;
     return true;

@@ -10,11 +10,9 @@
 /* Warps that the gang has, whoever of them executes now. */
 static uint32_t warp_count(const lw_gang *gang) { return lw_mask_last(gang->exist) / LW_WARP_LANES + 1; }
 
-static inline lw_mask live_lanes(const lw_gang *gang) { return gang->exist & ~gang->exited; }
-
 /* A warp counts as a whole once all of its lanes that can come have come. */
 static uint32_t count_warp(const lw_gang *gang, uint32_t warp, uint32_t came) {
-    uint32_t missing = lw_mask_warp(live_lanes(gang), warp) & ~came;
+    uint32_t missing = lw_mask_warp(lw_live_lanes(gang), warp) & ~came;
     return came == 0 ? 0 : missing ? (uint32_t)__builtin_popcount(came) : LW_WARP_LANES;
 }
 
@@ -25,7 +23,7 @@ static bool is_complete(const lw_cta *cta, uint32_t number) {
         const lw_gang *gang = &cta->gangs[g];
         const uint32_t *came = cta->came[number] + gang->first / LW_WARP_LANES;
         for (uint32_t warp = 0; warp < warp_count(gang); warp++) {
-            if (!barrier->expected && lw_mask_warp(live_lanes(gang), warp) & ~came[warp]) return false;
+            if (!barrier->expected && lw_mask_warp(lw_live_lanes(gang), warp) & ~came[warp]) return false;
             arrived += count_warp(gang, warp, came[warp]);
         }
     }

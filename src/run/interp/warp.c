@@ -26,7 +26,7 @@ static bool next_group(const lw_gang *gang, const lw_op *op, lw_mask *left, lw_g
             if (masks[i] != named) lanes &= ~(1u << i);
     }
     *group = (lw_group){.warp = warp, .lanes = lanes, .members = named & active};
-    *left &= ~((lw_mask)lanes << (LW_WARP_LANES * warp));
+    *left &= ~lw_mask_of_warp(lanes, warp);
     return true;
 }
 
@@ -34,8 +34,6 @@ static void put_u32(lw_gang *gang, uint32_t at, uint32_t warp, uint32_t lanes, u
     uint32_t *d = LW_SLOT(gang, uint32_t, at) + LW_WARP_LANES * warp;
     for (uint32_t i = 0; i < LW_WARP_LANES; i++) d[i] = lanes & (1u << i) ? value : d[i];
 }
-
-static lw_mask in_gang(uint32_t lanes, uint32_t warp) { return (lw_mask)lanes << (LW_WARP_LANES * warp); }
 
 /* ---- vote, activemask --------------------------------------------------------------------------------------- */
 
@@ -52,7 +50,7 @@ const lw_op *lw_step_vote(lw_gang *gang, const lw_op *op) {
         case LW_VOTE_any: break;
         case LW_VOTE_uni: any = all || !any; break;
         }
-        if (any) result |= in_gang(group.lanes, group.warp);
+        if (any) result |= lw_mask_of_warp(group.lanes, group.warp);
     }
     if (op->mode != LW_VOTE_ballot) lw_put_mask(gang, op->d, result);
     return lw_go_on(gang, op);
@@ -89,7 +87,7 @@ const lw_op *lw_step_match(lw_gang *gang, const lw_op *op) {
     while (next_group(gang, op, &left, &group)) {
         uint32_t lane, first = group.members ? (uint32_t)__builtin_ctz(group.members) : 0;
         bool equal = all && same_value(gang, op, &group, first) == group.members;
-        if (equal) all_same |= in_gang(group.lanes, group.warp);
+        if (equal) all_same |= lw_mask_of_warp(group.lanes, group.warp);
         for (uint32_t todo = group.lanes; todo; todo &= todo - 1) {
             lane = (uint32_t)__builtin_ctz(todo);
             results[LW_WARP_LANES * group.warp + lane] = !all    ? same_value(gang, op, &group, lane)
@@ -146,7 +144,7 @@ const lw_op *lw_step_elect(lw_gang *gang, const lw_op *op) {
     while (next_group(gang, op, &left, &group)) {
         if (!group.members) continue;
         uint32_t leader = (uint32_t)__builtin_ctz(group.members);
-        if (group.lanes & (1u << leader)) leaders |= in_gang(1u << leader, group.warp);
+        if (group.lanes & (1u << leader)) leaders |= lw_mask_of_warp(1u << leader, group.warp);
         if (op->d != LW_NO_SLOT) put_u32(gang, op->d, group.warp, group.lanes, leader);
     }
     if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, leaders);

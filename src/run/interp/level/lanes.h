@@ -135,7 +135,6 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
 #define LOOP2(name, D, A, B, takes) LOOP2_RRR(name, D, A, B) TAKES2_##takes(name, D, A, B)
 #define TAKES2_r(name, D, A, B)
 #define TAKES2_i LOOP2_RRI
-#define TAKES2_ri LOOP2_RIR
 #define TAKES2_i_ri(name, D, A, B) LOOP2_RRI(name, D, A, B) LOOP2_RIR(name, D, A, B)
 
 /* Of two constants the first is in imm's low half where both are 32 bits (RII: b low, c high). */

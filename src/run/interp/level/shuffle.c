@@ -48,7 +48,7 @@ static __attribute__((noinline)) const lw_op *shuffle_parts(lw_gang *gang, const
         lw_find_warp_segments(controls, warp, &segments);
         lw_find_warp_sources(mode, controls, &segments, warp, &sources);
         in_vain.warps[warp] = lw_lanes_in_vain(active, &sources);
-        bool others = lw_mask_warp(gang->exist & ~gang->exited, warp) & ~active;
+        bool others = lw_mask_warp(lw_live_lanes(gang), warp) & ~active;
         if (op->flags & LW_OP_UNSYNC && others) parted.warps[warp] = active;
         lw_shuffle_warp(to + 32 * warp, from + 32 * warp, active, active | lw_mask_warp(gang->beside, warp), &sources);
         in_range.warps[warp] = lw_in_range_of(&sources);
