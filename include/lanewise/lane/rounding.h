@@ -51,8 +51,13 @@ static inline float lw_unscaled_f32_(float a, float scale) {
     const float back = scale == 1.0f ? 1.0f : 0x1p-64f, least = scale * LW_LEAST_F32_;
     return __builtin_fabsf(a) < least ? lw_from_bits_f32_(lw_bits_f32_(a) & 0x80000000u) : a * back;
 }
+/* Pinned, or limited to 0...1: as integers, where the pinned NaN plus one is the least. */
 static inline float lw_end_f32_(float a, uint32_t how) {
-    return how & LW_FLOAT_SAT ? lw_limit_f32_(a) : lw_pin_f32_(a);
+    const int32_t least = how & LW_FLOAT_SAT ? 1 : INT32_MIN, most = how & LW_FLOAT_SAT ? 0x3f800001 : INT32_MAX;
+    int32_t next = (int32_t)(lw_bits_f32_(lw_pin_f32_(a)) + 1u);
+    next = next > least ? next : least;
+    next = next < most ? next : most;
+    return lw_from_bits_f32_((uint32_t)next - 1u);
 }
 
 /* a * b + c with the right sign, and exact where 24 bits hold it. Without an instruction for it: doubles hold the product, and lose no
