@@ -63,10 +63,10 @@ static void each_spelling(const char *length, const char *letters, use *use) {
                         char format[64] = "<%", part[16];
                         for (int k = 0; k < 5; k++)
                             if (flags >> k & 1) strncat(format, &"-+ #0"[k], 1);
-                        snprintf(part, sizeof part, stars & 1 ? "*" : numbers[w] > 0 ? "%d" : "", numbers[w]);
-                        strcat(format, part);
-                        snprintf(part, sizeof part, stars & 2 ? ".*" : numbers[p] >= 0 ? ".%d" : "", numbers[p]);
-                        strcat(format, part);
+                        if (stars & 1) strcat(format, "*");
+                        else if (numbers[w] > 0) snprintf(part, sizeof part, "%d", numbers[w]), strcat(format, part);
+                        if (stars & 2) strcat(format, ".*");
+                        else if (numbers[p] >= 0) snprintf(part, sizeof part, ".%d", numbers[p]), strcat(format, part);
                         strcat(format, length);
                         strncat(format, letter, 1);
                         strcat(format, ">");
