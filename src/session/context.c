@@ -97,7 +97,7 @@ static bool set_up(lw_context *context, const lw_chosen *chosen) {
     context->level = chosen->level, context->semantics = chosen->semantics, context->engine = chosen->engine;
     context->threads = chosen->threads, context->stack_limit = chosen->stack_limit;
     if (pthread_mutex_init(&context->lock, NULL)) return false;
-    if (!lw_spellings_init(&context->spellings)) goto no_spellings;
+    if (!lw_languages_open(context)) goto no_languages;
     if (!lw_memory_init(&context->memory, chosen->memory_limit)) goto no_memory;
     if (!lw_heap_init(&context->heap)) goto no_heap;
     if ((context->pool = lw_pool_new(context->threads))) return true;
@@ -105,8 +105,8 @@ static bool set_up(lw_context *context, const lw_chosen *chosen) {
 no_heap:
     lw_memory_end(&context->memory);
 no_memory:
-    lw_spellings_end(&context->spellings);
-no_spellings:
+    lw_languages_close(context);
+no_languages:
     pthread_mutex_destroy(&context->lock);
     return false;
 }
@@ -135,7 +135,7 @@ void lw_context_free(lw_context *context) {
     while (context->modules) lw_module_free(context->modules);
     lw_arena spare = {.spare = context->spare};
     lw_arena_free(&spare);
-    lw_spellings_end(&context->spellings);
+    lw_languages_close(context);
     lw_pool_free(context->pool);
     lw_heap_end(&context->heap);
     lw_memory_end(&context->memory);

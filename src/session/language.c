@@ -3,7 +3,7 @@
 #include "session/session.h"
 
 /* The first takes every file that no other one knows by its name. */
-static const lw_language *const languages[] = {&lw_language_ptx, &lw_language_pto};
+static const lw_language *const languages[LW_LANGUAGES] = {&lw_language_ptx, &lw_language_pto};
 
 const lw_language *lw_language_of(const char *name, const char *file) {
     for (size_t i = 0; i < LW_COUNT(languages); i++) {
@@ -11,6 +11,27 @@ const lw_language *lw_language_of(const char *name, const char *file) {
         if (name && *name ? !strcmp(name, language->name) : language->is_name && language->is_name(file)) return language;
     }
     return name && *name ? NULL : languages[0];
+}
+
+void lw_languages_close(lw_context *context) {
+    for (size_t i = 0; i < LW_LANGUAGES; i++)
+        if (context->shared[i]) languages[i]->close(context->shared[i]);
+    memset(context->shared, 0, sizeof context->shared);
+}
+
+bool lw_languages_open(lw_context *context) {
+    for (size_t i = 0; i < LW_LANGUAGES; i++)
+        if (languages[i]->open && !languages[i]->open(&context->shared[i])) {
+            lw_languages_close(context);
+            return false;
+        }
+    return true;
+}
+
+void *lw_language_shared(const lw_module *module) {
+    size_t i = 0;
+    while (languages[i] != module->language) i++;
+    return module->context->shared[i];
 }
 
 /* ---- Options ------------------------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 static lw_status check(lw_module *module) {
     lw_module_ptx *ptx;
-    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, &module->context->spellings, &ptx)) return LW_BAD_SOURCE;
+    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, lw_language_shared(module), &ptx)) return LW_BAD_SOURCE;
     module->checked = ptx;
     if (ptx->address_size == 32) {
         pthread_mutex_lock(&module->context->memory.lock);
@@ -78,10 +78,25 @@ static lw_program *lower(lw_kernel *kernel) {
 
 uint32_t lw_ptx_target(const lw_module *module) { return ((const lw_module_ptx *)module->checked)->target; }
 
+/* What the modules of a context share: their spellings. */
+static bool open_shared(void **shared) {
+    lw_spellings *spellings = malloc(sizeof *spellings);
+    if (spellings && lw_spellings_init(spellings)) return *shared = spellings, true;
+    free(spellings);
+    return false;
+}
+
+static void close_shared(void *shared) {
+    lw_spellings_end(shared);
+    free(shared);
+}
+
 const lw_language lw_language_ptx = {
     .name = "ptx",
     .kernel_word = "kernel",
     .block_most = LW_BLOCK_MOST,
+    .open = open_shared,
+    .close = close_shared,
     .check = check,
     .kernels = kernels,
     .describe = describe,

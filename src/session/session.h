@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 #include "base/float_mode.h"
-#include "front/ptx/ptx.h"
 #include "lanewise/lanewise.h"
 #include "run/run.h"
 
@@ -48,6 +47,8 @@ typedef struct lw_language {
     const char *kernel_word; /* what messages call a kernel */
     char sigil;              /* may stand in front of the name of one; 0: none */
     uint32_t block_most;     /* threads of a CTA */
+    bool (*open)(void **shared);               /* makes what all its modules of a context share; false: no memory. NULL: nothing is shared */
+    void (*close)(void *shared);               /* behind the last module */
     bool (*is_name)(const char *file);         /* whether a file of this name is in it; NULL: the name does not say */
     lw_status (*check)(lw_module *module);     /* the text becomes what it is, in `checked`; faults go to the diagnostics */
     void (*kernels)(lw_module *module);        /* lists them, each with its `function` */
@@ -58,6 +59,10 @@ typedef struct lw_language {
     lw_status (*parameters)(lw_kernel *kernel, const lw_launch_config *config, const char *buffer);
 } lw_language;
 extern const lw_language lw_language_ptx, lw_language_pto;
+enum { LW_LANGUAGES = 2 };
+bool lw_languages_open(lw_context *context); /* false: no memory */
+void lw_languages_close(lw_context *context);
+void *lw_language_shared(const lw_module *module);
 /* By its own name, or by that of a file where `name` is NULL or "". NULL: there is none of this name. */
 const lw_language *lw_language_of(const char *name, const char *file);
 
@@ -103,7 +108,7 @@ struct lw_context {
     lw_pool *pool;
     lw_memory memory;
     lw_heap heap;
-    lw_spellings spellings;
+    void *shared[LW_LANGUAGES]; /* what modules of a language have in common */
     lw_module *modules;
     struct lw_chunk *spare; /* memory of the last module freed, for the next one: the system takes long to give new */
     lw_fault **faults; /* by the thread's number; no more than there is room for, a power of two */
@@ -136,7 +141,7 @@ struct lw_module {
     uint32_t kernel_count;
     lw_kernel *kernels;
     lw_kernel **by_name;        /* the same, sorted */
-    lw_object **variables;      /* those with memory, at module scope, sorted by name */
+    struct lw_object **variables;      /* those with memory, at module scope, sorted by name */
     uint32_t variable_count;
     LW_LIST(uint64_t) memory; /* allocations of its variables */
     struct {
