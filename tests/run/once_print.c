@@ -158,7 +158,7 @@ static void test_many(void **state) {
     begin(format);
     for (int i = 0; i < 34; i++) {
         give_int(i);
-        if (i < 32) snprintf(wanted + strlen(wanted), 8, "%d,", i);
+        if (i < 32) snprintf(wanted + strlen(wanted), 16, "%d,", i);
     }
     strcat(wanted, "%d,%d,");
     expect(wanted, 32);
