@@ -26,6 +26,8 @@
 #include "lane/convert.h"
 #include "lane/approx.h"
 #include "lane/video.h"
+#include "lane/video_scalar.h"
+#include "lane/video_simd.h"
 #include "lane/vector.h"
 
 #endif /* LANEWISE_LANE_H */

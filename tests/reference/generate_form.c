@@ -173,6 +173,18 @@ static void put_selector(gen *g, lw_text *line) {
     lw_text_puts(line, names[gen_below(g, LW_COUNT(names))]);
 }
 
+/* .h31, .b0426: an element of both words for each of the result; ptxas cannot read .b1024, the name of a type. Of a result the mask. */
+static void put_lanes(gen *g, lw_text *line, const lw_operand_form *o) {
+    static const char *const masks[2][5] = {{".h0", ".h1", ".h10", ".h10", ".h1"}, {".b0", ".b2", ".b31", ".b210", ".b3210"}};
+    bool four = o->lanes == 4;
+    if (o->written) {
+        lw_text_puts(line, masks[four][gen_below(g, 5)]);
+        return;
+    }
+    lw_text_puts(line, four ? ".b" : ".h");
+    for (uint32_t k = 0; k < o->lanes; k++) lw_text_printf(line, "%u", four && !k ? 4 + gen_below(g, 4) : gen_below(g, o->lanes * 2u));
+}
+
 static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operand_form *o) {
     char text[40];
     static const char *const specials[] = {"%laneid", "%tid.x",       "%ntid.x",      "%ctaid.x", "%nctaid.y",
@@ -220,8 +232,8 @@ static void put_destination(gen *g, lw_text *line, const lw_match *m, const lw_o
 
 /* The base of fns is below 32: the manual leaves the rest open. */
 static void put_operands(gen *g, lw_text *line, const lw_match *m) {
-    bool is_video = m->form->lower == LW_LOWER_video_shift, merges = is_video && gen_chance(g, 50);
-    bool is_fns = !strcmp(m->words[0]->text, "fns");
+    bool is_video = m->form->lower == LW_LOWER_video_shift || m->form->lower == LW_LOWER_video_scalar, merges = is_video && gen_chance(g, 50);
+    bool is_fns = !strcmp(m->words[0]->text, "fns"), minus = false; /* vmad: one operand negated */
     for (uint32_t k = 0; k < m->operand_form_count; k++) {
         const lw_operand_form *o = &m->operand_forms[k];
         if (o->optional && !(is_video && merges)) break;
@@ -231,8 +243,9 @@ static void put_operands(gen *g, lw_text *line, const lw_match *m) {
         else if (o->written)
             put_destination(g, line, m, o);
         else
-            put_source(g, line, m, o);
+            lw_text_puts(line, o->negatable && o->selectable && !minus && gen_chance(g, 25) ? (minus = true, "-") : ""), put_source(g, line, m, o);
         if (o->selectable && (o->written ? merges && gen_chance(g, 70) : gen_chance(g, 50))) put_selector(g, line);
+        if (o->lanes && gen_chance(g, 60)) put_lanes(g, line, o);
     }
 }
 
@@ -249,12 +262,17 @@ static bool is_plain(const lw_form *f) {
     case LW_LOWER_slct:
     case LW_LOWER_chain:
     case LW_LOWER_halves:
-    case LW_LOWER_video_shift: return true;
+    case LW_LOWER_video_shift:
+    case LW_LOWER_video_scalar:
+    case LW_LOWER_video_simd: return true;
     default: return false;
     }
 }
 
-static bool is_common(const lw_form *f) { return f->lower != LW_LOWER_set && f->lower != LW_LOWER_video_shift && is_plain(f); }
+static bool is_video_form(const lw_form *f) {
+    return f->lower == LW_LOWER_video_shift || f->lower == LW_LOWER_video_scalar || f->lower == LW_LOWER_video_simd;
+}
+static bool is_common(const lw_form *f) { return f->lower != LW_LOWER_set && !is_video_form(f) && is_plain(f); }
 
 static bool is_logic(const lw_form *f) { /* what fusion looks for */
     static const char *const names[] = {"AND", "OR", "XOR", "NOT", "SHL", "SHR", "SHR_BITS", "ADD", "LOP3", "SHF_L", "SHF_R", "SUB"};

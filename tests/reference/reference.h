@@ -19,7 +19,8 @@
     WORD(eq) WORD(ne) WORD(lt) WORD(le) WORD(gt) WORD(ge) WORD(ls) WORD(hs) WORD(equ) WORD(neu) WORD(ltu) WORD(leu) WORD(gtu) \
     WORD(geu) WORD(num) WORD(nan) WORD(v2) WORD(v4) WORD(v8) WORD(arrive) WORD(red) WORD(popc) WORD(warp) WORD(l) WORD(r) WORD(to) \
     WORD(finite) WORD(infinite) WORD(number) WORD(notanumber) WORD(normal) WORD(subnormal) WORD(f4e) WORD(b4e) WORD(rc8) WORD(ecl) WORD(ecr) \
-    WORD(rc16) WORD(shared) WORD(pack) WORD(u4) WORD(s4) WORD(u2) WORD(s2) WORD(approx) WORD(full)
+    WORD(rc16) WORD(shared) WORD(pack) WORD(u4) WORD(s4) WORD(u2) WORD(s2) WORD(approx) WORD(full) \
+    WORD(po) WORD(shr7) WORD(shr15)
 
 typedef enum ref_word {
 #define WORD(name) REF_##name,
@@ -218,7 +219,10 @@ void ref_approx_do(ref_thread *t, const ref_op *op);
     OPCODE(bmsk) OPCODE(dp4a) OPCODE(dp2a) OPCODE(addc) OPCODE(subc) OPCODE(madc) OPCODE(testp) OPCODE(copysign) OPCODE(rcp) OPCODE(sqrt) \
     OPCODE(set) OPCODE(setp) OPCODE(selp) OPCODE(slct) OPCODE(and) OPCODE(or) OPCODE(xor) OPCODE(not) OPCODE(cnot) OPCODE(lop3) OPCODE(shf) \
     OPCODE(shl) OPCODE(shr) OPCODE(mov) OPCODE(prmt) OPCODE(ld) OPCODE(ldu) OPCODE(st) OPCODE(prefetch) OPCODE(prefetchu) OPCODE(applypriority) OPCODE(discard) \
-    OPCODE(isspacep) OPCODE(cvta) OPCODE(cvt) OPCODE(vshl) OPCODE(vshr) OPCODE(shfl) OPCODE(vote) OPCODE(match) OPCODE(activemask) OPCODE(redux) \
+    OPCODE(isspacep) OPCODE(cvta) OPCODE(cvt) OPCODE(vshl) OPCODE(vshr) OPCODE(vadd) OPCODE(vsub) OPCODE(vabsdiff) OPCODE(vmin) OPCODE(vmax) OPCODE(vset) OPCODE(vmad) \
+    OPCODE(vadd2) OPCODE(vsub2) OPCODE(vavrg2) OPCODE(vabsdiff2) OPCODE(vmin2) OPCODE(vmax2) OPCODE(vset2) \
+    OPCODE(vadd4) OPCODE(vsub4) OPCODE(vavrg4) OPCODE(vabsdiff4) OPCODE(vmin4) OPCODE(vmax4) OPCODE(vset4) \
+    OPCODE(shfl) OPCODE(vote) OPCODE(match) OPCODE(activemask) OPCODE(redux) \
     OPCODE(elect) OPCODE(bar) OPCODE(barrier) OPCODE(membar) OPCODE(fence) OPCODE(atom) OPCODE(red) OPCODE(bra) OPCODE(brx) OPCODE(call) \
     OPCODE(ret) OPCODE(exit) OPCODE(brkpt) OPCODE(nanosleep) OPCODE(pmevent) OPCODE(trap) OPCODE(setmaxnreg)
 #define OPCODE(name) void ref_do_##name(ref_thread *t, const ref_op *op);
