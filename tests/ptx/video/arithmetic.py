@@ -204,7 +204,7 @@ def lanes_of(noise, count):
 
 
 def write(noise):
-    forms, lanes = forms_of(noise, 5), lanes_of(noise, 32)
+    forms, lanes = forms_of(noise, 9), lanes_of(noise, 16)
     for name, model in MODELS.items():
         columns = ["-a b32[]=" + ",".join(map(hex, column)) for column in zip(*lanes)]
         words = [word for number, form in enumerate(forms) for word in wanted(number, form, lanes, model)]
