@@ -43,7 +43,7 @@ static inline uint32_t lw_video_finish_manual_(int64_t tmp, uint32_t c, uint32_t
 static inline int64_t lw_video_saturate_sm_90_(int64_t tmp, uint32_t how) {
     uint32_t above = lw_video_above_(how >> 8);
     int64_t most = lw_video_most_(above, how), raised = tmp < 0 ? 0 : tmp;
-    int64_t part = (tmp < 0) | (tmp > most) ? most : tmp;
+    int64_t part = ((tmp < 0) | (tmp > most)) ? most : tmp;
     int64_t word = lw_video_either_(lw_video_has_(how, LW_VIDEO_D_SIGNED), lw_video_clamp_(tmp, 0, how), raised);
     return lw_video_either_(lw_video_has_(how, LW_VIDEO_SAT), lw_video_either_(above != 0, part, word), tmp);
 }
