@@ -13,8 +13,10 @@ enum {
     LW_FLOAT_SAT = 1 << 2,
     LW_FLOAT_FTZ = 1 << 3,
     LW_FLOAT_NAN = 1 << 4, /* of min and max */
+    LW_FLOAT_OOB = 1 << 4, /* of fma */
     LW_FLOAT_XORSIGN = 1 << 5,
     LW_FLOAT_ABS = 1 << 6,
+    LW_FLOAT_RELU = 1 << 7,
     LW_FLOAT_LESS = 1 << 8,
     LW_FLOAT_EQUAL = 1 << 9,
     LW_FLOAT_GREATER = 1 << 10,
