@@ -109,6 +109,7 @@ int lane_bits_group(void);
 int lane_compare(void);
 int lane_float(void);
 int lane_approx(void);
+int lane_half(void);
 int lane_rounding(void);
 int lane_convert(void);
 int lane_video(void);

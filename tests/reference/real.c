@@ -13,7 +13,7 @@ enum { F32_NAN = 0x7fffffff };
 #define F64_QUIET 0x0008000000000000u
 
 ref_format ref_format_of(lw_type type) {
-    return type == LW_T_f64 ? (ref_format){11, 52} : type == LW_T_f32 ? (ref_format){8, 23} : (ref_format){5, 10};
+    return type == LW_T_f64 ? (ref_format){11, 52} : type == LW_T_f32 ? (ref_format){8, 23} : type == LW_T_bf16 ? (ref_format){8, 7} : (ref_format){5, 10};
 }
 
 static uint64_t infinity(lw_type type) {
@@ -85,7 +85,7 @@ ref_rounding ref_rounding_of(const ref_op *op) {
 }
 
 uint64_t ref_saturate(uint64_t bits, lw_type type) {
-    uint64_t one = type == LW_T_f64 ? 0x3ff0000000000000u : type == LW_T_f32 ? 0x3f800000 : 0x3c00;
+    uint64_t one = type == LW_T_f64 ? 0x3ff0000000000000u : type == LW_T_f32 ? 0x3f800000 : type == LW_T_bf16 ? 0x3f80 : 0x3c00;
     if (ref_is_nan(bits, type) || bits & sign_bit(type)) return 0;
     return bits > one ? one : bits;
 }
@@ -93,6 +93,7 @@ uint64_t ref_saturate(uint64_t bits, lw_type type) {
 /* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
 static double number(uint64_t bits, lw_type type) {
+    if (type == LW_T_f16 || type == LW_T_bf16) bits = ref_pack(ref_unpack(bits, type), LW_T_f32, REF_NEAREST), type = LW_T_f32;
     if (type == LW_T_f32) {
         float f;
         uint32_t word = (uint32_t)bits;
@@ -206,14 +207,14 @@ static uint64_t arithmetic64(const char *opcode, ref_rounding rounding, uint32_t
 }
 
 static uint64_t sign_operation(const ref_op *op, uint64_t a, lw_type type) {
-    if (ref_is_nan(a, type)) return type == LW_T_f64 ? a | F64_QUIET : F32_NAN;
+    if (ref_is_nan(a, type)) return type == LW_T_f64 ? a | F64_QUIET : ref_mask(ref_bits(type) - 1);
     if (ref_has(op, REF_ftz)) a = ref_flush(a, type);
     return !strcmp(op->in->words[0]->text, "abs") ? a & ~sign_bit(type) : a ^ sign_bit(type);
 }
 
 static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
     bool is_min = !strcmp(op->in->words[0]->text, "min"), nan_a = ref_is_nan(a, type), nan_b = ref_is_nan(b, type);
-    uint64_t sign = 0, canonical = type == LW_T_f64 ? b | F64_QUIET : F32_NAN;
+    uint64_t sign = 0, canonical = type == LW_T_f64 ? b | F64_QUIET : ref_mask(ref_bits(type) - 1);
     if (ref_has(op, REF_ftz)) a = ref_flush(a, type), b = ref_flush(b, type);
     if (ref_has(op, REF_xorsign)) sign = (a ^ b) & sign_bit(type); /* the signs multiply */
     if (ref_has(op, REF_abs)) a &= ~sign_bit(type), b &= ~sign_bit(type);
@@ -235,10 +236,92 @@ uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global) {
 
 uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b, bool flushes) { return arithmetic32(opcode, REF_NEAREST, a, b, 0, flushes); }
 
+/* ---- Half precision: exact values, packed once ----------------------------------------------------------------------- */
+
+static bool is_half(lw_type type) { return type == LW_T_f16 || type == LW_T_bf16 || type == LW_T_f16x2 || type == LW_T_bf16x2; }
+
+/* The exact sum of two finite numbers; one that is too small to be held beside the other is a last place of its own. */
+static ref_real exact_sum(ref_real a, ref_real b) {
+    if (!a.mantissa || !b.mantissa) {
+        ref_real d = a.mantissa ? a : b;
+        d.negative = d.mantissa ? d.negative : a.negative && b.negative;
+        return d;
+    }
+    if (a.exponent < b.exponent) return exact_sum(b, a);
+    int32_t shift = a.exponent - b.exponent, most = 100 - 24;
+    if (shift > most) { /* a is larger by far: any sign of b will do */
+        b.mantissa = 1, b.exponent = a.exponent - most, shift = most;
+    }
+    __int128 x = (__int128)(a.mantissa << shift), y = (__int128)b.mantissa, sum = (a.negative ? -x : x) + (b.negative ? -y : y);
+    return (ref_real){REF_FINITE, sum < 0, (unsigned __int128)(sum < 0 ? -sum : sum), b.exponent};
+}
+
+static ref_real real_sum(ref_real a, ref_real b) {
+    if (a.kind == REF_NAN || b.kind == REF_NAN || (a.kind == REF_INFINITE && b.kind == REF_INFINITE && a.negative != b.negative))
+        return (ref_real){.kind = REF_NAN};
+    return a.kind == REF_INFINITE ? a : b.kind == REF_INFINITE ? b : exact_sum(a, b);
+}
+
+static ref_real real_product(ref_real a, ref_real b) {
+    ref_real d = {.kind = REF_FINITE, .negative = a.negative != b.negative, .mantissa = a.mantissa * b.mantissa, .exponent = a.exponent + b.exponent};
+    bool infinite = a.kind == REF_INFINITE || b.kind == REF_INFINITE, zero = (!a.kind && !a.mantissa) || (!b.kind && !b.mantissa);
+    if (infinite) d.kind = REF_INFINITE;
+    if (a.kind == REF_NAN || b.kind == REF_NAN || (infinite && zero)) d.kind = REF_NAN;
+    return d;
+}
+
+/* Whether a number that is packed as the least normal f16 is below it with 11 bits and any exponent. */
+static bool half_is_tiny(ref_real d) {
+    return d.mantissa && (ref_pack(d, LW_T_f32, REF_ZERO) & F32_NAN) < 0x387ff000; /* 2^-14 less half a place of 2^-25, a tie, which goes up */
+}
+
+static uint64_t half_arithmetic(const ref_op *op, const uint64_t v[3], lw_type type) {
+    const char *opcode = op->in->words[0]->text;
+    ref_real a = ref_unpack(v[0], type), b = ref_unpack(v[1], type), c = ref_unpack(v[2], type);
+    if (!strcmp(opcode, "sub")) b.negative = !b.negative;
+    ref_real d = !strcmp(opcode, "add") || !strcmp(opcode, "sub") ? real_sum(a, b) : real_product(a, b);
+    if (!strcmp(opcode, "fma")) d = real_sum(d, c);
+    if (d.kind == REF_NAN) return 0x7fff;
+    if (ref_has(op, REF_ftz) && d.kind == REF_FINITE && half_is_tiny(d)) d.mantissa = 0;
+    return ref_pack(d, type, REF_NEAREST);
+}
+
+static uint64_t half_result(const ref_op *op, const uint64_t words[3], lw_type type) {
+    const char *opcode = op->in->words[0]->text;
+    uint64_t v[3];
+    bool outside = false;
+    for (int k = 0; k < 3; k++) {
+        v[k] = words[k] & 0xffff;
+        outside |= k < 2 && ref_has(op, REF_oob) && (v[k] & 0x7fff) == 0x7ff7;
+        if (ref_has(op, REF_ftz)) v[k] = ref_flush(v[k], type);
+    }
+    if (outside) return 0;
+    if (!strcmp(opcode, "abs") || !strcmp(opcode, "neg")) return sign_operation(op, v[0], type);
+    if (!strcmp(opcode, "min") || !strcmp(opcode, "max")) return real_extreme(op, v[0], v[1], type);
+    uint64_t d = half_arithmetic(op, v, type);
+    if (ref_has(op, REF_relu) && d & 0x8000) d = 0;
+    return ref_has(op, REF_sat) ? ref_saturate(d, type) : d;
+}
+
+static void half_do(ref_thread *t, const ref_op *op) {
+    const lw_instruction *in = op->in;
+    const lw_type type = op->type == LW_T_f16 || op->type == LW_T_f16x2 ? LW_T_f16 : LW_T_bf16;
+    uint64_t v[3] = {0}, high[3];
+    for (uint32_t k = 1; k < in->operand_count && k < 4; k++) v[k - 1] = ref_read(t, op, &in->operands[k], op->type);
+    for (int k = 0; k < 3; k++) high[k] = v[k] >> 16;
+    uint64_t d = half_result(op, v, type);
+    if (ref_bits(op->type) == 32) d |= half_result(op, high, type) << 16;
+    ref_write(t, &in->operands[0], op->type, d);
+}
+
 void ref_real_do(ref_thread *t, const ref_op *op);
 void ref_real_do(ref_thread *t, const ref_op *op) {
     if (ref_has(op, REF_approx) || ref_has(op, REF_full)) {
         ref_approx_do(t, op);
+        return;
+    }
+    if (is_half(op->type)) {
+        half_do(t, op);
         return;
     }
     const lw_instruction *in = op->in;

@@ -324,6 +324,37 @@ file("float/min_max_three", "min, max of three, and by magnitude", FLOATS,
      [plain(f"{op}{m}.f32", "f32", "f32", "f32", "f32") for op in ("min", "max") for m in ("", ".ftz", ".NaN", ".ftz.NaN", ".abs", ".ftz.NaN.abs")],
      version="8.8", target="sm_100", model=model.floats)
 
+# edges of f16 and bf16 alike: zeros, ones, subnormals, bounds, NaNs (one of them out of bounds), and what rounds
+HALF = ("0,0x8000,0x3c00,0xbc00,0x0001,0x83ff,0x0400,0x7bff,0xfc00,0xfe00,0x7c01,0x7ff7,0x3f80,0xbf80,0x0080,0x7f7f,0xff80,0x3c01,0x1401",
+        "0,0x8000,0x3c00,0xbe00,0x0001,0x807f,0x0401,0xfbff,0x7c00,0x7fff,0xfff7,0x3bff,0x3f81,0x3555,0x8080,0xff7f,0x7f80,0x0c00,0xb3ff")
+HALF_TWO = tuple(",".join(f"{int(high, 16) << 16 | int(low, 16):#010x}" for low, high in zip(words, words[turn:] + words[:turn]))
+                 for words, turn in ((HALF[0].split(","), 3), (HALF[1].split(","), 5)))
+HALF_VALUES = {16: HALF, 32: HALF_TWO}
+
+
+def half(mnemonic, t, count):
+    """An instruction of so many operands of f16, bf16 or two of them."""
+    width = 32 if t.endswith("x2") else 16
+    return Op(f"{mnemonic}.{t} {', '.join('{' + name + '}' for name in 'dabc'[:count + 1])};", [f"b{width}"], *[width] * count,
+              name=f"{mnemonic}.{t}")
+
+
+F16S, BF16S = ("f16", "f16x2"), ("bf16", "bf16x2")
+for op in ("add", "sub", "mul"):
+    file(f"half/{op}", f"{op} of half precision: subnormals kept or flushed; clamped to [0, 1]", HALF_VALUES,
+         [half(f"{op}{m}", t, 2) for m in ("", ".rn", ".ftz", ".sat", ".rn.ftz.sat") for t in F16S]
+         + [half(f"{op}{m}", t, 2) for m in ("", ".rn") for t in BF16S], version="7.8", target="sm_90", model=model.halves)
+file("half/fma", "fma of half precision: rounded once; negative results 0; out of bounds", HALF_VALUES,
+     [half(f"fma.rn{m}", t, 3) for m in ("", ".ftz", ".sat", ".ftz.sat", ".relu", ".ftz.relu", ".oob", ".oob.relu") for t in F16S]
+     + [half(f"fma.rn{m}", t, 3) for m in ("", ".relu", ".oob", ".oob.relu") for t in BF16S], version="8.1", target="sm_90", model=model.halves)
+file("half/min_max", "min, max of half precision", HALF_VALUES,
+     [half(f"{op}{m}", t, 2) for op in ("min", "max") for m in ("", ".ftz", ".NaN", ".ftz.NaN", ".xorsign.abs", ".ftz.NaN.xorsign.abs") for t in F16S]
+     + [half(f"{op}{m}", t, 2) for op in ("min", "max") for m in ("", ".NaN", ".xorsign.abs", ".NaN.xorsign.abs") for t in BF16S],
+     version="7.8", target="sm_90", model=model.halves)
+file("half/abs_neg", "abs, neg of half precision: a NaN is 0x7fff", {w: (",".join(v), "") for w, v in HALF_VALUES.items()},
+     [half(f"{op}{m}", t, 1) for op in ("abs", "neg") for m in ("", ".ftz") for t in F16S] + [half(op, t, 1) for op in ("abs", "neg") for t in BF16S],
+     version="7.8", target="sm_90", model=model.halves)
+
 # ---- compare --------------------------------------------------------------------------------------------------------
 
 FCMP = ["eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"]

@@ -107,6 +107,99 @@ def floats(mnemonic, operands):
     return single(words, high) << 32 | single(words, low)
 
 
+# ---- Half precision: (bits of the exponent, of the mantissa); what comes in and goes out is 16 bits -----------------------
+
+SHAPES = {"f16": (5, 10), "bf16": (8, 7)}
+
+
+def half_number(bits, shape):
+    """A fraction, "inf" or "nan"."""
+    exponent, mantissa = shape
+    field, fraction = bits >> mantissa & (1 << exponent) - 1, bits & (1 << mantissa) - 1
+    if field == (1 << exponent) - 1:
+        return "nan" if fraction else "inf"
+    bias = (1 << exponent - 1) - 1
+    return fractions.Fraction(fraction | (bool(field) << mantissa)) * fractions.Fraction(2) ** (max(field, 1) - bias - mantissa) * (-1) ** (bits >> 15)
+
+
+def half_rounded(number, shape, flushes):
+    """The bits of a fraction that is not zero: the nearest of the numbers there are, found by its neighbours."""
+    exponent, mantissa = shape
+    top, least = (1 << exponent - 1) - 1, 2 - (1 << exponent - 1)
+    size, sign = abs(number), 0x8000 * (number < 0)
+    place = size.numerator.bit_length() - size.denominator.bit_length()
+    place -= size < fractions.Fraction(2) ** place
+    unbounded = round(size / fractions.Fraction(2) ** (place - mantissa)) * fractions.Fraction(2) ** (place - mantissa)
+    if flushes and unbounded < fractions.Fraction(2) ** least:
+        return sign
+    last = max(place, least) - mantissa
+    units = round(size / fractions.Fraction(2) ** last)
+    return sign | min(units + (last + mantissa - least << mantissa), (2 * top + 1) << mantissa)
+
+
+def half_sum(a, b, shape, flushes):
+    """Of (number, sign): the sign tells zeros and infinities apart."""
+    if "nan" in (a[0], b[0]) or (a[0] == b[0] == "inf" and a[1] != b[1]):
+        return None
+    for number, sign in (a, b):
+        if number == "inf":
+            return sign | ((1 << shape[0]) - 1) << shape[1]
+    total = a[0] + b[0]
+    return half_rounded(total, shape, flushes) if total else a[1] & b[1]
+
+
+def half_arithmetic(words, operands, shape):
+    if "oob" in words and any(bits & 0x7FFF == 0x7FF7 for bits in operands[:2]):
+        return 0
+    flushes = "ftz" in words
+    numbers = [(half_number(bits, shape), bits & 0x8000) for bits in operands]
+    if flushes:
+        numbers = [(number, sign) if operand & 0x7C00 else (0, sign) for (number, sign), operand in zip(numbers, operands)]
+    if words[0] == "sub":
+        number, sign = numbers[1]
+        numbers[1] = (number if isinstance(number, str) else -number, sign ^ 0x8000)
+    if words[0] in ("add", "sub"):
+        return half_sum(*numbers, shape, flushes)
+    (a, sign_a), (b, sign_b) = numbers[:2]
+    if "nan" in (a, b) or ("inf" in (a, b) and 0 in (a, b)):
+        return None
+    product = ("inf" if "inf" in (a, b) else a * b, sign_a ^ sign_b)
+    if words[0] == "fma":
+        return half_sum(product, numbers[2], shape, flushes)
+    return half_sum(product, (fractions.Fraction(0), product[1]), shape, flushes)
+
+
+def half_chosen(words, operands, shape):
+    """min, max, abs, neg."""
+    nan = [half_number(bits, shape) == "nan" for bits in operands]
+    if "ftz" in words:
+        operands = [bits if bits & 0x7C00 else bits & 0x8000 for bits in operands]
+    if len(operands) == 1:
+        return None if nan[0] else operands[0] & 0x7FFF if words[0] == "abs" else operands[0] ^ 0x8000
+    sign = (operands[0] ^ operands[1]) & 0x8000 if "xorsign" in words else 0
+    left = [bits & 0x7FFF if "abs" in words else bits for bits, is_nan_ in zip(operands, nan) if not is_nan_]
+    if not left or ("NaN" in words and any(nan)):
+        return None
+    return (min if words[0] == "min" else max)(left, key=lambda bits: -1 - (bits & 0x7FFF) if bits & 0x8000 else bits) | sign
+
+
+def half(words, operands, shape):
+    bits = (half_chosen if words[0] in ("min", "max", "abs", "neg") else half_arithmetic)(words, operands, shape)
+    if bits is None:
+        return 0 if "sat" in words else 0x7FFF
+    if bits & 0x8000 and ("sat" in words or "relu" in words):
+        return 0
+    return min(bits, 0x3C00 if shape[0] == 5 else 0x3F80) if "sat" in words else bits
+
+
+def halves(mnemonic, operands):
+    """The result's bits of an instruction of f16, bf16 or two of them."""
+    words = mnemonic.split(".")
+    shape = SHAPES[words[-1].removesuffix("x2")]
+    low = half(words, [bits & 0xFFFF for bits in operands], shape)
+    return low | half(words, [bits >> 16 for bits in operands], shape) << 16 if words[-1].endswith("x2") else low
+
+
 def main():
     import generate
     differ = count = 0
