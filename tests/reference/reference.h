@@ -163,7 +163,9 @@ static inline int64_t ref_signed(uint64_t value, uint32_t bits) {
 }
 static inline uint32_t ref_bits(lw_type type) { return lw_types[type].bits; }
 static inline bool ref_is_signed(lw_type type) { return lw_types[type].kind == 'S'; }
-static inline bool ref_is_real(lw_type type) { return lw_types[type].kind == 'F'; }
+static inline bool ref_is_real(lw_type type) { /* or two halves that are */
+    return lw_types[type].kind == 'F' || type == LW_T_bf16 || type == LW_T_f16x2 || type == LW_T_bf16x2;
+}
 ref_value *ref_register(ref_thread *t, const lw_operand *operand);
 uint64_t ref_read(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_type type); /* the low bits of that type */
 int64_t ref_read_signed(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_type type);
