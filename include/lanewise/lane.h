@@ -24,6 +24,7 @@
 #include "lane/compare.h"
 #include "lane/convert_integer.h"
 #include "lane/convert.h"
+#include "lane/convert_half.h"
 #include "lane/approx.h"
 #include "lane/half.h"
 #include "lane/video.h"

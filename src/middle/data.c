@@ -336,7 +336,8 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
         a = lw_lower_resize(l, a, lw_class_of(to), lw_types[from].kind == 'S');
         if (lw_types[to].bits == 8 && from != to) a = narrow_source(l, a, to);
     } else if (i->match->lane)
-        a = lw_lower_lane(l, (lw_lane_id)i->match->lane, a, LW_NO_SLOT, LW_NO_SLOT);
+        a = lw_lower_lane(l, (lw_lane_id)i->match->lane, a,
+                          lw_lanes[i->match->lane].how ? lw_lower_const(l, LW_CLASS_32, i->match->how) : LW_NO_SLOT, LW_NO_SLOT);
     else {
         lw_lower_error(l, i);
         return;

@@ -41,7 +41,10 @@ static u128 rounded(u128 m, int n, char rounding, bool negative) {
 }
 
 uint64_t soft_pack(soft v, int width, char rounding, bool ftz) {
-    int p = fraction_bits(width), least = least_exponent(width);
+    return soft_pack_format(v, width, fraction_bits(width), least_exponent(width), rounding, ftz);
+}
+
+uint64_t soft_pack_format(soft v, int width, int p, int least, char rounding, bool ftz) {
     uint64_t sign = (uint64_t)v.negative << (width - 1), infinity = ((UINT64_C(1) << (width - 1 - p)) - 1)
                                                                     << p;
     if (v.infinite) return sign | infinity;

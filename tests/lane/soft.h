@@ -16,6 +16,8 @@ typedef struct {
  * down, 'p' up. With ftz, operands and results below the smallest normal number become zero. */
 soft soft_unpack(uint64_t bits, int width, bool ftz);
 uint64_t soft_pack(soft v, int width, char rounding, bool ftz);
+/* The same of a format with `fraction` bits of fraction and a least normal number of 2^least: 7 and -126 for bf16. */
+uint64_t soft_pack_format(soft v, int width, int fraction, int least, char rounding, bool ftz);
 soft soft_integer(i128 v);
 
 soft soft_add(soft a, soft b);

@@ -82,7 +82,42 @@ static void pack(ref_thread *t, const ref_op *op) {
     ref_write(t, &op->in->operands[0], LW_T_b32, d & ref_mask(32));
 }
 
+static bool is_short(lw_type type) { return type == LW_T_f16 || type == LW_T_bf16 || type == LW_T_tf32; }
+
+/* To f16, bf16, or tf32 as 19 bits. */
+static uint64_t shortened(const ref_op *op, uint64_t a, lw_type to) {
+    const uint64_t sign = to == LW_T_tf32 ? 1u << 18 : 1u << 15, one = to == LW_T_f16 ? 0x3c00 : 0x3f80;
+    if (to == LW_T_tf32 && ref_has(op, REF_rna)) { /* hardware adds half a place, without a look at what it is, but for the top exponent */
+        const uint64_t d = ((a >> 23 & 255) == 255 ? a : a + 0x1000) >> 13;
+        return d - (ref_has(op, REF_satfinite) && (d >> 10 & 255) == 255);
+    }
+    if (to != LW_T_f16 && ref_has(op, REF_ftz)) a = ref_flush(a, LW_T_f32);
+    if (ref_is_nan(a, LW_T_f32)) return ref_has(op, REF_sat) ? 0 : sign - 1;
+    uint64_t d = ref_pack(ref_unpack(a, LW_T_f32), to, ref_rounding_of(op));
+    if (ref_has(op, REF_satfinite) && ref_unpack(d, to).kind == REF_INFINITE) d--;
+    if (d & sign) return ref_has(op, REF_relu) || ref_has(op, REF_sat) ? 0 : d;
+    return ref_has(op, REF_sat) && d > one ? one : d;
+}
+
+/* What ends in one or two short numbers, or comes from one; false: nothing of it. */
+static bool of_halves(ref_thread *t, const ref_op *op) {
+    const lw_type to = op->types[0], from = op->types[1];
+    const bool pair = to == LW_T_f16x2 || to == LW_T_bf16x2;
+    if (from == LW_T_bf16 && to == LW_T_f32) { /* the upper half, a NaN too */
+        const uint64_t a = (ref_read(t, op, &op->in->operands[1], from) & 0xffff) << 16;
+        ref_write(t, &op->in->operands[0], to, ref_has(op, REF_ftz) ? ref_flush(a, to) : a);
+        return true;
+    }
+    if (from != LW_T_f32 || (!pair && !is_short(to))) return false;
+    uint64_t d = 0;
+    for (uint32_t k = 1; k <= (pair ? 2 : 1); k++)
+        d = d << 16 | shortened(op, ref_read(t, op, &op->in->operands[k], from), to == LW_T_f16x2 ? LW_T_f16 : to == LW_T_bf16x2 ? LW_T_bf16 : to);
+    ref_write(t, &op->in->operands[0], to, to == LW_T_tf32 ? d << 13 : d);
+    return true;
+}
+
 void ref_do_cvt(ref_thread *t, const ref_op *op) {
+    if (!ref_has(op, REF_pack) && of_halves(t, op)) return;
     if (ref_has(op, REF_pack)) {
         pack(t, op);
         return;

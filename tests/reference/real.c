@@ -13,14 +13,14 @@ enum { F32_NAN = 0x7fffffff };
 #define F64_QUIET 0x0008000000000000u
 
 ref_format ref_format_of(lw_type type) {
-    return type == LW_T_f64 ? (ref_format){11, 52} : type == LW_T_f32 ? (ref_format){8, 23} : type == LW_T_bf16 ? (ref_format){8, 7} : (ref_format){5, 10};
+    return type == LW_T_f64 ? (ref_format){11, 52} : type == LW_T_f32 ? (ref_format){8, 23} : type == LW_T_bf16 ? (ref_format){8, 7} : type == LW_T_tf32 ? (ref_format){8, 10} : (ref_format){5, 10};
 }
 
 static uint64_t infinity(lw_type type) {
     ref_format f = ref_format_of(type);
     return ref_mask(f.exponent) << f.mantissa;
 }
-static uint64_t sign_bit(lw_type type) { return (uint64_t)1 << (ref_bits(type) - 1); }
+static uint64_t sign_bit(lw_type type) { return type == LW_T_tf32 ? 1u << 18 : (uint64_t)1 << (ref_bits(type) - 1); } /* tf32: of the bits that count */
 
 bool ref_is_nan(uint64_t bits, lw_type type) { return (bits & ~sign_bit(type)) > infinity(type); }
 

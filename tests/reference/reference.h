@@ -20,7 +20,7 @@
     WORD(geu) WORD(num) WORD(nan) WORD(v2) WORD(v4) WORD(v8) WORD(arrive) WORD(red) WORD(popc) WORD(warp) WORD(l) WORD(r) WORD(to) \
     WORD(finite) WORD(infinite) WORD(number) WORD(notanumber) WORD(normal) WORD(subnormal) WORD(f4e) WORD(b4e) WORD(rc8) WORD(ecl) WORD(ecr) \
     WORD(rc16) WORD(shared) WORD(pack) WORD(u4) WORD(s4) WORD(u2) WORD(s2) WORD(approx) WORD(full) \
-    WORD(po) WORD(shr7) WORD(shr15) WORD(oob)
+    WORD(po) WORD(shr7) WORD(shr15) WORD(oob) WORD(rna) WORD(satfinite)
 
 typedef enum ref_word {
 #define WORD(name) REF_##name,

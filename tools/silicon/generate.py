@@ -13,6 +13,7 @@ import re
 import sys
 
 import model
+import model_half
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent.parent / "tests/ptx"
 MADE = "// Made by tools/silicon/generate.py."
@@ -503,6 +504,28 @@ file("move/cvt_float_mode", "cvt between floats with ftz and sat", TWO,
 file("move/cvt_half", "cvt between f16 and f32", TWO,
      [convert("cvt.f32.f16", "f32", "f16")]
      + [Op(f"cvt.{r}.f16.f32 {{d}}, {{a}};", ["f16"], 32) for r in ("rn", "rz")])
+# what lies at the middle of two numbers and beside it, at the ends, below the normal numbers and beyond the largest
+TO_HALF = ("0x3f801000,0xbf801000,0x3f803000,0x3f808000,0xbf818000,0x3f818001,0x3f807fff,0x33000000,0xb3000001,0x33c00000,0x387ff000,0xb87fefff,0x477fe000,"
+           "0x477ff000,0xc77fefff,0x7f7f8000,0xff7fffff,0x00008000,0x80018000,0x000000ff,0x7f7ff000,0x3f7ff000,0x3f7fffff")
+HALVES = {16: ("0,0x8000,0x3c00,0xbc00,0x3f80,0x0001,0x8001,0x007f,0x807f,0x0080,0x03ff,0x0400,0x7bff,0x7c00,0xfc00,0x7e00,0xfd01,0x7c01,0x7f80,0xff80,0x7f81,0xffc1,0x3555", ""),
+          32: (F32 + "," + TO_HALF, "")}
+PACKED = {32: (F32 + "," + TO_HALF, "0x3f801000,0xff7fffff,0x7fc00000,0x80000001,0x477ff000")}
+file("move/cvt_half_mode", "cvt between f16 and f32 in all roundings, saturated or not", HALVES,
+     [Op(f"cvt.{r}{m}.f16.f32 {{d}}, {{a}};", ["f16"], 32) for r in ("rm", "rp") for m in ("", ".ftz", ".sat", ".ftz.sat")]
+     + [Op(f"cvt.{r}{m}.f16.f32 {{d}}, {{a}};", ["f16"], 32) for r in ("rn", "rz") for m in (".ftz", ".sat", ".ftz.sat", ".relu", ".satfinite", ".relu.satfinite")]
+     + [convert(f"cvt{m}.f32.f16", "f32", "f16") for m in (".ftz", ".sat", ".ftz.sat")], version="8.1", target="sm_80", model=model_half.converted)
+file("move/cvt_half_pairs", "cvt of two f32 to f16x2, bf16x2", PACKED,
+     [Op(f"cvt.{r}{m}.{t}.f32 {{d}}, {{a}}, {{b}};", ["b32"], 32, 32)
+      for t in ("f16x2", "bf16x2") for r in ("rn", "rz") for m in ("", ".relu", ".satfinite", ".relu.satfinite")],
+     version="8.1", target="sm_80", model=model_half.converted)
+file("move/cvt_bf16", "cvt between bf16 and f32", HALVES,
+     [Op(f"cvt.{r}{m}.bf16.f32 {{d}}, {{a}};", ["b16"], 32) for r in ("rn", "rz") for m in ("", ".ftz", ".relu", ".satfinite", ".relu.satfinite")]
+     + [Op(f"cvt.{r}{m}.bf16.f32 {{d}}, {{a}};", ["b16"], 32) for r in ("rm", "rp") for m in ("", ".ftz")]
+     + [convert(f"cvt{m}.f32.bf16", "f32", "b16") for m in ("", ".rn", ".rz", ".rm", ".rp", ".ftz", ".rn.ftz")],
+     version="8.1", target="sm_90", model=model_half.converted)
+file("move/cvt_tf32", "cvt of f32 to tf32", HALVES,
+     [convert(f"cvt.{m}.tf32.f32", "b32", "f32") for m in ("rna", "rna.satfinite", "rn", "rz", "rn.relu", "rz.relu", "rn.satfinite", "rz.satfinite", "rn.relu.satfinite")],
+     version="8.6", target="sm_100", model=model_half.converted)
 
 
 # ---- video ----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ enum {
     LW_FLOAT_OOB = 1 << 4, /* of fma */
     LW_FLOAT_XORSIGN = 1 << 5,
     LW_FLOAT_ABS = 1 << 6,
-    LW_FLOAT_RELU = 1 << 7,
+    LW_FLOAT_RELU = 1 << 7, /* what is negative is zero */
     LW_FLOAT_LESS = 1 << 8,
     LW_FLOAT_EQUAL = 1 << 9,
     LW_FLOAT_GREATER = 1 << 10,
@@ -24,7 +24,8 @@ enum {
     LW_FLOAT_NORMAL = 1 << 12, /* zero among them */
     LW_FLOAT_SUBNORMAL = 1 << 13,
     LW_FLOAT_INFINITE = 1 << 14,
-    LW_FLOAT_NOT_A_NUMBER = 1 << 15
+    LW_FLOAT_NOT_A_NUMBER = 1 << 15,
+    LW_FLOAT_FINITE = 1 << 16 /* what is infinite is the largest number */
 };
 
 #endif /* LANEWISE_LANE_HOW_H */

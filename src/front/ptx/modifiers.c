@@ -127,7 +127,7 @@ void lw_modes_make(lw_match *m, const lw_walk *w) {
         if (modifier->also) m->mode.at[modifier->also - 1] = word.modifier;
         if (modifier->elements) m->elements = modifier->elements;
         m->racy |= modifier->racy;
-        m->how = (uint16_t)(m->how + modifier->how);
+        m->how += modifier->how;
     }
     m->meaning = meaning_of(m);
 }

@@ -99,7 +99,7 @@ typedef struct lw_modifier {
     uint8_t dimensions;  /* of a geometry … */
     bool array, cube, samples;
     bool racy;
-    uint16_t how;
+    uint32_t how;
     const char *operand; /* name of the optional operand that stands there exactly if the word does; or NULL */
 } lw_modifier;
 
@@ -534,7 +534,7 @@ typedef struct lw_match {
     bool racy;            /* others may read or write the same memory at the same time */
     uint8_t elements;     /* of its vectors, 1 where it names none */
     uint8_t meaning;      /* 1 + the row of meanings.def that says the mode of its operation; 0: it has none */
-    uint16_t how;         /* what the modifiers add up to */
+    uint32_t how;         /* what the modifiers add up to */
     uint16_t lane;        /* lw_lane_id of the lane function, 0 for none */
     bool executable;      /* has a lane function or a lowering */
     bool selectors;       /* some operand may carry one, .b0 or .h1 */
