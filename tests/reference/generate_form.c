@@ -210,7 +210,7 @@ static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operan
         lw_text_printf(line, "%s%s", gen_chance(g, 30) ? "!" : "", text);
         return;
     }
-    bool may_be_constant = o->shape == LW_SHAPE_VALUE && m->form->agree != LW_AGREE_wide && !o->selectable &&
+    bool may_be_constant = o->shape == LW_SHAPE_VALUE && !o->variable && m->form->agree != LW_AGREE_wide && !o->selectable &&
                            strchr("BUSF", lw_types[o->type].kind) && lw_types[o->type].bits >= 16;
     if (may_be_constant && lw_types[o->type].bits <= 64 && o->type != LW_T_f16 && gen_chance(g, 20))
         gen_constant(g, o->type, text);
@@ -244,7 +244,7 @@ static void put_operands(gen *g, lw_text *line, const lw_match *m) {
             put_destination(g, line, m, o);
         else
             lw_text_puts(line, o->negatable && o->selectable && !minus && gen_chance(g, 25) ? (minus = true, "-") : ""), put_source(g, line, m, o);
-        if (o->selectable && (o->written ? merges && gen_chance(g, 70) : gen_chance(g, 50))) put_selector(g, line);
+        if (o->selectable && !o->lanes && (o->written ? merges && gen_chance(g, 70) : gen_chance(g, 50))) put_selector(g, line);
         if (o->lanes && gen_chance(g, 60)) put_lanes(g, line, o);
     }
 }
