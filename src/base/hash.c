@@ -61,5 +61,7 @@ uint64_t lw_hash_keyed(const void *data, size_t size) {
 /* Multiplied by an odd number that nobody outside knows, both halves of the product: each pair of numbers collides for few keys only. */
 uint64_t lw_hash_number(uint64_t number) {
     const unsigned __int128 product = (unsigned __int128)(number ^ key[0]) * (key[1] | 1);
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
+    uint64_t mixed = (uint64_t)product ^ (uint64_t)(product >> 64);
+    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u; /* for some keys numbers at equal distances were still at equal distances */
+    return mixed ^ mixed >> 32;
 }

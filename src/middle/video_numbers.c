@@ -1,7 +1,6 @@
 /* video_numbers.c: lowering of the video instructions that do not shift, scalar ones and those of two or four parts: each is its lane function, to
  * which a constant says what the spelling does, `how`. Where the result of a scalar one may depend on the semantics both are computed, and the
  * launch counts the lanes where they are not the same (lw_lower_note). */
-#include <string.h>
 #include "lanewise/lane/compare.h"
 #include "lanewise/lane/video_simd.h"
 #include "middle/ptx.h"
@@ -12,12 +11,6 @@ static uint32_t part_of(const lw_operand *operand) {
         [LW_SEL_b3] = LW_VIDEO_b3,     [LW_SEL_h0] = LW_VIDEO_h0, [LW_SEL_h1] = LW_VIDEO_h1,
     };
     return parts[operand->select];
-}
-
-static bool has_word(const lw_match *match, const char *word) {
-    for (uint32_t k = 1; k < match->word_count; k++)
-        if (!strcmp(match->words[k]->text, word)) return true;
-    return false;
 }
 
 static bool is_compare(const lw_match *match) { return match->mode.compare != LW_MOD_none; }
@@ -81,9 +74,9 @@ static uint32_t how_of_scalar(const lw_instruction *i) {
     if (i->match->lane != LW_LANE_vmad_manual) return how;
     if (o[1].minus != o[2].minus) how += LW_VIDEO_MINUS_PRODUCT;
     if (o[3].minus) how += LW_VIDEO_MINUS_C;
-    if (has_word(i->match, "po")) how += LW_VIDEO_PO;
-    if (has_word(i->match, "shr7")) how += LW_VIDEO_SHR7;
-    if (has_word(i->match, "shr15")) how += LW_VIDEO_SHR15;
+    if (i->match->mode.plus_one) how += LW_VIDEO_PO;
+    if (i->match->mode.shifted == LW_MOD_shr7) how += LW_VIDEO_SHR7;
+    if (i->match->mode.shifted == LW_MOD_shr15) how += LW_VIDEO_SHR15;
     return how;
 }
 

@@ -103,9 +103,9 @@ static uint64_t shortened(const ref_op *op, uint64_t a, lw_type to) {
 static bool of_halves(ref_thread *t, const ref_op *op) {
     const lw_type to = op->types[0], from = op->types[1];
     const bool pair = to == LW_T_f16x2 || to == LW_T_bf16x2;
-    if (from == LW_T_bf16 && to == LW_T_f32) { /* the upper half, a NaN too */
+    if (from == LW_T_bf16 && to == LW_T_f32) { /* the upper half, a NaN too but with .ftz, as an H200 does it */
         const uint64_t a = (ref_read(t, op, &op->in->operands[1], from) & 0xffff) << 16;
-        ref_write(t, &op->in->operands[0], to, ref_has(op, REF_ftz) ? ref_flush(a, to) : a);
+        ref_write(t, &op->in->operands[0], to, !ref_has(op, REF_ftz) ? a : ref_is_nan(a, to) ? 0x7fffffff : ref_flush(a, to));
         return true;
     }
     if (from != LW_T_f32 || (!pair && !is_short(to))) return false;

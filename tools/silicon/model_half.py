@@ -40,7 +40,7 @@ def one(words, kind, source, bits):
     if number == "nan":
         if "sat" in words:
             return 0
-        return bits << 16 if source == "bf16" else (1 << size - 1) - 1
+        return bits << 16 if source == "bf16" and "ftz" not in words else (1 << size - 1) - 1
     rounding = next((word for word in words if word in ("rn", "rz", "rm", "rp")), "rn")
     d = packed(number, negative, kind, rounding)
     top = (1 << size - 1 - places) - 1 << places

@@ -103,6 +103,6 @@ static inline uint32_t lw_cvt_tf32_f32(float a, uint32_t how) {
  * source   PTX ISA 9.7.9.21; results of an H200 */
 static inline float lw_cvt_sat_f32_f16(uint16_t a) { return lw_limit_f32_(lw_cvt_f32_f16(a)); }
 static inline float lw_cvt_f32_bf16(uint16_t a) { return lw_from_bits_f32_((uint32_t)a << 16); }
-static inline float lw_cvt_ftz_f32_bf16(uint16_t a) { return lw_flush_f32_(lw_cvt_f32_bf16(a)); }
+static inline float lw_cvt_ftz_f32_bf16(uint16_t a) { return lw_pin_f32_(lw_flush_f32_(lw_cvt_f32_bf16(a))); }
 
 #endif /* LANEWISE_LANE_CONVERT_HALF_H */
