@@ -77,8 +77,8 @@ struct lw_bench_work {
     void *params[LW_BENCH_BUFFERS + LW_BENCH_SCALARS];
 };
 
-void lw_bench_work_new(lw_bench_work *work, const lw_bench_kernel *kernel, const lw_native *native,
-                       lw_context *context, const char *text, size_t size, uint32_t count);
+void lw_bench_work_new(lw_bench_work *work, const lw_bench_kernel *kernel, const lw_native *native, lw_context *context,
+                       const char *text, size_t size, uint32_t count);
 void lw_bench_work_free(lw_bench_work *work);
 void lw_bench_work_rounds(lw_bench_work *work, uint32_t rounds);
 void lw_bench_run_native(const lw_bench_work *work);
@@ -106,8 +106,8 @@ typedef struct lw_bench_speed {
 
 lw_context *lw_bench_context(const lw_bench_options *options, uint32_t threads);
 const lw_native *lw_bench_native(const char *level);
-lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_kernel *kernel,
-                                lw_context *context, const char *text, size_t size);
+lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_kernel *kernel, lw_context *context,
+                                const char *text, size_t size);
 /* Seconds of one launch of an empty kernel, one CTA of 32 threads. */
 lw_bench_spread lw_bench_measure_launch(const lw_bench_options *options, lw_context *context);
 /* Wall time with one thread ÷ wall time with two, of each pair. */
@@ -146,8 +146,8 @@ void lw_bench_vector(const lw_bench_options *options); /* both engines */
 /* Exit codes. */
 typedef enum lw_growth_verdict { LW_GROWTH_MET, LW_GROWTH_MISSED, LW_GROWTH_NONE } lw_growth_verdict;
 
-/* Measures and prints how time grows with what texts and launches control. MISSED: somewhere faster than it may; NONE: --only leaves nothing to measure, which it
- * has reported. `tsv`: rows for programs, or NULL. */
+/* Measures and prints how time grows with what texts and launches control. MISSED: somewhere faster than it may; NONE:
+ * --only leaves nothing to measure, which it has reported. `tsv`: rows for programs, or NULL. */
 lw_growth_verdict lw_bench_growth(const lw_bench_options *options, FILE *tsv);
 
 /* ---- report.c ---- */

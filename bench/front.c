@@ -6,8 +6,8 @@
 
 enum { LEAST_LOADS = 5, MOST_LOADS = 200 };
 
-static void load(lw_context *context, const char *name, const char *text, size_t size, bool wall,
-                 double *parse, double *lower, uint32_t *instructions) {
+static void load(lw_context *context, const char *name, const char *text, size_t size, bool wall, double *parse,
+                 double *lower, uint32_t *instructions) {
     lw_module *module;
     lw_kernel *kernel;
     double start = lw_bench_clock(wall);

@@ -13,16 +13,16 @@ static const double STEP = 2.3; /* at most: of twice as many of one thing */
 
 enum {
     COMPILED = 64, /* of one thing: where the search begins for the compiler */
-    SIZES = 3,    /* n, 2n, 4n */
-    TURNS = 3,    /* of which the median counts */
-    AGAIN = 3,    /* times that a step beyond the bound is measured before it counts: the machine has other work, too */
+    SIZES = 3,     /* n, 2n, 4n */
+    TURNS = 3,     /* of which the median counts */
+    AGAIN = 3, /* times that a step beyond the bound is measured before it counts: the machine has other work, too */
 };
 
 typedef struct growth { /* of one run */
     const lw_bench_options *options;
-    const char *engine;       /* of all contexts: each measurement has its own, and its memory is new, whatever its size */
-    char path[64];            /* of the text that the tool reads */
-    double idle;              /* seconds of the tool for an empty text */
+    const char *engine; /* of all contexts: each measurement has its own, and its memory is new, whatever its size */
+    char path[64];      /* of the text that the tool reads */
+    double idle;        /* seconds of the tool for an empty text */
     uint32_t rows, missed;
     FILE *tsv;
 } growth;
@@ -38,7 +38,7 @@ typedef struct probe {
     uint32_t start, most;
 } probe;
 
-/* ---- Texts ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Texts ----------------------------------------------------------------------------------------------------- */
 
 static char *write_text(const lw_growth_text *text, uint32_t n, size_t *size) {
     char *at = NULL;
@@ -50,15 +50,18 @@ static char *write_text(const lw_growth_text *text, uint32_t n, size_t *size) {
 }
 
 static lw_context *new_context(const growth *g) {
-    const lw_options options = {.threads = 1, .cpu = g->options->cpu, .engine = g->engine, .stack_limit = 16 << 20, .memory_limit = 1ull << 39};
+    const lw_options options = {
+        .threads = 1, .cpu = g->options->cpu, .engine = g->engine, .stack_limit = 16 << 20, .memory_limit = 1ull << 39};
     lw_context *context;
-    if (lw_context_new(&options, &context) != LW_OK) lw_bench_fail("growth: there is no engine '%s', or no memory", g->engine);
+    if (lw_context_new(&options, &context) != LW_OK)
+        lw_bench_fail("growth: there is no engine '%s', or no memory", g->engine);
     return context;
 }
 
 static lw_module *load(const probe *p, lw_context *context, const char *text, size_t size) {
     lw_module *module = NULL;
-    lw_status status = lw_module_new(context, p->text->flags & LW_GROWTH_PTO ? "growth.pto" : "growth.ptx", text, size, &module);
+    lw_status status =
+        lw_module_new(context, p->text->flags & LW_GROWTH_PTO ? "growth.pto" : "growth.ptx", text, size, &module);
     bool faulty = p->text->flags & LW_GROWTH_FAULTY;
     if (status == LW_BAD_SOURCE && !faulty) lw_bench_fail("%s: %.2000s", p->name, lw_module_diagnostics(module, false));
     if (status != LW_OK && status != LW_BAD_SOURCE) lw_bench_fail("%s: %s", p->name, lw_context_message(context));
@@ -71,7 +74,8 @@ static void lower(const probe *p, lw_context *context, lw_module *module) {
     for (size_t i = 0; i < lw_module_kernel_count(module); i++) {
         lw_status status = lw_module_kernel(module, lw_module_kernel_name(module, i), &kernel);
         if (status != LW_OK && !(p->text->flags & LW_GROWTH_FAULTY))
-            lw_bench_fail("%s: %s\n%.2000s", p->name, lw_context_message(context), lw_module_diagnostics(module, false));
+            lw_bench_fail("%s: %s\n%.2000s", p->name, lw_context_message(context),
+                          lw_module_diagnostics(module, false));
     }
 }
 
@@ -112,7 +116,8 @@ static double take_run(const probe *p, uint32_t n) {
     double start = lw_bench_clock(false);
     if (status == LW_OK) status = lw_launch(kernel, &config, NULL, NULL);
     double took = lw_bench_clock(false) - start;
-    if (status != LW_OK && !(status == LW_TRAPPED && p->text->flags & LW_GROWTH_STRAYS)) lw_bench_fail("%s: %s", p->name, lw_context_message(context));
+    if (status != LW_OK && !(status == LW_TRAPPED && p->text->flags & LW_GROWTH_STRAYS))
+        lw_bench_fail("%s: %s", p->name, lw_context_message(context));
     lw_context_free(context);
     free(text);
     return took;
@@ -125,7 +130,7 @@ static double take_call(const probe *p, uint32_t n) {
     return took;
 }
 
-/* ---- The tool ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The tool -------------------------------------------------------------------------------------------------- */
 
 static double seconds_of(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec * 1e-6; }
 
@@ -146,7 +151,8 @@ static double run_tool(const growth *g, const char *const *words) {
     int status;
     struct rusage used;
     if (wait4(child, &status, 0, &used) != child || !WIFEXITED(status) || WEXITSTATUS(status) > 1)
-        lw_bench_fail("%s %s ends with %d", LW_GROWTH_TOOL, words[0], WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
+        lw_bench_fail("%s %s ends with %d", LW_GROWTH_TOOL, words[0],
+                      WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
     return seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
 }
 
@@ -176,9 +182,10 @@ static void find_idle(growth *g) {
     g->idle = lw_bench_spread_of(times, TURNS).median;
 }
 
-/* ---- Measuring ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Measuring ------------------------------------------------------------------------------------------------- */
 
-/* So many that n takes a while, within the probe's bound. What is around it, such as loading what is only launched, takes a multiple at most. */
+/* So many that n takes a while, within the probe's bound. What is around it, such as loading what is only launched,
+ * takes a multiple at most. */
 static uint32_t find_size(const probe *p, double least) {
     enum { AROUND = 15 };
     uint32_t n = p->start;
@@ -197,12 +204,13 @@ static void measure(const probe *p, uint32_t n, double medians[SIZES]) {
 }
 
 static void report(growth *g, const probe *p, uint32_t n, const double t[SIZES], bool met) {
-    printf("%-4s %-33s %-15s %9u %10.2f %10.2f %10.2f   %5.2f %5.2f  %s\n", p->group, p->name, p->what, n, t[0] * 1e3, t[1] * 1e3, t[2] * 1e3, t[1] / t[0], t[2] / t[1],
-           met ? "met" : "NOT MET");
+    printf("%-4s %-33s %-15s %9u %10.2f %10.2f %10.2f   %5.2f %5.2f  %s\n", p->group, p->name, p->what, n, t[0] * 1e3,
+           t[1] * 1e3, t[2] * 1e3, t[1] / t[0], t[2] / t[1], met ? "met" : "NOT MET");
     fflush(stdout);
     if (!g->tsv) return;
     for (int s = 0; s + 1 < SIZES; s++)
-        fprintf(g->tsv, "%s: %s\t%s\t%u\tgrowth\t1\t%.6g\t-\t-\t%g\t%s\n", p->group, p->name, p->what, n << s, t[s + 1] / t[s], STEP, met ? "met" : "not met");
+        fprintf(g->tsv, "%s: %s\t%s\t%u\tgrowth\t1\t%.6g\t-\t-\t%g\t%s\n", p->group, p->name, p->what, n << s,
+                t[s + 1] / t[s], STEP, met ? "met" : "not met");
 }
 
 static void take_probe(growth *g, const probe *p) {
@@ -220,7 +228,7 @@ static void take_probe(growth *g, const probe *p) {
     report(g, p, n, t, met);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------------------- */
+/* ---- All of it ------------------------------------------------------------------------------------------------- */
 
 static bool wanted(const growth *g, const char *group, const char *name, const char *what) {
     const char *only = g->options->only;
@@ -230,24 +238,35 @@ static bool wanted(const growth *g, const char *group, const char *name, const c
 }
 
 static void take_text(growth *g, const lw_growth_text *text, bool jit) {
-    static const char *const check[] = {"check", NULL}, *const format[] = {"format", NULL}, *const tokens[] = {"dump", "--stage", "tokens", NULL},
-                             *const module[] = {"dump", "--stage", "module", NULL}, *const program[] = {"dump", "--stage", "program", NULL}, *const interp[] = {"dump", "--stage", "interp", NULL};
+    static const char *const check[] = {"check", NULL}, *const format[] = {"format", NULL},
+                             *const tokens[] = {"dump", "--stage", "tokens", NULL},
+                             *const module[] = {"dump", "--stage", "module", NULL},
+                             *const program[] = {"dump", "--stage", "program", NULL},
+                             *const interp[] = {"dump", "--stage", "interp", NULL};
     const struct {
         const char *what;
         double (*take)(const probe *p, uint32_t n);
         const char *const *words;
         bool good_only, runs_only, jit;
     } ways[] = {
-        {"load", take_load, NULL, false, false, false},     {"kernels", take_kernels, NULL, true, false, false}, {"run", take_run, NULL, true, true, false},
-        {"compile", take_kernels, NULL, true, false, true}, {"check", take_tool, check, false, false, false},    {"format", take_tool, format, false, false, false},
-        {"dump tokens", take_tool, tokens, false, false, false}, {"dump module", take_tool, module, false, false, false}, {"dump program", take_tool, program, false, false, false},
+        {"load", take_load, NULL, false, false, false},
+        {"kernels", take_kernels, NULL, true, false, false},
+        {"run", take_run, NULL, true, true, false},
+        {"compile", take_kernels, NULL, true, false, true},
+        {"check", take_tool, check, false, false, false},
+        {"format", take_tool, format, false, false, false},
+        {"dump tokens", take_tool, tokens, false, false, false},
+        {"dump module", take_tool, module, false, false, false},
+        {"dump program", take_tool, program, false, false, false},
         {"dump interp", take_tool, interp, false, false, false},
     };
     const char *group = text->flags & LW_GROWTH_PTO ? "pto" : "ptx";
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         bool bad = text->flags & LW_GROWTH_FAULTY;
-        if ((bad && ways[i].good_only) || (ways[i].runs_only && !(text->flags & LW_GROWTH_RUNS)) || ways[i].jit != jit) continue;
-        probe p = {g, group, text->name, ways[i].what, text, NULL, ways[i].take, ways[i].words, text->start, text->most};
+        if ((bad && ways[i].good_only) || (ways[i].runs_only && !(text->flags & LW_GROWTH_RUNS)) || ways[i].jit != jit)
+            continue;
+        probe p = {g,    group,        text->name,    ways[i].what, text,
+                   NULL, ways[i].take, ways[i].words, text->start,  text->most};
         if (jit && p.start > COMPILED) p.start = COMPILED; /* it takes a hundred times as long */
         if (wanted(g, group, text->name, ways[i].what)) take_probe(g, &p);
     }
@@ -268,7 +287,8 @@ lw_growth_verdict lw_bench_growth(const lw_bench_options *options, FILE *tsv) {
     find_idle(&g);
     if (tsv) fputs("kernel\tengine\tlevel\tmeasure\tunit\tmedian\tleast\tmost\ttarget\tverdict\n", tsv);
     printf("GROWTH: CPU time in ms of n, 2n, 4n things; a step of two costs at most %.1f\n", STEP);
-    printf("%-4s %-33s %-15s %9s %10s %10s %10s   %5s %5s\n", "", "things", "what is done", "n", "n", "2n", "4n", "2n/n", "4n/2n");
+    printf("%-4s %-33s %-15s %9s %10s %10s %10s   %5s %5s\n", "", "things", "what is done", "n", "n", "2n", "4n",
+           "2n/n", "4n/2n");
     for (const lw_growth_text *text = lw_growth_ptx; text->name; text++) take_text(&g, text, jit);
     for (const lw_growth_text *text = lw_growth_pto; text->name; text++) take_text(&g, text, jit);
     if (!jit) take_calls(&g);

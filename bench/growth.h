@@ -8,8 +8,8 @@
 #include "bench.h"
 
 enum {
-    LW_GROWTH_FAULTY = 1,  /* the text has errors */
-    LW_GROWTH_RUNS = 2,    /* its kernel `k` is launched, too */
+    LW_GROWTH_FAULTY = 1, /* the text has errors */
+    LW_GROWTH_RUNS = 2,   /* its kernel `k` is launched, too */
     LW_GROWTH_PTO = 4,
     LW_GROWTH_ONE = 8,     /* only the kernel `k` is asked for; otherwise each of the module */
     LW_GROWTH_STRAYS = 16, /* the launch ends with a trap or a limit, as it should */

@@ -23,7 +23,7 @@ static lw_module *load(lw_context *context, const char *text) {
 
 #define HEAD ".version 8.5\n.target sm_80\n.address_size 64\n"
 
-/* ---- Launches --------------------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------------------------- */
 
 static double launch(lw_context *context, const char *text, uint32_t grid, uint32_t block, const uint32_t *param) {
     lw_module *module = load(context, text);
@@ -38,35 +38,52 @@ static double launch(lw_context *context, const char *text, uint32_t grid, uint3
     return took;
 }
 
-CALL(ctas) { return launch(context, HEAD ".visible .entry k() { .reg .u32 r; mov.u32 r, %ctaid.x; ret; }", n, 32, NULL); }
+CALL(ctas) {
+    return launch(context, HEAD ".visible .entry k() { .reg .u32 r; mov.u32 r, %ctaid.x; ret; }", n, 32, NULL);
+}
 
 /* They hand on a count from each to the next, so that many are set aside. */
 CALL(ctas_that_wait) {
-    return launch(context, HEAD ".global .u32 turn;\n.visible .entry k() { .reg .u32 r, c; .reg .pred p; mov.u32 c, %ctaid.x; sub.u32 c, c, 0;\n"
-                                "W: ld.volatile.global.u32 r, [turn]; setp.ne.u32 p, r, c; @p bra W; add.u32 r, r, 1; st.volatile.global.u32 [turn], r; ret; }", n, 1, NULL);
+    return launch(context,
+                  HEAD ".global .u32 turn;\n.visible .entry k() { .reg .u32 r, c; .reg .pred p; mov.u32 c, %ctaid.x; "
+                       "sub.u32 c, c, 0;\n"
+                       "W: ld.volatile.global.u32 r, [turn]; setp.ne.u32 p, r, c; @p bra W; add.u32 r, r, 1; "
+                       "st.volatile.global.u32 [turn], r; ret; }",
+                  n, 1, NULL);
 }
 
 CALL(barriers) {
-    return launch(context, HEAD ".visible .entry k(.param .u32 n) { .reg .u32 i; .reg .pred p; ld.param.u32 i, [n];\n"
-                                "L: bar.sync 0; sub.u32 i, i, 1; setp.ne.u32 p, i, 0; @p bra L; ret; }", 1, 256, &n);
+    return launch(context,
+                  HEAD ".visible .entry k(.param .u32 n) { .reg .u32 i; .reg .pred p; ld.param.u32 i, [n];\n"
+                       "L: bar.sync 0; sub.u32 i, i, 1; setp.ne.u32 p, i, 0; @p bra L; ret; }",
+                  1, 256, &n);
 }
 
 CALL(rounds_of_shuffles) {
-    return launch(context, HEAD ".visible .entry k(.param .u32 n) { .reg .u32 i, x; .reg .pred p; mov.u32 x, %laneid; ld.param.u32 i, [n];\n"
-                                "setp.gt.u32 p, x, 15; @p ret;\n"
-                                "L: shfl.sync.idx.b32 x, x, 20, 31, 0xffff; sub.u32 i, i, 1; setp.ne.u32 p, i, 0; @p bra L; ret; }", 1, 32, &n);
+    return launch(
+        context,
+        HEAD
+        ".visible .entry k(.param .u32 n) { .reg .u32 i, x; .reg .pred p; mov.u32 x, %laneid; ld.param.u32 i, [n];\n"
+        "setp.gt.u32 p, x, 15; @p ret;\n"
+        "L: shfl.sync.idx.b32 x, x, 20, 31, 0xffff; sub.u32 i, i, 1; setp.ne.u32 p, i, 0; @p bra L; ret; }",
+        1, 32, &n);
 }
 
 CALL(rounds_of_calls) {
-    return launch(context, HEAD ".func (.reg .u32 r) f(.reg .u32 a) { sub.u32 r, a, 1; ret; }\n"
-                                ".visible .entry k(.param .u32 n) { .reg .u32 i; .reg .pred p; ld.param.u32 i, [n];\n"
-                                "L: call (i), f, (i); setp.ne.u32 p, i, 0; @p bra L; ret; }", 1, 32, &n);
+    return launch(context,
+                  HEAD ".func (.reg .u32 r) f(.reg .u32 a) { sub.u32 r, a, 1; ret; }\n"
+                       ".visible .entry k(.param .u32 n) { .reg .u32 i; .reg .pred p; ld.param.u32 i, [n];\n"
+                       "L: call (i), f, (i); setp.ne.u32 p, i, 0; @p bra L; ret; }",
+                  1, 32, &n);
 }
 
 /* Each lane leaves the loop at its own time. */
 CALL(rounds_of_lanes_that_part) {
-    return launch(context, HEAD ".visible .entry k(.param .u32 n) { .reg .u32 i, x; .reg .pred p; mov.u32 x, %laneid; ld.param.u32 i, [n]; add.u32 i, i, x;\n"
-                                "L: sub.u32 i, i, 1; setp.ne.u32 p, i, 0; @p bra L; ret; }", 1, 32, &n);
+    return launch(context,
+                  HEAD ".visible .entry k(.param .u32 n) { .reg .u32 i, x; .reg .pred p; mov.u32 x, %laneid; "
+                       "ld.param.u32 i, [n]; add.u32 i, i, x;\n"
+                       "L: sub.u32 i, i, 1; setp.ne.u32 p, i, 0; @p bra L; ret; }",
+                  1, 32, &n);
 }
 
 CALL(launches) {
@@ -81,7 +98,7 @@ CALL(launches) {
     return took;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 typedef enum lw_order { FORWARD, BACKWARD, MIXED } lw_order;
 
@@ -89,7 +106,10 @@ static double allocations(lw_context *context, uint32_t n, lw_order order) {
     uint64_t *at = lw_bench_allocate(n * sizeof *at);
     double start = now();
     EACH(i) must(context, lw_memory_new(context, 64, &at[i]));
-    EACH(i) must(context, lw_memory_free(context, at[order == FORWARD ? i : order == BACKWARD ? n - 1 - i : (uint32_t)(i * 7919ull % n)]));
+    EACH(i)
+    must(context, lw_memory_free(context, at[order == FORWARD    ? i
+                                             : order == BACKWARD ? n - 1 - i
+                                                                 : (uint32_t)(i * 7919ull % n)]));
     double took = now() - start;
     free(at);
     return took;
@@ -138,7 +158,8 @@ CALL(allocations_beside_a_launch) {
     lw_kernel *kernel;
     must(own, lw_module_kernel(module, "k", &kernel));
     lw_beside beside = {own, n, 0};
-    const lw_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}, .progress = allocate_beside, .user = &beside};
+    const lw_launch_config config = {
+        .grid = {1, 1, 1}, .block = {32, 1, 1}, .progress = allocate_beside, .user = &beside};
     must(own, lw_launch(kernel, &config, NULL, NULL));
     lw_context_free(own);
     return beside.took;
@@ -146,7 +167,8 @@ CALL(allocations_beside_a_launch) {
 
 CALL(accesses_to_allocations) { /* each lane of each CTA looks into another one */
     static const char text[] = HEAD ".visible .entry k(.param .u64 list) { .reg .u32 c, v; .reg .u64 p, o;\n"
-                                    "mov.u32 c, %ctaid.x; mul.wide.u32 o, c, 8; ld.param.u64 p, [list]; add.u64 p, p, o; ld.global.u64 p, [p]; ld.global.u32 v, [p]; st.global.u32 [p], v; ret; }";
+                                    "mov.u32 c, %ctaid.x; mul.wide.u32 o, c, 8; ld.param.u64 p, [list]; add.u64 p, p, "
+                                    "o; ld.global.u64 p, [p]; ld.global.u32 v, [p]; st.global.u32 [p], v; ret; }";
     uint64_t *at = lw_bench_allocate(n * sizeof *at), list;
     EACH(i) must(context, lw_memory_new(context, 64, &at[i]));
     must(context, lw_memory_new(context, n * sizeof *at, &list));
@@ -165,7 +187,7 @@ CALL(accesses_to_allocations) { /* each lane of each CTA looks into another one 
     return took;
 }
 
-/* ---- Modules -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------------------------- */
 
 static double modules(lw_context *context, uint32_t n, bool backward) {
     lw_module **all = lw_bench_allocate(n * sizeof *all);
@@ -247,7 +269,7 @@ CALL(threads_that_fail) {
     return lw_bench_clock(true) - start;
 }
 
-/* ---- The driver -------------------------------------------------------------------------------------------------------------------- */
+/* ---- The driver ------------------------------------------------------------------------------------------------ */
 
 static void *driver;
 

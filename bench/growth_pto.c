@@ -53,13 +53,16 @@ TEXT(registers) {
 TEXT(masks) {
     begin(to, "k");
     fputs("  %c = arith.constant 5 : index\n", to);
-    EACH(i) fprintf(to, "  %%m%u = pto.mask.first %%c : index -> " MASK "\n  vshr %%x, %%a, %%b, %%m%u : " VREG "\n", i, i);
+    EACH(i)
+    fprintf(to, "  %%m%u = pto.mask.first %%c : index -> " MASK "\n  vshr %%x, %%a, %%b, %%m%u : " VREG "\n", i, i);
     end(to, "x");
 }
 
 TEXT(widths) {
     fputs("func.func @k() {\n", to);
-    EACH(i) fprintf(to, "  %%c%u = arith.constant %u : i32\n  %%v%u = pto.vbroadcast %%c%u : i32 -> !pto.vreg<%uxi32>\n", i, i, i, i, i % 4096 + 1);
+    EACH(i)
+    fprintf(to, "  %%c%u = arith.constant %u : i32\n  %%v%u = pto.vbroadcast %%c%u : i32 -> !pto.vreg<%uxi32>\n", i, i,
+            i, i, i % 4096 + 1);
     fputs("  return\n}\n", to);
 }
 
@@ -79,7 +82,8 @@ TEXT(arguments) {
 TEXT(loops) {
     begin(to, "k");
     fputs("  %zero = arith.constant 0 : index\n  %one = arith.constant 1 : index\n", to);
-    EACH(i) fprintf(to, "  scf.for %%i%u = %%zero to %%one step %%one {\n    vshr %%a, %%a, %%b, %%m : " VREG "\n  }\n", i);
+    EACH(i)
+    fprintf(to, "  scf.for %%i%u = %%zero to %%one step %%one {\n    vshr %%a, %%a, %%b, %%m : " VREG "\n  }\n", i);
     end(to, "a");
 }
 
@@ -97,12 +101,17 @@ TEXT(loops_nested) { /* 50 deep, n times */
 
 TEXT(constants) {
     begin(to, "k");
-    EACH(i) fprintf(to, "  %%c%u = arith.constant %u : i32\n  %%v%u = pto.vbroadcast %%c%u : i32 -> " VREG "\n  vadd %%a, %%a, %%v%u, %%m : " VREG "\n", i, i, i, i, i);
+    EACH(i)
+    fprintf(to,
+            "  %%c%u = arith.constant %u : i32\n  %%v%u = pto.vbroadcast %%c%u : i32 -> " VREG
+            "\n  vadd %%a, %%a, %%v%u, %%m : " VREG "\n",
+            i, i, i, i, i);
     end(to, "a");
 }
 
 TEXT(memory) {
-    fputs("func.func @k(%x: memref<?xi32>) {\n  %m = pto.mask.all : " MASK "\n  %zero = arith.constant 0 : index\n", to);
+    fputs("func.func @k(%x: memref<?xi32>) {\n  %m = pto.mask.all : " MASK "\n  %zero = arith.constant 0 : index\n",
+          to);
     EACH(i) fputs("  vload %v, %x[%zero], %m : " VREG "\n  vstore %v, %x[%zero], %m : " VREG "\n", to);
     fputs("  return\n}\n", to);
 }

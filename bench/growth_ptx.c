@@ -9,7 +9,9 @@
 static void head(FILE *to) { fputs(".version 8.5\n.target sm_80\n.address_size 64\n.global .u32 out;\n", to); }
 
 static void begin(FILE *to) {
-    fputs(".visible .entry k()\n{\n.reg .b32 %r<8>;\n.reg .b64 %d<4>;\n.reg .pred %p<4>;\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %laneid;\n", to);
+    fputs(".visible .entry k()\n{\n.reg .b32 %r<8>;\n.reg .b64 %d<4>;\n.reg .pred %p<4>;\nmov.u32 %r1, "
+          "%tid.x;\nmov.u32 %r2, %laneid;\n",
+          to);
 }
 
 static void end(FILE *to) { fputs("st.global.u32 [out], %r1;\nret;\n}\n", to); }
@@ -19,18 +21,23 @@ static void open_kernel(FILE *to) {
     begin(to);
 }
 
-/* ---- Modules: kernels, functions, calls -------------------------------------------------------------------------------- */
+/* ---- Modules: kernels, functions, calls ------------------------------------------------------------------------ */
 
 TEXT(kernels) {
     head(to);
-    EACH(i) fprintf(to, ".visible .entry k%u(.param .u64 p)\n{\n.reg .b64 %%d<3>;\nld.param.u64 %%d1, [p];\nst.global.u32 [%%d1], %u;\nret;\n}\n", i, i);
+    EACH(i)
+    fprintf(to,
+            ".visible .entry k%u(.param .u64 p)\n{\n.reg .b64 %%d<3>;\nld.param.u64 %%d1, [p];\nst.global.u32 [%%d1], "
+            "%u;\nret;\n}\n",
+            i, i);
 }
 
 /* One function that all kernels call. */
 TEXT(kernels_of_one_function) {
     head(to);
     fputs(".func f(.param .u32 a)\n{\nret;\n}\n", to);
-    EACH(i) fprintf(to, ".visible .entry k%u()\n{\n{\n.param .u32 a;\nst.param.u32 [a], %u;\ncall f, (a);\n}\nret;\n}\n", i, i);
+    EACH(i)
+    fprintf(to, ".visible .entry k%u()\n{\n{\n.param .u32 a;\nst.param.u32 [a], %u;\ncall f, (a);\n}\nret;\n}\n", i, i);
 }
 
 static void put_functions(FILE *to, uint32_t n) {
@@ -81,17 +88,23 @@ TEXT(call_depth) {
 
 TEXT(recursion) {
     head(to);
-    fputs(".func f(.reg .u32 a)\n{\n.reg .pred p;\n.reg .u32 b;\nsetp.eq.u32 p, a, 0;\n@p bra DONE;\nsub.u32 b, a, 1;\ncall f, (b);\nDONE:\nret;\n}\n", to);
+    fputs(".func f(.reg .u32 a)\n{\n.reg .pred p;\n.reg .u32 b;\nsetp.eq.u32 p, a, 0;\n@p bra DONE;\nsub.u32 b, a, "
+          "1;\ncall f, (b);\nDONE:\nret;\n}\n",
+          to);
     begin(to);
     fprintf(to, "call f, (%u);\n", n);
     end(to);
 }
 
-/* Two functions that go down in turn, so that the frames of one lie behind those of the other when they are used again. */
+/* Two functions that go down in turn, so that the frames of one lie behind those of the other when they are used again.
+ */
 TEXT(two_recursions) {
     head(to);
     for (int f = 0; f < 2; f++)
-        fprintf(to, ".func f%d(.reg .u32 a)\n{\n.reg .pred p;\n.reg .u32 b;\nsetp.eq.u32 p, a, 0;\n@p bra DONE;\nsub.u32 b, a, 1;\ncall f%d, (b);\nDONE:\nret;\n}\n", f, f);
+        fprintf(to,
+                ".func f%d(.reg .u32 a)\n{\n.reg .pred p;\n.reg .u32 b;\nsetp.eq.u32 p, a, 0;\n@p bra DONE;\nsub.u32 "
+                "b, a, 1;\ncall f%d, (b);\nDONE:\nret;\n}\n",
+                f, f);
     begin(to);
     for (int turn = 0; turn < 2; turn++)
         for (int f = 0; f < 2; f++) fprintf(to, "call f%d, (%u);\n", f, n);
@@ -108,9 +121,13 @@ TEXT(calls) {
 
 TEXT(calls_by_param) {
     head(to);
-    fputs(".func (.param .u32 r) f(.param .u32 a)\n{\n.reg .u32 x;\nld.param.u32 x, [a];\nst.param.u32 [r], x;\nret;\n}\n", to);
+    fputs(".func (.param .u32 r) f(.param .u32 a)\n{\n.reg .u32 x;\nld.param.u32 x, [a];\nst.param.u32 [r], "
+          "x;\nret;\n}\n",
+          to);
     begin(to);
-    EACH(i) fputs("{\n.param .u32 a;\n.param .u32 b;\nst.param.u32 [a], %r1;\ncall (b), f, (a);\nld.param.u32 %r1, [b];\n}\n", to);
+    EACH(i)
+    fputs("{\n.param .u32 a;\n.param .u32 b;\nst.param.u32 [a], %r1;\ncall (b), f, (a);\nld.param.u32 %r1, [b];\n}\n",
+          to);
     end(to);
 }
 
@@ -156,15 +173,14 @@ TEXT(aliases) {
     end(to);
 }
 
-/* ---- Names -------------------------------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------------------------- */
 
 /* "Aa" and "BB" are equal for hashes of the kind 31 h + c: n names with one hash. */
 TEXT(names_that_collide) {
     open_kernel(to);
     unsigned bits = 1;
     while (1u << bits < n) bits++;
-    for (int use = 0; use < 2; use++)
-        EACH(i) {
+    for (int use = 0; use < 2; use++) EACH(i) {
             fputs(use ? "add.u32 %r1, %r1, " : ".reg .u32 x", to);
             if (use) fputs("x", to);
             for (unsigned b = 0; b < bits; b++) fputs(i >> b & 1 ? "BB" : "Aa", to);
@@ -242,7 +258,7 @@ TEXT(scopes) {
     end(to);
 }
 
-/* ---- Variables ------------------------------------------------------------------------------------------------------------ */
+/* ---- Variables ------------------------------------------------------------------------------------------------- */
 
 TEXT(variables) {
     head(to);
@@ -304,7 +320,7 @@ TEXT(initialisers_of_rows) {
     end(to);
 }
 
-/* ---- Instructions ---------------------------------------------------------------------------------------------------------- */
+/* ---- Instructions ---------------------------------------------------------------------------------------------- */
 
 TEXT(instructions) {
     open_kernel(to);
@@ -315,7 +331,9 @@ TEXT(instructions) {
 TEXT(guarded_instructions) {
     open_kernel(to);
     fputs("setp.lt.u32 %p1, %r2, 16;\n", to);
-    EACH(i) fprintf(to, "@%%p%u mad.lo.u32 %%r%u, %%r%u, %%r%u, %u;\n", i / 2 % 2 + 1, i % 6 + 1, (i + 1) % 6 + 1, (i + 3) % 6 + 1, i);
+    EACH(i)
+    fprintf(to, "@%%p%u mad.lo.u32 %%r%u, %%r%u, %%r%u, %u;\n", i / 2 % 2 + 1, i % 6 + 1, (i + 1) % 6 + 1,
+            (i + 3) % 6 + 1, i);
     end(to);
 }
 
@@ -371,7 +389,8 @@ TEXT(blocks_with_lanes_far_away) {
 
 TEXT(loops) {
     open_kernel(to);
-    EACH(i) fprintf(to, "mov.u32 %%r3, 0;\nL%u:\nadd.u32 %%r3, %%r3, 1;\nsetp.lt.u32 %%p1, %%r3, 2;\n@%%p1 bra L%u;\n", i, i);
+    EACH(i)
+    fprintf(to, "mov.u32 %%r3, 0;\nL%u:\nadd.u32 %%r3, %%r3, 1;\nsetp.lt.u32 %%p1, %%r3, 2;\n@%%p1 bra L%u;\n", i, i);
     end(to);
 }
 
@@ -379,7 +398,9 @@ TEXT(loops_nested) {
     open_kernel(to);
     fprintf(to, ".reg .u32 %%x<%u>;\n", n);
     EACH(i) fprintf(to, "mov.u32 %%x%u, 0;\nL%u:\n", i, i);
-    EACH(i) fprintf(to, "add.u32 %%x%u, %%x%u, 1;\nsetp.lt.u32 %%p1, %%x%u, 1;\n@%%p1 bra L%u;\n", n - 1 - i, n - 1 - i, n - 1 - i, n - 1 - i);
+    EACH(i)
+    fprintf(to, "add.u32 %%x%u, %%x%u, 1;\nsetp.lt.u32 %%p1, %%x%u, 1;\n@%%p1 bra L%u;\n", n - 1 - i, n - 1 - i,
+            n - 1 - i, n - 1 - i);
     end(to);
 }
 
@@ -467,7 +488,8 @@ TEXT(memory_accesses) {
     fputs(".global .u32 buffer[64];\n", to);
     begin(to);
     fputs("mov.u64 %d1, buffer;\n", to);
-    EACH(i) fprintf(to, "ld.global.u32 %%r3, [%%d1+%u];\nst.global.u32 [%%d1+%u], %%r3;\n", i % 64 * 4, (i + 1) % 64 * 4);
+    EACH(i)
+    fprintf(to, "ld.global.u32 %%r3, [%%d1+%u];\nst.global.u32 [%%d1+%u], %%r3;\n", i % 64 * 4, (i + 1) % 64 * 4);
     end(to);
 }
 
@@ -479,7 +501,9 @@ TEXT(atomics) {
 
 TEXT(constants) {
     open_kernel(to);
-    EACH(i) fprintf(to, "mul.lo.u64 %%d1, %%d2, %llu;\nst.global.u64 [%%d1], %llu;\n", i * 0x10001ull + 7, i * 0x100000001ull + 3);
+    EACH(i)
+    fprintf(to, "mul.lo.u64 %%d1, %%d2, %llu;\nst.global.u64 [%%d1], %llu;\n", i * 0x10001ull + 7,
+            i * 0x100000001ull + 3);
     fputs("ret;\n}\n", to);
 }
 
@@ -491,18 +515,24 @@ TEXT(constants_that_collide) {
 }
 
 TEXT(spellings) { /* one that differs from the rest by what is allowed anywhere */
-    static const char *const types[] = {"u16", "s16", "u32", "s32", "u64", "s64"}, *const compares[] = {"eq", "ne", "lt", "le", "gt", "ge"},
+    static const char *const types[] = {"u16", "s16", "u32", "s32", "u64", "s64"}, *const compares[] = {"eq", "ne",
+                                                                                                        "lt", "le",
+                                                                                                        "gt", "ge"},
                              *const bools[] = {"and", "or", "xor"};
     head(to);
     fputs(".visible .entry k()\n{\n.reg .pred p, q, r;\n.reg .b16 h;\n.reg .b32 w;\n.reg .b64 d;\n", to);
     EACH(i) {
         const char *type = types[i % 6];
-        fprintf(to, "setp.%s.%s.%s p|q, %s, %u, r;\n", compares[i / 6 % 6], bools[i / 36 % 3], type, type[1] == '1' ? "h" : type[1] == '3' ? "w" : "d", i % 256);
+        fprintf(to, "setp.%s.%s.%s p|q, %s, %u, r;\n", compares[i / 6 % 6], bools[i / 36 % 3], type,
+                type[1] == '1'   ? "h"
+                : type[1] == '3' ? "w"
+                                 : "d",
+                i % 256);
     }
     fputs("ret;\n}\n", to);
 }
 
-/* ---- Expressions ------------------------------------------------------------------------------------------------------------- */
+/* ---- Expressions ----------------------------------------------------------------------------------------------- */
 
 TEXT(sums_in_addresses) {
     open_kernel(to);
@@ -573,11 +603,12 @@ TEXT(scopes_too_deep) {
     end(to);
 }
 
-/* ---- What is no code ------------------------------------------------------------------------------------------------------------ */
+/* ---- What is no code ------------------------------------------------------------------------------------------- */
 
 TEXT(comments) {
     open_kernel(to);
-    EACH(i) fprintf(to, "// a comment of which there are many, %u\n/* and */ add.u32 %%r1, /* another */ %%r1, 1;\n", i);
+    EACH(i)
+    fprintf(to, "// a comment of which there are many, %u\n/* and */ add.u32 %%r1, /* another */ %%r1, 1;\n", i);
     end(to);
 }
 
@@ -641,7 +672,8 @@ TEXT(inlined_lines) {
     head(to);
     fputs(".file 1 \"file.cu\"\n", to);
     begin(to);
-    EACH(i) fprintf(to, ".loc 1 %u 3, function_name $L__info_string0, inlined_at 1 %u 3\nadd.u32 %%r1, %%r1, 1;\n", i, i);
+    EACH(i)
+    fprintf(to, ".loc 1 %u 3, function_name $L__info_string0, inlined_at 1 %u 3\nadd.u32 %%r1, %%r1, 1;\n", i, i);
     end(to);
     fputs(".section .debug_str\n{\n$L__info_string0:\n.b8 102\n.b8 0\n}\n", to);
 }
@@ -660,7 +692,7 @@ TEXT(long_section) {
     fputs("}\n", to);
 }
 
-/* ---- Faults ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------------------------- */
 
 TEXT(faults_of_syntax) {
     open_kernel(to);

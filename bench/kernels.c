@@ -69,8 +69,7 @@ static void native_mandelbrot(const lw_native *n, const lw_bench_work *w) {
     n->mandelbrot(w->host[0], w->count, w->count, LEFT, TOP, SIDE / (float)w->count, w->rounds, 0, w->count);
 }
 static void native_scan(const lw_native *n, const lw_bench_work *w) {
-    n->scan(w->host[0], w->host[1], w->host[2], w->count, w->rounds, w->config.block[0], 0,
-            w->config.grid[0]);
+    n->scan(w->host[0], w->host[1], w->host[2], w->count, w->rounds, w->config.block[0], 0, w->config.grid[0]);
 }
 
 static void native_md5(const lw_native *n, const lw_bench_work *w) {
@@ -117,27 +116,23 @@ static void fill_spmv(lw_bench_work *w) {
 
 #define OUT .out = true
 const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
-    {"sha256",
-     LW_BENCH_INTEGER,
-     {256, 1},
-     0,
-     {{OUT, .each = 8}, {.each = 13}},
-     count_and_rounds,
-     native_sha256, NULL},
+    {"sha256", LW_BENCH_INTEGER, {256, 1}, 0, {{OUT, .each = 8}, {.each = 13}}, count_and_rounds, native_sha256, NULL},
     {"chacha20",
      LW_BENCH_INTEGER,
      {128, 1},
      0,
      {{OUT, .each = 16}, {.fixed = 8}, {.fixed = 3}},
      counter_count_rounds,
-     native_chacha20, NULL},
+     native_chacha20,
+     NULL},
     {"xorshift",
      LW_BENCH_INTEGER,
      {256, 1},
      0,
      {{OUT, .each = 1}, {.each = 1}},
      count_and_rounds,
-     native_xorshift, NULL},
+     native_xorshift,
+     NULL},
     /* Amounts past the width in the first round, below it in all others. */
     {"bigshift",
      LW_BENCH_INTEGER,
@@ -145,7 +140,8 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      0,
      {{OUT, .each = 32}, {.each = 16}, {.each = 1, .mask = 1023}},
      count_and_rounds,
-     native_bigshift, NULL},
+     native_bigshift,
+     NULL},
     {"mandelbrot", LW_BENCH_FLOAT, {32, 4}, 500, {{OUT, .each = 1}}, picture, native_mandelbrot, NULL},
     {"scan",
      LW_BENCH_APART,
@@ -153,10 +149,18 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      0,
      {{OUT, .each = 1}, {OUT, .per_cta = 1}, {.each = 1}},
      count_and_rounds,
-     native_scan, NULL},
+     native_scan,
+     NULL},
     {"md5", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 4}, {.each = 13}}, count_and_rounds, native_md5, NULL},
     {"mix64", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 2}, {.each = 2}}, count_and_rounds, native_mix64, NULL},
-    {"crc32", LW_BENCH_UNTUNED, {128, 1}, 0, {{OUT, .each = 1}, {.each = 8}, {.fixed = 256}}, count_and_rounds, native_crc32, fill_crc32},
+    {"crc32",
+     LW_BENCH_UNTUNED,
+     {128, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 8}, {.fixed = 256}},
+     count_and_rounds,
+     native_crc32,
+     fill_crc32},
     {"spmv",
      LW_BENCH_UNTUNED,
      {128, 1},
@@ -201,8 +205,8 @@ void lw_bench_work_rounds(lw_bench_work *w, uint32_t rounds) {
     w->kernel->scalars(w);
 }
 
-void lw_bench_work_new(lw_bench_work *w, const lw_bench_kernel *kernel, const lw_native *native,
-                       lw_context *context, const char *text, size_t size, uint32_t count) {
+void lw_bench_work_new(lw_bench_work *w, const lw_bench_kernel *kernel, const lw_native *native, lw_context *context,
+                       const char *text, size_t size, uint32_t count) {
     const uint32_t *block = kernel->block;
     bool plane = kernel->group == LW_BENCH_FLOAT;
     *w = (lw_bench_work){.kernel = kernel, .native = native, .context = context, .count = count};
@@ -219,7 +223,8 @@ void lw_bench_work_new(lw_bench_work *w, const lw_bench_kernel *kernel, const lw
     }
     if (kernel->fill) kernel->fill(w);
     for (int i = 0; i < LW_BENCH_BUFFERS; i++)
-        if (w->words[i]) check(w, lw_memory_write(context, w->device[i], w->host[i], 4 * w->words[i]), "writing a buffer");
+        if (w->words[i])
+            check(w, lw_memory_write(context, w->device[i], w->host[i], 4 * w->words[i]), "writing a buffer");
     for (int i = 0; i < LW_BENCH_SCALARS; i++) w->params[params++] = &w->scalars[i];
     lw_bench_work_rounds(w, kernel->rounds ? kernel->rounds : 1);
 }
@@ -257,8 +262,8 @@ void lw_bench_compare(const lw_bench_work *w) {
         check(w, lw_memory_read(w->context, w->device[i], got, 4 * w->words[i]), "reading an output");
         for (size_t k = 0; k < w->words[i]; k++)
             if (got[k] != w->host[i][k])
-                lw_bench_fail("%s: the results differ: word %zu of output %d is %08x, natively %08x",
-                              w->kernel->name, k, i, got[k], w->host[i][k]);
+                lw_bench_fail("%s: the results differ: word %zu of output %d is %08x, natively %08x", w->kernel->name,
+                              k, i, got[k], w->host[i][k]);
         free(got);
     }
 }
@@ -268,15 +273,13 @@ char *lw_bench_read(const char *examples, const lw_bench_kernel *kernel, size_t 
     bool own = kernel->group == LW_BENCH_UNTUNED;
     int length = own ? snprintf(path, sizeof path, "%s/%s.ptx", LW_BENCH_PTX, kernel->name)
                      : snprintf(path, sizeof path, "%s/%s/%s.ptx", examples, kernel->name, kernel->name);
-    if (length < 0 || (size_t)length >= sizeof path)
-        lw_bench_fail("the name of the folder is too long: %s", examples);
+    if (length < 0 || (size_t)length >= sizeof path) lw_bench_fail("the name of the folder is too long: %s", examples);
     FILE *file = fopen(path, "rb");
     if (!file) lw_bench_fail("%s: %s", path, strerror(errno));
     enum { MOST = 1 << 22 };
     char *text = lw_bench_allocate(MOST);
     *size = fread(text, 1, MOST, file);
-    if (ferror(file) || *size == MOST)
-        lw_bench_fail("%s: %s", path, *size == MOST ? "too large" : strerror(errno));
+    if (ferror(file) || *size == MOST) lw_bench_fail("%s: %s", path, *size == MOST ? "too large" : strerror(errno));
     fclose(file);
     return text;
 }

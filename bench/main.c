@@ -1,5 +1,6 @@
 /* lanewise_bench: the options, and the flow of one run. Ends with 0 if all results were equal, whatever the
- * figures; with 1 if a result differs, something failed or, of the growths, missed its bound; with 2 on wrong usage, as the command line tool does. */
+ * figures; with 1 if a result differs, something failed or, of the growths, missed its bound; with 2 on wrong usage, as
+ * the command line tool does. */
 #include "bench.h"
 #include <argp.h>
 #include <errno.h>
@@ -8,7 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUICK = 'q', KERNEL = 'k', CPU = 'c', TSV = 't', CLOCK = 'C', EXAMPLES = 'e', SEEDS = 's', VECTOR = 'v', ENGINE = 'E', GROWTH = 'g', ONLY = 'o', LEAST = 'l', ROUNDING = 'r' };
+enum {
+    QUICK = 'q',
+    KERNEL = 'k',
+    CPU = 'c',
+    TSV = 't',
+    CLOCK = 'C',
+    EXAMPLES = 'e',
+    SEEDS = 's',
+    VECTOR = 'v',
+    ENGINE = 'E',
+    GROWTH = 'g',
+    ONLY = 'o',
+    LEAST = 'l',
+    ROUNDING = 'r'
+};
 
 static const struct argp_option OPTIONS[] = {
     {"quick", QUICK, NULL, 0, "Few and short rounds, a few seconds in all", 0},
@@ -16,11 +31,13 @@ static const struct argp_option OPTIONS[] = {
     {"seeds", SEEDS, NULL, 0, "Only the loops of the seed instructions: logic, shifts, shuffles", 0},
     {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
     {"rounding", ROUNDING, NULL, 0, "Only floating point in other roundings than to nearest", 0},
-    {"growth", GROWTH, NULL, 0, "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
+    {"growth", GROWTH, NULL, 0,
+     "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
     {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
-    {"least", LEAST, "MS", 0, "Of the growths: the milliseconds that the smallest size should take; default: 20, with --quick 5", 0},
-    {"cpu", CPU, "LEVEL", 0,
-     "CPU level of both sides: v4, v3, portable; default: LANEWISE_CPU, or the best there is", 0},
+    {"least", LEAST, "MS", 0,
+     "Of the growths: the milliseconds that the smallest size should take; default: 20, with --quick 5", 0},
+    {"cpu", CPU, "LEVEL", 0, "CPU level of both sides: v4, v3, portable; default: LANEWISE_CPU, or the best there is",
+     0},
     {"engine", ENGINE, "NAME", 0, "interp or jit; default: LANEWISE_ENGINE, or interp. --vector has both", 0},
     {"tsv", TSV, "FILE", 0, "Write the figures to FILE too, one to a row", 0},
     {"clock", CLOCK, "KIND", 0, "cpu (default) or wall: the clock of all figures of one thread", 0},
@@ -34,10 +51,8 @@ static void choose(lw_bench_options *options, const char *name, struct argp_stat
             options->chosen[i] = true;
             return;
         }
-    argp_error(
-        state,
-        "no kernel is called '%s'; there are sha256, chacha20, xorshift, bigshift, mandelbrot and scan",
-        name);
+    argp_error(state, "no kernel is called '%s'; there are sha256, chacha20, xorshift, bigshift, mandelbrot and scan",
+               name);
 }
 
 static error_t read_option(int key, char *value, struct argp_state *state) {
@@ -57,8 +72,7 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     case EXAMPLES: options->examples = value; return 0;
     case CLOCK:
         options->wall = !strcmp(value, "wall");
-        if (!options->wall && strcmp(value, "cpu"))
-            argp_error(state, "the clock is 'cpu' or 'wall', not '%s'", value);
+        if (!options->wall && strcmp(value, "cpu")) argp_error(state, "the clock is 'cpu' or 'wall', not '%s'", value);
         return 0;
     case ARGP_KEY_ARG: argp_error(state, "what is '%s'?", value); return EINVAL;
     default: return ARGP_ERR_UNKNOWN;
@@ -93,17 +107,16 @@ static void run_kernel(lw_bench_results *r, int i, lw_context *context) {
     if (isatty(STDERR_FILENO)) fprintf(stderr, "%s …\n", kernel->name);
     r->speed[i] = lw_bench_measure(options, kernel, context, text, size);
     r->load[i] = lw_bench_measure_load(options, context, kernel->name, text, size);
-    if (!strcmp(r->engine, "interp")) r->large[i] = lw_bench_measure_load(options, context, kernel->name, large, large_size);
+    if (!strcmp(r->engine, "interp"))
+        r->large[i] = lw_bench_measure_load(options, context, kernel->name, large, large_size);
     free(text);
     free(large);
 }
 
 static void run_threads(lw_bench_results *r) {
     const lw_bench_kernel *kernel = &lw_bench_kernels[0]; /* sha256 */
-    if (!r->options->chosen[0])
-        r->no_threads = "sha256 was not asked for";
-    else if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
-        r->no_threads = "the machine has one CPU";
+    if (!r->options->chosen[0]) r->no_threads = "sha256 was not asked for";
+    else if (sysconf(_SC_NPROCESSORS_ONLN) < 2) r->no_threads = "the machine has one CPU";
     if (r->no_threads) return;
     size_t size;
     char *text = lw_bench_read(r->options->examples, kernel, &size);

@@ -21,16 +21,16 @@ static int compare(const void *a, const void *b) {
 
 lw_bench_spread lw_bench_spread_of(double *times, uint32_t count) {
     qsort(times, count, sizeof *times, compare);
-    return (lw_bench_spread){.median = (times[(count - 1) / 2] + times[count / 2]) / 2,
-                             .least = times[0],
-                             .most = times[count - 1]};
+    return (lw_bench_spread){
+        .median = (times[(count - 1) / 2] + times[count / 2]) / 2, .least = times[0], .most = times[count - 1]};
 }
 
 /* ---- The two sides ---- */
 
 lw_context *lw_bench_context(const lw_bench_options *options, uint32_t threads) {
     lw_context *context;
-    lw_status status = lw_context_new(&(lw_options){.threads = threads, .cpu = options->cpu, .engine = options->engine}, &context);
+    lw_status status =
+        lw_context_new(&(lw_options){.threads = threads, .cpu = options->cpu, .engine = options->engine}, &context);
     if (status == LW_OK) return context;
     fprintf(stderr, "lanewise_bench: no context at level %s with engine %s: %s; levels built in and on this CPU:",
             options->cpu ? options->cpu : "of LANEWISE_CPU", options->engine ? options->engine : "of LANEWISE_ENGINE",
@@ -88,18 +88,16 @@ static uint32_t size_of(const lw_bench_options *options, const lw_bench_kernel *
     return options->quick ? 1024 : 4096;
 }
 
-lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_kernel *kernel,
-                                lw_context *context, const char *text, size_t size) {
+lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_kernel *kernel, lw_context *context,
+                                const char *text, size_t size) {
     double native[MOST_PAIRS], engine[MOST_PAIRS], ratio[MOST_PAIRS];
     lw_bench_work work;
     lw_bench_work_new(&work, kernel, lw_bench_native(lw_context_cpu(context)), context, text, size,
                       size_of(options, kernel));
     find_rounds(&work, options->quick ? 0.5e-3 : 10e-3);
     check_same(&work);
-    lw_bench_speed speed = {.level = work.native->level,
-                            .count = work.count,
-                            .rounds = work.rounds,
-                            .pairs = options->quick ? 3 : 11};
+    lw_bench_speed speed = {
+        .level = work.native->level, .count = work.count, .rounds = work.rounds, .pairs = options->quick ? 3 : 11};
     for (uint32_t i = 0; i < speed.pairs; i++) {
         native[i] = time_native(&work, options->wall);
         engine[i] = time_engine(&work, options->wall, &speed.lane_instructions);
@@ -116,8 +114,7 @@ lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_
 /* ---- An empty launch ---- */
 
 lw_bench_spread lw_bench_measure_launch(const lw_bench_options *options, lw_context *context) {
-    static const char text[] =
-        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
+    static const char text[] = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry empty() { ret; }\n";
     enum { MOST = 2000, BATCH = 10 }; /* reading the clock takes about a tenth of a launch */
     static double times[MOST];
     lw_module *module;
@@ -148,8 +145,8 @@ lw_bench_spread lw_bench_measure_threads(const lw_bench_options *options, const 
     lw_bench_work works[2];
     for (uint32_t i = 0; i < 2; i++) {
         contexts[i] = lw_bench_context(options, i + 1);
-        lw_bench_work_new(&works[i], kernel, lw_bench_native(lw_context_cpu(contexts[i])), contexts[i], text,
-                          size, options->quick ? 4096 : 16384);
+        lw_bench_work_new(&works[i], kernel, lw_bench_native(lw_context_cpu(contexts[i])), contexts[i], text, size,
+                          options->quick ? 4096 : 16384);
         if (i == 0) find_rounds(&works[0], options->quick ? 1e-3 : 25e-3);
         lw_bench_work_rounds(&works[i], works[0].rounds);
         check_same(&works[i]);

@@ -35,9 +35,7 @@ static bool untuned_mean(const lw_bench_results *r, double *mean) { return mean_
 static double parse_us(const lw_bench_load *load) { return load->parse * 1e6 / load->instructions; }
 static double lower_us(const lw_bench_load *load) { return load->lower * 1e6 / load->instructions; }
 static double load_us(const lw_bench_load *load) { return parse_us(load) + lower_us(load); }
-static double growth(const lw_bench_results *r, int i) {
-    return load_us(&r->large[i]) / load_us(&r->load[i]);
-}
+static double growth(const lw_bench_results *r, int i) { return load_us(&r->large[i]) / load_us(&r->load[i]); }
 static double rate(const lw_bench_speed *speed, lw_bench_spread seconds) {
     return (double)speed->lane_instructions / seconds.median;
 }
@@ -67,9 +65,9 @@ static void print_head(const lw_bench_results *r) {
     printf("clock      %s; for two threads wall time\n",
            options->wall ? "wall time"
                          : "CPU time of the one thread, so that waiting for a busy machine does not count");
-    printf("rounds     %s\n\n",
-           options->quick ? "few and short (--quick): the figures are rough"
-                          : "native and engine in turns; medians, and least to most of each pair's ratio");
+    printf("rounds     %s\n\n", options->quick
+                                    ? "few and short (--quick): the figures are rough"
+                                    : "native and engine in turns; medians, and least to most of each pair's ratio");
 }
 
 static void print_speed(const lw_bench_results *r, int i) {
@@ -91,18 +89,19 @@ static void print_speeds(const lw_bench_results *r) {
     printf("SPEED       engine   lane-instr.   10^9/s    native         ratio  least-most   target\n");
     for (int i = 0; i < LW_BENCH_KERNELS; i++)
         if (r->options->chosen[i]) print_speed(r, i);
-    if (untuned_mean(r, &mean)) printf("%-59s %8.3f\n", "geometric mean of md5, mix64, crc32, spmv, bitonic, collatz", mean);
+    if (untuned_mean(r, &mean))
+        printf("%-59s %8.3f\n", "geometric mean of md5, mix64, crc32, spmv, bitonic, collatz", mean);
     if (integer_mean(r, &mean))
-        printf("%-59s %8.3f  %-12s %6.2f  %s\n", "geometric mean of sha256, chacha20, xorshift, bigshift",
-               mean, "", INTEGER_RATIO, verdict(mean >= INTEGER_RATIO));
+        printf("%-59s %8.3f  %-12s %6.2f  %s\n", "geometric mean of sha256, chacha20, xorshift, bigshift", mean, "",
+               INTEGER_RATIO, verdict(mean >= INTEGER_RATIO));
     else
         printf("geometric mean: not measured, as not all of sha256, chacha20, xorshift, bigshift were asked "
                "for\n");
 }
 
 static void print_load(const char *name, const lw_bench_load *load) {
-    printf("%-15s %12u %13.3f %9.3f %9.3f %8.2f  %s\n", name, load->instructions, parse_us(load),
-           lower_us(load), load_us(load), LOAD_US, verdict(load_us(load) <= LOAD_US));
+    printf("%-15s %12u %13.3f %9.3f %9.3f %8.2f  %s\n", name, load->instructions, parse_us(load), lower_us(load),
+           load_us(load), LOAD_US, verdict(load_us(load) <= LOAD_US));
 }
 
 static void print_loads(const lw_bench_results *r) {
@@ -113,13 +112,15 @@ static void print_loads(const lw_bench_results *r) {
         print_load(lw_bench_kernels[i].name, &r->load[i]);
         snprintf(name, sizeof name, "  enlarged %dx", LW_BENCH_ENLARGED);
         print_load(name, &r->large[i]);
-        printf("%-53s x%6.2f %8.2f  %s\n", "  growth: enlarged / plain, 1 is linear", growth(r, i),
-               LOAD_GROWTH, verdict(growth(r, i) <= LOAD_GROWTH));
+        printf("%-53s x%6.2f %8.2f  %s\n", "  growth: enlarged / plain, 1 is linear", growth(r, i), LOAD_GROWTH,
+               verdict(growth(r, i) <= LOAD_GROWTH));
     }
 }
 
 static bool compiles(const lw_bench_results *r) { return !strcmp(r->engine, "jit"); }
-static double compile_ms(const lw_bench_results *r, int i) { return lower_us(&r->load[i]) * r->load[i].instructions * 1e-3; }
+static double compile_ms(const lw_bench_results *r, int i) {
+    return lower_us(&r->load[i]) * r->load[i].instructions * 1e-3;
+}
 
 static void print_compiles(const lw_bench_results *r) {
     printf("\nCOMPILE      instructions          ms\n");
@@ -136,22 +137,18 @@ void lw_bench_report(const lw_bench_results *r) {
     double launch = r->launch.median * 1e6;
     printf("\nEMPTY LAUNCH, us: one CTA of 32 threads %21.2f %8.1f  %s\n", launch, LAUNCH_US,
            verdict(launch <= LAUNCH_US));
-    if (r->no_threads)
-        printf("TWO THREADS: not measured, as %s\n", r->no_threads);
+    if (r->no_threads) printf("TWO THREADS: not measured, as %s\n", r->no_threads);
     else
-        printf("TWO THREADS: speed-up of sha256, %.2f-%.2f %18.2f %8.1f  %s\n", r->threads.least,
-               r->threads.most, r->threads.median, THREADS_SPEEDUP,
-               verdict(r->threads.median >= THREADS_SPEEDUP));
+        printf("TWO THREADS: speed-up of sha256, %.2f-%.2f %18.2f %8.1f  %s\n", r->threads.least, r->threads.most,
+               r->threads.median, THREADS_SPEEDUP, verdict(r->threads.median >= THREADS_SPEEDUP));
 }
 
 /* ---- For programs ---- */
 
 /* Columns that say nothing hold a dash. */
 static void put_figure(FILE *to, double value) {
-    if (isnan(value))
-        fputs("-\t", to);
-    else
-        fprintf(to, "%.6g\t", value);
+    if (isnan(value)) fputs("-\t", to);
+    else fprintf(to, "%.6g\t", value);
 }
 static void put_row(FILE *to, const char *kernel, const char *engine, const char *level, const char *measure,
                     const char *unit, lw_bench_spread value) {
@@ -174,18 +171,15 @@ static lw_bench_spread rates(const lw_bench_speed *speed, lw_bench_spread second
 static void put_speed(FILE *to, const lw_bench_results *r, int i) {
     const lw_bench_kernel *kernel = &lw_bench_kernels[i];
     const lw_bench_speed *s = &r->speed[i];
-    put_row(to, kernel->name, r->engine, r->cpu, "lane_instructions", "1",
-            single((double)s->lane_instructions));
+    put_row(to, kernel->name, r->engine, r->cpu, "lane_instructions", "1", single((double)s->lane_instructions));
     put_no_target(to);
     put_row(to, kernel->name, r->engine, r->cpu, "speed", "lane_instructions/s", rates(s, s->engine));
     put_no_target(to);
     put_row(to, kernel->name, "native", s->level, "speed", "lane_instructions/s", rates(s, s->native));
     put_no_target(to);
     put_row(to, kernel->name, r->engine, r->cpu, "ratio_to_native", "1", s->ratio);
-    if (kernel->group == LW_BENCH_FLOAT)
-        put_target(to, FLOAT_RATIO, s->ratio.median >= FLOAT_RATIO);
-    else
-        put_no_target(to);
+    if (kernel->group == LW_BENCH_FLOAT) put_target(to, FLOAT_RATIO, s->ratio.median >= FLOAT_RATIO);
+    else put_no_target(to);
 }
 
 static void put_load(FILE *to, const char *kernel, const char *file, const lw_bench_load *load) {

@@ -1,4 +1,5 @@
-/* What a rounding costs: instructions towards zero, down and up against the same to nearest, 128 lanes in a long chain. */
+/* What a rounding costs: instructions towards zero, down and up against the same to nearest, 128 lanes in a long chain.
+ */
 #include "bench.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,25 +13,29 @@ typedef struct form {
 } form;
 
 static const form forms[] = {
-    {"add", "f32", 2}, {"mul", "f32", 2}, {"fma", "f32", 3}, {"div", "f32", 2}, {"rcp", "f32", 1}, {"sqrt", "f32", 1},
-    {"add", "ftz.f32", 2}, {"mul", "ftz.f32", 2}, {"fma", "ftz.f32", 3}, {"div", "ftz.f32", 2}, {"rcp", "ftz.f32", 1}, {"sqrt", "ftz.f32", 1},
-    {"add", "f64", 2}, {"mul", "f64", 2}, {"fma", "f64", 3}, {"div", "f64", 2}, {"rcp", "f64", 1}, {"sqrt", "f64", 1},
+    {"add", "f32", 2},     {"mul", "f32", 2},      {"fma", "f32", 3},     {"div", "f32", 2},     {"rcp", "f32", 1},
+    {"sqrt", "f32", 1},    {"add", "ftz.f32", 2},  {"mul", "ftz.f32", 2}, {"fma", "ftz.f32", 3}, {"div", "ftz.f32", 2},
+    {"rcp", "ftz.f32", 1}, {"sqrt", "ftz.f32", 1}, {"add", "f64", 2},     {"mul", "f64", 2},     {"fma", "f64", 3},
+    {"div", "f64", 2},     {"rcp", "f64", 1},      {"sqrt", "f64", 1},
 };
 static const char *const roundings[ROUNDINGS] = {"rn", "rz", "rm", "rp"};
 
-/* Numbers from 1 on, which stay there: of two operands the second is one register that is little more than 1, of three the second nearly 0. */
+/* Numbers from 1 on, which stay there: of two operands the second is one register that is little more than 1, of three
+ * the second nearly 0. */
 static char *make_text(const form *f, const char *rounding, size_t *size) {
     char *text = NULL;
     const bool wide = strstr(f->rest, "f64");
     const char *type = wide ? "f64" : "f32";
     FILE *to = open_memstream(&text, size);
     if (!to) lw_bench_fail("no memory for a kernel");
-    fprintf(to,
-            ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry rounding(.param .u64 out, .param .u32 turns)\n{\n"
-            ".reg .b32 %%n, %%i;\n.reg .%s %%f<%d>, %%one, %%little;\n.reg .b64 %%out;\n.reg .pred %%more;\n"
-            "ld.param.u64 %%out, [out];\nld.param.u32 %%n, [turns];\nmov.u32 %%i, %%tid.x;\ncvt.rn.%s.u32 %%little, %%i;\n"
-            "fma.rn.%s %%one, %%little, 1e-8, 1.0;\nmul.rn.%s %%little, %%one, 1e-8;\n",
-            type, REGISTERS, type, type, type);
+    fprintf(
+        to,
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry rounding(.param .u64 out, .param .u32 "
+        "turns)\n{\n"
+        ".reg .b32 %%n, %%i;\n.reg .%s %%f<%d>, %%one, %%little;\n.reg .b64 %%out;\n.reg .pred %%more;\n"
+        "ld.param.u64 %%out, [out];\nld.param.u32 %%n, [turns];\nmov.u32 %%i, %%tid.x;\ncvt.rn.%s.u32 %%little, %%i;\n"
+        "fma.rn.%s %%one, %%little, 1e-8, 1.0;\nmul.rn.%s %%little, %%one, 1e-8;\n",
+        type, REGISTERS, type, type, type);
     for (int k = 0; k < REGISTERS; k++) fprintf(to, "add.rn.%s %%f%d, %%one, %d.25;\n", type, k, k);
     fputs("mov.u32 %i, 0;\nLOOP:\n", to);
     for (int step = 0; step < STEPS; step++) {
@@ -55,7 +60,8 @@ static work make_work(lw_context *context, const form *f, const char *rounding) 
     size_t size;
     char *text = make_text(f, rounding, &size);
     work w;
-    if (lw_module_new(context, f->opcode, text, size, &w.module) != LW_OK || lw_module_kernel(w.module, NULL, &w.kernel) != LW_OK)
+    if (lw_module_new(context, f->opcode, text, size, &w.module) != LW_OK ||
+        lw_module_kernel(w.module, NULL, &w.kernel) != LW_OK)
         lw_bench_fail("%s", w.module ? lw_module_diagnostics(w.module, false) : lw_context_message(context));
     free(text);
     return w;
@@ -66,7 +72,8 @@ static double time_step(const lw_bench_options *options, lw_context *context, co
     uint32_t turns = options->quick ? 50 : 1000;
     const lw_launch_config config = {.grid = {1, 1, 1}, .block = {THREADS, 1, 1}};
     double start = lw_bench_clock(options->wall);
-    if (lw_launch(w->kernel, &config, (void *[]){&out, &turns}, NULL) != LW_OK) lw_bench_fail("%s", lw_context_message(context));
+    if (lw_launch(w->kernel, &config, (void *[]){&out, &turns}, NULL) != LW_OK)
+        lw_bench_fail("%s", lw_context_message(context));
     return (lw_bench_clock(options->wall) - start) / ((double)turns * STEPS);
 }
 

@@ -13,14 +13,16 @@ typedef struct seed {
     const char *why;                 /* a lower one; NULL: the full one */
 } seed;
 
-static const char *const WIDE = "64 bits: twice the bytes", *const MIXED = "64-bit values, 32-bit amounts: 1.7 times the bytes",
-                  *const THREE = "three loads a vector against two, for which there are two ports",
-                  *const FUNNEL = "three loads and two shifts, for which there is one port", *const LANES = "reads across lanes", *const VIDEO = "many operations",
-                  *const TABLES = "a table and a quadratic: 0.3 of two fma",
-                  *const BY_REGISTERS = "a comparison and a permute for each vector, for which there is one port",
-                  *const COUNTED = "a step sees where the semantics differ, by masks, for which there is one port",
-                  *const PARTS = "the same, and a step for each selected operand, of shifts on one port",
-                  *const TWO_WORDS = "two words a lane, compared in two ways: masks come from one port";
+static const char *const
+    WIDE = "64 bits: twice the bytes",
+    *const MIXED = "64-bit values, 32-bit amounts: 1.7 times the bytes",
+    *const THREE = "three loads a vector against two, for which there are two ports",
+    *const FUNNEL = "three loads and two shifts, for which there is one port", *const LANES = "reads across lanes",
+    *const VIDEO = "many operations", *const TABLES = "a table and a quadratic: 0.3 of two fma",
+    *const BY_REGISTERS = "a comparison and a permute for each vector, for which there is one port",
+    *const COUNTED = "a step sees where the semantics differ, by masks, for which there is one port",
+    *const PARTS = "the same, and a step for each selected operand, of shifts on one port",
+    *const TWO_WORDS = "two words a lane, compared in two ways: masks come from one port";
 static const seed seeds[] = {
     {"and.b32", "%1, %2", 'r', 0.9, NULL},
     {"or.b32", "%1, %2", 'r', 0.9, NULL},
@@ -103,11 +105,12 @@ static char *make_text(const seed *s, size_t *size) {
     char *text = NULL;
     FILE *to = open_memstream(&text, size);
     if (!to) lw_bench_fail("no memory for a kernel");
-    fprintf(to,
-            ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry seed(.param .u64 out, .param .u32 turns)\n{\n"
-            ".reg .b32 %%r<%d>, %%n, %%i;\n.reg .b16 %%h<%d>;\n.reg .b64 %%d<%d>, %%out;\n.reg .pred %%p<%d>, %%more;\n"
-            "ld.param.u64 %%out, [out];\nld.param.u32 %%n, [turns];\nmov.u32 %%i, %%tid.x;\n",
-            REGISTERS, REGISTERS, REGISTERS, REGISTERS);
+    fprintf(
+        to,
+        ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry seed(.param .u64 out, .param .u32 turns)\n{\n"
+        ".reg .b32 %%r<%d>, %%n, %%i;\n.reg .b16 %%h<%d>;\n.reg .b64 %%d<%d>, %%out;\n.reg .pred %%p<%d>, %%more;\n"
+        "ld.param.u64 %%out, [out];\nld.param.u32 %%n, [turns];\nmov.u32 %%i, %%tid.x;\n",
+        REGISTERS, REGISTERS, REGISTERS, REGISTERS);
     for (int k = 0; k < REGISTERS; k++)
         fprintf(to,
                 "mad.lo.u32 %%r%d, %%i, %u, %u;\ncvt.u64.u32 %%d%d, %%r%d;\ncvt.u16.u32 %%h%d, %%r%d;\n"
@@ -122,7 +125,8 @@ static char *make_text(const seed *s, size_t *size) {
     fputs("add.u32 %i, %i, 1;\nsetp.lt.u32 %more, %i, %n;\n@%more bra LOOP;\n", to);
     for (int k = 0; k < REGISTERS; k++)
         fprintf(to,
-                "selp.u32 %%n, 1, 0, %%p%d;\nadd.u32 %%r%d, %%r%d, %%n;\ncvt.u32.u16 %%n, %%h%d;\nadd.u32 %%r%d, %%r%d, %%n;\n"
+                "selp.u32 %%n, 1, 0, %%p%d;\nadd.u32 %%r%d, %%r%d, %%n;\ncvt.u32.u16 %%n, %%h%d;\nadd.u32 %%r%d, "
+                "%%r%d, %%n;\n"
                 "cvt.u32.u64 %%n, %%d%d;\nadd.u32 %%r%d, %%r%d, %%n;\nst.global.u32 [%%out+%d], %%r%d;\n",
                 k, k, k, k, k, k, k, k, k, 4 * k, k);
     fputs("ret;\n}\n", to);
@@ -171,7 +175,8 @@ void lw_bench_seeds(const lw_bench_options *options, lw_context *context) {
             times[t] = time_step(options, context, &w);
             ratio[t] = one / times[t];
         }
-        double rate = THREADS / lw_bench_spread_of(times, turns).median * 1e-9, median = lw_bench_spread_of(ratio, turns).median;
+        double rate = THREADS / lw_bench_spread_of(times, turns).median * 1e-9,
+               median = lw_bench_spread_of(ratio, turns).median;
         printf("%-30s %-25s %8.2f %7.2f %8.2f  %s%s%s\n", s->spelling, s->operands, rate, median, s->target,
                median >= s->target ? "met" : "not met", s->why ? ": " : "", s->why ? s->why : "");
         lw_bench_must(lw_memory_free(context, w.out), "freeing memory");

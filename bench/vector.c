@@ -1,4 +1,5 @@
-/* pto.vshr against vector C: on registers of 2048 bits, over arrays in the first-level cache and longer ones, and how long PTO text takes to load. */
+/* pto.vshr against vector C: on registers of 2048 bits, over arrays in the first-level cache and longer ones, and how
+ * long PTO text takes to load. */
 #include "bench.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +26,13 @@ static side make_side(lw_context *context, const char *text, const char *functio
 
 static void run(const side *s, uint64_t elements, void *const *params) {
     lw_launch_config config = {0};
-    if (lw_launch_shape(s->kernel, elements, &config) != LW_OK ||
-        lw_launch(s->kernel, &config, params, NULL) != LW_OK)
+    if (lw_launch_shape(s->kernel, elements, &config) != LW_OK || lw_launch(s->kernel, &config, params, NULL) != LW_OK)
         lw_bench_fail("%s", lw_context_message(s->context));
 }
 
 static uint64_t device(const side *s, const void *data, size_t size) {
     uint64_t address;
-    if (lw_memory_new(s->context, size, &address) != LW_OK ||
-        lw_memory_write(s->context, address, data, size) != LW_OK)
+    if (lw_memory_new(s->context, size, &address) != LW_OK || lw_memory_write(s->context, address, data, size) != LW_OK)
         lw_bench_fail("%s", lw_context_message(s->context));
     return address;
 }
@@ -79,9 +78,7 @@ static inputs make_inputs(uint32_t count) {
     return in;
 }
 
-static void free_inputs(inputs *in) {
-    free(in->from), free(in->to), free(in->counts), free(in->bits), free(in->bytes);
-}
+static void free_inputs(inputs *in) { free(in->from), free(in->to), free(in->counts), free(in->bits), free(in->bytes); }
 
 static void report(const char *what, double *native, double *engine, uint32_t turns, double target) {
     double ratio[MOST_TURNS];
@@ -93,7 +90,7 @@ static void report(const char *what, double *native, double *engine, uint32_t tu
     printf("\n");
 }
 
-/* ---- Registers ---------------------------------------------------------------------------------------------------- */
+/* ---- Registers ------------------------------------------------------------------------------------------------- */
 
 static char *registers_text(bool masked) {
     char *text = NULL;
@@ -154,14 +151,14 @@ static void measure_registers(const lw_bench_options *options, lw_context *conte
         lw_bench_must(lw_memory_free(context, values[REGISTERS]), "freeing memory");
         lw_bench_must(lw_memory_free(context, values[REGISTERS + 1]), "freeing memory");
     }
-    report(masked ? "vshr of 64xi32 in registers, masked" : "vshr of 64xi32 in registers, every lane", theirs,
-           ours, turns, masked ? 0.25 : 0);
+    report(masked ? "vshr of 64xi32 in registers, masked" : "vshr of 64xi32 in registers, every lane", theirs, ours,
+           turns, masked ? 0.25 : 0);
     free_inputs(&in);
     lw_module_free(s.module);
     free(text);
 }
 
-/* ---- Arrays --------------------------------------------------------------------------------------------------------- */
+/* ---- Arrays ---------------------------------------------------------------------------------------------------- */
 
 static const char loop_text[] =
     "func.func @f(%from: memref<?xi32>, %counts: memref<?xi32>, %to: memref<?xi32>, %given: !pto.mask<b32>, "
@@ -182,8 +179,8 @@ static const char repeats_text[] =
     "!pto.vreg<64xi32>\nreturn %r : !pto.vreg<64xi32>\n}\n";
 
 /* Nanoseconds of 64 elements. A loop has one mask for all of its registers, repeats one for each. */
-static void measure_arrays(const lw_bench_options *options, lw_context *context, const lw_native *native,
-                           bool loops, uint32_t count, double target) {
+static void measure_arrays(const lw_bench_options *options, lw_context *context, const lw_native *native, bool loops,
+                           uint32_t count, double target) {
     side s = make_side(context, loops ? loop_text : repeats_text, "f");
     uint32_t turns = options->quick ? 3 : MOST_TURNS;
     uint64_t passes = !loops ? 1 : count <= 1 << 14 ? PASSES : 8, n = count;
@@ -195,8 +192,8 @@ static void measure_arrays(const lw_bench_options *options, lw_context *context,
     double ours[MOST_TURNS], theirs[MOST_TURNS];
     memset(in.to, 0, 4 * (size_t)count);
     for (uint32_t t = 0; t < turns; t++) {
-        uint64_t from = device(&s, in.from, 4 * (size_t)count),
-                 counts = device(&s, in.counts, 4 * (size_t)count), to, mask, lanes = LANES;
+        uint64_t from = device(&s, in.from, 4 * (size_t)count), counts = device(&s, in.counts, 4 * (size_t)count), to,
+                 mask, lanes = LANES;
         memset(in.to, 0, 4 * (size_t)count);
         to = device(&s, in.to, 4 * (size_t)count);
         mask = device(&s, in.bytes, loops ? LANES : count);
@@ -213,14 +210,13 @@ static void measure_arrays(const lw_bench_options *options, lw_context *context,
         for (int k = 0; k < 3; k++) lw_bench_must(lw_memory_free(context, all[k]), "freeing memory");
     }
     char what[64];
-    snprintf(what, sizeof what, "%s over %u elements",
-             loops ? "loop of load, vshr, store" : "repeats of vshr", count);
+    snprintf(what, sizeof what, "%s over %u elements", loops ? "loop of load, vshr, store" : "repeats of vshr", count);
     report(what, theirs, ours, turns, target);
     free_inputs(&in);
     lw_module_free(s.module);
 }
 
-/* ---- Loading ---------------------------------------------------------------------------------------------------------- */
+/* ---- Loading --------------------------------------------------------------------------------------------------- */
 
 static void measure_load(const lw_bench_options *options, lw_context *context) {
     enum { OPS = 20000 };
@@ -251,8 +247,8 @@ static void measure_load(const lw_bench_options *options, lw_context *context) {
         lw_module_free(s.module);
     }
     double parse = lw_bench_spread_of(front, turns).median * 1e6;
-    printf("loading PTO text: %.3f µs an operation to parse and check (target 1.0, %s), %.3f to lower\n",
-           parse, parse <= 1 ? "met" : "not met", lw_bench_spread_of(lower, turns).median * 1e6);
+    printf("loading PTO text: %.3f µs an operation to parse and check (target 1.0, %s), %.3f to lower\n", parse,
+           parse <= 1 ? "met" : "not met", lw_bench_spread_of(lower, turns).median * 1e6);
     free(text);
 }
 
@@ -273,7 +269,8 @@ static void measure_engine(const lw_bench_options *options, const lw_native *nat
 
 static bool has_compiler(const lw_bench_options *options) {
     lw_context *context;
-    if (lw_context_new(&(lw_options){.threads = 1, .cpu = options->cpu, .engine = "jit"}, &context) != LW_OK) return false;
+    if (lw_context_new(&(lw_options){.threads = 1, .cpu = options->cpu, .engine = "jit"}, &context) != LW_OK)
+        return false;
     lw_context_free(context);
     return true;
 }
@@ -283,7 +280,8 @@ void lw_bench_vector(const lw_bench_options *options) {
     with.engine = "interp";
     lw_context *context = lw_bench_context(&with, 1);
     const lw_native *native = lw_bench_native(lw_context_cpu(context));
-    printf("\nPTO: ns for 64 elements of i32                     Lanewise  native C   ratio   target   (%s)\n", native->level);
+    printf("\nPTO: ns for 64 elements of i32                     Lanewise  native C   ratio   target   (%s)\n",
+           native->level);
     measure_engine(options, native, "interp");
     if (has_compiler(options)) measure_engine(options, native, "jit");
     else printf("jit: not there\n");

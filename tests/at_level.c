@@ -1,5 +1,5 @@
-/* at_level LEVEL[+ENGINE] COMMAND…: runs the command with LANEWISE_CPU=LEVEL, and LANEWISE_ENGINE=ENGINE, or exits with 77 where the machine lacks
- * the level. "best" is the one that is chosen where nobody says.
+/* at_level LEVEL[+ENGINE] COMMAND…: runs the command with LANEWISE_CPU=LEVEL, and LANEWISE_ENGINE=ENGINE, or exits with
+ * 77 where the machine lacks the level. "best" is the one that is chosen where nobody says.
  *
  * Asks the compiler's own CPU tests, so that it is a second witness to what the library finds. */
 #include <stdbool.h>
@@ -21,7 +21,8 @@ static bool has_level(const char *level) {
     bool v3 = v2 && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
               __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
     bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+              __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512vl");
     if (strcmp(level, "v3") == 0) return v3;
     if (strcmp(level, "v4") == 0) return v4;
 #endif
@@ -33,7 +34,9 @@ int main(int argc, char **argv) {
     char *engine = strchr(argv[1], '+');
     if (engine) *engine++ = 0;
     if (!has_level(argv[1])) return printf("skipped: this machine has no CPU level %s\n", argv[1]), SKIPPED;
-    if (setenv("LANEWISE_CPU", strcmp(argv[1], "best") == 0 ? "" : argv[1], 1) != 0 || (engine && setenv("LANEWISE_ENGINE", engine, 1) != 0)) return perror("at_level"), WRONG;
+    if (setenv("LANEWISE_CPU", strcmp(argv[1], "best") == 0 ? "" : argv[1], 1) != 0 ||
+        (engine && setenv("LANEWISE_ENGINE", engine, 1) != 0))
+        return perror("at_level"), WRONG;
     execvp(argv[2], argv + 2);
     return perror(argv[2]), WRONG;
 }

@@ -1,4 +1,5 @@
-/* host_modes.h: floating-point environments that a program may be in when it calls a library, for tests that results do not depend on them. */
+/* host_modes.h: floating-point environments that a program may be in when it calls a library, for tests that results do
+ * not depend on them. */
 #ifndef LW_TESTS_HOST_MODES_H
 #define LW_TESTS_HOST_MODES_H
 
@@ -44,14 +45,15 @@ static inline void host_all_unmasked(void) {
     host_sse(0x1fbf, 0);
     host_x87(0x3f, 0);
 }
-static inline void host_short_x87(void) { host_x87(0x300, 0); } /* 24 bits of precision */
+static inline void host_short_x87(void) { host_x87(0x300, 0); }      /* 24 bits of precision */
 static inline void host_x87_upward(void) { host_x87(0xc00, 0x800); } /* which decides how strtod and printf round */
 static inline void host_everything(void) {
     host_all_unmasked();
     host_sse(0x6000, 0xc040); /* FTZ, DAZ, upwards */
     host_x87(0xf00, 0x800);
 }
-#define HOST_MORE_MODES {"x87 of 24 bits", host_short_x87}, {"x87 upwards", host_x87_upward}, {"all of it", host_everything},
+#define HOST_MORE_MODES \
+    {"x87 of 24 bits", host_short_x87}, {"x87 upwards", host_x87_upward}, {"all of it", host_everything},
 
 #elif defined(__aarch64__)
 
@@ -85,9 +87,13 @@ static inline void host_downward(void) { fesetround(FE_DOWNWARD); }
 static inline void host_toward_zero(void) { fesetround(FE_TOWARDZERO); }
 static inline void host_sticky(void) { feraiseexcept(FE_INEXACT | FE_UNDERFLOW | FE_INVALID); }
 
-static const host_mode host_modes[] = {
-    {"flush to zero", host_flush}, {"upwards", host_upward}, {"downwards", host_downward}, {"toward zero", host_toward_zero},
-    {"flags set", host_sticky}, {"exceptions unmasked", host_all_unmasked}, HOST_MORE_MODES};
+static const host_mode host_modes[] = {{"flush to zero", host_flush},
+                                       {"upwards", host_upward},
+                                       {"downwards", host_downward},
+                                       {"toward zero", host_toward_zero},
+                                       {"flags set", host_sticky},
+                                       {"exceptions unmasked", host_all_unmasked},
+                                       HOST_MORE_MODES};
 enum { HOST_MODES = sizeof host_modes / sizeof host_modes[0] };
 
 static inline void host_usual(void) { fesetenv(FE_DFL_ENV); }

@@ -5,22 +5,26 @@ enum { WORDS = 16 };
 
 /* A statement for every word, with k as a constant: gcc keeps the words in registers for this, but not for a
  * loop. */
-#define K_(i, ...)                                                                                           \
-    {                                                                                                        \
-        enum { k = i };                                                                                      \
-        __VA_ARGS__                                                                                          \
+#define K_(i, ...) \
+    { \
+        enum { k = i }; \
+        __VA_ARGS__ \
     }
+/* clang-format off */
 #define UPWARD(...)                                                                                          \
     K_(0, __VA_ARGS__)                                                                                       \
     K_(1, __VA_ARGS__) K_(2, __VA_ARGS__) K_(3, __VA_ARGS__) K_(4, __VA_ARGS__) K_(5, __VA_ARGS__)           \
         K_(6, __VA_ARGS__) K_(7, __VA_ARGS__) K_(8, __VA_ARGS__) K_(9, __VA_ARGS__) K_(10, __VA_ARGS__)      \
             K_(11, __VA_ARGS__) K_(12, __VA_ARGS__) K_(13, __VA_ARGS__) K_(14, __VA_ARGS__)                  \
                 K_(15, __VA_ARGS__)
+/* clang-format on */
+/* clang-format off */
 #define DOWNWARD(...)                                                                                        \
     K_(15, __VA_ARGS__)                                                                                      \
     K_(14, __VA_ARGS__) K_(13, __VA_ARGS__) K_(12, __VA_ARGS__) K_(11, __VA_ARGS__) K_(10, __VA_ARGS__)      \
         K_(9, __VA_ARGS__) K_(8, __VA_ARGS__) K_(7, __VA_ARGS__) K_(6, __VA_ARGS__) K_(5, __VA_ARGS__)       \
             K_(4, __VA_ARGS__) K_(3, __VA_ARGS__) K_(2, __VA_ARGS__) K_(1, __VA_ARGS__) K_(0, __VA_ARGS__)
+/* clang-format on */
 
 /* One step of the shift by whole words, in place, in the order in which every word is read before it is
  * written. */
@@ -53,8 +57,8 @@ static inline void shift_right(vec d[WORDS], const vec a[WORDS], vec n) {
     UPWARD(d[k] = shift_right_each(d[k], bits); if (k + 1 < WORDS) d[k] |= shift_left_each(d[k + 1], rest);)
 }
 
-void NATIVE(bigshift)(uint32_t *out, const uint32_t *number, const uint32_t *amount, uint32_t count,
-                      uint32_t rounds, uint32_t first, uint32_t threads) {
+void NATIVE(bigshift)(uint32_t *out, const uint32_t *number, const uint32_t *amount, uint32_t count, uint32_t rounds,
+                      uint32_t first, uint32_t threads) {
     uint32_t end = part_end(first, threads, count);
     for (uint32_t i = first; i < end; i += least(LANES, end - i)) {
         uint32_t rows = least(LANES, end - i);

@@ -1,11 +1,13 @@
-/* bench/ptx/bitonic.cu in vector C: whole vectors change places where they are far apart, lanes of one where they are near. */
+/* bench/ptx/bitonic.cu in vector C: whole vectors change places where they are far apart, lanes of one where they are
+ * near. */
 #include "vector.h"
 
 enum { KEYS = 512, VECTORS = KEYS / LANES };
 
 #if LANES == 16
 #define ACROSS(v, j) \
-    __builtin_shufflevector(v, v, 0 ^ j, 1 ^ j, 2 ^ j, 3 ^ j, 4 ^ j, 5 ^ j, 6 ^ j, 7 ^ j, 8 ^ j, 9 ^ j, 10 ^ j, 11 ^ j, 12 ^ j, 13 ^ j, 14 ^ j, 15 ^ j)
+    __builtin_shufflevector(v, v, 0 ^ j, 1 ^ j, 2 ^ j, 3 ^ j, 4 ^ j, 5 ^ j, 6 ^ j, 7 ^ j, 8 ^ j, 9 ^ j, 10 ^ j, \
+                            11 ^ j, 12 ^ j, 13 ^ j, 14 ^ j, 15 ^ j)
 #elif LANES == 8
 #define ACROSS(v, j) __builtin_shufflevector(v, v, 0 ^ j, 1 ^ j, 2 ^ j, 3 ^ j, 4 ^ j, 5 ^ j, 6 ^ j, 7 ^ j)
 #else
@@ -46,7 +48,8 @@ static inline void step(vec x[VECTORS], uint32_t k, uint32_t j) {
     }
 }
 
-void NATIVE(bitonic)(uint32_t *out, const uint32_t *keys, uint32_t count, uint32_t rounds, uint32_t first_block, uint32_t blocks) {
+void NATIVE(bitonic)(uint32_t *out, const uint32_t *keys, uint32_t count, uint32_t rounds, uint32_t first_block,
+                     uint32_t blocks) {
     for (uint32_t b = first_block; b < first_block + blocks && b * KEYS < count; b++) {
         uint32_t here = least(KEYS, count - b * KEYS);
         vec x[VECTORS];

@@ -9,9 +9,9 @@
 #endif
 
 #define X(i) x[i][u]
-#define QUARTER(a, b, c, d)                                                                                  \
-    EACH(UNROLL, X(a) += X(b); X(d) = rotl(X(d) ^ X(a), 16); X(c) += X(d); X(b) = rotl(X(b) ^ X(c), 12);     \
-         X(a) += X(b); X(d) = rotl(X(d) ^ X(a), 8); X(c) += X(d); X(b) = rotl(X(b) ^ X(c), 7);)
+#define QUARTER(a, b, c, d) \
+    EACH(UNROLL, X(a) += X(b); X(d) = rotl(X(d) ^ X(a), 16); X(c) += X(d); X(b) = rotl(X(b) ^ X(c), 12); X(a) += X(b); \
+         X(d) = rotl(X(d) ^ X(a), 8); X(c) += X(d); X(b) = rotl(X(b) ^ X(c), 7);)
 
 static inline __attribute__((always_inline)) void twenty_rounds(vec x[16][UNROLL]) {
     for (int k = 0; k < 10; k++) {
@@ -26,8 +26,8 @@ static inline __attribute__((always_inline)) void twenty_rounds(vec x[16][UNROLL
     }
 }
 
-void NATIVE(chacha20)(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter,
-                      uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads) {
+void NATIVE(chacha20)(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter, uint32_t count,
+                      uint32_t rounds, uint32_t first, uint32_t threads) {
     static const uint32_t constants[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
     uint32_t end = part_end(first, threads, count);
     for (uint32_t i = first; i < end; i += least(UNROLL * LANES, end - i)) {

@@ -7,7 +7,8 @@ static inline bool any(vec v) {
     return all != 0;
 }
 
-void NATIVE(collatz)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads) {
+void NATIVE(collatz)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first,
+                     uint32_t threads) {
     uint32_t end = part_end(first, threads, count);
     for (uint32_t i = first; i < end; i += least(LANES, end - i)) {
         uint32_t here = least(LANES, end - i);

@@ -20,9 +20,7 @@ typedef __mmask16 live;
 #define NONE 0
 static inline live both(svec a, svec b) { return _mm512_movepi32_mask((__m512i)(a & b)); }
 static inline vec pick_less(vec a, vec b) { return (vec)_mm512_min_epu32((__m512i)a, (__m512i)b); }
-static inline fvec fma_each(fvec a, fvec b, fvec c) {
-    return (fvec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-}
+static inline fvec fma_each(fvec a, fvec b, fvec c) { return (fvec)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
 static inline live inside(live m, fvec s) {
     return _mm512_mask_cmp_ps_mask(m, (__m512)s, _mm512_set1_ps(4), _CMP_LE_OQ);
 }
@@ -40,9 +38,7 @@ static inline vec pick_less(vec a, vec b) { return pick((vec)(a < b), a, b); }
 static inline live inside(live m, fvec s) { return m & (s <= 4); }
 static inline vec count_up(vec n, live m) { return n - (vec)m; }
 #if LANES == 8 && defined __FMA__
-static inline fvec fma_each(fvec a, fvec b, fvec c) {
-    return (fvec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-}
+static inline fvec fma_each(fvec a, fvec b, fvec c) { return (fvec)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
 static inline int any(live m) { return !_mm256_testz_si256((__m256i)m, (__m256i)m); }
 #else
 typedef double dvec __attribute__((vector_size(8 * LANES)));
@@ -51,8 +47,7 @@ typedef int64_t lvec __attribute__((vector_size(8 * LANES)));
 /* The product is exact in f64; the sum is rounded to odd there, so that rounding it to f32 is the only
  * rounding that counts. */
 static inline fvec fma_each(fvec a, fvec b, fvec c) {
-    dvec p = __builtin_convertvector(a, dvec) * __builtin_convertvector(b, dvec),
-         d = __builtin_convertvector(c, dvec);
+    dvec p = __builtin_convertvector(a, dvec) * __builtin_convertvector(b, dvec), d = __builtin_convertvector(c, dvec);
     dvec s = p + d, part = s - p, lost = (p - (s - part)) + (d - part);
     lvec bits = (lvec)s, inexact = lost != 0, even = (bits & 1) == 0;
     lvec outward = (lvec)((lost < 0) == (s < 0)); /* the lost part points away from zero */
@@ -108,15 +103,13 @@ static inline void tile_store(tile t, uint32_t row_words, vec n, uint32_t limit)
     memcpy(rows, &n, sizeof rows);
     for (uint32_t r = 0; r < t.height; r++) {
         uint32_t *to = t.to + (size_t)r * row_words;
-        if (t.width == TILE_WIDTH)
-            memcpy(to, rows[r], sizeof rows[r]);
-        else
-            memcpy(to, rows[r], 4 * t.width);
+        if (t.width == TILE_WIDTH) memcpy(to, rows[r], sizeof rows[r]);
+        else memcpy(to, rows[r], 4 * t.width);
     }
 }
 
-void NATIVE(mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top,
-                        float step, uint32_t limit, uint32_t first_row, uint32_t rows) {
+void NATIVE(mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top, float step,
+                        uint32_t limit, uint32_t first_row, uint32_t rows) {
     picture p = {iterations, width, limit, part_end(first_row, rows, height), first_row, 0, left, top, step};
     fvec x[SLOTS], y[SLOTS], cx[SLOTS], cy[SLOTS];
     vec n[SLOTS];
@@ -126,17 +119,15 @@ void NATIVE(mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, f
     int busy = 0;
     if (!width) return;
 
-#define FILL(u)                                                                                              \
-    cx[u] = cy[u] = x[u] = y[u] = (fvec){0}, n[u] = splat(0), run[u] = 0,                                    \
-    t[u] = tile_next(&p, &cx[u], &cy[u], &m[u])
+#define FILL(u) \
+    cx[u] = cy[u] = x[u] = y[u] = (fvec){0}, n[u] = splat(0), run[u] = 0, t[u] = tile_next(&p, &cx[u], &cy[u], &m[u])
 
     EACH(SLOTS, FILL(u); busy += t[u].to != 0;)
     while (busy) {
         KEEP_LOOP
         for (int burst = 0; burst < BURST; burst++) {
             EACH(SLOTS, fvec xx = x[u] * x[u]; fvec yy = y[u] * y[u]; m[u] = inside(m[u], xx + yy);
-                 y[u] = fma_each(x[u] + x[u], y[u], cy[u]); x[u] = xx - yy + cx[u];
-                 n[u] = count_up(n[u], m[u]);)
+                 y[u] = fma_each(x[u] + x[u], y[u], cy[u]); x[u] = xx - yy + cx[u]; n[u] = count_up(n[u], m[u]);)
         }
         EACH(
             SLOTS, run[u] += BURST; if (t[u].to && (!any(m[u]) || run[u] >= limit)) {

@@ -23,13 +23,19 @@ static inline vec f3(vec b, vec c, vec d) { return c ^ (b | ~d); }
 #endif
 
 /* Step t, turned by n; the names of the state turn instead of their contents. */
-#define S(i) s[(i) & 3]
-#define STEP(t, f, k, n) S(0 - (t)) = S(1 - (t)) + rotl(S(0 - (t)) + f(S(1 - (t)), S(2 - (t)), S(3 - (t))) + (m[(k) & 15] + K[t]), n);
+#define S(i) s[(i)&3]
+#define STEP(t, f, k, n) \
+    S(0 - (t)) = S(1 - (t)) + rotl(S(0 - (t)) + f(S(1 - (t)), S(2 - (t)), S(3 - (t))) + (m[(k)&15] + K[t]), n);
+/* clang-format off */
 #define FOUR(t, f, k, by, n0, n1, n2, n3) \
-    STEP(t, f, k, n0) STEP((t) + 1, f, (k) + (by), n1) STEP((t) + 2, f, (k) + 2 * (by), n2) STEP((t) + 3, f, (k) + 3 * (by), n3)
+    STEP(t, f, k, n0) STEP((t) + 1, f, (k) + (by), n1) STEP((t) + 2, f, (k) + 2 * (by), n2) \
+    STEP((t) + 3, f, (k) + 3 * (by), n3)
+/* clang-format on */
+/* clang-format off */
 #define SIXTEEN(t, f, k, by, ...) \
     FOUR(t, f, k, by, __VA_ARGS__) FOUR((t) + 4, f, (k) + 4 * (by), by, __VA_ARGS__) \
     FOUR((t) + 8, f, (k) + 8 * (by), by, __VA_ARGS__) FOUR((t) + 12, f, (k) + 12 * (by), by, __VA_ARGS__)
+/* clang-format on */
 
 static inline void hash(vec m[16]) {
     vec s[4];
@@ -41,7 +47,8 @@ static inline void hash(vec m[16]) {
     for (int k = 0; k < 4; k++) m[k] = s[k] + H[k];
 }
 
-void NATIVE(md5)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads) {
+void NATIVE(md5)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds, uint32_t first,
+                 uint32_t threads) {
     uint32_t end = part_end(first, threads, count);
     for (uint32_t i = first; i < end; i += least(LANES, end - i)) {
         vec m[16];

@@ -1,5 +1,5 @@
-/* Hand-written vector C for the kernels of examples/ and bench/ptx/: the baseline that the benchmarks compare the engines
- * with.
+/* Hand-written vector C for the kernels of examples/ and bench/ptx/: the baseline that the benchmarks compare the
+ * engines with.
  *
  * Every function takes the parameters of its PTX kernel, in the same order and with the same memory layout
  * (see examples/README.md), so the outputs compare bit for bit. Two more parameters say which part of the
@@ -17,31 +17,36 @@ typedef struct lw_native {
 
     void (*sha256)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds, uint32_t first,
                    uint32_t threads);
-    void (*chacha20)(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter,
-                     uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads);
+    void (*chacha20)(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter, uint32_t count,
+                     uint32_t rounds, uint32_t first, uint32_t threads);
     void (*xorshift)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first,
                      uint32_t threads);
-    void (*bigshift)(uint32_t *out, const uint32_t *number, const uint32_t *amount, uint32_t count,
-                     uint32_t rounds, uint32_t first, uint32_t threads);
+    void (*bigshift)(uint32_t *out, const uint32_t *number, const uint32_t *amount, uint32_t count, uint32_t rounds,
+                     uint32_t first, uint32_t threads);
     /* Whole blocks of `block` threads, a multiple of 32 and at most 1024, from `first_block` on. */
     void (*scan)(uint32_t *sums, uint32_t *maxima, const uint32_t *values, uint32_t count, uint32_t rounds,
                  uint32_t block, uint32_t first_block, uint32_t blocks);
     /* Whole rows, from `first_row` on. */
-    void (*mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top,
-                       float step, uint32_t limit, uint32_t first_row, uint32_t rows);
+    void (*mandelbrot)(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top, float step,
+                       uint32_t limit, uint32_t first_row, uint32_t rows);
 
-    /* bench/ptx: kernels that nothing here was tuned for. Blocks of bitonic have 512 keys; numbers of mix64 are two words, those of spmv the bits
-     * of floats. */
-    void (*md5)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads);
-    void (*mix64)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads);
-    void (*crc32)(uint32_t *out, const uint32_t *data, const uint32_t *table, uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads);
-    void (*spmv)(uint32_t *y, const uint32_t *row, const uint32_t *column, const uint32_t *value, const uint32_t *x, uint32_t count,
-                 uint32_t rounds, uint32_t first, uint32_t threads);
-    void (*bitonic)(uint32_t *out, const uint32_t *keys, uint32_t count, uint32_t rounds, uint32_t first_block, uint32_t blocks);
-    void (*collatz)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads);
+    /* bench/ptx: kernels that nothing here was tuned for. Blocks of bitonic have 512 keys; numbers of mix64 are two
+     * words, those of spmv the bits of floats. */
+    void (*md5)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds, uint32_t first,
+                uint32_t threads);
+    void (*mix64)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first,
+                  uint32_t threads);
+    void (*crc32)(uint32_t *out, const uint32_t *data, const uint32_t *table, uint32_t count, uint32_t rounds,
+                  uint32_t first, uint32_t threads);
+    void (*spmv)(uint32_t *y, const uint32_t *row, const uint32_t *column, const uint32_t *value, const uint32_t *x,
+                 uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads);
+    void (*bitonic)(uint32_t *out, const uint32_t *keys, uint32_t count, uint32_t rounds, uint32_t first_block,
+                    uint32_t blocks);
+    void (*collatz)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first,
+                    uint32_t threads);
 
-    /* pto.vshr of i32 under a mask, a bit for each lane; other lanes stay. Turns of 48 shifts on 8 registers of 64 lanes, and an array: a
-     * multiple of 16 elements. */
+    /* pto.vshr of i32 under a mask, a bit for each lane; other lanes stay. Turns of 48 shifts on 8 registers of 64
+     * lanes, and an array: a multiple of 16 elements. */
     void (*vshr_registers)(int32_t *registers, const uint32_t *counts, const uint8_t *mask, uint32_t turns);
     void (*vshr_array)(int32_t *to, const int32_t *from, const uint32_t *counts, const uint8_t *mask, uint32_t count);
 } lw_native;

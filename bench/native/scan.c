@@ -8,12 +8,11 @@ enum { MOST = 1024 / LANES };
 #if LANES == 16 && defined __AVX512F__
 #define UP(x, d) ((vec)_mm512_alignr_epi32((__m512i)(x), _mm512_setzero_si512(), 16 - d))
 #elif LANES == 16
-#define UP(x, d)                                                                                             \
-    __builtin_shufflevector(splat(0), x, 16 - d, 17 - d, 18 - d, 19 - d, 20 - d, 21 - d, 22 - d, 23 - d,     \
-                            24 - d, 25 - d, 26 - d, 27 - d, 28 - d, 29 - d, 30 - d, 31 - d)
+#define UP(x, d) \
+    __builtin_shufflevector(splat(0), x, 16 - d, 17 - d, 18 - d, 19 - d, 20 - d, 21 - d, 22 - d, 23 - d, 24 - d, \
+                            25 - d, 26 - d, 27 - d, 28 - d, 29 - d, 30 - d, 31 - d)
 #elif LANES == 8
-#define UP(x, d)                                                                                             \
-    __builtin_shufflevector(splat(0), x, 8 - d, 9 - d, 10 - d, 11 - d, 12 - d, 13 - d, 14 - d, 15 - d)
+#define UP(x, d) __builtin_shufflevector(splat(0), x, 8 - d, 9 - d, 10 - d, 11 - d, 12 - d, 13 - d, 14 - d, 15 - d)
 #else
 #define UP(x, d) __builtin_shufflevector(splat(0), x, 4 - d, 5 - d, 6 - d, 7 - d)
 #endif
@@ -32,9 +31,9 @@ static inline vec vector_sums(vec x) {
 
 /* The lanes moved round by d, and the last lane in every lane. */
 #if LANES == 16
-#define ROUND(x, d)                                                                                          \
-    __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9, d + 10,  \
-                            d + 11, d + 12, d + 13, d + 14, d + 15)
+#define ROUND(x, d) \
+    __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7, d + 8, d + 9, d + 10, d + 11, \
+                            d + 12, d + 13, d + 14, d + 15)
 #define LAST(x) __builtin_shufflevector(x, x, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15)
 #elif LANES == 8
 #define ROUND(x, d) __builtin_shufflevector(x, x, d, d + 1, d + 2, d + 3, d + 4, d + 5, d + 6, d + 7)

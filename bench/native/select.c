@@ -3,13 +3,16 @@
 #include <string.h>
 
 /* Each function of lw_native, of the type that it has there. */
+/* clang-format off */
 #define KERNELS(X, w) \
-    X(sha256, w) X(chacha20, w) X(xorshift, w) X(bigshift, w) X(scan, w) X(mandelbrot, w) X(md5, w) X(mix64, w) X(crc32, w) X(spmv, w) \
-    X(bitonic, w) X(collatz, w) X(vshr_registers, w) X(vshr_array, w)
+    X(sha256, w) X(chacha20, w) X(xorshift, w) X(bigshift, w) X(scan, w) X(mandelbrot, w) X(md5, w) X(mix64, w) \
+    X(crc32, w) X(spmv, w) X(bitonic, w) X(collatz, w) X(vshr_registers, w) X(vshr_array, w)
+/* clang-format on */
 #define DECLARE_ONE(name, w) extern __typeof__(*((lw_native *)0)->name) lw_native_##name##_w##w;
 #define DECLARE(w)           KERNELS(DECLARE_ONE, w)
 #define FIELD(name, w)       .name = lw_native_##name##_w##w,
-#define TABLE(level, w)      {level, w, KERNELS(FIELD, w)}
+#define TABLE(level, w) \
+    { level, w, KERNELS(FIELD, w) }
 
 #ifdef __x86_64__
 DECLARE(16)
@@ -24,8 +27,8 @@ static int can_run(const lw_native *n) {
                __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl");
     if (n->lanes == 8)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+               __builtin_cpu_supports("bmi2");
     return __builtin_cpu_supports("sse4.2");
 }
 #else

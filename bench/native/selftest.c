@@ -29,24 +29,21 @@ static void sha256_constants(uint32_t h[8], uint32_t k[64]) {
     }
 }
 
-static void sha256_message(uint8_t digest[32], const uint8_t message[52], const uint32_t h0[8],
-                           const uint32_t k[64]) {
+static void sha256_message(uint8_t digest[32], const uint8_t message[52], const uint32_t h0[8], const uint32_t k[64]) {
     uint8_t block[64] = {0};
     memcpy(block, message, 52);
     block[52] = 0x80, block[62] = 52 * 8 >> 8, block[63] = 52 * 8 & 255;
     uint32_t w[64], s[8];
     for (int t = 0; t < 16; t++)
-        w[t] =
-            (uint32_t)block[4 * t] << 24 | block[4 * t + 1] << 16 | block[4 * t + 2] << 8 | block[4 * t + 3];
+        w[t] = (uint32_t)block[4 * t] << 24 | block[4 * t + 1] << 16 | block[4 * t + 2] << 8 | block[4 * t + 3];
     for (int t = 16; t < 64; t++)
         w[t] = w[t - 16] + w[t - 7] + (ror(w[t - 15], 7) ^ ror(w[t - 15], 18) ^ w[t - 15] >> 3) +
                (ror(w[t - 2], 17) ^ ror(w[t - 2], 19) ^ w[t - 2] >> 10);
     memcpy(s, h0, sizeof s);
     for (int t = 0; t < 64; t++) {
-        uint32_t t1 = s[7] + (ror(s[4], 6) ^ ror(s[4], 11) ^ ror(s[4], 25)) +
-                      ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[t] + w[t];
-        uint32_t t2 =
-            (ror(s[0], 2) ^ ror(s[0], 13) ^ ror(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+        uint32_t t1 = s[7] + (ror(s[4], 6) ^ ror(s[4], 11) ^ ror(s[4], 25)) + ((s[4] & s[5]) ^ (~s[4] & s[6])) + k[t] +
+                      w[t];
+        uint32_t t2 = (ror(s[0], 2) ^ ror(s[0], 13) ^ ror(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
         memmove(s + 1, s, 28);
         s[0] = t1 + t2, s[4] += t1;
     }
@@ -73,8 +70,8 @@ static void quarter(uint32_t *x, int a, int b, int c, int d) {
     x[a] += x[b], x[d] = rol(x[d] ^ x[a], 8), x[c] += x[d], x[b] = rol(x[b] ^ x[c], 7);
 }
 
-static void scalar_chacha20(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter,
-                            uint32_t count, uint32_t rounds) {
+static void scalar_chacha20(uint32_t *out, const uint32_t *key, const uint32_t *nonce, uint32_t counter, uint32_t count,
+                            uint32_t rounds) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t in[16], *x = out + 16 * (size_t)i;
         memcpy(in, "expand 32-byte k", 16), memcpy(in + 4, key, 32), memcpy(in + 13, nonce, 12);
@@ -83,10 +80,8 @@ static void scalar_chacha20(uint32_t *out, const uint32_t *key, const uint32_t *
             memcpy(x, in, 64);
             for (int n = 0; n < 20; n++)
                 for (int q = 0; q < 4; q++)
-                    if (n % 2)
-                        quarter(x, q, 4 + (q + 1) % 4, 8 + (q + 2) % 4, 12 + (q + 3) % 4);
-                    else
-                        quarter(x, q, 4 + q, 8 + q, 12 + q);
+                    if (n % 2) quarter(x, q, 4 + (q + 1) % 4, 8 + (q + 2) % 4, 12 + (q + 3) % 4);
+                    else quarter(x, q, 4 + q, 8 + q, 12 + q);
             for (int k = 0; k < 16; k++) x[k] += in[k];
             if (++r >= rounds) break;
             memcpy(in + 4, x, 32);
@@ -125,8 +120,8 @@ static void scalar_bigshift(uint32_t *out, const uint32_t *number, const uint32_
     }
 }
 
-static void scalar_scan(uint32_t *sums, uint32_t *maxima, const uint32_t *values, uint32_t count,
-                        uint32_t rounds, uint32_t block, uint32_t blocks) {
+static void scalar_scan(uint32_t *sums, uint32_t *maxima, const uint32_t *values, uint32_t count, uint32_t rounds,
+                        uint32_t block, uint32_t blocks) {
     for (uint32_t b = 0; b < blocks; b++) {
         uint32_t x[1024];
         for (uint32_t r = 0;;) {
@@ -144,8 +139,8 @@ static void scalar_scan(uint32_t *sums, uint32_t *maxima, const uint32_t *values
     }
 }
 
-static void scalar_mandelbrot(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top,
-                              float step, uint32_t limit) {
+static void scalar_mandelbrot(uint32_t *iterations, uint32_t width, uint32_t height, float left, float top, float step,
+                              uint32_t limit) {
     for (uint32_t i = 0; i < width * height; i++) {
         float cx = fmaf(i % width, step, left), cy = fmaf(i / width, step, top), x = 0, y = 0;
         uint32_t n = 0;
@@ -168,7 +163,8 @@ static void scalar_md5(uint32_t *digest, const uint32_t *message, uint32_t count
             uint32_t s[4];
             memcpy(s, h, sizeof s);
             for (int t = 0; t < 64; t++) {
-                uint32_t b = s[1], c = s[2], d = s[3], f[4] = {(b & c) | (~b & d), (d & b) | (~d & c), b ^ c ^ d, c ^ (b | ~d)};
+                uint32_t b = s[1], c = s[2], d = s[3],
+                         f[4] = {(b & c) | (~b & d), (d & b) | (~d & c), b ^ c ^ d, c ^ (b | ~d)};
                 const int k[4] = {t, 5 * t + 1, 3 * t + 5, 7 * t};
                 uint32_t sum = s[0] + f[t / 16] + m[k[t / 16] % 16] + (uint32_t)(fabsl(sinl(t + 1)) * 4294967296.0L);
                 s[0] = d, s[3] = c, s[2] = b, s[1] = b + rol(sum, turn[t / 16][t % 4]);
@@ -209,8 +205,8 @@ static float real(uint32_t bits) {
     return value;
 }
 
-static void scalar_spmv(uint32_t *y, const uint32_t *row, const uint32_t *column, const uint32_t *value, const uint32_t *x, uint32_t count,
-                        uint32_t rounds) {
+static void scalar_spmv(uint32_t *y, const uint32_t *row, const uint32_t *column, const uint32_t *value,
+                        const uint32_t *x, uint32_t count, uint32_t rounds) {
     for (uint32_t i = 0; i < count; i++) {
         float sum = 0;
         for (uint32_t r = 0; r < rounds; r++, sum /= 2)
@@ -258,14 +254,13 @@ static uint32_t noise(void) {
     return x = x * 1664525 + 1013904223, x ^ x >> 15;
 }
 
-static void expect_same(const lw_native *n, const char *kernel, size_t words, uint32_t count,
-                        uint32_t rounds) {
+static void expect_same(const lw_native *n, const char *kernel, size_t words, uint32_t count, uint32_t rounds) {
     for (size_t i = 0; i < sizeof got / sizeof *got; i++) {
         /* Past the end `got` must still hold what main() filled it with. */
         uint32_t right = i < words ? want[i] : 0xa5a5a5a5;
         if (got[i] == right) continue;
-        printf("%s %s, count %u, rounds %u: word %zu is %08x, not %08x\n", n->level, kernel, count, rounds, i,
-               got[i], right);
+        printf("%s %s, count %u, rounds %u: word %zu is %08x, not %08x\n", n->level, kernel, count, rounds, i, got[i],
+               right);
         failed = 1;
         break;
     }
@@ -288,8 +283,7 @@ static void compare(const lw_native *n, uint32_t count, uint32_t rounds) {
     scalar_xorshift(want, in, count, rounds);
     expect_same(n, "xorshift", count, count, rounds);
 
-    n->bigshift(got, in, amount, count, rounds, 0, half),
-        n->bigshift(got, in, amount, count, rounds, half, rest);
+    n->bigshift(got, in, amount, count, rounds, 0, half), n->bigshift(got, in, amount, count, rounds, half, rest);
     scalar_bigshift(want, in, amount, count, rounds);
     expect_same(n, "bigshift", 32 * (size_t)count, count, rounds);
 
@@ -330,7 +324,8 @@ static void compare_untuned(const lw_native *n, uint32_t count, uint32_t rounds)
     for (uint32_t i = 0; i <= count; i++) row[i] = i ? row[i - 1] + (in[i] >> 5 & 7) : 0;
     for (uint32_t k = 0; k < row[count]; k++) column[k] = in[k] % count;
     for (uint32_t k = 0; k < MOST * 8; k++) values[k] = in[k] >> 9 | 0x3f800000;
-    n->spmv(got, row, column, values, values, count, rounds, 0, half), n->spmv(got, row, column, values, values, count, rounds, half, rest);
+    n->spmv(got, row, column, values, values, count, rounds, 0, half),
+        n->spmv(got, row, column, values, values, count, rounds, half, rest);
     scalar_spmv(want, row, column, values, values, count, rounds);
     expect_same(n, "spmv", count, count, rounds);
 
@@ -355,7 +350,8 @@ static int test(void) {
         const lw_native *n = lw_native_find(levels[l]);
         if (!n) continue;
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
-            for (uint32_t rounds = 1; rounds <= 4; rounds += 3) compare(n, counts[c], rounds), compare_untuned(n, counts[c], rounds);
+            for (uint32_t rounds = 1; rounds <= 4; rounds += 3)
+                compare(n, counts[c], rounds), compare_untuned(n, counts[c], rounds);
         printf("%s: %s\n", levels[l], failed ? "DIFFERS" : "same as scalar C");
         ran = 1;
     }
@@ -375,17 +371,16 @@ static double now(void) {
  * in four rounds, for mandelbrot in one iteration. */
 enum { SHA256 = 2234, CHACHA20 = 983, XORSHIFT4 = 27, BIGSHIFT = 223, MANDELBROT = 12 };
 
-#define BEST(seconds, CALL)                                                                                  \
-    for (int i = 0; i < 9; i++) {                                                                            \
-        double from = now();                                                                                 \
-        CALL;                                                                                                \
-        double took = now() - from;                                                                          \
-        if (i == 0 || took < seconds) seconds = took;                                                        \
+#define BEST(seconds, CALL) \
+    for (int i = 0; i < 9; i++) { \
+        double from = now(); \
+        CALL; \
+        double took = now() - from; \
+        if (i == 0 || took < seconds) seconds = took; \
     }
 
 static void print_speed(const char *kernel, double lane_instructions, double seconds) {
-    printf("%-11s %8.2f ms %8.1f e9 lane-instructions/s\n", kernel, seconds * 1e3,
-           lane_instructions / seconds * 1e-9);
+    printf("%-11s %8.2f ms %8.1f e9 lane-instructions/s\n", kernel, seconds * 1e3, lane_instructions / seconds * 1e-9);
 }
 
 static int speed(const char *level) {

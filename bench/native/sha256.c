@@ -37,21 +37,23 @@ typedef struct group {
 
 /* Step t of 64; the names of the state turn instead of their contents. The sums are written so that the long
  * chain, through e, is added last. */
-#define STEP(t)                                                                                              \
-    EACH(UNROLL, vec e = S(4 - (t)); vec a = S(0 - (t));                                                     \
-         vec base = S(7 - (t)) + (W(t) + K[t]) + choose(e, S(5 - (t)), S(6 - (t)));                          \
-         vec t1 = base + xor3(rotr(e, 6), rotr(e, 11), rotr(e, 25));                                         \
-         vec t2 = majority(a, S(1 - (t)), S(2 - (t))) + xor3(rotr(a, 2), rotr(a, 13), rotr(a, 22));          \
-         S(3 - (t)) += t1; S(7 - (t)) = t1 + t2;)
-#define NEXT(t)                                                                                              \
-    EACH(UNROLL, vec early = W((t) + 1); vec late = W((t) + 14);                                             \
-         W(t) += W((t) + 9) + xor3(rotr(early, 7), rotr(early, 18), early >> 3) +                            \
+#define STEP(t) \
+    EACH(UNROLL, vec e = S(4 - (t)); vec a = S(0 - (t)); \
+         vec base = S(7 - (t)) + (W(t) + K[t]) + choose(e, S(5 - (t)), S(6 - (t))); \
+         vec t1 = base + xor3(rotr(e, 6), rotr(e, 11), rotr(e, 25)); \
+         vec t2 = majority(a, S(1 - (t)), S(2 - (t))) + xor3(rotr(a, 2), rotr(a, 13), rotr(a, 22)); S(3 - (t)) += t1; \
+         S(7 - (t)) = t1 + t2;)
+#define NEXT(t) \
+    EACH(UNROLL, vec early = W((t) + 1); vec late = W((t) + 14); \
+         W(t) += W((t) + 9) + xor3(rotr(early, 7), rotr(early, 18), early >> 3) + \
                  xor3(rotr(late, 17), rotr(late, 19), late >> 10);)
 #define NEXT_STEP(t) NEXT(t) STEP(t)
+/* clang-format off */
 #define TIMES16(X, t)                                                                                        \
     X(t)                                                                                                     \
     X(t + 1) X(t + 2) X(t + 3) X(t + 4) X(t + 5) X(t + 6) X(t + 7) X(t + 8) X(t + 9) X(t + 10) X(t + 11)     \
         X(t + 12) X(t + 13) X(t + 14) X(t + 15)
+/* clang-format on */
 
 static inline __attribute__((always_inline)) void hash(group *g) {
     for (int k = 0; k < 8; k++) EACH(UNROLL, S(k) = splat(H[k]);)
@@ -62,8 +64,8 @@ static inline __attribute__((always_inline)) void hash(group *g) {
     for (int k = 0; k < 8; k++) EACH(UNROLL, S(k) += splat(H[k]);)
 }
 
-void NATIVE(sha256)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds,
-                    uint32_t first, uint32_t threads) {
+void NATIVE(sha256)(uint32_t *digest, const uint32_t *message, uint32_t count, uint32_t rounds, uint32_t first,
+                    uint32_t threads) {
     uint32_t end = part_end(first, threads, count);
     for (uint32_t i = first; i < end; i += least(UNROLL * LANES, end - i)) {
         uint32_t left = end - i;

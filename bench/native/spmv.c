@@ -1,8 +1,8 @@
 /* bench/ptx/spmv.cu in vector C: a row in every lane, as long as the longest of them. */
 #include "vector.h"
 
-void NATIVE(spmv)(uint32_t *y, const uint32_t *row, const uint32_t *column, const uint32_t *value, const uint32_t *x, uint32_t count,
-                  uint32_t rounds, uint32_t first, uint32_t threads) {
+void NATIVE(spmv)(uint32_t *y, const uint32_t *row, const uint32_t *column, const uint32_t *value, const uint32_t *x,
+                  uint32_t count, uint32_t rounds, uint32_t first, uint32_t threads) {
     uint32_t end = part_end(first, threads, count);
     for (uint32_t i = first; i < end; i += least(LANES, end - i)) {
         uint32_t here = least(LANES, end - i), most = 0;

@@ -28,10 +28,10 @@ typedef float fvec __attribute__((vector_size(4 * LANES)));
 
 /* EACHn(S) writes the statement S n times, with u = 0 … n-1 as a constant: independent vectors side by side
  * hide latency. */
-#define AT_(i, ...)                                                                                          \
-    {                                                                                                        \
-        enum { u = i };                                                                                      \
-        __VA_ARGS__                                                                                          \
+#define AT_(i, ...) \
+    { \
+        enum { u = i }; \
+        __VA_ARGS__ \
     }
 #define EACH1(...)    AT_(0, __VA_ARGS__)
 #define EACH2(...)    EACH1(__VA_ARGS__) AT_(1, __VA_ARGS__)
@@ -40,7 +40,7 @@ typedef float fvec __attribute__((vector_size(4 * LANES)));
 #define EACH5(...)    EACH4(__VA_ARGS__) AT_(4, __VA_ARGS__)
 #define EACH6(...)    EACH5(__VA_ARGS__) AT_(5, __VA_ARGS__)
 #define EACH_(n, ...) EACH##n(__VA_ARGS__)
-#define EACH(n, ...)                                                                                         \
+#define EACH(n, ...) \
     { EACH_(n, __VA_ARGS__) }
 
 static inline vec splat(uint32_t x) { return x - (vec){0}; }
@@ -54,23 +54,22 @@ static inline vec iota(void) {
 /* ---- logic and rotates ---- */
 
 #if LANES == 16 && defined __AVX512F__
-#define rotl(x, n) ((vec)_mm512_rol_epi32((__m512i)(x), n))
-#define logic3(a, b, c, table)                                                                               \
-    ((vec)_mm512_ternarylogic_epi32((__m512i)(a), (__m512i)(b), (__m512i)(c), table))
-#define xor3(a, b, c) logic3(a, b, c, 0x96)
+#define rotl(x, n)             ((vec)_mm512_rol_epi32((__m512i)(x), n))
+#define logic3(a, b, c, table) ((vec)_mm512_ternarylogic_epi32((__m512i)(a), (__m512i)(b), (__m512i)(c), table))
+#define xor3(a, b, c)          logic3(a, b, c, 0x96)
 #else
 typedef uint8_t bytes __attribute__((vector_size(4 * LANES)));
 
 /* A rotate by whole bytes is one byte shuffle, any other two shifts and an or. */
 #if LANES == 8
-#define ROTATE_BYTES_(v, a, b, c, d)                                                                         \
-    __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d, 8 + a, 8 + b, 8 + c, 8 + d,        \
-                            12 + a, 12 + b, 12 + c, 12 + d, 16 + a, 16 + b, 16 + c, 16 + d, 20 + a, 20 + b,  \
-                            20 + c, 20 + d, 24 + a, 24 + b, 24 + c, 24 + d, 28 + a, 28 + b, 28 + c, 28 + d)
+#define ROTATE_BYTES_(v, a, b, c, d) \
+    __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d, 8 + a, 8 + b, 8 + c, 8 + d, 12 + a, 12 + b, \
+                            12 + c, 12 + d, 16 + a, 16 + b, 16 + c, 16 + d, 20 + a, 20 + b, 20 + c, 20 + d, 24 + a, \
+                            24 + b, 24 + c, 24 + d, 28 + a, 28 + b, 28 + c, 28 + d)
 #elif LANES == 4
-#define ROTATE_BYTES_(v, a, b, c, d)                                                                         \
-    __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d, 8 + a, 8 + b, 8 + c, 8 + d,        \
-                            12 + a, 12 + b, 12 + c, 12 + d)
+#define ROTATE_BYTES_(v, a, b, c, d) \
+    __builtin_shufflevector(v, v, a, b, c, d, 4 + a, 4 + b, 4 + c, 4 + d, 8 + a, 8 + b, 8 + c, 8 + d, 12 + a, 12 + b, \
+                            12 + c, 12 + d)
 #endif
 static inline vec rotl(vec x, int n) {
 #ifdef ROTATE_BYTES_
@@ -83,18 +82,14 @@ static inline vec xor3(vec a, vec b, vec c) { return a ^ b ^ c; }
 #endif
 #define rotr(x, n) rotl(x, 32 - (n))
 
-static inline vec swap_bytes(vec x) {
-    return (rotl(x, 8) & splat(0x00ff00ff)) | (rotl(x, 24) & splat(0xff00ff00));
-}
+static inline vec swap_bytes(vec x) { return (rotl(x, 8) & splat(0x00ff00ff)) | (rotl(x, 24) & splat(0xff00ff00)); }
 
 /* ---- a choice for each lane: a mask register, or a vector of all-ones and zeros ---- */
 
 #if LANES == 16 && defined __AVX512F__
 typedef __mmask16 mask;
 static inline mask test(vec x, vec bits) { return _mm512_test_epi32_mask((__m512i)x, (__m512i)bits); }
-static inline vec pick(mask m, vec yes, vec no) {
-    return (vec)_mm512_mask_blend_epi32(m, (__m512i)no, (__m512i)yes);
-}
+static inline vec pick(mask m, vec yes, vec no) { return (vec)_mm512_mask_blend_epi32(m, (__m512i)no, (__m512i)yes); }
 static inline vec keep(mask m, vec x) { return (vec)_mm512_maskz_mov_epi32(m, (__m512i)x); }
 static inline vec drop(mask m, vec x) { return (vec)_mm512_maskz_mov_epi32((mask)~m, (__m512i)x); }
 #else
@@ -165,8 +160,7 @@ static inline fvec fma_of(fvec a, fvec b, fvec c) {
 
 #if LANES == 16
 #define LOWER_(a, b) __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23)
-#define UPPER_(a, b)                                                                                         \
-    __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
+#define UPPER_(a, b) __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31)
 #elif LANES == 8
 #define LOWER_(a, b) __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11)
 #define UPPER_(a, b) __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15)
@@ -200,8 +194,7 @@ static inline void load_rows(vec word[16], const uint32_t *from, uint32_t words,
 }
 
 /* The opposite: the first `words` of word[] go to `rows` rows that start `stride` words apart. */
-static inline void store_rows(uint32_t *to, const vec word[16], uint32_t words, uint32_t stride,
-                              uint32_t rows) {
+static inline void store_rows(uint32_t *to, const vec word[16], uint32_t words, uint32_t stride, uint32_t rows) {
     uint32_t row[LANES][16];
     for (int part = 0; part < 16; part += LANES) {
         vec square[LANES];

@@ -21,8 +21,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: %s WIDTH HEIGHT LEFT TOP STEP LIMIT\n", argv[0]);
         return 2;
     }
-    uint32_t width = strtoul(argv[1], 0, 10), height = strtoul(argv[2], 0, 10),
-             limit = strtoul(argv[6], 0, 10);
+    uint32_t width = strtoul(argv[1], 0, 10), height = strtoul(argv[2], 0, 10), limit = strtoul(argv[6], 0, 10);
     float left = strtof(argv[3], 0), top = strtof(argv[4], 0), step = strtof(argv[5], 0);
     for (uint32_t row = 0; row < height; row++) {
         for (uint32_t column = 0; column < width; column++) {

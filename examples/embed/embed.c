@@ -57,7 +57,8 @@ static lw_status upload(lw_context *context, const uint32_t *words, uint64_t *ad
     return lw_memory_write(context, *address, words, COUNT * sizeof *words);
 }
 
-static lw_status launch(lw_kernel *kernel, uint64_t sum, uint64_t a, uint64_t b, uint32_t count, lw_launch_stats *stats) {
+static lw_status launch(lw_kernel *kernel, uint64_t sum, uint64_t a, uint64_t b, uint32_t count,
+                        lw_launch_stats *stats) {
     lw_launch_config config = {.grid = {(count + BLOCK - 1) / BLOCK, 1, 1}, .block = {BLOCK, 1, 1}};
     return lw_launch(kernel, &config, (void *[]){&sum, &a, &b, &count}, stats);
 }

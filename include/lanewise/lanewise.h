@@ -1,20 +1,20 @@
 /* lanewise.h: run PTX and PTO on the CPU from your own program.
  *
  *     lw_context *ctx;  lw_module *mod;  lw_kernel *k;  uint64_t buf;
- *     lw_context_new(NULL, &ctx);                                  // each of these returns a status, which is looked at
- *     lw_module_new(ctx, "k.ptx", text, strlen(text), &mod);      // LW_BAD_SOURCE: lw_module_diagnostics(mod, …)
+ *     lw_context_new(NULL, &ctx);                                  // each of these returns a status, which is looked
+ * at lw_module_new(ctx, "k.ptx", text, strlen(text), &mod);      // LW_BAD_SOURCE: lw_module_diagnostics(mod, …)
  *     lw_module_kernel(mod, "k", &k);
  *     lw_memory_new(ctx, 4096, &buf);
  *     lw_launch(k, &(lw_launch_config){.grid = {8,1,1}, .block = {128,1,1}}, (void *[]){&buf}, NULL);
  *     lw_memory_read(ctx, buf, host, 4096);
  *     lw_context_free(ctx);                                        // frees what the context still owns
  *
- * There is no global state. A status says which drawer to open: LW_BAD_SOURCE the module's diagnostics, LW_TRAPPED the trap
- * record, any other failure lw_context_message. A failed call leaves the library usable.
+ * There is no global state. A status says which drawer to open: LW_BAD_SOURCE the module's diagnostics, LW_TRAPPED the
+ * trap record, any other failure lw_context_message. A failed call leaves the library usable.
  *
- * Each comment says in this order: what the call does; its parameters; what it returns, where that is no status; how it fails, beside
- * LW_BAD_ARGUMENT for a NULL that is not allowed; who owns the result; which threads may call it, where that is not: any, also
- * several at a time on one handle, but none while the handle is being freed. */
+ * Each comment says in this order: what the call does; its parameters; what it returns, where that is no status; how it
+ * fails, beside LW_BAD_ARGUMENT for a NULL that is not allowed; who owns the result; which threads may call it, where
+ * that is not: any, also several at a time on one handle, but none while the handle is being freed. */
 #ifndef LANEWISE_H
 #define LANEWISE_H
 
@@ -69,26 +69,28 @@ LW_API const char *lw_status_name(lw_status status);
 
 /* ---- Context: device memory, worker threads, limits ----------------------------------------------------- */
 
-/* Structs that calls take begin with their size, so that a program and a library of different versions understand each other: sizeof of it, or 0, which
- * is as good for all members that are listed here. A library that is older takes members that it does not know where they are 0. */
+/* Structs that calls take begin with their size, so that a program and a library of different versions understand each
+ * other: sizeof of it, or 0, which is as good for all members that are listed here. A library that is older takes
+ * members that it does not know where they are 0. */
 
 typedef struct lw_options {
     size_t size;
-    uint32_t threads;        /* worker threads; 0: LANEWISE_THREADS, else one per core */
-    const char *cpu;         /* "v4", "v3", "neon", "portable"; NULL: LANEWISE_CPU, else the best the machine has */
-    uint64_t memory_limit;   /* bytes of device memory; 0: 3/4 of the machine's memory */
-    uint64_t stack_limit;    /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
-    const char *semantics;   /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the manual's */
-    const char *engine;      /* "interp": starts at once; "jit": compiles each kernel when it is asked for, by LLVM, with the same results; NULL:
-                              * LANEWISE_ENGINE, else "interp" */
+    uint32_t threads;      /* worker threads; 0: LANEWISE_THREADS, else one per core */
+    const char *cpu;       /* "v4", "v3", "neon", "portable"; NULL: LANEWISE_CPU, else the best the machine has */
+    uint64_t memory_limit; /* bytes of device memory; 0: 3/4 of the machine's memory */
+    uint64_t stack_limit;  /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
+    const char *semantics; /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the
+                              manual's */
+    const char *engine; /* "interp": starts at once; "jit": compiles each kernel when it is asked for, by LLVM, with the
+                         * same results; NULL: LANEWISE_ENGINE, else "interp" */
 } lw_options;
 
 /* Makes a context.
  *
  * options  NULL: the defaults
  * context  gets the handle, or NULL where the call fails
- * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics, engine or cpu, a cpu that the machine lacks, threads above 4096, or one of
- *          these in the environment; LW_UNSUPPORTED: the engine is not there. lw_context_message(NULL) says why
+ * fails    LW_NO_MEMORY; LW_BAD_ARGUMENT: unknown semantics, engine or cpu, a cpu that the machine lacks, threads above
+ * 4096, or one of these in the environment; LW_UNSUPPORTED: the engine is not there. lw_context_message(NULL) says why
  * owner    the caller, who ends it with lw_context_free */
 LW_CHECKED lw_context_new(const lw_options *options, lw_context **context);
 
@@ -130,7 +132,8 @@ LW_API void lw_context_stop(lw_context *context);
 
 /* ---- Modules -------------------------------------------------------------------------------------------- */
 
-/* Parses and checks a text and gives its variables memory: PTO where its name ends in .pto or .mlir, else PTX. All of lw_module_load's defaults.
+/* Parses and checks a text and gives its variables memory: PTO where its name ends in .pto or .mlir, else PTX. All of
+ * lw_module_load's defaults.
  *
  * name     what diagnostics call the text
  * text     size bytes, which may be released after the call; no NUL is needed at the end
@@ -140,16 +143,19 @@ LW_API void lw_context_stop(lw_context *context);
 LW_CHECKED lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module);
 
 typedef struct lw_module_options {
-    size_t size;                /* as in lw_options */
-    const char *language;       /* "ptx" or "pto"; NULL: "pto" where the name of the text ends in .pto or .mlir, else "ptx" */
+    size_t size;          /* as in lw_options */
+    const char *language; /* "ptx" or "pto"; NULL: "pto" where the name of the text ends in .pto or .mlir, else "ptx" */
     /* The others are of PTO only. */
-    const char *target;         /* the profile that the text is checked for: "cpu", "a2a3" or "a5"; NULL: "cpu" */
-    const char *inactive;       /* lanes of an SSA result that its mask leaves out: "zero" or "undef-poison", bytes of 0xa5; NULL: "zero" */
-    const char *shift_overflow; /* a shift count of the width or more: "saturate", "modulo" or "trap" (LW5011); NULL: "saturate". Launches note the first two */
-    bool count_regions;         /* launches note how often each region between braces ran, at its closing brace (LW5107) */
+    const char *target;   /* the profile that the text is checked for: "cpu", "a2a3" or "a5"; NULL: "cpu" */
+    const char *inactive; /* lanes of an SSA result that its mask leaves out: "zero" or "undef-poison", bytes of 0xa5;
+                             NULL: "zero" */
+    const char *shift_overflow; /* a shift count of the width or more: "saturate", "modulo" or "trap" (LW5011); NULL:
+                                   "saturate". Launches note the first two */
+    bool count_regions; /* launches note how often each region between braces ran, at its closing brace (LW5107) */
 } lw_module_options;
 
-/* The same as lw_module_new, with a choice of what the text leaves open. A PTO function is a kernel; lw_launch_shape says how to launch it.
+/* The same as lw_module_new, with a choice of what the text leaves open. A PTO function is a kernel; lw_launch_shape
+ * says how to launch it.
  *
  * options  NULL: the defaults
  * name     what diagnostics call the text
@@ -157,8 +163,8 @@ typedef struct lw_module_options {
  * module   gets the handle: with LW_BAD_SOURCE too, to hold the diagnostics; NULL with any other failure
  * fails    LW_BAD_SOURCE, LW_NO_MEMORY; LW_BAD_ARGUMENT: an option has a value that is none
  * owner    the caller, who ends it with lw_module_free, or the context with itself */
-LW_CHECKED lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text, size_t size,
-                                lw_module **module);
+LW_CHECKED lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text,
+                          size_t size, lw_module **module);
 
 /* Ends a module with its kernels and variables.
  *
@@ -167,11 +173,11 @@ LW_CHECKED lw_module_load(lw_context *context, const lw_module_options *options,
 LW_API void lw_module_free(lw_module *module);
 
 typedef struct lw_diagnostic {
-    uint32_t number;      /* 2107 for LW2107 */
-    int severity;         /* 0 note, 1 warning, 2 error */
+    uint32_t number;             /* 2107 for LW2107 */
+    int severity;                /* 0 note, 1 warning, 2 error */
     uint32_t line, column, size; /* from 1; size in bytes */
-    const char *message;  /* one line, no place */
-    const char *fix;      /* what would be right, or NULL */
+    const char *message;         /* one line, no place */
+    const char *fix;             /* what would be right, or NULL */
 } lw_diagnostic;
 
 /* How many diagnostics a module has. */
@@ -217,26 +223,29 @@ LW_API const char *lw_module_kernel_name(const lw_module *module, size_t index);
 LW_CHECKED lw_module_global(lw_module *module, const char *name, uint64_t *address, uint64_t *size);
 
 typedef struct lw_param_info {
-    const char *name, *type; /* "u64"; element type for arrays */
+    const char *name, *type;      /* "u64"; element type for arrays */
     uint32_t size, align, offset; /* bytes, in the parameter buffer */
-    bool is_pointer;         /* written with .ptr; of PTO: takes the address of an array */
-    /* Of PTO functions. Behind the arguments come the results, as addresses of arrays, and where has_arrays is set the number of elements. */
-    const char *element;     /* type of the array's elements, "s32"; of a mask "u8", one byte a lane, 0 or not. NULL: no array */
-    uint64_t elements;       /* of a register or mask its lanes: one launch takes as many arrays' elements as it is told, in pieces of this size; of a
-                              * memref its length, 0 too for any; of a scalar result 1 */
-    bool any_length;         /* memref<?xT>: an array of whatever length */
+    bool is_pointer;              /* written with .ptr; of PTO: takes the address of an array */
+    /* Of PTO functions. Behind the arguments come the results, as addresses of arrays, and where has_arrays is set the
+     * number of elements. */
+    const char
+        *element; /* type of the array's elements, "s32"; of a mask "u8", one byte a lane, 0 or not. NULL: no array */
+    uint64_t elements; /* of a register or mask its lanes: one launch takes as many arrays' elements as it is told, in
+                        * pieces of this size; of a memref its length, 0 too for any; of a scalar result 1 */
+    bool any_length;   /* memref<?xT>: an array of whatever length */
     bool is_register, is_mask, is_result; /* is_register: masks, too */
 } lw_param_info;
 typedef struct lw_kernel_info {
     const char *name;
     uint32_t param_count, param_bytes;
-    uint32_t max_threads;      /* of a CTA, from .maxntid/.reqntid; else 1024, of PTO 4096 */
+    uint32_t max_threads;       /* of a CTA, from .maxntid/.reqntid; else 1024, of PTO 4096 */
     uint32_t required_block[3]; /* .reqntid, or 0 */
-    uint64_t shared_bytes;     /* static */
-    uint64_t local_bytes;      /* per thread, without calls */
+    uint64_t shared_bytes;      /* static */
+    uint64_t local_bytes;       /* per thread, without calls */
     uint32_t instruction_count, register_count;
-    uint32_t lanes;            /* of the widest register of a PTO function; 0: a PTX kernel */
-    bool has_arrays;           /* a PTO function with registers or masks as arguments or results: the last parameter is a u64, the number of elements */
+    uint32_t lanes;  /* of the widest register of a PTO function; 0: a PTX kernel */
+    bool has_arrays; /* a PTO function with registers or masks as arguments or results: the last parameter is a u64, the
+                        number of elements */
 } lw_kernel_info;
 /* What a launch of a kernel must know.
  *
@@ -262,7 +271,8 @@ LW_CHECKED lw_memory_new(lw_context *context, uint64_t size, uint64_t *address);
 
 /* Frees what lw_memory_new gave.
  *
- * fails    LW_BAD_ARGUMENT: no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays allocated */
+ * fails    LW_BAD_ARGUMENT: no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays allocated
+ */
 LW_CHECKED lw_memory_free(lw_context *context, uint64_t address);
 
 /* Copies to device memory, from it, within it (the stretches may overlap).
@@ -298,22 +308,27 @@ typedef struct lw_progress { /* a snapshot while a launch runs */
 } lw_progress;
 
 typedef struct lw_launch_config {
-    size_t size;                /* as in lw_options */
-    uint32_t grid[3], block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64; for PTO lw_launch_shape gives both */
-    uint32_t shared_bytes;      /* dynamic shared memory */
-    bool cooperative;           /* all CTAs must be resident together */
-    bool strict;                /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104, LW5108 */
-    double time_limit;          /* seconds; 0: none */
-    uint64_t step_limit;        /* warp instructions of the whole launch; 0: none. Looked at now and then, so a few more may run */
-    void (*progress)(void *user, const lw_progress *now); /* or NULL; called by the launching thread about ten times a second */
+    size_t size; /* as in lw_options */
+    uint32_t grid[3],
+        block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64; for PTO lw_launch_shape gives both */
+    uint32_t shared_bytes; /* dynamic shared memory */
+    bool cooperative;      /* all CTAs must be resident together */
+    bool strict;       /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104, LW5108 */
+    double time_limit; /* seconds; 0: none */
+    uint64_t
+        step_limit; /* warp instructions of the whole launch; 0: none. Looked at now and then, so a few more may run */
+    void (*progress)(void *user,
+                     const lw_progress *now); /* or NULL; called by the launching thread about ten times a second */
     void *user;
     /* Where params is NULL: the parameter buffer as the driver API's CU_LAUNCH_PARAM_BUFFER_POINTER takes it. */
     const void *param_buffer;
     size_t param_buffer_size;
     /* What a kernel prints by CUDA's printf comes when the launch has ended, however it did, in order of its CTAs. */
-    void (*print)(void *user, const char *text, size_t size); /* gets it piece by piece, no NUL behind it; called by the launching thread. NULL: standard output */
-    uint64_t print_limit;       /* bytes of it that are kept; 0: 64 MiB. What is lost is noted (LW5109) */
-    uint64_t heap_bytes;        /* of the context's heap for malloc in kernels, which its first launch of a kernel that has one makes; 0: 8 MiB */
+    void (*print)(void *user, const char *text, size_t size); /* gets it piece by piece, no NUL behind it; called by the
+                                                                 launching thread. NULL: standard output */
+    uint64_t print_limit; /* bytes of it that are kept; 0: 64 MiB. What is lost is noted (LW5109) */
+    uint64_t heap_bytes; /* of the context's heap for malloc in kernels, which its first launch of a kernel that has one
+                            makes; 0: 8 MiB */
 } lw_launch_config;
 
 typedef struct lw_launch_stats {
@@ -323,12 +338,12 @@ typedef struct lw_launch_stats {
     double seconds;
 } lw_launch_stats;
 
-/* How to launch a PTO function: a CTA, or a part of one, for each register of its arrays. Where the function stores to memrefs, one thread
- * runs them in order; else all do.
+/* How to launch a PTO function: a CTA, or a part of one, for each register of its arrays. Where the function stores to
+ * memrefs, one thread runs them in order; else all do.
  *
- * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number. Without such arrays 1
- * config   gets grid and block; the rest stays
- * fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more */
+ * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number.
+ * Without such arrays 1 config   gets grid and block; the rest stays fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32
+ * elements or more */
 LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config);
 
 /* Runs a kernel to its end.
@@ -336,9 +351,9 @@ LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_confi
  * config   shape and limits
  * params   params[i] points to the value of parameter i; NULL: config->param_buffer has them all, or there are none
  * stats    gets what was executed, also by a launch that trapped or was stopped; may be NULL
- * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop; LW_NO_MEMORY
- * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change no result and are as before
- *          after the call; progress and print are called in them */
+ * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop;
+ * LW_NO_MEMORY threads  any; launches of one context at a time share its workers. The caller's floating-point modes and
+ * flags change no result and are as before after the call; progress and print are called in them */
 LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:
@@ -366,14 +381,14 @@ typedef struct lw_launch_note {
 LW_API size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes);
 
 typedef struct lw_trap_info {
-    uint32_t number;       /* 5000 for LW5000 */
-    const char *message;   /* the fault in one line: what, address, size, space */
+    uint32_t number;           /* 5000 for LW5000 */
+    const char *message;       /* the fault in one line: what, address, size, space */
     const char *kernel, *file; /* names */
-    uint32_t line, column; /* of the instruction */
+    uint32_t line, column;     /* of the instruction */
     uint32_t cta[3], thread[3];
-    uint32_t warp, lane;   /* within the CTA, within the warp */
-    uint64_t address;      /* 0 where it has none */
-    const char *report;    /* several lines with the source line and caret, as the command line prints them */
+    uint32_t warp, lane; /* within the CTA, within the warp */
+    uint64_t address;    /* 0 where it has none */
+    const char *report;  /* several lines with the source line and caret, as the command line prints them */
 } lw_trap_info;
 
 /* The trap that ended the calling thread's last trapped launch of a context.
@@ -388,8 +403,8 @@ LW_API bool lw_trap(lw_context *context, lw_trap_info *trap);
 /* What the number of a diagnostic means.
  *
  * number   2107 for LW2107
- * title    gets what its message is made from: a pattern as printf takes it, for reading and not for printf; may be NULL
- * returns  a fixed text, or NULL where there is no such number */
+ * title    gets what its message is made from: a pattern as printf takes it, for reading and not for printf; may be
+ * NULL returns  a fixed text, or NULL where there is no such number */
 LW_API const char *lw_explain_diagnostic(uint32_t number, const char **title);
 
 /* The CPU levels built into this library.

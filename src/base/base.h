@@ -25,8 +25,8 @@ struct lw_text;
 typedef struct lw_arena {
     struct lw_chunk *chunks;
     char *at, *clean, *end; /* of the chunk in use: free from `at` on, known to be zero up to `clean` */
-    size_t used;         /* bytes handed out so far */
-    size_t limit;        /* 0: none; otherwise more than this many bytes is treated as out of memory */
+    size_t used;            /* bytes handed out so far */
+    size_t limit;           /* 0: none; otherwise more than this many bytes is treated as out of memory */
     jmp_buf *no_memory;
     struct lw_chunk *spare; /* chunks of an earlier arena, used before new ones are asked for where they fit */
 } lw_arena;
@@ -37,26 +37,30 @@ typedef struct lw_arena {
 
 void lw_arena_init(lw_arena *arena);
 void lw_arena_free(lw_arena *arena);
-struct lw_chunk *lw_arena_retire(lw_arena *arena, size_t most); /* frees it but for chunks of up to `most` bytes, the `spare` of another */
-void *lw_arena_alloc(lw_arena *arena, size_t size);                       /* zeroed, 16-byte aligned */
+struct lw_chunk *lw_arena_retire(
+    lw_arena *arena, size_t most); /* frees it but for chunks of up to `most` bytes, the `spare` of another */
+void *lw_arena_alloc(lw_arena *arena, size_t size); /* zeroed, 16-byte aligned */
 void *lw_arena_copy(lw_arena *arena, const void *data, size_t size);
-char *lw_arena_text(lw_arena *arena, const char *text, size_t size);      /* a copy with a NUL behind it */
+char *lw_arena_text(lw_arena *arena, const char *text, size_t size); /* a copy with a NUL behind it */
 char *lw_arena_printf(lw_arena *arena, const char *format, ...) LW_PRINTF(2, 3);
 char *lw_arena_vprintf(lw_arena *arena, const char *format, va_list args);
 char *lw_arena_say(lw_arena *arena, const char *format, ...) LW_PRINTF(2, 3); /* as lw_text_say */
 char *lw_arena_vsay(lw_arena *arena, const char *format, va_list args);
-char *lw_arena_keep(lw_arena *arena, struct lw_text *text);               /* a copy; the text is freed, also where memory runs out */
-#define LW_NEW(arena, type)           ((type *)lw_arena_alloc((arena), sizeof(type)))
-#define LW_NEW_ARRAY(arena, type, n)  ((type *)lw_arena_array((arena), sizeof(type), (n)))
-void *lw_arena_array(lw_arena *arena, size_t size, size_t count);         /* checks size * count */
+char *lw_arena_keep(lw_arena *arena, struct lw_text *text); /* a copy; the text is freed, also where memory runs out */
+#define LW_NEW(arena, type)          ((type *)lw_arena_alloc((arena), sizeof(type)))
+#define LW_NEW_ARRAY(arena, type, n) ((type *)lw_arena_array((arena), sizeof(type), (n)))
+void *lw_arena_array(lw_arena *arena, size_t size, size_t count); /* checks size * count */
 
-/* A growing array inside an arena: LW_PUSH(arena, list) yields an lvalue for the new last element, which is zero unless the
- * list was cut and grows again. Old storage stays in the arena, at most as much again as the final array. */
-#define LW_LIST(type)     struct { type *at; uint32_t count, room; }
+/* A growing array inside an arena: LW_PUSH(arena, list) yields an lvalue for the new last element, which is zero unless
+ * the list was cut and grows again. Old storage stays in the arena, at most as much again as the final array. */
+#define LW_LIST(type) \
+    struct { \
+        type *at; \
+        uint32_t count, room; \
+    }
 #define LW_PUSH(arena, l) \
-    (*((l).count < (l).room \
-           ? (void)0 \
-           : (void)((l).at = lw_list_grow((arena), (l).at, &(l).room, (l).count, sizeof *(l).at)), \
+    (*((l).count < (l).room ? (void)0 \
+                            : (void)((l).at = lw_list_grow((arena), (l).at, &(l).room, (l).count, sizeof *(l).at)), \
        &(l).at[(l).count++]))
 void *lw_list_grow(lw_arena *arena, const void *at, uint32_t *room, uint32_t count, size_t size);
 
@@ -70,19 +74,20 @@ typedef struct lw_text {
 } lw_text;
 
 void lw_text_free(lw_text *text);
-bool lw_text_lost(void); /* whether there was no memory for some text of this process: what was made of it may lack something */
+bool lw_text_lost(
+    void); /* whether there was no memory for some text of this process: what was made of it may lack something */
 void lw_text_add(lw_text *text, const char *data, size_t size);
 void lw_text_puts(lw_text *text, const char *string);
 void lw_text_printf(lw_text *text, const char *format, ...) LW_PRINTF(2, 3);
 void lw_text_vprintf(lw_text *text, const char *format, va_list args);
-/* For messages, which read the same everywhere: of what a text or a command line names, that is what stands between quotes ('%s'), the first
- * LW_SHOWN_MOST characters are shown, and numbers have a point whatever the locale is. */
+/* For messages, which read the same everywhere: of what a text or a command line names, that is what stands between
+ * quotes ('%s'), the first LW_SHOWN_MOST characters are shown, and numbers have a point whatever the locale is. */
 enum { LW_SHOWN_MOST = 100 };
 void lw_text_say(lw_text *text, const char *format, ...) LW_PRINTF(2, 3);
 void lw_text_vsay(lw_text *text, const char *format, va_list args);
 
-/* How many insertions, deletions, changes and swaps of neighbours turn one word into the other; for words of up to 31 letters, more than
- * that for longer ones. */
+/* How many insertions, deletions, changes and swaps of neighbours turn one word into the other; for words of up to 31
+ * letters, more than that for longer ones. */
 unsigned lw_edits(const char *a, size_t a_size, const char *b, size_t b_size);
 /* The name of `count` names that looks most like `word`; NULL where none does. */
 const char *lw_nearest(const char *word, const char *const *names, size_t count);
@@ -104,7 +109,8 @@ typedef struct lw_place {
 } lw_place;
 
 bool lw_source_init(lw_source *source, lw_arena *arena, const char *name, const char *text, size_t size);
-void lw_source_find(lw_source *source, uint32_t at, uint32_t *line, uint32_t *column); /* column in characters of UTF-8; may be NULL */
+void lw_source_find(lw_source *source, uint32_t at, uint32_t *line,
+                    uint32_t *column); /* column in characters of UTF-8; may be NULL */
 const char *lw_source_line(const lw_source *source, uint32_t line, uint32_t *size);
 
 /* ---- Symbols ------------------------------------------------------------------------------------------ */
@@ -127,17 +133,19 @@ typedef struct lw_symbols {
 } lw_symbols;
 
 void lw_symbols_init(lw_symbols *symbols, lw_arena *arena);
-void lw_symbols_init_for(lw_symbols *symbols, lw_arena *arena, size_t text_size); /* with room for the names of a text of so many bytes */
+void lw_symbols_init_for(lw_symbols *symbols, lw_arena *arena,
+                         size_t text_size); /* with room for the names of a text of so many bytes */
 lw_symbol *lw_symbol_get(lw_symbols *symbols, const char *text, uint32_t size);
 uint32_t lw_hash(const char *text, size_t size);
-/* Hashes with a key that each process draws for itself, for tables whose keys a text can choose: slower than lw_hash, but nobody can
- * make keys collide. Nothing that anybody sees may depend on them, as on the order of what is in such a table. */
+/* Hashes with a key that each process draws for itself, for tables whose keys a text can choose: slower than lw_hash,
+ * but nobody can make keys collide. Nothing that anybody sees may depend on them, as on the order of what is in such a
+ * table. */
 uint64_t lw_hash_keyed(const void *data, size_t size);
 uint64_t lw_hash_number(uint64_t number);
 /* For a lexer that hashes while it reads: `state` starts at LW_HASH_START, takes each byte by LW_HASH_STEP, and is
  * finished by LW_HASH_END; lw_symbol_find then skips the second reading. */
 #define LW_HASH_START             0u
-#define LW_HASH_STEP(state, byte) ((state) * 31u + (unsigned char)(byte))
+#define LW_HASH_STEP(state, byte) ((state)*31u + (unsigned char)(byte))
 #define LW_HASH_END(state)        ((state) ^ (state) >> 15)
 lw_symbol *lw_symbol_find(lw_symbols *symbols, const char *text, uint32_t size, uint32_t hash);
 
@@ -145,7 +153,8 @@ lw_symbol *lw_symbol_find(lw_symbols *symbols, const char *text, uint32_t size, 
 
 typedef enum lw_severity { LW_NOTE, LW_WARNING, LW_ERROR } lw_severity;
 
-/* Every message of the project is a row of isa/diag.def: DIAG(number, name, severity, "format", "what it means and what to do"). */
+/* Every message of the project is a row of isa/diag.def: DIAG(number, name, severity, "format", "what it means and what
+ * to do"). */
 typedef enum lw_diag_id {
 #define DIAG(number, name, severity, format, explanation) LW_D_##name,
 #include "diag.def"
@@ -172,7 +181,8 @@ typedef struct lw_diag {
 
 /* Whether it says something by itself: most notes explain the message before them. */
 static inline bool lw_diag_is_alone(const lw_diag *diag) {
-    return diag->severity != LW_NOTE || diag->id == LW_D_too_many_errors || diag->id == LW_D_pto_portable_reading || diag->id == LW_D_pto_portable_type;
+    return diag->severity != LW_NOTE || diag->id == LW_D_too_many_errors || diag->id == LW_D_pto_portable_reading ||
+           diag->id == LW_D_pto_portable_type;
 }
 
 typedef struct lw_diags {
@@ -187,7 +197,8 @@ typedef struct lw_diags {
 void lw_diags_init(lw_diags *diags, lw_arena *arena, lw_source *source);
 /* Adds one; the row gives the format. Returns it so that a caller can set `fix`. Never NULL. */
 lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...);
-/* The stages report one after the other; a reader wants the order of the text. Notes stay behind what they belong to. */
+/* The stages report one after the other; a reader wants the order of the text. Notes stay behind what they belong to.
+ */
 void lw_diags_sort(lw_diags *diags);
 /* Where errors were counted and not kept, a last note says so. */
 void lw_diags_note_rest(lw_diags *diags);

@@ -4,8 +4,8 @@
 
 #include "base/base.h"
 
-/* Where the last place was that somebody asked for, so that who asks for one after the other does not count a long line from its start
- * each time. Begins as zeros. */
+/* Where the last place was that somebody asked for, so that who asks for one after the other does not count a long line
+ * from its start each time. Begins as zeros. */
 typedef struct lw_source_cursor {
     uint32_t at, line, column;
 } lw_source_cursor;

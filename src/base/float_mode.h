@@ -1,7 +1,7 @@
 /* float_mode.h: the floating-point environment that everything is computed in, whatever the calling thread's own is.
  *
- * A library linked with -ffast-math sets a process to flush subnormals to zero; a program may round upwards or unmask exceptions. None of it may
- * change a result, and nothing that is computed here may show in the caller's flags:
+ * A library linked with -ffast-math sets a process to flush subnormals to zero; a program may round upwards or unmask
+ * exceptions. None of it may change a result, and nothing that is computed here may show in the caller's flags:
  *
  *     LW_OWN_FLOAT_MODE(callers);        // at the begin of a call; its end gives the caller's mode back
  *     lw_float_leave(&callers);  callback();  lw_float_enter(&callers);
@@ -16,7 +16,8 @@
 
 typedef struct lw_float_mode {
     uint32_t sse;             /* MXCSR: mode and flags */
-    uint16_t control, status; /* of the x87 unit, which decides how strtod and printf round; `status` where `control` is not the usual one */
+    uint16_t control, status; /* of the x87 unit, which decides how strtod and printf round; `status` where `control` is
+                                 not the usual one */
 } lw_float_mode;
 
 enum {

@@ -1,5 +1,5 @@
-/* hash.c: SipHash-1-3 with a key of this process (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012; one round a word and
- * three at the end). */
+/* hash.c: SipHash-1-3 with a key of this process (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012; one
+ * round a word and three at the end). */
 #define _GNU_SOURCE
 #include "base/base.h"
 
@@ -22,14 +22,16 @@ static void round_(lw_sip *s) {
 
 static uint64_t key[2] = {0x6c616e6577697365, 0x7369702d312d3300};
 
-/* Sixteen random bytes that the system gives each process at its start. Without them a constant: slow for whoever is attacked, never wrong. */
+/* Sixteen random bytes that the system gives each process at its start. Without them a constant: slow for whoever is
+ * attacked, never wrong. */
 __attribute__((constructor)) static void draw_key(void) {
     const void *random = (const void *)getauxval(AT_RANDOM);
     if (random) memcpy(key, random, sizeof key);
 }
 
 static lw_sip start(void) {
-    return (lw_sip){key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573};
+    return (lw_sip){key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
+                    key[1] ^ 0x7465646279746573};
 }
 
 static void take(lw_sip *s, uint64_t word) {
@@ -58,10 +60,12 @@ uint64_t lw_hash_keyed(const void *data, size_t size) {
     return end(&s);
 }
 
-/* Multiplied by an odd number that nobody outside knows, both halves of the product: each pair of numbers collides for few keys only. */
+/* Multiplied by an odd number that nobody outside knows, both halves of the product: each pair of numbers collides for
+ * few keys only. */
 uint64_t lw_hash_number(uint64_t number) {
     const unsigned __int128 product = (unsigned __int128)(number ^ key[0]) * (key[1] | 1);
     uint64_t mixed = (uint64_t)product ^ (uint64_t)(product >> 64);
-    mixed = (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u; /* for some keys numbers at equal distances were still at equal distances */
+    mixed = (mixed ^ mixed >> 29) *
+            0xbf58476d1ce4e5b9u; /* for some keys numbers at equal distances were still at equal distances */
     return mixed ^ mixed >> 32;
 }

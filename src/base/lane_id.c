@@ -28,7 +28,10 @@ const lw_lane_row lw_lanes[LW_LANE_count] = {
 const char *lw_lane_name(lw_lane_id id) { return lw_lanes[id < LW_LANE_count ? id : LW_LANE_none].name; }
 
 lw_lane_id lw_lane_own(lw_lane_id id, uint32_t how) {
-    static const struct { uint16_t function, own; uint32_t how; } rows[] = {
+    static const struct {
+        uint16_t function, own;
+        uint32_t how;
+    } rows[] = {
 #define OWN(function, how, own) {LW_LANE_##function, LW_LANE_##own, how},
 #include "lane_own.def"
     };

@@ -7,7 +7,7 @@
 
 typedef enum lw_lane_id {
     LW_LANE_none,
-#define LANE1(name, D, A)          LW_LANE_##name,
+#define LANE1(name, D, A)                 LW_LANE_##name,
 #define LANE2(name, D, A, B, takes)       LW_LANE_##name,
 #define LANE3(name, D, A, B, C, takes)    LW_LANE_##name,
 #define LANE4(name, D, A, B, C, E, takes) LW_LANE_##name,
@@ -31,7 +31,8 @@ typedef struct lw_lane_type_row {
 } lw_lane_type_row;
 extern const lw_lane_type_row lw_lane_types[LW_L_count];
 
-/* How an operation takes its operands: R a register, I a constant (in the last places; of two operands RIR has the first one constant). */
+/* How an operation takes its operands: R a register, I a constant (in the last places; of two operands RIR has the
+ * first one constant). */
 typedef enum lw_variant { LW_RRR, LW_RRI, LW_RIR, LW_RII, LW_VARIANTS } lw_variant;
 
 /* What `takes` of a row means, as bits of variants. */
@@ -47,10 +48,10 @@ enum {
 };
 
 typedef struct lw_lane_row {
-    const char *name; /* without "lw_" */
+    const char *name;               /* without "lw_" */
     uint8_t arity, result, args[4]; /* lw_lane_type */
-    uint8_t variants; /* a bit for each lw_variant that there is */
-    bool how; /* its last argument says how and is a constant */
+    uint8_t variants;               /* a bit for each lw_variant that there is */
+    bool how;                       /* its last argument says how and is a constant */
 } lw_lane_row;
 
 extern const lw_lane_row lw_lanes[LW_LANE_count];
@@ -59,7 +60,8 @@ extern const lw_lane_row lw_lanes[LW_LANE_count];
 lw_lane_id lw_lane_find(const char *name);
 const char *lw_lane_name(lw_lane_id id);
 
-/* The function that does what `id` does in this way, without an operand that says so; `id` itself where there is none. */
+/* The function that does what `id` does in this way, without an operand that says so; `id` itself where there is none.
+ */
 lw_lane_id lw_lane_own(lw_lane_id id, uint32_t how);
 
 #endif

@@ -1,4 +1,5 @@
-/* scan.h: what reading a text has in common, whatever the language: classes of characters, digits, places, bytes that mean nothing. */
+/* scan.h: what reading a text has in common, whatever the language: classes of characters, digits, places, bytes that
+ * mean nothing. */
 #ifndef LW_SCAN_H
 #define LW_SCAN_H
 
@@ -11,10 +12,10 @@
 enum { LW_C_DIGIT = 1, LW_C_HEX = 2, LW_C_SPACE = 4, LW_C_OWN = 8 }; /* from LW_C_OWN on they are the language's */
 
 /* Letters, digits and blanks, with what else they are. */
-#define LW_SCAN_CLASSES(digit, letter)                                                             \
-    ['0' ... '9'] = LW_C_DIGIT | LW_C_HEX | (digit), ['a' ... 'f'] = LW_C_HEX | (letter),            \
-    ['g' ... 'z'] = (letter), ['A' ... 'F'] = LW_C_HEX | (letter), ['G' ... 'Z'] = (letter),          \
-    [' '] = LW_C_SPACE, ['\t'] = LW_C_SPACE, ['\n'] = LW_C_SPACE, ['\r'] = LW_C_SPACE, ['\f'] = LW_C_SPACE
+#define LW_SCAN_CLASSES(digit, letter) \
+    ['0' ... '9'] = LW_C_DIGIT | LW_C_HEX | (digit), ['a' ... 'f'] = LW_C_HEX | (letter), ['g' ... 'z'] = (letter), \
+             ['A' ... 'F'] = LW_C_HEX | (letter), ['G' ... 'Z'] = (letter), [' '] = LW_C_SPACE, ['\t'] = LW_C_SPACE, \
+             ['\n'] = LW_C_SPACE, ['\r'] = LW_C_SPACE, ['\f'] = LW_C_SPACE
 
 /* ---- Places -------------------------------------------------------------------------------------------------- */
 

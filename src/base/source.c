@@ -26,11 +26,13 @@ static uint32_t find_line(const lw_source *source, uint32_t at) {
     return low + 1;
 }
 
-void lw_source_follow(const lw_source *source, lw_source_cursor *cursor, uint32_t at, uint32_t *line, uint32_t *column) {
+void lw_source_follow(const lw_source *source, lw_source_cursor *cursor, uint32_t at, uint32_t *line,
+                      uint32_t *column) {
     *line = find_line(source, at);
     if (*line != cursor->line || at < cursor->at) *cursor = (lw_source_cursor){source->lines[*line - 1], *line, 1};
     for (; cursor->at < at && cursor->at < source->size; cursor->at++)
-        cursor->column += ((unsigned char)source->text[cursor->at] & 0xc0) != 0x80; /* continuation bytes do not move the caret */
+        cursor->column += ((unsigned char)source->text[cursor->at] & 0xc0) !=
+                          0x80; /* continuation bytes do not move the caret */
     *column = cursor->column;
 }
 

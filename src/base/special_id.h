@@ -1,4 +1,5 @@
-/* special_id.h: a number for everything that a lane can ask about itself and its launch, in the order of isa/special.def. */
+/* special_id.h: a number for everything that a lane can ask about itself and its launch, in the order of
+ * isa/special.def. */
 #ifndef LW_SPECIAL_ID_H
 #define LW_SPECIAL_ID_H
 

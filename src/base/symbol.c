@@ -1,13 +1,14 @@
 #include "base/base.h"
 
 enum {
-    LW_CHAIN_MOST = 32,                       /* names in one slot; honest ones come to a third of it */
-    LW_SLOTS_LEAST = 256, LW_SLOTS_MOST = 8192, /* at the start; more come with more names */
-    LW_BYTES_A_SLOT = 24,                     /* compilers write a new name every 50 bytes of text, and the table is to be sparse */
+    LW_CHAIN_MOST = 32, /* names in one slot; honest ones come to a third of it */
+    LW_SLOTS_LEAST = 256,
+    LW_SLOTS_MOST = 8192, /* at the start; more come with more names */
+    LW_BYTES_A_SLOT = 24, /* compilers write a new name every 50 bytes of text, and the table is to be sparse */
 };
 
-/* Names that differ in their last digits come to lie side by side, as they are used: %r1, %r2 … are in few lines of the cache. Others are
- * easily made to collide: see lw_symbol_find. */
+/* Names that differ in their last digits come to lie side by side, as they are used: %r1, %r2 … are in few lines of the
+ * cache. Others are easily made to collide: see lw_symbol_find. */
 uint32_t lw_hash(const char *text, size_t size) {
     uint32_t hash = LW_HASH_START;
     for (size_t i = 0; i < size; i++) hash = LW_HASH_STEP(hash, text[i]);

@@ -90,7 +90,9 @@ static void put_number(lw_text *text, const char *form, double value) {
     lw_text_puts(text, at + strlen(point));
 }
 
-typedef struct arguments { va_list list; } arguments; /* an array on some machines, which a function could not move on for its caller */
+typedef struct arguments {
+    va_list list;
+} arguments; /* an array on some machines, which a function could not move on for its caller */
 
 enum { FORM_MOST = 32 };
 
@@ -112,16 +114,12 @@ static void put_conversion(lw_text *text, char form[FORM_MOST], bool quoted, arg
     if (kind == 's') {
         const char *string = va_arg(from->list, const char *);
         put_string(text, string, strnlen(string, star), quoted);
-    } else if (kind == 'g' || kind == 'f')
-        put_number(text, form, va_arg(from->list, double));
-    else if (strstr(form, "ll"))
-        lw_text_printf(text, form, va_arg(from->list, unsigned long long));
-    else if (strchr(form, 'z'))
-        lw_text_printf(text, form, va_arg(from->list, size_t));
+    } else if (kind == 'g' || kind == 'f') put_number(text, form, va_arg(from->list, double));
+    else if (strstr(form, "ll")) lw_text_printf(text, form, va_arg(from->list, unsigned long long));
+    else if (strchr(form, 'z')) lw_text_printf(text, form, va_arg(from->list, size_t));
     else if (kind == 'u' || kind == 'x' || kind == 'c' || is_signed)
         lw_text_printf(text, form, va_arg(from->list, unsigned));
-    else
-        lw_bug("a message has the conversion %s", form);
+    else lw_bug("a message has the conversion %s", form);
 }
 
 void lw_text_vsay(lw_text *text, const char *format, va_list args) {

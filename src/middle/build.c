@@ -23,8 +23,7 @@ lw_op *lw_lower_op(lw_lower *l, uint16_t code) {
     if (!l->open) lw_lower_new_block(l);
     LW_PUSH(l->arena, l->op_places) = l->place;
     lw_op *op = &LW_PUSH(l->arena, l->ops);
-    *op = (lw_op){
-        .d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code};
+    *op = (lw_op){.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code};
     return op;
 }
 
@@ -55,8 +54,7 @@ void lw_lower_move(lw_lower *l, uint32_t d, uint32_t a) {
     if (class == LW_CLASS_pred) {
         lw_op *op = lw_lower_op(l, LW_OP_predicate);
         op->d = d, op->a = a, op->imm = 0xf0;
-    } else
-        lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
+    } else lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
 }
 
 uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed) {
@@ -129,7 +127,8 @@ uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place
         else high = middle;
     }
     const lw_program_note *found = low < program->notes.count ? &program->notes.at[program->note_order[low]] : NULL;
-    if (!found || found->id != id || found->place.at != place.at) lw_bug("no note of kind %d at this instruction", (int)id);
+    if (!found || found->id != id || found->place.at != place.at)
+        lw_bug("no note of kind %d at this instruction", (int)id);
     return program->note_order[low];
 }
 
@@ -145,8 +144,8 @@ const lw_code *lw_program_code(const lw_program *program, uint64_t number) {
 
 /* ---- One function --------------------------------------------------------------------------------------- */
 
-/* Mostly enough, so that long lists need not be copied to grow: few instructions become several operations, and most have one
- * new register or constant. They become the code's own. */
+/* Mostly enough, so that long lists need not be copied to grow: few instructions become several operations, and most
+ * have one new register or constant. They become the code's own. */
 static void make_room(lw_lower *l, uint32_t instructions) {
     if (instructions > UINT32_MAX / 4) instructions = UINT32_MAX / 4;
     uint32_t room = instructions + instructions / 8 + 4, registers = instructions + instructions / 2 + 16;
@@ -178,10 +177,19 @@ void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t i
 }
 
 bool lw_lower_fits(lw_lower *l) {
-    const struct { uint32_t count; const char *what; } parts[] = {
-        {l->ops.count, "operations"}, {l->vregs.count, "registers and values"}, {l->blocks.count, "blocks"}, {l->calls.count, "calls"},
-        {l->lists.count, "elements of vectors"}, {l->targets.count, "targets of branches"}, {l->constants.count, "constants"},
-        {l->label_blocks.count, "labels"}, {l->program->notes.count, "instructions that are counted"},
+    const struct {
+        uint32_t count;
+        const char *what;
+    } parts[] = {
+        {l->ops.count, "operations"},
+        {l->vregs.count, "registers and values"},
+        {l->blocks.count, "blocks"},
+        {l->calls.count, "calls"},
+        {l->lists.count, "elements of vectors"},
+        {l->targets.count, "targets of branches"},
+        {l->constants.count, "constants"},
+        {l->label_blocks.count, "labels"},
+        {l->program->notes.count, "instructions that are counted"},
     };
     uint32_t most = 0;
     for (size_t i = 0; i < LW_COUNT(parts); i++) most = parts[i].count > parts[most].count ? (uint32_t)i : most;
@@ -203,7 +211,8 @@ uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place plac
     return (uint32_t)offset;
 }
 
-/* Of the blocks in a list, looked through for the first branch that has it: 1 + the lowest, by where the list begins. */
+/* Of the blocks in a list, looked through for the first branch that has it: 1 + the lowest, by where the list begins.
+ */
 static uint32_t lowest_target(const lw_lower *l, const lw_op *op, uint32_t *lowest) {
     uint32_t least = UINT32_MAX;
     if (lowest[op->imm]) return lowest[op->imm] - 1;
@@ -272,7 +281,8 @@ void lw_lower_end(lw_lower *l) {
     lw_fold(l);
     lw_forget_nans(l);
     lw_code_compact(l->code, NULL);
-    for (uint32_t b = 0; b < l->code->block_count; b++) l->code->ops[l->code->blocks[b].first].imm = l->code->blocks[b].instructions;
+    for (uint32_t b = 0; b < l->code->block_count; b++)
+        l->code->ops[l->code->blocks[b].first].imm = l->code->blocks[b].instructions;
     l->code->registers = l->vregs.at, l->code->virtual_count = l->vregs.count;
     l->code->lowered = !l->failed;
 }

@@ -1,8 +1,12 @@
-/* compact.c: operations that were taken away leave the code, and guards by the same predicate that stand one behind the other become one. */
+/* compact.c: operations that were taken away leave the code, and guards by the same predicate that stand one behind the
+ * other become one. */
 #include "middle/row.h"
 
 /* The last guard; whether its operations go on, and whether one of them wrote its predicate. */
-typedef struct guarded { uint32_t guard; bool open, written; } guarded;
+typedef struct guarded {
+    uint32_t guard;
+    bool open, written;
+} guarded;
 
 void lw_code_compact(lw_code *code, uint32_t *moved) {
     uint32_t to = 0, kept = 0; /* the last that stayed */
@@ -13,7 +17,8 @@ void lw_code_compact(lw_code *code, uint32_t *moved) {
         if (op->code == LW_OP_dead) continue;
         if (op->code == LW_OP_guard) {
             const lw_op *last = &code->ops[region.guard];
-            bool joins = to && code->ops[to - 1].code == LW_OP_unguard && !region.written && last->code == LW_OP_guard && last->b == op->b && last->flags == op->flags;
+            bool joins = to && code->ops[to - 1].code == LW_OP_unguard && !region.written &&
+                         last->code == LW_OP_guard && last->b == op->b && last->flags == op->flags;
             region.open = true;
             if (joins) {
                 to--;

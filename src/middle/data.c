@@ -17,11 +17,8 @@ static void predicate_into(lw_lower *l, uint32_t d, uint8_t lut, uint32_t a, uin
 /* {a, b, …} packed into one value, low element first, pairwise. */
 static uint32_t pack(lw_lower *l, const uint32_t *parts, uint32_t count, uint32_t bits) {
     if (count == 1) return parts[0];
-    uint32_t low = pack(l, parts, count / 2, bits / 2),
-             high = pack(l, parts + count / 2, count / 2, bits / 2);
-    lw_lane_id lane = bits == 64   ? LW_LANE_pack_b64_b32
-                      : bits == 32 ? LW_LANE_pack_b32_b16
-                                   : LW_LANE_pack_b16_b8;
+    uint32_t low = pack(l, parts, count / 2, bits / 2), high = pack(l, parts + count / 2, count / 2, bits / 2);
+    lw_lane_id lane = bits == 64 ? LW_LANE_pack_b64_b32 : bits == 32 ? LW_LANE_pack_b32_b16 : LW_LANE_pack_b16_b8;
     return lw_lower_lane(l, lane, low, high, LW_NO_SLOT);
 }
 
@@ -31,9 +28,7 @@ static void unpack(lw_lower *l, const lw_operand *parts, uint32_t count, uint32_
         return;
     }
     lw_lane_id low = bits == 64 ? LW_LANE_low_b32_b64 : bits == 32 ? LW_LANE_low_b16_b32 : LW_LANE_zext8_b16;
-    lw_lane_id high = bits == 64   ? LW_LANE_high_b32_b64
-                      : bits == 32 ? LW_LANE_high_b16_b32
-                                   : LW_LANE_high_b8_b16;
+    lw_lane_id high = bits == 64 ? LW_LANE_high_b32_b64 : bits == 32 ? LW_LANE_high_b16_b32 : LW_LANE_high_b8_b16;
     unpack(l, parts, count / 2, bits / 2, lw_lower_lane(l, low, value, LW_NO_SLOT, LW_NO_SLOT));
     unpack(l, parts + count / 2, count / 2, bits / 2, lw_lower_lane(l, high, value, LW_NO_SLOT, LW_NO_SLOT));
 }
@@ -55,7 +50,9 @@ static void move_vector(lw_lower *l, const lw_operand *d, const lw_operand *a, l
     uint32_t copies[4];
     uint32_t count = d->part_count;
     for (uint32_t k = 0; k < count && !l->failed; k++) {
-        lw_operand element = a->kind == LW_O_VECTOR ? a->parts[k] : a->kind == LW_O_NAME ? lw_lower_element(a, k) : *a; /* or 0 */
+        lw_operand element = a->kind == LW_O_VECTOR ? a->parts[k]
+                             : a->kind == LW_O_NAME ? lw_lower_element(a, k)
+                                                    : *a; /* or 0 */
         uint32_t value = lw_lower_read(l, &element, type);
         copies[k] = lw_lower_vreg(l, l->vregs.at[value].class);
         lw_lower_move(l, copies[k], value);
@@ -95,8 +92,7 @@ void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
         move_wide(l, d, a);
         return;
     }
-    uint32_t d_count = d->kind == LW_O_VECTOR ? d->part_count : 1,
-             a_count = a->kind == LW_O_VECTOR ? a->part_count : 1;
+    uint32_t d_count = d->kind == LW_O_VECTOR ? d->part_count : 1, a_count = a->kind == LW_O_VECTOR ? a->part_count : 1;
     bool halves_evenly = !(d_count & (d_count - 1)) && !(a_count & (a_count - 1)) && bits / d_count >= 8 &&
                          bits / a_count >= 8;
     if (type != LW_T_pred && !halves_evenly) {
@@ -107,23 +103,18 @@ void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
     if (a_count > 1) {
         uint32_t parts[8];
         static const lw_type element[] = {[8] = LW_T_b8, [16] = LW_T_b16, [32] = LW_T_b32};
-        for (uint32_t k = 0; k < a_count; k++)
-            parts[k] = lw_lower_read(l, &a->parts[k], element[bits / a_count]);
+        for (uint32_t k = 0; k < a_count; k++) parts[k] = lw_lower_read(l, &a->parts[k], element[bits / a_count]);
         if (l->failed) return;
         value = pack(l, parts, a_count, bits);
-    } else
-        value = lw_lower_read(l, a, type);
+    } else value = lw_lower_read(l, a, type);
     if (l->failed) return;
-    if (d_count > 1)
-        unpack(l, d->parts, d_count, bits, value);
+    if (d_count > 1) unpack(l, d->parts, d_count, bits, value);
     else {
         uint32_t to = lw_lower_write(l, d, type);
         if (l->failed) return;
         /* 8-bit registers share slots with 16-bit ones; anything else must agree, as verify has checked */
-        if (l->vregs.at[to].class != l->vregs.at[value].class)
-            lw_lower_error(l, i);
-        else
-            lw_lower_move(l, to, value);
+        if (l->vregs.at[to].class != l->vregs.at[value].class) lw_lower_error(l, i);
+        else lw_lower_move(l, to, value);
     }
 }
 
@@ -153,8 +144,8 @@ static const lw_operand *element_of(const lw_operand *operand, uint32_t k) {
 }
 
 /* Virtual register of element k of a vector operand: of { } or of a register declared .v2 or .v4. */
-static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count,
-                               lw_type type, bool write) {
+static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count, lw_type type,
+                               bool write) {
     if (lw_types[type].bits == 128) return lw_lower_half(l, element_of(operand, k / 2), k % 2);
     lw_operand whole = *element_of(operand, k);
     if (operand->kind != LW_O_VECTOR && count > 1) whole.select = (lw_select)(LW_SEL_x + k);
@@ -246,8 +237,7 @@ static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) 
     uint32_t b = lw_lower_read(l, &i->operands[first + 1], type);
     uint32_t e = what == LW_ATOM_cas ? lw_lower_read(l, &i->operands[first + 2], type) : LW_NO_SLOT;
     if (l->failed) return;
-    uint32_t d = has_result && i->operands[0].kind != LW_O_SINK ? lw_lower_write(l, &i->operands[0], type)
-                                                                : LW_NO_SLOT;
+    uint32_t d = has_result && i->operands[0].kind != LW_O_SINK ? lw_lower_write(l, &i->operands[0], type) : LW_NO_SLOT;
     if (l->failed) return;
     lw_op *atom = lw_lower_op(l, LW_OP_atom);
     atom->d = d, atom->a = op.a, atom->imm = op.imm, atom->b = b, atom->e = e;
@@ -267,13 +257,13 @@ static uint64_t window_base(lw_space space) {
                                      : 0;
 }
 
-/* Of kernel parameters the generic address is in the parameter window; of a function's own ones, which live in its frame, in the local
- * window. */
+/* Of kernel parameters the generic address is in the parameter window; of a function's own ones, which live in its
+ * frame, in the local window. */
 static lw_space real_space(const lw_lower *l, lw_space space, const lw_operand *operand) {
     const lw_object *object = operand->kind == LW_O_NAME ? operand->object : NULL;
     bool formal = object && object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_param;
     return space == LW_SPACE_param && formal && !(l->ptx->function->is_entry && object->is_param) ? LW_SPACE_local
-                                                                                             : space;
+                                                                                                  : space;
 }
 
 void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
@@ -306,8 +296,7 @@ static lw_where where_of(lw_space space) {
 }
 
 void lw_lower_isspacep(lw_lower *l, const lw_instruction *i) {
-    uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred),
-             a = lw_lower_read(l, &i->operands[1], LW_T_b64);
+    uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred), a = lw_lower_read(l, &i->operands[1], LW_T_b64);
     if (l->failed) return;
     uint32_t bytes = l->vregs.at[a].class == LW_CLASS_64 ? 8 : 4;
     lw_op *op = lw_lower_op(l, LW_OP_isspacep);
@@ -337,7 +326,8 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
         if (lw_types[to].bits == 8 && from != to) a = narrow_source(l, a, to);
     } else if (i->match->lane)
         a = lw_lower_lane(l, (lw_lane_id)i->match->lane, a,
-                          lw_lanes[i->match->lane].how ? lw_lower_const(l, LW_CLASS_32, i->match->how) : LW_NO_SLOT, LW_NO_SLOT);
+                          lw_lanes[i->match->lane].how ? lw_lower_const(l, LW_CLASS_32, i->match->how) : LW_NO_SLOT,
+                          LW_NO_SLOT);
     else {
         lw_lower_error(l, i);
         return;
@@ -369,8 +359,8 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
     if (is_mad) {
         bool is_signed = lw_types[type].kind == 'S';
         lw_lane_id product = i->match->mode.half == LW_MOD_lo ? (wide ? LW_LANE_mul_lo_b64 : LW_LANE_mul_lo_b32)
-                             : wide               ? (is_signed ? LW_LANE_mul_hi_s64 : LW_LANE_mul_hi_u64)
-                                                  : (is_signed ? LW_LANE_mul_hi_s32 : LW_LANE_mul_hi_u32);
+                             : wide                           ? (is_signed ? LW_LANE_mul_hi_s64 : LW_LANE_mul_hi_u64)
+                                                              : (is_signed ? LW_LANE_mul_hi_s32 : LW_LANE_mul_hi_u32);
         a = lw_lower_lane(l, product, a, b, LW_NO_SLOT);
         b = lw_lower_read(l, &i->operands[3], type);
         if (l->failed) return;
@@ -385,21 +375,20 @@ void lw_lower_carry(lw_lower *l, const lw_instruction *i) {
                                    : (wide ? LW_LANE_addc_carry_b64 : LW_LANE_addc_carry_b32),
                             a, b, in);
     if (carries_in)
-        lw_lower_lane_into(l, d,
-                           is_sub ? (wide ? LW_LANE_subc_b64 : LW_LANE_subc_b32)
-                                  : (wide ? LW_LANE_addc_b64 : LW_LANE_addc_b32),
-                           a, b, in);
+        lw_lower_lane_into(
+            l, d, is_sub ? (wide ? LW_LANE_subc_b64 : LW_LANE_subc_b32) : (wide ? LW_LANE_addc_b64 : LW_LANE_addc_b32),
+            a, b, in);
     else
-        lw_lower_lane_into(l, d,
-                           is_sub ? (wide ? LW_LANE_sub_b64 : LW_LANE_sub_b32)
-                                  : (wide ? LW_LANE_add_b64 : LW_LANE_add_b32),
-                           a, b, LW_NO_SLOT);
+        lw_lower_lane_into(
+            l, d, is_sub ? (wide ? LW_LANE_sub_b64 : LW_LANE_sub_b32) : (wide ? LW_LANE_add_b64 : LW_LANE_add_b32), a,
+            b, LW_NO_SLOT);
     if (carries_out) lw_lower_move(l, carry_register(l), is_sub ? complement(l, out) : out);
 }
 
 /* ---- Shifts --------------------------------------------------------------------------------------------- */
 
-/* Of an immediate amount above 65535 of a 16-bit shift sm_90 takes the low half, the manual clamps the whole (docs/decisions/0004). */
+/* Of an immediate amount above 65535 of a 16-bit shift sm_90 takes the low half, the manual clamps the whole
+ * (docs/decisions/0004). */
 void lw_lower_shift(lw_lower *l, const lw_instruction *i) {
     lw_lane_id lane = (lw_lane_id)i->match->lane;
     lw_type type = lw_ptx_operand_type(i->match, 0);
@@ -431,8 +420,8 @@ void lw_lower_logic_pred(lw_lower *l, const lw_instruction *i) {
     if (!l->failed) predicate_into(l, d, i->match->form->table, a, b);
 }
 
-/* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation. LW_NO_SLOT:
- * diagnosed. */
+/* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation.
+ * LW_NO_SLOT: diagnosed. */
 static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t d, uint32_t *c) {
     lw_lane_id lane = (lw_lane_id)i->match->lane;
     if (!lane) {
@@ -450,8 +439,7 @@ static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint
 
 void lw_lower_setp(lw_lower *l, const lw_instruction *i) {
     const lw_operand *d = &i->operands[0];
-    const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d,
-                     *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
+    const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d, *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
     bool plain = !table_of(i);
     uint32_t c, to = plain && p->kind != LW_O_SINK ? lw_lower_register(l, p) : LW_NO_SLOT;
     uint32_t t = compare(l, i, last_type(i), to, &c);
@@ -486,10 +474,8 @@ void lw_lower_set(lw_lower *l, const lw_instruction *i) {
     uint32_t d = lw_lower_write(l, &i->operands[0], to);
     if (l->failed) return;
     uint64_t one = to == LW_T_f32 ? 0x3f800000 : ~0ull;
-    if (lw_class_of(to) != LW_CLASS_32 || l->vregs.at[d].class != LW_CLASS_32)
-        lw_lower_error(l, i);
-    else
-        select_into(l, d, lw_lower_const(l, LW_CLASS_32, one), lw_lower_const(l, LW_CLASS_32, 0), t);
+    if (lw_class_of(to) != LW_CLASS_32 || l->vregs.at[d].class != LW_CLASS_32) lw_lower_error(l, i);
+    else select_into(l, d, lw_lower_const(l, LW_CLASS_32, one), lw_lower_const(l, LW_CLASS_32, 0), t);
 }
 
 void lw_lower_selp(lw_lower *l, const lw_instruction *i) {
@@ -525,6 +511,5 @@ void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {
     op->d = value, op->a = read[0], op->b = read[1], op->c = read[2];
     uint32_t t = lw_lower_lane(l, LW_LANE_setp_ne_b32, value, lw_lower_const(l, LW_CLASS_32, 0), LW_NO_SLOT);
     if (d->parts[0].kind != LW_O_SINK) lw_lower_move(l, lw_lower_register(l, &d->parts[0]), value);
-    if (d->parts[1].kind != LW_O_SINK)
-        predicate_into(l, lw_lower_register(l, &d->parts[1]), table_of(i), t, q);
+    if (d->parts[1].kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, &d->parts[1]), table_of(i), t, q);
 }

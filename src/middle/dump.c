@@ -28,7 +28,8 @@ static void put_constants(lw_text *out, const lw_code *code, uint64_t first, uin
 
 /* Behind a word: a slot; or a virtual register, with its type, or the value that it is known to have. */
 static void put_register(lw_text *out, const lw_code *code, const char *word, uint32_t at) {
-    static const char *const types[] = {[LW_CLASS_pred] = "p", [LW_CLASS_16] = "b16", [LW_CLASS_32] = "b32", [LW_CLASS_64] = "b64"};
+    static const char *const types[] = {
+        [LW_CLASS_pred] = "p", [LW_CLASS_16] = "b16", [LW_CLASS_32] = "b32", [LW_CLASS_64] = "b64"};
     if (!code->registers) {
         lw_text_printf(out, "%s%u", word, at);
         return;
@@ -104,14 +105,15 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
 static void put_block(lw_text *out, const lw_code *code, const lw_op *op) {
     const lw_block *block = &code->blocks[op->a];
     lw_text_printf(out, "  block %u (%llu instructions)", op->a, (unsigned long long)op->imm);
-    for (uint32_t k = 0; code->registers && k < block->successor_count; k++) lw_text_printf(out, "%s%u", k ? " " : ", then ", block->successors[k]);
+    for (uint32_t k = 0; code->registers && k < block->successor_count; k++)
+        lw_text_printf(out, "%s%u", k ? " " : ", then ", block->successors[k]);
     lw_text_puts(out, "\n");
 }
 
 static void put_code(lw_text *out, const lw_program *program, const lw_code *code) {
     lw_source *source = program->source;
-    lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, ", code->is_entry ? "kernel" : "function", code->name, code->op_count,
-                   code->block_count, code->register_count);
+    lw_text_printf(out, "%s %s: %u operations, %u blocks, %u registers, ", code->is_entry ? "kernel" : "function",
+                   code->name, code->op_count, code->block_count, code->register_count);
     if (!code->registers) lw_text_printf(out, "frame %u bytes, ", code->frame_bytes);
     lw_text_printf(out, "local %u bytes\n", code->local_bytes);
     for (uint32_t i = 0; i < code->fill_count; i++)
@@ -130,7 +132,7 @@ static void put_code(lw_text *out, const lw_program *program, const lw_code *cod
 }
 
 void lw_program_dump(lw_text *out, const lw_program *program, lw_code *const *codes) {
-    lw_text_printf(out, "program: %u bytes of parameters, %u bytes of static shared memory, %llu instructions\n", program->param_bytes,
-                   program->shared_bytes, (unsigned long long)program->instruction_count);
+    lw_text_printf(out, "program: %u bytes of parameters, %u bytes of static shared memory, %llu instructions\n",
+                   program->param_bytes, program->shared_bytes, (unsigned long long)program->instruction_count);
     for (uint32_t i = 0; i < program->code_count; i++) put_code(out, program, codes[i]);
 }

@@ -1,13 +1,15 @@
-/* facts.c: which stretches of a function's text are straight, which loops are around a block, and which registers live across: from where to
- * where, and whether lanes leave a loop with them one by one.
+/* facts.c: which stretches of a function's text are straight, which loops are around a block, and which registers live
+ * across: from where to where, and whether lanes leave a loop with them one by one.
  *
- * Linear in the number of operations but for the data flow of registers that live across regions, which is given up where it would cost too much. */
+ * Linear in the number of operations but for the data flow of registers that live across regions, which is given up
+ * where it would cost too much. */
 #include "middle/facts.h"
 
 enum {
-    /* Live sets of more words than these and so many for each operation, or more passes, are not worth it: what they cost grows by the
-     * product of blocks and registers. */
-    LW_FLOW_WORDS = 16 << 10, LW_FLOW_WORDS_EACH = 8,
+    /* Live sets of more words than these and so many for each operation, or more passes, are not worth it: what they
+     * cost grows by the product of blocks and registers. */
+    LW_FLOW_WORDS = 16 << 10,
+    LW_FLOW_WORDS_EACH = 8,
     LW_FLOW_PASSES = 32,
     LW_LONE_MOST = 64, /* registers with a slot of their own, see find_lone */
 };
@@ -16,17 +18,18 @@ typedef struct lw_finder {
     lw_arena *arena;
     const lw_code *code;
     lw_facts *facts;
-    uint32_t *defined;  /* per register: 1 + the region that last defined it for sure, while walking */
-    uint32_t *waits;    /* see count_waits */
+    uint32_t *defined;    /* per register: 1 + the region that last defined it for sure, while walking */
+    uint32_t *waits;      /* see count_waits */
     uint32_t block, here; /* at hand, while walking, and 1 + its region */
     uint32_t lone_count;
 } lw_finder;
 
 /* ---- Straight text, loops ------------------------------------------------------------------------------------- */
 
-/* A region is a run of blocks that is entered at its top only: a forward branch leaves it, and whoever does not take the branch goes
- * on without ever waiting. Lanes wait elsewhere, at the tops of regions. So a register that lives within one region has no value in
- * lanes that do not execute, and if it shares its slot with its like only, it may be written in all lanes without a mask. */
+/* A region is a run of blocks that is entered at its top only: a forward branch leaves it, and whoever does not take
+ * the branch goes on without ever waiting. Lanes wait elsewhere, at the tops of regions. So a register that lives
+ * within one region has no value in lanes that do not execute, and if it shares its slot with its like only, it may be
+ * written in all lanes without a mask. */
 static void find_regions(lw_finder *f) {
     const lw_code *code = f->code;
     uint8_t *entered = LW_NEW_ARRAY(f->arena, uint8_t, code->block_count);
@@ -39,7 +42,8 @@ static void find_regions(lw_finder *f) {
     for (uint32_t i = 0; i < code->target_count; i++) entered[code->targets[i]] = 1;
     for (uint32_t b = 1; b < code->block_count; b++) {
         const lw_op *last = lw_block_last(code, b - 1);
-        const bool runs_on = lw_row_of(last->code)->goes == LW_GOES_either && !(last->flags & LW_OP_BACKWARD) && !entered[b];
+        const bool runs_on = lw_row_of(last->code)->goes == LW_GOES_either && !(last->flags & LW_OP_BACKWARD) &&
+                             !entered[b];
         regions[b] = regions[b - 1] + !runs_on;
     }
 }
@@ -53,7 +57,8 @@ static void find_loops(lw_finder *f) {
     for (uint32_t b = 0; b < blocks; b++) {
         const lw_op *last = lw_block_last(code, b);
         const lw_goes goes = (lw_goes)lw_row_of(last->code)->goes;
-        if ((goes == LW_GOES_to_a || goes == LW_GOES_either) && last->flags & LW_OP_BACKWARD) ends[last->a] = b + 1, f->facts->has_loops = true;
+        if ((goes == LW_GOES_to_a || goes == LW_GOES_either) && last->flags & LW_OP_BACKWARD)
+            ends[last->a] = b + 1, f->facts->has_loops = true;
     }
     for (uint32_t b = 0; b < blocks; b++) {
         while (depth && ends[open[depth - 1]] <= b) depth--;
@@ -62,12 +67,14 @@ static void find_loops(lw_finder *f) {
     }
 }
 
-/* ---- Which registers live across regions ------------------------------------------------------------------------ */
+/* ---- Which registers live across regions ----------------------------------------------------------------------- */
 
 typedef void lw_visit(lw_finder *f, uint32_t v, bool guarded);
 
-/* Inline, so that each walk is a loop of its own with `use`, if there is one, and `def` inside. A write under a guard keeps the old value in some lanes. */
-static inline __attribute__((always_inline)) void visit_block(lw_finder *f, uint32_t block, lw_visit *use, lw_visit *def) {
+/* Inline, so that each walk is a loop of its own with `use`, if there is one, and `def` inside. A write under a guard
+ * keeps the old value in some lanes. */
+static inline __attribute__((always_inline)) void visit_block(lw_finder *f, uint32_t block, lw_visit *use,
+                                                              lw_visit *def) {
     const lw_code *code = f->code;
     const uint32_t end = lw_block_end(code, block);
     uint32_t guard_end = 0;
@@ -102,10 +109,12 @@ static void find_across(lw_finder *f) {
     for (uint32_t b = 0; b < f->code->block_count; b++) visit_block(f, b, scan_use, scan_def);
     facts->across = LW_NEW_ARRAY(f->arena, lw_across, facts->across_count);
     for (uint32_t v = 0; facts->across_count && v < f->code->virtual_count; v++)
-        if (facts->numbers[v]) facts->across[facts->numbers[v] - 1] = (lw_across){.reg = v, .first_in = UINT32_MAX, .first_out = UINT32_MAX};
+        if (facts->numbers[v])
+            facts->across[facts->numbers[v] - 1] =
+                (lw_across){.reg = v, .first_in = UINT32_MAX, .first_out = UINT32_MAX};
 }
 
-/* ---- Where those live ---------------------------------------------------------------------------------------------- */
+/* ---- Where those live ------------------------------------------------------------------------------------------ */
 
 /* False: too much work. */
 static bool solve(lw_finder *f) {
@@ -114,16 +123,19 @@ static bool solve(lw_finder *f) {
     if (!size) return true;
     if (size > LW_FLOW_WORDS + (size_t)LW_FLOW_WORDS_EACH * f->code->op_count) return false;
     live->code = f->code, live->numbers = f->facts->numbers;
-    return lw_live_solve(live, LW_NEW_ARRAY(f->arena, uint64_t, 4 * size), LW_NEW_ARRAY(f->arena, uint32_t, f->code->target_count), LW_FLOW_PASSES);
+    return lw_live_solve(live, LW_NEW_ARRAY(f->arena, uint64_t, 4 * size),
+                         LW_NEW_ARRAY(f->arena, uint32_t, f->code->target_count), LW_FLOW_PASSES);
 }
 
-/* One word of the registers that are live into a block, or out of it. Of those that were seen before in this direction nothing is new. */
+/* One word of the registers that are live into a block, or out of it. Of those that were seen before in this direction
+ * nothing is new. */
 static void range_word(lw_finder *f, uint32_t block, uint32_t w, uint64_t live, uint64_t *seen, bool into) {
     uint64_t bits = live & ~*seen;
     *seen |= live;
     for (; bits; bits &= bits - 1) {
         lw_across *across = &f->facts->across[64 * w + (uint32_t)__builtin_ctzll(bits)];
-        uint32_t *first = into ? &across->first_in : &across->first_out, *last = into ? &across->last_in : &across->last_out;
+        uint32_t *first = into ? &across->first_in : &across->first_out,
+                 *last = into ? &across->last_in : &across->last_out;
         if (block < *first) *first = block;
         if (block > *last) *last = block;
         if (into && block == 0) across->needs_zero = true;
@@ -139,7 +151,8 @@ static void range_block(lw_finder *f, uint32_t block, uint64_t *seen_in, uint64_
     }
 }
 
-/* From the first block on for where ranges begin, from the last one back for where they end: each register is met once a way. */
+/* From the first block on for where ranges begin, from the last one back for where they end: each register is met once
+ * a way. */
 static void find_ranges(lw_finder *f) {
     const uint32_t blocks = f->code->block_count, words = f->facts->live.words;
     for (int back = 0; back < 2 && words; back++) { /* without a word there are no sets to walk */
@@ -148,10 +161,10 @@ static void find_ranges(lw_finder *f) {
     }
 }
 
-/* ---- Who leaves one by one --------------------------------------------------------------------------------------- */
+/* ---- Who leaves one by one ------------------------------------------------------------------------------------- */
 
-/* Per block, how many before it and itself are blocks where lanes go on after they waited for others, at a barrier, in a
- * function or for their warp. */
+/* Per block, how many before it and itself are blocks where lanes go on after they waited for others, at a barrier, in
+ * a function or for their warp. */
 static void count_waits(lw_finder *f) {
     const lw_code *code = f->code;
     uint32_t block = 0;
@@ -183,17 +196,19 @@ static void lone_def(lw_finder *f, uint32_t v, bool guarded) {
     f->lone_count += across->lone;
 }
 
-/* Lone registers: those of loops that lanes leave one by one. Such a register has a value only in lanes that are at one of the blocks from
- * its first to its last live one, all in the innermost loop around a place where it is written. While the executing lanes are all that
- * are there it may be written there in all lanes without a mask, if nobody else has its slot. The `block` operation looks
- * whether they are; lanes that wait in a function or at a barrier escape it, so they must not go on in such a block. */
+/* Lone registers: those of loops that lanes leave one by one. Such a register has a value only in lanes that are at one
+ * of the blocks from its first to its last live one, all in the innermost loop around a place where it is written.
+ * While the executing lanes are all that are there it may be written there in all lanes without a mask, if nobody else
+ * has its slot. The `block` operation looks whether they are; lanes that wait in a function or at a barrier escape it,
+ * so they must not go on in such a block. */
 static void find_lone(lw_finder *f) {
     count_waits(f);
     for (uint32_t b = 0; b < f->code->block_count; b++)
         if (f->facts->loops[b].end) visit_block(f, b, NULL, lone_def);
 }
 
-/* ------------------------------------------------------------------------------------------------------------------- */
+/* -------------------------------------------------------------------------------------------------------------------
+ */
 
 void lw_facts_find(lw_arena *arena, lw_code *code) {
     if (code->facts) return;
@@ -214,7 +229,8 @@ void lw_facts_live_behind(const lw_code *code, uint32_t block, uint64_t *set) {
     const lw_facts *facts = code->facts;
     const bool goes_on = block + 1 < code->block_count && facts->regions[block + 1] == facts->regions[block];
     if (!goes_on) memset(set, 0, (code->virtual_count + 63) / 64 * sizeof *set);
-    const uint64_t *out = facts->flow_known && facts->live.words ? lw_live_set(&facts->live, facts->live.out, block) : NULL;
+    const uint64_t *out = facts->flow_known && facts->live.words ? lw_live_set(&facts->live, facts->live.out, block)
+                                                                 : NULL;
     for (uint32_t g = 0; g < facts->across_count; g++) {
         if (!out || lw_set_has(out, g)) lw_set_add(set, facts->across[g].reg);
         else lw_set_remove(set, facts->across[g].reg);

@@ -1,5 +1,6 @@
-/* facts.h: what engines want to know of a function, found out once, beside its code: convergence, what is live where, which registers lanes
- * leave with one by one, which have one value for all lanes.   One solver each; what an operation does, they ask its row. */
+/* facts.h: what engines want to know of a function, found out once, beside its code: convergence, what is live where,
+ * which registers lanes leave with one by one, which have one value for all lanes.   One solver each; what an operation
+ * does, they ask its row. */
 #ifndef LW_FACTS_H
 #define LW_FACTS_H
 
@@ -17,17 +18,21 @@ typedef struct lw_live {
     uint32_t *tables;
 } lw_live;
 
-/* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for each of code's targets.
- * False: not done after so many passes. */
+/* A lane needs what it reads before it writes it. `sets` are 4 * words for each block, all zero; `tables` a word for
+ * each of code's targets. False: not done after so many passes. */
 bool lw_live_solve(lw_live *live, uint64_t *sets, uint32_t *tables, uint32_t passes);
-static inline uint64_t *lw_live_set(const lw_live *live, uint64_t *sets, uint32_t block) { return sets + (size_t)block * live->words; }
-/* From behind an operation to in front of it: a set of all registers, of which those that are known are never in it. guarded: not all
- * executing lanes may do it. */
+static inline uint64_t *lw_live_set(const lw_live *live, uint64_t *sets, uint32_t block) {
+    return sets + (size_t)block * live->words;
+}
+/* From behind an operation to in front of it: a set of all registers, of which those that are known are never in it.
+ * guarded: not all executing lanes may do it. */
 void lw_live_over(const lw_code *code, const lw_op *op, bool guarded, uint64_t *set);
 
-/* ---- facts.c: a function's blocks, and the registers that live across them ----------------------------------------- */
+/* ---- facts.c: a function's blocks, and the registers that live across them ------------------------------------- */
 
-typedef struct lw_loop { uint32_t first, end; } lw_loop; /* blocks; both 0: none */
+typedef struct lw_loop {
+    uint32_t first, end;
+} lw_loop; /* blocks; both 0: none */
 
 /* A register that lives across regions. */
 typedef struct lw_across {
@@ -40,20 +45,20 @@ typedef struct lw_across {
 
 /* Of a function over virtual registers; in the arena of its program. */
 typedef struct lw_facts {
-    uint32_t *regions;   /* per block: the stretch of straight text that it is in; numbers rise */
-    lw_loop *loops;      /* per block: the innermost stretch of text around it that a branch goes back over */
+    uint32_t *regions; /* per block: the stretch of straight text that it is in; numbers rise */
+    lw_loop *loops;    /* per block: the innermost stretch of text around it that a branch goes back over */
     bool has_loops;
-    uint32_t *numbers;   /* per register: 1 + its number in `across`; 0: it lives within one region, or is known */
+    uint32_t *numbers; /* per register: 1 + its number in `across`; 0: it lives within one region, or is known */
     lw_across *across;
     uint32_t across_count;
-    bool flow_known;     /* `live` and what follows from it; else too much work: all in `across` live everywhere */
-    lw_live live;        /* of those in `across` */
+    bool flow_known; /* `live` and what follows from it; else too much work: all in `across` live everywhere */
+    lw_live live;    /* of those in `across` */
 } lw_facts;
 
 /* Finds them once: code->facts from then on. */
 void lw_facts_find(lw_arena *arena, lw_code *code);
-/* `set`, a bit for each register, is what is live in front of the block behind this one in the text (nothing where there is none), and becomes
- * what is live behind this block. */
+/* `set`, a bit for each register, is what is live in front of the block behind this one in the text (nothing where
+ * there is none), and becomes what is live behind this block. */
 void lw_facts_live_behind(const lw_code *code, uint32_t block, uint64_t *set);
 static inline const lw_across *lw_facts_across(const lw_code *code, uint32_t reg) {
     const uint32_t number = code->facts->numbers[reg];
@@ -62,7 +67,7 @@ static inline const lw_across *lw_facts_across(const lw_code *code, uint32_t reg
 /* Lone, and its loop is the one around this block. */
 bool lw_facts_lone_at(const lw_code *code, const lw_across *across, uint32_t block);
 
-/* ---- uniform.c: which registers have one value for all lanes ------------------------------------------------------------ */
+/* ---- uniform.c: which registers have one value for all lanes --------------------------------------------------- */
 
 /* Of a function whose lanes never part; where they may, nothing is known. */
 typedef struct lw_uniform {
@@ -81,7 +86,7 @@ bool lw_uniform_over(const lw_uniform *uniform, const lw_op *op, uint64_t *set);
 /* The operation loads one whole parameter of the kernel, and from a place that is known. */
 bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op *op, uint64_t *at);
 
-/* ---- Sets of registers ----------------------------------------------------------------------------------------------- */
+/* ---- Sets of registers ----------------------------------------------------------------------------------------- */
 
 static inline bool lw_set_has(const uint64_t *set, uint32_t n) { return set[n / 64] >> n % 64 & 1; }
 static inline void lw_set_add(uint64_t *set, uint32_t n) { set[n / 64] |= 1ull << n % 64; }

@@ -28,7 +28,8 @@ void lw_lower_halves(lw_lower *l, const lw_instruction *i) {
     static const lw_lane_id parts[] = {LW_LANE_low_b32_b64, LW_LANE_high_b32_b64};
     const uint32_t count = i->operand_count - 1;
     uint32_t read[3], half[2];
-    for (uint32_t k = 0; k < count; k++) read[k] = lw_lower_read(l, &i->operands[k + 1], lw_ptx_operand_type(i->match, k + 1));
+    for (uint32_t k = 0; k < count; k++)
+        read[k] = lw_lower_read(l, &i->operands[k + 1], lw_ptx_operand_type(i->match, k + 1));
     const uint32_t d = lw_lower_write(l, &i->operands[0], lw_ptx_operand_type(i->match, 0));
     if (l->failed) return;
     for (uint32_t h = 0; h < LW_COUNT(half); h++) {

@@ -84,16 +84,15 @@ void lw_lower_fence(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Calls ---------------------------------------------------------------------------------------------- */
 
-/* A scratch place in the frame for a parameter that the callee wants in memory but the caller has in a register or nowhere. */
+/* A scratch place in the frame for a parameter that the callee wants in memory but the caller has in a register or
+ * nowhere. */
 static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
     return lw_lower_room(l, formal->size, 16, l->place, formal->name->text);
 }
 
 void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
-    lw_memory_form form = {.window = LW_WINDOW_local,
-                           .frame = 1,
-                           .size = (uint32_t)__builtin_ctz(size),
-                           .slot = l->vregs.at[value].class};
+    lw_memory_form form = {
+        .window = LW_WINDOW_local, .frame = 1, .size = (uint32_t)__builtin_ctz(size), .slot = l->vregs.at[value].class};
     uint32_t hint = l->program->hint_count++;
     lw_op *op = lw_lower_op(l, code);
     op->d = value, op->imm = at, op->c = lw_memory_pack(form), op->e = hint;
@@ -106,12 +105,11 @@ bool lw_is_param_variable(const lw_operand *operand) {
 
 /* 128 bits go from one .param variable to another only: nothing else holds them in one piece. */
 static bool is_wide_value(const lw_operand *operand, const lw_object *formal) {
-    return lw_types[formal->type].bits > 64 &&
-           !(lw_is_param_variable(operand) && formal->space == LW_SPACE_param);
+    return lw_types[formal->type].bits > 64 && !(lw_is_param_variable(operand) && formal->space == LW_SPACE_param);
 }
 
-/* The whole of a formal is copied from or to the variable. The verifier lets no smaller one through; that nothing beyond the frame is touched must
- * not hang on it. */
+/* The whole of a formal is copied from or to the variable. The verifier lets no smaller one through; that nothing
+ * beyond the frame is touched must not hang on it. */
 static bool is_short(const lw_operand *operand, const lw_object *formal) {
     return lw_is_param_variable(operand) && formal->space == LW_SPACE_param && operand->object->size < formal->size;
 }
@@ -120,8 +118,7 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
     bool in_memory = formal->space == LW_SPACE_param;
     if (lw_is_param_variable(operand)) {
         uint32_t at = (uint32_t)lw_lower_var(l, operand->object);
-        if (in_memory)
-            *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
+        if (in_memory) *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
         else {
             uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
             lw_lower_frame_access(l, LW_OP_ld, v, at, lw_types[formal->type].bits / 8);
@@ -152,9 +149,8 @@ static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object
     bool in_memory = formal->space == LW_SPACE_param;
     *load_from = LW_NO_SLOT;
     if (lw_is_param_variable(operand) && in_memory)
-        *t = (lw_transfer){.in_memory = true,
-                           .to = (uint32_t)lw_lower_var(l, operand->object),
-                           .size = (uint32_t)formal->size};
+        *t = (lw_transfer){
+            .in_memory = true, .to = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
     else if (in_memory) {
         *load_from = scratch_place(l, formal);
         *t = (lw_transfer){.in_memory = true, .to = *load_from, .size = (uint32_t)formal->size};
@@ -181,17 +177,19 @@ static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const
     bool wide = last && last->unsized; /* how long it is nobody says */
     if (wide) return lw_lower_error(l, i), NULL;
     for (uint32_t k = 0; k < shape->param_count; k++)
-        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]) || is_short(&parts->arguments->parts[k], shape->params[k]);
+        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]) ||
+                is_short(&parts->arguments->parts[k], shape->params[k]);
     for (uint32_t k = 0; k < shape->return_count; k++)
-        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]) || is_short(&parts->results->parts[k], shape->returns[k]);
+        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]) ||
+                is_short(&parts->results->parts[k], shape->returns[k]);
     if (!wide) return shape;
     lw_lower_error(l, i);
     return NULL;
 }
 
 /* At the return block: results that came through the frame go on to registers, and the other way round. */
-static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_object *formal,
-                           const lw_transfer *t, uint32_t load_from) {
+static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_object *formal, const lw_transfer *t,
+                           uint32_t load_from) {
     uint32_t bytes = lw_types[formal->type].bits / 8;
     if (load_from != LW_NO_SLOT && operand->kind != LW_O_SINK) {
         uint32_t v = lw_lower_write(l, operand, formal->type);
@@ -256,8 +254,7 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
     lower_arguments(l, arguments, &call);
     lower_results(l, results, &call, loads);
     uint32_t address = LW_NO_SLOT;
-    if (!direct && !l->failed)
-        address = lw_lower_resize(l, lw_lower_register(l, parts.target), LW_CLASS_64, false);
+    if (!direct && !l->failed) address = lw_lower_resize(l, lw_lower_register(l, parts.target), LW_CLASS_64, false);
     if (l->failed) return;
     call.return_block = lw_lower_label(l);
     LW_PUSH(l->arena, l->calls) = call;
@@ -284,9 +281,8 @@ void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
     uint32_t a = lw_lower_read(l, &i->operands[first], LW_T_u32);
     uint32_t b = count > 1 ? lw_lower_read(l, &i->operands[first + 1], LW_T_u32) : LW_NO_SLOT;
     uint32_t p = is_red ? lw_lower_read_pred(l, &i->operands[i->operand_count - 1]) : LW_NO_SLOT;
-    uint32_t d = is_red
-                     ? lw_lower_write(l, &i->operands[0], kind == LW_BARRIER_red_popc ? LW_T_u32 : LW_T_pred)
-                     : LW_NO_SLOT;
+    uint32_t d = is_red ? lw_lower_write(l, &i->operands[0], kind == LW_BARRIER_red_popc ? LW_T_u32 : LW_T_pred)
+                        : LW_NO_SLOT;
     if (l->failed) return;
     lw_op *op = lw_lower_op(l, LW_OP_barrier);
     op->a = a, op->b = b, op->mode = kind, op->d = d, op->e = p;
@@ -294,7 +290,8 @@ void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
     if (kind != LW_BARRIER_arrive) go_on_behind(l);
 }
 
-/* Lanes meet here, and exchange something by the operation that comes behind, which is made next: its operands are there. */
+/* Lanes meet here, and exchange something by the operation that comes behind, which is made next: its operands are
+ * there. */
 static void meet(lw_lower *l, uint32_t membermask) {
     lw_lower_op(l, LW_OP_warp_sync)->a = membermask;
     lw_lower_may_note(l, LW_D_note_not_member);
@@ -316,7 +313,8 @@ typedef struct lw_results {
 } lw_results;
 
 static lw_results write_results(lw_lower *l, const lw_operand *operand) {
-    const lw_operand *d = operand->kind == LW_O_PAIR ? &operand->parts[0] : operand, *p = operand->kind == LW_O_PAIR ? &operand->parts[1] : NULL;
+    const lw_operand *d = operand->kind == LW_O_PAIR ? &operand->parts[0] : operand,
+                     *p = operand->kind == LW_O_PAIR ? &operand->parts[1] : NULL;
     lw_results results = {.d = lw_lower_write(l, d, LW_T_b32), .p = LW_NO_SLOT};
     if (p && p->kind != LW_O_SINK) results.p = lw_lower_write(l, p, LW_T_pred);
     return results;
@@ -324,7 +322,8 @@ static lw_results write_results(lw_lower *l, const lw_operand *operand) {
 
 static void shuffle(lw_lower *l, const lw_instruction *i, bool is_sync) {
     uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_b32), b = lw_lower_read(l, &i->operands[2], LW_T_b32);
-    uint32_t c = lw_lower_read(l, &i->operands[3], LW_T_b32), mask = is_sync ? lw_lower_read(l, &i->operands[4], LW_T_b32) : LW_NO_SLOT;
+    uint32_t c = lw_lower_read(l, &i->operands[3], LW_T_b32),
+             mask = is_sync ? lw_lower_read(l, &i->operands[4], LW_T_b32) : LW_NO_SLOT;
     lw_results results = write_results(l, &i->operands[0]);
     if (l->failed) return;
     if (is_sync) meet(l, mask);
@@ -341,7 +340,8 @@ void lw_lower_shfl_sync(lw_lower *l, const lw_instruction *i) { shuffle(l, i, tr
 
 static void vote(lw_lower *l, const lw_instruction *i, bool is_sync) {
     uint16_t kind = lw_lower_mode(i);
-    uint32_t p = lw_lower_read_pred(l, &i->operands[1]), mask = is_sync ? lw_lower_read(l, &i->operands[2], LW_T_b32) : LW_NO_SLOT;
+    uint32_t p = lw_lower_read_pred(l, &i->operands[1]),
+             mask = is_sync ? lw_lower_read(l, &i->operands[2], LW_T_b32) : LW_NO_SLOT;
     uint32_t d = lw_lower_write(l, &i->operands[0], kind == LW_VOTE_ballot ? LW_T_b32 : LW_T_pred);
     if (l->failed) return;
     if (is_sync) meet(l, mask);

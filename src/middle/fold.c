@@ -1,7 +1,8 @@
 /* fold.c: constants, copies and dead operations. Linear in the number of operations.
  *
- * A register with one definition in the whole function, a move of a constant, is that constant wherever it is read: reading it
- * before the move would be undefined. Copies are followed within a block only, where the order of writes is plain. */
+ * A register with one definition in the whole function, a move of a constant, is that constant wherever it is read:
+ * reading it before the move would be undefined. Copies are followed within a block only, where the order of writes is
+ * plain. */
 #include "middle/lower.h"
 
 static bool is_move(uint16_t code) {
@@ -44,15 +45,15 @@ static bool find_constants(lw_lower *l) {
 
 static void follow_copies(lw_lower *l) {
     uint32_t *last_write = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count); /* 1 + operation, in any block */
-    uint32_t *copied_at =
-        LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count); /* 1 + the move that made it a copy */
+    uint32_t *copied_at = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count);  /* 1 + the move that made it a copy */
     uint32_t block_start = 0, guarded = 0;
     for (uint32_t n = 0; n < l->ops.count; n++) {
         lw_op *op = &l->ops.at[n];
         if (op->code == LW_OP_dead) continue;
         if (op->code == LW_OP_block) block_start = n;
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
-        const bool shares = lw_row_of(op->code)->list == LW_LIST_returns; /* with the other returns, behind other copies */
+        const bool shares = lw_row_of(op->code)->list ==
+                            LW_LIST_returns; /* with the other returns, behind other copies */
         LW_EACH_READ(l->code, op, read) {
             if (shares) break;
             uint32_t at = copied_at[*read];
@@ -71,7 +72,7 @@ static void follow_copies(lw_lower *l) {
 
 static bool is_read(const lw_lower *l, const lw_op *op) {
     LW_EACH_WRITTEN(l->code, op, at)
-        if (l->vregs.at[*at].uses) return true;
+    if (l->vregs.at[*at].uses) return true;
     return false;
 }
 

@@ -1,7 +1,8 @@
 /* live.c: which registers are live into and out of every block: the one solver. */
 #include "middle/facts.h"
 
-/* What a lane reads in the block before it writes it, and what it writes for sure. A write that lanes may keep their values in is a read, too. */
+/* What a lane reads in the block before it writes it, and what it writes for sure. A write that lanes may keep their
+ * values in is a read, too. */
 static void look_at_op(const lw_live *live, const lw_op *op, bool guarded, uint64_t *exposed, uint64_t *killed) {
     const bool keeps = guarded || lw_op_keeps(op);
     LW_EACH_READ(live->code, op, at) {
@@ -22,7 +23,8 @@ static void look_at_blocks(const lw_live *live) {
     for (uint32_t n = 0; n < code->op_count; n++) {
         const lw_op *op = &code->ops[n];
         if (op->code == LW_OP_block) block = op->a;
-        look_at_op(live, op, n < guard_end, lw_live_set(live, live->exposed, block), lw_live_set(live, live->killed, block));
+        look_at_op(live, op, n < guard_end, lw_live_set(live, live->exposed, block),
+                   lw_live_set(live, live->killed, block));
         if (op->code == LW_OP_guard) guard_end = n + (uint32_t)op->imm + 1;
     }
 }
@@ -31,8 +33,8 @@ static void join(const lw_live *live, uint64_t *out, const uint64_t *in) {
     for (uint32_t w = 0; w < live->words; w++) out[w] |= in[w];
 }
 
-/* Of the branches by one table the first that a pass meets looks at all of its blocks and the others take what it found: if there is more by
- * now, there will be another pass. */
+/* Of the branches by one table the first that a pass meets looks at all of its blocks and the others take what it
+ * found: if there is more by now, there will be another pass. */
 static void join_successors(const lw_live *live, uint32_t block) {
     const lw_code *code = live->code;
     const lw_block *from = &code->blocks[block];
@@ -43,7 +45,8 @@ static void join_successors(const lw_live *live, uint32_t block) {
         join(live, out, lw_live_set(live, live->out, *first - 1));
         return;
     }
-    for (uint32_t k = 0; k < from->successor_count; k++) join(live, out, lw_live_set(live, live->in, from->successors[k]));
+    for (uint32_t k = 0; k < from->successor_count; k++)
+        join(live, out, lw_live_set(live, live->in, from->successors[k]));
     if (first) *first = block + 1;
 }
 
@@ -52,7 +55,8 @@ static bool pass(const lw_live *live) {
     for (uint32_t b = live->code->block_count; b-- > 0;) {
         join_successors(live, b);
         uint64_t *in = lw_live_set(live, live->in, b);
-        const uint64_t *out = lw_live_set(live, live->out, b), *exposed = lw_live_set(live, live->exposed, b), *killed = lw_live_set(live, live->killed, b);
+        const uint64_t *out = lw_live_set(live, live->out, b), *exposed = lw_live_set(live, live->exposed, b),
+                       *killed = lw_live_set(live, live->killed, b);
         for (uint32_t w = 0; w < live->words; w++) {
             const uint64_t value = exposed[w] | (out[w] & ~killed[w]);
             changed |= value != in[w];
@@ -81,5 +85,5 @@ void lw_live_over(const lw_code *code, const lw_op *op, bool guarded, uint64_t *
         else lw_set_remove(set, *at);
     }
     LW_EACH_READ(code, op, at)
-        if (!code->registers[*at].is_const) lw_set_add(set, *at);
+    if (!code->registers[*at].is_const) lw_set_add(set, *at);
 }

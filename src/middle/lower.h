@@ -2,8 +2,9 @@
  *
  * The front ends come together here: each has a file that builds (ptx.c with its header ptx.h), the rest is common.
  *
- * The register fields of an operation hold virtual register numbers, one for each register of the text and each intermediate value; constants are
- * virtual registers too. Engines put something else in their place (run/interp/link). */
+ * The register fields of an operation hold virtual register numbers, one for each register of the text and each
+ * intermediate value; constants are virtual registers too. Engines put something else in their place (run/interp/link).
+ */
 #ifndef LW_LOWER_H
 #define LW_LOWER_H
 
@@ -14,7 +15,7 @@ typedef struct lw_lower {
     struct lw_lower_ptx_state *ptx; /* each instruction set has its own; NULL for the others */
     lw_diags *diags;
     lw_program *program;
-    bool failed;              /* there is a diagnostic */
+    bool failed; /* there is a diagnostic */
 
     /* the function at hand */
     lw_code *code;
@@ -22,45 +23,47 @@ typedef struct lw_lower {
     LW_LIST(lw_place) op_places;
     LW_LIST(lw_register) vregs;
     LW_LIST(lw_block) blocks;
-    LW_LIST(uint32_t) lists;  /* vector operands: virtual registers */
+    LW_LIST(uint32_t) lists; /* vector operands: virtual registers */
     LW_LIST(uint32_t) targets;
     LW_LIST(lw_call) calls;
     LW_LIST(uint64_t) constants;
     LW_LIST(uint32_t) label_blocks; /* by label number, then made-up labels */
     uint32_t local_bytes, local_align;
-    lw_place place;           /* of the instruction at hand */
-    bool open;                /* the current block can take operations */
+    lw_place place; /* of the instruction at hand */
+    bool open;      /* the current block can take operations */
 } lw_lower;
 
-/* What a function may have of each thing that its text makes, at most: far below what 32 bits count, also several times over (points of the
- * text, two an operation; hash tables, twice their entries). */
+/* What a function may have of each thing that its text makes, at most: far below what 32 bits count, also several times
+ * over (points of the text, two an operation; hash tables, twice their entries). */
 enum { LW_PARTS_MOST = 1 << 26 };
 /* ---- build.c: operations, blocks, virtual registers ------------------------------------------------------ */
 
 lw_class lw_class_of_lane(lw_lane_type type);
 /* A function's code begins; `code` has its name, number and kind. `instructions`: about how many there will be. */
 void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t instructions);
-void lw_lower_end(lw_lower *l);                                                  /* all is built: folds; may fail */
-bool lw_lower_fits(lw_lower *l);                                                 /* what there is so far. False: failed, diagnosed */
-/* Room in the frame's local memory, for what the text calls `name` at `place`. Returns its offset; 0: failed, diagnosed. */
+void lw_lower_end(lw_lower *l);  /* all is built: folds; may fail */
+bool lw_lower_fits(lw_lower *l); /* what there is so far. False: failed, diagnosed */
+/* Room in the frame's local memory, for what the text calls `name` at `place`. Returns its offset; 0: failed,
+ * diagnosed. */
 uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place place, const char *name);
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class);
 uint32_t lw_lower_const(lw_lower *l, lw_class class, uint64_t value);
-lw_op *lw_lower_op(lw_lower *l, uint16_t code);                                  /* all register fields LW_NO_SLOT */
-uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c); /* into a new virtual register */
+lw_op *lw_lower_op(lw_lower *l, uint16_t code); /* all register fields LW_NO_SLOT */
+uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b,
+                       uint32_t c); /* into a new virtual register */
 void lw_lower_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c);
 void lw_lower_move(lw_lower *l, uint32_t d, uint32_t a);
 uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed);
-uint32_t lw_lower_label(lw_lower *l);                                            /* a new label, not placed yet */
-void lw_lower_place_label(lw_lower *l, uint32_t label);                          /* here: starts a block unless one just did */
+uint32_t lw_lower_label(lw_lower *l);                   /* a new label, not placed yet */
+void lw_lower_place_label(lw_lower *l, uint32_t label); /* here: starts a block unless one just did */
 void lw_lower_new_block(lw_lower *l);
-void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate);                 /* launches count its lanes, at this instruction */
-void lw_lower_may_note(lw_lower *l, lw_diag_id id);                                  /* the same, where steps find out themselves */
+void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate); /* launches count its lanes, at this instruction */
+void lw_lower_may_note(lw_lower *l, lw_diag_id id);                 /* the same, where steps find out themselves */
 
-/* ---- fold.c, nan.c, spin.c -------------------------------------------------------------------------------------------------- */
+/* ---- fold.c, nan.c, spin.c ------------------------------------------------------------------------------------- */
 
-void lw_fold(lw_lower *l);                        /* constants, copies, dead operations */
-void lw_forget_nans(lw_lower *l);                 /* cheaper float operations where nobody reads the bits of a NaN */
-void lw_mark_spins(lw_program *program);          /* when all functions are there: LW_OP_SPIN; spin.c */
+void lw_fold(lw_lower *l);               /* constants, copies, dead operations */
+void lw_forget_nans(lw_lower *l);        /* cheaper float operations where nobody reads the bits of a NaN */
+void lw_mark_spins(lw_program *program); /* when all functions are there: LW_OP_SPIN; spin.c */
 
 #endif

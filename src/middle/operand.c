@@ -3,10 +3,7 @@
 
 lw_class lw_class_of(lw_type type) {
     uint32_t bits = lw_types[type].bits;
-    return type == LW_T_pred ? LW_CLASS_pred
-           : bits <= 16      ? LW_CLASS_16
-           : bits == 32      ? LW_CLASS_32
-                             : LW_CLASS_64;
+    return type == LW_T_pred ? LW_CLASS_pred : bits <= 16 ? LW_CLASS_16 : bits == 32 ? LW_CLASS_32 : LW_CLASS_64;
 }
 
 /* ---- Registers ------------------------------------------------------------------------------------------ */
@@ -15,7 +12,8 @@ lw_class lw_class_of(lw_type type) {
 static uint32_t page_slot(const lw_lower *l, uint64_t key) {
     if (LW_LIKELY(l->ptx->few_registers)) return (uint32_t)key;
     uint32_t at = (uint32_t)lw_hash_number(key) & l->ptx->page_mask;
-    while (l->ptx->page_slots[at] && l->ptx->pages.at[l->ptx->page_slots[at] - 1].key != key) at = (at + 1) & l->ptx->page_mask;
+    while (l->ptx->page_slots[at] && l->ptx->pages.at[l->ptx->page_slots[at] - 1].key != key)
+        at = (at + 1) & l->ptx->page_mask;
     return at;
 }
 
@@ -40,10 +38,12 @@ static lw_register_page *add_page(lw_lower *l, uint64_t key) {
     return &l->ptx->pages.at[l->ptx->pages.count - 1];
 }
 
-/* Compilers declare about as many registers as they use; who declares a million and uses three shall not pay for the others. */
+/* Compilers declare about as many registers as they use; who declares a million and uses three shall not pay for the
+ * others. */
 void lw_lower_begin_registers(lw_lower *l, const lw_function *function) {
     enum { LEAST = 64 };
-    const uint64_t keys = 2 * ((uint64_t)function->register_count / LW_PAGE_REGISTERS + 2); /* one page more: elements may reach over the end */
+    const uint64_t keys = 2 * ((uint64_t)function->register_count / LW_PAGE_REGISTERS +
+                               2); /* one page more: elements may reach over the end */
     uint32_t mask = l->ptx->page_mask ? l->ptx->page_mask : LEAST - 1;
     for (uint32_t i = 0; i < l->ptx->pages.count; i++) l->ptx->page_slots[l->ptx->pages.at[i].slot] = 0;
     l->ptx->pages.count = 0;
@@ -52,7 +52,8 @@ void lw_lower_begin_registers(lw_lower *l, const lw_function *function) {
     if (mask != l->ptx->page_mask) make_slots(l, mask);
 }
 
-/* The virtual register of one element of a PTX register, or of a half of a .b128 one. The resolver has numbered all elements. */
+/* The virtual register of one element of a PTX register, or of a half of a .b128 one. The resolver has numbered all
+ * elements. */
 static uint32_t find_register(lw_lower *l, const lw_object *object, uint64_t number, uint32_t half) {
     const uint64_t key = 2 * (number / LW_PAGE_REGISTERS) + half;
     const uint32_t found = l->ptx->page_slots[page_slot(l, key)];
@@ -83,8 +84,7 @@ static uint32_t read_register(lw_lower *l, const lw_operand *operand) {
     const lw_object *object = operand->object;
     if (lw_types[object->type].bits > 64) return unsupported(l, operand);
     if (!object->owner && !l->ptx->alone) return unsupported(l, operand); /* all functions would have to share it */
-    uint32_t component =
-        operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
+    uint32_t component = operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
     return find_register(l, object, object->number + (uint64_t)operand->index * object->vector + component, 0);
 }
 
@@ -156,8 +156,7 @@ uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
     if (operand->kind == LW_O_INT) return lw_lower_const(l, class, operand->value);
     if (operand->kind == LW_O_FLOAT)
         return lw_lower_const(l, class, lw_float_bits(operand->value, operand->single, lw_types[type].bits));
-    if (operand->kind == LW_O_VECTOR && operand->part_count == 1)
-        return lw_lower_read(l, &operand->parts[0], type);
+    if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_read(l, &operand->parts[0], type);
     if (operand->kind != LW_O_NAME) return unsupported(l, operand);
     if (operand->special) return read_special(l, operand, type);
     return operand->object ? read_name_address(l, operand, type) : unsupported(l, operand);
@@ -175,8 +174,7 @@ uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand) {
 
 uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type) {
     if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, lw_class_of(type));
-    if (operand->kind == LW_O_VECTOR && operand->part_count == 1)
-        return lw_lower_write(l, &operand->parts[0], type);
+    if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_write(l, &operand->parts[0], type);
     return lw_lower_register(l, operand);
 }
 
@@ -193,8 +191,7 @@ static lw_window window_of(lw_space space) {
     }
 }
 
-static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, uint64_t offset,
-                             lw_memory_form *form) {
+static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, uint64_t offset, lw_memory_form *form) {
     form->address = 0;
     form->window = window_of(object->space);
     if (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param))
@@ -202,17 +199,13 @@ static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, ui
     if (form->window == LW_WINDOW_local) {
         form->frame = 1;
         op->imm = lw_lower_var(l, object) + offset;
-    } else if (form->window == LW_WINDOW_shared)
-        op->imm = lw_lower_var(l, object) + offset;
-    else
-        op->imm = object->address + offset;
+    } else if (form->window == LW_WINDOW_shared) op->imm = lw_lower_var(l, object) + offset;
+    else op->imm = object->address + offset;
     return true;
 }
 
-bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space,
-                      lw_memory_form *form) {
-    const lw_operand *base =
-        operand->kind == LW_O_ADDRESS && operand->part_count == 1 ? &operand->parts[0] : NULL;
+bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form) {
+    const lw_operand *base = operand->kind == LW_O_ADDRESS && operand->part_count == 1 ? &operand->parts[0] : NULL;
     if (!base) return unsupported(l, operand), false;
     uint64_t offset = (uint64_t)operand->offset + (uint64_t)base->offset;
     form->window = window_of(space);

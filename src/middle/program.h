@@ -1,7 +1,9 @@
-/* program.h: what lowering makes of a text and engines run: blocks of operations over virtual registers, call sites, source places.
+/* program.h: what lowering makes of a text and engines run: blocks of operations over virtual registers, call sites,
+ * source places.
  *
- * A gang of up to 128 lanes executes one operation at a time. In the interpreter's code for a program every register has a slot: an array with one
- * element a lane. Slots are reused once a register is dead; that is sound because writes touch active lanes only. */
+ * A gang of up to 128 lanes executes one operation at a time. In the interpreter's code for a program every register
+ * has a slot: an array with one element a lane. Slots are reused once a register is dead; that is sound because writes
+ * touch active lanes only. */
 #ifndef LW_PROGRAM_H
 #define LW_PROGRAM_H
 
@@ -9,9 +11,9 @@
 #include "base/lane_id.h"
 
 enum {
-    LW_GANG_LANES = 128,  /* four warps: the sweet spot of dispatch cost and first-level cache */
+    LW_GANG_LANES = 128, /* four warps: the sweet spot of dispatch cost and first-level cache */
     LW_WARP_LANES = 32,
-    LW_SLOT_PRED = 16,    /* bytes of a slot: one bit a lane, or 128 elements */
+    LW_SLOT_PRED = 16, /* bytes of a slot: one bit a lane, or 128 elements */
     LW_SLOT_16 = 2 * LW_GANG_LANES,
     LW_SLOT_32 = 4 * LW_GANG_LANES,
     LW_SLOT_64 = 8 * LW_GANG_LANES,
@@ -24,7 +26,9 @@ typedef enum lw_opcode {
 #define OP(name, ...) LW_OP_##name,
 #include "ops.def"
     LW_OP_lop3, /* 256 codes: one for each table */
-    LW_OP_lane = LW_OP_lop3 + 256, /* then LW_VARIANTS codes for each lane function, by lw_lane_id; a variant's constants are in imm */
+    LW_OP_lane =
+        LW_OP_lop3 +
+        256, /* then LW_VARIANTS codes for each lane function, by lw_lane_id; a variant's constants are in imm */
     LW_OP_count = LW_OP_lane + LW_VARIANTS * LW_LANE_count
 } lw_opcode;
 _Static_assert(LW_OP_count - 1 <= UINT16_MAX, "operation codes have 16 bits: room for some 16,000 lane functions");
@@ -76,14 +80,14 @@ typedef enum lw_redux_kind {
 
 /* Flags have the lower bits of 16, a mode the others. */
 enum { LW_OP_MODE_BITS = 16 - LW_OP_FLAG_BITS, LW_OP_MODES = 1 << LW_OP_MODE_BITS };
-#define LW_MODE_FITS(mode) _Static_assert((uint32_t)(mode) >> LW_OP_MODE_BITS == 0, "a mode must fit in lw_op");
+#define LW_MODE_FITS(mode)  _Static_assert((uint32_t)(mode) >> LW_OP_MODE_BITS == 0, "a mode must fit in lw_op");
 #define REASON(name, words) LW_MODE_FITS(LW_REASON_##name)
-#define ATOM(name)    LW_MODE_FITS(LW_ATOM_##name)
-#define BARRIER(name) LW_MODE_FITS(LW_BARRIER_##name)
-#define SHUFFLE(name) LW_MODE_FITS(LW_SHUFFLE_##name)
-#define VOTE(name)    LW_MODE_FITS(LW_VOTE_##name)
-#define MATCH(name)   LW_MODE_FITS(LW_MATCH_##name)
-#define REDUX(name)   LW_MODE_FITS(LW_REDUX_##name)
+#define ATOM(name)          LW_MODE_FITS(LW_ATOM_##name)
+#define BARRIER(name)       LW_MODE_FITS(LW_BARRIER_##name)
+#define SHUFFLE(name)       LW_MODE_FITS(LW_SHUFFLE_##name)
+#define VOTE(name)          LW_MODE_FITS(LW_VOTE_##name)
+#define MATCH(name)         LW_MODE_FITS(LW_MATCH_##name)
+#define REDUX(name)         LW_MODE_FITS(LW_REDUX_##name)
 #include "op_modes.def"
 
 typedef struct lw_op lw_op;
@@ -100,17 +104,28 @@ struct lw_op {
 };
 _Static_assert(sizeof(lw_op) == 40, "an operation has no room to waste");
 /* A warp_sync whose membermask is known and names all lanes of the warp. */
-static inline bool lw_names_everyone(const lw_op *sync) { return sync->flags & LW_OP_IMM_A && (uint32_t)sync->imm == UINT32_MAX; }
+static inline bool lw_names_everyone(const lw_op *sync) {
+    return sync->flags & LW_OP_IMM_A && (uint32_t)sync->imm == UINT32_MAX;
+}
 
 /* The comparisons that add_setp makes: setp lane function, type, kind. */
+/* clang-format off */
 #define LW_ADD_SETP(X) \
     X(eq_b32, u32, eq) X(ne_b32, u32, ne) \
     X(lt_u32, u32, lt) X(le_u32, u32, le) X(gt_u32, u32, gt) X(ge_u32, u32, ge) \
     X(lt_s32, s32, lt) X(le_s32, s32, le) X(gt_s32, s32, gt) X(ge_s32, s32, ge)
+/* clang-format on */
 
 /* ---- Memory operations -------------------------------------------------------------------------------- */
 
-typedef enum lw_window { LW_WINDOW_generic, LW_WINDOW_global, LW_WINDOW_shared, LW_WINDOW_local, LW_WINDOW_param, LW_WINDOW_const } lw_window;
+typedef enum lw_window {
+    LW_WINDOW_generic,
+    LW_WINDOW_global,
+    LW_WINDOW_shared,
+    LW_WINDOW_local,
+    LW_WINDOW_param,
+    LW_WINDOW_const
+} lw_window;
 
 enum { LW_ADDRESS_ROW = 3 };
 #define LW_ROW_MOST ((uint64_t)1 << 47) /* no array has more elements */
@@ -119,19 +134,27 @@ enum { LW_ROW_HINT_SHIFT = 56 };
 /* Packed into lw_op.c. */
 typedef struct lw_memory_form {
     uint32_t window : 3;
-    uint32_t address : 2;  /* 0: no register (imm is the address), 1: 32-bit register, 2: 64-bit register,
-                            * 3: LW_ADDRESS_ROW: as ld_row says */
-    uint32_t frame : 1;    /* local: add the frame's local base */
-    uint32_t size : 3;     /* log2 of bytes of one element in memory: 0 to 3 */
-    uint32_t vector : 2;   /* log2 of elements: 0 to 3 */
-    uint32_t slot : 2;     /* register: 1: 16, 2: 32, 3: 64 bits an element */
-    uint32_t is_signed : 1; /* ld: sign-extend into a wider register */
+    uint32_t address : 2;     /* 0: no register (imm is the address), 1: 32-bit register, 2: 64-bit register,
+                               * 3: LW_ADDRESS_ROW: as ld_row says */
+    uint32_t frame : 1;       /* local: add the frame's local base */
+    uint32_t size : 3;        /* log2 of bytes of one element in memory: 0 to 3 */
+    uint32_t vector : 2;      /* log2 of elements: 0 to 3 */
+    uint32_t slot : 2;        /* register: 1: 16, 2: 32, 3: 64 bits an element */
+    uint32_t is_signed : 1;   /* ld: sign-extend into a wider register */
     uint32_t is_volatile : 1; /* volatile, relaxed, acquire, release …: element-wise atomic on the host */
-    uint32_t is_const : 1;  /* st to it is a fault */
+    uint32_t is_const : 1;    /* st to it is a fault */
 } lw_memory_form;
 
-static inline uint32_t lw_memory_pack(lw_memory_form form) { uint32_t c; memcpy(&c, &form, sizeof c); return c; }
-static inline lw_memory_form lw_memory_unpack(uint32_t c) { lw_memory_form form; memcpy(&form, &c, sizeof form); return form; }
+static inline uint32_t lw_memory_pack(lw_memory_form form) {
+    uint32_t c;
+    memcpy(&c, &form, sizeof c);
+    return c;
+}
+static inline lw_memory_form lw_memory_unpack(uint32_t c) {
+    lw_memory_form form;
+    memcpy(&form, &c, sizeof form);
+    return form;
+}
 _Static_assert(sizeof(lw_memory_form) == 4, "lw_memory_form must fit lw_op.c");
 enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` can say */
 
@@ -145,14 +168,14 @@ static inline uint32_t lw_class_bits(lw_class class) { return class == LW_CLASS_
 /* A virtual register: one for each register of the text and each intermediate value, constants included. */
 typedef struct lw_register {
     lw_class class : 8;
-    bool is_const;  /* known value: never needs an operation */
+    bool is_const; /* known value: never needs an operation */
     uint32_t defs, uses;
     uint64_t value;
 } lw_register;
 
 typedef struct lw_block {
-    uint32_t first;        /* number of its `block` operation */
-    uint32_t instructions; /* instructions of the text it stands for */
+    uint32_t first;             /* number of its `block` operation */
+    uint32_t instructions;      /* instructions of the text it stands for */
     const uint32_t *successors; /* the blocks behind it */
     uint32_t successor_count;
 } lw_block;
@@ -165,47 +188,56 @@ typedef struct lw_transfer {
 } lw_transfer;
 
 typedef struct lw_call {
-    uint32_t function;      /* index of the callee's code in the program; LW_NO_SLOT: indirect */
+    uint32_t function; /* index of the callee's code in the program; LW_NO_SLOT: indirect */
     uint32_t return_block;
     uint32_t argument_count, result_count;
-    lw_transfer *arguments; /* .to is filled for direct calls; for indirect ones they follow the callee's parameters in order */
+    lw_transfer
+        *arguments; /* .to is filled for direct calls; for indirect ones they follow the callee's parameters in order */
     lw_transfer *results;
 } lw_call;
 
-/* The code of a function: as lowering leaves it, over virtual registers, which belongs to no engine; or as the interpreter runs it, over slots, with what
- * the second half of the fields says of them (run/interp/link). */
+/* The code of a function: as lowering leaves it, over virtual registers, which belongs to no engine; or as the
+ * interpreter runs it, over slots, with what the second half of the fields says of them (run/interp/link). */
 typedef struct lw_code {
     const char *name;
-    lw_place place;         /* of the function in the text */
-    uint32_t number;        /* of the function in its module: what its address is made of */
-    uint32_t index;         /* in the program */
+    lw_place place;  /* of the function in the text */
+    uint32_t number; /* of the function in its module: what its address is made of */
+    uint32_t index;  /* in the program */
     bool is_entry, lowered;
     uint32_t op_count, block_count, call_count;
     lw_op *ops;
-    lw_place *places;       /* of each operation: the instruction it came from */
+    lw_place *places; /* of each operation: the instruction it came from */
     lw_block *blocks;
     lw_call *calls;
-    uint32_t *slots;        /* lists of vector operands: registers */
+    uint32_t *slots; /* lists of vector operands: registers */
     uint64_t *constants;
-    uint32_t *targets;      /* blocks of brx tables */
+    uint32_t *targets; /* blocks of brx tables */
     uint32_t slot_count, constant_count, target_count;
-    uint32_t local_bytes;   /* local frame, parameters included; at most LW_WINDOW_BYTES */
-    uint32_t local_align;   /* of the frame: a power of two, at least 16 */
+    uint32_t local_bytes; /* local frame, parameters included; at most LW_WINDOW_BYTES */
+    uint32_t local_align; /* of the frame: a power of two, at least 16 */
     uint32_t param_count, return_count;
     lw_transfer *params, *returns; /* where the function expects and leaves them (in `to` and `from`) */
-    uint32_t register_count; /* that the text has */
-    lw_register *registers;  /* virtual ones; NULL: the operations have slots */
+    uint32_t register_count;       /* that the text has */
+    lw_register *registers;        /* virtual ones; NULL: the operations have slots */
     uint32_t virtual_count;
-    struct lw_facts *facts;  /* of its blocks and registers (facts.h), once somebody asked for them */
+    struct lw_facts *facts; /* of its blocks and registers (facts.h), once somebody asked for them */
     /* of slots */
-    uint32_t frame_bytes;   /* of register slots; a multiple of 64, at most LW_FRAME_MOST. A spare slot of 64 bits lies behind them. */
-    uint32_t zero_count;    /* slots read before any write on some path: cleared when a frame starts */
-    struct { uint32_t at, size; } *zeros;
-    struct { uint32_t at, size; uint64_t value; } *fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
+    uint32_t frame_bytes; /* of register slots; a multiple of 64, at most LW_FRAME_MOST. A spare slot of 64 bits lies
+                             behind them. */
+    uint32_t zero_count;  /* slots read before any write on some path: cleared when a frame starts */
+    struct {
+        uint32_t at, size;
+    } * zeros;
+    struct {
+        uint32_t at, size;
+        uint64_t value;
+    } * fills; /* constants that operations want in a slot; bytes an element, 0: a predicate */
     uint32_t fill_count;
     /* and of the code over virtual registers that it was made of */
-    uint32_t *became;       /* per operation there: the one here that does it, where the last of those was that it does; LW_NO_SLOT: none need do it */
-    uint32_t *homes;        /* per register there: its slot, while it is live here; LW_NO_SLOT: it never is, or is a known value */
+    uint32_t *became; /* per operation there: the one here that does it, where the last of those was that it does;
+                         LW_NO_SLOT: none need do it */
+    uint32_t
+        *homes; /* per register there: its slot, while it is live here; LW_NO_SLOT: it never is, or is a known value */
 } lw_code;
 
 /* ---- Program: a kernel and all it can call ------------------------------------------------------------ */
@@ -225,32 +257,33 @@ typedef struct lw_program_note {
 /* How a program of vector registers is launched: a thread for each element. */
 typedef struct lw_program_vector {
     uint32_t lanes; /* of its widest register; 0: a program of threads */
-    bool repeats;   /* register arguments or results come from arrays: CTA n has the n-th register of each, the last parameter counts elements */
+    bool repeats;   /* register arguments or results come from arrays: CTA n has the n-th register of each, the last
+                       parameter counts elements */
     bool flat;      /* threads are independent and all registers equally wide: CTAs may have any number of threads */
     bool ordered;   /* repeats store to memory, which later ones may load: CTAs run one behind the other */
 } lw_program_vector;
 
 typedef struct lw_program {
     lw_arena *arena;
-    struct lw_source *source;        /* the text that places are of */
+    struct lw_source *source; /* the text that places are of */
     uint32_t code_count, entry_index;
-    lw_code **functions;    /* all that is called from here, by increasing number: over virtual registers … */
+    lw_code **functions;     /* all that is called from here, by increasing number: over virtual registers … */
     lw_code **codes, *entry; /* … and what the interpreter made of them; NULL before that */
-    uint32_t shared_bytes;  /* static shared memory of the kernel and what it calls */
+    uint32_t shared_bytes;   /* static shared memory of the kernel and what it calls */
     uint32_t shared_align;
-    uint32_t shared_unit;   /* bytes in which a CTA is given shared memory */
+    uint32_t shared_unit;           /* bytes in which a CTA is given shared memory */
     uint32_t dynamic_shared_offset; /* where extern shared arrays begin */
     uint32_t param_bytes;
     uint32_t hint_count;
-    uint32_t vector_bytes;  /* of the CPU level it was linked with … */
-    lw_step *const *steps;  /* … and its steps, by operation code */
+    uint32_t vector_bytes;        /* of the CPU level it was linked with … */
+    lw_step *const *steps;        /* … and its steps, by operation code */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     uint64_t instruction_count;
     lw_semantics semantics;
-    bool prints, has_heap;  /* what of the device's runtime it uses */
+    bool prints, has_heap; /* what of the device's runtime it uses */
     lw_program_vector vector;
     LW_LIST(lw_program_note) notes;
-    uint32_t *note_order;   /* numbers of the notes by id and place, for steps that find theirs */
+    uint32_t *note_order; /* numbers of the notes by id and place, for steps that find theirs */
 } lw_program;
 
 /* The code of the function with this number; NULL where nothing calls it from here. */
@@ -262,7 +295,8 @@ uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place
 
 /* A program over virtual registers, or the interpreter's code for it. */
 void lw_program_dump(lw_text *out, const lw_program *program, lw_code *const *codes);
-/* Operations that were taken away leave; guards that do the same are joined. moved, or NULL: per operation its number then, or LW_NO_SLOT. */
+/* Operations that were taken away leave; guards that do the same are joined. moved, or NULL: per operation its number
+ * then, or LW_NO_SLOT. */
 void lw_code_compact(lw_code *code, uint32_t *moved);
 const char *lw_opcode_name(uint16_t code, char buffer[64]);
 
@@ -273,10 +307,17 @@ const char *lw_opcode_name(uint16_t code, char buffer[64]);
 #define LW_PARAM_WINDOW  0x03000000ull /* + offset in the kernel's parameters; 1 MiB */
 #define LW_CODE_WINDOW   0x04000000ull /* + 16 * function number; 16 MiB */
 #define LW_WINDOW_BYTES  0x01000000ull
-#define LW_GLOBAL_BASE   0x10000000ull /* device memory: below 4 GiB for modules with 32-bit addresses … */
+#define LW_GLOBAL_BASE   0x10000000ull   /* device memory: below 4 GiB for modules with 32-bit addresses … */
 #define LW_GLOBAL_HIGH   0x1000000000ull /* … and from here on for all others */
 
 /* Where an address can be: what an operation `isspacep` asks. */
-typedef enum lw_where { LW_WHERE_nowhere, LW_WHERE_global, LW_WHERE_const, LW_WHERE_shared, LW_WHERE_local, LW_WHERE_param } lw_where;
+typedef enum lw_where {
+    LW_WHERE_nowhere,
+    LW_WHERE_global,
+    LW_WHERE_const,
+    LW_WHERE_shared,
+    LW_WHERE_local,
+    LW_WHERE_param
+} lw_where;
 
 #endif

@@ -1,4 +1,5 @@
-/* pto.c: a PTO function: its parameters and results, loops and branches. pto_scalar.c and pto_vector.c have the other operations. */
+/* pto.c: a PTO function: its parameters and results, loops and branches. pto_scalar.c and pto_vector.c have the other
+ * operations. */
 #include "middle/pto.h"
 
 #include "base/special_id.h"
@@ -23,8 +24,7 @@ lw_class lw_pto_class(const lw_pto_type *type) {
 
 uint32_t lw_pto_read(lw_pto_lower *p, const lw_pto_value *value) {
     uint32_t v = p->values[value->number];
-    if (v == LW_NO_SLOT)
-        lw_bug("%s is read before it is defined", value->name ? value->name->text : "a value");
+    if (v == LW_NO_SLOT) lw_bug("%s is read before it is defined", value->name ? value->name->text : "a value");
     return v;
 }
 
@@ -39,10 +39,8 @@ uint32_t lw_pto_write(lw_pto_lower *p, const lw_pto_value *value) {
 
 void lw_pto_set_constant(lw_pto_lower *p, const lw_pto_value *value, uint64_t bits) {
     uint32_t v = lw_lower_const(p->l, lw_pto_class(value->type), bits);
-    if (value->kind == LW_PTO_RESULT)
-        p->values[value->number] = v;
-    else
-        lw_lower_move(p->l, lw_pto_write(p, value), v);
+    if (value->kind == LW_PTO_RESULT) p->values[value->number] = v;
+    else lw_lower_move(p->l, lw_pto_write(p, value), v);
 }
 
 bool lw_pto_is_constant(const lw_pto_lower *p, uint32_t v, uint64_t *bits) {
@@ -99,9 +97,7 @@ static void look_at_region(lw_pto_lower *p, const lw_pto_region *region, bool *m
     }
 }
 
-static bool is_array(const lw_pto_type *type) {
-    return type->kind == LW_PTO_VREG || type->kind == LW_PTO_MASK;
-}
+static bool is_array(const lw_pto_type *type) { return type->kind == LW_PTO_VREG || type->kind == LW_PTO_MASK; }
 
 static void find_shape(lw_pto_lower *p) {
     const lw_pto_function *f = p->function;
@@ -118,10 +114,8 @@ static void find_shape(lw_pto_lower *p) {
     look_at_region(p, &f->body, &memory);
     p->flat = p->repeats && !memory && p->widths.count == 1;
     p->wide = memory && p->lanes > LW_GANG_LANES;
-    p->l->program->vector = (lw_program_vector){.lanes = p->lanes,
-                                                .repeats = p->repeats,
-                                                .flat = p->flat,
-                                                .ordered = p->repeats && p->stores};
+    p->l->program->vector = (lw_program_vector){
+        .lanes = p->lanes, .repeats = p->repeats, .flat = p->flat, .ordered = p->repeats && p->stores};
 }
 
 /* ---- Parameters ---------------------------------------------------------------------------------------------- */
@@ -309,8 +303,7 @@ static void move_all(lw_pto_lower *p, uint32_t count, lw_pto_value *const *from,
 static const lw_pto_op *last_of(const lw_pto_region *region) { return region->ops[region->count - 1]; }
 
 static void lower_if(lw_pto_lower *p, const lw_pto_op *op) {
-    uint32_t otherwise = lw_lower_label(p->l), end = lw_lower_label(p->l),
-             condition = lw_pto_read(p, op->operands[0]);
+    uint32_t otherwise = lw_lower_label(p->l), end = lw_lower_label(p->l), condition = lw_pto_read(p, op->operands[0]);
     uint64_t bits = 0;
     bool known = lw_pto_is_constant(p, condition, &bits), loaded = p->loaded, stored = p->stored;
     if (!known) branch_if(p, condition, true, otherwise);
@@ -327,9 +320,9 @@ static void lower_if(lw_pto_lower *p, const lw_pto_op *op) {
     p->loaded = p->stored = true;
 }
 
-/* The largest value from which another round follows, and one more: upper - step, or the least value where that is less. */
-static uint32_t last_round(lw_pto_lower *p, uint32_t bits, const lw_pto_type *type, uint32_t upper,
-                           uint32_t step) {
+/* The largest value from which another round follows, and one more: upper - step, or the least value where that is
+ * less. */
+static uint32_t last_round(lw_pto_lower *p, uint32_t bits, const lw_pto_type *type, uint32_t upper, uint32_t step) {
     lw_class class = lw_pto_class(type);
     uint64_t u, s;
     uint32_t least = lw_lower_const(p->l, class, UINT64_MAX << (bits - 1));
@@ -355,8 +348,7 @@ static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
     uint32_t bits = lw_pto_scalars[op->type->element].bits, rounds = body->argument_count - 1;
     uint32_t lower = lw_pto_read(p, op->operands[0]), upper = lw_pto_read(p, op->operands[1]),
              step = lw_pto_read(p, op->operands[2]);
-    uint32_t one = lw_lower_const(l, lw_pto_class(op->type), 1), head = lw_lower_label(l),
-             end = lw_lower_label(l);
+    uint32_t one = lw_lower_const(l, lw_pto_class(op->type), 1), head = lw_lower_label(l), end = lw_lower_label(l);
     uint64_t known;
     bool known_step = lw_pto_is_constant(p, step, &known) && (int64_t)(known << (64 - bits)) > 0;
     if (!known_step) lw_pto_trap_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, step, one), LW_REASON_step);
@@ -396,10 +388,8 @@ static void lower_op(lw_pto_lower *p, const lw_pto_op *op) {
     case LW_PTO_YIELD: break; /* whoever owns the region takes the values */
     case LW_PTO_RETURN: lower_return(p, op); break;
     default:
-        if (op->id >= LW_PTO_CONSTANT)
-            lw_pto_scalar_op(p, op);
-        else
-            lw_pto_vector_op(p, op);
+        if (op->id >= LW_PTO_CONSTANT) lw_pto_scalar_op(p, op);
+        else lw_pto_vector_op(p, op);
     }
 }
 
@@ -412,7 +402,7 @@ static void lower_region(lw_pto_lower *p, const lw_pto_region *region) {
     for (uint32_t i = 0; i < region->count && lw_lower_fits(p->l); i++) lower_op(p, region->ops[i]);
 }
 
-/* ---- The function ------------------------------------------------------------------------------------------------ */
+/* ---- The function ---------------------------------------------------------------------------------------------- */
 
 static void lower_function(lw_pto_lower *p) {
     lw_lower *l = p->l;

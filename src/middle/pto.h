@@ -1,8 +1,9 @@
 /* pto.h: from a checked PTO function to operations. What is common to all instruction sets is in lower.h.
  *
- * One element of a vector register is one lane, one repeat of the function a CTA of as many threads as the widest register has
- * elements. Scalars are values that all lanes share, masks predicates. An 8-bit element lies in the low half of a 16-bit slot, and what
- * is above it is anything: who depends on it narrows first. docs/decisions/0007 says why. */
+ * One element of a vector register is one lane, one repeat of the function a CTA of as many threads as the widest
+ * register has elements. Scalars are values that all lanes share, masks predicates. An 8-bit element lies in the low
+ * half of a 16-bit slot, and what is above it is anything: who depends on it narrows first. docs/decisions/0007 says
+ * why. */
 #ifndef LW_LOWER_PTO_H
 #define LW_LOWER_PTO_H
 
@@ -27,28 +28,32 @@ typedef struct lw_pto_choices {
 } lw_pto_choices;
 #define LW_PTO_POISON 0xa5a5a5a5a5a5a5a5ull
 
-/* Parameters: the arguments in order (scalars by value; memrefs, registers and masks as addresses of arrays, masks of one byte a lane), the addresses of
- * where the results go, and with program->vector.repeats a u64: the number of elements. */
+/* Parameters: the arguments in order (scalars by value; memrefs, registers and masks as addresses of arrays, masks of
+ * one byte a lane), the addresses of where the results go, and with program->vector.repeats a u64: the number of
+ * elements. */
 typedef struct lw_pto_param {
     uint32_t offset, size; /* bytes, in the parameter buffer */
 } lw_pto_param;
-/* The parameters of a function: arguments, results and, where either is a register or mask, the number of elements. Returns how many. */
+/* The parameters of a function: arguments, results and, where either is a register or mask, the number of elements.
+ * Returns how many. */
 uint32_t lw_pto_params(lw_arena *arena, const lw_pto_function *function, lw_pto_param **params);
 
-/* Lowers a function of a checked module. Faults (not executable, too large) go to diags; NULL then. Leaves through the arena when memory runs out. */
-lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_pto_function *function, lw_pto_choices choices, lw_diags *diags);
+/* Lowers a function of a checked module. Faults (not executable, too large) go to diags; NULL then. Leaves through the
+ * arena when memory runs out. */
+lw_program *lw_lower_pto(lw_arena *arena, const lw_pto_module *module, const lw_pto_function *function,
+                         lw_pto_choices choices, lw_diags *diags);
 
 /* ---- State --------------------------------------------------------------------------------------------------- */
 
 typedef struct lw_pto_width { /* lanes of a register narrower than the widest */
-    uint32_t lanes, inside; /* predicate: the lane is one of them */
+    uint32_t lanes, inside;   /* predicate: the lane is one of them */
 } lw_pto_width;
 
 typedef struct lw_pto_lower {
     lw_lower *l;
     const lw_pto_function *function;
     lw_pto_choices choices;
-    uint32_t *values;      /* by value number: its virtual register, LW_NO_SLOT before the first definition */
+    uint32_t *values; /* by value number: its virtual register, LW_NO_SLOT before the first definition */
     lw_pto_param *params;
     uint32_t lanes;        /* of the widest register */
     bool repeats, flat;    /* lw_program_vector has them */
@@ -56,8 +61,8 @@ typedef struct lw_pto_lower {
     uint32_t lane, lane64; /* u32, u64: number within the register */
     uint32_t leader;       /* predicate: the first lane of the register; only where regions are counted */
     LW_LIST(lw_pto_width) widths;
-    bool wide;             /* more lanes than a gang: accesses of memory by other lanes must be waited for … */
-    bool loaded, stored;   /* … where the memory was accessed since all lanes last waited */
+    bool wide;           /* more lanes than a gang: accesses of memory by other lanes must be waited for … */
+    bool loaded, stored; /* … where the memory was accessed since all lanes last waited */
 } lw_pto_lower;
 
 /* ---- pto.c -------------------------------------------------------------------------------------------------- */

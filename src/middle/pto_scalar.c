@@ -1,4 +1,5 @@
-/* pto_scalar.c: which lane function an operation on an element is, comparisons, and operations on scalars: all lanes compute the same. */
+/* pto_scalar.c: which lane function an operation on an element is, comparisons, and operations on scalars: all lanes
+ * compute the same. */
 #include "middle/pto.h"
 
 static uint32_t lane_of(lw_pto_lower *p, lw_lane_id id, uint32_t a, uint32_t b) {
@@ -7,18 +8,19 @@ static uint32_t lane_of(lw_pto_lower *p, lw_lane_id id, uint32_t a, uint32_t b) 
 
 /* ---- Lane functions ---------------------------------------------------------------------------------------- */
 
-/* By width: 8, 16, 32, 64 bits; unsigned, then signed. An 8-bit element may use a 16-bit function where what is above it does not matter. */
-#define BOTH(b8, b16, b32, b64)                                                                              \
-    {                                                                                                        \
-        {LW_LANE_##b8, LW_LANE_##b16, LW_LANE_##b32, LW_LANE_##b64}, {                                       \
-            LW_LANE_##b8, LW_LANE_##b16, LW_LANE_##b32, LW_LANE_##b64                                        \
-        }                                                                                                    \
+/* By width: 8, 16, 32, 64 bits; unsigned, then signed. An 8-bit element may use a 16-bit function where what is above
+ * it does not matter. */
+#define BOTH(b8, b16, b32, b64) \
+    { \
+        {LW_LANE_##b8, LW_LANE_##b16, LW_LANE_##b32, LW_LANE_##b64}, { \
+            LW_LANE_##b8, LW_LANE_##b16, LW_LANE_##b32, LW_LANE_##b64 \
+        } \
     }
-#define EACH(u8, u16, u32, u64, s8, s16, s32, s64)                                                           \
-    {                                                                                                        \
-        {LW_LANE_##u8, LW_LANE_##u16, LW_LANE_##u32, LW_LANE_##u64}, {                                       \
-            LW_LANE_##s8, LW_LANE_##s16, LW_LANE_##s32, LW_LANE_##s64                                        \
-        }                                                                                                    \
+#define EACH(u8, u16, u32, u64, s8, s16, s32, s64) \
+    { \
+        {LW_LANE_##u8, LW_LANE_##u16, LW_LANE_##u32, LW_LANE_##u64}, { \
+            LW_LANE_##s8, LW_LANE_##s16, LW_LANE_##s32, LW_LANE_##s64 \
+        } \
     }
 
 typedef lw_lane_id lw_lanes_by_type[2][4];
@@ -46,27 +48,24 @@ static const lw_lanes_by_type lanes[LW_PTO_OP_COUNT] = {
 
 static uint32_t by_width(uint32_t bits) { return (uint32_t)__builtin_ctz(bits) - 3; }
 
-lw_lane_id lw_pto_lane(lw_pto_op_id id, uint32_t bits, bool is_signed) {
-    return lanes[id][is_signed][by_width(bits)];
-}
+lw_lane_id lw_pto_lane(lw_pto_op_id id, uint32_t bits, bool is_signed) { return lanes[id][is_signed][by_width(bits)]; }
 
 static lw_class class_of_bits(uint32_t bits) {
     return bits == 1 ? LW_CLASS_pred : bits <= 16 ? LW_CLASS_16 : bits == 32 ? LW_CLASS_32 : LW_CLASS_64;
 }
 
-uint32_t lw_pto_compare(lw_pto_lower *p, lw_pto_order order, uint32_t bits, bool is_signed, uint32_t a,
-                        uint32_t b) {
+uint32_t lw_pto_compare(lw_pto_lower *p, lw_pto_order order, uint32_t bits, bool is_signed, uint32_t a, uint32_t b) {
     static const lw_lanes_by_type by_order[] = {
         [LW_PTO_EQ] = BOTH(vcmp_eq_b8, setp_eq_b16, setp_eq_b32, setp_eq_b64),
         [LW_PTO_NE] = BOTH(vcmp_eq_b8, setp_ne_b16, setp_ne_b32, setp_ne_b64),
-        [LW_PTO_LT] = EACH(vcmp_lt_u8, setp_lt_u16, setp_lt_u32, setp_lt_u64, vcmp_lt_s8, setp_lt_s16,
-                           setp_lt_s32, setp_lt_s64),
-        [LW_PTO_LE] = EACH(vcmp_le_u8, setp_le_u16, setp_le_u32, setp_le_u64, vcmp_le_s8, setp_le_s16,
-                           setp_le_s32, setp_le_s64),
-        [LW_PTO_GT] = EACH(vcmp_lt_u8, setp_gt_u16, setp_gt_u32, setp_gt_u64, vcmp_lt_s8, setp_gt_s16,
-                           setp_gt_s32, setp_gt_s64),
-        [LW_PTO_GE] = EACH(vcmp_le_u8, setp_ge_u16, setp_ge_u32, setp_ge_u64, vcmp_le_s8, setp_ge_s16,
-                           setp_ge_s32, setp_ge_s64),
+        [LW_PTO_LT] =
+            EACH(vcmp_lt_u8, setp_lt_u16, setp_lt_u32, setp_lt_u64, vcmp_lt_s8, setp_lt_s16, setp_lt_s32, setp_lt_s64),
+        [LW_PTO_LE] =
+            EACH(vcmp_le_u8, setp_le_u16, setp_le_u32, setp_le_u64, vcmp_le_s8, setp_le_s16, setp_le_s32, setp_le_s64),
+        [LW_PTO_GT] =
+            EACH(vcmp_lt_u8, setp_gt_u16, setp_gt_u32, setp_gt_u64, vcmp_lt_s8, setp_gt_s16, setp_gt_s32, setp_gt_s64),
+        [LW_PTO_GE] =
+            EACH(vcmp_le_u8, setp_ge_u16, setp_ge_u32, setp_ge_u64, vcmp_le_s8, setp_ge_s16, setp_ge_s32, setp_ge_s64),
     };
     bool turned = bits == 8 && (order == LW_PTO_GT || order == LW_PTO_GE);
     uint32_t d = lane_of(p, by_order[order][is_signed][by_width(bits)], turned ? b : a, turned ? a : b);
@@ -82,8 +81,7 @@ static uint32_t constant(lw_pto_lower *p, uint32_t bits, uint64_t value) {
 /* A truth value as a number of 16 bits; a signed one is 0 or -1. */
 static uint32_t from_truth(lw_pto_lower *p, uint32_t predicate, bool is_signed) {
     uint64_t known;
-    if (lw_pto_is_constant(p, predicate, &known))
-        return constant(p, 16, known ? (is_signed ? 0xffff : 1) : 0);
+    if (lw_pto_is_constant(p, predicate, &known)) return constant(p, 16, known ? (is_signed ? 0xffff : 1) : 0);
     uint32_t one = constant(p, 16, is_signed ? 0xffff : 1), zero = constant(p, 16, 0),
              d = lw_lower_vreg(p->l, LW_CLASS_16);
     lw_op *op = lw_lower_op(p->l, LW_OP_select_16);
@@ -94,9 +92,8 @@ static uint32_t from_truth(lw_pto_lower *p, uint32_t predicate, bool is_signed) 
 static uint32_t to_truth(lw_pto_lower *p, uint32_t v) {
     static const lw_lane_id and_lanes[] = {
         [LW_CLASS_16] = LW_LANE_and_b16, [LW_CLASS_32] = LW_LANE_and_b32, [LW_CLASS_64] = LW_LANE_and_b64};
-    static const lw_lane_id ne_lanes[] = {[LW_CLASS_16] = LW_LANE_setp_ne_b16,
-                                          [LW_CLASS_32] = LW_LANE_setp_ne_b32,
-                                          [LW_CLASS_64] = LW_LANE_setp_ne_b64};
+    static const lw_lane_id ne_lanes[] = {
+        [LW_CLASS_16] = LW_LANE_setp_ne_b16, [LW_CLASS_32] = LW_LANE_setp_ne_b32, [LW_CLASS_64] = LW_LANE_setp_ne_b64};
     lw_class class = p->l->vregs.at[v].class;
     uint32_t bit = lane_of(p, and_lanes[class], v, lw_lower_const(p->l, class, 1));
     return lane_of(p, ne_lanes[class], bit, lw_lower_const(p->l, class, 0));
@@ -107,12 +104,11 @@ static uint32_t whole(lw_pto_lower *p, uint32_t v, uint32_t bits, bool is_signed
     uint64_t known;
     if (bits == 1) return from_truth(p, v, is_signed);
     if (bits != 8) return v;
-    if (lw_pto_is_constant(p, v, &known))
-        return constant(p, 16, is_signed ? (uint64_t)(int8_t)known : (uint8_t)known);
+    if (lw_pto_is_constant(p, v, &known)) return constant(p, 16, is_signed ? (uint64_t)(int8_t)known : (uint8_t)known);
     return lane_of(p, is_signed ? LW_LANE_sext8_b16 : LW_LANE_zext8_b16, v, LW_NO_SLOT);
 }
 
-/* ---- Operations -------------------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------------------------ */
 
 typedef struct lw_scalar_step {
     lw_pto_op_id lane;         /* the operation of vectors that computes it */
@@ -154,16 +150,14 @@ static void divide(lw_pto_lower *p, const lw_pto_op *op, uint32_t bits, uint32_t
     uint32_t x = whole(p, a, bits, is_signed), y = whole(p, b, bits, is_signed), zero = constant(p, wide, 0);
     uint64_t known;
     bool is_known = lw_pto_is_constant(p, y, &known);
-    if (!is_known || !known)
-        lw_pto_trap_if(p, lw_pto_compare(p, LW_PTO_EQ, wide, false, y, zero), LW_REASON_division);
+    if (!is_known || !known) lw_pto_trap_if(p, lw_pto_compare(p, LW_PTO_EQ, wide, false, y, zero), LW_REASON_division);
     if (op->id == LW_PTO_DIVSI && bits > 1 && !(is_known && known != (UINT64_MAX >> (64 - wide)))) {
         uint32_t least = constant(p, wide, UINT64_MAX << (bits - 1)), minus = constant(p, wide, UINT64_MAX);
         uint32_t both = lw_pto_and(p, lw_pto_compare(p, LW_PTO_EQ, wide, false, x, least),
                                    lw_pto_compare(p, LW_PTO_EQ, wide, false, y, minus));
         lw_pto_trap_if(p, both, LW_REASON_overflow);
     }
-    if (op->id == LW_PTO_DIVSI && bits == 1)
-        lw_pto_trap_if(p, lw_pto_and(p, a, b), LW_REASON_overflow); /* -1 / -1 */
+    if (op->id == LW_PTO_DIVSI && bits == 1) lw_pto_trap_if(p, lw_pto_and(p, a, b), LW_REASON_overflow); /* -1 / -1 */
     uint32_t q = lane_of(p, lw_pto_lane(rounds_up ? LW_PTO_DIVUI : op->id, wide, is_signed), x, y);
     if (rounds_up) {
         uint32_t rest = lane_of(p, lw_pto_lane(LW_PTO_REMUI, wide, false), x, y);
@@ -174,22 +168,21 @@ static void divide(lw_pto_lower *p, const lw_pto_op *op, uint32_t bits, uint32_t
     lw_lower_move(p->l, lw_pto_write(p, op->results[0]), bits == 1 ? to_truth(p, q) : q);
 }
 
-static void compute(lw_pto_lower *p, const lw_pto_op *op, lw_scalar_step step, uint32_t bits, uint32_t a,
-                    uint32_t b) {
+static void compute(lw_pto_lower *p, const lw_pto_op *op, lw_scalar_step step, uint32_t bits, uint32_t a, uint32_t b) {
     uint64_t x, y, value;
     if (lw_pto_is_constant(p, a, &x) && lw_pto_is_constant(p, b, &y) && fold(op->id, x, y, &value)) {
         lw_pto_set_constant(p, op->results[0], value);
         return;
     }
     if (bits > 1) {
-        lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]),
-                           lw_pto_lane(step.lane, bits, step.is_signed), a, b, LW_NO_SLOT);
+        lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), lw_pto_lane(step.lane, bits, step.is_signed), a, b,
+                           LW_NO_SLOT);
         return;
     }
     uint32_t d = a; /* a signed shift by 0 or 1 leaves a sign as it is */
     if (step.truth_too)
-        d = to_truth(p, lane_of(p, lw_pto_lane(step.lane, 16, step.is_signed),
-                                from_truth(p, a, step.is_signed), from_truth(p, b, step.is_signed)));
+        d = to_truth(p, lane_of(p, lw_pto_lane(step.lane, 16, step.is_signed), from_truth(p, a, step.is_signed),
+                                from_truth(p, b, step.is_signed)));
     lw_lower_move(p->l, lw_pto_write(p, op->results[0]), d);
 }
 
@@ -235,8 +228,8 @@ static void convert(lw_pto_lower *p, const lw_pto_op *op) {
     uint64_t known;
     if (lw_pto_is_constant(p, v, &known)) {
         unsigned shift = 64 - bits;
-        lw_pto_set_constant(
-            p, to, is_signed ? (uint64_t)((int64_t)(known << shift) >> shift) : known << shift >> shift);
+        lw_pto_set_constant(p, to,
+                            is_signed ? (uint64_t)((int64_t)(known << shift) >> shift) : known << shift >> shift);
         return;
     }
     v = whole(p, v, bits, is_signed);

@@ -1,7 +1,7 @@
 /* pto_vector.c: operations on vector registers and masks.
  *
- * Each is computed for all lanes; where its mask leaves some out, a select puts what they have instead: what the destination had,
- * where the text names it, else zeros or poison. Masks that are known to be full leave no trace. */
+ * Each is computed for all lanes; where its mask leaves some out, a select puts what they have instead: what the
+ * destination had, where the text names it, else zeros or poison. Masks that are known to be full leave no trace. */
 #include "middle/pto.h"
 
 /* ---- Masks ---------------------------------------------------------------------------------------------------- */
@@ -32,10 +32,8 @@ static uint32_t inactive(lw_pto_lower *p, lw_class class) {
 /* Gives result k the value v in the lanes of the mask. */
 static void define(lw_pto_lower *p, const lw_pto_op *op, uint32_t k, uint32_t v, uint32_t mask) {
     uint32_t d = lw_pto_write(p, op->results[k]);
-    if (is_full(p, mask))
-        lw_lower_move(p->l, d, v);
-    else
-        select_into(p, d, mask, v, op->merges[k] ? d : inactive(p, p->l->vregs.at[d].class));
+    if (is_full(p, mask)) lw_lower_move(p->l, d, v);
+    else select_into(p, d, mask, v, op->merges[k] ? d : inactive(p, p->l->vregs.at[d].class));
 }
 
 /* Where a result of this operation may be computed: in its place, unless some lanes keep what is there. */
@@ -75,9 +73,7 @@ static void mask_first(lw_pto_lower *p, const lw_pto_op *op) {
     else if (lw_pto_is_constant(p, count, &known))
         lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), LW_LANE_setp_lt_u32, p->lane,
                            lw_lower_const(p->l, LW_CLASS_32, known), LW_NO_SLOT);
-    else
-        lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), LW_LANE_setp_lt_s64, p->lane64, count,
-                           LW_NO_SLOT);
+    else lw_lower_lane_into(p->l, lw_pto_write(p, op->results[0]), LW_LANE_setp_lt_s64, p->lane64, count, LW_NO_SLOT);
 }
 
 static void mask_logic(lw_pto_lower *p, const lw_pto_op *op) {
@@ -92,7 +88,7 @@ static void mask_logic(lw_pto_lower *p, const lw_pto_op *op) {
                                             : 0x0f;
 }
 
-/* ---- Shifts ------------------------------------------------------------------------------------------------------ */
+/* ---- Shifts ---------------------------------------------------------------------------------------------------- */
 
 static void check_counts(lw_pto_lower *p, uint32_t counts, uint32_t bits, uint32_t lanes) {
     lw_lower *l = p->l;
@@ -101,8 +97,7 @@ static void check_counts(lw_pto_lower *p, uint32_t counts, uint32_t bits, uint32
     lw_op *op = lw_lower_op(l, LW_OP_shift_check);
     op->a = counts, op->c = bits / 8, op->b = is_full(p, lanes) ? LW_NO_SLOT : lanes;
     op->imm = bits | (uint64_t)l->program->notes.count << 32;
-    if (p->choices.overflow == LW_PTO_OVERFLOW_trap)
-        op->flags |= LW_OP_TRAPS;
+    if (p->choices.overflow == LW_PTO_OVERFLOW_trap) op->flags |= LW_OP_TRAPS;
     else
         lw_lower_may_note(l, p->choices.overflow == LW_PTO_OVERFLOW_modulo ? LW_D_note_shift_modulo
                                                                            : LW_D_note_shift_saturated);
@@ -112,8 +107,8 @@ static uint32_t count_modulo(lw_pto_lower *p, uint32_t counts, uint32_t bits) {
     uint64_t known;
     lw_class class = p->l->vregs.at[counts].class;
     if (lw_pto_is_constant(p, counts, &known)) return lw_lower_const(p->l, class, known & (bits - 1));
-    return lw_lower_lane(p->l, lw_pto_lane(LW_PTO_VAND, bits, false), counts,
-                         lw_lower_const(p->l, class, bits - 1), LW_NO_SLOT);
+    return lw_lower_lane(p->l, lw_pto_lane(LW_PTO_VAND, bits, false), counts, lw_lower_const(p->l, class, bits - 1),
+                         LW_NO_SLOT);
 }
 
 /* The whole of a shift by counts that are not known, under a mask or none: one operation. */
@@ -121,22 +116,18 @@ static void shift(lw_pto_lower *p, const lw_pto_op *op, uint32_t a, uint32_t b, 
     const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];
     bool traps = p->choices.overflow == LW_PTO_OVERFLOW_trap, full = is_full(p, mask);
     uint32_t lanes = active(p, mask, op->type), d = lw_pto_write(p, op->results[0]);
-    uint32_t otherwise =
-        full || op->merges[0]
-            ? d
-            : inactive(p, p->l->vregs.at[d].class); /* also of lanes that a narrow register has not */
+    uint32_t otherwise = full || op->merges[0]
+                             ? d
+                             : inactive(p, p->l->vregs.at[d].class); /* also of lanes that a narrow register has not */
     lw_op *made = lw_lower_op(p->l, LW_OP_vshift);
     made->d = d, made->a = a, made->b = b, made->c = is_full(p, lanes) ? LW_NO_SLOT : otherwise;
     made->e = is_full(p, lanes) ? LW_NO_SLOT : lanes;
-    made->imm =
-        lw_pto_lane(op->id, element->bits, element->kind == 'S') | (uint64_t)p->l->program->notes.count << 32;
-    if (traps)
-        made->flags |= LW_OP_TRAPS;
-    else
-        lw_lower_may_note(p->l, LW_D_note_shift_saturated);
+    made->imm = lw_pto_lane(op->id, element->bits, element->kind == 'S') | (uint64_t)p->l->program->notes.count << 32;
+    if (traps) made->flags |= LW_OP_TRAPS;
+    else lw_lower_may_note(p->l, LW_D_note_shift_saturated);
 }
 
-/* ---- Computation --------------------------------------------------------------------------------------------------- */
+/* ---- Computation ----------------------------------------------------------------------------------------------- */
 
 static void compute(lw_pto_lower *p, const lw_pto_op *op) {
     const lw_pto_scalar_info *element = &lw_pto_scalars[op->type->element];
@@ -189,22 +180,18 @@ static void select_lanes(lw_pto_lower *p, const lw_pto_op *op) {
              mask = lw_pto_read(p, op->operands[2]);
     uint32_t d = lw_pto_write(p, op->results[0]);
     uint64_t known;
-    if (lw_pto_is_constant(p, mask, &known))
-        lw_lower_move(p->l, d, known ? a : b);
-    else
-        select_into(p, d, mask, a, b);
+    if (lw_pto_is_constant(p, mask, &known)) lw_lower_move(p->l, d, known ? a : b);
+    else select_into(p, d, mask, a, b);
 }
 
 static void broadcast(lw_pto_lower *p, const lw_pto_op *op) {
     uint32_t v = lw_pto_read(p, op->operands[0]);
     uint64_t known;
-    if (lw_pto_is_constant(p, v, &known))
-        lw_pto_set_constant(p, op->results[0], known);
-    else
-        lw_lower_move(p->l, lw_pto_write(p, op->results[0]), v);
+    if (lw_pto_is_constant(p, v, &known)) lw_pto_set_constant(p, op->results[0], known);
+    else lw_lower_move(p->l, lw_pto_write(p, op->results[0]), v);
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 void lw_pto_move_row(lw_pto_lower *p, lw_op row, uint32_t bytes, bool is_signed, uint32_t inside) {
     lw_memory_form form = {.window = LW_WINDOW_global,
@@ -245,8 +232,7 @@ static void load(lw_pto_lower *p, const lw_pto_op *op) {
              mask = lw_pto_read(p, op->operands[2]);
     uint32_t lanes = active(p, mask, op->type), d = lw_pto_write(p, op->results[0]);
     wait_for_others(p, false);
-    bool keeps = is_full(p, mask) || op->merges[0],
-         zeroes = !keeps && p->choices.inactive == LW_PTO_INACTIVE_zero;
+    bool keeps = is_full(p, mask) || op->merges[0], zeroes = !keeps && p->choices.inactive == LW_PTO_INACTIVE_zero;
     if (!keeps && !zeroes) lw_lower_move(p->l, d, inactive(p, p->l->vregs.at[d].class));
     lw_op row = {.code = LW_OP_ld_row,
                  .d = d,
@@ -266,7 +252,7 @@ static void store(lw_pto_lower *p, const lw_pto_op *op) {
     lw_pto_move_row(p, row, lw_pto_scalars[op->type->element].bits / 8, false, lanes);
 }
 
-/* ---- All --------------------------------------------------------------------------------------------------------------- */
+/* ---- All ------------------------------------------------------------------------------------------------------- */
 
 void lw_pto_vector_op(lw_pto_lower *p, const lw_pto_op *op) {
     switch (op->id) {

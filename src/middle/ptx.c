@@ -8,9 +8,7 @@
 
 static uint32_t place_index(const lw_lower *l, const void *key) {
     uint32_t i = (uint32_t)(((uint64_t)(uintptr_t)key >> 4) * 0x9e3779b97f4a7c15ull >> 32);
-    while (l->ptx->places.keys[i & l->ptx->places.mask] &&
-           l->ptx->places.keys[i & l->ptx->places.mask] != key)
-        i++;
+    while (l->ptx->places.keys[i & l->ptx->places.mask] && l->ptx->places.keys[i & l->ptx->places.mask] != key) i++;
     return i & l->ptx->places.mask;
 }
 
@@ -42,7 +40,8 @@ static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + ali
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
-    if (!object->owner && !l->ptx->alone) { /* .local of PTX before 3.0, at module scope: all functions would have to share it */
+    if (!object->owner &&
+        !l->ptx->alone) { /* .local of PTX before 3.0, at module scope: all functions would have to share it */
         lw_diag_add(l->diags, LW_D_operand_unsupported, object->place, object->name->text);
         l->failed = true;
         return 0;
@@ -77,7 +76,8 @@ static void report_missing(lw_lower *l) {
     for (uint32_t k = 0; k < l->ptx->missing.count; k++) {
         const lw_missing *missing = &l->ptx->missing.at[k];
         char others[64] = "";
-        if (missing->count > 1) snprintf(others, sizeof others, "; it is at %u places, of which this is the first", missing->count);
+        if (missing->count > 1)
+            snprintf(others, sizeof others, "; it is at %u places, of which this is the first", missing->count);
         lw_diag_add(l->diags, LW_D_not_executable, missing->first, missing->mnemonic->text, others);
     }
 }
@@ -136,8 +136,8 @@ static int compare_numbers(const void *a, const void *b) {
     return x < y ? -1 : x > y;
 }
 
-/* Codes stand in the program by their numbers, in whatever order they are reached. Only what is reached has an entry: a module may have
- * many kernels. */
+/* Codes stand in the program by their numbers, in whatever order they are reached. Only what is reached has an entry: a
+ * module may have many kernels. */
 static void number_codes(lw_lower *l, const lw_reach *reach) {
     lw_program *program = l->program;
     uint32_t count = reach->functions.count, *numbers = LW_NEW_ARRAY(l->arena, uint32_t, count);
@@ -157,8 +157,7 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
     reach_function(l, reach, kernel);
     for (uint32_t f = 0; f < reach->functions.count; f++) {
         lw_function *function = reach->functions.at[f];
-        for (uint32_t i = 0; i < function->reached.count; i++)
-            reach_object(l, reach, function->reached.at[i]);
+        for (uint32_t i = 0; i < function->reached.count; i++) reach_object(l, reach, function->reached.at[i]);
         if (reach->all && !all) reach_all(l, reach);
         all |= reach->all;
     }
@@ -190,7 +189,8 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     const lw_lane_row *row = &lw_lanes[lane];
     uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
     uint32_t how = i->match->form->how && row->how, count = lane == LW_LANE_lop3 ? 3 : row->arity - how;
-    bool wide = i->match->form->agree == LW_AGREE_wide; /* registers may be wider: then their low bits count, and results get zeros in front */
+    bool wide = i->match->form->agree ==
+                LW_AGREE_wide; /* registers may be wider: then their low bits count, and results get zeros in front */
     if (i->operand_count + how != row->arity + 1u) {
         lw_lower_error(l, i);
         return;
@@ -222,15 +222,13 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
 
 static void lower_plain(lw_lower *l, const lw_instruction *i) {
     const lw_match *match = i->match;
-    if (!match || !match->executable)
-        lw_lower_error(l, i);
-    else if (match->form->lower)
-        lowerings[match->form->lower](l, i);
-    else
-        lower_lane(l, i);
+    if (!match || !match->executable) lw_lower_error(l, i);
+    else if (match->form->lower) lowerings[match->form->lower](l, i);
+    else lower_lane(l, i);
 }
 
-/* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its region. */
+/* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its region.
+ */
 static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
     uint32_t p = lw_lower_register(l, i->guard);
     uint16_t negate = i->guard->negated ? LW_OP_NEGATE : 0;
@@ -247,10 +245,8 @@ static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
 static void lower_instruction(lw_lower *l, const lw_instruction *i) {
     if (!l->open) lw_lower_new_block(l);
     l->blocks.at[l->blocks.count - 1].instructions++;
-    if (!i->guard)
-        lower_plain(l, i);
-    else if (i->match && i->match->form->lower == LW_LOWER_bra)
-        lower_plain(l, i); /* a conditional branch */
+    if (!i->guard) lower_plain(l, i);
+    else if (i->match && i->match->form->lower == LW_LOWER_bra) lower_plain(l, i); /* a conditional branch */
     else if (i->match && lw_lowerings[i->match->form->lower].ends) {
         uint32_t past = lw_lower_label(l);
         lw_op *op = lw_lower_op(l, LW_OP_bra_if);
@@ -261,8 +257,7 @@ static void lower_instruction(lw_lower *l, const lw_instruction *i) {
         lw_lower_new_block(l);
         lower_plain(l, i);
         lw_lower_place_label(l, past);
-    } else
-        lower_in_guard(l, i);
+    } else lower_in_guard(l, i);
 }
 
 /* One formal parameter of a function, or an element of one: a register, or memory in the frame. */
@@ -279,10 +274,8 @@ static void lower_formal(lw_lower *l, lw_object *object, uint32_t element, lw_tr
         if (l->failed) return;
         t->size = lw_class_bytes(l->vregs.at[at].class);
     }
-    if (is_return)
-        t->from = at;
-    else
-        t->to = at;
+    if (is_return) t->from = at;
+    else t->to = at;
 }
 
 uint32_t lw_lower_transfers(lw_object *const *formals, uint32_t count) {
@@ -323,7 +316,9 @@ static void begin_function(lw_lower *l, lw_function *function) {
                           .number = function->object->number,
                           .index = lw_lower_code_index(l, function),
                           .is_entry = function->is_entry};
-    lw_lower_begin(l, &code, function->place, function->instruction_count + 2 * function->label_count); /* blocks begin with one, and may end with one */
+    lw_lower_begin(l, &code, function->place,
+                   function->instruction_count +
+                       2 * function->label_count); /* blocks begin with one, and may end with one */
     l->ptx->function = function;
     lw_lower_begin_registers(l, function);
     l->ptx->carry = LW_NO_SLOT;

@@ -8,12 +8,15 @@
 /* Lowers a kernel and everything that it may call. Faults (not executable, too large) go to diags; NULL then. Leaves
  * through the arena when memory runs out.
  *
- * The session gives each module-scope variable its device address before, in lw_object.address. Function addresses are LW_CODE_WINDOW + 16 * function number. */
-lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics, lw_diags *diags);
+ * The session gives each module-scope variable its device address before, in lw_object.address. Function addresses are
+ * LW_CODE_WINDOW + 16 * function number. */
+lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics,
+                         lw_diags *diags);
 
 /* ---- State ----------------------------------------------------------------------------------------------- */
 
-/* Virtual registers of neighbouring PTX registers lie together: names that are near each other in the text are near in number. */
+/* Virtual registers of neighbouring PTX registers lie together: names that are near each other in the text are near in
+ * number. */
 enum { LW_PAGE_REGISTERS = 16 };
 typedef struct lw_register_page {
     uint64_t key;                   /* what the numbers have in common */
@@ -31,7 +34,11 @@ typedef struct lw_lower_ptx_state {
     lw_module_ptx *module;
     bool alone; /* the kernel reaches no function */
     /* program-wide: shared variables by object */
-    struct { const void **keys; uint64_t *values; uint32_t mask, count; } places;
+    struct {
+        const void **keys;
+        uint64_t *values;
+        uint32_t mask, count;
+    } places;
 
     LW_LIST(lw_missing) missing;
     uint32_t missing_places;
@@ -39,28 +46,31 @@ typedef struct lw_lower_ptx_state {
     /* the function at hand */
     lw_function *function;
     LW_LIST(lw_register_page) pages;
-    uint32_t *page_slots, page_mask; /* 1 + page by its key, in a hash table or, where all registers that are declared have room, by the key itself */
-    bool few_registers;       /* they have */
-    uint32_t carry;           /* the condition code register CC.CF, LW_NO_SLOT until used */
+    uint32_t *page_slots, page_mask; /* 1 + page by its key, in a hash table or, where all registers that are declared
+                                        have room, by the key itself */
+    bool few_registers;              /* they have */
+    uint32_t carry;                  /* the condition code register CC.CF, LW_NO_SLOT until used */
 } lw_lower_ptx_state;
 
 /* ---- ptx.c ----------------------------------------------------------------------------------------------- */
 
-void lw_lower_error(lw_lower *l, const lw_instruction *i);                       /* not executable */
-uint64_t lw_lower_var(lw_lower *l, const lw_object *object);                     /* offset of a local or shared variable */
-uint32_t lw_lower_code_index(const lw_lower *l, const lw_function *function);    /* in the program, of a function that the kernel reaches */
+void lw_lower_error(lw_lower *l, const lw_instruction *i);   /* not executable */
+uint64_t lw_lower_var(lw_lower *l, const lw_object *object); /* offset of a local or shared variable */
+uint32_t lw_lower_code_index(const lw_lower *l,
+                             const lw_function *function); /* in the program, of a function that the kernel reaches */
 
 /* Where the function at hand lists the labels of a table; false: not yet, and from now on at the list's end. */
 bool lw_lower_table(lw_lower *l, const lw_object *table, uint32_t *first);
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */
 
-void lw_lower_begin_registers(lw_lower *l, const lw_function *function);         /* of the next function */
+void lw_lower_begin_registers(lw_lower *l, const lw_function *function); /* of the next function */
 lw_class lw_class_of(lw_type type);
-uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);              /* of a NAME that is a register */
-uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type);    /* any source */
-uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);             /* negation applied */
-uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type);   /* destination; a sink gives a register nobody reads */
+uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);           /* of a NAME that is a register */
+uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type); /* any source */
+uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);          /* negation applied */
+uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand,
+                        lw_type type); /* destination; a sink gives a register nobody reads */
 /* A .b128 register is two virtual registers of 64 bits: half 0 the low one. */
 bool lw_lower_is_wide(const lw_operand *operand);
 /* How many values these formal parameters hand over: an element each. */
@@ -72,12 +82,13 @@ uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
 
-/* ---- data.c, flow.c, video.c: one function a lowering ------------------------------------------------------------------ */
+/* ---- data.c, flow.c, video.c: one function a lowering ---------------------------------------------------------- */
 
 /* A call's operand that is a .param variable, and how its bytes in the frame are read and written (ld, st). */
 bool lw_is_param_variable(const lw_operand *operand);
 void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size);
-/* The mode of the operation that this instruction becomes, by meanings.def; the match is executable, so that there is one. */
+/* The mode of the operation that this instruction becomes, by meanings.def; the match is executable, so that there is
+ * one. */
 uint16_t lw_lower_mode(const lw_instruction *i);
 typedef void lw_lower_form(lw_lower *l, const lw_instruction *i);
 #define LOWERING(name, ...) lw_lower_form lw_lower_##name;

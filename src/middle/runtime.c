@@ -1,4 +1,5 @@
-/* runtime.c: calls of functions that a driver adds to every module (isa/ptx/runtime.def): operations of their own, no frames. */
+/* runtime.c: calls of functions that a driver adds to every module (isa/ptx/runtime.def): operations of their own, no
+ * frames. */
 #include "middle/ptx.h"
 
 enum { LW_RUNTIME_ARGUMENTS = 5 };
@@ -11,9 +12,11 @@ typedef struct lw_runtime_row {
 } lw_runtime_row;
 
 static const lw_runtime_row rows[] = {
-#define TYPES(a, b, c, d, e, ...) {LW_T_##a, LW_T_##b, LW_T_##c, LW_T_##d, LW_T_##e}
-#define RUNTIME(op, function, result, ...) {function, LW_OP_##op, LW_T_##result, TYPES(__VA_ARGS__, none, none, none, none, none)},
-#define RUNTIME_NONE(function)             {.name = function, .code = LW_OP_dead},
+#define TYPES(a, b, c, d, e, ...) \
+    { LW_T_##a, LW_T_##b, LW_T_##c, LW_T_##d, LW_T_##e }
+#define RUNTIME(op, function, result, ...) \
+    {function, LW_OP_##op, LW_T_##result, TYPES(__VA_ARGS__, none, none, none, none, none)},
+#define RUNTIME_NONE(function) {.name = function, .code = LW_OP_dead},
 #include "ptx/runtime.def"
 };
 
@@ -59,11 +62,13 @@ static void call(lw_lower *l, const lw_call_parts *parts, const lw_runtime_row *
     if (l->failed) return;
     uint32_t result = row->result == LW_T_none ? LW_NO_SLOT : lw_lower_vreg(l, lw_class_of(row->result));
     lw_op *op = lw_lower_op(l, row->code);
-    op->d = result, op->a = values[0], op->b = values[1], op->c = values[2], op->e = values[3]; /* a fifth one nobody needs */
+    op->d = result, op->a = values[0], op->b = values[1], op->c = values[2],
+    op->e = values[3]; /* a fifth one nobody needs */
     const lw_operand *to = declared->return_count ? &parts->results->parts[0] : NULL;
     if (!to || to->kind == LW_O_SINK) return;
     if (lw_is_param_variable(to)) {
-        lw_lower_frame_access(l, LW_OP_st, result, (uint32_t)lw_lower_var(l, to->object), lw_types[row->result].bits / 8);
+        lw_lower_frame_access(l, LW_OP_st, result, (uint32_t)lw_lower_var(l, to->object),
+                              lw_types[row->result].bits / 8);
         return;
     }
     uint32_t d = lw_lower_write(l, to, declared->returns[0]->type);
@@ -77,7 +82,8 @@ bool lw_lower_runtime_call(lw_lower *l, const lw_call_parts *parts) {
     if (!row) return false;
     const bool known = row->code != LW_OP_dead;
     if (!known || !has_shape(target->function, row)) {
-        lw_diag_add(l->diags, known ? LW_D_runtime_shape : LW_D_runtime_missing, parts->target->place, target->name->text);
+        lw_diag_add(l->diags, known ? LW_D_runtime_shape : LW_D_runtime_missing, parts->target->place,
+                    target->name->text);
         l->failed = true;
         return true;
     }

@@ -1,4 +1,5 @@
-/* spin.c: which loops may be waiting for what others write: those that read such memory, themselves or in what they call. Linear in the program. */
+/* spin.c: which loops may be waiting for what others write: those that read such memory, themselves or in what they
+ * call. Linear in the program. */
 #include "middle/lower.h"
 
 /* One call: `callee` is executed by the function of `caller`. */
@@ -8,8 +9,8 @@ typedef struct lw_edge {
 
 typedef struct lw_spins {
     lw_program *program;
-    bool *racy;         /* per function */
-    uint32_t *callers;  /* per function: 1 + the first edge */
+    bool *racy;        /* per function */
+    uint32_t *callers; /* per function: 1 + the first edge */
     lw_edge *edges;
     uint32_t edge_count;
     uint32_t *indirect; /* functions that call by address */
@@ -65,7 +66,8 @@ static void mark_branches(const lw_spins *s, lw_code *code, uint32_t *racy) {
         if (op->code == LW_OP_block) block = op->a;
         count += lw_op_races(op) || calls_racy(s, code, op);
         racy[block] = count;
-        if (op->flags & LW_OP_BACKWARD && count > (op->a ? racy[op->a - 1] : 0)) op->flags |= LW_OP_SPIN; /* from its first target on */
+        if (op->flags & LW_OP_BACKWARD && count > (op->a ? racy[op->a - 1] : 0))
+            op->flags |= LW_OP_SPIN; /* from its first target on */
     }
 }
 

@@ -1,10 +1,11 @@
-/* uniform.c: which registers have one value for all lanes, before every block: a data flow from the first one on, where nothing has.
+/* uniform.c: which registers have one value for all lanes, before every block: a data flow from the first one on, where
+ * nothing has.
  *
- * What lanes compute alike from what they have alike they have alike, as long as they do it together: so it holds only where no branch, guard or
- * call can part them. */
+ * What lanes compute alike from what they have alike they have alike, as long as they do it together: so it holds only
+ * where no branch, guard or call can part them. */
 #include "middle/facts.h"
 
-/* ---- One operation -------------------------------------------------------------------------------------------------- */
+/* ---- One operation --------------------------------------------------------------------------------------------- */
 
 bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op *op, uint64_t *at) {
     if (op->code != LW_OP_ld) return false;
@@ -19,7 +20,8 @@ bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op
 
 static bool is_alike(const lw_uniform *u, const lw_op *op) {
     uint64_t at;
-    return lw_op_does(op, LW_DOES_ALIKE) || (u->nobody_beyond && op->code == LW_OP_beyond) || lw_is_parameter(u->program, u->code, op, &at);
+    return lw_op_does(op, LW_DOES_ALIKE) || (u->nobody_beyond && op->code == LW_OP_beyond) ||
+           lw_is_parameter(u->program, u->code, op, &at);
 }
 
 /* In a called function some of its lanes may go on while others wait for lanes that are elsewhere. */
@@ -44,7 +46,7 @@ bool lw_uniform_over(const lw_uniform *u, const lw_op *op, uint64_t *set) {
     lw_bug("nobody says whether lanes part at operation code %u", op->code);
 }
 
-/* ---- All of them ------------------------------------------------------------------------------------------------------ */
+/* ---- All of them ----------------------------------------------------------------------------------------------- */
 
 static uint64_t *set_of(const lw_uniform *u, uint32_t block) { return u->in + (size_t)block * u->words; }
 
@@ -66,8 +68,10 @@ static bool pass(lw_uniform *u) {
     bool changed = false;
     for (uint32_t b = 0; b < code->block_count && !u->parts; b++) {
         memcpy(set, set_of(u, b), u->words * sizeof *set);
-        for (uint32_t n = code->blocks[b].first; n < lw_block_end(code, b); n++) u->parts |= !lw_uniform_over(u, &code->ops[n], set);
-        for (uint32_t k = 0; k < code->blocks[b].successor_count; k++) changed |= narrow(u, code->blocks[b].successors[k], set);
+        for (uint32_t n = code->blocks[b].first; n < lw_block_end(code, b); n++)
+            u->parts |= !lw_uniform_over(u, &code->ops[n], set);
+        for (uint32_t k = 0; k < code->blocks[b].successor_count; k++)
+            changed |= narrow(u, code->blocks[b].successors[k], set);
     }
     return changed && !u->parts;
 }

@@ -1,7 +1,8 @@
-/* video.c: lowering of vshl and vshr, to pieces that work on words. What the spelling says is a constant operand of them, `how`.
+/* video.c: lowering of vshl and vshr, to pieces that work on words. What the spelling says is a constant operand of
+ * them, `how`.
  *
- * Where the result may depend on the semantics, a predicate says for which lanes it does, and the launch counts them (lw_lower_note). It
- * is worked out from the number that was shifted, which costs less than to have both results. */
+ * Where the result may depend on the semantics, a predicate says for which lanes it does, and the launch counts them
+ * (lw_lower_note). It is worked out from the number that was shifted, which costs less than to have both results. */
 #include "lanewise/lane/video.h"
 #include "middle/ptx.h"
 
@@ -9,14 +10,13 @@ typedef struct lw_video_shift {
     uint32_t a, b, c; /* virtual registers */
     uint32_t how;     /* as lane/video.h has it */
     bool left;
-    uint32_t ta, tb;  /* the parts of a and b, once there are operations for them */
+    uint32_t ta, tb; /* the parts of a and b, once there are operations for them */
 } lw_video_shift;
 
 static uint32_t part_of(const lw_operand *operand) {
     static const uint8_t parts[LW_SELECT_COUNT] = {
-        [LW_SEL_none] = LW_VIDEO_word, [LW_SEL_b0] = LW_VIDEO_b0, [LW_SEL_b1] = LW_VIDEO_b1,
-        [LW_SEL_b2] = LW_VIDEO_b2,     [LW_SEL_b3] = LW_VIDEO_b3, [LW_SEL_h0] = LW_VIDEO_h0,
-        [LW_SEL_h1] = LW_VIDEO_h1,
+        [LW_SEL_none] = LW_VIDEO_word, [LW_SEL_b0] = LW_VIDEO_b0, [LW_SEL_b1] = LW_VIDEO_b1, [LW_SEL_b2] = LW_VIDEO_b2,
+        [LW_SEL_b3] = LW_VIDEO_b3,     [LW_SEL_h0] = LW_VIDEO_h0, [LW_SEL_h1] = LW_VIDEO_h1,
     };
     return parts[operand->select];
 }
@@ -87,8 +87,7 @@ static uint32_t saturated(lw_lower *l, const lw_video_shift *s, uint32_t tmp, lw
 }
 
 /* d = tmp, which the operation before has made. */
-static void finish_into(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32_t tmp,
-                        lw_semantics semantics) {
+static void finish_into(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32_t tmp, lw_semantics semantics) {
     bool sm_90 = semantics == LW_SEMANTICS_sm_90, d_signed = s->how & LW_VIDEO_D_SIGNED;
     if (s->how & LW_VIDEO_ADD) /* of words in both semantics */
         lw_lower_lane_into(l, d, LW_LANE_add_b32, tmp, s->c, LW_NO_SLOT);
@@ -99,8 +98,7 @@ static void finish_into(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32
     else if (merges(s->how))
         lw_lower_lane_into(l, d, sm_90 ? LW_LANE_video_merge_sm_90_ : LW_LANE_video_merge_manual_, tmp, s->c,
                            constant(l, s->how));
-    else
-        l->ops.at[l->ops.count - 1].d = d;
+    else l->ops.at[l->ops.count - 1].d = d;
 }
 
 /* ---- .min and .max of wide numbers ------------------------------------------------------------------------ */
@@ -113,15 +111,16 @@ static void pick_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t tmp, ui
 
 /* Shifted left without .sat: 33 bits of two words by the manual, all of both on sm_90. */
 static uint32_t compare_two_words(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32_t tmp, bool sm_90) {
-    uint32_t over = pair(l, s->how & LW_VIDEO_A_SIGNED ? LW_LANE_video_over_s32_ : LW_LANE_video_over_u32_, s->ta, s->tb);
+    uint32_t over =
+        pair(l, s->how & LW_VIDEO_A_SIGNED ? LW_LANE_video_over_s32_ : LW_LANE_video_over_u32_, s->ta, s->tb);
     uint32_t differs = lw_lower_vreg(l, LW_CLASS_pred);
     pick_into(l, differs, LW_LANE_video_picks_differ_, tmp, over, s);
     pick_into(l, d, sm_90 ? LW_LANE_video_pick_sm_90_ : LW_LANE_video_pick_manual_, tmp, over, s);
     return differs;
 }
 
-/* By .u32: a number that has the highest bit set was below zero or, saturated, is just as large; on sm_90 it is above all in
- * both cases. By .s32: one that was shifted right as .u32, where only c can be below zero. */
+/* By .u32: a number that has the highest bit set was below zero or, saturated, is just as large; on sm_90 it is above
+ * all in both cases. By .s32: one that was shifted right as .u32, where only c can be below zero. */
 static uint32_t compare_words(lw_lower *l, uint32_t d, const lw_video_shift *s, uint32_t tmp, bool sm_90) {
     bool min = s->how & LW_VIDEO_MIN, sat = s->how & LW_VIDEO_SAT;
     lw_lane_id below = min ? LW_LANE_video_min_below_ : LW_LANE_video_max_below_;
@@ -138,12 +137,13 @@ static uint32_t compare_words(lw_lower *l, uint32_t d, const lw_video_shift *s, 
 
 /* ---- The whole -------------------------------------------------------------------------------------------- */
 
-/* d by the semantics chosen. Returns a predicate, of the lanes where the other one gives something else, or LW_NO_SLOT. It comes
- * before d, which may be one of the operands. */
+/* d by the semantics chosen. Returns a predicate, of the lanes where the other one gives something else, or LW_NO_SLOT.
+ * It comes before d, which may be one of the operands. */
 static uint32_t lower_into(lw_lower *l, uint32_t d, lw_video_shift *s) {
     lw_semantics mine = l->program->semantics;
     uint32_t tmp = shifted(l, s), differs = LW_NO_SLOT;
-    if (compares_wide(s) && s->left && !(s->how & LW_VIDEO_SAT)) return compare_two_words(l, d, s, tmp, mine == LW_SEMANTICS_sm_90);
+    if (compares_wide(s) && s->left && !(s->how & LW_VIDEO_SAT))
+        return compare_two_words(l, d, s, tmp, mine == LW_SEMANTICS_sm_90);
     if (compares_wide(s)) return compare_words(l, d, s, saturated(l, s, tmp, mine), mine == LW_SEMANTICS_sm_90);
     if (!merges_apart(s)) {
         tmp = saturated(l, s, tmp, mine);
@@ -160,8 +160,7 @@ void lw_lower_video_shift(lw_lower *l, const lw_instruction *i) {
     lw_video_shift s = {.how = how_of(i), .left = i->match->form->left};
     s.a = lw_lower_read(l, &i->operands[1], LW_T_b32);
     s.b = lw_lower_read(l, &i->operands[2], LW_T_b32);
-    s.c = i->operand_count > 3 ? lw_lower_read(l, &i->operands[3], LW_T_b32)
-                               : lw_lower_const(l, LW_CLASS_32, 0);
+    s.c = i->operand_count > 3 ? lw_lower_read(l, &i->operands[3], LW_T_b32) : lw_lower_const(l, LW_CLASS_32, 0);
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
     uint32_t differs = lower_into(l, d, &s);

@@ -1,6 +1,7 @@
-/* video_numbers.c: lowering of the video instructions that do not shift, scalar ones and those of two or four parts: each is its lane function, to
- * which a constant says what the spelling does, `how`. Where the result of a scalar one may depend on the semantics both are computed, and the
- * launch counts the lanes where they are not the same (lw_lower_note). */
+/* video_numbers.c: lowering of the video instructions that do not shift, scalar ones and those of two or four parts:
+ * each is its lane function, to which a constant says what the spelling does, `how`. Where the result of a scalar one
+ * may depend on the semantics both are computed, and the launch counts the lanes where they are not the same
+ * (lw_lower_note). */
 #include "lanewise/lane/compare.h"
 #include "lanewise/lane/video_simd.h"
 #include "middle/ptx.h"
@@ -49,8 +50,9 @@ static void apply_into(lw_lower *l, uint32_t d, lw_lane_id lane, const uint32_t 
 
 static lw_lane_id on_sm_90(lw_lane_id lane) {
     static const lw_lane_id lanes[][2] = {
-        {LW_LANE_vadd_manual, LW_LANE_vadd_sm_90}, {LW_LANE_vsub_manual, LW_LANE_vsub_sm_90}, {LW_LANE_vabsdiff_manual, LW_LANE_vabsdiff_sm_90},
-        {LW_LANE_vmin_manual, LW_LANE_vmin_sm_90}, {LW_LANE_vmax_manual, LW_LANE_vmax_sm_90}, {LW_LANE_vset_manual, LW_LANE_vset_sm_90},
+        {LW_LANE_vadd_manual, LW_LANE_vadd_sm_90},         {LW_LANE_vsub_manual, LW_LANE_vsub_sm_90},
+        {LW_LANE_vabsdiff_manual, LW_LANE_vabsdiff_sm_90}, {LW_LANE_vmin_manual, LW_LANE_vmin_sm_90},
+        {LW_LANE_vmax_manual, LW_LANE_vmax_sm_90},         {LW_LANE_vset_manual, LW_LANE_vset_sm_90},
         {LW_LANE_vmad_manual, LW_LANE_vmad_sm_90},
     };
     uint32_t k = 0;
@@ -58,8 +60,8 @@ static lw_lane_id on_sm_90(lw_lane_id lane) {
     return lanes[k][1];
 }
 
-/* Whether the result may depend on the semantics: lane/video_scalar.h has the ways. vmad without .sat and scale gives the low word of a sum, which
- * no sign has a part in. */
+/* Whether the result may depend on the semantics: lane/video_scalar.h has the ways. vmad without .sat and scale gives
+ * the low word of a sum, which no sign has a part in. */
 static bool may_differ(const lw_match *match, uint32_t how) {
     uint32_t part = how >> 8 & 15;
     if (match->lane == LW_LANE_vmad_manual) return how & (LW_VIDEO_SAT | LW_VIDEO_SHR7 | LW_VIDEO_SHR15);
@@ -70,7 +72,8 @@ static bool may_differ(const lw_match *match, uint32_t how) {
 
 static uint32_t how_of_scalar(const lw_instruction *i) {
     const lw_operand *o = i->operands;
-    uint32_t how = how_of_words(i->match) + LW_VIDEO_A(part_of(&o[1])) + LW_VIDEO_B(part_of(&o[2])) + LW_VIDEO_D(part_of(&o[0]));
+    uint32_t how = how_of_words(i->match) + LW_VIDEO_A(part_of(&o[1])) + LW_VIDEO_B(part_of(&o[2])) +
+                   LW_VIDEO_D(part_of(&o[0]));
     if (i->match->lane != LW_LANE_vmad_manual) return how;
     if (o[1].minus != o[2].minus) how += LW_VIDEO_MINUS_PRODUCT;
     if (o[3].minus) how += LW_VIDEO_MINUS_C;
@@ -83,7 +86,8 @@ static uint32_t how_of_scalar(const lw_instruction *i) {
 void lw_lower_video_scalar(lw_lower *l, const lw_instruction *i) {
     lw_lane_id manual = (lw_lane_id)i->match->lane, sm_90 = on_sm_90(manual);
     uint32_t how = how_of_scalar(i), read[3];
-    for (uint32_t k = 0; k < 3; k++) read[k] = k + 1u < i->operand_count ? read_word(l, &i->operands[k + 1]) : lw_lower_const(l, LW_CLASS_32, 0);
+    for (uint32_t k = 0; k < 3; k++)
+        read[k] = k + 1u < i->operand_count ? read_word(l, &i->operands[k + 1]) : lw_lower_const(l, LW_CLASS_32, 0);
     uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
     if (!may_differ(i->match, how)) {
@@ -112,7 +116,8 @@ static uint32_t bytes_of(const char *lanes) {
 /* The elements of d that are written: all without a mask. */
 static uint32_t mask_of(const lw_operand *d, uint32_t count) {
     if (d->select == LW_SEL_none) return (1u << count) - 1;
-    if (d->select != LW_SEL_lanes) return 1u << (d->select >= LW_SEL_h0 ? d->select - LW_SEL_h0 : d->select - LW_SEL_b0);
+    if (d->select != LW_SEL_lanes)
+        return 1u << (d->select >= LW_SEL_h0 ? d->select - LW_SEL_h0 : d->select - LW_SEL_b0);
     uint32_t mask = 0;
     for (const char *at = d->lanes + 1; *at; at++) mask |= 1u << (*at - '0');
     return mask;
@@ -126,7 +131,9 @@ void lw_lower_video_simd(lw_lower *l, const lw_instruction *i) {
     for (uint32_t k = 0; k < 2; k++) {
         const lw_operand *o = &i->operands[k + 1];
         if (o->select == LW_SEL_lanes)
-            read[k] = lw_lower_lane(l, LW_LANE_prmt, words[0], words[1], lw_lower_const(l, LW_CLASS_32, bytes_of(o->lanes)));
+            read[k] =
+                lw_lower_lane(l, LW_LANE_prmt, words[0], words[1], lw_lower_const(l, LW_CLASS_32, bytes_of(o->lanes)));
     }
-    apply_into(l, d, (lw_lane_id)i->match->lane, read, how_of_words(i->match) + LW_VIDEO_MASK(mask_of(&i->operands[0], count)));
+    apply_into(l, d, (lw_lane_id)i->match->lane, read,
+               how_of_words(i->match) + LW_VIDEO_MASK(mask_of(&i->operands[0], count)));
 }

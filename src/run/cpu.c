@@ -27,19 +27,22 @@ static lw_cpu_bits read_cpu(void) {
 
 static bool has_all(uint64_t bits, uint64_t wanted) { return (bits & wanted) == wanted; }
 
-/* Compilers are told the levels of the x86-64 psABI, x86-64-v3 and v4, so all that these have must be there, and usable. */
+/* Compilers are told the levels of the x86-64 psABI, x86-64-v3 and v4, so all that these have must be there, and
+ * usable. */
 bool lw_cpu_has_x86_avx2(void) {
     enum { SAVED_AVX = 0x6, LAHF = 1, LZCNT = 1 << 5 };
     const lw_cpu_bits cpu = read_cpu();
     return has_all(cpu.leaf1_c, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT | bit_CMPXCHG16B) &&
-           has_all(cpu.leaf1_c, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE) && has_all(cpu.leaf7_b, bit_AVX2 | bit_BMI | bit_BMI2) &&
-           has_all(cpu.extended_c, LAHF | LZCNT) && has_all(cpu.saved, SAVED_AVX);
+           has_all(cpu.leaf1_c, bit_AVX | bit_F16C | bit_FMA | bit_MOVBE) &&
+           has_all(cpu.leaf7_b, bit_AVX2 | bit_BMI | bit_BMI2) && has_all(cpu.extended_c, LAHF | LZCNT) &&
+           has_all(cpu.saved, SAVED_AVX);
 }
 
 bool lw_cpu_has_x86_avx512(void) {
     enum { SAVED_AVX512 = 0xe6 };
     const lw_cpu_bits cpu = read_cpu();
-    return lw_cpu_has_x86_avx2() && has_all(cpu.leaf7_b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL) &&
+    return lw_cpu_has_x86_avx2() &&
+           has_all(cpu.leaf7_b, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL) &&
            has_all(cpu.saved, SAVED_AVX512);
 }
 

@@ -19,14 +19,14 @@ bool lw_engine_choose(const char *name, lw_engine *engine) {
     return false;
 }
 
-/* ---- The compiler ------------------------------------------------------------------------------------------------------- */
+/* ---- The compiler ---------------------------------------------------------------------------------------------- */
 
-/* Where it lies as seen from the folder of the file that holds this code: a program, liblanewise, or the CUDA driver, installed or in a build
- * tree. */
+/* Where it lies as seen from the folder of the file that holds this code: a program, liblanewise, or the CUDA driver,
+ * installed or in a build tree. */
 static const char *const folders[] = {LW_JIT_FOLDER, "lanewise", "../../lanewise", "../lanewise", "../lib/lanewise"};
 
-/* The file that the system mapped this code from, as it is known from the root on. What the loader calls it may be relative to a folder that
- * was current once, and for a program it is whatever its caller made of its name. */
+/* The file that the system mapped this code from, as it is known from the root on. What the loader calls it may be
+ * relative to a folder that was current once, and for a program it is whatever its caller made of its name. */
 static bool find_own_file(lw_text *path) {
     const uintptr_t here = (uintptr_t)folders;
     FILE *maps = fopen("/proc/self/maps", "re");
@@ -36,7 +36,9 @@ static bool find_own_file(lw_text *path) {
     while (maps && !found && getline(&line, &room, maps) > 0) {
         uintptr_t from, to;
         int name = 0;
-        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &name) < 2 || here < from || here >= to) continue;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &name) < 2 || here < from ||
+            here >= to)
+            continue;
         found = name && line[name] == '/';
         if (found) lw_text_add(path, line + name, strcspn(line + name, "\n"));
     }
@@ -70,7 +72,8 @@ static const lw_jit *fitting(void *library, const char *path) {
     lw_jit_open *open;
     *(void **)&open = dlsym(library, LW_JIT_SYMBOL);
     const lw_jit *jit = open ? open() : NULL;
-    if (jit && jit->gang_bytes == sizeof(lw_gang) && jit->op_bytes == sizeof(lw_op) && jit->lane_count == LW_LANE_count) return jit;
+    if (jit && jit->gang_bytes == sizeof(lw_gang) && jit->op_bytes == sizeof(lw_op) && jit->lane_count == LW_LANE_count)
+        return jit;
     say_missing("%s is of another version of Lanewise", path);
     return NULL;
 }
@@ -78,10 +81,8 @@ static const lw_jit *fitting(void *library, const char *path) {
 static void try_file(const char *path) {
     if (access(path, F_OK)) return;
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        say_missing("%s", dlerror());
-    else if (!(jit = fitting(library, path)))
-        dlclose(library);
+    if (!library) say_missing("%s", dlerror());
+    else if (!(jit = fitting(library, path))) dlclose(library);
 }
 
 /* A library that is loaded may set a mode, which does not stay. */
@@ -98,8 +99,11 @@ static void open_jit(void) {
         if (!path.failed) try_file(path.at);
         lw_text_free(&path);
     }
-    if (!jit && slash) say_missing("Lanewise was built without LLVM, or its file lanewise/jit.so is missing beside '%.*s'", size, own.at);
-    if (!jit) say_missing("the folder that Lanewise lies in cannot be found, and lanewise/jit.so is looked for nowhere else");
+    if (!jit && slash)
+        say_missing("Lanewise was built without LLVM, or its file lanewise/jit.so is missing beside '%.*s'", size,
+                    own.at);
+    if (!jit)
+        say_missing("the folder that Lanewise lies in cannot be found, and lanewise/jit.so is looked for nowhere else");
     lw_text_free(&own);
 }
 
@@ -111,7 +115,9 @@ static const lw_jit *get_jit(void) {
 bool lw_engine_has(lw_engine engine) { return engine != LW_ENGINE_jit || get_jit(); }
 
 const char *lw_engine_missing(lw_engine engine) {
-    return lw_engine_has(engine) ? "" : jit_missing.at && !jit_missing.failed ? jit_missing.at : "the host is out of memory";
+    return lw_engine_has(engine)                   ? ""
+           : jit_missing.at && !jit_missing.failed ? jit_missing.at
+                                                   : "the host is out of memory";
 }
 
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {

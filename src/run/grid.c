@@ -2,8 +2,8 @@
  *
  *     claim a CTA → begin its gangs → turns until done → next
  *
- * A CTA that has used up many turns may be spinning on another one, so it is set aside and others get to run; it comes back when
- * there is nothing new to begin. */
+ * A CTA that has used up many turns may be spinning on another one, so it is set aside and others get to run; it comes
+ * back when there is nothing new to begin. */
 #include "run/grid.h"
 
 #include <sched.h>
@@ -12,12 +12,13 @@
 #include <time.h>
 
 enum {
-    LW_ROUNDS = 64,     /* rounds of turns before a CTA is set aside */
-    LW_RESIDENT = 32,   /* CTAs that a worker has begun at once, unless all must be … */
-    LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for one that has not begun */
-    LW_CTAS_KEPT = 4,   /* CTA objects that a worker keeps from launch to launch */
-    LW_PATIENCE = 256,  /* turns that a worker's CTAs get to trap too after one behind them did */
-    LW_FLUSH = 1 << 16, /* warp instructions counted privately at most */
+    LW_ROUNDS = 64,            /* rounds of turns before a CTA is set aside */
+    LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, unless all must be … */
+    LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
+                                  one that has not begun */
+    LW_CTAS_KEPT = 4,          /* CTA objects that a worker keeps from launch to launch */
+    LW_PATIENCE = 256,         /* turns that a worker's CTAs get to trap too after one behind them did */
+    LW_FLUSH = 1 << 16,        /* warp instructions counted privately at most */
 };
 
 double lw_clock(void) {
@@ -79,12 +80,12 @@ static bool make_shared(lw_cta *cta, uint32_t bytes) {
 
 /* Address space only; pages come with use. Programs without frames in local memory need none. */
 static bool make_local(lw_cta *cta, const lw_grid *grid) {
-    size_t granules = ((size_t)grid->local_limit + 15) / 16, gang_bytes = granules * 16 * LW_GANG_LANES, bytes = gang_bytes * cta->gang_count;
+    size_t granules = ((size_t)grid->local_limit + 15) / 16, gang_bytes = granules * 16 * LW_GANG_LANES,
+           bytes = gang_bytes * cta->gang_count;
     if (!bytes) return true;
     if (bytes > cta->local_room) {
         unmap_local(cta);
-        void *local =
-            mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *local = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (local == MAP_FAILED) return false;
         cta->local = local;
         cta->local_room = bytes;
@@ -124,7 +125,8 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid, uint64_t number) {
     if (!make_gangs(cta, cta->gang_count) || !make_shared(cta, cta->shared_bytes) || !make_local(cta, grid))
         return false;
     number_threads(cta, grid);
-    /* CUDA leaves it undefined; zeros make what reads it repeatable. The same holds for local memory: frames begin with zeros there. */
+    /* CUDA leaves it undefined; zeros make what reads it repeatable. The same holds for local memory: frames begin with
+     * zeros there. */
     if (cta->shared_bytes) memset(cta->shared, 0, cta->shared_bytes);
     for (uint32_t i = 0; i < cta->gang_count; i++)
         if (!lw_gang_begin(&cta->gangs[i], cta, i)) return false;
@@ -175,8 +177,7 @@ static void count_gang(lw_seat *seat, lw_gang *gang) {
 /* The trap of the lowest CTA is kept; a stop never replaces a trap. */
 static void report(lw_grid *grid, uint64_t number, const lw_trap_record *trap) {
     pthread_mutex_lock(&grid->lock);
-    bool stop = trap->kind == LW_TRAP_stopped,
-         has_trap = grid->trap.kind && grid->trap.kind != LW_TRAP_stopped;
+    bool stop = trap->kind == LW_TRAP_stopped, has_trap = grid->trap.kind && grid->trap.kind != LW_TRAP_stopped;
     if (stop ? !grid->trap.kind : !has_trap || number < atomic_load(&grid->trap_cta)) {
         grid->trap = *trap;
         if (!stop) atomic_store(&grid->trap_cta, number);
@@ -192,16 +193,15 @@ static void report_kind(lw_grid *grid, uint64_t number, lw_trap_kind kind) {
 }
 
 static bool over_limit(lw_seat *seat, lw_grid *grid) {
-    if (grid->stops && atomic_load_explicit(grid->stops, memory_order_relaxed) != grid->stops_before)
-        return true;
+    if (grid->stops && atomic_load_explicit(grid->stops, memory_order_relaxed) != grid->stops_before) return true;
     if (grid->deadline > 0 && lw_clock() > grid->deadline) return true;
     if (!grid->step_limit) return false;
     return atomic_load_explicit(&grid->warp_instructions, memory_order_relaxed) + seat->warp_instructions >=
            grid->step_limit;
 }
 
-/* Whether a CTA must not go on. After a trap those in front of it still may, so that which trap is reported does not depend
- * on how fast each worker is; but they may be waiting for the one that is gone. */
+/* Whether a CTA must not go on. After a trap those in front of it still may, so that which trap is reported does not
+ * depend on how fast each worker is; but they may be waiting for the one that is gone. */
 static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
     if (over_limit(seat, grid)) report_kind(grid, cta->number, LW_TRAP_stopped);
     if (LW_LIKELY(!atomic_load_explicit(&grid->ended, memory_order_relaxed))) return false;
@@ -213,11 +213,13 @@ static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
 
 /* ---- Turns ----------------------------------------------------------------------------------------------- */
 
-/* No gang can run though threads are left. Of each gang the first lanes that wait for others of their warp go on with those that came, since nobody
- * can come any more. False: no lane waits for its warp, only for barriers; nothing ever moves again. */
+/* No gang can run though threads are left. Of each gang the first lanes that wait for others of their warp go on with
+ * those that came, since nobody can come any more. False: no lane waits for its warp, only for barriers; nothing ever
+ * moves again. */
 static bool unstick(lw_cta *cta) {
     bool moved = false;
-    for (uint32_t g = 0; g < cta->gang_count && !cta->trap.kind; g++) moved |= cta->gangs[g].state == LW_GANG_waiting && lw_gang_meet_anyway(&cta->gangs[g]);
+    for (uint32_t g = 0; g < cta->gang_count && !cta->trap.kind; g++)
+        moved |= cta->gangs[g].state == LW_GANG_waiting && lw_gang_meet_anyway(&cta->gangs[g]);
     return moved;
 }
 
@@ -281,8 +283,7 @@ static bool claim(lw_seat *seat, lw_grid *grid, uint64_t *number) {
 /* The next CTA to begin, or NULL: no more, or none that may begin. */
 static lw_cta *begin_next(lw_seat *seat, lw_grid *grid) {
     uint64_t number;
-    if (atomic_load_explicit(&grid->ended, memory_order_relaxed) && seat->claimed == seat->claimed_end)
-        return NULL;
+    if (atomic_load_explicit(&grid->ended, memory_order_relaxed) && seat->claimed == seat->claimed_end) return NULL;
     if (!claim(seat, grid, &number)) return NULL;
     if (grid->limited && over_limit(seat, grid)) report_kind(grid, number, LW_TRAP_stopped);
     if (atomic_load_explicit(&grid->ended, memory_order_relaxed) &&

@@ -1,5 +1,6 @@
-/* heap.c: malloc and free of kernels: a buddy allocator over one allocation of device memory. Its books are the host's, so that no kernel can spoil
- * them. A piece of order n is 2^n units of 16 bytes, and begins at a multiple of its size. */
+/* heap.c: malloc and free of kernels: a buddy allocator over one allocation of device memory. Its books are the host's,
+ * so that no kernel can spoil them. A piece of order n is 2^n units of 16 bytes, and begins at a multiple of its size.
+ */
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 enum {
     UNIT = 16,
     ORDERS = 32,
-    TAKEN = 0x80,                 /* in `orders`, beside the order of a piece that is not free */
+    TAKEN = 0x80,                   /* in `orders`, beside the order of a piece that is not free */
     NOWHERE = TAKEN | (ORDERS - 1), /* no piece begins there: none is so large */
 };
 
@@ -23,7 +24,7 @@ void lw_heap_end(lw_heap *heap) {
     pthread_mutex_destroy(&heap->lock);
 }
 
-/* ---- Lists of free pieces ----------------------------------------------------------------------------------------- */
+/* ---- Lists of free pieces -------------------------------------------------------------------------------------- */
 
 static void put(lw_heap *heap, uint32_t unit, uint32_t order) {
     const uint32_t first = heap->free[order];
@@ -40,7 +41,7 @@ static void take_out(lw_heap *heap, uint32_t unit) {
     else heap->free[heap->orders[unit]] = next;
 }
 
-/* ---- Pieces ----------------------------------------------------------------------------------------------------------- */
+/* ---- Pieces ---------------------------------------------------------------------------------------------------- */
 
 /* The books of a heap of so many units: all of it free, in pieces as large as their places allow. */
 static bool open_books(lw_heap *heap, uint32_t units) {

@@ -2,12 +2,13 @@
 #include "run/run.h"
 
 #define LEVEL(name, isa, machine, bytes, masks, llvm, options) \
-    LW_WHERE_BUILT(name, bool lw_cpu_has_##isa(void); extern lw_step *const lw_steps_##name[LW_OP_count]; \
-                   static const lw_level level_##name = {#name, bytes, masks, llvm, lw_cpu_has_##isa, lw_steps_##name};)
+    LW_WHERE_BUILT( \
+        name, bool lw_cpu_has_##isa(void); extern lw_step *const lw_steps_##name[LW_OP_count]; \
+        static const lw_level level_##name = {#name, bytes, masks, llvm, lw_cpu_has_##isa, lw_steps_##name};)
 #include "run/levels.def"
 
 const lw_level *const lw_levels[] = {
-#define LEVEL(name, ...) LW_WHERE_BUILT(name, &level_##name,)
+#define LEVEL(name, ...) LW_WHERE_BUILT(name, &level_##name, )
 #include "run/levels.def"
     NULL,
 };
@@ -27,6 +28,5 @@ static void link_code(lw_code *code, const lw_level *level) {
 void lw_program_link(lw_program *program, const lw_level *level) {
     program->vector_bytes = level->vector_bytes;
     program->steps = level->steps;
-    for (uint32_t i = 0; i < program->code_count; i++)
-        link_code(program->codes[i], level);
+    for (uint32_t i = 0; i < program->code_count; i++) link_code(program->codes[i], level);
 }

@@ -1,8 +1,8 @@
 /* memory.c: device memory: one reserved stretch of host addresses, and the list of what is allocated in it.
  *
- * The list is sorted by address and made of parts of some dozens. Launches hold a reference while they run; a change copies the part that it
- * is in, and the list of the parts, if anybody does and otherwise works in place, so that a program that allocates thousands of buffers does
- * not pay for thousands of copies of thousands. */
+ * The list is sorted by address and made of parts of some dozens. Launches hold a reference while they run; a change
+ * copies the part that it is in, and the list of the parts, if anybody does and otherwise works in place, so that a
+ * program that allocates thousands of buffers does not pay for thousands of copies of thousands. */
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 enum {
     LW_GRANULE = 256, /* alignment of allocations, and the least that stays free between two of them */
-    /* More of it behind large ones: arrays of equal size are walked side by side, and a CPU takes a load for one of a store before it if the
-     * lowest 12 bits of their addresses are the same. */
+    /* More of it behind large ones: arrays of equal size are walked side by side, and a CPU takes a load for one of a
+     * store before it if the lowest 12 bits of their addresses are the same. */
     LW_STAGGER = 10 * LW_GRANULE,
     LW_LARGE = 4096,
     LW_BLOCK_PARTS = 64, /* that a search for a gap passes over at once */
@@ -41,7 +41,8 @@ static uint64_t start_after(const lw_range *last) {
 static uint64_t end_before(const lw_range *next) { return next->base - LW_GRANULE; }
 
 static lw_ranges *ranges_new(uint32_t room) {
-    lw_ranges *ranges = malloc(sizeof *ranges + room * sizeof ranges->parts[0] + (room / LW_BLOCK_PARTS + 1) * sizeof(uint64_t));
+    lw_ranges *ranges =
+        malloc(sizeof *ranges + room * sizeof ranges->parts[0] + (room / LW_BLOCK_PARTS + 1) * sizeof(uint64_t));
     if (!ranges) return NULL;
     atomic_init(&ranges->references, 1);
     ranges->count = ranges->part_count = 0;
@@ -71,7 +72,8 @@ void lw_ranges_drop(lw_ranges *ranges) {
     free(ranges);
 }
 
-/* A place in a list: in front of allocation `at` of a part, or behind all, in front of none of a part that is not there. */
+/* A place in a list: in front of allocation `at` of a part, or behind all, in front of none of a part that is not
+ * there. */
 typedef struct lw_spot {
     uint32_t part, at;
 } lw_spot;
@@ -121,8 +123,8 @@ const lw_range *lw_ranges_find(const lw_ranges *ranges, uint64_t address, uint64
 
 /* ---- Changing them --------------------------------------------------------------------------------------- */
 
-/* A list that may be changed, with room for one more part: the current one where nobody else holds it. The lock is held, so nobody can
- * begin to hold it meanwhile. */
+/* A list that may be changed, with room for one more part: the current one where nobody else holds it. The lock is
+ * held, so nobody can begin to hold it meanwhile. */
 static lw_ranges *writable_ranges(lw_memory *memory) {
     lw_ranges *now = memory->ranges;
     bool alone = atomic_load_explicit(&now->references, memory_order_acquire) == 1;
@@ -181,7 +183,8 @@ static void describe_around(lw_ranges *ranges, uint32_t number, uint32_t parts) 
 }
 
 static void add_part(lw_ranges *ranges, uint32_t number, lw_ranges_part *part) {
-    memmove(&ranges->parts[number + 1], &ranges->parts[number], (ranges->part_count - number) * sizeof ranges->parts[0]);
+    memmove(&ranges->parts[number + 1], &ranges->parts[number],
+            (ranges->part_count - number) * sizeof ranges->parts[0]);
     ranges->parts[number].part = part;
     ranges->part_count++;
 }
@@ -198,7 +201,8 @@ static bool split(lw_ranges *ranges, lw_spot *spot) {
     return true;
 }
 
-/* Where a new allocation goes: behind those of the part in front where it may go there, as there mostly is nothing behind. */
+/* Where a new allocation goes: behind those of the part in front where it may go there, as there mostly is nothing
+ * behind. */
 static bool make_room(lw_ranges *ranges, lw_spot *spot) {
     if (!spot->at && spot->part) *spot = (lw_spot){spot->part - 1, ranges->parts[spot->part - 1].part->count};
     bool last = spot->part + 1 >= ranges->part_count;
@@ -236,7 +240,8 @@ static bool take_out(lw_memory *memory, lw_spot spot) {
     if (!--part->count) {
         part_drop(part);
         ranges->part_count--;
-        memmove(&ranges->parts[spot.part], &ranges->parts[spot.part + 1], (ranges->part_count - spot.part) * sizeof ranges->parts[0]);
+        memmove(&ranges->parts[spot.part], &ranges->parts[spot.part + 1],
+                (ranges->part_count - spot.part) * sizeof ranges->parts[0]);
     }
     describe_around(ranges, spot.part, parts);
     return true;
@@ -252,12 +257,11 @@ lw_ranges *lw_memory_hold(lw_memory *memory) {
 
 /* ---- The reservation ------------------------------------------------------------------------------------ */
 
-/* What the host grants depends on limits of the process and on its overcommit policy. Where it does not grant all, a half of what it does grant is left for
- * everything else that the process needs. */
+/* What the host grants depends on limits of the process and on its overcommit policy. Where it does not grant all, a
+ * half of what it does grant is left for everything else that the process needs. */
 static char *reserve(uint64_t *bytes) {
     for (uint64_t size = LW_RESERVE_MOST; size >= LW_RESERVE_LEAST; size /= 2) {
-        void *host =
-            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        void *host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (host == MAP_FAILED) continue;
         if (size < LW_RESERVE_MOST && size > LW_RESERVE_LEAST) {
             size /= 2;
@@ -290,7 +294,8 @@ void lw_memory_end(lw_memory *memory) {
     *memory = (lw_memory){0};
 }
 
-/* Zone 0 is what 32-bit addresses reach, zone 1 lies above; it is used unless the reservation is too small to have one. */
+/* Zone 0 is what 32-bit addresses reach, zone 1 lies above; it is used unless the reservation is too small to have one.
+ */
 static lw_zone zone_of(const lw_memory *memory, int zone) {
     uint64_t end = LW_GLOBAL_BASE + memory->reserved;
     if (zone) return (lw_zone){LW_GLOBAL_HIGH, end > LW_GLOBAL_HIGH ? end : LW_GLOBAL_HIGH};
@@ -302,9 +307,7 @@ static int zone_in_use(const lw_memory *memory) {
     return !memory->low && high.to - high.from >= LW_LOW_END;
 }
 
-static char *host_of(const lw_memory *memory, uint64_t address) {
-    return memory->host + (address - LW_GLOBAL_BASE);
-}
+static char *host_of(const lw_memory *memory, uint64_t address) { return memory->host + (address - LW_GLOBAL_BASE); }
 
 /* ---- Pages ---------------------------------------------------------------------------------------------- */
 
@@ -344,7 +347,8 @@ static uint64_t room_before(const lw_range *next, lw_zone zone) {
 }
 
 static bool fits(const lw_memory *memory, lw_zone zone, lw_spot spot, uint64_t size, uint64_t *address) {
-    uint64_t from = start_behind(before(memory->ranges, spot), zone), to = room_before(behind(memory->ranges, spot), zone);
+    uint64_t from = start_behind(before(memory->ranges, spot), zone),
+             to = room_before(behind(memory->ranges, spot), zone);
     *address = from;
     return to >= from && size <= to - from;
 }
@@ -359,7 +363,8 @@ static lw_spot pass_over(const lw_ranges *ranges, lw_spot spot, uint64_t size) {
 static bool in_front(lw_spot a, lw_spot b) { return a.part < b.part || (a.part == b.part && a.at < b.at); }
 
 /* The first gap that is large enough between two spots, `to` not among them. */
-static bool find_between(const lw_memory *memory, lw_zone zone, lw_spot from, lw_spot to, uint64_t size, lw_spot *spot, uint64_t *address) {
+static bool find_between(const lw_memory *memory, lw_zone zone, lw_spot from, lw_spot to, uint64_t size, lw_spot *spot,
+                         uint64_t *address) {
     const lw_ranges *ranges = memory->ranges;
     for (*spot = from; in_front(*spot, to);) {
         lw_spot next = pass_over(ranges, *spot, size);
@@ -373,13 +378,14 @@ static bool find_between(const lw_memory *memory, lw_zone zone, lw_spot from, lw
     return false;
 }
 
-/* The next gap that is large enough, from where the last one was found on. Only where much has become free are earlier gaps
- * looked at again: a search through all of them is then paid for by what it finds. */
+/* The next gap that is large enough, from where the last one was found on. Only where much has become free are earlier
+ * gaps looked at again: a search through all of them is then paid for by what it finds. */
 static bool find_gap(const lw_memory *memory, int number, uint64_t size, lw_spot *spot, uint64_t *address) {
     const lw_ranges *ranges = memory->ranges;
     lw_zone zone = zone_of(memory, number);
     uint64_t last = memory->last[number];
-    lw_spot first = spot_above(ranges, zone.from - 1), end = spot_above(ranges, zone.to - 1), start = spot_above(ranges, last < zone.from ? zone.from - 1 : last);
+    lw_spot first = spot_above(ranges, zone.from - 1), end = spot_above(ranges, zone.to - 1),
+            start = spot_above(ranges, last < zone.from ? zone.from - 1 : last);
     if (find_between(memory, zone, start, end, size, spot, address)) return true;
     uint64_t filled = memory->used + 2ull * LW_GRANULE * ranges->count;
     bool sparse = memory->used_to[number] > zone.from + 2 * filled + LW_SPREAD;
@@ -396,7 +402,11 @@ static bool take(lw_memory *memory, lw_range kind, uint64_t size, uint64_t *addr
     int zone = zone_in_use(memory);
     if (size > memory->limit || memory->used > memory->limit - size || size > memory->reserved) return false;
     if (!find_gap(memory, zone, round_up(size), &spot, address)) return false;
-    lw_range range = {.base = *address, .size = size, .host = host_of(memory, *address), .read_only = kind.read_only, .owned = kind.owned};
+    lw_range range = {.base = *address,
+                      .size = size,
+                      .host = host_of(memory, *address),
+                      .read_only = kind.read_only,
+                      .owned = kind.owned};
     if (!insert(memory, spot, &range)) return false;
     memory->used += size;
     memory->last[zone] = *address;
@@ -414,7 +424,9 @@ static bool take_locked(lw_memory *memory, lw_range kind, uint64_t size, uint64_
     return taken;
 }
 
-bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address) { return take_locked(memory, (lw_range){0}, size, address); }
+bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address) {
+    return take_locked(memory, (lw_range){0}, size, address);
+}
 bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, uint64_t *address) {
     return take_locked(memory, (lw_range){.owned = true, .read_only = read_only}, size, address);
 }
@@ -435,7 +447,8 @@ static bool give(lw_memory *memory, uint64_t address) {
     const lw_range *found = before(memory->ranges, above);
     if (!found || found->base != address) return false;
     uint64_t size = found->size;
-    lw_spot spot = above.at ? (lw_spot){above.part, above.at - 1} : (lw_spot){above.part - 1, memory->ranges->parts[above.part - 1].part->count - 1};
+    lw_spot spot = above.at ? (lw_spot){above.part, above.at - 1}
+                            : (lw_spot){above.part - 1, memory->ranges->parts[above.part - 1].part->count - 1};
     if (!take_out(memory, spot)) return false;
     memory->used -= size;
     return_pages(memory, address, size);

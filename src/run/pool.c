@@ -1,7 +1,8 @@
 /* pool.c: the worker threads of a context.
  *
- * Launches that have CTAs left to begin are in a list; an idle worker joins the first of them. Threads start with the first launch
- * that has work for them, so that a context costs nothing until then. A launch of one CTA never wakes anyone. */
+ * Launches that have CTAs left to begin are in a list; an idle worker joins the first of them. Threads start with the
+ * first launch that has work for them, so that a context costs nothing until then. A launch of one CTA never wakes
+ * anyone. */
 #include "base/float_mode.h"
 #include "run/grid.h"
 
@@ -22,15 +23,14 @@ struct lw_pool {
     pthread_mutex_t lock;
     pthread_cond_t work;
     lw_job *jobs, *last_job; /* that may have CTAs left to begin, in the order in which they came */
-    lw_seat *seats; /* free ones, for launching threads */
+    lw_seat *seats;          /* free ones, for launching threads */
     uint32_t threads, started;
     bool ending;
     pthread_t ids[]; /* threads - 1 */
 };
 
 static bool has_work(const lw_grid *grid) {
-    return atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->cta_count &&
-           !atomic_load(&grid->ended);
+    return atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->cta_count && !atomic_load(&grid->ended);
 }
 
 static void list(lw_pool *pool, lw_job *job) {
@@ -47,7 +47,8 @@ static void unlist(lw_pool *pool, lw_job *job) {
     *(job->next ? &job->next->previous : &pool->last_job) = job->previous;
 }
 
-/* The first that has work. Those in front of it will never have any again, and however many wait for their last CTAs, nobody looks at them twice. */
+/* The first that has work. Those in front of it will never have any again, and however many wait for their last CTAs,
+ * nobody looks at them twice. */
 static lw_job *find_job(lw_pool *pool) {
     while (pool->jobs && !has_work(pool->jobs->grid)) unlist(pool, pool->jobs);
     return pool->jobs;
@@ -76,14 +77,14 @@ static void *worker(void *argument) {
     return NULL;
 }
 
-/* Starts threads until there are `wanted`, or as many as the system gives. Signals are for the program's own threads. */
+/* Starts threads until there are `wanted`, or as many as the system gives. Signals are for the program's own threads.
+ */
 static void start_workers(lw_pool *pool, uint32_t wanted) {
     if (pool->started >= wanted) return;
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool->started < wanted && !pthread_create(&pool->ids[pool->started], NULL, worker, pool))
-        pool->started++;
+    while (pool->started < wanted && !pthread_create(&pool->ids[pool->started], NULL, worker, pool)) pool->started++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -140,8 +141,7 @@ static void offer(lw_pool *pool, lw_job *job) {
     pthread_mutex_lock(&pool->lock);
     start_workers(pool, wanted);
     list(pool, job);
-    if (wanted == pool->threads - 1)
-        pthread_cond_broadcast(&pool->work);
+    if (wanted == pool->threads - 1) pthread_cond_broadcast(&pool->work);
     else
         for (uint32_t i = 0; i < wanted; i++) pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->lock);
@@ -157,8 +157,7 @@ static void withdraw(lw_pool *pool, lw_job *job, void (*progress)(void *user), v
             continue;
         }
         double until = lw_clock() + LW_PROGRESS_SECONDS;
-        struct timespec at = {.tv_sec = (time_t)until,
-                              .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
+        struct timespec at = {.tv_sec = (time_t)until, .tv_nsec = (long)((until - (double)(time_t)until) * 1e9)};
         if (pthread_cond_timedwait(&job->left, &pool->lock, &at) != ETIMEDOUT) continue;
         pthread_mutex_unlock(&pool->lock);
         progress(user);
@@ -171,8 +170,7 @@ static bool job_init(lw_job *job, lw_grid *grid) {
     *job = (lw_job){.grid = grid};
     pthread_condattr_t attributes;
     if (pthread_condattr_init(&attributes)) return false;
-    bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) &&
-                !pthread_cond_init(&job->left, &attributes);
+    bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) && !pthread_cond_init(&job->left, &attributes);
     pthread_condattr_destroy(&attributes);
     return made;
 }

@@ -1,11 +1,12 @@
-/* print.c: printf of kernels: the format and its arguments as CUDA's host side takes them, and the texts of a launch until it ends. */
+/* print.c: printf of kernels: the format and its arguments as CUDA's host side takes them, and the texts of a launch
+ * until it ends. */
 #include "run/run.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- One call ----------------------------------------------------------------------------------------------------- */
+/* ---- One call -------------------------------------------------------------------------------------------------- */
 
 enum { ARGUMENTS_MOST = 32, FLAGS_MOST = 5, NUMBER_MOST = INT32_MAX / 16 };
 
@@ -97,7 +98,8 @@ static lw_conversion parse(lw_print *p) {
 
 /* "%-08.3" and what is behind it, for the host's printf; width and precision are arguments there. */
 static void spell(const lw_conversion *c, const char *length, char spelling[16]) {
-    snprintf(spelling, 16, "%%%s%s%s%s%c", c->flags, c->width >= 0 ? "*" : "", c->precision >= 0 ? ".*" : "", length, c->letter);
+    snprintf(spelling, 16, "%%%s%s%s%s%c", c->flags, c->width >= 0 ? "*" : "", c->precision >= 0 ? ".*" : "", length,
+             c->letter);
 }
 
 /* The host formats one value; its type is what the conversion says. */
@@ -161,7 +163,9 @@ static void put_string(lw_print *p, const lw_conversion *c) {
         put_padded(p, c, "(null)", c->precision >= 0 && c->precision < 6 ? 0 : 6);
         return;
     }
-    for (char at; (c->precision < 0 || copy.size < (uint64_t)c->precision) && copy.size <= p->limit && fetch(p, address, &at, 1) && at; address++)
+    for (char at; (c->precision < 0 || copy.size < (uint64_t)c->precision) && copy.size <= p->limit &&
+                  fetch(p, address, &at, 1) && at;
+         address++)
         lw_text_add(&copy, &at, 1);
     if (copy.failed) p->out->failed = true;
     else if (!p->fault) put_padded(p, c, copy.at ? copy.at : "", copy.size);
@@ -202,9 +206,11 @@ static void print(lw_print *p) {
     }
 }
 
-uint64_t lw_print_format(lw_text *out, lw_guest_read *read, void *user, uint64_t format, uint64_t arguments, uint64_t most, int32_t *count, bool *full) {
+uint64_t lw_print_format(lw_text *out, lw_guest_read *read, void *user, uint64_t format, uint64_t arguments,
+                         uint64_t most, int32_t *count, bool *full) {
     const size_t before = out->size;
-    lw_print p = {.out = out, .limit = before + most, .read = read, .user = user, .format = format, .arguments = arguments};
+    lw_print p = {
+        .out = out, .limit = before + most, .read = read, .user = user, .format = format, .arguments = arguments};
     *full = false, *count = -1;
     if (!format) return 0;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0), theirs = uselocale(plain);
@@ -216,7 +222,7 @@ uint64_t lw_print_format(lw_text *out, lw_guest_read *read, void *user, uint64_t
     return p.fault;
 }
 
-/* ---- All calls of a launch ---------------------------------------------------------------------------------------------- */
+/* ---- All calls of a launch ------------------------------------------------------------------------------------- */
 
 bool lw_printer_init(lw_printer *printer, uint64_t limit) {
     *printer = (lw_printer){.limit = limit};
@@ -262,5 +268,6 @@ static int compare(const void *a, const void *b) {
 
 void lw_printer_flush(lw_printer *printer, lw_print_text *print, void *user) {
     if (printer->count) qsort(printer->pieces, printer->count, sizeof *printer->pieces, compare);
-    for (size_t i = 0; i < printer->count; i++) print(user, printer->text.at + printer->pieces[i].at, printer->pieces[i].size);
+    for (size_t i = 0; i < printer->count; i++)
+        print(user, printer->text.at + printer->pieces[i].at, printer->pieces[i].size);
 }

@@ -1,7 +1,8 @@
 /* run.h: device memory, CTAs and gangs of lanes, traps, the worker pool.   memory → gang → trap → launch
  *
- * One worker thread runs one CTA at a time to its end or to a switch; a CTA's gangs take turns on that thread, so shared memory needs no
- * locks. Everything that runs lives in these structures, never on the C stack, so that a gang can stop anywhere and go on later. */
+ * One worker thread runs one CTA at a time to its end or to a switch; a CTA's gangs take turns on that thread, so
+ * shared memory needs no locks. Everything that runs lives in these structures, never on the C stack, so that a gang
+ * can stop anywhere and go on later. */
 #ifndef LW_RUN_H
 #define LW_RUN_H
 
@@ -14,7 +15,7 @@
 /* ---- Masks: one bit for each lane of a gang ------------------------------------------------------------ */
 
 typedef unsigned __int128 lw_mask;
-#define LW_MASK_ALL  (~(lw_mask)0)
+#define LW_MASK_ALL       (~(lw_mask)0)
 #define LW_MASK_BIT(lane) ((lw_mask)1 << (lane))
 
 static inline uint32_t lw_mask_count(lw_mask m) {
@@ -42,7 +43,7 @@ typedef struct lw_range {
     uint64_t base, size;
     char *host;
     bool read_only; /* constant memory: kernels read it, and ld.const reads nothing else */
-    bool owned; /* by a module: not the program's to free */
+    bool owned;     /* by a module: not the program's to free */
 } lw_range;
 
 enum { LW_PART_RANGES = 64 };
@@ -66,17 +67,18 @@ typedef struct lw_ranges {
     } parts[];
 } lw_ranges;
 
-/* Device memory of a context: one reserved stretch of host addresses that mirrors device addresses from LW_GLOBAL_BASE on.
- * All of it stays readable and writable, so that no access that passed the check can fault, whatever is freed meanwhile. */
+/* Device memory of a context: one reserved stretch of host addresses that mirrors device addresses from LW_GLOBAL_BASE
+ * on. All of it stays readable and writable, so that no access that passed the check can fault, whatever is freed
+ * meanwhile. */
 typedef struct lw_memory {
     pthread_mutex_t lock;
     char *host;        /* of device address LW_GLOBAL_BASE */
     uint64_t reserved; /* bytes */
     uint64_t used, limit;
-    bool low;          /* a module with 32-bit addresses is loaded: allocate below 4 GiB */
-    lw_ranges *ranges; /* current; replaced as a whole while anybody else holds it */
-    uint64_t last[2];      /* per zone, low and high: the latest allocation */
-    uint64_t used_to[2];   /* nothing was ever allocated above */
+    bool low;            /* a module with 32-bit addresses is loaded: allocate below 4 GiB */
+    lw_ranges *ranges;   /* current; replaced as a whole while anybody else holds it */
+    uint64_t last[2];    /* per zone, low and high: the latest allocation */
+    uint64_t used_to[2]; /* nothing was ever allocated above */
 } lw_memory;
 
 bool lw_memory_init(lw_memory *memory, uint64_t limit);
@@ -97,23 +99,23 @@ const lw_range *lw_ranges_find(const lw_ranges *ranges, uint64_t address, uint64
 
 typedef enum lw_trap_kind {
     LW_TRAP_none,
-    LW_TRAP_bounds,       /* outside of any allocation */
+    LW_TRAP_bounds, /* outside of any allocation */
     LW_TRAP_misaligned,
-    LW_TRAP_read_only,    /* store to const or parameters */
-    LW_TRAP_stack,        /* local memory or frames exhausted */
-    LW_TRAP_wild_branch,  /* brx index or call target that is none */
-    LW_TRAP_deadlock,     /* a barrier that can never be met */
-    LW_TRAP_barrier,      /* barrier number or count out of range */
-    LW_TRAP_instruction,  /* trap; brkpt; */
-    LW_TRAP_signature,    /* indirect call whose target takes other parameters */
-    LW_TRAP_undefined,    /* what the manual leaves undefined, in a strict launch */
-    LW_TRAP_shift,        /* a count of the width or more, in a launch that is to stop there */
-    LW_TRAP_row,          /* an element that an array does not have */
-    LW_TRAP_scalar,       /* lw_trap_reason says what */
-    LW_TRAP_assertion,    /* __assertfail */
-    LW_TRAP_heap,         /* free of what malloc did not give */
-    LW_TRAP_memory,       /* the host ran out of memory */
-    LW_TRAP_stopped,      /* time limit, step limit, lw_context_stop: no fault of the kernel */
+    LW_TRAP_read_only,   /* store to const or parameters */
+    LW_TRAP_stack,       /* local memory or frames exhausted */
+    LW_TRAP_wild_branch, /* brx index or call target that is none */
+    LW_TRAP_deadlock,    /* a barrier that can never be met */
+    LW_TRAP_barrier,     /* barrier number or count out of range */
+    LW_TRAP_instruction, /* trap; brkpt; */
+    LW_TRAP_signature,   /* indirect call whose target takes other parameters */
+    LW_TRAP_undefined,   /* what the manual leaves undefined, in a strict launch */
+    LW_TRAP_shift,       /* a count of the width or more, in a launch that is to stop there */
+    LW_TRAP_row,         /* an element that an array does not have */
+    LW_TRAP_scalar,      /* lw_trap_reason says what */
+    LW_TRAP_assertion,   /* __assertfail */
+    LW_TRAP_heap,        /* free of what malloc did not give */
+    LW_TRAP_memory,      /* the host ran out of memory */
+    LW_TRAP_stopped,     /* time limit, step limit, lw_context_stop: no fault of the kernel */
     LW_TRAP_kinds
 } lw_trap_kind;
 
@@ -121,34 +123,36 @@ typedef struct lw_trap_record {
     lw_trap_kind kind;
     const lw_code *code;
     lw_place place;
-    const char *access;   /* "load", "store", "atomic" … */
+    const char *access; /* "load", "store", "atomic" … */
     lw_window window;
     uint32_t size;
     uint64_t address;
     uint32_t cta[3], thread[3];
     uint32_t warp, lane;
-    uint32_t detail;      /* barrier number, brx index … */
+    uint32_t detail;       /* barrier number, brx index … */
     uint64_t base, length; /* of an array, in bytes and elements */
     uint64_t texts[3];     /* of an assertion: addresses of expression, file and function */
 } lw_trap_record;
 
 /* ---- Frames: activations of functions ------------------------------------------------------------------ */
 
-/* One activation, shared by the lanes that made the call together. `owned` are those that have not returned from it (they may
- * be in a function called from here) and have not exited. */
+/* One activation, shared by the lanes that made the call together. `owned` are those that have not returned from it
+ * (they may be in a function called from here) and have not exited. */
 typedef struct lw_frame {
     const lw_code *code;
     struct lw_frame *caller;
     struct lw_frame *next, *previous; /* all frames of the gang, deepest first */
     const lw_call *call;              /* in the caller */
     lw_mask owned;
-    uint64_t size;                    /* bytes of it all */
-    uint32_t ready_count;             /* blocks with a bit in `ready` */
-    uint32_t local_base, local_end;   /* of this frame's local memory, per lane: its lanes reach all that is below the end */
+    uint64_t size;        /* bytes of it all */
+    uint32_t ready_count; /* blocks with a bit in `ready` */
+    uint32_t local_base,
+        local_end; /* of this frame's local memory, per lane: its lanes reach all that is below the end */
     uint32_t depth;
-    uint64_t *ready;                  /* bit per block: has pending lanes that can run; then a bit per word of these that is not 0, and so on up to one word */
-    lw_mask *pending;                 /* per block: lanes that go on there */
-    char *regs;                       /* register slots, 64-byte aligned */
+    uint64_t *ready;  /* bit per block: has pending lanes that can run; then a bit per word of these that is not 0, and
+                         so on up to one word */
+    lw_mask *pending; /* per block: lanes that go on there */
+    char *regs;       /* register slots, 64-byte aligned */
 } lw_frame;
 
 /* Lanes that wait at a CTA barrier. They go on in `block` of `frame`. */
@@ -171,47 +175,54 @@ enum { LW_HINTS = 16, LW_NOTES = 64 };
 
 struct lw_gang {
     /* hot: used by every operation */
-    char *regs;       /* frame->regs */
-    uint32_t begin, lanes; /* loops over lanes run from begin to lanes: whole warps, from the first executing one to the last */
-    bool full;        /* mask == frame->owned: no other lane has a value in this frame, results may be stored to all lanes */
-    uint16_t whole;   /* flags of operations that may store to all lanes in any case: LW_OP_WHOLE, LW_OP_LONE */
-    lw_mask mask;     /* lanes that execute now */
+    char *regs; /* frame->regs */
+    uint32_t begin,
+        lanes; /* loops over lanes run from begin to lanes: whole warps, from the first executing one to the last */
+    bool full; /* mask == frame->owned: no other lane has a value in this frame, results may be stored to all lanes */
+    uint16_t whole; /* flags of operations that may store to all lanes in any case: LW_OP_WHOLE, LW_OP_LONE */
+    lw_mask mask;   /* lanes that execute now */
     lw_frame *frame;
     uint32_t active, active_warps; /* counts of mask, kept by lw_gang_set_mask */
-    int64_t budget;   /* falls with backward branches; below 0 somebody else gets a turn */
+    int64_t budget;                /* falls with backward branches; below 0 somebody else gets a turn */
     uint64_t warp_instructions, lane_instructions;
-    lw_mask guard_mask; bool guard_full; /* what `unguard` restores */
+    lw_mask guard_mask;
+    bool guard_full; /* what `unguard` restores */
 
     lw_cta *cta;
-    uint32_t number;      /* within the CTA */
-    uint32_t first;       /* number of its first thread in the CTA */
+    uint32_t number; /* within the CTA */
+    uint32_t first;  /* number of its first thread in the CTA */
     lw_mask exist, exited;
     lw_gang_state state;
-    const lw_op *resume;  /* where to go on; NULL: lw_gang_select tells */
-    uint32_t turns;       /* times in a row that the budget ran out */
-    lw_frame *frames;     /* list of all, the newest first */
-    lw_frame **free_frames; /* of each code of the program those that serve again, `free_room`; NULL until there is one */
+    const lw_op *resume; /* where to go on; NULL: lw_gang_select tells */
+    uint32_t turns;      /* times in a row that the budget ran out */
+    lw_frame *frames;    /* list of all, the newest first */
+    lw_frame *
+        *free_frames; /* of each code of the program those that serve again, `free_room`; NULL until there is one */
     uint32_t free_room;
     uint64_t frame_bytes, live_bytes; /* of all its frames, and of those in `frames` */
-    LW_LIST(lw_wait) waits; /* grown by malloc, not by an arena */
-    bool noted;           /* it has counts in note_counts that the grid has not yet */
-    struct lw_meeting *meeting; /* lanes that wait for others of their warp: meet.c; NULL until some do */
-    lw_mask beside;       /* in a shuffle: lanes that came with the executing ones and must wait; read by whoever asks for them. Else 0 */
-    lw_mask served;       /* lanes that had a turn since each ready lane had one: flow.c */
+    LW_LIST(lw_wait) waits;           /* grown by malloc, not by an arena */
+    bool noted;                       /* it has counts in note_counts that the grid has not yet */
+    struct lw_meeting *meeting;       /* lanes that wait for others of their warp: meet.c; NULL until some do */
+    lw_mask beside; /* in a shuffle: lanes that came with the executing ones and must wait; read by whoever asks for
+                       them. Else 0 */
+    lw_mask served; /* lanes that had a turn since each ready lane had one: flow.c */
 
-    char *local;          /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
-    uint32_t local_used;  /* nobody has written at or above this address of it yet: all zeros there */
+    char *local;              /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
+    uint32_t local_used;      /* nobody has written at or above this address of it yet: all zeros there */
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
 
     uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
     _Alignas(64) char scratch[2 * LW_SLOT_64];
     _Alignas(64) uint64_t address[LW_GANG_LANES];
-    struct { uint64_t lanes; uint32_t number; } note_counts[LW_NOTES]; /* of this turn; number of the note modulo. Zero between turns */
+    struct {
+        uint64_t lanes;
+        uint32_t number;
+    } note_counts[LW_NOTES]; /* of this turn; number of the note modulo. Zero between turns */
 };
 
-/* Host place of a local address of one lane. Granules of 16 bytes are interleaved by lane, so that lanes at the same address
- * share cache lines and no two lanes compete for one cache set; an aligned access never leaves its granule. */
+/* Host place of a local address of one lane. Granules of 16 bytes are interleaved by lane, so that lanes at the same
+ * address share cache lines and no two lanes compete for one cache set; an aligned access never leaves its granule. */
 static inline char *lw_local_at(const lw_gang *gang, uint32_t lane, uint32_t address) {
     return gang->local + ((size_t)(address >> 4) * LW_GANG_LANES + lane) * 16 + (address & 15);
 }
@@ -230,11 +241,13 @@ static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {
     gang->lanes = (lw_mask_last(mask) | 31) + 1;
 }
 
-/* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return lw_gang_trap(…)`. */
+/* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return lw_gang_trap(…)`.
+ */
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details);
 
-/* Makes a gang ready for its lanes of a CTA: entry frame, all lanes at block 0. gang->cta->grid must be set; tid and local are the
- * caller's. False: no memory. lw_gang_end frees what frames and waits hold; needed before the program goes away. */
+/* Makes a gang ready for its lanes of a CTA: entry frame, all lanes at block 0. gang->cta->grid must be set; tid and
+ * local are the caller's. False: no memory. lw_gang_end frees what frames and waits hold; needed before the program
+ * goes away. */
 bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number);
 void lw_gang_end(lw_gang *gang);
 
@@ -245,8 +258,8 @@ void lw_gang_run(lw_gang *gang);
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes);
 
 /* Flow helpers shared by the steps of flow.c and sync.c. All return the operation to go on with, or NULL. */
-const lw_op *lw_gang_select(lw_gang *gang);                              /* the lowest ready block of the deepest frame */
-void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes);       /* lanes go on at a block */
+const lw_op *lw_gang_select(lw_gang *gang);                        /* the lowest ready block of the deepest frame */
+void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes); /* lanes go on at a block */
 
 /* ---- Rendezvous of warps: meet.c ----------------------------------------------------------------------- */
 
@@ -254,7 +267,8 @@ typedef struct lw_meeting lw_meeting;
 
 /* Lanes left for good: who waits only for these goes on. False: the launch is strict, and the gang is trapped. */
 bool lw_gang_meet_without(lw_gang *gang, lw_mask gone);
-/* Nothing else can run: the lanes that wait longest for others go on with those that came. False: no lane waits for others. */
+/* Nothing else can run: the lanes that wait longest for others go on with those that came. False: no lane waits for
+ * others. */
 bool lw_gang_meet_anyway(lw_gang *gang);
 /* Empties it before the gang begins anew; gives its memory back. */
 void lw_meeting_reset(lw_gang *gang);
@@ -265,30 +279,31 @@ void lw_meeting_end(lw_gang *gang);
 enum { LW_BARRIERS = 16, LW_CTA_WARPS = 128 }; /* PTX has 32 warps at most; a register of PTO may be wider */
 
 typedef struct lw_barrier {
-    bool in_use;           /* the rest means nothing unless this is set */
-    uint32_t arrived;      /* threads that arrived and then arrived again, as the hardware counts them */
-    uint32_t expected;     /* 0: all threads that have not exited */
-    uint32_t popc; bool all, any; /* of barrier.red */
+    bool in_use;       /* the rest means nothing unless this is set */
+    uint32_t arrived;  /* threads that arrived and then arrived again, as the hardware counts them */
+    uint32_t expected; /* 0: all threads that have not exited */
+    uint32_t popc;
+    bool all, any; /* of barrier.red */
 } lw_barrier;
 
 struct lw_cta {
     struct lw_grid *grid;
     const lw_program *program;
     uint32_t index[3];
-    uint64_t number;        /* linear */
+    uint64_t number;                    /* linear */
     uint32_t threads, gang_count, live; /* live: threads that have not exited */
-    char *shared;           /* static, then dynamic */
+    char *shared;                       /* static, then dynamic */
     uint32_t shared_bytes;
     lw_barrier barriers[LW_BARRIERS];
     uint32_t came[LW_BARRIERS][LW_CTA_WARPS]; /* lanes of each warp that arrived at a barrier in use */
-    lw_gang *gangs;         /* gang_count */
+    lw_gang *gangs;                           /* gang_count */
     lw_trap_record trap;
-    struct lw_cta *next;    /* of the worker's list */
+    struct lw_cta *next; /* of the worker's list */
     /* kept from one CTA to the next */
     size_t shared_room, local_room;
-    char *local;            /* of all gangs */
+    char *local; /* of all gangs */
     uint32_t gang_room;
-    uint32_t shape[4];      /* block and gang_lanes that the gangs' tid are of */
+    uint32_t shape[4]; /* block and gang_lanes that the gangs' tid are of */
 };
 
 /* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */
@@ -299,20 +314,25 @@ void lw_cta_check_barriers(lw_cta *cta);
 /* How a thread's memory is read: false where nothing is there. */
 typedef bool lw_guest_read(void *user, uint64_t address, void *to, uint32_t bytes);
 
-/* Formats as CUDA's printf does. `arguments`: address of the values, each aligned to its size, as varargs in C are promoted; the first 32 count.
+/* Formats as CUDA's printf does. `arguments`: address of the values, each aligned to its size, as varargs in C are
+ * promoted; the first 32 count.
  *
  * most     bytes that may be added
  * count    gets how many arguments the format takes; -1 where its address is 0
- * returns  0; else the address where nothing could be read. `out` then has what came before, and where it would be longer than `most` nothing, and *full is
- *          set */
-uint64_t lw_print_format(lw_text *out, lw_guest_read *read, void *user, uint64_t format, uint64_t arguments, uint64_t most, int32_t *count, bool *full);
+ * returns  0; else the address where nothing could be read. `out` then has what came before, and where it would be
+ * longer than `most` nothing, and *full is set */
+uint64_t lw_print_format(lw_text *out, lw_guest_read *read, void *user, uint64_t format, uint64_t arguments,
+                         uint64_t most, int32_t *count, bool *full);
 
 /* What the CTAs of a launch printed, until it ends. */
 typedef struct lw_printer {
     pthread_mutex_t lock;
     uint64_t limit; /* bytes */
     lw_text text;
-    struct lw_printed { uint64_t cta; size_t at, size; } *pieces; /* grown by realloc */
+    struct lw_printed {
+        uint64_t cta;
+        size_t at, size;
+    } * pieces; /* grown by realloc */
     size_t count, room;
 } lw_printer;
 bool lw_printer_init(lw_printer *printer, uint64_t limit);
@@ -324,21 +344,23 @@ lw_kept lw_printer_add(lw_printer *printer, uint64_t cta, const lw_text *text);
 typedef void lw_print_text(void *user, const char *text, size_t size);
 void lw_printer_flush(lw_printer *printer, lw_print_text *print, void *user);
 
-/* The heap of a context: pieces of 16 bytes and their doubles of one allocation (a buddy allocator, whose books are the host's). */
+/* The heap of a context: pieces of 16 bytes and their doubles of one allocation (a buddy allocator, whose books are the
+ * host's). */
 typedef struct lw_heap {
     pthread_mutex_t lock;
     uint64_t base, size; /* 0 until it is made */
     char *host;
-    uint8_t *orders;     /* of each unit of 16 bytes: of the piece that begins there, free or taken */
+    uint8_t *orders;           /* of each unit of 16 bytes: of the piece that begins there, free or taken */
     uint32_t *next, *previous; /* 1 + unit, of free pieces of the same order */
-    uint32_t free[32];   /* 1 + the first */
+    uint32_t free[32];         /* 1 + the first */
 } lw_heap;
 bool lw_heap_init(lw_heap *heap);
 /* Made once, of that size and no other; true where it is there. False: no memory. */
 bool lw_heap_make(lw_heap *heap, lw_memory *memory, uint64_t bytes);
-uint64_t lw_heap_take(lw_heap *heap, uint64_t bytes); /* zeroed; of no bytes a piece, too, as on a GPU; 0: none is left */
-bool lw_heap_give(lw_heap *heap, uint64_t address);   /* false: no piece begins there */
-void lw_heap_end(lw_heap *heap);                      /* the allocation goes with the memory */
+uint64_t lw_heap_take(lw_heap *heap,
+                      uint64_t bytes);              /* zeroed; of no bytes a piece, too, as on a GPU; 0: none is left */
+bool lw_heap_give(lw_heap *heap, uint64_t address); /* false: no piece begins there */
+void lw_heap_end(lw_heap *heap);                    /* the allocation goes with the memory */
 
 /* ---- Launch -------------------------------------------------------------------------------------------- */
 
@@ -347,20 +369,20 @@ typedef struct lw_grid {
     struct lw_source *source;
     uint32_t shape[3], block[3]; /* CTAs of the grid, threads of a CTA */
     uint64_t cta_count;
-    uint32_t shared_bytes;      /* static and dynamic */
+    uint32_t shared_bytes; /* static and dynamic */
     uint32_t dynamic_shared;
-    const char *params;         /* parameter buffer, program->param_bytes */
+    const char *params; /* parameter buffer, program->param_bytes */
     lw_ranges *ranges;
-    uint32_t local_limit;       /* bytes of local memory per thread */
+    uint32_t local_limit; /* bytes of local memory per thread */
     bool cooperative, strict;
-    lw_printer *printer;        /* of programs that print, and … */
-    lw_heap *heap;              /* … of those that have a heap; else NULL */
+    lw_printer *printer; /* of programs that print, and … */
+    lw_heap *heap;       /* … of those that have a heap; else NULL */
     uint64_t step_limit;
-    double deadline;            /* CLOCK_MONOTONIC seconds; 0: none */
-    uint64_t grid_number;       /* %gridid */
-    uint32_t gang_lanes;        /* 32, 64, 96 or 128 */
-    atomic_uint *stops;         /* the context's count of stops, or NULL; the launch ends when it is not … */
-    uint32_t stops_before;      /* … this one any more */
+    double deadline;       /* CLOCK_MONOTONIC seconds; 0: none */
+    uint64_t grid_number;  /* %gridid */
+    uint32_t gang_lanes;   /* 32, 64, 96 or 128 */
+    atomic_uint *stops;    /* the context's count of stops, or NULL; the launch ends when it is not … */
+    uint32_t stops_before; /* … this one any more */
 
     _Atomic uint64_t next_cta, done_ctas;
     _Atomic uint64_t warp_instructions, lane_instructions; /* added by workers now and then */
@@ -380,14 +402,15 @@ static inline void lw_gang_note(lw_gang *gang, uint32_t number, lw_mask lanes) {
 
 void lw_gang_hand_notes(lw_gang *gang); /* what a turn counted by itself, to the grid */
 
-/* Some lanes do at `op` what the manual leaves undefined: counts them for the operation's note of that id. True: the launch is strict, and the
- * gang is trapped. */
+/* Some lanes do at `op` what the manual leaves undefined: counts them for the operation's note of that id. True: the
+ * launch is strict, and the gang is trapped. */
 bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes);
 
 /* The record of a CTA in which nothing can run any more. */
 void lw_trap_deadlock(lw_cta *cta);
 
-/* A trap in one line, by the row of isa/diag/trap.def that is returned; and with its place in the source and its thread. */
+/* A trap in one line, by the row of isa/diag/trap.def that is returned; and with its place in the source and its
+ * thread. */
 lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
 void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message);
 /* "12 bytes past the end of the 4096-byte allocation at 0x…" */
@@ -395,9 +418,9 @@ void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address,
 
 /* The interpreter at one CPU level: a step for every operation code. */
 /* Something for a level of levels.def, if the build has it: LW_BUILT_name is 1 or 0 then. */
-#define LW_WHERE_BUILT(name, ...)          LW_WHERE_BUILT_(LW_BUILT_##name, __VA_ARGS__)
-#define LW_WHERE_BUILT_(built, ...)        LW_WHERE_BUILT__(built, __VA_ARGS__)
-#define LW_WHERE_BUILT__(built, ...)       LW_WHERE_BUILT_##built(__VA_ARGS__)
+#define LW_WHERE_BUILT(name, ...)    LW_WHERE_BUILT_(LW_BUILT_##name, __VA_ARGS__)
+#define LW_WHERE_BUILT_(built, ...)  LW_WHERE_BUILT__(built, __VA_ARGS__)
+#define LW_WHERE_BUILT__(built, ...) LW_WHERE_BUILT_##built(__VA_ARGS__)
 #define LW_WHERE_BUILT_0(...)
 #define LW_WHERE_BUILT_1(...) __VA_ARGS__
 
@@ -412,8 +435,8 @@ typedef struct lw_level {
 } lw_level;
 extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the end */
 bool lw_level_has(const lw_level *level);
-/* What the interpreter runs for a program: its `codes`. False: too many registers live at a time, diagnosed. Leaves through the program's arena when
- * memory runs out. */
+/* What the interpreter runs for a program: its `codes`. False: too many registers live at a time, diagnosed. Leaves
+ * through the program's arena when memory runs out. */
 bool lw_interp_link(lw_program *program, lw_diags *diags);
 void lw_program_link(lw_program *program, const lw_level *level);
 
@@ -423,12 +446,14 @@ typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINES } lw_engine
 extern const char *const lw_engine_words[]; /* their names, with a NULL behind the last */
 /* By name; NULL or "": the interpreter. False: no such name. */
 bool lw_engine_choose(const char *name, lw_engine *engine);
-bool lw_engine_has(lw_engine engine); /* the compiler is a library of its own */
+bool lw_engine_has(lw_engine engine);            /* the compiler is a library of its own */
 const char *lw_engine_missing(lw_engine engine); /* why it is not there */
-/* Puts compiled code in place of a linked program's steps. False: it cannot, and `why` says so if there was memory; the program runs as before. */
+/* Puts compiled code in place of a linked program's steps. False: it cannot, and `why` says so if there was memory; the
+ * program runs as before. */
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why);
 void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */
-bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why); /* what the compiler makes of it */
+bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out,
+                      lw_text *why); /* what the compiler makes of it */
 
 double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 
@@ -437,7 +462,8 @@ double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 typedef struct lw_pool lw_pool;
 lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */
 void lw_pool_free(lw_pool *pool);
-/* Runs all CTAs of a grid whose trap_cta is UINT64_MAX; the calling thread works too. A launch of one CTA stays on the calling thread. `progress` as in lanewise.h, or NULL. */
+/* Runs all CTAs of a grid whose trap_cta is UINT64_MAX; the calling thread works too. A launch of one CTA stays on the
+ * calling thread. `progress` as in lanewise.h, or NULL. */
 void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user);
 
 #endif

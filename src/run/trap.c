@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 enum { LW_ASSERTION_MOST = 1000 }; /* bytes of each text of an assertion that are shown */
-enum { LW_NULL_PAGE = 4096 }; /* what is reached through a null pointer and a small offset */
+enum { LW_NULL_PAGE = 4096 };      /* what is reached through a null pointer and a small offset */
 
 /* ---- Deadlocks ------------------------------------------------------------------------------------------- */
 
@@ -41,8 +41,8 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address, uint64_t size) {
     const lw_range *around = lw_ranges_find(ranges, address, size);
     if (around) { /* there, but no constant */
-        lw_text_printf(out, "but it is in the %llu-byte allocation at 0x%llx, which is global memory", (unsigned long long)around->size,
-                       (unsigned long long)around->base);
+        lw_text_printf(out, "but it is in the %llu-byte allocation at 0x%llx, which is global memory",
+                       (unsigned long long)around->size, (unsigned long long)around->base);
         return;
     }
     const lw_range *below, *next;
@@ -50,8 +50,7 @@ void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address,
     uint64_t past = below ? address - below->base : UINT64_MAX;
     if (below && past < below->size) {
         uint64_t over = size - (below->size - past);
-        lw_text_printf(out,
-                       "the last %llu byte%s of it %s past the end of the %llu-byte allocation at 0x%llx",
+        lw_text_printf(out, "the last %llu byte%s of it %s past the end of the %llu-byte allocation at 0x%llx",
                        (unsigned long long)over, plural(over), over == 1 ? "is" : "are",
                        (unsigned long long)below->size, (unsigned long long)below->base);
         return;
@@ -64,8 +63,7 @@ void lw_ranges_describe(lw_text *out, const lw_ranges *ranges, uint64_t address,
         return;
     }
     uint64_t distance = past <= before ? past : before;
-    if (nearest == below && !distance)
-        lw_text_puts(out, "just past the end of");
+    if (nearest == below && !distance) lw_text_puts(out, "just past the end of");
     else
         lw_text_printf(out, "%llu byte%s %s", (unsigned long long)distance, plural(distance),
                        nearest == below ? "past the end of" : "before");
@@ -105,8 +103,7 @@ static void describe_bounds(lw_text *out, const lw_trap_record *trap, const lw_g
     lw_text_printf(out, " in %s memory", window_name(window));
     if (trap->window == LW_WINDOW_generic && window != LW_WINDOW_global)
         lw_text_printf(out, " (offset 0x%llx)", (unsigned long long)address);
-    if (window == LW_WINDOW_shared)
-        lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
+    if (window == LW_WINDOW_shared) lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
     else if (window == LW_WINDOW_local)
         lw_text_printf(out, ", of which a thread has %llu bytes", (unsigned long long)trap->length);
     else if (window == LW_WINDOW_param)
@@ -127,18 +124,18 @@ static void describe_wild(lw_text *out, const lw_trap_record *trap) {
 }
 
 static void describe_deadlock(lw_text *out, const lw_trap_record *trap) {
-    lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there", trap->detail, trap->size);
+    lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there",
+                   trap->detail, trap->size);
 }
 
 /* As in C's %lld: an index is signed. */
 static void describe_row(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     const lw_range *range = lw_ranges_find(grid->ranges, trap->base, 1);
-    if (trap->length < LW_ROW_MOST)
-        lw_text_printf(out, " of an array of %llu", (unsigned long long)trap->length);
+    if (trap->length < LW_ROW_MOST) lw_text_printf(out, " of an array of %llu", (unsigned long long)trap->length);
     else if (range)
-        lw_text_printf(out, " of an array of %llu", (unsigned long long)((range->base + range->size - trap->base) / trap->size));
-    else
-        lw_text_printf(out, " of an array at 0x%llx, where nothing is allocated", (unsigned long long)trap->base);
+        lw_text_printf(out, " of an array of %llu",
+                       (unsigned long long)((range->base + range->size - trap->base) / trap->size));
+    else lw_text_printf(out, " of an array at 0x%llx, where nothing is allocated", (unsigned long long)trap->base);
 }
 
 static const char *reason_words(uint32_t reason) {
@@ -151,13 +148,9 @@ static const char *reason_words(uint32_t reason) {
 }
 
 static void describe_barrier(lw_text *out, const lw_trap_record *trap) {
-    if (trap->detail >= LW_BARRIERS)
-        lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);
-    else if (trap->size % LW_WARP_LANES)
-        lw_text_printf(out, "a count is a multiple of %d", LW_WARP_LANES);
-    else
-        lw_text_puts(out, trap->size ? "other threads use it with another count"
-                                     : "the instruction needs a count");
+    if (trap->detail >= LW_BARRIERS) lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);
+    else if (trap->size % LW_WARP_LANES) lw_text_printf(out, "a count is a multiple of %d", LW_WARP_LANES);
+    else lw_text_puts(out, trap->size ? "other threads use it with another count" : "the instruction needs a count");
 }
 
 /* The memory that a store was refused in: in global memory that is a constant. */
@@ -180,8 +173,8 @@ static void describe_assertion(lw_text *out, const lw_trap_record *trap, const l
     put_guest(out, grid, trap->texts[1]);
     lw_text_printf(out, ":%u: ", trap->detail);
     put_guest(out, grid, trap->texts[2]);
-    lw_text_printf(out, ": block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `", trap->cta[0], trap->cta[1], trap->cta[2], trap->thread[0],
-                   trap->thread[1], trap->thread[2]);
+    lw_text_printf(out, ": block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `", trap->cta[0], trap->cta[1], trap->cta[2],
+                   trap->thread[0], trap->thread[1], trap->thread[2]);
     put_guest(out, grid, trap->texts[0]);
     lw_text_puts(out, "` failed.");
 }
@@ -254,8 +247,7 @@ static void put_lane(lw_text *out, const lw_trap_record *trap, const lw_grid *gr
     lw_text_printf(out, ", lane %llu\n", (unsigned long long)(element % vector->lanes));
 }
 
-void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id,
-                    const char *message) {
+void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *grid, lw_diag_id id, const char *message) {
     lw_diag diag = {.id = id, .severity = LW_ERROR, .place = trap->place, .message = message};
     lw_diag_render(out, grid->source, &diag, false);
     const lw_code *entry = grid->program->entry;
@@ -265,7 +257,6 @@ void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *gri
         return;
     }
     if (trap->code && trap->code != entry) lw_text_say(out, "function '%s' of ", trap->code->name);
-    lw_text_say(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name,
-                   trap->cta[0], trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1],
-                   trap->thread[2], trap->warp, trap->lane);
+    lw_text_say(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name, trap->cta[0],
+                trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1], trap->thread[2], trap->warp, trap->lane);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* ---- What the machine and the environment say -------------------------------------------------------------------- */
+/* ---- What the machine and the environment say ------------------------------------------------------------------ */
 
 static uint32_t machine_threads(void) {
     cpu_set_t set;
@@ -23,7 +23,7 @@ static uint64_t machine_memory(void) {
     return pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : 1ull << 30;
 }
 
-/* ---- Options ------------------------------------------------------------------------------------------------------------ */
+/* ---- Options --------------------------------------------------------------------------------------------------- */
 
 /* One that may come from the environment. */
 typedef struct setting {
@@ -48,7 +48,8 @@ static lw_status choose_threads(uint32_t wanted, lw_chosen *chosen) {
     uint64_t value = machine_threads();
     if (s.text) {
         const uint32_t end = lw_digits_end(s.text, 0, 10);
-        if (!end || s.text[end] || !lw_digits_read(s.text, 0, end, 10, &value) || !value) return wrong(s, "this is no number of threads");
+        if (!end || s.text[end] || !lw_digits_read(s.text, 0, end, 10, &value) || !value)
+            return wrong(s, "this is no number of threads");
     }
     if (value > LW_THREADS_MOST) return wrong(s, "4096 threads are the most");
     chosen->threads = (uint32_t)value;
@@ -78,19 +79,24 @@ static lw_status choose_level(const char *wanted, lw_chosen *chosen) {
 
 lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
     lw_options all;
-    if (!lw_take(&all, sizeof all, given, LW_OPTIONS_FIRST)) return lw_fail(NULL, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_options", given->size, sizeof all);
+    if (!lw_take(&all, sizeof all, given, LW_OPTIONS_FIRST))
+        return lw_fail(NULL, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_options", given->size, sizeof all);
     const uint64_t stack = all.stack_limit ? all.stack_limit : LW_STACK_DEFAULT;
-    *chosen = (lw_chosen){.stack_limit = (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) & ~15u, /* whole granules of local memory */
+    *chosen = (lw_chosen){.stack_limit = (uint32_t)(stack < LW_STACK_MOST ? stack : LW_STACK_MOST) &
+                                         ~15u, /* whole granules of local memory */
                           .memory_limit = all.memory_limit ? all.memory_limit : machine_memory() / 4 * 3};
     lw_status status = choose_level(all.cpu, chosen);
     if (status != LW_OK) return status;
-    const setting semantics = setting_of("semantics", all.semantics, LW_ENV_semantics), engine = setting_of("engine", all.engine, LW_ENV_engine);
-    if (is_empty(semantics) || !lw_semantics_choose(semantics.text, &chosen->semantics)) return wrong(semantics, "the semantics are manual and sm_90");
-    if (is_empty(engine) || !lw_engine_choose(engine.text, &chosen->engine)) return wrong(engine, "it must be interp or jit");
+    const setting semantics = setting_of("semantics", all.semantics, LW_ENV_semantics),
+                  engine = setting_of("engine", all.engine, LW_ENV_engine);
+    if (is_empty(semantics) || !lw_semantics_choose(semantics.text, &chosen->semantics))
+        return wrong(semantics, "the semantics are manual and sm_90");
+    if (is_empty(engine) || !lw_engine_choose(engine.text, &chosen->engine))
+        return wrong(engine, "it must be interp or jit");
     return choose_threads(all.threads, chosen);
 }
 
-/* ---- Contexts -------------------------------------------------------------------------------------------------------- */
+/* ---- Contexts -------------------------------------------------------------------------------------------------- */
 
 /* Device memory and what all modules share. */
 static bool set_up(lw_context *context, const lw_chosen *chosen) {
@@ -120,12 +126,11 @@ lw_status lw_context_new(const lw_options *options, lw_context **context) {
     lw_chosen chosen;
     lw_status status = lw_choose(options, &chosen);
     if (status == LW_OK && !lw_engine_has(chosen.engine))
-        status = lw_fail(NULL, LW_UNSUPPORTED, LW_D_engine_missing, lw_engine_words[chosen.engine], lw_engine_missing(chosen.engine));
+        status = lw_fail(NULL, LW_UNSUPPORTED, LW_D_engine_missing, lw_engine_words[chosen.engine],
+                         lw_engine_missing(chosen.engine));
     if (status == LW_OK && !set_up(made, &chosen)) status = lw_fail_memory(NULL);
-    if (status == LW_OK)
-        *context = made;
-    else
-        free(made);
+    if (status == LW_OK) *context = made;
+    else free(made);
     return status;
 }
 
@@ -145,9 +150,7 @@ void lw_context_free(lw_context *context) {
 }
 
 const char *lw_context_cpu(lw_context *context) { return context ? context->level->name : ""; }
-const char *lw_context_semantics(lw_context *context) {
-    return context ? lw_semantics_names[context->semantics] : "";
-}
+const char *lw_context_semantics(lw_context *context) { return context ? lw_semantics_names[context->semantics] : ""; }
 const char *lw_context_engine(lw_context *context) { return context ? lw_engine_words[context->engine] : ""; }
 uint32_t lw_context_threads(lw_context *context) { return context ? context->threads : 0; }
 

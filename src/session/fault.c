@@ -1,5 +1,5 @@
-/* fault.c: why the last failed call of a thread failed, its last trap and the notes of its last launch: one entry a thread, kept by
- * the context. */
+/* fault.c: why the last failed call of a thread failed, its last trap and the notes of its last launch: one entry a
+ * thread, kept by the context. */
 #include "session/session.h"
 
 #include "base/cursor.h"
@@ -93,12 +93,9 @@ lw_status lw_fail(lw_context *context, lw_status status, lw_diag_id id, ...) {
     lw_fault *fault = context ? find_fault(context, true) : NULL;
     va_list args;
     va_start(args, id);
-    if (fault)
-        put_message(&fault->message, id, args);
-    else if (context)
-        atomic_store(&context->lost_message, true);
-    else
-        keep_without_context(id, args);
+    if (fault) put_message(&fault->message, id, args);
+    else if (context) atomic_store(&context->lost_message, true);
+    else keep_without_context(id, args);
     va_end(args);
     return status;
 }
@@ -153,8 +150,7 @@ lw_status lw_fail_trap(lw_context *context, const lw_grid *grid) {
     lw_text message = {0}, report = {0};
     lw_diag_id id = lw_trap_message(&message, &grid->trap, grid);
     lw_trap_report(&report, &grid->trap, grid, id, message.failed ? "" : message.at);
-    bool kept = !message.failed && !report.failed &&
-                try_copy(fault, grid, lw_diag_rows[id].number, &message, &report);
+    bool kept = !message.failed && !report.failed && try_copy(fault, grid, lw_diag_rows[id].number, &message, &report);
     fault->has_trap = kept;
     fault->texts.no_memory = NULL;
     lw_text_free(&message);
@@ -216,7 +212,7 @@ size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes) {
     return count;
 }
 
-/* ---- Structs of callers ------------------------------------------------------------------------------------------------ */
+/* ---- Structs of callers ---------------------------------------------------------------------------------------- */
 
 bool lw_take(void *all, size_t room, const void *given, size_t first) {
     size_t size = 0;

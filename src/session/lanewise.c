@@ -23,7 +23,7 @@ const char *lw_status_name(lw_status status) {
     return (unsigned)status < LW_COUNT(names) ? names[status] : "unknown status";
 }
 
-/* ---- From text to a module -------------------------------------------------------------------------------------------------- */
+/* ---- From text to a module ------------------------------------------------------------------------------------- */
 
 typedef struct lw_text_in { /* what a module is made from */
     const char *name, *text;
@@ -73,10 +73,8 @@ static void link_module(lw_context *context, lw_module *module) {
 
 static void unlink_module(lw_context *context, lw_module *module) {
     pthread_mutex_lock(&context->lock);
-    if (module->previous)
-        module->previous->next = module->next;
-    else
-        context->modules = module->next;
+    if (module->previous) module->previous->next = module->next;
+    else context->modules = module->next;
     if (module->next) module->next->previous = module->previous;
     pthread_mutex_unlock(&context->lock);
 }
@@ -109,8 +107,7 @@ static void end_module(lw_module *module) {
     free(module);
 }
 
-lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size,
-                        lw_module **module) {
+lw_status lw_module_new(lw_context *context, const char *name, const char *text, size_t size, lw_module **module) {
     return lw_module_load(context, NULL, name, text, size, module);
 }
 
@@ -151,9 +148,11 @@ void lw_module_free(lw_module *module) {
     end_module(module);
 }
 
-/* ---- From a kernel to a program ------------------------------------------------------------------------------------------------ */
+/* ---- From a kernel to a program -------------------------------------------------------------------------------- */
 
-static int compare_name(const void *name, const void *kernel) { return strcmp(name, (*(lw_kernel *const *)kernel)->info.name); }
+static int compare_name(const void *name, const void *kernel) {
+    return strcmp(name, (*(lw_kernel *const *)kernel)->info.name);
+}
 
 static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **kernel) {
     lw_context *context = module->context;
@@ -162,7 +161,9 @@ static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **ke
         return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count, lw_kernel_word(module));
     if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
     const char *bare = name && module->language->sigil && *name == module->language->sigil ? name + 1 : name;
-    lw_kernel **found = name ? bsearch(bare, module->by_name, module->kernel_count, sizeof *module->by_name, compare_name) : module->by_name;
+    lw_kernel **found =
+        name ? bsearch(bare, module->by_name, module->kernel_count, sizeof *module->by_name, compare_name)
+             : module->by_name;
     if (found) {
         *kernel = *found;
         return LW_OK;
@@ -176,7 +177,8 @@ static bool compile(lw_kernel *kernel) {
     lw_text why = {0};
     const bool good = lw_program_compile(kernel->program, context->level, &why);
     if (!good) {
-        lw_fail(context, LW_UNSUPPORTED, LW_D_not_compiled, kernel->info.name, why.at && !why.failed ? why.at : "out of memory");
+        lw_fail(context, LW_UNSUPPORTED, LW_D_not_compiled, kernel->info.name,
+                why.at && !why.failed ? why.at : "out of memory");
         kernel->program = NULL;
     }
     lw_text_free(&why);
@@ -224,7 +226,7 @@ lw_status lw_module_kernel(lw_module *module, const char *name, lw_kernel **kern
     return LW_OK;
 }
 
-/* ---- Launches -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------------------------- */
 
 typedef struct lw_watch { /* what the progress callback gets */
     const lw_launch_config *config;
@@ -245,8 +247,7 @@ static void show_progress(void *user) {
 }
 
 static lw_status explain_stop(lw_context *context, const lw_launch_config *config, const lw_grid *grid) {
-    if (atomic_load(grid->stops) != grid->stops_before)
-        return lw_fail(context, LW_STOPPED, LW_D_stopped_by_call);
+    if (atomic_load(grid->stops) != grid->stops_before) return lw_fail(context, LW_STOPPED, LW_D_stopped_by_call);
     if (grid->deadline > 0 && lw_clock() > grid->deadline)
         return lw_fail(context, LW_STOPPED, LW_D_stopped_by_time, config->time_limit);
     return lw_fail(context, LW_STOPPED, LW_D_stopped_by_steps, (unsigned long long)config->step_limit);
@@ -292,8 +293,7 @@ static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const ch
     lw_printer printer;
     lw_launch_grid(kernel, config, &grid);
     uint32_t notes = grid.program->notes.count;
-    if (notes && !(grid.notes = calloc(notes, sizeof *grid.notes)))
-        return lw_fail_memory(kernel->module->context);
+    if (notes && !(grid.notes = calloc(notes, sizeof *grid.notes))) return lw_fail_memory(kernel->module->context);
     lw_status status = lw_runtime_begin(kernel->module->context, config, &grid, &printer);
     if (status == LW_OK) {
         status = run_grid(kernel, config, &grid, callers, stats);
@@ -303,15 +303,15 @@ static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const ch
     return status;
 }
 
-lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
-                    lw_launch_stats *stats) {
+lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats) {
     LW_OWN_FLOAT_MODE(callers);
     if (stats) *stats = (lw_launch_stats){0};
     if (!kernel) return LW_BAD_ARGUMENT;
     if (!config) return lw_fail_null(kernel->module->context, "config");
     lw_launch_config all;
     if (!lw_take(&all, sizeof all, config, LW_CONFIG_FIRST))
-        return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_launch_config", config->size, sizeof all);
+        return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_launch_config", config->size,
+                       sizeof all);
     char *buffer;
     lw_status status = lw_launch_check(kernel, &all);
     if (status == LW_OK) status = lw_launch_params(kernel, &all, params, &buffer);

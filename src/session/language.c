@@ -8,7 +8,8 @@ static const lw_language *const languages[LW_LANGUAGES] = {&lw_language_ptx, &lw
 const lw_language *lw_language_of(const char *name, const char *file) {
     for (size_t i = 0; i < LW_COUNT(languages); i++) {
         const lw_language *language = languages[i];
-        if (name && *name ? !strcmp(name, language->name) : language->is_name && language->is_name(file)) return language;
+        if (name && *name ? !strcmp(name, language->name) : language->is_name && language->is_name(file))
+            return language;
     }
     return name && *name ? NULL : languages[0];
 }
@@ -68,13 +69,12 @@ lw_status lw_load_choose(lw_context *context, const lw_module_options *options, 
     if (!lw_take(o, sizeof all, options, LW_MODULE_OPTIONS_FIRST))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_module_options", options->size, sizeof all);
     *chosen = (lw_load_options){.language = lw_language_of(o->language, name), .count_regions = o->count_regions};
-    if (!chosen->language) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language, "ptx and pto are known");
+    if (!chosen->language)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "language", o->language, "ptx and pto are known");
     if (!choose(o->target, targets, &chosen->target))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target,
-                       KNOWN_TARGETS);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "target", o->target, KNOWN_TARGETS);
     if (!choose(o->inactive, lw_pto_inactive_words, &chosen->inactive))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive,
-                       KNOWN_INACTIVE);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "inactive", o->inactive, KNOWN_INACTIVE);
     if (!choose(o->shift_overflow, lw_pto_overflow_words, &chosen->shift_overflow))
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_module_option, "shift_overflow", o->shift_overflow,
                        KNOWN_OVERFLOW);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- Checks ------------------------------------------------------------------------------------------------------ */
+/* ---- Checks ---------------------------------------------------------------------------------------------------- */
 
 static lw_status check_grid(lw_context *context, const uint32_t grid[3]) {
     if (!grid[0] || !grid[1] || !grid[2])
@@ -25,14 +25,13 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_threads, block[0], block[1], block[2], threads,
                        (unsigned)most);
     if (block[2] > LW_BLOCK_DEPTH)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_depth, block[0], block[1], block[2],
-                       LW_BLOCK_DEPTH);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_block_depth, block[0], block[1], block[2], LW_BLOCK_DEPTH);
     if (exact[0] && memcmp(exact, block, sizeof info->required_block))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_required_block, block[0], block[1], block[2],
-                       info->name, exact[0], exact[1], exact[2]);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_required_block, block[0], block[1], block[2], info->name,
+                       exact[0], exact[1], exact[2]);
     if (threads > info->max_threads)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_max_threads, block[0], block[1], block[2], threads,
-                       info->name, info->max_threads);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_max_threads, block[0], block[1], block[2], threads, info->name,
+                       info->max_threads);
     return LW_OK;
 }
 
@@ -48,8 +47,8 @@ static lw_status check_memory(const lw_kernel *kernel, uint32_t dynamic) {
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_shared_bytes, shared, program->shared_bytes, dynamic,
                        LW_SHARED_MOST);
     if (program->entry->local_bytes > context->stack_limit)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_local_bytes, kernel->info.name,
-                       program->entry->local_bytes, context->stack_limit);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_local_bytes, kernel->info.name, program->entry->local_bytes,
+                       context->stack_limit);
     return LW_OK;
 }
 
@@ -64,14 +63,14 @@ lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config) {
     return status;
 }
 
-/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+/* ---- Parameters ------------------------------------------------------------------------------------------------ */
 
 static lw_status check_params(const lw_kernel *kernel, const lw_launch_config *config, void *const *params) {
     lw_context *context = kernel->module->context;
     const lw_kernel_info *info = &kernel->info;
     if (!params && !config->param_buffer)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, lw_kernel_word(kernel->module),
-                       info->name, info->param_count);
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_params_missing, lw_kernel_word(kernel->module), info->name,
+                       info->param_count);
     if (!params && config->param_buffer_size < info->param_bytes)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_param_buffer, config->param_buffer_size,
                        lw_kernel_word(kernel->module), info->name, info->param_bytes);
@@ -82,8 +81,7 @@ static lw_status check_params(const lw_kernel *kernel, const lw_launch_config *c
     return LW_OK;
 }
 
-lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
-                           char **buffer) {
+lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer) {
     const lw_kernel_info *info = &kernel->info;
     *buffer = NULL;
     if (!info->param_bytes) return LW_OK;
@@ -95,16 +93,16 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
     memset(*buffer, 0, room);
     if (!params) memcpy(*buffer, config->param_buffer, info->param_bytes);
     for (uint32_t i = 0; params && i < info->param_count; i++)
-        if (kernel->params[i].size)
-            memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
+        if (kernel->params[i].size) memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
     if (kernel->module->language->parameters) status = kernel->module->language->parameters(kernel, config, *buffer);
     if (status != LW_OK) free(*buffer), *buffer = NULL;
     return status;
 }
 
-/* ---- The grid ------------------------------------------------------------------------------------------------------ */
+/* ---- The grid -------------------------------------------------------------------------------------------------- */
 
-/* Without calls a thread needs the kernel's own frame and no more; the less there is, the sooner a wild access is found. */
+/* Without calls a thread needs the kernel's own frame and no more; the less there is, the sooner a wild access is
+ * found. */
 static uint32_t local_limit(const lw_program *program, uint32_t stack_limit) {
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->codes[i]->call_count) return stack_limit;

@@ -1,4 +1,5 @@
-/* memory.c: the calls on device memory. Copies hold the list of allocations, not the lock, so they run beside each other. */
+/* memory.c: the calls on device memory. Copies hold the list of allocations, not the lock, so they run beside each
+ * other. */
 #include "session/session.h"
 
 static lw_status bad_range(lw_context *context, const lw_ranges *ranges, uint64_t address, uint64_t size) {
@@ -15,10 +16,8 @@ static lw_status find_host(lw_context *context, uint64_t address, uint64_t size,
     lw_ranges *ranges = lw_memory_hold(&context->memory);
     const lw_range *range = lw_ranges_find(ranges, address, size);
     lw_status status = LW_OK;
-    if (range)
-        *host = range->host + (address - range->base);
-    else
-        status = bad_range(context, ranges, address, size);
+    if (range) *host = range->host + (address - range->base);
+    else status = bad_range(context, ranges, address, size);
     lw_ranges_drop(ranges);
     return status;
 }
@@ -31,8 +30,8 @@ lw_status lw_memory_new(lw_context *context, uint64_t size, uint64_t *address) {
     pthread_mutex_lock(&context->memory.lock);
     uint64_t used = context->memory.used, limit = context->memory.limit;
     pthread_mutex_unlock(&context->memory.lock);
-    return lw_fail(context, LW_NO_MEMORY, LW_D_memory_full, (unsigned long long)size,
-                   (unsigned long long)used, (unsigned long long)limit);
+    return lw_fail(context, LW_NO_MEMORY, LW_D_memory_full, (unsigned long long)size, (unsigned long long)used,
+                   (unsigned long long)limit);
 }
 
 static bool is_variable(lw_context *context, uint64_t address) {
@@ -49,8 +48,7 @@ lw_status lw_memory_free(lw_context *context, uint64_t address) {
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_memory_owned, (unsigned long long)address);
     if (lw_memory_give(&context->memory, address)) return LW_OK;
     uint64_t base, size;
-    if (lw_memory_range(context, address, &base, &size) == LW_OK && base == address)
-        return lw_fail_memory(context);
+    if (lw_memory_range(context, address, &base, &size) == LW_OK && base == address) return lw_fail_memory(context);
     return lw_fail(context, LW_BAD_ARGUMENT, LW_D_memory_base, (unsigned long long)address);
 }
 
@@ -84,8 +82,7 @@ lw_status lw_memory_copy(lw_context *context, uint64_t to, uint64_t from, uint64
     return status;
 }
 
-lw_status lw_memory_fill(lw_context *context, uint64_t address, uint64_t value, uint32_t width,
-                         uint64_t count) {
+lw_status lw_memory_fill(lw_context *context, uint64_t address, uint64_t value, uint32_t width, uint64_t count) {
     char *host;
     uint64_t size;
     if (!context) return LW_BAD_ARGUMENT;
@@ -95,11 +92,9 @@ lw_status lw_memory_fill(lw_context *context, uint64_t address, uint64_t value, 
     if (__builtin_mul_overflow(count, width, &size)) size = UINT64_MAX; /* in no allocation */
     lw_status status = find_host(context, address, size, &host);
     if (status != LW_OK) return status;
-    if (width == 1)
-        memset(host, (int)(value & 0xff), size);
+    if (width == 1) memset(host, (int)(value & 0xff), size);
     else
-        for (uint64_t i = 0; i < count; i++)
-            memcpy(host + i * width, &value, width); /* the low bytes come first */
+        for (uint64_t i = 0; i < count; i++) memcpy(host + i * width, &value, width); /* the low bytes come first */
     return LW_OK;
 }
 

@@ -1,7 +1,7 @@
 /* module.c: questions to modules and kernels: diagnostics, kernels, variables, parameters. */
 #include "session/session.h"
 
-/* ---- Diagnostics -------------------------------------------------------------------------------------------------------- */
+/* ---- Diagnostics ----------------------------------------------------------------------------------------------- */
 
 /* Asking does not change a module, but diagnostics may be added meanwhile. */
 static void lock(const lw_module *module) { pthread_mutex_lock(&((lw_module *)module)->lock); }
@@ -68,7 +68,7 @@ const char *lw_module_diagnostics(lw_module *module, bool colour) {
     return text ? text : "the host is out of memory\n";
 }
 
-/* ---- Kernels and variables ------------------------------------------------------------------------------------------------- */
+/* ---- Kernels and variables ------------------------------------------------------------------------------------- */
 
 size_t lw_module_kernel_count(const lw_module *module) { return module ? module->kernel_count : 0; }
 
@@ -93,7 +93,7 @@ lw_param_info lw_kernel_param(const lw_kernel *kernel, uint32_t index) {
     return kernel->params[index];
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Tables ---------------------------------------------------------------------------------------------------- */
 
 const char *lw_explain_diagnostic(uint32_t number, const char **title) {
     const lw_diag_row *row = lw_diag_find(number);
@@ -109,7 +109,7 @@ bool lw_cpu_has(const char *name) {
 
 const char *const *lw_cpu_levels(void) {
     static const char *const names[] = {
-#define LEVEL(name, ...) LW_WHERE_BUILT(name, #name,)
+#define LEVEL(name, ...) LW_WHERE_BUILT(name, #name, )
 #include "run/levels.def"
         NULL,
     };

@@ -37,8 +37,7 @@ static void describe(lw_kernel *kernel) {
     const lw_pto_function *f = kernel->function;
     lw_pto_param *places;
     uint32_t count = lw_pto_params(arena, f, &places);
-    kernel->info =
-        (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_PTO_LANES_MAX};
+    kernel->info = (lw_kernel_info){.name = f->name->text + 1, .param_count = count, .max_threads = LW_PTO_LANES_MAX};
     kernel->params = LW_NEW_ARRAY(arena, lw_param_info, count);
     for (uint32_t i = 0; i < count; i++) {
         lw_param_info *param = &kernel->params[i];
@@ -62,7 +61,8 @@ static void describe(lw_kernel *kernel) {
 
 static lw_status check(lw_module *module) {
     lw_pto_module *pto;
-    if (!lw_pto_check(&module->arena, &module->source, &module->diags, (lw_pto_profile)module->options.target, &pto)) return LW_BAD_SOURCE;
+    if (!lw_pto_check(&module->arena, &module->source, &module->diags, (lw_pto_profile)module->options.target, &pto))
+        return LW_BAD_SOURCE;
     module->checked = pto;
     return LW_OK;
 }
@@ -82,7 +82,7 @@ static lw_program *lower(lw_kernel *kernel) {
     return lw_lower_pto(&module->arena, module->checked, kernel->function, choices, &module->diags);
 }
 
-/* ---- Launches ------------------------------------------------------------------------------------------------------ */
+/* ---- Launches -------------------------------------------------------------------------------------------------- */
 
 enum { FLAT_THREADS = 1024 };
 _Static_assert(LW_PTO_LANES_MAX <= LW_CTA_WARPS * LW_WARP_LANES, "the lanes of a register must fit in a CTA");
@@ -107,8 +107,8 @@ lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config
 }
 
 static lw_status wrong_shape(lw_kernel *kernel, const lw_launch_config *c, const char *why) {
-    return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_vector_shape, c->grid[0], c->grid[1],
-                   c->grid[2], c->block[0], c->block[1], c->block[2], kernel->info.name, why);
+    return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_vector_shape, c->grid[0], c->grid[1], c->grid[2],
+                   c->block[0], c->block[1], c->block[2], kernel->info.name, why);
 }
 
 static lw_status shape(lw_kernel *kernel, const lw_launch_config *config) {
@@ -142,8 +142,7 @@ static lw_status parameters(lw_kernel *kernel, const lw_launch_config *config, c
         uint64_t has = bytes_from(context, address) / bytes;
         if (has < param->elements)
             return lw_fail(context, LW_BAD_ARGUMENT, LW_D_memref_short, i, param->name, kernel->info.name,
-                           (unsigned long long)param->elements, (unsigned long long)address,
-                           (unsigned long long)has);
+                           (unsigned long long)param->elements, (unsigned long long)address, (unsigned long long)has);
     }
     if (!vector->repeats) return LW_OK;
     uint64_t count;
@@ -156,7 +155,7 @@ static lw_status parameters(lw_kernel *kernel, const lw_launch_config *config, c
     return LW_OK;
 }
 
-/* ---- The language -------------------------------------------------------------------------------------------------- */
+/* ---- The language ---------------------------------------------------------------------------------------------- */
 
 const lw_language lw_language_pto = {
     .name = "pto",

@@ -4,11 +4,12 @@
 
 #include <stdlib.h>
 
-/* ---- From text to kernels ---------------------------------------------------------------------------------------- */
+/* ---- From text to kernels -------------------------------------------------------------------------------------- */
 
 static lw_status check(lw_module *module) {
     lw_module_ptx *ptx;
-    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, lw_language_shared(module), &ptx)) return LW_BAD_SOURCE;
+    if (!lw_ptx_check(&module->arena, &module->source, &module->diags, lw_language_shared(module), &ptx))
+        return LW_BAD_SOURCE;
     module->checked = ptx;
     if (ptx->address_size == 32) {
         pthread_mutex_lock(&module->context->memory.lock);
@@ -29,7 +30,7 @@ static void kernels(lw_module *module) {
     lw_variables_sort(module);
 }
 
-/* ---- What a kernel is --------------------------------------------------------------------------------------------------- */
+/* ---- What a kernel is ------------------------------------------------------------------------------------------ */
 
 /* Values of .maxntid or .reqntid; extents that are not written are 1 (manual section 11.4). */
 static bool read_extents(const lw_function *function, lw_tuning_id tuning, uint32_t extents[3]) {
@@ -69,7 +70,7 @@ static void describe(lw_kernel *kernel) {
     describe_params(kernel);
 }
 
-/* ---- The language ------------------------------------------------------------------------------------------------ */
+/* ---- The language ---------------------------------------------------------------------------------------------- */
 
 static lw_program *lower(lw_kernel *kernel) {
     lw_module *module = kernel->module;

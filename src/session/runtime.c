@@ -11,7 +11,8 @@ lw_status lw_runtime_begin(lw_context *context, const lw_launch_config *config, 
         return lw_fail(context, LW_NO_MEMORY, LW_D_heap_size, (unsigned long long)bytes);
     grid->heap = &context->heap;
     if (!grid->program->prints) return LW_OK;
-    if (!lw_printer_init(printer, config->print_limit ? config->print_limit : print_default)) return lw_fail_memory(context);
+    if (!lw_printer_init(printer, config->print_limit ? config->print_limit : print_default))
+        return lw_fail_memory(context);
     grid->printer = printer;
     return LW_OK;
 }

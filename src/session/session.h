@@ -17,7 +17,7 @@ enum {
     LW_STACK_MOST = 16 << 20,     /* what the address map has room for */
 };
 
-/* ---- Faults: what a thread's last failed call and last launch left ------------------------------------------------------ */
+/* ---- Faults: what a thread's last failed call and last launch left --------------------------------------------- */
 
 typedef struct lw_fault {
     struct lw_fault *next;
@@ -40,20 +40,21 @@ lw_status lw_fail_trap(lw_context *context, const lw_grid *grid);
 bool lw_keep_notes(lw_context *context, const lw_grid *grid);
 void lw_faults_end(lw_context *context);
 
-/* ---- Languages: a front end, its lowering and a row of language.c ------------------------------------------------------- */
+/* ---- Languages: a front end, its lowering and a row of language.c ---------------------------------------------- */
 
 typedef struct lw_language {
     const char *name;        /* as lw_module_options has it */
     const char *kernel_word; /* what messages call a kernel */
     char sigil;              /* may stand in front of the name of one; 0: none */
     uint32_t block_most;     /* threads of a CTA */
-    bool (*open)(void **shared);               /* makes what all its modules of a context share; false: no memory. NULL: nothing is shared */
-    void (*close)(void *shared);               /* behind the last module */
-    bool (*is_name)(const char *file);         /* whether a file of this name is in it; NULL: the name does not say */
-    lw_status (*check)(lw_module *module);     /* the text becomes what it is, in `checked`; faults go to the diagnostics */
-    void (*kernels)(lw_module *module);        /* lists them, each with its `function` */
-    void (*describe)(lw_kernel *kernel);       /* fills info and params, but what the program knows */
-    lw_program *(*lower)(lw_kernel *kernel);   /* NULL: diagnosed */
+    bool (*open)(
+        void **shared); /* makes what all its modules of a context share; false: no memory. NULL: nothing is shared */
+    void (*close)(void *shared);           /* behind the last module */
+    bool (*is_name)(const char *file);     /* whether a file of this name is in it; NULL: the name does not say */
+    lw_status (*check)(lw_module *module); /* the text becomes what it is, in `checked`; faults go to the diagnostics */
+    void (*kernels)(lw_module *module);    /* lists them, each with its `function` */
+    void (*describe)(lw_kernel *kernel);   /* fills info and params, but what the program knows */
+    lw_program *(*lower)(lw_kernel *kernel); /* NULL: diagnosed */
     /* What a launch must fit beyond what all have in common; NULL: nothing. `buffer` holds the parameters. */
     lw_status (*shape)(lw_kernel *kernel, const lw_launch_config *config);
     lw_status (*parameters)(lw_kernel *kernel, const lw_launch_config *config, const char *buffer);
@@ -72,10 +73,11 @@ typedef struct lw_load_options { /* lw_module_options, understood: words are the
     bool count_regions;
 } lw_load_options;
 /* For a text of this name. */
-lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name, lw_load_options *chosen);
+lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
+                         lw_load_options *chosen);
 uint32_t lw_ptx_target(const lw_module *module); /* of a module of PTX */
 
-/* ---- Options: context.c ----------------------------------------------------------------------------------------------- */
+/* ---- Options: context.c ---------------------------------------------------------------------------------------- */
 
 typedef struct lw_chosen { /* lw_options and the environment, understood */
     const lw_level *level;
@@ -93,8 +95,8 @@ enum {
     LW_MODULE_OPTIONS_FIRST = offsetof(lw_module_options, count_regions) + sizeof(bool),
     LW_CONFIG_FIRST = offsetof(lw_launch_config, heap_bytes) + sizeof(uint64_t),
 };
-/* A struct of a caller that may be older or newer than this library, all of whose members are wanted; NULL: all 0. False: it is too small to be one, or
- * has members that are not known here and not 0. */
+/* A struct of a caller that may be older or newer than this library, all of whose members are wanted; NULL: all 0.
+ * False: it is too small to be one, or has members that are not known here and not 0. */
 bool lw_take(void *all, size_t room, const void *given, size_t first);
 
 /* ---- Handles -------------------------------------------------------------------------------------------- */
@@ -111,7 +113,7 @@ struct lw_context {
     void *shared[LW_LANGUAGES]; /* what modules of a language have in common */
     lw_module *modules;
     struct lw_chunk *spare; /* memory of the last module freed, for the next one: the system takes long to give new */
-    lw_fault **faults; /* by the thread's number; no more than there is room for, a power of two */
+    lw_fault **faults;      /* by the thread's number; no more than there is room for, a power of two */
     uint32_t fault_count, fault_room;
     atomic_bool lost_message; /* there was no memory even for a message */
     atomic_uint stops;        /* calls of lw_context_stop */
@@ -137,11 +139,11 @@ struct lw_module {
     const lw_language *language;
     lw_load_options options;
     void *checked; /* what its language made of the text */
-    bool good; /* no errors: has kernels and variables */
+    bool good;     /* no errors: has kernels and variables */
     uint32_t kernel_count;
     lw_kernel *kernels;
-    lw_kernel **by_name;        /* the same, sorted */
-    struct lw_object **variables;      /* those with memory, at module scope, sorted by name */
+    lw_kernel **by_name;          /* the same, sorted */
+    struct lw_object **variables; /* those with memory, at module scope, sorted by name */
     uint32_t variable_count;
     LW_LIST(uint64_t) memory; /* allocations of its variables */
     struct {
@@ -170,14 +172,13 @@ static inline uint64_t lw_volume(const uint32_t extents[3]) {
 
 lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
 /* A copy of the parameters, laid out; *buffer is NULL where there are none. The caller frees it. */
-lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params,
-                           char **buffer);
+lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer);
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid);
 
 /* ---- runtime.c: what a launch needs of the device's runtime ------------------------------------------------ */
 
-/* Gives the grid the printer and the context's heap, if its program uses them; where that works, the printer ends, and what the kernel printed comes out,
- * with lw_runtime_end. */
+/* Gives the grid the printer and the context's heap, if its program uses them; where that works, the printer ends, and
+ * what the kernel printed comes out, with lw_runtime_end. */
 lw_status lw_runtime_begin(lw_context *context, const lw_launch_config *config, lw_grid *grid, lw_printer *printer);
 void lw_runtime_end(const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers);
 

@@ -1,4 +1,5 @@
-/* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4), and what a module lacks.
+/* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4), and what a
+ * module lacks.
  *
  * Each variable is an allocation of its own, so that an access past its end is found. */
 #include "middle/ptx.h"
@@ -15,8 +16,7 @@ static bool has_memory(const lw_object *object) {
 
 static bool place_variable(lw_module *module, lw_object *object) {
     enum { ALIGNED = 256 }; /* as every allocation is */
-    uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0,
-             address;
+    uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0, address;
     /* Before the allocation: nothing may come between it and its record. */
     LW_PUSH(&module->arena, module->memory) = 0;
     if (!lw_memory_take_variable(&module->context->memory, size + spare, object->space == LW_SPACE_const, &address)) {
@@ -77,8 +77,7 @@ static bool visit_all(lw_module *module, lw_visit *visit) {
         const lw_function *function = ptx->functions.at[f];
         for (uint32_t s = 0; s < function->body.count; s++) {
             const lw_statement *statement = &function->body.at[s];
-            if (statement->kind == LW_S_VARIABLE && has_memory(statement->object) &&
-                !visit(module, statement->object))
+            if (statement->kind == LW_S_VARIABLE && has_memory(statement->object) && !visit(module, statement->object))
                 return false;
         }
     }
@@ -100,7 +99,8 @@ static bool initialise(lw_module *module, lw_object *object) {
 
 /* Not those of the device's runtime, which kernels that call them are lowered with. */
 static bool is_missing(const lw_object *object) {
-    return object && object->kind == LW_OBJ_FUNCTION && !object->function->has_body && !lw_runtime_has(object->name->text);
+    return object && object->kind == LW_OBJ_FUNCTION && !object->function->has_body &&
+           !lw_runtime_has(object->name->text);
 }
 
 static bool reaches_missing(const lw_function *function) {
@@ -112,7 +112,8 @@ static bool reaches_missing(const lw_function *function) {
 static void report_missing(lw_module *module, const lw_instruction *instruction) {
     for (uint32_t i = 0; i < instruction->operand_count; i++)
         if (is_missing(instruction->operands[i].object))
-            lw_diag_add(&module->diags, LW_D_undefined_function, instruction->operands[i].place, instruction->operands[i].name->text);
+            lw_diag_add(&module->diags, LW_D_undefined_function, instruction->operands[i].place,
+                        instruction->operands[i].name->text);
 }
 
 /* A function whose address is taken may be called as well. */
@@ -135,7 +136,9 @@ lw_status lw_variables_place(lw_module *module) {
     return LW_OK;
 }
 
-static int compare_name(const void *name, const void *object) { return strcmp(name, (*(lw_object *const *)object)->name->text); }
+static int compare_name(const void *name, const void *object) {
+    return strcmp(name, (*(lw_object *const *)object)->name->text);
+}
 static int compare_objects(const void *a, const void *b) {
     return strcmp((*(lw_object *const *)a)->name->text, (*(lw_object *const *)b)->name->text);
 }
@@ -145,11 +148,14 @@ void lw_variables_sort(lw_module *module) {
     module->variables = LW_NEW_ARRAY(&module->arena, lw_object *, ptx->variables.count);
     for (uint32_t i = 0; i < ptx->variables.count; i++)
         if (has_memory(ptx->variables.at[i])) module->variables[module->variable_count++] = ptx->variables.at[i];
-    if (module->variable_count) qsort(module->variables, module->variable_count, sizeof *module->variables, compare_objects);
+    if (module->variable_count)
+        qsort(module->variables, module->variable_count, sizeof *module->variables, compare_objects);
 }
 
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size) {
-    lw_object **found = module->variable_count ? bsearch(name, module->variables, module->variable_count, sizeof *module->variables, compare_name) : NULL;
+    lw_object **found = module->variable_count ? bsearch(name, module->variables, module->variable_count,
+                                                         sizeof *module->variables, compare_name)
+                                               : NULL;
     if (!found) return false;
     if (address) *address = (*found)->address;
     if (size) *size = (*found)->size;

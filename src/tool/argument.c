@@ -79,8 +79,7 @@ static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char 
     for (;; at++) {
         uint64_t bits;
         if (!parse_value(arg, arg->type, &at, end, &bits)) {
-            if (is_word && arg->is_array && !arg->values.count)
-                hint("a buffer takes values, @FILE, range or random");
+            if (is_word && arg->is_array && !arg->values.count) hint("a buffer takes values, @FILE, range or random");
             return false;
         }
         LW_PUSH(arena, arg->values) = bits;
@@ -96,9 +95,8 @@ static bool parse_list(lw_arena *arena, lw_arg *arg, const char *at, const char 
     arg->source = LW_ARG_LIST;
     if (!arg->has_count) arg->count = arg->values.count;
     if (arg->count == arg->values.count) return true;
-    lw_arg_error(arg, strchr(arg->text, '=') + 1, (size_t)(end - strchr(arg->text, '=') - 1), NULL,
-                 LW_D_arg_count, arg->number, "the list", (unsigned long long)arg->values.count,
-                 (unsigned long long)arg->count);
+    lw_arg_error(arg, strchr(arg->text, '=') + 1, (size_t)(end - strchr(arg->text, '=') - 1), NULL, LW_D_arg_count,
+                 arg->number, "the list", (unsigned long long)arg->values.count, (unsigned long long)arg->count);
     return false;
 }
 
@@ -132,8 +130,8 @@ static bool check_range(const lw_arg *arg, const char *at, size_t size) {
     return fits;
 }
 
-/* A number of range: or random:. Floats are kept as binary64, integers as 64 bits; b types count as unsigned here, and a step
- * may go down for every type. */
+/* A number of range: or random:. Floats are kept as binary64, integers as 64 bits; b types count as unsigned here, and
+ * a step may go down for every type. */
 static bool parse_number(const lw_arg *arg, const char **at, const char *end, bool is_step, uint64_t *value) {
     if (lw_value_is_float(arg->type)) return parse_value(arg, LW_T_f64, at, end, value);
     lw_type type = arg->type;
@@ -161,8 +159,7 @@ static bool parse_range(lw_arg *arg, const char *at, const char *end) {
     if (at < end && (at++, !parse_number(arg, &at, end, false, &arg->start))) return false;
     if (at < end && *at == ':' && (at++, !parse_number(arg, &at, end, true, &arg->step))) return false;
     if (at < end)
-        return wrong_shape(arg, at, (size_t)(end - at),
-                           "a range is written range, range:START or range:START:STEP");
+        return wrong_shape(arg, at, (size_t)(end - at), "a range is written range, range:START or range:START:STEP");
     return check_range(arg, begin, (size_t)(end - begin));
 }
 
@@ -170,8 +167,7 @@ static bool parse_random(lw_arg *arg, const char *at, const char *end) {
     static const char usage[] = "random values are written random or random:LOW:HIGH";
     arg->source = LW_ARG_RANDOM;
     if (!arg->has_count)
-        return wrong_shape(arg, arg->text, value_size(arg->text),
-                           "random values need a count: u32[64]=random");
+        return wrong_shape(arg, arg->text, value_size(arg->text), "random values need a count: u32[64]=random");
     at += strlen("random");
     if (at == end) return true;
     arg->source = LW_ARG_BETWEEN;
@@ -188,12 +184,10 @@ static bool parse_random(lw_arg *arg, const char *at, const char *end) {
                 isfinite(lw_value_double(arg->type, lw_value_round(arg->type, from, true))) &&
                 isfinite(lw_value_double(arg->type, lw_value_round(arg->type, to, false)));
     } else {
-        right = lw_types[arg->type].kind == 'S' ? (int64_t)arg->start <= (int64_t)arg->end
-                                                : arg->start <= arg->end;
+        right = lw_types[arg->type].kind == 'S' ? (int64_t)arg->start <= (int64_t)arg->end : arg->start <= arg->end;
     }
     return right ? true
-                 : wrong_shape(arg, low, (size_t)(end - low),
-                               "LOW must be below HIGH, and both must fit the type");
+                 : wrong_shape(arg, low, (size_t)(end - low), "LOW must be below HIGH, and both must fit the type");
 }
 
 static bool is_word(const char *at, const char *end, const char *word) {
@@ -207,9 +201,9 @@ static bool parse_source(lw_arena *arena, lw_arg *arg, const char *at, const cha
         if (*at == '@' || is_word(at, end, "range") || is_word(at, end, "random"))
             return wrong_shape(arg, at, (size_t)(end - at), "only a buffer takes this: write TYPE[COUNT]=…");
         if (!parse_list(arena, arg, at, end)) return false;
-        return arg->values.count == 1 ? true
-                                      : wrong_shape(arg, at, (size_t)(end - at),
-                                                    "a scalar takes one value; write TYPE[]= for a list");
+        return arg->values.count == 1
+                   ? true
+                   : wrong_shape(arg, at, (size_t)(end - at), "a scalar takes one value; write TYPE[]= for a list");
     }
     if (is_word(at, end, "range")) return parse_range(arg, at, end);
     if (is_word(at, end, "random")) return parse_random(arg, at, end);
@@ -232,10 +226,8 @@ static const char *next_output(const char *at) {
 
 bool lw_arg_wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what) {
     lw_text whose = {0};
-    if (arg->label)
-        lw_text_say(&whose, "--result for '%s'", arg->label);
-    else
-        lw_text_printf(&whose, "argument %u", arg->number);
+    if (arg->label) lw_text_say(&whose, "--result for '%s'", arg->label);
+    else lw_text_printf(&whose, "argument %u", arg->number);
     lw_arg_error(arg, at, size, NULL, LW_D_arg_output, whose.at ? whose.at : "", what);
     lw_text_free(&whose);
     return false;
@@ -250,8 +242,7 @@ static bool parse_print(lw_arg *arg, lw_arg_output *out, const char *at, const c
     out->type = lw_value_type(at, size);
     if (!out->type) return lw_arg_wrong_output(arg, at, size, "print takes hex or a type");
     bool whole = !arg->has_count || arg->count * lw_value_bytes(arg->type) % lw_value_bytes(out->type) == 0;
-    return whole ? true
-                 : lw_arg_wrong_output(arg, at, size, "the buffer is no whole number of elements of this type");
+    return whole ? true : lw_arg_wrong_output(arg, at, size, "the buffer is no whole number of elements of this type");
 }
 
 static bool parse_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
@@ -279,8 +270,8 @@ static bool parse_only_outputs(lw_arena *arena, lw_arg *arg, const char *at) {
                                "this is no output; :out=FILE, :print, :print=hex and :print=TYPE are");
 }
 
-bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs,
-                   uint32_t number, lw_arg *arg) {
+bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs, uint32_t number,
+                   lw_arg *arg) {
     *arg = (lw_arg){.text = lw_arena_printf(arena, ":%s", outputs),
                     .label = param->name,
                     .number = number,
@@ -330,8 +321,7 @@ bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *ar
     if (*at == '[' && !parse_count(arg, &at)) return false;
     if (!*at || *at == ':') {
         if (!arg->is_array) return wrong_shape(arg, at, 1, "a = and a value must follow the type");
-        if (!arg->has_count)
-            return wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
+        if (!arg->has_count) return wrong_shape(arg, at, 1, "a count must stand in the [ ], or a source must follow");
         return parse_only_outputs(arena, arg, at);
     }
     if (*at != '=') return wrong_shape(arg, at, 1, "a = must stand here");
@@ -347,8 +337,8 @@ static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *sign
     const char *name = lw_types[arg->type].name;
     size_t size = strcspn(arg->text, "[=:");
     if (bytes != param->size) {
-        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, name,
-                     (unsigned long long)bytes, param->name, param->size);
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, name, (unsigned long long)bytes,
+                     param->name, param->size);
         if (addresses && param->size == 8 && bytes < 8 && lw_types[type].kind != 'F')
             hint("if the kernel takes an address here, pass a buffer: TYPE[COUNT]=…");
         return false;
@@ -356,16 +346,14 @@ static bool bind_value(lw_arg *arg, const lw_param_info *param, const char *sign
     char have = lw_types[arg->type].kind, want = lw_types[type].kind;
     bool fits = have == 'B' || want == 'B' || want == 'X' || (lw_value_is_float(arg->type) == (want == 'F'));
     if (!fits)
-        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_kind, arg->number, name, param->name,
-                     param->type);
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_kind, arg->number, name, param->name, param->type);
     return fits;
 }
 
 static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *signature) {
     size_t size = strcspn(arg->text, "=:");
     if (!arg->is_array) {
-        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_array, arg->number, param->name,
-                     param->size);
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_array, arg->number, param->name, param->size);
         return false;
     }
     arg->by_value = true;
@@ -378,8 +366,8 @@ static bool bind_array(lw_arg *arg, const lw_param_info *param, const char *sign
     if (arg->source == LW_ARG_FILE && !arg->has_count && !arg->loaded) return true;
     unsigned long long bytes = arg->count * lw_value_bytes(arg->type);
     if (bytes != param->size)
-        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, "the array", bytes,
-                     param->name, param->size);
+        lw_arg_error(arg, arg->text, size, signature, LW_D_arg_param_size, arg->number, "the array", bytes, param->name,
+                     param->size);
     return bytes == param->size;
 }
 
@@ -389,7 +377,7 @@ bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature,
     if (!arg->is_array) return bind_value(arg, param, signature, addresses);
     /* 32-bit parameters hold addresses in modules of address size 32. */
     if (addresses && (param->size == 8 || param->size == 4) && lw_types[type].kind != 'F') return true;
-    lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_param_buffer, arg->number,
-                 param->name, param->type);
+    lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_param_buffer, arg->number, param->name,
+                 param->type);
     return false;
 }

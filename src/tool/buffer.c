@@ -6,7 +6,8 @@
 
 /* ---- Files -------------------------------------------------------------------------------------------- */
 
-/* Half of the machine's memory, as the device memory that the data goes to needs the other half; less where --memory says so. */
+/* Half of the machine's memory, as the device memory that the data goes to needs the other half; less where --memory
+ * says so. */
 static uint64_t byte_limit(const lw_arg *arg) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     uint64_t half = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page / 2 : UINT64_C(1) << 32;
@@ -15,8 +16,8 @@ static uint64_t byte_limit(const lw_arg *arg) {
 
 static int too_large(const lw_arg *arg) {
     lw_text why = {0};
-    lw_text_say(&why, "'%s' has more than %llu bytes, which is the limit of device memory or half of the machine's", arg->file,
-                (unsigned long long)byte_limit(arg));
+    lw_text_say(&why, "'%s' has more than %llu bytes, which is the limit of device memory or half of the machine's",
+                arg->file, (unsigned long long)byte_limit(arg));
     lw_tool_error(LW_D_no_memory, why.at ? why.at : "");
     lw_text_free(&why);
     return LW_EXIT_MACHINE;
@@ -25,8 +26,9 @@ static int too_large(const lw_arg *arg) {
 /* `cut`: there may be more, which nobody needs to read. */
 static int wrong_count(const lw_arg *arg, uint64_t have, bool cut) {
     const char *at = strchr(arg->text, '[') + 1;
-    lw_arg_error(arg, at, (size_t)(strchr(at, ']') - at), NULL, LW_D_arg_count, arg->number, cut ? "the beginning of the file" : "the file",
-                 (unsigned long long)have, (unsigned long long)arg->count);
+    lw_arg_error(arg, at, (size_t)(strchr(at, ']') - at), NULL, LW_D_arg_count, arg->number,
+                 cut ? "the beginning of the file" : "the file", (unsigned long long)have,
+                 (unsigned long long)arg->count);
     return LW_EXIT_FILE;
 }
 
@@ -41,7 +43,9 @@ static int read_rest(lw_input *in, uint64_t size) {
 /* A file whose size is not known is read until it is too large for what is wanted of it, and no further. */
 static int load_raw(lw_arg *arg, lw_input *in) {
     uint32_t bytes = lw_value_bytes(arg->type);
-    uint64_t limit = byte_limit(arg), wanted = arg->has_count ? arg->count * bytes : arg->by_value ? arg->room : UINT64_MAX;
+    uint64_t limit = byte_limit(arg), wanted = arg->has_count  ? arg->count * bytes
+                                               : arg->by_value ? arg->room
+                                                               : UINT64_MAX;
     if (in->whole == UINT64_MAX) {
         int code = lw_input_read(in, (wanted < limit ? wanted : limit) + bytes);
         if (code) return code;
@@ -61,10 +65,8 @@ static int load_raw(lw_arg *arg, lw_input *in) {
 }
 
 static int wrong_dtype(const lw_arg *arg, bool big) {
-    if (big)
-        lw_tool_error(LW_D_npy_endian, arg->file, arg->npy.dtype);
-    else
-        lw_tool_error(LW_D_npy_type, arg->file, arg->npy.dtype, lw_types[arg->type].name);
+    if (big) lw_tool_error(LW_D_npy_endian, arg->file, arg->npy.dtype);
+    else lw_tool_error(LW_D_npy_type, arg->file, arg->npy.dtype, lw_types[arg->type].name);
     return LW_EXIT_FILE;
 }
 

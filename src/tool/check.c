@@ -18,11 +18,11 @@ typedef struct options {
 static const struct argp_option choices[] = {
     {"list", 'l', NULL, 0, "Print each kernel with its parameters to standard output", 0},
     {"werror", 'W', NULL, 0, "Let warnings fail the check", 0},
-    {"format", 'f', "FORMAT", 0, "text (default), json or sarif: what programs read goes to standard output",
-     0},
+    {"format", 'f', "FORMAT", 0, "text (default), json or sarif: what programs read goes to standard output", 0},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
-    {"cost", 'c', "PROFILE", 0, "a5 or a2a3: check against it, and print the cycles of each PTO operation to standard output", 0},
+    {"cost", 'c', "PROFILE", 0,
+     "a5 or a2a3: check against it, and print the cycles of each PTO operation to standard output", 0},
     {"portable", 'p', NULL, 0, "Warn of every place where PTO text depends on what its page leaves open", 0},
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
     {0},
@@ -75,7 +75,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         break;
     case ARGP_KEY_END:
         if (o->has_cost && o->sarif) argp_error(state, "--cost and --format sarif exclude each other");
-        if (o->has_cost && o->has_profile && o->cost != o->profile) argp_error(state, "--cost and --target name two profiles");
+        if (o->has_cost && o->has_profile && o->cost != o->profile)
+            argp_error(state, "--cost and --target name two profiles");
         if (o->has_cost) o->profile = o->cost; /* what the profile refuses costs nothing there */
         if (o->list && (o->json || o->sarif)) argp_error(state, "--list and --format exclude each other");
         break;
@@ -83,8 +84,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->files = state->argv + state->next;
         o->count = state->argc - state->next;
         for (int i = 0; i < o->count; i++)
-            if ((o->has_profile || o->has_cost || o->portable) && !lw_tool_language_of(o->files[i], o->language)->has_profiles)
-                argp_error(state, "--target, --cost and --portable are for PTO text, and '%.100s' is %s", o->files[i], lw_tool_language_of(o->files[i], o->language)->title);
+            if ((o->has_profile || o->has_cost || o->portable) &&
+                !lw_tool_language_of(o->files[i], o->language)->has_profiles)
+                argp_error(state, "--target, --cost and --portable are for PTO text, and '%.100s' is %s", o->files[i],
+                           lw_tool_language_of(o->files[i], o->language)->title);
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     default: return ARGP_ERR_UNKNOWN;
@@ -115,9 +118,9 @@ static int check_source(lw_tool_source *in) {
     bool good = language->check(in, o->profile, &module);
     if (good && o->portable) lw_pto_check_portable(module);
     if (o->json || o->sarif)
-        lw_report_file(&o->report, in, o->has_cost && good ? lw_tool_pto_cost_json(in, module, o->cost, &o->report.failed) : NULL);
-    else
-        lw_tool_diagnostics(&in->diags, !o->quiet);
+        lw_report_file(&o->report, in,
+                       o->has_cost && good ? lw_tool_pto_cost_json(in, module, o->cost, &o->report.failed) : NULL);
+    else lw_tool_diagnostics(&in->diags, !o->quiet);
     o->errors += in->diags.errors;
     o->warnings += in->diags.warnings;
     if (!o->several && !o->quiet && summarise(&o->summary, in)) language->summarise(&o->summary, module);
@@ -143,8 +146,8 @@ int lw_command_check(int argc, char **argv) {
     if (!text) {
         /* all is said */
     } else if (o.several && !o.quiet) {
-        fprintf(stderr, "%d files: %u error%s, %u warning%s\n", o.count, o.errors, o.errors == 1 ? "" : "s",
-                o.warnings, o.warnings == 1 ? "" : "s");
+        fprintf(stderr, "%d files: %u error%s, %u warning%s\n", o.count, o.errors, o.errors == 1 ? "" : "s", o.warnings,
+                o.warnings == 1 ? "" : "s");
     } else if (o.summary.size) {
         fprintf(stderr, "%s\n", o.summary.at);
     }

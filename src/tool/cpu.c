@@ -16,7 +16,8 @@ static const struct argp_option choices[] = {
 static const char doc[] =
     "Show the CPU levels that Lanewise is built for, which of them this machine has, the engines, what is in use, and "
     "the number of worker threads."
-    "\vThe environment variables LANEWISE_CPU, LANEWISE_ENGINE and LANEWISE_THREADS choose the level, the engine and the number of "
+    "\vThe environment variables LANEWISE_CPU, LANEWISE_ENGINE and LANEWISE_THREADS choose the level, the engine and "
+    "the number of "
     "threads.\n\n"
     "Exit codes:\n"
     "  0  done\n"

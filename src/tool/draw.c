@@ -1,5 +1,5 @@
-/* draw.c: lanewise draw: which lane reads which in a shuffle. The instruction is executed, so that the picture cannot differ from
- * what it does: each lane offers its number plus 1, and 0 comes from lanes that do not take part. */
+/* draw.c: lanewise draw: which lane reads which in a shuffle. The instruction is executed, so that the picture cannot
+ * differ from what it does: each lane offers its number plus 1, and 0 comes from lanes that do not take part. */
 #include <stdlib.h>
 
 #include "lanewise/lane/shuffle.h"
@@ -13,8 +13,8 @@ typedef struct options {
 } options;
 
 static const struct argp_option choices[] = {
-    {"b", 'b', "LANE", 0,
-     "Operand b, the lane or distance: a number for all lanes, or a list of 32 (0..31); needed", 0},
+    {"b", 'b', "LANE", 0, "Operand b, the lane or distance: a number for all lanes, or a list of 32 (0..31); needed",
+     0},
     {"c", 'c', "VALUE", 0, "Operand c, segment mask and clamp; 0x1f by default, 0 for shfl.up", 0},
     {"membermask", 'm', "MASK", 0, "The lanes that take part; 0xffffffff by default", 0},
     {"output", 'o', "FILE", 0, "Write an SVG file; `-' is standard output", 0},
@@ -71,14 +71,17 @@ static const lw_eval_operand *find(const lw_eval *e, const char *name) {
 static int check_text(lw_arena *arena, const options *o, const char **c, bool *sync) {
     const char *values[] = {"0..31", o->b, *c ? *c : "0", o->members};
     lw_eval *e = LW_NEW(arena, lw_eval);
-    *e = (lw_eval){
-        .arena = arena, .text = o->text, .values = values, .value_count = 3, .lanes = LW_EVAL_LANES};
+    *e = (lw_eval){.arena = arena, .text = o->text, .values = values, .value_count = 3, .lanes = LW_EVAL_LANES};
     lw_module_ptx *module = lw_form_module(arena);
     const lw_match *match = lw_form_match(module, o->text, NULL);
     if (!match || (match->form->lower != LW_LOWER_shfl && match->form->lower != LW_LOWER_shfl_sync)) {
         int code = match ? LW_EXIT_OK : lw_eval_plan(e);
         if (code == LW_EXIT_SOURCE) return code; /* it has shown what is wrong */
-        lw_tool_error(LW_D_draw_text, lw_arena_say(arena, "'%s' is no shuffle; shfl.MODE.b32 and shfl.sync.MODE.b32 are, with MODE up, down, bfly or idx", o->text));
+        lw_tool_error(
+            LW_D_draw_text,
+            lw_arena_say(
+                arena, "'%s' is no shuffle; shfl.MODE.b32 and shfl.sync.MODE.b32 are, with MODE up, down, bfly or idx",
+                o->text));
         return LW_EXIT_USAGE;
     }
     *sync = match->form->lower == LW_LOWER_shfl_sync;
@@ -109,7 +112,8 @@ static int run_shuffle(lw_eval *e, const options *o, const char *c, bool sync, u
     return lw_eval_run(e);
 }
 
-/* Where a lane does not take part, its number never arrives; the lane function says then where it would have come from. */
+/* Where a lane does not take part, its number never arrives; the lane function says then where it would have come from.
+ */
 static uint32_t idle_source(lw_modifier_id mode, uint32_t lane, uint32_t b, uint32_t c) {
     switch (mode) {
     case LW_MOD_up: return lw_shfl_up_source(lane, b, c);
@@ -120,8 +124,7 @@ static uint32_t idle_source(lw_modifier_id mode, uint32_t lane, uint32_t b, uint
 }
 
 static void fill(lw_drawing *d, const lw_eval *e, uint32_t members) {
-    const lw_eval_operand *value = find(e, "d"), *in_range = find(e, "p"), *b = find(e, "b"),
-                          *c = find(e, "c");
+    const lw_eval_operand *value = find(e, "d"), *in_range = find(e, "p"), *b = find(e, "b"), *c = find(e, "c");
     for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++) {
         lw_draw_lane *l = &d->lanes[lane];
         uint32_t got = (uint32_t)value->lanes[lane].low, bits = (uint32_t)c->lanes[lane].low;
@@ -136,7 +139,8 @@ static void fill(lw_drawing *d, const lw_eval *e, uint32_t members) {
 /* ---- The command -------------------------------------------------------------------------------------------- */
 
 static bool is_utf8(void) {
-    const char *names[] = {lw_environment(LW_ENV_locale_all), lw_environment(LW_ENV_locale_characters), lw_environment(LW_ENV_language)};
+    const char *names[] = {lw_environment(LW_ENV_locale_all), lw_environment(LW_ENV_locale_characters),
+                           lw_environment(LW_ENV_language)};
     for (size_t i = 0; i < LW_COUNT(names); i++)
         if (names[i])
             return strstr(names[i], "UTF-8") || strstr(names[i], "utf8") || strstr(names[i], "UTF8") ||
@@ -163,15 +167,13 @@ static int draw(lw_arena *arena, const options *o) {
     if (!code) code = run_shuffle(e, o, c, sync, (uint32_t)members[0].low);
     if (code) return code;
     lw_drawing *drawing = LW_NEW(arena, lw_drawing);
-    drawing->title = o->members ? lw_arena_printf(arena, "%s  b = %s  c = %s  membermask = %s", o->text, o->b,
-                                                  c, o->members)
-                                : lw_arena_printf(arena, "%s  b = %s  c = %s", o->text, o->b, c);
+    drawing->title = o->members
+                         ? lw_arena_printf(arena, "%s  b = %s  c = %s  membermask = %s", o->text, o->b, c, o->members)
+                         : lw_arena_printf(arena, "%s  b = %s  c = %s", o->text, o->b, c);
     fill(drawing, e, (uint32_t)members[0].low);
     lw_text picture = {0};
-    if (o->file)
-        lw_draw_svg(&picture, drawing);
-    else
-        lw_draw_terminal(&picture, drawing, !o->ascii && is_utf8());
+    if (o->file) lw_draw_svg(&picture, drawing);
+    else lw_draw_terminal(&picture, drawing, !o->ascii && is_utf8());
     if (picture.failed) {
         lw_tool_error(LW_D_no_memory, "the picture");
         code = LW_EXIT_MACHINE;

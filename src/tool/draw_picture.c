@@ -15,8 +15,7 @@ static uint32_t segment_size(const lw_drawing *d) {
     while (size < LW_DRAW_LANES && d->lanes[size].segment == d->lanes[0].segment) size++;
     for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++)
         for (uint32_t other = 0; other < LW_DRAW_LANES; other++)
-            if ((d->lanes[lane].segment == d->lanes[other].segment) != (lane / size == other / size))
-                return 0;
+            if ((d->lanes[lane].segment == d->lanes[other].segment) != (lane / size == other / size)) return 0;
     return size;
 }
 
@@ -24,21 +23,16 @@ static void summarise(lw_text *out, const lw_drawing *d, const char *separator) 
     uint32_t in = 0, own = 0, idle = 0, undefined = 0, size = segment_size(d);
     for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++) {
         const lw_draw_lane *l = &d->lanes[lane];
-        if (!l->takes_part)
-            idle++;
-        else if (!l->in_range)
-            own++;
-        else
-            in++, undefined += l->reads_idle;
+        if (!l->takes_part) idle++;
+        else if (!l->in_range) own++;
+        else in++, undefined += l->reads_idle;
     }
     lw_text_printf(out, "%u lane%s in range, %u out of range (own value)", in, in == 1 ? "" : "s", own);
     if (idle) lw_text_printf(out, "%s%u not taking part", separator, idle);
     if (undefined) lw_text_printf(out, ", which %u read%s (undefined)", undefined, undefined == 1 ? "s" : "");
-    if (!size)
-        lw_text_printf(out, "%ssegments of lanes that are no neighbours", separator);
+    if (!size) lw_text_printf(out, "%ssegments of lanes that are no neighbours", separator);
     else if (size < LW_DRAW_LANES)
-        lw_text_printf(out, "%s%u segments of %u lane%s", separator, LW_DRAW_LANES / size, size,
-                       size == 1 ? "" : "s");
+        lw_text_printf(out, "%s%u segments of %u lane%s", separator, LW_DRAW_LANES / size, size, size == 1 ? "" : "s");
 }
 
 /* ---- Terminal: a line for each lane, two columns for each source ------------------------------------------ */
@@ -52,15 +46,11 @@ static const signs ascii_signs = {" ", "-", "|", "o", "<", ">", "x", "?", "<-"};
 
 static void print_numbers(lw_text *out, const lw_drawing *d, const signs *s) {
     lw_text_puts(out, "lane         ");
-    for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++)
-        lw_text_printf(out, lane % 10 ? "  " : "%u ", lane / 10);
+    for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++) lw_text_printf(out, lane % 10 ? "  " : "%u ", lane / 10);
     while (out->at && out->at[out->size - 1] == ' ') out->at[--out->size] = 0;
     lw_text_puts(out, "\n             ");
     for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++)
-        lw_text_printf(out, "%u%s", lane % 10,
-                       ends_segment(d, lane)      ? s->wall
-                       : lane + 1 < LW_DRAW_LANES ? " "
-                                                  : "");
+        lw_text_printf(out, "%u%s", lane % 10, ends_segment(d, lane) ? s->wall : lane + 1 < LW_DRAW_LANES ? " " : "");
     lw_text_puts(out, "\n");
 }
 
@@ -87,19 +77,15 @@ static void print_lane(lw_text *out, const lw_drawing *d, uint32_t lane, const s
                        l->reads_idle ? "?"
                        : l->in_range ? ""
                                      : "out");
-    else
-        lw_text_puts(out, "    --    ");
+    else lw_text_puts(out, "    --    ");
     size_t end = out->size;
     for (uint32_t at = 0; at < LW_DRAW_LANES; at++) {
         const char *sign = sign_at(l, lane, at, s);
         lw_text_puts(out, sign);
         if (sign != s->blank) end = out->size;
-        if (line_behind(l, lane, at))
-            lw_text_puts(out, s->line);
-        else if (ends_segment(d, at))
-            lw_text_puts(out, s->wall), end = out->size;
-        else
-            lw_text_puts(out, s->blank);
+        if (line_behind(l, lane, at)) lw_text_puts(out, s->line);
+        else if (ends_segment(d, at)) lw_text_puts(out, s->wall), end = out->size;
+        else lw_text_puts(out, s->blank);
     }
     if (out->at) out->at[out->size = end] = 0;
     while (out->at && out->at[out->size - 1] == ' ') out->at[--out->size] = 0;
@@ -118,28 +104,16 @@ void lw_draw_terminal(lw_text *out, const lw_drawing *d, bool utf8) {
 
 /* ---- SVG: sources above, results below -------------------------------------------------------------------- */
 
-enum {
-    LEFT = 46,
-    STEP = 29,
-    TOP = 84,
-    BOTTOM = 236,
-    RADIUS = 11,
-    WIDTH = LEFT + 32 * STEP + 18,
-    HEIGHT = 308
-};
+enum { LEFT = 46, STEP = 29, TOP = 84, BOTTOM = 236, RADIUS = 11, WIDTH = LEFT + 32 * STEP + 18, HEIGHT = 308 };
 
 static uint32_t x_of(uint32_t lane) { return LEFT + lane * STEP + STEP / 2; }
 
 static void put_escaped(lw_text *out, const char *text) {
     for (const char *p = text; *p; p++) {
-        if (*p == '<')
-            lw_text_puts(out, "&lt;");
-        else if (*p == '>')
-            lw_text_puts(out, "&gt;");
-        else if (*p == '&')
-            lw_text_puts(out, "&amp;");
-        else
-            lw_text_add(out, p, 1);
+        if (*p == '<') lw_text_puts(out, "&lt;");
+        else if (*p == '>') lw_text_puts(out, "&gt;");
+        else if (*p == '&') lw_text_puts(out, "&amp;");
+        else lw_text_add(out, p, 1);
     }
 }
 
@@ -160,8 +134,7 @@ static void put_segments(lw_text *out, const lw_drawing *d) {
     if (!segment_size(d)) return;
     for (uint32_t first = 0, lane = 0; lane < LW_DRAW_LANES; lane++) {
         if (lane + 1 < LW_DRAW_LANES && !ends_segment(d, lane)) continue;
-        lw_text_printf(out,
-                       "<rect class=\"segment\" x=\"%u\" y=\"%d\" width=\"%u\" height=\"%d\" rx=\"6\"/>\n",
+        lw_text_printf(out, "<rect class=\"segment\" x=\"%u\" y=\"%d\" width=\"%u\" height=\"%d\" rx=\"6\"/>\n",
                        LEFT + first * STEP + 1, TOP - 22, (lane - first + 1) * STEP - 2, BOTTOM - TOP + 44);
         first = lane + 1;
     }
@@ -170,9 +143,8 @@ static void put_segments(lw_text *out, const lw_drawing *d) {
 static void put_row(lw_text *out, const lw_drawing *d, const char *name, int y) {
     lw_text_printf(out, "<text x=\"%d\" y=\"%d\">%s</text>\n", LEFT / 2, y + 4, name);
     for (uint32_t lane = 0; lane < LW_DRAW_LANES; lane++)
-        lw_text_printf(
-            out, "<circle class=\"%s\" cx=\"%u\" cy=\"%d\" r=\"%d\"/><text x=\"%u\" y=\"%d\">%u</text>\n",
-            d->lanes[lane].takes_part ? "lane" : "idle", x_of(lane), y, RADIUS, x_of(lane), y + 4, lane);
+        lw_text_printf(out, "<circle class=\"%s\" cx=\"%u\" cy=\"%d\" r=\"%d\"/><text x=\"%u\" y=\"%d\">%u</text>\n",
+                       d->lanes[lane].takes_part ? "lane" : "idle", x_of(lane), y, RADIUS, x_of(lane), y + 4, lane);
 }
 
 static void put_lines(lw_text *out, const lw_drawing *d) {

@@ -22,7 +22,11 @@ static int dump_llvm(lw_tool_source *in);
 static const struct {
     const char *name;
     int (*run)(lw_tool_source *in);
-} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program}, {"interp", dump_interp}, {"llvm", dump_llvm}};
+} stages[] = {{"tokens", dump_tokens},
+              {"module", dump_module},
+              {"program", dump_program},
+              {"interp", dump_interp},
+              {"llvm", dump_llvm}};
 
 enum { KEY_SEMANTICS = 256, KEY_INACTIVE, KEY_OVERFLOW };
 
@@ -31,8 +35,7 @@ static const struct argp_option choices[] = {
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
     {"kernel", 'k', "NAME", 0, "Only this kernel or function (module and what comes behind it)", 0},
-    {"semantics", KEY_SEMANTICS, "NAME", 0,
-     "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
+    {"semantics", KEY_SEMANTICS, "NAME", 0, "manual or sm_90 (program); by default LANEWISE_SEMANTICS, else manual", 0},
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero (default) or undef-poison (program)", 0},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate (default), modulo or trap (program)", 0},
     {0},
@@ -69,7 +72,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         break;
     case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't':
-        if (!lw_pto_profile_find(arg, &o->dump.profile)) argp_error(state, "--target takes cpu, a2a3 or a5, not '%.100s'", arg);
+        if (!lw_pto_profile_find(arg, &o->dump.profile))
+            argp_error(state, "--target takes cpu, a2a3 or a5, not '%.100s'", arg);
         o->pto_only = "--target";
         break;
     case 'k': o->dump.kernel = arg; break;
@@ -110,8 +114,7 @@ bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *progra
         lw_program_link(program, dump->chosen->level);
         good = lw_program_print(program, dump->chosen->level, &out, &why);
         if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
-    } else if (program)
-        lw_program_dump(&out, program, dump->interp ? program->codes : program->functions);
+    } else if (program) lw_program_dump(&out, program, dump->interp ? program->codes : program->functions);
     lw_text_free(&why);
     if (good) return lw_tool_print(in, &out);
     lw_text_free(&out);
@@ -152,7 +155,8 @@ static int dump_llvm(lw_tool_source *in) {
     int code = lw_engine_has(LW_ENGINE_jit) ? dump_program(in) : LW_EXIT_MACHINE;
     lw_guard_end();
     if (lw_engine_has(LW_ENGINE_jit)) return code;
-    char *why = lw_arena_say(&in->arena, lw_diag_rows[LW_D_engine_missing].format, lw_engine_words[LW_ENGINE_jit], lw_engine_missing(LW_ENGINE_jit));
+    char *why = lw_arena_say(&in->arena, lw_diag_rows[LW_D_engine_missing].format, lw_engine_words[LW_ENGINE_jit],
+                             lw_engine_missing(LW_ENGINE_jit));
     lw_tool_error(LW_D_machine_lacks, why);
     return LW_EXIT_MACHINE;
 }

@@ -1,4 +1,5 @@
-/* equiv.c: lanewise equiv: a PTX kernel and a PTO function, or two PTO functions, on the same inputs; the first difference is shown.
+/* equiv.c: lanewise equiv: a PTX kernel and a PTO function, or two PTO functions, on the same inputs; the first
+ * difference is shown.
  *
  * options → sides → slots → cases: inputs → both runs → comparison */
 #include <stdlib.h>
@@ -24,14 +25,13 @@ static const struct argp_option choices[] = {
      "Elements of every array; by default as many as all combinations of values need, where they are few, "
      "else 65536",
      1},
-    {"cases", KEY_CASES, "N", 0,
-     "Runs, each with inputs of its own; 1 by default where all combinations come, else 4", 1},
+    {"cases", KEY_CASES, "N", 0, "Runs, each with inputs of its own; 1 by default where all combinations come, else 4",
+     1},
     {"seed", KEY_SEED, "N", 0, "Seed of the inputs; 0 by default", 1},
     {"range", KEY_RANGE, "K=LOW:HIGH", 0, "Values of argument K, from 0, are in this range only", 1},
     {"set", KEY_SET, "K=VALUE", 0,
      "The value of scalar argument K; one of 64 bits is the number of elements by default, others are noise", 1},
-    {"block", KEY_BLOCK, "N", 0,
-     "Threads of a CTA of the PTX kernel, one for each element in all; 128 by default", 1},
+    {"block", KEY_BLOCK, "N", 0, "Threads of a CTA of the PTX kernel, one for each element in all; 128 by default", 1},
     {"target", KEY_TARGET, "NAME", 0, "PTO: cpu, a2a3 or a5, as for `lanewise run`", 2},
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero or undef-poison", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate, modulo or trap", 2},
@@ -40,28 +40,27 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] =
-    "Compare a PTX kernel with a PTO function on the same inputs."
-    "\vOne side is a function of PTO. The other is one, too, or a kernel with the\n"
-    "same parameters: arrays as 64-bit pointers, masks as bytes, scalars by value;\n"
-    "then a pointer for each result of the function; then, if it likes, the number\n"
-    "of elements. Each thread computes one element. Results and memrefs are\n"
-    "compared, byte for byte. A file with one kernel or function needs no :NAME.\n\n"
-    "Arguments with few values (8 and 16 bits, masks, a small --range) take all of\n"
-    "them, in all combinations; others get edges, small numbers and noise.\n\n"
-    "Examples:\n"
-    "  lanewise equiv shift.ptx:shr_s32 shift.pto:shr_i32 --range 1=0:31\n"
-    "  lanewise equiv shift.ptx:shr_s32 shift.pto:shr_i32 --shift-overflow modulo\n\n"
-    "Exit codes:\n"
-    "  0    both gave the same for all inputs\n"
-    "  1    a file has errors, or uses what is not executable\n"
-    "  2    the command line is wrong, or the two cannot be compared\n"
-    "  3    one of them trapped\n"
-    "  5    a file cannot be read\n"
-    "  6    the machine lacks memory or the CPU level\n"
-    "  7    they differ\n";
+static const char doc[] = "Compare a PTX kernel with a PTO function on the same inputs."
+                          "\vOne side is a function of PTO. The other is one, too, or a kernel with the\n"
+                          "same parameters: arrays as 64-bit pointers, masks as bytes, scalars by value;\n"
+                          "then a pointer for each result of the function; then, if it likes, the number\n"
+                          "of elements. Each thread computes one element. Results and memrefs are\n"
+                          "compared, byte for byte. A file with one kernel or function needs no :NAME.\n\n"
+                          "Arguments with few values (8 and 16 bits, masks, a small --range) take all of\n"
+                          "them, in all combinations; others get edges, small numbers and noise.\n\n"
+                          "Examples:\n"
+                          "  lanewise equiv shift.ptx:shr_s32 shift.pto:shr_i32 --range 1=0:31\n"
+                          "  lanewise equiv shift.ptx:shr_s32 shift.pto:shr_i32 --shift-overflow modulo\n\n"
+                          "Exit codes:\n"
+                          "  0    both gave the same for all inputs\n"
+                          "  1    a file has errors, or uses what is not executable\n"
+                          "  2    the command line is wrong, or the two cannot be compared\n"
+                          "  3    one of them trapped\n"
+                          "  5    a file cannot be read\n"
+                          "  6    the machine lacks memory or the CPU level\n"
+                          "  7    they differ\n";
 
-/* ---- Options ------------------------------------------------------------------------------------------------------- */
+/* ---- Options --------------------------------------------------------------------------------------------------- */
 
 _Noreturn static void bad(const char *option, const char *text, const char *why) {
     lw_tool_error(LW_D_equiv_option, option, text, why);
@@ -84,9 +83,7 @@ static uint64_t parse_number(const char *option, const char *text, uint64_t leas
 static error_t parse(int key, char *arg, struct argp_state *state) {
     lw_equiv *e = state->input;
     switch (key) {
-    case KEY_ELEMENTS:
-        e->elements = parse_number("--elements", arg, 1, 1 << 28), e->has_elements = true;
-        break;
+    case KEY_ELEMENTS: e->elements = parse_number("--elements", arg, 1, 1 << 28), e->has_elements = true; break;
     case KEY_CASES: e->cases = parse_number("--cases", arg, 1, 1 << 20), e->has_cases = true; break;
     case KEY_SEED: e->seed = parse_number("--seed", arg, 0, UINT64_MAX); break;
     case KEY_RANGE: e->ranges[e->range_count++] = arg; break;
@@ -112,7 +109,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     return 0;
 }
 
-/* ---- Sides --------------------------------------------------------------------------------------------------------- */
+/* ---- Sides ----------------------------------------------------------------------------------------------------- */
 
 static int load_side(lw_equiv *e, lw_equiv_side *side) {
     const char *colon = strrchr(side->spelling, ':');
@@ -136,18 +133,16 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     lw_guard_end();
     switch (status) {
     case LW_OK: side->info = lw_kernel_get_info(side->kernel); return LW_EXIT_OK;
-    case LW_BAD_SOURCE:
-        fputs(lw_module_diagnostics(side->module, lw_tool_colour()), stderr);
-        return LW_EXIT_SOURCE;
+    case LW_BAD_SOURCE: fputs(lw_module_diagnostics(side->module, lw_tool_colour()), stderr); return LW_EXIT_SOURCE;
     case LW_NOT_FOUND:
-        return lw_tool_wrong_kernel(side->module, lw_arena_say(&e->arena, "'%s'", side->file), side->name, side->language,
-                                    "FILE:NAME");
+        return lw_tool_wrong_kernel(side->module, lw_arena_say(&e->arena, "'%s'", side->file), side->name,
+                                    side->language, "FILE:NAME");
     case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(e->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, side->file); return LW_EXIT_MACHINE;
     }
 }
 
-/* ---- Slots --------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------------------------- */
 
 static int not_alike(const lw_equiv *e, const char *why) {
     const lw_equiv_side *a = &e->sides[0], *b = &e->sides[1];
@@ -178,11 +173,14 @@ static int check_kernel(lw_equiv *e, const lw_equiv_side *side) {
                             "and may have one more for the number of elements");
     for (uint32_t i = 0; i < e->slot_count; i++)
         if (lw_kernel_param(side->kernel, i).size != e->slots[i].param.size)
-            return not_alike(e, lw_arena_say(&e->arena,
-                                                e->slots[i].is_array
-                                                    ? "parameter '%s' of the kernel is to be a pointer of 64 bits: the array '%s' of the function"
-                                                    : "parameter '%s' of the kernel is not as wide as the scalar '%s' of the function",
-                                                lw_kernel_param(side->kernel, i).name, e->slots[i].param.name));
+            return not_alike(
+                e,
+                lw_arena_say(
+                    &e->arena,
+                    e->slots[i].is_array
+                        ? "parameter '%s' of the kernel is to be a pointer of 64 bits: the array '%s' of the function"
+                        : "parameter '%s' of the kernel is not as wide as the scalar '%s' of the function",
+                    lw_kernel_param(side->kernel, i).name, e->slots[i].param.name));
     if (more && lw_kernel_param(side->kernel, e->slot_count).size > 8)
         return not_alike(e, "the last parameter of the kernel is no number of elements");
     return LW_EXIT_OK;
@@ -194,8 +192,7 @@ static int check_function(const lw_equiv *e, const lw_equiv_side *side) {
     for (uint32_t i = 0; i < e->slot_count; i++) {
         lw_param_info param = lw_kernel_param(side->kernel, i), *other = &((lw_equiv *)e)->slots[i].param;
         if (!param.element != !other->element ||
-            strcmp(param.element ? param.element : param.type,
-                   other->element ? other->element : other->type) ||
+            strcmp(param.element ? param.element : param.type, other->element ? other->element : other->type) ||
             param.is_register != other->is_register || param.elements != other->elements ||
             param.any_length != other->any_length)
             return not_alike(e, "the functions have arguments or results of different types");
@@ -203,8 +200,7 @@ static int check_function(const lw_equiv *e, const lw_equiv_side *side) {
     return LW_EXIT_OK;
 }
 
-static lw_equiv_slot *slot_of(lw_equiv *e, const char *option, const char *text, bool is_array,
-                              const char **rest) {
+static lw_equiv_slot *slot_of(lw_equiv *e, const char *option, const char *text, bool is_array, const char **rest) {
     const char *at = text;
     uint64_t number;
     if (!parse_integer(LW_T_u32, &at, &number) || *at != '=')
@@ -223,15 +219,13 @@ static void read_limits(lw_equiv *e) {
         const char *at, *text = e->ranges[i];
         lw_equiv_slot *slot = slot_of(e, "--range", text, true, &at);
         uint64_t low, high;
-        if (!parse_integer(slot->type, &at, &low) || *at++ != ':' || !parse_integer(slot->type, &at, &high) ||
-            *at)
+        if (!parse_integer(slot->type, &at, &low) || *at++ != ':' || !parse_integer(slot->type, &at, &high) || *at)
             bad("--range", text, "this is written K=LOW:HIGH, with values that fit the type of the argument");
         unsigned shift = 64 - lw_types[slot->type].bits;
         bool is_signed = lw_types[slot->type].kind == 'S';
         slot->low = is_signed ? (int64_t)(low << shift) >> shift : (int64_t)low;
         slot->high = is_signed ? (int64_t)(high << shift) >> shift : (int64_t)high;
-        if (is_signed ? slot->low > slot->high : low > high)
-            bad("--range", text, "LOW must not be above HIGH");
+        if (is_signed ? slot->low > slot->high : low > high) bad("--range", text, "LOW must not be above HIGH");
         slot->has_range = slot->high - (uint64_t)slot->low != UINT64_MAX;
     }
     for (uint32_t i = 0; i < e->set_count; i++) {
@@ -254,8 +248,7 @@ static void make_room(lw_equiv *e, uint32_t lanes) {
         if (!slot->is_array && !slot->has_value && slot->param.size == 8)
             slot->value = e->elements, slot->has_value = true;
         if (!slot->is_array) continue;
-        slot->count = slot->param.is_register
-                          ? (several ? e->elements / lanes * slot->param.elements : e->elements)
+        slot->count = slot->param.is_register  ? (several ? e->elements / lanes * slot->param.elements : e->elements)
                       : slot->param.any_length ? e->elements
                                                : slot->param.elements;
         size_t size = (size_t)slot->count * lw_value_bytes(slot->type);
@@ -265,7 +258,7 @@ static void make_room(lw_equiv *e, uint32_t lanes) {
     }
 }
 
-/* ---- Runs ---------------------------------------------------------------------------------------------------------- */
+/* ---- Runs ------------------------------------------------------------------------------------------------------ */
 
 static int failed(lw_equiv *e, lw_status status) {
     lw_trap_info trap;
@@ -280,8 +273,7 @@ static int failed(lw_equiv *e, lw_status status) {
 static lw_status shape(lw_equiv *e, lw_equiv_side *side, lw_launch_config *config) {
     if (side->is_pto) return lw_launch_shape(side->kernel, e->elements, config);
     uint32_t block = side->info.required_block[0] ? side->info.required_block[0] : e->block;
-    *config = (lw_launch_config){.grid = {(uint32_t)((e->elements + block - 1) / block), 1, 1},
-                                 .block = {block, 1, 1}};
+    *config = (lw_launch_config){.grid = {(uint32_t)((e->elements + block - 1) / block), 1, 1}, .block = {block, 1, 1}};
     return LW_OK;
 }
 
@@ -312,7 +304,7 @@ static lw_status run_side(lw_equiv *e, uint32_t number) {
     return status;
 }
 
-/* ---- Comparison ---------------------------------------------------------------------------------------------------- */
+/* ---- Comparison ------------------------------------------------------------------------------------------------ */
 
 static void put_value(lw_text *out, const char *name, const lw_equiv_slot *slot, uint64_t bits) {
     lw_text_printf(out, "  %-12s ", name);
@@ -325,13 +317,12 @@ static void put_value(lw_text *out, const char *name, const lw_equiv_slot *slot,
 static void show(lw_equiv *e, uint32_t number, uint64_t at, uint64_t run) {
     const lw_equiv_slot *slot = &e->slots[number];
     lw_text out = {0};
-    lw_text_printf(&out, "%s differs at element %llu, in case %llu of %llu with seed %llu\n",
-                   slot->param.name, (unsigned long long)at, (unsigned long long)run + 1,
-                   (unsigned long long)e->cases, (unsigned long long)e->seed);
+    lw_text_printf(&out, "%s differs at element %llu, in case %llu of %llu with seed %llu\n", slot->param.name,
+                   (unsigned long long)at, (unsigned long long)run + 1, (unsigned long long)e->cases,
+                   (unsigned long long)e->seed);
     for (uint32_t i = 0; i < e->argument_count; i++) {
         const lw_equiv_slot *in = &e->slots[i];
-        if (in->is_array && at < in->count)
-            put_value(&out, in->param.name, in, lw_equiv_element(in, in->in, at));
+        if (in->is_array && at < in->count) put_value(&out, in->param.name, in, lw_equiv_element(in, in->in, at));
         if (!in->is_array) put_value(&out, in->param.name, in, in->value);
     }
     for (uint32_t k = 0; k < 2; k++) {
@@ -370,17 +361,16 @@ static int run_cases(lw_equiv *e) {
         }
         compare(e, run, &differ);
     }
-    if (differ)
-        printf("%llu elements differ in this case\n", (unsigned long long)differ);
+    if (differ) printf("%llu elements differ in this case\n", (unsigned long long)differ);
     else
-        printf("equal: %llu case%s of %llu element%s%s\n", (unsigned long long)e->cases,
-               e->cases == 1 ? "" : "s", (unsigned long long)e->elements, e->elements == 1 ? "" : "s",
+        printf("equal: %llu case%s of %llu element%s%s\n", (unsigned long long)e->cases, e->cases == 1 ? "" : "s",
+               (unsigned long long)e->elements, e->elements == 1 ? "" : "s",
                e->exhaustive ? ", all combinations of values" : "");
     lw_equiv_say_open(e);
     return differ ? LW_EXIT_DIFFERENT : LW_EXIT_OK;
 }
 
-/* ---- The whole ----------------------------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------------------------- */
 
 static int compare_sides(lw_equiv *e) {
     jmp_buf out;
@@ -394,10 +384,10 @@ static int compare_sides(lw_equiv *e) {
     const lw_equiv_side *reference = e->sides[0].is_pto ? &e->sides[0] : &e->sides[1],
                         *other = reference == &e->sides[0] ? &e->sides[1] : &e->sides[0];
     if (!reference->is_pto)
-        return not_alike(
-            e, "one of the two must be a function of PTO: kernels do not say what their arrays hold");
+        return not_alike(e, "one of the two must be a function of PTO: kernels do not say what their arrays hold");
     if (e->block_text && other->is_pto)
-        bad("--block", e->block_text, "both are functions of PTO, and a kernel of PTX alone has CTAs of a size that can be chosen");
+        bad("--block", e->block_text,
+            "both are functions of PTO, and a kernel of PTX alone has CTAs of a size that can be chosen");
     code = make_slots(e, reference);
     if (!code) code = other->is_pto ? check_function(e, other) : check_kernel(e, other);
     if (code) return code;
@@ -409,9 +399,8 @@ static int compare_sides(lw_equiv *e) {
 }
 
 int lw_command_equiv(int argc, char **argv) {
-    lw_equiv e = {.block = 128,
-                  .ranges = calloc((size_t)argc, sizeof *e.ranges),
-                  .sets = calloc((size_t)argc, sizeof *e.sets)};
+    lw_equiv e = {
+        .block = 128, .ranges = calloc((size_t)argc, sizeof *e.ranges), .sets = calloc((size_t)argc, sizeof *e.sets)};
     if (!e.ranges || !e.sets) {
         lw_tool_error(LW_D_no_memory, "the arguments are too large");
         return LW_EXIT_MACHINE;

@@ -11,14 +11,14 @@ enum { LW_EQUIV_SLOTS = 64 };
 typedef struct lw_equiv_slot {
     lw_param_info param;
     bool is_array;
-    lw_type type;        /* of an element, or of the scalar */
-    uint64_t count;      /* elements of the array */
-    bool has_range;      /* values from low to high only: two's complement, in the order of the type */
+    lw_type type;   /* of an element, or of the scalar */
+    uint64_t count; /* elements of the array */
+    bool has_range; /* values from low to high only: two's complement, in the order of the type */
     int64_t low, high;
-    bool has_value;      /* a scalar that --set gives */
+    bool has_value; /* a scalar that --set gives */
     uint64_t value;
-    uint64_t stride;     /* other than 0: all values come, each that many times in a row */
-    char *in, *out[2];   /* bytes; what each side left there */
+    uint64_t stride;   /* other than 0: all values come, each that many times in a row */
+    char *in, *out[2]; /* bytes; what each side left there */
 } lw_equiv_slot;
 
 typedef struct lw_equiv_side {
@@ -60,17 +60,18 @@ typedef struct lw_equiv {
 /* ---- equiv_inputs.c -------------------------------------------------------------------------------------------- */
 
 /* Which arguments take all of their values in turn; settles the number of elements and cases. */
-void lw_equiv_plan(lw_equiv *e, uint32_t lanes); /* of the function's widest register */
+void lw_equiv_plan(lw_equiv *e, uint32_t lanes);  /* of the function's widest register */
 void lw_equiv_fill(lw_equiv *e, uint64_t number); /* the inputs of a case */
 uint64_t lw_equiv_element(const lw_equiv_slot *slot, const char *bytes, uint64_t index);
 
-/* ---- equiv_texts.c ----------------------------------------------------------------------------------------------- */
+/* ---- equiv_texts.c --------------------------------------------------------------------------------------------- */
 
 /* The integers that stand in both texts: what is compared with one of them goes another way there. */
 void lw_equiv_constants(lw_equiv *e);
 /* Adds what the last launch of a side counted. */
 void lw_equiv_note_launch(lw_equiv *e, const lw_equiv_side *side);
-/* Where the page leaves results open, to standard error: what was counted, and lanes that no operation gives a value. */
+/* Where the page leaves results open, to standard error: what was counted, and lanes that no operation gives a value.
+ */
 void lw_equiv_say_open(lw_equiv *e);
 
 /* A text that is parsed once more. */
@@ -80,7 +81,7 @@ typedef struct lw_equiv_text {
 } lw_equiv_text;
 bool lw_equiv_open(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *text);
 
-/* ---- equiv_lines.c ----------------------------------------------------------------------------------------------- */
+/* ---- equiv_lines.c --------------------------------------------------------------------------------------------- */
 
 /* Which line of a side computes what it leaves in a slot; 0: none was found. `text` gets the line. */
 uint32_t lw_equiv_line(lw_equiv *e, uint32_t side, uint32_t slot, const char **text);

@@ -1,4 +1,5 @@
-/* equiv_inputs.c: what two programs are compared on: all values where they are few, else edges, small numbers and noise from a seed. */
+/* equiv_inputs.c: what two programs are compared on: all values where they are few, else edges, small numbers and noise
+ * from a seed. */
 #include "tool/equiv.h"
 
 enum { FEW_BITS = 20 }; /* so many elements at most come of all combinations */
@@ -17,8 +18,8 @@ static uint64_t values_of(const lw_equiv_slot *slot) {
     return lw_types[slot->type].bits < 32 ? UINT64_C(1) << lw_types[slot->type].bits : 0;
 }
 
-/* Arguments with few values take them in turn, the others get noise; where all are few enough, one case has all combinations. Scalars
- * that are noise leave some out. */
+/* Arguments with few values take them in turn, the others get noise; where all are few enough, one case has all
+ * combinations. Scalars that are noise leave some out. */
 void lw_equiv_plan(lw_equiv *e, uint32_t lanes) {
     uint64_t product = 1;
     bool all = true, arrays = false, any_length = false;
@@ -51,7 +52,8 @@ static uint64_t constant(const lw_equiv *e, uint64_t word) {
 /* Whether a value is in the range of an argument once it is cut to its type. */
 static bool in_range(const lw_equiv_slot *slot, uint64_t value) {
     const unsigned shift = 64 - lw_types[slot->type].bits;
-    if (lw_types[slot->type].kind != 'S') return value << shift >> shift >= (uint64_t)slot->low && value << shift >> shift <= (uint64_t)slot->high;
+    if (lw_types[slot->type].kind != 'S')
+        return value << shift >> shift >= (uint64_t)slot->low && value << shift >> shift <= (uint64_t)slot->high;
     const int64_t number = (int64_t)(value << shift) >> shift;
     return number >= slot->low && number <= slot->high;
 }
@@ -80,10 +82,8 @@ void lw_equiv_fill(lw_equiv *e, uint64_t number) {
         }
         for (uint64_t i = 0; i < slot->count; i++) {
             uint64_t at = i + number * slot->count, value;
-            if (slot->stride)
-                value = (uint64_t)(slot->has_range ? slot->low : 0) + at / slot->stride % values_of(slot);
-            else
-                value = noise(e, slot, mix(start + i));
+            if (slot->stride) value = (uint64_t)(slot->has_range ? slot->low : 0) + at / slot->stride % values_of(slot);
+            else value = noise(e, slot, mix(start + i));
             memcpy(slot->in + i * bytes, &value, bytes);
         }
     }

@@ -1,10 +1,11 @@
 /* equiv_lines.c: which line computes a result, found in the text: for messages only.
  *
- * PTO: the operation that the returned value or the stored one was defined by. PTX: registers that hold a parameter's pointer are followed
- * through the kernel in the order of its text, to the store that goes through one, and to what computed the value stored. */
+ * PTO: the operation that the returned value or the stored one was defined by. PTX: registers that hold a parameter's
+ * pointer are followed through the kernel in the order of its text, to the store that goes through one, and to what
+ * computed the value stored. */
 #include "tool/equiv.h"
 
-/* ---- PTO ---------------------------------------------------------------------------------------------------------- */
+/* ---- PTO ------------------------------------------------------------------------------------------------------- */
 
 typedef struct lw_find {        /* the last operation that did it */
     const lw_pto_value *value;  /* defines this value … */
@@ -43,7 +44,7 @@ static lw_place pto_place(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text 
     return find.found ? find.found->place : none;
 }
 
-/* ---- PTX ---------------------------------------------------------------------------------------------------------- */
+/* ---- PTX ------------------------------------------------------------------------------------------------------- */
 
 typedef LW_LIST(const lw_symbol *) lw_names;
 
@@ -73,8 +74,7 @@ static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text 
     if (!lw_ptx_check(&e->arena, &t->source, &t->diags, NULL, &module)) return place;
     const lw_function *f = NULL;
     for (uint32_t i = 0; i < module->functions.count; i++)
-        if (!strcmp(module->functions.at[i]->object->name->text, side->info.name))
-            f = module->functions.at[i];
+        if (!strcmp(module->functions.at[i]->object->name->text, side->info.name)) f = module->functions.at[i];
     if (!f || slot >= f->param_count) return place;
     lw_names pointers = {0};
     for (uint32_t s = 0; s < f->body.count; s++) {
@@ -86,10 +86,8 @@ static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text 
             place = f->body.at[s].place;
             const lw_operand *value = &i->operands[1];
             for (uint32_t b = s; b-- > 0;) { /* what computed the value */
-                const lw_instruction *from =
-                    f->body.at[b].kind == LW_S_INSTRUCTION ? f->body.at[b].instruction : NULL;
-                if (!from || !from->operand_count || value->kind != LW_O_NAME ||
-                    from->operands[0].kind != LW_O_NAME)
+                const lw_instruction *from = f->body.at[b].kind == LW_S_INSTRUCTION ? f->body.at[b].instruction : NULL;
+                if (!from || !from->operand_count || value->kind != LW_O_NAME || from->operands[0].kind != LW_O_NAME)
                     continue;
                 if (from->operands[0].name != value->name) continue;
                 place = f->body.at[b].place;
@@ -97,8 +95,7 @@ static lw_place ptx_place(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text 
             }
         }
         bool of_param = loads && names_any(i, &(lw_names){0}, f->params[slot]);
-        if (d->kind == LW_O_NAME && d->name && !stores &&
-            (of_param || (!loads && names_any(i, &pointers, NULL))))
+        if (d->kind == LW_O_NAME && d->name && !stores && (of_param || (!loads && names_any(i, &pointers, NULL))))
             LW_PUSH(&e->arena, pointers) = d->name;
     }
     return place;

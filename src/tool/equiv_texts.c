@@ -1,4 +1,5 @@
-/* equiv_texts.c: what equiv reads in the two texts beside running them: the constants in them, and places that the page of PTO leaves open. */
+/* equiv_texts.c: what equiv reads in the two texts beside running them: the constants in them, and places that the page
+ * of PTO leaves open. */
 #include <stdlib.h>
 
 #include "tool/equiv.h"
@@ -11,7 +12,7 @@ bool lw_equiv_open(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *t) {
     return true;
 }
 
-/* ---- Constants ---------------------------------------------------------------------------------------------------- */
+/* ---- Constants ------------------------------------------------------------------------------------------------- */
 
 static void add(lw_equiv *e, uint64_t value) {
     if (e->constants.count < CONSTANTS_MOST) LW_PUSH(&e->arena, e->constants) = value;
@@ -27,7 +28,8 @@ static void add_of_region(lw_equiv *e, const lw_pto_region *region) {
 
 static void add_of_operand(lw_equiv *e, const lw_operand *operand) {
     if (operand->kind == LW_O_INT) add(e, operand->value);
-    for (uint32_t i = 0; operand->kind == LW_O_VECTOR && i < operand->part_count; i++) add_of_operand(e, &operand->parts[i]);
+    for (uint32_t i = 0; operand->kind == LW_O_VECTOR && i < operand->part_count; i++)
+        add_of_operand(e, &operand->parts[i]);
 }
 
 static void add_of_function(lw_equiv *e, const lw_function *f) {
@@ -66,12 +68,14 @@ void lw_equiv_constants(lw_equiv *e) {
     e->constants.count = kept;
 }
 
-/* ---- What is open ------------------------------------------------------------------------------------------------- */
+/* ---- What is open ---------------------------------------------------------------------------------------------- */
 
 static lw_launch_note *note_at(lw_equiv *e, const lw_equiv_side *side, const lw_launch_note *like) {
     for (uint32_t i = 0; i < e->notes.count; i++) {
         lw_launch_note *note = &e->notes.at[i].note;
-        if (e->notes.at[i].side == side && note->line == like->line && note->column == like->column && note->number == like->number) return note;
+        if (e->notes.at[i].side == side && note->line == like->line && note->column == like->column &&
+            note->number == like->number)
+            return note;
     }
     lw_equiv_note *made = &LW_PUSH(&e->arena, e->notes);
     *made = (lw_equiv_note){side, *like};
@@ -86,18 +90,22 @@ void lw_equiv_note_launch(lw_equiv *e, const lw_equiv_side *side) {
     for (size_t i = 0; i < count; i++) note_at(e, side, &notes[i])->count += notes[i].count;
 }
 
-/* Lanes that a mask leaves out hold what --inactive says: the same as on the other side, or as elsewhere, by choice only. */
+/* Lanes that a mask leaves out hold what --inactive says: the same as on the other side, or as elsewhere, by choice
+ * only. */
 static void say_inactive(lw_equiv *e, const lw_equiv_side *side) {
     lw_equiv_text t;
     lw_pto_module *pto;
-    if (!side->is_pto || !lw_equiv_open(e, side, &t) || !lw_pto_check(&e->arena, &t.source, &t.diags, LW_PTO_PROFILE_cpu, &pto)) return;
+    if (!side->is_pto || !lw_equiv_open(e, side, &t) ||
+        !lw_pto_check(&e->arena, &t.source, &t.diags, LW_PTO_PROFILE_cpu, &pto))
+        return;
     const lw_pto_function *f = lw_pto_find(pto, side->info.name);
     lw_pto_check_portable(pto);
     for (const lw_diag *d = t.diags.first; f && d; d = d->next) {
         uint32_t line, column;
         if (d->id != LW_D_pto_portable_inactive || d->place.at < f->place.at || d->place.at > f->body.end.at) continue;
         lw_source_find(&t.source, d->place.at, &line, &column);
-        fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s\n", side->file, line, column, lw_diag_rows[d->id].number, d->message);
+        fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s\n", side->file, line, column, lw_diag_rows[d->id].number,
+                d->message);
     }
 }
 
@@ -107,8 +115,8 @@ void lw_equiv_say_open(lw_equiv *e) {
         for (uint32_t i = 0; i < e->notes.count; i++) {
             const lw_launch_note *note = &e->notes.at[i].note;
             if (e->notes.at[i].side != &e->sides[k]) continue;
-            fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", e->sides[k].file, note->line, note->column, note->number, note->message,
-                    (unsigned long long)note->count, note->count == 1 ? "lane" : "lanes");
+            fprintf(stderr, "%s:%u:%u: note[LW%04u]: %s: %llu %s\n", e->sides[k].file, note->line, note->column,
+                    note->number, note->message, (unsigned long long)note->count, note->count == 1 ? "lane" : "lanes");
         }
         say_inactive(e, &e->sides[k]);
     }

@@ -13,11 +13,12 @@ typedef struct options {
 
 static const struct argp_option choices[] = {
     {"lanes", 'n', "N", 0,
-     "Threads, 1 to 32: by default as many as the longest list has values; 32 for what works across lanes",
-     0},
+     "Threads, 1 to 32: by default as many as the longest list has values; 32 for what works across lanes", 0},
     {"carry", 'c', "BIT", 0, "The carry flag CC.CF before addc, subc and madc; 0 by default", 0},
     {"semantics", 's', "NAME", 0,
-     "manual or sm_90: whose results, where the manual and the hardware differ; by default LANEWISE_SEMANTICS, else manual", 0},
+     "manual or sm_90: whose results, where the manual and the hardware differ; by default LANEWISE_SEMANTICS, else "
+     "manual",
+     0},
     {"engine", 'E', "NAME", 0, "interp or jit; by default LANEWISE_ENGINE, else interp", 0},
     {"cpu", 'C', "LEVEL", 0, "The CPU level; by default LANEWISE_CPU, else the best that the machine has", 0},
     {0},
@@ -32,7 +33,8 @@ static const char doc[] = "Run one instruction on values and print its results i
                           "float types, 0x… are the bits. Lists have one value "
                           "for each lane: 1,2,3 or 0..31 or 31..0 or 0..62..2. One value alone is that of all "
                           "lanes. A membermask that is left out names all lanes.\n\n"
-                          "Where the manual and the hardware give different results for these values, both are shown, the chosen one first.\n\n"
+                          "Where the manual and the hardware give different results for these values, both are shown, "
+                          "the chosen one first.\n\n"
                           "Exit codes:\n"
                           "  0  done\n"
                           "  1  the instruction has an error, or is not executable\n"
@@ -117,7 +119,8 @@ int lw_command_eval(int argc, char **argv) {
     lw_arena_init(&arena);
     int code = LW_EXIT_MACHINE;
     if (protect_numbers(&arena, argc, argv)) {
-        lw_tool_options(&(struct argp){choices, parse, "INSTRUCTION [VALUE...]", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
+        lw_tool_options(&(struct argp){choices, parse, "INSTRUCTION [VALUE...]", doc, NULL, NULL, NULL}, argc, argv, 0,
+                        &o);
         code = evaluate(&arena, &o);
     } else {
         lw_tool_error(LW_D_no_memory, "the arguments");

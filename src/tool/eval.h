@@ -38,8 +38,8 @@ typedef struct lw_eval {
     bool portable;    /* target without suffix */
     const char *tail; /* operands that the text leaves out */
     bool takes_carry, gives_carry;
-    const char *semantics; /* whose results these are */
-    bool differs;          /* the other semantics has others */
+    const char *semantics;      /* whose results these are */
+    bool differs;               /* the other semantics has others */
     lw_eval_operand *all_lanes; /* a membermask that was left out, or NULL */
     uint32_t operand_count;
     lw_eval_operand operands[LW_EVAL_OPERANDS];
@@ -55,7 +55,8 @@ void lw_eval_report(lw_eval *eval, lw_diag_id id, lw_place place, const char *me
 
 /* Results: several lines for each, or a line for each lane where they differ between lanes. */
 void lw_eval_print(lw_text *out, const lw_eval *eval);
-/* Runs it and prints the results; where the semantics differ, those of both, each under its name. Returns as lw_eval_run does. */
+/* Runs it and prints the results; where the semantics differ, those of both, each under its name. Returns as
+ * lw_eval_run does. */
 int lw_eval_show(lw_text *out, lw_eval *eval);
 
 /* Reads `text` as values of a type, at most LW_EVAL_LANES: "7"  "-1"  "0x1f"  "1.5"  "true"  "1,2,3"  "0..31"  "31..0"

@@ -1,5 +1,5 @@
-/* eval_launch.c: the small module around one instruction, and its launch: a thread for each lane, 16 bytes for each operand of
- * each lane. */
+/* eval_launch.c: the small module around one instruction, and its launch: a thread for each lane, 16 bytes for each
+ * operand of each lane. */
 #include <stdlib.h>
 
 #include "middle/program.h"
@@ -12,38 +12,30 @@ enum { SLOT = 16 };
 static uint32_t register_bits(lw_type type) { return lw_types[type].bits == 8 ? 16 : lw_types[type].bits; }
 
 static void declare(lw_text *out, const lw_eval_operand *o) {
-    if (o->type == LW_T_pred)
-        lw_text_printf(out, ".reg .pred %s;\n", o->name);
-    else
-        lw_text_printf(out, ".reg .b%u %s;\n", register_bits(o->type), o->name);
+    if (o->type == LW_T_pred) lw_text_printf(out, ".reg .pred %s;\n", o->name);
+    else lw_text_printf(out, ".reg .b%u %s;\n", register_bits(o->type), o->name);
 }
 
 static void load(lw_text *out, const lw_eval_operand *o, uint32_t slot) {
     uint32_t bits = register_bits(o->type), at = slot * SLOT;
-    if (o->type == LW_T_pred)
-        lw_text_printf(out, "ld.global.u32 $w, [$at+%u];\nsetp.ne.u32 %s, $w, 0;\n", at, o->name);
+    if (o->type == LW_T_pred) lw_text_printf(out, "ld.global.u32 $w, [$at+%u];\nsetp.ne.u32 %s, $w, 0;\n", at, o->name);
     else if (bits == 128)
-        lw_text_printf(out, "ld.global.v2.b64 {$low, $high}, [$at+%u];\nmov.b128 %s, {$low, $high};\n", at,
-                       o->name);
-    else
-        lw_text_printf(out, "ld.global.b%u %s, [$at+%u];\n", bits, o->name, at);
+        lw_text_printf(out, "ld.global.v2.b64 {$low, $high}, [$at+%u];\nmov.b128 %s, {$low, $high};\n", at, o->name);
+    else lw_text_printf(out, "ld.global.b%u %s, [$at+%u];\n", bits, o->name, at);
 }
 
 static void store(lw_text *out, const lw_eval_operand *o, uint32_t slot) {
     uint32_t bits = register_bits(o->type), at = slot * SLOT;
-    if (o->type == LW_T_pred)
-        lw_text_printf(out, "selp.u32 $w, 1, 0, %s;\nst.global.u32 [$at+%u], $w;\n", o->name, at);
+    if (o->type == LW_T_pred) lw_text_printf(out, "selp.u32 $w, 1, 0, %s;\nst.global.u32 [$at+%u], $w;\n", o->name, at);
     else if (bits == 128)
-        lw_text_printf(out, "mov.b128 {$low, $high}, %s;\nst.global.v2.b64 [$at+%u], {$low, $high};\n",
-                       o->name, at);
-    else
-        lw_text_printf(out, "st.global.b%u [$at+%u], %s;\n", bits, at, o->name);
+        lw_text_printf(out, "mov.b128 {$low, $high}, %s;\nst.global.v2.b64 [$at+%u], {$low, $high};\n", o->name, at);
+    else lw_text_printf(out, "st.global.b%u [$at+%u], %s;\n", bits, at, o->name);
 }
 
 /* The text that was given stands on lines of its own; *line is the first of them. */
 static void write_module(const lw_eval *e, lw_text *out, uint32_t *line) {
-    lw_text_printf(out, ".version %u.%u\n.target sm_%u%s\n.address_size 64\n", e->version / 10,
-                   e->version % 10, e->target, e->portable ? "" : "a");
+    lw_text_printf(out, ".version %u.%u\n.target sm_%u%s\n.address_size 64\n", e->version / 10, e->version % 10,
+                   e->target, e->portable ? "" : "a");
     lw_text_puts(out, ".visible .entry eval(.param .u64 $buffer)\n{\n"
                       ".reg .b64 $base, $at, $low, $high;\n.reg .b32 $lane, $w, $carry;\n");
     for (uint32_t i = 0; i < e->operand_count; i++) declare(out, &e->operands[i]);
@@ -58,8 +50,7 @@ static void write_module(const lw_eval *e, lw_text *out, uint32_t *line) {
     for (size_t i = 0; i < out->size; i++) *line += out->at[i] == '\n';
     lw_text_printf(out, "%s\n%s\n;\n", e->source.text, e->tail);
     if (e->gives_carry)
-        lw_text_printf(out, "addc.u32 $carry, 0, 0;\nst.global.b32 [$at+%u], $carry;\n",
-                       e->operand_count * SLOT);
+        lw_text_printf(out, "addc.u32 $carry, 0, 0;\nst.global.b32 [$at+%u], $carry;\n", e->operand_count * SLOT);
     for (uint32_t i = 0; i < e->operand_count; i++)
         if (e->operands[i].written) store(out, &e->operands[i], i);
     lw_text_puts(out, "ret;\n}\n");
@@ -68,8 +59,7 @@ static void write_module(const lw_eval *e, lw_text *out, uint32_t *line) {
 /* ---- Faults ------------------------------------------------------------------------------------------- */
 
 /* A place of the module within the text that was given; all of that where it is outside. */
-static lw_place place_inside(const lw_eval *e, uint32_t first, uint32_t line, uint32_t column,
-                             uint32_t size) {
+static lw_place place_inside(const lw_eval *e, uint32_t first, uint32_t line, uint32_t column, uint32_t size) {
     if (line >= first && line - first < e->source.line_count) {
         uint32_t at = e->source.lines[line - first] + column - 1;
         if (at < e->source.size) return (lw_place){at, size};
@@ -86,8 +76,7 @@ static int bad_source(lw_eval *e, lw_module *module, uint32_t first) {
     for (size_t i = 0; i < lw_module_diagnostic_count(module); i++) {
         lw_diagnostic d = lw_module_diagnostic(module, i);
         if (d.severity != LW_WARNING) /* that a form is old is no matter here */
-            lw_eval_report(e, id_of(d.number), place_inside(e, first, d.line, d.column, d.size), d.message,
-                           d.fix);
+            lw_eval_report(e, id_of(d.number), place_inside(e, first, d.line, d.column, d.size), d.message, d.fix);
     }
     return LW_EXIT_SOURCE;
 }
@@ -98,14 +87,11 @@ static int failed(lw_eval *e, lw_context *context, lw_module *module, lw_status 
     case LW_BAD_SOURCE: return bad_source(e, module, first);
     case LW_TRAPPED:
         if (lw_trap(context, &trap))
-            lw_eval_report(
-                e, id_of(trap.number),
-                place_inside(e, first, trap.line, trap.column, e->instruction->mnemonic_place.size),
-                trap.message, NULL);
+            lw_eval_report(e, id_of(trap.number),
+                           place_inside(e, first, trap.line, trap.column, e->instruction->mnemonic_place.size),
+                           trap.message, NULL);
         return LW_EXIT_TRAPPED;
-    case LW_STOPPED:
-        lw_tool_error(LW_D_stopped, "command", "eval", lw_tool_why(context));
-        return LW_EXIT_STOPPED;
+    case LW_STOPPED: lw_tool_error(LW_D_stopped, "command", "eval", lw_tool_why(context)); return LW_EXIT_STOPPED;
     case LW_NO_MEMORY: lw_tool_error(LW_D_no_memory, lw_tool_why(context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_launch_refused, lw_tool_why(context)); return LW_EXIT_USAGE;
     }

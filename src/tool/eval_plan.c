@@ -6,8 +6,7 @@
 /* ---- Faults ------------------------------------------------------------------------------------------- */
 
 void lw_eval_report(lw_eval *e, lw_diag_id id, lw_place place, const char *message, const char *fix) {
-    lw_diag diag = {
-        .id = id, .severity = lw_diag_rows[id].severity, .place = place, .message = message, .fix = fix};
+    lw_diag diag = {.id = id, .severity = lw_diag_rows[id].severity, .place = place, .message = message, .fix = fix};
     lw_text out = {0};
     lw_diag_render(&out, &e->source, &diag, lw_tool_colour());
     fflush(stdout);
@@ -20,8 +19,8 @@ static int refuse(lw_eval *e, lw_diag_id id, const char *fix, ...) {
     va_start(args, fix);
     const char *message = lw_arena_vsay(e->arena, lw_diag_rows[id].format, args);
     va_end(args);
-    lw_eval_report(e, id, e->instruction ? e->instruction->mnemonic_place : (lw_place){0, e->source.size},
-                   message, fix);
+    lw_eval_report(e, id, e->instruction ? e->instruction->mnemonic_place : (lw_place){0, e->source.size}, message,
+                   fix);
     return id == LW_D_not_executable ? LW_EXIT_SOURCE : LW_EXIT_USAGE;
 }
 
@@ -93,8 +92,7 @@ static int settle_form(lw_eval *e) {
     const lw_match *m = e->match;
     const char *why = obstacle(m);
     if (why)
-        return refuse(e, LW_D_eval_kind,
-                      "registers and constants only: `lanewise run` executes whole kernels",
+        return refuse(e, LW_D_eval_kind, "registers and constants only: `lanewise run` executes whole kernels",
                       e->instruction->mnemonic->text, why);
     if (!m->executable) return refuse(e, LW_D_not_executable, NULL, e->instruction->mnemonic->text, "");
     const lw_form *form = m->form;
@@ -122,7 +120,8 @@ static lw_eval_operand *operand_named(lw_eval *e, const char *name) {
     return o;
 }
 
-/* Registers are untyped but for their size, which goes with every type; `type` is what values are read and printed as. */
+/* Registers are untyped but for their size, which goes with every type; `type` is what values are read and printed as.
+ */
 static bool add_operand(lw_eval *e, const char *name, lw_type type, bool written) {
     lw_eval_operand *o = operand_named(e, name);
     if (!o) return false;
@@ -155,13 +154,11 @@ static bool is_special(const char *name) {
     return false;
 }
 
-static bool collect(lw_eval *e, const lw_operand *o, const lw_operand_form *form, lw_type type,
-                    bool written) {
+static bool collect(lw_eval *e, const lw_operand *o, const lw_operand_form *form, lw_type type, bool written) {
     switch (o->kind) {
     case LW_O_NAME: return is_special(o->name->text) || add_operand(e, o->name->text, type, written);
     case LW_O_PAIR:
-        return collect(e, &o->parts[0], form, type, written) &&
-               collect(e, &o->parts[1], form, LW_T_pred, written);
+        return collect(e, &o->parts[0], form, type, written) && collect(e, &o->parts[1], form, LW_T_pred, written);
     case LW_O_VECTOR:
         for (uint32_t i = 0; i < o->part_count; i++)
             if (!collect(e, &o->parts[i], form, element_type(form, o->part_count), written)) return false;
@@ -217,8 +214,7 @@ static int add_constant(lw_eval *e, lw_text *tail, const char *name, const char 
 static int make_operands(lw_eval *e) {
     const lw_match *m = e->match;
     uint32_t count = e->value_count + 1, least = m->operands_min;
-    bool whole_warp = m->operand_form_count > 1 &&
-                      m->operand_forms[m->operand_form_count - 1].name_size == 10 &&
+    bool whole_warp = m->operand_form_count > 1 && m->operand_forms[m->operand_form_count - 1].name_size == 10 &&
                       !memcmp(m->operand_forms[m->operand_form_count - 1].name, "membermask", 10);
     bool add_mask = whole_warp && count + 1 == least;
     if (add_mask) count++;
@@ -267,8 +263,7 @@ static int set_values(lw_eval *e) {
     if (!generated && wanted != e->value_count) {
         lw_text names = {0};
         for (uint32_t i = 0; i < e->operand_count; i++)
-            if (e->operands[i].read)
-                lw_text_printf(&names, "%s%s", names.size ? ", " : "", e->operands[i].name);
+            if (e->operands[i].read) lw_text_printf(&names, "%s%s", names.size ? ", " : "", e->operands[i].name);
         return wrong_count(e, wanted, wanted, names.size ? lw_arena_keep(e->arena, &names) : "");
     }
     for (uint32_t i = 0; i < e->operand_count; i++) {
@@ -300,8 +295,6 @@ static int set_values(lw_eval *e) {
 int lw_eval_plan(lw_eval *e) {
     int code = parse_text(e);
     if (!code) code = settle_form(e);
-    if (!code)
-        code =
-            e->instruction->operand_count || !e->match->operands_max ? collect_written(e) : make_operands(e);
+    if (!code) code = e->instruction->operand_count || !e->match->operands_max ? collect_written(e) : make_operands(e);
     return code ? code : set_values(e);
 }

@@ -89,19 +89,17 @@ static bool distance(uint64_t low, bool low_negative, uint64_t high, bool high_n
     return low_negative == high_negative || *far > high;
 }
 
-/* first..last or first..last..step, where first is read already. A number is negative where it is written so: 0..4294967295 goes up. */
-static const char *parse_range(lw_type type, const char **at, bool negative, lw_word *values,
-                               uint32_t *count) {
+/* first..last or first..last..step, where first is read already. A number is negative where it is written so:
+ * 0..4294967295 goes up. */
+static const char *parse_range(lw_type type, const char **at, bool negative, lw_word *values, uint32_t *count) {
     lw_word last, step = {.low = 1};
-    if (type == LW_T_pred || lw_value_is_float(type) || lw_types[type].bits == 128)
-        return "ranges are of integers";
+    if (type == LW_T_pred || lw_value_is_float(type) || lw_types[type].bits == 128) return "ranges are of integers";
     *at += 2;
     bool to_negative = **at == '-';
     const char *why = parse_one(type, at, &last);
     if (why) return why;
     uint64_t most = UINT64_MAX >> (64 - lw_types[type].bits), left,
-             from = values[*count - 1].low | (negative ? ~most : 0),
-             to = last.low | (to_negative ? ~most : 0);
+             from = values[*count - 1].low | (negative ? ~most : 0), to = last.low | (to_negative ? ~most : 0);
     bool up = negative == to_negative ? from < to : negative;
     if (!strncmp(*at, "..", 2)) {
         *at += 2;
@@ -109,8 +107,7 @@ static const char *parse_range(lw_type type, const char **at, bool negative, lw_
         if (why) return why;
         if (!step.low || step.low > INT32_MAX) return "the step of a range is a small positive number";
     }
-    if (!(up ? distance(from, negative, to, to_negative, &left)
-             : distance(to, to_negative, from, negative, &left)))
+    if (!(up ? distance(from, negative, to, to_negative, &left) : distance(to, to_negative, from, negative, &left)))
         left = UINT64_MAX;
     for (; left >= step.low; left -= step.low) {
         if (*count == LW_EVAL_LANES) return "a list has 32 values at most";
@@ -125,8 +122,7 @@ uint32_t lw_eval_values(lw_type type, const char *text, lw_word *values, const c
     while (*text == ' ') text++;
     for (;;) {
         bool negative = *text == '-';
-        *why =
-            count == LW_EVAL_LANES ? "a list has 32 values at most" : parse_one(type, &text, &values[count]);
+        *why = count == LW_EVAL_LANES ? "a list has 32 values at most" : parse_one(type, &text, &values[count]);
         if (*why) return 0;
         count++;
         if (!strncmp(text, "..", 2)) *why = parse_range(type, &text, negative, values, &count);
@@ -144,8 +140,7 @@ uint32_t lw_eval_values(lw_type type, const char *text, lw_word *values, const c
 static void print_hex(lw_text *out, lw_type type, lw_word word) {
     if (lw_types[type].bits == 128)
         lw_text_printf(out, "0x%016llx%016llx", (unsigned long long)word.high, (unsigned long long)word.low);
-    else
-        lw_text_printf(out, "0x%0*llx", lw_types[type].bits / 4, (unsigned long long)word.low);
+    else lw_text_printf(out, "0x%0*llx", lw_types[type].bits / 4, (unsigned long long)word.low);
 }
 
 static void print_binary(lw_text *out, lw_type type, lw_word word) {
@@ -193,12 +188,9 @@ static void print_cell(lw_text *out, const lw_eval_operand *o, uint32_t lane) {
     print_hex(out, o->type, word);
     lw_text_puts(out, "  ");
     if (lw_types[o->type].bits == 128) return;
-    if (lw_value_is_float(o->type))
-        lw_value_print(out, o->type, word.low);
-    else if (lw_types[o->type].kind == 'S')
-        print_signed(out, o->type, word.low);
-    else
-        lw_text_printf(out, "%llu", (unsigned long long)word.low);
+    if (lw_value_is_float(o->type)) lw_value_print(out, o->type, word.low);
+    else if (lw_types[o->type].kind == 'S') print_signed(out, o->type, word.low);
+    else lw_text_printf(out, "%llu", (unsigned long long)word.low);
 }
 
 /* A table: texts of all cells first, then columns as wide as their widest cell. */

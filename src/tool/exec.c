@@ -14,10 +14,13 @@ typedef struct exec_options {
 
 static const char doc[] =
     "Run a program that uses the CUDA driver API on the CPU."
-    "\vThe folder of Lanewise's libcuda.so.1 is put in front of LD_LIBRARY_PATH, and the program takes the place of this command: "
+    "\vThe folder of Lanewise's libcuda.so.1 is put in front of LD_LIBRARY_PATH, and the program takes the place of "
+    "this command: "
     "the exit code is the program's. It is 127 where the program is not found and 126 where it cannot be executed.\n\n"
-    "Environment: LANEWISE_THREADS, LANEWISE_CPU, LANEWISE_SEMANTICS=manual|sm_90; LANEWISE_REPORT=none|errors|all says what goes to "
-    "stderr: nothing, kernels that trap or cannot run and modules that are refused (the default), or every call that fails as well. "
+    "Environment: LANEWISE_THREADS, LANEWISE_CPU, LANEWISE_SEMANTICS=manual|sm_90; LANEWISE_REPORT=none|errors|all "
+    "says what goes to "
+    "stderr: nothing, kernels that trap or cannot run and modules that are refused (the default), or every call that "
+    "fails as well. "
     "With CUDA_LAUNCH_BLOCKING=1 a launch that traps returns the error itself.\n\n"
     "  lanewise exec -- ./program -x 1\n"
     "  LD_LIBRARY_PATH=$(lanewise exec --folder) ./program";
@@ -53,7 +56,8 @@ static bool own_folder(lw_text *folder) {
     return slash && !folder->failed;
 }
 
-/* `no_memory` tells why there is none. In a build tree the library lies in lib/cuda; installed, where the build was told to put it. */
+/* `no_memory` tells why there is none. In a build tree the library lies in lib/cuda; installed, where the build was
+ * told to put it. */
 static char *find_library(bool *no_memory) {
     static const char *const places[] = {"../lib/cuda", LW_CUDA_FOLDER};
     lw_text own = {0};
@@ -94,7 +98,8 @@ static int replace_process(char **program) {
 
 int lw_command_exec(int argc, char **argv) {
     exec_options chosen = {0};
-    lw_tool_options(&(struct argp){options, parse, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL}, argc, argv, ARGP_IN_ORDER, &chosen);
+    lw_tool_options(&(struct argp){options, parse, "PROGRAM [ARGUMENT...]", doc, NULL, NULL, NULL}, argc, argv,
+                    ARGP_IN_ORDER, &chosen);
     bool no_memory;
     char *folder = find_library(&no_memory);
     if (!folder && (no_memory || lw_text_lost())) {

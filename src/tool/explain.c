@@ -10,18 +10,19 @@ typedef struct options {
     int count;
 } options;
 
-static const char doc[] = "Explain instructions, special registers and diagnostics."
-                          "\vWORD is an opcode (shf) or the words that spellings begin with (shfl.sync), the "
-                          "whole spelling of an instruction (shf.l.wrap.b32), an operation of PTO (pto.vshr, arith.addi), "
-                          "a special register (%laneid) or the id of a "
-                          "diagnostic (LW2000).\n\n"
-                          "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In "
-                          "the operands, [a] is an address, d|p a destination with a predicate. "
-                          "An operand has the last type of the mnemonic, unless a line below says something else of it: "
-                          "a type, that of one of the choices, or which constants it may be.\n\n"
-                          "Exit codes:\n"
-                          "  0  done\n"
-                          "  2  a word is not known\n";
+static const char doc[] =
+    "Explain instructions, special registers and diagnostics."
+    "\vWORD is an opcode (shf) or the words that spellings begin with (shfl.sync), the "
+    "whole spelling of an instruction (shf.l.wrap.b32), an operation of PTO (pto.vshr, arith.addi), "
+    "a special register (%laneid) or the id of a "
+    "diagnostic (LW2000).\n\n"
+    "In a mnemonic, ( | ) is a choice, { } is optional, * stands for any modifiers. In "
+    "the operands, [a] is an address, d|p a destination with a predicate. "
+    "An operand has the last type of the mnemonic, unless a line below says something else of it: "
+    "a type, that of one of the choices, or which constants it may be.\n\n"
+    "Exit codes:\n"
+    "  0  done\n"
+    "  2  a word is not known\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
     options *o = state->input;
@@ -43,10 +44,8 @@ void lw_print_wrapped(const char *text, const char *indent) {
     for (const char *p = text; *p;) {
         size_t size = strcspn(p, " ");
         if (column && column + 1 + size > 78) column = 0, putchar('\n');
-        if (!column)
-            column = strlen(indent), fputs(indent, stdout);
-        else
-            column++, putchar(' ');
+        if (!column) column = strlen(indent), fputs(indent, stdout);
+        else column++, putchar(' ');
         fwrite(p, 1, size, stdout);
         column += size;
         p += size;
@@ -86,8 +85,7 @@ static bool explain_diagnostic(const char *word) {
     if (strlen(word) != 6 || strspn(word + 2, "0123456789") != 4) return false;
     const lw_diag_row *row = lw_diag_find((uint32_t)strtoul(word + 2, NULL, 10));
     if (!row) return false;
-    static const char *const severities[] = {
-        [LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
+    static const char *const severities[] = {[LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
     printf("LW%04u, %s: ", row->number, severities[row->severity]);
     print_title(row);
     putchar('\n');
@@ -232,10 +230,8 @@ int lw_command_explain(int argc, char **argv) {
         lw_arena_init(&arena);
         if (explain_diagnostic(word) || lw_explain_pto(word) || explain_special(word)) {
             /* it is said */
-        } else if (explain_instruction(&arena, word, &code))
-            lw_explain_pto_too(word);
-        else if (!lw_explain_pto_short(&arena, word))
-            code = unknown_word(word);
+        } else if (explain_instruction(&arena, word, &code)) lw_explain_pto_too(word);
+        else if (!lw_explain_pto_short(&arena, word)) code = unknown_word(word);
         lw_arena_free(&arena);
     }
     return code;

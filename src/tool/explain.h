@@ -4,8 +4,8 @@
 
 #include "tool/forms.h"
 
-/* What about.def says of the spellings that begin with `words`: semantics, an example that is run now, differences. Nothing where it
- * has no row. */
+/* What about.def says of the spellings that begin with `words`: semantics, an example that is run now, differences.
+ * Nothing where it has no row. */
 void lw_explain_about(const char *words, size_t size);
 /* A text that gets the diagnostic, and what would be right, where samples.def has them. */
 void lw_explain_sample(uint32_t number);

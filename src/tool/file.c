@@ -29,8 +29,10 @@ int lw_input_open(lw_input *input, const char *path) {
     if (standard && standard_read) return read_failed(input, "standard input can be read only once");
     standard_read = standard_read || standard;
     if (!(input->file = standard ? stdin : fopen(path, "rbe"))) return system_failed(input);
-    /* Files that the system makes up while they are read say that they have no bytes; what standard input still has is not known. */
-    if (!standard && !fstat(fileno(input->file), &about) && S_ISREG(about.st_mode) && about.st_size > 0) input->whole = (uint64_t)about.st_size;
+    /* Files that the system makes up while they are read say that they have no bytes; what standard input still has is
+     * not known. */
+    if (!standard && !fstat(fileno(input->file), &about) && S_ISREG(about.st_mode) && about.st_size > 0)
+        input->whole = (uint64_t)about.st_size;
     return LW_EXIT_OK;
 }
 
@@ -103,7 +105,8 @@ static int write_fd(int fd, const pieces *p) {
 
 static int close_fd(int fd, int error) { return close(fd) && !error ? errno : error; }
 
-/* A new file beside it takes the place of the old one, if there is one, so that a fault in the middle leaves what was there. */
+/* A new file beside it takes the place of the old one, if there is one, so that a fault in the middle leaves what was
+ * there. */
 static int replace(const char *path, const pieces *p, mode_t mode) {
     const char *slash = strrchr(path, '/');
     lw_text other = {0};
@@ -134,7 +137,8 @@ static int overwrite(const char *path, const pieces *p, off_t before) {
     return close_fd(fd, error);
 }
 
-/* Devices and pipes as they are; a link that leads nowhere yet makes a file, which goes again where it cannot be written. */
+/* Devices and pipes as they are; a link that leads nowhere yet makes a file, which goes again where it cannot be
+ * written. */
 static int write_into(const char *path, const pieces *p) {
     struct stat about;
     bool is_new = stat(path, &about), is_file = is_new || S_ISREG(about.st_mode);
@@ -165,7 +169,8 @@ static int write_pieces(const char *path, const pieces *p) {
     if (!is_standard && lstat(path, &about)) return errno == ENOENT ? replace(path, p, mode_of_new()) : errno;
     if (!is_standard && stat(path, &about)) return write_into(path, p);
     if (is_standard || is_output(&about)) return fflush(stdout) ? errno : write_fd(STDOUT_FILENO, p);
-    char *real = S_ISREG(about.st_mode) ? realpath(path, NULL) : NULL; /* the link stays; /dev/fd may lead to what has no name any more */
+    char *real = S_ISREG(about.st_mode) ? realpath(path, NULL)
+                                        : NULL; /* the link stays; /dev/fd may lead to what has no name any more */
     if (!real) return write_into(path, p);
     int error = access(real, W_OK) ? errno : replace(real, p, about.st_mode & 07777);
     if (error == EACCES && !access(real, W_OK)) error = overwrite(real, p, about.st_size);
@@ -175,10 +180,8 @@ static int write_pieces(const char *path, const pieces *p) {
 
 bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data, size_t size) {
     int error = write_pieces(path, &(pieces){{head, data}, {head_size, size}});
-    if (error == ENOMEM)
-        lw_tool_error(LW_D_no_memory, path);
-    else if (error)
-        lw_tool_error(LW_D_cannot_write, path, strerror(error));
+    if (error == ENOMEM) lw_tool_error(LW_D_no_memory, path);
+    else if (error) lw_tool_error(LW_D_cannot_write, path, strerror(error));
     return !error;
 }
 

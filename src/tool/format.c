@@ -44,8 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (o->in_place && o->output) argp_error(state, "-i and -o exclude each other");
-        if (!o->in_place && o->count > 1)
-            argp_error(state, "several files can only be formatted in place: -i");
+        if (!o->in_place && o->count > 1) argp_error(state, "several files can only be formatted in place: -i");
         break;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -65,10 +64,7 @@ static int format_source(lw_tool_source *in) {
     if (out.failed) {
         lw_tool_error(LW_D_no_memory, in->path);
         code = LW_EXIT_MACHINE;
-    } else if (!lw_tool_write(o->in_place ? in->path
-                              : o->output ? o->output
-                                          : "-",
-                              out.at ? out.at : "", out.size)) {
+    } else if (!lw_tool_write(o->in_place ? in->path : o->output ? o->output : "-", out.at ? out.at : "", out.size)) {
         code = LW_EXIT_FILE;
     }
     lw_text_free(&out);

@@ -13,7 +13,10 @@ static const struct {
 /* The families are the files that forms.def includes, in its order; behind one that is none. */
 static const lw_family families[] = {
     {"", 0
-#define FAMILY(name) }, {#name, 0
+#define FAMILY(name) \
+    } \
+    , { \
+#name, 0
 #define FORM(...) +1
 #include "ptx/forms.def"
     },
@@ -25,8 +28,7 @@ const lw_family *lw_families(size_t *count) {
 }
 
 bool lw_form_begins(const lw_form *form, const char *words, size_t size) {
-    return !strncmp(form->pattern, words, size) &&
-           (!form->pattern[size] || strchr(".{", form->pattern[size]));
+    return !strncmp(form->pattern, words, size) && (!form->pattern[size] || strchr(".{", form->pattern[size]));
 }
 
 size_t lw_form_opcode(const lw_form *form) { return strcspn(form->pattern, ".{"); }
@@ -94,10 +96,8 @@ static size_t print_word(lw_text *out, const char *word) {
 
 void lw_form_print_pattern(lw_text *out, const lw_form *form) {
     for (const char *p = form->pattern; *p;) {
-        if (isupper((unsigned char)*p) && (p[-1] == '(' || p[-1] == '|'))
-            p += print_word(out, p);
-        else
-            lw_text_add(out, p++, 1);
+        if (isupper((unsigned char)*p) && (p[-1] == '(' || p[-1] == '|')) p += print_word(out, p);
+        else lw_text_add(out, p++, 1);
     }
 }
 

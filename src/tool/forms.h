@@ -12,7 +12,8 @@ typedef struct lw_family {
 const lw_family *lw_families(size_t *count);
 size_t lw_form_opcode(const lw_form *form); /* length of the opcode that a pattern begins with */
 
-bool lw_form_begins(const lw_form *form, const char *words, size_t size); /* its pattern begins with these whole words */
+bool lw_form_begins(const lw_form *form, const char *words,
+                    size_t size); /* its pattern begins with these whole words */
 
 /* A module of the newest version and target, in which spellings are matched as the verifier does it. */
 lw_module_ptx *lw_form_module(lw_arena *arena);

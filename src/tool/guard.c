@@ -1,5 +1,5 @@
-/* guard.c: work that cannot be asked to stop, and that ends the process where it runs out of memory: LLVM's. Both come to a signal handler, in the
- * middle of anything, with what is to be said then. */
+/* guard.c: work that cannot be asked to stop, and that ends the process where it runs out of memory: LLVM's. Both come
+ * to a signal handler, in the middle of anything, with what is to be said then. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/time.h>

@@ -14,13 +14,13 @@ static const struct argp_option choices[] = {
     {"missing", 'm', NULL, 0, "Only forms with spellings that it parses and checks, but does not execute", 0},
     {"family", 'f', "NAME", 0, "Only this family, see below", 0},
     {"language", 'L', "NAME", 0, "ptx (default) or pto", 0},
-    {"tsv", 't', NULL, 0,
-     "Tab-separated: family, yes no or part, mnemonic, operands, gates, section, what it does", 0},
+    {"tsv", 't', NULL, 0, "Tab-separated: family, yes no or part, mnemonic, operands, gates, section, what it does", 0},
     {0},
 };
 
 static const char doc[] =
-    "List the instruction forms of PTX, and which of them are executable; with --language pto the operations of PTO text, and where they are from."
+    "List the instruction forms of PTX, and which of them are executable; with --language pto the operations of PTO "
+    "text, and where they are from."
     "\vThe first column says whether a form is executable: yes, no, or in part, where only some of its "
     "spellings are. In a mnemonic, ( | ) is a choice, { } is "
     "optional, * "
@@ -28,7 +28,8 @@ static const char doc[] =
     "Families: integer extended float half compare logic shift move shuffle async texture control barrier "
     "atomic "
     "matrix stack video misc\n\n"
-    "For PTO the first column says where an operation is from: page (the page pto.vshr), name (the page names it), mlir, or ours.\n\n"
+    "For PTO the first column says where an operation is from: page (the page pto.vshr), name (the page names it), "
+    "mlir, or ours.\n\n"
     "Families of PTO: shift logic integer compare move memory mask arith control\n\n"
     "Exit codes:\n"
     "  0  done\n"
@@ -42,9 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'f': o->family = arg; break;
     case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't': o->tsv = true; break;
-    case ARGP_KEY_ARG:
-        argp_error(state, "isa takes no arguments; `lanewise explain %.100s' may be meant", arg);
-        break;
+    case ARGP_KEY_ARG: argp_error(state, "isa takes no arguments; `lanewise explain %.100s' may be meant", arg); break;
     case ARGP_KEY_SUCCESS:
         if (o->language == &lw_tool_pto && (o->executable || o->missing))
             argp_error(state, "--executable and --missing are for PTX");
@@ -86,8 +85,7 @@ static void print_row(const options *o, const lw_family *family, const lw_form *
     if (o->tsv)
         printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", family->name, status, form->pattern, operands.at ? operands.at : "",
                gates.at ? gates.at : "", form->section ? form->section : "", form->does ? form->does : "");
-    else
-        printf("%-4s %-44s  %s\n", status, form->pattern, operands.at ? operands.at : "");
+    else printf("%-4s %-44s  %s\n", status, form->pattern, operands.at ? operands.at : "");
     lw_text_free(&gates);
     lw_text_free(&operands);
 }
@@ -97,8 +95,7 @@ typedef struct counts {
 } counts;
 
 /* The rows of one family, from `row` on. */
-static void list_family(const options *o, lw_module_ptx *module, const lw_family *family, uint32_t row,
-                        counts *c) {
+static void list_family(const options *o, lw_module_ptx *module, const lw_family *family, uint32_t row, counts *c) {
     for (uint32_t end = row + family->count; row < end; row++) {
         const lw_form *form = &lw_ptx_forms[row];
         lw_form_status runs = lw_form_executable(module, form);

@@ -1,4 +1,5 @@
-/* language.h: what the commands that show the inside of a text do with it, by the language that it is in: a row each. */
+/* language.h: what the commands that show the inside of a text do with it, by the language that it is in: a row each.
+ */
 #ifndef LW_TOOL_LANGUAGE_H
 #define LW_TOOL_LANGUAGE_H
 
@@ -6,9 +7,9 @@
 #include "session/session.h"
 #include "tool/tool.h"
 
-typedef struct lw_dump { /* what `lanewise dump` was asked for */
-    const char *kernel;    /* NULL: all */
-    const char *semantics; /* NULL: not said */
+typedef struct lw_dump {            /* what `lanewise dump` was asked for */
+    const char *kernel;             /* NULL: all */
+    const char *semantics;          /* NULL: not said */
     const struct lw_chosen *chosen; /* what the library makes of that and the environment */
     lw_pto_profile profile;
     lw_pto_choices choices;
@@ -16,22 +17,25 @@ typedef struct lw_dump { /* what `lanewise dump` was asked for */
 } lw_dump;
 
 struct lw_tool_language {
-    const lw_language *of;     /* its row in the library: its name, what a kernel is called, which files are in it */
-    const char *title;         /* "PTO" */
-    const char *how;           /* the option that chooses a kernel: "--func" */
-    bool has_profiles;         /* --target, --cost and the like are for it */
+    const lw_language *of; /* its row in the library: its name, what a kernel is called, which files are in it */
+    const char *title;     /* "PTO" */
+    const char *how;       /* the option that chooses a kernel: "--func" */
+    bool has_profiles;     /* --target, --cost and the like are for it */
     bool (*check)(lw_tool_source *in, lw_pto_profile profile, void **module); /* false: the diagnostics say why */
     void (*summarise)(lw_text *out, const void *module);                      /* "2 functions, 7 operations" */
-    bool (*list)(const lw_tool_source *in, const void *module, bool with_path); /* false: there was no memory, which it has reported */
-    void (*format)(lw_tool_source *in, lw_text *out);                         /* what parses; faults go to the diagnostics */
-    int (*tokens)(lw_tool_source *in);                                        /* these return exit codes, and have printed */
+    bool (*list)(const lw_tool_source *in, const void *module,
+                 bool with_path);                     /* false: there was no memory, which it has reported */
+    void (*format)(lw_tool_source *in, lw_text *out); /* what parses; faults go to the diagnostics */
+    int (*tokens)(lw_tool_source *in);                /* these return exit codes, and have printed */
     int (*module)(lw_tool_source *in, const lw_dump *dump);
     int (*programs)(lw_tool_source *in, const lw_dump *dump);
 };
 extern const lw_tool_language lw_tool_ptx, lw_tool_pto;
 
 /* "1 kernel", "2 kernels" */
-static inline void lw_put_count(lw_text *out, uint32_t count, const char *what) { lw_text_printf(out, "%u %s%s", count, what, count == 1 ? "" : "s"); }
+static inline void lw_put_count(lw_text *out, uint32_t count, const char *what) {
+    lw_text_printf(out, "%u %s%s", count, what, count == 1 ? "" : "s");
+}
 
 /* ---- dump.c: what all languages share ---------------------------------------------------------------------- */
 

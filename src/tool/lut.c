@@ -48,8 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static void report(const char *text, size_t at, const char *why) {
     lw_text below = {0};
     lw_text_puts(&below, "    ");
-    for (const char *p = text; *p; p++)
-        lw_text_add(&below, (unsigned char)*p < 0x20 || *p == 0x7f ? " " : p, 1);
+    for (const char *p = text; *p; p++) lw_text_add(&below, (unsigned char)*p < 0x20 || *p == 0x7f ? " " : p, 1);
     lw_text_puts(&below, "\n    ");
     for (size_t i = 0; i < at; i++)
         if (((unsigned char)text[i] & 0xc0) != 0x80) lw_text_puts(&below, " ");

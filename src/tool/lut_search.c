@@ -39,8 +39,7 @@ static uint8_t parse_primary(parser *p) {
         p->at++;
         uint8_t table = parse_level(p, 0);
         if (p->why) return 0;
-        if (next(p) != ')')
-            return fail(p, *p->at ? "an operator or ')' is expected here" : "a ')' is missing");
+        if (next(p) != ')') return fail(p, *p->at ? "an operator or ')' is expected here" : "a ')' is missing");
         p->at++;
         return table;
     }
@@ -76,8 +75,7 @@ static uint8_t parse_level(parser *p, unsigned level) {
 bool lw_lut_parse(const char *text, uint8_t *table, size_t *at, const char **why) {
     parser p = {.text = text, .at = text};
     *table = parse_level(&p, 0);
-    if (!p.why && next(&p))
-        fail(&p, *p.at == ')' ? "this ')' closes nothing" : "an operator is expected here: & | ^");
+    if (!p.why && next(&p)) fail(&p, *p.at == ')' ? "this ')' closes nothing" : "an operator is expected here: & | ^");
     *at = (size_t)(p.at - text);
     *why = p.why;
     return !p.why;
@@ -85,8 +83,8 @@ bool lw_lut_parse(const char *text, uint8_t *table, size_t *at, const char **why
 
 /* ---- Table to expression -------------------------------------------------------------------------------- */
 
-/* The best expression found for a table. An expression's operators are those of its parts and one more, so that the best
- * of a table is made of best ones: all tables of n operators come from tables of fewer. */
+/* The best expression found for a table. An expression's operators are those of its parts and one more, so that the
+ * best of a table is made of best ones: all tables of n operators come from tables of fewer. */
 typedef struct best {
     bool known;
     uint8_t operators, level; /* 0 | 1 ^ 2 & 3 ~ 4 a name */
@@ -98,8 +96,7 @@ static best found[256];
 static void offer(uint8_t table, unsigned operators, unsigned level, const char *text) {
     best *b = &found[table];
     size_t size = strlen(text), had = strlen(b->text);
-    if (b->known && (b->operators < operators || had < size || (had == size && strcmp(b->text, text) <= 0)))
-        return;
+    if (b->known && (b->operators < operators || had < size || (had == size && strcmp(b->text, text) <= 0))) return;
     *b = (best){.known = true, .operators = (uint8_t)operators, .level = (uint8_t)level};
     memcpy(b->text, text, size + 1);
 }
@@ -110,8 +107,7 @@ static size_t put_part(char *to, size_t at, const best *part, unsigned level) {
     return at + (size_t)snprintf(to + at, 2 * LW_LUT_EXPRESSION - at, brackets ? "(%s)" : "%s", part->text);
 }
 
-static void combine(const best *left, uint8_t left_table, const best *right, uint8_t right_table,
-                    unsigned operators) {
+static void combine(const best *left, uint8_t left_table, const best *right, uint8_t right_table, unsigned operators) {
     static const char *const signs[] = {" | ", " ^ ", " & "};
     const uint8_t tables[] = {left_table | right_table, left_table ^ right_table, left_table & right_table};
     for (unsigned level = 0; level < 3; level++) {

@@ -25,10 +25,8 @@ static const lw_command commands[] = {
 };
 
 static void usage(FILE *out) {
-    fprintf(out,
-            "Usage: lanewise COMMAND [OPTION...] ...\n\nLanewise runs PTX and PTO on the CPU, lane by lane.\n\n");
-    for (size_t i = 0; i < LW_COUNT(commands); i++)
-        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
+    fprintf(out, "Usage: lanewise COMMAND [OPTION...] ...\n\nLanewise runs PTX and PTO on the CPU, lane by lane.\n\n");
+    for (size_t i = 0; i < LW_COUNT(commands); i++) fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].does);
     fprintf(out, "\n`lanewise COMMAND --help` tells more. Examples:\n"
                  "  lanewise check k.ptx\n"
                  "  lanewise run k.ptx --grid 4 --block 256 --arg f32[]=@x.npy --arg f32[1K]:print\n"
@@ -76,13 +74,14 @@ static int dispatch(int argc, char **argv) {
     return unknown(word);
 }
 
-/* What was printed must have arrived: a full disk is an error, too. argp ends the process by itself after --help, so that this happens at its
- * end, wherever that is. */
+/* What was printed must have arrived: a full disk is an error, too. argp ends the process by itself after --help, so
+ * that this happens at its end, wherever that is. */
 static void close_outputs(int code, void *unused) {
     (void)unused;
     bool failed = ferror(stdout);
     failed |= fflush(stdout) != 0;
-    failed |= close(STDOUT_FILENO) != 0; /* not fclose: reports, and the end of the process, flush the stream once more */
+    failed |= close(STDOUT_FILENO) !=
+              0; /* not fclose: reports, and the end of the process, flush the stream once more */
     if (failed) lw_tool_error(LW_D_cannot_write, "-", "standard output took not everything");
     failed = failed || ferror(stderr);
     /* What was said may lack a part, and what was found may not be so. */
@@ -93,8 +92,9 @@ static void close_outputs(int code, void *unused) {
     if (!code && failed) _exit(LW_EXIT_FILE);
 }
 
-/* A file that is opened later must not get the number of a standard stream that is closed: what is printed would go there. In its place comes
- * something that refuses what the stream is for; whoever closes standard error wants to see nothing. */
+/* A file that is opened later must not get the number of a standard stream that is closed: what is printed would go
+ * there. In its place comes something that refuses what the stream is for; whoever closes standard error wants to see
+ * nothing. */
 static void open_streams(void) {
     static const int ways[] = {[STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_WRONLY};
     for (int fd = 0; fd < (int)LW_COUNT(ways); fd++)

@@ -1,5 +1,5 @@
-/* npy.c: the header of NumPy's .npy files, format versions 1, 2 and 3. A header is a Python dictionary as text; only the shape that
- * NumPy documents is taken: the keys descr, fortran_order and shape, each once, in any order. */
+/* npy.c: the header of NumPy's .npy files, format versions 1, 2 and 3. A header is a Python dictionary as text; only
+ * the shape that NumPy documents is taken: the keys descr, fortran_order and shape, each once, in any order. */
 #include "tool/tool.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
@@ -73,8 +73,7 @@ static bool read_shape(reader *r, lw_npy *npy) {
     if (!take(r, '(')) return fail(r, "the shape is not a tuple");
     npy->count = 1;
     while (!take(r, ')')) {
-        if (npy->dimension_count == LW_NPY_DIMENSIONS_MAX)
-            return fail(r, "the shape has too many dimensions");
+        if (npy->dimension_count == LW_NPY_DIMENSIONS_MAX) return fail(r, "the shape has too many dimensions");
         uint64_t *size = &npy->dimensions[npy->dimension_count++];
         if (!read_number(r, size)) return false;
         if (__builtin_mul_overflow(npy->count, *size, &npy->count) || npy->count > UINT64_C(1) << 48)
@@ -170,20 +169,17 @@ void lw_npy_write(lw_text *out, lw_type type, const uint64_t *dimensions, uint32
     unsigned bytes = lw_value_bytes(type);
     char kind = lw_types[type].kind, letter = kind == 'F' ? 'f' : kind == 'S' ? 'i' : 'u';
     lw_text header = {0};
-    lw_text_printf(&header, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (", bytes == 1 ? '|' : '<',
-                   letter, bytes);
+    lw_text_printf(&header, "{'descr': '%c%c%u', 'fortran_order': False, 'shape': (", bytes == 1 ? '|' : '<', letter,
+                   bytes);
     for (uint32_t i = 0; i < count; i++)
-        lw_text_printf(&header, "%s%llu%s", i ? ", " : "", (unsigned long long)dimensions[i],
-                       count == 1 ? "," : "");
+        lw_text_printf(&header, "%s%llu%s", i ? ", " : "", (unsigned long long)dimensions[i], count == 1 ? "," : "");
     lw_text_puts(&header, "), }");
-    while (!header.failed && (10 + header.size + 1) % 64) lw_text_puts(&header, " "); /* the data is aligned to 64 bytes */
+    while (!header.failed && (10 + header.size + 1) % 64)
+        lw_text_puts(&header, " "); /* the data is aligned to 64 bytes */
     lw_text_puts(&header, "\n");
-    char begin[10] = {
-        '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(header.size & 0xff), (char)(header.size >> 8)};
+    char begin[10] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)(header.size & 0xff), (char)(header.size >> 8)};
     lw_text_add(out, begin, sizeof begin);
-    if (header.failed)
-        out->failed = true;
-    else
-        lw_text_add(out, header.at, header.size);
+    if (header.failed) out->failed = true;
+    else lw_text_add(out, header.at, header.size);
     lw_text_free(&header);
 }

@@ -27,8 +27,8 @@ static bool list(const lw_tool_source *in, const void *checked, bool with_path) 
 static void summarise(lw_text *out, const void *checked) {
     const lw_pto_module *module = checked;
     uint32_t functions = module->functions.count;
-    lw_text_printf(out, "%u function%s, %u operation%s", functions, functions == 1 ? "" : "s",
-                   module->op_count, module->op_count == 1 ? "" : "s");
+    lw_text_printf(out, "%u function%s, %u operation%s", functions, functions == 1 ? "" : "s", module->op_count,
+                   module->op_count == 1 ? "" : "s");
 }
 
 /* ---- Tokens ----------------------------------------------------------------------------------------------- */
@@ -51,7 +51,8 @@ static int tokens(lw_tool_source *in) {
     lw_pto_token token = {0};
     do {
         lw_pto_lex(&lexer, &token);
-        if (!lw_tool_print_token(in, token.place, kinds[token.kind], token.kind == LW_PTO_TOKEN_INT ? &token.value : NULL))
+        if (!lw_tool_print_token(in, token.place, kinds[token.kind],
+                                 token.kind == LW_PTO_TOKEN_INT ? &token.value : NULL))
             return LW_EXIT_MACHINE;
     } while (token.kind != LW_PTO_TOKEN_END);
     return lw_tool_finish(in);
@@ -60,8 +61,7 @@ static int tokens(lw_tool_source *in) {
 /* ---- Module ------------------------------------------------------------------------------------------------ */
 
 static void put_region(lw_text *out, lw_tool_source *in, const lw_pto_region *region, uint32_t depth) {
-    static const char *const forms[] = {
-        [LW_PTO_SSA] = "", [LW_PTO_ASSEMBLY] = "assembly", [LW_PTO_DPS] = "DPS"};
+    static const char *const forms[] = {[LW_PTO_SSA] = "", [LW_PTO_ASSEMBLY] = "assembly", [LW_PTO_DPS] = "DPS"};
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
         lw_tool_put_place(out, in, op->place);
@@ -103,7 +103,8 @@ static int programs(lw_tool_source *in, const lw_dump *dump) {
         const lw_pto_function *f = module->functions.at[i];
         if (!f->has_body || (dump->kernel && f != only)) continue;
         found = true;
-        if (!lw_dump_program(in, dump, lw_lower_pto(&in->arena, module, f, dump->choices, &in->diags))) return LW_EXIT_MACHINE;
+        if (!lw_dump_program(in, dump, lw_lower_pto(&in->arena, module, f, dump->choices, &in->diags)))
+            return LW_EXIT_MACHINE;
     }
     return lw_dump_end(in, dump, &lw_tool_pto, found);
 }

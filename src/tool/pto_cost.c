@@ -7,10 +7,8 @@
 /* ---- The report ------------------------------------------------------------------------------------------- */
 
 static void put_formula(lw_text *out, const lw_pto_cost_line *line, bool a5) {
-    if (a5 && line->repeats == 1)
-        lw_text_printf(out, "latency %d", LW_PTO_COST_a5_latency);
-    else if (a5)
-        lw_text_printf(out, "latency %d, %u times 2048 bits", LW_PTO_COST_a5_latency, line->repeats);
+    if (a5 && line->repeats == 1) lw_text_printf(out, "latency %d", LW_PTO_COST_a5_latency);
+    else if (a5) lw_text_printf(out, "latency %d, %u times 2048 bits", LW_PTO_COST_a5_latency, line->repeats);
     else
         lw_text_printf(out, "startup %d + %d for each repeat, %u, + completion %d", LW_PTO_COST_a2a3_startup,
                        LW_PTO_COST_a2a3_repeat, line->repeats, LW_PTO_COST_a2a3_completion);
@@ -26,12 +24,14 @@ static void put_line(lw_text *out, lw_source *source, const lw_pto_cost_line *li
     lw_text_puts(out, line->open_loops ? "; for each round of its loop\n" : "\n");
 }
 
-/* What would not be spent if an operation took the registers of all runs of a function as its repeats: all but one startup and completion. */
+/* What would not be spent if an operation took the registers of all runs of a function as its repeats: all but one
+ * startup and completion. */
 static uint64_t joined(const lw_pto_cost *cost, uint64_t ran) {
     uint64_t saved = 0;
     for (uint32_t i = 0; ran && i < cost->lines.count; i++) {
         const uint64_t times = cost->lines.at[i].times;
-        saved = lw_pto_plus(saved, lw_pto_times(times - times / ran - (times % ran != 0), LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion));
+        saved = lw_pto_plus(saved, lw_pto_times(times - times / ran - (times % ran != 0),
+                                                LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion));
     }
     return saved < cost->serial ? saved : cost->serial; /* both may be as large as they can be */
 }
@@ -39,10 +39,13 @@ static uint64_t joined(const lw_pto_cost *cost, uint64_t ran) {
 static void put_repeats(lw_text *out, const lw_pto_cost *cost, uint64_t ran) {
     const uint64_t more = joined(cost, ran);
     if (cost->saved)
-        lw_text_printf(out, "  repeats save %llu cycles: an operation for each %d bits would take %llu\n", (unsigned long long)cost->saved,
-                       LW_PTO_REGISTER_BITS, (unsigned long long)lw_pto_plus(cost->serial, cost->saved));
+        lw_text_printf(out, "  repeats save %llu cycles: an operation for each %d bits would take %llu\n",
+                       (unsigned long long)cost->saved, LW_PTO_REGISTER_BITS,
+                       (unsigned long long)lw_pto_plus(cost->serial, cost->saved));
     if (more)
-        lw_text_printf(out, "  repeats would save %llu cycles: %llu where an operation takes the registers of all %llu times as its repeats\n",
+        lw_text_printf(out,
+                       "  repeats would save %llu cycles: %llu where an operation takes the registers of all %llu "
+                       "times as its repeats\n",
                        (unsigned long long)more, (unsigned long long)(cost->serial - more), (unsigned long long)ran);
 }
 
@@ -56,8 +59,8 @@ static void put_totals(lw_text *out, const lw_pto_cost *cost, bool a5, uint64_t 
                        (unsigned long long)cost->piped, LW_PTO_COST_a2a3_interval);
     if (!a5) put_repeats(out, cost, ran);
     if (cost->uncounted)
-        lw_text_printf(out, "  not counted: %llu operation%s without figures\n",
-                       (unsigned long long)cost->uncounted, cost->uncounted == 1 ? "" : "s");
+        lw_text_printf(out, "  not counted: %llu operation%s without figures\n", (unsigned long long)cost->uncounted,
+                       cost->uncounted == 1 ? "" : "s");
 }
 
 /* `ran`: how often the function did; 0 where the text alone is looked at. */
@@ -89,7 +92,8 @@ static json_t *json_line(lw_source *source, const lw_pto_cost_line *line, bool *
     return object;
 }
 
-static json_t *json_cost(lw_source *source, const lw_pto_function *f, const lw_pto_cost *cost, lw_pto_profile profile, uint64_t ran, bool *failed) {
+static json_t *json_cost(lw_source *source, const lw_pto_function *f, const lw_pto_cost *cost, lw_pto_profile profile,
+                         uint64_t ran, bool *failed) {
     json_t *object = json_object(), *lines = json_array();
     const bool a5 = profile == LW_PTO_PROFILE_a5;
     lw_json_set(object, "function", lw_json_text(f->name->text + 1), failed);
@@ -124,8 +128,7 @@ bool lw_tool_pto_cost(lw_tool_source *in, const lw_pto_module *module, lw_pto_pr
     lw_text out = {0};
     for (uint32_t i = 0; i < module->functions.count; i++) {
         const lw_pto_function *f = module->functions.at[i];
-        if (f->has_body)
-            put_cost(&out, &in->source, f, lw_pto_cost_of(&in->arena, f, profile, NULL, NULL), profile, 0);
+        if (f->has_body) put_cost(&out, &in->source, f, lw_pto_cost_of(&in->arena, f, profile, NULL, NULL), profile, 0);
     }
     return lw_tool_print(in, &out);
 }
@@ -142,9 +145,7 @@ typedef struct counted {
     bool *failed;
 } counted;
 
-bool lw_pto_is_count(const lw_launch_note *note) {
-    return note->number == lw_diag_rows[LW_D_note_region].number;
-}
+bool lw_pto_is_count(const lw_launch_note *note) { return note->number == lw_diag_rows[LW_D_note_region].number; }
 
 /* Notes are in the order of the text. */
 static int compare(const void *key, const void *element) {
@@ -159,16 +160,15 @@ static uint64_t runs(void *user, const lw_pto_region *region) {
     const counted *c = user;
     lw_launch_note key = {.number = lw_diag_rows[LW_D_note_region].number};
     lw_source_find(c->source, region->end.at, &key.line, &key.column);
-    const lw_launch_note *note =
-        c->note_count ? bsearch(&key, c->notes, c->note_count, sizeof *c->notes, compare) : NULL;
+    const lw_launch_note *note = c->note_count ? bsearch(&key, c->notes, c->note_count, sizeof *c->notes, compare)
+                                               : NULL;
     return note ? note->count : 0;
 }
 
 static int report_run(lw_tool_source *in) {
     counted *c = in->user;
     lw_pto_module *module;
-    if (!lw_pto_check(&in->arena, &in->source, &in->diags, c->profile, &module))
-        return LW_EXIT_SOURCE;
+    if (!lw_pto_check(&in->arena, &in->source, &in->diags, c->profile, &module)) return LW_EXIT_SOURCE;
     const lw_pto_function *f = lw_pto_find(module, c->function);
     c->source = &in->source;
     const lw_pto_cost *cost = lw_pto_cost_of(&in->arena, f, c->profile, runs, c);
@@ -179,10 +179,8 @@ static int report_run(lw_tool_source *in) {
     lw_text out = {0};
     put_cost(&out, &in->source, f, cost, c->profile, runs(c, &f->body));
     bool whole = !out.failed;
-    if (whole)
-        fputs(out.at, stderr);
-    else
-        lw_tool_error(LW_D_no_memory, in->path);
+    if (whole) fputs(out.at, stderr);
+    else lw_tool_error(LW_D_no_memory, in->path);
     lw_text_free(&out);
     return whole ? LW_EXIT_OK : LW_EXIT_MACHINE;
 }

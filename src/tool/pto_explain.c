@@ -15,16 +15,17 @@ static const struct {
     uint32_t count;
 } families[] = {
     {"", 0
-#define FAMILY(name) }, {#name, 0
+#define FAMILY(name) \
+    } \
+    , { \
+#name, 0
 #define OP(...) +1
 #include "pto/ops.def"
     },
 };
 
-static const char *const marks[] = {[LW_PTO_PAGE_NONE] = "ours",
-                                    [LW_PTO_PAGE_ALL] = "page",
-                                    [LW_PTO_PAGE_NAME] = "name",
-                                    [LW_PTO_PAGE_MLIR] = "mlir"};
+static const char *const marks[] = {
+    [LW_PTO_PAGE_NONE] = "ours", [LW_PTO_PAGE_ALL] = "page", [LW_PTO_PAGE_NAME] = "name", [LW_PTO_PAGE_MLIR] = "mlir"};
 
 /* ---- The three forms ---------------------------------------------------------------------------------------- */
 
@@ -76,18 +77,13 @@ static void print_types(forms *f, bool read, bool stored) {
 static void print_results(forms *f, bool types) {
     for (uint32_t i = 0; i < f->s.out_count; i++) {
         comma(f);
-        if (types)
-            fputs(type_of(&f->s.out[i]), stdout);
-        else
-            printf("%%%.*s", f->s.out[i].name_size, f->s.out[i].name);
+        if (types) fputs(type_of(&f->s.out[i]), stdout);
+        else printf("%%%.*s", f->s.out[i].name_size, f->s.out[i].name);
     }
 }
 
 static const char *front(const lw_pto_row *row) {
-    return row->word                             ? " WORD"
-           : row->literal == LW_PTO_LITERAL_BITS ? " 0xBITS"
-           : row->literal                        ? " NUMBER"
-                                                 : "";
+    return row->word ? " WORD" : row->literal == LW_PTO_LITERAL_BITS ? " 0xBITS" : row->literal ? " NUMBER" : "";
 }
 
 static void print_assembly(forms *f) {
@@ -149,8 +145,8 @@ static void print_mlir(forms *f) {
     printf("  %%result = %s%s%s ", f->row->name, front(f->row), *front(f->row) && f->s.in_count ? "," : "");
     print_operands(f, true, true);
     bool cast = f->s.in_count && f->s.in[0].shape == LW_PTO_SHAPE_INTEGER;
-    printf("%s: I%s        I: an integer type, i1 or index%s\n", f->s.in_count ? " " : "",
-           cast ? " to I" : "", f->s.in_count == 3 ? "; or any other type" : "");
+    printf("%s: I%s        I: an integer type, i1 or index%s\n", f->s.in_count ? " " : "", cast ? " to I" : "",
+           f->s.in_count == 3 ? "; or any other type" : "");
 }
 
 static void print_control(lw_pto_op_id id) {
@@ -165,7 +161,7 @@ static void print_control(lw_pto_op_id id) {
     }
 }
 
-/* ---- The rest of an explanation --------------------------------------------------------------------------------- */
+/* ---- The rest of an explanation -------------------------------------------------------------------------------- */
 
 static void print_lines(const char *text) {
     for (const char *line = text; *line;) {
@@ -208,10 +204,8 @@ static void print_constraints(const lw_pto_row *row, const lw_pto_signature *s) 
     for (int i = 0; i < LW_PTO_PROFILE_COUNT; i++) {
         const lw_pto_profile_row *p = &lw_pto_profiles[i];
         printf("    %-5s %s: %s, ", p->name, p->title, p->status);
-        if (p->width)
-            printf("registers of %u bits (our reading)\n", p->width);
-        else
-            puts("registers of any width");
+        if (p->width) printf("registers of %u bits (our reading)\n", p->width);
+        else puts("registers of any width");
     }
 }
 
@@ -225,10 +219,11 @@ static void print_cost(const lw_pto_row *row) {
                                                        : "; the page gives the A5 latency for i32");
 #define COST(name, value, constant, does) printf("    %-42s %2d  %s\n", does, value, constant);
 #include "pto/cost.def"
-    printf("    our reading: A5: %d for each %d bits.  A2/A3: %d + %d for each repeat of %d bits + %d; a new one starts "
-           "every %d cycles\n",
-           LW_PTO_COST_a5_latency, LW_PTO_REGISTER_BITS, LW_PTO_COST_a2a3_startup, LW_PTO_COST_a2a3_repeat,
-           LW_PTO_REGISTER_BITS, LW_PTO_COST_a2a3_completion, LW_PTO_COST_a2a3_interval);
+    printf(
+        "    our reading: A5: %d for each %d bits.  A2/A3: %d + %d for each repeat of %d bits + %d; a new one starts "
+        "every %d cycles\n",
+        LW_PTO_COST_a5_latency, LW_PTO_REGISTER_BITS, LW_PTO_COST_a2a3_startup, LW_PTO_COST_a2a3_repeat,
+        LW_PTO_REGISTER_BITS, LW_PTO_COST_a2a3_completion, LW_PTO_COST_a2a3_interval);
 }
 
 static void print_examples(lw_pto_op_id id) {
@@ -252,10 +247,8 @@ static void explain(lw_pto_op_id id) {
     lw_pto_signature_read(id, &f.s);
     printf("%s  %s\n    PTO, %s\n", f.row->name, f.row->does, sources[f.row->page]);
     bool control = id == LW_PTO_FOR || id == LW_PTO_IF || id == LW_PTO_YIELD || id == LW_PTO_RETURN;
-    if (control)
-        print_control(id);
-    else if (f.row->page == LW_PTO_PAGE_MLIR)
-        print_mlir(&f);
+    if (control) print_control(id);
+    else if (f.row->page == LW_PTO_PAGE_MLIR) print_mlir(&f);
     else {
         print_assembly(&f);
         print_ssa(&f);
@@ -269,7 +262,8 @@ static void explain(lw_pto_op_id id) {
 
 /* ---- explain ------------------------------------------------------------------------------------------------ */
 
-/* vshr is the assembly name of pto.vshr, but a PTX instruction first: only the whole name, or its first words, is meant. */
+/* vshr is the assembly name of pto.vshr, but a PTX instruction first: only the whole name, or its first words, is
+ * meant. */
 bool lw_explain_pto(const char *word) {
     size_t size = strlen(word);
     bool found = false;
@@ -277,10 +271,8 @@ bool lw_explain_pto(const char *word) {
         const char *name = lw_pto_rows[id].name;
         if (strncmp(word, name, size) != 0 || (name[size] && name[size] != '.')) continue;
         if (found) putchar('\n');
-        if (name[size])
-            printf("%-18s %s\n", name, lw_pto_rows[id].does);
-        else
-            explain((lw_pto_op_id)id);
+        if (name[size]) printf("%-18s %s\n", name, lw_pto_rows[id].does);
+        else explain((lw_pto_op_id)id);
         found = true;
     }
     return found;
@@ -324,11 +316,11 @@ void lw_isa_pto(bool tsv, const char *family) {
             if (family && strcmp(family, families[i].name) != 0) continue;
             counts[row->page]++;
             if (tsv)
-                printf("%s\t%s\t%s\t%s\t%s\t%s\n", families[i].name, marks[row->page], row->name,
-                       row->operands, row->results, row->does);
-            else
-                printf("%-4s %-18s %-28s -> %-18s %s\n", marks[row->page], row->name, row->operands,
+                printf("%s\t%s\t%s\t%s\t%s\t%s\n", families[i].name, marks[row->page], row->name, row->operands,
                        row->results, row->does);
+            else
+                printf("%-4s %-18s %-28s -> %-18s %s\n", marks[row->page], row->name, row->operands, row->results,
+                       row->does);
         }
     if (tsv) return;
     printf("%u from the page, %u that it names, %u of MLIR, %u ours\n", counts[LW_PTO_PAGE_ALL],

@@ -64,9 +64,8 @@ static void format(lw_tool_source *in, lw_text *out) {
 
 static int tokens(lw_tool_source *in) {
     static const char *const kinds[] = {
-        [LW_TOKEN_END] = "end",     [LW_TOKEN_NAME] = "name",   [LW_TOKEN_DOT] = "dot",
-        [LW_TOKEN_INT] = "int",     [LW_TOKEN_FLOAT] = "float", [LW_TOKEN_STRING] = "string",
-        [LW_TOKEN_PUNCT] = "punct",
+        [LW_TOKEN_END] = "end",     [LW_TOKEN_NAME] = "name",     [LW_TOKEN_DOT] = "dot",     [LW_TOKEN_INT] = "int",
+        [LW_TOKEN_FLOAT] = "float", [LW_TOKEN_STRING] = "string", [LW_TOKEN_PUNCT] = "punct",
     };
     lw_symbols symbols;
     lw_symbols_init(&symbols, &in->arena);
@@ -76,7 +75,8 @@ static int tokens(lw_tool_source *in) {
         lw_lex(&lexer, &token);
         if (token.kind == LW_TOKEN_END) token.place.size = 0;
         bool is_number = token.kind == LW_TOKEN_INT || token.kind == LW_TOKEN_FLOAT;
-        if (!lw_tool_print_token(in, token.place, kinds[token.kind], is_number ? &token.value : NULL)) return LW_EXIT_MACHINE;
+        if (!lw_tool_print_token(in, token.place, kinds[token.kind], is_number ? &token.value : NULL))
+            return LW_EXIT_MACHINE;
     } while (token.kind != LW_TOKEN_END);
     return lw_tool_finish(in);
 }
@@ -99,16 +99,12 @@ static void put_variable(lw_text *out, const lw_object *v) {
     lw_text_printf(out, ".%s %s", lw_types[v->type].name, v->name->text);
     if (v->is_range) lw_text_printf(out, "<%u>", v->range);
     for (uint32_t i = 0; i < v->dimension_count; i++) {
-        if (v->unsized && !i)
-            lw_text_puts(out, "[]");
-        else
-            lw_text_printf(out, "[%llu]", (unsigned long long)v->dimensions[i]);
+        if (v->unsized && !i) lw_text_puts(out, "[]");
+        else lw_text_printf(out, "[%llu]", (unsigned long long)v->dimensions[i]);
     }
-    if (v->space != LW_SPACE_reg)
-        lw_text_printf(out, "  size %llu align %u", (unsigned long long)v->size, v->align);
+    if (v->space != LW_SPACE_reg) lw_text_printf(out, "  size %llu align %u", (unsigned long long)v->size, v->align);
     if (v->init) lw_text_puts(out, " initialised");
-    if (v->is_pointer)
-        lw_text_printf(out, " pointer %s align %u", spaces[v->pointer_space], v->pointer_align);
+    if (v->is_pointer) lw_text_printf(out, " pointer %s align %u", spaces[v->pointer_space], v->pointer_align);
     lw_text_puts(out, "\n");
 }
 
@@ -127,9 +123,7 @@ static void put_statement(lw_text *out, lw_tool_source *in, const lw_statement *
     case LW_S_OPEN: lw_text_puts(out, "{\n"); break;
     case LW_S_CLOSE: lw_text_puts(out, "}\n"); break;
     case LW_S_PROTOTYPE: lw_text_printf(out, "prototype %s\n", s->object->name->text); break;
-    case LW_S_TARGETS:
-        lw_text_printf(out, "targets %s (%u)\n", s->object->name->text, s->object->target_count);
-        break;
+    case LW_S_TARGETS: lw_text_printf(out, "targets %s (%u)\n", s->object->name->text, s->object->target_count); break;
     case LW_S_LOC: lw_text_printf(out, "loc %u %u %u\n", s->loc.file, s->loc.line, s->loc.column); break;
     case LW_S_PRAGMA: lw_text_printf(out, "pragma %s\n", s->text); break;
     case LW_S_DIRECTIVE: lw_text_printf(out, "directive %s\n", s->text); break;
@@ -141,10 +135,8 @@ static void put_function(lw_text *out, lw_tool_source *in, const lw_function *f)
     lw_text_printf(out, "%s %s: %u instructions, %u labels, %u registers%s\n", f->is_entry ? "entry" : "func",
                    f->object->name->text, f->instruction_count, f->label_count, f->register_count,
                    f->has_body ? "" : ", declaration");
-    for (uint32_t i = 0; i < f->return_count; i++)
-        lw_text_puts(out, "    return "), put_variable(out, f->returns[i]);
-    for (uint32_t i = 0; i < f->param_count; i++)
-        lw_text_puts(out, "    param  "), put_variable(out, f->params[i]);
+    for (uint32_t i = 0; i < f->return_count; i++) lw_text_puts(out, "    return "), put_variable(out, f->returns[i]);
+    for (uint32_t i = 0; i < f->param_count; i++) lw_text_puts(out, "    param  "), put_variable(out, f->params[i]);
     for (uint32_t i = 0; i < f->directives.count; i++) {
         const lw_directive *d = &f->directives.at[i];
         lw_text_printf(out, "    .%s", d->name->text);
@@ -200,9 +192,11 @@ static int programs(lw_tool_source *in, const lw_dump *dump) {
     bool found = false;
     for (uint32_t i = 0; i < module->functions.count; i++) {
         lw_function *f = module->functions.at[i];
-        if (!f->is_entry || !f->has_body || (dump->kernel && strcmp(dump->kernel, f->object->name->text) != 0)) continue;
+        if (!f->is_entry || !f->has_body || (dump->kernel && strcmp(dump->kernel, f->object->name->text) != 0))
+            continue;
         found = true;
-        if (!lw_dump_program(in, dump, lw_lower_ptx(&in->arena, module, f, dump->chosen->semantics, &in->diags))) return LW_EXIT_MACHINE;
+        if (!lw_dump_program(in, dump, lw_lower_ptx(&in->arena, module, f, dump->chosen->semantics, &in->diags)))
+            return LW_EXIT_MACHINE;
     }
     return lw_dump_end(in, dump, &lw_tool_ptx, found);
 }

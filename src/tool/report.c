@@ -1,4 +1,5 @@
-/* report.c: diagnostics as JSON and as SARIF 2.1.0. Both count lines and columns from 1, columns in characters, as the text does. */
+/* report.c: diagnostics as JSON and as SARIF 2.1.0. Both count lines and columns from 1, columns in characters, as the
+ * text does. */
 #include <ctype.h>
 #include <stdlib.h>
 
@@ -43,9 +44,7 @@ static json_t *text_object(const char *text, bool *failed) { /* SARIF wraps ever
 
 static const char *const levels[] = {[LW_NOTE] = "note", [LW_WARNING] = "warning", [LW_ERROR] = "error"};
 
-static void print_id(char id[8], lw_diag_id number) {
-    snprintf(id, 8, "LW%04u", lw_diag_rows[number].number);
-}
+static void print_id(char id[8], lw_diag_id number) { snprintf(id, 8, "LW%04u", lw_diag_rows[number].number); }
 
 /* Notes explain the message before them; only the one that says that there is more stands alone. */
 static bool belongs_to_last(const lw_diag *diag, const json_t *list, const json_t *first) {
@@ -82,8 +81,7 @@ static void json_file(lw_report *r, lw_tool_source *in, json_t *cost) {
         if (left_out) continue;
         json_t *object = json_of(r, &in->source, diag);
         if (belongs_to_last(diag, list, none)) {
-            append(json_object_get(json_array_get(list, json_array_size(list) - 1), "notes"), object,
-                   &r->failed);
+            append(json_object_get(json_array_get(list, json_array_size(list) - 1), "notes"), object, &r->failed);
         } else {
             lw_json_set(object, "notes", json_array(), &r->failed);
             append(list, object, &r->failed);
@@ -115,10 +113,8 @@ static json_t *uri_of(const char *path) {
     lw_text uri = {0};
     if (*path == '/') lw_text_puts(&uri, "file://");
     for (const char *p = path; *p; p++) {
-        if (isalnum((unsigned char)*p) || strchr("-._~/", *p))
-            lw_text_add(&uri, p, 1);
-        else
-            lw_text_printf(&uri, "%%%02X", (unsigned char)*p);
+        if (isalnum((unsigned char)*p) || strchr("-._~/", *p)) lw_text_add(&uri, p, 1);
+        else lw_text_printf(&uri, "%%%02X", (unsigned char)*p);
     }
     json_t *string = json_string(uri.at ? uri.at : "");
     lw_text_free(&uri);
@@ -147,8 +143,7 @@ static size_t rule_of(lw_report *r, lw_diag_id number) {
 
 static json_t *location_of(lw_report *r, lw_source *source, const lw_diag *diag) {
     uint32_t line, column, end_line, end_column;
-    json_t *location = json_object(), *physical = json_object(), *artifact = json_object(),
-           *region = json_object();
+    json_t *location = json_object(), *physical = json_object(), *artifact = json_object(), *region = json_object();
     lw_source_find(source, diag->place.at, &line, &column);
     lw_source_find(source, diag->place.at + diag->place.size, &end_line, &end_column);
     lw_json_set(region, "startLine", json_integer(line), &r->failed);
@@ -207,10 +202,8 @@ static void sarif_file(lw_report *r, lw_tool_source *in) {
     for (const lw_diag *diag = in->diags.first; diag; diag = diag->next) {
         if (diag->severity != LW_NOTE) left_out = diag->severity == LW_WARNING && !r->warnings;
         if (left_out) continue;
-        if (belongs_to_last(diag, r->results, before))
-            sarif_note(r, &in->source, diag);
-        else
-            sarif_result(r, &in->source, diag);
+        if (belongs_to_last(diag, r->results, before)) sarif_note(r, &in->source, diag);
+        else sarif_result(r, &in->source, diag);
     }
     json_decref(before);
 }
@@ -240,8 +233,7 @@ static json_t *sarif_document(lw_report *r, int code) {
     append(runs, run, &r->failed);
     lw_json_set(
         all, "$schema",
-        json_string(
-            "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"),
+        json_string("https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"),
         &r->failed);
     lw_json_set(all, "version", json_string("2.1.0"), &r->failed);
     lw_json_set(all, "runs", runs, &r->failed);
@@ -261,10 +253,8 @@ void lw_report_begin(lw_report *r, bool sarif, bool warnings) {
 }
 
 void lw_report_file(lw_report *r, lw_tool_source *in, json_t *cost) {
-    if (r->sarif)
-        sarif_file(r, in);
-    else
-        json_file(r, in, cost);
+    if (r->sarif) sarif_file(r, in);
+    else json_file(r, in, cost);
 }
 
 void lw_report_unread(lw_report *r, const char *path) {

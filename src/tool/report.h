@@ -13,7 +13,8 @@ typedef struct lw_report {
 } lw_report;
 
 void lw_report_begin(lw_report *report, bool sarif, bool warnings);
-void lw_report_file(lw_report *report, lw_tool_source *in, json_t *cost); /* cost: a member of the file where it is not NULL; taken over */
+void lw_report_file(lw_report *report, lw_tool_source *in,
+                    json_t *cost); /* cost: a member of the file where it is not NULL; taken over */
 void lw_report_unread(lw_report *report, const char *path); /* why is on stderr */
 /* Prints it to stdout and frees it. Returns an exit code; other than 0 it has reported. */
 int lw_report_end(lw_report *report, uint32_t errors, uint32_t warnings, int code);

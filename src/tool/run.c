@@ -1,4 +1,5 @@
-/* run.c: lanewise run: one launch of one kernel, its arguments from the command line, its buffers to files or to the terminal.
+/* run.c: lanewise run: one launch of one kernel, its arguments from the command line, its buffers to files or to the
+ * terminal.
  *
  * options → arguments → module and kernel → buffers → launch → outputs */
 #include <signal.h>
@@ -38,8 +39,8 @@ typedef struct run {
     lw_kernel *kernel;
     double compiling;     /* seconds that it took to make it: they count for --timeout */
     uint32_t param_count; /* of args: with those that the tool adds */
-    bool is_vector; /* a function of PTO: its arrays say how often it runs */
-    uint64_t elements; /* of PTO */
+    bool is_vector;       /* a function of PTO: its arrays say how often it runs */
+    uint64_t elements;    /* of PTO */
     lw_text signature;
     lw_launch_stats stats;
     bool late; /* --timeout was over when the launch ended */
@@ -80,20 +81,24 @@ static const struct argp_option choices[] = {
     {"result", KEY_RESULT, "OUTPUT", 0, "Where the next result of a PTO function goes; it is printed by default", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
-    {"strict", KEY_STRICT, NULL, 0, "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks, counts of barriers", 1},
+    {"strict", KEY_STRICT, NULL, 0,
+     "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks, counts of barriers", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of random buffers; 0 by default", 1},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 1},
     {"target", KEY_TARGET, "NAME", 0, "PTO: cpu, a2a3 or a5: the profile that it is checked for; cpu by default", 2},
-    {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: lanes of SSA results that the mask leaves out: zero (the default) or undef-poison, bytes of 0xa5", 2},
+    {"inactive", KEY_INACTIVE, "NAME", 0,
+     "PTO: lanes of SSA results that the mask leaves out: zero (the default) or undef-poison, bytes of 0xa5", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0,
      "PTO: a shift count of the width or more: saturate (the default), modulo or trap; the first two are reported", 2},
-    {"cost", KEY_COST, "NAME", 0, "PTO: a2a3 or a5: print the cycles of what was executed, by the page's figures, to standard error", 2},
-    {"timeout", KEY_TIMEOUT, "SECONDS", 0, "Stop after this time: making the kernel's program, compiling it and running it count", 2},
+    {"cost", KEY_COST, "NAME", 0,
+     "PTO: a2a3 or a5: print the cycles of what was executed, by the page's figures, to standard error", 2},
+    {"timeout", KEY_TIMEOUT, "SECONDS", 0,
+     "Stop after this time: making the kernel's program, compiling it and running it count", 2},
     {"step-limit", KEY_STEPS, "N", 0, "Stop the run after about N warp instructions", 2},
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
-    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, neon or portable; by default LANEWISE_CPU, else the best there is",
-     2},
-    {"engine", KEY_ENGINE, "NAME", 0, "interp, or jit, which compiles the kernel first; by default LANEWISE_ENGINE, else interp", 2},
+    {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, neon or portable; by default LANEWISE_CPU, else the best there is", 2},
+    {"engine", KEY_ENGINE, "NAME", 0,
+     "interp, or jit, which compiles the kernel first; by default LANEWISE_ENGINE, else interp", 2},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90: whose results, where they differ; by default LANEWISE_SEMANTICS, else manual", 2},
     {"memory", KEY_MEMORY, "BYTES", 0, "Limit of device memory", 2},
@@ -235,8 +240,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case KEY_HEAP: o->launch.heap_bytes = parse_number("--heap", arg, UINT64_MAX, true); break;
     case KEY_PRINT: o->launch.print_limit = parse_number("--print-limit", arg, UINT64_MAX, true); break;
     case KEY_STATS:
-        if (arg && strcmp(arg, "json") != 0)
-            bad_option("--stats", arg, "only --stats and --stats=json are known");
+        if (arg && strcmp(arg, "json") != 0) bad_option("--stats", arg, "only --stats and --stats=json are known");
         o->stats = arg ? STATS_JSON : STATS_TEXT;
         break;
     case ARGP_KEY_ARG:
@@ -287,11 +291,22 @@ static int load_module(run *r) {
 /* Options of the other instruction set change nothing, so whoever gives them is mistaken. */
 static int check_options(const run *r) {
     const options *o = r->o;
-    const char *ptx = o->has_grid ? "--grid" : o->has_block ? "--block" : o->launch.shared_bytes ? "--smem" : o->launch.cooperative ? "--cooperative"
-                      : o->launch.strict ? "--strict" : o->context.semantics ? "--semantics" : o->context.stack_limit ? "--stack"
-                      : o->launch.heap_bytes ? "--heap" : o->launch.print_limit ? "--print-limit" : NULL;
-    const char *pto = o->result_count ? "--result" : o->cost ? "--cost" : o->module.target ? "--target" : o->module.inactive ? "--inactive"
-                      : o->module.shift_overflow ? "--shift-overflow" : NULL;
+    const char *ptx = o->has_grid              ? "--grid"
+                      : o->has_block           ? "--block"
+                      : o->launch.shared_bytes ? "--smem"
+                      : o->launch.cooperative  ? "--cooperative"
+                      : o->launch.strict       ? "--strict"
+                      : o->context.semantics   ? "--semantics"
+                      : o->context.stack_limit ? "--stack"
+                      : o->launch.heap_bytes   ? "--heap"
+                      : o->launch.print_limit  ? "--print-limit"
+                                               : NULL;
+    const char *pto = o->result_count            ? "--result"
+                      : o->cost                  ? "--cost"
+                      : o->module.target         ? "--target"
+                      : o->module.inactive       ? "--inactive"
+                      : o->module.shift_overflow ? "--shift-overflow"
+                                                 : NULL;
     const char *name = lw_kernel_get_info(r->kernel).name;
     if (r->is_vector && ptx) lw_tool_error(LW_D_shape_given, ptx, name);
     if (!r->is_vector && pto) lw_tool_error(LW_D_pto_only, pto, name);
@@ -323,7 +338,8 @@ static lw_status make_kernel(run *r) {
 static int load_kernel(run *r) {
     switch (make_kernel(r)) {
     case LW_OK: break;
-    case LW_NOT_FOUND: return lw_tool_wrong_kernel(r->module, "the file", r->o->kernel, language_of(r), language_of(r)->how);
+    case LW_NOT_FOUND:
+        return lw_tool_wrong_kernel(r->module, "the file", r->o->kernel, language_of(r), language_of(r)->how);
     case LW_BAD_SOURCE: return show_diagnostics(r);
     case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
@@ -365,8 +381,8 @@ static int bind_arguments(run *r) {
     uint32_t wanted = r->is_vector ? lw_pto_argument_count(r->kernel) : info.param_count;
     if (wanted != r->o->arg_count) {
         lw_text message = {0}, below = {0};
-        lw_text_say(&message, lw_diag_rows[LW_D_args_count].format, language_of(r)->of->kernel_word, info.name,
-                       wanted, r->o->arg_count);
+        lw_text_say(&message, lw_diag_rows[LW_D_args_count].format, language_of(r)->of->kernel_word, info.name, wanted,
+                    r->o->arg_count);
         lw_text_printf(&below, "  %s\n", r->signature.at);
         lw_tool_report(LW_D_args_count, message.at ? message.at : "", below.at);
         lw_text_free(&message);
@@ -469,23 +485,26 @@ static int stopped(run *r) {
     const char *why = lw_tool_why(r->context);
     lw_text late = {0};
     if (r->late) put_late(&late, r);
-    if (late.at)
-        lw_tool_report(LW_D_stopped, late.at, NULL);
-    else
-        lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
+    if (late.at) lw_tool_report(LW_D_stopped, late.at, NULL);
+    else lw_tool_error(LW_D_stopped, word, name, *why ? why : "it ran into a limit");
     lw_text_free(&late);
     return LW_EXIT_STOPPED;
 }
 
 /* What was executed interests where the run ended early, too. */
 static int report(run *r, const lw_launch_config *config, bool ended) {
-    const lw_tool_run done = {.kernel = r->kernel, .config = config, .stats = &r->stats, .ended = ended, .elements = r->elements,
-                              .cost = r->o->cost, .path = r->o->file, .text = r->text, .text_size = r->text_size};
+    const lw_tool_run done = {.kernel = r->kernel,
+                              .config = config,
+                              .stats = &r->stats,
+                              .ended = ended,
+                              .elements = r->elements,
+                              .cost = r->o->cost,
+                              .path = r->o->file,
+                              .text = r->text,
+                              .text_size = r->text_size};
     int status = LW_EXIT_OK;
-    if (r->o->stats)
-        status = (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, &done);
-    else if (r->is_vector)
-        lw_pto_notes(r->context, r->o->file);
+    if (r->o->stats) status = (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, &done);
+    else if (r->is_vector) lw_pto_notes(r->context, r->o->file);
     return !status && r->o->cost && ended && r->o->stats != STATS_JSON ? lw_pto_ran(r->context, &done) : status;
 }
 
@@ -496,12 +515,14 @@ static int launch(run *r, void *const *params) {
         if (!config.grid[i]) config.grid[i] = 1;
         if (!r->o->has_block) config.block[i] = info.required_block[i] ? info.required_block[i] : 1;
     }
-    if (r->is_vector && lw_launch_shape(r->kernel, r->elements, &config) != LW_OK) return device_failed(r, LW_BAD_ARGUMENT);
+    if (r->is_vector && lw_launch_shape(r->kernel, r->elements, &config) != LW_OK)
+        return device_failed(r, LW_BAD_ARGUMENT);
     if (!r->o->quiet && lw_bar_wanted()) {
         config.progress = lw_bar_show;
         config.user = &r->bar;
     }
-    if (config.time_limit > 0) config.time_limit = config.time_limit > r->compiling ? config.time_limit - r->compiling : 1e-9;
+    if (config.time_limit > 0)
+        config.time_limit = config.time_limit > r->compiling ? config.time_limit - r->compiling : 1e-9;
     const double end = lw_clock() + config.time_limit;
     catch_interrupt(r->context);
     lw_status status = lw_launch(r->kernel, &config, params, &r->stats);
@@ -522,13 +543,10 @@ static int launch(run *r, void *const *params) {
 static int write_output(const lw_arg *arg, const lw_arg_output *out, const char *data) {
     lw_text file = {0};
     if (lw_tool_ends_with(out->file, ".npy")) {
-        if (arg->has_shape)
-            lw_npy_write(&file, arg->type, arg->npy.dimensions, arg->npy.dimension_count);
-        else
-            lw_npy_write(&file, arg->type, &arg->count, 1);
+        if (arg->has_shape) lw_npy_write(&file, arg->type, arg->npy.dimensions, arg->npy.dimension_count);
+        else lw_npy_write(&file, arg->type, &arg->count, 1);
     }
-    bool good =
-        lw_tool_write_two(out->file, file.at, file.size, data, arg->count * lw_value_bytes(arg->type));
+    bool good = lw_tool_write_two(out->file, file.at, file.size, data, arg->count * lw_value_bytes(arg->type));
     lw_text_free(&file);
     return good ? LW_EXIT_OK : LW_EXIT_FILE;
 }
@@ -537,19 +555,15 @@ static void print_output(const lw_arg *arg, const lw_arg_output *out, const char
     uint32_t bytes = lw_value_bytes(out->type);
     uint64_t count = arg->count * lw_value_bytes(arg->type) / bytes;
     lw_text line = {0};
-    if (arg->label)
-        lw_text_puts(&line, arg->label);
-    else
-        lw_text_printf(&line, "arg %u", arg->number);
+    if (arg->label) lw_text_puts(&line, arg->label);
+    else lw_text_printf(&line, "arg %u", arg->number);
     lw_text_printf(&line, " %s[%llu]:", lw_types[out->type].name, (unsigned long long)count);
     for (uint64_t i = 0; i < count; i++) {
         uint64_t bits = 0;
         memcpy(&bits, data + i * bytes, bytes);
         lw_text_puts(&line, " ");
-        if (out->hex)
-            lw_value_print_hex(&line, out->type, bits);
-        else
-            lw_value_print(&line, out->type, bits);
+        if (out->hex) lw_value_print_hex(&line, out->type, bits);
+        else lw_value_print(&line, out->type, bits);
         if (line.size < 1 << 16) continue;
         fwrite(line.at, 1, line.size, stdout);
         line.size = 0;
@@ -571,10 +585,8 @@ static int give_outputs(run *r, const lw_arg *arg) {
     int code = status == LW_OK ? LW_EXIT_OK : device_failed(r, status);
     for (uint32_t i = 0; i < arg->outputs.count && code == LW_EXIT_OK; i++) {
         const lw_arg_output *out = &arg->outputs.at[i];
-        if (out->file)
-            code = write_output(arg, out, data);
-        else
-            print_output(arg, out, data);
+        if (out->file) code = write_output(arg, out, data);
+        else print_output(arg, out, data);
     }
     free(data);
     return code;

@@ -1,4 +1,5 @@
-/* run_pto.c: the parameters of a PTO function from the command line: arrays for registers, masks and memrefs, results, the number of elements. */
+/* run_pto.c: the parameters of a PTO function from the command line: arrays for registers, masks and memrefs, results,
+ * the number of elements. */
 #include <stdlib.h>
 
 #include "tool/tool.h"
@@ -11,10 +12,8 @@ uint32_t lw_pto_argument_count(const lw_kernel *kernel) {
     return count;
 }
 
-static bool wrong_array(const lw_arg *arg, const lw_param_info *param, const char *signature,
-                        const char *why) {
-    lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_vector, arg->number,
-                 param->name, why);
+static bool wrong_array(const lw_arg *arg, const lw_param_info *param, const char *signature, const char *why) {
+    lw_arg_error(arg, arg->text, strcspn(arg->text, "=:"), signature, LW_D_arg_vector, arg->number, param->name, why);
     return false;
 }
 
@@ -23,8 +22,7 @@ static bool check_array(const lw_arg *arg, const lw_param_info *param, const cha
     lw_text why = {0};
     bool good = true;
     if (!arg->is_array)
-        good =
-            wrong_array(arg, param, signature, "it takes an array: TYPE[COUNT]=…, one element for each lane");
+        good = wrong_array(arg, param, signature, "it takes an array: TYPE[COUNT]=…, one element for each lane");
     else if (lw_value_is_float(arg->type)) {
         lw_text_printf(&why, "its elements are integers, not %s", lw_types[arg->type].name);
         good = wrong_array(arg, param, signature, why.at ? why.at : "");
@@ -63,8 +61,8 @@ static uint64_t elements_of(const repeats *r, uint64_t lanes) {
     return r->whole * lanes + (r->rest < lanes ? r->rest : lanes);
 }
 
-static bool wrong_count(const lw_kernel *kernel, const lw_arg *args, uint32_t number, uint32_t widest,
-                        uint64_t count, const char *signature) {
+static bool wrong_count(const lw_kernel *kernel, const lw_arg *args, uint32_t number, uint32_t widest, uint64_t count,
+                        const char *signature) {
     lw_param_info param = lw_kernel_param(kernel, number), other = lw_kernel_param(kernel, widest);
     lw_text why = {0};
     lw_text_printf(&why,
@@ -85,8 +83,7 @@ static bool find_elements(const lw_kernel *kernel, const lw_arg *args, uint32_t 
     uint32_t widest = given;
     for (uint32_t i = 0; i < given; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
-        if (param.is_register &&
-            (widest == given || param.elements > lw_kernel_param(kernel, widest).elements))
+        if (param.is_register && (widest == given || param.elements > lw_kernel_param(kernel, widest).elements))
             widest = i;
     }
     *elements = info.lanes;
@@ -96,8 +93,7 @@ static bool find_elements(const lw_kernel *kernel, const lw_arg *args, uint32_t 
     for (uint32_t i = 0; i < given; i++) {
         lw_param_info param = lw_kernel_param(kernel, i);
         uint64_t count = param.is_register ? elements_of(&r, param.elements) : 0;
-        if (param.is_register && args[i].count != count)
-            return wrong_count(kernel, args, i, widest, count, signature);
+        if (param.is_register && args[i].count != count) return wrong_count(kernel, args, i, widest, count, signature);
     }
     *elements = r.whole * info.lanes + r.rest;
     return true;
@@ -113,8 +109,8 @@ static bool make_result(lw_arena *arena, const lw_kernel *kernel, uint32_t numbe
     return lw_arg_result(arena, &param, count, output ? output : "print", number, arg);
 }
 
-int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args,
-                char *const *outputs, uint32_t output_count, uint64_t *elements) {
+int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args, char *const *outputs,
+                uint32_t output_count, uint64_t *elements) {
     lw_kernel_info info = lw_kernel_get_info(kernel);
     uint32_t given = lw_pto_argument_count(kernel), results = info.param_count - info.has_arrays - given;
     for (uint32_t i = 0; i < given; i++) {
@@ -132,8 +128,7 @@ int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature,
         return LW_EXIT_USAGE;
     }
     for (uint32_t i = 0; i < results; i++)
-        if (!make_result(arena, kernel, given + i, *elements, i < output_count ? outputs[i] : NULL,
-                         &args[given + i]))
+        if (!make_result(arena, kernel, given + i, *elements, i < output_count ? outputs[i] : NULL, &args[given + i]))
             return LW_EXIT_USAGE;
     if (info.has_arrays)
         args[info.param_count - 1] = (lw_arg){.text = "",

@@ -7,9 +7,7 @@ static double lanes_active(const lw_launch_stats *s) {
     return s->warp_instructions ? (double)s->lane_instructions / (double)s->warp_instructions : 0;
 }
 
-static double rate(const lw_launch_stats *s) {
-    return s->seconds > 0 ? (double)s->lane_instructions / s->seconds : 0;
-}
+static double rate(const lw_launch_stats *s) { return s->seconds > 0 ? (double)s->lane_instructions / s->seconds : 0; }
 
 static uint64_t threads_of(const lw_launch_config *c) {
     return (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] * c->block[0] * c->block[1] * c->block[2];
@@ -25,7 +23,8 @@ static void put_number_of(lw_text *out, uint64_t count, const char *what) {
 static void put_launch(lw_text *out, const lw_tool_run *r) {
     const lw_launch_config *c = r->config;
     const uint64_t ctas = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
-    lw_text_printf(out, "launch         grid %u,%u,%u  block %u,%u,%u  ", c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2]);
+    lw_text_printf(out, "launch         grid %u,%u,%u  block %u,%u,%u  ", c->grid[0], c->grid[1], c->grid[2],
+                   c->block[0], c->block[1], c->block[2]);
     put_number_of(out, threads_of(c), "thread");
     if (r->stats->ctas < ctas) {
         lw_text_puts(out, "\nended          ");
@@ -37,7 +36,8 @@ static void put_launch(lw_text *out, const lw_tool_run *r) {
     lw_print_count(out, r->stats->warp_instructions);
     lw_text_puts(out, " of warps, ");
     lw_print_count(out, r->stats->lane_instructions);
-    lw_text_printf(out, " of lanes\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(r->stats), lanes_active(r->stats) * 100 / 32);
+    lw_text_printf(out, " of lanes\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(r->stats),
+                   lanes_active(r->stats) * 100 / 32);
 }
 
 typedef struct repeats { /* of a function of PTO */
@@ -58,12 +58,14 @@ static void put_function(lw_text *out, const lw_tool_run *r) {
     put_number_of(out, n.count, "repeat");
     lw_text_puts(out, " of ");
     put_number_of(out, n.lanes, "lane");
-    if (n.last != n.lanes) lw_text_printf(out, n.count == 1 ? ", of which %u run" : ", of which %u run the last time", n.last);
+    if (n.last != n.lanes)
+        lw_text_printf(out, n.count == 1 ? ", of which %u run" : ", of which %u run the last time", n.last);
     lw_text_puts(out, "\noperations     ");
     lw_print_count(out, r->stats->lane_instructions);
     lw_text_puts(out, " of lanes, ");
     lw_print_count(out, r->stats->warp_instructions);
-    lw_text_printf(out, " of groups of up to 32\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(r->stats), lanes_active(r->stats) * 100 / 32);
+    lw_text_printf(out, " of groups of up to 32\nlanes active   %.1f of 32 (%.1f %%)\n", lanes_active(r->stats),
+                   lanes_active(r->stats) * 100 / 32);
 }
 
 int lw_stats_text(lw_context *context, const lw_tool_run *r) {
@@ -74,8 +76,8 @@ int lw_stats_text(lw_context *context, const lw_tool_run *r) {
     (info.lanes ? put_function : put_launch)(&out, r);
     lw_text_printf(&out, "time           %.6f s\nrate           ", s->seconds);
     lw_print_scaled(&out, rate(s));
-    lw_text_printf(&out, " lane-%s/s\ncpu            %s, %u thread%s\n", info.lanes ? "operations" : "instructions", lw_context_cpu(context),
-                   lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
+    lw_text_printf(&out, " lane-%s/s\ncpu            %s, %u thread%s\n", info.lanes ? "operations" : "instructions",
+                   lw_context_cpu(context), lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
     lw_text_printf(&out, "engine         %s\n", lw_context_engine(context));
     if (!info.lanes) lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
     const lw_launch_note *notes;
@@ -147,10 +149,8 @@ int lw_stats_json(lw_context *context, const lw_tool_run *r) {
     int status = r->cost && r->ended ? lw_pto_ran_json(context, r, &cost, &failed) : LW_EXIT_OK;
     if (cost) lw_json_set(all, "cost", cost, &failed);
     lw_text text = {0};
-    if (!failed && lw_json_print(&text, all, JSON_REAL_PRECISION(9)))
-        fprintf(stderr, "%s\n", text.at);
-    else
-        lw_tool_error(LW_D_no_memory, "the statistics"), status = LW_EXIT_MACHINE;
+    if (!failed && lw_json_print(&text, all, JSON_REAL_PRECISION(9))) fprintf(stderr, "%s\n", text.at);
+    else lw_tool_error(LW_D_no_memory, "the statistics"), status = LW_EXIT_MACHINE;
     lw_text_free(&text);
     json_decref(all);
     return status;

@@ -10,13 +10,14 @@ typedef struct lw_tool_run {
     const lw_launch_stats *stats;
     bool ended;        /* and neither trapped nor was stopped */
     uint64_t elements; /* of PTO */
-    const char *cost;  /* the profile whose cycles are wanted, or NULL: then the module counted regions, and this is its text */
+    const char
+        *cost; /* the profile whose cycles are wanted, or NULL: then the module counted regions, and this is its text */
     const char *path, *text;
     size_t text_size;
 } lw_tool_run;
 
-/* To standard error. The second one has the cycles, too, where they are wanted and the launch ended. Return an exit code; other than 0 they have
- * reported. */
+/* To standard error. The second one has the cycles, too, where they are wanted and the launch ended. Return an exit
+ * code; other than 0 they have reported. */
 int lw_stats_text(lw_context *context, const lw_tool_run *run);
 int lw_stats_json(lw_context *context, const lw_tool_run *run);
 

@@ -10,9 +10,7 @@
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
 
-bool lw_tool_colour(void) {
-    return !lw_environment(LW_ENV_no_colour) && isatty(STDERR_FILENO);
-}
+bool lw_tool_colour(void) { return !lw_environment(LW_ENV_no_colour) && isatty(STDERR_FILENO); }
 
 /* Names of files may hold anything; a terminal must not see it. Needs no memory: there may be none. */
 static void put_clean(const char *text) {
@@ -34,7 +32,8 @@ void lw_tool_report(lw_diag_id id, const char *message, const char *below) {
     bool colour = lw_tool_colour();
     starved = starved || id == LW_D_no_memory;
     fflush(stdout);
-    fprintf(stderr, "lanewise: %serror[LW%04u]%s: ", colour ? "\33[1;31m" : "", lw_diag_rows[id].number, colour ? "\33[0m" : "");
+    fprintf(stderr, "lanewise: %serror[LW%04u]%s: ", colour ? "\33[1;31m" : "", lw_diag_rows[id].number,
+            colour ? "\33[0m" : "");
     put_clean(message);
     fprintf(stderr, "\n%s", below ? below : "");
 }
@@ -75,10 +74,8 @@ bool lw_tool_ends_with(const char *text, const char *end) {
 
 bool lw_tool_print(const lw_tool_source *in, lw_text *out) {
     bool whole = !out->failed;
-    if (!whole)
-        lw_tool_error(LW_D_no_memory, in->source.name);
-    else if (out->size)
-        fwrite(out->at, 1, out->size, stdout);
+    if (!whole) lw_tool_error(LW_D_no_memory, in->source.name);
+    else if (out->size) fwrite(out->at, 1, out->size, stdout);
     lw_text_free(out);
     return whole;
 }
@@ -109,19 +106,17 @@ int lw_tool_finish(lw_tool_source *in) {
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
-int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, const lw_tool_language *language, const char *how) {
+int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted,
+                         const lw_tool_language *language, const char *how) {
     const char *word = language->of->kernel_word;
     size_t count = lw_module_kernel_count(module);
     lw_text message = {0}, below = {0};
     const char **names = calloc(count ? count : 1, sizeof *names);
     for (size_t i = 0; names && i < count; i++) names[i] = lw_module_kernel_name(module, i);
     const char *near = names && wanted ? lw_nearest(wanted, names, count) : NULL;
-    if (!count)
-        lw_text_printf(&message, "%s has no %s", file, word);
-    else if (!wanted)
-        lw_text_printf(&message, "%s has %zu %ss; choose one with %s", file, count, word, how);
-    else
-        lw_text_say(&message, "%s has no %s named '%s'", file, word, wanted);
+    if (!count) lw_text_printf(&message, "%s has no %s", file, word);
+    else if (!wanted) lw_text_printf(&message, "%s has %zu %ss; choose one with %s", file, count, word, how);
+    else lw_text_say(&message, "%s has no %s named '%s'", file, word, wanted);
     if (near) lw_text_say(&below, "  did you mean '%s'?\n", near);
     for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  %s: %.100s\n", word, lw_module_kernel_name(module, i));
     lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
@@ -148,8 +143,7 @@ static int work_on(lw_tool_source *in, const char *data, size_t size, int (*work
     return work(in);
 }
 
-int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in),
-                      void *user) {
+int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in), void *user) {
     lw_tool_source in = {.path = path, .user = user};
     lw_arena_init(&in.arena);
     int code = work_on(&in, text, size, work);
@@ -181,16 +175,11 @@ void lw_param_print(lw_text *out, const char *name, const char *type, uint32_t s
 static void print_vector(lw_text *out, const lw_param_info *param) {
     unsigned long long count = param->elements;
     if (param->is_result) lw_text_puts(out, "result ");
-    if (param->is_mask)
-        lw_text_printf(out, "mask<%llu>", count);
-    else if (param->is_register)
-        lw_text_printf(out, "vreg<%llux%s>", count, param->element);
-    else if (param->is_result || !param->element)
-        lw_text_puts(out, param->element ? param->element : param->type);
-    else if (param->any_length)
-        lw_text_printf(out, "memref<?x%s>", param->element);
-    else
-        lw_text_printf(out, "memref<%llux%s>", count, param->element);
+    if (param->is_mask) lw_text_printf(out, "mask<%llu>", count);
+    else if (param->is_register) lw_text_printf(out, "vreg<%llux%s>", count, param->element);
+    else if (param->is_result || !param->element) lw_text_puts(out, param->element ? param->element : param->type);
+    else if (param->any_length) lw_text_printf(out, "memref<?x%s>", param->element);
+    else lw_text_printf(out, "memref<%llux%s>", count, param->element);
     if (!param->is_result) lw_text_printf(out, " %.100s", param->name);
 }
 
@@ -245,12 +234,8 @@ const char *lw_tool_cost(const char *text) { /* the page has no figures for a si
         if (i != LW_PTO_PROFILE_cpu) names[count++] = lw_pto_profiles[i].name;
     return one_of("--cost", text, names);
 }
-const char *lw_tool_inactive(const char *text) {
-    return one_of("--inactive", text, lw_pto_inactive_words);
-}
-const char *lw_tool_overflow(const char *text) {
-    return one_of("--shift-overflow", text, lw_pto_overflow_words);
-}
+const char *lw_tool_inactive(const char *text) { return one_of("--inactive", text, lw_pto_inactive_words); }
+const char *lw_tool_overflow(const char *text) { return one_of("--shift-overflow", text, lw_pto_overflow_words); }
 
 /* ---- Context ------------------------------------------------------------------------------------------ */
 

@@ -1,6 +1,7 @@
 /* tool.h: what the commands of the tool share: exit codes, reports, files, values, arguments, NumPy files.
  *
- * One file per command. `run` launches by the public library only; the commands that show the inside use the stages' headers. */
+ * One file per command. `run` launches by the public library only; the commands that show the inside use the stages'
+ * headers. */
 #ifndef LW_TOOL_H
 #define LW_TOOL_H
 
@@ -24,7 +25,7 @@ enum {
     LW_EXIT_STOPPED = 4,
     LW_EXIT_FILE = 5,
     LW_EXIT_MACHINE = 6,
-    LW_EXIT_DIFFERENT = 7, /* equiv: the two programs part */
+    LW_EXIT_DIFFERENT = 7,    /* equiv: the two programs part */
     LW_EXIT_NO_EXECUTE = 126, /* exec: as shells have it */
     LW_EXIT_NO_PROGRAM = 127,
     LW_EXIT_INTERRUPTED = 130,
@@ -60,9 +61,10 @@ bool lw_tool_colour(void);
 /* Prints what `diags` holds to stderr, warnings only where asked for. */
 void lw_tool_diagnostics(lw_diags *diags, bool warnings);
 
-/* Reports that `wanted` (NULL: none was named) is no kernel or function of the module and lists those that there are, below;
- * `file` is how the message calls the file, `how` what chooses one. Returns the exit code. */
-int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted, const lw_tool_language *language, const char *how);
+/* Reports that `wanted` (NULL: none was named) is no kernel or function of the module and lists those that there are,
+ * below; `file` is how the message calls the file, `how` what chooses one. Returns the exit code. */
+int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted,
+                         const lw_tool_language *language, const char *how);
 
 /* Whether memory was missing, for something that was reported or for a text. */
 bool lw_tool_starved(void);
@@ -85,10 +87,11 @@ int lw_input_open(lw_input *input, const char *path);
 int lw_input_read(lw_input *input, uint64_t upto); /* until there are so many bytes, or no more */
 void lw_input_close(lw_input *input);              /* the data stays, and is the caller's to free */
 
-/* Reads a whole file of at most `limit` bytes. The data has a NUL behind it and is the caller's to free. Returns an exit code; other than 0 it
- * has reported. */
+/* Reads a whole file of at most `limit` bytes. The data has a NUL behind it and is the caller's to free. Returns an
+ * exit code; other than 0 it has reported. */
 int lw_tool_read(const char *path, uint64_t limit, char **data, size_t *size);
-/* Writes a whole file; "-" is standard output. A file appears as a whole, or not at all: what was there before stays then. */
+/* Writes a whole file; "-" is standard output. A file appears as a whole, or not at all: what was there before stays
+ * then. */
 bool lw_tool_write(const char *path, const char *data, size_t size);
 bool lw_tool_write_two(const char *path, const char *head, size_t head_size, const char *data,
                        size_t size); /* one behind the other */
@@ -99,8 +102,8 @@ const lw_tool_language *lw_tool_language_said(struct argp_state *state, const ch
 /* By what was said, where that is not NULL, else by the name. */
 const lw_tool_language *lw_tool_language_of(const char *path, const lw_tool_language *said);
 
-/* Reads a text and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns work's
- * exit code, or that of the failure, which it has reported. */
+/* Reads a text and runs `work` on it. The arena, the source and the diagnostics live as long as the call. Returns
+ * work's exit code, or that of the failure, which it has reported. */
 typedef struct lw_tool_source {
     lw_arena arena;
     lw_source source;
@@ -113,7 +116,8 @@ int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void 
 /* The same with a text that was read before; `path` is what it is called. */
 int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in), void *user);
 
-/* What work prints of it. Prints `out` to standard output and frees it; false: there was no memory for all of it, which is reported. */
+/* What work prints of it. Prints `out` to standard output and frees it; false: there was no memory for all of it, which
+ * is reported. */
 bool lw_tool_print(const lw_tool_source *in, lw_text *out);
 void lw_tool_put_place(lw_text *out, lw_tool_source *in, lw_place place);
 /* A token as a line; `value` may be NULL. False as lw_tool_print. */
@@ -152,8 +156,8 @@ typedef struct lw_npy {
     size_t data;    /* offset of the first element */
 } lw_npy;
 
-/* Reads the header at the begin of a file, of which `size` bytes are there: all, or LW_NPY_HEADER_MOST. False: *why is a fixed text that says what
- * is wrong. */
+/* Reads the header at the begin of a file, of which `size` bytes are there: all, or LW_NPY_HEADER_MOST. False: *why is
+ * a fixed text that says what is wrong. */
 bool lw_npy_read(const char *file, size_t size, lw_npy *npy, const char **why);
 /* Whether a dtype holds elements of a type. `big` is set where only the byte order is wrong. */
 bool lw_npy_fits(const char *dtype, lw_type type, bool *big);
@@ -181,7 +185,7 @@ typedef struct lw_arg_output {
 typedef struct lw_arg {
     const char *text;
     const char *label; /* of what is printed; NULL: its number */
-    uint32_t number; /* from 0 */
+    uint32_t number;   /* from 0 */
     lw_type type;
     bool is_array;  /* written with brackets */
     bool has_count; /* … and a number in them */
@@ -207,9 +211,10 @@ typedef struct lw_arg {
 /* Understands one argument. False: it has reported. */
 bool lw_arg_parse(lw_arena *arena, const char *text, uint32_t number, lw_arg *arg);
 /* The buffer of a result, which goes to what stands behind --result. False: it has reported. */
-bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs, uint32_t number, lw_arg *arg);
-/* Checks it against its parameter. `addresses`: an integer may stand for the address of a buffer, as in PTX. False: it has reported, with
- * `signature` below. */
+bool lw_arg_result(lw_arena *arena, const lw_param_info *param, uint64_t count, const char *outputs, uint32_t number,
+                   lw_arg *arg);
+/* Checks it against its parameter. `addresses`: an integer may stand for the address of a buffer, as in PTX. False: it
+ * has reported, with `signature` below. */
 bool lw_arg_bind(lw_arg *arg, const lw_param_info *param, const char *signature, bool addresses);
 /* Reads its file and settles its count. Returns an exit code; other than 0 it has reported. */
 int lw_arg_load(lw_arg *arg);
@@ -221,11 +226,13 @@ void lw_arg_error(const lw_arg *arg, const char *at, size_t size, const char *be
 /* … of one of its outputs. Always false. */
 bool lw_arg_wrong_output(const lw_arg *arg, const char *at, size_t size, const char *what);
 
-/* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for each result, which
- * goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an exit code; other than 0 it has reported. */
-int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args, char *const *outputs, uint32_t output_count,
-                uint64_t *elements);
-uint32_t lw_pto_argument_count(const lw_kernel *kernel); /* what the command line gives: parameters but results and the count */
+/* Binds the arguments of a PTO function and adds its other parameters to `args`, which has room for all: a buffer for
+ * each result, which goes to outputs[k] ("print", "out=FILE" …) or is printed, and the number of elements. Returns an
+ * exit code; other than 0 it has reported. */
+int lw_pto_bind(lw_arena *arena, const lw_kernel *kernel, const char *signature, lw_arg *args, char *const *outputs,
+                uint32_t output_count, uint64_t *elements);
+uint32_t lw_pto_argument_count(
+    const lw_kernel *kernel); /* what the command line gives: parameters but results and the count */
 void lw_pto_notes(lw_context *context, const char *file); /* those of the last launch, to stderr */
 /* Whether a note is only there for that. */
 bool lw_pto_is_count(const lw_launch_note *note);
@@ -241,15 +248,16 @@ const char *lw_tool_overflow(const char *text);
 const char *lw_tool_cost(const char *text);
 /* Why the last call of the library failed, for an error of the tool: without the id that the library's text ends in. */
 const char *lw_tool_why(lw_context *context);
-/* Reports why the library refuses options; returns the exit code: a CPU level or engine that is missing is a fault of the machine. */
+/* Reports why the library refuses options; returns the exit code: a CPU level or engine that is missing is a fault of
+ * the machine. */
 int lw_tool_refused(lw_status status);
 /* Makes a context. Returns an exit code; other than 0 it has reported. */
 int lw_tool_context(const lw_options *options, lw_context **context);
 
 /* ---- Work that cannot be stopped: guard.c ----------------------------------------------------------------- */
 
-/* Until the end of the guard the process ends with LW_EXIT_STOPPED and the message after so many seconds (0: never), and with LW_EXIT_MACHINE where a
- * library calls abort. */
+/* Until the end of the guard the process ends with LW_EXIT_STOPPED and the message after so many seconds (0: never),
+ * and with LW_EXIT_MACHINE where a library calls abort. */
 void lw_guard_begin(double seconds, const char *late);
 void lw_guard_end(void);
 

@@ -49,18 +49,15 @@ static double double_of(uint64_t bits) {
 static uint64_t narrow(uint64_t magnitude, layout to, bool toward_zero) {
     int exponent = (int)(magnitude >> 52), shift = 52 - to.mantissa;
     uint64_t full = magnitude & ((UINT64_C(1) << 52) - 1);
-    if (exponent)
-        full |= UINT64_C(1) << 52;
-    else
-        exponent = 1;
+    if (exponent) full |= UINT64_C(1) << 52;
+    else exponent = 1;
     exponent += (1 << (to.exponent - 1)) - 1 - 1023;
     if (exponent < 1) { /* the target's subnormals */
         shift += 1 - exponent;
         exponent = 1;
     }
     if (shift > 54) return 0; /* below half of the smallest subnormal */
-    uint64_t kept = full >> shift, rest = full & ((UINT64_C(1) << shift) - 1),
-             half = UINT64_C(1) << (shift - 1);
+    uint64_t kept = full >> shift, rest = full & ((UINT64_C(1) << shift) - 1), half = UINT64_C(1) << (shift - 1);
     if (!toward_zero && (rest > half || (rest == half && kept & 1))) kept++;
     uint64_t most = ((UINT64_C(1) << to.exponent) - 1) << to.mantissa; /* infinity */
     /* The hidden bit of `kept` adds one to the exponent, and so does a carry out of the rounding. */
@@ -81,19 +78,16 @@ uint64_t lw_value_round(lw_type type, double value, bool toward_zero) {
 double lw_value_double(lw_type type, uint64_t bits) {
     if (type == LW_T_f64) return double_of(bits);
     layout from = layout_of(type);
-    int exponent = (int)(bits >> from.mantissa) & ((1 << from.exponent) - 1),
-        bias = (1 << (from.exponent - 1)) - 1;
+    int exponent = (int)(bits >> from.mantissa) & ((1 << from.exponent) - 1), bias = (1 << (from.exponent - 1)) - 1;
     uint64_t mantissa = bits & ((UINT64_C(1) << from.mantissa) - 1);
     double value = ldexp((double)mantissa, (exponent ? exponent : 1) - bias - from.mantissa);
-    if (exponent == (1 << from.exponent) - 1)
-        value = mantissa ? (double)NAN : HUGE_VAL;
-    else if (exponent)
-        value += ldexp(1, exponent - bias);
+    if (exponent == (1 << from.exponent) - 1) value = mantissa ? (double)NAN : HUGE_VAL;
+    else if (exponent) value += ldexp(1, exponent - bias);
     return bits >> (from.exponent + from.mantissa) & 1 ? -value : value;
 }
 
-/* The decimal text as binary64 rounded to odd: rounding that once more to 16 bits is right, where two roundings to nearest
- * could be wrong. */
+/* The decimal text as binary64 rounded to odd: rounding that once more to 16 bits is right, where two roundings to
+ * nearest could be wrong. */
 static double parse_odd(const char *text, char **end) {
     int mode = fegetround();
     fesetround(FE_TOWARDZERO);
@@ -118,8 +112,7 @@ static bool parse_bits(lw_type type, const char **at, uint64_t *bits) {
 static lw_value_fault parse_float(lw_type type, const char **at, uint64_t *bits) {
     if (parse_bits(type, at, bits)) return LW_VALUE_OK;
     const char *text = *at;
-    if (!*text || !strchr("+-.0123456789iInN", *text))
-        return LW_VALUE_NO_NUMBER; /* strtod would skip blanks */
+    if (!*text || !strchr("+-.0123456789iInN", *text)) return LW_VALUE_NO_NUMBER; /* strtod would skip blanks */
     char *end;
     bool named = strcspn(text, "iInN") < strcspn(text, ",:");
     if (type == LW_T_f32) {
@@ -200,6 +193,5 @@ void lw_value_print_limits(lw_text *out, lw_type type) {
     uint64_t all = UINT64_MAX >> (64 - width), half = UINT64_C(1) << (width - 1);
     char kind = lw_types[type].kind;
     lw_text_printf(out, "%s (%s%llu to %llu)", lw_types[type].name, kind == 'U' ? "" : "-",
-                   (unsigned long long)(kind == 'U' ? 0 : half),
-                   (unsigned long long)(kind == 'S' ? half - 1 : all));
+                   (unsigned long long)(kind == 'U' ? 0 : half), (unsigned long long)(kind == 'S' ? half - 1 : all));
 }

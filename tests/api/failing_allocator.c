@@ -1,5 +1,6 @@
-/* Every allocation of a whole session fails once, and then all from some point on: the caller sees LW_NO_MEMORY each time, nothing
- * crashes, nothing leaks (the address sanitizer looks), and the library works as soon as there is memory again.
+/* Every allocation of a whole session fails once, and then all from some point on: the caller sees LW_NO_MEMORY each
+ * time, nothing crashes, nothing leaks (the address sanitizer looks), and the library works as soon as there is memory
+ * again.
  *
  * Linked with --wrap for the functions below, so that calls from inside of the library come here. */
 #include "api.h"
@@ -28,39 +29,34 @@ void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *at, size_t size);
 void *__real_aligned_alloc(size_t align, size_t size);
 void *__real_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
-int __real_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*body)(void *),
-                          void *argument);
+int __real_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*body)(void *), void *argument);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *at, size_t size);
 void *__wrap_aligned_alloc(size_t align, size_t size);
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset);
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*body)(void *),
-                          void *argument);
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*body)(void *), void *argument);
 
 void *__wrap_malloc(size_t size) { return must_fail() ? NULL : __real_malloc(size); }
 void *__wrap_calloc(size_t count, size_t size) { return must_fail() ? NULL : __real_calloc(count, size); }
 void *__wrap_realloc(void *at, size_t size) { return must_fail() ? NULL : __real_realloc(at, size); }
-void *__wrap_aligned_alloc(size_t align, size_t size) {
-    return must_fail() ? NULL : __real_aligned_alloc(align, size);
-}
+void *__wrap_aligned_alloc(size_t align, size_t size) { return must_fail() ? NULL : __real_aligned_alloc(align, size); }
 void *__wrap_mmap(void *at, size_t size, int protection, int flags, int file, off_t offset) {
     return must_fail() ? MAP_FAILED : __real_mmap(at, size, protection, flags, file, offset);
 }
-int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*body)(void *),
-                          void *argument) {
+int __wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) {
     return must_fail() ? EAGAIN : __real_pthread_create(id, attributes, body, argument);
 }
 
-/* ---- A session ------------------------------------------------------------------------------------------------------ */
+/* ---- A session ------------------------------------------------------------------------------------------------- */
 
-#define TEXT                                                                                                 \
-    HEAD AFFINE ".global .u32 numbers[] = {1, 2, 3};\n"                                                      \
+#define TEXT \
+    HEAD AFFINE ".global .u32 numbers[] = {1, 2, 3};\n" \
                 ".func deep(.reg .u32 n) {\n .local .u32 l[4]; .reg .u32 %m; .reg .pred %q;\n st.local.u32 " \
-                "[l], n;\n setp.eq.u32 %q, n, 0;\n @%q ret;\n"                                               \
-                " sub.u32 %m, n, 1;\n call deep, (%m);\n ret;\n}\n"                                          \
-                ".entry busy() {\n .reg .u32 %t;\n mov.u32 %t, %tid.x;\n and.b32 %t, %t, 3;\n call deep, "   \
-                "(%t);\n bar.sync 0;\n ret;\n}\n"                                                            \
+                "[l], n;\n setp.eq.u32 %q, n, 0;\n @%q ret;\n" \
+                " sub.u32 %m, n, 1;\n call deep, (%m);\n ret;\n}\n" \
+                ".entry busy() {\n .reg .u32 %t;\n mov.u32 %t, %tid.x;\n and.b32 %t, %t, 3;\n call deep, " \
+                "(%t);\n bar.sync 0;\n ret;\n}\n" \
                 ".entry fault() { trap; }\n"
 
 /* A call that failed for want of memory says so. */
@@ -141,8 +137,7 @@ static bool use_pto(lw_context *context) {
 static bool session(void) {
     lw_context *context;
     lw_module *module;
-    if (!worked(lw_context_new(&(lw_options){.threads = 2, .memory_limit = 1 << 20, .stack_limit = 65536},
-                               &context),
+    if (!worked(lw_context_new(&(lw_options){.threads = 2, .memory_limit = 1 << 20, .stack_limit = 65536}, &context),
                 LW_OK))
         return assert_null(context), false;
     bool good = worked(lw_module_new(context, "test.ptx", TEXT, strlen(TEXT), &module), LW_OK);

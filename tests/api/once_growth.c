@@ -1,5 +1,6 @@
-/* What must be found in a few steps however much there is of it: names that were made to collide, blocks of a function with a hundred thousand,
- * branches by one table, functions that are called once each and in turn. Times are a matter of script/bench --growth; here results are. */
+/* What must be found in a few steps however much there is of it: names that were made to collide, blocks of a function
+ * with a hundred thousand, branches by one table, functions that are called once each and in turn. Times are a matter
+ * of script/bench --growth; here results are. */
 #include "api.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ static uint32_t longest_chain(const lw_symbols *symbols) {
     return longest;
 }
 
-/* 4096 names in half as many slots: with a good hash a dozen in one of them would be a surprise, 32 will not be seen. */
+/* 4096 names in half as many slots: with a good hash a dozen in one of them would be a surprise, 32 will not be seen.
+ */
 static void names_that_collide_are_spread(void **state) {
     (void)state;
     enum { NAMES = 4096 };
@@ -137,15 +139,18 @@ static void run_text(lw_writing *w, uint32_t words[32]) {
 
 static void begin_kernel(FILE *to) {
     fputs(".visible .entry k(.param .u64 out)\n{\n.reg .u32 %lane, %x, %n, %i;\n.reg .u64 %p, %o;\n.reg .pred %q;\n"
-          "mov.u32 %lane, %laneid;\nmov.u32 %x, 0;\nmov.u32 %n, 0;\n", to);
+          "mov.u32 %lane, %laneid;\nmov.u32 %x, 0;\nmov.u32 %n, 0;\n",
+          to);
 }
 
 static void end_kernel(FILE *to) {
-    fputs("ld.param.u64 %p, [out];\nmul.wide.u32 %o, %lane, 4;\nadd.u64 %p, %p, %o;\nst.global.u32 [%p], %x;\nret;\n}\n", to);
+    fputs(
+        "ld.param.u64 %p, [out];\nmul.wide.u32 %o, %lane, 4;\nadd.u64 %p, %p, %o;\nst.global.u32 [%p], %x;\nret;\n}\n",
+        to);
 }
 
-/* Lanes enter a run of blocks by a table, each far from the others, walk to its end, and once more from elsewhere by the same table. Bits of
- * 70,000 blocks have three levels. */
+/* Lanes enter a run of blocks by a table, each far from the others, walk to its end, and once more from elsewhere by
+ * the same table. Bits of 70,000 blocks have three levels. */
 static void many_blocks_by_one_table(void **state) {
     (void)state;
     enum { BLOCKS = 70000, APART = BLOCKS / 32 };
@@ -156,7 +161,8 @@ static void many_blocks_by_one_table(void **state) {
     for (uint32_t i = 1; i < 32; i++) fprintf(to, ", L%u", i * APART);
     fputs(";\nbrx.idx %lane, T;\n", to);
     for (uint32_t i = 0; i < BLOCKS; i++) fprintf(to, "L%u:\nmad.lo.u32 %%x, %%x, 3, %u;\n", i, i);
-    fputs("add.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 1;\n@%q bra DONE;\nsub.u32 %i, 31, %lane;\nbrx.idx %i, T;\nDONE:\n", to);
+    fputs("add.u32 %n, %n, 1;\nsetp.ne.u32 %q, %n, 1;\n@%q bra DONE;\nsub.u32 %i, 31, %lane;\nbrx.idx %i, T;\nDONE:\n",
+          to);
     end_kernel(to);
     uint32_t words[32];
     run_text(&w, words);
@@ -177,8 +183,12 @@ static void loops_of_many_blocks(void **state) {
     begin_kernel(to);
     fputs("and.b32 %i, %lane, 1;\nsetp.eq.u32 %q, %i, 1;\n@%q bra FAR;\nLOOP:\n", to);
     for (uint32_t i = 0; i < BLOCKS; i++)
-        fprintf(to, "and.b32 %%i, %%x, 1;\nsetp.eq.u32 %%q, %%i, 0;\n@%%q bra L%u;\nadd.u32 %%x, %%x, %%lane;\nL%u:\nmad.lo.u32 %%x, %%x, 5, %u;\n", i, i, i);
-    fprintf(to, "add.u32 %%n, %%n, 1;\nsetp.lt.u32 %%q, %%n, %u;\n@%%q bra LOOP;\nFAR:\nadd.u32 %%x, %%x, 7;\n", ROUNDS);
+        fprintf(to,
+                "and.b32 %%i, %%x, 1;\nsetp.eq.u32 %%q, %%i, 0;\n@%%q bra L%u;\nadd.u32 %%x, %%x, "
+                "%%lane;\nL%u:\nmad.lo.u32 %%x, %%x, 5, %u;\n",
+                i, i, i);
+    fprintf(to, "add.u32 %%n, %%n, 1;\nsetp.lt.u32 %%q, %%n, %u;\n@%%q bra LOOP;\nFAR:\nadd.u32 %%x, %%x, 7;\n",
+            ROUNDS);
     end_kernel(to);
     uint32_t words[32];
     run_text(&w, words);
@@ -190,7 +200,8 @@ static void loops_of_many_blocks(void **state) {
     }
 }
 
-/* Functions called once each, each from half of the lanes, then two that go down in turn: frames of one serve only it again. */
+/* Functions called once each, each from half of the lanes, then two that go down in turn: frames of one serve only it
+ * again. */
 static void many_functions(void **state) {
     (void)state;
     enum { FUNCTIONS = 2000, DEEP = 200 };
@@ -199,12 +210,16 @@ static void many_functions(void **state) {
     for (uint32_t i = 0; i < FUNCTIONS; i++)
         fprintf(to, ".func (.reg .u32 r) f%u(.reg .u32 a)\n{\nmad.lo.u32 r, a, 3, %u;\nret;\n}\n", i, i);
     for (uint32_t g = 0; g < 2; g++)
-        fprintf(to, ".func (.reg .u32 r) g%u(.reg .u32 a, .reg .u32 n)\n{\n.reg .u32 b, m;\n.reg .pred q;\nmov.u32 r, a;\nsetp.eq.u32 q, n, 0;\n@q bra DONE;\n"
-                    "sub.u32 m, n, 1;\nmad.lo.u32 b, a, %u, n;\ncall (r), g%u, (b, m);\nadd.u32 r, r, n;\nDONE:\nret;\n}\n", g, 2 * g + 3, g);
+        fprintf(to,
+                ".func (.reg .u32 r) g%u(.reg .u32 a, .reg .u32 n)\n{\n.reg .u32 b, m;\n.reg .pred q;\nmov.u32 r, "
+                "a;\nsetp.eq.u32 q, n, 0;\n@q bra DONE;\n"
+                "sub.u32 m, n, 1;\nmad.lo.u32 b, a, %u, n;\ncall (r), g%u, (b, m);\nadd.u32 r, r, n;\nDONE:\nret;\n}\n",
+                g, 2 * g + 3, g);
     begin_kernel(to);
     fputs("mov.u32 %x, %lane;\nand.b32 %i, %lane, 1;\nsetp.eq.u32 %q, %i, 1;\n", to);
     for (uint32_t i = 0; i < FUNCTIONS; i++) fprintf(to, "@%s%%q call (%%x), f%u, (%%x);\n", i % 2 ? "" : "!", i);
-    for (uint32_t turn = 0; turn < 4; turn++) fprintf(to, "mov.u32 %%n, %u;\ncall (%%x), g%u, (%%x, %%n);\n", DEEP, turn % 2);
+    for (uint32_t turn = 0; turn < 4; turn++)
+        fprintf(to, "mov.u32 %%n, %u;\ncall (%%x), g%u, (%%x, %%n);\n", DEEP, turn % 2);
     end_kernel(to);
     uint32_t words[32];
     run_text(&w, words);
@@ -227,9 +242,12 @@ static void many_kernels(void **state) {
     lw_writing w;
     FILE *to = begin_text(&w);
     for (uint32_t i = 0; i < KERNELS; i++)
-        fprintf(to, ".func (.reg .u32 r) f%u(.reg .u32 a)\n{\nadd.u32 r, a, %u;\nret;\n}\n"
-                    ".visible .entry k%u(.param .u64 out)\n{\n.reg .u32 x;\n.reg .u64 p, f;\nT: .calltargets f%u, f%u;\nmov.u32 x, 1;\ncall (x), f%u, (x);\n"
-                    "mov.u64 f, f%u;\ncall (x), f, (x), T;\nld.param.u64 p, [out];\nst.global.u32 [p], x;\nret;\n}\n", i, i * 1000, i, i / 2, i, i, i / 2);
+        fprintf(to,
+                ".func (.reg .u32 r) f%u(.reg .u32 a)\n{\nadd.u32 r, a, %u;\nret;\n}\n"
+                ".visible .entry k%u(.param .u64 out)\n{\n.reg .u32 x;\n.reg .u64 p, f;\nT: .calltargets f%u, "
+                "f%u;\nmov.u32 x, 1;\ncall (x), f%u, (x);\n"
+                "mov.u64 f, f%u;\ncall (x), f, (x), T;\nld.param.u64 p, [out];\nst.global.u32 [p], x;\nret;\n}\n",
+                i, i * 1000, i, i / 2, i, i, i / 2);
     assert_int_equal(fclose(w.to), 0);
     lw_context *context = new_context(1);
     lw_module *module = load(context, w.text);
@@ -254,9 +272,14 @@ static void many_kernels(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_that_collide_are_spread), cmocka_unit_test(ordinary_names_are_not_hashed_anew), cmocka_unit_test(numbers_are_spread),
-        cmocka_unit_test(keyed_hashes_see_every_byte),   cmocka_unit_test(many_blocks_by_one_table),           cmocka_unit_test(loops_of_many_blocks),
-        cmocka_unit_test(many_functions),                cmocka_unit_test(many_kernels),
+        cmocka_unit_test(names_that_collide_are_spread),
+        cmocka_unit_test(ordinary_names_are_not_hashed_anew),
+        cmocka_unit_test(numbers_are_spread),
+        cmocka_unit_test(keyed_hashes_see_every_byte),
+        cmocka_unit_test(many_blocks_by_one_table),
+        cmocka_unit_test(loops_of_many_blocks),
+        cmocka_unit_test(many_functions),
+        cmocka_unit_test(many_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

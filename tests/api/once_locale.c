@@ -1,11 +1,13 @@
-/* A program whose locale has a decimal comma: numbers of the text are read, and those of messages written, with points. */
+/* A program whose locale has a decimal comma: numbers of the text are read, and those of messages written, with points.
+ */
 #include "api.h"
 
 #include <locale.h>
 #include <stdio.h>
 #include <unistd.h>
 
-static const char text[] = HEAD ".global .f32 single = 0.1;\n.global .f64 whole = 1.5e-3;\n.visible .entry k(.param .u64 out)\n{\n .reg .u64 %p; .reg .f64 %x;\n"
+static const char text[] = HEAD ".global .f32 single = 0.1;\n.global .f64 whole = 1.5e-3;\n.visible .entry k(.param "
+                                ".u64 out)\n{\n .reg .u64 %p; .reg .f64 %x;\n"
                                 " ld.param.u64 %p, [out]; mov.f64 %x, 0.1; st.global.f64 [%p], %x; ret;\n}\n"
                                 ".visible .entry spin()\n{\nagain: bra again;\n}\n";
 

@@ -47,8 +47,7 @@ static void fills_take_four_widths(void **state) {
         assert_int_equal(lw_memory_fill(context, a + 8, value, width, 5), LW_OK);
         assert_int_equal(lw_memory_read(context, a, back, 64), LW_OK);
         for (uint32_t i = 0; i < 64; i++)
-            assert_int_equal(back[i],
-                             i >= 8 && i < 8 + 5 * width ? value >> 8 * ((i - 8) % width) & 0xff : 0);
+            assert_int_equal(back[i], i >= 8 && i < 8 + 5 * width ? value >> 8 * ((i - 8) % width) & 0xff : 0);
     }
     assert_int_equal(lw_memory_fill(context, a, 0, 3, 1), LW_BAD_ARGUMENT);
     assert_int_equal(lw_memory_fill(context, a, 0, 8, 9), LW_BAD_ARGUMENT);
@@ -103,7 +102,7 @@ static void limit_counts_what_is_in_use(void **state) {
     lw_context_free(context);
 }
 
-/* ---- The allocator ------------------------------------------------------------------------------------------------ */
+/* ---- The allocator --------------------------------------------------------------------------------------------- */
 
 enum { SLOTS = 300, ROUNDS = 20000 };
 
@@ -113,7 +112,8 @@ static uint32_t next_random(uint32_t *seed) {
     return *seed ^= *seed << 5;
 }
 
-/* What can be allocated between two neighbours: both keep 256 bytes of distance, and ten times as much more behind 4096 bytes and above. */
+/* What can be allocated between two neighbours: both keep 256 bytes of distance, and ten times as much more behind 4096
+ * bytes and above. */
 static uint64_t room_between(const lw_range *last, const lw_range *next) {
     uint64_t from = last ? ((last->base + last->size + 255) & ~255ull) + 256 + (last->size >= 4096 ? 2560 : 0) : 0;
     return next->base > from + 256 ? next->base - 256 - from : 0;
@@ -254,7 +254,8 @@ static bool some_gap_takes(const lw_ranges *ranges, uint64_t size) {
     return false;
 }
 
-/* Thousands of allocations without a byte behind them: each that fits into some gap is made, wherever that is, and no other one. */
+/* Thousands of allocations without a byte behind them: each that fits into some gap is made, wherever that is, and no
+ * other one. */
 static void gaps_are_found_in_full_memory(void **state) {
     (void)state;
     enum { UNIT = 1 << 18, MOST = 1 << 14, TRIES = 3000 };
@@ -265,12 +266,12 @@ static void gaps_are_found_in_full_memory(void **state) {
     memory.low = true;
     while (count < MOST && lw_memory_take(&memory, UNIT, &at[count])) count++;
     for (uint64_t size = UNIT / 2, end; size >= 256; size /= 2) /* nor behind the last */
-        while (lw_memory_take(&memory, size, &end)) {
-        }
+        while (lw_memory_take(&memory, size, &end)) {}
     check_list(&memory, memory.ranges->count, memory.used);
     for (uint32_t i = 0; i < TRIES; i++) {
         uint64_t address, size = (1 + next_random(&seed) % 5) * (uint64_t)(UNIT / 2);
-        if (next_random(&seed) % 4 == 0) lw_memory_give(&memory, at[1 + next_random(&seed) % (count - 1)]); /* some of them again */
+        if (next_random(&seed) % 4 == 0)
+            lw_memory_give(&memory, at[1 + next_random(&seed) % (count - 1)]); /* some of them again */
         bool possible = some_gap_takes(memory.ranges, size);
         assert_int_equal(lw_memory_take(&memory, size, &address), possible);
         made += possible, refused += !possible;
@@ -288,7 +289,8 @@ int main(void) {
         cmocka_unit_test(bad_memory_calls_are_refused),
         cmocka_unit_test(limit_counts_what_is_in_use),
         cmocka_unit_test(churn_keeps_the_list_sound),
-        cmocka_unit_test(held_lists_stay), cmocka_unit_test(held_lists_stay_while_others_change),
+        cmocka_unit_test(held_lists_stay),
+        cmocka_unit_test(held_lists_stay_while_others_change),
         cmocka_unit_test(full_zones_say_so),
         cmocka_unit_test(gaps_are_found_in_full_memory),
     };

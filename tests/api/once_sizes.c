@@ -1,4 +1,5 @@
-/* once_sizes.c: structs of callers that are older or newer than the library. What a member that is there does is for other tests. */
+/* once_sizes.c: structs of callers that are older or newer than the library. What a member that is there does is for
+ * other tests. */
 #include "api.h"
 
 /* What a program of a later version hands over: all that is known here, and a member behind it. */
@@ -21,7 +22,8 @@ static void options_of_any_size(void **state) {
     lw_context *context;
     const size_t sizes[] = {0, sizeof(lw_options)};
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(lw_context_new(&(lw_options){.size = sizes[i], .threads = 3, .semantics = "sm_90"}, &context), LW_OK);
+        assert_int_equal(lw_context_new(&(lw_options){.size = sizes[i], .threads = 3, .semantics = "sm_90"}, &context),
+                         LW_OK);
         assert_int_equal(lw_context_threads(context), 3);
         assert_string_equal(lw_context_semantics(context), "sm_90");
         lw_context_free(context);
@@ -41,7 +43,10 @@ static void options_of_any_size(void **state) {
 static void options_of_a_later_version(void **state) {
     (void)state;
     lw_context *context;
-    union { lw_options options; char bytes[sizeof(lw_options) + 8]; } n = {.options = {.size = sizeof n, .threads = 1}};
+    union {
+        lw_options options;
+        char bytes[sizeof(lw_options) + 8];
+    } n = {.options = {.size = sizeof n, .threads = 1}};
     assert_int_equal(lw_context_new(&n.options, &context), LW_OK);
     lw_context_free(context);
     n.bytes[sizeof n - 1] = 1;
@@ -79,7 +84,8 @@ static void modules_and_launches(void **state) {
     later(&n, sizeof n);
     n.more = 1;
     lw_module *none;
-    assert_int_equal(lw_module_load(context, &n.module, "k.txt", HEAD AFFINE, strlen(HEAD AFFINE), &none), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_module_load(context, &n.module, "k.txt", HEAD AFFINE, strlen(HEAD AFFINE), &none),
+                     LW_BAD_ARGUMENT);
     assert_null(none);
     lw_context_free(context);
 }

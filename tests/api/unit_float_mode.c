@@ -1,29 +1,42 @@
-/* The floating-point environment of the calling thread, and of the thread that made the context, changes no result; no call changes it, or its
- * flags; a callback runs in it. The second witness of the values is IEEE 754: some of them are given here as bits. */
+/* The floating-point environment of the calling thread, and of the thread that made the context, changes no result; no
+ * call changes it, or its flags; a callback runs in it. The second witness of the values is IEEE 754: some of them are
+ * given here as bits. */
 #include "../host_modes.h"
 #include "api.h"
 
 #include <locale.h>
 
-/* Literals and initial values to be rounded, constants to be folded, and lanes that compute: subnormals, inexact, overflowing, invalid, by 0. */
-static const char text[] =
-    HEAD ".global .f32 single[4] = {0.1, 1e-40, 0.3, 16777217.0};\n.global .f64 whole[4] = {0.1, 0d000012688b70e62b, 123456789.123456789, 1e23};\n"
-    ".visible .entry k(.param .u64 out)\n{\n .reg .u32 %i, %n, %w; .reg .u64 %p, %o; .reg .f32 %a, %b, %c, %r; .reg .f64 %x, %y, %z;\n"
+/* Literals and initial values to be rounded, constants to be folded, and lanes that compute: subnormals, inexact,
+ * overflowing, invalid, by 0. */
+static const char text[] = HEAD
+    ".global .f32 single[4] = {0.1, 1e-40, 0.3, 16777217.0};\n.global .f64 whole[4] = {0.1, 0d000012688b70e62b, "
+    "123456789.123456789, 1e23};\n"
+    ".visible .entry k(.param .u64 out)\n{\n .reg .u32 %i, %n, %w; .reg .u64 %p, %o; .reg .f32 %a, %b, %c, %r; .reg "
+    ".f64 %x, %y, %z;\n"
     " .reg .pred %q; .reg .b16 %h;\n"
-    " ld.param.u64 %p, [out]; mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %w, %tid.x; mad.lo.u32 %i, %i, %n, %w;\n"
+    " ld.param.u64 %p, [out]; mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %w, %tid.x; mad.lo.u32 %i, %i, %n, "
+    "%w;\n"
     " mul.wide.u32 %o, %i, 128; add.u64 %p, %p, %o;\n"
-    " mov.f32 %a, 1e-30; mov.f32 %b, 1e-15; mul.rn.f32 %r, %a, %b; st.global.f32 [%p], %r;\n" /* folded: the least subnormal */
+    " mov.f32 %a, 1e-30; mov.f32 %b, 1e-15; mul.rn.f32 %r, %a, %b; st.global.f32 [%p], %r;\n" /* folded: the least
+                                                                                                 subnormal */
     " mov.f64 %x, 0.1; st.global.f64 [%p+8], %x;\n"
     " cvt.rn.f32.u32 %c, %i; add.rn.f32 %c, %c, 1.0; mul.rn.f32 %r, %c, 1e-41; st.global.f32 [%p+4], %r;\n"
     " div.rn.f32 %r, %c, 3.0; st.global.f32 [%p+16], %r; sqrt.rn.f32 %r, %c; st.global.f32 [%p+20], %r;\n"
-    " fma.rn.f32 %r, %c, 0.1, 0.7; st.global.f32 [%p+24], %r; sub.rn.f32 %a, 0.0, %c; sqrt.rn.f32 %r, %a; st.global.f32 [%p+28], %r;\n"
-    " sub.rn.f32 %a, %c, %c; div.rn.f32 %r, %a, %a; st.global.f32 [%p+32], %r; div.rn.f32 %r, %c, %a; st.global.f32 [%p+36], %r;\n"
-    " mul.rn.f32 %r, %c, 3e38; mul.rn.f32 %r, %r, 2.0; st.global.f32 [%p+40], %r; cvt.rni.s32.f32 %w, %r; st.global.u32 [%p+44], %w;\n"
-    " cvt.f64.f32 %x, %c; mul.rn.f64 %y, %x, 0d000012688b70e62b; st.global.f64 [%p+48], %y; div.rn.f64 %y, %x, 3.0; st.global.f64 [%p+56], %y;\n"
+    " fma.rn.f32 %r, %c, 0.1, 0.7; st.global.f32 [%p+24], %r; sub.rn.f32 %a, 0.0, %c; sqrt.rn.f32 %r, %a; "
+    "st.global.f32 [%p+28], %r;\n"
+    " sub.rn.f32 %a, %c, %c; div.rn.f32 %r, %a, %a; st.global.f32 [%p+32], %r; div.rn.f32 %r, %c, %a; st.global.f32 "
+    "[%p+36], %r;\n"
+    " mul.rn.f32 %r, %c, 3e38; mul.rn.f32 %r, %r, 2.0; st.global.f32 [%p+40], %r; cvt.rni.s32.f32 %w, %r; "
+    "st.global.u32 [%p+44], %w;\n"
+    " cvt.f64.f32 %x, %c; mul.rn.f64 %y, %x, 0d000012688b70e62b; st.global.f64 [%p+48], %y; div.rn.f64 %y, %x, 3.0; "
+    "st.global.f64 [%p+56], %y;\n"
     " sqrt.rn.f64 %y, %x; st.global.f64 [%p+64], %y; fma.rn.f64 %y, %y, 0.1, 0.7; st.global.f64 [%p+72], %y;\n"
-    " cvt.rn.f32.f64 %r, %y; st.global.f32 [%p+80], %r; ld.global.f32 %r, [single+4]; add.rn.f32 %r, %r, %r; st.global.f32 [%p+84], %r;\n"
-    " cvt.rn.f16.f32 %h, %c; st.global.b16 [%p+88], %h; setp.gt.f32 %q, %r, 0.0; selp.u32 %w, 1, 2, %q; st.global.u32 [%p+92], %w;\n"
-    " atom.global.add.f32 %r, [%p+96], 1e-40; atom.global.add.f32 %r, [%p+96], 0.1; min.f32 %r, %r, %c; st.global.f32 [%p+100], %r;\n"
+    " cvt.rn.f32.f64 %r, %y; st.global.f32 [%p+80], %r; ld.global.f32 %r, [single+4]; add.rn.f32 %r, %r, %r; "
+    "st.global.f32 [%p+84], %r;\n"
+    " cvt.rn.f16.f32 %h, %c; st.global.b16 [%p+88], %h; setp.gt.f32 %q, %r, 0.0; selp.u32 %w, 1, 2, %q; st.global.u32 "
+    "[%p+92], %w;\n"
+    " atom.global.add.f32 %r, [%p+96], 1e-40; atom.global.add.f32 %r, [%p+96], 0.1; min.f32 %r, %r, %c; st.global.f32 "
+    "[%p+100], %r;\n"
     " add.rp.f32 %r, %c, 1e-41; st.global.f32 [%p+104], %r; fma.rm.f32 %r, %c, 0.1, 0.7; st.global.f32 [%p+108], %r;\n"
     " div.rz.f32 %r, %c, 3.0; st.global.f32 [%p+112], %r; sqrt.rp.ftz.f32 %r, %c; st.global.f32 [%p+116], %r;\n"
     " div.rp.f64 %y, %x, 3.0; mul.rm.f64 %y, %y, 0d000012688b70e62b; st.global.f64 [%p+120], %y;\n"
@@ -38,17 +51,18 @@ typedef struct results {
 } results;
 
 /* A call, after which all is as it was before. */
-#define KEEPS(call)                                                                                    \
-    do {                                                                                               \
-        host_state before_ = host_state_now();                                                         \
-        lw_status status_ = (call);                                                                    \
-        host_state after_ = host_state_now();                                                          \
-        if (status_ != LW_OK || !host_same(before_, after_)) {                                         \
-            host_usual();                                                                              \
-            fail_msg("%s: status %d, state %llx %llx %llx before and %llx %llx %llx after", #call, status_, (unsigned long long)before_.words[0], \
-                     (unsigned long long)before_.words[1], (unsigned long long)before_.words[2], (unsigned long long)after_.words[0],             \
-                     (unsigned long long)after_.words[1], (unsigned long long)after_.words[2]);        \
-        }                                                                                              \
+#define KEEPS(call) \
+    do { \
+        host_state before_ = host_state_now(); \
+        lw_status status_ = (call); \
+        host_state after_ = host_state_now(); \
+        if (status_ != LW_OK || !host_same(before_, after_)) { \
+            host_usual(); \
+            fail_msg("%s: status %d, state %llx %llx %llx before and %llx %llx %llx after", #call, status_, \
+                     (unsigned long long)before_.words[0], (unsigned long long)before_.words[1], \
+                     (unsigned long long)before_.words[2], (unsigned long long)after_.words[0], \
+                     (unsigned long long)after_.words[1], (unsigned long long)after_.words[2]); \
+        } \
     } while (0)
 
 typedef struct session {
@@ -89,7 +103,9 @@ static void end(session *s) {
 
 static void expect_same(const results *wanted, const results *got, const char *mode, const char *when) {
     for (uint32_t i = 0; i < WORDS; i++)
-        if (wanted->words[i] != got->words[i]) fail_msg("%s %s: word %u of thread %u is %08x, not %08x", mode, when, i % 32, i / 32, got->words[i], wanted->words[i]);
+        if (wanted->words[i] != got->words[i])
+            fail_msg("%s %s: word %u of thread %u is %08x, not %08x", mode, when, i % 32, i / 32, got->words[i],
+                     wanted->words[i]);
     assert_memory_equal(wanted->single, got->single, sizeof got->single);
     assert_memory_equal(wanted->whole, got->whole, sizeof got->whole);
 }
@@ -156,7 +172,7 @@ static void makers_mode_changes_nothing(void **state) {
     }
 }
 
-/* ---- Callbacks --------------------------------------------------------------------------------------------------- */
+/* ---- Callbacks ------------------------------------------------------------------------------------------------- */
 
 typedef struct watch {
     host_state wanted;

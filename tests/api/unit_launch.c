@@ -12,12 +12,11 @@ static uint32_t read_word(lw_context *context, uint64_t address) {
     return word;
 }
 
-/* ---- Results ---------------------------------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------------------------- */
 
 static void launch_computes(void **state) {
     (void)state;
-    static const uint32_t shapes[][2] = {{1, 1},   {1, 31},   {1, 33},   {3, 100},
-                                         {7, 128}, {40, 160}, {2, 1024}, {1000, 5}};
+    static const uint32_t shapes[][2] = {{1, 1}, {1, 31}, {1, 33}, {3, 100}, {7, 128}, {40, 160}, {2, 1024}, {1000, 5}};
     static uint32_t out[40 * 160 + 1];
     for (uint32_t threads = 1; threads <= 3; threads++) {
         lw_context *context = new_context(threads);
@@ -63,17 +62,17 @@ static void instructions_of_functions_are_counted(void **state) {
 static void launch_numbers_threads_in_three_dimensions(void **state) {
     (void)state;
     lw_context *context = new_context(2);
-    lw_kernel *kernel = get_kernel(
-        load(context, HEAD ".entry k(.param .u64 out)\n{\n .reg .u32 %t<12>; .reg .u64 %p, %o;\n"
-                           " mov.u32 %t0, %ctaid.z; mov.u32 %t1, %nctaid.y; mov.u32 %t2, %ctaid.y; "
-                           "mad.lo.u32 %t0, %t0, %t1, %t2;\n"
-                           " mov.u32 %t1, %nctaid.x; mov.u32 %t2, %ctaid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
-                           " mov.u32 %t1, %ntid.z; mov.u32 %t2, %tid.z; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
-                           " mov.u32 %t1, %ntid.y; mov.u32 %t2, %tid.y; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
-                           " mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
-                           " ld.param.u64 %p, [out]; mul.wide.u32 %o, %t0, 4; add.u64 %p, %p, %o; add.u32 "
-                           "%t0, %t0, 1; st.global.u32 [%p], %t0; ret;\n}\n"),
-        NULL);
+    lw_kernel *kernel =
+        get_kernel(load(context, HEAD ".entry k(.param .u64 out)\n{\n .reg .u32 %t<12>; .reg .u64 %p, %o;\n"
+                                      " mov.u32 %t0, %ctaid.z; mov.u32 %t1, %nctaid.y; mov.u32 %t2, %ctaid.y; "
+                                      "mad.lo.u32 %t0, %t0, %t1, %t2;\n"
+                                      " mov.u32 %t1, %nctaid.x; mov.u32 %t2, %ctaid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
+                                      " mov.u32 %t1, %ntid.z; mov.u32 %t2, %tid.z; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
+                                      " mov.u32 %t1, %ntid.y; mov.u32 %t2, %tid.y; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
+                                      " mov.u32 %t1, %ntid.x; mov.u32 %t2, %tid.x; mad.lo.u32 %t0, %t0, %t1, %t2;\n"
+                                      " ld.param.u64 %p, [out]; mul.wide.u32 %o, %t0, 4; add.u64 %p, %p, %o; add.u32 "
+                                      "%t0, %t0, 1; st.global.u32 [%p], %t0; ret;\n}\n"),
+                   NULL);
     enum { COUNT = 2 * 3 * 4 * 5 * 7 * 6 };
     static uint32_t out[COUNT];
     uint64_t buffer = new_buffer(context, sizeof out);
@@ -89,13 +88,13 @@ static void shared_and_local_memory_begin_as_zero(void **state) {
     (void)state;
     lw_context *context = new_context(1);
     lw_kernel *kernel = get_kernel(
-        load(context, HEAD
-             ".extern .shared .b8 dynamic[];\n.entry k(.param .u64 out)\n{\n .shared .u32 word; .local .u32 "
-             "frame[4];\n"
-             " .reg .u32 %a, %b, %c; .reg .u64 %p;\n"
-             " ld.shared.u32 %a, [word]; ld.shared.u32 %b, [dynamic+60]; ld.local.u32 %c, [frame+8];\n"
-             " or.b32 %a, %a, %b; or.b32 %a, %a, %c;\n ld.param.u64 %p, [out]; red.global.or.b32 [%p], %a;\n"
-             " st.shared.u32 [word], 7; st.shared.u32 [dynamic+60], 8; st.local.u32 [frame+8], 9; ret;\n}\n"),
+        load(context,
+             HEAD ".extern .shared .b8 dynamic[];\n.entry k(.param .u64 out)\n{\n .shared .u32 word; .local .u32 "
+                  "frame[4];\n"
+                  " .reg .u32 %a, %b, %c; .reg .u64 %p;\n"
+                  " ld.shared.u32 %a, [word]; ld.shared.u32 %b, [dynamic+60]; ld.local.u32 %c, [frame+8];\n"
+                  " or.b32 %a, %a, %b; or.b32 %a, %a, %c;\n ld.param.u64 %p, [out]; red.global.or.b32 [%p], %a;\n"
+                  " st.shared.u32 [word], 7; st.shared.u32 [dynamic+60], 8; st.local.u32 [frame+8], 9; ret;\n}\n"),
         NULL);
     uint64_t buffer = new_buffer(context, 4);
     lw_launch_config config = shape(20, 1);
@@ -106,13 +105,13 @@ static void shared_and_local_memory_begin_as_zero(void **state) {
     lw_context_free(context);
 }
 
-/* ---- Parameters --------------------------------------------------------------------------------------------------- */
+/* ---- Parameters ------------------------------------------------------------------------------------------------ */
 
-#define MIXED                                                                                                \
-    ".entry mixed(.param .u64 out, .param .u8 a, .param .align 8 .b8 s[16], .param .u16 b)\n{\n"             \
-    " .reg .u32 %r, %t; .reg .u64 %p, %w;\n"                                                                 \
-    " ld.param.u64 %p, [out];\n ld.param.u8 %r, [a]; st.global.u32 [%p], %r;\n"                              \
-    " ld.param.u64 %w, [s+8]; st.global.u64 [%p+8], %w;\n ld.param.u16 %r, [b]; st.global.u32 [%p+4], "      \
+#define MIXED \
+    ".entry mixed(.param .u64 out, .param .u8 a, .param .align 8 .b8 s[16], .param .u16 b)\n{\n" \
+    " .reg .u32 %r, %t; .reg .u64 %p, %w;\n" \
+    " ld.param.u64 %p, [out];\n ld.param.u8 %r, [a]; st.global.u32 [%p], %r;\n" \
+    " ld.param.u64 %w, [s+8]; st.global.u64 [%p+8], %w;\n ld.param.u16 %r, [b]; st.global.u32 [%p+4], " \
     "%r;\n ret;\n}\n"
 
 static void check_mixed(lw_context *context, uint64_t buffer) {
@@ -153,7 +152,7 @@ static void params_are_packed(void **state) {
     lw_context_free(context);
 }
 
-/* ---- Shapes --------------------------------------------------------------------------------------------------------- */
+/* ---- Shapes ---------------------------------------------------------------------------------------------------- */
 
 static void refuse(lw_kernel *kernel, lw_context *context, lw_launch_config config, const char *part) {
     lw_launch_stats stats = {.ctas = 9};
@@ -166,25 +165,24 @@ static void bad_shapes_are_refused(void **state) {
     (void)state;
     lw_context *context;
     assert_int_equal(lw_context_new(&(lw_options){.threads = 1, .stack_limit = 1024}, &context), LW_OK);
-    lw_module *module = load(
-        context, HEAD
-        ".entry plain() { ret; }\n.entry most() .maxntid 8, 4 { ret; }\n.entry exact() .reqntid 8, 4 { ret; "
-        "}\n"
-        ".entry big() { .shared .b8 s[232000]; .reg .u64 %p; mov.u64 %p, s; st.shared.u8 [%p], 1; ret; }\n"
-        ".entry deep() { .local .b8 l[2000]; .reg .u64 %p; mov.u64 %p, l; st.local.u8 [%p], 1; ret; }\n");
+    lw_module *module =
+        load(context,
+             HEAD ".entry plain() { ret; }\n.entry most() .maxntid 8, 4 { ret; }\n.entry exact() .reqntid 8, 4 { ret; "
+                  "}\n"
+                  ".entry big() { .shared .b8 s[232000]; .reg .u64 %p; mov.u64 %p, s; st.shared.u8 [%p], 1; ret; }\n"
+                  ".entry deep() { .local .b8 l[2000]; .reg .u64 %p; mov.u64 %p, l; st.local.u8 [%p], 1; ret; }\n");
     lw_kernel *plain = get_kernel(module, "plain"), *most = get_kernel(module, "most"),
               *exact = get_kernel(module, "exact");
     lw_kernel *big = get_kernel(module, "big"), *deep = get_kernel(module, "deep");
     refuse(plain, context, (lw_launch_config){.grid = {1, 0, 1}, .block = {1, 1, 1}}, "the grid is 1x0x1");
     refuse(plain, context, (lw_launch_config){.grid = {1, 1, 1}, .block = {1, 1, 0}}, "the CTA is 1x1x0");
-    refuse(plain, context, (lw_launch_config){.grid = {1u << 31, 1, 1}, .block = {1, 1, 1}},
-           "2147483648x1x1");
+    refuse(plain, context, (lw_launch_config){.grid = {1u << 31, 1, 1}, .block = {1, 1, 1}}, "2147483648x1x1");
     refuse(plain, context, (lw_launch_config){.grid = {1, 65536, 1}, .block = {1, 1, 1}}, "1x65536x1");
     refuse(plain, context, (lw_launch_config){.grid = {1, 1, 65536}, .block = {1, 1, 1}}, "1x1x65536");
     refuse(plain, context, (lw_launch_config){.grid = {1, 1, 1}, .block = {1025, 1, 1}}, "1025 threads");
     refuse(plain, context, (lw_launch_config){.grid = {1, 1, 1}, .block = {1, 1, 65}}, "its third extent");
-    refuse(plain, context,
-           (lw_launch_config){.grid = {1, 1, 1}, .block = {UINT32_MAX, UINT32_MAX, UINT32_MAX}}, "threads");
+    refuse(plain, context, (lw_launch_config){.grid = {1, 1, 1}, .block = {UINT32_MAX, UINT32_MAX, UINT32_MAX}},
+           "threads");
     refuse(most, context, shape(1, 33), "33 threads: .maxntid");
     refuse(exact, context, shape(1, 32), ".reqntid of kernel 'exact' asks for exactly 8x4x1");
     lw_launch_config config = shape(1, 1);
@@ -215,7 +213,7 @@ static void bad_shapes_are_refused(void **state) {
     lw_context_free(context);
 }
 
-/* ---- Limits ------------------------------------------------------------------------------------------------------------ */
+/* ---- Limits ---------------------------------------------------------------------------------------------------- */
 
 #define ENDLESS ".entry endless() { L: bra L; }\n"
 
@@ -314,23 +312,22 @@ static void progress_is_shown_and_launches_can_be_stopped(void **state) {
     /* A stop is for the launches that run at that time. */
     lw_context_stop(context);
     config = shape(5, 64);
-    assert_int_equal(
-        lw_launch(get_kernel(load(context, HEAD ".entry empty() { ret; }\n"), NULL), &config, NULL, NULL),
-        LW_OK);
+    assert_int_equal(lw_launch(get_kernel(load(context, HEAD ".entry empty() { ret; }\n"), NULL), &config, NULL, NULL),
+                     LW_OK);
     lw_context_free(context);
 }
 
-/* ---- Progress between threads -------------------------------------------------------------------------------------------- */
+/* ---- Progress between threads ---------------------------------------------------------------------------------- */
 
 /* The last CTA opens the door for which all others wait; there are more of them than workers. */
 static void ctas_that_wait_for_later_ones_finish(void **state) {
     (void)state;
-    static const char text[] =
-        HEAD ".entry k(.param .u64 door)\n{\n .reg .u64 %d; .reg .u32 %c, %n, %v; .reg .pred %p;\n"
-             " ld.param.u64 %d, [door]; mov.u32 %c, %ctaid.x; mov.u32 %n, %nctaid.x; sub.u32 %n, %n, 1;\n"
-             " setp.eq.u32 %p, %c, %n;\n @%p bra OPEN;\n"
-             "WAIT: ld.volatile.global.u32 %v, [%d];\n setp.eq.u32 %p, %v, 0;\n @%p bra WAIT;\n ret;\n"
-             "OPEN: st.volatile.global.u32 [%d], 1;\n ret;\n}\n";
+    static const char text[] = HEAD
+        ".entry k(.param .u64 door)\n{\n .reg .u64 %d; .reg .u32 %c, %n, %v; .reg .pred %p;\n"
+        " ld.param.u64 %d, [door]; mov.u32 %c, %ctaid.x; mov.u32 %n, %nctaid.x; sub.u32 %n, %n, 1;\n"
+        " setp.eq.u32 %p, %c, %n;\n @%p bra OPEN;\n"
+        "WAIT: ld.volatile.global.u32 %v, [%d];\n setp.eq.u32 %p, %v, 0;\n @%p bra WAIT;\n ret;\n"
+        "OPEN: st.volatile.global.u32 [%d], 1;\n ret;\n}\n";
     for (uint32_t threads = 1; threads <= 2; threads++) {
         lw_context *context = new_context(threads);
         lw_kernel *kernel = get_kernel(load(context, text), NULL);
@@ -349,15 +346,15 @@ static void ctas_that_wait_for_later_ones_finish(void **state) {
 static void cooperative_grids_meet(void **state) {
     (void)state;
     lw_context *context = new_context(2);
-    lw_kernel *kernel = get_kernel(
-        load(context, HEAD
-             ".entry k(.param .u64 counter, .param .u32 all)\n{\n .reg .u64 %p; .reg .u32 %all, %round, "
-             "%want, %v; .reg .pred %q;\n"
-             " ld.param.u64 %p, [counter]; ld.param.u32 %all, [all]; mov.u32 %round, 0; mov.u32 %want, 0;\n"
-             "ROUND: add.u32 %want, %want, %all;\n atom.global.add.u32 %v, [%p], 1;\n"
-             "WAIT: ld.volatile.global.u32 %v, [%p];\n setp.lt.u32 %q, %v, %want;\n @%q bra WAIT;\n"
-             " add.u32 %round, %round, 1;\n setp.lt.u32 %q, %round, 5;\n @%q bra ROUND;\n ret;\n}\n"),
-        NULL);
+    lw_kernel *kernel =
+        get_kernel(load(context, HEAD
+                        ".entry k(.param .u64 counter, .param .u32 all)\n{\n .reg .u64 %p; .reg .u32 %all, %round, "
+                        "%want, %v; .reg .pred %q;\n"
+                        " ld.param.u64 %p, [counter]; ld.param.u32 %all, [all]; mov.u32 %round, 0; mov.u32 %want, 0;\n"
+                        "ROUND: add.u32 %want, %want, %all;\n atom.global.add.u32 %v, [%p], 1;\n"
+                        "WAIT: ld.volatile.global.u32 %v, [%p];\n setp.lt.u32 %q, %v, %want;\n @%q bra WAIT;\n"
+                        " add.u32 %round, %round, 1;\n setp.lt.u32 %q, %round, 5;\n @%q bra ROUND;\n ret;\n}\n"),
+                   NULL);
     uint64_t counter = new_buffer(context, 4);
     uint32_t all = 70 * 48;
     lw_launch_config config = shape(70, 48);

@@ -24,10 +24,8 @@ static void context_takes_every_level_that_the_machine_has(void **state) {
         lw_context *context;
         lw_status status = lw_context_new(&(lw_options){.cpu = *level}, &context);
         assert_int_equal(status, lw_cpu_has(*level) ? LW_OK : LW_BAD_ARGUMENT);
-        if (status == LW_OK)
-            assert_string_equal(lw_context_cpu(context), *level);
-        else
-            assert_null(context);
+        if (status == LW_OK) assert_string_equal(lw_context_cpu(context), *level);
+        else assert_null(context);
         lw_context_free(context);
     }
     assert_true(count >= 1);
@@ -59,10 +57,8 @@ static void context_refuses_nonsense(void **state) {
     assert_int_equal(lw_context_new(NULL, &context), LW_OK);
     assert_int_equal(lw_context_threads(context), 2);
     lw_context_free(context);
-    if (kept)
-        setenv("LANEWISE_THREADS", kept, 1);
-    else
-        unsetenv("LANEWISE_THREADS");
+    if (kept) setenv("LANEWISE_THREADS", kept, 1);
+    else unsetenv("LANEWISE_THREADS");
     free(kept);
 }
 
@@ -96,13 +92,13 @@ static void version_and_status_have_words(void **state) {
     assert_non_null(lw_status_name((lw_status)99));
 }
 
-/* ---- Modules ---------------------------------------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------------------------- */
 
 static void module_lists_its_kernels(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_module *module = load(
-        context, HEAD ".visible .entry one() { ret; }\n.func helper() { ret; }\n.entry two() { ret; }\n");
+    lw_module *module =
+        load(context, HEAD ".visible .entry one() { ret; }\n.func helper() { ret; }\n.entry two() { ret; }\n");
     assert_int_equal(lw_module_kernel_count(module), 2);
     assert_string_equal(lw_module_kernel_name(module, 0), "one");
     assert_string_equal(lw_module_kernel_name(module, 1), "two");
@@ -178,15 +174,22 @@ static void module_text_is_copied(void **state) {
     lw_context_free(context);
 }
 
-/* Modules of a context share what they know of spellings. Version and target gates are each module's own: BoolOp of lop3 has been there
- * since ISA 8.2 (manual section 9.7.8.6), and shfl without .sync is gone from sm_70 on (section 9.7.9.5). */
+/* Modules of a context share what they know of spellings. Version and target gates are each module's own: BoolOp of
+ * lop3 has been there since ISA 8.2 (manual section 9.7.8.6), and shfl without .sync is gone from sm_70 on
+ * (section 9.7.9.5). */
 static void modules_have_their_own_gates(void **state) {
     (void)state;
-    const char *body = "\n.visible .entry k()\n{\n  .reg .b32 %r<4>;\n  .reg .pred %p<2>;\n"
-                       "  lop3.or.b32 %r0|%p0, %r1, %r2, %r3, 0x1a, %p1;\n  shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1;\n  ret;\n}\n";
-    static const struct { const char *head; bool good; } cases[] = {
-        {".version 8.2\n.target sm_70\n.address_size 64", true},  {".version 8.1\n.target sm_70\n.address_size 64", false},
-        {".version 8.2\n.target sm_60\n.address_size 64", false}, {".version 8.2\n.target sm_70\n.address_size 64", true},
+    const char *body =
+        "\n.visible .entry k()\n{\n  .reg .b32 %r<4>;\n  .reg .pred %p<2>;\n"
+        "  lop3.or.b32 %r0|%p0, %r1, %r2, %r3, 0x1a, %p1;\n  shfl.sync.bfly.b32 %r0, %r1, 1, 31, -1;\n  ret;\n}\n";
+    static const struct {
+        const char *head;
+        bool good;
+    } cases[] = {
+        {".version 8.2\n.target sm_70\n.address_size 64", true},
+        {".version 8.1\n.target sm_70\n.address_size 64", false},
+        {".version 8.2\n.target sm_60\n.address_size 64", false},
+        {".version 8.2\n.target sm_70\n.address_size 64", true},
     };
     lw_context *context = new_context(1);
     for (int freed = 0; freed < 2; freed++) /* of modules that are there, and of those that are gone */
@@ -214,7 +217,7 @@ static void module_refuses_undefined_variables(void **state) {
     lw_context_free(context);
 }
 
-/* ---- Kernels ------------------------------------------------------------------------------------------------------ */
+/* ---- Kernels --------------------------------------------------------------------------------------------------- */
 
 static void kernel_describes_itself(void **state) {
     (void)state;
@@ -253,7 +256,7 @@ static void kernel_describes_itself(void **state) {
     lw_context_free(context);
 }
 
-/* ---- Variables ---------------------------------------------------------------------------------------------------------- */
+/* ---- Variables ------------------------------------------------------------------------------------------------- */
 
 static void read_variable(lw_context *context, lw_module *module, const char *name, void *to, uint64_t size) {
     uint64_t address, real;
@@ -265,14 +268,14 @@ static void read_variable(lw_context *context, lw_module *module, const char *na
 static void variables_have_their_values(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_module *module = load(
-        context, HEAD ".global .u32 zero;\n.const .s16 words[2][3] = {{1, -2}, {3}};\n"
-                      ".global .f32 floats[] = {1.5, 0f40490FDB};\n.global .f64 wide = 0d3FF8000000000000;\n"
-                      ".global .v2 .u32 pairs[2] = {{1, 2}, {3, 4}};\n"
-                      ".global .u64 where[] = {zero, words+4, generic(zero)};\n"
-                      ".global .align 1024 .b8 aligned = 7;\n"
-                      ".global .u8 bytes[2] = {0xff(zero), 0xff00(zero)};\n"
-                      ".func f() { ret; }\n.global .u64 code = f;\n.entry k() { call f; ret; }");
+    lw_module *module = load(context, HEAD
+                             ".global .u32 zero;\n.const .s16 words[2][3] = {{1, -2}, {3}};\n"
+                             ".global .f32 floats[] = {1.5, 0f40490FDB};\n.global .f64 wide = 0d3FF8000000000000;\n"
+                             ".global .v2 .u32 pairs[2] = {{1, 2}, {3, 4}};\n"
+                             ".global .u64 where[] = {zero, words+4, generic(zero)};\n"
+                             ".global .align 1024 .b8 aligned = 7;\n"
+                             ".global .u8 bytes[2] = {0xff(zero), 0xff00(zero)};\n"
+                             ".func f() { ret; }\n.global .u64 code = f;\n.entry k() { call f; ret; }");
     uint32_t zero = 9, pairs[4];
     int16_t words[6];
     float floats[2];
@@ -328,8 +331,8 @@ static void variables_belong_to_their_module(void **state) {
 static void narrow_modules_get_narrow_addresses(void **state) {
     (void)state;
     lw_context *context = new_context(1);
-    lw_module *module = load(
-        context, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 v = 5;\n.entry k() { ret; }");
+    lw_module *module =
+        load(context, ".version 8.0\n.target sm_80\n.address_size 32\n.global .u32 v = 5;\n.entry k() { ret; }");
     uint64_t address, buffer = new_buffer(context, 100);
     assert_int_equal(lw_module_global(module, "v", &address, NULL), LW_OK);
     assert_true(address < 1ull << 32);

@@ -1,22 +1,23 @@
-/* PTO through the public interface: options, what parameters say, shapes of launches, what a launch refuses, notes, traps, several threads. */
+/* PTO through the public interface: options, what parameters say, shapes of launches, what a launch refuses, notes,
+ * traps, several threads. */
 #include <stdio.h>
 
 #include "api.h"
 
 #define V "!pto.vreg<64xi32>"
 #define M "!pto.mask<b32>"
-#define TEXT                                                                                                 \
-    "func.func @shift(%a: " V ", %n: " V ", %m: " M ") -> " V " {\n"                                         \
-    "  %r = pto.vshr %a, %n, %m : (" V ", " V ", " M ") -> " V "\n"                                          \
-    "  return %r : " V "\n"                                                                                  \
-    "}\n"                                                                                                    \
-    "func.func @memory(%x: memref<100xi16>, %y: memref<?xi64>, %i: index, %k: u8) -> i32 {\n"                \
-    "  %c = arith.constant 7 : i32\n"                                                                        \
-    "  return %c : i32\n"                                                                                    \
-    "}\n"                                                                                                    \
-    "func.func @widths(%a: " V ", %b: !pto.vreg<128xi16>) {\n"                                               \
-    "  return\n"                                                                                             \
-    "}\n"                                                                                                    \
+#define TEXT \
+    "func.func @shift(%a: " V ", %n: " V ", %m: " M ") -> " V " {\n" \
+    "  %r = pto.vshr %a, %n, %m : (" V ", " V ", " M ") -> " V "\n" \
+    "  return %r : " V "\n" \
+    "}\n" \
+    "func.func @memory(%x: memref<100xi16>, %y: memref<?xi64>, %i: index, %k: u8) -> i32 {\n" \
+    "  %c = arith.constant 7 : i32\n" \
+    "  return %c : i32\n" \
+    "}\n" \
+    "func.func @widths(%a: " V ", %b: !pto.vreg<128xi16>) {\n" \
+    "  return\n" \
+    "}\n" \
     "func.func private @declared(%a: " V ")\n"
 
 static lw_module *load_pto(lw_context *context, const lw_module_options *options, const char *text) {
@@ -42,29 +43,25 @@ static void options_choose_the_language(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         lw_module_options options = {.language = cases[i].language};
-        assert_int_equal(lw_module_load(context, &options, cases[i].name, text, strlen(text), &module),
-                         cases[i].want);
+        assert_int_equal(lw_module_load(context, &options, cases[i].name, text, strlen(text), &module), cases[i].want);
         lw_module_free(module);
     }
     assert_int_equal(lw_module_new(context, "a.pto", text, strlen(text), &module), LW_OK);
-    static const lw_module_options wrong[] = {
-        {.target = "a4"}, {.inactive = "one"}, {.shift_overflow = "wrap"}};
+    static const lw_module_options wrong[] = {{.target = "a4"}, {.inactive = "one"}, {.shift_overflow = "wrap"}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(lw_module_load(context, &wrong[i], "a.pto", text, strlen(text), &module),
-                         LW_BAD_ARGUMENT);
+        assert_int_equal(lw_module_load(context, &wrong[i], "a.pto", text, strlen(text), &module), LW_BAD_ARGUMENT);
         assert_null(module);
         assert_non_null(strstr(lw_context_message(context), "LW4050"));
     }
     const char *narrow = "func.func @f(%a: !pto.vreg<8xi32>) {\n  return\n}\n"; /* not 2048 bits */
-    assert_int_equal(lw_module_load(context, &(lw_module_options){.target = "a5"}, "a.pto", narrow,
-                                    strlen(narrow), &module),
-                     LW_BAD_SOURCE);
+    assert_int_equal(
+        lw_module_load(context, &(lw_module_options){.target = "a5"}, "a.pto", narrow, strlen(narrow), &module),
+        LW_BAD_SOURCE);
     lw_context_free(context);
 }
 
-static void expect_param(lw_kernel *kernel, uint32_t index, const char *name, const char *type,
-                         uint32_t offset, const char *element, uint64_t elements, bool is_register,
-                         bool is_result) {
+static void expect_param(lw_kernel *kernel, uint32_t index, const char *name, const char *type, uint32_t offset,
+                         const char *element, uint64_t elements, bool is_register, bool is_result) {
     lw_param_info param = lw_kernel_param(kernel, index);
     assert_string_equal(param.name, name);
     assert_string_equal(param.type, type);
@@ -73,10 +70,8 @@ static void expect_param(lw_kernel *kernel, uint32_t index, const char *name, co
     assert_int_equal(param.elements, elements);
     assert_int_equal(param.is_register, is_register);
     assert_int_equal(param.is_result, is_result);
-    if (element)
-        assert_string_equal(param.element, element);
-    else
-        assert_null(param.element);
+    if (element) assert_string_equal(param.element, element);
+    else assert_null(param.element);
 }
 
 static void parameters_are_described(void **state) {
@@ -154,8 +149,8 @@ static void shapes_follow_from_elements(void **state) {
 enum { COUNT = 10000 };
 
 /* a >> n of each element that the mask has; a is -1000 - i, n is i % 40. */
-static lw_status launch_shift(lw_context *context, lw_module *module, uint64_t count,
-                              const lw_launch_config *shape, int32_t *result) {
+static lw_status launch_shift(lw_context *context, lw_module *module, uint64_t count, const lw_launch_config *shape,
+                              int32_t *result) {
     lw_kernel *shift = get_kernel(module, "shift");
     static int32_t a[COUNT], n[COUNT];
     static uint8_t mask[COUNT];
@@ -166,12 +161,10 @@ static lw_status launch_shift(lw_context *context, lw_module *module, uint64_t c
     assert_int_equal(lw_memory_write(context, buffers[1], n, sizeof n), LW_OK);
     assert_int_equal(lw_memory_write(context, buffers[2], mask, sizeof mask), LW_OK);
     lw_launch_config config = {0};
-    if (shape)
-        config = *shape;
-    else
-        assert_int_equal(lw_launch_shape(shift, count, &config), LW_OK);
-    lw_status status = lw_launch(
-        shift, &config, (void *[]){&buffers[0], &buffers[1], &buffers[2], &buffers[3], &count}, NULL);
+    if (shape) config = *shape;
+    else assert_int_equal(lw_launch_shape(shift, count, &config), LW_OK);
+    lw_status status =
+        lw_launch(shift, &config, (void *[]){&buffers[0], &buffers[1], &buffers[2], &buffers[3], &count}, NULL);
     if (status == LW_OK) assert_int_equal(lw_memory_read(context, buffers[3], result, 4 * COUNT), LW_OK);
     return status;
 }
@@ -180,8 +173,8 @@ static void check_shift(const int32_t *result, uint64_t count) {
     for (uint64_t i = 0; i < COUNT; i++) {
         int32_t want = i < count && i % 3 != 0 ? (int32_t)((-1000 - (int64_t)i) >> (i % 40)) : 0;
         if (result[i] != want)
-            fail_msg("element %llu of %llu is %d, not %d", (unsigned long long)i, (unsigned long long)count,
-                     result[i], want);
+            fail_msg("element %llu of %llu is %d, not %d", (unsigned long long)i, (unsigned long long)count, result[i],
+                     want);
     }
 }
 
@@ -246,8 +239,7 @@ static void large_counts_are_noted_or_trap(void **state) {
         uint32_t number;
     } noted[] = {{NULL, 5105}, {"saturate", 5105}, {"modulo", 5106}};
     for (size_t i = 0; i < 3; i++) {
-        lw_module *module =
-            load_pto(context, &(lw_module_options){.shift_overflow = noted[i].overflow}, TEXT);
+        lw_module *module = load_pto(context, &(lw_module_options){.shift_overflow = noted[i].overflow}, TEXT);
         assert_int_equal(launch_shift(context, module, COUNT, NULL, result), LW_OK);
         const lw_launch_note *notes;
         assert_int_equal(lw_launch_notes(context, &notes), 1);
@@ -308,22 +300,26 @@ static void regions_are_counted(void **state) {
     lw_context_free(context);
 }
 
-/* Rows of registers of one context may be asked to go into the constants of another module: loaded they are, stored not, also where all that rows
- * have met before are those constants. The host may write them. */
+/* Rows of registers of one context may be asked to go into the constants of another module: loaded they are, stored
+ * not, also where all that rows have met before are those constants. The host may write them. */
 static void constants_are_read_only(void **state) {
     (void)state;
 #define LOAD(v) "    %" v " = pto.vload %x[%i], %all : (memref<?xi32>, !pto.mask<32>) -> !pto.vreg<32xi32>\n"
+/* clang-format off */
 #define LOADS(v) LOAD(v "0") LOAD(v "1") LOAD(v "2") LOAD(v "3")
-    const char *text = "func.func @f(%x: memref<?xi32>, %y: memref<?xi32>, %n: index) {\n"
-                       "  %all = pto.mask.all : !pto.mask<32>\n"
-                       "  %c0 = arith.constant 0 : index\n"
-                       "  %c32 = arith.constant 32 : index\n"
-                       "  scf.for %i = %c0 to %n step %c32 {\n" LOADS("a") LOADS("b") LOADS("g") LOADS("d") LOADS("e") "  }\n"
-                       "  scf.for %i = %c0 to %n step %c32 {\n" LOAD("v")
-                       "    pto.vstore %v, %y[%i], %all : !pto.vreg<32xi32>, memref<?xi32>, !pto.mask<32>\n"
-                       "  }\n"
-                       "  return\n"
-                       "}\n";
+    /* clang-format on */
+    const char *text =
+        "func.func @f(%x: memref<?xi32>, %y: memref<?xi32>, %n: index) {\n"
+        "  %all = pto.mask.all : !pto.mask<32>\n"
+        "  %c0 = arith.constant 0 : index\n"
+        "  %c32 = arith.constant 32 : index\n"
+        "  scf.for %i = %c0 to %n step %c32 {\n" LOADS("a") LOADS("b") LOADS("g") LOADS("d")
+            LOADS("e") "  }\n"
+                       "  scf.for %i = %c0 to %n step %c32 {\n" LOAD(
+                           "v") "    pto.vstore %v, %y[%i], %all : !pto.vreg<32xi32>, memref<?xi32>, !pto.mask<32>\n"
+                                "  }\n"
+                                "  return\n"
+                                "}\n";
     lw_context *context = new_context(1);
     lw_module *constants = load(context, HEAD ".const .align 16 .b32 table[128];\n.entry k() { ret; }\n");
     lw_kernel *f = get_kernel(load_pto(context, NULL, text), "f");
@@ -362,14 +358,19 @@ static void messages_say_function(void **state) {
     lw_module *module = load_pto(context, NULL, TEXT),
               *declared = load_pto(context, NULL, "func.func private @none()\n");
     lw_kernel *kernel;
-    expect_message(context, lw_module_kernel(module, NULL, &kernel), LW_NOT_FOUND, "the module has 3 functions; one must be named");
-    expect_message(context, lw_module_kernel(module, "nix", &kernel), LW_NOT_FOUND, "the module has no function named 'nix'");
-    expect_message(context, lw_module_kernel(declared, NULL, &kernel), LW_NOT_FOUND, "the module has no function [LW4001]");
+    expect_message(context, lw_module_kernel(module, NULL, &kernel), LW_NOT_FOUND,
+                   "the module has 3 functions; one must be named");
+    expect_message(context, lw_module_kernel(module, "nix", &kernel), LW_NOT_FOUND,
+                   "the module has no function named 'nix'");
+    expect_message(context, lw_module_kernel(declared, NULL, &kernel), LW_NOT_FOUND,
+                   "the module has no function [LW4001]");
     lw_kernel *shift = get_kernel(module, "shift");
     lw_launch_config config = {0};
     assert_int_equal(lw_launch_shape(shift, 64, &config), LW_OK);
-    expect_message(context, lw_launch(shift, &config, NULL, NULL), LW_BAD_ARGUMENT, "function 'shift' takes 5 parameters");
-    expect_message(context, lw_launch(shift, &config, (void *[5]){0}, NULL), LW_BAD_ARGUMENT, "parameter 0 ('a') of function 'shift' has no value");
+    expect_message(context, lw_launch(shift, &config, NULL, NULL), LW_BAD_ARGUMENT,
+                   "function 'shift' takes 5 parameters");
+    expect_message(context, lw_launch(shift, &config, (void *[5]){0}, NULL), LW_BAD_ARGUMENT,
+                   "parameter 0 ('a') of function 'shift' has no value");
     config.param_buffer = "", config.param_buffer_size = 1;
     expect_message(context, lw_launch(shift, &config, NULL, NULL), LW_BAD_ARGUMENT, "function 'shift' takes 40");
     config.block[0] = 5000;
@@ -379,12 +380,11 @@ static void messages_say_function(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_choose_the_language), cmocka_unit_test(parameters_are_described),
-        cmocka_unit_test(many_parameters_are_described), cmocka_unit_test(shapes_follow_from_elements),
-        cmocka_unit_test(repeats_end_with_the_array),
-        cmocka_unit_test(wrong_launches_are_refused),  cmocka_unit_test(large_counts_are_noted_or_trap),
-        cmocka_unit_test(regions_are_counted), cmocka_unit_test(constants_are_read_only),
-        cmocka_unit_test(messages_say_function),
+        cmocka_unit_test(options_choose_the_language),    cmocka_unit_test(parameters_are_described),
+        cmocka_unit_test(many_parameters_are_described),  cmocka_unit_test(shapes_follow_from_elements),
+        cmocka_unit_test(repeats_end_with_the_array),     cmocka_unit_test(wrong_launches_are_refused),
+        cmocka_unit_test(large_counts_are_noted_or_trap), cmocka_unit_test(regions_are_counted),
+        cmocka_unit_test(constants_are_read_only),        cmocka_unit_test(messages_say_function),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,14 +15,14 @@ typedef struct worker {
     lw_context *context;
     lw_module *module; /* shared, or NULL: each makes its own */
     uint32_t number;
-    atomic_bool done;  /* of the stopper */
+    atomic_bool done; /* of the stopper */
     pthread_barrier_t *all_failed;
     const char *wrong; /* cmocka's assertions belong to the main thread */
 } worker;
 
-#define CHECK(condition)                                                                                     \
-    do {                                                                                                     \
-        if (!(condition)) return w->wrong = #condition, NULL;                                                \
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) return w->wrong = #condition, NULL; \
     } while (0)
 
 static void *compute(void *argument) {
@@ -92,8 +92,7 @@ static void run_all(void *(*body)(void *), lw_context *context, lw_module *modul
     }
     for (uint32_t i = 0; i < THREADS; i++) assert_int_equal(pthread_join(workers[i].id, NULL), 0);
     for (uint32_t i = 0; i < THREADS; i++)
-        if (workers[i].wrong)
-            fail_msg("thread %u: not so: %s: %s", i, workers[i].wrong, lw_context_message(context));
+        if (workers[i].wrong) fail_msg("thread %u: not so: %s: %s", i, workers[i].wrong, lw_context_message(context));
 }
 
 static void launches_of_one_module(void **state) {

@@ -4,10 +4,10 @@
 #include <pthread.h>
 
 /* out[i] = i >> 1 into the high half of 5: the two take different halves of the result. For i = 0 and 1 both give 5. */
-#define MERGE                                                                                                \
-    ".visible .entry merge(.param .u64 out)\n{\n .reg .u32 %i, %n, %t; .reg .u64 %p, %o;\n"                  \
-    " ld.param.u64 %p, [out];\n mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x;\n"            \
-    " mad.lo.u32 %i, %i, %n, %t; mul.wide.u32 %o, %i, 4; add.u64 %p, %p, %o;\n"                              \
+#define MERGE \
+    ".visible .entry merge(.param .u64 out)\n{\n .reg .u32 %i, %n, %t; .reg .u64 %p, %o;\n" \
+    " ld.param.u64 %p, [out];\n mov.u32 %i, %ctaid.x; mov.u32 %n, %ntid.x; mov.u32 %t, %tid.x;\n" \
+    " mad.lo.u32 %i, %i, %n, %t; mul.wide.u32 %o, %i, 4; add.u64 %p, %p, %o;\n" \
     " vshr.u32.u32.u32.clamp %t.h1, %i, 1, 5;\n st.global.u32 [%p], %t;\n ret;\n}\n"
 enum { MERGE_LINE = 10, CTAS = 200, THREADS = 96 };
 

@@ -3,40 +3,40 @@
 
 #include <stdio.h>
 
-#define TRAPS                                                                                                \
-    HEAD ".const .u32 fixed = 1;\n"                                                                          \
-         ".func callee() { ret; }\n"                                                                         \
-         ".func eater() {\n .local .b8 room[2000]; .reg .u64 %p;\n mov.u64 %p, room; st.local.u8 [%p], "     \
-         "1;\n call eater;\n ret;\n}\n"                                                                      \
-         ".entry store(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.u32 [%p], "    \
-         "7;\n ret;\n}\n"                                                                                    \
-         ".entry load_generic(.param .u64 at) {\n .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 %p, [at];\n "   \
-         "ld.u32 %v, [%p];\n ret;\n}\n"                                                                      \
-         ".entry pair(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.v2.u32 [%p], "  \
-         "{1, 2};\n ret;\n}\n"                                                                               \
+#define TRAPS \
+    HEAD ".const .u32 fixed = 1;\n" \
+         ".func callee() { ret; }\n" \
+         ".func eater() {\n .local .b8 room[2000]; .reg .u64 %p;\n mov.u64 %p, room; st.local.u8 [%p], " \
+         "1;\n call eater;\n ret;\n}\n" \
+         ".entry store(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.u32 [%p], " \
+         "7;\n ret;\n}\n" \
+         ".entry load_generic(.param .u64 at) {\n .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 %p, [at];\n " \
+         "ld.u32 %v, [%p];\n ret;\n}\n" \
+         ".entry pair(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.v2.u32 [%p], " \
+         "{1, 2};\n ret;\n}\n" \
          ".entry shared(.param .u64 at) {\n .shared .u32 s[16]; .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 " \
-         "%p, [at];\n ld.shared.u32 %v, [%p];\n"                                                             \
-         " st.shared.u32 [s], %v;\n ret;\n}\n"                                                               \
-         ".entry local(.param .u64 at) {\n .local .u32 l[16]; .reg .u64 %p;\n ld.param.u64 %p, [at];\n "     \
-         "st.local.u32 [%p], 1;\n"                                                                           \
-         " st.local.u32 [l], 1;\n ret;\n}\n"                                                                 \
-         ".entry recurse() {\n call eater;\n ret;\n}\n"                                                      \
-         ".entry wild(.param .u64 at) {\n .reg .u64 %p;\n proto: .callprototype _ ();\n ld.param.u64 %p, "   \
-         "[at];\n call %p, proto;\n ret;\n}\n"                                                               \
-         ".entry index(.param .u64 at) {\n .reg .u32 %i;\n list: .branchtargets A, B;\n ld.param.u32 %i, "   \
-         "[at];\n brx.idx %i, list;\nA: ret;\nB: ret;\n}\n"                                                  \
-         ".entry signature() {\n .reg .u64 %p; .reg .u32 %a;\n proto: .callprototype _ (.reg .u32 a);\n "    \
-         "mov.u32 %a, 1;\n mov.u64 %p, callee;\n"                                                            \
-         " call %p, (%a), proto;\n ret;\n}\n"                                                                \
-         ".entry barriers() {\n .reg .u32 %t; .reg .pred %q;\n mov.u32 %t, %tid.x;\n setp.lt.u32 %q, %t, "   \
-         "40;\n @%q bra A;\n bar.sync 1;\n ret;\n"                                                           \
-         "A: bar.sync 0;\n ret;\n}\n"                                                                        \
-         ".entry numbers(.param .u64 at) {\n .reg .u32 %b;\n ld.param.u32 %b, [at];\n bar.sync %b;\n "       \
-         "ret;\n}\n"                                                                                         \
+         "%p, [at];\n ld.shared.u32 %v, [%p];\n" \
+         " st.shared.u32 [s], %v;\n ret;\n}\n" \
+         ".entry local(.param .u64 at) {\n .local .u32 l[16]; .reg .u64 %p;\n ld.param.u64 %p, [at];\n " \
+         "st.local.u32 [%p], 1;\n" \
+         " st.local.u32 [l], 1;\n ret;\n}\n" \
+         ".entry recurse() {\n call eater;\n ret;\n}\n" \
+         ".entry wild(.param .u64 at) {\n .reg .u64 %p;\n proto: .callprototype _ ();\n ld.param.u64 %p, " \
+         "[at];\n call %p, proto;\n ret;\n}\n" \
+         ".entry index(.param .u64 at) {\n .reg .u32 %i;\n list: .branchtargets A, B;\n ld.param.u32 %i, " \
+         "[at];\n brx.idx %i, list;\nA: ret;\nB: ret;\n}\n" \
+         ".entry signature() {\n .reg .u64 %p; .reg .u32 %a;\n proto: .callprototype _ (.reg .u32 a);\n " \
+         "mov.u32 %a, 1;\n mov.u64 %p, callee;\n" \
+         " call %p, (%a), proto;\n ret;\n}\n" \
+         ".entry barriers() {\n .reg .u32 %t; .reg .pred %q;\n mov.u32 %t, %tid.x;\n setp.lt.u32 %q, %t, " \
+         "40;\n @%q bra A;\n bar.sync 1;\n ret;\n" \
+         "A: bar.sync 0;\n ret;\n}\n" \
+         ".entry numbers(.param .u64 at) {\n .reg .u32 %b;\n ld.param.u32 %b, [at];\n bar.sync %b;\n " \
+         "ret;\n}\n" \
          ".entry counts(.param .u64 at) {\n .reg .u32 %n;\n ld.param.u32 %n, [at];\n barrier.sync 2, %n;\n " \
-         "ret;\n}\n"                                                                                         \
-         ".entry stop(.param .u64 at) {\n .reg .u32 %c, %n, %t; .reg .pred %q;\n ld.param.u32 %n, [at];\n "  \
-         "mov.u32 %c, %ctaid.x;\n mov.u32 %t, %tid.x;\n"                                                     \
+         "ret;\n}\n" \
+         ".entry stop(.param .u64 at) {\n .reg .u32 %c, %n, %t; .reg .pred %q;\n ld.param.u32 %n, [at];\n " \
+         "mov.u32 %c, %ctaid.x;\n mov.u32 %t, %tid.x;\n" \
          " setp.lt.u32 %q, %c, %n;\n @%q ret;\n setp.ne.u32 %q, %t, 37;\n @%q ret;\n trap;\n}\n"
 
 typedef struct fixture {
@@ -48,9 +48,7 @@ typedef struct fixture {
 static int set_up(void **state) {
     static fixture f;
     assert_int_equal(
-        lw_context_new(&(lw_options){.threads = 2, .memory_limit = 1 << 20, .stack_limit = 16384},
-                       &f.context),
-        LW_OK);
+        lw_context_new(&(lw_options){.threads = 2, .memory_limit = 1 << 20, .stack_limit = 16384}, &f.context), LW_OK);
     f.module = load(f.context, TRAPS);
     f.buffer = new_buffer(f.context, 4096);
     *state = &f;

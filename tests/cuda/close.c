@@ -1,5 +1,5 @@
-/* close.c LIBRARY: a program that opens the driver itself, works, closes it and opens it again finds it as it was: its threads are there
- * all the time. */
+/* close.c LIBRARY: a program that opens the driver itself, works, closes it and opens it again finds it as it was: its
+ * threads are there all the time. */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
-/* compare.c: our declarations against a real cuda.h. That it compiles is the test; what is no constant expression is left for main. */
+/* compare.c: our declarations against a real cuda.h. That it compiles is the test; what is no constant expression is
+ * left for main. */
 #define __CUDA_API_VERSION_INTERNAL 1 /* declare the older versions, too */
 #include <cudaTypedefs.h>
 
@@ -17,8 +18,8 @@
 #include "shim/cuda/constants.def"
 
 #define SIZE(type) SAME(sizeof(lw_own_##type), sizeof(type))
-#define FIELD(type, field)                                                                      \
-    SAME(offsetof(lw_own_##type, field), offsetof(type, field));                                 \
+#define FIELD(type, field) \
+    SAME(offsetof(lw_own_##type, field), offsetof(type, field)); \
     SAME(sizeof(((lw_own_##type *)0)->field), sizeof(((type *)0)->field))
 SIZE(CUuuid);
 SIZE(CUdevprop);
@@ -53,12 +54,12 @@ WORD(CUsharedconfig);
 WORD(CUmoduleLoadingMode);
 WORD(CUdriverProcAddressQueryResult);
 
-/* abi.h declares each function a second time, which the compiler refuses where the types differ; and each row of the table must
- * name the type that cudaTypedefs.h has for that name and version. */
-#define TYPE__(name, version) PFN_##name##_v##version
+/* abi.h declares each function a second time, which the compiler refuses where the types differ; and each row of the
+ * table must name the type that cudaTypedefs.h has for that name and version. */
+#define TYPE__(name, version)     PFN_##name##_v##version
 #define TYPE__ptds(name, version) PFN_##name##_v##version##_ptds
 #define TYPE__ptsz(name, version) PFN_##name##_v##version##_ptsz
-#define HERE(name, version, thread, symbol)                                                              \
+#define HERE(name, version, thread, symbol) \
     _Static_assert(__builtin_types_compatible_p(__typeof__(&symbol), TYPE_##thread(name, version)), \
                    #symbol " has another type");
 #define MISSING(name, version, thread, symbol) /* names.py compares the names */
@@ -66,5 +67,6 @@ WORD(CUdriverProcAddressQueryResult);
 
 int main(void) {
     return CU_LAUNCH_PARAM_END != (void *)0 || CU_LAUNCH_PARAM_BUFFER_POINTER != (void *)1 ||
-           CU_LAUNCH_PARAM_BUFFER_SIZE != (void *)2 || CU_STREAM_LEGACY != (CUstream)1 || CU_STREAM_PER_THREAD != (CUstream)2;
+           CU_LAUNCH_PARAM_BUFFER_SIZE != (void *)2 || CU_STREAM_LEGACY != (CUstream)1 ||
+           CU_STREAM_PER_THREAD != (CUstream)2;
 }

@@ -1,5 +1,6 @@
-/* destroy.c: a context, a module or a stream that one thread ends while calls of another one use it: each of these calls ends with success or with an
- * error that says so, and nothing is used that is gone (the sanitizer builds look). */
+/* destroy.c: a context, a module or a stream that one thread ends while calls of another one use it: each of these
+ * calls ends with success or with an error that says so, and nothing is used that is gone (the sanitizer builds look).
+ */
 #include "expect.h"
 
 #include <pthread.h>
@@ -9,7 +10,8 @@
 
 /* A kernel that runs for a while: it counts down in a loop that its parameter ends. */
 static const char *ptx =
-    ".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 sum;\n.visible .entry turn(.param .u64 at, .param .u32 turns)\n{\n"
+    ".version 7.0\n.target sm_70\n.address_size 64\n.global .u32 sum;\n.visible .entry turn(.param .u64 at, .param "
+    ".u32 turns)\n{\n"
     ".reg .b32 %r<3>;\n.reg .b64 %d<2>;\n.reg .pred %p;\nld.param.u64 %d0, [at];\nld.param.u32 %r0, [turns];\n"
     "again:\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p, %r0, 0;\n@%p bra again;\n"
     "st.global.u32 [%d0], 7;\nst.global.u32 [sum], 1;\nret;\n}\n";
@@ -27,9 +29,9 @@ typedef struct shared {
 } shared;
 
 static bool explained(CUresult result) {
-    return result == CUDA_SUCCESS || result == CUDA_ERROR_CONTEXT_IS_DESTROYED || result == CUDA_ERROR_INVALID_CONTEXT ||
-           result == CUDA_ERROR_INVALID_HANDLE || result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_ILLEGAL_ADDRESS ||
-           result == CUDA_ERROR_NOT_FOUND;
+    return result == CUDA_SUCCESS || result == CUDA_ERROR_CONTEXT_IS_DESTROYED ||
+           result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_INVALID_HANDLE ||
+           result == CUDA_ERROR_INVALID_VALUE || result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_NOT_FOUND;
 }
 
 static void note(shared *s, CUresult result) {
@@ -54,7 +56,8 @@ static void *use(void *user) {
     for (int round = 0; round < 400; round++) {
         note(s, cuLaunchKernel(s->function, 1, 1, 1, 32, 1, 1, 0, s->stream, (void *[]){&s->at, &turns}, NULL));
         note(s, cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_NUM_REGS, s->function));
-        if (cuFuncGetName(&name, s->function) == CUDA_SUCCESS) atomic_fetch_add(&s->calls, 1); /* which belongs to the module */
+        if (cuFuncGetName(&name, s->function) == CUDA_SUCCESS)
+            atomic_fetch_add(&s->calls, 1); /* which belongs to the module */
         note(s, cuModuleGetFunction(&function, s->module, "turn"));
         note(s, cuModuleGetGlobal_v2(&at, &size, s->module, "sum"));
         note(s, cuStreamGetFlags(s->stream, &flags));
@@ -129,7 +132,8 @@ static void destroyed_once(void) {
         pthread_barrier_wait(&s.start);
         for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
         EXPECT(atomic_load(&s.calls) == 1);
-        EXPECT(cuCtxSynchronize() == CUDA_ERROR_CONTEXT_IS_DESTROYED); /* it is current here, and a new one at its address would not be it */
+        EXPECT(cuCtxSynchronize() ==
+               CUDA_ERROR_CONTEXT_IS_DESTROYED); /* it is current here, and a new one at its address would not be it */
         CUcontext other;
         OK(cuCtxCreate_v2(&other, 0, 0));
         OK(cuCtxPopCurrent_v2(NULL));

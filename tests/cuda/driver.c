@@ -1,7 +1,7 @@
 /* driver.c: the calls of the driver, one after the other.
  *
- * It knows nothing of Lanewise, so that the same program can be run with a GPU's driver: what it expects is what that does. Where
- * only Lanewise gives a defined answer (a handle that is none), it looks at the device's name first. */
+ * It knows nothing of Lanewise, so that the same program can be run with a GPU's driver: what it expects is what that
+ * does. Where only Lanewise gives a defined answer (a handle that is none), it looks at the device's name first. */
 #include "expect.h"
 
 #include <stdbool.h>
@@ -27,13 +27,15 @@ static const char *ptx =
     "mov.u32 %r2, %dynamic_smem_size;\nadd.u32 %r1, %r1, %r2;\nst.global.u32 [%d], %r1;\nret;\n}\n";
 static const char *bad_ptx = ".version 7.0\n.target sm_70\n.address_size 64\n"
                              ".visible .entry k()\n{\n.reg .b32 %r;\nfrobnicate.b32 %r, 1;\nret;\n}\n";
-static const char *new_ptx = ".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { frobnicate.b32; ret; }\n";
+static const char *new_ptx =
+    ".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { frobnicate.b32; ret; }\n";
 static const char *newer_ptx = ".version 99.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n";
 static const char *unresolved_ptx = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func elsewhere();\n"
                                     ".visible .entry k() { ret; }\n.visible .entry l() { call elsewhere; ret; }\n";
-static const char *uncalled_ptx = ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func elsewhere();\n.visible .entry k() { ret; }\n";
+static const char *uncalled_ptx =
+    ".version 7.0\n.target sm_70\n.address_size 64\n.extern .func elsewhere();\n.visible .entry k() { ret; }\n";
 
-/* ---- The device --------------------------------------------------------------------------------------------------- */
+/* ---- The device ------------------------------------------------------------------------------------------------ */
 
 static void before_init(void) {
     int count;
@@ -97,7 +99,7 @@ static void errors(void) {
     EXPECT(!text);
 }
 
-/* ---- Contexts -------------------------------------------------------------------------------------------------------- */
+/* ---- Contexts -------------------------------------------------------------------------------------------------- */
 
 static void contexts(void) {
     CUcontext one, two, now;
@@ -189,7 +191,7 @@ static void reset(void) {
     OK(cuCtxSetCurrent(NULL));
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------------ */
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 static void fills(CUdeviceptr at) {
     unsigned words[4];
@@ -292,7 +294,7 @@ static void memory(void) {
     OK(cuCtxDestroy_v2(context));
 }
 
-/* ---- Modules --------------------------------------------------------------------------------------------------------------- */
+/* ---- Modules --------------------------------------------------------------------------------------------------- */
 
 static CUresult load(const char *text, CUmodule *module, char *error, size_t error_size, char *info, size_t info_size,
                      size_t *written) {
@@ -341,7 +343,9 @@ static void images(void) {
     GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, ".target sm_70\n.address_size 64\n"));
     GIVES(CUDA_ERROR_INVALID_PTX, cuModuleLoadData(&module, ".version 7.0\n"));
     if (!ours) return;
-    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, load("\x7f" "ELF", &module, error, sizeof error, NULL, 0, &written));
+    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, load("\x7f"
+                                             "ELF",
+                                             &module, error, sizeof error, NULL, 0, &written));
     EXPECT(strstr(error, "cubin"));
     GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, load((char *)fatbin, &module, error, sizeof error, NULL, 0, &written));
     EXPECT(strstr(error, "fatbin"));
@@ -391,7 +395,8 @@ static void functions(CUmodule module) {
     EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_PTX_VERSION) == 70); /* of .target, not of .version */
     EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_BINARY_VERSION) == 90);
     EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) == 49152 - 256);
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetAttribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20));
+    GIVES(CUDA_ERROR_INVALID_VALUE,
+          cuFuncSetAttribute(shares, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 1 << 20));
     OK(cuFuncGetParamInfo(scale, 2, &offset, &size));
     EXPECT(offset == 12 && size == 4);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(scale, 3, &offset, &size));
@@ -412,7 +417,7 @@ static void modules(void) {
     OK(cuCtxDestroy_v2(context));
 }
 
-/* ---- Streams and events -------------------------------------------------------------------------------------------------- */
+/* ---- Streams and events ---------------------------------------------------------------------------------------- */
 
 static void call_back(void *user) { ++*(int *)user; }
 
@@ -463,7 +468,7 @@ static void streams(void) {
     OK(cuCtxDestroy_v2(context));
 }
 
-/* ---- Launches --------------------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------------------------- */
 
 enum { COUNT = 1000 };
 
@@ -492,15 +497,23 @@ static void scaling(CUfunction scale, CUstream stream, CUdeviceptr at) {
     OK(cuStreamSynchronize(stream));
     EXPECT(all_are(at, 15));
     CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 1};
-    CUlaunchConfig config = {.gridDimX = 8, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 128, .blockDimY = 1, .blockDimZ = 1,
-                             .attrs = &attribute, .numAttrs = 1};
+    CUlaunchConfig config = {.gridDimX = 8,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 128,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
     OK(cuLaunchKernelEx(&config, scale, params, NULL));
     EXPECT(all_are(at, 45));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 0, 1, 1, 128, 1, 1, 0, NULL, params, NULL));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 2048, 1, 1, 0, NULL, params, NULL));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, NULL, params, extra));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, (void *[]){CU_LAUNCH_PARAM_END}));
-    if (ours) GIVES(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel((CUfunction)stream, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    GIVES(CUDA_ERROR_INVALID_VALUE,
+          cuLaunchKernel(scale, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, (void *[]){CU_LAUNCH_PARAM_END}));
+    if (ours)
+        GIVES(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel((CUfunction)stream, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
     EXPECT(all_are(at, 45)); /* none of these ran, and none sticks */
 }
 
@@ -516,7 +529,8 @@ static void sharing(CUfunction shares, CUdeviceptr at) {
     OK(cuLaunchKernel(shares, 1, 1, 1, 1, 1, 1, 100 << 10, NULL, params, NULL));
     OK(cuMemcpyDtoH_v2(&value, at, 4));
     EXPECT(value == 7 + (100 << 10));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(shares, 1, 1, 1, 128, 1, 1, 0, NULL, params, NULL)); /* .maxntid 64 */
+    GIVES(CUDA_ERROR_INVALID_VALUE,
+          cuLaunchKernel(shares, 1, 1, 1, 128, 1, 1, 0, NULL, params, NULL)); /* .maxntid 64 */
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, shares, 64, 100 << 10));
     EXPECT(blocks == 2);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, shares, 64, 0));

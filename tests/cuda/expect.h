@@ -14,15 +14,16 @@ static inline const char *result_name(CUresult result) {
     return cuGetErrorName(result, &name) ? "?" : name;
 }
 
-#define EXPECT(condition)                                                              \
-    do {                                                                               \
+#define EXPECT(condition) \
+    do { \
         if (!(condition)) faults++, printf("%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
     } while (0)
-#define GIVES(wanted, call)                                                            \
-    do {                                                                               \
-        CUresult got_ = (call), wanted_ = (wanted);                                    \
-        if (got_ != wanted_)                                                           \
-            faults++, printf("%s:%d: %s, not %s: %s\n", __FILE__, __LINE__, result_name(got_), result_name(wanted_), #call); \
+#define GIVES(wanted, call) \
+    do { \
+        CUresult got_ = (call), wanted_ = (wanted); \
+        if (got_ != wanted_) \
+            faults++, \
+                printf("%s:%d: %s, not %s: %s\n", __FILE__, __LINE__, result_name(got_), result_name(wanted_), #call); \
     } while (0)
 #define OK(call) GIVES(CUDA_SUCCESS, call)
 

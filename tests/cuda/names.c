@@ -12,7 +12,7 @@ static const struct row {
     int version;
     bool here;
 } rows[] = {
-#define HERE(name, version, thread, symbol) {#name, #thread, #symbol, version, true},
+#define HERE(name, version, thread, symbol)    {#name, #thread, #symbol, version, true},
 #define MISSING(name, version, thread, symbol) {#name, #thread, #symbol, version, false},
 #include "shim/cuda/names.def"
 };
@@ -22,10 +22,12 @@ static void present(void *library) {
     for (int i = 0; i < ROWS; i++) {
         void *symbol = dlsym(library, rows[i].symbol), *found = NULL;
         CUdriverProcAddressQueryResult why = 9;
-        uint64_t flags = rows[i].thread[1] ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM : CU_GET_PROC_ADDRESS_DEFAULT;
+        uint64_t flags = rows[i].thread[1] ? CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+                                           : CU_GET_PROC_ADDRESS_DEFAULT;
         if (!symbol) faults++, printf("%s is not exported\n", rows[i].symbol);
         OK(cuGetProcAddress_v2(rows[i].name, &found, rows[i].version, flags, &why));
-        if (found != symbol || why) faults++, printf("%s for %d is not %s\n", rows[i].name, rows[i].version, rows[i].symbol);
+        if (found != symbol || why)
+            faults++, printf("%s for %d is not %s\n", rows[i].name, rows[i].version, rows[i].symbol);
         if (symbol && !rows[i].here && ((function *)symbol)(1, 1, 1, 1, 1, 1, 1, 1) != CUDA_ERROR_NOT_SUPPORTED)
             faults++, printf("%s does not say that it is missing\n", rows[i].symbol);
     }

@@ -1,5 +1,5 @@
-/* threads.c: each thread has its own current context; two work at the same time, and one of them traps; two ask for one kernel at the
- * same time. */
+/* threads.c: each thread has its own current context; two work at the same time, and one of them traps; two ask for one
+ * kernel at the same time. */
 #include "expect.h"
 
 #include <pthread.h>
@@ -30,14 +30,14 @@ static void *work(void *user) {
                   cuModuleGetFunction(&function, module, "add") || cuMemAlloc_v2(&at, sizeof words) ||
                   cuMemsetD32_v2(at, 0, 64);
     for (int i = 0; i < 100 && !job->wrong; i++)
-        job->wrong += cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&at, &job->by}, NULL) != CUDA_SUCCESS;
+        job->wrong += cuLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&at, &job->by}, NULL) !=
+                      CUDA_SUCCESS;
     job->wrong += cuMemcpyDtoH_v2(words, at, sizeof words) != CUDA_SUCCESS;
     for (int i = 0; i < 64 && !job->wrong; i++) job->wrong += words[i] != 100 * job->by;
     if (job->wild) {
         cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&nowhere, &job->by}, NULL);
         job->wrong += cuCtxSynchronize() != CUDA_ERROR_ILLEGAL_ADDRESS;
-    } else
-        job->wrong += cuCtxSynchronize() != CUDA_SUCCESS;
+    } else job->wrong += cuCtxSynchronize() != CUDA_SUCCESS;
     job->wrong += cuCtxDestroy_v2(context) != CUDA_SUCCESS;
     return NULL;
 }
@@ -91,7 +91,9 @@ static void handles_of_many_modules(void) {
     for (int i = 0; i < MODULES; i += 2) OK(cuModuleUnload(modules[i]));
     for (int i = 0; i < MODULES; i += 2) { /* before new ones may get their addresses */
         EXPECT(cuModuleGetFunction(&again, modules[i], "add") == CUDA_ERROR_INVALID_HANDLE);
-        if (i % 3) EXPECT(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, functions[i]) == CUDA_ERROR_INVALID_HANDLE);
+        if (i % 3)
+            EXPECT(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, functions[i]) ==
+                   CUDA_ERROR_INVALID_HANDLE);
     }
     for (int i = 1; i < MODULES; i += 2) {
         OK(cuModuleGetFunction(&again, modules[i], "add"));

@@ -1,10 +1,12 @@
-/* trap.c KIND: a kernel that faults, and what calls say from then on. One fault a process, as a GPU's driver may not go on after one. */
+/* trap.c KIND: a kernel that faults, and what calls say from then on. One fault a process, as a GPU's driver may not go
+ * on after one. */
 #include "expect.h"
 
 #include <stdlib.h>
 
-#define HEAD ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 at)\n{\n" \
-             ".reg .pred %p;\n.reg .b32 %r<4>;\n.reg .b64 %d<2>;\nld.param.u64 %d0, [at];\n"
+#define HEAD \
+    ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 at)\n{\n" \
+    ".reg .pred %p;\n.reg .b32 %r<4>;\n.reg .b64 %d<2>;\nld.param.u64 %d0, [at];\n"
 #define TAIL "ret;\n}\n"
 
 static const struct fault {
@@ -32,7 +34,8 @@ static void faulting(const struct fault *row) {
     OK(cuMemAlloc_v2(&at, 256));
     OK(cuModuleLoadData(&module, row->text));
     OK(cuModuleGetFunction(&function, module, "k"));
-    GIVES(blocking ? row->result : CUDA_SUCCESS, cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&at}, NULL));
+    GIVES(blocking ? row->result : CUDA_SUCCESS,
+          cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&at}, NULL));
     GIVES(row->result, cuCtxSynchronize());
     GIVES(row->result, cuCtxSynchronize()); /* it sticks */
     GIVES(row->result, cuMemcpyDtoH_v2(&word, at, 4));

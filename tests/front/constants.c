@@ -3,7 +3,10 @@
 
 #include <stdio.h>
 
-static const struct { const char *text; uint64_t value; } values[] = {
+static const struct {
+    const char *text;
+    uint64_t value;
+} values[] = {
     {"1+2*3", 0x7u},
     {"(1+2)*3", 0x9u},
     {"7 / 2", 0x3u},
@@ -124,8 +127,7 @@ static const struct { const char *text; uint64_t value; } values[] = {
 
 static void read_value(reading *r, const char *expression, const char *type) {
     char text[256];
-    int size =
-        snprintf(text, sizeof text, ".version 9.0\n.target sm_90\n.global .%s v = %s;\n", type, expression);
+    int size = snprintf(text, sizeof text, ".version 9.0\n.target sm_90\n.global .%s v = %s;\n", type, expression);
     read_text(r, text, (size_t)size, 0);
 }
 
@@ -135,14 +137,12 @@ void test_constants(void **state) {
         reading r;
         read_value(&r, values[i].text, "u64");
         if (r.diags.errors || r.module->variables.at[0]->init->value != values[i].value)
-            fail_msg("%s: %llx, not %llx", values[i].text,
-                     (unsigned long long)r.module->variables.at[0]->init->value,
+            fail_msg("%s: %llx, not %llx", values[i].text, (unsigned long long)r.module->variables.at[0]->init->value,
                      (unsigned long long)values[i].value);
         read_end(&r);
     }
     reading r;
-    read_value(&r, "(-9223372036854775807 - 1) / -1",
-               "u64"); /* no host trap; ptxas itself ends by a signal here */
+    read_value(&r, "(-9223372036854775807 - 1) / -1", "u64"); /* no host trap; ptxas itself ends by a signal here */
     assert_int_equal(r.diags.errors, 0);
     assert_int_equal(r.module->variables.at[0]->init->value, (uint64_t)1 << 63);
     read_end(&r);
@@ -151,7 +151,9 @@ void test_constants(void **state) {
 /* Each is refused by ptxas too. */
 void test_constant_faults(void **state) {
     (void)state;
-    static const struct { const char *text; lw_diag_id id;
+    static const struct {
+        const char *text;
+        lw_diag_id id;
     } cases[] = {
         {"1/0", LW_D_division_by_zero},
         {"1 % 0", LW_D_division_by_zero},

@@ -90,8 +90,7 @@ static void expect_text(const char *text, bool fine) {
     reading r;
     read_text(&r, whole, (size_t)size, (size_t)1 << 20);
     assert_non_null(r.module); /* a megabyte is enough for each of these */
-    if (fine != (r.diags.errors == 0))
-        fail_msg("%s: %s", text, r.diags.first ? r.diags.first->message : "no error");
+    if (fine != (r.diags.errors == 0)) fail_msg("%s: %s", text, r.diags.first ? r.diags.first->message : "no error");
     read_end(&r);
 }
 

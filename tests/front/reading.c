@@ -58,8 +58,7 @@ void expect_repeated(const char *front, const char *piece, const char *back, boo
     reading r;
     read_text(&r, text.at, text.size, 0);
     assert_non_null(r.module);
-    if (fine != (r.diags.errors == 0))
-        fail_msg("%s: %s", piece, r.diags.first ? r.diags.first->message : "no error");
+    if (fine != (r.diags.errors == 0)) fail_msg("%s: %s", piece, r.diags.first ? r.diags.first->message : "no error");
     lw_text_free(&text);
     read_end(&r);
 }

@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 static bool same_operand(const lw_operand *a, const lw_operand *b) {
-    SAME(a->kind == b->kind && a->select == b->select && a->negated == b->negated &&
-         a->indexed == b->indexed);
+    SAME(a->kind == b->kind && a->select == b->select && a->negated == b->negated && a->indexed == b->indexed);
     SAME(a->single == b->single && a->is_unsigned == b->is_unsigned);
     SAME(same_symbol(a->name, b->name));
     SAME(a->value == b->value && a->offset == b->offset && a->index == b->index && a->special == b->special);
@@ -18,8 +17,7 @@ static bool same_operand(const lw_operand *a, const lw_operand *b) {
 }
 
 static bool same_init(const lw_init *a, const lw_init *b) {
-    SAME(a->kind == b->kind && a->is_float == b->is_float && a->single == b->single &&
-         a->generic == b->generic);
+    SAME(a->kind == b->kind && a->is_float == b->is_float && a->single == b->single && a->generic == b->generic);
     SAME(a->is_unsigned == b->is_unsigned && a->value == b->value && a->offset == b->offset);
     SAME(same_symbol(a->name, b->name));
     SAME(a->part_count == b->part_count);
@@ -76,15 +74,19 @@ static bool same_statement(const lw_statement *a, const lw_statement *b) {
     SAME(a->kind == b->kind);
     switch (a->kind) {
     case LW_S_INSTRUCTION: return same_instruction(a->instruction, b->instruction);
-    case LW_S_LABEL: case LW_S_VARIABLE: case LW_S_TARGETS: return same_object(a->object, b->object);
+    case LW_S_LABEL:
+    case LW_S_VARIABLE:
+    case LW_S_TARGETS: return same_object(a->object, b->object);
     case LW_S_PROTOTYPE:
         return same_object(a->object, b->object) && same_function(a->object->function, b->object->function);
     case LW_S_LOC:
         SAME(a->loc.file == b->loc.file && a->loc.line == b->loc.line && a->loc.column == b->loc.column);
         SAME(same_text(a->loc.rest, b->loc.rest));
         return true;
-    case LW_S_PRAGMA: case LW_S_DIRECTIVE: SAME(same_text(a->text, b->text)); return true;
-    case LW_S_OPEN: case LW_S_CLOSE: return true;
+    case LW_S_PRAGMA:
+    case LW_S_DIRECTIVE: SAME(same_text(a->text, b->text)); return true;
+    case LW_S_OPEN:
+    case LW_S_CLOSE: return true;
     }
     return false;
 }
@@ -93,8 +95,7 @@ static bool same_directives(const lw_function *a, const lw_function *b) {
     SAME(a->directives.count == b->directives.count);
     for (uint32_t i = 0; i < a->directives.count; i++) {
         const lw_directive *x = &a->directives.at[i], *y = &b->directives.at[i];
-        SAME(same_symbol(x->name, y->name) && same_text(x->text, y->text) &&
-             x->value_count == y->value_count);
+        SAME(same_symbol(x->name, y->name) && same_text(x->text, y->text) && x->value_count == y->value_count);
         for (uint32_t k = 0; k < x->value_count; k++) SAME(x->values[k] == y->values[k]);
     }
     return true;

@@ -21,7 +21,8 @@ static void expect_token(const lw_lexer *lexer, const lw_token *t, const expecte
     const char *text = lexer->source->text + t->place.at;
     assert_int_equal(t->kind, e->kind);
     switch (e->kind) {
-    case LW_TOKEN_NAME: case LW_TOKEN_DOT: assert_string_equal(t->name->text, e->text); break;
+    case LW_TOKEN_NAME:
+    case LW_TOKEN_DOT: assert_string_equal(t->name->text, e->text); break;
     case LW_TOKEN_INT:
         assert_int_equal(t->value, e->value);
         assert_int_equal(t->is_unsigned, e->flag);
@@ -31,8 +32,8 @@ static void expect_token(const lw_lexer *lexer, const lw_token *t, const expecte
         assert_int_equal(t->single, e->flag);
         break;
     case LW_TOKEN_PUNCT:
-        assert_int_equal(t->punct, (unsigned char)e->text[0] |
-                                       (e->text[1] ? (unsigned)(unsigned char)e->text[1] << 8 : 0));
+        assert_int_equal(t->punct,
+                         (unsigned char)e->text[0] | (e->text[1] ? (unsigned)(unsigned char)e->text[1] << 8 : 0));
         break;
     case LW_TOKEN_STRING:
         assert_int_equal(t->place.size, strlen(e->text));
@@ -61,30 +62,27 @@ static void expect_tokens(const char *text, const expected *want, size_t count) 
 void test_tokens(void **state) {
     (void)state;
     static const expected names[] = {
-        {LW_TOKEN_NAME, "%r12", 0, 0}, {LW_TOKEN_NAME, "$L__BB0_2", 0, 0}, {LW_TOKEN_NAME, "_a", 0, 0},
-        {LW_TOKEN_NAME, "_", 0, 0},    {LW_TOKEN_NAME, "add", 0, 0},       {LW_TOKEN_DOT, "u32", 0, 0},
-        {LW_TOKEN_DOT, "shared::cta", 0, 0}, {LW_TOKEN_DOT, "2d", 0, 0},   {LW_TOKEN_NAME, "%tid", 0, 0},
-        {LW_TOKEN_DOT, "x", 0, 0},     {LW_TOKEN_NAME, "%1", 0, 0},        {LW_TOKEN_END, "", 0, 0},
+        {LW_TOKEN_NAME, "%r12", 0, 0},       {LW_TOKEN_NAME, "$L__BB0_2", 0, 0}, {LW_TOKEN_NAME, "_a", 0, 0},
+        {LW_TOKEN_NAME, "_", 0, 0},          {LW_TOKEN_NAME, "add", 0, 0},       {LW_TOKEN_DOT, "u32", 0, 0},
+        {LW_TOKEN_DOT, "shared::cta", 0, 0}, {LW_TOKEN_DOT, "2d", 0, 0},         {LW_TOKEN_NAME, "%tid", 0, 0},
+        {LW_TOKEN_DOT, "x", 0, 0},           {LW_TOKEN_NAME, "%1", 0, 0},        {LW_TOKEN_END, "", 0, 0},
     };
     expect_tokens("%r12 $L__BB0_2\t_a _\nadd.u32.shared::cta .2d %tid.x %1", names, LW_COUNT(names));
     static const expected integers[] = {
-        {LW_TOKEN_INT, "", 0, false},
-        {LW_TOKEN_INT, "", 8192, true},
-        {LW_TOKEN_INT, "", 255, false},
-        {LW_TOKEN_INT, "", 5, false},
-        {LW_TOKEN_INT, "", 8, false},
-        {LW_TOKEN_INT, "", INT64_MAX, false},
-        {LW_TOKEN_INT, "", UINT64_MAX, true},
-        {LW_TOKEN_INT, "", 3, true},
-        {LW_TOKEN_END, "", 0, 0},
+        {LW_TOKEN_INT, "", 0, false},         {LW_TOKEN_INT, "", 8192, true}, {LW_TOKEN_INT, "", 255, false},
+        {LW_TOKEN_INT, "", 5, false},         {LW_TOKEN_INT, "", 8, false},   {LW_TOKEN_INT, "", INT64_MAX, false},
+        {LW_TOKEN_INT, "", UINT64_MAX, true}, {LW_TOKEN_INT, "", 3, true},    {LW_TOKEN_END, "", 0, 0},
     };
-    expect_tokens("0 8192U 0xFf 0b101 010 9223372036854775807 0xffffffffffffffff 0B11U", integers,
-                  LW_COUNT(integers));
+    expect_tokens("0 8192U 0xFf 0b101 010 9223372036854775807 0xffffffffffffffff 0B11U", integers, LW_COUNT(integers));
     static const expected floats[] = {
-        {LW_TOKEN_FLOAT, "", 0x3f800000, true},           {LW_TOKEN_FLOAT, "", 0x7fc00000, true},
-        {LW_TOKEN_FLOAT, "", 0x3ff0000000000000, false},  {LW_TOKEN_FLOAT, "", 0x3ff8000000000000, false},
-        {LW_TOKEN_FLOAT, "", 0x3fe0000000000000, false},  {LW_TOKEN_FLOAT, "", 0x4000000000000000, false},
-        {LW_TOKEN_FLOAT, "", 0x40f86a0000000000, false},  {LW_TOKEN_FLOAT, "", 0x3fb999999999999a, false},
+        {LW_TOKEN_FLOAT, "", 0x3f800000, true},
+        {LW_TOKEN_FLOAT, "", 0x7fc00000, true},
+        {LW_TOKEN_FLOAT, "", 0x3ff0000000000000, false},
+        {LW_TOKEN_FLOAT, "", 0x3ff8000000000000, false},
+        {LW_TOKEN_FLOAT, "", 0x3fe0000000000000, false},
+        {LW_TOKEN_FLOAT, "", 0x4000000000000000, false},
+        {LW_TOKEN_FLOAT, "", 0x40f86a0000000000, false},
+        {LW_TOKEN_FLOAT, "", 0x3fb999999999999a, false},
         {LW_TOKEN_END, "", 0, 0},
     };
     expect_tokens("0f3f800000 0F7FC00000 0d3ff0000000000000 1.5 .5 2. 1e5 1.0e-1", floats, LW_COUNT(floats));
@@ -96,8 +94,9 @@ void test_tokens(void **state) {
         {LW_TOKEN_PUNCT, "&&", 0, 0}, {LW_TOKEN_STRING, "\"a \\\" /* b\"", 0, 0},
         {LW_TOKEN_PUNCT, ";", 0, 0},  {LW_TOKEN_END, "", 0, 0},
     };
-    expect_tokens("@!%p|%q << > // ; \n>=/* x * / \n **/&& \"a \\\" /* b\"\n# 12 \"file.c\"\n  ; # 1 \"a\" 2\n #line 7 \"b\"\n", others,
-                  LW_COUNT(others));
+    expect_tokens(
+        "@!%p|%q << > // ; \n>=/* x * / \n **/&& \"a \\\" /* b\"\n# 12 \"file.c\"\n  ; # 1 \"a\" 2\n #line 7 \"b\"\n",
+        others, LW_COUNT(others));
 }
 
 typedef struct faulty {
@@ -130,15 +129,24 @@ static void expect_fault(const faulty *c) {
 void test_token_faults(void **state) {
     (void)state;
     static const faulty cases[] = {
-        {"a \x01 b", LW_D_bad_character, 2},      {"a \\ b", LW_D_bad_character, 2},
-        {"a // \xc3\xa9\nb", LW_D_not_ascii, 2},  {"a \xff\xfe b", LW_D_not_ascii, 2},
-        {"a /* b", LW_D_open_comment, 1},         {"a \"b\nc", LW_D_open_string, 3},
-        {"08", LW_D_bad_number, 1},               {"0x", LW_D_bad_number, 1},
-        {"0b12", LW_D_bad_number, 1},             {"12ab", LW_D_bad_number, 1},
-        {"0f3f8", LW_D_bad_number, 1},            {"0f3f8000000", LW_D_bad_number, 1},
+        {"a \x01 b", LW_D_bad_character, 2},
+        {"a \\ b", LW_D_bad_character, 2},
+        {"a // \xc3\xa9\nb", LW_D_not_ascii, 2},
+        {"a \xff\xfe b", LW_D_not_ascii, 2},
+        {"a /* b", LW_D_open_comment, 1},
+        {"a \"b\nc", LW_D_open_string, 3},
+        {"08", LW_D_bad_number, 1},
+        {"0x", LW_D_bad_number, 1},
+        {"0b12", LW_D_bad_number, 1},
+        {"12ab", LW_D_bad_number, 1},
+        {"0f3f8", LW_D_bad_number, 1},
+        {"0f3f8000000", LW_D_bad_number, 1},
         {"0xffu", LW_D_bad_number, 1},
-        {"#include <x>\na", LW_D_preprocessor_line, 1}, {"# 1\na", LW_D_preprocessor_line, 1}, {"# 1 \"x\na", LW_D_preprocessor_line, 1},
-        {"a # 1", LW_D_bad_character, 2}, {"a # 1\"x\"", LW_D_bad_character, 3},
+        {"#include <x>\na", LW_D_preprocessor_line, 1},
+        {"# 1\na", LW_D_preprocessor_line, 1},
+        {"# 1 \"x\na", LW_D_preprocessor_line, 1},
+        {"a # 1", LW_D_bad_character, 2},
+        {"a # 1\"x\"", LW_D_bad_character, 3},
     };
     for (size_t i = 0; i < LW_COUNT(cases); i++) expect_fault(&cases[i]);
 }

@@ -42,12 +42,11 @@ void test_one_operation(void **state) {
 /* Which destinations had a value before. */
 void test_registers(void **state) {
     (void)state;
-    reading r =
-        check("func.func @f(%a: " V ", %m: " M ", %n: index) {\n"
-              "vadd %r, %a, %a, %m : " V "\n"
-              "vadd %r, %a, %a, %m : " V "\n"
-              "scf.for %i = %n to %n step %n {\nvadd %r, %a, %a, %m : " V "\nvadd %q, %a, %a, %m : " V "\n}\n"
-              "vaddc %r, %carry, %a, %a, %m : " V "\n}");
+    reading r = check("func.func @f(%a: " V ", %m: " M ", %n: index) {\n"
+                      "vadd %r, %a, %a, %m : " V "\n"
+                      "vadd %r, %a, %a, %m : " V "\n"
+                      "scf.for %i = %n to %n step %n {\nvadd %r, %a, %a, %m : " V "\nvadd %q, %a, %a, %m : " V "\n}\n"
+                      "vaddc %r, %carry, %a, %a, %m : " V "\n}");
     const lw_pto_function *f = r.module->functions.at[0];
     lw_pto_op **ops = f->body.ops, **inner = ops[2]->regions->ops;
     assert_false(ops[0]->merges[0]);

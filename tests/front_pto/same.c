@@ -32,8 +32,7 @@ static bool same_attributes(const lw_pto_attributes *a, const lw_pto_attributes 
 static bool same_region(const lw_pto_region *a, const lw_pto_region *b);
 
 static bool same_op(const lw_pto_op *a, const lw_pto_op *b) {
-    SAME(a->id == b->id && a->form == b->form && a->word == b->word &&
-         !memcmp(a->merges, b->merges, sizeof a->merges));
+    SAME(a->id == b->id && a->form == b->form && a->word == b->word && !memcmp(a->merges, b->merges, sizeof a->merges));
     SAME(a->operand_count == b->operand_count && a->result_count == b->result_count &&
          a->region_count == b->region_count);
     for (uint32_t i = 0; i < a->operand_count; i++) SAME(same_value(a->operands[i], b->operands[i]));
@@ -53,8 +52,7 @@ static bool same_region(const lw_pto_region *a, const lw_pto_region *b) {
 }
 
 static bool same_function(const lw_pto_function *a, const lw_pto_function *b) {
-    SAME(same_symbol(a->name, b->name) && same_text(a->visibility, b->visibility) &&
-         a->has_body == b->has_body);
+    SAME(same_symbol(a->name, b->name) && same_text(a->visibility, b->visibility) && a->has_body == b->has_body);
     SAME(a->argument_count == b->argument_count && a->result_count == b->result_count &&
          a->value_count == b->value_count);
     for (uint32_t i = 0; i < a->argument_count; i++) {
@@ -77,12 +75,10 @@ bool same_module(const lw_pto_module *a, const lw_pto_module *b) {
              same_text(a->aliases.at[i].text, b->aliases.at[i].text));
     for (uint32_t i = 0; i < a->groups.count; i++) {
         const lw_pto_group *g = a->groups.at[i], *h = b->groups.at[i];
-        SAME(g->written == h->written && same_symbol(g->name, h->name) &&
-             g->functions.count == h->functions.count);
+        SAME(g->written == h->written && same_symbol(g->name, h->name) && g->functions.count == h->functions.count);
         SAME(same_attributes(&g->attributes, &h->attributes) && same_text(g->location, h->location));
     }
-    for (uint32_t i = 0; i < a->functions.count; i++)
-        SAME(same_function(a->functions.at[i], b->functions.at[i]));
+    for (uint32_t i = 0; i < a->functions.count; i++) SAME(same_function(a->functions.at[i], b->functions.at[i]));
     return true;
 }
 
@@ -96,8 +92,7 @@ static int check_folder(const char *folder) {
         char path[4096];
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (entry->d_name[0] == '.') continue;
-        if (!strchr(entry->d_name, '.'))
-            files += check_folder(path);
+        if (!strchr(entry->d_name, '.')) files += check_folder(path);
         else if (!strncmp(entry->d_name, "accept_", 7)) {
             size_t size;
             char *text = load_file(path, &size);
@@ -131,7 +126,8 @@ void test_difference_is_seen(void **state) {
         "return }",
         "func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>) { vshr %a, %a, %a, %m {k} : "
         "!pto.vreg<64xi32> return }",
-        "func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>) { pto.vshr ins(%a, %a, %m : !pto.vreg<64xi32>, !pto.vreg<64xi32>, !pto.mask<b32>) outs(%a : !pto.vreg<64xi32>) return }",
+        "func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>) { pto.vshr ins(%a, %a, %m : !pto.vreg<64xi32>, "
+        "!pto.vreg<64xi32>, !pto.mask<b32>) outs(%a : !pto.vreg<64xi32>) return }",
         "module { func.func @f(%a: !pto.vreg<64xi32>, %m: !pto.mask<b32>) { vshr %a, %a, %a, %m : "
         "!pto.vreg<64xi32> return } }",
     };

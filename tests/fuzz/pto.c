@@ -1,13 +1,14 @@
-/* Any bytes given as PTO text end in diagnostics that point into the text, or in a module whose print is a module with the same print. */
+/* Any bytes given as PTO text end in diagnostics that point into the text, or in a module whose print is a module with
+ * the same print. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "front/pto/pto.h"
 
-#define MUST(condition)                                                                                      \
-    do {                                                                                                     \
-        if (!(condition)) fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition), abort();           \
+#define MUST(condition) \
+    do { \
+        if (!(condition)) fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition), abort(); \
     } while (0)
 
 typedef struct reading {
@@ -58,7 +59,8 @@ static void check_cost(reading *r) {
     jmp_buf out;
     if (!LW_ARENA_TRY(&r->arena, out)) return;
     for (uint32_t i = 0; i < r->module->functions.count; i++) {
-        const lw_pto_cost *cost = lw_pto_cost_of(&r->arena, r->module->functions.at[i], LW_PTO_PROFILE_a2a3, NULL, NULL);
+        const lw_pto_cost *cost =
+            lw_pto_cost_of(&r->arena, r->module->functions.at[i], LW_PTO_PROFILE_a2a3, NULL, NULL);
         MUST(cost->serial >= cost->piped);
     }
 }

@@ -36,8 +36,7 @@ static void launch(lw_context *context, lw_kernel *kernel, uint64_t buffer) {
     lw_trap_info trap;
     if (status == LW_TRAPPED)
         MUST(lw_trap(context, &trap) && trap.message && trap.report && trap.line >= 1 && trap.lane < 32);
-    else if (status != LW_OK)
-        MUST(lw_context_message(context)[0]);
+    else if (status != LW_OK) MUST(lw_context_message(context)[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

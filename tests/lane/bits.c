@@ -79,8 +79,7 @@ static uint64_t extract(uint64_t a, uint32_t b, uint32_t c, int msb, bool is_sig
 static uint64_t insert(uint64_t a, uint64_t b, uint32_t c, uint32_t d, int msb) {
     int64_t pos = msb == 31 ? c & 0xff : c, len = msb == 31 ? d & 0xff : d;
     uint64_t f = b;
-    for (int i = 0; i < len && pos + i <= msb; i++)
-        f = (f & ~(UINT64_C(1) << (pos + i))) | (a >> i & 1) << (pos + i);
+    for (int i = 0; i < len && pos + i <= msb; i++) f = (f & ~(UINT64_C(1) << (pos + i))) | (a >> i & 1) << (pos + i);
     return f;
 }
 
@@ -152,8 +151,7 @@ static int64_t element(uint32_t word, int i, size_t size, bool is_signed) {
 }
 static uint32_t dot(uint32_t a, uint32_t b, uint32_t c, int terms, int first, bool sa, bool sb) {
     int64_t sum = c;
-    for (int i = 0; i < terms; i++)
-        sum += element(a, i, terms == 4 ? 1 : 2, sa) * element(b, first + i, 1, sb);
+    for (int i = 0; i < terms; i++) sum += element(a, i, terms == 4 ? 1 : 2, sa) * element(b, first + i, 1, sb);
     return (uint32_t)sum;
 }
 
@@ -213,9 +211,8 @@ static void permutations(void **state) {
 
 int lane_bits_group(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_and_places),    cmocka_unit_test(fields),
-        cmocka_unit_test(extensions_and_masks), cmocka_unit_test(dot_products),
-        cmocka_unit_test(permutations),
+        cmocka_unit_test(counts_and_places), cmocka_unit_test(fields),       cmocka_unit_test(extensions_and_masks),
+        cmocka_unit_test(dot_products),      cmocka_unit_test(permutations),
     };
     return cmocka_run_group_tests_name("lane bits", tests, NULL, NULL);
 }

@@ -45,60 +45,55 @@ static inline uint64_t lane_bits(const void *v, size_t size) {
 }
 
 /* Fill a variable of any type with operand i. */
-#define FILL(v, i)                                                                                           \
-    do {                                                                                                     \
-        uint64_t fill_ = _Generic((v), float                                                                 \
-                                  : lane_value_f32, double                                                   \
-                                  : lane_value_f64, default                                                  \
-                                  : lane_value)(i);                                                          \
-        if (_Generic((v), bool : true, default : false)) fill_ &= 1;                                         \
-        memcpy(&(v), &fill_, sizeof(v));                                                                     \
+#define FILL(v, i) \
+    do { \
+        uint64_t fill_ = _Generic((v), float : lane_value_f32, double : lane_value_f64, default : lane_value)(i); \
+        if (_Generic((v), bool : true, default : false)) fill_ &= 1; \
+        memcpy(&(v), &fill_, sizeof(v)); \
     } while (0)
 
 void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e, uint64_t got, uint64_t want);
 
 /* Compare lw_NAME with the expression `want` of a (and b, c, e) over the list; equal means equal bits. */
-#define CHECK1(name, D, A, want)                                                                             \
-    do {                                                                                                     \
-        for (unsigned i_ = 0; i_ < 20000; i_++) {                                                            \
-            A a;                                                                                             \
-            FILL(a, i_);                                                                                     \
-            D got_ = lw_##name(a), want_ = (D)(want);                                                        \
-            if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), 0, 0, 0, BITS(got_), BITS(want_));      \
-        }                                                                                                    \
-        lane_tested(#name);                                                                                  \
+#define CHECK1(name, D, A, want) \
+    do { \
+        for (unsigned i_ = 0; i_ < 20000; i_++) { \
+            A a; \
+            FILL(a, i_); \
+            D got_ = lw_##name(a), want_ = (D)(want); \
+            if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), 0, 0, 0, BITS(got_), BITS(want_)); \
+        } \
+        lane_tested(#name); \
     } while (0)
 
-#define CHECK2(name, D, A, B, want)                                                                          \
-    do {                                                                                                     \
-        for (unsigned i_ = 0; i_ < LANE_EDGES * LANE_EDGES + 20000; i_++) {                                  \
-            bool edge_ = i_ < LANE_EDGES * LANE_EDGES;                                                       \
-            A a;                                                                                             \
-            B b;                                                                                             \
-            FILL(a, edge_ ? i_ / LANE_EDGES : i_ * 2);                                                       \
-            FILL(b, edge_ ? i_ % LANE_EDGES : i_ * 2 + 1);                                                   \
-            D got_ = lw_##name(a, b), want_ = (D)(want);                                                     \
-            if (BITS(got_) != BITS(want_))                                                                   \
-                lane_fail(#name, BITS(a), BITS(b), 0, 0, BITS(got_), BITS(want_));                           \
-        }                                                                                                    \
-        lane_tested(#name);                                                                                  \
+#define CHECK2(name, D, A, B, want) \
+    do { \
+        for (unsigned i_ = 0; i_ < LANE_EDGES * LANE_EDGES + 20000; i_++) { \
+            bool edge_ = i_ < LANE_EDGES * LANE_EDGES; \
+            A a; \
+            B b; \
+            FILL(a, edge_ ? i_ / LANE_EDGES : i_ * 2); \
+            FILL(b, edge_ ? i_ % LANE_EDGES : i_ * 2 + 1); \
+            D got_ = lw_##name(a, b), want_ = (D)(want); \
+            if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), BITS(b), 0, 0, BITS(got_), BITS(want_)); \
+        } \
+        lane_tested(#name); \
     } while (0)
 
-#define CHECK3(name, D, A, B, C, want)                                                                       \
-    do {                                                                                                     \
-        for (unsigned i_ = 0; i_ < 200000; i_++) {                                                           \
-            unsigned pick_ = (unsigned)lane_value(i_ + LANE_EDGES);                                          \
-            A a;                                                                                             \
-            B b;                                                                                             \
-            C c;                                                                                             \
-            FILL(a, (pick_ % (LANE_EDGES * 2)));                                                             \
-            FILL(b, (pick_ / 1024 % (LANE_EDGES * 2)));                                                      \
-            FILL(c, (pick_ / 1048576 % (LANE_EDGES * 2)));                                                   \
-            D got_ = lw_##name(a, b, c), want_ = (D)(want);                                                  \
-            if (BITS(got_) != BITS(want_))                                                                   \
-                lane_fail(#name, BITS(a), BITS(b), BITS(c), 0, BITS(got_), BITS(want_));                     \
-        }                                                                                                    \
-        lane_tested(#name);                                                                                  \
+#define CHECK3(name, D, A, B, C, want) \
+    do { \
+        for (unsigned i_ = 0; i_ < 200000; i_++) { \
+            unsigned pick_ = (unsigned)lane_value(i_ + LANE_EDGES); \
+            A a; \
+            B b; \
+            C c; \
+            FILL(a, (pick_ % (LANE_EDGES * 2))); \
+            FILL(b, (pick_ / 1024 % (LANE_EDGES * 2))); \
+            FILL(c, (pick_ / 1048576 % (LANE_EDGES * 2))); \
+            D got_ = lw_##name(a, b, c), want_ = (D)(want); \
+            if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), BITS(b), BITS(c), 0, BITS(got_), BITS(want_)); \
+        } \
+        lane_tested(#name); \
     } while (0)
 
 /* One group per header. */

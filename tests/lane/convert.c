@@ -13,14 +13,14 @@ static i128 wrapped(i128 v, i128 low, i128 high) {
     return (d < 0 ? d + range : d) + low;
 }
 
-#define EACH_INTEGER(X, a)                                                                                   \
-    X(u8, a);                                                                                                \
-    X(u16, a);                                                                                               \
-    X(u32, a);                                                                                               \
-    X(u64, a);                                                                                               \
-    X(s8, a);                                                                                                \
-    X(s16, a);                                                                                               \
-    X(s32, a);                                                                                               \
+#define EACH_INTEGER(X, a) \
+    X(u8, a); \
+    X(u16, a); \
+    X(u32, a); \
+    X(u64, a); \
+    X(s8, a); \
+    X(s16, a); \
+    X(s32, a); \
     X(s64, a)
 
 static void integers(void **state) {
@@ -112,7 +112,7 @@ static double from_bits_f64(uint64_t bits) {
 
 static void integers_to_f32(void **state) {
     (void)state;
-#define TO_F32(s, mode)                                                                                      \
+#define TO_F32(s, mode) \
     CHECK1(cvt_r##mode##_f32_##s, f32, s, from_bits_f32(soft_pack(soft_integer(a), 32, #mode[0], false)))
     EACH_INTEGER(TO_F32, n);
     EACH_INTEGER(TO_F32, z);
@@ -122,7 +122,7 @@ static void integers_to_f32(void **state) {
 
 static void integers_to_f64(void **state) {
     (void)state;
-#define TO_F64(s, mode)                                                                                      \
+#define TO_F64(s, mode) \
     CHECK1(cvt_r##mode##_f64_##s, f64, s, from_bits_f64(soft_pack(soft_integer(a), 64, #mode[0], false)))
     EACH_INTEGER(TO_F64, n);
     EACH_INTEGER(TO_F64, z);
@@ -139,8 +139,8 @@ static i128 to_integer(uint64_t bits, int width, bool ftz, char rounding, i128 l
 
 static void f32_to_integers(void **state) {
     (void)state;
-#define FROM_F32(d, mode)                                                                                    \
-    CHECK1(cvt_r##mode##i_##d##_f32, d, f32, to_integer(BITS(a), 32, false, #mode[0], LOW(d), HIGH(d)));     \
+#define FROM_F32(d, mode) \
+    CHECK1(cvt_r##mode##i_##d##_f32, d, f32, to_integer(BITS(a), 32, false, #mode[0], LOW(d), HIGH(d))); \
     CHECK1(cvt_r##mode##i_ftz_##d##_f32, d, f32, to_integer(BITS(a), 32, true, #mode[0], LOW(d), HIGH(d)))
     EACH_INTEGER(FROM_F32, n);
     EACH_INTEGER(FROM_F32, z);
@@ -150,7 +150,7 @@ static void f32_to_integers(void **state) {
 
 static void f64_to_integers(void **state) {
     (void)state;
-#define FROM_F64(d, mode)                                                                                    \
+#define FROM_F64(d, mode) \
     CHECK1(cvt_r##mode##i_##d##_f64, d, f64, to_integer(BITS(a), 64, false, #mode[0], LOW(d), HIGH(d)))
     EACH_INTEGER(FROM_F64, n);
     EACH_INTEGER(FROM_F64, z);
@@ -188,12 +188,12 @@ static double f64_to_f64(double a, char rounding, bool sat) {
 
 static void integral_numbers(void **state) {
     (void)state;
-#define INTEGRAL(name, mode)                                                                                 \
-    CHECK1(cvt_##name##f32_f32, f32, f32, f32_to_f32(a, mode, false, false));                                \
-    CHECK1(cvt_##name##sat_f32_f32, f32, f32, f32_to_f32(a, mode, false, true));                             \
-    CHECK1(cvt_##name##ftz_f32_f32, f32, f32, f32_to_f32(a, mode, true, false));                             \
-    CHECK1(cvt_##name##ftz_sat_f32_f32, f32, f32, f32_to_f32(a, mode, true, true));                          \
-    CHECK1(cvt_##name##f64_f64, f64, f64, f64_to_f64(a, mode, false));                                       \
+#define INTEGRAL(name, mode) \
+    CHECK1(cvt_##name##f32_f32, f32, f32, f32_to_f32(a, mode, false, false)); \
+    CHECK1(cvt_##name##sat_f32_f32, f32, f32, f32_to_f32(a, mode, false, true)); \
+    CHECK1(cvt_##name##ftz_f32_f32, f32, f32, f32_to_f32(a, mode, true, false)); \
+    CHECK1(cvt_##name##ftz_sat_f32_f32, f32, f32, f32_to_f32(a, mode, true, true)); \
+    CHECK1(cvt_##name##f64_f64, f64, f64, f64_to_f64(a, mode, false)); \
     CHECK1(cvt_##name##sat_f64_f64, f64, f64, f64_to_f64(a, mode, true))
     INTEGRAL(, ' ');
     INTEGRAL(rni_, 'n');
@@ -218,10 +218,10 @@ static double f32_to_f64(float a, bool ftz, bool sat) {
 
 static void between_f32_and_f64(void **state) {
     (void)state;
-#define NARROW(mode)                                                                                         \
-    CHECK1(cvt_r##mode##_f32_f64, f32, f64, f64_to_f32(a, #mode[0], false, false));                          \
-    CHECK1(cvt_r##mode##_sat_f32_f64, f32, f64, f64_to_f32(a, #mode[0], false, true));                       \
-    CHECK1(cvt_r##mode##_ftz_f32_f64, f32, f64, f64_to_f32(a, #mode[0], true, false));                       \
+#define NARROW(mode) \
+    CHECK1(cvt_r##mode##_f32_f64, f32, f64, f64_to_f32(a, #mode[0], false, false)); \
+    CHECK1(cvt_r##mode##_sat_f32_f64, f32, f64, f64_to_f32(a, #mode[0], false, true)); \
+    CHECK1(cvt_r##mode##_ftz_f32_f64, f32, f64, f64_to_f32(a, #mode[0], true, false)); \
     CHECK1(cvt_r##mode##_ftz_sat_f32_f64, f32, f64, f64_to_f32(a, #mode[0], true, true))
     NARROW(n);
     NARROW(z);
@@ -263,10 +263,9 @@ static void half_precision(void **state) {
 
 int lane_convert(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),         cmocka_unit_test(saturated_integers), cmocka_unit_test(packed_integers),
-        cmocka_unit_test(integers_to_f32),  cmocka_unit_test(integers_to_f64),
-        cmocka_unit_test(f32_to_integers),  cmocka_unit_test(f64_to_integers),
-        cmocka_unit_test(integral_numbers), cmocka_unit_test(between_f32_and_f64),
+        cmocka_unit_test(integers),        cmocka_unit_test(saturated_integers), cmocka_unit_test(packed_integers),
+        cmocka_unit_test(integers_to_f32), cmocka_unit_test(integers_to_f64),    cmocka_unit_test(f32_to_integers),
+        cmocka_unit_test(f64_to_integers), cmocka_unit_test(integral_numbers),   cmocka_unit_test(between_f32_and_f64),
         cmocka_unit_test(half_precision),
     };
     return cmocka_run_group_tests_name("lane convert", tests, NULL, NULL);

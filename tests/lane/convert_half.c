@@ -1,4 +1,5 @@
-/* convert_half.h against the integer arithmetic of soft.c, which rounds an exact number once; what comes from halves for all of them. */
+/* convert_half.h against the integer arithmetic of soft.c, which rounds an exact number once; what comes from halves
+ * for all of them. */
 #include "lanewise/lane/how.h"
 #include "soft.h"
 
@@ -15,10 +16,14 @@ static uint64_t limited(uint64_t d, bool nan, uint64_t sign, uint64_t infinity, 
 
 static u16 half_of(float a, uint32_t how, int brain) {
     const soft v = soft_unpack(BITS(a), 32, brain && how & LW_FLOAT_FTZ);
-    const uint64_t d = v.nan ? 0 : soft_pack_format(v, 16, brain ? 7 : 10, brain ? -126 : -14, roundings[how & LW_FLOAT_ROUNDING], false);
+    const uint64_t d =
+        v.nan ? 0
+              : soft_pack_format(v, 16, brain ? 7 : 10, brain ? -126 : -14, roundings[how & LW_FLOAT_ROUNDING], false);
     return (u16)limited(d, v.nan, 0x8000, brain ? 0x7f80 : 0x7c00, brain ? 0x3f80 : 0x3c00, how);
 }
-static u32 halves_of(float a, float b, uint32_t how, int brain) { return (u32)half_of(a, how, brain) * 65536 + half_of(b, how, brain); }
+static u32 halves_of(float a, float b, uint32_t how, int brain) {
+    return (u32)half_of(a, how, brain) * 65536 + half_of(b, how, brain);
+}
 
 /* Eleven bits, of a number in 19. */
 static u32 tf32_of(float a, uint32_t how) {
@@ -35,17 +40,31 @@ static u32 tf32_away(float a, uint32_t how) {
     return (u32)((finite - (how & LW_FLOAT_FINITE && special)) * 8192);
 }
 
-static const uint32_t words[] = {0, LW_FLOAT_SAT, LW_FLOAT_RELU, LW_FLOAT_FINITE, LW_FLOAT_RELU | LW_FLOAT_FINITE, LW_FLOAT_FTZ, LW_FLOAT_FTZ | LW_FLOAT_SAT};
+static const uint32_t words[] = {0,
+                                 LW_FLOAT_SAT,
+                                 LW_FLOAT_RELU,
+                                 LW_FLOAT_FINITE,
+                                 LW_FLOAT_RELU | LW_FLOAT_FINITE,
+                                 LW_FLOAT_FTZ,
+                                 LW_FLOAT_FTZ | LW_FLOAT_SAT};
 enum { WAYS = 4 * sizeof words / sizeof words[0] };
 static uint32_t how_of(uint32_t way) { return words[way / 4] | (way % 4); }
 
 static void compare_f32(float a, float b) {
     for (uint32_t way = 0; way < WAYS; way++) {
         const uint32_t how = how_of(way);
-        const uint64_t got[] = {lw_cvt_f16_f32(a, how), lw_cvt_bf16_f32(a, how), lw_cvt_f16x2_f32(a, b, how), lw_cvt_bf16x2_f32(a, b, how),
-                                lw_cvt_tf32_f32(a, how & ~(uint32_t)LW_FLOAT_SAT), lw_cvt_rna_tf32_f32(a, how)};
-        const uint64_t want[] = {half_of(a, how, PLAIN), half_of(a, how, BRAIN), halves_of(a, b, how, PLAIN), halves_of(a, b, how, BRAIN),
-                                 tf32_of(a, how & ~(uint32_t)LW_FLOAT_SAT), tf32_away(a, how)};
+        const uint64_t got[] = {lw_cvt_f16_f32(a, how),
+                                lw_cvt_bf16_f32(a, how),
+                                lw_cvt_f16x2_f32(a, b, how),
+                                lw_cvt_bf16x2_f32(a, b, how),
+                                lw_cvt_tf32_f32(a, how & ~(uint32_t)LW_FLOAT_SAT),
+                                lw_cvt_rna_tf32_f32(a, how)};
+        const uint64_t want[] = {half_of(a, how, PLAIN),
+                                 half_of(a, how, BRAIN),
+                                 halves_of(a, b, how, PLAIN),
+                                 halves_of(a, b, how, BRAIN),
+                                 tf32_of(a, how & ~(uint32_t)LW_FLOAT_SAT),
+                                 tf32_away(a, how)};
         for (unsigned k = 0; k < sizeof got / sizeof got[0]; k++)
             if (got[k] != want[k]) lane_fail("convert_half", BITS(a), BITS(b), how, k, got[k], want[k]);
     }
@@ -78,8 +97,10 @@ static void around_halves(void **state) {
             memcpy(&a, &f16, 4);
             memcpy(&b, &bf16, 4);
             for (uint32_t how = 0; how < 4; how++) {
-                if (lw_cvt_f16_f32(a, how) != half_of(a, how, PLAIN)) lane_fail("cvt_f16_f32", f16, how, 0, 0, lw_cvt_f16_f32(a, how), half_of(a, how, PLAIN));
-                if (lw_cvt_bf16_f32(b, how) != half_of(b, how, BRAIN)) lane_fail("cvt_bf16_f32", bf16, how, 0, 0, lw_cvt_bf16_f32(b, how), half_of(b, how, BRAIN));
+                if (lw_cvt_f16_f32(a, how) != half_of(a, how, PLAIN))
+                    lane_fail("cvt_f16_f32", f16, how, 0, 0, lw_cvt_f16_f32(a, how), half_of(a, how, PLAIN));
+                if (lw_cvt_bf16_f32(b, how) != half_of(b, how, BRAIN))
+                    lane_fail("cvt_bf16_f32", bf16, how, 0, 0, lw_cvt_bf16_f32(b, how), half_of(b, how, BRAIN));
             }
         }
     }
@@ -95,12 +116,16 @@ static void own(void **state) {
 static void to_f32(void **state) {
     (void)state;
     for (uint32_t i = 0; i < 65536; i++) {
-        const float sat = lw_cvt_sat_f32_f16((u16)i), plain = lw_cvt_f32_bf16((u16)i), ftz = lw_cvt_ftz_f32_bf16((u16)i);
+        const float sat = lw_cvt_sat_f32_f16((u16)i), plain = lw_cvt_f32_bf16((u16)i),
+                    ftz = lw_cvt_ftz_f32_bf16((u16)i);
         const soft v = soft_unpack(i, 16, false);
-        const uint64_t want = limited(v.nan ? 0 : soft_pack(v, 32, 'n', false), v.nan, 0x80000000, 0x7f800000, 0x3f800000, LW_FLOAT_SAT);
+        const uint64_t want =
+            limited(v.nan ? 0 : soft_pack(v, 32, 'n', false), v.nan, 0x80000000, 0x7f800000, 0x3f800000, LW_FLOAT_SAT);
         if (BITS(sat) != want) lane_fail("cvt_sat_f32_f16", i, 0, 0, 0, BITS(sat), want);
         if (BITS(plain) != i * 65536ull) lane_fail("cvt_f32_bf16", i, 0, 0, 0, BITS(plain), i * 65536ull);
-        const uint64_t flushed = i % 32768 < 128 ? i / 32768 * 0x80000000ull : i % 32768 > 0x7f80 ? 0x7fffffff : i * 65536ull;
+        const uint64_t flushed = i % 32768 < 128      ? i / 32768 * 0x80000000ull
+                                 : i % 32768 > 0x7f80 ? 0x7fffffff
+                                                      : i * 65536ull;
         if (BITS(ftz) != flushed) lane_fail("cvt_ftz_f32_bf16", i, 0, 0, 0, BITS(ftz), flushed);
     }
     lane_tested("cvt_sat_f32_f16");
@@ -109,6 +134,7 @@ static void to_f32(void **state) {
 }
 
 int lane_convert_half(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(from_f32), cmocka_unit_test(around_halves), cmocka_unit_test(own), cmocka_unit_test(to_f32)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(from_f32), cmocka_unit_test(around_halves),
+                                       cmocka_unit_test(own), cmocka_unit_test(to_f32)};
     return cmocka_run_group_tests_name("lane convert half", tests, NULL, NULL);
 }

@@ -30,30 +30,29 @@ static soft value_of(char op, soft a, soft b, soft c) {
 enum { FTZ = 1, SAT = 2 };
 
 /* Of functions that have a constant behind their operands. */
-#define CHECK2_HOW(name, D, A, how, want)                                                                    \
-    for (unsigned i_ = 0; i_ < 20000; i_++) {                                                                \
-        A a;                                                                                                 \
-        FILL(a, i_);                                                                                         \
-        D got_ = lw_##name(a, how), want_ = (D)(want);                                                       \
-        if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), how, 0, 0, BITS(got_), BITS(want_));        \
-    }                                                                                                        \
+#define CHECK2_HOW(name, D, A, how, want) \
+    for (unsigned i_ = 0; i_ < 20000; i_++) { \
+        A a; \
+        FILL(a, i_); \
+        D got_ = lw_##name(a, how), want_ = (D)(want); \
+        if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), how, 0, 0, BITS(got_), BITS(want_)); \
+    } \
     lane_tested(#name)
-#define CHECK3_HOW(name, D, A, B, how, want)                                                                 \
-    for (unsigned i_ = 0; i_ < 140 * 140 + 20000; i_++) {                                                    \
-        bool edge_ = i_ < 140 * 140;                                                                         \
-        A a;                                                                                                 \
-        B b;                                                                                                 \
-        FILL(a, edge_ ? i_ / 140 : i_ * 2);                                                                  \
-        FILL(b, edge_ ? i_ % 140 : i_ * 2 + 1);                                                              \
-        D got_ = lw_##name(a, b, how), want_ = (D)(want);                                                    \
-        if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), BITS(b), how, 0, BITS(got_), BITS(want_));  \
-    }                                                                                                        \
+#define CHECK3_HOW(name, D, A, B, how, want) \
+    for (unsigned i_ = 0; i_ < 140 * 140 + 20000; i_++) { \
+        bool edge_ = i_ < 140 * 140; \
+        A a; \
+        B b; \
+        FILL(a, edge_ ? i_ / 140 : i_ * 2); \
+        FILL(b, edge_ ? i_ % 140 : i_ * 2 + 1); \
+        D got_ = lw_##name(a, b, how), want_ = (D)(want); \
+        if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), BITS(b), how, 0, BITS(got_), BITS(want_)); \
+    } \
     lane_tested(#name)
 
 static float ref_f32(char op, float a, float b, float c, int modifiers) {
     bool ftz = modifiers & FTZ;
-    soft v = value_of(op, soft_unpack(BITS(a), 32, ftz), soft_unpack(BITS(b), 32, ftz),
-                      soft_unpack(BITS(c), 32, ftz));
+    soft v = value_of(op, soft_unpack(BITS(a), 32, ftz), soft_unpack(BITS(b), 32, ftz), soft_unpack(BITS(c), 32, ftz));
     uint64_t bits = v.nan ? 0x7fffffff : soft_pack(v, 32, 'n', ftz);
     if (modifiers & SAT) bits = v.nan || bits >> 31 ? 0 : bits > 0x3f800000 ? 0x3f800000 : bits;
     return from_bits_f32(bits);
@@ -62,8 +61,8 @@ static float ref_f32(char op, float a, float b, float c, int modifiers) {
 /* `order` names the operands as they are asked for a NaN. */
 static double ref_f64(char op, double a, double b, double c, const char *order) {
     uint64_t operands[] = {BITS(a), BITS(b), BITS(c)};
-    soft v = value_of(op, soft_unpack(BITS(a), 64, false), soft_unpack(BITS(b), 64, false),
-                      soft_unpack(BITS(c), 64, false));
+    soft v =
+        value_of(op, soft_unpack(BITS(a), 64, false), soft_unpack(BITS(b), 64, false), soft_unpack(BITS(c), 64, false));
     if (!v.nan) return from_bits_f64(soft_pack(v, 64, 'n', false));
     for (; *order; order++)
         if (soft_unpack(operands[*order - 'a'], 64, false).nan)
@@ -91,8 +90,7 @@ static void sums_and_products(void **state) {
 static void sums_that_cancel(void **state) {
     (void)state;
     for (unsigned i = 0; i < 200000; i++) {
-        float a = from_bits_f32(lane_value_f32(2 * i)), b = from_bits_f32(lane_value_f32(2 * i + 1)),
-              product = a * b;
+        float a = from_bits_f32(lane_value_f32(2 * i)), b = from_bits_f32(lane_value_f32(2 * i + 1)), product = a * b;
         float c = from_bits_f32((BITS(product) ^ 0x80000000u) + i % 7 - 3);
         if (i % 2) { /* a tiny product beside +-2^-126, or the other way round */
             a = from_bits_f32((lane_value(i) & 0x807fffff) | (uint32_t)(i % 61 + 30) << 23);
@@ -100,23 +98,18 @@ static void sums_that_cancel(void **state) {
             c = from_bits_f32((i & 2 ? 0x80800000u : 0x800000u) + (i & 4 ? i % 5 : 0));
         }
         for (int ftz = 0; ftz < 2; ftz++) {
-            float got = ftz ? lw_fma_rn_ftz_f32(a, b, c) : lw_fma_rn_f32(a, b, c),
-                  want = ref_f32('f', a, b, c, ftz);
+            float got = ftz ? lw_fma_rn_ftz_f32(a, b, c) : lw_fma_rn_f32(a, b, c), want = ref_f32('f', a, b, c, ftz);
             if (BITS(got) != BITS(want))
                 lane_fail("fma_rn f32", BITS(a), BITS(b), BITS(c), (u64)ftz, BITS(got), BITS(want));
         }
-        double x = from_bits_f64(lane_value_f64(2 * i)), y = from_bits_f64(lane_value_f64(2 * i + 1)),
-               z = x * y;
+        double x = from_bits_f64(lane_value_f64(2 * i)), y = from_bits_f64(lane_value_f64(2 * i + 1)), z = x * y;
         z = from_bits_f64((BITS(z) ^ UINT64_C(1) << 63) + i % 7 - 3);
         double got = lw_fma_rn_f64(x, y, z), want = ref_f64('f', x, y, z, "bca");
-        if (BITS(got) != BITS(want))
-            lane_fail("fma_rn_f64", BITS(x), BITS(y), BITS(z), 0, BITS(got), BITS(want));
+        if (BITS(got) != BITS(want)) lane_fail("fma_rn_f64", BITS(x), BITS(y), BITS(z), 0, BITS(got), BITS(want));
     }
     /* Recorded on an H100: below 2^-126 but not after rounding to 24 bits, and the reverse. */
-    float kept =
-        lw_fma_rn_ftz_f32(from_bits_f32(0x80c00000), from_bits_f32(0xc00000), from_bits_f32(0x800000));
-    float lost =
-        lw_fma_rn_ftz_f32(from_bits_f32(0x33000001), from_bits_f32(0x80800001), from_bits_f32(0x800000));
+    float kept = lw_fma_rn_ftz_f32(from_bits_f32(0x80c00000), from_bits_f32(0xc00000), from_bits_f32(0x800000));
+    float lost = lw_fma_rn_ftz_f32(from_bits_f32(0x33000001), from_bits_f32(0x80800001), from_bits_f32(0x800000));
     float product = lw_mul_rn_ftz_f32(from_bits_f32(0x3f7fffff), from_bits_f32(0x80800000));
     float quotient = lw_div_rn_ftz_f32(from_bits_f32(0x9fffffff), from_bits_f32(0x5f000000));
     assert_int_equal(BITS(kept), 0x800000);
@@ -165,8 +158,7 @@ static void signs(void **state) {
     CHECK1(neg_f32, f32, f32, sign_f32(a, false, UINT32_MAX, 0x80000000));
     CHECK1(neg_ftz_f32, f32, f32, sign_f32(a, true, UINT32_MAX, 0x80000000));
     CHECK1(neg_f64, f64, f64, sign_f64(a, UINT64_MAX, top));
-    CHECK2(copysign_f32, f32, f32, f32,
-           from_bits_f32((BITS(b) << 1 & UINT32_MAX) >> 1 | BITS(a) >> 31 << 31));
+    CHECK2(copysign_f32, f32, f32, f32, from_bits_f32((BITS(b) << 1 & UINT32_MAX) >> 1 | BITS(a) >> 31 << 31));
     CHECK2(copysign_f64, f64, f64, f64, from_bits_f64(BITS(b) << 1 >> 1 | BITS(a) >> 63 << 63));
 }
 
@@ -199,7 +191,9 @@ static void extremes(void **state) {
     CHECK2(max_f64, f64, f64, f64, extreme_f64(a, b, true));
     for (uint32_t k = 0; k < 16; k++) { /* both ways, in any mixture */
         const uint32_t how = (k & 1 ? LW_FLOAT_FTZ : 0) | (k & 2 ? LW_FLOAT_NAN : 0) |
-                             (k & 8 ? LW_FLOAT_ABS | LW_FLOAT_XORSIGN : k & 4 ? LW_FLOAT_ABS : 0);
+                             (k & 8   ? LW_FLOAT_ABS | LW_FLOAT_XORSIGN
+                              : k & 4 ? LW_FLOAT_ABS
+                                      : 0);
         const int modifiers = (k & 1 ? FTZ : 0) | (k & 2 ? NAN_WINS : 0) | (k & 8 ? XORSIGN : k & 4 ? MAGNITUDES : 0);
         CHECK3_HOW(least_f32, f32, f32, f32, how, extreme_f32(a, b, false, modifiers));
         CHECK3_HOW(most_f32, f32, f32, f32, how, extreme_f32(a, b, true, modifiers));
@@ -209,11 +203,11 @@ static void extremes(void **state) {
 static void kinds(void **state) {
     (void)state;
     enum { FINITE = LW_FLOAT_NORMAL | LW_FLOAT_SUBNORMAL };
-#define KINDS(type)                                                                                          \
-    CHECK2_HOW(testp_##type, p, type, FINITE, fpclassify(a) != FP_NAN && fpclassify(a) != FP_INFINITE);      \
-    CHECK2_HOW(testp_##type, p, type, LW_FLOAT_INFINITE, fpclassify(a) == FP_INFINITE);                      \
-    CHECK2_HOW(testp_##type, p, type, FINITE | LW_FLOAT_INFINITE, fpclassify(a) != FP_NAN);                  \
-    CHECK2_HOW(testp_##type, p, type, LW_FLOAT_NOT_A_NUMBER, fpclassify(a) == FP_NAN);                       \
+#define KINDS(type) \
+    CHECK2_HOW(testp_##type, p, type, FINITE, fpclassify(a) != FP_NAN && fpclassify(a) != FP_INFINITE); \
+    CHECK2_HOW(testp_##type, p, type, LW_FLOAT_INFINITE, fpclassify(a) == FP_INFINITE); \
+    CHECK2_HOW(testp_##type, p, type, FINITE | LW_FLOAT_INFINITE, fpclassify(a) != FP_NAN); \
+    CHECK2_HOW(testp_##type, p, type, LW_FLOAT_NOT_A_NUMBER, fpclassify(a) == FP_NAN); \
     CHECK2_HOW(testp_##type, p, type, LW_FLOAT_NORMAL, fpclassify(a) == FP_NORMAL || fpclassify(a) == FP_ZERO); \
     CHECK2_HOW(testp_##type, p, type, LW_FLOAT_SUBNORMAL, fpclassify(a) == FP_SUBNORMAL)
     KINDS(f32);
@@ -243,9 +237,9 @@ static uint32_t orders(const char *when) {
 
 static void comparisons(void **state) {
     (void)state;
-#define COMPARE(op, when)                                                                                    \
-    CHECK2(setp_##op##_f32, p, f32, f32, holds(when, BITS(a), BITS(b), 32));                                 \
-    CHECK3_HOW(setp_ftz_f32, p, f32, f32, orders(when), holds_ftz(when, a, b));                              \
+#define COMPARE(op, when) \
+    CHECK2(setp_##op##_f32, p, f32, f32, holds(when, BITS(a), BITS(b), 32)); \
+    CHECK3_HOW(setp_ftz_f32, p, f32, f32, orders(when), holds_ftz(when, a, b)); \
     CHECK2(setp_##op##_f64, p, f64, f64, holds(when, BITS(a), BITS(b), 64))
     COMPARE(eq, "=");
     COMPARE(ne, "<>");

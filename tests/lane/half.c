@@ -1,16 +1,19 @@
-/* half.h against exact numbers (soft.h), rounded once by integers: all pairs of edge values, noise, and all 65,536 inputs of what takes one. */
+/* half.h against exact numbers (soft.h), rounded once by integers: all pairs of edge values, noise, and all 65,536
+ * inputs of what takes one. */
 #include "soft.h"
 
-static const uint16_t edges[] = {
-    0,      1,      2,      0x7f,   0x80,   0x81,   0x200,  0x3ff,  0x400,  0x401,  0x7ff,  0x1400, 0x13ff, 0x1401,
-    0x3800, 0x37ff, 0x3bff, 0x3c00, 0x3c01, 0x3e00, 0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fff, 0x4000, 0x4248, 0x6400,
-    0x67ff, 0x7800, 0x7bff, 0x7bfe, 0x7c00, 0x7c01, 0x7e00, 0x7f00, 0x7f7f, 0x7f7e, 0x7f80, 0x7f81, 0x7fc0, 0x7ff7,
-    0x7fff, 0x4300, 0x2000, 0x1fff, 0x0c00, 0x5fff};
+static const uint16_t edges[] = {0,      1,      2,      0x7f,   0x80,   0x81,   0x200,  0x3ff,  0x400,  0x401,
+                                 0x7ff,  0x1400, 0x13ff, 0x1401, 0x3800, 0x37ff, 0x3bff, 0x3c00, 0x3c01, 0x3e00,
+                                 0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fff, 0x4000, 0x4248, 0x6400, 0x67ff, 0x7800,
+                                 0x7bff, 0x7bfe, 0x7c00, 0x7c01, 0x7e00, 0x7f00, 0x7f7f, 0x7f7e, 0x7f80, 0x7f81,
+                                 0x7fc0, 0x7ff7, 0x7fff, 0x4300, 0x2000, 0x1fff, 0x0c00, 0x5fff};
 enum { EDGES = 2 * sizeof edges / sizeof edges[0], NOISE = 100000 };
 
 static uint16_t edge(unsigned i) { return (uint16_t)(edges[i / 2] | (i & 1) << 15); }
 static bool brain_nan(uint16_t a, bool brain) { return (a & 0x7fff) > (brain ? 0x7f80 : 0x7c00); }
-static soft unpacked(uint16_t a, bool brain) { return brain ? soft_unpack((uint64_t)a << 16, 32, false) : soft_unpack(a, 16, false); }
+static soft unpacked(uint16_t a, bool brain) {
+    return brain ? soft_unpack((uint64_t)a << 16, 32, false) : soft_unpack(a, 16, false);
+}
 static uint16_t flushed(uint16_t a, uint32_t how, bool brain) {
     return how & LW_FLOAT_FTZ && !brain && !(a & 0x7c00) ? a & 0x8000 : a;
 }
@@ -67,17 +70,35 @@ static uint16_t extreme(bool larger, uint16_t a, uint16_t b, uint32_t how, bool 
 /* One operation on numbers and on pairs, whose upper halves are the operands turned by one place. */
 typedef uint16_t one_of3(uint16_t, uint16_t, uint16_t, uint32_t);
 typedef uint32_t two_of3(uint32_t, uint32_t, uint32_t, uint32_t);
-#define OF3(name, call, T) static T name##_3(T a, T b, T c, uint32_t how) { return (void)c, (void)b, call; }
-#define BOTH3(name)                                                                                          \
-    OF3(name##_f16, lw_##name##_f16(a, b, c, how), uint16_t) OF3(name##_bf16, lw_##name##_bf16(a, b, c, how), uint16_t)     \
-    OF3(name##_f16x2, lw_##name##_f16x2(a, b, c, how), uint32_t) OF3(name##_bf16x2, lw_##name##_bf16x2(a, b, c, how), uint32_t)
-#define BOTH2(name)                                                                                          \
-    OF3(name##_f16, lw_##name##_f16(a, b, how), uint16_t) OF3(name##_bf16, lw_##name##_bf16(a, b, how), uint16_t)           \
-    OF3(name##_f16x2, lw_##name##_f16x2(a, b, how), uint32_t) OF3(name##_bf16x2, lw_##name##_bf16x2(a, b, how), uint32_t)
-#define BOTH1(name)                                                                                          \
-    OF3(name##_f16, lw_##name##_f16(a, how), uint16_t) OF3(name##_bf16, lw_##name##_bf16(a, how), uint16_t)                 \
-    OF3(name##_f16x2, lw_##name##_f16x2(a, how), uint32_t) OF3(name##_bf16x2, lw_##name##_bf16x2(a, how), uint32_t)
-BOTH3(fma) BOTH2(add) BOTH2(sub) BOTH2(mul) BOTH2(min) BOTH2(max) BOTH1(abs) BOTH1(neg)
+#define OF3(name, call, T) \
+    static T name##_3(T a, T b, T c, uint32_t how) { return (void)c, (void)b, call; }
+/* clang-format off */
+#define BOTH3(name) \
+    OF3(name##_f16, lw_##name##_f16(a, b, c, how), uint16_t) \
+    OF3(name##_bf16, lw_##name##_bf16(a, b, c, how), uint16_t) \
+    OF3(name##_f16x2, lw_##name##_f16x2(a, b, c, how), uint32_t) \
+    OF3(name##_bf16x2, lw_##name##_bf16x2(a, b, c, how), uint32_t)
+/* clang-format on */
+/* clang-format off */
+#define BOTH2(name) \
+    OF3(name##_f16, lw_##name##_f16(a, b, how), uint16_t) OF3(name##_bf16, lw_##name##_bf16(a, b, how), uint16_t) \
+    OF3(name##_f16x2, lw_##name##_f16x2(a, b, how), uint32_t) \
+    OF3(name##_bf16x2, lw_##name##_bf16x2(a, b, how), uint32_t)
+/* clang-format on */
+/* clang-format off */
+#define BOTH1(name) \
+    OF3(name##_f16, lw_##name##_f16(a, how), uint16_t) OF3(name##_bf16, lw_##name##_bf16(a, how), uint16_t) \
+    OF3(name##_f16x2, lw_##name##_f16x2(a, how), uint32_t) \
+    OF3(name##_bf16x2, lw_##name##_bf16x2(a, how), uint32_t)
+/* clang-format on */
+BOTH3(fma)
+BOTH2(add)
+BOTH2(sub)
+BOTH2(mul)
+BOTH2(min)
+BOTH2(max)
+BOTH1(abs)
+BOTH1(neg)
 
 static uint16_t wanted(char what, uint16_t a, uint16_t b, uint16_t c, uint32_t how, bool brain) {
     if (what == '<' || what == '>') return extreme(what == '>', a, b, how, brain);
@@ -87,7 +108,8 @@ static uint16_t wanted(char what, uint16_t a, uint16_t b, uint16_t c, uint32_t h
 }
 
 static void check(const char *name, char what, one_of3 *one, two_of3 *two, bool brain, uint32_t how) {
-    const unsigned pairs = EDGES * EDGES, whole = what == 'a' || what == 'n' ? 65536 : pairs * (what == 'f' ? 4 : 1) + NOISE;
+    const unsigned pairs = EDGES * EDGES,
+                   whole = what == 'a' || what == 'n' ? 65536 : pairs * (what == 'f' ? 4 : 1) + NOISE;
     uint16_t last[3] = {0};
     uint32_t before = 0;
     for (unsigned i = 0; i < whole; i++) {
@@ -96,33 +118,37 @@ static void check(const char *name, char what, one_of3 *one, two_of3 *two, bool 
         if (what == 'a' || what == 'n') v[0] = (uint16_t)i;
         if (i < whole - NOISE && whole > NOISE) v[0] = edge(i % EDGES), v[1] = edge(i / EDGES % EDGES);
         if (i < whole - NOISE && whole > NOISE && i % 3) v[2] = edge((unsigned)(noise % EDGES));
-        if (what == 'f' && i % 4 == 1) v[2] = (uint16_t)(computed('*', v[0], v[1], 0, 0, brain) ^ 0x8000 ^ (noise >> 60 & 3));
+        if (what == 'f' && i % 4 == 1)
+            v[2] = (uint16_t)(computed('*', v[0], v[1], 0, 0, brain) ^ 0x8000 ^ (noise >> 60 & 3));
         const uint32_t want = wanted(what, v[0], v[1], v[2], how, brain), got = one(v[0], v[1], v[2], how);
         if (want != got) lane_fail(name, v[0], v[1], v[2], how, got, want);
-        const uint32_t both = two(v[0] | (uint32_t)last[0] << 16, v[1] | (uint32_t)last[1] << 16, v[2] | (uint32_t)last[2] << 16, how);
-        if (i && both != (want | before << 16)) lane_fail(name, v[0], v[1], v[2], how | 0x10000, both, want | before << 16);
+        const uint32_t both =
+            two(v[0] | (uint32_t)last[0] << 16, v[1] | (uint32_t)last[1] << 16, v[2] | (uint32_t)last[2] << 16, how);
+        if (i && both != (want | before << 16))
+            lane_fail(name, v[0], v[1], v[2], how | 0x10000, both, want | before << 16);
         memcpy(last, v, sizeof v);
         before = want;
     }
 }
 
-#define CHECK_HALF(name, what, hows, brain_hows)                                                             \
-    do {                                                                                                     \
-        static const uint32_t of_f16[] = {hows}, of_bf16[] = {brain_hows};                                   \
-        for (size_t k = 0; k < sizeof of_f16 / sizeof *of_f16; k++)                                          \
-            check(#name "_f16", what, name##_f16_3, name##_f16x2_3, false, of_f16[k]);                       \
-        for (size_t k = 0; k < sizeof of_bf16 / sizeof *of_bf16; k++)                                        \
-            check(#name "_bf16", what, name##_bf16_3, name##_bf16x2_3, true, of_bf16[k]);                    \
-        lane_tested(#name "_f16"), lane_tested(#name "_bf16"), lane_tested(#name "_f16x2"), lane_tested(#name "_bf16x2"); \
+#define CHECK_HALF(name, what, hows, brain_hows) \
+    do { \
+        static const uint32_t of_f16[] = {hows}, of_bf16[] = {brain_hows}; \
+        for (size_t k = 0; k < sizeof of_f16 / sizeof *of_f16; k++) \
+            check(#name "_f16", what, name##_f16_3, name##_f16x2_3, false, of_f16[k]); \
+        for (size_t k = 0; k < sizeof of_bf16 / sizeof *of_bf16; k++) \
+            check(#name "_bf16", what, name##_bf16_3, name##_bf16x2_3, true, of_bf16[k]); \
+        lane_tested(#name "_f16"), lane_tested(#name "_bf16"), lane_tested(#name "_f16x2"), \
+            lane_tested(#name "_bf16x2"); \
     } while (0)
-#define F(word) LW_FLOAT_##word
-#define OF_SUM  0, F(FTZ), F(SAT), F(FTZ) | F(SAT)
-#define OF_FMA  OF_SUM, F(RELU), F(FTZ) | F(RELU), F(OOB), F(OOB) | F(RELU)
-#define OF_BRAIN 0, F(RELU), F(OOB), F(OOB) | F(RELU)
-#define OF_LEAST 0, F(FTZ), F(NAN), F(FTZ) | F(NAN), F(XORSIGN) | F(ABS), F(FTZ) | F(NAN) | F(XORSIGN) | F(ABS)
+#define F(word)        LW_FLOAT_##word
+#define OF_SUM         0, F(FTZ), F(SAT), F(FTZ) | F(SAT)
+#define OF_FMA         OF_SUM, F(RELU), F(FTZ) | F(RELU), F(OOB), F(OOB) | F(RELU)
+#define OF_BRAIN       0, F(RELU), F(OOB), F(OOB) | F(RELU)
+#define OF_LEAST       0, F(FTZ), F(NAN), F(FTZ) | F(NAN), F(XORSIGN) | F(ABS), F(FTZ) | F(NAN) | F(XORSIGN) | F(ABS)
 #define OF_BRAIN_LEAST 0, F(NAN), F(XORSIGN) | F(ABS), F(NAN) | F(XORSIGN) | F(ABS)
-#define OF_SIGN 0, F(FTZ)
-#define PLAIN 0
+#define OF_SIGN        0, F(FTZ)
+#define PLAIN          0
 
 static void arithmetic(void **state) {
     (void)state;

@@ -162,8 +162,7 @@ static void extremes(void **state) {
     CHECK2(min_s16x2, u32, u32, u32,
            pack(smaller(half(a, 0, 1), half(b, 0, 1)), smaller(half(a, 1, 1), half(b, 1, 1))));
     CHECK2(min_relu_s16x2, u32, u32, u32,
-           pack(larger(smaller(half(a, 0, 1), half(b, 0, 1)), 0),
-                larger(smaller(half(a, 1, 1), half(b, 1, 1)), 0)));
+           pack(larger(smaller(half(a, 0, 1), half(b, 0, 1)), 0), larger(smaller(half(a, 1, 1), half(b, 1, 1)), 0)));
     CHECK2(max_u16, u16, u16, u16, larger(a, b));
     CHECK2(max_u32, u32, u32, u32, larger(a, b));
     CHECK2(max_u64, u64, u64, u64, larger(a, b));
@@ -171,13 +170,10 @@ static void extremes(void **state) {
     CHECK2(max_s32, s32, s32, s32, larger(a, b));
     CHECK2(max_s64, s64, s64, s64, larger(a, b));
     CHECK2(max_relu_s32, s32, s32, s32, larger(larger(a, b), 0));
-    CHECK2(max_u16x2, u32, u32, u32,
-           pack(larger(half(a, 0, 0), half(b, 0, 0)), larger(half(a, 1, 0), half(b, 1, 0))));
-    CHECK2(max_s16x2, u32, u32, u32,
-           pack(larger(half(a, 0, 1), half(b, 0, 1)), larger(half(a, 1, 1), half(b, 1, 1))));
+    CHECK2(max_u16x2, u32, u32, u32, pack(larger(half(a, 0, 0), half(b, 0, 0)), larger(half(a, 1, 0), half(b, 1, 0))));
+    CHECK2(max_s16x2, u32, u32, u32, pack(larger(half(a, 0, 1), half(b, 0, 1)), larger(half(a, 1, 1), half(b, 1, 1))));
     CHECK2(max_relu_s16x2, u32, u32, u32,
-           pack(larger(larger(half(a, 0, 1), half(b, 0, 1)), 0),
-                larger(larger(half(a, 1, 1), half(b, 1, 1)), 0)));
+           pack(larger(larger(half(a, 0, 1), half(b, 0, 1)), 0), larger(larger(half(a, 1, 1), half(b, 1, 1)), 0)));
 }
 
 int lane_integer(void) {

@@ -1,4 +1,5 @@
-/* Runs the lane tests, then asks whether each row of isa/lane.def was among them. With arguments only what lane_approx_whole says. */
+/* Runs the lane tests, then asks whether each row of isa/lane.def was among them. With arguments only what
+ * lane_approx_whole says. */
 #include "check.h"
 
 static uint64_t mix(uint64_t x) {
@@ -18,15 +19,14 @@ uint64_t lane_value(unsigned i) {
 }
 
 static const uint32_t edges_f32[] = {
-    0,          1,          2,          3,          0x400000,   0x7ffffe,   0x7fffff,   0x800000,
-    0x800001,   0xc00000,   0x3f800000, 0x3f7fffff, 0x3f800001, 0x3f000000, 0x3effffff, 0x3f000001,
-    0x3fc00000, 0x40200000, 0x40000000, 0x40400000, 0x7f800000, 0x7f7fffff, 0x7f000000, 0x7e800000,
-    0x7fc00000, 0x7fffffff, 0x7f800001, 0x7fa00000, 0x7fc12345, 0x4b000000, 0x4b000001, 0x4affffff,
-    0x4a800001, 0x4f000000, 0x4effffff, 0x4f800000, 0x4f7fffff, 0x5f000000, 0x5effffff, 0x5f800000,
-    0x5f7fffff, 0x43000000, 0x42fe0000, 0x42ff0000, 0x43800000, 0x437f0000, 0x437f8000, 0x47000000,
-    0x46fffe00, 0x47800000, 0x477fff00, 0x477fe000, 0x477ff000, 0x477fefff, 0x38800000, 0x387fffff,
-    0x387fc000, 0x33800000, 0x33000000, 0x33000001, 0x32ffffff, 0x33c00000, 0x1f800000, 0x20000000,
-    0x1fffffff, 0x5f7ffffe, 0x3f8ccccd,
+    0,          1,          2,          3,          0x400000,   0x7ffffe,   0x7fffff,   0x800000,   0x800001,
+    0xc00000,   0x3f800000, 0x3f7fffff, 0x3f800001, 0x3f000000, 0x3effffff, 0x3f000001, 0x3fc00000, 0x40200000,
+    0x40000000, 0x40400000, 0x7f800000, 0x7f7fffff, 0x7f000000, 0x7e800000, 0x7fc00000, 0x7fffffff, 0x7f800001,
+    0x7fa00000, 0x7fc12345, 0x4b000000, 0x4b000001, 0x4affffff, 0x4a800001, 0x4f000000, 0x4effffff, 0x4f800000,
+    0x4f7fffff, 0x5f000000, 0x5effffff, 0x5f800000, 0x5f7fffff, 0x43000000, 0x42fe0000, 0x42ff0000, 0x43800000,
+    0x437f0000, 0x437f8000, 0x47000000, 0x46fffe00, 0x47800000, 0x477fff00, 0x477fe000, 0x477ff000, 0x477fefff,
+    0x38800000, 0x387fffff, 0x387fc000, 0x33800000, 0x33000000, 0x33000001, 0x32ffffff, 0x33c00000, 0x1f800000,
+    0x20000000, 0x1fffffff, 0x5f7ffffe, 0x3f8ccccd,
 };
 static const uint64_t edges_f64[] = {
     0,
@@ -131,10 +131,9 @@ void lane_tested(const char *name) {
     tested[tested_count++] = name;
 }
 
-void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e, uint64_t got,
-               uint64_t want) {
-    fail_msg("lw_%s(%#jx, %#jx, %#jx, %#jx) gives %#jx, expected %#jx", name, (uintmax_t)a, (uintmax_t)b,
-             (uintmax_t)c, (uintmax_t)e, (uintmax_t)got, (uintmax_t)want);
+void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e, uint64_t got, uint64_t want) {
+    fail_msg("lw_%s(%#jx, %#jx, %#jx, %#jx) gives %#jx, expected %#jx", name, (uintmax_t)a, (uintmax_t)b, (uintmax_t)c,
+             (uintmax_t)e, (uintmax_t)got, (uintmax_t)want);
 }
 
 static bool was_tested(const char *name) {
@@ -161,8 +160,8 @@ static void every_row_was_tested(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) return lane_approx_whole(argc - 1, argv + 1);
     const struct CMUnitTest last[] = {cmocka_unit_test(every_row_was_tested)};
-    int failed = lane_logic() + lane_shift() + lane_integer() + lane_bits_group() + lane_compare() +
-                 lane_float() + lane_approx() + lane_half() + lane_rounding() + lane_convert() + lane_convert_half() + lane_video() + lane_video_numbers() +
-                 lane_vector();
+    int failed = lane_logic() + lane_shift() + lane_integer() + lane_bits_group() + lane_compare() + lane_float() +
+                 lane_approx() + lane_half() + lane_rounding() + lane_convert() + lane_convert_half() + lane_video() +
+                 lane_video_numbers() + lane_vector();
     return failed + cmocka_run_group_tests_name("lane table", last, NULL, NULL) != 0;
 }

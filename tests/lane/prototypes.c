@@ -16,7 +16,7 @@ typedef float f32;
 typedef double f64;
 typedef bool p;
 
-#define LANE1(name, D, A)          static D (*const fn_##name)(A) = lw_##name;
+#define LANE1(name, D, A)                 static D (*const fn_##name)(A) = lw_##name;
 #define LANE2(name, D, A, B, takes)       static D (*const fn_##name)(A, B) = lw_##name;
 #define LANE3(name, D, A, B, C, takes)    static D (*const fn_##name)(A, B, C) = lw_##name;
 #define LANE4(name, D, A, B, C, E, takes) static D (*const fn_##name)(A, B, C, E) = lw_##name;
@@ -28,7 +28,7 @@ struct row {
 };
 
 static const struct row rows[] = {
-#define LANE1(name, D, A)          {#name, fn_##name != NULL},
+#define LANE1(name, D, A)                 {#name, fn_##name != NULL},
 #define LANE2(name, D, A, B, takes)       {#name, fn_##name != NULL},
 #define LANE3(name, D, A, B, C, takes)    {#name, fn_##name != NULL},
 #define LANE4(name, D, A, B, C, E, takes) {#name, fn_##name != NULL},

@@ -1,6 +1,6 @@
-/* rounding.h against the integer arithmetic of soft.c: every function in every rounding, on all pairs of edge values, on noise, and on
- * operands made so that results meet the ends of the range, cancel, or lie beside a number that can be had. LANE_ROUNDS=n makes n times
- * as much noise. */
+/* rounding.h against the integer arithmetic of soft.c: every function in every rounding, on all pairs of edge values,
+ * on noise, and on operands made so that results meet the ends of the range, cancel, or lie beside a number that can be
+ * had. LANE_ROUNDS=n makes n times as much noise. */
 #include <stdlib.h>
 #include "soft.h"
 
@@ -70,7 +70,8 @@ static uint64_t noise(void) {
     return state * 0x2545f4914f6cdd1d;
 }
 
-/* Numbers of all sizes, of few bits, beside powers of two, subnormal, large, about the square root of the least number, small integers. */
+/* Numbers of all sizes, of few bits, beside powers of two, subnormal, large, about the square root of the least number,
+ * small integers. */
 static uint64_t any_f32(void) {
     const uint64_t m = noise() & 0xffffffff, r = noise(), fraction = m & 0x807fffff;
     const float small = (float)((int)(m % 64) - 32);
@@ -103,7 +104,8 @@ static uint64_t any_f64(void) {
     }
 }
 
-/* Three operands. In some cases the second is about minus the first, in others the third is about minus the product, or far from it. */
+/* Three operands. In some cases the second is about minus the first, in others the third is about minus the product, or
+ * far from it. */
 static void fill_f32(uint64_t v[3]) {
     for (int k = 0; k < 3; k++) v[k] = any_f32();
     const uint64_t r = noise();
@@ -121,7 +123,7 @@ static void fill_f64(uint64_t v[3]) {
     if (r % 8 == 3) v[2] = BITS(product) + (r / 8 % 9 << 52) - (UINT64_C(4) << 52) + r / 128 % 3 - 1;
 }
 
-/* ---- Checks ----------------------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------------------------- */
 
 typedef struct function {
     const char *name;
@@ -141,7 +143,9 @@ typedef struct function {
 static uint64_t got(const function *f, const uint64_t v[3], uint32_t how) {
     if (f->wide) {
         const double a = double_of(v[0]), b = double_of(v[1]), c = double_of(v[2]);
-        const double d = f->operands == 1 ? f->wide_one(a, how) : f->operands == 2 ? f->wide_two(a, b, how) : f->wide_three(a, b, c, how);
+        const double d = f->operands == 1   ? f->wide_one(a, how)
+                         : f->operands == 2 ? f->wide_two(a, b, how)
+                                            : f->wide_three(a, b, c, how);
         return BITS(d);
     }
     const float a = float_of(v[0]), b = float_of(v[1]), c = float_of(v[2]);
@@ -151,7 +155,8 @@ static uint64_t got(const function *f, const uint64_t v[3], uint32_t how) {
 
 static void check_case(const function *f, const uint64_t v[3], uint32_t how) {
     const uint64_t d = got(f, v, how);
-    const uint64_t want = f->wide ? want_f64(f->op, v[0], v[1], v[2], how) : want_f32(f->op, v[0], v[1], v[2], how, f->ftz);
+    const uint64_t want = f->wide ? want_f64(f->op, v[0], v[1], v[2], how)
+                                  : want_f32(f->op, v[0], v[1], v[2], how, f->ftz);
     if (d != want) lane_fail(f->name, v[0], v[1], v[2], how, d, want);
 }
 
@@ -220,9 +225,11 @@ static void usual_operands(void **unused) {
         const float a = float_of(v[0]), b = float_of(v[1]), c = float_of(v[2]);
         if (!lw_rare_fma_f32(a, b, c)) {
             const float d = lw_usual_fma_f32(a, b, c, how), flushed = lw_usual_fma_ftz_f32(a, b, c, how);
-            const uint64_t want = want_f32('f', v[0], v[1], v[2], how, false), want_flushed = want_f32('f', v[0], v[1], v[2], how, true);
+            const uint64_t want = want_f32('f', v[0], v[1], v[2], how, false),
+                           want_flushed = want_f32('f', v[0], v[1], v[2], how, true);
             if (BITS(d) != want) lane_fail("usual_fma_f32", v[0], v[1], v[2], how, BITS(d), want);
-            if (BITS(flushed) != want_flushed) lane_fail("usual_fma_ftz_f32", v[0], v[1], v[2], how, BITS(flushed), want_flushed);
+            if (BITS(flushed) != want_flushed)
+                lane_fail("usual_fma_ftz_f32", v[0], v[1], v[2], how, BITS(flushed), want_flushed);
             usual++;
         }
         fill_f64(v);
@@ -244,7 +251,11 @@ static void own_functions(void **unused) {
         uint64_t v[3];
         fill_f32(v);
         const float a = float_of(v[0]), b = float_of(v[1]), c = float_of(v[2]);
-#define SAME(own, of) { const float x_ = own, y_ = of; if (BITS(x_) != BITS(y_)) lane_fail(#own, v[0], v[1], v[2], 0, BITS(x_), BITS(y_)); }
+#define SAME(own, of) \
+    { \
+        const float x_ = own, y_ = of; \
+        if (BITS(x_) != BITS(y_)) lane_fail(#own, v[0], v[1], v[2], 0, BITS(x_), BITS(y_)); \
+    }
         SAME(lw_add_rn_ftz_f32(a, b), lw_add_ftz_f32(a, b, LW_FLOAT_RN));
         SAME(lw_sub_rn_ftz_f32(a, b), lw_sub_ftz_f32(a, b, LW_FLOAT_RN));
         SAME(lw_mul_rn_ftz_f32(a, b), lw_mul_ftz_f32(a, b, LW_FLOAT_RN));
@@ -260,6 +271,7 @@ static void own_functions(void **unused) {
 }
 
 int lane_rounding(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(all_roundings), cmocka_unit_test(usual_operands), cmocka_unit_test(own_functions)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(all_roundings), cmocka_unit_test(usual_operands),
+                                       cmocka_unit_test(own_functions)};
     return cmocka_run_group_tests_name("lane rounding", tests, NULL, NULL);
 }

@@ -12,9 +12,7 @@ static uint64_t right(uint64_t a, uint32_t n, int width, uint64_t fill) {
     return a;
 }
 
-static uint32_t amount(unsigned i) {
-    return i < 70 ? i : (uint32_t)lane_value(i + LANE_EDGES) | 1u << i % 32;
-}
+static uint32_t amount(unsigned i) { return i < 70 ? i : (uint32_t)lane_value(i + LANE_EDGES) | 1u << i % 32; }
 
 /* Every 16-bit word with every amount. */
 static void words_of_16_bits(void **state) {
@@ -24,10 +22,8 @@ static void words_of_16_bits(void **state) {
             uint32_t n = amount(k);
             uint16_t l = lw_shl_b16((uint16_t)a, n), r = lw_shr_u16((uint16_t)a, n);
             int16_t s = lw_shr_s16((int16_t)(uint16_t)a, n);
-            uint32_t by = n > 16 ? 16 : n,
-                     signed_want = a >= 32768 ? (a >> by) + (65536 - (65536 >> by)) : a >> by;
-            if (l != (uint16_t)((uint64_t)a << by))
-                lane_fail("shl_b16", a, n, 0, 0, l, (uint16_t)((uint64_t)a << by));
+            uint32_t by = n > 16 ? 16 : n, signed_want = a >= 32768 ? (a >> by) + (65536 - (65536 >> by)) : a >> by;
+            if (l != (uint16_t)((uint64_t)a << by)) lane_fail("shl_b16", a, n, 0, 0, l, (uint16_t)((uint64_t)a << by));
             if (r != a >> by) lane_fail("shr_u16", a, n, 0, 0, r, a >> by);
             if ((uint16_t)s != signed_want) lane_fail("shr_s16", a, n, 0, 0, (uint16_t)s, signed_want);
         }

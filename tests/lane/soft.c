@@ -45,8 +45,7 @@ uint64_t soft_pack(soft v, int width, char rounding, bool ftz) {
 }
 
 uint64_t soft_pack_format(soft v, int width, int p, int least, char rounding, bool ftz) {
-    uint64_t sign = (uint64_t)v.negative << (width - 1), infinity = ((UINT64_C(1) << (width - 1 - p)) - 1)
-                                                                    << p;
+    uint64_t sign = (uint64_t)v.negative << (width - 1), infinity = ((UINT64_C(1) << (width - 1 - p)) - 1) << p;
     if (v.infinite) return sign | infinity;
     if (v.magnitude == 0) return sign;
     int n = length(v.magnitude), drop = n - (p + 1);
@@ -66,9 +65,7 @@ uint64_t soft_pack_format(soft v, int width, int p, int least, char rounding, bo
     return sign | field << p | ((uint64_t)m & ((UINT64_C(1) << p) - 1));
 }
 
-soft soft_integer(i128 v) {
-    return (soft){.negative = v < 0, .magnitude = v < 0 ? (u128)-v : (u128)v, .exponent = 0};
-}
+soft soft_integer(i128 v) { return (soft){.negative = v < 0, .magnitude = v < 0 ? (u128)-v : (u128)v, .exponent = 0}; }
 
 /* The top bit to bit 125, so that a sum fits and whatever is shifted out lies far below the rounding. */
 static soft normal(soft v) {

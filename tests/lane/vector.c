@@ -1,4 +1,5 @@
-/* vector.h: every pair of 8-bit elements against numbers, every 16-bit element with every count that matters, edges and noise of 64 bits. */
+/* vector.h: every pair of 8-bit elements against numbers, every 16-bit element with every count that matters, edges and
+ * noise of 64 bits. */
 #include "check.h"
 
 /* a / 2^n toward minus infinity, a step at a time. */
@@ -11,10 +12,10 @@ static u128 doubled(u128 a, uint64_t n, unsigned width) {
     return a;
 }
 
-#define SAME(name, got, want, a, b, c)                                                                       \
-    do {                                                                                                     \
-        uint64_t got_ = (uint64_t)(got), want_ = (uint64_t)(want);                                           \
-        if (got_ != want_) lane_fail(name, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, got_, want_);     \
+#define SAME(name, got, want, a, b, c) \
+    do { \
+        uint64_t got_ = (uint64_t)(got), want_ = (uint64_t)(want); \
+        if (got_ != want_) lane_fail(name, (uint64_t)(a), (uint64_t)(b), (uint64_t)(c), 0, got_, want_); \
     } while (0)
 
 static void pair_of_bytes(int a, int b) {
@@ -31,16 +32,15 @@ static void pair_of_bytes(int a, int b) {
     SAME("vcmp_le_u8", lw_vcmp_le_u8((u8)a, (u8)b), a <= b, a, b, 0);
     SAME("vcmp_lt_s8", lw_vcmp_lt_s8((s8)sa, (s8)sb), sa < sb, a, b, 0);
     SAME("vcmp_le_s8", lw_vcmp_le_s8((s8)sa, (s8)sb), sa <= sb, a, b, 0);
-    for (int c = 0; c < 2; c++)
-        SAME("vaddc_carry_b8", lw_vaddc_carry_b8((u8)a, (u8)b, c), (a + b + c) / 256, a, b, c);
+    for (int c = 0; c < 2; c++) SAME("vaddc_carry_b8", lw_vaddc_carry_b8((u8)a, (u8)b, c), (a + b + c) / 256, a, b, c);
     if (!b) SAME("vabs_s8", (u8)lw_vabs_s8((s8)sa), sa < 0 ? -sa : sa, a, b, 0);
 }
 
 static void all_bytes(void **state) {
     (void)state;
-    static const char *const names[] = {
-        "vshr_u8",    "vshr_s8",    "vshl_b8",    "vmin_u8",    "vmax_u8",    "vmin_s8", "vmax_s8",
-        "vcmp_eq_b8", "vcmp_lt_u8", "vcmp_le_u8", "vcmp_lt_s8", "vcmp_le_s8", "vabs_s8", "vaddc_carry_b8"};
+    static const char *const names[] = {"vshr_u8",    "vshr_s8",    "vshl_b8",    "vmin_u8",       "vmax_u8",
+                                        "vmin_s8",    "vmax_s8",    "vcmp_eq_b8", "vcmp_lt_u8",    "vcmp_le_u8",
+                                        "vcmp_lt_s8", "vcmp_le_s8", "vabs_s8",    "vaddc_carry_b8"};
     for (int a = 0; a < 256; a++)
         for (int b = 0; b < 256; b++) pair_of_bytes(a, b);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) lane_tested(names[i]);
@@ -52,8 +52,7 @@ static void wider_shifts(void **state) {
         for (uint32_t k = 0; k < 40; k++) {
             u16 n = (u16)(k < 20 ? k : lane_value(k + LANE_EDGES) | 16);
             SAME("vshr_u16", lw_vshr_u16((u16)a, n), halved(a, n), a, n, 0);
-            SAME("vshr_s16", lw_vshr_s16((s16)(u16)a, n), halved((i128)a - (a < 32768 ? 0 : 65536), n), a, n,
-                 0);
+            SAME("vshr_s16", lw_vshr_s16((s16)(u16)a, n), halved((i128)a - (a < 32768 ? 0 : 65536), n), a, n, 0);
             SAME("vshl_b16", lw_vshl_b16((u16)a, n), doubled(a, n, 16), a, n, 0);
         }
     lane_tested("vshr_u16"), lane_tested("vshr_s16"), lane_tested("vshl_b16");

@@ -1,5 +1,6 @@
-/* video.h against a slow transcription of the manual's pseudo-code in 128-bit numbers, and of what was recorded on sm_90. Every `how`
- * that a spelling can give, each on some hundred operands; the pieces of 32-bit words for the forms that they make. */
+/* video.h against a slow transcription of the manual's pseudo-code in 128-bit numbers, and of what was recorded on
+ * sm_90. Every `how` that a spelling can give, each on some hundred operands; the pieces of 32-bit words for the forms
+ * that they make. */
 #include "check.h"
 
 typedef struct form {
@@ -70,8 +71,8 @@ static uint32_t sm_90(const form *f, uint32_t a, uint32_t b, uint32_t c) {
 static uint32_t how_of(const form *f) {
     static const uint32_t seconds[] = {0, LW_VIDEO_ADD, LW_VIDEO_MIN, LW_VIDEO_MAX};
     return LW_VIDEO_A(codes[f->a]) + LW_VIDEO_B(codes[f->b]) + LW_VIDEO_D(codes[f->d]) + seconds[f->op2] +
-           (f->wrap ? LW_VIDEO_WRAP : 0) + (f->sat ? LW_VIDEO_SAT : 0) +
-           (f->a_signed ? LW_VIDEO_A_SIGNED : 0) + (f->d_signed ? LW_VIDEO_D_SIGNED : 0);
+           (f->wrap ? LW_VIDEO_WRAP : 0) + (f->sat ? LW_VIDEO_SAT : 0) + (f->a_signed ? LW_VIDEO_A_SIGNED : 0) +
+           (f->d_signed ? LW_VIDEO_D_SIGNED : 0);
 }
 
 typedef uint32_t lane(uint32_t a, uint32_t b, uint32_t c, uint32_t how);
@@ -85,10 +86,8 @@ static uint32_t by_pieces(const form *f, uint32_t a, uint32_t b, uint32_t c, boo
     uint32_t how = how_of(f), above = on_sm_90 ? 0 : 32 - bits_of[f->d];
     uint32_t ta = f->a_signed ? lw_video_part_s32_(a, how) : lw_video_part_u32_(a, how);
     uint32_t tb = lw_video_amount_(b, how), tmp;
-    if (f->left)
-        tmp = f->sat ? saturating[f->d_signed][f->a_signed](ta, tb) : lw_shl_b32(ta, tb);
-    else
-        tmp = f->a_signed ? (uint32_t)lw_shr_s32((int32_t)ta, tb) : lw_shr_u32(ta, tb);
+    if (f->left) tmp = f->sat ? saturating[f->d_signed][f->a_signed](ta, tb) : lw_shl_b32(ta, tb);
+    else tmp = f->a_signed ? (uint32_t)lw_shr_s32((int32_t)ta, tb) : lw_shr_u32(ta, tb);
     if (f->sat) {
         bool is_signed = f->left ? f->d_signed : f->a_signed;
         int64_t number = is_signed ? (int64_t)(int32_t)tmp : (int64_t)tmp;
@@ -111,10 +110,8 @@ static void check_form(const form *f, unsigned seed) {
         uint32_t a = (uint32_t)lane_value((turn + seed) % (3 * LANE_EDGES)), b = amount(turn + i);
         uint32_t c = i % 4 ? (uint32_t)lane_value((turn * 5 + i) % (2 * LANE_EDGES)) : a << i % 32;
         uint32_t want = manual(f, a, b, c), on_sm_90 = sm_90(f, a, b, c);
-        if (by_manual(a, b, c, how) != want)
-            lane_fail("vsh_manual", a, b, c, how, by_manual(a, b, c, how), want);
-        if (by_sm_90(a, b, c, how) != on_sm_90)
-            lane_fail("vsh_sm_90", a, b, c, how, by_sm_90(a, b, c, how), on_sm_90);
+        if (by_manual(a, b, c, how) != want) lane_fail("vsh_manual", a, b, c, how, by_manual(a, b, c, how), want);
+        if (by_sm_90(a, b, c, how) != on_sm_90) lane_fail("vsh_sm_90", a, b, c, how, by_sm_90(a, b, c, how), on_sm_90);
         if (f->op2 > 1) continue;
         uint32_t got = by_pieces(f, a, b, c, false), got_90 = by_pieces(f, a, b, c, true);
         if (got != want) lane_fail("vsh of words", a, b, c, how, got, want);
@@ -128,32 +125,23 @@ static void every_form(void **state) {
     for (unsigned bits = 0; bits < 32; bits++)
         for (unsigned tail = 0; tail < SELECTORS + 3; tail++)
             for (unsigned parts = 0; parts < SELECTORS * SELECTORS; parts++) {
-                form f = {bits & 1,
-                          bits & 2,
-                          bits & 4,
-                          bits & 8,
-                          bits & 16,
-                          .a = parts % SELECTORS,
-                          .b = parts / SELECTORS};
-                if (tail < SELECTORS)
-                    f.d = tail;
-                else
-                    f.op2 = (int)(tail - SELECTORS) + 1;
+                form f = {
+                    bits & 1, bits & 2, bits & 4, bits & 8, bits & 16, .a = parts % SELECTORS, .b = parts / SELECTORS};
+                if (tail < SELECTORS) f.d = tail;
+                else f.op2 = (int)(tail - SELECTORS) + 1;
                 check_form(&f, forms++);
             }
     assert_int_equal(forms, 15680);
-    lane_tested("vshl_manual"), lane_tested("vshr_manual"), lane_tested("vshl_sm_90"),
-        lane_tested("vshr_sm_90");
+    lane_tested("vshl_manual"), lane_tested("vshr_manual"), lane_tested("vshl_sm_90"), lane_tested("vshr_sm_90");
 }
 
 /* The example of the header, and where the two semantics part. */
 static void by_hand(void **state) {
     (void)state;
     enum { WORDS = LW_VIDEO_word + (LW_VIDEO_word << 4), WHOLE = WORDS + (LW_VIDEO_word << 8) };
-    uint32_t how = LW_VIDEO_A(LW_VIDEO_word) + LW_VIDEO_B(LW_VIDEO_h0) + LW_VIDEO_D(LW_VIDEO_b1) +
-                   LW_VIDEO_D_SIGNED + LW_VIDEO_SAT + LW_VIDEO_WRAP;
-    assert_int_equal(lw_vshl_manual(0x40, 0xabcd0021, 0x11223344, how),
-                     0x11227f44); /* 128 is 127 as a signed byte */
+    uint32_t how = LW_VIDEO_A(LW_VIDEO_word) + LW_VIDEO_B(LW_VIDEO_h0) + LW_VIDEO_D(LW_VIDEO_b1) + LW_VIDEO_D_SIGNED +
+                   LW_VIDEO_SAT + LW_VIDEO_WRAP;
+    assert_int_equal(lw_vshl_manual(0x40, 0xabcd0021, 0x11223344, how), 0x11227f44); /* 128 is 127 as a signed byte */
     assert_int_equal(lw_vshl_sm_90(0x40, 0xabcd0021, 0x11223344, how), 0x11228044);
     how = WORDS + LW_VIDEO_D(LW_VIDEO_h1);
     assert_int_equal(lw_vshr_manual(0x12345678, 4, 0xaaaabbbb, how), 0x4567bbbb);

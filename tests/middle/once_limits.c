@@ -1,4 +1,5 @@
-/* What a text may make of each thing: counts and sizes far beyond what 32 bits hold end in a diagnostic at their place, not in a small number. */
+/* What a text may make of each thing: counts and sizes far beyond what 32 bits hold end in a diagnostic at their place,
+ * not in a small number. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +42,7 @@ static void expect(const fixture *f, lw_diag_id id, lw_place place, const char *
     assert_string_equal(f->diags.first->message, message);
 }
 
-/* ---- Frames ------------------------------------------------------------------------------------------------------------ */
+/* ---- Frames ---------------------------------------------------------------------------------------------------- */
 
 /* `count` registers of 64 bits that are all live at one place. */
 static void keep_registers(fixture *f, uint32_t count) {
@@ -64,8 +65,10 @@ static void keep_registers(fixture *f, uint32_t count) {
 /* Sizes of frames are computed in 64 bits: 2^22 registers would be 4 GiB. */
 static void test_registers(void **state) {
     (void)state;
-    const struct { uint32_t count; bool good; } cases[] = {
-        {1000, true}, {LW_FRAME_MOST / LW_SLOT_64, true}, {LW_FRAME_MOST / LW_SLOT_64 + 1, false}};
+    const struct {
+        uint32_t count;
+        bool good;
+    } cases[] = {{1000, true}, {LW_FRAME_MOST / LW_SLOT_64, true}, {LW_FRAME_MOST / LW_SLOT_64 + 1, false}};
     for (size_t i = 0; i < LW_COUNT(cases); i++) {
         fixture f;
         set_up(&f);
@@ -75,12 +78,14 @@ static void test_registers(void **state) {
         if (cases[i].good) {
             assert_false(f.l.failed);
             assert_int_equal(f.program.codes[0]->frame_bytes, (uint64_t)cases[i].count * LW_SLOT_64);
-        } else expect(&f, LW_D_many_live, function_place, "'k' keeps more values at a time than the 2097152 bytes that a thread has for them");
+        } else
+            expect(&f, LW_D_many_live, function_place,
+                   "'k' keeps more values at a time than the 2097152 bytes that a thread has for them");
         lw_arena_free(&f.arena);
     }
 }
 
-/* ---- Local memory ------------------------------------------------------------------------------------------------------ */
+/* ---- Local memory ---------------------------------------------------------------------------------------------- */
 
 static void test_room(void **state) {
     (void)state;
@@ -119,14 +124,19 @@ static void test_many_rooms(void **state) {
     }
 }
 
-/* ---- Parts ------------------------------------------------------------------------------------------------------------- */
+/* ---- Parts ----------------------------------------------------------------------------------------------------- */
 
 static void test_parts(void **state) {
     (void)state;
-#define PART(list, words) {offsetof(lw_lower, list.count), words}
-    static const struct { size_t at; const char *words; } parts[] = {
-        PART(ops, "operations"), PART(vregs, "registers and values"), PART(blocks, "blocks"), PART(calls, "calls"),
-        PART(lists, "elements of vectors"), PART(targets, "targets of branches"), PART(constants, "constants"), PART(label_blocks, "labels")};
+#define PART(list, words) \
+    { offsetof(lw_lower, list.count), words }
+    static const struct {
+        size_t at;
+        const char *words;
+    } parts[] = {
+        PART(ops, "operations"),      PART(vregs, "registers and values"), PART(blocks, "blocks"),
+        PART(calls, "calls"),         PART(lists, "elements of vectors"),  PART(targets, "targets of branches"),
+        PART(constants, "constants"), PART(label_blocks, "labels")};
     for (size_t i = 0; i < LW_COUNT(parts); i++) {
         fixture f;
         char message[128];
@@ -144,7 +154,7 @@ static void test_parts(void **state) {
     }
 }
 
-/* ---- Parameters ---------------------------------------------------------------------------------------------------------- */
+/* ---- Parameters ------------------------------------------------------------------------------------------------ */
 
 /* At most as many as their buffer has room for; the first that is too many has the blame. */
 static void test_parameters(void **state) {
@@ -171,7 +181,8 @@ static void test_parameters(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_registers), cmocka_unit_test(test_room), cmocka_unit_test(test_many_rooms),
-                                       cmocka_unit_test(test_parameters), cmocka_unit_test(test_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_registers), cmocka_unit_test(test_room),
+                                       cmocka_unit_test(test_many_rooms), cmocka_unit_test(test_parameters),
+                                       cmocka_unit_test(test_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* What linking notes of the program's operations and registers is so, for random functions full of what linking makes one of several: every
- * operation of the interpreter does something of the program; the program's operations may be done in that order, since of no two that change
- * places one writes what the other reads or writes; slots that an operation reads and writes are the homes of the registers that those read and
- * write which it does; and in front of each, what is live has a home of its own. */
+/* What linking notes of the program's operations and registers is so, for random functions full of what linking makes
+ * one of several: every operation of the interpreter does something of the program; the program's operations may be
+ * done in that order, since of no two that change places one writes what the other reads or writes; slots that an
+ * operation reads and writes are the homes of the registers that those read and write which it does; and in front of
+ * each, what is live has a home of its own. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,30 +32,37 @@ static uint32_t below(fixture *f, uint32_t n) {
     return (uint32_t)((f->random >> 33) % n);
 }
 
-/* ---- Random functions -------------------------------------------------------------------------------------------------- */
+/* ---- Random functions ------------------------------------------------------------------------------------------ */
 
 static uint32_t word(fixture *f) {
     static const uint32_t known[] = {0, 1, 7, 13, 16, 19, 25, 31, 0xff, 0x80000000};
-    return below(f, 5) ? f->words[below(f, WORDS)] : lw_lower_const(&f->l, LW_CLASS_32, known[below(f, LW_COUNT(known))]);
+    return below(f, 5) ? f->words[below(f, WORDS)]
+                       : lw_lower_const(&f->l, LW_CLASS_32, known[below(f, LW_COUNT(known))]);
 }
 
 static void shift_pair(fixture *f, uint32_t d) {
     const uint32_t x = f->words[below(f, WORDS)], n = 1 + below(f, 31);
     const uint32_t left = lw_lower_lane(&f->l, LW_LANE_shl_b32, x, lw_lower_const(&f->l, LW_CLASS_32, n), LW_NO_SLOT);
-    const uint32_t right = lw_lower_lane(&f->l, LW_LANE_shr_u32, x, lw_lower_const(&f->l, LW_CLASS_32, 32 - n), LW_NO_SLOT);
+    const uint32_t right =
+        lw_lower_lane(&f->l, LW_LANE_shr_u32, x, lw_lower_const(&f->l, LW_CLASS_32, 32 - n), LW_NO_SLOT);
     lw_lower_lane_into(&f->l, d, LW_LANE_or_b32, left, right, LW_NO_SLOT);
 }
 
 /* Something that only the next operation reads, as trees of logic and sums have it. */
 static uint32_t tree(fixture *f, uint32_t depth) {
-    static const lw_lane_id lanes[] = {LW_LANE_and_b32, LW_LANE_or_b32, LW_LANE_xor_b32, LW_LANE_xor_b32, LW_LANE_add_b32, LW_LANE_add_b32,
-                                       LW_LANE_shl_b32, LW_LANE_shr_u32, LW_LANE_not_b32, LW_LANE_shf_l_wrap};
+    static const lw_lane_id lanes[] = {LW_LANE_and_b32, LW_LANE_or_b32,    LW_LANE_xor_b32, LW_LANE_xor_b32,
+                                       LW_LANE_add_b32, LW_LANE_add_b32,   LW_LANE_shl_b32, LW_LANE_shr_u32,
+                                       LW_LANE_not_b32, LW_LANE_shf_l_wrap};
     if (!depth || !below(f, 4)) return word(f);
     const uint32_t x = tree(f, depth - 1), y = tree(f, depth - 1);
     const lw_lane_id lane = lanes[below(f, LW_COUNT(lanes))];
     if (lane == LW_LANE_not_b32) return lw_lower_lane(&f->l, lane, x, LW_NO_SLOT, LW_NO_SLOT);
-    if (lane == LW_LANE_shf_l_wrap) return lw_lower_lane(&f->l, lane, x, x, lw_lower_const(&f->l, LW_CLASS_32, below(f, 40)));
-    return lw_lower_lane(&f->l, lane, x, lane == LW_LANE_shl_b32 || lane == LW_LANE_shr_u32 ? lw_lower_const(&f->l, LW_CLASS_32, below(f, 34)) : y, LW_NO_SLOT);
+    if (lane == LW_LANE_shf_l_wrap)
+        return lw_lower_lane(&f->l, lane, x, x, lw_lower_const(&f->l, LW_CLASS_32, below(f, 40)));
+    return lw_lower_lane(
+        &f->l, lane, x,
+        lane == LW_LANE_shl_b32 || lane == LW_LANE_shr_u32 ? lw_lower_const(&f->l, LW_CLASS_32, below(f, 34)) : y,
+        LW_NO_SLOT);
 }
 
 static void memory(fixture *f) {
@@ -65,7 +73,8 @@ static void memory(fixture *f) {
 
 static void compare(fixture *f) {
     const uint32_t sum = f->words[below(f, WORDS)], p = f->predicates[below(f, PREDICATES)];
-    lw_lower_lane_into(&f->l, sum, LW_LANE_add_b32, f->words[below(f, WORDS)], lw_lower_const(&f->l, LW_CLASS_32, below(f, 9)), LW_NO_SLOT);
+    lw_lower_lane_into(&f->l, sum, LW_LANE_add_b32, f->words[below(f, WORDS)],
+                       lw_lower_const(&f->l, LW_CLASS_32, below(f, 9)), LW_NO_SLOT);
     if (!below(f, 3)) memory(f);
     lw_lower_lane_into(&f->l, p, LW_LANE_setp_lt_u32, sum, f->words[below(f, WORDS)], LW_NO_SLOT);
 }
@@ -119,20 +128,20 @@ static void make(fixture *f, uint64_t seed) {
     assert_true(lw_interp_link(&f->program, &f->diags));
 }
 
-/* ---- What is said of them -------------------------------------------------------------------------------------------------- */
+/* ---- What is said of them -------------------------------------------------------------------------------------- */
 
 static bool names(const lw_code *code, const lw_op *op, uint8_t access, uint32_t value) {
     LW_EACH_(code, op, at, access)
-        if (*at == value) return true;
+    if (*at == value) return true;
     return false;
 }
 
 /* One of them writes what the other one reads or writes. */
 static bool conflict(const lw_code *code, const lw_op *x, const lw_op *y) {
     LW_EACH_WRITTEN(code, x, at)
-        if (names(code, y, LW_READ, *at) || names(code, y, LW_WRITTEN, *at)) return true;
+    if (names(code, y, LW_READ, *at) || names(code, y, LW_WRITTEN, *at)) return true;
     LW_EACH_WRITTEN(code, y, at)
-        if (names(code, x, LW_READ, *at)) return true;
+    if (names(code, x, LW_READ, *at)) return true;
     return false;
 }
 
@@ -165,9 +174,8 @@ static bool is_fill(const lw_code *interp, uint32_t slot) {
 /* Some operation that operation m does names a register that lives in this slot. */
 static bool done_there(const lw_code *code, const lw_code *interp, uint32_t m, uint8_t access, uint32_t slot) {
     for (uint32_t n = 0; n < code->op_count; n++)
-        if (interp->became[n] == m)
-            LW_EACH_(code, &code->ops[n], at, access)
-                if (!code->registers[*at].is_const && interp->homes[*at] == slot) return true;
+        if (interp->became[n] == m) LW_EACH_(code, &code->ops[n], at, access)
+    if (!code->registers[*at].is_const && interp->homes[*at] == slot) return true;
     return false;
 }
 
@@ -195,15 +203,17 @@ static uint32_t check_operation(const lw_code *code, const lw_code *interp, uint
         if (interp->became[n] != m) continue;
         does++;
         LW_EACH_READ(code, &code->ops[n], at)
-            if (!code->registers[*at].is_const && !made_there(code, interp, m, n, *at)) assert_true(names(interp, op, LW_READ, interp->homes[*at]));
+        if (!code->registers[*at].is_const && !made_there(code, interp, m, n, *at))
+            assert_true(names(interp, op, LW_READ, interp->homes[*at]));
         LW_EACH_WRITTEN(code, &code->ops[n], at)
-            if (interp->homes[*at] == LW_NO_SLOT || !names(interp, op, LW_WRITTEN, interp->homes[*at])) expect_inner(code, interp, m, *at);
+        if (interp->homes[*at] == LW_NO_SLOT || !names(interp, op, LW_WRITTEN, interp->homes[*at]))
+            expect_inner(code, interp, m, *at);
     }
     assert_true(does > 0);
     return does;
 }
 
-/* ---- What is live where lanes can go over ------------------------------------------------------------------------------------ */
+/* ---- What is live where lanes can go over ---------------------------------------------------------------------- */
 
 static bool is_guarded(const lw_code *code, uint32_t n) {
     for (uint32_t k = n; k-- > 0;)

@@ -1,5 +1,5 @@
-/* Fused operations of src/run/interp/inner.h: each equals the sequence of instructions that it stands for. Lowering fuses only
- * where the amounts are constants below 32, which `below_32` and `bytes_below_32` state. */
+/* Fused operations of src/run/interp/inner.h: each equals the sequence of instructions that it stands for. Lowering
+ * fuses only where the amounts are constants below 32, which `below_32` and `bytes_below_32` state. */
 #include "run/interp/inner.h"
 #include "prove.h"
 
@@ -38,7 +38,9 @@ WHERE(lw_xor_shr_b32, below_32, u32, u32, u32)
 
 /* These take their amounts as bytes of b. */
 static inline u32 byte(u32 b, unsigned i) { return b >> 8 * i & 0xff; }
-static inline bool bytes_below_32(u32 a, u32 b) { return (void)a, byte(b, 0) < 32 && byte(b, 1) < 32 && byte(b, 2) < 32; }
+static inline bool bytes_below_32(u32 a, u32 b) {
+    return (void)a, byte(b, 0) < 32 && byte(b, 1) < 32 && byte(b, 2) < 32;
+}
 static inline u32 xor_rot3(u32 a, u32 b) {
     return lw_xor_b32(lw_xor_b32(rotl(a, byte(b, 0)), rotl(a, byte(b, 1))), rotl(a, byte(b, 2)));
 }

@@ -1,13 +1,13 @@
-/* Integer functions that PTO's vector operations, masks and scalars share with PTX, of 16 to 64 bits; isa/pto/ says what each operation
- * is: sums, differences and products modulo 2^width, order signed or unsigned by the type. logic.c and shift.c have bitwise operations
- * and shifts, vector.c the functions of PTO alone. */
+/* Integer functions that PTO's vector operations, masks and scalars share with PTX, of 16 to 64 bits; isa/pto/ says
+ * what each operation is: sums, differences and products modulo 2^width, order signed or unsigned by the type. logic.c
+ * and shift.c have bitwise operations and shifts, vector.c the functions of PTO alone. */
 #include "run/interp/inner.h"
 #include "places.h"
 
 /* ---- Sums, differences, products ---------------------------------------------------------------------------- */
 
-/* The product by induction on the multiplier: nothing is 0, and once more is one multiplicand more. The lane function stands for the
- * product of the multiplier before. Only one function is equal to what is made of itself like that. */
+/* The product by induction on the multiplier: nothing is 0, and once more is one multiplicand more. The lane function
+ * stands for the product of the multiplier before. Only one function is equal to what is made of itself like that. */
 #define ARITHMETIC(name, U, S, N) \
     static inline U add_##name(U a, U b) { return sum_##name(a, b, 0); } \
     static inline U mul_##name(U a, U b) { return b ? lw_add_##name(lw_mul_lo_##name(a, (U)(b - 1)), a) : 0; } \
@@ -47,7 +47,7 @@ EQUAL(b16, uint16_t, 16)
 EQUAL(b32, uint32_t, 32)
 EQUAL(b64, uint64_t, 64)
 
-/* ---- Widths ----------------------------------------------------------------------------------------------------- */
+/* ---- Widths ---------------------------------------------------------------------------------------------------- */
 
 /* All places of the result from those that the value has: above them zeros, or the sign. */
 #define RESIZE(name, R, A, U, to, from, is_signed) \
@@ -75,5 +75,7 @@ RESIZE(sext_b64_b16, uint64_t, int16_t, uint16_t, 64, 16, true)
 RESIZE(sext_b64_b32, uint64_t, int32_t, uint32_t, 64, 32, true)
 
 /* The number of an element among all: as many repeats as there were, and the lane. */
-static inline uint32_t element(uint32_t repeat, uint32_t lanes, uint32_t lane) { return sum_b32(lw_mul_lo_b32(repeat, lanes), lane, 0); }
+static inline uint32_t element(uint32_t repeat, uint32_t lanes, uint32_t lane) {
+    return sum_b32(lw_mul_lo_b32(repeat, lanes), lane, 0);
+}
 PROVE(lw_mad_lo_b32, element, uint32_t, uint32_t, uint32_t, uint32_t)

@@ -41,7 +41,8 @@ PROVE(lw_cnot_b16, cnot_b16, uint16_t, uint16_t)
 PROVE(lw_cnot_b32, cnot_b32, uint32_t, uint32_t)
 PROVE(lw_cnot_b64, cnot_b64, uint64_t, uint64_t)
 
-/* The table of 9.7.8.6: the row of an input is the number that ta, tb and tc write in binary, and immLut holds a bit for each row. */
+/* The table of 9.7.8.6: the row of an input is the number that ta, tb and tc write in binary, and immLut holds a bit
+ * for each row. */
 static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint8_t lut) {
     EACH_BIT(uint32_t, 32, BIT(lut, 4 * BIT(a, i) + 2 * BIT(b, i) + BIT(c, i)) == 1);
 }

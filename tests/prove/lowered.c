@@ -1,6 +1,7 @@
-/* vshl and vshr as they are executed: what lowering makes of each spelling, against the functions that do all of it, which video.c
- * proves equal to the text for the same spellings. The file that lowers them is compiled in here, with values where it expects the numbers of virtual registers, so that what it would have executed later is
- * computed at once. Flags are constants, so that no operation is chosen by a value; selectors and .wrap are free. */
+/* vshl and vshr as they are executed: what lowering makes of each spelling, against the functions that do all of it,
+ * which video.c proves equal to the text for the same spellings. The file that lowers them is compiled in here, with
+ * values where it expects the numbers of virtual registers, so that what it would have executed later is computed at
+ * once. Flags are constants, so that no operation is chosen by a value; selectors and .wrap are free. */
 #include "prove.h"
 
 #pragma push_macro("PROVE")
@@ -25,39 +26,41 @@
 enum { DONE = 0, D = 1, DIFFERS = 2 }; /* a code that no operation has, and the two destinations */
 
 typedef struct machine {
-    lw_lower lower; /* first: what lowering has a pointer to. Its list has the operation made last, whose value is imm where it is DONE */
+    lw_lower lower; /* first: what lowering has a pointer to. Its list has the operation made last, whose value is imm
+                       where it is DONE */
     uint32_t d, differs;
 } machine;
 
 static inline uint32_t execute(lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c) {
     switch (lane) {
-#define CASE(name, value) case LW_LANE_##name: return (uint32_t)(value);
-    CASE(shl_b32, lw_shl_b32(a, b))
-    CASE(shr_u32, lw_shr_u32(a, b))
-    CASE(shr_s32, lw_shr_s32((int32_t)a, b))
-    CASE(add_b32, lw_add_b32(a, b))
-    CASE(min_u32, lw_min_u32(a, b))
-    CASE(max_u32, lw_max_u32(a, b))
-    CASE(min_s32, lw_min_s32((int32_t)a, (int32_t)b))
-    CASE(max_s32, lw_max_s32((int32_t)a, (int32_t)b))
-    CASE(video_part_u32_, lw_video_part_u32_(a, b))
-    CASE(video_part_s32_, lw_video_part_s32_(a, b))
-    CASE(video_amount_, lw_video_amount_(a, b))
-    CASE(video_shl_sat_u32_u32_, lw_video_shl_sat_u32_u32_(a, b))
-    CASE(video_shl_sat_u32_s32_, lw_video_shl_sat_u32_s32_(a, b))
-    CASE(video_shl_sat_s32_u32_, lw_video_shl_sat_s32_u32_(a, b))
-    CASE(video_shl_sat_s32_s32_, lw_video_shl_sat_s32_s32_(a, b))
-    CASE(video_merge_manual_, lw_video_merge_manual_(a, b, c))
-    CASE(video_merge_sm_90_, lw_video_merge_sm_90_(a, b, c))
-    CASE(video_parts_differ_, lw_video_parts_differ_(a, b, c))
-    CASE(video_min_below_, lw_video_min_below_(a, b))
-    CASE(video_max_below_, lw_video_max_below_(a, b))
-    CASE(video_min_above_, lw_video_min_above_(a, b))
-    CASE(video_max_above_, lw_video_max_above_(a, b))
-    CASE(video_below_differs_, lw_video_below_differs_(a, b))
-    CASE(video_above_differs_, lw_video_above_differs_(a, b))
-    CASE(video_over_u32_, lw_video_over_u32_(a, b))
-    CASE(video_over_s32_, lw_video_over_s32_(a, b))
+#define CASE(name, value) \
+    case LW_LANE_##name: return (uint32_t)(value);
+        CASE(shl_b32, lw_shl_b32(a, b))
+        CASE(shr_u32, lw_shr_u32(a, b))
+        CASE(shr_s32, lw_shr_s32((int32_t)a, b))
+        CASE(add_b32, lw_add_b32(a, b))
+        CASE(min_u32, lw_min_u32(a, b))
+        CASE(max_u32, lw_max_u32(a, b))
+        CASE(min_s32, lw_min_s32((int32_t)a, (int32_t)b))
+        CASE(max_s32, lw_max_s32((int32_t)a, (int32_t)b))
+        CASE(video_part_u32_, lw_video_part_u32_(a, b))
+        CASE(video_part_s32_, lw_video_part_s32_(a, b))
+        CASE(video_amount_, lw_video_amount_(a, b))
+        CASE(video_shl_sat_u32_u32_, lw_video_shl_sat_u32_u32_(a, b))
+        CASE(video_shl_sat_u32_s32_, lw_video_shl_sat_u32_s32_(a, b))
+        CASE(video_shl_sat_s32_u32_, lw_video_shl_sat_s32_u32_(a, b))
+        CASE(video_shl_sat_s32_s32_, lw_video_shl_sat_s32_s32_(a, b))
+        CASE(video_merge_manual_, lw_video_merge_manual_(a, b, c))
+        CASE(video_merge_sm_90_, lw_video_merge_sm_90_(a, b, c))
+        CASE(video_parts_differ_, lw_video_parts_differ_(a, b, c))
+        CASE(video_min_below_, lw_video_min_below_(a, b))
+        CASE(video_max_below_, lw_video_max_below_(a, b))
+        CASE(video_min_above_, lw_video_min_above_(a, b))
+        CASE(video_max_above_, lw_video_max_above_(a, b))
+        CASE(video_below_differs_, lw_video_below_differs_(a, b))
+        CASE(video_above_differs_, lw_video_above_differs_(a, b))
+        CASE(video_over_u32_, lw_video_over_u32_(a, b))
+        CASE(video_over_s32_, lw_video_over_s32_(a, b))
     default: __builtin_trap(); /* not a proof */
     }
 }
@@ -109,8 +112,8 @@ static inline void make_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint
 static inline uint64_t results(uint32_t mine, bool differs) { return (uint64_t)differs << 32 | mine; }
 
 static inline uint64_t executed(bool left, lw_semantics semantics, uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    /* Local structures, of which only that is set which lower_into uses: the optimiser dissolves such, and what it would leave in
-     * memory the translator refuses. */
+    /* Local structures, of which only that is set which lower_into uses: the optimiser dissolves such, and what it
+     * would leave in memory the translator refuses. */
     lw_op last = {.d = LW_NO_SLOT};
     lw_program program;
     machine m;
@@ -152,16 +155,20 @@ enum { FREE = LW_VIDEO_A(15) | LW_VIDEO_B(15) | LW_VIDEO_D(15) | LW_VIDEO_WRAP }
     WHERE(op##_##name##_by_sm_90, op##_##name##_spelled, uint32_t, uint32_t, uint32_t, uint32_t)
 
 /* Without a second operation d may have a selector. */
+/* clang-format off */
 #define OPERATIONS(op, is_left, flags, name) \
     FORM(op, is_left, flags, name) \
     FORM(op, is_left, (flags) | LW_VIDEO_ADD, name##_add) \
     FORM(op, is_left, (flags) | LW_VIDEO_MIN, name##_min) \
     FORM(op, is_left, (flags) | LW_VIDEO_MAX, name##_max)
+/* clang-format on */
+/* clang-format off */
 #define TYPES(op, is_left, flags, name) \
     OPERATIONS(op, is_left, flags, u32_u32##name) \
     OPERATIONS(op, is_left, (flags) | LW_VIDEO_A_SIGNED, u32_s32##name) \
     OPERATIONS(op, is_left, (flags) | LW_VIDEO_D_SIGNED, s32_u32##name) \
     OPERATIONS(op, is_left, (flags) | LW_VIDEO_A_SIGNED | LW_VIDEO_D_SIGNED, s32_s32##name)
+/* clang-format on */
 #define SHIFT(op, is_left) \
     TYPES(op, is_left, 0, ) \
     TYPES(op, is_left, LW_VIDEO_SAT, _sat)

@@ -1,4 +1,5 @@
-/* The small spaces in full, as the compiler of this build made them: what script/prove shows of clang's intermediate code, run. */
+/* The small spaces in full, as the compiler of this build made them: what script/prove shows of clang's intermediate
+ * code, run. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -46,7 +47,8 @@ static void test_tables_of_lop3(void **state) {
 #define TRY(mode) \
     do { \
         lane_map want = shfl_##mode(lane, b, c); \
-        if (lw_shfl_##mode##_source(lane, b, c) != (uint32_t)want.j || lw_shfl_##mode##_in_range(lane, b, c) != want.pval) \
+        if (lw_shfl_##mode##_source(lane, b, c) != (uint32_t)want.j || \
+            lw_shfl_##mode##_in_range(lane, b, c) != want.pval) \
             fail_msg("shfl." #mode " in lane %u, b 0x%x, c 0x%x", lane, b, c); \
         tried++; \
     } while (0)

@@ -1,14 +1,14 @@
-/* places.h: whole numbers as one writes them down, binary place by binary place, for transcriptions of what the lane functions leave to
- * the processor's adders and comparisons. */
+/* places.h: whole numbers as one writes them down, binary place by binary place, for transcriptions of what the lane
+ * functions leave to the processor's adders and comparisons. */
 #ifndef LW_PLACES_H
 #define LW_PLACES_H
 
 #include "prove.h"
 
-#define PLACE(a, i) ((int)((a) >> (i) & 1))
+#define PLACE(a, i) ((int)((a) >> (i)&1))
 
-/* Of words U of N bits: a + b + c and a - b modulo 2^N; whether the sum reaches 2^N; equality; order, where the highest place that differs
- * decides. Signed words in offset binary have the order of unsigned ones. */
+/* Of words U of N bits: a + b + c and a - b modulo 2^N; whether the sum reaches 2^N; equality; order, where the highest
+ * place that differs decides. Signed words in offset binary have the order of unsigned ones. */
 #define PLACES(name, U, N) \
     static inline U sum_##name(U a, U b, bool c) { \
         U sum = 0; \

@@ -1,4 +1,5 @@
-/* shl and shr, PTX ISA 9.7.8.8 and 9.7.8.9: a moves by one place as many times as b says, and b is clamped to the width. */
+/* shl and shr, PTX ISA 9.7.8.8 and 9.7.8.9: a moves by one place as many times as b says, and b is clamped to the
+ * width. */
 #include <lanewise/lane/shift.h>
 #include "prove.h"
 

@@ -1,5 +1,6 @@
-/* The small spaces through everything: PTX text, lowering and the loops of this CPU level, some of which are the vector unit's own
- * instructions and not the lane functions that are proved. Amounts as constants and from registers, different ones in each lane. */
+/* The small spaces through everything: PTX text, lowering and the loops of this CPU level, some of which are the vector
+ * unit's own instructions and not the lane functions that are proved. Amounts as constants and from registers,
+ * different ones in each lane. */
 #include <stdio.h>
 #include "../api/api.h"
 #include "logic.c"
@@ -18,15 +19,18 @@ static char text[TEXT];
 static size_t used;
 #define ADD(...) (used += (size_t)snprintf(text + used, TEXT - used, __VA_ARGS__), assert_true(used < TEXT))
 
-/* k(in, amounts, out): %i is the thread's number; %in, %out, %n point at its words of `bytes` and at the amount that it begins with. */
+/* k(in, amounts, out): %i is the thread's number; %in, %out, %n point at its words of `bytes` and at the amount that it
+ * begins with. */
 static void begin(unsigned bytes) {
     used = 0;
-    ADD(HEAD ".entry k(.param .u64 in, .param .u64 amounts, .param .u64 out)\n{\n .reg .u32 %%i, %%t, %%a, %%b, %%c, %%d;\n"
-             " .reg .b16 %%h, %%r; .reg .u64 %%in, %%n, %%out, %%o;\n"
-             " mov.u32 %%i, %%ctaid.x; mov.u32 %%t, %%ntid.x; mul.lo.u32 %%i, %%i, %%t; mov.u32 %%t, %%tid.x; add.u32 %%i, %%i, %%t;\n"
-             " ld.param.u64 %%in, [in]; ld.param.u64 %%out, [out]; ld.param.u64 %%n, [amounts];\n"
-             " mul.wide.u32 %%o, %%i, %u; add.u64 %%in, %%in, %%o; add.u64 %%out, %%out, %%o;\n"
-             " rem.u32 %%t, %%i, %d; mul.wide.u32 %%o, %%t, 4; add.u64 %%n, %%n, %%o;\n",
+    ADD(HEAD
+        ".entry k(.param .u64 in, .param .u64 amounts, .param .u64 out)\n{\n .reg .u32 %%i, %%t, %%a, %%b, %%c, %%d;\n"
+        " .reg .b16 %%h, %%r; .reg .u64 %%in, %%n, %%out, %%o;\n"
+        " mov.u32 %%i, %%ctaid.x; mov.u32 %%t, %%ntid.x; mul.lo.u32 %%i, %%i, %%t; mov.u32 %%t, %%tid.x; add.u32 %%i, "
+        "%%i, %%t;\n"
+        " ld.param.u64 %%in, [in]; ld.param.u64 %%out, [out]; ld.param.u64 %%n, [amounts];\n"
+        " mul.wide.u32 %%o, %%i, %u; add.u64 %%in, %%in, %%o; add.u64 %%out, %%out, %%o;\n"
+        " rem.u32 %%t, %%i, %d; mul.wide.u32 %%o, %%t, 4; add.u64 %%n, %%n, %%o;\n",
         bytes, AMOUNTS);
 }
 
@@ -37,11 +41,13 @@ static void *launch(const void *in, size_t in_size, uint32_t threads, size_t out
     for (unsigned k = 0; k < 2 * AMOUNTS; k++) amounts[k] = amount_at(k);
     lw_context *context = new_context(1);
     lw_kernel *kernel = get_kernel(load(context, text), NULL);
-    uint64_t from = new_buffer(context, in_size), table = new_buffer(context, sizeof amounts), to = new_buffer(context, out_size);
+    uint64_t from = new_buffer(context, in_size), table = new_buffer(context, sizeof amounts),
+             to = new_buffer(context, out_size);
     assert_int_equal(lw_memory_write(context, from, in, in_size), LW_OK);
     assert_int_equal(lw_memory_write(context, table, amounts, sizeof amounts), LW_OK);
     lw_launch_config config = shape(threads / 128, 128);
-    if (lw_launch(kernel, &config, (void *[]){&from, &table, &to}, NULL) != LW_OK) fail_msg("the launch failed:\n%s", text);
+    if (lw_launch(kernel, &config, (void *[]){&from, &table, &to}, NULL) != LW_OK)
+        fail_msg("the launch failed:\n%s", text);
     void *out = malloc(out_size);
     assert_non_null(out);
     assert_int_equal(lw_memory_read(context, to, out, out_size), LW_OK);
@@ -99,7 +105,8 @@ static void test_tables_of_lop3(void **state) {
         for (unsigned j = 0; j < 3; j++) in[i][j] = words[j] << i % 8 | words[j] >> (31 - i % 8) >> 1;
     begin(12);
     ADD(" ld.global.u32 %%a, [%%in]; ld.global.u32 %%b, [%%in+4]; ld.global.u32 %%c, [%%in+8];\n");
-    for (unsigned lut = 0; lut < 256; lut++) ADD(" lop3.b32 %%d, %%a, %%b, %%c, %u; st.global.u32 [%%out+%u], %%d;\n", lut, lut * 12 * TURNS);
+    for (unsigned lut = 0; lut < 256; lut++)
+        ADD(" lop3.b32 %%d, %%a, %%b, %%c, %u; st.global.u32 [%%out+%u], %%d;\n", lut, lut * 12 * TURNS);
     uint32_t *out = launch(in, sizeof in, TURNS, 256 * sizeof in);
     for (unsigned lut = 0; lut < 256; lut++)
         for (unsigned i = 0; i < TURNS; i++) {
@@ -130,9 +137,16 @@ static uint32_t wide_shift(unsigned form, uint32_t a, uint32_t b, uint32_t n) {
 }
 
 static void shifts_of_words(bool constant) {
-    static const char *const forms[FORMS] = {"shf.l.clamp.b32 %d, %a, %b", "shf.l.wrap.b32 %d, %a, %b", "shf.r.clamp.b32 %d, %a, %b",
-                                             "shf.r.wrap.b32 %d, %a, %b", "shl.b32 %d, %a", "shr.u32 %d, %a", "shr.s32 %d, %a",
-                                             "shl.b64 %o, %q", "shr.u64 %o, %q", "shr.s64 %o, %q"};
+    static const char *const forms[FORMS] = {"shf.l.clamp.b32 %d, %a, %b",
+                                             "shf.l.wrap.b32 %d, %a, %b",
+                                             "shf.r.clamp.b32 %d, %a, %b",
+                                             "shf.r.wrap.b32 %d, %a, %b",
+                                             "shl.b32 %d, %a",
+                                             "shr.u32 %d, %a",
+                                             "shr.s32 %d, %a",
+                                             "shl.b64 %o, %q",
+                                             "shr.u64 %o, %q",
+                                             "shr.s64 %o, %q"};
     static uint32_t in[LANES][2];
     for (uint32_t i = 0; i < LANES; i++) in[i][0] = noise(2 * i), in[i][1] = noise(2 * i + 1);
     begin(8);
@@ -160,7 +174,8 @@ static void test_words_by_constants(void **state) { (void)state, shifts_of_words
 static void test_words_by_registers(void **state) { (void)state, shifts_of_words(false); }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shifts_by_constants), cmocka_unit_test(test_shifts_by_registers),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_shifts_by_constants),
+                                       cmocka_unit_test(test_shifts_by_registers),
                                        cmocka_unit_test(test_tables_of_lop3), cmocka_unit_test(test_words_by_constants),
                                        cmocka_unit_test(test_words_by_registers)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
-/* Elements of PTO vector registers. vshr after its page: signed types replicate the sign bit, unsigned ones take in zeros, bits shifted out are
- * discarded, and the count is unsigned. The page leaves counts of the width or more to the target: Lanewise goes on moving by one bit
- * (saturate), or counts modulo the width. vshl is its counterpart. The other operations are as isa/pto/ has them. */
+/* Elements of PTO vector registers. vshr after its page: signed types replicate the sign bit, unsigned ones take in
+ * zeros, bits shifted out are discarded, and the count is unsigned. The page leaves counts of the width or more to the
+ * target: Lanewise goes on moving by one bit (saturate), or counts modulo the width. vshl is its counterpart. The other
+ * operations are as isa/pto/ has them. */
 #include <lanewise/lane/integer.h>
 #include <lanewise/lane/shift.h>
 #include <lanewise/lane/vector.h>
@@ -32,7 +33,7 @@ VSHR(u64, lw_vshr_u64, uint64_t, uint64_t, 64, false)
 #define VSHL(name, lane, U, N) \
     static inline U vshl_##name(U lhs, U rhs) { \
         FOR_EACH(moved, N) { \
-            if (moved < rhs) lhs = (U)((lhs & (U)((U)~(U)0 >> 1)) << 1); \
+            if (moved < rhs) lhs = (U)((lhs & (U)((U) ~(U)0 >> 1)) << 1); \
         } \
         return lhs; \
     } \

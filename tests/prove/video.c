@@ -1,5 +1,6 @@
-/* vshl and vshr: the steps of PTX ISA 9.7.18.1.2 with the helpers of 9.7.18.1, under the names that they have there; and what
- * sm_90 was seen to do (docs/decisions/0004-two-semantics.md). Only how `how` packs a spelling is taken from the header. */
+/* vshl and vshr: the steps of PTX ISA 9.7.18.1.2 with the helpers of 9.7.18.1, under the names that they have there;
+ * and what sm_90 was seen to do (docs/decisions/0004-two-semantics.md). Only how `how` packs a spelling is taken from
+ * the header. */
 #include <lanewise/lane/video.h>
 #include "prove.h"
 
@@ -78,8 +79,12 @@ static inline uint32_t manual(bool left, uint32_t a, uint32_t b, uint32_t c, uin
     uint32_t d = optSecondaryOp(how, tmp, partSelectSignExtend(c, d_signed, LW_VIDEO_word));
     return optMerge(dsel, d, c);
 }
-static inline uint32_t vshl_manual(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { return manual(true, a, b, c, how); }
-static inline uint32_t vshr_manual(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { return manual(false, a, b, c, how); }
+static inline uint32_t vshl_manual(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return manual(true, a, b, c, how);
+}
+static inline uint32_t vshr_manual(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return manual(false, a, b, c, how);
+}
 
 static inline uint32_t sm_90(bool left, uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
     bool d_signed = is(how, LW_VIDEO_D_SIGNED), sat = is(how, LW_VIDEO_SAT);
@@ -100,13 +105,18 @@ static inline uint32_t sm_90(bool left, uint32_t a, uint32_t b, uint32_t c, uint
     if (dsel == LW_VIDEO_h1) d = d >> 16; /* 4: the high half goes into .h1 */
     return optMerge(dsel, d, c);
 }
-static inline uint32_t vshl_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { return sm_90(true, a, b, c, how); }
-static inline uint32_t vshr_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { return sm_90(false, a, b, c, how); }
+static inline uint32_t vshl_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return sm_90(true, a, b, c, how);
+}
+static inline uint32_t vshr_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return sm_90(false, a, b, c, how);
+}
 
-/* The spellings that the syntax allows: a selector or nothing for each of d, a and b; a second operation only where d has none. */
+/* The spellings that the syntax allows: a selector or nothing for each of d, a and b; a second operation only where d
+ * has none. */
 static inline bool selects(uint32_t sel) {
-    return sel == LW_VIDEO_word || sel == LW_VIDEO_b0 || sel == LW_VIDEO_b1 || sel == LW_VIDEO_b2 || sel == LW_VIDEO_b3 ||
-           sel == LW_VIDEO_h0 || sel == LW_VIDEO_h1;
+    return sel == LW_VIDEO_word || sel == LW_VIDEO_b0 || sel == LW_VIDEO_b1 || sel == LW_VIDEO_b2 ||
+           sel == LW_VIDEO_b3 || sel == LW_VIDEO_h0 || sel == LW_VIDEO_h1;
 }
 static inline bool spelling(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
     (void)a, (void)b, (void)c;
@@ -116,11 +126,14 @@ static inline bool spelling(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
            (op2 == 0 || (how >> 8 & 15) == LW_VIDEO_word);
 }
 
+/* clang-format off */
 #define VIDEO(name) \
     PROVE(lw_##name, name, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t) \
     WHERE(lw_##name, spelling, uint32_t, uint32_t, uint32_t, uint32_t) \
     SPLIT(lw_##name, VIDEO_SPLIT)
-#define VIDEO_SPLIT 0x72000 /* one proof for each operation with .sat and without; selectors, types and .wrap are free */
+/* clang-format on */
+#define VIDEO_SPLIT \
+    0x72000 /* one proof for each operation with .sat and without; selectors, types and .wrap are free */
 VIDEO(vshl_manual)
 VIDEO(vshr_manual)
 VIDEO(vshl_sm_90)

@@ -1,4 +1,5 @@
-/* What must be refuted: each is a fault that other implementations have had. A run in which one of these is proved has failed. */
+/* What must be refuted: each is a fault that other implementations have had. A run in which one of these is proved has
+ * failed. */
 #include <lanewise/lane/logic.h>
 #include <lanewise/lane/shift.h>
 #include <lanewise/lane/shuffle.h>
@@ -43,7 +44,8 @@ PROVE(lw_shfl_idx_source, shfl_once, uint32_t, uint32_t, uint32_t, uint32_t)
 
 /* The other semantics. */
 static inline bool merges(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
-    return (void)a, (void)b, (void)c, how == LW_VIDEO_A(LW_VIDEO_word) + LW_VIDEO_B(LW_VIDEO_word) + LW_VIDEO_D(LW_VIDEO_h1);
+    return (void)a, (void)b, (void)c,
+           how == LW_VIDEO_A(LW_VIDEO_word) + LW_VIDEO_B(LW_VIDEO_word) + LW_VIDEO_D(LW_VIDEO_h1);
 }
 PROVE(lw_vshl_manual, lw_vshl_sm_90, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t)
 WHERE(lw_vshl_manual, merges, uint32_t, uint32_t, uint32_t, uint32_t)

@@ -1,18 +1,18 @@
-/* approx.c: the approximate functions of an H100, from the formulas as they are written down: whole sums in 64 bits, squares bit by bit, results as
- * exact values that are packed. Of lane/approx.h it has the numbers of the tables alone, which no second witness could know; lane tests and
- * recorded kernels compare both with the hardware. */
+/* approx.c: the approximate functions of an H100, from the formulas as they are written down: whole sums in 64 bits,
+ * squares bit by bit, results as exact values that are packed. Of lane/approx.h it has the numbers of the tables alone,
+ * which no second witness could know; lane tests and recorded kernels compare both with the hardware. */
 #include "lanewise/lane/approx_tables.h"
 #include "reference.h"
 
 #include <math.h>
 
 enum { F32_NAN = 0x7fffffff, F32_INFINITY = 0x7f800000, F32_ONE = 0x3f800000 };
-#define F32_SIGN      0x80000000u
-#define F32_2_24      0x4b800000u /* 2^24 */
-#define F32_QUARTER   0x3e800000u
-#define F64_HIGH(a)   ((uint32_t)((a) >> 32))
+#define F32_SIGN    0x80000000u
+#define F32_2_24    0x4b800000u /* 2^24 */
+#define F32_QUARTER 0x3e800000u
+#define F64_HIGH(a) ((uint32_t)((a) >> 32))
 
-/* ---- The datapath ------------------------------------------------------------------------------------------------ */
+/* ---- The datapath ---------------------------------------------------------------------------------------------- */
 
 /* Products of two bits of x, below 2^19 left out, in units of that. */
 static int64_t square(uint32_t x) {
@@ -39,14 +39,16 @@ static int32_t exponent_of(uint32_t a) { return (int32_t)(a >> 23 & 255) - 127; 
 static uint32_t mantissa_of(uint32_t a) { return a & 0x7fffff; }
 
 /* In units of 2^-24, of numbers from 1 to 2; with `odd` the root is of twice the number. */
-static int64_t rcp_of(uint32_t m) { return quadratic(lw_rcp_c0_[m >> 16], lw_rcp_c12_[m >> 16], (m & 0xffff) * 2, -1, 2, 4046) >> 16; }
+static int64_t rcp_of(uint32_t m) {
+    return quadratic(lw_rcp_c0_[m >> 16], lw_rcp_c12_[m >> 16], (m & 0xffff) * 2, -1, 2, 4046) >> 16;
+}
 static int64_t rsqrt_of(uint32_t m, bool odd) {
     uint32_t row = (odd ? 0 : 64) + (m >> 17);
     if (!odd && !m) return 1 << 24;
     return quadratic(lw_rsqrt_c0_[row], lw_rsqrt_c12_[row], m & 0x1ffff, -1, 4, -1) >> 16;
 }
 
-/* ---- f32 with .ftz: not of NaNs, operands that are subnormal are zeros already --------------------------------------- */
+/* ---- f32 with .ftz: not of NaNs, operands that are subnormal are zeros already --------------------------------- */
 
 static uint64_t rcp_f32(uint32_t a) {
     uint32_t sign = a & F32_SIGN;
@@ -64,7 +66,8 @@ static uint64_t root_f32(uint32_t a, bool reciprocal) {
     int32_t half = (exponent_of(a) - odd) / 2;
     if (reciprocal) return packed(false, rsqrt_of(m, odd), -24 - half, LW_T_f32);
     uint32_t row = (odd ? 0 : 64) + (m >> 17);
-    return packed(false, quadratic(lw_sqrt_c0_[row], lw_sqrt_c12_[row], m & 0x1ffff, 1, -2, -1) >> 17, half - 23, LW_T_f32);
+    return packed(false, quadratic(lw_sqrt_c0_[row], lw_sqrt_c12_[row], m & 0x1ffff, 1, -2, -1) >> 17, half - 23,
+                  LW_T_f32);
 }
 
 static uint64_t ex2_f32(uint32_t a) {
@@ -78,7 +81,8 @@ static uint64_t ex2_f32(uint32_t a) {
     uint32_t part = (uint32_t)(fixed & 0x7fffff), row = part >> 17;
     if (whole > 127) return F32_INFINITY;
     if (whole < -126) return 0;
-    return packed(false, quadratic(lw_ex2_c0_[row], lw_ex2_c12_[row], part & 0x1ffff, 1, 1, 6114) >> 15, (int32_t)whole - 23, LW_T_f32);
+    return packed(false, quadratic(lw_ex2_c0_[row], lw_ex2_c12_[row], part & 0x1ffff, 1, 1, 6114) >> 15,
+                  (int32_t)whole - 23, LW_T_f32);
 }
 
 static uint64_t lg2_f32(uint32_t a) {
@@ -87,7 +91,8 @@ static uint64_t lg2_f32(uint32_t a) {
     if (a == F32_INFINITY) return a;
     if (a == F32_ONE) return 0;
     uint32_t m = mantissa_of(a), row = m >> 17;
-    int64_t sum = quadratic(lw_lg2_c0_[row], lw_lg2_c12_[row], m & 0x1ffff, 1, -2, 837) + exponent_of(a) * (INT64_C(1) << 38);
+    int64_t sum = quadratic(lw_lg2_c0_[row], lw_lg2_c12_[row], m & 0x1ffff, 1, -2, 837) +
+                  exponent_of(a) * (INT64_C(1) << 38);
     return packed(sum < 0, (sum < 0 ? ~sum : sum) & ~INT64_C(3), -38, LW_T_f32);
 }
 
@@ -97,10 +102,13 @@ static uint64_t circle_f32(uint32_t a, bool cosine) {
     uint64_t product = (uint64_t)(mantissa_of(a) | 0x800000) * 0xa2f983; /* of 1 / 2 pi, times 2^26 */
     int high = product >> 47 & 1, shift = high + exponent_of(a) - 1;
     product >>= 23 + high;
-    uint64_t turns = !(a & ~F32_SIGN) || shift < -40 || shift >= 25 ? 0 : shift >= 0 ? product << shift : product >> -shift;
+    uint64_t turns = !(a & ~F32_SIGN) || shift < -40 || shift >= 25 ? 0
+                     : shift >= 0                                   ? product << shift
+                                                                    : product >> -shift;
     uint32_t quarter = (uint32_t)(turns >> 23) + cosine, part = turns & 0x7fffff;
     if (quarter & 1) part = 0x7fffff - part;
-    int64_t sum = quadratic(0, lw_sin_c12_[part >> 17], part & 0x1ffff, 1, -1, 0) + ((int64_t)lw_sin_c0_[part >> 17] << 7);
+    int64_t sum = quadratic(0, lw_sin_c12_[part >> 17], part & 0x1ffff, 1, -1, 0) +
+                  ((int64_t)lw_sin_c0_[part >> 17] << 7);
     return packed(negative != (quarter >> 1 & 1), sum, -37, LW_T_f32);
 }
 
@@ -125,7 +133,7 @@ static uint64_t core_f32(const char *opcode, uint64_t bits) {
     return circle_f32(a, !strcmp(opcode, "cos"));
 }
 
-/* ---- Around it: what the forms without .ftz do, division, 16 bits -------------------------------------------------- */
+/* ---- Around it: what the forms without .ftz do, division, 16 bits ---------------------------------------------- */
 
 static uint64_t times(uint64_t a, uint64_t b) { return ref_real_f32("mul", a, b, false); }
 
@@ -144,7 +152,9 @@ static uint64_t unary_f32(const char *opcode, uint64_t a, bool ftz) {
     if (!subnormal) return core_f32(opcode, a);
     uint64_t d = core_f32(opcode, times(a, F32_2_24));
     if (!strcmp(opcode, "lg2")) return ref_real_f32("sub", d, 0x41c00000, false); /* 24 */
-    return times(d, !strcmp(opcode, "rcp") ? F32_2_24 : !strcmp(opcode, "rsqrt") ? 0x45800000 : 0x39800000); /* 2^12, 2^-12 */
+    return times(d, !strcmp(opcode, "rcp")     ? F32_2_24
+                    : !strcmp(opcode, "rsqrt") ? 0x45800000
+                                               : 0x39800000); /* 2^12, 2^-12 */
 }
 
 static uint64_t divide_f32(uint64_t a, uint64_t b, bool full, bool ftz) {
@@ -158,10 +168,11 @@ static uint64_t half(const char *opcode, uint64_t a, bool brain) {
     if (brain) return unary_f32(opcode, a << 16, true) >> 16;
     if (ref_is_nan(a, LW_T_f16)) return 0x7fff;
     uint64_t d = unary_f32(opcode, ref_pack(ref_unpack(a, LW_T_f16), LW_T_f32, REF_ZERO), true);
-    return d >= 0x47800000 && d <= F32_INFINITY ? 0x7c00 : ref_pack(ref_unpack(d, LW_T_f32), LW_T_f16, REF_ZERO); /* 2^16 */
+    return d >= 0x47800000 && d <= F32_INFINITY ? 0x7c00
+                                                : ref_pack(ref_unpack(d, LW_T_f32), LW_T_f16, REF_ZERO); /* 2^16 */
 }
 
-/* ---- f64: the upper word --------------------------------------------------------------------------------------------- */
+/* ---- f64: the upper word --------------------------------------------------------------------------------------- */
 
 static double double_of(uint64_t bits) {
     double d;
@@ -198,7 +209,7 @@ static uint64_t rsqrt_f64(uint64_t a) {
     return bits_of(subnormal ? ldexp(d, 27) : d);
 }
 
-/* ---- Instructions ---------------------------------------------------------------------------------------------------- */
+/* ---- Instructions ---------------------------------------------------------------------------------------------- */
 
 static uint64_t result_of(const ref_op *op, uint64_t a, uint64_t b) {
     const char *opcode = op->in->words[0]->text;
@@ -212,7 +223,8 @@ static uint64_t result_of(const ref_op *op, uint64_t a, uint64_t b) {
 
 void ref_approx_do(ref_thread *t, const ref_op *op) {
     const lw_instruction *in = op->in;
-    uint64_t a = ref_read(t, op, &in->operands[1], op->type), b = in->operand_count > 2 ? ref_read(t, op, &in->operands[2], op->type) : 0;
+    uint64_t a = ref_read(t, op, &in->operands[1], op->type),
+             b = in->operand_count > 2 ? ref_read(t, op, &in->operands[2], op->type) : 0;
     ref_write(t, &in->operands[0], op->type, result_of(op, a, b));
 }
 void ref_do_rsqrt(ref_thread *t, const ref_op *op) { ref_approx_do(t, op); }

@@ -1,9 +1,9 @@
 /* compare.c: runs random kernels by the reference and by the library, and says where they differ.
  *
- *     reference --seed 1 --count 1000                      kernels 1 to 1000, by the interpreter at every level and by the compiler
- *     reference --seed 17 --print                          the text of kernel 17
- *     reference --seed 17 --reduce                         the smallest text found that still differs
- *     reference --file k.ptx --block 64 --seed 17          a text of one's own, with the buffers of kernel 17
+ *     reference --seed 1 --count 1000                      kernels 1 to 1000, by the interpreter at every level and by
+ * the compiler reference --seed 17 --print                          the text of kernel 17 reference --seed 17 --reduce
+ * the smallest text found that still differs reference --file k.ptx --block 64 --seed 17          a text of one's own,
+ * with the buffers of kernel 17
  *
  * --record: a line of digests for each kernel on which all agree; --recorded FILE: compares with such lines.
  * --calm: common integer instructions only, besides what the kernel is about.
@@ -11,9 +11,11 @@
  * --no-places: without exchanges that lanes come to from different places.
  * --gpu: a GPU, too, through libcuda.so.1; --only-gpu: by it and the reference alone.
  * --coverage: fails where an executable form is executed by none of the kernels.
- * --only-reference: whether each kernel has a defined result. --bare: where shared and local memory begin with anything, as on a GPU.
+ * --only-reference: whether each kernel has a defined result. --bare: where shared and local memory begin with
+ * anything, as on a GPU.
  * --progress FILE: holds the seed at work.
- * --jit-every N: only each Nth kernel is compiled, since that takes longest; 0: none. --keep FOLDER: texts that differ are written there. */
+ * --jit-every N: only each Nth kernel is compiled, since that takes longest; 0: none. --keep FOLDER: texts that differ
+ * are written there. */
 #include "compare.h"
 
 #include <getopt.h>
@@ -76,19 +78,21 @@ static bool one(const settings *s, gen_tables *tables, comparison *c, uint64_t s
     c->seed = seed, c->with_jit = s->jit_every && (seed - s->seed) % s->jit_every == 0;
     bool same = compare_kernel(c, &kernel);
     if (!same) {
-        printf("seed %llu, grid %u, block %ux%u: %s\n", (unsigned long long)seed, kernel.grid[0], kernel.block[0], kernel.block[1], c->why);
+        printf("seed %llu, grid %u, block %ux%u: %s\n", (unsigned long long)seed, kernel.grid[0], kernel.block[0],
+               kernel.block[1], c->why);
         if (s->reduce) compare_reduce(c, &kernel), fwrite(kernel.text.at, 1, kernel.text.size, stdout);
         keep(s, &kernel, seed);
         fflush(stdout);
     }
     if (same && s->record && c->ran)
-        printf("%llu %016llx %016llx\n", (unsigned long long)seed, (unsigned long long)compare_digest(kernel.text.at, kernel.text.size),
-               (unsigned long long)c->digest);
+        printf("%llu %016llx %016llx\n", (unsigned long long)seed,
+               (unsigned long long)compare_digest(kernel.text.at, kernel.text.size), (unsigned long long)c->digest);
     lw_text_free(&kernel.text);
     return same;
 }
 
-/* Kernels that a GPU has executed: lines of seed, digest of the text, digest of what it left in memory. Those that differ. */
+/* Kernels that a GPU has executed: lines of seed, digest of the text, digest of what it left in memory. Those that
+ * differ. */
 static uint64_t check_recorded(const settings *s, gen_tables *tables, comparison *c, uint64_t *count) {
     FILE *file = fopen(s->recorded, "r");
     char line[256];
@@ -106,8 +110,7 @@ static uint64_t check_recorded(const settings *s, gen_tables *tables, comparison
         bool same = one(s, tables, c, seed);
         if (!same_text)
             printf("seed %llu: the generator makes another text than the recorded one: record again\n", seed);
-        else if (same && c->digest != memory)
-            printf("seed %llu: the reference differs from the record\n", seed);
+        else if (same && c->digest != memory) printf("seed %llu: the reference differs from the record\n", seed);
         different += !same || !same_text || c->digest != memory;
         ++*count;
     }
@@ -198,7 +201,8 @@ int main(int argc, char **argv) {
     if (s.print) {
         gen_kernel kernel = {0};
         make(&s, tables, s.seed, &kernel);
-        printf("// seed %llu, grid %u, block %u x %u\n", (unsigned long long)s.seed, kernel.grid[0], kernel.block[0], kernel.block[1]);
+        printf("// seed %llu, grid %u, block %u x %u\n", (unsigned long long)s.seed, kernel.grid[0], kernel.block[0],
+               kernel.block[1]);
         fwrite(kernel.text.at, 1, kernel.text.size, stdout);
         lw_text_free(&kernel.text);
         gen_tables_free(tables);
@@ -210,9 +214,10 @@ int main(int argc, char **argv) {
     if (s.recorded) different = check_recorded(&s, tables, c, &lines), s.count = lines;
     for (uint64_t k = 0; k < s.count && !s.recorded; k++) different += !one(&s, tables, c, s.seed + k);
     if (!s.record)
-        printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; engines: %s\n",
-               (unsigned long long)s.count, (unsigned long long)different, (unsigned long long)c->skipped, (unsigned long long)c->compiled,
-               (unsigned long long)c->steps, c->names);
+        printf("%llu kernels, %llu differ, %llu too long, %llu with the compiler; %llu instructions of the reference; "
+               "engines: %s\n",
+               (unsigned long long)s.count, (unsigned long long)different, (unsigned long long)c->skipped,
+               (unsigned long long)c->compiled, (unsigned long long)c->steps, c->names);
     if (s.coverage) different += compare_missing(c);
     compare_end(c);
     gen_tables_free(tables);

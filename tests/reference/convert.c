@@ -25,7 +25,9 @@ static uint64_t to_integer(ref_real real, lw_type from, lw_type to, ref_rounding
     bool is_signed = ref_is_signed(to);
     if (real.kind == REF_NAN) return from == LW_T_f64 || bits == 64 ? (uint64_t)1 << (bits - 1) : 0;
     real = integral(real, rounding);
-    unsigned __int128 most = is_signed ? ref_mask(bits - 1) + (real.negative ? 1 : 0) : real.negative ? 0 : ref_mask(bits);
+    unsigned __int128 most = is_signed       ? ref_mask(bits - 1) + (real.negative ? 1 : 0)
+                             : real.negative ? 0
+                                             : ref_mask(bits);
     unsigned __int128 m = real.mantissa;
     bool over = real.kind == REF_INFINITE;
     for (int32_t e = real.exponent; e > 0 && m && !over; e--) {
@@ -38,7 +40,8 @@ static uint64_t to_integer(ref_real real, lw_type from, lw_type to, ref_rounding
 
 static ref_real of_integer(uint64_t value, lw_type type) {
     bool negative = ref_is_signed(type) && value >> (ref_bits(type) - 1) & 1;
-    return (ref_real){.negative = negative, .mantissa = negative ? ((uint64_t)0 - value) & ref_mask(ref_bits(type)) : value};
+    return (ref_real){.negative = negative,
+                      .mantissa = negative ? ((uint64_t)0 - value) & ref_mask(ref_bits(type)) : value};
 }
 
 static uint64_t clamp_integer(uint64_t value, lw_type from, lw_type to) {
@@ -54,16 +57,20 @@ static uint64_t nan_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type 
     if (from == to && to == LW_T_f32) return rounds || ref_has(op, REF_ftz) ? 0x7fffffff : a; /* plain: a move */
     if (from == to) return rounds ? a | F64_QUIET : a;
     if (from == LW_T_f16) return 0x7fffffff;
-    if (to == LW_T_f64) return ref_has(op, REF_ftz) ? 0x7fffffffe0000000u : (a >> 31) << 63 | 0x7ff8000000000000u | (a & 0x7fffff) << 29;
+    if (to == LW_T_f64)
+        return ref_has(op, REF_ftz) ? 0x7fffffffe0000000u
+                                    : (a >> 31) << 63 | 0x7ff8000000000000u | (a & 0x7fffff) << 29;
     return (a >> 63) << 31 | 0x7fc00000 | (a & 0xfffffffffffffu) >> 29; /* f64 to f32 */
 }
 
 static uint64_t real_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type to) {
-    bool rounds = ref_has(op, REF_rni) || ref_has(op, REF_rzi) || ref_has(op, REF_rmi) || ref_has(op, REF_rpi), flushes = ref_has(op, REF_ftz);
+    bool rounds = ref_has(op, REF_rni) || ref_has(op, REF_rzi) || ref_has(op, REF_rmi) || ref_has(op, REF_rpi),
+         flushes = ref_has(op, REF_ftz);
     if (flushes && from == LW_T_f32) a = ref_flush(a, from);
     if (ref_is_nan(a, from)) return nan_to_real(op, a, from, to, rounds);
     ref_real real = ref_unpack(a, from);
-    uint64_t d = ref_pack(rounds ? integral(real, ref_rounding_of(op)) : real, to, rounds ? REF_NEAREST : ref_rounding_of(op));
+    uint64_t d =
+        ref_pack(rounds ? integral(real, ref_rounding_of(op)) : real, to, rounds ? REF_NEAREST : ref_rounding_of(op));
     if (flushes && to == LW_T_f32) d = ref_flush(d, to);
     return ref_has(op, REF_sat) ? ref_saturate(d, to) : d;
 }
@@ -87,7 +94,8 @@ static bool is_short(lw_type type) { return type == LW_T_f16 || type == LW_T_bf1
 /* To f16, bf16, or tf32 as 19 bits. */
 static uint64_t shortened(const ref_op *op, uint64_t a, lw_type to) {
     const uint64_t sign = to == LW_T_tf32 ? 1u << 18 : 1u << 15, one = to == LW_T_f16 ? 0x3c00 : 0x3f80;
-    if (to == LW_T_tf32 && ref_has(op, REF_rna)) { /* hardware adds half a place, without a look at what it is, but for the top exponent */
+    if (to == LW_T_tf32 &&
+        ref_has(op, REF_rna)) { /* hardware adds half a place, without a look at what it is, but for the top exponent */
         const uint64_t d = ((a >> 23 & 255) == 255 ? a : a + 0x1000) >> 13;
         return d - (ref_has(op, REF_satfinite) && (d >> 10 & 255) == 255);
     }
@@ -105,13 +113,19 @@ static bool of_halves(ref_thread *t, const ref_op *op) {
     const bool pair = to == LW_T_f16x2 || to == LW_T_bf16x2;
     if (from == LW_T_bf16 && to == LW_T_f32) { /* the upper half, a NaN too but with .ftz, as an H200 does it */
         const uint64_t a = (ref_read(t, op, &op->in->operands[1], from) & 0xffff) << 16;
-        ref_write(t, &op->in->operands[0], to, !ref_has(op, REF_ftz) ? a : ref_is_nan(a, to) ? 0x7fffffff : ref_flush(a, to));
+        ref_write(t, &op->in->operands[0], to,
+                  !ref_has(op, REF_ftz) ? a
+                  : ref_is_nan(a, to)   ? 0x7fffffff
+                                        : ref_flush(a, to));
         return true;
     }
     if (from != LW_T_f32 || (!pair && !is_short(to))) return false;
     uint64_t d = 0;
     for (uint32_t k = 1; k <= (pair ? 2 : 1); k++)
-        d = d << 16 | shortened(op, ref_read(t, op, &op->in->operands[k], from), to == LW_T_f16x2 ? LW_T_f16 : to == LW_T_bf16x2 ? LW_T_bf16 : to);
+        d = d << 16 | shortened(op, ref_read(t, op, &op->in->operands[k], from),
+                                to == LW_T_f16x2    ? LW_T_f16
+                                : to == LW_T_bf16x2 ? LW_T_bf16
+                                                    : to);
     ref_write(t, &op->in->operands[0], to, to == LW_T_tf32 ? d << 13 : d);
     return true;
 }
@@ -124,16 +138,12 @@ void ref_do_cvt(ref_thread *t, const ref_op *op) {
     }
     lw_type to = op->types[0], from = op->types[1];
     uint64_t a = ref_read(t, op, &op->in->operands[1], from), d;
-    if (ref_is_real(from) && ref_is_real(to))
-        d = real_to_real(op, a, from, to);
+    if (ref_is_real(from) && ref_is_real(to)) d = real_to_real(op, a, from, to);
     else if (ref_is_real(from)) {
         if (ref_has(op, REF_ftz)) a = ref_flush(a, from);
         d = to_integer(ref_unpack(a, from), from, to, ref_rounding_of(op));
-    } else if (ref_is_real(to))
-        d = ref_pack(of_integer(a, from), to, ref_rounding_of(op));
-    else if (ref_has(op, REF_sat))
-        d = clamp_integer(a, from, to);
-    else
-        d = ref_is_signed(from) ? (uint64_t)ref_signed(a, ref_bits(from)) : a;
+    } else if (ref_is_real(to)) d = ref_pack(of_integer(a, from), to, ref_rounding_of(op));
+    else if (ref_has(op, REF_sat)) d = clamp_integer(a, from, to);
+    else d = ref_is_signed(from) ? (uint64_t)ref_signed(a, ref_bits(from)) : a;
     ref_write(t, &op->in->operands[0], to, d);
 }

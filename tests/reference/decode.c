@@ -7,7 +7,10 @@ static const char *const words[REF_WORD_COUNT] = {
 #undef WORD
 };
 
-static const struct { const char *name; void (*execute)(ref_thread *, const ref_op *); } opcodes[] = {
+static const struct {
+    const char *name;
+    void (*execute)(ref_thread *, const ref_op *);
+} opcodes[] = {
 #define OPCODE(name) {#name, ref_do_##name},
     REF_OPCODES(OPCODE)
 #undef OPCODE

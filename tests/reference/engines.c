@@ -11,20 +11,24 @@ enum { THREADS_MAX = 4096, STEPS_MAX = 4000000 };
 #define OUT_ADDRESS 0x200000000u
 #define SUM_ADDRESS 0x300000000u
 
-/* ---- Engines -------------------------------------------------------------------------------------------------------- */
+/* ---- Engines --------------------------------------------------------------------------------------------------- */
 
 static void add_engine(comparison *c, const char *cpu, const char *how, uint32_t threads, const char *semantics) {
     engine *e = &c->engines[c->engine_count];
-    lw_options options = {.threads = threads, .cpu = cpu, .engine = how, .semantics = semantics, .memory_limit = (uint64_t)1 << 30};
+    lw_options options = {
+        .threads = threads, .cpu = cpu, .engine = how, .semantics = semantics, .memory_limit = (uint64_t)1 << 30};
     if (!lw_cpu_has(cpu) || lw_context_new(&options, &e->context)) return;
     if (strcmp(lw_context_engine(e->context), how) || lw_memory_new(e->context, 8 * GEN_IN_WORDS, &e->in) ||
-        lw_memory_new(e->context, (uint64_t)THREADS_MAX * GEN_OUT_BYTES, &e->out) || lw_memory_new(e->context, GEN_SUM_BYTES, &e->sum)) {
+        lw_memory_new(e->context, (uint64_t)THREADS_MAX * GEN_OUT_BYTES, &e->out) ||
+        lw_memory_new(e->context, GEN_SUM_BYTES, &e->sum)) {
         lw_context_free(e->context);
         return;
     }
     e->jit = !strcmp(how, "jit"), e->sm_90 = !strcmp(semantics, "sm_90");
-    snprintf(e->name, sizeof e->name, "%s %s%s, %u thread%s", how, cpu, e->sm_90 ? " sm_90" : "", threads, threads > 1 ? "s" : "");
-    snprintf(c->names + strlen(c->names), sizeof c->names - strlen(c->names), "%s%s", c->engine_count ? "; " : "", e->name);
+    snprintf(e->name, sizeof e->name, "%s %s%s, %u thread%s", how, cpu, e->sm_90 ? " sm_90" : "", threads,
+             threads > 1 ? "s" : "");
+    snprintf(c->names + strlen(c->names), sizeof c->names - strlen(c->names), "%s%s", c->engine_count ? "; " : "",
+             e->name);
     c->engine_count++;
 }
 
@@ -52,8 +56,8 @@ comparison *compare_begin(bool gpu, bool engines) {
         c->has_gpu = e->sm_90 = true;
         snprintf(c->names + strlen(c->names), sizeof c->names - strlen(c->names), "; %s", e->name);
     }
-    c->in = calloc(GEN_IN_WORDS, 8), c->out = calloc(THREADS_MAX, GEN_OUT_BYTES), c->got = calloc(THREADS_MAX, GEN_OUT_BYTES),
-    c->sum = calloc(1, GEN_SUM_BYTES);
+    c->in = calloc(GEN_IN_WORDS, 8), c->out = calloc(THREADS_MAX, GEN_OUT_BYTES),
+    c->got = calloc(THREADS_MAX, GEN_OUT_BYTES), c->sum = calloc(1, GEN_SUM_BYTES);
     c->executed = calloc(lw_ptx_form_count, sizeof *c->executed);
     if (!c->executed || !c->in || !c->out || !c->got || !c->sum) abort();
     return c;
@@ -65,7 +69,7 @@ void compare_end(comparison *c) {
     free(c);
 }
 
-/* ---- The reference ---------------------------------------------------------------------------------------------------- */
+/* ---- The reference --------------------------------------------------------------------------------------------- */
 
 static void fill_in(comparison *c) {
     static const uint64_t interesting[] = {0,
@@ -108,9 +112,12 @@ static void fill_in(comparison *c) {
     }
 }
 
-static uint32_t thread_count(const gen_kernel *k) { return k->grid[0] * k->grid[1] * k->grid[2] * k->block[0] * k->block[1] * k->block[2]; }
+static uint32_t thread_count(const gen_kernel *k) {
+    return k->grid[0] * k->grid[1] * k->grid[2] * k->block[0] * k->block[1] * k->block[2];
+}
 
-static void put_addresses(const gen_kernel *kernel, unsigned char params[GEN_PARAM_BYTES], uint64_t in, uint64_t out, uint64_t sum) {
+static void put_addresses(const gen_kernel *kernel, unsigned char params[GEN_PARAM_BYTES], uint64_t in, uint64_t out,
+                          uint64_t sum) {
     memcpy(params, kernel->params, GEN_PARAM_BYTES);
     uint64_t addresses[3] = {in, out, sum};
     memcpy(params, addresses, sizeof addresses);
@@ -168,10 +175,8 @@ static bool run_reference(comparison *c, gen_kernel *kernel, ref_result *result,
     lw_source_init(&source, &arena, "k.ptx", kernel->text.at, kernel->text.size);
     lw_diags_init(&diags, &arena, &source);
     bool good = lw_ptx_check(&arena, &source, &diags, NULL, &module);
-    if (!good)
-        say_diagnostics(c, &diags, &source);
-    else if (!entry_of(module))
-        snprintf(c->why, sizeof c->why, "the text has no kernel"), good = false;
+    if (!good) say_diagnostics(c, &diags, &source);
+    else if (!entry_of(module)) snprintf(c->why, sizeof c->why, "the text has no kernel"), good = false;
     else {
         *result = run_checked(c, kernel, module);
         uint32_t column;
@@ -179,8 +184,8 @@ static bool run_reference(comparison *c, gen_kernel *kernel, ref_result *result,
         c->steps += result->steps;
         c->skipped += result->end == REF_LIMIT;
         if (result->end != REF_DONE && result->end != REF_TRAP) {
-            snprintf(c->why, sizeof c->why, "the reference gives up: %s, line %u, thread %u of CTA %u", result->why, *line, result->thread,
-                     result->cta);
+            snprintf(c->why, sizeof c->why, "the reference gives up: %s, line %u, thread %u of CTA %u", result->why,
+                     *line, result->thread, result->cta);
             good = false;
         }
     }
@@ -188,7 +193,7 @@ static bool run_reference(comparison *c, gen_kernel *kernel, ref_result *result,
     return good;
 }
 
-/* ---- The library -------------------------------------------------------------------------------------------------------- */
+/* ---- The library ----------------------------------------------------------------------------------------------- */
 
 static lw_status launch(engine *e, const gen_kernel *kernel, lw_module **module, lw_trap_info *trap) {
     unsigned char params[GEN_PARAM_BYTES];
@@ -197,8 +202,10 @@ static lw_status launch(engine *e, const gen_kernel *kernel, lw_module **module,
     if (!status) status = lw_module_kernel(*module, NULL, &k);
     if (status) return status;
     put_addresses(kernel, params, e->in, e->out, e->sum);
-    lw_launch_config config = {
-        .time_limit = 20, .step_limit = 10 * (uint64_t)STEPS_MAX, .param_buffer = params, .param_buffer_size = kernel->param_bytes};
+    lw_launch_config config = {.time_limit = 20,
+                               .step_limit = 10 * (uint64_t)STEPS_MAX,
+                               .param_buffer = params,
+                               .param_buffer_size = kernel->param_bytes};
     memcpy(config.grid, kernel->grid, sizeof config.grid);
     memcpy(config.block, kernel->block, sizeof config.block);
     status = lw_launch(k, &config, NULL, NULL);
@@ -213,38 +220,41 @@ static void must(lw_status status) {
     exit(2);
 }
 
-static bool same_bytes(comparison *c, const engine *e, const char *what, const unsigned char *want, uint64_t address, uint64_t size, uint32_t each) {
-    if (e->gpu)
-        gpu_read(address, c->got, size);
-    else
-        must(lw_memory_read(e->context, address, c->got, size));
+static bool same_bytes(comparison *c, const engine *e, const char *what, const unsigned char *want, uint64_t address,
+                       uint64_t size, uint32_t each) {
+    if (e->gpu) gpu_read(address, c->got, size);
+    else must(lw_memory_read(e->context, address, c->got, size));
     if (!memcmp(want, c->got, size)) return true;
     uint64_t at = 0, a, b;
     while (!memcmp(want + at, c->got + at, 4)) at += 4;
     a = b = 0;
     memcpy(&a, want + at, 4), memcpy(&b, c->got + at, 4);
-    snprintf(c->why, sizeof c->why, "%s: %s of thread %llu at %llu is %llx, the reference says %llx", e->name, what, (unsigned long long)(at / each),
-             (unsigned long long)(at % each), (unsigned long long)b, (unsigned long long)a);
+    snprintf(c->why, sizeof c->why, "%s: %s of thread %llu at %llu is %llx, the reference says %llx", e->name, what,
+             (unsigned long long)(at / each), (unsigned long long)(at % each), (unsigned long long)b,
+             (unsigned long long)a);
     return false;
 }
 
-static bool same_end(comparison *c, const engine *e, lw_status status, const lw_trap_info *trap, const ref_result *r, uint32_t line) {
+static bool same_end(comparison *c, const engine *e, lw_status status, const lw_trap_info *trap, const ref_result *r,
+                     uint32_t line) {
     if (r->end == REF_DONE && status == LW_OK) return true;
     if (r->end == REF_TRAP && status == LW_TRAPPED && trap->line == line) return true;
-    snprintf(c->why, sizeof c->why, "%s: %s (%s%s, line %u), the reference says %s (%s, line %u)", e->name, lw_status_name(status),
-             status == LW_TRAPPED ? trap->message : lw_context_message(e->context), "", status == LW_TRAPPED ? trap->line : 0,
-             r->end == REF_DONE ? "done" : "trap", r->why ? r->why : "", line);
+    snprintf(c->why, sizeof c->why, "%s: %s (%s%s, line %u), the reference says %s (%s, line %u)", e->name,
+             lw_status_name(status), status == LW_TRAPPED ? trap->message : lw_context_message(e->context), "",
+             status == LW_TRAPPED ? trap->line : 0, r->end == REF_DONE ? "done" : "trap", r->why ? r->why : "", line);
     return false;
 }
 
 static bool same_memory(comparison *c, engine *e, uint64_t out_bytes) {
-    return same_bytes(c, e, "out", c->out, e->out, out_bytes, GEN_OUT_BYTES) && same_bytes(c, e, "sum", c->sum, e->sum, GEN_SUM_BYTES, GEN_SUM_BYTES);
+    return same_bytes(c, e, "out", c->out, e->out, out_bytes, GEN_OUT_BYTES) &&
+           same_bytes(c, e, "sum", c->sum, e->sum, GEN_SUM_BYTES, GEN_SUM_BYTES);
 }
 
 static bool run_gpu(comparison *c, engine *e, const gen_kernel *kernel, const ref_result *r) {
     unsigned char params[GEN_PARAM_BYTES];
     uint64_t out_bytes = (uint64_t)thread_count(kernel) * GEN_OUT_BYTES;
-    if (r->end != REF_DONE || memmem(kernel->text.at, 60, "sm_100", 6)) return true; /* a trap would be its last kernel */
+    if (r->end != REF_DONE || memmem(kernel->text.at, 60, "sm_100", 6))
+        return true; /* a trap would be its last kernel */
     put_addresses(kernel, params, e->in, e->out, e->sum);
     return gpu_run(e, kernel, c->in, params, out_bytes, c->why, sizeof c->why) && same_memory(c, e, out_bytes);
 }
@@ -259,7 +269,8 @@ static bool run_engine(comparison *c, engine *e, const gen_kernel *kernel, const
     must(lw_memory_fill(e->context, e->sum, 0, 8, GEN_SUM_BYTES / 8));
     lw_status status = launch(e, kernel, &module, &trap);
     bool same = same_end(c, e, status, &trap, r, line);
-    if (status == LW_BAD_SOURCE) snprintf(c->why, sizeof c->why, "%s: %.900s", e->name, lw_module_diagnostics(module, false));
+    if (status == LW_BAD_SOURCE)
+        snprintf(c->why, sizeof c->why, "%s: %.900s", e->name, lw_module_diagnostics(module, false));
     if (same && r->end == REF_DONE) same = same_memory(c, e, out_bytes);
     lw_module_free(module);
     return same;
@@ -285,7 +296,8 @@ bool compare_kernel(comparison *c, gen_kernel *kernel) {
     }
     c->compiled += c->with_jit;
     c->ran = same && r.end == REF_DONE;
-    c->digest = compare_digest(c->out, (size_t)thread_count(kernel) * GEN_OUT_BYTES) ^ compare_digest(c->sum, GEN_SUM_BYTES);
+    c->digest = compare_digest(c->out, (size_t)thread_count(kernel) * GEN_OUT_BYTES) ^
+                compare_digest(c->sum, GEN_SUM_BYTES);
     return same;
 }
 
@@ -301,7 +313,7 @@ uint32_t compare_missing(const comparison *c) {
     return missing;
 }
 
-/* ---- Making a text smaller ------------------------------------------------------------------------------------------------ */
+/* ---- Making a text smaller ------------------------------------------------------------------------------------- */
 
 /* A text that differs in the same manner: refused ones, and those without a defined result, count as the same. */
 /* What a fault of the compiler of a GPU takes with it is a process of its own. */
@@ -312,8 +324,8 @@ static bool same_apart(comparison *c, const gen_kernel *kernel) {
     if (!file) return true;
     fwrite(kernel->text.at, 1, kernel->text.size, file);
     fclose(file);
-    snprintf(command, sizeof command, "timeout -s KILL 10 /proc/%d/exe --only-gpu --seed %llu --file %s 2>&1", (int)getpid(),
-             (unsigned long long)c->seed, path);
+    snprintf(command, sizeof command, "timeout -s KILL 10 /proc/%d/exe --only-gpu --seed %llu --file %s 2>&1",
+             (int)getpid(), (unsigned long long)c->seed, path);
     FILE *pipe = popen(command, "r");
     if (!pipe) return true;
     if (!fgets(line, sizeof line, pipe)) line[0] = 0;

@@ -6,8 +6,8 @@
  *   sum   SUM_BYTES that all threads add to, in ways whose order does not matter
  *   one parameter of each type that a kernel parameter may have
  *
- * What lanes exchange goes by masks that are known when the text is made, so that every lane of a mask comes to as many instructions of the
- * same kind, in the same order, by whatever way. */
+ * What lanes exchange goes by masks that are known when the text is made, so that every lane of a mask comes to as many
+ * instructions of the same kind, in the same order, by whatever way. */
 #ifndef LW_GENERATE_H
 #define LW_GENERATE_H
 
@@ -19,8 +19,9 @@ typedef struct gen_options {
     bool places; /* lanes of a warp come to one exchange from different places of the text */
     bool warps;  /* exchanges only: whatever the rest of the generator makes is left out */
     bool traps;  /* some kernels end in a trap */
-    bool calm;   /* common integer instructions only, besides what the kernel is about: on others ptxas has faults of its own */
-    bool tiny;   /* a few instructions on registers only: to find one that a GPU does otherwise */
+    bool calm; /* common integer instructions only, besides what the kernel is about: on others ptxas has faults of its
+                  own */
+    bool tiny; /* a few instructions on registers only: to find one that a GPU does otherwise */
 } gen_options;
 
 typedef struct gen_kernel {
@@ -46,7 +47,8 @@ enum { GEN_H = 5, GEN_R = 8, GEN_D = 6, GEN_Q = 2, GEN_P = 6 };
 
 enum { GEN_FUNCTIONS_MAX = 5, GEN_DEPTH_MAX = 6 };
 
-typedef struct gen_function { /* arguments and results are of these types, in parameters or, where `registers`, in registers */
+typedef struct gen_function { /* arguments and results are of these types, in parameters or, where `registers`, in
+                                 registers */
     uint32_t param_count, return_count;
     lw_type params[4], returns[2];
     bool registers, recurses, array; /* array: a further parameter of 16 bytes */

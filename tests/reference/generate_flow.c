@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* ---- What is known of who is here ----------------------------------------------------------------------------------------- */
+/* ---- What is known of who is here ------------------------------------------------------------------------------ */
 
 typedef struct known {
     bool lanes, cta;
@@ -18,7 +18,7 @@ static void restore(gen *g, known k, bool left_before) {
     g->live = k.live;
 }
 
-/* ---- Branches ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Branches -------------------------------------------------------------------------------------------------- */
 
 /* Puts a predicate into text; says by it what is known behind the branch. */
 static void condition(gen *g, char text[16], uint32_t *lanes) {
@@ -29,10 +29,8 @@ static void condition(gen *g, char text[16], uint32_t *lanes) {
         *lanes = gen_some_lanes(g, g->live);
         gen_split(g, *lanes, text);
         g->cta_whole = false;
-    } else if (kind == 3)
-        gen_put(g, "setp.ne.u32 %s, %%uniform, %u;", text, gen_below(g, 3)); /* all or none */
-    else if (kind == 4) {                                                    /* whole warps */
-        gen_put(g, "mov.u32 %%t, %%warpid;");
+    } else if (kind == 3) gen_put(g, "setp.ne.u32 %s, %%uniform, %u;", text, gen_below(g, 3)); /* all or none */
+    else if (kind == 4) { /* whole warps */ gen_put(g, "mov.u32 %%t, %%warpid;");
         gen_put(g, "setp.lt.u32 %s, %%t, %u;", text, 1 + gen_below(g, 2));
         g->cta_whole = false;
     } else {
@@ -70,10 +68,8 @@ void gen_loop(gen *g) {
     bool left = g->someone_left;
     uint32_t top = gen_label(g), out = 0, n = g->depth, kind = gen_below(g, 3);
     if (g->depth >= GEN_DEPTH_MAX - 2) return;
-    if (kind == 0)
-        gen_put(g, "add.u32 %%n%u, %%uniform, 1;", n);
-    else if (kind == 1)
-        gen_put(g, "mov.u32 %%n%u, %u;", n, 1 + gen_below(g, 4));
+    if (kind == 0) gen_put(g, "add.u32 %%n%u, %%uniform, 1;", n);
+    else if (kind == 1) gen_put(g, "mov.u32 %%n%u, %u;", n, 1 + gen_below(g, 4));
     else {
         uint32_t r = gen_below(g, GEN_R);
         gen_put(g, "and.b32 %%n%u, %%r%u, %u;", n, r, gen_chance(g, 50) ? 3 : 7);
@@ -130,7 +126,8 @@ void gen_table(gen *g) {
         tangle(g);
         return;
     }
-    uint32_t count = 2 + gen_below(g, 4), first = g->labels + 1, end = first + count, name = ++g->names, r = gen_below(g, GEN_R);
+    uint32_t count = 2 + gen_below(g, 4), first = g->labels + 1, end = first + count, name = ++g->names,
+             r = gen_below(g, GEN_R);
     g->labels += count + 1;
     lw_text list = {0};
     for (uint32_t b = 0; b < count; b++) lw_text_printf(&list, "%sL%u", b ? ", " : "", first + b);
@@ -150,7 +147,7 @@ void gen_table(gen *g) {
     restore(g, k, left);
 }
 
-/* ---- Calls ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ----------------------------------------------------------------------------------------------------- */
 
 static const lw_type types[] = {LW_T_b32, LW_T_b64, LW_T_u16, LW_T_f32, LW_T_s32, LW_T_u64, LW_T_f64, LW_T_b32};
 
@@ -164,13 +161,13 @@ static void put_formals(lw_text *text, const gen_function *f, bool named, bool r
     const lw_type *of = results ? f->returns : f->params;
     if (results && !count) return;
     lw_text_puts(text, "(");
-    if (!results) lw_text_printf(text, "%s .b64 %s, %s .b32 %s%s", space, named ? "o" : "_", space, named ? "n" : "_", count ? ", " : "");
+    if (!results)
+        lw_text_printf(text, "%s .b64 %s, %s .b32 %s%s", space, named ? "o" : "_", space, named ? "n" : "_",
+                       count ? ", " : "");
     for (uint32_t k = 0; k < count; k++) {
         lw_text_printf(text, "%s%s .%s ", k ? ", " : "", space, name_of(of[k]));
-        if (named)
-            lw_text_printf(text, "%c%u", results ? 'z' : 'a', k);
-        else
-            lw_text_puts(text, "_");
+        if (named) lw_text_printf(text, "%c%u", results ? 'z' : 'a', k);
+        else lw_text_puts(text, "_");
     }
     if (!results && f->array) lw_text_printf(text, ", .param .align 8 .b8 %s[16]", named ? "block" : "_");
     lw_text_puts(text, ") ");
@@ -182,14 +179,13 @@ static const char *move_of(uint32_t bits) { return bits == 16 ? "mov.b16" : bits
 static void put_arguments(gen *g, const gen_function *f, uint32_t depth, lw_text *arguments, lw_text *results) {
     char r[16];
     lw_text_puts(arguments, f->registers ? "(%out, %m" : "(o1, n1");
-    if (f->registers)
-        gen_put(g, "mov.b32 %%m, %u;", depth);
+    if (f->registers) gen_put(g, "mov.b32 %%m, %u;", depth);
     else
-        gen_put(g, ".param .b64 o1; .param .b32 n1; st.param.b64 [o1], %%out; mov.b32 %%m, %u; st.param.b32 [n1], %%m;", depth);
+        gen_put(g, ".param .b64 o1; .param .b32 n1; st.param.b64 [o1], %%out; mov.b32 %%m, %u; st.param.b32 [n1], %%m;",
+                depth);
     for (uint32_t k = 0; k < f->param_count; k++) {
         gen_register(g, bits_of(f->params[k]), r);
-        if (f->registers)
-            lw_text_printf(arguments, ", %s", r);
+        if (f->registers) lw_text_printf(arguments, ", %s", r);
         else {
             gen_put(g, ".param .%s x%u; st.param.%s [x%u], %s;", name_of(f->params[k]), k, name_of(f->params[k]), k, r);
             lw_text_printf(arguments, ", x%u", k);
@@ -197,17 +193,18 @@ static void put_arguments(gen *g, const gen_function *f, uint32_t depth, lw_text
     }
     if (f->array) {
         uint32_t a = gen_below(g, GEN_D), b = gen_below(g, GEN_R), c = gen_below(g, GEN_R);
-        gen_put(g, ".param .align 8 .b8 block1[16]; st.param.b64 [block1], %%d%u; st.param.v2.b32 [block1+8], {%%r%u, %%r%u};", a, b, c);
+        gen_put(
+            g,
+            ".param .align 8 .b8 block1[16]; st.param.b64 [block1], %%d%u; st.param.v2.b32 [block1+8], {%%r%u, %%r%u};",
+            a, b, c);
         lw_text_puts(arguments, ", block1");
     }
     lw_text_puts(arguments, ")");
     for (uint32_t k = 0; k < f->return_count; k++) {
         gen_register(g, bits_of(f->returns[k]), r);
         if (!f->registers) gen_put(g, ".param .%s y%u;", name_of(f->returns[k]), k);
-        if (f->registers)
-            lw_text_printf(results, "%s%s", k ? ", " : "(", r);
-        else
-            lw_text_printf(results, "%sy%u", k ? ", " : "(", k);
+        if (f->registers) lw_text_printf(results, "%s%s", k ? ", " : "(", r);
+        else lw_text_printf(results, "%sy%u", k ? ", " : "(", k);
     }
     if (f->return_count) lw_text_puts(results, "), ");
 }
@@ -247,7 +244,8 @@ static void call_function(gen *g, uint32_t number, uint32_t depth) {
         gen_put(g, "mov.u64 %%w, f%u;", number);
         gen_put(g, "%scall %s%%w, %s, C%u;", guard, results.at ? results.at : "", arguments.at, name);
     } else
-        gen_put(g, "%scall%s %sf%u, %s;", guard, gen_chance(g, 20) && !guard[0] ? ".uni" : "", results.at ? results.at : "", number, arguments.at);
+        gen_put(g, "%scall%s %sf%u, %s;", guard, gen_chance(g, 20) && !guard[0] ? ".uni" : "",
+                results.at ? results.at : "", number, arguments.at);
     take_results(g, f);
     gen_put(g, "}");
     lw_text_free(&arguments), lw_text_free(&results);
@@ -261,13 +259,12 @@ void gen_call(gen *g) {
 
 static void take_formals(gen *g, const gen_function *f) {
     char r[16];
-    gen_put(g, f->registers ? "mov.b64 %%out, o; mov.b32 %%count, n;" : "ld.param.b64 %%out, [o]; ld.param.b32 %%count, [n];");
+    gen_put(g, f->registers ? "mov.b64 %%out, o; mov.b32 %%count, n;"
+                            : "ld.param.b64 %%out, [o]; ld.param.b32 %%count, [n];");
     for (uint32_t k = 0; k < f->param_count; k++) {
         gen_register(g, bits_of(f->params[k]), r);
-        if (f->registers)
-            gen_put(g, "%s %s, a%u;", move_of(bits_of(f->params[k])), r, k);
-        else
-            gen_put(g, "ld.param.%s %s, [a%u];", name_of(f->params[k]), r, k);
+        if (f->registers) gen_put(g, "%s %s, a%u;", move_of(bits_of(f->params[k])), r, k);
+        else gen_put(g, "ld.param.%s %s, [a%u];", name_of(f->params[k]), r, k);
     }
     if (f->array) gen_put(g, "ld.param.b64 %%d0, [block+8]; ld.param.u8 %%r1, [block+3];");
 }
@@ -276,10 +273,8 @@ static void give_results(gen *g, const gen_function *f) {
     char r[16];
     for (uint32_t k = 0; k < f->return_count; k++) {
         gen_register(g, bits_of(f->returns[k]), r);
-        if (f->registers)
-            gen_put(g, "%s z%u, %s;", move_of(bits_of(f->returns[k])), k, r);
-        else
-            gen_put(g, "st.param.%s [z%u], %s;", name_of(f->returns[k]), k, r);
+        if (f->registers) gen_put(g, "%s z%u, %s;", move_of(bits_of(f->returns[k])), k, r);
+        else gen_put(g, "st.param.%s [z%u], %s;", name_of(f->returns[k]), k, r);
     }
     gen_put(g, "ret;");
 }
@@ -290,9 +285,11 @@ static lw_type any_type(gen *g, bool registers) {
 }
 
 static gen_function signature(gen *g) {
-    gen_function f = {.registers = gen_chance(g, 20)}; /* in registers: of 32 and 64 bits, and no recursion, or ptxas has no code for it */
+    gen_function f = {.registers = gen_chance(
+                          g, 20)}; /* in registers: of 32 and 64 bits, and no recursion, or ptxas has no code for it */
     f.recurses = !f.registers && gen_chance(g, 40);
-    f.param_count = gen_below(g, 4), f.return_count = gen_below(g, f.registers ? 3 : 2); /* several results are possible in registers only */
+    f.param_count = gen_below(g, 4),
+    f.return_count = gen_below(g, f.registers ? 3 : 2); /* several results are possible in registers only */
     for (uint32_t k = 0; k < f.param_count; k++) f.params[k] = any_type(g, f.registers);
     for (uint32_t k = 0; k < f.return_count; k++) f.returns[k] = any_type(g, f.registers);
     f.array = !f.registers && gen_chance(g, 30);
@@ -351,11 +348,12 @@ void gen_functions(gen *g) {
     restore(g, k, false);
 }
 
-/* ---- Exits ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Exits ----------------------------------------------------------------------------------------------------- */
 
 void gen_leave(gen *g) {
     const char *how = gen_chance(g, 50) ? "exit" : "ret";
-    if (g->in_function || g->loops || gen_chance(g, 50)) return; /* who leaves a loop misses what stands before in the next round */
+    if (g->in_function || g->loops || gen_chance(g, 50))
+        return; /* who leaves a loop misses what stands before in the next round */
     if (g->depth == 0 && g->lanes_known) {
         uint32_t lanes = gen_some_lanes(g, g->live);
         if (lanes == g->live) return;
@@ -373,7 +371,7 @@ void gen_leave(gen *g) {
     g->lanes_known = g->cta_whole = false;
 }
 
-/* ---- Barriers ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Barriers -------------------------------------------------------------------------------------------------- */
 
 static bool is_barrier(const lw_form *f) { return f->lower == LW_LOWER_bar && !strstr(f->pattern, "arrive"); }
 static bool is_free(const lw_form *f) { return is_barrier(f) && !strncmp(f->pattern, "barrier", 7); }
@@ -447,7 +445,8 @@ static void hand_over(gen *g) {
     uint32_t k = 1 + gen_below(g, g->threads), r = gen_below(g, GEN_R), d = gen_below(g, GEN_R);
     gen_put(g, "st.shared.b32 [%%room+60], %%r%u;", r);
     simple_barrier(g);
-    gen_put(g, "add.u32 %%t, %%thread, %u; rem.u32 %%t, %%t, %u; mov.u32 %%m, room; mad.lo.u32 %%t, %%t, 64, %%m;", k, g->threads);
+    gen_put(g, "add.u32 %%t, %%thread, %u; rem.u32 %%t, %%t, %u; mov.u32 %%m, room; mad.lo.u32 %%t, %%t, 64, %%m;", k,
+            g->threads);
     gen_put(g, "ld.shared.b32 %%r%u, [%%t+60];", d);
     simple_barrier(g);
 }
@@ -469,11 +468,12 @@ void gen_barrier(gen *g) {
     }
 }
 
-/* ---- Without an effect ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Without an effect ----------------------------------------------------------------------------------------- */
 
 static bool is_hint(const lw_form *f) {
-    return f->lower == LW_LOWER_nop || f->lower == LW_LOWER_fence || f->lower == LW_LOWER_nanosleep || f->lower == LW_LOWER_trap ||
-           f->lower == LW_LOWER_brkpt || f->lower == LW_LOWER_exit || f->lower == LW_LOWER_ret || f->lower == LW_LOWER_activemask;
+    return f->lower == LW_LOWER_nop || f->lower == LW_LOWER_fence || f->lower == LW_LOWER_nanosleep ||
+           f->lower == LW_LOWER_trap || f->lower == LW_LOWER_brkpt || f->lower == LW_LOWER_exit ||
+           f->lower == LW_LOWER_ret || f->lower == LW_LOWER_activemask;
 }
 
 void gen_hint(gen *g) {
@@ -484,25 +484,21 @@ void gen_hint(gen *g) {
         gen_put(g, "activemask.b32 %%t; mov.u32 %%m, %%lanemask_eq; and.b32 %%r%u, %%t, %%m;", gen_below(g, GEN_R));
         return;
     }
-    if (form->lower == LW_LOWER_exit || form->lower == LW_LOWER_ret || form->lower == LW_LOWER_trap || form->lower == LW_LOWER_brkpt)
+    if (form->lower == LW_LOWER_exit || form->lower == LW_LOWER_ret || form->lower == LW_LOWER_trap ||
+        form->lower == LW_LOWER_brkpt)
         gen_put(g, "@%%never %s;", spelling);
-    else if (form->lower == LW_LOWER_fence)
-        gen_put(g, "%s;", spelling);
-    else if (form->lower == LW_LOWER_nanosleep)
-        gen_put(g, "%s %u;", spelling, gen_below(g, 20));
+    else if (form->lower == LW_LOWER_fence) gen_put(g, "%s;", spelling);
+    else if (form->lower == LW_LOWER_nanosleep) gen_put(g, "%s %u;", spelling, gen_below(g, 20));
     else if (!strncmp(spelling, "setmaxnreg", 10)) {
         if (g->cta_whole) gen_put(g, "%s %u;", spelling, 24 + 8 * gen_below(g, 20));
-    } else if (!strncmp(spelling, "pmevent", 7))
-        gen_put(g, "%s %u;", spelling, gen_below(g, 16));
+    } else if (!strncmp(spelling, "pmevent", 7)) gen_put(g, "%s %u;", spelling, gen_below(g, 16));
     else if (!strncmp(spelling, "applypriority", 13) || !strncmp(spelling, "discard", 7))
         gen_put(g, "%s [%%in], 128;", spelling);
-    else if (strstr(spelling, "local"))
-        gen_put(g, "%s [mine];", spelling);
-    else
-        gen_put(g, "%s [%%in+%u];", spelling, 8 * gen_below(g, 10));
+    else if (strstr(spelling, "local")) gen_put(g, "%s [mine];", spelling);
+    else gen_put(g, "%s [%%in+%u];", spelling, 8 * gen_below(g, 10));
 }
 
-/* ---- Traps ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Traps ----------------------------------------------------------------------------------------------------- */
 
 /* One thread of the grid does what ends a launch. */
 void gen_trap(gen *g) {

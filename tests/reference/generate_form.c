@@ -1,4 +1,5 @@
-/* generate_form.c: instructions from the rows of isa/ptx: a spelling by the pattern, operands by what the form takes. */
+/* generate_form.c: instructions from the rows of isa/ptx: a spelling by the pattern, operands by what the form takes.
+ */
 #include "generate.h"
 
 #include <stdio.h>
@@ -38,7 +39,7 @@ void gen_tables_free(gen_tables *t) {
     free(t);
 }
 
-/* ---- Spellings -------------------------------------------------------------------------------------------------- */
+/* ---- Spellings ------------------------------------------------------------------------------------------------- */
 
 static const char *alternatives_of(const char *list, size_t *size) {
     for (size_t k = 0; k < LW_COUNT(classes); k++)
@@ -61,24 +62,18 @@ static void pick(gen *g, lw_text *to, const char *list, size_t size) {
     while (at + length < list + size && at[length] != '|') length++;
     size_t inner = length;
     const char *word = alternatives_of(at, &inner);
-    if (word != at)
-        pick(g, to, word, inner);
-    else
-        lw_text_add(to, at, length);
+    if (word != at) pick(g, to, word, inner);
+    else lw_text_add(to, at, length);
 }
 
 static void spell(gen *g, lw_text *to, const char *pattern) {
     uint32_t skipping = 0;
     for (const char *p = pattern; *p; p++) {
         const char *close = *p == '(' ? strchr(p, ')') : NULL;
-        if (*p == '{')
-            skipping += skipping || gen_chance(g, 60);
-        else if (*p == '}')
-            skipping -= skipping > 0;
-        else if (close && !skipping)
-            pick(g, to, p + 1, (size_t)(close - p - 1)), p = close;
-        else if (!skipping)
-            lw_text_add(to, p, 1);
+        if (*p == '{') skipping += skipping || gen_chance(g, 60);
+        else if (*p == '}') skipping -= skipping > 0;
+        else if (close && !skipping) pick(g, to, p + 1, (size_t)(close - p - 1)), p = close;
+        else if (!skipping) lw_text_add(to, p, 1);
     }
 }
 
@@ -104,7 +99,9 @@ const lw_match *gen_spell(gen *g, const lw_form *form, char text[128]) {
             p += length + (p[length] == '.');
         }
         lw_symbol *mnemonic = lw_symbol_get(&g->tables->module.symbols, text, (uint32_t)size);
-        lw_symbol **kept = mnemonic->form ? words : lw_arena_copy(&g->tables->arena, words, sizeof words); /* the match may keep them */
+        lw_symbol **kept = mnemonic->form
+                               ? words
+                               : lw_arena_copy(&g->tables->arena, words, sizeof words); /* the match may keep them */
         lw_instruction instruction = {.mnemonic = mnemonic, .words = kept, .word_count = count};
         const lw_match *m = lw_ptx_match(&g->tables->module, &instruction, NULL);
         if (m && m->form == form && is_within_gates(g, m)) return m;
@@ -120,7 +117,7 @@ const lw_form *gen_form(gen *g, bool (*wanted)(const lw_form *)) {
     return NULL;
 }
 
-/* ---- Operands --------------------------------------------------------------------------------------------------- */
+/* ---- Operands -------------------------------------------------------------------------------------------------- */
 
 void gen_register(gen *g, uint32_t bits, char text[16]) {
     char kind = bits == 1 ? 'p' : bits <= 16 ? 'h' : bits == 32 ? 'r' : bits == 64 ? 'd' : 'q';
@@ -136,15 +133,17 @@ void gen_guard(gen *g, char text[16]) {
 }
 
 void gen_constant(gen *g, lw_type type, char text[40]) {
-    static const uint64_t interesting[] = {0,      1,      2,      3,          7,          8,          15,         16,
-                                           31,     32,     33,     63,         64,         127,        128,        255,
-                                           0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0x7fffffffffffffff};
+    static const uint64_t interesting[] = {
+        0,  1,   2,   3,   7,      8,      15,     16,         31,         32,         33,         63,
+        64, 127, 128, 255, 0x7fff, 0x8000, 0xffff, 0x7fffffff, 0x80000000, 0xffffffff, 0x3f800000, 0x7fffffffffffffff};
     static const uint32_t singles[] = {0, 0x80000000, 0x3f800000, 0xbf000000, 0x7f800000, 0xff800000, 0x7fc00000,
                                        1, 0x807fffff, 0x00800000, 0x7f7fffff, 0x4f000000, 0x4b800001};
-    uint64_t value = gen_chance(g, 60) ? interesting[gen_below(g, LW_COUNT(interesting))] : gen_word(g) >> gen_below(g, 64);
+    uint64_t value = gen_chance(g, 60) ? interesting[gen_below(g, LW_COUNT(interesting))]
+                                       : gen_word(g) >> gen_below(g, 64);
     uint32_t bits = lw_types[type].bits;
     if (type == LW_T_f32)
-        snprintf(text, 40, "0f%08X", gen_chance(g, 60) ? singles[gen_below(g, LW_COUNT(singles))] : (uint32_t)gen_word(g));
+        snprintf(text, 40, "0f%08X",
+                 gen_chance(g, 60) ? singles[gen_below(g, LW_COUNT(singles))] : (uint32_t)gen_word(g));
     else if (type == LW_T_f64) {
         uint64_t wide = gen_chance(g, 50) ? (uint64_t)singles[gen_below(g, LW_COUNT(singles))] << 32 : gen_word(g);
         snprintf(text, 40, "0d%016llX", (unsigned long long)wide);
@@ -152,8 +151,7 @@ void gen_constant(gen *g, lw_type type, char text[40]) {
         if (bits < 64) value &= ((uint64_t)1 << (bits < 8 ? 1 : bits - (lw_types[type].kind == 'S'))) - 1;
         if (lw_types[type].kind == 'S' && gen_chance(g, 40))
             snprintf(text, 40, "-%llu", (unsigned long long)(value >> 1));
-        else
-            snprintf(text, 40, gen_chance(g, 50) ? "%llu" : "0x%llx", (unsigned long long)value);
+        else snprintf(text, 40, gen_chance(g, 50) ? "%llu" : "0x%llx", (unsigned long long)value);
     }
 }
 
@@ -173,16 +171,19 @@ static void put_selector(gen *g, lw_text *line) {
     lw_text_puts(line, names[gen_below(g, LW_COUNT(names))]);
 }
 
-/* .h31, .b0426: an element of both words for each of the result; ptxas cannot read .b1024, the name of a type. Of a result the mask. */
+/* .h31, .b0426: an element of both words for each of the result; ptxas cannot read .b1024, the name of a type. Of a
+ * result the mask. */
 static void put_lanes(gen *g, lw_text *line, const lw_operand_form *o) {
-    static const char *const masks[2][5] = {{".h0", ".h1", ".h10", ".h10", ".h1"}, {".b0", ".b2", ".b31", ".b210", ".b3210"}};
+    static const char *const masks[2][5] = {{".h0", ".h1", ".h10", ".h10", ".h1"},
+                                            {".b0", ".b2", ".b31", ".b210", ".b3210"}};
     bool four = o->lanes == 4;
     if (o->written) {
         lw_text_puts(line, masks[four][gen_below(g, 5)]);
         return;
     }
     lw_text_puts(line, four ? ".b" : ".h");
-    for (uint32_t k = 0; k < o->lanes; k++) lw_text_printf(line, "%u", four && !k ? 4 + gen_below(g, 4) : gen_below(g, o->lanes * 2u));
+    for (uint32_t k = 0; k < o->lanes; k++)
+        lw_text_printf(line, "%u", four && !k ? 4 + gen_below(g, 4) : gen_below(g, o->lanes * 2u));
 }
 
 static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operand_form *o) {
@@ -195,10 +196,8 @@ static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operan
         return;
     }
     if (is_small && o->typed) { /* positions and lengths that mean something */
-        if (gen_chance(g, 60))
-            lw_text_printf(line, "%u", gen_below(g, 70));
-        else
-            gen_register(g, 32, text), lw_text_puts(line, text);
+        if (gen_chance(g, 60)) lw_text_printf(line, "%u", gen_below(g, 70));
+        else gen_register(g, 32, text), lw_text_puts(line, text);
         return;
     }
     if (o->shape == LW_SHAPE_SPECIAL && lw_types[o->type].bits == 32 && gen_chance(g, 30)) {
@@ -210,12 +209,11 @@ static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operan
         lw_text_printf(line, "%s%s", gen_chance(g, 30) ? "!" : "", text);
         return;
     }
-    bool may_be_constant = o->shape == LW_SHAPE_VALUE && !o->variable && m->form->agree != LW_AGREE_wide && !o->selectable &&
-                           strchr("BUSF", lw_types[o->type].kind) && lw_types[o->type].bits >= 16;
+    bool may_be_constant = o->shape == LW_SHAPE_VALUE && !o->variable && m->form->agree != LW_AGREE_wide &&
+                           !o->selectable && strchr("BUSF", lw_types[o->type].kind) && lw_types[o->type].bits >= 16;
     if (may_be_constant && lw_types[o->type].bits <= 64 && o->type != LW_T_f16 && gen_chance(g, 20))
         gen_constant(g, o->type, text);
-    else
-        gen_register(g, width(g, m, o), text);
+    else gen_register(g, width(g, m, o), text);
     lw_text_puts(line, text);
 }
 
@@ -232,19 +230,20 @@ static void put_destination(gen *g, lw_text *line, const lw_match *m, const lw_o
 
 /* The base of fns is below 32: the manual leaves the rest open. */
 static void put_operands(gen *g, lw_text *line, const lw_match *m) {
-    bool is_video = m->form->lower == LW_LOWER_video_shift || m->form->lower == LW_LOWER_video_scalar, merges = is_video && gen_chance(g, 50);
+    bool is_video = m->form->lower == LW_LOWER_video_shift || m->form->lower == LW_LOWER_video_scalar,
+         merges = is_video && gen_chance(g, 50);
     bool is_fns = !strcmp(m->words[0]->text, "fns"), minus = false; /* vmad: one operand negated */
     for (uint32_t k = 0; k < m->operand_form_count; k++) {
         const lw_operand_form *o = &m->operand_forms[k];
         if (o->optional && !(is_video && merges)) break;
         lw_text_puts(line, k ? ", " : " ");
-        if (is_fns && k == 2)
-            lw_text_printf(line, "%u", gen_below(g, 32));
-        else if (o->written)
-            put_destination(g, line, m, o);
+        if (is_fns && k == 2) lw_text_printf(line, "%u", gen_below(g, 32));
+        else if (o->written) put_destination(g, line, m, o);
         else
-            lw_text_puts(line, o->negatable && o->selectable && !minus && gen_chance(g, 25) ? (minus = true, "-") : ""), put_source(g, line, m, o);
-        if (o->selectable && !o->lanes && (o->written ? merges && gen_chance(g, 70) : gen_chance(g, 50))) put_selector(g, line);
+            lw_text_puts(line, o->negatable && o->selectable && !minus && gen_chance(g, 25) ? (minus = true, "-") : ""),
+                put_source(g, line, m, o);
+        if (o->selectable && !o->lanes && (o->written ? merges && gen_chance(g, 70) : gen_chance(g, 50)))
+            put_selector(g, line);
         if (o->lanes && gen_chance(g, 60)) put_lanes(g, line, o);
     }
 }
@@ -275,13 +274,16 @@ static bool is_video_form(const lw_form *f) {
 static bool is_common(const lw_form *f) { return f->lower != LW_LOWER_set && !is_video_form(f) && is_plain(f); }
 
 static bool is_logic(const lw_form *f) { /* what fusion looks for */
-    static const char *const names[] = {"AND", "OR", "XOR", "NOT", "SHL", "SHR", "SHR_BITS", "ADD", "LOP3", "SHF_L", "SHF_R", "SUB"};
+    static const char *const names[] = {"AND",      "OR",  "XOR",  "NOT",   "SHL",   "SHR",
+                                        "SHR_BITS", "ADD", "LOP3", "SHF_L", "SHF_R", "SUB"};
     for (size_t k = 0; k < LW_COUNT(names); k++)
         if (!strcmp(f->id, names[k])) return true;
     return false;
 }
 
-static bool opens_carry(const lw_form *f) { return f->lower == LW_LOWER_carry && strstr(f->pattern, "(cc)") && !strchr(f->pattern, '{'); }
+static bool opens_carry(const lw_form *f) {
+    return f->lower == LW_LOWER_carry && strstr(f->pattern, "(cc)") && !strchr(f->pattern, '{');
+}
 static bool takes_carry(const lw_form *f) { return f->lower == LW_LOWER_carry && strchr(f->pattern, '{'); }
 
 static void put_form(gen *g, const lw_form *form, const char *guard, bool writes_carry) {
@@ -308,16 +310,17 @@ static void carries(gen *g) {
 
 /* The vector register as a whole, from four others or to four that differ. */
 static void move_vector(gen *g, const char *guard) {
-    const uint32_t a = gen_below(g, GEN_R), b = (a + 1 + gen_below(g, 2)) % GEN_R, c = (b + 1 + gen_below(g, 2)) % GEN_R, d = (c + 1) % GEN_R;
-    if (gen_chance(g, 50))
-        gen_put(g, "%smov.v4.b32 %%v, {%%r%u, %%r%u, %%r%u, %%r%u};", guard, d, b, a, c);
-    else
-        gen_put(g, "%smov.v4.b32 {%%r%u, %%r%u, %%r%u, %%r%u}, %%v;", guard, c, a, d, b);
+    const uint32_t a = gen_below(g, GEN_R), b = (a + 1 + gen_below(g, 2)) % GEN_R,
+                   c = (b + 1 + gen_below(g, 2)) % GEN_R, d = (c + 1) % GEN_R;
+    if (gen_chance(g, 50)) gen_put(g, "%smov.v4.b32 %%v, {%%r%u, %%r%u, %%r%u, %%r%u};", guard, d, b, a, c);
+    else gen_put(g, "%smov.v4.b32 {%%r%u, %%r%u, %%r%u, %%r%u}, %%v;", guard, c, a, d, b);
 }
 
 /* Packing, unpacking, plain moves. */
 static void move(gen *g) {
-    static const struct { uint32_t whole, count, each; } shapes[] = {{32, 2, 16}, {64, 2, 32}, {64, 4, 16}, {128, 2, 64}};
+    static const struct {
+        uint32_t whole, count, each;
+    } shapes[] = {{32, 2, 16}, {64, 2, 32}, {64, 4, 16}, {128, 2, 64}};
     static const uint32_t widths[] = {16, 32, 64, 1, 32};
     char guard[16], one[16], parts[4][16];
     gen_guard(g, guard);
@@ -350,28 +353,22 @@ static void move(gen *g) {
         } while (again);
         lw_text_printf(&list, "%s%s", k ? ", " : "", parts[k]);
     }
-    if (packs)
-        gen_put(g, "%smov.b%u %s, {%s};", guard, shapes[s].whole, one, list.at);
-    else
-        gen_put(g, "%smov.b%u {%s}, %s;", guard, shapes[s].whole, list.at, one);
+    if (packs) gen_put(g, "%smov.b%u %s, {%s};", guard, shapes[s].whole, one, list.at);
+    else gen_put(g, "%smov.b%u {%s}, %s;", guard, shapes[s].whole, list.at, one);
     lw_text_free(&list);
 }
 
 static void calm(gen *g) {
-    static const char *const two[] = {"add.u32", "sub.s32", "mul.lo.s32", "xor.b32", "and.b32", "or.b32", "min.s32", "max.u32", "mul.hi.u32"};
+    static const char *const two[] = {"add.u32", "sub.s32", "mul.lo.s32", "xor.b32",   "and.b32",
+                                      "or.b32",  "min.s32", "max.u32",    "mul.hi.u32"};
     static const char *const three[] = {"mad.lo.u32", "shf.l.wrap.b32", "prmt.b32", "sad.u32"};
-    uint32_t how = gen_below(g, 100), d = gen_below(g, GEN_R), a = gen_below(g, GEN_R), b = gen_below(g, GEN_R), c = gen_below(g, GEN_R),
-             p = gen_below(g, GEN_P);
-    if (how < 50)
-        gen_put(g, "%s %%r%u, %%r%u, %%r%u;", two[gen_below(g, LW_COUNT(two))], d, a, b);
-    else if (how < 75)
-        gen_put(g, "%s %%r%u, %%r%u, %%r%u, %%r%u;", three[gen_below(g, LW_COUNT(three))], d, a, b, c);
-    else if (how < 85)
-        gen_put(g, "mad.wide.u32 %%d%u, %%r%u, %%r%u, %%d%u;", d % GEN_D, a, b, c % GEN_D);
-    else if (how < 92)
-        gen_put(g, "setp.%s %%p%u, %%r%u, %%r%u;", how % 2 ? "lt.s32" : "gt.u32", p, a, b);
-    else
-        gen_put(g, "mad.lo.u32 %%r%u, %%r%u, %u, %%lane;", d, a, 10 * b + c);
+    uint32_t how = gen_below(g, 100), d = gen_below(g, GEN_R), a = gen_below(g, GEN_R), b = gen_below(g, GEN_R),
+             c = gen_below(g, GEN_R), p = gen_below(g, GEN_P);
+    if (how < 50) gen_put(g, "%s %%r%u, %%r%u, %%r%u;", two[gen_below(g, LW_COUNT(two))], d, a, b);
+    else if (how < 75) gen_put(g, "%s %%r%u, %%r%u, %%r%u, %%r%u;", three[gen_below(g, LW_COUNT(three))], d, a, b, c);
+    else if (how < 85) gen_put(g, "mad.wide.u32 %%d%u, %%r%u, %%r%u, %%d%u;", d % GEN_D, a, b, c % GEN_D);
+    else if (how < 92) gen_put(g, "setp.%s %%p%u, %%r%u, %%r%u;", how % 2 ? "lt.s32" : "gt.u32", p, a, b);
+    else gen_put(g, "mad.lo.u32 %%r%u, %%r%u, %u, %%lane;", d, a, 10 * b + c);
 }
 
 void gen_plain(gen *g) {
@@ -382,10 +379,7 @@ void gen_plain(gen *g) {
     }
     uint32_t how = gen_below(g, 100);
     gen_guard(g, guard);
-    if (how < 6)
-        move(g);
-    else if (how < 10)
-        carries(g);
-    else
-        put_form(g, gen_form(g, how < 35 ? is_logic : how < 80 ? is_common : is_plain), guard, false);
+    if (how < 6) move(g);
+    else if (how < 10) carries(g);
+    else put_form(g, gen_form(g, how < 35 ? is_logic : how < 80 ? is_common : is_plain), guard, false);
 }

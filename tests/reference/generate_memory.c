@@ -1,22 +1,32 @@
-/* generate_memory.c: loads, stores, atomics, addresses. A thread writes memory of its own only: parts of out, of shared and of local memory. */
+/* generate_memory.c: loads, stores, atomics, addresses. A thread writes memory of its own only: parts of out, of shared
+ * and of local memory. */
 #include "generate.h"
 
 #include <stdio.h>
 
-enum { OWN_AT = 320, OWN_BYTES = 192, SLOT_AT = 288, ROOM_BYTES = 64, ROOM_OWN = 48, LOCAL_BYTES = 128, TABLE_BYTES = 256 };
+enum {
+    OWN_AT = 320,
+    OWN_BYTES = 192,
+    SLOT_AT = 288,
+    ROOM_BYTES = 64,
+    ROOM_OWN = 48,
+    LOCAL_BYTES = 128,
+    TABLE_BYTES = 256
+};
 
 void gen_variables(lw_text *text, gen *g) {
     lw_text_printf(text, ".const .align 64 .b32 table[%u] = {", TABLE_BYTES / 4);
     for (uint32_t k = 0; k < 40; k++) lw_text_printf(text, "%s%u", k ? ", " : "", (uint32_t)gen_word(g));
     lw_text_printf(text, "};\n.global .align 64 .u64 words[%u] = {", GEN_IN_WORDS);
     for (uint32_t k = 0; k < 100; k++)
-        lw_text_printf(text, "%s0x%llx", k ? ", " : "", (unsigned long long)(gen_chance(g, 30) ? gen_below(g, 100) : gen_word(g)));
-    lw_text_printf(text,
-                   "};\n.global .f32 reals[4] = {0f3F800000, -2.5, 1e10, 0.0};\n.global .align 8 .v2 .u32 pairs[3] = {{1, 2}, {3, 4}, {5, 6}};\n");
+        lw_text_printf(text, "%s0x%llx", k ? ", " : "",
+                       (unsigned long long)(gen_chance(g, 30) ? gen_below(g, 100) : gen_word(g)));
+    lw_text_printf(text, "};\n.global .f32 reals[4] = {0f3F800000, -2.5, 1e10, 0.0};\n.global .align 8 .v2 .u32 "
+                         "pairs[3] = {{1, 2}, {3, 4}, {5, 6}};\n");
     lw_text_printf(text, ".shared .align 64 .b8 room[%u];\n", ROOM_BYTES * g->threads);
 }
 
-/* ---- Where ------------------------------------------------------------------------------------------------------------ */
+/* ---- Where ----------------------------------------------------------------------------------------------------- */
 
 /* An offset of `size` bytes within `bytes`, aligned. */
 static uint32_t offset(gen *g, uint32_t bytes, uint32_t size) { return gen_below(g, bytes / size) * size; }
@@ -37,8 +47,7 @@ static void within(gen *g, char text[64], const char *base, uint32_t first, uint
 /* Shared addresses have 32 bits. */
 static void within_shared(gen *g, char text[64], uint32_t size) {
     uint32_t at = offset(g, ROOM_OWN, size);
-    if (gen_chance(g, 60))
-        snprintf(text, 64, "[%%room+%u]", at);
+    if (gen_chance(g, 60)) snprintf(text, 64, "[%%room+%u]", at);
     else {
         uint32_t r = gen_below(g, GEN_R);
         gen_put(g, "and.b32 %%t, %%r%u, %u;", r, ROOM_OWN / size >= 2 ? 1 : 0);
@@ -49,8 +58,7 @@ static void within_shared(gen *g, char text[64], uint32_t size) {
 
 static void within_local(gen *g, char text[64], uint32_t size) {
     uint32_t at = offset(g, LOCAL_BYTES, size);
-    if (gen_chance(g, 50))
-        snprintf(text, 64, "[mine+%u]", at);
+    if (gen_chance(g, 50)) snprintf(text, 64, "[mine+%u]", at);
     else {
         gen_put(g, "mov.u64 %%w, mine;");
         snprintf(text, 64, "[%%w+%u]", at);
@@ -66,10 +74,8 @@ static bool place(gen *g, char text[64], const lw_match *m, uint32_t size, bool 
     case LW_SPACE_shared: within_shared(g, text, size); return true;
     case LW_SPACE_local: within_local(g, text, size); return true;
     case LW_SPACE_const:
-        if (gen_chance(g, 50))
-            snprintf(text, 64, "[table+%u]", offset(g, TABLE_BYTES, size));
-        else
-            gen_put(g, "mov.u64 %%w, table;"), snprintf(text, 64, "[%%w+%u]", offset(g, TABLE_BYTES, size));
+        if (gen_chance(g, 50)) snprintf(text, 64, "[table+%u]", offset(g, TABLE_BYTES, size));
+        else gen_put(g, "mov.u64 %%w, table;"), snprintf(text, 64, "[%%w+%u]", offset(g, TABLE_BYTES, size));
         return true;
     case LW_SPACE_none:
         switch (gen_below(g, 4)) {
@@ -83,7 +89,7 @@ static bool place(gen *g, char text[64], const lw_match *m, uint32_t size, bool 
     }
 }
 
-/* ---- Loads and stores --------------------------------------------------------------------------------------------------- */
+/* ---- Loads and stores ------------------------------------------------------------------------------------------ */
 
 static bool is_access(const lw_form *f) { return f->lower == LW_LOWER_ld || f->lower == LW_LOWER_st; }
 
@@ -125,15 +131,17 @@ void gen_memory(gen *g) {
     const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
     if (!m || has(m, spelling, "param") || strstr(spelling, "param::")) return;
     if (has(m, spelling, "lu")) return; /* the last use: what is there may be gone */
-    uint32_t count = has(m, spelling, "v2") ? 2 : has(m, spelling, "v4") ? 4 : has(m, spelling, "v8") ? 8 : 1, bits = lw_types[m->type].bits;
+    uint32_t count = has(m, spelling, "v2")   ? 2
+                     : has(m, spelling, "v4") ? 4
+                     : has(m, spelling, "v8") ? 8
+                                              : 1,
+             bits = lw_types[m->type].bits;
     bool writes = form->lower == LW_LOWER_st, unchanging = has(m, spelling, "nc") || !strncmp(spelling, "ldu", 3);
     if (lw_types[m->type].bits == 128 && count > 1) return;
     gen_guard(g, guard);
     if (guard[0] && writes && gen_chance(g, 50)) guard[0] = 0;
-    if (unchanging && m->space == LW_SPACE_none)
-        within(g, address, "%in", 0, 8 * GEN_IN_WORDS, bits / 8 * count);
-    else if (!place(g, address, m, bits / 8 * count, writes, unchanging))
-        return;
+    if (unchanging && m->space == LW_SPACE_none) within(g, address, "%in", 0, 8 * GEN_IN_WORDS, bits / 8 * count);
+    else if (!place(g, address, m, bits / 8 * count, writes, unchanging)) return;
     lw_text line = {0};
     lw_text_printf(&line, "%s%s ", guard, spelling);
     if (writes) lw_text_printf(&line, "%s, ", address);
@@ -158,11 +166,10 @@ void gen_parameter(gen *g) {
     if (gen_chance(g, 20) && g->version >= 77 && g->target >= 70) {
         gen_put(g, "mov.b64 %%w, p_%s; cvta.param.u64 %%w, %%w;", types[k].type);
         gen_put(g, "%sld.%s %s, [%%w];", guard, types[k].type, d);
-    } else
-        gen_put(g, "%sld.param.%s %s, [p_%s];", guard, types[k].type, d, types[k].type);
+    } else gen_put(g, "%sld.param.%s %s, [p_%s];", guard, types[k].type, d, types[k].type);
 }
 
-/* ---- Atomics ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Atomics --------------------------------------------------------------------------------------------------- */
 
 static bool is_atomic(const lw_form *f) { return f->lower == LW_LOWER_atom || f->lower == LW_LOWER_red; }
 
@@ -183,10 +190,8 @@ static bool common(gen *g, const lw_match *m, const char *spelling, const char *
         gen_put(g, "and.b32 %%t, %%r%u, 15;", gen_below(g, GEN_R));
         gen_put(g, bits == 32 ? "cvt.rn.f32.u32 %%t, %%t;" : "cvt.rn.f64.u32 %%w, %%t;");
         snprintf(b, sizeof b, bits == 32 ? "%%t" : "%%w");
-    } else if (strstr(sums[n], "inc") || strstr(sums[n], "dec"))
-        snprintf(b, sizeof b, "1000");
-    else
-        gen_register(g, bits, b);
+    } else if (strstr(sums[n], "inc") || strstr(sums[n], "dec")) snprintf(b, sizeof b, "1000");
+    else gen_register(g, bits, b);
     gen_put(g, "%s%s %s[%%sum+%u], %s%s;", guard, spelling, is_red ? "" : "_, ", 16 * n, b, policy);
     return true;
 }
@@ -203,18 +208,15 @@ void gen_atomic(gen *g) {
         snprintf(address, sizeof address, "[%%room+%u]", ROOM_OWN + (bits == 64 ? 0 : 4 * gen_below(g, 4)));
     else if (m->space == LW_SPACE_none && gen_chance(g, 40))
         snprintf(address, sizeof address, "[%%gshared+%u]", ROOM_OWN + 8);
-    else
-        snprintf(address, sizeof address, "[%%out+%u]", SLOT_AT + (bits == 64 ? 0 : 4 * gen_below(g, 4)));
+    else snprintf(address, sizeof address, "[%%out+%u]", SLOT_AT + (bits == 64 ? 0 : 4 * gen_below(g, 4)));
     gen_guard(g, guard);
     gen_register(g, bits, d), gen_register(g, bits, b);
     if (has(m, spelling, "cas")) gen_register(g, bits, c + 2), c[0] = ',', c[1] = ' ';
-    if (form->lower == LW_LOWER_red)
-        gen_put(g, "%s%s %s, %s%s;", guard, spelling, address, b, policy);
-    else
-        gen_put(g, "%s%s %s, %s, %s%s%s;", guard, spelling, gen_chance(g, 10) ? "_" : d, address, b, c, policy);
+    if (form->lower == LW_LOWER_red) gen_put(g, "%s%s %s, %s%s;", guard, spelling, address, b, policy);
+    else gen_put(g, "%s%s %s, %s, %s%s%s;", guard, spelling, gen_chance(g, 10) ? "_" : d, address, b, c, policy);
 }
 
-/* ---- Addresses ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Addresses ------------------------------------------------------------------------------------------------- */
 
 static bool is_address(const lw_form *f) { return f->lower == LW_LOWER_cvta || f->lower == LW_LOWER_isspacep; }
 
@@ -241,9 +243,7 @@ void gen_address(gen *g) {
                                                                                        : "words";
     gen_register(g, 64, d);
     gen_put(g, "mov.u64 %%w, %s;", from);
-    if (has(m, spelling, "to"))
-        gen_put(g, "cvta.%s.u64 %s, %%w;", space, d), gen_put(g, "%s %s, %s;", spelling, d, d);
-    else
-        gen_put(g, "%s %s, %%w;", spelling, d), gen_put(g, "cvta.to.%s.u64 %s, %s;", space, d, d);
+    if (has(m, spelling, "to")) gen_put(g, "cvta.%s.u64 %s, %%w;", space, d), gen_put(g, "%s %s, %s;", spelling, d, d);
+    else gen_put(g, "%s %s, %%w;", spelling, d), gen_put(g, "cvta.to.%s.u64 %s, %s;", space, d, d);
     gen_put(g, "sub.u64 %s, %s, %%w;", d, d);
 }

@@ -7,10 +7,13 @@
 
 #include "shim/cuda/abi.h"
 
+/* clang-format off */
 #define CALLS(CALL) \
-    CALL(cuInit) CALL(cuDeviceGet) CALL(cuDeviceGetName) CALL(cuDevicePrimaryCtxRetain) CALL(cuCtxSetCurrent) CALL(cuCtxSetLimit) \
-    CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) CALL(cuModuleUnload) CALL(cuModuleGetFunction) CALL(cuMemAlloc_v2) \
-    CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2) CALL(cuMemsetD32_v2) CALL(cuLaunchKernel)
+    CALL(cuInit) CALL(cuDeviceGet) CALL(cuDeviceGetName) CALL(cuDevicePrimaryCtxRetain) CALL(cuCtxSetCurrent) \
+    CALL(cuCtxSetLimit) CALL(cuCtxSynchronize) CALL(cuModuleLoadDataEx) CALL(cuModuleUnload) \
+    CALL(cuModuleGetFunction) CALL(cuMemAlloc_v2) CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2) CALL(cuMemsetD32_v2) \
+    CALL(cuLaunchKernel)
+/* clang-format on */
 
 static struct {
 #define CALL(name) __typeof__(name) *name;
@@ -42,7 +45,8 @@ void gpu_open(engine *e, uint64_t out_bytes) {
     need(cuda.cuDeviceGetName(name, sizeof name, device), "cuDeviceGetName");
     need(cuda.cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain");
     need(cuda.cuCtxSetCurrent(context), "cuCtxSetCurrent");
-    need(cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 16384), "cuCtxSetLimit"); /* recursion: the compiler cannot know how deep */
+    need(cuda.cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 16384),
+         "cuCtxSetLimit"); /* recursion: the compiler cannot know how deep */
     CUdeviceptr at[3];
     need(cuda.cuMemAlloc_v2(&at[0], 8 * GEN_IN_WORDS), "cuMemAlloc");
     need(cuda.cuMemAlloc_v2(&at[1], out_bytes), "cuMemAlloc");
@@ -51,8 +55,8 @@ void gpu_open(engine *e, uint64_t out_bytes) {
     snprintf(e->name, sizeof e->name, "%s", name);
 }
 
-/* Leaves something else than zeros in shared and local memory: who reads what it has not written differs then each time,
- * not by what ran before. */
+/* Leaves something else than zeros in shared and local memory: who reads what it has not written differs then each
+ * time, not by what ran before. */
 static void spoil(void) {
     static const char text[] =
         ".version 7.0\n.target sm_70\n.address_size 64\n"
@@ -62,9 +66,11 @@ static void spoil(void) {
         "S: xor.b32 %r3, %r0, 0x5bd1e995; st.shared.u32 [%r0], %r3; add.u32 %r0, %r0, 1024; add.u32 %r2, %r2, 1;\n"
         "setp.lt.u32 %p, %r2, 48; @%p bra S;\n"
         "mov.u64 %d, deep; mov.u32 %r2, 0;\n"
-        "L: mad.lo.u32 %r3, %r2, 0x9e3779b1, 0x7f4a7c15; st.local.u32 [%d], %r3; add.u64 %d, %d, 4; add.u32 %r2, %r2, 1;\n"
+        "L: mad.lo.u32 %r3, %r2, 0x9e3779b1, 0x7f4a7c15; st.local.u32 [%d], %r3; add.u64 %d, %d, 4; add.u32 %r2, %r2, "
+        "1;\n"
         "setp.lt.u32 %p, %r2, 3584; @%p bra L;\n"
-        "ld.shared.u32 %r4, [room+64]; ld.local.u32 %r5, [deep+4096]; xor.b32 %r4, %r4, %r5; st.shared.u32 [room], %r4; ret; }\n";
+        "ld.shared.u32 %r4, [room+64]; ld.local.u32 %r5, [deep+4096]; xor.b32 %r4, %r4, %r5; st.shared.u32 [room], "
+        "%r4; ret; }\n";
     static CUfunction function;
     CUmodule module;
     if (!function) {
@@ -75,8 +81,8 @@ static void spoil(void) {
 }
 
 /* False: the driver refuses the text; `why` has its log. A kernel that fails ends the program: no other would run. */
-bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsigned char *params, uint64_t out_bytes, char *why,
-             size_t size) {
+bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsigned char *params, uint64_t out_bytes,
+             char *why, size_t size) {
     CUmodule module;
     CUfunction function;
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -99,10 +105,13 @@ bool gpu_run(engine *e, const gen_kernel *kernel, const unsigned char *in, unsig
     void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, params, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
     const uint32_t *grid = kernel->grid, *block = kernel->block;
     spoil();
-    need(cuda.cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, NULL, NULL, extra), "cuLaunchKernel");
+    need(cuda.cuLaunchKernel(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], 0, NULL, NULL, extra),
+         "cuLaunchKernel");
     need(cuda.cuCtxSynchronize(), "cuCtxSynchronize");
     need(cuda.cuModuleUnload(module), "cuModuleUnload");
     return true;
 }
 
-void gpu_read(uint64_t address, void *to, uint64_t size) { need(cuda.cuMemcpyDtoH_v2(to, address, size), "cuMemcpyDtoH"); }
+void gpu_read(uint64_t address, void *to, uint64_t size) {
+    need(cuda.cuMemcpyDtoH_v2(to, address, size), "cuMemcpyDtoH");
+}

@@ -9,8 +9,12 @@ static wide in(ref_thread *t, const ref_op *op, uint32_t n, lw_type type) {
     const lw_operand *operand = &op->in->operands[n];
     return ref_is_signed(type) ? (wide)ref_read_signed(t, op, operand, type) : (wide)ref_read(t, op, operand, type);
 }
-static uint64_t bits_in(ref_thread *t, const ref_op *op, uint32_t n, lw_type type) { return ref_read(t, op, &op->in->operands[n], type); }
-static void out(ref_thread *t, const ref_op *op, wide value) { ref_write(t, &op->in->operands[0], op->type, (uint64_t)value); }
+static uint64_t bits_in(ref_thread *t, const ref_op *op, uint32_t n, lw_type type) {
+    return ref_read(t, op, &op->in->operands[n], type);
+}
+static void out(ref_thread *t, const ref_op *op, wide value) {
+    ref_write(t, &op->in->operands[0], op->type, (uint64_t)value);
+}
 
 static wide clamp(wide value, wide least, wide most) { return value < least ? least : value > most ? most : value; }
 static wide clamp_s32(wide value) { return clamp(value, INT32_MIN, INT32_MAX); }
@@ -44,12 +48,9 @@ static void with_carry(ref_thread *t, const ref_op *op, wide a, wide b, bool car
 }
 
 void ref_do_add(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type) || op->type == LW_T_f32x2)
-        ref_real_do(t, op);
-    else if (is_pair(op->type))
-        halves(t, op, HALF_ADD);
-    else if (ref_has(op, REF_cc))
-        with_carry(t, op, in(t, op, 1, op->type), in(t, op, 2, op->type), false);
+    if (ref_is_real(op->type) || op->type == LW_T_f32x2) ref_real_do(t, op);
+    else if (is_pair(op->type)) halves(t, op, HALF_ADD);
+    else if (ref_has(op, REF_cc)) with_carry(t, op, in(t, op, 1, op->type), in(t, op, 2, op->type), false);
     else {
         wide sum = in(t, op, 1, op->type) + in(t, op, 2, op->type);
         out(t, op, ref_has(op, REF_sat) ? clamp_s32(sum) : sum);
@@ -57,18 +58,20 @@ void ref_do_add(ref_thread *t, const ref_op *op) {
 }
 
 void ref_do_sub(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type) || op->type == LW_T_f32x2)
-        ref_real_do(t, op);
-    else if (ref_has(op, REF_cc))
-        with_carry(t, op, in(t, op, 1, op->type), ~in(t, op, 2, op->type), true);
+    if (ref_is_real(op->type) || op->type == LW_T_f32x2) ref_real_do(t, op);
+    else if (ref_has(op, REF_cc)) with_carry(t, op, in(t, op, 1, op->type), ~in(t, op, 2, op->type), true);
     else {
         wide sum = in(t, op, 1, op->type) - in(t, op, 2, op->type);
         out(t, op, ref_has(op, REF_sat) ? clamp_s32(sum) : sum);
     }
 }
 
-void ref_do_addc(ref_thread *t, const ref_op *op) { with_carry(t, op, in(t, op, 1, op->type), in(t, op, 2, op->type), t->carry); }
-void ref_do_subc(ref_thread *t, const ref_op *op) { with_carry(t, op, in(t, op, 1, op->type), ~in(t, op, 2, op->type), t->carry); }
+void ref_do_addc(ref_thread *t, const ref_op *op) {
+    with_carry(t, op, in(t, op, 1, op->type), in(t, op, 2, op->type), t->carry);
+}
+void ref_do_subc(ref_thread *t, const ref_op *op) {
+    with_carry(t, op, in(t, op, 1, op->type), ~in(t, op, 2, op->type), t->carry);
+}
 
 /* The product of 64-bit numbers needs all 128 bits, unsigned ones too. */
 static uint64_t product(const ref_op *op, wide a, wide b) {
@@ -78,34 +81,28 @@ static uint64_t product(const ref_op *op, wide a, wide b) {
     return (uint64_t)(p >> bits);
 }
 
-static lw_type twice(lw_type type) { return type == LW_T_u16 ? LW_T_u32 : type == LW_T_s16 ? LW_T_s32 : type == LW_T_u32 ? LW_T_u64 : LW_T_s64; }
+static lw_type twice(lw_type type) {
+    return type == LW_T_u16 ? LW_T_u32 : type == LW_T_s16 ? LW_T_s32 : type == LW_T_u32 ? LW_T_u64 : LW_T_s64;
+}
 
 static void multiply(ref_thread *t, const ref_op *op, bool adds) {
     wide a = in(t, op, 1, op->type), b = in(t, op, 2, op->type);
     bool is_wide = ref_has(op, REF_wide);
     lw_type type = is_wide ? twice(op->type) : op->type;
     wide c = adds ? in(t, op, 3, type) : 0;
-    if (is_wide)
-        ref_write(t, &op->in->operands[0], type, (uint64_t)(a * b + c));
-    else if (ref_has(op, REF_sat))
-        out(t, op, clamp_s32((wide)(int32_t)product(op, a, b) + c));
-    else if (ref_has(op, REF_cc))
-        with_carry(t, op, (wide)product(op, a, b), c, false);
-    else
-        out(t, op, (wide)(product(op, a, b) + (uint64_t)c));
+    if (is_wide) ref_write(t, &op->in->operands[0], type, (uint64_t)(a * b + c));
+    else if (ref_has(op, REF_sat)) out(t, op, clamp_s32((wide)(int32_t)product(op, a, b) + c));
+    else if (ref_has(op, REF_cc)) with_carry(t, op, (wide)product(op, a, b), c, false);
+    else out(t, op, (wide)(product(op, a, b) + (uint64_t)c));
 }
 
 void ref_do_mul(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type) || op->type == LW_T_f32x2)
-        ref_real_do(t, op);
-    else
-        multiply(t, op, false);
+    if (ref_is_real(op->type) || op->type == LW_T_f32x2) ref_real_do(t, op);
+    else multiply(t, op, false);
 }
 void ref_do_mad(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type))
-        ref_real_do(t, op);
-    else
-        multiply(t, op, true);
+    if (ref_is_real(op->type)) ref_real_do(t, op);
+    else multiply(t, op, true);
 }
 void ref_do_madc(ref_thread *t, const ref_op *op) {
     wide a = in(t, op, 1, op->type), b = in(t, op, 2, op->type), c = in(t, op, 3, op->type);
@@ -154,17 +151,13 @@ void ref_do_abs(ref_thread *t, const ref_op *op) {
     out(t, op, a < 0 ? -a : a);
 }
 void ref_do_neg(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type))
-        ref_real_do(t, op);
-    else
-        out(t, op, -in(t, op, 1, op->type));
+    if (ref_is_real(op->type)) ref_real_do(t, op);
+    else out(t, op, -in(t, op, 1, op->type));
 }
 
 static void extreme(ref_thread *t, const ref_op *op, bool is_min) {
-    if (ref_is_real(op->type))
-        ref_real_do(t, op);
-    else if (is_pair(op->type))
-        halves(t, op, is_min ? HALF_MIN : HALF_MAX);
+    if (ref_is_real(op->type)) ref_real_do(t, op);
+    else if (is_pair(op->type)) halves(t, op, is_min ? HALF_MIN : HALF_MAX);
     else {
         wide a = in(t, op, 1, op->type), b = in(t, op, 2, op->type), d = is_min == (a < b) ? a : b;
         out(t, op, ref_has(op, REF_relu) && d < 0 ? 0 : d);
@@ -175,7 +168,9 @@ void ref_do_max(ref_thread *t, const ref_op *op) { extreme(t, op, false); }
 
 /* ---- Bits ---------------------------------------------------------------------------------------------------- */
 
-static void out32(ref_thread *t, const ref_op *op, uint32_t value) { ref_write(t, &op->in->operands[0], LW_T_u32, value); }
+static void out32(ref_thread *t, const ref_op *op, uint32_t value) {
+    ref_write(t, &op->in->operands[0], LW_T_u32, value);
+}
 
 void ref_do_popc(ref_thread *t, const ref_op *op) {
     uint32_t count = 0;
@@ -188,7 +183,9 @@ static uint32_t leading_zeros(uint64_t a, uint32_t bits) {
     while (count < bits && !(a >> (bits - 1 - count) & 1)) count++;
     return count;
 }
-void ref_do_clz(ref_thread *t, const ref_op *op) { out32(t, op, leading_zeros(bits_in(t, op, 1, op->type), ref_bits(op->type))); }
+void ref_do_clz(ref_thread *t, const ref_op *op) {
+    out32(t, op, leading_zeros(bits_in(t, op, 1, op->type), ref_bits(op->type)));
+}
 
 void ref_do_bfind(ref_thread *t, const ref_op *op) {
     uint32_t bits = ref_bits(op->type), zeros;
@@ -241,7 +238,8 @@ void ref_do_bfe(ref_thread *t, const ref_op *op) {
 void ref_do_bfi(ref_thread *t, const ref_op *op) {
     uint64_t msb = ref_bits(op->type) - 1, from = place_in(t, op, 3), length = place_in(t, op, 4);
     uint64_t a = bits_in(t, op, 1, op->type), d = bits_in(t, op, 2, op->type);
-    for (uint32_t k = 0; k < length && from + k <= msb; k++) d = (d & ~((uint64_t)1 << (from + k))) | (a >> k & 1) << (from + k);
+    for (uint32_t k = 0; k < length && from + k <= msb; k++)
+        d = (d & ~((uint64_t)1 << (from + k))) | (a >> k & 1) << (from + k);
     out(t, op, (wide)d);
 }
 
@@ -277,22 +275,32 @@ void ref_do_dp4a(ref_thread *t, const ref_op *op) {
 void ref_do_dp2a(ref_thread *t, const ref_op *op) {
     uint64_t a = bits_in(t, op, 1, LW_T_b32), b = bits_in(t, op, 2, LW_T_b32), sum = bits_in(t, op, 3, LW_T_b32);
     uint32_t first = ref_has(op, REF_hi) ? 2 : 0;
-    for (uint32_t k = 0; k < 2; k++) sum += (uint64_t)(part(a, k, 16, op->types[0]) * part(b, first + k, 8, op->types[1]));
+    for (uint32_t k = 0; k < 2; k++)
+        sum += (uint64_t)(part(a, k, 16, op->types[0]) * part(b, first + k, 8, op->types[1]));
     out32(t, op, (uint32_t)sum);
 }
 
 /* ---- Logic and shifts ------------------------------------------------------------------------------------------ */
 
-void ref_do_and(ref_thread *t, const ref_op *op) { out(t, op, (wide)(bits_in(t, op, 1, op->type) & bits_in(t, op, 2, op->type))); }
-void ref_do_or(ref_thread *t, const ref_op *op) { out(t, op, (wide)(bits_in(t, op, 1, op->type) | bits_in(t, op, 2, op->type))); }
-void ref_do_xor(ref_thread *t, const ref_op *op) { out(t, op, (wide)(bits_in(t, op, 1, op->type) ^ bits_in(t, op, 2, op->type))); }
+void ref_do_and(ref_thread *t, const ref_op *op) {
+    out(t, op, (wide)(bits_in(t, op, 1, op->type) & bits_in(t, op, 2, op->type)));
+}
+void ref_do_or(ref_thread *t, const ref_op *op) {
+    out(t, op, (wide)(bits_in(t, op, 1, op->type) | bits_in(t, op, 2, op->type)));
+}
+void ref_do_xor(ref_thread *t, const ref_op *op) {
+    out(t, op, (wide)(bits_in(t, op, 1, op->type) ^ bits_in(t, op, 2, op->type)));
+}
 void ref_do_not(ref_thread *t, const ref_op *op) { out(t, op, (wide)~bits_in(t, op, 1, op->type)); }
 void ref_do_cnot(ref_thread *t, const ref_op *op) { out(t, op, bits_in(t, op, 1, op->type) == 0); }
 
-static bool combine(const ref_op *op, bool p, bool c) { return ref_has(op, REF_or) ? p || c : ref_has(op, REF_xor) ? p != c : p && c; }
+static bool combine(const ref_op *op, bool p, bool c) {
+    return ref_has(op, REF_or) ? p || c : ref_has(op, REF_xor) ? p != c : p && c;
+}
 
 void ref_do_lop3(ref_thread *t, const ref_op *op) {
-    uint32_t a = (uint32_t)bits_in(t, op, 1, LW_T_b32), b = (uint32_t)bits_in(t, op, 2, LW_T_b32), c = (uint32_t)bits_in(t, op, 3, LW_T_b32);
+    uint32_t a = (uint32_t)bits_in(t, op, 1, LW_T_b32), b = (uint32_t)bits_in(t, op, 2, LW_T_b32),
+             c = (uint32_t)bits_in(t, op, 3, LW_T_b32);
     uint32_t table = op->in->operands[4].value & 0xff, d = 0;
     for (uint32_t k = 0; k < 32; k++) d |= (table >> ((a >> k & 1) << 2 | (b >> k & 1) << 1 | (c >> k & 1)) & 1) << k;
     const lw_operand *to = &op->in->operands[0];
@@ -328,9 +336,11 @@ void ref_do_shr(ref_thread *t, const ref_op *op) {
 }
 
 static uint32_t prmt_selector(const ref_op *op, uint32_t c) {
-    static const uint16_t f4e[] = {0x3210, 0x4321, 0x5432, 0x6543}, b4e[] = {0x5670, 0x6701, 0x7012, 0x0123}, rc8[] = {0, 0x1111, 0x2222, 0x3333},
-                          ecl[] = {0x3210, 0x3211, 0x3222, 0x3333}, ecr[] = {0, 0x1110, 0x2210, 0x3210}, rc16[] = {0x1010, 0x3232, 0x1010, 0x3232};
-    c &= ref_has(op, REF_f4e) || ref_has(op, REF_b4e) || ref_has(op, REF_rc8) || ref_has(op, REF_ecl) || ref_has(op, REF_ecr) || ref_has(op, REF_rc16)
+    static const uint16_t f4e[] = {0x3210, 0x4321, 0x5432, 0x6543}, b4e[] = {0x5670, 0x6701, 0x7012, 0x0123},
+                          rc8[] = {0, 0x1111, 0x2222, 0x3333}, ecl[] = {0x3210, 0x3211, 0x3222, 0x3333},
+                          ecr[] = {0, 0x1110, 0x2210, 0x3210}, rc16[] = {0x1010, 0x3232, 0x1010, 0x3232};
+    c &= ref_has(op, REF_f4e) || ref_has(op, REF_b4e) || ref_has(op, REF_rc8) || ref_has(op, REF_ecl) ||
+                 ref_has(op, REF_ecr) || ref_has(op, REF_rc16)
              ? 3
              : 0xffff;
     return ref_has(op, REF_f4e)    ? f4e[c]
@@ -353,10 +363,11 @@ void ref_do_prmt(ref_thread *t, const ref_op *op) {
     ref_write(t, &op->in->operands[0], LW_T_b32, d);
 }
 
-/* ---- Comparisons and selections ---------------------------------------------------------------------------------- */
+/* ---- Comparisons and selections -------------------------------------------------------------------------------- */
 
 static bool compare(ref_thread *t, const ref_op *op) {
-    if (ref_is_real(op->type)) return ref_real_compare(op, bits_in(t, op, 1, op->type), bits_in(t, op, 2, op->type), op->type);
+    if (ref_is_real(op->type))
+        return ref_real_compare(op, bits_in(t, op, 1, op->type), bits_in(t, op, 2, op->type), op->type);
     wide a = in(t, op, 1, op->type), b = in(t, op, 2, op->type);
     if (ref_has(op, REF_eq)) return a == b;
     if (ref_has(op, REF_ne)) return a != b;
@@ -394,8 +405,7 @@ void ref_do_selp(ref_thread *t, const ref_op *op) {
 void ref_do_slct(ref_thread *t, const ref_op *op) {
     uint64_t c = bits_in(t, op, 3, op->types[1]);
     bool first;
-    if (op->types[1] == LW_T_s32)
-        first = (int32_t)c >= 0;
+    if (op->types[1] == LW_T_s32) first = (int32_t)c >= 0;
     else { /* c >= 0: -0 is, a negative subnormal number is where it counts as zero */
         if (ref_has(op, REF_ftz)) c = ref_flush(c, LW_T_f32);
         first = !ref_is_nan(c, LW_T_f32) && (!(c >> 31) || !(c & 0x7fffffff));

@@ -91,8 +91,7 @@ static void prepare_variables(ref_machine *m) {
             bool constant = object->space == LW_SPACE_const;
             if (!constant && object->space != LW_SPACE_global) continue;
             uint64_t base = constant ? REF_CONST_BASE : REF_GLOBAL_BASE;
-            if (!pass)
-                object->address += base;
+            if (!pass) object->address += base;
             else if (object->init)
                 put_init((constant ? m->constant : m->global) + (object->address - base), object, object->init, 0);
         }
@@ -120,7 +119,8 @@ static void push_frame(ref_thread *t, const lw_function *f, const ref_op *call) 
         memset(t->local_known + t->local_size, 0, size - t->local_size);
     }
     t->local_size = size;
-    *frame = (ref_frame){.function = f, .registers = (ref_value *)(frame + 1), .locals = locals, .call = call, .caller = t->frame};
+    *frame = (ref_frame){
+        .function = f, .registers = (ref_value *)(frame + 1), .locals = locals, .call = call, .caller = t->frame};
     t->frame = frame;
 }
 
@@ -132,8 +132,8 @@ static void pop_frame(ref_thread *t) {
 }
 
 /* A value on its way from one activation to another: what `from` names in `source`, to what `to` names in `target`. */
-static void pass(ref_thread *t, const ref_op *op, ref_frame *source, const lw_operand *from, ref_frame *target, const lw_operand *to,
-                 const lw_object *formal) {
+static void pass(ref_thread *t, const ref_op *op, ref_frame *source, const lw_operand *from, ref_frame *target,
+                 const lw_operand *to, const lw_object *formal) {
     ref_frame *now = t->frame;
     unsigned char bytes[1024] = {0};
     bool from_memory = from->kind == LW_O_NAME && from->object && from->object->space == LW_SPACE_param;
@@ -163,7 +163,9 @@ static void pass(ref_thread *t, const ref_op *op, ref_frame *source, const lw_op
     t->frame = now;
 }
 
-static lw_operand name_of(lw_object *object) { return (lw_operand){.kind = LW_O_NAME, .object = object, .name = object->name}; }
+static lw_operand name_of(lw_object *object) {
+    return (lw_operand){.kind = LW_O_NAME, .object = object, .name = object->name};
+}
 
 void ref_call(ref_thread *t, const ref_op *op, const lw_function *callee, const lw_call_parts *parts) {
     ref_frame *caller = t->frame;
@@ -196,7 +198,8 @@ static bool waits_for(const ref_thread *t, const lw_symbol *what, uint32_t membe
     return t->state == REF_MEETS && t->waits->in->mnemonic == what && t->members == members;
 }
 
-/* All that the membermask names and that have not exited wait at the same instruction with the same mask: they exchange and go on. */
+/* All that the membermask names and that have not exited wait at the same instruction with the same mask: they exchange
+ * and go on. */
 static void try_meet(ref_machine *m, uint32_t first, const lw_symbol *what, uint32_t members) {
     uint32_t here = 0;
     for (uint32_t lane = 0; lane < 32 && first + lane < m->thread_count; lane++) {
@@ -211,7 +214,8 @@ static void try_meet(ref_machine *m, uint32_t first, const lw_symbol *what, uint
 }
 
 void ref_meet(ref_thread *t, const ref_op *op, uint32_t members) {
-    if (!(members >> t->number % 32 & 1)) ref_stop(t, op, REF_UNDEFINED, "a membermask without the lane that executes it");
+    if (!(members >> t->number % 32 & 1))
+        ref_stop(t, op, REF_UNDEFINED, "a membermask without the lane that executes it");
     t->state = REF_MEETS, t->waits = op, t->members = members;
     try_meet(t->machine, t->number / 32 * 32, op->in->mnemonic, members);
 }
@@ -227,7 +231,7 @@ void ref_exit(ref_thread *t) {
     }
 }
 
-/* ---- Running ---------------------------------------------------------------------------------------------------- */
+/* ---- Running --------------------------------------------------------------------------------------------------- */
 
 static void run_thread(ref_thread *t) {
     ref_machine *m = t->machine;
@@ -256,7 +260,8 @@ static void start_cta(ref_machine *m) {
     memset(m->barriers, 0, sizeof m->barriers);
     for (uint32_t k = 0; k < m->thread_count; k++) {
         ref_thread *t = &m->threads[k];
-        *t = (ref_thread){.machine = m, .number = k, .local = t->local, .local_known = t->local_known, .local_room = t->local_room};
+        *t = (ref_thread){
+            .machine = m, .number = k, .local = t->local, .local_known = t->local_known, .local_room = t->local_room};
         t->tid[0] = k % block[0], t->tid[1] = k / block[0] % block[1], t->tid[2] = k / block[0] / block[1];
         push_frame(t, m->launch->kernel, NULL);
     }

@@ -1,9 +1,11 @@
 /* move.c: moves, loads, stores, atomics, addresses (manual sections 9.7.9, 9.7.13.7). */
 #include "reference.h"
 
-/* ---- Vectors ---------------------------------------------------------------------------------------------------- */
+/* ---- Vectors --------------------------------------------------------------------------------------------------- */
 
-static uint32_t elements(const ref_op *op) { return ref_has(op, REF_v2) ? 2 : ref_has(op, REF_v4) ? 4 : ref_has(op, REF_v8) ? 8 : 1; }
+static uint32_t elements(const ref_op *op) {
+    return ref_has(op, REF_v2) ? 2 : ref_has(op, REF_v4) ? 4 : ref_has(op, REF_v8) ? 8 : 1;
+}
 
 /* Element k of { } or of a register declared as a vector. */
 static lw_operand element(const lw_operand *operand, uint32_t k, uint32_t count) {
@@ -13,7 +15,7 @@ static lw_operand element(const lw_operand *operand, uint32_t k, uint32_t count)
     return one;
 }
 
-/* ---- mov -------------------------------------------------------------------------------------------------------- */
+/* ---- mov ------------------------------------------------------------------------------------------------------- */
 
 static ref_value read_wide(ref_thread *t, const ref_op *op, const lw_operand *a) {
     if (a->kind == LW_O_VECTOR && a->part_count > 1)
@@ -64,16 +66,14 @@ void ref_do_mov(ref_thread *t, const ref_op *op) {
     if (a->kind == LW_O_VECTOR && a->part_count > 1) { /* packed: the first element lowest */
         uint32_t each = bits / a->part_count;
         for (uint32_t k = 0; k < a->part_count; k++) value |= ref_read(t, op, &a->parts[k], untyped[each]) << k * each;
-    } else
-        value = ref_read(t, op, a, op->type);
+    } else value = ref_read(t, op, a, op->type);
     if (d->kind == LW_O_VECTOR && d->part_count > 1) {
         uint32_t each = bits / d->part_count;
         for (uint32_t k = 0; k < d->part_count; k++) ref_write(t, &d->parts[k], untyped[each], value >> k * each);
-    } else
-        ref_write(t, d, op->type, value);
+    } else ref_write(t, d, op->type, value);
 }
 
-/* ---- Loads and stores --------------------------------------------------------------------------------------------- */
+/* ---- Loads and stores ------------------------------------------------------------------------------------------ */
 
 void ref_do_ld(ref_thread *t, const ref_op *op) {
     uint32_t count = elements(op), bytes = ref_bits(op->type) / 8;
@@ -85,10 +85,8 @@ void ref_do_ld(ref_thread *t, const ref_op *op) {
         lw_operand d = element(&op->in->operands[0], k, count);
         ref_value value = {.written = true};
         memcpy(&value, loaded + k * bytes, bytes);
-        if (op->type == LW_T_b128)
-            write_wide(t, &d, value);
-        else
-            ref_write(t, &d, op->type, value.low);
+        if (op->type == LW_T_b128) write_wide(t, &d, value);
+        else ref_write(t, &d, op->type, value.low);
     }
 }
 void ref_do_ldu(ref_thread *t, const ref_op *op) { ref_do_ld(t, op); }
@@ -98,12 +96,13 @@ void ref_do_st(ref_thread *t, const ref_op *op) {
     unsigned char *at = ref_address(t, op, &op->in->operands[0], op->in->match->space, bytes * count, REF_WRITES);
     for (uint32_t k = 0; k < count && at; k++) {
         lw_operand b = element(&op->in->operands[1], k, count);
-        ref_value value = op->type == LW_T_b128 ? read_wide(t, op, &b) : (ref_value){.low = ref_read(t, op, &b, op->type)};
+        ref_value value = op->type == LW_T_b128 ? read_wide(t, op, &b)
+                                                : (ref_value){.low = ref_read(t, op, &b, op->type)};
         memcpy(at + k * bytes, &value, bytes);
     }
 }
 
-/* ---- Atomics -------------------------------------------------------------------------------------------------------- */
+/* ---- Atomics --------------------------------------------------------------------------------------------------- */
 
 static uint64_t changed(const ref_op *op, uint64_t old, uint64_t b, uint64_t c, bool in_shared) {
     lw_type type = op->type;
@@ -136,7 +135,7 @@ static void atomic(ref_thread *t, const ref_op *op, uint32_t first) {
 void ref_do_atom(ref_thread *t, const ref_op *op) { atomic(t, op, 1); }
 void ref_do_red(ref_thread *t, const ref_op *op) { atomic(t, op, 0); }
 
-/* ---- Addresses -------------------------------------------------------------------------------------------------------- */
+/* ---- Addresses ------------------------------------------------------------------------------------------------- */
 
 /* A function's own parameters live with its local variables. */
 static uint64_t base_of(const ref_thread *t, lw_space space, const lw_operand *a) {
@@ -144,7 +143,10 @@ static uint64_t base_of(const ref_thread *t, lw_space space, const lw_operand *a
     bool formal = object && object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_param;
     bool of_kernel = formal && object->is_param && t->frame->function->is_entry;
     if (space == LW_SPACE_param && formal && !of_kernel) return REF_LOCAL_BASE;
-    return space == LW_SPACE_shared ? REF_SHARED_BASE : space == LW_SPACE_local ? REF_LOCAL_BASE : space == LW_SPACE_param ? REF_PARAM_BASE : 0;
+    return space == LW_SPACE_shared  ? REF_SHARED_BASE
+           : space == LW_SPACE_local ? REF_LOCAL_BASE
+           : space == LW_SPACE_param ? REF_PARAM_BASE
+                                     : 0;
 }
 
 void ref_do_cvta(ref_thread *t, const ref_op *op) {

@@ -4,7 +4,8 @@
 /* ---- Registers ------------------------------------------------------------------------------------------ */
 
 static bool is_register(const lw_operand *operand) {
-    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE && operand->object->space == LW_SPACE_reg;
+    return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE &&
+           operand->object->space == LW_SPACE_reg;
 }
 
 ref_value *ref_register(ref_thread *t, const lw_operand *operand) {
@@ -32,7 +33,9 @@ static bool read_special(ref_thread *t, const lw_operand *operand, uint64_t *val
     case LW_SPECIAL_lanemask_le: *value = (((uint64_t)1 << lane) << 1) - 1; return true;
     case LW_SPECIAL_lanemask_gt: *value = (uint32_t) ~((((uint64_t)1 << lane) << 1) - 1); return true;
     case LW_SPECIAL_lanemask_ge: *value = (uint32_t) ~(((uint32_t)1 << lane) - 1); return true;
-    case LW_SPECIAL_clusterid: *value = axis < 3 ? t->machine->ctaid[axis] : 0; return true; /* each CTA is a cluster of its own */
+    case LW_SPECIAL_clusterid:
+        *value = axis < 3 ? t->machine->ctaid[axis] : 0;
+        return true; /* each CTA is a cluster of its own */
     case LW_SPECIAL_nclusterid: *value = axis < 3 ? launch->grid[axis] : 0; return true;
     case LW_SPECIAL_cluster_ctaid:
     case LW_SPECIAL_cluster_ctarank: *value = 0; return true;
@@ -63,14 +66,14 @@ uint64_t ref_read(ref_thread *t, const ref_op *op, const lw_operand *operand, lw
         break;
     case LW_O_NAME:
         if (operand->special) {
-            if (!read_special(t, operand, &value)) ref_stop(t, op, REF_UNDEFINED, "a special register that has no defined value");
+            if (!read_special(t, operand, &value))
+                ref_stop(t, op, REF_UNDEFINED, "a special register that has no defined value");
         } else if (is_register(operand)) {
             const ref_value *from = ref_register(t, operand);
             if (!from->written) ref_stop(t, op, REF_UNDEFINED, "a register that nobody wrote");
             value = from->low;
             if (operand->negated) value = !value;
-        } else
-            value = ref_name_address(t, operand);
+        } else value = ref_name_address(t, operand);
         break;
     default: ref_stop(t, op, REF_UNKNOWN, "an operand of a strange kind");
     }
@@ -103,10 +106,12 @@ static unsigned char *find_global(ref_thread *t, uint64_t address, uint32_t size
         const ref_region *region = &m->launch->regions[k];
         if (address < region->address || address - region->address >= region->size) continue;
         uint64_t thread = (uint64_t)m->cta * m->thread_count + t->number;
-        if (region->own && (address - region->address) / region->own != thread) ref_stop(t, NULL, REF_UNDEFINED, "memory of another thread");
+        if (region->own && (address - region->address) / region->own != thread)
+            ref_stop(t, NULL, REF_UNDEFINED, "memory of another thread");
         return within(region->bytes, region->size, address - region->address, size);
     }
-    if (address >= REF_GLOBAL_BASE && address < REF_FUNCTION_BASE) return within(m->global, m->global_size, address - REF_GLOBAL_BASE, size);
+    if (address >= REF_GLOBAL_BASE && address < REF_FUNCTION_BASE)
+        return within(m->global, m->global_size, address - REF_GLOBAL_BASE, size);
     return NULL;
 }
 
@@ -125,30 +130,38 @@ static unsigned char *find(ref_thread *t, lw_space space, uint64_t address, uint
     switch (space) {
     case LW_SPACE_shared: return within(m->shared, m->shared_size, address, size);
     case LW_SPACE_local: return within(t->local, t->local_size, address, size);
-    case LW_SPACE_param: return writes ? NULL : within((unsigned char *)m->launch->params, m->launch->kernel->param_bytes, address, size);
-    case LW_SPACE_const: return writes || address < REF_CONST_BASE ? NULL : within(m->constant, m->constant_size, address - REF_CONST_BASE, size);
+    case LW_SPACE_param:
+        return writes ? NULL
+                      : within((unsigned char *)m->launch->params, m->launch->kernel->param_bytes, address, size);
+    case LW_SPACE_const:
+        return writes || address < REF_CONST_BASE
+                   ? NULL
+                   : within(m->constant, m->constant_size, address - REF_CONST_BASE, size);
     default: return find_global(t, address, size);
     }
 }
 
-unsigned char *ref_variable(ref_thread *t, const ref_frame *frame, const lw_object *object) { return t->local + frame->locals + object->address; }
+unsigned char *ref_variable(ref_thread *t, const ref_frame *frame, const lw_object *object) {
+    return t->local + frame->locals + object->address;
+}
 
 void ref_touch(ref_thread *t, const ref_op *op, const unsigned char *at, uint64_t size, ref_access how) {
     ref_machine *m = t->machine;
-    bool local = at >= t->local && at < t->local + t->local_size, shared = at >= m->shared && at < m->shared + m->shared_size;
+    bool local = at >= t->local && at < t->local + t->local_size,
+         shared = at >= m->shared && at < m->shared + m->shared_size;
     if (!local && !shared) return;
     unsigned char *known = local ? t->local_known + (at - t->local) : m->shared_known + (at - m->shared);
-    if (how & REF_READS && m->launch->bare && memchr(known, 0, size)) ref_stop(t, op, REF_UNDEFINED, "memory that nobody wrote");
+    if (how & REF_READS && m->launch->bare && memchr(known, 0, size))
+        ref_stop(t, op, REF_UNDEFINED, "memory that nobody wrote");
     if (how & REF_WRITES) memset(known, 1, size);
 }
 
-unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size, ref_access how) {
+unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_space space, uint32_t size,
+                           ref_access how) {
     const lw_operand *base = &operand->parts[0];
     uint64_t address = (uint64_t)operand->offset;
-    if (base->kind == LW_O_INT)
-        address += base->value;
-    else if (is_register(base))
-        address += (uint64_t)base->offset + ref_read(t, op, base, base->object->type);
+    if (base->kind == LW_O_INT) address += base->value;
+    else if (is_register(base)) address += (uint64_t)base->offset + ref_read(t, op, base, base->object->type);
     else {
         const lw_object *object = base->object;
         bool of_kernel = object->space == LW_SPACE_param && object->is_param && t->frame->function->is_entry;
@@ -160,9 +173,7 @@ unsigned char *ref_address(ref_thread *t, const ref_op *op, const lw_operand *op
         return NULL;
     }
     unsigned char *at = find(t, space, address, size, how & REF_WRITES);
-    if (at)
-        ref_touch(t, op, at, size, how);
-    else
-        ref_stop(t, op, REF_TRAP, "address outside of memory");
+    if (at) ref_touch(t, op, at, size, how);
+    else ref_stop(t, op, REF_TRAP, "address outside of memory");
     return at;
 }

@@ -37,7 +37,8 @@ static uint32_t by_manual(const ref_op *op, int64_t tmp, int64_t c, shape to, bo
     return (uint32_t)(((uint64_t)c & ~mask) | ((uint64_t)tmp << to.at & mask));
 }
 
-/* sm_90 (docs/decisions/0004): 64 bits wide; .sat to the range of 32 bits whatever the destination; .h1 takes the high half. */
+/* sm_90 (docs/decisions/0004): 64 bits wide; .sat to the range of 32 bits whatever the destination; .h1 takes the high
+ * half. */
 static uint32_t by_sm_90(const ref_op *op, int64_t wide, int64_t c, shape to, bool is_signed) {
     int64_t tmp = ref_has(op, REF_sat) ? clamp(ref_signed((uint64_t)wide, 34), 32, is_signed) : wide;
     int64_t left = ref_has(op, REF_sat) ? (int64_t)(int32_t)tmp : wide, right = c;
@@ -55,9 +56,9 @@ static void video_shift(ref_thread *t, const ref_op *op, bool left) {
     const lw_operand *operands = op->in->operands;
     bool is_signed = ref_is_signed(op->types[0]);
     int64_t a = selected(t, op, &operands[1], ref_is_signed(op->types[1])), b = selected(t, op, &operands[2], false);
-    int64_t c = op->in->operand_count > 3
-                    ? (is_signed ? ref_read_signed(t, op, &operands[3], LW_T_s32) : (int64_t)ref_read(t, op, &operands[3], LW_T_u32))
-                    : 0;
+    int64_t c = op->in->operand_count > 3 ? (is_signed ? ref_read_signed(t, op, &operands[3], LW_T_s32)
+                                                       : (int64_t)ref_read(t, op, &operands[3], LW_T_u32))
+                                          : 0;
     b = ref_has(op, REF_wrap) ? b & 31 : b > 32 ? 32 : b;
     int64_t tmp = left ? (int64_t)((uint64_t)a << b) : a >> b;
     shape to = shape_of(operands[0].select);
@@ -71,7 +72,9 @@ void ref_do_vshr(ref_thread *t, const ref_op *op) { video_shift(t, op, false); }
 
 /* ---- vadd vsub vabsdiff vmin vmax vset ------------------------------------------------------------------------ */
 
-typedef struct number { int64_t least, most, value; } number; /* with the bounds of what it may be */
+typedef struct number {
+    int64_t least, most, value;
+} number; /* with the bounds of what it may be */
 
 static number part_of(ref_thread *t, const ref_op *op, const lw_operand *operand, bool is_signed) {
     uint32_t bits = shape_of(operand->select).bits;
@@ -98,9 +101,11 @@ static int64_t combined(const ref_op *op, kind what, int64_t x, int64_t y) {
     }
 }
 
-/* .min and .max on sm_90 of sums and differences, by .dtype .u32, that may need more than a word: one that has its highest bit set is the larger. */
+/* .min and .max on sm_90 of sums and differences, by .dtype .u32, that may need more than a word: one that has its
+ * highest bit set is the larger. */
 static bool is_odd(const ref_op *op, kind what, number x, number y, bool is_signed) {
-    int64_t least = what == SUM ? x.least + y.least : x.least - y.most, most = what == SUM ? x.most + y.most : x.most - y.least;
+    int64_t least = what == SUM ? x.least + y.least : x.least - y.most,
+            most = what == SUM ? x.most + y.most : x.most - y.least;
     bool fits = (least >= 0 && most <= (int64_t)UINT32_MAX) || (least >= INT32_MIN && most <= INT32_MAX);
     return what <= DIFFERENCE && !is_signed && !fits && (ref_has(op, REF_min) || ref_has(op, REF_max));
 }
@@ -110,8 +115,10 @@ static uint32_t merged(int64_t tmp, int64_t c, shape to) {
     return (uint32_t)(((uint64_t)c & ~mask) | ((uint64_t)tmp << to.at & mask));
 }
 
-/* Decision 4: .sat into a part takes the number as unsigned, of a whole .u32 it only raises to zero; .h1 takes the high half. */
-static uint32_t numbers_on_sm_90(const ref_op *op, kind what, number x, number y, int64_t tmp, uint32_t c, shape to, bool is_signed) {
+/* Decision 4: .sat into a part takes the number as unsigned, of a whole .u32 it only raises to zero; .h1 takes the high
+ * half. */
+static uint32_t numbers_on_sm_90(const ref_op *op, kind what, number x, number y, int64_t tmp, uint32_t c, shape to,
+                                 bool is_signed) {
     int64_t most = (int64_t)ref_mask(is_signed ? to.bits - 1 : to.bits);
     if (ref_has(op, REF_sat) && to.bits < 32) tmp = (uint64_t)tmp > (uint64_t)most ? most : tmp;
     else if (ref_has(op, REF_sat)) tmp = is_signed ? clamp(tmp, 32, true) : tmp < 0 ? 0 : tmp;
@@ -145,12 +152,14 @@ static uint32_t word_c(ref_thread *t, const ref_op *op) {
 static void scalar(ref_thread *t, const ref_op *op, kind what) {
     const lw_operand *operands = op->in->operands;
     bool relation = what == RELATION, is_signed = !relation && ref_is_signed(op->types[0]);
-    number x = part_of(t, op, &operands[1], ref_is_signed(op->types[!relation])), y = part_of(t, op, &operands[2], ref_is_signed(op->type));
+    number x = part_of(t, op, &operands[1], ref_is_signed(op->types[!relation])),
+           y = part_of(t, op, &operands[2], ref_is_signed(op->type));
     uint32_t c = word_c(t, op);
     shape to = shape_of(operands[0].select);
     int64_t tmp = combined(op, what, x.value, y.value);
-    write_word(t, op, t->machine->launch->sm_90 ? numbers_on_sm_90(op, what, x, y, tmp, c, to, is_signed)
-                                                : by_manual(op, tmp, is_signed ? (int32_t)c : (int64_t)c, to, is_signed));
+    write_word(t, op,
+               t->machine->launch->sm_90 ? numbers_on_sm_90(op, what, x, y, tmp, c, to, is_signed)
+                                         : by_manual(op, tmp, is_signed ? (int32_t)c : (int64_t)c, to, is_signed));
 }
 void ref_do_vadd(ref_thread *t, const ref_op *op) { scalar(t, op, SUM); }
 void ref_do_vsub(ref_thread *t, const ref_op *op) { scalar(t, op, DIFFERENCE); }
@@ -185,7 +194,7 @@ void ref_do_vmad(ref_thread *t, const ref_op *op) {
     write_word(t, op, (uint32_t)total);
 }
 
-/* ---- Two half words, four bytes --------------------------------------------------------------------------------- */
+/* ---- Two half words, four bytes -------------------------------------------------------------------------------- */
 
 /* Element k of an operand: of both words by its selector, else of its own word. */
 static int64_t element(ref_thread *t, const ref_op *op, uint32_t at, uint32_t k, uint32_t count, bool is_signed) {
@@ -193,7 +202,9 @@ static int64_t element(ref_thread *t, const ref_op *op, uint32_t at, uint32_t k,
     lw_operand a = op->in->operands[1], b = op->in->operands[2];
     a.select = b.select = LW_SEL_none;
     uint64_t words = ref_read(t, op, &b, LW_T_b32) << 32 | ref_read(t, op, &a, LW_T_b32);
-    uint32_t from = operand->select == LW_SEL_lanes ? (uint32_t)(operand->lanes[count - k] - '0') : k + (at - 1) * count, bits = 32 / count;
+    uint32_t from = operand->select == LW_SEL_lanes ? (uint32_t)(operand->lanes[count - k] - '0')
+                                                    : k + (at - 1) * count,
+             bits = 32 / count;
     uint64_t value = words >> from * bits & ref_mask(bits);
     return is_signed ? ref_signed(value, bits) : (int64_t)value;
 }
@@ -208,7 +219,8 @@ static void several(ref_thread *t, const ref_op *op, kind what, uint32_t count) 
     uint32_t bits = 32 / count, result = word_c(t, op);
     bool relation = what == RELATION;
     for (uint32_t k = 0; k < count; k++) {
-        int64_t x = element(t, op, 1, k, count, ref_is_signed(op->types[!relation])), y = element(t, op, 2, k, count, ref_is_signed(op->type));
+        int64_t x = element(t, op, 1, k, count, ref_is_signed(op->types[!relation])),
+                y = element(t, op, 2, k, count, ref_is_signed(op->type));
         int64_t tmp = combined(op, what, x, y);
         if (ref_has(op, REF_sat)) tmp = clamp(tmp, bits, ref_is_signed(op->types[0]));
         if (!writes(&op->in->operands[0], k)) continue;

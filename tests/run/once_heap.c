@@ -1,4 +1,5 @@
-/* once_heap.c: malloc and free of kernels: pieces lie within the heap, never over each other, and all of it comes back. */
+/* once_heap.c: malloc and free of kernels: pieces lie within the heap, never over each other, and all of it comes back.
+ */
 #include "run/run.h"
 
 #include <setjmp.h>
@@ -9,7 +10,9 @@
 #include <cmocka.h>
 
 enum { PIECES = 3000 };
-typedef struct piece { uint64_t address, bytes; } piece;
+typedef struct piece {
+    uint64_t address, bytes;
+} piece;
 
 static uint64_t noise(void) {
     static uint64_t state = 1;
@@ -33,7 +36,10 @@ static void check(const lw_heap *heap, const piece *pieces, size_t count) {
     }
 }
 
-typedef struct fixture { lw_memory memory; lw_heap heap; } fixture;
+typedef struct fixture {
+    lw_memory memory;
+    lw_heap heap;
+} fixture;
 
 static void make(fixture *f, uint64_t bytes) {
     assert_true(lw_memory_init(&f->memory, 1 << 26));
@@ -84,7 +90,8 @@ static void test_wrong(void **state) {
     fixture f;
     make(&f, 4096);
     const uint64_t address = lw_heap_take(&f.heap, 100);
-    const uint64_t wrong[] = {address + 1, address + 16, address + 128, f.heap.base - 16, f.heap.base + f.heap.size, 1, UINT64_MAX};
+    const uint64_t wrong[] = {address + 1, address + 16, address + 128, f.heap.base - 16, f.heap.base + f.heap.size,
+                              1,           UINT64_MAX};
     for (size_t i = 0; i < LW_COUNT(wrong); i++) assert_false(lw_heap_give(&f.heap, wrong[i]));
     assert_int_equal(lw_heap_take(&f.heap, UINT64_MAX), 0);
     assert_int_equal(lw_heap_take(&f.heap, 4097), 0);
@@ -109,6 +116,7 @@ static void test_no_room(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_wrong), cmocka_unit_test(test_no_room)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_wrong),
+                                       cmocka_unit_test(test_no_room)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

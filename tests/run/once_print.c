@@ -1,4 +1,5 @@
-/* once_print.c: printf of kernels against the host's own, of which it is a copy for other arguments; and what it does where the host's has no words. */
+/* once_print.c: printf of kernels against the host's own, of which it is a copy for other arguments; and what it does
+ * where the host's has no words. */
 #include "run/run.h"
 
 #include <locale.h>
@@ -45,7 +46,8 @@ static void expect(const char *wanted, int32_t arguments) {
     int32_t count;
     bool full;
     assert_int_equal(lw_print_format(&out, read_guest, NULL, FORMAT, VALUES, 1 << 20, &count, &full), 0);
-    if (strcmp(out.at ? out.at : "", wanted) != 0) fail_msg("'%s' gives '%s', and the host '%s'", guest + FORMAT, out.at, wanted);
+    if (strcmp(out.at ? out.at : "", wanted) != 0)
+        fail_msg("'%s' gives '%s', and the host '%s'", guest + FORMAT, out.at, wanted);
     assert_int_equal(count, arguments);
     assert_false(full);
     lw_text_free(&out);
@@ -124,7 +126,8 @@ static void test_like_the_host(void **state) {
 static void test_several(void **state) {
     (void)state;
     begin("%d %s %5.1f|%c%c %lld %p %% %u\n");
-    give_int(-3), give_text(TEXTS, "word"), give_double(2.25), give_int('x'), give_int('y'), give_long(1ll << 40), give_long(0x1000), give_int(7);
+    give_int(-3), give_text(TEXTS, "word"), give_double(2.25), give_int('x'), give_int('y'), give_long(1ll << 40),
+        give_long(0x1000), give_int(7);
     expect("-3 word   2.2|xy 1099511627776 0x1000 % 7\n", 8);
     begin("nothing");
     expect("nothing", 0);
@@ -166,15 +169,22 @@ static void test_many(void **state) {
 
 static void test_faults(void **state) {
     (void)state;
-    static const struct { const char *format; uint64_t format_at, values_at, fault; } rows[] = {
-        {"%d", FORMAT, ROOM - 2, ROOM}, {"%s", FORMAT, VALUES, 1 << 20}, {"abc", ROOM + 5, VALUES, ROOM + 5}, {"%*d", FORMAT, ROOM + 4, ROOM + 4}};
+    static const struct {
+        const char *format;
+        uint64_t format_at, values_at, fault;
+    } rows[] = {{"%d", FORMAT, ROOM - 2, ROOM},
+                {"%s", FORMAT, VALUES, 1 << 20},
+                {"abc", ROOM + 5, VALUES, ROOM + 5},
+                {"%*d", FORMAT, ROOM + 4, ROOM + 4}};
     for (size_t i = 0; i < LW_COUNT(rows); i++) {
         lw_text out = {0};
         int32_t count;
         bool full;
         begin(rows[i].format);
         give_long(1 << 20);
-        assert_int_equal(lw_print_format(&out, read_guest, NULL, rows[i].format_at, rows[i].values_at, 1000, &count, &full), rows[i].fault);
+        assert_int_equal(
+            lw_print_format(&out, read_guest, NULL, rows[i].format_at, rows[i].values_at, 1000, &count, &full),
+            rows[i].fault);
         lw_text_free(&out);
     }
     int32_t count = 0;
@@ -189,7 +199,8 @@ static void test_faults(void **state) {
 /* Too long is nothing at all, and costs neither time nor memory; what is there before stays. */
 static void test_limit(void **state) {
     (void)state;
-    static const char *const formats[] = {"%2147483647d", "%.2147483647f", "%99999999999999999999s", "0123456789%c", "%11d", "%.11d", "%s%s"};
+    static const char *const formats[] = {
+        "%2147483647d", "%.2147483647f", "%99999999999999999999s", "0123456789%c", "%11d", "%.11d", "%s%s"};
     for (size_t i = 0; i < LW_COUNT(formats); i++) {
         lw_text out = {0};
         int32_t count;
@@ -219,9 +230,19 @@ static void test_order(void **state) {
     (void)state;
     lw_printer printer;
     assert_true(lw_printer_init(&printer, 20));
-    static const struct { uint64_t cta; const char *text; lw_kept kept; } calls[] = {
-        {7, "c", LW_KEPT}, {1, "a", LW_KEPT}, {7, "d", LW_KEPT}, {7, "e", LW_KEPT}, {1, "b", LW_KEPT}, {0, "", LW_KEPT},
-        {0, "0123456789012345", LW_KEPT_not}, {0, "012345678901234", LW_KEPT}, {1, "x", LW_KEPT_not}};
+    static const struct {
+        uint64_t cta;
+        const char *text;
+        lw_kept kept;
+    } calls[] = {{7, "c", LW_KEPT},
+                 {1, "a", LW_KEPT},
+                 {7, "d", LW_KEPT},
+                 {7, "e", LW_KEPT},
+                 {1, "b", LW_KEPT},
+                 {0, "", LW_KEPT},
+                 {0, "0123456789012345", LW_KEPT_not},
+                 {0, "012345678901234", LW_KEPT},
+                 {1, "x", LW_KEPT_not}};
     for (size_t i = 0; i < LW_COUNT(calls); i++) {
         lw_text text = {0};
         lw_text_puts(&text, calls[i].text);
@@ -237,8 +258,9 @@ static void test_order(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_like_the_host), cmocka_unit_test(test_several), cmocka_unit_test(test_odd_ones), cmocka_unit_test(test_many),
-        cmocka_unit_test(test_faults), cmocka_unit_test(test_limit), cmocka_unit_test(test_locale), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_like_the_host), cmocka_unit_test(test_several), cmocka_unit_test(test_odd_ones),
+        cmocka_unit_test(test_many),          cmocka_unit_test(test_faults),  cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_locale),        cmocka_unit_test(test_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* atom and red: every operation lane by lane in lane order, under masks, in every window; two threads at one counter; faults. */
+/* atom and red: every operation lane by lane in lane order, under masks, in every window; two threads at one counter;
+ * faults. */
 #include "steps.h"
 
 #include <math.h>
@@ -9,7 +10,8 @@ enum { D, B, C, BASE, COUNT };
 /* The manual's table of operations (section 9.7.13.5) on numbers wide enough for all of them. */
 static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c, uint32_t bits, bool in_global) {
     uint64_t top = 1ull << (bits - 1), all = top - 1 + top;
-    __int128 s_old = (__int128)old - (old & top ? (__int128)all + 1 : 0), s_b = (__int128)b - (b & top ? (__int128)all + 1 : 0);
+    __int128 s_old = (__int128)old - (old & top ? (__int128)all + 1 : 0),
+             s_b = (__int128)b - (b & top ? (__int128)all + 1 : 0);
     switch (kind) {
     case LW_ATOM_add: return (old + b) & all;
     case LW_ATOM_min_s: return (uint64_t)(s_old < s_b ? s_old : s_b) & all;
@@ -36,7 +38,8 @@ static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c,
         return x;
     }
     case LW_ATOM_add_f64: {
-        /* NaNs as recorded on an H100: global: the operand's, else memory's, as they are; shared: memory's, else the operand's, quiet. */
+        /* NaNs as recorded on an H100: global: the operand's, else memory's, as they are; shared: memory's, else the
+         * operand's, quiet. */
         const uint64_t quiet = 1ull << 51, first = in_global ? b : old, second = in_global ? old : b;
         double x, y;
         memcpy(&x, &first, 8), memcpy(&y, &second, 8);
@@ -53,13 +56,22 @@ static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c,
 static uint64_t value_for(lw_atom_op kind, uint32_t bits) {
     uint64_t all = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
     if (kind == LW_ATOM_add_f32) {
-        static const uint32_t some[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x00800000, 0x807fffff,
-                                        0x3f800000, 0x7f800000, 0xff800000, 0x7fc00001, 0x7f7fffff, 0x33800000, 0x3f800001};
+        static const uint32_t some[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff,
+                                        0x00800000, 0x807fffff, 0x3f800000, 0x7f800000, 0xff800000,
+                                        0x7fc00001, 0x7f7fffff, 0x33800000, 0x3f800001};
         return some[steps_below(LW_COUNT(some))];
     }
     if (kind == LW_ATOM_add_f64) {
-        static const uint64_t some[] = {0,                  0x8000000000000000, 1,                  0x800fffffffffffff, 0x7ff0000000000000,
-                                        0x7ff0000000000001, 0x7ff8000000000002, 0xfff0000000000003, 0xfff8000000000004, 0x7fefffffffffffff};
+        static const uint64_t some[] = {0,
+                                        0x8000000000000000,
+                                        1,
+                                        0x800fffffffffffff,
+                                        0x7ff0000000000000,
+                                        0x7ff0000000000001,
+                                        0x7ff8000000000002,
+                                        0xfff0000000000003,
+                                        0xfff8000000000004,
+                                        0x7fefffffffffffff};
         if (steps_below(2)) return some[steps_below(LW_COUNT(some))]; /* no two infinities that would cancel */
         double x = (double)(int32_t)steps_random() / 1024;
         uint64_t value;
@@ -85,10 +97,21 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
     lw_op *op = &s->ops[1];
     uint32_t bytes = bits / 8;
     bool generic = steps_below(3) == 0, in_global = window == LW_WINDOW_global;
-    lw_memory_form form = {.window = generic ? LW_WINDOW_generic : window, .address = 2, .size = bytes == 8 ? 3 : bytes == 4 ? 2 : 1,
-                           .slot = bytes == 8 ? 3 : bytes == 4 ? 2 : 1};
-    *op = (lw_op){.step = lw_step_atom, .d = SLOT(D), .a = SLOT(BASE), .b = SLOT(B), .e = kind == LW_ATOM_cas ? SLOT(C) : LW_NO_SLOT,
-                  .c = lw_memory_pack(form), .mode = kind};
+    lw_memory_form form = {.window = generic ? LW_WINDOW_generic : window,
+                           .address = 2,
+                           .size = bytes == 8   ? 3
+                                   : bytes == 4 ? 2
+                                                : 1,
+                           .slot = bytes == 8   ? 3
+                                   : bytes == 4 ? 2
+                                                : 1};
+    *op = (lw_op){.step = lw_step_atom,
+                  .d = SLOT(D),
+                  .a = SLOT(BASE),
+                  .b = SLOT(B),
+                  .e = kind == LW_ATOM_cas ? SLOT(C) : LW_NO_SLOT,
+                  .c = lw_memory_pack(form),
+                  .mode = kind};
     if (steps_below(4) == 0) op->d = LW_NO_SLOT;
     if (steps_below(4) == 0) op->d = SLOT(B);
     lw_mask mask = steps_mask(gang->exist);
@@ -120,8 +143,8 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
     assert_ptr_equal(op->step(gang, op), op + 1);
     for (uint32_t i = 0; i < places; i++)
         if (get(memory + i * bytes, bits) != model[i])
-            fail_msg("operation %d, %u bits: %llx, not %llx", kind, bits, (unsigned long long)get(memory + i * bytes, bits),
-                     (unsigned long long)model[i]);
+            fail_msg("operation %d, %u bits: %llx, not %llx", kind, bits,
+                     (unsigned long long)get(memory + i * bytes, bits), (unsigned long long)model[i]);
     for (uint32_t i = 0; d && i < 128; i++) assert_int_equal(get(d + i * bytes, bits), want[i]);
 }
 
@@ -136,12 +159,13 @@ static void test_all_operations(void **state) {
                     if ((kind == LW_ATOM_add_f32 && bits == 64) || (kind == LW_ATOM_add_f64 && bits == 32)) continue;
                     try_one(s, kind, bits, round % 2 ? LW_WINDOW_global : LW_WINDOW_shared);
                 }
-        for (uint32_t round = 0; round < 200; round++) try_one(s, LW_ATOM_cas, 16, round % 2 ? LW_WINDOW_global : LW_WINDOW_shared);
+        for (uint32_t round = 0; round < 200; round++)
+            try_one(s, LW_ATOM_cas, 16, round % 2 ? LW_WINDOW_global : LW_WINDOW_shared);
         steps_free(s);
     }
 }
 
-/* ---- Two CTAs at one place -------------------------------------------------------------------------------------- */
+/* ---- Two CTAs at one place ------------------------------------------------------------------------------------- */
 
 enum { TURNS = 2000 };
 
@@ -161,8 +185,13 @@ static void test_two_threads(void **state) {
     lw_memory_form form = {.window = LW_WINDOW_global, .size = 2, .slot = 2};
     for (uint32_t k = 0; k < 2; k++) {
         pair[k]->part.at[2].host = pair[0]->global[2]; /* both see the same memory */
-        pair[k]->ops[1] = (lw_op){.step = lw_step_atom, .d = LW_NO_SLOT, .b = SLOT(B), .e = LW_NO_SLOT, .c = lw_memory_pack(form),
-                                  .imm = STEPS_FIRST, .mode = LW_ATOM_add};
+        pair[k]->ops[1] = (lw_op){.step = lw_step_atom,
+                                  .d = LW_NO_SLOT,
+                                  .b = SLOT(B),
+                                  .e = LW_NO_SLOT,
+                                  .c = lw_memory_pack(form),
+                                  .imm = STEPS_FIRST,
+                                  .mode = LW_ATOM_add};
         pair[k]->ops[2] = pair[k]->ops[1];
         pair[k]->ops[2].mode = LW_ATOM_inc, pair[k]->ops[2].imm = STEPS_FIRST + 4, pair[k]->ops[2].b = SLOT(C);
         for (uint32_t i = 0; i < 32; i++) {
@@ -180,11 +209,15 @@ static void test_two_threads(void **state) {
     steps_free(pair[1]);
 }
 
-/* ---- Faults ----------------------------------------------------------------------------------------------------- */
+/* ---- Faults ---------------------------------------------------------------------------------------------------- */
 
 static void test_faults(void **state) {
     (void)state;
-    static const struct { lw_window window; uint64_t good, bad; lw_trap_kind kind; } cases[] = {
+    static const struct {
+        lw_window window;
+        uint64_t good, bad;
+        lw_trap_kind kind;
+    } cases[] = {
         {LW_WINDOW_global, STEPS_FIRST, STEPS_FIRST + 2, LW_TRAP_misaligned},
         {LW_WINDOW_global, STEPS_FIRST, STEPS_FIRST + STEPS_GLOBAL, LW_TRAP_bounds},
         {LW_WINDOW_global, STEPS_SECOND, 0, LW_TRAP_bounds},
@@ -201,8 +234,14 @@ static void test_faults(void **state) {
         lw_gang *gang = s->cta.gangs;
         lw_memory_form form = {.window = cases[i].window, .address = 2, .size = 2, .slot = 2};
         lw_op *op = &s->ops[1];
-        *op = (lw_op){.step = lw_step_atom, .d = SLOT(D), .a = SLOT(BASE), .b = SLOT(B), .e = LW_NO_SLOT, .c = lw_memory_pack(form)};
-        for (uint32_t lane = 0; lane < 96; lane++) ((uint64_t *)steps_slot(gang, BASE))[lane] = lane < 70 ? cases[i].good : cases[i].bad;
+        *op = (lw_op){.step = lw_step_atom,
+                      .d = SLOT(D),
+                      .a = SLOT(BASE),
+                      .b = SLOT(B),
+                      .e = LW_NO_SLOT,
+                      .c = lw_memory_pack(form)};
+        for (uint32_t lane = 0; lane < 96; lane++)
+            ((uint64_t *)steps_slot(gang, BASE))[lane] = lane < 70 ? cases[i].good : cases[i].bad;
         assert_null(op->step(gang, op));
         assert_int_equal(s->cta.trap.kind, cases[i].kind);
         assert_int_equal(s->cta.trap.thread[0], 70);

@@ -1,8 +1,10 @@
-/* What the rows of isa/ops.def and isa/lane.def say is so. What a row names as read is all that an operation reads, and what it names as written is all
- * that it writes, each as wide as it says: every operation of every level is run twice, from frames that differ in every bit but those that it may read,
- * the values of executing lanes in the slots that it names, and with anything in fields that it does not name. Both runs must do the same, and nothing
- * that the row does not say the operation may do: store, trap, note, wait, part lanes, go elsewhere. If it says that lanes do not see each other, that a
- * result may replace an operand, or that lanes get the same for the same, further runs look. An operation without a case here fails. */
+/* What the rows of isa/ops.def and isa/lane.def say is so. What a row names as read is all that an operation reads, and
+ * what it names as written is all that it writes, each as wide as it says: every operation of every level is run twice,
+ * from frames that differ in every bit but those that it may read, the values of executing lanes in the slots that it
+ * names, and with anything in fields that it does not name. Both runs must do the same, and nothing that the row does
+ * not say the operation may do: store, trap, note, wait, part lanes, go elsewhere. If it says that lanes do not see
+ * each other, that a result may replace an operand, or that lanes get the same for the same, further runs look. An
+ * operation without a case here fails. */
 #include "steps.h"
 
 #include "front/ptx/ptx.h"
@@ -36,7 +38,7 @@ typedef struct trial {
 
 static char image[STEPS_SLOTS * LW_SLOT_64];
 
-/* ---- What a case says ------------------------------------------------------------------------------------------------ */
+/* ---- What a case says ------------------------------------------------------------------------------------------ */
 
 static uint32_t new_slot(trial *t) {
     assert_true(t->slots < STEPS_SLOTS);
@@ -85,7 +87,9 @@ static void indirect_case(trial *t) {
     put(t->op.b, 64, LW_CODE_WINDOW + 16);
     call_case(t);
 }
-static void guard_case(trial *t) { t->op.b = reads(t, 1), t->op.imm = 1, t->op.flags = t->variant & 1 ? LW_OP_NEGATE : 0; }
+static void guard_case(trial *t) {
+    t->op.b = reads(t, 1), t->op.imm = 1, t->op.flags = t->variant & 1 ? LW_OP_NEGATE : 0;
+}
 static void note_case(trial *t) { t->op.b = reads(t, 1), t->op.imm = t->variant % 4; }
 
 /* Half of the variants name all lanes, by a constant or by a register; the others name any. */
@@ -96,11 +100,13 @@ static void membermask(trial *t) {
 }
 static void meet_case(trial *t) { t->op.b = 0, membermask(t); }
 static void barrier_case(trial *t) {
-    static const lw_barrier_kind kinds[] = {LW_BARRIER_sync, LW_BARRIER_red_popc, LW_BARRIER_red_and, LW_BARRIER_red_or};
+    static const lw_barrier_kind kinds[] = {LW_BARRIER_sync, LW_BARRIER_red_popc, LW_BARRIER_red_and,
+                                            LW_BARRIER_red_or};
     t->op.mode = kinds[t->variant % 4];
     t->op.a = reads(t, 32), put(t->op.a, 32, 3);
     if (t->variant & 4) t->op.b = reads(t, 32), put(t->op.b, 32, t->s->cta.threads);
-    if (t->op.mode != LW_BARRIER_sync) t->op.e = reads(t, 1), t->op.d = writes(t, t->op.mode == LW_BARRIER_red_popc ? 32 : 1);
+    if (t->op.mode != LW_BARRIER_sync)
+        t->op.e = reads(t, 1), t->op.d = writes(t, t->op.mode == LW_BARRIER_red_popc ? 32 : 1);
 }
 
 static void predicate_case(trial *t) {
@@ -127,16 +133,19 @@ static void add_xor_rotl_case(trial *t) {
 static void add_setp_case(trial *t) {
 #define LANE(name, type, how) LW_LANE_setp_##name,
     static const lw_lane_id lanes[] = {LW_ADD_SETP(LANE)};
-    t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.imm = steps_random(), t->op.c = lanes[t->variant % LW_COUNT(lanes)];
+    t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.imm = steps_random(),
+    t->op.c = lanes[t->variant % LW_COUNT(lanes)];
     t->op.d = writes(t, 32), t->op.e = writes(t, 1);
 }
 static void special_case(trial *t) {
-    static const lw_special some[] = {LW_SPECIAL_tid, LW_SPECIAL_ntid, LW_SPECIAL_laneid, LW_SPECIAL_warpid, LW_SPECIAL_ctaid,
-                                      LW_SPECIAL_lanemask_le};
+    static const lw_special some[] = {LW_SPECIAL_tid,    LW_SPECIAL_ntid,  LW_SPECIAL_laneid,
+                                      LW_SPECIAL_warpid, LW_SPECIAL_ctaid, LW_SPECIAL_lanemask_le};
     t->op.a = some[t->variant % LW_COUNT(some)], t->op.b = 0, t->op.c = t->variant & 1 ? 8 : 4, t->op.e = 0;
     t->op.d = writes(t, (uint8_t)(8 * t->op.c));
 }
-static void local_base_case(trial *t) { t->op.c = t->variant & 1 ? 8 : 4, t->op.imm = 48, t->op.d = writes(t, (uint8_t)(8 * t->op.c)); }
+static void local_base_case(trial *t) {
+    t->op.c = t->variant & 1 ? 8 : 4, t->op.imm = 48, t->op.d = writes(t, (uint8_t)(8 * t->op.c));
+}
 static void isspacep_case(trial *t) {
     t->op.c = t->variant & 1 ? 8 : 4, t->op.b = LW_WHERE_shared, t->op.a = reads(t, (uint8_t)(8 * t->op.c));
     put_each(t->op.a, (uint8_t)(8 * t->op.c), LW_SHARED_WINDOW - 64, 32, 7);
@@ -148,12 +157,16 @@ static void vector_fields(trial *t, lw_memory_form form, bool store) {
     uint8_t bits = (uint8_t)(8 << form.slot);
     t->op.d = 0;
     if (!form.vector) t->op.d = store ? reads(t, bits) : writes(t, bits);
-    for (uint32_t k = 0; form.vector && k < 1u << form.vector; k++) t->lists[k] = store ? reads(t, bits) : writes(t, bits);
+    for (uint32_t k = 0; form.vector && k < 1u << form.vector; k++)
+        t->lists[k] = store ? reads(t, bits) : writes(t, bits);
 }
 static void memory_case(trial *t) {
     bool store = t->op.code == LW_OP_st;
     static const lw_window windows[] = {LW_WINDOW_global, LW_WINDOW_generic, LW_WINDOW_shared, LW_WINDOW_local};
-    lw_memory_form form = {.window = windows[steps_below(4)], .size = steps_below(4), .vector = steps_below(4), .is_volatile = t->variant & 1};
+    lw_memory_form form = {.window = windows[steps_below(4)],
+                           .size = steps_below(4),
+                           .vector = steps_below(4),
+                           .is_volatile = t->variant & 1};
     form.slot = form.size ? form.size + steps_below(4 - form.size) : 1 + steps_below(3);
     form.is_signed = !store && steps_below(2);
     if (form.size == 3 && form.vector == 3) form.vector = 2;
@@ -161,8 +174,12 @@ static void memory_case(trial *t) {
     uint32_t bytes = 1u << (form.size + form.vector);
     t->op.c = lw_memory_pack(form), t->op.imm = 0, t->op.e = steps_below(20);
     t->op.a = reads(t, form.address == 2 ? 64 : 32);
-    uint64_t base = form.window == LW_WINDOW_global ? STEPS_FIRST : form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0;
-    if (steps_below(2)) put_each(t->op.a, form.address == 2 ? 64 : 32, base, bytes, form.window == LW_WINDOW_local ? 16 : LW_GANG_LANES);
+    uint64_t base = form.window == LW_WINDOW_global    ? STEPS_FIRST
+                    : form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW
+                                                       : 0;
+    if (steps_below(2))
+        put_each(t->op.a, form.address == 2 ? 64 : 32, base, bytes,
+                 form.window == LW_WINDOW_local ? 16 : LW_GANG_LANES);
     else put_each(t->op.a, form.address == 2 ? 64 : 32, base, bytes, 1 + steps_below(7));
     if (store && !form.vector && t->variant & 2) t->op.flags = LW_OP_IMM_B, t->op.b = 1;
     else vector_fields(t, form, store);
@@ -179,12 +196,15 @@ static void row_case(trial *t) {
     t->op.d = store ? reads(t, (uint8_t)(8 << form.slot)) : writes(t, (uint8_t)(8 << form.slot));
 }
 static void atom_case(trial *t) {
-    static const lw_atom_op kinds[] = {LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_cas, LW_ATOM_exch, LW_ATOM_inc, LW_ATOM_or,
-                                       LW_ATOM_add_f64, LW_ATOM_max_u};
+    static const lw_atom_op kinds[] = {LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_cas,     LW_ATOM_exch,
+                                       LW_ATOM_inc, LW_ATOM_or,    LW_ATOM_add_f64, LW_ATOM_max_u};
     lw_atom_op kind = kinds[t->variant % LW_COUNT(kinds)];
     bool wide = kind == LW_ATOM_add_f64 || (kind != LW_ATOM_inc && steps_below(2));
     uint8_t bits = wide ? 64 : 32;
-    lw_memory_form form = {.window = steps_below(2) ? LW_WINDOW_global : LW_WINDOW_shared, .address = 2, .size = wide ? 3 : 2, .slot = wide ? 3 : 2};
+    lw_memory_form form = {.window = steps_below(2) ? LW_WINDOW_global : LW_WINDOW_shared,
+                           .address = 2,
+                           .size = wide ? 3 : 2,
+                           .slot = wide ? 3 : 2};
     t->op.c = lw_memory_pack(form), t->op.mode = kind, t->op.imm = 0;
     t->op.a = reads(t, 64), t->op.b = reads(t, bits);
     put_each(t->op.a, 64, form.window == LW_WINDOW_global ? STEPS_FIRST : 0, 8, 1 + steps_below(9));
@@ -237,7 +257,10 @@ static void shift_check_case(trial *t) {
     t->op.imm = 8 * t->op.c | (uint64_t)2 << 32, t->op.flags = steps_below(2) ? LW_OP_TRAPS : 0;
 }
 static void vshift_case(trial *t) {
-    static const struct { lw_lane_id lane; uint8_t bits, width; } kinds[] = {
+    static const struct {
+        lw_lane_id lane;
+        uint8_t bits, width;
+    } kinds[] = {
         {LW_LANE_shr_s32, 32, 32},  {LW_LANE_shr_u32, 32, 32},  {LW_LANE_shl_b32, 32, 32},  {LW_LANE_vshr_s8, 16, 8},
         {LW_LANE_vshr_u8, 16, 8},   {LW_LANE_vshl_b8, 16, 8},   {LW_LANE_vshr_s16, 16, 16}, {LW_LANE_vshr_u16, 16, 16},
         {LW_LANE_vshl_b16, 16, 16}, {LW_LANE_vshr_s64, 64, 64}, {LW_LANE_vshr_u64, 64, 64}, {LW_LANE_vshl_b64, 64, 64},
@@ -263,21 +286,56 @@ static void runtime_case(trial *t) {
 }
 
 static make_case *const cases[LW_OP_lop3] = {
-    [LW_OP_block] = block_case, [LW_OP_bra] = branch_case, [LW_OP_bra_if] = branch_if_case, [LW_OP_brx] = index_case,
-    [LW_OP_call] = call_case, [LW_OP_call_indirect] = indirect_case, [LW_OP_ret] = nothing, [LW_OP_exit] = nothing,
-    [LW_OP_guard] = guard_case, [LW_OP_unguard] = nothing, [LW_OP_trap] = nothing, [LW_OP_yield] = nothing,
-    [LW_OP_warp_sync] = meet_case, [LW_OP_barrier] = barrier_case, [LW_OP_fence] = nothing, [LW_OP_predicate] = predicate_case,
-    [LW_OP_pattern] = pattern_case, [LW_OP_select_16] = select_case, [LW_OP_select_32] = select_case, [LW_OP_select_64] = select_case,
-    [LW_OP_add4] = add4_case, [LW_OP_add_xor_rotl] = add_xor_rotl_case, [LW_OP_add_setp] = add_setp_case, [LW_OP_special] = special_case,
-    [LW_OP_local_base] = local_base_case, [LW_OP_ld] = memory_case, [LW_OP_st] = memory_case, [LW_OP_ld_row] = row_case,
-    [LW_OP_st_row] = row_case, [LW_OP_beyond] = beyond_case, [LW_OP_atom] = atom_case, [LW_OP_isspacep] = isspacep_case,
-    [LW_OP_shuffle] = shuffle_case, [LW_OP_vote] = vote_case, [LW_OP_activemask] = active_case, [LW_OP_match] = match_case,
-    [LW_OP_redux] = redux_case, [LW_OP_elect] = elect_case, [LW_OP_shift_check] = shift_check_case, [LW_OP_vshift] = vshift_case,
-    [LW_OP_note] = note_case, [LW_OP_print] = runtime_case, [LW_OP_heap_take] = runtime_case, [LW_OP_heap_give] = runtime_case,
+    [LW_OP_block] = block_case,
+    [LW_OP_bra] = branch_case,
+    [LW_OP_bra_if] = branch_if_case,
+    [LW_OP_brx] = index_case,
+    [LW_OP_call] = call_case,
+    [LW_OP_call_indirect] = indirect_case,
+    [LW_OP_ret] = nothing,
+    [LW_OP_exit] = nothing,
+    [LW_OP_guard] = guard_case,
+    [LW_OP_unguard] = nothing,
+    [LW_OP_trap] = nothing,
+    [LW_OP_yield] = nothing,
+    [LW_OP_warp_sync] = meet_case,
+    [LW_OP_barrier] = barrier_case,
+    [LW_OP_fence] = nothing,
+    [LW_OP_predicate] = predicate_case,
+    [LW_OP_pattern] = pattern_case,
+    [LW_OP_select_16] = select_case,
+    [LW_OP_select_32] = select_case,
+    [LW_OP_select_64] = select_case,
+    [LW_OP_add4] = add4_case,
+    [LW_OP_add_xor_rotl] = add_xor_rotl_case,
+    [LW_OP_add_setp] = add_setp_case,
+    [LW_OP_special] = special_case,
+    [LW_OP_local_base] = local_base_case,
+    [LW_OP_ld] = memory_case,
+    [LW_OP_st] = memory_case,
+    [LW_OP_ld_row] = row_case,
+    [LW_OP_st_row] = row_case,
+    [LW_OP_beyond] = beyond_case,
+    [LW_OP_atom] = atom_case,
+    [LW_OP_isspacep] = isspacep_case,
+    [LW_OP_shuffle] = shuffle_case,
+    [LW_OP_vote] = vote_case,
+    [LW_OP_activemask] = active_case,
+    [LW_OP_match] = match_case,
+    [LW_OP_redux] = redux_case,
+    [LW_OP_elect] = elect_case,
+    [LW_OP_shift_check] = shift_check_case,
+    [LW_OP_vshift] = vshift_case,
+    [LW_OP_note] = note_case,
+    [LW_OP_print] = runtime_case,
+    [LW_OP_heap_take] = runtime_case,
+    [LW_OP_heap_give] = runtime_case,
     [LW_OP_assertion] = runtime_case,
 };
 
-static void lop3_case(trial *t) { t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.c = reads(t, 32), t->op.d = writes(t, 32); }
+static void lop3_case(trial *t) {
+    t->op.a = reads(t, 32), t->op.b = reads(t, 32), t->op.c = reads(t, 32), t->op.d = writes(t, 32);
+}
 
 static uint8_t bits_of(uint8_t type) { return lw_lane_types[type].slot; }
 /* Operands that the variant does not take from `imm`. */
@@ -294,7 +352,7 @@ static void lane_case(trial *t) {
     t->op.d = writes(t, bits_of(row->result));
 }
 
-/* ---- Two runs ------------------------------------------------------------------------------------------------------------ */
+/* ---- Two runs -------------------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     char before[STEPS_SLOTS * LW_SLOT_64], regs[STEPS_SLOTS * LW_SLOT_64];
@@ -336,20 +394,23 @@ static void look(const trial *t, const lw_op *next, outcome *o) {
     const lw_frame *entry = gang->frames;
     o->frames = 0;
     for (const lw_frame *f = gang->frames; f; f = f->next) o->frames++, entry = f;
-    o->next = !next ? -1 : next >= t->s->ops && next < t->s->ops + STEPS_OPS ? next - t->s->ops : 1000 + (next - t->callee_ops);
+    o->next = !next                                               ? -1
+              : next >= t->s->ops && next < t->s->ops + STEPS_OPS ? next - t->s->ops
+                                                                  : 1000 + (next - t->callee_ops);
     memcpy(o->shared, t->s->shared, sizeof o->shared), memcpy(o->global, t->s->global, sizeof o->global);
     memcpy(o->local, gang->local, sizeof o->local);
     o->mask = gang->mask, o->guard_mask = gang->guard_mask, o->exited = gang->exited, o->state = gang->state;
     o->live = t->s->cta.live, o->trap = t->s->cta.trap.kind, o->waits = gang->waits.count;
     if (o->waits) o->waiting = gang->waits.at[0].lanes;
     o->barrier = t->s->cta.barriers[3];
-    for (uint32_t i = 0; i < 4; i++) o->notes[i] = atomic_load(&t->s->notes[i]), o->counted[i] = gang->note_counts[i].lanes;
+    for (uint32_t i = 0; i < 4; i++)
+        o->notes[i] = atomic_load(&t->s->notes[i]), o->counted[i] = gang->note_counts[i].lanes;
     if (!entry) return;
     memcpy(o->regs, entry->regs, sizeof o->regs);
     memcpy(o->pending, entry->pending, sizeof o->pending);
     o->owned = entry->owned;
-    if (o->frames > 1)
-        LW_FOR_LANES(lane, t->executing) o->parameter[lane] = ((const uint32_t *)(gang->frames->regs + CALLEE_SLOT))[lane];
+    if (o->frames > 1) LW_FOR_LANES(lane, t->executing)
+    o->parameter[lane] = ((const uint32_t *)(gang->frames->regs + CALLEE_SLOT))[lane];
 }
 
 /* A CTA in which the operation can be executed, whatever it is. */
@@ -364,17 +425,28 @@ static void set_up(trial *t, const uint32_t shape[2]) {
     t->gang->guard_mask = t->gang->exist;
     s->code.call_count = 1, s->code.calls = &t->call, s->code.targets = t->targets;
     t->targets[0] = 0, t->targets[1] = 1;
-    t->argument.size = t->result.size = 4, t->parameter.size = t->returned.size = 4, t->parameter.to = t->returned.from = CALLEE_SLOT;
+    t->argument.size = t->result.size = 4, t->parameter.size = t->returned.size = 4,
+    t->parameter.to = t->returned.from = CALLEE_SLOT;
     t->call = (lw_call){.function = 1, .return_block = 1, .argument_count = 1, .arguments = &t->argument};
-    t->callee_ops[0] = (lw_op){.step = lw_step_block}, t->callee_ops[1] = (lw_op){.step = steps_stop, .code = LW_OP_ret};
-    t->callee = (lw_code){.name = "f", .index = 1, .op_count = 2, .block_count = 1, .ops = t->callee_ops, .places = s->places,
-                          .blocks = &t->callee_block, .frame_bytes = LW_SLOT_64, .param_count = 1, .params = &t->parameter};
+    t->callee_ops[0] = (lw_op){.step = lw_step_block},
+    t->callee_ops[1] = (lw_op){.step = steps_stop, .code = LW_OP_ret};
+    t->callee = (lw_code){.name = "f",
+                          .index = 1,
+                          .op_count = 2,
+                          .block_count = 1,
+                          .ops = t->callee_ops,
+                          .places = s->places,
+                          .blocks = &t->callee_block,
+                          .frame_bytes = LW_SLOT_64,
+                          .param_count = 1,
+                          .params = &t->parameter};
     t->codes[0] = &s->code, t->codes[1] = &t->callee;
     s->program.code_count = 2, s->program.codes = t->codes;
 }
 
 /* Of `readable` lanes the operation finds the image. `start`: what there is before it. */
-static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t noise, bool turned, outcome *start, outcome *o) {
+static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t noise, bool turned, outcome *start,
+                     outcome *o) {
     memset(o, 0, sizeof *o), memset(start, 0, sizeof *start);
     memcpy(t->s->slots, t->lists, sizeof t->lists);
     poison(t, readable, noise, turned, o->before);
@@ -390,8 +462,8 @@ static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t
 
 static void fail_at(const trial *t, const char *what) {
     char name[64];
-    fail_msg("%s, variant %u, lanes %016llx%016llx: %s", lw_opcode_name(t->op.code, name), t->variant, (unsigned long long)(t->executing >> 64),
-             (unsigned long long)t->executing, what);
+    fail_msg("%s, variant %u, lanes %016llx%016llx: %s", lw_opcode_name(t->op.code, name), t->variant,
+             (unsigned long long)(t->executing >> 64), (unsigned long long)t->executing, what);
 }
 
 static void compare(const trial *t, const outcome *a, const outcome *b) {
@@ -401,23 +473,28 @@ static void compare(const trial *t, const outcome *a, const outcome *b) {
     add_bits(written, t->writes, t->write_count, LW_MASK_ALL);
     if (a->next != -1) add_bits(results, t->writes, t->write_count, t->executing); /* who waits gets them later */
     for (uint32_t at = 0; a->frames && at < sizeof a->regs; at++) {
-        uint8_t differs = (uint8_t)(a->regs[at] ^ b->regs[at]), changed = (uint8_t)((a->regs[at] ^ a->before[at]) | (b->regs[at] ^ b->before[at]));
+        uint8_t differs = (uint8_t)(a->regs[at] ^ b->regs[at]),
+                changed = (uint8_t)((a->regs[at] ^ a->before[at]) | (b->regs[at] ^ b->before[at]));
         if (differs & results[at]) fail_at(t, "reads what it does not name");
         if (changed & (uint8_t)~written[at]) fail_at(t, "writes what it does not name");
     }
 }
 
-/* ---- What the row says ------------------------------------------------------------------------------------------------------ */
+/* ---- What the row says ----------------------------------------------------------------------------------------- */
 
 /* The fields that the row names are those of the case, and so are their sizes. */
 static void expect_registers(const trial *t, const lw_code *code, uint8_t access, const slot *slots, uint32_t count) {
     uint32_t named = 0;
     LW_EACH_(code, &t->op, at, access) {
-        const bool in_field = at >= &t->op.d && at < &t->op.d + LW_FIELDS, in_vector = at >= t->lists && at < t->lists + LW_COUNT(t->lists);
+        const bool in_field = at >= &t->op.d && at < &t->op.d + LW_FIELDS,
+                   in_vector = at >= t->lists && at < t->lists + LW_COUNT(t->lists);
         const uint32_t bits = lw_op_bits(&t->op, in_field ? (uint32_t)(at - &t->op.d) : 0);
         bool found = false;
-        for (uint32_t i = 0; i < count; i++) found |= slots[i].at == *at && (slots[i].bits == bits || !(in_field || in_vector));
-        if (!found) fail_at(t, access == LW_READ ? "reads other fields than its case, or of other sizes" : "writes other fields than its case, or of other sizes");
+        for (uint32_t i = 0; i < count; i++)
+            found |= slots[i].at == *at && (slots[i].bits == bits || !(in_field || in_vector));
+        if (!found)
+            fail_at(t, access == LW_READ ? "reads other fields than its case, or of other sizes"
+                                         : "writes other fields than its case, or of other sizes");
         named++;
     }
     if (named != count) fail_at(t, "has other fields than its case");
@@ -449,17 +526,22 @@ static void fill_unnamed(trial *t) {
     const lw_op_row *row = lw_row_of(t->op.code);
     const bool listed = row->list == LW_LIST_loaded || row->list == LW_LIST_stored;
     for (uint32_t k = 0; k < LW_FIELDS; k++)
-        if (!lw_row_has(row, LW_READ, k) && !lw_row_has(row, LW_WRITTEN, k) && !(&row->holds.d)[k] && !(k == 0 && listed)) (&t->op.d)[k] = SLOT(steps_below(STEPS_SLOTS));
+        if (!lw_row_has(row, LW_READ, k) && !lw_row_has(row, LW_WRITTEN, k) && !(&row->holds.d)[k] &&
+            !(k == 0 && listed))
+            (&t->op.d)[k] = SLOT(steps_below(STEPS_SLOTS));
     if (!row->holds.imm && !row->known.a && !row->known.b && !row->known.c) t->op.imm = steps_random();
 }
 
-static bool is_at(ptrdiff_t next, uint32_t block) { return next == (block ? OPERATION + 1 : 0) || next == (block ? OPERATION + 2 : 1); }
+static bool is_at(ptrdiff_t next, uint32_t block) {
+    return next == (block ? OPERATION + 1 : 0) || next == (block ? OPERATION + 2 : 1);
+}
 
 static bool goes_where_it_may(const trial *t, const outcome *o) {
     const lw_op_row *row = lw_row_of(t->op.code);
     if (o->next < 0) return row->goes >= LW_GOES_to_table || o->state == LW_GANG_trapped || o->state == LW_GANG_waiting;
     switch ((lw_goes)row->goes) {
-    case LW_GOES_on: return is_at(o->next, 1) || (t->op.code == LW_OP_guard && o->next == OPERATION + 1 + (ptrdiff_t)t->op.imm);
+    case LW_GOES_on:
+        return is_at(o->next, 1) || (t->op.code == LW_OP_guard && o->next == OPERATION + 1 + (ptrdiff_t)t->op.imm);
     case LW_GOES_to_a: return is_at(o->next, t->op.a);
     case LW_GOES_either: return is_at(o->next, t->op.a) || is_at(o->next, 1);
     case LW_GOES_to_table: return is_at(o->next, 0) || is_at(o->next, 1);
@@ -472,8 +554,10 @@ static bool goes_where_it_may(const trial *t, const outcome *o) {
 /* It did nothing that the row does not say. */
 static void expect_deeds(const trial *t, const outcome *start, const outcome *o) {
     const lw_op_row *row = lw_row_of(t->op.code);
-    const bool counted = memcmp(start->notes, o->notes, sizeof o->notes) || memcmp(start->counted, o->counted, sizeof o->counted);
-    const bool stored = memcmp(start->shared, o->shared, sizeof o->shared) || memcmp(start->global, o->global, sizeof o->global) ||
+    const bool counted = memcmp(start->notes, o->notes, sizeof o->notes) ||
+                         memcmp(start->counted, o->counted, sizeof o->counted);
+    const bool stored = memcmp(start->shared, o->shared, sizeof o->shared) ||
+                        memcmp(start->global, o->global, sizeof o->global) ||
                         memcmp(start->local, o->local, sizeof o->local);
     if (!goes_where_it_may(t, o)) fail_at(t, "goes where its row does not say");
     if (stored && !(row->does & LW_DOES_STORES)) fail_at(t, "stores");
@@ -483,7 +567,8 @@ static void expect_deeds(const trial *t, const outcome *start, const outcome *o)
     if (o->next >= 0 && o->mask != start->mask && row->parts == LW_PARTS_never) fail_at(t, "parts lanes");
     if (!(row->does & LW_DOES_PURE)) return;
     const size_t behind = sizeof *o - offsetof(outcome, mask);
-    if (memcmp((const char *)start + offsetof(outcome, mask), (const char *)o + offsetof(outcome, mask), behind)) fail_at(t, "is not pure");
+    if (memcmp((const char *)start + offsetof(outcome, mask), (const char *)o + offsetof(outcome, mask), behind))
+        fail_at(t, "is not pure");
 }
 
 /* The results of some lanes are the same in both. */
@@ -497,13 +582,18 @@ static void expect_results(const trial *t, const outcome *a, const outcome *b, l
 /* What ends a block is branched around. */
 static bool may_be_guarded(uint16_t code) {
     switch (code) {
-    case LW_OP_shuffle: case LW_OP_vote: case LW_OP_match: case LW_OP_redux: case LW_OP_elect: return false;
+    case LW_OP_shuffle:
+    case LW_OP_vote:
+    case LW_OP_match:
+    case LW_OP_redux:
+    case LW_OP_elect: return false;
     default: return code >= LW_OP_predicate;
     }
 }
 
 /* The same operation again, in a CTA of its own. */
-static void run_again(const trial *t, const lw_level *level, const uint32_t shape[2], lw_mask readable, uint64_t noise, outcome *start, outcome *o) {
+static void run_again(const trial *t, const lw_level *level, const uint32_t shape[2], lw_mask readable, uint64_t noise,
+                      outcome *start, outcome *o) {
     trial again = *t;
     set_up(&again, shape);
     if (readable == t->executing) fill_unnamed(&again);
@@ -512,7 +602,8 @@ static void run_again(const trial *t, const lw_level *level, const uint32_t shap
 }
 
 /* Where lanes do not see each other, what others have does not matter, and whether they execute. */
-static void try_alone(const trial *t, const lw_level *level, const uint32_t shape[2], uint64_t noise, const outcome *first) {
+static void try_alone(const trial *t, const lw_level *level, const uint32_t shape[2], uint64_t noise,
+                      const outcome *first) {
     static outcome start, o;
     const lw_mask some = steps_mask(t->executing);
     run_again(t, level, shape, some, noise, &start, &o);
@@ -524,11 +615,14 @@ static void try_alone(const trial *t, const lw_level *level, const uint32_t shap
 }
 
 /* With its result in the place of an operand of its size. */
-static void try_in_place(const trial *t, const lw_level *level, const uint32_t shape[2], uint64_t noise, const outcome *first) {
+static void try_in_place(const trial *t, const lw_level *level, const uint32_t shape[2], uint64_t noise,
+                         const outcome *first) {
     static outcome start, o;
     for (uint32_t k = 1; k < LW_FIELDS; k++) {
         trial moved = *t;
-        if (!lw_row_has(lw_row_of(t->op.code), LW_READ, k) || (&t->op.d)[k] == LW_NO_SLOT || lw_op_bits(&t->op, k) != lw_op_bits(&t->op, 0)) continue;
+        if (!lw_row_has(lw_row_of(t->op.code), LW_READ, k) || (&t->op.d)[k] == LW_NO_SLOT ||
+            lw_op_bits(&t->op, k) != lw_op_bits(&t->op, 0))
+            continue;
         const uint32_t to = moved.op.d = (&t->op.d)[k], from = t->op.d;
         run_again(&moved, level, shape, t->executing, noise, &start, &o);
         memcpy(o.regs + from, o.regs + to, LW_SLOT_64); /* to where the other one is */
@@ -555,15 +649,17 @@ static void try_alike(const trial *t, const lw_level *level, const uint32_t shap
         else put(read->at, read->bits, value);
     }
     run_again(t, level, shape, t->executing, noise, &start, &o);
-    for (uint32_t k = 0; k < t->write_count; k++)
-        LW_FOR_LANES(lane, t->executing)
-            if (element(o.regs, &t->writes[k], lane) != element(o.regs, &t->writes[k], one)) fail_at(t, "gives lanes different results for the same operands");
+    for (uint32_t k = 0; k < t->write_count; k++) LW_FOR_LANES(lane, t->executing)
+    if (element(o.regs, &t->writes[k], lane) != element(o.regs, &t->writes[k], one))
+        fail_at(t, "gives lanes different results for the same operands");
 }
 
 static void try_operation(const lw_level *level, uint16_t code, make_case *make, uint32_t variant) {
     static const uint32_t shapes[][2] = {{128, 128}, {96, 96}, {45, 64}, {32, 32}};
     static outcome start, first, second;
-    trial t = {.op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code}, .variant = variant};
+    trial t = {
+        .op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code},
+        .variant = variant};
     const uint32_t *shape = shapes[steps_below(LW_COUNT(shapes))];
     steps_fill_random(image, sizeof image);
     set_up(&t, shape);
@@ -584,7 +680,7 @@ static void try_operation(const lw_level *level, uint16_t code, make_case *make,
     if (lw_op_does(&t.op, LW_DOES_ALIKE)) try_alike(&t, level, shape, noise);
 }
 
-/* ---- All of them ---------------------------------------------------------------------------------------------------------- */
+/* ---- All of them ----------------------------------------------------------------------------------------------- */
 
 /* Whether no other order of a, b and c has a smaller table: then linking leaves it as it is, and it has a step. */
 static bool is_least(unsigned lut) {
@@ -594,7 +690,8 @@ static bool is_least(unsigned lut) {
             if (a == b) continue;
             unsigned other = 0;
             for (unsigned bit = 0; bit < 8; bit++) {
-                const unsigned index = (masks[a] >> bit & 1) << 2 | (masks[b] >> bit & 1) << 1 | (masks[3 - a - b] >> bit & 1);
+                const unsigned index = (masks[a] >> bit & 1) << 2 | (masks[b] >> bit & 1) << 1 |
+                                       (masks[3 - a - b] >> bit & 1);
                 other |= (lut >> index & 1) << bit;
             }
             if (other < lut) return false;
@@ -608,13 +705,16 @@ static void test_every_operation(void **state) {
         if (!lw_level_has(*level)) continue;
         for (uint16_t code = 0; code < LW_OP_lop3; code++) {
             char name[64];
-            if (!(*level)->steps[code] != (code == LW_OP_dead)) fail_msg("'%s': a step or none?", lw_opcode_name(code, name));
+            if (!(*level)->steps[code] != (code == LW_OP_dead))
+                fail_msg("'%s': a step or none?", lw_opcode_name(code, name));
             if (code == LW_OP_dead) continue;
             if (!cases[code]) fail_msg("'%s' has no case in this test", lw_opcode_name(code, name));
-            for (uint32_t round = 0; round < 4 * VARIANTS; round++) try_operation(*level, code, cases[code], round % VARIANTS);
+            for (uint32_t round = 0; round < 4 * VARIANTS; round++)
+                try_operation(*level, code, cases[code], round % VARIANTS);
         }
         for (uint32_t code = LW_OP_lop3; code < LW_OP_lane; code++) {
-            if (!(*level)->steps[code] != !is_least(code - LW_OP_lop3)) fail_msg("lop3 0x%02x: a step or none?", code - LW_OP_lop3);
+            if (!(*level)->steps[code] != !is_least(code - LW_OP_lop3))
+                fail_msg("lop3 0x%02x: a step or none?", code - LW_OP_lop3);
             if ((*level)->steps[code]) try_operation(*level, (uint16_t)code, lop3_case, code);
         }
     }
@@ -629,7 +729,8 @@ static void test_every_lane_function(void **state) {
             char name[64];
             for (uint32_t v = 0; v < LW_VARIANTS; v++) {
                 uint16_t code = LW_LANE_CODE(lane, v);
-                if (!(lw_lanes[lane].variants >> v & 1) != !(*level)->steps[code]) fail_msg("'%s': row and table differ", lw_opcode_name(code, name));
+                if (!(lw_lanes[lane].variants >> v & 1) != !(*level)->steps[code])
+                    fail_msg("'%s': row and table differ", lw_opcode_name(code, name));
                 if (!(*level)->steps[code]) continue;
                 variants++;
                 for (uint32_t round = 0; round < 2; round++) try_operation(*level, code, lane_case, round);
@@ -640,6 +741,7 @@ static void test_every_lane_function(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_operation), cmocka_unit_test(test_every_lane_function)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_operation),
+                                       cmocka_unit_test(test_every_lane_function)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

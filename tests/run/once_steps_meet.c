@@ -5,7 +5,11 @@ enum { VALUE, RESULT, PRED, MEMBERS };
 
 /* A bar.warp.sync at the end of block 0: lanes go on at block 1. */
 static lw_op *put_sync(steps_cta *s, bool constant, uint32_t members) {
-    s->ops[3] = (lw_op){.step = lw_step_warp_sync, .code = LW_OP_warp_sync, .a = SLOT(MEMBERS), .flags = constant ? LW_OP_IMM_A : 0, .imm = members};
+    s->ops[3] = (lw_op){.step = lw_step_warp_sync,
+                        .code = LW_OP_warp_sync,
+                        .a = SLOT(MEMBERS),
+                        .flags = constant ? LW_OP_IMM_A : 0,
+                        .imm = members};
     s->ops[4].code = LW_OP_block;
     return &s->ops[3];
 }
@@ -14,7 +18,14 @@ static lw_op *put_sync(steps_cta *s, bool constant, uint32_t members) {
 static lw_op *put_vote(steps_cta *s, lw_vote_kind kind, uint32_t members) {
     lw_op *op = put_sync(s, true, members) - 1;
     *op = op[1];
-    op[1] = (lw_op){.step = lw_step_vote, .code = LW_OP_vote, .b = SLOT(PRED), .mode = kind, .d = SLOT(RESULT), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A, .imm = members};
+    op[1] = (lw_op){.step = lw_step_vote,
+                    .code = LW_OP_vote,
+                    .b = SLOT(PRED),
+                    .mode = kind,
+                    .d = SLOT(RESULT),
+                    .e = LW_NO_SLOT,
+                    .flags = LW_OP_IMM_A,
+                    .imm = members};
     return op;
 }
 
@@ -27,7 +38,9 @@ static const lw_op *run(lw_gang *gang, lw_mask mask, const lw_op *op) {
 static bool waits(const lw_gang *gang) { return gang->state == LW_GANG_waiting; }
 
 /* What lanes do behind it is theirs, and not of interest here. */
-static bool goes_on(lw_gang *gang, const lw_op *op, const lw_op *came, lw_mask lanes) { return came == op + 2 && gang->mask == lanes; }
+static bool goes_on(lw_gang *gang, const lw_op *op, const lw_op *came, lw_mask lanes) {
+    return came == op + 2 && gang->mask == lanes;
+}
 
 static void test_together(void **state) {
     (void)state;
@@ -88,7 +101,8 @@ static void test_kinds(void **state) {
     lw_op third[3] = {s->ops[2], s->ops[3], s->ops[4]};
     third[1].flags |= LW_OP_NEGATE;
     elsewhere[1].c = LW_VOTE_ballot;
-    assert_ptr_equal(run(gang, 0xf000, third), &s->ops[4]); /* 0-7 here, 8-11 at the second, 12-15 at the third, who negate */
+    assert_ptr_equal(run(gang, 0xf000, third),
+                     &s->ops[4]); /* 0-7 here, 8-11 at the second, 12-15 at the third, who negate */
     assert_true(gang->mask == 0xffff);
     const uint32_t *result = steps_slot(gang, RESULT);
     for (uint32_t i = 0; i < 16; i++) assert_int_equal(result[i], 0xe010);
@@ -143,8 +157,9 @@ static void test_strangers(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_together), cmocka_unit_test(test_waits), cmocka_unit_test(test_groups), cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_never),    cmocka_unit_test(test_gone),  cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_together),  cmocka_unit_test(test_waits), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_kinds),     cmocka_unit_test(test_never), cmocka_unit_test(test_gone),
+        cmocka_unit_test(test_strangers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

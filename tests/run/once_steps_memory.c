@@ -22,15 +22,19 @@ static uint8_t *place_of(const trial *t, uint32_t lane, uint64_t address) {
     lw_window window = t->form.window;
     if (window == LW_WINDOW_generic) {
         if (address >= LW_GLOBAL_BASE) window = LW_WINDOW_global;
-        else if (address >= LW_SHARED_WINDOW && address < LW_LOCAL_WINDOW) window = LW_WINDOW_shared, address -= LW_SHARED_WINDOW;
-        else if (address >= LW_LOCAL_WINDOW && address < LW_PARAM_WINDOW) window = LW_WINDOW_local, address -= LW_LOCAL_WINDOW;
-        else if (address >= LW_PARAM_WINDOW && address < LW_CODE_WINDOW) window = LW_WINDOW_param, address -= LW_PARAM_WINDOW;
+        else if (address >= LW_SHARED_WINDOW && address < LW_LOCAL_WINDOW)
+            window = LW_WINDOW_shared, address -= LW_SHARED_WINDOW;
+        else if (address >= LW_LOCAL_WINDOW && address < LW_PARAM_WINDOW)
+            window = LW_WINDOW_local, address -= LW_LOCAL_WINDOW;
+        else if (address >= LW_PARAM_WINDOW && address < LW_CODE_WINDOW)
+            window = LW_WINDOW_param, address -= LW_PARAM_WINDOW;
         else return NULL;
     }
     switch (window) {
     case LW_WINDOW_shared: return address < STEPS_SHARED ? (uint8_t *)s->shared + address : NULL;
     case LW_WINDOW_param: return address < STEPS_PARAMS ? (uint8_t *)s->params + address : NULL;
-    case LW_WINDOW_local: return address < t->gang->frame->local_end ? (uint8_t *)lw_local_at(t->gang, lane, (uint32_t)address) : NULL;
+    case LW_WINDOW_local:
+        return address < t->gang->frame->local_end ? (uint8_t *)lw_local_at(t->gang, lane, (uint32_t)address) : NULL;
     default:
         for (uint32_t i = 0; i < s->part.count; i++)
             if (window == LW_WINDOW_const && !s->part.at[i].read_only) continue;
@@ -118,7 +122,9 @@ static void choose_addresses(trial *t) {
 /* Registers and immediate that give those addresses. */
 static void write_addresses(trial *t) {
     uint64_t frame = t->form.frame ? t->gang->frame->local_base : 0;
-    t->op->imm = t->form.address == 0 ? t->address[0] - frame : steps_below(2) ? 0 : (uint64_t)(int64_t)((int)steps_below(1000) - 500);
+    t->op->imm = t->form.address == 0 ? t->address[0] - frame
+                 : steps_below(2)     ? 0
+                                      : (uint64_t)(int64_t)((int)steps_below(1000) - 500);
     uint32_t *r32 = (uint32_t *)(t->gang->regs + t->op->a);
     uint64_t *r64 = (uint64_t *)(t->gang->regs + t->op->a);
     for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) {
@@ -152,8 +158,11 @@ static void choose_operation(trial *t, lw_step *step, bool store) {
     t->stores = store;
     /* The end of the stack is at any byte. A load's own frame may be anywhere below. */
     t->gang->frame->local_end = 256 + steps_below(STEPS_LOCAL - 256 + 1);
-    *t->op = (lw_op){.step = step, .d = SLOT(steps_below(8)), .a = SLOT(steps_below(3) ? BASE : steps_below(8)),
-                    .c = lw_memory_pack(t->form), .e = steps_below(20)};
+    *t->op = (lw_op){.step = step,
+                     .d = SLOT(steps_below(8)),
+                     .a = SLOT(steps_below(3) ? BASE : steps_below(8)),
+                     .c = lw_memory_pack(t->form),
+                     .e = steps_below(20)};
     for (uint32_t k = 0; k < 8; k++) t->s->slots[k] = SLOT((k + t->op->d / LW_SLOT_64) % 8);
     if (t->form.vector) t->op->d = 0;
     if (store && !t->form.vector && steps_below(4) == 0) {
@@ -164,12 +173,14 @@ static void choose_operation(trial *t, lw_step *step, bool store) {
     t->mask = steps_mask(t->gang->exist);
     steps_set_mask(t->gang, t->mask);
     lw_mask inside = t->mask & steps_mask(t->gang->exist);
-    if (inside && steps_below(4) == 0) t->gang->mask = t->mask = inside; /* as a guard does, which leaves the counts alone */
+    if (inside && steps_below(4) == 0)
+        t->gang->mask = t->mask = inside; /* as a guard does, which leaves the counts alone */
     t->gang->frame->local_base = 16 * steps_below(8);
     choose_addresses(t);
     if (t->form.frame)
         for (uint32_t i = 0; i < LW_GANG_LANES; i++) /* what lies below the frame is out of reach here */
-            if (t->address[i] < t->gang->frame->local_base) t->address[i] += 128; /* no further than 256, where the stack ends at the earliest */
+            if (t->address[i] < t->gang->frame->local_base)
+                t->address[i] += 128; /* no further than 256, where the stack ends at the earliest */
     write_addresses(t);
 }
 
@@ -197,11 +208,11 @@ static void run_loads(lw_step *step, uint32_t threads, uint32_t lanes) {
         /* Lanes that do not exist may hold anything. */
         for (uint32_t k = 0; k < 1u << t.form.vector; k++)
             for (uint32_t lane = threads; lane < LW_GANG_LANES; lane++)
-                memcpy(want + data_slot(&t, k) + lane * slot_bytes(&t), t.gang->regs + data_slot(&t, k) + lane * slot_bytes(&t),
-                       slot_bytes(&t));
+                memcpy(want + data_slot(&t, k) + lane * slot_bytes(&t),
+                       t.gang->regs + data_slot(&t, k) + lane * slot_bytes(&t), slot_bytes(&t));
         if (memcmp(want, t.gang->regs, SLOT(8)))
-            fail_msg("round %u: window %d address %d size %d vector %d slot %d", round, t.form.window, t.form.address, t.form.size,
-                     t.form.vector, t.form.slot);
+            fail_msg("round %u: window %d address %d size %d vector %d slot %d", round, t.form.window, t.form.address,
+                     t.form.size, t.form.vector, t.form.slot);
     }
     free(want);
     steps_free(t.s);
@@ -238,8 +249,8 @@ static void run_stores(lw_step *step, uint32_t threads, uint32_t lanes) {
         assert_ptr_equal(step(t.gang, t.op), t.op + 1);
         copy_memory(t.s, got);
         if (memcmp(want, got, sizeof *want))
-            fail_msg("round %u: window %d address %d size %d vector %d slot %d", round, t.form.window, t.form.address, t.form.size,
-                     t.form.vector, t.form.slot);
+            fail_msg("round %u: window %d address %d size %d vector %d slot %d", round, t.form.window, t.form.address,
+                     t.form.size, t.form.vector, t.form.slot);
     }
     free(before), free(want), free(got);
     steps_free(t.s);
@@ -283,8 +294,10 @@ static uint64_t bad_address(const trial *t) {
     switch (t->form.window) {
     case LW_WINDOW_shared: return steps_below(2) ? STEPS_SHARED : UINT32_MAX + 1ull - t->bytes;
     case LW_WINDOW_local: /* the first that does not fit, or one far away */
-        return steps_below(2) ? (t->gang->frame->local_end / t->bytes) * t->bytes : STEPS_LOCAL + 16 * t->gang->frame->local_base;
-    case LW_WINDOW_const: return t->form.address == 2 ? STEPS_FIRST + 64 : STEPS_LOW + 64; /* global memory is no constant */
+        return steps_below(2) ? (t->gang->frame->local_end / t->bytes) * t->bytes
+                              : STEPS_LOCAL + 16 * t->gang->frame->local_base;
+    case LW_WINDOW_const:
+        return t->form.address == 2 ? STEPS_FIRST + 64 : STEPS_LOW + 64; /* global memory is no constant */
     case LW_WINDOW_param: return STEPS_PARAMS;
     case LW_WINDOW_generic:
         switch (steps_below(6)) {
@@ -347,8 +360,9 @@ static void test_edges(void **state) {
             *t.op = (lw_op){.step = levels[l].ld, .d = SLOT(0), .a = SLOT(BASE), .c = lw_memory_pack(t.form)};
             for (int past = -1; past <= 1; past++) {
                 for (uint32_t i = 0; i < 128; i++)
-                    t.address[i] = past < 0 ? STEPS_FIRST + (uint64_t)t.bytes * i - t.bytes
-                                            : STEPS_FIRST + STEPS_GLOBAL - (uint64_t)t.bytes * (128 - i - (uint32_t)past);
+                    t.address[i] = past < 0
+                                       ? STEPS_FIRST + (uint64_t)t.bytes * i - t.bytes
+                                       : STEPS_FIRST + STEPS_GLOBAL - (uint64_t)t.bytes * (128 - i - (uint32_t)past);
                 write_addresses(&t);
                 if (past) expect_trap(&t, LW_TRAP_bounds, past < 0 ? 0 : 127, "load");
                 else assert_ptr_equal(t.op->step(t.gang, t.op), t.op + 1);
@@ -360,7 +374,10 @@ static void test_edges(void **state) {
 /* Parameters and constants are not for writing, by whatever name. */
 static void test_read_only(void **state) {
     (void)state;
-    static const struct { lw_memory_form form; uint64_t address; } cases[] = {
+    static const struct {
+        lw_memory_form form;
+        uint64_t address;
+    } cases[] = {
         {{.window = LW_WINDOW_param}, 8},
         {{.window = LW_WINDOW_const}, STEPS_CONSTANT},
         {{.window = LW_WINDOW_global}, STEPS_CONSTANT},
@@ -388,7 +405,8 @@ static void test_read_only(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loads), cmocka_unit_test(test_stores), cmocka_unit_test(test_faults),
-                                       cmocka_unit_test(test_edges), cmocka_unit_test(test_read_only)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loads), cmocka_unit_test(test_stores),
+                                       cmocka_unit_test(test_faults), cmocka_unit_test(test_edges),
+                                       cmocka_unit_test(test_read_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* ld_row and st_row at every level against a model that moves one element of one lane at a time: under masks, guards and predicates. */
+/* ld_row and st_row at every level against a model that moves one element of one lane at a time: under masks, guards
+ * and predicates. */
 #include "steps.h"
 
 enum { DATA, BASE, INDEX, SLOTS }; /* slots of 64 bits; the predicate lies behind them */
@@ -25,8 +26,13 @@ static void choose(trial *t, lw_step *step, bool store) {
     uint32_t elements = STEPS_GLOBAL >> t->form.size, first = steps_below(elements / 4);
     t->base = STEPS_SECOND + ((uint64_t)first << t->form.size);
     t->index = steps_below(elements - first - LW_GANG_LANES + 1);
-    *t->op = (lw_op){.step = step, .d = SLOT(DATA), .a = SLOT(BASE), .b = SLOT(INDEX), .c = lw_memory_pack(t->form),
-                     .e = steps_below(2) ? PREDICATE : LW_NO_SLOT, .imm = (uint64_t)steps_below(20) << LW_ROW_HINT_SHIFT};
+    *t->op = (lw_op){.step = step,
+                     .d = SLOT(DATA),
+                     .a = SLOT(BASE),
+                     .b = SLOT(INDEX),
+                     .c = lw_memory_pack(t->form),
+                     .e = steps_below(2) ? PREDICATE : LW_NO_SLOT,
+                     .imm = (uint64_t)steps_below(20) << LW_ROW_HINT_SHIFT};
     if (!store && steps_below(2)) t->op->flags = LW_OP_ZERO;
     for (uint32_t i = 0; i < LW_GANG_LANES; i++) {
         ((uint64_t *)steps_slot(t->gang, BASE))[i] = t->base;
@@ -54,7 +60,8 @@ static void model_load(const trial *t, char *slot) {
 
 static void model_store(const trial *t) {
     for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++)
-        if (t->lanes >> lane & 1) memcpy(element_of(t, lane), t->gang->regs + t->op->d + lane * slot_bytes(t), 1u << t->form.size);
+        if (t->lanes >> lane & 1)
+            memcpy(element_of(t, lane), t->gang->regs + t->op->d + lane * slot_bytes(t), 1u << t->form.size);
 }
 
 static void run_rows(lw_step *step, bool store, uint32_t threads, uint32_t lanes) {
@@ -76,7 +83,8 @@ static void run_rows(lw_step *step, bool store, uint32_t threads, uint32_t lanes
         for (uint32_t lane = threads; lane < LW_GANG_LANES; lane++) /* lanes that do not exist may hold anything */
             memcpy(slot + lane * slot_bytes(&t), t.gang->regs + lane * slot_bytes(&t), slot_bytes(&t));
         if (memcmp(want, t.s->global[3], sizeof want) || memcmp(slot, t.gang->regs, LW_GANG_LANES * slot_bytes(&t)))
-            fail_msg("round %u: size %d signed %d predicate %d flags %d", round, t.form.size, t.form.is_signed, t.op->e != LW_NO_SLOT, t.op->flags);
+            fail_msg("round %u: size %d signed %d predicate %d flags %d", round, t.form.size, t.form.is_signed,
+                     t.op->e != LW_NO_SLOT, t.op->flags);
     }
     steps_free(t.s);
 }
@@ -93,7 +101,7 @@ static void test_rows(void **state) {
         }
 }
 
-/* ---- Faults ------------------------------------------------------------------------------------------------------ */
+/* ---- Faults ---------------------------------------------------------------------------------------------------- */
 
 /* A row of an array in constant memory may be loaded, and not stored. */
 static void test_read_only(void **state) {
@@ -105,7 +113,8 @@ static void test_read_only(void **state) {
             steps_cta *s = steps_new(64, 64);
             lw_gang *gang = s->cta.gangs;
             lw_memory_form form = {.window = LW_WINDOW_global, .address = LW_ADDRESS_ROW, .size = 2, .slot = 2};
-            s->ops[1] = (lw_op){.d = SLOT(DATA), .a = SLOT(BASE), .b = SLOT(INDEX), .c = lw_memory_pack(form), .e = LW_NO_SLOT};
+            s->ops[1] =
+                (lw_op){.d = SLOT(DATA), .a = SLOT(BASE), .b = SLOT(INDEX), .c = lw_memory_pack(form), .e = LW_NO_SLOT};
             for (uint32_t i = 0; i < LW_GANG_LANES; i++) {
                 ((uint64_t *)steps_slot(gang, BASE))[i] = STEPS_CONSTANT;
                 ((uint64_t *)steps_slot(gang, INDEX))[i] = 3;
@@ -120,7 +129,8 @@ static void test_read_only(void **state) {
         }
 }
 
-/* An index that goes round the whole address space is no way from one allocation to another: the array is where its base is. */
+/* An index that goes round the whole address space is no way from one allocation to another: the array is where its
+ * base is. */
 static void test_other_allocation(void **state) {
     (void)state;
     const steps_level *levels;
@@ -131,7 +141,8 @@ static void test_other_allocation(void **state) {
             steps_cta *s = steps_new(32, 32);
             lw_gang *gang = s->cta.gangs;
             lw_memory_form form = {.window = LW_WINDOW_global, .address = LW_ADDRESS_ROW, .size = 2, .slot = 2};
-            s->ops[1] = (lw_op){.d = SLOT(DATA), .a = SLOT(BASE), .b = SLOT(INDEX), .c = lw_memory_pack(form), .e = LW_NO_SLOT};
+            s->ops[1] =
+                (lw_op){.d = SLOT(DATA), .a = SLOT(BASE), .b = SLOT(INDEX), .c = lw_memory_pack(form), .e = LW_NO_SLOT};
             for (uint32_t i = 0; i < LW_GANG_LANES; i++) {
                 ((uint64_t *)steps_slot(gang, BASE))[i] = bases[k];
                 ((uint64_t *)steps_slot(gang, INDEX))[i] = (STEPS_SECOND - bases[k]) / 4;
@@ -143,6 +154,7 @@ static void test_other_allocation(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_read_only), cmocka_unit_test(test_other_allocation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rows), cmocka_unit_test(test_read_only),
+                                       cmocka_unit_test(test_other_allocation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

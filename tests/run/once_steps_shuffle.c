@@ -11,10 +11,22 @@ static uint32_t reference(lw_shuffle_mode mode, const uint32_t *source_a, int la
     int j = 0;
     bool pval = false;
     switch (mode) {
-    case LW_SHUFFLE_up: j = lane - bval; pval = j >= max_lane; break;
-    case LW_SHUFFLE_down: j = lane + bval; pval = j <= max_lane; break;
-    case LW_SHUFFLE_bfly: j = lane ^ bval; pval = j <= max_lane; break;
-    case LW_SHUFFLE_idx: j = min_lane | (bval & (~mask & 0x1f)); pval = j <= max_lane; break;
+    case LW_SHUFFLE_up:
+        j = lane - bval;
+        pval = j >= max_lane;
+        break;
+    case LW_SHUFFLE_down:
+        j = lane + bval;
+        pval = j <= max_lane;
+        break;
+    case LW_SHUFFLE_bfly:
+        j = lane ^ bval;
+        pval = j <= max_lane;
+        break;
+    case LW_SHUFFLE_idx:
+        j = min_lane | (bval & (~mask & 0x1f));
+        pval = j <= max_lane;
+        break;
     }
     if (!pval) j = lane;
     *p = pval;
@@ -89,7 +101,8 @@ static void test_enters_block(void **state) {
     for (uint32_t l = 0; l < count; l++) {
         steps_cta *s = steps_new(64, 64);
         lw_gang *gang = s->cta.gangs;
-        s->ops[3] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A | LW_OP_IMM_C};
+        s->ops[3] = (lw_op){
+            .step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .e = LW_NO_SLOT, .flags = LW_OP_IMM_A | LW_OP_IMM_C};
         s->ops[4].imm = 5;
         uint64_t lanes = gang->lane_instructions;
         assert_ptr_equal(s->ops[3].step(gang, &s->ops[3]), &s->ops[5]);
@@ -112,8 +125,12 @@ static void test_all_constants(void **state) {
             for (uint32_t b = 0; b < 32; b++)
                 for (uint32_t c = 0; c < 32 * 32; c++) {
                     uint32_t packed = c / 32 << 8 | c % 32;
-                    s->ops[1] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .e = SLOT(P),
-                                        .mode = mode, .flags = LW_OP_IMM_A | LW_OP_IMM_C,
+                    s->ops[1] = (lw_op){.step = levels[l].shuffle,
+                                        .d = SLOT(D),
+                                        .b = SLOT(A),
+                                        .e = SLOT(P),
+                                        .mode = mode,
+                                        .flags = LW_OP_IMM_A | LW_OP_IMM_C,
                                         .imm = (uint64_t)packed << 32 | b};
                     s->ops[1].step(gang, &s->ops[1]);
                     uint32_t in_range = 0, wrong = 0;
@@ -144,7 +161,12 @@ static void test_all_registers(void **state) {
                     uint32_t map = (round + i / 32 + i % 32 * 1057) % (32 * 32 * 32);
                     b[i] = map % 32, c[i] = map / 1024 << 8 | map / 32 % 32;
                 }
-                s->ops[1] = (lw_op){.step = levels[l].shuffle, .d = SLOT(D), .b = SLOT(A), .a = SLOT(B), .c = SLOT(C), .e = SLOT(P),
+                s->ops[1] = (lw_op){.step = levels[l].shuffle,
+                                    .d = SLOT(D),
+                                    .b = SLOT(A),
+                                    .a = SLOT(B),
+                                    .c = SLOT(C),
+                                    .e = SLOT(P),
                                     .mode = mode};
                 s->ops[1].step(gang, &s->ops[1]);
                 lw_mask in_range = lw_get_mask(gang, SLOT(P));
@@ -152,7 +174,8 @@ static void test_all_registers(void **state) {
                     bool p;
                     uint32_t want = reference(mode, a + i / 32 * 32, (int)(i % 32), b[i], c[i], &p);
                     if (d[i] != want || (bool)(in_range >> i & 1) != p)
-                        fail_msg("%s: mode %u lane %u b %x c %x: %u, not %u", levels[l].name, mode, i, b[i], c[i], d[i], want);
+                        fail_msg("%s: mode %u lane %u b %x c %x: %u, not %u", levels[l].name, mode, i, b[i], c[i], d[i],
+                                 want);
                 }
             }
     steps_free(s);

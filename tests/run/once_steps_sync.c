@@ -6,13 +6,20 @@ enum { NUMBER, COUNT_SLOT, PRED, RESULT };
 /* A barrier in block 0; block 1 follows. */
 static lw_op *put_barrier(steps_cta *s, uint32_t at, lw_barrier_kind kind, uint32_t number, int count) {
     lw_op *op = &s->ops[at];
-    *op = (lw_op){.step = lw_step_barrier, .mode = kind, .b = LW_NO_SLOT, .d = SLOT(RESULT), .e = SLOT(PRED),
-                  .flags = count < 0 ? LW_OP_IMM_A : LW_OP_IMM_A | LW_OP_IMM_B, .imm = (uint64_t)(uint32_t)count << 32 | number};
+    *op = (lw_op){.step = lw_step_barrier,
+                  .mode = kind,
+                  .b = LW_NO_SLOT,
+                  .d = SLOT(RESULT),
+                  .e = SLOT(PRED),
+                  .flags = count < 0 ? LW_OP_IMM_A : LW_OP_IMM_A | LW_OP_IMM_B,
+                  .imm = (uint64_t)(uint32_t)count << 32 | number};
     return op;
 }
 
 /* The barrier is always the last operation of block 0. */
-static lw_op *barrier(steps_cta *s, lw_barrier_kind kind, uint32_t number, int count) { return put_barrier(s, 3, kind, number, count); }
+static lw_op *barrier(steps_cta *s, lw_barrier_kind kind, uint32_t number, int count) {
+    return put_barrier(s, 3, kind, number, count);
+}
 
 static const lw_op *run(lw_gang *gang, lw_mask mask, const lw_op *op) {
     lw_gang_set_mask(gang, mask);
@@ -97,7 +104,8 @@ static void test_numbers_from_registers(void **state) {
     op->flags = 0;
     op->a = SLOT(NUMBER), op->b = SLOT(COUNT_SLOT);
     uint32_t *number = steps_slot(gang, NUMBER), *count = steps_slot(gang, COUNT_SLOT);
-    for (uint32_t i = 0; i < 64; i++) number[i] = i % 2 ? 7 : 9, count[i] = 32; /* half of each of two warps: 32 threads */
+    for (uint32_t i = 0; i < 64; i++)
+        number[i] = i % 2 ? 7 : 9, count[i] = 32; /* half of each of two warps: 32 threads */
     assert_ptr_equal(run(gang, gang->exist, op), &s->ops[4]);
     assert_true(gang->mask == gang->exist);
     steps_free(s);

@@ -1,4 +1,5 @@
-/* vote, activemask, match, redux, elect, special registers, predicates: each against a reference that looks at one thread at a time. */
+/* vote, activemask, match, redux, elect, special registers, predicates: each against a reference that looks at one
+ * thread at a time. */
 #include "steps.h"
 
 #include "front/ptx/ptx.h"
@@ -20,7 +21,8 @@ static void begin(trial *t, lw_step *step) {
     *t->op = (lw_op){.step = step, .d = SLOT(D), .a = SLOT(MEMBERS), .b = SLOT(A), .e = SLOT(P)};
     t->mask = steps_mask(t->gang->exist);
     steps_set_mask(t->gang, t->mask);
-    uint32_t kinds = 1 + steps_below(3), values[3] = {steps_below(2) ? UINT32_MAX : (uint32_t)steps_random(), 0xffff0000, 0x0000ffff};
+    uint32_t kinds = 1 + steps_below(3),
+             values[3] = {steps_below(2) ? UINT32_MAX : (uint32_t)steps_random(), 0xffff0000, 0x0000ffff};
     bool constant = steps_below(2);
     if (constant) {
         t->op->flags |= LW_OP_IMM_A;
@@ -51,8 +53,12 @@ static uint32_t before_u32(const trial *t, uint32_t slot, uint32_t lane) {
     memcpy(&value, t->before + SLOT(slot) + 4 * lane, 4);
     return value;
 }
-static bool before_p(const trial *t, uint32_t slot, uint32_t lane) { return t->before[SLOT(slot) + lane / 8] >> lane % 8 & 1; }
-static uint32_t now_u32(const trial *t, uint32_t slot, uint32_t lane) { return ((uint32_t *)steps_slot(t->gang, slot))[lane]; }
+static bool before_p(const trial *t, uint32_t slot, uint32_t lane) {
+    return t->before[SLOT(slot) + lane / 8] >> lane % 8 & 1;
+}
+static uint32_t now_u32(const trial *t, uint32_t slot, uint32_t lane) {
+    return ((uint32_t *)steps_slot(t->gang, slot))[lane];
+}
 static bool now_p(const trial *t, uint32_t slot, uint32_t lane) { return lw_get_mask(t->gang, SLOT(slot)) >> lane & 1; }
 
 static void expect_u32(const trial *t, uint32_t slot, uint32_t lane, uint32_t want) {
@@ -109,7 +115,8 @@ static void activemask(trial *t, uint32_t round) {
     run(t);
     for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) {
         uint32_t want = 0;
-        for (uint32_t other = lane / 32 * 32; other < lane / 32 * 32 + 32; other++) want |= (uint32_t)is_active(t, other) << other % 32;
+        for (uint32_t other = lane / 32 * 32; other < lane / 32 * 32 + 32; other++)
+            want |= (uint32_t)is_active(t, other) << other % 32;
         expect_u32(t, D, lane, want);
     }
 }
@@ -204,11 +211,17 @@ static void elect(trial *t, uint32_t round) {
 
 static void predicate(trial *t, uint32_t round) {
     begin(t, lw_step_predicate);
-    *t->op = (lw_op){.step = lw_step_predicate, .d = SLOT(steps_below(4)), .a = SLOT(A), .b = SLOT(B), .c = SLOT(C), .imm = round % 256,
+    *t->op = (lw_op){.step = lw_step_predicate,
+                     .d = SLOT(steps_below(4)),
+                     .a = SLOT(A),
+                     .b = SLOT(B),
+                     .c = SLOT(C),
+                     .imm = round % 256,
                      .flags = (uint16_t)(steps_below(8) * LW_OP_IMM_A)};
     run(t);
     for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) {
-        bool a = !(t->op->flags & LW_OP_IMM_A) && before_p(t, A, lane), b = !(t->op->flags & LW_OP_IMM_B) && before_p(t, B, lane),
+        bool a = !(t->op->flags & LW_OP_IMM_A) && before_p(t, A, lane),
+             b = !(t->op->flags & LW_OP_IMM_B) && before_p(t, B, lane),
              c = !(t->op->flags & LW_OP_IMM_C) && before_p(t, C, lane);
         expect_p(t, t->op->d / LW_SLOT_64, lane, round >> (4 * a + 2 * b + c) & 1);
     }
@@ -223,7 +236,8 @@ static void test_predicate(void **state) { (void)state, repeat(predicate); }
 
 /* ---- Special registers --------------------------------------------------------------------------------------- */
 
-static uint64_t read_special(steps_cta *s, uint32_t g, lw_special special, uint32_t component, uint32_t bytes, uint32_t lane) {
+static uint64_t read_special(steps_cta *s, uint32_t g, lw_special special, uint32_t component, uint32_t bytes,
+                             uint32_t lane) {
     lw_gang *gang = &s->cta.gangs[g];
     lw_op op = {.step = lw_step_special, .d = SLOT(D), .a = special, .b = component, .c = bytes};
     uint64_t *d = steps_slot(gang, D);
@@ -267,7 +281,8 @@ static void test_special(void **state) {
     assert_int_equal(read_special(s, 0, LW_SPECIAL_dynamic_smem_size, 0, 4, 0), 256);
     assert_int_equal(read_special(s, 0, LW_SPECIAL_total_smem_size, 0, 4, 0), STEPS_SHARED);
     /* Clocks never go back, and 64 bits of them are the 32 high and the 32 low ones. */
-    static const lw_special clocks[][2] = {{LW_SPECIAL_clock64, LW_SPECIAL_clock_hi}, {LW_SPECIAL_globaltimer, LW_SPECIAL_globaltimer_hi}};
+    static const lw_special clocks[][2] = {{LW_SPECIAL_clock64, LW_SPECIAL_clock_hi},
+                                           {LW_SPECIAL_globaltimer, LW_SPECIAL_globaltimer_hi}};
     for (uint32_t i = 0; i < LW_COUNT(clocks); i++) {
         uint64_t before = read_special(s, 0, clocks[i][0], 0, 8, 3), high = read_special(s, 0, clocks[i][1], 0, 4, 3);
         uint64_t after = read_special(s, 0, clocks[i][0], 0, 8, 3);
@@ -281,7 +296,8 @@ static void test_special(void **state) {
     memset(steps_slot(gang, D), 0xee, LW_SLOT_64);
     lw_gang_set_mask(gang, (lw_mask)1 << 77);
     op.step(gang, &op);
-    for (uint32_t i = 0; i < 128; i++) assert_int_equal(((uint32_t *)steps_slot(gang, D))[i], i == 77 ? 13 : 0xeeeeeeee);
+    for (uint32_t i = 0; i < 128; i++)
+        assert_int_equal(((uint32_t *)steps_slot(gang, D))[i], i == 77 ? 13 : 0xeeeeeeee);
     steps_free(s);
 }
 
@@ -303,7 +319,10 @@ static void test_local_base(void **state) {
 
 static void test_isspacep(void **state) {
     (void)state;
-    static const struct { uint64_t address; lw_where where; } cases[] = {
+    static const struct {
+        uint64_t address;
+        lw_where where;
+    } cases[] = {
         {0, LW_WHERE_nowhere},
         {LW_SHARED_WINDOW - 1, LW_WHERE_nowhere},
         {LW_SHARED_WINDOW, LW_WHERE_shared},
@@ -338,9 +357,9 @@ static void test_isspacep(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vote),      cmocka_unit_test(test_activemask), cmocka_unit_test(test_match),
-        cmocka_unit_test(test_redux),     cmocka_unit_test(test_elect),      cmocka_unit_test(test_predicate),
-        cmocka_unit_test(test_special),   cmocka_unit_test(test_local_base), cmocka_unit_test(test_isspacep),
+        cmocka_unit_test(test_vote),    cmocka_unit_test(test_activemask), cmocka_unit_test(test_match),
+        cmocka_unit_test(test_redux),   cmocka_unit_test(test_elect),      cmocka_unit_test(test_predicate),
+        cmocka_unit_test(test_special), cmocka_unit_test(test_local_base), cmocka_unit_test(test_isspacep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

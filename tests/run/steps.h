@@ -1,4 +1,5 @@
-/* steps.h: gangs built by hand, so that one step can be tried at a time, at every CPU level that is built and that this machine has. */
+/* steps.h: gangs built by hand, so that one step can be tried at a time, at every CPU level that is built and that this
+ * machine has. */
 #ifndef TESTS_RUN_STEPS_H
 #define TESTS_RUN_STEPS_H
 
@@ -26,7 +27,8 @@ static inline uint32_t steps_levels(const steps_level **levels) {
     for (const lw_level *const *level = lw_levels; *level && count < LW_COUNT(list); level++) {
         lw_step *const *steps = (*level)->steps;
         if (lw_level_has(*level))
-            list[count++] = (steps_level){(*level)->name, steps[LW_OP_ld], steps[LW_OP_st], steps[LW_OP_ld_row], steps[LW_OP_st_row], steps[LW_OP_shuffle]};
+            list[count++] = (steps_level){(*level)->name,      steps[LW_OP_ld],     steps[LW_OP_st],
+                                          steps[LW_OP_ld_row], steps[LW_OP_st_row], steps[LW_OP_shuffle]};
     }
     return count;
 }
@@ -48,7 +50,9 @@ static inline lw_mask steps_mask(lw_mask exist) {
     switch (steps_below(7)) {
     case 0: mask = LW_MASK_BIT(steps_below(128)); break;
     case 1: mask = ((lw_mask)steps_random() << 64) | steps_random(); break;
-    case 2: mask = ((lw_mask)(steps_random() & steps_random() & steps_random()) << 64) | (steps_random() & steps_random()); break;
+    case 2:
+        mask = ((lw_mask)(steps_random() & steps_random() & steps_random()) << 64) | (steps_random() & steps_random());
+        break;
     case 3: mask = LW_MASK_BIT(steps_below(128)) - 1; break;
     case 4: mask = (LW_MASK_ALL << steps_below(128)) & (LW_MASK_ALL >> steps_below(128)); break;
     case 5: mask = (lw_mask)(uint32_t)steps_random() << 32 * steps_below(4); break;
@@ -60,19 +64,19 @@ static inline lw_mask steps_mask(lw_mask exist) {
 /* ---- A CTA ------------------------------------------------------------------------------------------------ */
 
 enum {
-    STEPS_SLOTS = 24,       /* of 64 bits; slot n is at n * LW_SLOT_64 */
+    STEPS_SLOTS = 24, /* of 64 bits; slot n is at n * LW_SLOT_64 */
     STEPS_GANGS = 8,
-    STEPS_OPS = 8,          /* block 0: ops 0 to 3; block 1 from op 4 on */
+    STEPS_OPS = 8, /* block 0: ops 0 to 3; block 1 from op 4 on */
     STEPS_SHARED = 4096,
     STEPS_PARAMS = 256,
     STEPS_LOCAL = 1024,
-    STEPS_GLOBAL = 8192,    /* bytes of each allocation */
+    STEPS_GLOBAL = 8192, /* bytes of each allocation */
     STEPS_RANGES = 5,
 };
-#define SLOT(n) ((uint32_t)(n) * LW_SLOT_64)
-#define STEPS_FIRST  0x1000000000ull
-#define STEPS_SECOND (STEPS_FIRST + 4 * STEPS_GLOBAL)
-#define STEPS_LOW    0x20000000ull
+#define SLOT(n)            ((uint32_t)(n)*LW_SLOT_64)
+#define STEPS_FIRST        0x1000000000ull
+#define STEPS_SECOND       (STEPS_FIRST + 4 * STEPS_GLOBAL)
+#define STEPS_LOW          0x20000000ull
 /* Constant memory. */
 #define STEPS_CONSTANT     (STEPS_SECOND + 4 * STEPS_GLOBAL)
 #define STEPS_LOW_CONSTANT (STEPS_LOW + 4 * STEPS_GLOBAL)
@@ -107,10 +111,13 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     memset(s, 0, sizeof *s);
     s->ranges = calloc(1, sizeof(lw_ranges) + sizeof s->ranges->parts[0]);
     assert_non_null(s->ranges);
-    static const uint64_t bases[STEPS_RANGES] = {STEPS_LOW, STEPS_LOW_CONSTANT, STEPS_FIRST, STEPS_SECOND, STEPS_CONSTANT};
+    static const uint64_t bases[STEPS_RANGES] = {STEPS_LOW, STEPS_LOW_CONSTANT, STEPS_FIRST, STEPS_SECOND,
+                                                 STEPS_CONSTANT};
     s->part = (lw_ranges_part){.references = 1, .count = STEPS_RANGES};
     for (uint32_t i = 0; i < STEPS_RANGES; i++)
-        s->part.at[i] = (lw_range){.base = bases[i], .size = STEPS_GLOBAL, .host = s->global[i],
+        s->part.at[i] = (lw_range){.base = bases[i],
+                                   .size = STEPS_GLOBAL,
+                                   .host = s->global[i],
                                    .read_only = bases[i] == STEPS_CONSTANT || bases[i] == STEPS_LOW_CONSTANT};
     s->ranges->count = STEPS_RANGES;
     s->ranges->part_count = 1;
@@ -120,12 +127,22 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->ops[0] = (lw_op){.step = lw_step_block, .a = 0, .imm = 1};
     s->ops[4] = (lw_op){.step = lw_step_block, .a = 1, .imm = 1};
     s->blocks[1].first = 4;
-    s->code = (lw_code){.name = "k", .is_entry = true, .op_count = STEPS_OPS, .block_count = 2, .ops = s->ops, .places = s->places,
-                        .blocks = s->blocks, .slots = s->slots, .constants = s->constants,
-                        .frame_bytes = STEPS_SLOTS * LW_SLOT_64, .local_bytes = STEPS_LOCAL};
+    s->code = (lw_code){.name = "k",
+                        .is_entry = true,
+                        .op_count = STEPS_OPS,
+                        .block_count = 2,
+                        .ops = s->ops,
+                        .places = s->places,
+                        .blocks = s->blocks,
+                        .slots = s->slots,
+                        .constants = s->constants,
+                        .frame_bytes = STEPS_SLOTS * LW_SLOT_64,
+                        .local_bytes = STEPS_LOCAL};
     s->codes[0] = &s->code;
-    s->program = (lw_program){.entry = &s->code, .code_count = 1, .codes = s->codes, .param_bytes = STEPS_PARAMS, .shared_unit = 128};
-    static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives, LW_D_note_divergent, LW_D_note_barrier_counts};
+    s->program = (lw_program){
+        .entry = &s->code, .code_count = 1, .codes = s->codes, .param_bytes = STEPS_PARAMS, .shared_unit = 128};
+    static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives,
+                                       LW_D_note_divergent, LW_D_note_barrier_counts};
     for (uint32_t i = 0; i < 5; i++) s->note_rows[i].id = notes[i];
     s->program.notes.at = s->note_rows, s->program.notes.count = 5;
     lw_program_order_notes(&s->program, s->note_order);
@@ -139,8 +156,14 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->grid.local_limit = STEPS_LOCAL;
     s->grid.gang_lanes = lanes;
     s->grid.dynamic_shared = 256;
-    s->cta = (lw_cta){.grid = &s->grid, .program = &s->program, .index = {2, 1, 0}, .threads = threads, .live = threads,
-                      .shared = s->shared, .shared_bytes = STEPS_SHARED, .gang_count = (threads + lanes - 1) / lanes};
+    s->cta = (lw_cta){.grid = &s->grid,
+                      .program = &s->program,
+                      .index = {2, 1, 0},
+                      .threads = threads,
+                      .live = threads,
+                      .shared = s->shared,
+                      .shared_bytes = STEPS_SHARED,
+                      .gang_count = (threads + lanes - 1) / lanes};
     assert_true(s->cta.gang_count <= STEPS_GANGS);
     s->cta.gangs = aligned_alloc(64, s->cta.gang_count * sizeof(lw_gang));
     assert_non_null(s->cta.gangs);

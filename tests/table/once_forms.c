@@ -62,8 +62,10 @@ static bool balanced(const char *text) {
 static const char *pattern_fault(const char *p) {
     if (!balanced(p)) return "brackets do not match";
     if (!(*p >= 'a' && *p <= 'z')) return "the opcode must come first";
-    if (strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.|(){}*") != strlen(p)) return "odd character";
-    if (strstr(p, "..") || strstr(p, "||") || strstr(p, "(|") || strstr(p, "|)") || strstr(p, "()")) return "empty word";
+    if (strspn(p, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:.|(){}*") != strlen(p))
+        return "odd character";
+    if (strstr(p, "..") || strstr(p, "||") || strstr(p, "(|") || strstr(p, "|)") || strstr(p, "()"))
+        return "empty word";
     for (const char *q = p; (q = strchr(q, '(')); q++)
         if (q[-1] != '.') return "a group must follow a dot";
     for (const char *q = p; (q = strchr(q, '{')); q++)
@@ -81,7 +83,8 @@ static void patterns_parse(void **state) {
         t.form = &lw_ptx_forms[i];
         const char *why = pattern_fault(t.form->pattern);
         if (why) fault(&t, why, t.form->pattern);
-        if (!t.form->section || !t.form->does || !t.form->operands) fault(&t, "section, does and operands", "must be given");
+        if (!t.form->section || !t.form->does || !t.form->operands)
+            fault(&t, "section, does and operands", "must be given");
         for (uint32_t j = 0; j < i; j++)
             if (!strcmp(lw_ptx_forms[j].id, t.form->id)) fault(&t, "name used twice", t.form->id);
     }
@@ -97,7 +100,8 @@ static void check_operands(table *t, const lw_match *m, const char *spelling) {
         const char *end = o->name + strcspn(o->name, ",");
         bool any = strstr(t->form->operands, ":any") || strstr(t->form->operands, "\xe2\x80\xa6");
         if (o->shape == LW_SHAPE_ANY && !any) fault(t, "operand attribute not understood", spelling);
-        if (o->shape < LW_SHAPE_IMM && o->type == LW_T_none && o->shape != LW_SHAPE_REG && !o->is_address) fault(t, "operand without a type", spelling);
+        if (o->shape < LW_SHAPE_IMM && o->type == LW_T_none && o->shape != LW_SHAPE_REG && !o->is_address)
+            fault(t, "operand without a type", spelling);
         if (!o->name_size && o->shape != LW_SHAPE_REST) fault(t, "operand without a name", end);
     }
 }
@@ -113,7 +117,8 @@ static bool is_own(uint16_t lane) {
     return false;
 }
 
-/* Of an executable spelling no two words are of one field, where the second would be lost; and modes that its lowering asks for are there. */
+/* Of an executable spelling no two words are of one field, where the second would be lost; and modes that its lowering
+ * asks for are there. */
 static void check_modes(table *t, const lw_match *m, const char *spelling) {
     uint8_t seen[LW_FIELD_count] = {0};
     for (uint32_t i = 1; i < m->word_count; i++) {
@@ -121,12 +126,14 @@ static void check_modes(table *t, const lw_match *m, const char *spelling) {
         lw_modifier_id id = lw_word_value_of(word->text, word->size, word->hash).modifier;
         modifiers[id] = true;
         if (id && seen[lw_modifiers[id].field]++ && m->executable) fault(t, "two words of one field", spelling);
-        if (id && m->mode.at[lw_modifiers[id].field] != id && m->executable) fault(t, "a word that no field has", spelling);
+        if (id && m->mode.at[lw_modifiers[id].field] != id && m->executable)
+            fault(t, "a word that no field has", spelling);
     }
     meanings[m->meaning] = true;
     if (m->form->lower && !m->executable) fault(t, "its lowering has no mode for it", spelling);
     const bool constant = m->lane && lw_lanes[m->lane].how;
-    if (m->lane && !m->form->lower && m->lane != LW_LANE_lop3 && constant != (m->form->how && !is_own(m->lane))) fault(t, "a constant of modifiers, or none", spelling);
+    if (m->lane && !m->form->lower && m->lane != LW_LANE_lop3 && constant != (m->form->how && !is_own(m->lane)))
+        fault(t, "a constant of modifiers, or none", spelling);
 }
 
 static void check_spelling(void *with, const char *spelling) {
@@ -181,8 +188,9 @@ static void nonsense_does_not_match(void **state) {
     (void)state;
     table t;
     table_init(&t);
-    static const char *const bad[] = {"add", "add.s33", "add.s32.s32", "add.b32", "nand.b32", "shf.l.b32", "shf.x.wrap.b32",
-                                      "ld.global", "setp.lt.b32", "mul.s32", "cvt.rzi.s32.s64", "fence", "atom.add.s64"};
+    static const char *const bad[] = {
+        "add",       "add.s33",     "add.s32.s32", "add.b32",         "nand.b32", "shf.l.b32",   "shf.x.wrap.b32",
+        "ld.global", "setp.lt.b32", "mul.s32",     "cvt.rzi.s32.s64", "fence",    "atom.add.s64"};
     for (size_t i = 0; i < LW_COUNT(bad); i++) {
         lw_symbol *words[WORDS_MAX];
         lw_instruction instruction = {.words = words, .word_count = split(&t, bad[i], words)};
@@ -200,8 +208,10 @@ static void order_is_free(void **state) {
     (void)state;
     table t;
     table_init(&t);
-    static const char *const loose[][3] = {{"atom.add.release.gpu.s32", "ATOM_ADD", "s32"}, {"add.s32.sat", "ADD_SAT", "s32"},
-                                           {"ld.u32.global", "LD", "u32"}, {"cvt.f32.rn.s64", "CVT_F32_FROM_INT", "s64"}};
+    static const char *const loose[][3] = {{"atom.add.release.gpu.s32", "ATOM_ADD", "s32"},
+                                           {"add.s32.sat", "ADD_SAT", "s32"},
+                                           {"ld.u32.global", "LD", "u32"},
+                                           {"cvt.f32.rn.s64", "CVT_F32_FROM_INT", "s64"}};
     for (size_t i = 0; i < LW_COUNT(loose); i++) {
         lw_symbol *words[WORDS_MAX];
         lw_instruction instruction = {.words = words, .word_count = split(&t, loose[i][0], words)};
@@ -242,10 +252,8 @@ static void faults_are_explained(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(patterns_parse),
-        cmocka_unit_test(spellings_match_one_row),
-        cmocka_unit_test(nonsense_does_not_match),
-        cmocka_unit_test(order_is_free),
+        cmocka_unit_test(patterns_parse),          cmocka_unit_test(spellings_match_one_row),
+        cmocka_unit_test(nonsense_does_not_match), cmocka_unit_test(order_is_free),
         cmocka_unit_test(faults_are_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

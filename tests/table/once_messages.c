@@ -28,7 +28,8 @@ __attribute__((format(printf, 1, 2))) static void same_as_printf(const char *for
 static void formats_are_printfs(void **state) {
     (void)state;
     same_as_printf("%u of %d, 0x%x, %02x, %c%%", 4000000000u, -3, 0xdeadbeefu, 7u, 'x');
-    same_as_printf("%llu %lld 0x%llx 0x%0*llx %zu", UINT64_MAX + 0ull, -5ll, 0x1234567890abcdefull, 16, 0xabcull, (size_t)1 << 40);
+    same_as_printf("%llu %lld 0x%llx 0x%0*llx %zu", UINT64_MAX + 0ull, -5ll, 0x1234567890abcdefull, 16, 0xabcull,
+                   (size_t)1 << 40);
     same_as_printf("%s '%s' '.%s' %.*s '%.*s'", "a", "b", "c", 2, "abcdef", 3, "abcdef");
     same_as_printf("%g s, %g, %g", 0.125, 1e300, 3.0);
     same_as_printf("no conversion, it's one quote, %u and 100 %%", 1u);

@@ -1,5 +1,5 @@
-/* preload_failing.c: from the LW_TEST_FAIL-th allocation on there is no memory, or with LW_TEST_ONCE only that one fails. At the end the number of
- * allocations is appended to the file LW_TEST_COUNT. */
+/* preload_failing.c: from the LW_TEST_FAIL-th allocation on there is no memory, or with LW_TEST_ONCE only that one
+ * fails. At the end the number of allocations is appended to the file LW_TEST_COUNT. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +27,8 @@ __attribute__((constructor)) static void begin(void) {
 __attribute__((destructor)) static void end(void) {
     const char *path = getenv("LW_TEST_COUNT");
     char text[32];
-    int size = snprintf(text, sizeof text, "%ld\n", count), file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
+    int size = snprintf(text, sizeof text, "%ld\n", count),
+        file = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
     if (file < 0) return;
     if (write(file, text, (size_t)size) != size) abort();
     close(file);

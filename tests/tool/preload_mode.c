@@ -1,5 +1,5 @@
-/* preload_mode.c: what a library that comes with the environment may do to a process before it begins: LW_TEST_MODE is the number of a mode of
- * host_modes.h, LW_TEST_LOCALE a locale. */
+/* preload_mode.c: what a library that comes with the environment may do to a process before it begins: LW_TEST_MODE is
+ * the number of a mode of host_modes.h, LW_TEST_LOCALE a locale. */
 #include "../host_modes.h"
 
 #include <locale.h>

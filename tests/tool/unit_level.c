@@ -1,5 +1,5 @@
-/* The level that LANEWISE_CPU asks for is the one that runs, and what the library says of the machine is what at_level, which asks the
- * compiler's own tests, says. */
+/* The level that LANEWISE_CPU asks for is the one that runs, and what the library says of the machine is what at_level,
+ * which asks the compiler's own tests, says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

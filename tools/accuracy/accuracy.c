@@ -1,5 +1,6 @@
-/* accuracy: the largest error of each approximate function against the true value, for docs/approximations.md. Scans all numbers of ranges in
- * which every mantissa and reduction occurs, in f64; the worst is computed again in long double, whose functions are good to 2^-60 or so.
+/* accuracy: the largest error of each approximate function against the true value, for docs/approximations.md. Scans
+ * all numbers of ranges in which every mantissa and reduction occurs, in f64; the worst is computed again in long
+ * double, whose functions are good to 2^-60 or so.
  *
  *     cmake --build build --target accuracy && build/bin/accuracy        # some minutes
  *
@@ -54,18 +55,17 @@ static void scan(worst *w, float (*lane)(float), guess *want, range r) {
 static void print(const char *name, const char *where, const worst *w, float (*lane)(float), truth *exact) {
     long double want = exact(w->at_ulps), got = lane((float)w->at_ulps);
     printf("| %s | %s | %.4f | %a | 2^%.2f | 2^%.2f |\n", name, where,
-           (double)(fabsl(got - want) / ulp_at(want, 24, -149)), w->at_ulps, log2(w->relative),
-           log2(w->absolute));
+           (double)(fabsl(got - want) / ulp_at(want, 24, -149)), w->at_ulps, log2(w->relative), log2(w->absolute));
     fflush(stdout);
 }
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
-#define ROW(name, where, lane, near, exact, ...)                                                             \
-    do {                                                                                                     \
-        const range ranges[] = {__VA_ARGS__};                                                                \
-        worst w = {0};                                                                                       \
-        for (int i = 0; i < COUNT(ranges); i++) scan(&w, lane, near, ranges[i]);                             \
-        print(name, where, &w, lane, exact);                                                                 \
+#define ROW(name, where, lane, near, exact, ...) \
+    do { \
+        const range ranges[] = {__VA_ARGS__}; \
+        worst w = {0}; \
+        for (int i = 0; i < COUNT(ranges); i++) scan(&w, lane, near, ranges[i]); \
+        print(name, where, &w, lane, exact); \
     } while (0)
 
 static void reciprocals(void) {
@@ -76,8 +76,7 @@ static void reciprocals(void) {
     ROW("rsqrt.approx.f32", "all", lw_rsqrt_approx_f32, near_rsqrt, true_rsqrt, {1, 4, 1, false},
         {0x1p-149f, 0x1p-126f, 1, false});
     ROW("sqrt.approx.ftz.f32", "all", lw_sqrt_approx_ftz_f32, sqrt, sqrtl, {1, 4, 1, false});
-    ROW("sqrt.approx.f32", "all", lw_sqrt_approx_f32, sqrt, sqrtl, {1, 4, 1, false},
-        {0x1p-149f, 0x1p-126f, 1, false});
+    ROW("sqrt.approx.f32", "all", lw_sqrt_approx_f32, sqrt, sqrtl, {1, 4, 1, false}, {0x1p-149f, 0x1p-126f, 1, false});
 }
 
 static void powers(void) {
@@ -85,8 +84,8 @@ static void powers(void) {
         {126, 128, 1, false});
     ROW("ex2.approx.f32", "below -126", lw_ex2_approx_f32, exp2, exp2l, {126, 150, 1, true});
     ROW("lg2.approx.f32", "0.5 to 2", lw_lg2_approx_f32, log2, log2l, {0.5f, 2, 1, false});
-    ROW("lg2.approx.f32", "elsewhere", lw_lg2_approx_f32, log2, log2l, {0x1p-8f, 0.5f, 1, false},
-        {2, 0x1p8f, 1, false}, {0x1p-149f, 0x1p-8f, 13, false}, {0x1p8f, INFINITY, 13, false});
+    ROW("lg2.approx.f32", "elsewhere", lw_lg2_approx_f32, log2, log2l, {0x1p-8f, 0.5f, 1, false}, {2, 0x1p8f, 1, false},
+        {0x1p-149f, 0x1p-8f, 13, false}, {0x1p8f, INFINITY, 13, false});
     ROW("tanh.approx.f32", "from 2^-8", lw_tanh_approx_f32, tanh, tanhl, {0x1p-8f, 20, 1, true});
     ROW("tanh.approx.f32", "below 2^-8", lw_tanh_approx_f32, tanh, tanhl, {0x1p-30f, 0x1p-8f, 1, false});
 }
@@ -115,16 +114,16 @@ static void quotient(const char *name, float (*lane)(float, float)) {
 static double f16_value(uint16_t a) { return (double)lw_wide_f16_(a); }
 static double bf16_value(uint16_t a) { return (double)lw_from_bits_f32_((uint32_t)a << 16); }
 
-static void half(const char *name, uint16_t (*lane)(uint16_t), double (*value)(uint16_t), guess *want,
-                 int bits, int least, double limit) {
+static void half(const char *name, uint16_t (*lane)(uint16_t), double (*value)(uint16_t), guess *want, int bits,
+                 int least, double limit) {
     worst w = {0};
     for (uint32_t a = 0; a < 65536; a++) {
         double x = value((uint16_t)a), t = want(x);
         if (isfinite(x) && fabs(t) >= limit && isfinite(value(lane((uint16_t)a))))
             note(&w, x, value(lane((uint16_t)a)), t, bits, least);
     }
-    printf("| %s | finite results | %.4f | %a | 2^%.2f | 2^%.2f |\n", name, w.ulps, w.at_ulps,
-           log2(w.relative), log2(w.absolute));
+    printf("| %s | finite results | %.4f | %a | 2^%.2f | 2^%.2f |\n", name, w.ulps, w.at_ulps, log2(w.relative),
+           log2(w.absolute));
 }
 
 static void wide(const char *name, double (*lane)(double), truth *want) {

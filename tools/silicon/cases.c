@@ -64,7 +64,8 @@ static uint64_t any_amount(uint64_t *state) {
     }
 }
 
-/* Edge values as a by each of `others` as b, then as they come. One statement a number: their order is part of the inputs. */
+/* Edge values as a by each of `others` as b, then as they come. One statement a number: their order is part of the
+ * inputs. */
 static void pairs(lw_case *cases, unsigned count, uint64_t state, const uint64_t *others, unsigned other_count,
                   uint64_t any(uint64_t *)) {
     for (unsigned i = 0; i < count; i++) {

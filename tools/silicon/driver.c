@@ -9,6 +9,7 @@
 #include "shim/cuda/abi.h"
 
 /* clang-format off */
+/* clang-format off */
 #define CALLS(CALL) \
     CALL(cuInit) CALL(cuDriverGetVersion) CALL(cuGetErrorName) \
     CALL(cuGetErrorString) CALL(cuDeviceGet) CALL(cuDeviceGetName) \
@@ -17,6 +18,7 @@
     CALL(cuModuleUnload) CALL(cuModuleGetFunction) CALL(cuMemAlloc_v2) \
     CALL(cuMemFree_v2) CALL(cuMemcpyHtoD_v2) CALL(cuMemcpyDtoH_v2) \
     CALL(cuMemsetD32_v2) CALL(cuLaunchKernel)
+/* clang-format on */
 /* clang-format on */
 
 static struct {
@@ -51,8 +53,8 @@ lw_device *lw_device_open(void) {
     CUcontext context;
     d->library = dlopen("libcuda.so.1", RTLD_NOW);
     if (!d->library) lw_silicon_leave(LW_EXIT_MACHINE, "no driver: %s", dlerror());
-#define CALL(name)                                                                                           \
-    *(void **)&cuda.name = dlsym(d->library, #name);                                                         \
+#define CALL(name) \
+    *(void **)&cuda.name = dlsym(d->library, #name); \
     if (!cuda.name) lw_silicon_leave(LW_EXIT_MACHINE, "the driver has no " #name);
     CALLS(CALL)
 #undef CALL
@@ -86,8 +88,7 @@ static void driver_number(char *number, size_t size) {
     if (file) {
         if (!fgets(line, sizeof line, file)) *line = 0;
         fclose(file);
-    } else if ((file =
-                    popen("nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null", "r"))) {
+    } else if ((file = popen("nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null", "r"))) {
         if (!fgets(line, sizeof line, file)) *line = 0;
         pclose(file);
     }
@@ -108,8 +109,7 @@ void lw_device_describe(lw_device *d, FILE *out) {
     OK(cuDriverGetVersion, &version);
     if (strncmp(name, "Lanewise", 8)) driver_number(number, sizeof number);
     fprintf(out, "card: %s, compute capability %d.%d\n", name, major, minor);
-    fprintf(out, "driver: %s%sCUDA %d.%d\n", number, *number ? ", " : "", version / 1000,
-            version % 1000 / 10);
+    fprintf(out, "driver: %s%sCUDA %d.%d\n", number, *number ? ", " : "", version / 1000, version % 1000 / 10);
 }
 
 void lw_device_load(lw_device *d, const lw_batch *batch) {

@@ -10,8 +10,7 @@ enum { CASES = 2048, SHUFFLE_CASES = 32 * 1024 };
 const lw_family lw_families[] = {
     {"logic", "and, or, xor, not, cnot", "7.0", "sm_70", CASES, lw_make_logic, lw_cases_logic},
     {"lop3", "lop3, every table", "7.0", "sm_70", CASES, lw_make_lop3, lw_cases_logic},
-    {"lop3_bool", "lop3 with a predicate, every table", "8.2", "sm_70", CASES, lw_make_lop3_bool,
-     lw_cases_logic},
+    {"lop3_bool", "lop3 with a predicate, every table", "8.2", "sm_70", CASES, lw_make_lop3_bool, lw_cases_logic},
     {"shift", "shl, shr, shf", "7.0", "sm_70", CASES, lw_make_shift, lw_cases_shift},
     {"vshl", "vshl, every form", "7.0", "sm_70", CASES, lw_make_vshl, lw_cases_shift},
     {"vshr", "vshr, every form", "7.0", "sm_70", CASES, lw_make_vshr, lw_cases_shift},
@@ -56,8 +55,8 @@ static void logic_width(lw_maker *m, const width *w) {
             if (constants[k] <= w->most) {
                 lw_form_add(m, w->result, "%s.b%u %s, %s, %#jx", binary[i], w->bits, w->d, w->a,
                             (uintmax_t)constants[k]);
-                lw_form_add(m, w->result, "%s.b%u %s, %#jx, %s", binary[i], w->bits, w->d,
-                            (uintmax_t)constants[k], w->b);
+                lw_form_add(m, w->result, "%s.b%u %s, %#jx, %s", binary[i], w->bits, w->d, (uintmax_t)constants[k],
+                            w->b);
             }
         lw_form_add(m, w->result, "%s.b%u %s, %s, -1", binary[i], w->bits, w->d, w->a);
     }
@@ -100,10 +99,10 @@ void lw_make_lop3_bool(lw_maker *m) {
         const char *op = i & 1 ? "and" : "or", *q = i & 2 ? "!%q" : "%q", *d = i & 4 ? "_" : "%d";
         for (unsigned lut = 0; lut < 256; lut++) {
             if (lut % 64 == 0)
-                lw_group_open(m, CASES, CASES, 1, "lop3_%s%s%s_%u", op, i & 2 ? "_not" : "",
-                              i & 4 ? "_none" : "", lut / 64);
-            lw_form_add(m, i & 4 ? LW_RESULT_P : LW_RESULT_32_P,
-                        "lop3.%s.b32 %s|%%p, %%a, %%b, %%c, %#04x, %s", op, d, lut, q);
+                lw_group_open(m, CASES, CASES, 1, "lop3_%s%s%s_%u", op, i & 2 ? "_not" : "", i & 4 ? "_none" : "",
+                              lut / 64);
+            lw_form_add(m, i & 4 ? LW_RESULT_P : LW_RESULT_32_P, "lop3.%s.b32 %s|%%p, %%a, %%b, %%c, %#04x, %s", op, d,
+                        lut, q);
         }
     }
 }
@@ -112,8 +111,7 @@ void lw_make_lop3_bool(lw_maker *m) {
 
 /* Calls with every amount that is worth a constant: up to beyond the width, and far ones. */
 static unsigned amount_after(unsigned amount, unsigned bits) {
-    static const unsigned far[] = {95,     127,     128,     255,        256,       257,
-                                   0xffff, 0x10000, 0x10001, 0x80000000, 0xffffffff};
+    static const unsigned far[] = {95, 127, 128, 255, 256, 257, 0xffff, 0x10000, 0x10001, 0x80000000, 0xffffffff};
     if (amount < bits + 3) return amount + 1;
     for (unsigned i = 0; i < COUNT(far); i++)
         if (far[i] > amount) return far[i];
@@ -125,8 +123,7 @@ static void shift_width(lw_maker *m, const width *w, const char *op, char kind) 
     lw_form_add(m, w->result, "%s.%c%u %s, %s, %%b", op, kind, w->bits, w->d, w->a);
     for (unsigned i = 0; i < COUNT(constants); i++)
         if (constants[i] <= w->most && (kind != 's' || constants[i] <= w->most >> 1))
-            lw_form_add(m, w->result, "%s.%c%u %s, %#jx, %%b", op, kind, w->bits, w->d,
-                        (uintmax_t)constants[i]);
+            lw_form_add(m, w->result, "%s.%c%u %s, %#jx, %%b", op, kind, w->bits, w->d, (uintmax_t)constants[i]);
     unsigned amount = 0;
     do lw_form_add(m, w->result, "%s.%c%u %s, %s, %u", op, kind, w->bits, w->d, w->a, amount);
     while ((amount = amount_after(amount, w->bits)));
@@ -174,16 +171,15 @@ static void video_shape(lw_maker *m, const char *op, unsigned shape) {
     for (unsigned second = 0; second < COUNT(seconds); second++) {
         const char *c = second ? ", %c" : "";
         snprintf(mnemonic, sizeof mnemonic, "%s.%s.%s.u32%s.%s%s", op, d, a, sat, mode, seconds[second]);
-        lw_group_open(m, CASES, CASES, 1, "%s_%s_%s%s_%s%s%s", op, d, a, *sat ? "_sat" : "", mode,
-                      second ? "_" : "", second ? seconds[second] + 1 : "");
+        lw_group_open(m, CASES, CASES, 1, "%s_%s_%s%s_%s%s%s", op, d, a, *sat ? "_sat" : "", mode, second ? "_" : "",
+                      second ? seconds[second] + 1 : "");
         video_parts(m, mnemonic, "", c);
         for (unsigned i = 0; i < COUNT(far); i++)
             lw_form_add(m, LW_RESULT_32, "%s %%d, %%a, %u%s", mnemonic, far[i], c);
     }
     snprintf(mnemonic, sizeof mnemonic, "%s.%s.%s.u32%s.%s", op, d, a, sat, mode);
     for (unsigned into = 1; into < COUNT(parts); into++) {
-        lw_group_open(m, CASES, CASES, 1, "%s_%s_%s%s_%s_into_%s", op, d, a, *sat ? "_sat" : "", mode,
-                      parts[into] + 1);
+        lw_group_open(m, CASES, CASES, 1, "%s_%s_%s%s_%s_into_%s", op, d, a, *sat ? "_sat" : "", mode, parts[into] + 1);
         video_parts(m, mnemonic, parts[into], ", %c");
     }
 }

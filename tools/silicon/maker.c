@@ -73,8 +73,7 @@ void lw_group_line(lw_maker *m, const char *format, ...) {
 }
 
 static void store(lw_maker *m, const char *reg) {
-    lw_group_line(m, "st.global.b32 [%%out + %zu], %s;", (size_t)m->group->words++ * m->group->cases * 4,
-                  reg);
+    lw_group_line(m, "st.global.b32 [%%out + %zu], %s;", (size_t)m->group->words++ * m->group->cases * 4, reg);
 }
 
 static void store_predicate(lw_maker *m) {

@@ -45,14 +45,12 @@ static unsigned slices_of(const lw_group *g) { return g->cases / g->slice; }
 static uint64_t slice_digest(const lw_group *g, unsigned form, const uint32_t *results, unsigned slice) {
     uint64_t hash = LW_FNV_START;
     for (unsigned word = 0; word < g->forms[form].words; word++)
-        hash = lw_fnv_words(
-            hash, results + (size_t)(g->forms[form].first + word) * g->cases + (size_t)slice * g->slice,
-            g->slice);
+        hash = lw_fnv_words(hash, results + (size_t)(g->forms[form].first + word) * g->cases + (size_t)slice * g->slice,
+                            g->slice);
     return hash;
 }
 
-static uint32_t word_of(const lw_group *g, unsigned form, const uint32_t *results, unsigned lane,
-                        unsigned word) {
+static uint32_t word_of(const lw_group *g, unsigned form, const uint32_t *results, unsigned lane, unsigned word) {
     return results[(size_t)(g->forms[form].first + word) * g->cases + lane];
 }
 
@@ -60,16 +58,14 @@ static uint32_t word_of(const lw_group *g, unsigned form, const uint32_t *result
 
 /* The head of the lines that say what was run. All of them must agree when a record is used. */
 static void print_identity(const lw_batch *b, FILE *out) {
-    fprintf(out, "program: silicon %d, splitmix64 from %#jx\n", LW_SILICON_VERSION,
-            (uintmax_t)LW_SILICON_SEED);
+    fprintf(out, "program: silicon %d, splitmix64 from %#jx\n", LW_SILICON_VERSION, (uintmax_t)LW_SILICON_SEED);
     fprintf(out, "module: %016jx, inputs %016jx\n", (uintmax_t)lw_fnv_bytes(LW_FNV_START, b->ptx, b->length),
             (uintmax_t)cases_digest(b));
     fprintf(out, "forms: %u in %u groups\n", b->forms, b->count);
 }
 
 static void print_group(const lw_group *g, FILE *out) {
-    fprintf(out, "\n%s: %u forms, %u lanes, %u a digest, %u kept\n", g->name, g->count, g->cases, g->slice,
-            g->samples);
+    fprintf(out, "\n%s: %u forms, %u lanes, %u a digest, %u kept\n", g->name, g->count, g->cases, g->slice, g->samples);
 }
 
 static void print_form(const lw_group *g, unsigned form, const uint32_t *results, FILE *out) {
@@ -178,8 +174,7 @@ static void read_form(reader *r, const lw_group *g, unsigned form, uint64_t **di
     next_line(r);
     char *at = r->line;
     for (unsigned i = 0; i < slices_of(g); i++) *(*digest)++ = read_hex(r, &at, 16);
-    for (unsigned i = 0; i < g->samples * g->forms[form].words; i++)
-        *(*sample)++ = (uint32_t)read_hex(r, &at, 8);
+    for (unsigned i = 0; i < g->samples * g->forms[form].words; i++) *(*sample)++ = (uint32_t)read_hex(r, &at, 8);
     if (*at) bad(r, "the line has more than its form: \"%.20s\"", at);
 }
 
@@ -234,13 +229,11 @@ const lw_batch *lw_record_batch(const lw_record *record) { return record->batch;
 
 /* ---- Comparing ----------------------------------------------------------------------------------------- */
 
-void lw_lane_print(const lw_batch *b, const lw_group *g, unsigned form, const uint32_t *results,
-                   unsigned lane) {
+void lw_lane_print(const lw_batch *b, const lw_group *g, unsigned form, const uint32_t *results, unsigned lane) {
     const lw_case *at = &b->cases[lane];
-    printf("  lane %u: a %#jx b %#jx c %#jx m %#jx gives", lane, (uintmax_t)at->a, (uintmax_t)at->b,
-           (uintmax_t)at->c, (uintmax_t)at->m);
-    for (unsigned word = 0; word < g->forms[form].words; word++)
-        printf(" %#x", word_of(g, form, results, lane, word));
+    printf("  lane %u: a %#jx b %#jx c %#jx m %#jx gives", lane, (uintmax_t)at->a, (uintmax_t)at->b, (uintmax_t)at->c,
+           (uintmax_t)at->m);
+    for (unsigned word = 0; word < g->forms[form].words; word++) printf(" %#x", word_of(g, form, results, lane, word));
 }
 
 /* The kept lanes of one form that differ; says so where none of them does, and the digests only. */
@@ -264,8 +257,8 @@ static void print_difference(const lw_batch *b, const lw_group *g, unsigned form
         if (digest[slice] != slice_digest(g, form, results, slice))
             printf("  lanes %u to %u: results %016jx, recorded %016jx; no kept lane differs, --values shows "
                    "all\n",
-                   slice * g->slice, (slice + 1) * g->slice - 1,
-                   (uintmax_t)slice_digest(g, form, results, slice), (uintmax_t)digest[slice]);
+                   slice * g->slice, (slice + 1) * g->slice - 1, (uintmax_t)slice_digest(g, form, results, slice),
+                   (uintmax_t)digest[slice]);
 }
 
 static bool form_same(const lw_group *g, unsigned form, const uint32_t *results, const uint64_t *digest,

@@ -16,9 +16,8 @@ enum { CASES = 32 * 1024, SLICE = 4096, SAMPLES = 32, FEW_CASES = 256 };
 enum { BFLY = 2 };
 static const char *const modes[] = {"up", "down", "bfly", "idx"};
 static const unsigned lanes[] = {0, 1, 2, 3, 5, 8, 15, 16, 17, 30, 31, 32, 33, 63, 0x80000001, 0xffffffff};
-static const unsigned bounds[] = {0,      0x1f,   0x0f,   7,      0x1000,     0x100f,
-                                  0x101f, 0x1800, 0x181f, 0x1c00, 0x1c1f,     0x1e1f,
-                                  0x1f1f, 0x0803, 0x0a15, 0x00e0, 0xffffe0ff, 0xffffffff};
+static const unsigned bounds[] = {0,      0x1f,   0x0f,   7,      0x1000, 0x100f, 0x101f, 0x1800,     0x181f,
+                                  0x1c00, 0x1c1f, 0x1e1f, 0x1f1f, 0x0803, 0x0a15, 0x00e0, 0xffffe0ff, 0xffffffff};
 
 static const char *sync_of(bool sync) { return sync ? ".sync" : ""; }
 
@@ -26,10 +25,8 @@ static const char *sync_of(bool sync) { return sync ? ".sync" : ""; }
 static void pair(lw_maker *m, bool sync, const char *mode, const char *operands, const char *mask) {
     const char *comma = sync ? ", " : "";
     if (!sync) mask = "";
-    lw_form_add(m, LW_RESULT_32_P, "shfl%s.%s.b32 %%d|%%p, %%a, %s%s%s", sync_of(sync), mode, operands, comma,
-                mask);
-    lw_form_add(m, LW_RESULT_32, "shfl%s.%s.b32 %%d, %%a, %s%s%s", sync_of(sync), mode, operands, comma,
-                mask);
+    lw_form_add(m, LW_RESULT_32_P, "shfl%s.%s.b32 %%d|%%p, %%a, %s%s%s", sync_of(sync), mode, operands, comma, mask);
+    lw_form_add(m, LW_RESULT_32, "shfl%s.%s.b32 %%d, %%a, %s%s%s", sync_of(sync), mode, operands, comma, mask);
 }
 
 /* ---- All lanes take part ------------------------------------------------------------------------------- */
@@ -55,8 +52,8 @@ static void constant_b(lw_maker *m, bool sync) {
     for (unsigned i = 0; i < COUNT(modes); i++)
         for (unsigned k = 0; k < COUNT(lanes); k++) {
             snprintf(operands, sizeof operands, "%u, %%c", lanes[k]);
-            lw_form_add(m, LW_RESULT_32_P, "shfl%s.%s.b32 %%d|%%p, %%a, %s%s", sync_of(sync), modes[i],
-                        operands, sync ? ", -1" : "");
+            lw_form_add(m, LW_RESULT_32_P, "shfl%s.%s.b32 %%d|%%p, %%a, %s%s", sync_of(sync), modes[i], operands,
+                        sync ? ", -1" : "");
         }
 }
 
@@ -78,8 +75,7 @@ static void constants(lw_maker *m, bool sync) {
                 /* With the predicate and without in turn. */
                 bool with = (b + c) % 2;
                 lw_form_add(m, with ? LW_RESULT_32_P : LW_RESULT_32, "shfl%s.%s.b32 %%d%s, %%a, %u, %#x%s",
-                            sync_of(sync), modes[i], with ? "|%p" : "", lanes[b], bounds[c],
-                            sync ? ", -1" : "");
+                            sync_of(sync), modes[i], with ? "|%p" : "", lanes[b], bounds[c], sync ? ", -1" : "");
             }
     }
 }
@@ -101,8 +97,7 @@ static void segments(lw_maker *m) {
         lw_group_line(m, "mov.b32 %%n, %#x;", (1u << width) - 1);
         lw_group_line(m, "shl.b32 %%n, %%n, %%x;");
         within(m, width);
-        for (unsigned i = 0; i < COUNT(modes); i++)
-            pair(m, true, modes[i], i == BFLY ? "%t, %c" : "%b, %c", "%n");
+        for (unsigned i = 0; i < COUNT(modes); i++) pair(m, true, modes[i], i == BFLY ? "%t, %c" : "%b, %c", "%n");
     }
 }
 
@@ -132,8 +127,8 @@ static void some_open(lw_maker *m, some s, const char *name) {
 }
 
 static void shuffle_text(char text[96], some s, unsigned mode, const char *d, const char *mask) {
-    snprintf(text, 96, "shfl%s.%s.b32 %s, %%a, %s, %%c%s", sync_of(s.sync), modes[mode], d,
-             mode == BFLY ? "%t" : "%b", s.sync ? mask : "");
+    snprintf(text, 96, "shfl%s.%s.b32 %s, %%a, %s, %%c%s", sync_of(s.sync), modes[mode], d, mode == BFLY ? "%t" : "%b",
+             s.sync ? mask : "");
 }
 
 static void preset(lw_maker *m) {
@@ -199,8 +194,7 @@ static void looped(lw_maker *m) {
         lw_group_line(m, "vote.sync.ballot.b32 %%n, %%q, %%n;");
         lw_group_line(m, "sub.u32 %%t, %%t, 1;");
         lw_group_line(m, "@%%q bra again_%u;", i);
-        lw_form_note(m, LW_RESULT_32_P, "while lanes stay: shfl.sync.%s.b32 %%d|%%p, %%d, %%b, %%c, %%n",
-                     modes[i]);
+        lw_form_note(m, LW_RESULT_32_P, "while lanes stay: shfl.sync.%s.b32 %%d|%%p, %%d, %%b, %%c, %%n", modes[i]);
     }
 }
 

@@ -58,8 +58,7 @@ static const struct argp_option choices[] = {
     {"print", 'p', NULL, 0, "Print the modules", 2},
     {"list", 'l', NULL, 0, "Print the families and how many forms they have", 2},
     {"inputs", KEY_INPUTS, NULL, 0, "Print the operands, one lane a line", 2},
-    {"values", KEY_VALUES, "TEXT", 0, "Run the forms whose text contains TEXT, and print all their results",
-     2},
+    {"values", KEY_VALUES, "TEXT", 0, "Run the forms whose text contains TEXT, and print all their results", 2},
     {"limit", 'n', "N", 0, "With --compare: show N differing forms of each file; 0 for all (default 10)", 3},
     {"date", KEY_DATE, "DATE", 0, "With --record: the date that the records carry (default today)", 3},
     {0},
@@ -85,8 +84,7 @@ static const char doc[] =
 
 static void choose(options *o, struct argp_state *state, action action) {
     if (o->action && o->action != action)
-        argp_error(state,
-                   "one of --record, --compare, --ptx, --print, --list, --inputs and --values, please");
+        argp_error(state, "one of --record, --compare, --ptx, --print, --list, --inputs and --values, please");
     o->action = action;
 }
 
@@ -117,9 +115,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         break;
     case ARGP_KEY_END:
         if (!o->action)
-            argp_error(
-                state,
-                "what is to be done? --record, --compare, --ptx, --print, --list, --inputs or --values");
+            argp_error(state, "what is to be done? --record, --compare, --ptx, --print, --list, --inputs or --values");
         if (o->action == COMPARE && !o->count) argp_error(state, "--compare needs the FILEs to compare with");
         for (int i = 0; o->action != COMPARE && i < o->count; i++)
             if (!lw_family_named(o->words[i]))
@@ -139,8 +135,7 @@ static const lw_family *chosen(const options *o, unsigned i) {
 }
 
 static FILE *file_new(const char *folder, const char *name, const char *ending, char path[PATH_MAX]) {
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        lw_silicon_leave(LW_EXIT_FILE, "cannot make the folder %s: %m", folder);
+    if (mkdir(folder, 0777) && errno != EEXIST) lw_silicon_leave(LW_EXIT_FILE, "cannot make the folder %s: %m", folder);
     if (snprintf(path, PATH_MAX, "%s/%s.%s", folder, name, ending) >= PATH_MAX)
         lw_silicon_leave(LW_EXIT_FILE, "%s: the name is too long", folder);
     FILE *file = fopen(path, "w");
@@ -178,8 +173,7 @@ static void write_ptx(const options *o, const lw_batch *batch) {
 static void print_inputs(const lw_batch *b) {
     for (unsigned i = 0; i < b->family->cases; i++) {
         const lw_case *at = &b->cases[i];
-        printf("%u %#jx %#jx %#jx %#jx\n", i, (uintmax_t)at->a, (uintmax_t)at->b, (uintmax_t)at->c,
-               (uintmax_t)at->m);
+        printf("%u %#jx %#jx %#jx %#jx\n", i, (uintmax_t)at->a, (uintmax_t)at->b, (uintmax_t)at->c, (uintmax_t)at->m);
     }
 }
 
@@ -192,8 +186,7 @@ static void print_values(const options *o, lw_device *device, const lw_batch *b)
             if (!strstr(g->forms[form].text, o->form)) continue;
             if (!results) results = lw_device_run(device, g);
             printf("%s: %s\n", g->name, g->forms[form].text);
-            for (unsigned lane = 0; lane < g->cases; lane++)
-                lw_lane_print(b, g, form, results, lane), putchar('\n');
+            for (unsigned lane = 0; lane < g->cases; lane++) lw_lane_print(b, g, form, results, lane), putchar('\n');
         }
     }
 }
@@ -236,10 +229,8 @@ int main(int argc, char **argv) {
     o.date = today;
     argp_err_exit_status = LW_EXIT_USAGE;
     argp_parse(&argp, argc, argv, 0, NULL, &o);
-    lw_device *device =
-        o.action == RECORD || o.action == COMPARE || o.action == VALUES ? lw_device_open() : NULL;
-    if (o.action == COMPARE)
-        same = compare(&o, device);
+    lw_device *device = o.action == RECORD || o.action == COMPARE || o.action == VALUES ? lw_device_open() : NULL;
+    if (o.action == COMPARE) same = compare(&o, device);
     else
         for (unsigned i = 0; chosen(&o, i); i++) act_on(&o, device, chosen(&o, i));
     if (device) lw_device_close(device);

@@ -96,11 +96,9 @@ void lw_group_open(lw_maker *m, unsigned cases, unsigned slice, unsigned samples
 /* Lines that belong to no form. */
 void lw_group_line(lw_maker *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* One instruction, and the stores of what it leaves. */
-void lw_form_add(lw_maker *m, lw_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void lw_form_add(lw_maker *m, lw_result result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same for a text that stands for several lines, which were added already. */
-void lw_form_note(lw_maker *m, lw_result result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void lw_form_note(lw_maker *m, lw_result result, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- Inputs: cases.c ----------------------------------------------------------------------------------- */
 
@@ -158,7 +156,6 @@ const lw_batch *lw_record_batch(const lw_record *record);
 /* Runs a record's batch and prints up to `limit` forms that differ. Returns how many do. */
 unsigned lw_record_compare(lw_device *device, const lw_record *record, unsigned limit);
 /* Prints operands and results of one lane. */
-void lw_lane_print(const lw_batch *batch, const lw_group *group, unsigned form, const uint32_t *results,
-                   unsigned lane);
+void lw_lane_print(const lw_batch *batch, const lw_group *group, unsigned form, const uint32_t *results, unsigned lane);
 
 #endif

@@ -1,5 +1,5 @@
-/* Approximate functions of one lane, as an H100 computes them, bit for bit. The manual bounds their errors only; docs/approximations.md has
- * the error of each.
+/* Approximate functions of one lane, as an H100 computes them, bit for bit. The manual bounds their errors only;
+ * docs/approximations.md has the error of each.
  *
  * One datapath makes all of them. The leading bits of the reduced operand choose a row of coefficients
  * (approx_tables.h), the others are x, 17 bits; then
@@ -23,19 +23,19 @@
 
 /* ---- The datapath ----------------------------------------------------------------------------------------- */
 
-/* x * x / 2^19 for 17 bits of x, as a sum of products of two bits, x_i x_j with i > j at 2^(i+j+1) and x_i at 2^2i, without
- * those below 2^19. That is the square of bits 10 to 16, and of each bit j from 9 down to 2 its product with the bits from 18 - j on, which
- * begins at 2^19; two neighbours are one product, of which the lowest bit belongs to the lower one and is cut off. */
+/* x * x / 2^19 for 17 bits of x, as a sum of products of two bits, x_i x_j with i > j at 2^(i+j+1) and x_i at 2^2i,
+ * without those below 2^19. That is the square of bits 10 to 16, and of each bit j from 9 down to 2 its product with
+ * the bits from 18 - j on, which begins at 2^19; two neighbours are one product, of which the lowest bit belongs to the
+ * lower one and is cut off. */
 static inline uint32_t lw_square_(uint32_t x) {
     uint32_t high = x >> 10, both = high * ((x >> 8) - 2 * high); /* 2 * high + bits 8 and 9 */
     uint32_t by_6 = (x & 0xc0u) * (x >> 11), by_4 = (x & 0x30u) * (x >> 13), by_2 = (x & 0xcu) * (x >> 15);
     return both + (by_6 >> 7) + (by_4 >> 5) + (by_2 >> 3);
 }
 
-/* S / 2^9 downwards, in 32 bits: what the low 9 bits of x make with c1 is added to the rest in units of 1, then all of it in
- * units of 2^9. c0 is multiplied by 2^(s0 - 9) already; the signs are 1 or -1, that of c2 times 2^s2. */
-static inline uint32_t lw_quadratic_low_(uint32_t c12, uint32_t x, int32_t sign1, int32_t sign2,
-                                         int32_t bias) {
+/* S / 2^9 downwards, in 32 bits: what the low 9 bits of x make with c1 is added to the rest in units of 1, then all of
+ * it in units of 2^9. c0 is multiplied by 2^(s0 - 9) already; the signs are 1 or -1, that of c2 times 2^s2. */
+static inline uint32_t lw_quadratic_low_(uint32_t c12, uint32_t x, int32_t sign1, int32_t sign2, int32_t bias) {
     int32_t c1 = (int32_t)(c12 >> 15), c2 = (int32_t)(c12 & 0x7fffu);
     return (uint32_t)(sign1 * (c1 * (int32_t)(x & 0x1ffu)) + sign2 * (c2 * (int32_t)lw_square_(x)) + bias);
 }
@@ -134,8 +134,8 @@ static inline float lw_sqrt_approx_f32(float a) {
     return lw_pin_f32_(d * (subnormal ? 0.000244140625f : 1.0f)); /* 2^-12 */
 }
 
-/* Quotient, approximate: a times the reciprocal of b. approx gives zero where the magnitude of b is above 2^126; full takes a quarter of
- * both there.
+/* Quotient, approximate: a times the reciprocal of b. approx gives zero where the magnitude of b is above 2^126; full
+ * takes a quarter of both there.
  *
  * a, b     numbers
  * returns  one number
@@ -146,9 +146,7 @@ static inline float lw_div_approx_f32(float a, float b) {
     float scale = lw_bits_f32_(b) & 0x7f800000u ? 1.0f : 16777216.0f;
     return lw_mul_rn_f32(a * scale, lw_rcp_approx_ftz_f32(b * scale));
 }
-static inline float lw_div_approx_ftz_f32(float a, float b) {
-    return lw_mul_rn_ftz_f32(a, lw_rcp_approx_ftz_f32(b));
-}
+static inline float lw_div_approx_ftz_f32(float a, float b) { return lw_mul_rn_ftz_f32(a, lw_rcp_approx_ftz_f32(b)); }
 static inline float lw_div_full_f32(float a, float b) {
     uint32_t magnitude = lw_bits_f32_(b) & 0x7fffffffu;
     float scale = magnitude > 0x7e800000u ? 0.25f : magnitude < 0x800000u ? 16777216.0f : 1.0f;
@@ -200,8 +198,8 @@ static inline float lw_lg2_sum_(uint32_t whole, uint32_t high, uint32_t low) {
     bool small = high < 0x400000u;
     uint32_t part = small ? high << 7 | low >> 2 : high << 1 | low >> 8;
     float unit = small ? 1.4551915228366852e-11f : 9.313225746154785e-10f; /* 2^-36, 2^-30 */
-    part = whole ? (whole & 127u) << 23 | high >> 6 : part; /* more than 127 is of no number */
-    return lw_cut_f32_(part) * (whole ? 1.1920928955078125e-7f : unit); /* 2^-23 */
+    part = whole ? (whole & 127u) << 23 | high >> 6 : part;                /* more than 127 is of no number */
+    return lw_cut_f32_(part) * (whole ? 1.1920928955078125e-7f : unit);    /* 2^-23 */
 }
 static inline float lw_lg2_approx_ftz_f32(float a) {
     uint32_t bits = lw_bits_f32_(a), x = bits & 0x1ffffu, exponent = (bits >> 23) - 127u;
@@ -280,8 +278,8 @@ static inline float lw_tanh_approx_f32(float a) {
 
 /* ---- Half precision --------------------------------------------------------------------------------------- */
 
-/* Hyperbolic tangent and power of 2 of half precision numbers: those of f32, rounded towards zero; what is too large for
- * f16 is infinite. x2 has two in a word.
+/* Hyperbolic tangent and power of 2 of half precision numbers: those of f32, rounded towards zero; what is too large
+ * for f16 is infinite. x2 has two in a word.
  *
  * a        bits of one or two numbers
  * returns  as many
@@ -289,10 +287,10 @@ static inline float lw_tanh_approx_f32(float a) {
  * spelled  PTX tanh.approx of .f16 .f16x2 .bf16 .bf16x2; ex2.approx of .f16 .f16x2; ex2.approx.ftz of .bf16 .bf16x2
  * source   PTX ISA 9.7.4.9, 9.7.4.10; results of an H200 */
 
-/* Such a number as f32, a NaN as some NaN. Selected by masks: gcc would make branches where the next function asks the same. */
+/* Such a number as f32, a NaN as some NaN. Selected by masks: gcc would make branches where the next function asks the
+ * same. */
 static inline float lw_wide_f16_(uint16_t a) {
-    uint32_t magnitude = a & 0x7fffu, subnormal = 0u - (magnitude < 0x400u),
-             special = 0u - (magnitude > 0x7bffu);
+    uint32_t magnitude = a & 0x7fffu, subnormal = 0u - (magnitude < 0x400u), special = 0u - (magnitude > 0x7bffu);
     uint32_t normal = (magnitude << 13) + 0x38000000u + (special & 0x38000000u);
     uint32_t small = lw_bits_f32_((float)(int32_t)magnitude * 5.9604644775390625e-8f); /* 2^-24 */
     return lw_from_bits_f32_((normal & ~subnormal) | (small & subnormal) | (uint32_t)(a & 0x8000u) << 16);
@@ -308,15 +306,11 @@ static inline uint16_t lw_cut_f16_(float a) {
 }
 static inline uint16_t lw_cut_bf16_(float a) { return (uint16_t)(lw_bits_f32_(a) >> 16); }
 
-static inline uint16_t lw_tanh_approx_f16(uint16_t a) {
-    return lw_cut_f16_(lw_tanh_approx_f32(lw_wide_f16_(a)));
-}
+static inline uint16_t lw_tanh_approx_f16(uint16_t a) { return lw_cut_f16_(lw_tanh_approx_f32(lw_wide_f16_(a))); }
 static inline uint16_t lw_tanh_approx_bf16(uint16_t a) {
     return lw_cut_bf16_(lw_tanh_approx_f32(lw_from_bits_f32_((uint32_t)a << 16)));
 }
-static inline uint16_t lw_ex2_approx_f16(uint16_t a) {
-    return lw_cut_f16_(lw_ex2_approx_ftz_f32(lw_wide_f16_(a)));
-}
+static inline uint16_t lw_ex2_approx_f16(uint16_t a) { return lw_cut_f16_(lw_ex2_approx_ftz_f32(lw_wide_f16_(a))); }
 static inline uint16_t lw_ex2_approx_ftz_bf16(uint16_t a) {
     return lw_cut_bf16_(lw_ex2_approx_ftz_f32(lw_from_bits_f32_((uint32_t)a << 16)));
 }
@@ -343,15 +337,14 @@ static inline uint32_t lw_rcp_high_(uint32_t a) {
     return (a & 0x7fffffffu) > 0x7ff00000u ? 0x7fffffffu : d;
 }
 static inline uint32_t lw_rsqrt_high_(uint32_t a) {
-    uint32_t d =
-        (1533u << 20) - ((a + 0x100000u) >> 1 & 0x7ff00000u) + (lw_rsqrt_24_((a & 0x1fffffu) << 3) >> 3);
+    uint32_t d = (1533u << 20) - ((a + 0x100000u) >> 1 & 0x7ff00000u) + (lw_rsqrt_24_((a & 0x1fffffu) << 3) >> 3);
     d = a == 0x7ff00000u ? 0 : d;
     d = a > 0x7ff00000u ? 0x7fffffffu : d;
     return a & 0x7ff00000u ? d : 0x7ff00000u | (a & 0x80000000u);
 }
 
-/* Reciprocal and reciprocal square root with ftz: of the upper 32 bits alone, and only those of the result are not 0. A NaN is
- * 0x7fffffff00000000; one with no bit in the upper half of its mantissa counts as an infinity.
+/* Reciprocal and reciprocal square root with ftz: of the upper 32 bits alone, and only those of the result are not 0. A
+ * NaN is 0x7fffffff00000000; one with no bit in the upper half of its mantissa counts as an infinity.
  *
  * a        number
  * returns  one number

@@ -1,29 +1,32 @@
-/* The coefficients of lane/approx.h: what the unit for approximate functions of an H100 has in its tables, found from measured results alone.
+/* The coefficients of lane/approx.h: what the unit for approximate functions of an H100 has in its tables, found from
+ * measured results alone.
  *
- * A row is c0, c1, c2 of one segment, without signs. Lanes gather from arrays of 32-bit words, which every vectoriser can do: c0 alone,
- * multiplied by 2^(s0 - 9), for the sine by 2^(s0 - 7); and c1 in the upper 17 bits with c2 in the lower 15. A row of tanh is longer: 2 to the
- * number of mantissa bits that choose the segment, and what its results are scaled by, stand above c0; it appears as often as 4 bits of the
- * mantissa have it. Where no result depends on a coefficient's last bits, the table has one of the values that fit. */
+ * A row is c0, c1, c2 of one segment, without signs. Lanes gather from arrays of 32-bit words, which every vectoriser
+ * can do: c0 alone, multiplied by 2^(s0 - 9), for the sine by 2^(s0 - 7); and c1 in the upper 17 bits with c2 in the
+ * lower 15. A row of tanh is longer: 2 to the number of mantissa bits that choose the segment, and what its results are
+ * scaled by, stand above c0; it appears as often as 4 bits of the mantissa have it. Where no result depends on a
+ * coefficient's last bits, the table has one of the values that fit. */
 #ifndef LANEWISE_LANE_APPROX_TABLES_H
 #define LANEWISE_LANE_APPROX_TABLES_H
 
 #include <stdint.h>
 
-#define LW_C0_3_(c0, c1, c2) (uint32_t)(c0) << 3,
-#define LW_C0_4_(c0, c1, c2) (uint32_t)(c0) << 4,
-#define LW_C0_5_(c0, c1, c2) (uint32_t)(c0) << 5,
-#define LW_C0_6_(c0, c1, c2) (uint32_t)(c0) << 6,
-#define LW_C12_(c0, c1, c2) (uint32_t)(c1) << 15 | (c2),
+#define LW_C0_3_(c0, c1, c2)                      (uint32_t)(c0) << 3,
+#define LW_C0_4_(c0, c1, c2)                      (uint32_t)(c0) << 4,
+#define LW_C0_5_(c0, c1, c2)                      (uint32_t)(c0) << 5,
+#define LW_C0_6_(c0, c1, c2)                      (uint32_t)(c0) << 6,
+#define LW_C12_(c0, c1, c2)                       (uint32_t)(c1) << 15 | (c2),
 #define LW_TANH_C0_(segments, scale, c0, c1, c2)  (uint32_t)(scale) << 29 | (uint32_t)(segments) << 24 | (c0),
 #define LW_TANH_C12_(segments, scale, c0, c1, c2) LW_C12_(c0, c1, c2)
-#define LW_1_(X, ...)  X(__VA_ARGS__)
-#define LW_2_(X, ...)  X(__VA_ARGS__) X(__VA_ARGS__)
-#define LW_4_(X, ...)  LW_2_(X, __VA_ARGS__) LW_2_(X, __VA_ARGS__)
-#define LW_8_(X, ...)  LW_4_(X, __VA_ARGS__) LW_4_(X, __VA_ARGS__)
-#define LW_16_(X, ...) LW_8_(X, __VA_ARGS__) LW_8_(X, __VA_ARGS__)
+#define LW_1_(X, ...)                             X(__VA_ARGS__)
+#define LW_2_(X, ...)                             X(__VA_ARGS__) X(__VA_ARGS__)
+#define LW_4_(X, ...)                             LW_2_(X, __VA_ARGS__) LW_2_(X, __VA_ARGS__)
+#define LW_8_(X, ...)                             LW_4_(X, __VA_ARGS__) LW_4_(X, __VA_ARGS__)
+#define LW_16_(X, ...)                            LW_8_(X, __VA_ARGS__) LW_8_(X, __VA_ARGS__)
 
 /* clang-format off */
 /* 1 / a: the first 7 bits of the mantissa choose a segment; c1 is negative. */
+/* clang-format off */
 #define LW_RCP_ROWS_(X)                                                                                      \
     X(67108864, 65534, 1013) X(66588642, 64522, 989) X(66076422, 63533, 966) X(65572021, 62567, 945)         \
     X(65075262, 61622, 923) X(64585976, 60699, 902) X(64103992, 59797, 883) X(63629146, 58914, 863)          \
@@ -57,8 +60,10 @@
     X(35204652, 18035, 147) X(35060959, 17888, 145) X(34918436, 17743, 143) X(34777064, 17600, 143)          \
     X(34636835, 17458, 140) X(34497732, 17318, 138) X(34359741, 17180, 137) X(34222849, 17043, 135)          \
     X(34087044, 16908, 133) X(33952313, 16775, 132) X(33818641, 16643, 131) X(33686019, 16513, 130)
+/* clang-format on */
 
 /* 1 / sqrt(a): one set for odd exponents of 2, one for even ones, 6 bits of the mantissa each; c1 is negative. */
+/* clang-format off */
 #define LW_RSQRT_ODD_ROWS_(X)                                                                                \
     X(47453131, 46337, 533) X(47086692, 45272, 513) X(46728616, 44247, 493) X(46378583, 43260, 475)          \
     X(46036300, 42310, 459) X(45701486, 41393, 442) X(45373875, 40510, 427) X(45053206, 39657, 412)          \
@@ -76,6 +81,8 @@
     X(35247304, 18991, 122) X(35096353, 18748, 119) X(34947320, 18510, 117) X(34800174, 18277, 114)          \
     X(34654869, 18049, 112) X(34511370, 17826, 110) X(34369641, 17607, 107) X(34229642, 17393, 105)          \
     X(34091340, 17183, 103) X(33954699, 16977, 101) X(33819689, 16775, 99) X(33686281, 16578, 97)
+/* clang-format on */
+/* clang-format off */
 #define LW_RSQRT_EVEN_ROWS_(X)                                                                               \
     X(67108863, 65531, 754) X(66590639, 64024, 725) X(66084241, 62575, 698) X(65589221, 61179, 672)          \
     X(65105162, 59835, 648) X(64631663, 58539, 625) X(64168347, 57289, 603) X(63714855, 56083, 582)          \
@@ -93,8 +100,10 @@
     X(49847215, 26857, 172) X(49633735, 26513, 168) X(49422975, 26177, 165) X(49214876, 25848, 162)          \
     X(49009386, 25525, 158) X(48806449, 25209, 154) X(48606012, 24900, 151) X(48408023, 24597, 148)          \
     X(48212434, 24300, 145) X(48019194, 24009, 143) X(47828264, 23724, 140) X(47639591, 23444, 137)
+/* clang-format on */
 
 /* sqrt(a): as above; c2 is negative. */
+/* clang-format off */
 #define LW_SQRT_ODD_ROWS_(X)                                                                                 \
     X(47453134, 46340, 714) X(47822425, 45982, 697) X(48188885, 45633, 684) X(48552580, 45291, 668)          \
     X(48913571, 44957, 655) X(49271917, 44630, 641) X(49627675, 44310, 626) X(49980901, 43997, 613)          \
@@ -112,6 +121,8 @@
     X(63885736, 34421, 294) X(64160515, 34274, 293) X(64434122, 34128, 287) X(64706572, 33984, 282)          \
     X(64977879, 33843, 282) X(65248059, 33702, 275) X(65517124, 33564, 273) X(65785089, 33427, 269)          \
     X(66051967, 33292, 266) X(66317770, 33159, 264) X(66582513, 33027, 261) X(66846207, 32897, 259)
+/* clang-format on */
+/* clang-format off */
 #define LW_SQRT_EVEN_ROWS_(X)                                                                                \
     X(33554433, 65535, 506) X(33815561, 65029, 494) X(34074688, 64534, 482) X(34331859, 64051, 472)          \
     X(34587118, 63578, 461) X(34840507, 63116, 452) X(35092066, 62664, 443) X(35341835, 62221, 434)          \
@@ -129,8 +140,10 @@
     X(45174038, 48678, 207) X(45368335, 48471, 207) X(45561805, 48264, 202) X(45754456, 48061, 200)          \
     X(45946299, 47861, 199) X(46137345, 47662, 194) X(46327603, 47467, 194) X(46517083, 47273, 190)          \
     X(46705794, 47082, 188) X(46893745, 46894, 187) X(47080947, 46707, 184) X(47267407, 46523, 182)
+/* clang-format on */
 
 /* 2^a, by 6 bits of the fraction. */
+/* clang-format off */
 #define LW_EX2_ROWS_(X)                                                                                      \
     X(33554435, 22713, 494) X(33919818, 22960, 501) X(34289182, 23210, 506) X(34662565, 23463, 511)          \
     X(35040018, 23718, 518) X(35421577, 23977, 521) X(35807292, 24238, 527) X(36197209, 24502, 532)          \
@@ -148,8 +161,10 @@
     X(58930048, 39889, 870) X(59571754, 40324, 877) X(60220447, 40763, 887) X(60876205, 41207, 896)          \
     X(61539104, 41655, 909) X(62209220, 42109, 917) X(62886634, 42568, 925) X(63571424, 43031, 938)          \
     X(64263672, 43500, 946) X(64963458, 43973, 959) X(65670863, 44452, 969) X(66385972, 44936, 980)
+/* clang-format on */
 
 /* log2(a), by 6 bits of the mantissa; c2 is negative. */
+/* clang-format off */
 #define LW_LG2_ROWS_(X)                                                                                      \
     X(7, 47272, 727) X(1501082, 46545, 705) X(2979248, 45840, 685) X(4435178, 45156, 665)                    \
     X(5869541, 44492, 646) X(7282962, 43847, 627) X(8676044, 43221, 610) X(10049363, 42612, 592)             \
@@ -167,8 +182,10 @@
     X(57578134, 26082, 223) X(58409191, 25859, 219) X(59233179, 25640, 216) X(60050209, 25424, 211)          \
     X(60860399, 25213, 209) X(61663869, 25004, 204) X(62460730, 24799, 201) X(63251080, 24598, 199)          \
     X(64035037, 24399, 195) X(64812691, 24204, 192) X(65584149, 24012, 189) X(66349508, 23823, 186)
+/* clang-format on */
 
 /* sin(a), by 6 bits of a quarter of a turn; c2 is negative. */
+/* clang-format off */
 #define LW_SIN_ROWS_(X)                                                                                      \
     X(0, 25737, 14) X(823463, 25730, 48) X(1646436, 25706, 76) X(2468414, 25668, 110)                        \
     X(3288906, 25613, 137) X(4107418, 25544, 171) X(4923453, 25459, 201) X(5736526, 25358, 229)              \
@@ -186,8 +203,10 @@
     X(32109590, 7471, 1213) X(32338961, 6864, 1220) X(32548845, 6254, 1230) X(32739132, 5639, 1236)          \
     X(32909694, 5021, 1242) X(33060432, 4400, 1247) X(33191257, 3776, 1250) X(33302087, 3151, 1258)          \
     X(33392857, 2523, 1260) X(33463517, 1893, 1260) X(33514014, 1263, 1263) X(33544326, 632, 1265)
+/* clang-format on */
 
 /* tanh(a), by the exponent from 2^-8 on and up to 4 bits of the mantissa; c2 is negative. */
+/* clang-format off */
 #define LW_TANH_ROWS_(X)                                                                                     \
     LW_16_(X, 1, 0, 262144, 65536, 8) LW_16_(X, 1, 0, 262140, 65532, 24)                                     \
     LW_16_(X, 1, 0, 262124, 65524, 104) LW_8_(X, 2, 1, 524118, 65476, 164)                                   \
@@ -214,6 +233,7 @@
     LW_2_(X, 8, 6, 4193272, 243, 324) LW_2_(X, 8, 6, 4193924, 89, 116) LW_2_(X, 8, 6, 4194164, 33, 44)       \
     LW_2_(X, 8, 6, 4194253, 12, 16) LW_2_(X, 8, 6, 4194285, 5, 8) LW_2_(X, 8, 6, 4194297, 2, 4)              \
     LW_2_(X, 8, 6, 4194301, 1, 2)
+/* clang-format on */
 
 /* clang-format on */
 

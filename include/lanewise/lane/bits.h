@@ -50,12 +50,8 @@ static inline uint32_t lw_bfind_s32(int32_t a) { return lw_bfind_u32((uint32_t)(
 static inline uint32_t lw_bfind_s64(int64_t a) { return lw_bfind_u64((uint64_t)(a ^ a >> 63)); }
 static inline uint32_t lw_bfind_shiftamt_u32(uint32_t a) { return a ? lw_clz_b32(a) : UINT32_MAX; }
 static inline uint32_t lw_bfind_shiftamt_u64(uint64_t a) { return a ? lw_clz_b64(a) : UINT32_MAX; }
-static inline uint32_t lw_bfind_shiftamt_s32(int32_t a) {
-    return lw_bfind_shiftamt_u32((uint32_t)(a ^ a >> 31));
-}
-static inline uint32_t lw_bfind_shiftamt_s64(int64_t a) {
-    return lw_bfind_shiftamt_u64((uint64_t)(a ^ a >> 63));
-}
+static inline uint32_t lw_bfind_shiftamt_s32(int32_t a) { return lw_bfind_shiftamt_u32((uint32_t)(a ^ a >> 31)); }
+static inline uint32_t lw_bfind_shiftamt_s64(int64_t a) { return lw_bfind_shiftamt_u64((uint64_t)(a ^ a >> 63)); }
 
 /* Place of the n-th one bit of a mask, counted from a base bit upwards or downwards.
  *
@@ -97,9 +93,7 @@ static inline uint64_t lw_brev_b64(uint64_t a) {
 
 /* The low n bits set; n may be anything. */
 static inline uint32_t lw_ones_b32_(uint32_t n) { return n > 31 ? UINT32_MAX : (1u << (n & 31)) - 1; }
-static inline uint64_t lw_ones_b64_(uint64_t n) {
-    return n > 63 ? UINT64_MAX : (UINT64_C(1) << (n & 63)) - 1;
-}
+static inline uint64_t lw_ones_b64_(uint64_t n) { return n > 63 ? UINT64_MAX : (UINT64_C(1) << (n & 63)) - 1; }
 
 /* Bit field of a word, zero-extended or sign-extended. A field that reaches past the top takes the top bit as
  * sign. The manual restricts position and length to 0...255; sm_90 does so for 32 bits alone.
@@ -114,9 +108,7 @@ static inline uint64_t lw_ones_b64_(uint64_t n) {
 static inline uint32_t lw_bfe_u32(uint32_t a, uint32_t b, uint32_t c) {
     return lw_shr_u32(a, b & 255) & lw_ones_b32_(c & 255);
 }
-static inline uint64_t lw_bfe_u64(uint64_t a, uint32_t b, uint32_t c) {
-    return lw_shr_u64(a, b) & lw_ones_b64_(c);
-}
+static inline uint64_t lw_bfe_u64(uint64_t a, uint32_t b, uint32_t c) { return lw_shr_u64(a, b) & lw_ones_b64_(c); }
 static inline int32_t lw_bfe_s32(int32_t a, uint32_t b, uint32_t c) {
     uint32_t n = c & 255, gap = n > 31 ? 0 : 32 - n;
     uint32_t field = (uint32_t)lw_shr_s32(a, b & 255) << (gap & 31);
@@ -160,9 +152,7 @@ static inline int32_t lw_szext_wrap_s32(int32_t a, uint32_t b) {
     uint32_t gap = (32 - (b & 31)) & 31;
     return (b & 31) == 0 ? 0 : (int32_t)((uint32_t)a << gap) >> gap;
 }
-static inline int32_t lw_szext_clamp_s32(int32_t a, uint32_t b) {
-    return b > 31 ? a : lw_szext_wrap_s32(a, b);
-}
+static inline int32_t lw_szext_clamp_s32(int32_t a, uint32_t b) { return b > 31 ? a : lw_szext_wrap_s32(a, b); }
 
 /* A mask of b ones from bit a upwards; what passes the top is lost.
  *
@@ -177,13 +167,9 @@ static inline uint32_t lw_bmsk_wrap(uint32_t a, uint32_t b) { return lw_ones_b32
 
 /* Byte i of a word, unsigned or signed; 16-bit half i, likewise. */
 static inline uint32_t lw_byte_u32_(uint32_t a, int i) { return a >> 8 * i & 255; }
-static inline uint32_t lw_byte_s32_(uint32_t a, int i) {
-    return (uint32_t)((int32_t)(a << (24 - 8 * i)) >> 24);
-}
+static inline uint32_t lw_byte_s32_(uint32_t a, int i) { return (uint32_t)((int32_t)(a << (24 - 8 * i)) >> 24); }
 static inline uint32_t lw_half_u32_(uint32_t a, int i) { return a >> 16 * i & 0xffff; }
-static inline uint32_t lw_half_s32_(uint32_t a, int i) {
-    return (uint32_t)((int32_t)(a << (16 - 16 * i)) >> 16);
-}
+static inline uint32_t lw_half_s32_(uint32_t a, int i) { return (uint32_t)((int32_t)(a << (16 - 16 * i)) >> 16); }
 
 /* Sum of the products of four bytes of a and b, plus c. The first type is that of the bytes of a, the second
  * of b.
@@ -276,9 +262,7 @@ static inline uint32_t lw_prmt_f4e(uint32_t a, uint32_t b, uint32_t c) {
 static inline uint32_t lw_prmt_b4e(uint32_t a, uint32_t b, uint32_t c) {
     return lw_prmt(a, b, (0x5670u + (c & 3) * 0x1111u) & 0x7777u);
 }
-static inline uint32_t lw_prmt_rc8(uint32_t a, uint32_t b, uint32_t c) {
-    return lw_prmt(a, b, (c & 3) * 0x1111u);
-}
+static inline uint32_t lw_prmt_rc8(uint32_t a, uint32_t b, uint32_t c) { return lw_prmt(a, b, (c & 3) * 0x1111u); }
 static inline uint32_t lw_prmt_ecl(uint32_t a, uint32_t b, uint32_t c) {
     return lw_prmt(a, b, 0x3210u + (0x123u >> 4 * (3 - (c & 3))));
 }

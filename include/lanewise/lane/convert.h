@@ -8,12 +8,8 @@
 #include "float.h"
 
 /* The neighbour of a number: n steps away from zero, or towards it where n is negative. */
-static inline float lw_step_f32_(float a, int32_t n) {
-    return lw_from_bits_f32_(lw_bits_f32_(a) + (uint32_t)n);
-}
-static inline double lw_step_f64_(double a, int64_t n) {
-    return lw_from_bits_f64_(lw_bits_f64_(a) + (uint64_t)n);
-}
+static inline float lw_step_f32_(float a, int32_t n) { return lw_from_bits_f32_(lw_bits_f32_(a) + (uint32_t)n); }
+static inline double lw_step_f64_(double a, int64_t n) { return lw_from_bits_f64_(lw_bits_f64_(a) + (uint64_t)n); }
 
 /* A magnitude rounded towards zero, or away from it: round to nearest, compare with what was asked, and
  * correct by one step. The nearest number may be 2^64, which does not convert back. */
@@ -398,8 +394,7 @@ static inline double lw_cvt_rpi_sat_f64_f64(double a) { return lw_limit_f64_(__b
  * bits and an unbounded exponent: those above -below and below above. */
 static inline float lw_narrow_nan_(double a) {
     uint64_t bits = lw_bits_f64_(a);
-    return lw_from_bits_f32_((uint32_t)(bits >> 32 & 0x80000000u) | 0x7fc00000u |
-                             (uint32_t)(bits >> 29 & 0x3fffffu));
+    return lw_from_bits_f32_((uint32_t)(bits >> 32 & 0x80000000u) | 0x7fc00000u | (uint32_t)(bits >> 29 & 0x3fffffu));
 }
 static inline double lw_flush_narrow_(double a, uint64_t below, uint64_t above) {
     double zero = lw_from_bits_f64_(lw_bits_f64_(a) & 0x8000000000000000u);
@@ -462,8 +457,7 @@ static inline double lw_cvt_ftz_sat_f64_f32(float a) { return lw_limit_f64_((dou
 static inline uint16_t lw_cvt_rn_f16_f32(float a) {
     uint32_t bits = lw_bits_f32_(a) & 0x7fffffffu, sign = lw_bits_f32_(a) >> 16 & 0x8000u;
     uint32_t normal = (bits - 0x38000000u + 0xfffu + (bits >> 13 & 1)) >> 13;
-    uint32_t subnormal =
-        lw_bits_f32_(lw_from_bits_f32_(bits) + 0.5f) - 0x3f000000u; /* 1/2 has steps of 2^-24 */
+    uint32_t subnormal = lw_bits_f32_(lw_from_bits_f32_(bits) + 0.5f) - 0x3f000000u; /* 1/2 has steps of 2^-24 */
     uint32_t d = bits < 0x38800000u ? subnormal : bits < 0x47800000u ? normal : 0x7c00u;
     return (uint16_t)(bits > 0x7f800000u ? 0x7fffu : d | sign);
 }
@@ -472,10 +466,7 @@ static inline uint16_t lw_cvt_rz_f16_f32(float a) {
     uint32_t normal = (bits - 0x38000000u) >> 13;
     uint32_t shift = bits < 0x33800000u ? 31 : 126 - (bits >> 23);
     uint32_t subnormal = ((bits & 0x7fffffu) | 0x800000u) >> (shift & 31);
-    uint32_t d = bits < 0x38800000u   ? subnormal
-                 : bits < 0x47800000u ? normal
-                 : bits < 0x7f800000u ? 0x7bffu
-                                      : 0x7c00u;
+    uint32_t d = bits < 0x38800000u ? subnormal : bits < 0x47800000u ? normal : bits < 0x7f800000u ? 0x7bffu : 0x7c00u;
     return (uint16_t)(bits > 0x7f800000u ? 0x7fffu : d | sign);
 }
 static inline float lw_cvt_f32_f16(uint16_t a) {

@@ -1,7 +1,8 @@
-/* Conversions of one lane to and from formats of 16 bits, f16 and bf16, and to tf32, which lies in the upper 19 bits of an f32. `how` is a constant: the
- * rounding, LW_FLOAT_SAT (limits to 0...1, a NaN is 0), LW_FLOAT_RELU (what is negative is 0, a NaN stays), LW_FLOAT_FINITE (what is too large is
- * the largest number). A NaN is 0x7fff, unless it comes from an f64, whose sign and upper payload stay. The manual leaves NaNs open, and
- * whether .ftz flushes what f16 cannot hold anyway; these are what sm_90 does. */
+/* Conversions of one lane to and from formats of 16 bits, f16 and bf16, and to tf32, which lies in the upper 19 bits of
+ * an f32. `how` is a constant: the rounding, LW_FLOAT_SAT (limits to 0...1, a NaN is 0), LW_FLOAT_RELU (what is
+ * negative is 0, a NaN stays), LW_FLOAT_FINITE (what is too large is the largest number). A NaN is 0x7fff, unless it
+ * comes from an f64, whose sign and upper payload stay. The manual leaves NaNs open, and whether .ftz flushes what f16
+ * cannot hold anyway; these are what sm_90 does. */
 #ifndef LANEWISE_LANE_CONVERT_HALF_H
 #define LANEWISE_LANE_CONVERT_HALF_H
 
@@ -10,7 +11,8 @@
 #include "convert.h"
 #include "how.h"
 
-/* One more in the last place? `rest` was cut off, of which `middle` is one half. All ones or zeros select, for vector code without branches. */
+/* One more in the last place? `rest` was cut off, of which `middle` is one half. All ones or zeros select, for vector
+ * code without branches. */
 static inline uint32_t lw_cut_up_(uint32_t kept, uint32_t rest, uint32_t middle, uint32_t sign, uint32_t how) {
     const uint32_t rounding = how & LW_FLOAT_ROUNDING;
     const uint32_t nearest = rounding == LW_FLOAT_RN ? UINT32_MAX : 0;
@@ -22,7 +24,8 @@ static inline uint32_t lw_cut_up_(uint32_t kept, uint32_t rest, uint32_t middle,
 /* A magnitude of 16 bits with its sign; `bits` those of the f32 that it comes from. */
 static inline uint16_t lw_end_half_(uint32_t d, uint32_t bits, uint32_t infinity, uint32_t one, uint32_t how) {
     const bool negative = bits >> 31, nan = (bits & 0x7fffffffu) > 0x7f800000u;
-    const uint32_t sat = how & LW_FLOAT_SAT ? UINT32_MAX : 0, zero = how & (LW_FLOAT_SAT | LW_FLOAT_RELU) ? 0 : UINT32_MAX;
+    const uint32_t sat = how & LW_FLOAT_SAT ? UINT32_MAX : 0,
+                   zero = how & (LW_FLOAT_SAT | LW_FLOAT_RELU) ? 0 : UINT32_MAX;
     d = how & LW_FLOAT_FINITE && d >= infinity ? infinity - 1 : d;
     d = sat & (d > one ? UINT32_MAX : 0) ? one : d;
     d = negative ? (d | 0x8000u) & zero : d;
@@ -43,7 +46,8 @@ static inline uint16_t lw_cvt_f16_f32(float a, uint32_t how) {
 
 /* To bf16, the upper half of an f32: a carry out of its places is right, up to infinity. */
 static inline uint16_t lw_cvt_bf16_f32(float a, uint32_t how) {
-    const uint32_t bits = lw_bits_f32_(how & LW_FLOAT_FTZ ? lw_flush_f32_(a) : a), m = bits & 0x7fffffffu, kept = m >> 16;
+    const uint32_t bits = lw_bits_f32_(how & LW_FLOAT_FTZ ? lw_flush_f32_(a) : a), m = bits & 0x7fffffffu,
+                   kept = m >> 16;
     return lw_end_half_(kept + lw_cut_up_(kept, m & 0xffffu, 0x8000u, bits >> 31, how), bits, 0x7f80u, 0x3f80u, how);
 }
 static inline uint16_t lw_cvt_rn_bf16_f32(float a) {
@@ -72,8 +76,8 @@ static inline uint32_t lw_cvt_rn_bf16x2_f32(float a, float b) {
     return (uint32_t)lw_cvt_rn_bf16_f32(a) << 16 | lw_cvt_rn_bf16_f32(b);
 }
 
-/* An f32 number with 11 bits. rna is integer arithmetic, of which a NaN may become an infinity, and the infinity a number with
- * LW_FLOAT_FINITE.
+/* An f32 number with 11 bits. rna is integer arithmetic, of which a NaN may become an infinity, and the infinity a
+ * number with LW_FLOAT_FINITE.
  *
  * a        number
  * how      rounding, LW_FLOAT_RELU, LW_FLOAT_FINITE

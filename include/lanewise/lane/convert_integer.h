@@ -87,32 +87,20 @@ static inline uint8_t lw_cvt_sat_u8_u16(uint16_t a) { return a > UINT8_MAX ? UIN
 static inline uint8_t lw_cvt_sat_u8_u32(uint32_t a) { return a > UINT8_MAX ? UINT8_MAX : (uint8_t)a; }
 static inline uint8_t lw_cvt_sat_u8_u64(uint64_t a) { return a > UINT8_MAX ? UINT8_MAX : (uint8_t)a; }
 static inline uint8_t lw_cvt_sat_u8_s8(int8_t a) { return a < 0 ? 0 : (uint8_t)a; }
-static inline uint8_t lw_cvt_sat_u8_s16(int16_t a) {
-    return a < 0 ? 0 : a > UINT8_MAX ? UINT8_MAX : (uint8_t)a;
-}
-static inline uint8_t lw_cvt_sat_u8_s32(int32_t a) {
-    return a < 0 ? 0 : a > UINT8_MAX ? UINT8_MAX : (uint8_t)a;
-}
-static inline uint8_t lw_cvt_sat_u8_s64(int64_t a) {
-    return a < 0 ? 0 : a > UINT8_MAX ? UINT8_MAX : (uint8_t)a;
-}
+static inline uint8_t lw_cvt_sat_u8_s16(int16_t a) { return a < 0 ? 0 : a > UINT8_MAX ? UINT8_MAX : (uint8_t)a; }
+static inline uint8_t lw_cvt_sat_u8_s32(int32_t a) { return a < 0 ? 0 : a > UINT8_MAX ? UINT8_MAX : (uint8_t)a; }
+static inline uint8_t lw_cvt_sat_u8_s64(int64_t a) { return a < 0 ? 0 : a > UINT8_MAX ? UINT8_MAX : (uint8_t)a; }
 static inline uint16_t lw_cvt_sat_u16_u32(uint32_t a) { return a > UINT16_MAX ? UINT16_MAX : (uint16_t)a; }
 static inline uint16_t lw_cvt_sat_u16_u64(uint64_t a) { return a > UINT16_MAX ? UINT16_MAX : (uint16_t)a; }
 static inline uint16_t lw_cvt_sat_u16_s8(int8_t a) { return a < 0 ? 0 : (uint16_t)a; }
 static inline uint16_t lw_cvt_sat_u16_s16(int16_t a) { return a < 0 ? 0 : (uint16_t)a; }
-static inline uint16_t lw_cvt_sat_u16_s32(int32_t a) {
-    return a < 0 ? 0 : a > UINT16_MAX ? UINT16_MAX : (uint16_t)a;
-}
-static inline uint16_t lw_cvt_sat_u16_s64(int64_t a) {
-    return a < 0 ? 0 : a > UINT16_MAX ? UINT16_MAX : (uint16_t)a;
-}
+static inline uint16_t lw_cvt_sat_u16_s32(int32_t a) { return a < 0 ? 0 : a > UINT16_MAX ? UINT16_MAX : (uint16_t)a; }
+static inline uint16_t lw_cvt_sat_u16_s64(int64_t a) { return a < 0 ? 0 : a > UINT16_MAX ? UINT16_MAX : (uint16_t)a; }
 static inline uint32_t lw_cvt_sat_u32_u64(uint64_t a) { return a > UINT32_MAX ? UINT32_MAX : (uint32_t)a; }
 static inline uint32_t lw_cvt_sat_u32_s8(int8_t a) { return a < 0 ? 0 : (uint32_t)a; }
 static inline uint32_t lw_cvt_sat_u32_s16(int16_t a) { return a < 0 ? 0 : (uint32_t)a; }
 static inline uint32_t lw_cvt_sat_u32_s32(int32_t a) { return a < 0 ? 0 : (uint32_t)a; }
-static inline uint32_t lw_cvt_sat_u32_s64(int64_t a) {
-    return a < 0 ? 0 : a > UINT32_MAX ? UINT32_MAX : (uint32_t)a;
-}
+static inline uint32_t lw_cvt_sat_u32_s64(int64_t a) { return a < 0 ? 0 : a > UINT32_MAX ? UINT32_MAX : (uint32_t)a; }
 static inline uint64_t lw_cvt_sat_u64_s8(int8_t a) { return a < 0 ? 0 : (uint64_t)a; }
 static inline uint64_t lw_cvt_sat_u64_s16(int16_t a) { return a < 0 ? 0 : (uint64_t)a; }
 static inline uint64_t lw_cvt_sat_u64_s32(int32_t a) { return a < 0 ? 0 : (uint64_t)a; }

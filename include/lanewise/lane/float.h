@@ -68,9 +68,7 @@ static inline float lw_flush_if_f32_(bool below, float a) {
 #define LW_SCALE_F32_ 4294967296.0f               /* 2^32, out of the reach of subnormals */
 
 /* Pin an f64 NaN `d` that came from operands, named in the order of preference. */
-static inline double lw_quiet_f64_(double a) {
-    return lw_from_bits_f64_(lw_bits_f64_(a) | 0x0008000000000000u);
-}
+static inline double lw_quiet_f64_(double a) { return lw_from_bits_f64_(lw_bits_f64_(a) | 0x0008000000000000u); }
 static inline double lw_pin2_f64_(double d, double first, double second) {
     double nan = second != second ? lw_quiet_f64_(second) : lw_from_bits_f64_(0xfff8000000000000u);
     nan = first != first ? lw_quiet_f64_(first) : nan;
@@ -183,9 +181,7 @@ static inline double lw_sqrt_rn_f64(double a) { return lw_pin2_f64_(__builtin_sq
  * fails    never
  * spelled  PTX abs.f32, abs.ftz.f32, abs.f64
  * source   PTX ISA 9.7.3.9 */
-static inline float lw_abs_f32(float a) {
-    return lw_pin_f32_(lw_from_bits_f32_(lw_bits_f32_(a) & 0x7fffffffu));
-}
+static inline float lw_abs_f32(float a) { return lw_pin_f32_(lw_from_bits_f32_(lw_bits_f32_(a) & 0x7fffffffu)); }
 static inline float lw_abs_ftz_f32(float a) { return lw_abs_f32(lw_flush_f32_(a)); }
 static inline double lw_abs_f64(double a) {
     return a == a ? lw_from_bits_f64_(lw_bits_f64_(a) & 0x7fffffffffffffffu) : lw_quiet_f64_(a);
@@ -198,15 +194,14 @@ static inline double lw_abs_f64(double a) {
  * fails    never
  * spelled  PTX neg.f32, neg.ftz.f32, neg.f64
  * source   PTX ISA 9.7.3.10 */
-static inline float lw_neg_f32(float a) {
-    return lw_pin_f32_(lw_from_bits_f32_(lw_bits_f32_(a) ^ 0x80000000u));
-}
+static inline float lw_neg_f32(float a) { return lw_pin_f32_(lw_from_bits_f32_(lw_bits_f32_(a) ^ 0x80000000u)); }
 static inline float lw_neg_ftz_f32(float a) { return lw_neg_f32(lw_flush_f32_(a)); }
 static inline double lw_neg_f64(double a) {
     return a == a ? lw_from_bits_f64_(lw_bits_f64_(a) ^ 0x8000000000000000u) : lw_quiet_f64_(a);
 }
 
-/* An operand of min and max, flushed or as a magnitude; the result of two, with the signs or a NaN that `how` asks for. */
+/* An operand of min and max, flushed or as a magnitude; the result of two, with the signs or a NaN that `how` asks for.
+ */
 static inline uint32_t lw_all_if_(uint32_t how, uint32_t flag) { return 0u - ((how & flag) != 0); }
 static inline float lw_operand_f32_(float a, uint32_t how) {
     const uint32_t bits = lw_bits_f32_(a), below = bits & 0x7f800000u ? 0 : 0x7fffffffu;
@@ -240,9 +235,7 @@ static inline double lw_min_f64(double a, double b) {
     d = b == b ? d : a;
     return lw_pin2_f64_(d, b, a);
 }
-static inline float lw_min_ftz_f32(float a, float b) {
-    return lw_min_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
+static inline float lw_min_ftz_f32(float a, float b) { return lw_min_f32(lw_flush_f32_(a), lw_flush_f32_(b)); }
 static inline float lw_least_f32(float a, float b, uint32_t how) {
     const float x = lw_operand_f32_(a, how), y = lw_operand_f32_(b, how);
     return lw_chosen_f32_(x, y, lw_min_f32(x, y), lw_bits_f32_(a) ^ lw_bits_f32_(b), how);
@@ -269,9 +262,7 @@ static inline double lw_max_f64(double a, double b) {
     d = b == b ? d : a;
     return lw_pin2_f64_(d, b, a);
 }
-static inline float lw_max_ftz_f32(float a, float b) {
-    return lw_max_f32(lw_flush_f32_(a), lw_flush_f32_(b));
-}
+static inline float lw_max_ftz_f32(float a, float b) { return lw_max_f32(lw_flush_f32_(a), lw_flush_f32_(b)); }
 static inline float lw_most_f32(float a, float b, uint32_t how) {
     const float x = lw_operand_f32_(a, how), y = lw_operand_f32_(b, how);
     return lw_chosen_f32_(x, y, lw_max_f32(x, y), lw_bits_f32_(a) ^ lw_bits_f32_(b), how);
@@ -311,8 +302,7 @@ static inline float lw_copysign_f32(float a, float b) {
     return lw_from_bits_f32_((lw_bits_f32_(a) & 0x80000000u) | (lw_bits_f32_(b) & 0x7fffffffu));
 }
 static inline double lw_copysign_f64(double a, double b) {
-    return lw_from_bits_f64_((lw_bits_f64_(a) & 0x8000000000000000u) |
-                             (lw_bits_f64_(b) & 0x7fffffffffffffffu));
+    return lw_from_bits_f64_((lw_bits_f64_(a) & 0x8000000000000000u) | (lw_bits_f64_(b) & 0x7fffffffffffffffu));
 }
 
 #endif /* LANEWISE_LANE_FLOAT_H */

@@ -1,12 +1,13 @@
 /* Half precision of one lane: f16 and bf16, each result rounded once to nearest even; x2 has two in a word.
  *
- * `how` is a constant: words of the mnemonic. ftz takes subnormal operands of f16 as zeros and flushes results that are below the smallest
- * normal number when rounded as if exponents had no end; sat limits to 0...1, where a NaN becomes 0; relu makes what is negative, -0
- * too, +0 and leaves a NaN. A NaN result is 0x7fff. What the compiler must be told is said in float.h.
+ * `how` is a constant: words of the mnemonic. ftz takes subnormal operands of f16 as zeros and flushes results that are
+ * below the smallest normal number when rounded as if exponents had no end; sat limits to 0...1, where a NaN becomes 0;
+ * relu makes what is negative, -0 too, +0 and leaves a NaN. A NaN result is 0x7fff. What the compiler must be told is
+ * said in float.h.
  *
- * Sums and products of f16 and of bf16 are right if they are rounded to f32 first: 24 bits are twice 11 and two more. A fused sum is
- * not: there the wide number is rounded to odd, which keeps which side of a half the exact sum is on. A product of f16 is exact
- * in f32, one of bf16 in f64. */
+ * Sums and products of f16 and of bf16 are right if they are rounded to f32 first: 24 bits are twice 11 and two more. A
+ * fused sum is not: there the wide number is rounded to odd, which keeps which side of a half the exact sum is on. A
+ * product of f16 is exact in f32, one of bf16 in f64. */
 #ifndef LANEWISE_LANE_HALF_H
 #define LANEWISE_LANE_HALF_H
 
@@ -41,7 +42,8 @@ static inline uint16_t lw_round_f16_(float a, uint32_t how) {
     const float least = lw_from_bits_f32_(lw_least_(magnitude, 0x38800000u)); /* 2^-14 */
     const uint32_t small = lw_bits_f32_(least + 0.5f) - 0x3f000000u;          /* places of 2^-24 */
     const uint32_t below = 0u - (uint32_t)(magnitude < 0x38800000u), nan = 0u - (uint32_t)(magnitude > 0x7f800000u);
-    const uint32_t tiny = (0u - (uint32_t)(magnitude < 0x387ff000u)) & lw_all_if_(how, LW_FLOAT_FTZ); /* 2^-14 - 2^-26 */
+    const uint32_t tiny = (0u - (uint32_t)(magnitude < 0x387ff000u)) &
+                          lw_all_if_(how, LW_FLOAT_FTZ); /* 2^-14 - 2^-26 */
     const uint32_t d = (((small & below) | (normal & ~below)) & ~tiny) | sign;
     return (uint16_t)lw_limit_half_((d & ~nan) | (nan & 0x7fffu), 0x3c00u, how);
 }
@@ -65,8 +67,8 @@ static inline double lw_odd_sum_f64_(double a, double b) {
     return lw_from_bits_f64_(bits + (away & (0u - (inexact & ~bits & 1u))));
 }
 
-/* An f64 rounded to 8 bits or to whole 2^-133: beside a number 2^45 times as large as its leading place nothing smaller stays. What is
- * too large for f32 is infinite as f32. */
+/* An f64 rounded to 8 bits or to whole 2^-133: beside a number 2^45 times as large as its leading place nothing smaller
+ * stays. What is too large for f32 is infinite as f32. */
 static inline float lw_brain_f64_(double a) {
     const uint64_t bits = lw_bits_f64_(a), sign = bits & UINT64_C(0x8000000000000000);
     uint64_t leading = bits & UINT64_C(0x7ff0000000000000);
@@ -81,10 +83,10 @@ static inline float lw_brain_f64_(double a) {
 
 /* Both halves of words by a function of one number. */
 #define LW_TWICE1_(f, a, how) ((uint32_t)f((uint16_t)((a) >> 16), how) << 16 | f((uint16_t)(a), how))
-#define LW_TWICE2_(f, a, b, how)                                                                             \
+#define LW_TWICE2_(f, a, b, how) \
     ((uint32_t)f((uint16_t)((a) >> 16), (uint16_t)((b) >> 16), how) << 16 | f((uint16_t)(a), (uint16_t)(b), how))
-#define LW_TWICE3_(f, a, b, c, how)                                                                          \
-    ((uint32_t)f((uint16_t)((a) >> 16), (uint16_t)((b) >> 16), (uint16_t)((c) >> 16), how) << 16 |           \
+#define LW_TWICE3_(f, a, b, c, how) \
+    ((uint32_t)f((uint16_t)((a) >> 16), (uint16_t)((b) >> 16), (uint16_t)((c) >> 16), how) << 16 | \
      f((uint16_t)(a), (uint16_t)(b), (uint16_t)(c), how))
 
 /* Sum.
@@ -102,7 +104,9 @@ static inline uint16_t lw_add_bf16(uint16_t a, uint16_t b, uint32_t how) {
     return lw_round_bf16_(lw_wide_bf16_(a) + lw_wide_bf16_(b), how);
 }
 static inline uint32_t lw_add_f16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_add_f16, a, b, how); }
-static inline uint32_t lw_add_bf16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_add_bf16, a, b, how); }
+static inline uint32_t lw_add_bf16x2(uint32_t a, uint32_t b, uint32_t how) {
+    return LW_TWICE2_(lw_add_bf16, a, b, how);
+}
 
 /* Difference.
  *
@@ -114,8 +118,12 @@ static inline uint32_t lw_add_bf16x2(uint32_t a, uint32_t b, uint32_t how) { ret
  * source   PTX ISA 9.7.4.2 */
 static inline uint16_t lw_sub_f16(uint16_t a, uint16_t b, uint32_t how) { return lw_add_f16(a, b ^ 0x8000u, how); }
 static inline uint16_t lw_sub_bf16(uint16_t a, uint16_t b, uint32_t how) { return lw_add_bf16(a, b ^ 0x8000u, how); }
-static inline uint32_t lw_sub_f16x2(uint32_t a, uint32_t b, uint32_t how) { return lw_add_f16x2(a, b ^ 0x80008000u, how); }
-static inline uint32_t lw_sub_bf16x2(uint32_t a, uint32_t b, uint32_t how) { return lw_add_bf16x2(a, b ^ 0x80008000u, how); }
+static inline uint32_t lw_sub_f16x2(uint32_t a, uint32_t b, uint32_t how) {
+    return lw_add_f16x2(a, b ^ 0x80008000u, how);
+}
+static inline uint32_t lw_sub_bf16x2(uint32_t a, uint32_t b, uint32_t how) {
+    return lw_add_bf16x2(a, b ^ 0x80008000u, how);
+}
 
 /* Product. Of bf16 what f32 rounds is below half of the smallest number.
  *
@@ -132,9 +140,12 @@ static inline uint16_t lw_mul_bf16(uint16_t a, uint16_t b, uint32_t how) {
     return lw_round_bf16_(lw_wide_bf16_(a) * lw_wide_bf16_(b), how);
 }
 static inline uint32_t lw_mul_f16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_mul_f16, a, b, how); }
-static inline uint32_t lw_mul_bf16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_mul_bf16, a, b, how); }
+static inline uint32_t lw_mul_bf16x2(uint32_t a, uint32_t b, uint32_t how) {
+    return LW_TWICE2_(lw_mul_bf16, a, b, how);
+}
 
-/* Product plus c, rounded once. With oob it is 0 where a or b is the NaN 0x7ff7 of either sign, whatever the others are.
+/* Product plus c, rounded once. With oob it is 0 where a or b is the NaN 0x7ff7 of either sign, whatever the others
+ * are.
  *
  * a, b, c  bits of one or two numbers
  * how      LW_FLOAT_FTZ of f16, SAT, RELU, OOB, or a sum of several
@@ -155,8 +166,12 @@ static inline uint16_t lw_fma_bf16(uint16_t a, uint16_t b, uint16_t c, uint32_t 
     const float sum = lw_brain_f64_(lw_odd_sum_f64_(product, (double)lw_wide_bf16_(c)));
     return lw_within_(a, b, lw_round_bf16_(sum, how), how);
 }
-static inline uint32_t lw_fma_f16x2(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { return LW_TWICE3_(lw_fma_f16, a, b, c, how); }
-static inline uint32_t lw_fma_bf16x2(uint32_t a, uint32_t b, uint32_t c, uint32_t how) { return LW_TWICE3_(lw_fma_bf16, a, b, c, how); }
+static inline uint32_t lw_fma_f16x2(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return LW_TWICE3_(lw_fma_f16, a, b, c, how);
+}
+static inline uint32_t lw_fma_bf16x2(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return LW_TWICE3_(lw_fma_bf16, a, b, c, how);
+}
 
 /* Absolute value and negative.
  *
@@ -166,9 +181,15 @@ static inline uint32_t lw_fma_bf16x2(uint32_t a, uint32_t b, uint32_t c, uint32_
  * fails    never
  * spelled  PTX abs, neg of .f16 .f16x2 .bf16 .bf16x2
  * source   PTX ISA 9.7.4.5, 9.7.4.6 */
-static inline uint16_t lw_pin_half_(uint32_t d, uint32_t infinity) { return (uint16_t)((d & 0x7fffu) > infinity ? 0x7fffu : d); }
-static inline uint16_t lw_abs_f16(uint16_t a, uint32_t how) { return lw_pin_half_(lw_flush_f16_(a, how) & 0x7fffu, 0x7c00u); }
-static inline uint16_t lw_neg_f16(uint16_t a, uint32_t how) { return lw_pin_half_(lw_flush_f16_(a, how) ^ 0x8000u, 0x7c00u); }
+static inline uint16_t lw_pin_half_(uint32_t d, uint32_t infinity) {
+    return (uint16_t)((d & 0x7fffu) > infinity ? 0x7fffu : d);
+}
+static inline uint16_t lw_abs_f16(uint16_t a, uint32_t how) {
+    return lw_pin_half_(lw_flush_f16_(a, how) & 0x7fffu, 0x7c00u);
+}
+static inline uint16_t lw_neg_f16(uint16_t a, uint32_t how) {
+    return lw_pin_half_(lw_flush_f16_(a, how) ^ 0x8000u, 0x7c00u);
+}
 static inline uint16_t lw_abs_bf16(uint16_t a, uint32_t how) { return (void)how, lw_pin_half_(a & 0x7fffu, 0x7f80u); }
 static inline uint16_t lw_neg_bf16(uint16_t a, uint32_t how) { return (void)how, lw_pin_half_(a ^ 0x8000u, 0x7f80u); }
 static inline uint32_t lw_abs_f16x2(uint32_t a, uint32_t how) { return LW_TWICE1_(lw_abs_f16, a, how); }
@@ -180,10 +201,12 @@ static inline uint32_t lw_neg_bf16x2(uint32_t a, uint32_t how) { return LW_TWICE
 
 /* Of two numbers the one that `other` says; -0 is below +0, signs and NaNs as in lw_least_f32. */
 static inline uint16_t lw_chosen_half_(uint32_t a, uint32_t b, uint32_t infinity, uint32_t larger, uint32_t how) {
-    const uint32_t signs = (a ^ b) & 0x8000u & lw_all_if_(how, LW_FLOAT_XORSIGN), keep = ~(lw_all_if_(how, LW_FLOAT_ABS) & 0x8000u);
+    const uint32_t signs = (a ^ b) & 0x8000u & lw_all_if_(how, LW_FLOAT_XORSIGN),
+                   keep = ~(lw_all_if_(how, LW_FLOAT_ABS) & 0x8000u);
     const uint32_t x = a & keep, y = b & keep;
     const uint32_t nan_x = 0u - (uint32_t)((x & 0x7fffu) > infinity), nan_y = 0u - (uint32_t)((y & 0x7fffu) > infinity);
-    const int32_t order_x = (int32_t)((x & 0x7fffu) ^ (0u - (x >> 15))), order_y = (int32_t)((y & 0x7fffu) ^ (0u - (y >> 15)));
+    const int32_t order_x = (int32_t)((x & 0x7fffu) ^ (0u - (x >> 15))),
+                  order_y = (int32_t)((y & 0x7fffu) ^ (0u - (y >> 15)));
     const uint32_t above = (0u - (uint32_t)(order_x > order_y)) ^ larger; /* all ones: b */
     const uint32_t second = (above | nan_x) & ~nan_y;
     const uint32_t nan = (nan_x & nan_y) | ((nan_x | nan_y) & lw_all_if_(how, LW_FLOAT_NAN));
@@ -205,12 +228,20 @@ static inline uint16_t lw_min_f16(uint16_t a, uint16_t b, uint32_t how) {
 static inline uint16_t lw_max_f16(uint16_t a, uint16_t b, uint32_t how) {
     return lw_chosen_half_(lw_flush_f16_(a, how), lw_flush_f16_(b, how), 0x7c00u, ~0u, how);
 }
-static inline uint16_t lw_min_bf16(uint16_t a, uint16_t b, uint32_t how) { return lw_chosen_half_(a, b, 0x7f80u, 0, how); }
-static inline uint16_t lw_max_bf16(uint16_t a, uint16_t b, uint32_t how) { return lw_chosen_half_(a, b, 0x7f80u, ~0u, how); }
+static inline uint16_t lw_min_bf16(uint16_t a, uint16_t b, uint32_t how) {
+    return lw_chosen_half_(a, b, 0x7f80u, 0, how);
+}
+static inline uint16_t lw_max_bf16(uint16_t a, uint16_t b, uint32_t how) {
+    return lw_chosen_half_(a, b, 0x7f80u, ~0u, how);
+}
 static inline uint32_t lw_min_f16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_min_f16, a, b, how); }
 static inline uint32_t lw_max_f16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_max_f16, a, b, how); }
-static inline uint32_t lw_min_bf16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_min_bf16, a, b, how); }
-static inline uint32_t lw_max_bf16x2(uint32_t a, uint32_t b, uint32_t how) { return LW_TWICE2_(lw_max_bf16, a, b, how); }
+static inline uint32_t lw_min_bf16x2(uint32_t a, uint32_t b, uint32_t how) {
+    return LW_TWICE2_(lw_min_bf16, a, b, how);
+}
+static inline uint32_t lw_max_bf16x2(uint32_t a, uint32_t b, uint32_t how) {
+    return LW_TWICE2_(lw_max_bf16, a, b, how);
+}
 
 #undef LW_TWICE1_
 #undef LW_TWICE2_

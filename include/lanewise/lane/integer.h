@@ -87,12 +87,8 @@ static inline bool lw_addc_carry_b64(uint64_t a, uint64_t b, bool c) {
  * source   PTX ISA 9.7.2.3, 9.7.2.4 */
 static inline uint32_t lw_subc_b32(uint32_t a, uint32_t b, bool c) { return a - b - c; }
 static inline uint64_t lw_subc_b64(uint64_t a, uint64_t b, bool c) { return a - b - c; }
-static inline bool lw_subc_carry_b32(uint32_t a, uint32_t b, bool c) {
-    return (bool)((a < b) | ((a == b) & c));
-}
-static inline bool lw_subc_carry_b64(uint64_t a, uint64_t b, bool c) {
-    return (bool)((a < b) | ((a == b) & c));
-}
+static inline bool lw_subc_carry_b32(uint32_t a, uint32_t b, bool c) { return (bool)((a < b) | ((a == b) & c)); }
+static inline bool lw_subc_carry_b64(uint64_t a, uint64_t b, bool c) { return (bool)((a < b) | ((a == b) & c)); }
 
 /* Low half of the product.
  *
@@ -119,9 +115,7 @@ static inline int32_t lw_mul_hi_s32(int32_t a, int32_t b) { return (int32_t)((in
 static inline uint64_t lw_mul_hi_u64(uint64_t a, uint64_t b) {
     return (uint64_t)(__extension__(unsigned __int128) a * b >> 64);
 }
-static inline int64_t lw_mul_hi_s64(int64_t a, int64_t b) {
-    return (int64_t)(__extension__(__int128) a * b >> 64);
-}
+static inline int64_t lw_mul_hi_s64(int64_t a, int64_t b) { return (int64_t)(__extension__(__int128) a * b >> 64); }
 
 /* Whole product, twice as wide as the operands.
  *
@@ -143,9 +137,7 @@ static inline int64_t lw_mul_wide_s32(int32_t a, int32_t b) { return (int64_t)a 
  * fails    never
  * spelled  PTX mad.lo of .u and .s, 16 32 64 bits
  * source   PTX ISA 9.7.1.4 */
-static inline uint16_t lw_mad_lo_b16(uint16_t a, uint16_t b, uint16_t c) {
-    return (uint16_t)((uint32_t)a * b + c);
-}
+static inline uint16_t lw_mad_lo_b16(uint16_t a, uint16_t b, uint16_t c) { return (uint16_t)((uint32_t)a * b + c); }
 static inline uint32_t lw_mad_lo_b32(uint32_t a, uint32_t b, uint32_t c) { return a * b + c; }
 static inline uint64_t lw_mad_lo_b64(uint64_t a, uint64_t b, uint64_t c) { return a * b + c; }
 
@@ -157,14 +149,10 @@ static inline uint64_t lw_mad_lo_b64(uint64_t a, uint64_t b, uint64_t c) { retur
  * fails    never
  * spelled  PTX mad.hi of .u and .s, 16 32 64 bits; mad.hi.sat.s32
  * source   PTX ISA 9.7.1.4 */
-static inline uint16_t lw_mad_hi_u16(uint16_t a, uint16_t b, uint16_t c) {
-    return (uint16_t)(lw_mul_hi_u16(a, b) + c);
-}
+static inline uint16_t lw_mad_hi_u16(uint16_t a, uint16_t b, uint16_t c) { return (uint16_t)(lw_mul_hi_u16(a, b) + c); }
 static inline uint32_t lw_mad_hi_u32(uint32_t a, uint32_t b, uint32_t c) { return lw_mul_hi_u32(a, b) + c; }
 static inline uint64_t lw_mad_hi_u64(uint64_t a, uint64_t b, uint64_t c) { return lw_mul_hi_u64(a, b) + c; }
-static inline int16_t lw_mad_hi_s16(int16_t a, int16_t b, int16_t c) {
-    return (int16_t)(lw_mul_hi_s16(a, b) + c);
-}
+static inline int16_t lw_mad_hi_s16(int16_t a, int16_t b, int16_t c) { return (int16_t)(lw_mul_hi_s16(a, b) + c); }
 static inline int32_t lw_mad_hi_s32(int32_t a, int32_t b, int32_t c) {
     return (int32_t)((uint32_t)lw_mul_hi_s32(a, b) + (uint32_t)c);
 }
@@ -193,9 +181,7 @@ static inline int64_t lw_mad_wide_s32(int32_t a, int32_t b, int64_t c) {
 }
 
 /* The 48-bit product of the low 24 bits of two words. */
-static inline uint64_t lw_product24_u_(uint32_t a, uint32_t b) {
-    return (uint64_t)(a & 0xffffffu) * (b & 0xffffffu);
-}
+static inline uint64_t lw_product24_u_(uint32_t a, uint32_t b) { return (uint64_t)(a & 0xffffffu) * (b & 0xffffffu); }
 static inline int64_t lw_product24_s_(int32_t a, int32_t b) {
     int32_t low_a = (int32_t)((uint32_t)a << 8) >> 8, low_b = (int32_t)((uint32_t)b << 8) >> 8;
     return (int64_t)low_a * low_b;
@@ -209,9 +195,7 @@ static inline int64_t lw_product24_s_(int32_t a, int32_t b) {
  * spelled  PTX mul24.lo and mul24.hi of .u32 .s32
  * source   PTX ISA 9.7.1.5 */
 static inline uint32_t lw_mul24_lo_u32(uint32_t a, uint32_t b) { return (uint32_t)lw_product24_u_(a, b); }
-static inline uint32_t lw_mul24_hi_u32(uint32_t a, uint32_t b) {
-    return (uint32_t)(lw_product24_u_(a, b) >> 16);
-}
+static inline uint32_t lw_mul24_hi_u32(uint32_t a, uint32_t b) { return (uint32_t)(lw_product24_u_(a, b) >> 16); }
 static inline int32_t lw_mul24_lo_s32(int32_t a, int32_t b) { return (int32_t)lw_product24_s_(a, b); }
 static inline int32_t lw_mul24_hi_s32(int32_t a, int32_t b) { return (int32_t)(lw_product24_s_(a, b) >> 16); }
 
@@ -223,12 +207,8 @@ static inline int32_t lw_mul24_hi_s32(int32_t a, int32_t b) { return (int32_t)(l
  * fails    never
  * spelled  PTX mad24.lo and mad24.hi of .u32 .s32; mad24.hi.sat.s32
  * source   PTX ISA 9.7.1.6 */
-static inline uint32_t lw_mad24_lo_u32(uint32_t a, uint32_t b, uint32_t c) {
-    return lw_mul24_lo_u32(a, b) + c;
-}
-static inline uint32_t lw_mad24_hi_u32(uint32_t a, uint32_t b, uint32_t c) {
-    return lw_mul24_hi_u32(a, b) + c;
-}
+static inline uint32_t lw_mad24_lo_u32(uint32_t a, uint32_t b, uint32_t c) { return lw_mul24_lo_u32(a, b) + c; }
+static inline uint32_t lw_mad24_hi_u32(uint32_t a, uint32_t b, uint32_t c) { return lw_mul24_hi_u32(a, b) + c; }
 static inline int32_t lw_mad24_lo_s32(int32_t a, int32_t b, int32_t c) {
     return (int32_t)((uint32_t)lw_mul24_lo_s32(a, b) + (uint32_t)c);
 }
@@ -252,9 +232,7 @@ static inline uint16_t lw_sad_u16(uint16_t a, uint16_t b, uint16_t c) {
 }
 static inline uint32_t lw_sad_u32(uint32_t a, uint32_t b, uint32_t c) { return c + (a < b ? b - a : a - b); }
 static inline uint64_t lw_sad_u64(uint64_t a, uint64_t b, uint64_t c) { return c + (a < b ? b - a : a - b); }
-static inline int16_t lw_sad_s16(int16_t a, int16_t b, int16_t c) {
-    return (int16_t)(c + (a < b ? b - a : a - b));
-}
+static inline int16_t lw_sad_s16(int16_t a, int16_t b, int16_t c) { return (int16_t)(c + (a < b ? b - a : a - b)); }
 static inline int32_t lw_sad_s32(int32_t a, int32_t b, int32_t c) {
     uint32_t x = (uint32_t)a, y = (uint32_t)b;
     return (int32_t)((uint32_t)c + (a < b ? y - x : x - y));
@@ -286,8 +264,7 @@ static inline int16_t lw_div_s16(int16_t a, int16_t b) {
 }
 static inline int32_t lw_div_s32(int32_t a, int32_t b) {
     bool overflow = (a == INT32_MIN) & (b == -1);
-    int32_t divisor =
-        b + (b == 0) + 2 * overflow; /* 1 instead of 0, and instead of -1 where that overflows */
+    int32_t divisor = b + (b == 0) + 2 * overflow; /* 1 instead of 0, and instead of -1 where that overflows */
     return (int32_t)((double)a / (double)divisor) | -(b == 0);
 }
 static inline int64_t lw_div_s64(int64_t a, int64_t b) {
@@ -304,13 +281,9 @@ static inline int64_t lw_div_s64(int64_t a, int64_t b) {
 static inline uint16_t lw_rem_u16(uint16_t a, uint16_t b) {
     return (uint16_t)((a - lw_div_u16(a, b) * (uint32_t)b) | (0u - (b == 0)));
 }
-static inline uint32_t lw_rem_u32(uint32_t a, uint32_t b) {
-    return (a - lw_div_u32(a, b) * b) | (0u - (b == 0));
-}
+static inline uint32_t lw_rem_u32(uint32_t a, uint32_t b) { return (a - lw_div_u32(a, b) * b) | (0u - (b == 0)); }
 static inline uint64_t lw_rem_u64(uint64_t a, uint64_t b) { return b ? a % b : UINT64_MAX; }
-static inline int16_t lw_rem_s16(int16_t a, int16_t b) {
-    return (int16_t)((a - lw_div_s16(a, b) * b) | -(b == 0));
-}
+static inline int16_t lw_rem_s16(int16_t a, int16_t b) { return (int16_t)((a - lw_div_s16(a, b) * b) | -(b == 0)); }
 static inline int32_t lw_rem_s32(int32_t a, int32_t b) {
     return (int32_t)((uint32_t)a - (uint32_t)lw_div_s32(a, b) * (uint32_t)b) | -(b == 0);
 }

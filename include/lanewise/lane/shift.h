@@ -13,9 +13,7 @@
  * fails    never
  * spelled  PTX shl.b16, shl.b32, shl.b64
  * source   PTX ISA 9.7.8.8 */
-static inline uint16_t lw_shl_b16(uint16_t a, uint32_t n) {
-    return n > 15 ? 0 : (uint16_t)((uint32_t)a << (n & 15));
-}
+static inline uint16_t lw_shl_b16(uint16_t a, uint32_t n) { return n > 15 ? 0 : (uint16_t)((uint32_t)a << (n & 15)); }
 static inline uint32_t lw_shl_b32(uint32_t a, uint32_t n) { return n > 31 ? 0 : a << (n & 31); }
 static inline uint64_t lw_shl_b64(uint64_t a, uint32_t n) { return n > 63 ? 0 : a << (n & 63); }
 

@@ -1,4 +1,5 @@
-/* Shuffles: where a lane of a warp reads. The words themselves come from other lanes, so there is no function of one lane for them. */
+/* Shuffles: where a lane of a warp reads. The words themselves come from other lanes, so there is no function of one
+ * lane for them. */
 #ifndef LANEWISE_LANE_SHUFFLE_H
 #define LANEWISE_LANE_SHUFFLE_H
 

@@ -1,12 +1,13 @@
-/* Elements of vector registers, where PTX has no function of the same meaning: widths of 8 bits, counts as wide as the element. */
+/* Elements of vector registers, where PTX has no function of the same meaning: widths of 8 bits, counts as wide as the
+ * element. */
 #ifndef LANEWISE_LANE_VECTOR_H
 #define LANEWISE_LANE_VECTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Shift right, sign fill for signed and zero fill for unsigned elements. A count of the width or more, which each target may take
- * its own way, gives what one-bit steps would give: 0 or -1.
+/* Shift right, sign fill for signed and zero fill for unsigned elements. A count of the width or more, which each
+ * target may take its own way, gives what one-bit steps would give: 0 or -1.
  *
  * a        one element
  * n        count in bits, unsigned
@@ -30,9 +31,7 @@ static inline uint64_t lw_vshr_u64(uint64_t a, uint64_t n) { return n > 63 ? 0 :
  * spelled  PTO vshl of 8, 16 and 64 bits; 32 bits have lw_shl_b32
  * source   PTO ISA pto.vshr, which names it as its counterpart */
 static inline uint8_t lw_vshl_b8(uint8_t a, uint8_t n) { return n > 7 ? 0 : (uint8_t)((uint32_t)a << (n & 7)); }
-static inline uint16_t lw_vshl_b16(uint16_t a, uint16_t n) {
-    return n > 15 ? 0 : (uint16_t)((uint32_t)a << (n & 15));
-}
+static inline uint16_t lw_vshl_b16(uint16_t a, uint16_t n) { return n > 15 ? 0 : (uint16_t)((uint32_t)a << (n & 15)); }
 static inline uint64_t lw_vshl_b64(uint64_t a, uint64_t n) { return n > 63 ? 0 : a << (n & 63); }
 
 /* The smaller of two elements.

@@ -4,13 +4,14 @@
  *
  *     LW_VIDEO_A(part) + LW_VIDEO_B(part) + LW_VIDEO_D(part) + flags
  *
- * where a part is LW_VIDEO_b0 ... LW_VIDEO_h1, or LW_VIDEO_word where there is no selector. vshl.s32.u32.u32.sat.wrap d.b1, a, b.h0, c:
+ * where a part is LW_VIDEO_b0 ... LW_VIDEO_h1, or LW_VIDEO_word where there is no selector. vshl.s32.u32.u32.sat.wrap
+ * d.b1, a, b.h0, c:
  *
  *     lw_vshl_manual(a, b, c, LW_VIDEO_A(LW_VIDEO_word) + LW_VIDEO_B(LW_VIDEO_h0) + LW_VIDEO_D(LW_VIDEO_b1)
  *                                 + LW_VIDEO_D_SIGNED + LW_VIDEO_SAT + LW_VIDEO_WRAP);
  *
- * There are two semantics. `manual` is the pseudo-code of the manual; its steps and their names are those below. `sm_90` is what that
- * hardware does, which differs in four ways; each is named where it shows. */
+ * There are two semantics. `manual` is the pseudo-code of the manual; its steps and their names are those below.
+ * `sm_90` is what that hardware does, which differs in four ways; each is named where it shows. */
 #ifndef LANEWISE_LANE_VIDEO_H
 #define LANEWISE_LANE_VIDEO_H
 
@@ -71,8 +72,7 @@ static inline int64_t lw_video_extend_(uint32_t word, uint32_t is_signed) { /* 0
     return (int64_t)word - (int64_t)((uint64_t)(word >> 31 & is_signed) << 32);
 }
 static inline int64_t lw_video_a_(uint32_t a, uint32_t how) {
-    return lw_video_extend_(lw_video_top_(a, how), lw_video_has_(how, LW_VIDEO_A_SIGNED)) >>
-           lw_video_above_(how);
+    return lw_video_extend_(lw_video_top_(a, how), lw_video_has_(how, LW_VIDEO_A_SIGNED)) >> lw_video_above_(how);
 }
 
 /* The amount: the part of b, at most 32 or modulo 32. */
@@ -108,8 +108,7 @@ static inline int64_t lw_video_saturate_(int64_t tmp, uint32_t how) {
 /* optSecondaryOp. */
 static inline int64_t lw_video_second_(int64_t tmp, uint32_t c, uint32_t how) {
     int64_t tc = lw_video_extend_(c, lw_video_has_(how, LW_VIDEO_D_SIGNED));
-    bool takes_c =
-        (lw_video_has_(how, LW_VIDEO_MIN) & (tc < tmp)) | (lw_video_has_(how, LW_VIDEO_MAX) & (tc > tmp));
+    bool takes_c = (lw_video_has_(how, LW_VIDEO_MIN) & (tc < tmp)) | (lw_video_has_(how, LW_VIDEO_MAX) & (tc > tmp));
     return lw_video_either_(takes_c, tc, tmp + lw_video_either_(lw_video_has_(how, LW_VIDEO_ADD), tc, 0));
 }
 
@@ -149,14 +148,13 @@ static inline uint32_t lw_vshr_manual(uint32_t a, uint32_t b, uint32_t c, uint32
     return lw_video_merge_manual_((uint32_t)lw_video_second_(tmp, c, how), c, how);
 }
 
-/* sm_90, from the shifted number to the result. First difference: the number is 64 bits wide, and saturation alone looks at 34 of
- * them. Second: .sat clamps to 32 bits whatever the selector. Third: .min and .max compare 64 bits, as signed or unsigned
- * numbers by .dtype; a saturated result counts as signed. */
+/* sm_90, from the shifted number to the result. First difference: the number is 64 bits wide, and saturation alone
+ * looks at 34 of them. Second: .sat clamps to 32 bits whatever the selector. Third: .min and .max compare 64 bits, as
+ * signed or unsigned numbers by .dtype; a saturated result counts as signed. */
 static inline uint32_t lw_video_finish_sm_90_(int64_t wide, uint32_t c, uint32_t how) {
     uint32_t within = (uint32_t)lw_video_clamp_(lw_video_s34_(wide), 0, how);
     int64_t tmp = lw_video_either_(lw_video_has_(how, LW_VIDEO_SAT), (int64_t)(int32_t)within, wide);
-    uint64_t top = (uint64_t) !(how & LW_VIDEO_D_SIGNED)
-                   << 63; /* turns the order of words into that of numbers */
+    uint64_t top = (uint64_t) !(how & LW_VIDEO_D_SIGNED) << 63; /* turns the order of words into that of numbers */
     int64_t left = (int64_t)((uint64_t)tmp ^ top);
     int64_t right = (int64_t)((uint64_t)lw_video_extend_(c, lw_video_has_(how, LW_VIDEO_D_SIGNED)) ^ top);
     bool takes_c = (lw_video_has_(how, LW_VIDEO_MIN) & (right < left)) |
@@ -183,8 +181,9 @@ static inline uint32_t lw_vshr_sm_90(uint32_t a, uint32_t b, uint32_t c, uint32_
 
 /* ---- The same piece by piece in words of 32 bits --------------------------------------------------------- */
 
-/* Twice the lanes in a vector, and pieces that a form does not need can be left out. The number is ta << tb or ta >> tb of 32 bits, as
- * lw_shl_b32, lw_shr_u32 and lw_shr_s32 give it; with .sat a left shift is one of these: the first type is .dtype, the second .atype. */
+/* Twice the lanes in a vector, and pieces that a form does not need can be left out. The number is ta << tb or ta >> tb
+ * of 32 bits, as lw_shl_b32, lw_shr_u32 and lw_shr_s32 give it; with .sat a left shift is one of these: the first type
+ * is .dtype, the second .atype. */
 
 /* optSaturate of 34 bits to 32: `high` are bits 33 and 32, as a signed number. */
 static inline uint32_t lw_video_saturate_u32_(uint32_t low, int32_t high) {
@@ -195,8 +194,8 @@ static inline uint32_t lw_video_saturate_s32_(uint32_t low, int32_t high) {
     return low ^ ((low ^ limit) & wrong);
 }
 
-/* Bits 33 and 32 of a word shifted left by at most 32, as a signed number. They are what a shift to the right leaves, in two steps
- * since it may be by 32. */
+/* Bits 33 and 32 of a word shifted left by at most 32, as a signed number. They are what a shift to the right leaves,
+ * in two steps since it may be by 32. */
 static inline int32_t lw_video_high_u32_(uint32_t ta, uint32_t tb) {
     uint32_t half = (32 - tb) >> 1;
     return (int32_t)(ta >> half >> (32 - tb - half) << 30) >> 30;
@@ -229,8 +228,8 @@ static inline bool lw_video_parts_differ_(uint32_t manual, uint32_t sm_90, uint3
     return ((manual ^ sm_90 >> moved) & UINT32_MAX >> lw_video_above_(how >> 8)) != 0;
 }
 
-/* .min and .max of words by .dtype .u32 where the number may be of either kind: `t` with its highest bit set is less than any c in
- * the first two, more than any c in the others. */
+/* .min and .max of words by .dtype .u32 where the number may be of either kind: `t` with its highest bit set is less
+ * than any c in the first two, more than any c in the others. */
 static inline uint32_t lw_video_min_below_(uint32_t t, uint32_t c) { return (((int32_t)t < 0) | (t < c)) ? t : c; }
 static inline uint32_t lw_video_max_below_(uint32_t t, uint32_t c) { return (((int32_t)t < 0) | (t < c)) ? c : t; }
 static inline uint32_t lw_video_min_above_(uint32_t t, uint32_t c) { return (((int32_t)t < 0) | (t > c)) ? c : t; }
@@ -244,17 +243,20 @@ static inline uint32_t lw_video_over_u32_(uint32_t ta, uint32_t tb) { return lw_
 static inline uint32_t lw_video_over_s32_(uint32_t ta, uint32_t tb) {
     return (uint32_t)lw_shr_s32((int32_t)ta, 32 - (tb > 32 ? 32 : tb));
 }
-/* Whether .min or .max gives c rather than the number of these two words; both are turned round for .max. `top` turns the
- * order of numbers into that of words. */
+/* Whether .min or .max gives c rather than the number of these two words; both are turned round for .max. `top` turns
+ * the order of numbers into that of words. */
 static inline bool lw_video_takes_c_(uint32_t low, uint32_t high, uint32_t c, uint32_t how, uint32_t top) {
-    uint32_t turn = lw_video_ones_(how, LW_VIDEO_MAX), above = (uint32_t)((int32_t)(c & lw_video_ones_(how, LW_VIDEO_D_SIGNED)) >> 31);
+    uint32_t turn = lw_video_ones_(how, LW_VIDEO_MAX),
+             above = (uint32_t)((int32_t)(c & lw_video_ones_(how, LW_VIDEO_D_SIGNED)) >> 31);
     int32_t left = (int32_t)(above ^ top ^ turn), right = (int32_t)(high ^ top ^ turn);
     return (left < right) | ((left == right) & ((c ^ turn) < (low ^ turn)));
 }
-static inline bool lw_video_takes_c_manual_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) { /* 33 bits, signed */
+static inline bool lw_video_takes_c_manual_(uint32_t low, uint32_t high, uint32_t c,
+                                            uint32_t how) { /* 33 bits, signed */
     return lw_video_takes_c_(low, 0u - (high & 1), c, how, 0);
 }
-static inline bool lw_video_takes_c_sm_90_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) { /* 64, signed as .dtype is */
+static inline bool lw_video_takes_c_sm_90_(uint32_t low, uint32_t high, uint32_t c,
+                                           uint32_t how) { /* 64, signed as .dtype is */
     return lw_video_takes_c_(low, high, c, how, ~lw_video_ones_(how, LW_VIDEO_D_SIGNED) << 31);
 }
 static inline uint32_t lw_video_pick_manual_(uint32_t low, uint32_t high, uint32_t c, uint32_t how) {

@@ -1,7 +1,7 @@
 /* Scalar video instructions of one lane but for the shifts: vadd vsub vabsdiff vmin vmax vset vmad.
  *
- * `how` is made as lane/video.h says, with the flags below besides. There are two semantics: `manual` is the pseudo-code of the manual, `sm_90`
- * what that hardware does; each way in which it differs is named where it shows. */
+ * `how` is made as lane/video.h says, with the flags below besides. There are two semantics: `manual` is the
+ * pseudo-code of the manual, `sm_90` what that hardware does; each way in which it differs is named where it shows. */
 #ifndef LANEWISE_LANE_VIDEO_SCALAR_H
 #define LANEWISE_LANE_VIDEO_SCALAR_H
 
@@ -22,7 +22,8 @@ enum {
 /* ---- Parts of the functions below ---------------------------------------------------------------------- */
 
 static inline int64_t lw_video_b_(uint32_t b, uint32_t how) {
-    return lw_video_extend_(lw_video_top_(b, how >> 4), lw_video_has_(how, LW_VIDEO_B_SIGNED)) >> lw_video_above_(how >> 4);
+    return lw_video_extend_(lw_video_top_(b, how >> 4), lw_video_has_(how, LW_VIDEO_B_SIGNED)) >>
+           lw_video_above_(how >> 4);
 }
 static inline int64_t lw_video_absdiff_(int64_t x, int64_t y) { return x < y ? y - x : x - y; }
 static inline int64_t lw_video_less_of_(int64_t x, int64_t y) { return x < y ? x : y; }
@@ -38,8 +39,8 @@ static inline uint32_t lw_video_finish_manual_(int64_t tmp, uint32_t c, uint32_t
     return lw_video_merge_manual_((uint32_t)lw_video_second_(tmp, c, how), c, how);
 }
 
-/* .sat on sm_90. Into a part of a word: the number is taken as unsigned, one below zero is the most that there is. Of a whole word: .u32 is raised to
- * zero and nothing else. */
+/* .sat on sm_90. Into a part of a word: the number is taken as unsigned, one below zero is the most that there is. Of a
+ * whole word: .u32 is raised to zero and nothing else. */
 static inline int64_t lw_video_saturate_sm_90_(int64_t tmp, uint32_t how) {
     uint32_t above = lw_video_above_(how >> 8);
     int64_t most = lw_video_most_(above, how), raised = tmp < 0 ? 0 : tmp;
@@ -50,7 +51,8 @@ static inline int64_t lw_video_saturate_sm_90_(int64_t tmp, uint32_t how) {
 
 /* The second operation on sm_90, of numbers in the order of int64_t, which for words is that of .min and .max. */
 static inline uint32_t lw_video_second_sm_90_(int64_t left, int64_t right, uint32_t tmp, uint32_t c, uint32_t how) {
-    bool takes_c = (lw_video_has_(how, LW_VIDEO_MIN) & (right < left)) | (lw_video_has_(how, LW_VIDEO_MAX) & (right > left));
+    bool takes_c = (lw_video_has_(how, LW_VIDEO_MIN) & (right < left)) |
+                   (lw_video_has_(how, LW_VIDEO_MAX) & (right > left));
     return (uint32_t)lw_video_either_(takes_c, c, tmp + (c & lw_video_ones_(how, LW_VIDEO_ADD)));
 }
 /* .min and .max compare the whole number, by .dtype .u32 as an unsigned one of 64 bits. */
@@ -66,8 +68,12 @@ static inline uint32_t lw_video_finish_number_(int64_t tmp, uint32_t c, uint32_t
 static inline bool lw_video_needs_more_(int64_t least, int64_t most) {
     return !(((least >= 0) & (most <= (int64_t)UINT32_MAX)) | ((least >= INT32_MIN) & (most <= INT32_MAX)));
 }
-static inline int64_t lw_video_part_least_(uint32_t part, bool is_signed) { return (INT32_MIN >> lw_video_above_(part)) * (int64_t)is_signed; }
-static inline int64_t lw_video_part_most_(uint32_t part, bool is_signed) { return UINT32_MAX >> lw_video_above_(part) >> is_signed; }
+static inline int64_t lw_video_part_least_(uint32_t part, bool is_signed) {
+    return (INT32_MIN >> lw_video_above_(part)) * (int64_t)is_signed;
+}
+static inline int64_t lw_video_part_most_(uint32_t part, bool is_signed) {
+    return UINT32_MAX >> lw_video_above_(part) >> is_signed;
+}
 static inline bool lw_video_sum_is_wide_(uint32_t how, bool minus) {
     bool sa = lw_video_has_(how, LW_VIDEO_A_SIGNED), sb = lw_video_has_(how, LW_VIDEO_B_SIGNED);
     int64_t least = lw_video_part_least_(how >> 4, sb), most = lw_video_part_most_(how >> 4, sb);
@@ -75,13 +81,14 @@ static inline bool lw_video_sum_is_wide_(uint32_t how, bool minus) {
                                 lw_video_part_most_(how, sa) + lw_video_either_(minus, -least, most));
 }
 
-/* Sums and differences: .min and .max compare words, by .dtype .s32 signed. By .u32 the whole number where it always fits a word; else a
- * word with its highest bit set is above any c. */
+/* Sums and differences: .min and .max compare words, by .dtype .s32 signed. By .u32 the whole number where it always
+ * fits a word; else a word with its highest bit set is above any c. */
 static inline uint32_t lw_video_finish_sum_(int64_t tmp, uint32_t c, uint32_t how, bool is_wide) {
     uint32_t d_signed = lw_video_has_(how, LW_VIDEO_D_SIGNED), number = lw_video_finish_number_(tmp, c, how);
     uint32_t word = (uint32_t)lw_video_saturate_sm_90_(tmp, how);
     int64_t by_s32 = (int32_t)word, by_u32 = lw_video_either_(word >> 31, (int64_t)UINT32_MAX + 1, word);
-    uint32_t result = lw_video_second_sm_90_(lw_video_either_(d_signed, by_s32, by_u32), lw_video_extend_(c, d_signed), word, c, how);
+    uint32_t result =
+        lw_video_second_sm_90_(lw_video_either_(d_signed, by_s32, by_u32), lw_video_extend_(c, d_signed), word, c, how);
     bool by_word = lw_video_has_(how, LW_VIDEO_MIN | LW_VIDEO_MAX) & (d_signed | is_wide);
     return (uint32_t)lw_video_either_(by_word, result, number);
 }
@@ -153,16 +160,19 @@ static inline uint32_t lw_video_is_signed_(uint32_t how) {
 }
 /* product + c with their signs, plus one: modulo 2^64. */
 static inline uint64_t lw_video_total_(uint64_t product, int64_t c, uint32_t how) {
-    uint64_t turn = 0u - (uint64_t)lw_video_has_(how, LW_VIDEO_MINUS_PRODUCT), back = 0u - (uint64_t)lw_video_has_(how, LW_VIDEO_MINUS_C);
+    uint64_t turn = 0u - (uint64_t)lw_video_has_(how, LW_VIDEO_MINUS_PRODUCT),
+             back = 0u - (uint64_t)lw_video_has_(how, LW_VIDEO_MINUS_C);
     return (product ^ turn) - turn + (((uint64_t)c ^ back) - back) + lw_video_has_(how, LW_VIDEO_PO);
 }
 static inline uint32_t lw_video_scale_(uint32_t how) {
     return lw_video_has_(how, LW_VIDEO_SHR7) * 7 + lw_video_has_(how, LW_VIDEO_SHR15) * 15;
 }
-static inline int64_t lw_video_clamp_s32_(int64_t a) { return a < INT32_MIN ? INT32_MIN : a > INT32_MAX ? INT32_MAX : a; }
+static inline int64_t lw_video_clamp_s32_(int64_t a) {
+    return a < INT32_MIN ? INT32_MIN : a > INT32_MAX ? INT32_MAX : a;
+}
 
-/* a * b + c of a part of a and a part of b, shifted right: as the manual has it. Its 128 bits are 64 here: more count only for .sat of a signed
- * result, and then a product of 2^62 saturates as all larger ones do.
+/* a * b + c of a part of a and a part of b, shifted right: as the manual has it. Its 128 bits are 64 here: more count
+ * only for .sat of a signed result, and then a product of 2^62 saturates as all larger ones do.
  *
  * a, b, c  one word each
  * how      selectors, types, negations, .po, scale, .sat
@@ -173,16 +183,18 @@ static inline int64_t lw_video_clamp_s32_(int64_t a) { return a < INT32_MIN ? IN
 static inline uint32_t lw_vmad_manual(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
     uint64_t product = (uint64_t)lw_video_a_(a, how) * (uint64_t)lw_video_b_(b, how), limit = UINT64_C(1) << 62;
     uint32_t is_signed = lw_video_is_signed_(how), scale = lw_video_scale_(how);
-    uint32_t limits = lw_video_has_(how, LW_VIDEO_SAT) & is_signed & (lw_video_has_(how, LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED) ^ 1);
+    uint32_t limits = lw_video_has_(how, LW_VIDEO_SAT) & is_signed &
+                      (lw_video_has_(how, LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED) ^ 1);
     product = (uint64_t)lw_video_either_(limits & (product > limit), (int64_t)limit, (int64_t)product);
     uint64_t total = lw_video_total_(product, lw_video_extend_(c, is_signed), how), high = total >> scale;
     int64_t number = (int64_t)total >> scale;
-    int64_t within = lw_video_either_(is_signed, lw_video_clamp_s32_(number), (int64_t)(high > UINT32_MAX ? UINT32_MAX : high));
+    int64_t within =
+        lw_video_either_(is_signed, lw_video_clamp_s32_(number), (int64_t)(high > UINT32_MAX ? UINT32_MAX : high));
     return (uint32_t)lw_video_either_(lw_video_has_(how, LW_VIDEO_SAT), within, number);
 }
 
-/* The same as the hardware does it: parts once selected are multiplied as signed words, c is always signed, and all has 64 bits; an unsigned result
- * is shifted as such, and .sat takes what is below zero to zero.
+/* The same as the hardware does it: parts once selected are multiplied as signed words, c is always signed, and all has
+ * 64 bits; an unsigned result is shifted as such, and .sat takes what is below zero to zero.
  *
  * a, b, c  one word each
  * how      selectors, types, negations, .po, scale, .sat

@@ -4,7 +4,8 @@
  *
  *     LW_VIDEO_MASK(mask) + flags
  *
- * where bit k of the mask stands for element k of d, and the flags are those of lane/video.h and lane/video_scalar.h for types, .sat, .add and comparisons. */
+ * where bit k of the mask stands for element k of d, and the flags are those of lane/video.h and lane/video_scalar.h
+ * for types, .sat, .add and comparisons. */
 #ifndef LANEWISE_LANE_VIDEO_SIMD_H
 #define LANEWISE_LANE_VIDEO_SIMD_H
 

@@ -1,4 +1,5 @@
-/* cost.c: what a function costs on a profile, by the figures of the page. An estimate that says what it is made of, no simulation. */
+/* cost.c: what a function costs on a profile, by the figures of the page. An estimate that says what it is made of, no
+ * simulation. */
 #include "front/pto/pto.h"
 
 typedef struct walk {
@@ -39,7 +40,10 @@ static void add_op(walk *w, const lw_pto_op *op, sum *s) {
     s->last_interval = busy > interval ? busy : interval;
     s->last_cycles = cycles;
     s->serial = lw_pto_plus(s->serial, lw_pto_times(cycles, weight));
-    if (!a5) s->saved = lw_pto_plus(s->saved, lw_pto_times((uint64_t)(repeats - 1) * (LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion), weight));
+    if (!a5)
+        s->saved = lw_pto_plus(
+            s->saved,
+            lw_pto_times((uint64_t)(repeats - 1) * (LW_PTO_COST_a2a3_startup + LW_PTO_COST_a2a3_completion), weight));
     s->issue = lw_pto_plus(s->issue, lw_pto_times(s->last_interval, weight));
 }
 
@@ -54,8 +58,7 @@ static bool constant(const lw_pto_value *value, int64_t *number) {
 /* How often a loop runs; false where that is not known. */
 static bool rounds(const lw_pto_op *op, uint64_t *count) {
     int64_t lower, upper, step;
-    if (!constant(op->operands[0], &lower) || !constant(op->operands[1], &upper) ||
-        !constant(op->operands[2], &step))
+    if (!constant(op->operands[0], &lower) || !constant(op->operands[1], &upper) || !constant(op->operands[2], &step))
         return false;
     if (step <= 0) return false;
     uint64_t span = upper > lower ? (uint64_t)upper - (uint64_t)lower : 0;
@@ -96,10 +99,8 @@ static void add_branch(walk *w, const lw_pto_op *op, sum *s) {
     uint64_t outer = w->times;
     for (uint32_t i = 0; i < op->region_count; i++) {
         sum way = walk_region(w, &op->regions[i]);
-        if (w->runs)
-            add_way(&dearer, &way);
-        else if (way.serial > dearer.serial)
-            dearer = way;
+        if (w->runs) add_way(&dearer, &way);
+        else if (way.serial > dearer.serial) dearer = way;
         w->times = outer;
     }
     add_way(s, &dearer);
@@ -110,18 +111,15 @@ static sum walk_region(walk *w, const lw_pto_region *region) {
     if (w->runs) w->times = w->runs(w->user, region);
     for (uint32_t i = 0; i < region->count; i++) {
         const lw_pto_op *op = region->ops[i];
-        if (op->id == LW_PTO_FOR)
-            add_loop(w, op, &s);
-        else if (op->id == LW_PTO_IF)
-            add_branch(w, op, &s);
-        else
-            add_op(w, op, &s);
+        if (op->id == LW_PTO_FOR) add_loop(w, op, &s);
+        else if (op->id == LW_PTO_IF) add_branch(w, op, &s);
+        else add_op(w, op, &s);
     }
     return s;
 }
 
-lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile,
-                            lw_pto_runs *runs, void *user) {
+lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile, lw_pto_runs *runs,
+                            void *user) {
     lw_pto_cost *cost = LW_NEW(arena, lw_pto_cost);
     walk w = {.arena = arena, .profile = profile, .cost = cost, .runs = runs, .user = user, .times = 1};
     sum s = walk_region(&w, &function->body);

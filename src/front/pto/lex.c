@@ -5,16 +5,39 @@
 #include "front/pto/pto.h"
 
 /* Character classes, one table look-up each. */
-enum { C_DIGIT = LW_C_DIGIT, C_HEX = LW_C_HEX, C_SPACE = LW_C_SPACE, C_WORD = LW_C_OWN, C_START = C_WORD << 1, C_PUNCT = C_WORD << 2 };
+enum {
+    C_DIGIT = LW_C_DIGIT,
+    C_HEX = LW_C_HEX,
+    C_SPACE = LW_C_SPACE,
+    C_WORD = LW_C_OWN,
+    C_START = C_WORD << 1,
+    C_PUNCT = C_WORD << 2
+};
 
 static const uint8_t class_of[256] = {
     LW_SCAN_CLASSES(C_WORD, C_WORD | C_START),
     ['_'] = C_WORD | C_START,
-    ['$'] = C_WORD, ['.'] = C_WORD,
+    ['$'] = C_WORD,
+    ['.'] = C_WORD,
     ['\v'] = C_SPACE,
-    [','] = C_PUNCT, [':'] = C_PUNCT, ['='] = C_PUNCT, [';'] = C_PUNCT, ['('] = C_PUNCT, [')'] = C_PUNCT,
-    ['{'] = C_PUNCT, ['}'] = C_PUNCT, ['['] = C_PUNCT, [']'] = C_PUNCT, ['<'] = C_PUNCT, ['>'] = C_PUNCT,
-    ['-'] = C_PUNCT, ['+'] = C_PUNCT, ['*'] = C_PUNCT, ['?'] = C_PUNCT, ['/'] = C_PUNCT, ['|'] = C_PUNCT,
+    [','] = C_PUNCT,
+    [':'] = C_PUNCT,
+    ['='] = C_PUNCT,
+    [';'] = C_PUNCT,
+    ['('] = C_PUNCT,
+    [')'] = C_PUNCT,
+    ['{'] = C_PUNCT,
+    ['}'] = C_PUNCT,
+    ['['] = C_PUNCT,
+    [']'] = C_PUNCT,
+    ['<'] = C_PUNCT,
+    ['>'] = C_PUNCT,
+    ['-'] = C_PUNCT,
+    ['+'] = C_PUNCT,
+    ['*'] = C_PUNCT,
+    ['?'] = C_PUNCT,
+    ['/'] = C_PUNCT,
+    ['|'] = C_PUNCT,
     ['&'] = C_PUNCT,
 };
 
@@ -73,8 +96,7 @@ static uint32_t lex_name(lw_pto_lexer *l, lw_pto_token *t, uint32_t at, lw_pto_t
     }
     t->kind = kind;
     t->name = lw_symbol_find(l->symbols, text + at, end - at, LW_HASH_END(hash));
-    if (kind == LW_PTO_TOKEN_VALUE && text[end] == '#' && is(text[end + 1], C_DIGIT))
-        return lex_part(l, t, end);
+    if (kind == LW_PTO_TOKEN_VALUE && text[end] == '#' && is(text[end + 1], C_DIGIT)) return lex_part(l, t, end);
     return end;
 }
 
@@ -222,28 +244,17 @@ void lw_pto_lex(lw_pto_lexer *l, lw_pto_token *t) {
         *t = (lw_pto_token){.kind = LW_PTO_TOKEN_END, .space_before = at != before, .first = first};
         uint32_t end = at;
         char c = text[at];
-        if (c == '%')
-            end = lex_name(l, t, at, LW_PTO_TOKEN_VALUE);
-        else if (is(c, C_PUNCT))
-            end = lex_operator(l, t, at);
-        else if (is(c, C_START))
-            end = lex_word(l, t, at);
-        else if (c == '!')
-            end = lex_name(l, t, at, LW_PTO_TOKEN_TYPE);
-        else if (is(c, C_DIGIT))
-            end = lex_number(l, t, at);
-        else if (c == '"')
-            end = lex_string(l, t, at);
-        else if (c == '@')
-            end = lex_at(l, t, at);
-        else if (c == '#')
-            end = lex_name(l, t, at, LW_PTO_TOKEN_HASH);
-        else if (c == '^')
-            end = lex_name(l, t, at, LW_PTO_TOKEN_CARET);
-        else if (at < l->source->size)
-            end = bad_byte(l, at);
-        else
-            end = at;
+        if (c == '%') end = lex_name(l, t, at, LW_PTO_TOKEN_VALUE);
+        else if (is(c, C_PUNCT)) end = lex_operator(l, t, at);
+        else if (is(c, C_START)) end = lex_word(l, t, at);
+        else if (c == '!') end = lex_name(l, t, at, LW_PTO_TOKEN_TYPE);
+        else if (is(c, C_DIGIT)) end = lex_number(l, t, at);
+        else if (c == '"') end = lex_string(l, t, at);
+        else if (c == '@') end = lex_at(l, t, at);
+        else if (c == '#') end = lex_name(l, t, at, LW_PTO_TOKEN_HASH);
+        else if (c == '^') end = lex_name(l, t, at, LW_PTO_TOKEN_CARET);
+        else if (at < l->source->size) end = bad_byte(l, at);
+        else end = at;
         if (t->kind == LW_PTO_TOKEN_END && at < l->source->size) { /* diagnosed */
             at = end;
             continue;

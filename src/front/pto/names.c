@@ -1,7 +1,7 @@
 /* names.c: names and the values that they stand for.
  *
- * The innermost value of a name is its symbol's `bound`; names do not shadow each other, so there is one. When a region ends, its
- * names are unbound and their symbols keep the value in `form`, for a message that says so. */
+ * The innermost value of a name is its symbol's `bound`; names do not shadow each other, so there is one. When a region
+ * ends, its names are unbound and their symbols keep the value in `form`, for a message that says so. */
 #include "front/pto/parse.h"
 
 enum { SUGGEST_NAMES = 200 };
@@ -29,8 +29,7 @@ static void bind(lw_pto_parser *p, lw_symbol *name, lw_pto_value *value) {
 
 static void defined_twice(lw_pto_parser *p, const lw_pto_value *before, lw_place place) {
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_defined_twice, place, before->name->text);
-    if (before->kind == LW_PTO_REGISTER)
-        diag->fix = "a register is written again by the assembly or DPS form";
+    if (before->kind == LW_PTO_REGISTER) diag->fix = "a register is written again by the assembly or DPS form";
     lw_diag_add(p->diags, LW_D_pto_defined_here, before->place);
 }
 
@@ -40,20 +39,16 @@ static void defined_late(lw_pto_parser *p, const lw_pto_value *before, lw_place 
     lw_source_find(p->lexer.source, place.at, &line, NULL);
     for (uint32_t i = 0; i < p->undefined.count; i++)
         if (p->undefined.at[i].value == before)
-            p->undefined.at[i].diag->fix =
-                lw_arena_printf(p->arena, "it is defined further down, in line %u", line);
+            p->undefined.at[i].diag->fix = lw_arena_printf(p->arena, "it is defined further down, in line %u", line);
 }
 
-lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind,
-                            uint32_t parts) {
+lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind, uint32_t parts) {
     lw_pto_value *before = name->bound, *value = new_values(p, name, place, kind, parts);
-    if (before && !before->unknown)
-        defined_twice(p, before, place);
+    if (before && !before->unknown) defined_twice(p, before, place);
     else if (before) {
         defined_late(p, before, place);
         name->bound = value; /* its place in p->scope remains */
-    } else
-        bind(p, name, value);
+    } else bind(p, name, value);
     return value;
 }
 
@@ -113,13 +108,12 @@ static bool is_register(const lw_pto_value *value) {
     return type && (value->kind == LW_PTO_REGISTER || value->kind == LW_PTO_ARGUMENT);
 }
 
-lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, const lw_pto_type *type,
-                                 lw_pto_op *op, bool *merges) {
+lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, const lw_pto_type *type, lw_pto_op *op,
+                                 bool *merges) {
     lw_pto_value *value = name->name->bound;
     if (!value || value->unknown) {
         if (name->part) {
-            lw_diag_add(p->diags, LW_D_pto_no_part, name->place, name->name->text,
-                        (unsigned long long)name->part - 1);
+            lw_diag_add(p->diags, LW_D_pto_no_part, name->place, name->name->text, (unsigned long long)name->part - 1);
             op->faulty = true;
         }
         value = lw_pto_define(p, name->name, name->place, LW_PTO_REGISTER, 0);
@@ -129,8 +123,7 @@ lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, c
         bad_destination(p, value, name->place);
         op->faulty = true;
     } else if (value->type && type && value->type != type) {
-        lw_diag_add(p->diags, LW_D_pto_register_type, name->place, name->name->text, value->type->text,
-                    type->text);
+        lw_diag_add(p->diags, LW_D_pto_register_type, name->place, name->name->text, value->type->text, type->text);
         lw_diag_add(p->diags, LW_D_pto_defined_here, value->place);
         op->faulty = true;
     } else {

@@ -81,10 +81,8 @@ static bool at_fresh_start(const lw_pto_parser *p);
 bool lw_pto_expected(lw_pto_parser *p, const char *what) {
     if (p->stopped) return false;
     bool behind = p->function && p->token.first && p->last_end && (at_fresh_start(p) || lw_pto_at(p, '}'));
-    if (behind)
-        lw_diag_add(p->diags, LW_D_pto_expected, (lw_place){p->last_end - 1, 1}, what, "the end of the line");
-    else
-        lw_diag_add(p->diags, LW_D_pto_expected, p->token.place, what, lw_pto_found(p));
+    if (behind) lw_diag_add(p->diags, LW_D_pto_expected, (lw_place){p->last_end - 1, 1}, what, "the end of the line");
+    else lw_diag_add(p->diags, LW_D_pto_expected, p->token.place, what, lw_pto_found(p));
     return false;
 }
 
@@ -115,20 +113,19 @@ static bool at_module(const lw_pto_parser *p) {
 /* Words that begin a line in the middle of an operation. */
 static bool goes_on(const lw_pto_parser *p) {
     const lw_pto_keywords *w = &p->words;
-    const lw_symbol *name = p->token.name, *const inside[] = {w->ins,  w->outs,       w->to,
-                                                              w->step, w->iter_args,  w->else_,
-                                                              w->loc,  w->attributes, w->memref};
+    const lw_symbol *name = p->token.name, *const inside[] = {w->ins,   w->outs, w->to,         w->step,  w->iter_args,
+                                                              w->else_, w->loc,  w->attributes, w->memref};
     for (size_t i = 0; i < LW_COUNT(inside); i++)
         if (inside[i] == name) return true;
     return name->bound; /* a type or a comparison */
 }
 
-/* Whether the next token looks like the start of an operation: first on its line, and a value's or an operation's name. */
+/* Whether the next token looks like the start of an operation: first on its line, and a value's or an operation's name.
+ */
 static bool at_fresh_start(const lw_pto_parser *p) {
     if (at_function(p) || at_module(p)) return true;
     if (!p->token.first) return false;
-    if (!p->function && (p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_HASH))
-        return true;
+    if (!p->function && (p->token.kind == LW_PTO_TOKEN_TYPE || p->token.kind == LW_PTO_TOKEN_HASH)) return true;
     return p->token.kind == LW_PTO_TOKEN_VALUE || p->token.kind == LW_PTO_TOKEN_CARET ||
            (p->token.kind == LW_PTO_TOKEN_WORD && !goes_on(p));
 }
@@ -163,10 +160,8 @@ static bool parse_argument(lw_pto_parser *p, lw_pto_value **value, lw_pto_attrib
     }
     if (!lw_pto_parse_type(p, &type) || !lw_pto_parse_attributes(p, attributes)) return false;
     if (!lw_pto_parse_location(p, location)) return false;
-    if (name)
-        *value = lw_pto_define(p, name, place, LW_PTO_ARGUMENT, 0);
-    else
-        *value = LW_NEW(p->arena, lw_pto_value), (*value)->place = place;
+    if (name) *value = lw_pto_define(p, name, place, LW_PTO_ARGUMENT, 0);
+    else *value = LW_NEW(p->arena, lw_pto_value), (*value)->place = place;
     (*value)->type = type;
     return true;
 }
@@ -295,12 +290,10 @@ static bool parse_function(lw_pto_parser *p, lw_pto_group *group) {
 /* ---- Modules --------------------------------------------------------------------------------------------- */
 
 static bool misplaced(lw_pto_parser *p) {
-    if (p->token.kind == LW_PTO_TOKEN_STRING)
-        lw_diag_add(p->diags, LW_D_pto_generic_form, p->token.place);
+    if (p->token.kind == LW_PTO_TOKEN_STRING) lw_diag_add(p->diags, LW_D_pto_generic_form, p->token.place);
     else if (p->token.kind == LW_PTO_TOKEN_WORD && (p->token.name->form || at_module(p)))
         lw_diag_add(p->diags, LW_D_pto_misplaced, p->token.place, p->token.name->text);
-    else
-        return lw_pto_expected(p, "func.func");
+    else return lw_pto_expected(p, "func.func");
     return false;
 }
 
@@ -349,12 +342,9 @@ static bool parse_module(lw_pto_parser *p) {
     if (!lw_pto_expect(p, '{')) return false;
     uint32_t nested = 0;
     while (p->token.kind != LW_PTO_TOKEN_END && (nested || !lw_pto_at(p, '}'))) {
-        if (lw_pto_take(p, '}'))
-            nested--;
-        else if (at_module(p))
-            nested += parse_nested_module(p);
-        else
-            parse_item(p, group);
+        if (lw_pto_take(p, '}')) nested--;
+        else if (at_module(p)) nested += parse_nested_module(p);
+        else parse_item(p, group);
     }
     group->end = p->token.place;
     if (lw_pto_take(p, '}')) return lw_pto_parse_location(p, &group->location);

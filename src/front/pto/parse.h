@@ -55,8 +55,8 @@ typedef struct lw_pto_undefined {
     lw_diag *diag;
 } lw_pto_undefined;
 
-/* A type, or a list of types in parentheses, as it was written a short while ago: most of a text are like that, and need not be read again.
- * Both end in a bracket, so that nothing behind can belong to them. */
+/* A type, or a list of types in parentheses, as it was written a short while ago: most of a text are like that, and
+ * need not be read again. Both end in a bracket, so that nothing behind can belong to them. */
 enum { LW_PTO_RECENT_TYPES = 4 };
 typedef struct lw_pto_recent {
     lw_place text; /* in the source */
@@ -76,15 +76,15 @@ typedef struct lw_pto_parser {
     lw_pto_token token; /* the next one, not yet taken */
     uint32_t last_end;  /* where the token before it ended */
     uint32_t depth;
-    uint32_t braces;    /* { of regions that are open */
-    bool stopped;       /* nesting too deep: the rest is not read */
+    uint32_t braces; /* { of regions that are open */
+    bool stopped;    /* nesting too deep: the rest is not read */
     lw_pto_keywords words;
     lw_pto_function *function;
     lw_pto_recents recent_types, recent_lists;
     /* Stacks: whoever pushes notes the count first, and cuts back to it. */
-    LW_LIST(lw_symbol *) scope;    /* names that are visible */
+    LW_LIST(lw_symbol *) scope;          /* names that are visible */
     LW_LIST(lw_pto_undefined) undefined; /* of this function */
-    LW_LIST(lw_symbol *) ended;    /* names of this function whose region has ended */
+    LW_LIST(lw_symbol *) ended;          /* names of this function whose region has ended */
     LW_LIST(lw_pto_op *) ops;
     LW_LIST(lw_pto_written) written;
     LW_LIST(lw_pto_written_type) types;
@@ -172,14 +172,15 @@ lw_pto_value *lw_pto_use(lw_pto_parser *p, lw_symbol *name, uint32_t part, lw_pl
 /* A new value; parts as many as `parts`, which lie behind each other, where that is not 0. */
 lw_pto_value *lw_pto_define(lw_pto_parser *p, lw_symbol *name, lw_place place, lw_pto_value_kind kind, uint32_t parts);
 /* The register that an assembly or DPS operation writes; *merges where it had a value before. */
-lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, const lw_pto_type *type, lw_pto_op *op, bool *merges);
+lw_pto_value *lw_pto_destination(lw_pto_parser *p, const lw_pto_written *name, const lw_pto_type *type, lw_pto_op *op,
+                                 bool *merges);
 /* Ends the visibility of all names behind `mark` of p->scope, within a function. */
 void lw_pto_end_scope(lw_pto_parser *p, uint32_t mark);
 void lw_pto_end_names(lw_pto_parser *p); /* a function ends, and all names with it */
 /* Names whose operation could not be read: no more messages about them. */
 void lw_pto_define_unknown(lw_pto_parser *p, lw_pto_range names);
 
-/* ---- parse_op.c, parse_row.c, parse_control.c ---------------------------------------------------------------------------- */
+/* ---- parse_op.c, parse_row.c, parse_control.c ------------------------------------------------------------------ */
 
 bool lw_pto_parse_op(lw_pto_parser *p);
 /* All of an operation that is a row, behind its name. */

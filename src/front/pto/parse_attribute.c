@@ -1,4 +1,5 @@
-/* parse_attribute.c: attributes, locations and the names that stand for them. They are kept as text: nothing looks into them. */
+/* parse_attribute.c: attributes, locations and the names that stand for them. They are kept as text: nothing looks into
+ * them. */
 #include "front/pto/parse.h"
 
 static char closer_of(uint32_t punct) {
@@ -24,14 +25,12 @@ static bool read_balanced(lw_pto_parser *p, const char *ends) {
     char open[LW_PTO_DEPTH_MAX];
     uint32_t depth = 0;
     for (;; lw_pto_next(p)) {
-        bool line =
-            !ends && !depth && p->chars.count > from && (p->token.first || p->token.kind == LW_PTO_TOKEN_END);
+        bool line = !ends && !depth && p->chars.count > from && (p->token.first || p->token.kind == LW_PTO_TOKEN_END);
         if (line) return true;
         if (p->token.kind == LW_PTO_TOKEN_END) return lw_pto_expected(p, "the end of the attribute");
         char punct = p->token.kind == LW_PTO_TOKEN_PUNCT && p->token.punct < 128 ? (char)p->token.punct : 0;
         if (!depth && ends && punct && strchr(ends, punct)) return true;
-        if (depth && punct == open[depth - 1])
-            depth--;
+        if (depth && punct == open[depth - 1]) depth--;
         else if (closer_of((unsigned char)punct)) {
             if (depth == LW_PTO_DEPTH_MAX) return lw_pto_too_deep(p);
             open[depth++] = closer_of((unsigned char)punct);
@@ -81,8 +80,7 @@ bool lw_pto_parse_attributes(lw_pto_parser *p, lw_pto_attributes *attributes) {
     while (good && lw_pto_take(p, ','));
     lw_pto_keep_attributes(p, mark, attributes);
     good = good && lw_pto_expect(p, '}');
-    while (!good && p->token.kind != LW_PTO_TOKEN_END && !p->token.first && !lw_pto_at(p, '}'))
-        lw_pto_next(p);
+    while (!good && p->token.kind != LW_PTO_TOKEN_END && !p->token.first && !lw_pto_at(p, '}')) lw_pto_next(p);
     return good || (lw_pto_take(p, '}') && false);
 }
 

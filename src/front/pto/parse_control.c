@@ -24,8 +24,7 @@ static bool parse_values(lw_pto_parser *p, lw_pto_op *op) {
     }
     for (uint32_t i = 0; good && i < written.count; i++) {
         const lw_pto_written *w = &p->written.at[written.from + i];
-        if (w->indexed)
-            lw_diag_add(p->diags, LW_D_pto_not_memory, w->place, w->name->text, lw_pto_rows[op->id].name);
+        if (w->indexed) lw_diag_add(p->diags, LW_D_pto_not_memory, w->place, w->name->text, lw_pto_rows[op->id].name);
         op->operands[i] = lw_pto_use(p, w->name, w->part, w->place);
         op->operand_places[i] = w->place;
         lw_pto_check_written(p, op, op->operands[i], &p->types.at[types.from + i]);
@@ -56,9 +55,7 @@ static bool parse_operand(lw_pto_parser *p, loop *l) {
 }
 
 /* What is defined has no # part. */
-static bool at_new_name(const lw_pto_parser *p) {
-    return p->token.kind == LW_PTO_TOKEN_VALUE && !p->token.value;
-}
+static bool at_new_name(const lw_pto_parser *p) { return p->token.kind == LW_PTO_TOKEN_VALUE && !p->token.value; }
 
 /* iter_args(%a = %x, …) -> (T, …) */
 static bool parse_carried(lw_pto_parser *p, loop *l) {
@@ -72,8 +69,7 @@ static bool parse_carried(lw_pto_parser *p, loop *l) {
         if (!lw_pto_expect(p, '=') || !parse_operand(p, l)) return false;
     } while (lw_pto_take(p, ','));
     lw_place start = p->token.place;
-    if (!lw_pto_expect(p, ')') || !lw_pto_expect(p, LW_PTO_ARROW) || !lw_pto_parse_types(p, &l->types))
-        return false;
+    if (!lw_pto_expect(p, ')') || !lw_pto_expect(p, LW_PTO_ARROW) || !lw_pto_parse_types(p, &l->types)) return false;
     if (l->types.count == l->carried.count) return true;
     lw_diag_add(p->diags, LW_D_pto_carried_count, lw_pto_since(p, start), l->carried.count,
                 lw_pto_plural(l->carried.count), l->types.count, lw_pto_plural(l->types.count));
@@ -166,12 +162,9 @@ static bool parse_if(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names) {
 bool lw_pto_parse_control(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names) {
     uint32_t types = p->types.count;
     bool good;
-    if (op->id == LW_PTO_FOR)
-        good = parse_for(p, op, names);
-    else if (op->id == LW_PTO_IF)
-        good = parse_if(p, op, names);
-    else
-        good = lw_pto_define_results(p, op, names, 0) && parse_values(p, op);
+    if (op->id == LW_PTO_FOR) good = parse_for(p, op, names);
+    else if (op->id == LW_PTO_IF) good = parse_if(p, op, names);
+    else good = lw_pto_define_results(p, op, names, 0) && parse_values(p, op);
     p->types.count = types;
     return good;
 }

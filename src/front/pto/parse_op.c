@@ -47,8 +47,7 @@ bool lw_pto_define_results(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names, 
 
 static bool parse_result_name(lw_pto_parser *p) {
     lw_pto_result_name n = {p->token.name, p->token.place, 0};
-    if (p->token.kind != LW_PTO_TOKEN_VALUE || p->token.value)
-        return lw_pto_expected(p, "the name of a result");
+    if (p->token.kind != LW_PTO_TOKEN_VALUE || p->token.value) return lw_pto_expected(p, "the name of a result");
     lw_pto_next(p);
     if (lw_pto_take(p, ':')) {
         if (p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "the number of results");
@@ -73,7 +72,8 @@ static bool parse_result_names(lw_pto_parser *p, lw_pto_range *names) {
     return good && lw_pto_expect(p, '=');
 }
 
-/* Values that stand behind the name of an operation, up to what begins another: those in [ ] belong to the one in front of them. */
+/* Values that stand behind the name of an operation, up to what begins another: those in [ ] belong to the one in front
+ * of them. */
 static uint32_t values_ahead(const lw_pto_parser *p, bool *dps) {
     lw_pto_lexer ahead = p->lexer;
     lw_diags unheard;
@@ -84,8 +84,10 @@ static uint32_t values_ahead(const lw_pto_parser *p, bool *dps) {
     *dps = false;
     for (lw_pto_lex(&ahead, &token); token.kind != LW_PTO_TOKEN_END; lw_pto_lex(&ahead, &token)) {
         const uint32_t punct = token.kind == LW_PTO_TOKEN_PUNCT ? token.punct : 0;
-        const bool group = token.kind == LW_PTO_TOKEN_WORD && (token.name == p->words.ins || token.name == p->words.outs);
-        if (punct == '{' || punct == '}' || punct == '=' || (token.first && token.kind == LW_PTO_TOKEN_WORD && !group)) break;
+        const bool group = token.kind == LW_PTO_TOKEN_WORD &&
+                           (token.name == p->words.ins || token.name == p->words.outs);
+        if (punct == '{' || punct == '}' || punct == '=' || (token.first && token.kind == LW_PTO_TOKEN_WORD && !group))
+            break;
         *dps |= group;
         if (punct == ':' && !*dps) break;
         if (punct == '[') depth++;
@@ -122,12 +124,9 @@ static bool unknown_op(lw_pto_parser *p) {
 }
 
 static bool not_an_operation(lw_pto_parser *p) {
-    if (p->token.kind == LW_PTO_TOKEN_STRING)
-        lw_diag_add(p->diags, LW_D_pto_generic_form, p->token.place);
-    else if (p->token.kind == LW_PTO_TOKEN_CARET)
-        lw_diag_add(p->diags, LW_D_pto_blocks, p->token.place);
-    else
-        return lw_pto_expected(p, "an operation");
+    if (p->token.kind == LW_PTO_TOKEN_STRING) lw_diag_add(p->diags, LW_D_pto_generic_form, p->token.place);
+    else if (p->token.kind == LW_PTO_TOKEN_CARET) lw_diag_add(p->diags, LW_D_pto_blocks, p->token.place);
+    else return lw_pto_expected(p, "an operation");
     return false;
 }
 
@@ -138,8 +137,7 @@ static bool parse_named(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names) {
     op->id = spelling->id;
     op->name_place = p->token.place;
     lw_pto_next(p);
-    bool control =
-        op->id == LW_PTO_FOR || op->id == LW_PTO_IF || op->id == LW_PTO_YIELD || op->id == LW_PTO_RETURN;
+    bool control = op->id == LW_PTO_FOR || op->id == LW_PTO_IF || op->id == LW_PTO_YIELD || op->id == LW_PTO_RETURN;
     if (!(control ? lw_pto_parse_control(p, op, names) : lw_pto_parse_row(p, op, names, spelling->assembly)))
         return false;
     if (!op->place.size) op->place = lw_pto_since(p, (lw_place){op->place.at, 1});
@@ -166,10 +164,8 @@ bool lw_pto_parse_op(lw_pto_parser *p) {
     lw_pto_range names;
     op->place.at = p->token.place.at;
     bool good = parse_result_names(p, &names) && parse_named(p, op, names);
-    if (!good)
-        lw_pto_define_unknown(p, names);
-    else
-        LW_PUSH(p->arena, p->ops) = op;
+    if (!good) lw_pto_define_unknown(p, names);
+    else LW_PUSH(p->arena, p->ops) = op;
     p->names.count = names.from;
     p->function->op_count++;
     return good;
@@ -191,10 +187,8 @@ static void check_terminators(lw_pto_parser *p, uint32_t mark, lw_pto_op_id term
     for (uint32_t i = mark; i < p->ops.count; i++) {
         const lw_pto_op *op = p->ops.at[i];
         if (op->id != LW_PTO_YIELD && op->id != LW_PTO_RETURN) continue;
-        if (op->id != terminator)
-            lw_diag_add(p->diags, LW_D_pto_misplaced, op->name_place, name_of(op));
-        else if (i + 1 < p->ops.count)
-            lw_diag_add(p->diags, LW_D_pto_not_last, p->ops.at[i + 1]->place, name_of(op));
+        if (op->id != terminator) lw_diag_add(p->diags, LW_D_pto_misplaced, op->name_place, name_of(op));
+        else if (i + 1 < p->ops.count) lw_diag_add(p->diags, LW_D_pto_not_last, p->ops.at[i + 1]->place, name_of(op));
     }
 }
 
@@ -208,8 +202,7 @@ static void end_region(lw_pto_parser *p, uint32_t mark, lw_pto_region *region, l
         return;
     }
     lw_pto_op *op = LW_NEW(p->arena, lw_pto_op);
-    *op = (lw_pto_op){
-        .id = terminator, .place = region->end, .name_place = region->end, .type_place = region->end};
+    *op = (lw_pto_op){.id = terminator, .place = region->end, .name_place = region->end, .type_place = region->end};
     LW_PUSH(p->arena, p->ops) = op;
 }
 
@@ -221,10 +214,8 @@ bool lw_pto_parse_region(lw_pto_parser *p, lw_pto_region *region, lw_pto_op_id t
     parse_ops(p);
     p->depth--;
     region->end = p->token.place;
-    if (lw_pto_at(p, '}'))
-        lw_pto_next(p);
-    else if (!p->stopped)
-        lw_diag_add(p->diags, LW_D_pto_open_brace, open);
+    if (lw_pto_at(p, '}')) lw_pto_next(p);
+    else if (!p->stopped) lw_diag_add(p->diags, LW_D_pto_open_brace, open);
     check_terminators(p, mark, terminator);
     end_region(p, mark, region, terminator, has_results, errors == p->diags->errors);
     region->count = p->ops.count - mark;

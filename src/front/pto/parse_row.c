@@ -33,9 +33,8 @@ typedef struct making {
     lw_pto_op *op;
     const lw_pto_row *row;
     const lw_pto_signature *signature;
-    lw_pto_range names; /* in front of the = */
-    lw_pto_range ins,
-        outs; /* in p->written; outs of assembly and DPS: destinations, and memory that is stored to */
+    lw_pto_range names;     /* in front of the = */
+    lw_pto_range ins, outs; /* in p->written; outs of assembly and DPS: destinations, and memory that is stored to */
     lw_pto_range types, out_types;
 } making;
 
@@ -62,8 +61,8 @@ static const char *fix_operands(lw_pto_parser *p, const making *m) {
 }
 
 static bool wrong_count(lw_pto_parser *p, const making *m, uint32_t count) {
-    lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_operand_count, m->op->name_place, m->row->name,
-                                operands_text(p, m), count, count == 1 ? "is" : "are");
+    lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_operand_count, m->op->name_place, m->row->name, operands_text(p, m),
+                                count, count == 1 ? "is" : "are");
     diag->fix = fix_operands(p, m);
     return false;
 }
@@ -86,8 +85,7 @@ static bool fill_slot(lw_pto_parser *p, const making *m, const lw_pto_slot *slot
                     lw_arena_text(p->arena, slot->name, slot->name_size), m->row->name);
         return false;
     }
-    if (memory)
-        put_operand(m->op, lw_pto_use(p, w->index_name, w->index_part, w->index_place), w->index_place);
+    if (memory) put_operand(m->op, lw_pto_use(p, w->index_name, w->index_part, w->index_place), w->index_place);
     return true;
 }
 
@@ -113,8 +111,7 @@ static bool fill_slots(lw_pto_parser *p, making *m) {
 
 /* ---- Types ------------------------------------------------------------------------------------------------ */
 
-void lw_pto_check_written(lw_pto_parser *p, lw_pto_op *op, lw_pto_value *value,
-                          const lw_pto_written_type *written) {
+void lw_pto_check_written(lw_pto_parser *p, lw_pto_op *op, lw_pto_value *value, const lw_pto_written_type *written) {
     if (LW_LIKELY(value->type == written->type)) return;
     if (!value->type) {
         value->type = written->type;
@@ -135,8 +132,8 @@ static bool check_types(lw_pto_parser *p, const making *m, lw_pto_range types, b
     uint32_t skip = stored ? s->out_count : 0;
     if (types.count != wanted + skip) {
         lw_place place = m->op->type_place;
-        lw_diag_add(p->diags, LW_D_pto_type_count, place, types.count, lw_pto_plural(types.count),
-                    wanted + skip, lw_pto_plural(wanted + skip), m->row->name);
+        lw_diag_add(p->diags, LW_D_pto_type_count, place, types.count, lw_pto_plural(types.count), wanted + skip,
+                    lw_pto_plural(wanted + skip), m->row->name);
         return false;
     }
     for (uint32_t i = 0, o = 0; i < s->in_count; i++) {
@@ -153,8 +150,8 @@ static bool check_types(lw_pto_parser *p, const making *m, lw_pto_range types, b
 static bool define_typed(lw_pto_parser *p, making *m, lw_pto_range types) {
     uint32_t count = m->signature->out_count;
     if (types.count != count) {
-        lw_diag_add(p->diags, LW_D_pto_result_type_count, m->op->type_place, types.count,
-                    lw_pto_plural(types.count), count, lw_pto_plural(count), m->row->name);
+        lw_diag_add(p->diags, LW_D_pto_result_type_count, m->op->type_place, types.count, lw_pto_plural(types.count),
+                    count, lw_pto_plural(count), m->row->name);
         return false;
     }
     if (!lw_pto_define_results(p, m->op, m->names, count)) return false;
@@ -196,10 +193,8 @@ static bool read_hex(uint64_t *bits, const char *digits, uint32_t size) {
     bool fits = true;
     for (uint32_t i = 0; i < size; i++) {
         const uint64_t digit = lw_digit_value(digits[size - 1 - i]);
-        if (i / 16 < BITS_WORDS)
-            bits[i / 16] |= digit << (i % 16 * 4);
-        else
-            fits &= !digit;
+        if (i / 16 < BITS_WORDS) bits[i / 16] |= digit << (i % 16 * 4);
+        else fits &= !digit;
     }
     return fits;
 }
@@ -250,12 +245,13 @@ static void check_bits(lw_pto_parser *p, lw_pto_op *op) {
 static bool parse_constant(lw_pto_parser *p, making *m) {
     lw_pto_op *op = m->op;
     lw_place start = p->token.place;
-    bool truth = lw_pto_at_word(p, p->words.true_) || lw_pto_at_word(p, p->words.false_),
-         minus = lw_pto_take(p, '-');
+    bool truth = lw_pto_at_word(p, p->words.true_) || lw_pto_at_word(p, p->words.false_), minus = lw_pto_take(p, '-');
     uint64_t value = truth ? lw_pto_at_word(p, p->words.true_) : p->token.value;
     bool fits = !p->token.too_large;
     if (!truth && p->token.kind != LW_PTO_TOKEN_INT) return lw_pto_expected(p, "an integer, true or false");
-    if (!truth) op->digits = p->lexer.source->text + p->token.place.at, op->digit_count = p->token.place.size, op->minus = minus;
+    if (!truth)
+        op->digits = p->lexer.source->text + p->token.place.at, op->digit_count = p->token.place.size,
+        op->minus = minus;
     lw_pto_next(p);
     op->literal_place = lw_pto_since(p, start);
     const lw_pto_type *type = lw_pto_type_of_scalar(p->module, truth ? LW_PTO_i1 : LW_PTO_i64);
@@ -272,8 +268,7 @@ static bool parse_constant(lw_pto_parser *p, making *m) {
         uint64_t top = info->bits == 64 ? UINT64_MAX : (UINT64_C(1) << info->bits) - 1;
         uint64_t least = info->kind == 'U' ? 0 : UINT64_C(1) << (info->bits - 1);
         if (!fits || value > (minus ? least : top) || (truth && info->bits != 1)) {
-            const char *shown =
-                lw_arena_text(p->arena, p->lexer.source->text + start.at, op->literal_place.size);
+            const char *shown = lw_arena_text(p->arena, p->lexer.source->text + start.at, op->literal_place.size);
             lw_diag_add(p->diags, LW_D_pto_int_range, op->literal_place, shown, type->text);
         }
         if (minus) value = -value;
@@ -293,7 +288,8 @@ static bool parse_colon(lw_pto_parser *p, making *m) {
     return lw_pto_expect(p, ':');
 }
 
-/* Without a name in front of an =, and with an operand for each destination: assembly text but for its first four letters. */
+/* Without a name in front of an =, and with an operand for each destination: assembly text but for its first four
+ * letters. */
 static bool is_assembly(const making *m) {
     const lw_pto_signature *s = m->signature;
     const uint32_t given = m->ins.count;
@@ -301,10 +297,14 @@ static bool is_assembly(const making *m) {
 }
 
 static bool assembly_spelled_long(lw_pto_parser *p, const making *m) {
-    const char *bare = m->row->name + 4, *word = m->op->bits ? lw_arena_text(p->arena, m->op->digits, m->op->digit_count) : lw_pto_words[m->op->word];
-    const char *text = lw_arena_say(p->arena, "'%s' with its destination as first operand is spelled %s", m->row->name, bare);
+    const char *bare = m->row->name + 4, *word = m->op->bits
+                                                     ? lw_arena_text(p->arena, m->op->digits, m->op->digit_count)
+                                                     : lw_pto_words[m->op->word];
+    const char *text =
+        lw_arena_say(p->arena, "'%s' with its destination as first operand is spelled %s", m->row->name, bare);
     lw_diag *diag = lw_diag_add(p->diags, LW_D_pto_form_mixed, m->op->name_place, text);
-    diag->fix = lw_arena_say(p->arena, "%s%s%s%s %s, …", bare, *word ? " " : "", word, *word ? "," : "", p->written.at[m->ins.from].name->text);
+    diag->fix = lw_arena_say(p->arena, "%s%s%s%s %s, …", bare, *word ? " " : "", word, *word ? "," : "",
+                             p->written.at[m->ins.from].name->text);
     return false;
 }
 
@@ -329,8 +329,7 @@ static bool parse_ssa(lw_pto_parser *p, making *m) {
     }
     if (!fill_slots(p, m) || !check_types(p, m, m->types, false, true)) return false;
     if (arrow) m->op->type_place = lw_pto_since(p, start);
-    return m->signature->out_count || m->out_types.count || m->names.count ? define_typed(p, m, m->out_types)
-                                                                           : true;
+    return m->signature->out_count || m->out_types.count || m->names.count ? define_typed(p, m, m->out_types) : true;
 }
 
 /* overflow<nsw>: another spelling of the attribute {overflowFlags = #arith.overflow<nsw>}. */
@@ -341,8 +340,7 @@ static bool parse_overflow(lw_pto_parser *p, making *m) {
     lw_place start = p->token.place;
     const char *flags;
     if (!has_it || LW_LIKELY(!lw_pto_take_word(p, p->words.overflow))) return true;
-    if (!lw_pto_expect(p, '<') || !lw_pto_parse_balanced(p, ">", &flags) || !lw_pto_expect(p, '>'))
-        return false;
+    if (!lw_pto_expect(p, '<') || !lw_pto_parse_balanced(p, ">", &flags) || !lw_pto_expect(p, '>')) return false;
     LW_PUSH(p->arena, p->attributes) = (lw_pto_attribute){
         "overflowFlags", lw_arena_printf(p->arena, "#arith.overflow<%s>", flags), lw_pto_since(p, start)};
     lw_pto_keep_attributes(p, p->attributes.count - 1, &m->op->attributes);
@@ -364,10 +362,8 @@ static bool parse_mlir(lw_pto_parser *p, making *m) {
     lw_pto_written_type truth = {.type = lw_pto_type_of_scalar(p->module, LW_PTO_i1), .place = written.place};
     for (uint32_t i = 0; i < m->op->operand_count; i++) {
         bool condition = m->signature->in[i].shape == LW_PTO_SHAPE_BOOL;
-        if (!condition)
-            lw_pto_check_written(p, m->op, m->op->operands[i], &written);
-        else if (!m->op->operands[i]->type)
-            m->op->operands[i]->type = truth.type;
+        if (!condition) lw_pto_check_written(p, m->op, m->op->operands[i], &written);
+        else if (!m->op->operands[i]->type) m->op->operands[i]->type = truth.type;
     }
     if (!lw_pto_define_results(p, m->op, m->names, 1)) return false;
     m->op->results[0]->type = m->signature->out[0].shape == LW_PTO_SHAPE_BOOL ? truth.type : result;
@@ -386,7 +382,8 @@ static bool no_names(lw_pto_parser *p, const making *m) {
     return false;
 }
 
-/* Types of the destinations of assembly text: the one that is written, or for masks beside registers that of the governing mask. */
+/* Types of the destinations of assembly text: the one that is written, or for masks beside registers that of the
+ * governing mask. */
 static const lw_pto_type *assembly_type(const making *m, uint32_t result, const lw_pto_type *type) {
     if (m->signature->out[result].shape != LW_PTO_SHAPE_MASK || type->kind != LW_PTO_VREG) return type;
     for (uint32_t i = m->op->operand_count; i--;) {
@@ -440,8 +437,7 @@ static bool parse_dps(lw_pto_parser *p, making *m) {
     if (!lw_pto_expect_word(p, p->words.outs) || !parse_group(p, &m->outs, &m->out_types)) return false;
     m->op->type_place = lw_pto_since(p, start);
     if (!lw_pto_parse_attributes(p, &m->op->attributes) || !fill_slots(p, m)) return false;
-    if (!check_types(p, m, m->types, false, false) || !check_types(p, m, m->out_types, true, false))
-        return false;
+    if (!check_types(p, m, m->types, false, false) || !check_types(p, m, m->out_types, true, false)) return false;
     for (uint32_t i = 0; i < m->signature->out_count; i++) types[i] = p->types.at[m->out_types.from + i].type;
     define_registers(p, m, types);
     return true;
@@ -457,8 +453,7 @@ static bool parse_form(lw_pto_parser *p, making *m, bool assembly) {
     bool dps = lw_pto_at_word(p, p->words.ins) || lw_pto_at_word(p, p->words.outs);
     m->op->form = assembly ? LW_PTO_ASSEMBLY : dps ? LW_PTO_DPS : LW_PTO_SSA;
     if (assembly && dps) {
-        const char *text =
-            lw_arena_printf(p->arena, "with ins and outs this operation is spelled %s", m->row->name);
+        const char *text = lw_arena_printf(p->arena, "with ins and outs this operation is spelled %s", m->row->name);
         lw_diag_add(p->diags, LW_D_pto_form_mixed, m->op->name_place, text);
         return false;
     }
@@ -486,10 +481,8 @@ static void set_type(lw_pto_op *op, const making *m) {
 }
 
 bool lw_pto_parse_row(lw_pto_parser *p, lw_pto_op *op, lw_pto_range names, bool assembly) {
-    making m = {.op = op,
-                .row = &lw_pto_rows[op->id],
-                .signature = lw_pto_signature_of(p->module, op->id),
-                .names = names};
+    making m = {
+        .op = op, .row = &lw_pto_rows[op->id], .signature = lw_pto_signature_of(p->module, op->id), .names = names};
     uint32_t written = p->written.count, types = p->types.count;
     bool good = parse_form(p, &m, assembly);
     p->written.count = written;

@@ -22,8 +22,7 @@ static const char *text_of(lw_arena *arena, const lw_pto_type *t) {
     case LW_PTO_SCALAR: return element;
     case LW_PTO_VREG: return lw_arena_printf(arena, "!pto.vreg<%ux%s>", t->lanes, element);
     case LW_PTO_MASK:
-        return lw_arena_printf(arena, t->width ? "!pto.mask<b%u>" : "!pto.mask<%u>",
-                               t->width ? t->width : t->lanes);
+        return lw_arena_printf(arena, t->width ? "!pto.mask<b%u>" : "!pto.mask<%u>", t->width ? t->width : t->lanes);
     case LW_PTO_MEMREF: break;
     }
     const char *comma = t->space ? ", " : "", *space = t->space ? t->space : "";
@@ -126,7 +125,9 @@ static bool bad_shape(lw_pto_parser *p) {
 /* A layout moves elements; a memory space only says where they lie. #name may stand for either. */
 static bool is_layout(const lw_pto_parser *p) {
     const lw_pto_token *t = &p->token;
-    const char *text = t->kind == LW_PTO_TOKEN_WORD ? t->name->text : t->kind == LW_PTO_TOKEN_HASH && t->name->bound ? t->name->bound : "";
+    const char *text = t->kind == LW_PTO_TOKEN_WORD                     ? t->name->text
+                       : t->kind == LW_PTO_TOKEN_HASH && t->name->bound ? t->name->bound
+                                                                        : "";
     return !strncmp(text, "affine_map", 10) || !strncmp(text, "strided", 7);
 }
 
@@ -175,8 +176,7 @@ static bool parse_memref(lw_pto_parser *p, lw_pto_type *type) {
         type->count = p->token.value;
         lw_pto_next(p);
     } else if (!lw_pto_take(p, '?')) {
-        return word(p) || lw_pto_at(p, '*') ? bad_shape(p)
-                                            : lw_pto_expected(p, "the number of elements or '?'");
+        return word(p) || lw_pto_at(p, '*') ? bad_shape(p) : lw_pto_expected(p, "the number of elements or '?'");
     }
     /* ?x?xi32: the x stands alone; 4x4xi32: behind the x comes a number */
     if (p->token.kind == LW_PTO_TOKEN_WORD && p->token.name->text[0] == 'x' &&
@@ -202,8 +202,7 @@ static const lw_pto_recent *take_recent(lw_pto_parser *p, const lw_pto_recents *
     uint32_t at = p->token.place.at, rest = p->lexer.source->size - at;
     for (uint32_t i = 0; i < LW_COUNT(kept->at); i++) {
         const lw_pto_recent *r = &kept->at[i];
-        if (!r->text.size || r->text.size > rest || memcmp(text + at, text + r->text.at, r->text.size) != 0)
-            continue;
+        if (!r->text.size || r->text.size > rest || memcmp(text + at, text + r->text.at, r->text.size) != 0) continue;
         p->token.place.size = r->text.size;
         p->lexer.at = at + r->text.size;
         lw_pto_next(p);
@@ -231,7 +230,10 @@ static bool parse_body(lw_pto_parser *p, body_parser *parse, const lw_pto_type *
 }
 
 static bool unknown_type(lw_pto_parser *p) {
-    static const char *const names[] = {"!pto.vreg", "!pto.mask", "memref",
+    static const char *const names[] = {
+        "!pto.vreg",
+        "!pto.mask",
+        "memref",
 #define SCALAR(name, bits, kind) #name,
 #define SPELLED(text, name)      #text,
 #include "pto/types.def"

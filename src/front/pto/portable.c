@@ -1,5 +1,6 @@
-/* portable.c: where a function depends on what the page leaves to the target or does not say, so that another target may do something else:
- * counts of shifts, lanes that a mask leaves out, operations and types that are readings of ours. Nothing of that is a fault. */
+/* portable.c: where a function depends on what the page leaves to the target or does not say, so that another target
+ * may do something else: counts of shifts, lanes that a mask leaves out, operations and types that are readings of
+ * ours. Nothing of that is a fault. */
 #include "front/pto/verify.h"
 
 typedef struct use {
@@ -19,8 +20,8 @@ typedef struct walk {
     lw_pto_verifier v;
     const lw_pto_op **all; /* operations of all regions, in the order of the text */
     uint32_t count;
-    uint32_t *writes;   /* of each value, by its number */
-    const use **uses;   /* likewise */
+    uint32_t *writes; /* of each value, by its number */
+    const use **uses; /* likewise */
     struct readings *readings;
     said_types *said;
 } walk;
@@ -33,10 +34,13 @@ static bool is_single(const walk *w, const lw_pto_value *value) {
 }
 
 static bool is_stable(const walk *w, const lw_pto_value *value) {
-    return value->kind == LW_PTO_CARRIED || is_single(w, value) || (value->kind == LW_PTO_ARGUMENT && !w->writes[value->number]);
+    return value->kind == LW_PTO_CARRIED || is_single(w, value) ||
+           (value->kind == LW_PTO_ARGUMENT && !w->writes[value->number]);
 }
 
-static const lw_pto_op *made_by(const walk *w, const lw_pto_value *value) { return is_single(w, value) ? value->op : NULL; }
+static const lw_pto_op *made_by(const walk *w, const lw_pto_value *value) {
+    return is_single(w, value) ? value->op : NULL;
+}
 
 /* The operand that says which lanes are active; NULL: all are. */
 static const lw_pto_value *governing(const walk *w, const lw_pto_op *op) {
@@ -81,7 +85,8 @@ static uint64_t most_of_scalar(const walk *w, const lw_pto_value *value, uint32_
     switch (op->id) {
     case LW_PTO_CONSTANT: return op->value & all;
     case LW_PTO_ANDI:
-    case LW_PTO_MINUI: return lesser(most_of_scalar(w, op->operands[0], looks - 1), most_of_scalar(w, op->operands[1], looks - 1));
+    case LW_PTO_MINUI:
+        return lesser(most_of_scalar(w, op->operands[0], looks - 1), most_of_scalar(w, op->operands[1], looks - 1));
     case LW_PTO_EXTUI:
     case LW_PTO_INDEX_CASTUI: return lesser(all, most_of_scalar(w, op->operands[0], looks - 1));
     case LW_PTO_REMUI: {
@@ -112,13 +117,14 @@ static void check_count(walk *w, const lw_pto_op *op) {
     const lw_pto_value *count = op->operands[1];
     const uint32_t bits = lw_pto_scalars[count->type->element].bits;
     const lw_pto_op *made = count->kind == LW_PTO_RESULT ? count->op : NULL;
-    if (made && made->id == LW_PTO_VBROADCAST && made->operands[0]->op && made->operands[0]->op->id == LW_PTO_CONSTANT) return; /* LW7132 */
+    if (made && made->id == LW_PTO_VBROADCAST && made->operands[0]->op && made->operands[0]->op->id == LW_PTO_CONSTANT)
+        return; /* LW7132 */
     if (most_of(w, count, governing(w, op), LOOKS) < bits) return;
     lw_diag *diag = lw_diag_add(w->v.diags, LW_D_pto_portable_count, op->operand_places[1], count->name->text, bits);
     diag->fix = lw_arena_say(w->v.arena, "pto.vand with a broadcast %u in front of it keeps it below", bits - 1);
 }
 
-/* ---- Lanes that a mask leaves out ------------------------------------------------------------------------------- */
+/* ---- Lanes that a mask leaves out ------------------------------------------------------------------------------ */
 
 /* Whether one use of a value looks at lanes that `mask` leaves out. */
 static bool looks_outside(const walk *w, const lw_pto_op *op, uint32_t operand, const lw_pto_value *mask) {
@@ -145,7 +151,7 @@ static void check_inactive(walk *w, const lw_pto_op *op) {
     }
 }
 
-/* ---- Readings ---------------------------------------------------------------------------------------------------- */
+/* ---- Readings -------------------------------------------------------------------------------------------------- */
 
 enum { LINES_SHOWN = 20 };
 
@@ -176,8 +182,11 @@ static void note_reading(walk *w, const lw_pto_op *op) {
 static void say_readings(lw_pto_module *module, readings *r) {
     for (int id = 1; id < LW_PTO_OP_COUNT; id++) {
         if (!r->count[id]) continue;
-        const char *what = lw_pto_rows[id].page == LW_PTO_PAGE_NAME ? "is named by the page, which does not say what it does" : "is not on the page";
-        lw_diag_add(module->diags, LW_D_pto_portable_reading, r->first[id], lw_pto_rows[id].name, what, lw_pto_plural(r->count[id]), r->lines[id]);
+        const char *what = lw_pto_rows[id].page == LW_PTO_PAGE_NAME
+                               ? "is named by the page, which does not say what it does"
+                               : "is not on the page";
+        lw_diag_add(module->diags, LW_D_pto_portable_reading, r->first[id], lw_pto_rows[id].name, what,
+                    lw_pto_plural(r->count[id]), r->lines[id]);
     }
 }
 
@@ -188,17 +197,15 @@ static void check_type(walk *w, const lw_pto_type *type, lw_place place) {
     const char *what = NULL;
     if (type->kind == LW_PTO_VREG && bits != LW_PTO_REGISTER_BITS)
         what = lw_arena_printf(arena, "has %u bits, and the page shows registers of %u", bits, LW_PTO_REGISTER_BITS);
-    else if (type->kind == LW_PTO_MASK && !type->width)
-        what = "has a number as its G, and the page shows b32";
-    else if (type->kind == LW_PTO_MEMREF)
-        what = "is not on the page";
+    else if (type->kind == LW_PTO_MASK && !type->width) what = "has a number as its G, and the page shows b32";
+    else if (type->kind == LW_PTO_MEMREF) what = "is not on the page";
     if (!what) return;
     for (uint32_t i = 0; i < w->said->count; i++)
         if (w->said->at[i].type == type) return;
     LW_PUSH(arena, *w->said) = (said_type){type, place, what};
 }
 
-/* ---- The walk ---------------------------------------------------------------------------------------------------- */
+/* ---- The walk -------------------------------------------------------------------------------------------------- */
 
 static void add_use(walk *w, const lw_pto_op *op, uint32_t operand) {
     if (!op->operands[operand]) return;
@@ -234,7 +241,8 @@ static uint32_t op_count(const lw_pto_region *region) {
 }
 
 static void check_function(lw_pto_module *module, const lw_pto_function *f, readings *readings, said_types *said) {
-    walk w = {.v = {.module = module, .arena = module->arena, .diags = module->diags}, .readings = readings, .said = said};
+    walk w = {
+        .v = {.module = module, .arena = module->arena, .diags = module->diags}, .readings = readings, .said = said};
     w.all = LW_NEW_ARRAY(module->arena, const lw_pto_op *, op_count(&f->body));
     w.writes = LW_NEW_ARRAY(module->arena, uint32_t, f->value_count);
     w.uses = LW_NEW_ARRAY(module->arena, const use *, f->value_count);

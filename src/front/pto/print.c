@@ -1,5 +1,5 @@
-/* print.c: a module as text, in one layout. Comments stay in front of what they stand in front of, or behind it on its line; types of one
- * meaning have one spelling, but where the text gives them a name of its own. */
+/* print.c: a module as text, in one layout. Comments stay in front of what they stand in front of, or behind it on its
+ * line; types of one meaning have one spelling, but where the text gives them a name of its own. */
 #include "front/pto/pto.h"
 
 static void print_name(lw_text *out, const lw_pto_value *value) {
@@ -22,9 +22,10 @@ static void print_location(lw_text *out, const char *location) {
     if (location) lw_text_printf(out, " %s", location);
 }
 
-/* ---- Types ------------------------------------------------------------------------------------------------------ */
+/* ---- Types ----------------------------------------------------------------------------------------------------- */
 
-/* How the types of a module are spelled, in the order of the text, which is that of the printer; from `next` on. Empty: all in full. */
+/* How the types of a module are spelled, in the order of the text, which is that of the printer; from `next` on. Empty:
+ * all in full. */
 typedef struct spellings {
     const lw_pto_spelled *next, *end;
 } spellings;
@@ -53,14 +54,11 @@ static void next(list *l) {
 
 typedef enum which { ALL, READ, STORED } which; /* STORED: memory that is stored to; READ: all others */
 
-static bool wanted(const lw_pto_slot *slot, which which) {
-    return which == ALL || slot->written == (which == STORED);
-}
+static bool wanted(const lw_pto_slot *slot, which which) { return which == ALL || slot->written == (which == STORED); }
 
 static void add_operands(list *l, const lw_pto_signature *s, const lw_pto_op *op, which which) {
     for (uint32_t i = 0, o = 0; i < s->in_count; i++, o++) {
-        bool memory = s->in[i].shape == LW_PTO_SHAPE_MEMORY,
-             there = op->operands[o] && wanted(&s->in[i], which);
+        bool memory = s->in[i].shape == LW_PTO_SHAPE_MEMORY, there = op->operands[o] && wanted(&s->in[i], which);
         if (there) next(l), print_name(l->out, op->operands[o]);
         if (!memory) continue;
         o++;
@@ -254,19 +252,15 @@ static void print_op(lw_text *out, spellings *as, const lw_pto_op *op) {
     default: break;
     }
     lw_pto_signature_read(op->id, &s);
-    if (row->page == LW_PTO_PAGE_MLIR)
-        print_mlir(out, as, op, &s);
-    else if (op->form == LW_PTO_SSA)
-        print_ssa(out, as, op, &s);
-    else if (op->form == LW_PTO_ASSEMBLY)
-        print_assembly(out, as, op, &s);
-    else
-        print_dps(out, as, op, &s);
+    if (row->page == LW_PTO_PAGE_MLIR) print_mlir(out, as, op, &s);
+    else if (op->form == LW_PTO_SSA) print_ssa(out, as, op, &s);
+    else if (op->form == LW_PTO_ASSEMBLY) print_assembly(out, as, op, &s);
+    else print_dps(out, as, op, &s);
 }
 
 void lw_pto_print_op(lw_text *out, const lw_pto_op *op) { print_op(out, &(spellings){0}, op); }
 
-/* ---- Comments ---------------------------------------------------------------------------------------------------- */
+/* ---- Comments -------------------------------------------------------------------------------------------------- */
 
 typedef struct printer {
     lw_text *out;
@@ -304,7 +298,7 @@ static void end_line(printer *p, uint32_t at) {
     lw_text_puts(p->out, "\n");
 }
 
-/* ---- Regions, functions, modules --------------------------------------------------------------------------------- */
+/* ---- Regions, functions, modules ------------------------------------------------------------------------------- */
 
 static void print_region(printer *p, const lw_pto_region *region, uint32_t depth);
 
@@ -341,10 +335,8 @@ static void print_region(printer *p, const lw_pto_region *region, uint32_t depth
         put_comments(p, made ? op->place.at : end_of(op->place), depth);
         indent(p->out, depth);
         uint32_t end = print_nested(p, op, depth);
-        if (made)
-            lw_text_puts(p->out, "\n");
-        else
-            end_line(p, end);
+        if (made) lw_text_puts(p->out, "\n");
+        else end_line(p, end);
     }
 }
 
@@ -415,16 +407,15 @@ static void print_aliases(printer *p, const lw_pto_module *module) {
         bool leads = alias->place.at < first;
         if (leads) put_comments(p, alias->place.at, 0);
         lw_text_printf(p->out, "%s = %s", alias->name->text, alias->text);
-        if (leads)
-            end_line(p, end_of(alias->place));
-        else
-            lw_text_puts(p->out, "\n");
+        if (leads) end_line(p, end_of(alias->place));
+        else lw_text_puts(p->out, "\n");
     }
 }
 
 void lw_pto_print(lw_text *out, const lw_pto_module *module) {
     printer p = {.out = out, .comments = {.source = module->source}};
-    if (module->spelled.count) p.spellings = (spellings){module->spelled.at, module->spelled.at + module->spelled.count};
+    if (module->spelled.count)
+        p.spellings = (spellings){module->spelled.at, module->spelled.at + module->spelled.count};
     print_aliases(&p, module);
     for (uint32_t i = 0; i < module->groups.count; i++) {
         if (i || module->aliases.count) lw_text_puts(out, "\n");

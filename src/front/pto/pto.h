@@ -1,4 +1,5 @@
-/* pto.h: from PTO text to a checked module.   lex → parse (names and types on the way) → verify; print goes back to text.
+/* pto.h: from PTO text to a checked module.   lex → parse (names and types on the way) → verify; print goes back to
+ * text.
  *
  * docs/pto.md has the grammar. Everything a module points to lives in its arena; places are offsets into the source.
  * Sections in flow order: tokens → types → values → operations → functions → module → rows → cost. */
@@ -30,8 +31,8 @@ typedef struct lw_pto_token {
     bool space_before; /* white space or a comment stands before it */
     bool first;        /* … with the end of a line in it */
     bool too_large;
-    lw_symbol *name;   /* WORD, VALUE, AT, HASH, TYPE, CARET */
-    uint64_t value;    /* INT; VALUE: 1 + number behind #, 0 for none */
+    lw_symbol *name; /* WORD, VALUE, AT, HASH, TYPE, CARET */
+    uint64_t value;  /* INT; VALUE: 1 + number behind #, 0 for none */
 } lw_pto_token;
 
 typedef struct lw_pto_lexer {
@@ -86,37 +87,38 @@ typedef struct lw_pto_type {
 typedef enum lw_pto_value_kind {
     LW_PTO_ARGUMENT, /* of a function; one of a vreg or mask type may be a destination, too */
     LW_PTO_RESULT,   /* defined once by %r = … */
-    LW_PTO_REGISTER, /* named as destination by assembly or DPS text; may be written again, also by regions further in */
+    LW_PTO_REGISTER, /* named as destination by assembly or DPS text; may be written again, also by regions further in
+                      */
     LW_PTO_CARRIED,  /* induction variable or iter_arg of a region; never a destination */
 } lw_pto_value_kind;
 
 typedef struct lw_pto_value {
     lw_pto_value_kind kind : 8;
-    bool unknown;          /* stands for a name that is not defined; only where there are errors */
-    bool written;          /* ARGUMENT, REGISTER: an assembly or DPS operation has it as its destination */
-    lw_symbol *name;       /* with the % ; several results of one name (%r:2) share it */
-    uint32_t part, parts;  /* part of %r:parts; parts is 0 where the name stands for one value */
-    lw_place place;        /* where it is defined */
+    bool unknown;         /* stands for a name that is not defined; only where there are errors */
+    bool written;         /* ARGUMENT, REGISTER: an assembly or DPS operation has it as its destination */
+    lw_symbol *name;      /* with the % ; several results of one name (%r:2) share it */
+    uint32_t part, parts; /* part of %r:parts; parts is 0 where the name stands for one value */
+    lw_place place;       /* where it is defined */
     const lw_pto_type *type;
-    struct lw_pto_op *op;  /* RESULT, REGISTER: that defines it (first) ; CARRIED: the loop; ARGUMENT: NULL */
-    uint32_t number;       /* dense in its function, from 0, arguments first */
+    struct lw_pto_op *op; /* RESULT, REGISTER: that defines it (first) ; CARRIED: the loop; ARGUMENT: NULL */
+    uint32_t number;      /* dense in its function, from 0, arguments first */
 } lw_pto_value;
 
 /* ---- Operations --------------------------------------------------------------------------------------- */
 
 typedef enum lw_pto_op_id { /* rows of isa/pto/ops.def: LW_PTO_VSHR … */
-    LW_PTO_NO_OP,
+                            LW_PTO_NO_OP,
 #define OP(id, name, operands, results, ...) LW_PTO_##id,
 #include "pto/ops.def"
-    LW_PTO_OP_COUNT
+                            LW_PTO_OP_COUNT
 } lw_pto_op_id;
 
 typedef enum lw_pto_word { /* comparisons: LW_PTO_VCMP_lt, LW_PTO_CMPI_slt … */
-    LW_PTO_NO_WORD,
+                           LW_PTO_NO_WORD,
 #define VCMP(word) LW_PTO_VCMP_##word,
 #define CMPI(word) LW_PTO_CMPI_##word,
 #include "pto/words.def"
-    LW_PTO_WORD_COUNT
+                           LW_PTO_WORD_COUNT
 } lw_pto_word;
 extern const char *const lw_pto_words[LW_PTO_WORD_COUNT];
 
@@ -137,67 +139,68 @@ enum { LW_PTO_OPERANDS_MAX = 4, LW_PTO_RESULTS_MAX = 2 }; /* of rows; scf and fu
 typedef struct lw_pto_op {
     lw_pto_op_id id;
     lw_pto_form form : 8;
-    lw_pto_word word : 8;      /* VCMP, CMPI */
-    bool faulty;               /* what is written does not fit together: reported, and not looked at again */
-    bool merges[LW_PTO_RESULTS_MAX]; /* result k is a register that had a value before: inactive lanes keep it. Where not, inactive
-                                  lanes are as for SSA results */
-    lw_place place;            /* the whole operation, without its regions */
+    lw_pto_word word : 8;            /* VCMP, CMPI */
+    bool faulty;                     /* what is written does not fit together: reported, and not looked at again */
+    bool merges[LW_PTO_RESULTS_MAX]; /* result k is a register that had a value before: inactive lanes keep it. Where
+                                  not, inactive lanes are as for SSA results */
+    lw_place place;                  /* the whole operation, without its regions */
     lw_place name_place;
-    lw_place type_place;       /* of the types behind the colon */
-    uint32_t operand_count;    /* rows: the row's operands in its order, NULL where an optional one is left out. A memory operand is
-                                  two: the memref and, right behind it, its index.
-                                  FOR: lower, upper, step, then the initial values; IF: the condition; YIELD, RETURN: the values */
-    uint32_t result_count;     /* the row's results in its order; FOR, IF: any number */
+    lw_place type_place;    /* of the types behind the colon */
+    uint32_t operand_count; /* rows: the row's operands in its order, NULL where an optional one is left out. A memory
+                               operand is two: the memref and, right behind it, its index. FOR: lower, upper, step, then
+                               the initial values; IF: the condition; YIELD, RETURN: the values */
+    uint32_t result_count;  /* the row's results in its order; FOR, IF: any number */
     lw_pto_value **operands, **results;
     lw_place *operand_places;
-    const lw_pto_type *type;   /* the type that the row's operands go by: the !pto.vreg<NxT>; where there is none, the mask type, or
-                                  the scalar type of :n operands. FOR: that of the induction variable */
-    lw_place literal_place;    /* CONSTANT, MASK_BITS */
-    const char *digits;        /* … as the text has them; NULL: true or false. Behind a - where `minus` */
+    const lw_pto_type *type; /* the type that the row's operands go by: the !pto.vreg<NxT>; where there is none, the
+                                mask type, or the scalar type of :n operands. FOR: that of the induction variable */
+    lw_place literal_place;  /* CONSTANT, MASK_BITS */
+    const char *digits;      /* … as the text has them; NULL: true or false. Behind a - where `minus` */
     uint32_t digit_count;
     bool minus;
-    uint64_t value;            /* CONSTANT: two's complement, sign extended from the type's width; 0 or 1 for i1 */
-    uint64_t *bits;            /* MASK_BITS: lanes / 64 words, rounded up, lane 0 in the lowest bit of the first */
-    uint32_t region_count;     /* FOR: 1; IF: 1, or 2 with an else */
+    uint64_t value;        /* CONSTANT: two's complement, sign extended from the type's width; 0 or 1 for i1 */
+    uint64_t *bits;        /* MASK_BITS: lanes / 64 words, rounded up, lane 0 in the lowest bit of the first */
+    uint32_t region_count; /* FOR: 1; IF: 1, or 2 with an else */
     struct lw_pto_region *regions;
     lw_pto_attributes attributes;
-    const char *location;      /* "loc(…)" as written, or NULL */
+    const char *location; /* "loc(…)" as written, or NULL */
 } lw_pto_op;
 
-/* The operations between { and }. Those of scf end in a YIELD (made where none is written), a function's in a RETURN. */
+/* The operations between { and }. Those of scf end in a YIELD (made where none is written), a function's in a RETURN.
+ */
 typedef struct lw_pto_region {
-    uint32_t argument_count;   /* FOR: induction variable, then iter_args; others 0 */
+    uint32_t argument_count; /* FOR: induction variable, then iter_args; others 0 */
     lw_pto_value **arguments;
     uint32_t count;
     lw_pto_op **ops;
-    lw_place end;              /* the } */
+    lw_place end; /* the } */
 } lw_pto_region;
 
 /* ---- Functions and modules ------------------------------------------------------------------------------ */
 
 typedef struct lw_pto_function {
-    lw_symbol *name;           /* with the @ */
+    lw_symbol *name; /* with the @ */
     lw_place place, name_place;
-    const char *visibility;    /* "private", "public" or NULL */
+    const char *visibility; /* "private", "public" or NULL */
     bool has_body;
     uint32_t argument_count, result_count;
-    lw_pto_value **arguments;  /* declarations may leave out names: then value->name is NULL */
+    lw_pto_value **arguments; /* declarations may leave out names: then value->name is NULL */
     const lw_pto_type **results;
     lw_place *result_places;
     lw_pto_attributes *argument_attributes, *result_attributes; /* one each */
-    const char **argument_locations; /* one each, NULL for none */
+    const char **argument_locations;                            /* one each, NULL for none */
     lw_pto_attributes attributes;
     const char *location;
     lw_pto_region body;
-    uint32_t value_count;      /* numbers of values */
-    uint32_t op_count;         /* of all regions */
+    uint32_t value_count; /* numbers of values */
+    uint32_t op_count;    /* of all regions */
 } lw_pto_function;
 
 /* module @name { … }, or the functions outside of any. */
 typedef struct lw_pto_group {
-    bool written;              /* there is a `module` */
-    lw_symbol *name;           /* or NULL */
-    lw_place place, end;       /* the word, and the }; of functions without a module the place of the first */
+    bool written;        /* there is a `module` */
+    lw_symbol *name;     /* or NULL */
+    lw_place place, end; /* the word, and the }; of functions without a module the place of the first */
     lw_pto_attributes attributes;
     const char *location;
     LW_LIST(lw_pto_function *) functions;
@@ -238,16 +241,17 @@ typedef struct lw_pto_module {
     LW_LIST(lw_pto_group *) groups;
     LW_LIST(lw_pto_function *) functions; /* of all groups, one per name */
     LW_LIST(lw_pto_alias) aliases;
-    LW_LIST(lw_pto_spelled) spelled; /* in the order of the text, from the first name of a type on; so that it can be printed as it was */
+    LW_LIST(lw_pto_spelled)
+    spelled; /* in the order of the text, from the first name of a type on; so that it can be printed as it was */
     bool has_type_names;
     uint32_t op_count;
     const struct lw_pto_signature *signatures[LW_PTO_OP_COUNT]; /* of the rows that were met */
-    lw_pto_type **types; /* a hash table with type_mask + 1 slots */
+    lw_pto_type **types;                                        /* a hash table with type_mask + 1 slots */
     uint32_t type_mask, type_count;
 } lw_pto_module;
 
-/* Parses the whole text, and gives names their values and operations their rows. Faults go to `diags`; the module is returned in
- * any case, and is usable only if there were no errors. Leaves through the arena when memory runs out. */
+/* Parses the whole text, and gives names their values and operations their rows. Faults go to `diags`; the module is
+ * returned in any case, and is usable only if there were no errors. Leaves through the arena when memory runs out. */
 lw_pto_module *lw_pto_parse(lw_arena *arena, lw_source *source, lw_diags *diags);
 
 /* Checks the operands and types of every operation, and what the profile asks for. */
@@ -268,16 +272,17 @@ lw_pto_function *lw_pto_find(const lw_pto_module *module, const char *name);
 /* The comments of a text from `at` on, in turn. */
 typedef struct lw_pto_comments {
     const lw_source *source;
-    uint32_t at; /* never inside of a comment or a string */
+    uint32_t at;                  /* never inside of a comment or a string */
     uint32_t line_from, line_end; /* a part of the line that was looked at last, up to its end */
 } lw_pto_comments;
-/* The next one that begins in front of `end`, without the spaces behind it. False: there is none, and `at` is at `end` or was behind it. */
+/* The next one that begins in front of `end`, without the spaces behind it. False: there is none, and `at` is at `end`
+ * or was behind it. */
 bool lw_pto_next_comment(lw_pto_comments *comments, uint32_t end, lw_place *comment);
 uint32_t lw_pto_line_end(lw_pto_comments *comments, uint32_t at); /* of the line that has `at` */
 
 /* The module as text in one canonical layout, with its comments; parses back to the same module. */
 void lw_pto_print(lw_text *out, const lw_pto_module *module);
-void lw_pto_print_op(lw_text *out, const lw_pto_op *op); /* one line, without its regions */
+void lw_pto_print_op(lw_text *out, const lw_pto_op *op);                   /* one line, without its regions */
 void lw_pto_print_function(lw_text *out, const lw_pto_function *function); /* its first line, without the brace */
 
 /* For messages: "s" unless there is one. */
@@ -301,15 +306,15 @@ typedef struct lw_pto_row {
 extern const lw_pto_row lw_pto_rows[LW_PTO_OP_COUNT]; /* [LW_PTO_NO_OP] is empty */
 
 typedef enum lw_pto_shape { /* of an operand or result of a row */
-    LW_PTO_SHAPE_VREG,
-    LW_PTO_SHAPE_MASK,
-    LW_PTO_SHAPE_ELEMENT, /* :t */
-    LW_PTO_SHAPE_MEMORY,  /* :mem: two operands, the memref and its index */
-    LW_PTO_SHAPE_INDEX,   /* :i */
-    LW_PTO_SHAPE_BOOL,    /* :b */
-    LW_PTO_SHAPE_SAME,    /* :n */
-    LW_PTO_SHAPE_INTEGER, /* :x */
-    LW_PTO_SHAPE_ANY,
+                            LW_PTO_SHAPE_VREG,
+                            LW_PTO_SHAPE_MASK,
+                            LW_PTO_SHAPE_ELEMENT, /* :t */
+                            LW_PTO_SHAPE_MEMORY,  /* :mem: two operands, the memref and its index */
+                            LW_PTO_SHAPE_INDEX,   /* :i */
+                            LW_PTO_SHAPE_BOOL,    /* :b */
+                            LW_PTO_SHAPE_SAME,    /* :n */
+                            LW_PTO_SHAPE_INTEGER, /* :x */
+                            LW_PTO_SHAPE_ANY,
 } lw_pto_shape;
 
 typedef struct lw_pto_slot {
@@ -325,7 +330,8 @@ typedef struct lw_pto_signature {
     lw_pto_slot in[LW_PTO_OPERANDS_MAX], out[LW_PTO_RESULTS_MAX];
 } lw_pto_signature;
 void lw_pto_signature_read(lw_pto_op_id id, lw_pto_signature *signature);
-const lw_pto_signature *lw_pto_signature_of(lw_pto_module *module, lw_pto_op_id id); /* read once for each module and row */
+const lw_pto_signature *lw_pto_signature_of(lw_pto_module *module,
+                                            lw_pto_op_id id); /* read once for each module and row */
 
 /* ---- Cost: cycles by the figures of the page (isa/pto/cost.def) ------------------------------------------- */
 
@@ -344,28 +350,29 @@ static inline uint64_t lw_pto_plus(uint64_t a, uint64_t b) { return a + b < a ? 
 /* How often a region ran: that of a function once for each repeat, a loop's once for each round. */
 typedef uint64_t lw_pto_runs(void *user, const lw_pto_region *region);
 
-/* Where runs were not counted, how often a loop runs around an operation is known where its bounds are constants; elsewhere one round
- * is counted. */
+/* Where runs were not counted, how often a loop runs around an operation is known where its bounds are constants;
+ * elsewhere one round is counted. */
 typedef struct lw_pto_cost_line {
     const lw_pto_op *op;
-    uint32_t repeats;       /* of 2048 bits */
+    uint32_t repeats; /* of 2048 bits */
     uint64_t cycles, times;
-    uint32_t open_loops;    /* loops around it whose rounds are not known */
-    bool is_taken;          /* figures of vshr, taken for another operation */
+    uint32_t open_loops; /* loops around it whose rounds are not known */
+    bool is_taken;       /* figures of vshr, taken for another operation */
 } lw_pto_cost_line;
 
 typedef struct lw_pto_cost {
     LW_LIST(lw_pto_cost_line) lines; /* in source order */
-    uint64_t serial;        /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one, unless runs
-                               were counted */
-    uint64_t piped;         /* a2a3: each starts as soon as the interval allows, as if none waited for another */
-    uint64_t saved;         /* a2a3: more that `serial` would be if each repeat of 2048 bits were an operation of its own */
-    uint64_t uncounted;     /* operations on registers and masks that the page has no figures for; where runs were counted, how often
-                               they were executed */
-    bool per_round;         /* some loop's rounds are not known */
+    uint64_t serial; /* all operations, each when the one before it has ended; of the ways of an scf.if the dearer one,
+                        unless runs were counted */
+    uint64_t piped;  /* a2a3: each starts as soon as the interval allows, as if none waited for another */
+    uint64_t saved;  /* a2a3: more that `serial` would be if each repeat of 2048 bits were an operation of its own */
+    uint64_t uncounted; /* operations on registers and masks that the page has no figures for; where runs were counted,
+                           how often they were executed */
+    bool per_round;     /* some loop's rounds are not known */
 } lw_pto_cost;
 
 /* Of a function of a checked module; a5 or a2a3. `runs` says how often each region ran; NULL: by what the text says. */
-lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile, lw_pto_runs *runs, void *user);
+lw_pto_cost *lw_pto_cost_of(lw_arena *arena, const lw_pto_function *function, lw_pto_profile profile, lw_pto_runs *runs,
+                            void *user);
 
 #endif

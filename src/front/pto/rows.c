@@ -36,8 +36,7 @@ bool lw_pto_profile_find(const char *name, lw_pto_profile *profile) {
 #define COST_LIKE    LW_PTO_COST_LIKE
 
 const lw_pto_row lw_pto_rows[LW_PTO_OP_COUNT] = {
-#define OP(id, text, ins, outs, ...)                                                                         \
-    [LW_PTO_##id] = {.name = text, .operands = ins, .results = outs, __VA_ARGS__},
+#define OP(id, text, ins, outs, ...) [LW_PTO_##id] = {.name = text, .operands = ins, .results = outs, __VA_ARGS__},
 #include "pto/ops.def"
 };
 
@@ -47,9 +46,8 @@ static const struct {
     const char *text;
     lw_pto_shape shape;
 } shapes[] = {
-    {"m", LW_PTO_SHAPE_MASK},    {"t", LW_PTO_SHAPE_ELEMENT}, {"mem", LW_PTO_SHAPE_MEMORY},
-    {"i", LW_PTO_SHAPE_INDEX},   {"b", LW_PTO_SHAPE_BOOL},    {"n", LW_PTO_SHAPE_SAME},
-    {"x", LW_PTO_SHAPE_INTEGER}, {"any", LW_PTO_SHAPE_ANY},
+    {"m", LW_PTO_SHAPE_MASK}, {"t", LW_PTO_SHAPE_ELEMENT}, {"mem", LW_PTO_SHAPE_MEMORY}, {"i", LW_PTO_SHAPE_INDEX},
+    {"b", LW_PTO_SHAPE_BOOL}, {"n", LW_PTO_SHAPE_SAME},    {"x", LW_PTO_SHAPE_INTEGER},  {"any", LW_PTO_SHAPE_ANY},
 };
 
 static lw_pto_shape shape_of(const char *text, size_t size) {

@@ -1,6 +1,7 @@
 /* verify_row.c: the operands of an operation against its row, and the constraints of the page.
  *
- * Each check reports the first operand that breaks it; later checks are left out then, since they would only say it again. */
+ * Each check reports the first operand that breaks it; later checks are left out then, since they would only say it
+ * again. */
 #include "front/pto/verify.h"
 
 enum { FILLED_MAX = LW_PTO_OPERANDS_MAX + LW_PTO_RESULTS_MAX };
@@ -15,7 +16,8 @@ typedef struct row_check {
     lw_place index_place;
 } row_check;
 
-/* The results of assembly and DPS text are where their types are written, for registers that were defined further up. */
+/* The results of assembly and DPS text are where their types are written, for registers that were defined further up.
+ */
 static lw_place result_place(const lw_pto_op *op, const lw_pto_value *value) {
     return value->place.at >= op->place.at ? value->place : op->type_place;
 }
@@ -47,9 +49,7 @@ static const char *name_of(const row_check *c, const lw_pto_filled *f) {
 static bool is_scalar(const lw_pto_type *t) {
     return t->kind == LW_PTO_SCALAR && lw_pto_scalars[t->element].kind != 'F';
 }
-static bool is(const lw_pto_type *t, lw_pto_scalar scalar) {
-    return t->kind == LW_PTO_SCALAR && t->element == scalar;
-}
+static bool is(const lw_pto_type *t, lw_pto_scalar scalar) { return t->kind == LW_PTO_SCALAR && t->element == scalar; }
 
 /* ---- Kinds ------------------------------------------------------------------------------------------------- */
 
@@ -77,10 +77,9 @@ static bool check_kinds(row_check *c) {
         if (kind_fits(f, &id)) continue;
         const char *name = name_of(c, f), *type = f->value->type->text;
         if (id == LW_D_pto_not_index || id == LW_D_pto_not_bool)
-            lw_diag_add(diags, id, f->place,
-                        lw_arena_say(c->v->arena, "operand '%s' of '%s'", name, c->row->name), type);
-        else
-            lw_diag_add(diags, id, f->place, name, c->row->name, type);
+            lw_diag_add(diags, id, f->place, lw_arena_say(c->v->arena, "operand '%s' of '%s'", name, c->row->name),
+                        type);
+        else lw_diag_add(diags, id, f->place, name, c->row->name, type);
         return false;
     }
     if (!c->index || is(c->index->type, LW_PTO_index)) return true;
@@ -99,8 +98,7 @@ static bool check_elements(row_check *c) {
     for (uint32_t i = 0; i < c->count; i++) {
         const lw_pto_type *t = c->at[i].value->type;
         if ((t->kind != LW_PTO_VREG && t->kind != LW_PTO_MEMREF) || is_element(t->element)) continue;
-        lw_diag_add(c->v->diags, LW_D_pto_float_element, c->at[i].place, c->row->name,
-                    lw_pto_scalars[t->element].name);
+        lw_diag_add(c->v->diags, LW_D_pto_float_element, c->at[i].place, c->row->name, lw_pto_scalars[t->element].name);
         return false;
     }
     return true;
@@ -120,8 +118,8 @@ static bool check_registers(row_check *c, const lw_pto_filled *first) {
         if (f->slot->shape != LW_PTO_SHAPE_VREG || t == want) continue;
         bool lanes = t->element == want->element;
         if (lanes)
-            lw_diag_add(c->v->diags, LW_D_pto_lanes_differ, f->place, c->row->name, name_of(c, first),
-                        want->lanes, name_of(c, f), t->lanes);
+            lw_diag_add(c->v->diags, LW_D_pto_lanes_differ, f->place, c->row->name, name_of(c, first), want->lanes,
+                        name_of(c, f), t->lanes);
         else
             lw_diag_add(c->v->diags, LW_D_pto_element_differs, f->place, c->row->name, name_of(c, first),
                         lw_pto_scalars[want->element].name, name_of(c, f), lw_pto_scalars[t->element].name);
@@ -140,8 +138,8 @@ static bool check_masks(row_check *c, const lw_pto_type *vector) {
         if (f->slot->shape != LW_PTO_SHAPE_MASK) continue;
         uint32_t bits = lw_pto_scalars[vector->element].bits;
         if (t->lanes != vector->lanes) {
-            lw_diag *diag = lw_diag_add(c->v->diags, LW_D_pto_mask_lanes, f->place, name_of(c, f), t->lanes,
-                                        vector->lanes);
+            lw_diag *diag =
+                lw_diag_add(c->v->diags, LW_D_pto_mask_lanes, f->place, name_of(c, f), t->lanes, vector->lanes);
             bool whole = vector->lanes * bits == LW_PTO_REGISTER_BITS;
             diag->fix = lw_arena_printf(c->v->arena, whole ? "!pto.mask<b%u> fits" : "!pto.mask<%u> fits",
                                         whole ? bits : vector->lanes);
@@ -210,8 +208,7 @@ static void check_count(row_check *c) {
     const lw_pto_scalar_info *info = &lw_pto_scalars[count->type->element];
     uint64_t value = info->bits == 64 ? constant->value : constant->value & ((UINT64_C(1) << info->bits) - 1);
     if (value >= info->bits)
-        lw_diag_add(c->v->diags, LW_D_pto_shift_count, c->op->operand_places[1], (unsigned long long)value,
-                    info->name);
+        lw_diag_add(c->v->diags, LW_D_pto_shift_count, c->op->operand_places[1], (unsigned long long)value, info->name);
 }
 
 static bool is_cast(lw_pto_op_id id) {

@@ -15,8 +15,8 @@ bool lw_pto_verify_width(lw_pto_verifier *v, const lw_pto_type *type, lw_place p
     if (type->kind == LW_PTO_VREG) {
         uint32_t bits = type->lanes * lw_pto_scalars[type->element].bits;
         if (bits == profile->width) return true;
-        lw_diag *diag = lw_diag_add(v->diags, LW_D_pto_profile_width, place, type->text, bits, profile->name,
-                                    profile->width);
+        lw_diag *diag =
+            lw_diag_add(v->diags, LW_D_pto_profile_width, place, type->text, bits, profile->name, profile->width);
         diag->fix = lw_arena_printf(v->arena, "!pto.vreg<%ux%s> fits",
                                     profile->width / lw_pto_scalars[type->element].bits,
                                     lw_pto_scalars[type->element].name);

@@ -3,7 +3,8 @@
 
 /* Names are resolved also where the grammar failed, so that one run shows as many faults as it can; forms are checked
  * only where every operand means something. */
-bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_spellings *spellings, lw_module_ptx **module) {
+bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_spellings *spellings,
+                  lw_module_ptx **module) {
     lw_module_ptx *m = lw_ptx_parse(arena, source, diags);
     m->spellings = spellings;
     lw_ptx_resolve(m);

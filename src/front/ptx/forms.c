@@ -1,14 +1,14 @@
 /* forms.c: the rows of isa/ptx/forms.def, and which of them takes a spelling.
  *
- * Patterns are walked as they are written; an index by opcode, and by which words a row can take at all, makes that one or
- * two rows for each distinct spelling of a module. */
+ * Patterns are walked as they are written; an index by opcode, and by which words a row can take at all, makes that one
+ * or two rows for each distinct spelling of a module. */
 #include "front/ptx/forms.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define V(major, minor) ((major) * 10 + (minor))
+#define V(major, minor) ((major)*10 + (minor))
 #define SM(number)      (number)
 #define GONE(isa, sm)   isa, .gone_sm = sm
 #define OR(isa, sm)     isa, .or_sm = sm
@@ -21,9 +21,9 @@
 #define SIZE            LW_AGREE_size
 #define WIDE            LW_AGREE_wide
 #define gone            gone_isa
-#define or              or_isa
-#define old             old_isa
-#define more            more_isa
+#define or or_isa
+#define old                                 old_isa
+#define more                                more_isa
 #define FORM(id_, pattern_, operands_, ...) {.id = #id_, .pattern = pattern_, .operands = operands_, __VA_ARGS__},
 const lw_form lw_ptx_forms[] = {
 #include "ptx/forms.def"
@@ -38,13 +38,18 @@ const lw_form lw_ptx_forms[] = {
 
 const uint32_t lw_ptx_form_count = LW_COUNT(lw_ptx_forms);
 
-typedef struct class { const char *name; size_t size; const char *alternatives; } class;
+typedef struct class {
+    const char *name;
+    size_t size;
+    const char *alternatives;
+} class;
 static const class classes[] = {
 #define CLASS(name, alternatives) {#name, sizeof #name - 1, alternatives},
 #include "ptx/types.def"
 };
-static uint32_t class_starts[LW_COUNT(classes)]; /* which letters its alternatives start with, as bits; made with the index */
-static uint64_t class_words[LW_COUNT(classes)];  /* its alternatives as word bits; made with the index */
+static uint32_t
+    class_starts[LW_COUNT(classes)]; /* which letters its alternatives start with, as bits; made with the index */
+static uint64_t class_words[LW_COUNT(classes)]; /* its alternatives as word bits; made with the index */
 
 static uint32_t letter_bit(char c) { return 1u << (c & 31); }
 
@@ -61,12 +66,18 @@ static const char *class_of(const char *name, size_t size) {
     return found ? found->alternatives : NULL;
 }
 
-/* What ends a word of a pattern: a few dozen bytes of patterns are read for each distinct spelling of a module, which is most
- * of the time that a small file takes. */
+/* What ends a word of a pattern: a few dozen bytes of patterns are read for each distinct spelling of a module, which
+ * is most of the time that a small file takes. */
 enum { ENDS_ALTERNATIVE = 1, ENDS_WORD = 2, IS_BRACKET = 4 };
 static const uint8_t marks[256] = {
-    [0] = ENDS_ALTERNATIVE | ENDS_WORD | IS_BRACKET, ['|'] = ENDS_ALTERNATIVE, ['.'] = ENDS_WORD, ['*'] = ENDS_WORD,
-    [' '] = ENDS_WORD, ['{'] = ENDS_WORD | IS_BRACKET, ['}'] = ENDS_WORD | IS_BRACKET, ['('] = IS_BRACKET,
+    [0] = ENDS_ALTERNATIVE | ENDS_WORD | IS_BRACKET,
+    ['|'] = ENDS_ALTERNATIVE,
+    ['.'] = ENDS_WORD,
+    ['*'] = ENDS_WORD,
+    [' '] = ENDS_WORD,
+    ['{'] = ENDS_WORD | IS_BRACKET,
+    ['}'] = ENDS_WORD | IS_BRACKET,
+    ['('] = IS_BRACKET,
     [')'] = ENDS_ALTERNATIVE | IS_BRACKET,
 };
 
@@ -78,19 +89,24 @@ static const char *find_mark(const char *p, int mark) {
 /* ---- Index: opcode → its rows, row → the words it can take --------------------------------------------- */
 
 enum { SLOTS = 1024 };
-static uint16_t first_row[SLOTS];                     /* 1 + row, by hash of the opcode */
-static uint16_t next_row[LW_COUNT(lw_ptx_forms)];     /* 1 + next row of the same slot */
+static uint16_t first_row[SLOTS];                 /* 1 + row, by hash of the opcode */
+static uint16_t next_row[LW_COUNT(lw_ptx_forms)]; /* 1 + next row of the same slot */
 static pthread_once_t index_once = PTHREAD_ONCE_INIT;
 
-/* What every spelling of a row has: words out of a set, as bits that a word shares with few others, and how many. Most rows of
- * an opcode are out of question by that. Found when a row is first asked: a process that loads one small module meets few of
- * them. Threads may find the same at the same time. */
-typedef struct bounds { uint64_t words; uint8_t least, most; } bounds;
+/* What every spelling of a row has: words out of a set, as bits that a word shares with few others, and how many. Most
+ * rows of an opcode are out of question by that. Found when a row is first asked: a process that loads one small module
+ * meets few of them. Threads may find the same at the same time. */
+typedef struct bounds {
+    uint64_t words;
+    uint8_t least, most;
+} bounds;
 static _Atomic uint64_t row_words[LW_COUNT(lw_ptx_forms)];
-static _Atomic uint16_t row_counts[LW_COUNT(lw_ptx_forms)]; /* least | most << 8, set behind the words; 0: not found yet */
+static _Atomic uint16_t
+    row_counts[LW_COUNT(lw_ptx_forms)]; /* least | most << 8, set behind the words; 0: not found yet */
 
 static uint64_t word_bit(const char *word, size_t size) {
-    return size ? (uint64_t)1 << ((5u * (unsigned char)word[0] + 3u * (unsigned char)word[size - 1] + 11u * size) & 63) : 0;
+    return size ? (uint64_t)1 << ((5u * (unsigned char)word[0] + 3u * (unsigned char)word[size - 1] + 11u * size) & 63)
+                : 0;
 }
 
 static uint32_t opcode_size(const char *pattern) { return (uint32_t)strcspn(pattern, ".{* "); }
@@ -128,7 +144,8 @@ static bounds find_bounds(const char *pattern) {
 static bounds bounds_of(uint32_t row) {
     uint16_t counts = atomic_load_explicit(&row_counts[row], memory_order_acquire);
     if (LW_LIKELY(counts))
-        return (bounds){atomic_load_explicit(&row_words[row], memory_order_relaxed), counts & 255, (uint8_t)(counts >> 8)};
+        return (bounds){atomic_load_explicit(&row_words[row], memory_order_relaxed), counts & 255,
+                        (uint8_t)(counts >> 8)};
     bounds found = find_bounds(lw_ptx_forms[row].pattern);
     atomic_store_explicit(&row_words[row], found.words, memory_order_relaxed);
     atomic_store_explicit(&row_counts[row], (uint16_t)(found.least | found.most << 8), memory_order_release);
@@ -181,7 +198,9 @@ static const char *behind(const char *p) {
 
 static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group);
 
-static bool passes_one_of(const lw_walk *w, uint32_t kind, uint32_t i) { return kind >> i & 1 && kind & ~w->used & ((1u << i) - 1); }
+static bool passes_one_of(const lw_walk *w, uint32_t kind, uint32_t i) {
+    return kind >> i & 1 && kind & ~w->used & ((1u << i) - 1);
+}
 
 /* In a loose walk types keep their order among each other: cvt.f32.f64 is not cvt.f64.f32; so do spaces. */
 static bool passes_its_kind(const lw_walk *w, uint32_t i) {
@@ -239,7 +258,8 @@ static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group) {
     }
 }
 
-/* Can the row take as many words, and these? Where words may be edited, or a fault is explained, every row is walked. */
+/* Can the row take as many words, and these? Where words may be edited, or a fault is explained, every row is walked.
+ */
 static bool in_bounds(const lw_walk *w, uint32_t row) {
     if (w->every_row) return true;
     bounds b = bounds_of(row);
@@ -247,7 +267,8 @@ static bool in_bounds(const lw_walk *w, uint32_t row) {
 }
 
 static bool same_opcode(const lw_form *form, const lw_symbol *opcode) {
-    return !strncmp(form->pattern, opcode->text, opcode->size) && marks[(unsigned char)form->pattern[opcode->size]] & ENDS_WORD;
+    return !strncmp(form->pattern, opcode->text, opcode->size) &&
+           marks[(unsigned char)form->pattern[opcode->size]] & ENDS_WORD;
 }
 
 /* Where the elements that belong to the instruction's name end: these stay at their places. */
@@ -288,14 +309,16 @@ static bool walk_init(lw_walk *w, lw_symbol **words, uint32_t count) {
     return true;
 }
 
-/* Small formats are no types of registers, but keep their places among the types, too; so do operations that follow each other. */
+/* Small formats are no types of registers, but keep their places among the types, too; so do operations that follow
+ * each other. */
 static void loosen(lw_walk *w) {
     const char *formats = class_of("FORMAT", 6);
     bool counts = strstr(w->words[0]->text, "mma") != NULL; /* xor.popc of matrices of bits */
     for (uint32_t i = 1; i < w->count; i++)
         if (in_list(formats, w->words[i]->text, w->words[i]->size)) w->types |= 1u << i;
         else if (w->value[i].space) w->spaces |= 1u << i;
-        else if (!strncmp(w->words[i]->text, "L2::evict", 9) || (counts && in_list("and|xor|popc", w->words[i]->text, w->words[i]->size)))
+        else if (!strncmp(w->words[i]->text, "L2::evict", 9) ||
+                 (counts && in_list("and|xor|popc", w->words[i]->text, w->words[i]->size)))
             w->evictions |= 1u << i;
     w->loose = true;
 }
@@ -315,7 +338,10 @@ static const char *const may_stand_twice[] = {
 #define TWICE(word) word,
 #include "ptx/passed.def"
 };
-static const struct { const char *name, *words, *unless; bool last; } passed[] = {
+static const struct {
+    const char *name, *words, *unless;
+    bool last;
+} passed[] = {
 #define PASSED(name, words, unless) {name, words, unless, false},
 #define BEHIND(name, words, unless) {name, words, unless, true},
 #include "ptx/passed.def"
@@ -352,7 +378,8 @@ static bool is_passed(lw_symbol **words, uint32_t count, uint32_t i) {
     for (size_t p = 0; p < LW_COUNT(passed); p++) {
         uint32_t n = name_words(words, count, passed[p].name);
         if (!n || i < n || (passed[p].last && i + 1 < count)) continue;
-        if (in_list(passed[p].words, words[i]->text, words[i]->size) && !has_any_but(words, count, i, passed[p].unless)) return true;
+        if (in_list(passed[p].words, words[i]->text, words[i]->size) && !has_any_but(words, count, i, passed[p].unless))
+            return true;
     }
     return false;
 }
@@ -398,7 +425,8 @@ const lw_form *lw_form_reordered(lw_walk *w, lw_symbol **words, uint32_t count) 
 
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count) {
     lw_walk w;
-    return walk_init(&w, words, count) && same_opcode(form, words[0]) && walk_on(&w, form->pattern + words[0]->size, 1, 0);
+    return walk_init(&w, words, count) && same_opcode(form, words[0]) &&
+           walk_on(&w, form->pattern + words[0]->size, 1, 0);
 }
 
 bool lw_ptx_is_opcode(const lw_symbol *opcode) {

@@ -10,18 +10,43 @@
 #include <stdlib.h>
 
 /* Character classes, one table look-up each. */
-enum { C_DIGIT = LW_C_DIGIT, C_SPACE = LW_C_SPACE, C_NAME = LW_C_OWN, C_START = C_NAME << 1, C_WORD = C_NAME << 2, C_OPERATOR = C_NAME << 3 };
+enum {
+    C_DIGIT = LW_C_DIGIT,
+    C_SPACE = LW_C_SPACE,
+    C_NAME = LW_C_OWN,
+    C_START = C_NAME << 1,
+    C_WORD = C_NAME << 2,
+    C_OPERATOR = C_NAME << 3
+};
 
 static const uint8_t class_of[256] = {
     LW_SCAN_CLASSES(C_NAME | C_WORD, C_NAME | C_START | C_WORD),
     ['_'] = C_NAME | C_START | C_WORD,
     ['$'] = C_NAME | C_START,
     ['%'] = C_START,
-    [','] = C_OPERATOR, [';'] = C_OPERATOR, [':'] = C_OPERATOR, ['('] = C_OPERATOR, [')'] = C_OPERATOR,
-    ['['] = C_OPERATOR, [']'] = C_OPERATOR, ['{'] = C_OPERATOR, ['}'] = C_OPERATOR, ['@'] = C_OPERATOR,
-    ['!'] = C_OPERATOR, ['|'] = C_OPERATOR, ['+'] = C_OPERATOR, ['-'] = C_OPERATOR, ['*'] = C_OPERATOR,
-    ['/'] = C_OPERATOR, ['<'] = C_OPERATOR, ['>'] = C_OPERATOR, ['='] = C_OPERATOR, ['&'] = C_OPERATOR,
-    ['^'] = C_OPERATOR, ['~'] = C_OPERATOR, ['?'] = C_OPERATOR,
+    [','] = C_OPERATOR,
+    [';'] = C_OPERATOR,
+    [':'] = C_OPERATOR,
+    ['('] = C_OPERATOR,
+    [')'] = C_OPERATOR,
+    ['['] = C_OPERATOR,
+    [']'] = C_OPERATOR,
+    ['{'] = C_OPERATOR,
+    ['}'] = C_OPERATOR,
+    ['@'] = C_OPERATOR,
+    ['!'] = C_OPERATOR,
+    ['|'] = C_OPERATOR,
+    ['+'] = C_OPERATOR,
+    ['-'] = C_OPERATOR,
+    ['*'] = C_OPERATOR,
+    ['/'] = C_OPERATOR,
+    ['<'] = C_OPERATOR,
+    ['>'] = C_OPERATOR,
+    ['='] = C_OPERATOR,
+    ['&'] = C_OPERATOR,
+    ['^'] = C_OPERATOR,
+    ['~'] = C_OPERATOR,
+    ['?'] = C_OPERATOR,
 };
 
 enum { FLOAT_TEXT_MAX = 1024 };
@@ -154,8 +179,8 @@ static uint32_t lex_integer(lw_lexer *l, lw_token *t, uint32_t at) {
     bool fits = lw_digits_read(text, from, end, base, &t->value);
     if (text[end] == 'U') t->is_unsigned = true, end++;
     if (is(text[end], C_NAME)) {
-        const char *why =
-            base == 8 && is(text[end], C_DIGIT) ? "a leading 0 makes it octal" : "stray letters or digits";
+        const char *why = base == 8 && is(text[end], C_DIGIT) ? "a leading 0 makes it octal"
+                                                              : "stray letters or digits";
         return bad_number(l, t, at, end, why);
     }
     t->cut = !fits;
@@ -169,8 +194,7 @@ static uint32_t lex_float_bits(lw_lexer *l, lw_token *t, uint32_t at) {
     t->single = (text[at + 1] | 0x20) == 'f';
     uint32_t want = t->single ? 8 : 16, end = lw_digits_end(text, at + 2, 16);
     if (end - at - 2 != want || is(text[end], C_NAME)) {
-        const char *why =
-            t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits";
+        const char *why = t->single ? "0f takes eight hexadecimal digits" : "0d takes sixteen hexadecimal digits";
         end = bad_number(l, t, at, end, why);
         t->kind = LW_TOKEN_FLOAT;
         return end;
@@ -213,7 +237,8 @@ static bool is_nonzero(const char *text, uint32_t size) {
 }
 
 static uint32_t bad_decimal(lw_lexer *l, lw_token *t, uint32_t at, uint32_t end) {
-    end = bad_number(l, t, at, end, "it is no normal number of 64 bits; write its bits as 0d and sixteen hexadecimal digits");
+    end = bad_number(l, t, at, end,
+                     "it is no normal number of 64 bits; write its bits as 0d and sixteen hexadecimal digits");
     t->kind = LW_TOKEN_FLOAT;
     return end;
 }
@@ -271,8 +296,11 @@ static bool is_pair(char a, char b) {
     switch (a) {
     case '<': return b == '<' || b == '=';
     case '>': return b == '>' || b == '=';
-    case '=': case '!': return b == '=';
-    case '&': case '|': case '@': return a == b;
+    case '=':
+    case '!': return b == '=';
+    case '&':
+    case '|':
+    case '@': return a == b;
     default: return false;
     }
 }

@@ -1,5 +1,6 @@
-/* match.c: what a spelling means by its row: lane function, gates; modifiers.c has its types and modes, operand_form.c its operands. Made once for each distinct
- * spelling of a module, or of all modules that share spellings, and kept in the mnemonic's symbol. */
+/* match.c: what a spelling means by its row: lane function, gates; modifiers.c has its types and modes, operand_form.c
+ * its operands. Made once for each distinct spelling of a module, or of all modules that share spellings, and kept in
+ * the mnemonic's symbol. */
 #include "front/ptx/forms.h"
 
 #include "base/lane_id.h"
@@ -8,14 +9,14 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#define V(major, minor) ((major) * 10 + (minor))
+#define V(major, minor) ((major)*10 + (minor))
 #define SM(number)      (number)
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
-
 /* ---- A match ------------------------------------------------------------------------------------------ */
 
-/* What modules for targets before sm_20 mean by arithmetic of .f32, and later hardware does with them: .ftz, said or not. */
+/* What modules for targets before sm_20 mean by arithmetic of .f32, and later hardware does with them: .ftz, said or
+ * not. */
 static bool always_flushes(const lw_module_ptx *module) { return module->target < SM(20); }
 
 static lw_lane_id flushing(const char *name, size_t size) {
@@ -55,7 +56,8 @@ static lw_lane_id lane_of(const lw_match *m, const lw_module_ptx *module) {
 /* Is there an address without a space? */
 static bool is_generic(const lw_match *m) {
     for (uint32_t i = 0; i < m->operand_form_count && !m->space; i++)
-        if (m->operand_forms[i].shape == LW_SHAPE_ADDRESS && !m->operand_forms[i].space && !m->operand_forms[i].opaque) return true;
+        if (m->operand_forms[i].shape == LW_SHAPE_ADDRESS && !m->operand_forms[i].space && !m->operand_forms[i].opaque)
+            return true;
     return false;
 }
 
@@ -75,8 +77,10 @@ static void set_gates(const lw_walk *w, lw_match *m, const lw_module_ptx *module
     }
     for (uint32_t i = 1; i < w->count; i++)
         for (const lw_gate *gate = lw_gate_of(w, i, NULL); gate; gate = lw_gate_of(w, i, gate)) {
-            if (gate->isa > m->isa || (gate->isa == m->isa && isa_gate && gate < isa_gate)) m->isa = gate->isa, m->isa_word = (uint8_t)i, isa_gate = gate;
-            if (gate->sm > m->sm || (gate->sm == m->sm && sm_gate && gate < sm_gate)) m->sm = gate->sm, m->sm_word = (uint8_t)i, sm_gate = gate;
+            if (gate->isa > m->isa || (gate->isa == m->isa && isa_gate && gate < isa_gate))
+                m->isa = gate->isa, m->isa_word = (uint8_t)i, isa_gate = gate;
+            if (gate->sm > m->sm || (gate->sm == m->sm && sm_gate && gate < sm_gate))
+                m->sm = gate->sm, m->sm_word = (uint8_t)i, sm_gate = gate;
         }
 }
 
@@ -85,7 +89,8 @@ static void set_gated(const lw_module_ptx *module, lw_match *m) {
     const lw_form *f = m->form;
     bool is_gone = f->gone_isa && module->version >= f->gone_isa && module->target >= f->gone_sm;
     m->gated = module->version < m->isa || module->target < m->sm || (f->family && !module->target_suffix) || is_gone ||
-               (f->old_isa && (module->version >= f->old_isa || f->gone_isa)) || m->fault || m->late_vector || (f->last && module->target > f->last);
+               (f->old_isa && (module->version >= f->old_isa || f->gone_isa)) || m->fault || m->late_vector ||
+               (f->last && module->target > f->last);
 }
 
 /* ---- Rules of combinations that patterns cannot say ----------------------------------------------------- */
@@ -120,7 +125,8 @@ static bool vector_of_256(const lw_walk *w, lw_match *m) {
         set_fault(m, word, "the vector is wider than 128 bits");
         return false;
     }
-    if (m->space && m->space != LW_SPACE_global) set_fault(m, word, "a vector of 256 bits must be in the space .global");
+    if (m->space && m->space != LW_SPACE_global)
+        set_fault(m, word, "a vector of 256 bits must be in the space .global");
     if (m->isa < V(8, 8)) m->isa = V(8, 8), m->isa_word = (uint8_t)word;
     if (m->sm < SM(100)) m->sm = SM(100), m->sm_word = (uint8_t)word;
     return true;
@@ -134,7 +140,8 @@ static void spelling_fault(const lw_walk *w, lw_match *m) {
         set_fault(m, cache_word(w, 2), "a cache modifier needs the space .global or a generic address");
     }
     if (memory && !wide)
-        set_fault(m, word_of_field(w, LW_FIELD_evict2), "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
+        set_fault(m, word_of_field(w, LW_FIELD_evict2),
+                  "an L2 eviction priority needs a vector of 256 bits: .v8.b32 or .v4.b64");
 }
 
 /* Does something else than a type follow .v2 or the like, or nothing? */
@@ -181,7 +188,8 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     set_gates(w, m, module);
     m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);
-    if (w->passed) m->isa_word = m->sm_word = m->fault_word = 0; /* they would count other words than those that are written */
+    if (w->passed)
+        m->isa_word = m->sm_word = m->fault_word = 0; /* they would count other words than those that are written */
     set_gated(module, m);
     if (m->lane && !form->lower && m->operands_max > m->operands_min) {
         lw_match *longer = lw_arena_copy(arena, m, sizeof *m);

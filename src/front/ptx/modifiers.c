@@ -1,12 +1,13 @@
-/* modifiers.c: the words behind an opcode: types, spaces and modifiers by their texts, and what modifiers mean together; gates of words. The only
- * file beside the parser and forms.c that compares texts of words (tree/words looks). */
+/* modifiers.c: the words behind an opcode: types, spaces and modifiers by their texts, and what modifiers mean
+ * together; gates of words. The only file beside the parser and forms.c that compares texts of words (tree/words
+ * looks). */
 #include "front/ptx/forms.h"
 #include "lanewise/lane/how.h"
 
 #include <pthread.h>
 
-#define A         0xf0
-#define B         0xcc
+#define A          0xf0
+#define B          0xcc
 #define ALSO(name) LW_FIELD_##name + 1
 #define FIELD(name)
 #define MODIFIER(field_, id, text_, ...) [LW_MOD_##id] = {.text = text_, .field = LW_FIELD_##field_, __VA_ARGS__},
@@ -24,14 +25,18 @@ const lw_lowering_row lw_lowerings[LW_LOWER_count] = {
 
 /* ---- Words by their texts --------------------------------------------------------------------------------- */
 
-static const struct { const char *text; uint8_t size; lw_word_value value; } words[] = {
-#define TYPE(name, bits, kind)           {#name, sizeof #name - 1, {.type = LW_T_##name}},
+static const struct {
+    const char *text;
+    uint8_t size;
+    lw_word_value value;
+} words[] = {
+#define TYPE(name, bits, kind) {#name, sizeof #name - 1, {.type = LW_T_##name}},
 #include "ptx/types.def"
-#define SPACE(name)                      {#name, sizeof #name - 1, {.space = LW_SPACE_##name}},
-#define PART(name, text)                 {text, sizeof text - 1, {.space = LW_SPACE_##name}},
+#define SPACE(name)      {#name, sizeof #name - 1, {.space = LW_SPACE_##name}},
+#define PART(name, text) {text, sizeof text - 1, {.space = LW_SPACE_##name}},
 #include "ptx/spaces.def"
 #define FIELD(name)
-#define MODIFIER(field, id, text, ...)   {text, sizeof text - 1, {.modifier = LW_MOD_##id}},
+#define MODIFIER(field, id, text, ...) {text, sizeof text - 1, {.modifier = LW_MOD_##id}},
 #include "ptx/modifiers.def"
 };
 
@@ -52,17 +57,20 @@ static void fill_slots(void) {
 lw_word_value lw_word_value_of(const char *text, size_t size, uint32_t hash) {
     pthread_once(&slots_once, fill_slots);
     for (uint32_t at = hash % SLOTS; slots[at]; at = (at + 1) % SLOTS)
-        if (words[slots[at] - 1].size == size && !memcmp(words[slots[at] - 1].text, text, size)) return words[slots[at] - 1].value;
+        if (words[slots[at] - 1].size == size && !memcmp(words[slots[at] - 1].text, text, size))
+            return words[slots[at] - 1].value;
     return (lw_word_value){0};
 }
 
 lw_type lw_type_find(const char *name, size_t size) { return lw_word_value_of(name, size, lw_hash(name, size)).type; }
 
-lw_space lw_space_named(const char *text, size_t size) { return lw_word_value_of(text, size, lw_hash(text, size)).space; }
+lw_space lw_space_named(const char *text, size_t size) {
+    return lw_word_value_of(text, size, lw_hash(text, size)).space;
+}
 
 /* ---- Gates of words --------------------------------------------------------------------------------------- */
 
-#define V(major, minor) ((major) * 10 + (minor))
+#define V(major, minor) ((major)*10 + (minor))
 #define SM(number)      (number)
 static const lw_gate gates[] = {
 #define GATE(opcode, word, isa, sm) {opcode, word, isa, sm},
@@ -86,8 +94,10 @@ static void index_gates(void) {
 
 const lw_gate *lw_gate_of(const lw_walk *w, uint32_t i, const lw_gate *after) {
     pthread_once(&gates_once, index_gates);
-    for (uint32_t g = after ? next_gate[after - gates] : first_gate[w->words[i]->hash % GATE_SLOTS]; g; g = next_gate[g - 1])
-        if (!strcmp(gates[g - 1].word, w->words[i]->text) && (*gates[g - 1].opcode == '*' || !strcmp(gates[g - 1].opcode, w->words[0]->text)))
+    for (uint32_t g = after ? next_gate[after - gates] : first_gate[w->words[i]->hash % GATE_SLOTS]; g;
+         g = next_gate[g - 1])
+        if (!strcmp(gates[g - 1].word, w->words[i]->text) &&
+            (*gates[g - 1].opcode == '*' || !strcmp(gates[g - 1].opcode, w->words[0]->text)))
             return &gates[g - 1];
     return NULL;
 }
@@ -99,7 +109,10 @@ const lw_gate *lw_gate_of(const lw_walk *w, uint32_t i, const lw_gate *after) {
 #define SIGNED    (BIT(s8) | BIT(s16) | BIT(s32) | BIT(s64))
 #define f32       BIT(f32)
 #define f64       BIT(f64)
-static const struct { uint8_t kind, word; uint32_t types; } meanings[] = {
+static const struct {
+    uint8_t kind, word;
+    uint32_t types;
+} meanings[] = {
 #define MEANS(kind, word, types, mode) {LW_MEANS_##kind, LW_MOD_##word, types},
 #include "ptx/meanings.def"
 };
@@ -108,7 +121,8 @@ _Static_assert(LW_COUNT(meanings) == LW_MEANINGS && LW_MEANINGS <= UINT8_MAX, "m
 static uint8_t meaning_of(const lw_match *m) {
     lw_meaning_kind kind = lw_lowerings[m->form->lower].means;
     for (uint32_t i = 0; i < LW_MEANINGS && kind; i++)
-        if (meanings[i].kind == kind && m->mode.at[lw_modifiers[meanings[i].word].field] == meanings[i].word && meanings[i].types >> m->type & 1)
+        if (meanings[i].kind == kind && m->mode.at[lw_modifiers[meanings[i].word].field] == meanings[i].word &&
+            meanings[i].types >> m->type & 1)
             return (uint8_t)(i + 1);
     return 0;
 }

@@ -1,9 +1,12 @@
-/* notation.c: the operands of a row of isa/ptx/forms.def as the manual writes them, without the marks that only the table needs. */
+/* notation.c: the operands of a row of isa/ptx/forms.def as the manual writes them, without the marks that only the
+ * table needs. */
 #include "front/ptx/ptx.h"
 
 static size_t name_size(const char *p) {
     size_t n = 0;
-    while ((p[n] >= 'a' && p[n] <= 'z') || (p[n] >= 'A' && p[n] <= 'Z') || (p[n] >= '0' && p[n] <= '9') || p[n] == '-' || p[n] == '_') n++;
+    while ((p[n] >= 'a' && p[n] <= 'z') || (p[n] >= 'A' && p[n] <= 'Z') || (p[n] >= '0' && p[n] <= '9') ||
+           p[n] == '-' || p[n] == '_')
+        n++;
     return n;
 }
 
@@ -48,7 +51,8 @@ static void print_attribute(lw_text *out, const char *p, const char *name, size_
     if (is_wide) lw_text_printf(out, "%s%.*s twice as large", before, (int)size, name);
     if (is_constant) lw_text_printf(out, "%s%.*s a constant", before, (int)size, name);
     if (is_list && is_constant) lw_text_printf(out, " of %.*s", (int)strcspn(p + n + 1, ")"), p + n + 1);
-    if (is_list && !is_constant) lw_text_printf(out, "%s%.*s within %.*s", before, (int)size, name, (int)strcspn(p + n + 1, ")"), p + n + 1);
+    if (is_list && !is_constant)
+        lw_text_printf(out, "%s%.*s within %.*s", before, (int)size, name, (int)strcspn(p + n + 1, ")"), p + n + 1);
 }
 
 void lw_ptx_print_types(lw_text *out, const lw_form *form) {

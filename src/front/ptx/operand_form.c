@@ -50,7 +50,8 @@ static uint32_t agreements[LW_T_count][LW_AGREE_wide + 1];
 
 void lw_agreements_fill(void) {
     for (int type = 0; type < LW_T_count; type++)
-        for (int agree = 0; agree <= LW_AGREE_wide; agree++) agreements[type][agree] = agreeing((lw_type)type, (lw_agree)agree);
+        for (int agree = 0; agree <= LW_AGREE_wide; agree++)
+            agreements[type][agree] = agreeing((lw_type)type, (lw_agree)agree);
 }
 
 static uint32_t same_size(const lw_operand_form *o) {
@@ -63,7 +64,8 @@ static uint32_t same_size(const lw_operand_form *o) {
 /* Operands with a type of their own, such as shift amounts, do not share the laxness of logic. */
 static uint32_t takes_of(const lw_match *m, const lw_operand_form *o) {
     if (o->is_address) {
-        const uint32_t bits = 1u << LW_T_b32 | 1u << LW_T_b64, integers = 1u << LW_T_u32 | 1u << LW_T_u64 | 1u << LW_T_s32 | 1u << LW_T_s64;
+        const uint32_t bits = 1u << LW_T_b32 | 1u << LW_T_b64,
+                       integers = 1u << LW_T_u32 | 1u << LW_T_u64 | 1u << LW_T_s32 | 1u << LW_T_s64;
         return bits | integers;
     }
     if (o->untyped) return 1u << o->type;
@@ -81,8 +83,8 @@ static const char *group_text(const lw_match *m, const char *at) { /* of "$2" */
 
 static uint32_t number_in(const char *text) { return (uint32_t)strtoul(text + strcspn(text, "0123456789"), NULL, 10); }
 
-/* How many elements a vector has: "4", or the number in a group's text, "$2" of v4, x4, 4d (1 where it has none); or "mk$1" of m16n8k16,
- * the product of these letters' numbers; and then "/64", "*2" or "-2". */
+/* How many elements a vector has: "4", or the number in a group's text, "$2" of v4, x4, 4d (1 where it has none); or
+ * "mk$1" of m16n8k16, the product of these letters' numbers; and then "/64", "*2" or "-2". */
 static uint32_t count_of(const lw_match *m, const char *at) {
     if (*at >= '0' && *at <= '9') return (uint32_t)strtoul(at, NULL, 10);
     size_t letters = strspn(at, "mnk");
@@ -96,8 +98,8 @@ static uint32_t count_of(const lw_match *m, const char *at) {
     return *then == '/' ? count / by : *then == '*' ? count * by : *then == '-' ? count - by : count;
 }
 
-/* The coordinates of a texture or surface by its geometry, 1d … acube: one, two or four, with an index in front for arrays; four always
- * fit, as in old programs. Derivatives have no index, and always braces. */
+/* The coordinates of a texture or surface by its geometry, 1d … acube: one, two or four, with an index in front for
+ * arrays; four always fit, as in old programs. Derivatives have no index, and always braces. */
 static void coordinates(const lw_match *m, lw_operand_form *o, const char *at, bool derivatives) {
     const char *text = group_text(m, at);
     size_t size = strlen(text);
@@ -108,25 +110,35 @@ static void coordinates(const lw_match *m, lw_operand_form *o, const char *at, b
     o->braces = true;
     o->or_four = o->variable = !derivatives; /* one coordinate without braces is a register */
     o->lists = dimensions == 1 && !o->array && !derivatives;
-    o->loose = !derivatives && (m->form->loose || (!geometry->samples && !o->array && (dimensions == 2 || geometry->cube)));
+    o->loose = !derivatives &&
+               (m->form->loose || (!geometry->samples && !o->array && (dimensions == 2 || geometry->cube)));
     o->list_only = dimensions == 3 && !o->array;
     o->always_braces = derivatives;
 }
 
-static bool is_word(const char *at, size_t size, const char *word) { return size == strlen(word) && !memcmp(at, word, size); }
+static bool is_word(const char *at, size_t size, const char *word) {
+    return size == strlen(word) && !memcmp(at, word, size);
+}
 
 /* One attribute behind a colon. */
 static void attribute(const lw_match *m, lw_operand_form *o, const char *at, size_t size) {
-    static const struct { const char *name; size_t size; lw_shape shape; } shapes[] = {
+    static const struct {
+        const char *name;
+        size_t size;
+        lw_shape shape;
+    } shapes[] = {
 #define SHAPE(name, shape) {#name, sizeof #name - 1, LW_SHAPE_##shape},
-        SHAPE(imm, IMM) SHAPE(reg, REG) SHAPE(label, LABEL) SHAPE(targets, TARGETS) SHAPE(func, FUNC)
-        SHAPE(list, LIST) SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL) SHAPE(sink, SINK)
+        SHAPE(imm, IMM) SHAPE(reg, REG) SHAPE(label, LABEL) SHAPE(targets, TARGETS) SHAPE(func, FUNC) SHAPE(list, LIST)
+            SHAPE(any, ANY) SHAPE(source, SOURCE) SHAPE(special, SPECIAL) SHAPE(sink, SINK)
 #undef SHAPE
     };
-    static const struct { const char *name; size_t at; } flags[] = {
+    static const struct {
+        const char *name;
+        size_t at;
+    } flags[] = {
 #define FLAG(name, field) {name, offsetof(lw_operand_form, field)},
-        FLAG("lists", lists) FLAG("low", low) FLAG("all", all) FLAG("consts", constants) FLAG("same", same) FLAG("neg", negatable)
-        FLAG("or-address", or_address) FLAG("or-pred", or_predicate)
+        FLAG("lists", lists) FLAG("low", low) FLAG("all", all) FLAG("consts", constants) FLAG("same", same)
+            FLAG("neg", negatable) FLAG("or-address", or_address) FLAG("or-pred", or_predicate)
 #undef FLAG
     };
     for (size_t i = 0; i < LW_COUNT(shapes); i++)
@@ -215,7 +227,8 @@ static void inner_forms(lw_arena *arena, const lw_match *m, lw_operand_form *o, 
     }
 }
 
-/* What stands behind an operand's name: |p, ?, .sel, :attributes, in any order; behind ";" what it may be as a vector. */
+/* What stands behind an operand's name: |p, ?, .sel, :attributes, in any order; behind ";" what it may be as a vector.
+ */
 static void attributes(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *p, const char *end) {
     while (p < end) {
         char c = *p++;
@@ -262,7 +275,8 @@ static void operand_form(lw_arena *arena, const lw_match *m, lw_operand_form *o,
         o->name = at += 4;
     }
     const char *p = at;
-    while (p < end && ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' || *p == '-' || (*p >= '0' && *p <= '9')))
+    while (p < end &&
+           ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' || *p == '-' || (*p >= '0' && *p <= '9')))
         p++;
     o->name_size = (uint8_t)(p - at);
     attributes(arena, m, o, p, end);
@@ -292,13 +306,15 @@ enum { LW_OPERANDS_MAX = 32 };
 static int is_bound(const lw_match *m, const lw_operand_form *o) {
     for (uint32_t word = 1; word < LW_MOD_count && o->optional; word++) {
         const lw_modifier *modifier = &lw_modifiers[word];
-        if (modifier->operand && is_word(o->name, o->name_size, modifier->operand)) return m->mode.at[modifier->field] == word ? 1 : -1;
+        if (modifier->operand && is_word(o->name, o->name_size, modifier->operand))
+            return m->mode.at[modifier->field] == word ? 1 : -1;
     }
     return 0;
 }
 
 static bool takes_register(const lw_operand_form *o) {
-    bool value = o->shape == LW_SHAPE_VALUE || o->shape == LW_SHAPE_REG || o->shape == LW_SHAPE_SPECIAL || o->shape == LW_SHAPE_SOURCE;
+    bool value = o->shape == LW_SHAPE_VALUE || o->shape == LW_SHAPE_REG || o->shape == LW_SHAPE_SPECIAL ||
+                 o->shape == LW_SHAPE_SOURCE;
     return value && o->vector == 1 && !o->lists && !o->always_braces && !o->if_vector && (!o->pair || o->pair_optional);
 }
 

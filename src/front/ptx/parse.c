@@ -8,7 +8,8 @@ enum { BYTES_A_STATEMENT = 24 }; /* compilers write more */
 /* ---- Words --------------------------------------------------------------------------------------------- */
 
 static const lw_word words[] = {
-#define WORD(text, kind, value) {text, sizeof text - 1, kind, value}
+#define WORD(text, kind, value) \
+    { text, sizeof text - 1, kind, value }
 #define TYPE(name, bits, kind) WORD(#name, LW_WORD_TYPE, LW_T_##name),
 #include "ptx/types.def"
 #define SPACE(name) WORD(#name, LW_WORD_SPACE, LW_SPACE_##name),
@@ -39,7 +40,8 @@ static const lw_word words[] = {
 #include "ptx/tunings.def"
 };
 
-/* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty again. */
+/* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty again.
+ */
 static void bind_words(lw_symbols *symbols, lw_symbol *bound[]) {
     for (size_t i = 0; i < LW_COUNT(words); i++) {
         bound[i] = lw_symbol_get(symbols, words[i].text, words[i].size);
@@ -86,8 +88,8 @@ static bool on_new_line(const lw_parser *p) {
     return p->token.place.at > p->last_end && memchr(from, '\n', p->token.place.at - p->last_end);
 }
 
-/* Whether the next token looks like the start of a statement: first on its line, and a guard, a directive, or a name with
- * a dot or colon behind it that is no register. */
+/* Whether the next token looks like the start of a statement: first on its line, and a guard, a directive, or a name
+ * with a dot or colon behind it that is no register. */
 static bool at_fresh_start(const lw_parser *p) {
     const lw_word *word = lw_parser_word(p);
     if (word && (word->kind == LW_WORD_ENTRY || word->kind == LW_WORD_FUNC)) return true;
@@ -99,8 +101,8 @@ static bool at_fresh_start(const lw_parser *p) {
     return behind == '.' || behind == ':';
 }
 
-/* What an unfinished statement has opened is closed first. A block { ; } behind the fault ends the statement, while { } is
- * part of it. */
+/* What an unfinished statement has opened is closed first. A block { ; } behind the fault ends the statement, while { }
+ * is part of it. */
 void lw_parser_recover(lw_parser *p) {
     uint32_t opened = 0;
     bool block = false, more = true;
@@ -140,7 +142,8 @@ bool lw_parse_literal(lw_parser *p, const char *what, uint64_t most, uint64_t *v
     *value = p->token.value;
     if (p->token.cut) {
         int shown = p->token.place.size > 40 ? 40 : (int)p->token.place.size;
-        lw_diag_add(p->module->diags, LW_D_big_number, p->token.place, shown, p->lexer.source->text + p->token.place.at);
+        lw_diag_add(p->module->diags, LW_D_big_number, p->token.place, shown,
+                    p->lexer.source->text + p->token.place.at);
     } else if (*value > most && !p->token.too_large) {
         lw_diag_add(p->module->diags, LW_D_literal_range, p->token.place, what, (unsigned long long)most);
         *value = most;
@@ -174,8 +177,7 @@ static bool parse_alias(lw_parser *p, lw_place start) {
     lw_parser_next(p);
     if (!lw_parse_name(p, "the name of the alias", &alias->name, &alias->place)) return false;
     if (!lw_parser_expect(p, ',')) return false;
-    if (!lw_parse_name(p, "the name of the function it stands for", &target->name, &target->place))
-        return false;
+    if (!lw_parse_name(p, "the name of the function it stands for", &target->name, &target->place)) return false;
     add_item(p, LW_ITEM_ALIAS, lw_parser_since(p, start))->object = alias;
     return lw_parser_semicolon(p);
 }
@@ -216,16 +218,18 @@ static bool parse_item(lw_parser *p) {
     if (lw_parser_at(p, '@' | '@' << 8)) return parse_text_item(p, LW_ITEM_DIRECTIVE, lw_parse_dwarf);
     const lw_word *word = lw_parser_word(p);
     if (!word) {
-        if (p->token.kind != LW_TOKEN_DOT)
-            return lw_parser_expected(p, "a directive such as '.entry' or '.global'");
+        if (p->token.kind != LW_TOKEN_DOT) return lw_parser_expected(p, "a directive such as '.entry' or '.global'");
         lw_diag_add(p->module->diags, LW_D_unknown_directive, p->token.place, p->token.name->text);
         lw_parser_next(p);
         return false;
     }
     switch (word->kind) {
     case LW_WORD_LINKAGE: return parse_linked(p);
-    case LW_WORD_ENTRY: case LW_WORD_FUNC: return lw_parse_function(p, LW_LINK_none, p->token.place);
-    case LW_WORD_SPACE: case LW_WORD_ALIGN: case LW_WORD_ATTRIBUTE: return lw_parse_variables(p, LW_LINK_none, LW_IN_MODULE);
+    case LW_WORD_ENTRY:
+    case LW_WORD_FUNC: return lw_parse_function(p, LW_LINK_none, p->token.place);
+    case LW_WORD_SPACE:
+    case LW_WORD_ALIGN:
+    case LW_WORD_ATTRIBUTE: return lw_parse_variables(p, LW_LINK_none, LW_IN_MODULE);
     case LW_WORD_ALIAS: return parse_alias(p, p->token.place);
     case LW_WORD_FILE: return parse_text_item(p, LW_ITEM_FILE, lw_parse_file);
     case LW_WORD_SECTION: return parse_text_item(p, LW_ITEM_SECTION, lw_parse_section);
@@ -266,8 +270,7 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     p->warp_size = lw_symbol_get(&module->symbols, "WARP_SZ", 7);
     p->call = lw_symbol_get(&module->symbols, "call", 4);
     p->generic = lw_symbol_get(&module->symbols, "generic", 7);
-    LW_PUSH(arena, p->operands) =
-        (lw_operand){0}; /* so that the stacks have storage: NULL + 0 is undefined */
+    LW_PUSH(arena, p->operands) = (lw_operand){0}; /* so that the stacks have storage: NULL + 0 is undefined */
     LW_PUSH(arena, p->inits) = (lw_init){0};
     p->operands.count = p->inits.count = 0;
     p->body.room = source->size / BYTES_A_STATEMENT + 8; /* mostly enough: then it is never copied to grow */

@@ -11,16 +11,27 @@ enum { LW_DEPTH_MAX = 256 };
 
 /* What a word behind a dot means where directives stand. */
 typedef enum lw_word_kind {
-    LW_WORD_TYPE,        /* value: lw_type */
-    LW_WORD_SPACE,       /* value: lw_space */
-    LW_WORD_LINKAGE,     /* value: lw_linkage */
-    LW_WORD_VECTOR,      /* value: elements */
-    LW_WORD_TUNING,      /* performance and ABI directives of a function: isa/ptx/tunings.def */
-    LW_WORD_VERSION, LW_WORD_TARGET, LW_WORD_ADDRESS_SIZE,
-    LW_WORD_ENTRY, LW_WORD_FUNC, LW_WORD_ALIAS,
-    LW_WORD_FILE, LW_WORD_LOC, LW_WORD_SECTION, LW_WORD_PRAGMA,
-    LW_WORD_ALIGN, LW_WORD_ATTRIBUTE, LW_WORD_PTR,
-    LW_WORD_PROTOTYPE, LW_WORD_CALL_TARGETS, LW_WORD_BRANCH_TARGETS,
+    LW_WORD_TYPE,    /* value: lw_type */
+    LW_WORD_SPACE,   /* value: lw_space */
+    LW_WORD_LINKAGE, /* value: lw_linkage */
+    LW_WORD_VECTOR,  /* value: elements */
+    LW_WORD_TUNING,  /* performance and ABI directives of a function: isa/ptx/tunings.def */
+    LW_WORD_VERSION,
+    LW_WORD_TARGET,
+    LW_WORD_ADDRESS_SIZE,
+    LW_WORD_ENTRY,
+    LW_WORD_FUNC,
+    LW_WORD_ALIAS,
+    LW_WORD_FILE,
+    LW_WORD_LOC,
+    LW_WORD_SECTION,
+    LW_WORD_PRAGMA,
+    LW_WORD_ALIGN,
+    LW_WORD_ATTRIBUTE,
+    LW_WORD_PTR,
+    LW_WORD_PROTOTYPE,
+    LW_WORD_CALL_TARGETS,
+    LW_WORD_BRANCH_TARGETS,
 } lw_word_kind;
 
 typedef struct lw_word {
@@ -43,16 +54,16 @@ typedef struct lw_parser {
     lw_module_ptx *module;
     lw_arena *arena;
     lw_lexer lexer;
-    lw_token token;       /* the next one, not yet taken */
-    uint32_t last_end;    /* where the token before it ended */
-    uint32_t depth;       /* nesting of whatever kind */
-    uint32_t braces;      /* { of the current statement that are still open */
-    uint32_t brackets;    /* [ likewise */
-    bool spelled;         /* the next token is a whole dotted mnemonic */
-    bool stopped;         /* nesting too deep: the rest is not read */
+    lw_token token;    /* the next one, not yet taken */
+    uint32_t last_end; /* where the token before it ended */
+    uint32_t depth;    /* nesting of whatever kind */
+    uint32_t braces;   /* { of the current statement that are still open */
+    uint32_t brackets; /* [ likewise */
+    bool spelled;      /* the next token is a whole dotted mnemonic */
+    bool stopped;      /* nesting too deep: the rest is not read */
     lw_function *function;
     uint32_t scopes[LW_DEPTH_MAX + 1], scope_count; /* numbers of the open scopes of the body, and of all so far */
-    LW_LIST(lw_operand) operands; /* stacks: finished lists are copied out and popped */
+    LW_LIST(lw_operand) operands;                   /* stacks: finished lists are copied out and popped */
     LW_LIST(lw_init) inits;
     LW_LIST(lw_symbol *) words;
     lw_symbol *sink, *warp_size, *generic, *call;
@@ -96,7 +107,7 @@ static inline bool lw_parser_at_word(const lw_parser *p, lw_word_kind kind) {
 
 bool lw_parser_expected(lw_parser *p, const char *what); /* reports; always false */
 bool lw_parser_expect(lw_parser *p, char punct);
-bool lw_parser_enter(lw_parser *p);                      /* one level deeper; false where that is too deep */
+bool lw_parser_enter(lw_parser *p); /* one level deeper; false where that is too deep */
 static inline void lw_parser_leave(lw_parser *p) { p->depth--; }
 /* Behind a fault: to the end of the statement, or to the } that closes the scope. */
 void lw_parser_recover(lw_parser *p);
@@ -123,7 +134,8 @@ typedef enum lw_scope_kind { LW_IN_MODULE, LW_IN_BODY } lw_scope_kind;
 
 bool lw_parse_variables(lw_parser *p, lw_linkage linkage, lw_scope_kind scope);
 bool lw_parse_attribute(lw_parser *p, lw_object *object);
-bool lw_parse_parameter(lw_parser *p, lw_object **object, bool late_align); /* late_align: .align may stand behind the type */
+bool lw_parse_parameter(lw_parser *p, lw_object **object,
+                        bool late_align); /* late_align: .align may stand behind the type */
 bool lw_parse_init(lw_parser *p, lw_init *init);
 
 /* ---- parse_function.c ---------------------------------------------------------------------------------- */
@@ -132,11 +144,11 @@ bool lw_parse_function(lw_parser *p, lw_linkage linkage, lw_place start);
 
 /* ---- parse_directive.c --------------------------------------------------------------------------------- */
 
-void lw_parse_header(lw_parser *p);                             /* .version .target .address_size */
-bool lw_parse_pragma(lw_parser *p, const char **text);          /* the strings behind .pragma, and the ; */
+void lw_parse_header(lw_parser *p);                    /* .version .target .address_size */
+bool lw_parse_pragma(lw_parser *p, const char **text); /* the strings behind .pragma, and the ; */
 bool lw_parse_file(lw_parser *p, const char **text);
 bool lw_parse_section(lw_parser *p, const char **text);
-bool lw_parse_dwarf(lw_parser *p, const char **text);           /* @@dwarf … to the end of the line */
+bool lw_parse_dwarf(lw_parser *p, const char **text); /* @@dwarf … to the end of the line */
 bool lw_parse_loc(lw_parser *p, lw_statement *statement);
 
 #endif

@@ -9,9 +9,7 @@ static void put(lw_parser *p, lw_chars *text, const char *from, uint32_t size) {
     for (uint32_t i = 0; i < size; i++) LW_PUSH(p->arena, *text) = from[i];
 }
 
-static void puts_(lw_parser *p, lw_chars *text, const char *string) {
-    put(p, text, string, (uint32_t)strlen(string));
-}
+static void puts_(lw_parser *p, lw_chars *text, const char *string) { put(p, text, string, (uint32_t)strlen(string)); }
 
 /* The next token as written. */
 static void put_token(lw_parser *p, lw_chars *text) {
@@ -47,7 +45,8 @@ bool lw_parse_file(lw_parser *p, const char **text) {
     put_token(p, &out);
     puts_(p, &out, " ");
     if (p->token.kind == LW_TOKEN_INT && p->token.value > UINT32_MAX) {
-        lw_diag_add(p->module->diags, LW_D_literal_range, p->token.place, "the number of a file", (unsigned long long)UINT32_MAX);
+        lw_diag_add(p->module->diags, LW_D_literal_range, p->token.place, "the number of a file",
+                    (unsigned long long)UINT32_MAX);
         return false;
     }
     if (!put_kind(p, &out, LW_TOKEN_INT, "the number of the file")) return false;
@@ -70,8 +69,7 @@ bool lw_parse_dwarf(lw_parser *p, const char **text) {
     uint32_t from = p->token.place.at, end = from;
     while (end < p->lexer.source->size && source[end] != '\n' && source[end] != '\r') end++;
     lw_place place = {from, end - from};
-    bool dwarf =
-        end - from >= 7 && (!memcmp(source + from, "@@DWARF", 7) || !memcmp(source + from, "@@dwarf", 7));
+    bool dwarf = end - from >= 7 && (!memcmp(source + from, "@@DWARF", 7) || !memcmp(source + from, "@@dwarf", 7));
     if (!dwarf) lw_diag_add(p->module->diags, LW_D_bad_debug, place);
     else if (p->module->version >= 20) lw_diag_add(p->module->diags, LW_D_dwarf_gone, place);
     *text = lw_arena_text(p->arena, source + from, end - from);
@@ -85,12 +83,12 @@ bool lw_parse_dwarf(lw_parser *p, const char **text) {
 static bool is_data_type(const lw_parser *p) {
     const lw_word *word = lw_parser_word(p);
     if (!word || word->kind != LW_WORD_TYPE) return false;
-    return word->value == LW_T_b8 || word->value == LW_T_b16 || word->value == LW_T_b32 ||
-           word->value == LW_T_b64;
+    return word->value == LW_T_b8 || word->value == LW_T_b16 || word->value == LW_T_b32 || word->value == LW_T_b64;
 }
 
 static bool at_label(const lw_parser *p) {
-    return (p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size) || (p->token.kind == LW_TOKEN_DOT && !lw_parser_word(p));
+    return (p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size) ||
+           (p->token.kind == LW_TOKEN_DOT && !lw_parser_word(p));
 }
 
 /* label   label+number   label-label; a section's name counts as a label */
@@ -209,11 +207,17 @@ bool lw_parse_loc(lw_parser *p, lw_statement *s) {
 
 enum { NEWEST_TARGET = 121 };
 
-static const struct version { uint8_t major, least, most; } versions[] = {
+static const struct version {
+    uint8_t major, least, most;
+} versions[] = {
     {1, 0, 5}, {2, 0, 3}, {3, 0, 2}, {4, 0, 3}, {5, 0, 1}, {6, 0, 5}, {7, 0, 8}, {8, 0, 8}, {9, 0, 0},
 };
 
-static const struct target { uint16_t number; char suffix; uint16_t since; } targets[] = {
+static const struct target {
+    uint16_t number;
+    char suffix;
+    uint16_t since;
+} targets[] = {
 #define V(major, minor)               (10 * (major) + (minor))
 #define TARGET(number, suffix, since) {number, suffix, since},
 #include "ptx/targets.def"
@@ -276,7 +280,8 @@ static bool split_target(const char *name, struct target *to) {
     unsigned number;
     int read = 0;
     *to = (struct target){0};
-    if (sscanf(name, "sm_%3u%n", &number, &read) != 1 && sscanf(name, "compute_%3u%n", &number, &read) != 1) return false;
+    if (sscanf(name, "sm_%3u%n", &number, &read) != 1 && sscanf(name, "compute_%3u%n", &number, &read) != 1)
+        return false;
     to->number = (uint16_t)number;
     if (name[read]) to->suffix = name[read++];
     return !name[read];
@@ -288,7 +293,8 @@ static const struct target *find_target(const struct target *named) {
     return NULL;
 }
 
-/* A version that is newer than what we know may know targets that we do not; they can do what older ones of their kind could. */
+/* A version that is newer than what we know may know targets that we do not; they can do what older ones of their kind
+ * could. */
 static bool is_newer_target(const lw_module_ptx *m, const struct target *named) {
     bool kind = !named->suffix || named->suffix == 'a' || named->suffix == 'f';
     return m->version > LW_PTX_NEWEST && named->number > 100 && kind;
@@ -304,8 +310,7 @@ static void set_target(lw_parser *p, const struct target *target) {
 }
 
 static bool is_option(const char *name) {
-    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug",
-                                          "map_f64_to_f32"};
+    static const char *const options[] = {"texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"};
     for (size_t i = 0; i < LW_COUNT(options); i++)
         if (!strcmp(name, options[i])) return true;
     return false;
@@ -319,9 +324,9 @@ static void check_option(lw_parser *p) {
             m->targets[i] != p->token.name)
             lw_diag_add(m->diags, LW_D_target_conflict, p->token.place, name, m->targets[i]->text);
     if (!strcmp(name, "texmode_independent") && m->version < 15)
-        lw_diag_add(m->diags, LW_D_needs_version, p->token.place, "texmode_independent", 1, 5, m->version / 10, m->version % 10);
-    if (!strcmp(name, "map_f64_to_f32") && m->target >= 13)
-        lw_diag_add(m->diags, LW_D_no_map_f64, p->token.place);
+        lw_diag_add(m->diags, LW_D_needs_version, p->token.place, "texmode_independent", 1, 5, m->version / 10,
+                    m->version % 10);
+    if (!strcmp(name, "map_f64_to_f32") && m->target >= 13) lw_diag_add(m->diags, LW_D_no_map_f64, p->token.place);
 }
 
 static bool parse_target_word(lw_parser *p) {
@@ -334,7 +339,8 @@ static bool parse_target_word(lw_parser *p) {
         lw_diag_add(m->diags, LW_D_newer_target, p->token.place, name);
         target = &named;
     }
-    bool more = target && (target->number > m->target || (target->number == m->target && target->suffix && !m->target_suffix));
+    bool more = target &&
+                (target->number > m->target || (target->number == m->target && target->suffix && !m->target_suffix));
     if (more) set_target(p, target);
     else if (!target && is_option(name) && m->target) check_option(p);
     else if (!target && is_option(name)) lw_diag_add(m->diags, LW_D_no_architecture, p->token.place);
@@ -351,7 +357,8 @@ static bool parse_target(lw_parser *p) {
     }
     lw_place start = p->token.place;
     LW_LIST(lw_symbol *) list = {0};
-    for (uint32_t i = 0; i < m->target_count; i++) LW_PUSH(p->arena, list) = m->targets[i]; /* a further directive adds to the first */
+    for (uint32_t i = 0; i < m->target_count; i++)
+        LW_PUSH(p->arena, list) = m->targets[i]; /* a further directive adds to the first */
     uint32_t faults = m->diags->errors;
     lw_parser_next(p);
     m->target_place = p->token.place;
@@ -378,8 +385,8 @@ static void parse_address_size(lw_parser *p) {
     if (bits == 32 && m->target >= 90) lw_diag_add(m->diags, LW_D_no_32_bit, place, m->target);
 }
 
-/* Each directive is taken where it stands, so that a wrong order is one fault. Where the size of addresses is not given it
- * is 64, as on every host that is left. */
+/* Each directive is taken where it stands, so that a wrong order is one fault. Where the size of addresses is not given
+ * it is 64, as on every host that is left. */
 void lw_parse_header(lw_parser *p) {
     lw_module_ptx *m = p->module;
     bool version = parse_version(p);

@@ -1,9 +1,17 @@
-/* parse_expression.c: constant expressions (manual section 4.5), evaluated while they are read. Where the manual leaves a
- * case open, the value is the one that ptxas 13.0 gives. */
+/* parse_expression.c: constant expressions (manual section 4.5), evaluated while they are read. Where the manual leaves
+ * a case open, the value is the one that ptxas 13.0 gives. */
 #include "front/ptx/parse.h"
 
-enum { P_SHL = '<' | '<' << 8, P_SHR = '>' | '>' << 8, P_LE = '<' | '=' << 8, P_GE = '>' | '=' << 8,
-       P_EQ = '=' | '=' << 8, P_NE = '!' | '=' << 8, P_AND = '&' | '&' << 8, P_OR = '|' | '|' << 8 };
+enum {
+    P_SHL = '<' | '<' << 8,
+    P_SHR = '>' | '>' << 8,
+    P_LE = '<' | '=' << 8,
+    P_GE = '>' | '=' << 8,
+    P_EQ = '=' | '=' << 8,
+    P_NE = '!' | '=' << 8,
+    P_AND = '&' | '&' << 8,
+    P_OR = '|' | '|' << 8
+};
 
 static bool parse_ternary(lw_parser *p, lw_constant *v);
 
@@ -188,11 +196,19 @@ static bool parse_unary(lw_parser *p, lw_constant *v) {
 static int precedence(const lw_parser *p) {
     if (p->token.kind != LW_TOKEN_PUNCT) return 0;
     switch (p->token.punct) {
-    case '*': case '/': case '%': return 10;
-    case '+': case '-': return 9;
-    case P_SHL: case P_SHR: return 8;
-    case '<': case '>': case P_LE: case P_GE: return 7;
-    case P_EQ: case P_NE: return 6;
+    case '*':
+    case '/':
+    case '%': return 10;
+    case '+':
+    case '-': return 9;
+    case P_SHL:
+    case P_SHR: return 8;
+    case '<':
+    case '>':
+    case P_LE:
+    case P_GE: return 7;
+    case P_EQ:
+    case P_NE: return 6;
     case '&': return 5;
     case '^': return 4;
     case '|': return 3;

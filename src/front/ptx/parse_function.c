@@ -31,14 +31,12 @@ static bool parse_tuning(lw_parser *p, lw_function *f) {
     lw_directive *d = &LW_PUSH(p->arena, f->directives);
     *d = (lw_directive){.tuning = id, .name = p->token.name, .place = p->token.place};
     if (!(f->is_entry ? row->entry : row->func))
-        lw_diag_add(p->module->diags, LW_D_directive_kind, d->place, d->name->text,
-                    f->is_entry ? ".entry" : ".func");
+        lw_diag_add(p->module->diags, LW_D_directive_kind, d->place, d->name->text, f->is_entry ? ".entry" : ".func");
     lw_parser_next(p);
     if (!row->most) return true;
     LW_LIST(uint64_t) values = {0};
     do
-        if (!lw_parse_literal(p, "the directive's value", UINT32_MAX, &LW_PUSH(p->arena, values)))
-            return false;
+        if (!lw_parse_literal(p, "the directive's value", UINT32_MAX, &LW_PUSH(p->arena, values))) return false;
     while (values.count < row->most && lw_parser_take(p, ','));
     d->values = values.at;
     d->value_count = values.count;
@@ -56,7 +54,8 @@ static bool parse_tunings(lw_parser *p, lw_function *f) {
     for (;;) {
         if (lw_parser_at_word(p, LW_WORD_TUNING)) {
             if (!parse_tuning(p, f)) return false;
-        } else if (lw_parser_at_word(p, LW_WORD_PRAGMA) && f->is_entry) { /* behind a .func it is the module's: that may be a prototype */
+        } else if (lw_parser_at_word(p, LW_WORD_PRAGMA) &&
+                   f->is_entry) { /* behind a .func it is the module's: that may be a prototype */
             if (!parse_function_pragma(p, f)) return false;
         } else return true;
     }
@@ -99,8 +98,7 @@ static bool parse_targets(lw_parser *p, lw_symbol *name, lw_place place) {
     do {
         lw_operand *target = &LW_PUSH(p->arena, list);
         target->kind = LW_O_NAME;
-        if (!lw_parse_name(p, o->is_branch ? "a label" : "a function", &target->name, &target->place))
-            return false;
+        if (!lw_parse_name(p, o->is_branch ? "a label" : "a function", &target->name, &target->place)) return false;
     } while (lw_parser_take(p, ','));
     o->targets = list.at;
     o->target_count = list.count;
@@ -183,7 +181,8 @@ static bool parse_body_directive(lw_parser *p) {
     const lw_word *word = lw_parser_word(p);
     lw_diag_id fault = word ? LW_D_misplaced_directive : LW_D_unknown_directive;
     switch (word ? word->kind : LW_WORD_VERSION) {
-    case LW_WORD_SPACE: case LW_WORD_ALIGN: return lw_parse_variables(p, LW_LINK_none, LW_IN_BODY);
+    case LW_WORD_SPACE:
+    case LW_WORD_ALIGN: return lw_parse_variables(p, LW_LINK_none, LW_IN_BODY);
     case LW_WORD_LOC: return parse_body_loc(p);
     case LW_WORD_PRAGMA: return parse_body_pragma(p);
     case LW_WORD_PROTOTYPE:
@@ -279,8 +278,7 @@ static bool parse_signature(lw_parser *p, lw_function *f) {
         if (!lw_parse_attribute(p, o)) return false;
     if (o->managed) lw_diag_add(p->module->diags, LW_D_managed_space, o->place, "managed");
     if (!f->is_entry && lw_parser_at(p, '(') && !parse_parameters(p, f, true)) return false;
-    if (p->token.kind == LW_TOKEN_NAME && p->token.name == p->sink)
-        return lw_parser_expected(p, "the function's name");
+    if (p->token.kind == LW_TOKEN_NAME && p->token.name == p->sink) return lw_parser_expected(p, "the function's name");
     if (!lw_parse_name(p, "the function's name", &o->name, &o->place)) return false;
     if (lw_parser_at(p, '(') && !parse_parameters(p, f, false)) return false;
     return parse_tunings(p, f);

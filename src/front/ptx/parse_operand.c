@@ -11,8 +11,7 @@ static lw_select select_of(const lw_symbol *s) {
     const char *at = s->size == 1 ? strchr(letters, s->text[0]) : NULL;
     if (at) return (lw_select)(LW_SEL_x + (at - letters) % 4);
     if (s->size != 2) return LW_SEL_none;
-    if (s->text[0] == 'b' && s->text[1] >= '0' && s->text[1] <= '3')
-        return (lw_select)(LW_SEL_b0 + (s->text[1] - '0'));
+    if (s->text[0] == 'b' && s->text[1] >= '0' && s->text[1] <= '3') return (lw_select)(LW_SEL_b0 + (s->text[1] - '0'));
     if (s->text[0] == 'h' && (s->text[1] == '0' || s->text[1] == '1'))
         return (lw_select)(LW_SEL_h0 + (s->text[1] - '0'));
     return LW_SEL_none;
@@ -147,8 +146,7 @@ static bool parse_address(lw_parser *p, lw_operand *o) {
 static bool negates_name(const lw_parser *p) {
     const char *at = p->lexer.source->text + p->lexer.at;
     while (*at == ' ' || *at == '\t') at++;
-    bool starts =
-        (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' || *at == '%' || *at == '$';
+    bool starts = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '_' || *at == '%' || *at == '$';
     return starts && strncmp(at, "WARP_SZ", 7);
 }
 
@@ -166,8 +164,8 @@ static bool parse_negated(lw_parser *p, lw_operand *o) {
 static bool parse_constant_operand(lw_parser *p, lw_operand *o) {
     lw_constant value;
     bool starts = p->token.kind == LW_TOKEN_INT || p->token.kind == LW_TOKEN_FLOAT || lw_parser_at(p, '-') ||
-                  lw_parser_at(p, '+') || lw_parser_at(p, '!') || lw_parser_at(p, '~') ||
-                  lw_parser_at(p, '(') || p->token.kind == LW_TOKEN_NAME;
+                  lw_parser_at(p, '+') || lw_parser_at(p, '!') || lw_parser_at(p, '~') || lw_parser_at(p, '(') ||
+                  p->token.kind == LW_TOKEN_NAME;
     if (!starts) return lw_parser_expected(p, "an operand");
     if (!lw_parse_constant(p, &value)) return false;
     set_constant(o, &value);
@@ -299,8 +297,8 @@ static bool parse_mnemonic(lw_parser *p, lw_instruction *in) {
     return true;
 }
 
-/* Most operands are names with a comma or semicolon right behind: these are taken without looking further. False where the
- * next token begins an operand of another kind. */
+/* Most operands are names with a comma or semicolon right behind: these are taken without looking further. False where
+ * the next token begins an operand of another kind. */
 static bool push_plain_names(lw_parser *p) {
     while (p->token.kind == LW_TOKEN_NAME && p->token.name != p->warp_size && p->token.name != p->sink) {
         char next = p->lexer.source->text[p->lexer.at];
@@ -320,7 +318,8 @@ static bool label_follows(const char *at) {
     return *at == ':';
 }
 
-/* The next token, where a statement may begin: a dotted mnemonic is read in one go, its first word not being looked up. */
+/* The next token, where a statement may begin: a dotted mnemonic is read in one go, its first word not being looked up.
+ */
 static void next_statement(lw_parser *p) {
     lw_lex_space(&p->lexer);
     const char *text = p->lexer.source->text;

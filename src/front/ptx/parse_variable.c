@@ -81,8 +81,7 @@ static bool parse_dimensions(lw_parser *p, lw_object *o, uint32_t most) {
         if (lw_parser_at(p, ']') && o->dimension_count == 0) o->unsized = true;
         else if (!lw_parse_literal(p, "a number of elements", UINT64_MAX, &count)) return false;
         if (!lw_parser_expect(p, ']')) return false;
-        if (count == 0 && o->dimension_count == 0)
-            o->unsized = true; /* the manual: a[0] is an incomplete array too */
+        if (count == 0 && o->dimension_count == 0) o->unsized = true; /* the manual: a[0] is an incomplete array too */
         o->dimensions[o->dimension_count++] = count;
     }
     return true;
@@ -127,8 +126,12 @@ static bool parse_init_value(lw_parser *p, lw_init *init) {
     lw_constant value;
     if (!lw_parse_constant(p, &value)) return false;
     if (lw_parser_at(p, '(')) return parse_mask(p, init, &value);
-    *init = (lw_init){.kind = LW_INIT_VALUE, .place = value.place, .is_float = value.is_float, .single = value.single,
-                      .is_unsigned = value.is_unsigned, .value = value.value};
+    *init = (lw_init){.kind = LW_INIT_VALUE,
+                      .place = value.place,
+                      .is_float = value.is_float,
+                      .single = value.single,
+                      .is_unsigned = value.is_unsigned,
+                      .value = value.value};
     return true;
 }
 
@@ -165,16 +168,18 @@ bool lw_parse_init(lw_parser *p, lw_init *init) {
     return fine;
 }
 
-/* What the fields of a sampler can be; those of textures and surfaces are of no interest to anybody before they are executed. */
+/* What the fields of a sampler can be; those of textures and surfaces are of no interest to anybody before they are
+ * executed. */
 static bool is_field(const lw_object *o, const char *name) {
-    static const char *const fields[] = {"addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode", "force_unnormalized_coords"};
+    static const char *const fields[] = {"addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode",
+                                         "force_unnormalized_coords"};
     for (size_t i = 0; i < LW_COUNT(fields); i++)
         if (!strcmp(name, fields[i])) return true;
     return o->type != LW_T_samplerref;
 }
 
-/* {addr_mode_0 = wrap, filter_mode = nearest}: fields of a sampler or texture (manual section 5.3). Each becomes a list of
- * its name and its value. */
+/* {addr_mode_0 = wrap, filter_mode = nearest}: fields of a sampler or texture (manual section 5.3). Each becomes a list
+ * of its name and its value. */
 static bool parse_fields(lw_parser *p, const lw_object *o, lw_init *init) {
     uint32_t from = p->inits.count;
     lw_place start = p->token.place;
@@ -272,8 +277,8 @@ static bool parse_pointer(lw_parser *p, lw_object *o) {
     o->pointer_align = 4;
     if (lw_parser_at_word(p, LW_WORD_SPACE)) {
         o->pointer_space = (lw_space)lw_parser_word(p)->value;
-        bool memory = o->pointer_space == LW_SPACE_global || o->pointer_space == LW_SPACE_shared || o->pointer_space == LW_SPACE_const ||
-                      o->pointer_space == LW_SPACE_local;
+        bool memory = o->pointer_space == LW_SPACE_global || o->pointer_space == LW_SPACE_shared ||
+                      o->pointer_space == LW_SPACE_const || o->pointer_space == LW_SPACE_local;
         if (!memory) return lw_parser_expected(p, "'.global', '.shared', '.const' or '.local'");
         lw_parser_next(p);
     }
@@ -292,8 +297,7 @@ bool lw_parse_parameter(lw_parser *p, lw_object **object, bool late_align) {
     if (!parse_aligns(p, o)) return false;
     bool space = lw_parser_at_word(p, LW_WORD_SPACE);
     if (space) o->space = (lw_space)lw_parser_word(p)->value;
-    if (o->space != LW_SPACE_param && o->space != LW_SPACE_reg)
-        return lw_parser_expected(p, "'.param' or '.reg'");
+    if (o->space != LW_SPACE_param && o->space != LW_SPACE_reg) return lw_parser_expected(p, "'.param' or '.reg'");
     lw_parser_next(p);
     if (!parse_aligns(p, o) || !parse_type(p, o) || (late_align && !parse_aligns(p, o))) return false;
     if (lw_parser_at_word(p, LW_WORD_PTR) && !parse_pointer(p, o)) return false;

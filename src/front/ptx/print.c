@@ -37,14 +37,17 @@ static void put_float(lw_text *out, uint64_t bits, bool single) {
     else lw_text_printf(out, "0d%016llX", (unsigned long long)bits);
 }
 
-/* A number or expression as the text has it, 0xff for one; without blanks where `tight`. False: it has a comment or goes over lines, or
- * signs would come to stand beside each other, and nothing is printed. */
+/* A number or expression as the text has it, 0xff for one; without blanks where `tight`. False: it has a comment or
+ * goes over lines, or signs would come to stand beside each other, and nothing is printed. */
 static bool put_spelled(lw_text *out, const lw_source *source, lw_place place, bool tight) {
     if (!source || !place.size) return false;
     const char *text = source->text + place.at;
     for (uint32_t i = 0; i < place.size; i++) {
-        if (text[i] == '\n' || (text[i] == '/' && i + 1 < place.size && (text[i + 1] == '/' || text[i + 1] == '*'))) return false;
-        if (tight && text[i] == ' ' && i && i + 1 < place.size && strchr("-<>=&|! ", text[i + 1]) && strchr("-<>=&|! ", text[i - 1])) return false;
+        if (text[i] == '\n' || (text[i] == '/' && i + 1 < place.size && (text[i + 1] == '/' || text[i + 1] == '*')))
+            return false;
+        if (tight && text[i] == ' ' && i && i + 1 < place.size && strchr("-<>=&|! ", text[i + 1]) &&
+            strchr("-<>=&|! ", text[i - 1]))
+            return false;
     }
     for (uint32_t i = 0; i < place.size; i++)
         if (!tight || (text[i] != ' ' && text[i] != '\t')) lw_text_add(out, &text[i], 1);
@@ -59,7 +62,9 @@ static void put_offset(lw_text *out, int64_t offset) {
 
 /* What stands behind a name that nothing stands in front of: the place of an operand has all of it. */
 static bool put_spelled_offset(lw_text *out, const lw_source *source, const lw_operand *o, const char *begins) {
-    if (!source || o->place.size <= o->name->size || memcmp(source->text + o->place.at, o->name->text, o->name->size) != 0) return false;
+    if (!source || o->place.size <= o->name->size ||
+        memcmp(source->text + o->place.at, o->name->text, o->name->size) != 0)
+        return false;
     const lw_place rest = {o->place.at + o->name->size, o->place.size - o->name->size};
     const char *text = source->text + rest.at;
     return strchr(begins, text[strspn(text, " \t")]) && put_spelled(out, source, rest, true);
@@ -89,19 +94,15 @@ static void put_parts(lw_text *out, const lw_source *source, const lw_operand *o
         const lw_operand *part = &o->parts[i];
         bool done = false;
         if (i) put(out, o->kind == LW_O_PAIR ? "|" : ", ");
-        if (part->kind == LW_O_NAME)
-            done = put_named(out, source, part, o->kind == LW_O_ADDRESS ? "+-" : "+-[");
-        else
-            put_operand(out, source, part);
+        if (part->kind == LW_O_NAME) done = put_named(out, source, part, o->kind == LW_O_ADDRESS ? "+-" : "+-[");
+        else put_operand(out, source, part);
         if (o->kind == LW_O_ADDRESS && i == 0 && !done) put_offset(out, o->offset);
     }
 }
 
 static void put_operand(lw_text *out, const lw_source *source, const lw_operand *o) {
-    static const char *const open[] = {
-        [LW_O_ADDRESS] = "[", [LW_O_VECTOR] = "{", [LW_O_PAIR] = "", [LW_O_LIST] = "("};
-    static const char *const close[] = {
-        [LW_O_ADDRESS] = "]", [LW_O_VECTOR] = "}", [LW_O_PAIR] = "", [LW_O_LIST] = ")"};
+    static const char *const open[] = {[LW_O_ADDRESS] = "[", [LW_O_VECTOR] = "{", [LW_O_PAIR] = "", [LW_O_LIST] = "("};
+    static const char *const close[] = {[LW_O_ADDRESS] = "]", [LW_O_VECTOR] = "}", [LW_O_PAIR] = "", [LW_O_LIST] = ")"};
     switch (o->kind) {
     case LW_O_NAME: put_named(out, source, o, "+-["); break;
     case LW_O_INT:
@@ -191,7 +192,7 @@ static bool has_fields(const lw_object *o) {
 
 static void put_linkage(lw_text *out, lw_linkage linkage) {
     static const char *const names[] = {
-        [LW_LINK_none] = "", [LW_LINK_extern] = ".extern ", [LW_LINK_visible] = ".visible ",
+        [LW_LINK_none] = "",       [LW_LINK_extern] = ".extern ", [LW_LINK_visible] = ".visible ",
         [LW_LINK_weak] = ".weak ", [LW_LINK_common] = ".common ",
     };
     put(out, names[linkage]);
@@ -294,8 +295,8 @@ static void put_targets(lw_text *out, const lw_object *o) {
 }
 
 static void put_loc(lw_text *out, const lw_statement *s) {
-    lw_text_printf(out, ".loc %u %u %u%s%s\n", s->loc.file, s->loc.line, s->loc.column,
-                   s->loc.rest ? ", " : "", s->loc.rest ? s->loc.rest : "");
+    lw_text_printf(out, ".loc %u %u %u%s%s\n", s->loc.file, s->loc.line, s->loc.column, s->loc.rest ? ", " : "",
+                   s->loc.rest ? s->loc.rest : "");
 }
 
 static void put_statement(lw_text *out, const lw_source *source, const lw_statement *s, uint32_t *depth) {
@@ -356,8 +357,7 @@ static void put_item(lw_text *out, const lw_source *source, const lw_item *item)
     case LW_ITEM_VARIABLE: put_variable(out, source, item->object); break;
     case LW_ITEM_FUNCTION: put_function(out, source, item->function); break;
     case LW_ITEM_ALIAS:
-        lw_text_printf(out, ".alias %s, %s;\n", item->object->name->text,
-                       item->object->targets[0].name->text);
+        lw_text_printf(out, ".alias %s, %s;\n", item->object->name->text, item->object->targets[0].name->text);
         break;
     case LW_ITEM_PRAGMA: lw_text_printf(out, ".pragma %s;\n", item->text); break;
     case LW_ITEM_DIRECTIVE:
@@ -368,8 +368,7 @@ static void put_item(lw_text *out, const lw_source *source, const lw_item *item)
 
 void lw_ptx_print(lw_text *out, const lw_module_ptx *m) {
     lw_text_printf(out, ".version %u.%u\n.target ", m->version / 10, m->version % 10);
-    for (uint32_t i = 0; i < m->target_count; i++)
-        lw_text_printf(out, "%s%s", i ? ", " : "", m->targets[i]->text);
+    for (uint32_t i = 0; i < m->target_count; i++) lw_text_printf(out, "%s%s", i ? ", " : "", m->targets[i]->text);
     put(out, "\n");
     if (m->address_size_written) lw_text_printf(out, ".address_size %u\n", m->address_size);
     lw_item_kind last = LW_ITEM_FUNCTION;

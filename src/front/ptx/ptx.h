@@ -27,9 +27,9 @@ typedef struct lw_token {
     lw_place place;
     uint32_t punct;
     bool is_unsigned, single;
-    bool too_large;     /* no number at all; already diagnosed */
-    bool cut;           /* integer beyond 64 bits: the low ones, which is what operands and initialisers take */
-    lw_symbol *name;    /* NAME, DOT (without the dot) */
+    bool too_large;  /* no number at all; already diagnosed */
+    bool cut;        /* integer beyond 64 bits: the low ones, which is what operands and initialisers take */
+    lw_symbol *name; /* NAME, DOT (without the dot) */
     uint64_t value;
 } lw_token;
 
@@ -52,8 +52,10 @@ typedef struct lw_type_info {
 extern const lw_type_info lw_types[LW_T_count];
 lw_type lw_type_find(const char *name, size_t size); /* LW_T_none where it is no type */
 /* Integers and untyped bits, which registers of a size may hold alike; .pred is none. */
-static inline bool lw_type_is_number(const lw_type_info *type) { return type->kind == 'B' || type->kind == 'U' || type->kind == 'S'; }
-bool lw_type_is_opaque(lw_type type);                /* a texture, sampler or surface reference */
+static inline bool lw_type_is_number(const lw_type_info *type) {
+    return type->kind == 'B' || type->kind == 'U' || type->kind == 'S';
+}
+bool lw_type_is_opaque(lw_type type); /* a texture, sampler or surface reference */
 
 typedef enum lw_space {
     LW_SPACE_none,
@@ -91,12 +93,12 @@ _Static_assert(LW_MOD_count <= UINT8_MAX, "a mode has 8 bits");
 
 typedef struct lw_modifier {
     const char *text;
-    uint8_t field;       /* lw_modifier_field … */
-    uint8_t also;        /* … and 1 + a second one; or 0 */
-    uint8_t elements;    /* of a vector; 0: it says nothing of one */
-    uint8_t table;       /* function of two bits, as lop3 has it */
-    uint8_t level;       /* of the cache that it is for */
-    uint8_t dimensions;  /* of a geometry … */
+    uint8_t field;      /* lw_modifier_field … */
+    uint8_t also;       /* … and 1 + a second one; or 0 */
+    uint8_t elements;   /* of a vector; 0: it says nothing of one */
+    uint8_t table;      /* function of two bits, as lop3 has it */
+    uint8_t level;      /* of the cache that it is for */
+    uint8_t dimensions; /* of a geometry … */
     bool array, cube, samples;
     bool racy;
     uint32_t how;
@@ -115,10 +117,16 @@ lw_word_value lw_word_value_of(const char *text, size_t size, uint32_t hash); /*
 
 /* The rows of isa/ptx/meanings.def: kinds of modes, and what makes each of them. */
 typedef enum lw_meaning_kind {
-    LW_MEANS_none, LW_MEANS_ATOM, LW_MEANS_BARRIER, LW_MEANS_SHUFFLE, LW_MEANS_VOTE, LW_MEANS_MATCH, LW_MEANS_REDUX
+    LW_MEANS_none,
+    LW_MEANS_ATOM,
+    LW_MEANS_BARRIER,
+    LW_MEANS_SHUFFLE,
+    LW_MEANS_VOTE,
+    LW_MEANS_MATCH,
+    LW_MEANS_REDUX
 } lw_meaning_kind;
 enum {
-#define MEANS(kind, word, types, mode) + 1
+#define MEANS(kind, word, types, mode) +1
     LW_MEANINGS = 0
 #include "ptx/meanings.def"
 };
@@ -126,38 +134,49 @@ enum {
 /* ---- Operands ----------------------------------------------------------------------------------------- */
 
 typedef enum lw_operand_kind {
-    LW_O_NAME,     /* register, variable, label, function or special register: `name`, later `object`; `offset` for name+imm, with sel */
-    LW_O_INT,      /* value (two's complement); is_unsigned */
-    LW_O_FLOAT,    /* value: bits of a double, or of a float where `single` */
-    LW_O_SINK,     /* _ */
-    LW_O_ADDRESS,  /* [base], [base+offset]: parts[0] is NAME or INT, `offset`; further parts for [tex, {…}] forms */
-    LW_O_VECTOR,   /* {a, b, …}: parts */
-    LW_O_PAIR,     /* d|p: parts[0], parts[1] */
-    LW_O_LIST,     /* (a, b): call arguments: parts */
+    LW_O_NAME,    /* register, variable, label, function or special register: `name`, later `object`; `offset` for
+                     name+imm, with sel */
+    LW_O_INT,     /* value (two's complement); is_unsigned */
+    LW_O_FLOAT,   /* value: bits of a double, or of a float where `single` */
+    LW_O_SINK,    /* _ */
+    LW_O_ADDRESS, /* [base], [base+offset]: parts[0] is NAME or INT, `offset`; further parts for [tex, {…}] forms */
+    LW_O_VECTOR,  /* {a, b, …}: parts */
+    LW_O_PAIR,    /* d|p: parts[0], parts[1] */
+    LW_O_LIST,    /* (a, b): call arguments: parts */
 } lw_operand_kind;
 
 typedef enum lw_select { /* the part of an operand that a selector names */
-    LW_SEL_none, LW_SEL_x, LW_SEL_y, LW_SEL_z, LW_SEL_w, /* .r .g .b .a are stored as x y z w */
-    LW_SEL_b0, LW_SEL_b1, LW_SEL_b2, LW_SEL_b3, LW_SEL_h0, LW_SEL_h1,
-    LW_SEL_lanes, /* several at once, .h20 or .b3210: the operand's `lanes` */
+                         LW_SEL_none,
+                         LW_SEL_x,
+                         LW_SEL_y,
+                         LW_SEL_z,
+                         LW_SEL_w, /* .r .g .b .a are stored as x y z w */
+                         LW_SEL_b0,
+                         LW_SEL_b1,
+                         LW_SEL_b2,
+                         LW_SEL_b3,
+                         LW_SEL_h0,
+                         LW_SEL_h1,
+                         LW_SEL_lanes, /* several at once, .h20 or .b3210: the operand's `lanes` */
 } lw_select;
 #define LW_SELECT_COUNT (LW_SEL_lanes + 1)
 
 typedef struct lw_operand {
     lw_operand_kind kind : 8;
     lw_select select : 8;
-    bool negated;     /* !p, or with `minus` -r */
+    bool negated; /* !p, or with `minus` -r */
     bool minus;
     bool single, is_unsigned;
-    bool indexed;     /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears this */
+    bool indexed; /* written a[offset]; the resolver scales the offset, makes it an ADDRESS where one is due, and clears
+                     this */
     uint16_t special; /* resolved: 1 + number of the special register, 0 for none */
     char lanes[8];    /* of LW_SEL_lanes: "h20", "b3210"; else empty */
     lw_place place;
     lw_symbol *name;
-    uint64_t value;   /* INT, FLOAT */
-    int64_t offset;   /* NAME, ADDRESS */
+    uint64_t value;           /* INT, FLOAT */
+    int64_t offset;           /* NAME, ADDRESS */
     struct lw_object *object; /* resolved: what the name stands for; NULL for a special register (then `special`) */
-    uint32_t index;   /* resolved: number within a register range (%r<10>), else 0 */
+    uint32_t index;           /* resolved: number within a register range (%r<10>), else 0 */
     uint32_t part_count;
     struct lw_operand *parts;
 } lw_operand;
@@ -180,8 +199,8 @@ typedef struct lw_init {
     enum { LW_INIT_VALUE, LW_INIT_NAME, LW_INIT_LIST } kind;
     lw_place place;
     bool is_float, single, generic, is_unsigned; /* generic: written generic(name) */
-    uint64_t value;    /* VALUE; for NAME the mask of mask() or 0 for none: 0xff(name) */
-    lw_symbol *name;   /* NAME: variable or function whose address it is */
+    uint64_t value;                              /* VALUE; for NAME the mask of mask() or 0 for none: 0xff(name) */
+    lw_symbol *name;                             /* NAME: variable or function whose address it is */
     struct lw_object *object;
     int64_t offset;
     uint32_t part_count;
@@ -200,8 +219,9 @@ typedef struct lw_object {
     /* VARIABLE */
     lw_space space;
     lw_type type;
-    uint8_t vector;           /* 1, 2, 4 or 8 */
-    bool is_range;            /* .reg .b32 %r<10>: `range` names %r0 … %r9. In memory each is a variable of its own, and no operand means this one */
+    uint8_t vector; /* 1, 2, 4 or 8 */
+    bool is_range; /* .reg .b32 %r<10>: `range` names %r0 … %r9. In memory each is a variable of its own, and no operand
+                      means this one */
     bool is_param, is_return; /* a formal parameter of a function */
     bool is_pointer;          /* .ptr: then pointer_space and pointer_align describe what it points to */
     bool unsized;             /* first dimension left open: extern a[] */
@@ -212,24 +232,26 @@ typedef struct lw_object {
     uint32_t pointer_align;
     bool pointer_align_written;
     uint32_t range;
-    uint32_t align;           /* bytes; the type's own where none is written */
+    uint32_t align; /* bytes; the type's own where none is written */
     bool align_written;
     uint32_t dimension_count;
     uint64_t dimensions[LW_DIMENSIONS_MAX];
-    uint64_t size;            /* bytes in memory, 0 for registers and unsized arrays */
-    lw_init *init;            /* or NULL */
+    uint64_t size;             /* bytes in memory, 0 for registers and unsized arrays */
+    lw_init *init;             /* or NULL */
     struct lw_function *owner; /* the function it is declared in; NULL at module scope */
-    uint32_t scope;            /* labels: number of the scope in its function, 0 the outermost, counted by OPEN; else the resolver's */
-    bool listed;               /* private to the resolver */
-    uint32_t number;           /* for the stages behind: dense number within its kind */
-    uint64_t address;          /* parameter of a kernel: offset, set by resolve; module variable: set by whoever gives it memory */
+    uint32_t
+        scope; /* labels: number of the scope in its function, 0 the outermost, counted by OPEN; else the resolver's */
+    bool listed;     /* private to the resolver */
+    uint32_t number; /* for the stages behind: dense number within its kind */
+    uint64_t
+        address; /* parameter of a kernel: offset, set by resolve; module variable: set by whoever gives it memory */
 
     /* LABEL: index of its statement. PROTOTYPE, TARGETS, FUNCTION, ALIAS */
     uint32_t statement;
     struct lw_function *function; /* FUNCTION: itself; PROTOTYPE: its signature; ALIAS: the aliasee once resolved */
     uint32_t target_count;
-    bool is_branch;               /* TARGETS: .branchtargets, not .calltargets */
-    lw_operand *targets;          /* TARGETS: names; ALIAS: one name */
+    bool is_branch;      /* TARGETS: .branchtargets, not .calltargets */
+    lw_operand *targets; /* TARGETS: names; ALIAS: one name */
 } lw_object;
 
 const char *lw_select_name(const lw_operand *operand); /* "x", "h1", "b3210"; "" for none */
@@ -240,11 +262,11 @@ uint64_t lw_float_bits(uint64_t value, bool single, uint32_t bits);
 /* ---- Statements --------------------------------------------------------------------------------------- */
 
 typedef struct lw_instruction {
-    lw_symbol *mnemonic;      /* the whole spelling: "shf.l.wrap.b32" */
+    lw_symbol *mnemonic; /* the whole spelling: "shf.l.wrap.b32" */
     lw_place mnemonic_place;
-    uint32_t word_count;      /* mnemonic words: words[0] is the opcode, words[i] a modifier without its dot */
-    lw_symbol **words;        /* shared by all instructions of the same spelling */
-    lw_operand *guard;        /* NULL, or a NAME operand; negated for @!p */
+    uint32_t word_count; /* mnemonic words: words[0] is the opcode, words[i] a modifier without its dot */
+    lw_symbol **words;   /* shared by all instructions of the same spelling */
+    lw_operand *guard;   /* NULL, or a NAME operand; negated for @!p */
     uint32_t operand_count;
     lw_operand *operands;
     /* set by verify */
@@ -253,13 +275,15 @@ typedef struct lw_instruction {
 
 typedef enum lw_statement_kind {
     LW_S_INSTRUCTION,
-    LW_S_LABEL,       /* object */
-    LW_S_VARIABLE,    /* object: .reg .local .shared .param … declared here; several of one line are several statements */
-    LW_S_OPEN, LW_S_CLOSE, /* { and } of a nested scope */
-    LW_S_PROTOTYPE, LW_S_TARGETS, /* object */
-    LW_S_LOC,         /* .loc file line column {, function_name label {+ offset}, inlined_at file line column} */
-    LW_S_PRAGMA,      /* strings */
-    LW_S_DIRECTIVE,   /* any other directive kept as written: text */
+    LW_S_LABEL,    /* object */
+    LW_S_VARIABLE, /* object: .reg .local .shared .param … declared here; several of one line are several statements */
+    LW_S_OPEN,
+    LW_S_CLOSE, /* { and } of a nested scope */
+    LW_S_PROTOTYPE,
+    LW_S_TARGETS,   /* object */
+    LW_S_LOC,       /* .loc file line column {, function_name label {+ offset}, inlined_at file line column} */
+    LW_S_PRAGMA,    /* strings */
+    LW_S_DIRECTIVE, /* any other directive kept as written: text */
 } lw_statement_kind;
 
 typedef struct lw_statement {
@@ -268,7 +292,10 @@ typedef struct lw_statement {
     union {
         lw_instruction *instruction;
         lw_object *object;
-        struct { uint32_t file, line, column; const char *rest; } loc; /* rest: function_name… as written, or NULL */
+        struct {
+            uint32_t file, line, column;
+            const char *rest;
+        } loc; /* rest: function_name… as written, or NULL */
         const char *text;
     };
 } lw_statement;
@@ -281,7 +308,7 @@ typedef enum lw_tuning_id {
 } lw_tuning_id;
 
 typedef struct lw_tuning { /* a row of isa/ptx/tunings.def */
-    uint8_t least, most; /* how many values */
+    uint8_t least, most;   /* how many values */
     bool entry, func, once, positive;
     uint8_t limit;
     uint16_t gone;
@@ -306,14 +333,17 @@ typedef struct lw_function {
     lw_place place, body_place;
     LW_LIST(lw_directive) directives;
     LW_LIST(lw_statement) body; /* flat; nesting by OPEN and CLOSE */
-    LW_LIST(lw_object *) labels; /* in source order, prototypes and target lists too; `scope` tells where they are seen */
-    uint32_t label_count;        /* set by resolve: labels are numbered from 0 */
-    uint32_t register_count;     /* set by resolve: each register variable has as many numbers as it names registers times
-                                    elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
-    LW_LIST(lw_object *) reached; /* set by resolve: functions, shared and initialised variables, prototypes and target lists that its
-                                     instructions name, in source order, as often as they are named */
+    LW_LIST(lw_object *)
+    labels;               /* in source order, prototypes and target lists too; `scope` tells where they are seen */
+    uint32_t label_count; /* set by resolve: labels are numbered from 0 */
+    uint32_t
+        register_count; /* set by resolve: each register variable has as many numbers as it names registers times
+                           elements, from its `number` on: element e of %r<…> number i is number + i * vector + e */
+    LW_LIST(lw_object *)
+    reached; /* set by resolve: functions, shared and initialised variables, prototypes and target lists that its
+                instructions name, in source order, as often as they are named */
     uint32_t instruction_count;
-    uint32_t param_bytes;        /* of an entry's parameters, set by resolve */
+    uint32_t param_bytes;      /* of an entry's parameters, set by resolve */
     struct lw_function *first; /* the first declaration of the same function, itself otherwise; the one with the body
                                   is object->function once the module is parsed */
 } lw_function;
@@ -326,7 +356,15 @@ enum { LW_PTX_NEWEST = 90 };
 
 /* ---- Module ------------------------------------------------------------------------------------------- */
 
-typedef enum lw_item_kind { LW_ITEM_VARIABLE, LW_ITEM_FUNCTION, LW_ITEM_DIRECTIVE, LW_ITEM_ALIAS, LW_ITEM_SECTION, LW_ITEM_FILE, LW_ITEM_PRAGMA } lw_item_kind;
+typedef enum lw_item_kind {
+    LW_ITEM_VARIABLE,
+    LW_ITEM_FUNCTION,
+    LW_ITEM_DIRECTIVE,
+    LW_ITEM_ALIAS,
+    LW_ITEM_SECTION,
+    LW_ITEM_FILE,
+    LW_ITEM_PRAGMA
+} lw_item_kind;
 
 typedef struct lw_item { /* module scope, in source order */
     lw_item_kind kind;
@@ -336,14 +374,15 @@ typedef struct lw_item { /* module scope, in source order */
     const char *text;      /* DIRECTIVE, SECTION, FILE, PRAGMA: as written, one canonical spacing */
 } lw_item;
 
-/* Matches of spellings with their rows, which modules share: compilers use the same few hundred, and to match them is a quarter of
- * the time that a small module takes. Any number of threads may load modules with the same ones. */
+/* Matches of spellings with their rows, which modules share: compilers use the same few hundred, and to match them is a
+ * quarter of the time that a small module takes. Any number of threads may load modules with the same ones. */
 enum { LW_SPELLING_SLOTS = 512 };
 typedef struct lw_spellings {
     pthread_mutex_t lock; /* for those who add: guards the arena and the count */
     lw_arena arena;
     uint32_t count;
-    _Atomic(struct lw_known_spelling *) slots[LW_SPELLING_SLOTS]; /* by hash of the spelling; what hangs there never changes */
+    _Atomic(struct lw_known_spelling *)
+        slots[LW_SPELLING_SLOTS]; /* by hash of the spelling; what hangs there never changes */
 } lw_spellings;
 bool lw_spellings_init(lw_spellings *spellings); /* false: the system refuses a mutex */
 void lw_spellings_end(lw_spellings *spellings);  /* after the last module that shares them */
@@ -354,12 +393,12 @@ typedef struct lw_module_ptx {
     lw_diags *diags;
     lw_spellings *spellings; /* or NULL */
     lw_symbols symbols;
-    uint32_t version;        /* 10 * major + minor: 90 for 9.0 */
-    uint32_t target;         /* 90 for sm_90 */
-    char target_suffix;      /* 'a', 'f' or 0 */
+    uint32_t version;   /* 10 * major + minor: 90 for 9.0 */
+    uint32_t target;    /* 90 for sm_90 */
+    char target_suffix; /* 'a', 'f' or 0 */
     uint32_t target_count;
-    lw_symbol **targets;     /* all words of .target, as written */
-    uint32_t address_size;   /* 32 or 64 */
+    lw_symbol **targets;   /* all words of .target, as written */
+    uint32_t address_size; /* 32 or 64 */
     bool address_size_written;
     lw_place version_place, target_place;
     LW_LIST(lw_item) items;
@@ -375,7 +414,8 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
 /* Gives every name its object, opens and closes scopes, lays out variables, resolves initialisers. */
 void lw_ptx_resolve(lw_module_ptx *module);
 
-/* Matches every instruction with its form and checks operands, types, gates. Calls nothing else; needs resolve first. */
+/* Matches every instruction with its form and checks operands, types, gates. Calls nothing else; needs resolve first.
+ */
 void lw_ptx_verify(lw_module_ptx *module);
 
 /* The operands of a call; all but the target may be missing. False where they stand in no order that a call has. */
@@ -383,16 +423,18 @@ typedef struct lw_call_parts {
     const lw_operand *results, *target, *arguments, *prototype;
 } lw_call_parts;
 bool lw_ptx_call_parts(const lw_instruction *call, lw_call_parts *parts);
-/* The signature that an indirect call goes by: that of a prototype, or of the first function of a list or table. NULL: none. */
+/* The signature that an indirect call goes by: that of a prototype, or of the first function of a list or table. NULL:
+ * none. */
 const lw_function *lw_ptx_call_signature(const lw_operand *prototype);
 /* The first function of a variable that holds addresses of functions; NULL where it holds others or none. */
 const lw_function *lw_ptx_table_signature(const lw_object *table);
 
-/* Parse, resolve, verify. True where there was no error. `spellings` are those that the module shares with others, or NULL; they
- * must live longer than it. */
+/* Parse, resolve, verify. True where there was no error. `spellings` are those that the module shares with others, or
+ * NULL; they must live longer than it. */
 bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_spellings *spellings, lw_module_ptx **module);
 
-/* A parsed module as text in one canonical layout, with numbers as its source spells them; parses back to the same module. */
+/* A parsed module as text in one canonical layout, with numbers as its source spells them; parses back to the same
+ * module. */
 void lw_ptx_print(lw_text *out, const lw_module_ptx *module);
 void lw_ptx_print_instruction(lw_text *out, const lw_instruction *instruction);
 void lw_ptx_print_operand(lw_text *out, const lw_operand *operand);
@@ -410,10 +452,10 @@ void lw_lex_space(lw_lexer *lexer); /* skips what stands before the next token *
 /* ---- Forms: what may be written (isa/ptx/forms.def explains the notation) ------------------------------- */
 
 typedef enum lw_lowering { /* how a form that is not a lane function is lowered */
-    LW_LOWER_none,
+                           LW_LOWER_none,
 #define LOWERING(name, ...) LW_LOWER_##name,
 #include "ptx/lowerings.def"
-    LW_LOWER_count
+                           LW_LOWER_count
 } lw_lowering;
 
 typedef struct lw_lowering_row {
@@ -425,37 +467,38 @@ extern const lw_lowering_row lw_lowerings[LW_LOWER_count];
 
 typedef enum lw_narrow { LW_NARROW_no, LW_NARROW_32, LW_NARROW_16 } lw_narrow;
 
-typedef enum lw_agree { /* how the type of a register must agree with the type that the form asks for */
-    LW_AGREE_type,  /* the manual's table 9.1: same size, and same kind unless one is untyped bits */
-    LW_AGREE_size,  /* same size, any kind: logic, shifts, mov-like */
-    LW_AGREE_wide,  /* ld, st, cvt: the register may be wider (tables 9.3 and 9.4) */
+typedef enum lw_agree {                /* how the type of a register must agree with the type that the form asks for */
+                        LW_AGREE_type, /* the manual's table 9.1: same size, and same kind unless one is untyped bits */
+                        LW_AGREE_size, /* same size, any kind: logic, shifts, mov-like */
+                        LW_AGREE_wide, /* ld, st, cvt: the register may be wider (tables 9.3 and 9.4) */
 } lw_agree;
 
 typedef struct lw_form {
-    const char *id;        /* unique name of the row */
-    const char *pattern;   /* mnemonic as the manual draws it */
+    const char *id;      /* unique name of the row */
+    const char *pattern; /* mnemonic as the manual draws it */
     const char *operands;
     const char *section, *does;
-    uint16_t isa;          /* since PTX version, 10 * major + minor; 0 where not given: 1.0 */
-    uint16_t sm;           /* since target; 0: all */
-    uint16_t last;         /* the last target that has it; 0: all */
+    uint16_t isa;               /* since PTX version, 10 * major + minor; 0 where not given: 1.0 */
+    uint16_t sm;                /* since target; 0: all */
+    uint16_t last;              /* the last target that has it; 0: all */
     uint16_t or_isa, or_sm;     /* another pair of gates that is enough; 0: none */
     uint16_t gone_isa, gone_sm; /* removed from this PTX version on for targets from gone_sm on; 0: never */
-    uint16_t old_isa;      /* deprecated since this version: a warning; 0: never */
+    uint16_t old_isa;           /* deprecated since this version: a warning; 0: never */
     uint16_t more_isa, more_sm; /* gates of the optional operands, where they are younger than the form */
-    uint8_t named;         /* how many elements, the opcode among them, are the instruction's name; 0: the opcode alone */
-    lw_narrow narrow : 8;  /* its addresses may be held in 32 bits, whatever the module's addresses have; or even in 16, where it names a space */
-    bool family;           /* needs a target with suffix a or f */
+    uint8_t named; /* how many elements, the opcode among them, are the instruction's name; 0: the opcode alone */
+    lw_narrow narrow : 8; /* its addresses may be held in 32 bits, whatever the module's addresses have; or even in 16,
+                             where it names a space */
+    bool family;          /* needs a target with suffix a or f */
     lw_agree agree;
-    const char *lane;      /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
-    lw_lowering lower : 8; /* what lowers it where that is not one lane function alone */
+    const char *lane; /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
+    lw_lowering lower : 8;                 /* what lowers it where that is not one lane function alone */
     bool takes_carry, subtracts, left, to; /* what the opcode means to its lowering */
-    uint8_t table;         /* of a logic operation: the function of two bits, as lop3 has it */
-    bool how;              /* the lane function's last operand is the constant that the modifiers add up to */
-    bool hints;            /* an atomic operation: modifiers of caches need global memory */
-    uint8_t most;          /* bits of its vectors; 0: 256 where memory is global */
-    bool loose;            /* any register of the type may stand in the place of its coordinates */
-    const char *instead;   /* what to write where it is gone or old; or NULL */
+    uint8_t table;                         /* of a logic operation: the function of two bits, as lop3 has it */
+    bool how;            /* the lane function's last operand is the constant that the modifiers add up to */
+    bool hints;          /* an atomic operation: modifiers of caches need global memory */
+    uint8_t most;        /* bits of its vectors; 0: 256 where memory is global */
+    bool loose;          /* any register of the type may stand in the place of its coordinates */
+    const char *instead; /* what to write where it is gone or old; or NULL */
 } lw_form;
 
 extern const lw_form lw_ptx_forms[];
@@ -481,78 +524,81 @@ typedef enum lw_shape {
 } lw_shape;
 
 typedef struct lw_operand_form {
-    const char *name;      /* the manual's letter, within the row's text */
+    const char *name; /* the manual's letter, within the row's text */
     uint8_t name_size;
     lw_shape shape : 8;
-    lw_type type : 8;      /* of one element; LW_T_none: any */
-    uint32_t takes;        /* register types that agree, as bits by lw_type */
-    uint8_t vector;        /* elements; 1 scalar, 0: a { } list of any count whose sizes add up to the type */
+    lw_type type : 8; /* of one element; LW_T_none: any */
+    uint32_t takes;   /* register types that agree, as bits by lw_type */
+    uint8_t vector;   /* elements; 1 scalar, 0: a { } list of any count whose sizes add up to the type */
     bool written, optional, sink;
-    bool plain;            /* a single register may stand there and need not be looked at but for its type */
+    bool plain; /* a single register may stand there and need not be looked at but for its type */
     bool pair, pair_optional, pair_sink; /* d|p */
-    bool selectable;       /* .b0 … .h1 */
-    bool braces;           /* may stand in { }: a vector, or one element in braces */
-    bool typed;            /* the row gives it a type of its own */
-    bool number;           /* a plain number of 32 bits, as membermasks are: no register of .f16x2 */
-    bool is_address;       /* a register that holds an address: 32 or 64 bits, integer or untyped */
-    bool always_braces;    /* even one element stands in { } */
-    bool or_four;          /* coordinates: always also a vector of four */
-    bool array;            /* coordinates: the first element is an index, .u32 */
-    bool variable;         /* no constant */
-    bool untyped;          /* registers of untyped bits only */
-    bool negatable;        /* -a */
-    bool same, raw;        /* any type of its size agrees; and predicates, too */
-    bool constants;        /* a list may have constants alone */
-    bool lists;            /* also a list or a vector register of any count, unchecked but for the type */
-    bool loose;            /* a vector, or any register of the type in its place */
-    bool list_only;        /* of `if_vector`: no register of untyped bits in its place */
-    bool low;              /* of a constant the low 32 bits count */
-    bool all;              /* what is written has no element _ */
-    bool or_address;       /* a number, or in its place an address in tensor memory, [a] */
-    bool or_predicate;     /* a number, or a predicate in its place */
-    uint8_t lanes;         /* selectors name 2 half words or 4 bytes; 0: one part */
-    const char *range;     /* which constants it may be, the row's text behind "(": "0..255)"; NULL: any */
-    lw_space space;        /* of an address; none: that of the spelling */
-    bool anywhere;         /* an address that nobody looks at: any base at all */
-    bool bare;             /* an address that may stand without brackets */
+    bool selectable;                     /* .b0 … .h1 */
+    bool braces;                         /* may stand in { }: a vector, or one element in braces */
+    bool typed;                          /* the row gives it a type of its own */
+    bool number;                         /* a plain number of 32 bits, as membermasks are: no register of .f16x2 */
+    bool is_address;                     /* a register that holds an address: 32 or 64 bits, integer or untyped */
+    bool always_braces;                  /* even one element stands in { } */
+    bool or_four;                        /* coordinates: always also a vector of four */
+    bool array;                          /* coordinates: the first element is an index, .u32 */
+    bool variable;                       /* no constant */
+    bool untyped;                        /* registers of untyped bits only */
+    bool negatable;                      /* -a */
+    bool same, raw;                      /* any type of its size agrees; and predicates, too */
+    bool constants;                      /* a list may have constants alone */
+    bool lists;                          /* also a list or a vector register of any count, unchecked but for the type */
+    bool loose;                          /* a vector, or any register of the type in its place */
+    bool list_only;                      /* of `if_vector`: no register of untyped bits in its place */
+    bool low;                            /* of a constant the low 32 bits count */
+    bool all;                            /* what is written has no element _ */
+    bool or_address;                     /* a number, or in its place an address in tensor memory, [a] */
+    bool or_predicate;                   /* a number, or a predicate in its place */
+    uint8_t lanes;                       /* selectors name 2 half words or 4 bytes; 0: one part */
+    const char *range;                 /* which constants it may be, the row's text behind "(": "0..255)"; NULL: any */
+    lw_space space;                    /* of an address; none: that of the spelling */
+    bool anywhere;                     /* an address that nobody looks at: any base at all */
+    bool bare;                         /* an address that may stand without brackets */
     struct lw_operand_form *if_vector; /* what else it may be, written in { }; or NULL */
-    uint8_t inner_min, inner_max; /* of an address: how many operands stand behind the base, within the brackets */
+    uint8_t inner_min, inner_max;      /* of an address: how many operands stand behind the base, within the brackets */
     struct lw_operand_form *inner;
-    lw_type opaque;        /* of an address: the variable's type where the row names it, .texref for one */
+    lw_type opaque; /* of an address: the variable's type where the row names it, .texref for one */
 } lw_operand_form;
 
 /* One spelling matched with its row. */
 typedef struct lw_match {
     const lw_form *form;
     uint32_t group_count;
-    const char *group[LW_GROUPS_MAX + 1]; /* group[1] is the text that group 1 of the pattern took; "" where optional and absent */
-    lw_symbol **words;    /* in the manual's order, without those that mean nothing; verify gives them to each instruction */
+    const char *group[LW_GROUPS_MAX +
+                      1]; /* group[1] is the text that group 1 of the pattern took; "" where optional and absent */
+    lw_symbol *
+        *words; /* in the manual's order, without those that mean nothing; verify gives them to each instruction */
     uint32_t word_count;
-    lw_type type;         /* the last type word of the spelling: type of operands that name none */
-    lw_type types[2];     /* the first two */
-    lw_modes mode;        /* its modifiers */
-    bool racy;            /* others may read or write the same memory at the same time */
-    uint8_t elements;     /* of its vectors, 1 where it names none */
-    uint8_t meaning;      /* 1 + the row of meanings.def that says the mode of its operation; 0: it has none */
-    uint32_t how;         /* what the modifiers add up to */
-    uint16_t lane;        /* lw_lane_id of the lane function, 0 for none */
-    bool executable;      /* has a lane function or a lowering */
-    bool selectors;       /* some operand may carry one, .b0 or .h1 */
+    lw_type type;     /* the last type word of the spelling: type of operands that name none */
+    lw_type types[2]; /* the first two */
+    lw_modes mode;    /* its modifiers */
+    bool racy;        /* others may read or write the same memory at the same time */
+    uint8_t elements; /* of its vectors, 1 where it names none */
+    uint8_t meaning;  /* 1 + the row of meanings.def that says the mode of its operation; 0: it has none */
+    uint32_t how;     /* what the modifiers add up to */
+    uint16_t lane;    /* lw_lane_id of the lane function, 0 for none */
+    bool executable;  /* has a lane function or a lowering */
+    bool selectors;   /* some operand may carry one, .b0 or .h1 */
     uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */
     lw_operand_form *operand_forms;
-    lw_space space;       /* of the address operand, by the space word of the spelling; none: generic */
+    lw_space space; /* of the address operand, by the space word of the spelling; none: generic */
     /* the strongest gates of the row and of its modifiers, and which word asks for them (0: the instruction itself) */
     uint16_t isa, sm;
     uint8_t isa_word, sm_word;
-    const char *fault;    /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
+    const char *fault; /* what is wrong with this combination of modifiers, or NULL; at word fault_word */
     uint8_t fault_word;
-    const struct lw_match *longer; /* for instructions with optional operands that the lane function does not know; or NULL */
-    bool late_vector;     /* .v2 and the like do not stand right in front of a type, where ptxas warns */
-    bool gated;           /* this module is outside of a gate, or the form is deprecated: look closer */
+    const struct lw_match
+        *longer;      /* for instructions with optional operands that the lane function does not know; or NULL */
+    bool late_vector; /* .v2 and the like do not stand right in front of a type, where ptxas warns */
+    bool gated;       /* this module is outside of a gate, or the form is deprecated: look closer */
 } lw_match;
 
-/* The match of a spelling; NULL where no row fits (then *why says what is wrong, for a diagnostic). Results are kept in the
- * mnemonic's symbol, so that each spelling is matched once a module. `why` may be NULL. */
+/* The match of a spelling; NULL where no row fits (then *why says what is wrong, for a diagnostic). Results are kept in
+ * the mnemonic's symbol, so that each spelling is matched once a module. `why` may be NULL. */
 const lw_match *lw_ptx_match(lw_module_ptx *module, const lw_instruction *instruction, lw_text *why);
 
 /* The form of operand `index` of an instruction that has `count` operands; NULL beyond the last. */
@@ -569,7 +615,8 @@ const char *lw_ptx_nearest_opcode(lw_arena *arena, const char *word);
 /* Does the row take this spelling, words in the manual's order? For tests: lw_ptx_match asks all rows of the opcode. */
 bool lw_ptx_form_fits(const lw_form *form, lw_symbol **words, uint32_t count);
 
-/* A row's operands as the manual writes them, "d{|p}, a, b", and what is to be said of single ones: "c .u32, n a constant of 4|8|16". */
+/* A row's operands as the manual writes them, "d{|p}, a, b", and what is to be said of single ones: "c .u32, n a
+ * constant of 4|8|16". */
 void lw_ptx_print_operands(lw_text *out, const lw_form *form);
 void lw_ptx_print_types(lw_text *out, const lw_form *form);
 
@@ -588,7 +635,7 @@ typedef struct lw_gate {
 typedef struct lw_special_row {
     const char *text; /* "%tid" */
     lw_type type;
-    bool vector;      /* has .x .y .z (.w) */
+    bool vector; /* has .x .y .z (.w) */
     uint16_t isa, sm;
 } lw_special_row;
 

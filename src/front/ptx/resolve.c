@@ -1,5 +1,5 @@
-/* resolve.c: gives every name its object. Declarations come before their uses (manual section 5.4), but for labels, which
- * are known in the whole of their scope. */
+/* resolve.c: gives every name its object. Declarations come before their uses (manual section 5.4), but for labels,
+ * which are known in the whole of their scope. */
 #include "front/ptx/resolve.h"
 
 /* ---- Operands ------------------------------------------------------------------------------------------ */
@@ -17,8 +17,7 @@ static void resolve_index(lw_resolver *r, lw_operand *o, bool is_mov) {
     }
     int64_t step = lw_types[v->type].bits / 8 * v->vector;
     bool over = false;
-    for (uint32_t i = 1; i < v->dimension_count; i++)
-        over |= __builtin_mul_overflow(step, v->dimensions[i], &step);
+    for (uint32_t i = 1; i < v->dimension_count; i++) over |= __builtin_mul_overflow(step, v->dimensions[i], &step);
     if (over || __builtin_mul_overflow(o->offset, step, &o->offset))
         lw_diag_add(r->diags, LW_D_too_large, o->place, o->name->text);
     if (is_mov) return;
@@ -44,7 +43,8 @@ static void note_reached(lw_resolver *r, lw_object *o) {
 
 static void resolve_operand_name(lw_resolver *r, lw_operand *o) {
     resolve_name(r, o);
-    if (o->object && (o->object->kind != LW_OBJ_VARIABLE || o->object->space != LW_SPACE_reg)) note_reached(r, o->object);
+    if (o->object && (o->object->kind != LW_OBJ_VARIABLE || o->object->space != LW_SPACE_reg))
+        note_reached(r, o->object);
 }
 
 static void resolve_operands(lw_resolver *r, lw_operand *at, uint32_t count) {
@@ -100,16 +100,15 @@ static void resolve_targets(lw_resolver *r, lw_object *o) {
         resolve_name(r, t);
         if (!t->object) {
             if (t->special)
-                lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place,
-                            t->name->text);
+                lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place, t->name->text);
             continue;
         }
         lw_object_kind want = o->is_branch ? LW_OBJ_LABEL : LW_OBJ_FUNCTION;
         const lw_object *first = o->targets[0].object;
         if (t->object->kind != want)
-            lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place,
-                        t->name->text);
-        else if (!o->is_branch && first && first->kind == want && !lw_signature_same(first->function, t->object->function))
+            lw_diag_add(r->diags, o->is_branch ? LW_D_not_a_label : LW_D_not_a_function, t->place, t->name->text);
+        else if (!o->is_branch && first && first->kind == want &&
+                 !lw_signature_same(first->function, t->object->function))
             lw_diag_add(r->diags, LW_D_signature, t->place, t->name->text);
     }
 }
@@ -207,7 +206,8 @@ static void declare_whole(lw_resolver *r, lw_object *o) {
 /* A comma in the name is none of the directive's. Numbers are kept under keys that are no identifiers. */
 static void resolve_file(lw_resolver *r, const lw_item *item) {
     const char *number = item->text + strlen(".file ");
-    lw_symbol *key = lw_symbol_get(&r->module->symbols, item->text, (uint32_t)(number - item->text + (ptrdiff_t)strcspn(number, " ")));
+    lw_symbol *key = lw_symbol_get(&r->module->symbols, item->text,
+                                   (uint32_t)(number - item->text + (ptrdiff_t)strcspn(number, " ")));
     if (key->bound) lw_diag_add(r->diags, LW_D_file_twice, item->place);
     key->bound = (void *)item;
     if (strchr(strrchr(item->text, '"'), ',')) lw_gate_check(r, LW_GATE_file_stamp, item->place);
@@ -230,7 +230,9 @@ static void resolve_item(lw_resolver *r, lw_item *item) {
         if (item->function->has_body) resolve_body(r, item->function);
         break;
     case LW_ITEM_ALIAS: lw_alias_settle(r, item->object); break;
-    case LW_ITEM_SECTION: lw_gate_check(r, strchr(item->text, ':') ? LW_GATE_section_label : LW_GATE_section, item->place); break;
+    case LW_ITEM_SECTION:
+        lw_gate_check(r, strchr(item->text, ':') ? LW_GATE_section_label : LW_GATE_section, item->place);
+        break;
     case LW_ITEM_PRAGMA: lw_gate_check(r, LW_GATE_pragma, item->place); break;
     default: break;
     }
@@ -238,7 +240,10 @@ static void resolve_item(lw_resolver *r, lw_item *item) {
 
 void lw_ptx_resolve(lw_module_ptx *module) {
     lw_resolver *r = LW_NEW(module->arena, lw_resolver);
-    *r = (lw_resolver){.module = module, .arena = module->arena, .diags = module->diags, .mov = lw_symbol_get(&module->symbols, "mov", 3)};
+    *r = (lw_resolver){.module = module,
+                       .arena = module->arena,
+                       .diags = module->diags,
+                       .mov = lw_symbol_get(&module->symbols, "mov", 3)};
     lw_scope_open(r);
     lw_module_merge(r);
     if (module->address_size_written) lw_gate_check(r, LW_GATE_address_size, module->target_place);

@@ -16,8 +16,8 @@ void lw_gate_check(lw_resolver *r, lw_gate_id id, lw_place place) {
     const struct gate *gate = &gates[id];
     unsigned version = r->module->version, target = r->module->target;
     if (version < gate->isa)
-        lw_diag_add(r->diags, LW_D_needs_version, place, gate->shown, gate->isa / 10u, gate->isa % 10u,
-                    version / 10, version % 10);
+        lw_diag_add(r->diags, LW_D_needs_version, place, gate->shown, gate->isa / 10u, gate->isa % 10u, version / 10,
+                    version % 10);
     else if (target < gate->sm)
         lw_diag_add(r->diags, LW_D_needs_target, place, gate->shown, (unsigned)gate->sm, target);
 }

@@ -1,4 +1,5 @@
-/* resolve_module.c: the several declarations of a name at module scope, signatures, aliases (manual sections 11.2 to 11.6). */
+/* resolve_module.c: the several declarations of a name at module scope, signatures, aliases (manual sections 11.2
+ * to 11.6). */
 #include "front/ptx/resolve.h"
 
 enum { OLD_PARAMETERS = 256, SMALL_PARAMETERS = 4352, LARGE_PARAMETERS = 32764 };
@@ -57,7 +58,8 @@ static void merge_function(lw_resolver *r, lw_function *f) {
     lw_object *o = f->object;
     lw_binding *b = lw_binding_of(r, o->name);
     if (lw_binding_special(b)) lw_diag_add(r->diags, LW_D_special_name, o->place, o->name->text);
-    if (f->has_body && o->linkage == LW_LINK_extern) lw_diag_add(r->diags, LW_D_extern_function, o->place, o->name->text);
+    if (f->has_body && o->linkage == LW_LINK_extern)
+        lw_diag_add(r->diags, LW_D_extern_function, o->place, o->name->text);
     if (!b->whole) {
         b->whole = o;
         return;
@@ -116,8 +118,7 @@ void lw_module_merge(lw_resolver *r) {
         lw_object *o = item->kind == LW_ITEM_FUNCTION ? item->function->object : item->object;
         if (item->kind != LW_ITEM_FUNCTION && item->kind != LW_ITEM_VARIABLE) continue;
         lw_object *whole = lw_binding_for(r, o)->whole;
-        bool first =
-            !whole->listed; /* where a name is declared twice, its place is that of its first declaration */
+        bool first = !whole->listed; /* where a name is declared twice, its place is that of its first declaration */
         whole->listed = true;
         if (o->kind == LW_OBJ_FUNCTION && whole->kind == LW_OBJ_FUNCTION) o->function = whole->function;
         if (!first) continue;
@@ -147,15 +148,17 @@ void lw_undefined_check(lw_resolver *r) {
 /* The parameters of a kernel lie one behind the other, each at its alignment. */
 static void lay_out_parameters(lw_resolver *r, lw_function *f) {
     const lw_module_ptx *m = r->module;
-    uint32_t most = m->version >= 81 && m->target >= 70 ? LARGE_PARAMETERS : m->version < 15 ? OLD_PARAMETERS : SMALL_PARAMETERS;
+    uint32_t most = m->version >= 81 && m->target >= 70 ? LARGE_PARAMETERS
+                    : m->version < 15                   ? OLD_PARAMETERS
+                                                        : SMALL_PARAMETERS;
     uint64_t size = 0;
     for (uint32_t i = 0; i < f->param_count; i++) {
         lw_object *o = f->params[i];
         o->address = (size + o->align - 1) & ~(uint64_t)(o->align - 1);
         size = o->address + o->size;
         if (size > most) {
-            lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text,
-                        (unsigned long long)size, most);
+            lw_diag_add(r->diags, LW_D_parameters_large, o->place, f->object->name->text, (unsigned long long)size,
+                        most);
             return;
         }
     }
@@ -171,7 +174,8 @@ static void check_directive(lw_resolver *r, const lw_function *f, const lw_direc
     if (row->once && lw_function_tuning(f, d->tuning) != d) lw_diag_add(r->diags, LW_D_tuning_twice, d->place, name);
     for (uint32_t k = 0; row->positive && k < d->value_count; k++)
         if (!d->values[k]) lw_diag_add(r->diags, LW_D_tuning_zero, d->place, name);
-    if (row->gone && r->module->version >= row->gone) lw_diag_add(r->diags, LW_D_tuning_gone, d->place, name, row->gone / 10, row->gone % 10);
+    if (row->gone && r->module->version >= row->gone)
+        lw_diag_add(r->diags, LW_D_tuning_gone, d->place, name, row->gone / 10, row->gone % 10);
 }
 
 static void check_directives(lw_resolver *r, const lw_function *f) {
@@ -179,13 +183,14 @@ static void check_directives(lw_resolver *r, const lw_function *f) {
     const lw_directive *end = lw_function_tuning(f, LW_TUNING_noreturn);
     if (end && f->return_count) lw_diag_add(r->diags, LW_D_noreturn_result, end->place);
     if (end && end != f->directives.at) lw_diag_add(r->diags, LW_D_noreturn_late, end->place);
-    const lw_directive *most = lw_function_tuning(f, LW_TUNING_maxntid), *exact = lw_function_tuning(f, LW_TUNING_reqntid);
+    const lw_directive *most = lw_function_tuning(f, LW_TUNING_maxntid),
+                       *exact = lw_function_tuning(f, LW_TUNING_reqntid);
     if (most && exact) lw_diag_add(r->diags, LW_D_tuning_conflict, exact->place, exact->name->text, most->name->text);
-    const lw_directive *rank = lw_function_tuning(f, LW_TUNING_maxclusterrank), *shape = lw_function_tuning(f, LW_TUNING_reqnctapercluster);
+    const lw_directive *rank = lw_function_tuning(f, LW_TUNING_maxclusterrank),
+                       *shape = lw_function_tuning(f, LW_TUNING_reqnctapercluster);
     if (rank && shape) lw_diag_add(r->diags, LW_D_tuning_conflict, shape->place, shape->name->text, rank->name->text);
     const lw_directive *blocks = lw_function_tuning(f, LW_TUNING_blocksareclusters);
-    if (blocks && (!exact || !shape))
-        lw_diag_add(r->diags, LW_D_tuning_needs, blocks->place, blocks->name->text);
+    if (blocks && (!exact || !shape)) lw_diag_add(r->diags, LW_D_tuning_needs, blocks->place, blocks->name->text);
 }
 
 static void check_results(lw_resolver *r, const lw_function *f) {
@@ -214,8 +219,7 @@ void lw_alias_settle(lw_resolver *r, lw_object *alias) {
     lw_operand *target = alias->targets;
     lw_object *name = lw_binding_of(r, alias->name)->object;
     target->object = lw_binding_of(r, target->name)->object;
-    lw_function *f =
-        target->object && target->object->kind == LW_OBJ_FUNCTION ? target->object->function : NULL;
+    lw_function *f = target->object && target->object->kind == LW_OBJ_FUNCTION ? target->object->function : NULL;
     bool weak = f && (target->object->linkage == LW_LINK_weak || f->first->object->linkage == LW_LINK_weak);
     bool aliased = f && f->object != target->object;
     if (!f || !f->has_body || f->is_entry || weak || aliased || target->object == name) {

@@ -59,8 +59,7 @@ static lw_binding *make_binding(lw_resolver *r, lw_symbol *symbol) {
     b->symbol = symbol;
     symbol->bound = b;
     uint32_t at = digits_from(symbol);
-    if (at > 0 && read_index(symbol->text, at, symbol->size, &b->index))
-        b->range = range_key(r, symbol->text, at);
+    if (at > 0 && read_index(symbol->text, at, symbol->size, &b->index)) b->range = range_key(r, symbol->text, at);
     return b;
 }
 
@@ -70,8 +69,7 @@ lw_binding *lw_binding_of(lw_resolver *r, lw_symbol *symbol) {
 
 /* Where some range is named like %r1<10>, a name such as %r12 can be cut in several places. The innermost declaration
  * wins, then the longest name. */
-static lw_object *find_cut(lw_resolver *r, const lw_symbol *s, lw_object *best, uint32_t scope,
-                           uint32_t *index) {
+static lw_object *find_cut(lw_resolver *r, const lw_symbol *s, lw_object *best, uint32_t scope, uint32_t *index) {
     uint32_t from = digits_from(s);
     for (uint32_t at = s->size - 1; at > from && s->size - at <= INDEX_DIGITS; at--) {
         uint32_t number;
@@ -94,8 +92,8 @@ static lw_object *find_range(const lw_binding *range, uint32_t index, uint32_t *
     return o;
 }
 
-/* A variable of a range in memory is an object of its own, made when its name is first met. It is kept under a key that is no
- * identifier: where the range stands and the number. */
+/* A variable of a range in memory is an object of its own, made when its name is first met. It is kept under a key that
+ * is no identifier: where the range stands and the number. */
 static lw_object *element_of(lw_resolver *r, lw_object *range, lw_symbol *name, uint32_t index) {
     char key[32];
     int size = snprintf(key, sizeof key, "%u<%u", range->place.at, index);
@@ -158,12 +156,10 @@ void lw_scope_open(lw_resolver *r) {
 static void check_overlap(lw_resolver *r, const lw_scope *scope) {
     for (uint32_t i = scope->undo_count; i < r->undo.count; i++) {
         const lw_binding *b = r->undo.at[i].binding, *range = b->range;
-        if (!range || !range->object || range->scope != scope->number || b->object->kind != LW_OBJ_VARIABLE)
-            continue;
+        if (!range || !range->object || range->scope != scope->number || b->object->kind != LW_OBJ_VARIABLE) continue;
         if (b->index >= range->object->range) continue;
         bool range_first = range->object->place.at < b->object->place.at;
-        lw_report_duplicate(r, range_first ? b->object : range->object,
-                            range_first ? range->object : b->object);
+        lw_report_duplicate(r, range_first ? b->object : range->object, range_first ? range->object : b->object);
     }
 }
 
@@ -183,8 +179,7 @@ void lw_binding_put(lw_resolver *r, lw_binding *b, lw_object *o) {
         scope->has_range = true;
         r->digit_ranges |= is_digit(o->name->text[o->name->size - 1]);
         if (!b->reported) LW_PUSH(r->arena, r->ranges) = b;
-        b->reported =
-            1; /* a key is never looked up by a use: the field is free to say that it is in the list */
+        b->reported = 1; /* a key is never looked up by a use: the field is free to say that it is in the list */
     }
     LW_PUSH(r->arena, r->undo) = (lw_undo){b, b->object, b->scope};
     o->outer = b->object;
@@ -214,8 +209,7 @@ void lw_report_duplicate(lw_resolver *r, const lw_object *second, const lw_objec
 /* Edits that make one text the other, at most 2 counted: 3 means more. */
 static uint32_t distance(const char *a, uint32_t a_size, const char *b, uint32_t b_size) {
     uint32_t row[SUGGEST_SIZE + 1];
-    if (a_size > SUGGEST_SIZE || b_size > SUGGEST_SIZE || a_size + 2 < b_size || b_size + 2 < a_size)
-        return 3;
+    if (a_size > SUGGEST_SIZE || b_size > SUGGEST_SIZE || a_size + 2 < b_size || b_size + 2 < a_size) return 3;
     for (uint32_t j = 0; j <= b_size; j++) row[j] = j;
     for (uint32_t i = 1; i <= a_size; i++) {
         uint32_t corner = row[0];

@@ -64,8 +64,8 @@ enum { CONST_BYTES = 65536, ALIGNS = 32 };
 
 static uint64_t align_up(uint64_t size, uint64_t align) { return (size + align - 1) & ~(align - 1); }
 
-/* All variables of a module share it. Those of one alignment are taken to lie together, the larger alignments first: no other order
- * takes less. Of a range only what is used counts. */
+/* All variables of a module share it. Those of one alignment are taken to lie together, the larger alignments first: no
+ * other order takes less. Of a range only what is used counts. */
 void lw_const_count(lw_resolver *r, const lw_object *o) {
     uint64_t *bytes = &r->const_bytes[__builtin_ctz(o->align)], all = 0;
     if (o->space != LW_SPACE_const || o->linkage == LW_LINK_extern || !o->size) return;
@@ -99,13 +99,13 @@ static void check_bank(lw_resolver *r, const lw_object *o) {
 static void check_tex(lw_resolver *r, const lw_object *o) {
     enum { TEX_GONE = 15 };
     if (r->module->version >= TEX_GONE) fault(r, LW_D_tex_space, o);
-    else if ((o->type != LW_T_u32 && o->type != LW_T_u64) || o->vector > 1 || o->dimension_count || o->owner) fault(r, LW_D_tex_type, o);
+    else if ((o->type != LW_T_u32 && o->type != LW_T_u64) || o->vector > 1 || o->dimension_count || o->owner)
+        fault(r, LW_D_tex_type, o);
 }
 
 static void check_type(lw_resolver *r, const lw_object *o) {
     check_gates(r, o);
-    if (is_instruction_type(o->type))
-        lw_diag_add(r->diags, LW_D_instruction_type, o->place, lw_types[o->type].name);
+    if (is_instruction_type(o->type)) lw_diag_add(r->diags, LW_D_instruction_type, o->place, lw_types[o->type].name);
     if (o->type == LW_T_pred && o->space != LW_SPACE_reg) fault(r, LW_D_pred_space, o);
     if (element_size(o) > 16) fault(r, LW_D_vector_width, o);
     if (o->vector > 1 && (o->type == LW_T_pred || lw_type_is_opaque(o->type)))
@@ -117,15 +117,13 @@ static void check_space(lw_resolver *r, const lw_object *o) {
     const char *space = lw_space_names[o->space];
     if (o->space == LW_SPACE_sreg) lw_diag_add(r->diags, LW_D_space_in_body, o->place, space);
     else if (o->space == LW_SPACE_tex) check_tex(r, o);
-    else if (!o->owner &&
-             (o->space == LW_SPACE_param || (r->module->version >= 30 && (o->space == LW_SPACE_reg || o->space == LW_SPACE_local))))
+    else if (!o->owner && (o->space == LW_SPACE_param ||
+                           (r->module->version >= 30 && (o->space == LW_SPACE_reg || o->space == LW_SPACE_local))))
         lw_diag_add(r->diags, LW_D_space_at_module, o->place, space);
     if (o->bank) check_bank(r, o);
     if (o->linkage == LW_LINK_common && o->space != LW_SPACE_global) fault(r, LW_D_common_space, o);
-    if (o->managed && o->space != LW_SPACE_global)
-        lw_diag_add(r->diags, LW_D_managed_space, o->place, "managed");
-    if (o->unified && o->space != LW_SPACE_global)
-        lw_diag_add(r->diags, LW_D_managed_space, o->place, "unified");
+    if (o->managed && o->space != LW_SPACE_global) lw_diag_add(r->diags, LW_D_managed_space, o->place, "managed");
+    if (o->unified && o->space != LW_SPACE_global) lw_diag_add(r->diags, LW_D_managed_space, o->place, "unified");
 }
 
 static bool independent_textures(const lw_module_ptx *m) {
@@ -138,8 +136,7 @@ static void check_opaque(lw_resolver *r, const lw_object *o) {
     if (!lw_type_is_opaque(o->type)) return;
     bool kernel_parameter = o->is_param && o->owner && o->owner->is_entry;
     bool global = !o->owner && o->space == LW_SPACE_global;
-    if (!kernel_parameter && !global)
-        lw_diag_add(r->diags, LW_D_opaque_place, o->place, lw_types[o->type].name);
+    if (!kernel_parameter && !global) lw_diag_add(r->diags, LW_D_opaque_place, o->place, lw_types[o->type].name);
     else if (o->type == LW_T_samplerref && !independent_textures(r->module)) fault(r, LW_D_sampler_mode, o);
 }
 
@@ -161,7 +158,8 @@ void lw_variable_settle(lw_resolver *r, lw_object *o) {
     if (o->unsized && o->linkage != LW_LINK_extern) fault(r, LW_D_incomplete, o);
     if (!o->is_range) lw_const_count(r, o);
     if (o->space != LW_SPACE_param || !o->owner) return;
-    if (r->module->version >= 14) lw_gate_check(r, LW_GATE_call_parameters, o->place); /* before 1.4 kernels had their parameters there */
+    if (r->module->version >= 14)
+        lw_gate_check(r, LW_GATE_call_parameters, o->place); /* before 1.4 kernels had their parameters there */
     check_parameter(r, o);
 }
 
@@ -237,8 +235,7 @@ static void check_address(lw_resolver *r, const lw_object *o, lw_init *init) {
         lw_report_undeclared(r, init->name, init->place);
         return;
     }
-    bool variable =
-        to->kind == LW_OBJ_VARIABLE && (to->space == LW_SPACE_global || to->space == LW_SPACE_const);
+    bool variable = to->kind == LW_OBJ_VARIABLE && (to->space == LW_SPACE_global || to->space == LW_SPACE_const);
     bool function = to->kind == LW_OBJ_FUNCTION && !init->generic && !init->offset;
     if (!variable && !function) init_fault(r, LW_D_init_address, init, init->name->text);
     else if (!holds_address(o, init)) init_fault(r, LW_D_init_type, init, lw_types[o->type].name);

@@ -69,8 +69,8 @@ static const lw_match *add(lw_spellings *s, const lw_module_ptx *module, const l
 }
 
 /* Room for one more, and memory: both are known only while the lock is held. */
-static const lw_match *try_add(lw_spellings *s, const lw_module_ptx *module, const lw_symbol *mnemonic, const lw_form *form,
-                               const lw_walk *walk) {
+static const lw_match *try_add(lw_spellings *s, const lw_module_ptx *module, const lw_symbol *mnemonic,
+                               const lw_form *form, const lw_walk *walk) {
     jmp_buf out;
     if (s->count == SPELLINGS_MOST || !LW_ARENA_TRY(&s->arena, out)) return NULL;
     return add(s, module, mnemonic, form, *walk);

@@ -7,9 +7,7 @@ const lw_type_info lw_types[LW_T_count] = {
 #include "ptx/types.def"
 };
 
-bool lw_type_is_opaque(lw_type type) {
-    return type == LW_T_texref || type == LW_T_samplerref || type == LW_T_surfref;
-}
+bool lw_type_is_opaque(lw_type type) { return type == LW_T_texref || type == LW_T_samplerref || type == LW_T_surfref; }
 
 const char *const lw_space_names[LW_SPACE_count] = {
     [LW_SPACE_none] = "",
@@ -18,8 +16,9 @@ const char *const lw_space_names[LW_SPACE_count] = {
 };
 
 static const char *const select_names[LW_SELECT_COUNT] = {
-    [LW_SEL_none] = "", [LW_SEL_x] = "x",   [LW_SEL_y] = "y",   [LW_SEL_z] = "z",   [LW_SEL_w] = "w",   [LW_SEL_b0] = "b0",
-    [LW_SEL_b1] = "b1", [LW_SEL_b2] = "b2", [LW_SEL_b3] = "b3", [LW_SEL_h0] = "h0", [LW_SEL_h1] = "h1",
+    [LW_SEL_none] = "", [LW_SEL_x] = "x",   [LW_SEL_y] = "y",   [LW_SEL_z] = "z",
+    [LW_SEL_w] = "w",   [LW_SEL_b0] = "b0", [LW_SEL_b1] = "b1", [LW_SEL_b2] = "b2",
+    [LW_SEL_b3] = "b3", [LW_SEL_h0] = "h0", [LW_SEL_h1] = "h1",
 };
 
 const char *lw_select_name(const lw_operand *operand) {
@@ -56,7 +55,7 @@ const lw_directive *lw_function_tuning(const lw_function *f, lw_tuning_id tuning
     return NULL;
 }
 
-#define SM(number)      (number)
+#define SM(number) (number)
 
 const lw_special_row lw_specials[LW_SPECIAL_count] = {
 #define SPECIAL_REGISTER(name, text, type, vector, isa, sm) [LW_SPECIAL_##name] = {text, LW_T_##type, vector, isa, sm},

@@ -35,8 +35,8 @@ static void report_no_match(lw_verifier *v) {
                            word_place(i, found.word < i->word_count ? found.word : i->word_count - 1),
                            i->mnemonic->text);
     else
-        diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, found.word),
-                           i->words[found.word]->text, i->words[0]->text);
+        diag = lw_diag_add(v->diags, LW_D_illegal_modifier, word_place(i, found.word), i->words[found.word]->text,
+                           i->words[0]->text);
     const char *order = lw_fix_order(v);
     diag->fix = order ? order : found.edit == LW_EDIT_drop ? "without it the spelling is valid" : fix;
 }
@@ -68,8 +68,7 @@ static void deprecated(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     if (f->gone_isa && v->module->target >= f->gone_sm)
         lw_diag_add(v->diags, LW_D_divergence_undefined, i->mnemonic_place, i->mnemonic->text, f->gone_sm);
-    lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u,
-                f->old_isa % 10u)
+    lw_diag_add(v->diags, LW_D_form_old, i->mnemonic_place, i->mnemonic->text, f->old_isa / 10u, f->old_isa % 10u)
         ->fix = successor(v);
 }
 
@@ -80,29 +79,25 @@ static void gates(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     unsigned version = v->module->version, target = v->module->target;
     if (m->fault)
-        lw_diag_add(v->diags, LW_D_bad_combination, word_place(i, m->fault_word), i->mnemonic->text,
-                    m->fault);
+        lw_diag_add(v->diags, LW_D_bad_combination, word_place(i, m->fault_word), i->mnemonic->text, m->fault);
     else if (version < m->isa)
-        lw_diag_add(v->diags, LW_D_needs_version, word_place(i, m->isa_word), word_name(v, m->isa_word),
-                    m->isa / 10u, m->isa % 10u, version / 10, version % 10);
+        lw_diag_add(v->diags, LW_D_needs_version, word_place(i, m->isa_word), word_name(v, m->isa_word), m->isa / 10u,
+                    m->isa % 10u, version / 10, version % 10);
     else if (target < m->sm)
-        lw_diag_add(v->diags, LW_D_needs_target, word_place(i, m->sm_word), word_name(v, m->sm_word), m->sm,
-                    target);
+        lw_diag_add(v->diags, LW_D_needs_target, word_place(i, m->sm_word), word_name(v, m->sm_word), m->sm, target);
     else if (f->last && target > f->last)
         lw_diag_add(v->diags, LW_D_target_past, i->mnemonic_place, i->mnemonic->text, f->sm, f->last, target);
     else if (f->family && !v->module->target_suffix)
-        lw_diag_add(v->diags, LW_D_needs_family, i->mnemonic_place, i->mnemonic->text,
-                    f->sm > target ? f->sm : target);
+        lw_diag_add(v->diags, LW_D_needs_family, i->mnemonic_place, i->mnemonic->text, f->sm > target ? f->sm : target);
     else if (f->gone_isa && version >= f->gone_isa && target >= f->gone_sm)
-        lw_diag_add(v->diags, LW_D_form_gone, i->mnemonic_place, i->mnemonic->text, f->gone_sm,
-                    f->gone_isa / 10u, f->gone_isa % 10u)
+        lw_diag_add(v->diags, LW_D_form_gone, i->mnemonic_place, i->mnemonic->text, f->gone_sm, f->gone_isa / 10u,
+                    f->gone_isa % 10u)
             ->fix = successor(v);
-    else if (f->old_isa && version >= f->old_isa)
-        deprecated(v);
+    else if (f->old_isa && version >= f->old_isa) deprecated(v);
     else if (f->old_isa && f->gone_isa)
-        lw_diag_add(v->diags, LW_D_divergence_undefined, i->mnemonic_place, i->mnemonic->text, f->gone_sm ? f->gone_sm : 70u);
-    else if (m->late_vector)
-        lw_diag_add(v->diags, LW_D_late_vector, i->mnemonic_place, i->mnemonic->text);
+        lw_diag_add(v->diags, LW_D_divergence_undefined, i->mnemonic_place, i->mnemonic->text,
+                    f->gone_sm ? f->gone_sm : 70u);
+    else if (m->late_vector) lw_diag_add(v->diags, LW_D_late_vector, i->mnemonic_place, i->mnemonic->text);
 }
 
 /* ---- One instruction ---------------------------------------------------------------------------------- */
@@ -117,12 +112,11 @@ static void wrong_count(lw_verifier *v) {
                  : m->operands_min    ? "%u operands"
                                       : "no operands",
                  m->operands_min);
-    else
-        snprintf(takes, sizeof takes, "%u to %u operands", m->operands_min, m->operands_max);
+    else snprintf(takes, sizeof takes, "%u to %u operands", m->operands_min, m->operands_max);
     uint32_t n = i->operand_count;
     lw_place place = n > m->operands_max ? i->operands[m->operands_max].place : i->mnemonic_place;
-    lw_diag_add(v->diags, LW_D_operand_count, place, i->mnemonic->text, takes, n, n == 1 ? "is" : "are")
-        ->fix = lw_fix_operands(v);
+    lw_diag_add(v->diags, LW_D_operand_count, place, i->mnemonic->text, takes, n, n == 1 ? "is" : "are")->fix =
+        lw_fix_operands(v);
 }
 
 static void guard(lw_verifier *v) {
@@ -138,13 +132,12 @@ static void optional_operands(lw_verifier *v, lw_instruction *i) {
     const lw_form *f = m->form;
     unsigned version = v->module->version, target = v->module->target;
     lw_place place = i->operands[m->operands_min].place;
-    const char *what =
-        f->more_isa ? lw_verify_text(v, "'%s' with %u operands", i->mnemonic->text, i->operand_count) : "";
+    const char *what = f->more_isa ? lw_verify_text(v, "'%s' with %u operands", i->mnemonic->text, i->operand_count)
+                                   : "";
     if (version < f->more_isa)
-        lw_diag_add(v->diags, LW_D_needs_version, place, what, f->more_isa / 10u, f->more_isa % 10u,
-                    version / 10, version % 10);
-    else if (target < f->more_sm)
-        lw_diag_add(v->diags, LW_D_needs_target, place, what, f->more_sm, target);
+        lw_diag_add(v->diags, LW_D_needs_version, place, what, f->more_isa / 10u, f->more_isa % 10u, version / 10,
+                    version % 10);
+    else if (target < f->more_sm) lw_diag_add(v->diags, LW_D_needs_target, place, what, f->more_sm, target);
     if (m->longer) v->match = i->match = m->longer;
 }
 
@@ -153,8 +146,8 @@ static void merge(lw_verifier *v) {
     const lw_instruction *i = v->instruction;
     const lw_operand *d = &i->operands[0];
     if (v->match->operand_forms[0].selectable && d->select && i->operand_count == v->match->operands_min)
-        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_name(d))
-            ->fix = "give the word to merge into as a fourth operand, or leave the selector away";
+        lw_diag_add(v->diags, LW_D_merge_operand, d->place, i->mnemonic->text, lw_select_name(d))->fix =
+            "give the word to merge into as a fourth operand, or leave the selector away";
 }
 
 /* vmad: the product or c is negated, not both; the product is where one of its factors is. */
@@ -170,14 +163,16 @@ static void negations(lw_verifier *v) {
     if (product && addend) lw_verify_minus(v, &v->instruction->operands[m->operand_form_count - 1]);
 }
 
-/* An operand that may be one register or a list: with the list there are no optional operands, with the register all of them. */
+/* An operand that may be one register or a list: with the list there are no optional operands, with the register all of
+ * them. */
 static bool alternatives_fit(lw_verifier *v, const lw_instruction *i) {
     const lw_match *m = v->match;
     for (uint32_t k = 0; k < m->operand_form_count && k < i->operand_count; k++) {
         if (!m->operand_forms[k].if_vector) continue;
         bool optional = m->operand_forms[k].optional; /* the first of two: only as a list */
         if (optional && (i->operand_count < m->operands_min + 2u || i->operands[k].kind == LW_O_VECTOR)) continue;
-        if (!optional && i->operand_count == (i->operands[k].kind == LW_O_VECTOR ? m->operands_min : m->operands_max)) continue;
+        if (!optional && i->operand_count == (i->operands[k].kind == LW_O_VECTOR ? m->operands_min : m->operands_max))
+            continue;
         wrong_count(v);
         return false;
     }
@@ -202,19 +197,18 @@ static void operands(lw_verifier *v, lw_instruction *i) {
     if (i->operand_count) drop_second(m, &i->operands[0]);
     uint32_t errors = v->diags->errors;
     for (uint32_t k = 0; k < i->operand_count; k++) {
-        const lw_operand_form *form =
-            plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
+        const lw_operand_form *form = plain ? &m->operand_forms[k] : lw_ptx_operand_form(m, i->operand_count, k);
         if (LW_LIKELY(lw_is_plain(&i->operands[k], form))) continue;
         if (form->shape >= LW_SHAPE_ANY) {
             if (LW_UNLIKELY(i->operands[k].minus)) lw_verify_minus(v, &i->operands[k]);
             continue;
         }
         lw_verify_operand(v, &i->operands[k], form, k + 1);
-        if (LW_UNLIKELY(v->diags->errors != errors))
-            return; /* what is behind the first fault is often its echo */
+        if (LW_UNLIKELY(v->diags->errors != errors)) return; /* what is behind the first fault is often its echo */
     }
     if (!plain) merge(v);
-    if (LW_UNLIKELY(i->operands && m->operand_form_count && m->operand_forms[m->operand_form_count - 1].negatable)) negations(v);
+    if (LW_UNLIKELY(i->operands && m->operand_form_count && m->operand_forms[m->operand_form_count - 1].negatable))
+        negations(v);
     if (m->form->lower) lw_verify_extra(v);
 }
 
@@ -227,25 +221,20 @@ static void instruction(lw_verifier *v, lw_instruction *i) {
         return;
     }
     if (LW_UNLIKELY(m->gated)) gates(v);
-    if (m->form->lower == LW_LOWER_call)
-        lw_verify_call(v);
-    else
-        operands(v, i);
+    if (m->form->lower == LW_LOWER_call) lw_verify_call(v);
+    else operands(v, i);
     i->words = m->words;
     i->word_count = m->word_count;
 }
 
 /* Faults beyond those that are shown are not worth finding. */
-static bool enough(const lw_diags *diags) {
-    return LW_UNLIKELY(diags->limit && diags->errors > diags->limit);
-}
+static bool enough(const lw_diags *diags) { return LW_UNLIKELY(diags->limit && diags->errors > diags->limit); }
 
 void lw_ptx_verify(lw_module_ptx *module) {
     lw_verifier v = {.module = module, .diags = module->diags};
     for (uint32_t f = 0; f < module->functions.count; f++) {
         v.function = module->functions.at[f];
         for (uint32_t s = 0; s < v.function->body.count && !enough(module->diags); s++)
-            if (v.function->body.at[s].kind == LW_S_INSTRUCTION)
-                instruction(&v, v.function->body.at[s].instruction);
+            if (v.function->body.at[s].kind == LW_S_INSTRUCTION) instruction(&v, v.function->body.at[s].instruction);
     }
 }

@@ -16,7 +16,7 @@ typedef struct lw_verifier {
 void lw_verify_operand(lw_verifier *v, const lw_operand *operand, const lw_operand_form *form, uint32_t number);
 
 void lw_verify_minus(lw_verifier *v, const lw_operand *operand); /* reports -name where it cannot stand */
-const char *lw_operand_kind_name(const lw_operand *operand); /* "a register", "a label" … */
+const char *lw_operand_kind_name(const lw_operand *operand);     /* "a register", "a label" … */
 
 /* verify_fix.c: what would be right, or NULL. */
 const char *lw_fix_operands(lw_verifier *v);
@@ -40,7 +40,8 @@ static inline bool lw_is_register(const lw_operand *o) {
 
 /* A register as it is, where a single one of its type may stand, as most operands are: nothing else is to be asked. */
 static inline bool lw_is_plain(const lw_operand *o, const lw_operand_form *form) {
-    return form->plain && lw_is_register(o) && !o->negated && !o->select && !o->offset && o->object->vector == 1 && form->takes >> o->object->type & 1;
+    return form->plain && lw_is_register(o) && !o->negated && !o->select && !o->offset && o->object->vector == 1 &&
+           form->takes >> o->object->type & 1;
 }
 
 /* A name that the resolver has already reported. */

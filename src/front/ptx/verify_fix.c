@@ -28,13 +28,11 @@ const char *lw_fix_type(lw_verifier *v, const lw_operand_form *form, lw_type typ
     if (!form->type) return NULL;
     const lw_type_info *want = &lw_types[form->type], *have = &lw_types[type];
     if (want->kind == 'P') return form->written ? "declare it .pred" : "setp makes a predicate of a number";
-    if (form->written)
-        return want->bits == have->bits ? NULL : lw_verify_text(v, "the result has %u bits", want->bits);
+    if (form->written) return want->bits == have->bits ? NULL : lw_verify_text(v, "the result has %u bits", want->bits);
     if (have->kind == 'P') return "selp makes a number of a predicate";
     if (!lw_type_is_number(want) || !lw_type_is_number(have) || want->bits == have->bits) return NULL;
     char sign = have->kind == 'S' || (have->kind == 'B' && want->kind == 'S') ? 's' : 'u';
-    return lw_verify_text(v, "cvt.%c%u.%c%u makes %u bits of it", sign, want->bits, sign, have->bits,
-                          want->bits);
+    return lw_verify_text(v, "cvt.%c%u.%c%u makes %u bits of it", sign, want->bits, sign, have->bits, want->bits);
 }
 
 /* A floating-point constant where its bits are due. */
@@ -68,8 +66,6 @@ const char *lw_fix_selector(lw_verifier *v, const lw_operand *o, const lw_operan
         return size == 2 ? "its elements are .x and .y" : NULL;
     }
     bool is_video = m->operand_form_count > 1 && m->operand_forms[1].selectable;
-    if (!is_video)
-        return form->written ? "bfi writes a part of a register" : "bfe or prmt take a part of a register";
-    return form->written ? "a merge and a second operation exclude each other"
-                         : "this operand is a whole register";
+    if (!is_video) return form->written ? "bfi writes a part of a register" : "bfe or prmt take a part of a register";
+    return form->written ? "a merge and a second operation exclude each other" : "this operand is a whole register";
 }

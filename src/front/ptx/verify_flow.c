@@ -47,8 +47,7 @@ static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
     if (lw_is_register(t)) {
         if (!lw_type_is_number(&lw_types[t->object->type]) || lw_types[t->object->type].bits < 32 ||
             t->object->vector > 1) {
-            lw_diag_add(v->diags, LW_D_call_target, t->place, t->name->text,
-                        "no register that holds an address");
+            lw_diag_add(v->diags, LW_D_call_target, t->place, t->name->text, "no register that holds an address");
             return NULL;
         }
         if (c->prototype && !lw_verify_early(v, c->prototype)) return NULL;
@@ -87,8 +86,7 @@ static bool types_agree(lw_type want, lw_type have) {
 static bool constant_fits(const lw_object *formal, const lw_operand *o) {
     char kind = lw_types[formal->type].kind;
     if (formal->dimension_count || formal->vector > 1) return false;
-    return o->kind == LW_O_INT ? kind == 'B' || kind == 'U' || kind == 'S' || kind == 'P'
-                               : kind == 'F' || kind == 'B';
+    return o->kind == LW_O_INT ? kind == 'B' || kind == 'U' || kind == 'S' || kind == 'P' : kind == 'F' || kind == 'B';
 }
 
 /* A register or a .param variable of the calling function against a formal parameter. */
@@ -111,13 +109,13 @@ static void hand_over(lw_verifier *v, const lw_call_parts *c, const lw_object *f
     bool constant = !is_result && (o->kind == LW_O_INT || o->kind == LW_O_FLOAT);
     if (lw_is_unresolved(o) || (is_result && o->kind == LW_O_SINK)) return;
     if (o->kind == LW_O_NAME && o->select) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_name(o))
-            ->fix = "move it to a register first";
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_name(o))->fix =
+            "move it to a register first";
         return;
     }
     if (!constant && !can_hand_over(o)) {
-        lw_diag_add(v->diags, LW_D_call_value, o->place, what, number, name,
-                    is_result ? "or a " : "constant or ", lw_operand_kind_name(o));
+        lw_diag_add(v->diags, LW_D_call_value, o->place, what, number, name, is_result ? "or a " : "constant or ",
+                    lw_operand_kind_name(o));
     } else if (constant ? !constant_fits(formal, o) : !variable_fits(formal, o->object)) {
         const char *shown = constant ? "the constant" : o->name->text;
         lw_diag_add(v->diags, LW_D_call_type, o->place, what, number, name, type_text(v, formal), shown);
@@ -130,8 +128,8 @@ static bool counts_fit(lw_verifier *v, const lw_call_parts *c, const lw_operand 
                        const char *what) {
     uint32_t have = list ? list->part_count : 0;
     if (have == want) return true;
-    lw_diag_add(v->diags, LW_D_call_count, list ? list->place : c->target->place, c->target->name->text, want,
-                what, want == 1 ? "" : "s", have, have == 1 ? "is" : "are");
+    lw_diag_add(v->diags, LW_D_call_count, list ? list->place : c->target->place, c->target->name->text, want, what,
+                want == 1 ? "" : "s", have, have == 1 ? "is" : "are");
     return false;
 }
 
@@ -144,12 +142,11 @@ void lw_verify_call(lw_verifier *v) {
     const lw_function *f = callee(v, &c);
     if (!f || !counts_fit(v, &c, c.results, f->return_count, "result")) return;
     uint32_t count = f->param_count;
-    if (count && f->params[count - 1]->unsized && (c.arguments ? c.arguments->part_count : 0) == count - 1) count--; /* it may be missing */
+    if (count && f->params[count - 1]->unsized && (c.arguments ? c.arguments->part_count : 0) == count - 1)
+        count--; /* it may be missing */
     if (!counts_fit(v, &c, c.arguments, count, "parameter")) return;
-    for (uint32_t k = 0; k < f->return_count; k++)
-        hand_over(v, &c, f->returns[k], &c.results->parts[k], k + 1, true);
-    for (uint32_t k = 0; k < count; k++)
-        hand_over(v, &c, f->params[k], &c.arguments->parts[k], k + 1, false);
+    for (uint32_t k = 0; k < f->return_count; k++) hand_over(v, &c, f->returns[k], &c.results->parts[k], k + 1, true);
+    for (uint32_t k = 0; k < count; k++) hand_over(v, &c, f->params[k], &c.arguments->parts[k], k + 1, false);
 }
 
 /* ---- Rules of single instructions ------------------------------------------------------------------------- */
@@ -162,8 +159,7 @@ static void barrier(lw_verifier *v) {
     if (at && i->operand_count < 4) b = NULL; /* .red: the predicate, not a count */
     if (a->kind == LW_O_INT && (uint32_t)a->value > 15)
         lw_diag_add(v->diags, LW_D_barrier_number, a->place, (long long)a->value);
-    else if (b && b->kind == LW_O_INT &&
-             (b->value % 32 || (!b->value && v->match->mode.meet == LW_MOD_arrive)))
+    else if (b && b->kind == LW_O_INT && (b->value % 32 || (!b->value && v->match->mode.meet == LW_MOD_arrive)))
         lw_diag_add(v->diags, LW_D_barrier_threads, b->place, (long long)b->value, mnemonic(v));
 }
 
@@ -175,11 +171,12 @@ static void mov(lw_verifier *v) {
     const lw_operand *d = &v->instruction->operands[0], *a = &v->instruction->operands[1];
     if (v->match->operand_forms[0].vector == 0 && is_vector(d) && is_vector(a))
         lw_diag_add(v->diags, LW_D_vector_to_vector, v->instruction->mnemonic_place, mnemonic(v));
-    else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE && a->object->space == LW_SPACE_param &&
-             !a->object->is_param)
+    else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE &&
+             a->object->space == LW_SPACE_param && !a->object->is_param)
         lw_diag_add(v->diags, LW_D_parameter_address, a->place, a->name->text);
     else if (a->kind == LW_O_NAME && a->object && a->object->kind == LW_OBJ_VARIABLE &&
-             a->object->space == LW_SPACE_global && !a->offset && lw_types[v->match->type].bits < v->module->address_size)
+             a->object->space == LW_SPACE_global && !a->offset &&
+             lw_types[v->match->type].bits < v->module->address_size)
         lw_diag_add(v->diags, LW_D_address_width, a->place, a->name->text, mnemonic(v));
 }
 
@@ -188,7 +185,8 @@ static void store(lw_verifier *v) {
     const lw_operand *a = &v->instruction->operands[0];
     const lw_object *o = a->kind == LW_O_ADDRESS && a->part_count ? a->parts[0].object : NULL;
     if (o && o->space == LW_SPACE_reg && v->match->space == LW_SPACE_param)
-        lw_diag_add(v->diags, LW_D_operand_kind, a->parts[0].place, 1u, mnemonic(v), "the name of a parameter", "a register");
+        lw_diag_add(v->diags, LW_D_operand_kind, a->parts[0].place, 1u, mnemonic(v), "the name of a parameter",
+                    "a register");
     else if (o && o->kind == LW_OBJ_VARIABLE && o->space == LW_SPACE_param && o->is_param && !o->is_return)
         lw_diag_add(v->diags, LW_D_parameter_written, a->parts[0].place, a->parts[0].name->text);
 }

@@ -49,11 +49,9 @@ static const char *wanted(const lw_operand_form *form) {
 }
 
 static void wrong_kind(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
-    if (form->written)
-        lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
+    if (form->written) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
     else
-        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form),
-                    lw_operand_kind_name(o))
+        lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), lw_operand_kind_name(o))
             ->fix = lw_fix_kind(o, form);
 }
 
@@ -65,7 +63,8 @@ void lw_verify_minus(lw_verifier *v, const lw_operand *o) {
 
 /* ---- Registers and constants -------------------------------------------------------------------------- */
 
-/* Masks of results name parts of their word in falling order; what is read names one part of two words for each lane. */
+/* Masks of results name parts of their word in falling order; what is read names one part of two words for each lane.
+ */
 static bool may_select(const lw_operand *o, const lw_operand_form *form) {
     if (!form->selectable || !form->lanes) return form->selectable && o->select != LW_SEL_lanes;
     const char *text = lw_select_name(o);
@@ -82,8 +81,7 @@ static bool may_negate(const lw_object *r, const lw_operand_form *form) {
     return !form->written && (form->type == LW_T_pred || (form->or_predicate && r->type == LW_T_pred));
 }
 
-static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
-                             uint32_t number) {
+static void register_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_object *r = o->object;
     bool element = o->select >= LW_SEL_x && o->select <= LW_SEL_w;
     if (LW_UNLIKELY(o->minus && !form->negatable)) {
@@ -92,12 +90,11 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
         lw_diag_add(v->diags, form->written ? LW_D_not_writable : LW_D_negation_not_allowed, o->place, number,
                     mnemonic(v))
             ->fix = form->written ? NULL : "use not, or neg, first";
-    } else if (LW_UNLIKELY(o->select) &&
-               (element ? v->match->selectors || form->or_four || r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2
-                        : !may_select(o, form))) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
-                    lw_select_name(o))
-            ->fix = lw_fix_selector(v, o, form);
+    } else if (LW_UNLIKELY(o->select) && (element ? v->match->selectors || form->or_four ||
+                                                        r->vector <= (uint8_t)(o->select - LW_SEL_x) || r->vector < 2
+                                                  : !may_select(o, form))) {
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_name(o))->fix =
+            lw_fix_selector(v, o, form);
     } else if (LW_UNLIKELY(r->vector > 1 && !element && !form->lists && !(form->loose && r->vector == 4))) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (LW_UNLIKELY(o->offset)) {
@@ -111,7 +108,8 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     }
 }
 
-/* Is the constant among "0..255", "4|8|16", "24..256/8", or "0..n", up to the operand before it? The text ends at ')'. */
+/* Is the constant among "0..255", "4|8|16", "24..256/8", or "0..n", up to the operand before it? The text ends at ')'.
+ */
 static bool in_range(const char *range, int64_t value, int64_t before) {
     for (const char *p = range;; p++) {
         char *end;
@@ -133,20 +131,14 @@ static void range_of_constant(lw_verifier *v, const lw_operand *o, const lw_oper
         lw_verify_text(v, "it may be: %.*s", (int)strcspn(form->range, ")"), form->range);
 }
 
-static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
-                             uint32_t number) {
+static void constant_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_type_info *want = &lw_types[form->type];
     bool fits;
-    if (form->type == LW_T_none)
-        fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
-    else if (o->kind == LW_O_INT)
-        fits = lw_type_is_number(want) || want->kind == 'P' || (form->same && !form->braces);
-    else if (want->kind == 'B')
-        fits = want->bits == (o->single ? 32 : 64);
-    else
-        fits = want->kind == 'F' && want->bits != 16; /* half precision has no constants */
-    if (fits)
-        range_of_constant(v, o, form, number);
+    if (form->type == LW_T_none) fits = form->shape != LW_SHAPE_REG && (o->kind == LW_O_INT || !form->is_address);
+    else if (o->kind == LW_O_INT) fits = lw_type_is_number(want) || want->kind == 'P' || (form->same && !form->braces);
+    else if (want->kind == 'B') fits = want->bits == (o->single ? 32 : 64);
+    else fits = want->kind == 'F' && want->bits != 16; /* half precision has no constants */
+    if (fits) range_of_constant(v, o, form, number);
     else
         lw_diag_add(v->diags, LW_D_constant_type, o->place, number, mnemonic(v), want->name,
                     o->kind == LW_O_INT ? "integer" : "floating point")
@@ -166,22 +158,20 @@ static void special_gates(lw_verifier *v, const lw_operand *o, const lw_special_
     if (LW_LIKELY(version >= row->isa && target >= row->sm)) return;
     const char *name = lw_verify_text(v, "'%s'", row->text);
     if (version < row->isa)
-        lw_diag_add(v->diags, LW_D_needs_version, o->place, name, row->isa / 10u, row->isa % 10u,
-                    version / 10, version % 10);
-    else if (target < row->sm)
-        lw_diag_add(v->diags, LW_D_needs_target, o->place, name, row->sm, target);
+        lw_diag_add(v->diags, LW_D_needs_version, o->place, name, row->isa / 10u, row->isa % 10u, version / 10,
+                    version % 10);
+    else if (target < row->sm) lw_diag_add(v->diags, LW_D_needs_target, o->place, name, row->sm, target);
 }
 
-static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
-                            uint32_t number) {
+static void special_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_special_row *row = &lw_specials[o->special - 1];
-    bool taken = (form->shape == LW_SHAPE_SOURCE && !form->space) || form->shape == LW_SHAPE_SPECIAL, whole = form->vector > 1;
+    bool taken = (form->shape == LW_SHAPE_SOURCE && !form->space) || form->shape == LW_SHAPE_SPECIAL,
+         whole = form->vector > 1;
     if (!taken || form->written || lw_types[form->type].kind == 'F') {
         lw_diag_add(v->diags, LW_D_special_not_allowed, o->place, o->name->text, mnemonic(v))->fix =
             form->written ? NULL : "copy it into a register with mov first";
     } else if (o->select && (!row->vector || o->select > LW_SEL_w)) {
-        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v),
-                    lw_select_name(o));
+        lw_diag_add(v->diags, LW_D_selector_not_allowed, o->place, number, mnemonic(v), lw_select_name(o));
     } else if (whole ? !row->vector || o->select || form->vector != 4 : row->vector && !o->select) {
         lw_diag_add(v->diags, LW_D_special_element, o->place, o->name->text)->fix =
             whole ? NULL : lw_verify_text(v, "%s.x, %s.y or %s.z", row->text, row->text, row->text);
@@ -217,14 +207,15 @@ static void address_space(lw_verifier *v, const lw_operand *base, lw_space want)
     lw_space have = base->object->space;
     bool reached = have == LW_SPACE_global || have == LW_SPACE_shared || have == LW_SPACE_local;
     if (lw_type_is_opaque(base->object->type)) {
-        lw_diag_add(v->diags, LW_D_opaque_address, base->place, base->name->text, lw_types[base->object->type].name, mnemonic(v));
+        lw_diag_add(v->diags, LW_D_opaque_address, base->place, base->name->text, lw_types[base->object->type].name,
+                    mnemonic(v));
         return;
     }
     if (want == LW_SPACE_none && !reached)
         lw_diag_add(v->diags, LW_D_generic_space, base->place, base->name->text, lw_space_names[have]);
     else if (want != LW_SPACE_none && have != want)
-        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, lw_space_names[have],
-                    mnemonic(v), lw_space_names[want]);
+        lw_diag_add(v->diags, LW_D_space_mismatch, base->place, base->name->text, lw_space_names[have], mnemonic(v),
+                    lw_space_names[want]);
 }
 
 /* Coordinates and the like, behind the base of an address. */
@@ -241,18 +232,20 @@ static void inner_operands(lw_verifier *v, const lw_operand *o, const lw_operand
 static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_operand_form *form, uint32_t number) {
     const lw_object *object = base->object;
     const lw_type_info *want = &lw_types[form->opaque], *have = &lw_types[object->type];
-    bool is_register = object->space == LW_SPACE_reg, is_reference = object->type == form->opaque && lw_type_is_opaque(form->opaque);
+    bool is_register = object->space == LW_SPACE_reg,
+         is_reference = object->type == form->opaque && lw_type_is_opaque(form->opaque);
     if (is_register ? lw_type_is_number(have) && have->bits == want->bits && object->vector == 1 : is_reference) return;
-    lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text, have->name);
+    lw_diag_add(v->diags, LW_D_operand_type, base->place, number, mnemonic(v), want->name, base->name->text,
+                have->name);
 }
 
 /* A register that may be an address without its brackets. */
 static bool is_plain_address(const lw_operand *o) {
-    return lw_is_register(o) && !o->negated && lw_type_is_number(&lw_types[o->object->type]) && lw_types[o->object->type].bits >= 32;
+    return lw_is_register(o) && !o->negated && lw_type_is_number(&lw_types[o->object->type]) &&
+           lw_types[o->object->type].bits >= 32;
 }
 
-static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
-                            uint32_t number) {
+static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     if (o->kind != LW_O_ADDRESS) {
         if (form->bare && is_plain_address(o)) return;
         if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
@@ -277,12 +270,9 @@ static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operan
     if (!object || object->kind != LW_OBJ_VARIABLE)
         lw_diag_add(v->diags, LW_D_operand_kind, base->place, number, mnemonic(v), "an address",
                     lw_operand_kind_name(base));
-    else if (form->opaque)
-        opaque_address(v, base, form, number);
-    else if (object->space == LW_SPACE_reg)
-        address_register(v, base, inner > 0);
-    else
-        address_space(v, base, form->space ? form->space : v->match->space);
+    else if (form->opaque) opaque_address(v, base, form, number);
+    else if (object->space == LW_SPACE_reg) address_register(v, base, inner > 0);
+    else address_space(v, base, form->space ? form->space : v->match->space);
 }
 
 /* ---- Vectors ------------------------------------------------------------------------------------------ */
@@ -300,7 +290,8 @@ static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form 
     one.vector = 1;
     one.sink = form->written && !form->all && (o->part_count > 1 || !form->always_braces);
     if (form->or_four) one.variable = false;
-    bool packed = lw_types[form->type].kind == 'X' && form->type != LW_T_f16x2 && !form->written; /* bits among registers of matrices */
+    bool packed = lw_types[form->type].kind == 'X' && form->type != LW_T_f16x2 &&
+                  !form->written; /* bits among registers of matrices */
     if (one.shape == LW_SHAPE_SOURCE && form->vector > 1) one.shape = LW_SHAPE_SPECIAL;
     uint32_t errors = v->diags->errors, bits = 0;
     lw_operand_form index = one;
@@ -332,8 +323,7 @@ static lw_type part_type(lw_type whole, uint32_t count) {
 }
 
 /* mov between a { } list and one register: the parts' sizes add up to the type. */
-static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
-                           uint32_t number) {
+static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     lw_type type = LW_T_none;
     for (uint32_t i = 0; i < o->part_count && !type; i++)
         if (lw_is_register(&o->parts[i])) type = o->parts[i].object->type;
@@ -371,16 +361,13 @@ static bool fits_as_list(const lw_operand *o, const lw_operand_form *form) {
     return form->lists;
 }
 
-static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
-                           uint32_t number) {
+static void vector_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     if (fits_as_list(o, form)) return;
     if (!form->braces) {
         lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     } else if (form->vector == 0) {
-        if (o->part_count > 1 || lw_types[form->type].kind != 'B')
-            packed_operand(v, o, form, number);
-        else
-            elements(v, o, form, number);
+        if (o->part_count > 1 || lw_types[form->type].kind != 'B') packed_operand(v, o, form, number);
+        else elements(v, o, form, number);
     } else if (o->part_count == form->vector || (form->or_four && o->part_count == 4)) {
         elements(v, o, form, number);
     } else if (form->vector == 1) {
@@ -405,7 +392,8 @@ static void pair_operand(lw_verifier *v, const lw_operand *o, const lw_operand_f
     second.vector = 1;
     second.braces = false;
     if (o->parts[0].kind == LW_O_SINK && o->parts[1].kind == LW_O_SINK) {
-        lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v))->fix = "one of the two outputs may be '_'";
+        lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v))->fix =
+            "one of the two outputs may be '_'";
         return;
     }
     scalar_operand(v, &o->parts[0], form, number);
@@ -418,14 +406,14 @@ static void pair_operand(lw_verifier *v, const lw_operand *o, const lw_operand_f
 static void packed_register(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     const lw_type_info *want = &lw_types[form->type], *have = &lw_types[o->object->type];
     uint32_t bits = have->bits * o->object->vector;
-    if (want->kind != 'B')
-        lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
+    if (want->kind != 'B') lw_diag_add(v->diags, LW_D_vector_not_allowed, o->place, number, mnemonic(v));
     else if (bits != want->bits)
         lw_diag_add(v->diags, LW_D_vector_total, o->place, number, mnemonic(v), bits, want->name, want->bits);
 }
 
 static bool takes_numbers(const lw_operand_form *form) {
-    return !form->written && !form->variable && !form->selectable && form->type && lw_type_is_number(&lw_types[form->type]);
+    return !form->written && !form->variable && !form->selectable && form->type &&
+           lw_type_is_number(&lw_types[form->type]);
 }
 
 /* A variable's address and an offset, which is a number; the address alone is taken by mov. */
@@ -435,7 +423,8 @@ static bool is_sum_of_address(const lw_operand *o) {
 }
 
 static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
-    if (lw_is_register(o) && form->lists && lw_types[form->type].bits == 64 && o->object->vector > 1 && !o->select) return;
+    if (lw_is_register(o) && form->lists && lw_types[form->type].bits == 64 && o->object->vector > 1 && !o->select)
+        return;
     if (lw_is_register(o) && !form->vector && o->object->vector > 1 && !o->select) {
         packed_register(v, o, form, number);
     } else if (lw_is_register(o)) {
@@ -446,8 +435,7 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
         else if (whole && !(form->takes >> o->object->type & 1))
             lw_diag_add(v->diags, LW_D_operand_type, o->place, number, mnemonic(v), lw_types[form->type].name,
                         o->name->text, lw_types[o->object->type].name);
-        else if (!whole)
-            register_operand(v, o, &one, number);
+        else if (!whole) register_operand(v, o, &one, number);
     } else if (o->special) {
         special_operand(v, o, form, number);
     } else if (is_sum_of_address(o) && takes_numbers(form)) {
@@ -463,37 +451,30 @@ static void named_operand(lw_verifier *v, const lw_operand *o, const lw_operand_
         if (o->object->kind == LW_OBJ_VARIABLE) address_space(v, o, form->space);
         else wrong_kind(v, o, form, number);
     } else if (v->match->form->lower == LW_LOWER_cvta) {
-        if (o->object->kind == LW_OBJ_VARIABLE)
-            address_space(v, o, v->match->space);
-        else
-            wrong_kind(v, o, form, number);
+        if (o->object->kind == LW_OBJ_VARIABLE) address_space(v, o, v->match->space);
+        else wrong_kind(v, o, form, number);
     }
 }
 
-/* mov.v2, mov.v4: zero is zero in all elements. Any other constant ptxas takes as one number over all bits of the vector, 1.0 as the two
- * halves of a double: no text defines that. */
+/* mov.v2, mov.v4: zero is zero in all elements. Any other constant ptxas takes as one number over all bits of the
+ * vector, 1.0 as the two halves of a double: no text defines that. */
 static bool fills_vector(const lw_operand *o, const lw_operand_form *form) {
     return form->shape == LW_SHAPE_SOURCE && form->vector > 1 && !o->value;
 }
 
-static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form,
-                           uint32_t number) {
+static void scalar_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     switch (o->kind) {
     case LW_O_NAME:
-        if (LW_LIKELY(form->vector == 1 && lw_is_register(o) && !form->lists))
-            register_operand(v, o, form, number);
-        else if (o->minus)
-            lw_verify_minus(v, o);
-        else if (!lw_is_unresolved(o))
-            named_operand(v, o, form, number);
+        if (LW_LIKELY(form->vector == 1 && lw_is_register(o) && !form->lists)) register_operand(v, o, form, number);
+        else if (o->minus) lw_verify_minus(v, o);
+        else if (!lw_is_unresolved(o)) named_operand(v, o, form, number);
         return;
     case LW_O_INT:
     case LW_O_FLOAT:
         if (form->written || (form->vector > 1 && !fills_vector(o, form)) || form->shape == LW_SHAPE_REG ||
             (form->variable && !(form->raw && o->kind == LW_O_FLOAT && o->single)))
             wrong_kind(v, o, form, number);
-        else
-            constant_operand(v, o, form, number);
+        else constant_operand(v, o, form, number);
         return;
     case LW_O_SINK:
         if (form->sink && o->negated) lw_diag_add(v->diags, LW_D_not_writable, o->place, number, mnemonic(v));
@@ -527,8 +508,7 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
             lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
         else if (form->always_braces && o->kind != LW_O_VECTOR && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_braces_missing, o->place, number, mnemonic(v));
-        else
-            scalar_operand(v, o, form, number);
+        else scalar_operand(v, o, form, number);
         return;
     case LW_SHAPE_ADDRESS: address_operand(v, o, form, number); return;
     case LW_SHAPE_IMM:
@@ -538,21 +518,18 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
     case LW_SHAPE_SINK: fits = o->kind == LW_O_SINK; break;
     case LW_SHAPE_LABEL:
         fits = names(o, LW_OBJ_LABEL);
-        if (fits && o->offset) lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum");
+        if (fits && o->offset)
+            lw_diag_add(v->diags, LW_D_operand_kind, o->place, number, mnemonic(v), wanted(form), "a sum");
         break;
     case LW_SHAPE_TARGETS:
         fits = names(o, LW_OBJ_TARGETS) && o->object->is_branch;
         if (fits && !lw_verify_early(v, o)) return;
         break;
-    case LW_SHAPE_FUNC:
-        fits = names(o, LW_OBJ_FUNCTION) || names(o, LW_OBJ_ALIAS) || lw_is_register(o);
-        break;
+    case LW_SHAPE_FUNC: fits = names(o, LW_OBJ_FUNCTION) || names(o, LW_OBJ_ALIAS) || lw_is_register(o); break;
     case LW_SHAPE_LIST: fits = o->kind == LW_O_LIST; break;
     case LW_SHAPE_ANY:
     case LW_SHAPE_REST: return;
     }
-    if (o->minus)
-        lw_verify_minus(v, o);
-    else if (!fits && !lw_is_unresolved(o))
-        wrong_kind(v, o, form, number);
+    if (o->minus) lw_verify_minus(v, o);
+    else if (!fits && !lw_is_unresolved(o)) wrong_kind(v, o, form, number);
 }

@@ -15,10 +15,8 @@ uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
     lw_memory_form form = lw_memory_unpack(op->c);
     uint64_t address = op->imm;
     if (form.address == LW_ADDRESS_ROW) return row_address(gang, op, lane);
-    if (form.address == 1)
-        address = (uint32_t)(LW_SLOT(gang, uint32_t, op->a)[lane] + op->imm);
-    else if (form.address == 2)
-        address += LW_SLOT(gang, uint64_t, op->a)[lane];
+    if (form.address == 1) address = (uint32_t)(LW_SLOT(gang, uint32_t, op->a)[lane] + op->imm);
+    else if (form.address == 2) address += LW_SLOT(gang, uint64_t, op->a)[lane];
     return form.frame ? address + gang->frame->local_base : address;
 }
 
@@ -51,9 +49,7 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
         if (range && (window == LW_WINDOW_global || range->read_only)) host = range->host + (address - range->base);
         break;
     }
-    case LW_WINDOW_shared:
-        host = host_within(gang->cta->shared, gang->cta->shared_bytes, address, bytes);
-        break;
+    case LW_WINDOW_shared: host = host_within(gang->cta->shared, gang->cta->shared_bytes, address, bytes); break;
     case LW_WINDOW_param:
         host = host_within((char *)grid->params, gang->cta->program->param_bytes, address, bytes);
         break;
@@ -99,8 +95,11 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
         if (address & (bytes - 1)) fault = LW_TRAP_misaligned;
         if (fault == LW_TRAP_none) continue;
         if (form.address == LW_ADDRESS_ROW && fault == LW_TRAP_bounds) return row_trap(gang, op, access, lane);
-        lw_trap_record details = {
-            .access = names[access], .window = form.window, .size = bytes, .address = address, .length = gang->frame->local_end};
+        lw_trap_record details = {.access = names[access],
+                                  .window = form.window,
+                                  .size = bytes,
+                                  .address = address,
+                                  .length = gang->frame->local_end};
         lw_gang_trap(gang, op, fault, lane, details);
         return false;
     }
@@ -112,7 +111,6 @@ void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses,
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = addresses[lane] + ((uint64_t)element << form.size);
         lw_trap_kind fault;
-        gang->address[lane] =
-            (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, &fault);
+        gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, &fault);
     }
 }

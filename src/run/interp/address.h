@@ -1,7 +1,7 @@
 /* address.h: from an operation's address operand to places on the host, and the faults on the way.
  *
- * These functions look at one lane at a time and know every window; the fast paths in level/memory.c settle what a whole gang
- * does in one window and come here for the rest, traps above all. */
+ * These functions look at one lane at a time and know every window; the fast paths in level/memory.c settle what a
+ * whole gang does in one window and come here for the rest, traps above all. */
 #ifndef LW_ADDRESS_H
 #define LW_ADDRESS_H
 
@@ -10,7 +10,8 @@
 /* For functions that touch guest memory: the guest may race with itself, which is its own affair. */
 #define LW_RACY __attribute__((no_sanitize("thread")))
 
-/* What a lane that acquires sees after this, and what a lane that releases did before it: for accesses that carry an order. */
+/* What a lane that acquires sees after this, and what a lane that releases did before it: for accesses that carry an
+ * order. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wtsan" /* gcc's thread sanitizer does not see fences; ours order guest memory only */
 #endif
@@ -50,13 +51,14 @@ static inline uint64_t lw_row_length(const lw_op *op) {
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane);
 
 /* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at. */
-char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes, lw_trap_kind *fault);
+char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
+                      lw_trap_kind *fault);
 
 /* Whether every active lane may make this access. Traps the first lane that may not. */
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access);
 
-/* After a check that passed: gang->address[lane] becomes the host place of element `element` of the access at addresses[lane],
- * for all active lanes. */
+/* After a check that passed: gang->address[lane] becomes the host place of element `element` of the access at
+ * addresses[lane], for all active lanes. */
 void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses, uint32_t element);
 
 #endif

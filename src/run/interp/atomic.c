@@ -1,7 +1,7 @@
 /* atomic.c: atom and red (manual sections 9.7.13.5 and 9.7.13.6), lane by lane in lane order.
  *
- * Other CTAs may be at work on global memory, so there the host's atomic operations are used; shared memory belongs to one CTA, which
- * one thread runs. */
+ * Other CTAs may be at work on global memory, so there the host's atomic operations are used; shared memory belongs to
+ * one CTA, which one thread runs. */
 #include "run/interp/address.h"
 
 #include <lanewise/lane.h>
@@ -48,8 +48,8 @@ static uint32_t add_f32(uint32_t old, uint32_t b, bool in_global) {
 
 static bool is_nan_64(uint64_t x) { return (x & INT64_MAX) > 0x7ff0000000000000; }
 
-/* Which NaN comes out, as recorded on an H100: in global memory the operand, else what was there, either as it is; in shared memory what was
- * there, else the operand, made quiet. The addition of registers prefers its second operand. */
+/* Which NaN comes out, as recorded on an H100: in global memory the operand, else what was there, either as it is; in
+ * shared memory what was there, else the operand, made quiet. The addition of registers prefers its second operand. */
 static uint64_t add_f64(uint64_t old, uint64_t b, bool in_global) {
     double x, y;
     if (in_global && is_nan_64(b)) return b;
@@ -66,26 +66,26 @@ static uint64_t add_float(lw_atom_op kind, uint64_t old, uint64_t b, bool in_glo
 }
 
 /* The new value of a place. */
-#define DEFINE_APPLY(bits)                                                                                        \
-    static uint##bits##_t apply_##bits(lw_atom_op kind, uint##bits##_t old, uint##bits##_t b, uint##bits##_t c,   \
-                                       bool in_global) {                                                          \
-        switch (kind) {                                                                                           \
-        case LW_ATOM_add: return (uint##bits##_t)(old + b);                                                       \
-        case LW_ATOM_min_s: return (int##bits##_t)b < (int##bits##_t)old ? b : old;                               \
-        case LW_ATOM_min_u: return b < old ? b : old;                                                             \
-        case LW_ATOM_max_s: return (int##bits##_t)b > (int##bits##_t)old ? b : old;                               \
-        case LW_ATOM_max_u: return b > old ? b : old;                                                             \
-        case LW_ATOM_and: return old & b;                                                                         \
-        case LW_ATOM_or: return old | b;                                                                          \
-        case LW_ATOM_xor: return old ^ b;                                                                         \
-        case LW_ATOM_exch: return b;                                                                              \
-        case LW_ATOM_cas: return old == b ? c : old;                                                              \
-        case LW_ATOM_inc: return old >= b ? 0 : (uint##bits##_t)(old + 1);                                        \
-        case LW_ATOM_dec: return old == 0 || old > b ? b : (uint##bits##_t)(old - 1);                             \
-        case LW_ATOM_add_f32:                                                                                     \
-        case LW_ATOM_add_f64: return (uint##bits##_t)add_float(kind, old, b, in_global);                          \
-        }                                                                                                         \
-        return old;                                                                                               \
+#define DEFINE_APPLY(bits) \
+    static uint##bits##_t apply_##bits(lw_atom_op kind, uint##bits##_t old, uint##bits##_t b, uint##bits##_t c, \
+                                       bool in_global) { \
+        switch (kind) { \
+        case LW_ATOM_add: return (uint##bits##_t)(old + b); \
+        case LW_ATOM_min_s: return (int##bits##_t)b < (int##bits##_t)old ? b : old; \
+        case LW_ATOM_min_u: return b < old ? b : old; \
+        case LW_ATOM_max_s: return (int##bits##_t)b > (int##bits##_t)old ? b : old; \
+        case LW_ATOM_max_u: return b > old ? b : old; \
+        case LW_ATOM_and: return old & b; \
+        case LW_ATOM_or: return old | b; \
+        case LW_ATOM_xor: return old ^ b; \
+        case LW_ATOM_exch: return b; \
+        case LW_ATOM_cas: return old == b ? c : old; \
+        case LW_ATOM_inc: return old >= b ? 0 : (uint##bits##_t)(old + 1); \
+        case LW_ATOM_dec: return old == 0 || old > b ? b : (uint##bits##_t)(old - 1); \
+        case LW_ATOM_add_f32: \
+        case LW_ATOM_add_f64: return (uint##bits##_t)add_float(kind, old, b, in_global); \
+        } \
+        return old; \
     }
 DEFINE_APPLY(16)
 DEFINE_APPLY(32)
@@ -94,20 +94,20 @@ DEFINE_APPLY(64)
 /* ---- The operation ------------------------------------------------------------------------------------------ */
 
 /* Changes one place where others may be at work, and returns what was there. */
-#define DEFINE_CHANGE(bits)                                                                                            \
-    static uint##bits##_t change_##bits(lw_any##bits *place, lw_atom_op kind, uint##bits##_t b, uint##bits##_t c) {    \
-        switch (kind) {                                                                                                \
-        case LW_ATOM_add: return __atomic_fetch_add(place, b, __ATOMIC_SEQ_CST);                                       \
-        case LW_ATOM_and: return __atomic_fetch_and(place, b, __ATOMIC_SEQ_CST);                                       \
-        case LW_ATOM_or: return __atomic_fetch_or(place, b, __ATOMIC_SEQ_CST);                                         \
-        case LW_ATOM_xor: return __atomic_fetch_xor(place, b, __ATOMIC_SEQ_CST);                                       \
-        case LW_ATOM_exch: return __atomic_exchange_n(place, b, __ATOMIC_SEQ_CST);                                     \
-        default: break;                                                                                                \
-        }                                                                                                              \
-        uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new;                                            \
-        do new = apply_##bits(kind, old, b, c, true);                                                                  \
-        while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));              \
-        return old;                                                                                                    \
+#define DEFINE_CHANGE(bits) \
+    static uint##bits##_t change_##bits(lw_any##bits *place, lw_atom_op kind, uint##bits##_t b, uint##bits##_t c) { \
+        switch (kind) { \
+        case LW_ATOM_add: return __atomic_fetch_add(place, b, __ATOMIC_SEQ_CST); \
+        case LW_ATOM_and: return __atomic_fetch_and(place, b, __ATOMIC_SEQ_CST); \
+        case LW_ATOM_or: return __atomic_fetch_or(place, b, __ATOMIC_SEQ_CST); \
+        case LW_ATOM_xor: return __atomic_fetch_xor(place, b, __ATOMIC_SEQ_CST); \
+        case LW_ATOM_exch: return __atomic_exchange_n(place, b, __ATOMIC_SEQ_CST); \
+        default: break; \
+        } \
+        uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new; \
+        do new = apply_##bits(kind, old, b, c, true); \
+        while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+        return old; \
     }
 DEFINE_CHANGE(16)
 DEFINE_CHANGE(32)
@@ -117,21 +117,21 @@ static bool is_shared(const lw_gang *gang, uintptr_t place) {
     return place - (uintptr_t)gang->cta->shared < gang->cta->shared_bytes;
 }
 
-/* All lanes at one place that others may change too: one exchange for the whole gang, with every lane's result as if the lanes
- * had gone one after the other. */
-#define DEFINE_CHANGE_TOGETHER(bits)                                                                              \
+/* All lanes at one place that others may change too: one exchange for the whole gang, with every lane's result as if
+ * the lanes had gone one after the other. */
+#define DEFINE_CHANGE_TOGETHER(bits) \
     static void change_together_##bits(lw_gang *gang, lw_any##bits *place, lw_atom_op kind, const uint##bits##_t *b, \
-                                       const uint##bits##_t *c, uint##bits##_t *d) {                              \
-        lw_any##bits *results = (lw_any##bits *)gang->scratch;                                                    \
-        uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new;                                       \
-        do {                                                                                                      \
-            new = old;                                                                                            \
-            LW_FOR_LANES(lane, gang->mask) {                                                                      \
-                results[lane] = new;                                                                              \
-                new = apply_##bits(kind, new, b[lane], c[lane], true);                                            \
-            }                                                                                                     \
-        } while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));       \
-        if (d) LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane];                                            \
+                                       const uint##bits##_t *c, uint##bits##_t *d) { \
+        lw_any##bits *results = (lw_any##bits *)gang->scratch; \
+        uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new; \
+        do { \
+            new = old; \
+            LW_FOR_LANES(lane, gang->mask) { \
+                results[lane] = new; \
+                new = apply_##bits(kind, new, b[lane], c[lane], true); \
+            } \
+        } while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
+        if (d) LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane]; \
     }
 DEFINE_CHANGE_TOGETHER(16)
 DEFINE_CHANGE_TOGETHER(32)
@@ -144,27 +144,27 @@ static bool is_one_place(const lw_gang *gang) {
 }
 
 /* All lanes. `d` may be the slot of an operand: every lane reads its own before it writes. */
-#define DEFINE_CHANGE_ALL(bits)                                                                                   \
-    LW_RACY static void change_all_##bits(lw_gang *gang, const lw_op *op, lw_atom_op kind, bool never_shared) {   \
-        const uint##bits##_t *b = LW_SLOT(gang, uint##bits##_t, op->b);                                           \
-        const uint##bits##_t *c = kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b;                 \
-        uint##bits##_t *d = op->d == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint##bits##_t, op->d);                    \
-        uint64_t first = gang->address[lw_mask_first(gang->mask)];                                                \
-        if (is_one_place(gang) && (never_shared || !is_shared(gang, first))) {                                    \
-            change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, kind, b, c, d);                        \
-            return;                                                                                               \
-        }                                                                                                         \
-        LW_FOR_LANES(lane, gang->mask) {                                                                          \
-            lw_any##bits *place = (lw_any##bits *)(uintptr_t)gang->address[lane];                                 \
-            uint##bits##_t old;                                                                                   \
-            if (never_shared || !is_shared(gang, (uintptr_t)place)) {                                             \
-                old = change_##bits(place, kind, b[lane], c[lane]);                                               \
-            } else {                                                                                              \
-                old = *place;                                                                                     \
-                *place = apply_##bits(kind, old, b[lane], c[lane], false);                                        \
-            }                                                                                                     \
-            if (d) d[lane] = old;                                                                                 \
-        }                                                                                                         \
+#define DEFINE_CHANGE_ALL(bits) \
+    LW_RACY static void change_all_##bits(lw_gang *gang, const lw_op *op, lw_atom_op kind, bool never_shared) { \
+        const uint##bits##_t *b = LW_SLOT(gang, uint##bits##_t, op->b); \
+        const uint##bits##_t *c = kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b; \
+        uint##bits##_t *d = op->d == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint##bits##_t, op->d); \
+        uint64_t first = gang->address[lw_mask_first(gang->mask)]; \
+        if (is_one_place(gang) && (never_shared || !is_shared(gang, first))) { \
+            change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, kind, b, c, d); \
+            return; \
+        } \
+        LW_FOR_LANES(lane, gang->mask) { \
+            lw_any##bits *place = (lw_any##bits *)(uintptr_t)gang->address[lane]; \
+            uint##bits##_t old; \
+            if (never_shared || !is_shared(gang, (uintptr_t)place)) { \
+                old = change_##bits(place, kind, b[lane], c[lane]); \
+            } else { \
+                old = *place; \
+                *place = apply_##bits(kind, old, b[lane], c[lane], false); \
+            } \
+            if (d) d[lane] = old; \
+        } \
     }
 DEFINE_CHANGE_ALL(16)
 DEFINE_CHANGE_ALL(32)

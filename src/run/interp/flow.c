@@ -1,30 +1,33 @@
 /* flow.c: control flow of a gang: blocks, branches, calls, exits, and who runs next.
  *
- * Lanes that part are kept in one pending mask a block; the lowest ready block of the newest frame runs first, so that lanes meet
- * again as early as the text allows, whatever the graph. A loop that runs long gives others a turn: at once where
- * it reads memory that they might write, otherwise only now and then, since running them apart costs reconvergence. */
+ * Lanes that part are kept in one pending mask a block; the lowest ready block of the newest frame runs first, so that
+ * lanes meet again as early as the text allows, whatever the graph. A loop that runs long gives others a turn: at once
+ * where it reads memory that they might write, otherwise only now and then, since running them apart costs
+ * reconvergence. */
 #include "run/interp/address.h"
 #include "run/interp/turn.h"
 
 #include <stdlib.h>
 
 enum {
-    LW_BUDGET = 8192,       /* backward branches a turn, of short loops */
+    LW_BUDGET = 8192, /* backward branches a turn, of short loops */
     LW_YIELD_COST = 4096,
-    LW_PATIENCE = 16,       /* turns that a loop without such reads gets before pending lanes run apart from it */
-    LW_FRAME_COST = 64,     /* bytes of stack that a call takes at least */
+    LW_PATIENCE = 16,         /* turns that a loop without such reads gets before pending lanes run apart from it */
+    LW_FRAME_COST = 64,       /* bytes of stack that a call takes at least */
     LW_FRAMES_MOST = 1 << 30, /* bytes of all frames of a gang */
-    LW_GRANULE = 16,        /* of local memory, as lw_local_at has it */
+    LW_GRANULE = 16,          /* of local memory, as lw_local_at has it */
 };
 
 /* ---- Pending lanes ------------------------------------------------------------------------------------ */
 
-static inline bool is_ready(const lw_frame *frame, uint32_t block) { return frame->ready[block / 64] >> block % 64 & 1; }
+static inline bool is_ready(const lw_frame *frame, uint32_t block) {
+    return frame->ready[block / 64] >> block % 64 & 1;
+}
 
 static uint32_t words_of(uint32_t bits) { return bits / 64 + (bits % 64 != 0); }
 
-/* A frame may have a hundred thousand blocks. Above the bits of the blocks there are those of the words, so that the lowest one is found in
- * a few steps; most functions have one word. */
+/* A frame may have a hundred thousand blocks. Above the bits of the blocks there are those of the words, so that the
+ * lowest one is found in a few steps; most functions have one word. */
 static void set_ready(lw_frame *frame, uint32_t block) {
     uint64_t *level = frame->ready;
     for (uint32_t words = words_of(frame->code->block_count);; words = words_of(words)) {
@@ -104,8 +107,9 @@ static uint32_t find_unserved(const lw_gang *gang, const lw_frame *frame, uint32
     return UINT32_MAX;
 }
 
-/* Somebody other than the block that used up its budget: the blocks behind it, then the frames behind its own, then all from the newest frame on. Every lane
- * that is ready gets a turn before any gets a second one, so none starves, in whatever frame it is and however the others branch. */
+/* Somebody other than the block that used up its budget: the blocks behind it, then the frames behind its own, then all
+ * from the newest frame on. Every lane that is ready gets a turn before any gets a second one, so none starves, in
+ * whatever frame it is and however the others branch. */
 static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block) {
     for (gang->served |= gang->mask;; gang->served = 0) {
         uint32_t other = find_unserved(gang, frame, block + 1);
@@ -119,8 +123,8 @@ static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block)
     }
 }
 
-/* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or elsewhere with its next
- * turn. */
+/* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or
+ * elsewhere with its next turn. */
 __attribute__((noinline)) static const lw_op *end_turn(lw_gang *gang, bool spins, uint32_t block) {
     if (spins || ++gang->turns >= LW_PATIENCE) {
         gang->resume = select_other(gang, gang->frame, block);
@@ -150,7 +154,9 @@ __attribute__((noinline)) static const lw_op *go_later(lw_gang *gang, uint32_t b
 /* ---- Blocks and branches ------------------------------------------------------------------------------ */
 
 /* Lanes that waited for these at the block come along. */
-static void gather(lw_gang *gang, uint32_t block) { lw_gang_set_mask(gang, take_pending(gang->frame, block) | gang->mask); }
+static void gather(lw_gang *gang, uint32_t block) {
+    lw_gang_set_mask(gang, take_pending(gang->frame, block) | gang->mask);
+}
 
 static bool alone(const lw_frame *frame, const lw_op *op) { return lowest_ready(frame, op->b) > op->c; }
 
@@ -168,7 +174,8 @@ static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
         lw_gang_pend(frame, block, gang->mask);
         return end_turn(gang, op->flags & LW_OP_SPIN, block);
     }
-    if (LW_LIKELY(comes_first(frame, block))) return lw_enter_block(gang, &frame->code->ops[frame->code->blocks[block].first]);
+    if (LW_LIKELY(comes_first(frame, block)))
+        return lw_enter_block(gang, &frame->code->ops[frame->code->blocks[block].first]);
     return go_later(gang, block);
 }
 
@@ -200,8 +207,9 @@ const lw_op *lw_step_brx(lw_gang *gang, const lw_op *op) {
     const uint32_t *index = LW_SLOT(gang, uint32_t, op->b);
     const uint32_t *targets = gang->frame->code->targets + op->imm;
     LW_FOR_LANES(lane, gang->mask)
-        if (index[lane] >= op->c)
-            return lw_gang_trap(gang, op, LW_TRAP_wild_branch, lane, (lw_trap_record){.access = "brx.idx", .detail = index[lane], .size = op->c});
+    if (index[lane] >= op->c)
+        return lw_gang_trap(gang, op, LW_TRAP_wild_branch, lane,
+                            (lw_trap_record){.access = "brx.idx", .detail = index[lane], .size = op->c});
     uint32_t lowest = UINT32_MAX;
     LW_FOR_LANES(lane, gang->mask) {
         uint32_t block = targets[index[lane]];
@@ -234,9 +242,11 @@ const lw_op *lw_step_yield(lw_gang *gang, const lw_op *op) {
 }
 
 const lw_op *lw_step_trap(lw_gang *gang, const lw_op *op) {
-    lw_trap_kind kind = op->mode == LW_REASON_instruction || op->mode == LW_REASON_breakpoint ? LW_TRAP_instruction : LW_TRAP_scalar;
-    return lw_gang_trap(gang, op, kind, lw_mask_first(gang->mask),
-                        (lw_trap_record){.access = op->mode == LW_REASON_breakpoint ? "brkpt" : "trap", .detail = op->mode});
+    lw_trap_kind kind = op->mode == LW_REASON_instruction || op->mode == LW_REASON_breakpoint ? LW_TRAP_instruction
+                                                                                              : LW_TRAP_scalar;
+    return lw_gang_trap(
+        gang, op, kind, lw_mask_first(gang->mask),
+        (lw_trap_record){.access = op->mode == LW_REASON_breakpoint ? "brkpt" : "trap", .detail = op->mode});
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------- */
@@ -276,13 +286,17 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
     gang->frame_bytes += size;
     memset(memory, 0, regs + code->frame_bytes);
     lw_frame *frame = (lw_frame *)memory;
-    *frame = (lw_frame){.code = code, .size = size, .ready = (uint64_t *)(memory + head), .pending = (lw_mask *)(memory + pending),
+    *frame = (lw_frame){.code = code,
+                        .size = size,
+                        .ready = (uint64_t *)(memory + head),
+                        .pending = (lw_mask *)(memory + pending),
                         .regs = memory + regs};
     for (uint32_t i = 0; i < code->fill_count; i++) {
         char *slot = frame->regs + code->fills[i].at;
         uint32_t size = code->fills[i].size;
         if (!size) memset(slot, code->fills[i].value ? 0xff : 0, LW_SLOT_PRED);
-        for (uint32_t lane = 0; size && lane < LW_GANG_LANES; lane++) memcpy(slot + lane * size, &code->fills[i].value, size);
+        for (uint32_t lane = 0; size && lane < LW_GANG_LANES; lane++)
+            memcpy(slot + lane * size, &code->fills[i].value, size);
     }
     return frame;
 }
@@ -293,7 +307,8 @@ static uint64_t base_of_callee(const lw_code *code, const lw_frame *caller) {
     return (caller->local_base + (own < LW_FRAME_COST ? LW_FRAME_COST : own) + align - 1) & ~(align - 1);
 }
 
-/* The stack has an end, and so has what registers take: recursion in functions with thousands of them would else fill the host. */
+/* The stack has an end, and so has what registers take: recursion in functions with thousands of them would else fill
+ * the host. */
 static bool fits_stack(const lw_gang *gang, const lw_code *code, const lw_frame *caller) {
     return base_of_callee(code, caller) + code->local_bytes <= gang->cta->grid->local_limit &&
            (!caller || gang->live_bytes + code->frame_bytes <= LW_FRAMES_MOST);
@@ -311,12 +326,14 @@ static void clear_local(lw_gang *gang, lw_mask lanes, uint32_t from, uint32_t to
         for (uint32_t w = 0; w < LW_GANG_LANES / LW_WARP_LANES; w++) {
             uint32_t bits = lw_mask_warp(lanes, w);
             if (bits == UINT32_MAX) memset(row + w * WARP, 0, WARP), bits = 0;
-            for (; bits; bits &= bits - 1) memset(row + w * WARP + (uint32_t)__builtin_ctz(bits) * LW_GRANULE, 0, LW_GRANULE);
+            for (; bits; bits &= bits - 1)
+                memset(row + w * WARP + (uint32_t)__builtin_ctz(bits) * LW_GRANULE, 0, LW_GRANULE);
         }
 }
 
-/* A frame's own local memory begins as zeros, whoever used that part of the stack before. Only as far as somebody may have: what the system
- * gives is zero, and every access says how far it went. Where no lane has anything above, all that is known to be zero again. */
+/* A frame's own local memory begins as zeros, whoever used that part of the stack before. Only as far as somebody may
+ * have: what the system gives is zero, and every access says how far it went. Where no lane has anything above, all
+ * that is known to be zero again. */
 static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
     const lw_code *code = frame->code;
     frame->local_base = (uint32_t)base_of_callee(code, frame->caller);
@@ -390,15 +407,16 @@ static void copy_slot(const char *from, char *to, uint32_t size, lw_mask lanes) 
 }
 
 /* Hands values from one frame to another: parameters at a call, results at a return. */
-static void transfer(lw_gang *gang, const lw_frame *from, const lw_frame *to, const lw_transfer *sources, const lw_transfer *places,
-                     uint32_t count, lw_mask lanes) {
+static void transfer(lw_gang *gang, const lw_frame *from, const lw_frame *to, const lw_transfer *sources,
+                     const lw_transfer *places, uint32_t count, lw_mask lanes) {
     for (uint32_t i = 0; i < count; i++) {
         const lw_transfer *source = &sources[i], *place = &places[i];
         if (!source->in_memory) {
             copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes);
             continue;
         }
-        LW_FOR_LANES(lane, lanes) copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
+        LW_FOR_LANES(lane, lanes)
+        copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
         lw_local_touch(gang, to->local_base + place->to + (uint64_t)source->size);
     }
 }
@@ -410,21 +428,25 @@ static bool same_shape(const lw_transfer *a, const lw_transfer *b, uint32_t coun
 }
 
 /* Of the budget: what is executed in a callee counts, and what is cleared for it. */
-static int64_t call_cost(const lw_code *code) { return 1 + (code->op_count >> 8) + (code->frame_bytes >> 16) + (code->local_bytes >> 10); }
+static int64_t call_cost(const lw_code *code) {
+    return 1 + (code->op_count >> 8) + (code->frame_bytes >> 16) + (code->local_bytes >> 10);
+}
 
 /* A frame for lanes that call `code`, with its parameters in place. NULL: trapped. */
 static lw_frame *begin_call(lw_gang *gang, const lw_op *op, const lw_code *code, lw_mask lanes) {
     lw_frame *caller = gang->frame;
     const lw_call *call = &caller->code->calls[op->imm];
     if (call->argument_count != code->param_count || call->result_count != code->return_count ||
-        !same_shape(call->arguments, code->params, code->param_count) || !same_shape(call->results, code->returns, code->return_count)) {
+        !same_shape(call->arguments, code->params, code->param_count) ||
+        !same_shape(call->results, code->returns, code->return_count)) {
         lw_gang_trap(gang, op, LW_TRAP_signature, lw_mask_first(lanes), (lw_trap_record){.access = code->name});
         return NULL;
     }
     lw_frame *frame = lw_frame_new(gang, code, caller, lanes);
     if (!frame) {
         lw_trap_kind kind = fits_stack(gang, code, caller) ? LW_TRAP_memory : LW_TRAP_stack;
-        lw_gang_trap(gang, op, kind, lw_mask_first(lanes), (lw_trap_record){.access = "call", .detail = caller->depth + 1});
+        lw_gang_trap(gang, op, kind, lw_mask_first(lanes),
+                     (lw_trap_record){.access = "call", .detail = caller->depth + 1});
         return NULL;
     }
     frame->call = call;
@@ -458,7 +480,8 @@ const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
         uint64_t offset = address[first] - LW_CODE_WINDOW;
         const lw_code *code = offset % 16 ? NULL : lw_program_code(program, offset / 16);
         if (!code || code->is_entry)
-            return lw_gang_trap(gang, op, LW_TRAP_wild_branch, first, (lw_trap_record){.access = "call", .address = address[first]});
+            return lw_gang_trap(gang, op, LW_TRAP_wild_branch, first,
+                                (lw_trap_record){.access = "call", .address = address[first]});
         lw_mask same = 0;
         LW_FOR_LANES(lane, left) if (address[lane] == address[first]) same |= LW_MASK_BIT(lane);
         lw_frame *frame = begin_call(gang, op, code, same);
@@ -478,7 +501,8 @@ const lw_op *lw_step_ret(lw_gang *gang, const lw_op *op) {
     lw_gang_pend(caller, call->return_block, gang->mask);
     frame->owned &= ~gang->mask;
     if (!frame->owned) drop_frame(gang, frame);
-    else if (frame->ready_count) return lw_gang_select(gang); /* the others first: they may come back to the same place */
+    else if (frame->ready_count)
+        return lw_gang_select(gang); /* the others first: they may come back to the same place */
     gang->frame = caller;
     return lw_gang_select(gang);
 }
@@ -563,8 +587,8 @@ const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uin
     return NULL;
 }
 
-/* The steps of the wide levels leave the upper halves of the vector registers dirty, which would slow whatever comes behind. Clearing
- * them once a turn is cheaper than once a step. */
+/* The steps of the wide levels leave the upper halves of the vector registers dirty, which would slow whatever comes
+ * behind. Clearing them once a turn is cheaper than once a step. */
 #if defined(__x86_64__)
 __attribute__((target("avx"))) static void clear_upper_halves(void) { __builtin_ia32_vzeroupper(); }
 #else

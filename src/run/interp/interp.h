@@ -1,14 +1,14 @@
 /* interp.h: the steps of the interpreter. Every operation code has one step a CPU level.
  *
- * Steps that gain from wide vectors are compiled once a level, from interp/level/ (names end in the level: lw_step_ld_v4);
- * all others once, from interp/. A step returns the next operation: usually op + 1. */
+ * Steps that gain from wide vectors are compiled once a level, from interp/level/ (names end in the level:
+ * lw_step_ld_v4); all others once, from interp/. A step returns the next operation: usually op + 1. */
 #ifndef LW_INTERP_H
 #define LW_INTERP_H
 
 #include "run/run.h"
 
-#define LW_PASTE_(a, b) a##_##b
-#define LW_PASTE(a, b)  LW_PASTE_(a, b)
+#define LW_PASTE_(a, b)   a##_##b
+#define LW_PASTE(a, b)    LW_PASTE_(a, b)
 #define LW_AT_LEVEL(name) LW_PASTE(name, LW_LEVEL) /* lw_step_ld → lw_step_ld_v4; LW_LEVEL comes from the build */
 
 /* Inlined whatever the compiler thinks of it: parameters that are constants at the call choose the code. */
@@ -16,16 +16,18 @@
 
 /* Steps compiled once. */
 #define LW_STEP_DECLARE(name) const lw_op *lw_step_##name(lw_gang *gang, const lw_op *op)
-#define OP(name, ...) LW_STEP_DECLARE(name);
+#define OP(name, ...)         LW_STEP_DECLARE(name);
 #define OP_LEVEL(name, ...)
 #define OP_GONE(name, ...)
 #include "ops.def"
 
-/* Of a gang's budget, what one round counts for of a loop that may wait for others: who holds the lock should come soon. */
+/* Of a gang's budget, what one round counts for of a loop that may wait for others: who holds the lock should come
+ * soon. */
 enum { LW_SPIN_COST = 4096 };
 
 /* Entering a block. */
-void lw_gang_join(lw_gang *gang, const lw_op *op); /* others of its frame are elsewhere: who waits at the block comes along */
+void lw_gang_join(lw_gang *gang,
+                  const lw_op *op); /* others of its frame are elsewhere: who waits at the block comes along */
 static inline const lw_op *lw_enter_block(lw_gang *gang, const lw_op *op) {
     gang->whole = LW_OP_WHOLE | LW_OP_LONE;
     if (gang->frame->ready_count) lw_gang_join(gang, op);
@@ -38,7 +40,8 @@ static inline const lw_op *lw_go_on(lw_gang *gang, const lw_op *op) {
     return op[1].code == LW_OP_block ? lw_enter_block(gang, op + 1) : op + 1;
 }
 
-/* An exchange between the slots of the gang's lw_meeting, not of a frame (meet.c): is it this operation, and what lw_gang_undefined does then. */
+/* An exchange between the slots of the gang's lw_meeting, not of a frame (meet.c): is it this operation, and what
+ * lw_gang_undefined does then. */
 bool lw_meeting_is_at(const lw_gang *gang, const lw_op *op);
 bool lw_meeting_undefined(lw_gang *gang, lw_diag_id id, lw_mask lanes);
 

@@ -1,22 +1,26 @@
-/* meet.c: the rendezvous of a warp: lanes before instructions that name each other (manual sections 9.7.9.6, 9.7.13.2, 9.7.13.9 to 9.7.13.14).
+/* meet.c: the rendezvous of a warp: lanes before instructions that name each other (manual
+ * sections 9.7.9.6, 9.7.13.2, 9.7.13.9 to 9.7.13.14).
  *
- * Lanes meet by what they execute, instruction, qualifiers and membermask, wherever in the text they stand, in whatever call. Those that find
- * everybody whom they name beside them, at the same operation of the same frame, pass: the exchange behind warp_sync works on their slots as they are. All
- * others wait in the gang's lw_meeting, to which they bring their operands. When the last one of a group has come there, the exchange takes place between the
- * slots of the meeting, by the very same step, and each lane gets its results where it stands. */
+ * Lanes meet by what they execute, instruction, qualifiers and membermask, wherever in the text they stand, in whatever
+ * call. Those that find everybody whom they name beside them, at the same operation of the same frame, pass: the
+ * exchange behind warp_sync works on their slots as they are. All others wait in the gang's lw_meeting, to which they
+ * bring their operands. When the last one of a group has come there, the exchange takes place between the slots of the
+ * meeting, by the very same step, and each lane gets its results where it stands. */
 #include "middle/row.h"
 #include "run/interp/interp.h"
 
 #include <stdlib.h>
 
-/* Slots of a meeting: of the membermasks; of values of those that a stranded group may read; of each field of an exchange, one for every size of its elements,
- * since lanes wait there side by side whose exchanges differ. */
+/* Slots of a meeting: of the membermasks; of values of those that a stranded group may read; of each field of an
+ * exchange, one for every size of its elements, since lanes wait there side by side whose exchanges differ. */
 enum {
     MEMBERS = 0,
     TABLE = MEMBERS + LW_SLOT_32,
     FIELDS = TABLE + LW_SLOT_32,
-    OF_32 = LW_SLOT_64, OF_1 = OF_32 + LW_SLOT_32, EACH_FIELD = (OF_1 + LW_SLOT_PRED + 63) / 64 * 64, /* lines of the cache */
-    VALUE = FIELDS + 2 * EACH_FIELD + OF_32, /* b of a shuffle */
+    OF_32 = LW_SLOT_64,
+    OF_1 = OF_32 + LW_SLOT_32,
+    EACH_FIELD = (OF_1 + LW_SLOT_PRED + 63) / 64 * 64, /* lines of the cache */
+    VALUE = FIELDS + 2 * EACH_FIELD + OF_32,           /* b of a shuffle */
     MEETING_BYTES = FIELDS + LW_FIELDS * EACH_FIELD,
 };
 
@@ -26,9 +30,13 @@ struct lw_meeting {
     lw_frame *frames[LW_GANG_LANES]; /* … in which frame, … */
     uint64_t since[LW_GANG_LANES];   /* … and when it came: arrivals are counted */
     uint64_t arrivals;
-    /* What lanes brought that came together with waiting ones and passed: by the first of those in the warp, of the lanes of its warp. */
-    struct { uint64_t since; uint32_t lanes, values[LW_WARP_LANES]; } passed[LW_GANG_LANES];
-    lw_op exchange[2];               /* the one between its slots, and what ends it */
+    /* What lanes brought that came together with waiting ones and passed: by the first of those in the warp, of the
+     * lanes of its warp. */
+    struct {
+        uint64_t since;
+        uint32_t lanes, values[LW_WARP_LANES];
+    } passed[LW_GANG_LANES];
+    lw_op exchange[2]; /* the one between its slots, and what ends it */
     _Alignas(64) char slots[(MEETING_BYTES + 63) / 64 * 64];
 };
 
@@ -46,7 +54,8 @@ static uint64_t kind_of(const lw_op *sync) {
     if (!exchange) return LW_OP_warp_sync;
     const lw_op_row *row = lw_row_of(exchange->code);
     if (!(row->does & LW_DOES_EXCHANGES)) lw_bug("operation %u behind a warp_sync is no exchange", exchange->code);
-    return exchange->code | (uint64_t)exchange->mode << 16 | (uint64_t)(row->holds.c == LW_HOLDS_number ? exchange->c : 0) << 32;
+    return exchange->code | (uint64_t)exchange->mode << 16 |
+           (uint64_t)(row->holds.c == LW_HOLDS_number ? exchange->c : 0) << 32;
 }
 
 /* The slot of one of its fields. */
@@ -65,7 +74,8 @@ static uint32_t alike(const uint32_t *members, uint32_t here, uint32_t lane) {
     return same & here;
 }
 
-/* The executing lanes of a warp that find every lane that they name beside them, with the same membermask, or gone for good. */
+/* The executing lanes of a warp that find every lane that they name beside them, with the same membermask, or gone for
+ * good. */
 static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t warp) {
     uint32_t here = lw_mask_warp(gang->mask, warp), live = lw_mask_warp(lw_live_lanes(gang), warp), complete = 0;
     if (op->flags & LW_OP_IMM_A) return (uint32_t)op->imm & live & ~here ? 0 : here;
@@ -82,7 +92,8 @@ static uint32_t complete_lanes(const lw_gang *gang, const lw_op *op, uint32_t wa
 static lw_mask find_strangers(const lw_gang *gang, const lw_op *op) {
     lw_mask strangers = 0;
     if (op->flags & LW_OP_IMM_A) {
-        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) strangers |= lw_mask_of_warp(~(uint32_t)op->imm, warp);
+        for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++)
+            strangers |= lw_mask_of_warp(~(uint32_t)op->imm, warp);
         return gang->mask & strangers;
     }
     const uint32_t *members = LW_SLOT(gang, uint32_t, op->a);
@@ -131,19 +142,22 @@ static void bring_operand(const lw_gang *gang, const lw_op *exchange, uint32_t f
 static void bring_operands(const lw_gang *gang, const lw_op *exchange, lw_mask lanes) {
     const lw_op_row *row = lw_row_of(exchange->code);
     for (uint32_t k = 0; k < LW_FIELDS; k++)
-        if (lw_row_has(row, LW_READ, k) && (&row->holds.d)[k] != LW_HOLDS_members) bring_operand(gang, exchange, k, lanes);
+        if (lw_row_has(row, LW_READ, k) && (&row->holds.d)[k] != LW_HOLDS_members)
+            bring_operand(gang, exchange, k, lanes);
 }
 
 /* Who goes on leaves its value of a shuffle for those that wait: should nobody else come for them, they read it. */
 static void leave_values(lw_gang *gang, const lw_op *exchange, lw_mask waiting) {
     lw_meeting *meeting = gang->meeting;
-    for (uint32_t warp = 0; exchange && exchange->code == LW_OP_shuffle && warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
+    for (uint32_t warp = 0; exchange && exchange->code == LW_OP_shuffle && warp < LW_GANG_LANES / LW_WARP_LANES;
+         warp++) {
         const uint32_t stay = lw_mask_warp(waiting, warp), pass = lw_mask_warp(gang->mask & ~waiting, warp);
         if (!stay || !pass) continue;
         const uint32_t first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(stay);
         meeting->passed[first].since = meeting->arrivals;
         meeting->passed[first].lanes = pass;
-        memcpy(meeting->passed[first].values, LW_SLOT(gang, uint32_t, exchange->b) + LW_WARP_LANES * warp, sizeof meeting->passed[first].values);
+        memcpy(meeting->passed[first].values, LW_SLOT(gang, uint32_t, exchange->b) + LW_WARP_LANES * warp,
+               sizeof meeting->passed[first].values);
     }
 }
 
@@ -205,7 +219,8 @@ bool lw_meeting_undefined(lw_gang *gang, lw_diag_id id, lw_mask lanes) {
     return false;
 }
 
-/* The operation between the slots of the meeting that stands for those of the lanes. It gives all results, whoever wants them. */
+/* The operation between the slots of the meeting that stands for those of the lanes. It gives all results, whoever
+ * wants them. */
 static lw_op *make_exchange(lw_meeting *meeting, const lw_op *like) {
     const lw_op_row *row = lw_row_of(like->code);
     lw_op *op = meeting->exchange;
@@ -226,8 +241,7 @@ static void hand_field(const lw_meeting *meeting, const lw_op *exchange, uint32_
     if (bits == 1) {
         lw_mask *slot = (lw_mask *)to;
         *slot = (*slot & ~LW_MASK_BIT(lane)) | (*(const lw_mask *)from & LW_MASK_BIT(lane));
-    } else if (bits == 32)
-        ((uint32_t *)to)[lane] = ((const uint32_t *)from)[lane];
+    } else if (bits == 32) ((uint32_t *)to)[lane] = ((const uint32_t *)from)[lane];
     else lw_bug("an exchange gives %u bits", bits);
 }
 
@@ -241,7 +255,8 @@ static void hand_out(const lw_meeting *meeting, lw_mask lanes) {
     }
 }
 
-/* The values that lanes of one arrival read if nobody else comes: each other's, and those of the lanes that came with them and passed. Returns whose. */
+/* The values that lanes of one arrival read if nobody else comes: each other's, and those of the lanes that came with
+ * them and passed. Returns whose. */
 static uint32_t make_table(lw_meeting *meeting, uint32_t warp, uint32_t group, uint64_t since) {
     const uint32_t first = LW_WARP_LANES * warp, *values = (const uint32_t *)(meeting->slots + VALUE) + first;
     uint32_t *table = (uint32_t *)(meeting->slots + TABLE) + first, passed = 0;
@@ -257,7 +272,8 @@ static uint32_t make_table(lw_meeting *meeting, uint32_t warp, uint32_t group, u
 /* A group goes on, each lane behind its own instruction. False: trapped. */
 static bool let_go(lw_gang *gang, uint32_t warp, uint32_t group, bool stranded) {
     lw_meeting *meeting = gang->meeting;
-    const uint32_t *members = (const uint32_t *)(meeting->slots + MEMBERS), first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(group);
+    const uint32_t *members = (const uint32_t *)(meeting->slots + MEMBERS),
+                   first = LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(group);
     const lw_op *exchange = exchange_behind(meeting->at[first]);
     const lw_mask lanes = lw_mask_of_warp(group, warp);
     lw_mask strangers = 0;
@@ -338,8 +354,9 @@ bool lw_gang_meet_without(lw_gang *gang, lw_mask gone) {
     return true;
 }
 
-/* Who goes first where none can come any more: those that wait longest, since others may have come meanwhile to where all will meet; with them all of their warp who came
- * to the same place together, whatever their membermasks. What they do is undefined in the manual; an H200 lets these exchange, too. */
+/* Who goes first where none can come any more: those that wait longest, since others may have come meanwhile to where
+ * all will meet; with them all of their warp who came to the same place together, whatever their membermasks. What they
+ * do is undefined in the manual; an H200 lets these exchange, too. */
 static uint32_t find_stranded(const lw_gang *gang, uint32_t *warp) {
     const lw_meeting *meeting = gang->meeting;
     uint32_t longest = lw_mask_first(meeting->waiting);
@@ -357,7 +374,8 @@ bool lw_gang_meet_anyway(lw_gang *gang) {
     if (!gang->meeting || !gang->meeting->waiting) return false;
     lw_frame *frame = gang->frame;
     uint32_t warp, group = find_stranded(gang, &warp);
-    if (!tell(gang, LW_D_note_never_arrives, lw_mask_of_warp(group, warp)) || !let_go(gang, warp, group, true)) return true; /* trapped: it moved, too */
+    if (!tell(gang, LW_D_note_never_arrives, lw_mask_of_warp(group, warp)) || !let_go(gang, warp, group, true))
+        return true; /* trapped: it moved, too */
     gang->frame = frame;
     gang->regs = frame->regs;
     return true;

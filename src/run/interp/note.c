@@ -3,10 +3,12 @@
 
 /* ---- By operations of their own ---------------------------------------------------------------------------- */
 
-/* All workers share the grid's counts, so that each addition to them would wait for its memory: a turn keeps its own. */
+/* All workers share the grid's counts, so that each addition to them would wait for its memory: a turn keeps its own.
+ */
 static void hand(lw_gang *gang, uint32_t i) {
     if (gang->note_counts[i].lanes)
-        atomic_fetch_add_explicit(&gang->cta->grid->notes[gang->note_counts[i].number], gang->note_counts[i].lanes, memory_order_relaxed);
+        atomic_fetch_add_explicit(&gang->cta->grid->notes[gang->note_counts[i].number], gang->note_counts[i].lanes,
+                                  memory_order_relaxed);
     gang->note_counts[i].lanes = 0;
 }
 
@@ -32,10 +34,12 @@ const lw_op *lw_step_note(lw_gang *gang, const lw_op *op) {
 bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes) {
     const lw_grid *grid = gang->cta->grid;
     if (lw_meeting_is_at(gang, op)) return lw_meeting_undefined(gang, id, lanes);
-    lw_gang_note(gang, lw_program_find_note(grid->program, id, gang->frame->code->places[op - gang->frame->code->ops]), lanes);
+    lw_gang_note(gang, lw_program_find_note(grid->program, id, gang->frame->code->places[op - gang->frame->code->ops]),
+                 lanes);
     if (!grid->strict) return false;
     uint32_t first = lw_mask_first(lanes);
-    lw_gang_trap(gang, op, LW_TRAP_undefined, first,
-                 (lw_trap_record){.access = lw_diag_rows[id].format, .detail = lw_mask_warp(lanes, first / LW_WARP_LANES)});
+    lw_gang_trap(
+        gang, op, LW_TRAP_undefined, first,
+        (lw_trap_record){.access = lw_diag_rows[id].format, .detail = lw_mask_warp(lanes, first / LW_WARP_LANES)});
     return true;
 }

@@ -1,7 +1,7 @@
 /* runtime.c: what a driver adds to every module: printf, the heap, assertions. Lane by lane, in lane order. */
 #include "run/interp/address.h"
 
-/* ---- printf ------------------------------------------------------------------------------------------------------------------ */
+/* ---- printf ---------------------------------------------------------------------------------------------------- */
 
 typedef struct lw_reader {
     lw_gang *gang;
@@ -27,7 +27,9 @@ static void lose(lw_gang *gang, const lw_op *op) {
 
 /* What the lane prints, to the launch's text. False: trapped. */
 static bool keep(lw_gang *gang, const lw_op *op, uint32_t lane, const lw_text *text, bool full) {
-    const lw_kept kept = full ? LW_KEPT_not : text->failed ? LW_KEPT_no_memory : lw_printer_add(gang->cta->grid->printer, gang->cta->number, text);
+    const lw_kept kept = full           ? LW_KEPT_not
+                         : text->failed ? LW_KEPT_no_memory
+                                        : lw_printer_add(gang->cta->grid->printer, gang->cta->number, text);
     if (kept == LW_KEPT_not) lose(gang, op);
     if (kept == LW_KEPT_no_memory) lw_gang_trap(gang, op, LW_TRAP_memory, lane, (lw_trap_record){0});
     return kept != LW_KEPT_no_memory;
@@ -39,9 +41,14 @@ static bool print_lane(lw_gang *gang, const lw_op *op, uint32_t lane, lw_text *t
     int32_t count;
     bool full;
     text->size = 0;
-    const uint64_t fault = lw_print_format(text, read_guest, &reader, format, arguments, gang->cta->grid->printer->limit, &count, &full);
+    const uint64_t fault =
+        lw_print_format(text, read_guest, &reader, format, arguments, gang->cta->grid->printer->limit, &count, &full);
     if (fault) {
-        lw_trap_record details = {.access = "printf's load", .window = LW_WINDOW_generic, .size = 1, .address = fault, .length = gang->frame->local_end};
+        lw_trap_record details = {.access = "printf's load",
+                                  .window = LW_WINDOW_generic,
+                                  .size = 1,
+                                  .address = fault,
+                                  .length = gang->frame->local_end};
         lw_gang_trap(gang, op, LW_TRAP_bounds, lane, details);
         return false;
     }
@@ -52,16 +59,17 @@ static bool print_lane(lw_gang *gang, const lw_op *op, uint32_t lane, lw_text *t
 const lw_op *lw_step_print(lw_gang *gang, const lw_op *op) {
     lw_text text = {0};
     bool good = true;
-    for (lw_mask todo = gang->mask; good && todo; todo &= todo - 1) good = print_lane(gang, op, lw_mask_first(todo), &text);
+    for (lw_mask todo = gang->mask; good && todo; todo &= todo - 1)
+        good = print_lane(gang, op, lw_mask_first(todo), &text);
     lw_text_free(&text);
     return good ? op + 1 : NULL;
 }
 
-/* ---- The heap ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The heap -------------------------------------------------------------------------------------------------- */
 
 const lw_op *lw_step_heap_take(lw_gang *gang, const lw_op *op) {
     LW_FOR_LANES(lane, gang->mask)
-        LW_SLOT(gang, uint64_t, op->d)[lane] = lw_heap_take(gang->cta->grid->heap, LW_SLOT(gang, uint64_t, op->a)[lane]);
+    LW_SLOT(gang, uint64_t, op->d)[lane] = lw_heap_take(gang->cta->grid->heap, LW_SLOT(gang, uint64_t, op->a)[lane]);
     return op + 1;
 }
 
@@ -74,12 +82,13 @@ const lw_op *lw_step_heap_give(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
-/* ---- Assertions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Assertions ------------------------------------------------------------------------------------------------ */
 
 const lw_op *lw_step_assertion(lw_gang *gang, const lw_op *op) {
     const uint32_t lane = lw_mask_first(gang->mask);
-    const lw_trap_record details = {
-        .texts = {LW_SLOT(gang, uint64_t, op->a)[lane], LW_SLOT(gang, uint64_t, op->b)[lane], LW_SLOT(gang, uint64_t, op->e)[lane]},
-        .detail = LW_SLOT(gang, uint32_t, op->c)[lane]};
+    const lw_trap_record details = {.texts = {LW_SLOT(gang, uint64_t, op->a)[lane],
+                                              LW_SLOT(gang, uint64_t, op->b)[lane],
+                                              LW_SLOT(gang, uint64_t, op->e)[lane]},
+                                    .detail = LW_SLOT(gang, uint32_t, op->c)[lane]};
     return lw_gang_trap(gang, op, LW_TRAP_assertion, lane, details);
 }

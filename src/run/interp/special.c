@@ -1,4 +1,5 @@
-/* special.c: special registers (manual section 10), predicates as functions of predicates, addresses of frames and windows. */
+/* special.c: special registers (manual section 10), predicates as functions of predicates, addresses of frames and
+ * windows. */
 #include "run/interp/interp.h"
 
 #include "base/special_id.h"
@@ -10,16 +11,16 @@
 /* Each row fills a whole gang's values, widened to 64 bits. EACH: lanes differ. SAME: a whole gang sees one value. */
 typedef void lw_special_fill(const lw_gang *gang, uint32_t component, uint64_t to[LW_GANG_LANES]);
 #define SPECIAL_FILL(name) static void fill_##name(const lw_gang *gang, uint32_t component, uint64_t to[LW_GANG_LANES])
-#define EACH(name, value)                                                       \
-    SPECIAL_FILL(name) {                                                        \
-        (void)gang, (void)component;                                            \
+#define EACH(name, value) \
+    SPECIAL_FILL(name) { \
+        (void)gang, (void)component; \
         for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = (value); \
     }
-#define SAME(name, value)                                                       \
-    SPECIAL_FILL(name) {                                                        \
-        (void)gang, (void)component;                                            \
-        const uint64_t same = (value);                                          \
-        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = same;  \
+#define SAME(name, value) \
+    SPECIAL_FILL(name) { \
+        (void)gang, (void)component; \
+        const uint64_t same = (value); \
+        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = same; \
     }
 
 /* The fourth component of a vector is always zero. */
@@ -37,8 +38,8 @@ EACH(warpid, (gang->first + lane) / LW_WARP_LANES)
 EACH(lanemask_eq, 1u << lane % LW_WARP_LANES)
 EACH(lanemask_lt, (1u << lane % LW_WARP_LANES) - 1)
 EACH(lanemask_le, (2u << lane % LW_WARP_LANES) - 1)
-EACH(lanemask_gt, (uint32_t)~((2u << lane % LW_WARP_LANES) - 1))
-EACH(lanemask_ge, (uint32_t)~((1u << lane % LW_WARP_LANES) - 1))
+EACH(lanemask_gt, (uint32_t) ~((2u << lane % LW_WARP_LANES) - 1))
+EACH(lanemask_ge, (uint32_t) ~((1u << lane % LW_WARP_LANES) - 1))
 
 SAME(ntid, of_three(gang->cta->grid->block, component))
 SAME(ctaid, of_three(gang->cta->index, component))
@@ -83,8 +84,17 @@ SAME(current_graph_exec, 0)
 
 /* Nothing is counted, and the driver hands over nothing. */
 #define COUNTER(n) SAME(pm##n, 0) SAME(pm##n##_64, 0)
-COUNTER(0) COUNTER(1) COUNTER(2) COUNTER(3) COUNTER(4) COUNTER(5) COUNTER(6) COUNTER(7)
+COUNTER(0)
+COUNTER(1)
+COUNTER(2)
+COUNTER(3)
+COUNTER(4)
+COUNTER(5)
+COUNTER(6)
+COUNTER(7)
+/* clang-format off */
 #define FOUR(a, b, c, d) SAME(envreg##a, 0) SAME(envreg##b, 0) SAME(envreg##c, 0) SAME(envreg##d, 0)
+/* clang-format on */
 FOUR(0, 1, 2, 3)
 FOUR(4, 5, 6, 7)
 FOUR(8, 9, 10, 11)
@@ -94,20 +104,20 @@ FOUR(20, 21, 22, 23)
 FOUR(24, 25, 26, 27)
 FOUR(28, 29, 30, 31)
 
-static lw_special_fill *const rows[LW_SPECIAL_count] = {
+    static lw_special_fill *const rows[LW_SPECIAL_count] = {
 #define SPECIAL(name, does) [LW_SPECIAL_##name] = fill_##name,
 #include "special.def"
 };
 
 /* To the executing lanes of a slot of `bytes` an element; 0: a predicate. */
 static void put(lw_gang *gang, uint32_t at, uint32_t bytes, const uint64_t values[LW_GANG_LANES]) {
-#define PUT(bits)                                                                                       \
-    case bits / 8: {                                                                                    \
-        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at);                                       \
-        if (gang->full)                                                                                 \
+#define PUT(bits) \
+    case bits / 8: { \
+        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at); \
+        if (gang->full) \
             for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) slot[lane] = (uint##bits##_t)values[lane]; \
-        else LW_FOR_LANES(lane, gang->mask) slot[lane] = (uint##bits##_t)values[lane];                  \
-        break;                                                                                          \
+        else LW_FOR_LANES(lane, gang->mask) slot[lane] = (uint##bits##_t)values[lane]; \
+        break; \
     }
     switch (bytes) {
     case 0: {
@@ -116,9 +126,9 @@ static void put(lw_gang *gang, uint32_t at, uint32_t bytes, const uint64_t value
         lw_put_mask(gang, at, set);
         break;
     }
-    PUT(16)
-    PUT(32)
-    PUT(64)
+        PUT(16)
+        PUT(32)
+        PUT(64)
     default: lw_bug("register of %u bytes", bytes);
     }
 #undef PUT
@@ -158,15 +168,18 @@ const lw_op *lw_step_predicate(lw_gang *gang, const lw_op *op) {
 const lw_op *lw_step_beyond(lw_gang *gang, const lw_op *op) {
     uint32_t count;
     memcpy(&count, gang->cta->grid->params + op->imm, sizeof count);
-    const uint64_t first = (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] + gang->first, left = count > first ? count - first : 0;
+    const uint64_t first = (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] + gang->first,
+                   left = count > first ? count - first : 0;
     lw_put_mask(gang, op->d, left < LW_GANG_LANES ? LW_MASK_ALL << left : 0);
     return op + 1;
 }
 
-/* Lane i of the gang is lane (first + i) modulo the width of its register. Each CTA begins with lane 0 unless it holds any part of the repeats. */
+/* Lane i of the gang is lane (first + i) modulo the width of its register. Each CTA begins with lane 0 unless it holds
+ * any part of the repeats. */
 const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
     const uint64_t *words = gang->frame->code->constants + op->imm;
-    const uint64_t before = gang->cta->program->vector.flat ? (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0] : 0;
+    const uint64_t before = gang->cta->program->vector.flat ? (uint64_t)gang->cta->index[0] * gang->cta->grid->block[0]
+                                                            : 0;
     const uint64_t first = before + gang->first;
     uint32_t width = op->c, at = (uint32_t)(first % width);
     lw_mask bits = 0;

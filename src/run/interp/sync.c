@@ -136,11 +136,8 @@ static bool add_wait(lw_gang *gang, const lw_op *op, const lw_request *request) 
         gang->waits.at = grown;
         gang->waits.room = room;
     }
-    gang->waits.at[gang->waits.count++] = (lw_wait){.frame = gang->frame,
-                                                    .op = op,
-                                                    .block = op[1].a,
-                                                    .barrier = request->number,
-                                                    .lanes = request->lanes};
+    gang->waits.at[gang->waits.count++] = (lw_wait){
+        .frame = gang->frame, .op = op, .block = op[1].a, .barrier = request->number, .lanes = request->lanes};
     return true;
 }
 
@@ -158,7 +155,9 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     if (!is_valid(op, request)) return lw_gang_trap(gang, op, LW_TRAP_barrier, first, details), false;
     lw_barrier *barrier = &cta->barriers[request->number];
     if (!barrier->in_use) open_barrier(cta, request);
-    else if (!same_count(cta, barrier->expected, request->count) && lw_gang_undefined(gang, op, LW_D_note_barrier_counts, request->lanes)) return false;
+    else if (!same_count(cta, barrier->expected, request->count) &&
+             lw_gang_undefined(gang, op, LW_D_note_barrier_counts, request->lanes))
+        return false;
     note_arrivals(gang, request->number, request->lanes);
     note_predicates(gang, op, barrier, request->lanes);
     if (op->mode != LW_BARRIER_arrive && !add_wait(gang, op, request))
@@ -178,9 +177,8 @@ static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_reque
 const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_cta *cta = gang->cta;
     lw_request request = next_request(gang, op, gang->mask);
-    if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live &&
-        is_valid(op, &request) && !cta->barriers[request.number].in_use && op->mode != LW_BARRIER_arrive &&
-        same_count(cta, request.count, 0))
+    if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live && is_valid(op, &request) &&
+        !cta->barriers[request.number].in_use && op->mode != LW_BARRIER_arrive && same_count(cta, request.count, 0))
         return pass_together(gang, op, &request);
     for (lw_mask left = gang->mask; left; left &= ~request.lanes) {
         request = next_request(gang, op, left);

@@ -1,6 +1,7 @@
 /* warp.c: what lanes of a warp find out together: vote, activemask, match, redux, elect (manual section 9.7.13).
  *
- * Before these instructions warp_sync has made the named lanes meet (meet.c). Lanes that are named and yet not here are left out. */
+ * Before these instructions warp_sync has made the named lanes meet (meet.c). Lanes that are named and yet not here are
+ * left out. */
 #include "run/interp/interp.h"
 
 /* ---- Who takes part ----------------------------------------------------------------------------------------- */

@@ -1,19 +1,22 @@
-/* body.c: one operation of a region, for all lanes at once where its operands are the same in all of them, else for a chunk of lanes. */
+/* body.c: one operation of a region, for all lanes at once where its operands are the same in all of them, else for a
+ * chunk of lanes. */
 #include "run/jit/unit.h"
 
 #include <stdio.h>
 
-/* ---- Values of registers ---------------------------------------------------------------------------------------------- */
+/* ---- Values of registers --------------------------------------------------------------------------------------- */
 
 LLVMValueRef lw_value_splat(const lw_build *b, LLVMValueRef scalar) {
     LLVMTypeRef vector = LLVMVectorType(LLVMTypeOf(scalar), b->chunk);
     LLVMValueRef one = LLVMBuildInsertElement(b->at, LLVMGetPoison(vector), scalar, lw_build_number(b, 32, 0), "");
-    return LLVMBuildShuffleVector(b->at, one, LLVMGetPoison(vector), LLVMConstNull(LLVMVectorType(b->i32, b->chunk)), "");
+    return LLVMBuildShuffleVector(b->at, one, LLVMGetPoison(vector), LLVMConstNull(LLVMVectorType(b->i32, b->chunk)),
+                                  "");
 }
 
 LLVMValueRef lw_value_scalar(lw_unit *u, lw_values *v, uint32_t reg) {
     const lw_register *r = &u->code->registers[reg];
-    if (r->is_const) return lw_build_number(u->build, lw_unit_bits(u, reg), r->class == LW_CLASS_pred ? r->value != 0 : r->value);
+    if (r->is_const)
+        return lw_build_number(u->build, lw_unit_bits(u, reg), r->class == LW_CLASS_pred ? r->value != 0 : r->value);
     return v->scalar[reg];
 }
 
@@ -25,7 +28,7 @@ LLVMValueRef lw_value_vector(lw_unit *u, lw_values *v, uint32_t reg, uint32_t ch
 
 static uint32_t type_bits(lw_lane_type type) { return lw_lane_types[type].slot; } /* of an element in its register */
 
-/* ---- Calls of lane functions --------------------------------------------------------------------------------------------- */
+/* ---- Calls of lane functions ----------------------------------------------------------------------------------- */
 
 static LLVMValueRef find_function(const lw_build *b, const char *kind, lw_lane_id lane) {
     char name[128];
@@ -44,7 +47,8 @@ static LLVMValueRef call_scalar(const lw_build *b, lw_lane_id lane, LLVMValueRef
     LLVMTypeRef type = LLVMGlobalGetValueType(function), types[4];
     LLVMGetParamTypes(type, types);
     for (uint32_t k = 0; k < row->arity; k++)
-        operands[k] = row->args[k] == LW_L_p ? LLVMBuildZExt(b->at, operands[k], b->i8, "") : LLVMBuildBitCast(b->at, operands[k], types[k], "");
+        operands[k] = row->args[k] == LW_L_p ? LLVMBuildZExt(b->at, operands[k], b->i8, "")
+                                             : LLVMBuildBitCast(b->at, operands[k], types[k], "");
     LLVMValueRef result = LLVMBuildCall2(b->at, type, function, operands, row->arity, "");
     if (row->result == LW_L_p) return LLVMBuildICmp(b->at, LLVMIntNE, result, lw_build_number(b, 8, 0), "");
     return LLVMBuildBitCast(b->at, result, lw_build_int(b, type_bits((lw_lane_type)row->result)), "");
@@ -76,7 +80,8 @@ static LLVMValueRef call_vector(const lw_build *b, lw_lane_id lane, LLVMValueRef
     LLVMValueRef to = room_for(b, result);
     arguments[0] = LLVMBuildBitCast(b->at, to, types[0], "");
     for (uint32_t k = 0; k < row->arity; k++)
-        arguments[1 + k] = LLVMBuildBitCast(b->at, room_with(b, (lw_lane_type)row->args[k], operands[k]), types[1 + k], "");
+        arguments[1 + k] =
+            LLVMBuildBitCast(b->at, room_with(b, (lw_lane_type)row->args[k], operands[k]), types[1 + k], "");
     LLVMBuildCall2(b->at, type, function, arguments, 1u + row->arity, "");
     LLVMTypeRef as = lw_build_vector(b, result == LW_L_p ? 8 : type_bits(result));
     LLVMValueRef value = LLVMBuildLoad2(b->at, as, to, "");
@@ -84,7 +89,7 @@ static LLVMValueRef call_vector(const lw_build *b, lw_lane_id lane, LLVMValueRef
     return result == LW_L_p ? LLVMBuildICmp(b->at, LLVMIntNE, value, LLVMConstNull(as), "") : value;
 }
 
-/* ---- Predicates ------------------------------------------------------------------------------------------------------------- */
+/* ---- Predicates ------------------------------------------------------------------------------------------------ */
 
 /* The table's entry for a<<2|b<<1|c, bit by bit; scalars and vectors alike. */
 static LLVMValueRef by_table(const lw_build *b, uint64_t table, LLVMValueRef p[3]) {
@@ -93,11 +98,13 @@ static LLVMValueRef by_table(const lw_build *b, uint64_t table, LLVMValueRef p[3
     for (uint32_t i = 0; i < 8; i++) level[i] = table >> i & 1 ? LLVMConstAllOnes(type) : LLVMConstNull(type);
     for (uint32_t k = 3, count = 4; k-- > 0; count /= 2)
         for (uint32_t i = 0; i < count; i++)
-            level[i] = level[2 * i] == level[2 * i + 1] ? level[2 * i] : LLVMBuildSelect(b->at, p[k], level[2 * i + 1], level[2 * i], "");
+            level[i] = level[2 * i] == level[2 * i + 1]
+                           ? level[2 * i]
+                           : LLVMBuildSelect(b->at, p[k], level[2 * i + 1], level[2 * i], "");
     return level[0];
 }
 
-/* ---- One for all lanes -------------------------------------------------------------------------------------------------------- */
+/* ---- One for all lanes ----------------------------------------------------------------------------------------- */
 
 /* Their registers, in the order of a lane function's operands. */
 static uint32_t operand(const lw_op *op, uint32_t k) { return (const uint32_t[]){op->a, op->b, op->c, op->e}[k]; }
@@ -134,7 +141,8 @@ static LLVMValueRef parameter(lw_unit *u, const lw_op *op) {
     if (!lw_is_parameter(u->program, u->code, op, &at)) lw_bug("a load that is no parameter's");
     LLVMValueRef value = lw_build_load(b, lw_build_int(b, bits), lw_build_params(b, u), at, 1, LW_ALIAS_gang);
     if (bits >= slot) return LLVMBuildTrunc(b->at, value, lw_build_int(b, slot), "");
-    return form.is_signed ? LLVMBuildSExt(b->at, value, lw_build_int(b, slot), "") : LLVMBuildZExt(b->at, value, lw_build_int(b, slot), "");
+    return form.is_signed ? LLVMBuildSExt(b->at, value, lw_build_int(b, slot), "")
+                          : LLVMBuildZExt(b->at, value, lw_build_int(b, slot), "");
 }
 
 LLVMValueRef lw_body_scalar(lw_unit *u, const lw_op *op, lw_values *v) {
@@ -144,20 +152,22 @@ LLVMValueRef lw_body_scalar(lw_unit *u, const lw_op *op, lw_values *v) {
     case LW_OP_predicate: return scalar_predicate(u, op, v);
     case LW_OP_beyond: return lw_build_number(u->build, 1, 0); /* nobody is: the region looks */
     case LW_OP_ld: return parameter(u, op);
-    case LW_OP_select_16: case LW_OP_select_32: case LW_OP_select_64: break;
+    case LW_OP_select_16:
+    case LW_OP_select_32:
+    case LW_OP_select_64: break;
     default: return NULL;
     }
     LLVMValueRef a = lw_value_scalar(u, v, op->a), b = lw_value_scalar(u, v, op->b), p = lw_value_scalar(u, v, op->c);
     return a && b && p ? LLVMBuildSelect(u->build->at, p, a, b, "") : NULL;
 }
 
-/* ---- A chunk of lanes --------------------------------------------------------------------------------------------------------------------- */
+/* ---- A chunk of lanes ------------------------------------------------------------------------------------------ */
 
-static LLVMValueRef splat_number(const lw_build *b, uint32_t bits, uint64_t value) { return lw_value_splat(b, lw_build_number(b, bits, value)); }
-
-static void put(lw_values *v, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
-    v->vector[chunk][reg] = value;
+static LLVMValueRef splat_number(const lw_build *b, uint32_t bits, uint64_t value) {
+    return lw_value_splat(b, lw_build_number(b, bits, value));
 }
+
+static void put(lw_values *v, uint32_t reg, uint32_t chunk, LLVMValueRef value) { v->vector[chunk][reg] = value; }
 
 static LLVMValueRef vector_lane(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk) {
     const lw_lane_id lane = lw_code_lane(op->code);
@@ -167,15 +177,16 @@ static LLVMValueRef vector_lane(lw_unit *u, const lw_op *op, lw_values *v, uint3
 }
 
 static LLVMValueRef vector_lop3(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk) {
-    LLVMValueRef values[] = {lw_value_vector(u, v, op->a, chunk), lw_value_vector(u, v, op->b, chunk), lw_value_vector(u, v, op->c, chunk),
-                             splat_number(u->build, 16, op->code - LW_OP_lop3)};
+    LLVMValueRef values[] = {lw_value_vector(u, v, op->a, chunk), lw_value_vector(u, v, op->b, chunk),
+                             lw_value_vector(u, v, op->c, chunk), splat_number(u->build, 16, op->code - LW_OP_lop3)};
     return call_vector(u->build, LW_LANE_lop3, values);
 }
 
 static LLVMValueRef vector_predicate(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk) {
     LLVMValueRef p[3];
     for (uint32_t k = 0; k < 3; k++)
-        p[k] = operand(op, k) == LW_NO_SLOT ? LLVMConstNull(lw_build_vector(u->build, 1)) : lw_value_vector(u, v, operand(op, k), chunk);
+        p[k] = operand(op, k) == LW_NO_SLOT ? LLVMConstNull(lw_build_vector(u->build, 1))
+                                            : lw_value_vector(u, v, operand(op, k), chunk);
     return by_table(u->build, op->imm, p);
 }
 
@@ -185,7 +196,8 @@ static void look_at_counts(lw_unit *u, lw_values *v, LLVMValueRef counts, uint32
     const uint64_t high = (bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * bytes) - 1) & ~(uint64_t)(8 * bytes - 1);
     LLVMTypeRef type = LLVMTypeOf(counts);
     const uint32_t bits = bytes < 2 ? 16 : 8 * bytes;
-    LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntNE, LLVMBuildAnd(b->at, counts, splat_number(b, bits, high), ""), LLVMConstNull(type), "");
+    LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntNE, LLVMBuildAnd(b->at, counts, splat_number(b, bits, high), ""),
+                                    LLVMConstNull(type), "");
     if (on) is = LLVMBuildAnd(b->at, is, on, "");
     LLVMTypeRef mask = lw_build_vector(b, 1);
     LLVMBuildStore(b->at, LLVMBuildOr(b->at, LLVMBuildLoad2(b->at, mask, v->large, ""), is, ""), v->large);
@@ -206,7 +218,8 @@ static LLVMValueRef load_row(lw_unit *u, const lw_op *op, lw_values *v, uint32_t
     const lw_build *b = u->build;
     const lw_memory_form form = lw_memory_unpack(op->c);
     const uint32_t bits = 8u << form.size;
-    LLVMValueRef value = lw_build_load(b, lw_build_vector(b, bits), row, (uint64_t)chunk * b->chunk << form.size, 1u << form.size, LW_ALIAS_memory);
+    LLVMValueRef value = lw_build_load(b, lw_build_vector(b, bits), row, (uint64_t)chunk * b->chunk << form.size,
+                                       1u << form.size, LW_ALIAS_memory);
     if (bits == 8 && form.is_signed) value = LLVMBuildSExt(b->at, value, lw_build_vector(b, 16), "");
     else if (bits == 8) value = LLVMBuildZExt(b->at, value, lw_build_vector(b, 16), "");
     if (op->e == LW_NO_SLOT) return value;
@@ -225,10 +238,13 @@ static void store_row(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk,
         lw_build_store(b, value, row, offset, 1u << form.size, LW_ALIAS_memory);
         return;
     }
-    LLVMValueRef place = LLVMBuildBitCast(b->at, lw_build_move(b, row, lw_build_number(b, 64, offset)), LLVMPointerType(type, 0), "");
+    LLVMValueRef place =
+        LLVMBuildBitCast(b->at, lw_build_move(b, row, lw_build_number(b, 64, offset)), LLVMPointerType(type, 0), "");
     LLVMTypeRef types[] = {type, LLVMTypeOf(place)};
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.masked.store", 17), types, 2);
-    LLVMValueRef arguments[] = {value, place, lw_build_number(b, 32, 1u << form.size), lw_value_vector(u, v, op->e, chunk)};
+    LLVMValueRef function =
+        LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.masked.store", 17), types, 2);
+    LLVMValueRef arguments[] = {value, place, lw_build_number(b, 32, 1u << form.size),
+                                lw_value_vector(u, v, op->e, chunk)};
     LLVMValueRef store = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, 4, "");
     LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
 }
@@ -254,7 +270,8 @@ void lw_body_vector(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk, L
     case LW_OP_select_64: put(v, op->d, chunk, vector_select(u, op, v, chunk)); return;
     case LW_OP_vshift: put(v, op->d, chunk, vshift(u, op, v, chunk)); return;
     case LW_OP_shift_check:
-        look_at_counts(u, v, lw_value_vector(u, v, op->a, chunk), op->c, op->b == LW_NO_SLOT ? NULL : lw_value_vector(u, v, op->b, chunk));
+        look_at_counts(u, v, lw_value_vector(u, v, op->a, chunk), op->c,
+                       op->b == LW_NO_SLOT ? NULL : lw_value_vector(u, v, op->b, chunk));
         return;
     case LW_OP_ld_row: put(v, op->d, chunk, load_row(u, op, v, chunk, row)); return;
     case LW_OP_st_row: store_row(u, op, v, chunk, row); return;

@@ -2,7 +2,9 @@
 #include "run/jit/unit.h"
 
 LLVMTypeRef lw_build_int(const lw_build *b, uint32_t bits) { return LLVMIntTypeInContext(b->context, bits); }
-LLVMTypeRef lw_build_vector(const lw_build *b, uint32_t bits) { return LLVMVectorType(lw_build_int(b, bits), b->chunk); }
+LLVMTypeRef lw_build_vector(const lw_build *b, uint32_t bits) {
+    return LLVMVectorType(lw_build_int(b, bits), b->chunk);
+}
 LLVMValueRef lw_build_number(const lw_build *b, uint32_t bits, uint64_t value) {
     return LLVMConstInt(lw_build_int(b, bits), value, false);
 }
@@ -29,7 +31,8 @@ static LLVMValueRef place(const lw_build *b, LLVMTypeRef type, LLVMValueRef base
     return LLVMBuildBitCast(b->at, at, LLVMPointerType(type, 0), "");
 }
 
-LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias) {
+LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align,
+                           lw_alias alias) {
     LLVMValueRef value = LLVMBuildLoad2(b->at, type, place(b, type, base, offset), "");
     LLVMSetAlignment(value, align);
     LLVMSetMetadata(value, b->alias_kind, b->aliases[alias]);
@@ -39,7 +42,8 @@ LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef bas
 static void set_number(const lw_build *b, LLVMValueRef value, const char *name, uint64_t number) {
     LLVMMetadataRef operand = LLVMValueAsMetadata(lw_build_number(b, 64, number));
     LLVMMetadataRef node = LLVMMDNodeInContext2(b->context, &operand, 1);
-    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(b->context, name, (unsigned)strlen(name)), LLVMMetadataAsValue(b->context, node));
+    LLVMSetMetadata(value, LLVMGetMDKindIDInContext(b->context, name, (unsigned)strlen(name)),
+                    LLVMMetadataAsValue(b->context, node));
 }
 
 LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align) {
@@ -49,7 +53,8 @@ LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t off
     return value;
 }
 
-void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias) {
+void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align,
+                    lw_alias alias) {
     LLVMValueRef store = LLVMBuildStore(b->at, value, place(b, LLVMTypeOf(value), base, offset));
     LLVMSetAlignment(store, align);
     LLVMSetMetadata(store, b->alias_kind, b->aliases[alias]);
@@ -65,7 +70,9 @@ LLVMValueRef lw_unit_scalar(lw_unit *u, uint32_t reg) {
     return *scalar;
 }
 
-LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) { return LLVMBuildICmp(b->at, how, x, y, ""); }
+LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) {
+    return LLVMBuildICmp(b->at, how, x, y, "");
+}
 
 LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments) {
     LLVMValueRef callee = LLVMConstIntToPtr(lw_build_number(b, 64, function), LLVMPointerType(type, 0));

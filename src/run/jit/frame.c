@@ -1,8 +1,8 @@
-/* frame.c: where compiled code and the interpreter hand lanes to each other: the operations and slots that the interpreter has chosen, by the map
- * that its linker made. Nobody else in the compiler knows of them.
+/* frame.c: where compiled code and the interpreter hand lanes to each other: the operations and slots that the
+ * interpreter has chosen, by the map that its linker made. Nobody else in the compiler knows of them.
  *
- * Operations are done in the interpreter's order: of several that it does as one, the earlier ones wait for the last. So in front of
- * each of its operations both have the same registers at hand, and lanes can go over there. */
+ * Operations are done in the interpreter's order: of several that it does as one, the earlier ones wait for the last.
+ * So in front of each of its operations both have the same registers at hand, and lanes can go over there. */
 #include "run/jit/unit.h"
 
 #include "run/interp/turn.h"
@@ -11,12 +11,13 @@
 
 static lw_code *interp_of(const lw_unit *u) { return u->program->codes[u->code->index]; }
 
-/* ---- Operations -------------------------------------------------------------------------------------------------------- */
+/* ---- Operations ------------------------------------------------------------------------------------------------ */
 
 /* The program's operations, sorted by the interpreter's that does them. */
 bool lw_frame_order(lw_unit *u) {
     const lw_code *code = u->code, *interp = interp_of(u);
-    uint32_t *next = calloc(interp->op_count + 1, sizeof *next); /* by the interpreter's operation: where the program's go */
+    uint32_t *next =
+        calloc(interp->op_count + 1, sizeof *next); /* by the interpreter's operation: where the program's go */
     if (!next) return false;
     for (uint32_t n = 0; n < code->op_count; n++)
         if (interp->became[n] != LW_NO_SLOT) next[interp->became[n] + 1]++, u->count++;
@@ -43,10 +44,11 @@ LLVMValueRef lw_frame_entered(const lw_unit *u) {
     return LLVMBuildUDiv(b->at, distance, lw_build_number(b, 64, sizeof(lw_op)), "");
 }
 
-/* ---- Slots -------------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------------------------- */
 
 LLVMValueRef lw_frame_regs(const lw_unit *u) {
-    return lw_build_pointer(u->build, u->build->gang, offsetof(lw_gang, regs), interp_of(u)->frame_bytes + LW_SLOT_64, 64);
+    return lw_build_pointer(u->build, u->build->gang, offsetof(lw_gang, regs), interp_of(u)->frame_bytes + LW_SLOT_64,
+                            64);
 }
 
 static uint32_t home_of(const lw_unit *u, uint32_t reg) {
@@ -64,7 +66,8 @@ static uint32_t alignment(const lw_build *b, uint32_t bits) {
 static LLVMValueRef chunk_of(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk) {
     const lw_build *b = u->build;
     const uint32_t bits = lw_unit_bits(u, reg), bytes_8 = bits == 1 ? 1 : bits; /* of 8 lanes */
-    LLVMValueRef offset = LLVMBuildLShr(b->at, LLVMBuildMul(b->at, base, lw_build_number(b, 64, bytes_8), ""), lw_build_number(b, 64, 3), "");
+    LLVMValueRef offset = LLVMBuildLShr(b->at, LLVMBuildMul(b->at, base, lw_build_number(b, 64, bytes_8), ""),
+                                        lw_build_number(b, 64, 3), "");
     offset = LLVMBuildAdd(b->at, offset, lw_build_number(b, 64, home_of(u, reg) + chunk * b->chunk / 8 * bytes_8), "");
     return lw_build_move(b, regs, offset);
 }
@@ -74,35 +77,42 @@ LLVMValueRef lw_frame_load(const lw_unit *u, LLVMValueRef regs, LLVMValueRef bas
     const uint32_t bits = lw_unit_bits(u, reg);
     LLVMValueRef place = chunk_of(u, regs, base, reg, chunk);
     if (bits == 1)
-        return LLVMBuildBitCast(b->at, lw_build_load(b, lw_build_int(b, b->chunk), place, 0, 1, LW_ALIAS_slots), lw_build_vector(b, 1), "");
+        return LLVMBuildBitCast(b->at, lw_build_load(b, lw_build_int(b, b->chunk), place, 0, 1, LW_ALIAS_slots),
+                                lw_build_vector(b, 1), "");
     return lw_build_load(b, lw_build_vector(b, bits), place, 0, alignment(b, bits), LW_ALIAS_slots);
 }
 
-void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
+void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk,
+                    LLVMValueRef value) {
     const lw_build *b = u->build;
     const uint32_t bits = lw_unit_bits(u, reg);
     LLVMValueRef place = chunk_of(u, regs, base, reg, chunk);
-    if (bits == 1) lw_build_store(b, LLVMBuildBitCast(b->at, value, lw_build_int(b, b->chunk), ""), place, 0, 1, LW_ALIAS_slots);
+    if (bits == 1)
+        lw_build_store(b, LLVMBuildBitCast(b->at, value, lw_build_int(b, b->chunk), ""), place, 0, 1, LW_ALIAS_slots);
     else lw_build_store(b, value, place, 0, alignment(b, bits), LW_ALIAS_slots);
 }
 
 LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg) {
-    return lw_build_load(u->build, lw_build_int(u->build, LW_GANG_LANES), lw_frame_regs(u), home_of(u, reg), 16, LW_ALIAS_slots);
+    return lw_build_load(u->build, lw_build_int(u->build, LW_GANG_LANES), lw_frame_regs(u), home_of(u, reg), 16,
+                         LW_ALIAS_slots);
 }
 
-/* ---- Uniform registers: in stack slots here, in the frame for everybody else ------------------------------------------------ */
+/* ---- Uniform registers: in stack slots here, in the frame for everybody else ----------------------------------- */
 
-/* For each of them that is live in front of operation n. there: those that are uniform behind it as well are left out; or NULL. */
+/* For each of them that is live in front of operation n. there: those that are uniform behind it as well are left out;
+ * or NULL. */
 #define EACH_UNIFORM(u, reg, live, uniform, there) \
     for (uint32_t w_ = 0; w_ < (u)->words; w_++) \
-        for (uint64_t left_ = (live)[w_] & (uniform)[w_] & ~((there) ? ((const uint64_t *)(there))[w_] : 0); left_; left_ &= left_ - 1) \
+        for (uint64_t left_ = (live)[w_] & (uniform)[w_] & ~((there) ? ((const uint64_t *)(there))[w_] : 0); left_; \
+             left_ &= left_ - 1) \
             for (uint32_t reg = 64 * w_ + (uint32_t)__builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
 
 static LLVMValueRef place_of(const lw_unit *u, LLVMValueRef regs, uint32_t reg) {
     return lw_build_move(u->build, regs, lw_build_number(u->build, 64, home_of(u, reg)));
 }
 
-/* The number of the first executing lane: a function may have been called by some lanes only, and others have no values in its frame. */
+/* The number of the first executing lane: a function may have been called by some lanes only, and others have no values
+ * in its frame. */
 static LLVMValueRef first_lane(const lw_build *b) {
     LLVMTypeRef type = lw_build_int(b, LW_GANG_LANES);
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.cttz", 9), &type, 1);
@@ -128,7 +138,7 @@ void lw_frame_take(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     LLVMValueRef regs = lw_frame_regs(u), lane = first_lane(b);
     EACH_UNIFORM(u, reg, lw_unit_live(u, n), lw_unit_uniform(u, n), NULL)
-        LLVMBuildStore(b->at, load_from_lane(u, regs, reg, lane), lw_unit_scalar(u, reg));
+    LLVMBuildStore(b->at, load_from_lane(u, regs, reg, lane), lw_unit_scalar(u, reg));
 }
 
 /* To all lanes. */
@@ -149,11 +159,13 @@ static void spread(lw_unit *u, LLVMValueRef regs, uint32_t reg) {
     const uint32_t bits = lw_unit_bits(u, reg), home = home_of(u, reg), bytes = b->chunk * bits / 8;
     LLVMValueRef value = LLVMBuildLoad2(b->at, lw_build_int(b, bits), lw_unit_scalar(u, reg), "");
     if (bits == 1) {
-        lw_build_store(b, LLVMBuildSExt(b->at, value, lw_build_int(b, LW_GANG_LANES), ""), regs, home, 16, LW_ALIAS_slots);
+        lw_build_store(b, LLVMBuildSExt(b->at, value, lw_build_int(b, LW_GANG_LANES), ""), regs, home, 16,
+                       LW_ALIAS_slots);
         return;
     }
     value = lw_value_splat(b, value);
-    for (uint32_t c = 0; c < LW_GANG_LANES / b->chunk; c++) lw_build_store(b, value, regs, home + c * bytes, alignment(b, bits), LW_ALIAS_slots);
+    for (uint32_t c = 0; c < LW_GANG_LANES / b->chunk; c++)
+        lw_build_store(b, value, regs, home + c * bytes, alignment(b, bits), LW_ALIAS_slots);
 }
 
 void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
@@ -165,7 +177,7 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
     }
 }
 
-/* ---- Handing over ------------------------------------------------------------------------------------------------------------- */
+/* ---- Handing over ---------------------------------------------------------------------------------------------- */
 
 void lw_frame_leave(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;

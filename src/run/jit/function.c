@@ -1,8 +1,8 @@
-/* function.c: the function that a unit becomes: where the dispatch loop enters it, blocks and branches, calls of steps, and where it gives up
- * and leaves the interpreter to go on. */
+/* function.c: the function that a unit becomes: where the dispatch loop enters it, blocks and branches, calls of steps,
+ * and where it gives up and leaves the interpreter to go on. */
 #include "run/jit/unit.h"
 
-/* ---- Leaving --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Leaving --------------------------------------------------------------------------------------------------- */
 
 LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
     lw_build *b = u->build;
@@ -28,9 +28,10 @@ static LLVMBasicBlockRef entry_of(lw_unit *u, uint32_t n) {
     return u->build->entries[n];
 }
 
-/* ---- Blocks ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Blocks ---------------------------------------------------------------------------------------------------- */
 
-#define GANG_STORE(b, value, field) lw_build_store(b, value, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
+#define GANG_STORE(b, value, field) \
+    lw_build_store(b, value, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
 
 static void count(const lw_unit *u, uint64_t instructions) {
     const lw_build *b = u->build;
@@ -38,8 +39,12 @@ static void count(const lw_unit *u, uint64_t instructions) {
     LLVMValueRef each = lw_build_number(b, 64, instructions);
     LLVMValueRef warps = LLVMBuildZExt(b->at, LW_GANG_LOAD(b, b->i32, active_warps), b->i64, "");
     LLVMValueRef lanes = LLVMBuildZExt(b->at, LW_GANG_LOAD(b, b->i32, active), b->i64, "");
-    GANG_STORE(b, LLVMBuildAdd(b->at, LW_GANG_LOAD(b, b->i64, warp_instructions), LLVMBuildMul(b->at, each, warps, ""), ""), warp_instructions);
-    GANG_STORE(b, LLVMBuildAdd(b->at, LW_GANG_LOAD(b, b->i64, lane_instructions), LLVMBuildMul(b->at, each, lanes, ""), ""), lane_instructions);
+    GANG_STORE(
+        b, LLVMBuildAdd(b->at, LW_GANG_LOAD(b, b->i64, warp_instructions), LLVMBuildMul(b->at, each, warps, ""), ""),
+        warp_instructions);
+    GANG_STORE(
+        b, LLVMBuildAdd(b->at, LW_GANG_LOAD(b, b->i64, lane_instructions), LLVMBuildMul(b->at, each, lanes, ""), ""),
+        lane_instructions);
 }
 
 /* What lw_enter_block does. */
@@ -59,7 +64,7 @@ static void emit_block(lw_unit *u, uint32_t n) {
     lw_emit_go_on(u, n + 1);
 }
 
-/* ---- Branches ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Branches -------------------------------------------------------------------------------------------------- */
 
 static void emit_go(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
@@ -102,14 +107,15 @@ static void emit_branch_if(lw_unit *u, uint32_t n) {
     lw_emit_go_on(u, n + 1);
 }
 
-/* ---- Steps ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Steps ----------------------------------------------------------------------------------------------------- */
 
 static bool is_block(const lw_unit *u, uint32_t n) { return u->kinds[n] == LW_KIND_block; }
 
 static void emit_step(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     LLVMValueRef next = lw_frame_step(u, n);
-    /* To the next operation, or past the block that begins there. Behind a return or an exit others go on, with values of their own. */
+    /* To the next operation, or past the block that begins there. Behind a return or an exit others go on, with values
+     * of their own. */
     const bool ends = lw_row_of(lw_unit_op(u, n)->code)->goes == LW_GOES_nowhere;
     for (uint32_t k = 1; k <= 2 && !ends && n + k < u->count && (k == 1 || is_block(u, n + 1)); k++) {
         LLVMBasicBlockRef on = lw_build_block(b, ""), other = lw_build_block(b, "");
@@ -141,7 +147,7 @@ static void emit_warp_sync(lw_unit *u, uint32_t n) {
     emit_step(u, n);
 }
 
-/* ---- All of it ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- All of it ------------------------------------------------------------------------------------------------- */
 
 void lw_emit_go_on(lw_unit *u, uint32_t n) {
     LLVMBuildBr(u->build->at, n < u->count ? entry_of(u, n) : lw_emit_leave(u, n - 1));

@@ -1,10 +1,10 @@
-/* plan.c: what is settled about a function before it is compiled: which operations make up regions, where the interpreter may come in, and what is
- * live and what is uniform where. */
+/* plan.c: what is settled about a function before it is compiled: which operations make up regions, where the
+ * interpreter may come in, and what is live and what is uniform where. */
 #include "run/jit/unit.h"
 
 #include <stdlib.h>
 
-/* ---- Kinds ---------------------------------------------------------------------------------------------------------- */
+/* ---- Kinds ----------------------------------------------------------------------------------------------------- */
 
 static lw_kind kind_of(const lw_unit *u, const lw_op *op) {
     uint64_t at;
@@ -26,12 +26,14 @@ static void find_kinds(lw_unit *u) {
         if (u->guarded[n] && u->kinds[n] == LW_KIND_body) u->kinds[n] = LW_KIND_step;
         if (op->code == LW_OP_guard) guard_end = u->order[n] + (uint32_t)op->imm + 1;
         if (u->kinds[n] != LW_KIND_body && !u->whole[n]) lw_bug("operation code %u is part of another one", op->code);
-        if (u->kinds[n] == LW_KIND_step && !u->guarded[n] && lw_op_does(op, LW_DOES_ALIKE)) lw_bug("operation code %u has no body", op->code);
+        if (u->kinds[n] == LW_KIND_step && !u->guarded[n] && lw_op_does(op, LW_DOES_ALIKE))
+            lw_bug("operation code %u has no body", op->code);
     }
 }
 
-/* Of registers, a region has all lanes at hand at once, and does one operation behind the other. It looks at its rows before it begins, so that
- * the interpreter can do all of it instead; what is found out on the way, that shift counts are too large, must come before it stores anything. */
+/* Of registers, a region has all lanes at hand at once, and does one operation behind the other. It looks at its rows
+ * before it begins, so that the interpreter can do all of it instead; what is found out on the way, that shift counts
+ * are too large, must come before it stores anything. */
 static void find_segments(lw_unit *u) {
     const uint32_t most = u->shapes[0] ? LW_VECTOR_OPS : LW_REGION_OPS;
     uint32_t length = 0;
@@ -61,8 +63,9 @@ uint32_t lw_unit_region_end(const lw_unit *u, uint32_t op) {
     return end;
 }
 
-/* Behind steps, and at the beginning of blocks: but of a loop only of its first one, and of those that a step leads to. A loop that is entered
- * at one place alone is one that LLVM knows how to improve; the interpreter comes to that place soon. */
+/* Behind steps, and at the beginning of blocks: but of a loop only of its first one, and of those that a step leads to.
+ * A loop that is entered at one place alone is one that LLVM knows how to improve; the interpreter comes to that place
+ * soon. */
 static void find_entries(lw_unit *u) {
     for (uint32_t b = 0; b < u->code->block_count; b++) {
         const uint32_t first = u->block_at[b], next = first + 1;
@@ -73,7 +76,7 @@ static void find_entries(lw_unit *u) {
     for (uint32_t n = 1; n < u->count; n++) u->entered[n] |= u->starts[n] && u->kinds[n - 1] == LW_KIND_step;
 }
 
-/* ---- Sets ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Sets ------------------------------------------------------------------------------------------------------ */
 
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op) { return u->live + (size_t)u->set_of[op] * u->words; }
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op) { return u->uniform + (size_t)u->set_of[op] * u->words; }
@@ -94,9 +97,12 @@ static void keep_set(const lw_unit *u, uint64_t *sets, uint32_t n, const uint64_
     if (u->set_of[n] != LW_NO_SLOT) memcpy(sets + (size_t)u->set_of[n] * u->words, set, u->words * sizeof *set);
 }
 
-static uint32_t block_end(const lw_unit *u, uint32_t block) { return block + 1 < u->code->block_count ? u->block_at[block + 1] : u->count; }
+static uint32_t block_end(const lw_unit *u, uint32_t block) {
+    return block + 1 < u->code->block_count ? u->block_at[block + 1] : u->count;
+}
 
-/* In the order in which operations are done: so what is live between them is what the interpreter has in its frame there. */
+/* In the order in which operations are done: so what is live between them is what the interpreter has in its frame
+ * there. */
 static bool find_live(lw_unit *u) {
     uint64_t *set = calloc(u->words + 1, sizeof *set);
     if (!set) return false;
@@ -128,8 +134,6 @@ static bool find_uniform(lw_unit *u) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------------------ */
-
 static bool loops(const lw_unit *u) {
     for (uint32_t n = 0; n < u->count; n++)
         if (u->kinds[n] == LW_KIND_branch && lw_unit_op(u, n)->flags & LW_OP_BACKWARD) return true;
@@ -151,12 +155,15 @@ static bool make_room(lw_unit *u) {
 }
 
 bool lw_unit_study(lw_unit *u) {
-    if (u->code->op_count > LW_UNIT_OPS || u->code->block_count > LW_UNIT_BLOCKS) return false; /* what LLVM does with blocks grows faster */
+    if (u->code->op_count > LW_UNIT_OPS || u->code->block_count > LW_UNIT_BLOCKS)
+        return false; /* what LLVM does with blocks grows faster */
     if (!make_room(u) || !lw_frame_order(u)) return false;
     find_kinds(u);
     const lw_program_vector *vector = &u->program->vector;
-    if (vector->lanes) u->shapes[0] = vector->flat || vector->lanes > LW_GANG_LANES ? LW_GANG_LANES : (vector->lanes + 31) & ~31u;
-    if (vector->flat && loops(u)) u->shapes[1] = LW_GANG_LANES / 2; /* a short array; without a loop there is little to win */
+    if (vector->lanes)
+        u->shapes[0] = vector->flat || vector->lanes > LW_GANG_LANES ? LW_GANG_LANES : (vector->lanes + 31) & ~31u;
+    if (vector->flat && loops(u))
+        u->shapes[1] = LW_GANG_LANES / 2; /* a short array; without a loop there is little to win */
     find_segments(u);
     find_entries(u);
     return make_sets(u) && find_live(u) && find_uniform(u);

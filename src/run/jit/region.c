@@ -1,5 +1,6 @@
-/* region.c: a stretch of element-wise operations: what is the same for all lanes is computed once; then the rest, for all lanes side by side
- * (vector registers: so that nothing is stored before all of it is known to be good) or in a loop, a chunk of lanes at a time (threads). */
+/* region.c: a stretch of element-wise operations: what is the same for all lanes is computed once; then the rest, for
+ * all lanes side by side (vector registers: so that nothing is stored before all of it is known to be good) or in a
+ * loop, a chunk of lanes at a time (threads). */
 #include "run/jit/unit.h"
 
 #include "run/interp/address.h"
@@ -20,7 +21,7 @@ typedef struct lw_region {
 static const lw_op *op_at(const lw_region *r, uint32_t n) { return lw_unit_op(r->u, n); }
 static bool is_row(const lw_op *op) { return lw_op_does(op, LW_DOES_ROW); }
 
-/* ---- In front of it -------------------------------------------------------------------------------------------------- */
+/* ---- In front of it -------------------------------------------------------------------------------------------- */
 
 static void demand(lw_region *r, LLVMValueRef condition) { lw_build_unless(r->u->build, condition, r->leave); }
 
@@ -40,8 +41,10 @@ static void demand_lanes(lw_region *r) {
 
 static void take_scalar(lw_region *r, uint32_t reg) {
     lw_unit *u = r->u;
-    if (r->values.scalar[reg] || u->code->registers[reg].is_const || !lw_set_has(lw_unit_uniform(u, r->first), reg)) return;
-    LLVMValueRef value = LLVMBuildLoad2(u->build->at, lw_build_int(u->build, lw_unit_bits(u, reg)), lw_unit_scalar(u, reg), "");
+    if (r->values.scalar[reg] || u->code->registers[reg].is_const || !lw_set_has(lw_unit_uniform(u, r->first), reg))
+        return;
+    LLVMValueRef value =
+        LLVMBuildLoad2(u->build->at, lw_build_int(u->build, lw_unit_bits(u, reg)), lw_unit_scalar(u, reg), "");
     r->values.scalar[reg] = r->values.before[reg] = value;
 }
 
@@ -53,14 +56,15 @@ static void take_scalars(lw_region *r) {
     }
 }
 
-/* ---- Rows ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------------------------ */
 
 static LLVMValueRef wide(const lw_build *b, LLVMValueRef x) { return LLVMBuildZExt(b->at, x, b->i64, ""); }
 
 /* Number of the gang's first thread, in all CTAs of `threads` (NULL: of the launch), each behind the other. */
 static LLVMValueRef first_thread(const lw_build *b, LLVMValueRef threads) {
     LLVMValueRef index = lw_build_load(b, b->i32, lw_build_cta(b), offsetof(lw_cta, index), 4, LW_ALIAS_gang);
-    if (!threads) threads = wide(b, lw_build_load(b, b->i32, lw_build_grid(b), offsetof(lw_grid, block), 4, LW_ALIAS_gang));
+    if (!threads)
+        threads = wide(b, lw_build_load(b, b->i32, lw_build_grid(b), offsetof(lw_grid, block), 4, LW_ALIAS_gang));
     LLVMValueRef before = LLVMBuildMul(b->at, wide(b, index), threads, "");
     return LLVMBuildAdd(b->at, before, wide(b, LW_GANG_LOAD(b, b->i32, first)), "");
 }
@@ -89,12 +93,15 @@ static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
     LLVMValueRef hint_base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
     LLVMValueRef hint_size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
     LLVMValueRef host = lw_build_load(b, b->bytes, b->gang, at + offsetof(lw_range, host), 8, LW_ALIAS_gang);
-    LLVMValueRef address = LLVMBuildAdd(b->at, base, LLVMBuildShl(b->at, element, lw_build_number(b, 64, size), ""), "");
+    LLVMValueRef address =
+        LLVMBuildAdd(b->at, base, LLVMBuildShl(b->at, element, lw_build_number(b, 64, size), ""), "");
     LLVMValueRef distance = LLVMBuildSub(b->at, address, hint_base, ""), bytes = lw_build_number(b, 64, span);
     LLVMValueRef below = LLVMBuildAnd(b->at, base, lw_build_number(b, 64, (1u << size) - 1), "");
-    LLVMValueRef good = lw_build_is(b, LLVMIntEQ, below, lw_build_number(b, 64, 0)); /* first what stays as it is from round to round */
+    LLVMValueRef good =
+        lw_build_is(b, LLVMIntEQ, below, lw_build_number(b, 64, 0)); /* first what stays as it is from round to round */
     good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntUGE, hint_size, bytes), "");
-    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntULE, LLVMBuildSub(b->at, base, hint_base, ""), hint_size), "");
+    good =
+        LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntULE, LLVMBuildSub(b->at, base, hint_base, ""), hint_size), "");
     if (lw_op_does(op, LW_DOES_STORES)) {
         LLVMValueRef read_only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
         good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, read_only, lw_build_number(b, 8, 0)), "");
@@ -113,7 +120,7 @@ static void demand_elements(lw_region *r, const lw_op *op) {
     demand(r, lw_build_is(b, LLVMIntULE, end, count));
 }
 
-/* ---- Once for all lanes ----------------------------------------------------------------------------------------------------- */
+/* ---- Once for all lanes ---------------------------------------------------------------------------------------- */
 
 static void forget(lw_region *r, const lw_op *op, bool vectors) {
     LW_EACH_WRITTEN(r->u->code, op, at) {
@@ -141,7 +148,7 @@ static void emit_scalars(lw_region *r) {
     }
 }
 
-/* ---- The lanes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The lanes ------------------------------------------------------------------------------------------------- */
 
 static void demand_counts(lw_region *r) {
     const lw_build *b = r->u->build;
@@ -170,8 +177,7 @@ static void keep_live(lw_region *r) {
     lw_unit *u = r->u;
     const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
     uint64_t *kept = calloc(u->words + 1, sizeof *kept);
-    for (uint32_t n = r->first; kept && n < r->end; n++)
-        LW_EACH_WRITTEN(u->code, op_at(r, n), at) {
+    for (uint32_t n = r->first; kept && n < r->end; n++) LW_EACH_WRITTEN(u->code, op_at(r, n), at) {
             const uint32_t reg = *at;
             if (lw_set_has(kept, reg) || !lw_set_has(live, reg) || lw_set_has(uniform, reg)) continue;
             lw_set_add(kept, reg);
@@ -222,7 +228,8 @@ static void emit_wide(lw_region *r) {
 static void emit_loop(lw_region *r) {
     const lw_build *b = r->u->build;
     LLVMValueRef lanes = wide(b, LW_GANG_LOAD(b, b->i32, lanes));
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "lanes"), done = lw_build_block(b, "");
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "lanes"),
+                      done = lw_build_block(b, "");
     LLVMBuildBr(b->at, loop);
     LLVMPositionBuilderAtEnd(b->at, loop);
     r->values.chunks = 1;
@@ -248,8 +255,6 @@ static bool needs_lanes(const lw_region *r) {
     return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------------------------ */
-
 static bool make_room(lw_region *r) {
     const uint32_t registers = r->u->code->virtual_count, count = r->end - r->first;
     r->values.scalar = r->u->build->values;
@@ -263,8 +268,7 @@ static bool make_room(lw_region *r) {
 /* Of the registers that it reads or writes: back to what they were in front of it; or nothing is known of any. */
 static void reset(lw_region *r, bool all) {
     for (uint32_t n = r->first; n < r->end; n++)
-        for (int way = 0; way < 2; way++)
-            LW_EACH_(r->u->code, op_at(r, n), at, way ? LW_WRITTEN : LW_READ) {
+        for (int way = 0; way < 2; way++) LW_EACH_(r->u->code, op_at(r, n), at, way ? LW_WRITTEN : LW_READ) {
                 if (all) r->values.before[*at] = NULL;
                 r->values.scalar[*at] = r->values.before[*at];
                 for (uint32_t c = 0; all && c < LW_CHUNKS; c++) r->values.vector[c][*at] = NULL;
@@ -308,7 +312,8 @@ void lw_emit_region(lw_unit *u, uint32_t first, uint32_t end) {
     for (int k = 0; k < 2 && u->shapes[k]; k++) {
         const bool last = k == 1 || !u->shapes[k + 1];
         LLVMBasicBlockRef other = last ? lw_emit_leave(u, first) : lw_build_block(b, "shape");
-        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, lanes), lw_build_number(b, 32, u->shapes[k])), other);
+        lw_build_unless(
+            b, lw_build_is(b, LLVMIntEQ, LW_GANG_LOAD(b, b->i32, lanes), lw_build_number(b, 32, u->shapes[k])), other);
         emit_shape(u, first, end, u->shapes[k]);
         if (!last) LLVMPositionBuilderAtEnd(b->at, other);
     }

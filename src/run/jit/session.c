@@ -17,11 +17,12 @@ struct lw_compiled {
     LLVMOrcLLJITRef code;
 };
 
-/* ---- What compiled code calls ----------------------------------------------------------------------------------------- */
+/* ---- What compiled code calls ---------------------------------------------------------------------------------- */
 
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps) {
     do op = steps[op->code](gang, op);
-    while (op && (op->step == steps[op->code] || !gang->full)); /* with lanes left out compiled code would come back here at once */
+    while (op && (op->step == steps[op->code] ||
+                  !gang->full)); /* with lanes left out compiled code would come back here at once */
     return op;
 }
 
@@ -30,7 +31,7 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
     for (uint32_t lane = 0; bits > 1 && lane < LW_GANG_LANES; lane++) memcpy(slot + lane * bits / 8, &value, bits / 8);
 }
 
-/* ---- The lane functions -------------------------------------------------------------------------------------------------- */
+/* ---- The lane functions ---------------------------------------------------------------------------------------- */
 
 /* lanes.c as bitcode, at each CPU level. */
 #define BITCODE(level) \
@@ -40,8 +41,10 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
 #define LEVEL(name, ...) LW_WHERE_BUILT(name, BITCODE(name))
 #include "run/levels.def"
 
-static const struct { const char *level, *from, *to; } bitcode[] = {
-#define LEVEL(name, ...) LW_WHERE_BUILT(name, {#name, lw_jit_lanes_##name, lw_jit_lanes_end_##name},)
+static const struct {
+    const char *level, *from, *to;
+} bitcode[] = {
+#define LEVEL(name, ...) LW_WHERE_BUILT(name, {#name, lw_jit_lanes_##name, lw_jit_lanes_end_##name}, )
 #include "run/levels.def"
 };
 
@@ -70,14 +73,15 @@ static LLVMAttributeRef attribute(LLVMContextRef context, const char *name, uint
     return LLVMCreateEnumAttribute(context, LLVMGetEnumAttributeKindForName(name, strlen(name)), value);
 }
 
-/* That arguments do not overlap helped to make vectors of it. Stack slots say so by themselves, and noting it once more for each call is costly. */
+/* That arguments do not overlap helped to make vectors of it. Stack slots say so by themselves, and noting it once more
+ * for each call is costly. */
 static void forget_no_alias(LLVMValueRef function) {
     const unsigned kind = LLVMGetEnumAttributeKindForName("noalias", 7);
     for (unsigned k = 1; k <= LLVMCountParams(function); k++) LLVMRemoveEnumAttributeAtIndex(function, k, kind);
 }
 
-/* Brings in what is called, to be inlined there. Of functions that may be left out the linker takes those that are asked for, and only then are
- * their bodies read. */
+/* Brings in what is called, to be inlined there. Of functions that may be left out the linker takes those that are
+ * asked for, and only then are their bodies read. */
 static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef context) {
     for (LLVMValueRef f = LLVMGetFirstFunction(lanes); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
@@ -86,14 +90,15 @@ static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMLinkOnceODRLinkage) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
-        LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, LLVMGetEnumAttributeKindForName("noinline", 8));
+        LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                       LLVMGetEnumAttributeKindForName("noinline", 8));
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, inlined);
         forget_no_alias(f);
     }
     return true;
 }
 
-/* ---- The machine ------------------------------------------------------------------------------------------------------------ */
+/* ---- The machine ----------------------------------------------------------------------------------------------- */
 
 #if defined(__x86_64__)
 #define BASE_CPU "x86-64"
@@ -109,8 +114,8 @@ static void start_target(void) {
     LLVMInitializeNativeAsmPrinter();
 }
 
-/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a distance of 32 bits:
- * addresses are whole, in jump tables too. */
+/* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a
+ * distance of 32 bits: addresses are whole, in jump tables too. */
 static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     pthread_once(&target_once, start_target);
     char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
@@ -118,14 +123,15 @@ static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
     LLVMTargetMachineRef machine = NULL;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) lw_text_printf(why, "%s", message);
     else
-        machine = LLVMCreateTargetMachine(target, triple, cpu_of(level), level->vector_bytes == 64 ? "-prefer-256-bit" : "", LLVMCodeGenLevelLess,
+        machine = LLVMCreateTargetMachine(target, triple, cpu_of(level),
+                                          level->vector_bytes == 64 ? "-prefer-256-bit" : "", LLVMCodeGenLevelLess,
                                           LLVMRelocStatic, LLVMCodeModelJITDefault);
     LLVMDisposeMessage(message);
     LLVMDisposeMessage(triple);
     return machine;
 }
 
-/* ---- One function -------------------------------------------------------------------------------------------------------------- */
+/* ---- One function ---------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef alias_tag(lw_build *b, const char *name, LLVMMetadataRef root) {
     LLVMMetadataRef zero = LLVMValueAsMetadata(lw_build_number(b, 64, 0));
@@ -138,9 +144,11 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
     b->context = context, b->module = module;
     b->chunk = level->vector_bytes == 64 ? 16 : 8; /* as lanes.c was compiled for */
     b->at = LLVMCreateBuilderInContext(context);
-    b->i1 = lw_build_int(b, 1), b->i8 = lw_build_int(b, 8), b->i16 = lw_build_int(b, 16), b->i32 = lw_build_int(b, 32), b->i64 = lw_build_int(b, 64);
+    b->i1 = lw_build_int(b, 1), b->i8 = lw_build_int(b, 8), b->i16 = lw_build_int(b, 16), b->i32 = lw_build_int(b, 32),
+    b->i64 = lw_build_int(b, 64);
     b->bytes = LLVMPointerType(b->i8, 0);
-    LLVMTypeRef step[] = {b->bytes, b->bytes}, interpret[] = {b->bytes, b->bytes, b->bytes}, spread[] = {b->bytes, b->i32, b->i64};
+    LLVMTypeRef step[] = {b->bytes, b->bytes}, interpret[] = {b->bytes, b->bytes, b->bytes},
+                spread[] = {b->bytes, b->i32, b->i64};
     b->step_type = LLVMFunctionType(b->bytes, step, 2, false);
     b->interpret_type = LLVMFunctionType(b->bytes, interpret, 3, false);
     b->spread_type = LLVMFunctionType(LLVMVoidTypeInContext(context), spread, 3, false);
@@ -154,8 +162,9 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
 static void function_name(char name[32], const lw_code *code) { snprintf(name, 32, "lw_code_%u", code->number); }
 
 static void set_text(const lw_build *b, const char *name, const char *value) {
-    LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            LLVMCreateStringAttribute(b->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
+    LLVMAddAttributeAtIndex(
+        b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+        LLVMCreateStringAttribute(b->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
 /* Where the interpreter may come into the code that it makes; NULL: it makes none. */
@@ -167,9 +176,11 @@ static uint32_t *emit_code(lw_build *b, lw_program *program, const lw_code *code
         function_name(name, code);
         b->function = LLVMAddFunction(b->module, name, b->step_type);
         b->gang = LLVMGetParam(b->function, 0), b->op = LLVMGetParam(b->function, 1);
-        if (level->vector_bytes == 64) set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
+        if (level->vector_bytes == 64)
+            set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
         set_text(b, "target-cpu", cpu_of(level));
-        LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute(b->context, "nounwind", 0));
+        LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                attribute(b->context, "nounwind", 0));
         LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));
         LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "align", _Alignof(lw_gang)));
         b->top = lw_build_block(b, "top");
@@ -186,9 +197,10 @@ static uint32_t *emit_code(lw_build *b, lw_program *program, const lw_code *code
     return entries;
 }
 
-/* ---- A program -------------------------------------------------------------------------------------------------------------------- */
+/* ---- A program ------------------------------------------------------------------------------------------------- */
 
-/* Looking for values that are known already costs much more than it gives where there is much text: it goes over all memory accesses for each. */
+/* Looking for values that are known already costs much more than it gives where there is much text: it goes over all
+ * memory accesses for each. */
 enum { SMALL = 512 }; /* operations of a program */
 #define PASSES(known) \
     "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine,simplifycfg)," \
@@ -222,7 +234,8 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 }
 
 /* The module of a program, optimised; NULL: `why`. */
-static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, uint32_t **entries, lw_text *why) {
+static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, uint32_t **entries,
+                                 lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
@@ -235,7 +248,8 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         lw_build build = {.lanes = lanes};
         start_build(&build, context, module, level);
         for (uint32_t i = 0; i < program->code_count; i++)
-            entries[i] = program->functions[i]->op_count ? emit_code(&build, program, program->functions[i], level) : NULL;
+            entries[i] = program->functions[i]->op_count ? emit_code(&build, program, program->functions[i], level)
+                                                         : NULL;
         LLVMDisposeBuilder(build.at);
         good = link_lanes(module, lanes, context) && optimize(module, machine, is_small(program), why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
@@ -261,26 +275,31 @@ static void free_entries(const lw_program *program, uint32_t **entries) {
     free(entries);
 }
 
-static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level, lw_text *why) {
+static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level,
+                      lw_text *why) {
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) {
         LLVMDisposeModule(module);
         return false;
     }
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
+    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
+        builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
     if (!report(LLVMOrcCreateLLJIT(&made->code, builder), why)) {
         LLVMDisposeModule(module);
         return false;
     }
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(made->code);
     LLVMOrcDefinitionGeneratorRef process = NULL;
-    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL), why)) {
+    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code),
+                                                                     NULL, NULL),
+                why)) {
         LLVMDisposeModule(module);
         return false;
     }
     LLVMOrcJITDylibAddGenerator(library, process); /* fma and memcpy, where the level has no instruction */
-    return report(LLVMOrcLLJITAddLLVMIRModule(made->code, library, LLVMOrcCreateNewThreadSafeModule(module, safe)), why);
+    return report(LLVMOrcLLJITAddLLVMIRModule(made->code, library, LLVMOrcCreateNewThreadSafeModule(module, safe)),
+                  why);
 }
 
 static void drop(lw_compiled *made) {

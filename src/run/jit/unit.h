@@ -1,8 +1,10 @@
-/* unit.h: inside the compiler.   plan (regions, entries, what is live and uniform where) → function (entries, blocks, branches)
- * → region (loops over lanes) → body (one operation) → session (LLVM: passes, machine code);   frame: lanes go to the interpreter and come back
+/* unit.h: inside the compiler.   plan (regions, entries, what is live and uniform where) → function (entries, blocks,
+ * branches) → region (loops over lanes) → body (one operation) → session (LLVM: passes, machine code);   frame: lanes
+ * go to the interpreter and come back
  *
- * A unit is the code of one function of a program: operations over virtual registers. They are cut into segments: a region of operations that are
- * compiled into one loop over the lanes, a chunk of them at a time, with everything in registers; or a single operation whose step is called. */
+ * A unit is the code of one function of a program: operations over virtual registers. They are cut into segments: a
+ * region of operations that are compiled into one loop over the lanes, a chunk of them at a time, with everything in
+ * registers; or a single operation whose step is called. */
 #ifndef LW_UNIT_H
 #define LW_UNIT_H
 
@@ -11,7 +13,7 @@
 
 #include <llvm-c/Core.h>
 
-/* ---- plan.c -------------------------------------------------------------------------------------------------------- */
+/* ---- plan.c ---------------------------------------------------------------------------------------------------- */
 
 /* What becomes of an operation. */
 typedef enum lw_kind {
@@ -29,19 +31,20 @@ typedef struct lw_unit {
     const lw_level *level;
     /* Operations in the order in which they are done; numbers of operations are places in it. */
     uint32_t count;
-    uint32_t *order;        /* number in the code */
-    uint32_t *block_at;     /* per block: its first operation */
-    bool *whole;            /* in front of it nothing is begun that the interpreter does at once */
+    uint32_t *order;    /* number in the code */
+    uint32_t *block_at; /* per block: its first operation */
+    bool *whole;        /* in front of it nothing is begun that the interpreter does at once */
     bool *guarded;
-    uint8_t *kinds;         /* lw_kind of each operation */
-    bool *starts;           /* first operation of a segment */
-    bool *entered;          /* where the dispatch loop may come in */
-    uint32_t words;         /* of a set of registers */
-    uint64_t *live;         /* per operation that starts a segment: registers that are read before they are written from there on */
-    uint64_t *uniform;      /* likewise: registers that have the same value in all lanes */
-    uint32_t *set_of;       /* per operation: number of its sets, or LW_NO_SLOT */
+    uint8_t *kinds; /* lw_kind of each operation */
+    bool *starts;   /* first operation of a segment */
+    bool *entered;  /* where the dispatch loop may come in */
+    uint32_t words; /* of a set of registers */
+    uint64_t
+        *live; /* per operation that starts a segment: registers that are read before they are written from there on */
+    uint64_t *uniform; /* likewise: registers that have the same value in all lanes */
+    uint32_t *set_of;  /* per operation: number of its sets, or LW_NO_SLOT */
     uint32_t set_count;
-    uint32_t shapes[2];     /* of vector registers: values of gang->lanes that there is compiled code for; 0: no more */
+    uint32_t shapes[2]; /* of vector registers: values of gang->lanes that there is compiled code for; 0: no more */
 
     /* what LLVM knows, session.c */
     struct lw_build *build;
@@ -52,33 +55,40 @@ bool lw_unit_study(lw_unit *unit);
 void lw_unit_free(lw_unit *unit);
 static inline const lw_op *lw_unit_op(const lw_unit *u, uint32_t n) { return &u->code->ops[u->order[n]]; }
 /* Of an element of a register. */
-static inline uint32_t lw_unit_bits(const lw_unit *u, uint32_t reg) { return lw_class_bits(u->code->registers[reg].class); }
+static inline uint32_t lw_unit_bits(const lw_unit *u, uint32_t reg) {
+    return lw_class_bits(u->code->registers[reg].class);
+}
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op);
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
 /* The operations of the region that begins at op: up to, not including. */
 uint32_t lw_unit_region_end(const lw_unit *u, uint32_t op);
 
-/* ---- session.c ------------------------------------------------------------------------------------------------------- */
+/* ---- session.c ------------------------------------------------------------------------------------------------- */
 
-typedef enum lw_alias { LW_ALIAS_gang, LW_ALIAS_slots, LW_ALIAS_memory } lw_alias; /* three kinds of memory, which never overlap */
+typedef enum lw_alias {
+    LW_ALIAS_gang,
+    LW_ALIAS_slots,
+    LW_ALIAS_memory
+} lw_alias; /* three kinds of memory, which never overlap */
 
 typedef struct lw_build {
     LLVMContextRef context;
     LLVMModuleRef module, lanes; /* lanes.c; functions are read from it when they are called for */
     LLVMBuilderRef at;
-    LLVMValueRef function, gang, op; /* its parameters: pointers to bytes */
-    LLVMBasicBlockRef top;           /* where stack slots are made */
-    uint32_t chunk; /* lanes that are computed side by side, in vectors */
-    LLVMTypeRef i1, i8, i16, i32, i64, bytes; /* bytes: a pointer */
+    LLVMValueRef function, gang, op;                    /* its parameters: pointers to bytes */
+    LLVMBasicBlockRef top;                              /* where stack slots are made */
+    uint32_t chunk;                                     /* lanes that are computed side by side, in vectors */
+    LLVMTypeRef i1, i8, i16, i32, i64, bytes;           /* bytes: a pointer */
     LLVMTypeRef step_type, interpret_type, spread_type; /* of functions that compiled code calls */
-    bool failed;                     /* no memory */
+    bool failed;                                        /* no memory */
     LLVMValueRef aliases[3];
     uint32_t alias_kind;
-    LLVMBasicBlockRef *entries;      /* per operation that starts a segment, and per block: its code. Uniform registers are in `scalars` */
-    LLVMValueRef counted;            /* a bit on the stack: the block at hand has been entered by the interpreter */
-    LLVMBasicBlockRef *leaves;       /* per operation: where it is left to the interpreter */
-    LLVMValueRef *scalars;           /* per register: the stack slot of its value while it is uniform, or NULL */
-    LLVMValueRef *values;            /* room for lw_values, all NULL between regions */
+    LLVMBasicBlockRef
+        *entries; /* per operation that starts a segment, and per block: its code. Uniform registers are in `scalars` */
+    LLVMValueRef counted;      /* a bit on the stack: the block at hand has been entered by the interpreter */
+    LLVMBasicBlockRef *leaves; /* per operation: where it is left to the interpreter */
+    LLVMValueRef *scalars;     /* per register: the stack slot of its value while it is uniform, or NULL */
+    LLVMValueRef *values;      /* room for lw_values, all NULL between regions */
 } lw_build;
 
 LLVMTypeRef lw_build_int(const lw_build *b, uint32_t bits);
@@ -87,8 +97,10 @@ LLVMValueRef lw_build_number(const lw_build *b, uint32_t bits, uint64_t value);
 LLVMValueRef lw_build_address(const lw_build *b, const void *host);
 LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type);
 /* Memory at bytes behind a pointer. */
-LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias);
-void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align, lw_alias alias);
+LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align,
+                           lw_alias alias);
+void lw_build_store(const lw_build *b, LLVMValueRef value, LLVMValueRef base, uint64_t offset, uint32_t align,
+                    lw_alias alias);
 /* A pointer to that many bytes, so aligned, which may be read at any time. */
 LLVMValueRef lw_build_pointer(const lw_build *b, LLVMValueRef base, uint64_t offset, uint64_t bytes, uint64_t align);
 static inline LLVMValueRef lw_build_cta(const lw_build *b) {
@@ -102,33 +114,39 @@ static inline LLVMValueRef lw_build_params(const lw_build *b, const lw_unit *u) 
 }
 /* `bytes` behind a pointer. */
 LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes);
-#define LW_GANG_LOAD(b, type, field) lw_build_load(b, type, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
+#define LW_GANG_LOAD(b, type, field) \
+    lw_build_load(b, type, (b)->gang, offsetof(lw_gang, field), sizeof(((lw_gang *)0)->field), LW_ALIAS_gang)
 LLVMValueRef lw_build_gang_mask(const lw_build *b, size_t offset);
 LLVMValueRef lw_unit_scalar(lw_unit *u, uint32_t reg); /* its stack slot */
-LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y); /* a comparison of integers */
-LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments); /* a function of the host */
+LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x,
+                         LLVMValueRef y); /* a comparison of integers */
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function,
+                           LLVMValueRef *arguments); /* a function of the host */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
 void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
 
-/* What compiled code calls: the interpreter's steps from an operation on, until there is compiled code again; and all lanes of a slot. */
+/* What compiled code calls: the interpreter's steps from an operation on, until there is compiled code again; and all
+ * lanes of a slot. */
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps);
 void lw_jit_spread(char *slot, uint32_t bits, uint64_t value);
 
-/* ---- frame.c: lanes go over to the interpreter, and come back ------------------------------------------------------------ */
+/* ---- frame.c: lanes go over to the interpreter, and come back -------------------------------------------------- */
 
-bool lw_frame_order(lw_unit *u); /* count, order, block_at, whole. False: no memory */
+bool lw_frame_order(lw_unit *u);                        /* count, order, block_at, whole. False: no memory */
 uint32_t lw_frame_number(const lw_unit *u, uint32_t n); /* of the interpreter's operation */
 LLVMValueRef lw_frame_op(const lw_unit *u, uint32_t n); /* its address */
 LLVMValueRef lw_frame_entered(const lw_unit *u);        /* the number of the one that the dispatch loop came to */
 int64_t lw_frame_branch_cost(const lw_unit *u, uint32_t n);
-/* The registers of the frame at hand; the elements of a register in a chunk of lanes, and all of a predicate. base: number of the first lane
- * of the first chunk. */
+/* The registers of the frame at hand; the elements of a register in a chunk of lanes, and all of a predicate. base:
+ * number of the first lane of the first chunk. */
 LLVMValueRef lw_frame_regs(const lw_unit *u);
 LLVMValueRef lw_frame_load(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk);
-void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk, LLVMValueRef value);
+void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk,
+                    LLVMValueRef value);
 LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg);
-/* What is uniform in front of operation n, from the frame; and on the way to operation `to`, what is uniform here and not there, into it. */
+/* What is uniform in front of operation n, from the frame; and on the way to operation `to`, what is uniform here and
+ * not there, into it. */
 void lw_frame_take(lw_unit *u, uint32_t n);
 void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
 /* The interpreter goes on with operation n, or does this one: what it says comes next. */
@@ -138,7 +156,7 @@ LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n);
 uint32_t *lw_frame_entries(const lw_unit *u);
 void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step);
 
-/* ---- function.c: entries, blocks, branches ----------------------------------------------------------------------------- */
+/* ---- function.c: entries, blocks, branches --------------------------------------------------------------------- */
 
 void lw_emit_function(lw_unit *u);
 /* Where the interpreter goes on with operation n. */
@@ -146,18 +164,19 @@ LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n);
 /* Goes on with operation n, at the builder's place. */
 void lw_emit_go_on(lw_unit *u, uint32_t n);
 
-/* ---- region.c, body.c --------------------------------------------------------------------------------------------------- */
+/* ---- region.c, body.c ------------------------------------------------------------------------------------------ */
 
 enum { LW_CHUNKS = LW_GANG_LANES / 8 };
 
 /* Values of registers within a region. */
 typedef struct lw_values {
-    LLVMValueRef *scalar;    /* per register: the same in all lanes, or NULL */
-    LLVMValueRef *before;    /* what `scalar` was in front of the region */
-    LLVMValueRef *vector[LW_CHUNKS]; /* per register: of each chunk at hand, where it was computed in the region; counts more than `scalar` */
-    uint32_t chunks;         /* at hand */
-    LLVMValueRef regs, base; /* of the frame; number of the first lane of the first chunk */
-    LLVMValueRef large;      /* stack slot of a bit a lane: shift counts that need the interpreter; or NULL */
+    LLVMValueRef *scalar;            /* per register: the same in all lanes, or NULL */
+    LLVMValueRef *before;            /* what `scalar` was in front of the region */
+    LLVMValueRef *vector[LW_CHUNKS]; /* per register: of each chunk at hand, where it was computed in the region; counts
+                                        more than `scalar` */
+    uint32_t chunks;                 /* at hand */
+    LLVMValueRef regs, base;         /* of the frame; number of the first lane of the first chunk */
+    LLVMValueRef large;              /* stack slot of a bit a lane: shift counts that need the interpreter; or NULL */
 } lw_values;
 
 /* The region of operations first to end, and what follows it. */

@@ -1,7 +1,8 @@
-/* abi.h: the CUDA driver API's binary interface, as far as Lanewise implements it, declared from its public description.
+/* abi.h: the CUDA driver API's binary interface, as far as Lanewise implements it, declared from its public
+ * description.
  *
- * Names ending in _v2, _v3 … are what programs link to; a plain name is the oldest version of a call. tests/cuda/compare.c
- * holds all of this against a real cuda.h where one is installed. */
+ * Names ending in _v2, _v3 … are what programs link to; a plain name is the oldest version of a call.
+ * tests/cuda/compare.c holds all of this against a real cuda.h where one is installed. */
 #ifndef LW_SHIM_CUDA_ABI_H
 #define LW_SHIM_CUDA_ABI_H
 
@@ -133,7 +134,7 @@ CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
 CUresult cuFuncGetName(const char **name, CUfunction function);
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size);
 
-/* ---- Memory: memory.c, copy.c ------------------------------------------------------------------------------------ */
+/* ---- Memory: memory.c, copy.c ---------------------------------------------------------------------------------- */
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes);
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element);
@@ -167,7 +168,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUst
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream);
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream);
 
-/* ---- Streams and events: stream.c ------------------------------------------------------------------------------- */
+/* ---- Streams and events: stream.c ------------------------------------------------------------------------------ */
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags);
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority);
@@ -193,7 +194,7 @@ CUresult cuEventSynchronize(CUevent event);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end);
 
-/* ---- Launches: launch.c ------------------------------------------------------------------------------------------- */
+/* ---- Launches: launch.c ---------------------------------------------------------------------------------------- */
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                         unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **params,
@@ -203,15 +204,15 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                                    CUstream stream, void **params);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared);
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block, size_t shared,
-                                                              unsigned flags);
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block,
+                                                              size_t shared, unsigned flags);
 CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function, CUoccupancyB2DSize shared_of,
                                           size_t shared, int limit);
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
                                                    CUoccupancyB2DSize shared_of, size_t shared, int limit,
                                                    unsigned flags);
 
-/* ---- The same calls for programs whose default stream is one per thread ---------------------------------------------- */
+/* ---- The same calls for programs whose default stream is one per thread ---------------------------------------- */
 
 /* Work ends before its call returns, so that it does not matter which default stream it went to. */
 #define THREAD(name, plain) extern __typeof__(plain) name;

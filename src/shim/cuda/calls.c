@@ -1,8 +1,9 @@
 /* calls.c: which calls run, so that what one of them ends stays in memory as long as another may still look at it.
  *
- * An object that ends is not found any more, and is buried. Calls are counted by epoch: in the odd ones here, in the even ones there. Once no call
- * of the epoch before runs any more, nobody can hold what was buried in it, and the next epoch begins. A call that waits for something long (a
- * kernel, the program's own functions) steps out of its epoch meanwhile, and holds by name what it will need afterwards. */
+ * An object that ends is not found any more, and is buried. Calls are counted by epoch: in the odd ones here, in the
+ * even ones there. Once no call of the epoch before runs any more, nobody can hold what was buried in it, and the next
+ * epoch begins. A call that waits for something long (a kernel, the program's own functions) steps out of its epoch
+ * meanwhile, and holds by name what it will need afterwards. */
 #include "shim/cuda/driver.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* ---- The stack of a thread ------------------------------------------------------------------------------------------- */
+/* ---- The stack of a thread ------------------------------------------------------------------------------------- */
 
 enum { DEEP = 64 };
 static _Thread_local struct {
@@ -97,7 +97,7 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Making and ending ------------------------------------------------------------------------------------------------ */
+/* ---- Making and ending ----------------------------------------------------------------------------------------- */
 
 static void set_up(CUcontext context, unsigned flags, uint64_t id) {
     context->flags = flags;
@@ -166,7 +166,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
 }
 LW_CU_SAME(cuCtxDestroy, cuCtxDestroy_v2);
 
-/* ---- The primary context ------------------------------------------------------------------------------------------------ */
+/* ---- The primary context --------------------------------------------------------------------------------------- */
 
 /* With the lock held. False: no memory. */
 static bool start_primary(void) {
@@ -244,7 +244,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
     return CUDA_SUCCESS;
 }
 
-/* ---- Questions and settings ------------------------------------------------------------------------------------------------ */
+/* ---- Questions and settings ------------------------------------------------------------------------------------ */
 
 /* The context of an argument, or the current one where the argument is NULL. */
 static CUresult given_or_current(CUcontext *context) {

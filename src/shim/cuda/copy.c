@@ -1,7 +1,7 @@
 /* copy.c: copies and fills. Those with a stream end before they return, too. */
 #include "shim/cuda/driver.h"
 
-/* ---- Copies -------------------------------------------------------------------------------------------------------------- */
+/* ---- Copies ---------------------------------------------------------------------------------------------------- */
 
 static CUresult to_device(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
     CUresult result = lw_cu_enter_stream(stream);
@@ -62,7 +62,7 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
 }
 LW_CU_SAME(cuMemcpyAsync_ptsz, cuMemcpyAsync);
 
-/* ---- Fills ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Fills ----------------------------------------------------------------------------------------------------- */
 
 static CUresult fill(CUdeviceptr to, uint64_t value, uint32_t width, size_t count, CUstream stream) {
     CUresult result = lw_cu_enter_stream(stream);

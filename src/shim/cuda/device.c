@@ -30,7 +30,7 @@ CUresult cuDeviceGet(CUdevice *device, int number) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Names ----------------------------------------------------------------------------------------------------------- */
+/* ---- Names ----------------------------------------------------------------------------------------------------- */
 
 /* The processor as the system names it; an empty string where it does not say. */
 static void processor_name(char *name, size_t room) {
@@ -85,7 +85,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Figures ---------------------------------------------------------------------------------------------------------- */
+/* ---- Figures --------------------------------------------------------------------------------------------------- */
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
     CUresult result = lw_cu_check_device(device);
@@ -108,7 +108,9 @@ static bool attribute_value(CUdevice_attribute attribute, int *value) {
     int workers = (int)lw_context_threads(lw_cu.device);
     switch (attribute) {
 #define ATTRIBUTE(name, number, is) \
-    case number: *value = is; return true;
+    case number: \
+        *value = is; \
+        return true;
 #include "shim/cuda/attributes.def"
 #undef ATTRIBUTE
     }

@@ -1,8 +1,8 @@
 /* driver.h: what stands behind the handles of libcuda.so.1.   table → library → context → module, stream, event, memory
  *
- * One lw_context is the device. A CUDA context is bookkeeping over it: who owns which object, and the error that sticks after a
- * kernel trapped. So device addresses are unique in the process, as CUDA's are. Launches and copies end before their call
- * returns; streams and events only check what they are given. */
+ * One lw_context is the device. A CUDA context is bookkeeping over it: who owns which object, and the error that sticks
+ * after a kernel trapped. So device addresses are unique in the process, as CUDA's are. Launches and copies end before
+ * their call returns; streams and events only check what they are given. */
 #ifndef LW_SHIM_CUDA_DRIVER_H
 #define LW_SHIM_CUDA_DRIVER_H
 
@@ -25,8 +25,8 @@ enum {
 
 /* ---- Objects and the table of those that live: table.c --------------------------------------------------------- */
 
-/* Any thread may use any object, so that what can change after an object was made is atomic. An object may end while another thread's call uses it:
- * it is not found any more, and its memory stays until that call has ended (calls.c). */
+/* Any thread may use any object, so that what can change after an object was made is atomic. An object may end while
+ * another thread's call uses it: it is not found any more, and its memory stays until that call has ended (calls.c). */
 
 typedef enum lw_cu_kind {
     LW_CU_CONTEXT,
@@ -41,8 +41,8 @@ typedef enum lw_cu_kind {
 typedef struct lw_cu_object {
     uint64_t key; /* the handle, or an address */
     lw_cu_kind kind;
-    CUcontext owner; /* NULL for contexts */
-    _Atomic uint32_t holders; /* calls that use it across a step out of their epoch */
+    CUcontext owner;                      /* NULL for contexts */
+    _Atomic uint32_t holders;             /* calls that use it across a step out of their epoch */
     struct lw_cu_object *next, *previous; /* of the owner, of the same kind */
 } lw_cu_object;
 
@@ -60,7 +60,7 @@ struct CUctx_st {
     lw_cu_object *objects[LW_CU_KINDS]; /* what it owns, of each kind */
     _Atomic unsigned flags;
     _Atomic uint64_t id;
-    _Atomic CUresult error; /* sticks: every later call that needs the context returns it */
+    _Atomic CUresult error;   /* sticks: every later call that needs the context returns it */
     _Atomic size_t limits[3]; /* by CU_LIMIT_… */
     _Atomic CUfunc_cache cache;
     _Atomic CUsharedconfig shared_config;
@@ -100,7 +100,7 @@ typedef struct lw_cu_memory {
     unsigned flags;
 } lw_cu_memory;
 
-/* ---- The library: library.c --------------------------------------------------------------------------------------- */
+/* ---- The library: library.c ------------------------------------------------------------------------------------ */
 
 typedef enum lw_cu_level { LW_CU_REPORT_NONE, LW_CU_REPORT_ERRORS, LW_CU_REPORT_ALL } lw_cu_level;
 
@@ -152,7 +152,7 @@ __attribute__((format(printf, 2, 3))) void lw_cu_report(lw_cu_level level, const
 /* A failing call of the library: reports its message at level `all`, returns its result. */
 CUresult lw_cu_fail(const char *call, lw_status status);
 
-/* ---- Calls: calls.c ------------------------------------------------------------------------------------------------ */
+/* ---- Calls: calls.c -------------------------------------------------------------------------------------------- */
 
 /* From here to the end of the function, no object that is found goes out of memory. */
 #define LW_CU_CALL \
@@ -170,7 +170,7 @@ void lw_cu_let_go(lw_cu_object *object);
 /* Frees an object that nobody finds any more, and its module, as soon as no call can use it; with the lock held. */
 void lw_cu_bury(lw_cu_object *object);
 
-/* ---- Parts that others need ------------------------------------------------------------------------------------------ */
+/* ---- Parts that others need ------------------------------------------------------------------------------------ */
 
 CUresult lw_cu_check_stream(CUstream stream);
 /* Ends what a context owns; without the lock. */
@@ -183,7 +183,6 @@ bool lw_cu_is_device(uint64_t address); /* where device memory lies, whether or 
 static inline unsigned lw_cu_word(size_t size) { return size > UINT32_MAX ? UINT32_MAX : (unsigned)size; }
 
 /* Another name of a function of the same file. */
-#define LW_CU_SAME(name, plain) \
-    extern __typeof__(plain) name __attribute__((alias(#plain), visibility("default")))
+#define LW_CU_SAME(name, plain) extern __typeof__(plain) name __attribute__((alias(#plain), visibility("default")))
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* ---- Finding ------------------------------------------------------------------------------------------------------------ */
+/* ---- Finding --------------------------------------------------------------------------------------------------- */
 
 static void describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
     made->module = module;
@@ -14,14 +14,17 @@ static void describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
     made->carveout = -1;
 }
 
-/* Where the function object of a kernel is kept; with the lock held. NULL: no memory, or another thread has unloaded the module. */
+/* Where the function object of a kernel is kept; with the lock held. NULL: no memory, or another thread has unloaded
+ * the module. */
 static CUfunction *place_of(CUmodule module, const lw_kernel *kernel) {
     if (lw_cu_table_find(&lw_cu.table, module->object.key) != &module->object) return NULL;
-    if (!module->functions) module->functions = calloc(lw_module_kernel_count(module->module), sizeof *module->functions);
+    if (!module->functions)
+        module->functions = calloc(lw_module_kernel_count(module->module), sizeof *module->functions);
     return module->functions ? &module->functions[kernel - module->module->kernels] : NULL;
 }
 
-/* A kernel has one function object, however many threads ask for it: its attributes are set in one place. NULL: no memory. */
+/* A kernel has one function object, however many threads ask for it: its attributes are set in one place. NULL: no
+ * memory. */
 static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
     CUfunction made = calloc(1, sizeof *made), found = NULL;
     if (made) describe(made, module, kernel);
@@ -40,13 +43,15 @@ static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
 
 /* A kernel that uses something which is not executable: the module loads, and only this kernel is refused. */
 static CUresult not_executable(CUmodule module, const char *name) {
-    lw_cu_report(LW_CU_REPORT_ERRORS, "kernel '%s' cannot run:\n%s", name, lw_module_diagnostics(module->module, false));
+    lw_cu_report(LW_CU_REPORT_ERRORS, "kernel '%s' cannot run:\n%s", name,
+                 lw_module_diagnostics(module->module, false));
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 static CUresult not_made(CUmodule module) {
     CUresult result = lw_cu_not_made(module->object.owner);
-    return result == CUDA_ERROR_OUT_OF_MEMORY && lw_cu_find(module, LW_CU_MODULE) != module ? CUDA_ERROR_INVALID_HANDLE : result;
+    return result == CUDA_ERROR_OUT_OF_MEMORY && lw_cu_find(module, LW_CU_MODULE) != module ? CUDA_ERROR_INVALID_HANDLE
+                                                                                            : result;
 }
 
 static CUresult get_function(CUfunction *function, CUmodule module, const char *name) {
@@ -101,9 +106,10 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
     return CUDA_SUCCESS;
 }
 
-/* ---- Attributes -------------------------------------------------------------------------------------------------------- */
+/* ---- Attributes ------------------------------------------------------------------------------------------------ */
 
-/* Registers cost nothing here, so never more than a CTA of the largest size could have on the device that this seems to be. */
+/* Registers cost nothing here, so never more than a CTA of the largest size could have on the device that this seems to
+ * be. */
 static int registers(const lw_kernel_info *info) {
     uint32_t most = 65536 / (info->max_threads ? info->max_threads : 1);
     if (most > 255) most = 255;
@@ -121,7 +127,9 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->shared_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(info); break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)lw_ptx_target(function->module->module); break; /* as drivers answer */
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
+        *value = (int)lw_ptx_target(function->module->module);
+        break; /* as drivers answer */
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = LW_CU_SM; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
@@ -166,7 +174,9 @@ CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config) {
 CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
-    return result ? result : config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+    return result                                               ? result
+           : config > CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE ? CUDA_ERROR_INVALID_VALUE
+                                                                : CUDA_SUCCESS;
 }
 
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function) {

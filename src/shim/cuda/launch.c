@@ -1,21 +1,21 @@
 /* launch.c: launches, what a trap becomes, and how many CTAs seem to fit.
  *
- * A launch ends before its call returns, but a trap shows as CUDA shows it: the launch itself succeeds, and from then on every call
- * that needs the context returns the error. With CUDA_LAUNCH_BLOCKING=1 the launch returns it, too. */
+ * A launch ends before its call returns, but a trap shows as CUDA shows it: the launch itself succeeds, and from then
+ * on every call that needs the context returns the error. With CUDA_LAUNCH_BLOCKING=1 the launch returns it, too. */
 #include "shim/cuda/driver.h"
 
-/* ---- Traps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Traps ----------------------------------------------------------------------------------------------------- */
 
 static CUresult trap_result(uint32_t number) {
     static const struct {
         lw_diag_id id;
         CUresult result;
     } rows[] = {
-        {LW_D_trap_bounds, CUDA_ERROR_ILLEGAL_ADDRESS},       {LW_D_trap_misaligned, CUDA_ERROR_MISALIGNED_ADDRESS},
-        {LW_D_trap_read_only, CUDA_ERROR_ILLEGAL_ADDRESS},    {LW_D_trap_stack, CUDA_ERROR_HARDWARE_STACK_ERROR},
-        {LW_D_trap_wild_branch, CUDA_ERROR_INVALID_PC},       {LW_D_trap_signature, CUDA_ERROR_INVALID_PC},
-        {LW_D_trap_deadlock, CUDA_ERROR_LAUNCH_TIMEOUT},      {LW_D_trap_barrier, CUDA_ERROR_ILLEGAL_INSTRUCTION},
-        {LW_D_trap_instruction, CUDA_ERROR_LAUNCH_FAILED},    {LW_D_trap_assertion, CUDA_ERROR_ASSERT},
+        {LW_D_trap_bounds, CUDA_ERROR_ILLEGAL_ADDRESS},    {LW_D_trap_misaligned, CUDA_ERROR_MISALIGNED_ADDRESS},
+        {LW_D_trap_read_only, CUDA_ERROR_ILLEGAL_ADDRESS}, {LW_D_trap_stack, CUDA_ERROR_HARDWARE_STACK_ERROR},
+        {LW_D_trap_wild_branch, CUDA_ERROR_INVALID_PC},    {LW_D_trap_signature, CUDA_ERROR_INVALID_PC},
+        {LW_D_trap_deadlock, CUDA_ERROR_LAUNCH_TIMEOUT},   {LW_D_trap_barrier, CUDA_ERROR_ILLEGAL_INSTRUCTION},
+        {LW_D_trap_instruction, CUDA_ERROR_LAUNCH_FAILED}, {LW_D_trap_assertion, CUDA_ERROR_ASSERT},
     };
     for (size_t i = 0; i < LW_COUNT(rows); i++)
         if (lw_diag_rows[rows[i].id].number == number) return rows[i].result;
@@ -32,19 +32,16 @@ static CUresult trapped(CUcontext context) {
     return lw_cu.blocking ? result : CUDA_SUCCESS;
 }
 
-/* ---- Launches --------------------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------------------------- */
 
 /* Reads `extra`: names and values in turn, up to the end mark. Nothing before it is for kernels without parameters. */
 static bool read_extra(void **extra, lw_launch_config *config) {
     static const char nothing[1];
     const size_t *size = NULL;
     for (; *extra != CU_LAUNCH_PARAM_END; extra += 2) {
-        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
-            config->param_buffer = extra[1];
-        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
-            size = extra[1];
-        else
-            return false;
+        if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER) config->param_buffer = extra[1];
+        else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE) size = extra[1];
+        else return false;
     }
     if (!size && !config->param_buffer) return true;
     if (size) config->param_buffer_size = *size;
@@ -55,7 +52,8 @@ static bool read_extra(void **extra, lw_launch_config *config) {
 /* What CUDA refuses although Lanewise could run it. */
 static CUresult check(CUfunction function, const lw_launch_config *config) {
     if (config->shared_bytes > function->dynamic_most) {
-        lw_cu_report(LW_CU_REPORT_ALL, "'%s': %u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
+        lw_cu_report(LW_CU_REPORT_ALL,
+                     "'%s': %u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
                      function->info.name, config->shared_bytes, function->dynamic_most);
         return CUDA_ERROR_INVALID_VALUE;
     }
@@ -104,7 +102,8 @@ static CUresult read_attribute(const CUlaunchAttribute *attribute, lw_launch_con
     switch (attribute->id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: config->cooperative = attribute->value.cooperative != 0; return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return attribute->value.clusterDim.x == 1 && attribute->value.clusterDim.y == 1 && attribute->value.clusterDim.z == 1
+        return attribute->value.clusterDim.x == 1 && attribute->value.clusterDim.y == 1 &&
+                       attribute->value.clusterDim.z == 1
                    ? CUDA_SUCCESS
                    : CUDA_ERROR_NOT_SUPPORTED;
     case CU_LAUNCH_ATTRIBUTE_IGNORE: /* from here on: hints, and orders that one stream keeps anyway */
@@ -133,21 +132,20 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *from, CUfunction function, void 
 }
 LW_CU_SAME(cuLaunchKernelEx_ptsz, cuLaunchKernelEx);
 
-/* ---- Occupancy ------------------------------------------------------------------------------------------------------------ */
+/* ---- Occupancy ------------------------------------------------------------------------------------------------- */
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 /* CTAs at a time on one of the multiprocessors that the device claims to have. */
 static int resident(const lw_kernel_info *info, uint32_t block, uint64_t shared) {
-    uint64_t threads = (block + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES,
-             bytes = info->shared_bytes + shared;
+    uint64_t threads = (block + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES, bytes = info->shared_bytes + shared;
     if (block > info->max_threads || bytes > LW_SHARED_MOST) return 0;
     uint64_t blocks = least(LW_CU_SM_BLOCKS, LW_CU_SM_THREADS / threads);
     return (int)least(blocks, LW_CU_SM_SHARED / (bytes + LW_CU_SHARED_RESERVED));
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block, size_t shared,
-                                                              unsigned flags) {
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block,
+                                                              size_t shared, unsigned flags) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (result) return result;
@@ -172,7 +170,8 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
     if (limit > 0 && limit < most) most = limit;
     *block = *grid = 0;
     for (int size = most; size > 0; size = (size - 1) / LW_WARP_LANES * LW_WARP_LANES) { /* the largest of the best */
-        int each = resident(&function->info, (uint32_t)size, least(shared_of ? shared_of(size) : shared, LW_CU_SM_SHARED));
+        int each =
+            resident(&function->info, (uint32_t)size, least(shared_of ? shared_of(size) : shared, LW_CU_SM_SHARED));
         if (each * size <= best) continue;
         best = each * size;
         *block = size;

@@ -17,7 +17,7 @@ uint64_t lw_cu_next_id(void) {
     return id;
 }
 
-/* ---- Reports ---------------------------------------------------------------------------------------------------- */
+/* ---- Reports --------------------------------------------------------------------------------------------------- */
 
 void lw_cu_report(lw_cu_level level, const char *format, ...) {
     if (level > lw_cu.report) return;
@@ -33,17 +33,13 @@ void lw_cu_report(lw_cu_level level, const char *format, ...) {
 static void read_environment(void) {
     const char *report = lw_environment(LW_ENV_report), *blocking = lw_environment(LW_ENV_blocking);
     lw_cu.blocking = blocking && !strcmp(blocking, "1");
-    if (!report || !strcmp(report, "errors"))
-        lw_cu.report = LW_CU_REPORT_ERRORS;
-    else if (!strcmp(report, "none"))
-        lw_cu.report = LW_CU_REPORT_NONE;
-    else if (!strcmp(report, "all"))
-        lw_cu.report = LW_CU_REPORT_ALL;
-    else
-        lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_REPORT is '%s', and must be none, errors or all", report);
+    if (!report || !strcmp(report, "errors")) lw_cu.report = LW_CU_REPORT_ERRORS;
+    else if (!strcmp(report, "none")) lw_cu.report = LW_CU_REPORT_NONE;
+    else if (!strcmp(report, "all")) lw_cu.report = LW_CU_REPORT_ALL;
+    else lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_REPORT is '%s', and must be none, errors or all", report);
 }
 
-/* ---- Beginning ------------------------------------------------------------------------------------------------------ */
+/* ---- Beginning ------------------------------------------------------------------------------------------------- */
 
 /* The workers do not exist in a child, so that it could only hang. CUDA does not survive a fork either. */
 static void after_fork(void) {
@@ -79,11 +75,9 @@ CUresult cuInit(unsigned flags) {
     return result;
 }
 
-CUresult lw_cu_ready(void) {
-    return lw_cu.ready && !lw_cu.forked ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
-}
+CUresult lw_cu_ready(void) { return lw_cu.ready && !lw_cu.forked ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED; }
 
-/* ---- Objects ---------------------------------------------------------------------------------------------------------- */
+/* ---- Objects --------------------------------------------------------------------------------------------------- */
 
 bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext owner) {
     object->key = key;
@@ -102,10 +96,8 @@ bool lw_cu_link(lw_cu_object *object, uint64_t key, lw_cu_kind kind, CUcontext o
 void lw_cu_unlink(lw_cu_object *object) {
     lw_cu_table_remove(&lw_cu.table, object);
     if (object->next) object->next->previous = object->previous;
-    if (object->previous)
-        object->previous->next = object->next;
-    else if (object->owner)
-        object->owner->objects[object->kind] = object->next;
+    if (object->previous) object->previous->next = object->next;
+    else if (object->owner) object->owner->objects[object->kind] = object->next;
 }
 
 void *lw_cu_new(size_t size, lw_cu_kind kind, CUcontext owner) {
@@ -152,7 +144,7 @@ bool lw_cu_free(lw_cu_object *object) {
     return known;
 }
 
-/* ---- Results ------------------------------------------------------------------------------------------------------------ */
+/* ---- Results --------------------------------------------------------------------------------------------------- */
 
 CUresult lw_cu_result(lw_status status) {
     switch (status) {

@@ -1,12 +1,13 @@
 /* memory.c: device memory, host memory that the device can reach, and questions about addresses.
  *
- * Host memory from cuMemHostAlloc is device memory that is also handed out at its place on the host: what cuMemHostGetDevicePointer
- * gives reads and writes the same bytes. The two addresses differ, so a kernel cannot use the host's. */
+ * Host memory from cuMemHostAlloc is device memory that is also handed out at its place on the host: what
+ * cuMemHostGetDevicePointer gives reads and writes the same bytes. The two addresses differ, so a kernel cannot use the
+ * host's. */
 #include "shim/cuda/driver.h"
 
 #include <stdlib.h>
 
-/* ---- Places --------------------------------------------------------------------------------------------------------------- */
+/* ---- Places ---------------------------------------------------------------------------------------------------- */
 
 bool lw_cu_is_device(uint64_t address) {
     return address >= LW_GLOBAL_BASE && address - LW_GLOBAL_BASE < lw_cu.device->memory.reserved;
@@ -28,7 +29,7 @@ static lw_cu_memory *memory_at(uint64_t address) {
     return lw_cu_find((void *)(uintptr_t)base, LW_CU_MEMORY);
 }
 
-/* ---- Allocating ------------------------------------------------------------------------------------------------------------ */
+/* ---- Allocating ------------------------------------------------------------------------------------------------ */
 
 static bool link_memory(lw_cu_memory *memory, CUcontext owner) {
     lw_cu_lock();
@@ -40,7 +41,8 @@ static bool link_memory(lw_cu_memory *memory, CUcontext owner) {
 
 /* Memory that the device cannot give back stays allocated until it ends: nobody is there who could be told. */
 static void give_back(uint64_t address) {
-    if (lw_memory_free(lw_cu.device, address) != LW_OK) lw_cu_report(LW_CU_REPORT_ALL, "memory stays allocated: %s", lw_context_message(lw_cu.device));
+    if (lw_memory_free(lw_cu.device, address) != LW_OK)
+        lw_cu_report(LW_CU_REPORT_ALL, "memory stays allocated: %s", lw_context_message(lw_cu.device));
 }
 
 static CUresult allocate(CUcontext owner, uint64_t bytes, bool on_host, unsigned flags, lw_cu_memory **out) {
@@ -117,7 +119,7 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
 }
 LW_CU_SAME(cuMemFreeAsync_ptsz, cuMemFreeAsync);
 
-/* ---- Host memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- Host memory ----------------------------------------------------------------------------------------------- */
 
 CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
     LW_CU_CALL;
@@ -175,7 +177,7 @@ CUresult cuMemHostGetFlags(unsigned *flags, void *host) {
     return CUDA_SUCCESS;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Questions ------------------------------------------------------------------------------------------------- */
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
     LW_CU_CALL;
@@ -230,11 +232,11 @@ static bool describe(uint64_t address, about *out) {
     return out->host || lw_cu_is_device(address); /* otherwise the host's view of memory that it was never given */
 }
 
-#define ANSWER(type, what)            \
-    do {                              \
-        type answer_ = (what);        \
+#define ANSWER(type, what) \
+    do { \
+        type answer_ = (what); \
         memcpy(data, &answer_, sizeof answer_); \
-        return CUDA_SUCCESS;          \
+        return CUDA_SUCCESS; \
     } while (0)
 
 static CUresult answer(void *data, CUpointer_attribute attribute, const about *about) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- Logs -------------------------------------------------------------------------------------------------------------- */
+/* ---- Logs ------------------------------------------------------------------------------------------------------ */
 
 typedef struct log {
     char *buffer;
@@ -53,11 +53,12 @@ static void write_seconds(const logs *to, double seconds) {
     if (to->seconds) memcpy(to->seconds, &value, sizeof value);
 }
 
-/* ---- Images ------------------------------------------------------------------------------------------------------------ */
+/* ---- Images ---------------------------------------------------------------------------------------------------- */
 
 static const char *fatbin = "error: the image is a fatbin, and Lanewise does not read these yet; pass the PTX text "
                             "(nvcc --ptx makes it)\n";
-static const char *cubin = "error: the image is machine code of a GPU (a cubin); Lanewise runs PTX text (nvcc --ptx makes it)\n";
+static const char *cubin =
+    "error: the image is machine code of a GPU (a cubin); Lanewise runs PTX text (nvcc --ptx makes it)\n";
 static const char *garbage = "error: the image is not PTX text\n";
 
 static bool is_text(unsigned char c) { return (c >= 0x20 && c < 0x7f) || (c >= 0x09 && c <= 0x0d) || !c; }
@@ -80,8 +81,8 @@ static CUresult refuse(const logs *to, CUresult result, const char *why) {
     return result;
 }
 
-/* A text that does not begin as PTX is no image at all; faults in one of a version that is newer than what we know are most likely
- * what that version brought. */
+/* A text that does not begin as PTX is no image at all; faults in one of a version that is newer than what we know are
+ * most likely what that version brought. */
 static CUresult source_result(const lw_module *module) {
     for (size_t i = 0; i < lw_module_diagnostic_count(module); i++) {
         uint32_t number = lw_module_diagnostic(module, i).number;
@@ -144,9 +145,10 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
 CUresult cuModuleLoadData(CUmodule *module, const void *image) { return load(module, NULL, image, &(logs){0}); }
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) { return load(module, NULL, image, &(logs){0}); }
 
-/* ---- Files ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Files ----------------------------------------------------------------------------------------------------- */
 
-/* With a NUL behind it; NULL where it cannot be read. A text ends at its first NUL, and so does reading: what follows may be endless. */
+/* With a NUL behind it; NULL where it cannot be read. A text ends at its first NUL, and so does reading: what follows
+ * may be endless. */
 static char *read_file(const char *path, bool *no_memory) {
     FILE *file = fopen(path, "rbe");
     char *data = NULL;
@@ -184,7 +186,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
     return result;
 }
 
-/* ---- Ending ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Ending ---------------------------------------------------------------------------------------------------- */
 
 /* With its functions, of which there are no new ones once nobody finds the module. */
 void lw_cu_end_module(CUmodule module) {

@@ -1,7 +1,7 @@
 /* names.c: every exported name: those that are not implemented, and how cuGetProcAddress finds them all. */
 #include "shim/cuda/driver.h"
 
-/* ---- What is not implemented ---------------------------------------------------------------------------------------- */
+/* ---- What is not implemented ----------------------------------------------------------------------------------- */
 
 static CUresult missing(const char *name) {
     lw_cu_report(LW_CU_REPORT_ALL, "%s is not supported", name);
@@ -10,14 +10,14 @@ static CUresult missing(const char *name) {
 
 /* Callers pass arguments that nobody reads: on all our platforms it is the caller who cleans them up. */
 #define HERE(name, version, thread, symbol)
-#define MISSING(name, version, thread, symbol)             \
+#define MISSING(name, version, thread, symbol) \
     CUresult symbol(void) __attribute__((visibility("default"))); \
     CUresult symbol(void) { return missing(#symbol); }
 #include "shim/cuda/names.def"
 #undef HERE
 #undef MISSING
 
-/* ---- cuGetProcAddress ---------------------------------------------------------------------------------------------------- */
+/* ---- cuGetProcAddress ------------------------------------------------------------------------------------------ */
 
 typedef void function(void);
 typedef struct row {
@@ -28,7 +28,7 @@ typedef struct row {
 
 static const row rows[] = {
 #define HERE(name, version, thread, symbol) {#name, #thread, version, (function *)symbol},
-#define MISSING HERE
+#define MISSING                             HERE
 #include "shim/cuda/names.def"
 #undef HERE
 #undef MISSING

@@ -1,7 +1,7 @@
 /* stream.c: streams and events. All work ends before its call returns, so that there is never anything to wait for. */
 #include "shim/cuda/driver.h"
 
-/* ---- Streams ------------------------------------------------------------------------------------------------------------- */
+/* ---- Streams --------------------------------------------------------------------------------------------------- */
 
 static bool is_default(CUstream stream) {
     return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
@@ -124,7 +124,7 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
 }
 LW_CU_SAME(cuLaunchHostFunc_ptsz, cuLaunchHostFunc);
 
-/* ---- Events ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Events ---------------------------------------------------------------------------------------------------- */
 
 CUresult cuEventCreate(CUevent *event, unsigned flags) {
     LW_CU_CALL;

@@ -35,6 +35,6 @@ typedef struct LW_CU(CUlaunchConfig_st) {
     unsigned int blockDimX, blockDimY, blockDimZ;
     unsigned int sharedMemBytes;
     CUstream hStream;
-    LW_CU(CUlaunchAttribute) *attrs;
+    LW_CU(CUlaunchAttribute) * attrs;
     unsigned int numAttrs;
 } LW_CU(CUlaunchConfig);

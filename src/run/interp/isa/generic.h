@@ -1,5 +1,6 @@
-/* generic.h: what steps need of an instruction set, in plain C with vector extensions. It stands behind the header of a set that has some of
- * it in instructions: that header defines a macro of the same name for each, and this one the others. */
+/* generic.h: what steps need of an instruction set, in plain C with vector extensions. It stands behind the header of a
+ * set that has some of it in instructions: that header defines a macro of the same name for each, and this one the
+ * others. */
 #ifndef LW_ISA_GENERIC_H
 #define LW_ISA_GENERIC_H
 
@@ -8,15 +9,15 @@
 /* All ones or zero for each lane, from the mask's bits: a shape that compilers vectorise at every level. */
 #ifndef lw_blend
 #define LW_BLEND(bits) \
-    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, const uint##bits##_t *b, \
-                                       const lw_mask *mask) { \
+    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, \
+                                       const uint##bits##_t *b, const lw_mask *mask) { \
         for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += 16) { \
             uint16_t half; \
             memcpy(&half, (const char *)mask + base / 8, sizeof half); \
             const uint##bits##_t word = half; \
             LW_NO_OVERLAP for (size_t k = 0; k < 16; k++) { \
                 const uint##bits##_t chosen = (uint##bits##_t)(0 - (uint##bits##_t)(word >> k & 1)); \
-                to[base + k] = (uint##bits##_t)((a[base + k] & chosen) | (b[base + k] & (uint##bits##_t)~chosen)); \
+                to[base + k] = (uint##bits##_t)((a[base + k] & chosen) | (b[base + k] & (uint##bits##_t) ~chosen)); \
             } \
         } \
     }
@@ -53,7 +54,8 @@ LW_INLINE bool lw_is_zero(lw_vector x) {
 /* Elements of memory to memory for the lanes of a mask whose last one is the count's. */
 #ifndef lw_move_among
 #define MOVE_AMONG(bits) \
-    static inline void lw_move_among_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count, lw_mask lanes) { \
+    static inline void lw_move_among_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count, \
+                                            lw_mask lanes) { \
         (void)count; \
         LW_FOR_LANES(i, lanes) to[i] = from[i]; \
     }
@@ -97,8 +99,8 @@ MOVE_AMONG(64)
 
 /* sum = a + b; turned = (c ^ sum) rotated left by n. */
 #ifndef lw_add_xor_rotl
-static inline void lw_add_xor_rotl(const lw_gang *gang, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t n, uint32_t *sum,
-                                   uint32_t *turned) {
+static inline void lw_add_xor_rotl(const lw_gang *gang, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                   uint32_t n, uint32_t *sum, uint32_t *turned) {
     EACH(i) {
         const uint32_t s = a[i] + b[i], t = lw_rotl_b32(c[i] ^ s, n);
         sum[i] = s;
@@ -117,7 +119,7 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
     switch (op->c) {
 #define COMPARE_SUMS(name, T, how) \
     case LW_LANE_setp_##name: EACH(i) to[i] = lw_setp_##name((c_##T)sum[i], (c_##T)b[i]); break;
-    LW_ADD_SETP(COMPARE_SUMS)
+        LW_ADD_SETP(COMPARE_SUMS)
 #undef COMPARE_SUMS
     default: lw_bug("comparison %u of a sum", op->c);
     }
@@ -134,7 +136,8 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
     static inline void all_##name(const lw_gang *gang, slot *to, const slot *a, const slot *b) { \
         EACH(i) to[i] = (slot)lw_##name((c_##A)a[i], (c_##B)b[i]); \
     } \
-    static inline void name##_masked(lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, const lw_mask *mask) { \
+    static inline void name##_masked(lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, \
+                                     const lw_mask *mask) { \
         slot *room = (slot *)gang->scratch; \
         all_##name(gang, room, a, b); \
         lw_blend_##bits(gang, to, room, c, mask); \
@@ -143,7 +146,7 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
 #define LW_SHIFT_FUNCTIONS(name, slot, A, B, bits, how) LW_SHIFT_LOOPS(name, slot, A, B, bits)
 #endif
 
-/* ---- Rows: elements of m bits in slots of w (level/row.c) ------------------------------------------------------- */
+/* ---- Rows: elements of m bits in slots of w (level/row.c) ------------------------------------------------------ */
 
 #ifndef lw_row_load
 /* A run of lanes is a loop that becomes vector code; others go one by one. */
@@ -159,10 +162,10 @@ static inline bool lw_is_run(lw_mask lanes) {
         LW_FOR_LANES(i, lanes) statement; \
     }
 #define CLEAR_OTHERS(w) \
-    if (zero) \
-        LW_FOR_LANES(i, gang->mask & ~lanes) to[i] = 0
+    if (zero) LW_FOR_LANES(i, gang->mask & ~lanes) to[i] = 0
 #define ROW_SAME(w) \
-    static inline void lw_row_load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
+    static inline void lw_row_load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, \
+                                       bool zero) { \
         ROW_MOVE(to[i] = from[i]) \
         CLEAR_OTHERS(w); \
     } \
@@ -173,7 +176,8 @@ static inline bool lw_is_run(lw_mask lanes) {
 ROW_SAME(16)
 ROW_SAME(32)
 ROW_SAME(64)
-static inline void lw_row_load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
+static inline void lw_row_load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero,
+                                 bool is_signed) {
     if (is_signed) {
         ROW_MOVE(to[i] = (uint16_t)(int16_t)(int8_t)from[i])
     } else {
@@ -187,7 +191,7 @@ static inline void lw_row_store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *fr
 }
 #endif
 
-/* ---- Shuffles of one warp (level/shuffle.c) ------------------------------------------------------------------------ */
+/* ---- Shuffles of one warp (level/shuffle.c) -------------------------------------------------------------------- */
 
 #ifndef lw_shuffle_segments
 /* to[i] = table[lane[i]], for the active lanes. */
@@ -211,11 +215,12 @@ typedef struct lw_sources {
 static inline uint32_t lw_in_range_of(const lw_sources *sources) { return sources->in_range; }
 
 static inline void lw_find_warp_segments(const lw_controls *controls, uint32_t warp, lw_segments *segments) {
-    for (uint32_t lane = 0; lane < 32; lane++) segments->c[lane] = controls->c ? controls->c[32 * warp + lane] : controls->c_constant;
+    for (uint32_t lane = 0; lane < 32; lane++)
+        segments->c[lane] = controls->c ? controls->c[32 * warp + lane] : controls->c_constant;
 }
 
-static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, const lw_segments *segments, uint32_t warp,
-                                     lw_sources *sources) {
+static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, const lw_segments *segments,
+                                        uint32_t warp, lw_sources *sources) {
     uint32_t in_range = 0;
     for (uint32_t lane = 0; lane < 32; lane++) {
         uint32_t b = controls->b ? controls->b[32 * warp + lane] : controls->b_constant, c = segments->c[lane];
@@ -233,7 +238,8 @@ static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls 
     sources->in_range = in_range;
 }
 
-static inline void lw_shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable, const lw_sources *sources) {
+static inline void lw_shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable,
+                                   const lw_sources *sources) {
     uint32_t table[32];
     for (uint32_t i = 0; i < 32; i++) table[i] = readable & (1u << i) ? from[i] : 0;
     lw_shuffle_words(to, table, sources->lane, active);

@@ -20,12 +20,13 @@ static inline uint64x2_t lw_spread_64(uint32_t word) {
 
 #define lw_blend lw_blend
 #define LW_BLEND(bits, count) \
-    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, const uint##bits##_t *b, \
-                                       const lw_mask *mask) { \
+    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, \
+                                       const uint##bits##_t *b, const lw_mask *mask) { \
         for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += 32) { \
             const uint32_t word = lw_mask_bits(mask, (uint32_t)base); \
             for (size_t i = 0; i < 32; i += count) \
-                vst1q_u##bits(to + base + i, vbslq_u##bits(lw_spread_##bits(word >> i), vld1q_u##bits(a + base + i), vld1q_u##bits(b + base + i))); \
+                vst1q_u##bits(to + base + i, vbslq_u##bits(lw_spread_##bits(word >> i), vld1q_u##bits(a + base + i), \
+                                                           vld1q_u##bits(b + base + i))); \
         } \
     }
 LW_BLEND(16, 8)
@@ -53,7 +54,8 @@ LW_INLINE bool lw_is_zero(lw_vector x) { return vmaxvq_u32(vreinterpretq_u32_u64
 /* The table of a warp is 128 bytes: two look-ups of 64, the second for what the first has not. */
 #define lw_shuffle_words lw_shuffle_words
 static inline void lw_shuffle_words(uint32_t *to, const uint32_t table[32], const uint8_t lane[32], uint32_t active) {
-    static const uint8_t spread[16] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}, within[16] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
+    static const uint8_t spread[16] = {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3},
+                         within[16] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3};
     const uint8_t *bytes = (const uint8_t *)table;
     const uint8x16x4_t low = vld1q_u8_x4(bytes), high = vld1q_u8_x4(bytes + 64);
     uint8x16_t result[8];
@@ -65,7 +67,8 @@ static inline void lw_shuffle_words(uint32_t *to, const uint32_t table[32], cons
         result[i] = vqtbx4q_u8(vqtbl4q_u8(low, at), high, vsubq_u8(at, vdupq_n_u8(64)));
     }
     for (int i = 0; i < 8; i++)
-        vst1q_u32(to + 4 * i, vbslq_u32(lw_spread_32(active >> 4 * i), vreinterpretq_u32_u8(result[i]), vld1q_u32(to + 4 * i)));
+        vst1q_u32(to + 4 * i,
+                  vbslq_u32(lw_spread_32(active >> 4 * i), vreinterpretq_u32_u8(result[i]), vld1q_u32(to + 4 * i)));
 }
 
 #include "run/interp/isa/generic.h"

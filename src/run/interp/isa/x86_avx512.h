@@ -8,13 +8,13 @@
 
 #define lw_blend lw_blend
 #define LW_BLEND(bits, count) \
-    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, const uint##bits##_t *b, \
-                                       const lw_mask *mask) { \
+    static inline void lw_blend_##bits(const lw_gang *gang, uint##bits##_t *to, const uint##bits##_t *a, \
+                                       const uint##bits##_t *b, const lw_mask *mask) { \
         for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += 32) { \
             const uint32_t word = lw_mask_bits(mask, (uint32_t)base); \
-            _Pragma("GCC unroll 4") for (size_t i = 0; i < 32; i += count) \
-                _mm512_storeu_si512(to + base + i, _mm512_mask_loadu_epi##bits(_mm512_loadu_si512(b + base + i), \
-                                                                               (__mmask##count)(word >> i), a + base + i)); \
+            _Pragma("GCC unroll 4") for (size_t i = 0; i < 32; i += count) _mm512_storeu_si512( \
+                to + base + i, _mm512_mask_loadu_epi##bits(_mm512_loadu_si512(b + base + i), \
+                                                           (__mmask##count)(word >> i), a + base + i)); \
         } \
     }
 LW_BLEND(16, 32)
@@ -33,7 +33,8 @@ LW_INLINE bool lw_is_zero(lw_vector x) { return _mm512_test_epi64_mask((__m512i)
 
 #define lw_move_among lw_move_among
 #define MOVE_AMONG(bits, count_of) \
-    static inline void lw_move_among_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count, lw_mask lanes) { \
+    static inline void lw_move_among_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count, \
+                                            lw_mask lanes) { \
         for (uint32_t i = 0; i < count; i += count_of) { \
             const __mmask##count_of word = (__mmask##count_of)(lanes >> i); \
             _mm512_mask_storeu_epi##bits(to + i, word, _mm512_maskz_loadu_epi##bits(word, from + i)); \
@@ -54,42 +55,42 @@ MOVE_AMONG(64, 8)
 
 /* ---- Comparisons straight into mask bits -------------------------------------------------------------------- */
 
-#define INTEGER_eq _MM_CMPINT_EQ
-#define INTEGER_ne _MM_CMPINT_NE
-#define INTEGER_lt _MM_CMPINT_LT
-#define INTEGER_le _MM_CMPINT_LE
-#define INTEGER_gt _MM_CMPINT_NLE
-#define INTEGER_ge _MM_CMPINT_NLT
-#define FLOAT_eq  _CMP_EQ_OQ
-#define FLOAT_ne  _CMP_NEQ_OQ
-#define FLOAT_lt  _CMP_LT_OQ
-#define FLOAT_le  _CMP_LE_OQ
-#define FLOAT_gt  _CMP_GT_OQ
-#define FLOAT_ge  _CMP_GE_OQ
-#define FLOAT_equ _CMP_EQ_UQ
-#define FLOAT_neu _CMP_NEQ_UQ
-#define FLOAT_ltu _CMP_NGE_UQ
-#define FLOAT_leu _CMP_NGT_UQ
-#define FLOAT_gtu _CMP_NLE_UQ
-#define FLOAT_geu _CMP_NLT_UQ
-#define FLOAT_num _CMP_ORD_Q
-#define FLOAT_nan _CMP_UNORD_Q
-#define AT_u16(p) _mm512_loadu_si512(p)
-#define AT_s16 AT_u16
-#define AT_u32 AT_u16
-#define AT_s32 AT_u16
-#define AT_u64 AT_u16
-#define AT_s64 AT_u16
-#define AT_f32(p) _mm512_loadu_ps(p)
-#define AT_f64(p) _mm512_loadu_pd(p)
-#define ALL_u16(v) _mm512_set1_epi16((int16_t)(v))
-#define ALL_s16 ALL_u16
-#define ALL_u32(v) _mm512_set1_epi32((int32_t)(v))
-#define ALL_s32 ALL_u32
-#define ALL_u64(v) _mm512_set1_epi64((int64_t)(v))
-#define ALL_s64 ALL_u64
-#define ALL_f32(v) _mm512_set1_ps(v)
-#define ALL_f64(v) _mm512_set1_pd(v)
+#define INTEGER_eq          _MM_CMPINT_EQ
+#define INTEGER_ne          _MM_CMPINT_NE
+#define INTEGER_lt          _MM_CMPINT_LT
+#define INTEGER_le          _MM_CMPINT_LE
+#define INTEGER_gt          _MM_CMPINT_NLE
+#define INTEGER_ge          _MM_CMPINT_NLT
+#define FLOAT_eq            _CMP_EQ_OQ
+#define FLOAT_ne            _CMP_NEQ_OQ
+#define FLOAT_lt            _CMP_LT_OQ
+#define FLOAT_le            _CMP_LE_OQ
+#define FLOAT_gt            _CMP_GT_OQ
+#define FLOAT_ge            _CMP_GE_OQ
+#define FLOAT_equ           _CMP_EQ_UQ
+#define FLOAT_neu           _CMP_NEQ_UQ
+#define FLOAT_ltu           _CMP_NGE_UQ
+#define FLOAT_leu           _CMP_NGT_UQ
+#define FLOAT_gtu           _CMP_NLE_UQ
+#define FLOAT_geu           _CMP_NLT_UQ
+#define FLOAT_num           _CMP_ORD_Q
+#define FLOAT_nan           _CMP_UNORD_Q
+#define AT_u16(p)           _mm512_loadu_si512(p)
+#define AT_s16              AT_u16
+#define AT_u32              AT_u16
+#define AT_s32              AT_u16
+#define AT_u64              AT_u16
+#define AT_s64              AT_u16
+#define AT_f32(p)           _mm512_loadu_ps(p)
+#define AT_f64(p)           _mm512_loadu_pd(p)
+#define ALL_u16(v)          _mm512_set1_epi16((int16_t)(v))
+#define ALL_s16             ALL_u16
+#define ALL_u32(v)          _mm512_set1_epi32((int32_t)(v))
+#define ALL_s32             ALL_u32
+#define ALL_u64(v)          _mm512_set1_epi64((int64_t)(v))
+#define ALL_s64             ALL_u64
+#define ALL_f32(v)          _mm512_set1_ps(v)
+#define ALL_f64(v)          _mm512_set1_pd(v)
 #define BITS_u16(a, b, how) _mm512_cmp_epu16_mask(a, b, INTEGER_##how)
 #define BITS_s16(a, b, how) _mm512_cmp_epi16_mask(a, b, INTEGER_##how)
 #define BITS_u32(a, b, how) _mm512_cmp_epu32_mask(a, b, INTEGER_##how)
@@ -98,26 +99,33 @@ MOVE_AMONG(64, 8)
 #define BITS_s64(a, b, how) _mm512_cmp_epi64_mask(a, b, INTEGER_##how)
 #define BITS_f32(a, b, how) _mm512_cmp_ps_mask(a, b, FLOAT_##how)
 #define BITS_f64(a, b, how) _mm512_cmp_pd_mask(a, b, FLOAT_##how)
-/* All lanes, whoever executes: halves that stay in registers beat stored words, which a wider load would have to wait for. */
+/* All lanes, whoever executes: halves that stay in registers beat stored words, which a wider load would have to wait
+ * for. */
 #define COMPARE_ALL(A, how, second) \
     enum { COUNT = 64 / sizeof(slot_##A) }; \
     uint64_t low = 0, high = 0; \
-    _Pragma("GCC unroll 8") for (size_t k = 0; k < 64; k += COUNT) low |= (uint64_t)BITS_##A(AT_##A(a + k), second, how) << k; \
-    _Pragma("GCC unroll 8") for (size_t k = 64; k < 128; k += COUNT) high |= (uint64_t)BITS_##A(AT_##A(a + k), second, how) << (k - 64); \
+    _Pragma("GCC unroll 8") for (size_t k = 0; k < 64; k += COUNT) \
+        low |= (uint64_t)BITS_##A(AT_##A(a + k), second, how) << k; \
+    _Pragma("GCC unroll 8") for (size_t k = 64; k < 128; k += COUNT) \
+        high |= (uint64_t)BITS_##A(AT_##A(a + k), second, how) << (k - 64); \
     result.mask = low | (lw_mask)high << 64
 #define LW_COMPARE_STEPS(name, D, A, B, takes, how) COMPARE_RRR(name, D, A, B, how) COMPARES_##takes(name, D, A, B, how)
 #define COMPARES_r(name, D, A, B, how)
 #define COMPARES_i COMPARE_RRI
-#define COMPARES_i_ri(name, D, A, B, how) COMPARE_RRI(name, D, A, B, how) LOOP2_RIR(name, D, A, B) /* rare: left to the compiler */
+#define COMPARES_i_ri(name, D, A, B, how) \
+    COMPARE_RRI(name, D, A, B, how) LOOP2_RIR(name, D, A, B) /* rare: left to the compiler */
 #define COMPARE_RRR(name, D, A, B, how) \
     STEP_HEAD(name, rrr) { \
-        SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
+        SOURCE(A, op->a, a); \
+        SOURCE(B, op->b, b); \
+        RESULT(D); \
         COMPARE_ALL(A, how, AT_##B(b + k)); \
         END(D); \
     }
 #define COMPARE_RRI(name, D, A, B, how) \
     STEP_HEAD(name, rri) { \
-        SOURCE(A, op->a, a); RESULT(D); \
+        SOURCE(A, op->a, a); \
+        RESULT(D); \
         const c_##B number = CONSTANT(B, op->imm); \
         COMPARE_ALL(A, how, ALL_##B(number)); \
         END(D); \
@@ -125,31 +133,33 @@ MOVE_AMONG(64, 8)
 
 /* ---- Shifts --------------------------------------------------------------------------------------------------- */
 
-/* Like PTX, the instructions take any amount: beyond the width they give zero, or the sign. Compilers widen 16-bit lanes for them and look
- * at the amount. */
-#define UNIT_left_u16  sll
-#define UNIT_left_u32  sll
-#define UNIT_left_u64  sll
-#define UNIT_right_u16 srl
-#define UNIT_right_u32 srl
-#define UNIT_right_u64 srl
-#define UNIT_right_s16 sra
-#define UNIT_right_s32 sra
-#define UNIT_right_s64 sra
-#define BITS_OF_u16 16
-#define BITS_OF_s16 16
-#define BITS_OF_u32 32
-#define BITS_OF_s32 32
-#define BITS_OF_u64 64
-#define BITS_OF_s64 64
+/* Like PTX, the instructions take any amount: beyond the width they give zero, or the sign. Compilers widen 16-bit
+ * lanes for them and look at the amount. */
+#define UNIT_left_u16           sll
+#define UNIT_left_u32           sll
+#define UNIT_left_u64           sll
+#define UNIT_right_u16          srl
+#define UNIT_right_u32          srl
+#define UNIT_right_u64          srl
+#define UNIT_right_s16          sra
+#define UNIT_right_s32          sra
+#define UNIT_right_s64          sra
+#define BITS_OF_u16             16
+#define BITS_OF_s16             16
+#define BITS_OF_u32             32
+#define BITS_OF_s32             32
+#define BITS_OF_u64             64
+#define BITS_OF_s64             64
 #define UNIT__(how, each, bits) _mm512_##how##each##_epi##bits
-#define UNIT_(how, each, bits) UNIT__(how, each, bits)
-#define UNIT_EACH(how, A) UNIT_(UNIT_##how##_##A, v, BITS_OF_##A) /* amounts lane by lane, as wide as words */
-#define UNIT_ALL(how, A)  UNIT_(UNIT_##how##_##A, , BITS_OF_##A)  /* one amount for all */
+#define UNIT_(how, each, bits)  UNIT__(how, each, bits)
+#define UNIT_EACH(how, A)       UNIT_(UNIT_##how##_##A, v, BITS_OF_##A) /* amounts lane by lane, as wide as words */
+#define UNIT_ALL(how, A)        UNIT_(UNIT_##how##_##A, , BITS_OF_##A)  /* one amount for all */
 #define SHIFT_RRR(name, D, A, B, how) \
     STEP_HEAD(name, rrr) { \
         enum { COUNT = 64 / sizeof(slot_##A) }; \
-        SOURCE(A, op->a, a); SOURCE(B, op->b, b); RESULT(D); \
+        SOURCE(A, op->a, a); \
+        SOURCE(B, op->b, b); \
+        RESULT(D); \
         for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
             _Pragma("GCC unroll 4") for (size_t i = base; i < base + LW_WARP_LANES; i += COUNT) \
                 _mm512_storeu_si512(to + i, UNIT_EACH(how, A)(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i))); \
@@ -158,7 +168,8 @@ MOVE_AMONG(64, 8)
 #define SHIFT_RRI(name, D, A, B, how) \
     STEP_HEAD(name, rri) { \
         enum { COUNT = 64 / sizeof(slot_##A) }; \
-        SOURCE(A, op->a, a); RESULT(D); \
+        SOURCE(A, op->a, a); \
+        RESULT(D); \
         const __m128i n = _mm_cvtsi64_si128((long long)(c_##B)op->imm); \
         for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
             _Pragma("GCC unroll 4") for (size_t i = base; i < base + LW_WARP_LANES; i += COUNT) \
@@ -166,45 +177,52 @@ MOVE_AMONG(64, 8)
         return op + 1; \
     }
 #define SHIFTS_r(name, D, A, B, how)
-#define SHIFTS_i SHIFT_RRI
-#define LOOPS_RRR(name, D, A, B, how) LOOP2_RRR(name, D, A, B)
-#define SHIFTS_BY_u16 LOOPS_RRR /* amounts of 32 bits fit words of 32 alone */
-#define SHIFTS_BY_s16 LOOPS_RRR
-#define SHIFTS_BY_u32 SHIFT_RRR
-#define SHIFTS_BY_s32 SHIFT_RRR
-#define SHIFTS_BY_u64 LOOPS_RRR
-#define SHIFTS_BY_s64 LOOPS_RRR
+#define SHIFTS_i                                  SHIFT_RRI
+#define LOOPS_RRR(name, D, A, B, how)             LOOP2_RRR(name, D, A, B)
+#define SHIFTS_BY_u16                             LOOPS_RRR /* amounts of 32 bits fit words of 32 alone */
+#define SHIFTS_BY_s16                             LOOPS_RRR
+#define SHIFTS_BY_u32                             SHIFT_RRR
+#define SHIFTS_BY_s32                             SHIFT_RRR
+#define SHIFTS_BY_u64                             LOOPS_RRR
+#define SHIFTS_BY_s64                             LOOPS_RRR
 #define LW_SHIFT_STEPS(name, D, A, B, takes, how) SHIFTS_BY_##A(name, D, A, B, how) SHIFTS_##takes(name, D, A, B, how)
 #define LW_COUNT_STEPS(name, D, A, B, takes, how) SHIFT_RRR(name, D, A, B, how) SHIFTS_##takes(name, D, A, B, how)
 
 /* Funnel shifts from two plain ones, which give zero for an amount of 32. */
-#define AMOUNT_wrap(c) _mm512_and_si512(c, _mm512_set1_epi32(31))
-#define AMOUNT_clamp(c) _mm512_min_epu32(c, _mm512_set1_epi32(32))
-#define FUNNEL_left(a, b, n, rest) _mm512_or_si512(_mm512_sllv_epi32(b, n), _mm512_srlv_epi32(a, rest))
+#define AMOUNT_wrap(c)              _mm512_and_si512(c, _mm512_set1_epi32(31))
+#define AMOUNT_clamp(c)             _mm512_min_epu32(c, _mm512_set1_epi32(32))
+#define FUNNEL_left(a, b, n, rest)  _mm512_or_si512(_mm512_sllv_epi32(b, n), _mm512_srlv_epi32(a, rest))
 #define FUNNEL_right(a, b, n, rest) _mm512_or_si512(_mm512_srlv_epi32(a, n), _mm512_sllv_epi32(b, rest))
 #define FUNNEL_BODY(direction, amount) \
     for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
         _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) { \
             const __m512i n = amount, rest = _mm512_sub_epi32(_mm512_set1_epi32(32), n); \
-            _mm512_storeu_si512(to + i, FUNNEL_##direction(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), n, rest)); \
+            _mm512_storeu_si512(to + i, \
+                                FUNNEL_##direction(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), n, rest)); \
         }
 #define LW_FUNNEL_STEPS(name, D, A, B, C, takes, how, mode) FUNNEL_RRR(name, how, mode) FUNNELS_##takes(name, how, mode)
-#define FUNNELS_i FUNNEL_RRI
+#define FUNNELS_i                                           FUNNEL_RRI
 #define FUNNEL_RRR(name, how, mode) \
     STEP_HEAD(name, rrr) { \
-        SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); SOURCE(u32, op->c, c); RESULT(u32); \
+        SOURCE(u32, op->a, a); \
+        SOURCE(u32, op->b, b); \
+        SOURCE(u32, op->c, c); \
+        RESULT(u32); \
         FUNNEL_BODY(how, AMOUNT_##mode(_mm512_loadu_si512(c + i))) \
         return op + 1; \
     }
 #define FUNNEL_RRI(name, how, mode) \
     STEP_HEAD(name, rri) { \
-        SOURCE(u32, op->a, a); SOURCE(u32, op->b, b); RESULT(u32); \
+        SOURCE(u32, op->a, a); \
+        SOURCE(u32, op->b, b); \
+        RESULT(u32); \
         const __m512i all = AMOUNT_##mode(_mm512_set1_epi32((int)op->imm)); \
         FUNNEL_BODY(how, all) \
         return op + 1; \
     }
 
-/* Rotates by constants: compilers make shifts of them where the amount is known at run time only, though the level has rotates. */
+/* Rotates by constants: compilers make shifts of them where the amount is known at run time only, though the level has
+ * rotates. */
 #define LW_ROTATE_STEPS
 #define LW_ROTATE_STEPS2(name, ...) ROTATE_STEP(name)
 #define LW_ROTATE_STEPS3(name, ...) ROTATE_STEP(name)
@@ -213,7 +231,9 @@ MOVE_AMONG(64, 8)
         const __m512i n0 = _mm512_set1_epi32((int)(op->imm & 31)), n1 = _mm512_set1_epi32((int)(op->imm >> 8 & 31)); \
         const __m512i n2 = _mm512_set1_epi32((int)(op->imm >> 16 & 31)); \
         (void)n1, (void)n2; \
-        SOURCE(u32, op->a, a_at); SECOND_##name; RESULT(u32); \
+        SOURCE(u32, op->a, a_at); \
+        SECOND_##name; \
+        RESULT(u32); \
         for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
             _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) { \
                 const __m512i a = _mm512_loadu_si512(a_at + i); \
@@ -221,28 +241,30 @@ MOVE_AMONG(64, 8)
             } \
         return op + 1; \
     }
-#define SECOND_rotl_b32 (void)0
-#define VALUE_rotl_b32 _mm512_rolv_epi32(a, n0)
+#define SECOND_rotl_b32     (void)0
+#define VALUE_rotl_b32      _mm512_rolv_epi32(a, n0)
 #define SECOND_xor_rotl_b32 SOURCE(u32, op->b, b_at)
-#define VALUE_xor_rotl_b32 _mm512_rolv_epi32(_mm512_xor_si512(a, _mm512_loadu_si512(b_at + i)), n0)
+#define VALUE_xor_rotl_b32  _mm512_rolv_epi32(_mm512_xor_si512(a, _mm512_loadu_si512(b_at + i)), n0)
 #define SECOND_add_rotl_b32 SOURCE(u32, op->b, b_at)
-#define VALUE_add_rotl_b32 _mm512_rolv_epi32(_mm512_add_epi32(a, _mm512_loadu_si512(b_at + i)), n0)
+#define VALUE_add_rotl_b32  _mm512_rolv_epi32(_mm512_add_epi32(a, _mm512_loadu_si512(b_at + i)), n0)
 #define SECOND_xor_rot3_b32 (void)0
-#define VALUE_xor_rot3_b32 _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_rolv_epi32(a, n2), 0x96)
+#define VALUE_xor_rot3_b32 \
+    _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_rolv_epi32(a, n2), 0x96)
 #define SECOND_xor_rot2_shr_b32 (void)0
-#define VALUE_xor_rot2_shr_b32 _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_srlv_epi32(a, n2), 0x96)
+#define VALUE_xor_rot2_shr_b32 \
+    _mm512_ternarylogic_epi32(_mm512_rolv_epi32(a, n0), _mm512_rolv_epi32(a, n1), _mm512_srlv_epi32(a, n2), 0x96)
 
 #define LW_LOP3_LOOP(lut) \
     for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += 32) \
-    for (size_t i = base; i < base + 32; i += 16) \
+        for (size_t i = base; i < base + 32; i += 16) \
     _mm512_storeu_si512(to + i, _mm512_ternarylogic_epi32(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), \
                                                           _mm512_loadu_si512(c + i), lut))
 
 /* ---- Fused operations ----------------------------------------------------------------------------------------- */
 
 #define lw_add_xor_rotl lw_add_xor_rotl
-static inline void lw_add_xor_rotl(const lw_gang *gang, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t n, uint32_t *sum,
-                                   uint32_t *turned) {
+static inline void lw_add_xor_rotl(const lw_gang *gang, const uint32_t *a, const uint32_t *b, const uint32_t *c,
+                                   uint32_t n, uint32_t *sum, uint32_t *turned) {
     const __m512i amount = _mm512_set1_epi32((int)n);
     for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES)
         _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) {
@@ -259,7 +281,8 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
     uint32_t *slot = LW_SLOT(gang, uint32_t, op->d);
     const __m512i more = _mm512_set1_epi32((int)op->imm);
     __m512i sum[VECTORS];
-    _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) sum[v] = _mm512_add_epi32(_mm512_loadu_si512(a + 16 * v), more);
+    _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++)
+        sum[v] = _mm512_add_epi32(_mm512_loadu_si512(a + 16 * v), more);
     uint64_t half[2] = {0, 0};
     switch (op->c) {
 #define COMPARE_SUMS(name, T, how) \
@@ -267,7 +290,7 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
         _Pragma("GCC unroll 8") for (int v = 0; v < VECTORS; v++) \
             half[v / 4] |= (uint64_t)BITS_##T(sum[v], _mm512_loadu_si512(b + 16 * v), how) << v % 4 * 16; \
         break;
-    LW_ADD_SETP(COMPARE_SUMS)
+        LW_ADD_SETP(COMPARE_SUMS)
 #undef COMPARE_SUMS
     default: lw_bug("comparison %u of a sum", op->c);
     }
@@ -281,21 +304,23 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
     return half[0] | (lw_mask)half[1] << 64;
 }
 
-/* ---- Shifts of vector registers: the vector unit's take any count, as the lane functions do ----------------------- */
+/* ---- Shifts of vector registers: the vector unit's take any count, as the lane functions do -------------------- */
 
-#define MASK_16 __mmask32
-#define MASK_32 __mmask16
-#define MASK_64 __mmask8
+#define MASK_16                  __mmask32
+#define MASK_32                  __mmask16
+#define MASK_64                  __mmask8
 #define UNIT_MASKED__(how, bits) _mm512_mask_##how##v_epi##bits
-#define UNIT_MASKED_(how, bits) UNIT_MASKED__(how, bits)
-#define UNIT_MASKED(how, A) UNIT_MASKED_(UNIT_##how##_##A, BITS_OF_##A)
+#define UNIT_MASKED_(how, bits)  UNIT_MASKED__(how, bits)
+#define UNIT_MASKED(how, A)      UNIT_MASKED_(UNIT_##how##_##A, BITS_OF_##A)
 #define LW_SHIFT_FUNCTIONS(name, slot, A, B, bits, how) \
-    static inline void name##_masked(const lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, const lw_mask *mask) { \
+    static inline void name##_masked(const lw_gang *gang, slot *to, const slot *a, const slot *b, const slot *c, \
+                                     const lw_mask *mask) { \
         enum { COUNT = 512 / bits }; \
         for (size_t base = gang->begin; base < gang->lanes; base += LW_WARP_LANES) { \
             const uint32_t word = lw_mask_bits(mask, (uint32_t)base); \
             _Pragma("GCC unroll 4") for (size_t i = 0; i < LW_WARP_LANES; i += COUNT) { \
-                const __m512i x = _mm512_loadu_si512(a + base + i), n = _mm512_loadu_si512(b + base + i), rest = _mm512_loadu_si512(c + base + i); \
+                const __m512i x = _mm512_loadu_si512(a + base + i), n = _mm512_loadu_si512(b + base + i), \
+                              rest = _mm512_loadu_si512(c + base + i); \
                 _mm512_storeu_si512(to + base + i, UNIT_MASKED(how, A)(rest, (MASK_##bits)(word >> i), x, n)); \
             } \
         } \
@@ -303,24 +328,29 @@ LW_INLINE lw_mask lw_add_setp(lw_gang *gang, const lw_op *op, const uint32_t *a,
     static inline void all_##name(const lw_gang *gang, slot *to, const slot *a, const slot *b) { \
         enum { COUNT = 512 / bits }; \
         for (size_t base = gang->begin; base < gang->lanes; base += COUNT) \
-            _mm512_storeu_si512(to + base, UNIT_EACH(how, A)(_mm512_loadu_si512(a + base), _mm512_loadu_si512(b + base))); \
+            _mm512_storeu_si512(to + base, \
+                                UNIT_EACH(how, A)(_mm512_loadu_si512(a + base), _mm512_loadu_si512(b + base))); \
     }
 
-/* ---- Rows ------------------------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------------------------ */
 
-#define lw_row_load lw_row_load
+#define lw_row_load       lw_row_load
 /* A mask as words, to take as many bits as a vector has lanes. */
 #define EACH_VECTOR(w, i) for (uint32_t i = gang->begin; i < gang->lanes; i += 512 / (w))
-#define ON_16(mask, i) (__mmask32)lw_mask_bits(&(mask), i)
-#define ON_32(mask, i) (__mmask16)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
-#define ON_64(mask, i) (__mmask8)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i) & 31))
+#define ON_16(mask, i)    (__mmask32) lw_mask_bits(&(mask), i)
+#define ON_32(mask, i)    (__mmask16)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i)&31))
+#define ON_64(mask, i)    (__mmask8)(lw_mask_bits(&(mask), (i) & ~31u) >> ((i)&31))
 /* What lanes have that the row leaves out: their own value, or 0 in those that execute. */
 #define LEFT_OUT(w, gang, to, i, zero) \
-    ((zero) ? _mm512_mask_mov_epi##w(_mm512_loadu_si512((to) + (i)), ON_##w((gang)->mask, i), _mm512_setzero_si512()) : _mm512_loadu_si512((to) + (i)))
+    ((zero) ? _mm512_mask_mov_epi##w(_mm512_loadu_si512((to) + (i)), ON_##w((gang)->mask, i), _mm512_setzero_si512()) \
+            : _mm512_loadu_si512((to) + (i)))
 /* All lanes of all warps that loops run over. Not by gang->active: a guard narrows the mask alone. */
-static inline bool lw_is_whole(const lw_gang *gang, lw_mask lanes) { return lw_mask_count(lanes) == gang->lanes - gang->begin; }
+static inline bool lw_is_whole(const lw_gang *gang, lw_mask lanes) {
+    return lw_mask_count(lanes) == gang->lanes - gang->begin;
+}
 #define ROW_SAME(w) \
-    static inline void lw_row_load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, bool zero) { \
+    static inline void lw_row_load_##w(lw_gang *gang, lw_any##w *to, const lw_any##w *from, lw_mask lanes, \
+                                       bool zero) { \
         if (LW_LIKELY(lw_is_whole(gang, lanes))) { \
             EACH_VECTOR(w, i) _mm512_storeu_si512(to + i, _mm512_loadu_si512(from + i)); \
             return; \
@@ -340,7 +370,8 @@ static inline bool lw_is_whole(const lw_gang *gang, lw_mask lanes) { return lw_m
 ROW_SAME(16)
 ROW_SAME(32)
 ROW_SAME(64)
-static inline void lw_row_load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero, bool is_signed) {
+static inline void lw_row_load_8(lw_gang *gang, lw_any16 *to, const lw_any8 *from, lw_mask lanes, bool zero,
+                                 bool is_signed) {
     EACH_VECTOR(16, i) {
         const __m512i old = LEFT_OUT(16, gang, to, i, zero);
         const __m256i bytes = _mm256_maskz_loadu_epi8(ON_16(lanes, i), from + i);
@@ -352,7 +383,7 @@ static inline void lw_row_store_8(lw_gang *gang, lw_any8 *to, const lw_any16 *fr
     EACH_VECTOR(16, i) _mm512_mask_cvtepi16_storeu_epi8(to + i, ON_16(lanes, i), _mm512_loadu_si512(from + i));
 }
 
-/* ---- Shuffles ----------------------------------------------------------------------------------------------------- */
+/* ---- Shuffles -------------------------------------------------------------------------------------------------- */
 
 #define lw_shuffle_segments lw_shuffle_segments
 /* Sixteen lanes: what c says of them. */
@@ -361,7 +392,8 @@ typedef struct lw_segment {
 } lw_segment;
 
 static inline lw_segment lw_find_segment(uint32_t first, __m512i c) {
-    const __m512i low5 = _mm512_set1_epi32(31), lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const __m512i low5 = _mm512_set1_epi32(31),
+                  lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     lw_segment s = {.lane = _mm512_add_epi32(lane, _mm512_set1_epi32((int)first))};
     s.mask = _mm512_and_si512(_mm512_srli_epi32(c, 8), low5);
     s.least = _mm512_and_si512(s.lane, s.mask);
@@ -379,11 +411,13 @@ static inline __m512i lw_find_sources(lw_shuffle_mode mode, const lw_segment *s,
     case LW_SHUFFLE_bfly: source = _mm512_xor_si512(s->lane, b); break;
     case LW_SHUFFLE_idx: source = _mm512_or_si512(s->least, _mm512_andnot_si512(s->mask, b)); break;
     }
-    *in_range = mode == LW_SHUFFLE_up ? _mm512_cmpge_epi32_mask(source, s->most) : _mm512_cmple_epi32_mask(source, s->most);
+    *in_range = mode == LW_SHUFFLE_up ? _mm512_cmpge_epi32_mask(source, s->most)
+                                      : _mm512_cmple_epi32_mask(source, s->most);
     return _mm512_mask_mov_epi32(s->lane, *in_range, source);
 }
 
-static inline void lw_load_control(const uint32_t *slot, uint32_t constant, uint32_t warp, __m512i *low, __m512i *high) {
+static inline void lw_load_control(const uint32_t *slot, uint32_t constant, uint32_t warp, __m512i *low,
+                                   __m512i *high) {
     *low = slot ? _mm512_loadu_si512(slot + 32 * warp) : _mm512_set1_epi32((int)constant);
     *high = slot ? _mm512_loadu_si512(slot + 32 * warp + 16) : *low;
 }
@@ -408,8 +442,8 @@ static inline void lw_find_warp_segments(const lw_controls *controls, uint32_t w
     segments->high = lw_find_segment(16, high);
 }
 
-static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, const lw_segments *segments, uint32_t warp,
-                                     lw_sources *sources) {
+static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls *controls, const lw_segments *segments,
+                                        uint32_t warp, lw_sources *sources) {
     __m512i b_low, b_high;
     lw_load_control(controls->b, controls->b_constant, warp, &b_low, &b_high);
     sources->low = lw_find_sources(mode, &segments->low, b_low, &sources->low_in_range);
@@ -417,7 +451,8 @@ static inline void lw_find_warp_sources(lw_shuffle_mode mode, const lw_controls 
 }
 
 /* readable: the lanes that count as they are in the table; the active ones are among them. */
-static inline void lw_shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable, const lw_sources *sources) {
+static inline void lw_shuffle_warp(uint32_t *to, const uint32_t *from, uint32_t active, uint32_t readable,
+                                   const lw_sources *sources) {
     if (LW_LIKELY(active == UINT32_MAX)) { /* without masks, which loads of the result would have to wait for */
         __m512i all_low = _mm512_loadu_si512(from), all_high = _mm512_loadu_si512(from + 16);
         _mm512_storeu_si512(to, _mm512_permutex2var_epi32(all_low, sources->low, all_high));

@@ -1,7 +1,8 @@
-/* level.h: what all files under level/ share. They are compiled once for each CPU level, with LW_LEVEL its name (v4 v3 portable …) and
- * its properties, which are its row of run/levels.def: LW_VECTOR_BYTES, LW_MASK_REGISTERS (0 or 1) and LW_ISA_HEADER, the header of run/interp/isa/
- * that has what differs between instruction sets, behind one interface: blending by mask, bytes into mask bits, steps that a vector unit has
- * instructions for. Functions of these headers are static, so the levels never meet. */
+/* level.h: what all files under level/ share. They are compiled once for each CPU level, with LW_LEVEL its name (v4 v3
+ * portable …) and its properties, which are its row of run/levels.def: LW_VECTOR_BYTES, LW_MASK_REGISTERS (0 or 1) and
+ * LW_ISA_HEADER, the header of run/interp/isa/ that has what differs between instruction sets, behind one interface:
+ * blending by mask, bytes into mask bits, steps that a vector unit has instructions for. Functions of these headers are
+ * static, so the levels never meet. */
 #ifndef LW_LEVEL_H
 #define LW_LEVEL_H
 
@@ -17,11 +18,11 @@
 #define LW_NO_OVERLAP _Pragma("GCC ivdep")
 #endif
 
-/* The loop over lanes: blocks of one warp, so that the inner trip count is known. An operand may share the result's slot: then it is the very
- * same element, which `ivdep` lets the compiler rely on. */
+/* The loop over lanes: blocks of one warp, so that the inner trip count is known. An operand may share the result's
+ * slot: then it is the very same element, which `ivdep` lets the compiler rely on. */
 #define EACH(i) \
     for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
-        LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++)
+    LW_NO_OVERLAP for (size_t i = base, k = 0; k < LW_WARP_LANES; i++, k++)
 
 typedef uint64_t lw_vector __attribute__((vector_size(LW_VECTOR_BYTES)));
 

@@ -1,11 +1,11 @@
 /* masked.c: steps under a partial mask; compiled once for each CPU level.
  *
- * The step runs again, for all lanes into the frame's spare slot, and the executing lanes are taken from there. Out of line, so that a step
- * that stores directly needs no registers saved. */
+ * The step runs again, for all lanes into the frame's spare slot, and the executing lanes are taken from there. Out of
+ * line, so that a step that stores directly needs no registers saved. */
 #include "run/interp/level/level.h"
 
 #define MASKED(bits) \
-    const lw_op *LW_AT_LEVEL(lw_masked_##bits)(lw_gang *gang, const lw_op *op) { \
+    const lw_op *LW_AT_LEVEL(lw_masked_##bits)(lw_gang * gang, const lw_op *op) { \
         lw_op whole = *op; \
         whole.d = gang->frame->code->frame_bytes; \
         whole.flags |= LW_OP_WHOLE; \

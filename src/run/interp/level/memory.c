@@ -1,8 +1,8 @@
 /* memory.c: ld and st for a whole gang; compiled once for each CPU level.
  *
- * Flow: which lanes → where they go and in what pattern (reach) → one bounds and alignment check for all of them against the
- * allocation met last time → data by pattern. Whatever does not fit that — lanes in several allocations or windows, any fault —
- * goes lane by lane through address.c. */
+ * Flow: which lanes → where they go and in what pattern (reach) → one bounds and alignment check for all of them
+ * against the allocation met last time → data by pattern. Whatever does not fit that — lanes in several allocations or
+ * windows, any fault — goes lane by lane through address.c. */
 #include "run/interp/level/level.h"
 
 #define CHUNK LW_VECTOR_BYTES
@@ -34,8 +34,8 @@ typedef struct lw_reach {
     bool run;              /* the active lanes are exactly first … first + count - 1 */
     uint32_t first, count; /* otherwise they lie in between; the first and the last are active in any case */
     uint32_t step;
-    uint64_t at;           /* address of the first one */
-    uintptr_t host;        /* to be added to addresses */
+    uint64_t at;    /* address of the first one */
+    uintptr_t host; /* to be added to addresses */
     bool read_only;
 } lw_reach;
 
@@ -56,25 +56,25 @@ LW_INLINE void find_lanes(const lw_gang *gang, lw_reach *reach) {
 }
 
 /* Active lanes one by one: quicker with two words than with one of 128 bits. */
-#define FOR_ACTIVE(lane, gang)                                                                     \
-    for (uint32_t half_ = 0; half_ < 2; half_++)                                                   \
+#define FOR_ACTIVE(lane, gang) \
+    for (uint32_t half_ = 0; half_ < 2; half_++) \
         for (uint64_t left_ = (uint64_t)((gang)->mask >> (64 * half_)); left_; left_ &= left_ - 1) \
             for (uint32_t lane = 64 * half_ + (uint32_t)__builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
 
 /* ---- Pattern -------------------------------------------------------------------------------------------- */
 
 /* Whether r[i] == r[0] + i * step for all i. */
-#define DEFINE_IS_LINEAR(bits)                                                                      \
+#define DEFINE_IS_LINEAR(bits) \
     LW_INLINE bool is_linear_##bits(const uint##bits##_t *r, uint32_t count, uint##bits##_t step) { \
-        chunk##bits want = *(const loose##bits *)count_##bits * step + r[0], differs = {0};         \
-        uint32_t i = 0;                                                                             \
-        for (; i + IN_##bits <= count; i += IN_##bits) {                                            \
-            differs |= *(const loose##bits *)(r + i) ^ want;                                        \
-            want += IN_##bits * step;                                                               \
-        }                                                                                           \
-        uint##bits##_t any = 0;                                                                     \
-        for (; i < count; i++) any |= r[i] ^ (r[0] + i * step);                                     \
-        return lw_is_zero((lw_vector)differs) && any == 0;                                               \
+        chunk##bits want = *(const loose##bits *)count_##bits * step + r[0], differs = {0}; \
+        uint32_t i = 0; \
+        for (; i + IN_##bits <= count; i += IN_##bits) { \
+            differs |= *(const loose##bits *)(r + i) ^ want; \
+            want += IN_##bits * step; \
+        } \
+        uint##bits##_t any = 0; \
+        for (; i < count; i++) any |= r[i] ^ (r[0] + i * step); \
+        return lw_is_zero((lw_vector)differs) && any == 0; \
     }
 DEFINE_IS_LINEAR(32)
 DEFINE_IS_LINEAR(64)
@@ -83,33 +83,33 @@ DEFINE_IS_LINEAR(64)
 #define LANES_ON(bits, word) ((chunk##bits)((*(const loose##bits *)bit_##bits & (uint##bits##_t)(word)) != 0))
 
 /* The same where only some lanes count, for all i in the mask: r[i] == r[first] + (i - first) * step. */
-#define DEFINE_IS_LINEAR_AMONG(bits)                                                                           \
-    static bool is_linear_among_##bits(const uint##bits##_t *r, const lw_gang *gang, uint32_t first,           \
-                                       uint##bits##_t step) {                                                  \
+#define DEFINE_IS_LINEAR_AMONG(bits) \
+    static bool is_linear_among_##bits(const uint##bits##_t *r, const lw_gang *gang, uint32_t first, \
+                                       uint##bits##_t step) { \
         chunk##bits want = *(const loose##bits *)count_##bits * step + (r[first] - first * step), differs = {0}; \
-        for (uint32_t i = 0; i < gang->lanes; i += IN_##bits) {                                                \
-            differs |= (*(const loose##bits *)(r + i) ^ want) & LANES_ON(bits, gang->mask >> i);               \
-            want += IN_##bits * step;                                                                          \
-        }                                                                                                      \
-        return lw_is_zero((lw_vector)differs);                                                                      \
+        for (uint32_t i = 0; i < gang->lanes; i += IN_##bits) { \
+            differs |= (*(const loose##bits *)(r + i) ^ want) & LANES_ON(bits, gang->mask >> i); \
+            want += IN_##bits * step; \
+        } \
+        return lw_is_zero((lw_vector)differs); \
     }
 DEFINE_IS_LINEAR_AMONG(32)
 DEFINE_IS_LINEAR_AMONG(64)
 
 /* The second active lane tells which pattern is worth a look. */
-#define DEFINE_FIND_PATTERN(bits)                                                                                     \
-    LW_INLINE lw_pattern find_pattern_##bits(const uint##bits##_t *r, const lw_gang *gang, const lw_reach *reach,     \
-                                             uint32_t bytes) {                                                        \
-        if (reach->count == 1) return LW_UNIFORM;                                                                     \
-        uint32_t first = reach->first, second = first + 1;                                                            \
-        if (LW_UNLIKELY(!reach->run)) second = lw_mask_first(gang->mask & (gang->mask - 1));                          \
-        uint##bits##_t step = r[second] - r[first];                                                                   \
-        lw_pattern pattern = step == (second - first) * bytes ? LW_UNIT : LW_UNIFORM;                                 \
-        if (pattern == LW_UNIFORM && step != 0) return LW_EACH;                                                       \
-        step = pattern == LW_UNIT ? bytes : 0;                                                                        \
-        bool is = LW_LIKELY(reach->run) ? is_linear_##bits(r + first, reach->count, step)                             \
-                                        : is_linear_among_##bits(r, gang, first, step);                               \
-        return is ? pattern : LW_EACH;                                                                                \
+#define DEFINE_FIND_PATTERN(bits) \
+    LW_INLINE lw_pattern find_pattern_##bits(const uint##bits##_t *r, const lw_gang *gang, const lw_reach *reach, \
+                                             uint32_t bytes) { \
+        if (reach->count == 1) return LW_UNIFORM; \
+        uint32_t first = reach->first, second = first + 1; \
+        if (LW_UNLIKELY(!reach->run)) second = lw_mask_first(gang->mask & (gang->mask - 1)); \
+        uint##bits##_t step = r[second] - r[first]; \
+        lw_pattern pattern = step == (second - first) * bytes ? LW_UNIT : LW_UNIFORM; \
+        if (pattern == LW_UNIFORM && step != 0) return LW_EACH; \
+        step = pattern == LW_UNIT ? bytes : 0; \
+        bool is = LW_LIKELY(reach->run) ? is_linear_##bits(r + first, reach->count, step) \
+                                        : is_linear_among_##bits(r, gang, first, step); \
+        return is ? pattern : LW_EACH; \
     }
 DEFINE_FIND_PATTERN(32)
 DEFINE_FIND_PATTERN(64)
@@ -134,7 +134,8 @@ LW_INLINE bool find_global(lw_gang *gang, const lw_op *op, uint64_t address, uin
     return true;
 }
 
-LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, uint64_t address, uint32_t bytes, lw_home *home) {
+LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, uint64_t address, uint32_t bytes,
+                         lw_home *home) {
     const lw_cta *cta = gang->cta;
     uint64_t window = 0;
     lw_window kind = form.window;
@@ -157,36 +158,37 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
     return home->size >= bytes && address - window <= home->size - bytes;
 }
 
-/* Fills gang->address for the active lanes and returns whether all accesses are aligned and within the home. The loop over
- * a run has no exit, so that it becomes vector code. */
-#define DEFINE_FILL(bits)                                                                                    \
-    static bool fill_##bits(lw_gang *gang, const lw_reach *reach, const uint##bits##_t *r, uint64_t plus,    \
-                            uint64_t frame, const lw_home *home, uint32_t bytes) {                           \
-        uint64_t base = home->base, room = home->size - bytes, outside = 0, align = 0;                       \
-        uint64_t *to = gang->address;                                                                        \
-        uint##bits##_t add = (uint##bits##_t)plus;                                                           \
-        if (LW_LIKELY(reach->run)) {                                                                         \
-            uint32_t end = reach->first + reach->count;                                                      \
-            LW_NO_OVERLAP for (uint32_t i = reach->first; i < end; i++) {                                       \
-                uint64_t address = (uint##bits##_t)(r[i] + add) + frame;                                     \
-                to[i] = address;                                                                             \
-                align |= address;                                                                            \
-                outside |= (uint64_t)(address - base > room);                                                \
-            }                                                                                                \
-        } else {                                                                                             \
-            FOR_ACTIVE(lane, gang) {                                                                         \
-                uint64_t address = (uint##bits##_t)(r[lane] + add) + frame;                                  \
-                to[lane] = address;                                                                          \
-                align |= address;                                                                            \
-                outside |= (uint64_t)(address - base > room);                                                \
-            }                                                                                                \
-        }                                                                                                    \
-        return !outside && !(align & (bytes - 1));                                                           \
+/* Fills gang->address for the active lanes and returns whether all accesses are aligned and within the home. The loop
+ * over a run has no exit, so that it becomes vector code. */
+#define DEFINE_FILL(bits) \
+    static bool fill_##bits(lw_gang *gang, const lw_reach *reach, const uint##bits##_t *r, uint64_t plus, \
+                            uint64_t frame, const lw_home *home, uint32_t bytes) { \
+        uint64_t base = home->base, room = home->size - bytes, outside = 0, align = 0; \
+        uint64_t *to = gang->address; \
+        uint##bits##_t add = (uint##bits##_t)plus; \
+        if (LW_LIKELY(reach->run)) { \
+            uint32_t end = reach->first + reach->count; \
+            LW_NO_OVERLAP for (uint32_t i = reach->first; i < end; i++) { \
+                uint64_t address = (uint##bits##_t)(r[i] + add) + frame; \
+                to[i] = address; \
+                align |= address; \
+                outside |= (uint64_t)(address - base > room); \
+            } \
+        } else { \
+            FOR_ACTIVE(lane, gang) { \
+                uint64_t address = (uint##bits##_t)(r[lane] + add) + frame; \
+                to[lane] = address; \
+                align |= address; \
+                outside |= (uint64_t)(address - base > room); \
+            } \
+        } \
+        return !outside && !(align & (bytes - 1)); \
     }
 DEFINE_FILL(32)
 DEFINE_FILL(64)
 
-/* Local memory is interleaved: addresses become distances from gang->local. Lanes at one address are 16 bytes apart there. */
+/* Local memory is interleaved: addresses become distances from gang->local. Lanes at one address are 16 bytes apart
+ * there. */
 static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32_t bytes) {
     reach->host = (uintptr_t)gang->local;
     uint64_t *to = gang->address;
@@ -242,12 +244,13 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     reach->step = bytes;
     /* One by one where others may watch, and where the lanes have gaps that no masked move can skip. */
     bool by_mask = LW_MASK_REGISTERS && !form.vector && form.size == form.slot && form.size >= 2;
-    if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || by_mask))) reach->pattern = LW_STEP;
+    if (reach->pattern == LW_UNIT && LW_UNLIKELY(form.is_volatile || !(reach->run || by_mask)))
+        reach->pattern = LW_STEP;
     return true;
 }
 
-/* What to add to a lane's address for an element `offset` bytes on. Local memory keeps 16 bytes of a lane together; the second
- * half of a 32-byte access is in the next row of granules. */
+/* What to add to a lane's address for an element `offset` bytes on. Local memory keeps 16 bytes of a lane together; the
+ * second half of a 32-byte access is in the next row of granules. */
 LW_INLINE uintptr_t element_host(const lw_gang *gang, const lw_reach *reach, uint32_t offset) {
     if (offset >= 16 && reach->host == (uintptr_t)gang->local) offset += 16 * (LW_GANG_LANES - 1);
     return reach->host + offset;
@@ -259,40 +262,41 @@ LW_INLINE uintptr_t element_host(const lw_gang *gang, const lw_reach *reach, uin
 typedef void lw_mover(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host, uint32_t vector);
 
 /* From one place to another, every element in one piece. */
-#define DEFINE_MOVE(bits)                                                                                 \
-    LW_RACY LW_INLINE void move_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count) {      \
-        uint32_t i = 0;                                                                                   \
+#define DEFINE_MOVE(bits) \
+    LW_RACY LW_INLINE void move_##bits(lw_any##bits *to, const lw_any##bits *from, uint32_t count) { \
+        uint32_t i = 0; \
         for (; i + IN_##bits <= count; i += IN_##bits) *(loose##bits *)(to + i) = *(const loose##bits *)(from + i); \
-        for (; i < count; i++)                                                                            \
-            __atomic_store_n(to + i, __atomic_load_n(from + i, __ATOMIC_RELAXED), __ATOMIC_RELAXED);      \
+        for (; i < count; i++) \
+            __atomic_store_n(to + i, __atomic_load_n(from + i, __ATOMIC_RELAXED), __ATOMIC_RELAXED); \
     }
 DEFINE_MOVE(16)
 DEFINE_MOVE(32)
 DEFINE_MOVE(64)
 
 /* The same for lanes with gaps between them; `to` and `from` are where the first lane's element goes and is. */
-#define MOVE(bits, to, from)                                             \
-    if (LW_LIKELY(reach->run || bits == 16 || !LW_MASK_REGISTERS)) {     \
-        move_##bits(to, from, count);                                    \
-    } else {                                                             \
-        lw_move_among_##bits(to, from, reach->count, gang->mask >> reach->first); /* lanes with gaps get LW_STEP elsewhere */ \
+#define MOVE(bits, to, from) \
+    if (LW_LIKELY(reach->run || bits == 16 || !LW_MASK_REGISTERS)) { \
+        move_##bits(to, from, count); \
+    } else { \
+        lw_move_among_##bits(to, from, reach->count, \
+                             gang->mask >> reach->first); /* lanes with gaps get LW_STEP elsewhere */ \
     }
 
 /* One value to the active lanes. */
-#define DEFINE_SPREAD(bits)                                                                                  \
-    LW_INLINE void spread_run_##bits(lw_any##bits *to, uint32_t count, uint##bits##_t value) {               \
-        loose##bits all = (loose##bits){0} + value;                                                          \
-        uint32_t i = 0;                                                                                      \
-        for (; i + IN_##bits <= count; i += IN_##bits) *(loose##bits *)(to + i) = all;                       \
-        for (; i < count; i++) to[i] = value;                                                                \
+#define DEFINE_SPREAD(bits) \
+    LW_INLINE void spread_run_##bits(lw_any##bits *to, uint32_t count, uint##bits##_t value) { \
+        loose##bits all = (loose##bits){0} + value; \
+        uint32_t i = 0; \
+        for (; i + IN_##bits <= count; i += IN_##bits) *(loose##bits *)(to + i) = all; \
+        for (; i < count; i++) to[i] = value; \
     }
-#define DEFINE_SPREAD_AMONG(bits)                                                                            \
-    static void spread_among_##bits(const lw_gang *gang, lw_any##bits *to, uint##bits##_t value) {           \
-        for (uint32_t i = 0; i < gang->lanes; i += IN_##bits) {                                              \
-            chunk##bits on = LANES_ON(bits, gang->mask >> i);                                                \
-            loose##bits *place = (loose##bits *)(to + i);                                                    \
-            *place = (*place & ~on) | (on & value);                                                          \
-        }                                                                                                    \
+#define DEFINE_SPREAD_AMONG(bits) \
+    static void spread_among_##bits(const lw_gang *gang, lw_any##bits *to, uint##bits##_t value) { \
+        for (uint32_t i = 0; i < gang->lanes; i += IN_##bits) { \
+            chunk##bits on = LANES_ON(bits, gang->mask >> i); \
+            loose##bits *place = (loose##bits *)(to + i); \
+            *place = (*place & ~on) | (on & value); \
+        } \
     }
 DEFINE_SPREAD(16)
 DEFINE_SPREAD(32)
@@ -302,57 +306,57 @@ DEFINE_SPREAD_AMONG(64)
 static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) { FOR_ACTIVE(i, gang) to[i] = value; }
 
 /* A statement for every active lane i. */
-#define EVERY_LANE(i, statement)                                               \
-    if (LW_LIKELY(reach->run)) {                                               \
-        for (uint32_t i = first; i < first + count; i++) statement;            \
-    } else {                                                                   \
-        FOR_ACTIVE(i, gang) statement;                                         \
+#define EVERY_LANE(i, statement) \
+    if (LW_LIKELY(reach->run)) { \
+        for (uint32_t i = first; i < first + count; i++) statement; \
+    } else { \
+        FOR_ACTIVE(i, gang) statement; \
     }
 
 #define READ(bits, place)         __atomic_load_n((lw_any##bits *)(place), __ATOMIC_RELAXED)
 #define WRITE(bits, place, value) __atomic_store_n((lw_any##bits *)(place), (uint##bits##_t)(value), __ATOMIC_RELAXED)
 
 /* load_zero_M_W, load_sign_M_W, load_same_M_M: an element of M bits becomes a register of W. */
-#define DEFINE_LOAD(extend, m, w, UNIT)                                                                              \
-    LW_RACY static void load_##extend##_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host,  \
-                                                  uint32_t vector) {                                                 \
-        lw_any##w *to = (lw_any##w *)slot;                                                                           \
-        uint32_t first = reach->first, count = reach->count;                                                         \
-        if (reach->pattern == LW_UNIT) {                                                                             \
-            const lw_any##m *from = (const lw_any##m *)(host + reach->at);                                           \
-            to += first;                                                                                             \
-            UNIT(m, w, extend##_##m##_##w)                                                                           \
-        } else if (reach->pattern == LW_UNIFORM) {                                                                   \
-            uint##w##_t value = extend##_##m##_##w(READ(m, host + reach->at));                                       \
-            if (LW_LIKELY(reach->run)) spread_run_##w(to + first, count, value);                                     \
-            else spread_among_##w(gang, to, value);                                                                  \
-        } else if (reach->pattern == LW_STEP) {                                                                      \
-            uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step;                  \
-            EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, start + i * step)))                                     \
-        } else {                                                                                                     \
-            const uint64_t *address = gang->address;                                                                 \
-            EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, host + address[i])))                                    \
-        }                                                                                                            \
+#define DEFINE_LOAD(extend, m, w, UNIT) \
+    LW_RACY static void load_##extend##_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host, \
+                                                  uint32_t vector) { \
+        lw_any##w *to = (lw_any##w *)slot; \
+        uint32_t first = reach->first, count = reach->count; \
+        if (reach->pattern == LW_UNIT) { \
+            const lw_any##m *from = (const lw_any##m *)(host + reach->at); \
+            to += first; \
+            UNIT(m, w, extend##_##m##_##w) \
+        } else if (reach->pattern == LW_UNIFORM) { \
+            uint##w##_t value = extend##_##m##_##w(READ(m, host + reach->at)); \
+            if (LW_LIKELY(reach->run)) spread_run_##w(to + first, count, value); \
+            else spread_among_##w(gang, to, value); \
+        } else if (reach->pattern == LW_STEP) { \
+            uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step; \
+            EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, start + i * step))) \
+        } else { \
+            const uint64_t *address = gang->address; \
+            EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, host + address[i]))) \
+        } \
     }
-#define UNIT_EXTEND(m, w, extend)                                                             \
-    if (vector == 1) {                                                                        \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i]);              \
-    } else {                                                                                  \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i * vector]);     \
+#define UNIT_EXTEND(m, w, extend) \
+    if (vector == 1) { \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i]); \
+    } else { \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = extend(from[i * vector]); \
     }
-#define UNIT_SAME(m, w, extend)                                                               \
-    if (vector == 1) {                                                                        \
-        MOVE(w, to, from)                                                                     \
-    } else {                                                                                  \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = from[i * vector];             \
+#define UNIT_SAME(m, w, extend) \
+    if (vector == 1) { \
+        MOVE(w, to, from) \
+    } else { \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = from[i * vector]; \
     }
-#define DEFINE_EXTENDING_LOADS(m, w)                                                          \
-    LW_INLINE uint##w##_t zero_##m##_##w(uint##m##_t x) { return x; }                         \
+#define DEFINE_EXTENDING_LOADS(m, w) \
+    LW_INLINE uint##w##_t zero_##m##_##w(uint##m##_t x) { return x; } \
     LW_INLINE uint##w##_t sign_##m##_##w(uint##m##_t x) { return (uint##w##_t)(int##m##_t)x; } \
-    DEFINE_LOAD(zero, m, w, UNIT_EXTEND)                                                      \
+    DEFINE_LOAD(zero, m, w, UNIT_EXTEND) \
     DEFINE_LOAD(sign, m, w, UNIT_EXTEND)
-#define DEFINE_SAME_LOAD(m)                                                                   \
-    LW_INLINE uint##m##_t same_##m##_##m(uint##m##_t x) { return x; }                         \
+#define DEFINE_SAME_LOAD(m) \
+    LW_INLINE uint##m##_t same_##m##_##m(uint##m##_t x) { return x; } \
     DEFINE_LOAD(same, m, m, UNIT_SAME)
 DEFINE_EXTENDING_LOADS(8, 16)
 DEFINE_EXTENDING_LOADS(8, 32)
@@ -365,36 +369,36 @@ DEFINE_SAME_LOAD(32)
 DEFINE_SAME_LOAD(64)
 
 /* store_M_W: the low M bits of a register of W. Of lanes that hit the same place the highest one wins. */
-#define DEFINE_STORE(m, w, UNIT)                                                                                     \
-    LW_RACY static void store_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host,            \
-                                        uint32_t vector) {                                                           \
-        const lw_any##w *from = (const lw_any##w *)slot;                                                             \
-        uint32_t first = reach->first, count = reach->count;                                                         \
-        if (reach->pattern == LW_UNIT) {                                                                             \
-            lw_any##m *to = (lw_any##m *)(host + reach->at);                                                         \
-            from += first;                                                                                           \
-            UNIT(m, w)                                                                                               \
-        } else if (reach->pattern == LW_UNIFORM) {                                                                   \
-            WRITE(m, host + reach->at, from[first + count - 1]);                                                     \
-        } else if (reach->pattern == LW_STEP) {                                                                      \
-            uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step;                  \
-            EVERY_LANE(i, WRITE(m, start + i * step, from[i]))                                                       \
-        } else {                                                                                                     \
-            const uint64_t *address = gang->address;                                                                 \
-            EVERY_LANE(i, WRITE(m, host + address[i], from[i]))                                                      \
-        }                                                                                                            \
+#define DEFINE_STORE(m, w, UNIT) \
+    LW_RACY static void store_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host, \
+                                        uint32_t vector) { \
+        const lw_any##w *from = (const lw_any##w *)slot; \
+        uint32_t first = reach->first, count = reach->count; \
+        if (reach->pattern == LW_UNIT) { \
+            lw_any##m *to = (lw_any##m *)(host + reach->at); \
+            from += first; \
+            UNIT(m, w) \
+        } else if (reach->pattern == LW_UNIFORM) { \
+            WRITE(m, host + reach->at, from[first + count - 1]); \
+        } else if (reach->pattern == LW_STEP) { \
+            uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step; \
+            EVERY_LANE(i, WRITE(m, start + i * step, from[i])) \
+        } else { \
+            const uint64_t *address = gang->address; \
+            EVERY_LANE(i, WRITE(m, host + address[i], from[i])) \
+        } \
     }
-#define UNIT_CUT(m, w)                                                                            \
-    if (vector == 1) {                                                                            \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = (uint##m##_t)from[i];             \
-    } else {                                                                                      \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = (uint##m##_t)from[i];    \
+#define UNIT_CUT(m, w) \
+    if (vector == 1) { \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = (uint##m##_t)from[i]; \
+    } else { \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = (uint##m##_t)from[i]; \
     }
-#define UNIT_WHOLE(m, w)                                                                          \
-    if (vector == 1) {                                                                            \
-        MOVE(w, to, from)                                                                         \
-    } else {                                                                                      \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = from[i];                 \
+#define UNIT_WHOLE(m, w) \
+    if (vector == 1) { \
+        MOVE(w, to, from) \
+    } else { \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = from[i]; \
     }
 DEFINE_STORE(8, 16, UNIT_CUT)
 DEFINE_STORE(8, 32, UNIT_CUT)
@@ -406,7 +410,8 @@ DEFINE_STORE(16, 16, UNIT_WHOLE)
 DEFINE_STORE(32, 32, UNIT_WHOLE)
 DEFINE_STORE(64, 64, UNIT_WHOLE)
 
-/* By lw_memory_form.size, slot and is_signed. Lowering makes no others: a register is at least as wide as the element. */
+/* By lw_memory_form.size, slot and is_signed. Lowering makes no others: a register is at least as wide as the element.
+ */
 static lw_mover *const loads[4][4][2] = {
     {{0}, {load_zero_8_16, load_sign_8_16}, {load_zero_8_32, load_sign_8_32}, {load_zero_8_64, load_sign_8_64}},
     {{0}, {load_same_16_16, load_same_16_16}, {load_zero_16_32, load_sign_16_32}, {load_zero_16_64, load_sign_16_64}},
@@ -499,7 +504,8 @@ static char *constant_slot(lw_gang *gang, const lw_op *op, lw_memory_form form) 
     return gang->scratch;
 }
 
-static void store_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, lw_mover *store) {
+static void store_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach,
+                           lw_mover *store) {
     if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, true);
     for (uint32_t k = 0; k < 1u << form.vector; k++)
         store(gang, reach, data_slot(gang, op, form, k), element_host(gang, reach, k << form.size), 1u << form.vector);

@@ -1,7 +1,7 @@
 /* row.c: ld_row and st_row: neighbouring elements of an array for neighbouring lanes; compiled once for each CPU level.
  *
- * The base and the index are the same for all lanes, so the first and the last active lane tell whether all accesses are good. What is not
- * goes lane by lane through address.c, which finds whom to blame. */
+ * The base and the index are the same for all lanes, so the first and the last active lane tell whether all accesses
+ * are good. What is not goes lane by lane through address.c, which finds whom to blame. */
 #include "run/interp/level/level.h"
 
 /* The host's place of the element that lane 0 would take. NULL: some lane's is not there. */
@@ -9,7 +9,8 @@ static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_m
     const uint32_t first = lw_mask_first(lanes), count = lw_mask_last(lanes) - first + 1;
     const uint64_t element = lw_row_element(gang, op, first), length = lw_row_length(op);
     if (LW_UNLIKELY(element > length || length - element < count)) return NULL;
-    const uint64_t base = lw_row_base(gang, op, first), address = base + (element << size), span = (uint64_t)count << size;
+    const uint64_t base = lw_row_base(gang, op, first), address = base + (element << size),
+                   span = (uint64_t)count << size;
     if (LW_UNLIKELY(address & ((1u << size) - 1))) return NULL;
     lw_range *hint = &gang->hints[(op->imm >> LW_ROW_HINT_SHIFT) % LW_HINTS];
     if (LW_UNLIKELY(hint->size < span || address - hint->base > hint->size - span)) {
@@ -26,7 +27,7 @@ static inline lw_mask lanes_of(const lw_gang *gang, const lw_op *op) {
     return op->e == LW_NO_SLOT ? gang->mask : gang->mask & lw_get_mask(gang, op->e);
 }
 
-/* ---- The steps --------------------------------------------------------------------------------------------------------- */
+/* ---- The steps ------------------------------------------------------------------------------------------------- */
 
 /* Somebody is to blame: the check stops the gang with a trap of the first such lane. */
 __attribute__((noinline)) static const lw_op *blame(lw_gang *gang, const lw_op *op, lw_access access, lw_mask lanes) {

@@ -1,6 +1,7 @@
 /* shuffle.c: shfl in all modes (manual sections 9.7.9.5 and 9.7.9.6); compiled once for each CPU level.
  *
- * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the table. */
+ * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the table.
+ */
 #include "run/interp/level/level.h"
 
 /* A mask, made warp by warp. */
@@ -18,7 +19,8 @@ static bool tell_undefined(lw_gang *gang, const lw_op *op, lw_mask in_vain, lw_m
 /* Whole warps, in which no lane can read in vain. Compiled once for each mode. */
 static inline __attribute__((always_inline)) void shuffle_whole(lw_gang *gang, const lw_op *op, lw_shuffle_mode mode,
                                                                 const lw_controls *controls) {
-    uint32_t *to = LW_SLOT(gang, uint32_t, op->d), first = gang->begin / LW_WARP_LANES, end = gang->lanes / LW_WARP_LANES;
+    uint32_t *to = LW_SLOT(gang, uint32_t, op->d), first = gang->begin / LW_WARP_LANES,
+             end = gang->lanes / LW_WARP_LANES;
     const uint32_t *from = LW_SLOT(gang, uint32_t, op->b);
     lw_segments segments;
     lw_sources sources;
@@ -29,7 +31,8 @@ static inline __attribute__((always_inline)) void shuffle_whole(lw_gang *gang, c
         lw_shuffle_warp(to + 32 * warp, from + 32 * warp, UINT32_MAX, UINT32_MAX, &sources);
         if (op->e != LW_NO_SLOT) in_range.warps[warp] = lw_in_range_of(&sources);
         if (++warp == end) break;
-        if (controls->c) lw_find_warp_segments(controls, warp, &segments); /* else as in the warp before; so, too, below */
+        if (controls->c)
+            lw_find_warp_segments(controls, warp, &segments); /* else as in the warp before; so, too, below */
         if (controls->b || controls->c) lw_find_warp_sources(mode, controls, &segments, warp, &sources);
     }
     if (op->e != LW_NO_SLOT) lw_put_mask(gang, op->e, in_range.mask);

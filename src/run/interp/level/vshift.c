@@ -1,7 +1,8 @@
-/* vshift.c: shifts of vector registers, and their counts that are the width of the elements or more; compiled once for each CPU level.
+/* vshift.c: shifts of vector registers, and their counts that are the width of the elements or more; compiled once for
+ * each CPU level.
  *
- * Such counts are rare, so all counts are joined by `or` first: as widths are powers of two, a count is too large exactly if it has a bit
- * of the width's place or above. */
+ * Such counts are rare, so all counts are joined by `or` first: as widths are powers of two, a count is too large
+ * exactly if it has a bit of the width's place or above. */
 #include "run/interp/level/level.h"
 
 /* Bits that a small count does not have, in every element of a word. */
@@ -13,7 +14,8 @@ static uint64_t high_bits(uint32_t bytes, uint64_t width) {
 
 static inline bool any_high(const lw_gang *gang, const char *counts, uint32_t slot, uint64_t high) {
     lw_vector any = {0};
-    for (uint32_t at = gang->begin * slot; at < gang->lanes * slot; at += sizeof any) any |= *(const lw_vector *)(counts + at);
+    for (uint32_t at = gang->begin * slot; at < gang->lanes * slot; at += sizeof any)
+        any |= *(const lw_vector *)(counts + at);
     return !lw_is_zero(any & (high - (lw_vector){0}));
 }
 
@@ -42,16 +44,18 @@ __attribute__((noinline)) static const lw_op *report(lw_gang *gang, const lw_op 
         return op + 1;
     }
     const uint32_t first = lw_mask_first(lanes);
-    return lw_gang_trap(gang, op, LW_TRAP_shift, first, (lw_trap_record){.address = count_of(gang, c.at, c.bytes, first), .size = c.width});
+    return lw_gang_trap(gang, op, LW_TRAP_shift, first,
+                        (lw_trap_record){.address = count_of(gang, c.at, c.bytes, first), .size = c.width});
 }
 
 const lw_op *LW_AT_LEVEL(lw_step_shift_check)(lw_gang *gang, const lw_op *op) {
     const lw_counts c = {op->a, op->c, (uint32_t)op->imm, op->b};
-    if (LW_LIKELY(!any_high(gang, gang->regs + c.at, c.bytes < 2 ? 2 : c.bytes, high_bits(c.bytes, c.width)))) return op + 1;
+    if (LW_LIKELY(!any_high(gang, gang->regs + c.at, c.bytes < 2 ? 2 : c.bytes, high_bits(c.bytes, c.width))))
+        return op + 1;
     return report(gang, op, c);
 }
 
-/* ---- Shifts -------------------------------------------------------------------------------------------------------------- */
+/* ---- Shifts ---------------------------------------------------------------------------------------------------- */
 
 /* all_NAME and NAME_masked: those that do not shift take c. Most are what vector units have (LW_SHIFT_FUNCTIONS). */
 LW_SHIFT_LOOPS(vshr_s8, uint16_t, s8, u8, 16)
@@ -71,7 +75,9 @@ LW_SHIFT_FUNCTIONS(vshl_b64, uint64_t, u64, u64, 64, left)
 #define SHIFT_CASE(name, slot, size) \
     case LW_LANE_##name: { \
         const lw_counts c = {op->b, size, 8 * size, op->e}; \
-        if (LW_UNLIKELY(any_high(gang, gang->regs + op->b, sizeof(slot), high_bits(size, 8 * size))) && !report(gang, op, c)) return NULL; \
+        if (LW_UNLIKELY(any_high(gang, gang->regs + op->b, sizeof(slot), high_bits(size, 8 * size))) && \
+            !report(gang, op, c)) \
+            return NULL; \
         slot *to = LW_SLOT(gang, slot, op->d); \
         const slot *a = LW_SLOT(gang, slot, op->a), *b = LW_SLOT(gang, slot, op->b); \
         if (op->e == LW_NO_SLOT) all_##name(gang, to, a, b); \
@@ -80,18 +86,18 @@ LW_SHIFT_FUNCTIONS(vshl_b64, uint64_t, u64, u64, 64, left)
     }
 const lw_op *LW_AT_LEVEL(lw_step_vshift)(lw_gang *gang, const lw_op *op) {
     switch ((uint32_t)op->imm) {
-    SHIFT_CASE(shr_s32, uint32_t, 4)
-    SHIFT_CASE(shr_u32, uint32_t, 4)
-    SHIFT_CASE(shl_b32, uint32_t, 4)
-    SHIFT_CASE(vshr_s8, uint16_t, 1)
-    SHIFT_CASE(vshr_u8, uint16_t, 1)
-    SHIFT_CASE(vshl_b8, uint16_t, 1)
-    SHIFT_CASE(vshr_s16, uint16_t, 2)
-    SHIFT_CASE(vshr_u16, uint16_t, 2)
-    SHIFT_CASE(vshl_b16, uint16_t, 2)
-    SHIFT_CASE(vshr_s64, uint64_t, 8)
-    SHIFT_CASE(vshr_u64, uint64_t, 8)
-    SHIFT_CASE(vshl_b64, uint64_t, 8)
+        SHIFT_CASE(shr_s32, uint32_t, 4)
+        SHIFT_CASE(shr_u32, uint32_t, 4)
+        SHIFT_CASE(shl_b32, uint32_t, 4)
+        SHIFT_CASE(vshr_s8, uint16_t, 1)
+        SHIFT_CASE(vshr_u8, uint16_t, 1)
+        SHIFT_CASE(vshl_b8, uint16_t, 1)
+        SHIFT_CASE(vshr_s16, uint16_t, 2)
+        SHIFT_CASE(vshr_u16, uint16_t, 2)
+        SHIFT_CASE(vshl_b16, uint16_t, 2)
+        SHIFT_CASE(vshr_s64, uint64_t, 8)
+        SHIFT_CASE(vshr_u64, uint64_t, 8)
+        SHIFT_CASE(vshl_b64, uint64_t, 8)
     default: lw_bug("lane function %u is no shift", (uint32_t)op->imm);
     }
 }

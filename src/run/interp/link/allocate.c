@@ -1,18 +1,22 @@
 /* allocate.c: live ranges, then slots by linear scan, then the final form of every operation.
  *
- * A register's range is the stretch of text from its first to its last live point, loops included; two registers share a slot where
- * their stretches do not meet. Linear in the number of operations. */
+ * A register's range is the stretch of text from its first to its last live point, loops included; two registers share
+ * a slot where their stretches do not meet. Linear in the number of operations. */
 #include "run/interp/link/link.h"
 
 enum { LW_POOLS = 8 }; /* for each class, registers that live across regions and those that do not */
 
 typedef struct lw_alloc {
     lw_link *l;
-    uint32_t counts[LW_POOLS];                       /* slots of each pool */
-    uint32_t base[LW_POOLS];                         /* byte offset of each pool's first slot */
-    struct { uint64_t *keys; uint32_t *slots; uint32_t mask, count; } fills;
-    LW_LIST(uint32_t) constants;                     /* read as registers, in the order of the text */
-    LW_LIST(uint32_t) fill_order;                    /* virtual registers (constants) in slots */
+    uint32_t counts[LW_POOLS]; /* slots of each pool */
+    uint32_t base[LW_POOLS];   /* byte offset of each pool's first slot */
+    struct {
+        uint64_t *keys;
+        uint32_t *slots;
+        uint32_t mask, count;
+    } fills;
+    LW_LIST(uint32_t) constants;  /* read as registers, in the order of the text */
+    LW_LIST(uint32_t) fill_order; /* virtual registers (constants) in slots */
 } lw_alloc;
 
 static const uint32_t slot_bytes[] = {LW_SLOT_PRED, LW_SLOT_16, LW_SLOT_32, LW_SLOT_64};
@@ -27,8 +31,8 @@ static void touch(lw_alloc *a, uint32_t v, uint32_t point) {
     if (point > vreg->to) vreg->to = point;
 }
 
-/* Lane by lane a result may replace an operand in place; other operations must not see their operands change. A write under a guard
- * keeps what the register has in some lanes. */
+/* Lane by lane a result may replace an operand in place; other operations must not see their operands change. A write
+ * under a guard keeps what the register has in some lanes. */
 static void touch_op(lw_alloc *a, uint32_t n, bool guarded) {
     const lw_op *op = &a->l->code->ops[n];
     const bool keeps = guarded || lw_op_keeps(op);
@@ -51,8 +55,10 @@ static void touch_across(lw_alloc *a, const lw_across *across) {
         touch(a, v, 0), touch(a, v, 2 * code->op_count);
         return;
     }
-    if (across->first_in != UINT32_MAX) touch(a, v, 2 * code->blocks[across->first_in].first), touch(a, v, 2 * code->blocks[across->last_in].first);
-    if (across->first_out != UINT32_MAX) touch(a, v, lw_block_end(code, across->first_out) * 2), touch(a, v, lw_block_end(code, across->last_out) * 2);
+    if (across->first_in != UINT32_MAX)
+        touch(a, v, 2 * code->blocks[across->first_in].first), touch(a, v, 2 * code->blocks[across->last_in].first);
+    if (across->first_out != UINT32_MAX)
+        touch(a, v, lw_block_end(code, across->first_out) * 2), touch(a, v, lw_block_end(code, across->last_out) * 2);
 }
 
 static void find_ranges(lw_alloc *a) {
@@ -74,14 +80,17 @@ static void find_ranges(lw_alloc *a) {
 
 static uint32_t pool_of(const lw_vreg *vreg) { return vreg->class + (vreg->across ? 0 : 4); }
 
-typedef struct lw_free_list { LW_LIST(uint32_t) slots; } lw_free_list;
+typedef struct lw_free_list {
+    LW_LIST(uint32_t) slots;
+} lw_free_list;
 
 static void assign_slots(lw_alloc *a) {
     lw_link *l = a->l;
     uint32_t points = 2 * l->code->op_count + 2;
     /* Chains of registers by the point where their range begins and ends: 1 + register. */
     uint32_t *starts = LW_NEW_ARRAY(l->arena, uint32_t, points), *ends = LW_NEW_ARRAY(l->arena, uint32_t, points);
-    uint32_t *next_start = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count), *next_end = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count);
+    uint32_t *next_start = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count),
+             *next_end = LW_NEW_ARRAY(l->arena, uint32_t, l->vregs.count);
     lw_free_list free_lists[LW_POOLS] = {0};
     for (uint32_t v = l->vregs.count; v-- > 0;) {
         lw_vreg *vreg = &l->vregs.at[v];
@@ -145,8 +154,8 @@ static bool narrow(lw_lane_type type) { return lw_lane_types[type].bits < 64; }
 static lw_variant variant_of(const lw_alloc *a, const lw_lane_row *row, uint32_t *const fields[4]) {
     const uint32_t last = row->arity - 1u, inner = row->arity == 2 ? 0 : 1;
     if (row->how) return LW_RRI;
-    if (row->variants & 1 << LW_RII && constant(a, *fields[last - 1]) && constant(a, *fields[last]) && narrow((lw_lane_type)row->args[last - 1]) &&
-        narrow((lw_lane_type)row->args[last]))
+    if (row->variants & 1 << LW_RII && constant(a, *fields[last - 1]) && constant(a, *fields[last]) &&
+        narrow((lw_lane_type)row->args[last - 1]) && narrow((lw_lane_type)row->args[last]))
         return LW_RII;
     if (row->variants & 1 << LW_RRI && constant(a, *fields[last])) return LW_RRI;
     return row->variants & 1 << LW_RIR && constant(a, *fields[inner]) ? LW_RIR : LW_RRR;
@@ -166,7 +175,9 @@ static void choose_variant(lw_alloc *a, lw_op *op) {
     switch (variant) {
     case LW_RRI: op->imm = take_constant(a, fields[last]); break;
     case LW_RIR: op->imm = take_constant(a, fields[row->arity == 2 ? 0 : 1]); break;
-    case LW_RII: op->imm = (uint32_t)take_constant(a, fields[last - 1]), op->imm |= take_constant(a, fields[last]) << 32; break;
+    case LW_RII:
+        op->imm = (uint32_t)take_constant(a, fields[last - 1]), op->imm |= take_constant(a, fields[last]) << 32;
+        break;
     default: break;
     }
     op->code = LW_LANE_CODE(lane, variant);
@@ -204,9 +215,12 @@ static void choose_listed(lw_alloc *a, lw_op *op) {
 
 /* Known values where the row says that they may be. */
 static void choose_known(lw_alloc *a, lw_op *op, lw_known where, uint32_t *field, uint16_t flag) {
-    if (where == LW_KNOWN_nowhere || (where == LW_KNOWN_listed && lw_memory_unpack(op->c).vector) || !constant(a, *field)) return;
+    if (where == LW_KNOWN_nowhere || (where == LW_KNOWN_listed && lw_memory_unpack(op->c).vector) ||
+        !constant(a, *field))
+        return;
     switch (where) {
-    case LW_KNOWN_nowhere: case LW_KNOWN_table: return;
+    case LW_KNOWN_nowhere:
+    case LW_KNOWN_table: return;
     case LW_KNOWN_address: choose_address(a, op); return;
     case LW_KNOWN_listed: choose_listed(a, op); return;
     case LW_KNOWN_low: op->imm |= (uint32_t)value_of(a, *field); break;
@@ -319,7 +333,7 @@ static void choose_stores(lw_alloc *a, lw_op *op, lw_op *block) {
 static bool compares(const lw_code *code, const lw_op *op, uint32_t predicate) {
     if (!(lw_row_of(op->code)->may & LW_OP_BRANCHES)) return false;
     LW_EACH_WRITTEN(code, op, at)
-        if (*at == predicate && lw_op_bits(op, (uint32_t)(at - &op->d)) == 1) return true;
+    if (*at == predicate && lw_op_bits(op, (uint32_t)(at - &op->d)) == 1) return true;
     return false;
 }
 

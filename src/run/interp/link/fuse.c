@@ -1,7 +1,7 @@
 /* fuse.c: several operations become one where the interpreter has a lane function for the whole.
  *
- * Compilers for PTX leave this to ptxas: nvcc emits no lop3, no three-operand add. Within a block, a value that is read once can be
- * computed by its reader instead, if nothing that it was made of has been written in between. */
+ * Compilers for PTX leave this to ptxas: nvcc emits no lop3, no three-operand add. Within a block, a value that is read
+ * once can be computed by its reader instead, if nothing that it was made of has been written in between. */
 #include "run/interp/link/link.h"
 
 typedef struct lw_fuser {
@@ -9,7 +9,7 @@ typedef struct lw_fuser {
     uint32_t *last_write; /* per register: 1 + operation that wrote it last */
     uint32_t *last_read;  /* the same for reads */
     uint32_t block_start;
-    uint32_t at;          /* the operation at hand */
+    uint32_t at; /* the operation at hand */
 } lw_fuser;
 
 static lw_lane_id lane_of(const lw_op *op) { return lw_code_lane(op->code); }
@@ -178,7 +178,8 @@ static bool is_right_shift(const lw_fuser *f, const lw_op *op, uint32_t *x, uint
 /* shf of a value with itself by a constant is a rotate, which the CPU may have as one operation. */
 static bool funnel_to_rotate(lw_fuser *f, lw_op *op) {
     lw_lane_id lane = lane_of(op);
-    bool left = lane == LW_LANE_shf_l_wrap || lane == LW_LANE_shf_l_clamp, right = lane == LW_LANE_shf_r_wrap || lane == LW_LANE_shf_r_clamp;
+    bool left = lane == LW_LANE_shf_l_wrap || lane == LW_LANE_shf_l_clamp,
+         right = lane == LW_LANE_shf_r_wrap || lane == LW_LANE_shf_r_clamp;
     uint64_t n;
     if ((!left && !right) || op->a != op->b || !constant(f, op->c, &n)) return false;
     if ((lane == LW_LANE_shf_l_clamp || lane == LW_LANE_shf_r_clamp) && n > 31) return false;
@@ -198,7 +199,8 @@ static bool shifts_to_rotate(lw_fuser *f, lw_op *op, uint32_t at) {
         lw_op *swap = one;
         one = two, two = swap;
     }
-    if (!is_shift(f, one, LW_LANE_shl_b32, &x, &n) || !is_right_shift(f, two, &y, &m) || x != y || n + m != 32) return false;
+    if (!is_shift(f, one, LW_LANE_shl_b32, &x, &n) || !is_right_shift(f, two, &y, &m) || x != y || n + m != 32)
+        return false;
     f->l->vregs.at[x].uses--; /* two reads become one */
     f->l->vregs.at[one->b].uses--, f->l->vregs.at[two->b].uses--;
     absorb(f, one), absorb(f, two);
@@ -239,13 +241,16 @@ static bool fuse_sigma(lw_fuser *f, lw_op *op, uint32_t at) {
         absorb(f, sources[k]);
     }
     f->l->vregs.at[x].uses++;
-    set_lane(op, shifts ? LW_LANE_xor_rot2_shr_b32 : LW_LANE_xor_rot3_b32, x, new_const(f, amounts[0] | amounts[1] << 8 | amounts[2] << 16), LW_NO_SLOT);
+    set_lane(op, shifts ? LW_LANE_xor_rot2_shr_b32 : LW_LANE_xor_rot3_b32, x,
+             new_const(f, amounts[0] | amounts[1] << 8 | amounts[2] << 16), LW_NO_SLOT);
     return true;
 }
 
 /* ---- Sums and shifts ------------------------------------------------------------------------------------- */
 
-typedef struct lw_sum { uint32_t inputs[4], count, constant; } lw_sum;
+typedef struct lw_sum {
+    uint32_t inputs[4], count, constant;
+} lw_sum;
 
 static bool as_sum(const lw_fuser *f, const lw_op *op, lw_sum *sum) {
     lw_lane_id lane = lane_of(op);
@@ -338,10 +343,14 @@ static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
     for (int k = 0; k < 2; k++) {
         uint32_t sum = k ? op->b : op->a, other = k ? op->a : op->b;
         uint32_t made = f->last_write[sum];
-        if (f->l->vregs.at[sum].is_const || f->l->vregs.at[other].is_const || sum == other || made <= f->block_start) continue;
+        if (f->l->vregs.at[sum].is_const || f->l->vregs.at[other].is_const || sum == other || made <= f->block_start)
+            continue;
         lw_op *add = &f->l->code->ops[made - 1];
-        if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || f->l->vregs.at[add->a].is_const || f->l->vregs.at[add->b].is_const) continue;
-        if (f->last_read[sum] > made || f->last_write[add->a] >= made || f->last_write[add->b] >= made || op->d == sum) continue;
+        if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || f->l->vregs.at[add->a].is_const ||
+            f->l->vregs.at[add->b].is_const)
+            continue;
+        if (f->last_read[sum] > made || f->last_write[add->a] >= made || f->last_write[add->b] >= made || op->d == sum)
+            continue;
         f->l->vregs.at[sum].uses--;
         f->l->vregs.at[op->c].uses--;
         uint32_t a = add->a, b = add->b;
@@ -355,22 +364,24 @@ static bool fuse_add_xor_rotl(lw_fuser *f, lw_op *op, uint32_t at) {
 
 /* ---- Loops ------------------------------------------------------------------------------------------------- */
 
-/* A sum with a constant that a comparison reads, as loops end: both at once, where the comparison stands, if nobody between has looked at the
- * sum or changed its term. */
+/* A sum with a constant that a comparison reads, as loops end: both at once, where the comparison stands, if nobody
+ * between has looked at the sum or changed its term. */
 static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
     (void)at;
     lw_lane_id lane = lane_of(op);
     uint64_t more;
     switch (lane) {
 #define COMPARES(name, T, how) case LW_LANE_setp_##name:
-    LW_ADD_SETP(COMPARES) break;
+        LW_ADD_SETP(COMPARES) break;
 #undef COMPARES
     default: return false;
     }
     uint32_t sum = op->a, made = f->last_write[sum];
     if (f->l->vregs.at[sum].is_const || sum == op->b || made <= f->block_start) return false;
     lw_op *add = &f->l->code->ops[made - 1];
-    if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || !constant(f, add->b, &more) || f->l->vregs.at[add->a].is_const) return false;
+    if (lane_of(add) != LW_LANE_add_b32 || add->d != sum || !constant(f, add->b, &more) ||
+        f->l->vregs.at[add->a].is_const)
+        return false;
     if (f->last_read[sum] > made || f->last_write[add->a] > made) return false;
     f->l->vregs.at[sum].uses--;
     f->l->vregs.at[add->b].uses--;
@@ -382,9 +393,12 @@ static bool fuse_add_setp(lw_fuser *f, lw_op *op, uint32_t at) {
 
 typedef bool lw_fuse_step(lw_fuser *f, lw_op *op, uint32_t at);
 
-static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) { return funnel_to_rotate(f, op) || shifts_to_rotate(f, op, at); }
+static bool fuse_rotates(lw_fuser *f, lw_op *op, uint32_t at) {
+    return funnel_to_rotate(f, op) || shifts_to_rotate(f, op, at);
+}
 
-/* One walk over all operations outside of guards, trying the steps on each. reads: they ask when a register was read last. */
+/* One walk over all operations outside of guards, trying the steps on each. reads: they ask when a register was read
+ * last. */
 static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count, bool reads) {
     lw_link *l = f->l;
     uint32_t guarded = 0;
@@ -395,10 +409,12 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count, bool r
         lw_op *op = &l->code->ops[n];
         if (op->code == LW_OP_dead) continue;
         f->at = n;
-        if (op->code == LW_OP_block || op->code == LW_OP_guard) f->block_start = n + 1; /* nothing crosses a guard's edge */
+        if (op->code == LW_OP_block || op->code == LW_OP_guard)
+            f->block_start = n + 1; /* nothing crosses a guard's edge */
         if (op->code == LW_OP_guard) guarded = n + (uint32_t)op->imm + 1;
         if (n == guarded) f->block_start = n;
-        for (uint32_t k = 0; k < count && n >= guarded && (op->code >= LW_OP_lop3 || op->code == LW_OP_add4); k++) steps[k](f, op, n);
+        for (uint32_t k = 0; k < count && n >= guarded && (op->code >= LW_OP_lop3 || op->code == LW_OP_add4); k++)
+            steps[k](f, op, n);
         if (reads) LW_EACH_READ(l->code, op, at) f->last_read[*at] = n + 1;
         LW_EACH_WRITTEN(l->code, op, at) f->last_write[*at] = n + 1;
     }
@@ -415,9 +431,14 @@ static uint8_t reorder(uint8_t lut, const uint8_t *from) {
 
 /* Orders the operands of a lop3 so that its table is the smallest of up to six: only these have steps (LW_FOR_LUTS). */
 static void sort_operands(lw_op *op) {
-    static const struct { uint8_t from[8], a, b, c; } orders[] = { /* which operand becomes a, b, c */
-        {{0, 1, 4, 5, 2, 3, 6, 7}, 1, 0, 2}, {{0, 2, 1, 3, 4, 6, 5, 7}, 0, 2, 1}, {{0, 4, 2, 6, 1, 5, 3, 7}, 2, 1, 0},
-        {{0, 4, 1, 5, 2, 6, 3, 7}, 1, 2, 0}, {{0, 2, 4, 6, 1, 3, 5, 7}, 2, 0, 1}};
+    static const struct {
+        uint8_t from[8], a, b, c;
+    } orders[] = {/* which operand becomes a, b, c */
+                  {{0, 1, 4, 5, 2, 3, 6, 7}, 1, 0, 2},
+                  {{0, 2, 1, 3, 4, 6, 5, 7}, 0, 2, 1},
+                  {{0, 4, 2, 6, 1, 5, 3, 7}, 2, 1, 0},
+                  {{0, 4, 1, 5, 2, 6, 3, 7}, 1, 2, 0},
+                  {{0, 2, 4, 6, 1, 3, 5, 7}, 2, 0, 1}};
     const uint8_t lut = (uint8_t)(op->code - LW_OP_lop3);
     const uint32_t operands[] = {op->a, op->b, op->c};
     uint8_t least = lut;
@@ -432,8 +453,9 @@ static void sort_operands(lw_op *op) {
 
 void lw_link_fuse(lw_link *l) {
     /* Whole trees of logic come first, so that a shift taken into an xor does not hide one. */
-    static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma}, *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
-                              *const wholes[] = {fuse_add_xor_rotl, fuse_add_setp};
+    static lw_fuse_step *const trees[] = {fuse_rotates, fuse_logic, fuse_sigma},
+                               *const pairs[] = {fuse_sum, fuse_add_shift, fuse_xor_shift, fuse_rotate},
+                               *const wholes[] = {fuse_add_xor_rotl, fuse_add_setp};
     lw_fuser f = {.l = l};
     uint32_t room = l->vregs.count + 4 * l->code->op_count + 1; /* constants are added on the way */
     f.last_write = LW_NEW_ARRAY(l->arena, uint32_t, room);

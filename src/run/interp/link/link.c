@@ -1,4 +1,5 @@
-/* link.c: the interpreter's code for a program: a copy of each function, which fusion and slots then change. The program stays as it is. */
+/* link.c: the interpreter's code for a program: a copy of each function, which fusion and slots then change. The
+ * program stays as it is. */
 #include "run/interp/link/link.h"
 
 #include "run/run.h"
@@ -36,7 +37,8 @@ static void take_registers(lw_link *l, const lw_code *from) {
     l->vregs.count = from->virtual_count;
     for (uint32_t v = 0; v < from->virtual_count; v++) {
         const lw_register *r = &from->registers[v];
-        l->vregs.at[v] = (lw_vreg){.class = r->class, .is_const = r->is_const, .value = r->value, .defs = r->defs, .uses = r->uses};
+        l->vregs.at[v] =
+            (lw_vreg){.class = r->class, .is_const = r->is_const, .value = r->value, .defs = r->defs, .uses = r->uses};
     }
     for (uint32_t g = 0; g < from->facts->across_count; g++) {
         const lw_across *across = &from->facts->across[g];
@@ -55,7 +57,8 @@ static void compact(lw_link *l) {
     const uint32_t count = code->op_count;
     uint32_t *moved = lw_arena_array(l->arena, sizeof *moved, count);
     code->became = lw_arena_array(l->arena, sizeof *code->became, count);
-    for (uint32_t n = count; n-- > 0;) code->became[n] = code->ops[n].code == LW_OP_dead ? code->became[code->ops[n].imm] : n;
+    for (uint32_t n = count; n-- > 0;)
+        code->became[n] = code->ops[n].code == LW_OP_dead ? code->became[code->ops[n].imm] : n;
     lw_code_compact(code, moved);
     for (uint32_t n = 0; n < count; n++) code->became[n] = moved[code->became[n]];
 }

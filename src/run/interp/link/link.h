@@ -1,6 +1,7 @@
 /* link.h: what the interpreter makes of a program.   a copy of its code → fuse → allocate
  *
- * Until slots are given, register fields hold virtual register numbers, as in the program; then offsets in the frame. */
+ * Until slots are given, register fields hold virtual register numbers, as in the program; then offsets in the frame.
+ */
 #ifndef LW_LINK_H
 #define LW_LINK_H
 
@@ -10,10 +11,10 @@
 typedef struct lw_vreg {
     lw_class class : 8;
     bool is_const;
-    bool across, lone;          /* of regions: see lw_across */
+    bool across, lone; /* of regions: see lw_across */
     uint64_t value;
     uint32_t defs, uses;
-    uint32_t from, to;          /* first and last point where it is live */
+    uint32_t from, to; /* first and last point where it is live */
     uint32_t slot;
 } lw_vreg;
 
@@ -26,8 +27,8 @@ typedef struct lw_link {
     LW_LIST(uint64_t) constants;
 } lw_link;
 
-/* Bytes of a frame's register slots: 256 K registers of 64 bits at a time. A GPU has 512 KiB of local memory a thread to keep what its registers do
- * not hold, a quarter of that. */
+/* Bytes of a frame's register slots: 256 K registers of 64 bits at a time. A GPU has 512 KiB of local memory a thread
+ * to keep what its registers do not hold, a quarter of that. */
 enum { LW_FRAME_MOST = 256 << 20 };
 
 uint32_t lw_link_const(lw_link *l, lw_class class, uint64_t value);
