@@ -104,7 +104,7 @@ FOUR(20, 21, 22, 23)
 FOUR(24, 25, 26, 27)
 FOUR(28, 29, 30, 31)
 
-    static lw_special_fill *const rows[LW_SPECIAL_count] = {
+static lw_special_fill *const rows[LW_SPECIAL_count] = {
 #define SPECIAL(name, does) [LW_SPECIAL_##name] = fill_##name,
 #include "special.def"
 };
