@@ -111,13 +111,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 /* ---- Sides ----------------------------------------------------------------------------------------------------- */
 
+/* Of vector registers, which say how many elements their arrays have; else a kernel of threads. */
+static bool is_function(const lw_equiv_side *side) { return side->info.lanes != 0; }
+
 static int load_side(lw_equiv *e, lw_equiv_side *side) {
     const char *colon = strrchr(side->spelling, ':');
     size_t size = colon ? (size_t)(colon - side->spelling) : strlen(side->spelling);
     side->file = lw_arena_text(&e->arena, side->spelling, size);
     side->name = colon && colon[1] ? lw_arena_text(&e->arena, colon + 1, strlen(colon + 1)) : NULL;
     side->language = lw_tool_language_of(side->file, NULL);
-    side->is_pto = side->language == &lw_tool_pto;
+    side->reads = lw_equiv_language_of(side->language);
     char *text;
     size_t length;
     int code = lw_tool_read(side->file, UINT32_MAX - 1, &text, &length);
@@ -271,7 +274,7 @@ static int failed(lw_equiv *e, lw_status status) {
 }
 
 static lw_status shape(lw_equiv *e, lw_equiv_side *side, lw_launch_config *config) {
-    if (side->is_pto) return lw_launch_shape(side->kernel, e->elements, config);
+    if (is_function(side)) return lw_launch_shape(side->kernel, e->elements, config);
     uint32_t block = side->info.required_block[0] ? side->info.required_block[0] : e->block;
     *config = (lw_launch_config){.grid = {(uint32_t)((e->elements + block - 1) / block), 1, 1}, .block = {block, 1, 1}};
     return LW_OK;
@@ -381,15 +384,15 @@ static int compare_sides(lw_equiv *e) {
     int code = lw_tool_context(&e->options, &e->context);
     for (uint32_t k = 0; k < 2 && !code; k++) code = load_side(e, &e->sides[k]);
     if (code) return code;
-    const lw_equiv_side *reference = e->sides[0].is_pto ? &e->sides[0] : &e->sides[1],
+    const lw_equiv_side *reference = is_function(&e->sides[0]) ? &e->sides[0] : &e->sides[1],
                         *other = reference == &e->sides[0] ? &e->sides[1] : &e->sides[0];
-    if (!reference->is_pto)
+    if (!is_function(reference))
         return not_alike(e, "one of the two must be a function of PTO: kernels do not say what their arrays hold");
-    if (e->block_text && other->is_pto)
+    if (e->block_text && is_function(other))
         bad("--block", e->block_text,
             "both are functions of PTO, and a kernel of PTX alone has CTAs of a size that can be chosen");
     code = make_slots(e, reference);
-    if (!code) code = other->is_pto ? check_function(e, other) : check_kernel(e, other);
+    if (!code) code = is_function(other) ? check_function(e, other) : check_kernel(e, other);
     if (code) return code;
     read_limits(e);
     lw_equiv_plan(e, reference->info.lanes);

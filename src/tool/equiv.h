@@ -27,7 +27,7 @@ typedef struct lw_equiv_side {
     const char *text; /* of the file */
     size_t text_size;
     const lw_tool_language *language;
-    bool is_pto;
+    const struct lw_equiv_language *reads;
     lw_module *module;
     lw_kernel *kernel;
     lw_kernel_info info;
@@ -74,16 +74,27 @@ void lw_equiv_note_launch(lw_equiv *e, const lw_equiv_side *side);
  */
 void lw_equiv_say_open(lw_equiv *e);
 
+/* Which line of a side computes what it leaves in a slot; 0: none was found. `text` gets the line. */
+uint32_t lw_equiv_line(lw_equiv *e, uint32_t side, uint32_t slot, const char **text);
+
+/* ---- equiv_ptx.c, equiv_pto.c: how the texts of a language are read ---------------------------------------------- */
+
 /* A text that is parsed once more. */
 typedef struct lw_equiv_text {
     lw_source source;
     lw_diags diags;
 } lw_equiv_text;
-bool lw_equiv_open(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *text);
 
-/* ---- equiv_lines.c --------------------------------------------------------------------------------------------- */
-
-/* Which line of a side computes what it leaves in a slot; 0: none was found. `text` gets the line. */
-uint32_t lw_equiv_line(lw_equiv *e, uint32_t side, uint32_t slot, const char **text);
+typedef struct lw_equiv_language {
+    const lw_tool_language *of;
+    void (*constants)(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *text); /* by lw_equiv_constant */
+    lw_place (*place)(lw_equiv *e, const lw_equiv_side *side, lw_equiv_text *text,
+                      uint32_t slot); /* of size 0: unknown */
+    void (*say_open)(lw_equiv *e, const lw_equiv_side *side,
+                     lw_equiv_text *text); /* NULL: nothing beside what is counted */
+} lw_equiv_language;
+extern const lw_equiv_language lw_equiv_ptx, lw_equiv_pto;
+const lw_equiv_language *lw_equiv_language_of(const lw_tool_language *language);
+void lw_equiv_constant(lw_equiv *e, uint64_t value);
 
 #endif
