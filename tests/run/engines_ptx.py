@@ -15,13 +15,13 @@ for b, c in (("b16", "h"), ("b32", "r"), ("b64", "d")):
     INTEGER += [(f"{op}.{b}", c, c + c) for op in ("and", "or", "xor")] * 2
     INTEGER += [(f"not.{b}", c, c), (f"shl.{b}", c, c + "r"), (f"mov.{b}", c, c), (f"selp.{b}", c, c + c + "p"), (f"cnot.{b}", c, c)]
 for t in ("u32", "s32"):
-    INTEGER += [(f"mul24.lo.{t}", "r", "rr"), (f"mad24.hi.{t}", "r", "rrr"), (f"bfe.{t}", "r", "rrr"), (f"bfind.{t}", "r", "r"),
+    INTEGER += [(f"mul24.lo.{t}", "r", "rr"), (f"mad24.hi.{t}", "r", "rrr"), (f"bfe.{t}", "r", "rbb"), (f"bfind.{t}", "r", "r"),
                 (f"mul.wide.{t}", "d", "rr"), (f"mad.wide.{t}", "d", "rrd"), (f"dp4a.{t}.{t}", "r", "rrr"), (f"slct.{t}.s32", "r", "rrr"),
                 (f"vshl.{t}.{t}.u32.wrap", "r", "rr"), (f"vshr.{t}.{t}.u32.clamp", "r", "rr")]
-INTEGER += [("popc.b32", "r", "r"), ("popc.b64", "r", "d"), ("clz.b64", "r", "d"), ("brev.b32", "r", "r"), ("bfi.b32", "r", "rrrr"), ("prmt.b32", "r", "rrr"),
+INTEGER += [("popc.b32", "r", "r"), ("popc.b64", "r", "d"), ("clz.b64", "r", "d"), ("brev.b32", "r", "r"), ("bfi.b32", "r", "rrbb"), ("prmt.b32", "r", "rrr"),
             ("shf.l.wrap.b32", "r", "rrr"), ("shf.r.clamp.b32", "r", "rrr"), ("add.sat.s32", "r", "rr"), ("mul.wide.u16", "r", "hh"), ("fns.b32", "r", "rrr"),
             ("add.cc.u32", "r", "rr"), ("addc.cc.u32", "r", "rr"), ("addc.u64", "d", "dd"), ("sub.cc.u64", "d", "dd"), ("subc.u32", "r", "rr"),
-            ("bfe.s64", "d", "drr"), ("mad.lo.cc.u32", "r", "rrr"), ("madc.hi.u32", "r", "rrr")]
+            ("bfe.s64", "d", "dbb"), ("mad.lo.cc.u32", "r", "rrr"), ("madc.hi.u32", "r", "rrr")]
 FLOAT = [(f"{op}.f32", "r", "rr") for op in ("add", "sub", "mul", "min", "max", "div.rn", "add.ftz", "mul.ftz.sat", "min.NaN", "copysign")]
 FLOAT += [(f"{op}.f64", "d", "dd") for op in ("add", "sub", "mul", "min", "max", "div.rn", "copysign")]
 FLOAT += [("fma.rn.f32", "r", "rrr"), ("fma.rn.ftz.f32", "r", "rrr"), ("fma.rn.f64", "d", "ddd"), ("sqrt.rn.f32", "r", "r"), ("sqrt.rn.f64", "d", "d"),
@@ -50,9 +50,13 @@ class Program:
         self.tables = []
 
     def reg(self, kind):
+        kind = "r" if kind == "b" else kind
         return f"%{kind}{self.chance.randrange(COUNTS[kind])}"
 
     def operand(self, kind):
+        """`b` is a place or a length in bits: as a constant up to 255."""
+        if kind == "b":
+            return str(self.chance.randrange(256)) if self.chance.random() < 0.2 else self.reg(kind)
         if kind != "p" and self.chance.random() < 0.2:
             value = self.chance.choice(INTERESTING) if self.chance.random() < 0.6 else self.chance.getrandbits(64)
             return str(value % 2 ** BITS[kind])
