@@ -90,7 +90,7 @@ static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
     return lw_lower_room(l, formal->size, 16, l->place, formal->name->text);
 }
 
-void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
+static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
     lw_memory_form form = {
         .window = LW_WINDOW_local, .frame = 1, .size = (uint32_t)__builtin_ctz(size), .slot = l->vregs.at[value].class};
     uint32_t hint = l->program->hint_count++;
@@ -98,39 +98,50 @@ void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t 
     op->d = value, op->imm = at, op->c = lw_memory_pack(form), op->e = hint;
 }
 
-bool lw_is_param_variable(const lw_operand *operand) {
+static bool is_param_variable(const lw_operand *operand) {
     return operand->kind == LW_O_NAME && operand->object && operand->object->kind == LW_OBJ_VARIABLE &&
            operand->object->space == LW_SPACE_param;
 }
 
+uint32_t lw_lower_argument_value(lw_lower *l, const lw_operand *operand, lw_type type) {
+    if (!is_param_variable(operand)) return lw_lower_read(l, operand, type);
+    uint32_t v = lw_lower_vreg(l, lw_class_of(type));
+    frame_access(l, LW_OP_ld, v, (uint32_t)lw_lower_var(l, operand->object), lw_types[type].bits / 8);
+    return v;
+}
+
+void lw_lower_result_value(lw_lower *l, const lw_operand *operand, lw_type type, uint32_t value) {
+    if (is_param_variable(operand)) {
+        frame_access(l, LW_OP_st, value, (uint32_t)lw_lower_var(l, operand->object), lw_types[type].bits / 8);
+    } else if (operand->kind != LW_O_SINK) {
+        uint32_t d = lw_lower_write(l, operand, type);
+        if (!l->failed) lw_lower_move(l, d, value);
+    }
+}
+
 /* 128 bits go from one .param variable to another only: nothing else holds them in one piece. */
 static bool is_wide_value(const lw_operand *operand, const lw_object *formal) {
-    return lw_types[formal->type].bits > 64 && !(lw_is_param_variable(operand) && formal->space == LW_SPACE_param);
+    return lw_types[formal->type].bits > 64 && !(is_param_variable(operand) && formal->space == LW_SPACE_param);
 }
 
 /* The whole of a formal is copied from or to the variable. The verifier lets no smaller one through; that nothing
  * beyond the frame is touched must not hang on it. */
 static bool is_short(const lw_operand *operand, const lw_object *formal) {
-    return lw_is_param_variable(operand) && formal->space == LW_SPACE_param && operand->object->size < formal->size;
+    return is_param_variable(operand) && formal->space == LW_SPACE_param && operand->object->size < formal->size;
 }
 
 static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t) {
     bool in_memory = formal->space == LW_SPACE_param;
-    if (lw_is_param_variable(operand)) {
-        uint32_t at = (uint32_t)lw_lower_var(l, operand->object);
-        if (in_memory) *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
-        else {
-            uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
-            lw_lower_frame_access(l, LW_OP_ld, v, at, lw_types[formal->type].bits / 8);
-            *t = (lw_transfer){.from = v, .size = lw_class_bytes(lw_class_of(formal->type))};
-        }
+    if (in_memory && is_param_variable(operand)) {
+        *t = (lw_transfer){
+            .in_memory = true, .from = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
         return;
     }
-    uint32_t v = lw_lower_read(l, operand, formal->type);
+    uint32_t v = lw_lower_argument_value(l, operand, formal->type);
     if (l->failed) return;
     if (in_memory) {
         uint32_t at = scratch_place(l, formal);
-        lw_lower_frame_access(l, LW_OP_st, v, at, lw_types[formal->type].bits / 8);
+        frame_access(l, LW_OP_st, v, at, lw_types[formal->type].bits / 8);
         *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
     } else {
         if (l->vregs.at[v].is_const) { /* transfers take slots */
@@ -148,13 +159,13 @@ static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object
                          uint32_t *load_from) {
     bool in_memory = formal->space == LW_SPACE_param;
     *load_from = LW_NO_SLOT;
-    if (lw_is_param_variable(operand) && in_memory)
+    if (is_param_variable(operand) && in_memory)
         *t = (lw_transfer){
             .in_memory = true, .to = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
     else if (in_memory) {
         *load_from = scratch_place(l, formal);
         *t = (lw_transfer){.in_memory = true, .to = *load_from, .size = (uint32_t)formal->size};
-    } else if (lw_is_param_variable(operand)) {
+    } else if (is_param_variable(operand)) {
         uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
         *t = (lw_transfer){.to = v, .size = lw_class_bytes(lw_class_of(formal->type))};
     } else {
@@ -193,9 +204,9 @@ static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_obje
     uint32_t bytes = lw_types[formal->type].bits / 8;
     if (load_from != LW_NO_SLOT && operand->kind != LW_O_SINK) {
         uint32_t v = lw_lower_write(l, operand, formal->type);
-        if (!l->failed) lw_lower_frame_access(l, LW_OP_ld, v, load_from, bytes);
-    } else if (lw_is_param_variable(operand) && !t->in_memory)
-        lw_lower_frame_access(l, LW_OP_st, t->to, (uint32_t)lw_lower_var(l, operand->object), bytes);
+        if (!l->failed) frame_access(l, LW_OP_ld, v, load_from, bytes);
+    } else if (is_param_variable(operand) && !t->in_memory)
+        frame_access(l, LW_OP_st, t->to, (uint32_t)lw_lower_var(l, operand->object), bytes);
 }
 
 /* One operand of a call's lists: where it goes, or comes from, element by element. */

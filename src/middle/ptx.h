@@ -84,9 +84,9 @@ bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_spac
 
 /* ---- data.c, flow.c, video.c: one function a lowering ---------------------------------------------------------- */
 
-/* A call's operand that is a .param variable, and how its bytes in the frame are read and written (ld, st). */
-bool lw_is_param_variable(const lw_operand *operand);
-void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size);
+/* The value of a call's argument, and a value for its result: the bytes of a .param variable, or any operand. */
+uint32_t lw_lower_argument_value(lw_lower *l, const lw_operand *operand, lw_type type);
+void lw_lower_result_value(lw_lower *l, const lw_operand *operand, lw_type type, uint32_t value);
 /* The mode of the operation that this instruction becomes, by meanings.def; the match is executable, so that there is
  * one. */
 uint16_t lw_lower_mode(const lw_instruction *i);

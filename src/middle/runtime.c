@@ -47,32 +47,17 @@ static bool has_shape(const lw_function *declared, const lw_runtime_row *row) {
     return good && (!declared->return_count || fits(declared->returns[0], row->result));
 }
 
-static uint32_t read_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_type type) {
-    if (!lw_is_param_variable(operand)) return lw_lower_read(l, operand, formal->type);
-    uint32_t value = lw_lower_vreg(l, lw_class_of(type));
-    lw_lower_frame_access(l, LW_OP_ld, value, (uint32_t)lw_lower_var(l, operand->object), lw_types[type].bits / 8);
-    return value;
-}
-
 static void call(lw_lower *l, const lw_call_parts *parts, const lw_runtime_row *row) {
     const lw_function *declared = parts->target->object->function;
     uint32_t values[LW_RUNTIME_ARGUMENTS] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
     for (uint32_t i = 0; i < declared->param_count && !l->failed; i++)
-        values[i] = read_argument(l, &parts->arguments->parts[i], declared->params[i], row->arguments[i]);
+        values[i] = lw_lower_argument_value(l, &parts->arguments->parts[i], declared->params[i]->type);
     if (l->failed) return;
     uint32_t result = row->result == LW_T_none ? LW_NO_SLOT : lw_lower_vreg(l, lw_class_of(row->result));
     lw_op *op = lw_lower_op(l, row->code);
     op->d = result, op->a = values[0], op->b = values[1], op->c = values[2],
     op->e = values[3]; /* a fifth one nobody needs */
-    const lw_operand *to = declared->return_count ? &parts->results->parts[0] : NULL;
-    if (!to || to->kind == LW_O_SINK) return;
-    if (lw_is_param_variable(to)) {
-        lw_lower_frame_access(l, LW_OP_st, result, (uint32_t)lw_lower_var(l, to->object),
-                              lw_types[row->result].bits / 8);
-        return;
-    }
-    uint32_t d = lw_lower_write(l, to, declared->returns[0]->type);
-    if (!l->failed) lw_lower_move(l, d, result);
+    if (declared->return_count) lw_lower_result_value(l, &parts->results->parts[0], declared->returns[0]->type, result);
 }
 
 bool lw_lower_runtime_call(lw_lower *l, const lw_call_parts *parts) {

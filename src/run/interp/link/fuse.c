@@ -422,31 +422,19 @@ static void walk(lw_fuser *f, lw_fuse_step *const *steps, uint32_t count, bool r
 
 /* ---- The interpreter's 80 tables of lop3 ------------------------------------------------------------------ */
 
-/* The table of the same function with its operands in another order: bit `from[i]` of the table, at i. */
-static uint8_t reorder(uint8_t lut, const uint8_t *from) {
-    uint32_t made = 0;
-    for (uint32_t i = 0; i < 8; i++) made |= (uint32_t)(lut >> from[i] & 1) << i;
-    return (uint8_t)made;
+static void exchange(uint32_t *a, uint32_t *b) {
+    const uint32_t kept = *a;
+    *a = *b, *b = kept;
 }
 
-/* Orders the operands of a lop3 so that its table is the smallest of up to six: only these have steps (LW_FOR_LUTS). */
+/* Orders the operands of a lop3 so that its table is the smallest of up to six: only these have steps (LW_FOR_LUTS). To
+ * exchange the first two and the last two in turns leads through all orders. */
 static void sort_operands(lw_op *op) {
-    static const struct {
-        uint8_t from[8], a, b, c;
-    } orders[] = {/* which operand becomes a, b, c */
-                  {{0, 1, 4, 5, 2, 3, 6, 7}, 1, 0, 2},
-                  {{0, 2, 1, 3, 4, 6, 5, 7}, 0, 2, 1},
-                  {{0, 4, 2, 6, 1, 5, 3, 7}, 2, 1, 0},
-                  {{0, 4, 1, 5, 2, 6, 3, 7}, 1, 2, 0},
-                  {{0, 2, 4, 6, 1, 3, 5, 7}, 2, 0, 1}};
-    const uint8_t lut = (uint8_t)(op->code - LW_OP_lop3);
-    const uint32_t operands[] = {op->a, op->b, op->c};
-    uint8_t least = lut;
-    for (size_t k = 0; k < LW_COUNT(orders); k++) {
-        const uint8_t made = reorder(lut, orders[k].from);
-        if (made >= least) continue;
-        least = made;
-        op->a = operands[orders[k].a], op->b = operands[orders[k].b], op->c = operands[orders[k].c];
+    uint32_t a = op->a, b = op->b, c = op->c, lut = op->code - LW_OP_lop3, least = lut;
+    for (uint32_t k = 0; k < 5; k++) {
+        if (k % 2) exchange(&b, &c), lut = (lut & 0x99) | (lut & 0x22) << 1 | (lut & 0x44) >> 1;
+        else exchange(&a, &b), lut = (lut & 0xc3) | (lut & 0x0c) << 2 | (lut & 0x30) >> 2;
+        if (lut < least) least = lut, op->a = a, op->b = b, op->c = c;
     }
     op->code = (uint16_t)(LW_OP_lop3 + least);
 }
