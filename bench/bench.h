@@ -104,6 +104,9 @@ typedef struct lw_bench_speed {
     lw_bench_spread ratio;          /* native time ÷ engine time, of each pair */
 } lw_bench_speed;
 
+/* The only kernel of a text, or the end of the program with what is wrong. The caller ends the module. */
+lw_kernel *lw_bench_only_kernel(lw_context *context, const char *name, const char *text, size_t size,
+                                lw_module **module);
 lw_context *lw_bench_context(const lw_bench_options *options, uint32_t threads);
 const lw_native *lw_bench_native(const char *level);
 lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_kernel *kernel, lw_context *context,

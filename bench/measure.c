@@ -111,6 +111,14 @@ lw_bench_speed lw_bench_measure(const lw_bench_options *options, const lw_bench_
     return speed;
 }
 
+lw_kernel *lw_bench_only_kernel(lw_context *context, const char *name, const char *text, size_t size,
+                                lw_module **module) {
+    lw_kernel *kernel;
+    if (lw_module_new(context, name, text, size, module) != LW_OK || lw_module_kernel(*module, NULL, &kernel) != LW_OK)
+        lw_bench_fail("%s: %s", name, *module ? lw_module_diagnostics(*module, false) : lw_context_message(context));
+    return kernel;
+}
+
 /* ---- An empty launch ---- */
 
 lw_bench_spread lw_bench_measure_launch(const lw_bench_options *options, lw_context *context) {
@@ -118,10 +126,7 @@ lw_bench_spread lw_bench_measure_launch(const lw_bench_options *options, lw_cont
     enum { MOST = 2000, BATCH = 10 }; /* reading the clock takes about a tenth of a launch */
     static double times[MOST];
     lw_module *module;
-    lw_kernel *kernel;
-    if (lw_module_new(context, "empty", text, strlen(text), &module) != LW_OK ||
-        lw_module_kernel(module, NULL, &kernel) != LW_OK)
-        lw_bench_fail("the empty kernel: %s", lw_context_message(context));
+    lw_kernel *kernel = lw_bench_only_kernel(context, "empty", text, strlen(text), &module);
     const lw_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
     uint32_t count = options->quick ? MOST / 20 : MOST;
     for (uint32_t i = 0; i < count; i++) {

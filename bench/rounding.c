@@ -60,9 +60,7 @@ static work make_work(lw_context *context, const form *f, const char *rounding) 
     size_t size;
     char *text = make_text(f, rounding, &size);
     work w;
-    if (lw_module_new(context, f->opcode, text, size, &w.module) != LW_OK ||
-        lw_module_kernel(w.module, NULL, &w.kernel) != LW_OK)
-        lw_bench_fail("%s", w.module ? lw_module_diagnostics(w.module, false) : lw_context_message(context));
+    w.kernel = lw_bench_only_kernel(context, f->opcode, text, size, &w.module);
     free(text);
     return w;
 }

@@ -144,9 +144,7 @@ static work make_work(lw_context *context, const seed *s) {
     size_t size;
     char *text = make_text(s, &size);
     work w;
-    if (lw_module_new(context, s->spelling, text, size, &w.module) != LW_OK ||
-        lw_module_kernel(w.module, NULL, &w.kernel) != LW_OK)
-        lw_bench_fail("%s", w.module ? lw_module_diagnostics(w.module, false) : lw_context_message(context));
+    w.kernel = lw_bench_only_kernel(context, s->spelling, text, size, &w.module);
     if (lw_memory_new(context, 4 * REGISTERS, &w.out) != LW_OK) lw_bench_fail("%s", lw_context_message(context));
     free(text);
     return w;

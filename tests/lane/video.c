@@ -1,7 +1,7 @@
 /* video.h against a slow transcription of the manual's pseudo-code in 128-bit numbers, and of what was recorded on
  * sm_90. Every `how` that a spelling can give, each on some hundred operands; the pieces of 32-bit words for the forms
  * that they make. */
-#include "check.h"
+#include "video_slow.h"
 
 typedef struct form {
     bool left, wrap, sat, a_signed, d_signed;
@@ -9,35 +9,7 @@ typedef struct form {
     unsigned a, b, d; /* places in the table below */
 } form;
 
-/* Selectors: none, b0 to b3, h0, h1. */
-static const unsigned first_bit[] = {0, 0, 8, 16, 24, 0, 16}, bits_of[] = {32, 8, 8, 8, 8, 16, 16};
-static const uint32_t codes[] = {LW_VIDEO_word, LW_VIDEO_b0, LW_VIDEO_b1, LW_VIDEO_b2,
-                                 LW_VIDEO_b3,   LW_VIDEO_h0, LW_VIDEO_h1};
-enum { SELECTORS = 7 };
-
 /* ---- Slow numbers -------------------------------------------------------------------------------------------- */
-
-static i128 power(unsigned n) { return n ? 2 * power(n - 1) : 1; }
-static i128 divide_down(i128 a, i128 by) { return a / by - (a % by < 0); }
-static i128 modulo(i128 a, i128 by) { return a - by * divide_down(a, by); }
-/* The low bits of a number, as a signed one. */
-static i128 wrapped(i128 a, unsigned bits) {
-    i128 low = modulo(a, power(bits));
-    return low >= power(bits - 1) ? low - power(bits) : low;
-}
-static i128 limited(i128 a, unsigned bits, bool is_signed) {
-    i128 least = is_signed ? -power(bits - 1) : 0, most = power(is_signed ? bits - 1 : bits) - 1;
-    return a < least ? least : a > most ? most : a;
-}
-static i128 field(uint32_t word, unsigned selector, bool is_signed) {
-    i128 value = modulo(divide_down(word, power(first_bit[selector])), power(bits_of[selector]));
-    return is_signed ? wrapped(value, bits_of[selector]) : value;
-}
-/* c with its part replaced by the low bits of value. */
-static uint32_t merged(uint32_t c, unsigned selector, i128 value) {
-    i128 place = power(first_bit[selector]);
-    return (uint32_t)(c + (modulo(value, power(bits_of[selector])) - field(c, selector, false)) * place);
-}
 
 static i128 shifted(const form *f, uint32_t a, uint32_t b) {
     i128 ta = field(a, f->a, f->a_signed), tb = field(b, f->b, false);
@@ -51,7 +23,7 @@ static uint32_t manual(const form *f, uint32_t a, uint32_t b, uint32_t c) {
     i128 tc = f->d_signed ? wrapped(c, 32) : c;
     if (f->op2 == 1) tmp += tc;
     if ((f->op2 == 2 && tc < tmp) || (f->op2 == 3 && tc > tmp)) tmp = tc;
-    return merged(c, f->d, tmp);
+    return merged(c, first_bit[f->d], bits_of[f->d], tmp);
 }
 
 static uint32_t sm_90(const form *f, uint32_t a, uint32_t b, uint32_t c) {
@@ -63,7 +35,7 @@ static uint32_t sm_90(const form *f, uint32_t a, uint32_t b, uint32_t c) {
     if (f->op2 == 2) result = tc < left ? tc : left;
     if (f->op2 == 3) result = tc > left ? tc : left;
     bool high = f->d == 6;
-    return merged(c, f->d, high ? divide_down(modulo(result, power(32)), power(16)) : result);
+    return merged(c, first_bit[f->d], bits_of[f->d], high ? divide_down(modulo(result, power(32)), power(16)) : result);
 }
 
 /* ---- Forms --------------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* video_scalar.h and video_simd.h against slow transcriptions in 128-bit numbers, of the manual's pseudo-code and of
  * what was recorded on sm_90. Every type, mode and destination, with selectors and operands in turn. */
-#include "check.h"
+#include "video_slow.h"
 
 typedef struct form {
     unsigned op, op2; /* places in the tables below; op2 0 none, 1 add, 2 min, 3 max */
@@ -10,34 +10,8 @@ typedef struct form {
 } form;
 enum { ADD, SUB, AVERAGE, ABSDIFF, MIN, MAX, SET };
 
-static const unsigned first_bit[] = {0, 0, 8, 16, 24, 0, 16}, bits_of[] = {32, 8, 8, 8, 8, 16, 16};
-static const uint32_t codes[] = {LW_VIDEO_word, LW_VIDEO_b0, LW_VIDEO_b1, LW_VIDEO_b2,
-                                 LW_VIDEO_b3,   LW_VIDEO_h0, LW_VIDEO_h1};
-enum { SELECTORS = 7 };
-
 /* ---- Slow numbers -------------------------------------------------------------------------------------------- */
 
-static i128 power(unsigned n) { return n ? 2 * power(n - 1) : 1; }
-static i128 divide_down(i128 a, i128 by) { return a / by - (a % by < 0); }
-static i128 modulo(i128 a, i128 by) { return a - by * divide_down(a, by); }
-static i128 wrapped(i128 a, unsigned bits) {
-    i128 low = modulo(a, power(bits));
-    return low >= power(bits - 1) ? low - power(bits) : low;
-}
-static i128 limited(i128 a, unsigned bits, bool is_signed) {
-    i128 least = is_signed ? -power(bits - 1) : 0, most = power(is_signed ? bits - 1 : bits) - 1;
-    return a < least ? least : a > most ? most : a;
-}
-static i128 bits_at(uint32_t word, unsigned first, unsigned bits, bool is_signed) {
-    i128 value = modulo(divide_down(word, power(first)), power(bits));
-    return is_signed ? wrapped(value, bits) : value;
-}
-static i128 field(uint32_t word, unsigned selector, bool is_signed) {
-    return bits_at(word, first_bit[selector], bits_of[selector], is_signed);
-}
-static uint32_t merged(uint32_t c, unsigned first, unsigned bits, i128 value) {
-    return (uint32_t)(c + (modulo(value, power(bits)) - bits_at(c, first, bits, false)) * power(first));
-}
 static i128 least_of(unsigned selector, bool is_signed) { return is_signed ? -power(bits_of[selector] - 1) : 0; }
 static i128 most_of(unsigned selector, bool is_signed) { return power(bits_of[selector] - is_signed) - 1; }
 
