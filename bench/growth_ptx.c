@@ -96,8 +96,8 @@ TEXT(recursion) {
     end(to);
 }
 
-/* Two functions that go down in turn, so that the frames of one lie behind those of the other when they are used again.
- */
+/* Two functions that go down in turn, so that the frames of one lie behind those of the other when they are used
+ * again. */
 TEXT(two_recursions) {
     head(to);
     for (int f = 0; f < 2; f++)

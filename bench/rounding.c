@@ -1,5 +1,5 @@
-/* What a rounding costs: instructions towards zero, down and up against the same to nearest, 128 lanes in a long chain.
- */
+/* What a rounding costs: instructions towards zero, down and up against the same to nearest, 128 lanes in a long
+ * chain. */
 #include "bench.h"
 #include <stdlib.h>
 #include <string.h>

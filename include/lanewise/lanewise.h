@@ -271,8 +271,8 @@ LW_CHECKED lw_memory_new(lw_context *context, uint64_t size, uint64_t *address);
 
 /* Frees what lw_memory_new gave.
  *
- * fails    LW_BAD_ARGUMENT: no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays allocated
- */
+ * fails    LW_BAD_ARGUMENT: no allocation begins there, or a module's variable does; LW_NO_MEMORY: it stays
+ *          allocated */
 LW_CHECKED lw_memory_free(lw_context *context, uint64_t address);
 
 /* Copies to device memory, from it, within it (the stretches may overlap).

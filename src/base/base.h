@@ -197,8 +197,8 @@ typedef struct lw_diags {
 void lw_diags_init(lw_diags *diags, lw_arena *arena, lw_source *source);
 /* Adds one; the row gives the format. Returns it so that a caller can set `fix`. Never NULL. */
 lw_diag *lw_diag_add(lw_diags *diags, lw_diag_id id, lw_place place, ...);
-/* The stages report one after the other; a reader wants the order of the text. Notes stay behind what they belong to.
- */
+/* The stages report one after the other; a reader wants the order of the text. Notes stay behind what they belong
+ * to. */
 void lw_diags_sort(lw_diags *diags);
 /* Where errors were counted and not kept, a last note says so. */
 void lw_diags_note_rest(lw_diags *diags);

@@ -60,8 +60,8 @@ extern const lw_lane_row lw_lanes[LW_LANE_count];
 lw_lane_id lw_lane_find(const char *name);
 const char *lw_lane_name(lw_lane_id id);
 
-/* The function that does what `id` does in this way, without an operand that says so; `id` itself where there is none.
- */
+/* The function that does what `id` does in this way, without an operand that says so; `id` itself where there is
+ * none. */
 lw_lane_id lw_lane_own(lw_lane_id id, uint32_t how);
 
 #endif

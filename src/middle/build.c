@@ -211,8 +211,8 @@ uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place plac
     return (uint32_t)offset;
 }
 
-/* Of the blocks in a list, looked through for the first branch that has it: 1 + the lowest, by where the list begins.
- */
+/* Of the blocks in a list, looked through for the first branch that has it: 1 + the lowest, by where the list
+ * begins. */
 static uint32_t lowest_target(const lw_lower *l, const lw_op *op, uint32_t *lowest) {
     uint32_t least = UINT32_MAX;
     if (lowest[op->imm]) return lowest[op->imm] - 1;

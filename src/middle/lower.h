@@ -3,8 +3,8 @@
  * The front ends come together here: each has a file that builds (ptx.c with its header ptx.h), the rest is common.
  *
  * The register fields of an operation hold virtual register numbers, one for each register of the text and each
- * intermediate value; constants are virtual registers too. Engines put something else in their place (run/interp/link).
- */
+ * intermediate value; constants are virtual registers too. Engines put something else in their place
+ * (run/interp/link). */
 #ifndef LW_LOWER_H
 #define LW_LOWER_H
 

@@ -40,8 +40,8 @@ static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + ali
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
-    if (!object->owner &&
-        !l->ptx->alone) { /* .local of PTX before 3.0, at module scope: all functions would have to share it */
+    /* .local of PTX before 3.0, at module scope: all functions would have to share it. */
+    if (!object->owner && !l->ptx->alone) {
         lw_diag_add(l->diags, LW_D_operand_unsupported, object->place, object->name->text);
         l->failed = true;
         return 0;
@@ -189,8 +189,8 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     const lw_lane_row *row = &lw_lanes[lane];
     uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
     uint32_t how = i->match->form->how && row->how, count = lane == LW_LANE_lop3 ? 3 : row->arity - how;
-    bool wide = i->match->form->agree ==
-                LW_AGREE_wide; /* registers may be wider: then their low bits count, and results get zeros in front */
+    /* Registers may be wider: then their low bits count, and results get zeros in front. */
+    bool wide = i->match->form->agree == LW_AGREE_wide;
     if (i->operand_count + how != row->arity + 1u) {
         lw_lower_error(l, i);
         return;
@@ -227,8 +227,8 @@ static void lower_plain(lw_lower *l, const lw_instruction *i) {
     else lower_lane(l, i);
 }
 
-/* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its region.
- */
+/* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its
+ * region. */
 static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
     uint32_t p = lw_lower_register(l, i->guard);
     uint16_t negate = i->guard->negated ? LW_OP_NEGATE : 0;
@@ -316,9 +316,8 @@ static void begin_function(lw_lower *l, lw_function *function) {
                           .number = function->object->number,
                           .index = lw_lower_code_index(l, function),
                           .is_entry = function->is_entry};
-    lw_lower_begin(l, &code, function->place,
-                   function->instruction_count +
-                       2 * function->label_count); /* blocks begin with one, and may end with one */
+    /* Blocks begin with an operation of their own, and may end with one. */
+    lw_lower_begin(l, &code, function->place, function->instruction_count + 2 * function->label_count);
     l->ptx->function = function;
     lw_lower_begin_registers(l, function);
     l->ptx->carry = LW_NO_SLOT;

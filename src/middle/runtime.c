@@ -55,8 +55,8 @@ static void call(lw_lower *l, const lw_call_parts *parts, const lw_runtime_row *
     if (l->failed) return;
     uint32_t result = row->result == LW_T_none ? LW_NO_SLOT : lw_lower_vreg(l, lw_class_of(row->result));
     lw_op *op = lw_lower_op(l, row->code);
-    op->d = result, op->a = values[0], op->b = values[1], op->c = values[2],
-    op->e = values[3]; /* a fifth one nobody needs */
+    op->d = result;
+    op->a = values[0], op->b = values[1], op->c = values[2], op->e = values[3]; /* a fifth one nobody needs */
     if (declared->return_count) lw_lower_result_value(l, &parts->results->parts[0], declared->returns[0]->type, result);
 }
 

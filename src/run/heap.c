@@ -1,6 +1,6 @@
 /* heap.c: malloc and free of kernels: a buddy allocator over one allocation of device memory. Its books are the host's,
- * so that no kernel can spoil them. A piece of order n is 2^n units of 16 bytes, and begins at a multiple of its size.
- */
+ * so that no kernel can spoil them. A piece of order n is 2^n units of 16 bytes, and begins at a multiple of its
+ * size. */
 #include "run/run.h"
 
 #include <stdlib.h>

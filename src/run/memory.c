@@ -294,8 +294,8 @@ void lw_memory_end(lw_memory *memory) {
     *memory = (lw_memory){0};
 }
 
-/* Zone 0 is what 32-bit addresses reach, zone 1 lies above; it is used unless the reservation is too small to have one.
- */
+/* Zone 0 is what 32-bit addresses reach, zone 1 lies above; it is used unless the reservation is too small to have
+ * one. */
 static lw_zone zone_of(const lw_memory *memory, int zone) {
     uint64_t end = LW_GLOBAL_BASE + memory->reserved;
     if (zone) return (lw_zone){LW_GLOBAL_HIGH, end > LW_GLOBAL_HIGH ? end : LW_GLOBAL_HIGH};

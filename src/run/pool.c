@@ -77,8 +77,8 @@ static void *worker(void *argument) {
     return NULL;
 }
 
-/* Starts threads until there are `wanted`, or as many as the system gives. Signals are for the program's own threads.
- */
+/* Starts threads until there are `wanted`, or as many as the system gives. Signals are for the program's own
+ * threads. */
 static void start_workers(lw_pool *pool, uint32_t wanted) {
     if (pool->started >= wanted) return;
     sigset_t all, before;

@@ -241,8 +241,8 @@ static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {
     gang->lanes = (lw_mask_last(mask) | 31) + 1;
 }
 
-/* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return lw_gang_trap(…)`.
- */
+/* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return
+ * lw_gang_trap(…)`. */
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details);
 
 /* Makes a gang ready for its lanes of a CTA: entry frame, all lanes at block 0. gang->cta->grid must be set; tid and

@@ -112,8 +112,8 @@ static int run_shuffle(lw_eval *e, const options *o, const char *c, bool sync, u
     return lw_eval_run(e);
 }
 
-/* Where a lane does not take part, its number never arrives; the lane function says then where it would have come from.
- */
+/* Where a lane does not take part, its number never arrives; the lane function says then where it would have come
+ * from. */
 static uint32_t idle_source(lw_modifier_id mode, uint32_t lane, uint32_t b, uint32_t c) {
     switch (mode) {
     case LW_MOD_up: return lw_shfl_up_source(lane, b, c);

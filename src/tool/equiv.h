@@ -70,8 +70,8 @@ uint64_t lw_equiv_element(const lw_equiv_slot *slot, const char *bytes, uint64_t
 void lw_equiv_constants(lw_equiv *e);
 /* Adds what the last launch of a side counted. */
 void lw_equiv_note_launch(lw_equiv *e, const lw_equiv_side *side);
-/* Where the page leaves results open, to standard error: what was counted, and lanes that no operation gives a value.
- */
+/* Where the page leaves results open, to standard error: what was counted, and lanes that no operation gives a
+ * value. */
 void lw_equiv_say_open(lw_equiv *e);
 
 /* Which line of a side computes what it leaves in a slot; 0: none was found. `text` gets the line. */

@@ -120,8 +120,8 @@ static lw_eval_operand *operand_named(lw_eval *e, const char *name) {
     return o;
 }
 
-/* Registers are untyped but for their size, which goes with every type; `type` is what values are read and printed as.
- */
+/* Registers are untyped but for their size, which goes with every type; `type` is what values are read and printed
+ * as. */
 static bool add_operand(lw_eval *e, const char *name, lw_type type, bool written) {
     lw_eval_operand *o = operand_named(e, name);
     if (!o) return false;

@@ -1,5 +1,5 @@
-/* language.h: what the commands that show the inside of a text do with it, by the language that it is in: a row each.
- */
+/* language.h: what the commands that show the inside of a text do with it, by the language that it is in: a row
+ * each. */
 #ifndef LW_TOOL_LANGUAGE_H
 #define LW_TOOL_LANGUAGE_H
 

@@ -25,8 +25,8 @@ static uint32_t longest_chain(const lw_symbols *symbols) {
     return longest;
 }
 
-/* 4096 names in half as many slots: with a good hash a dozen in one of them would be a surprise, 32 will not be seen.
- */
+/* 4096 names in half as many slots: with a good hash a dozen in one of them would be a surprise, 32 will not be
+ * seen. */
 static void names_that_collide_are_spread(void **state) {
     (void)state;
     enum { NAMES = 4096 };

@@ -1,5 +1,5 @@
-/* A program whose locale has a decimal comma: numbers of the text are read, and those of messages written, with points.
- */
+/* A program whose locale has a decimal comma: numbers of the text are read, and those of messages written, with
+ * points. */
 #include "api.h"
 
 #include <locale.h>

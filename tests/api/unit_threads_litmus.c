@@ -14,8 +14,8 @@ enum { LANES = 32, ROUNDS = 3000 };
     "ld.param.u64 %rd1, [a];\nadd.u64 %rd1, %rd1, %rd4;\nld.param.u64 %rd2, [b];\nadd.u64 %rd2, %rd2, %rd4;\n" \
     "ld.param.u64 %rd3, [out];\nadd.u64 %rd3, %rd3, %rd4;\nsetp.ne.u32 %p1, %r2, 0;\nmov.u32 %r3, 0;\n"
 
-/* One CTA writes a, then b with release; the other reads b with acquire, then a: never the older one. Counted in `out`.
- */
+/* One CTA writes a, then b with release; the other reads b with acquire, then a: never the older one. Counted in
+ * `out`. */
 static const char message_passing[] = HEAD BEGIN(
     "message_passing") "mov.u32 %r4, 0;\n@%p1 bra READ;\n"
                        "WRITE: add.u32 %r3, %r3, 1;\nst.relaxed.gpu.global.u32 [%rd1], %r3;\nst.release.gpu.global.u32 "

@@ -1,6 +1,6 @@
 /* destroy.c: a context, a module or a stream that one thread ends while calls of another one use it: each of these
- * calls ends with success or with an error that says so, and nothing is used that is gone (the sanitizer builds look).
- */
+ * calls ends with success or with an error that says so, and nothing is used that is gone (the sanitizer builds
+ * look). */
 #include "expect.h"
 
 #include <pthread.h>

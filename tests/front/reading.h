@@ -1,6 +1,6 @@
 /* reading.h: what the tests of every front end share: a text and what was made of it, that printing loses nothing, that
- * no text is too much. front.h and front_pto.h say what a module is (front_module) and how it is printed and compared.
- */
+ * no text is too much. front.h and front_pto.h say what a module is (front_module) and how it is printed and
+ * compared. */
 #ifndef LW_TEST_READING_H
 #define LW_TEST_READING_H
 

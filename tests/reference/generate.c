@@ -196,8 +196,8 @@ static void choose_target(gen *g) {
     g->version = targets[k].version, g->target = targets[k].target, g->suffix = targets[k].suffix;
 }
 
-/* The parameters behind the addresses, one of each type, laid out as the manual says: each at a multiple of its size.
- */
+/* The parameters behind the addresses, one of each type, laid out as the manual says: each at a multiple of its
+ * size. */
 static void put_parameters(gen *g, lw_text *text) {
     static const struct {
         const char *type;

@@ -1,5 +1,5 @@
-/* generate_form.c: instructions from the rows of isa/ptx: a spelling by the pattern, operands by what the form takes.
- */
+/* generate_form.c: instructions from the rows of isa/ptx: a spelling by the pattern, operands by what the form
+ * takes. */
 #include "generate.h"
 
 #include <stdio.h>

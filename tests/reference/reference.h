@@ -199,8 +199,8 @@ void ref_return(ref_thread *t);
 void ref_exit(ref_thread *t);
 void ref_meet(ref_thread *t, const ref_op *op, uint32_t members);
 
-/* warp.c: the lanes of `members` (bits of the warp that begins at thread `first`) exchange, each by its own operation.
- */
+/* warp.c: the lanes of `members` (bits of the warp that begins at thread `first`) exchange, each by its own
+ * operation. */
 void ref_exchange(ref_machine *m, uint32_t first, uint32_t members);
 
 /* real.c */

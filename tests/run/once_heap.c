@@ -1,5 +1,5 @@
-/* once_heap.c: malloc and free of kernels: pieces lie within the heap, never over each other, and all of it comes back.
- */
+/* once_heap.c: malloc and free of kernels: pieces lie within the heap, never over each other, and all of it comes
+ * back. */
 #include "run/run.h"
 
 #include <setjmp.h>

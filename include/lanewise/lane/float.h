@@ -200,8 +200,8 @@ static inline double lw_neg_f64(double a) {
     return a == a ? lw_from_bits_f64_(lw_bits_f64_(a) ^ 0x8000000000000000u) : lw_quiet_f64_(a);
 }
 
-/* An operand of min and max, flushed or as a magnitude; the result of two, with the signs or a NaN that `how` asks for.
- */
+/* An operand of min and max, flushed or as a magnitude; the result of two, with the signs or a NaN that `how` asks
+ * for. */
 static inline uint32_t lw_all_if_(uint32_t how, uint32_t flag) { return 0u - ((how & flag) != 0); }
 static inline float lw_operand_f32_(float a, uint32_t how) {
     const uint32_t bits = lw_bits_f32_(a), below = bits & 0x7f800000u ? 0 : 0x7fffffffu;

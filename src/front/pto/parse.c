@@ -120,8 +120,8 @@ static bool goes_on(const lw_pto_parser *p) {
     return name->bound; /* a type or a comparison */
 }
 
-/* Whether the next token looks like the start of an operation: first on its line, and a value's or an operation's name.
- */
+/* Whether the next token looks like the start of an operation: first on its line, and a value's or an operation's
+ * name. */
 static bool at_fresh_start(const lw_pto_parser *p) {
     if (at_function(p) || at_module(p)) return true;
     if (!p->token.first) return false;

@@ -166,8 +166,8 @@ typedef struct lw_pto_op {
     const char *location; /* "loc(…)" as written, or NULL */
 } lw_pto_op;
 
-/* The operations between { and }. Those of scf end in a YIELD (made where none is written), a function's in a RETURN.
- */
+/* The operations between { and }. Those of scf end in a YIELD (made where none is written), a function's in a
+ * RETURN. */
 typedef struct lw_pto_region {
     uint32_t argument_count; /* FOR: induction variable, then iter_args; others 0 */
     lw_pto_value **arguments;

@@ -35,8 +35,8 @@ void lw_pto_verify_return(lw_pto_verifier *v, const lw_pto_op *op);
 
 /* ---- verify_type.c ------------------------------------------------------------------------------------------ */
 
-/* A type where a function or a region names it: integers only, and what the profile has. False where it has reported.
- */
+/* A type where a function or a region names it: integers only, and what the profile has. False where it has
+ * reported. */
 bool lw_pto_verify_type(lw_pto_verifier *v, const lw_pto_type *type, lw_place place);
 /* What the profile says to the width of a register or mask. */
 bool lw_pto_verify_width(lw_pto_verifier *v, const lw_pto_type *type, lw_place place);

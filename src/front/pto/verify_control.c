@@ -1,5 +1,5 @@
-/* verify_control.c: loops, branches and returns: do the values that go around have the types that they are wanted with?
- */
+/* verify_control.c: loops, branches and returns: do the values that go around have the types that they are wanted
+ * with? */
 #include "front/pto/verify.h"
 
 /* The yield of a region against the results of its operation. */

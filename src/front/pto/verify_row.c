@@ -16,8 +16,8 @@ typedef struct row_check {
     lw_place index_place;
 } row_check;
 
-/* The results of assembly and DPS text are where their types are written, for registers that were defined further up.
- */
+/* The results of assembly and DPS text are where their types are written, for registers that were defined further
+ * up. */
 static lw_place result_place(const lw_pto_op *op, const lw_pto_value *value) {
     return value->place.at >= op->place.at ? value->place : op->type_place;
 }

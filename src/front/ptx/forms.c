@@ -258,8 +258,8 @@ static bool walk_on(lw_walk *w, const char *p, uint32_t word, uint32_t group) {
     }
 }
 
-/* Can the row take as many words, and these? Where words may be edited, or a fault is explained, every row is walked.
- */
+/* Can the row take as many words, and these? Where words may be edited, or a fault is explained, every row is
+ * walked. */
 static bool in_bounds(const lw_walk *w, uint32_t row) {
     if (w->every_row) return true;
     bounds b = bounds_of(row);

@@ -227,8 +227,8 @@ static void inner_forms(lw_arena *arena, const lw_match *m, lw_operand_form *o, 
     }
 }
 
-/* What stands behind an operand's name: |p, ?, .sel, :attributes, in any order; behind ";" what it may be as a vector.
- */
+/* What stands behind an operand's name: |p, ?, .sel, :attributes, in any order; behind ";" what it may be as a
+ * vector. */
 static void attributes(lw_arena *arena, const lw_match *m, lw_operand_form *o, const char *p, const char *end) {
     while (p < end) {
         char c = *p++;

@@ -40,8 +40,8 @@ static const lw_word words[] = {
 #include "ptx/tunings.def"
 };
 
-/* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty again.
- */
+/* While the parser runs, a symbol's `bound` holds its meaning as a directive word; the resolver finds it empty
+ * again. */
 static void bind_words(lw_symbols *symbols, lw_symbol *bound[]) {
     for (size_t i = 0; i < LW_COUNT(words); i++) {
         bound[i] = lw_symbol_get(symbols, words[i].text, words[i].size);

@@ -318,8 +318,8 @@ static bool label_follows(const char *at) {
     return *at == ':';
 }
 
-/* The next token, where a statement may begin: a dotted mnemonic is read in one go, its first word not being looked up.
- */
+/* The next token, where a statement may begin: a dotted mnemonic is read in one go, its first word not being looked
+ * up. */
 static void next_statement(lw_parser *p) {
     lw_lex_space(&p->lexer);
     const char *text = p->lexer.source->text;

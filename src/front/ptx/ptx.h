@@ -414,8 +414,8 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
 /* Gives every name its object, opens and closes scopes, lays out variables, resolves initialisers. */
 void lw_ptx_resolve(lw_module_ptx *module);
 
-/* Matches every instruction with its form and checks operands, types, gates. Calls nothing else; needs resolve first.
- */
+/* Matches every instruction with its form and checks operands, types, gates. Calls nothing else; needs resolve
+ * first. */
 void lw_ptx_verify(lw_module_ptx *module);
 
 /* The operands of a call; all but the target may be missing. False where they stand in no order that a call has. */

@@ -63,8 +63,8 @@ void lw_verify_minus(lw_verifier *v, const lw_operand *o) {
 
 /* ---- Registers and constants -------------------------------------------------------------------------- */
 
-/* Masks of results name parts of their word in falling order; what is read names one part of two words for each lane.
- */
+/* Masks of results name parts of their word in falling order; what is read names one part of two words for each
+ * lane. */
 static bool may_select(const lw_operand *o, const lw_operand_form *form) {
     if (!form->selectable || !form->lanes) return form->selectable && o->select != LW_SEL_lanes;
     const char *text = lw_select_name(o);
@@ -108,8 +108,8 @@ static void register_operand(lw_verifier *v, const lw_operand *o, const lw_opera
     }
 }
 
-/* Is the constant among "0..255", "4|8|16", "24..256/8", or "0..n", up to the operand before it? The text ends at ')'.
- */
+/* Is the constant among "0..255", "4|8|16", "24..256/8", or "0..n", up to the operand before it? The text ends at
+ * ')'. */
 static bool in_range(const char *range, int64_t value, int64_t before) {
     for (const char *p = range;; p++) {
         char *end;

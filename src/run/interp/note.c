@@ -3,8 +3,8 @@
 
 /* ---- By operations of their own ---------------------------------------------------------------------------- */
 
-/* All workers share the grid's counts, so that each addition to them would wait for its memory: a turn keeps its own.
- */
+/* All workers share the grid's counts, so that each addition to them would wait for its memory: a turn keeps its
+ * own. */
 static void hand(lw_gang *gang, uint32_t i) {
     if (gang->note_counts[i].lanes)
         atomic_fetch_add_explicit(&gang->cta->grid->notes[gang->note_counts[i].number], gang->note_counts[i].lanes,

@@ -1,5 +1,5 @@
-/* types.h: what the types of isa/lane_types.def are in C, as arguments (c_) and as elements of register slots (slot_).
- */
+/* types.h: what the types of isa/lane_types.def are in C, as arguments (c_) and as elements of register slots
+ * (slot_). */
 #ifndef LW_TYPES_H
 #define LW_TYPES_H
 

@@ -2,8 +2,8 @@
  * for one.
  *
  * clang makes vector code of the loops when Lanewise is built, at each CPU level; compiled programs get it inlined.
- * Arguments are arrays of slot elements, as the interpreter has them: 8-bit values in 16 bits, a byte for a predicate.
- */
+ * Arguments are arrays of slot elements, as the interpreter has them: 8-bit values in 16 bits, a byte for a
+ * predicate. */
 #include "run/interp/inner.h"
 #include "run/interp/types.h"
 

@@ -410,8 +410,8 @@ DEFINE_STORE(16, 16, UNIT_WHOLE)
 DEFINE_STORE(32, 32, UNIT_WHOLE)
 DEFINE_STORE(64, 64, UNIT_WHOLE)
 
-/* By lw_memory_form.size, slot and is_signed. Lowering makes no others: a register is at least as wide as the element.
- */
+/* By lw_memory_form.size, slot and is_signed. Lowering makes no others: a register is at least as wide as the
+ * element. */
 static lw_mover *const loads[4][4][2] = {
     {{0}, {load_zero_8_16, load_sign_8_16}, {load_zero_8_32, load_sign_8_32}, {load_zero_8_64, load_sign_8_64}},
     {{0}, {load_same_16_16, load_same_16_16}, {load_zero_16_32, load_sign_16_32}, {load_zero_16_64, load_sign_16_64}},

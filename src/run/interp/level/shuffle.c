@@ -1,7 +1,7 @@
 /* shuffle.c: shfl in all modes (manual sections 9.7.9.5 and 9.7.9.6); compiled once for each CPU level.
  *
- * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the table.
- */
+ * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the
+ * table. */
 #include "run/interp/level/level.h"
 
 /* A mask, made warp by warp. */

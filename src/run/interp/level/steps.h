@@ -1,5 +1,5 @@
-/* steps.h: the names of the steps that are compiled once for each CPU level, with LW_LEVEL its name (v4 v3 portable …).
- */
+/* steps.h: the names of the steps that are compiled once for each CPU level, with LW_LEVEL its name (v4 v3 portable
+ * …). */
 #ifndef LW_LEVEL_STEPS_H
 #define LW_LEVEL_STEPS_H
 

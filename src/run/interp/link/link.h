@@ -1,7 +1,7 @@
 /* link.h: what the interpreter makes of a program.   a copy of its code → fuse → allocate
  *
- * Until slots are given, register fields hold virtual register numbers, as in the program; then offsets in the frame.
- */
+ * Until slots are given, register fields hold virtual register numbers, as in the program; then offsets in the
+ * frame. */
 #ifndef LW_LINK_H
 #define LW_LINK_H
 
