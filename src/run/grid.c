@@ -121,7 +121,7 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid, uint64_t number) {
     cta->gang_count = (cta->threads + grid->gang_lanes - 1) / grid->gang_lanes;
     cta->shared_bytes = grid->shared_bytes;
     cta->trap.kind = LW_TRAP_none;
-    memset(cta->barriers, 0, sizeof cta->barriers);
+    cta->barriers_in_use = 0;
     if (!make_gangs(cta, cta->gang_count) || !make_shared(cta, cta->shared_bytes) || !make_local(cta, grid))
         return false;
     number_threads(cta, grid);

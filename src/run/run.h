@@ -279,7 +279,6 @@ void lw_meeting_end(lw_gang *gang);
 enum { LW_BARRIERS = 16, LW_CTA_WARPS = 128 }; /* PTX has 32 warps at most; a register of PTO may be wider */
 
 typedef struct lw_barrier {
-    bool in_use;       /* the rest means nothing unless this is set */
     uint32_t arrived;  /* threads that arrived and then arrived again, as the hardware counts them */
     uint32_t expected; /* 0: all threads that have not exited */
     uint32_t popc;
@@ -294,6 +293,7 @@ struct lw_cta {
     uint32_t threads, gang_count, live; /* live: threads that have not exited */
     char *shared;                       /* static, then dynamic */
     uint32_t shared_bytes;
+    uint32_t barriers_in_use; /* a bit for each barrier; those of the others mean nothing */
     lw_barrier barriers[LW_BARRIERS];
     uint32_t came[LW_BARRIERS][LW_CTA_WARPS]; /* lanes of each warp that arrived at a barrier in use */
     lw_gang *gangs;                           /* gang_count */

@@ -80,15 +80,16 @@ static void release_gang(lw_gang *gang, uint32_t number, const lw_barrier *barri
     gang->waits.count = kept;
 }
 
+/* A barrier in use. */
 static void release_if_complete(lw_cta *cta, uint32_t number) {
-    lw_barrier *barrier = &cta->barriers[number];
-    if (!barrier->in_use || !is_complete(cta, number)) return;
-    for (uint32_t g = 0; g < cta->gang_count; g++) release_gang(&cta->gangs[g], number, barrier);
-    barrier->in_use = false;
+    if (!is_complete(cta, number)) return;
+    for (uint32_t g = 0; g < cta->gang_count; g++) release_gang(&cta->gangs[g], number, &cta->barriers[number]);
+    cta->barriers_in_use &= ~(1u << number);
 }
 
 void lw_cta_check_barriers(lw_cta *cta) {
-    for (uint32_t number = 0; number < LW_BARRIERS; number++) release_if_complete(cta, number);
+    for (uint32_t left = cta->barriers_in_use; left; left &= left - 1)
+        release_if_complete(cta, (uint32_t)__builtin_ctz(left));
 }
 
 /* ---- The step -------------------------------------------------------------------------------------------- */
@@ -141,9 +142,12 @@ static bool add_wait(lw_gang *gang, const lw_op *op, const lw_request *request) 
     return true;
 }
 
+static bool is_open(const lw_cta *cta, uint32_t number) { return cta->barriers_in_use >> number & 1; }
+
 static void open_barrier(lw_cta *cta, const lw_request *request) {
     uint32_t warps = (cta->threads + LW_WARP_LANES - 1) / LW_WARP_LANES;
-    cta->barriers[request->number] = (lw_barrier){.in_use = true, .expected = request->count, .all = true};
+    cta->barriers[request->number] = (lw_barrier){.expected = request->count, .all = true};
+    cta->barriers_in_use |= 1u << request->number;
     memset(cta->came[request->number], 0, warps * sizeof cta->came[0][0]);
 }
 
@@ -154,7 +158,7 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     lw_trap_record details = {.access = "barrier", .detail = request->number, .size = request->count};
     if (!is_valid(op, request)) return lw_gang_trap(gang, op, LW_TRAP_barrier, first, details), false;
     lw_barrier *barrier = &cta->barriers[request->number];
-    if (!barrier->in_use) open_barrier(cta, request);
+    if (!is_open(cta, request->number)) open_barrier(cta, request);
     else if (!same_count(cta, barrier->expected, request->count) &&
              lw_gang_undefined(gang, op, LW_D_note_barrier_counts, request->lanes))
         return false;
@@ -178,7 +182,7 @@ const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_cta *cta = gang->cta;
     lw_request request = next_request(gang, op, gang->mask);
     if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live && is_valid(op, &request) &&
-        !cta->barriers[request.number].in_use && op->mode != LW_BARRIER_arrive && same_count(cta, request.count, 0))
+        !is_open(cta, request.number) && op->mode != LW_BARRIER_arrive && same_count(cta, request.count, 0))
         return pass_together(gang, op, &request);
     for (lw_mask left = gang->mask; left; left &= ~request.lanes) {
         request = next_request(gang, op, left);
