@@ -99,24 +99,9 @@ const lw_range *lw_ranges_find(const lw_ranges *ranges, uint64_t address, uint64
 
 typedef enum lw_trap_kind {
     LW_TRAP_none,
-    LW_TRAP_bounds, /* outside of any allocation */
-    LW_TRAP_misaligned,
-    LW_TRAP_read_only,   /* store to const or parameters */
-    LW_TRAP_stack,       /* local memory or frames exhausted */
-    LW_TRAP_wild_branch, /* brx index or call target that is none */
-    LW_TRAP_deadlock,    /* a barrier that can never be met */
-    LW_TRAP_barrier,     /* barrier number or count out of range */
-    LW_TRAP_instruction, /* trap; brkpt; */
-    LW_TRAP_signature,   /* indirect call whose target takes other parameters */
-    LW_TRAP_undefined,   /* what the manual leaves undefined, in a strict launch */
-    LW_TRAP_shift,       /* a count of the width or more, in a launch that is to stop there */
-    LW_TRAP_row,         /* an element that an array does not have */
-    LW_TRAP_scalar,      /* lw_trap_reason says what */
-    LW_TRAP_assertion,   /* __assertfail */
-    LW_TRAP_heap,        /* free of what malloc did not give */
-    LW_TRAP_memory,      /* the host ran out of memory */
-    LW_TRAP_stopped,     /* time limit, step limit, lw_context_stop: no fault of the kernel */
-    LW_TRAP_kinds
+#define TRAP(name, where, says, address, result) LW_TRAP_##name,
+#include "traps.def"
+    LW_TRAP_stopped, /* time limit, step limit, lw_context_stop: no fault of the kernel, and no row */
 } lw_trap_kind;
 
 typedef struct lw_trap_record {
@@ -409,6 +394,8 @@ bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask la
 /* The record of a CTA in which nothing can run any more. */
 void lw_trap_deadlock(lw_cta *cta);
 
+/* Whether the address of a record of that kind means something. */
+bool lw_trap_has_address(lw_trap_kind kind);
 /* A trap in one line, by the row of isa/diag/trap.def that is returned; and with its place in the source and its
  * thread. */
 lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);

@@ -33,7 +33,8 @@ void lw_trap_deadlock(lw_cta *cta) {
     cta->trap = trap;
 }
 
-/* ---- Words ----------------------------------------------------------------------------------------------- */
+/* ---- Where and what, in words
+ * ----------------------------------------------------------------------------------------------- */
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
@@ -89,7 +90,7 @@ static const char *window_name(lw_window window) {
     return names[window];
 }
 
-static void describe_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+static void put_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     uint64_t address = trap->address;
     lw_window window = find_window(trap->window, &address);
     if (address < LW_NULL_PAGE && (window == LW_WINDOW_generic || window == LW_WINDOW_global)) {
@@ -114,7 +115,8 @@ static void describe_bounds(lw_text *out, const lw_trap_record *trap, const lw_g
     }
 }
 
-static void describe_wild(lw_text *out, const lw_trap_record *trap) {
+static void put_wild_branch(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
     if (!strcmp(trap->access, "call"))
         lw_text_printf(out, "indirect call of 0x%llx, which is not the address of a function",
                        (unsigned long long)trap->address);
@@ -123,13 +125,14 @@ static void describe_wild(lw_text *out, const lw_trap_record *trap) {
                        plural(trap->size));
 }
 
-static void describe_deadlock(lw_text *out, const lw_trap_record *trap) {
+static void put_deadlock(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
     lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there",
                    trap->detail, trap->size);
 }
 
 /* As in C's %lld: an index is signed. */
-static void describe_row(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+static void put_row(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     const lw_range *range = lw_ranges_find(grid->ranges, trap->base, 1);
     if (trap->length < LW_ROW_MOST) lw_text_printf(out, " of an array of %llu", (unsigned long long)trap->length);
     else if (range)
@@ -138,26 +141,48 @@ static void describe_row(lw_text *out, const lw_trap_record *trap, const lw_grid
     else lw_text_printf(out, " of an array at 0x%llx, where nothing is allocated", (unsigned long long)trap->base);
 }
 
-static const char *reason_words(uint32_t reason) {
+static void put_reason(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
     static const char *const words[] = {
 #define REASON(name, text) text,
 #include "op_modes.def"
     };
-    if (reason >= LW_COUNT(words) || !words[reason]) lw_bug("no words for reason %u", reason);
-    return words[reason];
+    if (trap->detail >= LW_COUNT(words) || !words[trap->detail]) lw_bug("no words for reason %u", trap->detail);
+    lw_text_puts(out, words[trap->detail]);
 }
 
-static void describe_barrier(lw_text *out, const lw_trap_record *trap) {
+static void put_barrier(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
     if (trap->detail >= LW_BARRIERS) lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);
     else if (trap->size % LW_WARP_LANES) lw_text_printf(out, "a count is a multiple of %d", LW_WARP_LANES);
     else lw_text_puts(out, trap->size ? "other threads use it with another count" : "the instruction needs a count");
 }
 
 /* The memory that a store was refused in: in global memory that is a constant. */
-static const char *read_only_name(const lw_trap_record *trap) {
+static void put_read_only(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     uint64_t address = trap->address;
     lw_window window = find_window(trap->window, &address);
-    return window_name(window == LW_WINDOW_global ? LW_WINDOW_const : window);
+    (void)grid;
+    lw_text_puts(out, window_name(window == LW_WINDOW_global ? LW_WINDOW_const : window));
+}
+
+static void put_alignment(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    lw_text_printf(out, "%u", trap->size);
+}
+
+static void put_instruction(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    lw_text_puts(out, trap->access);
+}
+
+static void put_undefined(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    lw_text_printf(out, "undefined: %s, in lanes 0x%08x of the warp", trap->access, trap->detail);
+}
+
+static void put_nothing(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)out, (void)trap, (void)grid;
 }
 
 /* A text of the kernel's in global memory, where compilers put those of assertions. */
@@ -169,7 +194,7 @@ static void put_guest(lw_text *out, const lw_grid *grid, uint64_t address) {
 }
 
 /* As CUDA prints it. */
-static void describe_assertion(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+static void put_assertion(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     put_guest(out, grid, trap->texts[1]);
     lw_text_printf(out, ":%u: ", trap->detail);
     put_guest(out, grid, trap->texts[2]);
@@ -179,62 +204,59 @@ static void describe_assertion(lw_text *out, const lw_trap_record *trap, const l
     lw_text_puts(out, "` failed.");
 }
 
-/* What the last %s of the row stands for. */
-static void describe(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
-    switch (trap->kind) {
-    case LW_TRAP_bounds: describe_bounds(out, trap, grid); break;
-    case LW_TRAP_read_only: lw_text_puts(out, read_only_name(trap)); break;
-    case LW_TRAP_wild_branch: describe_wild(out, trap); break;
-    case LW_TRAP_deadlock: describe_deadlock(out, trap); break;
-    case LW_TRAP_barrier: describe_barrier(out, trap); break;
-    case LW_TRAP_row: describe_row(out, trap, grid); break;
-    case LW_TRAP_assertion: describe_assertion(out, trap, grid); break;
-    case LW_TRAP_scalar: lw_text_puts(out, reason_words(trap->detail)); break;
-    case LW_TRAP_undefined:
-        lw_text_printf(out, "undefined: %s, in lanes 0x%08x of the warp", trap->access, trap->detail);
-        break;
-    default: break;
-    }
-}
+/* ---- Messages -------------------------------------------------------------------------------------------- */
 
-static void put_row(lw_text *out, lw_diag_id id, ...) {
+/* A message whose row of diag/trap.def is `format`, on its way. */
+typedef struct lw_trap_said {
+    lw_text *out;
+    const char *format, *words; /* where it was */
+    const lw_trap_record *trap;
+    const lw_grid *grid;
+} lw_trap_said;
+
+static void fill(const lw_trap_said *s, ...) {
     va_list args;
-    va_start(args, id);
-    lw_text_vsay(out, lw_diag_rows[id].format, args);
+    va_start(args, s);
+    lw_text_vsay(s->out, s->format, args);
     va_end(args);
 }
 
-lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
-    lw_diag_id id = (lw_diag_id)(LW_D_trap_bounds + (trap->kind - LW_TRAP_bounds));
+static unsigned long long address_of(const lw_trap_said *s) { return s->trap->address; }
+
+static void say_words(const lw_trap_said *s) { fill(s, s->words); }
+static void say_heap(const lw_trap_said *s) { fill(s, address_of(s)); }
+static void say_shift(const lw_trap_said *s) { fill(s, address_of(s), s->trap->size); }
+static void say_stack(const lw_trap_said *s) { fill(s, s->trap->detail, s->grid->local_limit); }
+static void say_barrier(const lw_trap_said *s) { fill(s, s->trap->detail, s->trap->size, s->words); }
+static void say_element(const lw_trap_said *s) { fill(s, s->trap->access, (long long)address_of(s), s->words); }
+
+static void say_access(const lw_trap_said *s) {
     char size[32];
-    snprintf(size, sizeof size, "%u byte%s", trap->size, plural(trap->size));
-    lw_text detail = {0};
-    describe(&detail, trap, grid);
-    const char *words = detail.at ? detail.at : "";
-    unsigned long long address = trap->address;
-    switch (trap->kind) {
-    case LW_TRAP_bounds: put_row(out, id, trap->access, size, address, words); break;
-    case LW_TRAP_misaligned: put_row(out, id, trap->access, size, address, trap->size); break;
-    case LW_TRAP_read_only: put_row(out, id, trap->access, size, address, words); break;
-    case LW_TRAP_stack: put_row(out, id, trap->detail, grid->local_limit); break;
-    case LW_TRAP_shift: put_row(out, id, address, trap->size); break;
-    case LW_TRAP_row: put_row(out, id, trap->access, (long long)address, words); break;
-    case LW_TRAP_heap: put_row(out, id, address); break;
-    case LW_TRAP_assertion:
-    case LW_TRAP_undefined:
-    case LW_TRAP_scalar:
-    case LW_TRAP_wild_branch:
-    case LW_TRAP_deadlock: put_row(out, id, words); break;
-    case LW_TRAP_barrier: put_row(out, id, trap->detail, trap->size, words); break;
-    case LW_TRAP_signature: put_row(out, id, trap->access); break;
-    case LW_TRAP_instruction: put_row(out, id, trap->access); break;
-    case LW_TRAP_memory: put_row(out, id); break;
-    case LW_TRAP_none:
-    case LW_TRAP_stopped:
-    case LW_TRAP_kinds: lw_bug("no message for trap kind %d", (int)trap->kind);
-    }
-    if (detail.failed) out->failed = true;
-    lw_text_free(&detail);
+    snprintf(size, sizeof size, "%u byte%s", s->trap->size, plural(s->trap->size));
+    fill(s, s->trap->access, size, address_of(s), s->words);
+}
+
+static const struct {
+    lw_diag_id id;
+    bool address;
+    void (*where)(lw_text *out, const lw_trap_record *trap, const lw_grid *grid);
+    void (*say)(const lw_trap_said *said);
+} rows[] = {
+#define TRAP(name, where, says, address, result) \
+    [LW_TRAP_##name] = {LW_D_trap_##name, address, put_##where, say_##says},
+#include "traps.def"
+};
+
+bool lw_trap_has_address(lw_trap_kind kind) { return kind < LW_COUNT(rows) && rows[kind].address; }
+
+lw_diag_id lw_trap_message(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    if (trap->kind >= LW_COUNT(rows) || !rows[trap->kind].say) lw_bug("no message for trap kind %d", (int)trap->kind);
+    const lw_diag_id id = rows[trap->kind].id;
+    lw_text words = {0};
+    rows[trap->kind].where(&words, trap, grid);
+    rows[trap->kind].say(&(lw_trap_said){out, lw_diag_rows[id].format, words.at ? words.at : "", trap, grid});
+    if (words.failed) out->failed = true;
+    lw_text_free(&words);
     return id;
 }
 

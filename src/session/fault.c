@@ -125,9 +125,7 @@ static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, con
         to->cta[i] = from->cta[i];
         to->thread[i] = from->thread[i];
     }
-    bool has_address = from->kind == LW_TRAP_bounds || from->kind == LW_TRAP_misaligned ||
-                       from->kind == LW_TRAP_read_only || from->kind == LW_TRAP_wild_branch;
-    if (has_address) to->address = from->address;
+    if (lw_trap_has_address(from->kind)) to->address = from->address;
     lw_source_find(grid->source, from->place.at, &to->line, &to->column);
     to->message = lw_arena_text(&fault->texts, message->at, message->size);
     to->report = lw_arena_text(&fault->texts, report->at, report->size);

@@ -11,11 +11,8 @@ static CUresult trap_result(uint32_t number) {
         lw_diag_id id;
         CUresult result;
     } rows[] = {
-        {LW_D_trap_bounds, CUDA_ERROR_ILLEGAL_ADDRESS},    {LW_D_trap_misaligned, CUDA_ERROR_MISALIGNED_ADDRESS},
-        {LW_D_trap_read_only, CUDA_ERROR_ILLEGAL_ADDRESS}, {LW_D_trap_stack, CUDA_ERROR_HARDWARE_STACK_ERROR},
-        {LW_D_trap_wild_branch, CUDA_ERROR_INVALID_PC},    {LW_D_trap_signature, CUDA_ERROR_INVALID_PC},
-        {LW_D_trap_deadlock, CUDA_ERROR_LAUNCH_TIMEOUT},   {LW_D_trap_barrier, CUDA_ERROR_ILLEGAL_INSTRUCTION},
-        {LW_D_trap_instruction, CUDA_ERROR_LAUNCH_FAILED}, {LW_D_trap_assertion, CUDA_ERROR_ASSERT},
+#define TRAP(name, where, says, address, result) {LW_D_trap_##name, result},
+#include "traps.def"
     };
     for (size_t i = 0; i < LW_COUNT(rows); i++)
         if (lw_diag_rows[rows[i].id].number == number) return rows[i].result;
