@@ -154,21 +154,32 @@ static int compare_name(const void *name, const void *kernel) {
     return strcmp(name, (*(lw_kernel *const *)kernel)->info.name);
 }
 
+static lw_status no_such_kernel(const lw_module *module, const char *name) {
+    const char **names = calloc(module->kernel_count, sizeof *names);
+    for (uint32_t i = 0; names && i < module->kernel_count; i++) names[i] = lw_module_kernel_name(module, i);
+    const char *near = names ? lw_nearest(name, names, module->kernel_count) : NULL;
+    lw_text hint = {0};
+    if (near) lw_text_say(&hint, "; did you mean '%s'?", near);
+    lw_status status = lw_fail(module->context, LW_NOT_FOUND, LW_D_no_such_kernel, lw_kernel_word(module), name,
+                               hint.at && !hint.failed ? hint.at : "");
+    lw_text_free(&hint);
+    free(names);
+    return status;
+}
+
 static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **kernel) {
     lw_context *context = module->context;
     if (!module->good) return lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
     if (!name && module->kernel_count > 1)
         return lw_fail(context, LW_NOT_FOUND, LW_D_which_kernel, module->kernel_count, lw_kernel_word(module));
-    if (!name && !module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
+    if (!module->kernel_count) return lw_fail(context, LW_NOT_FOUND, LW_D_no_kernel, lw_kernel_word(module));
     const char *bare = name && module->language->sigil && *name == module->language->sigil ? name + 1 : name;
     lw_kernel **found =
         name ? bsearch(bare, module->by_name, module->kernel_count, sizeof *module->by_name, compare_name)
              : module->by_name;
-    if (found) {
-        *kernel = *found;
-        return LW_OK;
-    }
-    return lw_fail(context, LW_NOT_FOUND, LW_D_no_such_kernel, lw_kernel_word(module), name);
+    if (!found) return no_such_kernel(module, name);
+    *kernel = *found;
+    return LW_OK;
 }
 
 /* False: the compiler cannot; the context's message says why. */

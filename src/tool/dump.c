@@ -124,7 +124,7 @@ bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *progra
 int lw_dump_end(lw_tool_source *in, const lw_dump *dump, const lw_tool_language *language, bool found) {
     int code = lw_tool_finish(in);
     if (found || !dump->kernel) return code;
-    lw_tool_error(LW_D_no_such_kernel, language->of->kernel_word, dump->kernel);
+    lw_tool_error(LW_D_no_such_kernel, language->of->kernel_word, dump->kernel, "");
     return code ? code : LW_EXIT_USAGE;
 }
 

@@ -137,9 +137,7 @@ static int load_side(lw_equiv *e, lw_equiv_side *side) {
     switch (status) {
     case LW_OK: side->info = lw_kernel_get_info(side->kernel); return LW_EXIT_OK;
     case LW_BAD_SOURCE: fputs(lw_module_diagnostics(side->module, lw_tool_colour()), stderr); return LW_EXIT_SOURCE;
-    case LW_NOT_FOUND:
-        return lw_tool_wrong_kernel(side->module, lw_arena_say(&e->arena, "'%s'", side->file), side->name,
-                                    side->language, "FILE:NAME");
+    case LW_NOT_FOUND: return lw_tool_wrong_kernel(e->context, side->module, side->file, side->language, "FILE:NAME");
     case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(e->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, side->file); return LW_EXIT_MACHINE;
     }

@@ -339,7 +339,7 @@ static int load_kernel(run *r) {
     switch (make_kernel(r)) {
     case LW_OK: break;
     case LW_NOT_FOUND:
-        return lw_tool_wrong_kernel(r->module, "the file", r->o->kernel, language_of(r), language_of(r)->how);
+        return lw_tool_wrong_kernel(r->context, r->module, r->o->file, language_of(r), language_of(r)->how);
     case LW_BAD_SOURCE: return show_diagnostics(r);
     case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(r->context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_no_memory, lw_tool_why(r->context)); return LW_EXIT_MACHINE;

@@ -106,21 +106,15 @@ int lw_tool_finish(lw_tool_source *in) {
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */
 
-int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted,
+int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const char *file,
                          const lw_tool_language *language, const char *how) {
-    const char *word = language->of->kernel_word;
-    size_t count = lw_module_kernel_count(module);
+    const size_t count = lw_module_kernel_count(module);
     lw_text message = {0}, below = {0};
-    const char **names = calloc(count ? count : 1, sizeof *names);
-    for (size_t i = 0; names && i < count; i++) names[i] = lw_module_kernel_name(module, i);
-    const char *near = names && wanted ? lw_nearest(wanted, names, count) : NULL;
-    if (!count) lw_text_printf(&message, "%s has no %s", file, word);
-    else if (!wanted) lw_text_printf(&message, "%s has %zu %ss; choose one with %s", file, count, word, how);
-    else lw_text_say(&message, "%s has no %s named '%s'", file, word, wanted);
-    if (near) lw_text_say(&below, "  did you mean '%s'?\n", near);
-    for (size_t i = 0; i < count; i++) lw_text_printf(&below, "  %s: %.100s\n", word, lw_module_kernel_name(module, i));
+    lw_text_say(&message, lw_diag_rows[LW_D_kernel_choice].format, file, lw_tool_why(context));
+    if (count) lw_text_printf(&below, "  choose one with %s\n", how);
+    for (size_t i = 0; i < count; i++)
+        lw_text_printf(&below, "  %s: %.100s\n", language->of->kernel_word, lw_module_kernel_name(module, i));
     lw_tool_report(LW_D_kernel_choice, message.at ? message.at : "", below.at);
-    free(names);
     lw_text_free(&message);
     lw_text_free(&below);
     return LW_EXIT_USAGE;

@@ -61,9 +61,9 @@ bool lw_tool_colour(void);
 /* Prints what `diags` holds to stderr, warnings only where asked for. */
 void lw_tool_diagnostics(lw_diags *diags, bool warnings);
 
-/* Reports that `wanted` (NULL: none was named) is no kernel or function of the module and lists those that there are,
- * below; `file` is how the message calls the file, `how` what chooses one. Returns the exit code. */
-int lw_tool_wrong_kernel(const lw_module *module, const char *file, const char *wanted,
+/* Reports that lw_module_kernel found none, for the reason that the context gives, and lists those that there are,
+ * below; `how` is what chooses one. Returns the exit code. */
+int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const char *file,
                          const lw_tool_language *language, const char *how);
 
 /* Whether memory was missing, for something that was reported or for a text. */

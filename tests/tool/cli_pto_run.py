@@ -31,7 +31,7 @@ class Words(cli.Case):
         for stage in ("module", "program"):
             self.assertEqual(self.lanewise("dump", "--stage", stage, "-k", "@f", "f.pto"), self.lanewise("dump", "--stage", stage, "-k", "f", "f.pto"))
         self.shows(["equiv", "loop.pto:@count", "loop.pto:count", "--set", "0=3"], out=["equal"])
-        self.shows(["run", "f.pto", "--func", "@@f"], 2, err=["the file has no function named '@@f'"])
+        self.shows(["run", "f.pto", "--func", "@@f"], 2, err=["the module has no function named '@@f'"])
 
     def test_stopped(self):
         self.gives(["run", "loop.pto", "-a", "s64=9000000000000", "--timeout", "0.2"], 4,

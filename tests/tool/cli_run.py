@@ -95,26 +95,27 @@ class Kernels(cli.Case):
     def test_choice(self):
         self.file("k.ptx", cli.module(NOOP, cli.kernel("other")))
         self.gives(["run", "k.ptx", "-k", "other"])
-        kernels = "  kernel: noop\n  kernel: other\n"
-        self.gives(["run", "k.ptx"], 2, err=f"lanewise: error[LW6026]: the file has 2 kernels; choose one with --kernel\n{kernels}")
+        kernels = "  choose one with --kernel\n  kernel: noop\n  kernel: other\n"
+        self.gives(["run", "k.ptx"], 2, err=f"lanewise: error[LW6026]: 'k.ptx': the module has 2 kernels; one must be named\n{kernels}")
         self.gives(["run", "k.ptx", "-k", "othre"], 2,
-                   err=f"lanewise: error[LW6026]: the file has no kernel named 'othre'\n  did you mean 'other'?\n{kernels}")
+                   err=f"lanewise: error[LW6026]: 'k.ptx': the module has no kernel named 'othre'; did you mean 'other'?\n{kernels}")
         self.file("none.ptx", cli.HEADER)
-        self.gives(["run", "none.ptx"], 2, err="lanewise: error[LW6026]: the file has no kernel\n")
+        self.gives(["run", "none.ptx"], 2, err="lanewise: error[LW6026]: 'none.ptx': the module has no kernel\n")
 
     def test_choice_of_functions(self):
         two = "func.func @one() {\n  return\n}\nfunc.func @other(%a: i32) {\n  return\n}\n"
         self.file("f.pto", two)
         functions = "  function: one\n  function: other\n"
-        self.gives(["run", "f.pto"], 2, err=f"lanewise: error[LW6026]: the file has 2 functions; choose one with --func\n{functions}")
+        choose = "  choose one with --func\n" + functions
+        self.gives(["run", "f.pto"], 2, err=f"lanewise: error[LW6026]: 'f.pto': the module has 2 functions; one must be named\n{choose}")
         self.gives(["run", "f.pto", "-f", "onne"], 2,
-                   err=f"lanewise: error[LW6026]: the file has no function named 'onne'\n  did you mean 'one'?\n{functions}")
+                   err=f"lanewise: error[LW6026]: 'f.pto': the module has no function named 'onne'; did you mean 'one'?\n{choose}")
         self.shows(["run", "f.pto", "-f", "other"], 2, err=["LW6020]: number of arguments for function 'other': 1 needed, 0 given\n  function: other("])
         self.file("k.ptx", cli.module(cli.kernel("k", ".u32 n")))
         self.file("v.pto", "func.func @v(%a: !pto.vreg<4xi32>) {\n  return\n}\n")
         self.shows(["equiv", "k.ptx", "v.pto"], 2, err=["parameter 'n' of the kernel is to be a pointer of 64 bits: the array 'a' of the function\n"])
         self.gives(["equiv", "f.pto:one", "f.pto"], 2,
-                   err=f"lanewise: error[LW6026]: 'f.pto' has 2 functions; choose one with FILE:NAME\n{functions}")
+                   err=f"lanewise: error[LW6026]: 'f.pto': the module has 2 functions; one must be named\n  choose one with FILE:NAME\n{functions}")
 
     def test_files(self):
         self.gives(["run", "no.ptx"], 5, err="lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n")
