@@ -249,6 +249,12 @@ static void store_row(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk,
     LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
 }
 
+static LLVMValueRef load_pattern(const lw_build *b, uint32_t chunk, LLVMValueRef row) {
+    LLVMTypeRef type = lw_build_vector(b, 8);
+    LLVMValueRef bytes = lw_build_load(b, type, row, (uint64_t)chunk * b->chunk, 1, LW_ALIAS_memory);
+    return LLVMBuildICmp(b->at, LLVMIntNE, bytes, LLVMConstNull(type), "");
+}
+
 static LLVMValueRef vector_select(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk) {
     return LLVMBuildSelect(u->build->at, lw_value_vector(u, v, op->c, chunk), lw_value_vector(u, v, op->a, chunk),
                            lw_value_vector(u, v, op->b, chunk), "");
@@ -273,6 +279,7 @@ void lw_body_vector(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk, L
         look_at_counts(u, v, lw_value_vector(u, v, op->a, chunk), op->c,
                        op->b == LW_NO_SLOT ? NULL : lw_value_vector(u, v, op->b, chunk));
         return;
+    case LW_OP_pattern: put(v, op->d, chunk, load_pattern(u->build, chunk, row)); return;
     case LW_OP_ld_row: put(v, op->d, chunk, load_row(u, op, v, chunk, row)); return;
     case LW_OP_st_row: store_row(u, op, v, chunk, row); return;
     default: lw_bug("operation code %u is no element-wise one", op->code);

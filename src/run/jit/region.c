@@ -112,6 +112,26 @@ static LLVMValueRef find_row(lw_region *r, const lw_op *op) {
     return lw_build_move(b, host, distance);
 }
 
+/* A byte for each lane's bit, and again from the first on, as lanes of a gang may be of two registers: where lane 0's
+ * is. */
+static LLVMValueRef find_pattern(lw_region *r, const lw_op *op) {
+    const lw_build *b = r->u->build;
+    const uint64_t *words = r->u->code->constants + op->imm;
+    const uint32_t width = op->c, length = width + r->lanes;
+    char *bytes = malloc(length);
+    if (!bytes) return NULL;
+    for (uint32_t i = 0; i < length; i++) bytes[i] = words[i % width / 64] >> i % width % 64 & 1;
+    LLVMValueRef text = LLVMConstStringInContext(b->context, bytes, length, true);
+    free(bytes);
+    LLVMValueRef table = LLVMAddGlobal(b->module, LLVMTypeOf(text), "pattern");
+    LLVMSetInitializer(table, text);
+    LLVMSetGlobalConstant(table, true);
+    LLVMSetLinkage(table, LLVMPrivateLinkage);
+    LLVMValueRef first = r->u->program->vector.flat ? first_thread(b, NULL) : wide(b, LW_GANG_LOAD(b, b->i32, first));
+    LLVMValueRef at = LLVMBuildURem(b->at, first, lw_build_number(b, 64, width), "");
+    return lw_build_move(b, LLVMBuildBitCast(b->at, table, b->bytes, ""), at);
+}
+
 /* No lane of the gang is behind the last element. */
 static void demand_elements(lw_region *r, const lw_op *op) {
     const lw_build *b = r->u->build;
@@ -138,8 +158,8 @@ static void emit_scalars(lw_region *r) {
     for (uint32_t n = r->first; n < r->end; n++) {
         const lw_op *op = op_at(r, n);
         if (op->code == LW_OP_beyond) demand_elements(r, op);
-        if (is_row(op)) {
-            r->rows[n - r->first] = find_row(r, op);
+        if (is_row(op) || op->code == LW_OP_pattern) {
+            r->rows[n - r->first] = is_row(op) ? find_row(r, op) : find_pattern(r, op);
             r->failed |= !r->rows[n - r->first];
         }
         r->results[n - r->first] = lw_body_scalar(r->u, op, &r->values);

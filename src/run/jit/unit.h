@@ -189,7 +189,7 @@ LLVMValueRef lw_value_splat(const lw_build *b, LLVMValueRef scalar);
 
 /* An operation whose operands are all scalars and that gives one: its result, or NULL. */
 LLVMValueRef lw_body_scalar(lw_unit *u, const lw_op *op, lw_values *v);
-/* Any other, for one chunk. row: where lane 0's element of its row is. */
+/* Any other, for one chunk. row: where lane 0's element of its row, or byte of its pattern, is. */
 void lw_body_vector(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk, LLVMValueRef row);
 
 #endif
