@@ -9,6 +9,7 @@
 #define HOW2           LOOP2_RRI
 #define HOW3           LOOP3_RRI
 #define HOW4           LOOP4_RRI
+#define ROUNDED3       LOOP3_ROUNDED
 #define RARE4          LOOP4_RARE
 #define COMPARE2       LW_COMPARE_STEPS
 #define SHIFT2         LW_SHIFT_STEPS

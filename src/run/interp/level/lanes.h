@@ -168,6 +168,23 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]))); \
         END(D); \
     }
+/* A loop for each rounding that is known and nothing else, which spares most of what finds it out, and one for all. */
+#define BY_ROUNDING(D, how, function, ...) \
+    switch (how) { \
+    case LW_FLOAT_RZ: BODY(D, (function(__VA_ARGS__, LW_FLOAT_RZ))); break; \
+    case LW_FLOAT_RM: BODY(D, (function(__VA_ARGS__, LW_FLOAT_RM))); break; \
+    case LW_FLOAT_RP: BODY(D, (function(__VA_ARGS__, LW_FLOAT_RP))); break; \
+    default: BODY(D, (function(__VA_ARGS__, how))); \
+    }
+#define LOOP3_ROUNDED(name, D, A, B, C) \
+    STEP_HEAD(name, rri) { \
+        SOURCE(A, op->a, a); \
+        SOURCE(B, op->b, b); \
+        const c_##C c = CONSTANT(C, op->imm); \
+        RESULT(D); \
+        BY_ROUNDING(D, c, lw_##name, (c_##A)a[i], (c_##B)b[i]); \
+        END(D); \
+    }
 #define LOOP3_RRI(name, D, A, B, C) \
     STEP_HEAD(name, rri) { \
         SOURCE(A, op->a, a); \
@@ -238,10 +255,10 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
         RESULT(D); \
         uint32_t rare = 0; \
         EACH(i) rare |= lw_rare_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]) ? ~(uint32_t)0 : 0; \
-        if (LW_LIKELY(!rare)) { \
-            BODY(D, (lw_usual_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], e))); \
-        } else { \
+        if (LW_UNLIKELY(rare)) { \
             BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], e))); \
+        } else { \
+            BY_ROUNDING(D, e, lw_usual_##name, (c_##A)a[i], (c_##B)b[i], (c_##C)c[i]); \
         } \
         END(D); \
     }
