@@ -1,4 +1,4 @@
-/* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares, atomics. */
+/* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares. */
 #include "lanewise/lane/how.h"
 #include "middle/ptx.h"
 
@@ -120,10 +120,11 @@ void lw_lower_mov(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Memory --------------------------------------------------------------------------------------------- */
 
-static bool memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements) {
+bool lw_lower_memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements) {
     lw_type type = last_type(i);
     uint32_t bytes = lw_types[type].bits / 8;
     *elements = i->match->elements;
+    form->is_wide = bytes == 16;
     if (bytes == 16) { /* two halves each */
         bytes = 8;
         *elements *= 2;
@@ -143,9 +144,8 @@ static const lw_operand *element_of(const lw_operand *operand, uint32_t k) {
     return operand->kind == LW_O_VECTOR ? &operand->parts[k] : operand;
 }
 
-/* Virtual register of element k of a vector operand: of { } or of a register declared .v2 or .v4. */
-static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count, lw_type type,
-                               bool write) {
+uint32_t lw_lower_vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count, lw_type type,
+                                 bool write) {
     if (lw_types[type].bits == 128) return lw_lower_half(l, element_of(operand, k / 2), k % 2);
     lw_operand whole = *element_of(operand, k);
     if (operand->kind != LW_O_VECTOR && count > 1) whole.select = (lw_select)(LW_SEL_x + k);
@@ -155,7 +155,7 @@ static uint32_t vector_element(lw_lower *l, const lw_operand *operand, uint32_t 
 void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
-    if (!memory_form(l, i, &form, &count)) return;
+    if (!lw_lower_memory_form(l, i, &form, &count)) return;
     const lw_operand *d = &i->operands[0];
     if (d->kind == LW_O_VECTOR && d->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -165,7 +165,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     lw_class class = LW_CLASS_pred;
     for (uint32_t k = 0; k < count; k++) {
         if (element_of(d, k)->kind == LW_O_SINK) continue;
-        elements[k] = vector_element(l, d, k, count, last_type(i), true);
+        elements[k] = lw_lower_vector_element(l, d, k, count, last_type(i), true);
         if (l->failed) return;
         if (class == LW_CLASS_pred) class = l->vregs.at[elements[k]].class;
         if (l->vregs.at[elements[k]].class != class || class == LW_CLASS_pred) {
@@ -193,7 +193,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
 void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     lw_memory_form form = {0};
     uint32_t count, elements[8] = {0};
-    if (!memory_form(l, i, &form, &count)) return;
+    if (!lw_lower_memory_form(l, i, &form, &count)) return;
     const lw_operand *b = &i->operands[1];
     if (b->kind == LW_O_VECTOR && b->part_count != (lw_types[last_type(i)].bits == 128 ? count / 2 : count)) {
         lw_lower_error(l, i);
@@ -201,7 +201,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     }
     lw_class class = LW_CLASS_16;
     for (uint32_t k = 0; k < count; k++) {
-        elements[k] = vector_element(l, b, k, count, last_type(i), false);
+        elements[k] = lw_lower_vector_element(l, b, k, count, last_type(i), false);
         if (l->failed) return;
         if (l->vregs.at[elements[k]].class > class) class = l->vregs.at[elements[k]].class;
     }
@@ -220,33 +220,6 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     st->c = lw_memory_pack(form);
     st->e = l->program->hint_count++;
 }
-
-static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) {
-    lw_memory_form form = {0};
-    uint32_t count, first = has_result;
-    uint16_t what = lw_lower_mode(i);
-    lw_type type = last_type(i);
-    if (!memory_form(l, i, &form, &count)) return;
-    if (count > 1 || lw_types[type].bits < 32 || lw_types[type].kind == 'X') {
-        lw_lower_error(l, i);
-        return;
-    }
-    lw_op op = {.a = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[first], i->match->space, &form)) return;
-    form.slot = lw_class_of(type);
-    uint32_t b = lw_lower_read(l, &i->operands[first + 1], type);
-    uint32_t e = what == LW_ATOM_cas ? lw_lower_read(l, &i->operands[first + 2], type) : LW_NO_SLOT;
-    if (l->failed) return;
-    uint32_t d = has_result && i->operands[0].kind != LW_O_SINK ? lw_lower_write(l, &i->operands[0], type) : LW_NO_SLOT;
-    if (l->failed) return;
-    lw_op *atom = lw_lower_op(l, LW_OP_atom);
-    atom->d = d, atom->a = op.a, atom->imm = op.imm, atom->b = b, atom->e = e;
-    atom->c = lw_memory_pack(form);
-    atom->mode = what;
-}
-
-void lw_lower_atom(lw_lower *l, const lw_instruction *i) { lower_atomic(l, i, true); }
-void lw_lower_red(lw_lower *l, const lw_instruction *i) { lower_atomic(l, i, false); }
 
 /* ---- Address conversions -------------------------------------------------------------------------------- */
 

@@ -143,6 +143,8 @@ typedef struct lw_memory_form {
     uint32_t is_signed : 1;   /* ld: sign-extend into a wider register */
     uint32_t is_volatile : 1; /* volatile, relaxed, acquire, release …: element-wise atomic on the host */
     uint32_t is_const : 1;    /* st to it is a fault */
+    uint32_t is_wide : 1;     /* elements are halves of 16 bytes that are accessed together */
+    uint32_t is_brain : 1;    /* atomics on halves: bf16, not f16; of size 2 there are two of them */
 } lw_memory_form;
 
 static inline uint32_t lw_memory_pack(lw_memory_form form) {

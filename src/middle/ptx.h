@@ -82,8 +82,13 @@ uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
 
-/* ---- data.c, flow.c, video.c: one function a lowering ---------------------------------------------------------- */
+/* ---- data.c, atomic.c, flow.c, video.c: one function a lowering ------------------------------------------------ */
 
+/* How much of memory an instruction accesses: size and vector, and how many elements that is. False: diagnosed. */
+bool lw_lower_memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements);
+/* Virtual register of element k of a vector operand: of { } or of a register declared .v2 or .v4. */
+uint32_t lw_lower_vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count, lw_type type,
+                                 bool write);
 /* The value of a call's argument, and a value for its result: the bytes of a .param variable, or any operand. */
 uint32_t lw_lower_argument_value(lw_lower *l, const lw_operand *operand, lw_type type);
 void lw_lower_result_value(lw_lower *l, const lw_operand *operand, lw_type type, uint32_t value);

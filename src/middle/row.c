@@ -135,12 +135,20 @@ static lw_walk part_of_data(const lw_code *code, const lw_op *op, uint32_t met) 
     return part_of(code->slots + op->d, 1, count, NULL, met);
 }
 
+/* Halves: what becomes of two, then of two or four what they become. */
+static lw_walk part_of_pairs(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
+    uint32_t *first = code->slots + op->d;
+    if (access == LW_WRITTEN) return part_of(first, 1, 2, NULL, met);
+    return part_of(first + 2, 1, op->mode == LW_ATOM_cas ? 4 : 2, NULL, met);
+}
+
 lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
     const lw_call *call = NULL;
     switch ((lw_list)lw_row_of(op->code)->list) {
     case LW_LIST_none: break;
     case LW_LIST_loaded:
     case LW_LIST_stored: return part_of_data(code, op, met);
+    case LW_LIST_pairs: return part_of_pairs(code, op, access, met);
     case LW_LIST_call:
         call = &code->calls[op->imm];
         return access == LW_READ
@@ -170,7 +178,8 @@ uint32_t lw_op_bits(const lw_op *op, uint32_t field) {
     const lw_op_row *row = lw_row_of(op->code);
     const lw_memory_form form = lw_memory_unpack(op->c);
     const bool has_register = lw_row_has(row, LW_READ, field) || lw_row_has(row, LW_WRITTEN, field);
-    const bool is_list = field == 0 && (row->list == LW_LIST_loaded || row->list == LW_LIST_stored);
+    const bool is_list = field == 0 &&
+                         (row->list == LW_LIST_loaded || row->list == LW_LIST_stored || row->list == LW_LIST_pairs);
     switch (is_list ? LW_HOLDS_data : (lw_holds)(&row->holds.d)[field]) {
     case LW_HOLDS_p: return 1;
     case LW_HOLDS_16: return 16;

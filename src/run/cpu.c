@@ -46,8 +46,15 @@ bool lw_cpu_has_x86_avx512(void) {
            has_all(cpu.saved, SAVED_AVX512);
 }
 
+bool lw_cpu_has_wide(void) { return read_cpu().leaf1_c & bit_CMPXCHG16B; }
+
 #elif defined(__aarch64__)
 
+bool lw_cpu_has_wide(void) { return true; }
 bool lw_cpu_has_neon(void) { return true; } /* part of the architecture as Linux runs on it */
+
+#else
+
+bool lw_cpu_has_wide(void) { return false; }
 
 #endif

@@ -422,6 +422,7 @@ typedef struct lw_level {
 } lw_level;
 extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the end */
 bool lw_level_has(const lw_level *level);
+bool lw_cpu_has_wide(void); /* the machine compares and exchanges 16 bytes at once */
 /* What the interpreter runs for a program: its `codes`. False: too many registers live at a time, diagnosed. Leaves
  * through the program's arena when memory runs out. */
 bool lw_interp_link(lw_program *program, lw_diags *diags);

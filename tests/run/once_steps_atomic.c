@@ -2,13 +2,77 @@
  * faults. */
 #include "steps.h"
 
+#include "run/interp/wide.h"
+
 #include <math.h>
 #include <pthread.h>
 
 enum { D, B, C, BASE, COUNT };
 
+/* ---- Halves, in doubles ---------------------------------------------------------------------------------------- */
+
+typedef struct half_kind {
+    int mantissa, least; /* bits behind the point, and the exponent of the least normal number */
+} half_kind;
+static const half_kind half_kinds[2] = {{10, -14}, {7, -126}}; /* f16, bf16 */
+
+static double half_value(const half_kind *kind, uint32_t h) {
+    const int exponent = (int)((h & 0x7fff) >> kind->mantissa), special = (0x7fff >> kind->mantissa);
+    const double fraction = (double)(h & ((1u << kind->mantissa) - 1)), sign = h & 0x8000 ? -1 : 1;
+    if (exponent == special) return fraction > 0 ? NAN : sign * INFINITY;
+    const double whole = exponent ? fraction + (double)(1u << kind->mantissa) : fraction;
+    return sign * ldexp(whole, (exponent ? exponent - 1 : 0) + kind->least - kind->mantissa);
+}
+
+/* To nearest, halves to even, as rint does it: of a sum of two halves that a double cannot hold the smaller one is far
+ * below the last place. */
+static uint32_t half_of(const half_kind *kind, double x) {
+    const uint32_t sign = signbit(x) ? 0x8000 : 0, infinity = 0x7fffu >> kind->mantissa << kind->mantissa;
+    if (isnan(x)) return 0x7fff;
+    if (isinf(x)) return sign | infinity;
+    if (x == 0) return sign;
+    int exponent = ilogb(x) > kind->least ? ilogb(x) : kind->least;
+    const double places = rint(ldexp(fabs(x), kind->mantissa - exponent));
+    const uint32_t bits = (uint32_t)(exponent - kind->least) * (1u << kind->mantissa) + (uint32_t)places;
+    return sign | (bits < infinity ? bits : infinity);
+}
+
+/* One NaN gives the other operand, and -0 is below 0. */
+static uint32_t half_extreme(const half_kind *kind, uint32_t a, uint32_t b, bool larger) {
+    const double x = half_value(kind, a), y = half_value(kind, b);
+    if (isnan(x)) return isnan(y) ? 0x7fff : b;
+    if (isnan(y)) return a;
+    const bool a_below = x < y || (x == y && a & 0x8000);
+    return a_below == larger ? b : a;
+}
+
+static uint64_t of_halves(lw_atom_op op, bool is_brain, uint64_t old, uint64_t b, uint32_t bits) {
+    const half_kind *kind = &half_kinds[is_brain];
+    uint64_t result = 0;
+    for (uint32_t at = 0; at < bits; at += 16) {
+        const uint32_t x = (uint32_t)(old >> at) & 0xffff, y = (uint32_t)(b >> at) & 0xffff;
+        const uint32_t one = op == LW_ATOM_add_half ? half_of(kind, half_value(kind, x) + half_value(kind, y))
+                                                    : half_extreme(kind, x, y, op == LW_ATOM_max_half);
+        result |= (uint64_t)one << at;
+    }
+    return result;
+}
+
+/* NaNs as recorded on an H100: global: the operand's, else memory's, as they are; shared: memory's, else the
+ * operand's, quiet. */
+static uint64_t sum_64(uint64_t old, uint64_t b, bool in_global) {
+    const uint64_t quiet = 1ull << 51, first = in_global ? b : old, second = in_global ? old : b;
+    double x, y;
+    memcpy(&x, &first, 8), memcpy(&y, &second, 8);
+    if (isnan(x) || isnan(y)) return (isnan(x) ? first : second) | (in_global ? 0 : quiet);
+    x += y;
+    memcpy(&old, &x, 8);
+    return old;
+}
+
 /* The manual's table of operations (section 9.7.13.5) on numbers wide enough for all of them. */
-static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c, uint32_t bits, bool in_global) {
+static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c, uint32_t bits, bool in_global,
+                          bool is_brain) {
     uint64_t top = 1ull << (bits - 1), all = top - 1 + top;
     __int128 s_old = (__int128)old - (old & top ? (__int128)all + 1 : 0),
              s_b = (__int128)b - (b & top ? (__int128)all + 1 : 0);
@@ -25,7 +89,11 @@ static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c,
     case LW_ATOM_cas: return old == b ? c : old;
     case LW_ATOM_inc: return old >= b ? 0 : old + 1;
     case LW_ATOM_dec: return old == 0 || old > b ? b : old - 1;
-    case LW_ATOM_add_f32: { /* global flushes subnormals, shared does not; NaN 0x7fffffff */
+    case LW_ATOM_add_half:
+    case LW_ATOM_min_half:
+    case LW_ATOM_max_half: return of_halves(kind, is_brain, old, b, bits);
+    case LW_ATOM_add_float: { /* global flushes subnormals, shared does not; NaN 0x7fffffff */
+        if (bits == 64) return sum_64(old, b, in_global);
         uint32_t x = (uint32_t)old, y = (uint32_t)b;
         if (in_global && !(x & 0x7f800000)) x &= 0x80000000;
         if (in_global && !(y & 0x7f800000)) y &= 0x80000000;
@@ -37,17 +105,6 @@ static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c,
         if (in_global && !(x & 0x7f800000)) x &= 0x80000000;
         return x;
     }
-    case LW_ATOM_add_f64: {
-        /* NaNs as recorded on an H100: global: the operand's, else memory's, as they are; shared: memory's, else the
-         * operand's, quiet. */
-        const uint64_t quiet = 1ull << 51, first = in_global ? b : old, second = in_global ? old : b;
-        double x, y;
-        memcpy(&x, &first, 8), memcpy(&y, &second, 8);
-        if (isnan(x) || isnan(y)) return (isnan(x) ? first : second) | (in_global ? 0 : quiet);
-        x += y;
-        memcpy(&old, &x, 8);
-        return old;
-    }
     }
     return 0;
 }
@@ -55,13 +112,13 @@ static uint64_t reference(lw_atom_op kind, uint64_t old, uint64_t b, uint64_t c,
 /* A value that makes operations meet often. */
 static uint64_t value_for(lw_atom_op kind, uint32_t bits) {
     uint64_t all = bits == 64 ? UINT64_MAX : (1ull << bits) - 1;
-    if (kind == LW_ATOM_add_f32) {
+    if (kind == LW_ATOM_add_float && bits == 32) {
         static const uint32_t some[] = {0,          0x80000000, 1,          0x80000001, 0x007fffff,
                                         0x00800000, 0x807fffff, 0x3f800000, 0x7f800000, 0xff800000,
                                         0x7fc00001, 0x7f7fffff, 0x33800000, 0x3f800001};
         return some[steps_below(LW_COUNT(some))];
     }
-    if (kind == LW_ATOM_add_f64) {
+    if (kind == LW_ATOM_add_float) {
         static const uint64_t some[] = {0,
                                         0x8000000000000000,
                                         1,
@@ -77,6 +134,11 @@ static uint64_t value_for(lw_atom_op kind, uint32_t bits) {
         uint64_t value;
         memcpy(&value, &x, 8);
         return value;
+    }
+    if (kind >= LW_ATOM_add_half && steps_below(2)) { /* zeros, subnormals, ones, largest, infinities, NaNs */
+        static const uint16_t some[] = {0,      0x8000, 1,      0x8001, 0x03ff, 0x0400, 0x3c00, 0x3f80, 0x3f81, 0x7bff,
+                                        0x7c00, 0xfc00, 0x7c01, 0x7f7f, 0x7f80, 0xff80, 0x7f81, 0xffff, 0x0080, 0x007f};
+        return (some[steps_below(LW_COUNT(some))] | (uint64_t)some[steps_below(LW_COUNT(some))] << 16) & all;
     }
     switch (steps_below(4)) {
     case 0: return steps_below(4);
@@ -96,7 +158,7 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
     lw_gang *gang = s->cta.gangs;
     lw_op *op = &s->ops[1];
     uint32_t bytes = bits / 8;
-    bool generic = steps_below(3) == 0, in_global = window == LW_WINDOW_global;
+    bool generic = steps_below(3) == 0, in_global = window == LW_WINDOW_global, is_brain = steps_below(2);
     lw_memory_form form = {.window = generic ? LW_WINDOW_generic : window,
                            .address = 2,
                            .size = bytes == 8   ? 3
@@ -104,7 +166,8 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
                                                 : 1,
                            .slot = bytes == 8   ? 3
                                    : bytes == 4 ? 2
-                                                : 1};
+                                                : 1,
+                           .is_brain = is_brain};
     *op = (lw_op){.step = lw_step_atom,
                   .d = SLOT(D),
                   .a = SLOT(BASE),
@@ -138,7 +201,7 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
         want[i] = d ? get(d + i * bytes, bits) : 0;
         if (!(mask >> i & 1)) continue;
         want[i] = model[at[i]];
-        model[at[i]] = reference(kind, model[at[i]], b[i], c[i], bits, in_global);
+        model[at[i]] = reference(kind, model[at[i]], b[i], c[i], bits, in_global, is_brain);
     }
     assert_ptr_equal(op->step(gang, op), op + 1);
     for (uint32_t i = 0; i < places; i++)
@@ -148,19 +211,22 @@ static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window wind
     for (uint32_t i = 0; d && i < 128; i++) assert_int_equal(get(d + i * bytes, bits), want[i]);
 }
 
+static bool exists(lw_atom_op kind, uint32_t bits) {
+    if (kind >= LW_ATOM_add_half) return bits < 64;
+    return bits > 16 || kind == LW_ATOM_cas;
+}
+
 static void test_all_operations(void **state) {
     (void)state;
     static const uint32_t shapes[][2] = {{128, 128}, {50, 64}, {32, 32}};
     for (uint32_t shape = 0; shape < LW_COUNT(shapes); shape++) {
         steps_cta *s = steps_new(shapes[shape][0], shapes[shape][1]);
         for (uint32_t round = 0; round < 200; round++)
-            for (lw_atom_op kind = LW_ATOM_add; kind <= LW_ATOM_add_f64; kind++)
-                for (uint32_t bits = 32; bits <= 64; bits += 32) {
-                    if ((kind == LW_ATOM_add_f32 && bits == 64) || (kind == LW_ATOM_add_f64 && bits == 32)) continue;
+            for (lw_atom_op kind = LW_ATOM_add; kind <= LW_ATOM_max_half; kind++)
+                for (uint32_t bits = 16; bits <= 64; bits *= 2) {
+                    if (!exists(kind, bits)) continue;
                     try_one(s, kind, bits, round % 2 ? LW_WINDOW_global : LW_WINDOW_shared);
                 }
-        for (uint32_t round = 0; round < 200; round++)
-            try_one(s, LW_ATOM_cas, 16, round % 2 ? LW_WINDOW_global : LW_WINDOW_shared);
         steps_free(s);
     }
 }
@@ -209,6 +275,119 @@ static void test_two_threads(void **state) {
     steps_free(pair[1]);
 }
 
+/* ---- 16 bytes --------------------------------------------------------------------------------------------------- */
+
+enum { OLD_LOW, OLD_HIGH, B_LOW, B_HIGH, NEW_LOW, NEW_HIGH, WIDE_BASE };
+
+static void wide_op(steps_cta *s, lw_op *op, lw_atom_op kind, lw_window window) {
+    lw_memory_form form = {.window = window, .address = 2, .size = 3, .vector = 1, .slot = 3, .is_wide = 1};
+    for (uint32_t k = 0; k < 6; k++) s->slots[k] = SLOT(k);
+    *op = (lw_op){.step = lw_step_atom_wide,
+                  .code = LW_OP_atom_wide,
+                  .a = SLOT(WIDE_BASE),
+                  .c = lw_memory_pack(form),
+                  .mode = kind};
+}
+
+static lw_wide wide_in(const steps_cta *s, uint32_t low, uint32_t lane) {
+    return ((uint64_t *)steps_slot(s->cta.gangs, low))[lane] |
+           (lw_wide)((uint64_t *)steps_slot(s->cta.gangs, low + 1))[lane] << 64;
+}
+
+static void test_wide(void **state) {
+    (void)state;
+    steps_cta *s = steps_new(96, 96);
+    lw_gang *gang = s->cta.gangs;
+    for (uint32_t round = 0; round < 400; round++) {
+        const bool is_cas = round % 2, in_global = round / 2 % 2;
+        lw_op *op = &s->ops[1];
+        wide_op(s, op, is_cas ? LW_ATOM_cas : LW_ATOM_exch, in_global ? LW_WINDOW_global : LW_WINDOW_shared);
+        steps_set_mask(gang, steps_mask(gang->exist));
+        char *memory = in_global ? s->global[2] : s->shared;
+        lw_wide model[8], want[128];
+        uint32_t at[128];
+        for (uint32_t i = 0; i < 8; i++) model[i] = steps_below(3) | (lw_wide)steps_below(3) << 64;
+        memcpy(memory, model, sizeof model);
+        for (uint32_t i = 0; i < 128; i++) {
+            at[i] = steps_below(8);
+            for (uint32_t k = 0; k < 6; k++) ((uint64_t *)steps_slot(gang, k))[i] = steps_below(3);
+            ((uint64_t *)steps_slot(gang, WIDE_BASE))[i] = (in_global ? STEPS_FIRST : 0) + 16 * at[i];
+            want[i] = wide_in(s, OLD_LOW, i);
+            if (!(gang->mask >> i & 1)) continue;
+            want[i] = model[at[i]];
+            if (!is_cas) model[at[i]] = wide_in(s, B_LOW, i);
+            else if (model[at[i]] == wide_in(s, B_LOW, i)) model[at[i]] = wide_in(s, NEW_LOW, i);
+        }
+        assert_ptr_equal(op->step(gang, op), op + 1);
+        assert_memory_equal(memory, model, sizeof model);
+        for (uint32_t i = 0; i < 128; i++) assert_true(wide_in(s, OLD_LOW, i) == want[i]);
+    }
+    steps_free(s);
+}
+
+/* Each thread puts values with equal halves to one place; nobody ever sees unequal ones, and no exchanged value is
+ * lost: each is seen once, by whoever took its place, or is there in the end. */
+typedef struct wide_run {
+    steps_cta *s;
+    const steps_level *level;
+    uint64_t given, taken; /* sums */
+    bool torn;
+} wide_run;
+
+static void *exchange_wide(void *argument) {
+    wide_run *run = argument;
+    lw_gang *gang = run->s->cta.gangs;
+    lw_op *op = &run->s->ops[1], *ld = &run->s->ops[2];
+    for (uint64_t turn = 0; turn < TURNS; turn++) {
+        for (uint32_t i = 0; i < 32; i++) {
+            const uint64_t value = 1 + turn * 32 + i;
+            ((uint64_t *)steps_slot(gang, B_LOW))[i] = ((uint64_t *)steps_slot(gang, B_HIGH))[i] = value;
+            run->given += value;
+        }
+        op->step(gang, op);
+        for (uint32_t i = 0; i < 32; i++) {
+            const lw_wide old = wide_in(run->s, OLD_LOW, i);
+            run->torn |= (uint64_t)old != (uint64_t)(old >> 64);
+            run->taken += (uint64_t)old;
+        }
+        run->level->ld(gang, ld);
+        for (uint32_t i = 0; i < 32; i++) {
+            const lw_wide seen = wide_in(run->s, OLD_LOW, i);
+            run->torn |= (uint64_t)seen != (uint64_t)(seen >> 64);
+        }
+    }
+    return NULL;
+}
+
+static void test_wide_threads(void **state) {
+    (void)state;
+    const steps_level *levels;
+    const uint32_t count = steps_levels(&levels);
+    for (uint32_t at = 0; at < count; at++) {
+        wide_run runs[2] = {{.s = steps_new(32, 32), .level = &levels[at]},
+                            {.s = steps_new(32, 32), .level = &levels[at]}};
+        for (uint32_t k = 0; k < 2; k++) {
+            steps_cta *s = runs[k].s;
+            s->part.at[2].host = runs[0].s->global[2];
+            wide_op(s, &s->ops[1], LW_ATOM_exch, LW_WINDOW_global);
+            s->ops[2] = s->ops[1];
+            lw_memory_form form = lw_memory_unpack(s->ops[2].c);
+            form.is_volatile = 1;
+            s->ops[2].c = lw_memory_pack(form);
+            for (uint32_t i = 0; i < 32; i++) ((uint64_t *)steps_slot(s->cta.gangs, WIDE_BASE))[i] = STEPS_FIRST;
+        }
+        pthread_t other;
+        assert_int_equal(pthread_create(&other, NULL, exchange_wide, &runs[1]), 0);
+        exchange_wide(&runs[0]);
+        pthread_join(other, NULL);
+        const uint64_t left = get(runs[0].s->global[2], 64);
+        assert_false(runs[0].torn || runs[1].torn);
+        assert_true(runs[0].given + runs[1].given == runs[0].taken + runs[1].taken + left);
+        steps_free(runs[0].s);
+        steps_free(runs[1].s);
+    }
+}
+
 /* ---- Faults ---------------------------------------------------------------------------------------------------- */
 
 static void test_faults(void **state) {
@@ -253,6 +432,7 @@ static void test_faults(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_operations), cmocka_unit_test(test_two_threads),
+                                       cmocka_unit_test(test_wide), cmocka_unit_test(test_wide_threads),
                                        cmocka_unit_test(test_faults)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,6 +169,7 @@ static void memory_case(trial *t) {
                            .is_volatile = t->variant & 1};
     form.slot = form.size ? form.size + steps_below(4 - form.size) : 1 + steps_below(3);
     form.is_signed = !store && steps_below(2);
+    form.is_wide = form.size == 3 && form.vector && steps_below(2);
     if (form.size == 3 && form.vector == 3) form.vector = 2;
     form.address = form.window == LW_WINDOW_shared || form.window == LW_WINDOW_local ? 1 + steps_below(2) : 2;
     uint32_t bytes = 1u << (form.size + form.vector);
@@ -196,10 +197,10 @@ static void row_case(trial *t) {
     t->op.d = store ? reads(t, (uint8_t)(8 << form.slot)) : writes(t, (uint8_t)(8 << form.slot));
 }
 static void atom_case(trial *t) {
-    static const lw_atom_op kinds[] = {LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_cas,     LW_ATOM_exch,
-                                       LW_ATOM_inc, LW_ATOM_or,    LW_ATOM_add_f64, LW_ATOM_max_u};
+    static const lw_atom_op kinds[] = {LW_ATOM_add, LW_ATOM_min_s, LW_ATOM_cas,       LW_ATOM_exch,
+                                       LW_ATOM_inc, LW_ATOM_or,    LW_ATOM_add_float, LW_ATOM_max_u};
     lw_atom_op kind = kinds[t->variant % LW_COUNT(kinds)];
-    bool wide = kind == LW_ATOM_add_f64 || (kind != LW_ATOM_inc && steps_below(2));
+    bool wide = kind == LW_ATOM_add_float || (kind != LW_ATOM_inc && steps_below(2));
     uint8_t bits = wide ? 64 : 32;
     lw_memory_form form = {.window = steps_below(2) ? LW_WINDOW_global : LW_WINDOW_shared,
                            .address = 2,
@@ -210,6 +211,19 @@ static void atom_case(trial *t) {
     put_each(t->op.a, 64, form.window == LW_WINDOW_global ? STEPS_FIRST : 0, 8, 1 + steps_below(9));
     if (kind == LW_ATOM_cas) t->op.e = reads(t, bits);
     if (steps_below(3)) t->op.d = writes(t, bits);
+}
+static void atom_wide_case(trial *t) {
+    const bool is_cas = t->variant % 2;
+    lw_memory_form form = {.window = steps_below(2) ? LW_WINDOW_global : LW_WINDOW_shared,
+                           .address = 2,
+                           .size = 3,
+                           .vector = 1,
+                           .slot = 3,
+                           .is_wide = 1};
+    t->op.c = lw_memory_pack(form), t->op.mode = is_cas ? LW_ATOM_cas : LW_ATOM_exch, t->op.imm = 0;
+    t->op.a = reads(t, 64), t->op.d = 0;
+    put_each(t->op.a, 64, form.window == LW_WINDOW_global ? STEPS_FIRST : 0, 16, 1 + steps_below(9));
+    for (uint32_t k = 0; k < (is_cas ? 6u : 4u); k++) t->lists[k] = k < 2 ? writes(t, 64) : reads(t, 64);
 }
 static void shuffle_case(trial *t) {
     t->op.mode = t->variant % 4, t->op.flags = steps_below(2) ? LW_OP_UNSYNC : 0;
@@ -317,6 +331,7 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_st_row] = row_case,
     [LW_OP_beyond] = beyond_case,
     [LW_OP_atom] = atom_case,
+    [LW_OP_atom_wide] = atom_wide_case,
     [LW_OP_isspacep] = isspacep_case,
     [LW_OP_shuffle] = shuffle_case,
     [LW_OP_vote] = vote_case,
@@ -524,7 +539,7 @@ static void expect_row(const trial *t) {
 /* Anything where the row names nothing. */
 static void fill_unnamed(trial *t) {
     const lw_op_row *row = lw_row_of(t->op.code);
-    const bool listed = row->list == LW_LIST_loaded || row->list == LW_LIST_stored;
+    const bool listed = row->list == LW_LIST_loaded || row->list == LW_LIST_stored || row->list == LW_LIST_pairs;
     for (uint32_t k = 0; k < LW_FIELDS; k++)
         if (!lw_row_has(row, LW_READ, k) && !lw_row_has(row, LW_WRITTEN, k) && !(&row->holds.d)[k] &&
             !(k == 0 && listed))

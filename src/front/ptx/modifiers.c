@@ -108,7 +108,8 @@ const lw_gate *lw_gate_of(const lw_walk *w, uint32_t i, const lw_gate *after) {
 #define ANY       UINT32_MAX
 #define SIGNED    (BIT(s8) | BIT(s16) | BIT(s32) | BIT(s64))
 #define f32       BIT(f32)
-#define f64       BIT(f64)
+#define FLOAT     (BIT(f32) | BIT(f64))
+#define HALF      (BIT(f16) | BIT(bf16) | BIT(f16x2) | BIT(bf16x2))
 static const struct {
     uint8_t kind, word;
     uint32_t types;

@@ -1,8 +1,9 @@
-/* atomic.c: atom and red (manual sections 9.7.13.5 and 9.7.13.6), lane by lane in lane order.
+/* atomic.c: atom and red (manual sections 9.7.13.7 and 9.7.13.8), lane by lane in lane order.
  *
  * Other CTAs may be at work on global memory, so there the host's atomic operations are used; shared memory belongs to
  * one CTA, which one thread runs. */
 #include "run/interp/address.h"
+#include "run/interp/wide.h"
 
 #include <lanewise/lane.h>
 
@@ -61,15 +62,38 @@ static uint64_t add_f64(uint64_t old, uint64_t b, bool in_global) {
     return old;
 }
 
-static uint64_t add_float(lw_atom_op kind, uint64_t old, uint64_t b, bool in_global) {
-    return kind == LW_ATOM_add_f32 ? add_f32((uint32_t)old, (uint32_t)b, in_global) : add_f64(old, b, in_global);
+static uint64_t add_float(uint64_t old, uint64_t b, bool is_64, bool in_global) {
+    return is_64 ? add_f64(old, b, in_global) : add_f32((uint32_t)old, (uint32_t)b, in_global);
+}
+
+/* What an operation does to a place. */
+typedef struct lw_change {
+    lw_atom_op kind;
+    bool is_brain;  /* halves are bf16, not f16 */
+    bool in_global; /* not in shared memory */
+} lw_change;
+
+/* Of one half or of two: .noftz is what all of them say, and what the functions do that are told nothing else. */
+#define DEFINE_OF_HALVES(bits, x2) \
+    static uint##bits##_t of_halves_##bits(const lw_change *change, uint##bits##_t old, uint##bits##_t b) { \
+        switch (change->kind) { \
+        case LW_ATOM_min_half: return change->is_brain ? lw_min_bf16##x2(old, b, 0) : lw_min_f16##x2(old, b, 0); \
+        case LW_ATOM_max_half: return change->is_brain ? lw_max_bf16##x2(old, b, 0) : lw_max_f16##x2(old, b, 0); \
+        default: return change->is_brain ? lw_add_bf16##x2(old, b, 0) : lw_add_f16##x2(old, b, 0); \
+        } \
+    }
+DEFINE_OF_HALVES(16, )
+DEFINE_OF_HALVES(32, x2)
+static uint64_t of_halves_64(const lw_change *change, uint64_t old, uint64_t b) {
+    (void)old, (void)b;
+    lw_bug("atomic %d of four halves", (int)change->kind);
 }
 
 /* The new value of a place. */
 #define DEFINE_APPLY(bits) \
-    static uint##bits##_t apply_##bits(lw_atom_op kind, uint##bits##_t old, uint##bits##_t b, uint##bits##_t c, \
-                                       bool in_global) { \
-        switch (kind) { \
+    static uint##bits##_t apply_##bits(const lw_change *change, uint##bits##_t old, uint##bits##_t b, \
+                                       uint##bits##_t c) { \
+        switch (change->kind) { \
         case LW_ATOM_add: return (uint##bits##_t)(old + b); \
         case LW_ATOM_min_s: return (int##bits##_t)b < (int##bits##_t)old ? b : old; \
         case LW_ATOM_min_u: return b < old ? b : old; \
@@ -82,8 +106,10 @@ static uint64_t add_float(lw_atom_op kind, uint64_t old, uint64_t b, bool in_glo
         case LW_ATOM_cas: return old == b ? c : old; \
         case LW_ATOM_inc: return old >= b ? 0 : (uint##bits##_t)(old + 1); \
         case LW_ATOM_dec: return old == 0 || old > b ? b : (uint##bits##_t)(old - 1); \
-        case LW_ATOM_add_f32: \
-        case LW_ATOM_add_f64: return (uint##bits##_t)add_float(kind, old, b, in_global); \
+        case LW_ATOM_add_float: return (uint##bits##_t)add_float(old, b, bits == 64, change->in_global); \
+        case LW_ATOM_add_half: \
+        case LW_ATOM_min_half: \
+        case LW_ATOM_max_half: return of_halves_##bits(change, old, b); \
         } \
         return old; \
     }
@@ -95,8 +121,9 @@ DEFINE_APPLY(64)
 
 /* Changes one place where others may be at work, and returns what was there. */
 #define DEFINE_CHANGE(bits) \
-    static uint##bits##_t change_##bits(lw_any##bits *place, lw_atom_op kind, uint##bits##_t b, uint##bits##_t c) { \
-        switch (kind) { \
+    static uint##bits##_t change_##bits(lw_any##bits *place, const lw_change *change, uint##bits##_t b, \
+                                        uint##bits##_t c) { \
+        switch (change->kind) { \
         case LW_ATOM_add: return __atomic_fetch_add(place, b, __ATOMIC_SEQ_CST); \
         case LW_ATOM_and: return __atomic_fetch_and(place, b, __ATOMIC_SEQ_CST); \
         case LW_ATOM_or: return __atomic_fetch_or(place, b, __ATOMIC_SEQ_CST); \
@@ -105,7 +132,7 @@ DEFINE_APPLY(64)
         default: break; \
         } \
         uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new; \
-        do new = apply_##bits(kind, old, b, c, true); \
+        do new = apply_##bits(change, old, b, c); \
         while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
         return old; \
     }
@@ -120,15 +147,15 @@ static bool is_shared(const lw_gang *gang, uintptr_t place) {
 /* All lanes at one place that others may change too: one exchange for the whole gang, with every lane's result as if
  * the lanes had gone one after the other. */
 #define DEFINE_CHANGE_TOGETHER(bits) \
-    static void change_together_##bits(lw_gang *gang, lw_any##bits *place, lw_atom_op kind, const uint##bits##_t *b, \
-                                       const uint##bits##_t *c, uint##bits##_t *d) { \
+    static void change_together_##bits(lw_gang *gang, lw_any##bits *place, const lw_change *change, \
+                                       const uint##bits##_t *b, const uint##bits##_t *c, uint##bits##_t *d) { \
         lw_any##bits *results = (lw_any##bits *)gang->scratch; \
         uint##bits##_t old = __atomic_load_n(place, __ATOMIC_RELAXED), new; \
         do { \
             new = old; \
             LW_FOR_LANES(lane, gang->mask) { \
                 results[lane] = new; \
-                new = apply_##bits(kind, new, b[lane], c[lane], true); \
+                new = apply_##bits(change, new, b[lane], c[lane]); \
             } \
         } while (!__atomic_compare_exchange_n(place, &old, new, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)); \
         if (d) LW_FOR_LANES(lane, gang->mask) d[lane] = results[lane]; \
@@ -145,23 +172,25 @@ static bool is_one_place(const lw_gang *gang) {
 
 /* All lanes. `d` may be the slot of an operand: every lane reads its own before it writes. */
 #define DEFINE_CHANGE_ALL(bits) \
-    LW_RACY static void change_all_##bits(lw_gang *gang, const lw_op *op, lw_atom_op kind, bool never_shared) { \
+    LW_RACY static void change_all_##bits(lw_gang *gang, const lw_op *op, lw_change change, bool never_shared) { \
         const uint##bits##_t *b = LW_SLOT(gang, uint##bits##_t, op->b); \
-        const uint##bits##_t *c = kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b; \
+        const uint##bits##_t *c = change.kind == LW_ATOM_cas ? LW_SLOT(gang, uint##bits##_t, op->e) : b; \
         uint##bits##_t *d = op->d == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint##bits##_t, op->d); \
         uint64_t first = gang->address[lw_mask_first(gang->mask)]; \
+        change.in_global = true; \
         if (is_one_place(gang) && (never_shared || !is_shared(gang, first))) { \
-            change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, kind, b, c, d); \
+            change_together_##bits(gang, (lw_any##bits *)(uintptr_t)first, &change, b, c, d); \
             return; \
         } \
         LW_FOR_LANES(lane, gang->mask) { \
             lw_any##bits *place = (lw_any##bits *)(uintptr_t)gang->address[lane]; \
             uint##bits##_t old; \
-            if (never_shared || !is_shared(gang, (uintptr_t)place)) { \
-                old = change_##bits(place, kind, b[lane], c[lane]); \
+            change.in_global = never_shared || !is_shared(gang, (uintptr_t)place); \
+            if (change.in_global) { \
+                old = change_##bits(place, &change, b[lane], c[lane]); \
             } else { \
                 old = *place; \
-                *place = apply_##bits(kind, old, b[lane], c[lane], false); \
+                *place = apply_##bits(&change, old, b[lane], c[lane]); \
             } \
             if (d) d[lane] = old; \
         } \
@@ -172,14 +201,30 @@ DEFINE_CHANGE_ALL(64)
 
 const lw_op *lw_step_atom(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
-    lw_atom_op kind = (lw_atom_op)op->mode;
+    lw_change change = {.kind = (lw_atom_op)op->mode, .is_brain = form.is_brain};
     bool never_shared = form.window == LW_WINDOW_global;
     if (!find_places(gang, op, form)) return NULL;
     switch (form.size) {
-    case 1: change_all_16(gang, op, kind, never_shared); break;
-    case 2: change_all_32(gang, op, kind, never_shared); break;
-    case 3: change_all_64(gang, op, kind, never_shared); break;
+    case 1: change_all_16(gang, op, change, never_shared); break;
+    case 2: change_all_32(gang, op, change, never_shared); break;
+    case 3: change_all_64(gang, op, change, never_shared); break;
     default: lw_bug("atomic of %u bytes", lw_memory_bytes(form));
+    }
+    return op + 1;
+}
+
+/* ---- 16 bytes ----------------------------------------------------------------------------------------------- */
+
+const lw_op *lw_step_atom_wide(lw_gang *gang, const lw_op *op) {
+    const uint32_t *slots = gang->frame->code->slots + op->d;
+    const bool is_cas = op->mode == LW_ATOM_cas;
+    if (!find_places(gang, op, lw_memory_unpack(op->c))) return NULL;
+    LW_FOR_LANES(lane, gang->mask) {
+        void *place = (void *)(uintptr_t)gang->address[lane];
+        const lw_wide b = lw_wide_get(gang, slots + 2, lane), new = is_cas ? lw_wide_get(gang, slots + 4, lane) : b;
+        lw_wide old = is_cas ? b : lw_wide_load(place);
+        while (!lw_wide_swap(place, &old, new) && !is_cas) continue;
+        lw_wide_put(gang, slots, lane, old);
     }
     return op + 1;
 }

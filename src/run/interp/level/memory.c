@@ -4,6 +4,7 @@
  * against the allocation met last time → data by pattern. Whatever does not fit that — lanes in several allocations or
  * windows, any fault — goes lane by lane through address.c. */
 #include "run/interp/level/level.h"
+#include "run/interp/wide.h"
 
 #define CHUNK LW_VECTOR_BYTES
 
@@ -482,7 +483,8 @@ const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
     lw_mover *load = loads[form.size][form.slot][form.is_signed];
     lw_reach reach;
     const lw_op *next = op + 1;
-    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
+    if (LW_UNLIKELY(form.is_wide && form.is_volatile)) next = lw_wide_ld(gang, op);
+    else if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
     else if (LW_LIKELY(!form.vector)) load(gang, &reach, gang->regs + op->d, reach.host, 1);
     else load_elements(gang, op, form, &reach, load);
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
@@ -517,6 +519,7 @@ const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     char *constant = LW_UNLIKELY(op->flags & LW_OP_IMM_B) ? constant_slot(gang, op, form) : NULL;
     lw_reach reach;
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
+    if (LW_UNLIKELY(form.is_wide && form.is_volatile)) return lw_wide_st(gang, op);
     if (LW_UNLIKELY(!find_reach(gang, op, form, &reach) || reach.read_only || form.is_const)) /* refused by address.c */
         return move_slowly(gang, op, LW_ACCESS_store, store, constant);
     if (LW_LIKELY(!form.vector)) store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
