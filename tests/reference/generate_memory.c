@@ -99,8 +99,12 @@ static bool has(const lw_match *m, const char *spelling, const char *word) {
     return at && at[-1] == '.' && (at[strlen(word)] == '.' || !at[strlen(word)]);
 }
 
+static uint32_t elements_of(const lw_match *m, const char *spelling) {
+    return has(m, spelling, "v2") ? 2 : has(m, spelling, "v4") ? 4 : has(m, spelling, "v8") ? 8 : 1;
+}
+
 /* {…} of different registers, all of one width; or one. */
-static void registers(gen *g, lw_text *line, uint32_t count, uint32_t bits) {
+static void registers(gen *g, lw_text *line, uint32_t count, uint32_t bits, bool may_be_declared) {
     char names[8][16];
     for (uint32_t k = 0; k < count; k++) {
         bool again;
@@ -110,7 +114,7 @@ static void registers(gen *g, lw_text *line, uint32_t count, uint32_t bits) {
             for (uint32_t j = 0; j < k; j++) again |= !strcmp(names[j], names[k]);
         } while (again);
     }
-    if (count == 4 && bits == 32 && gen_chance(g, 25)) { /* a register declared as a vector */
+    if (count == 4 && bits == 32 && may_be_declared && gen_chance(g, 25)) { /* a register declared as a vector */
         lw_text_puts(line, "%v");
         return;
     }
@@ -131,11 +135,7 @@ void gen_memory(gen *g) {
     const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
     if (!m || has(m, spelling, "param") || strstr(spelling, "param::")) return;
     if (has(m, spelling, "lu")) return; /* the last use: what is there may be gone */
-    uint32_t count = has(m, spelling, "v2")   ? 2
-                     : has(m, spelling, "v4") ? 4
-                     : has(m, spelling, "v8") ? 8
-                                              : 1,
-             bits = lw_types[m->type].bits;
+    uint32_t count = elements_of(m, spelling), bits = lw_types[m->type].bits;
     bool writes = form->lower == LW_LOWER_st, unchanging = has(m, spelling, "nc") || !strncmp(spelling, "ldu", 3);
     if (lw_types[m->type].bits == 128 && count > 1) return;
     gen_guard(g, guard);
@@ -145,7 +145,7 @@ void gen_memory(gen *g) {
     lw_text line = {0};
     lw_text_printf(&line, "%s%s ", guard, spelling);
     if (writes) lw_text_printf(&line, "%s, ", address);
-    registers(g, &line, count, register_bits(g, m->type, count));
+    registers(g, &line, count, register_bits(g, m->type, count), true);
     if (!writes) lw_text_printf(&line, ", %s", address);
     if (has(m, spelling, "L2::cache_hint")) lw_text_puts(&line, ", %policy");
     gen_put(g, "%s;", line.at);
@@ -196,24 +196,38 @@ static bool common(gen *g, const lw_match *m, const char *spelling, const char *
     return true;
 }
 
+/* A thread's own place. */
+static void own(gen *g, char address[64], const lw_match *m, uint32_t size) {
+    const uint32_t step = size < 8 ? 4 * gen_below(g, 4) : 0;
+    if (m->space == LW_SPACE_shared) snprintf(address, 64, "[%%room+%u]", ROOM_OWN + step);
+    else if (m->space == LW_SPACE_none && size <= 8 && gen_chance(g, 40))
+        snprintf(address, 64, "[%%gshared+%u]", ROOM_OWN + 8);
+    else snprintf(address, 64, "[%%out+%u]", SLOT_AT + step);
+}
+
 void gen_atomic(gen *g) {
-    char spelling[128], guard[16], address[64], d[16], b[16], c[32] = "";
+    char spelling[128], guard[16], address[64], c[32] = "";
     const lw_form *form = gen_form(g, is_atomic);
     const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
     if (!m) return;
     const char *policy = has(m, spelling, "L2::cache_hint") ? ", %policy" : "";
     if (!g->in_function && gen_chance(g, 50) && common(g, m, spelling, policy)) return;
-    uint32_t bits = lw_types[m->type].bits;
-    if (m->space == LW_SPACE_shared)
-        snprintf(address, sizeof address, "[%%room+%u]", ROOM_OWN + (bits == 64 ? 0 : 4 * gen_below(g, 4)));
-    else if (m->space == LW_SPACE_none && gen_chance(g, 40))
-        snprintf(address, sizeof address, "[%%gshared+%u]", ROOM_OWN + 8);
-    else snprintf(address, sizeof address, "[%%out+%u]", SLOT_AT + (bits == 64 ? 0 : 4 * gen_below(g, 4)));
+    const uint32_t bits = lw_types[m->type].bits, count = elements_of(m, spelling);
+    if (bits == 16 && count > GEN_H) return; /* registers of a list differ */
+    lw_text line = {0};
+    own(g, address, m, bits / 8 * count);
     gen_guard(g, guard);
-    gen_register(g, bits, d), gen_register(g, bits, b);
     if (has(m, spelling, "cas")) gen_register(g, bits, c + 2), c[0] = ',', c[1] = ' ';
-    if (form->lower == LW_LOWER_red) gen_put(g, "%s%s %s, %s%s;", guard, spelling, address, b, policy);
-    else gen_put(g, "%s%s %s, %s, %s%s%s;", guard, spelling, gen_chance(g, 10) ? "_" : d, address, b, c, policy);
+    lw_text_printf(&line, "%s%s ", guard, spelling);
+    if (form->lower == LW_LOWER_atom) {
+        if (count == 1 && gen_chance(g, 10)) lw_text_puts(&line, "_");
+        else registers(g, &line, count, bits, false);
+        lw_text_puts(&line, ", ");
+    }
+    lw_text_printf(&line, "%s, ", address);
+    registers(g, &line, count, bits, false);
+    gen_put(g, "%s%s%s;", line.at, c, policy);
+    lw_text_free(&line);
 }
 
 /* ---- Addresses ------------------------------------------------------------------------------------------------- */

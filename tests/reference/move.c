@@ -106,6 +106,7 @@ void ref_do_st(ref_thread *t, const ref_op *op) {
 
 static uint64_t changed(const ref_op *op, uint64_t old, uint64_t b, uint64_t c, bool in_shared) {
     lw_type type = op->type;
+    if (ref_is_half(type)) return ref_half_change(op, old, b);
     bool less = ref_is_signed(type) ? ref_signed(b, ref_bits(type)) < ref_signed(old, ref_bits(type)) : b < old;
     if (ref_has(op, REF_and)) return old & b;
     if (ref_has(op, REF_or)) return old | b;
@@ -119,18 +120,44 @@ static uint64_t changed(const ref_op *op, uint64_t old, uint64_t b, uint64_t c, 
     return ref_is_real(type) ? ref_real_add(old, b, type, !in_shared) : old + b;
 }
 
+/* exch and cas of 128 bits. */
+static void atomic_wide(ref_thread *t, const ref_op *op) {
+    const lw_operand *operands = op->in->operands;
+    unsigned char *at = ref_address(t, op, &operands[1], op->in->match->space, 16, REF_CHANGES);
+    const ref_value b = read_wide(t, op, &operands[2]);
+    const ref_value c = ref_has(op, REF_cas) ? read_wide(t, op, &operands[3]) : b;
+    ref_value old = {.written = true};
+    if (!at) return;
+    memcpy(&old, at, 16);
+    if (ref_has(op, REF_exch) || (old.low == b.low && old.high == b.high)) memcpy(at, &c, 16);
+    write_wide(t, &operands[0], old);
+}
+
 static void atomic(ref_thread *t, const ref_op *op, uint32_t first) {
     const lw_operand *operands = op->in->operands;
-    uint32_t bytes = ref_bits(op->type) / 8;
-    unsigned char *at = ref_address(t, op, &operands[first], op->in->match->space, bytes, REF_CHANGES);
-    uint64_t old = 0, b = ref_read(t, op, &operands[first + 1], op->type);
+    const uint32_t bytes = ref_bits(op->type) / 8, count = elements(op);
+    if (op->type == LW_T_b128) {
+        atomic_wide(t, op);
+        return;
+    }
+    unsigned char *at = ref_address(t, op, &operands[first], op->in->match->space, bytes * count, REF_CHANGES);
+    uint64_t old[8] = {0}, b[8];
+    for (uint32_t k = 0; k < count; k++) {
+        lw_operand one = element(&operands[first + 1], k, count);
+        b[k] = ref_read(t, op, &one, op->type);
+    }
     uint64_t c = ref_has(op, REF_cas) ? ref_read(t, op, &operands[first + 2], op->type) : 0;
     if (!at) return;
     const ref_machine *m = t->machine;
-    memcpy(&old, at, bytes);
-    uint64_t now = changed(op, old, b, c, at >= m->shared && at < m->shared + m->shared_size);
-    memcpy(at, &now, bytes);
-    if (first) ref_write(t, &operands[0], op->type, old);
+    for (uint32_t k = 0; k < count; k++, at += bytes) {
+        memcpy(&old[k], at, bytes);
+        uint64_t now = changed(op, old[k], b[k], c, at >= m->shared && at < m->shared + m->shared_size);
+        memcpy(at, &now, bytes);
+    }
+    for (uint32_t k = 0; first && k < count; k++) {
+        lw_operand d = element(&operands[0], k, count);
+        ref_write(t, &d, op->type, old[k]);
+    }
 }
 void ref_do_atom(ref_thread *t, const ref_op *op) { atomic(t, op, 1); }
 void ref_do_red(ref_thread *t, const ref_op *op) { atomic(t, op, 0); }

@@ -234,7 +234,7 @@ static uint64_t sign_operation(const ref_op *op, uint64_t a, lw_type type) {
 }
 
 static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
-    bool is_min = !strcmp(op->in->words[0]->text, "min"), nan_a = ref_is_nan(a, type), nan_b = ref_is_nan(b, type);
+    bool is_min = !strcmp(op->in->words[0]->text, "min") || ref_has(op, REF_min), nan_a = ref_is_nan(a, type), nan_b = ref_is_nan(b, type);
     uint64_t sign = 0, canonical = type == LW_T_f64 ? b | F64_QUIET : ref_mask(ref_bits(type) - 1);
     if (ref_has(op, REF_ftz)) a = ref_flush(a, type), b = ref_flush(b, type);
     if (ref_has(op, REF_xorsign)) sign = (a ^ b) & sign_bit(type); /* the signs multiply */
@@ -262,7 +262,7 @@ uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b, bool flushes) 
 
 /* ---- Half precision: exact values, packed once ----------------------------------------------------------------- */
 
-static bool is_half(lw_type type) {
+bool ref_is_half(lw_type type) {
     return type == LW_T_f16 || type == LW_T_bf16 || type == LW_T_f16x2 || type == LW_T_bf16x2;
 }
 
@@ -336,6 +336,17 @@ static uint64_t half_result(const ref_op *op, const uint64_t words[3], lw_type t
     return ref_has(op, REF_sat) ? ref_saturate(d, type) : d;
 }
 
+static uint64_t changed_half(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
+    if (!ref_has(op, REF_add)) return real_extreme(op, a, b, type);
+    ref_real d = real_sum(ref_unpack(a, type), ref_unpack(b, type));
+    return d.kind == REF_NAN ? 0x7fff : ref_pack(d, type, REF_NEAREST);
+}
+uint64_t ref_half_change(const ref_op *op, uint64_t a, uint64_t b) {
+    const lw_type type = op->type == LW_T_f16 || op->type == LW_T_f16x2 ? LW_T_f16 : LW_T_bf16;
+    uint64_t d = changed_half(op, a & 0xffff, b & 0xffff, type);
+    return ref_bits(op->type) == 16 ? d : d | changed_half(op, a >> 16 & 0xffff, b >> 16 & 0xffff, type) << 16;
+}
+
 static void half_do(ref_thread *t, const ref_op *op) {
     const lw_instruction *in = op->in;
     const lw_type type = op->type == LW_T_f16 || op->type == LW_T_f16x2 ? LW_T_f16 : LW_T_bf16;
@@ -353,7 +364,7 @@ void ref_real_do(ref_thread *t, const ref_op *op) {
         ref_approx_do(t, op);
         return;
     }
-    if (is_half(op->type)) {
+    if (ref_is_half(op->type)) {
         half_do(t, op);
         return;
     }
