@@ -246,6 +246,11 @@ typedef struct lw_kernel_info {
     uint32_t lanes;  /* of the widest register of a PTO function; 0: a PTX kernel */
     bool has_arrays; /* a PTO function with registers or masks as arguments or results: the last parameter is a u64, the
                         number of elements */
+    /* Clusters of CTAs. */
+    uint32_t required_cluster[3]; /* .reqnctapercluster, or 0 */
+    uint32_t max_cluster;         /* CTAs of one, from .maxclusterrank; else 16 */
+    bool explicit_cluster;        /* .explicitcluster: a launch must say their shape */
+    bool blocks_are_clusters;     /* .blocksareclusters: the grid of a launch counts clusters */
 } lw_kernel_info;
 /* What a launch of a kernel must know.
  *
@@ -329,6 +334,8 @@ typedef struct lw_launch_config {
     uint64_t print_limit; /* bytes of it that are kept; 0: 64 MiB. What is lost is noted (LW5109) */
     uint64_t heap_bytes; /* of the context's heap for malloc in kernels, which its first launch of a kernel that has one
                             makes; 0: 8 MiB */
+    uint32_t cluster[3]; /* CTAs of a cluster, 16 in all at most; the grid is a multiple of it. All 0: what the kernel
+                            asks for, else none */
 } lw_launch_config;
 
 typedef struct lw_launch_stats {

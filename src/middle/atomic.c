@@ -64,7 +64,7 @@ static void lower_atomic(lw_lower *l, const lw_instruction *i, bool has_result) 
     lw_op at = {.a = LW_NO_SLOT};
     uint32_t count;
     if (!lw_lower_memory_form(l, i, &form, &count)) return;
-    if (!lw_lower_address(l, &at, &i->operands[has_result], i->match->space, &form)) return;
+    if (!lw_lower_address(l, &at, &i->operands[has_result], i->match, &form)) return;
     form.slot = lw_class_of(type);
     if (form.is_wide) lower_wide(l, i, &at, form);
     else if (count > 1) lower_vector(l, i, &at, form, count, has_result);

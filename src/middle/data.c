@@ -178,7 +178,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
         if (element_of(d, k)->kind == LW_O_SINK) elements[k] = lw_lower_vreg(l, class);
     form.slot = class;
     lw_op op = {.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[1], i->match->space, &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[1], i->match, &form)) return;
     op.d = elements[0];
     if (count > 1) {
         op.d = l->lists.count;
@@ -208,7 +208,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     for (uint32_t k = 0; k < count; k++) elements[k] = lw_lower_resize(l, elements[k], class, false);
     form.slot = class;
     lw_op op = {.a = LW_NO_SLOT};
-    if (!lw_lower_address(l, &op, &i->operands[0], i->match->space, &form)) return;
+    if (!lw_lower_address(l, &op, &i->operands[0], i->match, &form)) return;
     form.is_const = form.window == LW_WINDOW_const;
     op.d = elements[0];
     if (count > 1) {
@@ -257,11 +257,11 @@ void lw_lower_cvta(lw_lower *l, const lw_instruction *i) {
                        lw_lower_const(l, lw_class_of(type), i->match->form->to ? 0 - base : base), LW_NO_SLOT);
 }
 
-static lw_where where_of(lw_space space) {
-    switch (space) {
+static lw_where where_of(const lw_match *match) {
+    switch (match->space) {
     case LW_SPACE_global: return LW_WHERE_global;
     case LW_SPACE_const: return LW_WHERE_const;
-    case LW_SPACE_shared: return LW_WHERE_shared;
+    case LW_SPACE_shared: return match->of_cluster ? LW_WHERE_cluster : LW_WHERE_shared;
     case LW_SPACE_local: return LW_WHERE_local;
     case LW_SPACE_param: return LW_WHERE_param;
     default: return LW_WHERE_nowhere;
@@ -273,7 +273,7 @@ void lw_lower_isspacep(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     uint32_t bytes = l->vregs.at[a].class == LW_CLASS_64 ? 8 : 4;
     lw_op *op = lw_lower_op(l, LW_OP_isspacep);
-    op->d = d, op->a = a, op->b = where_of(i->match->space), op->c = bytes;
+    op->d = d, op->a = a, op->b = where_of(i->match), op->c = bytes;
 }
 
 /* ---- cvt ------------------------------------------------------------------------------------------------ */

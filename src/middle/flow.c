@@ -279,8 +279,7 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Barriers ------------------------------------------------------------------------------------------- */
 
-/* Lanes that waited go on behind the instruction. */
-static void go_on_behind(lw_lower *l) {
+void lw_lower_go_on_behind(lw_lower *l) {
     l->open = false;
     lw_lower_new_block(l);
 }
@@ -298,7 +297,7 @@ void lw_lower_bar(lw_lower *l, const lw_instruction *i) {
     lw_op *op = lw_lower_op(l, LW_OP_barrier);
     op->a = a, op->b = b, op->mode = kind, op->d = d, op->e = p;
     lw_lower_may_note(l, LW_D_note_barrier_counts);
-    if (kind != LW_BARRIER_arrive) go_on_behind(l);
+    if (kind != LW_BARRIER_arrive) lw_lower_go_on_behind(l);
 }
 
 /* Lanes meet here, and exchange something by the operation that comes behind, which is made next: its operands are
@@ -313,7 +312,7 @@ void lw_lower_bar_warp(lw_lower *l, const lw_instruction *i) {
     uint32_t mask = lw_lower_read(l, &i->operands[0], LW_T_b32);
     if (l->failed) return;
     meet(l, mask);
-    go_on_behind(l);
+    lw_lower_go_on_behind(l);
 }
 
 /* ---- Between lanes -------------------------------------------------------------------------------------- */
@@ -342,7 +341,7 @@ static void shuffle(lw_lower *l, const lw_instruction *i, bool is_sync) {
     op->d = results.d, op->b = a, op->a = b, op->c = c, op->e = results.p;
     op->mode = lw_lower_mode(i), op->flags = is_sync ? 0 : LW_OP_UNSYNC;
     lw_lower_may_note(l, LW_D_note_inactive_lane);
-    if (is_sync) go_on_behind(l);
+    if (is_sync) lw_lower_go_on_behind(l);
     else lw_lower_may_note(l, LW_D_note_divergent);
 }
 
@@ -358,7 +357,7 @@ static void vote(lw_lower *l, const lw_instruction *i, bool is_sync) {
     if (is_sync) meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_vote);
     op->d = d, op->b = p, op->mode = kind, op->a = mask;
-    if (is_sync) go_on_behind(l);
+    if (is_sync) lw_lower_go_on_behind(l);
 }
 
 void lw_lower_vote(lw_lower *l, const lw_instruction *i) { vote(l, i, false); }
@@ -378,7 +377,7 @@ void lw_lower_match_sync(lw_lower *l, const lw_instruction *i) {
     lw_op *op = lw_lower_op(l, LW_OP_match);
     op->d = results.d, op->b = a, op->a = mask, op->e = results.p;
     op->mode = lw_lower_mode(i), op->c = lw_types[type].bits / 8;
-    go_on_behind(l);
+    lw_lower_go_on_behind(l);
 }
 
 void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
@@ -388,7 +387,7 @@ void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
     meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_redux);
     op->d = d, op->b = a, op->a = mask, op->mode = lw_lower_mode(i);
-    go_on_behind(l);
+    lw_lower_go_on_behind(l);
 }
 
 void lw_lower_elect_sync(lw_lower *l, const lw_instruction *i) {
@@ -403,5 +402,5 @@ void lw_lower_elect_sync(lw_lower *l, const lw_instruction *i) {
     meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_elect);
     op->d = results.d, op->a = mask, op->e = results.p;
-    go_on_behind(l);
+    lw_lower_go_on_behind(l);
 }

@@ -125,6 +125,14 @@ static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type typ
     return d;
 }
 
+/* An address whose base only the frame or the CTA knows. */
+static uint32_t made_here(lw_lower *l, uint16_t code, lw_class class, uint64_t at) {
+    uint32_t d = lw_lower_vreg(l, class);
+    lw_op *op = lw_lower_op(l, code);
+    op->d = d, op->imm = at, op->c = lw_class_bytes(class);
+    return d;
+}
+
 /* The address of a variable or function, as mov gives it: in the variable's own space. */
 static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_type type) {
     const lw_object *object = operand->object;
@@ -136,13 +144,12 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
     bool in_frame = object->space == LW_SPACE_local ||
                     (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param));
     if (in_frame) {
-        uint64_t at = lw_lower_var(l, object) + offset;
-        uint32_t d = lw_lower_vreg(l, class);
-        lw_op *op = lw_lower_op(l, LW_OP_local_base);
-        op->d = d, op->imm = at, op->c = class == LW_CLASS_64 ? 8 : 4;
-        return d;
+        return made_here(l, LW_OP_local_base, class, lw_lower_var(l, object) + offset);
     }
-    if (object->space == LW_SPACE_shared) return lw_lower_const(l, class, lw_lower_var(l, object) + offset);
+    if (object->space == LW_SPACE_shared) {
+        const uint64_t at = lw_lower_var(l, object) + offset;
+        return l->program->clusters ? made_here(l, LW_OP_shared_base, class, at) : lw_lower_const(l, class, at);
+    }
     return lw_lower_const(l, class, object->address + offset);
 }
 
@@ -180,10 +187,10 @@ uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type) {
 
 /* ---- Addresses ------------------------------------------------------------------------------------------ */
 
-static lw_window window_of(lw_space space) {
+static lw_window window_of(lw_space space, bool of_cluster) {
     switch (space) {
     case LW_SPACE_global: return LW_WINDOW_global;
-    case LW_SPACE_shared: return LW_WINDOW_shared;
+    case LW_SPACE_shared: return of_cluster ? LW_WINDOW_cluster : LW_WINDOW_shared;
     case LW_SPACE_local: return LW_WINDOW_local;
     case LW_SPACE_param: return LW_WINDOW_param;
     case LW_SPACE_const: return LW_WINDOW_const;
@@ -193,7 +200,7 @@ static lw_window window_of(lw_space space) {
 
 static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, uint64_t offset, lw_memory_form *form) {
     form->address = 0;
-    form->window = window_of(object->space);
+    form->window = window_of(object->space, false);
     if (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param))
         form->window = LW_WINDOW_local;
     if (form->window == LW_WINDOW_local) {
@@ -204,11 +211,11 @@ static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, ui
     return true;
 }
 
-bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form) {
+bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const lw_match *match, lw_memory_form *form) {
     const lw_operand *base = operand->kind == LW_O_ADDRESS && operand->part_count == 1 ? &operand->parts[0] : NULL;
     if (!base) return unsupported(l, operand), false;
     uint64_t offset = (uint64_t)operand->offset + (uint64_t)base->offset;
-    form->window = window_of(space);
+    form->window = window_of(match->space, match->of_cluster);
     if (base->kind == LW_O_INT) {
         form->address = 0;
         op->imm = base->value + offset;

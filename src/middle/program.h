@@ -124,7 +124,8 @@ typedef enum lw_window {
     LW_WINDOW_shared,
     LW_WINDOW_local,
     LW_WINDOW_param,
-    LW_WINDOW_const
+    LW_WINDOW_const,
+    LW_WINDOW_cluster, /* shared memory of any CTA of the cluster */
 } lw_window;
 
 enum { LW_ADDRESS_ROW = 3 };
@@ -283,6 +284,7 @@ typedef struct lw_program {
     uint64_t instruction_count;
     lw_semantics semantics;
     bool prints, has_heap; /* what of the device's runtime it uses */
+    bool clusters;         /* it has to do with other CTAs of its cluster: addresses of shared variables say whose they are */
     lw_program_vector vector;
     LW_LIST(lw_program_note) notes;
     uint32_t *note_order; /* numbers of the notes by id and place, for steps that find theirs */
@@ -308,7 +310,11 @@ const char *lw_opcode_name(uint16_t code, char buffer[64]);
 #define LW_LOCAL_WINDOW  0x02000000ull /* + per-thread local address; 16 MiB */
 #define LW_PARAM_WINDOW  0x03000000ull /* + offset in the kernel's parameters; 1 MiB */
 #define LW_CODE_WINDOW   0x04000000ull /* + 16 * function number; 16 MiB */
-#define LW_WINDOW_BYTES  0x01000000ull
+/* Shared memory of the CTAs of a cluster, by rank, this one's too; a cluster of one CTA has none. An address of theirs
+ * in the shared space is as far from LW_SHARED_WINDOW. */
+#define LW_CLUSTER_WINDOW 0x05000000ull
+#define LW_WINDOW_BYTES   0x01000000ull
+#define LW_CLUSTER_STEP   0x00100000ull /* from rank to rank */
 #define LW_GLOBAL_BASE   0x10000000ull   /* device memory: below 4 GiB for modules with 32-bit addresses … */
 #define LW_GLOBAL_HIGH   0x1000000000ull /* … and from here on for all others */
 
@@ -318,6 +324,7 @@ typedef enum lw_where {
     LW_WHERE_global,
     LW_WHERE_const,
     LW_WHERE_shared,
+    LW_WHERE_cluster,
     LW_WHERE_local,
     LW_WHERE_param
 } lw_where;

@@ -152,6 +152,20 @@ uint32_t lw_lower_code_index(const lw_lower *l, const lw_function *function) {
     return (uint32_t)l->ptx->places.values[place_index(l, function->object->function)];
 }
 
+/* Whether one of the functions has an instruction for which other CTAs of its cluster matter. */
+static bool knows_clusters(const lw_reach *reach) {
+    for (uint32_t f = 0; f < reach->functions.count; f++) {
+        const lw_function *function = reach->functions.at[f];
+        for (uint32_t s = 0; s < function->body.count; s++) {
+            const lw_statement *statement = &function->body.at[s];
+            if (statement->kind != LW_S_INSTRUCTION) continue;
+            const lw_match *match = statement->instruction->match;
+            if (match && lw_lowerings[match->form->lower].clusters) return true;
+        }
+    }
+    return false;
+}
+
 static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
     bool all = false;
     reach_function(l, reach, kernel);
@@ -162,6 +176,7 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
         all |= reach->all;
     }
     number_codes(l, reach);
+    l->program->clusters = knows_clusters(reach);
     l->ptx->alone = reach->functions.count == 1;
     uint32_t align = l->program->shared_align > 16 ? l->program->shared_align : 16;
     l->program->dynamic_shared_offset = (uint32_t)align_up(l->program->shared_bytes, align);

@@ -79,10 +79,10 @@ uint32_t lw_lower_transfers(lw_object *const *formals, uint32_t count);
 uint32_t lw_lower_elements(const lw_operand *operand);
 lw_operand lw_lower_element(const lw_operand *whole, uint32_t element); /* %v.x of %v, %tid.x of %tid */
 uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
-/* Fills a, imm, c of a memory operation. False: diagnosed. */
-bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, lw_space space, lw_memory_form *form);
+/* Fills a, imm, c of a memory operation, in the space that the spelling has. False: diagnosed. */
+bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const lw_match *match, lw_memory_form *form);
 
-/* ---- data.c, atomic.c, flow.c, video.c: one function a lowering ------------------------------------------------ */
+/* ---- data.c, atomic.c, cluster.c, flow.c, video.c: one function a lowering ------------------------------------------------ */
 
 /* How much of memory an instruction accesses: size and vector, and how many elements that is. False: diagnosed. */
 bool lw_lower_memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements);
@@ -95,6 +95,7 @@ void lw_lower_result_value(lw_lower *l, const lw_operand *operand, lw_type type,
 /* The mode of the operation that this instruction becomes, by meanings.def; the match is executable, so that there is
  * one. */
 uint16_t lw_lower_mode(const lw_instruction *i);
+void lw_lower_go_on_behind(lw_lower *l); /* lanes that waited go on behind the instruction */
 typedef void lw_lower_form(lw_lower *l, const lw_instruction *i);
 #define LOWERING(name, ...) lw_lower_form lw_lower_##name;
 #include "ptx/lowerings.def"

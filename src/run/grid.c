@@ -1,9 +1,9 @@
 /* grid.c: CTAs: what one needs, how its gangs take turns, and what one worker does with the CTAs of a launch.
  *
- *     claim a CTA → begin its gangs → turns until done → next
+ *     claim a cluster → begin the gangs of its CTAs → turns until done → next
  *
- * A CTA that has used up many turns may be spinning on another one, so it is set aside and others get to run; it comes
- * back when there is nothing new to begin. */
+ * In a launch without clusters each CTA is one. A cluster that has used up many turns may be spinning on another one,
+ * so it is set aside and others get to run; it comes back when there is nothing new to begin. */
 #include "run/grid.h"
 
 #include <sched.h>
@@ -12,8 +12,8 @@
 #include <time.h>
 
 enum {
-    LW_ROUNDS = 64,            /* rounds of turns before a CTA is set aside */
-    LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, unless all must be … */
+    LW_ROUNDS = 64,            /* rounds of turns before a cluster is set aside */
+    LW_RESIDENT = 32,          /* clusters that a worker has begun at once, unless all must be … */
     LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
                                   one that has not begun */
     LW_CTAS_KEPT = 4,          /* CTA objects that a worker keeps from launch to launch */
@@ -110,13 +110,25 @@ static void number_threads(lw_cta *cta, const lw_grid *grid) {
         }
 }
 
-static bool cta_begin(lw_cta *cta, lw_grid *grid, uint64_t number) {
+/* The coordinates of element `number` of a box, x first. */
+static void locate(uint32_t at[3], uint64_t number, uint64_t x, uint64_t y) {
+    at[0] = (uint32_t)(number % x);
+    at[1] = (uint32_t)(number / x % y);
+    at[2] = (uint32_t)(number / x / y);
+}
+
+/* Where it is in the grid, by the cluster that it is in and its rank there. */
+static void place_cta(lw_cta *cta, const lw_grid *grid) {
+    const uint32_t *each = grid->cluster;
+    locate(cta->place, cta->rank, each[0], each[1]);
+    for (int i = 0; i < 3; i++) cta->index[i] = cta->cluster->index[i] * each[i] + cta->place[i];
+    cta->number = ((uint64_t)cta->index[2] * grid->shape[1] + cta->index[1]) * grid->shape[0] + cta->index[0];
+}
+
+static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     cta->grid = grid;
     cta->program = grid->program;
-    cta->number = number;
-    cta->index[0] = (uint32_t)(number % grid->shape[0]);
-    cta->index[1] = (uint32_t)(number / grid->shape[0] % grid->shape[1]);
-    cta->index[2] = (uint32_t)(number / grid->shape[0] / grid->shape[1]);
+    place_cta(cta, grid);
     cta->threads = cta->live = grid->block[0] * grid->block[1] * grid->block[2];
     cta->gang_count = (cta->threads + grid->gang_lanes - 1) / grid->gang_lanes;
     cta->shared_bytes = grid->shared_bytes;
@@ -143,6 +155,36 @@ static lw_cta *take_cta(lw_seat *seat) {
 static void put_cta(lw_seat *seat, lw_cta *cta) {
     cta->next = seat->free;
     seat->free = cta;
+}
+
+static void put_cluster(lw_seat *seat, lw_cluster *cluster) {
+    for (uint32_t rank = cluster->count; rank-- > 0;) put_cta(seat, cluster->ctas[rank]);
+}
+
+/* Takes the CTAs of a cluster. NULL: no memory. */
+static lw_cluster *take_cluster(lw_seat *seat, const lw_grid *grid, uint64_t number) {
+    const uint32_t count = grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
+    lw_cta *first = take_cta(seat);
+    lw_cluster *cluster = first ? &first->own_cluster : NULL;
+    if (!cluster) return NULL;
+    *cluster = (lw_cluster){.number = number};
+    locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
+    for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat) : NULL) {
+        cta->cluster = cluster;
+        cta->rank = cluster->count;
+        cluster->ctas[cluster->count++] = cta;
+    }
+    if (cluster->count == count) return cluster;
+    put_cluster(seat, cluster);
+    return NULL;
+}
+
+static bool cluster_begin(lw_cluster *cluster, lw_grid *grid) {
+    for (uint32_t rank = 0; rank < cluster->count; rank++) {
+        if (!cta_begin(cluster->ctas[rank], grid)) return false;
+        cluster->live += cluster->ctas[rank]->live;
+    }
+    return true;
 }
 
 /* ---- Seats: what a worker keeps -------------------------------------------------------------------------- */
@@ -174,13 +216,13 @@ static void count_gang(lw_seat *seat, lw_gang *gang) {
     gang->warp_instructions = gang->lane_instructions = 0;
 }
 
-/* The trap of the lowest CTA is kept; a stop never replaces a trap. */
+/* The trap of the lowest cluster is kept; a stop never replaces a trap. */
 static void report(lw_grid *grid, uint64_t number, const lw_trap_record *trap) {
     pthread_mutex_lock(&grid->lock);
     bool stop = trap->kind == LW_TRAP_stopped, has_trap = grid->trap.kind && grid->trap.kind != LW_TRAP_stopped;
-    if (stop ? !grid->trap.kind : !has_trap || number < atomic_load(&grid->trap_cta)) {
+    if (stop ? !grid->trap.kind : !has_trap || number < atomic_load(&grid->trap_at)) {
         grid->trap = *trap;
-        if (!stop) atomic_store(&grid->trap_cta, number);
+        if (!stop) atomic_store(&grid->trap_at, number);
     }
     if (stop) atomic_store(&grid->stopped, true);
     atomic_store(&grid->ended, true);
@@ -200,13 +242,13 @@ static bool over_limit(lw_seat *seat, lw_grid *grid) {
            grid->step_limit;
 }
 
-/* Whether a CTA must not go on. After a trap those in front of it still may, so that which trap is reported does not
+/* Whether a cluster must not go on. After a trap those in front of it still may, so that which trap is reported does not
  * depend on how fast each worker is; but they may be waiting for the one that is gone. */
-static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
-    if (over_limit(seat, grid)) report_kind(grid, cta->number, LW_TRAP_stopped);
+static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cluster *cluster) {
+    if (over_limit(seat, grid)) report_kind(grid, cluster->number, LW_TRAP_stopped);
     if (LW_LIKELY(!atomic_load_explicit(&grid->ended, memory_order_relaxed))) return false;
     if (atomic_load(&grid->stopped)) return true;
-    if (cta->number > atomic_load(&grid->trap_cta) || !seat->patience) return true;
+    if (cluster->number > atomic_load(&grid->trap_at) || !seat->patience) return true;
     seat->patience--;
     return false;
 }
@@ -216,16 +258,18 @@ static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cta *cta) {
 /* No gang can run though threads are left. Of each gang the first lanes that wait for others of their warp go on with
  * those that came, since nobody can come any more. False: no lane waits for its warp, only for barriers; nothing ever
  * moves again. */
-static bool unstick(lw_cta *cta) {
+static bool unstick(const lw_cluster *cluster) {
     bool moved = false;
-    for (uint32_t g = 0; g < cta->gang_count && !cta->trap.kind; g++)
-        moved |= cta->gangs[g].state == LW_GANG_waiting && lw_gang_meet_anyway(&cta->gangs[g]);
+    for (uint32_t rank = 0; rank < cluster->count; rank++) {
+        lw_cta *cta = cluster->ctas[rank];
+        for (uint32_t g = 0; g < cta->gang_count && !cta->trap.kind; g++)
+            moved |= cta->gangs[g].state == LW_GANG_waiting && lw_gang_meet_anyway(&cta->gangs[g]);
+    }
     return moved;
 }
 
 /* One turn for every gang that can run. */
-static bool run_round(lw_seat *seat, lw_cta *cta, bool *ran) {
-    *ran = false;
+static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
     for (uint32_t g = 0; g < cta->gang_count; g++) {
         lw_gang *gang = &cta->gangs[g];
         if (gang->state != LW_GANG_ready) continue;
@@ -234,26 +278,41 @@ static bool run_round(lw_seat *seat, lw_cta *cta, bool *ran) {
         count_gang(seat, gang);
         if (LW_UNLIKELY(gang->state == LW_GANG_trapped)) return false;
         if (gang->state == LW_GANG_ready) {
-            if (must_end(seat, cta->grid, cta)) return false;
+            if (must_end(seat, cta->grid, cta->cluster)) return false;
             lw_seat_progress(seat, cta->grid);
         }
     }
     return true;
 }
 
-lw_cta_end lw_cta_run(lw_seat *seat, lw_cta *cta) {
-    lw_grid *grid = cta->grid;
+static bool run_round(lw_seat *seat, const lw_cluster *cluster, bool *ran) {
+    *ran = false;
+    for (uint32_t rank = 0; rank < cluster->count; rank++)
+        if (!run_cta(seat, cluster->ctas[rank], ran)) return false;
+    return true;
+}
+
+/* The one of its CTAs that trapped, or NULL. */
+static const lw_cta *find_trapped(const lw_cluster *cluster) {
+    for (uint32_t rank = 0; rank < cluster->count; rank++)
+        if (cluster->ctas[rank]->trap.kind) return cluster->ctas[rank];
+    return NULL;
+}
+
+lw_cluster_end lw_cluster_run(lw_seat *seat, lw_cluster *cluster) {
+    lw_grid *grid = cluster->ctas[0]->grid;
     for (uint32_t round = 0; round < LW_ROUNDS; round++) {
-        bool ran, may_go_on = run_round(seat, cta, &ran);
-        if (may_go_on && cta->live == 0) return LW_CTA_DONE;
-        if (may_go_on && !ran && !unstick(cta)) lw_trap_deadlock(cta);
-        if (cta->trap.kind) {
-            report(grid, cta->number, &cta->trap);
-            return LW_CTA_TRAPPED;
+        bool ran, may_go_on = run_round(seat, cluster, &ran);
+        if (may_go_on && cluster->live == 0) return LW_CLUSTER_DONE;
+        if (may_go_on && !ran && !unstick(cluster)) lw_trap_deadlock(cluster);
+        const lw_cta *trapped = find_trapped(cluster);
+        if (trapped) {
+            report(grid, cluster->number, &trapped->trap);
+            return LW_CLUSTER_TRAPPED;
         }
-        if (!may_go_on) return LW_CTA_ABANDONED;
+        if (!may_go_on) return LW_CLUSTER_ABANDONED;
     }
-    return must_end(seat, grid, cta) ? LW_CTA_ABANDONED : LW_CTA_SPENT;
+    return must_end(seat, grid, cluster) ? LW_CLUSTER_ABANDONED : LW_CLUSTER_SPENT;
 }
 
 /* ---- A worker's part of a launch --------------------------------------------------------------------------- */
@@ -268,53 +327,54 @@ void lw_seat_progress(lw_seat *seat, lw_grid *grid) {
     seat->progress(seat->user);
 }
 
-/* CTAs are claimed in increasing order, several at a time where there are many. */
+/* Clusters are claimed in increasing order, several at a time where there are many. */
 static bool claim(lw_seat *seat, lw_grid *grid, uint64_t *number) {
     if (seat->claimed == seat->claimed_end) {
-        uint64_t from = atomic_fetch_add_explicit(&grid->next_cta, grid->batch, memory_order_relaxed);
-        if (from >= grid->cta_count) return false;
+        uint64_t from = atomic_fetch_add_explicit(&grid->next_cluster, grid->batch, memory_order_relaxed);
+        if (from >= grid->cluster_count) return false;
         seat->claimed = from;
-        seat->claimed_end = grid->cta_count - from < grid->batch ? grid->cta_count : from + grid->batch;
+        seat->claimed_end = grid->cluster_count - from < grid->batch ? grid->cluster_count : from + grid->batch;
     }
     *number = seat->claimed++;
     return true;
 }
 
-/* The next CTA to begin, or NULL: no more, or none that may begin. */
-static lw_cta *begin_next(lw_seat *seat, lw_grid *grid) {
+/* The next cluster to begin, or NULL: no more, or none that may begin. */
+static lw_cluster *begin_next(lw_seat *seat, lw_grid *grid) {
     uint64_t number;
     if (atomic_load_explicit(&grid->ended, memory_order_relaxed) && seat->claimed == seat->claimed_end) return NULL;
     if (!claim(seat, grid, &number)) return NULL;
     if (grid->limited && over_limit(seat, grid)) report_kind(grid, number, LW_TRAP_stopped);
     if (atomic_load_explicit(&grid->ended, memory_order_relaxed) &&
-        (atomic_load(&grid->stopped) || number > atomic_load(&grid->trap_cta)))
+        (atomic_load(&grid->stopped) || number > atomic_load(&grid->trap_at)))
         return NULL;
-    lw_cta *cta = take_cta(seat);
-    if (cta && cta_begin(cta, grid, number)) return cta;
-    if (cta) put_cta(seat, cta);
+    lw_cluster *cluster = take_cluster(seat, grid, number);
+    if (cluster && cluster_begin(cluster, grid)) return cluster;
+    if (cluster) put_cluster(seat, cluster);
     report_kind(grid, number, LW_TRAP_memory);
     return NULL;
 }
 
-typedef struct lw_queue { /* CTAs that were set aside, first to come back first */
+typedef struct lw_queue { /* clusters that were set aside, by their first CTAs, first to come back first */
     lw_cta *first, **last;
     uint32_t count;
 } lw_queue;
 
-static void set_aside(lw_queue *queue, lw_cta *cta) {
+static void set_aside(lw_queue *queue, const lw_cluster *cluster) {
+    lw_cta *cta = cluster->ctas[0];
     cta->next = NULL;
     *queue->last = cta;
     queue->last = &cta->next;
     queue->count++;
 }
 
-static lw_cta *bring_back(lw_queue *queue) {
+static lw_cluster *bring_back(lw_queue *queue) {
     lw_cta *cta = queue->first;
     if (!cta) return NULL;
     queue->first = cta->next;
     if (!queue->first) queue->last = &queue->first;
     queue->count--;
-    return cta;
+    return cta->cluster;
 }
 
 void lw_grid_work(lw_seat *seat, lw_grid *grid) {
@@ -323,21 +383,21 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     seat->patience = LW_PATIENCE;
     const bool ordered = grid->program->vector.ordered;
     uint32_t most = grid->cooperative ? UINT32_MAX : ordered ? 1 : LW_RESIDENT;
-    uint64_t in_vain = 0; /* CTAs set aside since the last one ended */
+    uint64_t in_vain = 0; /* clusters set aside since the last one ended */
     for (;;) {
-        lw_cta *cta = aside.count < most ? begin_next(seat, grid) : NULL;
-        if (!cta && (cta = bring_back(&aside))) sched_yield(); /* whom it waits for may need this core */
-        if (!cta) break;
-        lw_cta_end end = lw_cta_run(seat, cta);
-        if (end == LW_CTA_SPENT) {
-            set_aside(&aside, cta);
+        lw_cluster *cluster = aside.count < most ? begin_next(seat, grid) : NULL;
+        if (!cluster && (cluster = bring_back(&aside))) sched_yield(); /* whom it waits for may need this core */
+        if (!cluster) break;
+        lw_cluster_end end = lw_cluster_run(seat, cluster);
+        if (end == LW_CLUSTER_SPENT) {
+            set_aside(&aside, cluster);
             lw_seat_progress(seat, grid);
             if (!ordered && ++in_vain / LW_RESIDENT_PATIENCE >= most && most < UINT32_MAX / 2) most *= 2, in_vain = 0;
             continue;
         }
         in_vain = 0;
-        put_cta(seat, cta);
-        seat->done_ctas += end == LW_CTA_DONE;
+        if (end == LW_CLUSTER_DONE) seat->done_ctas += cluster->count;
+        put_cluster(seat, cluster);
         lw_seat_progress(seat, grid);
     }
     flush_counts(seat, grid);

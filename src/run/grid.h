@@ -6,7 +6,7 @@
 
 #define LW_PROGRESS_SECONDS 0.1
 
-/* What a thread that works on launches keeps: CTA objects, counts not yet added to the launch, CTAs claimed and not yet
+/* What a thread that works on launches keeps: CTA objects, counts not yet added to the launch, clusters claimed and not yet
  * begun. */
 typedef struct lw_seat {
     struct lw_seat *next; /* of the pool's free ones */
@@ -19,10 +19,15 @@ typedef struct lw_seat {
     double progress_next;
 } lw_seat;
 
-typedef enum lw_cta_end { LW_CTA_DONE, LW_CTA_SPENT, LW_CTA_TRAPPED, LW_CTA_ABANDONED } lw_cta_end;
+typedef enum lw_cluster_end {
+    LW_CLUSTER_DONE,
+    LW_CLUSTER_SPENT,
+    LW_CLUSTER_TRAPPED,
+    LW_CLUSTER_ABANDONED
+} lw_cluster_end;
 
-lw_cta_end lw_cta_run(lw_seat *seat, lw_cta *cta); /* until done, or set aside for others */
-/* CTAs of a launch until none is left to begin or to bring back. */
+lw_cluster_end lw_cluster_run(lw_seat *seat, lw_cluster *cluster); /* until done, or set aside for others */
+/* Clusters of a launch until none is left to begin or to bring back. */
 void lw_grid_work(lw_seat *seat, lw_grid *grid);
 void lw_seat_progress(lw_seat *seat, lw_grid *grid);
 void lw_seat_end(lw_seat *seat);

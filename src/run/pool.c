@@ -30,7 +30,7 @@ struct lw_pool {
 };
 
 static bool has_work(const lw_grid *grid) {
-    return atomic_load_explicit(&grid->next_cta, memory_order_relaxed) < grid->cta_count && !atomic_load(&grid->ended);
+    return atomic_load_explicit(&grid->next_cluster, memory_order_relaxed) < grid->cluster_count && !atomic_load(&grid->ended);
 }
 
 static void list(lw_pool *pool, lw_job *job) {
@@ -136,7 +136,7 @@ static void put_seat(lw_pool *pool, lw_seat *seat) {
 }
 
 static void offer(lw_pool *pool, lw_job *job) {
-    uint64_t others = job->grid->cta_count - 1;
+    uint64_t others = job->grid->cluster_count - 1;
     uint32_t wanted = others < pool->threads - 1 ? (uint32_t)others : pool->threads - 1;
     pthread_mutex_lock(&pool->lock);
     start_workers(pool, wanted);
@@ -182,14 +182,14 @@ void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), voi
         grid->trap.kind = LW_TRAP_memory;
         return;
     }
-    uint64_t batch = grid->cta_count / ((uint64_t)pool->threads * BATCHES_EACH);
+    uint64_t batch = grid->cluster_count / ((uint64_t)pool->threads * BATCHES_EACH);
     grid->batch = grid->cooperative || !batch ? 1 : batch < BATCH_MOST ? (uint32_t)batch : BATCH_MOST;
     grid->limited = grid->stops || grid->deadline > 0 || grid->step_limit;
     seat->progress = progress;
     seat->user = user;
     seat->progress_next = progress ? lw_clock() + LW_PROGRESS_SECONDS : 0;
     lw_job job;
-    bool alone = pool->threads == 1 || grid->cta_count == 1 || grid->program->vector.ordered;
+    bool alone = pool->threads == 1 || grid->cluster_count == 1 || grid->program->vector.ordered;
     bool shared = !alone && job_init(&job, grid);
     if (shared) offer(pool, &job);
     lw_grid_work(seat, grid);

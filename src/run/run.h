@@ -104,6 +104,15 @@ typedef enum lw_trap_kind {
     LW_TRAP_stopped, /* time limit, step limit, lw_context_stop: no fault of the kernel, and no row */
 } lw_trap_kind;
 
+/* Of an access to the shared memory of another CTA of the cluster, why it cannot be: lw_trap_record.detail. */
+typedef enum lw_away {
+    LW_AWAY_not,
+    LW_AWAY_nowhere, /* the cluster has no such CTA */
+    LW_AWAY_ended,
+    LW_AWAY_unsaid, /* .shared is that of the CTA itself */
+    LW_AWAY_beyond, /* it has less */
+} lw_away;
+
 typedef struct lw_trap_record {
     lw_trap_kind kind;
     const lw_code *code;
@@ -190,6 +199,8 @@ struct lw_gang {
     struct lw_meeting *meeting;       /* lanes that wait for others of their warp: meet.c; NULL until some do */
     lw_mask beside; /* in a shuffle: lanes that came with the executing ones and must wait; read by whoever asks for
                        them. Else 0 */
+    lw_mask cluster_came; /* lanes that came to the barrier of the cluster, which is not open yet … */
+    lw_mask cluster_owed; /* … and those that did not wait since they came */
     lw_mask served; /* lanes that had a turn since each ready lane had one: flow.c */
 
     char *local;              /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
@@ -261,7 +272,12 @@ void lw_meeting_end(lw_gang *gang);
 
 /* ---- CTA ----------------------------------------------------------------------------------------------- */
 
-enum { LW_BARRIERS = 16, LW_CTA_WARPS = 128 }; /* PTX has 32 warps at most; a register of PTO may be wider */
+enum {
+    LW_BARRIERS = 16,
+    LW_CLUSTER_BARRIER = LW_BARRIERS, /* the number that waits at the barrier of the cluster have */
+    LW_CTA_WARPS = 128,               /* PTX has 32 warps at most; a register of PTO may be wider */
+    LW_CLUSTER_MOST = 16,             /* CTAs of a cluster */
+};
 
 typedef struct lw_barrier {
     uint32_t arrived;  /* threads that arrived and then arrived again, as the hardware counts them */
@@ -270,8 +286,19 @@ typedef struct lw_barrier {
     bool all, any; /* of barrier.red */
 } lw_barrier;
 
+/* CTAs that are begun together, on one worker, whose turns they share. In a launch without clusters each CTA is one. */
+typedef struct lw_cluster {
+    uint32_t count;
+    lw_cta *ctas[LW_CLUSTER_MOST]; /* by rank */
+    uint64_t number;               /* linear */
+    uint32_t index[3];
+    uint32_t live, arrived; /* threads that have not exited; those of them that came to its barrier */
+} lw_cluster;
+
 struct lw_cta {
     struct lw_grid *grid;
+    lw_cluster *cluster, own_cluster; /* own_cluster is in use where rank is 0 */
+    uint32_t rank, place[3];          /* in the cluster */
     const lw_program *program;
     uint32_t index[3];
     uint64_t number;                    /* linear */
@@ -291,8 +318,38 @@ struct lw_cta {
     uint32_t shape[4]; /* block and gang_lanes that the gangs' tid are of */
 };
 
+/* Where the CTA's shared memory begins in the shared space of its cluster; 0 where the CTA is alone. */
+static inline uint64_t lw_shared_base(const lw_cta *cta, uint32_t rank) {
+    return cta->cluster->count == 1 && !rank ? 0
+                                             : LW_CLUSTER_WINDOW - LW_SHARED_WINDOW + rank * LW_CLUSTER_STEP;
+}
+
+/* The one place that knows where an address of the shared space is: that of the CTA itself, of which it is an offset or
+ * what lw_shared_base adds to one, and of the others of its cluster. Gets the rank of the CTA, which may be none of the
+ * cluster, and the offset there. False: it is in none. */
+static inline bool lw_shared_find(const lw_cta *cta, uint64_t address, uint32_t *rank, uint64_t *offset) {
+    const uint64_t far = address - (LW_CLUSTER_WINDOW - LW_SHARED_WINDOW);
+    *rank = address < LW_WINDOW_BYTES ? cta->rank : (uint32_t)(far / LW_CLUSTER_STEP);
+    *offset = address < LW_WINDOW_BYTES ? address : far % LW_CLUSTER_STEP;
+    return address < LW_WINDOW_BYTES || far < LW_WINDOW_BYTES;
+}
+
+/* Of an access in the window shared or cluster, the CTA whose memory it is; NULL: none that is there, that has not
+ * ended, or that such an access may reach. */
+static inline const lw_cta *lw_shared_owner(const lw_cta *cta, lw_window window, uint64_t address, uint64_t *offset) {
+    uint32_t rank;
+    if (!lw_shared_find(cta, address, &rank, offset)) return NULL;
+    if (rank == cta->rank) return cta;
+    if (window != LW_WINDOW_cluster || rank >= cta->cluster->count) return NULL;
+    return cta->cluster->ctas[rank]->live ? cta->cluster->ctas[rank] : NULL;
+}
+
 /* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */
 void lw_cta_check_barriers(lw_cta *cta);
+/* Lanes of a gang that wait at this barrier go on. barrier: what its .red gives; NULL: nothing. */
+void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier);
+bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes); /* false: no memory */
+void lw_cluster_leave(lw_gang *gang, lw_mask lanes); /* they exit */
 
 /* ---- The device's runtime: print.c, heap.c -------------------------------------------------------------- */
 
@@ -353,7 +410,9 @@ typedef struct lw_grid {
     const lw_program *program;
     struct lw_source *source;
     uint32_t shape[3], block[3]; /* CTAs of the grid, threads of a CTA */
-    uint64_t cta_count;
+    uint32_t cluster[3];         /* CTAs of a cluster */
+    bool has_clusters;           /* the launch or the kernel gives them a shape */
+    uint64_t cta_count, cluster_count;
     uint32_t shared_bytes; /* static and dynamic */
     uint32_t dynamic_shared;
     const char *params; /* parameter buffer, program->param_bytes */
@@ -369,14 +428,14 @@ typedef struct lw_grid {
     atomic_uint *stops;    /* the context's count of stops, or NULL; the launch ends when it is not … */
     uint32_t stops_before; /* … this one any more */
 
-    _Atomic uint64_t next_cta, done_ctas;
+    _Atomic uint64_t next_cluster, done_ctas;
     _Atomic uint64_t warp_instructions, lane_instructions; /* added by workers now and then */
     atomic_bool ended, stopped; /* trapped or stopped: no CTA begins any more; stopped: none goes on */
-    _Atomic uint64_t trap_cta;  /* number of the CTA of `trap`; UINT64_MAX before */
+    _Atomic uint64_t trap_at;   /* number of the cluster of `trap`; UINT64_MAX before */
     pthread_mutex_t lock;       /* guards trap */
-    lw_trap_record trap;        /* of the lowest CTA where several trap */
+    lw_trap_record trap;        /* of the lowest cluster where several trap */
     _Atomic uint64_t *notes;    /* lanes counted by each note of the program */
-    uint32_t batch;             /* CTAs claimed at a time */
+    uint32_t batch;             /* clusters claimed at a time */
     bool limited;               /* has a deadline, a step limit or stops */
 } lw_grid;
 
@@ -391,8 +450,8 @@ void lw_gang_hand_notes(lw_gang *gang); /* what a turn counted by itself, to the
  * launch is strict, and the gang is trapped. */
 bool lw_gang_undefined(lw_gang *gang, const lw_op *op, lw_diag_id id, lw_mask lanes);
 
-/* The record of a CTA in which nothing can run any more. */
-void lw_trap_deadlock(lw_cta *cta);
+/* The record of a CTA of a cluster in which nothing can run any more. */
+void lw_trap_deadlock(lw_cluster *cluster);
 
 /* Whether the address of a record of that kind means something. */
 bool lw_trap_has_address(lw_trap_kind kind);
@@ -450,7 +509,7 @@ double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 typedef struct lw_pool lw_pool;
 lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */
 void lw_pool_free(lw_pool *pool);
-/* Runs all CTAs of a grid whose trap_cta is UINT64_MAX; the calling thread works too. A launch of one CTA stays on the
+/* Runs all CTAs of a grid whose trap_at is UINT64_MAX; the calling thread works too. A launch of one cluster stays on the
  * calling thread. `progress` as in lanewise.h, or NULL. */
 void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user);
 

@@ -8,22 +8,41 @@ enum { LW_NULL_PAGE = 4096 };      /* what is reached through a null pointer and
 
 /* ---- Deadlocks ------------------------------------------------------------------------------------------- */
 
+/* The first wait of a gang that is not at the barrier of the cluster: others wait there for these threads. */
+static const lw_wait *find_wait(const lw_gang *gang, bool at_cluster) {
+    for (uint32_t i = 0; i < gang->waits.count; i++)
+        if (at_cluster || gang->waits.at[i].barrier != LW_CLUSTER_BARRIER) return &gang->waits.at[i];
+    return NULL;
+}
+
+static const lw_wait *find_deadlock(const lw_cluster *cluster, bool at_cluster, lw_gang **gang) {
+    for (uint32_t rank = 0; rank < cluster->count; rank++)
+        for (uint32_t g = 0; g < cluster->ctas[rank]->gang_count; g++) {
+            *gang = &cluster->ctas[rank]->gangs[g];
+            const lw_wait *wait = find_wait(*gang, at_cluster);
+            if (wait) return wait;
+        }
+    return NULL;
+}
+
 /* All lanes that are left wait at barriers: for lanes of their warps nobody waits for ever (meet.c). */
-void lw_trap_deadlock(lw_cta *cta) {
-    lw_gang *gang = cta->gangs;
-    while (gang < cta->gangs + cta->gang_count && !gang->waits.count) gang++;
-    if (gang == cta->gangs + cta->gang_count)
-        lw_bug("CTA %llu of '%s' has %u threads left and none of them waits", (unsigned long long)cta->number,
-               cta->program->entry->name, cta->live);
-    const lw_wait *wait = &gang->waits.at[0];
+void lw_trap_deadlock(lw_cluster *cluster) {
+    lw_gang *gang;
+    const lw_wait *wait = find_deadlock(cluster, false, &gang);
+    if (!wait) wait = find_deadlock(cluster, true, &gang);
+    if (!wait)
+        lw_bug("cluster %llu of '%s' has %u threads left and none of them waits", (unsigned long long)cluster->number,
+               cluster->ctas[0]->program->entry->name, cluster->live);
+    lw_cta *cta = gang->cta;
     const lw_code *code = wait->frame->code;
     const uint32_t lane = lw_mask_first(wait->lanes);
+    const bool at_cluster = wait->barrier == LW_CLUSTER_BARRIER;
     lw_trap_record trap = {.kind = LW_TRAP_deadlock,
                            .code = code,
                            .place = code->places[wait->op - code->ops],
                            .access = "barrier",
                            .detail = wait->barrier,
-                           .size = cta->live,
+                           .size = at_cluster ? cluster->live - cluster->arrived : cta->live,
                            .warp = (gang->first + lane) / LW_WARP_LANES,
                            .lane = lane % LW_WARP_LANES};
     for (int i = 0; i < 3; i++) {
@@ -80,14 +99,34 @@ static lw_window find_window(lw_window window, uint64_t *address) {
     window = base == LW_SHARED_WINDOW  ? LW_WINDOW_shared
              : base == LW_LOCAL_WINDOW ? LW_WINDOW_local
              : base == LW_PARAM_WINDOW ? LW_WINDOW_param
+             : base == LW_CLUSTER_WINDOW ? LW_WINDOW_cluster
                                        : LW_WINDOW_generic;
-    if (window != LW_WINDOW_generic) *address -= base;
+    if (window != LW_WINDOW_generic) *address -= window == LW_WINDOW_cluster ? LW_SHARED_WINDOW : base;
     return window;
 }
 
 static const char *window_name(lw_window window) {
-    static const char *const names[] = {"generic", "global", "shared", "local", "parameter", "constant"};
+    static const char *const names[] = {"generic", "global", "shared", "local", "parameter", "constant", "shared"};
     return names[window];
+}
+
+/* The shared memory of another CTA of the cluster, and why it cannot be reached. */
+static void put_away(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    const unsigned rank = (unsigned)trap->base, count = (unsigned)trap->length;
+    switch ((lw_away)trap->detail) {
+    case LW_AWAY_not: break;
+    case LW_AWAY_nowhere:
+        if (rank < LW_CLUSTER_MOST) lw_text_printf(out, " of CTA %u of the cluster, which has %u", rank, count);
+        else lw_text_printf(out, " of a CTA that no cluster has: this one has %u", count);
+        break;
+    case LW_AWAY_ended: lw_text_printf(out, " of CTA %u of the cluster, which has ended", rank); break;
+    case LW_AWAY_unsaid:
+        lw_text_printf(out, " of CTA %u of the cluster, which only .shared::cluster and generic addresses reach", rank);
+        break;
+    case LW_AWAY_beyond:
+        lw_text_printf(out, " of CTA %u of the cluster, of which it has %u bytes", rank, grid->shared_bytes);
+        break;
+    }
 }
 
 static void put_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
@@ -104,7 +143,8 @@ static void put_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *
     lw_text_printf(out, " in %s memory", window_name(window));
     if (trap->window == LW_WINDOW_generic && window != LW_WINDOW_global)
         lw_text_printf(out, " (offset 0x%llx)", (unsigned long long)address);
-    if (window == LW_WINDOW_shared) lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
+    if (trap->detail) put_away(out, trap, grid);
+    else if (window == LW_WINDOW_shared || window == LW_WINDOW_cluster) lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
     else if (window == LW_WINDOW_local)
         lw_text_printf(out, ", of which a thread has %llu bytes", (unsigned long long)trap->length);
     else if (window == LW_WINDOW_param)
@@ -127,6 +167,11 @@ static void put_wild_branch(lw_text *out, const lw_trap_record *trap, const lw_g
 
 static void put_deadlock(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     (void)grid;
+    if (trap->detail == LW_CLUSTER_BARRIER) {
+        lw_text_printf(out, "the thread waits at the barrier of the cluster, and none of the %u threads that have not come can arrive there",
+                       trap->size);
+        return;
+    }
     lw_text_printf(out, "the thread waits at barrier %u, and none of the %u threads that are left can arrive there",
                    trap->detail, trap->size);
 }

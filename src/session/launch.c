@@ -35,6 +35,62 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
     return LW_OK;
 }
 
+/* The shape of its clusters: what the launch says, or the kernel; 0: neither does. */
+static const uint32_t *cluster_of(const lw_kernel *kernel, const lw_launch_config *config) {
+    const uint32_t *asked = config->cluster;
+    return asked[0] || asked[1] || asked[2] ? asked : kernel->info.required_cluster;
+}
+
+/* CTAs of the grid. */
+static void grid_of(const lw_kernel *kernel, const lw_launch_config *config, uint32_t shape[3]) {
+    const uint32_t *cluster = cluster_of(kernel, config);
+    for (int i = 0; i < 3; i++)
+        shape[i] = kernel->info.blocks_are_clusters && cluster[0] ? config->grid[i] * cluster[i] : config->grid[i];
+}
+
+/* What the kernel says about clusters. */
+static lw_status check_kernel_cluster(const lw_kernel *kernel, const uint32_t cluster[3]) {
+    lw_context *context = kernel->module->context;
+    const lw_kernel_info *info = &kernel->info;
+    const uint32_t *exact = info->required_cluster;
+    if (kernel->module->language->block_most != LW_BLOCK_MOST)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_language, lw_kernel_word(kernel->module), info->name);
+    if (exact[0] && memcmp(exact, cluster, sizeof info->required_cluster))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_required, cluster[0], cluster[1], cluster[2], info->name,
+                       exact[0], exact[1], exact[2]);
+    if (lw_volume(cluster) > info->max_cluster)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_rank, cluster[0], cluster[1], cluster[2],
+                       (unsigned long long)lw_volume(cluster), info->name, info->max_cluster);
+    return LW_OK;
+}
+
+static lw_status check_cluster(const lw_kernel *kernel, const lw_launch_config *config) {
+    lw_context *context = kernel->module->context;
+    const uint32_t *cluster = cluster_of(kernel, config);
+    uint32_t shape[3];
+    if (!cluster[0] && !cluster[1] && !cluster[2]) {
+        if (!kernel->info.explicit_cluster) return LW_OK;
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_missing, kernel->info.name);
+    }
+    if (!cluster[0] || !cluster[1] || !cluster[2])
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_zero_extent, "cluster", cluster[0], cluster[1], cluster[2]);
+    if (lw_volume(cluster) > LW_CLUSTER_MOST)
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_ctas, cluster[0], cluster[1], cluster[2],
+                       (unsigned long long)lw_volume(cluster), LW_CLUSTER_MOST);
+    lw_status status = check_kernel_cluster(kernel, cluster);
+    if (status != LW_OK) return status;
+    for (int i = 0; i < 3 && kernel->info.blocks_are_clusters; i++)
+        if ((uint64_t)config->grid[i] * cluster[i] > INT32_MAX)
+            return lw_fail(context, LW_BAD_ARGUMENT, LW_D_grid_extent, config->grid[0], config->grid[1],
+                           config->grid[2]);
+    grid_of(kernel, config, shape);
+    for (int i = 0; i < 3; i++)
+        if (shape[i] % cluster[i])
+            return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_grid, shape[0], shape[1], shape[2], cluster[0],
+                           cluster[1], cluster[2]);
+    return LW_OK;
+}
+
 static uint64_t shared_bytes(const lw_program *program, uint32_t dynamic) {
     return dynamic ? (uint64_t)program->dynamic_shared_offset + dynamic : program->shared_bytes;
 }
@@ -58,6 +114,7 @@ lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config) {
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_bad_limit);
     lw_status status = check_grid(context, config->grid);
     if (status == LW_OK) status = check_block(kernel, config->block);
+    if (status == LW_OK) status = check_cluster(kernel, config);
     if (status == LW_OK) status = check_memory(kernel, config->shared_bytes);
     if (status == LW_OK && kernel->module->language->shape) status = kernel->module->language->shape(kernel, config);
     return status;
@@ -116,9 +173,13 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
              lanes = (threads + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
     grid->program = program;
     grid->source = &kernel->module->source;
-    memcpy(grid->shape, config->grid, sizeof grid->shape);
+    const uint32_t *cluster = cluster_of(kernel, config), alone[3] = {1, 1, 1};
+    grid->has_clusters = cluster[0] != 0;
+    memcpy(grid->cluster, grid->has_clusters ? cluster : alone, sizeof grid->cluster);
+    grid_of(kernel, config, grid->shape);
     memcpy(grid->block, config->block, sizeof grid->block);
-    grid->cta_count = lw_volume(config->grid);
+    grid->cta_count = lw_volume(grid->shape);
+    grid->cluster_count = grid->cta_count / lw_volume(grid->cluster);
     grid->shared_bytes = (uint32_t)shared_bytes(program, config->shared_bytes);
     grid->dynamic_shared = config->shared_bytes;
     grid->local_limit = local_limit(program, context->stack_limit);
@@ -129,5 +190,5 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
     grid->gang_lanes = lanes < LW_GANG_LANES ? lanes : LW_GANG_LANES;
     grid->stops = &context->stops;
     grid->stops_before = atomic_load(&context->stops);
-    atomic_init(&grid->trap_cta, UINT64_MAX);
+    atomic_init(&grid->trap_at, UINT64_MAX);
 }

@@ -32,7 +32,7 @@ static void kernels(lw_module *module) {
 
 /* ---- What a kernel is ------------------------------------------------------------------------------------------ */
 
-/* Values of .maxntid or .reqntid; extents that are not written are 1 (manual section 11.4). */
+/* Values of .maxntid, .reqntid or .reqnctapercluster; extents that are not written are 1 (manual section 11.4). */
 static bool read_extents(const lw_function *function, lw_tuning_id tuning, uint32_t extents[3]) {
     const lw_directive *directive = lw_function_tuning(function, tuning);
     for (uint32_t k = 0; directive && k < 3; k++) {
@@ -58,6 +58,16 @@ static void describe_params(lw_kernel *kernel) {
     kernel->info.param_bytes = function->param_bytes;
 }
 
+static void describe_clusters(lw_kernel *kernel) {
+    const lw_function *function = kernel->function;
+    const lw_directive *most = lw_function_tuning(function, LW_TUNING_maxclusterrank);
+    lw_kernel_info *info = &kernel->info;
+    read_extents(function, LW_TUNING_reqnctapercluster, info->required_cluster);
+    info->max_cluster = most && most->values[0] < LW_CLUSTER_MOST ? (uint32_t)most->values[0] : LW_CLUSTER_MOST;
+    info->explicit_cluster = lw_function_tuning(function, LW_TUNING_explicitcluster) != NULL;
+    info->blocks_are_clusters = lw_function_tuning(function, LW_TUNING_blocksareclusters) != NULL;
+}
+
 static void describe(lw_kernel *kernel) {
     const lw_function *function = kernel->function;
     uint32_t most[3], *exact = kernel->info.required_block;
@@ -67,6 +77,7 @@ static void describe(lw_kernel *kernel) {
         kernel->info.max_threads = (uint32_t)lw_volume(most);
     if (read_extents(function, LW_TUNING_reqntid, exact) && lw_volume(exact) < LW_BLOCK_MOST)
         kernel->info.max_threads = (uint32_t)lw_volume(exact);
+    describe_clusters(kernel);
     describe_params(kernel);
 }
 

@@ -52,6 +52,7 @@ typedef struct run {
 enum {
     KEY_SMEM = 256,
     KEY_COOPERATIVE,
+    KEY_CLUSTER,
     KEY_STRICT,
     KEY_SEED,
     KEY_TIMEOUT,
@@ -80,6 +81,7 @@ static const struct argp_option choices[] = {
     {"arg", 'a', "ARG", 0, "The argument for the next parameter, see below", 1},
     {"result", KEY_RESULT, "OUTPUT", 0, "Where the next result of a PTO function goes; it is printed by default", 1},
     {"smem", KEY_SMEM, "BYTES", 0, "Dynamic shared memory; 16K and 1M are fine", 1},
+    {"cluster", KEY_CLUSTER, "X[,Y[,Z]]", 0, "CTAs of a cluster; by default as the kernel says, or none", 1},
     {"cooperative", KEY_COOPERATIVE, NULL, 0, "All CTAs must be resident together", 1},
     {"strict", KEY_STRICT, NULL, 0,
      "Stop at what the manual leaves undefined: shuffles of inactive lanes, wrong membermasks, counts of barriers", 1},
@@ -220,6 +222,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->module.count_regions = true;
         break;
     case KEY_SMEM: o->launch.shared_bytes = (uint32_t)parse_number("--smem", arg, UINT32_MAX, true); break;
+    case KEY_CLUSTER: parse_shape("--cluster", arg, o->launch.cluster); break;
     case KEY_COOPERATIVE: o->launch.cooperative = true; break;
     case KEY_STRICT: o->launch.strict = true; break;
     case KEY_SEED: o->seed = parse_number("--seed", arg, UINT64_MAX, false); break;
@@ -294,6 +297,7 @@ static int check_options(const run *r) {
     const char *ptx = o->has_grid              ? "--grid"
                       : o->has_block           ? "--block"
                       : o->launch.shared_bytes ? "--smem"
+                      : o->launch.cluster[0]   ? "--cluster"
                       : o->launch.cooperative  ? "--cooperative"
                       : o->launch.strict       ? "--strict"
                       : o->context.semantics   ? "--semantics"
@@ -511,6 +515,7 @@ static int report(run *r, const lw_launch_config *config, bool ended) {
 static int launch(run *r, void *const *params) {
     lw_kernel_info info = lw_kernel_get_info(r->kernel);
     lw_launch_config config = r->o->launch;
+    config.size = sizeof config;
     for (int i = 0; i < 3; i++) {
         if (!config.grid[i]) config.grid[i] = 1;
         if (!r->o->has_block) config.block[i] = info.required_block[i] ? info.required_block[i] : 1;

@@ -165,6 +165,8 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
                       .shared_bytes = STEPS_SHARED,
                       .gang_count = (threads + lanes - 1) / lanes};
     assert_true(s->cta.gang_count <= STEPS_GANGS);
+    s->cta.cluster = &s->cta.own_cluster;
+    s->cta.own_cluster = (lw_cluster){.count = 1, .ctas = {&s->cta}, .live = threads};
     s->cta.gangs = aligned_alloc(64, s->cta.gang_count * sizeof(lw_gang));
     assert_non_null(s->cta.gangs);
     memset(s->cta.gangs, 0, s->cta.gang_count * sizeof(lw_gang));

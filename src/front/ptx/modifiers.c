@@ -33,7 +33,7 @@ static const struct {
 #define TYPE(name, bits, kind) {#name, sizeof #name - 1, {.type = LW_T_##name}},
 #include "ptx/types.def"
 #define SPACE(name)      {#name, sizeof #name - 1, {.space = LW_SPACE_##name}},
-#define PART(name, text) {text, sizeof text - 1, {.space = LW_SPACE_##name}},
+#define PART(name, text, ...) {text, sizeof text - 1, {.space = LW_SPACE_##name, __VA_ARGS__}},
 #include "ptx/spaces.def"
 #define FIELD(name)
 #define MODIFIER(field, id, text, ...) {text, sizeof text - 1, {.modifier = LW_MOD_##id}},
@@ -137,6 +137,7 @@ void lw_modes_make(lw_match *m, const lw_walk *w) {
         if (word.type) m->type = word.type;
         if (word.type && types < LW_COUNT(m->types)) m->types[types++] = word.type;
         if (!m->space) m->space = word.space;
+        m->of_cluster |= word.of_cluster;
         if (!word.modifier) continue;
         m->mode.at[modifier->field] = word.modifier;
         if (modifier->also) m->mode.at[modifier->also - 1] = word.modifier;

@@ -112,6 +112,7 @@ typedef struct lw_word_value {
     lw_type type : 8;
     lw_space space : 8; /* "shared", "shared::cta": LW_SPACE_shared */
     lw_modifier_id modifier : 8;
+    bool of_cluster; /* a space: "shared::cluster" */
 } lw_word_value;
 lw_word_value lw_word_value_of(const char *text, size_t size, uint32_t hash); /* lw_hash of the text */
 
@@ -460,7 +461,7 @@ typedef enum lw_lowering { /* how a form that is not a lane function is lowered 
 
 typedef struct lw_lowering_row {
     const char *name;
-    bool ends, across, memory;
+    bool ends, across, memory, clusters;
     lw_meaning_kind means;
 } lw_lowering_row;
 extern const lw_lowering_row lw_lowerings[LW_LOWER_count];
@@ -586,6 +587,7 @@ typedef struct lw_match {
     uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */
     lw_operand_form *operand_forms;
     lw_space space; /* of the address operand, by the space word of the spelling; none: generic */
+    bool of_cluster; /* it is that of all CTAs of a cluster */
     /* the strongest gates of the row and of its modifiers, and which word asks for them (0: the instruction itself) */
     uint16_t isa, sm;
     uint8_t isa_word, sm_word;

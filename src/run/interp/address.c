@@ -28,6 +28,7 @@ static lw_window window_of(uint64_t address) {
     if (address >= LW_GLOBAL_BASE) return LW_WINDOW_global;
     switch (address & ~(LW_WINDOW_BYTES - 1)) {
     case LW_SHARED_WINDOW: return LW_WINDOW_shared;
+    case LW_CLUSTER_WINDOW: return LW_WINDOW_cluster;
     case LW_LOCAL_WINDOW: return LW_WINDOW_local;
     case LW_PARAM_WINDOW: return LW_WINDOW_param;
     default: return LW_WINDOW_generic; /* nothing there */
@@ -39,7 +40,8 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
     const lw_grid *grid = gang->cta->grid;
     if (window == LW_WINDOW_generic) {
         window = window_of(address);
-        if (window != LW_WINDOW_global) address &= LW_WINDOW_BYTES - 1;
+        if (window == LW_WINDOW_cluster) address -= LW_SHARED_WINDOW;
+        else if (window != LW_WINDOW_global) address &= LW_WINDOW_BYTES - 1;
     }
     char *host = NULL;
     switch (window) {
@@ -49,7 +51,13 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
         if (range && (window == LW_WINDOW_global || range->read_only)) host = range->host + (address - range->base);
         break;
     }
-    case LW_WINDOW_shared: host = host_within(gang->cta->shared, gang->cta->shared_bytes, address, bytes); break;
+    case LW_WINDOW_shared:
+    case LW_WINDOW_cluster: {
+        uint64_t offset;
+        const lw_cta *owner = lw_shared_owner(gang->cta, window, address, &offset);
+        if (owner) host = host_within(owner->shared, owner->shared_bytes, offset, bytes);
+        break;
+    }
     case LW_WINDOW_param:
         host = host_within((char *)grid->params, gang->cta->program->param_bytes, address, bytes);
         break;
@@ -84,6 +92,23 @@ static bool row_trap(lw_gang *gang, const lw_op *op, lw_access access, uint32_t 
     return false;
 }
 
+/* Where in the cluster an address of shared memory is that is not to be reached: detail becomes 1 + what keeps it, base
+ * the CTA's rank, length how many the cluster has. */
+static void describe_cluster(const lw_gang *gang, lw_trap_record *details) {
+    const lw_cta *cta = gang->cta;
+    lw_window window = details->window == LW_WINDOW_generic ? window_of(details->address) : details->window;
+    const uint64_t address = details->address - (details->window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0);
+    uint64_t offset;
+    uint32_t rank;
+    if (window != LW_WINDOW_shared && window != LW_WINDOW_cluster) return;
+    if (!lw_shared_find(cta, address, &rank, &offset) || rank == cta->rank) return;
+    details->base = rank, details->length = cta->cluster->count;
+    details->detail = rank >= cta->cluster->count         ? LW_AWAY_nowhere
+                      : !cta->cluster->ctas[rank]->live   ? LW_AWAY_ended
+                      : window == LW_WINDOW_shared        ? LW_AWAY_unsaid
+                                                          : LW_AWAY_beyond;
+}
+
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
     lw_memory_form form = lw_memory_unpack(op->c);
     uint32_t bytes = lw_memory_bytes(form);
@@ -100,6 +125,7 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
                                   .size = bytes,
                                   .address = address,
                                   .length = gang->frame->local_end};
+        if (fault == LW_TRAP_bounds) describe_cluster(gang, &details);
         lw_gang_trap(gang, op, fault, lane, details);
         return false;
     }

@@ -1,7 +1,7 @@
 /* atomic.c: atom and red (manual sections 9.7.13.7 and 9.7.13.8), lane by lane in lane order.
  *
  * Other CTAs may be at work on global memory, so there the host's atomic operations are used; shared memory belongs to
- * one CTA, which one thread runs. */
+ * one cluster, which one thread runs. */
 #include "run/interp/address.h"
 #include "run/interp/wide.h"
 
@@ -141,7 +141,10 @@ DEFINE_CHANGE(32)
 DEFINE_CHANGE(64)
 
 static bool is_shared(const lw_gang *gang, uintptr_t place) {
-    return place - (uintptr_t)gang->cta->shared < gang->cta->shared_bytes;
+    const lw_cluster *cluster = gang->cta->cluster;
+    for (uint32_t rank = 0; rank < cluster->count; rank++)
+        if (place - (uintptr_t)cluster->ctas[rank]->shared < cluster->ctas[rank]->shared_bytes) return true;
+    return false;
 }
 
 /* All lanes at one place that others may change too: one exchange for the whole gang, with every lane's result as if

@@ -522,6 +522,7 @@ const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
         frame = caller;
     }
     gang->cta->live -= lw_mask_count(leaving);
+    lw_cluster_leave(gang, leaving);
     if (!lw_gang_meet_without(gang, leaving)) return NULL; /* who waited for these lanes need not any more */
     lw_cta_check_barriers(gang->cta);
     return lw_gang_select(gang);
@@ -546,6 +547,7 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->resume = NULL;
     gang->turns = 0;
     gang->served = gang->beside = 0;
+    gang->cluster_came = gang->cluster_owed = 0;
     lw_meeting_reset(gang);
     gang->waits.count = 0;
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);

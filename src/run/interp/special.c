@@ -49,14 +49,14 @@ SAME(gridid, gang->cta->grid->grid_number)
 SAME(smid, 0)
 SAME(nsmid, 1)
 
-/* Every CTA is a cluster of its own. */
-SAME(is_explicit_cluster, 0)
-SAME(clusterid, of_three(gang->cta->index, component))
-SAME(nclusterid, of_three(gang->cta->grid->shape, component))
-SAME(cluster_ctaid, 0)
-SAME(cluster_nctaid, component < 3 ? 1 : 0)
-SAME(cluster_ctarank, 0)
-SAME(cluster_nctarank, 1)
+/* Without clusters every CTA is one of its own. */
+SAME(is_explicit_cluster, gang->cta->grid->has_clusters)
+SAME(clusterid, of_three(gang->cta->cluster->index, component))
+SAME(nclusterid, component < 3 ? gang->cta->grid->shape[component] / gang->cta->grid->cluster[component] : 0)
+SAME(cluster_ctaid, of_three(gang->cta->place, component))
+SAME(cluster_nctaid, of_three(gang->cta->grid->cluster, component))
+SAME(cluster_ctarank, gang->cta->rank)
+SAME(cluster_nctarank, gang->cta->cluster->count)
 
 SAME(clock, (uint32_t)nanoseconds(CLOCK_MONOTONIC))
 SAME(clock_hi, nanoseconds(CLOCK_MONOTONIC) >> 32)
@@ -207,11 +207,14 @@ static bool is_constant(const lw_gang *gang, uint64_t address) {
 }
 
 static bool is_in(const lw_gang *gang, lw_where where, uint64_t address) {
-    uint64_t window = address & ~(LW_WINDOW_BYTES - 1);
+    uint64_t window = address & ~(LW_WINDOW_BYTES - 1), offset;
+    uint32_t rank;
+    const bool shared = address < LW_GLOBAL_BASE && lw_shared_find(gang->cta, address - LW_SHARED_WINDOW, &rank, &offset);
     switch (where) {
     case LW_WHERE_global: return address >= LW_GLOBAL_BASE && !is_constant(gang, address);
     case LW_WHERE_const: return address >= LW_GLOBAL_BASE && is_constant(gang, address);
-    case LW_WHERE_shared: return window == LW_SHARED_WINDOW;
+    case LW_WHERE_shared: return shared && rank == gang->cta->rank;
+    case LW_WHERE_cluster: return shared && (rank == gang->cta->rank || rank < gang->cta->cluster->count);
     case LW_WHERE_local: return window == LW_LOCAL_WINDOW;
     case LW_WHERE_param: return window == LW_PARAM_WINDOW;
     case LW_WHERE_nowhere: break;

@@ -1,4 +1,5 @@
-/* sync.c: threads of a CTA that wait for each other at barriers, and fences. Warps meet in meet.c.
+/* sync.c: threads of a CTA that wait for each other at barriers, and fences. Warps meet in meet.c,
+ * clusters in cluster.c.
  *
  * Manual sections 9.7.13.1 (barrier), 9.7.13.4 (fence). */
 #include "run/interp/address.h"
@@ -65,7 +66,7 @@ static void put_result(const lw_frame *frame, const lw_op *op, const lw_barrier 
     }
 }
 
-static void release_gang(lw_gang *gang, uint32_t number, const lw_barrier *barrier) {
+void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier) {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < gang->waits.count; i++) {
         const lw_wait *wait = &gang->waits.at[i];
@@ -73,7 +74,7 @@ static void release_gang(lw_gang *gang, uint32_t number, const lw_barrier *barri
             gang->waits.at[kept++] = *wait;
             continue;
         }
-        put_result(wait->frame, wait->op, barrier, wait->lanes);
+        if (barrier) put_result(wait->frame, wait->op, barrier, wait->lanes);
         lw_gang_pend(wait->frame, wait->block, wait->lanes);
         if (gang->state == LW_GANG_waiting) gang->state = LW_GANG_ready;
     }
@@ -83,7 +84,7 @@ static void release_gang(lw_gang *gang, uint32_t number, const lw_barrier *barri
 /* A barrier in use. */
 static void release_if_complete(lw_cta *cta, uint32_t number) {
     if (!is_complete(cta, number)) return;
-    for (uint32_t g = 0; g < cta->gang_count; g++) release_gang(&cta->gangs[g], number, &cta->barriers[number]);
+    for (uint32_t g = 0; g < cta->gang_count; g++) lw_gang_release(&cta->gangs[g], number, &cta->barriers[number]);
     cta->barriers_in_use &= ~(1u << number);
 }
 
@@ -128,8 +129,8 @@ static bool is_valid(const lw_op *op, const lw_request *request) {
     return !needs_count || request->count;
 }
 
-/* Lanes will go on at the next block once the barrier opens. False: no memory. */
-static bool add_wait(lw_gang *gang, const lw_op *op, const lw_request *request) {
+/* Lanes will go on at the next block once the barrier opens. */
+bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes) {
     if (gang->waits.count == gang->waits.room) {
         uint32_t room = gang->waits.room ? 2 * gang->waits.room : 8;
         void *grown = realloc(gang->waits.at, room * sizeof *gang->waits.at);
@@ -137,8 +138,8 @@ static bool add_wait(lw_gang *gang, const lw_op *op, const lw_request *request) 
         gang->waits.at = grown;
         gang->waits.room = room;
     }
-    gang->waits.at[gang->waits.count++] = (lw_wait){
-        .frame = gang->frame, .op = op, .block = op[1].a, .barrier = request->number, .lanes = request->lanes};
+    gang->waits.at[gang->waits.count++] =
+        (lw_wait){.frame = gang->frame, .op = op, .block = op[1].a, .barrier = number, .lanes = lanes};
     return true;
 }
 
@@ -164,7 +165,7 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
         return false;
     note_arrivals(gang, request->number, request->lanes);
     note_predicates(gang, op, barrier, request->lanes);
-    if (op->mode != LW_BARRIER_arrive && !add_wait(gang, op, request))
+    if (op->mode != LW_BARRIER_arrive && !lw_gang_add_wait(gang, op, request->number, request->lanes))
         return lw_gang_trap(gang, op, LW_TRAP_memory, first, details), false;
     release_if_complete(cta, request->number);
     return true;

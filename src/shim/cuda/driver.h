@@ -78,6 +78,7 @@ struct CUfunc_st {
     lw_kernel *kernel;
     lw_kernel_info info;
     _Atomic uint32_t dynamic_most; /* dynamic shared memory that a launch may ask for */
+    atomic_bool large_clusters;    /* clusters may have more CTAs than are portable */
     _Atomic int carveout;
 };
 

@@ -46,8 +46,18 @@ static bool read_extra(void **extra, lw_launch_config *config) {
     return size && config->param_buffer;
 }
 
+enum { PORTABLE_CLUSTER = 8 };
+
 /* What CUDA refuses although Lanewise could run it. */
 static CUresult check(CUfunction function, const lw_launch_config *config) {
+    const uint32_t *cluster = config->cluster[0] ? config->cluster : function->info.required_cluster;
+    if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > PORTABLE_CLUSTER && !function->large_clusters) {
+        lw_cu_report(LW_CU_REPORT_ALL,
+                     "'%s': clusters of %ux%ux%u CTAs: more than %d need "
+                     "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED",
+                     function->info.name, cluster[0], cluster[1], cluster[2], PORTABLE_CLUSTER);
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    }
     if (config->shared_bytes > function->dynamic_most) {
         lw_cu_report(LW_CU_REPORT_ALL,
                      "'%s': %u bytes of dynamic shared memory are asked for, and cuFuncSetAttribute allows %u",
@@ -65,6 +75,7 @@ static CUresult launch(CUfunction function, lw_launch_config *config, CUstream s
     if ((params && extra) || (extra && !read_extra(extra, config))) return CUDA_ERROR_INVALID_VALUE;
     config->print_limit = function->object.owner->limits[CU_LIMIT_PRINTF_FIFO_SIZE];
     config->heap_bytes = function->object.owner->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
+    config->size = sizeof *config;
     lw_cu_hold(&function->object);
     lw_cu_step_out_for_good(); /* a kernel may run for long */
     lw_status status = lw_launch(function->kernel, config, params, NULL);
@@ -99,10 +110,10 @@ static CUresult read_attribute(const CUlaunchAttribute *attribute, lw_launch_con
     switch (attribute->id) {
     case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: config->cooperative = attribute->value.cooperative != 0; return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        return attribute->value.clusterDim.x == 1 && attribute->value.clusterDim.y == 1 &&
-                       attribute->value.clusterDim.z == 1
-                   ? CUDA_SUCCESS
-                   : CUDA_ERROR_NOT_SUPPORTED;
+        config->cluster[0] = attribute->value.clusterDim.x;
+        config->cluster[1] = attribute->value.clusterDim.y;
+        config->cluster[2] = attribute->value.clusterDim.z;
+        return CUDA_SUCCESS;
     case CU_LAUNCH_ATTRIBUTE_IGNORE: /* from here on: hints, and orders that one stream keeps anyway */
     case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
     case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:

@@ -135,6 +135,16 @@ LW_INLINE bool find_global(lw_gang *gang, const lw_op *op, uint64_t address, uin
     return true;
 }
 
+/* Shared memory by an address that says whose it is. */
+static bool find_shared(const lw_cta *cta, lw_window kind, uint64_t address, uint64_t window, uint32_t bytes,
+                        lw_home *home) {
+    uint64_t offset;
+    const lw_cta *owner = lw_shared_owner(cta, kind, address - window, &offset);
+    if (!owner) return false;
+    *home = (lw_home){address - offset, owner->shared_bytes, owner->shared, false};
+    return home->size >= bytes && offset <= home->size - bytes;
+}
+
 LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, uint64_t address, uint32_t bytes,
                          lw_home *home) {
     const lw_cta *cta = gang->cta;
@@ -146,12 +156,18 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
                : window == LW_SHARED_WINDOW         ? LW_WINDOW_shared
                : window == LW_LOCAL_WINDOW          ? LW_WINDOW_local
                : window == LW_PARAM_WINDOW          ? LW_WINDOW_param
+               : window == LW_CLUSTER_WINDOW        ? LW_WINDOW_cluster
                                                     : LW_WINDOW_generic;
     }
     switch (kind) {
     case LW_WINDOW_global: return find_global(gang, op, address, bytes, home);
     case LW_WINDOW_const: return find_global(gang, op, address, bytes, home) && home->read_only;
-    case LW_WINDOW_shared: *home = (lw_home){window, cta->shared_bytes, cta->shared, false}; break;
+    case LW_WINDOW_cluster:
+        return find_shared(cta, kind, address, form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0, bytes, home);
+    case LW_WINDOW_shared:
+        if (LW_UNLIKELY(address - window >= LW_WINDOW_BYTES)) return find_shared(cta, kind, address, window, bytes, home);
+        *home = (lw_home){window, cta->shared_bytes, cta->shared, false};
+        break;
     case LW_WINDOW_param: *home = (lw_home){window, cta->program->param_bytes, cta->grid->params, true}; break;
     case LW_WINDOW_local: *home = (lw_home){window, gang->frame->local_end, NULL, false}; break;
     case LW_WINDOW_generic: return false; /* no window there */
