@@ -143,9 +143,7 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
     uint64_t offset = (uint64_t)operand->offset;
     bool in_frame = object->space == LW_SPACE_local ||
                     (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param));
-    if (in_frame) {
-        return made_here(l, LW_OP_local_base, class, lw_lower_var(l, object) + offset);
-    }
+    if (in_frame) { return made_here(l, LW_OP_local_base, class, lw_lower_var(l, object) + offset); }
     if (object->space == LW_SPACE_shared) {
         const uint64_t at = lw_lower_var(l, object) + offset;
         return l->program->clusters ? made_here(l, LW_OP_shared_base, class, at) : lw_lower_const(l, class, at);

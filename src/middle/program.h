@@ -284,7 +284,7 @@ typedef struct lw_program {
     uint64_t instruction_count;
     lw_semantics semantics;
     bool prints, has_heap; /* what of the device's runtime it uses */
-    bool clusters;         /* it has to do with other CTAs of its cluster: addresses of shared variables say whose they are */
+    bool clusters; /* it has to do with other CTAs of its cluster: addresses of shared variables say whose they are */
     lw_program_vector vector;
     LW_LIST(lw_program_note) notes;
     uint32_t *note_order; /* numbers of the notes by id and place, for steps that find theirs */
@@ -306,17 +306,17 @@ const char *lw_opcode_name(uint16_t code, char buffer[64]);
 
 /* ---- Address map (generic addressing, manual section 5.1) --------------------------------------------- */
 
-#define LW_SHARED_WINDOW 0x01000000ull /* + offset; 16 MiB */
-#define LW_LOCAL_WINDOW  0x02000000ull /* + per-thread local address; 16 MiB */
-#define LW_PARAM_WINDOW  0x03000000ull /* + offset in the kernel's parameters; 1 MiB */
-#define LW_CODE_WINDOW   0x04000000ull /* + 16 * function number; 16 MiB */
+#define LW_SHARED_WINDOW  0x01000000ull /* + offset; 16 MiB */
+#define LW_LOCAL_WINDOW   0x02000000ull /* + per-thread local address; 16 MiB */
+#define LW_PARAM_WINDOW   0x03000000ull /* + offset in the kernel's parameters; 1 MiB */
+#define LW_CODE_WINDOW    0x04000000ull /* + 16 * function number; 16 MiB */
 /* Shared memory of the CTAs of a cluster, by rank, this one's too; a cluster of one CTA has none. An address of theirs
  * in the shared space is as far from LW_SHARED_WINDOW. */
 #define LW_CLUSTER_WINDOW 0x05000000ull
 #define LW_WINDOW_BYTES   0x01000000ull
-#define LW_CLUSTER_STEP   0x00100000ull /* from rank to rank */
-#define LW_GLOBAL_BASE   0x10000000ull   /* device memory: below 4 GiB for modules with 32-bit addresses … */
-#define LW_GLOBAL_HIGH   0x1000000000ull /* … and from here on for all others */
+#define LW_CLUSTER_STEP   0x00100000ull   /* from rank to rank */
+#define LW_GLOBAL_BASE    0x10000000ull   /* device memory: below 4 GiB for modules with 32-bit addresses … */
+#define LW_GLOBAL_HIGH    0x1000000000ull /* … and from here on for all others */
 
 /* Where an address can be: what an operation `isspacep` asks. */
 typedef enum lw_where {

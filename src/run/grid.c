@@ -242,8 +242,8 @@ static bool over_limit(lw_seat *seat, lw_grid *grid) {
            grid->step_limit;
 }
 
-/* Whether a cluster must not go on. After a trap those in front of it still may, so that which trap is reported does not
- * depend on how fast each worker is; but they may be waiting for the one that is gone. */
+/* Whether a cluster must not go on. After a trap those in front of it still may, so that which trap is reported does
+ * not depend on how fast each worker is; but they may be waiting for the one that is gone. */
 static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cluster *cluster) {
     if (over_limit(seat, grid)) report_kind(grid, cluster->number, LW_TRAP_stopped);
     if (LW_LIKELY(!atomic_load_explicit(&grid->ended, memory_order_relaxed))) return false;

@@ -6,8 +6,8 @@
 
 #define LW_PROGRESS_SECONDS 0.1
 
-/* What a thread that works on launches keeps: CTA objects, counts not yet added to the launch, clusters claimed and not yet
- * begun. */
+/* What a thread that works on launches keeps: CTA objects, counts not yet added to the launch, clusters claimed and not
+ * yet begun. */
 typedef struct lw_seat {
     struct lw_seat *next; /* of the pool's free ones */
     lw_cta *free;

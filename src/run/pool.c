@@ -30,7 +30,8 @@ struct lw_pool {
 };
 
 static bool has_work(const lw_grid *grid) {
-    return atomic_load_explicit(&grid->next_cluster, memory_order_relaxed) < grid->cluster_count && !atomic_load(&grid->ended);
+    return atomic_load_explicit(&grid->next_cluster, memory_order_relaxed) < grid->cluster_count &&
+           !atomic_load(&grid->ended);
 }
 
 static void list(lw_pool *pool, lw_job *job) {

@@ -201,7 +201,7 @@ struct lw_gang {
                        them. Else 0 */
     lw_mask cluster_came; /* lanes that came to the barrier of the cluster, which is not open yet … */
     lw_mask cluster_owed; /* … and those that did not wait since they came */
-    lw_mask served; /* lanes that had a turn since each ready lane had one: flow.c */
+    lw_mask served;       /* lanes that had a turn since each ready lane had one: flow.c */
 
     char *local;              /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
     uint32_t local_used;      /* nobody has written at or above this address of it yet: all zeros there */
@@ -320,8 +320,7 @@ struct lw_cta {
 
 /* Where the CTA's shared memory begins in the shared space of its cluster; 0 where the CTA is alone. */
 static inline uint64_t lw_shared_base(const lw_cta *cta, uint32_t rank) {
-    return cta->cluster->count == 1 && !rank ? 0
-                                             : LW_CLUSTER_WINDOW - LW_SHARED_WINDOW + rank * LW_CLUSTER_STEP;
+    return cta->cluster->count == 1 && !rank ? 0 : LW_CLUSTER_WINDOW - LW_SHARED_WINDOW + rank * LW_CLUSTER_STEP;
 }
 
 /* The one place that knows where an address of the shared space is: that of the CTA itself, of which it is an offset or
@@ -349,7 +348,7 @@ void lw_cta_check_barriers(lw_cta *cta);
 /* Lanes of a gang that wait at this barrier go on. barrier: what its .red gives; NULL: nothing. */
 void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier);
 bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes); /* false: no memory */
-void lw_cluster_leave(lw_gang *gang, lw_mask lanes); /* they exit */
+void lw_cluster_leave(lw_gang *gang, lw_mask lanes);                                   /* they exit */
 
 /* ---- The device's runtime: print.c, heap.c -------------------------------------------------------------- */
 
@@ -509,8 +508,8 @@ double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 typedef struct lw_pool lw_pool;
 lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */
 void lw_pool_free(lw_pool *pool);
-/* Runs all CTAs of a grid whose trap_at is UINT64_MAX; the calling thread works too. A launch of one cluster stays on the
- * calling thread. `progress` as in lanewise.h, or NULL. */
+/* Runs all CTAs of a grid whose trap_at is UINT64_MAX; the calling thread works too. A launch of one cluster stays on
+ * the calling thread. `progress` as in lanewise.h, or NULL. */
 void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), void *user);
 
 #endif

@@ -96,11 +96,11 @@ static lw_window find_window(lw_window window, uint64_t *address) {
     if (window != LW_WINDOW_generic || *address >= LW_GLOBAL_BASE)
         return window == LW_WINDOW_generic ? LW_WINDOW_global : window;
     uint64_t base = *address & ~(LW_WINDOW_BYTES - 1);
-    window = base == LW_SHARED_WINDOW  ? LW_WINDOW_shared
-             : base == LW_LOCAL_WINDOW ? LW_WINDOW_local
-             : base == LW_PARAM_WINDOW ? LW_WINDOW_param
+    window = base == LW_SHARED_WINDOW    ? LW_WINDOW_shared
+             : base == LW_LOCAL_WINDOW   ? LW_WINDOW_local
+             : base == LW_PARAM_WINDOW   ? LW_WINDOW_param
              : base == LW_CLUSTER_WINDOW ? LW_WINDOW_cluster
-                                       : LW_WINDOW_generic;
+                                         : LW_WINDOW_generic;
     if (window != LW_WINDOW_generic) *address -= window == LW_WINDOW_cluster ? LW_SHARED_WINDOW : base;
     return window;
 }
@@ -144,7 +144,8 @@ static void put_bounds(lw_text *out, const lw_trap_record *trap, const lw_grid *
     if (trap->window == LW_WINDOW_generic && window != LW_WINDOW_global)
         lw_text_printf(out, " (offset 0x%llx)", (unsigned long long)address);
     if (trap->detail) put_away(out, trap, grid);
-    else if (window == LW_WINDOW_shared || window == LW_WINDOW_cluster) lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
+    else if (window == LW_WINDOW_shared || window == LW_WINDOW_cluster)
+        lw_text_printf(out, ", of which the CTA has %u bytes", grid->shared_bytes);
     else if (window == LW_WINDOW_local)
         lw_text_printf(out, ", of which a thread has %llu bytes", (unsigned long long)trap->length);
     else if (window == LW_WINDOW_param)
@@ -168,7 +169,9 @@ static void put_wild_branch(lw_text *out, const lw_trap_record *trap, const lw_g
 static void put_deadlock(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     (void)grid;
     if (trap->detail == LW_CLUSTER_BARRIER) {
-        lw_text_printf(out, "the thread waits at the barrier of the cluster, and none of the %u threads that have not come can arrive there",
+        lw_text_printf(out,
+                       "the thread waits at the barrier of the cluster, and none of the %u threads that have not come "
+                       "can arrive there",
                        trap->size);
         return;
     }

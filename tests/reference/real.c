@@ -234,7 +234,8 @@ static uint64_t sign_operation(const ref_op *op, uint64_t a, lw_type type) {
 }
 
 static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
-    bool is_min = !strcmp(op->in->words[0]->text, "min") || ref_has(op, REF_min), nan_a = ref_is_nan(a, type), nan_b = ref_is_nan(b, type);
+    bool is_min = !strcmp(op->in->words[0]->text, "min") || ref_has(op, REF_min), nan_a = ref_is_nan(a, type),
+         nan_b = ref_is_nan(b, type);
     uint64_t sign = 0, canonical = type == LW_T_f64 ? b | F64_QUIET : ref_mask(ref_bits(type) - 1);
     if (ref_has(op, REF_ftz)) a = ref_flush(a, type), b = ref_flush(b, type);
     if (ref_has(op, REF_xorsign)) sign = (a ^ b) & sign_bit(type); /* the signs multiply */

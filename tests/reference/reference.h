@@ -223,7 +223,7 @@ uint64_t ref_flush(uint64_t bits, lw_type type); /* a subnormal number becomes z
 bool ref_real_compare(const ref_op *op, uint64_t a, uint64_t b, lw_type type);
 uint64_t ref_saturate(uint64_t bits, lw_type type);                          /* to [0, 1], NaN to 0 */
 uint64_t ref_real_add(uint64_t a, uint64_t b, lw_type type, bool in_global); /* as atomics do it: memory, operand */
-bool ref_is_half(lw_type type); /* of 16 bits, or two of them */
+bool ref_is_half(lw_type type);                                              /* of 16 bits, or two of them */
 uint64_t ref_half_change(const ref_op *op, uint64_t a, uint64_t b);
 
 uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b,

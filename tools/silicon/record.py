@@ -178,6 +178,7 @@ def read_order(text, order):
     parser.add_argument("--smem", default="0")
     parser.add_argument("--semantics")  # the card has but one
     parser.add_argument("--cooperative", action="store_true")
+    parser.add_argument("--cluster")
     parser.add_argument("--strict", action="store_true")  # a launch through the driver never is
     found = parser.parse_args(shlex.split(order))
     entries = re.findall(r"\.entry\s+([\w$%]+)", text)
@@ -187,6 +188,7 @@ def read_order(text, order):
     required = re.search(r"\.reqntid\s+([\d, ]+)", text)
     found.block = found.block or (required[1].replace(" ", "") if required else "1")
     found.grid, found.block = ([*map(int, size.split(",")), 1, 1][:3] for size in (found.grid, found.block))
+    found.cluster = [*map(int, found.cluster.split(",")), 1, 1][:3] if found.cluster else None
     found.smem = read_count(found.smem)
     found.arg = [Argument(number, word) for number, word in enumerate(found.arg)]
     for arg, parameter in zip(found.arg, parameters(text, found.kernel)):
@@ -196,7 +198,19 @@ def read_order(text, order):
 
 # ---- the driver -----------------------------------------------------------------------------------------------------
 
+class Attribute(ctypes.Structure):
+    """CUlaunchAttribute, of one that is three numbers."""
+    _fields_ = [("id", ctypes.c_uint), ("pad", ctypes.c_uint), ("value", ctypes.c_uint * 16)]
+
+
+class Config(ctypes.Structure):
+    """CUlaunchConfig"""
+    _fields_ = [("grid", ctypes.c_uint * 3), ("block", ctypes.c_uint * 3), ("smem", ctypes.c_uint), ("stream", ctypes.c_void_p),
+                ("attributes", ctypes.POINTER(Attribute)), ("count", ctypes.c_uint)]
+
+
 class Driver:
+    CLUSTER_DIMENSION, COOPERATIVE, NON_PORTABLE_CLUSTERS = 4, 2, 14
     JIT_ERROR_LOG, JIT_ERROR_LOG_SIZE = 5, 6
 
     def __init__(self):
@@ -244,6 +258,20 @@ class Driver:
             self.call("cuMemcpyDtoH_v2", data, address, ctypes.c_size_t(size))
         return data.raw
 
+    def launch(self, function, grid, block, pointers, smem=0, cluster=None, cooperative=False):
+        """cluster: CTAs of one, or None: what the kernel asks for."""
+        if not cluster and not cooperative:
+            self.call("cuLaunchKernel", function, *grid, *block, smem, None, pointers, None)
+            return
+        wanted = [(self.COOPERATIVE, (1,))] if cooperative else []
+        if cluster:
+            wanted.append((self.CLUSTER_DIMENSION, cluster))
+            if cluster[0] * cluster[1] * cluster[2] > 8:
+                self.call("cuFuncSetAttribute", function, self.NON_PORTABLE_CLUSTERS, 1)
+        attributes = (Attribute * len(wanted))(*(Attribute(number, 0, (ctypes.c_uint * 16)(*value)) for number, value in wanted))
+        config = Config((ctypes.c_uint * 3)(*grid), (ctypes.c_uint * 3)(*block), smem, None, attributes, len(wanted))
+        self.call("cuLaunchKernelEx", ctypes.byref(config), function, pointers, None)
+
     def run(self, module, order):
         """Launches a kernel; returns the printed lines."""
         function = ctypes.c_void_p()
@@ -251,9 +279,7 @@ class Driver:
         held = [self.allocate(arg.data) if arg.is_buffer else ctypes.create_string_buffer(arg.data, len(arg.data))
                 for arg in order.arg]
         pointers = (ctypes.c_void_p * (len(held) + 1))(*(ctypes.addressof(value) for value in held), None)
-        tail = [pointers] if order.cooperative else [pointers, None]
-        self.call("cuLaunchCooperativeKernel" if order.cooperative else "cuLaunchKernel", function,
-                  *order.grid, *order.block, order.smem, None, *tail)
+        self.launch(function, order.grid, order.block, pointers, order.smem, order.cluster, order.cooperative)
         try:
             self.call("cuCtxSynchronize")
         except Broken as problem:

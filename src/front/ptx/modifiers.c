@@ -32,7 +32,7 @@ static const struct {
 } words[] = {
 #define TYPE(name, bits, kind) {#name, sizeof #name - 1, {.type = LW_T_##name}},
 #include "ptx/types.def"
-#define SPACE(name)      {#name, sizeof #name - 1, {.space = LW_SPACE_##name}},
+#define SPACE(name)           {#name, sizeof #name - 1, {.space = LW_SPACE_##name}},
 #define PART(name, text, ...) {text, sizeof text - 1, {.space = LW_SPACE_##name, __VA_ARGS__}},
 #include "ptx/spaces.def"
 #define FIELD(name)

@@ -586,7 +586,7 @@ typedef struct lw_match {
     bool selectors;   /* some operand may carry one, .b0 or .h1 */
     uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */
     lw_operand_form *operand_forms;
-    lw_space space; /* of the address operand, by the space word of the spelling; none: generic */
+    lw_space space;  /* of the address operand, by the space word of the spelling; none: generic */
     bool of_cluster; /* it is that of all CTAs of a cluster */
     /* the strongest gates of the row and of its modifiers, and which word asks for them (0: the instruction itself) */
     uint16_t isa, sm;

@@ -103,10 +103,10 @@ static void describe_cluster(const lw_gang *gang, lw_trap_record *details) {
     if (window != LW_WINDOW_shared && window != LW_WINDOW_cluster) return;
     if (!lw_shared_find(cta, address, &rank, &offset) || rank == cta->rank) return;
     details->base = rank, details->length = cta->cluster->count;
-    details->detail = rank >= cta->cluster->count         ? LW_AWAY_nowhere
-                      : !cta->cluster->ctas[rank]->live   ? LW_AWAY_ended
-                      : window == LW_WINDOW_shared        ? LW_AWAY_unsaid
-                                                          : LW_AWAY_beyond;
+    details->detail = rank >= cta->cluster->count       ? LW_AWAY_nowhere
+                      : !cta->cluster->ctas[rank]->live ? LW_AWAY_ended
+                      : window == LW_WINDOW_shared      ? LW_AWAY_unsaid
+                                                        : LW_AWAY_beyond;
 }
 
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {

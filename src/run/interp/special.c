@@ -209,7 +209,8 @@ static bool is_constant(const lw_gang *gang, uint64_t address) {
 static bool is_in(const lw_gang *gang, lw_where where, uint64_t address) {
     uint64_t window = address & ~(LW_WINDOW_BYTES - 1), offset;
     uint32_t rank;
-    const bool shared = address < LW_GLOBAL_BASE && lw_shared_find(gang->cta, address - LW_SHARED_WINDOW, &rank, &offset);
+    const bool shared = address < LW_GLOBAL_BASE &&
+                        lw_shared_find(gang->cta, address - LW_SHARED_WINDOW, &rank, &offset);
     switch (where) {
     case LW_WHERE_global: return address >= LW_GLOBAL_BASE && !is_constant(gang, address);
     case LW_WHERE_const: return address >= LW_GLOBAL_BASE && is_constant(gang, address);

@@ -165,7 +165,8 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
     case LW_WINDOW_cluster:
         return find_shared(cta, kind, address, form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0, bytes, home);
     case LW_WINDOW_shared:
-        if (LW_UNLIKELY(address - window >= LW_WINDOW_BYTES)) return find_shared(cta, kind, address, window, bytes, home);
+        if (LW_UNLIKELY(address - window >= LW_WINDOW_BYTES))
+            return find_shared(cta, kind, address, window, bytes, home);
         *home = (lw_home){window, cta->shared_bytes, cta->shared, false};
         break;
     case LW_WINDOW_param: *home = (lw_home){window, cta->program->param_bytes, cta->grid->params, true}; break;
