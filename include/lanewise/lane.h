@@ -25,6 +25,7 @@
 #include "lane/convert_integer.h"
 #include "lane/convert.h"
 #include "lane/convert_half.h"
+#include "lane/convert_narrow.h"
 #include "lane/approx.h"
 #include "lane/half.h"
 #include "lane/video.h"

@@ -48,13 +48,16 @@ uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b, uin
     return d;
 }
 
+void lw_lower_predicate(lw_lower *l, uint32_t d, uint8_t lut, uint32_t a, uint32_t b) {
+    lw_op *op = lw_lower_op(l, LW_OP_predicate);
+    op->d = d, op->a = a, op->b = b, op->imm = lut;
+}
+
 void lw_lower_move(lw_lower *l, uint32_t d, uint32_t a) {
     static const lw_lane_id moves[] = {LW_LANE_none, LW_LANE_mov_b16, LW_LANE_mov_b32, LW_LANE_mov_b64};
     lw_class class = l->vregs.at[d].class;
-    if (class == LW_CLASS_pred) {
-        lw_op *op = lw_lower_op(l, LW_OP_predicate);
-        op->d = d, op->a = a, op->imm = 0xf0;
-    } else lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
+    if (class == LW_CLASS_pred) lw_lower_predicate(l, d, LW_LUT_A, a, LW_NO_SLOT);
+    else lw_lower_lane_into(l, d, moves[class], a, LW_NO_SLOT, LW_NO_SLOT);
 }
 
 uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed) {

@@ -1,16 +1,7 @@
-/* data.c: lowering of everything that moves or selects data: mov ld st cvta cvt, carries, compares. */
-#include "lanewise/lane/how.h"
+/* data.c: lowering of everything that moves data: mov ld st cvta cvt, carries. */
 #include "middle/ptx.h"
 
 static lw_type last_type(const lw_instruction *i) { return i->match->type; }
-
-/* A predicate that is a function of two others: a table as lop3 has it. */
-enum { LUT_A = 0xf0, LUT_B = 0xcc };
-
-static void predicate_into(lw_lower *l, uint32_t d, uint8_t lut, uint32_t a, uint32_t b) {
-    lw_op *op = lw_lower_op(l, LW_OP_predicate);
-    op->d = d, op->a = a, op->b = b, op->imm = lut;
-}
 
 /* ---- mov ------------------------------------------------------------------------------------------------ */
 
@@ -294,6 +285,7 @@ void lw_lower_cvt(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     bool from_integer = is_integer(from), to_integer = is_integer(to);
     a = from_integer ? narrow_source(l, a, from) : lw_lower_resize(l, a, lw_class_of(from), false);
+    if (i->match->first) a = lw_lower_lane(l, (lw_lane_id)i->match->first, a, LW_NO_SLOT, LW_NO_SLOT);
     if (from_integer && to_integer && !i->match->mode.sat) {
         a = lw_lower_resize(l, a, lw_class_of(to), lw_types[from].kind == 'S');
         if (lw_types[to].bits == 8 && from != to) a = narrow_source(l, a, to);
@@ -318,7 +310,7 @@ static uint32_t carry_register(lw_lower *l) {
 
 static uint32_t complement(lw_lower *l, uint32_t p) {
     uint32_t d = lw_lower_vreg(l, LW_CLASS_pred);
-    predicate_into(l, d, (uint8_t)~LUT_A, p, LW_NO_SLOT);
+    lw_lower_predicate(l, d, (uint8_t)~LW_LUT_A, p, LW_NO_SLOT);
     return d;
 }
 
@@ -379,110 +371,4 @@ void lw_lower_shift(lw_lower *l, const lw_instruction *i) {
     uint32_t other = lw_lower_lane(l, lane, a, manual ? low : b, LW_NO_SLOT); /* before d, which may be a */
     lw_lower_lane_into(l, d, lane, a, manual ? b : low, LW_NO_SLOT);
     lw_lower_note(l, LW_D_note_semantics, lw_lower_lane(l, LW_LANE_setp_ne_b16, other, d, LW_NO_SLOT));
-}
-
-/* ---- Predicates, compares, selections ------------------------------------------------------------------- */
-
-/* The boolean operation of an instruction that has one; 0: it has none. */
-static uint8_t table_of(const lw_instruction *i) { return lw_modifiers[i->match->mode.op].table; }
-
-void lw_lower_logic_pred(lw_lower *l, const lw_instruction *i) {
-    uint32_t a = lw_lower_read_pred(l, &i->operands[1]);
-    uint32_t b = i->operand_count > 2 ? lw_lower_read_pred(l, &i->operands[2]) : LW_NO_SLOT;
-    uint32_t d = lw_lower_write(l, &i->operands[0], LW_T_pred);
-    if (!l->failed) predicate_into(l, d, i->match->form->table, a, b);
-}
-
-/* The comparison's own result, into `d` where that is a register already, and c where there is a boolean operation.
- * LW_NO_SLOT: diagnosed. */
-static uint32_t compare(lw_lower *l, const lw_instruction *i, lw_type type, uint32_t d, uint32_t *c) {
-    lw_lane_id lane = (lw_lane_id)i->match->lane;
-    if (!lane) {
-        lw_lower_error(l, i);
-        return LW_NO_SLOT;
-    }
-    uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
-    *c = table_of(i) && i->operand_count > 3 ? lw_lower_read_pred(l, &i->operands[3]) : LW_NO_SLOT;
-    if (l->failed) return LW_NO_SLOT;
-    const uint32_t how = lw_lanes[lane].how ? lw_lower_const(l, LW_CLASS_32, i->match->how) : LW_NO_SLOT;
-    if (d == LW_NO_SLOT) return lw_lower_lane(l, lane, a, b, how);
-    lw_lower_lane_into(l, d, lane, a, b, how);
-    return d;
-}
-
-void lw_lower_setp(lw_lower *l, const lw_instruction *i) {
-    const lw_operand *d = &i->operands[0];
-    const lw_operand *p = d->kind == LW_O_PAIR ? &d->parts[0] : d, *q = d->kind == LW_O_PAIR ? &d->parts[1] : NULL;
-    bool plain = !table_of(i);
-    uint32_t c, to = plain && p->kind != LW_O_SINK ? lw_lower_register(l, p) : LW_NO_SLOT;
-    uint32_t t = compare(l, i, last_type(i), to, &c);
-    if (t == LW_NO_SLOT) return;
-    uint8_t lut = plain ? LUT_A : table_of(i);
-    /* c may be the register that p names: it is read for q before p is written */
-    uint32_t q_value = LW_NO_SLOT;
-    if (q && q->kind != LW_O_SINK) {
-        q_value = lw_lower_vreg(l, LW_CLASS_pred);
-        uint8_t swapped = (uint8_t)((lut & 0x0f) << 4 | lut >> 4); /* the same with t negated */
-        predicate_into(l, q_value, swapped, t, c);
-    }
-    if (!plain && p->kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, p), lut, t, c);
-    if (q_value != LW_NO_SLOT) lw_lower_move(l, lw_lower_register(l, q), q_value);
-}
-
-static void select_into(lw_lower *l, uint32_t d, uint32_t a, uint32_t b, uint32_t p) {
-    static const uint16_t codes[] = {0, LW_OP_select_16, LW_OP_select_32, LW_OP_select_64};
-    lw_op *op = lw_lower_op(l, codes[l->vregs.at[d].class]);
-    op->d = d, op->a = a, op->b = b, op->c = p;
-}
-
-void lw_lower_set(lw_lower *l, const lw_instruction *i) {
-    lw_type to = i->match->types[0];
-    uint32_t c, t = compare(l, i, last_type(i), LW_NO_SLOT, &c);
-    if (t == LW_NO_SLOT) return;
-    if (c != LW_NO_SLOT) {
-        uint32_t combined = lw_lower_vreg(l, LW_CLASS_pred);
-        predicate_into(l, combined, table_of(i), t, c);
-        t = combined;
-    }
-    uint32_t d = lw_lower_write(l, &i->operands[0], to);
-    if (l->failed) return;
-    uint64_t one = to == LW_T_f32 ? 0x3f800000 : ~0ull;
-    if (lw_class_of(to) != LW_CLASS_32 || l->vregs.at[d].class != LW_CLASS_32) lw_lower_error(l, i);
-    else select_into(l, d, lw_lower_const(l, LW_CLASS_32, one), lw_lower_const(l, LW_CLASS_32, 0), t);
-}
-
-void lw_lower_selp(lw_lower *l, const lw_instruction *i) {
-    lw_type type = last_type(i);
-    uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
-    uint32_t p = lw_lower_read_pred(l, &i->operands[3]), d = lw_lower_write(l, &i->operands[0], type);
-    if (!l->failed) select_into(l, d, a, b, p);
-}
-
-void lw_lower_slct(lw_lower *l, const lw_instruction *i) {
-    lw_type type = i->match->types[0], by = i->match->types[1];
-    uint32_t a = lw_lower_read(l, &i->operands[1], type), b = lw_lower_read(l, &i->operands[2], type);
-    uint32_t c = lw_lower_read(l, &i->operands[3], by), d = lw_lower_write(l, &i->operands[0], type);
-    if (l->failed) return;
-    const lw_lane_id lane = (lw_lane_id)i->match->lane;
-    uint32_t zero = lw_lower_const(l, LW_CLASS_32, 0);
-    uint32_t how = lw_lanes[lane].how ? lw_lower_const(l, LW_CLASS_32, LW_FLOAT_GREATER | LW_FLOAT_EQUAL) : LW_NO_SLOT;
-    select_into(l, d, a, b, lw_lower_lane(l, lane, c, zero, how));
-}
-
-void lw_lower_lop3_bool(lw_lower *l, const lw_instruction *i) {
-    const lw_operand *d = &i->operands[0];
-    if (d->kind != LW_O_PAIR || i->operand_count != 6) {
-        lw_lower_error(l, i);
-        return;
-    }
-    uint32_t read[3];
-    for (uint32_t k = 0; k < 3; k++) read[k] = lw_lower_read(l, &i->operands[k + 1], LW_T_b32);
-    uint32_t q = lw_lower_read_pred(l, &i->operands[5]);
-    if (l->failed) return;
-    uint32_t value = lw_lower_vreg(l, LW_CLASS_32);
-    lw_op *op = lw_lower_op(l, (uint16_t)(LW_OP_lop3 + (i->operands[4].value & 0xff)));
-    op->d = value, op->a = read[0], op->b = read[1], op->c = read[2];
-    uint32_t t = lw_lower_lane(l, LW_LANE_setp_ne_b32, value, lw_lower_const(l, LW_CLASS_32, 0), LW_NO_SLOT);
-    if (d->parts[0].kind != LW_O_SINK) lw_lower_move(l, lw_lower_register(l, &d->parts[0]), value);
-    if (d->parts[1].kind != LW_O_SINK) predicate_into(l, lw_lower_register(l, &d->parts[1]), table_of(i), t, q);
 }

@@ -40,3 +40,41 @@ void lw_lower_halves(lw_lower *l, const lw_instruction *i) {
     }
     lw_lower_lane_into(l, d, LW_LANE_pack_b64_b32, half[0], half[1], LW_NO_SLOT);
 }
+
+/* Operands of 16 bits are widened first. */
+void lw_lower_mixed(lw_lower *l, const lw_instruction *i) {
+    const uint32_t count = i->operand_count - 1;
+    uint32_t read[4] = {LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT, LW_NO_SLOT};
+    for (uint32_t k = 0; k < count; k++)
+        read[k] = lw_lower_read(l, &i->operands[k + 1], lw_ptx_operand_type(i->match, k + 1));
+    const uint32_t d = lw_lower_write(l, &i->operands[0], lw_ptx_operand_type(i->match, 0));
+    if (l->failed) return;
+    for (uint32_t k = 0; k < count; k++)
+        if (l->vregs.at[read[k]].class == LW_CLASS_16)
+            read[k] = lw_lower_lane(l, (lw_lane_id)i->match->first, read[k], LW_NO_SLOT, LW_NO_SLOT);
+    apply_into(l, d, i->match, read);
+}
+
+/* Of four numbers a and b are the upper ones. Their random bits are the upper half of the word, or of each of its
+ * halves where a number has 4 bits; those of e and f the lower ones, which is where the lane function looks for them.
+ */
+void lw_lower_four(lw_lower *l, const lw_instruction *i) {
+    const lw_operand *a = &i->operands[1];
+    const bool bytes = lw_types[lw_ptx_operand_type(i->match, 0)].bits == 32;
+    uint32_t read[4], two[2];
+    for (uint32_t k = 0; k < LW_COUNT(read); k++) {
+        const lw_operand element = a->kind == LW_O_VECTOR ? a->parts[k] : lw_lower_element(a, k);
+        read[k] = lw_lower_read(l, &element, LW_T_f32);
+    }
+    const uint32_t random = lw_lower_read(l, &i->operands[2], LW_T_b32);
+    const uint32_t d = lw_lower_write(l, &i->operands[0], lw_ptx_operand_type(i->match, 0));
+    if (l->failed) return;
+    const uint32_t upper =
+        lw_lower_lane(l, LW_LANE_shr_u32, random, lw_lower_const(l, LW_CLASS_32, bytes ? 16 : 8), LW_NO_SLOT);
+    for (uint32_t k = 0; k < LW_COUNT(two); k++) {
+        two[k] = lw_lower_vreg(l, LW_CLASS_16);
+        apply_into(l, two[k], i->match, (uint32_t[4]){read[2 * k], read[2 * k + 1], k ? random : upper, LW_NO_SLOT});
+    }
+    const lw_lane_id pack = bytes ? LW_LANE_pack_b32_b16 : LW_LANE_pack_b16_b8;
+    lw_lower_lane_into(l, d, pack, two[1], two[0], LW_NO_SLOT);
+}

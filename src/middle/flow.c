@@ -386,7 +386,7 @@ void lw_lower_redux_sync(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     meet(l, mask);
     lw_op *op = lw_lower_op(l, LW_OP_redux);
-    op->d = d, op->b = a, op->a = mask, op->mode = lw_lower_mode(i);
+    op->d = d, op->b = a, op->a = mask, op->c = i->match->how, op->mode = lw_lower_mode(i);
     lw_lower_go_on_behind(l);
 }
 

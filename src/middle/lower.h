@@ -53,6 +53,9 @@ uint32_t lw_lower_lane(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b,
                        uint32_t c); /* into a new virtual register */
 void lw_lower_lane_into(lw_lower *l, uint32_t d, lw_lane_id lane, uint32_t a, uint32_t b, uint32_t c);
 void lw_lower_move(lw_lower *l, uint32_t d, uint32_t a);
+/* A predicate that is a function of two others: a table as lop3 has it. */
+enum { LW_LUT_A = 0xf0, LW_LUT_B = 0xcc };
+void lw_lower_predicate(lw_lower *l, uint32_t d, uint8_t lut, uint32_t a, uint32_t b);
 uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed);
 uint32_t lw_lower_label(lw_lower *l);                   /* a new label, not placed yet */
 void lw_lower_place_label(lw_lower *l, uint32_t label); /* here: starts a block unless one just did */

@@ -82,8 +82,7 @@ uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation, in the space that the spelling has. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const lw_match *match, lw_memory_form *form);
 
-/* ---- data.c, atomic.c, cluster.c, flow.c, video.c: one function a lowering
- * ------------------------------------------------ */
+/* ---- data.c, compare.c, atomic.c, cluster.c, flow.c, float.c, video.c: one function a lowering ---------------- */
 
 /* How much of memory an instruction accesses: size and vector, and how many elements that is. False: diagnosed. */
 bool lw_lower_memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements);

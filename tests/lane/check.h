@@ -108,6 +108,7 @@ int lane_half(void);
 int lane_rounding(void);
 int lane_convert(void);
 int lane_convert_half(void);
+int lane_convert_narrow(void);
 int lane_video(void);
 int lane_video_numbers(void);
 int lane_vector(void);

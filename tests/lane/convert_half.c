@@ -133,8 +133,126 @@ static void to_f32(void **state) {
     lane_tested("cvt_ftz_f32_bf16");
 }
 
+/* ---- Beside f32 ----------------------------------------------------------------------------------------------- */
+
+/* A number of any kind, rounded once. */
+static u16 packed(soft v, uint32_t how, int brain) {
+    const uint64_t d =
+        soft_pack_format(v, 16, brain ? 7 : 10, brain ? -126 : -14, roundings[how & LW_FLOAT_ROUNDING], false);
+    return (u16)limited(d, v.nan, 0x8000, brain ? 0x7f80 : 0x7c00, brain ? 0x3f80 : 0x3c00, how);
+}
+
+/* Integers by way of an f32 that is rounded to odd. */
+#define CHECK_INTEGER(T) \
+    do { \
+        for (unsigned i = 0; i < 40000; i++) \
+            for (uint32_t how = 0; how < 8; how++) { \
+                T a; \
+                FILL(a, i); \
+                const float odd = lw_cvt_odd_f32_##T(a); \
+                const u16 f16 = lw_cvt_f16_f32(odd, how), bf16 = lw_cvt_bf16_f32(odd, how & LW_FLOAT_ROUNDING); \
+                const u16 want = packed(soft_integer(a), how, PLAIN), \
+                          brain = packed(soft_integer(a), how & LW_FLOAT_ROUNDING, BRAIN); \
+                if (f16 != want) lane_fail("cvt_odd_f32_" #T, BITS(a), how, 0, 0, f16, want); \
+                if (bf16 != brain) lane_fail("cvt_odd_f32_" #T, BITS(a), how, 1, 0, bf16, brain); \
+            } \
+        lane_tested("cvt_odd_f32_" #T); \
+    } while (0)
+
+static void from_integers(void **state) {
+    (void)state;
+    CHECK_INTEGER(u8);
+    CHECK_INTEGER(u16);
+    CHECK_INTEGER(u32);
+    CHECK_INTEGER(u64);
+    CHECK_INTEGER(s8);
+    CHECK_INTEGER(s16);
+    CHECK_INTEGER(s32);
+    CHECK_INTEGER(s64);
+}
+
+/* A NaN keeps its sign, and what there is room for of its payload. */
+static u16 half_of_double(double a, uint32_t how, int brain) {
+    const soft v = soft_unpack(BITS(a), 64, false);
+    const uint64_t places = brain ? 7 : 10, payload = BITS(a) % (1ull << 52) >> (52 - places);
+    const uint64_t nan = (brain ? 0x7f80 : 0x7c00) | 1ull << (places - 1) | payload | (BITS(a) >> 63) << 15;
+    return v.nan ? (how & LW_FLOAT_SAT ? 0 : (u16)nan) : packed(v, how, brain);
+}
+
+static void from_double(double a) {
+    for (uint32_t how = 0; how < 8; how++) {
+        const u16 f16 = lw_cvt_f16_f64(a, how), bf16 = lw_cvt_bf16_f64(a, how & LW_FLOAT_ROUNDING);
+        const u16 want = half_of_double(a, how, PLAIN), brain = half_of_double(a, how & LW_FLOAT_ROUNDING, BRAIN);
+        if (f16 != want) lane_fail("cvt_f16_f64", BITS(a), how, 0, 0, f16, want);
+        if (bf16 != brain) lane_fail("cvt_bf16_f64", BITS(a), how, 0, 0, bf16, brain);
+    }
+}
+
+/* The list, and of each number of 16 bits what lies beside it and beside the middle to the next. */
+static void from_f64(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        double a;
+        FILL(a, i);
+        from_double(a);
+    }
+    for (uint32_t i = 0; i < 65536; i++)
+        for (int brain = PLAIN; brain <= BRAIN; brain++) {
+            const double here = brain ? lw_cvt_f64_bf16((u16)i) : lw_cvt_f64_f16((u16)i);
+            const uint64_t half = 1ull << (brain ? 44 : 41);
+            const uint64_t near[] = {BITS(here) - 1, BITS(here) + 1, BITS(here) + half - 1, BITS(here) + half,
+                                     BITS(here) + half + 1};
+            for (unsigned k = i % 4; k < sizeof near / sizeof *near; k += i % 4 + 1) {
+                double a;
+                memcpy(&a, &near[k], sizeof a);
+                from_double(a);
+            }
+        }
+    lane_tested("cvt_f16_f64");
+    lane_tested("cvt_bf16_f64");
+}
+
+/* Integral numbers by an integer, all roundings. */
+static u16 integral_of(u16 a, uint32_t how, int brain) {
+    const soft v = brain ? soft_unpack((uint64_t)a << 16, 32, false) : soft_unpack(a, 16, false);
+    if (v.nan || v.infinite) return packed(v, how & LW_FLOAT_SAT, brain);
+    soft d = v;
+    if (v.exponent < 0) d = soft_integer(soft_to_integer(v, roundings[how & LW_FLOAT_ROUNDING], -(1 << 24), 1 << 24));
+    d.negative = v.negative; /* a zero, too */
+    return packed(d, how & LW_FLOAT_SAT, brain);
+}
+
+static void all_halves(void **state) {
+    (void)state;
+    for (uint32_t i = 0; i < 65536; i++) {
+        const soft f16 = soft_unpack(i, 16, false), bf16 = soft_unpack((uint64_t)i << 16, 32, false);
+        const uint64_t sign = (uint64_t)(i >> 15) << 63, quiet = 0x7ff8000000000000;
+        const double plain = lw_cvt_f64_f16((u16)i), brain = lw_cvt_f64_bf16((u16)i), sat = lw_cvt_sat_f64_f16((u16)i);
+        const uint64_t wants[] = {f16.nan ? quiet | sign | (uint64_t)(i % 1024) << 42 : soft_pack(f16, 64, 'n', false),
+                                  bf16.nan ? quiet | sign | (uint64_t)(i % 128) << 45 : soft_pack(bf16, 64, 'n', false),
+                                  limited(f16.nan ? 0 : soft_pack(f16, 64, 'n', false), f16.nan, 1ull << 63,
+                                          0x7ff0000000000000, 0x3ff0000000000000, LW_FLOAT_SAT)};
+        const uint64_t gots[] = {BITS(plain), BITS(brain), BITS(sat)};
+        for (unsigned k = 0; k < sizeof gots / sizeof *gots; k++)
+            if (gots[k] != wants[k]) lane_fail("cvt_f64_half", i, k, 0, 0, gots[k], wants[k]);
+        for (uint32_t how = 0; how < 8; how++) {
+            const u16 got[] = {lw_cvt_integral_f16((u16)i, how), lw_cvt_integral_bf16((u16)i, how & LW_FLOAT_ROUNDING),
+                               lw_cvt_f16_f16((u16)i, how & LW_FLOAT_SAT), lw_cvt_bf16_bf16((u16)i)};
+            const u16 want[] = {integral_of((u16)i, how, PLAIN), integral_of((u16)i, how & LW_FLOAT_ROUNDING, BRAIN),
+                                packed(f16, how & LW_FLOAT_SAT, PLAIN), packed(bf16, 0, BRAIN)};
+            for (unsigned k = 0; k < sizeof got / sizeof *got; k++)
+                if (got[k] != want[k]) lane_fail("cvt_half_half", i, how, k, 0, got[k], want[k]);
+        }
+    }
+    static const char *const names[] = {"cvt_f64_f16",      "cvt_sat_f64_f16",   "cvt_f64_bf16", "cvt_f16_f16",
+                                        "cvt_integral_f16", "cvt_integral_bf16", "cvt_bf16_bf16"};
+    for (unsigned k = 0; k < sizeof names / sizeof *names; k++) lane_tested(names[k]);
+}
+
 int lane_convert_half(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(from_f32), cmocka_unit_test(around_halves),
-                                       cmocka_unit_test(own), cmocka_unit_test(to_f32)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(from_f32),      cmocka_unit_test(around_halves),
+                                       cmocka_unit_test(own),           cmocka_unit_test(to_f32),
+                                       cmocka_unit_test(from_integers), cmocka_unit_test(from_f64),
+                                       cmocka_unit_test(all_halves)};
     return cmocka_run_group_tests_name("lane convert half", tests, NULL, NULL);
 }

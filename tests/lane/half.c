@@ -165,7 +165,33 @@ static void extremes_and_signs(void **state) {
     CHECK_HALF(neg, 'n', OF_SIGN, PLAIN);
 }
 
+/* Which of less, equal, greater and unordered two numbers are, by the order of their bits. */
+static uint32_t relation(uint16_t a, uint16_t b, uint32_t how, bool brain) {
+    a = flushed(a, how, brain), b = flushed(b, how, brain);
+    if (brain_nan(a, brain) || brain_nan(b, brain)) return LW_FLOAT_UNORDERED;
+    const int x = a == 0x8000 ? 0 : order(a), y = b == 0x8000 ? 0 : order(b); /* zeros are equal */
+    return x < y ? LW_FLOAT_LESS : x > y ? LW_FLOAT_GREATER : LW_FLOAT_EQUAL;
+}
+static void comparisons(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < EDGES * EDGES + NOISE; i++) {
+        const uint64_t noise = lane_value(4 * i + 1);
+        const bool is_edge = i < EDGES * EDGES;
+        const uint16_t a = is_edge ? edge(i % EDGES) : (uint16_t)noise,
+                       b = is_edge ? edge(i / EDGES) : (uint16_t)(i % 2 ? noise >> 16 : a ^ (noise >> 61));
+        for (uint32_t how = 0; how < 32; how++) {
+            const uint32_t asked = how % 16 * LW_FLOAT_LESS | (how / 16 ? LW_FLOAT_FTZ : 0);
+            const bool f16 = lw_setp_f16(a, b, asked), bf16 = lw_setp_bf16(a, b, asked);
+            if (f16 != !!(relation(a, b, asked, false) & asked)) lane_fail("setp_f16", a, b, asked, 0, f16, !f16);
+            if (bf16 != !!(relation(a, b, asked, true) & asked)) lane_fail("setp_bf16", a, b, asked, 0, bf16, !bf16);
+        }
+    }
+    lane_tested("setp_f16");
+    lane_tested("setp_bf16");
+}
+
 int lane_half(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(extremes_and_signs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(extremes_and_signs),
+                                       cmocka_unit_test(comparisons)};
     return cmocka_run_group_tests_name("half", tests, NULL, NULL);
 }

@@ -161,7 +161,7 @@ int main(int argc, char **argv) {
     if (argc > 1) return lane_approx_whole(argc - 1, argv + 1);
     const struct CMUnitTest last[] = {cmocka_unit_test(every_row_was_tested)};
     int failed = lane_logic() + lane_shift() + lane_integer() + lane_bits_group() + lane_compare() + lane_float() +
-                 lane_approx() + lane_half() + lane_rounding() + lane_convert() + lane_convert_half() + lane_video() +
-                 lane_video_numbers() + lane_vector();
+                 lane_approx() + lane_half() + lane_rounding() + lane_convert() + lane_convert_half() +
+                 lane_convert_narrow() + lane_video() + lane_video_numbers() + lane_vector();
     return failed + cmocka_run_group_tests_name("lane table", last, NULL, NULL) != 0;
 }

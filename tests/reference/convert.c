@@ -51,16 +51,21 @@ static uint64_t clamp_integer(uint64_t value, lw_type from, lw_type to) {
     return (uint64_t)(v < least ? least : v > most ? most : v);
 }
 
+/* Sign and payload go along where one of both is a double: as much of it as there is room for, and the top bit of it is
+ * set. Else there is one NaN of each type, but that a float stays what it is if nothing is done to it. */
 static uint64_t nan_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type to, bool rounds) {
+    const ref_format f = ref_format_of(from), d = ref_format_of(to);
+    const uint32_t sign = d.exponent + d.mantissa;
     if (ref_has(op, REF_sat)) return 0;
-    if (to == LW_T_f16) return 0x7fff;
     if (from == to && to == LW_T_f32) return rounds || ref_has(op, REF_ftz) ? 0x7fffffff : a; /* plain: a move */
-    if (from == to) return rounds ? a | F64_QUIET : a;
-    if (from == LW_T_f16) return 0x7fffffff;
-    if (to == LW_T_f64)
-        return ref_has(op, REF_ftz) ? 0x7fffffffe0000000u
-                                    : (a >> 31) << 63 | 0x7ff8000000000000u | (a & 0x7fffff) << 29;
-    return (a >> 63) << 31 | 0x7fc00000 | (a & 0xfffffffffffffu) >> 29; /* f64 to f32 */
+    if (from == to && to == LW_T_f64) return rounds ? a | F64_QUIET : a;
+    if (from != LW_T_f64 && to != LW_T_f64) return ref_mask(sign);
+    if (ref_has(op, REF_ftz)) return 0x7fffffffe0000000u;
+    const uint64_t payload = a & ref_mask(f.mantissa), moved = d.mantissa > f.mantissa
+                                                                   ? payload << (d.mantissa - f.mantissa)
+                                                                   : payload >> (f.mantissa - d.mantissa);
+    return (a >> (f.exponent + f.mantissa) & 1) << sign | ref_mask(d.exponent) << d.mantissa |
+           (uint64_t)1 << (d.mantissa - 1) | moved;
 }
 
 static uint64_t real_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type to) {
@@ -131,19 +136,21 @@ static bool of_halves(ref_thread *t, const ref_op *op) {
 }
 
 void ref_do_cvt(ref_thread *t, const ref_op *op) {
-    if (!ref_has(op, REF_pack) && of_halves(t, op)) return;
     if (ref_has(op, REF_pack)) {
         pack(t, op);
         return;
     }
+    if (ref_narrow(t, op) || of_halves(t, op)) return;
     lw_type to = op->types[0], from = op->types[1];
     uint64_t a = ref_read(t, op, &op->in->operands[1], from), d;
     if (ref_is_real(from) && ref_is_real(to)) d = real_to_real(op, a, from, to);
     else if (ref_is_real(from)) {
         if (ref_has(op, REF_ftz)) a = ref_flush(a, from);
         d = to_integer(ref_unpack(a, from), from, to, ref_rounding_of(op));
-    } else if (ref_is_real(to)) d = ref_pack(of_integer(a, from), to, ref_rounding_of(op));
-    else if (ref_has(op, REF_sat)) d = clamp_integer(a, from, to);
+    } else if (ref_is_real(to)) {
+        d = ref_pack(of_integer(a, from), to, ref_rounding_of(op));
+        if (ref_has(op, REF_sat)) d = ref_saturate(d, to);
+    } else if (ref_has(op, REF_sat)) d = clamp_integer(a, from, to);
     else d = ref_is_signed(from) ? (uint64_t)ref_signed(a, ref_bits(from)) : a;
     ref_write(t, &op->in->operands[0], to, d);
 }

@@ -157,11 +157,22 @@ void gen_constant(gen *g, lw_type type, char text[40]) {
 
 static bool is_integer(lw_type type) { return strchr("BUS", lw_types[type].kind) && type != LW_T_pred; }
 
+/* Registers of 8 bits stand where no wider ones may: one, in a block of its own. */
+static bool is_byte(const lw_match *m, const lw_operand_form *o) {
+    return lw_types[o->type].bits == 8 && m->form->agree != LW_AGREE_wide;
+}
+static bool has_byte(const lw_match *m) {
+    for (uint32_t k = 0; k < m->operand_form_count; k++)
+        if (is_byte(m, &m->operand_forms[k])) return true;
+    return false;
+}
+
 /* The width of the register: wider than the type where the form allows it. */
 static uint32_t width(gen *g, const lw_match *m, const lw_operand_form *o) {
     uint32_t bits = lw_types[o->type].bits;
     if (bits == 8) bits = 16;
-    if (m->form->agree == LW_AGREE_wide && is_integer(o->type) && lw_types[o->type].bits < 64 && gen_chance(g, 25))
+    if (m->form->agree == LW_AGREE_wide && !o->untyped && is_integer(o->type) && lw_types[o->type].bits < 64 &&
+        gen_chance(g, 25))
         bits = bits == 16 && gen_chance(g, 50) ? 32 : 64;
     return bits;
 }
@@ -195,6 +206,15 @@ static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operan
         lw_text_printf(line, "%u", gen_below(g, 256));
         return;
     }
+    if (is_byte(m, o)) {
+        lw_text_puts(line, "%c");
+        return;
+    }
+    if (m->form->lower == LW_LOWER_four && o->vector == 4) {
+        for (uint32_t k = 0; k < 4; k++) gen_register(g, 32, text), lw_text_printf(line, "%s%s", k ? ", " : "{", text);
+        lw_text_puts(line, "}");
+        return;
+    }
     if (is_small && o->typed) { /* positions and lengths that mean something */
         if (gen_chance(g, 60)) lw_text_printf(line, "%u", gen_below(g, 70));
         else gen_register(g, 32, text), lw_text_puts(line, text);
@@ -219,6 +239,10 @@ static void put_source(gen *g, lw_text *line, const lw_match *m, const lw_operan
 
 static void put_destination(gen *g, lw_text *line, const lw_match *m, const lw_operand_form *o) {
     char text[16], other[16];
+    if (is_byte(m, o)) {
+        lw_text_puts(line, "%c");
+        return;
+    }
     gen_register(g, width(g, m, o), text);
     bool sinks = o->sink && gen_chance(g, 15);
     lw_text_puts(line, sinks ? "_" : text);
@@ -261,6 +285,10 @@ static bool is_plain(const lw_form *f) {
     case LW_LOWER_slct:
     case LW_LOWER_chain:
     case LW_LOWER_halves:
+    case LW_LOWER_mixed:
+    case LW_LOWER_four:
+    case LW_LOWER_setp_halves:
+    case LW_LOWER_set_halves:
     case LW_LOWER_video_shift:
     case LW_LOWER_video_scalar:
     case LW_LOWER_video_simd: return true;
@@ -271,7 +299,9 @@ static bool is_plain(const lw_form *f) {
 static bool is_video_form(const lw_form *f) {
     return f->lower == LW_LOWER_video_shift || f->lower == LW_LOWER_video_scalar || f->lower == LW_LOWER_video_simd;
 }
-static bool is_common(const lw_form *f) { return f->lower != LW_LOWER_set && !is_video_form(f) && is_plain(f); }
+static bool is_common(const lw_form *f) {
+    return f->lower != LW_LOWER_set && f->lower != LW_LOWER_set_halves && !is_video_form(f) && is_plain(f);
+}
 
 static bool is_logic(const lw_form *f) { /* what fusion looks for */
     static const char *const names[] = {"AND",      "OR",  "XOR",  "NOT",   "SHL",   "SHR",
@@ -295,7 +325,11 @@ static void put_form(gen *g, const lw_form *form, const char *guard, bool writes
         lw_text line = {0};
         lw_text_printf(&line, "%s%s", guard, spelling);
         put_operands(g, &line, m);
-        gen_put(g, "%s;", line.at);
+        if (has_byte(m)) {
+            char from[16], to[16];
+            gen_register(g, 16, from), gen_register(g, 16, to);
+            gen_put(g, "{ .reg .b8 %%c; cvt.u8.u16 %%c, %s; %s; cvt.u16.u8 %s, %%c; }", from, line.at, to);
+        } else gen_put(g, "%s;", line.at);
         lw_text_free(&line);
         return;
     }

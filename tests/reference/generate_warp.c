@@ -26,7 +26,10 @@ static const struct kind {
     {"redux.sync.min.s32", REDUX, 0},      {"redux.sync.and.b32", REDUX, 0},
     {"redux.sync.or.b32", REDUX, 0},       {"redux.sync.xor.b32", REDUX, 0},
     {"bar.warp.sync", WARP_BARRIER, 0},    {"elect.sync", ELECT, 0},
+    {"redux.sync.min.f32", REDUX, 0},      {"redux.sync.max.abs.f32", REDUX, 0},
+    {"redux.sync.max.NaN.f32", REDUX, 0},  {"redux.sync.min.abs.NaN.f32", REDUX, 0},
 };
+enum { NEWEST = 4, OF_SM_90 = LW_COUNT(kinds) - NEWEST }; /* the last ones need sm_100a */
 
 /* ---- Masks ----------------------------------------------------------------------------------------------------- */
 
@@ -227,7 +230,8 @@ static void section(gen *g, const plan *p, uint32_t from, uint32_t to, uint32_t 
 
 static uint32_t any_kind(gen *g) {
     for (;;) {
-        uint32_t k = gen_below(g, LW_COUNT(kinds));
+        uint32_t k = gen_below(g, OF_SM_90);
+        if (g->target >= 100 && kinds[k].shape == REDUX && gen_chance(g, 60)) k = OF_SM_90 + gen_below(g, NEWEST);
         if (g->target >= 90 || kinds[k].shape <= BALLOT || kinds[k].shape == WARP_BARRIER)
             return k; /* the others came later */
     }

@@ -379,22 +379,41 @@ static bool compare(ref_thread *t, const ref_op *op) {
 
 static bool has_bool(const ref_op *op) { return ref_has(op, REF_and) || ref_has(op, REF_or) || ref_has(op, REF_xor); }
 
+/* With the third operand, where the instruction has one. */
+static bool joined(ref_thread *t, const ref_op *op, bool p) {
+    return has_bool(op) ? combine(op, p, bits_in(t, op, 3, LW_T_pred)) : p;
+}
+
+/* Two halves: the type of one, LW_T_none where there are none; the comparison of the low one or the high one. */
+static lw_type half_of(const ref_op *op) {
+    return op->type == LW_T_f16x2 ? LW_T_f16 : op->type == LW_T_bf16x2 ? LW_T_bf16 : LW_T_none;
+}
+static bool compare_half(ref_thread *t, const ref_op *op, uint32_t high) {
+    uint64_t a = bits_in(t, op, 1, op->type) >> 16 * high & 0xffff,
+             b = bits_in(t, op, 2, op->type) >> 16 * high & 0xffff;
+    return joined(t, op, ref_real_compare(op, a, b, half_of(op)));
+}
+
 void ref_do_setp(ref_thread *t, const ref_op *op) {
-    bool p = compare(t, op), q = !p;
-    if (has_bool(op)) {
-        bool c = bits_in(t, op, 3, LW_T_pred);
-        p = combine(op, p, c), q = combine(op, q, c);
-    }
+    bool halves = half_of(op), p = halves ? compare_half(t, op, 0) : compare(t, op),
+         q = halves ? compare_half(t, op, 1) : joined(t, op, !p);
+    if (!halves) p = joined(t, op, p);
     const lw_operand *d = &op->in->operands[0];
     ref_write(t, d->kind == LW_O_PAIR ? &d->parts[0] : d, LW_T_pred, p);
     if (d->kind == LW_O_PAIR) ref_write(t, &d->parts[1], LW_T_pred, q);
 }
 
 void ref_do_set(ref_thread *t, const ref_op *op) {
-    bool p = compare(t, op);
-    if (has_bool(op)) p = combine(op, p, bits_in(t, op, 3, LW_T_pred));
-    lw_type to = op->types[0];
-    ref_write(t, &op->in->operands[0], to, !p ? 0 : to == LW_T_f32 ? 0x3f800000 : UINT32_MAX);
+    const lw_type to = op->types[0];
+    const uint64_t yes = to == LW_T_f32                         ? 0x3f800000
+                         : to == LW_T_f16 || to == LW_T_f16x2   ? 0x3c00
+                         : to == LW_T_bf16 || to == LW_T_bf16x2 ? 0x3f80
+                                                                : UINT32_MAX;
+    uint64_t d = 0;
+    if (half_of(op))
+        for (uint32_t high = 0; high < 2; high++) d |= compare_half(t, op, high) ? (yes & 0xffff) << 16 * high : 0;
+    else d = joined(t, op, compare(t, op)) ? yes : 0;
+    ref_write(t, &op->in->operands[0], to, d);
 }
 
 void ref_do_selp(ref_thread *t, const ref_op *op) {

@@ -233,9 +233,8 @@ static uint64_t sign_operation(const ref_op *op, uint64_t a, lw_type type) {
     return !strcmp(op->in->words[0]->text, "abs") ? a & ~sign_bit(type) : a ^ sign_bit(type);
 }
 
-static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
-    bool is_min = !strcmp(op->in->words[0]->text, "min") || ref_has(op, REF_min), nan_a = ref_is_nan(a, type),
-         nan_b = ref_is_nan(b, type);
+uint64_t ref_real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type, bool is_min) {
+    bool nan_a = ref_is_nan(a, type), nan_b = ref_is_nan(b, type);
     uint64_t sign = 0, canonical = type == LW_T_f64 ? b | F64_QUIET : ref_mask(ref_bits(type) - 1);
     if (ref_has(op, REF_ftz)) a = ref_flush(a, type), b = ref_flush(b, type);
     if (ref_has(op, REF_xorsign)) sign = (a ^ b) & sign_bit(type); /* the signs multiply */
@@ -246,6 +245,10 @@ static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type t
     double x = number(a, type), y = number(b, type);
     bool less = x < y || (x == y && a & sign_bit(type)); /* -0 is below +0 */
     return (less == is_min ? a : b) | sign;
+}
+
+static uint64_t real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type) {
+    return ref_real_extreme(op, a, b, type, !strcmp(op->in->words[0]->text, "min") || ref_has(op, REF_min));
 }
 
 /* Memory, then the operand. An f64 NaN leaves global memory as it is, the operand's before memory's; shared memory
@@ -359,8 +362,26 @@ static void half_do(ref_thread *t, const ref_op *op) {
     ref_write(t, &in->operands[0], op->type, d);
 }
 
+/* add, sub, fma of f32 whose operands but the last are halves. */
+static void mixed_do(ref_thread *t, const ref_op *op) {
+    const lw_instruction *in = op->in;
+    const uint32_t last = in->operand_count - 1;
+    uint64_t v[3] = {0};
+    for (uint32_t k = 1; k < last; k++) {
+        const uint64_t a = ref_read(t, op, &in->operands[k], op->type);
+        v[k - 1] = ref_is_nan(a, op->type) ? F32_NAN : ref_pack(ref_unpack(a, op->type), LW_T_f32, REF_NEAREST);
+    }
+    v[last - 1] = ref_read(t, op, &in->operands[last], LW_T_f32);
+    uint64_t d = arithmetic32(in->words[0]->text, ref_rounding_of(op), v[0], v[1], v[2], false);
+    ref_write(t, &in->operands[0], LW_T_f32, ref_has(op, REF_sat) ? ref_saturate(d, LW_T_f32) : d);
+}
+
 void ref_real_do(ref_thread *t, const ref_op *op);
 void ref_real_do(ref_thread *t, const ref_op *op) {
+    if (op->type_count == 2 && op->types[0] == LW_T_f32 && ref_is_half(op->type)) {
+        mixed_do(t, op);
+        return;
+    }
     if (ref_has(op, REF_approx) || ref_has(op, REF_full)) {
         ref_approx_do(t, op);
         return;

@@ -8,7 +8,7 @@
  *
  * machine.c  threads, calls, scheduling, the rendezvous of a warp, barriers     operand.c  registers, constants,
  * addresses, memory decode.c   which function executes an instruction                             control.c integer.c
- * real.c approx.c convert.c move.c warp.c video.c */
+ * real.c approx.c convert.c narrow.c move.c warp.c video.c */
 #ifndef LW_REFERENCE_H
 #define LW_REFERENCE_H
 
@@ -26,7 +26,8 @@
     WORD(warp) WORD(l) WORD(r) WORD(to) WORD(finite) WORD(infinite) WORD(number) WORD(notanumber) WORD(normal) \
     WORD(subnormal) WORD(f4e) WORD(b4e) WORD(rc8) WORD(ecl) WORD(ecr) WORD(rc16) WORD(shared) WORD(pack) WORD(u4) \
     WORD(s4) WORD(u2) WORD(s2) WORD(approx) WORD(full) WORD(po) WORD(shr7) WORD(shr15) WORD(oob) WORD(rna) \
-    WORD(satfinite)
+    WORD(satfinite) WORD(rs) WORD(e4m3x2) WORD(e5m2x2) WORD(e2m3x2) WORD(e3m2x2) WORD(e2m1x2) WORD(ue8m0x2) \
+    WORD(e4m3x4) WORD(e5m2x4) WORD(e2m3x4) WORD(e3m2x4) WORD(e2m1x4)
 /* clang-format on */
 
 typedef enum ref_word {
@@ -228,6 +229,11 @@ uint64_t ref_half_change(const ref_op *op, uint64_t a, uint64_t b);
 
 uint64_t ref_real_f32(const char *opcode, uint64_t a, uint64_t b,
                       bool flushes); /* an operation of two operands, to nearest */
+
+uint64_t ref_real_extreme(const ref_op *op, uint64_t a, uint64_t b, lw_type type, bool is_min);
+
+/* narrow.c: cvt to and from 8, 6 and 4 bits, and with random bits; false: it is none of these. */
+bool ref_narrow(ref_thread *t, const ref_op *op);
 
 /* approx.c */
 void ref_approx_do(ref_thread *t, const ref_op *op);

@@ -76,7 +76,10 @@ static uint64_t reduce(const meeting *e, const ref_op *op) {
         if (!is_member(e, k)) continue;
         uint64_t v = e->values[k];
         bool less = is_signed ? ref_signed(v, 32) < ref_signed(sum, 32) : v < sum;
-        if (is_first) sum = v;
+        if (op->type == LW_T_f32)
+            sum =
+                ref_real_extreme(op, is_first ? v : sum, v, LW_T_f32, ref_has(op, REF_min)); /* of one its magnitude */
+        else if (is_first) sum = v;
         else if (ref_has(op, REF_add)) sum += v;
         else if (ref_has(op, REF_and)) sum &= v;
         else if (ref_has(op, REF_or)) sum |= v;

@@ -252,7 +252,7 @@ static void match_case(trial *t) {
     if (all && steps_below(2)) t->op.e = writes(t, 1);
 }
 static void redux_case(trial *t) {
-    t->op.b = reads(t, 32), t->op.mode = t->variant % (LW_REDUX_xor + 1);
+    t->op.b = reads(t, 32), t->op.mode = t->variant % (LW_REDUX_max_f32 + 1), t->op.c = 0;
     membermask(t);
     t->op.d = writes(t, 32);
 }

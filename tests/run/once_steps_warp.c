@@ -3,6 +3,7 @@
 #include "steps.h"
 
 #include "front/ptx/ptx.h"
+#include "lanewise/lane/how.h"
 
 enum { D, A, B, C, P, MEMBERS, WIDE, COUNT };
 
@@ -188,6 +189,40 @@ static void redux(trial *t, uint32_t round) {
     }
 }
 
+/* Of floats: values of all kinds, ordered by their bits; a NaN counts where it is asked for, or where there is nothing
+ * else. */
+static int64_t place_of(uint32_t bits) {
+    const int64_t size = bits & 0x7fffffff;
+    return bits >> 31 ? -1 - size : size;
+}
+
+static void redux_float(trial *t, uint32_t round) {
+    static const uint32_t hows[] = {0, LW_FLOAT_ABS, LW_FLOAT_NAN, LW_FLOAT_ABS | LW_FLOAT_NAN};
+    static const uint32_t special[] = {0, 0x80000000, 0x7f800000, 0xff800000, 0x7fc12345, 0xff800001};
+    begin(t, lw_step_redux);
+    for (uint32_t i = 0, dense = steps_below(8); i < LW_GANG_LANES; i++)
+        if (steps_below(8) < dense) ((uint32_t *)steps_slot(t->gang, A))[i] = special[steps_below(LW_COUNT(special))];
+    const bool larger = round & 1;
+    t->op->mode = larger ? LW_REDUX_max_f32 : LW_REDUX_min_f32;
+    t->op->c = hows[round / 2 % LW_COUNT(hows)];
+    if (steps_below(2)) t->op->d = SLOT(A);
+    run(t);
+    for (uint32_t lane = 0; lane < t->gang->lanes; lane++) {
+        uint32_t best = 0, numbers = 0, count = 0;
+        for (uint32_t other = 0; other < LW_GANG_LANES; other++) {
+            if (!is_member(t, lane, other)) continue;
+            count++;
+            uint32_t value = before_u32(t, A, other);
+            if (t->op->c & LW_FLOAT_ABS) value &= 0x7fffffff;
+            if ((value & 0x7fffffff) > 0x7f800000) continue;
+            if (!numbers++ || (place_of(value) > place_of(best)) == larger) best = value;
+        }
+        if (!count) continue; /* nobody named: undefined */
+        const bool nan = !numbers || (t->op->c & LW_FLOAT_NAN && numbers < count);
+        expect_u32(t, t->op->d / LW_SLOT_64, lane, nan ? 0x7fffffff : best);
+    }
+}
+
 /* Exactly one leader among the lanes that name each other, known to all of them. */
 static void elect(trial *t, uint32_t round) {
     begin(t, lw_step_elect);
@@ -231,6 +266,7 @@ static void test_vote(void **state) { (void)state, repeat(vote); }
 static void test_activemask(void **state) { (void)state, repeat(activemask); }
 static void test_match(void **state) { (void)state, repeat(match); }
 static void test_redux(void **state) { (void)state, repeat(redux); }
+static void test_redux_float(void **state) { (void)state, repeat(redux_float); }
 static void test_elect(void **state) { (void)state, repeat(elect); }
 static void test_predicate(void **state) { (void)state, repeat(predicate); }
 
@@ -357,9 +393,10 @@ static void test_isspacep(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vote),    cmocka_unit_test(test_activemask), cmocka_unit_test(test_match),
-        cmocka_unit_test(test_redux),   cmocka_unit_test(test_elect),      cmocka_unit_test(test_predicate),
-        cmocka_unit_test(test_special), cmocka_unit_test(test_local_base), cmocka_unit_test(test_isspacep),
+        cmocka_unit_test(test_vote),      cmocka_unit_test(test_activemask),  cmocka_unit_test(test_match),
+        cmocka_unit_test(test_redux),     cmocka_unit_test(test_redux_float), cmocka_unit_test(test_elect),
+        cmocka_unit_test(test_predicate), cmocka_unit_test(test_special),     cmocka_unit_test(test_local_base),
+        cmocka_unit_test(test_isspacep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

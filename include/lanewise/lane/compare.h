@@ -98,6 +98,13 @@ static inline bool lw_setp_geu_f64(double a, double b) { return !(a < b); }
 static inline bool lw_setp_num_f64(double a, double b) { return (a == a) & (b == b); }
 static inline bool lw_setp_nan_f64(double a, double b) { return (a != a) | (b != b); }
 
+/* Whether two numbers are as `how` says. */
+static inline bool lw_holds_f32_(float a, float b, uint32_t how) {
+    const uint32_t below = b > a ? LW_FLOAT_LESS : LW_FLOAT_UNORDERED,
+                   above = a == b ? LW_FLOAT_EQUAL : LW_FLOAT_GREATER;
+    return ((a >= b ? above : below) & how) != 0;
+}
+
 /* The same with subnormal operands as zero: whether it is so that the comparison holds.
  *
  * a, b     numbers
@@ -107,10 +114,7 @@ static inline bool lw_setp_nan_f64(double a, double b) { return (a != a) | (b !=
  * spelled  PTX setp.eq ne lt le gt ge equ neu ltu leu gtu geu num nan of .ftz.f32
  * source   PTX ISA 9.7.6.2 */
 static inline bool lw_setp_ftz_f32(float a, float b, uint32_t how) {
-    a = lw_flush_f32_(a), b = lw_flush_f32_(b);
-    const uint32_t below = b > a ? LW_FLOAT_LESS : LW_FLOAT_UNORDERED,
-                   above = a == b ? LW_FLOAT_EQUAL : LW_FLOAT_GREATER;
-    return ((a >= b ? above : below) & how) != 0;
+    return lw_holds_f32_(lw_flush_f32_(a), lw_flush_f32_(b), how);
 }
 
 #endif /* LANEWISE_LANE_COMPARE_H */

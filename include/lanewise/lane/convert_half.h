@@ -109,4 +109,98 @@ static inline float lw_cvt_sat_f32_f16(uint16_t a) { return lw_limit_f32_(lw_cvt
 static inline float lw_cvt_f32_bf16(uint16_t a) { return lw_from_bits_f32_((uint32_t)a << 16); }
 static inline float lw_cvt_ftz_f32_bf16(uint16_t a) { return lw_pin_f32_(lw_flush_f32_(lw_cvt_f32_bf16(a))); }
 
+/* ---- Beside f32: integers, f64, integral numbers ----------------------------------------------------------- */
+
+/* Rounded to odd: towards zero, and the last place says whether there was more. 24 bits are two more than f16 and bf16
+ * need, so that rounding once again gives what the number itself gives.
+ *
+ * a        number
+ * returns  one number
+ * fails    never
+ * spelled  the first half of PTX cvt to .f16 and .bf16 from .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64
+ * source   PTX ISA 9.7.9.21 */
+static inline float lw_odd_f32_f64_(double a) {
+    const float cut = lw_f32_rz_(a);
+    return lw_from_bits_f32_(lw_bits_f32_(cut) | ((double)cut < a) | ((double)cut > a));
+}
+static inline float lw_odd_f32_u64_(uint64_t a) {
+    const float cut = lw_towards_zero_f32_(a);
+    return lw_from_bits_f32_(lw_bits_f32_(cut) | ((uint64_t)cut != a));
+}
+static inline float lw_cvt_odd_f32_u8(uint8_t a) { return (float)a; }
+static inline float lw_cvt_odd_f32_u16(uint16_t a) { return (float)a; }
+static inline float lw_cvt_odd_f32_u32(uint32_t a) { return lw_odd_f32_f64_((double)a); }
+static inline float lw_cvt_odd_f32_u64(uint64_t a) { return lw_odd_f32_u64_(a); }
+static inline float lw_cvt_odd_f32_s8(int8_t a) { return (float)a; }
+static inline float lw_cvt_odd_f32_s16(int16_t a) { return (float)a; }
+static inline float lw_cvt_odd_f32_s32(int32_t a) { return lw_odd_f32_f64_((double)a); }
+static inline float lw_cvt_odd_f32_s64(int64_t a) {
+    const float size = lw_odd_f32_u64_(lw_magnitude_(a));
+    return a < 0 ? -size : size;
+}
+
+/* An f64 rounded to 16 bits. A NaN keeps its sign and the top of its payload, and is quiet.
+ *
+ * a        number
+ * how      rounding; LW_FLOAT_SAT of f16
+ * returns  one number
+ * fails    never
+ * spelled  PTX cvt.rn, cvt.rz, cvt.rm, cvt.rp of .f16.f64 and .bf16.f64; .sat of .f16
+ * source   PTX ISA 9.7.9.21; results of an H200 */
+static inline uint16_t lw_nan_half_(double a, uint32_t quiet, uint32_t places, uint32_t how) {
+    const uint64_t bits = lw_bits_f64_(a), payload = (bits & 0xfffffffffffffu) >> (52 - places);
+    return (uint16_t)(how & LW_FLOAT_SAT ? 0 : (bits >> 48 & 0x8000u) | quiet | payload);
+}
+static inline uint16_t lw_cvt_f16_f64(double a, uint32_t how) {
+    return a == a ? lw_cvt_f16_f32(lw_odd_f32_f64_(a), how) : lw_nan_half_(a, 0x7e00u, 10, how);
+}
+static inline uint16_t lw_cvt_bf16_f64(double a, uint32_t how) {
+    return a == a ? lw_cvt_bf16_f32(lw_odd_f32_f64_(a), how) : lw_nan_half_(a, 0x7fc0u, 7, how);
+}
+
+/* To f64, exactly; the payload of a NaN moves up, and is quiet.
+ *
+ * a        number
+ * returns  one number
+ * fails    never
+ * spelled  PTX cvt.f64.f16, .sat; cvt.f64.bf16
+ * source   PTX ISA 9.7.9.21; results of an H200 */
+static inline double lw_cvt_f64_f16(uint16_t a) {
+    const uint64_t magnitude = a & 0x7fffu, sign = (uint64_t)(a & 0x8000u) << 48;
+    const uint64_t small = lw_bits_f64_((double)(int32_t)magnitude * 5.9604644775390625e-8); /* 2^-24 */
+    const uint64_t move = magnitude < 0x7c00u ? 0x3f00000000000000u : 0x7e00000000000000u;
+    const uint64_t quiet = magnitude > 0x7c00u ? 0x0008000000000000u : 0;
+    return lw_from_bits_f64_((magnitude < 0x400u ? small : ((magnitude << 42) + move) | quiet) | sign);
+}
+static inline double lw_cvt_sat_f64_f16(uint16_t a) { return lw_limit_f64_(lw_cvt_f64_f16(a)); }
+static inline double lw_cvt_f64_bf16(uint16_t a) { return lw_cvt_f64_f32(lw_cvt_f32_bf16(a)); }
+
+/* The same format: as it is, or the integral number that the rounding asks for, with the sign of a.
+ *
+ * a        number
+ * how      rounding of integral; LW_FLOAT_SAT of f16
+ * returns  one number
+ * fails    never
+ * spelled  PTX cvt.f16.f16, cvt.bf16.bf16, alone or with .rni .rzi .rmi .rpi; .sat of .f16
+ * source   PTX ISA 9.7.9.21 */
+static inline float lw_integral_f32_(float a, uint32_t how) {
+    const uint32_t rounding = how & LW_FLOAT_ROUNDING, negative = lw_bits_f32_(a) >> 31;
+    const bool inward = rounding == LW_FLOAT_RZ, down = rounding == LW_FLOAT_RM, up = rounding == LW_FLOAT_RP;
+    const float near = __builtin_rintf(a);
+    const bool over = (near > a) & (down | (inward & !negative)), under = (near < a) & (up | (inward & negative));
+    const float d = near - (float)over + (float)under;
+    return lw_from_bits_f32_((lw_bits_f32_(d) & 0x7fffffffu) | negative << 31);
+}
+static inline uint16_t lw_cvt_f16_f16(uint16_t a, uint32_t how) {
+    return lw_end_half_(a & 0x7fffu, lw_bits_f32_(lw_cvt_f32_f16(a)) | (uint32_t)(a & 0x8000u) << 16, 0x7c00u, 0x3c00u,
+                        how);
+}
+static inline uint16_t lw_cvt_bf16_bf16(uint16_t a) { return (a & 0x7fffu) > 0x7f80u ? 0x7fffu : a; }
+static inline uint16_t lw_cvt_integral_f16(uint16_t a, uint32_t how) {
+    return lw_cvt_f16_f32(lw_integral_f32_(lw_cvt_f32_f16(a), how), how & LW_FLOAT_SAT);
+}
+static inline uint16_t lw_cvt_integral_bf16(uint16_t a, uint32_t how) {
+    return lw_cvt_bf16_f32(lw_integral_f32_(lw_cvt_f32_bf16(a), how), 0);
+}
+
 #endif /* LANEWISE_LANE_CONVERT_HALF_H */

@@ -243,6 +243,21 @@ static inline uint32_t lw_max_bf16x2(uint32_t a, uint32_t b, uint32_t how) {
     return LW_TWICE2_(lw_max_bf16, a, b, how);
 }
 
+/* Comparison.
+ *
+ * a, b     bits of a number each
+ * how      LW_FLOAT_LESS, EQUAL, GREATER, UNORDERED, or a sum of several; FTZ of f16
+ * returns  the predicate
+ * fails    never
+ * spelled  PTX setp and set of .f16 .bf16, of each half of .f16x2 .bf16x2
+ * source   PTX ISA 9.7.7.1, 9.7.7.2 */
+static inline bool lw_setp_f16(uint16_t a, uint16_t b, uint32_t how) {
+    return lw_holds_f32_(lw_operand_f16_(a, how), lw_operand_f16_(b, how), how);
+}
+static inline bool lw_setp_bf16(uint16_t a, uint16_t b, uint32_t how) {
+    return lw_holds_f32_(lw_wide_bf16_(a), lw_wide_bf16_(b), how);
+}
+
 #undef LW_TWICE1_
 #undef LW_TWICE2_
 #undef LW_TWICE3_

@@ -27,11 +27,29 @@ static lw_lane_id flushing(const char *name, size_t size) {
     return lw_lane_find(other);
 }
 
-/* The lane function's name by the row's template. */
-static lw_lane_id lane_of(const lw_match *m, const lw_module_ptx *module) {
+/* "@12": what compares numbers of the type in group 2 by the word in group 1. Integers are equal by their bits; of half
+ * precision, and with .ftz, one function does all comparisons. */
+static int comparison(const lw_match *m, const char *groups, char *name, size_t size) {
+    const char *text = m->group[groups[1] - '0'];
+    const lw_type type = lw_type_find(text, strlen(text));
+    const lw_modifier *word = &lw_modifiers[m->mode.compare];
+    const bool equality = m->mode.compare == LW_MOD_eq || m->mode.compare == LW_MOD_ne;
+    if (type == LW_T_f16 || type == LW_T_bf16) return snprintf(name, size, "%s", text);
+    if (type == LW_T_f32 && m->mode.ftz) return snprintf(name, size, "ftz_f32");
+    if (equality && lw_types[type].kind != 'F') return snprintf(name, size, "%s_b%u", word->text, lw_types[type].bits);
+    return snprintf(name, size, "%s_%s", word->as ? lw_modifiers[word->as].text : word->text, text);
+}
+
+/* The lane function's name by a template of the row. */
+static lw_lane_id lane_of(const lw_match *m, const lw_module_ptx *module, const char *template) {
     char name[64];
     size_t n = 0;
-    for (const char *p = m->form->lane; *p && n + 24 < sizeof name; p++) {
+    for (const char *p = template; *p && n + 24 < sizeof name; p++) {
+        if (*p == '@') {
+            n += (size_t)comparison(m, ++p, name + n, sizeof name - n);
+            p++;
+            continue;
+        }
         if (*p != '$' && *p != '%' && *p != '#' && *p != '?') {
             name[n++] = *p;
             continue;
@@ -183,8 +201,10 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     for (uint32_t i = 1; i < w->count && w->loose; i++) m->words[i] = w->words[w->order[i]];
     lw_operand_forms_make(arena, m);
     if (form->how && always_flushes(module)) m->how |= LW_FLOAT_FTZ;
-    if (form->lane) m->lane = (uint16_t)lw_lane_own(lane_of(m, module), m->how);
-    m->executable = (m->lane || form->lower) && (m->meaning || !lw_lowerings[form->lower].means);
+    if (form->lane) m->lane = (uint16_t)lw_lane_own(lane_of(m, module, form->lane), m->how);
+    if (form->first) m->first = (uint16_t)lane_of(m, module, form->first);
+    m->executable = (m->lane || form->lower) && (m->first || !form->first) &&
+                    (m->meaning || !lw_lowerings[form->lower].means);
     set_gates(w, m, module);
     m->late_vector = w->loose && is_late(w);
     spelling_fault(w, m);

@@ -98,6 +98,7 @@ typedef struct lw_modifier {
     uint8_t elements;   /* of a vector; 0: it says nothing of one */
     uint8_t table;      /* function of two bits, as lop3 has it */
     uint8_t level;      /* of the cache that it is for */
+    uint8_t as;         /* the lw_modifier_id that says the same; or 0 */
     uint8_t dimensions; /* of a geometry … */
     bool array, cube, samples;
     bool racy;
@@ -491,7 +492,8 @@ typedef struct lw_form {
                              where it names a space */
     bool family;          /* needs a target with suffix a or f */
     lw_agree agree;
-    const char *lane; /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
+    const char *lane;  /* template of the lane function's name: $1 the text of group 1, %1 "b" and its size; or NULL */
+    const char *first; /* the same of a lane function for operands that its own does not take as they are; or NULL */
     lw_lowering lower : 8;                 /* what lowers it where that is not one lane function alone */
     bool takes_carry, subtracts, left, to; /* what the opcode means to its lowering */
     uint8_t table;                         /* of a logic operation: the function of two bits, as lop3 has it */
@@ -582,6 +584,7 @@ typedef struct lw_match {
     uint8_t meaning;  /* 1 + the row of meanings.def that says the mode of its operation; 0: it has none */
     uint32_t how;     /* what the modifiers add up to */
     uint16_t lane;    /* lw_lane_id of the lane function, 0 for none */
+    uint16_t first;   /* … and of the one that operands go through before, 0 for none */
     bool executable;  /* has a lane function or a lowering */
     bool selectors;   /* some operand may carry one, .b0 or .h1 */
     uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */

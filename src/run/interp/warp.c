@@ -2,6 +2,7 @@
  *
  * Before these instructions warp_sync has made the named lanes meet (meet.c). Lanes that are named and yet not here are
  * left out. */
+#include "lanewise/lane/float.h"
 #include "run/interp/interp.h"
 
 /* ---- Who takes part ----------------------------------------------------------------------------------------- */
@@ -106,7 +107,7 @@ const lw_op *lw_step_match(lw_gang *gang, const lw_op *op) {
 
 /* ---- redux, elect ------------------------------------------------------------------------------------------- */
 
-static uint32_t combine(lw_redux_kind kind, uint32_t a, uint32_t b) {
+static uint32_t combine(lw_redux_kind kind, uint32_t how, uint32_t a, uint32_t b) {
     switch (kind) {
     case LW_REDUX_add: return a + b;
     case LW_REDUX_min_s: return (int32_t)b < (int32_t)a ? b : a;
@@ -116,11 +117,16 @@ static uint32_t combine(lw_redux_kind kind, uint32_t a, uint32_t b) {
     case LW_REDUX_and: return a & b;
     case LW_REDUX_or: return a | b;
     case LW_REDUX_xor: return a ^ b;
+    case LW_REDUX_min_f32: return lw_bits_f32_(lw_least_f32(lw_from_bits_f32_(a), lw_from_bits_f32_(b), how));
+    case LW_REDUX_max_f32: return lw_bits_f32_(lw_most_f32(lw_from_bits_f32_(a), lw_from_bits_f32_(b), how));
     }
     return a;
 }
 
+static bool is_float(lw_redux_kind kind) { return kind == LW_REDUX_min_f32 || kind == LW_REDUX_max_f32; }
+
 const lw_op *lw_step_redux(lw_gang *gang, const lw_op *op) {
+    const lw_redux_kind kind = (lw_redux_kind)op->mode;
     uint32_t results[LW_GANG_LANES]; /* d may be the slot of the values */
     lw_mask left = gang->mask;
     lw_group group;
@@ -128,8 +134,9 @@ const lw_op *lw_step_redux(lw_gang *gang, const lw_op *op) {
         const uint32_t *values = LW_SLOT(gang, uint32_t, op->b) + LW_WARP_LANES * group.warp;
         uint32_t todo = group.members;
         uint32_t result = todo ? values[__builtin_ctz(todo)] : 0;
+        if (is_float(kind)) result = combine(kind, op->c, result, result); /* of one, too, a magnitude, or its NaN */
         for (todo &= todo - 1; todo; todo &= todo - 1)
-            result = combine((lw_redux_kind)op->mode, result, values[__builtin_ctz(todo)]);
+            result = combine(kind, op->c, result, values[__builtin_ctz(todo)]);
         for (todo = group.lanes; todo; todo &= todo - 1)
             results[LW_WARP_LANES * group.warp + (uint32_t)__builtin_ctz(todo)] = result;
     }
