@@ -24,9 +24,9 @@ typedef struct trial {
     lw_op op;
     slot reads[FIELDS], writes[FIELDS];
     uint32_t read_count, write_count, slots;
-    uint32_t lists[8]; /* of a vector operand */
-    uint32_t variant;  /* which of an operation's kinds */
-    lw_mask mask, executing;
+    uint32_t lists[8];             /* of a vector operand */
+    uint32_t variant;              /* which of an operation's kinds */
+    lw_mask mask, executing, came; /* came: to the barrier of the cluster */
     lw_code callee;
     lw_op callee_ops[2];
     lw_block callee_block;
@@ -109,6 +109,9 @@ static void barrier_case(trial *t) {
         t->op.e = reads(t, 1), t->op.d = writes(t, t->op.mode == LW_BARRIER_red_popc ? 32 : 1);
 }
 
+/* Lanes that did not come go on, those that did wait. */
+static void cluster_wait_case(trial *t) { t->came = t->variant & 1 ? LW_MASK_ALL / 3 : 0; }
+
 static void predicate_case(trial *t) {
     uint32_t *fields[] = {&t->op.a, &t->op.b, &t->op.c};
     for (uint32_t k = 0; k < 3; k++)
@@ -145,6 +148,14 @@ static void special_case(trial *t) {
 }
 static void local_base_case(trial *t) {
     t->op.c = t->variant & 1 ? 8 : 4, t->op.imm = 48, t->op.d = writes(t, (uint8_t)(8 * t->op.c));
+}
+static void mapa_case(trial *t) {
+    const bool generic = t->variant & 2;
+    t->op.c = t->variant & 1 ? 8 : 4, t->op.imm = generic ? LW_SHARED_WINDOW : 0;
+    t->op.a = reads(t, (uint8_t)(8 * t->op.c)),
+    t->op.d = writes(t, t->op.code == LW_OP_mapa ? (uint8_t)(8 * t->op.c) : 32);
+    put_each(t->op.a, (uint8_t)(8 * t->op.c), generic ? LW_SHARED_WINDOW : 0, LW_CLUSTER_WINDOW / 8, 11);
+    if (t->op.code == LW_OP_mapa) t->op.b = reads(t, 32), put_each(t->op.b, 32, 0, 1, 20);
 }
 static void isspacep_case(trial *t) {
     t->op.c = t->variant & 1 ? 8 : 4, t->op.b = LW_WHERE_shared, t->op.a = reads(t, (uint8_t)(8 * t->op.c));
@@ -315,6 +326,11 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_warp_sync] = meet_case,
     [LW_OP_barrier] = barrier_case,
     [LW_OP_fence] = nothing,
+    [LW_OP_cluster_arrive] = nothing,
+    [LW_OP_cluster_wait] = cluster_wait_case,
+    [LW_OP_shared_base] = local_base_case,
+    [LW_OP_mapa] = mapa_case,
+    [LW_OP_ctarank] = mapa_case,
     [LW_OP_predicate] = predicate_case,
     [LW_OP_pattern] = pattern_case,
     [LW_OP_select_16] = select_case,
@@ -373,7 +389,7 @@ typedef struct outcome {
     char before[STEPS_SLOTS * LW_SLOT_64], regs[STEPS_SLOTS * LW_SLOT_64];
     char shared[STEPS_SHARED], global[STEPS_RANGES][STEPS_GLOBAL], local[STEPS_LOCAL * LW_GANG_LANES];
     ptrdiff_t next;
-    lw_mask mask, guard_mask, exited, pending[2], owned;
+    lw_mask mask, guard_mask, exited, pending[2], owned, came, owed;
     uint32_t frames, live, waits, parameter[LW_GANG_LANES];
     lw_gang_state state;
     lw_trap_kind trap;
@@ -414,6 +430,7 @@ static void look(const trial *t, const lw_op *next, outcome *o) {
                                                                   : 1000 + (next - t->callee_ops);
     memcpy(o->shared, t->s->shared, sizeof o->shared), memcpy(o->global, t->s->global, sizeof o->global);
     memcpy(o->local, gang->local, sizeof o->local);
+    o->came = gang->cluster_came, o->owed = gang->cluster_owed;
     o->mask = gang->mask, o->guard_mask = gang->guard_mask, o->exited = gang->exited, o->state = gang->state;
     o->live = t->s->cta.live, o->trap = t->s->cta.trap.kind, o->waits = gang->waits.count;
     if (o->waits) o->waiting = gang->waits.at[0].lanes;
@@ -467,6 +484,8 @@ static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t
     poison(t, readable, noise, turned, o->before);
     memcpy(t->gang->frame->regs, o->before, sizeof o->before);
     t->s->ops[OPERATION] = t->op;
+    t->gang->cluster_came = t->gang->cluster_owed = t->came & t->gang->exist;
+    t->s->cta.own_cluster.arrived = lw_mask_count(t->gang->cluster_came);
     steps_set_mask(t->gang, t->mask);
     t->gang->mask = t->executing; /* a guard may have narrowed it */
     t->gang->full = t->executing == t->gang->frame->owned;

@@ -97,9 +97,9 @@ typedef struct steps_cta {
     lw_ranges *ranges;
     lw_ranges_part part;
     lw_code *codes[1];
-    uint32_t note_order[5];
-    lw_program_note note_rows[5]; /* all operations stand at place 0 */
-    _Atomic uint64_t notes[5];
+    uint32_t note_order[6];
+    lw_program_note note_rows[6]; /* all operations stand at place 0 */
+    _Atomic uint64_t notes[6];
 } steps_cta;
 
 static inline const lw_op *steps_stop(lw_gang *gang, const lw_op *op) { return (void)gang, (void)op, NULL; }
@@ -141,10 +141,10 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->codes[0] = &s->code;
     s->program = (lw_program){
         .entry = &s->code, .code_count = 1, .codes = s->codes, .param_bytes = STEPS_PARAMS, .shared_unit = 128};
-    static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member, LW_D_note_never_arrives,
-                                       LW_D_note_divergent, LW_D_note_barrier_counts};
-    for (uint32_t i = 0; i < 5; i++) s->note_rows[i].id = notes[i];
-    s->program.notes.at = s->note_rows, s->program.notes.count = 5;
+    static const lw_diag_id notes[] = {LW_D_note_inactive_lane, LW_D_note_not_member,     LW_D_note_never_arrives,
+                                       LW_D_note_divergent,     LW_D_note_barrier_counts, LW_D_note_cluster_turns};
+    for (uint32_t i = 0; i < 6; i++) s->note_rows[i].id = notes[i];
+    s->program.notes.at = s->note_rows, s->program.notes.count = 6;
     lw_program_order_notes(&s->program, s->note_order);
     s->grid.notes = s->notes;
     s->grid.program = &s->program;
