@@ -43,5 +43,7 @@ void ref_do_prefetchu(ref_thread *t, const ref_op *op) { (void)t, (void)op; }
 /* What is dropped may be anything; here it stays. */
 void ref_do_discard(ref_thread *t, const ref_op *op) { (void)t, (void)op; }
 void ref_do_applypriority(ref_thread *t, const ref_op *op) { (void)t, (void)op; }
+/* No other grid runs. */
+void ref_do_griddepcontrol(ref_thread *t, const ref_op *op) { (void)t, (void)op; }
 void ref_do_pmevent(ref_thread *t, const ref_op *op) { (void)t, (void)op; }
 void ref_do_setmaxnreg(ref_thread *t, const ref_op *op) { (void)t, (void)op; }

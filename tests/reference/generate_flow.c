@@ -451,9 +451,24 @@ static void hand_over(gen *g) {
     simple_barrier(g);
 }
 
+static bool is_arrival(const lw_form *f) { return f->lower == LW_LOWER_cluster_arrive; }
+static bool is_wait(const lw_form *f) { return f->lower == LW_LOWER_cluster_wait; }
+
+/* All threads come to the barrier of their cluster, which is the CTA, and wait after a while. */
+static void cluster_barrier(gen *g) {
+    char arrive[128], wait[128];
+    const lw_form *first = gen_form(g, is_arrival), *second = gen_form(g, is_wait);
+    if (!first || !second || !gen_spell(g, first, arrive) || !gen_spell(g, second, wait)) return;
+    if (gen_chance(g, 50)) gen_put(g, "st.shared.b32 [%%room+60], %%r0;");
+    gen_put(g, "%s;", arrive);
+    gen_noise(g, 3);
+    gen_put(g, "%s;", wait);
+}
+
 void gen_barrier(gen *g) {
     if (!g->cta_whole || g->someone_left || g->live != UINT32_MAX || g->in_function) return;
-    switch (gen_below(g, 6)) {
+    switch (gen_below(g, 7)) {
+    case 6: cluster_barrier(g); break;
     case 0:
         if (g->threads % 32 == 0 && g->threads >= 64) arrive(g);
         break;
@@ -487,7 +502,7 @@ void gen_hint(gen *g) {
     if (form->lower == LW_LOWER_exit || form->lower == LW_LOWER_ret || form->lower == LW_LOWER_trap ||
         form->lower == LW_LOWER_brkpt)
         gen_put(g, "@%%never %s;", spelling);
-    else if (form->lower == LW_LOWER_fence) gen_put(g, "%s;", spelling);
+    else if (form->lower == LW_LOWER_fence || !strncmp(spelling, "griddepcontrol", 14)) gen_put(g, "%s;", spelling);
     else if (form->lower == LW_LOWER_nanosleep) gen_put(g, "%s %u;", spelling, gen_below(g, 20));
     else if (!strncmp(spelling, "setmaxnreg", 10)) {
         if (g->cta_whole) gen_put(g, "%s %u;", spelling, 24 + 8 * gen_below(g, 20));

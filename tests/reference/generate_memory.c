@@ -232,7 +232,26 @@ void gen_atomic(gen *g) {
 
 /* ---- Addresses ------------------------------------------------------------------------------------------------- */
 
-static bool is_address(const lw_form *f) { return f->lower == LW_LOWER_cvta || f->lower == LW_LOWER_isspacep; }
+static bool is_address(const lw_form *f) {
+    return f->lower == LW_LOWER_cvta || f->lower == LW_LOWER_isspacep || f->lower == LW_LOWER_mapa ||
+           f->lower == LW_LOWER_getctarank;
+}
+
+/* The CTA is alone in its cluster: addresses stay what they are, and its rank is 0. */
+static void in_cluster(gen *g, const lw_match *m, const char *spelling) {
+    const uint32_t bits = lw_types[m->type].bits;
+    const char *from = m->space != LW_SPACE_none ? (bits == 32 ? "%room" : "%w") : "%gshared";
+    char d[16];
+    if (m->space == LW_SPACE_none && bits == 32) return; /* generic addresses have 64 bits */
+    gen_put(g, "cvt.u64.u32 %%w, %%room;");
+    if (m->form->lower == LW_LOWER_getctarank) {
+        gen_register(g, 32, d);
+        gen_put(g, "%s %s, %s;", spelling, d, from);
+        return;
+    }
+    gen_register(g, bits, d);
+    gen_put(g, "%s %s, %s, 0; sub.u%u %s, %s, %s;", spelling, d, from, bits, d, d, from);
+}
 
 void gen_address(gen *g) {
     static const char *const spaces[] = {"global", "shared", "local", "const"};
@@ -243,6 +262,10 @@ void gen_address(gen *g) {
     const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
     uint32_t k = gen_below(g, LW_COUNT(spaces));
     if (!m) return;
+    if (form->lower == LW_LOWER_mapa || form->lower == LW_LOWER_getctarank) {
+        in_cluster(g, m, spelling);
+        return;
+    }
     if (form->lower == LW_LOWER_isspacep) {
         gen_register(g, 1, d);
         gen_put(g, "%s", made[k]);

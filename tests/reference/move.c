@@ -182,6 +182,13 @@ void ref_do_cvta(ref_thread *t, const ref_op *op) {
     ref_write(t, &op->in->operands[0], op->type, ref_has(op, REF_to) ? address - base : address + base);
 }
 
+/* Each CTA is a cluster of its own, of which it is the only one. */
+void ref_do_mapa(ref_thread *t, const ref_op *op) {
+    if (ref_read(t, op, &op->in->operands[2], LW_T_u32)) ref_stop(t, op, REF_UNDEFINED, "a CTA that is not there");
+    ref_write(t, &op->in->operands[0], op->type, ref_read(t, op, &op->in->operands[1], op->type));
+}
+void ref_do_getctarank(ref_thread *t, const ref_op *op) { ref_write(t, &op->in->operands[0], LW_T_u32, 0); }
+
 void ref_do_isspacep(ref_thread *t, const ref_op *op) {
     uint64_t address = ref_read(t, op, &op->in->operands[1], LW_T_b64), is = address >> 60;
     lw_space space = op->in->match->space;

@@ -27,7 +27,7 @@
     WORD(subnormal) WORD(f4e) WORD(b4e) WORD(rc8) WORD(ecl) WORD(ecr) WORD(rc16) WORD(shared) WORD(pack) WORD(u4) \
     WORD(s4) WORD(u2) WORD(s2) WORD(approx) WORD(full) WORD(po) WORD(shr7) WORD(shr15) WORD(oob) WORD(rna) \
     WORD(satfinite) WORD(rs) WORD(e4m3x2) WORD(e5m2x2) WORD(e2m3x2) WORD(e3m2x2) WORD(e2m1x2) WORD(ue8m0x2) \
-    WORD(e4m3x4) WORD(e5m2x4) WORD(e2m3x4) WORD(e3m2x4) WORD(e2m1x4)
+    WORD(e4m3x4) WORD(e5m2x4) WORD(e2m3x4) WORD(e3m2x4) WORD(e2m1x4) WORD(cluster)
 /* clang-format on */
 
 typedef enum ref_word {
@@ -76,6 +76,7 @@ struct ref_thread {
     uint32_t number, tid[3]; /* within the CTA */
     ref_state state;
     const ref_op *waits;                /* what it waits at */
+    uint64_t cluster_turn;              /* in which it came to the barrier of the cluster */
     uint32_t members;                   /* MEETS: its membermask */
     bool carry;                         /* CC.CF */
     bool yields;                        /* has given its turn away */
@@ -137,6 +138,8 @@ typedef struct ref_code { /* of a function */
     uint64_t frame_bytes;
 } ref_code;
 
+enum { REF_CLUSTER_BARRIER = 16 }; /* its number among those of the CTA */
+
 struct ref_machine {
     const ref_launch *launch;
     lw_arena arena;
@@ -147,7 +150,8 @@ struct ref_machine {
     uint64_t shared_size, constant_size, global_size;
     uint32_t cta, ctaid[3], thread_count;
     ref_thread *threads;
-    ref_barrier barriers[16];
+    ref_barrier barriers[REF_CLUSTER_BARRIER + 1];
+    uint64_t cluster_turn; /* times that the barrier of the cluster, which is the CTA, has opened */
     ref_result result;
     bool ended;
 };
@@ -254,7 +258,7 @@ void ref_approx_do(ref_thread *t, const ref_op *op);
     OPCODE(vsub4) OPCODE(vavrg4) OPCODE(vabsdiff4) OPCODE(vmin4) OPCODE(vmax4) OPCODE(vset4) OPCODE(shfl) \
     OPCODE(vote) OPCODE(match) OPCODE(activemask) OPCODE(redux) OPCODE(elect) OPCODE(bar) OPCODE(barrier) \
     OPCODE(membar) OPCODE(fence) OPCODE(atom) OPCODE(red) OPCODE(bra) OPCODE(brx) OPCODE(call) OPCODE(ret) \
-    OPCODE(exit) OPCODE(brkpt) OPCODE(nanosleep) OPCODE(pmevent) OPCODE(trap) OPCODE(setmaxnreg)
+    OPCODE(exit) OPCODE(mapa) OPCODE(getctarank) OPCODE(griddepcontrol) OPCODE(brkpt) OPCODE(nanosleep) OPCODE(pmevent) OPCODE(trap) OPCODE(setmaxnreg)
 /* clang-format on */
 #define OPCODE(name) void ref_do_##name(ref_thread *t, const ref_op *op);
 REF_OPCODES(OPCODE)

@@ -157,7 +157,25 @@ static void release(ref_machine *m, uint32_t number) {
     *barrier = (ref_barrier){0};
 }
 
+/* Who came waits while that turn is not over. */
+static void cluster_barrier(ref_thread *t, const ref_op *op) {
+    ref_machine *m = t->machine;
+    if (!ref_has(op, REF_arrive)) {
+        if (t->cluster_turn != m->cluster_turn || !m->barriers[REF_CLUSTER_BARRIER].arrived) return;
+        t->state = REF_AT_BARRIER, t->waits = op, t->members = REF_CLUSTER_BARRIER;
+        return;
+    }
+    t->cluster_turn = m->cluster_turn;
+    if (++m->barriers[REF_CLUSTER_BARRIER].arrived < threads_left(m)) return;
+    m->cluster_turn++;
+    release(m, REF_CLUSTER_BARRIER);
+}
+
 void ref_do_barrier(ref_thread *t, const ref_op *op) {
+    if (ref_has(op, REF_cluster)) {
+        cluster_barrier(t, op);
+        return;
+    }
     ref_machine *m = t->machine;
     const lw_instruction *in = op->in;
     bool reduces = ref_has(op, REF_red);
