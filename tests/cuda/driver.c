@@ -517,6 +517,57 @@ static void scaling(CUfunction scale, CUstream stream, CUdeviceptr at) {
     EXPECT(all_are(at, 45)); /* none of these ran, and none sticks */
 }
 
+/* Each CTA stores the sum of the ranks of its cluster, which all of them added to the memory of its first one, times
+ * 100, and its own rank. */
+static const char *cluster_ptx =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".visible .entry ranks(.param .u64 out)\n{\n.reg .b32 %r<4>;\n.reg .b64 %d<2>;\n.shared .align 4 .b32 sum;\n"
+    "ld.param.u64 %d0, [out];\nst.shared.u32 [sum], 0;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+    "mov.u32 %r0, %cluster_ctarank;\nmov.u32 %r1, sum;\nmapa.shared::cluster.u32 %r1, %r1, 0;\n"
+    "red.relaxed.cluster.shared::cluster.add.u32 [%r1], %r0;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
+    "ld.shared::cluster.u32 %r2, [%r1];\nmad.lo.u32 %r2, %r2, 100, %r0;\nmov.u32 %r3, %ctaid.x;\n"
+    "mul.wide.u32 %d1, %r3, 4;\nadd.u64 %d0, %d0, %d1;\nst.global.u32 [%d0], %r2;\n"
+    "barrier.cluster.arrive;\nbarrier.cluster.wait;\nret;\n}\n"
+    ".visible .entry pairs(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n";
+
+static void clusters(CUdeviceptr at) {
+    CUmodule module;
+    CUfunction ranks, pairs;
+    unsigned words[32];
+    int value = -1;
+    void *params[] = {&at};
+    CUlaunchAttribute attribute = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {4, 1, 1}};
+    CUlaunchConfig config = {.gridDimX = 32,
+                             .gridDimY = 1,
+                             .gridDimZ = 1,
+                             .blockDimX = 1,
+                             .blockDimY = 1,
+                             .blockDimZ = 1,
+                             .attrs = &attribute,
+                             .numAttrs = 1};
+    OK(cuModuleLoadData(&module, cluster_ptx));
+    OK(cuModuleGetFunction(&ranks, module, "ranks"));
+    OK(cuModuleGetFunction(&pairs, module, "pairs"));
+    OK(cuLaunchKernelEx(&config, ranks, params, NULL));
+    OK(cuMemcpyDtoH_v2(words, at, sizeof words));
+    for (unsigned i = 0; i < 32; i++) EXPECT(words[i] == 600 + i % 4);
+    attribute.value.clusterDim.x = 16;
+    GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuLaunchKernelEx(&config, ranks, params, NULL));
+    OK(cuFuncSetAttribute(ranks, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+    OK(cuLaunchKernelEx(&config, ranks, params, NULL));
+    OK(cuMemcpyDtoH_v2(words, at, sizeof words));
+    for (unsigned i = 0; i < 32; i++) EXPECT(words[i] == 12000 + i % 16);
+    attribute.value.clusterDim.x = 5;
+    EXPECT(cuLaunchKernelEx(&config, ranks, params, NULL) != CUDA_SUCCESS);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, pairs));
+    EXPECT(value == 2);
+    OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, ranks));
+    EXPECT(value == 0);
+    OK(cuLaunchKernel(pairs, 4, 1, 1, 1, 1, 1, 0, NULL, params, NULL)); /* the kernel says it itself */
+    OK(cuCtxSynchronize());
+    OK(cuModuleUnload(module));
+}
+
 static void sharing(CUfunction shares, CUdeviceptr at) {
     unsigned value = 0;
     int blocks = -1, grid = 0, block = 0;
@@ -555,6 +606,7 @@ static void launches(void) {
     OK(cuLaunchKernel(nothing, 1, 1, 1, 32, 1, 1, 0, NULL, NULL, (void *[]){CU_LAUNCH_PARAM_END}));
     scaling(scale, stream, at);
     sharing(shares, at);
+    if (attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH)) clusters(at);
     OK(cuCtxSynchronize());
     OK(cuCtxDestroy_v2(context)); /* with all that it owns */
 }
