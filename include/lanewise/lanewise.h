@@ -246,16 +246,20 @@ typedef struct lw_kernel_info {
     uint32_t lanes;  /* of the widest register of a PTO function; 0: a PTX kernel */
     bool has_arrays; /* a PTO function with registers or masks as arguments or results: the last parameter is a u64, the
                         number of elements */
-    /* Clusters of CTAs. */
-    uint32_t required_cluster[3]; /* .reqnctapercluster, or 0 */
-    uint32_t max_cluster;         /* CTAs of one, from .maxclusterrank; else 16 */
-    bool explicit_cluster;        /* .explicitcluster: a launch must say their shape */
-    bool blocks_are_clusters;     /* .blocksareclusters: the grid of a launch counts clusters */
 } lw_kernel_info;
 /* What a launch of a kernel must know.
  *
  * owner    the module, of the texts */
 LW_API lw_kernel_info lw_kernel_get_info(const lw_kernel *kernel);
+
+/* What a kernel says about clusters of CTAs. */
+typedef struct lw_cluster_info {
+    uint32_t required[3]; /* .reqnctapercluster, or 0 */
+    uint32_t most;        /* CTAs of one, from .maxclusterrank; else 16 */
+    bool must_be_given;   /* .explicitcluster: a launch must say their shape where `required` does not */
+    bool grid_counts;     /* .blocksareclusters: the grid of a launch counts clusters */
+} lw_cluster_info;
+LW_API lw_cluster_info lw_kernel_get_clusters(const lw_kernel *kernel);
 
 /* A parameter of a kernel, in order.
  *

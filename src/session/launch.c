@@ -38,29 +38,30 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
 /* The shape of its clusters: what the launch says, or the kernel; 0: neither does. */
 static const uint32_t *cluster_of(const lw_kernel *kernel, const lw_launch_config *config) {
     const uint32_t *asked = config->cluster;
-    return asked[0] || asked[1] || asked[2] ? asked : kernel->info.required_cluster;
+    return asked[0] || asked[1] || asked[2] ? asked : kernel->clusters.required;
 }
 
 /* CTAs of the grid. */
 static void grid_of(const lw_kernel *kernel, const lw_launch_config *config, uint32_t shape[3]) {
     const uint32_t *cluster = cluster_of(kernel, config);
     for (int i = 0; i < 3; i++)
-        shape[i] = kernel->info.blocks_are_clusters && cluster[0] ? config->grid[i] * cluster[i] : config->grid[i];
+        shape[i] = kernel->clusters.grid_counts && cluster[0] ? config->grid[i] * cluster[i] : config->grid[i];
 }
 
 /* What the kernel says about clusters. */
 static lw_status check_kernel_cluster(const lw_kernel *kernel, const uint32_t cluster[3]) {
     lw_context *context = kernel->module->context;
-    const lw_kernel_info *info = &kernel->info;
-    const uint32_t *exact = info->required_cluster;
+    const lw_cluster_info *info = &kernel->clusters;
+    const char *name = kernel->info.name;
+    const uint32_t *exact = info->required;
     if (kernel->module->language->block_most != LW_BLOCK_MOST)
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_language, lw_kernel_word(kernel->module), info->name);
-    if (exact[0] && memcmp(exact, cluster, sizeof info->required_cluster))
-        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_required, cluster[0], cluster[1], cluster[2], info->name,
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_language, lw_kernel_word(kernel->module), name);
+    if (exact[0] && memcmp(exact, cluster, sizeof info->required))
+        return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_required, cluster[0], cluster[1], cluster[2], name,
                        exact[0], exact[1], exact[2]);
-    if (lw_volume(cluster) > info->max_cluster)
+    if (lw_volume(cluster) > info->most)
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_rank, cluster[0], cluster[1], cluster[2],
-                       (unsigned long long)lw_volume(cluster), info->name, info->max_cluster);
+                       (unsigned long long)lw_volume(cluster), name, info->most);
     return LW_OK;
 }
 
@@ -69,7 +70,7 @@ static lw_status check_cluster(const lw_kernel *kernel, const lw_launch_config *
     const uint32_t *cluster = cluster_of(kernel, config);
     uint32_t shape[3];
     if (!cluster[0] && !cluster[1] && !cluster[2]) {
-        if (!kernel->info.explicit_cluster) return LW_OK;
+        if (!kernel->clusters.must_be_given) return LW_OK;
         return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_missing, kernel->info.name);
     }
     if (!cluster[0] || !cluster[1] || !cluster[2])
@@ -79,7 +80,7 @@ static lw_status check_cluster(const lw_kernel *kernel, const lw_launch_config *
                        (unsigned long long)lw_volume(cluster), LW_CLUSTER_MOST);
     lw_status status = check_kernel_cluster(kernel, cluster);
     if (status != LW_OK) return status;
-    for (int i = 0; i < 3 && kernel->info.blocks_are_clusters; i++)
+    for (int i = 0; i < 3 && kernel->clusters.grid_counts; i++)
         if ((uint64_t)config->grid[i] * cluster[i] > INT32_MAX)
             return lw_fail(context, LW_BAD_ARGUMENT, LW_D_grid_extent, config->grid[0], config->grid[1],
                            config->grid[2]);

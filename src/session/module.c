@@ -88,6 +88,10 @@ lw_kernel_info lw_kernel_get_info(const lw_kernel *kernel) {
     return kernel ? kernel->info : (lw_kernel_info){.name = ""};
 }
 
+lw_cluster_info lw_kernel_get_clusters(const lw_kernel *kernel) {
+    return kernel ? kernel->clusters : (lw_cluster_info){0};
+}
+
 lw_param_info lw_kernel_param(const lw_kernel *kernel, uint32_t index) {
     if (!kernel || index >= kernel->info.param_count) return (lw_param_info){.name = "", .type = ""};
     return kernel->params[index];

@@ -61,11 +61,11 @@ static void describe_params(lw_kernel *kernel) {
 static void describe_clusters(lw_kernel *kernel) {
     const lw_function *function = kernel->function;
     const lw_directive *most = lw_function_tuning(function, LW_TUNING_maxclusterrank);
-    lw_kernel_info *info = &kernel->info;
-    read_extents(function, LW_TUNING_reqnctapercluster, info->required_cluster);
-    info->max_cluster = most && most->values[0] < LW_CLUSTER_MOST ? (uint32_t)most->values[0] : LW_CLUSTER_MOST;
-    info->explicit_cluster = lw_function_tuning(function, LW_TUNING_explicitcluster) != NULL;
-    info->blocks_are_clusters = lw_function_tuning(function, LW_TUNING_blocksareclusters) != NULL;
+    lw_cluster_info *info = &kernel->clusters;
+    read_extents(function, LW_TUNING_reqnctapercluster, info->required);
+    info->most = most && most->values[0] < LW_CLUSTER_MOST ? (uint32_t)most->values[0] : LW_CLUSTER_MOST;
+    info->must_be_given = lw_function_tuning(function, LW_TUNING_explicitcluster) != NULL;
+    info->grid_counts = lw_function_tuning(function, LW_TUNING_blocksareclusters) != NULL;
 }
 
 static void describe(lw_kernel *kernel) {

@@ -126,6 +126,7 @@ struct lw_kernel {
     lw_program *program; /* made on first use */
     bool failed;         /* it cannot be: the module's diagnostics say why */
     lw_kernel_info info;
+    lw_cluster_info clusters;
     lw_param_info *params;
 };
 

@@ -129,12 +129,12 @@ static void kernels_say_what_they_want(void **state) {
         if (cases[i].ctas) assert_int_equal(stats.ctas, cases[i].ctas);
         else assert_message(context, cases[i].message);
     }
-    const lw_kernel_info info = lw_kernel_get_info(get_kernel(module, "exact"));
-    assert_int_equal(info.required_cluster[0] * 100 + info.required_cluster[1] * 10 + info.required_cluster[2], 231);
-    assert_int_equal(info.max_cluster, 16);
-    assert_int_equal(lw_kernel_get_info(get_kernel(module, "most")).max_cluster, 4);
-    assert_true(lw_kernel_get_info(get_kernel(module, "must")).explicit_cluster);
-    assert_true(lw_kernel_get_info(get_kernel(module, "blocks")).blocks_are_clusters);
+    const lw_cluster_info info = lw_kernel_get_clusters(get_kernel(module, "exact"));
+    assert_int_equal(info.required[0] * 100 + info.required[1] * 10 + info.required[2], 231);
+    assert_int_equal(info.most, 16);
+    assert_int_equal(lw_kernel_get_clusters(get_kernel(module, "most")).most, 4);
+    assert_true(lw_kernel_get_clusters(get_kernel(module, "must")).must_be_given);
+    assert_true(lw_kernel_get_clusters(get_kernel(module, "blocks")).grid_counts);
     lw_context_free(context);
 }
 

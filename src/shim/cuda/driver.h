@@ -77,6 +77,7 @@ struct CUfunc_st {
     CUmodule module;
     lw_kernel *kernel;
     lw_kernel_info info;
+    lw_cluster_info clusters;
     _Atomic uint32_t dynamic_most; /* dynamic shared memory that a launch may ask for */
     atomic_bool large_clusters;    /* clusters may have more CTAs than are portable */
     _Atomic int carveout;

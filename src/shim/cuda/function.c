@@ -9,6 +9,7 @@ static void describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
     made->module = module;
     made->kernel = kernel;
     made->info = lw_kernel_get_info(kernel);
+    made->clusters = lw_kernel_get_clusters(kernel);
     uint64_t fixed = made->info.shared_bytes;
     made->dynamic_most = fixed < LW_CU_SHARED_PLAIN ? LW_CU_SHARED_PLAIN - (uint32_t)fixed : 0;
     made->carveout = -1;
@@ -133,11 +134,11 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = LW_CU_SM; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = info->explicit_cluster; break;
+    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = function->clusters.must_be_given; break;
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
     case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-        *value = (int)info->required_cluster[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
+        *value = (int)function->clusters.required[attribute - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH];
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = function->large_clusters; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: /* the default */

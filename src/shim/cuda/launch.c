@@ -50,7 +50,7 @@ enum { PORTABLE_CLUSTER = 8 };
 
 /* What CUDA refuses although Lanewise could run it. */
 static CUresult check(CUfunction function, const lw_launch_config *config) {
-    const uint32_t *cluster = config->cluster[0] ? config->cluster : function->info.required_cluster;
+    const uint32_t *cluster = config->cluster[0] ? config->cluster : function->clusters.required;
     if ((uint64_t)cluster[0] * cluster[1] * cluster[2] > PORTABLE_CLUSTER && !function->large_clusters) {
         lw_cu_report(LW_CU_REPORT_ALL,
                      "'%s': clusters of %ux%ux%u CTAs: more than %d need "
