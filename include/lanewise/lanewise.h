@@ -166,6 +166,26 @@ typedef struct lw_module_options {
 LW_CHECKED lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text,
                           size_t size, lw_module **module);
 
+typedef struct lw_module_text { /* one of several texts that become one module */
+    const char *name;           /* what diagnostics call it; NULL: "<text 1>" for the first, and so on */
+    const char *text;           /* size bytes; no NUL is needed at the end */
+    size_t size;
+} lw_module_text;
+
+/* Parses and checks several texts of PTX, which become one module: functions and variables that one declares .extern
+ * are those that another defines with .visible, .weak or .common. Each text keeps its own version and target, and its
+ * own names without linkage. Kernels and variables of all are found in the module.
+ *
+ * options  NULL: the defaults
+ * texts    count of them, 1 to 4096, which may be released after the call. Where several define a name as .weak, the
+ *          first counts
+ * module   gets the handle: with LW_BAD_SOURCE too, to hold the diagnostics; NULL with any other failure
+ * fails    LW_BAD_SOURCE: a text has errors, or they do not fit together; LW_NO_MEMORY; LW_BAD_ARGUMENT: an option has
+ *          a value that is none, or one of several texts is PTO
+ * owner    the caller, who ends it with lw_module_free, or the context with itself */
+LW_CHECKED lw_module_link(lw_context *context, const lw_module_options *options, const lw_module_text *texts,
+                          size_t count, lw_module **module);
+
 /* Ends a module with its kernels and variables.
  *
  * module   may be NULL
@@ -189,6 +209,13 @@ LW_API size_t lw_module_diagnostic_count(const lw_module *module);
  * returns  the diagnostic; beyond the last one its message is ""
  * owner    the module, of the texts */
 LW_API lw_diagnostic lw_module_diagnostic(const lw_module *module, size_t index);
+
+/* The name of the text that a diagnostic is about: one of those that the module was made of.
+ *
+ * index    from 0
+ * returns  beyond the last one ""
+ * owner    the module */
+LW_API const char *lw_module_diagnostic_file(const lw_module *module, size_t index);
 
 /* All diagnostics with source line and caret, as the command line prints them.
  *
@@ -390,6 +417,13 @@ typedef struct lw_launch_note {
  * returns  their number
  * owner    the context; valid until the thread's next launch */
 LW_API size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes);
+
+/* The name of the text that a note is about: one of those that the kernel's module was made of.
+ *
+ * index    of the note, from 0
+ * returns  beyond the last one ""
+ * owner    the context; valid until the thread's next launch */
+LW_API const char *lw_launch_note_file(lw_context *context, size_t index);
 
 typedef struct lw_trap_info {
     uint32_t number;           /* 5000 for LW5000 */

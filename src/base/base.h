@@ -94,13 +94,28 @@ const char *lw_nearest(const char *word, const char *const *names, size_t count)
 
 /* ---- Source ------------------------------------------------------------------------------------------- */
 
-/* One text as given, and where its lines begin. Offsets are bytes from 0; lines and columns count from 1. */
+/* Texts as given, and where their lines begin. Offsets are bytes from 0, and run through all texts, with a NUL behind
+ * each; lines and columns count from 1 in each text anew. Most sources have one text; modules that are linked have one
+ * each, so that a place says which. */
+typedef struct lw_source_text { /* a text that a source is made of */
+    const char *name, *text;
+    size_t size;
+} lw_source_text;
+
+typedef struct lw_source_part { /* a text within its source */
+    const char *name;
+    uint32_t at, size;
+    uint32_t lines_before; /* lines of the texts before it */
+} lw_source_part;
+
 typedef struct lw_source {
-    const char *name; /* shown in diagnostics; any bytes */
-    const char *text; /* `size` bytes and a NUL that is not counted */
-    uint32_t size;
-    uint32_t *lines; /* offset of each line's first byte */
+    const char *name;    /* shown in diagnostics; any bytes. Of several texts that of the first */
+    const char *text;    /* all texts, each with a NUL behind it */
+    uint32_t from, size; /* where the text begins, and ends: 0 but for what lw_source_text_at gives */
+    uint32_t *lines;     /* offset of each line's first byte */
     uint32_t line_count;
+    lw_source_part *parts;
+    uint32_t part_count;
 } lw_source;
 
 /* A stretch of a source. */
@@ -109,9 +124,15 @@ typedef struct lw_place {
 } lw_place;
 
 bool lw_source_init(lw_source *source, lw_arena *arena, const char *name, const char *text, size_t size);
-void lw_source_find(lw_source *source, uint32_t at, uint32_t *line,
+/* Of several texts. False: they are 4 GiB or more. */
+bool lw_source_join(lw_source *source, lw_arena *arena, const lw_source_text *texts, uint32_t count);
+/* One text of a source, with the offsets that it has there. */
+lw_source lw_source_text_at(const lw_source *source, uint32_t part);
+const lw_source_part *lw_source_part_of(const lw_source *source, uint32_t at); /* the text that a place is in */
+void lw_source_find(const lw_source *source, uint32_t at, uint32_t *line,
                     uint32_t *column); /* column in characters of UTF-8; may be NULL */
-const char *lw_source_line(const lw_source *source, uint32_t line, uint32_t *size);
+/* The line that a place is in. */
+const char *lw_source_line(const lw_source *source, uint32_t at, uint32_t *size);
 
 /* ---- Symbols ------------------------------------------------------------------------------------------ */
 

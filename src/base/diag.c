@@ -106,8 +106,9 @@ static uint32_t window_start(const char *text, uint32_t size, uint32_t caret) {
 }
 
 static void render_line(lw_text *out, lw_source *source, const lw_diag *diag, uint32_t line, bool colour) {
-    uint32_t size, caret = diag->place.at - source->lines[line - 1];
-    const char *text = lw_source_line(source, line, &size);
+    uint32_t size;
+    const char *text = lw_source_line(source, diag->place.at, &size);
+    uint32_t caret = diag->place.at - (uint32_t)(text - source->text);
     if (caret > size) caret = size;
     uint32_t from = window_start(text, size, caret);
     uint32_t shown = size - from > LW_LINE_SHOWN ? LW_LINE_SHOWN : size - from;
@@ -128,7 +129,8 @@ void lw_diag_render(lw_text *out, lw_source *source, const lw_diag *diag, bool c
     const char *on = colour ? colour_of(diag->severity) : "", *off = colour ? "\33[0m" : "";
     uint32_t line, column;
     lw_source_find(source, diag->place.at, &line, &column);
-    put_clean(out, source->name, (uint32_t)strlen(source->name));
+    const char *name = lw_source_part_of(source, diag->place.at)->name;
+    put_clean(out, name, (uint32_t)strlen(name));
     lw_text_printf(out, ":%u:%u: %s%s[LW%04u]%s: ", line, column, on, words[diag->severity],
                    lw_diag_rows[diag->id].number, off);
     put_clean(out, diag->message, (uint32_t)strlen(diag->message));

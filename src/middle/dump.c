@@ -125,7 +125,9 @@ static void put_code(lw_text *out, const lw_program *program, const lw_code *cod
         if (op->code == LW_OP_block) put_block(out, code, op);
         uint32_t line;
         lw_source_find(source, code->places[n].at, &line, NULL);
-        if (line != shown) lw_text_printf(out, "    line %u\n", line);
+        if (line != shown && source->part_count > 1) /* a function is of one text */
+            lw_text_printf(out, "    %s line %u\n", lw_source_part_of(source, code->places[n].at)->name, line);
+        else if (line != shown) lw_text_printf(out, "    line %u\n", line);
         shown = line;
         if (op->code != LW_OP_block) put_op(out, code, op);
     }

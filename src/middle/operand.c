@@ -148,7 +148,7 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
         const uint64_t at = lw_lower_var(l, object) + offset;
         return l->program->clusters ? made_here(l, LW_OP_shared_base, class, at) : lw_lower_const(l, class, at);
     }
-    return lw_lower_const(l, class, object->address + offset);
+    return lw_lower_const(l, class, lw_object_linked(object)->address + offset);
 }
 
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
@@ -205,7 +205,7 @@ static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, ui
         form->frame = 1;
         op->imm = lw_lower_var(l, object) + offset;
     } else if (form->window == LW_WINDOW_shared) op->imm = lw_lower_var(l, object) + offset;
-    else op->imm = object->address + offset;
+    else op->imm = lw_object_linked(object)->address + offset;
     return true;
 }
 

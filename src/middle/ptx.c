@@ -39,6 +39,7 @@ static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + ali
 
 /* Frames hold .local variables and call parameters; they get their place when first met. */
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
+    object = lw_object_linked(object);
     if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
     /* .local of PTX before 3.0, at module scope: all functions would have to share it. */
     if (!object->owner && !l->ptx->alone) {
@@ -117,6 +118,7 @@ static void reach_shared(lw_lower *l, lw_reach *reach, const lw_object *object) 
 }
 
 static void reach_object(lw_lower *l, lw_reach *reach, const lw_object *object) {
+    object = lw_object_linked(object);
     if (object->kind == LW_OBJ_FUNCTION && object->function) reach_function(l, reach, object->function);
     if (object->kind == LW_OBJ_VARIABLE && object->space == LW_SPACE_shared) reach_shared(l, reach, object);
     if (object->kind == LW_OBJ_PROTOTYPE || lw_ptx_table_signature(object)) reach->all = true;
@@ -371,7 +373,7 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
     lw_program *program = LW_NEW(arena, lw_program);
     *program = (lw_program){.arena = arena,
                             .source = module->source,
-                            .shared_unit = module->target >= 30 && module->target < 80 ? 256 : 128,
+                            .shared_unit = kernel->module->target >= 30 && kernel->module->target < 80 ? 256 : 128,
                             .semantics = semantics,
                             .param_bytes = kernel->param_bytes};
     l.program = program;

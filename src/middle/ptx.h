@@ -10,6 +10,9 @@
  *
  * The session gives each module-scope variable its device address before, in lw_object.address. Function addresses are
  * LW_CODE_WINDOW + 16 * function number. */
+/* Whether every function that is called and every variable is defined: what a module lacks goes to `diags`. */
+void lw_ptx_check_complete(const lw_module_ptx *module, lw_diags *diags);
+
 lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics,
                          lw_diags *diags);
 

@@ -55,10 +55,19 @@ static lw_fault *find_fault(lw_context *context, bool make) {
     return fault;
 }
 
+static void drop_notes(lw_fault *fault) {
+    free(fault->notes);
+    free(fault->note_files);
+    lw_text_free(&fault->file_names);
+    fault->notes = NULL;
+    fault->note_files = NULL;
+    fault->note_count = 0;
+}
+
 static void end_fault(lw_fault *fault) {
     lw_text_free(&fault->message);
     lw_arena_free(&fault->texts);
-    free(fault->notes);
+    drop_notes(fault);
     free(fault);
 }
 
@@ -130,7 +139,8 @@ static void copy_trap(lw_fault *fault, const lw_grid *grid, uint32_t number, con
     to->message = lw_arena_text(&fault->texts, message->at, message->size);
     to->report = lw_arena_text(&fault->texts, report->at, report->size);
     to->kernel = lw_arena_text(&fault->texts, grid->program->entry->name, strlen(grid->program->entry->name));
-    to->file = lw_arena_text(&fault->texts, grid->source->name, strlen(grid->source->name));
+    const char *file = lw_source_part_of(grid->source, from->place.at)->name;
+    to->file = lw_arena_text(&fault->texts, file, strlen(file));
 }
 
 static bool try_copy(lw_fault *fault, const lw_grid *grid, uint32_t number, const lw_text *message,
@@ -168,25 +178,52 @@ bool lw_trap(lw_context *context, lw_trap_info *trap) {
 
 /* ---- Notes of launches ------------------------------------------------------------------------------------ */
 
+typedef struct placed_note {
+    lw_launch_note note;
+    uint32_t at;
+} placed_note;
+
 static int compare_places(const void *a, const void *b) {
-    const lw_launch_note *x = a, *y = b;
-    if (x->line != y->line) return x->line < y->line ? -1 : 1;
-    if (x->column != y->column) return x->column < y->column ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    const placed_note *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->note.number < y->note.number ? -1 : x->note.number > y->note.number;
 }
 
-static void copy_notes(lw_fault *fault, const lw_grid *grid) {
+/* Those that were counted; returns how many. */
+static size_t place_notes(const lw_grid *grid, placed_note *to) {
     const lw_program *program = grid->program;
     lw_source_cursor cursor = {0};
+    size_t count = 0;
     for (uint32_t i = 0; i < program->notes.count; i++) {
-        uint64_t count = atomic_load_explicit(&grid->notes[i], memory_order_relaxed);
-        if (!count) continue;
+        uint64_t lanes = atomic_load_explicit(&grid->notes[i], memory_order_relaxed);
+        if (!lanes) continue;
         const lw_diag_row *row = &lw_diag_rows[program->notes.at[i].id];
-        lw_launch_note *note = &fault->notes[fault->note_count++];
-        *note = (lw_launch_note){.number = row->number, .message = row->format, .count = count};
-        lw_source_follow(grid->source, &cursor, program->notes.at[i].place.at, &note->line, &note->column);
+        placed_note *placed = &to[count++];
+        placed->at = program->notes.at[i].place.at;
+        placed->note = (lw_launch_note){.number = row->number, .message = row->format, .count = lanes};
+        lw_source_follow(grid->source, &cursor, placed->at, &placed->note.line, &placed->note.column);
     }
-    qsort(fault->notes, fault->note_count, sizeof *fault->notes, compare_places);
+    qsort(to, count, sizeof *to, compare_places);
+    return count;
+}
+
+/* The names are copies, one for all notes of a text: the module may go before the notes do. False: no memory. */
+static bool keep_places(lw_fault *fault, const lw_grid *grid, const placed_note *notes, size_t count) {
+    const char *last = NULL;
+    size_t at = 0;
+    for (size_t i = 0; i < count; i++) {
+        const char *name = lw_source_part_of(grid->source, notes[i].at)->name;
+        if (name != last) {
+            at = fault->file_names.size;
+            lw_text_add(&fault->file_names, name, strlen(name) + 1);
+        }
+        last = name;
+        fault->note_files[i] = at;
+        fault->notes[i] = notes[i].note;
+    }
+    if (fault->file_names.failed) return false;
+    fault->note_count = count;
+    return true;
 }
 
 /* Most threads and launches have none: then nothing is made. */
@@ -194,13 +231,19 @@ bool lw_keep_notes(lw_context *context, const lw_grid *grid) {
     size_t room = grid->program->notes.count;
     lw_fault *fault = find_fault(context, room != 0);
     if (!fault) return !room;
-    free(fault->notes);
-    fault->notes = NULL;
-    fault->note_count = 0;
+    drop_notes(fault);
     if (!room) return true;
-    if (!(fault->notes = calloc(room, sizeof *fault->notes))) return false;
-    copy_notes(fault, grid);
-    return true;
+    placed_note *notes = calloc(room, sizeof *notes);
+    fault->notes = calloc(room, sizeof *fault->notes);
+    fault->note_files = calloc(room, sizeof *fault->note_files);
+    bool kept = notes && fault->notes && fault->note_files && keep_places(fault, grid, notes, place_notes(grid, notes));
+    free(notes);
+    return kept;
+}
+
+const char *lw_launch_note_file(lw_context *context, size_t index) {
+    const lw_fault *fault = context ? find_fault(context, false) : NULL;
+    return fault && index < fault->note_count ? fault->file_names.at + fault->note_files[index] : "";
 }
 
 size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes) {

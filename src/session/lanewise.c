@@ -1,6 +1,6 @@
 /* lanewise.c: the whole flow, from a text to a launch that ended.
  *
- *     lw_module_new      text → source → checked module → variables in memory
+ *     lw_module_new      text (or texts, linked) → source → checked module → variables in memory
  *     lw_module_kernel   kernel → program → linked with the CPU level
  *     lw_launch          shape and parameters → grid → workers → status */
 #include "session/session.h"
@@ -26,14 +26,13 @@ const char *lw_status_name(lw_status status) {
 /* ---- From text to a module ------------------------------------------------------------------------------------- */
 
 typedef struct lw_text_in { /* what a module is made from */
-    const char *name, *text;
-    size_t size;
+    const lw_source_text *texts;
+    uint32_t count;
     lw_load_options options;
 } lw_text_in;
 
 static lw_status load(lw_module *module, const lw_text_in *in) {
-    if (!lw_source_init(&module->source, &module->arena, in->name, in->text, in->size))
-        return LW_NO_MEMORY; /* 4 GiB of text */
+    if (!lw_source_join(&module->source, &module->arena, in->texts, in->count)) return LW_NO_MEMORY; /* 4 GiB of text */
     lw_diags_init(&module->diags, &module->arena, &module->source);
     module->options = in->options;
     module->language = in->options.language;
@@ -111,15 +110,7 @@ lw_status lw_module_new(lw_context *context, const char *name, const char *text,
     return lw_module_load(context, NULL, name, text, size, module);
 }
 
-lw_status lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text,
-                         size_t size, lw_module **module) {
-    LW_OWN_FLOAT_MODE(callers);
-    if (module) *module = NULL;
-    if (!context) return LW_BAD_ARGUMENT;
-    if (!module || (!text && size)) return lw_fail_null(context, module ? "text" : "module");
-    lw_text_in in = {.name = name ? name : "<text>", .text = text ? text : "", .size = size};
-    lw_status chosen = lw_load_choose(context, options, in.name, &in.options);
-    if (chosen != LW_OK) return chosen;
+static lw_status make_module(lw_context *context, const lw_text_in *in, lw_module **module) {
     lw_module *made = calloc(1, sizeof *made);
     if (!made) return lw_fail_memory(context);
     if (pthread_mutex_init(&made->lock, NULL)) {
@@ -128,7 +119,7 @@ lw_status lw_module_load(lw_context *context, const lw_module_options *options, 
     }
     made->context = context;
     borrow_memory(made);
-    lw_status status = try_load(made, &in);
+    lw_status status = try_load(made, in);
     made->arena.no_memory = NULL;
     if (status == LW_NO_MEMORY) {
         end_module(made);
@@ -139,6 +130,65 @@ lw_status lw_module_load(lw_context *context, const lw_module_options *options, 
     link_module(context, made);
     *module = made;
     return made->good ? LW_OK : lw_fail(context, LW_BAD_SOURCE, LW_D_bad_module);
+}
+
+lw_status lw_module_load(lw_context *context, const lw_module_options *options, const char *name, const char *text,
+                         size_t size, lw_module **module) {
+    LW_OWN_FLOAT_MODE(callers);
+    if (module) *module = NULL;
+    if (!context) return LW_BAD_ARGUMENT;
+    if (!module || (!text && size)) return lw_fail_null(context, module ? "text" : "module");
+    const lw_source_text one = {.name = name ? name : "<text>", .text = text ? text : "", .size = size};
+    lw_text_in in = {.texts = &one, .count = 1};
+    lw_status chosen = lw_load_choose(context, options, one.name, &in.options);
+    return chosen == LW_OK ? make_module(context, &in, module) : chosen;
+}
+
+/* Names those that have none by their numbers. False: there is no memory. */
+static bool take_texts(const lw_module_text *texts, uint32_t count, lw_source_text *to, lw_text *names) {
+    for (uint32_t i = 0; i < count; i++) {
+        lw_text_printf(names, "<text %u>", i + 1);
+        lw_text_add(names, "", 1);
+    }
+    const char *name = names->failed ? NULL : names->at;
+    for (uint32_t i = 0; i < count && name; i++, name += strlen(name) + 1)
+        to[i] = (lw_source_text){.name = texts[i].name ? texts[i].name : name,
+                                 .text = texts[i].text ? texts[i].text : "",
+                                 .size = texts[i].size};
+    return name;
+}
+
+/* All texts are in one language, and of more than one it is one that links. */
+static lw_status choose_for_all(lw_context *context, const lw_module_options *options, const lw_source_text *texts,
+                                uint32_t count, lw_load_options *chosen) {
+    lw_load_options one;
+    lw_status status = lw_load_choose(context, options, texts->name, chosen);
+    for (uint32_t i = 0; i < count && count > 1 && status == LW_OK; i++) {
+        status = lw_load_choose(context, options, texts[i].name, &one);
+        if (status == LW_OK && !one.language->links)
+            status = lw_fail(context, LW_BAD_ARGUMENT, LW_D_not_linked, texts[i].name);
+    }
+    return status;
+}
+
+lw_status lw_module_link(lw_context *context, const lw_module_options *options, const lw_module_text *texts,
+                         size_t count, lw_module **module) {
+    LW_OWN_FLOAT_MODE(callers);
+    if (module) *module = NULL;
+    if (!context) return LW_BAD_ARGUMENT;
+    if (!module || !texts || !count) return lw_fail_null(context, module ? "texts" : "module");
+    if (count > LW_LINKED_MOST) return lw_fail(context, LW_BAD_ARGUMENT, LW_D_many_linked, count, LW_LINKED_MOST);
+    for (size_t i = 0; i < count; i++)
+        if (!texts[i].text && texts[i].size) return lw_fail_null(context, "texts[].text");
+    lw_text names = {0};
+    lw_source_text *all = calloc(count, sizeof *all);
+    lw_text_in in = {.texts = all, .count = (uint32_t)count};
+    lw_status status = all && take_texts(texts, in.count, all, &names) ? LW_OK : lw_fail_memory(context);
+    if (status == LW_OK) status = choose_for_all(context, options, all, in.count, &in.options);
+    if (status == LW_OK) status = make_module(context, &in, module);
+    lw_text_free(&names);
+    free(all);
+    return status;
 }
 
 void lw_module_free(lw_module *module) {

@@ -16,12 +16,26 @@ size_t lw_module_diagnostic_count(const lw_module *module) {
     return count;
 }
 
+static const lw_diag *find(const lw_module *module, size_t index) {
+    const lw_diag *diag = module->diags.first;
+    while (diag && index--) diag = diag->next;
+    return diag;
+}
+
+const char *lw_module_diagnostic_file(const lw_module *module, size_t index) {
+    if (!module) return "";
+    lock(module);
+    const lw_diag *diag = find(module, index);
+    const char *name = diag ? lw_source_part_of(module->diags.source, diag->place.at)->name : "";
+    unlock(module);
+    return name;
+}
+
 lw_diagnostic lw_module_diagnostic(const lw_module *module, size_t index) {
     lw_diagnostic result = {.message = ""};
     if (!module) return result;
     lock(module);
-    const lw_diag *diag = module->diags.first;
-    while (diag && index--) diag = diag->next;
+    const lw_diag *diag = find(module, index);
     if (diag) {
         result = (lw_diagnostic){.number = lw_diag_rows[diag->id].number,
                                  .severity = (int)diag->severity,

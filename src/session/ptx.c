@@ -88,7 +88,7 @@ static lw_program *lower(lw_kernel *kernel) {
     return lw_lower_ptx(&module->arena, module->checked, kernel->function, module->context->semantics, &module->diags);
 }
 
-uint32_t lw_ptx_target(const lw_module *module) { return ((const lw_module_ptx *)module->checked)->target; }
+uint32_t lw_ptx_target(const lw_kernel *kernel) { return ((const lw_function *)kernel->function)->module->target; }
 
 /* What the modules of a context share: their spellings. */
 static bool open_shared(void **shared) {
@@ -107,6 +107,7 @@ const lw_language lw_language_ptx = {
     .name = "ptx",
     .kernel_word = "kernel",
     .block_most = LW_BLOCK_MOST,
+    .links = true,
     .open = open_shared,
     .close = close_shared,
     .check = check,

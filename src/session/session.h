@@ -14,6 +14,7 @@ enum {
     LW_BLOCK_DEPTH = 64,          /* its third extent */
     LW_SHARED_MOST = 227 << 10,   /* bytes of shared memory of a CTA */
     LW_STACK_DEFAULT = 512 << 10, /* bytes of local memory of a thread */
+    LW_LINKED_MOST = 4096,        /* texts of one module */
     LW_STACK_MOST = 16 << 20,     /* what the address map has room for */
 };
 
@@ -28,6 +29,8 @@ typedef struct lw_fault {
     lw_arena texts;
     lw_launch_note *notes; /* of its last launch */
     size_t note_count;
+    size_t *note_files; /* where the name of each one's text begins in … */
+    lw_text file_names;
 } lw_fault;
 
 /* Records why a call of this thread fails; returns the status. NULL: lw_context_new. */
@@ -50,6 +53,7 @@ typedef struct lw_language {
     bool (*open)(
         void **shared); /* makes what all its modules of a context share; false: no memory. NULL: nothing is shared */
     void (*close)(void *shared);           /* behind the last module */
+    bool links;                            /* several texts can be one module */
     bool (*is_name)(const char *file);     /* whether a file of this name is in it; NULL: the name does not say */
     lw_status (*check)(lw_module *module); /* the text becomes what it is, in `checked`; faults go to the diagnostics */
     void (*kernels)(lw_module *module);    /* lists them, each with its `function` */
@@ -75,7 +79,7 @@ typedef struct lw_load_options { /* lw_module_options, understood: words are the
 /* For a text of this name. */
 lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
                          lw_load_options *chosen);
-uint32_t lw_ptx_target(const lw_module *module); /* of a module of PTX */
+uint32_t lw_ptx_target(const lw_kernel *kernel); /* of the module of PTX that it is written in */
 
 /* ---- Options: context.c ---------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,4 @@
-/* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4), and what a
- * module lacks.
+/* variables.c: memory and initial values of .global and .const variables (manual sections 5.1 and 5.4).
  *
  * Each variable is an allocation of its own, so that an access past its end is found. */
 #include "middle/ptx.h"
@@ -39,7 +38,7 @@ static uint64_t address_of(const lw_init *init) {
     const lw_object *object = init->object;
     uint64_t address = object->kind == LW_OBJ_FUNCTION
                            ? LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number
-                           : object->address + (uint64_t)init->offset;
+                           : lw_object_linked(object)->address + (uint64_t)init->offset;
     return init->value ? (address & init->value) >> __builtin_ctzll(init->value) : address;
 }
 
@@ -84,52 +83,13 @@ static bool visit_all(lw_module *module, lw_visit *visit) {
     return true;
 }
 
-static bool check_defined(lw_module *module, lw_object *object) {
-    if (object->linkage == LW_LINK_extern)
-        lw_diag_add(&module->diags, LW_D_extern_variable, object->place, object->name->text);
-    return true;
-}
-
 static bool initialise(lw_module *module, lw_object *object) {
     write_initial(module, object);
     return true;
 }
 
-/* ---- Functions of other modules ------------------------------------------------------------------------------ */
-
-/* Not those of the device's runtime, which kernels that call them are lowered with. */
-static bool is_missing(const lw_object *object) {
-    return object && object->kind == LW_OBJ_FUNCTION && !object->function->has_body &&
-           !lw_runtime_has(object->name->text);
-}
-
-static bool reaches_missing(const lw_function *function) {
-    for (uint32_t i = 0; i < function->reached.count; i++)
-        if (is_missing(function->reached.at[i])) return true;
-    return false;
-}
-
-static void report_missing(lw_module *module, const lw_instruction *instruction) {
-    for (uint32_t i = 0; i < instruction->operand_count; i++)
-        if (is_missing(instruction->operands[i].object))
-            lw_diag_add(&module->diags, LW_D_undefined_function, instruction->operands[i].place,
-                        instruction->operands[i].name->text);
-}
-
-/* A function whose address is taken may be called as well. */
-static void check_functions(lw_module *module) {
-    const lw_module_ptx *ptx = module->checked;
-    for (uint32_t f = 0; f < ptx->functions.count; f++) {
-        const lw_function *function = ptx->functions.at[f];
-        if (!reaches_missing(function)) continue;
-        for (uint32_t s = 0; s < function->body.count; s++)
-            if (function->body.at[s].kind == LW_S_INSTRUCTION) report_missing(module, function->body.at[s].instruction);
-    }
-}
-
 lw_status lw_variables_place(lw_module *module) {
-    check_functions(module);
-    visit_all(module, check_defined);
+    lw_ptx_check_complete(module->checked, &module->diags);
     if (module->diags.errors) return LW_BAD_SOURCE;
     if (!visit_all(module, place_variable)) return LW_NO_MEMORY;
     visit_all(module, initialise); /* once all have their addresses */

@@ -1,9 +1,10 @@
 /* check.c: lanewise check: parses and verifies files; lists their kernels. */
+#include "middle/ptx.h"
 #include "tool/language.h"
 #include "tool/pto.h"
 
 typedef struct options {
-    bool list, werror, quiet, several;
+    bool list, werror, quiet, several, link;
     bool json, sarif; /* a report for programs in place of text */
     const lw_tool_language *language;
     lw_pto_profile profile, cost;
@@ -24,6 +25,7 @@ static const struct argp_option choices[] = {
     {"cost", 'c', "PROFILE", 0,
      "a5 or a2a3: check against it, and print the cycles of each PTO operation to standard output", 0},
     {"portable", 'p', NULL, 0, "Warn of every place where PTO text depends on what its page leaves open", 0},
+    {"link", 'k', NULL, 0, "Link the files, which are PTX, and check that they have all that they name", 0},
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
     {0},
 };
@@ -40,6 +42,7 @@ static const char doc[] = "Parse and verify PTX and PTO files; `-' is standard i
                           "Examples:\n"
                           "  lanewise check k.ptx\n"
                           "  lanewise check --list *.ptx\n"
+                          "  lanewise check --link main.ptx lib.ptx\n"
                           "  lanewise check --format sarif *.ptx > ptx.sarif\n"
                           "  nvcc -ptx -o - k.cu | lanewise check -\n";
 
@@ -57,6 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'l': o->list = true; break;
     case 'W': o->werror = true; break;
     case 'q': o->quiet = true; break;
+    case 'k': o->link = true; break;
     case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't':
         o->profile = profile_of(state, "--target", arg);
@@ -84,6 +88,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->files = state->argv + state->next;
         o->count = state->argc - state->next;
         for (int i = 0; i < o->count; i++)
+            if (o->link && !lw_tool_language_of(o->files[i], o->language)->of->links)
+                argp_error(state, "--link is for PTX text, and '%.100s' is none", o->files[i]);
+        for (int i = 0; i < o->count; i++)
             if ((o->has_profile || o->has_cost || o->portable) &&
                 !lw_tool_language_of(o->files[i], o->language)->has_profiles)
                 argp_error(state, "--target, --cost and --portable are for PTO text, and '%.100s' is %s", o->files[i],
@@ -100,7 +107,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 /* False where there are errors to count instead of what is in the file. */
 static bool summarise(lw_text *out, const lw_tool_source *in) {
     bool clean = !in->diags.errors && !in->diags.warnings;
-    lw_text_printf(out, "%s: ", in->source.name);
+    lw_text_puts(out, in->source.name);
+    for (uint32_t i = 1; i < in->source.part_count; i++) lw_text_printf(out, ", %s", in->source.parts[i].name);
+    lw_text_puts(out, ": ");
     if (clean) {
         lw_text_puts(out, "no errors; ");
     } else {
@@ -116,6 +125,10 @@ static int check_source(lw_tool_source *in) {
     const lw_tool_language *language = lw_tool_language_of(in->path, o->language);
     void *module = NULL;
     bool good = language->check(in, o->profile, &module);
+    if (good && o->link) {
+        lw_ptx_check_complete(module, &in->diags);
+        good = !in->diags.errors;
+    }
     if (good && o->portable) lw_pto_check_portable(module);
     if (o->json || o->sarif)
         lw_report_file(&o->report, in,
@@ -132,12 +145,12 @@ static int check_source(lw_tool_source *in) {
 int lw_command_check(int argc, char **argv) {
     options o = {0};
     lw_tool_options(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
-    o.several = o.count > 1;
+    o.several = o.count > 1 && !o.link;
     bool text = !o.json && !o.sarif;
     if (!text) lw_report_begin(&o.report, o.sarif, !o.quiet);
     int code = LW_EXIT_OK;
-    for (int i = 0; i < o.count; i++) {
-        int one = lw_tool_with_source(o.files[i], check_source, &o);
+    for (int i = 0; i < o.count; i += o.link ? o.count : 1) {
+        int one = lw_tool_with_sources(&o.files[i], o.link ? (uint32_t)o.count : 1, check_source, &o);
         if (one > LW_EXIT_SOURCE && !text) lw_report_unread(&o.report, o.files[i]);
         if (one > code) code = one;
     }

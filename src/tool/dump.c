@@ -6,7 +6,9 @@
 #include "tool/language.h"
 
 typedef struct options {
-    const char *file;
+    const char *file; /* the first of … */
+    char **files;     /* … those that are linked */
+    uint32_t count;
     int (*stage)(lw_tool_source *in);
     const lw_tool_language *language;
     lw_dump dump;
@@ -41,20 +43,21 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] =
-    "Print what a stage made of a PTX or PTO file; `-' is standard input. The layout is for people and may change."
-    "\vStages:\n"
-    "  tokens   one line a token: line:column, kind, text\n"
-    "  module   declarations, and each instruction with the form it matched\n"
-    "  program  blocks of operations over virtual registers\n"
-    "  interp   what the interpreter makes of them: slots, fused operations, constants in place\n"
-    "  llvm     what the compiler makes of them, in LLVM's language\n\n"
-    "Exit codes:\n"
-    "  0  done\n"
-    "  1  the file has errors, or a kernel uses what is not executable\n"
-    "  2  the command line is wrong\n"
-    "  5  the file cannot be read\n"
-    "  6  out of memory, or there is no compiler\n";
+static const char doc[] = "Print what a stage made of a PTX or PTO file, or of several PTX files that are linked; `-' "
+                          "is standard input. The layout "
+                          "is for people and may change."
+                          "\vStages:\n"
+                          "  tokens   one line a token: line:column, kind, text\n"
+                          "  module   declarations, and each instruction with the form it matched\n"
+                          "  program  blocks of operations over virtual registers\n"
+                          "  interp   what the interpreter makes of them: slots, fused operations, constants in place\n"
+                          "  llvm     what the compiler makes of them, in LLVM's language\n\n"
+                          "Exit codes:\n"
+                          "  0  done\n"
+                          "  1  the file has errors, or a kernel uses what is not executable\n"
+                          "  2  the command line is wrong\n"
+                          "  5  the file cannot be read\n"
+                          "  6  out of memory, or there is no compiler\n";
 
 static int place_of(const char *word, const char *const *words) {
     int i = 0;
@@ -86,13 +89,18 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->dump.choices.overflow = (lw_pto_overflow)place_of(lw_tool_overflow(arg), lw_pto_overflow_words);
         o->pto_only = "--shift-overflow";
         break;
-    case ARGP_KEY_ARG:
-        if (o->file) argp_error(state, "only one FILE can be dumped");
-        o->file = arg;
+    case ARGP_KEY_ARGS:
+        o->files = state->argv + state->next;
+        o->count = (uint32_t)(state->argc - state->next);
+        o->file = o->files[0];
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (!o->stage) argp_error(state, "--stage is needed");
+        for (uint32_t i = 1; i < o->count; i++)
+            if (o->stage == dump_tokens || !lw_tool_language_of(o->files[0], o->language)->of->links ||
+                !lw_tool_language_of(o->files[i], o->language)->of->links)
+                argp_error(state, "several files can be dumped where they are linked: PTX, and no tokens");
         o->language = lw_tool_language_of(o->file, o->language);
         if (!o->language->has_profiles && o->pto_only)
             argp_error(state, "%s is for PTO text, and '%.100s' is %s", o->pto_only, o->file, o->language->title);
@@ -163,11 +171,11 @@ static int dump_llvm(lw_tool_source *in) {
 
 int lw_command_dump(int argc, char **argv) {
     options o = {0};
-    lw_tool_options(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
+    lw_tool_options(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     lw_chosen chosen;
     const lw_options wanted = {.semantics = o.dump.semantics};
     const lw_status status = lw_choose(&wanted, &chosen);
     if (status != LW_OK) return lw_tool_refused(status);
     o.dump.chosen = &chosen;
-    return lw_tool_with_source(o.file, o.stage, &o);
+    return lw_tool_with_sources(o.files, o.count, o.stage, &o);
 }

@@ -95,7 +95,7 @@ uint32_t lw_equiv_line(lw_equiv *e, uint32_t number, uint32_t slot, const char *
     lw_place place = side->reads->place(e, side, &t, slot);
     if (!place.size) return 0;
     lw_source_find(&t.source, place.at, &line, NULL);
-    const char *at = lw_source_line(&t.source, line, &size);
+    const char *at = lw_source_line(&t.source, place.at, &size);
     while (size && (*at == ' ' || *at == '\t')) at++, size--;
     *text = lw_arena_text(&e->arena, at, size);
     return line;

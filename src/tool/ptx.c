@@ -151,6 +151,10 @@ static int dump_module(lw_tool_source *in, const lw_dump *o) {
     lw_module_ptx *module = NULL;
     lw_ptx_check(&in->arena, &in->source, &in->diags, NULL, &module);
     lw_text out = {0};
+    for (uint32_t i = 0; !o->kernel && i < module->linked_count; i++)
+        lw_text_printf(&out, "%s: version %u.%u, target sm_%u%.1s\n", module->linked[i]->source->name,
+                       module->linked[i]->version / 10, module->linked[i]->version % 10, module->linked[i]->target,
+                       &module->linked[i]->target_suffix);
     if (!o->kernel) {
         lw_text_printf(&out, "version %u.%u, target sm_%u%.1s, address size %u, %u instructions\n",
                        module->version / 10, module->version % 10, module->target, &module->target_suffix,

@@ -64,11 +64,13 @@ static json_t *json_of(lw_report *r, lw_source *source, const lw_diag *diag) {
     lw_json_set(object, "severity", json_string(levels[diag->severity]), &r->failed);
     lw_json_set(object, "message", lw_json_text(diag->message), &r->failed);
     lw_json_set(object, "fix", diag->fix ? lw_json_text(diag->fix) : json_null(), &r->failed);
+    const lw_source_part *part = lw_source_part_of(source, diag->place.at);
+    if (source->part_count > 1) lw_json_set(object, "file", lw_json_text(part->name), &r->failed);
     lw_json_set(object, "line", json_integer(line), &r->failed);
     lw_json_set(object, "column", json_integer(column), &r->failed);
     lw_json_set(object, "end_line", json_integer(end_line), &r->failed);
     lw_json_set(object, "end_column", json_integer(end_column), &r->failed);
-    lw_json_set(object, "offset", json_integer(diag->place.at), &r->failed);
+    lw_json_set(object, "offset", json_integer(diag->place.at - part->at), &r->failed);
     lw_json_set(object, "size", json_integer(diag->place.size), &r->failed);
     return object;
 }
@@ -146,14 +148,16 @@ static json_t *location_of(lw_report *r, lw_source *source, const lw_diag *diag)
     json_t *location = json_object(), *physical = json_object(), *artifact = json_object(), *region = json_object();
     lw_source_find(source, diag->place.at, &line, &column);
     lw_source_find(source, diag->place.at + diag->place.size, &end_line, &end_column);
+    const lw_source_part *part = lw_source_part_of(source, diag->place.at);
+    const size_t behind = (size_t)(source->parts + source->part_count - part); /* the texts' are the last artifacts */
     lw_json_set(region, "startLine", json_integer(line), &r->failed);
     lw_json_set(region, "startColumn", json_integer(column), &r->failed);
     lw_json_set(region, "endLine", json_integer(end_line), &r->failed);
     lw_json_set(region, "endColumn", json_integer(end_column), &r->failed);
-    lw_json_set(region, "byteOffset", json_integer(diag->place.at), &r->failed);
+    lw_json_set(region, "byteOffset", json_integer(diag->place.at - part->at), &r->failed);
     lw_json_set(region, "byteLength", json_integer(diag->place.size), &r->failed);
-    lw_json_set(artifact, "uri", uri_of(source->name), &r->failed);
-    lw_json_set(artifact, "index", json_integer((json_int_t)json_array_size(r->artifacts) - 1), &r->failed);
+    lw_json_set(artifact, "uri", uri_of(part->name), &r->failed);
+    lw_json_set(artifact, "index", json_integer((json_int_t)(json_array_size(r->artifacts) - behind)), &r->failed);
     lw_json_set(physical, "artifactLocation", artifact, &r->failed);
     lw_json_set(physical, "region", region, &r->failed);
     lw_json_set(location, "physicalLocation", physical, &r->failed);
@@ -197,7 +201,7 @@ static void sarif_artifact(lw_report *r, const char *name) {
 
 static void sarif_file(lw_report *r, lw_tool_source *in) {
     json_t *before = json_copy(r->results);
-    sarif_artifact(r, in->source.name);
+    for (uint32_t i = 0; i < in->source.part_count; i++) sarif_artifact(r, in->source.parts[i].name);
     bool left_out = false; /* a note goes where its message goes */
     for (const lw_diag *diag = in->diags.first; diag; diag = diag->next) {
         if (diag->severity != LW_NOTE) left_out = diag->severity == LW_WARNING && !r->warnings;

@@ -10,7 +10,9 @@
 #include "tool/stats.h"
 
 typedef struct options {
-    const char *file, *kernel;
+    const char *file, *kernel; /* the first of … */
+    char **files;              /* … those that are linked */
+    uint32_t file_count;
     lw_launch_config launch;
     bool has_block;
     bool has_grid;
@@ -34,8 +36,7 @@ typedef struct run {
     lw_arg *args;
     lw_context *context;
     lw_module *module;
-    char *text; /* of the module, kept where it is looked at again */
-    size_t text_size;
+    lw_source_text *texts; /* of the module, kept where they are looked at again */
     lw_kernel *kernel;
     double compiling;     /* seconds that it took to make it: they count for --timeout */
     uint32_t param_count; /* of args: with those that the tool adds */
@@ -113,7 +114,8 @@ static const struct argp_option choices[] = {
     {0},
 };
 
-static const char doc[] = "Run a kernel of a PTX file or a function of a PTO file; `-' is standard input."
+static const char doc[] = "Run a kernel of a PTX file or a function of a PTO file; `-' is standard input. "
+                          "Several PTX files are linked: what one declares .extern another defines."
                           "\vOne --arg for each kernel parameter, in order:\n"
                           "  TYPE=VALUE                       a scalar\n"
                           "  TYPE[COUNT]=SOURCE[:OUTPUT]...   a buffer; the parameter gets its address\n"
@@ -150,6 +152,7 @@ static const char doc[] = "Run a kernel of a PTX file or a function of a PTO fil
                           "  lanewise run k.ptx --kernel saxpy --block 8 --arg f32=2.5 \\\n"
                           "      --arg f32[8]=range --arg f32[8]=1:print\n"
                           "  lanewise run loop.ptx --timeout 2 --stats\n"
+                          "  lanewise run main.ptx lib.ptx --kernel main --arg u32[8]:print\n"
                           "  lanewise run f.pto --func f -a s32[99]=range -a u32[99]=3 --result out=r.npy\n\n"
                           "Exit codes:\n"
                           "  0    the kernel or function ended\n"
@@ -247,8 +250,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         o->stats = arg ? STATS_JSON : STATS_TEXT;
         break;
     case ARGP_KEY_ARG:
-        if (o->file) argp_error(state, "only one FILE can be run; kernel arguments follow --arg");
-        o->file = arg;
+        o->files[o->file_count++] = arg;
+        o->file = o->files[0];
         break;
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
@@ -275,18 +278,23 @@ static void show_warnings(run *r) {
 static const lw_tool_language *language_of(const run *r) { return lw_tool_language_of(r->o->file, r->o->language); }
 
 static int load_module(run *r) {
-    int code = lw_tool_read(r->o->file, UINT32_MAX - 1, &r->text, &r->text_size);
+    const uint32_t count = r->o->file_count;
+    r->texts = LW_NEW_ARRAY(&r->arena, lw_source_text, count);
+    int code = lw_tool_read_all(r->o->files, count, r->texts);
     if (code) return code;
-    const char *name = strcmp(r->o->file, "-") ? r->o->file : "<stdin>";
+    lw_module_text *texts = LW_NEW_ARRAY(&r->arena, lw_module_text, count);
+    for (uint32_t i = 0; i < count; i++)
+        texts[i] = (lw_module_text){r->texts[i].name, r->texts[i].text, r->texts[i].size};
     lw_module_options choices = r->o->module;
-    choices.language = language_of(r)->of->name;
-    lw_status status = lw_module_load(r->context, &choices, name, r->text, r->text_size, &r->module);
-    if (!r->o->cost) {
-        free(r->text);
-        r->text = NULL;
-    }
+    choices.language = r->o->language || count == 1 ? language_of(r)->of->name : NULL;
+    lw_status status = lw_module_link(r->context, &choices, texts, count, &r->module);
+    if (!r->o->cost) lw_tool_unread(r->texts, count);
     if (status == LW_OK) return LW_EXIT_OK;
     if (status == LW_BAD_SOURCE) return show_diagnostics(r);
+    if (status == LW_BAD_ARGUMENT) {
+        lw_tool_report(LW_D_bad_option, lw_tool_why(r->context), NULL);
+        return LW_EXIT_USAGE;
+    }
     lw_tool_error(LW_D_no_memory, r->o->file);
     return LW_EXIT_MACHINE;
 }
@@ -504,8 +512,9 @@ static int report(run *r, const lw_launch_config *config, bool ended) {
                               .elements = r->elements,
                               .cost = r->o->cost,
                               .path = r->o->file,
-                              .text = r->text,
-                              .text_size = r->text_size};
+                              .text = r->texts->text,
+                              .text_size = r->texts->size,
+                              .linked = r->o->file_count > 1};
     int status = LW_EXIT_OK;
     if (r->o->stats) status = (r->o->stats == STATS_JSON ? lw_stats_json : lw_stats_text)(r->context, &done);
     else if (r->is_vector) lw_pto_notes(r->context, r->o->file);
@@ -629,23 +638,26 @@ static void run_free(run *r) {
     for (uint32_t i = 0; r->args && i < r->param_count; i++) lw_arg_unload(&r->args[i]);
     lw_module_free(r->module);
     lw_context_free(r->context);
-    free(r->text);
+    if (r->texts) lw_tool_unread(r->texts, r->o->file_count);
     lw_text_free(&r->signature);
     lw_arena_free(&r->arena);
 }
 
 int lw_command_run(int argc, char **argv) {
-    options o = {.args = calloc((size_t)argc, sizeof *o.args), .results = calloc((size_t)argc, sizeof *o.results)};
-    if (!o.args || !o.results) {
+    options o = {.args = calloc((size_t)argc, sizeof *o.args),
+                 .results = calloc((size_t)argc, sizeof *o.results),
+                 .files = calloc((size_t)argc, sizeof *o.files)};
+    if (!o.args || !o.results || !o.files) {
         lw_tool_error(LW_D_no_memory, "the arguments are too large");
         return LW_EXIT_MACHINE;
     }
-    lw_tool_options(&(struct argp){choices, parse, "FILE", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
+    lw_tool_options(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
     run r = {.o = &o};
     lw_arena_init(&r.arena);
     int code = run_kernel(&r);
     run_free(&r);
     free(o.args);
     free(o.results);
+    free(o.files);
     return code;
 }

@@ -84,7 +84,9 @@ int lw_stats_text(lw_context *context, const lw_tool_run *r) {
     size_t count = lw_launch_notes(context, &notes);
     for (size_t i = 0; i < count; i++) {
         if (lw_pto_is_count(&notes[i])) continue;
-        lw_text_printf(&out, "note LW%04u    line %u: ", notes[i].number, notes[i].line);
+        lw_text_printf(&out, "note LW%04u    ", notes[i].number);
+        if (r->linked) lw_text_printf(&out, "%s ", lw_launch_note_file(context, i));
+        lw_text_printf(&out, "line %u: ", notes[i].line);
         lw_print_count(&out, notes[i].count);
         lw_text_printf(&out, " of lanes: %s\n", notes[i].message);
     }
@@ -97,7 +99,7 @@ static json_t *triple(const uint32_t values[3]) {
     return json_pack("[I, I, I]", (json_int_t)values[0], (json_int_t)values[1], (json_int_t)values[2]);
 }
 
-static json_t *notes_json(lw_context *context, bool *failed) {
+static json_t *notes_json(lw_context *context, bool linked, bool *failed) {
     json_t *all = json_array();
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
@@ -107,6 +109,7 @@ static json_t *notes_json(lw_context *context, bool *failed) {
         snprintf(id, sizeof id, "LW%04u", notes[i].number);
         json_t *note = json_object();
         lw_json_set(note, "id", lw_json_text(id), failed);
+        if (linked) lw_json_set(note, "file", lw_json_text(lw_launch_note_file(context, i)), failed);
         lw_json_set(note, "line", json_integer(notes[i].line), failed);
         lw_json_set(note, "column", json_integer(notes[i].column), failed);
         lw_json_set(note, "count", json_integer((json_int_t)notes[i].count), failed);
@@ -144,7 +147,7 @@ int lw_stats_json(lw_context *context, const lw_tool_run *r) {
     lw_json_set(all, "engine", lw_json_text(lw_context_engine(context)), &failed);
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
-    lw_json_set(all, "notes", notes_json(context, &failed), &failed);
+    lw_json_set(all, "notes", notes_json(context, r->linked, &failed), &failed);
     json_t *cost = NULL;
     int status = r->cost && r->ended ? lw_pto_ran_json(context, r, &cost, &failed) : LW_EXIT_OK;
     if (cost) lw_json_set(all, "cost", cost, &failed);

@@ -14,6 +14,7 @@ typedef struct lw_tool_run {
         *cost; /* the profile whose cycles are wanted, or NULL: then the module counted regions, and this is its text */
     const char *path, *text;
     size_t text_size;
+    bool linked; /* of several texts: places have the names of theirs */
 } lw_tool_run;
 
 /* To standard error. The second one has the cycles, too, where they are wanted and the launch ended. Return an exit

@@ -83,6 +83,7 @@ bool lw_tool_print(const lw_tool_source *in, lw_text *out) {
 void lw_tool_put_place(lw_text *out, lw_tool_source *in, lw_place place) {
     uint32_t line, column;
     lw_source_follow(&in->source, &in->cursor, place.at, &line, &column);
+    if (in->source.part_count > 1) lw_text_printf(out, "%s:", lw_source_part_of(&in->source, place.at)->name);
     lw_text_printf(out, "%5u:%-3u ", line, column);
 }
 
@@ -123,36 +124,68 @@ int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const cha
 /* ---- Texts -------------------------------------------------------------------------------------------- */
 
 /* Everything that may run out of memory happens in here, so that nothing of the caller's frame is lost by the jump. */
-static int work_on(lw_tool_source *in, const char *data, size_t size, int (*work)(lw_tool_source *in)) {
+static int work_on(lw_tool_source *in, const lw_source_text *texts, uint32_t count, int (*work)(lw_tool_source *in)) {
     jmp_buf out;
     if (!LW_ARENA_TRY(&in->arena, out)) {
         lw_tool_error(LW_D_no_memory, in->path);
         return LW_EXIT_MACHINE;
     }
-    if (!lw_source_init(&in->source, &in->arena, strcmp(in->path, "-") ? in->path : "<stdin>", data, size)) {
-        lw_tool_error(LW_D_cannot_read, in->path, "the file is too large");
+    if (!lw_source_join(&in->source, &in->arena, texts, count)) {
+        lw_tool_error(LW_D_cannot_read, in->path,
+                      count > 1 ? "all files together are too large" : "the file is too large");
         return LW_EXIT_FILE;
     }
     lw_diags_init(&in->diags, &in->arena, &in->source);
     return work(in);
 }
 
-int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in), void *user) {
+static const char *shown_path(const char *path) { return strcmp(path, "-") ? path : "<stdin>"; }
+
+static int with_texts(const char *path, const lw_source_text *texts, uint32_t count, int (*work)(lw_tool_source *in),
+                      void *user) {
     lw_tool_source in = {.path = path, .user = user};
     lw_arena_init(&in.arena);
-    int code = work_on(&in, text, size, work);
+    int code = work_on(&in, texts, count, work);
     lw_arena_free(&in.arena);
     return code;
 }
 
-int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user) {
-    char *data;
-    size_t size;
-    int code = lw_tool_read(path, UINT32_MAX - 1, &data, &size);
-    if (code) return code;
-    code = lw_tool_with_text(path, data, size, work, user);
-    free(data);
+int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in), void *user) {
+    return with_texts(path, &(lw_source_text){shown_path(path), text, size}, 1, work, user);
+}
+
+int lw_tool_read_all(char *const *paths, uint32_t count, lw_source_text *texts) {
+    for (uint32_t i = 0; i < count; i++) {
+        char *data;
+        int code = lw_tool_read(paths[i], UINT32_MAX - 1, &data, &texts[i].size);
+        if (code) return code;
+        texts[i].name = shown_path(paths[i]);
+        texts[i].text = data;
+    }
+    return LW_EXIT_OK;
+}
+
+void lw_tool_unread(lw_source_text *texts, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) free((char *)texts[i].text);
+    memset(texts, 0, count * sizeof *texts);
+}
+
+int lw_tool_with_sources(char *const *paths, uint32_t count, int (*work)(lw_tool_source *in), void *user) {
+    lw_source_text *texts = calloc(count, sizeof *texts);
+    if (!texts) {
+        lw_tool_error(LW_D_no_memory, paths[0]);
+        return LW_EXIT_MACHINE;
+    }
+    int code = lw_tool_read_all(paths, count, texts);
+    if (!code) code = with_texts(paths[0], texts, count, work, user);
+    lw_tool_unread(texts, count);
+    free(texts);
     return code;
+}
+
+int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user) {
+    char *one = (char *)path;
+    return lw_tool_with_sources(&one, 1, work, user);
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */

@@ -113,6 +113,12 @@ typedef struct lw_tool_source {
     lw_source_cursor cursor; /* of lw_tool_put_place */
 } lw_tool_source;
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user);
+/* The same with several files, which become one source of as many texts. */
+int lw_tool_with_sources(char *const *paths, uint32_t count, int (*work)(lw_tool_source *in), void *user);
+/* Reads all of them. Returns an exit code; other than 0 it has reported. `texts` has room for all, and lw_tool_unread
+ * gives back what is in it. */
+int lw_tool_read_all(char *const *paths, uint32_t count, lw_source_text *texts);
+void lw_tool_unread(lw_source_text *texts, uint32_t count);
 /* The same with a text that was read before; `path` is what it is called. */
 int lw_tool_with_text(const char *path, const char *text, size_t size, int (*work)(lw_tool_source *in), void *user);
 

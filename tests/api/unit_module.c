@@ -340,6 +340,84 @@ static void narrow_modules_get_narrow_addresses(void **state) {
     lw_context_free(context);
 }
 
+/* ---- Several texts ------------------------------------------------------------------------------------------ */
+
+#define CALLER \
+    HEAD ".extern .func (.reg .u32 r) add(.reg .u32 x);\n.extern .global .u32 base;\n" \
+         ".visible .entry k(.param .u64 out)\n{ .reg .u64 %a; .reg .u32 %v, %w; ld.param.u64 %a, [out];\n" \
+         "ld.global.u32 %w, [base]; call (%v), add, (%w); st.global.u32 [%a], %v; ret; }\n"
+#define CALLED \
+    HEAD ".visible .global .u32 base = 40;\n.visible .func (.reg .u32 r) add(.reg .u32 x) { add.u32 r, x, 2; ret; }\n"
+
+static lw_module_text text_of(const char *name, const char *text) {
+    return (lw_module_text){.name = name, .text = text, .size = strlen(text)};
+}
+
+static void texts_are_linked(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    char caller[] = CALLER;
+    const lw_module_text texts[] = {text_of("caller.ptx", caller), text_of(NULL, CALLED)};
+    lw_module *module;
+    assert_int_equal(lw_module_link(context, NULL, texts, 2, &module), LW_OK);
+    memset(caller, 'x', sizeof caller - 1); /* it may be released */
+    uint64_t out = new_buffer(context, 4);
+    uint32_t value = 0;
+    lw_launch_config config = shape(1, 1);
+    assert_int_equal(lw_launch(get_kernel(module, "k"), &config, (void *[]){&out}, NULL), LW_OK);
+    assert_int_equal(lw_memory_read(context, out, &value, 4), LW_OK);
+    assert_int_equal(value, 42);
+    uint64_t size;
+    assert_int_equal(lw_module_global(module, "base", NULL, &size), LW_OK);
+    assert_int_equal(size, 4);
+    lw_module_free(module);
+    lw_context_free(context);
+}
+
+static void links_tell_which_text_is_wrong(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    const lw_module_text twice[] = {text_of("a.ptx", CALLED), text_of(NULL, "\n" CALLED)};
+    lw_module *module;
+    assert_int_equal(lw_module_link(context, NULL, twice, 2, &module), LW_BAD_SOURCE);
+    assert_int_equal(lw_module_diagnostic_count(module), 4);
+    const lw_diagnostic first = lw_module_diagnostic(module, 0);
+    assert_int_equal(first.number, 2300);
+    assert_int_equal(first.line, 5);
+    assert_string_equal(lw_module_diagnostic_file(module, 0), "<text 2>");
+    assert_string_equal(lw_module_diagnostic_file(module, 1), "a.ptx");
+    assert_string_equal(lw_module_diagnostic_file(module, 4), "");
+    lw_module_free(module);
+    const lw_module_text alone = text_of("caller.ptx", CALLER);
+    assert_int_equal(lw_module_link(context, NULL, &alone, 1, &module), LW_BAD_SOURCE);
+    assert_int_equal(lw_module_diagnostic(module, 0).number, 3004);
+    assert_string_equal(lw_module_diagnostic_file(module, 0), "caller.ptx");
+    lw_context_free(context);
+}
+
+static void links_refuse_nonsense(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    const lw_module_text texts[] = {
+        text_of("a.ptx", CALLED), text_of("f.pto", "func.func @f() {\n}\n"), {.name = "c.ptx", .size = 5}};
+    lw_module *module = (lw_module *)context;
+    assert_int_equal(lw_module_link(context, NULL, texts, 2, &module), LW_BAD_ARGUMENT);
+    assert_message(context, "'f.pto' is PTO text, which is not linked with others [LW4017]");
+    assert_null(module);
+    assert_int_equal(lw_module_link(context, NULL, texts, 3, &module), LW_BAD_ARGUMENT);
+    assert_message(context, "texts[].text is NULL [LW4068]");
+    assert_int_equal(lw_module_link(context, NULL, texts, 0, &module), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_module_link(context, NULL, NULL, 1, &module), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_module_link(context, NULL, texts, 1, NULL), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_module_link(NULL, NULL, texts, 1, &module), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_module_link(context, NULL, texts, 4097, &module), LW_BAD_ARGUMENT);
+    assert_message(context, "4097 modules cannot be linked: 4096 are the most [LW4016]");
+    assert_int_equal(lw_module_link(context, NULL, &texts[1], 1, &module), LW_OK); /* one need not be linked */
+    assert_string_equal(lw_module_diagnostic_file(NULL, 0), "");
+    assert_string_equal(lw_launch_note_file(NULL, 0), "");
+    lw_context_free(context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(context_tells_its_options),
@@ -356,6 +434,9 @@ int main(void) {
         cmocka_unit_test(variables_have_their_values),
         cmocka_unit_test(variables_belong_to_their_module),
         cmocka_unit_test(narrow_modules_get_narrow_addresses),
+        cmocka_unit_test(texts_are_linked),
+        cmocka_unit_test(links_tell_which_text_is_wrong),
+        cmocka_unit_test(links_refuse_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

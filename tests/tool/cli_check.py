@@ -266,7 +266,7 @@ class Dump(cli.Case):
             self.shows(["dump", "-s", "llvm", "good.ptx"], out=["define i8* @lw_code_", "target datalayout"])
         else:
             self.shows(["dump", "-s", "llvm", "good.ptx"], 6, err=["lanewise: error[LW6006]: the engine 'jit' is not there"])
-        self.shows(["dump", "-s", "tokens", "a", "b"], 2, err=["lanewise dump: only one FILE can be dumped\n"])
+        self.shows(["dump", "-s", "tokens", "a", "b"], 2, err=["lanewise dump: several files can be dumped where they are linked: PTX, and no tokens\n"])
         self.gives(["dump", "-s", "tokens", "no.ptx"], 5, err="lanewise: error[LW6000]: cannot read 'no.ptx': No such file or directory\n")
 
 

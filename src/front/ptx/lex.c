@@ -108,7 +108,9 @@ static uint32_t skip_marker(lw_lexer *l, uint32_t start) {
     return end;
 }
 
-static bool starts_line(const lw_lexer *l, uint32_t at) { return at == 0 || l->source->text[at - 1] == '\n'; }
+static bool starts_line(const lw_lexer *l, uint32_t at) {
+    return at == l->source->from || l->source->text[at - 1] == '\n';
+}
 
 /* The offset of the next byte that begins a token. */
 static inline uint32_t skip_space(lw_lexer *l, uint32_t at) {

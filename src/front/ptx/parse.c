@@ -127,7 +127,7 @@ bool lw_parser_semicolon(lw_parser *p) {
     if (p->stopped) return false;
     bool alone = lw_parser_at_end(p) || lw_parser_at(p, '}') || on_new_line(p);
     if (!alone) return lw_parser_expected(p, "';'");
-    lw_place place = {p->last_end ? p->last_end - 1 : 0, 1};
+    lw_place place = {p->last_end > p->lexer.source->from ? p->last_end - 1 : p->last_end, 1};
     lw_diag_add(p->module->diags, LW_D_missing_semicolon, place);
     return true;
 }
@@ -260,12 +260,14 @@ static void parse_items(lw_parser *p) {
 lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags) {
     lw_module_ptx *module = LW_NEW(arena, lw_module_ptx);
     *module = (lw_module_ptx){.arena = arena, .source = source, .diags = diags, .address_size = 64};
-    lw_symbols_init_for(&module->symbols, arena, source->size);
+    const uint32_t size = source->size - source->from;
+    lw_symbols_init_for(&module->symbols, arena, size);
     lw_symbol *bound[LW_COUNT(words)];
     bind_words(&module->symbols, bound);
     lw_parser *p = LW_NEW(arena, lw_parser);
     *p = (lw_parser){.module = module, .arena = arena};
-    p->lexer = (lw_lexer){.source = source, .diags = diags, .symbols = &module->symbols};
+    p->lexer = (lw_lexer){.source = source, .diags = diags, .symbols = &module->symbols, .at = source->from};
+    p->last_end = source->from;
     p->sink = lw_symbol_get(&module->symbols, "_", 1);
     p->warp_size = lw_symbol_get(&module->symbols, "WARP_SZ", 7);
     p->call = lw_symbol_get(&module->symbols, "call", 4);
@@ -273,7 +275,7 @@ lw_module_ptx *lw_ptx_parse(lw_arena *arena, lw_source *source, lw_diags *diags)
     LW_PUSH(arena, p->operands) = (lw_operand){0}; /* so that the stacks have storage: NULL + 0 is undefined */
     LW_PUSH(arena, p->inits) = (lw_init){0};
     p->operands.count = p->inits.count = 0;
-    p->body.room = source->size / BYTES_A_STATEMENT + 8; /* mostly enough: then it is never copied to grow */
+    p->body.room = size / BYTES_A_STATEMENT + 8; /* mostly enough: then it is never copied to grow */
     p->body.at = LW_NEW_ARRAY(arena, lw_statement, p->body.room);
     lw_parser_next(p);
     lw_parse_header(p);

@@ -78,7 +78,7 @@ static lw_object *add_object(lw_parser *p, lw_statement_kind statement, lw_objec
 static bool parse_prototype(lw_parser *p, lw_symbol *name, lw_place place) {
     lw_object *o = add_object(p, LW_S_PROTOTYPE, LW_OBJ_PROTOTYPE, name, place);
     lw_function *f = LW_NEW(p->arena, lw_function);
-    *f = (lw_function){.object = o, .place = place};
+    *f = (lw_function){.module = p->module, .object = o, .place = place};
     f->first = o->function = f;
     lw_parser_next(p);
     if (lw_parser_at(p, '(') && !parse_parameters(p, f, true)) return false;
@@ -295,7 +295,7 @@ bool lw_parse_function(lw_parser *p, lw_linkage linkage, lw_place start) {
     lw_function *f = LW_NEW(p->arena, lw_function);
     lw_object *o = LW_NEW(p->arena, lw_object);
     *o = (lw_object){.kind = LW_OBJ_FUNCTION, .linkage = linkage, .place = start, .function = f};
-    *f = (lw_function){.object = o, .first = f, .is_entry = lw_parser_at_word(p, LW_WORD_ENTRY)};
+    *f = (lw_function){.module = p->module, .object = o, .first = f, .is_entry = lw_parser_at_word(p, LW_WORD_ENTRY)};
     p->function = f;
     lw_parser_next(p);
     if (!parse_signature(p, f) && !skip_to_body(p)) return true;

@@ -238,9 +238,10 @@ typedef struct lw_object {
     bool align_written;
     uint32_t dimension_count;
     uint64_t dimensions[LW_DIMENSIONS_MAX];
-    uint64_t size;             /* bytes in memory, 0 for registers and unsized arrays */
-    lw_init *init;             /* or NULL */
-    struct lw_function *owner; /* the function it is declared in; NULL at module scope */
+    uint64_t size;               /* bytes in memory, 0 for registers and unsized arrays */
+    lw_init *init;               /* or NULL */
+    struct lw_object *elsewhere; /* linked: the variable of another module that this one stands for; or NULL */
+    struct lw_function *owner;   /* the function it is declared in; NULL at module scope */
     uint32_t
         scope; /* labels: number of the scope in its function, 0 the outermost, counted by OPEN; else the resolver's */
     bool listed;     /* private to the resolver */
@@ -255,6 +256,11 @@ typedef struct lw_object {
     bool is_branch;      /* TARGETS: .branchtargets, not .calltargets */
     lw_operand *targets; /* TARGETS: names; ALIAS: one name */
 } lw_object;
+
+/* The variable that a name stands for when modules are linked. */
+static inline const lw_object *lw_object_linked(const lw_object *object) {
+    return object->elsewhere ? object->elsewhere : object;
+}
 
 const char *lw_select_name(const lw_operand *operand); /* "x", "h1", "b3210"; "" for none */
 
@@ -328,6 +334,7 @@ typedef struct lw_directive {
 } lw_directive;
 
 typedef struct lw_function {
+    struct lw_module_ptx *module; /* that it is written in: its version and target hold for it */
     lw_object *object;
     bool is_entry, has_body;
     uint32_t return_count, param_count;
@@ -407,6 +414,8 @@ typedef struct lw_module_ptx {
     LW_LIST(lw_function *) functions; /* definitions and declarations, one per name */
     LW_LIST(lw_object *) variables;   /* module scope, one per name */
     uint32_t instruction_count;
+    struct lw_module_ptx **linked; /* the modules that this one was linked of, which have the items; or NULL */
+    uint32_t linked_count;
 } lw_module_ptx;
 
 /* Parses the whole text. Faults go to `diags`; the module is returned in any case, and is usable only if there were no
@@ -431,8 +440,13 @@ const lw_function *lw_ptx_call_signature(const lw_operand *prototype);
 /* The first function of a variable that holds addresses of functions; NULL where it holds others or none. */
 const lw_function *lw_ptx_table_signature(const lw_object *table);
 
-/* Parse, resolve, verify. True where there was no error. `spellings` are those that the module shares with others, or
- * NULL; they must live longer than it. */
+/* One module of several that were checked, in which names with linkage stand for the same thing in all of them. It has
+ * the functions and variables of all; what is declared and defined nowhere stays as it is. Faults go to the
+ * diagnostics. */
+lw_module_ptx *lw_ptx_link(lw_module_ptx **modules, uint32_t count);
+
+/* Parse, resolve, verify each text of the source, and link them. True where there was no error. `spellings` are those
+ * that the module shares with others, or NULL; they must live longer than it. */
 bool lw_ptx_check(lw_arena *arena, lw_source *source, lw_diags *diags, lw_spellings *spellings, lw_module_ptx **module);
 
 /* A parsed module as text in one canonical layout, with numbers as its source spells them; parses back to the same

@@ -128,9 +128,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->shared_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(info); break;
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION:
-        *value = (int)lw_ptx_target(function->module->module);
-        break; /* as drivers answer */
+    case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)lw_ptx_target(function->kernel); break; /* as drivers answer */
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = LW_CU_SM; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
