@@ -48,6 +48,7 @@ WORD(CUdevice_attribute);
 WORD(CUfunction_attribute);
 WORD(CUpointer_attribute);
 WORD(CUjit_option);
+WORD(CUjitInputType);
 WORD(CUlimit);
 WORD(CUfunc_cache);
 WORD(CUsharedconfig);

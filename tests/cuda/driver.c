@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static bool ours; /* the device is Lanewise */
 static const char *ptx =
@@ -403,6 +404,142 @@ static void functions(CUmodule module) {
     GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetCacheConfig(scale, 77));
 }
 
+/* ---- Links ----------------------------------------------------------------------------------------------------- */
+
+#define PTX_HEAD ".version 7.0\n.target sm_70\n.address_size 64\n"
+static char caller_ptx[] = PTX_HEAD
+    ".extern .func (.param .b32 r) add(.param .b32 x);\n.extern .global .u32 base;\n"
+    ".visible .entry linked(.param .u64 out)\n{\n.reg .b64 %d;\n.reg .b32 %r<2>;\nld.param.u64 %d, [out];\n"
+    "ld.global.u32 %r0, [base];\n{\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [x], %r0;\n"
+    "call (y), add, (x);\nld.param.b32 %r1, [y];\n}\nst.global.u32 [%d], %r1;\nret;\n}\n";
+static char called_ptx[] = PTX_HEAD
+    ".visible .global .u32 base = 40;\n.visible .func (.param .b32 r) add(.param .b32 x)\n{\n"
+    ".reg .b32 %v;\nld.param.b32 %v, [x];\nadd.u32 %v, %v, 2;\nst.param.b32 [r], %v;\nret;\n}\n";
+
+typedef struct link_logs {
+    char error[2000], info[400];
+    CUjit_option options[5];
+    void *values[5];
+} link_logs;
+
+static CUlinkState new_link(link_logs *logs) {
+    CUlinkState state;
+    *logs = (link_logs){.options = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
+                                    CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_WALL_TIME},
+                        .values = {logs->error, (void *)sizeof logs->error, logs->info, (void *)sizeof logs->info}};
+    OK(cuLinkCreate_v2(5, logs->options, logs->values, &state));
+    return state;
+}
+
+static CUresult add_ptx(CUlinkState state, char *text, const char *name) {
+    return cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, text, strlen(text) + 1, name, 0, NULL, NULL);
+}
+
+static void run_linked(const void *image) {
+    CUmodule module;
+    CUfunction function;
+    CUdeviceptr out;
+    unsigned value = 0;
+    OK(cuModuleLoadData(&module, image));
+    OK(cuModuleGetFunction(&function, module, "linked"));
+    OK(cuMemAlloc_v2(&out, 4));
+    OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL));
+    OK(cuMemcpyDtoH_v2(&value, out, 4));
+    EXPECT(value == 42);
+    OK(cuMemFree_v2(out));
+    OK(cuModuleUnload(module));
+}
+
+/* As programs do it that keep what they have compiled. */
+static void link_in_file(const void *image, size_t size) {
+    char path[] = "/tmp/linked-XXXXXX";
+    int descriptor = mkstemp(path);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    CUmodule module;
+    EXPECT(file != NULL);
+    if (!file) return;
+    EXPECT(fwrite(image, 1, size, file) == size);
+    EXPECT(fclose(file) == 0);
+    OK(cuModuleLoad(&module, path));
+    OK(cuModuleUnload(module));
+    if (ours) {
+        EXPECT(truncate(path, (off_t)size - 9) == 0);
+        GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoad(&module, path));
+    }
+    unlink(path);
+}
+
+static void good_link(void) {
+    link_logs logs;
+    CUlinkState state = new_link(&logs);
+    void *image = NULL, *again = NULL;
+    size_t size = 0;
+    OK(add_ptx(state, caller_ptx, "caller"));
+    OK(add_ptx(state, called_ptx, NULL));
+    OK(cuLinkComplete(state, &image, &size));
+    EXPECT(image && size > 100);
+    EXPECT((uintptr_t)logs.values[1] == 0 && !*logs.error);
+    run_linked(image);
+    link_in_file(image, size);
+    if (ours) {
+        OK(cuLinkComplete(state, &again, NULL));
+        EXPECT(again == image);
+        GIVES(CUDA_ERROR_INVALID_VALUE, add_ptx(state, called_ptx, "late"));
+    }
+    OK(cuLinkDestroy(state));
+    if (ours) GIVES(CUDA_ERROR_INVALID_HANDLE, cuLinkDestroy(state));
+}
+
+static void bad_links(void) {
+    link_logs logs;
+    void *image;
+    CUlinkState state = new_link(&logs);
+    GIVES(CUDA_ERROR_INVALID_PTX, add_ptx(state, (char *)bad_ptx, "wrong"));
+    EXPECT(strstr(logs.error, "frobnicate") && strlen(logs.error) == (uintptr_t)logs.values[1]);
+    if (ours) GIVES(CUDA_ERROR_INVALID_PTX, cuLinkComplete(state, &image, NULL));
+    OK(cuLinkDestroy(state));
+    state = new_link(&logs);
+    OK(add_ptx(state, caller_ptx, "caller"));
+    EXPECT(cuLinkComplete(state, &image, NULL) != CUDA_SUCCESS);
+    EXPECT(strstr(logs.error, "'add'") && strstr(logs.error, "'base'"));
+    OK(cuLinkDestroy(state));
+    state = new_link(&logs);
+    CUresult twice = add_ptx(state, called_ptx, "one");
+    if (!twice) twice = add_ptx(state, called_ptx, "two");
+    if (!twice) twice = cuLinkComplete(state, &image, NULL);
+    EXPECT(twice == CUDA_ERROR_INVALID_SOURCE);
+    EXPECT(strstr(logs.error, "'add'") && strstr(logs.error, "one") && strstr(logs.error, "two"));
+    OK(cuLinkDestroy(state));
+}
+
+static void other_inputs(void) {
+    if (!ours) return; /* these would have to be real ones */
+    link_logs logs;
+    unsigned char cubin[64] = {0x7f, 'E', 'L', 'F'};
+    CUjitInputType types[] = {CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY,
+                              CU_JIT_INPUT_NVVM};
+    const char *words[] = {"cubin", "fatbin", "host object", "library", "NVVM"};
+    for (int i = 0; i < 5; i++) {
+        CUlinkState state = new_link(&logs);
+        GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU,
+              cuLinkAddData_v2(state, types[i], cubin, sizeof cubin, "input.o", 0, NULL, NULL));
+        EXPECT(strstr(logs.error, "input.o") && strstr(logs.error, words[i]));
+        OK(cuLinkDestroy(state));
+    }
+    CUlinkState state = new_link(&logs);
+    void *image;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLinkComplete(state, &image, NULL)); /* of nothing */
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLinkAddData_v2(state, 6, cubin, sizeof cubin, "x", 0, NULL, NULL));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, NULL, 5, "x", 0, NULL, NULL));
+    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, add_ptx(state, (char *)cubin, "x"));
+    OK(cuLinkDestroy(state));
+    state = new_link(&logs);
+    GIVES(CUDA_ERROR_FILE_NOT_FOUND,
+          cuLinkAddFile_v2(state, CU_JIT_INPUT_PTX, "there-is-no-such-file.ptx", 0, NULL, NULL));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuLinkCreate_v2(1, NULL, NULL, &state));
+    OK(add_ptx(state, called_ptx, "it is not the first that was missing"));
+}
+
 static void modules(void) {
     CUcontext context;
     CUmodule module;
@@ -410,6 +547,9 @@ static void modules(void) {
     logs();
     images();
     from_file();
+    good_link();
+    bad_links();
+    other_inputs();
     OK(cuModuleLoadData(&module, ptx));
     functions(module);
     OK(cuModuleUnload(module));

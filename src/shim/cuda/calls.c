@@ -73,6 +73,7 @@ static void end(lw_cu_object *object) {
         lw_module_free(((CUmodule)object)->module);
         free(((CUmodule)object)->functions);
     }
+    if (object->kind == LW_CU_LINK) lw_cu_end_link((CUlinkState)object);
     if (object->kind == LW_CU_FUNCTION) {
         lw_cu_let_go(&function->module->object);
         lw_cu_let_go(&object->owner->object);

@@ -149,6 +149,7 @@ void lw_cu_end_objects(CUcontext context) {
     while ((object = first_object(context, LW_CU_MEMORY))) lw_cu_end_memory((lw_cu_memory *)object);
     while ((object = first_object(context, LW_CU_STREAM))) lw_cu_free(object);
     while ((object = first_object(context, LW_CU_EVENT))) lw_cu_free(object);
+    while ((object = first_object(context, LW_CU_LINK))) lw_cu_free(object);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context) {

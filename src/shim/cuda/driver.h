@@ -34,6 +34,7 @@ typedef enum lw_cu_kind {
     LW_CU_FUNCTION,
     LW_CU_STREAM,
     LW_CU_EVENT,
+    LW_CU_LINK,
     LW_CU_MEMORY, /* keyed by its device address */
     LW_CU_KINDS,
 } lw_cu_kind;
@@ -70,6 +71,31 @@ struct CUmod_st {
     lw_cu_object object;
     lw_module *module;
     CUfunction *functions; /* of each kernel that was asked for; NULL: of none yet */
+};
+
+/* Where a program wants to read what was said: log.c. */
+typedef struct lw_cu_log {
+    char *buffer;
+    size_t room;
+    void **written; /* the option's value is replaced by the number of bytes, as the interface has it */
+} lw_cu_log;
+
+typedef struct lw_cu_logs {
+    lw_cu_log error, info;
+    void **seconds;
+} lw_cu_logs;
+
+struct CUlinkState_st {
+    lw_cu_object object;
+    pthread_mutex_t lock; /* guards what follows */
+    lw_cu_logs to;
+    lw_text error, info; /* all that was said so far */
+    double seconds;
+    CUresult failed; /* of the first input that was refused */
+    lw_text texts;   /* name and text of each input, as the image has them */
+    uint32_t count;  /* of them */
+    char *image;     /* once it is complete */
+    size_t image_size;
 };
 
 struct CUfunc_st {
@@ -171,6 +197,26 @@ void lw_cu_hold(lw_cu_object *object);
 void lw_cu_let_go(lw_cu_object *object);
 /* Frees an object that nobody finds any more, and its module, as soon as no call can use it; with the lock held. */
 void lw_cu_bury(lw_cu_object *object);
+
+/* ---- Texts and logs: module.c, log.c, link.c ------------------------------------------------------------------- */
+
+void lw_cu_read_options(lw_cu_logs *to, unsigned count, const CUjit_option *options, void **values);
+void lw_cu_write_log(const lw_cu_log *to, const char *text);
+void lw_cu_write_seconds(const lw_cu_logs *to, double seconds);
+/* What an image is that is no text, and why it is refused; CUDA_SUCCESS for a text. */
+CUresult lw_cu_look_at(const void *image, const char **why);
+/* A text that does not begin as PTX is no image at all; faults in one of a version that is newer than what we know are
+ * most likely what that version brought. */
+CUresult lw_cu_source_result(const lw_diags *diags);
+/* A file with a NUL behind it; NULL where it cannot be read. */
+char *lw_cu_read_file(const char *path, size_t *size, bool *no_memory);
+void lw_cu_name_image(char name[32]); /* as one that has no name */
+/* What cuLinkComplete makes: the texts, which are linked when it is loaded. */
+bool lw_cu_is_image(const void *image);
+bool lw_cu_is_whole(const char *image, size_t size); /* whether it is one of so many bytes */
+uint32_t lw_cu_image_count(const void *image);
+void lw_cu_image_texts(const void *image, lw_module_text *texts);
+void lw_cu_end_link(CUlinkState state); /* what belongs to it; not the state itself */
 
 /* ---- Parts that others need ------------------------------------------------------------------------------------ */
 
