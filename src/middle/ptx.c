@@ -337,7 +337,7 @@ static void begin_function(lw_lower *l, lw_function *function) {
     lw_lower_begin(l, &code, function->place, function->instruction_count + 2 * function->label_count);
     l->ptx->function = function;
     lw_lower_begin_registers(l, function);
-    l->ptx->carry = LW_NO_SLOT;
+    l->ptx->carry = l->ptx->stack = LW_NO_SLOT;
     for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);
 }
 

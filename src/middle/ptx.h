@@ -52,6 +52,7 @@ typedef struct lw_lower_ptx_state {
     uint32_t *page_slots, page_mask; /* 1 + page by its key, in a hash table or, where all registers that are declared
                                         have room, by the key itself */
     bool few_registers;              /* they have */
+    uint32_t stack;                  /* what alloca has taken; LW_NO_SLOT until used */
     uint32_t carry;                  /* the condition code register CC.CF, LW_NO_SLOT until used */
 } lw_lower_ptx_state;
 

@@ -275,6 +275,7 @@ static void say_words(const lw_trap_said *s) { fill(s, s->words); }
 static void say_heap(const lw_trap_said *s) { fill(s, address_of(s)); }
 static void say_shift(const lw_trap_said *s) { fill(s, address_of(s), s->trap->size); }
 static void say_stack(const lw_trap_said *s) { fill(s, s->trap->detail, s->grid->local_limit); }
+static void say_alloca(const lw_trap_said *s) { fill(s, (unsigned long long)s->trap->length, s->grid->local_limit); }
 static void say_barrier(const lw_trap_said *s) { fill(s, s->trap->detail, s->trap->size, s->words); }
 static void say_element(const lw_trap_said *s) { fill(s, s->trap->access, (long long)address_of(s), s->words); }
 

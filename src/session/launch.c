@@ -162,6 +162,7 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
 /* Without calls a thread needs the kernel's own frame and no more; the less there is, the sooner a wild access is
  * found. */
 static uint32_t local_limit(const lw_program *program, uint32_t stack_limit) {
+    if (program->takes_stack) return stack_limit;
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->codes[i]->call_count) return stack_limit;
     return (program->entry->local_bytes + 15) & ~15u;

@@ -65,9 +65,9 @@ static void statement(gen *g) {
     static const struct {
         void (*make)(gen *);
         uint32_t weight;
-    } choices[] = {{gen_plain, 52}, {gen_memory, 12}, {gen_parameter, 3}, {gen_atomic, 4}, {gen_address, 2},
-                   {gen_hint, 3},   {exchange, 5},    {gen_barrier, 4},   {gen_branch, 7}, {gen_loop, 4},
-                   {gen_table, 2},  {gen_call, 5},    {gen_leave, 1}};
+    } choices[] = {{gen_plain, 52}, {gen_memory, 12}, {gen_parameter, 3}, {gen_atomic, 4},  {gen_address, 2},
+                   {gen_stack, 1},  {gen_hint, 3},    {exchange, 5},      {gen_barrier, 4}, {gen_branch, 7},
+                   {gen_loop, 4},   {gen_table, 2},   {gen_call, 5},      {gen_leave, 1}};
     uint32_t sum = 0, n;
     for (size_t k = 0; k < LW_COUNT(choices); k++) sum += choices[k].weight;
     n = gen_below(g, sum);

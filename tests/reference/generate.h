@@ -100,6 +100,7 @@ void gen_constant(gen *g, lw_type type, char text[40]);
 void gen_memory(gen *g); /* a load or store of the thread's own memory, or of what nobody writes */
 void gen_atomic(gen *g);
 void gen_address(gen *g); /* cvta, isspacep, mov of addresses */
+void gen_stack(gen *g);   /* takes local memory and gives it back */
 void gen_parameter(gen *g);
 void gen_variables(lw_text *text, gen *g); /* of the module */
 

@@ -284,3 +284,42 @@ void gen_address(gen *g) {
     else gen_put(g, "%s %s, %%w;", spelling, d), gen_put(g, "cvta.to.%s.u64 %s, %s;", space, d, d);
     gen_put(g, "sub.u64 %s, %s, %%w;", d, d);
 }
+
+/* ---- The stack, and what is opaque ----------------------------------------------------------------------------- */
+
+static bool is_opaque(const lw_form *f) {
+    return f->lower == LW_LOWER_istypep || f->lower == LW_LOWER_createpolicy || f->lower == LW_LOWER_alloca ||
+           f->lower == LW_LOWER_stacksave || f->lower == LW_LOWER_stackrestore;
+}
+
+static void policy(gen *g, const char *spelling) {
+    if (has(NULL, spelling, "range")) gen_put(g, "%s %%policy, [%%in], %u, 4096;", spelling, 128 * gen_below(g, 4));
+    else if (has(NULL, spelling, "cvt")) gen_put(g, "%s %%policy, %%policy;", spelling);
+    else gen_put(g, "%s %%policy%s;", spelling, gen_chance(g, 50) ? ", 0f3F000000" : "");
+}
+
+/* Sizes differ between lanes; what is read was written. */
+void gen_stack(gen *g) {
+    static const char *const aligns[] = {"", ", 4", ", 16", ", 128"};
+    char spelling[128], d[16];
+    const lw_form *form = gen_form(g, is_opaque);
+    const lw_match *m = form ? gen_spell(g, form, spelling) : NULL;
+    if (!m) return;
+    if (form->lower == LW_LOWER_createpolicy) policy(g, spelling);
+    else if (form->lower == LW_LOWER_istypep) {
+        gen_register(g, 1, d);
+        gen_put(g, "%s %s, %%in;", spelling, d);
+    } else {
+        const char *type = lw_types[m->type].name;
+        const uint32_t bits = lw_types[m->type].bits, base = 8 * gen_below(g, 5), r = gen_below(g, GEN_D);
+        gen_put(g, "{ .reg .b%u %%stack%u, %%taken%u;", bits, bits, bits);
+        gen_put(g, "stacksave.%s %%stack%u;", type, bits);
+        gen_put(g, "and.b32 %%t, %%r%u, 24; add.u32 %%t, %%t, %u;", gen_below(g, GEN_R), base + 8);
+        gen_put(g, "cvt.%s.u32 %%taken%u, %%t; alloca.%s %%taken%u, %%taken%u%s;", type, bits, type, bits, bits,
+                aligns[gen_below(g, LW_COUNT(aligns))]);
+        gen_put(g, "st.local.b64 [%%taken%u+%u], %%d%u;", bits, base, r);
+        if (gen_chance(g, 50)) gen_call(g);
+        gen_put(g, "ld.local.b64 %%d%u, [%%taken%u+%u];", gen_below(g, GEN_D), bits, base);
+        gen_put(g, "stackrestore.%s %%stack%u; }", type, bits);
+    }
+}

@@ -99,15 +99,8 @@ static void prepare_variables(ref_machine *m) {
 
 /* ---- Activations -------------------------------------------------------------------------------------------- */
 
-static void push_frame(ref_thread *t, const lw_function *f, const ref_op *call) {
-    const ref_code *code = &t->machine->codes[f->object->number];
-    ref_frame *frame = calloc(1, sizeof *frame + (f->register_count + 1) * sizeof(ref_value));
-    uint64_t locals = (t->local_size + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN, size = locals + code->frame_bytes;
-    if (!frame || size > LOCAL_MOST) {
-        free(frame);
-        ref_stop(t, call, REF_TRAP, "stack overflow");
-        return;
-    }
+bool ref_grow(ref_thread *t, uint64_t size) {
+    if (size > LOCAL_MOST) return false;
     if (size > t->local_room) {
         t->local = realloc(t->local, 2 * size);
         t->local_known = realloc(t->local_known, 2 * size);
@@ -119,6 +112,18 @@ static void push_frame(ref_thread *t, const lw_function *f, const ref_op *call) 
         memset(t->local_known + t->local_size, 0, size - t->local_size);
     }
     t->local_size = size;
+    return true;
+}
+
+static void push_frame(ref_thread *t, const lw_function *f, const ref_op *call) {
+    const ref_code *code = &t->machine->codes[f->object->number];
+    ref_frame *frame = calloc(1, sizeof *frame + (f->register_count + 1) * sizeof(ref_value));
+    uint64_t locals = (t->local_size + FRAME_ALIGN - 1) / FRAME_ALIGN * FRAME_ALIGN, size = locals + code->frame_bytes;
+    if (!frame || !ref_grow(t, size)) {
+        free(frame);
+        ref_stop(t, call, REF_TRAP, "stack overflow");
+        return;
+    }
     *frame = (ref_frame){
         .function = f, .registers = (ref_value *)(frame + 1), .locals = locals, .call = call, .caller = t->frame};
     t->frame = frame;

@@ -181,6 +181,7 @@ static inline bool ref_is_real(lw_type type) { /* or two halves that are */
     return lw_types[type].kind == 'F' || type == LW_T_bf16 || type == LW_T_f16x2 || type == LW_T_bf16x2;
 }
 ref_value *ref_register(ref_thread *t, const lw_operand *operand);
+bool ref_grow(ref_thread *t, uint64_t size); /* its local memory, by zeros; false: there is not so much */
 uint64_t ref_read(ref_thread *t, const ref_op *op, const lw_operand *operand,
                   lw_type type); /* the low bits of that type */
 int64_t ref_read_signed(ref_thread *t, const ref_op *op, const lw_operand *operand, lw_type type);
@@ -252,7 +253,8 @@ void ref_approx_do(ref_thread *t, const ref_op *op);
     OPCODE(madc) OPCODE(testp) OPCODE(copysign) OPCODE(rcp) OPCODE(sqrt) OPCODE(set) OPCODE(setp) OPCODE(selp) \
     OPCODE(slct) OPCODE(and) OPCODE(or) OPCODE(xor) OPCODE(not) OPCODE(cnot) OPCODE(lop3) OPCODE(shf) OPCODE(shl) \
     OPCODE(shr) OPCODE(mov) OPCODE(prmt) OPCODE(ld) OPCODE(ldu) OPCODE(st) OPCODE(prefetch) OPCODE(prefetchu) \
-    OPCODE(applypriority) OPCODE(discard) OPCODE(isspacep) OPCODE(cvta) OPCODE(cvt) OPCODE(vshl) OPCODE(vshr) \
+    OPCODE(applypriority) OPCODE(discard) OPCODE(isspacep) OPCODE(istypep) OPCODE(createpolicy) OPCODE(alloca) \
+    OPCODE(stacksave) OPCODE(stackrestore) OPCODE(cvta) OPCODE(cvt) OPCODE(vshl) OPCODE(vshr) \
     OPCODE(vadd) OPCODE(vsub) OPCODE(vabsdiff) OPCODE(vmin) OPCODE(vmax) OPCODE(vset) OPCODE(vmad) OPCODE(vadd2) \
     OPCODE(vsub2) OPCODE(vavrg2) OPCODE(vabsdiff2) OPCODE(vmin2) OPCODE(vmax2) OPCODE(vset2) OPCODE(vadd4) \
     OPCODE(vsub4) OPCODE(vavrg4) OPCODE(vabsdiff4) OPCODE(vmin4) OPCODE(vmax4) OPCODE(vset4) OPCODE(shfl) \

@@ -310,6 +310,15 @@ static void runtime_case(trial *t) {
     if (t->op.code == LW_OP_heap_take) t->op.d = writes(t, 64);
 }
 
+/* Lanes have taken between 0 and 28 bytes, and take up to 31 more. */
+static void alloca_case(trial *t) {
+    const uint8_t bits = t->variant & 1 ? 64 : 32;
+    t->op.a = reads(t, bits), put_each(t->op.a, bits, 0, 1, 32);
+    t->op.b = reads(t, 32), put_each(t->op.b, 32, 0, 4, 8);
+    t->op.c = bits / 8, t->op.imm = 8u << (t->variant & 3);
+    t->op.d = writes(t, bits), t->op.e = writes(t, 32);
+}
+
 static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_block] = block_case,
     [LW_OP_bra] = branch_case,
@@ -358,6 +367,7 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_shift_check] = shift_check_case,
     [LW_OP_vshift] = vshift_case,
     [LW_OP_note] = note_case,
+    [LW_OP_alloca] = alloca_case,
     [LW_OP_print] = runtime_case,
     [LW_OP_heap_take] = runtime_case,
     [LW_OP_heap_give] = runtime_case,

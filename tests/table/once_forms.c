@@ -125,9 +125,9 @@ static void check_modes(table *t, const lw_match *m, const char *spelling) {
         const lw_symbol *word = m->words[i];
         lw_modifier_id id = lw_word_value_of(word->text, word->size, word->hash).modifier;
         modifiers[id] = true;
-        if (id && seen[lw_modifiers[id].field]++ && m->executable) fault(t, "two words of one field", spelling);
-        if (id && m->mode.at[lw_modifiers[id].field] != id && m->executable)
-            fault(t, "a word that no field has", spelling);
+        if (!id || !m->executable || lw_lowerings[m->form->lower].unmodified) continue;
+        if (seen[lw_modifiers[id].field]++) fault(t, "two words of one field", spelling);
+        if (m->mode.at[lw_modifiers[id].field] != id) fault(t, "a word that no field has", spelling);
     }
     meanings[m->meaning] = true;
     if (m->form->lower && !m->executable) fault(t, "its lowering has no mode for it", spelling);

@@ -476,7 +476,7 @@ typedef enum lw_lowering { /* how a form that is not a lane function is lowered 
 
 typedef struct lw_lowering_row {
     const char *name;
-    bool ends, across, memory, clusters;
+    bool ends, across, memory, clusters, unmodified;
     lw_meaning_kind means;
 } lw_lowering_row;
 extern const lw_lowering_row lw_lowerings[LW_LOWER_count];

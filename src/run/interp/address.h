@@ -27,6 +27,8 @@ typedef enum lw_access { LW_ACCESS_load, LW_ACCESS_store, LW_ACCESS_atomic } lw_
 
 static inline uint32_t lw_memory_bytes(lw_memory_form form) { return 1u << (form.size + form.vector); }
 
+enum { LW_GRANULE = 16 }; /* bytes of local memory that lie together, as lw_local_at has it */
+
 /* An access of the executing lanes' local memory that ends there: from now on it may hold something. */
 static inline void lw_local_touch(lw_gang *gang, uint64_t end) {
     if (LW_UNLIKELY(end > gang->local_used)) gang->local_used = (uint32_t)((end + 15) & ~(uint64_t)15);

@@ -15,7 +15,6 @@ enum {
     LW_PATIENCE = 16,         /* turns that a loop without such reads gets before pending lanes run apart from it */
     LW_FRAME_COST = 64,       /* bytes of stack that a call takes at least */
     LW_FRAMES_MOST = 1 << 30, /* bytes of all frames of a gang */
-    LW_GRANULE = 16,          /* of local memory, as lw_local_at has it */
 };
 
 /* ---- Pending lanes ------------------------------------------------------------------------------------ */
@@ -303,7 +302,8 @@ static lw_frame *take_frame(lw_gang *gang, const lw_code *code) {
 
 static uint64_t base_of_callee(const lw_code *code, const lw_frame *caller) {
     if (!caller) return 0;
-    uint64_t own = caller->code->local_bytes, align = code->local_align > LW_GRANULE ? code->local_align : LW_GRANULE;
+    uint64_t own = caller->local_end - caller->local_base,
+             align = code->local_align > LW_GRANULE ? code->local_align : LW_GRANULE;
     return (caller->local_base + (own < LW_FRAME_COST ? LW_FRAME_COST : own) + align - 1) & ~(align - 1);
 }
 
