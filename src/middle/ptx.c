@@ -79,7 +79,8 @@ static void report_missing(lw_lower *l) {
         char others[64] = "";
         if (missing->count > 1)
             snprintf(others, sizeof others, "; it is at %u places, of which this is the first", missing->count);
-        lw_diag_add(l->diags, LW_D_not_executable, missing->first, missing->mnemonic->text, others);
+        const char *name = missing->mnemonic->text, *why = lw_ptx_refusal(name);
+        lw_diag_add(l->diags, LW_D_not_executable, missing->first, name, why ? ": " : " yet", why ? why : "", others);
     }
 }
 

@@ -132,6 +132,8 @@ static void explain_form(lw_module_ptx *module, const lw_form *form) {
     };
     printf("    %s%s%s; %s\n", gates.at ? gates.at : "", form->section ? "; manual section " : "",
            form->section ? form->section : "", status[lw_form_executable(module, form)]);
+    const char *why = lw_ptx_refusal(form->pattern);
+    if (why) printf("    %s\n", why);
     if (*form->operands) printf("    registers %s\n", registers[form->agree]);
     if (types.at) lw_print_wrapped(types.at, "    ");
     lw_text_free(&pattern);

@@ -2,6 +2,7 @@
 """`lanewise run`: choosing the kernel, the launch, limits, traps, statistics, progress. The kernels are small enough to be worked out
 by hand."""
 
+import re
 import json
 import os
 import pty
@@ -142,8 +143,35 @@ class Kernels(cli.Case):
         code, out, err = self.lanewise("run", "k.ptx")
         self.assertEqual(code, 1)
         self.assertEqual(err.count("LW3000"), 2, err)
-        self.assertIn("'txq.width.b32' is a valid PTX instruction that Lanewise cannot execute yet; it is at 5 places, of which this is the first", err)
-        self.assertIn("'txq.height.b32' is a valid PTX instruction that Lanewise cannot execute yet\n", err)
+        self.assertIn("'txq.width.b32' is a valid PTX instruction that Lanewise cannot execute: there are no textures; it is at 5 places, of which this is the first", err)
+        self.assertIn("'txq.height.b32' is a valid PTX instruction that Lanewise cannot execute: there are no textures\n", err)
+
+    def test_refused_families(self):
+        """Each family is refused by name and with its reason, when its kernel is loaded; other kernels of the module run."""
+        refused = [
+            (90, "multimem.red.global.add.u32 [%a], %r;", "multicast object"), (90, "multimem.st.u32 [%a], %r;", "multicast object"),
+            (90, "multimem.ld_reduce.global.add.u32 %r, [%a];", "multicast object"),
+            (90, "tex.2d.v4.f32.s32 {%f, %f, %f, %f}, [t, {%r, %r}];", "no textures"), (90, "tld4.r.2d.v4.f32.f32 {%f, %f, %f, %f}, [t, {%f, %f}];", "no textures"),
+            (90, "suld.b.1d.b32.trap %r, [s, {%r}];", "no surfaces"), (90, "sust.b.1d.b32.trap [s, {%r}], %r;", "no surfaces"),
+            (90, "sured.b.add.1d.u32.trap [s, {%r}], %r;", "no surfaces"), (90, "suq.width.b32 %r, [s];", "no surfaces"),
+            (90, "wmma.load.a.sync.aligned.row.m8n8k4.global.f64 {%d}, [%a];", "no tensor cores"),
+            (90, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f, %f, %f, %f}, {%r, %r, %r, %r}, {%r, %r}, {%f, %f, %f, %f};", "no tensor cores"),
+            (90, "wgmma.fence.sync.aligned;", "no tensor cores"), (100, "tcgen05.wait::ld.sync.aligned;", "no tensor cores"),
+            (90, "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r}, [%a];", "whose matrices it loads"),
+            (90, "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%a], {%r};", "whose matrices it stores"),
+            (90, "movmatrix.sync.aligned.m8n8.trans.b16 %r, %r;", "whose matrices it transposes"),
+            (90, "tensormap.replace.tile.rank.global.b1024.b32 [%a], 2;", "no tensor maps"), (90, "prefetch.tensormap [%a];", "no tensor maps"),
+            (90, "cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes [%r], [%a, {%r}], [%r];", "no tensor maps"),
+        ]
+        for target, instruction, why in refused:
+            with self.subTest(instruction):
+                head = f".version 8.6\n.target sm_{target}a\n.address_size 64\n.global .texref t;\n.global .surfref s;\n"
+                body = f".reg .b32 %r; .reg .b64 %a; .reg .f32 %f; .reg .f64 %d;\n    {instruction}\n    {instruction}\n    ret;"
+                self.file("k.ptx", head + cli.kernel("bad", body=body) + cli.kernel("good"))
+                code, out, err = self.shows(["run", "k.ptx", "--kernel", "bad"], 1, err=[why, "; it is at 2 places, of which this is the first"])
+                self.assertEqual(re.findall(r"(?m)^k\.ptx:(\d+):\d+: error\[LW(\d+)\]: '([^']*)'", err), [("9", "3000", instruction.split()[0].rstrip(";"))])
+                self.gives(["run", "k.ptx", "--kernel", "good"])
+                self.shows(["check", "k.ptx"])
 
 
 class Options(cli.Case):

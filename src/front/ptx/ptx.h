@@ -627,6 +627,9 @@ const lw_operand_form *lw_ptx_operand_form(const lw_match *match, uint32_t count
 bool lw_ptx_operand_is_written(const lw_match *match, uint32_t index);
 lw_type lw_ptx_operand_type(const lw_match *match, uint32_t operand);
 
+/* Why an instruction of this spelling, or a form of this pattern, is refused for good; NULL where it is not. */
+const char *lw_ptx_refusal(const char *spelling);
+
 bool lw_ptx_is_opcode(const lw_symbol *opcode);
 /* The opcode that looks most like the word; NULL where none does. Looks at all of them. */
 const char *lw_ptx_nearest_opcode(lw_arena *arena, const char *word);
