@@ -222,6 +222,7 @@ bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const l
     if (is_register(base)) {
         op->a = lw_lower_register(l, base);
         if (l->failed) return false;
+        if (l->vregs.at[op->a].class == LW_CLASS_16) op->a = lw_lower_resize(l, op->a, LW_CLASS_32, false);
         lw_class class = l->vregs.at[op->a].class;
         if (class != LW_CLASS_32 && class != LW_CLASS_64) return unsupported(l, base), false;
         form->address = class == LW_CLASS_64 ? 2 : 1;
@@ -231,4 +232,20 @@ bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const l
     if (base->kind == LW_O_NAME && base->object && base->object->kind == LW_OBJ_VARIABLE)
         return variable_address(l, op, base->object, offset, form);
     return unsupported(l, base), false;
+}
+
+uint32_t lw_lower_address_value(lw_lower *l, const lw_operand *operand, const lw_match *match) {
+    lw_memory_form form = {0};
+    lw_op op = {0};
+    if (operand->kind != LW_O_ADDRESS) { /* written without brackets */
+        const uint32_t v = lw_lower_read(l, operand, LW_T_u64);
+        return l->failed ? LW_NO_SLOT : lw_lower_resize(l, v, LW_CLASS_64, false);
+    }
+    if (!lw_lower_address(l, &op, operand, match, &form)) return LW_NO_SLOT;
+    if (form.address == 0) return lw_lower_const(l, LW_CLASS_64, op.imm);
+    const bool wide = form.address == 2;
+    const uint32_t offset = lw_lower_const(l, wide ? LW_CLASS_64 : LW_CLASS_32, wide ? op.imm : (uint32_t)op.imm);
+    const uint32_t sum = op.imm ? lw_lower_lane(l, wide ? LW_LANE_add_b64 : LW_LANE_add_b32, op.a, offset, LW_NO_SLOT)
+                                : op.a;
+    return lw_lower_resize(l, sum, LW_CLASS_64, false);
 }

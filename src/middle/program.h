@@ -61,6 +61,10 @@ typedef enum lw_barrier_kind {
 #define BARRIER(name) LW_BARRIER_##name,
 #include "op_modes.def"
 } lw_barrier_kind;
+typedef enum lw_mbarrier_deed {
+#define MBARRIER(name) LW_MBARRIER_##name,
+#include "op_modes.def"
+} lw_mbarrier_deed;
 typedef enum lw_shuffle_mode {
 #define SHUFFLE(name) LW_SHUFFLE_##name,
 #include "op_modes.def"
@@ -84,6 +88,7 @@ enum { LW_OP_MODE_BITS = 16 - LW_OP_FLAG_BITS, LW_OP_MODES = 1 << LW_OP_MODE_BIT
 #define REASON(name, words) LW_MODE_FITS(LW_REASON_##name)
 #define ATOM(name)          LW_MODE_FITS(LW_ATOM_##name)
 #define BARRIER(name)       LW_MODE_FITS(LW_BARRIER_##name)
+#define MBARRIER(name)      LW_MODE_FITS(LW_MBARRIER_##name)
 #define SHUFFLE(name)       LW_MODE_FITS(LW_SHUFFLE_##name)
 #define VOTE(name)          LW_MODE_FITS(LW_VOTE_##name)
 #define MATCH(name)         LW_MODE_FITS(LW_MATCH_##name)
@@ -160,6 +165,14 @@ static inline lw_memory_form lw_memory_unpack(uint32_t c) {
 }
 _Static_assert(sizeof(lw_memory_form) == 4, "lw_memory_form must fit lw_op.c");
 enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` can say */
+
+/* Which wait an asynchronous operation is done at. */
+typedef enum lw_chain {
+    LW_CHAIN_copies, /* cp.async.wait_group */
+    LW_CHAIN_bulk,   /* cp.async.bulk.wait_group */
+    LW_CHAIN_told    /* that for a phase of the object which is told */
+} lw_chain;
+enum { LW_CHAIN_GROUPS = 2 }; /* chains that have groups */
 
 /* ---- Code of one function ----------------------------------------------------------------------------- */
 

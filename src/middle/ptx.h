@@ -85,8 +85,10 @@ lw_operand lw_lower_element(const lw_operand *whole, uint32_t element); /* %v.x 
 uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation, in the space that the spelling has. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const lw_match *match, lw_memory_form *form);
+/* Of one of several addresses, in global or shared memory: 64 bits, its offset added. LW_NO_SLOT: diagnosed. */
+uint32_t lw_lower_address_value(lw_lower *l, const lw_operand *operand, const lw_match *match);
 
-/* ---- data.c, compare.c, atomic.c, cluster.c, flow.c, float.c, video.c: one function a lowering ---------------- */
+/* ---- data.c, compare.c, atomic.c, async.c, cluster.c, flow.c, float.c, video.c: one function a lowering -------- */
 
 /* How much of memory an instruction accesses: size and vector, and how many elements that is. False: diagnosed. */
 bool lw_lower_memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *form, uint32_t *elements);

@@ -79,6 +79,11 @@ static const char *const mode_words[LW_MODE_KINDS][LW_OP_MODES] = {
 #define BARRIER(name) #name,
 #include "op_modes.def"
         },
+    [LW_MODE_mbarrier] =
+        {
+#define MBARRIER(name) #name,
+#include "op_modes.def"
+        },
     [LW_MODE_atom] =
         {
 #define ATOM(name) #name,

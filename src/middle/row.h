@@ -68,6 +68,7 @@ typedef enum lw_mode_kind {
     LW_MODE_none,
     LW_MODE_reason,
     LW_MODE_barrier,
+    LW_MODE_mbarrier,
     LW_MODE_atom,
     LW_MODE_shuffle,
     LW_MODE_vote,

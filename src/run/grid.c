@@ -255,10 +255,12 @@ static bool must_end(lw_seat *seat, lw_grid *grid, const lw_cluster *cluster) {
 
 /* ---- Turns ----------------------------------------------------------------------------------------------- */
 
-/* No gang can run though threads are left. Of each gang the first lanes that wait for others of their warp go on with
- * those that came, since nobody can come any more. False: no lane waits for its warp, only for barriers; nothing ever
+/* No gang can run though threads are left. What they have begun is done now; who waits for phases of mbarrier objects
+ * has waited long enough; of each gang the first lanes that wait for others of their warp go on with those that came,
+ * since nobody can come any more. False: lanes wait for barriers only, or ask again and again for phases; nothing ever
  * moves again. */
-static bool unstick(const lw_cluster *cluster) {
+static bool unstick(lw_cluster *cluster) {
+    if (lw_cluster_finish_async(cluster) || lw_cluster_time_out(cluster)) return true;
     bool moved = false;
     for (uint32_t rank = 0; rank < cluster->count; rank++) {
         lw_cta *cta = cluster->ctas[rank];
@@ -272,6 +274,7 @@ static bool unstick(const lw_cluster *cluster) {
 static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
     for (uint32_t g = 0; g < cta->gang_count; g++) {
         lw_gang *gang = &cta->gangs[g];
+        if (LW_UNLIKELY(gang->timed) && !lw_gang_wake(gang)) return false;
         if (gang->state != LW_GANG_ready) continue;
         *ran = true;
         lw_gang_run(gang);

@@ -113,6 +113,27 @@ typedef enum lw_away {
     LW_AWAY_beyond, /* it has less */
 } lw_away;
 
+/* What nobody may do with an mbarrier object (manual section 9.7.13.15). */
+typedef enum lw_mbarrier_fault {
+    LW_MBARRIER_good,
+    LW_MBARRIER_absent,       /* none is there */
+    LW_MBARRIER_elsewhere,    /* the address is not in shared memory */
+    LW_MBARRIER_count,        /* of arrivals: 0, or more than an object can count */
+    LW_MBARRIER_arrivals,     /* more than are pending */
+    LW_MBARRIER_drops,        /* more than are expected */
+    LW_MBARRIER_completes,    /* .noComplete would complete the phase */
+    LW_MBARRIER_transactions, /* the tx-count leaves its range */
+    LW_MBARRIER_FAULTS
+} lw_mbarrier_fault;
+
+/* … and with asynchronous operations. */
+typedef enum lw_async_fault {
+    LW_ASYNC_size,      /* no multiple of 16 bytes, or of what st.bulk fills at a time */
+    LW_ASYNC_ctas,      /* the mask names CTAs that the cluster does not have */
+    LW_ASYNC_elsewhere, /* the address is not in shared memory */
+    LW_ASYNC_FAULTS
+} lw_async_fault;
+
 typedef struct lw_trap_record {
     lw_trap_kind kind;
     const lw_code *code;
@@ -149,13 +170,17 @@ typedef struct lw_frame {
     char *regs;       /* register slots, 64-byte aligned */
 } lw_frame;
 
-/* Lanes that wait at a CTA barrier. They go on in `block` of `frame`. */
+/* Lanes that wait at a CTA barrier, or for the end of a phase of an mbarrier object. They go on in `block` of
+ * `frame`. */
 typedef struct lw_wait {
     lw_frame *frame;
     const lw_op *op;
     uint32_t block;
-    uint32_t barrier;
+    uint32_t barrier; /* LW_OBJECT_WAIT: an object */
     lw_mask lanes;
+    char *object;
+    uint64_t address; /* of it, as the lanes have it */
+    bool phase;       /* the parity that is to end */
 } lw_wait;
 
 /* ---- Gang ---------------------------------------------------------------------------------------------- */
@@ -196,6 +221,8 @@ struct lw_gang {
     uint64_t frame_bytes, live_bytes; /* of all its frames, and of those in `frames` */
     LW_LIST(lw_wait) waits;           /* grown by malloc, not by an arena */
     bool noted;                       /* it has counts in note_counts that the grid has not yet */
+    uint32_t timed;                   /* of `waits`: those for objects */
+    struct lw_async *async;           /* what its lanes have begun and not done yet: async.c; NULL until they do */
     struct lw_meeting *meeting;       /* lanes that wait for others of their warp: meet.c; NULL until some do */
     lw_mask beside; /* in a shuffle: lanes that came with the executing ones and must wait; read by whoever asks for
                        them. Else 0 */
@@ -275,6 +302,7 @@ void lw_meeting_end(lw_gang *gang);
 enum {
     LW_BARRIERS = 16,
     LW_CLUSTER_BARRIER = LW_BARRIERS, /* the number that waits at the barrier of the cluster have */
+    LW_OBJECT_WAIT,                   /* … and those for phases of mbarrier objects */
     LW_CTA_WARPS = 128,               /* PTX has 32 warps at most; a register of PTO may be wider */
     LW_CLUSTER_MOST = 16,             /* CTAs of a cluster */
 };
@@ -293,6 +321,8 @@ typedef struct lw_cluster {
     uint64_t number;               /* linear */
     uint32_t index[3];
     uint32_t live, arrived; /* threads that have not exited; those of them that came to its barrier */
+    uint32_t idle; /* how often the time was up for lanes that wait for phases, since anything happened that others can
+                      see, or that looks at what others do */
 } lw_cluster;
 
 struct lw_cta {
@@ -343,12 +373,30 @@ static inline const lw_cta *lw_shared_owner(const lw_cta *cta, lw_window window,
     return cta->cluster->ctas[rank]->live ? cta->cluster->ctas[rank] : NULL;
 }
 
-/* Barrier step and release; in sync.c. Called when a thread exits too: the others may be complete now. */
+/* In sync.c. Lanes will go on once what they wait for has happened. False: no memory. */
+bool lw_gang_keep_wait(lw_gang *gang, const lw_wait *wait);
+/* Barrier step and release. Called when a thread exits too: the others may be complete now. */
 void lw_cta_check_barriers(lw_cta *cta);
 /* Lanes of a gang that wait at this barrier go on. barrier: what its .red gives; NULL: nothing. */
 void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier);
 bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes); /* false: no memory */
 void lw_cluster_leave(lw_gang *gang, lw_mask lanes);                                   /* they exit */
+
+/* ---- Asynchronous operations: async.c, mbarrier.c ------------------------------------------------------- */
+
+/* What these lanes have begun is done now. False: trapped, in the CTA of the gang that runs. */
+bool lw_async_finish(lw_gang *gang, lw_mask lanes);
+/* A turn of the gang ends that may be spent on waiting for what it began. False: trapped. */
+bool lw_async_spin(lw_gang *gang);
+/* Nothing else can run: all that the cluster's lanes have begun is done. False: nothing was left. */
+bool lw_cluster_finish_async(lw_cluster *cluster);
+void lw_async_reset(lw_gang *gang); /* before the gang begins anew */
+void lw_async_end(lw_gang *gang);   /* gives its memory back */
+/* Lanes go on that wait for phases which are complete now. False: trapped. */
+bool lw_gang_wake(lw_gang *gang);
+/* Nothing else can run: the time is up for lanes that wait for phases, unless that was so too often while nothing
+ * happened. False: nobody waits for any, or nobody ever completes them. */
+bool lw_cluster_time_out(lw_cluster *cluster);
 
 /* ---- The device's runtime: print.c, heap.c -------------------------------------------------------------- */
 

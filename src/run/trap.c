@@ -8,28 +8,27 @@ enum { LW_NULL_PAGE = 4096 };      /* what is reached through a null pointer and
 
 /* ---- Deadlocks ------------------------------------------------------------------------------------------- */
 
-/* The first wait of a gang that is not at the barrier of the cluster: others wait there for these threads. */
-static const lw_wait *find_wait(const lw_gang *gang, bool at_cluster) {
-    for (uint32_t i = 0; i < gang->waits.count; i++)
-        if (at_cluster || gang->waits.at[i].barrier != LW_CLUSTER_BARRIER) return &gang->waits.at[i];
-    return NULL;
+/* Which of a gang's waits is to blame: one for a phase comes first, since who waits at barriers may wait for these;
+ * last comes one at the barrier of the cluster, since others wait there for these threads. */
+static uint32_t blame(const lw_wait *wait) {
+    return wait->barrier == LW_OBJECT_WAIT ? 3 : wait->barrier == LW_CLUSTER_BARRIER ? 1 : 2;
 }
 
-static const lw_wait *find_deadlock(const lw_cluster *cluster, bool at_cluster, lw_gang **gang) {
+static const lw_wait *find_deadlock(const lw_cluster *cluster, lw_gang **gang) {
+    const lw_wait *found = NULL;
     for (uint32_t rank = 0; rank < cluster->count; rank++)
         for (uint32_t g = 0; g < cluster->ctas[rank]->gang_count; g++) {
-            *gang = &cluster->ctas[rank]->gangs[g];
-            const lw_wait *wait = find_wait(*gang, at_cluster);
-            if (wait) return wait;
+            lw_gang *at = &cluster->ctas[rank]->gangs[g];
+            for (uint32_t i = 0; i < at->waits.count; i++)
+                if (!found || blame(&at->waits.at[i]) > blame(found)) found = &at->waits.at[i], *gang = at;
         }
-    return NULL;
+    return found;
 }
 
-/* All lanes that are left wait at barriers: for lanes of their warps nobody waits for ever (meet.c). */
+/* All lanes that are left wait at barriers or for phases: for lanes of their warps nobody waits for ever (meet.c). */
 void lw_trap_deadlock(lw_cluster *cluster) {
-    lw_gang *gang;
-    const lw_wait *wait = find_deadlock(cluster, false, &gang);
-    if (!wait) wait = find_deadlock(cluster, true, &gang);
+    lw_gang *gang = NULL;
+    const lw_wait *wait = find_deadlock(cluster, &gang);
     if (!wait)
         lw_bug("cluster %llu of '%s' has %u threads left and none of them waits", (unsigned long long)cluster->number,
                cluster->ctas[0]->program->entry->name, cluster->live);
@@ -42,6 +41,7 @@ void lw_trap_deadlock(lw_cluster *cluster) {
                            .place = code->places[wait->op - code->ops],
                            .access = "barrier",
                            .detail = wait->barrier,
+                           .address = wait->address,
                            .size = at_cluster ? cluster->live - cluster->arrived : cta->live,
                            .warp = (gang->first + lane) / LW_WARP_LANES,
                            .lane = lane % LW_WARP_LANES};
@@ -168,6 +168,13 @@ static void put_wild_branch(lw_text *out, const lw_trap_record *trap, const lw_g
 
 static void put_deadlock(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     (void)grid;
+    if (trap->detail == LW_OBJECT_WAIT) {
+        lw_text_printf(out,
+                       "the thread waits for a phase of the mbarrier at 0x%llx, and none of the %u threads that are "
+                       "left can complete it",
+                       (unsigned long long)trap->address, trap->size);
+        return;
+    }
     if (trap->detail == LW_CLUSTER_BARRIER) {
         lw_text_printf(out,
                        "the thread waits at the barrier of the cluster, and none of the %u threads that have not come "
@@ -197,6 +204,29 @@ static void put_reason(lw_text *out, const lw_trap_record *trap, const lw_grid *
     };
     if (trap->detail >= LW_COUNT(words) || !words[trap->detail]) lw_bug("no words for reason %u", trap->detail);
     lw_text_puts(out, words[trap->detail]);
+}
+
+static void put_mbarrier(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    static const char *const words[LW_MBARRIER_FAULTS] = {
+        [LW_MBARRIER_absent] = "there is none: it was not made by mbarrier.init, or is no more",
+        [LW_MBARRIER_elsewhere] = "the address is not in shared memory",
+        [LW_MBARRIER_count] = "a count is 1 to 1048575",
+        [LW_MBARRIER_arrivals] = "more arrive than are pending",
+        [LW_MBARRIER_drops] = "more leave than are expected",
+        [LW_MBARRIER_completes] = ".noComplete completes the phase",
+        [LW_MBARRIER_transactions] = "more transactions than it can count: 1048575 either way",
+    };
+    lw_text_puts(out, words[trap->detail]);
+}
+
+static void put_async(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    unsigned long long value = trap->address;
+    if (trap->detail == LW_ASYNC_elsewhere) lw_text_printf(out, "the address 0x%llx is not in shared memory", value);
+    else if (trap->detail == LW_ASYNC_ctas)
+        lw_text_printf(out, "the mask 0x%llx names CTAs that the cluster does not have", value);
+    else lw_text_printf(out, "%llu bytes are no multiple of %u", value, trap->size);
 }
 
 static void put_barrier(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
@@ -277,6 +307,8 @@ static void say_shift(const lw_trap_said *s) { fill(s, address_of(s), s->trap->s
 static void say_stack(const lw_trap_said *s) { fill(s, s->trap->detail, s->grid->local_limit); }
 static void say_alloca(const lw_trap_said *s) { fill(s, (unsigned long long)s->trap->length, s->grid->local_limit); }
 static void say_barrier(const lw_trap_said *s) { fill(s, s->trap->detail, s->trap->size, s->words); }
+static void say_mbarrier(const lw_trap_said *s) { fill(s, s->trap->access, address_of(s), s->words); }
+static void say_async(const lw_trap_said *s) { fill(s, s->trap->access, s->words); }
 static void say_element(const lw_trap_said *s) { fill(s, s->trap->access, (long long)address_of(s), s->words); }
 
 static void say_access(const lw_trap_said *s) {

@@ -9,8 +9,15 @@
 
 #include "front/ptx/ptx.h"
 #include "middle/row.h"
+#include "run/interp/async.h"
 
-enum { FIELDS = 12, OPERATION = 3 /* block 1 follows it */, VARIANTS = 8, CALLEE_SLOT = 0 };
+enum {
+    FIELDS = 12,
+    OBJECT = 2048 /* place of an mbarrier */,
+    OPERATION = 3 /* block 1 follows it */,
+    VARIANTS = 8,
+    CALLEE_SLOT = 0
+};
 
 typedef struct slot {
     uint32_t at;
@@ -299,6 +306,54 @@ static void vshift_case(trial *t) {
     t->op.d = writes(t, bits);
 }
 
+/* Objects in shared memory, one for all lanes: enough is expected of it that no phase ends, and nothing is wrong. */
+static void object_field(trial *t) {
+    const lw_memory_form form = {.window = LW_WINDOW_shared, .address = 1 + (t->variant & 1), .size = 3, .slot = 3};
+    t->op.c = lw_memory_pack(form), t->op.imm = OBJECT;
+    t->op.a = reads(t, form.address == 2 ? 64 : 32);
+    put(t->op.a, form.address == 2 ? 64 : 32, 0);
+}
+static void mbarrier_case(trial *t) {
+    object_field(t);
+    t->op.mode = t->variant % 8;
+    if (t->op.mode != LW_MBARRIER_inval) t->op.b = reads(t, 32), put(t->op.b, 32, 3);
+    if (t->op.mode < LW_MBARRIER_arrive) return;
+    t->op.d = writes(t, 64);
+    if (steps_below(2)) t->op.e = reads(t, 32), put(t->op.e, 32, 5);
+}
+static void question_case(trial *t) { object_field(t), t->op.b = reads(t, 64), t->op.d = writes(t, 1); }
+static void arrive_case(trial *t) { object_field(t), t->op.b = t->variant >> 1 & 1; }
+static void copy_case(trial *t) {
+    t->op.c = 4u << t->variant % 3;
+    t->op.a = reads(t, 64), put_each(t->op.a, 64, 0, t->op.c, 64);
+    t->op.b = reads(t, 64), put_each(t->op.b, 64, STEPS_FIRST, t->op.c, 32);
+    if (steps_below(2)) t->op.e = reads(t, 32), put_each(t->op.e, 32, 0, 1, t->op.c + 1);
+}
+static void chain_case(trial *t) {
+    t->op.a = t->variant & 1;
+    if (t->op.code == LW_OP_async_wait) t->op.imm = t->variant >> 1;
+}
+static void bulk_case(trial *t) {
+    const bool to_global = t->variant & 1;
+    const lw_memory_form shared = {.window = LW_WINDOW_shared, .size = 2},
+                         global = {.window = LW_WINDOW_global, .size = 2};
+    t->op.imm = lw_memory_pack(to_global ? global : shared) | (uint64_t)lw_memory_pack(shared) << 32;
+    t->op.d = reads(t, 64), put_each(t->op.d, 64, to_global ? STEPS_FIRST : 1024, 32, 8);
+    t->op.a = reads(t, 64), put_each(t->op.a, 64, 0, 16, 8);
+    t->op.b = reads(t, 32), put(t->op.b, 32, 32);
+    if (!to_global) t->op.c = reads(t, 64), put(t->op.c, 64, OBJECT);
+    if (t->op.code == LW_OP_bulk_reduce) t->op.mode = LW_ATOM_add;
+    else if (t->variant & 2) t->op.e = reads(t, 16), put(t->op.e, 16, 1);
+}
+static void value_case(trial *t) {
+    const lw_memory_form form = {.size = 2 + (t->variant & 1)};
+    t->op.imm = lw_memory_pack(form), t->op.e = 1u << form.size;
+    t->op.a = reads(t, 64), put_each(t->op.a, 64, 0, 8, 16);
+    t->op.b = reads(t, 64), t->op.c = reads(t, 64), put(t->op.c, 64, OBJECT);
+    if (t->op.code == LW_OP_async_reduce) t->op.mode = LW_ATOM_add;
+}
+static void fill_case(trial *t) { object_field(t), t->op.b = reads(t, 64), put(t->op.b, 64, 16); }
+
 /* No format and no heap: what is there to be printed or taken is not the row's affair. */
 static void runtime_case(trial *t) {
     const bool asserts = t->op.code == LW_OP_assertion;
@@ -368,6 +423,18 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_vshift] = vshift_case,
     [LW_OP_note] = note_case,
     [LW_OP_alloca] = alloca_case,
+    [LW_OP_mbarrier] = mbarrier_case,
+    [LW_OP_mbarrier_test] = question_case,
+    [LW_OP_mbarrier_try] = question_case,
+    [LW_OP_async_copy] = copy_case,
+    [LW_OP_async_commit] = chain_case,
+    [LW_OP_async_wait] = chain_case,
+    [LW_OP_async_arrive] = arrive_case,
+    [LW_OP_bulk_copy] = bulk_case,
+    [LW_OP_bulk_reduce] = bulk_case,
+    [LW_OP_async_store] = value_case,
+    [LW_OP_async_reduce] = value_case,
+    [LW_OP_fill] = fill_case,
     [LW_OP_print] = runtime_case,
     [LW_OP_heap_take] = runtime_case,
     [LW_OP_heap_give] = runtime_case,
@@ -462,6 +529,7 @@ static void set_up(trial *t, const uint32_t shape[2]) {
     memset(t->gang->local, 0x3c, STEPS_LOCAL * LW_GANG_LANES);
     for (uint32_t i = 0; i < sizeof s->global; i++) ((char *)s->global)[i] = (char)(i * 37);
     for (uint32_t i = 0; i < sizeof s->shared; i++) s->shared[i] = (char)(i * 73);
+    lw_mbarrier_put(s->shared + OBJECT, &(lw_mbarrier){.pending = 1000, .expected = 1000});
     memset(s->params, 0, sizeof s->params), s->params[8] = 50;
     for (uint32_t i = 0; i < 4; i++) s->constants[i] = 0x0123456789abcdefu * (i + 1);
     t->gang->guard_mask = t->gang->exist;
@@ -515,7 +583,8 @@ static void compare(const trial *t, const outcome *a, const outcome *b) {
     if (memcmp(a->shared, b->shared, sizeof *a - offsetof(outcome, shared))) fail_at(t, "leaves another state");
     uint8_t written[sizeof image] = {0}, results[sizeof image] = {0};
     add_bits(written, t->writes, t->write_count, LW_MASK_ALL);
-    if (a->next != -1) add_bits(results, t->writes, t->write_count, t->executing); /* who waits gets them later */
+    const lw_mask behind = a->waits ? t->executing & a->mask : t->executing; /* who waits gets them later */
+    if (a->next != -1) add_bits(results, t->writes, t->write_count, behind);
     for (uint32_t at = 0; a->frames && at < sizeof a->regs; at++) {
         uint8_t differs = (uint8_t)(a->regs[at] ^ b->regs[at]),
                 changed = (uint8_t)((a->regs[at] ^ a->before[at]) | (b->regs[at] ^ b->before[at]));
@@ -630,7 +699,8 @@ static bool may_be_guarded(uint16_t code) {
     case LW_OP_vote:
     case LW_OP_match:
     case LW_OP_redux:
-    case LW_OP_elect: return false;
+    case LW_OP_elect:
+    case LW_OP_mbarrier_try: return false;
     default: return code >= LW_OP_predicate;
     }
 }

@@ -122,6 +122,7 @@ typedef enum lw_meaning_kind {
     LW_MEANS_none,
     LW_MEANS_ATOM,
     LW_MEANS_BARRIER,
+    LW_MEANS_MBARRIER,
     LW_MEANS_SHUFFLE,
     LW_MEANS_VOTE,
     LW_MEANS_MATCH,

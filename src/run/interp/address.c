@@ -132,6 +132,26 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
     return true;
 }
 
+char *lw_address_place(lw_gang *gang, const lw_op *op, lw_access access, lw_window window, uint32_t lane,
+                       uint64_t address, uint32_t bytes, uint32_t align) {
+    static char nowhere[1];
+    if (!bytes) return nowhere;
+    lw_trap_kind fault;
+    char *host = lw_address_host(gang, window, lane, address, bytes, &fault);
+    if (!fault && access != LW_ACCESS_load && is_read_only(gang, (lw_memory_form){.window = window}, address))
+        fault = LW_TRAP_read_only;
+    if (address & (align - 1)) fault = LW_TRAP_misaligned;
+    if (!fault) return host;
+    lw_trap_record details = {.access = names[access],
+                              .window = window,
+                              .size = fault == LW_TRAP_misaligned ? align : bytes,
+                              .address = address,
+                              .length = gang->frame->local_end};
+    if (fault == LW_TRAP_bounds) describe_cluster(gang, &details);
+    lw_gang_trap(gang, op, fault, lane, details);
+    return NULL;
+}
+
 void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses, uint32_t element) {
     lw_memory_form form = lw_memory_unpack(op->c);
     LW_FOR_LANES(lane, gang->mask) {

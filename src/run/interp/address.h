@@ -59,6 +59,16 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
 /* Whether every active lane may make this access. Traps the first lane that may not. */
 bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access);
 
+/* For operations that have several addresses, or that mean more bytes than an element has: the host place of
+ * [address, address + bytes) for one lane, where the address is a multiple of `align`. NULL: trapped. Of no bytes any
+ * place will do. */
+char *lw_address_place(lw_gang *gang, const lw_op *op, lw_access access, lw_window window, uint32_t lane,
+                       uint64_t address, uint32_t bytes, uint32_t align);
+
+/* atomic.c: each element of `bytes` at `to` becomes a function of itself and that at `from`; of global memory, where
+ * other CTAs may be at work on them, or of shared memory. */
+void lw_atom_reduce(char *to, const char *from, uint32_t bytes, lw_atom_op kind, lw_memory_form form);
+
 /* After a check that passed: gang->address[lane] becomes the host place of element `element` of the access at
  * addresses[lane], for all active lanes. */
 void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses, uint32_t element);

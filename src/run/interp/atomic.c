@@ -207,6 +207,7 @@ const lw_op *lw_step_atom(lw_gang *gang, const lw_op *op) {
     lw_change change = {.kind = (lw_atom_op)op->mode, .is_brain = form.is_brain};
     bool never_shared = form.window == LW_WINDOW_global;
     if (!find_places(gang, op, form)) return NULL;
+    gang->cta->cluster->idle = 0;
     switch (form.size) {
     case 1: change_all_16(gang, op, change, never_shared); break;
     case 2: change_all_32(gang, op, change, never_shared); break;
@@ -214,6 +215,28 @@ const lw_op *lw_step_atom(lw_gang *gang, const lw_op *op) {
     default: lw_bug("atomic of %u bytes", lw_memory_bytes(form));
     }
     return op + 1;
+}
+
+/* ---- Arrays ------------------------------------------------------------------------------------------------- */
+
+#define DEFINE_REDUCE(bits) \
+    LW_RACY static void reduce_##bits(char *to, const char *from, const lw_change *change) { \
+        lw_any##bits *place = (lw_any##bits *)to; \
+        const uint##bits##_t b = *(const lw_any##bits *)from; \
+        if (change->in_global) change_##bits(place, change, b, b); \
+        else *place = apply_##bits(change, *place, b, b); \
+    }
+DEFINE_REDUCE(16)
+DEFINE_REDUCE(32)
+DEFINE_REDUCE(64)
+
+void lw_atom_reduce(char *to, const char *from, uint32_t bytes, lw_atom_op kind, lw_memory_form form) {
+    const lw_change change = {.kind = kind, .is_brain = form.is_brain, .in_global = form.window == LW_WINDOW_global};
+    for (uint32_t at = 0; at < bytes; at += 1u << form.size) {
+        if (form.size == 1) reduce_16(to + at, from + at, &change);
+        else if (form.size == 2) reduce_32(to + at, from + at, &change);
+        else reduce_64(to + at, from + at, &change);
+    }
 }
 
 /* ---- 16 bytes ----------------------------------------------------------------------------------------------- */

@@ -125,6 +125,7 @@ static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block)
 /* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or
  * elsewhere with its next turn. */
 __attribute__((noinline)) static const lw_op *end_turn(lw_gang *gang, bool spins, uint32_t block) {
+    if (spins && gang->async && !lw_async_spin(gang)) return NULL;
     if (spins || ++gang->turns >= LW_PATIENCE) {
         gang->resume = select_other(gang, gang->frame, block);
         gang->turns = 0;
@@ -510,6 +511,8 @@ const lw_op *lw_step_ret(lw_gang *gang, const lw_op *op) {
 const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
     (void)op;
     lw_mask leaving = gang->mask;
+    if (gang->async && !lw_async_finish(gang, leaving)) return NULL;
+    gang->cta->cluster->idle = 0;
     gang->exited |= leaving;
     lw_frame *frame = gang->frame;
     while (frame) {
@@ -549,7 +552,8 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->served = gang->beside = 0;
     gang->cluster_came = gang->cluster_owed = 0;
     lw_meeting_reset(gang);
-    gang->waits.count = 0;
+    lw_async_reset(gang);
+    gang->waits.count = gang->timed = 0;
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
     if (!frame) return false;
     lw_gang_pend(frame, 0, gang->exist);
@@ -568,6 +572,7 @@ void lw_gang_end(lw_gang *gang) {
     free(gang->waits.at);
     gang->waits.at = NULL;
     lw_meeting_end(gang);
+    lw_async_end(gang);
     gang->waits.count = gang->waits.room = 0;
     memset(gang->hints, 0, sizeof gang->hints); /* they are of this launch's allocations, and serve all its CTAs */
 }

@@ -26,8 +26,10 @@ typedef void lw_special_fill(const lw_gang *gang, uint32_t component, uint64_t t
 /* The fourth component of a vector is always zero. */
 static uint32_t of_three(const uint32_t values[3], uint32_t component) { return component < 3 ? values[component] : 0; }
 
-static uint64_t nanoseconds(clockid_t clock) {
+/* Who looks at a clock may give up waiting by itself. */
+static uint64_t nanoseconds(const lw_gang *gang, clockid_t clock) {
     struct timespec now;
+    gang->cta->cluster->idle = 0;
     clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
@@ -58,12 +60,12 @@ SAME(cluster_nctaid, of_three(gang->cta->grid->cluster, component))
 SAME(cluster_ctarank, gang->cta->rank)
 SAME(cluster_nctarank, gang->cta->cluster->count)
 
-SAME(clock, (uint32_t)nanoseconds(CLOCK_MONOTONIC))
-SAME(clock_hi, nanoseconds(CLOCK_MONOTONIC) >> 32)
-SAME(clock64, nanoseconds(CLOCK_MONOTONIC))
-SAME(globaltimer, nanoseconds(CLOCK_REALTIME))
-SAME(globaltimer_lo, (uint32_t)nanoseconds(CLOCK_REALTIME))
-SAME(globaltimer_hi, nanoseconds(CLOCK_REALTIME) >> 32)
+SAME(clock, (uint32_t)nanoseconds(gang, CLOCK_MONOTONIC))
+SAME(clock_hi, nanoseconds(gang, CLOCK_MONOTONIC) >> 32)
+SAME(clock64, nanoseconds(gang, CLOCK_MONOTONIC))
+SAME(globaltimer, nanoseconds(gang, CLOCK_REALTIME))
+SAME(globaltimer_lo, (uint32_t)nanoseconds(gang, CLOCK_REALTIME))
+SAME(globaltimer_hi, nanoseconds(gang, CLOCK_REALTIME) >> 32)
 
 /* In the units that shared memory is given out in (manual sections 10.31 and 10.33). */
 static uint64_t shared_given(const lw_gang *gang) {

@@ -86,6 +86,7 @@ static void release_if_complete(lw_cta *cta, uint32_t number) {
     if (!is_complete(cta, number)) return;
     for (uint32_t g = 0; g < cta->gang_count; g++) lw_gang_release(&cta->gangs[g], number, &cta->barriers[number]);
     cta->barriers_in_use &= ~(1u << number);
+    cta->cluster->idle = 0;
 }
 
 void lw_cta_check_barriers(lw_cta *cta) {
@@ -129,8 +130,7 @@ static bool is_valid(const lw_op *op, const lw_request *request) {
     return !needs_count || request->count;
 }
 
-/* Lanes will go on at the next block once the barrier opens. */
-bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes) {
+bool lw_gang_keep_wait(lw_gang *gang, const lw_wait *wait) {
     if (gang->waits.count == gang->waits.room) {
         uint32_t room = gang->waits.room ? 2 * gang->waits.room : 8;
         void *grown = realloc(gang->waits.at, room * sizeof *gang->waits.at);
@@ -138,9 +138,14 @@ bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask l
         gang->waits.at = grown;
         gang->waits.room = room;
     }
-    gang->waits.at[gang->waits.count++] =
-        (lw_wait){.frame = gang->frame, .op = op, .block = op[1].a, .barrier = number, .lanes = lanes};
+    gang->waits.at[gang->waits.count++] = *wait;
     return true;
+}
+
+/* Lanes will go on at the next block once the barrier opens. */
+bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes) {
+    const lw_wait wait = {.frame = gang->frame, .op = op, .block = op[1].a, .barrier = number, .lanes = lanes};
+    return lw_gang_keep_wait(gang, &wait);
 }
 
 static bool is_open(const lw_cta *cta, uint32_t number) { return cta->barriers_in_use >> number & 1; }

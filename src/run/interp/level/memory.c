@@ -504,7 +504,7 @@ const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
     else if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
     else if (LW_LIKELY(!form.vector)) load(gang, &reach, gang->regs + op->d, reach.host, 1);
     else load_elements(gang, op, form, &reach, load);
-    if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
+    if (LW_UNLIKELY(form.is_volatile)) lw_memory_order(), gang->cta->cluster->idle = 0;
     return next;
 }
 
