@@ -349,7 +349,8 @@ typedef struct lw_launch_config {
         block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64; for PTO lw_launch_shape gives both */
     uint32_t shared_bytes; /* dynamic shared memory */
     bool cooperative;      /* all CTAs must be resident together */
-    bool strict;       /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104, LW5108, LW5120 */
+    bool strict; /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104, LW5108, LW5120
+                  */
     double time_limit; /* seconds; 0: none */
     uint64_t
         step_limit; /* warp instructions of the whole launch; 0: none. Looked at now and then, so a few more may run */

@@ -278,7 +278,7 @@ void lw_lower_istypep(lw_lower *l, const lw_instruction *i) {
         if (o->type != i->match->type || o->elsewhere || o->space != LW_SPACE_global) continue;
         uint32_t is = lw_lower_lane(l, LW_LANE_setp_eq_b64, a, lw_lower_const(l, LW_CLASS_64, o->address), LW_NO_SLOT);
         uint32_t both = lw_lower_vreg(l, LW_CLASS_pred);
-        predicate_into(l, both, LUT_A | LUT_B, any, is);
+        lw_lower_predicate(l, both, LW_LUT_A | LW_LUT_B, any, is);
         any = both;
     }
     lw_lower_move(l, d, any);
