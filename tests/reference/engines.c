@@ -306,6 +306,7 @@ uint32_t compare_missing(const comparison *c) {
     for (uint32_t k = 0; k < lw_ptx_form_count; k++) {
         const lw_form *form = &lw_ptx_forms[k];
         if ((!form->lane && !form->lower) || c->executed[k]) continue;
+        if (gen_is_apart(form)) continue;
         if (form->gone_isa && form->gone_sm <= 20) continue; /* no kernel here is for targets as old as that */
         printf("not executed: %s (%s)\n", form->id, form->pattern);
         missing++;

@@ -36,6 +36,9 @@ typedef struct gen_kernel {
 typedef struct gen_tables gen_tables;
 gen_tables *gen_tables_new(void);
 void gen_tables_free(gen_tables *tables);
+/* Asynchronous copies and mbarrier objects, for which the reference has no meaning: tools/silicon/mbarriers.py and
+ * bulk.py have models of their own. */
+bool gen_is_apart(const lw_form *form);
 
 /* `kernel` is empty; its text belongs to the caller. */
 void gen_make(gen_tables *tables, gen_kernel *kernel, uint64_t seed, const gen_options *options);

@@ -19,6 +19,14 @@ static const struct {
 #include "ptx/types.def"
 };
 
+bool gen_is_apart(const lw_form *form) {
+    static const char *const begins[] = {"cp.",     "mbarrier.", "st.async",
+                                         "st.bulk", "red.async", "fence.proxy.tensormap::generic.acquire"};
+    for (size_t k = 0; k < LW_COUNT(begins); k++)
+        if (!strncmp(form->pattern, begins[k], strlen(begins[k]))) return true;
+    return false;
+}
+
 gen_tables *gen_tables_new(void) {
     gen_tables *t = calloc(1, sizeof *t);
     jmp_buf out;
@@ -30,7 +38,8 @@ gen_tables *gen_tables_new(void) {
     t->module.version = 90, t->module.target = 999, t->module.target_suffix = 'a';
     t->executable = LW_NEW_ARRAY(&t->arena, const lw_form *, lw_ptx_form_count);
     for (uint32_t k = 0; k < lw_ptx_form_count; k++)
-        if (lw_ptx_forms[k].lane || lw_ptx_forms[k].lower) t->executable[t->count++] = &lw_ptx_forms[k];
+        if ((lw_ptx_forms[k].lane || lw_ptx_forms[k].lower) && !gen_is_apart(&lw_ptx_forms[k]))
+            t->executable[t->count++] = &lw_ptx_forms[k];
     return t;
 }
 
