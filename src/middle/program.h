@@ -164,6 +164,7 @@ static inline lw_memory_form lw_memory_unpack(uint32_t c) {
     return form;
 }
 _Static_assert(sizeof(lw_memory_form) == 4, "lw_memory_form must fit lw_op.c");
+enum { LW_CANCELED = 1 };    /* a bit of the answer to try_cancel: there is a cluster to take over */
 enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` can say */
 
 /* Which wait an asynchronous operation is done at. */

@@ -380,7 +380,9 @@ void lw_cta_check_barriers(lw_cta *cta);
 /* Lanes of a gang that wait at this barrier go on. barrier: what its .red gives; NULL: nothing. */
 void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier);
 bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes); /* false: no memory */
-void lw_cluster_leave(lw_gang *gang, lw_mask lanes);                                   /* they exit */
+/* Another cluster that has not begun will not; it counts as done. False: there is none. */
+bool lw_grid_cancel(struct lw_grid *grid, uint64_t *number);
+void lw_cluster_leave(lw_gang *gang, lw_mask lanes); /* they exit */
 
 /* ---- Asynchronous operations: async.c, mbarrier.c ------------------------------------------------------- */
 

@@ -345,6 +345,12 @@ static void bulk_case(trial *t) {
     if (t->op.code == LW_OP_bulk_reduce) t->op.mode = LW_ATOM_add;
     else if (t->variant & 2) t->op.e = reads(t, 16), put(t->op.e, 16, 1);
 }
+static void cancel_case(trial *t) {
+    const lw_memory_form form = {.window = LW_WINDOW_shared};
+    t->op.imm = lw_memory_pack(form), t->op.b = t->variant & 1;
+    t->op.a = reads(t, 64), put_each(t->op.a, 64, 1024, 16, 8);
+    t->op.c = reads(t, 64), put(t->op.c, 64, OBJECT);
+}
 static void value_case(trial *t) {
     const lw_memory_form form = {.size = 2 + (t->variant & 1)};
     t->op.imm = lw_memory_pack(form), t->op.e = 1u << form.size;
@@ -434,6 +440,7 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_bulk_reduce] = bulk_case,
     [LW_OP_async_store] = value_case,
     [LW_OP_async_reduce] = value_case,
+    [LW_OP_try_cancel] = cancel_case,
     [LW_OP_fill] = fill_case,
     [LW_OP_print] = runtime_case,
     [LW_OP_heap_take] = runtime_case,

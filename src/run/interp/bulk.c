@@ -126,6 +126,57 @@ const lw_op *lw_step_async_reduce(lw_gang *gang, const lw_op *op) {
     return op + 1;
 }
 
+/* ---- clusterlaunchcontrol --------------------------------------------------------------------------------------- */
+
+/* Where the first CTA of a cluster that this one takes over would have been; all 0: there is none. */
+static void ask_to_cancel(lw_grid *grid, uint64_t answer[2]) {
+    const uint32_t *each = grid->cluster;
+    const uint64_t across = grid->shape[0] / each[0], down = grid->shape[1] / each[1];
+    uint64_t number;
+    answer[0] = answer[1] = 0;
+    if (!lw_grid_cancel(grid, &number)) return;
+    answer[0] = LW_CANCELED | (number % across * each[0]) << 32;
+    answer[1] = number / across % down * each[1] | (number / across / down * each[2]) << 32;
+}
+
+/* In two halves, of which the object is told each. False: trapped. */
+static bool answer_at(lw_gang *gang, const lw_op *op, uint32_t lane, lw_memory_form form, uint64_t target,
+                      uint64_t object, const uint64_t answer[2]) {
+    form.size = 3;
+    for (uint32_t k = 0; k < 2; k++) {
+        char *place = lw_address_place(gang, op, LW_ACCESS_store, (lw_window)form.window, lane, target + 8 * k, 8,
+                                       k ? 8 : LW_BULK_UNIT);
+        lw_pending *p = place ? lw_async_add(gang, op, lane, LW_CHAIN_told) : NULL;
+        if (!p) return false;
+        p->to = place, p->bytes = p->given = 8, p->form = form;
+        p->value = answer[k];
+        if (!tell(gang, op, lane, p, object)) return false;
+    }
+    return true;
+}
+
+static bool cancel_of_lane(lw_gang *gang, const lw_op *op, uint32_t lane) {
+    const lw_cta *cta = gang->cta;
+    lw_memory_form form = lw_memory_unpack((uint32_t)op->imm);
+    uint64_t answer[2], target = LW_SLOT(gang, uint64_t, op->a)[lane], object = object_of(gang, op, lane);
+    if (!lw_may_be_shared((lw_window)form.window, target))
+        return trap(gang, op, lane, LW_ASYNC_elsewhere, target, LW_BULK_UNIT), false;
+    const uint64_t base = form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0;
+    ask_to_cancel(cta->grid, answer);
+    if (!op->b) return answer_at(gang, op, lane, form, target, object, answer);
+    form.window = LW_WINDOW_cluster;
+    for (uint32_t rank = 0; rank < cta->cluster->count; rank++)
+        if (!answer_at(gang, op, lane, form, in_cta(cta, target - base, rank), in_cta(cta, object - base, rank),
+                       answer))
+            return false;
+    return true;
+}
+
+const lw_op *lw_step_try_cancel(lw_gang *gang, const lw_op *op) {
+    LW_FOR_LANES(lane, gang->mask) if (!cancel_of_lane(gang, op, lane)) return NULL;
+    return op + 1;
+}
+
 /* ---- Zeros ---------------------------------------------------------------------------------------------------- */
 
 LW_RACY const lw_op *lw_step_fill(lw_gang *gang, const lw_op *op) {
