@@ -9,15 +9,13 @@ enum { SLOT = 16 };
 
 /* ---- The module --------------------------------------------------------------------------------------- */
 
-static uint32_t register_bits(lw_type type) { return lw_types[type].bits == 8 ? 16 : lw_types[type].bits; }
-
 static void declare(lw_text *out, const lw_eval_operand *o) {
     if (o->type == LW_T_pred) lw_text_printf(out, ".reg .pred %s;\n", o->name);
-    else lw_text_printf(out, ".reg .b%u %s;\n", register_bits(o->type), o->name);
+    else lw_text_printf(out, ".reg .b%u %s;\n", lw_types[o->type].bits, o->name);
 }
 
 static void load(lw_text *out, const lw_eval_operand *o, uint32_t slot) {
-    uint32_t bits = register_bits(o->type), at = slot * SLOT;
+    uint32_t bits = lw_types[o->type].bits, at = slot * SLOT;
     if (o->type == LW_T_pred) lw_text_printf(out, "ld.global.u32 $w, [$at+%u];\nsetp.ne.u32 %s, $w, 0;\n", at, o->name);
     else if (bits == 128)
         lw_text_printf(out, "ld.global.v2.b64 {$low, $high}, [$at+%u];\nmov.b128 %s, {$low, $high};\n", at, o->name);
@@ -25,7 +23,7 @@ static void load(lw_text *out, const lw_eval_operand *o, uint32_t slot) {
 }
 
 static void store(lw_text *out, const lw_eval_operand *o, uint32_t slot) {
-    uint32_t bits = register_bits(o->type), at = slot * SLOT;
+    uint32_t bits = lw_types[o->type].bits, at = slot * SLOT;
     if (o->type == LW_T_pred) lw_text_printf(out, "selp.u32 $w, 1, 0, %s;\nst.global.u32 [$at+%u], $w;\n", o->name, at);
     else if (bits == 128)
         lw_text_printf(out, "mov.b128 {$low, $high}, %s;\nst.global.v2.b64 [$at+%u], {$low, $high};\n", o->name, at);

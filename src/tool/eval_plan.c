@@ -81,6 +81,7 @@ static const char *obstacle(const lw_match *m) {
         const lw_operand_form *o = &m->operand_forms[i];
         written = written || o->written;
         if (o->shape == LW_SHAPE_ADDRESS) return "it accesses memory";
+        if (o->always_braces && !o->written) return "it takes a list in braces";
         if (o->shape == LW_SHAPE_LABEL || o->shape == LW_SHAPE_TARGETS || o->shape == LW_SHAPE_FUNC ||
             o->shape == LW_SHAPE_LIST || o->shape == LW_SHAPE_REST)
             return "it changes the flow of control";

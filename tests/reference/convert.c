@@ -60,7 +60,7 @@ static uint64_t nan_to_real(const ref_op *op, uint64_t a, lw_type from, lw_type 
     if (from == to && to == LW_T_f32) return rounds || ref_has(op, REF_ftz) ? 0x7fffffff : a; /* plain: a move */
     if (from == to && to == LW_T_f64) return rounds ? a | F64_QUIET : a;
     if (from != LW_T_f64 && to != LW_T_f64) return ref_mask(sign);
-    if (ref_has(op, REF_ftz)) return 0x7fffffffe0000000u;
+    if (to == LW_T_f64 && ref_has(op, REF_ftz)) return 0x7fffffffe0000000u;
     const uint64_t payload = a & ref_mask(f.mantissa), moved = d.mantissa > f.mantissa
                                                                    ? payload << (d.mantissa - f.mantissa)
                                                                    : payload >> (f.mantissa - d.mantissa);
