@@ -165,6 +165,47 @@ static void extremes_and_signs(void **state) {
     CHECK_HALF(neg, 'n', OF_SIGN, PLAIN);
 }
 
+/* Functions of their own, and the cheaper way for usual operands wherever it is taken. */
+static uint32_t pair(char what, uint32_t a, uint32_t b, uint32_t c, bool brain) {
+    return (uint32_t)computed(what, (uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16), 0, brain) << 16 |
+           computed(what, (uint16_t)a, (uint16_t)b, (uint16_t)c, 0, brain);
+}
+static void own(void **state) {
+    (void)state;
+    CHECK2(add_rn_f16, u16, u16, u16, computed('+', a, b, 0, 0, false));
+    CHECK2(sub_rn_f16, u16, u16, u16, computed('-', a, b, 0, 0, false));
+    CHECK2(mul_rn_f16, u16, u16, u16, computed('*', a, b, 0, 0, false));
+    CHECK3(fma_rn_f16, u16, u16, u16, u16, computed('f', a, b, c, 0, false));
+    CHECK3(fma_rn_bf16, u16, u16, u16, u16, computed('f', a, b, c, 0, true));
+    CHECK2(add_rn_f16x2, u32, u32, u32, pair('+', a, b, 0, false));
+    CHECK2(sub_rn_f16x2, u32, u32, u32, pair('-', a, b, 0, false));
+    CHECK2(mul_rn_f16x2, u32, u32, u32, pair('*', a, b, 0, false));
+    CHECK3(fma_rn_f16x2, u32, u32, u32, u32, pair('f', a, b, c, false));
+    CHECK3(fma_rn_bf16x2, u32, u32, u32, u32, pair('f', a, b, c, true));
+}
+static void usual(void **state) {
+    (void)state;
+    unsigned taken = 0;
+    for (unsigned i = 0; i < 1000000; i++) {
+        const uint64_t noise = lane_value(4 * i + 1), more = lane_value(4 * i + 3);
+        const uint16_t a = i % 3 ? (uint16_t)noise : edge((unsigned)(noise % EDGES)),
+                       b = i % 5 ? (uint16_t)(noise >> 16) : edge((unsigned)(noise >> 8) % EDGES);
+        uint16_t c = (uint16_t)(more >> 32);
+        if (i % 2) c = (uint16_t)(computed('*', a, b, 0, 0, true) ^ (more & 0x8183)); /* cancels, or nearly */
+        if (i % 8 == 1) c = (uint16_t)(c - ((more >> 7 & 15) << 7));                  /* a little smaller */
+        if (lw_rare_fma_rn_bf16(a, b, c)) continue;
+        taken++;
+        const uint16_t got = lw_usual_fma_rn_bf16(a, b, c), want = computed('f', a, b, c, 0, true);
+        if (got != want) lane_fail("usual_fma_rn_bf16", a, b, c, 0, got, want);
+        const uint32_t wide = (uint32_t)a << 16 | 0x3f80,
+                       two = lw_usual_fma_rn_bf16x2(wide, (uint32_t)b << 16 | a, c * 65537u);
+        if (!lw_rare_fma_rn_bf16x2(wide, (uint32_t)b << 16 | a, c * 65537u) &&
+            two != pair('f', wide, (uint32_t)b << 16 | a, c * 65537u, true))
+            lane_fail("usual_fma_rn_bf16x2", a, b, c, 0, two, want);
+    }
+    assert_true(taken > 100000);
+}
+
 /* Which of less, equal, greater and unordered two numbers are, by the order of their bits. */
 static uint32_t relation(uint16_t a, uint16_t b, uint32_t how, bool brain) {
     a = flushed(a, how, brain), b = flushed(b, how, brain);
@@ -192,6 +233,6 @@ static void comparisons(void **state) {
 
 int lane_half(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(arithmetic), cmocka_unit_test(extremes_and_signs),
-                                       cmocka_unit_test(comparisons)};
+                                       cmocka_unit_test(comparisons), cmocka_unit_test(own), cmocka_unit_test(usual)};
     return cmocka_run_group_tests_name("half", tests, NULL, NULL);
 }

@@ -53,18 +53,19 @@ static inline uint16_t lw_round_bf16_(float a, uint32_t how) {
     return (uint16_t)lw_limit_half_((d & ~nan) | (nan & 0x7fffu), 0x3f80u, how);
 }
 
-/* a + b rounded to odd: of two neighbours the one with an odd last place, unless the sum is a number. */
+/* a + b rounded to odd: of two neighbours the one with an odd last place, unless the sum is a number. Where the sum is
+ * larger than the exact one its bits go down by one before the last is set. */
 static inline float lw_odd_sum_f32_(float a, float b) {
     const float s = a + b, part = s - a, lost = (a - (s - part)) + (b - part);
-    const uint32_t bits = lw_bits_f32_(s), inexact = (uint32_t)(lost < 0.0f) | (uint32_t)(lost > 0.0f);
-    const uint32_t away = 1u - 2u * ((bits ^ lw_bits_f32_(lost)) >> 31);
-    return lw_from_bits_f32_(bits + (away & (0u - (inexact & ~bits))));
+    const uint32_t bits = lw_bits_f32_(s), inexact = 0u - ((uint32_t)(lost < 0.0f) | (uint32_t)(lost > 0.0f));
+    const uint32_t inward = (uint32_t)((int32_t)(bits ^ lw_bits_f32_(lost)) >> 31);
+    return lw_from_bits_f32_((bits + (inward & inexact)) | (inexact & 1u));
 }
 static inline double lw_odd_sum_f64_(double a, double b) {
     const double s = a + b, part = s - a, lost = (a - (s - part)) + (b - part);
-    const uint64_t bits = lw_bits_f64_(s), inexact = (uint64_t)(lost < 0.0) | (uint64_t)(lost > 0.0);
-    const uint64_t away = 1u - 2u * ((bits ^ lw_bits_f64_(lost)) >> 63);
-    return lw_from_bits_f64_(bits + (away & (0u - (inexact & ~bits & 1u))));
+    const uint64_t bits = lw_bits_f64_(s), inexact = 0u - ((uint64_t)(lost < 0.0) | (uint64_t)(lost > 0.0));
+    const uint64_t inward = (uint64_t)((int64_t)(bits ^ lw_bits_f64_(lost)) >> 63);
+    return lw_from_bits_f64_((bits + (inward & inexact)) | (inexact & 1u));
 }
 
 /* An f64 rounded to 8 bits or to whole 2^-133: beside a number 2^45 times as large as its leading place nothing smaller
@@ -171,6 +172,40 @@ static inline uint32_t lw_fma_f16x2(uint32_t a, uint32_t b, uint32_t c, uint32_t
 }
 static inline uint32_t lw_fma_bf16x2(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
     return LW_TWICE3_(lw_fma_bf16, a, b, c, how);
+}
+
+/* What programs use most, without a word that says how.
+ *
+ * a, b, c  bits of one or two numbers
+ * returns  as many
+ * fails    never
+ * spelled  PTX add, sub, mul, fma.rn of .f16 .f16x2; fma.rn of .bf16 .bf16x2
+ * source   PTX ISA 9.7.4.1 to 9.7.4.4 */
+static inline uint16_t lw_add_rn_f16(uint16_t a, uint16_t b) { return lw_add_f16(a, b, 0); }
+static inline uint16_t lw_sub_rn_f16(uint16_t a, uint16_t b) { return lw_sub_f16(a, b, 0); }
+static inline uint16_t lw_mul_rn_f16(uint16_t a, uint16_t b) { return lw_mul_f16(a, b, 0); }
+static inline uint16_t lw_fma_rn_f16(uint16_t a, uint16_t b, uint16_t c) { return lw_fma_f16(a, b, c, 0); }
+static inline uint16_t lw_fma_rn_bf16(uint16_t a, uint16_t b, uint16_t c) { return lw_fma_bf16(a, b, c, 0); }
+static inline uint32_t lw_add_rn_f16x2(uint32_t a, uint32_t b) { return lw_add_f16x2(a, b, 0); }
+static inline uint32_t lw_sub_rn_f16x2(uint32_t a, uint32_t b) { return lw_sub_f16x2(a, b, 0); }
+static inline uint32_t lw_mul_rn_f16x2(uint32_t a, uint32_t b) { return lw_mul_f16x2(a, b, 0); }
+static inline uint32_t lw_fma_rn_f16x2(uint32_t a, uint32_t b, uint32_t c) { return lw_fma_f16x2(a, b, c, 0); }
+static inline uint32_t lw_fma_rn_bf16x2(uint32_t a, uint32_t b, uint32_t c) { return lw_fma_bf16x2(a, b, c, 0); }
+
+/* Of bf16, where no operand is so large or product so small that f32 would not hold it exactly. */
+static inline uint16_t lw_usual_fma_rn_bf16(uint16_t a, uint16_t b, uint16_t c) {
+    return lw_round_bf16_(lw_odd_sum_f32_(lw_wide_bf16_(a) * lw_wide_bf16_(b), lw_wide_bf16_(c)), 0);
+}
+static inline bool lw_rare_fma_rn_bf16(uint16_t a, uint16_t b, uint16_t c) {
+    return lw_rare_fma_f32(lw_wide_bf16_(a), lw_wide_bf16_(b), lw_wide_bf16_(c));
+}
+static inline uint32_t lw_usual_fma_rn_bf16x2(uint32_t a, uint32_t b, uint32_t c) {
+    const uint32_t high = lw_usual_fma_rn_bf16((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16));
+    return high << 16 | lw_usual_fma_rn_bf16((uint16_t)a, (uint16_t)b, (uint16_t)c);
+}
+static inline bool lw_rare_fma_rn_bf16x2(uint32_t a, uint32_t b, uint32_t c) {
+    return lw_rare_fma_rn_bf16((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16)) |
+           lw_rare_fma_rn_bf16((uint16_t)a, (uint16_t)b, (uint16_t)c);
 }
 
 /* Absolute value and negative.

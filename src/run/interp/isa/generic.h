@@ -87,6 +87,10 @@ MOVE_AMONG(64)
 #ifndef LW_FUNNEL_STEPS
 #define LW_FUNNEL_STEPS(name, D, A, B, C, takes, how, mode) LOOP3(name, D, A, B, C, takes)
 #endif
+#ifndef LW_HALF_STEPS2
+#define LW_HALF_STEPS2(name, D, A, B, takes, does)    LOOP2(name, D, A, B, takes)
+#define LW_HALF_STEPS3(name, D, A, B, C, takes, does) LOOP3(name, D, A, B, C, takes)
+#endif
 #ifndef LW_ROTATE_STEPS
 #define LW_ROTATE_STEPS2 LOOP2_RRI
 #define LW_ROTATE_STEPS3 LOOP3_RRI

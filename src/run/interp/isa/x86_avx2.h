@@ -20,6 +20,16 @@ LW_INLINE bool lw_is_zero(lw_vector x) {
     return __builtin_ia32_ptestz256((words)x, (words)x);
 }
 
+typedef float lw_floats __attribute__((vector_size(32)));
+typedef short lw_eight_halves __attribute__((vector_size(16)));
+LW_INLINE lw_floats lw_widen_f16(const uint16_t *from) {
+    return (lw_floats)__builtin_ia32_vcvtph2ps256((lw_eight_halves)_mm_loadu_si128((const __m128i *)from));
+}
+LW_INLINE void lw_narrow_f16(uint16_t *to, lw_floats a) {
+    _mm_storeu_si128((__m128i *)to, (__m128i)__builtin_ia32_vcvtps2ph256(a, 0)); /* 0: to nearest */
+}
+#include "run/interp/isa/x86_half.h"
+
 #include "run/interp/isa/generic.h"
 
 #endif

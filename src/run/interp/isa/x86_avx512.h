@@ -474,6 +474,17 @@ static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sourc
     return active & (low | high << 16);
 }
 
+/* ---- Half precision --------------------------------------------------------------------------------------------- */
+
+typedef float lw_floats __attribute__((vector_size(64)));
+LW_INLINE lw_floats lw_widen_f16(const uint16_t *from) {
+    return (lw_floats)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+}
+LW_INLINE void lw_narrow_f16(uint16_t *to, lw_floats a) {
+    _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph((__m512)a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+}
+#include "run/interp/isa/x86_half.h"
+
 #include "run/interp/isa/generic.h"
 
 #endif

@@ -15,6 +15,9 @@
 #define SHIFT2         LW_SHIFT_STEPS
 #define COUNT2         LW_COUNT_STEPS
 #define FUNNEL3        LW_FUNNEL_STEPS
+#define HALF2          LW_HALF_STEPS2
+#define HALF3          LW_HALF_STEPS3
+#define RARE3          LOOP3_RARE
 #define ROTATE2        LW_ROTATE_STEPS2
 #define ROTATE3        LW_ROTATE_STEPS3
 #define LW_LANE_FAMILY LW_FAMILY

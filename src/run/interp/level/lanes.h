@@ -262,6 +262,21 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
         } \
         END(D); \
     }
+#define LOOP3_RARE(name, D, A, B, C) \
+    STEP_HEAD(name, rrr) { \
+        SOURCE(A, op->a, a); \
+        SOURCE(B, op->b, b); \
+        SOURCE(C, op->c, c); \
+        RESULT(D); \
+        uint32_t rare = 0; \
+        EACH(i) rare |= lw_rare_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]) ? ~(uint32_t)0 : 0; \
+        if (LW_LIKELY(!rare)) { \
+            BODY(D, (lw_usual_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]))); \
+        } else { \
+            BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]))); \
+        } \
+        END(D); \
+    }
 #define LOOP4_RII(name, D, A, B, C, E) \
     STEP_HEAD(name, rii) { \
         SOURCE(A, op->a, a); \
