@@ -4,7 +4,7 @@
 #include "tool/pto.h"
 
 typedef struct options {
-    bool executable, missing, tsv;
+    bool executable, missing, tsv, lanes;
     const char *family;
     const lw_tool_language *language;
 } options;
@@ -15,6 +15,8 @@ static const struct argp_option choices[] = {
     {"family", 'f', "NAME", 0, "Only this family, see below", 0},
     {"language", 'L', "NAME", 0, "ptx (default) or pto", 0},
     {"tsv", 't', NULL, 0, "Tab-separated: family, yes no or part, mnemonic, operands, gates, section, what it does", 0},
+    {"lanes", 'l', NULL, 0,
+     "Tab-separated: mnemonic, name of the row, and the lane functions that its spellings become", 0},
     {0},
 };
 
@@ -43,10 +45,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 'f': o->family = arg; break;
     case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't': o->tsv = true; break;
+    case 'l': o->lanes = true; break;
     case ARGP_KEY_ARG: argp_error(state, "isa takes no arguments; `lanewise explain %.100s' may be meant", arg); break;
     case ARGP_KEY_SUCCESS:
         if (o->language == &lw_tool_pto && (o->executable || o->missing))
             argp_error(state, "--executable and --missing are for PTX");
+        if (o->language == &lw_tool_pto && o->lanes) argp_error(state, "--lanes is for PTX");
+        if (o->lanes && o->tsv) argp_error(state, "--lanes and --tsv exclude each other");
         if (o->language == &lw_tool_pto && o->family && !lw_isa_pto_family(o->family))
             argp_error(state, "PTO has no family '%.100s'; see --help", o->family);
         if (o->executable && o->missing) argp_error(state, "--executable and --missing exclude each other");
@@ -90,6 +95,32 @@ static void print_row(const options *o, const lw_family *family, const lw_form *
     lw_text_free(&operands);
 }
 
+/* ---- Lane functions -------------------------------------------------------------------------------------------- */
+
+typedef struct used_lanes {
+    lw_module_ptx *module;
+    bool of[LW_LANE_count];
+} used_lanes;
+
+static void use_lane(void *user, const char *spelling) {
+    used_lanes *used = user;
+    const lw_match *match = lw_form_match(used->module, spelling, NULL);
+    if (match) used->of[match->lane] = true;
+}
+
+static void print_lanes(lw_module_ptx *module, const lw_form *form) {
+    enum { ALL = 1 << 16 };
+    used_lanes used = {.module = module};
+    lw_ptx_spellings(form, ALL, use_lane, &used);
+    printf("%s\t%s\t", form->pattern, form->id);
+    const char *space = "";
+    for (uint32_t lane = 1; lane < LW_LANE_count; lane++)
+        if (used.of[lane]) printf("%s%s", space, lw_lanes[lane].name), space = " ";
+    printf("\n");
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+
 typedef struct counts {
     uint32_t shown, executable;
 } counts;
@@ -101,7 +132,8 @@ static void list_family(const options *o, lw_module_ptx *module, const lw_family
         lw_form_status runs = lw_form_executable(module, form);
         if (o->executable && runs == LW_FORM_MISSING) continue;
         if (o->missing && runs == LW_FORM_EXECUTABLE) continue;
-        print_row(o, family, form, runs);
+        if (o->lanes) print_lanes(module, form);
+        else print_row(o, family, form, runs);
         c->shown++;
         c->executable += runs == LW_FORM_EXECUTABLE;
     }
@@ -125,7 +157,7 @@ static int list(const options *o, lw_arena *arena) {
         found = true;
     }
     if (!found) return unknown_family(o->family);
-    if (!o->tsv) printf("%u form%s, %u executable\n", c.shown, c.shown == 1 ? "" : "s", c.executable);
+    if (!o->tsv && !o->lanes) printf("%u form%s, %u executable\n", c.shown, c.shown == 1 ? "" : "s", c.executable);
     return LW_EXIT_OK;
 }
 

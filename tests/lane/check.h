@@ -35,6 +35,8 @@ enum { LANE_EDGES = 300 };
 
 /* Remember that a lane function has been tested; the last test compares with isa/lane.def. */
 void lane_tested(const char *name);
+/* … and that it was for all operands; a test compares with exhaustive.def. */
+void lane_exhausted(const char *name);
 
 /* Bits of a value of any type, zero-extended. */
 #define BITS(v) (lane_bits(&(v), sizeof(v)))
@@ -63,6 +65,12 @@ void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e,
             D got_ = lw_##name(a), want_ = (D)(want); \
             if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), 0, 0, 0, BITS(got_), BITS(want_)); \
         } \
+        for (unsigned i_ = 0; sizeof(A) == 2 && i_ < 65536; i_++) { \
+            A a = (A)i_; \
+            D got_ = lw_##name(a), want_ = (D)(want); \
+            if (BITS(got_) != BITS(want_)) lane_fail(#name, BITS(a), 0, 0, 0, BITS(got_), BITS(want_)); \
+        } \
+        if (sizeof(A) == 2) lane_exhausted(#name); \
         lane_tested(#name); \
     } while (0)
 

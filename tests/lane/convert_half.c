@@ -128,9 +128,9 @@ static void to_f32(void **state) {
                                                       : i * 65536ull;
         if (BITS(ftz) != flushed) lane_fail("cvt_ftz_f32_bf16", i, 0, 0, 0, BITS(ftz), flushed);
     }
-    lane_tested("cvt_sat_f32_f16");
-    lane_tested("cvt_f32_bf16");
-    lane_tested("cvt_ftz_f32_bf16");
+    lane_tested("cvt_sat_f32_f16"), lane_exhausted("cvt_sat_f32_f16");
+    lane_tested("cvt_f32_bf16"), lane_exhausted("cvt_f32_bf16");
+    lane_tested("cvt_ftz_f32_bf16"), lane_exhausted("cvt_ftz_f32_bf16");
 }
 
 /* ---- Beside f32 ----------------------------------------------------------------------------------------------- */

@@ -129,6 +129,7 @@ static void check(const char *name, char what, one_of3 *one, two_of3 *two, bool 
         memcpy(last, v, sizeof v);
         before = want;
     }
+    if (what == 'a' || what == 'n') lane_exhausted(name);
 }
 
 #define CHECK_HALF(name, what, hows, brain_hows) \

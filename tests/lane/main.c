@@ -131,6 +131,37 @@ void lane_tested(const char *name) {
     tested[tested_count++] = name;
 }
 
+static const char *exhausted[1024];
+static size_t exhausted_count;
+
+void lane_exhausted(const char *name) {
+    for (size_t i = 0; i < exhausted_count; i++)
+        if (!strcmp(exhausted[i], name)) return;
+    assert_true(exhausted_count < sizeof exhausted / sizeof exhausted[0]);
+    exhausted[exhausted_count++] = name;
+}
+
+static void what_is_called_exhaustive_is(void **state) {
+    (void)state;
+    static const char *const rows[] = {
+#define EXHAUSTIVE(name) #name,
+#include "exhaustive.def"
+    };
+    const size_t count = sizeof rows / sizeof *rows;
+    size_t missing = 0;
+    for (size_t r = 0; r < count; r++) {
+        size_t i = 0;
+        while (i < exhausted_count && strcmp(exhausted[i], rows[r]) != 0) i++;
+        if (i == exhausted_count) missing++, print_message("no test took all operands of %s\n", rows[r]);
+    }
+    for (size_t i = 0; i < exhausted_count; i++) {
+        size_t r = 0;
+        while (r < count && strcmp(exhausted[i], rows[r]) != 0) r++;
+        if (r == count) print_message("exhaustive.def could name %s\n", exhausted[i]);
+    }
+    assert_int_equal(missing, 0);
+}
+
 void lane_fail(const char *name, uint64_t a, uint64_t b, uint64_t c, uint64_t e, uint64_t got, uint64_t want) {
     fail_msg("lw_%s(%#jx, %#jx, %#jx, %#jx) gives %#jx, expected %#jx", name, (uintmax_t)a, (uintmax_t)b, (uintmax_t)c,
              (uintmax_t)e, (uintmax_t)got, (uintmax_t)want);
@@ -159,7 +190,8 @@ static void every_row_was_tested(void **state) {
 
 int main(int argc, char **argv) {
     if (argc > 1) return lane_approx_whole(argc - 1, argv + 1);
-    const struct CMUnitTest last[] = {cmocka_unit_test(every_row_was_tested)};
+    const struct CMUnitTest last[] = {cmocka_unit_test(every_row_was_tested),
+                                      cmocka_unit_test(what_is_called_exhaustive_is)};
     int failed = lane_logic() + lane_shift() + lane_integer() + lane_bits_group() + lane_compare() + lane_float() +
                  lane_approx() + lane_half() + lane_rounding() + lane_convert() + lane_convert_half() +
                  lane_convert_narrow() + lane_video() + lane_video_numbers() + lane_vector();
