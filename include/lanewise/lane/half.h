@@ -204,8 +204,8 @@ static inline uint32_t lw_usual_fma_rn_bf16x2(uint32_t a, uint32_t b, uint32_t c
     return high << 16 | lw_usual_fma_rn_bf16((uint16_t)a, (uint16_t)b, (uint16_t)c);
 }
 static inline bool lw_rare_fma_rn_bf16x2(uint32_t a, uint32_t b, uint32_t c) {
-    return lw_rare_fma_rn_bf16((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16)) |
-           lw_rare_fma_rn_bf16((uint16_t)a, (uint16_t)b, (uint16_t)c);
+    const uint32_t high = lw_rare_fma_rn_bf16((uint16_t)(a >> 16), (uint16_t)(b >> 16), (uint16_t)(c >> 16));
+    return (high | (uint32_t)lw_rare_fma_rn_bf16((uint16_t)a, (uint16_t)b, (uint16_t)c)) != 0;
 }
 
 /* Absolute value and negative.
