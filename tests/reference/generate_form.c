@@ -20,8 +20,13 @@ static const struct {
 };
 
 bool gen_is_apart(const lw_form *form) {
-    static const char *const begins[] = {"cp.",     "mbarrier.", "st.async",
-                                         "st.bulk", "red.async", "fence.proxy.tensormap::generic.acquire"};
+    static const char *const begins[] = {"cp.",
+                                         "mbarrier.",
+                                         "st.async",
+                                         "st.bulk",
+                                         "red.async",
+                                         "fence.proxy.tensormap::generic.acquire",
+                                         "clusterlaunchcontrol."};
     for (size_t k = 0; k < LW_COUNT(begins); k++)
         if (!strncmp(form->pattern, begins[k], strlen(begins[k]))) return true;
     return false;
