@@ -12,7 +12,7 @@
 #include <lanewise/lanewise.h>
 #include <stdio.h>
 
-enum { LW_BENCH_KERNELS = 12, LW_BENCH_BUFFERS = 5, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
+enum { LW_BENCH_KERNELS = 17, LW_BENCH_BUFFERS = 5, LW_BENCH_SCALARS = 6, LW_BENCH_ENLARGED = 20 };
 
 /* Prints one line after the program's name and ends it with status 1. */
 /* Ends the program where a call failed that cannot. */
@@ -36,8 +36,14 @@ typedef struct lw_bench_spread {
 
 /* ---- kernels.c ---- */
 
-/* UNTUNED: no part of Lanewise was made with it in view. */
-typedef enum lw_bench_group { LW_BENCH_INTEGER, LW_BENCH_FLOAT, LW_BENCH_APART, LW_BENCH_UNTUNED } lw_bench_group;
+/* UNTUNED: no part of Lanewise was made with it in view. REAL: as little, with floating point. */
+typedef enum lw_bench_group {
+    LW_BENCH_INTEGER,
+    LW_BENCH_FLOAT,
+    LW_BENCH_APART,
+    LW_BENCH_UNTUNED,
+    LW_BENCH_REAL
+} lw_bench_group;
 
 typedef struct lw_bench_work lw_bench_work;
 
@@ -57,6 +63,7 @@ typedef struct lw_bench_kernel {
     void (*scalars)(lw_bench_work *work);
     void (*native)(const lw_native *native, const lw_bench_work *work);
     void (*fill)(lw_bench_work *work); /* inputs that are no noise, or NULL */
+    float apart;                       /* how far outputs may be, of 1 and of the number; 0: they are the same words */
 } lw_bench_kernel;
 
 extern const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS];

@@ -61,7 +61,8 @@ static size_t copy_body(char *to, const char *body, const char *body_end, uint32
 char *lw_bench_enlarge(const char *text, const char *kernel, uint32_t times, size_t *size) {
     const char *end = text + *size, *entry = memmem(text, *size, ".entry", 6);
     const char *open = entry ? memmem(entry, (size_t)(end - entry), "\n{\n", 3) : NULL;
-    const char *close = open ? memmem(open, (size_t)(end - open), "\n}\n", 3) : NULL;
+    const char *close = NULL; /* the last one: within the body inline assembly has braces of its own */
+    for (const char *at = open; at && (at = memmem(at, (size_t)(end - at), "\n}\n", 3)); at++) close = at;
     if (!close) lw_bench_fail("%s: the PTX is not laid out as nvcc does it", kernel);
     const char *body = open + 3;
     close++;

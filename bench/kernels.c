@@ -1,6 +1,7 @@
 /* What each kernel works on: its parameters for both sides, filled from one noise, and the comparison. */
 #include "bench.h"
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,33 @@ static void native_collatz(const lw_native *n, const lw_bench_work *w) {
     n->collatz(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
 }
 
+static void native_saxpy(const lw_native *n, const lw_bench_work *w) {
+    n->saxpy(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->count);
+}
+static void native_nbody(const lw_native *n, const lw_bench_work *w) {
+    n->nbody(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->count);
+}
+static void native_softmax(const lw_native *n, const lw_bench_work *w) {
+    n->softmax(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
+}
+static void native_halfpoly(const lw_native *n, const lw_bench_work *w) {
+    n->halfpoly(w->host[0], w->host[1], w->count, w->rounds, 0, w->count);
+}
+static void native_sgemm(const lw_native *n, const lw_bench_work *w) {
+    n->sgemm(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->config.grid[0]);
+}
+
+/* Numbers between -1 and 1, in inputs from the first one on. */
+static void fill_numbers(lw_bench_work *w, int first) {
+    for (int buffer = first; buffer < LW_BENCH_BUFFERS; buffer++)
+        for (size_t k = 0; k < w->words[buffer]; k++) {
+            float value = (float)(int32_t)w->host[buffer][k] * 0x1p-31f;
+            memcpy(&w->host[buffer][k], &value, sizeof value);
+        }
+}
+
+static void fill_floats(lw_bench_work *w) { fill_numbers(w, 1); }
+
 static void fill_crc32(lw_bench_work *w) {
     for (uint32_t k = 0; k < 256; k++) {
         uint32_t crc = k;
@@ -107,16 +135,20 @@ static void fill_spmv(lw_bench_work *w) {
         row[i] = at, at += length;
     }
     for (size_t k = 0; k < w->words[2]; k++) w->host[2][k] %= w->count;
-    for (int buffer = 3; buffer < 5; buffer++)
-        for (size_t k = 0; k < w->words[buffer]; k++) {
-            float value = (float)(int32_t)w->host[buffer][k] * 0x1p-31f;
-            memcpy(&w->host[buffer][k], &value, sizeof value);
-        }
+    fill_numbers(w, 3);
 }
 
 #define OUT .out = true
 const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
-    {"sha256", LW_BENCH_INTEGER, {256, 1}, 0, {{OUT, .each = 8}, {.each = 13}}, count_and_rounds, native_sha256, NULL},
+    {"sha256",
+     LW_BENCH_INTEGER,
+     {256, 1},
+     0,
+     {{OUT, .each = 8}, {.each = 13}},
+     count_and_rounds,
+     native_sha256,
+     NULL,
+     0},
     {"chacha20",
      LW_BENCH_INTEGER,
      {128, 1},
@@ -124,7 +156,8 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      {{OUT, .each = 16}, {.fixed = 8}, {.fixed = 3}},
      counter_count_rounds,
      native_chacha20,
-     NULL},
+     NULL,
+     0},
     {"xorshift",
      LW_BENCH_INTEGER,
      {256, 1},
@@ -132,7 +165,8 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      {{OUT, .each = 1}, {.each = 1}},
      count_and_rounds,
      native_xorshift,
-     NULL},
+     NULL,
+     0},
     /* Amounts past the width in the first round, below it in all others. */
     {"bigshift",
      LW_BENCH_INTEGER,
@@ -141,8 +175,9 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      {{OUT, .each = 32}, {.each = 16}, {.each = 1, .mask = 1023}},
      count_and_rounds,
      native_bigshift,
-     NULL},
-    {"mandelbrot", LW_BENCH_FLOAT, {32, 4}, 500, {{OUT, .each = 1}}, picture, native_mandelbrot, NULL},
+     NULL,
+     0},
+    {"mandelbrot", LW_BENCH_FLOAT, {32, 4}, 500, {{OUT, .each = 1}}, picture, native_mandelbrot, NULL, 0},
     {"scan",
      LW_BENCH_APART,
      {256, 1},
@@ -150,9 +185,10 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      {{OUT, .each = 1}, {OUT, .per_cta = 1}, {.each = 1}},
      count_and_rounds,
      native_scan,
-     NULL},
-    {"md5", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 4}, {.each = 13}}, count_and_rounds, native_md5, NULL},
-    {"mix64", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 2}, {.each = 2}}, count_and_rounds, native_mix64, NULL},
+     NULL,
+     0},
+    {"md5", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 4}, {.each = 13}}, count_and_rounds, native_md5, NULL, 0},
+    {"mix64", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 2}, {.each = 2}}, count_and_rounds, native_mix64, NULL, 0},
     {"crc32",
      LW_BENCH_UNTUNED,
      {128, 1},
@@ -160,7 +196,8 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      {{OUT, .each = 1}, {.each = 8}, {.fixed = 256}},
      count_and_rounds,
      native_crc32,
-     fill_crc32},
+     fill_crc32,
+     0},
     {"spmv",
      LW_BENCH_UNTUNED,
      {128, 1},
@@ -168,9 +205,71 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      {{OUT, .each = 1}, {.each = 1, .fixed = 1}, {.each = 15}, {.each = 15}, {.each = 1}},
      count_and_rounds,
      native_spmv,
-     fill_spmv},
-    {"bitonic", LW_BENCH_UNTUNED, {512, 1}, 0, {{OUT, .each = 1}, {.each = 1}}, count_and_rounds, native_bitonic, NULL},
-    {"collatz", LW_BENCH_UNTUNED, {256, 1}, 0, {{OUT, .each = 1}, {.each = 1}}, count_and_rounds, native_collatz, NULL},
+     fill_spmv,
+     0},
+    {"bitonic",
+     LW_BENCH_UNTUNED,
+     {512, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 1}},
+     count_and_rounds,
+     native_bitonic,
+     NULL,
+     0},
+    {"collatz",
+     LW_BENCH_UNTUNED,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 1}},
+     count_and_rounds,
+     native_collatz,
+     NULL,
+     0},
+    {"saxpy",
+     LW_BENCH_REAL,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 1}, {.each = 1}},
+     count_and_rounds,
+     native_saxpy,
+     fill_floats,
+     1e-6f},
+    {"nbody",
+     LW_BENCH_REAL,
+     {128, 1},
+     0,
+     {{OUT, .each = 3}, {.each = 4}, {.fixed = 4 * 128}},
+     count_and_rounds,
+     native_nbody,
+     fill_floats,
+     1e-2f},
+    {"softmax",
+     LW_BENCH_REAL,
+     {128, 1},
+     0,
+     {{OUT, .each = 16}, {.each = 16}},
+     count_and_rounds,
+     native_softmax,
+     fill_floats,
+     1e-4f},
+    {"halfpoly",
+     LW_BENCH_REAL,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {.each = 1}},
+     count_and_rounds,
+     native_halfpoly,
+     fill_floats,
+     4e-3f},
+    {"sgemm",
+     LW_BENCH_REAL,
+     {256, 1},
+     0,
+     {{OUT, .per_cta = 256}, {.per_cta = 256}, {.per_cta = 256}},
+     count_and_rounds,
+     native_sgemm,
+     fill_floats,
+     1e-5f},
 };
 
 /* ---- Work ---- */
@@ -255,13 +354,21 @@ void lw_bench_spoil(const lw_bench_work *w) {
     }
 }
 
+/* Numbers, of which none is a NaN. */
+static bool is_near(uint32_t a, uint32_t b, float apart) {
+    float x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    return fabsf(x - y) <= apart * (1 + fabsf(y));
+}
+
 void lw_bench_compare(const lw_bench_work *w) {
     for (int i = 0; i < LW_BENCH_BUFFERS; i++) {
         if (!w->kernel->buffers[i].out) continue;
         uint32_t *got = lw_bench_allocate(4 * w->words[i]);
         check(w, lw_memory_read(w->context, w->device[i], got, 4 * w->words[i]), "reading an output");
         for (size_t k = 0; k < w->words[i]; k++)
-            if (got[k] != w->host[i][k])
+            if (got[k] != w->host[i][k] && !is_near(got[k], w->host[i][k], w->kernel->apart))
                 lw_bench_fail("%s: the results differ: word %zu of output %d is %08x, natively %08x", w->kernel->name,
                               k, i, got[k], w->host[i][k]);
         free(got);
@@ -270,7 +377,7 @@ void lw_bench_compare(const lw_bench_work *w) {
 
 char *lw_bench_read(const char *examples, const lw_bench_kernel *kernel, size_t *size) {
     char path[4096];
-    bool own = kernel->group == LW_BENCH_UNTUNED;
+    bool own = kernel->group == LW_BENCH_UNTUNED || kernel->group == LW_BENCH_REAL;
     int length = own ? snprintf(path, sizeof path, "%s/%s.ptx", LW_BENCH_PTX, kernel->name)
                      : snprintf(path, sizeof path, "%s/%s/%s.ptx", examples, kernel->name, kernel->name);
     if (length < 0 || (size_t)length >= sizeof path) lw_bench_fail("the name of the folder is too long: %s", examples);

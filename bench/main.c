@@ -51,8 +51,12 @@ static void choose(lw_bench_options *options, const char *name, struct argp_stat
             options->chosen[i] = true;
             return;
         }
-    argp_error(state, "no kernel is called '%s'; there are sha256, chacha20, xorshift, bigshift, mandelbrot and scan",
-               name);
+    char names[256] = "";
+    for (int i = 0; i < LW_BENCH_KERNELS; i++) {
+        strcat(names, i ? " " : "");
+        strcat(names, lw_bench_kernels[i].name);
+    }
+    argp_error(state, "no kernel is called '%s'; there are %s", name, names);
 }
 
 static error_t read_option(int key, char *value, struct argp_state *state) {

@@ -45,6 +45,19 @@ typedef struct lw_native {
     void (*collatz)(uint32_t *out, const uint32_t *seed, uint32_t count, uint32_t rounds, uint32_t first,
                     uint32_t threads);
 
+    /* bench/ptx: floating point. Numbers are the bits of floats, and near those of the PTX kernels: roots, powers and
+     * halves are rounded in other ways. Blocks of sgemm have 256 numbers. */
+    void (*saxpy)(uint32_t *out, const uint32_t *x, const uint32_t *y, uint32_t count, uint32_t rounds, uint32_t first,
+                  uint32_t threads);
+    void (*nbody)(uint32_t *out, const uint32_t *place, const uint32_t *body, uint32_t count, uint32_t rounds,
+                  uint32_t first, uint32_t threads);
+    void (*softmax)(uint32_t *out, const uint32_t *in, uint32_t count, uint32_t rounds, uint32_t first,
+                    uint32_t threads);
+    void (*halfpoly)(uint32_t *out, const uint32_t *in, uint32_t count, uint32_t rounds, uint32_t first,
+                     uint32_t threads);
+    void (*sgemm)(uint32_t *out, const uint32_t *a, const uint32_t *b, uint32_t count, uint32_t rounds,
+                  uint32_t first_block, uint32_t blocks);
+
     /* pto.vshr of i32 under a mask, a bit for each lane; other lanes stay. Turns of 48 shifts on 8 registers of 64
      * lanes, and an array: a multiple of 16 elements. */
     void (*vshr_registers)(int32_t *registers, const uint32_t *counts, const uint8_t *mask, uint32_t turns);
