@@ -42,9 +42,10 @@ def flushed(bits, kind):
     return bits & top if not isinstance(magnitude, str) and magnitude < fractions.Fraction(2) ** model_half.FORMATS[kind][2] else bits
 
 
-def summed(old, b, kind):
-    """f32 in global memory takes and gives zeros for subnormals, halves do not."""
-    if kind == "f32":
+def summed(old, b, kind, flushes=True):
+    """f32 in global memory takes and gives zeros for subnormals; halves do not, nor do bulk reductions."""
+    flushes = flushes and kind == "f32"
+    if flushes:
         old, b = flushed(old, kind), flushed(b, kind)
     top = 1 << model_half.FORMATS[kind][0] - 1
     (x_negative, x), (y_negative, y) = number(old, kind), number(b, kind)
@@ -55,7 +56,7 @@ def summed(old, b, kind):
     total = (-x if x_negative else x) + (-y if y_negative else y)
     negative = total < 0 or (total == 0 and x_negative and y_negative)
     d = model_half.packed(abs(total), negative, kind, "rn") | (top if negative else 0)
-    return flushed(d, kind) if kind == "f32" else d
+    return flushed(d, kind) if flushes else d
 
 
 def extreme(old, b, kind, larger):

@@ -36,7 +36,9 @@ def integer(op, kind, old, b):
 
 
 def element(op, kind, old, b):
-    if kind in ("f16", "bf16", "f32"):
+    if kind == "f32":
+        return atomics.summed(old, b, kind, flushes=False)
+    if kind in ("f16", "bf16"):
         return atomics.changed(op, kind, old, b, 0)
     if kind == "f64":
         x, y = (struct.unpack("<d", struct.pack("<Q", word))[0] for word in (old, b))
@@ -166,11 +168,12 @@ def written(name):
     start = [word for part in ("old", "brought") for case in cases for word in getattr(case, part)]
     end = [word for case in cases for word in case.result]
     size, told = 64 * len(cases), sum(case.told for case in cases)
+    cluster = "" if space == "global" else " --cluster 1"  # a launch without one is an illegal instruction to an H200
     wait = "    cp.async.bulk.commit_group;\n    cp.async.bulk.wait_group.read 0;\n    cp.async.bulk.wait_group 0;" if space == "global" else \
         f"    mbarrier.arrive.expect_tx.shared::cta.b64 _, [%object], {told};"
     ask = "" if space == "global" else "again:\n    mbarrier.try_wait.parity.shared::cta.b64 %p, [%object], 0;\n    @!%p bra again;\n"
     back = "" if space == "global" else "    ld.shared.b32 %r, [%to];\n    st.global.b32 [%far], %r;\n"
-    return (f"// {about}\n{MADE}\n// run: -b 32 -a b32[{len(start)}]={','.join(f'{word:#x}' for word in start)} -a b32[{len(end)}]:print\n"
+    return (f"// {about}\n{MADE}\n// run:{cluster} -b 32 -a b32[{len(start)}]={','.join(f'{word:#x}' for word in start)} -a b32[{len(end)}]:print\n"
             f".version 8.6\n.target sm_{sm}\n.address_size 64\n\n.visible .entry {name}(.param .u64 in, .param .u64 out)\n{{\n"
             f"    .reg .pred %p;\n    .reg .b16 %one, %mask;\n    .reg .b32 %t, %n, %r, %target, %source, %object, %bytes, %at, %to, %v<4>;\n"
             f"    .reg .b64 %in, %out, %far, %near, %policy, %w<2>;\n"

@@ -37,12 +37,13 @@ static bool find_places(lw_gang *gang, const lw_op *op, lw_memory_form form) {
 
 /* ---- Values ------------------------------------------------------------------------------------------------- */
 
-/* In global memory subnormals count as zero, in shared memory they do not. Any NaN gives the one NaN of f32. */
-static uint32_t add_f32(uint32_t old, uint32_t b, bool in_global) {
+/* In global memory subnormals count as zero, in shared memory and in bulk reductions they do not. Any NaN gives the one
+ * NaN of f32. */
+static uint32_t add_f32(uint32_t old, uint32_t b, bool flushes) {
     float x, y;
     memcpy(&x, &old, sizeof x);
     memcpy(&y, &b, sizeof y);
-    x = in_global ? lw_add_rn_ftz_f32(x, y) : lw_add_rn_f32(x, y);
+    x = flushes ? lw_add_rn_ftz_f32(x, y) : lw_add_rn_f32(x, y);
     memcpy(&old, &x, sizeof x);
     return old;
 }
@@ -62,16 +63,18 @@ static uint64_t add_f64(uint64_t old, uint64_t b, bool in_global) {
     return old;
 }
 
-static uint64_t add_float(uint64_t old, uint64_t b, bool is_64, bool in_global) {
-    return is_64 ? add_f64(old, b, in_global) : add_f32((uint32_t)old, (uint32_t)b, in_global);
-}
-
 /* What an operation does to a place. */
 typedef struct lw_change {
     lw_atom_op kind;
     bool is_brain;  /* halves are bf16, not f16 */
     bool in_global; /* not in shared memory */
+    bool is_bulk;   /* of an array */
 } lw_change;
+
+static uint64_t add_float(const lw_change *change, uint64_t old, uint64_t b, bool is_64) {
+    return is_64 ? add_f64(old, b, change->in_global)
+                 : add_f32((uint32_t)old, (uint32_t)b, change->in_global && !change->is_bulk);
+}
 
 /* Of one half or of two: .noftz is what all of them say, and what the functions do that are told nothing else. */
 #define DEFINE_OF_HALVES(bits, x2) \
@@ -106,7 +109,7 @@ static uint64_t of_halves_64(const lw_change *change, uint64_t old, uint64_t b) 
         case LW_ATOM_cas: return old == b ? c : old; \
         case LW_ATOM_inc: return old >= b ? 0 : (uint##bits##_t)(old + 1); \
         case LW_ATOM_dec: return old == 0 || old > b ? b : (uint##bits##_t)(old - 1); \
-        case LW_ATOM_add_float: return (uint##bits##_t)add_float(old, b, bits == 64, change->in_global); \
+        case LW_ATOM_add_float: return (uint##bits##_t)add_float(change, old, b, bits == 64); \
         case LW_ATOM_add_half: \
         case LW_ATOM_min_half: \
         case LW_ATOM_max_half: return of_halves_##bits(change, old, b); \
@@ -231,7 +234,8 @@ DEFINE_REDUCE(32)
 DEFINE_REDUCE(64)
 
 void lw_atom_reduce(char *to, const char *from, uint32_t bytes, lw_atom_op kind, lw_memory_form form) {
-    const lw_change change = {.kind = kind, .is_brain = form.is_brain, .in_global = form.window == LW_WINDOW_global};
+    const lw_change change = {
+        .kind = kind, .is_brain = form.is_brain, .in_global = form.window == LW_WINDOW_global, .is_bulk = true};
     for (uint32_t at = 0; at < bytes; at += 1u << form.size) {
         if (form.size == 1) reduce_16(to + at, from + at, &change);
         else if (form.size == 2) reduce_32(to + at, from + at, &change);
