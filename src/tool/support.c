@@ -270,6 +270,7 @@ const char *lw_tool_why(lw_context *context) {
     static char text[512];
     snprintf(text, sizeof text, "%s", lw_context_message(context));
     char *id = strstr(text, " [LW");
+    starved |= !id; /* every message has a number, unless there was no memory for it */
     if (id && strlen(id) == strlen(" [LW0000]")) *id = 0;
     return text;
 }
