@@ -2,9 +2,9 @@
 #include "front/ptx/ptx.h"
 
 static const struct {
-    const char *opcode, *word, *why;
+    const char *opcode, *word, *unless[2], *why;
 } refused[] = {
-#define REFUSED(opcode, word, why) {#opcode, word, why},
+#define REFUSED_UNLESS(opcode, word, a, b, why) {#opcode, word, {a, b}, why},
 #include "ptx/refused.def"
 };
 
@@ -24,7 +24,10 @@ const char *lw_ptx_refusal(const char *spelling) {
     for (size_t i = 0; i < LW_COUNT(refused); i++) {
         const size_t size = strlen(refused[i].opcode);
         if (strncmp(spelling, refused[i].opcode, size) != 0 || is_name(spelling[size])) continue;
-        if (has_word(spelling, refused[i].word)) return refused[i].why;
+        if (!has_word(spelling, refused[i].word)) continue;
+        bool other = false;
+        for (int k = 0; k < 2; k++) other |= *refused[i].unless[k] && has_word(spelling, refused[i].unless[k]);
+        if (!other) return refused[i].why;
     }
     return NULL;
 }
