@@ -101,7 +101,7 @@ static uint64_t stretch(const trial *t, uint64_t *size) {
 /* Address of each lane, all of them good. */
 static void choose_addresses(trial *t) {
     uint64_t size, base = stretch(t, &size), places = size / t->bytes;
-    uint32_t first = lw_mask_first(t->mask), pattern = steps_below(8);
+    uint32_t first = lw_mask_first(t->mask), pattern = steps_below(10);
     uint64_t start = steps_below((uint32_t)places), stride = 1;
     if (pattern == 1) start = places > LW_GANG_LANES ? steps_below((uint32_t)(places - LW_GANG_LANES)) : 0;
     if (pattern == 2) stride = steps_below(5);
@@ -112,7 +112,13 @@ static void choose_addresses(trial *t) {
         if (pattern == 4) at = steps_below((uint32_t)places);
         if (pattern == 5) at = lane % 3 % places;
         if (pattern == 6 && lane % 7 == 6) base = stretch(t, &size), places = size / t->bytes;
-        if (pattern >= 6) at = steps_below((uint32_t)places);
+        if (pattern == 6 || pattern == 7) at = steps_below((uint32_t)places);
+        if (pattern >= 8) { /* strips of neighbours, or at one address, and now and then a lane elsewhere */
+            const uint32_t in_strip = (lane - first) % 16;
+            if (in_strip == 0) start = places > 16 ? steps_below((uint32_t)places - 15) : 0;
+            at = (start + (pattern == 8 ? in_strip : 0)) % places;
+            if (steps_below(600) == 0) at = steps_below((uint32_t)places);
+        }
         if (t->form.address == 0) at = start;
         if (lane && t->form.address == 0) t->address[lane] = t->address[0];
         else t->address[lane] = base + at * t->bytes;

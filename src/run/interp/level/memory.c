@@ -27,16 +27,19 @@ typedef enum lw_pattern {
     LW_UNIFORM, /* all lanes at one address */
     LW_UNIT,    /* neighbours, in lane order: moved many at once */
     LW_STEP,    /* `step` bytes from lane to lane: moved one by one */
+    LW_STRIPS,  /* every LW_STRIP lanes neighbours or at one address, which gang->address has for the first of them */
     LW_EACH,    /* gang->address says */
 } lw_pattern;
+
+enum { LW_STRIP = 16 }; /* tiles of CTAs are often so wide, and whole warps are two of them */
 
 typedef struct lw_reach {
     lw_pattern pattern;
     bool run;              /* the active lanes are exactly first … first + count - 1 */
     uint32_t first, count; /* otherwise they lie in between; the first and the last are active in any case */
-    uint32_t step;
-    uint64_t at;    /* address of the first one */
-    uintptr_t host; /* to be added to addresses */
+    uint32_t step;         /* LW_STRIPS: 0 where a strip is at one address */
+    uint64_t at;           /* address of the first one */
+    uintptr_t host;        /* to be added to addresses */
     bool read_only;
 } lw_reach;
 
@@ -108,6 +111,9 @@ DEFINE_IS_LINEAR_AMONG(64)
         lw_pattern pattern = step == (second - first) * bytes ? LW_UNIT : LW_UNIFORM; \
         if (pattern == LW_UNIFORM && step != 0) return LW_EACH; \
         step = pattern == LW_UNIT ? bytes : 0; \
+        const uint32_t last = reach->count - \
+                              1; /* an active lane, too: mostly it tells without a look at the others */ \
+        if (r[first + last] - r[first] != last * step) return LW_EACH; \
         bool is = LW_LIKELY(reach->run) ? is_linear_##bits(r + first, reach->count, step) \
                                         : is_linear_among_##bits(r, gang, first, step); \
         return is ? pattern : LW_EACH; \
@@ -205,6 +211,33 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
 DEFINE_FILL(32)
 DEFINE_FILL(64)
 
+/* Whether the active lanes are in strips; then fills gang->address for the first of each, all accesses being aligned
+ * and within the home. The second and the last lane of the first strip tell whether it is worth a look. */
+#define DEFINE_FILL_STRIPS(bits) \
+    static bool fill_strips_##bits(lw_gang *gang, lw_reach *reach, const uint##bits##_t *r, uint64_t plus, \
+                                   const lw_home *home, uint32_t bytes) { \
+        const uint32_t first = reach->first, end = first + reach->count; \
+        const uint##bits##_t step = r[first + 1] - r[first], add = (uint##bits##_t)plus; \
+        if (r[first + LW_STRIP - 1] - r[first] != (LW_STRIP - 1) * step || (step != 0 && step != bytes)) return false; \
+        const uint64_t span = step ? (uint64_t)LW_STRIP * bytes : bytes, room = home->size - span; \
+        chunk##bits differs = {0}; \
+        uint64_t outside = 0, align = 0; \
+        if (home->size < span) return false; \
+        for (uint32_t strip = first; strip < end; strip += LW_STRIP) { \
+            chunk##bits want = *(const loose##bits *)count_##bits * step + r[strip]; \
+            for (uint32_t i = 0; i < LW_STRIP; i += IN_##bits, want += IN_##bits * step) \
+                differs |= *(const loose##bits *)(r + strip + i) ^ want; \
+            const uint64_t address = (uint##bits##_t)(r[strip] + add); \
+            gang->address[strip] = address; \
+            align |= address; \
+            outside |= (uint64_t)(address - home->base > room); \
+        } \
+        reach->step = (uint32_t)step; \
+        return lw_is_zero((lw_vector)differs) && !outside && !(align & (bytes - 1)); \
+    }
+DEFINE_FILL_STRIPS(32)
+DEFINE_FILL_STRIPS(64)
+
 /* Local memory is interleaved: addresses become distances from gang->local. Lanes at one address are 16 bytes apart
  * there. */
 static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32_t bytes) {
@@ -245,6 +278,14 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     lw_home home = {0};
     if (LW_UNLIKELY(!find_home(gang, op, form, reach->at, bytes, &home))) return false;
     reach->read_only = home.read_only;
+    if (reach->pattern == LW_EACH && home.host && reach->run && reach->count % LW_STRIP == 0 && !frame &&
+        !form.vector && !form.is_volatile &&
+        (form.address == 2 ? fill_strips_64(gang, reach, r64, op->imm, &home, bytes)
+                           : fill_strips_32(gang, reach, r32, op->imm, &home, bytes))) {
+        reach->pattern = LW_STRIPS;
+        reach->host = (uintptr_t)home.host - home.base;
+        return true;
+    }
     if (reach->pattern == LW_EACH) {
         bool fits = form.address == 2 ? fill_64(gang, reach, r64, op->imm, frame, &home, bytes)
                                       : fill_32(gang, reach, r32, op->imm, frame, &home, bytes);
@@ -335,7 +376,7 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
 #define WRITE(bits, place, value) __atomic_store_n((lw_any##bits *)(place), (uint##bits##_t)(value), __ATOMIC_RELAXED)
 
 /* load_zero_M_W, load_sign_M_W, load_same_M_M: an element of M bits becomes a register of W. */
-#define DEFINE_LOAD(extend, m, w, UNIT) \
+#define DEFINE_LOAD(extend, m, w, UNIT, STRIP) \
     LW_RACY static void load_##extend##_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host, \
                                                   uint32_t vector) { \
         lw_any##w *to = (lw_any##w *)slot; \
@@ -348,6 +389,15 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
             uint##w##_t value = extend##_##m##_##w(READ(m, host + reach->at)); \
             if (LW_LIKELY(reach->run)) spread_run_##w(to + first, count, value); \
             else spread_among_##w(gang, to, value); \
+        } else if (reach->pattern == LW_STRIPS) { \
+            for (uint32_t strip = first; strip < first + count; strip += LW_STRIP) { \
+                const lw_any##m *from = (const lw_any##m *)(host + gang->address[strip]); \
+                if (!reach->step) { \
+                    spread_run_##w(to + strip, LW_STRIP, extend##_##m##_##w(READ(m, from))); \
+                } else { \
+                    STRIP(m, w, extend##_##m##_##w) \
+                } \
+            } \
         } else if (reach->pattern == LW_STEP) { \
             uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step; \
             EVERY_LANE(i, to[i] = extend##_##m##_##w(READ(m, start + i * step))) \
@@ -368,14 +418,17 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
     } else { \
         LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i] = from[i * vector]; \
     }
+#define STRIP_EXTEND(m, w, extend) \
+    LW_NO_OVERLAP for (uint32_t i = 0; i < LW_STRIP; i++) to[strip + i] = extend(from[i]);
+#define STRIP_SAME(m, w, extend) move_##w(to + strip, from, LW_STRIP);
 #define DEFINE_EXTENDING_LOADS(m, w) \
     LW_INLINE uint##w##_t zero_##m##_##w(uint##m##_t x) { return x; } \
     LW_INLINE uint##w##_t sign_##m##_##w(uint##m##_t x) { return (uint##w##_t)(int##m##_t)x; } \
-    DEFINE_LOAD(zero, m, w, UNIT_EXTEND) \
-    DEFINE_LOAD(sign, m, w, UNIT_EXTEND)
+    DEFINE_LOAD(zero, m, w, UNIT_EXTEND, STRIP_EXTEND) \
+    DEFINE_LOAD(sign, m, w, UNIT_EXTEND, STRIP_EXTEND)
 #define DEFINE_SAME_LOAD(m) \
     LW_INLINE uint##m##_t same_##m##_##m(uint##m##_t x) { return x; } \
-    DEFINE_LOAD(same, m, m, UNIT_SAME)
+    DEFINE_LOAD(same, m, m, UNIT_SAME, STRIP_SAME)
 DEFINE_EXTENDING_LOADS(8, 16)
 DEFINE_EXTENDING_LOADS(8, 32)
 DEFINE_EXTENDING_LOADS(8, 64)
@@ -387,7 +440,7 @@ DEFINE_SAME_LOAD(32)
 DEFINE_SAME_LOAD(64)
 
 /* store_M_W: the low M bits of a register of W. Of lanes that hit the same place the highest one wins. */
-#define DEFINE_STORE(m, w, UNIT) \
+#define DEFINE_STORE(m, w, UNIT, STRIP) \
     LW_RACY static void store_##m##_##w(lw_gang *gang, const lw_reach *reach, char *slot, uintptr_t host, \
                                         uint32_t vector) { \
         const lw_any##w *from = (const lw_any##w *)slot; \
@@ -398,6 +451,15 @@ DEFINE_SAME_LOAD(64)
             UNIT(m, w) \
         } else if (reach->pattern == LW_UNIFORM) { \
             WRITE(m, host + reach->at, from[first + count - 1]); \
+        } else if (reach->pattern == LW_STRIPS) { \
+            for (uint32_t strip = first; strip < first + count; strip += LW_STRIP) { \
+                lw_any##m *to = (lw_any##m *)(host + gang->address[strip]); \
+                if (!reach->step) { \
+                    WRITE(m, to, from[strip + LW_STRIP - 1]); \
+                } else { \
+                    STRIP(m, w) \
+                } \
+            } \
         } else if (reach->pattern == LW_STEP) { \
             uintptr_t start = host + reach->at - (uint64_t)first * reach->step, step = reach->step; \
             EVERY_LANE(i, WRITE(m, start + i * step, from[i])) \
@@ -418,15 +480,17 @@ DEFINE_SAME_LOAD(64)
     } else { \
         LW_NO_OVERLAP for (uint32_t i = 0; i < count; i++) to[i * vector] = from[i]; \
     }
-DEFINE_STORE(8, 16, UNIT_CUT)
-DEFINE_STORE(8, 32, UNIT_CUT)
-DEFINE_STORE(8, 64, UNIT_CUT)
-DEFINE_STORE(16, 32, UNIT_CUT)
-DEFINE_STORE(16, 64, UNIT_CUT)
-DEFINE_STORE(32, 64, UNIT_CUT)
-DEFINE_STORE(16, 16, UNIT_WHOLE)
-DEFINE_STORE(32, 32, UNIT_WHOLE)
-DEFINE_STORE(64, 64, UNIT_WHOLE)
+#define STRIP_CUT(m, w)   LW_NO_OVERLAP for (uint32_t i = 0; i < LW_STRIP; i++) to[i] = (uint##m##_t)from[strip + i];
+#define STRIP_WHOLE(m, w) move_##w(to, from + strip, LW_STRIP);
+DEFINE_STORE(8, 16, UNIT_CUT, STRIP_CUT)
+DEFINE_STORE(8, 32, UNIT_CUT, STRIP_CUT)
+DEFINE_STORE(8, 64, UNIT_CUT, STRIP_CUT)
+DEFINE_STORE(16, 32, UNIT_CUT, STRIP_CUT)
+DEFINE_STORE(16, 64, UNIT_CUT, STRIP_CUT)
+DEFINE_STORE(32, 64, UNIT_CUT, STRIP_CUT)
+DEFINE_STORE(16, 16, UNIT_WHOLE, STRIP_WHOLE)
+DEFINE_STORE(32, 32, UNIT_WHOLE, STRIP_WHOLE)
+DEFINE_STORE(64, 64, UNIT_WHOLE, STRIP_WHOLE)
 
 /* By lw_memory_form.size, slot and is_signed. Lowering makes no others: a register is at least as wide as the
  * element. */
