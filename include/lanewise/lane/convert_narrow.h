@@ -4,7 +4,7 @@
  * neither; ue8m0 is an exponent alone, a power of two. All but that are limited to their largest number, of which a NaN
  * is the positive one where the format has no NaN. `how` is a constant: LW_FLOAT_RELU (what is negative is 0), and of
  * ue8m0 the rounding and LW_FLOAT_FINITE. e4m3 and e5m2 to nearest are what sm_90 does; the others follow the manual's
- * text and have not been seen on hardware (docs/decisions/0015). */
+ * text and have not been seen on hardware (docs/decisions/0017). */
 #ifndef LANEWISE_LANE_CONVERT_NARROW_H
 #define LANEWISE_LANE_CONVERT_NARROW_H
 
