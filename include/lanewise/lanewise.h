@@ -349,7 +349,8 @@ typedef struct lw_launch_config {
         block[3]; /* CTAs; threads of a CTA: 1 to 1024 in all, block[2] to 64; for PTO lw_launch_shape gives both */
     uint32_t shared_bytes; /* dynamic shared memory */
     bool cooperative;      /* all CTAs must be resident together */
-    bool strict; /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104, LW5108, LW5120
+    bool strict; /* stop with a trap (LW5010) at what is noted as undefined otherwise: LW5101 to LW5104, LW5108, LW5110,
+                  * LW5120
                   */
     double time_limit; /* seconds; 0: none */
     uint64_t
@@ -402,7 +403,8 @@ LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *co
  *   5103   the membermask names lanes that never arrive
  *   5104   a shuffle without .sync where lanes of the warp have parted
  *   5108   a barrier that threads wait at is given another count of threads
- *   5120   a copy takes more bytes of its source than it has
+ *   5110   threads come to the barrier of a cluster twice before they wait, or wait without having come
+ *   5120   a copy is told more bytes of its source than it copies
  *   5109   what printf printed was lost: print_limit
  *   5105   PTO: a shift count of the width or more, saturated
  *   5106   PTO: a shift count of the width or more, taken modulo the width */

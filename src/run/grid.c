@@ -13,7 +13,7 @@
 
 enum {
     LW_ROUNDS = 64,            /* rounds of turns before a cluster is set aside */
-    LW_RESIDENT = 32,          /* clusters that a worker has begun at once, unless all must be … */
+    LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
     LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
                                   one that has not begun */
     LW_CTAS_KEPT = 4,          /* CTA objects that a worker keeps from launch to launch */
@@ -392,7 +392,8 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     seat->claimed = seat->claimed_end = 0;
     seat->patience = LW_PATIENCE;
     const bool ordered = grid->program->vector.ordered;
-    uint32_t most = grid->cooperative ? UINT32_MAX : ordered ? 1 : LW_RESIDENT;
+    const uint32_t each = (uint32_t)(grid->cta_count / grid->cluster_count), many = LW_RESIDENT / each;
+    uint32_t most = grid->cooperative ? UINT32_MAX : ordered ? 1 : many > 2 ? many : 2;
     uint64_t in_vain = 0; /* clusters set aside since the last one ended */
     for (;;) {
         lw_cluster *cluster = aside.count < most ? begin_next(seat, grid) : NULL;

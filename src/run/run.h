@@ -321,8 +321,9 @@ typedef struct lw_cluster {
     uint64_t number;               /* linear */
     uint32_t index[3];
     uint32_t live, arrived; /* threads that have not exited; those of them that came to its barrier */
-    uint32_t idle; /* how often the time was up for lanes that wait for phases, since anything happened that others can
-                      see, or that looks at what others do */
+    uint32_t idle;  /* how often the time was up for lanes that wait for phases, since anything happened that others can
+                       see, or that looks at what others do */
+    uint32_t polls; /* turns that ended in loops which poll memory, since it was last seen to */
 } lw_cluster;
 
 struct lw_cta {
@@ -353,6 +354,11 @@ static inline uint64_t lw_shared_base(const lw_cta *cta, uint32_t rank) {
     return cta->cluster->count == 1 && !rank ? 0 : LW_CLUSTER_WINDOW - LW_SHARED_WINDOW + rank * LW_CLUSTER_STEP;
 }
 
+/* The same place in another CTA. An offset that no shared memory has stays out of everybody's. */
+static inline uint64_t lw_shared_in(const lw_cta *cta, uint32_t rank, uint64_t offset) {
+    return lw_shared_base(cta, offset < LW_CLUSTER_STEP ? rank : LW_CLUSTER_MOST) + offset % LW_CLUSTER_STEP;
+}
+
 /* The one place that knows where an address of the shared space is: that of the CTA itself, of which it is an offset or
  * what lw_shared_base adds to one, and of the others of its cluster. Gets the rank of the CTA, which may be none of the
  * cluster, and the offset there. False: it is in none. */
@@ -360,7 +366,7 @@ static inline bool lw_shared_find(const lw_cta *cta, uint64_t address, uint32_t 
     const uint64_t far = address - (LW_CLUSTER_WINDOW - LW_SHARED_WINDOW);
     *rank = address < LW_WINDOW_BYTES ? cta->rank : (uint32_t)(far / LW_CLUSTER_STEP);
     *offset = address < LW_WINDOW_BYTES ? address : far % LW_CLUSTER_STEP;
-    return address < LW_WINDOW_BYTES || far < LW_WINDOW_BYTES;
+    return address < LW_WINDOW_BYTES || far < LW_WINDOW_BYTES + LW_CLUSTER_STEP; /* what mapa makes of no rank */
 }
 
 /* Of an access in the window shared or cluster, the CTA whose memory it is; NULL: none that is there, that has not
@@ -388,8 +394,8 @@ void lw_cluster_leave(lw_gang *gang, lw_mask lanes); /* they exit */
 
 /* What these lanes have begun is done now. False: trapped, in the CTA of the gang that runs. */
 bool lw_async_finish(lw_gang *gang, lw_mask lanes);
-/* A turn of the gang ends that may be spent on waiting for what it began. False: trapped. */
-bool lw_async_spin(lw_gang *gang);
+/* A turn of the gang ends in a loop that polls memory. False: trapped. */
+bool lw_cluster_poll(lw_gang *gang);
 /* Nothing else can run: all that the cluster's lanes have begun is done. False: nothing was left. */
 bool lw_cluster_finish_async(lw_cluster *cluster);
 void lw_async_reset(lw_gang *gang); /* before the gang begins anew */
@@ -399,6 +405,8 @@ bool lw_gang_wake(lw_gang *gang);
 /* Nothing else can run: the time is up for lanes that wait for phases, unless that was so too often while nothing
  * happened. False: nobody waits for any, or nobody ever completes them. */
 bool lw_cluster_time_out(lw_cluster *cluster);
+/* The time is up for them once, whatever happened. False: nobody waits for a phase. */
+bool lw_cluster_let_go(lw_cluster *cluster);
 
 /* ---- The device's runtime: print.c, heap.c -------------------------------------------------------------- */
 

@@ -42,7 +42,9 @@ void lw_trap_deadlock(lw_cluster *cluster) {
                            .access = "barrier",
                            .detail = wait->barrier,
                            .address = wait->address,
-                           .size = at_cluster ? cluster->live - cluster->arrived : cta->live,
+                           .size = at_cluster                        ? cluster->live - cluster->arrived
+                                   : wait->barrier == LW_OBJECT_WAIT ? cluster->live
+                                                                     : cta->live,
                            .warp = (gang->first + lane) / LW_WARP_LANES,
                            .lane = lane % LW_WARP_LANES};
     for (int i = 0; i < 3; i++) {
@@ -52,8 +54,7 @@ void lw_trap_deadlock(lw_cluster *cluster) {
     cta->trap = trap;
 }
 
-/* ---- Where and what, in words
- * ----------------------------------------------------------------------------------------------- */
+/* ---- Where and what, in words ---------------------------------------------------------------------------- */
 
 static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 

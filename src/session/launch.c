@@ -85,6 +85,7 @@ static lw_status check_cluster(const lw_kernel *kernel, const lw_launch_config *
             return lw_fail(context, LW_BAD_ARGUMENT, LW_D_grid_extent, config->grid[0], config->grid[1],
                            config->grid[2]);
     grid_of(kernel, config, shape);
+    if ((status = check_grid(context, shape)) != LW_OK) return status;
     for (int i = 0; i < 3; i++)
         if (shape[i] % cluster[i])
             return lw_fail(context, LW_BAD_ARGUMENT, LW_D_cluster_grid, shape[0], shape[1], shape[2], cluster[0],

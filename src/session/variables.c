@@ -99,8 +99,13 @@ lw_status lw_variables_place(lw_module *module) {
 static int compare_name(const void *name, const void *object) {
     return strcmp(name, (*(lw_object *const *)object)->name->text);
 }
+/* By name; private ones of linked modules behind the one that all of them know. */
 static int compare_objects(const void *a, const void *b) {
-    return strcmp((*(lw_object *const *)a)->name->text, (*(lw_object *const *)b)->name->text);
+    const lw_object *x = *(lw_object *const *)a, *y = *(lw_object *const *)b;
+    const int by_name = strcmp(x->name->text, y->name->text),
+              by_linkage = (x->linkage == LW_LINK_none) - (y->linkage == LW_LINK_none);
+    if (by_name || by_linkage) return by_name ? by_name : by_linkage;
+    return (x->place.at > y->place.at) - (x->place.at < y->place.at);
 }
 
 void lw_variables_sort(lw_module *module) {
@@ -110,6 +115,11 @@ void lw_variables_sort(lw_module *module) {
         if (has_memory(ptx->variables.at[i])) module->variables[module->variable_count++] = ptx->variables.at[i];
     if (module->variable_count)
         qsort(module->variables, module->variable_count, sizeof *module->variables, compare_objects);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < module->variable_count; i++)
+        if (!kept || strcmp(module->variables[kept - 1]->name->text, module->variables[i]->name->text))
+            module->variables[kept++] = module->variables[i];
+    module->variable_count = kept;
 }
 
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size) {

@@ -99,6 +99,9 @@ CASES = [
     ("smaller common", pair(".common .global .u32 g;", ".visible .global .u32 g[4];"), False, ["LW2305"]),
     ("common with a value", pair(".common .global .u32 g = 3;", ".common .global .u32 g;"), True, []),
     ("common with two values", pair(".common .global .u32 g = 3;", ".common .global .u32 g = 4;"), False, ["LW2300"]),
+    ("common with a value and strong", pair(".common .global .u32 g = 3;", ".visible .global .u32 g = 4;"), False, ["LW2300"]),
+    ("common with a value, larger common", pair(".common .global .u32 g = 3;", ".common .global .u32 g[2];"), False, ["LW2305"]),
+    ("smaller common and strong with a value", pair(".common .global .u32 g;", ".visible .global .u32 g[4] = {1, 2};"), True, []),
     ("extern and common", pair(".extern .global .u32 g;", ".common .global .u32 g;"), True, []),
     ("kernel twice", [".visible .entry k() { ret; }\n", ".visible .entry k() { ret; }\n"], False, ["LW2300"]),
     # nvlink makes a module with two kernels of a name, of which a program can only find one.

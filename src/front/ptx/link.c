@@ -39,7 +39,7 @@ static strength strength_of(const lw_object *o) {
     if (f && !f->has_body) return NOTHING;
     if (f && f->object != o) return STRONG; /* an alias */
     if (linkage_of(o) == LW_LINK_weak) return WEAK;
-    return linkage_of(o) == LW_LINK_common ? COMMON : STRONG;
+    return linkage_of(o) == LW_LINK_common && !o->init ? COMMON : STRONG; /* with a value it is a definition */
 }
 
 /* Registers of old modules are no names that others know. */
@@ -95,7 +95,7 @@ static bool same_signature(linker *l, const lw_object *o, const lw_object *with)
 /* Of two common variables the larger counts, and who only declares one may know of the smaller. */
 static bool fits(const lw_object *o, const lw_object *with) {
     if (o->size == with->size || o->unsized || with->unsized) return true;
-    return strength_of(with) == COMMON && strength_of(o) <= COMMON && o->size < with->size;
+    return strength_of(o) == COMMON && o->size < with->size && (with->init || strength_of(with) == COMMON);
 }
 
 static bool same_variable(linker *l, const lw_object *o, const lw_object *with) {
@@ -121,13 +121,10 @@ static lw_symbol *name_of(linker *l, const lw_object *o) {
 }
 
 /* Whether it is the better of two common variables: larger, or initialised. */
-static bool is_more(const lw_object *o, const lw_object *than) {
-    return o->size > than->size || (o->size == than->size && o->init && !than->init);
-}
+static bool is_more(const lw_object *o, const lw_object *than) { return o->size > than->size; }
 
 static bool is_twice(const lw_object *o, const lw_object *known) {
-    strength s = strength_of(o);
-    return s == strength_of(known) && (s == STRONG || (s == COMMON && o->init && known->init));
+    return strength_of(o) == STRONG && strength_of(known) == STRONG;
 }
 
 static void choose(linker *l, lw_object *o) {

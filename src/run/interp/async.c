@@ -4,15 +4,16 @@
 #include <stdlib.h>
 
 enum {
-    LW_PENDING_MOST = 1 << 16, /* of a gang: who begins more than that has some of it done before anybody waits */
-    LW_SPINS_MOST = 256,       /* turns of waiting, since it last began something, before that is done */
+    LW_PENDING_MOST = 1 << 16,   /* of a gang: who begins more than that has some of it done before anybody waits */
+    LW_PENDING_BYTES = 64 << 20, /* likewise */
+    LW_POLLS_MOST = 256,         /* turns that a cluster spends on polling memory before all that is pending is done */
 };
 
 /* Of a gang. Groups are counted by each lane: made so far, by chain. */
 typedef struct lw_async {
     LW_LIST(lw_pending) list; /* in the order in which it was begun; grown by realloc, not by an arena */
     uint32_t telling;         /* those with an object */
-    uint32_t spins;           /* turns */
+    uint64_t bytes;           /* of those that count */
     uint32_t groups[LW_CHAIN_GROUPS][LW_GANG_LANES];
 } lw_async;
 
@@ -95,6 +96,7 @@ static bool perform_due(lw_gang *gang, lw_gang *owner) {
             good = perform(gang, owner, p);
             p->lanes &= ~p->due;
             async->telling -= p->object != NULL;
+            if (p->counts) async->bytes -= p->bytes;
         }
         if (p->lanes) async->list.at[kept++] = *p;
     }
@@ -108,13 +110,6 @@ bool lw_async_finish(lw_gang *gang, lw_mask lanes) {
     lw_async *async = gang->async;
     for (uint32_t i = 0; i < async->list.count; i++) async->list.at[i].due = async->list.at[i].lanes & lanes;
     return perform_due(gang, gang);
-}
-
-/* Nobody need poll memory for what a copy brings, but who does must see it come. */
-bool lw_async_spin(lw_gang *gang) {
-    if (++gang->async->spins < LW_SPINS_MOST) return true;
-    gang->async->spins = 0;
-    return lw_async_finish(gang, gang->exist);
 }
 
 /* Those lanes for which this group is waited for. */
@@ -182,6 +177,16 @@ bool lw_cluster_finish_async(lw_cluster *cluster) {
     return any;
 }
 
+/* Who polls memory may do so for what anybody began, or for somebody who waits for a phase and would give up. */
+bool lw_cluster_poll(lw_gang *gang) {
+    lw_cluster *cluster = gang->cta->cluster;
+    if (++cluster->polls < LW_POLLS_MOST) return true;
+    cluster->polls = 0;
+    lw_cluster_finish_async(cluster);
+    lw_cluster_let_go(cluster);
+    return gang->state != LW_GANG_trapped;
+}
+
 /* ---- Beginning ------------------------------------------------------------------------------------------------ */
 
 static bool grow(lw_async *async) {
@@ -197,12 +202,12 @@ static bool grow(lw_async *async) {
 lw_pending *lw_async_add(lw_gang *gang, const lw_op *op, uint32_t lane, lw_chain chain) {
     if (!gang->async) gang->async = calloc(1, sizeof *gang->async);
     lw_async *async = gang->async;
-    if (async && async->list.count >= LW_PENDING_MOST && !lw_async_finish(gang, gang->exist)) return NULL;
+    const bool full = async && (async->list.count >= LW_PENDING_MOST || async->bytes >= LW_PENDING_BYTES);
+    if (full && !lw_async_finish(gang, gang->exist)) return NULL;
     if (!async || !grow(async)) {
         lw_gang_trap(gang, op, LW_TRAP_memory, lane, (lw_trap_record){0});
         return NULL;
     }
-    async->spins = 0;
     lw_pending *p = &async->list.at[async->list.count++];
     *p = (lw_pending){.op = op,
                       .code = gang->frame->code,
@@ -212,6 +217,12 @@ lw_pending *lw_async_add(lw_gang *gang, const lw_op *op, uint32_t lane, lw_chain
                       .chain = (uint8_t)chain,
                       .group = chain != LW_CHAIN_told ? async->groups[chain][lane] : 0};
     return p;
+}
+
+void lw_async_count(lw_gang *gang, lw_pending *p) {
+    p->counts = true;
+    gang->async->bytes += p->bytes;
+    gang->budget -= p->bytes / LW_BYTES_A_STEP;
 }
 
 const uint32_t *lw_async_groups(const lw_gang *gang, lw_chain chain) {
@@ -228,7 +239,8 @@ void lw_async_told(lw_gang *gang, lw_pending *p, char *object, uint64_t address)
 void lw_async_reset(lw_gang *gang) {
     lw_async *async = gang->async;
     if (!async) return;
-    async->list.count = async->telling = async->spins = 0;
+    async->list.count = async->telling = 0;
+    async->bytes = 0;
     memset(async->groups, 0, sizeof async->groups);
 }
 

@@ -48,6 +48,7 @@ typedef struct lw_pending {
     uint8_t first, chain;
     bool reduces;   /* into the target, by `form` and … */
     uint8_t kind;   /* … this lw_atom_op */
+    bool counts;    /* its bytes are in those that are pending */
     bool arrives;   /* at the object, instead of telling it bytes */
     uint32_t group; /* of its chain: how many its lanes had made before */
     lw_memory_form form;
@@ -58,6 +59,8 @@ typedef struct lw_pending {
 
 /* One more, of one lane. NULL: trapped, there is no memory. The rest is the caller's to fill in. */
 lw_pending *lw_async_add(lw_gang *gang, const lw_op *op, uint32_t lane, lw_chain chain);
+/* It is of many bytes: they count against the turn, and against what may be pending. */
+void lw_async_count(lw_gang *gang, lw_pending *p);
 /* How many groups each lane has made. */
 const uint32_t *lw_async_groups(const lw_gang *gang, lw_chain chain);
 /* The object at this address is told when that is done. */

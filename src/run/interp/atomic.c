@@ -249,6 +249,7 @@ const lw_op *lw_step_atom_wide(lw_gang *gang, const lw_op *op) {
     const uint32_t *slots = gang->frame->code->slots + op->d;
     const bool is_cas = op->mode == LW_ATOM_cas;
     if (!find_places(gang, op, lw_memory_unpack(op->c))) return NULL;
+    gang->cta->cluster->idle = 0;
     LW_FOR_LANES(lane, gang->mask) {
         void *place = (void *)(uintptr_t)gang->address[lane];
         const lw_wide b = lw_wide_get(gang, slots + 2, lane), new = is_cas ? lw_wide_get(gang, slots + 4, lane) : b;

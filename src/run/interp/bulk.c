@@ -4,14 +4,10 @@
 
 enum { LW_BULK_UNIT = 16, LW_FILL_UNIT = 8 }; /* bytes */
 
-static const lw_op *trap(lw_gang *gang, const lw_op *op, uint32_t lane, lw_async_fault fault, uint64_t value,
-                         uint32_t unit) {
-    const lw_trap_record details = {.access = unit == LW_FILL_UNIT          ? "st.bulk"
-                                              : fault == LW_ASYNC_elsewhere ? "st.async"
-                                                                            : "bulk copy",
-                                    .address = value,
-                                    .detail = fault,
-                                    .size = unit};
+/* what: the instruction. */
+static const lw_op *trap(lw_gang *gang, const lw_op *op, uint32_t lane, const char *what, lw_async_fault fault,
+                         uint64_t value, uint32_t unit) {
+    const lw_trap_record details = {.access = what, .address = value, .detail = fault, .size = unit};
     return lw_gang_trap(gang, op, LW_TRAP_async, lane, details);
 }
 
@@ -36,7 +32,7 @@ static lw_pending *begin_bulk_at(lw_gang *gang, const lw_op *op, uint32_t lane, 
     const uint64_t source = LW_SLOT(gang, uint64_t, op->a)[lane];
     const uint32_t bytes = LW_SLOT(gang, uint32_t, op->b)[lane];
     const lw_chain chain = op->c == LW_NO_SLOT ? LW_CHAIN_bulk : LW_CHAIN_told;
-    if (bytes % LW_BULK_UNIT) return trap(gang, op, lane, LW_ASYNC_size, bytes, LW_BULK_UNIT), NULL;
+    if (bytes % LW_BULK_UNIT) return trap(gang, op, lane, "bulk copy", LW_ASYNC_size, bytes, LW_BULK_UNIT), NULL;
     char *place = lw_address_place(gang, op, LW_ACCESS_store, to.window, lane, target, bytes, LW_BULK_UNIT);
     const char *source_place = NULL;
     if (place)
@@ -44,6 +40,7 @@ static lw_pending *begin_bulk_at(lw_gang *gang, const lw_op *op, uint32_t lane, 
     lw_pending *p = source_place ? lw_async_add(gang, op, lane, chain) : NULL;
     if (!p) return NULL;
     p->to = place, p->from = source_place, p->bytes = p->given = bytes, p->form = to;
+    lw_async_count(gang, p);
     return op->c == LW_NO_SLOT || tell(gang, op, lane, p, object) ? p : NULL;
 }
 
@@ -60,7 +57,7 @@ static uint64_t in_cta(const lw_cta *cta, uint64_t address, uint32_t rank) {
     uint64_t offset;
     uint32_t before;
     if (!lw_shared_find(cta, address, &before, &offset)) return address;
-    return lw_shared_base(cta, rank) + offset;
+    return lw_shared_in(cta, rank, offset);
 }
 
 /* Each CTA that the mask names gets the bytes where they are in this one, and its object there is told. False:
@@ -68,7 +65,7 @@ static uint64_t in_cta(const lw_cta *cta, uint64_t address, uint32_t rank) {
 static bool copy_to_ctas(lw_gang *gang, const lw_op *op, uint32_t lane, uint16_t ctas) {
     const lw_cta *cta = gang->cta;
     const uint64_t target = LW_SLOT(gang, uint64_t, op->d)[lane], object = object_of(gang, op, lane);
-    if (ctas >> cta->cluster->count) return trap(gang, op, lane, LW_ASYNC_ctas, ctas, LW_BULK_UNIT), false;
+    if (ctas >> cta->cluster->count) return trap(gang, op, lane, "bulk copy", LW_ASYNC_ctas, ctas, LW_BULK_UNIT), false;
     for (uint32_t rank = 0; rank < cta->cluster->count; rank++)
         if (ctas >> rank & 1 && !begin_bulk_at(gang, op, lane, in_cta(cta, target, rank), in_cta(cta, object, rank)))
             return false;
@@ -107,7 +104,9 @@ static lw_pending *begin_store(lw_gang *gang, const lw_op *op, uint32_t lane) {
     const uint64_t address = LW_SLOT(gang, uint64_t, op->a)[lane];
     const lw_window window = (lw_window)form.window;
     if (!lw_may_be_shared(window, address))
-        return trap(gang, op, lane, LW_ASYNC_elsewhere, address, LW_BULK_UNIT), NULL;
+        return trap(gang, op, lane, op->code == LW_OP_async_reduce ? "red.async" : "st.async", LW_ASYNC_elsewhere,
+                    address, LW_BULK_UNIT),
+               NULL;
     char *place = lw_address_place(gang, op, LW_ACCESS_store, window, lane, address, 1u << form.size, op->e);
     lw_pending *p = place ? lw_async_add(gang, op, lane, LW_CHAIN_told) : NULL;
     if (!p) return NULL;
@@ -160,7 +159,7 @@ static bool cancel_of_lane(lw_gang *gang, const lw_op *op, uint32_t lane) {
     lw_memory_form form = lw_memory_unpack((uint32_t)op->imm);
     uint64_t answer[2], target = LW_SLOT(gang, uint64_t, op->a)[lane], object = object_of(gang, op, lane);
     if (!lw_may_be_shared((lw_window)form.window, target))
-        return trap(gang, op, lane, LW_ASYNC_elsewhere, target, LW_BULK_UNIT), false;
+        return trap(gang, op, lane, "clusterlaunchcontrol", LW_ASYNC_elsewhere, target, LW_BULK_UNIT), false;
     const uint64_t base = form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0;
     ask_to_cancel(cta->grid, answer);
     if (!op->b) return answer_at(gang, op, lane, form, target, object, answer);
@@ -183,13 +182,14 @@ LW_RACY const lw_op *lw_step_fill(lw_gang *gang, const lw_op *op) {
     const lw_window window = (lw_window)lw_memory_unpack(op->c).window;
     LW_FOR_LANES(lane, gang->mask) {
         const uint64_t address = lw_address_of(gang, op, lane), bytes = LW_SLOT(gang, uint64_t, op->b)[lane];
-        if (bytes % LW_FILL_UNIT) return trap(gang, op, lane, LW_ASYNC_size, bytes, LW_FILL_UNIT);
+        if (bytes % LW_FILL_UNIT) return trap(gang, op, lane, "st.bulk", LW_ASYNC_size, bytes, LW_FILL_UNIT);
         if (bytes && !lw_may_be_shared(window, address))
-            return trap(gang, op, lane, LW_ASYNC_elsewhere, address, LW_FILL_UNIT);
+            return trap(gang, op, lane, "st.bulk", LW_ASYNC_elsewhere, address, LW_FILL_UNIT);
         const uint32_t some = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes; /* shared memory is smaller */
         char *place = lw_address_place(gang, op, LW_ACCESS_store, window, lane, address, some, LW_FILL_UNIT);
         if (!place) return NULL;
         memset(place, 0, some);
+        gang->budget -= some / LW_BYTES_A_STEP;
     }
     return op + 1;
 }

@@ -7,7 +7,7 @@
 /* Opens it where all have come that have not exited. Who came and does not wait yet will find it open. */
 static void open_if_complete(lw_cluster *cluster) {
     if (!cluster->arrived || cluster->arrived < cluster->live) return;
-    cluster->arrived = 0;
+    cluster->arrived = cluster->idle = 0;
     for (uint32_t rank = 0; rank < cluster->count; rank++)
         for (uint32_t g = 0; g < cluster->ctas[rank]->gang_count; g++) {
             lw_gang *gang = &cluster->ctas[rank]->gangs[g];
@@ -75,7 +75,7 @@ const lw_op *lw_step_mapa(lw_gang *gang, const lw_op *op) {
         uint64_t address = get(gang, op->a, op->c, lane), offset;
         uint32_t rank = ranks[lane] < LW_CLUSTER_MOST ? ranks[lane] : LW_CLUSTER_MOST, before;
         if (lw_shared_find(gang->cta, address - op->imm, &before, &offset))
-            address = lw_shared_base(gang->cta, rank) + offset + op->imm;
+            address = lw_shared_in(gang->cta, rank, offset) + op->imm;
         put(gang, op->d, op->c, lane, address);
     }
     return op + 1;

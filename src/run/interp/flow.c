@@ -125,7 +125,7 @@ static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block)
 /* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or
  * elsewhere with its next turn. */
 __attribute__((noinline)) static const lw_op *end_turn(lw_gang *gang, bool spins, uint32_t block) {
-    if (spins && gang->async && !lw_async_spin(gang)) return NULL;
+    if (spins && !lw_cluster_poll(gang)) return NULL;
     if (spins || ++gang->turns >= LW_PATIENCE) {
         gang->resume = select_other(gang, gang->frame, block);
         gang->turns = 0;

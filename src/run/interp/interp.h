@@ -24,6 +24,7 @@
 /* Of a gang's budget, what one round counts for of a loop that may wait for others: who holds the lock should come
  * soon. */
 enum { LW_SPIN_COST = 4096 };
+enum { LW_BYTES_A_STEP = 256 }; /* likewise: so many bytes that one operation writes count as one */
 
 /* Entering a block. */
 void lw_gang_join(lw_gang *gang,

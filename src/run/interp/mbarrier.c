@@ -245,9 +245,9 @@ bool lw_gang_wake(lw_gang *gang) {
     for (uint32_t i = 0; i < gang->waits.count; i++) {
         const lw_wait wait = gang->waits.at[i];
         const lw_question question = {wait.object, wait.address, wait.phase};
-        bool is_one;
-        if (good && wait.barrier == LW_OBJECT_WAIT && has_ended(gang, &question, &good, &is_one) && good)
-            let_go(gang, &wait, true);
+        bool is_one = true, ended = false;
+        if (good && wait.barrier == LW_OBJECT_WAIT) ended = has_ended(gang, &question, &good, &is_one);
+        if (good && (ended || !is_one)) let_go(gang, &wait, ended && is_one); /* of none they learn as they ask again */
         else gang->waits.at[kept++] = wait;
     }
     gang->waits.count = kept;
@@ -264,15 +264,20 @@ static void time_out(lw_gang *gang) {
     gang->waits.count = kept;
 }
 
-bool lw_cluster_time_out(lw_cluster *cluster) {
+bool lw_cluster_let_go(lw_cluster *cluster) {
     bool any = false;
-    if (cluster->idle >= LW_TIMES_MOST) return false;
     for (uint32_t rank = 0; rank < cluster->count; rank++)
         for (uint32_t g = 0; g < cluster->ctas[rank]->gang_count; g++) {
             lw_gang *gang = &cluster->ctas[rank]->gangs[g];
             any |= gang->timed != 0;
             if (gang->timed) time_out(gang);
         }
-    cluster->idle += any;
     return any;
+}
+
+/* Only these count: whoever polls is no sign of a deadlock. */
+bool lw_cluster_time_out(lw_cluster *cluster) {
+    if (cluster->idle >= LW_TIMES_MOST || !lw_cluster_let_go(cluster)) return false;
+    cluster->idle++;
+    return true;
 }

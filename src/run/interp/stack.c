@@ -12,9 +12,6 @@ static void clear(lw_gang *gang, uint32_t lane, uint64_t from, uint64_t to) {
     }
 }
 
-/* Of the budget: what is cleared counts. */
-enum { BYTES_A_STEP = 256 };
-
 const lw_op *lw_step_alloca(lw_gang *gang, const lw_op *op) {
     lw_frame *frame = gang->frame;
     const uint64_t bottom = (uint64_t)frame->local_base + frame->code->local_bytes, align = op->imm,
@@ -26,7 +23,7 @@ const lw_op *lw_step_alloca(lw_gang *gang, const lw_op *op) {
         if (at > limit || size > limit - at)
             return lw_gang_trap(gang, op, LW_TRAP_alloca, lane, (lw_trap_record){.length = size});
         clear(gang, lane, at, at + size);
-        gang->budget -= (int64_t)(size / BYTES_A_STEP);
+        gang->budget -= (int64_t)(size / LW_BYTES_A_STEP);
         if (at + size > frame->local_end) frame->local_end = (uint32_t)(at + size);
         if (op->c == 8) LW_SLOT(gang, uint64_t, op->d)[lane] = at;
         else LW_SLOT(gang, uint32_t, op->d)[lane] = (uint32_t)at;

@@ -181,6 +181,7 @@ static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_reque
     lw_barrier alone = {.all = true};
     note_predicates(gang, op, &alone, request->lanes);
     put_result(gang->frame, op, &alone, request->lanes);
+    gang->cta->cluster->idle = 0;
     return op + 1;
 }
 

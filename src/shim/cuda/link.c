@@ -170,6 +170,10 @@ static CUresult add_text(CUlinkState state, const char *name, const char *text, 
         lw_text_say(&state->error, "%.200s: %s", name, why);
         return result;
     }
+    if (state->count == LW_LINKED_MOST) {
+        lw_text_say(&state->error, "error: more than %d texts\n", LW_LINKED_MOST);
+        return CUDA_ERROR_INVALID_VALUE;
+    }
     lw_source_text one = {name, text, size};
     result = check_texts(state, &one, 1, false);
     if (result) return result;
