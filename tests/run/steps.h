@@ -149,6 +149,7 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->grid.notes = s->notes;
     s->grid.program = &s->program;
     s->grid.shape[0] = 3, s->grid.shape[1] = 2, s->grid.shape[2] = 1;
+    for (int i = 0; i < 3; i++) s->grid.cluster[i] = 1;
     s->grid.block[0] = threads, s->grid.block[1] = s->grid.block[2] = 1;
     s->grid.params = s->params;
     s->grid.ranges = s->ranges;

@@ -130,10 +130,10 @@ const lw_op *lw_step_async_reduce(lw_gang *gang, const lw_op *op) {
 /* Where the first CTA of a cluster that this one takes over would have been; all 0: there is none. */
 static void ask_to_cancel(lw_grid *grid, uint64_t answer[2]) {
     const uint32_t *each = grid->cluster;
-    const uint64_t across = grid->shape[0] / each[0], down = grid->shape[1] / each[1];
     uint64_t number;
     answer[0] = answer[1] = 0;
     if (!lw_grid_cancel(grid, &number)) return;
+    const uint64_t across = grid->shape[0] / each[0], down = grid->shape[1] / each[1];
     answer[0] = LW_CANCELED | (number % across * each[0]) << 32;
     answer[1] = number / across % down * each[1] | (number / across / down * each[2]) << 32;
 }
