@@ -49,13 +49,10 @@ static inline uint32_t manual(operation op, unsigned bits, uint32_t a, uint32_t 
     return d;
 }
 
-/* The spellings: a mask; a comparison with vset, .sat with the others. With .add masks of one element at most: of more
- * the function is what it is of each, one behind the other (put_add below), and sums of several unlike terms are too
- * much for a solver. */
+/* The spellings: a mask; a comparison with vset, .sat with the others. Not with .add: there the function is what it is
+ * of each element, one behind the other (put_add below), and sums of several unlike terms are too much for a solver. */
 static inline bool spelled(uint32_t how, unsigned elements, bool compares) {
-    uint32_t mask = how & ((1u << elements) - 1);
-    if (has(how, LW_VIDEO_ADD) && mask & (mask - 1)) return false;
-    uint32_t flags = LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED | LW_VIDEO_ADD;
+    uint32_t flags = LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED;
     uint32_t compare = LW_VIDEO_LESS | LW_VIDEO_EQUAL | LW_VIDEO_GREATER;
     flags |= compares ? compare : (uint32_t)LW_VIDEO_SAT | LW_VIDEO_D_SIGNED;
     return (how & ~(flags | ((1u << elements) - 1))) == 0 &&
@@ -105,8 +102,8 @@ PUT(put_add4_3, 3, 8)
     SPLIT(lw_##name, SIMD_SPLIT)
 /* clang-format on */
 #define SIMD_SPLIT \
-    (LW_VIDEO_ADD | LW_VIDEO_SAT | LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED) /* masks and words are free \
-                                                                           */
+    (LW_VIDEO_SAT | LW_VIDEO_A_SIGNED | LW_VIDEO_B_SIGNED) /* masks and words are free \
+                                                            */
 SIMD(vadd2, VADD, 16, twos)
 SIMD(vsub2, VSUB, 16, twos)
 SIMD(vavrg2, VAVRG, 16, twos)
