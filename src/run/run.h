@@ -264,6 +264,8 @@ static inline void lw_gang_set_mask(lw_gang *gang, lw_mask mask) {
     gang->lanes = (lw_mask_last(mask) | 31) + 1;
 }
 
+/* Who a trap is of, and where: this lane, at an operation of this code. */
+void lw_trap_locate(lw_trap_record *trap, const lw_gang *gang, const lw_code *code, const lw_op *op, uint32_t lane);
 /* Stops the gang with a trap of the first lane of `lanes`. Always returns NULL, so a step can `return
  * lw_gang_trap(…)`. */
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details);

@@ -6,6 +6,19 @@
 enum { LW_ASSERTION_MOST = 1000 }; /* bytes of each text of an assertion that are shown */
 enum { LW_NULL_PAGE = 4096 };      /* what is reached through a null pointer and a small offset */
 
+/* ---- Records --------------------------------------------------------------------------------------------- */
+
+void lw_trap_locate(lw_trap_record *trap, const lw_gang *gang, const lw_code *code, const lw_op *op, uint32_t lane) {
+    trap->code = code;
+    trap->place = code->places[op - code->ops];
+    for (int i = 0; i < 3; i++) {
+        trap->cta[i] = gang->cta->index[i];
+        trap->thread[i] = gang->tid[i][lane];
+    }
+    trap->warp = (gang->first + lane) / LW_WARP_LANES;
+    trap->lane = lane % LW_WARP_LANES;
+}
+
 /* ---- Deadlocks ------------------------------------------------------------------------------------------- */
 
 /* Which of a gang's waits is to blame: one for a phase comes first, since who waits at barriers may wait for these;
@@ -33,25 +46,15 @@ void lw_trap_deadlock(lw_cluster *cluster) {
         lw_bug("cluster %llu of '%s' has %u threads left and none of them waits", (unsigned long long)cluster->number,
                cluster->ctas[0]->program->entry->name, cluster->live);
     lw_cta *cta = gang->cta;
-    const lw_code *code = wait->frame->code;
-    const uint32_t lane = lw_mask_first(wait->lanes);
     const bool at_cluster = wait->barrier == LW_CLUSTER_BARRIER;
-    lw_trap_record trap = {.kind = LW_TRAP_deadlock,
-                           .code = code,
-                           .place = code->places[wait->op - code->ops],
-                           .access = "barrier",
-                           .detail = wait->barrier,
-                           .address = wait->address,
-                           .size = at_cluster                        ? cluster->live - cluster->arrived
-                                   : wait->barrier == LW_OBJECT_WAIT ? cluster->live
-                                                                     : cta->live,
-                           .warp = (gang->first + lane) / LW_WARP_LANES,
-                           .lane = lane % LW_WARP_LANES};
-    for (int i = 0; i < 3; i++) {
-        trap.cta[i] = cta->index[i];
-        trap.thread[i] = gang->tid[i][lane];
-    }
-    cta->trap = trap;
+    cta->trap = (lw_trap_record){.kind = LW_TRAP_deadlock,
+                                 .access = "barrier",
+                                 .detail = wait->barrier,
+                                 .address = wait->address,
+                                 .size = at_cluster                        ? cluster->live - cluster->arrived
+                                         : wait->barrier == LW_OBJECT_WAIT ? cluster->live
+                                                                           : cta->live};
+    lw_trap_locate(&cta->trap, gang, wait->frame->code, wait->op, lw_mask_first(wait->lanes));
 }
 
 /* ---- Where and what, in words ---------------------------------------------------------------------------- */

@@ -257,17 +257,18 @@ def written(name):
             f"// out: arg 1 b32[{words}]: {' '.join(f'{word:#010x}' for word in end)}\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def write_files(about, folder, names, written):
+    """The command line of a program that makes run_NAME.ptx files: written(NAME) gives the text and what comes of it, which a record stands in for."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing")
     options = parser.parse_args()
     differ = 0
-    for name in FILES:
-        path = TESTS / f"run_{name}.ptx"
+    for name in names:
+        path = folder / f"run_{name}.ptx"
         text, expected = written(name)
         before = path.read_text() if path.exists() else ""
-        body, _, tail = before.partition("// recorded:")
-        wanted = text + (f"// recorded:{tail}" if tail and body == text else expected)
+        start, _, tail = before.partition("// recorded:")
+        wanted = text + (f"// recorded:{tail}" if tail and start == text else expected)
         if wanted == before:
             continue
         differ += 1
@@ -278,4 +279,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_files(__doc__, TESTS, FILES, written))

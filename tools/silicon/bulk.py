@@ -6,7 +6,6 @@
 Each instruction has a line of 64 bytes for what is there before, and one for what it brings. What is there then is worked out here, in exact numbers, until
 record.py has put what a GPU gives into a file. A file that has a record keeps it."""
 
-import argparse
 import pathlib
 import struct
 import sys
@@ -191,25 +190,5 @@ def written(name):
             f"// out: arg 1 b32[{len(end)}]: {' '.join(f'{word:#010x}' for word in end)}\n")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing")
-    options = parser.parse_args()
-    differ = 0
-    for name in FILES:
-        path = TESTS / f"run_{name}.ptx"
-        text, expected = written(name)
-        before = path.read_text() if path.exists() else ""
-        start, _, tail = before.partition("// recorded:")
-        wanted = text + (f"// recorded:{tail}" if tail and start == text else expected)
-        if wanted == before:
-            continue
-        differ += 1
-        print(("differs: " if options.check else "wrote ") + str(path))
-        if not options.check:
-            path.write_text(wanted)
-    return 1 if differ and options.check else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(atomics.write_files(__doc__, TESTS, FILES, written))

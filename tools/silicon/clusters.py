@@ -13,14 +13,13 @@ threads leave between steps, never all of a CTA. The model does each step for on
 
 import argparse
 import ctypes
-import datetime
 import pathlib
 import random
 import struct
 import sys
 
 import record
-from meetings import HEAD, WORD, digest
+from meetings import HEAD, WORD, Digests
 
 WORDS = 4  # of a thread
 SHAPES = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (1, 1, 2), (4, 1, 1), (2, 2, 1), (3, 1, 1), (1, 5, 1), (2, 3, 1), (8, 1, 1), (2, 2, 2), (7, 1, 1), (16, 1, 1)]
@@ -226,11 +225,6 @@ def run(driver, module, kernel):
     return words
 
 
-def read_records(path):
-    lines = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
-    return {int(seed): (text, words) for seed, text, words in lines}
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=200)
@@ -245,9 +239,8 @@ def main():
     if options.compare and not options.compare.exists():
         print(f"skipped: {options.compare} is not recorded yet")
         return 77
-    driver, kept, wrong = record.Driver(), [], 0
-    records = read_records(options.compare) if options.compare else {}
-    for seed in records or range(options.first, options.first + options.count):
+    driver, digests, wrong = record.Driver(), Digests(options.compare), 0
+    for seed in digests.known or range(options.first, options.first + options.count):
         kernel = Kernel(seed)
         text = Writer(kernel).write()
         module = driver.load(HEAD + text)
@@ -259,20 +252,10 @@ def main():
             print(f"seed {seed}, clusters of {kernel.cluster}: word {word} of thread {thread} is {got[at]:#x}, expected {want[at]:#x}; "
                   f"{sum(a != b for a, b in zip(want, got))} of {len(want)} differ")
             wrong += 1
-        line = f"{digest(text.encode()) & WORD:08x}", f"{digest(struct.pack(f'<{len(got)}I', *got)):016x}"
-        kept.append(f"{seed} {' '.join(line)}")
-        if records and records[seed][0] != line[0]:
-            sys.exit(f"seed {seed}: the record is of another text; record again")
-        if records and records[seed][1] != line[1]:
-            print(f"seed {seed}: not what the GPU stored")
-            wrong += got == want
+        wrong += not digests.keep(seed, text, got) and got == want
     if options.record:
-        if driver.name().startswith("Lanewise"):
-            sys.exit("a record is what hardware did")
-        head = [f"# CTAs of a cluster and each other's shared memory: {driver.name()}, driver {record.driver_version()}, {datetime.date.today().isoformat()}.",
-                "# Written by tools/silicon/clusters.py --record: seed of a kernel, FNV-1a of its text (32 bits), of the words that it stored (64 bits)."]
-        options.record.write_text("\n".join(head + kept) + "\n")
-    print(f"{len(kept)} kernels, {wrong} wrong")
+        digests.write(options.record, "CTAs of a cluster and each other's shared memory", "clusters.py", driver)
+    print(f"{len(digests.kept)} kernels, {wrong} wrong")
     return 1 if wrong else 0
 
 

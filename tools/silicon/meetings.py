@@ -498,6 +498,33 @@ def digest(data):
     return value
 
 
+class Digests:
+    """What a card gave for random kernels, by seed: FNV-1a of the text (32 bits), and of the words that it stored (64 bits)."""
+
+    def __init__(self, path=None):
+        lines = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")] if path else []
+        self.known = {int(seed): (text, words) for seed, text, words in lines}
+        self.kept = []
+
+    def keep(self, seed, text, got):
+        """Whether it is what was recorded, if anything was."""
+        line = f"{digest(text.encode()) & WORD:08x}", f"{digest(struct.pack(f'<{len(got)}I', *got)):016x}"
+        self.kept.append(f"{seed} {' '.join(line)}")
+        if self.known and self.known[seed][0] != line[0]:
+            sys.exit(f"seed {seed}: the record is of another text; record again")
+        same = not self.known or self.known[seed][1] == line[1]
+        if not same:
+            print(f"seed {seed}: not what the GPU stored")
+        return same
+
+    def write(self, path, about, program, driver):
+        if driver.name().startswith("Lanewise"):
+            sys.exit("a record is what hardware did")
+        head = [f"# {about}: {driver.name()}, driver {record.driver_version()}, {datetime.date.today().isoformat()}.",
+                f"# Written by tools/silicon/{program} --record: seed of a kernel, FNV-1a of its text (32 bits), of the words that it stored (64 bits)."]
+        path.write_text("\n".join(head + self.kept) + "\n")
+
+
 def run(driver, module, kernel):
     function, address = ctypes.c_void_p(), driver.allocate(bytes(4 * kernel.threads))
     driver.call("cuModuleGetFunction", ctypes.byref(function), module, f"k{kernel.seed}".encode())
@@ -537,33 +564,16 @@ def main():
         print(HEAD + Writer(Kernel(options.print)).write())
         return 0
     driver = record.Driver()
-    seeds, records = list(range(options.first, options.first + options.count)), {}
-    if options.compare:
-        for line in options.compare.read_text().splitlines():
-            if not line.startswith("#"):
-                seed, text, words = line.split()
-                records[int(seed)] = (text, words)
-        seeds = list(records)
-    kept, wrong = [], 0
-    for kernel, text, got in run_all(driver, seeds):
+    digests, wrong = Digests(options.compare), 0
+    for kernel, text, got in run_all(driver, list(digests.known or range(options.first, options.first + options.count))):
         want = model(kernel)
         if want != got:
             tell(kernel, want, got)
             wrong += 1
-        line = f"{digest(text.encode()) & WORD:08x}", f"{digest(struct.pack(f'<{len(got)}I', *got)):016x}"
-        kept.append(f"{kernel.seed} {' '.join(line)}")
-        if records and records[kernel.seed][0] != line[0]:
-            sys.exit(f"seed {kernel.seed}: the record is of another text; record again")
-        if records and records[kernel.seed][1] != line[1]:
-            print(f"seed {kernel.seed}: not what the GPU stored")
-            wrong += want == got
+        wrong += not digests.keep(kernel.seed, text, got) and want == got
     if options.record:
-        if driver.name().startswith("Lanewise"):
-            sys.exit("a record is what hardware did")
-        head = [f"# Lanes of a warp that meet from different places: {driver.name()}, driver {record.driver_version()}, {datetime.date.today().isoformat()}.",
-                "# Written by tools/silicon/meetings.py --record: seed of a kernel, FNV-1a of its text (32 bits), of the words that it stored (64 bits)."]
-        options.record.write_text("\n".join(head + kept) + "\n")
-    print(f"{len(kept)} kernels, {wrong} wrong")
+        digests.write(options.record, "Lanes of a warp that meet from different places", "meetings.py", driver)
+    print(f"{len(digests.kept)} kernels, {wrong} wrong")
     return 1 if wrong else 0
 
 

@@ -21,19 +21,11 @@ typedef struct lw_async {
 
 /* The trap is that of the thread that began it, wherever it is now; `gang` is who runs. */
 static bool trap(lw_gang *gang, const lw_gang *owner, const lw_pending *p, lw_mbarrier_fault fault) {
-    lw_cta *cta = gang->cta;
-    cta->trap = (lw_trap_record){.kind = LW_TRAP_mbarrier,
-                                 .code = p->code,
-                                 .place = p->code->places[p->op - p->code->ops],
-                                 .access = p->arrives ? "arrival" : "completion",
-                                 .address = p->address,
-                                 .detail = fault,
-                                 .warp = (owner->first + p->first) / LW_WARP_LANES,
-                                 .lane = p->first % LW_WARP_LANES};
-    for (int i = 0; i < 3; i++) {
-        cta->trap.cta[i] = owner->cta->index[i];
-        cta->trap.thread[i] = owner->tid[i][p->first];
-    }
+    gang->cta->trap = (lw_trap_record){.kind = LW_TRAP_mbarrier,
+                                       .access = p->arrives ? "arrival" : "completion",
+                                       .address = p->address,
+                                       .detail = fault};
+    lw_trap_locate(&gang->cta->trap, owner, p->code, p->op, p->first);
     gang->state = LW_GANG_trapped;
     return false;
 }

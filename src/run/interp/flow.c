@@ -578,18 +578,9 @@ void lw_gang_end(lw_gang *gang) {
 }
 
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details) {
-    const lw_code *code = gang->frame->code;
-    lw_cta *cta = gang->cta;
     details.kind = kind;
-    details.code = code;
-    details.place = code->places[op - code->ops];
-    for (int i = 0; i < 3; i++) {
-        details.cta[i] = cta->index[i];
-        details.thread[i] = gang->tid[i][lane];
-    }
-    details.warp = (gang->first + lane) / LW_WARP_LANES;
-    details.lane = lane % LW_WARP_LANES;
-    cta->trap = details;
+    lw_trap_locate(&details, gang, gang->frame->code, op, lane);
+    gang->cta->trap = details;
     gang->state = LW_GANG_trapped;
     return NULL;
 }

@@ -180,18 +180,6 @@ static void answer(const lw_frame *frame, const lw_op *op, lw_mask lanes, lw_mas
     *d = (*d & ~lanes) | (yes & lanes);
 }
 
-const lw_op *lw_step_mbarrier_test(lw_gang *gang, const lw_op *op) {
-    lw_mask yes = 0;
-    LW_FOR_LANES(lane, gang->mask) {
-        lw_question question;
-        bool ended;
-        if (!ask(gang, op, lane, &question, &ended)) return NULL;
-        if (ended) yes |= LW_MASK_BIT(lane);
-    }
-    answer(gang->frame, op, gang->mask, yes);
-    return op + 1;
-}
-
 /* ---- Waiting for it ------------------------------------------------------------------------------------------- */
 
 /* The lane waits along with those that wait for the same. False: trapped. */
@@ -216,16 +204,30 @@ static bool wait_for(lw_gang *gang, const lw_op *op, uint32_t lane, const lw_que
     return true;
 }
 
-const lw_op *lw_step_mbarrier_try(lw_gang *gang, const lw_op *op) {
+/* For which executing lanes it has ended; the others wait if they are to. False: trapped. */
+static bool ask_all(lw_gang *gang, const lw_op *op, bool waits, lw_mask *yes) {
     const uint32_t first = gang->waits.count;
-    lw_mask yes = 0;
+    *yes = 0;
     LW_FOR_LANES(lane, gang->mask) {
         lw_question question;
         bool ended;
-        if (!ask(gang, op, lane, &question, &ended)) return NULL;
-        if (ended) yes |= LW_MASK_BIT(lane);
-        else if (!wait_for(gang, op, lane, &question, first)) return NULL;
+        if (!ask(gang, op, lane, &question, &ended)) return false;
+        if (ended) *yes |= LW_MASK_BIT(lane);
+        else if (waits && !wait_for(gang, op, lane, &question, first)) return false;
     }
+    return true;
+}
+
+const lw_op *lw_step_mbarrier_test(lw_gang *gang, const lw_op *op) {
+    lw_mask yes;
+    if (!ask_all(gang, op, false, &yes)) return NULL;
+    answer(gang->frame, op, gang->mask, yes);
+    return op + 1;
+}
+
+const lw_op *lw_step_mbarrier_try(lw_gang *gang, const lw_op *op) {
+    lw_mask yes;
+    if (!ask_all(gang, op, true, &yes)) return NULL;
     answer(gang->frame, op, yes, yes);
     if (yes == gang->mask) return lw_go_on(gang, op);
     if (yes) lw_gang_pend(gang->frame, op[1].a, yes);
