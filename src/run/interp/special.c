@@ -210,7 +210,7 @@ static bool is_constant(const lw_gang *gang, uint64_t address) {
 
 static bool is_in(const lw_gang *gang, lw_where where, uint64_t address) {
     uint64_t window = address & ~(LW_WINDOW_BYTES - 1), offset;
-    uint32_t rank;
+    uint32_t rank = 0; /* of an address outside of shared memory: none reads it */
     const bool shared = address < LW_GLOBAL_BASE &&
                         lw_shared_find(gang->cta, address - LW_SHARED_WINDOW, &rank, &offset);
     switch (where) {
