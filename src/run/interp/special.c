@@ -8,20 +8,25 @@
 
 /* ---- Special registers: one function for each row of isa/special.def ------------------------------------- */
 
-/* Each row fills a whole gang's values, widened to 64 bits. EACH: lanes differ. SAME: a whole gang sees one value. */
-typedef void lw_special_fill(const lw_gang *gang, uint32_t component, uint64_t to[LW_GANG_LANES]);
-#define SPECIAL_FILL(name) static void fill_##name(const lw_gang *gang, uint32_t component, uint64_t to[LW_GANG_LANES])
-#define EACH(name, value) \
-    SPECIAL_FILL(name) { \
+/* EACH: lanes differ, in 32 bits: fills a whole gang's values. SAME: a whole gang sees one value. */
+typedef void lw_special_fill(const lw_gang *gang, uint32_t component, uint32_t to[LW_GANG_LANES]);
+typedef uint64_t lw_special_value(const lw_gang *gang, uint32_t component);
+typedef struct lw_special_row {
+    lw_special_fill *fill; /* NULL: by value */
+    lw_special_value *value;
+} lw_special_row;
+#define EACH(name, expression) \
+    static void fill_##name(const lw_gang *gang, uint32_t component, uint32_t to[LW_GANG_LANES]) { \
         (void)gang, (void)component; \
-        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = (value); \
-    }
-#define SAME(name, value) \
-    SPECIAL_FILL(name) { \
+        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = (expression); \
+    } \
+    static const lw_special_row row_##name = {.fill = fill_##name};
+#define SAME(name, expression) \
+    static uint64_t value_##name(const lw_gang *gang, uint32_t component) { \
         (void)gang, (void)component; \
-        const uint64_t same = (value); \
-        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) to[lane] = same; \
-    }
+        return (expression); \
+    } \
+    static const lw_special_row row_##name = {.value = value_##name};
 
 /* The fourth component of a vector is always zero. */
 static uint32_t of_three(const uint32_t values[3], uint32_t component) { return component < 3 ? values[component] : 0; }
@@ -34,7 +39,7 @@ static uint64_t nanoseconds(const lw_gang *gang, clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-EACH(tid, component < 3 ? gang->tid[component][lane] : 0)
+EACH(tid, component < 3 ? gang->tid[component % 3][lane] : 0)
 EACH(laneid, lane % LW_WARP_LANES)
 EACH(warpid, (gang->first + lane) / LW_WARP_LANES)
 EACH(lanemask_eq, 1u << lane % LW_WARP_LANES)
@@ -106,40 +111,58 @@ FOUR(20, 21, 22, 23)
 FOUR(24, 25, 26, 27)
 FOUR(28, 29, 30, 31)
 
-static lw_special_fill *const rows[LW_SPECIAL_count] = {
-#define SPECIAL(name, does) [LW_SPECIAL_##name] = fill_##name,
+static const lw_special_row *const rows[LW_SPECIAL_count] = {
+#define SPECIAL(name, does) [LW_SPECIAL_##name] = &row_##name,
 #include "special.def"
 };
 
-/* To the executing lanes of a slot of `bytes` an element; 0: a predicate. */
-static void put(lw_gang *gang, uint32_t at, uint32_t bytes, const uint64_t values[LW_GANG_LANES]) {
+/* Values of lanes, or one for all, go to the executing lanes of a slot. */
 #define PUT(bits) \
-    case bits / 8: { \
+    static void put_each_##bits(lw_gang *gang, uint32_t at, const uint32_t *values) { \
         uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at); \
-        if (gang->full) \
+        if (LW_LIKELY(gang->full)) \
             for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) slot[lane] = (uint##bits##_t)values[lane]; \
         else LW_FOR_LANES(lane, gang->mask) slot[lane] = (uint##bits##_t)values[lane]; \
-        break; \
+    } \
+    static void put_same_##bits(lw_gang *gang, uint32_t at, uint64_t value) { \
+        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at); \
+        if (LW_LIKELY(gang->full)) \
+            for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) slot[lane] = (uint##bits##_t)value; \
+        else LW_FOR_LANES(lane, gang->mask) slot[lane] = (uint##bits##_t)value; \
     }
+PUT(16)
+PUT(32)
+PUT(64)
+#undef PUT
+
+static void put_each(lw_gang *gang, uint32_t at, uint32_t bytes, const uint32_t *values) {
     switch (bytes) {
-    case 0: {
-        lw_mask set = 0;
-        LW_FOR_LANES(lane, gang->mask) if (values[lane]) set |= LW_MASK_BIT(lane);
-        lw_put_mask(gang, at, set);
-        break;
-    }
-        PUT(16)
-        PUT(32)
-        PUT(64)
+    case 2: put_each_16(gang, at, values); break;
+    case 4: put_each_32(gang, at, values); break;
+    case 8: put_each_64(gang, at, values); break;
     default: lw_bug("register of %u bytes", bytes);
     }
-#undef PUT
+}
+
+static void put_same(lw_gang *gang, uint32_t at, uint32_t bytes, uint64_t value) {
+    switch (bytes) {
+    case 0: lw_put_mask(gang, at, value ? LW_MASK_ALL : 0); break;
+    case 2: put_same_16(gang, at, value); break;
+    case 4: put_same_32(gang, at, value); break;
+    case 8: put_same_64(gang, at, value); break;
+    default: lw_bug("register of %u bytes", bytes);
+    }
 }
 
 const lw_op *lw_step_special(lw_gang *gang, const lw_op *op) {
-    uint64_t values[LW_GANG_LANES];
-    rows[op->a](gang, op->b, values);
-    put(gang, op->d, op->c, values);
+    const lw_special_row *row = rows[op->a];
+    uint32_t values[LW_GANG_LANES];
+    if (!row->fill) {
+        put_same(gang, op->d, op->c, row->value(gang, op->b));
+        return op + 1;
+    }
+    row->fill(gang, op->b, values);
+    put_each(gang, op->d, op->c, values);
     return op + 1;
 }
 
@@ -196,9 +219,7 @@ const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
 /* ---- Addresses ---------------------------------------------------------------------------------------------- */
 
 const lw_op *lw_step_local_base(lw_gang *gang, const lw_op *op) {
-    uint64_t addresses[LW_GANG_LANES];
-    for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) addresses[lane] = gang->frame->local_base + op->imm;
-    put(gang, op->d, op->c, addresses);
+    put_same(gang, op->d, op->c, gang->frame->local_base + op->imm);
     return op + 1;
 }
 
