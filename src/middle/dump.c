@@ -86,7 +86,7 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     char name[64];
     const lw_op_row *row = lw_row_of(op->code);
     lw_text_printf(out, "        %s", lw_opcode_name(op->code, name));
-    if (row->mode) lw_text_printf(out, " %s", lw_op_mode_word(op));
+    if (row->mode && *lw_op_mode_word(op)) lw_text_printf(out, " %s", lw_op_mode_word(op));
     if (lw_op_does(op, LW_DOES_MEMORY)) put_form(out, op);
     if (row->list == LW_LIST_loaded || row->list == LW_LIST_stored) {
         if (!lw_memory_unpack(op->c).vector && op->d != LW_NO_SLOT) put_register(out, code, " d=", op->d);

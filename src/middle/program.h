@@ -82,6 +82,14 @@ typedef enum lw_redux_kind {
 #include "op_modes.def"
 } lw_redux_kind;
 
+typedef enum lw_trail_mode {
+#define TRAIL(name, word) LW_TRAIL_##name,
+#include "op_modes.def"
+    LW_TRAIL_MODES
+} lw_trail_mode;
+enum { LW_TRAILS = LW_TRAIL_follows_0 - LW_TRAIL_leaves_0 };
+_Static_assert(LW_TRAIL_MODES == 1 + 2 * LW_TRAILS, "whoever follows a trail has one to follow");
+
 /* Flags have the lower bits of 16, a mode the others. */
 enum { LW_OP_MODE_BITS = 16 - LW_OP_FLAG_BITS, LW_OP_MODES = 1 << LW_OP_MODE_BITS };
 #define LW_MODE_FITS(mode)  _Static_assert((uint32_t)(mode) >> LW_OP_MODE_BITS == 0, "a mode must fit in lw_op");
@@ -93,6 +101,7 @@ enum { LW_OP_MODE_BITS = 16 - LW_OP_FLAG_BITS, LW_OP_MODES = 1 << LW_OP_MODE_BIT
 #define VOTE(name)          LW_MODE_FITS(LW_VOTE_##name)
 #define MATCH(name)         LW_MODE_FITS(LW_MATCH_##name)
 #define REDUX(name)         LW_MODE_FITS(LW_REDUX_##name)
+#define TRAIL(name, word)   LW_MODE_FITS(LW_TRAIL_##name)
 #include "op_modes.def"
 
 typedef struct lw_op lw_op;

@@ -109,6 +109,11 @@ static const char *const mode_words[LW_MODE_KINDS][LW_OP_MODES] = {
 #define REDUX(name) #name,
 #include "op_modes.def"
         },
+    [LW_MODE_trail] =
+        {
+#define TRAIL(name, word) word,
+#include "op_modes.def"
+        },
 };
 
 const char *lw_op_mode_word(const lw_op *op) {

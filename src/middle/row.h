@@ -74,6 +74,7 @@ typedef enum lw_mode_kind {
     LW_MODE_vote,
     LW_MODE_match,
     LW_MODE_redux,
+    LW_MODE_trail,
     LW_MODE_KINDS
 } lw_mode_kind;
 enum lw_does {

@@ -192,6 +192,37 @@ typedef enum lw_gang_state { LW_GANG_ready, LW_GANG_waiting, LW_GANG_done, LW_GA
 
 enum { LW_HINTS = 16, LW_NOTES = 64 };
 
+typedef enum lw_pattern {
+    LW_UNIFORM, /* all lanes at one address */
+    LW_UNIT,    /* neighbours, in lane order: moved many at once */
+    LW_STEP,    /* `step` bytes from lane to lane: moved one by one */
+    LW_STRIPS,  /* every LW_STRIP lanes neighbours or at one address, of which `strips` has the first */
+    LW_EACH,    /* gang->address says */
+} lw_pattern;
+
+enum { LW_STRIP = 16 }; /* tiles of CTAs are often so wide, and whole warps are two of them */
+
+/* Where the lanes of a gang go in memory: level/memory.c. */
+typedef struct lw_reach {
+    lw_pattern pattern;
+    bool run; /* the active lanes are exactly first … first + count - 1 */
+    bool read_only;
+    bool is_known;         /* offset and room are: not of LW_EACH, nor of local memory, which is interleaved */
+    uint32_t first, count; /* otherwise they lie in between; the first and the last are active in any case */
+    uint32_t step;         /* LW_STRIPS: 0 where a strip is at one address */
+    uint64_t at;           /* address of the first one */
+    uint64_t offset, room; /* of the lowest one in its allocation, and what that can be at most */
+    uintptr_t host;        /* to be added to addresses */
+    uint64_t strips[LW_GANG_LANES / LW_STRIP];
+} lw_reach;
+
+/* Where those went that executed an access last, for others behind it: link/trail.c. */
+typedef struct lw_trail {
+    lw_mask mask; /* 0: nobody */
+    uint64_t imm; /* of the operation */
+    lw_reach reach;
+} lw_trail;
+
 struct lw_gang {
     /* hot: used by every operation */
     char *regs; /* frame->regs */
@@ -233,6 +264,7 @@ struct lw_gang {
     char *local;              /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
     uint32_t local_used;      /* nobody has written at or above this address of it yet: all zeros there */
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
+    lw_trail trails[LW_TRAILS];
 
     uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */

@@ -638,7 +638,8 @@ static void expect_row(const trial *t) {
     expect_registers(t, &code, LW_WRITTEN, t->writes, t->write_count);
     if (t->op.flags & ~flags_of(row)) fail_at(t, "has flags that its row does not name");
     if (t->op.mode && row->mode == LW_MODE_none) fail_at(t, "has a mode");
-    if (!*lw_op_mode_word(&t->op) != (row->mode == LW_MODE_none)) fail_at(t, "has a mode without a word");
+    const bool says = row->mode == LW_MODE_trail ? t->op.mode != LW_TRAIL_none : row->mode != LW_MODE_none;
+    if (!*lw_op_mode_word(&t->op) == says) fail_at(t, "has a mode without a word, or a word without a mode");
 }
 
 /* Anything where the row names nothing. */

@@ -159,6 +159,30 @@ static void choose_form(trial *t, bool store) {
     t->bytes = 1u << (form.size + form.vector);
 }
 
+/* It is none of those whose address may be written to before the next one, or that never do. */
+static bool can_leave_trail(const trial *t) {
+    return t->form.address && !t->form.frame && !t->form.is_volatile && t->op->a == SLOT(BASE);
+}
+
+/* Makes it the next one on its trail, elsewhere by a constant, now and then for other lanes. False: there is none. */
+static bool follow(trial *t) {
+    if (!can_leave_trail(t)) return false;
+    const uint64_t more = (uint64_t)((int64_t)t->bytes * ((int)steps_below(80) - 40));
+    lw_mask mask = t->mask;
+    if (steps_below(4) == 0) mask &= steps_mask(t->gang->exist);
+    if (!mask) return false;
+    for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) {
+        const uint64_t address = t->address[lane] + more;
+        if ((mask >> lane & 1) && (!place_of(t, lane, address) || !place_of(t, lane, address + t->bytes - 1)))
+            return false;
+    }
+    for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) t->address[lane] += more;
+    t->gang->mask = t->mask = mask;
+    t->op->imm += more;
+    if (t->op->mode < LW_TRAIL_follows_0) t->op->mode += LW_TRAILS;
+    return true;
+}
+
 static void choose_operation(trial *t, lw_step *step, bool store) {
     choose_form(t, store);
     t->stores = store;
@@ -181,6 +205,7 @@ static void choose_operation(trial *t, lw_step *step, bool store) {
     lw_mask inside = t->mask & steps_mask(t->gang->exist);
     if (inside && steps_below(4) == 0)
         t->gang->mask = t->mask = inside; /* as a guard does, which leaves the counts alone */
+    if (can_leave_trail(t)) t->op->mode = LW_TRAIL_leaves_0 + steps_below(LW_TRAILS);
     t->gang->frame->local_base = 16 * steps_below(8);
     choose_addresses(t);
     if (t->form.frame)
@@ -199,28 +224,36 @@ static void fill_memory(steps_cta *s) {
 
 static const uint32_t shapes[][2] = {{128, 128}, {100, 128}, {32, 32}, {9, 32}, {96, 96}, {1, 32}};
 
+static void try_load(trial *t, uint32_t threads, uint32_t round) {
+    char *want = malloc(STEPS_SLOTS * LW_SLOT_64);
+    steps_fill_random(t->gang->regs, t->op->a == SLOT(BASE) ? SLOT(8) : 0);
+    memcpy(want, t->gang->regs, STEPS_SLOTS * LW_SLOT_64);
+    model_load(t, want);
+    assert_ptr_equal(t->op->step(t->gang, t->op), t->op + 1);
+    /* Lanes that do not exist may hold anything. */
+    for (uint32_t k = 0; k < 1u << t->form.vector; k++)
+        for (uint32_t lane = threads; lane < LW_GANG_LANES; lane++)
+            memcpy(want + data_slot(t, k) + lane * slot_bytes(t),
+                   t->gang->regs + data_slot(t, k) + lane * slot_bytes(t), slot_bytes(t));
+    if (memcmp(want, t->gang->regs, SLOT(8)))
+        fail_msg("round %u: window %d address %d size %d vector %d slot %d trail %d", round, t->form.window,
+                 t->form.address, t->form.size, t->form.vector, t->form.slot, t->op->mode);
+    free(want);
+}
+
 static void run_loads(lw_step *step, uint32_t threads, uint32_t lanes) {
     trial t = {.s = steps_new(threads, lanes)};
+    uint32_t followed = 0;
     t.gang = t.s->cta.gangs;
     t.op = &t.s->ops[1];
     fill_memory(t.s);
-    char *want = malloc(STEPS_SLOTS * LW_SLOT_64);
     for (uint32_t round = 0; round < 4000; round++) {
         steps_fill_random(t.gang->regs, SLOT(8));
         choose_operation(&t, step, false);
-        memcpy(want, t.gang->regs, STEPS_SLOTS * LW_SLOT_64);
-        model_load(&t, want);
-        assert_ptr_equal(step(t.gang, t.op), t.op + 1);
-        /* Lanes that do not exist may hold anything. */
-        for (uint32_t k = 0; k < 1u << t.form.vector; k++)
-            for (uint32_t lane = threads; lane < LW_GANG_LANES; lane++)
-                memcpy(want + data_slot(&t, k) + lane * slot_bytes(&t),
-                       t.gang->regs + data_slot(&t, k) + lane * slot_bytes(&t), slot_bytes(&t));
-        if (memcmp(want, t.gang->regs, SLOT(8)))
-            fail_msg("round %u: window %d address %d size %d vector %d slot %d", round, t.form.window, t.form.address,
-                     t.form.size, t.form.vector, t.form.slot);
+        try_load(&t, threads, round);
+        for (uint32_t k = steps_below(4); k > 0 && follow(&t); k--, followed++) try_load(&t, threads, round);
     }
-    free(want);
+    assert_true(followed > 1000);
     steps_free(t.s);
 }
 
@@ -239,26 +272,33 @@ static void put_memory(steps_cta *s, const image *from) {
     memcpy(s->cta.gangs[0].local, from->local, sizeof from->local);
 }
 
+static void try_store(trial *t, uint32_t round) {
+    image *before = malloc(sizeof *before), *want = malloc(sizeof *want), *got = malloc(sizeof *got);
+    copy_memory(t->s, before);
+    model_store(t);
+    copy_memory(t->s, want);
+    put_memory(t->s, before);
+    assert_ptr_equal(t->op->step(t->gang, t->op), t->op + 1);
+    copy_memory(t->s, got);
+    if (memcmp(want, got, sizeof *want))
+        fail_msg("round %u: window %d address %d size %d vector %d slot %d trail %d", round, t->form.window,
+                 t->form.address, t->form.size, t->form.vector, t->form.slot, t->op->mode);
+    free(before), free(want), free(got);
+}
+
 static void run_stores(lw_step *step, uint32_t threads, uint32_t lanes) {
     trial t = {.s = steps_new(threads, lanes)};
+    uint32_t followed = 0;
     t.gang = t.s->cta.gangs;
     t.op = &t.s->ops[1];
     fill_memory(t.s);
-    image *before = malloc(sizeof *before), *want = malloc(sizeof *want), *got = malloc(sizeof *got);
     for (uint32_t round = 0; round < 1500; round++) {
         steps_fill_random(t.gang->regs, SLOT(8));
         choose_operation(&t, step, true);
-        copy_memory(t.s, before);
-        model_store(&t);
-        copy_memory(t.s, want);
-        put_memory(t.s, before);
-        assert_ptr_equal(step(t.gang, t.op), t.op + 1);
-        copy_memory(t.s, got);
-        if (memcmp(want, got, sizeof *want))
-            fail_msg("round %u: window %d address %d size %d vector %d slot %d", round, t.form.window, t.form.address,
-                     t.form.size, t.form.vector, t.form.slot);
+        try_store(&t, round);
+        for (uint32_t k = steps_below(3); k > 0 && follow(&t); k--, followed++) try_store(&t, round);
     }
-    free(before), free(want), free(got);
+    assert_true(followed > 200);
     steps_free(t.s);
 }
 

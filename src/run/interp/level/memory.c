@@ -1,7 +1,8 @@
 /* memory.c: ld and st for a whole gang; compiled once for each CPU level.
  *
  * Flow: which lanes → where they go and in what pattern (reach) → one bounds and alignment check for all of them
- * against the allocation met last time → data by pattern. Whatever does not fit that — lanes in several allocations or
+ * against the allocation met last time → data by pattern. An access that follows the trail of another one is where that
+ * was, but for a constant. Whatever does not fit that — lanes in several allocations or
  * windows, any fault — goes lane by lane through address.c. */
 #include "run/interp/level/level.h"
 #include "run/interp/wide.h"
@@ -22,26 +23,6 @@ static const uint32_t bit_32[16] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024,
 static const uint64_t bit_64[8] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 /* ---- Which lanes ---------------------------------------------------------------------------------------- */
-
-typedef enum lw_pattern {
-    LW_UNIFORM, /* all lanes at one address */
-    LW_UNIT,    /* neighbours, in lane order: moved many at once */
-    LW_STEP,    /* `step` bytes from lane to lane: moved one by one */
-    LW_STRIPS,  /* every LW_STRIP lanes neighbours or at one address, which gang->address has for the first of them */
-    LW_EACH,    /* gang->address says */
-} lw_pattern;
-
-enum { LW_STRIP = 16 }; /* tiles of CTAs are often so wide, and whole warps are two of them */
-
-typedef struct lw_reach {
-    lw_pattern pattern;
-    bool run;              /* the active lanes are exactly first … first + count - 1 */
-    uint32_t first, count; /* otherwise they lie in between; the first and the last are active in any case */
-    uint32_t step;         /* LW_STRIPS: 0 where a strip is at one address */
-    uint64_t at;           /* address of the first one */
-    uintptr_t host;        /* to be added to addresses */
-    bool read_only;
-} lw_reach;
 
 /* Not by gang->active: a guard narrows the mask alone. */
 LW_INLINE void find_lanes(const lw_gang *gang, lw_reach *reach) {
@@ -211,29 +192,32 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
 DEFINE_FILL(32)
 DEFINE_FILL(64)
 
-/* Whether the active lanes are in strips; then fills gang->address for the first of each, all accesses being aligned
+/* Whether the active lanes are in strips; then fills reach->strips with the first of each, all accesses being aligned
  * and within the home. The second and the last lane of the first strip tell whether it is worth a look. */
 #define DEFINE_FILL_STRIPS(bits) \
-    static bool fill_strips_##bits(lw_gang *gang, lw_reach *reach, const uint##bits##_t *r, uint64_t plus, \
-                                   const lw_home *home, uint32_t bytes) { \
+    static bool fill_strips_##bits(lw_reach *reach, const uint##bits##_t *r, uint64_t plus, const lw_home *home, \
+                                   uint32_t bytes) { \
         const uint32_t first = reach->first, end = first + reach->count; \
         const uint##bits##_t step = r[first + 1] - r[first], add = (uint##bits##_t)plus; \
         if (r[first + LW_STRIP - 1] - r[first] != (LW_STRIP - 1) * step || (step != 0 && step != bytes)) return false; \
-        const uint64_t span = step ? (uint64_t)LW_STRIP * bytes : bytes, room = home->size - span; \
+        const uint64_t span = step ? (uint64_t)LW_STRIP * bytes : bytes; \
         chunk##bits differs = {0}; \
-        uint64_t outside = 0, align = 0; \
-        if (home->size < span) return false; \
+        uint64_t align = 0, low = UINT64_MAX, high = 0, *to = reach->strips; \
         for (uint32_t strip = first; strip < end; strip += LW_STRIP) { \
             chunk##bits want = *(const loose##bits *)count_##bits * step + r[strip]; \
             for (uint32_t i = 0; i < LW_STRIP; i += IN_##bits, want += IN_##bits * step) \
                 differs |= *(const loose##bits *)(r + strip + i) ^ want; \
-            const uint64_t address = (uint##bits##_t)(r[strip] + add); \
-            gang->address[strip] = address; \
+            const uint64_t address = (uint##bits##_t)(r[strip] + add), offset = address - home->base; \
+            *to++ = address; \
             align |= address; \
-            outside |= (uint64_t)(address - home->base > room); \
+            low = offset < low ? offset : low; \
+            high = offset > high ? offset : high; \
         } \
         reach->step = (uint32_t)step; \
-        return lw_is_zero((lw_vector)differs) && !outside && !(align & (bytes - 1)); \
+        if (!lw_is_zero((lw_vector)differs) || align & (bytes - 1)) return false; \
+        if (home->size < span || high > home->size - span) return false; \
+        reach->offset = low, reach->room = home->size - span - (high - low); \
+        return true; \
     }
 DEFINE_FILL_STRIPS(32)
 DEFINE_FILL_STRIPS(64)
@@ -258,8 +242,8 @@ static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32
     reach->pattern = LW_EACH;
 }
 
-/* Where the lanes of the gang go. False: lane by lane, please. */
-LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *reach) {
+/* Where the lanes of the gang go, by their addresses. False: lane by lane, please. */
+LW_INLINE bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *reach) {
     uint32_t bytes = lw_memory_bytes(form);
     uint64_t frame = LW_UNLIKELY(form.frame) ? gang->frame->local_base : 0;
     find_lanes(gang, reach);
@@ -278,11 +262,13 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     lw_home home = {0};
     if (LW_UNLIKELY(!find_home(gang, op, form, reach->at, bytes, &home))) return false;
     reach->read_only = home.read_only;
+    reach->is_known = false;
     if (reach->pattern == LW_EACH && home.host && reach->run && reach->count % LW_STRIP == 0 && !frame &&
         !form.vector && !form.is_volatile &&
-        (form.address == 2 ? fill_strips_64(gang, reach, r64, op->imm, &home, bytes)
-                           : fill_strips_32(gang, reach, r32, op->imm, &home, bytes))) {
+        (form.address == 2 ? fill_strips_64(reach, r64, op->imm, &home, bytes)
+                           : fill_strips_32(reach, r32, op->imm, &home, bytes))) {
         reach->pattern = LW_STRIPS;
+        reach->is_known = true;
         reach->host = (uintptr_t)home.host - home.base;
         return true;
     }
@@ -292,11 +278,14 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
         if (LW_UNLIKELY(!fits)) return false;
     } else {
         uint64_t span = reach->pattern == LW_UNIT ? (uint64_t)reach->count * bytes : bytes;
-        if (LW_UNLIKELY(span > home.size || reach->at - home.base > home.size - span)) return false;
+        reach->offset = reach->at - home.base, reach->room = home.size - span;
+        if (LW_UNLIKELY(span > home.size || reach->offset > reach->room)) return false;
         if (LW_UNLIKELY(reach->at & (bytes - 1))) return false;
+        reach->is_known = true;
     }
     if (LW_UNLIKELY(!home.host)) {
         spread_local(gang, reach, home.base, bytes);
+        reach->is_known = false;
         return true;
     }
     reach->host = (uintptr_t)home.host - home.base;
@@ -308,11 +297,40 @@ LW_INLINE bool find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, l
     return true;
 }
 
+/* By the trail that others left, if it is of these lanes: where those went, and what to add to their addresses. */
+LW_INLINE const lw_reach *follow(const lw_gang *gang, const lw_op *op, lw_memory_form form, uintptr_t *host) {
+    const lw_trail *trail = &gang->trails[op->mode - LW_TRAIL_follows_0];
+    const uint64_t differs = op->imm - trail->imm,
+                   more = form.address == 2 ? differs : (uint64_t)(int64_t)(int32_t)differs;
+    if (LW_UNLIKELY(trail->mask != gang->mask)) return NULL;
+    if (LW_UNLIKELY(trail->reach.offset + more > trail->reach.room || more & (lw_memory_bytes(form) - 1))) return NULL;
+    *host = trail->reach.host + more;
+    return &trail->reach;
+}
+
+/* By a trail or by a look, which leaves one where somebody may follow. */
+LW_INLINE const lw_reach *find_reach(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *room,
+                                     uintptr_t *host) {
+    lw_trail *trail = NULL;
+    if (op->mode >= LW_TRAIL_follows_0) {
+        const lw_reach *reach = follow(gang, op, form, host);
+        if (reach) return reach;
+        trail = &gang->trails[op->mode - LW_TRAIL_follows_0];
+    } else if (op->mode != LW_TRAIL_none) {
+        trail = &gang->trails[op->mode - LW_TRAIL_leaves_0];
+    }
+    if (trail) room = &trail->reach, trail->mask = 0;
+    if (LW_UNLIKELY(!look(gang, op, form, room))) return NULL;
+    if (trail && room->is_known) trail->mask = gang->mask, trail->imm = op->imm;
+    *host = room->host;
+    return room;
+}
+
 /* What to add to a lane's address for an element `offset` bytes on. Local memory keeps 16 bytes of a lane together; the
  * second half of a 32-byte access is in the next row of granules. */
-LW_INLINE uintptr_t element_host(const lw_gang *gang, const lw_reach *reach, uint32_t offset) {
-    if (offset >= 16 && reach->host == (uintptr_t)gang->local) offset += 16 * (LW_GANG_LANES - 1);
-    return reach->host + offset;
+LW_INLINE uintptr_t element_host(const lw_gang *gang, uintptr_t host, uint32_t offset) {
+    if (offset >= 16 && host == (uintptr_t)gang->local) offset += 16 * (LW_GANG_LANES - 1);
+    return host + offset;
 }
 
 /* ---- Data: one element of every lane -------------------------------------------------------------------- */
@@ -390,8 +408,8 @@ static void spread_among_16(const lw_gang *gang, lw_any16 *to, uint16_t value) {
             if (LW_LIKELY(reach->run)) spread_run_##w(to + first, count, value); \
             else spread_among_##w(gang, to, value); \
         } else if (reach->pattern == LW_STRIPS) { \
-            for (uint32_t strip = first; strip < first + count; strip += LW_STRIP) { \
-                const lw_any##m *from = (const lw_any##m *)(host + gang->address[strip]); \
+            for (uint32_t strip = first, k = 0; strip < first + count; strip += LW_STRIP, k++) { \
+                const lw_any##m *from = (const lw_any##m *)(host + reach->strips[k]); \
                 if (!reach->step) { \
                     spread_run_##w(to + strip, LW_STRIP, extend##_##m##_##w(READ(m, from))); \
                 } else { \
@@ -452,8 +470,8 @@ DEFINE_SAME_LOAD(64)
         } else if (reach->pattern == LW_UNIFORM) { \
             WRITE(m, host + reach->at, from[first + count - 1]); \
         } else if (reach->pattern == LW_STRIPS) { \
-            for (uint32_t strip = first; strip < first + count; strip += LW_STRIP) { \
-                lw_any##m *to = (lw_any##m *)(host + gang->address[strip]); \
+            for (uint32_t strip = first, k = 0; strip < first + count; strip += LW_STRIP, k++) { \
+                lw_any##m *to = (lw_any##m *)(host + reach->strips[k]); \
                 if (!reach->step) { \
                     WRITE(m, to, from[strip + LW_STRIP - 1]); \
                 } else { \
@@ -516,9 +534,10 @@ LW_INLINE bool is_zipped(lw_memory_form form, const lw_reach *reach) {
     return reach->pattern == LW_UNIT && form.size == form.slot && form.size >= 2;
 }
 
-static void move_zipped(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, bool is_store) {
+static void move_zipped(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, uintptr_t host,
+                        bool is_store) {
     uint32_t vector = 1u << form.vector;
-    char *place = (char *)(reach->host + reach->at);
+    char *place = (char *)(host + reach->at);
     lw_any32 *slots_32[8];
     lw_any64 *slots_64[8];
     for (uint32_t k = 0; k < vector; k++) {
@@ -553,23 +572,37 @@ static const lw_op *move_slowly(lw_gang *gang, const lw_op *op, lw_access access
     return op + 1;
 }
 
-static void load_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, lw_mover *load) {
-    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, false);
+static void load_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, uintptr_t host,
+                          lw_mover *load) {
+    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, host, false);
     for (uint32_t k = 0; k < 1u << form.vector; k++)
-        load(gang, reach, data_slot(gang, op, form, k), element_host(gang, reach, k << form.size), 1u << form.vector);
+        load(gang, reach, data_slot(gang, op, form, k), element_host(gang, host, k << form.size), 1u << form.vector);
 }
 
-const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
+__attribute__((noinline)) static const lw_op *load_by_look(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
     lw_mover *load = loads[form.size][form.slot][form.is_signed];
-    lw_reach reach;
+    lw_reach room;
+    const lw_reach *reach;
+    uintptr_t host;
     const lw_op *next = op + 1;
     if (LW_UNLIKELY(form.is_wide && form.is_volatile)) next = lw_wide_ld(gang, op);
-    else if (LW_UNLIKELY(!find_reach(gang, op, form, &reach))) next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
-    else if (LW_LIKELY(!form.vector)) load(gang, &reach, gang->regs + op->d, reach.host, 1);
-    else load_elements(gang, op, form, &reach, load);
+    else if (LW_UNLIKELY(!(reach = find_reach(gang, op, form, &room, &host))))
+        next = move_slowly(gang, op, LW_ACCESS_load, load, NULL);
+    else if (LW_LIKELY(!form.vector)) load(gang, reach, gang->regs + op->d, host, 1);
+    else load_elements(gang, op, form, reach, host, load);
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order(), gang->cta->cluster->idle = 0;
     return next;
+}
+
+/* Who only follows needs none of the room that a look takes. */
+const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    uintptr_t host;
+    const lw_reach *reach = op->mode >= LW_TRAIL_follows_0 && !form.vector ? follow(gang, op, form, &host) : NULL;
+    if (!reach) return load_by_look(gang, op);
+    loads[form.size][form.slot][form.is_signed](gang, reach, gang->regs + op->d, host, 1);
+    return op + 1;
 }
 
 /* A constant as if it were in a slot. */
@@ -587,23 +620,25 @@ static char *constant_slot(lw_gang *gang, const lw_op *op, lw_memory_form form) 
     return gang->scratch;
 }
 
-static void store_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach,
+static void store_elements(lw_gang *gang, const lw_op *op, lw_memory_form form, const lw_reach *reach, uintptr_t host,
                            lw_mover *store) {
-    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, true);
+    if (LW_LIKELY(is_zipped(form, reach))) return move_zipped(gang, op, form, reach, host, true);
     for (uint32_t k = 0; k < 1u << form.vector; k++)
-        store(gang, reach, data_slot(gang, op, form, k), element_host(gang, reach, k << form.size), 1u << form.vector);
+        store(gang, reach, data_slot(gang, op, form, k), element_host(gang, host, k << form.size), 1u << form.vector);
 }
 
 const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     lw_memory_form form = lw_memory_unpack(op->c);
     lw_mover *store = stores[form.size][form.slot];
     char *constant = LW_UNLIKELY(op->flags & LW_OP_IMM_B) ? constant_slot(gang, op, form) : NULL;
-    lw_reach reach;
+    lw_reach room;
+    uintptr_t host;
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
     if (LW_UNLIKELY(form.is_wide && form.is_volatile)) return lw_wide_st(gang, op);
-    if (LW_UNLIKELY(!find_reach(gang, op, form, &reach) || reach.read_only || form.is_const)) /* refused by address.c */
+    const lw_reach *reach = find_reach(gang, op, form, &room, &host);
+    if (LW_UNLIKELY(!reach || reach->read_only || form.is_const)) /* refused by address.c */
         return move_slowly(gang, op, LW_ACCESS_store, store, constant);
-    if (LW_LIKELY(!form.vector)) store(gang, &reach, constant ? constant : gang->regs + op->d, reach.host, 1);
-    else store_elements(gang, op, form, &reach, store);
+    if (LW_LIKELY(!form.vector)) store(gang, reach, constant ? constant : gang->regs + op->d, host, 1);
+    else store_elements(gang, op, form, reach, host, store);
     return op + 1;
 }

@@ -1,4 +1,4 @@
-/* link.h: what the interpreter makes of a program.   a copy of its code → fuse → allocate
+/* link.h: what the interpreter makes of a program.   a copy of its code → fuse → allocate → trail
  *
  * Until slots are given, register fields hold virtual register numbers, as in the program; then offsets in the
  * frame. */
@@ -32,7 +32,8 @@ typedef struct lw_link {
 enum { LW_FRAME_MOST = 256 << 20 };
 
 uint32_t lw_link_const(lw_link *l, lw_class class, uint64_t value);
-void lw_link_fuse(lw_link *l);     /* lop3, add3, rotates … */
-void lw_link_allocate(lw_link *l); /* live ranges, slots, variants for constants */
+void lw_link_fuse(lw_link *l);      /* lop3, add3, rotates … */
+void lw_link_allocate(lw_link *l);  /* live ranges, slots, variants for constants */
+void lw_link_trails(lw_code *code); /* accesses that go where others went */
 
 #endif
