@@ -22,6 +22,10 @@ set(lw_test_environment
     ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1:intercept_tls_get_addr=0
     UBSAN_OPTIONS=print_stacktrace=1
     TSAN_OPTIONS=halt_on_error=1)
+# Builds beside the first one, by clang or for a sanitizer, run some of what the first one runs all of: the tests ask for this variable.
+if(NOT LANEWISE_TEST_PREFIX STREQUAL "")
+  list(APPEND lw_test_environment LW_TEST_FEW=1)
+endif()
 if(LANEWISE_SANITIZE MATCHES thread)
   list(APPEND lw_test_environment LANEWISE_THREADS=4) # races need threads, whatever the machine has
 endif()

@@ -380,7 +380,7 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help="only functions whose name has NAME in it")
     parser.add_argument("--list", action="store_true", help="list the functions")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes, one per core by default")
-    parser.add_argument("--timeout", type=int, default=60, help="seconds for one proof (60)")
+    parser.add_argument("--timeout", type=int, default=300, help="seconds for one proof (300)")
     parser.add_argument("--lanewise", metavar="PROGRAM", help="whose programs of PTO are proved, too (build/bin/lanewise, where it is built)")
     options = parser.parse_args()
     built = ROOT / "build/bin/lanewise"

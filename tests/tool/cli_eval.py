@@ -88,7 +88,7 @@ class Forms(Case):
             random.Random(pattern).shuffle(spellings)
             reads = re.sub(r"\{\|\w\}|\{, \w\}", "", operands)
             count = len(reads.split(",")) - 1
-            for spelling in spellings[: 1 if "LW_TEST_FEW" in os.environ else 3]:
+            for spelling in spellings[: 1 if cli.FEW else 3]:
                 value = "0x1" if "b128" in spelling else "1"
                 code, out, err = self.lanewise("eval", spelling, *[value] * count)
                 if code == 0:
