@@ -145,10 +145,13 @@ static inline double lw_fma_rn_f64(double a, double b, double c) {
  * spelled  PTX div.rn.f32, div.rn.ftz.f32, div.rn.f64
  * source   PTX ISA 9.7.3.8 */
 static inline float lw_div_rn_f32(float a, float b) { return lw_pin_f32_(a / b); }
+static inline bool lw_below_quotient_f32_(float a, float b) { /* with no product below normal: hosts are slow there */
+    return __builtin_fabsf(a) * 0x1p126f < __builtin_fabsf(b);
+}
 static inline float lw_div_rn_ftz_f32(float a, float b) {
     a = lw_flush_f32_(a);
     b = lw_flush_f32_(b);
-    return lw_flush_if_f32_(__builtin_fabsf(a) < __builtin_fabsf(b) * LW_LEAST_F32_, a / b);
+    return lw_flush_if_f32_(lw_below_quotient_f32_(a, b), a / b);
 }
 static inline double lw_div_rn_f64(double a, double b) { return lw_pin2_f64_(a / b, a, b); }
 

@@ -234,7 +234,7 @@ static inline float lw_div_f32(float a, float b, uint32_t how) { return lw_pin_f
 static inline float lw_div_ftz_f32(float a, float b,
                                    uint32_t how) { /* no quotient of normal numbers rounds up to the least one */
     a = lw_flush_f32_(a), b = lw_flush_f32_(b);
-    return lw_flush_if_f32_(__builtin_fabsf(a) < __builtin_fabsf(b) * LW_LEAST_F32_, lw_quotient_f32_(a, b, how));
+    return lw_flush_if_f32_(lw_below_quotient_f32_(a, b), lw_quotient_f32_(a, b, how));
 }
 static inline double lw_div_f64(double a, double b, uint32_t how) {
     return lw_pin2_f64_(lw_quotient_f64_(a, b, how), a, b);

@@ -91,6 +91,10 @@ MOVE_AMONG(64)
 #define LW_HALF_STEPS2(name, D, A, B, takes, does)    LOOP2(name, D, A, B, takes)
 #define LW_HALF_STEPS3(name, D, A, B, C, takes, does) LOOP3(name, D, A, B, C, takes)
 #endif
+#ifndef LW_ROUNDED_STEPS3
+#define LW_ROUNDED_STEPS3 LOOP3_ROUNDED
+#define LW_ROUNDED_STEPS4 LOOP4_RARE
+#endif
 #ifndef LW_ROTATE_STEPS
 #define LW_ROTATE_STEPS2 LOOP2_RRI
 #define LW_ROTATE_STEPS3 LOOP3_RRI

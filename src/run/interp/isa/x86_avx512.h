@@ -484,6 +484,7 @@ LW_INLINE void lw_narrow_f16(uint16_t *to, lw_floats a) {
     _mm256_storeu_si256((__m256i *)to, _mm512_cvtps_ph((__m512)a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
 }
 #include "run/interp/isa/x86_half.h"
+#include "run/interp/isa/x86_rounded.h"
 
 #include "run/interp/isa/generic.h"
 

@@ -9,7 +9,8 @@
 #define HOW2           LOOP2_RRI
 #define HOW3           LOOP3_RRI
 #define HOW4           LOOP4_RRI
-#define ROUNDED3       LOOP3_ROUNDED
+#define ROUNDED3       LW_ROUNDED_STEPS3
+#define ROUNDED4       LW_ROUNDED_STEPS4
 #define RARE4          LOOP4_RARE
 #define COMPARE2       LW_COMPARE_STEPS
 #define SHIFT2         LW_SHIFT_STEPS
