@@ -71,7 +71,8 @@ typedef struct check {
     uint32_t count;
 } check;
 
-/* With `complete` whether all is defined, too: what is not is a fault that drivers have no name for. */
+/* With `complete` whether all is defined, too. What does not go together, twice defined or nowhere, is a fault that the
+ * driver of an H200 has no name for. */
 static CUresult try_check(check *c, bool complete) {
     jmp_buf out;
     lw_module_ptx *module = NULL;
@@ -79,7 +80,7 @@ static CUresult try_check(check *c, bool complete) {
     if (!lw_source_join(&c->source, &c->arena, c->texts, c->count)) return CUDA_ERROR_OUT_OF_MEMORY;
     lw_diags_init(&c->diags, &c->arena, &c->source);
     if (!lw_ptx_check(&c->arena, &c->source, &c->diags, NULL, &module))
-        return c->count == 1 ? lw_cu_source_result(&c->diags) : CUDA_ERROR_INVALID_SOURCE;
+        return c->count == 1 ? lw_cu_source_result(&c->diags) : CUDA_ERROR_UNKNOWN;
     if (!complete) return CUDA_SUCCESS;
     lw_ptx_check_complete(module, &c->diags);
     return c->diags.errors ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
