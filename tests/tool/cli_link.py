@@ -110,7 +110,14 @@ class Link(cli.Case):
         self.assertEqual(self.value(self.texts(old, new), "k"), "1") # a vote that sm_90 does not have
         self.shows(["check", "--link", *self.texts(new.replace("call (%v), f, (%v)", "vote.ballot.b32 %v, 1"), old)], 1, err=["0.ptx:6:", "LW2"])
         narrow = ".version 6.0\n.target sm_30\n.address_size 32\n.visible .func g() { ret; }\n"
-        self.shows(["check", "--link", *self.texts(old, narrow)], 1, err=["1.ptx:1:", "LW2306"])
+        for other in (narrow, narrow.replace("size 32", "size\n\n  32")):
+            line, column = other[:other.index("32\n.visible")].count("\n") + 1, 15 if other == narrow else 3
+            self.shows(["check", "--link", *self.texts(old, other)], 1,
+                       err=[f"1.ptx:{line}:{column}: error[LW2306]", "0.ptx:3:15: note[LW2301]: '.address_size' of the other module is here"])
+        # where it is not written it is 64, and what says so is the target
+        silent = old.replace(".address_size 64\n", "").replace(" f(", " h(")
+        self.shows(["check", "--link", *self.texts(narrow, silent)], 1, err=["1.ptx:2:9: error[LW2306]: addresses have 64 bits here, and 32"])
+        self.gives(["check", "--link", "-q", *self.texts(old, silent)])
 
     def test_places(self):
         trap = cli.HEADER + "\n\n.visible .func f()\n{ .reg .u64 a; mov.u64 a, 16; st.global.u32 [a], 1; ret; }\n"

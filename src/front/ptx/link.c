@@ -189,7 +189,8 @@ static void list(linker *l, const lw_module_ptx *module) {
 
 static void check_address_size(linker *l, const lw_module_ptx *module) {
     if (module->address_size == l->whole->address_size) return;
-    lw_diag_add(l->diags, LW_D_link_address_size, module->version_place, module->address_size, l->whole->address_size);
+    lw_diag_add(l->diags, LW_D_link_address_size, module->address_place, module->address_size, l->whole->address_size);
+    lw_diag_add(l->diags, LW_D_link_other, l->whole->address_place, ".address_size");
 }
 
 lw_module_ptx *lw_ptx_link(lw_module_ptx **modules, uint32_t count) {

@@ -380,6 +380,7 @@ static void parse_address_size(lw_parser *p) {
     uint64_t bits;
     if (!lw_parse_literal(p, "32 or 64", UINT64_MAX, &bits)) return;
     m->address_size_written = true;
+    m->address_place = place;
     if (bits != 32 && bits != 64) lw_diag_add(m->diags, LW_D_bad_address_size, place);
     else m->address_size = (uint32_t)bits;
     if (bits == 32 && m->target >= 90) lw_diag_add(m->diags, LW_D_no_32_bit, place, m->target);
@@ -393,6 +394,7 @@ void lw_parse_header(lw_parser *p) {
     bool target = (version || lw_parser_at_word(p, LW_WORD_TARGET)) && parse_target(p);
     while (target && lw_parser_at_word(p, LW_WORD_TARGET)) target = parse_target(p);
     if (target && !version && lw_parser_at_word(p, LW_WORD_VERSION)) parse_version(p);
+    m->address_place = m->target_place;
     if (lw_parser_at_word(p, LW_WORD_ADDRESS_SIZE)) parse_address_size(p);
     /* where the head is faulty the rest is read as if the newest had been asked for */
     if (!m->version) m->version = LW_PTX_NEWEST;

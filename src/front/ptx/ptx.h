@@ -410,7 +410,7 @@ typedef struct lw_module_ptx {
     lw_symbol **targets;   /* all words of .target, as written */
     uint32_t address_size; /* 32 or 64 */
     bool address_size_written;
-    lw_place version_place, target_place;
+    lw_place version_place, target_place, address_place; /* the last one where nothing is written: .target's */
     LW_LIST(lw_item) items;
     LW_LIST(lw_function *) functions; /* definitions and declarations, one per name */
     LW_LIST(lw_object *) variables;   /* module scope, one per name */
