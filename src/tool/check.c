@@ -87,6 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_ARGS:
         o->files = state->argv + state->next;
         o->count = state->argc - state->next;
+        if (o->link) lw_tool_check_linked(state, (uint32_t)o->count);
         for (int i = 0; i < o->count; i++)
             if (o->link && !lw_tool_language_of(o->files[i], o->language)->of->links)
                 argp_error(state, "--link is for PTX text, and '%.100s' is none", o->files[i]);
@@ -142,6 +143,15 @@ static int check_source(lw_tool_source *in) {
     return good && !(o->werror && in->diags.warnings) ? LW_EXIT_OK : LW_EXIT_SOURCE;
 }
 
+/* A report has what was not checked: the file that could not be read, else all of them. */
+static int check_files(options *o, char **files, int count) {
+    const char *unread;
+    const int code = lw_tool_with_sources(files, (uint32_t)count, check_source, o, &unread);
+    for (int i = 0; i < count && code > LW_EXIT_SOURCE && (o->json || o->sarif); i++)
+        if (!unread || unread == files[i]) lw_report_unread(&o->report, files[i]);
+    return code;
+}
+
 int lw_command_check(int argc, char **argv) {
     options o = {0};
     lw_tool_options(&(struct argp){choices, parse, "FILE...", doc, NULL, NULL, NULL}, argc, argv, 0, &o);
@@ -150,8 +160,7 @@ int lw_command_check(int argc, char **argv) {
     if (!text) lw_report_begin(&o.report, o.sarif, !o.quiet);
     int code = LW_EXIT_OK;
     for (int i = 0; i < o.count; i += o.link ? o.count : 1) {
-        int one = lw_tool_with_sources(&o.files[i], o.link ? (uint32_t)o.count : 1, check_source, &o);
-        if (one > LW_EXIT_SOURCE && !text) lw_report_unread(&o.report, o.files[i]);
+        const int one = check_files(&o, &o.files[i], o.link ? o.count : 1);
         if (one > code) code = one;
     }
     if (!text) code = lw_report_end(&o.report, o.errors, o.warnings, code);

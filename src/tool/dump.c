@@ -97,6 +97,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_NO_ARGS: argp_error(state, "a FILE is needed"); break;
     case ARGP_KEY_SUCCESS:
         if (!o->stage) argp_error(state, "--stage is needed");
+        lw_tool_check_linked(state, o->count);
         for (uint32_t i = 1; i < o->count; i++)
             if (o->stage == dump_tokens || !lw_tool_language_of(o->files[0], o->language)->of->links ||
                 !lw_tool_language_of(o->files[i], o->language)->of->links)
@@ -177,5 +178,5 @@ int lw_command_dump(int argc, char **argv) {
     const lw_status status = lw_choose(&wanted, &chosen);
     if (status != LW_OK) return lw_tool_refused(status);
     o.dump.chosen = &chosen;
-    return lw_tool_with_sources(o.files, o.count, o.stage, &o);
+    return lw_tool_with_sources(o.files, o.count, o.stage, &o, NULL);
 }

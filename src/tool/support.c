@@ -154,6 +154,10 @@ int lw_tool_with_text(const char *path, const char *text, size_t size, int (*wor
     return with_texts(path, &(lw_source_text){shown_path(path), text, size}, 1, work, user);
 }
 
+void lw_tool_check_linked(struct argp_state *state, uint32_t count) {
+    if (count > LW_LINKED_MOST) argp_error(state, "%u files cannot be linked: %d are the most", count, LW_LINKED_MOST);
+}
+
 int lw_tool_read_all(char *const *paths, uint32_t count, lw_source_text *texts) {
     for (uint32_t i = 0; i < count; i++) {
         char *data;
@@ -170,13 +174,23 @@ void lw_tool_unread(lw_source_text *texts, uint32_t count) {
     memset(texts, 0, count * sizeof *texts);
 }
 
-int lw_tool_with_sources(char *const *paths, uint32_t count, int (*work)(lw_tool_source *in), void *user) {
+/* Those in front of it have texts. */
+static const char *first_unread(char *const *paths, uint32_t count, const lw_source_text *texts) {
+    for (uint32_t i = 0; i < count; i++)
+        if (!texts[i].text) return paths[i];
+    return NULL;
+}
+
+int lw_tool_with_sources(char *const *paths, uint32_t count, int (*work)(lw_tool_source *in), void *user,
+                         const char **unread) {
     lw_source_text *texts = calloc(count, sizeof *texts);
+    if (unread) *unread = NULL;
     if (!texts) {
         lw_tool_error(LW_D_no_memory, paths[0]);
         return LW_EXIT_MACHINE;
     }
     int code = lw_tool_read_all(paths, count, texts);
+    if (code && unread) *unread = first_unread(paths, count, texts);
     if (!code) code = with_texts(paths[0], texts, count, work, user);
     lw_tool_unread(texts, count);
     free(texts);
@@ -185,7 +199,7 @@ int lw_tool_with_sources(char *const *paths, uint32_t count, int (*work)(lw_tool
 
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user) {
     char *one = (char *)path;
-    return lw_tool_with_sources(&one, 1, work, user);
+    return lw_tool_with_sources(&one, 1, work, user, NULL);
 }
 
 /* ---- Kernels ------------------------------------------------------------------------------------------ */

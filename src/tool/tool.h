@@ -113,8 +113,12 @@ typedef struct lw_tool_source {
     lw_source_cursor cursor; /* of lw_tool_put_place */
 } lw_tool_source;
 int lw_tool_with_source(const char *path, int (*work)(lw_tool_source *in), void *user);
-/* The same with several files, which become one source of as many texts. */
-int lw_tool_with_sources(char *const *paths, uint32_t count, int (*work)(lw_tool_source *in), void *user);
+/* The same with several files, which become one source of as many texts. `unread`, where it is not NULL, gets the one
+ * that could not be read, or NULL. */
+int lw_tool_with_sources(char *const *paths, uint32_t count, int (*work)(lw_tool_source *in), void *user,
+                         const char **unread);
+/* The command line is wrong where it names more files than can be linked. */
+void lw_tool_check_linked(struct argp_state *state, uint32_t count);
 /* Reads all of them. Returns an exit code; other than 0 it has reported. `texts` has room for all, and lw_tool_unread
  * gives back what is in it. */
 int lw_tool_read_all(char *const *paths, uint32_t count, lw_source_text *texts);

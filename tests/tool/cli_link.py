@@ -151,6 +151,26 @@ class Link(cli.Case):
         self.shows(["dump", "--stage", "program", *files, "--kernel", "both"], out=[f"    {files[1]} line "])
         self.shows(["dump", "--stage", "tokens", *files], 2, err=["several files can be dumped where they are linked"])
 
+    def test_files_that_cannot_be_read(self):
+        """A report names the one that could not be read, and no other; what was read is not called unread."""
+        files = self.texts(cli.module(cli.kernel("k")), cli.module(cli.kernel("l")))
+        for given, missing in ((["no.ptx", *files], "no.ptx"), ([files[0], "no.ptx", files[1]], "no.ptx"), ([*files, "no"], "no")):
+            out = self.shows(["check", "--link", "--format", "json", *given], 5, err=[missing])[1]
+            self.assertEqual([(f["file"], f["read"]) for f in json.loads(out)["files"]], [(missing, False)])
+            out = self.shows(["check", "--link", "--format", "sarif", *given], 5, err=[missing])[1]
+            told = json.loads(out)["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+            self.assertEqual([n["message"]["text"] for n in told], [f"'{missing}' could not be checked"])
+        out = self.shows(["check", "--format", "json", "no.ptx", *files], 5, err=["no.ptx"])[1]
+        self.assertEqual([f["read"] for f in json.loads(out)["files"]], [False, True, True])
+
+    def test_most_files(self):
+        """As many as modules of the library, in all that links."""
+        files = self.texts(cli.module(cli.kernel("k"))) * 4097
+        for command in (["check", "--link"], ["check", "--link", "--format", "json"], ["dump", "--stage", "module"], ["run"]):
+            self.shows([*command, *files], 2, err=["4097", "cannot be linked: 4096 are the most"])
+        self.shows(["check", "--link", *files[1:]], 1, err=["LW2300"]) # one kernel of so many modules
+        self.shows(["check", "-q", *files[:3]])
+
     def test_other_languages_are_not_linked(self):
         self.file("f.pto", "func.func @f() {\n}\n")
         self.file("k.ptx", cli.module(cli.kernel("k")))
