@@ -73,8 +73,8 @@ lw_space lw_space_named(const char *text, size_t size) {
 #define V(major, minor) ((major)*10 + (minor))
 #define SM(number)      (number)
 static const lw_gate gates[] = {
-#define GATE(opcode, word, isa, sm)    {opcode, word, NULL, isa, sm},
-#define GATE_WITH(word, with, isa, sm) {"*", word, with, isa, sm},
+#define GATE(opcode, word, isa, sm)    {opcode, word, LW_T_none, isa, sm},
+#define GATE_WITH(word, type, isa, sm) {"*", word, LW_T_##type, isa, sm},
 #include "ptx/gates.def"
 };
 
@@ -93,9 +93,9 @@ static void index_gates(void) {
     }
 }
 
-static bool has_word(const lw_walk *w, const char *text) {
+static bool has_type(const lw_walk *w, lw_type type) {
     for (uint32_t i = 1; i < w->count; i++)
-        if (!strcmp(w->words[i]->text, text)) return true;
+        if (w->value[i].type == type) return true;
     return false;
 }
 
@@ -105,7 +105,7 @@ const lw_gate *lw_gate_of(const lw_walk *w, uint32_t i, const lw_gate *after) {
          g = next_gate[g - 1])
         if (!strcmp(gates[g - 1].word, w->words[i]->text) &&
             (*gates[g - 1].opcode == '*' || !strcmp(gates[g - 1].opcode, w->words[0]->text)) &&
-            (!gates[g - 1].with || has_word(w, gates[g - 1].with)))
+            (!gates[g - 1].with || has_type(w, gates[g - 1].with)))
             return &gates[g - 1];
     return NULL;
 }

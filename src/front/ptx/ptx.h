@@ -650,7 +650,7 @@ bool lw_ptx_spellings(const lw_form *form, uint32_t cap, void (*each)(void *, co
 typedef struct lw_gate {
     const char *opcode; /* "*": any */
     const char *word;
-    const char *with; /* NULL, or a word that the spelling has besides */
+    lw_type with; /* a type that the spelling has besides; LW_T_none: any */
     uint16_t isa, sm;
 } lw_gate;
 

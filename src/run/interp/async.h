@@ -19,6 +19,13 @@ typedef struct lw_mbarrier {
     bool phase; /* its parity */
 } lw_mbarrier;
 
+/* Where somebody looks for one, and what for: "arrival". */
+typedef struct lw_mbarrier_at {
+    lw_window window;
+    uint64_t address;
+    const char *access;
+} lw_mbarrier_at;
+
 /* Whether an address of this window can be in shared memory. */
 static inline bool lw_may_be_shared(lw_window window, uint64_t address) {
     const uint64_t base = address & ~(LW_WINDOW_BYTES - 1);
@@ -32,8 +39,10 @@ void lw_mbarrier_put(char *object, const lw_mbarrier *from);
 lw_mbarrier_fault lw_mbarrier_expect(lw_mbarrier *object, int64_t transactions, bool *ends);
 /* `count` arrive, and do not come again where they drop out. */
 lw_mbarrier_fault lw_mbarrier_arrive(lw_mbarrier *object, uint32_t count, bool drops, bool *ends);
-/* The host's place of the object at an address; NULL: trapped. */
-char *lw_mbarrier_place(lw_gang *gang, const lw_op *op, lw_window window, uint32_t lane, uint64_t address);
+/* The host's place of an object, and what it holds. NULL: trapped, there is none. */
+char *lw_mbarrier_find(lw_gang *gang, const lw_op *op, uint32_t lane, lw_mbarrier_at at, lw_mbarrier *object);
+const lw_op *lw_mbarrier_trap(lw_gang *gang, const lw_op *op, uint32_t lane, lw_mbarrier_at at,
+                              lw_mbarrier_fault fault);
 
 /* ---- What is pending -------------------------------------------------------------------------------------------- */
 

@@ -14,14 +14,10 @@ static const lw_op *trap(lw_gang *gang, const lw_op *op, uint32_t lane, const ch
 /* The object is there, and will be told. False: trapped. */
 static bool tell(lw_gang *gang, const lw_op *op, uint32_t lane, lw_pending *p, uint64_t address) {
     lw_mbarrier object;
-    char *place = lw_mbarrier_place(gang, op, (lw_window)p->form.window, lane, address);
-    if (!place) return false;
-    if (!lw_mbarrier_get(place, &object)) {
-        const lw_trap_record details = {.access = "completion", .address = address, .detail = LW_MBARRIER_absent};
-        return lw_gang_trap(gang, op, LW_TRAP_mbarrier, lane, details), false;
-    }
-    lw_async_told(gang, p, place, address);
-    return true;
+    const lw_mbarrier_at at = {(lw_window)p->form.window, address, "completion"};
+    char *place = lw_mbarrier_find(gang, op, lane, at, &object);
+    if (place) lw_async_told(gang, p, place, address);
+    return place;
 }
 
 /* ---- Arrays --------------------------------------------------------------------------------------------------- */

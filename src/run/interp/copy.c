@@ -79,31 +79,29 @@ const lw_op *lw_step_async_copy(lw_gang *gang, const lw_op *op) {
     return begin_copies(gang, op, sizes) ? op + 1 : NULL;
 }
 
-/* One more is pending at the object until the copies are done, unless the text has counted it already. False:
- * trapped. */
-static bool expect_one(lw_gang *gang, const lw_op *op, uint32_t lane, char *place, uint64_t address) {
+/* One more is pending at the object until the copies are done, unless the text has counted it already. NULL: trapped,
+ * else its place. */
+static char *expect_one(lw_gang *gang, const lw_op *op, uint32_t lane, lw_mbarrier_at at) {
     lw_mbarrier object;
-    lw_mbarrier_fault fault = lw_mbarrier_get(place, &object) ? LW_MBARRIER_good : LW_MBARRIER_absent;
-    if (!fault && op->b && object.pending == LW_MBARRIER_MOST) fault = LW_MBARRIER_count;
-    if (fault) {
-        const lw_trap_record details = {.access = "arrival", .address = address, .detail = fault};
-        return lw_gang_trap(gang, op, LW_TRAP_mbarrier, lane, details), false;
-    }
+    char *place = lw_mbarrier_find(gang, op, lane, at, &object);
+    if (!place) return NULL;
+    if (op->b && object.pending == LW_MBARRIER_MOST)
+        return lw_mbarrier_trap(gang, op, lane, at, LW_MBARRIER_count), NULL;
     object.pending += op->b;
     lw_mbarrier_put(place, &object);
-    return true;
+    return place;
 }
 
 const lw_op *lw_step_async_arrive(lw_gang *gang, const lw_op *op) {
     const lw_window window = (lw_window)lw_memory_unpack(op->c).window;
     LW_FOR_LANES(lane, gang->mask) {
-        const uint64_t address = lw_address_of(gang, op, lane);
-        char *place = lw_mbarrier_place(gang, op, window, lane, address);
-        if (!place || !expect_one(gang, op, lane, place, address)) return NULL;
+        const lw_mbarrier_at at = {window, lw_address_of(gang, op, lane), "arrival"};
+        char *place = expect_one(gang, op, lane, at);
+        if (!place) return NULL;
         lw_pending *p = lw_async_add(gang, op, lane, LW_CHAIN_copies);
         if (!p) return NULL;
         p->arrives = true;
-        lw_async_told(gang, p, place, address);
+        lw_async_told(gang, p, place, at.address);
     }
     return op + 1;
 }

@@ -66,16 +66,24 @@ lw_mbarrier_fault lw_mbarrier_arrive(lw_mbarrier *object, uint32_t count, bool d
 /* What is told to threads: the phase, and in the high half how many were pending. */
 static uint64_t state_of(const lw_mbarrier *object) { return object->phase | (uint64_t)object->pending << 32; }
 
-static const lw_op *trap(lw_gang *gang, const lw_op *op, const char *access, uint32_t lane, uint64_t address,
-                         lw_mbarrier_fault fault) {
-    const lw_trap_record details = {.access = access, .address = address, .detail = fault};
+const lw_op *lw_mbarrier_trap(lw_gang *gang, const lw_op *op, uint32_t lane, lw_mbarrier_at at,
+                              lw_mbarrier_fault fault) {
+    const lw_trap_record details = {.access = at.access, .address = at.address, .detail = fault};
     return lw_gang_trap(gang, op, LW_TRAP_mbarrier, lane, details);
 }
 
-char *lw_mbarrier_place(lw_gang *gang, const lw_op *op, lw_window window, uint32_t lane, uint64_t address) {
+/* Where one is or may be made; NULL: trapped. */
+static char *place_of(lw_gang *gang, const lw_op *op, uint32_t lane, lw_mbarrier_at at) {
     enum { BYTES = 8 };
-    if (!lw_may_be_shared(window, address)) return trap(gang, op, "use", lane, address, LW_MBARRIER_elsewhere), NULL;
-    return lw_address_place(gang, op, LW_ACCESS_atomic, window, lane, address, BYTES, BYTES);
+    if (!lw_may_be_shared(at.window, at.address))
+        return lw_mbarrier_trap(gang, op, lane, at, LW_MBARRIER_elsewhere), NULL;
+    return lw_address_place(gang, op, LW_ACCESS_atomic, at.window, lane, at.address, BYTES, BYTES);
+}
+
+char *lw_mbarrier_find(lw_gang *gang, const lw_op *op, uint32_t lane, lw_mbarrier_at at, lw_mbarrier *object) {
+    char *place = place_of(gang, op, lane, at);
+    if (!place || lw_mbarrier_get(place, object)) return place;
+    return lw_mbarrier_trap(gang, op, lane, at, LW_MBARRIER_absent), NULL;
 }
 
 /* ---- Changes -------------------------------------------------------------------------------------------------- */
@@ -110,18 +118,15 @@ static lw_mbarrier_fault change(lw_mbarrier *object, lw_mbarrier_deed deed, uint
     return LW_MBARRIER_good;
 }
 
-LW_RACY static lw_mbarrier_fault change_at(char *place, lw_mbarrier_deed deed, uint32_t count, uint32_t more,
-                                           uint64_t *state, bool *ends) {
-    lw_mbarrier object;
-    const bool is_one = lw_mbarrier_get(place, &object);
-    if (deed != LW_MBARRIER_init && !is_one) return LW_MBARRIER_absent;
+LW_RACY static lw_mbarrier_fault change_at(char *place, lw_mbarrier *object, lw_mbarrier_deed deed, uint32_t count,
+                                           uint32_t more, uint64_t *state, bool *ends) {
     if (deed == LW_MBARRIER_inval) {
         *(lw_any64 *)place = 0;
         return LW_MBARRIER_good;
     }
-    const lw_mbarrier_fault fault = deed == LW_MBARRIER_init ? make(&object, count)
-                                                             : change(&object, deed, count, more, state, ends);
-    if (!fault) lw_mbarrier_put(place, &object);
+    const lw_mbarrier_fault fault = deed == LW_MBARRIER_init ? make(object, count)
+                                                             : change(object, deed, count, more, state, ends);
+    if (!fault) lw_mbarrier_put(place, object);
     return fault;
 }
 
@@ -131,14 +136,16 @@ const lw_op *lw_step_mbarrier(lw_gang *gang, const lw_op *op) {
     const uint32_t *counts = op->b == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint32_t, op->b);
     const uint32_t *expected = op->e == LW_NO_SLOT ? NULL : LW_SLOT(gang, uint32_t, op->e);
     LW_FOR_LANES(lane, gang->mask) {
-        const uint64_t address = lw_address_of(gang, op, lane);
-        char *place = lw_mbarrier_place(gang, op, window, lane, address);
+        const lw_mbarrier_at at = {window, lw_address_of(gang, op, lane), deeds[deed]};
+        lw_mbarrier object;
+        char *place = deed == LW_MBARRIER_init ? place_of(gang, op, lane, at)
+                                               : lw_mbarrier_find(gang, op, lane, at, &object);
         uint64_t state = 0;
         bool ends = false;
         if (!place) return NULL;
         const lw_mbarrier_fault fault =
-            change_at(place, deed, counts ? counts[lane] : 1, expected ? expected[lane] : 0, &state, &ends);
-        if (fault) return trap(gang, op, deeds[deed], lane, address, fault);
+            change_at(place, &object, deed, counts ? counts[lane] : 1, expected ? expected[lane] : 0, &state, &ends);
+        if (fault) return lw_mbarrier_trap(gang, op, lane, at, fault);
         if (ends) gang->cta->cluster->idle = 0;
         if (op->d != LW_NO_SLOT) LW_SLOT(gang, uint64_t, op->d)[lane] = state;
     }
@@ -164,14 +171,15 @@ static bool has_ended(lw_gang *gang, const lw_question *question, bool *good, bo
 
 /* The answer for one lane; false: trapped. */
 static bool ask(lw_gang *gang, const lw_op *op, uint32_t lane, lw_question *question, bool *ended) {
+    const lw_mbarrier_at at = {(lw_window)lw_memory_unpack(op->c).window, lw_address_of(gang, op, lane), "test"};
+    lw_mbarrier object;
     bool good, is_one;
-    question->address = lw_address_of(gang, op, lane);
+    question->address = at.address;
     question->phase = LW_SLOT(gang, uint64_t, op->b)[lane] & 1;
-    question->object = lw_mbarrier_place(gang, op, (lw_window)lw_memory_unpack(op->c).window, lane, question->address);
+    question->object = lw_mbarrier_find(gang, op, lane, at, &object);
     if (!question->object) return false;
     *ended = has_ended(gang, question, &good, &is_one);
-    if (good && !is_one) trap(gang, op, "test", lane, question->address, LW_MBARRIER_absent);
-    return good && is_one;
+    return good;
 }
 
 static void answer(const lw_frame *frame, const lw_op *op, lw_mask lanes, lw_mask yes) {
