@@ -374,7 +374,7 @@ typedef struct lw_launch_config {
 typedef struct lw_launch_stats {
     uint64_t warp_instructions; /* PTX instructions issued, counted per warp */
     uint64_t lane_instructions; /* the same counted per active lane */
-    uint64_t ctas, threads;
+    uint64_t ctas, threads;     /* that have ended; CTAs whose work others took over never do */
     double seconds;
 } lw_launch_stats;
 

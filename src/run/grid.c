@@ -344,9 +344,7 @@ static bool claim(lw_seat *seat, lw_grid *grid, uint64_t *number) {
 
 bool lw_grid_cancel(lw_grid *grid, uint64_t *number) {
     *number = atomic_fetch_add_explicit(&grid->next_cluster, 1, memory_order_relaxed);
-    if (*number >= grid->cluster_count) return false;
-    atomic_fetch_add_explicit(&grid->done_ctas, grid->cta_count / grid->cluster_count, memory_order_relaxed);
-    return true;
+    return *number < grid->cluster_count;
 }
 
 /* The next cluster to begin, or NULL: no more, or none that may begin. */

@@ -35,15 +35,13 @@ static lw_status check_block(const lw_kernel *kernel, const uint32_t block[3]) {
     return LW_OK;
 }
 
-/* The shape of its clusters: what the launch says, or the kernel; 0: neither does. */
-static const uint32_t *cluster_of(const lw_kernel *kernel, const lw_launch_config *config) {
+const uint32_t *lw_launch_cluster(const lw_kernel *kernel, const lw_launch_config *config) {
     const uint32_t *asked = config->cluster;
     return asked[0] || asked[1] || asked[2] ? asked : kernel->clusters.required;
 }
 
-/* CTAs of the grid. */
-static void grid_of(const lw_kernel *kernel, const lw_launch_config *config, uint32_t shape[3]) {
-    const uint32_t *cluster = cluster_of(kernel, config);
+void lw_launch_ctas(const lw_kernel *kernel, const lw_launch_config *config, uint32_t shape[3]) {
+    const uint32_t *cluster = lw_launch_cluster(kernel, config);
     for (int i = 0; i < 3; i++)
         shape[i] = kernel->clusters.grid_counts && cluster[0] ? config->grid[i] * cluster[i] : config->grid[i];
 }
@@ -67,7 +65,7 @@ static lw_status check_kernel_cluster(const lw_kernel *kernel, const uint32_t cl
 
 static lw_status check_cluster(const lw_kernel *kernel, const lw_launch_config *config) {
     lw_context *context = kernel->module->context;
-    const uint32_t *cluster = cluster_of(kernel, config);
+    const uint32_t *cluster = lw_launch_cluster(kernel, config);
     uint32_t shape[3];
     if (!cluster[0] && !cluster[1] && !cluster[2]) {
         if (!kernel->clusters.must_be_given) return LW_OK;
@@ -84,7 +82,7 @@ static lw_status check_cluster(const lw_kernel *kernel, const lw_launch_config *
         if ((uint64_t)config->grid[i] * cluster[i] > INT32_MAX)
             return lw_fail(context, LW_BAD_ARGUMENT, LW_D_grid_extent, config->grid[0], config->grid[1],
                            config->grid[2]);
-    grid_of(kernel, config, shape);
+    lw_launch_ctas(kernel, config, shape);
     if ((status = check_grid(context, shape)) != LW_OK) return status;
     for (int i = 0; i < 3; i++)
         if (shape[i] % cluster[i])
@@ -176,10 +174,10 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
              lanes = (threads + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
     grid->program = program;
     grid->source = &kernel->module->source;
-    const uint32_t *cluster = cluster_of(kernel, config), alone[3] = {1, 1, 1};
+    const uint32_t *cluster = lw_launch_cluster(kernel, config), alone[3] = {1, 1, 1};
     grid->has_clusters = cluster[0] != 0;
     memcpy(grid->cluster, grid->has_clusters ? cluster : alone, sizeof grid->cluster);
-    grid_of(kernel, config, grid->shape);
+    lw_launch_ctas(kernel, config, grid->shape);
     memcpy(grid->block, config->block, sizeof grid->block);
     grid->cta_count = lw_volume(grid->shape);
     grid->cluster_count = grid->cta_count / lw_volume(grid->cluster);

@@ -175,6 +175,10 @@ static inline uint64_t lw_volume(const uint32_t extents[3]) {
     return __builtin_mul_overflow(area, extents[2], &all) ? UINT64_MAX : all;
 }
 
+/* The shape of its clusters: what the launch says, or the kernel; all 0: neither does. */
+const uint32_t *lw_launch_cluster(const lw_kernel *kernel, const lw_launch_config *config);
+/* CTAs of the grid, which kernels may have counted in clusters. */
+void lw_launch_ctas(const lw_kernel *kernel, const lw_launch_config *config, uint32_t shape[3]);
 lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
 /* A copy of the parameters, laid out; *buffer is NULL where there are none. The caller frees it. */
 lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer);

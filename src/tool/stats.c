@@ -1,6 +1,7 @@
 /* stats.c: what `run --stats` prints about a launch. */
 #include <stdlib.h>
 
+#include "session/session.h"
 #include "tool/stats.h"
 
 static double lanes_active(const lw_launch_stats *s) {
@@ -9,29 +10,37 @@ static double lanes_active(const lw_launch_stats *s) {
 
 static double rate(const lw_launch_stats *s) { return s->seconds > 0 ? (double)s->lane_instructions / s->seconds : 0; }
 
-static uint64_t threads_of(const lw_launch_config *c) {
-    return (uint64_t)c->grid[0] * c->grid[1] * c->grid[2] * c->block[0] * c->block[1] * c->block[2];
-}
-
 /* "1 thread", "2,048 threads" */
 static void put_number_of(lw_text *out, uint64_t count, const char *what) {
     lw_print_count(out, count);
     lw_text_printf(out, " %s%s", what, count == 1 ? "" : "s");
 }
 
+static void put_shape(lw_text *out, const char *what, const uint32_t shape[3]) {
+    lw_text_printf(out, "%s %u,%u,%u  ", what, shape[0], shape[1], shape[2]);
+}
+
+/* Of a launch that went to its end, CTAs that have not ended have been taken over by others. */
+static void put_some_ctas(lw_text *out, const char *what, uint64_t count, uint64_t all) {
+    lw_text_printf(out, "\n%-14s ", what);
+    lw_print_count(out, count);
+    lw_text_puts(out, " of ");
+    put_number_of(out, all, "CTA");
+}
+
 /* Of PTX: a grid of CTAs of threads. */
 static void put_launch(lw_text *out, const lw_tool_run *r) {
-    const lw_launch_config *c = r->config;
-    const uint64_t ctas = (uint64_t)c->grid[0] * c->grid[1] * c->grid[2];
-    lw_text_printf(out, "launch         grid %u,%u,%u  block %u,%u,%u  ", c->grid[0], c->grid[1], c->grid[2],
-                   c->block[0], c->block[1], c->block[2]);
-    put_number_of(out, threads_of(c), "thread");
-    if (r->stats->ctas < ctas) {
-        lw_text_puts(out, "\nended          ");
-        lw_print_count(out, r->stats->ctas);
-        lw_text_puts(out, " of ");
-        put_number_of(out, ctas, "CTA");
-    }
+    uint32_t grid[3];
+    lw_launch_ctas(r->kernel, r->config, grid);
+    const uint32_t *cluster = lw_launch_cluster(r->kernel, r->config), *block = r->config->block;
+    const uint64_t ctas = lw_volume(grid), ended = r->stats->ctas;
+    lw_text_puts(out, "launch         ");
+    put_shape(out, "grid", grid);
+    if (cluster[0]) put_shape(out, "cluster", cluster);
+    put_shape(out, "block", block);
+    put_number_of(out, ctas * lw_volume(block), "thread");
+    if (ended < ctas && r->ended) put_some_ctas(out, "cancelled", ctas - ended, ctas);
+    else if (ended < ctas) put_some_ctas(out, "ended", ended, ctas);
     lw_text_puts(out, "\ninstructions   ");
     lw_print_count(out, r->stats->warp_instructions);
     lw_text_puts(out, " of warps, ");
@@ -131,10 +140,14 @@ int lw_stats_json(lw_context *context, const lw_tool_run *r) {
     const lw_launch_config *c = r->config;
     const lw_launch_stats *s = r->stats;
     const bool is_pto = lw_kernel_get_info(r->kernel).lanes != 0;
+    const uint32_t *cluster = lw_launch_cluster(r->kernel, c);
+    uint32_t grid[3];
     json_t *all = json_object();
     lw_json_set(all, "kernel", lw_json_text(lw_kernel_get_info(r->kernel).name), &failed);
     if (is_pto) set_repeats(all, r, &failed);
-    lw_json_set(all, "grid", triple(c->grid), &failed);
+    lw_launch_ctas(r->kernel, c, grid);
+    lw_json_set(all, "grid", triple(grid), &failed);
+    if (cluster[0]) lw_json_set(all, "cluster", triple(cluster), &failed);
     lw_json_set(all, "block", triple(c->block), &failed);
     lw_json_set(all, "ctas", json_integer((json_int_t)s->ctas), &failed);
     lw_json_set(all, "threads", json_integer((json_int_t)s->threads), &failed);

@@ -322,6 +322,39 @@ class Statistics(cli.Case):
         self.assertGreater(stats["seconds"], 0)
         self.assertGreater(stats["worker_threads"], 0)
 
+    def test_clusters(self):
+        """Grids of CTAs, however --grid counts; what the kernel finds in %nctaid and counts itself is the second opinion."""
+        body = (".reg .b32 %n, %m; .reg .b64 %p; ld.param.u64 %p, [p]; red.global.add.u32 [%p], 1;"
+                " mov.u32 %n, %nctaid.x; mov.u32 %m, %nctaid.y; mul.lo.u32 %n, %n, %m; st.global.u32 [%p+4], %n; ret;")
+        head = ".version 9.0\n.target sm_90\n.address_size 64\n"
+        self.file("k.ptx", head + cli.kernel("blocks", ".u64 p", body=body, directives=".reqntid 32 .reqnctapercluster 2 .blocksareclusters") +
+                  cli.kernel("asks", ".u64 p", body=body, directives=".reqnctapercluster 2") + cli.kernel("plain", ".u64 p", body=body))
+        for options, grid, cluster in ((["-k", "blocks", "-g", "3,5"], [6, 5, 1], [2, 1, 1]), (["-k", "asks", "-g", "4,3"], [4, 3, 1], [2, 1, 1]),
+                                       (["-k", "plain", "-g", "4,3", "--cluster", "1,3"], [4, 3, 1], [1, 3, 1]), (["-k", "plain", "-g", "4,3"], [4, 3, 1], None)):
+            with self.subTest(options=options):
+                run = ["run", "k.ptx", *options, "-b", "32", "-a", "u32[2]:print"]
+                ctas = grid[0] * grid[1]
+                out, err = self.shows([*run, "--stats"], out=[f"arg 0 u32[2]: {32 * ctas} {ctas}\n"])[1:]
+                told = "" if not cluster else f"cluster {cluster[0]},{cluster[1]},1  "
+                self.assertIn(f"launch         grid {grid[0]},{grid[1]},1  {told}block 32,1,1  {32 * ctas} threads\ninstructions ", err)
+                stats = json.loads(self.shows([*run, "--stats=json"])[2])
+                self.assertEqual((stats["grid"], stats.get("cluster"), stats["ctas"], stats["threads"]), (grid, cluster, ctas, 32 * ctas))
+
+    def test_cancelled_clusters(self):
+        """CTAs whose work others took over did not run; the kernel counts those that did."""
+        path = str(cli.ROOT / "tests/ptx/cluster/run_cancel.ptx")
+        for threads in ("1", "2"):
+            out, err = self.shows(["run", path, "-k", "alone", "-g", "40,3,2", "-b", "32", "-a", "u32[240]", "-a", "u32[1]", "-a", "u32[1]:print", "--threads", threads,
+                                   "--stats=json"])[1:]
+            stats = json.loads(err)
+            self.assertEqual((stats["grid"], stats["ctas"]), ([40, 3, 2], int(out.split()[-1])))
+            self.assertLess(stats["ctas"], 240)
+            self.assertEqual(stats["threads"], 32 * stats["ctas"])
+        err = self.shows(["run", path, "-k", "alone", "-g", "40,3,2", "-b", "32", "-a", "u32[240]", "-a", "u32[1]", "-a", "u32[1]", "--threads", "1", "--stats"])[2]
+        self.assertRegex(err, r"7,680 threads\ncancelled      \d+ of 240 CTAs\ninstructions ")
+        self.assertNotIn("ended", err)
+        self.assertNotIn("cancelled", self.lanewise("run", path, "-k", "nobody", "-a", "u32[4]", "--stats")[2])
+
     def test_notes(self):
         """0x12345678 shifted right by 4 into the high half of 0xaaaa: the manual takes 0x4567, sm_90 0x0123."""
         body = """.reg .b64 %p; .reg .b32 %r, %t;
