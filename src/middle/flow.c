@@ -180,7 +180,7 @@ static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const
     bool direct = target->kind == LW_OBJ_FUNCTION;
     const lw_function *shape = direct ? target->function : lw_ptx_call_signature(parts->prototype);
     if (direct && !shape->has_body) {
-        lw_diag_add(l->diags, LW_D_undefined_function, parts->target->place, target->name->text);
+        lw_ptx_report_missing(l->diags, parts->target->place, target, true);
         l->failed = true;
         return NULL;
     }

@@ -137,6 +137,10 @@ static uint32_t made_here(lw_lower *l, uint16_t code, lw_class class, uint64_t a
 static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_type type) {
     const lw_object *object = operand->object;
     lw_class class = lw_class_of(type);
+    if (lw_ptx_has_no_body(object)) {
+        lw_ptx_report_missing(l->diags, operand->place, object, false);
+        l->failed = true;
+    }
     if (object->kind == LW_OBJ_FUNCTION)
         return lw_lower_const(l, class, LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number);
     if (object->kind != LW_OBJ_VARIABLE) return unsupported(l, operand);

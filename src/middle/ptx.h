@@ -10,8 +10,13 @@
  *
  * The session gives each module-scope variable its device address before, in lw_object.address. Function addresses are
  * LW_CODE_WINDOW + 16 * function number. */
-/* Whether every function that is called and every variable is defined: what a module lacks goes to `diags`. */
-void lw_ptx_check_complete(const lw_module_ptx *module, lw_diags *diags);
+/* Whether every function that is called or whose address is taken, and every variable, is defined: what a module lacks
+ * goes to `diags`. Of a module that nothing is linked with, variables may hold the address of what is defined
+ * nowhere. */
+void lw_ptx_check_complete(const lw_module_ptx *module, lw_diags *diags, bool is_linked);
+bool lw_ptx_has_no_body(const lw_object *object); /* a function that is defined nowhere */
+/* The fault of calling one, or of taking its address. */
+void lw_ptx_report_missing(lw_diags *diags, lw_place place, const lw_object *object, bool is_call);
 
 lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *kernel, lw_semantics semantics,
                          lw_diags *diags);

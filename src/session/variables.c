@@ -34,11 +34,15 @@ void lw_variables_free(lw_module *module) {
 
 /* ---- Initial values ------------------------------------------------------------------------------------------ */
 
+/* 0 for what is defined nowhere, as drivers have it. */
+static uint64_t address_of_function(const lw_function *function) {
+    return function->has_body ? LW_CODE_WINDOW + 16 * (uint64_t)function->object->number : 0;
+}
+
 static uint64_t address_of(const lw_init *init) {
     const lw_object *object = init->object;
-    uint64_t address = object->kind == LW_OBJ_FUNCTION
-                           ? LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number
-                           : lw_object_linked(object)->address + (uint64_t)init->offset;
+    uint64_t address = object->kind == LW_OBJ_FUNCTION ? address_of_function(object->function)
+                                                       : lw_object_linked(object)->address + (uint64_t)init->offset;
     return init->value ? (address & init->value) >> __builtin_ctzll(init->value) : address;
 }
 
@@ -89,7 +93,8 @@ static bool initialise(lw_module *module, lw_object *object) {
 }
 
 lw_status lw_variables_place(lw_module *module) {
-    lw_ptx_check_complete(module->checked, &module->diags);
+    const lw_module_ptx *ptx = module->checked;
+    lw_ptx_check_complete(ptx, &module->diags, ptx->linked_count != 0);
     if (module->diags.errors) return LW_BAD_SOURCE;
     if (!visit_all(module, place_variable)) return LW_NO_MEMORY;
     visit_all(module, initialise); /* once all have their addresses */

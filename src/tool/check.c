@@ -127,7 +127,7 @@ static int check_source(lw_tool_source *in) {
     void *module = NULL;
     bool good = language->check(in, o->profile, &module);
     if (good && o->link) {
-        lw_ptx_check_complete(module, &in->diags);
+        lw_ptx_check_complete(module, &in->diags, true);
         good = !in->diags.errors;
     }
     if (good && o->portable) lw_pto_check_portable(module);

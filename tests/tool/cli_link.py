@@ -151,6 +151,19 @@ class Link(cli.Case):
         self.shows(["dump", "--stage", "program", *files, "--kernel", "both"], out=[f"    {files[1]} line "])
         self.shows(["dump", "--stage", "tokens", *files], 2, err=["several files can be dumped where they are linked"])
 
+    def test_value_of_an_undefined_function(self):
+        """Alone a text is loaded as drivers load it, with 0 there. Functions of the runtime have no address: ptxas says the same."""
+        declare, read = link_cases.EXTERN, getter("k", "q+8")[len(cli.HEADER):]
+        alone = self.texts(cli.HEADER.replace("7.0", "7.1") + declare + ".global .u64 q[3] = {7, f, 9};\n.global .u8 w[] = {0xff(f)};\n" + read)
+        self.assertEqual(self.value(alone, "k"), "0")
+        self.gives(["check", "-q", *alone])
+        self.assertEqual(self.value(self.texts(cli.HEADER + declare + ".global .u64 q[3] = {7, f, 9};\n" + read.replace("q+8", "q+16")), "k"), "9")
+        free = ".extern .func free (.param .b64 a);\n"
+        for text in (".global .u64 q[2] = {0, free};\n" + read, cli.kernel("k", ".u64 p", body=".reg .u64 a; mov.u64 a, free; ret;")):
+            self.shows(["run", *self.texts(cli.HEADER + free + text), "--kernel", "k", "--arg", "u64[1]"], 1, err=["LW3012", "'free' is a function of the"])
+        taken = cli.kernel("k", ".u64 p", body=".reg .u64 a; mov.u64 a, f; ret;")
+        self.shows(["run", *self.texts(cli.HEADER + declare + taken), "--kernel", "k", "--arg", "u64[1]"], 1, err=["LW3004", "'f' is named but has no body"])
+
     def test_files_that_cannot_be_read(self):
         """A report names the one that could not be read, and no other; what was read is not called unread."""
         files = self.texts(cli.module(cli.kernel("k")), cli.module(cli.kernel("l")))

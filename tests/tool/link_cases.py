@@ -39,6 +39,7 @@ def pair(first, second, space="global"):
 FLOAT_BODY = "{ .reg .f32 %f; ld.param.f32 %f, [x]; st.param.b32 [r], 0; ret; }"
 SHARED = (".visible .entry {}(.param .u64 p)\n{{ .reg .u64 %a; .reg .u32 %v; ld.param.u64 %a, [p]; ld.shared.u32 %v, [s]; "
           "st.global.u32 [%a], %v; ret; }}\n")
+INSIDE = (".visible .entry k(.param .u64 p)\n{{ .reg .u64 %a; .reg .u32 %v; .global .u64 q = f; ld.param.u64 %a, [p]; {} st.global.u32 [%a], %v; ret; }}\n")
 ALIAS = function(".visible", BODY, "real") + function(".visible", ";") + ".alias f, real;\n"
 OTHER = ".visible .global .u32 h = 7;\n" + use("k2", "h")
 
@@ -115,6 +116,24 @@ CASES = [
     ("shared variable twice", [".visible .shared .u32 s[4];\n" + SHARED.format("k"), ".visible .shared .u32 s[4];\n"], False, ["LW2300"]),
     ("address of an external variable", [".extern .global .u32 g;\n.visible .global .u64 q = g;\n" + use("k", "q"), ".visible .global .u32 g;\n"],
      True, []),
+    # A value that names a function which is defined nowhere: whatever the variable is, and whoever reads it.
+    ("address of an undefined function", [EXTERN + ".visible .global .u64 q = f;\n" + use("k", "q"), OTHER], False, ["LW3004"]),
+    ("undefined function in a private variable", [EXTERN + ".global .u64 q = f;\n.global .u32 z;\n" + use("k", "z"), OTHER], False, ["LW3004"]),
+    ("undefined function in a constant table", [EXTERN + ".const .u64 q[2] = {0, f};\n.global .u32 z;\n" + use("k", "z"), OTHER], False, ["LW3004"]),
+    ("byte of an undefined function", [EXTERN + ".visible .global .u8 q[] = {0xff(f)};\n.global .u32 z;\n" + use("k", "z"), OTHER], False, ["LW3004"]),
+    ("undefined function in a weak variable that is replaced", [EXTERN + ".weak .global .u64 q = f;\n" + use("k", "q"), ".visible .global .u64 q = 7;\n" + use(
+        "k2", "q")], False, ["LW3004"]),
+    ("undefined function in a variable of a function", [EXTERN + INSIDE.format("ld.global.u32 %v, [q];"), OTHER], False, ["LW3004"]),
+    ("undefined function in a variable that its function does not read", [EXTERN + INSIDE.format(""), OTHER], True, []),
+    ("undefined function in the only text", [EXTERN + ".visible .global .u64 q = f;\n" + use("k", "q")], False, ["LW3004"]),
+    ("managed", pair(".extern .global .attribute(.managed) .u32 g;", ".visible .global .attribute(.managed) .u32 g = 7;"), True, []),
+    ("managed where it is declared", pair(".extern .global .attribute(.managed) .u32 g;", ".visible .global .u32 g = 7;"), False, ["LW2307"]),
+    ("managed where it is defined", pair(".extern .global .u32 g;", ".visible .global .attribute(.managed) .u32 g = 7;"), False, ["LW2307"]),
+    ("managed weak", pair(".weak .global .attribute(.managed) .u32 g;", ".weak .global .attribute(.managed) .u32 g;"), True, []),
+    ("managed weak and strong", pair(".weak .global .attribute(.managed) .u32 g;", ".visible .global .u32 g;"), False, ["LW2307"]),
+    ("managed common", pair(".common .global .attribute(.managed) .u32 g;", ".common .global .u32 g;"), False, ["LW2307"]),
+    ("managed, undefined", [".extern .global .attribute(.managed) .u32 g;\n" + use("k", "g"), OTHER], False, ["LW4004"]),
+    ("managed and private", pair(".global .attribute(.managed) .u32 g;", ".visible .global .u32 g = 7;"), True, []),
     ("address of an external function", [EXTERN + ".visible .global .u64 q = f;\n" + use("k", "q"), function(".visible", BODY)], True, []),
 ]
 

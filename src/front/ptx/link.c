@@ -105,6 +105,9 @@ static bool same_variable(linker *l, const lw_object *o, const lw_object *with) 
     else if (!fits(o, with))
         lw_diag_add(l->diags, LW_D_link_size, o->place, o->name->text, (unsigned long long)o->size,
                     (unsigned long long)with->size);
+    else if (o->managed != with->managed)
+        lw_diag_add(l->diags, LW_D_link_managed, o->place, o->name->text, o->managed ? "" : "not ",
+                    with->managed ? "" : "not ");
     else return true;
     note_other(l, with);
     return false;

@@ -82,7 +82,7 @@ static CUresult try_check(check *c, bool complete) {
     if (!lw_ptx_check(&c->arena, &c->source, &c->diags, NULL, &module))
         return c->count == 1 ? lw_cu_source_result(&c->diags) : CUDA_ERROR_UNKNOWN;
     if (!complete) return CUDA_SUCCESS;
-    lw_ptx_check_complete(module, &c->diags);
+    lw_ptx_check_complete(module, &c->diags, true);
     return c->diags.errors ? CUDA_ERROR_UNKNOWN : CUDA_SUCCESS;
 }
 
