@@ -196,12 +196,27 @@ static void address_size(lw_verifier *v) {
         lw_diag_add(v->diags, LW_D_address_width, v->instruction->mnemonic_place, mnemonic(v), mnemonic(v));
 }
 
+/* Fractions are parts of all, and a primary range is within the total one, as unsigned numbers of 32 bits. */
+static void policy(lw_verifier *v) {
+    enum { FRACTION = 1, PRIMARY = 2, TOTAL = 3, ONE = 0x3f800000 };
+    const lw_instruction *i = v->instruction;
+    const lw_operand *fraction = i->operand_count == FRACTION + 1 ? &i->operands[FRACTION] : NULL;
+    const uint64_t bits =
+        fraction && fraction->kind == LW_O_FLOAT ? lw_float_bits(fraction->value, fraction->single, 32) : ONE;
+    if (bits == 0 || bits > ONE) lw_diag_add(v->diags, LW_D_fraction, fraction->place, FRACTION + 1u, mnemonic(v));
+    if (i->operand_count <= TOTAL) return;
+    const lw_operand *primary = &i->operands[PRIMARY], *total = &i->operands[TOTAL];
+    if (primary->kind == LW_O_INT && total->kind == LW_O_INT && (uint32_t)primary->value > (uint32_t)total->value)
+        lw_diag_add(v->diags, LW_D_larger_operand, primary->place, PRIMARY + 1u, mnemonic(v), TOTAL + 1u);
+}
+
 void lw_verify_extra(lw_verifier *v) {
     switch (v->match->form->lower) {
     case LW_LOWER_bar: barrier(v); break;
     case LW_LOWER_mov: mov(v); break;
     case LW_LOWER_st: store(v); break;
     case LW_LOWER_cvta: address_size(v); break;
+    case LW_LOWER_createpolicy: policy(v); break;
     default: break;
     }
 }
