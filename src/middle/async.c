@@ -4,6 +4,14 @@
 
 /* ---- mbarrier objects ------------------------------------------------------------------------------------------- */
 
+/* Who does not, or without brackets, is told by no manual what becomes of it. False: diagnosed. */
+static bool names_object(lw_lower *l, const lw_instruction *i, uint32_t operand) {
+    if (operand < i->operand_count && i->operands[operand].kind == LW_O_ADDRESS) return true;
+    lw_diag_add(l->diags, LW_D_no_object, i->mnemonic_place, i->mnemonic->text);
+    l->failed = true;
+    return false;
+}
+
 /* An operation at the object that an operand names. NULL: diagnosed. */
 static lw_op *at_object(lw_lower *l, const lw_instruction *i, uint16_t code, const lw_operand *address) {
     lw_memory_form form = {.size = 3, .slot = LW_CLASS_64};
@@ -137,7 +145,8 @@ static lw_op *bulk(lw_lower *l, const lw_instruction *i, uint16_t code, lw_memor
     const uint32_t b = lw_lower_read(l, &i->operands[BYTES], LW_T_u32);
     uint32_t c = LW_NO_SLOT;
     to.window = window_of(i, TO, i->match->of_cluster);
-    if (!l->failed && to.window != LW_WINDOW_global) c = lw_lower_address_value(l, &i->operands[OBJECT], i->match);
+    if (!l->failed && to.window != LW_WINDOW_global && names_object(l, i, OBJECT))
+        c = lw_lower_address_value(l, &i->operands[OBJECT], i->match);
     if (l->failed) return NULL;
     lw_op *op = lw_lower_op(l, code);
     op->d = d, op->a = a, op->b = b, op->c = c;
@@ -167,15 +176,12 @@ void lw_lower_bulk_reduce(lw_lower *l, const lw_instruction *i) {
 
 /* ---- Stores ----------------------------------------------------------------------------------------------------- */
 
-/* [to], value, [object]: each element by itself. What ptxas takes without an object is in no manual. */
+/* [to], value, [object]: each element by itself. */
 static void store(lw_lower *l, const lw_instruction *i, uint16_t code, uint16_t mode) {
     enum { TO, VALUE, OBJECT };
     lw_memory_form form = element_form(i);
     const uint32_t count = i->match->elements, bytes = 1u << form.size;
-    if (i->operand_count <= OBJECT) {
-        lw_lower_error(l, i);
-        return;
-    }
+    if (!names_object(l, i, OBJECT)) return;
     form.window = i->match->space == LW_SPACE_none ? LW_WINDOW_generic : LW_WINDOW_cluster;
     const uint32_t to = lw_lower_address_value(l, &i->operands[TO], i->match);
     if (l->failed) return;

@@ -52,20 +52,29 @@ static void move_vector(lw_lower *l, const lw_operand *d, const lw_operand *a, l
         if (d->parts[k].kind != LW_O_SINK) lw_lower_move(l, lw_lower_write(l, &d->parts[k], type), copies[k]);
 }
 
-/* mov.b128: between registers, or to and from two 64-bit halves. */
+/* A half of what mov.b128 reads: of a register, one of two elements, or two of four. */
+static uint32_t wide_half(lw_lower *l, const lw_operand *a, uint32_t half) {
+    if (a->kind != LW_O_VECTOR || a->part_count == 1)
+        return lw_lower_half(l, a->kind == LW_O_VECTOR ? a->parts : a, half);
+    if (a->part_count == 2) return lw_lower_read(l, &a->parts[half], LW_T_b64);
+    const uint32_t parts[2] = {lw_lower_read(l, &a->parts[2 * half], LW_T_b32),
+                               lw_lower_read(l, &a->parts[2 * half + 1], LW_T_b32)};
+    return l->failed ? parts[0] : pack(l, parts, 2, 64);
+}
+
+/* mov.b128: between registers, or to and from two or four elements. */
 static void move_wide(lw_lower *l, const lw_operand *d, const lw_operand *a) {
-    uint32_t halves[2], copies[2];
+    uint32_t copies[2];
     for (uint32_t k = 0; k < 2 && !l->failed; k++) {
-        halves[k] = a->kind == LW_O_VECTOR && a->part_count == 2 ? lw_lower_read(l, &a->parts[k], LW_T_b64)
-                                                                 : lw_lower_half(l, a, k);
+        const uint32_t half = wide_half(l, a, k);
         if (l->failed) return;
         copies[k] = lw_lower_vreg(l, LW_CLASS_64); /* d may name the same registers in another order */
-        lw_lower_move(l, copies[k], halves[k]);
+        lw_lower_move(l, copies[k], half);
     }
+    const uint32_t each = d->kind == LW_O_VECTOR ? d->part_count / 2 : 0; /* elements of a half */
     for (uint32_t k = 0; k < 2 && !l->failed; k++) {
-        uint32_t to = d->kind == LW_O_VECTOR && d->part_count == 2 ? lw_lower_write(l, &d->parts[k], LW_T_b64)
-                                                                   : lw_lower_half(l, d, k);
-        if (!l->failed) lw_lower_move(l, to, copies[k]);
+        if (each) unpack(l, &d->parts[k * each], each, 64, copies[k]);
+        else lw_lower_move(l, lw_lower_half(l, d->kind == LW_O_VECTOR ? d->parts : d, k), copies[k]);
     }
 }
 

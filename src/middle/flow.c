@@ -119,10 +119,7 @@ void lw_lower_result_value(lw_lower *l, const lw_operand *operand, lw_type type,
     }
 }
 
-/* 128 bits go from one .param variable to another only: nothing else holds them in one piece. */
-static bool is_wide_value(const lw_operand *operand, const lw_object *formal) {
-    return lw_types[formal->type].bits > 64 && !(is_param_variable(operand) && formal->space == LW_SPACE_param);
-}
+static bool is_wide(const lw_object *formal) { return lw_types[formal->type].bits > 64; }
 
 /* The whole of a formal is copied from or to the variable. The verifier lets no smaller one through; that nothing
  * beyond the frame is touched must not hang on it. */
@@ -130,20 +127,44 @@ static bool is_short(const lw_operand *operand, const lw_object *formal) {
     return is_param_variable(operand) && formal->space == LW_SPACE_param && operand->object->size < formal->size;
 }
 
-static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t) {
+/* What an argument hands over: of 128 bits a half. */
+static uint32_t value_of(lw_lower *l, const lw_operand *operand, const lw_object *formal, uint32_t half) {
+    if (!is_wide(formal)) return lw_lower_argument_value(l, operand, formal->type);
+    if (!is_param_variable(operand)) return lw_lower_half(l, operand, half);
+    uint32_t v = lw_lower_vreg(l, LW_CLASS_64);
+    frame_access(l, LW_OP_ld, v, (uint32_t)lw_lower_var(l, operand->object) + 8 * half, 8);
+    return v;
+}
+
+/* What takes a result: of 128 bits a half. */
+static uint32_t place_of(lw_lower *l, const lw_operand *operand, const lw_object *formal, uint32_t half) {
+    return is_wide(formal) ? lw_lower_half(l, operand, half) : lw_lower_write(l, operand, formal->type);
+}
+
+/* In memory, half by half. */
+static void to_scratch(lw_lower *l, const lw_operand *operand, const lw_object *formal, uint32_t at) {
+    const uint32_t bytes = lw_types[formal->type].bits / 8, each = bytes > 8 ? 8 : bytes;
+    for (uint32_t half = 0; half * each < bytes && !l->failed; half++) {
+        const uint32_t v = value_of(l, operand, formal, half);
+        if (!l->failed) frame_access(l, LW_OP_st, v, at + half * each, each);
+    }
+}
+
+static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_object *formal, uint32_t half,
+                           lw_transfer *t) {
     bool in_memory = formal->space == LW_SPACE_param;
     if (in_memory && is_param_variable(operand)) {
         *t = (lw_transfer){
             .in_memory = true, .from = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
         return;
     }
-    uint32_t v = lw_lower_argument_value(l, operand, formal->type);
-    if (l->failed) return;
     if (in_memory) {
         uint32_t at = scratch_place(l, formal);
-        frame_access(l, LW_OP_st, v, at, lw_types[formal->type].bits / 8);
+        to_scratch(l, operand, formal, at);
         *t = (lw_transfer){.in_memory = true, .from = at, .size = (uint32_t)formal->size};
     } else {
+        uint32_t v = value_of(l, operand, formal, half);
+        if (l->failed) return;
         if (l->vregs.at[v].is_const) { /* transfers take slots */
             uint32_t d = lw_lower_vreg(l, l->vregs.at[v].class);
             lw_lower_move(l, d, v);
@@ -155,7 +176,7 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
 }
 
 /* Results go straight to their place, or through the frame at *load_from and on at the return block. */
-static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object *formal, lw_transfer *t,
+static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object *formal, uint32_t half, lw_transfer *t,
                          uint32_t *load_from) {
     bool in_memory = formal->space == LW_SPACE_param;
     *load_from = LW_NO_SLOT;
@@ -169,7 +190,7 @@ static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object
         uint32_t v = lw_lower_vreg(l, lw_class_of(formal->type));
         *t = (lw_transfer){.to = v, .size = lw_class_bytes(lw_class_of(formal->type))};
     } else {
-        uint32_t v = lw_lower_write(l, operand, formal->type);
+        uint32_t v = place_of(l, operand, formal, half);
         if (!l->failed) *t = (lw_transfer){.to = v, .size = lw_class_bytes(l->vregs.at[v].class)};
     }
 }
@@ -187,26 +208,24 @@ static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const
     const lw_object *last = shape->param_count ? shape->params[shape->param_count - 1] : NULL;
     bool wide = last && last->unsized; /* how long it is nobody says */
     if (wide) return lw_lower_error(l, i), NULL;
-    for (uint32_t k = 0; k < shape->param_count; k++)
-        wide |= is_wide_value(&parts->arguments->parts[k], shape->params[k]) ||
-                is_short(&parts->arguments->parts[k], shape->params[k]);
-    for (uint32_t k = 0; k < shape->return_count; k++)
-        wide |= is_wide_value(&parts->results->parts[k], shape->returns[k]) ||
-                is_short(&parts->results->parts[k], shape->returns[k]);
+    for (uint32_t k = 0; k < shape->param_count; k++) wide |= is_short(&parts->arguments->parts[k], shape->params[k]);
+    for (uint32_t k = 0; k < shape->return_count; k++) wide |= is_short(&parts->results->parts[k], shape->returns[k]);
     if (!wide) return shape;
     lw_lower_error(l, i);
     return NULL;
 }
 
 /* At the return block: results that came through the frame go on to registers, and the other way round. */
-static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_object *formal, const lw_transfer *t,
-                           uint32_t load_from) {
-    uint32_t bytes = lw_types[formal->type].bits / 8;
+static void pass_result_on(lw_lower *l, const lw_operand *operand, const lw_object *formal, uint32_t half,
+                           const lw_transfer *t, uint32_t load_from) {
+    const uint32_t bytes = lw_types[formal->type].bits / 8, each = bytes > 8 ? 8 : bytes;
     if (load_from != LW_NO_SLOT && operand->kind != LW_O_SINK) {
-        uint32_t v = lw_lower_write(l, operand, formal->type);
-        if (!l->failed) frame_access(l, LW_OP_ld, v, load_from, bytes);
+        for (uint32_t k = 0; k * each < bytes && !l->failed; k++) {
+            uint32_t v = place_of(l, operand, formal, k);
+            if (!l->failed) frame_access(l, LW_OP_ld, v, load_from + k * each, each);
+        }
     } else if (is_param_variable(operand) && !t->in_memory)
-        frame_access(l, LW_OP_st, t->to, (uint32_t)lw_lower_var(l, operand->object), bytes);
+        frame_access(l, LW_OP_st, t->to, (uint32_t)lw_lower_var(l, operand->object) + half * each, each);
 }
 
 /* One operand of a call's lists: where it goes, or comes from, element by element. */
@@ -216,6 +235,7 @@ typedef struct handing {
     uint32_t count;
 } handing;
 
+/* The element of part k; where it has one alone a part is a half of it. */
 static lw_operand element_of(const lw_operand *operand, uint32_t k) {
     return lw_lower_elements(operand) > 1 ? lw_lower_element(operand, k) : *operand;
 }
@@ -225,27 +245,27 @@ static void lower_arguments(lw_lower *l, handing h, lw_call *call) {
     call->argument_count = lw_lower_transfers(h.formals, h.count);
     call->arguments = LW_NEW_ARRAY(l->arena, lw_transfer, call->argument_count);
     for (uint32_t i = 0; i < h.count; i++)
-        for (uint32_t k = 0; k < h.formals[i]->vector && !l->failed; k++) {
+        for (uint32_t k = 0; k < lw_lower_parts(h.formals[i]) && !l->failed; k++) {
             lw_operand element = element_of(&h.operands[i], k);
-            lower_argument(l, &element, h.formals[i], &call->arguments[n++]);
+            lower_argument(l, &element, h.formals[i], k, &call->arguments[n++]);
         }
 }
 
 static void lower_results(lw_lower *l, handing h, lw_call *call, uint32_t *loads) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < h.count; i++)
-        for (uint32_t k = 0; k < h.formals[i]->vector && !l->failed; k++, n++) {
+        for (uint32_t k = 0; k < lw_lower_parts(h.formals[i]) && !l->failed; k++, n++) {
             lw_operand element = element_of(&h.operands[i], k);
-            lower_result(l, &element, h.formals[i], &call->results[n], &loads[n]);
+            lower_result(l, &element, h.formals[i], k, &call->results[n], &loads[n]);
         }
 }
 
 static void pass_results_on(lw_lower *l, handing h, const lw_call *call, const uint32_t *loads) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < h.count; i++)
-        for (uint32_t k = 0; k < h.formals[i]->vector; k++, n++) {
+        for (uint32_t k = 0; k < lw_lower_parts(h.formals[i]); k++, n++) {
             lw_operand element = element_of(&h.operands[i], k);
-            pass_result_on(l, &element, h.formals[i], &call->results[n], loads[n]);
+            pass_result_on(l, &element, h.formals[i], k, &call->results[n], loads[n]);
         }
 }
 

@@ -71,10 +71,22 @@ static bool is_register(const lw_operand *operand) {
            operand->object->space == LW_SPACE_reg;
 }
 
-static uint32_t unsupported(lw_lower *l, const lw_operand *operand) {
+static bool is_list(const lw_operand *operand) {
+    return operand->kind == LW_O_VECTOR || (is_register(operand) && operand->object->vector > 1 && !operand->select);
+}
+
+/* ptxas takes more than the manual defines, and so does the verifier. */
+static const char *reason(const lw_operand *operand) {
+    if (is_list(operand)) return ": no text says what several registers are in the place of one";
+    if (is_register(operand) && operand->object->type == LW_T_pred) return ": a predicate is no number";
+    if (operand->kind == LW_O_INT) return ": no text says what the upper 64 of its 128 bits are";
+    return " yet";
+}
+
+uint32_t lw_lower_unsupported(lw_lower *l, const lw_operand *operand) {
+    const lw_symbol *what = l->ptx->instruction ? l->ptx->instruction->mnemonic : operand->name;
     if (!l->failed)
-        lw_diag_add(l->diags, LW_D_operand_unsupported, operand->place,
-                    operand->name ? operand->name->text : "this instruction");
+        lw_diag_add(l->diags, LW_D_operand_unsupported, operand->place, what ? what->text : "", reason(operand));
     l->failed = true;
     return lw_lower_vreg(l, LW_CLASS_32);
 }
@@ -82,14 +94,15 @@ static uint32_t unsupported(lw_lower *l, const lw_operand *operand) {
 /* Of an operand that is a register. */
 static uint32_t read_register(lw_lower *l, const lw_operand *operand) {
     const lw_object *object = operand->object;
-    if (lw_types[object->type].bits > 64) return unsupported(l, operand);
-    if (!object->owner && !l->ptx->alone) return unsupported(l, operand); /* all functions would have to share it */
+    if (lw_types[object->type].bits > 64 || is_list(operand)) return lw_lower_unsupported(l, operand);
+    if (!object->owner && !l->ptx->alone)
+        return lw_lower_unsupported(l, operand); /* all functions would have to share it */
     uint32_t component = operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
     return find_register(l, object, object->number + (uint64_t)operand->index * object->vector + component, 0);
 }
 
 uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand) {
-    return LW_LIKELY(is_register(operand)) ? read_register(l, operand) : unsupported(l, operand);
+    return LW_LIKELY(is_register(operand)) ? read_register(l, operand) : lw_lower_unsupported(l, operand);
 }
 
 uint32_t lw_lower_elements(const lw_operand *operand) {
@@ -106,9 +119,18 @@ bool lw_lower_is_wide(const lw_operand *operand) {
     return is_register(operand) && lw_types[operand->object->type].bits > 64;
 }
 
+/* Of a variable or a function, as mov gives it. */
+static bool is_address(const lw_operand *operand) {
+    const lw_object *object = operand->kind == LW_O_NAME ? operand->object : NULL;
+    return object && !is_register(operand) && (object->kind == LW_OBJ_VARIABLE || object->kind == LW_OBJ_FUNCTION);
+}
+
 uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half) {
     if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, LW_CLASS_64);
-    if (!lw_lower_is_wide(operand)) return unsupported(l, operand);
+    const bool is_number = operand->kind == LW_O_INT && !(operand->value >> 63);
+    if (is_number || is_address(operand))
+        return half ? lw_lower_const(l, LW_CLASS_64, 0) : lw_lower_read(l, operand, LW_T_b64);
+    if (!lw_lower_is_wide(operand) || is_list(operand)) return lw_lower_unsupported(l, operand);
     const lw_object *object = operand->object;
     return find_register(l, object, object->number + (uint64_t)operand->index * object->vector, half);
 }
@@ -143,7 +165,7 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
     }
     if (object->kind == LW_OBJ_FUNCTION)
         return lw_lower_const(l, class, LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number);
-    if (object->kind != LW_OBJ_VARIABLE) return unsupported(l, operand);
+    if (object->kind != LW_OBJ_VARIABLE) return lw_lower_unsupported(l, operand);
     uint64_t offset = (uint64_t)operand->offset;
     bool in_frame = object->space == LW_SPACE_local ||
                     (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param));
@@ -158,17 +180,18 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type) {
     if (LW_LIKELY(is_register(operand))) {
         if (type == LW_T_pred) return lw_lower_read_pred(l, operand);
+        if (lw_lower_is_wide(operand) && lw_types[type].bits <= 64) return lw_lower_half(l, operand, 0); /* cut */
         uint32_t v = read_register(l, operand);
-        return operand->negated ? unsupported(l, operand) : v;
+        return operand->negated ? lw_lower_unsupported(l, operand) : v;
     }
     lw_class class = lw_class_of(type);
     if (operand->kind == LW_O_INT) return lw_lower_const(l, class, operand->value);
     if (operand->kind == LW_O_FLOAT)
         return lw_lower_const(l, class, lw_float_bits(operand->value, operand->single, lw_types[type].bits));
     if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_read(l, &operand->parts[0], type);
-    if (operand->kind != LW_O_NAME) return unsupported(l, operand);
+    if (operand->kind != LW_O_NAME) return lw_lower_unsupported(l, operand);
     if (operand->special) return read_special(l, operand, type);
-    return operand->object ? read_name_address(l, operand, type) : unsupported(l, operand);
+    return operand->object ? read_name_address(l, operand, type) : lw_lower_unsupported(l, operand);
 }
 
 uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand) {
@@ -181,9 +204,30 @@ uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand) {
     return d;
 }
 
+/* Registers that are wider than the type are extended by it (manual section 9.4.1). */
+static uint32_t write_wide(lw_lower *l, const lw_operand *operand, lw_type type) {
+    lw_wide_write write = {.is_signed = lw_types[type].kind == 'S'};
+    for (uint32_t k = 0; k < 2; k++) write.halves[k] = lw_lower_half(l, operand, k);
+    write.value = lw_lower_vreg(l, LW_CLASS_64);
+    LW_PUSH(l->arena, l->ptx->wide_writes) = write;
+    return write.value;
+}
+
+void lw_lower_end_writes(lw_lower *l) {
+    for (uint32_t i = 0; i < l->ptx->wide_writes.count && !l->failed; i++) {
+        const lw_wide_write write = l->ptx->wide_writes.at[i];
+        const uint32_t none = lw_lower_const(l, LW_CLASS_64, 0), sign = lw_lower_const(l, LW_CLASS_32, 63);
+        if (write.is_signed) lw_lower_lane_into(l, write.halves[1], LW_LANE_shr_s64, write.value, sign, LW_NO_SLOT);
+        else lw_lower_move(l, write.halves[1], none);
+        lw_lower_move(l, write.halves[0], write.value);
+    }
+    l->ptx->wide_writes.count = 0;
+}
+
 uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand, lw_type type) {
     if (operand->kind == LW_O_SINK) return lw_lower_vreg(l, lw_class_of(type));
     if (operand->kind == LW_O_VECTOR && operand->part_count == 1) return lw_lower_write(l, &operand->parts[0], type);
+    if (lw_lower_is_wide(operand) && lw_types[type].bits <= 64) return write_wide(l, operand, type);
     return lw_lower_register(l, operand);
 }
 
@@ -215,7 +259,7 @@ static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, ui
 
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const lw_match *match, lw_memory_form *form) {
     const lw_operand *base = operand->kind == LW_O_ADDRESS && operand->part_count == 1 ? &operand->parts[0] : NULL;
-    if (!base) return unsupported(l, operand), false;
+    if (!base) return lw_lower_unsupported(l, operand), false;
     uint64_t offset = (uint64_t)operand->offset + (uint64_t)base->offset;
     form->window = window_of(match->space, match->of_cluster);
     if (base->kind == LW_O_INT) {
@@ -228,23 +272,19 @@ bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const l
         if (l->failed) return false;
         if (l->vregs.at[op->a].class == LW_CLASS_16) op->a = lw_lower_resize(l, op->a, LW_CLASS_32, false);
         lw_class class = l->vregs.at[op->a].class;
-        if (class != LW_CLASS_32 && class != LW_CLASS_64) return unsupported(l, base), false;
+        if (class != LW_CLASS_32 && class != LW_CLASS_64) return lw_lower_unsupported(l, base), false;
         form->address = class == LW_CLASS_64 ? 2 : 1;
         op->imm = offset;
         return true;
     }
     if (base->kind == LW_O_NAME && base->object && base->object->kind == LW_OBJ_VARIABLE)
         return variable_address(l, op, base->object, offset, form);
-    return unsupported(l, base), false;
+    return lw_lower_unsupported(l, base), false;
 }
 
 uint32_t lw_lower_address_value(lw_lower *l, const lw_operand *operand, const lw_match *match) {
     lw_memory_form form = {0};
     lw_op op = {0};
-    if (operand->kind != LW_O_ADDRESS) { /* written without brackets */
-        const uint32_t v = lw_lower_read(l, operand, LW_T_u64);
-        return l->failed ? LW_NO_SLOT : lw_lower_resize(l, v, LW_CLASS_64, false);
-    }
     if (!lw_lower_address(l, &op, operand, match, &form)) return LW_NO_SLOT;
     if (form.address == 0) return lw_lower_const(l, LW_CLASS_64, op.imm);
     const bool wide = form.address == 2;

@@ -43,7 +43,7 @@ uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
     /* .local of PTX before 3.0, at module scope: all functions would have to share it. */
     if (!object->owner && !l->ptx->alone) {
-        lw_diag_add(l->diags, LW_D_operand_unsupported, object->place, object->name->text);
+        lw_diag_add(l->diags, LW_D_operand_unsupported, object->place, object->name->text, " yet");
         l->failed = true;
         return 0;
     }
@@ -218,7 +218,7 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
         if (l->failed) return;
         if (wide) read[k] = lw_lower_resize(l, read[k], lw_class_of_lane(row->args[k]), false);
         if (l->vregs.at[read[k]].class != lw_class_of_lane(row->args[k])) {
-            lw_lower_error(l, i);
+            lw_lower_unsupported(l, &i->operands[k + 1]);
             return;
         }
     }
@@ -227,7 +227,7 @@ static void lower_lane(lw_lower *l, const lw_instruction *i) {
     if (l->failed) return;
     lw_class class = lw_class_of_lane(row->result);
     if (l->vregs.at[d].class != class && !wide) {
-        lw_lower_error(l, i);
+        lw_lower_unsupported(l, &i->operands[0]);
         return;
     }
     uint32_t to = l->vregs.at[d].class == class ? d : lw_lower_vreg(l, class);
@@ -243,6 +243,7 @@ static void lower_plain(lw_lower *l, const lw_instruction *i) {
     if (!match || !match->executable) lw_lower_error(l, i);
     else if (match->form->lower) lowerings[match->form->lower](l, i);
     else lower_lane(l, i);
+    lw_lower_end_writes(l);
 }
 
 /* Instructions that cannot stop the gang run under a narrowed mask; a guard like the last one's continues its
@@ -262,6 +263,7 @@ static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
 
 static void lower_instruction(lw_lower *l, const lw_instruction *i) {
     if (!l->open) lw_lower_new_block(l);
+    l->ptx->instruction = i;
     l->blocks.at[l->blocks.count - 1].instructions++;
     if (!i->guard) lower_plain(l, i);
     else if (i->match && i->match->form->lower == LW_LOWER_bra) lower_plain(l, i); /* a conditional branch */
@@ -288,7 +290,7 @@ static void lower_formal(lw_lower *l, lw_object *object, uint32_t element, lw_tr
     } else {
         lw_operand operand = {.kind = LW_O_NAME, .object = object, .name = object->name, .place = object->place};
         if (object->vector > 1) operand = lw_lower_element(&operand, element);
-        at = lw_lower_register(l, &operand);
+        at = lw_lower_is_wide(&operand) ? lw_lower_half(l, &operand, element) : lw_lower_register(l, &operand);
         if (l->failed) return;
         t->size = lw_class_bytes(l->vregs.at[at].class);
     }
@@ -296,9 +298,14 @@ static void lower_formal(lw_lower *l, lw_object *object, uint32_t element, lw_tr
     else t->to = at;
 }
 
+uint32_t lw_lower_parts(const lw_object *formal) {
+    const bool halves = formal->space == LW_SPACE_reg && lw_types[formal->type].bits > 64;
+    return halves ? 2 : formal->vector;
+}
+
 uint32_t lw_lower_transfers(lw_object *const *formals, uint32_t count) {
     uint32_t transfers = 0;
-    for (uint32_t i = 0; i < count; i++) transfers += formals[i]->vector;
+    for (uint32_t i = 0; i < count; i++) transfers += lw_lower_parts(formals[i]);
     return transfers;
 }
 
@@ -308,7 +315,8 @@ static uint32_t lower_formals(lw_lower *l, lw_object **formals, uint32_t count, 
     uint32_t n = 0;
     *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, lw_lower_transfers(formals, count));
     for (uint32_t i = 0; i < count && !l->failed; i++)
-        for (uint32_t k = 0; k < formals[i]->vector; k++) lower_formal(l, formals[i], k, &(*transfers)[n++], is_return);
+        for (uint32_t k = 0; k < lw_lower_parts(formals[i]); k++)
+            lower_formal(l, formals[i], k, &(*transfers)[n++], is_return);
     return n;
 }
 
@@ -337,6 +345,8 @@ static void begin_function(lw_lower *l, lw_function *function) {
     /* Blocks begin with an operation of their own, and may end with one. */
     lw_lower_begin(l, &code, function->place, function->instruction_count + 2 * function->label_count);
     l->ptx->function = function;
+    l->ptx->instruction = NULL;
+    l->ptx->wide_writes.count = 0;
     lw_lower_begin_registers(l, function);
     l->ptx->carry = l->ptx->stack = LW_NO_SLOT;
     for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);

@@ -38,6 +38,13 @@ typedef struct lw_missing { /* an instruction that cannot be executed */
     uint32_t count; /* places */
 } lw_missing;
 
+/* A .b128 register that an instruction with a narrower type writes: its halves, and the value that they get when the
+ * instruction is done. */
+typedef struct lw_wide_write {
+    uint32_t halves[2], value;
+    bool is_signed;
+} lw_wide_write;
+
 typedef struct lw_lower_ptx_state {
     lw_module_ptx *module;
     bool alone; /* the kernel reaches no function */
@@ -53,6 +60,8 @@ typedef struct lw_lower_ptx_state {
 
     /* the function at hand */
     lw_function *function;
+    const lw_instruction *instruction; /* at hand */
+    LW_LIST(lw_wide_write) wide_writes;
     LW_LIST(lw_register_page) pages;
     uint32_t *page_slots, page_mask; /* 1 + page by its key, in a hash table or, where all registers that are declared
                                         have room, by the key itself */
@@ -80,13 +89,19 @@ uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type); /*
 uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);          /* negation applied */
 uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand,
                         lw_type type); /* destination; a sink gives a register nobody reads */
+/* The instruction is executable, this operand is not. Returns some register; failed, diagnosed. */
+uint32_t lw_lower_unsupported(lw_lower *l, const lw_operand *operand);
+/* Extends what the instruction at hand has put into wider registers. */
+void lw_lower_end_writes(lw_lower *l);
 /* A .b128 register is two virtual registers of 64 bits: half 0 the low one. */
 bool lw_lower_is_wide(const lw_operand *operand);
-/* How many values these formal parameters hand over: an element each. */
+/* How many values a formal parameter hands over, an element or a half of 128 bits each; and several of them. */
+uint32_t lw_lower_parts(const lw_object *formal);
 uint32_t lw_lower_transfers(lw_object *const *formals, uint32_t count);
 /* A vector register named as a whole has several elements, anything else one. */
 uint32_t lw_lower_elements(const lw_operand *operand);
 lw_operand lw_lower_element(const lw_operand *whole, uint32_t element); /* %v.x of %v, %tid.x of %tid */
+/* Of a .b128 register, of a number or of an address. */
 uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half);
 /* Fills a, imm, c of a memory operation, in the space that the spelling has. False: diagnosed. */
 bool lw_lower_address(lw_lower *l, lw_op *op, const lw_operand *operand, const lw_match *match, lw_memory_form *form);

@@ -253,7 +253,7 @@ static void attributes(lw_arena *arena, const lw_match *m, lw_operand_form *o, c
         }
     }
     o->takes = takes_of(m, o);
-    if (o->type == LW_T_bf16x2 && !o->braces) o->lists = true;
+    if (o->type == LW_T_bf16x2 && !o->braces && !m->form->hints) o->lists = true; /* but in memory */
     if (o->vector > 1 && !o->or_four) o->lists = false;
 }
 

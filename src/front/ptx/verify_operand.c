@@ -239,15 +239,16 @@ static void opaque_address(lw_verifier *v, const lw_operand *base, const lw_oper
                 have->name);
 }
 
-/* A register that may be an address without its brackets. */
-static bool is_plain_address(const lw_operand *o) {
-    return lw_is_register(o) && !o->negated && lw_type_is_number(&lw_types[o->object->type]) &&
-           lw_types[o->object->type].bits >= 32;
+/* A register that may be an address without its brackets: one of 64 bits, where tensors are copied any. */
+static bool is_plain_address(const lw_verifier *v, const lw_operand *o) {
+    if (!lw_is_register(o) || o->negated || !lw_type_is_number(&lw_types[o->object->type])) return false;
+    const lw_type_info *type = &lw_types[o->object->type];
+    return v->match->executable ? type->bits == 64 && type->kind != 'F' : type->bits >= 32;
 }
 
 static void address_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     if (o->kind != LW_O_ADDRESS) {
-        if (form->bare && is_plain_address(o)) return;
+        if (form->bare && is_plain_address(v, o)) return;
         if (!lw_is_unresolved(o)) wrong_kind(v, o, form, number);
         return;
     }
@@ -285,6 +286,13 @@ static bool only_constants(const lw_operand *vector) {
     return true;
 }
 
+/* {_, _}: no element says what the others would be. */
+static bool only_sinks(const lw_operand *vector) {
+    for (uint32_t i = 0; i < vector->part_count; i++)
+        if (vector->parts[i].kind != LW_O_SINK) return false;
+    return vector->part_count > 1;
+}
+
 static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
     lw_operand_form one = *form;
     one.vector = 1;
@@ -297,6 +305,11 @@ static void elements(lw_verifier *v, const lw_operand *o, const lw_operand_form 
     lw_operand_form index = one;
     index.type = LW_T_u32;
     index.takes = 1u << LW_T_b32 | 1u << LW_T_u32 | 1u << LW_T_s32;
+    if (one.sink && only_sinks(o)) {
+        lw_diag_add(v->diags, LW_D_sink_not_allowed, o->place, number, mnemonic(v))->fix =
+            form->sink ? "'_' alone throws all of it away" : "one element must be a register";
+        return;
+    }
     if (form->always_braces && !form->constants && only_constants(o)) {
         wrong_kind(v, &o->parts[0], &one, number);
         return;
@@ -324,7 +337,12 @@ static lw_type part_type(lw_type whole, uint32_t count) {
 
 /* mov between a { } list and one register: the parts' sizes add up to the type. */
 static void packed_operand(lw_verifier *v, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    enum { MOST = 4 }; /* elements */
     lw_type type = LW_T_none;
+    if (o->part_count > MOST) {
+        lw_diag_add(v->diags, LW_D_vector_size, o->place, number, mnemonic(v), MOST, o->part_count, "are");
+        return;
+    }
     for (uint32_t i = 0; i < o->part_count && !type; i++)
         if (lw_is_register(&o->parts[i])) type = o->parts[i].object->type;
     lw_operand_form part = *form;
@@ -506,7 +524,8 @@ void lw_verify_operand(lw_verifier *v, const lw_operand *o, const lw_operand_for
     case LW_SHAPE_SOURCE:
         if (form->pair && !form->pair_optional && o->kind != LW_O_PAIR)
             lw_diag_add(v->diags, LW_D_pair_missing, o->place, mnemonic(v));
-        else if (form->always_braces && o->kind != LW_O_VECTOR && o->kind != LW_O_PAIR)
+        else if (form->always_braces && o->kind != LW_O_VECTOR && o->kind != LW_O_PAIR &&
+                 !(form->sink && o->kind == LW_O_SINK))
             lw_diag_add(v->diags, LW_D_braces_missing, o->place, number, mnemonic(v));
         else scalar_operand(v, o, form, number);
         return;
