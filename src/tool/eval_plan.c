@@ -73,15 +73,24 @@ static int parse_text(lw_eval *e) {
     return diags->errors ? LW_EXIT_SOURCE : LW_EXIT_OK;
 }
 
+/* At a place of the text around it. */
+static void report_at(lw_eval *e, lw_diag_id id, lw_place place, ...) {
+    va_list args;
+    va_start(args, place);
+    place.at -= sizeof head - 1;
+    lw_eval_report(e, id, place, lw_arena_vsay(e->arena, lw_diag_rows[id].format, args), NULL);
+    va_end(args);
+}
+
 /* ---- What kind of instruction it is --------------------------------------------------------------------- */
 
-static const char *obstacle(const lw_match *m) {
+static const char *obstacle(const lw_eval *e) {
+    const lw_match *m = e->match;
     bool written = false;
     for (uint32_t i = 0; i < m->operand_form_count; i++) {
         const lw_operand_form *o = &m->operand_forms[i];
         written = written || o->written;
         if (o->shape == LW_SHAPE_ADDRESS) return "it accesses memory";
-        if (o->always_braces && !o->written) return "it takes a list in braces";
         if (o->shape == LW_SHAPE_LABEL || o->shape == LW_SHAPE_TARGETS || o->shape == LW_SHAPE_FUNC ||
             o->shape == LW_SHAPE_LIST || o->shape == LW_SHAPE_REST)
             return "it changes the flow of control";
@@ -89,9 +98,20 @@ static const char *obstacle(const lw_match *m) {
     return written ? NULL : "it has no result";
 }
 
+/* Operands that are left out are single registers. */
+static bool leaves_out_lists(const lw_eval *e) {
+    bool lists = false;
+    for (uint32_t i = 0; i < e->match->operand_form_count && !e->instruction->operand_count; i++)
+        lists |= e->match->operand_forms[i].vector > 1 || e->match->operand_forms[i].always_braces;
+    return lists;
+}
+
 static int settle_form(lw_eval *e) {
     const lw_match *m = e->match;
-    const char *why = obstacle(m);
+    const char *why = obstacle(e);
+    if (!why && leaves_out_lists(e))
+        return refuse(e, LW_D_eval_kind, "write its operands, lists in braces: 'mov.v2.b32 {d, e}, {a, b}'",
+                      e->instruction->mnemonic->text, "it takes a list in braces");
     if (why)
         return refuse(e, LW_D_eval_kind, "registers and constants only: `lanewise run` executes whole kernels",
                       e->instruction->mnemonic->text, why);
@@ -170,9 +190,25 @@ static bool collect(lw_eval *e, const lw_operand *o, const lw_operand_form *form
     }
 }
 
+/* Before anybody asks for values of what cannot be: a list has as many elements as the spelling says, or so many that
+ * its bits are those of 2 or 4 registers. */
+static bool list_fits(lw_eval *e, const lw_operand *o, const lw_operand_form *form, uint32_t number) {
+    const uint32_t count = o->part_count, bits = form ? lw_types[form->type].bits : 0;
+    if (o->kind != LW_O_VECTOR || !form || !form->braces || count == 1) return true;
+    const bool packs = form->vector == 0, power = count == 2 || count == 4;
+    if (packs ? power && bits / count >= 8 : count == form->vector || form->vector == 1) return true;
+    const char *name = e->instruction->mnemonic->text;
+    if (packs) report_at(e, LW_D_eval_list, o->place, number, name, count, bits);
+    else report_at(e, LW_D_vector_size, o->place, number, name, form->vector, count, "are");
+    return false;
+}
+
 /* Operands as they were written. */
 static int collect_written(lw_eval *e) {
     const lw_instruction *in = e->instruction;
+    for (uint32_t i = 0; i < in->operand_count; i++)
+        if (!list_fits(e, &in->operands[i], lw_ptx_operand_form(e->match, in->operand_count, i), i + 1))
+            return LW_EXIT_SOURCE;
     bool fits = !in->guard || collect(e, in->guard, NULL, LW_T_pred, false);
     for (uint32_t i = 0; i < in->operand_count && fits; i++) {
         const lw_operand_form *form = lw_ptx_operand_form(e->match, in->operand_count, i);
@@ -198,7 +234,8 @@ static int wrong_count(lw_eval *e, uint32_t least, uint32_t most, const char *na
     const char *range = least == most ? lw_arena_printf(e->arena, "%u value%s", least, least == 1 ? "" : "s")
                                       : lw_arena_printf(e->arena, "%u to %u values", least, most);
     const char *fix = most ? lw_arena_printf(e->arena, "give one for each of: %s", names) : NULL;
-    return refuse(e, LW_D_eval_count, fix, e->instruction->mnemonic->text, range, e->value_count);
+    return refuse(e, LW_D_eval_count, fix, e->instruction->mnemonic->text, range, e->value_count,
+                  e->value_count == 1 ? "is" : "are");
 }
 
 /* An operand that must be a constant goes into the text. */

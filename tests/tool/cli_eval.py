@@ -97,10 +97,8 @@ class Forms(Case):
                     self.assertEqual(err, "", spelling)
                 elif "LW3000" in err:
                     self.assertEqual(status, "part", spelling)
-                elif spelling.startswith("mov.v") or ".get_first_ctaid.v4" in spelling:
-                    self.assertIn("error[LW2149]", err, spelling)  # of whole vectors, which are no values
-                elif re.match(r"cvt\.rs.*x4", spelling):
-                    self.assertRegex(err, r"error\[LW6051\].*list", spelling)  # of four values, which no argument is
+                elif re.match(r"mov\.v|cvt\.rs.*x4|.*get_first_ctaid\.v4", spelling):
+                    self.assertRegex(err, r"error\[LW6051\].*it takes a list in braces\n(.*\n)+.*write its operands", spelling)
                 elif spelling.startswith("cvta.") and spelling.endswith("u32"):
                     self.assertIn("error[LW2158]", err, spelling)  # of modules with 32-bit addresses
                 else:
@@ -248,6 +246,22 @@ class Faults(Case):
         for text in texts:
             self.assertIn(text, err)
 
+    def test_braces(self):
+        """Lists in braces are given element by element; e4m3 has 4 bits of exponent with bias 7 and 3 of mantissa, the first element on top."""
+        e4m3 = {1.0: 0x38, 2.0: 0x40, 3.0: 0x44, -4.0: 0xc8}
+        self.assertEqual(self.results("cvt.rs.satfinite.e4m3x4.f32 d, {a, b, c, e}, r", *e4m3, 0)["d"], int.from_bytes(bytes(e4m3.values()), "big"))
+        whole = "clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {x, y, z, w}, q"
+        self.assertEqual(self.results(whole, "0x00000004000000030000000200000001"), {"x": 2, "y": 3, "z": 4, "w": 0})
+        self.assertEqual(self.results("mov.b128 d, {a, b, c, e}", 1, 2, 3, 4)["d"], 4 << 96 | 3 << 64 | 2 << 32 | 1)
+        for text, values, code, why in (("cvt.rs.satfinite.e4m3x4.f32 d, {a, b, c}, r", (1, 2, 3, 0), 1, "must be a vector of 4 elements; 3 are given"),
+                                        ("cvt.rs.satfinite.e4m3x4.f32 d, {a, b, c}, r", (), 1, "must be a vector of 4 elements; 3 are given"),
+                                        ("mov.b64 d, {a, b, c}", (1, 2, 3), 1, "1:12: error[LW6057]: operand 2 of 'mov.b64' cannot be a list of 3: its 64 bits"),
+                                        ("mov.b64 d, {a, b, c}", (), 1, "LW6057"), ("mov.b16 {a, b, c, e}, d", (1,), 1, "operand 1 of 'mov.b16' cannot"),
+                                        ("mov.b64 d, {a, b, c, e, f, g, h, i}", (1,), 1, "a list of 8"),
+                                        ("add.bf16x2 d, {a, b}, c", (1, 2, 3), 1, "no text says what several registers are in the place of one"),
+                                        ("mov.v2.b32", (1,), 2, "write its operands, lists in braces: 'mov.v2.b32 {d, e}, {a, b}'")):
+            self.shows(["eval", text, *map(str, values)], code, err=[why])
+
     def test_spelling(self):
         """The diagnostics of check, with places in the text that was typed."""
         self.fault(["shf.l.b32", "1", "2", "3"], 1, 6, 2101, "     1 | shf.l.b32\n       |      ^~~~\n", ".clamp .wrap")
@@ -273,7 +287,7 @@ class Faults(Case):
             self.assertRegex(err, r"^<instruction>:\d+:\d+: error\[LW\d{4}\]: ", text)
 
     def test_values(self):
-        self.fault(["and.b32", "1"], 2, 1, 6052, "takes 2 values, and 1 are given", "a, b")
+        self.fault(["and.b32", "1"], 2, 1, 6052, "takes 2 values, and 1 is given", "a, b")
         self.fault(["and.b32", "1", "2", "3"], 2, 1, 6052)
         self.fault(["and.b32 d, a, a", "1", "2"], 2, 1, 6052)
         for value in ("x", "1.5", "", "1,", "1 2", "0x", "4294967296", "-2147483649", "0..", "1..2..0", "true", "1;2", "0..99"):
