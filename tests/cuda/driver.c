@@ -670,6 +670,44 @@ static const char *cluster_ptx =
     "barrier.cluster.arrive;\nbarrier.cluster.wait;\nret;\n}\n"
     ".visible .entry pairs(.param .u64 out)\n.explicitcluster\n.reqnctapercluster 2, 1, 1\n{\nret;\n}\n";
 
+/* Clusters at a time, by what the calls for CTAs say of one multiprocessor. */
+static void cluster_occupancy(CUfunction ranks, CUfunction pairs) {
+    CUlaunchAttribute shape = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, .value.clusterDim = {1, 1, 1}};
+    CUlaunchConfig config = {
+        .gridDimX = 96, .gridDimY = 1, .gridDimZ = 1, .blockDimX = 256, .blockDimY = 1, .blockDimZ = 1};
+    int each = 0, alone = 0, twos = 0, fours = 0, most = 0;
+    const int processors = attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&each, ranks, 256, 0));
+    OK(cuOccupancyMaxActiveClusters(&alone, ranks, &config));
+    EXPECT(alone == each * processors);
+    config.attrs = &shape, config.numAttrs = 1;
+    OK(cuOccupancyMaxActiveClusters(&twos, ranks, &config));
+    EXPECT(twos == alone);
+    shape.value.clusterDim.x = 2;
+    OK(cuOccupancyMaxActiveClusters(&twos, ranks, &config));
+    shape.value.clusterDim.y = 2;
+    OK(cuOccupancyMaxActiveClusters(&fours, ranks, &config));
+    EXPECT(twos >= 1 && twos <= alone / 2 && fours >= 1 && fours <= twos / 2 && (each % 4 || fours == alone / 4));
+    if (!ours) return;
+    shape.value.clusterDim.y = 16;
+    GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuOccupancyMaxActiveClusters(&twos, ranks, &config));
+    shape.value.clusterDim.y = 0;
+    GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuOccupancyMaxActiveClusters(&twos, ranks, &config));
+    shape.value.clusterDim.x = 4, shape.value.clusterDim.y = 1;
+    GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuOccupancyMaxActiveClusters(&twos, pairs, &config)); /* it asks for 2 */
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyMaxActiveClusters(NULL, ranks, &config));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyMaxActiveClusters(&twos, ranks, NULL));
+    OK(cuOccupancyMaxPotentialClusterSize(&most, ranks, &config));
+    EXPECT(most == 16); /* larger ones are allowed by now */
+    OK(cuFuncSetAttribute(ranks, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 0));
+    OK(cuOccupancyMaxPotentialClusterSize(&most, ranks, &config));
+    EXPECT(most == 8);
+    shape.value.clusterDim.x = 16;
+    GIVES(CUDA_ERROR_INVALID_CLUSTER_SIZE, cuOccupancyMaxActiveClusters(&twos, ranks, &config));
+    config.blockDimX = 0;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyMaxPotentialClusterSize(&most, ranks, &config));
+}
+
 static void clusters(CUdeviceptr at) {
     CUmodule module;
     CUfunction ranks, pairs;
@@ -699,6 +737,7 @@ static void clusters(CUdeviceptr at) {
     for (unsigned i = 0; i < 32; i++) EXPECT(words[i] == 12000 + i % 16);
     attribute.value.clusterDim.x = 5;
     EXPECT(cuLaunchKernelEx(&config, ranks, params, NULL) != CUDA_SUCCESS);
+    cluster_occupancy(ranks, pairs);
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, pairs));
     EXPECT(value == 2);
     OK(cuFuncGetAttribute(&value, CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET, ranks));

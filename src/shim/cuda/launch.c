@@ -126,17 +126,23 @@ static CUresult read_attribute(const CUlaunchAttribute *attribute, lw_launch_con
     }
 }
 
-CUresult cuLaunchKernelEx(const CUlaunchConfig *from, CUfunction function, void **params, void **extra) {
-    LW_CU_CALL;
+static CUresult read_config(const CUlaunchConfig *from, lw_launch_config *config) {
     if (!from || (from->numAttrs && !from->attrs)) return CUDA_ERROR_INVALID_VALUE;
-    lw_launch_config config = {.grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
-                               .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
-                               .shared_bytes = from->sharedMemBytes};
+    *config = (lw_launch_config){.grid = {from->gridDimX, from->gridDimY, from->gridDimZ},
+                                 .block = {from->blockDimX, from->blockDimY, from->blockDimZ},
+                                 .shared_bytes = from->sharedMemBytes};
     for (unsigned i = 0; i < from->numAttrs; i++) {
-        CUresult result = read_attribute(&from->attrs[i], &config);
+        CUresult result = read_attribute(&from->attrs[i], config);
         if (result) return result;
     }
-    return launch(function, &config, from->hStream, params, extra);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernelEx(const CUlaunchConfig *from, CUfunction function, void **params, void **extra) {
+    LW_CU_CALL;
+    lw_launch_config config;
+    const CUresult result = read_config(from, &config);
+    return result ? result : launch(function, &config, from->hStream, params, extra);
 }
 LW_CU_SAME(cuLaunchKernelEx_ptsz, cuLaunchKernelEx);
 
@@ -192,4 +198,51 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction func
                                           size_t shared, int limit) {
     LW_CU_CALL;
     return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit, 0);
+}
+
+/* What a launch would be like; the CTAs of it at a time on one multiprocessor. */
+static CUresult read_launch(CUfunction function, const CUlaunchConfig *from, lw_launch_config *config, int *each) {
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    if (!result) result = read_config(from, config);
+    if (!result) result = lw_cu_check_stream(from->hStream);
+    if (result) return result;
+    const uint64_t threads = lw_volume(config->block);
+    if (!threads || threads > function->info.max_threads) return CUDA_ERROR_INVALID_VALUE;
+    *each = resident(&function->info, (uint32_t)threads, config->shared_bytes);
+    return CUDA_SUCCESS;
+}
+
+/* Clusters at a time, each on the multiprocessors of one GPC. One there is always: a cluster runs on one worker. */
+static int resident_clusters(uint64_t each, uint64_t size) {
+    const uint64_t all = lw_context_threads(lw_cu.device), whole = all / LW_CU_GPC, rest = all % LW_CU_GPC;
+    const uint64_t clusters = whole * (LW_CU_GPC * each / size) + rest * each / size;
+    return (int)(each && !clusters ? 1 : clusters);
+}
+
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *from) {
+    LW_CU_CALL;
+    lw_launch_config config;
+    int each;
+    CUresult result = clusters ? read_launch(function, from, &config, &each) : CUDA_ERROR_INVALID_VALUE;
+    if (!result) result = check(function, &config);
+    if (result) return result;
+    const uint32_t *cluster = lw_launch_cluster(function->kernel, &config);
+    const bool is_given = cluster[0] || cluster[1] || cluster[2];
+    const uint64_t size = is_given ? lw_volume(cluster) : 1;
+    const uint32_t *required = function->clusters.required;
+    if (!size || size > function->clusters.most || (required[0] && memcmp(required, cluster, 3 * sizeof *required)))
+        return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    *clusters = resident_clusters((uint64_t)each, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *from) {
+    LW_CU_CALL;
+    lw_launch_config config;
+    int each;
+    CUresult result = size ? read_launch(function, from, &config, &each) : CUDA_ERROR_INVALID_VALUE;
+    if (result) return result;
+    const uint64_t most = function->large_clusters ? LW_CLUSTER_MOST : PORTABLE_CLUSTER;
+    *size = each ? (int)least(most, function->clusters.most) : 0;
+    return CUDA_SUCCESS;
 }
