@@ -1,5 +1,13 @@
 # One object library per folder of src/: lanewise_base, lanewise_front …
 
+# Steps that run between those of the CPU levels and compute with masks and addresses only: vector registers, in which compilers like to
+# copy them, hold them up (lw_clear_upper_halves in run/interp/interp.h).
+if(lw_machine STREQUAL "x86_64")
+  foreach(file IN ITEMS flow sync)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/interp/${file}.c PROPERTIES COMPILE_OPTIONS -mgeneral-regs-only)
+  endforeach()
+endif()
+
 # Adds the stages and sets LW_STAGE_OBJECTS to all objects, those of the CPU levels included.
 function(lw_add_stages)
   lw_add_levels(levels)

@@ -18,8 +18,16 @@ typedef unsigned __int128 lw_mask;
 #define LW_MASK_ALL       (~(lw_mask)0)
 #define LW_MASK_BIT(lane) ((lw_mask)1 << (lane))
 
+/* What __builtin_popcountll is for the baseline calls a function of libgcc, which looks bytes up in a table. Where a
+ * level has an instruction, gcc sees what this is and takes it. */
+static inline uint32_t lw_bits_count(uint64_t x) {
+    x -= x >> 1 & 0x5555555555555555;
+    x = (x & 0x3333333333333333) + (x >> 2 & 0x3333333333333333);
+    x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (uint32_t)(x * 0x0101010101010101 >> 56);
+}
 static inline uint32_t lw_mask_count(lw_mask m) {
-    return (uint32_t)(__builtin_popcountll((uint64_t)m) + __builtin_popcountll((uint64_t)(m >> 64)));
+    return lw_bits_count((uint64_t)m) + lw_bits_count((uint64_t)(m >> 64));
 }
 static inline uint32_t lw_mask_first(lw_mask m) { /* m != 0 */
     return (uint64_t)m ? (uint32_t)__builtin_ctzll((uint64_t)m) : 64 + (uint32_t)__builtin_ctzll((uint64_t)(m >> 64));
@@ -337,11 +345,12 @@ enum {
     LW_BARRIERS = 16,
     LW_CLUSTER_BARRIER = LW_BARRIERS, /* the number that waits at the barrier of the cluster have */
     LW_OBJECT_WAIT,                   /* … and those for phases of mbarrier objects */
-    LW_CTA_WARPS = 128,               /* PTX has 32 warps at most; a register of PTO may be wider */
+    LW_CTA_GANGS = 32,                /* PTX has 1024 threads at most; a register of PTO may be wider */
     LW_CLUSTER_MOST = 16,             /* CTAs of a cluster */
 };
 
 typedef struct lw_barrier {
+    uint32_t came;     /* threads that arrived, those among them that have exited since too */
     uint32_t arrived;  /* threads that arrived and then arrived again, as the hardware counts them */
     uint32_t expected; /* 0: all threads that have not exited */
     uint32_t popc;
@@ -372,8 +381,8 @@ struct lw_cta {
     uint32_t shared_bytes;
     uint32_t barriers_in_use; /* a bit for each barrier; those of the others mean nothing */
     lw_barrier barriers[LW_BARRIERS];
-    uint32_t came[LW_BARRIERS][LW_CTA_WARPS]; /* lanes of each warp that arrived at a barrier in use */
-    lw_gang *gangs;                           /* gang_count */
+    lw_mask came[LW_BARRIERS][LW_CTA_GANGS]; /* lanes of each gang that arrived at a barrier in use */
+    lw_gang *gangs;                          /* gang_count */
     lw_trap_record trap;
     struct lw_cta *next; /* of the worker's list */
     /* kept from one CTA to the next */

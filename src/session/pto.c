@@ -85,7 +85,7 @@ static lw_program *lower(lw_kernel *kernel) {
 /* ---- Launches -------------------------------------------------------------------------------------------------- */
 
 enum { FLAT_THREADS = 1024 };
-_Static_assert(LW_PTO_LANES_MAX <= LW_CTA_WARPS * LW_WARP_LANES, "the lanes of a register must fit in a CTA");
+_Static_assert(LW_PTO_LANES_MAX <= LW_CTA_GANGS * LW_GANG_LANES, "the lanes of a register must fit in a CTA");
 
 lw_status lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config) {
     if (!kernel) return LW_BAD_ARGUMENT;

@@ -154,60 +154,102 @@ static uint64_t get(const char *at, uint32_t bits) {
     return value;
 }
 
+/* Where the lanes of one try go: places of an element each, all in one memory or every other one in global memory. */
+typedef struct places {
+    lw_window window;     /* shared or global, for those of even number … */
+    bool mixed;           /* … or for all */
+    bool generic, narrow; /* addresses: of the generic window, in registers of 32 bits */
+    uint32_t count, bytes;
+} places;
+
+static places choose_places(lw_window window, uint32_t bytes) {
+    const bool generic = steps_below(3) == 0;
+    return (places){.window = window,
+                    .generic = generic,
+                    .mixed = generic && steps_below(3) == 0,
+                    .narrow = steps_below(2),
+                    .count = steps_below(4) ? 1 + steps_below(20) : 1,
+                    .bytes = bytes};
+}
+
+static bool in_global(const places *p, uint32_t i) { return p->window == LW_WINDOW_global || (p->mixed && i % 2); }
+
+static char *place_memory(steps_cta *s, const places *p, uint32_t i) {
+    return (in_global(p, i) ? s->global[p->narrow ? 0 : 2] : s->shared) + i * p->bytes;
+}
+
+static uint64_t place_address(const places *p, uint32_t i) {
+    const uint64_t base = in_global(p, i) ? (p->narrow ? STEPS_LOW : STEPS_FIRST) : p->generic ? LW_SHARED_WINDOW : 0;
+    return base + i * p->bytes;
+}
+
+/* Which place each lane goes to: any, or in runs of neighbours. */
+static void choose_lanes(const places *p, uint32_t at[128]) {
+    const uint32_t run = steps_below(2) ? 1 : 1 + steps_below(40);
+    for (uint32_t i = 0; i < 128; i++) at[i] = i % run ? at[i - 1] : steps_below(p->count);
+}
+
+static void put_operation(steps_cta *s, const places *p, lw_atom_op kind, bool is_brain) {
+    const uint32_t size = p->bytes == 8 ? 3 : p->bytes == 4 ? 2 : 1;
+    const bool by_register = p->count > 1 || steps_below(2);
+    const lw_memory_form form = {.window = p->generic ? LW_WINDOW_generic : p->window,
+                                 .address = by_register ? (p->narrow ? 1 : 2) : 0,
+                                 .size = size,
+                                 .slot = size,
+                                 .is_brain = is_brain};
+    const uint32_t results[] = {SLOT(D), SLOT(D), SLOT(B), SLOT(BASE), LW_NO_SLOT, LW_NO_SLOT};
+    s->ops[1] = (lw_op){.step = lw_step_atom,
+                        .d = results[steps_below(LW_COUNT(results))],
+                        .a = by_register ? SLOT(BASE) : LW_NO_SLOT,
+                        .b = SLOT(B),
+                        .e = kind == LW_ATOM_cas ? SLOT(C) : LW_NO_SLOT,
+                        .c = lw_memory_pack(form),
+                        .imm = by_register ? (uint64_t)steps_below(3) * 24 - 24 : place_address(p, 0),
+                        .mode = kind};
+}
+
+static void put_address(steps_cta *s, const places *p, uint32_t lane, uint64_t address) {
+    void *slot = steps_slot(s->cta.gangs, BASE);
+    if (p->narrow) ((uint32_t *)slot)[lane] = (uint32_t)(address - s->ops[1].imm);
+    else ((uint64_t *)slot)[lane] = address - s->ops[1].imm;
+}
+
 static void try_one(steps_cta *s, lw_atom_op kind, uint32_t bits, lw_window window) {
     lw_gang *gang = s->cta.gangs;
     lw_op *op = &s->ops[1];
-    uint32_t bytes = bits / 8;
-    bool generic = steps_below(3) == 0, in_global = window == LW_WINDOW_global, is_brain = steps_below(2);
-    lw_memory_form form = {.window = generic ? LW_WINDOW_generic : window,
-                           .address = 2,
-                           .size = bytes == 8   ? 3
-                                   : bytes == 4 ? 2
-                                                : 1,
-                           .slot = bytes == 8   ? 3
-                                   : bytes == 4 ? 2
-                                                : 1,
-                           .is_brain = is_brain};
-    *op = (lw_op){.step = lw_step_atom,
-                  .d = SLOT(D),
-                  .a = SLOT(BASE),
-                  .b = SLOT(B),
-                  .e = kind == LW_ATOM_cas ? SLOT(C) : LW_NO_SLOT,
-                  .c = lw_memory_pack(form),
-                  .mode = kind};
-    if (steps_below(4) == 0) op->d = LW_NO_SLOT;
-    if (steps_below(4) == 0) op->d = SLOT(B);
+    const uint32_t bytes = bits / 8;
+    const bool is_brain = steps_below(2);
+    const places p = choose_places(window, bytes);
+    put_operation(s, &p, kind, is_brain);
     lw_mask mask = steps_mask(gang->exist);
     steps_set_mask(gang, mask);
     steps_fill_random(gang->regs, SLOT(COUNT));
-    char *memory = in_global ? s->global[2] : s->shared;
-    uint64_t model[64], b[128], c[128], want[128], places = steps_below(4) ? 1 + steps_below(20) : 1;
-    uint64_t base = in_global ? STEPS_FIRST : generic ? LW_SHARED_WINDOW : 0;
+    uint64_t model[64], b[128], c[128], want[128];
     uint32_t at[128];
-    for (uint32_t i = 0; i < places; i++) {
+    for (uint32_t i = 0; i < p.count; i++) {
         model[i] = value_for(kind, bits);
-        memcpy(memory + i * bytes, &model[i], bytes);
+        memcpy(place_memory(s, &p, i), &model[i], bytes);
     }
+    choose_lanes(&p, at);
     for (uint32_t i = 0; i < 128; i++) {
-        at[i] = steps_below((uint32_t)places);
         b[i] = kind == LW_ATOM_cas && steps_below(2) ? model[at[i]] : value_for(kind, bits);
         c[i] = value_for(kind, bits);
         memcpy((char *)steps_slot(gang, B) + i * bytes, &b[i], bytes);
         memcpy((char *)steps_slot(gang, C) + i * bytes, &c[i], bytes);
-        if (mask >> i & 1) ((uint64_t *)steps_slot(gang, BASE))[i] = base + at[i] * bytes;
+        if (mask >> i & 1) put_address(s, &p, i, place_address(&p, at[i]));
     }
     const char *d = op->d == LW_NO_SLOT ? NULL : gang->regs + op->d;
     for (uint32_t i = 0; i < 128; i++) {
         want[i] = d ? get(d + i * bytes, bits) : 0;
         if (!(mask >> i & 1)) continue;
         want[i] = model[at[i]];
-        model[at[i]] = reference(kind, model[at[i]], b[i], c[i], bits, in_global, is_brain);
+        model[at[i]] = reference(kind, model[at[i]], b[i], c[i], bits, in_global(&p, at[i]), is_brain);
     }
     assert_ptr_equal(op->step(gang, op), op + 1);
-    for (uint32_t i = 0; i < places; i++)
-        if (get(memory + i * bytes, bits) != model[i])
+    for (uint32_t i = 0; i < p.count; i++)
+        if (get(place_memory(s, &p, i), bits) != model[i])
             fail_msg("operation %d, %u bits: %llx, not %llx", kind, bits,
-                     (unsigned long long)get(memory + i * bytes, bits), (unsigned long long)model[i]);
+                     (unsigned long long)get(place_memory(s, &p, i), bits), (unsigned long long)model[i]);
     for (uint32_t i = 0; d && i < 128; i++) assert_int_equal(get(d + i * bytes, bits), want[i]);
 }
 
@@ -390,6 +432,31 @@ static void test_wide_threads(void **state) {
 
 /* ---- Faults ---------------------------------------------------------------------------------------------------- */
 
+/* Lane 70 and those behind it go wrong; nobody has done anything then. */
+static void try_fault(lw_window window, uint64_t good, uint64_t bad, lw_trap_kind kind) {
+    static char before[STEPS_RANGES][STEPS_GLOBAL], shared[STEPS_SHARED];
+    steps_cta *s = steps_new(96, 96);
+    lw_gang *gang = s->cta.gangs;
+    const lw_memory_form form = {.window = window, .address = 2, .size = 2, .slot = 2};
+    lw_op *op = &s->ops[1];
+    *op = (lw_op){
+        .step = lw_step_atom, .d = SLOT(D), .a = SLOT(BASE), .b = SLOT(B), .e = LW_NO_SLOT, .c = lw_memory_pack(form)};
+    steps_fill_random(steps_slot(gang, B), LW_SLOT_64);
+    steps_fill_random(s->global, sizeof s->global);
+    memcpy(before, s->global, sizeof before);
+    memcpy(shared, s->shared, sizeof shared);
+    for (uint32_t lane = 0; lane < 96; lane++) ((uint64_t *)steps_slot(gang, BASE))[lane] = lane < 70 ? good : bad;
+    steps_set_mask(gang, steps_mask(gang->exist) | LW_MASK_BIT(70));
+    assert_null(op->step(gang, op));
+    assert_int_equal(s->cta.trap.kind, kind);
+    assert_int_equal(s->cta.trap.thread[0], 70);
+    assert_int_equal(s->cta.trap.address, bad);
+    assert_string_equal(s->cta.trap.access, "atomic");
+    assert_memory_equal(s->global, before, sizeof before);
+    assert_memory_equal(s->shared, shared, sizeof shared);
+    steps_free(s);
+}
+
 static void test_faults(void **state) {
     (void)state;
     static const struct {
@@ -407,27 +474,17 @@ static void test_faults(void **state) {
         {LW_WINDOW_generic, STEPS_LOW, 64, LW_TRAP_bounds},
         {LW_WINDOW_generic, STEPS_LOW, STEPS_CONSTANT + 8, LW_TRAP_read_only},
         {LW_WINDOW_global, STEPS_FIRST, STEPS_CONSTANT, LW_TRAP_read_only},
+        /* Around the ends of what the first lane is in. */
+        {LW_WINDOW_global, STEPS_FIRST + STEPS_GLOBAL - 4, STEPS_FIRST + STEPS_GLOBAL + 4, LW_TRAP_bounds},
+        {LW_WINDOW_global, STEPS_FIRST, STEPS_FIRST - 4, LW_TRAP_bounds},
+        {LW_WINDOW_global, STEPS_FIRST, STEPS_FIRST | 1ull << 63, LW_TRAP_bounds},
+        {LW_WINDOW_global, STEPS_FIRST, STEPS_FIRST - (1ull << 63), LW_TRAP_bounds},
+        {LW_WINDOW_shared, STEPS_SHARED - 4, UINT64_MAX - 3, LW_TRAP_bounds},
+        {LW_WINDOW_shared, STEPS_SHARED - 4, 1ull << 63, LW_TRAP_bounds},
+        {LW_WINDOW_generic, LW_SHARED_WINDOW, LW_SHARED_WINDOW - 4, LW_TRAP_bounds},
     };
-    for (uint32_t i = 0; i < LW_COUNT(cases); i++) {
-        steps_cta *s = steps_new(96, 96);
-        lw_gang *gang = s->cta.gangs;
-        lw_memory_form form = {.window = cases[i].window, .address = 2, .size = 2, .slot = 2};
-        lw_op *op = &s->ops[1];
-        *op = (lw_op){.step = lw_step_atom,
-                      .d = SLOT(D),
-                      .a = SLOT(BASE),
-                      .b = SLOT(B),
-                      .e = LW_NO_SLOT,
-                      .c = lw_memory_pack(form)};
-        for (uint32_t lane = 0; lane < 96; lane++)
-            ((uint64_t *)steps_slot(gang, BASE))[lane] = lane < 70 ? cases[i].good : cases[i].bad;
-        assert_null(op->step(gang, op));
-        assert_int_equal(s->cta.trap.kind, cases[i].kind);
-        assert_int_equal(s->cta.trap.thread[0], 70);
-        assert_int_equal(s->cta.trap.address, cases[i].bad);
-        assert_string_equal(s->cta.trap.access, "atomic");
-        steps_free(s);
-    }
+    for (uint32_t i = 0; i < 4 * LW_COUNT(cases); i++)
+        try_fault(cases[i / 4].window, cases[i / 4].good, cases[i / 4].bad, cases[i / 4].kind);
 }
 
 int main(void) {

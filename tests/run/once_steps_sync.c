@@ -196,6 +196,24 @@ static void test_after_exit(void **state) {
     steps_free(s);
 }
 
+/* Threads that came without waiting and have left stand for none of those that are missing. */
+static void test_exit_behind_arrive(void **state) {
+    (void)state;
+    steps_cta *s = steps_new(256, 128);
+    lw_gang *gangs = s->cta.gangs;
+    const lw_mask half = (lw_mask)UINT64_MAX;
+    assert_null(run(&gangs[1], half, barrier(s, LW_BARRIER_sync, 0, -1)));
+    lw_op *op = barrier(s, LW_BARRIER_arrive, 0, 256);
+    assert_ptr_equal(run(&gangs[0], gangs[0].exist, op), op + 1);
+    s->ops[2] = (lw_op){.step = lw_step_exit};
+    assert_null(run(&gangs[0], gangs[0].exist, &s->ops[2]));
+    assert_int_equal(gangs[0].state, LW_GANG_done);
+    assert_true(waits(&gangs[1]));
+    assert_ptr_equal(run(&gangs[1], ~half, barrier(s, LW_BARRIER_sync, 0, -1)), &s->ops[4]);
+    assert_true(gangs[1].mask == gangs[1].exist);
+    steps_free(s);
+}
+
 /* red over two gangs, and over one that comes at once: the fast way must agree. */
 static void test_reductions(void **state) {
     (void)state;
@@ -300,6 +318,7 @@ int main(void) {
         cmocka_unit_test(test_partial_warp_counts_whole),
         cmocka_unit_test(test_exit_releases),
         cmocka_unit_test(test_after_exit),
+        cmocka_unit_test(test_exit_behind_arrive),
         cmocka_unit_test(test_reductions),
         cmocka_unit_test(test_bad_operands),
         cmocka_unit_test(test_two_counts),

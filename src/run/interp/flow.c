@@ -585,19 +585,11 @@ const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uin
     return NULL;
 }
 
-/* The steps of the wide levels leave the upper halves of the vector registers dirty, which would slow whatever comes
- * behind. Clearing them once a turn is cheaper than once a step. */
-#if defined(__x86_64__)
-__attribute__((target("avx"))) static void clear_upper_halves(void) { __builtin_ia32_vzeroupper(); }
-#else
-static void clear_upper_halves(void) {}
-#endif
-
 void lw_gang_run(lw_gang *gang) {
     gang->budget = LW_BUDGET;
     const lw_op *op = gang->resume ? gang->resume : lw_gang_select(gang);
     gang->resume = NULL;
     while (op) op = op->step(gang, op);
     lw_gang_hand_notes(gang);
-    if (gang->cta->program->vector_bytes > 16) clear_upper_halves();
+    lw_clear_upper_halves(gang);
 }

@@ -21,6 +21,19 @@
 #define OP_GONE(name, ...)
 #include "ops.def"
 
+/* The steps of the wide levels leave the upper halves of the vector registers dirty. Instructions of the baseline that
+ * use the lower ones would wait for them, here and in whatever comes behind, so this stands in front of those; at each
+ * turn's end, too. Clearing them behind every step costs more. Files of the core that have no use for such registers
+ * are compiled without them (cmake/LanewiseStages.cmake). */
+#if defined(__x86_64__)
+__attribute__((target("avx"))) static inline void lw_clear_all_upper_halves(void) { __builtin_ia32_vzeroupper(); }
+#else
+static inline void lw_clear_all_upper_halves(void) {}
+#endif
+static inline void lw_clear_upper_halves(const lw_gang *gang) {
+    if (gang->cta->program->vector_bytes > 16) lw_clear_all_upper_halves();
+}
+
 /* Of a gang's budget, what one round counts for of a loop that may wait for others: who holds the lock should come
  * soon. */
 enum { LW_SPIN_COST = 4096 };

@@ -8,39 +8,56 @@
 
 /* ---- Counting -------------------------------------------------------------------------------------------- */
 
-/* Warps that the gang has, whoever of them executes now. */
-static uint32_t warp_count(const lw_gang *gang) { return lw_mask_last(gang->exist) / LW_WARP_LANES + 1; }
+/* Who came of a gang. */
+static lw_mask *came_of(const lw_gang *gang, uint32_t number) { return &gang->cta->came[number][gang->number]; }
 
 /* A warp counts as a whole once all of its lanes that can come have come. */
-static uint32_t count_warp(const lw_gang *gang, uint32_t warp, uint32_t came) {
-    uint32_t missing = lw_mask_warp(lw_live_lanes(gang), warp) & ~came;
-    return came == 0 ? 0 : missing ? (uint32_t)__builtin_popcount(came) : LW_WARP_LANES;
+static uint32_t count_warp(const lw_gang *gang, uint32_t warp, lw_mask all) {
+    uint32_t came = lw_mask_warp(all, warp), missing = lw_mask_warp(lw_live_lanes(gang), warp) & ~came;
+    return came == 0 ? 0 : missing ? lw_bits_count(came) : LW_WARP_LANES;
+}
+
+/* Threads of the gang, by warps that it has, whoever of them executes now. */
+static uint32_t count_threads(const lw_gang *gang, lw_mask came) {
+    uint32_t count = 0;
+    for (uint32_t warp = 0; warp <= lw_mask_last(gang->exist) / LW_WARP_LANES; warp++)
+        count += count_warp(gang, warp, came);
+    return count;
+}
+
+/* All threads that have not exited. As long as fewer have come than these are, nobody need ask who they are. */
+static bool is_everybody(const lw_cta *cta, uint32_t number) {
+    if (LW_LIKELY(cta->barriers[number].came < cta->live)) return false;
+    for (uint32_t g = 0; g < cta->gang_count; g++)
+        if (lw_live_lanes(&cta->gangs[g]) & ~cta->came[number][g]) return false;
+    return true;
 }
 
 static bool is_complete(const lw_cta *cta, uint32_t number) {
     const lw_barrier *barrier = &cta->barriers[number];
+    if (!barrier->expected) return is_everybody(cta, number);
     uint32_t arrived = barrier->arrived;
-    for (uint32_t g = 0; g < cta->gang_count; g++) {
-        const lw_gang *gang = &cta->gangs[g];
-        const uint32_t *came = cta->came[number] + gang->first / LW_WARP_LANES;
-        for (uint32_t warp = 0; warp < warp_count(gang); warp++) {
-            if (!barrier->expected && lw_mask_warp(lw_live_lanes(gang), warp) & ~came[warp]) return false;
-            arrived += count_warp(gang, warp, came[warp]);
-        }
-    }
+    for (uint32_t g = 0; g < cta->gang_count; g++) arrived += count_threads(&cta->gangs[g], cta->came[number][g]);
     return arrived >= barrier->expected;
 }
 
-static void note_arrivals(const lw_gang *gang, uint32_t number, lw_mask lanes) {
+/* .arrive does not wait, so threads may be here for the second time. */
+static void note_again(const lw_gang *gang, uint32_t number, lw_mask lanes) {
     lw_barrier *barrier = &gang->cta->barriers[number];
-    for (uint32_t warp = 0; warp < warp_count(gang); warp++) {
-        uint32_t now = lw_mask_warp(lanes, warp), *came = &gang->cta->came[number][gang->first / LW_WARP_LANES + warp];
-        if (*came & now) { /* .arrive does not wait, so a thread may be here for the second time */
-            barrier->arrived += count_warp(gang, warp, *came);
-            *came = 0;
-        }
-        *came |= now;
+    lw_mask *came = came_of(gang, number);
+    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) {
+        if (!lw_mask_warp(*came & lanes, warp)) continue;
+        barrier->arrived += count_warp(gang, warp, *came);
+        barrier->came -= lw_bits_count(lw_mask_warp(*came, warp));
+        *came &= ~lw_mask_of_warp(UINT32_MAX, warp);
     }
+}
+
+static void note_arrivals(const lw_gang *gang, uint32_t number, lw_mask lanes) {
+    lw_mask *came = came_of(gang, number);
+    if (LW_UNLIKELY(*came & lanes)) note_again(gang, number, lanes);
+    *came |= lanes;
+    gang->cta->barriers[number].came += lw_mask_count(lanes);
 }
 
 static void note_predicates(const lw_gang *gang, const lw_op *op, lw_barrier *barrier, lw_mask lanes) {
@@ -84,7 +101,8 @@ void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier) 
 /* A barrier in use. */
 static void release_if_complete(lw_cta *cta, uint32_t number) {
     if (!is_complete(cta, number)) return;
-    for (uint32_t g = 0; g < cta->gang_count; g++) lw_gang_release(&cta->gangs[g], number, &cta->barriers[number]);
+    for (uint32_t g = 0; g < cta->gang_count; g++)
+        if (cta->gangs[g].waits.count) lw_gang_release(&cta->gangs[g], number, &cta->barriers[number]);
     cta->barriers_in_use &= ~(1u << number);
     cta->cluster->idle = 0;
 }
@@ -130,39 +148,57 @@ static bool is_valid(const lw_op *op, const lw_request *request) {
     return !needs_count || request->count;
 }
 
-bool lw_gang_keep_wait(lw_gang *gang, const lw_wait *wait) {
+static lw_wait *make_wait(lw_gang *gang) {
     if (gang->waits.count == gang->waits.room) {
         uint32_t room = gang->waits.room ? 2 * gang->waits.room : 8;
         void *grown = realloc(gang->waits.at, room * sizeof *gang->waits.at);
-        if (!grown) return false;
+        if (!grown) return NULL;
         gang->waits.at = grown;
         gang->waits.room = room;
     }
-    gang->waits.at[gang->waits.count++] = *wait;
-    return true;
+    return &gang->waits.at[gang->waits.count++];
 }
 
-/* Lanes will go on at the next block once the barrier opens. */
+bool lw_gang_keep_wait(lw_gang *gang, const lw_wait *wait) {
+    lw_wait *kept = make_wait(gang);
+    if (kept) *kept = *wait;
+    return kept;
+}
+
+/* Lanes will go on at the next block once the barrier opens. Member by member: to clear the whole first costs more than
+ * all else here. */
 bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes) {
-    const lw_wait wait = {.frame = gang->frame, .op = op, .block = op[1].a, .barrier = number, .lanes = lanes};
-    return lw_gang_keep_wait(gang, &wait);
+    lw_wait *wait = make_wait(gang);
+    if (!wait) return false;
+    wait->frame = gang->frame;
+    wait->op = op;
+    wait->block = op[1].a;
+    wait->barrier = number;
+    wait->lanes = lanes;
+    wait->object = NULL;
+    wait->address = 0;
+    wait->phase = false;
+    return true;
 }
 
 static bool is_open(const lw_cta *cta, uint32_t number) { return cta->barriers_in_use >> number & 1; }
 
 static void open_barrier(lw_cta *cta, const lw_request *request) {
-    uint32_t warps = (cta->threads + LW_WARP_LANES - 1) / LW_WARP_LANES;
     cta->barriers[request->number] = (lw_barrier){.expected = request->count, .all = true};
     cta->barriers_in_use |= 1u << request->number;
-    memset(cta->came[request->number], 0, warps * sizeof cta->came[0][0]);
+    for (uint32_t g = 0; g < cta->gang_count; g++) cta->came[request->number][g] = 0;
+}
+
+static bool trap(lw_gang *gang, const lw_op *op, const lw_request *request, lw_trap_kind kind) {
+    lw_gang_trap(gang, op, kind, lw_mask_first(request->lanes),
+                 (lw_trap_record){.access = "barrier", .detail = request->number, .size = request->count});
+    return false;
 }
 
 /* Lanes arrive. False: trapped. */
 static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     lw_cta *cta = gang->cta;
-    uint32_t first = lw_mask_first(request->lanes);
-    lw_trap_record details = {.access = "barrier", .detail = request->number, .size = request->count};
-    if (!is_valid(op, request)) return lw_gang_trap(gang, op, LW_TRAP_barrier, first, details), false;
+    if (!is_valid(op, request)) return trap(gang, op, request, LW_TRAP_barrier);
     lw_barrier *barrier = &cta->barriers[request->number];
     if (!is_open(cta, request->number)) open_barrier(cta, request);
     else if (!same_count(cta, barrier->expected, request->count) &&
@@ -171,7 +207,7 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     note_arrivals(gang, request->number, request->lanes);
     note_predicates(gang, op, barrier, request->lanes);
     if (op->mode != LW_BARRIER_arrive && !lw_gang_add_wait(gang, op, request->number, request->lanes))
-        return lw_gang_trap(gang, op, LW_TRAP_memory, first, details), false;
+        return trap(gang, op, request, LW_TRAP_memory);
     release_if_complete(cta, request->number);
     return true;
 }
@@ -188,12 +224,14 @@ static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_reque
 const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_cta *cta = gang->cta;
     lw_request request = next_request(gang, op, gang->mask);
-    if (request.lanes == gang->mask && lw_mask_count(gang->mask) == cta->live && is_valid(op, &request) &&
-        !is_open(cta, request.number) && op->mode != LW_BARRIER_arrive && same_count(cta, request.count, 0))
+    if (request.lanes == gang->mask && cta->live <= LW_GANG_LANES && lw_mask_count(gang->mask) == cta->live &&
+        is_valid(op, &request) && !is_open(cta, request.number) && op->mode != LW_BARRIER_arrive &&
+        same_count(cta, request.count, 0))
         return pass_together(gang, op, &request);
-    for (lw_mask left = gang->mask; left; left &= ~request.lanes) {
-        request = next_request(gang, op, left);
+    for (lw_mask left = gang->mask;;) {
         if (!arrive(gang, op, &request)) return NULL;
+        if (!(left &= ~request.lanes)) break;
+        request = next_request(gang, op, left);
     }
     return op->mode == LW_BARRIER_arrive ? op + 1 : lw_gang_select(gang);
 }
