@@ -291,6 +291,7 @@ typedef struct lw_program_vector {
 
 typedef struct lw_program {
     lw_arena *arena;
+    uint64_t number;          /* which nothing else that is launched in its context has or had; 0: of none */
     struct lw_source *source; /* the text that places are of */
     uint32_t code_count, entry_index;
     lw_code **functions;     /* all that is called from here, by increasing number: over virtual registers … */

@@ -16,7 +16,8 @@ enum {
     LW_RESIDENT = 32,          /* CTAs that a worker has begun at once, but two clusters, unless all must be … */
     LW_RESIDENT_PATIENCE = 16, /* … until each of them was set aside so often and none has ended: then they may wait for
                                   one that has not begun */
-    LW_CTAS_KEPT = 4,          /* CTA objects that a worker keeps from launch to launch */
+    LW_CTAS_KEPT = 4,          /* CTA objects that a worker keeps from launch to launch, with … */
+    LW_BYTES_KEPT = 1 << 20,   /* … so many bytes of frames and local memory at most */
     LW_PATIENCE = 256,         /* turns that a worker's CTAs get to trap too after one behind them did */
     LW_FLUSH = 1 << 16,        /* warp instructions counted privately at most */
 };
@@ -33,15 +34,22 @@ static void unmap_local(lw_cta *cta) {
     if (cta->local_room) munmap(cta->local, cta->local_room);
     cta->local = NULL;
     cta->local_room = 0;
+    for (uint32_t i = 0; i < cta->gang_room; i++) cta->gangs[i].local_used = 0;
 }
 
 static void end_gangs(lw_cta *cta) {
     for (uint32_t i = 0; i < cta->gang_room; i++) lw_gang_end(&cta->gangs[i]);
 }
 
-static void cta_free(lw_cta *cta) {
+/* Nothing in it is of a program any more. */
+static void forget_program(lw_cta *cta) {
     end_gangs(cta);
     unmap_local(cta);
+    cta->kept_for = 0;
+}
+
+static void cta_free(lw_cta *cta) {
+    forget_program(cta);
     free(cta->gangs);
     free(cta->shared);
     free(cta);
@@ -89,7 +97,6 @@ static bool make_local(lw_cta *cta, const lw_grid *grid) {
         if (local == MAP_FAILED) return false;
         cta->local = local;
         cta->local_room = bytes;
-        for (uint32_t i = 0; i < cta->gang_count; i++) cta->gangs[i].local_used = 0;
     }
     for (uint32_t i = 0; i < cta->gang_count; i++) cta->gangs[i].local = cta->local + i * gang_bytes;
     return true;
@@ -145,10 +152,21 @@ static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     return true;
 }
 
-static lw_cta *take_cta(lw_seat *seat) {
-    lw_cta *cta = seat->free;
-    if (!cta) return calloc(1, sizeof *cta);
-    seat->free = cta->next;
+/* One that has what the program needs, or a new one; where there are enough already, the one that was not used for the
+ * longest time. NULL: no memory. */
+static lw_cta *take_cta(lw_seat *seat, const lw_program *program) {
+    lw_cta **link = &seat->free, **last = NULL, *cta;
+    uint32_t count = 0;
+    for (; *link && ((*link)->kept_for != program->number || !program->number); link = &(*link)->next, count++)
+        last = link;
+    if (*link || count >= LW_CTAS_KEPT) {
+        if (!*link) forget_program(*(link = last));
+        cta = *link;
+        *link = cta->next;
+    } else if (!(cta = calloc(1, sizeof *cta))) {
+        return NULL;
+    }
+    cta->kept_for = program->number;
     return cta;
 }
 
@@ -164,12 +182,12 @@ static void put_cluster(lw_seat *seat, lw_cluster *cluster) {
 /* Takes the CTAs of a cluster. NULL: no memory. */
 static lw_cluster *take_cluster(lw_seat *seat, const lw_grid *grid, uint64_t number) {
     const uint32_t count = grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
-    lw_cta *first = take_cta(seat);
+    lw_cta *first = take_cta(seat, grid->program);
     lw_cluster *cluster = first ? &first->own_cluster : NULL;
     if (!cluster) return NULL;
     *cluster = (lw_cluster){.number = number};
     locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
-    for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat) : NULL) {
+    for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat, grid->program) : NULL) {
         cta->cluster = cluster;
         cta->rank = cluster->count;
         cluster->ctas[cluster->count++] = cta;
@@ -189,12 +207,25 @@ static bool cluster_begin(lw_cluster *cluster, lw_grid *grid) {
 
 /* ---- Seats: what a worker keeps -------------------------------------------------------------------------- */
 
-/* Frames point into the program and local memory belongs to one launch. */
+/* Bytes that would be of use to a later launch of the same program. */
+static uint64_t kept_bytes(const lw_cta *cta) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < cta->gang_room; i++)
+        bytes += cta->gangs[i].frame_bytes + (uint64_t)cta->gangs[i].local_used * LW_GANG_LANES;
+    return bytes;
+}
+
+/* Frames point into the program, which may be gone when the next launch begins: then nobody asks for its number any
+ * more. */
 static void seat_end_launch(lw_seat *seat) {
+    uint64_t bytes = 0;
     lw_cta **link = &seat->free;
     for (int kept = 0; *link && kept < LW_CTAS_KEPT; link = &(*link)->next, kept++) {
-        end_gangs(*link);
-        unmap_local(*link);
+        lw_cta *cta = *link;
+        for (uint32_t i = 0; cta->grid && i < cta->gang_room; i++) lw_gang_rest(&cta->gangs[i]);
+        cta->grid = NULL; /* it rests */
+        bytes += kept_bytes(cta);
+        if (!cta->kept_for || bytes > LW_BYTES_KEPT) forget_program(cta);
     }
     free_all(link);
 }

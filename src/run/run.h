@@ -311,9 +311,10 @@ void lw_trap_locate(lw_trap_record *trap, const lw_gang *gang, const lw_code *co
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details);
 
 /* Makes a gang ready for its lanes of a CTA: entry frame, all lanes at block 0. gang->cta->grid must be set; tid and
- * local are the caller's. False: no memory. lw_gang_end frees what frames and waits hold; needed before the program
- * goes away. */
+ * local are the caller's. False: no memory. lw_gang_end frees what frames and waits hold, lw_gang_rest all but what a
+ * later launch of the same program can use; one of them is needed before the program goes away. */
 bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number);
+void lw_gang_rest(lw_gang *gang);
 void lw_gang_end(lw_gang *gang);
 
 /* Runs until the gang waits, uses up its budget (state stays ready), ends or traps. */
@@ -389,6 +390,7 @@ struct lw_cta {
     size_t shared_room, local_room;
     char *local; /* of all gangs */
     uint32_t gang_room;
+    uint64_t kept_for; /* number of the program that frames and local memory are of; 0: none */
     uint32_t shape[4]; /* block and gang_lanes that the gangs' tid are of */
 };
 

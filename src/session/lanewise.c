@@ -253,6 +253,7 @@ static lw_status make_program(lw_kernel *kernel) {
     lw_program *program = module->language->lower(kernel);
     if (!program || !lw_interp_link(program, &module->diags)) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
+    program->number = atomic_fetch_add(&module->context->programs, 1) + 1;
     kernel->program = program;
     if (module->context->engine == LW_ENGINE_jit && !compile(kernel)) return LW_UNSUPPORTED;
     kernel->info.shared_bytes = program->shared_bytes;

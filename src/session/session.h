@@ -121,7 +121,7 @@ struct lw_context {
     uint32_t fault_count, fault_room;
     atomic_bool lost_message; /* there was no memory even for a message */
     atomic_uint stops;        /* calls of lw_context_stop */
-    _Atomic uint64_t launches;
+    _Atomic uint64_t launches, programs;
 };
 
 struct lw_kernel {

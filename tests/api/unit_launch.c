@@ -105,6 +105,55 @@ static void shared_and_local_memory_begin_as_zero(void **state) {
     lw_context_free(context);
 }
 
+/* Workers keep frames and local memory for later launches of the same kernel. Kernel n adds n to local memory that must
+ * begin as zero, at another place of another size in each, so that whatever serves the wrong one shows. */
+static lw_module *load_adder(lw_context *context, uint32_t n, lw_kernel **kernel) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             HEAD ".entry k(.param .u64 out)\n{\n .local .align 4 .b8 frame[%u];\n"
+                  " .reg .u32 %%i, %%c, %%a; .reg .u64 %%p, %%o; .reg .pred %%q;\n"
+                  " mov.u32 %%i, %%tid.x; mov.u32 %%c, %%ctaid.x; mad.lo.u32 %%i, %%c, 300, %%i;\n"
+                  " ld.local.u32 %%a, [frame+%u]; add.u32 %%a, %%a, %u; setp.lt.u32 %%q, %%i, %u;\n"
+                  " @%%q bra FEW;\n add.u32 %%a, %%a, 1000;\nFEW:\n st.local.u32 [frame+%u], %%a;\n"
+                  " mul.wide.u32 %%o, %%i, 4; ld.param.u64 %%p, [out]; add.u64 %%p, %%p, %%o;\n"
+                  " st.global.u32 [%%p], %%a; ret;\n}\n",
+             16 * n, 16 * n - 8, n, 10 * n, 16 * n - 8);
+    lw_module *module = load(context, text);
+    *kernel = get_kernel(module, NULL);
+    return module;
+}
+
+static void check_adder(lw_context *context, lw_kernel *kernel, uint32_t n, uint32_t threads, uint64_t buffer) {
+    static uint32_t out[600];
+    const lw_launch_config config = shape(2, threads);
+    uint64_t nowhere = 64;
+    if (n % 3 == 0) assert_int_equal(lw_launch(kernel, &config, (void *[]){&nowhere}, NULL), LW_TRAPPED);
+    assert_int_equal(lw_launch(kernel, &config, (void *[]){&buffer}, NULL), LW_OK);
+    assert_int_equal(lw_memory_read(context, buffer, out, sizeof out), LW_OK);
+    for (uint32_t i = 0; i < 600; i++)
+        if (i % 300 < threads) assert_int_equal(out[i], i < 10 * n ? n : n + 1000);
+}
+
+static void launches_serve_later_ones_of_their_kernel_only(void **state) {
+    (void)state;
+    enum { KERNELS = 7 }; /* more than what is kept for */
+    static const uint32_t threads[] = {300, 32, 130, 5, 256};
+    lw_context *context = new_context(2);
+    uint64_t buffer = new_buffer(context, 2400);
+    lw_module *modules[KERNELS];
+    lw_kernel *kernels[KERNELS];
+    for (uint32_t n = 0; n < KERNELS; n++) modules[n] = load_adder(context, n + 1, &kernels[n]);
+    for (uint32_t round = 0; round < 60; round++) {
+        const uint32_t n = round < 20 ? round % 2 : round < 40 ? round % KERNELS : round * round % KERNELS;
+        for (uint32_t again = 0; again < 3; again++)
+            check_adder(context, kernels[n], n + 1, threads[(round + again) % 5], buffer);
+        if (round % 4) continue;
+        lw_module_free(modules[n]); /* another program may come to lie where this one was */
+        modules[n] = load_adder(context, n + 1, &kernels[n]);
+    }
+    lw_context_free(context);
+}
+
 /* ---- Parameters ------------------------------------------------------------------------------------------------ */
 
 #define MIXED \
@@ -370,6 +419,7 @@ int main(void) {
         cmocka_unit_test(instructions_of_functions_are_counted),
         cmocka_unit_test(launch_numbers_threads_in_three_dimensions),
         cmocka_unit_test(shared_and_local_memory_begin_as_zero),
+        cmocka_unit_test(launches_serve_later_ones_of_their_kernel_only),
         cmocka_unit_test(params_are_packed),
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(endless_kernels_are_stopped),

@@ -533,11 +533,16 @@ const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
 
 /* ---- The gang ----------------------------------------------------------------------------------------- */
 
-bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
+/* Those of a gang that is done can serve again: nothing is pending in them. */
+static void put_frames_by(lw_gang *gang) {
     if (gang->state == LW_GANG_done)
-        while (gang->frames) drop_frame(gang, gang->frames); /* nothing is pending in them: they can serve again */
+        while (gang->frames) drop_frame(gang, gang->frames);
     free_frames(gang, &gang->frames);
     gang->live_bytes = 0;
+}
+
+bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
+    put_frames_by(gang);
     uint32_t lanes = cta->grid->gang_lanes;
     gang->cta = cta;
     gang->number = number;
@@ -562,19 +567,23 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     return true;
 }
 
+void lw_gang_rest(lw_gang *gang) {
+    put_frames_by(gang);
+    lw_meeting_end(gang);
+    lw_async_end(gang);
+    memset(gang->hints, 0, sizeof gang->hints); /* they are of this launch's allocations, and serve all its CTAs */
+}
+
 void lw_gang_end(lw_gang *gang) {
     free_frames(gang, &gang->frames);
-    gang->live_bytes = 0;
+    lw_gang_rest(gang);
     free_spare_frames(gang);
     free(gang->free_frames);
     gang->free_frames = NULL;
     gang->free_room = 0;
     free(gang->waits.at);
     gang->waits.at = NULL;
-    lw_meeting_end(gang);
-    lw_async_end(gang);
     gang->waits.count = gang->waits.room = 0;
-    memset(gang->hints, 0, sizeof gang->hints); /* they are of this launch's allocations, and serve all its CTAs */
 }
 
 const lw_op *lw_gang_trap(lw_gang *gang, const lw_op *op, lw_trap_kind kind, uint32_t lane, lw_trap_record details) {
