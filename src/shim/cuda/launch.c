@@ -212,8 +212,10 @@ static CUresult read_launch(CUfunction function, const CUlaunchConfig *from, lw_
     return CUDA_SUCCESS;
 }
 
-/* Clusters at a time, each on the multiprocessors of one GPC. One there is always: a cluster runs on one worker. */
+/* Clusters at a time, each on the multiprocessors of one GPC, and never more than so many CTAs of them on one (as an
+ * H200 says). One there is always: a cluster runs on one worker. */
 static int resident_clusters(uint64_t each, uint64_t size) {
+    each = least(each, LW_CU_SM_CLUSTERED);
     const uint64_t all = lw_context_threads(lw_cu.device), whole = all / LW_CU_GPC, rest = all % LW_CU_GPC;
     const uint64_t clusters = whole * (LW_CU_GPC * each / size) + rest * each / size;
     return (int)(each && !clusters ? 1 : clusters);
@@ -228,9 +230,13 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const 
     if (result) return result;
     const uint32_t *cluster = lw_launch_cluster(function->kernel, &config);
     const bool is_given = cluster[0] || cluster[1] || cluster[2];
-    const uint64_t size = is_given ? lw_volume(cluster) : 1;
+    const uint64_t size = lw_volume(cluster);
     const uint32_t *required = function->clusters.required;
-    if (!size || size > function->clusters.most || (required[0] && memcmp(required, cluster, 3 * sizeof *required)))
+    *clusters = 0; /* where there are none */
+    if (!is_given) return CUDA_SUCCESS;
+    for (int i = 0; i < 3; i++)
+        if (!cluster[i] || config.grid[i] % cluster[i]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+    if (size > function->clusters.most || (required[0] && memcmp(required, cluster, 3 * sizeof *required)))
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     *clusters = resident_clusters((uint64_t)each, size);
     return CUDA_SUCCESS;
