@@ -32,9 +32,8 @@ LW_HALF_LOOP(add, a + b)
 LW_HALF_LOOP(sub, a - b)
 LW_HALF_LOOP(mul, a *b)
 LW_HALF_LOOP(fma, lw_odd_sum_of(a *b, c))
-#undef LW_HALF_LOOP
 
-/* Numbers of f16, or two in an element. */
+/* Numbers of f16, or two in an element. The compiler's lane functions are made of the same loops (run/jit/lanes.c). */
 #define LW_HALF_END(D, does, from_c) \
     RESULT(D); \
     const size_t count = sizeof *to / 2; \
