@@ -141,11 +141,9 @@ void lw_frame_take(lw_unit *u, uint32_t n) {
     LLVMBuildStore(b->at, load_from_lane(u, regs, reg, lane), lw_unit_scalar(u, reg));
 }
 
-/* To all lanes. */
-static void give(lw_unit *u, uint32_t n) {
+void lw_frame_give(lw_unit *u, const uint64_t *uniform, uint32_t n, LLVMValueRef regs) {
     const lw_build *b = u->build;
-    LLVMValueRef regs = lw_frame_regs(u);
-    EACH_UNIFORM(u, reg, lw_unit_live(u, n), lw_unit_uniform(u, n), NULL) {
+    EACH_UNIFORM(u, reg, lw_unit_live(u, n), uniform, u->homed) {
         const uint32_t bits = lw_unit_bits(u, reg);
         LLVMValueRef value = LLVMBuildLoad2(b->at, lw_build_int(b, bits), lw_unit_scalar(u, reg), "");
         value = bits == 1 ? LLVMBuildSExt(b->at, value, b->i64, "") : LLVMBuildZExt(b->at, value, b->i64, "");
@@ -172,6 +170,7 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
     LLVMValueRef regs = NULL;
     if (to >= u->count) return;
     EACH_UNIFORM(u, reg, lw_unit_live(u, to), uniform, lw_unit_uniform(u, to)) {
+        if (lw_unit_homed(u, reg)) continue;
         if (!regs) regs = lw_frame_regs(u);
         spread(u, regs, reg);
     }
@@ -181,7 +180,7 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
 
 void lw_frame_leave(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
-    give(u, n);
+    lw_frame_give(u, lw_unit_uniform(u, n), n, lw_frame_regs(u));
     LLVMValueRef arguments[] = {b->gang, lw_frame_op(u, n), lw_build_address(b, u->level->steps)};
     LLVMValueRef next = lw_build_call(b, b->interpret_type, (uintptr_t)lw_jit_interpret, arguments);
     LLVMSetTailCall(next, true);
@@ -190,7 +189,6 @@ void lw_frame_leave(lw_unit *u, uint32_t n) {
 
 LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
-    give(u, n);
     LLVMValueRef arguments[] = {b->gang, lw_frame_op(u, n)};
     return lw_build_call(b, b->step_type, (uintptr_t)u->level->steps[interp_op(u, n)->code], arguments);
 }

@@ -2,6 +2,8 @@
  * and where it gives up and leaves the interpreter to go on. */
 #include "run/jit/unit.h"
 
+#include <stdlib.h>
+
 /* ---- Leaving --------------------------------------------------------------------------------------------------- */
 
 LLVMBasicBlockRef lw_emit_leave(lw_unit *u, uint32_t n) {
@@ -111,9 +113,17 @@ static void emit_branch_if(lw_unit *u, uint32_t n) {
 
 static bool is_block(const lw_unit *u, uint32_t n) { return u->kinds[n] == LW_KIND_block; }
 
-static void emit_step(lw_unit *u, uint32_t n) {
+/* On to an operation behind n. */
+static void go_behind(lw_unit *u, const uint64_t *uniform, uint32_t n) {
+    lw_frame_settle(u, uniform, n);
+    lw_emit_go_on(u, n);
+}
+
+/* What the step reads is at home. What else is uniform goes there behind it where lanes do not go on here, as what
+ * lives behind it has a home that none of its results has. */
+static void emit_step(lw_unit *u, uint32_t n, const uint64_t *uniform) {
     const lw_build *b = u->build;
-    LLVMValueRef next = lw_frame_step(u, n);
+    LLVMValueRef regs = lw_frame_regs(u), next = lw_frame_step(u, n);
     /* To the next operation, or past the block that begins there. Behind a return or an exit others go on, with values
      * of their own. */
     const bool ends = lw_row_of(lw_unit_op(u, n)->code)->goes == LW_GOES_nowhere;
@@ -121,9 +131,10 @@ static void emit_step(lw_unit *u, uint32_t n) {
         LLVMBasicBlockRef on = lw_build_block(b, ""), other = lw_build_block(b, "");
         LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, next, lw_frame_op(u, n + k)), on, other);
         LLVMPositionBuilderAtEnd(b->at, on);
-        lw_emit_go_on(u, n + k);
+        go_behind(u, uniform, n + k);
         LLVMPositionBuilderAtEnd(b->at, other);
     }
+    if (!ends && n + 1 < u->count) lw_frame_give(u, uniform, n + 1, regs);
     LLVMBuildRet(b->at, next);
 }
 
@@ -134,17 +145,24 @@ static bool names_everyone(const lw_unit *u, const lw_op *sync) {
 }
 
 /* Where everybody is here who can be, and everybody is named, its step would find nobody to wait for. */
-static void emit_warp_sync(lw_unit *u, uint32_t n) {
+static void emit_warp_sync(lw_unit *u, uint32_t n, const uint64_t *uniform) {
     const lw_build *b = u->build;
     if (names_everyone(u, lw_unit_op(u, n))) {
         LLVMValueRef stays = LLVMBuildNot(b->at, lw_build_gang_mask(b, offsetof(lw_gang, exited)), "");
         LLVMValueRef live = LLVMBuildAnd(b->at, lw_build_gang_mask(b, offsetof(lw_gang, exist)), stays, "");
         LLVMBasicBlockRef some = lw_build_block(b, "some");
         lw_build_unless(b, lw_build_is(b, LLVMIntEQ, lw_build_gang_mask(b, offsetof(lw_gang, mask)), live), some);
-        lw_emit_go_on(u, n + 1);
+        go_behind(u, uniform, n + 1);
         LLVMPositionBuilderAtEnd(b->at, some);
     }
-    emit_step(u, n);
+    emit_step(u, n, uniform);
+}
+
+static void emit_called(lw_unit *u, uint32_t n) {
+    uint64_t *uniform = lw_unit_kept(u, n, n + 1);
+    if (uniform && lw_unit_op(u, n)->code == LW_OP_warp_sync) emit_warp_sync(u, n, uniform);
+    else if (uniform) emit_step(u, n, uniform);
+    free(uniform);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
@@ -162,10 +180,7 @@ static void emit_segment(lw_unit *u, uint32_t n) {
         if (lw_unit_op(u, n)->code == LW_OP_bra) emit_go(u, n);
         else emit_branch_if(u, n);
         break;
-    case LW_KIND_step:
-        if (lw_unit_op(u, n)->code == LW_OP_warp_sync) emit_warp_sync(u, n);
-        else emit_step(u, n);
-        break;
+    case LW_KIND_step: emit_called(u, n); break;
     }
 }
 

@@ -90,11 +90,21 @@ static bool make_sets(lw_unit *u) {
     if ((uint64_t)u->set_count * u->words > LW_UNIT_WORDS) return false;
     u->live = calloc((size_t)u->set_count * u->words + 1, sizeof *u->live);
     u->uniform = calloc((size_t)u->set_count * u->words + 1, sizeof *u->uniform);
-    return u->live && u->uniform;
+    u->homed = calloc(u->words + 1, sizeof *u->homed);
+    return u->live && u->uniform && u->homed;
 }
 
 static void keep_set(const lw_unit *u, uint64_t *sets, uint32_t n, const uint64_t *set) {
     if (u->set_of[n] != LW_NO_SLOT) memcpy(sets + (size_t)u->set_of[n] * u->words, set, u->words * sizeof *set);
+}
+
+uint64_t *lw_unit_kept(const lw_unit *u, uint32_t first, uint32_t end) {
+    uint64_t *set = malloc((u->words + 1) * sizeof *set);
+    u->build->failed |= !set;
+    if (set) memcpy(set, lw_unit_uniform(u, first), u->words * sizeof *set);
+    for (uint32_t n = first; set && n < end; n++)
+        LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) lw_set_remove(set, *at);
+    return set;
 }
 
 static uint32_t block_end(const lw_unit *u, uint32_t block) {
@@ -134,6 +144,19 @@ static bool find_uniform(lw_unit *u) {
     return true;
 }
 
+/* Lanes of a warp are together, as a rule. */
+static bool waits_long(const lw_op *op) { return lw_op_does(op, LW_DOES_WAITS) && op->code != LW_OP_warp_sync; }
+
+/* Where lanes wait the interpreter has them, and comes back as often as they wait. */
+static void find_homed(lw_unit *u) {
+    for (uint32_t n = 0; n < u->count; n++) {
+        if (u->kinds[n] != LW_KIND_step) continue;
+        const lw_op *op = lw_unit_op(u, n);
+        LW_EACH_READ(u->code, op, at) lw_set_add(u->homed, *at);
+        for (uint32_t w = 0; w < u->words && waits_long(op); w++) u->homed[w] |= lw_unit_live(u, n)[w];
+    }
+}
+
 static bool loops(const lw_unit *u) {
     for (uint32_t n = 0; n < u->count; n++)
         if (u->kinds[n] == LW_KIND_branch && lw_unit_op(u, n)->flags & LW_OP_BACKWARD) return true;
@@ -166,11 +189,13 @@ bool lw_unit_study(lw_unit *u) {
         u->shapes[1] = LW_GANG_LANES / 2; /* a short array; without a loop there is little to win */
     find_segments(u);
     find_entries(u);
-    return make_sets(u) && find_live(u) && find_uniform(u);
+    if (!make_sets(u) || !find_live(u) || !find_uniform(u)) return false;
+    find_homed(u);
+    return true;
 }
 
 void lw_unit_free(lw_unit *u) {
     free(u->order), free(u->block_at), free(u->whole), free(u->guarded);
     free(u->kinds), free(u->starts), free(u->entered), free(u->set_of);
-    free(u->live), free(u->uniform);
+    free(u->live), free(u->uniform), free(u->homed);
 }

@@ -192,14 +192,21 @@ static void emit_ops(lw_region *r) {
     if (r->checks) demand_counts(r);
 }
 
-/* What is read later goes back into its slot, or where it is known to be the same in all lanes into its scalar. */
+/* What is read later has its value in its slot behind the region, for each lane. */
+static bool goes_home(const lw_region *r, uint32_t reg) {
+    const lw_unit *u = r->u;
+    return lw_set_has(lw_unit_live(u, r->end), reg) &&
+           (lw_unit_homed(u, reg) || !lw_set_has(lw_unit_uniform(u, r->end), reg));
+}
+
+/* What is read later goes back into its slot, or where it is known to be the same in all lanes into its scalar, or
+ * both. */
 static void keep_live(lw_region *r) {
     lw_unit *u = r->u;
-    const uint64_t *live = lw_unit_live(u, r->end), *uniform = lw_unit_uniform(u, r->end);
     uint64_t *kept = calloc(u->words + 1, sizeof *kept);
     for (uint32_t n = r->first; kept && n < r->end; n++) LW_EACH_WRITTEN(u->code, op_at(r, n), at) {
             const uint32_t reg = *at;
-            if (lw_set_has(kept, reg) || !lw_set_has(live, reg) || lw_set_has(uniform, reg)) continue;
+            if (lw_set_has(kept, reg) || !goes_home(r, reg)) continue;
             lw_set_add(kept, reg);
             for (uint32_t c = 0; c < r->values.chunks; c++)
                 lw_frame_store(u, r->values.regs, r->values.base, reg, c, lw_value_vector(u, &r->values, reg, c));
@@ -210,13 +217,8 @@ static void keep_live(lw_region *r) {
 
 /* What came in and stayed as it is. */
 static void settle(lw_region *r) {
-    lw_unit *u = r->u;
-    uint64_t *uniform = malloc((u->words + 1) * sizeof *uniform);
-    if (uniform) memcpy(uniform, lw_unit_uniform(u, r->first), u->words * sizeof *uniform);
-    for (uint32_t n = r->first; uniform && n < r->end; n++)
-        LW_EACH_WRITTEN(u->code, op_at(r, n), at) lw_set_remove(uniform, *at);
-    if (uniform) lw_frame_settle(u, uniform, r->end);
-    u->build->failed |= !uniform;
+    uint64_t *uniform = lw_unit_kept(r->u, r->first, r->end);
+    if (uniform) lw_frame_settle(r->u, uniform, r->end);
     free(uniform);
 }
 
@@ -267,11 +269,8 @@ static void emit_loop(lw_region *r) {
 static bool needs_lanes(const lw_region *r) {
     for (uint32_t n = r->first; n < r->end; n++)
         if (!r->results[n - r->first]) return true;
-    const uint64_t *live = lw_unit_live(r->u, r->end), *uniform = lw_unit_uniform(r->u, r->end);
-    for (uint32_t n = r->first; n < r->end; n++) {
-        const uint32_t reg = op_at(r, n)->d;
-        if (lw_set_has(live, reg) && !lw_set_has(uniform, reg)) return true;
-    }
+    for (uint32_t n = r->first; n < r->end; n++)
+        if (goes_home(r, op_at(r, n)->d)) return true;
     return false;
 }
 

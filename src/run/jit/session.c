@@ -28,7 +28,9 @@ const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *st
 
 void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
     if (bits == 1) memset(slot, (int)value, LW_SLOT_PRED);
-    for (uint32_t lane = 0; bits > 1 && lane < LW_GANG_LANES; lane++) memcpy(slot + lane * bits / 8, &value, bits / 8);
+    if (bits == 16) value = (value & 0xffff) * 0x0001000100010001u;
+    if (bits == 32) value = (uint32_t)value * 0x0000000100000001u;
+    for (uint32_t at = 0; bits > 1 && at < LW_GANG_LANES * bits / 8; at += 8) memcpy(slot + at, &value, 8);
 }
 
 /* ---- The lane functions ---------------------------------------------------------------------------------------- */

@@ -44,6 +44,7 @@ typedef struct lw_unit {
     uint64_t *uniform; /* likewise: registers that have the same value in all lanes */
     uint32_t *set_of;  /* per operation: number of its sets, or LW_NO_SLOT */
     uint32_t set_count;
+    uint64_t *homed;    /* registers whose homes are up to date wherever they are live, also while they are uniform */
     uint32_t shapes[2]; /* of vector registers: values of gang->lanes that there is compiled code for; 0: no more */
 
     /* what LLVM knows, session.c */
@@ -60,6 +61,12 @@ static inline uint32_t lw_unit_bits(const lw_unit *u, uint32_t reg) {
 }
 const uint64_t *lw_unit_live(const lw_unit *u, uint32_t op);
 const uint64_t *lw_unit_uniform(const lw_unit *u, uint32_t op);
+/* A uniform register that steps read, or that lives where lanes wait, has its value in its home from where it is
+ * computed; others only where they are left to the interpreter. */
+static inline bool lw_unit_homed(const lw_unit *u, uint32_t reg) { return u->homed[reg / 64] >> reg % 64 & 1; }
+/* What is uniform in front of operation `first` and not written up to `end`: a set to be freed. NULL: no memory, which
+ * is noted. */
+uint64_t *lw_unit_kept(const lw_unit *u, uint32_t first, uint32_t end);
 /* The operations of the region that begins at op: up to, not including. */
 uint32_t lw_unit_region_end(const lw_unit *u, uint32_t op);
 
@@ -127,7 +134,7 @@ LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
 
 /* What compiled code calls: the interpreter's steps from an operation on, until there is compiled code again; and all
- * lanes of a slot. */
+ * lanes of a slot, where that is rare enough not to be inlined. */
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps);
 void lw_jit_spread(char *slot, uint32_t bits, uint64_t value);
 
@@ -149,9 +156,13 @@ LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg);
  * not there, into it. */
 void lw_frame_take(lw_unit *u, uint32_t n);
 void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
-/* The interpreter goes on with operation n, or does this one: what it says comes next. */
+/* The interpreter goes on with operation n. */
 void lw_frame_leave(lw_unit *u, uint32_t n);
+/* It does this one, and says what comes next. */
 LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n);
+/* All lanes of what is uniform and live in front of operation n, into a frame's registers, where that is seldom done.
+ */
+void lw_frame_give(lw_unit *u, const uint64_t *uniform, uint32_t n, LLVMValueRef regs);
 /* The interpreter's operations where it may come in, LW_NO_SLOT behind the last, to be freed; NULL: no memory. */
 uint32_t *lw_frame_entries(const lw_unit *u);
 void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step);
