@@ -246,7 +246,37 @@ static void emit_wide(lw_region *r) {
     keep_live(r);
 }
 
-/* Threads: a chunk behind the other. */
+/* Results of the region that live at a time, at most. */
+static uint32_t find_pressure(const lw_region *r) {
+    const lw_unit *u = r->u;
+    uint64_t *live = malloc((u->words + 1) * sizeof *live);
+    uint32_t most = 0;
+    if (live) memcpy(live, lw_unit_live(u, r->end), u->words * sizeof *live);
+    for (uint32_t n = r->end; live && n-- > r->first;) {
+        uint32_t now = 0;
+        for (uint32_t k = r->first; k < r->end; k++)
+            LW_EACH_WRITTEN(u->code, op_at(r, k), at) now += *at == op_at(r, n)->d || lw_set_has(live, *at);
+        most = now > most ? now : most;
+        lw_live_over(u->code, op_at(r, n), false, live);
+    }
+    free(live);
+    return most;
+}
+
+/* So many that all have room in registers: a chain of operations that wait for each other takes no longer for several
+ * chunks than for one. Of a short one the CPU does the rounds side by side by itself. */
+static uint32_t count_chunks(const lw_region *r) {
+    enum { ROOM = 14, LANES = 32, LEAST = 8, MOST = 256 };
+    const uint32_t count = r->end - r->first;
+    uint32_t chunks = 1;
+    if (count < LEAST) return chunks;
+    const uint32_t pressure = find_pressure(r);
+    while (2 * chunks * r->u->build->chunk <= LANES && 2 * chunks * pressure <= ROOM && 2 * chunks * count <= MOST)
+        chunks *= 2;
+    return chunks;
+}
+
+/* Threads: some chunks side by side behind the others. */
 static void emit_loop(lw_region *r) {
     const lw_build *b = r->u->build;
     LLVMValueRef lanes = wide(b, LW_GANG_LOAD(b, b->i32, lanes));
@@ -254,11 +284,12 @@ static void emit_loop(lw_region *r) {
                       done = lw_build_block(b, "");
     LLVMBuildBr(b->at, loop);
     LLVMPositionBuilderAtEnd(b->at, loop);
-    r->values.chunks = 1;
+    r->values.chunks = count_chunks(r);
     r->values.base = LLVMBuildPhi(b->at, b->i64, "lane");
     emit_ops(r);
     keep_live(r);
-    LLVMValueRef next = LLVMBuildAdd(b->at, r->values.base, lw_build_number(b, 64, b->chunk), "");
+    LLVMValueRef next =
+        LLVMBuildAdd(b->at, r->values.base, lw_build_number(b, 64, (uint64_t)r->values.chunks * b->chunk), "");
     LLVMValueRef from[] = {lw_build_number(b, 64, 0), next};
     LLVMBasicBlockRef by[] = {before, LLVMGetInsertBlock(b->at)};
     LLVMAddIncoming(r->values.base, from, by, 2);
