@@ -72,13 +72,23 @@ static LLVMValueRef chunk_of(const lw_unit *u, LLVMValueRef regs, LLVMValueRef b
     return lw_build_move(b, regs, offset);
 }
 
+/* Bits of a chunk of lanes, a word, as conditions. Without mask registers LLVM takes bits apart one by one; lanes that
+ * look for their own in copies of the word are three instructions. */
+static LLVMValueRef spread_bits(const lw_unit *u, LLVMValueRef word) {
+    const lw_build *b = u->build;
+    if (u->level->mask_registers) return LLVMBuildBitCast(b->at, word, lw_build_vector(b, 1), "");
+    LLVMValueRef own[LW_GANG_LANES];
+    for (uint32_t i = 0; i < b->chunk; i++) own[i] = lw_build_number(b, 32, 1ull << i);
+    LLVMValueRef copies = lw_value_splat(b, LLVMBuildZExt(b->at, word, b->i32, ""));
+    LLVMValueRef has = LLVMBuildAnd(b->at, copies, LLVMConstVector(own, b->chunk), "");
+    return LLVMBuildICmp(b->at, LLVMIntNE, has, LLVMConstNull(LLVMTypeOf(has)), "");
+}
+
 LLVMValueRef lw_frame_load(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk) {
     const lw_build *b = u->build;
     const uint32_t bits = lw_unit_bits(u, reg);
     LLVMValueRef place = chunk_of(u, regs, base, reg, chunk);
-    if (bits == 1)
-        return LLVMBuildBitCast(b->at, lw_build_load(b, lw_build_int(b, b->chunk), place, 0, 1, LW_ALIAS_slots),
-                                lw_build_vector(b, 1), "");
+    if (bits == 1) return spread_bits(u, lw_build_load(b, lw_build_int(b, b->chunk), place, 0, 1, LW_ALIAS_slots));
     return lw_build_load(b, lw_build_vector(b, bits), place, 0, alignment(b, bits), LW_ALIAS_slots);
 }
 
