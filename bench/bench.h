@@ -4,6 +4,7 @@
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
  *     seeds.c     loops of single instructions              vector.c   vector registers of PTO
  *     growth.c    what twice as much of one thing costs     rounding.c   roundings of floating point
+ *     engines.c   the compiler against the interpreter
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
 #define LW_BENCH_BENCH_H
@@ -27,7 +28,7 @@ typedef struct lw_bench_options {
     const char *tsv;
     const char *only; /* of the growths: those that have this in their names */
     double least;     /* … and the seconds that the smallest of each should take; 0: the usual */
-    bool quick, wall, seeds, vector, rounding, growth, chosen[LW_BENCH_KERNELS];
+    bool quick, wall, seeds, vector, rounding, growth, engines, chosen[LW_BENCH_KERNELS], all;
 } lw_bench_options;
 
 typedef struct lw_bench_spread {
@@ -145,6 +146,12 @@ void lw_bench_seeds(const lw_bench_options *options, lw_context *context);
 
 /* Measures and prints what floating point costs in other roundings than to nearest. */
 void lw_bench_rounding(const lw_bench_options *options, lw_context *context);
+
+/* ---- engines.c ---- */
+
+/* Measures and prints the compiler against the interpreter, on the chosen kernels and, where those are all, on small
+ * ones of every class. Ends the program with status 1 where results differ. */
+void lw_bench_engines(const lw_bench_options *options);
 
 /* ---- vector.c ---- */
 

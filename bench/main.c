@@ -22,7 +22,8 @@ enum {
     GROWTH = 'g',
     ONLY = 'o',
     LEAST = 'l',
-    ROUNDING = 'r'
+    ROUNDING = 'r',
+    BOTH = 'b'
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -31,6 +32,11 @@ static const struct argp_option OPTIONS[] = {
     {"seeds", SEEDS, NULL, 0, "Only the loops of the seed instructions: logic, shifts, shuffles", 0},
     {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
     {"rounding", ROUNDING, NULL, 0, "Only floating point in other roundings than to nearest", 0},
+    {"engines", BOTH, NULL, 0,
+     "Only the compiler against the interpreter: the kernels of the benchmark, or those chosen, and small ones of "
+     "every "
+     "class",
+     0},
     {"growth", GROWTH, NULL, 0,
      "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
     {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
@@ -67,6 +73,7 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     case SEEDS: options->seeds = true; return 0;
     case ROUNDING: options->rounding = true; return 0;
     case GROWTH: options->growth = true; return 0;
+    case BOTH: options->engines = true; return 0;
     case ONLY: options->only = value; return 0;
     case LEAST: options->least = atof(value) * 1e-3; return 0;
     case KERNEL: choose(options, value, state); return 0;
@@ -97,6 +104,7 @@ static lw_bench_options read_options(int argc, char **argv) {
     argp_parse(&parser, argc, argv, 0, NULL, &options);
     bool any = false;
     for (int i = 0; i < LW_BENCH_KERNELS; i++) any |= options.chosen[i];
+    options.all = !any;
     for (int i = 0; i < LW_BENCH_KERNELS; i++) options.chosen[i] |= !any;
     return options;
 }
@@ -150,6 +158,11 @@ int main(int argc, char **argv) {
         if (tsv) close_file(tsv, options.tsv);
         close_file(stdout, "the standard output");
         return (int)verdict;
+    }
+    if (options.engines) {
+        lw_bench_engines(&options);
+        close_file(stdout, "the standard output");
+        return 0;
     }
     lw_context *context = lw_bench_context(&options, 1);
     results.cpu = lw_context_cpu(context);
