@@ -48,20 +48,22 @@
     HEAD4(name, D, A, B, C, E) { CHUNK d[i] = lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], (c_##E)e[i]); } \
     ALONE4(name, D, A, B, C, E)
 
+/* What is known in the caller makes much less of them. */
+#define ALWAYS_INLINED __attribute__((always_inline))
 #define HOW2(name, D, A, B) \
-    HEAD2(name, D, A, B) { \
+    ALWAYS_INLINED HEAD2(name, D, A, B) { \
         const c_##B how = (c_##B)b[0]; \
         CHUNK d[i] = lw_##name((c_##A)a[i], how); \
     } \
     ALONE2(name, D, A, B)
 #define HOW3(name, D, A, B, C) \
-    HEAD3(name, D, A, B, C) { \
+    ALWAYS_INLINED HEAD3(name, D, A, B, C) { \
         const c_##C how = (c_##C)c[0]; \
         CHUNK d[i] = lw_##name((c_##A)a[i], (c_##B)b[i], how); \
     } \
     ALONE3(name, D, A, B, C)
 #define HOW4(name, D, A, B, C, E) \
-    HEAD4(name, D, A, B, C, E) { \
+    ALWAYS_INLINED HEAD4(name, D, A, B, C, E) { \
         const c_##E how = (c_##E)e[0]; \
         CHUNK d[i] = lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], how); \
     } \
@@ -88,7 +90,7 @@ static inline uint32_t any_of(const uint32_t *is) {
     } \
     ALONE3(name, D, A, B, C)
 #define RARE4(name, D, A, B, C, E) \
-    HEAD4(name, D, A, B, C, E) { \
+    ALWAYS_INLINED HEAD4(name, D, A, B, C, E) { \
         const c_##E how = (c_##E)e[0]; \
         uint32_t rare[LANES]; \
         CHUNK rare[i] = lw_rare_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]); \

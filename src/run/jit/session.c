@@ -82,6 +82,20 @@ static void forget_no_alias(LLVMValueRef function) {
     for (unsigned k = 1; k <= LLVMCountParams(function); k++) LLVMRemoveEnumAttributeAtIndex(function, k, kind);
 }
 
+/* A call costs little beside what so much code costs to compile at each place. */
+enum { LARGE = 96 }; /* instructions */
+static bool is_large(LLVMValueRef function) {
+    uint32_t count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && count <= LARGE; i = LLVMGetNextInstruction(i)) count++;
+    return count > LARGE;
+}
+
+static bool has(LLVMValueRef function, const char *name) {
+    return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                       LLVMGetEnumAttributeKindForName(name, strlen(name)));
+}
+
 /* Brings in what is called, to be inlined there. Of functions that may be left out the linker takes those that are
  * asked for, and only then are their bodies read. */
 static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef context) {
@@ -92,6 +106,7 @@ static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMLinkOnceODRLinkage) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
+        if (is_large(f) && !has(f, "alwaysinline")) continue;
         LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                        LLVMGetEnumAttributeKindForName("noinline", 8));
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, inlined);
