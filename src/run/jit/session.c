@@ -82,13 +82,18 @@ static void forget_no_alias(LLVMValueRef function) {
     for (unsigned k = 1; k <= LLVMCountParams(function); k++) LLVMRemoveEnumAttributeAtIndex(function, k, kind);
 }
 
-/* A call costs little beside what so much code costs to compile at each place. */
-enum { LARGE = 96 }; /* instructions */
-static bool is_large(LLVMValueRef function) {
-    uint32_t count = 0;
+/* Calls of what is long cost some loads and stores, but not the time to compile it at each place. Until it is much, it
+ * is inlined. so_far: instructions, of the program. */
+static bool is_called(LLVMValueRef function, uint64_t *so_far) {
+    enum { LONG = 96, MUCH = 4096 };
+    uint64_t count = 0, uses = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && count <= LARGE; i = LLVMGetNextInstruction(i)) count++;
-    return count > LARGE;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) count++;
+    if (count <= LONG) return false;
+    for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) uses++;
+    if (*so_far + uses * count > MUCH) return true;
+    *so_far += uses * count;
+    return false;
 }
 
 static bool has(LLVMValueRef function, const char *name) {
@@ -103,10 +108,11 @@ static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef
         if (!LLVMIsDeclaration(f)) LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
     if (LLVMLinkModules2(module, lanes)) return false;
     LLVMAttributeRef inlined = attribute(context, "alwaysinline", 0);
+    uint64_t so_far = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || LLVMGetLinkage(f) != LLVMLinkOnceODRLinkage) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);
-        if (is_large(f) && !has(f, "alwaysinline")) continue;
+        if (!has(f, "alwaysinline") && is_called(f, &so_far)) continue;
         LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                        LLVMGetEnumAttributeKindForName("noinline", 8));
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, inlined);
