@@ -584,7 +584,7 @@ __attribute__((noinline)) static const lw_op *load_by_look(lw_gang *gang, const 
     lw_mover *load = loads[form.size][form.slot][form.is_signed];
     lw_reach room;
     const lw_reach *reach;
-    uintptr_t host;
+    uintptr_t host = 0; /* GCC does not see that a reach comes with one */
     const lw_op *next = op + 1;
     if (LW_UNLIKELY(form.is_wide && form.is_volatile)) next = lw_wide_ld(gang, op);
     else if (LW_UNLIKELY(!(reach = find_reach(gang, op, form, &room, &host))))
@@ -598,7 +598,7 @@ __attribute__((noinline)) static const lw_op *load_by_look(lw_gang *gang, const 
 /* Who only follows needs none of the room that a look takes. */
 const lw_op *LW_AT_LEVEL(lw_step_ld)(lw_gang *gang, const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
-    uintptr_t host;
+    uintptr_t host = 0; /* GCC does not see that a reach comes with one */
     const lw_reach *reach = op->mode >= LW_TRAIL_follows_0 && !form.vector ? follow(gang, op, form, &host) : NULL;
     if (!reach) return load_by_look(gang, op);
     loads[form.size][form.slot][form.is_signed](gang, reach, gang->regs + op->d, host, 1);
@@ -632,7 +632,7 @@ const lw_op *LW_AT_LEVEL(lw_step_st)(lw_gang *gang, const lw_op *op) {
     lw_mover *store = stores[form.size][form.slot];
     char *constant = LW_UNLIKELY(op->flags & LW_OP_IMM_B) ? constant_slot(gang, op, form) : NULL;
     lw_reach room;
-    uintptr_t host;
+    uintptr_t host = 0; /* GCC does not see that a reach comes with one */
     if (LW_UNLIKELY(form.is_volatile)) lw_memory_order();
     if (LW_UNLIKELY(form.is_wide && form.is_volatile)) return lw_wide_st(gang, op);
     const lw_reach *reach = find_reach(gang, op, form, &room, &host);
