@@ -34,7 +34,7 @@ static void unmap_local(lw_cta *cta) {
     if (cta->local_room) munmap(cta->local, cta->local_room);
     cta->local = NULL;
     cta->local_room = 0;
-    for (uint32_t i = 0; i < cta->gang_room; i++) cta->gangs[i].local_used = 0;
+    for (uint32_t i = 0; i < cta->gang_room; i++) cta->gangs[i].local_used = cta->gangs[i].local_most = 0;
 }
 
 static void end_gangs(lw_cta *cta) {
@@ -210,8 +210,11 @@ static bool cluster_begin(lw_cluster *cluster, lw_grid *grid) {
 /* Bytes that would be of use to a later launch of the same program. */
 static uint64_t kept_bytes(const lw_cta *cta) {
     uint64_t bytes = 0;
-    for (uint32_t i = 0; i < cta->gang_room; i++)
-        bytes += cta->gangs[i].frame_bytes + (uint64_t)cta->gangs[i].local_used * LW_GANG_LANES;
+    for (uint32_t i = 0; i < cta->gang_room; i++) {
+        const lw_gang *gang = &cta->gangs[i];
+        const uint32_t local = gang->local_used > gang->local_most ? gang->local_used : gang->local_most;
+        bytes += gang->frame_bytes + (uint64_t)local * LW_GANG_LANES;
+    }
     return bytes;
 }
 
@@ -224,8 +227,9 @@ static void seat_end_launch(lw_seat *seat) {
         lw_cta *cta = *link;
         for (uint32_t i = 0; cta->grid && i < cta->gang_room; i++) lw_gang_rest(&cta->gangs[i]);
         cta->grid = NULL; /* it rests */
-        bytes += kept_bytes(cta);
-        if (!cta->kept_for || bytes > LW_BYTES_KEPT) forget_program(cta);
+        const uint64_t more = kept_bytes(cta);
+        if (cta->kept_for && bytes + more <= LW_BYTES_KEPT) bytes += more;
+        else forget_program(cta);
     }
     free_all(link);
 }

@@ -271,6 +271,7 @@ struct lw_gang {
 
     char *local;              /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
     uint32_t local_used;      /* nobody has written at or above this address of it yet: all zeros there */
+    uint32_t local_most;      /* where that ever was, before it was cleared: memory is held up to there */
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
     lw_trail trails[LW_TRAILS];
 

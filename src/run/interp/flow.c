@@ -343,6 +343,7 @@ static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
     uint32_t end = (frame->local_end + LW_GRANULE - 1) / LW_GRANULE * LW_GRANULE, used = gang->local_used;
     if (frame->local_base >= used) return;
     clear_local(gang, lanes, frame->local_base, end < used ? end : used);
+    if (used > gang->local_most) gang->local_most = used;
     if (used <= end && lanes == lw_live_lanes(gang)) gang->local_used = frame->local_base;
 }
 

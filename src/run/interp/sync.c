@@ -212,7 +212,8 @@ static bool arrive(lw_gang *gang, const lw_op *op, const lw_request *request) {
     return true;
 }
 
-/* Where the whole CTA comes at once there is nobody to wait for. */
+/* Where the whole CTA comes at once there is nobody to wait for, unless a count is for some who have exited: an H200
+ * waits for these for ever. */
 static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_request *request) {
     lw_barrier alone = {.all = true};
     note_predicates(gang, op, &alone, request->lanes);
@@ -226,7 +227,7 @@ const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_request request = next_request(gang, op, gang->mask);
     if (request.lanes == gang->mask && cta->live <= LW_GANG_LANES && lw_mask_count(gang->mask) == cta->live &&
         is_valid(op, &request) && !is_open(cta, request.number) && op->mode != LW_BARRIER_arrive &&
-        same_count(cta, request.count, 0))
+        same_count(cta, request.count, 0) && (!request.count || count_threads(gang, gang->mask) >= request.count))
         return pass_together(gang, op, &request);
     for (lw_mask left = gang->mask;;) {
         if (!arrive(gang, op, &request)) return NULL;

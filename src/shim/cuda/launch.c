@@ -234,8 +234,10 @@ CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const 
     const uint32_t *required = function->clusters.required;
     *clusters = 0; /* where there are none */
     if (!is_given) return CUDA_SUCCESS;
+    uint32_t ctas[3];
+    lw_launch_ctas(function->kernel, &config, ctas);
     for (int i = 0; i < 3; i++)
-        if (!cluster[i] || config.grid[i] % cluster[i]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+        if (!cluster[i] || ctas[i] % cluster[i]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     if (size > function->clusters.most || (required[0] && memcmp(required, cluster, 3 * sizeof *required)))
         return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     *clusters = resident_clusters((uint64_t)each, size);

@@ -4,7 +4,8 @@
  *
  * All have the address in one slot, which nothing between them writes, and nothing between them uses the place of their
  * trail. So whoever finds that the last ones there were the lanes that execute now knows that these had the address
- * that they have. A trail under a guard might not have been left at all: those follow only. */
+ * that they have. What stands under a guard might not be executed, and leaves none; it may follow, where the lanes are
+ * the same ones. */
 #include "run/interp/link/link.h"
 
 #include "run/run.h"
@@ -22,9 +23,11 @@ static void forget(lw_trails *t) {
     for (uint32_t k = 0; k < LW_TRAILS; k++) t->at[k].first = LW_NO_SLOT;
 }
 
-/* Whether one tells where the other goes. */
+/* Whether one tells where the other goes and how it gets there: words go by masked moves only where registers are as
+ * wide. */
 static bool alike(lw_memory_form a, lw_memory_form b) {
-    return a.window == b.window && a.address == b.address && a.size == b.size && a.vector == b.vector;
+    return a.window == b.window && a.address == b.address && a.size == b.size && a.vector == b.vector &&
+           a.slot == b.slot;
 }
 
 static bool can_follow(const lw_op *op, lw_memory_form form) {
