@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { ROOM = 4096 };
 
@@ -151,6 +152,35 @@ static void launches_serve_later_ones_of_their_kernel_only(void **state) {
         lw_module_free(modules[n]); /* another program may come to lie where this one was */
         modules[n] = load_adder(context, n + 1, &kernels[n]);
     }
+    lw_context_free(context);
+}
+
+/* Of memory that the process has pages of. */
+static size_t resident_bytes(void) {
+    FILE *file = fopen("/proc/self/statm", "r");
+    unsigned long total = 0, resident = 0;
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu %lu", &total, &resident), 2);
+    fclose(file);
+    return resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* One of the CTAs writes far up in its local memory, 32 MiB in all, and those that come after it on its worker do not.
+ */
+static void launches_keep_little(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_kernel *kernel = get_kernel(
+        load(context, HEAD ".entry deep(.param .u64 out)\n{\n .reg .u32 %c; .reg .u64 %p; .reg .pred %q;\n"
+                           " .local .align 16 .b8 %l[65536];\n mov.u32 %c, %ctaid.x; ld.param.u64 %p, [out];\n"
+                           " setp.ne.u32 %q, %c, 0; @%q bra end;\n st.local.u32 [%l+65532], %c;\n"
+                           " ld.local.u32 %c, [%l+65532]; st.global.u32 [%p], %c;\nend:\n ret;\n}\n"),
+        NULL);
+    uint64_t buffer = new_buffer(context, 16);
+    lw_launch_config config = shape(3, 512);
+    const size_t before = resident_bytes();
+    assert_int_equal(lw_launch(kernel, &config, (void *[]){&buffer}, NULL), LW_OK);
+    assert_in_range(resident_bytes(), 0, before + (8 << 20));
     lw_context_free(context);
 }
 
@@ -420,6 +450,7 @@ int main(void) {
         cmocka_unit_test(launch_numbers_threads_in_three_dimensions),
         cmocka_unit_test(shared_and_local_memory_begin_as_zero),
         cmocka_unit_test(launches_serve_later_ones_of_their_kernel_only),
+        cmocka_unit_test(launches_keep_little),
         cmocka_unit_test(params_are_packed),
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(endless_kernels_are_stopped),
