@@ -381,9 +381,10 @@ typedef struct lw_launch_stats {
 /* How to launch a PTO function: a CTA, or a part of one, for each register of its arrays. Where the function stores to
  * memrefs, one thread runs them in order; else all do.
  *
- * elements of the arrays that registers as wide as the widest come from; the last parameter gets the same number.
- * Without such arrays 1 config   gets grid and block; the rest stays fails    LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32
- * elements or more */
+ * elements  of the arrays that registers as wide as the widest come from, which the last parameter gets, too; without
+ *           such arrays 1
+ * config    gets grid and block; the rest stays
+ * fails     LW_BAD_ARGUMENT: a PTX kernel; 0 or 2^32 elements or more */
 LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_config *config);
 
 /* Runs a kernel to its end.
@@ -392,8 +393,9 @@ LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_confi
  * params   params[i] points to the value of parameter i; NULL: config->param_buffer has them all, or there are none
  * stats    gets what was executed, also by a launch that trapped or was stopped; may be NULL
  * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop;
- * LW_NO_MEMORY threads  any; launches of one context at a time share its workers. The caller's floating-point modes and
- * flags change no result and are as before after the call; progress and print are called in them */
+ *          LW_NO_MEMORY
+ * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change
+ *          no result and are as before after the call; progress and print are called in them */
 LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:
@@ -453,7 +455,8 @@ LW_API bool lw_trap(lw_context *context, lw_trap_info *trap);
  *
  * number   2107 for LW2107
  * title    gets what its message is made from: a pattern as printf takes it, for reading and not for printf; may be
- * NULL returns  a fixed text, or NULL where there is no such number */
+ *          NULL
+ * returns  a fixed text, or NULL where there is no such number */
 LW_API const char *lw_explain_diagnostic(uint32_t number, const char **title);
 
 /* The CPU levels built into this library.
