@@ -82,7 +82,8 @@ class Forms(Case):
         rows = [line.split("\t") for line in self.lanewise("isa", "--tsv", "-e")[1].splitlines()]
         self.assertGreater(len(rows), 150)
         evaluated = refused = 0
-        for row in rows:
+        part = 3 if cli.FEW else 1
+        for row in rows[::part]:
             status, pattern, operands = row[1:4]
             spellings = expand(pattern)
             random.Random(pattern).shuffle(spellings)
@@ -105,8 +106,8 @@ class Forms(Case):
                     refused += 1
                     self.assertIn("error[LW6051]", err, f"{spelling} {operands}")
                     self.assertTrue("[" in operands or not re.match(r"[dfp]\b", operands), f"{spelling} {operands}: {err}")
-        self.assertGreater(evaluated, 250)
-        self.assertGreater(refused, 50)
+        self.assertGreater(evaluated, 250 // part)
+        self.assertGreater(refused, 50 // part)
 
     def test_removed_form(self):
         """shfl without .sync is run as the last version that has it."""

@@ -243,7 +243,7 @@ static void spread_local(lw_gang *gang, lw_reach *reach, uint64_t window, uint32
 }
 
 /* Where the lanes of the gang go, by their addresses. False: lane by lane, please. */
-LW_INLINE bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *reach) {
+static bool look(lw_gang *gang, const lw_op *op, lw_memory_form form, lw_reach *reach) {
     uint32_t bytes = lw_memory_bytes(form);
     uint64_t frame = LW_UNLIKELY(form.frame) ? gang->frame->local_base : 0;
     find_lanes(gang, reach);
