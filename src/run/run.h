@@ -40,6 +40,13 @@ static inline uint32_t lw_mask_last(lw_mask m) { /* m != 0 */
 static inline uint32_t lw_mask_warp(lw_mask m, uint32_t warp) { return (uint32_t)(m >> (32 * warp)); }
 /* … and lanes of one warp among those of the gang. */
 static inline lw_mask lw_mask_of_warp(uint32_t lanes, uint32_t warp) { return (lw_mask)lanes << (32 * warp); }
+/* Those of 32 lanes from this one on, read by themselves: masks are stored in halves, and to read 128 bits behind that
+ * waits; to shift these costs more than what they are for. */
+static inline uint32_t lw_mask_bits(const lw_mask *mask, uint32_t from) {
+    uint32_t bits;
+    memcpy(&bits, (const char *)mask + from / 8, sizeof bits);
+    return bits;
+}
 #define LW_FOR_LANES(lane, mask) \
     for (lw_mask todo_ = (mask); todo_; todo_ &= todo_ - 1) \
         for (uint32_t lane = lw_mask_first(todo_), once_ = 1; once_; once_ = 0)

@@ -27,6 +27,14 @@ typedef enum lw_access { LW_ACCESS_load, LW_ACCESS_store, LW_ACCESS_atomic } lw_
 
 static inline uint32_t lw_memory_bytes(lw_memory_form form) { return 1u << (form.size + form.vector); }
 
+/* The allocation met last becomes the one of these bytes. False: there is none, and it stays what it was. */
+static inline bool lw_hint_find(const lw_gang *gang, lw_range *hint, uint64_t address, uint64_t bytes) {
+    if (LW_LIKELY(hint->size >= bytes && address - hint->base <= hint->size - bytes)) return true;
+    const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, bytes);
+    if (range) *hint = *range;
+    return range;
+}
+
 enum { LW_GRANULE = 16 }; /* bytes of local memory that lie together, as lw_local_at has it */
 
 /* An access of the executing lanes' local memory that ends there: from now on it may hold something. */

@@ -10,18 +10,10 @@
 
 #include <lanewise/lane.h>
 
-/* The executing lanes of a warp, read by themselves: masks are stored in halves, and to read 128 bits behind that
- * waits. */
-static inline uint32_t warp_lanes(const lw_gang *gang, uint32_t first) {
-    uint32_t lanes;
-    memcpy(&lanes, (const char *)&gang->mask + first / 8, sizeof lanes);
-    return lanes;
-}
-
 /* A statement for each executing lane, in their order, warp by warp. */
 #define EACH_LANE(lane, gang, statement) \
     for (uint32_t base_ = (gang)->begin; base_ < (gang)->lanes; base_ += LW_WARP_LANES) \
-        for (uint32_t left_ = warp_lanes(gang, base_); left_; left_ &= left_ - 1) { \
+        for (uint32_t left_ = lw_mask_bits(&(gang)->mask, base_); left_; left_ &= left_ - 1) { \
             const uint32_t lane = base_ + (uint32_t)__builtin_ctz(left_); \
             statement; \
         }
@@ -46,21 +38,13 @@ static lw_range *hint_of(lw_gang *gang, const lw_op *op) {
     return &gang->hints[(size_t)(op - gang->frame->code->ops) % LW_HINTS];
 }
 
-/* The hint becomes the allocation of [address, address + bytes). False: there is none. */
-static bool find_range(const lw_gang *gang, lw_range *hint, uint64_t address, uint32_t bytes) {
-    if (LW_LIKELY(hint->size >= bytes && address - hint->base <= hint->size - bytes)) return true;
-    const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, bytes);
-    if (range) *hint = *range;
-    return range;
-}
-
 /* False: an address in local memory or in none that may be changed. */
 static bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, uint64_t address, uint32_t bytes,
                       lw_home *home) {
     const bool generic = form.window == LW_WINDOW_generic;
     if (form.window == LW_WINDOW_global || (generic && address >= LW_GLOBAL_BASE)) {
         lw_range *hint = hint_of(gang, op);
-        if (!find_range(gang, hint, address, bytes) || hint->read_only) return false;
+        if (!lw_hint_find(gang, hint, address, bytes) || hint->read_only) return false;
         *home = (lw_home){hint->base, hint->size, hint->host, true};
         return true;
     }
@@ -98,7 +82,7 @@ LW_INLINE void see(lw_sight *sight, uint64_t address, uint64_t first, uint64_t b
                        room = home->size - bytes, host = (uintptr_t)home->host - base; \
         lw_sight sight = {0}; \
         for (uint32_t at = gang->begin; at < gang->lanes; at += LW_WARP_LANES) { \
-            uint32_t left = warp_lanes(gang, at); \
+            uint32_t left = lw_mask_bits(&gang->mask, at); \
             const uint##bits##_t *restrict from = a + at; \
             uint64_t *restrict to = gang->address + at; \
             if (LW_LIKELY(left == UINT32_MAX)) { \
@@ -151,7 +135,7 @@ static bool find_apart(lw_gang *gang, const lw_op *op, lw_memory_form form) {
         uint64_t address = lw_address_of(gang, op, lane);
         lw_trap_kind fault = LW_TRAP_none;
         if (by_hint && address >= LW_GLOBAL_BASE) {
-            if (!find_range(gang, hint, address, bytes)) fault = LW_TRAP_bounds;
+            if (!lw_hint_find(gang, hint, address, bytes)) fault = LW_TRAP_bounds;
             doubtful |= hint->read_only;
             gang->address[lane] = (uintptr_t)hint->host + (address - hint->base);
         } else {

@@ -10,11 +10,7 @@ static char *quick_target(const lw_gang *gang, uint64_t address, uint32_t bytes)
 
 static const char *quick_source(lw_gang *gang, lw_range *hint, uint64_t address, uint32_t given, uint32_t align) {
     if (address & (align - 1)) return NULL;
-    if (address - hint->base >= hint->size || given > hint->size - (address - hint->base)) {
-        const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, given ? given : 1);
-        if (!range) return NULL;
-        *hint = *range;
-    }
+    if (!lw_hint_find(gang, hint, address, given ? given : 1)) return NULL;
     return hint->host + (address - hint->base);
 }
 

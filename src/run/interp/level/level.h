@@ -34,13 +34,6 @@ typedef struct lw_controls {
 
 /* ---- to[i] = bit i of mask ? a[i] : b[i], for the lanes that loops run over ------------------------------- */
 
-/* The mask is read from memory 16 or 32 bits at a time: shifting 128 bits costs more than the blend. */
-static inline uint32_t lw_mask_bits(const lw_mask *mask, uint32_t from) {
-    uint32_t bits;
-    memcpy(&bits, (const char *)mask + from / 8, sizeof bits);
-    return bits;
-}
-
 #include LW_ISA_HEADER
 
 /* The executing lanes of a slot take new values, all others keep theirs. */

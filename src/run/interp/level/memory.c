@@ -113,11 +113,7 @@ typedef struct lw_home {
 
 LW_INLINE bool find_global(lw_gang *gang, const lw_op *op, uint64_t address, uint32_t bytes, lw_home *home) {
     lw_range *hint = &gang->hints[op->e % LW_HINTS];
-    if (LW_UNLIKELY(hint->size < bytes || address - hint->base > hint->size - bytes)) {
-        const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, bytes);
-        if (!range) return false;
-        *hint = *range;
-    }
+    if (!lw_hint_find(gang, hint, address, bytes)) return false;
     *home = (lw_home){hint->base, hint->size, hint->host, hint->read_only};
     return true;
 }

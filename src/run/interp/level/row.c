@@ -13,11 +13,7 @@ static inline char *find_row(lw_gang *gang, const lw_op *op, uint32_t size, lw_m
                    span = (uint64_t)count << size;
     if (LW_UNLIKELY(address & ((1u << size) - 1))) return NULL;
     lw_range *hint = &gang->hints[(op->imm >> LW_ROW_HINT_SHIFT) % LW_HINTS];
-    if (LW_UNLIKELY(hint->size < span || address - hint->base > hint->size - span)) {
-        const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, span);
-        if (!range) return NULL;
-        *hint = *range;
-    }
+    if (!lw_hint_find(gang, hint, address, span)) return NULL;
     if (LW_UNLIKELY(base - hint->base > hint->size)) return NULL; /* another allocation than that of the array */
     if (access != LW_ACCESS_load && LW_UNLIKELY(hint->read_only)) return NULL;
     return hint->host + (address - hint->base) - ((uint64_t)first << size);
