@@ -50,20 +50,13 @@
 
 #define LW_ROUNDED_STEPS3(name, D, A, B, C) \
     STEP_HEAD(name, rri) { \
-        SOURCE(A, op->a, a); \
-        SOURCE(B, op->b, b); \
-        const c_##C how = CONSTANT(C, op->imm); \
-        RESULT(D); \
+        OPERANDS3_RRI(D, A, B, C, how); \
         ROUNDED(name, D); \
         END(D); \
     }
 #define LW_ROUNDED_STEPS4(name, D, A, B, C, E) \
     STEP_HEAD(name, rri) { \
-        SOURCE(A, op->a, a); \
-        SOURCE(B, op->b, b); \
-        SOURCE(C, op->c, c); \
-        const c_##E how = CONSTANT(E, op->imm); \
-        RESULT(D); \
+        OPERANDS4_RRI(D, A, B, C, E, how); \
         ROUNDED(name, D); \
         END(D); \
     }

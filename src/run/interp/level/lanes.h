@@ -121,6 +121,19 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
 #define STEP_NAME(name, variant) LW_AT_LEVEL(lw_lane_##name##_##variant)
 #define STEP_HEAD(name, variant) const lw_op *STEP_NAME(name, variant)(lw_gang * gang, const lw_op *op)
 
+/* Operands in registers, the last one a constant of this name; and the result. */
+#define OPERANDS3_RRI(D, A, B, C, last) \
+    SOURCE(A, op->a, a); \
+    SOURCE(B, op->b, b); \
+    const c_##C last = CONSTANT(C, op->imm); \
+    RESULT(D)
+#define OPERANDS4_RRI(D, A, B, C, E, last) \
+    SOURCE(A, op->a, a); \
+    SOURCE(B, op->b, b); \
+    SOURCE(C, op->c, c); \
+    const c_##E last = CONSTANT(E, op->imm); \
+    RESULT(D)
+
 #define LOOP1(name, D, A) \
     STEP_HEAD(name, rrr) { \
         SOURCE(A, op->a, a); \
@@ -178,19 +191,13 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
     }
 #define LOOP3_ROUNDED(name, D, A, B, C) \
     STEP_HEAD(name, rri) { \
-        SOURCE(A, op->a, a); \
-        SOURCE(B, op->b, b); \
-        const c_##C c = CONSTANT(C, op->imm); \
-        RESULT(D); \
+        OPERANDS3_RRI(D, A, B, C, c); \
         BY_ROUNDING(D, c, lw_##name, (c_##A)a[i], (c_##B)b[i]); \
         END(D); \
     }
 #define LOOP3_RRI(name, D, A, B, C) \
     STEP_HEAD(name, rri) { \
-        SOURCE(A, op->a, a); \
-        SOURCE(B, op->b, b); \
-        const c_##C c = CONSTANT(C, op->imm); \
-        RESULT(D); \
+        OPERANDS3_RRI(D, A, B, C, c); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], c))); \
         END(D); \
     }
@@ -237,22 +244,14 @@ static inline const lw_op *put_predicate(lw_gang *gang, const lw_op *op, uint32_
     }
 #define LOOP4_RRI(name, D, A, B, C, E) \
     STEP_HEAD(name, rri) { \
-        SOURCE(A, op->a, a); \
-        SOURCE(B, op->b, b); \
-        SOURCE(C, op->c, c); \
-        const c_##E e = CONSTANT(E, op->imm); \
-        RESULT(D); \
+        OPERANDS4_RRI(D, A, B, C, E, e); \
         BODY(D, (lw_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i], e))); \
         END(D); \
     }
 /* The cheap loop where no lane of the gang has rare operands, those that do not execute among them. */
 #define LOOP4_RARE(name, D, A, B, C, E) \
     STEP_HEAD(name, rri) { \
-        SOURCE(A, op->a, a); \
-        SOURCE(B, op->b, b); \
-        SOURCE(C, op->c, c); \
-        const c_##E e = CONSTANT(E, op->imm); \
-        RESULT(D); \
+        OPERANDS4_RRI(D, A, B, C, E, e); \
         uint32_t rare = 0; \
         EACH(i) rare |= lw_rare_##name((c_##A)a[i], (c_##B)b[i], (c_##C)c[i]) ? ~(uint32_t)0 : 0; \
         if (LW_UNLIKELY(rare)) { \
