@@ -31,13 +31,13 @@ foreach(level IN LISTS LANEWISE_LEVELS)
   if(lw_bytes_${level} EQUAL 64)
     set(lanes 16)
   endif()
+  list(TRANSFORM lw_definitions_${level} PREPEND -D OUTPUT_VARIABLE definitions)
   add_custom_command(
     OUTPUT ${file}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${lw_bitcode_dir}
     COMMAND ${LW_LLVM_CLANG} -std=gnu17 -O3 ${lw_march_${level}} -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing
             -fno-unroll-loops -mllvm -inline-threshold=20000 # neither of the loops nor of calls in them could vectors be made
-            -DLANES=${lanes} -DLW_LEVEL=${level} "-DLW_ISA_HEADER=\"run/interp/isa/${lw_isa_${level}}.h\"" -DLW_VECTOR_BYTES=${lw_bytes_${level}}
-            -DLW_MASK_REGISTERS=${lw_masks_${level}} -Wno-pass-failed -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/isa -I${PROJECT_SOURCE_DIR}/include
+            -DLANES=${lanes} ${definitions} -Wno-pass-failed -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/isa -I${PROJECT_SOURCE_DIR}/include
             -MD -MF ${file}.d -MT ${file} -emit-llvm -c ${PROJECT_SOURCE_DIR}/src/run/jit/lanes.c -o ${file}.loops
     COMMAND ${LW_LLVM_CLANG} -O1 ${lw_march_${level}} -Wno-pass-failed -x ir ${file}.loops -emit-llvm -c -o ${file} # loops of one round are none
     DEPENDS ${PROJECT_SOURCE_DIR}/src/run/jit/lanes.c

@@ -50,6 +50,12 @@ foreach(level IN LISTS lw_all_levels)
   target_compile_definitions(lanewise_flags INTERFACE LW_BUILT_${level}=${built})
 endforeach()
 
+# What level/level.h and lanes.h are told of a level.
+foreach(level IN LISTS LANEWISE_LEVELS)
+  set(lw_definitions_${level} LW_LEVEL=${level} "LW_ISA_HEADER=\"run/interp/isa/${lw_isa_${level}}.h\"" LW_VECTOR_BYTES=${lw_bytes_${level}}
+                              LW_MASK_REGISTERS=${lw_masks_${level}})
+endforeach()
+
 # No lane function reads errno or the exception flags; without these two options the compilers leave square roots and
 # float selections scalar. Values do not depend on them.
 set(lw_level_options -fno-math-errno -fno-trapping-math)
@@ -97,8 +103,7 @@ function(lw_add_levels out)
     foreach(level IN LISTS LANEWISE_LEVELS)
       add_library(lanewise_level_${level} OBJECT ${sources} ${lw_family_sources})
       target_link_libraries(lanewise_level_${level} PRIVATE lanewise_flags)
-      target_compile_definitions(lanewise_level_${level} PRIVATE LW_LEVEL=${level} LW_ISA_HEADER="run/interp/isa/${lw_isa_${level}}.h"
-                                 LW_VECTOR_BYTES=${lw_bytes_${level}} LW_MASK_REGISTERS=${lw_masks_${level}})
+      target_compile_definitions(lanewise_level_${level} PRIVATE ${lw_definitions_${level}})
       target_compile_options(lanewise_level_${level} PRIVATE ${lw_level_options} ${lw_march_${level}}
                                                               $<$<NOT:$<CONFIG:Debug>>:${lw_optimize_${level}}>)
       set_target_properties(lanewise_level_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
