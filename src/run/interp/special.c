@@ -39,7 +39,7 @@ static uint64_t nanoseconds(const lw_gang *gang, clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-EACH(tid, component < 3 ? gang->tid[component % 3][lane] : 0)
+EACH(tid, component < 3 ? gang->tid[component][lane] : 0)
 EACH(laneid, lane % LW_WARP_LANES)
 EACH(warpid, (gang->first + lane) / LW_WARP_LANES)
 EACH(lanemask_eq, 1u << lane % LW_WARP_LANES)
