@@ -131,6 +131,7 @@ extern "C" __global__ void radix(u32 *to, const u32 *from, u32 side) {
         }
         __syncthreads();
         v = v * 5 + bases[digit] + counts[warp][digit] + rank;
+        __syncthreads();
     }
     to[here()] = v;
 }
