@@ -19,8 +19,12 @@ uint32_t lw_lower_const(lw_lower *l, lw_class class, uint64_t value) {
     return v;
 }
 
+static bool is_fresh(const lw_lower *l) {
+    return l->open && l->blocks.at[l->blocks.count - 1].first + 1 == l->ops.count;
+}
+
 lw_op *lw_lower_op(lw_lower *l, uint16_t code) {
-    if (!l->open) lw_lower_new_block(l);
+    if (!l->open || (code != LW_OP_block && !is_fresh(l) && lw_begins_block(code))) lw_lower_new_block(l);
     LW_PUSH(l->arena, l->op_places) = l->place;
     lw_op *op = &LW_PUSH(l->arena, l->ops);
     *op = (lw_op){.d = LW_NO_SLOT, .a = LW_NO_SLOT, .b = LW_NO_SLOT, .c = LW_NO_SLOT, .e = LW_NO_SLOT, .code = code};
@@ -88,8 +92,7 @@ uint32_t lw_lower_label(lw_lower *l) {
 }
 
 void lw_lower_place_label(lw_lower *l, uint32_t label) {
-    bool fresh = l->open && l->blocks.at[l->blocks.count - 1].first + 1 == l->ops.count;
-    if (!fresh) lw_lower_new_block(l);
+    if (!is_fresh(l)) lw_lower_new_block(l);
     l->label_blocks.at[label] = l->blocks.count - 1;
 }
 

@@ -27,7 +27,8 @@ typedef struct lw_finder {
 /* ---- Straight text, loops ------------------------------------------------------------------------------------- */
 
 /* A region is a run of blocks that is entered at its top only: a forward branch leaves it, and whoever does not take
- * the branch goes on without ever waiting. Lanes wait elsewhere, at the tops of regions. So a register that lives
+ * the branch goes on without ever waiting. Lanes wait elsewhere, at the tops of regions, and the compiler's at what
+ * begins a block. So a register that lives
  * within one region has no value in lanes that do not execute, and if it shares its slot with its like only, it may be
  * written in all lanes without a mask. */
 static void find_regions(lw_finder *f) {
@@ -42,8 +43,10 @@ static void find_regions(lw_finder *f) {
     for (uint32_t i = 0; i < code->target_count; i++) entered[code->targets[i]] = 1;
     for (uint32_t b = 1; b < code->block_count; b++) {
         const lw_op *last = lw_block_last(code, b - 1);
+        const uint32_t first = code->blocks[b].first + 1;
+        const bool stops = first < code->op_count && lw_begins_block(code->ops[first].code);
         const bool runs_on = lw_row_of(last->code)->goes == LW_GOES_either && !(last->flags & LW_OP_BACKWARD) &&
-                             !entered[b];
+                             !entered[b] && !stops;
         regions[b] = regions[b - 1] + !runs_on;
     }
 }

@@ -148,6 +148,14 @@ static inline bool lw_op_races(const lw_op *op) {
     const uint16_t does = lw_row_of(op->code)->does;
     return does & (LW_DOES_RACES | LW_DOES_VOLATILE) && (does & LW_DOES_RACES || lw_memory_unpack(op->c).is_volatile);
 }
+/* Lanes that leave the text here, or wait, begin a block: a place where all of a gang can be gathered however its warps
+ * came. Warps that meet are there already. */
+static inline bool lw_begins_block(uint16_t code) {
+    const lw_op_row *row = lw_row_of(code);
+    const lw_goes goes = (lw_goes)row->goes;
+    return goes == LW_GOES_nowhere || goes == LW_GOES_back || goes == LW_GOES_to_table ||
+           (row->does & LW_DOES_WAITS && code != LW_OP_warp_sync);
+}
 /* The word of its mode, "" where it has none. */
 const char *lw_op_mode_word(const lw_op *op);
 
