@@ -123,7 +123,7 @@ const char *lw_engine_missing(lw_engine engine) {
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {
     LW_KEEP_X87_FLAGS(before);
     const lw_jit *compiler = get_jit();
-    program->compiled = compiler ? compiler->compile(program, level, why) : NULL;
+    program->compiled = compiler ? compiler->compile(program, level, &lw_core_calls, why) : NULL;
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */
     return program->compiled;
 }
@@ -135,5 +135,5 @@ void lw_program_drop(lw_program *program) {
 
 bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
     const lw_jit *compiler = get_jit();
-    return compiler && compiler->print(program, level, out, why);
+    return compiler && compiler->print(program, level, &lw_core_calls, out, why);
 }

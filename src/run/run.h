@@ -332,8 +332,12 @@ void lw_gang_run(lw_gang *gang);
 lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes);
 
 /* Flow helpers shared by the steps of flow.c and sync.c. All return the operation to go on with, or NULL. */
-const lw_op *lw_gang_select(lw_gang *gang);                        /* the lowest ready block of the deepest frame */
-void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes); /* lanes go on at a block */
+const lw_op *lw_gang_select(lw_gang *gang);                          /* the lowest ready block of the deepest frame */
+void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes);   /* lanes go on at a block */
+bool lw_gang_unpend(lw_frame *frame, uint32_t block, lw_mask lanes); /* … but no longer; false: none was to */
+/* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or
+ * elsewhere with its next turn. spins: in a loop that may wait for others. */
+const lw_op *lw_gang_end_turn(lw_gang *gang, bool spins, uint32_t block);
 
 /* ---- Rendezvous of warps: meet.c ----------------------------------------------------------------------- */
 

@@ -56,6 +56,15 @@ void lw_gang_pend(lw_frame *frame, uint32_t block, lw_mask lanes) {
     frame->pending[block] |= lanes;
 }
 
+bool lw_gang_unpend(lw_frame *frame, uint32_t block, lw_mask lanes) {
+    if (!is_ready(frame, block) || !(frame->pending[block] & lanes)) return false;
+    frame->pending[block] &= ~lanes;
+    if (frame->pending[block]) return true;
+    clear_ready(frame, block);
+    frame->ready_count--;
+    return true;
+}
+
 /* The lowest from a block on; UINT32_MAX: none. */
 static uint32_t lowest_ready(const lw_frame *frame, uint32_t from) {
     const uint64_t *levels[6], *level = frame->ready; /* 64 to the sixth is more than blocks can be */
@@ -122,9 +131,7 @@ static const lw_op *select_other(lw_gang *gang, lw_frame *frame, uint32_t block)
     }
 }
 
-/* The budget is used up on the way to `block`, where the lanes are pending: the gang stops, and goes on there or
- * elsewhere with its next turn. */
-__attribute__((noinline)) static const lw_op *end_turn(lw_gang *gang, bool spins, uint32_t block) {
+__attribute__((noinline)) const lw_op *lw_gang_end_turn(lw_gang *gang, bool spins, uint32_t block) {
     if (spins && !lw_cluster_poll(gang)) return NULL;
     if (spins || ++gang->turns >= LW_PATIENCE) {
         gang->resume = select_other(gang, gang->frame, block);
@@ -172,7 +179,7 @@ static inline const lw_op *go(lw_gang *gang, const lw_op *op, uint32_t block) {
     lw_frame *frame = gang->frame;
     if (uses_up(gang, op)) {
         lw_gang_pend(frame, block, gang->mask);
-        return end_turn(gang, op->flags & LW_OP_SPIN, block);
+        return lw_gang_end_turn(gang, op->flags & LW_OP_SPIN, block);
     }
     if (LW_LIKELY(comes_first(frame, block)))
         return lw_enter_block(gang, &frame->code->ops[frame->code->blocks[block].first]);
@@ -216,7 +223,7 @@ const lw_op *lw_step_brx(lw_gang *gang, const lw_op *op) {
         lw_gang_pend(gang->frame, block, LW_MASK_BIT(lane));
         if (block < lowest) lowest = block;
     }
-    return uses_up(gang, op) ? end_turn(gang, op->flags & LW_OP_SPIN, lowest) : lw_gang_select(gang);
+    return uses_up(gang, op) ? lw_gang_end_turn(gang, op->flags & LW_OP_SPIN, lowest) : lw_gang_select(gang);
 }
 
 const lw_op *lw_step_guard(lw_gang *gang, const lw_op *op) {
@@ -468,7 +475,7 @@ const lw_op *lw_step_call(lw_gang *gang, const lw_op *op) {
     /* Recursion needs a turn's end too: others may wait for what these lanes wait for, and limits are looked at. */
     if (LW_UNLIKELY(gang->budget < 0)) {
         lw_gang_pend(frame, 0, gang->mask);
-        return end_turn(gang, false, 0);
+        return lw_gang_end_turn(gang, false, 0);
     }
     return code->ops;
 }
@@ -492,7 +499,7 @@ const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
         left &= ~same;
     }
     gang->frame = gang->frames; /* the newest */
-    return LW_UNLIKELY(gang->budget < 0) ? end_turn(gang, false, 0) : lw_gang_select(gang);
+    return LW_UNLIKELY(gang->budget < 0) ? lw_gang_end_turn(gang, false, 0) : lw_gang_select(gang);
 }
 
 const lw_op *lw_step_ret(lw_gang *gang, const lw_op *op) {

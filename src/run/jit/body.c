@@ -34,10 +34,13 @@ static LLVMValueRef find_function(const lw_build *b, const char *kind, lw_lane_i
     char name[128];
     snprintf(name, sizeof name, "%s_%s", kind, lw_lane_name(lane));
     LLVMValueRef function = LLVMGetNamedFunction(b->module, name);
-    if (function) return function;
-    LLVMValueRef known = LLVMGetNamedFunction(b->lanes, name);
-    if (!known) lw_bug("no function %s in the compiler's bitcode", name);
-    return LLVMAddFunction(b->module, name, LLVMGlobalGetValueType(known));
+    if (!function) lw_bug("no function %s in the compiler's bitcode", name);
+    return function;
+}
+
+uint64_t lw_body_length(const lw_unit *u, const lw_op *op) {
+    const lw_lane_id lane = lw_code_lane(op->code);
+    return lane == LW_LANE_none ? 1 : lw_build_length(find_function(u->build, "lwj", lane));
 }
 
 /* A predicate is a byte to them. */
@@ -54,16 +57,24 @@ static LLVMValueRef call_scalar(const lw_build *b, lw_lane_id lane, LLVMValueRef
     return LLVMBuildBitCast(b->at, result, lw_build_int(b, type_bits((lw_lane_type)row->result)), "");
 }
 
+/* Other places on the stack have no such names. */
+#define ROOM "room"
+static bool is_room(LLVMValueRef place) {
+    size_t size;
+    return LLVMIsAAllocaInst(place) && !strncmp(LLVMGetValueName2(place, &size), ROOM, sizeof ROOM - 1);
+}
+
 static LLVMValueRef room_for(const lw_build *b, lw_lane_type type) {
     LLVMValueRef room = lw_build_stack(b, lw_build_vector(b, type == LW_L_p ? 8 : type_bits(type)));
     LLVMSetAlignment(room, 64);
+    LLVMSetValueName2(room, ROOM, sizeof ROOM - 1);
     return room;
 }
 
 /* Where an operand is: where another call left it, or a place of its own. */
 static LLVMValueRef room_with(const lw_build *b, lw_lane_type type, LLVMValueRef value) {
     LLVMValueRef from = LLVMIsALoadInst(value) ? LLVMGetOperand(value, 0) : NULL;
-    if (from && LLVMIsAAllocaInst(from)) return from;
+    if (from && is_room(from)) return from;
     LLVMValueRef room = room_for(b, type);
     if (type == LW_L_p) value = LLVMBuildZExt(b->at, value, lw_build_vector(b, 8), "");
     LLVMSetAlignment(LLVMBuildStore(b->at, value, room), 64);

@@ -22,6 +22,13 @@ LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type) {
     return made;
 }
 
+LLVMValueRef lw_build_element_at(const lw_build *b, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef k) {
+    return LLVMBuildGEP2(b->at, type, LLVMBuildBitCast(b->at, array, LLVMPointerType(type, 0), ""), &k, 1, "");
+}
+LLVMValueRef lw_build_element(const lw_build *b, LLVMTypeRef type, LLVMValueRef array, uint32_t k) {
+    return lw_build_element_at(b, type, array, lw_build_number(b, 64, k));
+}
+
 LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes) {
     return LLVMBuildGEP2(b->at, b->i8, base, &bytes, 1, "");
 }
@@ -77,6 +84,13 @@ LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x
 LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments) {
     LLVMValueRef callee = LLVMConstIntToPtr(lw_build_number(b, 64, function), LLVMPointerType(type, 0));
     return LLVMBuildCall2(b->at, type, callee, arguments, LLVMCountParamTypes(type), "");
+}
+
+uint64_t lw_build_length(LLVMValueRef function) {
+    uint64_t count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) count++;
+    return count;
 }
 
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name) {

@@ -51,6 +51,8 @@ LLVMValueRef lw_frame_regs(const lw_unit *u) {
                             64);
 }
 
+bool lw_frame_has(const lw_unit *u, uint32_t reg) { return interp_of(u)->homes[reg] != LW_NO_SLOT; }
+
 static uint32_t home_of(const lw_unit *u, uint32_t reg) {
     const uint32_t home = interp_of(u)->homes[reg];
     if (home == LW_NO_SLOT) lw_bug("register %u has no place in the frame", reg);
@@ -74,7 +76,7 @@ static LLVMValueRef chunk_of(const lw_unit *u, LLVMValueRef regs, LLVMValueRef b
 
 /* Bits of a chunk of lanes, a word, as conditions. Without mask registers LLVM takes bits apart one by one; lanes that
  * look for their own in copies of the word are three instructions. */
-static LLVMValueRef spread_bits(const lw_unit *u, LLVMValueRef word) {
+LLVMValueRef lw_frame_bits(const lw_unit *u, LLVMValueRef word) {
     const lw_build *b = u->build;
     if (u->level->mask_registers) return LLVMBuildBitCast(b->at, word, lw_build_vector(b, 1), "");
     LLVMValueRef own[LW_GANG_LANES];
@@ -88,7 +90,7 @@ LLVMValueRef lw_frame_load(const lw_unit *u, LLVMValueRef regs, LLVMValueRef bas
     const lw_build *b = u->build;
     const uint32_t bits = lw_unit_bits(u, reg);
     LLVMValueRef place = chunk_of(u, regs, base, reg, chunk);
-    if (bits == 1) return spread_bits(u, lw_build_load(b, lw_build_int(b, b->chunk), place, 0, 1, LW_ALIAS_slots));
+    if (bits == 1) return lw_frame_bits(u, lw_build_load(b, lw_build_int(b, b->chunk), place, 0, 1, LW_ALIAS_slots));
     return lw_build_load(b, lw_build_vector(b, bits), place, 0, alignment(b, bits), LW_ALIAS_slots);
 }
 
@@ -131,7 +133,7 @@ static LLVMValueRef first_lane(const lw_build *b) {
     return LLVMBuildTrunc(b->at, lane, b->i64, "");
 }
 
-static LLVMValueRef load_from_lane(const lw_unit *u, LLVMValueRef regs, uint32_t reg, LLVMValueRef lane) {
+LLVMValueRef lw_frame_element(const lw_unit *u, LLVMValueRef regs, uint32_t reg, LLVMValueRef lane) {
     const lw_build *b = u->build;
     const uint32_t bits = lw_unit_bits(u, reg);
     LLVMValueRef slot = place_of(u, regs, reg);
@@ -148,7 +150,7 @@ void lw_frame_take(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     LLVMValueRef regs = lw_frame_regs(u), lane = first_lane(b);
     EACH_UNIFORM(u, reg, lw_unit_live(u, n), lw_unit_uniform(u, n), NULL)
-    LLVMBuildStore(b->at, load_from_lane(u, regs, reg, lane), lw_unit_scalar(u, reg));
+    LLVMBuildStore(b->at, lw_frame_element(u, regs, reg, lane), lw_unit_scalar(u, reg));
 }
 
 void lw_frame_give(lw_unit *u, const uint64_t *uniform, uint32_t n, LLVMValueRef regs) {
@@ -203,12 +205,14 @@ LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n) {
     return lw_build_call(b, b->step_type, (uintptr_t)u->level->steps[interp_op(u, n)->code], arguments);
 }
 
-uint32_t *lw_frame_entries(const lw_unit *u) {
-    uint32_t *entries = malloc((u->count + 1) * sizeof *entries), count = 0;
-    for (uint32_t n = 0; entries && n < u->count; n++)
-        if (u->entered[n]) entries[count++] = lw_frame_number(u, n);
-    if (entries) entries[count] = LW_NO_SLOT;
-    return entries;
+LLVMValueRef lw_frame_step_address(const lw_unit *u, uint32_t n) {
+    return lw_build_number(u->build, 64, (uintptr_t)u->level->steps[interp_op(u, n)->code]);
+}
+
+void lw_frame_refuse(const lw_unit *u) {
+    const lw_build *b = u->build;
+    LLVMValueRef arguments[] = {b->gang, b->op, lw_build_address(b, u->level->steps)};
+    LLVMBuildRet(b->at, lw_build_call(b, b->interpret_type, (uintptr_t)lw_jit_interpret, arguments));
 }
 
 void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step) {

@@ -205,7 +205,7 @@ static void emit_entries(lw_unit *u) {
         LLVMBuildBr(b->at, entry_of(u, by_block ? n - 1 : n));
     }
     LLVMPositionBuilderAtEnd(b->at, none);
-    LLVMBuildUnreachable(b->at);
+    lw_frame_refuse(u);
 }
 
 void lw_emit_function(lw_unit *u) {

@@ -12,15 +12,45 @@
 
 typedef struct lw_compiled lw_compiled; /* the code of one program */
 
+/* ---- One warp at a time: interp/pass.c ------------------------------------------------------------------------- */
+
+enum { LW_PASS_PLACES = 16, LW_GANG_WARPS = LW_GANG_LANES / LW_WARP_LANES };
+
+/* Warps that compiled code takes over, one behind the other. Masks are of a warp's lanes. */
+typedef struct lw_pass {
+    uint32_t lanes[LW_GANG_WARPS];                 /* that go on at a block … */
+    uint32_t ready[LW_PASS_PLACES][LW_GANG_WARPS]; /* … and that are ready at those behind it */
+    uint32_t block, count;
+    const uint32_t *behind;
+} lw_pass;
+
+/* What compiled code asks of the core. */
+typedef struct lw_core {
+    /* The gang has entered `block`. Takes the lanes of its warps over, and those that are ready at the `count` blocks
+     * `behind`, if that is all there are of each warp in the frame. The block's instructions are no longer counted.
+     * Returns a bit for each warp; 0: nothing was done. */
+    uint32_t (*begin)(lw_gang *gang, uint32_t block, const uint32_t *behind, uint32_t count, lw_pass *pass);
+    /* A step for some lanes of one warp. False: it trapped. */
+    bool (*step)(lw_gang *gang, const lw_op *op, lw_step *step, uint32_t warp, uint32_t lanes);
+    void (*pend)(lw_gang *gang, uint32_t block, uint32_t warp, uint32_t lanes); /* they are ready there again */
+    /* Everybody is ready somewhere. spent: 0, or 2 * block + 1 where a turn's budget was used up on the way back to
+     * it, and the highest bit where it was a loop that may wait for others. */
+    const lw_op *(*end)(lw_gang *gang, uint32_t spent);
+    /* These lanes of a warp go on with op by the interpreter. The warps behind it are as they were, and what is behind
+     * the block, too, of this warp: `own`. */
+    const lw_op *(*leave)(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes, bool own);
+} lw_core;
+extern const lw_core lw_core_calls;
+
 typedef struct lw_jit {
     uint32_t gang_bytes, op_bytes,
         lane_count; /* of the headers that the compiler was built with: the core's own, or the two do not fit */
     /* Compiles a linked program and installs the code. NULL: it cannot; `why` says so, and the program must be linked
      * again. The program must outlive the code. Threads: any, one at a time for one program. */
-    lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_text *why);
+    lw_compiled *(*compile)(lw_program *program, const lw_level *level, const lw_core *core, lw_text *why);
     void (*drop)(lw_compiled *code); /* nothing may run it any more */
     /* What LLVM makes of a program, as text, for `lanewise dump --stage llvm`. False: as above. */
-    bool (*print)(lw_program *program, const lw_level *level, lw_text *out, lw_text *why);
+    bool (*print)(lw_program *program, const lw_level *level, const lw_core *core, lw_text *out, lw_text *why);
 } lw_jit;
 
 #define LW_JIT_SYMBOL "lanewise_jit"

@@ -1,5 +1,5 @@
 /* session.c: from a program to machine code: LLVM's module, its passes, and putting the code in place of steps. */
-#include "run/jit/unit.h"
+#include "run/jit/strand.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
@@ -86,9 +86,8 @@ static void forget_no_alias(LLVMValueRef function) {
  * is inlined. so_far: instructions, of the program. */
 static bool is_called(LLVMValueRef function, uint64_t *so_far) {
     enum { LONG = 96, MUCH = 4096 };
-    uint64_t count = 0, uses = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) count++;
+    const uint64_t count = lw_build_length(function);
+    uint64_t uses = 0;
     if (count <= LONG) return false;
     for (LLVMUseRef use = LLVMGetFirstUse(function); use; use = LLVMGetNextUse(use)) uses++;
     if (*so_far + uses * count > MUCH) return true;
@@ -101,12 +100,39 @@ static bool has(LLVMValueRef function, const char *name) {
                                        LLVMGetEnumAttributeKindForName(name, strlen(name)));
 }
 
-/* Brings in what is called, to be inlined there. Of functions that may be left out the linker takes those that are
- * asked for, and only then are their bodies read. */
-static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef context) {
+/* The program's lane functions, for a chunk and for one lane. */
+static void declare_lane(LLVMModuleRef module, LLVMModuleRef lanes, lw_lane_id lane) {
+    static const char *const kinds[] = {"lwj", "lws"};
+    for (int k = 0; k < 2; k++) {
+        char name[128];
+        snprintf(name, sizeof name, "%s_%s", kinds[k], lw_lane_name(lane));
+        LLVMValueRef known = LLVMGetNamedFunction(lanes, name);
+        if (known && !LLVMGetNamedFunction(module, name)) LLVMAddFunction(module, name, LLVMGlobalGetValueType(known));
+    }
+}
+static void declare_lanes(LLVMModuleRef module, LLVMModuleRef lanes, const lw_program *program) {
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        const lw_code *code = program->functions[i];
+        for (uint32_t n = 0; n < code->op_count; n++) {
+            const lw_op *op = &code->ops[n];
+            if (lw_code_lane(op->code) != LW_LANE_none) declare_lane(module, lanes, lw_code_lane(op->code));
+            else if (op->code >= LW_OP_lop3) declare_lane(module, lanes, LW_LANE_lop3);
+            else if (op->code == LW_OP_vshift) declare_lane(module, lanes, (lw_lane_id)(uint32_t)op->imm);
+        }
+    }
+}
+
+/* Brings in what the program calls for. Of functions that may be left out the linker takes those that are asked for,
+ * and only then are their bodies read. */
+static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, const lw_program *program) {
+    declare_lanes(module, lanes, program);
     for (LLVMValueRef f = LLVMGetFirstFunction(lanes); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) LLVMSetLinkage(f, LLVMLinkOnceODRLinkage);
-    if (LLVMLinkModules2(module, lanes)) return false;
+    return !LLVMLinkModules2(module, lanes);
+}
+
+/* What was called is inlined. */
+static void inline_lanes(LLVMModuleRef module, LLVMContextRef context) {
     LLVMAttributeRef inlined = attribute(context, "alwaysinline", 0);
     uint64_t so_far = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f)) {
@@ -118,7 +144,6 @@ static bool link_lanes(LLVMModuleRef module, LLVMModuleRef lanes, LLVMContextRef
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, inlined);
         forget_no_alias(f);
     }
-    return true;
 }
 
 /* ---- The machine ----------------------------------------------------------------------------------------------- */
@@ -163,7 +188,9 @@ static LLVMValueRef alias_tag(lw_build *b, const char *name, LLVMMetadataRef roo
     return LLVMMetadataAsValue(b->context, LLVMMDNodeInContext2(b->context, tag, 3));
 }
 
-static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef module, const lw_level *level) {
+static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef module, const lw_level *level,
+                        const lw_core *core) {
+    b->core = core;
     b->context = context, b->module = module;
     b->chunk = level->vector_bytes == 64 ? 16 : 8; /* as lanes.c was compiled for */
     b->at = LLVMCreateBuilderInContext(context);
@@ -174,6 +201,14 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
                 spread[] = {b->bytes, b->i32, b->i64};
     b->step_type = LLVMFunctionType(b->bytes, step, 2, false);
     b->interpret_type = LLVMFunctionType(b->bytes, interpret, 3, false);
+    LLVMTypeRef i32 = b->i32, begin[] = {b->bytes, i32, b->bytes, i32, b->bytes},
+                some[] = {b->bytes, b->bytes, b->i64, i32, i32}, pend[] = {b->bytes, i32, i32, i32},
+                end[] = {b->bytes, i32}, leave[] = {b->bytes, b->bytes, b->bytes, i32, i32, b->i1};
+    b->pass_begin_type = LLVMFunctionType(i32, begin, 5, false);
+    b->pass_step_type = LLVMFunctionType(b->i1, some, 5, false);
+    b->pass_pend_type = LLVMFunctionType(LLVMVoidTypeInContext(context), pend, 4, false);
+    b->pass_end_type = LLVMFunctionType(b->bytes, end, 2, false);
+    b->pass_leave_type = LLVMFunctionType(b->bytes, leave, 6, false);
     b->spread_type = LLVMFunctionType(LLVMVoidTypeInContext(context), spread, 3, false);
     LLVMMetadataRef root = LLVMMDStringInContext2(context, "lanewise", 8);
     root = LLVMMDNodeInContext2(context, &root, 1);
@@ -190,6 +225,92 @@ static void set_text(const lw_build *b, const char *name, const char *value) {
         LLVMCreateStringAttribute(b->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
+/* A function like a step. */
+static LLVMValueRef begin_function(lw_build *b, const char *name, const lw_level *level) {
+    b->function = LLVMAddFunction(b->module, name, b->step_type);
+    b->gang = LLVMGetParam(b->function, 0), b->op = LLVMGetParam(b->function, 1);
+    if (level->vector_bytes == 64)
+        set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
+    set_text(b, "target-cpu", cpu_of(level));
+    LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            attribute(b->context, "nounwind", 0));
+    LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));
+    LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "align", _Alignof(lw_gang)));
+    b->top = lw_build_block(b, "top");
+    return b->function;
+}
+
+enum { LW_STRAND_MOST = 8000 }; /* instructions: more take seconds to compile */
+
+/* One warp at a time, for threads in rows or in any order. NULL: no memory, or too much code. */
+static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, const char *name, bool rows) {
+    lw_strand strand = {.u = unit, .rows = rows};
+    bool good = lw_strand_plan(&strand);
+    b->failed |= !good;
+    good = good && lw_strand_size(&strand) <= LW_STRAND_MOST;
+    if (good) {
+        begin_function(b, name, unit->level);
+        LLVMSetLinkage(b->function, LLVMInternalLinkage);
+        b->failed |= !lw_strand_emit(&strand);
+    }
+    lw_strand_free(&strand);
+    return good && !b->failed ? b->function : NULL;
+}
+
+/* %tid.x counts the threads of each warp where warps do not reach from one row of the block to the next. */
+static void emit_choice(lw_build *b, const char *name, const lw_level *level, LLVMValueRef rows, LLVMValueRef any) {
+    begin_function(b, name, level);
+    LLVMPositionBuilderAtEnd(b->at, b->top);
+    LLVMValueRef grid = lw_build_grid(b), shape[3];
+    for (uint32_t k = 0; k < 3; k++)
+        shape[k] = lw_build_load(b, b->i32, grid, offsetof(lw_grid, block) + 4 * (size_t)k, 4, LW_ALIAS_gang);
+    LLVMValueRef beyond = LLVMBuildAnd(b->at, shape[0], lw_build_number(b, 32, LW_WARP_LANES - 1), "");
+    LLVMValueRef is = lw_build_is(b, LLVMIntEQ, beyond, lw_build_number(b, 32, 0));
+    LLVMValueRef one = LLVMBuildMul(b->at, shape[1], shape[2], "");
+    is = LLVMBuildOr(b->at, is, lw_build_is(b, LLVMIntEQ, one, lw_build_number(b, 32, 1)), "");
+    LLVMBasicBlockRef other = lw_build_block(b, "any");
+    LLVMValueRef arguments[] = {b->gang, b->op};
+    lw_build_unless(b, is, other);
+    LLVMValueRef call = LLVMBuildCall2(b->at, b->step_type, rows, arguments, 2, "");
+    LLVMSetTailCall(call, true);
+    LLVMBuildRet(b->at, call);
+    LLVMPositionBuilderAtEnd(b->at, other);
+    call = LLVMBuildCall2(b->at, b->step_type, any, arguments, 2, "");
+    LLVMSetTailCall(call, true);
+    LLVMBuildRet(b->at, call);
+}
+
+/* The function as loops over the lanes of the gang, between steps. */
+static LLVMValueRef emit_regions(lw_build *b, lw_unit *unit, const char *name) {
+    begin_function(b, name, unit->level);
+    lw_emit_function(unit);
+    return b->function;
+}
+
+/* As strands where threads are in rows, and as regions where not. */
+static bool emit_strands(lw_build *b, lw_unit *unit, const char *name) {
+    char rows_name[48], any_name[48];
+    if (!lw_strand_fits(unit)) return false;
+    snprintf(rows_name, sizeof rows_name, "%s_rows", name), snprintf(any_name, sizeof any_name, "%s_any", name);
+    LLVMValueRef rows = emit_strand(b, unit, rows_name, true);
+    if (!rows) return false;
+    LLVMValueRef any = emit_regions(b, unit, any_name);
+    LLVMSetLinkage(any, LLVMInternalLinkage);
+    emit_choice(b, name, unit->level, rows, any);
+    return true;
+}
+
+/* Those of both: who comes to one that its code does not have is sent back. */
+static uint32_t *list_entries(const lw_unit *unit, bool strands) {
+    uint32_t *entries = malloc((unit->count + unit->code->block_count + 1) * sizeof *entries), count = 0;
+    for (uint32_t n = 0; entries && n < unit->count; n++)
+        if (unit->entered[n]) entries[count++] = lw_frame_number(unit, n);
+    for (uint32_t block = 0; entries && strands && block < unit->code->block_count; block++)
+        if (lw_strand_enters(unit, block)) entries[count++] = lw_frame_number(unit, unit->block_at[block] + 1);
+    if (entries) entries[count] = LW_NO_SLOT;
+    return entries;
+}
+
 /* Where the interpreter may come into the code that it makes; NULL: it makes none. */
 static uint32_t *emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level) {
     lw_unit unit = {.program = program, .code = code, .level = level, .build = b};
@@ -197,23 +318,14 @@ static uint32_t *emit_code(lw_build *b, lw_program *program, const lw_code *code
     if (lw_unit_study(&unit)) {
         char name[32];
         function_name(name, code);
-        b->function = LLVMAddFunction(b->module, name, b->step_type);
-        b->gang = LLVMGetParam(b->function, 0), b->op = LLVMGetParam(b->function, 1);
-        if (level->vector_bytes == 64)
-            set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
-        set_text(b, "target-cpu", cpu_of(level));
-        LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                attribute(b->context, "nounwind", 0));
-        LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));
-        LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "align", _Alignof(lw_gang)));
-        b->top = lw_build_block(b, "top");
         b->entries = calloc(unit.count, sizeof *b->entries);
         b->leaves = calloc(unit.count, sizeof *b->leaves);
         b->scalars = calloc(code->virtual_count + 1, sizeof *b->scalars);
         b->values = calloc((size_t)(code->virtual_count + 1) * (2 + LW_CHUNKS), sizeof *b->values);
         b->failed = !b->entries || !b->leaves || !b->scalars || !b->values;
-        if (!b->failed) lw_emit_function(&unit);
-        if (!b->failed) entries = lw_frame_entries(&unit);
+        const bool strands = !b->failed && emit_strands(b, &unit, name);
+        if (!strands && !b->failed) emit_regions(b, &unit, name);
+        if (!b->failed) entries = list_entries(&unit, strands);
         free(b->entries), free(b->leaves), free(b->scalars), free(b->values);
     }
     lw_unit_free(&unit);
@@ -257,8 +369,8 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 }
 
 /* The module of a program, optimised; NULL: `why`. */
-static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, uint32_t **entries,
-                                 lw_text *why) {
+static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level,
+                                 const lw_core *core, uint32_t **entries, lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
@@ -268,13 +380,15 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         module = LLVMModuleCreateWithNameInContext("lanewise", context);
         LLVMSetTarget(module, LLVMGetTarget(lanes));
         LLVMSetDataLayout(module, LLVMGetDataLayoutStr(lanes));
-        lw_build build = {.lanes = lanes};
-        start_build(&build, context, module, level);
-        for (uint32_t i = 0; i < program->code_count; i++)
+        lw_build build = {0};
+        good = link_lanes(module, lanes, program);
+        start_build(&build, context, module, level, core);
+        for (uint32_t i = 0; good && i < program->code_count; i++)
             entries[i] = program->functions[i]->op_count ? emit_code(&build, program, program->functions[i], level)
                                                          : NULL;
         LLVMDisposeBuilder(build.at);
-        good = link_lanes(module, lanes, context) && optimize(module, machine, is_small(program), why);
+        if (good) inline_lanes(module, context);
+        good = good && optimize(module, machine, is_small(program), why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
     LLVMDisposeTargetMachine(machine);
     if (module && !good) LLVMDisposeModule(module), module = NULL;
@@ -331,7 +445,7 @@ static void drop(lw_compiled *made) {
     free(made);
 }
 
-static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text *why) {
+static lw_compiled *compile(lw_program *program, const lw_level *level, const lw_core *core, lw_text *why) {
     uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
     lw_compiled *made = calloc(1, sizeof *made);
     if (!entries || !made) {
@@ -339,7 +453,7 @@ static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text 
         return NULL;
     }
     LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
-    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, entries, why);
+    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, core, entries, why);
     const bool good = module && make_code(made, safe, module, level, why) && install(made, program, entries, why);
     LLVMOrcDisposeThreadSafeContext(safe);
     free_entries(program, entries);
@@ -348,11 +462,11 @@ static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text 
     return NULL;
 }
 
-static bool print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
+static bool print(lw_program *program, const lw_level *level, const lw_core *core, lw_text *out, lw_text *why) {
     uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
     if (!entries) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, entries, why);
+    LLVMModuleRef module = make_module(context, program, level, core, entries, why);
     if (module) {
         char *text = LLVMPrintModuleToString(module);
         lw_text_puts(out, text);

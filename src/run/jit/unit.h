@@ -80,14 +80,16 @@ typedef enum lw_alias {
 
 typedef struct lw_build {
     LLVMContextRef context;
-    LLVMModuleRef module, lanes; /* lanes.c; functions are read from it when they are called for */
+    LLVMModuleRef module; /* with the functions of lanes.c that the program calls for */
     LLVMBuilderRef at;
-    LLVMValueRef function, gang, op;                    /* its parameters: pointers to bytes */
-    LLVMBasicBlockRef top;                              /* where stack slots are made */
-    uint32_t chunk;                                     /* lanes that are computed side by side, in vectors */
-    LLVMTypeRef i1, i8, i16, i32, i64, bytes;           /* bytes: a pointer */
-    LLVMTypeRef step_type, interpret_type, spread_type; /* of functions that compiled code calls */
-    bool failed;                                        /* no memory */
+    LLVMValueRef function, gang, op;          /* its parameters: pointers to bytes */
+    LLVMBasicBlockRef top;                    /* where stack slots are made */
+    uint32_t chunk;                           /* lanes that are computed side by side, in vectors */
+    LLVMTypeRef i1, i8, i16, i32, i64, bytes; /* bytes: a pointer */
+    LLVMTypeRef step_type, interpret_type, spread_type, pass_begin_type, pass_step_type, pass_pend_type, pass_end_type,
+        pass_leave_type; /* of functions that compiled code calls */
+    const lw_core *core;
+    bool failed; /* no memory */
     LLVMValueRef aliases[3];
     uint32_t alias_kind;
     LLVMBasicBlockRef
@@ -119,6 +121,9 @@ static inline LLVMValueRef lw_build_grid(const lw_build *b) {
 static inline LLVMValueRef lw_build_params(const lw_build *b, const lw_unit *u) {
     return lw_build_pointer(b, lw_build_grid(b), offsetof(lw_grid, params), u->program->param_bytes, 1);
 }
+/* The place of the k-th of some elements. */
+LLVMValueRef lw_build_element(const lw_build *b, LLVMTypeRef type, LLVMValueRef array, uint32_t k);
+LLVMValueRef lw_build_element_at(const lw_build *b, LLVMTypeRef type, LLVMValueRef array, LLVMValueRef k);
 /* `bytes` behind a pointer. */
 LLVMValueRef lw_build_move(const lw_build *b, LLVMValueRef base, LLVMValueRef bytes);
 #define LW_GANG_LOAD(b, type, field) \
@@ -129,6 +134,7 @@ LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x
                          LLVMValueRef y); /* a comparison of integers */
 LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function,
                            LLVMValueRef *arguments); /* a function of the host */
+uint64_t lw_build_length(LLVMValueRef function);     /* its instructions */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
 void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
@@ -151,6 +157,9 @@ LLVMValueRef lw_frame_regs(const lw_unit *u);
 LLVMValueRef lw_frame_load(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk);
 void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk,
                     LLVMValueRef value);
+LLVMValueRef lw_frame_bits(const lw_unit *u, LLVMValueRef word); /* of a chunk, as conditions */
+LLVMValueRef lw_frame_element(const lw_unit *u, LLVMValueRef regs, uint32_t reg, LLVMValueRef lane);
+bool lw_frame_has(const lw_unit *u, uint32_t reg); /* a place for it */
 LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg);
 /* What is uniform in front of operation n, from the frame; and on the way to operation `to`, what is uniform here and
  * not there, into it. */
@@ -160,11 +169,13 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
 void lw_frame_leave(lw_unit *u, uint32_t n);
 /* It does this one, and says what comes next. */
 LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n);
+LLVMValueRef lw_frame_step_address(const lw_unit *u, uint32_t n); /* of the step, as a number */
 /* All lanes of what is uniform and live in front of operation n, into a frame's registers, where that is seldom done.
  */
 void lw_frame_give(lw_unit *u, const uint64_t *uniform, uint32_t n, LLVMValueRef regs);
-/* The interpreter's operations where it may come in, LW_NO_SLOT behind the last, to be freed; NULL: no memory. */
-uint32_t *lw_frame_entries(const lw_unit *u);
+/* The interpreter goes on with the operation that the dispatch loop came to. */
+void lw_frame_refuse(const lw_unit *u);
+/* entries: the interpreter's operations where it may come in, LW_NO_SLOT behind the last. */
 void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step);
 
 /* ---- function.c: entries, blocks, branches --------------------------------------------------------------------- */
@@ -200,6 +211,7 @@ LLVMValueRef lw_value_splat(const lw_build *b, LLVMValueRef scalar);
 
 /* An operation whose operands are all scalars and that gives one: its result, or NULL. */
 LLVMValueRef lw_body_scalar(lw_unit *u, const lw_op *op, lw_values *v);
+uint64_t lw_body_length(const lw_unit *u, const lw_op *op); /* instructions of its lane function, as it was read */
 /* Any other, for one chunk. row: where lane 0's element of its row, or byte of its pattern, is. */
 void lw_body_vector(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk, LLVMValueRef row);
 

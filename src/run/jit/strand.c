@@ -1,0 +1,390 @@
+/* strand.c: the function that a strand becomes: entries, the warps of the gang one behind the other, blocks, branches,
+ * and how a warp ends.
+ *
+ * Masks of lanes are words of 32 bits. The lanes at hand go on at a block that is known, unless others are ready at one
+ * in front of it; only where the plan says that there may be some does the code look. */
+#include "run/jit/strand.h"
+
+#include <stdlib.h>
+
+static const lw_build *build_of(const lw_strand *s) { return s->u->build; }
+static LLVMValueRef word(const lw_strand *s, uint32_t value) { return lw_build_number(build_of(s), 32, value); }
+static LLVMValueRef load(const lw_strand *s, LLVMValueRef place) {
+    const lw_build *b = build_of(s);
+    return LLVMBuildLoad2(b->at, LLVMGetAllocatedType(place), place, "");
+}
+static void store(const lw_strand *s, LLVMValueRef value, LLVMValueRef place) {
+    LLVMBuildStore(build_of(s)->at, value, place);
+}
+
+/* ---- Lanes that are ready ---------------------------------------------------------------------------------------- */
+
+static void add_ready(lw_strand *s, uint32_t block, LLVMValueRef lanes) {
+    if (!s->ready[block]) s->ready[block] = lw_build_stack(build_of(s), build_of(s)->i32);
+    store(s, LLVMBuildOr(build_of(s)->at, load(s, s->ready[block]), lanes, ""), s->ready[block]);
+}
+
+static LLVMBasicBlockRef head_of(lw_strand *s, uint32_t block) {
+    if (!s->heads[block]) s->heads[block] = lw_build_block(build_of(s), "block");
+    return s->heads[block];
+}
+
+/* The lanes go on at a block, with others or behind others: `from` is where they come from. */
+static void go(lw_strand *s, uint32_t from, uint32_t to, LLVMValueRef lanes) {
+    const lw_build *b = build_of(s);
+    for (uint32_t block = from + 1; block < to; block++) {
+        if (!lw_set_has(lw_strand_behind(s, from), block)) continue;
+        if (!s->ready[block]) s->ready[block] = lw_build_stack(b, b->i32);
+        LLVMBasicBlockRef there = lw_build_block(b, "there"), on = lw_build_block(b, "");
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, load(s, s->ready[block]), word(s, 0)), there, on);
+        LLVMPositionBuilderAtEnd(b->at, there);
+        add_ready(s, to, lanes);
+        store(s, word(s, 0), s->mask);
+        LLVMBuildBr(b->at, head_of(s, block));
+        LLVMPositionBuilderAtEnd(b->at, on);
+    }
+    store(s, lanes, s->mask);
+    LLVMBuildBr(b->at, head_of(s, to));
+}
+
+/* The warp goes no farther now: all its lanes are ready somewhere. */
+static void rest(lw_strand *s) { LLVMBuildBr(build_of(s)->at, s->tail); }
+
+/* ---- Branches ---------------------------------------------------------------------------------------------------- */
+
+static void branch(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n, LLVMValueRef lanes) {
+    const lw_build *b = build_of(s);
+    if (op->flags & LW_OP_BACKWARD) {
+        LLVMValueRef cost = lw_build_number(b, 64, (uint64_t)lw_frame_branch_cost(s->u, n));
+        LLVMValueRef left = LLVMBuildSub(b->at, load(s, s->budget), cost, "");
+        LLVMBasicBlockRef spent = lw_build_block(b, "spent"), on = lw_build_block(b, "");
+        store(s, left, s->budget);
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), on, spent);
+        LLVMPositionBuilderAtEnd(b->at, spent);
+        add_ready(s, op->a, lanes);
+        store(s, word(s, 2 * op->a + 1 + (op->flags & LW_OP_SPIN ? 0x80000000 : 0)), s->spent);
+        rest(s);
+        LLVMPositionBuilderAtEnd(b->at, on);
+    }
+    go(s, block, op->a, lanes);
+}
+
+/* All take it, or none, or the others wait for those that go on at the lower block. */
+static void branch_if(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n) {
+    const lw_build *b = build_of(s);
+    const bool negated = (op->flags & LW_OP_NEGATE) != 0, back = op->a <= block;
+    LLVMBasicBlockRef taken = lw_build_block(b, "taken"), on = lw_build_block(b, "on");
+    if (lw_strand_is_uniform(s, op->b)) {
+        LLVMBuildCondBr(b->at, lw_strand_base(s, op->b), negated ? on : taken, negated ? taken : on);
+        LLVMPositionBuilderAtEnd(b->at, taken);
+        branch(s, block, op, n, s->now);
+        LLVMPositionBuilderAtEnd(b->at, on);
+        go(s, block, block + 1, s->now);
+        return;
+    }
+    LLVMValueRef p = lw_strand_word(s, op->b);
+    if (negated) p = LLVMBuildNot(b->at, p, "");
+    LLVMValueRef to = LLVMBuildAnd(b->at, p, s->now, ""), stay = LLVMBuildXor(b->at, to, s->now, "");
+    LLVMValueRef first = back ? to : stay; /* those at the lower block, if there are any */
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, first, word(s, 0)), back ? taken : on, back ? on : taken);
+    LLVMPositionBuilderAtEnd(b->at, taken);
+    if (back) add_ready(s, block + 1, stay);
+    branch(s, block, op, n, back ? to : s->now);
+    LLVMPositionBuilderAtEnd(b->at, on);
+    if (!back) add_ready(s, op->a, to);
+    go(s, block, block + 1, back ? s->now : stay);
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------------------------ */
+
+static void add_to(const lw_strand *s, LLVMValueRef place, LLVMValueRef value) {
+    store(s, LLVMBuildAdd(build_of(s)->at, load(s, place), value, ""), place);
+}
+
+static LLVMValueRef count_lanes(const lw_strand *s, LLVMValueRef lanes) {
+    const lw_build *b = build_of(s);
+    LLVMValueRef function =
+        LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.ctpop", 10), (LLVMTypeRef[]){b->i32}, 1);
+    LLVMValueRef count = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, &lanes, 1, "");
+    return LLVMBuildZExt(b->at, count, b->i64, "");
+}
+
+static void begin_block(lw_strand *s, uint32_t block) {
+    const lw_build *b = build_of(s);
+    lw_strand_begin_way(s, true);
+    s->now = load(s, s->mask);
+    if (s->ready[block]) {
+        s->now = LLVMBuildOr(b->at, s->now, load(s, s->ready[block]), "");
+        store(s, word(s, 0), s->ready[block]);
+    }
+    store(s, s->now, s->mask);
+}
+
+static void count(lw_strand *s, uint64_t instructions) {
+    const lw_build *b = build_of(s);
+    if (!instructions) return;
+    LLVMValueRef each = lw_build_number(b, 64, instructions);
+    add_to(s, s->warps_done, each);
+    add_to(s, s->lanes_done, LLVMBuildMul(b->at, each, count_lanes(s, s->now), ""));
+}
+
+static void emit_block(lw_strand *s, uint32_t block) {
+    const lw_unit *u = s->u;
+    const uint32_t first = u->block_at[block], end = lw_strand_block_end(u, block);
+    LLVMPositionBuilderAtEnd(build_of(s)->at, head_of(s, block));
+    begin_block(s, block);
+    if (lw_strand_stops_at(u, block)) {
+        add_ready(s, block, s->now);
+        rest(s);
+        return;
+    }
+    count(s, lw_unit_op(u, first)->imm);
+    for (uint32_t n = first + 1; n < end;) {
+        const lw_op *op = lw_unit_op(u, n);
+        if (op->code == LW_OP_bra) branch(s, block, op, n++, s->now);
+        else if (op->code == LW_OP_bra_if) branch_if(s, block, op, n++);
+        else n = lw_strand_op(s, n, end);
+    }
+    const uint16_t last = lw_unit_op(u, end - 1)->code;
+    if (last != LW_OP_bra && last != LW_OP_bra_if) go(s, block, block + 1, s->now);
+}
+
+/* ---- Warps ------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef pass_word(const lw_strand *s, LLVMValueRef warp, size_t offset) {
+    const lw_build *b = build_of(s);
+    LLVMValueRef at = LLVMBuildShl(b->at, LLVMBuildZExt(b->at, warp, b->i64, ""), lw_build_number(b, 64, 2), "");
+    return lw_build_load(b, b->i32, lw_build_move(b, s->pass, at), offset, 4, LW_ALIAS_gang);
+}
+
+#define GANG_ADD(s, place, field) \
+    lw_build_store( \
+        build_of(s), \
+        LLVMBuildAdd(build_of(s)->at, LW_GANG_LOAD(build_of(s), build_of(s)->i64, field), load(s, place), ""), \
+        build_of(s)->gang, offsetof(lw_gang, field), 8, LW_ALIAS_gang)
+
+void lw_strand_settle(lw_strand *s) {
+    GANG_ADD(s, s->warps_done, warp_instructions);
+    GANG_ADD(s, s->lanes_done, lane_instructions);
+}
+
+/* To the interpreter, with the warps that are not done yet. */
+static void leave(lw_strand *s, LLVMValueRef op, LLVMValueRef lanes, bool own) {
+    const lw_build *b = build_of(s);
+    lw_strand_settle(s);
+    LLVMValueRef arguments[] = {b->gang, op, s->pass, s->warp, lanes, lw_build_number(b, 1, own)};
+    LLVMBuildRet(b->at, lw_build_call(b, b->pass_leave_type, (uintptr_t)b->core->leave, arguments));
+}
+
+/* From the frame into the registers, and on to the block. */
+static void enter(lw_strand *s, uint32_t block) {
+    const lw_build *b = build_of(s);
+    const lw_unit *u = s->u;
+    LLVMBasicBlockRef other = lw_build_block(b, "unlike");
+    const uint64_t *behind = lw_strand_behind(s, block);
+    LLVMValueRef ready[LW_PASS_PLACES];
+    uint32_t places[LW_PASS_PLACES], count = 0;
+    lw_strand_begin_way(s, true);
+    for (uint32_t p = block + 1; p < u->code->block_count && count < LW_PASS_PLACES; p++) {
+        if (!lw_set_has(behind, p)) continue;
+        places[count] = p;
+        ready[count] = pass_word(s, s->warp, offsetof(lw_pass, ready) + count * sizeof((lw_pass *)0)->ready[0]);
+        add_ready(s, p, ready[count++]);
+    }
+    const uint64_t *live = lw_unit_live(u, u->block_at[block]);
+    for (uint32_t reg = 0; reg < u->code->virtual_count; reg++) {
+        if (!lw_set_has(s->wanted + (size_t)block * u->words, reg)) continue;
+        LLVMValueRef who = lw_set_has(live, reg) ? s->now : NULL;
+        for (uint32_t k = 0; k < count; k++)
+            if (lw_set_has(lw_unit_live(u, u->block_at[places[k]]), reg))
+                who = who ? LLVMBuildOr(b->at, who, ready[k], "") : ready[k];
+        if (who) lw_strand_take(s, reg, who, other);
+    }
+    store(s, s->now, s->mask);
+    LLVMBuildBr(b->at, head_of(s, block));
+    LLVMPositionBuilderAtEnd(b->at, other);
+    leave(s, lw_frame_op(u, u->block_at[block] + 1), s->now, true);
+}
+
+/* Where lanes are ready the interpreter has their registers, and their block. */
+static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
+    const lw_build *b = build_of(s);
+    const lw_unit *u = s->u;
+    LLVMPositionBuilderAtEnd(b->at, s->tail);
+    for (uint32_t block = 0; block < u->code->block_count; block++) {
+        if (!s->ready[block]) continue;
+        LLVMBasicBlockRef on = lw_build_block(b, "");
+        LLVMValueRef lanes = load(s, s->ready[block]);
+        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
+        lw_strand_begin_way(s, true);
+        for (uint32_t w = 0; w < u->words; w++) s->room[w] = lw_strand_saved(s, block, w);
+        lw_strand_save(s, s->room, lanes);
+        LLVMValueRef arguments[] = {b->gang, word(s, block), s->warp, lanes};
+        lw_build_call(b, b->pass_pend_type, (uintptr_t)b->core->pend, arguments);
+        LLVMBuildBr(b->at, on);
+        LLVMPositionBuilderAtEnd(b->at, on);
+    }
+    LLVMBasicBlockRef leaves = lw_build_block(b, "leaves"), stays = lw_build_block(b, "stays");
+    LLVMValueRef lanes = load(s, s->left_lanes);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, lanes, word(s, 0)), stays, leaves);
+    LLVMPositionBuilderAtEnd(b->at, leaves);
+    leave(s, load(s, s->left_at), lanes, false);
+    LLVMPositionBuilderAtEnd(b->at, stays);
+    LLVMBuildBr(b->at, next);
+}
+
+/* From warp to warp; the last one ends it. */
+static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
+    const lw_build *b = build_of(s);
+    const lw_unit *u = s->u;
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "warp"),
+                      next = lw_build_block(b, "next"), end = lw_build_block(b, "end"),
+                      none = lw_build_block(b, "none");
+    LLVMBuildBr(b->at, loop);
+    LLVMPositionBuilderAtEnd(b->at, loop);
+    LLVMValueRef left = LLVMBuildPhi(b->at, b->i32, "warps");
+    LLVMValueRef function =
+        LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.cttz", 9), (LLVMTypeRef[]){b->i32}, 1);
+    s->warp = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function,
+                             (LLVMValueRef[]){left, lw_build_number(b, 1, 1)}, 2, "");
+    LLVMValueRef number = LLVMBuildZExt(b->at, s->warp, b->i64, "");
+    s->base = LLVMBuildMul(b->at, number, lw_build_number(b, 64, LW_WARP_LANES), "");
+    for (uint32_t k = 0; k < LW_COUNT(s->slots); k++) {
+        const uint32_t bits = lw_class_bits((lw_class)k);
+        LLVMValueRef bytes = bits == 1 ? LLVMBuildLShr(b->at, s->base, lw_build_number(b, 64, 3), "")
+                                       : LLVMBuildMul(b->at, s->base, lw_build_number(b, 64, bits / 8), "");
+        s->slots[k] = lw_build_move(b, s->regs, bytes);
+    }
+    LLVMValueRef stays = LLVMBuildNot(b->at, lw_build_gang_mask(b, offsetof(lw_gang, exited)), "");
+    LLVMValueRef live = LLVMBuildAnd(b->at, lw_build_gang_mask(b, offsetof(lw_gang, exist)), stays, "");
+    live = LLVMBuildLShr(b->at, live, LLVMBuildZExt(b->at, s->base, LLVMTypeOf(live), ""), "");
+    s->live = LLVMBuildTrunc(b->at, live, b->i32, "");
+    LLVMValueRef lanes = pass_word(s, s->warp, offsetof(lw_pass, lanes));
+    store(s, LW_GANG_LOAD(b, b->i64, budget), s->budget);
+    LLVMBasicBlockRef clear = lw_build_block(b, "clear"); /* filled once it is known who needs it */
+    LLVMBuildBr(b->at, clear);
+    LLVMBasicBlockRef choose = lw_build_block(b, "choose");
+    LLVMPositionBuilderAtEnd(b->at, choose);
+    LLVMValueRef choice = LLVMBuildSwitch(b->at, entry, none, u->code->block_count);
+    for (uint32_t block = 0; block < u->code->block_count; block++) {
+        if (!lw_strand_enters(u, block)) continue;
+        LLVMBasicBlockRef way = lw_build_block(b, "enter");
+        LLVMAddCase(choice, word(s, block), way);
+        LLVMPositionBuilderAtEnd(b->at, way);
+        s->now = lanes;
+        enter(s, block);
+    }
+    LLVMPositionBuilderAtEnd(b->at, none);
+    LLVMBuildUnreachable(b->at);
+    for (uint32_t block = 0; block < u->code->block_count; block++)
+        if (s->reached[block]) emit_block(s, block);
+    emit_tail(s, next);
+    LLVMPositionBuilderAtEnd(b->at, clear);
+    for (uint32_t block = 0; block < u->code->block_count; block++)
+        if (s->ready[block]) store(s, word(s, 0), s->ready[block]);
+    LLVMBuildBr(b->at, choose);
+
+    LLVMPositionBuilderAtEnd(b->at, next);
+    LLVMValueRef others = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, word(s, 1), ""), "");
+    LLVMAddIncoming(left, (LLVMValueRef[]){warps, others}, (LLVMBasicBlockRef[]){before, next}, 2);
+    LLVMValueRef budget = load(s, s->budget), least = load(s, s->least);
+    LLVMValueRef less = lw_build_is(b, LLVMIntSLT, budget, least);
+    store(s, LLVMBuildSelect(b->at, less, budget, least, ""), s->least);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, word(s, 0)), loop, end);
+    LLVMPositionBuilderAtEnd(b->at, end);
+    lw_strand_settle(s);
+    lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
+    LLVMBuildRet(b->at, lw_build_call(b, b->pass_end_type, (uintptr_t)b->core->end,
+                                      (LLVMValueRef[]){b->gang, load(s, s->spent)}));
+}
+
+/* ---- Entries ----------------------------------------------------------------------------------------------------- */
+
+/* The blocks behind an entry as the core wants them. */
+static LLVMValueRef list_behind(const lw_strand *s, uint32_t block, uint32_t *count) {
+    const lw_build *b = build_of(s);
+    LLVMValueRef numbers[LW_PASS_PLACES];
+    *count = 0;
+    for (uint32_t p = block + 1; p < s->u->code->block_count && *count < LW_PASS_PLACES; p++)
+        if (lw_set_has(lw_strand_behind(s, block), p)) numbers[(*count)++] = word(s, p);
+    LLVMValueRef list = LLVMConstArray(b->i32, numbers, *count);
+    LLVMValueRef at = LLVMAddGlobal(b->module, LLVMTypeOf(list), "behind");
+    LLVMSetInitializer(at, list);
+    LLVMSetGlobalConstant(at, true);
+    LLVMSetLinkage(at, LLVMPrivateLinkage);
+    return LLVMConstBitCast(at, b->bytes);
+}
+
+static void make_places(lw_strand *s) {
+    const lw_build *b = build_of(s);
+    LLVMValueRef *const words[] = {&s->mask, &s->spent, &s->left_lanes}, *const doubles[] = {&s->lanes_done,
+                                                                                             &s->warps_done, &s->budget,
+                                                                                             &s->least};
+    for (size_t k = 0; k < LW_COUNT(words); k++) *words[k] = lw_build_stack(b, b->i32);
+    for (size_t k = 0; k < LW_COUNT(doubles); k++) *doubles[k] = lw_build_stack(b, b->i64);
+    s->left_at = lw_build_stack(b, b->bytes);
+    s->pass = LLVMBuildBitCast(b->at, lw_build_stack(b, LLVMArrayType(b->i32, sizeof(lw_pass) / 4)), b->bytes, "");
+}
+
+/* Everything on the stack begins as nothing: what nobody wrote is no matter of chance. */
+static void clear_places(const lw_strand *s, LLVMBasicBlockRef find) {
+    const lw_build *b = build_of(s);
+    LLVMPositionBuilderAtEnd(b->at, b->top);
+    for (size_t k = 0; k < (size_t)s->u->code->virtual_count * s->chunks; k++)
+        if (s->places[k]) store(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
+    LLVMBuildBr(b->at, find);
+}
+
+static void emit_entries(lw_strand *s) {
+    const lw_build *b = build_of(s);
+    const lw_unit *u = s->u;
+    LLVMBasicBlockRef find = lw_build_block(b, "find"), begun = lw_build_block(b, "begun"),
+                      over = lw_build_block(b, "over");
+    LLVMPositionBuilderAtEnd(b->at, find);
+    make_places(s);
+    LLVMValueRef zero = word(s, 0);
+    store(s, zero, s->spent), store(s, zero, s->left_lanes), store(s, zero, s->mask);
+    store(s, LLVMConstNull(b->bytes), s->left_at);
+    store(s, lw_build_number(b, 64, 0), s->lanes_done), store(s, lw_build_number(b, 64, 0), s->warps_done);
+    store(s, lw_build_number(b, 64, INT64_MAX), s->least);
+    LLVMValueRef choice = LLVMBuildSwitch(b->at, lw_frame_entered(u), over, u->code->block_count);
+    LLVMPositionBuilderAtEnd(b->at, begun);
+    LLVMValueRef entry = LLVMBuildPhi(b->at, b->i32, "entry"), warps = LLVMBuildPhi(b->at, b->i32, "warps");
+    for (uint32_t block = 0; block < u->code->block_count; block++) {
+        if (!lw_strand_enters(u, block)) continue;
+        uint32_t count;
+        LLVMBasicBlockRef way = lw_build_block(b, "begin");
+        LLVMAddCase(choice, lw_build_number(b, 64, lw_frame_number(u, u->block_at[block] + 1)), way);
+        LLVMPositionBuilderAtEnd(b->at, way);
+        LLVMValueRef behind = list_behind(s, block, &count);
+        LLVMValueRef arguments[] = {b->gang, word(s, block), behind, word(s, count), s->pass};
+        LLVMValueRef some = lw_build_call(b, b->pass_begin_type, (uintptr_t)b->core->begin, arguments);
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, some, zero), begun, over);
+        LLVMAddIncoming(entry, (LLVMValueRef[]){word(s, block)}, &way, 1);
+        LLVMAddIncoming(warps, &some, &way, 1);
+    }
+    LLVMPositionBuilderAtEnd(b->at, over);
+    lw_frame_refuse(u);
+    LLVMPositionBuilderAtEnd(b->at, begun);
+    s->regs = lw_frame_regs(u);
+    emit_warps(s, entry, warps);
+    clear_places(s, find);
+}
+
+bool lw_strand_emit(lw_strand *s) {
+    const lw_unit *u = s->u;
+    const size_t registers = u->code->virtual_count, blocks = u->code->block_count;
+    s->chunks = LW_WARP_LANES / u->build->chunk;
+    s->places = calloc(registers * s->chunks + 1, sizeof *s->places);
+    s->values = calloc(registers * s->chunks + 1, sizeof *s->values);
+    s->ways = calloc(registers * s->chunks + 1, sizeof *s->ways);
+    s->heads = calloc(blocks, sizeof *s->heads);
+    s->ready = calloc(blocks, sizeof *s->ready);
+    const bool good = s->places && s->values && s->ways && s->heads && s->ready;
+    if (good) {
+        s->tail = lw_build_block(build_of(s), "tail");
+        emit_entries(s);
+    }
+    free(s->places), free(s->values), free(s->ways), free(s->heads), free(s->ready);
+    return good;
+}

@@ -1,0 +1,141 @@
+/* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_plan (which registers
+ * are the same for all lanes or in rows, where lanes can be left behind) → strand (warps, blocks, branches, leaving)
+ * →
+ * strand_ops (one operation) → strand_memory, strand_meet
+ *
+ * All warps of a gang that come to an entry go their way one behind the other, each until it must wait, leave the
+ * function, or do what only the interpreter does. Registers are values of LLVM's across blocks. Of the blocks in which
+ * lanes of the warp are ready the lowest runs, as in the interpreter; who waits for it is known by a mask a block. */
+#ifndef LW_STRAND_H
+#define LW_STRAND_H
+
+#include "run/jit/unit.h"
+
+/* What a register has in the lanes of a warp: base + x * (lane % 16) + y * (lane / 16), or anything. */
+typedef struct lw_shape {
+    enum { LW_SHAPE_unseen, LW_SHAPE_row, LW_SHAPE_any } kind;
+    uint32_t low; /* so many low bits of the base are 0 */
+    int64_t x, y;
+} lw_shape;
+
+enum { LW_ROW_LANES = 16 };
+
+typedef struct lw_strand {
+    lw_unit *u;
+    bool rows; /* threads of a warp are in a row: %tid.x counts them */
+    lw_shape *shapes;
+    uint32_t block_words;
+    uint64_t *behind; /* per block: those where lanes may be ready while it runs, all of them behind it */
+    bool *reached;
+    uint64_t *needed; /* per block: registers that lanes elsewhere have use for */
+    uint64_t *dirty;  /* per block: registers that may not be in the frame as they are now, in front of it */
+    uint64_t *wanted; /* per block: registers that its code, or that behind it, has to do with */
+    bool alone;       /* nobody has use for any register who is ready elsewhere */
+    uint64_t *room;   /* a set of registers, and one of blocks, for whoever needs one */
+
+    /* what has been built */
+    uint32_t chunks;
+    LLVMValueRef *places; /* per register, `chunks` of each: where its value is kept; one of a row */
+    LLVMValueRef *values; /* likewise: what was there on the way that … */
+    uint32_t *ways; /* … this is the number of; it counts while that is one of `way`, of which the last is at hand */
+    uint32_t way[8], way_count, last_way;
+    LLVMBasicBlockRef *heads, tail;
+    LLVMValueRef *ready; /* per block: place of the mask of lanes that are ready there */
+    LLVMValueRef mask, lanes_done, warps_done, budget, least, spent, warp, left_at, left_lanes; /* places */
+    LLVMValueRef pass, regs, base, live;
+    LLVMValueRef lane_room[1 + LW_VECTOR_MOST]; /* of strand_memory */
+    LLVMValueRef slots[4];           /* by class: where the warp's lanes are in a slot, less its place in the frame */
+    LLVMValueRef now, on[LW_CHUNKS]; /* the mask of the operation at hand; by chunks, once asked for on a way */
+    uint32_t on_ways[LW_CHUNKS];
+    LLVMValueRef guard; /* the mask outside of the guard at hand; NULL: there is none */
+    LLVMBasicBlockRef guard_end;
+} lw_strand;
+
+enum { LW_STRAND_LONG = 96 }; /* of a longer lane function one copy, in a loop, is better than one for each chunk */
+/* Whether a function can be compiled so. */
+bool lw_strand_fits(const lw_unit *u);
+/* False: no memory. Release with lw_strand_free in either case. */
+bool lw_strand_plan(lw_strand *s);
+uint64_t lw_strand_size(const lw_strand *s); /* of its code, once it is planned */
+void lw_strand_free(lw_strand *s);
+static inline bool lw_strand_is_row(const lw_strand *s, uint32_t reg) {
+    return s->u->code->registers[reg].is_const || s->shapes[reg].kind == LW_SHAPE_row;
+}
+static inline bool lw_strand_is_uniform(const lw_strand *s, uint32_t reg) {
+    return s->u->code->registers[reg].is_const ||
+           (s->shapes[reg].kind == LW_SHAPE_row && !s->shapes[reg].x && !s->shapes[reg].y);
+}
+/* Lanes leave the compiled code at its first operation. */
+static inline bool lw_strand_stops_at(const lw_unit *u, uint32_t block) {
+    const uint32_t n = u->block_at[block] + 1;
+    return n >= u->count || lw_begins_block(lw_unit_op(u, n)->code);
+}
+/* The gang may enter there. */
+bool lw_strand_enters(const lw_unit *u, uint32_t block);
+static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t block) {
+    return s->behind + (size_t)block * s->block_words;
+}
+static inline uint32_t lw_strand_block_end(const lw_unit *u, uint32_t block) {
+    return block + 1 < u->code->block_count ? u->block_at[block + 1] : u->count;
+}
+/* The registers that lanes have in the frame where they are ready at a block only if they are put there. */
+static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint32_t word) {
+    return lw_unit_live(s->u, s->u->block_at[block])[word] & s->dirty[(size_t)block * s->u->words + word];
+}
+/* The least and the most that a lane's element is above its base. */
+void lw_shape_span(const lw_shape *shape, int64_t *least, int64_t *most);
+/* An element of a wider register that is right only where the narrow one does not wrap within the warp. */
+bool lw_strand_widens(const lw_op *op, bool *is_signed);
+/* A load that gives all lanes the same. */
+bool lw_strand_loads_one(const lw_strand *s, const lw_op *op);
+
+/* ---- strand_ops.c ------------------------------------------------------------------------------------------------ */
+
+/* One, or some in a row, of those up to `end`: the next one. */
+uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end);
+LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg); /* of a row */
+LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk);
+/* Executing lanes get it. */
+void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value);
+void lw_strand_put_row(lw_strand *s, uint32_t reg, LLVMValueRef base);
+void lw_strand_begin_way(lw_strand *s, bool anew); /* anew: nothing is known */
+void lw_strand_end_way(lw_strand *s);
+/* Lanes of a mask, a word, as conditions of a chunk; and the other way round. */
+LLVMValueRef lw_strand_conditions(const lw_strand *s, LLVMValueRef mask, uint32_t chunk);
+LLVMValueRef lw_strand_on(lw_strand *s, uint32_t chunk); /* of those that execute */
+LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate);
+/* The interpreter's step for the executing lanes of the warp. */
+void lw_strand_call(lw_strand *s, uint32_t n);
+/* Registers into the frame, in some lanes, and back. */
+void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
+void lw_strand_take(lw_strand *s, uint32_t reg, LLVMValueRef mask, LLVMBasicBlockRef other);
+/* The executing lanes of the warp go over to the interpreter in front of operation n, where a condition does not
+ * hold. */
+void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
+
+/* Two ways that meet again. What is known on one of them is not behind it. */
+typedef struct lw_fork {
+    LLVMBasicBlockRef other, done;
+} lw_fork;
+lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition); /* goes on where it holds */
+void lw_strand_otherwise(lw_strand *s, const lw_fork *fork);  /* where it does not */
+void lw_strand_rejoin(lw_strand *s, const lw_fork *fork);
+
+/* ---- strand.c ------------------------------------------------------------------------------------------------------
+ */
+
+bool lw_strand_emit(lw_strand *s);   /* into the function at hand; false: no memory */
+void lw_strand_settle(lw_strand *s); /* what was counted, to the gang */
+
+/* ---- strand_memory.c, strand_meet.c ---------------------------------------------------------------------------------
+ */
+
+void lw_strand_load(lw_strand *s, uint32_t n);
+void lw_strand_store(lw_strand *s, uint32_t n);
+/* A warp_sync and the exchange behind it, if there is one; an exchange that waits for nobody. */
+void lw_strand_meet(lw_strand *s, uint32_t n);
+bool lw_strand_exchange(lw_strand *s, uint32_t n); /* false: it is for the interpreter's step */
+/* Whether the result of an exchange is the same for all lanes that execute it. */
+bool lw_strand_agrees(const lw_unit *u, const lw_op *op);
+
+#endif
