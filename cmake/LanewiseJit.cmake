@@ -53,6 +53,7 @@ add_library(lanewise_jit MODULE ${lw_jit_sources} ${PROJECT_SOURCE_DIR}/src/midd
                                 ${PROJECT_SOURCE_DIR}/src/middle/facts.c ${PROJECT_SOURCE_DIR}/src/middle/uniform.c ${PROJECT_SOURCE_DIR}/src/base/lane_id.c
                                 ${PROJECT_SOURCE_DIR}/src/base/text.c ${PROJECT_SOURCE_DIR}/src/base/symbol.c ${PROJECT_SOURCE_DIR}/src/base/hash.c ${PROJECT_SOURCE_DIR}/src/base/arena.c)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/jit/session.c PROPERTIES OBJECT_DEPENDS "${lw_bitcode}")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/run/jit/rescue.c PROPERTIES COMPILE_OPTIONS -fexceptions) # of others, on their way through it
 target_compile_definitions(lanewise_jit PRIVATE LW_JIT_BITCODE="${lw_bitcode_dir}")
 target_include_directories(lanewise_jit SYSTEM PRIVATE ${lw_llvm_includedir})
 target_link_directories(lanewise_jit PRIVATE ${lw_llvm_libdir})

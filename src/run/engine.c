@@ -71,7 +71,7 @@ static void LW_PRINTF(1, 2) say_missing(const char *format, ...) {
 static const lw_jit *fitting(void *library, const char *path) {
     lw_jit_open *open;
     *(void **)&open = dlsym(library, LW_JIT_SYMBOL);
-    const lw_jit *jit = open ? open() : NULL;
+    const lw_jit *jit = open ? open(&lw_core_calls) : NULL;
     if (jit && jit->gang_bytes == sizeof(lw_gang) && jit->op_bytes == sizeof(lw_op) && jit->lane_count == LW_LANE_count)
         return jit;
     say_missing("%s is of another version of Lanewise", path);
@@ -123,7 +123,7 @@ const char *lw_engine_missing(lw_engine engine) {
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {
     LW_KEEP_X87_FLAGS(before);
     const lw_jit *compiler = get_jit();
-    program->compiled = compiler ? compiler->compile(program, level, &lw_core_calls, why) : NULL;
+    program->compiled = compiler ? compiler->compile(program, level, why) : NULL;
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */
     return program->compiled;
 }
@@ -135,5 +135,5 @@ void lw_program_drop(lw_program *program) {
 
 bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
     const lw_jit *compiler = get_jit();
-    return compiler && compiler->print(program, level, &lw_core_calls, out, why);
+    return compiler && compiler->print(program, level, out, why);
 }

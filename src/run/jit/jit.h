@@ -47,13 +47,13 @@ typedef struct lw_jit {
         lane_count; /* of the headers that the compiler was built with: the core's own, or the two do not fit */
     /* Compiles a linked program and installs the code. NULL: it cannot; `why` says so, and the program must be linked
      * again. The program must outlive the code. Threads: any, one at a time for one program. */
-    lw_compiled *(*compile)(lw_program *program, const lw_level *level, const lw_core *core, lw_text *why);
+    lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_text *why);
     void (*drop)(lw_compiled *code); /* nothing may run it any more */
     /* What LLVM makes of a program, as text, for `lanewise dump --stage llvm`. False: as above. */
-    bool (*print)(lw_program *program, const lw_level *level, const lw_core *core, lw_text *out, lw_text *why);
+    bool (*print)(lw_program *program, const lw_level *level, lw_text *out, lw_text *why);
 } lw_jit;
 
 #define LW_JIT_SYMBOL "lanewise_jit"
-typedef const lw_jit *lw_jit_open(void); /* what the library exports under that name */
+typedef const lw_jit *lw_jit_open(const lw_core *core); /* what the library exports under that name */
 
 #endif

@@ -17,6 +17,8 @@ struct lw_compiled {
     LLVMOrcLLJITRef code;
 };
 
+static const lw_core *core; /* from when the library is opened */
+
 /* ---- What compiled code calls ---------------------------------------------------------------------------------- */
 
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps) {
@@ -188,8 +190,7 @@ static LLVMValueRef alias_tag(lw_build *b, const char *name, LLVMMetadataRef roo
     return LLVMMetadataAsValue(b->context, LLVMMDNodeInContext2(b->context, tag, 3));
 }
 
-static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef module, const lw_level *level,
-                        const lw_core *core) {
+static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef module, const lw_level *level) {
     b->core = core;
     b->context = context, b->module = module;
     b->chunk = level->vector_bytes == 64 ? 16 : 8; /* as lanes.c was compiled for */
@@ -382,7 +383,7 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         LLVMSetDataLayout(module, LLVMGetDataLayoutStr(lanes));
         lw_build build = {0};
         good = link_lanes(module, lanes, program);
-        start_build(&build, context, module, level, core);
+        start_build(&build, context, module, level);
         for (uint32_t i = 0; good && i < program->code_count; i++)
             entries[i] = program->functions[i]->op_count ? emit_code(&build, program, program->functions[i], level)
                                                          : NULL;
@@ -440,12 +441,12 @@ static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMM
 }
 
 static void drop(lw_compiled *made) {
-    if (!made) return;
+    if (!made || lw_rescue_lost()) return; /* then nobody enters LLVM, to free either */
     if (made->code) LLVMConsumeError(LLVMOrcDisposeLLJIT(made->code));
     free(made);
 }
 
-static lw_compiled *compile(lw_program *program, const lw_level *level, const lw_core *core, lw_text *why) {
+static lw_compiled *compile_program(lw_program *program, const lw_level *level, lw_text *why) {
     uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
     lw_compiled *made = calloc(1, sizeof *made);
     if (!entries || !made) {
@@ -453,7 +454,7 @@ static lw_compiled *compile(lw_program *program, const lw_level *level, const lw
         return NULL;
     }
     LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
-    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, core, entries, why);
+    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, entries, why);
     const bool good = module && make_code(made, safe, module, level, why) && install(made, program, entries, why);
     LLVMOrcDisposeThreadSafeContext(safe);
     free_entries(program, entries);
@@ -462,11 +463,11 @@ static lw_compiled *compile(lw_program *program, const lw_level *level, const lw
     return NULL;
 }
 
-static bool print(lw_program *program, const lw_level *level, const lw_core *core, lw_text *out, lw_text *why) {
+static bool print_module(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
     uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
     if (!entries) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, core, entries, why);
+    LLVMModuleRef module = make_module(context, program, level, entries, why);
     if (module) {
         char *text = LLVMPrintModuleToString(module);
         lw_text_puts(out, text);
@@ -478,7 +479,44 @@ static bool print(lw_program *program, const lw_level *level, const lw_core *cor
     return module;
 }
 
+/* ---- Doing either where LLVM may give up ----------------------------------------------------------------------- */
+
+typedef struct lw_errand {
+    lw_program *program;
+    const lw_level *level;
+    lw_text *out, *why; /* out: NULL where it is compiled */
+    lw_compiled *made;
+    bool good;
+} lw_errand;
+
+static void run_errand(void *argument) {
+    lw_errand *e = argument;
+    if (e->out) e->good = print_module(e->program, e->level, e->out, e->why);
+    else e->made = compile_program(e->program, e->level, e->why);
+}
+
+static void try(lw_errand *e) {
+    if (lw_rescue_run(run_errand, e)) return;
+    e->made = NULL, e->good = false;
+    lw_text_puts(e->why, "LLVM gave up, most likely for lack of memory");
+}
+
+static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text *why) {
+    lw_errand e = {.program = program, .level = level, .why = why};
+    try(&e);
+    return e.made;
+}
+
+static bool print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
+    lw_errand e = {.program = program, .level = level, .out = out, .why = why};
+    try(&e);
+    return e.good;
+}
+
 static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count, compile, drop, print};
 
-__attribute__((visibility("default"))) const lw_jit *lanewise_jit(void);
-const lw_jit *lanewise_jit(void) { return &jit; }
+__attribute__((visibility("default"))) const lw_jit *lanewise_jit(const lw_core *);
+const lw_jit *lanewise_jit(const lw_core *calls) {
+    core = calls;
+    return &jit;
+}

@@ -144,6 +144,12 @@ void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRe
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps);
 void lw_jit_spread(char *slot, uint32_t bits, uint64_t value);
 
+/* ---- rescue.c: where LLVM gives up, the process goes on -------------------------------------------------------- */
+
+/* Does work that LLVM is needed for. False: LLVM gave up, now or before; then nobody may enter it again. */
+bool lw_rescue_run(void (*work)(void *argument), void *argument);
+bool lw_rescue_lost(void);
+
 /* ---- frame.c: lanes go over to the interpreter, and come back -------------------------------------------------- */
 
 bool lw_frame_order(lw_unit *u);                        /* count, order, block_at, whole. False: no memory */
