@@ -44,7 +44,7 @@ static const struct argp_option OPTIONS[] = {
      "Of the growths: the milliseconds that the smallest size should take; default: 20, with --quick 5", 0},
     {"cpu", CPU, "LEVEL", 0, "CPU level of both sides: v4, v3, portable; default: LANEWISE_CPU, or the best there is",
      0},
-    {"engine", ENGINE, "NAME", 0, "interp or jit; default: LANEWISE_ENGINE, or interp. --vector has both", 0},
+    {"engine", ENGINE, "NAME", 0, "interp, jit or auto; default: LANEWISE_ENGINE, or interp. --vector has both", 0},
     {"tsv", TSV, "FILE", 0, "Write the figures to FILE too, one to a row", 0},
     {"clock", CLOCK, "KIND", 0, "cpu (default) or wall: the clock of all figures of one thread", 0},
     {"examples", EXAMPLES, "FOLDER", 0, "Where the kernels' PTX is", 0},
@@ -105,6 +105,7 @@ static lw_bench_options read_options(int argc, char **argv) {
     bool any = false;
     for (int i = 0; i < LW_BENCH_KERNELS; i++) any |= options.chosen[i];
     options.all = !any;
+    if (!options.engine && !getenv("LANEWISE_ENGINE")) options.engine = "interp"; /* who changes over is hard to time */
     for (int i = 0; i < LW_BENCH_KERNELS; i++) options.chosen[i] |= !any;
     return options;
 }

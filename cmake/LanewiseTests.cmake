@@ -30,13 +30,13 @@ if(LANEWISE_SANITIZE MATCHES thread)
   list(APPEND lw_test_environment LANEWISE_THREADS=4) # races need threads, whatever the machine has
 endif()
 
-# lw_add_test(NAME name COMMAND command… [ONCE] [JIT level…] [LABELS label…] [TIMEOUT seconds] [ENVIRONMENT name=value…] [SERIAL])
+# lw_add_test(NAME name COMMAND command… [ONCE] [JIT level…] [AUTO level…] [LABELS label…] [TIMEOUT seconds] [ENVIRONMENT name=value…] [SERIAL])
 # Registers name@LEVEL for each CPU level that is built, with LANEWISE_CPU set; with ONCE only `name`, for what does not
 # execute kernels. For each level behind JIT that is built, name@LEVEL+jit too: the same by the engine that compiles, where it is built; "best" is the
-# machine's best one.
+# machine's best one. Behind AUTO name@LEVEL+auto likewise: by the engine auto, which has compiled each kernel when its first CTA begins.
 # A test that exits with 77 is skipped, and says why on its output.
 function(lw_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "ONCE;SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT;JIT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ONCE;SERIAL" "NAME;TIMEOUT" "COMMAND;LABELS;ENVIRONMENT;JIT;AUTO")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "lw_add_test(${arg_NAME}): what is '${arg_UNPARSED_ARGUMENTS}'?")
   endif()
@@ -57,10 +57,13 @@ function(lw_add_test)
   endif()
   # The code that is made does not depend on who compiled the compiler: of the build by clang its unit tests are enough.
   if(TARGET lanewise_jit AND NOT (LANEWISE_TEST_PREFIX STREQUAL "clang/" AND arg_NAME MATCHES "/"))
-    foreach(level IN LISTS arg_JIT)
-      if(level STREQUAL best OR level IN_LIST LANEWISE_LEVELS)
-        list(APPEND levels ${level}+jit)
-      endif()
+    foreach(engine IN ITEMS JIT AUTO)
+      string(TOLOWER ${engine} word)
+      foreach(level IN LISTS arg_${engine})
+        if(level STREQUAL best OR level IN_LIST LANEWISE_LEVELS)
+          list(APPEND levels ${level}+${word})
+        endif()
+      endforeach()
     endforeach()
   endif()
   foreach(level IN LISTS levels)
@@ -81,9 +84,9 @@ function(lw_add_test)
   endforeach()
 endfunction()
 
-# lw_add_unit(name sources… [ONCE] [JIT level…] [LABELS …] [TIMEOUT …]): a cmocka program that sees every stage from inside, as one test.
+# lw_add_unit(name sources… [ONCE] [JIT level…] [AUTO level…] [LABELS …] [TIMEOUT …]): a cmocka program that sees every stage from inside, as one test.
 function(lw_add_unit name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE;SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT;JIT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONCE;SERIAL" "TIMEOUT" "LABELS;ENVIRONMENT;JIT;AUTO")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE lanewise_flags lanewise_static PkgConfig::CMOCKA Threads::Threads m)
   if(LANEWISE_TEST_LABEL AND NOT LANEWISE_TEST_LABEL IN_LIST arg_LABELS)
@@ -95,5 +98,5 @@ function(lw_add_unit name)
       list(APPEND options ${flag})
     endif()
   endforeach()
-  lw_add_test(NAME ${name} COMMAND ${name} ${options} TIMEOUT ${arg_TIMEOUT} JIT ${arg_JIT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+  lw_add_test(NAME ${name} COMMAND ${name} ${options} TIMEOUT ${arg_TIMEOUT} JIT ${arg_JIT} AUTO ${arg_AUTO} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()

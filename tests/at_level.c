@@ -1,5 +1,6 @@
 /* at_level LEVEL[+ENGINE] COMMAND…: runs the command with LANEWISE_CPU=LEVEL, and LANEWISE_ENGINE=ENGINE, or exits with
- * 77 where the machine lacks the level. "best" is the one that is chosen where nobody says.
+ * 77 where the machine lacks the level. "best" is the one that is chosen where nobody says. The engine auto compiles
+ * everything, as what a test executes is too little to be worth it.
  *
  * Asks the compiler's own CPU tests, so that it is a second witness to what the library finds. */
 #include <stdbool.h>
@@ -35,7 +36,8 @@ int main(int argc, char **argv) {
     if (engine) *engine++ = 0;
     if (!has_level(argv[1])) return printf("skipped: this machine has no CPU level %s\n", argv[1]), SKIPPED;
     if (setenv("LANEWISE_CPU", strcmp(argv[1], "best") == 0 ? "" : argv[1], 1) != 0 ||
-        (engine && setenv("LANEWISE_ENGINE", engine, 1) != 0))
+        (engine && setenv("LANEWISE_ENGINE", engine, 1) != 0) ||
+        (engine && strcmp(engine, "auto") == 0 && setenv("LANEWISE_HOT", "0", 1) != 0))
         return perror("at_level"), WRONG;
     execvp(argv[2], argv + 2);
     return perror(argv[2]), WRONG;

@@ -82,7 +82,8 @@ typedef struct lw_options {
     const char *semantics; /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the
                               manual's */
     const char *engine; /* "interp": starts at once; "jit": compiles each kernel when it is asked for, by LLVM, with the
-                         * same results; NULL: LANEWISE_ENGINE, else "interp" */
+                         * same results; "auto": starts at once, and compiles meanwhile what runs long; NULL:
+                         * LANEWISE_ENGINE, else "auto" */
 } lw_options;
 
 /* Makes a context.
@@ -94,7 +95,8 @@ typedef struct lw_options {
  * owner    the caller, who ends it with lw_context_free */
 LW_CHECKED lw_context_new(const lw_options *options, lw_context **context);
 
-/* Ends a context with its modules, kernels and memory.
+/* Ends a context with its modules, kernels and memory. What is compiled at that moment is waited for; other frees do
+ * so for what they free.
  *
  * context  may be NULL
  * threads  no other call on the context or anything in it may run or come later, launches included */
@@ -119,7 +121,7 @@ LW_API const char *lw_context_semantics(lw_context *context);
 
 /* Who executes kernels.
  *
- * returns  "interp" or "jit", a fixed text */
+ * returns  "auto", "interp" or "jit", a fixed text */
 LW_API const char *lw_context_engine(lw_context *context);
 
 /* How many threads work on a launch, the launching one included. */
@@ -397,6 +399,18 @@ LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_confi
  * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change
  *          no result and are as before after the call; progress and print are called in them */
 LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);
+
+/* Who ran the CTAs of a launch. */
+typedef struct lw_launch_engines {
+    uint64_t interp_ctas, jit_ctas; /* that have ended, by the interpreter and by compiled code */
+    const char *why; /* of the engine "auto": why CTAs that began when the launch ended would not have been compiled, in
+                        one line, a fixed text; "": they would, or it is another engine */
+} lw_launch_engines;
+
+/* Who ran the CTAs of the calling thread's last launch of a context, however it ended.
+ *
+ * returns  all 0 and "" where there was none */
+LW_API lw_launch_engines lw_launch_engine(lw_context *context);
 
 /* What a launch counted at one instruction. Kinds are told apart by number:
  *   5100   the manual and sm_90 give different results (vshl, vshr; 16-bit shl, shr by an immediate amount above 65535)

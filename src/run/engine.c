@@ -9,14 +9,50 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-const char *const lw_engine_words[] = {[LW_ENGINE_interp] = "interp", [LW_ENGINE_jit] = "jit", NULL};
+const char *const lw_engine_words[] = {
+    [LW_ENGINE_interp] = "interp", [LW_ENGINE_jit] = "jit", [LW_ENGINE_auto] = "auto", NULL};
 
 bool lw_engine_choose(const char *name, lw_engine *engine) {
-    *engine = LW_ENGINE_interp;
+    *engine = LW_ENGINE_auto;
     if (!name || !*name) return true;
     for (*engine = 0; *engine < LW_ENGINES; ++*engine)
         if (!strcmp(lw_engine_words[*engine], name)) return true;
     return false;
+}
+
+/* ---- The end of the process ------------------------------------------------------------------------------------ */
+
+/* LLVM's own data ends with the process, before anything here does, and a thread that still compiles would fall. So the
+ * end waits for it; not for the thread that ends the process from within, nor in the child of a fork, where none is. */
+static pthread_mutex_t inside_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t inside_none = PTHREAD_COND_INITIALIZER;
+static uint32_t inside; /* threads that compile */
+static bool process_ends;
+static pid_t process;
+static _Thread_local bool is_inside;
+
+static void wait_for_compiler(void) {
+    if (getpid() != process || is_inside) return;
+    pthread_mutex_lock(&inside_lock);
+    process_ends = true;
+    while (inside) pthread_cond_wait(&inside_none, &inside_lock);
+    pthread_mutex_unlock(&inside_lock);
+}
+
+/* False: the process ends. */
+static bool enter_compiler(void) {
+    pthread_mutex_lock(&inside_lock);
+    const bool enters = !process_ends;
+    inside += enters;
+    pthread_mutex_unlock(&inside_lock);
+    return is_inside = enters;
+}
+
+static void leave_compiler(void) {
+    is_inside = false;
+    pthread_mutex_lock(&inside_lock);
+    if (!--inside) pthread_cond_broadcast(&inside_none);
+    pthread_mutex_unlock(&inside_lock);
 }
 
 /* ---- The compiler ---------------------------------------------------------------------------------------------- */
@@ -105,6 +141,8 @@ static void open_jit(void) {
     if (!jit)
         say_missing("the folder that Lanewise lies in cannot be found, and lanewise/jit.so is looked for nowhere else");
     lw_text_free(&own);
+    process = getpid();
+    if (jit) (void)!atexit(wait_for_compiler); /* behind all that LLVM has told to end: in front of it, then */
 }
 
 static const lw_jit *get_jit(void) {
@@ -120,10 +158,16 @@ const char *lw_engine_missing(lw_engine engine) {
                                                    : "the host is out of memory";
 }
 
+/* ---- Programs -------------------------------------------------------------------------------------------------- */
+
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {
     LW_KEEP_X87_FLAGS(before);
     const lw_jit *compiler = get_jit();
-    program->compiled = compiler ? compiler->compile(program, level, why) : NULL;
+    program->compiled = NULL;
+    if (compiler && enter_compiler()) {
+        program->compiled = compiler->compile(program, level, why);
+        leave_compiler();
+    }
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */
     return program->compiled;
 }

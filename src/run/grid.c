@@ -28,6 +28,13 @@ double lw_clock(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* Of this thread: what others take from it does not count. */
+static double cpu_clock(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
 /* ---- CTA objects ----------------------------------------------------------------------------------------- */
 
 static void unmap_local(lw_cta *cta) {
@@ -134,7 +141,6 @@ static void place_cta(lw_cta *cta, const lw_grid *grid) {
 
 static bool cta_begin(lw_cta *cta, lw_grid *grid) {
     cta->grid = grid;
-    cta->program = grid->program;
     place_cta(cta, grid);
     cta->threads = cta->live = grid->block[0] * grid->block[1] * grid->block[2];
     cta->gang_count = (cta->threads + grid->gang_lanes - 1) / grid->gang_lanes;
@@ -167,6 +173,7 @@ static lw_cta *take_cta(lw_seat *seat, const lw_program *program) {
         return NULL;
     }
     cta->kept_for = program->number;
+    cta->program = program;
     return cta;
 }
 
@@ -179,15 +186,16 @@ static void put_cluster(lw_seat *seat, lw_cluster *cluster) {
     for (uint32_t rank = cluster->count; rank-- > 0;) put_cta(seat, cluster->ctas[rank]);
 }
 
-/* Takes the CTAs of a cluster. NULL: no memory. */
+/* Takes the CTAs of a cluster, all for one code of the program. NULL: no memory. */
 static lw_cluster *take_cluster(lw_seat *seat, const lw_grid *grid, uint64_t number) {
     const uint32_t count = grid->cluster[0] * grid->cluster[1] * grid->cluster[2];
-    lw_cta *first = take_cta(seat, grid->program);
+    const lw_program *program = grid->tier ? lw_tier_program(grid->tier) : grid->program;
+    lw_cta *first = take_cta(seat, program);
     lw_cluster *cluster = first ? &first->own_cluster : NULL;
     if (!cluster) return NULL;
     *cluster = (lw_cluster){.number = number};
     locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
-    for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat, grid->program) : NULL) {
+    for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat, program) : NULL) {
         cta->cluster = cluster;
         cta->rank = cluster->count;
         cluster->ctas[cluster->count++] = cta;
@@ -238,11 +246,36 @@ void lw_seat_end(lw_seat *seat) { free_all(&seat->free); }
 
 /* ---- Limits and traps ------------------------------------------------------------------------------------ */
 
+static void tell_tier(lw_seat *seat, lw_tier *tier) {
+    lw_tier_count(tier, seat->warp_instructions);
+    if (!seat->metered) return;
+    const double now = cpu_clock();
+    lw_tier_measured(tier, seat->metered, seat->lane_instructions, now - seat->since);
+    seat->since = now;
+}
+
 static void flush_counts(lw_seat *seat, lw_grid *grid) {
     atomic_fetch_add_explicit(&grid->warp_instructions, seat->warp_instructions, memory_order_relaxed);
     atomic_fetch_add_explicit(&grid->lane_instructions, seat->lane_instructions, memory_order_relaxed);
     atomic_fetch_add_explicit(&grid->done_ctas, seat->done_ctas, memory_order_relaxed);
-    seat->warp_instructions = seat->lane_instructions = seat->done_ctas = 0;
+    atomic_fetch_add_explicit(&grid->compiled_ctas, seat->compiled_ctas, memory_order_relaxed);
+    if (grid->tier) tell_tier(seat, grid->tier);
+    seat->warp_instructions = seat->lane_instructions = seat->done_ctas = seat->compiled_ctas = 0;
+}
+
+/* While both codes of a program are on trial, what each has done is counted apart, with its time. */
+static void meter(lw_seat *seat, lw_grid *grid, const lw_program *program) {
+    const lw_program *metered = lw_tier_measures(grid->tier) ? program : NULL;
+    if (LW_LIKELY(metered == seat->metered)) return;
+    flush_counts(seat, grid);
+    seat->metered = metered;
+    if (metered) seat->since = cpu_clock();
+}
+
+static void count_done(lw_seat *seat, const lw_cluster *cluster) {
+    const lw_cta *first = cluster->ctas[0];
+    seat->done_ctas += cluster->count;
+    if (first->program != first->grid->program) seat->compiled_ctas += cluster->count;
 }
 
 static void count_gang(lw_seat *seat, lw_gang *gang) {
@@ -432,6 +465,7 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
         lw_cluster *cluster = aside.count < most ? begin_next(seat, grid) : NULL;
         if (!cluster && (cluster = bring_back(&aside))) sched_yield(); /* whom it waits for may need this core */
         if (!cluster) break;
+        if (grid->tier) meter(seat, grid, cluster->ctas[0]->program);
         lw_cluster_end end = lw_cluster_run(seat, cluster);
         if (end == LW_CLUSTER_SPENT) {
             set_aside(&aside, cluster);
@@ -440,10 +474,11 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
             continue;
         }
         in_vain = 0;
-        if (end == LW_CLUSTER_DONE) seat->done_ctas += cluster->count;
+        if (end == LW_CLUSTER_DONE) count_done(seat, cluster);
         put_cluster(seat, cluster);
         lw_seat_progress(seat, grid);
     }
     flush_counts(seat, grid);
+    seat->metered = NULL;
     seat_end_launch(seat);
 }

@@ -2,7 +2,7 @@
 #ifndef LW_GRID_H
 #define LW_GRID_H
 
-#include "run/run.h"
+#include "run/tier.h"
 
 #define LW_PROGRESS_SECONDS 0.1
 
@@ -12,7 +12,9 @@ typedef struct lw_seat {
     struct lw_seat *next; /* of the pool's free ones */
     lw_cta *free;
     uint64_t claimed, claimed_end;
-    uint64_t warp_instructions, lane_instructions, done_ctas;
+    uint64_t warp_instructions, lane_instructions, done_ctas, compiled_ctas;
+    const lw_program *metered; /* of a trial: whose work these counts are, since … */
+    double since;              /* … this CPU time of the thread; NULL: nobody's */
     uint32_t patience;
     void (*progress)(void *user); /* the launching thread's only */
     void *user;

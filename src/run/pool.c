@@ -78,15 +78,22 @@ static void *worker(void *argument) {
     return NULL;
 }
 
-/* Starts threads until there are `wanted`, or as many as the system gives. Signals are for the program's own
- * threads. */
-static void start_workers(lw_pool *pool, uint32_t wanted) {
-    if (pool->started >= wanted) return;
+bool lw_thread_start(pthread_t *id, void *(*body)(void *argument), void *argument, size_t stack) {
     sigset_t all, before;
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes)) return false;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    while (pool->started < wanted && !pthread_create(&pool->ids[pool->started], NULL, worker, pool)) pool->started++;
+    const bool started = (!stack || !pthread_attr_setstacksize(&attributes, stack)) &&
+                         !pthread_create(id, &attributes, body, argument);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return started;
+}
+
+/* Starts threads until there are `wanted`, or as many as the system gives. */
+static void start_workers(lw_pool *pool, uint32_t wanted) {
+    while (pool->started < wanted && lw_thread_start(&pool->ids[pool->started], worker, pool, 0)) pool->started++;
 }
 
 lw_pool *lw_pool_new(uint32_t threads) {

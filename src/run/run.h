@@ -551,6 +551,9 @@ typedef struct lw_grid {
     _Atomic uint64_t *notes;    /* lanes counted by each note of the program */
     uint32_t batch;             /* clusters claimed at a time */
     bool limited;               /* has a deadline, a step limit or stops */
+    struct lw_tier
+        *tier; /* of the program in the engine auto: CTAs run what it says when they begin (tier.h); else NULL */
+    _Atomic uint64_t compiled_ctas; /* of done_ctas, those that ran its compiled code */
 } lw_grid;
 
 /* Counts lanes for a note of the program. */
@@ -603,11 +606,11 @@ void lw_program_link(lw_program *program, const lw_level *level);
 
 /* ---- Engines: engine.c -------------------------------------------------------------------------------- */
 
-typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINES } lw_engine;
+typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINE_auto, LW_ENGINES } lw_engine;
 extern const char *const lw_engine_words[]; /* their names, with a NULL behind the last */
-/* By name; NULL or "": the interpreter. False: no such name. */
+/* By name; NULL or "": auto. False: no such name. */
 bool lw_engine_choose(const char *name, lw_engine *engine);
-bool lw_engine_has(lw_engine engine);            /* the compiler is a library of its own */
+bool lw_engine_has(lw_engine engine);            /* the compiler is a library of its own, which auto does without */
 const char *lw_engine_missing(lw_engine engine); /* why it is not there */
 /* Puts compiled code in place of a linked program's steps. False: it cannot, and `why` says so if there was memory; the
  * program runs as before. */
@@ -619,6 +622,10 @@ bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out,
 double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 
 /* ---- Pool ---------------------------------------------------------------------------------------------- */
+
+/* A thread that takes no signals: those are for the program's own. stack: bytes; 0: as the system has it. False: there
+ * is none. */
+bool lw_thread_start(pthread_t *id, void *(*body)(void *argument), void *argument, size_t stack);
 
 typedef struct lw_pool lw_pool;
 lw_pool *lw_pool_new(uint32_t threads); /* NULL: no memory or no threads */

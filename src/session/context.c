@@ -77,6 +77,15 @@ static lw_status choose_level(const char *wanted, lw_chosen *chosen) {
     return wrong_level(s);
 }
 
+static lw_status choose_hot(lw_chosen *chosen) {
+    const setting s = setting_of("hot", NULL, LW_ENV_hot);
+    chosen->hot = LW_HOT_AUTO;
+    if (!s.text) return LW_OK;
+    const uint32_t end = lw_digits_end(s.text, 0, 10);
+    const bool good = end && !s.text[end] && lw_digits_read(s.text, 0, end, 10, &chosen->hot);
+    return good ? LW_OK : wrong(s, "this is no number of warp instructions");
+}
+
 lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
     lw_options all;
     if (!lw_take(&all, sizeof all, given, LW_OPTIONS_FIRST))
@@ -92,11 +101,21 @@ lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
     if (is_empty(semantics) || !lw_semantics_choose(semantics.text, &chosen->semantics))
         return wrong(semantics, "the semantics are manual and sm_90");
     if (is_empty(engine) || !lw_engine_choose(engine.text, &chosen->engine))
-        return wrong(engine, "it must be interp or jit");
+        return wrong(engine, "it must be auto, interp or jit");
+    if ((status = choose_hot(chosen)) != LW_OK) return status;
     return choose_threads(all.threads, chosen);
 }
 
 /* ---- Contexts -------------------------------------------------------------------------------------------------- */
+
+/* Those that work on launches, and the one that compiles. None of them starts. */
+static bool make_threads(lw_context *context, const lw_chosen *chosen) {
+    if (!(context->pool = lw_pool_new(context->threads))) return false;
+    if (context->engine != LW_ENGINE_auto) return true;
+    if ((context->tiers = lw_tiers_new(context->level, chosen->hot, &context->programs))) return true;
+    lw_pool_free(context->pool);
+    return false;
+}
 
 /* Device memory and what all modules share. */
 static bool set_up(lw_context *context, const lw_chosen *chosen) {
@@ -106,7 +125,9 @@ static bool set_up(lw_context *context, const lw_chosen *chosen) {
     if (!lw_languages_open(context)) goto no_languages;
     if (!lw_memory_init(&context->memory, chosen->memory_limit)) goto no_memory;
     if (!lw_heap_init(&context->heap)) goto no_heap;
-    if ((context->pool = lw_pool_new(context->threads))) return true;
+    if (!make_threads(context, chosen)) goto no_threads;
+    return true;
+no_threads:
     lw_heap_end(&context->heap);
 no_heap:
     lw_memory_end(&context->memory);
@@ -142,6 +163,7 @@ void lw_context_free(lw_context *context) {
     lw_arena_free(&spare);
     lw_languages_close(context);
     lw_pool_free(context->pool);
+    lw_tiers_free(context->tiers);
     lw_heap_end(&context->heap);
     lw_memory_end(&context->memory);
     lw_faults_end(context);

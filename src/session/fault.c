@@ -253,6 +253,23 @@ size_t lw_launch_notes(lw_context *context, const lw_launch_note **notes) {
     return count;
 }
 
+/* ---- Engines of launches ----------------------------------------------------------------------------------- */
+
+bool lw_keep_engines(lw_context *context, const lw_grid *grid) {
+    lw_fault *fault = find_fault(context, true);
+    if (!fault) return false;
+    const uint64_t done = atomic_load(&grid->done_ctas);
+    const uint64_t compiled = grid->program->compiled ? done : atomic_load(&grid->compiled_ctas);
+    fault->engines = (lw_launch_engines){
+        .interp_ctas = done - compiled, .jit_ctas = compiled, .why = grid->tier ? lw_tier_why(grid->tier) : ""};
+    return true;
+}
+
+lw_launch_engines lw_launch_engine(lw_context *context) {
+    const lw_fault *fault = context ? find_fault(context, false) : NULL;
+    return fault && fault->engines.why ? fault->engines : (lw_launch_engines){.why = ""};
+}
+
 /* ---- Structs of callers ---------------------------------------------------------------------------------------- */
 
 bool lw_take(void *all, size_t room, const void *given, size_t first) {

@@ -99,7 +99,10 @@ static void return_memory(lw_module *module) {
 }
 
 static void end_module(lw_module *module) {
-    for (uint32_t i = 0; i < module->kernel_count; i++) lw_program_drop(module->kernels[i].program);
+    for (uint32_t i = 0; i < module->kernel_count; i++) {
+        lw_tier_free(module->kernels[i].tier);
+        lw_program_drop(module->kernels[i].program);
+    }
     lw_variables_free(module);
     return_memory(module);
     pthread_mutex_destroy(&module->lock);
@@ -254,6 +257,8 @@ static lw_status make_program(lw_kernel *kernel) {
     if (!program || !lw_interp_link(program, &module->diags)) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
     program->number = atomic_fetch_add(&module->context->programs, 1) + 1;
+    lw_tiers *tiers = module->context->tiers;
+    if (tiers && !(kernel->tier = lw_tier_new(tiers, program))) return LW_NO_MEMORY;
     kernel->program = program;
     if (module->context->engine == LW_ENGINE_jit && !compile(kernel)) return LW_UNSUPPORTED;
     kernel->info.shared_bytes = program->shared_bytes;
@@ -340,10 +345,12 @@ static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_
     grid->ranges = lw_memory_hold(&context->memory);
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = lw_clock()};
     if (config->time_limit > 0) grid->deadline = watch.start + config->time_limit;
+    lw_tier_begin(grid->tier);
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
     lw_status status = outcome(context, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);
-    if (!lw_keep_notes(context, grid) && status == LW_OK) status = lw_fail_memory(context);
+    const bool kept = lw_keep_engines(context, grid) && lw_keep_notes(context, grid);
+    if (!kept && status == LW_OK) status = lw_fail_memory(context);
     lw_ranges_drop(grid->ranges);
     pthread_mutex_destroy(&grid->lock);
     return status;

@@ -6,7 +6,7 @@
 
 #include "base/float_mode.h"
 #include "lanewise/lanewise.h"
-#include "run/run.h"
+#include "run/tier.h"
 
 enum {
     LW_THREADS_MOST = 4096,
@@ -31,6 +31,7 @@ typedef struct lw_fault {
     size_t note_count;
     size_t *note_files; /* where the name of each one's text begins in … */
     lw_text file_names;
+    lw_launch_engines engines; /* of its last launch */
 } lw_fault;
 
 /* Records why a call of this thread fails; returns the status. NULL: lw_context_new. */
@@ -41,6 +42,8 @@ lw_status lw_fail_null(lw_context *context, const char *argument);
 lw_status lw_fail_trap(lw_context *context, const lw_grid *grid);
 /* Keeps the notes of a launch that this thread made, in place of those before. False: no memory. */
 bool lw_keep_notes(lw_context *context, const lw_grid *grid);
+/* Likewise, who ran its CTAs. */
+bool lw_keep_engines(lw_context *context, const lw_grid *grid);
 void lw_faults_end(lw_context *context);
 
 /* ---- Languages: a front end, its lowering and a row of language.c ---------------------------------------------- */
@@ -89,6 +92,7 @@ typedef struct lw_chosen { /* lw_options and the environment, understood */
     lw_engine engine; /* may be missing */
     uint32_t threads, stack_limit;
     uint64_t memory_limit;
+    uint64_t hot; /* of lw_tiers_new */
 } lw_chosen;
 /* `options` may be NULL. Where it fails lw_context_message(NULL) says why. */
 lw_status lw_choose(const lw_options *options, lw_chosen *chosen);
@@ -112,6 +116,7 @@ struct lw_context {
     lw_engine engine;
     uint32_t threads, stack_limit;
     lw_pool *pool;
+    lw_tiers *tiers; /* of the engine auto */
     lw_memory memory;
     lw_heap heap;
     void *shared[LW_LANGUAGES]; /* what modules of a language have in common */
@@ -128,6 +133,7 @@ struct lw_kernel {
     lw_module *module;
     void *function;      /* what its language makes a program of */
     lw_program *program; /* made on first use */
+    lw_tier *tier;       /* … with it, in the engine auto */
     bool failed;         /* it cannot be: the module's diagnostics say why */
     lw_kernel_info info;
     lw_cluster_info clusters;

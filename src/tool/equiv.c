@@ -36,7 +36,7 @@ static const struct argp_option choices[] = {
     {"inactive", KEY_INACTIVE, "NAME", 0, "PTO: zero or undef-poison", 2},
     {"shift-overflow", KEY_OVERFLOW, "NAME", 0, "PTO: saturate, modulo or trap", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, neon or portable", 2},
-    {"engine", KEY_ENGINE, "NAME", 0, "interp or jit", 2},
+    {"engine", KEY_ENGINE, "NAME", 0, "interp, jit or auto", 2},
     {0},
 };
 

@@ -19,7 +19,7 @@ static const struct argp_option choices[] = {
      "manual or sm_90: whose results, where the manual and the hardware differ; by default LANEWISE_SEMANTICS, else "
      "manual",
      0},
-    {"engine", 'E', "NAME", 0, "interp or jit; by default LANEWISE_ENGINE, else interp", 0},
+    {"engine", 'E', "NAME", 0, "interp, jit or auto; by default LANEWISE_ENGINE, else auto", 0},
     {"cpu", 'C', "LEVEL", 0, "The CPU level; by default LANEWISE_CPU, else the best that the machine has", 0},
     {0},
 };

@@ -92,6 +92,12 @@ static void close_outputs(int code, void *unused) {
     if (!code && failed) _exit(LW_EXIT_FILE);
 }
 
+void lw_tool_leave(int code) {
+    close_outputs(code, NULL);
+    fflush(stderr);
+    _exit(code);
+}
+
 /* A file that is opened later must not get the number of a standard stream that is closed: what is printed would go
  * there. In its place comes something that refuses what the stream is for; whoever closes standard error wants to see
  * nothing. */

@@ -101,7 +101,9 @@ static const struct argp_option choices[] = {
     {"threads", KEY_THREADS, "N", 0, "Worker threads; by default LANEWISE_THREADS, else one per core", 2},
     {"cpu", KEY_CPU, "LEVEL", 0, "v4, v3, neon or portable; by default LANEWISE_CPU, else the best there is", 2},
     {"engine", KEY_ENGINE, "NAME", 0,
-     "interp, or jit, which compiles the kernel first; by default LANEWISE_ENGINE, else interp", 2},
+     "interp; jit, which compiles the kernel first; auto, which compiles it once it has run long; by default "
+     "LANEWISE_ENGINE, else auto",
+     2},
     {"semantics", KEY_SEMANTICS, "NAME", 0,
      "manual or sm_90: whose results, where they differ; by default LANEWISE_SEMANTICS, else manual", 2},
     {"memory", KEY_MEMORY, "BYTES", 0, "Limit of device memory", 2},
@@ -655,6 +657,7 @@ int lw_command_run(int argc, char **argv) {
     run r = {.o = &o};
     lw_arena_init(&r.arena);
     int code = run_kernel(&r);
+    if (r.context && lw_tiers_compiling(r.context->tiers)) lw_tool_leave(code); /* nobody waits for what nobody runs */
     run_free(&r);
     free(o.args);
     free(o.results);

@@ -77,6 +77,20 @@ static void put_function(lw_text *out, const lw_tool_run *r) {
                    lanes_active(r->stats) * 100 / 32);
 }
 
+/* "auto: 40 CTAs by interp, 1,000 by jit"; of what was not compiled why. */
+static void put_engines(lw_text *out, lw_context *context) {
+    const lw_launch_engines by = lw_launch_engine(context);
+    lw_text_printf(out, "engine         %s", lw_context_engine(context));
+    if (context->engine == LW_ENGINE_auto) {
+        lw_text_puts(out, ": ");
+        put_number_of(out, by.interp_ctas, "CTA");
+        lw_text_puts(out, " by interp, ");
+        lw_print_count(out, by.jit_ctas);
+        lw_text_printf(out, " by jit%s%s", *by.why ? "; " : "", by.why);
+    }
+    lw_text_puts(out, "\n");
+}
+
 int lw_stats_text(lw_context *context, const lw_tool_run *r) {
     lw_text out = {0};
     const lw_launch_stats *s = r->stats;
@@ -87,7 +101,7 @@ int lw_stats_text(lw_context *context, const lw_tool_run *r) {
     lw_print_scaled(&out, rate(s));
     lw_text_printf(&out, " lane-%s/s\ncpu            %s, %u thread%s\n", info.lanes ? "operations" : "instructions",
                    lw_context_cpu(context), lw_context_threads(context), lw_context_threads(context) == 1 ? "" : "s");
-    lw_text_printf(&out, "engine         %s\n", lw_context_engine(context));
+    put_engines(&out, context);
     if (!info.lanes) lw_text_printf(&out, "semantics      %s\n", lw_context_semantics(context));
     const lw_launch_note *notes;
     size_t count = lw_launch_notes(context, &notes);
@@ -127,6 +141,15 @@ static json_t *notes_json(lw_context *context, bool linked, bool *failed) {
     return all;
 }
 
+static json_t *engines_json(lw_context *context, bool *failed) {
+    const lw_launch_engines by = lw_launch_engine(context);
+    json_t *all = json_object();
+    lw_json_set(all, "interp_ctas", json_integer((json_int_t)by.interp_ctas), failed);
+    lw_json_set(all, "jit_ctas", json_integer((json_int_t)by.jit_ctas), failed);
+    lw_json_set(all, "why", lw_json_text(by.why), failed);
+    return all;
+}
+
 static void set_repeats(json_t *all, const lw_tool_run *r, bool *failed) {
     const repeats n = repeats_of(r);
     lw_json_set(all, "elements", json_integer((json_int_t)r->elements), failed);
@@ -158,6 +181,7 @@ int lw_stats_json(lw_context *context, const lw_tool_run *r) {
     lw_json_set(all, "lane_instructions_per_second", json_real(rate(s)), &failed);
     lw_json_set(all, "cpu", lw_json_text(lw_context_cpu(context)), &failed);
     lw_json_set(all, "engine", lw_json_text(lw_context_engine(context)), &failed);
+    lw_json_set(all, "engines", engines_json(context, &failed), &failed);
     lw_json_set(all, "worker_threads", json_integer(lw_context_threads(context)), &failed);
     lw_json_set(all, "semantics", lw_json_text(lw_context_semantics(context)), &failed);
     lw_json_set(all, "notes", notes_json(context, r->linked, &failed), &failed);

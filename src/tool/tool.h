@@ -68,6 +68,8 @@ int lw_tool_wrong_kernel(lw_context *context, const lw_module *module, const cha
 
 /* Whether memory was missing, for something that was reported or for a text. */
 bool lw_tool_starved(void);
+/* Ends the process as returning from main does, but at once: without what waits for threads or frees memory. */
+_Noreturn void lw_tool_leave(int code);
 /* argp_parse, which without memory ends the process. */
 void lw_tool_options(const struct argp *argp, int argc, char **argv, unsigned flags, void *input);
 

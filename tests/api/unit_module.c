@@ -46,7 +46,7 @@ static void context_refuses_nonsense(void **state) {
     assert_int_equal(lw_context_new(&(lw_options){.semantics = "x"}, &context), LW_BAD_ARGUMENT);
     assert_message(NULL, "semantics 'x': the semantics are manual and sm_90 [LW4010]");
     assert_int_equal(lw_context_new(&(lw_options){.engine = "x"}, &context), LW_BAD_ARGUMENT);
-    assert_message(NULL, "engine 'x': it must be interp or jit [LW4010]");
+    assert_message(NULL, "engine 'x': it must be auto, interp or jit [LW4010]");
     assert_int_equal(lw_context_new(NULL, NULL), LW_BAD_ARGUMENT);
     const char *before = getenv("LANEWISE_THREADS");
     char *kept = before ? strdup(before) : NULL;

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Generated programs by both engines: what they print, store, trap and count must be the same.
 
+Every third program the engine auto runs in the compiler's place, having compiled it first, so that CTAs of one launch run both codes.
 The interpreter is the witness: it calls the same lane functions, but its loops, masks and branches are other code than the compiler's. The same seed
 gives the same programs. A program that differs is kept in the folder that --keep names, with its command line in the first comment."""
 
 import argparse
 import collections
 import json
+import os
 import pathlib
 import random
 import re
@@ -35,7 +37,7 @@ def usable_levels(options):
 def outcome(options, level, engine, path, arguments):
     """Everything that a run shows but its time."""
     command = [options.lanewise, "run", "--engine", engine, "--cpu", level, "--stats=json", "--quiet", str(path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, env=os.environ | {"LANEWISE_HOT": "0"})
     kept = []
     for line in done.stderr.splitlines():
         try:
@@ -43,7 +45,7 @@ def outcome(options, level, engine, path, arguments):
         except ValueError:
             kept.append(line)
             continue
-        for name in ("seconds", "lane_instructions_per_second", "engine"):
+        for name in ("seconds", "lane_instructions_per_second", "engine", "engines"):
             counted.pop(name, None)
         kept.append(json.dumps(counted))
     return [f"exit {done.returncode}", *done.stdout.splitlines(), *kept]
@@ -55,7 +57,7 @@ def first_difference(a, b):
             continue
         p, q = re.split(r"(\s+)", x), re.split(r"(\s+)", y)
         at = next((i for i, (v, w) in enumerate(zip(p, q)) if v != w), 0)
-        return f"  interp: {''.join(p[:3])} … word {at // 2}: {''.join(p[at:at + 9])[:200]}\n  jit:    {''.join(q[:3])} … word {at // 2}: {''.join(q[at:at + 9])[:200]}"
+        return f"  interp: {''.join(p[:3])} … word {at // 2}: {''.join(p[at:at + 9])[:200]}\n  other:  {''.join(q[:3])} … word {at // 2}: {''.join(q[at:at + 9])[:200]}"
     return "  no difference"
 
 
@@ -67,16 +69,16 @@ def keep(folder, path, runs):
     (folder / path.name).write_text(head + path.read_text())
 
 
-def compare(options, level, path, runs):
+def compare(options, level, engine, path, runs):
     """Returns how many runs differ, and what codes they ended with."""
     failed, codes = 0, []
     for run in runs:
-        want, got = (outcome(options, level, engine, path, run) for engine in ("interp", "jit"))
+        want, got = (outcome(options, level, one, path, run) for one in ("interp", engine))
         codes.append(want[0])
         if want == got and "exit -" not in want[0]:
             continue
         failed += 1
-        print(f"{path.name} at {level}: {' '.join(run)}\n{first_difference(want, got)}", flush=True)
+        print(f"{path.name} at {level} by {engine}: {' '.join(run)}\n{first_difference(want, got)}", flush=True)
     if failed:
         keep(options.keep, path, runs)
     return failed, codes
@@ -103,7 +105,7 @@ def main():
             for n, (name, text, runs) in enumerate(makers(options.seed, options.count)):
                 path = pathlib.Path(folder) / f"{name}.{kind}"
                 path.write_text(text)
-                bad, codes = compare(options, levels[n % len(levels)], path, runs)
+                bad, codes = compare(options, levels[n % len(levels)], "jit" if n % 3 else "auto", path, runs)
                 failed += bad
                 ends.update(codes)
     print(f"{sum(ends.values())} runs, {failed} differ; " + ", ".join(f"{code}: {count}" for code, count in sorted(ends.items())))

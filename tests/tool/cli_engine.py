@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Where the compiler is looked for, what is said where it cannot be opened, and --timeout, which counts what it does."""
 
+import json
 import os
 import pathlib
 import random
@@ -146,12 +147,60 @@ class Engine(cli.Case):
             codes.add(done.returncode)
         self.assertIn(6, codes)
 
+    def run_steps(self, tool, engine=None, limit=None, lines=4):
+        """A launch of 64 CTAs that each do so many lines 20 times: what it prints and says of engines. Compiled first, where it can be."""
+        body = (".reg .u32 %i, %j, %t; .reg .u64 %p, %o; .reg .pred %q; ld.param.u64 %p, [p]; mov.u32 %i, %ctaid.x; mov.u32 %j, 0; mov.u32 %t, %i;\n"
+                "L:\n" + lines * "mad.lo.u32 %t, %t, 1664525, 1013904223;\n" + "add.u32 %j, %j, 1; setp.lt.u32 %q, %j, 20; @%q bra L;\n"
+                "mul.wide.u32 %o, %i, 4; add.u64 %p, %p, %o; st.global.u32 [%p], %t; ret;")
+        self.file("steps.ptx", cli.module(cli.kernel("k", ".u64 p", body=body)))
+        wanted = []
+        for value in range(64):
+            for _ in range(20 * lines):
+                value = (value * 1664525 + 1013904223) % 2 ** 32
+            wanted.append(str(value))
+        env = {k: v for k, v in os.environ.items() if k not in cli.DROPPED} | {"LANEWISE_HOT": "1" if lines > 100 else "0"}
+        done = subprocess.run([tool, "run", "steps.ptx", "-g", "64", "-a", "u32[64]:print", "--threads", "1", "--stats=json"] + (["--engine", engine] if engine else []),
+                              cwd=self.folder, env=env, capture_output=True, text=True, timeout=120,
+                              preexec_fn=lambda: limit and resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        if done.returncode == 0:
+            self.assertEqual(done.stdout, f"arg 0 u32[64]: {' '.join(wanted)}\n")
+        return done.returncode, json.loads(done.stderr)["engines"] if done.returncode == 0 else done.stderr
+
+    def test_auto(self):
+        self.assertEqual(self.run_steps(self.tool), (0, {"interp_ctas": 0, "jit_ctas": 64, "why": ""}))
+        self.assertEqual(self.run_steps(self.tool, "jit"), (0, {"interp_ctas": 0, "jit_ctas": 64, "why": ""}))
+        self.assertEqual(self.run_steps(self.tool, "interp"), (0, {"interp_ctas": 64, "jit_ctas": 0, "why": ""}))
+
+    def test_auto_without_compiler(self):
+        self.assertEqual(self.run_steps(self.copy(None)), (0, {"interp_ctas": 64, "jit_ctas": 0, "why": "the compiler is not there: the engine jit says why"}))
+
+    def test_auto_with_a_broken_compiler(self):
+        self.assertEqual(self.run_steps(self.copy(b"\x7fELF, or so it seems"))[1]["interp_ctas"], 64)
+
+    def test_auto_starved(self):
+        """Wherever the interpreter has enough memory, auto gives its results."""
+        if self.has_sanitizer():
+            self.skipTest("a sanitizer takes all address space")
+        compiled = set()
+        for megabytes in (60, 100, 180, 260, 340, 420, 600):
+            codes = [self.run_steps(self.tool, engine, megabytes << 20) for engine in ("interp", "auto")]
+            self.assertEqual(codes[0][0], codes[1][0], codes)
+            if codes[1][0] == 0:
+                compiled.add(codes[1][1]["why"])
+        self.assertIn("there was no memory to compile it", compiled)
+
+    def test_auto_ends_while_compiling(self):
+        """The launch is over long before LLVM is: nobody waits, and all that was printed is there."""
+        code, by = self.run_steps(self.tool, lines=3000)
+        self.assertEqual(code, 0, by)
+        self.assertEqual(by["interp_ctas"] + by["jit_ctas"], 64)
+
     def test_timeout_of_both(self):
         """What is left of the time is the kernel's; the message names all of it."""
         self.file("spin.ptx", cli.module(cli.kernel("k", body="again: bra again;")))
-        for engine in ("interp", "jit"):
+        for engine in ("interp", "jit", "auto"):
             self.shows(["run", "spin.ptx", "--engine", engine, "--timeout", "1.5", "--stats"], 4,
-                       err=["lanewise: error[LW6028]: kernel 'k' was stopped: the time limit of 1.5 s is over\n", f"engine         {engine}\n"])
+                       err=["lanewise: error[LW6028]: kernel 'k' was stopped: the time limit of 1.5 s is over\n", f"engine         {engine}"])
 
 
 if __name__ == "__main__":

@@ -104,14 +104,17 @@ class Cpu(cli.Case):
         self.shows(["cpu"], out=["portable  available, in use\n"], env={"LANEWISE_CPU": "portable"})
         self.shows(["cpu"], out=["threads   3\n"], env={"LANEWISE_THREADS": "3"})
         self.gives(["cpu"], 2, env={"LANEWISE_ENGINE": "x"},
-                   err="lanewise: error[LW6003]: LANEWISE_ENGINE 'x': it must be interp or jit\n")
+                   err="lanewise: error[LW6003]: LANEWISE_ENGINE 'x': it must be auto, interp or jit\n")
         code, out, err = self.lanewise("cpu", env={"LANEWISE_ENGINE": "jit"})
         if "jit       available" in self.lanewise("cpu", env={"LANEWISE_ENGINE": "interp"})[1]:
             self.assertEqual((code, err), (0, ""))
-            self.assertIn("interp    available\njit       available, in use\n", out)
+            self.assertIn("interp    available\njit       available, in use\nauto      available\n", out)
         else:
             self.assertEqual((code, out), (6, ""))
             self.assertIn("error[LW6006]: the engine 'jit' is not there", err)
+        for hot in ("x", "-1", "1e9", "18446744073709551616"):
+            self.gives(["cpu"], 2, env={"LANEWISE_HOT": hot}, err=f"lanewise: error[LW6003]: LANEWISE_HOT '{hot}': this is no number of warp instructions\n")
+        self.shows(["cpu"], out=["auto      available, in use\n"], env={"LANEWISE_HOT": "0"})
         self.gives(["cpu"], 2, env={"LANEWISE_THREADS": "x"},
                    err="lanewise: error[LW6003]: LANEWISE_THREADS 'x': this is no number of threads\n")
 

@@ -305,7 +305,7 @@ class Statistics(cli.Case):
         # 14 instructions; 2 CTAs of one whole warp and one half warp
         self.assertRegex(err, r"(?s)^kernel +scale\nlaunch +grid 2,1,1  block 48,1,1  96 threads\n"
                               r"instructions +56 of warps, 1,344 of lanes\nlanes active +24\.0 of 32 \(75\.0 %\)\n"
-                              r"time +\d+\.\d{6} s\nrate +\S+( [kMGT])? lane-instructions/s\ncpu +\w+, 1 thread\nengine +interp\nsemantics +manual\n$")
+                              r"time +\d+\.\d{6} s\nrate +\S+( [kMGT])? lane-instructions/s\ncpu +\w+, 1 thread\nengine +auto: 2 CTAs by interp, 0 by jit; it has not executed enough\nsemantics +manual\n$")
 
     def test_json(self):
         self.file("k.ptx", cli.module(SCALE))
@@ -317,7 +317,7 @@ class Statistics(cli.Case):
         self.assertEqual({k: v for k, v in stats.items() if "second" not in k and k != "worker_threads"},
                          {"kernel": "scale", "grid": [2, 2, 1], "block": [32, 1, 1], "ctas": 4, "threads": 128,
                           "warp_instructions": 56, "lane_instructions": 1792, "lanes_active": 32, "cpu": "portable",
-                          "engine": "interp",
+                          "engine": "auto", "engines": {"interp_ctas": 4, "jit_ctas": 0, "why": "it has not executed enough"},
                           "semantics": "manual", "notes": []})
         self.assertGreater(stats["seconds"], 0)
         self.assertGreater(stats["worker_threads"], 0)

@@ -1,0 +1,307 @@
+/* tier.c: when a program is compiled in the engine auto, and which of its codes CTAs run.
+ *
+ * What is measured decides how fast a launch is, never what it gives: both codes give the same. */
+#include "run/tier.h"
+
+#include "base/float_mode.h"
+#include "middle/facts.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+enum { INTERP, COMPILED, CODES };
+
+struct lw_tier {
+    lw_tiers *tiers;
+    lw_program *program, compiled; /* compiled: the same over copies of its operations, which are in … */
+    lw_arena arena;                /* … this one */
+    uint64_t hot;                  /* warp instructions that it is compiled behind … */
+    _Atomic uint64_t executed;     /* … of those so far, while it is cold */
+    _Atomic lw_tier_state state;   /* changes with the lock held */
+    _Atomic(const lw_program *) newest;
+    struct lw_trial { /* with the lock held */
+        double seconds[CODES], turn;
+        uint64_t work[CODES];
+    } trial;
+    lw_tier *next; /* that waits */
+};
+
+struct lw_tiers {
+    pthread_mutex_t lock; /* guards all behind it, states and trials */
+    pthread_cond_t work, done;
+    lw_tier *first, **last, *now; /* what waits, and what is compiled */
+    pthread_t thread;
+    bool started, ending;
+    const lw_level *level;
+    uint64_t hot;
+    _Atomic uint64_t *programs;
+};
+
+static lw_tier_state state_of(const lw_tier *tier) {
+    return atomic_load_explicit(&((lw_tier *)tier)->state, memory_order_acquire);
+}
+
+/* ---- What it costs --------------------------------------------------------------------------------------------- */
+
+/* Measured with LLVM 14 at level v3 over 35 kernels (`lanewise_bench --engines`): 22 to 70 ms for those of up to 100
+ * operations, 0.2 to 0.3 ms an operation for long ones, and 40 µs for each pair of a block and a register that lives
+ * across blocks where there are many. Without vector registers everything takes four times as long. */
+static const double BASE_SECONDS = 0.03, OPERATION_SECONDS = 0.25e-3, ACROSS_SECONDS = 40e-6, NARROW_TIMES = 4;
+enum { NARROW_BYTES = 16 };
+/* What a program may cost: who frees it while it is compiled waits no longer than about that. */
+static const double MOST_SECONDS = 2;
+/* A warp instruction takes the interpreter 2 to 12 ns. One that has run for twice as long as compiling takes will most
+ * often run for as long again, and half of that time is what compiled code saves. */
+static const double INSTRUCTION_SECONDS = 5e-9, PATIENCE = 2;
+
+static double cost_of(const lw_program *program, const lw_level *level) {
+    double seconds = BASE_SECONDS;
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        const lw_code *code = program->functions[i];
+        seconds += code->op_count * OPERATION_SECONDS;
+        if (code->facts) seconds += (double)code->block_count * code->facts->across_count * ACROSS_SECONDS;
+    }
+    return level->vector_bytes <= NARROW_BYTES ? seconds * NARROW_TIMES : seconds;
+}
+
+/* LLVM's own libraries, and what it needs for each operation, at most: where the process may not have so much, it is
+ * not asked, since what it does without memory is less certain than what this asks. */
+static bool has_memory(const lw_program *program) {
+    enum { LIBRARIES = 320 << 20, OPERATION = 128 << 10 };
+    size_t bytes = LIBRARIES;
+    for (uint32_t i = 0; i < program->code_count; i++) bytes += (size_t)program->functions[i]->op_count * OPERATION;
+    void *room = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return room != MAP_FAILED && !munmap(room, bytes);
+}
+
+/* ---- The second program ---------------------------------------------------------------------------------------- */
+
+/* Copies of what compiled code changes, and of nothing else. */
+static bool copy_program(lw_tier *tier) {
+    const lw_program *from = tier->program;
+    jmp_buf out;
+    lw_arena_init(&tier->arena);
+    if (!LW_ARENA_TRY(&tier->arena, out)) return false;
+    tier->compiled = *from;
+    lw_code **codes = LW_NEW_ARRAY(&tier->arena, lw_code *, from->code_count);
+    for (uint32_t i = 0; i < from->code_count; i++) {
+        codes[i] = lw_arena_copy(&tier->arena, from->codes[i], sizeof *codes[i]);
+        codes[i]->ops = lw_arena_copy(&tier->arena, codes[i]->ops, codes[i]->op_count * sizeof *codes[i]->ops);
+    }
+    tier->arena.no_memory = NULL;
+    tier->compiled.arena = NULL; /* nobody adds to it */
+    tier->compiled.codes = codes;
+    tier->compiled.entry = codes[from->entry_index];
+    tier->compiled.number = atomic_fetch_add(tier->tiers->programs, 1) + 1; /* frames are of one of the two */
+    return true;
+}
+
+/* Functions that are too large for it the compiler leaves as they are. */
+static bool has_compiled_code(const lw_program *program) {
+    for (uint32_t i = 0; i < program->code_count; i++)
+        for (uint32_t n = 0; n < program->codes[i]->op_count; n++)
+            if (program->codes[i]->ops[n].step != program->steps[program->codes[i]->ops[n].code]) return true;
+    return false;
+}
+
+static lw_tier_state compile(lw_tier *tier) {
+    if (!has_memory(tier->program)) return LW_TIER_failed;
+    if (!lw_engine_has(LW_ENGINE_jit)) return LW_TIER_missing;
+    if (!copy_program(tier)) return LW_TIER_failed;
+    lw_text why = {0};
+    const bool good = lw_program_compile(&tier->compiled, tier->tiers->level, &why);
+    lw_text_free(&why);
+    return good && has_compiled_code(&tier->compiled) ? LW_TIER_trial : LW_TIER_refused;
+}
+
+/* ---- The thread that compiles ---------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static void set_state(lw_tier *tier, lw_tier_state state) {
+    const bool is_compiled = state == LW_TIER_trial || state == LW_TIER_fast;
+    atomic_store_explicit(&tier->newest, is_compiled ? &tier->compiled : tier->program, memory_order_release);
+    atomic_store_explicit(&tier->state, state, memory_order_release);
+}
+
+static lw_tier *take_first(lw_tiers *tiers) {
+    lw_tier *tier = tiers->first;
+    tiers->first = tier->next;
+    if (!tiers->first) tiers->last = &tiers->first;
+    return tier;
+}
+
+static void *compiler(void *argument) {
+    LW_OWN_FLOAT_MODE(starters);
+    lw_tiers *tiers = argument;
+    pthread_mutex_lock(&tiers->lock);
+    while (!tiers->ending) {
+        if (!tiers->first) {
+            pthread_cond_wait(&tiers->work, &tiers->lock);
+            continue;
+        }
+        lw_tier *tier = tiers->now = take_first(tiers);
+        pthread_mutex_unlock(&tiers->lock);
+        const lw_tier_state state = compile(tier);
+        pthread_mutex_lock(&tiers->lock);
+        set_state(tier, state);
+        tiers->now = NULL;
+        pthread_cond_broadcast(&tiers->done);
+    }
+    pthread_mutex_unlock(&tiers->lock);
+    return NULL;
+}
+
+/* With the lock held. LLVM goes down deep where a program does, whatever the process gives its threads. */
+static bool start(lw_tiers *tiers) {
+    enum { STACK = 8 << 20 };
+    if (!tiers->started) tiers->started = lw_thread_start(&tiers->thread, compiler, tiers, STACK);
+    return tiers->started;
+}
+
+/* Has a program compiled that is cold. */
+static void ask_for(lw_tier *tier) {
+    lw_tiers *tiers = tier->tiers;
+    pthread_mutex_lock(&tiers->lock);
+    if (state_of(tier) == LW_TIER_cold) {
+        const bool started = start(tiers);
+        set_state(tier, started ? LW_TIER_waiting : LW_TIER_failed);
+        if (started) {
+            tier->next = NULL;
+            *tiers->last = tier;
+            tiers->last = &tier->next;
+            pthread_cond_signal(&tiers->work);
+        }
+    }
+    pthread_mutex_unlock(&tiers->lock);
+}
+
+lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, _Atomic uint64_t *programs) {
+    lw_tiers *tiers = calloc(1, sizeof *tiers);
+    if (!tiers) return NULL;
+    tiers->level = level, tiers->hot = hot, tiers->programs = programs;
+    tiers->last = &tiers->first;
+    if (pthread_mutex_init(&tiers->lock, NULL)) goto no_lock;
+    if (pthread_cond_init(&tiers->work, NULL)) goto no_work;
+    if (!pthread_cond_init(&tiers->done, NULL)) return tiers;
+    pthread_cond_destroy(&tiers->work);
+no_work:
+    pthread_mutex_destroy(&tiers->lock);
+no_lock:
+    free(tiers);
+    return NULL;
+}
+
+void lw_tiers_free(lw_tiers *tiers) {
+    if (!tiers) return;
+    pthread_mutex_lock(&tiers->lock);
+    tiers->ending = true;
+    pthread_cond_signal(&tiers->work);
+    pthread_mutex_unlock(&tiers->lock);
+    if (tiers->started) pthread_join(tiers->thread, NULL);
+    pthread_cond_destroy(&tiers->done);
+    pthread_cond_destroy(&tiers->work);
+    pthread_mutex_destroy(&tiers->lock);
+    free(tiers);
+}
+
+bool lw_tiers_compiling(lw_tiers *tiers) {
+    if (!tiers) return false;
+    pthread_mutex_lock(&tiers->lock);
+    const bool compiling = tiers->now;
+    pthread_mutex_unlock(&tiers->lock);
+    return compiling;
+}
+
+/* ---- A program ------------------------------------------------------------------------------------------------- */
+
+lw_tier *lw_tier_new(lw_tiers *tiers, lw_program *program) {
+    lw_tier *tier = calloc(1, sizeof *tier);
+    if (!tier) return NULL;
+    const double seconds = cost_of(program, tiers->level);
+    tier->tiers = tiers, tier->program = program;
+    tier->hot = tiers->hot != LW_HOT_AUTO ? tiers->hot : (uint64_t)(seconds * PATIENCE / INSTRUCTION_SECONDS);
+    atomic_init(&tier->state, seconds > MOST_SECONDS ? LW_TIER_large : LW_TIER_cold);
+    atomic_init(&tier->newest, program);
+    return tier;
+}
+
+static void take_back(lw_tiers *tiers, lw_tier *tier) {
+    for (lw_tier **link = &tiers->first; *link; link = &(*link)->next) {
+        if (*link != tier) continue;
+        *link = tier->next;
+        if (!*link) tiers->last = link;
+        return;
+    }
+}
+
+void lw_tier_free(lw_tier *tier) {
+    if (!tier) return;
+    lw_tiers *tiers = tier->tiers;
+    pthread_mutex_lock(&tiers->lock);
+    take_back(tiers, tier);
+    while (tiers->now == tier) pthread_cond_wait(&tiers->done, &tiers->lock);
+    pthread_mutex_unlock(&tiers->lock);
+    lw_program_drop(&tier->compiled);
+    lw_arena_free(&tier->arena);
+    free(tier);
+}
+
+void lw_tier_begin(lw_tier *tier) {
+    if (!tier || tier->hot) return;
+    lw_tiers *tiers = tier->tiers;
+    ask_for(tier);
+    pthread_mutex_lock(&tiers->lock);
+    while (state_of(tier) == LW_TIER_waiting) pthread_cond_wait(&tiers->done, &tiers->lock);
+    pthread_mutex_unlock(&tiers->lock);
+}
+
+const lw_program *lw_tier_program(const lw_tier *tier) {
+    return atomic_load_explicit(&((lw_tier *)tier)->newest, memory_order_acquire);
+}
+
+void lw_tier_count(lw_tier *tier, uint64_t warp_instructions) {
+    if (state_of(tier) != LW_TIER_cold) return;
+    const uint64_t before = atomic_fetch_add_explicit(&tier->executed, warp_instructions, memory_order_relaxed);
+    if (before + warp_instructions >= tier->hot) ask_for(tier);
+}
+
+const char *lw_tier_why(const lw_tier *tier) {
+    static const char *const whys[] = {
+#define TIER(name, why) why,
+#include "run/tiers.def"
+    };
+    return whys[state_of(tier)];
+}
+
+/* ---- The trial ------------------------------------------------------------------------------------------------- */
+
+/* CTAs run either code by turns of so long, until each was measured for long enough: so both meet the same memory, the
+ * same caches and the same neighbours. Turns are long beside what it takes to look at the clock. */
+static const double TURN_SECONDS = 1e-3, ENOUGH_SECONDS = 5e-3;
+static const double LEAST = 0.9; /* of the interpreter's speed, or the compiled code is given up */
+
+bool lw_tier_measures(const lw_tier *tier) { return tier && state_of(tier) == LW_TIER_trial; }
+
+static double rate(const struct lw_trial *trial, int code) { return (double)trial->work[code] / trial->seconds[code]; }
+
+/* Whose turn is next: that of the one that had less time. */
+static void take_turns(lw_tier *tier) {
+    const struct lw_trial *trial = &tier->trial;
+    const bool compiled = trial->seconds[COMPILED] < trial->seconds[INTERP];
+    tier->trial.turn = 0;
+    atomic_store_explicit(&tier->newest, compiled ? &tier->compiled : tier->program, memory_order_release);
+}
+
+void lw_tier_measured(lw_tier *tier, const lw_program *program, uint64_t lane_instructions, double seconds) {
+    struct lw_trial *trial = &tier->trial;
+    const int code = program == &tier->compiled ? COMPILED : INTERP;
+    pthread_mutex_lock(&tier->tiers->lock);
+    if (state_of(tier) == LW_TIER_trial) {
+        trial->seconds[code] += seconds, trial->turn += seconds;
+        trial->work[code] += lane_instructions;
+        if (trial->seconds[INTERP] >= ENOUGH_SECONDS && trial->seconds[COMPILED] >= ENOUGH_SECONDS)
+            set_state(tier, rate(trial, COMPILED) < LEAST * rate(trial, INTERP) ? LW_TIER_slower : LW_TIER_fast);
+        else if (trial->turn >= TURN_SECONDS) take_turns(tier);
+    }
+    pthread_mutex_unlock(&tier->tiers->lock);
+}

@@ -1,0 +1,46 @@
+/* tier.h: the engine auto. A program begins in the interpreter; one that has executed enough is compiled on a thread of
+ * its context, and CTAs that begin then run the compiled code as long as that is no slower.
+ *
+ *     cold → waiting → trial → fast
+ *                   ↘ refused  ↘ slower      (missing, failed, large: never compiled at all)
+ *
+ * The compiled code is of a second program: the same, but for copies of the operations that it is laid over. A CTA
+ * takes one of the two when it begins and keeps it to its end, so nothing that runs ever changes. */
+#ifndef LW_TIER_H
+#define LW_TIER_H
+
+#include "run/run.h"
+
+typedef enum lw_tier_state {
+#define TIER(name, why) LW_TIER_##name,
+#include "run/tiers.def"
+} lw_tier_state;
+
+/* Of a context: the thread that compiles, and what waits for it. hot: warp instructions that a program is compiled
+ * behind; LW_HOT_AUTO: as many as its size asks for; 0: a launch waits until it is. `programs` numbers programs. NULL:
+ * no memory. */
+#define LW_HOT_AUTO UINT64_MAX
+typedef struct lw_tiers lw_tiers;
+lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, _Atomic uint64_t *programs);
+void lw_tiers_free(lw_tiers *tiers);      /* none of their programs is left */
+bool lw_tiers_compiling(lw_tiers *tiers); /* to free what is compiled now waits until that is done */
+
+/* Of a linked program, which must outlive it. NULL: no memory. */
+typedef struct lw_tier lw_tier;
+lw_tier *lw_tier_new(lw_tiers *tiers, lw_program *program);
+/* Nothing may run it any more. Takes it back from who compiles, or waits until that is done. */
+void lw_tier_free(lw_tier *tier);
+
+/* A launch begins. */
+void lw_tier_begin(lw_tier *tier);
+/* What CTAs that begin now run: the program, or the compiled one. */
+const lw_program *lw_tier_program(const lw_tier *tier);
+/* So much more was executed. */
+void lw_tier_count(lw_tier *tier, uint64_t warp_instructions);
+/* On trial: what each code has done is to be told, with the CPU time that it took. */
+bool lw_tier_measures(const lw_tier *tier);
+void lw_tier_measured(lw_tier *tier, const lw_program *program, uint64_t lane_instructions, double seconds);
+/* Why CTAs that begin now are not compiled, in one line; "": they are. */
+const char *lw_tier_why(const lw_tier *tier);
+
+#endif
