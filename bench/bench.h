@@ -4,7 +4,7 @@
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
  *     seeds.c     loops of single instructions              vector.c   vector registers of PTO
  *     growth.c    what twice as much of one thing costs     rounding.c   roundings of floating point
- *     engines.c   the compiler against the interpreter
+ *     engines.c   the compiler and auto against the interpreter
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
 #define LW_BENCH_BENCH_H

@@ -1,38 +1,50 @@
-/* The engines against each other: every kernel of the benchmark, and small ones of every class (ptx/classes.cu), in
- * turns. Results must be the same words. */
+/* The engines against each other, and the one that chooses between them: every kernel of the benchmark, and small ones
+ * of every class (ptx/classes.cu), in turns. Results must be the same words. */
 #include "bench.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ENGINES = 2, MOST_TURNS = 15, CLASS_BLOCK = 256 };
-static const char *const names[ENGINES] = {"interp", "jit"};
-static const double TARGET = 0.9; /* of the interpreter's speed, at least */
+enum { INTERP, JIT, AUTO, ENGINES, MOST_TURNS = 15, CLASS_BLOCK = 256 };
+static const char *const names[ENGINES] = {"interp", "jit", "auto"};
+static const double SETTLED = 0.1; /* seconds of work behind which auto has chosen: twice its trial */
+static const double TARGET = 0.9;  /* of the interpreter's speed, at least */
 
 typedef struct duel {
-    double seconds[ENGINES][MOST_TURNS], ratio[MOST_TURNS], compile;
+    double seconds[ENGINES][MOST_TURNS], ratio[ENGINES][MOST_TURNS], compile;
     uint32_t turns;
 } duel;
 
 static void print_head(const lw_bench_options *options, lw_context *const contexts[ENGINES]) {
-    printf("engines    interp and jit in turns, level %s; medians of each turn's ratio, %s\n\n",
-           lw_context_cpu(contexts[0]), options->wall ? "wall time" : "CPU time of the one thread");
-    printf("KERNEL        interp, ms    jit, ms  interp / jit  least-most   compile, ms   target %.1f\n", TARGET);
+    printf(
+        "engines    interp, jit and auto, which has chosen, in turns, level %s; medians of each turn's ratio, %s\n\n",
+        lw_context_cpu(contexts[0]), options->wall ? "wall time" : "CPU time of the one thread");
+    printf("KERNEL        interp, ms    jit, ms  interp / jit  least-most   compile, ms   interp / auto  least-most    "
+           "target %.1f of both\n",
+           TARGET);
 }
 
-static void print_duel(const char *name, duel *d) {
-    const lw_bench_spread ratio = lw_bench_spread_of(d->ratio, d->turns);
+static void print_ratio(duel *d, int engine, int width) {
+    const lw_bench_spread ratio = lw_bench_spread_of(d->ratio[engine], d->turns);
     char range[32];
     snprintf(range, sizeof range, "%.2f-%.2f", ratio.least, ratio.most);
-    printf("%-13s %10.3f %10.3f  %12.2f  %-12s %10.0f   %s\n", name,
-           lw_bench_spread_of(d->seconds[0], d->turns).median * 1e3,
-           lw_bench_spread_of(d->seconds[1], d->turns).median * 1e3, ratio.median, range, d->compile * 1e3,
-           ratio.median >= TARGET ? "met" : "not met");
+    printf("  %*.2f  %-12s", width, ratio.median, range);
+}
+
+static bool is_met(duel *d, int engine) { return lw_bench_spread_of(d->ratio[engine], d->turns).median >= TARGET; }
+
+static void print_duel(const char *name, duel *d) {
+    printf("%-13s %10.3f %10.3f", name, lw_bench_spread_of(d->seconds[INTERP], d->turns).median * 1e3,
+           lw_bench_spread_of(d->seconds[JIT], d->turns).median * 1e3);
+    print_ratio(d, JIT, 12);
+    printf(" %10.0f ", d->compile * 1e3);
+    print_ratio(d, AUTO, 14);
+    printf("  %s, %s\n", is_met(d, JIT) ? "met" : "not met", is_met(d, AUTO) ? "met" : "not met");
 }
 
 static void take_turn(duel *d, uint32_t turn, const double seconds[ENGINES]) {
-    for (int k = 0; k < ENGINES; k++) d->seconds[k][turn] = seconds[k];
-    d->ratio[turn] = seconds[0] / seconds[1];
+    for (int k = 0; k < ENGINES; k++)
+        d->seconds[k][turn] = seconds[k], d->ratio[k][turn] = seconds[INTERP] / seconds[k];
 }
 
 /* ---- Kernels of the benchmark ---- */
@@ -61,9 +73,11 @@ static void run_kernel(const lw_bench_options *options, const lw_bench_kernel *k
     for (int k = 0; k < ENGINES; k++) {
         double start = lw_bench_clock(options->wall);
         begin_work(options, &works[k], kernel, contexts[k], text, size);
-        d.compile = lw_bench_clock(options->wall) - start;
+        if (k == JIT) d.compile = lw_bench_clock(options->wall) - start;
         check_work(&works[k]);
     }
+    for (const double start = lw_bench_clock(options->wall); lw_bench_clock(options->wall) - start < SETTLED;)
+        lw_bench_run_engine(&works[AUTO]);
     for (uint32_t turn = 0; turn < d.turns; turn++) {
         double seconds[ENGINES];
         for (int k = 0; k < ENGINES; k++) {
@@ -102,11 +116,12 @@ static void compare(const side sides[ENGINES], const char *name, uint32_t words)
         got[k] = lw_bench_allocate(4 * words);
         lw_bench_must(lw_memory_read(sides[k].context, sides[k].to, got[k], 4 * words), "reading an output");
     }
-    for (uint32_t i = 0; i < words; i++)
-        if (got[0][i] != got[1][i])
-            lw_bench_fail("%s: the results differ: word %u is %08x by the interpreter, %08x by the compiler", name, i,
-                          got[0][i], got[1][i]);
-    free(got[0]), free(got[1]);
+    for (int k = 1; k < ENGINES; k++)
+        for (uint32_t i = 0; i < words; i++)
+            if (got[0][i] != got[k][i])
+                lw_bench_fail("%s: the results differ: word %u is %08x by the interpreter, %08x by %s", name, i,
+                              got[0][i], got[k][i], names[k]);
+    for (int k = 0; k < ENGINES; k++) free(got[k]);
 }
 
 static void run_class(const lw_bench_options *options, const side sides[ENGINES], const char *name, uint32_t width) {
@@ -115,10 +130,11 @@ static void run_class(const lw_bench_options *options, const side sides[ENGINES]
     for (int k = 0; k < ENGINES; k++) {
         double start = lw_bench_clock(options->wall);
         lw_bench_must(lw_module_kernel(sides[k].module, name, &kernels[k]), name);
-        d.compile = lw_bench_clock(options->wall) - start;
+        if (k == JIT) d.compile = lw_bench_clock(options->wall) - start;
         lw_bench_must(lw_memory_fill(sides[k].context, sides[k].to, 0xa5, 1, 4 * width * width), "spoiling an output");
         launch(options, &sides[k], kernels[k], name, width);
     }
+    for (double spent = 0; spent < SETTLED;) spent += launch(options, &sides[AUTO], kernels[AUTO], name, width);
     compare(sides, name, width * width);
     for (uint32_t turn = 0; turn < d.turns; turn++) {
         double seconds[ENGINES];
@@ -155,6 +171,7 @@ static void run_classes(const lw_bench_options *options, lw_context *const conte
 }
 
 void lw_bench_engines(const lw_bench_options *options) {
+    setenv("LANEWISE_HOT", "0", 1); /* auto compiles at the first launch, and then chooses */
     lw_context *contexts[ENGINES];
     for (int k = 0; k < ENGINES; k++) {
         lw_bench_options chosen = *options;

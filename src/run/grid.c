@@ -258,8 +258,7 @@ static void flush_counts(lw_seat *seat, lw_grid *grid) {
     atomic_fetch_add_explicit(&grid->warp_instructions, seat->warp_instructions, memory_order_relaxed);
     atomic_fetch_add_explicit(&grid->lane_instructions, seat->lane_instructions, memory_order_relaxed);
     atomic_fetch_add_explicit(&grid->done_ctas, seat->done_ctas, memory_order_relaxed);
-    if (seat->compiled_ctas)
-        atomic_fetch_add_explicit(&grid->compiled_ctas, seat->compiled_ctas, memory_order_relaxed);
+    if (seat->compiled_ctas) atomic_fetch_add_explicit(&grid->compiled_ctas, seat->compiled_ctas, memory_order_relaxed);
     if (grid->tier) tell_tier(seat, grid->tier);
     seat->warp_instructions = seat->lane_instructions = seat->done_ctas = seat->compiled_ctas = 0;
 }
