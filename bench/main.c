@@ -33,7 +33,8 @@ static const struct argp_option OPTIONS[] = {
     {"vector", VECTOR, NULL, 0, "Only vector registers: pto.vshr, and loading PTO text", 0},
     {"rounding", ROUNDING, NULL, 0, "Only floating point in other roundings than to nearest", 0},
     {"engines", BOTH, NULL, 0,
-     "Only the compiler against the interpreter: the kernels of the benchmark, or those chosen, and small ones of "
+     "Only the compiler and auto against the interpreter: the kernels of the benchmark, or those chosen, and small "
+     "ones of "
      "every "
      "class",
      0},

@@ -51,7 +51,7 @@ enum { NARROW_BYTES = 16 };
 /* What a program may cost: who frees it while it is compiled waits no longer than about that. */
 static const double MOST_SECONDS = 2;
 /* A warp instruction takes the interpreter 4 to 16 ns. One that has run for twice as long as compiling takes will most
- * often run for as long again, and half of that time is what compiled code saves. */
+ * often run for as long again, of which compiled code saves a third to four fifths. */
 static const double INSTRUCTION_SECONDS = 8e-9, PATIENCE = 2;
 
 static double cost_of(const lw_program *program, const lw_level *level) {

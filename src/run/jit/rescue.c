@@ -11,11 +11,13 @@
 #include <stdio.h>
 
 static _Thread_local jmp_buf *way_out; /* of a thread that is inside */
+static _Thread_local char reasons[256];
 static atomic_bool lost;
 
-static void leave(void) {
+static void leave(const char *reason) {
     if (!way_out) return;
     atomic_store(&lost, true);
+    snprintf(reasons, sizeof reasons, "%s", reason); /* it may lie in a frame that goes now */
     longjmp(*way_out, 1);
 }
 
@@ -23,7 +25,7 @@ static void leave(void) {
 
 /* Others of the process may use the same LLVM, and find it as it is without us. */
 static void on_fault(const char *reason) {
-    leave();
+    leave(reason);
     fprintf(stderr, "LLVM ERROR: %s\n", reason);
 }
 
@@ -43,7 +45,7 @@ __attribute__((weak)) extern void install_on_malloc(void (*handler)(void *, cons
     "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
 
 static void on_new(void) {
-    leave();
+    leave("out of memory");
     if (others) others();
     else throw_bad_alloc(); /* as where there is no handler */
 }
@@ -59,13 +61,16 @@ static void set_doors(void) {
 
 bool lw_rescue_lost(void) { return atomic_load(&lost); }
 
-bool lw_rescue_run(void (*work)(void *argument), void *argument) {
+const char *lw_rescue_run(void (*work)(void *argument), void *argument) {
     jmp_buf out;
     pthread_once(&doors_once, set_doors);
-    if (lw_rescue_lost()) return false;
+    if (lw_rescue_lost()) return "it did so before in this process";
     way_out = &out;
-    const bool good = !setjmp(out);
-    if (good) work(argument);
+    if (!setjmp(out)) {
+        work(argument);
+        way_out = NULL;
+        return NULL;
+    }
     way_out = NULL;
-    return good;
+    return reasons;
 }

@@ -496,9 +496,10 @@ static void run_errand(void *argument) {
 }
 
 static void try(lw_errand *e) {
-    if (lw_rescue_run(run_errand, e)) return;
+    const char *why = lw_rescue_run(run_errand, e);
+    if (!why) return;
     e->made = NULL, e->good = false;
-    lw_text_puts(e->why, "LLVM gave up, most likely for lack of memory");
+    lw_text_printf(e->why, "LLVM gave up: %s", why);
 }
 
 static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text *why) {

@@ -146,8 +146,9 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value);
 
 /* ---- rescue.c: where LLVM gives up, the process goes on -------------------------------------------------------- */
 
-/* Does work that LLVM is needed for. False: LLVM gave up, now or before; then nobody may enter it again. */
-bool lw_rescue_run(void (*work)(void *argument), void *argument);
+/* Does work that LLVM is needed for. NULL: done; else why LLVM gave up, now or before: then nobody may enter it again.
+ * The text is good until the thread's next call. */
+const char *lw_rescue_run(void (*work)(void *argument), void *argument);
 bool lw_rescue_lost(void);
 
 /* ---- frame.c: lanes go over to the interpreter, and come back -------------------------------------------------- */
