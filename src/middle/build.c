@@ -86,6 +86,11 @@ void lw_lower_new_block(lw_lower *l) {
     lw_lower_op(l, LW_OP_block)->a = number;
 }
 
+void lw_lower_count(lw_lower *l) {
+    l->blocks.at[l->blocks.count - 1].instructions++;
+    LW_PUSH(l->arena, l->instructions) = l->place;
+}
+
 uint32_t lw_lower_label(lw_lower *l) {
     LW_PUSH(l->arena, l->label_blocks) = LW_NO_SLOT;
     return l->label_blocks.count - 1;
@@ -157,6 +162,9 @@ static void make_room(lw_lower *l, uint32_t instructions) {
     uint32_t room = instructions + instructions / 8 + 4, registers = instructions + instructions / 2 + 16;
     l->ops.count = l->op_places.count = 0;
     l->ops.room = l->op_places.room = room;
+    l->instructions.count = 0;
+    l->instructions.room = instructions;
+    l->instructions.at = LW_NEW_ARRAY(l->arena, lw_place, instructions);
     l->ops.at = LW_NEW_ARRAY(l->arena, lw_op, room);
     l->op_places.at = LW_NEW_ARRAY(l->arena, lw_place, room);
     l->vregs.count = 0;
@@ -252,6 +260,7 @@ static void complete_code(lw_lower *l) {
     code->places = l->op_places.at;
     code->blocks = lw_arena_copy(l->arena, l->blocks.at, l->blocks.count * sizeof *l->blocks.at);
     code->block_count = l->blocks.count;
+    code->instructions = l->instructions.at, code->instruction_count = l->instructions.count;
     code->calls = l->calls.at, code->call_count = l->calls.count;
     code->slots = l->lists.at, code->slot_count = l->lists.count;
     code->targets = l->targets.at, code->target_count = l->targets.count;

@@ -12,10 +12,15 @@ const char *lw_opcode_name(uint16_t code, char buffer[64]) {
     return buffer;
 }
 
+const char *const lw_window_names[LW_WINDOWS] = {
+    [LW_WINDOW_generic] = "generic", [LW_WINDOW_global] = "global", [LW_WINDOW_shared] = "shared",
+    [LW_WINDOW_local] = "local",     [LW_WINDOW_param] = "param",   [LW_WINDOW_const] = "const",
+    [LW_WINDOW_cluster] = "cluster",
+};
+
 static void put_form(lw_text *out, const lw_op *op) {
-    static const char *const windows[] = {"generic", "global", "shared", "local", "param", "const"};
     lw_memory_form form = lw_memory_unpack(op->c);
-    lw_text_printf(out, " %s.%s%u", windows[form.window], form.is_signed ? "s" : "b", 8u << form.size);
+    lw_text_printf(out, " %s.%s%u", lw_window_names[form.window], form.is_signed ? "s" : "b", 8u << form.size);
     if (form.vector) lw_text_printf(out, ".v%u", 1u << form.vector);
     if (form.is_volatile) lw_text_puts(out, ".volatile");
     lw_text_printf(out, " r%u", 8u << form.slot);

@@ -21,6 +21,7 @@ typedef struct lw_lower {
     lw_code *code;
     LW_LIST(lw_op) ops;
     LW_LIST(lw_place) op_places;
+    LW_LIST(lw_place) instructions;
     LW_LIST(lw_register) vregs;
     LW_LIST(lw_block) blocks;
     LW_LIST(uint32_t) lists; /* vector operands: virtual registers */
@@ -60,6 +61,7 @@ uint32_t lw_lower_resize(lw_lower *l, uint32_t a, lw_class to, bool is_signed);
 uint32_t lw_lower_label(lw_lower *l);                   /* a new label, not placed yet */
 void lw_lower_place_label(lw_lower *l, uint32_t label); /* here: starts a block unless one just did */
 void lw_lower_new_block(lw_lower *l);
+void lw_lower_count(lw_lower *l); /* the open block stands for one more instruction, which is at l->place */
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate); /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                 /* the same, where steps find out themselves */
 

@@ -141,6 +141,8 @@ typedef enum lw_window {
     LW_WINDOW_const,
     LW_WINDOW_cluster, /* shared memory of any CTA of the cluster */
 } lw_window;
+enum { LW_WINDOWS = LW_WINDOW_cluster + 1 };
+extern const char *const lw_window_names[LW_WINDOWS];
 
 enum { LW_ADDRESS_ROW = 3 };
 #define LW_ROW_MOST ((uint64_t)1 << 47) /* no array has more elements */
@@ -234,6 +236,8 @@ typedef struct lw_code {
     lw_op *ops;
     lw_place *places; /* of each operation: the instruction it came from */
     lw_block *blocks;
+    lw_place *instructions; /* of the text, one block's behind those of the one before; whatever became of them */
+    uint32_t instruction_count;
     lw_call *calls;
     uint32_t *slots; /* lists of vector operands: registers */
     uint64_t *constants;
@@ -305,6 +309,7 @@ typedef struct lw_program {
     uint32_t vector_bytes;        /* of the CPU level it was linked with … */
     lw_step *const *steps;        /* … and its steps, by operation code */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
+    struct lw_profile *profile;   /* who counts what its steps do (run/profile.h), or NULL */
     uint64_t instruction_count;
     lw_semantics semantics;
     bool prints, has_heap; /* what of the device's runtime it uses */

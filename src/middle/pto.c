@@ -358,7 +358,7 @@ static void lower_for(lw_pto_lower *p, const lw_pto_op *op) {
                        LW_NO_SLOT); /* each round begins with an addition */
     branch_if(p, lw_pto_compare(p, LW_PTO_LT, bits, true, lower, upper), true, end);
     lw_lower_place_label(l, head);
-    l->blocks.at[l->blocks.count - 1].instructions++; /* a round costs, also where there is nothing in it */
+    lw_lower_count(l); /* a round costs, also where there is nothing in it */
     lw_lower_lane_into(l, iv, lw_pto_lane(LW_PTO_VADD, bits, true), iv, step, LW_NO_SLOT);
     p->loaded = p->stored = true; /* by the round before */
     lower_region(p, body);
@@ -379,7 +379,7 @@ static void lower_op(lw_pto_lower *p, const lw_pto_op *op) {
     l->place = op->place;
     if (!l->open) lw_lower_new_block(l);
     if (op->id != LW_PTO_YIELD) {
-        l->blocks.at[l->blocks.count - 1].instructions++;
+        lw_lower_count(l);
         l->program->instruction_count++;
     }
     switch (op->id) {

@@ -264,7 +264,7 @@ static void lower_in_guard(lw_lower *l, const lw_instruction *i) {
 static void lower_instruction(lw_lower *l, const lw_instruction *i) {
     if (!l->open) lw_lower_new_block(l);
     l->ptx->instruction = i;
-    l->blocks.at[l->blocks.count - 1].instructions++;
+    lw_lower_count(l);
     if (!i->guard) lower_plain(l, i);
     else if (i->match && i->match->form->lower == LW_LOWER_bra) lower_plain(l, i); /* a conditional branch */
     else if (i->match && lw_lowerings[i->match->form->lower].ends) {

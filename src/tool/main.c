@@ -13,6 +13,7 @@ static const lw_command commands[] = {
     {"format", "print PTX or PTO in one canonical layout", lw_command_format},
     {"dump", "print what a stage made of the text: tokens, module, program, interp", lw_command_dump},
     {"run", "run a kernel, or a function of PTO", lw_command_run},
+    {"profile", "run a kernel and say what each line of its text did", lw_command_profile},
     {"equiv", "compare a PTX kernel with a PTO function on the same inputs", lw_command_equiv},
     {"exec", "run a program of the CUDA driver API with Lanewise as its driver", lw_command_exec},
     {"explain", "explain an instruction or a diagnostic", lw_command_explain},

@@ -40,6 +40,7 @@ int lw_command_check(int argc, char **argv);
 int lw_command_format(int argc, char **argv);
 int lw_command_dump(int argc, char **argv);
 int lw_command_run(int argc, char **argv);
+int lw_command_profile(int argc, char **argv);
 int lw_command_equiv(int argc, char **argv);
 int lw_command_exec(int argc, char **argv);
 int lw_command_explain(int argc, char **argv);

@@ -24,7 +24,7 @@ static char *host_within(char *host, uint64_t size, uint64_t offset, uint32_t by
     return offset <= size && bytes <= size - offset ? host + offset : NULL;
 }
 
-static lw_window window_of(uint64_t address) {
+lw_window lw_address_window(uint64_t address) {
     if (address >= LW_GLOBAL_BASE) return LW_WINDOW_global;
     switch (address & ~(LW_WINDOW_BYTES - 1)) {
     case LW_SHARED_WINDOW: return LW_WINDOW_shared;
@@ -39,7 +39,7 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
                       lw_trap_kind *fault) {
     const lw_grid *grid = gang->cta->grid;
     if (window == LW_WINDOW_generic) {
-        window = window_of(address);
+        window = lw_address_window(address);
         if (window == LW_WINDOW_cluster) address -= LW_SHARED_WINDOW;
         else if (window != LW_WINDOW_global) address &= LW_WINDOW_BYTES - 1;
     }
@@ -74,7 +74,7 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
 
 static bool is_read_only(const lw_gang *gang, lw_memory_form form, uint64_t address) {
     if (form.is_const || form.window == LW_WINDOW_const || form.window == LW_WINDOW_param) return true;
-    lw_window window = form.window == LW_WINDOW_generic ? window_of(address) : form.window;
+    lw_window window = form.window == LW_WINDOW_generic ? lw_address_window(address) : form.window;
     if (window != LW_WINDOW_global) return window == LW_WINDOW_param;
     const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, 1);
     return range && range->read_only;
@@ -96,7 +96,7 @@ static bool row_trap(lw_gang *gang, const lw_op *op, lw_access access, uint32_t 
  * the CTA's rank, length how many the cluster has. */
 static void describe_cluster(const lw_gang *gang, lw_trap_record *details) {
     const lw_cta *cta = gang->cta;
-    lw_window window = details->window == LW_WINDOW_generic ? window_of(details->address) : details->window;
+    lw_window window = details->window == LW_WINDOW_generic ? lw_address_window(details->address) : details->window;
     const uint64_t address = details->address - (details->window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0);
     uint64_t offset;
     uint32_t rank;

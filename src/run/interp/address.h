@@ -60,6 +60,9 @@ static inline uint64_t lw_row_length(const lw_op *op) {
 /* The address that one lane gives: within the window, frame base included. */
 uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane);
 
+/* The window that a generic address lies in; LW_WINDOW_generic: there is none. */
+lw_window lw_address_window(uint64_t address);
+
 /* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at. */
 char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
                       lw_trap_kind *fault);

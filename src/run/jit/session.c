@@ -370,8 +370,8 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 }
 
 /* The module of a program, optimised; NULL: `why`. */
-static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level,
-                                 const lw_core *core, uint32_t **entries, lw_text *why) {
+static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, uint32_t **entries,
+                                 lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
