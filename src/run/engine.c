@@ -20,6 +20,13 @@ bool lw_engine_choose(const char *name, lw_engine *engine) {
     return false;
 }
 
+bool lw_symbols_choose(const char *name, uint8_t *symbols) {
+    static const char *const words[] = {"", "perf", "gdb", "all"}; /* bits of enum lw_symbols_told */
+    for (*symbols = 0; *symbols < LW_COUNT(words); ++*symbols)
+        if (!strcmp(words[*symbols], name ? name : "")) return true;
+    return false;
+}
+
 /* ---- The end of the process ------------------------------------------------------------------------------------ */
 
 /* LLVM's own data ends with the process, before anything here does, and a thread that still compiles would fall. So the
@@ -177,7 +184,7 @@ void lw_program_drop(lw_program *program) {
     if (program && program->compiled) get_jit()->drop(program->compiled);
 }
 
-bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
+bool lw_program_print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
     const lw_jit *compiler = get_jit();
-    return compiler && compiler->print(program, level, out, why);
+    return compiler && compiler->print(program, level, machine, out, why);
 }

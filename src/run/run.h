@@ -608,6 +608,10 @@ void lw_program_link(lw_program *program, const lw_level *level);
 
 typedef enum lw_engine { LW_ENGINE_interp, LW_ENGINE_jit, LW_ENGINE_auto, LW_ENGINES } lw_engine;
 extern const char *const lw_engine_words[]; /* their names, with a NULL behind the last */
+/* Who is told the names of compiled functions and where they lie. */
+enum lw_symbols_told { LW_SYMBOLS_perf = 1, LW_SYMBOLS_gdb = 2 };
+/* By name: perf, gdb, all; NULL or "": nobody. False: no such name. */
+bool lw_symbols_choose(const char *name, uint8_t *symbols);
 /* By name; NULL or "": auto. False: no such name. */
 bool lw_engine_choose(const char *name, lw_engine *engine);
 bool lw_engine_has(lw_engine engine);            /* the compiler is a library of its own, which auto does without */
@@ -616,8 +620,8 @@ const char *lw_engine_missing(lw_engine engine); /* why it is not there */
  * program runs as before. */
 bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why);
 void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */
-bool lw_program_print(lw_program *program, const lw_level *level, lw_text *out,
-                      lw_text *why); /* what the compiler makes of it */
+/* What the compiler makes of it, in LLVM's language or in that of the machine. False: as above. */
+bool lw_program_print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why);
 
 double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 

@@ -103,6 +103,8 @@ lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
     if (is_empty(engine) || !lw_engine_choose(engine.text, &chosen->engine))
         return wrong(engine, "it must be auto, interp or jit");
     if ((status = choose_hot(chosen)) != LW_OK) return status;
+    const setting symbols = setting_of("symbols", NULL, LW_ENV_symbols);
+    if (!lw_symbols_choose(symbols.text, &chosen->symbols)) return wrong(symbols, "it must be perf, gdb or all");
     return choose_threads(all.threads, chosen);
 }
 
@@ -120,6 +122,7 @@ static bool make_threads(lw_context *context, const lw_chosen *chosen) {
 /* Device memory and what all modules share. */
 static bool set_up(lw_context *context, const lw_chosen *chosen) {
     context->level = chosen->level, context->semantics = chosen->semantics, context->engine = chosen->engine;
+    context->symbols = chosen->symbols;
     context->threads = chosen->threads, context->stack_limit = chosen->stack_limit;
     if (pthread_mutex_init(&context->lock, NULL)) return false;
     if (!lw_languages_open(context)) goto no_languages;

@@ -257,6 +257,7 @@ static lw_status make_program(lw_kernel *kernel) {
     if (!program || !lw_interp_link(program, &module->diags)) return LW_BAD_SOURCE;
     lw_program_link(program, module->context->level);
     program->number = atomic_fetch_add(&module->context->programs, 1) + 1;
+    program->symbols = module->context->symbols;
     lw_tiers *tiers = module->context->tiers;
     if (tiers && !(kernel->tier = lw_tier_new(tiers, program))) return LW_NO_MEMORY;
     kernel->program = program;

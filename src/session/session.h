@@ -90,6 +90,7 @@ typedef struct lw_chosen { /* lw_options and the environment, understood */
     const lw_level *level;
     lw_semantics semantics;
     lw_engine engine; /* may be missing */
+    uint8_t symbols;  /* enum lw_symbols_told */
     uint32_t threads, stack_limit;
     uint64_t memory_limit;
     uint64_t hot; /* of lw_tiers_new */
@@ -114,6 +115,7 @@ struct lw_context {
     const lw_level *level;
     lw_semantics semantics;
     lw_engine engine;
+    uint8_t symbols;
     uint32_t threads, stack_limit;
     lw_pool *pool;
     lw_tiers *tiers; /* of the engine auto */

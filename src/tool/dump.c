@@ -20,20 +20,18 @@ static int dump_module(lw_tool_source *in);
 static int dump_program(lw_tool_source *in);
 static int dump_interp(lw_tool_source *in);
 static int dump_llvm(lw_tool_source *in);
+static int dump_asm(lw_tool_source *in);
 
 static const struct {
     const char *name;
     int (*run)(lw_tool_source *in);
-} stages[] = {{"tokens", dump_tokens},
-              {"module", dump_module},
-              {"program", dump_program},
-              {"interp", dump_interp},
-              {"llvm", dump_llvm}};
+} stages[] = {{"tokens", dump_tokens}, {"module", dump_module}, {"program", dump_program},
+              {"interp", dump_interp}, {"llvm", dump_llvm},     {"asm", dump_asm}};
 
 enum { KEY_SEMANTICS = 256, KEY_INACTIVE, KEY_OVERFLOW };
 
 static const struct argp_option choices[] = {
-    {"stage", 's', "STAGE", 0, "tokens, module, program, interp or llvm", 0},
+    {"stage", 's', "STAGE", 0, "tokens, module, program, interp, llvm or asm", 0},
     {"language", 'L', "NAME", 0, "ptx or pto, for standard input and files whose name does not say it", 0},
     {"target", 't', "PROFILE", 0, "cpu (default), a2a3 or a5: the profile that PTO text is checked against", 0},
     {"kernel", 'k', "NAME", 0, "Only this kernel or function (module and what comes behind it)", 0},
@@ -51,7 +49,8 @@ static const char doc[] = "Print what a stage made of a PTX or PTO file, or of s
                           "  module   declarations, and each instruction with the form it matched\n"
                           "  program  blocks of operations over virtual registers\n"
                           "  interp   what the interpreter makes of them: slots, fused operations, constants in place\n"
-                          "  llvm     what the compiler makes of them, in LLVM's language\n\n"
+                          "  llvm     what the compiler makes of them, in LLVM's language\n"
+                          "  asm      and in that of the machine\n\n"
                           "Exit codes:\n"
                           "  0  done\n"
                           "  1  the file has errors, or a kernel uses what is not executable\n"
@@ -71,7 +70,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case 's':
         for (size_t i = 0; i < LW_COUNT(stages); i++)
             if (!strcmp(arg, stages[i].name)) o->stage = stages[i].run;
-        if (!o->stage) argp_error(state, "'%.100s' is no stage; tokens, module, program, interp and llvm are", arg);
+        if (!o->stage)
+            argp_error(state, "'%.100s' is no stage; tokens, module, program, interp, llvm and asm are", arg);
         break;
     case 'L': o->language = lw_tool_language_said(state, arg); break;
     case 't':
@@ -118,10 +118,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *program) {
     lw_text out = {0}, why = {0};
     bool good = true;
-    if (program && (dump->interp || dump->llvm) && !lw_interp_link(program, &in->diags)) program = NULL; /* diagnosed */
-    if (program && dump->llvm) {
+    if (program && (dump->interp || dump->compiled) && !lw_interp_link(program, &in->diags))
+        program = NULL; /* diagnosed */
+    if (program && dump->compiled) {
         lw_program_link(program, dump->chosen->level);
-        good = lw_program_print(program, dump->chosen->level, &out, &why);
+        good = lw_program_print(program, dump->chosen->level, dump->machine, &out, &why);
         if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
     } else if (program) lw_program_dump(&out, program, dump->interp ? program->codes : program->functions);
     lw_text_free(&why);
@@ -157,9 +158,9 @@ static int dump_interp(lw_tool_source *in) {
     return dump_program(in);
 }
 
-static int dump_llvm(lw_tool_source *in) {
+static int dump_compiled(lw_tool_source *in) {
     options *o = in->user;
-    o->dump.llvm = true;
+    o->dump.compiled = true;
     lw_guard_begin(0, "");
     int code = lw_engine_has(LW_ENGINE_jit) ? dump_program(in) : LW_EXIT_MACHINE;
     lw_guard_end();
@@ -168,6 +169,13 @@ static int dump_llvm(lw_tool_source *in) {
                              lw_engine_missing(LW_ENGINE_jit));
     lw_tool_error(LW_D_machine_lacks, why);
     return LW_EXIT_MACHINE;
+}
+
+static int dump_llvm(lw_tool_source *in) { return dump_compiled(in); }
+
+static int dump_asm(lw_tool_source *in) {
+    ((options *)in->user)->dump.machine = true;
+    return dump_compiled(in);
 }
 
 int lw_command_dump(int argc, char **argv) {

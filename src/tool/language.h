@@ -13,7 +13,8 @@ typedef struct lw_dump {            /* what `lanewise dump` was asked for */
     const struct lw_chosen *chosen; /* what the library makes of that and the environment */
     lw_pto_profile profile;
     lw_pto_choices choices;
-    bool interp, llvm; /* of programs: what the interpreter or the compiler makes of them */
+    bool interp, compiled; /* of programs: what the interpreter or the compiler makes of them … */
+    bool machine;          /* … in the language of the machine */
 } lw_dump;
 
 /* From this place of the text on instructions come from a line of another one; of no file: from none that is known. */

@@ -11,7 +11,7 @@
 static const lw_command commands[] = {
     {"check", "parse and verify PTX or PTO", lw_command_check},
     {"format", "print PTX or PTO in one canonical layout", lw_command_format},
-    {"dump", "print what a stage made of the text: tokens, module, program, interp", lw_command_dump},
+    {"dump", "print what a stage made of the text: tokens … machine code", lw_command_dump},
     {"run", "run a kernel, or a function of PTO", lw_command_run},
     {"profile", "run a kernel and say what each line of its text did", lw_command_profile},
     {"equiv", "compare a PTX kernel with a PTO function on the same inputs", lw_command_equiv},

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """lanewise profile: counts of lines that can be told from the text, patterns that follow from the addresses, and the page."""
 
 import html.parser

@@ -49,8 +49,9 @@ typedef struct lw_jit {
      * again. The program must outlive the code. Threads: any, one at a time for one program. */
     lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_text *why);
     void (*drop)(lw_compiled *code); /* nothing may run it any more */
-    /* What LLVM makes of a program, as text, for `lanewise dump --stage llvm`. False: as above. */
-    bool (*print)(lw_program *program, const lw_level *level, lw_text *out, lw_text *why);
+    /* What LLVM makes of a program, as text, for `lanewise dump`: in its own language, or in the machine's. False: as
+     * above. */
+    bool (*print)(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why);
 } lw_jit;
 
 #define LW_JIT_SYMBOL "lanewise_jit"

@@ -1,4 +1,5 @@
 /* session.c: from a program to machine code: LLVM's module, its passes, and putting the code in place of steps. */
+#include "run/jit/names.h"
 #include "run/jit/strand.h"
 
 #include <llvm-c/Analysis.h>
@@ -15,6 +16,7 @@
 
 struct lw_compiled {
     LLVMOrcLLJITRef code;
+    lw_names names;
 };
 
 static const lw_core *core; /* from when the library is opened */
@@ -218,17 +220,15 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
     b->alias_kind = LLVMGetMDKindIDInContext(context, "tbaa", 4);
 }
 
-static void function_name(char name[32], const lw_code *code) { snprintf(name, 32, "lw_code_%u", code->number); }
-
 static void set_text(const lw_build *b, const char *name, const char *value) {
     LLVMAddAttributeAtIndex(
         b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
         LLVMCreateStringAttribute(b->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
-/* A function like a step. */
-static LLVMValueRef begin_function(lw_build *b, const char *name, const lw_level *level) {
-    b->function = LLVMAddFunction(b->module, name, b->step_type);
+/* A function like a step: what is built from now on. */
+static void begin_function(lw_build *b, LLVMValueRef function, const lw_level *level) {
+    b->function = function;
     b->gang = LLVMGetParam(b->function, 0), b->op = LLVMGetParam(b->function, 1);
     if (level->vector_bytes == 64)
         set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
@@ -238,20 +238,29 @@ static LLVMValueRef begin_function(lw_build *b, const char *name, const lw_level
     LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));
     LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "align", _Alignof(lw_gang)));
     b->top = lw_build_block(b, "top");
-    return b->function;
+}
+
+/* One that a function of the program calls alone: its name and a word. */
+static LLVMValueRef part_of(const lw_build *b, LLVMValueRef function, const char *word) {
+    size_t size;
+    lw_text name = {0};
+    lw_text_printf(&name, "%s_%s", LLVMGetValueName2(function, &size), word);
+    LLVMValueRef part = LLVMAddFunction(b->module, name.failed ? word : name.at, b->step_type);
+    LLVMSetLinkage(part, LLVMInternalLinkage);
+    lw_text_free(&name);
+    return part;
 }
 
 enum { LW_STRAND_MOST = 8000 }; /* instructions: more take seconds to compile */
 
-/* One warp at a time, for threads in rows or in any order. NULL: no memory, or too much code. */
-static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, const char *name, bool rows) {
-    lw_strand strand = {.u = unit, .rows = rows};
+/* One warp at a time, for threads in rows. NULL: no memory, or too much code. */
+static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {
+    lw_strand strand = {.u = unit, .rows = true};
     bool good = lw_strand_plan(&strand);
     b->failed |= !good;
     good = good && lw_strand_size(&strand) <= LW_STRAND_MOST;
     if (good) {
-        begin_function(b, name, unit->level);
-        LLVMSetLinkage(b->function, LLVMInternalLinkage);
+        begin_function(b, part_of(b, function, "rows"), unit->level);
         b->failed |= !lw_strand_emit(&strand);
     }
     lw_strand_free(&strand);
@@ -259,8 +268,8 @@ static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, const char *name, bo
 }
 
 /* %tid.x counts the threads of each warp where warps do not reach from one row of the block to the next. */
-static void emit_choice(lw_build *b, const char *name, const lw_level *level, LLVMValueRef rows, LLVMValueRef any) {
-    begin_function(b, name, level);
+static void emit_choice(lw_build *b, LLVMValueRef function, const lw_level *level, LLVMValueRef rows, LLVMValueRef any) {
+    begin_function(b, function, level);
     LLVMPositionBuilderAtEnd(b->at, b->top);
     LLVMValueRef grid = lw_build_grid(b), shape[3];
     for (uint32_t k = 0; k < 3; k++)
@@ -282,22 +291,18 @@ static void emit_choice(lw_build *b, const char *name, const lw_level *level, LL
 }
 
 /* The function as loops over the lanes of the gang, between steps. */
-static LLVMValueRef emit_regions(lw_build *b, lw_unit *unit, const char *name) {
-    begin_function(b, name, unit->level);
+static void emit_regions(lw_build *b, lw_unit *unit, LLVMValueRef function) {
+    begin_function(b, function, unit->level);
     lw_emit_function(unit);
-    return b->function;
 }
 
 /* As strands where threads are in rows, and as regions where not. */
-static bool emit_strands(lw_build *b, lw_unit *unit, const char *name) {
-    char rows_name[48], any_name[48];
-    if (!lw_strand_fits(unit)) return false;
-    snprintf(rows_name, sizeof rows_name, "%s_rows", name), snprintf(any_name, sizeof any_name, "%s_any", name);
-    LLVMValueRef rows = emit_strand(b, unit, rows_name, true);
+static bool emit_strands(lw_build *b, lw_unit *unit, LLVMValueRef function) {
+    LLVMValueRef rows = lw_strand_fits(unit) ? emit_strand(b, unit, function) : NULL;
     if (!rows) return false;
-    LLVMValueRef any = emit_regions(b, unit, any_name);
-    LLVMSetLinkage(any, LLVMInternalLinkage);
-    emit_choice(b, name, unit->level, rows, any);
+    LLVMValueRef any = part_of(b, function, "any");
+    emit_regions(b, unit, any);
+    emit_choice(b, function, unit->level, rows, any);
     return true;
 }
 
@@ -312,25 +317,31 @@ static uint32_t *list_entries(const lw_unit *unit, bool strands) {
     return entries;
 }
 
-/* Where the interpreter may come into the code that it makes; NULL: it makes none. */
-static uint32_t *emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level) {
+/* A function of a program, compiled. */
+typedef struct lw_made {
+    uint32_t *entries; /* where the interpreter may come into it; NULL: there is none */
+    char *name;        /* of its symbol */
+} lw_made;
+
+static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level) {
     lw_unit unit = {.program = program, .code = code, .level = level, .build = b};
-    uint32_t *entries = NULL;
+    lw_made made = {0};
     if (lw_unit_study(&unit)) {
-        char name[32];
-        function_name(name, code);
+        LLVMValueRef function = lw_names_function(b, code);
         b->entries = calloc(unit.count, sizeof *b->entries);
         b->leaves = calloc(unit.count, sizeof *b->leaves);
         b->scalars = calloc(code->virtual_count + 1, sizeof *b->scalars);
         b->values = calloc((size_t)(code->virtual_count + 1) * (2 + LW_CHUNKS), sizeof *b->values);
-        b->failed = !b->entries || !b->leaves || !b->scalars || !b->values;
-        const bool strands = !b->failed && emit_strands(b, &unit, name);
-        if (!strands && !b->failed) emit_regions(b, &unit, name);
-        if (!b->failed) entries = list_entries(&unit, strands);
+        size_t size;
+        made.name = strdup(LLVMGetValueName2(function, &size));
+        b->failed = !b->entries || !b->leaves || !b->scalars || !b->values || !made.name;
+        const bool strands = !b->failed && emit_strands(b, &unit, function);
+        if (!strands && !b->failed) emit_regions(b, &unit, function);
+        if (!b->failed) made.entries = list_entries(&unit, strands);
         free(b->entries), free(b->leaves), free(b->scalars), free(b->values);
     }
     lw_unit_free(&unit);
-    return entries;
+    return made;
 }
 
 /* ---- A program ------------------------------------------------------------------------------------------------- */
@@ -370,7 +381,7 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 }
 
 /* The module of a program, optimised; NULL: `why`. */
-static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, uint32_t **entries,
+static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, lw_made *functions,
                                  lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
@@ -385,8 +396,8 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         good = link_lanes(module, lanes, program);
         start_build(&build, context, module, level);
         for (uint32_t i = 0; good && i < program->code_count; i++)
-            entries[i] = program->functions[i]->op_count ? emit_code(&build, program, program->functions[i], level)
-                                                         : NULL;
+            if (program->functions[i]->op_count)
+                functions[i] = emit_code(&build, program, program->functions[i], level);
         LLVMDisposeBuilder(build.at);
         if (good) inline_lanes(module, context);
         good = good && optimize(module, machine, is_small(program), why);
@@ -396,21 +407,21 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
     return module;
 }
 
-static bool install(lw_compiled *made, lw_program *program, uint32_t *const *entries, lw_text *why) {
+static bool install(lw_compiled *made, lw_program *program, const lw_made *functions, lw_text *why) {
     for (uint32_t i = 0; i < program->code_count; i++) {
-        if (!entries[i]) continue;
-        char name[32];
-        function_name(name, program->functions[i]);
+        if (!functions[i].entries) continue;
         LLVMOrcExecutorAddress address = 0;
-        if (!report(LLVMOrcLLJITLookup(made->code, &address, name), why)) return false;
-        lw_frame_install(program->codes[i], entries[i], (lw_step *)(uintptr_t)address);
+        if (!report(LLVMOrcLLJITLookup(made->code, &address, functions[i].name), why)) return false;
+        lw_frame_install(program->codes[i], functions[i].entries, (lw_step *)(uintptr_t)address);
+        lw_names_place(&made->names, functions[i].name, address);
     }
+    lw_names_tell(&made->names);
     return true;
 }
 
-static void free_entries(const lw_program *program, uint32_t **entries) {
-    for (uint32_t i = 0; entries && i < program->code_count; i++) free(entries[i]);
-    free(entries);
+static void free_functions(const lw_program *program, lw_made *functions) {
+    for (uint32_t i = 0; functions && i < program->code_count; i++) free(functions[i].entries), free(functions[i].name);
+    free(functions);
 }
 
 static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level,
@@ -423,10 +434,12 @@ static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMM
     LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
     LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
         builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
+    lw_names_layer(&made->names, builder);
     if (!report(LLVMOrcCreateLLJIT(&made->code, builder), why)) {
         LLVMDisposeModule(module);
         return false;
     }
+    lw_names_watch(&made->names, made->code);
     LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(made->code);
     LLVMOrcDefinitionGeneratorRef process = NULL;
     if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code),
@@ -443,40 +456,60 @@ static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMM
 static void drop(lw_compiled *made) {
     if (!made || lw_rescue_lost()) return; /* then nobody enters LLVM, to free either */
     if (made->code) LLVMConsumeError(LLVMOrcDisposeLLJIT(made->code));
+    lw_names_free(&made->names);
     free(made);
 }
 
 static lw_compiled *compile_program(lw_program *program, const lw_level *level, lw_text *why) {
-    uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
+    lw_made *functions = calloc(program->code_count + 1, sizeof *functions);
     lw_compiled *made = calloc(1, sizeof *made);
-    if (!entries || !made) {
-        free(entries), free(made);
+    if (!functions || !made) {
+        free(functions), free(made);
         return NULL;
     }
+    made->names.wanted = program->symbols;
     LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
-    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, entries, why);
-    const bool good = module && make_code(made, safe, module, level, why) && install(made, program, entries, why);
+    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, functions, why);
+    const bool good = module && make_code(made, safe, module, level, why) && install(made, program, functions, why);
     LLVMOrcDisposeThreadSafeContext(safe);
-    free_entries(program, entries);
+    free_functions(program, functions);
     if (good) return made;
     drop(made);
     return NULL;
 }
 
-static bool print_module(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
-    uint32_t **entries = calloc(program->code_count + 1, sizeof *entries);
-    if (!entries) return false;
+static bool print_machine(LLVMModuleRef module, const lw_level *level, lw_text *out, lw_text *why) {
+    LLVMTargetMachineRef target = make_machine(level, why);
+    if (!target) return false;
+    char *message = NULL;
+    LLVMMemoryBufferRef text = NULL;
+    const bool good = !LLVMTargetMachineEmitToMemoryBuffer(target, module, LLVMAssemblyFile, &message, &text);
+    if (good) lw_text_add(out, LLVMGetBufferStart(text), LLVMGetBufferSize(text));
+    else lw_text_printf(why, "%s", message);
+    if (good) LLVMDisposeMemoryBuffer(text);
+    LLVMDisposeMessage(message);
+    LLVMDisposeTargetMachine(target);
+    return good;
+}
+
+static void print_text(LLVMModuleRef module, lw_text *out) {
+    char *text = LLVMPrintModuleToString(module);
+    lw_text_puts(out, text);
+    LLVMDisposeMessage(text);
+}
+
+static bool print_program(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
+    lw_made *functions = calloc(program->code_count + 1, sizeof *functions);
+    if (!functions) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, entries, why);
-    if (module) {
-        char *text = LLVMPrintModuleToString(module);
-        lw_text_puts(out, text);
-        LLVMDisposeMessage(text);
-        LLVMDisposeModule(module);
-    }
+    LLVMModuleRef module = make_module(context, program, level, functions, why);
+    bool good = module;
+    if (module && machine) good = print_machine(module, level, out, why);
+    else if (module) print_text(module, out);
+    if (module) LLVMDisposeModule(module);
     LLVMContextDispose(context);
-    free_entries(program, entries);
-    return module;
+    free_functions(program, functions);
+    return good;
 }
 
 /* ---- Doing either where LLVM may give up ----------------------------------------------------------------------- */
@@ -485,13 +518,14 @@ typedef struct lw_errand {
     lw_program *program;
     const lw_level *level;
     lw_text *out, *why; /* out: NULL where it is compiled */
+    bool machine;       /* what is printed: machine code */
     lw_compiled *made;
     bool good;
 } lw_errand;
 
 static void run_errand(void *argument) {
     lw_errand *e = argument;
-    if (e->out) e->good = print_module(e->program, e->level, e->out, e->why);
+    if (e->out) e->good = print_program(e->program, e->level, e->machine, e->out, e->why);
     else e->made = compile_program(e->program, e->level, e->why);
 }
 
@@ -508,8 +542,8 @@ static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text 
     return e.made;
 }
 
-static bool print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
-    lw_errand e = {.program = program, .level = level, .out = out, .why = why};
+static bool print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
+    lw_errand e = {.program = program, .level = level, .machine = machine, .out = out, .why = why};
     try(&e);
     return e.good;
 }
