@@ -59,7 +59,7 @@ static void put_summary(lw_text *out, const lw_profiled *seen) {
     lw_text_puts(out, " instructions of warps, ");
     lw_print_count(out, s->lane_instructions);
     lw_text_printf(out,
-                   " of lanes. Time: %.6f s, measured around each operation of the interpreter; what counting costs "
+                   " of lanes. Time: %.6f s, measured around operations of the interpreter; what counting costs "
                    "is left out. An operation that does several instructions has its time at the last of them.",
                    seen->seconds);
     if (!seen->run->ended)

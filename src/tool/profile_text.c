@@ -13,7 +13,7 @@ static void put_head(lw_text *out, const lw_profiled *seen) {
     lw_print_count(out, s->lane_instructions);
     lw_text_puts(out, " of lanes\n");
     if (!seen->run->ended) lw_text_puts(out, "ended          before its end: what was executed until then\n");
-    lw_text_printf(out, "time           %.6f s, measured around each operation of the interpreter (%u thread%s)\n",
+    lw_text_printf(out, "time           %.6f s, measured around operations of the interpreter (%u thread%s)\n",
                    seen->seconds, threads, threads == 1 ? "" : "s");
 }
 

@@ -266,6 +266,63 @@ MEET:
                         self.assertEqual((got["rounds"], got["least_rounds"]), rounds(addresses, size))
         self.assertEqual(seen, set(PATTERNS))
 
+    def repeated_kernel(self, load, rounds_made, threads):
+        """In round r thread t loads at offset idx[r][t]; the lanes of `threads` beyond it go away first."""
+        return HEADER + f""".visible .entry k(.param .u64 p, .param .u64 q)
+{{
+    .reg .u32 %t, %n, %o, %s, %x; .reg .u64 %a, %b, %c, %y; .reg .pred %p; .shared .align 16 .b8 s[16384];
+    mov.u32 %t, %tid.x; mov.u32 %n, 0; ld.param.u64 %a, [p]; mad.wide.u32 %a, %t, 4, %a; ld.param.u64 %b, [q]; mov.u32 %s, s;
+    setp.ge.u32 %p, %t, {threads}; @%p bra END;
+AGAIN:
+    ld.global.u32 %o, [%a]; add.u64 %a, %a, {4 * 128}; cvt.u64.u32 %c, %o; add.u64 %c, %b, %c; add.u32 %o, %o, %s;
+    {load};
+    add.u32 %n, %n, 1; setp.lt.u32 %p, %n, {rounds_made}; @%p bra AGAIN;
+END:
+    ret;
+}}
+"""
+
+    def test_many_requests_of_one_instruction(self):
+        """Most are as the one before, or as that of the next warp, but for where they begin; some are not."""
+        dice = random.Random(21)
+        made = 30
+        for load, size in (("ld.shared.u32 %x, [%o]", 4), ("ld.shared.u64 %y, [%o+8]", 8), ("ld.global.u32 %x, [%c]", 4), ("ld.u16 %x, [%c+2]", 2),
+                           ("ld.global.u8 %x, [%c]", 1), ("ld.shared.u8 %x, [%o]", 1)):
+            for threads in (128, 64, 100):
+                shape, table, want = None, [], {"requests": 0, "lanes": 0, "sectors": 0, "bytes": 0, "rounds": 0, "least_rounds": 0}
+                patterns, widths = dict.fromkeys(PATTERNS, 0), {"stride": set(), "strip": set()}
+                for _ in range(made):
+                    for warp in range(4):
+                        if shape is None or dice.random() < 0.3:
+                            step, strip = dice.choice((0, size, 2 * size, -size, 64)), dice.choice((1, 4, 8, 16, 32))
+                            jump, noise = dice.choice((0, 128, 256 + size)), dice.choice((0, 0, 0, 1))
+                            shape = [t % strip * step + t // strip * jump + noise * size * dice.randrange(20) for t in range(LANES)]
+                        start = -min(shape) + dice.choice((0, 32, 128, 4 * size, size * dice.randrange(64)))
+                        offsets = [start + offset for offset in shape]
+                        table += offsets
+                        lanes = {t: at + (8 if size == 8 else 2 if size == 2 else 0) for t, at in enumerate(offsets) if 32 * warp + t < threads}
+                        if not lanes:
+                            continue
+                        name, width = pattern(lanes, size)
+                        patterns[name] += 1
+                        if width:
+                            widths["stride" if name == "stride" else "strip"].add(width)
+                        for key, value in zip(("requests", "lanes", "sectors", "bytes", "rounds", "least_rounds"),
+                                              (1, len(lanes), *sectors(lanes, size), *rounds(lanes, size))):
+                            want[key] += value
+                for key in ("rounds", "least_rounds") if ".shared" not in load else ("sectors", "bytes"):
+                    del want[key]
+                self.file("k.ptx", self.repeated_kernel(load, made, threads))
+                self.file("idx.bin", b"".join(offset.to_bytes(4, "little") for offset in table))
+                profile = self.profile("k.ptx", "-b", "128", "-a", "u32[]=@idx.bin", "-a", "u8[16384]")
+                (line,) = [line for line in profile["lines"] if line["line"] == 11]
+                (got,) = line["memory"]
+                with self.subTest(load=load, threads=threads):
+                    self.assertEqual({key: got.get(key) for key in want}, want)
+                    self.assertEqual(got["patterns"], patterns)
+                    for key, known in widths.items():
+                        self.assertEqual(got.get(key), known.pop() if len(known) == 1 else None)
+
     def test_bank_conflicts_that_everybody_knows(self):
         """Columns of 32x32 floats meet in one bank; padded by one they do not, nor do doubles in a row."""
         for size, step, want in ((4, 4, (1, 1)), (4, 128, (32, 1)), (4, 132, (1, 1)), (4, 8, (2, 1)), (4, 0, (1, 1)),
@@ -368,7 +425,7 @@ MEET:
     def test_the_table(self):
         self.file("k.ptx", self.LOOP)
         _, out, _ = self.shows(["profile", "k.ptx", "-b", "40", "-a", "u32[40]"],
-                               out=["kernel         k\ninstructions   ", "measured around each operation",
+                               out=["kernel         k\ninstructions   ", "measured around operations",
                                     "  21  st.global.u32 [%rd2], %r2;\n", "global store: unit; 2.5 sectors a request, 100 % of their bytes\n"])
         rows = [line for line in out.splitlines() if line[5:7] == " %"]
         shares = [float(row[:5]) for row in rows]

@@ -1,6 +1,6 @@
 /* request.c: what a request of a warp's lanes would be for a GPU: its pattern, the sectors of global memory and the
  * banks of shared memory. */
-#include "run/profile.h"
+#include "run/interp/count.h"
 
 const char *const lw_request_pattern_names[LW_REQUEST_PATTERNS] = {
     [LW_REQUEST_uniform] = "uniform", [LW_REQUEST_unit] = "unit",           [LW_REQUEST_stride] = "stride",
@@ -115,4 +115,20 @@ uint32_t lw_request_rounds(const lw_request *r, uint32_t *least) {
         ++*least;
     }
     return rounds;
+}
+
+/* ---- The same as before ------------------------------------------------------------------------------------------ */
+
+bool lw_profile_are_apart_32(const uint32_t *slot, uint32_t add, const uint64_t *apart) {
+    const uint64_t first = (uint32_t)(slot[0] + add);
+    uint64_t differs = 0;
+    for (uint32_t i = 0; i < LW_WARP_LANES; i++) differs |= ((uint64_t)(uint32_t)(slot[i] + add) - first) ^ apart[i];
+    return !differs;
+}
+
+bool lw_profile_are_apart_64(const uint64_t *slot, const uint64_t *apart) {
+    const uint64_t first = slot[0];
+    uint64_t differs = 0;
+    for (uint32_t i = 0; i < LW_WARP_LANES; i++) differs |= (slot[i] - first) ^ apart[i];
+    return !differs;
 }
