@@ -415,10 +415,10 @@ static int show_profile(run *r) {
     if (language_of(r)->origins) language_of(r)->origins(&r->arena, r->module->checked, &origins);
     lw_profile_find_lines(&seen, &origins);
     const uint32_t top = r->o->profile.top;
-    int code = r->o->profile.json ? lw_profile_json(&seen, top ? top : UINT32_MAX)
-                                  : lw_profile_text(&seen, top ? top : 20);
-    if (r->o->profile.html && !code) code = lw_profile_html(&seen, r->o->profile.html);
-    return code;
+    const int wrote = r->o->profile.html ? lw_profile_html(&seen, r->o->profile.html) : LW_EXIT_OK;
+    const int printed = r->o->profile.json ? lw_profile_json(&seen, top ? top : UINT32_MAX)
+                                           : lw_profile_text(&seen, top ? top : 20);
+    return wrote ? wrote : printed;
 }
 
 static int run_kernel(run *r) {

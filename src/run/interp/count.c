@@ -202,8 +202,7 @@ static void count_requests(lw_shard *shard, uint32_t first, const lw_profile_acc
     }
 }
 
-/* ---- Accesses like the last one -----------------------------------------------------------------------------------
- */
+/* ---- Accesses like the last one ---------------------------------------------------------------------------------- */
 
 /* Whether all of a request's lanes are where the first one tells that they are: in this window, or of generic addresses
  * in global memory. */
