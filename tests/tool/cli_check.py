@@ -261,9 +261,9 @@ class Dump(cli.Case):
 
     def test_usage(self):
         self.shows(["dump", "good.ptx"], 2, err=["lanewise dump: --stage is needed\n"])
-        self.shows(["dump", "-s", "llvm2", "good.ptx"], 2, err=["lanewise dump: 'llvm2' is no stage; tokens, module, program, interp and llvm are\n"])
+        self.shows(["dump", "-s", "llvm2", "good.ptx"], 2, err=["lanewise dump: 'llvm2' is no stage; tokens, module, program, interp, llvm and asm are\n"])
         if "jit       available" in self.lanewise("cpu")[1]:
-            self.shows(["dump", "-s", "llvm", "good.ptx"], out=["define i8* @lw_code_", "target datalayout"])
+            self.shows(["dump", "-s", "llvm", "good.ptx"], out=["define i8* @add(", "target datalayout"])
         else:
             self.shows(["dump", "-s", "llvm", "good.ptx"], 6, err=["lanewise: error[LW6006]: the engine 'jit' is not there"])
         self.shows(["dump", "-s", "tokens", "a", "b"], 2, err=["lanewise dump: several files can be dumped where they are linked: PTX, and no tokens\n"])
