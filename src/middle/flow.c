@@ -154,8 +154,9 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
                            lw_transfer *t) {
     bool in_memory = formal->space == LW_SPACE_param;
     if (in_memory && is_param_variable(operand)) {
+        const lw_object *whole = formal->unsized ? operand->object : formal;
         *t = (lw_transfer){
-            .in_memory = true, .from = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)formal->size};
+            .in_memory = true, .from = (uint32_t)lw_lower_var(l, operand->object), .size = (uint32_t)whole->size};
         return;
     }
     if (in_memory) {
@@ -195,6 +196,8 @@ static void lower_result(lw_lower *l, const lw_operand *operand, const lw_object
     }
 }
 
+static uint32_t count_of(const lw_operand *list) { return list ? list->part_count : 0; }
+
 /* What callee and caller agree on; NULL where that cannot be executed: diagnosed. */
 static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const lw_call_parts *parts) {
     const lw_object *target = parts->target->object;
@@ -205,10 +208,9 @@ static const lw_function *call_shape(lw_lower *l, const lw_instruction *i, const
         l->failed = true;
         return NULL;
     }
-    const lw_object *last = shape->param_count ? shape->params[shape->param_count - 1] : NULL;
-    bool wide = last && last->unsized; /* how long it is nobody says */
-    if (wide) return lw_lower_error(l, i), NULL;
-    for (uint32_t k = 0; k < shape->param_count; k++) wide |= is_short(&parts->arguments->parts[k], shape->params[k]);
+    bool wide = false;
+    for (uint32_t k = 0; k < count_of(parts->arguments); k++)
+        wide |= is_short(&parts->arguments->parts[k], shape->params[k]);
     for (uint32_t k = 0; k < shape->return_count; k++) wide |= is_short(&parts->results->parts[k], shape->returns[k]);
     if (!wide) return shape;
     lw_lower_error(l, i);
@@ -240,10 +242,12 @@ static lw_operand element_of(const lw_operand *operand, uint32_t k) {
     return lw_lower_elements(operand) > 1 ? lw_lower_element(operand, k) : *operand;
 }
 
-static void lower_arguments(lw_lower *l, handing h, lw_call *call) {
-    uint32_t n = 0;
-    call->argument_count = lw_lower_transfers(h.formals, h.count);
+/* The last parameter may be one of unknown size that gets nothing. */
+static void lower_arguments(lw_lower *l, handing h, uint32_t formal_count, lw_call *call) {
+    call->argument_count = l->ptx->common.count + lw_lower_transfers(h.formals, formal_count);
     call->arguments = LW_NEW_ARRAY(l->arena, lw_transfer, call->argument_count);
+    uint32_t n = lw_lower_common_transfers(l, call->arguments);
+    if (h.count < formal_count) call->arguments[call->argument_count - 1] = (lw_transfer){.in_memory = true};
     for (uint32_t i = 0; i < h.count; i++)
         for (uint32_t k = 0; k < lw_lower_parts(h.formals[i]) && !l->failed; k++) {
             lw_operand element = element_of(&h.operands[i], k);
@@ -251,8 +255,11 @@ static void lower_arguments(lw_lower *l, handing h, lw_call *call) {
         }
 }
 
+/* Behind registers of the module: a result that goes to one of them comes last. */
 static void lower_results(lw_lower *l, handing h, lw_call *call, uint32_t *loads) {
-    uint32_t n = 0;
+    call->result_count = l->ptx->common.count + lw_lower_transfers(h.formals, h.count);
+    call->results = LW_NEW_ARRAY(l->arena, lw_transfer, call->result_count);
+    uint32_t n = lw_lower_common_transfers(l, call->results);
     for (uint32_t i = 0; i < h.count; i++)
         for (uint32_t k = 0; k < lw_lower_parts(h.formals[i]) && !l->failed; k++, n++) {
             lw_operand element = element_of(&h.operands[i], k);
@@ -261,7 +268,7 @@ static void lower_results(lw_lower *l, handing h, lw_call *call, uint32_t *loads
 }
 
 static void pass_results_on(lw_lower *l, handing h, const lw_call *call, const uint32_t *loads) {
-    uint32_t n = 0;
+    uint32_t n = l->ptx->common.count;
     for (uint32_t i = 0; i < h.count; i++)
         for (uint32_t k = 0; k < lw_lower_parts(h.formals[i]); k++, n++) {
             lw_operand element = element_of(&h.operands[i], k);
@@ -276,13 +283,12 @@ void lw_lower_call(lw_lower *l, const lw_instruction *i) {
     const lw_function *shape = call_shape(l, i, &parts);
     if (!shape) return;
     bool direct = parts.target->object->kind == LW_OBJ_FUNCTION;
-    handing arguments = {parts.arguments ? parts.arguments->parts : NULL, shape->params, shape->param_count};
+    handing arguments = {parts.arguments ? parts.arguments->parts : NULL, shape->params, count_of(parts.arguments)};
     handing results = {parts.results ? parts.results->parts : NULL, shape->returns, shape->return_count};
-    lw_call call = {.function = direct ? lw_lower_code_index(l, shape) : LW_NO_SLOT,
-                    .result_count = lw_lower_transfers(results.formals, results.count)};
-    call.results = LW_NEW_ARRAY(l->arena, lw_transfer, call.result_count);
-    uint32_t *loads = LW_NEW_ARRAY(l->arena, uint32_t, call.result_count);
-    lower_arguments(l, arguments, &call);
+    lw_call call = {.function = direct ? lw_lower_code_index(l, shape) : LW_NO_SLOT};
+    uint32_t *loads =
+        LW_NEW_ARRAY(l->arena, uint32_t, l->ptx->common.count + lw_lower_transfers(results.formals, results.count));
+    lower_arguments(l, arguments, shape->param_count, &call);
     lower_results(l, results, &call, loads);
     uint32_t address = LW_NO_SLOT;
     if (!direct && !l->failed) address = lw_lower_resize(l, lw_lower_register(l, parts.target), LW_CLASS_64, false);

@@ -55,6 +55,7 @@ void lw_lower_begin_registers(lw_lower *l, const lw_function *function) {
 /* The virtual register of one element of a PTX register, or of a half of a .b128 one. The resolver has numbered all
  * elements. */
 static uint32_t find_register(lw_lower *l, const lw_object *object, uint64_t number, uint32_t half) {
+    if (LW_UNLIKELY(!object->owner) && !l->ptx->alone) return lw_lower_common_register(l, number);
     const uint64_t key = 2 * (number / LW_PAGE_REGISTERS) + half;
     const uint32_t found = l->ptx->page_slots[page_slot(l, key)];
     lw_register_page *page = LW_LIKELY(found) ? &l->ptx->pages.at[found - 1] : add_page(l, key);
@@ -75,12 +76,12 @@ static bool is_list(const lw_operand *operand) {
     return operand->kind == LW_O_VECTOR || (is_register(operand) && operand->object->vector > 1 && !operand->select);
 }
 
-/* ptxas takes more than the manual defines, and so does the verifier. */
+/* ptxas takes more than the manual defines, and so does the verifier. "": nothing that it takes (ptx/loads). */
 static const char *reason(const lw_operand *operand) {
     if (is_list(operand)) return ": no text says what several registers are in the place of one";
     if (is_register(operand) && operand->object->type == LW_T_pred) return ": a predicate is no number";
     if (operand->kind == LW_O_INT) return ": no text says what the upper 64 of its 128 bits are";
-    return " yet";
+    return "";
 }
 
 uint32_t lw_lower_unsupported(lw_lower *l, const lw_operand *operand) {
@@ -95,8 +96,6 @@ uint32_t lw_lower_unsupported(lw_lower *l, const lw_operand *operand) {
 static uint32_t read_register(lw_lower *l, const lw_operand *operand) {
     const lw_object *object = operand->object;
     if (lw_types[object->type].bits > 64 || is_list(operand)) return lw_lower_unsupported(l, operand);
-    if (!object->owner && !l->ptx->alone)
-        return lw_lower_unsupported(l, operand); /* all functions would have to share it */
     uint32_t component = operand->select >= LW_SEL_x && operand->select <= LW_SEL_w ? operand->select - LW_SEL_x : 0;
     return find_register(l, object, object->number + (uint64_t)operand->index * object->vector + component, 0);
 }
@@ -155,6 +154,12 @@ static uint32_t made_here(lw_lower *l, uint16_t code, lw_class class, uint64_t a
     return d;
 }
 
+/* In a thread's local memory: what a function declares in its own frame, what a module does at the bottom of all. */
+static bool is_local(const lw_lower *l, const lw_object *object) {
+    return object->space == LW_SPACE_local ||
+           (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param));
+}
+
 /* The address of a variable or function, as mov gives it: in the variable's own space. */
 static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_type type) {
     const lw_object *object = operand->object;
@@ -167,9 +172,10 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
         return lw_lower_const(l, class, LW_CODE_WINDOW + 16 * (uint64_t)object->function->object->number);
     if (object->kind != LW_OBJ_VARIABLE) return lw_lower_unsupported(l, operand);
     uint64_t offset = (uint64_t)operand->offset;
-    bool in_frame = object->space == LW_SPACE_local ||
-                    (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param));
-    if (in_frame) { return made_here(l, LW_OP_local_base, class, lw_lower_var(l, object) + offset); }
+    if (is_local(l, object)) {
+        const uint64_t at = lw_lower_var(l, object) + offset;
+        return object->owner ? made_here(l, LW_OP_local_base, class, at) : lw_lower_const(l, class, at);
+    }
     if (object->space == LW_SPACE_shared) {
         const uint64_t at = lw_lower_var(l, object) + offset;
         return l->program->clusters ? made_here(l, LW_OP_shared_base, class, at) : lw_lower_const(l, class, at);
@@ -246,11 +252,9 @@ static lw_window window_of(lw_space space, bool of_cluster) {
 
 static bool variable_address(lw_lower *l, lw_op *op, const lw_object *object, uint64_t offset, lw_memory_form *form) {
     form->address = 0;
-    form->window = window_of(object->space, false);
-    if (object->space == LW_SPACE_param && !(l->ptx->function->is_entry && object->is_param))
-        form->window = LW_WINDOW_local;
+    form->window = is_local(l, object) ? LW_WINDOW_local : window_of(object->space, false);
     if (form->window == LW_WINDOW_local) {
-        form->frame = 1;
+        form->frame = object->owner != NULL;
         op->imm = lw_lower_var(l, object) + offset;
     } else if (form->window == LW_WINDOW_shared) op->imm = lw_lower_var(l, object) + offset;
     else op->imm = lw_object_linked(object)->address + offset;

@@ -211,6 +211,7 @@ typedef struct lw_block {
 /* One value handed over at a call or return: registers, or parameter space by offset in the local frame. */
 typedef struct lw_transfer {
     bool in_memory;
+    bool is_open;      /* a parameter of unknown size: takes memory of any size up to its own */
     uint32_t from, to; /* registers, or offsets in the frame's local memory */
     uint32_t size;     /* register: 0 a predicate, else bytes an element; memory: bytes */
 } lw_transfer;

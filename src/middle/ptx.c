@@ -41,13 +41,9 @@ static uint64_t align_up(uint64_t offset, uint64_t align) { return (offset + ali
 uint64_t lw_lower_var(lw_lower *l, const lw_object *object) {
     object = lw_object_linked(object);
     if (has_place(l, object)) return l->ptx->places.values[place_index(l, object)];
-    /* .local of PTX before 3.0, at module scope: all functions would have to share it. */
-    if (!object->owner && !l->ptx->alone) {
-        lw_diag_add(l->diags, LW_D_operand_unsupported, object->place, object->name->text, " yet");
-        l->failed = true;
-        return 0;
-    }
-    uint32_t offset = lw_lower_room(l, object->size, object->align, object->place, object->name->text);
+    const bool is_open = object->unsized && object->is_param;
+    uint32_t offset =
+        lw_lower_room(l, is_open ? l->ptx->open_bytes : object->size, object->align, object->place, object->name->text);
     if (!l->failed) set_place(l, object, offset);
     return offset;
 }
@@ -80,7 +76,7 @@ static void report_missing(lw_lower *l) {
         if (missing->count > 1)
             snprintf(others, sizeof others, "; it is at %u places, of which this is the first", missing->count);
         const char *name = missing->mnemonic->text, *why = lw_ptx_refusal(name);
-        lw_diag_add(l->diags, LW_D_not_executable, missing->first, name, why ? ": " : " yet", why ? why : "", others);
+        lw_diag_add(l->diags, LW_D_not_executable, missing->first, name, why ? ": " : "", why ? why : "", others);
     }
 }
 
@@ -181,6 +177,7 @@ static void collect(lw_lower *l, lw_reach *reach, lw_function *kernel) {
     number_codes(l, reach);
     l->program->clusters = knows_clusters(reach);
     l->ptx->alone = reach->functions.count == 1;
+    if (!l->ptx->alone) lw_lower_find_common(l, reach->functions.at, reach->functions.count);
     uint32_t align = l->program->shared_align > 16 ? l->program->shared_align : 16;
     l->program->dynamic_shared_offset = (uint32_t)align_up(l->program->shared_bytes, align);
     for (uint32_t i = 0; i < reach->dynamic.count; i++)
@@ -286,7 +283,8 @@ static void lower_formal(lw_lower *l, lw_object *object, uint32_t element, lw_tr
     uint32_t at;
     if (t->in_memory) {
         at = (uint32_t)lw_lower_var(l, object);
-        t->size = (uint32_t)object->size;
+        t->size = (uint32_t)(object->unsized ? l->ptx->open_bytes : object->size);
+        t->is_open = object->unsized;
     } else {
         lw_operand operand = {.kind = LW_O_NAME, .object = object, .name = object->name, .place = object->place};
         if (object->vector > 1) operand = lw_lower_element(&operand, element);
@@ -312,8 +310,8 @@ uint32_t lw_lower_transfers(lw_object *const *formals, uint32_t count) {
 /* Elements of vectors are handed over one by one. */
 static uint32_t lower_formals(lw_lower *l, lw_object **formals, uint32_t count, lw_transfer **transfers,
                               bool is_return) {
-    uint32_t n = 0;
-    *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, lw_lower_transfers(formals, count));
+    *transfers = LW_NEW_ARRAY(l->arena, lw_transfer, l->ptx->common.count + lw_lower_transfers(formals, count));
+    uint32_t n = lw_lower_common_transfers(l, *transfers);
     for (uint32_t i = 0; i < count && !l->failed; i++)
         for (uint32_t k = 0; k < lw_lower_parts(formals[i]); k++)
             lower_formal(l, formals[i], k, &(*transfers)[n++], is_return);
@@ -348,6 +346,7 @@ static void begin_function(lw_lower *l, lw_function *function) {
     l->ptx->instruction = NULL;
     l->ptx->wide_writes.count = 0;
     lw_lower_begin_registers(l, function);
+    lw_lower_begin_common(l, function->is_entry);
     l->ptx->carry = l->ptx->stack = LW_NO_SLOT;
     for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);
 }

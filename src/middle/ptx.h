@@ -45,9 +45,20 @@ typedef struct lw_wide_write {
     bool is_signed;
 } lw_wide_write;
 
+/* A register of the module that several functions may name; an element, where it is a vector. */
+typedef struct lw_common_register {
+    const lw_module_ptx *module; /* whose registers have this number */
+    uint64_t number;
+    lw_class class;
+    uint32_t vreg; /* in the function at hand */
+} lw_common_register;
+
 typedef struct lw_lower_ptx_state {
     lw_module_ptx *module;
-    bool alone; /* the kernel reaches no function */
+    bool alone;                          /* the kernel reaches no function */
+    LW_LIST(lw_common_register) common;  /* sorted; of a kernel that reaches functions */
+    uint32_t common_bytes, common_align; /* of local memory at module scope */
+    uint64_t open_bytes;                 /* the most that is handed over to a parameter of unknown size */
     /* program-wide: shared variables by object */
     struct {
         const void **keys;
@@ -79,6 +90,17 @@ uint32_t lw_lower_code_index(const lw_lower *l,
 
 /* Where the function at hand lists the labels of a table; false: not yet, and from now on at the list's end. */
 bool lw_lower_table(lw_lower *l, const lw_object *table, uint32_t *first);
+
+/* ---- common.c -------------------------------------------------------------------------------------------- */
+
+/* What the functions of a kernel have in common, once they are known. */
+void lw_lower_find_common(lw_lower *l, lw_function *const *functions, uint32_t count);
+void lw_lower_begin_common(lw_lower *l, bool is_entry); /* in the function that begins */
+uint32_t lw_lower_common_register(const lw_lower *l, uint64_t number);
+/* Of all registers of the module, from and to those of the function at hand. Returns how many they are. */
+uint32_t lw_lower_common_transfers(const lw_lower *l, lw_transfer *transfers);
+/* The argument for a parameter of unknown size; NULL: there is none. */
+const lw_operand *lw_lower_open_argument(const lw_function *shape, const lw_operand *arguments);
 
 /* ---- operand.c ------------------------------------------------------------------------------------------- */
 

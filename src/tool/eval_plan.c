@@ -116,8 +116,7 @@ static int settle_form(lw_eval *e) {
         return refuse(e, LW_D_eval_kind, "registers and constants only: `lanewise run` executes whole kernels",
                       e->instruction->mnemonic->text, why);
     const char *name = e->instruction->mnemonic->text, *never = lw_ptx_refusal(name);
-    if (!m->executable)
-        return refuse(e, LW_D_not_executable, NULL, name, never ? ": " : " yet", never ? never : "", "");
+    if (!m->executable) return refuse(e, LW_D_not_executable, NULL, name, never ? ": " : "", never ? never : "", "");
     const lw_form *form = m->form;
     e->version = 90, e->target = 100;
     if (form->gone_isa && form->gone_isa <= 10) { /* what no version has for others than the first targets */

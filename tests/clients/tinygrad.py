@@ -161,7 +161,7 @@ def inside():
                 fault = raised
         if fault is not None:
             why, source = reason(errors.text)
-            if "cannot execute yet" in why:
+            if "that Lanewise cannot execute" in why:
                 missing[f"{source.split()[0]} is not executable"].append(name)
             elif INVALID.search(source):
                 missing[f"tinygrad writes {source.split()[0]}, which is not valid PTX"].append(name)

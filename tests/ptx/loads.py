@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whatever `check` accepts of an executable form is lowered, or is refused with a reason: no kernel that is right ends in "yet".
+"""Whatever `check` accepts of an executable form is lowered, or is refused with a reason that stays.
 
 The cases are those that are compared with ptxas, tools/silicon/forms.py: operands of every kind in each place of every form."""
 
@@ -20,7 +20,7 @@ import parity
 MANY = 80
 NEVER = set(re.findall(r'^REFUSED\((\w+), ""', (ROOT / "isa/ptx/refused.def").read_text(), re.M))  # opcodes of which no form is executable
 FAULT = re.compile(r"^(.*?):(\d+):\d+: error\[(LW\d+)\]: (.*)$", re.M)
-# With a reason: isa/ptx/refused.def, or what ptxas takes and no text defines. What is not done yet says so.
+# With a reason: isa/ptx/refused.def, or what ptxas takes and no text defines. A refusal without one is a fault of ours.
 REFUSED = re.compile(r"LW3000 '[^']*' is a valid PTX instruction that Lanewise cannot execute: |LW3005 '[^']*' cannot be executed with this operand: |LW3013 ")
 
 

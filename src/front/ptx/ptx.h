@@ -415,6 +415,7 @@ typedef struct lw_module_ptx {
     LW_LIST(lw_function *) functions; /* definitions and declarations, one per name */
     LW_LIST(lw_object *) variables;   /* module scope, one per name */
     uint32_t instruction_count;
+    bool has_common;               /* registers or local memory at module scope, as before PTX 3.0 */
     struct lw_module_ptx **linked; /* the modules that this one was linked of, which have the items; or NULL */
     uint32_t linked_count;
 } lw_module_ptx;

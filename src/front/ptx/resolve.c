@@ -220,6 +220,7 @@ static void resolve_item(lw_resolver *r, lw_item *item) {
     case LW_ITEM_VARIABLE:
         lw_variable_settle(r, item->object);
         if (item->object->space == LW_SPACE_reg) number_variable(r, item->object);
+        r->module->has_common |= item->object->space == LW_SPACE_reg || item->object->space == LW_SPACE_local;
         r->module_registers = r->registers;
         if (item->object->init) lw_variable_init(r, item->object);
         declare_whole(r, item->object);

@@ -72,6 +72,7 @@ static const lw_function *callee(lw_verifier *v, const lw_call_parts *c) {
 static const char *type_text(lw_verifier *v, const lw_object *formal) {
     const lw_type_info *type = &lw_types[formal->type];
     if (!formal->dimension_count) return type->name;
+    if (formal->unsized) return lw_verify_text(v, "%s[]", type->name);
     return lw_verify_text(v, "%s[%llu]", type->name, (unsigned long long)(formal->size * 8 / type->bits));
 }
 
@@ -91,8 +92,8 @@ static bool constant_fits(const lw_object *formal, const lw_operand *o) {
 
 /* A register or a .param variable of the calling function against a formal parameter. */
 static bool variable_fits(const lw_object *formal, const lw_object *o) {
-    if (formal->unsized) return o->dimension_count;
-    if (formal->dimension_count) return o->dimension_count && o->size == formal->size;
+    if (formal->dimension_count && (o->dimension_count != 1 || o->vector != formal->vector)) return false;
+    if (formal->dimension_count) return formal->unsized || o->size == formal->size;
     return !o->dimension_count && o->vector == formal->vector && types_agree(formal->type, o->type);
 }
 
@@ -142,8 +143,8 @@ void lw_verify_call(lw_verifier *v) {
     const lw_function *f = callee(v, &c);
     if (!f || !counts_fit(v, &c, c.results, f->return_count, "result")) return;
     uint32_t count = f->param_count;
-    if (count && f->params[count - 1]->unsized && (c.arguments ? c.arguments->part_count : 0) == count - 1)
-        count--; /* it may be missing */
+    if (count && f->params[count - 1]->unsized && c.arguments && c.arguments->part_count == count - 1)
+        count--; /* it may be missing; the list may not */
     if (!counts_fit(v, &c, c.arguments, count, "parameter")) return;
     for (uint32_t k = 0; k < f->return_count; k++) hand_over(v, &c, f->returns[k], &c.results->parts[k], k + 1, true);
     for (uint32_t k = 0; k < count; k++) hand_over(v, &c, f->params[k], &c.arguments->parts[k], k + 1, false);

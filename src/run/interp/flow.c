@@ -430,9 +430,11 @@ static void transfer(lw_gang *gang, const lw_frame *from, const lw_frame *to, co
     }
 }
 
+/* What is handed over, and what it is handed over to. */
 static bool same_shape(const lw_transfer *a, const lw_transfer *b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        if (a[i].in_memory != b[i].in_memory || a[i].size != b[i].size) return false;
+        if (a[i].in_memory != b[i].in_memory || (b[i].is_open ? a[i].size > b[i].size : a[i].size != b[i].size))
+            return false;
     return true;
 }
 

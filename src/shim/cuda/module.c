@@ -6,7 +6,7 @@
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-static const char *fatbin = "error: the image is a fatbin, and Lanewise does not read these yet; pass the PTX text "
+static const char *fatbin = "error: the image is a fatbin, a container for machine code; Lanewise runs PTX text "
                             "(nvcc --ptx makes it)\n";
 static const char *cubin =
     "error: the image is machine code of a GPU (a cubin); Lanewise runs PTX text (nvcc --ptx makes it)\n";
