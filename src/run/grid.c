@@ -412,7 +412,9 @@ static bool claim(lw_seat *seat, lw_grid *grid, uint64_t *number) {
 
 bool lw_grid_cancel(lw_grid *grid, uint64_t *number) {
     *number = atomic_fetch_add_explicit(&grid->next_cluster, 1, memory_order_relaxed);
-    return *number < grid->cluster_count;
+    if (*number >= grid->cluster_count) return false;
+    atomic_fetch_add_explicit(&grid->canceled_ctas, grid->cta_count / grid->cluster_count, memory_order_relaxed);
+    return true;
 }
 
 /* The next cluster to begin, or NULL: no more, or none that may begin. */

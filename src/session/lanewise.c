@@ -305,7 +305,7 @@ typedef struct lw_watch { /* what the progress callback gets */
 
 static void show_progress(void *user) {
     lw_watch *watch = user;
-    lw_progress now = {.ctas_done = atomic_load(&watch->grid->done_ctas),
+    lw_progress now = {.ctas_done = atomic_load(&watch->grid->done_ctas) + atomic_load(&watch->grid->canceled_ctas),
                        .ctas = watch->grid->cta_count,
                        .lane_instructions = atomic_load(&watch->grid->lane_instructions),
                        .seconds = lw_clock() - watch->start};

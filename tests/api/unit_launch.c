@@ -376,6 +376,47 @@ static void stop_at_third_call(void *user, const lw_progress *now) {
     if (++w->calls == 3) lw_context_stop(w->context);
 }
 
+/* Each CTA takes over others until there are none, says how often that went well, and goes on for ever. */
+#define GREEDY                                                                                                     \
+    ".version 8.6\n.target sm_100a\n.address_size 64\n.entry greedy(.param .u64 p)\n{\n.reg .pred q;\n"      \
+    ".reg .b32 phase;\n.reg .b64 at;\n.reg .b128 answer;\n.shared .align 16 .b8 room[16];\n"                   \
+    ".shared .align 8 .b64 told;\nld.param.u64 at, [p];\nred.global.add.u32 [at], 1;\nmov.u32 phase, 0;\n"     \
+    "mbarrier.init.shared::cta.b64 [told], 1;\nAGAIN:\n"                                                         \
+    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [room], [told];\n"       \
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [told], 16;\nWAIT:\n"                                          \
+    "mbarrier.try_wait.parity.shared::cta.b64 q, [told], phase;\n@!q bra WAIT;\nxor.b32 phase, phase, 1;\n"     \
+    "ld.shared.b128 answer, [room];\n"                                                                            \
+    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 q, answer;\n@q red.global.add.u32 [at+4], 1;\n"     \
+    "@q bra AGAIN;\nEVER:\nbra EVER;\n}\n"
+
+static void stop_at_half(void *user, const lw_progress *now) {
+    watch *w = user;
+    assert_true(now->ctas_done >= w->last.ctas_done && now->ctas_done <= now->ctas);
+    w->last = *now;
+    if (now->ctas_done >= now->ctas / 2) lw_context_stop(w->context);
+}
+
+/* None of its CTAs ever ends: all that is done others have taken over. */
+static void progress_counts_what_others_took_over(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_kernel *kernel = get_kernel(load(context, GREEDY), "greedy");
+    watch w = {.context = context};
+    lw_launch_config config = shape(1000, 1);
+    lw_launch_stats stats;
+    uint64_t at;
+    assert_int_equal(lw_memory_new(context, 8, &at), LW_OK);
+    assert_int_equal(lw_memory_fill(context, at, 0, 4, 2), LW_OK);
+    config.progress = stop_at_half, config.user = &w;
+    config.step_limit = 100000000; /* where nothing is counted */
+    assert_int_equal(lw_launch(kernel, &config, (void *[]){&at}, &stats), LW_STOPPED);
+    assert_message(context, "stopped from outside");
+    const uint32_t begun = read_word(context, at), taken = read_word(context, at + 4);
+    assert_true(begun > 0 && taken > 0 && taken <= w.last.ctas_done && begun + w.last.ctas_done <= 1000);
+    assert_int_equal(stats.ctas, 0);
+    lw_context_free(context);
+}
+
 static void progress_is_shown_and_launches_can_be_stopped(void **state) {
     (void)state;
     lw_context *context = new_context(2);
@@ -457,6 +498,7 @@ int main(void) {
         cmocka_unit_test(limits_are_looked_at_where_rounds_are_long),
         cmocka_unit_test(limits_do_not_stop_what_stays_below),
         cmocka_unit_test(progress_is_shown_and_launches_can_be_stopped),
+        cmocka_unit_test(progress_counts_what_others_took_over),
         cmocka_unit_test(ctas_that_wait_for_later_ones_finish),
         cmocka_unit_test(cooperative_grids_meet),
     };
