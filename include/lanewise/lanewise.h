@@ -339,7 +339,7 @@ LW_CHECKED lw_memory_range(lw_context *context, uint64_t address, uint64_t *base
 
 /* ---- Launches ------------------------------------------------------------------------------------------- */
 
-typedef struct lw_progress { /* a snapshot while a launch runs */
+typedef struct lw_progress {  /* a snapshot while a launch runs */
     uint64_t ctas_done, ctas; /* done: ended, or taken over by others (clusterlaunchcontrol.try_cancel) */
     uint64_t lane_instructions;
     double seconds;

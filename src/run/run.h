@@ -543,7 +543,7 @@ typedef struct lw_grid {
     uint32_t stops_before; /* … this one any more */
 
     _Atomic uint64_t next_cluster, done_ctas, canceled_ctas; /* canceled: never begun, others do their work */
-    _Atomic uint64_t warp_instructions, lane_instructions; /* added by workers now and then */
+    _Atomic uint64_t warp_instructions, lane_instructions;   /* added by workers now and then */
     atomic_bool ended, stopped; /* trapped or stopped: no CTA begins any more; stopped: none goes on */
     _Atomic uint64_t trap_at;   /* number of the cluster of `trap`; UINT64_MAX before */
     pthread_mutex_t lock;       /* guards trap */

@@ -377,16 +377,16 @@ static void stop_at_third_call(void *user, const lw_progress *now) {
 }
 
 /* Each CTA takes over others until there are none, says how often that went well, and goes on for ever. */
-#define GREEDY                                                                                                     \
-    ".version 8.6\n.target sm_100a\n.address_size 64\n.entry greedy(.param .u64 p)\n{\n.reg .pred q;\n"      \
-    ".reg .b32 phase;\n.reg .b64 at;\n.reg .b128 answer;\n.shared .align 16 .b8 room[16];\n"                   \
-    ".shared .align 8 .b64 told;\nld.param.u64 at, [p];\nred.global.add.u32 [at], 1;\nmov.u32 phase, 0;\n"     \
-    "mbarrier.init.shared::cta.b64 [told], 1;\nAGAIN:\n"                                                         \
-    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [room], [told];\n"       \
-    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [told], 16;\nWAIT:\n"                                          \
-    "mbarrier.try_wait.parity.shared::cta.b64 q, [told], phase;\n@!q bra WAIT;\nxor.b32 phase, phase, 1;\n"     \
-    "ld.shared.b128 answer, [room];\n"                                                                            \
-    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 q, answer;\n@q red.global.add.u32 [at+4], 1;\n"     \
+#define GREEDY \
+    ".version 8.6\n.target sm_100a\n.address_size 64\n.entry greedy(.param .u64 p)\n{\n.reg .pred q;\n" \
+    ".reg .b32 phase;\n.reg .b64 at;\n.reg .b128 answer;\n.shared .align 16 .b8 room[16];\n" \
+    ".shared .align 8 .b64 told;\nld.param.u64 at, [p];\nred.global.add.u32 [at], 1;\nmov.u32 phase, 0;\n" \
+    "mbarrier.init.shared::cta.b64 [told], 1;\nAGAIN:\n" \
+    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [room], [told];\n" \
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [told], 16;\nWAIT:\n" \
+    "mbarrier.try_wait.parity.shared::cta.b64 q, [told], phase;\n@!q bra WAIT;\nxor.b32 phase, phase, 1;\n" \
+    "ld.shared.b128 answer, [room];\n" \
+    "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 q, answer;\n@q red.global.add.u32 [at+4], 1;\n" \
     "@q bra AGAIN;\nEVER:\nbra EVER;\n}\n"
 
 static void stop_at_half(void *user, const lw_progress *now) {

@@ -749,6 +749,32 @@ static void clusters(CUdeviceptr at) {
     OK(cuModuleUnload(module));
 }
 
+/* What is said to be available leaves room for so many CTAs, and one byte more does not, unless no launch may have it.
+ * The number itself: of what a multiprocessor has, each CTA gets the same in units of 128, of which it needs what is
+ * reserved and its static variables. */
+static void available(CUfunction function, int block, size_t fixed, size_t most) {
+    const size_t all = (size_t)attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR),
+                 reserved = (size_t)attribute(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+    int at_once = 0;
+    size_t bytes = 0;
+    OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, function, block, 0));
+    for (int blocks = 1; blocks <= at_once; blocks++) {
+        int with = 0, beyond = 0;
+        size_t share = all / (size_t)blocks;
+        share -= share % 128;
+        OK(cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, blocks, block));
+        OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&with, function, block, bytes));
+        OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&beyond, function, block, bytes + 1));
+        EXPECT(with >= blocks && (beyond < blocks || bytes == most));
+        EXPECT(bytes == (share - reserved - fixed < most ? share - reserved - fixed : most));
+    }
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, at_once + 1, block));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, 0, block));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, 1, 0));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock(&bytes, function, 1, block + 1));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuOccupancyAvailableDynamicSMemPerBlock(NULL, function, 1, block));
+}
+
 static void sharing(CUfunction shares, CUdeviceptr at) {
     unsigned value = 0;
     int blocks = -1, grid = 0, block = 0;
@@ -767,6 +793,7 @@ static void sharing(CUfunction shares, CUdeviceptr at) {
     EXPECT(blocks == 2);
     OK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, shares, 64, 0));
     EXPECT(blocks == 32);
+    if (ours) available(shares, 64, 256, 100 << 10);
     OK(cuOccupancyMaxPotentialBlockSize(&grid, &block, shares, NULL, 0, 0));
     EXPECT(block == 64 && grid >= 1);
 }

@@ -22,6 +22,7 @@ enum {
     LW_CU_SM_CLUSTERED = 8, /* CTAs of clusters on a multiprocessor */
     LW_CU_GPC = 16,         /* multiprocessors that a cluster may be spread over */
     LW_CU_SHARED_RESERVED = 1 << 10,
+    LW_CU_SHARED_UNIT = 128,       /* in which a multiprocessor gives it out */
     LW_CU_SHARED_PLAIN = 48 << 10, /* what a CTA gets without asking for more */
 };
 

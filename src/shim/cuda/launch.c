@@ -150,12 +150,17 @@ LW_CU_SAME(cuLaunchKernelEx_ptsz, cuLaunchKernelEx);
 
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+/* What a CTA takes of a multiprocessor's shared memory. */
+static uint64_t shared_room(uint64_t bytes) {
+    return (bytes + LW_CU_SHARED_RESERVED + LW_CU_SHARED_UNIT - 1) / LW_CU_SHARED_UNIT * LW_CU_SHARED_UNIT;
+}
+
 /* CTAs at a time on one of the multiprocessors that the device claims to have. */
 static int resident(const lw_kernel_info *info, uint32_t block, uint64_t shared) {
     uint64_t threads = (block + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES, bytes = info->shared_bytes + shared;
     if (block > info->max_threads || bytes > LW_SHARED_MOST) return 0;
     uint64_t blocks = least(LW_CU_SM_BLOCKS, LW_CU_SM_THREADS / threads);
-    return (int)least(blocks, LW_CU_SM_SHARED / (bytes + LW_CU_SHARED_RESERVED));
+    return (int)least(blocks, LW_CU_SM_SHARED / shared_room(bytes));
 }
 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block,
@@ -171,6 +176,18 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfun
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared) {
     LW_CU_CALL;
     return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, block, shared, 0);
+}
+
+/* The most dynamic shared memory with which so many CTAs fit at a time, and that a launch may ask for. */
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int block) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    if (result) return result;
+    if (!bytes || blocks <= 0 || block <= 0 || resident(&function->info, (uint32_t)block, 0) < blocks)
+        return CUDA_ERROR_INVALID_VALUE;
+    const uint64_t room = LW_CU_SM_SHARED / (uint64_t)blocks / LW_CU_SHARED_UNIT * LW_CU_SHARED_UNIT;
+    *bytes = least(room - LW_CU_SHARED_RESERVED - function->info.shared_bytes, function->dynamic_most);
+    return CUDA_SUCCESS;
 }
 
 CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
