@@ -111,9 +111,19 @@ def read_module(text):
 # ---- Meaning of the operations -----------------------------------------------------------------------------
 
 
+def significant(a, signed):
+    """Bits of a type, signed or not, that has all values of an extended term."""
+    kind, inner = a.decl().kind(), a.arg(0).size() if a.num_args() and z3.is_bv(a.arg(0)) else 0
+    if kind == z3.Z3_OP_SIGN_EXT and signed:
+        return inner
+    return inner + signed if kind == z3.Z3_OP_ZERO_EXT else a.size()
+
+
 def overflows(op, a, b, signed):
-    """Whether add, sub or mul leaves the range of the type."""
+    """Whether add, sub or mul leaves the range of the type. A product has no more bits than both factors: else a solver would multiply."""
     width = a.size()
+    if op == "mul" and significant(a, signed) + significant(b, signed) <= width:
+        return FALSE
     extend = z3.SignExt if signed else z3.ZeroExt
     more = width if op == "mul" else 1
     x, y = extend(more, a), extend(more, b)
@@ -192,6 +202,11 @@ def intrinsic(name, args):
         return z3.If(z3.ULT(a, args[1]), z3.BitVecVal(0, n), a - args[1]), FALSE
     if name == "uadd.sat":
         return z3.If(overflows("add", a, args[1], False), z3.BitVecVal(-1, n), a + args[1]), FALSE
+    if name in ("sadd.sat", "ssub.sat"):
+        op = name[1:4]
+        least = z3.BitVecVal(1 << (n - 1), n)
+        limit = z3.If(a < 0, least, least - 1)  # what overflows has the sign of the first operand
+        return z3.If(overflows(op, a, args[1], True), limit, binary(op, "", a, args[1])[0]), FALSE
     if name == "bswap":
         return z3.Concat(*[z3.Extract(i + 7, i, a) for i in range(0, n, 8)]), FALSE
     if name == "bitreverse":

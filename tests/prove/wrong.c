@@ -4,7 +4,8 @@
 #include <lanewise/lane/shift.h>
 #include <lanewise/lane/shuffle.h>
 #include <lanewise/lane/vector.h>
-#include <lanewise/lane/video.h>
+#include <lanewise/lane/convert_integer.h>
+#include <lanewise/lane/video_scalar.h>
 #include "run/interp/inner.h"
 #include "prove.h"
 
@@ -49,6 +50,29 @@ static inline bool merges(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
 }
 PROVE(lw_vshl_manual, lw_vshl_sm_90, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t)
 WHERE(lw_vshl_manual, merges, uint32_t, uint32_t, uint32_t, uint32_t)
+
+static inline bool saturates_byte(uint32_t a, uint32_t b, uint32_t c, uint32_t how) {
+    return (void)a, (void)b, (void)c,
+           how == LW_VIDEO_A(LW_VIDEO_word) + LW_VIDEO_B(LW_VIDEO_word) + LW_VIDEO_D(LW_VIDEO_b0) + LW_VIDEO_SAT;
+}
+PROVE(lw_vsub_manual, lw_vsub_sm_90, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t)
+WHERE(lw_vsub_manual, saturates_byte, uint32_t, uint32_t, uint32_t, uint32_t)
+
+/* A limit that is one off, and one that a number of another sign meets too early. */
+static inline int32_t add_sat_off(int32_t a, int32_t b) {
+    int64_t sum = (int64_t)a + b;
+    return sum > INT32_MAX - 1 ? INT32_MAX - 1 : sum < INT32_MIN ? INT32_MIN : (int32_t)sum;
+}
+static inline uint8_t sat_by_bits(int32_t a) { return (uint32_t)a > UINT8_MAX ? UINT8_MAX : (uint8_t)a; }
+PROVE(lw_add_sat_s32, add_sat_off, int32_t, int32_t, int32_t)
+PROVE(lw_cvt_sat_u8_s32, sat_by_bits, uint8_t, int32_t)
+
+/* A product of signed words in a word, which C leaves undefined; one in two words whose upper one is of the other kind.
+ */
+static inline int32_t product(int32_t a, int32_t b) { return a * b; }
+static inline int64_t wide_as_unsigned(int32_t a, int32_t b) { return (int64_t)((uint64_t)(uint32_t)a * (uint32_t)b); }
+PROVE(product, product, int32_t, int32_t, int32_t)
+PROVE(lw_mul_wide_s32, wide_as_unsigned, int64_t, int32_t, int32_t)
 
 /* A count taken as signed: all negative ones would be small. */
 static inline int8_t vshr_signed_count(int8_t a, uint8_t n) { return (int8_t)n < 0 ? a : lw_vshr_s8(a, n); }
