@@ -255,7 +255,7 @@ enum { LW_STRAND_MOST = 8000 }; /* instructions: more take seconds to compile */
 
 /* One warp at a time, for threads in rows. NULL: no memory, or too much code. */
 static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {
-    lw_strand strand = {.u = unit, .rows = true};
+    lw_strand strand = {.u = unit};
     bool good = lw_strand_plan(&strand);
     b->failed |= !good;
     good = good && lw_strand_size(&strand) <= LW_STRAND_MOST;
@@ -268,7 +268,8 @@ static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef functio
 }
 
 /* %tid.x counts the threads of each warp where warps do not reach from one row of the block to the next. */
-static void emit_choice(lw_build *b, LLVMValueRef function, const lw_level *level, LLVMValueRef rows, LLVMValueRef any) {
+static void emit_choice(lw_build *b, LLVMValueRef function, const lw_level *level, LLVMValueRef rows,
+                        LLVMValueRef any) {
     begin_function(b, function, level);
     LLVMPositionBuilderAtEnd(b->at, b->top);
     LLVMValueRef grid = lw_build_grid(b), shape[3];

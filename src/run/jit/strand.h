@@ -1,7 +1,8 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_plan (which registers
- * are the same for all lanes or in rows, where lanes can be left behind) → strand (warps, blocks, branches, leaving)
- * →
+ * are the same for all lanes or in rows, where lanes can be left behind) → strand (warps, blocks, branches) →
  * strand_ops (one operation) → strand_memory, strand_meet
+ *
+ * It is code for launches whose threads are in rows: %tid.x counts those of each warp.
  *
  * All warps of a gang that come to an entry go their way one behind the other, each until it must wait, leave the
  * function, or do what only the interpreter does. Registers are values of LLVM's across blocks. Of the blocks in which
@@ -22,7 +23,6 @@ enum { LW_ROW_LANES = 16 };
 
 typedef struct lw_strand {
     lw_unit *u;
-    bool rows; /* threads of a warp are in a row: %tid.x counts them */
     lw_shape *shapes;
     uint32_t block_words;
     uint64_t *behind; /* per block: those where lanes may be ready while it runs, all of them behind it */

@@ -164,10 +164,10 @@ static lw_shape shape_of_lane(const lw_strand *s, const lw_op *op, bool whole) {
     }
 }
 
-static lw_shape shape_of_special(const lw_strand *s, const lw_op *op) {
+static lw_shape shape_of_special(const lw_op *op) {
     switch (op->a) {
     case LW_SPECIAL_tid:
-        if (!s->rows || op->c < 4) return any;
+        if (op->c < 4) return any;
         return op->b ? uniform : row(1, LW_ROW_LANES, 5);
     case LW_SPECIAL_laneid: return op->c < 4 ? any : row(1, LW_ROW_LANES, 64);
     case LW_SPECIAL_ntid:
@@ -193,7 +193,7 @@ static lw_shape shape_of(const lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     bool alike = lw_op_does(op, LW_DOES_ALIKE);
     if (s->u->guarded[n]) return any;
-    if (op->code == LW_OP_special) return shape_of_special(s, op);
+    if (op->code == LW_OP_special) return shape_of_special(op);
     if (op->code == LW_OP_ld) return lw_strand_loads_one(s, op) ? uniform : any;
     if (lw_strand_agrees(s->u, op)) return uniform;
     if (!alike) return any;

@@ -54,13 +54,14 @@ static void drop(lw_compiled *code) {
     free(code);
 }
 
-static bool print(lw_program *program, const lw_level *level, lw_text *out, lw_text *why) {
-    (void)program, (void)level, (void)out, (void)why;
+static bool print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
+    (void)program, (void)level, (void)machine, (void)out, (void)why;
     return false;
 }
 
-__attribute__((visibility("default"))) const lw_jit *lanewise_jit(void);
-const lw_jit *lanewise_jit(void) {
+__attribute__((visibility("default"))) const lw_jit *lanewise_jit(const lw_core *core);
+const lw_jit *lanewise_jit(const lw_core *core) {
+    (void)core;
     static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count, compile, drop, print};
     return &jit;
 }
