@@ -106,7 +106,7 @@ class Symbols(cli.Case):
         self.file("k.ptx", text[:head] + ".extern .func (.reg .u32 %o) twice(.reg .u32 %i);\n" + text[body:])
         got = self.run_told("square", "perf", "a.ptx", "b.ptx")
         self.assertLessEqual({"square", "twice", "once", "inner"}, set(got))
-        self.assertEqual(len([name for name in got if name.startswith("inner")]), 2)
+        self.assertEqual(len([name for name in got if name.startswith("inner") and not name.endswith(("_rows", "_any"))]), 2)
 
     def test_a_debugger_stops_in_a_kernel(self):
         if not shutil.which("gdb"):

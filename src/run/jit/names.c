@@ -18,8 +18,10 @@
  * begins with two underscores. A kernel that is called so must not come in between. */
 static bool is_free(const lw_build *b, const char *name) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$";
-    return *name && !name[strspn(name, letters)] && strncmp(name, "__", 2) && !LLVMGetNamedFunction(b->module, name) &&
-           !LLVMGetNamedGlobal(b->module, name) && !dlsym(RTLD_DEFAULT, name);
+    LLVMValueRef known = LLVMGetNamedFunction(b->module, name); /* another of the program's is none that it calls so */
+    return *name && !name[strspn(name, letters)] && strncmp(name, "__", 2) &&
+           (!known || LLVMGlobalGetValueType(known) == b->step_type) && !LLVMGetNamedGlobal(b->module, name) &&
+           !dlsym(RTLD_DEFAULT, name);
 }
 
 LLVMValueRef lw_names_function(const lw_build *b, const lw_code *code) {

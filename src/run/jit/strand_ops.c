@@ -422,15 +422,23 @@ static bool is_long(const lw_strand *s, uint32_t n) {
            lw_body_length(s->u, op) > LW_STRAND_LONG;
 }
 
+/* It may leave the rest to the interpreter, which wants all that stands in front of it to be done. */
+static bool may_leave(const lw_strand *s, const lw_op *op) {
+    bool is_signed;
+    if (!lw_strand_widens(op, &is_signed)) return false;
+    return !lw_strand_is_uniform(s, op->a) || !(op->b == LW_NO_SLOT || lw_strand_is_uniform(s, op->b));
+}
+
 /* A stretch of operations that go element by element, one chunk behind the other, so that what lives within it only has
  * room in the CPU's registers; rows first. It ends where a row is written that one in front of it has to do with, or
- * where a guard begins or ends. */
+ * where the strand may be left, or where a guard begins or ends. */
 static uint32_t stretch_end(const lw_strand *s, uint32_t first, uint32_t end) {
     const lw_unit *u = s->u;
     uint32_t n = first;
     for (; n < end && is_body(u, n) && u->guarded[n] == u->guarded[first] && !is_long(s, n); n++) {
         const uint32_t reg = lw_unit_op(u, n)->d;
         if (!lw_strand_is_row(s, reg)) continue;
+        if (n > first && may_leave(s, lw_unit_op(u, n))) return n;
         for (uint32_t k = first; k < n; k++)
             if (lw_unit_op(u, k)->d == reg || reads(u, k, reg)) return n;
     }
