@@ -86,6 +86,14 @@ LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t functi
     return LLVMBuildCall2(b->at, type, callee, arguments, LLVMCountParamTypes(type), "");
 }
 
+LLVMValueRef lw_build_bits(const lw_build *b, const char *name, LLVMValueRef value) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID(name, strlen(name)), &type, 1);
+    LLVMValueRef arguments[] = {value, lw_build_number(b, 1, 0)};
+    LLVMTypeRef of = LLVMGlobalGetValueType(function);
+    return LLVMBuildCall2(b->at, of, function, arguments, LLVMCountParamTypes(of), "");
+}
+
 uint64_t lw_build_length(LLVMValueRef function) {
     uint64_t count = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))

@@ -126,10 +126,7 @@ static LLVMValueRef place_of(const lw_unit *u, LLVMValueRef regs, uint32_t reg) 
 /* The number of the first executing lane: a function may have been called by some lanes only, and others have no values
  * in its frame. */
 static LLVMValueRef first_lane(const lw_build *b) {
-    LLVMTypeRef type = lw_build_int(b, LW_GANG_LANES);
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.cttz", 9), &type, 1);
-    LLVMValueRef arguments[] = {lw_build_gang_mask(b, offsetof(lw_gang, mask)), lw_build_number(b, 1, 1)};
-    LLVMValueRef lane = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, 2, "");
+    LLVMValueRef lane = lw_build_bits(b, "llvm.cttz", lw_build_gang_mask(b, offsetof(lw_gang, mask)));
     return LLVMBuildTrunc(b->at, lane, b->i64, "");
 }
 

@@ -102,11 +102,7 @@ static void add_to(const lw_strand *s, LLVMValueRef place, LLVMValueRef value) {
 }
 
 static LLVMValueRef count_lanes(const lw_strand *s, LLVMValueRef lanes) {
-    const lw_build *b = build_of(s);
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.ctpop", 10), (LLVMTypeRef[]){b->i32}, 1);
-    LLVMValueRef count = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, &lanes, 1, "");
-    return LLVMBuildZExt(b->at, count, b->i64, "");
+    return LLVMBuildZExt(build_of(s)->at, lw_build_bits(build_of(s), "llvm.ctpop", lanes), build_of(s)->i64, "");
 }
 
 static void begin_block(lw_strand *s, uint32_t block) {
@@ -233,22 +229,11 @@ static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
     LLVMBuildBr(b->at, next);
 }
 
-/* From warp to warp; the last one ends it. */
-static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
+/* The warp at hand: its number, its slots, those of its lanes that have not exited. */
+static void begin_warp(lw_strand *s, LLVMValueRef left) {
     const lw_build *b = build_of(s);
-    const lw_unit *u = s->u;
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "warp"),
-                      next = lw_build_block(b, "next"), end = lw_build_block(b, "end"),
-                      none = lw_build_block(b, "none");
-    LLVMBuildBr(b->at, loop);
-    LLVMPositionBuilderAtEnd(b->at, loop);
-    LLVMValueRef left = LLVMBuildPhi(b->at, b->i32, "warps");
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.cttz", 9), (LLVMTypeRef[]){b->i32}, 1);
-    s->warp = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function,
-                             (LLVMValueRef[]){left, lw_build_number(b, 1, 1)}, 2, "");
-    LLVMValueRef number = LLVMBuildZExt(b->at, s->warp, b->i64, "");
-    s->base = LLVMBuildMul(b->at, number, lw_build_number(b, 64, LW_WARP_LANES), "");
+    s->warp = lw_build_bits(b, "llvm.cttz", left);
+    s->base = LLVMBuildMul(b->at, LLVMBuildZExt(b->at, s->warp, b->i64, ""), lw_build_number(b, 64, LW_WARP_LANES), "");
     for (uint32_t k = 0; k < LW_COUNT(s->slots); k++) {
         const uint32_t bits = lw_class_bits((lw_class)k);
         LLVMValueRef bytes = bits == 1 ? LLVMBuildLShr(b->at, s->base, lw_build_number(b, 64, 3), "")
@@ -259,15 +244,17 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
     LLVMValueRef live = LLVMBuildAnd(b->at, lw_build_gang_mask(b, offsetof(lw_gang, exist)), stays, "");
     live = LLVMBuildLShr(b->at, live, LLVMBuildZExt(b->at, s->base, LLVMTypeOf(live), ""), "");
     s->live = LLVMBuildTrunc(b->at, live, b->i32, "");
-    LLVMValueRef lanes = pass_word(s, s->warp, offsetof(lw_pass, lanes));
     store(s, LW_GANG_LOAD(b, b->i64, budget), s->budget);
-    LLVMBasicBlockRef clear = lw_build_block(b, "clear"); /* filled once it is known who needs it */
-    LLVMBuildBr(b->at, clear);
-    LLVMBasicBlockRef choose = lw_build_block(b, "choose");
-    LLVMPositionBuilderAtEnd(b->at, choose);
-    LLVMValueRef choice = LLVMBuildSwitch(b->at, entry, none, u->code->block_count);
-    for (uint32_t block = 0; block < u->code->block_count; block++) {
-        if (!lw_strand_enters(u, block)) continue;
+}
+
+/* To the block where the gang has come in. */
+static void emit_choice(lw_strand *s, LLVMValueRef entry) {
+    const lw_build *b = build_of(s);
+    LLVMBasicBlockRef none = lw_build_block(b, "none");
+    LLVMValueRef lanes = pass_word(s, s->warp, offsetof(lw_pass, lanes));
+    LLVMValueRef choice = LLVMBuildSwitch(b->at, entry, none, s->u->code->block_count);
+    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
+        if (!lw_strand_enters(s->u, block)) continue;
         LLVMBasicBlockRef way = lw_build_block(b, "enter");
         LLVMAddCase(choice, word(s, block), way);
         LLVMPositionBuilderAtEnd(b->at, way);
@@ -276,14 +263,42 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
     }
     LLVMPositionBuilderAtEnd(b->at, none);
     LLVMBuildUnreachable(b->at);
-    for (uint32_t block = 0; block < u->code->block_count; block++)
+}
+
+/* Nobody is ready anywhere; filled once it is known where somebody can be. */
+static void clear_ready(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRef then) {
+    LLVMPositionBuilderAtEnd(build_of(s)->at, clear);
+    for (uint32_t block = 0; block < s->u->code->block_count; block++)
+        if (s->ready[block]) store(s, word(s, 0), s->ready[block]);
+    LLVMBuildBr(build_of(s)->at, then);
+}
+
+/* All warps have come as far as they can. */
+static void emit_end(lw_strand *s) {
+    const lw_build *b = build_of(s);
+    lw_strand_settle(s);
+    lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
+    LLVMValueRef arguments[] = {b->gang, load(s, s->spent)};
+    LLVMBuildRet(b->at, lw_build_call(b, b->pass_end_type, (uintptr_t)b->core->end, arguments));
+}
+
+/* From warp to warp. */
+static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
+    const lw_build *b = build_of(s);
+    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "warp"),
+                      clear = lw_build_block(b, "clear"), choose = lw_build_block(b, "choose"),
+                      next = lw_build_block(b, "next"), end = lw_build_block(b, "end");
+    LLVMBuildBr(b->at, loop);
+    LLVMPositionBuilderAtEnd(b->at, loop);
+    LLVMValueRef left = LLVMBuildPhi(b->at, b->i32, "warps");
+    begin_warp(s, left);
+    LLVMBuildBr(b->at, clear);
+    LLVMPositionBuilderAtEnd(b->at, choose);
+    emit_choice(s, entry);
+    for (uint32_t block = 0; block < s->u->code->block_count; block++)
         if (s->reached[block]) emit_block(s, block);
     emit_tail(s, next);
-    LLVMPositionBuilderAtEnd(b->at, clear);
-    for (uint32_t block = 0; block < u->code->block_count; block++)
-        if (s->ready[block]) store(s, word(s, 0), s->ready[block]);
-    LLVMBuildBr(b->at, choose);
-
+    clear_ready(s, clear, choose);
     LLVMPositionBuilderAtEnd(b->at, next);
     LLVMValueRef others = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, word(s, 1), ""), "");
     LLVMAddIncoming(left, (LLVMValueRef[]){warps, others}, (LLVMBasicBlockRef[]){before, next}, 2);
@@ -292,10 +307,7 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
     store(s, LLVMBuildSelect(b->at, less, budget, least, ""), s->least);
     LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, word(s, 0)), loop, end);
     LLVMPositionBuilderAtEnd(b->at, end);
-    lw_strand_settle(s);
-    lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
-    LLVMBuildRet(b->at, lw_build_call(b, b->pass_end_type, (uintptr_t)b->core->end,
-                                      (LLVMValueRef[]){b->gang, load(s, s->spent)}));
+    emit_end(s);
 }
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
@@ -323,7 +335,7 @@ static void make_places(lw_strand *s) {
     for (size_t k = 0; k < LW_COUNT(words); k++) *words[k] = lw_build_stack(b, b->i32);
     for (size_t k = 0; k < LW_COUNT(doubles); k++) *doubles[k] = lw_build_stack(b, b->i64);
     s->left_at = lw_build_stack(b, b->bytes);
-    s->pass = LLVMBuildBitCast(b->at, lw_build_stack(b, LLVMArrayType(b->i32, sizeof(lw_pass) / 4)), b->bytes, "");
+    s->pass = LLVMBuildBitCast(b->at, lw_build_stack(b, LLVMArrayType(b->i64, sizeof(lw_pass) / 8)), b->bytes, "");
 }
 
 /* Everything on the stack begins as nothing: what nobody wrote is no matter of chance. */

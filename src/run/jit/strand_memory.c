@@ -58,15 +58,9 @@ static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
 /* The number of the first lane that executes, and of the last one, in bytes. */
 static void find_ends(const lw_strand *s, uint32_t bytes, LLVMValueRef *first, LLVMValueRef *last) {
     const lw_build *b = build_of(s);
-    LLVMValueRef zeros[2];
     static const char *const names[] = {"llvm.cttz", "llvm.ctlz"};
-    for (int k = 0; k < 2; k++) {
-        LLVMValueRef function =
-            LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID(names[k], 9), (LLVMTypeRef[]){b->i32}, 1);
-        zeros[k] = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function,
-                                  (LLVMValueRef[]){s->now, lw_build_number(b, 1, 1)}, 2, "");
-        zeros[k] = LLVMBuildZExt(b->at, zeros[k], b->i64, "");
-    }
+    LLVMValueRef zeros[2];
+    for (int k = 0; k < 2; k++) zeros[k] = LLVMBuildZExt(b->at, lw_build_bits(b, names[k], s->now), b->i64, "");
     *first = LLVMBuildMul(b->at, zeros[0], number(s, bytes), "");
     LLVMValueRef before = LLVMBuildSub(b->at, number(s, LW_WARP_LANES - 1), zeros[1], "");
     *last = LLVMBuildMul(b->at, before, number(s, bytes), "");

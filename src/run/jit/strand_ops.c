@@ -151,19 +151,12 @@ void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
     EACH_IN(set, s->u->words, reg) save_register(s, reg, s->alone ? NULL : mask);
 }
 
-static LLVMValueRef first_lane(const lw_build *b, LLVMValueRef mask) {
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.cttz", 9), (LLVMTypeRef[]){b->i32}, 1);
-    return LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function,
-                          (LLVMValueRef[]){mask, lw_build_number(b, 1, 0)}, 2, "");
-}
-
 /* What the first of these lanes has in the frame, less what the shape adds for it. */
 static LLVMValueRef base_in_frame(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
     const lw_build *b = build_of(s);
     const uint32_t bits = lw_unit_bits(s->u, reg);
     const lw_shape *shape = &s->shapes[reg];
-    LLVMValueRef lane = first_lane(b, mask), wide = LLVMBuildZExt(b->at, lane, b->i64, "");
+    LLVMValueRef lane = lw_build_bits(b, "llvm.cttz", mask), wide = LLVMBuildZExt(b->at, lane, b->i64, "");
     LLVMValueRef value = lw_frame_element(s->u, s->regs, reg, LLVMBuildAdd(b->at, s->base, wide, ""));
     if (!shape->x && !shape->y) return value;
     LLVMValueRef in_row = LLVMBuildAnd(b->at, wide, lw_build_number(b, 64, LW_ROW_LANES - 1), "");

@@ -134,7 +134,9 @@ LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x
                          LLVMValueRef y); /* a comparison of integers */
 LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function,
                            LLVMValueRef *arguments); /* a function of the host */
-uint64_t lw_build_length(LLVMValueRef function);     /* its instructions */
+/* llvm.cttz, llvm.ctlz, llvm.ctpop. */
+LLVMValueRef lw_build_bits(const lw_build *b, const char *name, LLVMValueRef value);
+uint64_t lw_build_length(LLVMValueRef function); /* its instructions */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
 void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
