@@ -43,10 +43,13 @@ static lw_tier_state state_of(const lw_tier *tier) {
 
 /* ---- What it costs --------------------------------------------------------------------------------------------- */
 
-/* Measured with LLVM 14 at level v3 over 35 kernels (`lanewise_bench --engines`): 22 to 70 ms for those of up to 100
- * operations, 0.2 to 0.3 ms an operation for long ones, and 40 µs for each pair of a block and a register that lives
- * across blocks where there are many. Without vector registers everything takes four times as long. */
-static const double BASE_SECONDS = 0.05, OPERATION_SECONDS = 0.25e-3, ACROSS_SECONDS = 40e-6, NARROW_TIMES = 4;
+/* Measured with LLVM 14 at level v3 over 35 kernels (`lanewise_bench --engines`): 22 to 70 ms for short ones, 2 to 5 ms
+ * an operation where functions are compiled a warp at a time, which are never very long, and 0.2 to 0.3 ms where they
+ * are not; 40 µs for each pair of a block and a register that lives across blocks where there are many. Without vector
+ * registers everything takes four times as long. */
+static const double BASE_SECONDS = 0.05, STRAND_SECONDS = 3.5e-3, OPERATION_SECONDS = 0.25e-3, ACROSS_SECONDS = 40e-6,
+                    NARROW_TIMES = 4;
+enum { STRAND_OPERATIONS = 300 };
 enum { NARROW_BYTES = 16 };
 /* What a program may cost: who frees it while it is compiled waits no longer than about that. */
 static const double MOST_SECONDS = 2;
@@ -58,7 +61,7 @@ static double cost_of(const lw_program *program, const lw_level *level) {
     double seconds = BASE_SECONDS;
     for (uint32_t i = 0; i < program->code_count; i++) {
         const lw_code *code = program->functions[i];
-        seconds += code->op_count * OPERATION_SECONDS;
+        seconds += code->op_count * (code->op_count <= STRAND_OPERATIONS ? STRAND_SECONDS : OPERATION_SECONDS);
         if (code->facts) seconds += (double)code->block_count * code->facts->across_count * ACROSS_SECONDS;
     }
     return level->vector_bytes <= NARROW_BYTES ? seconds * NARROW_TIMES : seconds;

@@ -86,6 +86,8 @@ static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint3
 void lw_shape_span(const lw_shape *shape, int64_t *least, int64_t *most);
 /* An element of a wider register that is right only where the narrow one does not wrap within the warp. */
 bool lw_strand_widens(const lw_op *op, bool *is_signed);
+/* Accesses that need no step, as a rule. */
+bool lw_strand_moves(lw_memory_form form);
 /* A load that gives all lanes the same. */
 bool lw_strand_loads_one(const lw_strand *s, const lw_op *op);
 

@@ -176,18 +176,17 @@ static LLVMValueRef is_full(const lw_strand *s) {
     return lw_build_is(build_of(s), LLVMIntEQ, s->now, lw_build_number(build_of(s), 32, UINT32_MAX));
 }
 
-static bool has_window(lw_memory_form form) {
-    return form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic || form.window == LW_WINDOW_shared ||
-           form.window == LW_WINDOW_const;
+bool lw_strand_moves(lw_memory_form form) {
+    const bool has_window = form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic ||
+                            form.window == LW_WINDOW_shared || form.window == LW_WINDOW_const;
+    return has_window && !form.is_volatile && !form.frame && !form.is_wide && form.address != LW_ADDRESS_ROW;
 }
 
 /* False: it is for the interpreter's step in any case. */
 static bool find_course(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     *course = (lw_course){.form = form, .bytes = 1u << form.size, .count = 1u << form.vector};
-    if (!has_window(form) || form.is_volatile || form.frame || form.is_wide || !form.address ||
-        form.address == LW_ADDRESS_ROW || op->d == LW_NO_SLOT || (form.is_const && stores))
-        return false;
+    if (!lw_strand_moves(form) || !form.address || op->d == LW_NO_SLOT || (form.is_const && stores)) return false;
     if (s->u->code->registers[op->a].is_const) return false;
     if (course_of_row(s, op, course)) check(s, op, course, stores);
     else check_lanes(s, op, course, stores);

@@ -12,18 +12,44 @@
 
 /* ---- Which functions --------------------------------------------------------------------------------------------- */
 
+static bool is_known(const lw_unit *u, uint32_t reg) { return reg == LW_NO_SLOT || u->code->registers[reg].is_const; }
+
+/* A call of the interpreter's step, which is no cheaper for one warp than for a gang of four. */
+static bool is_called(const lw_unit *u, uint32_t n) {
+    const lw_op *op = lw_unit_op(u, n);
+    const lw_op_row *row = lw_row_of(op->code);
+    if (row->compiled != LW_COMPILED_step && row->compiled != LW_COMPILED_parameter) return false;
+    switch (op->code) {
+    case LW_OP_ld:
+    case LW_OP_st: return u->kinds[n] == LW_KIND_step && !lw_strand_moves(lw_memory_unpack(op->c));
+    case LW_OP_special:
+    case LW_OP_guard:
+    case LW_OP_unguard:
+    case LW_OP_warp_sync:
+    case LW_OP_activemask:
+    case LW_OP_vote: return false;
+    case LW_OP_shuffle: return !is_known(u, op->a) || !is_known(u, op->c);
+    default: return row->goes == LW_GOES_back || !lw_begins_block(op->code);
+    }
+}
+
 /* Registers of all chunks of a warp have no room in the CPU's for long; straight text of many operations, and long lane
- * functions, are better off as loops over all chunks of the gang (region.c). */
+ * functions, are better off as loops over all chunks of the gang (region.c). So are loops, where there are any, of
+ * which much is steps. */
 static bool is_worth_it(const lw_unit *u) {
     enum { STRAIGHT = 1500, SHARE = 20 };
-    uint64_t straight = 0, longs = 0;
-    for (uint32_t n = 0; n < u->count; n++) {
-        const uint64_t length = lw_body_length(u, lw_unit_op(u, n));
-        straight = u->kinds[n] == LW_KIND_body ? straight + length : 0;
-        longs += length > LW_STRAND_LONG;
-        if (straight > STRAIGHT) return false;
-    }
-    return longs * SHARE <= u->count;
+    uint64_t straight = 0, longs = 0, called = 0, weighed = 0;
+    for (uint32_t b = 0; b < u->code->block_count; b++)
+        for (uint32_t n = u->block_at[b]; n < lw_strand_block_end(u, b); n++) {
+            const uint64_t length = lw_body_length(u, lw_unit_op(u, n));
+            const bool weighs = !u->code->facts->has_loops || u->code->facts->loops[b].end;
+            straight = u->kinds[n] == LW_KIND_body ? straight + length : 0;
+            longs += length > LW_STRAND_LONG;
+            weighed += weighs;
+            called += weighs && is_called(u, n);
+            if (straight > STRAIGHT) return false;
+        }
+    return longs * SHARE <= u->count && called * SHARE <= weighed;
 }
 
 bool lw_strand_fits(const lw_unit *u) {
@@ -182,9 +208,7 @@ bool lw_strand_loads_one(const lw_strand *s, const lw_op *op) {
     if (op->code != LW_OP_ld) return false;
     if (lw_is_parameter(s->u->program, s->u->code, op, &at)) return true;
     const lw_memory_form form = lw_memory_unpack(op->c);
-    const bool window = form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic ||
-                        form.window == LW_WINDOW_shared || form.window == LW_WINDOW_const;
-    if (!window || form.is_volatile || form.frame || form.is_wide) return false;
+    if (!lw_strand_moves(form)) return false;
     const lw_shape address = form.address ? shape_at(s, op->a) : uniform;
     return address.kind == LW_SHAPE_unseen || is_uniform(&address);
 }
