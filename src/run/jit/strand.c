@@ -7,31 +7,30 @@
 
 #include <stdlib.h>
 
-static const lw_build *build_of(const lw_strand *s) { return s->u->build; }
-static LLVMValueRef word(const lw_strand *s, uint32_t value) { return lw_build_number(build_of(s), 32, value); }
+static LLVMValueRef word(const lw_strand *s, uint32_t value) { return lw_build_number(lw_strand_build(s), 32, value); }
 static LLVMValueRef load(const lw_strand *s, LLVMValueRef place) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     return LLVMBuildLoad2(b->at, LLVMGetAllocatedType(place), place, "");
 }
 static void store(const lw_strand *s, LLVMValueRef value, LLVMValueRef place) {
-    LLVMBuildStore(build_of(s)->at, value, place);
+    LLVMBuildStore(lw_strand_build(s)->at, value, place);
 }
 
 /* ---- Lanes that are ready ---------------------------------------------------------------------------------------- */
 
 static void add_ready(lw_strand *s, uint32_t block, LLVMValueRef lanes) {
-    if (!s->ready[block]) s->ready[block] = lw_build_stack(build_of(s), build_of(s)->i32);
-    store(s, LLVMBuildOr(build_of(s)->at, load(s, s->ready[block]), lanes, ""), s->ready[block]);
+    if (!s->ready[block]) s->ready[block] = lw_build_stack(lw_strand_build(s), lw_strand_build(s)->i32);
+    store(s, LLVMBuildOr(lw_strand_build(s)->at, load(s, s->ready[block]), lanes, ""), s->ready[block]);
 }
 
 static LLVMBasicBlockRef head_of(lw_strand *s, uint32_t block) {
-    if (!s->heads[block]) s->heads[block] = lw_build_block(build_of(s), "block");
+    if (!s->heads[block]) s->heads[block] = lw_build_block(lw_strand_build(s), "block");
     return s->heads[block];
 }
 
 /* The lanes go on at a block, with others or behind others: `from` is where they come from. */
 static void go(lw_strand *s, uint32_t from, uint32_t to, LLVMValueRef lanes) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     for (uint32_t block = from + 1; block < to; block++) {
         if (!lw_set_has(lw_strand_behind(s, from), block)) continue;
         if (!s->ready[block]) s->ready[block] = lw_build_stack(b, b->i32);
@@ -48,12 +47,12 @@ static void go(lw_strand *s, uint32_t from, uint32_t to, LLVMValueRef lanes) {
 }
 
 /* The warp goes no farther now: all its lanes are ready somewhere. */
-static void rest(lw_strand *s) { LLVMBuildBr(build_of(s)->at, s->tail); }
+static void rest(lw_strand *s) { LLVMBuildBr(lw_strand_build(s)->at, s->tail); }
 
 /* ---- Branches ---------------------------------------------------------------------------------------------------- */
 
 static void branch(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n, LLVMValueRef lanes) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (op->flags & LW_OP_BACKWARD) {
         LLVMValueRef cost = lw_build_number(b, 64, (uint64_t)lw_frame_branch_cost(s->u, n));
         LLVMValueRef left = LLVMBuildSub(b->at, load(s, s->budget), cost, "");
@@ -71,7 +70,7 @@ static void branch(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n, LL
 
 /* All take it, or none, or the others wait for those that go on at the lower block. */
 static void branch_if(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const bool negated = (op->flags & LW_OP_NEGATE) != 0, back = op->a <= block;
     LLVMBasicBlockRef taken = lw_build_block(b, "taken"), on = lw_build_block(b, "on");
     if (lw_strand_is_uniform(s, op->b)) {
@@ -98,15 +97,16 @@ static void branch_if(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n)
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 static void add_to(const lw_strand *s, LLVMValueRef place, LLVMValueRef value) {
-    store(s, LLVMBuildAdd(build_of(s)->at, load(s, place), value, ""), place);
+    store(s, LLVMBuildAdd(lw_strand_build(s)->at, load(s, place), value, ""), place);
 }
 
 static LLVMValueRef count_lanes(const lw_strand *s, LLVMValueRef lanes) {
-    return LLVMBuildZExt(build_of(s)->at, lw_build_bits(build_of(s), "llvm.ctpop", lanes), build_of(s)->i64, "");
+    return LLVMBuildZExt(lw_strand_build(s)->at, lw_build_bits(lw_strand_build(s), "llvm.ctpop", lanes),
+                         lw_strand_build(s)->i64, "");
 }
 
 static void begin_block(lw_strand *s, uint32_t block) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     lw_strand_begin_way(s, true);
     s->now = load(s, s->mask);
     if (s->ready[block]) {
@@ -117,7 +117,7 @@ static void begin_block(lw_strand *s, uint32_t block) {
 }
 
 static void count(lw_strand *s, uint64_t instructions) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (!instructions) return;
     LLVMValueRef each = lw_build_number(b, 64, instructions);
     add_to(s, s->warps_done, each);
@@ -127,7 +127,7 @@ static void count(lw_strand *s, uint64_t instructions) {
 static void emit_block(lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
     const uint32_t first = u->block_at[block], end = lw_strand_block_end(u, block);
-    LLVMPositionBuilderAtEnd(build_of(s)->at, head_of(s, block));
+    LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, head_of(s, block));
     begin_block(s, block);
     if (lw_strand_stops_at(u, block)) {
         add_ready(s, block, s->now);
@@ -148,16 +148,16 @@ static void emit_block(lw_strand *s, uint32_t block) {
 /* ---- Warps ------------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef pass_word(const lw_strand *s, LLVMValueRef warp, size_t offset) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef at = LLVMBuildShl(b->at, LLVMBuildZExt(b->at, warp, b->i64, ""), lw_build_number(b, 64, 2), "");
     return lw_build_load(b, b->i32, lw_build_move(b, s->pass, at), offset, 4, LW_ALIAS_gang);
 }
 
 #define GANG_ADD(s, place, field) \
-    lw_build_store( \
-        build_of(s), \
-        LLVMBuildAdd(build_of(s)->at, LW_GANG_LOAD(build_of(s), build_of(s)->i64, field), load(s, place), ""), \
-        build_of(s)->gang, offsetof(lw_gang, field), 8, LW_ALIAS_gang)
+    lw_build_store(lw_strand_build(s), \
+                   LLVMBuildAdd(lw_strand_build(s)->at, \
+                                LW_GANG_LOAD(lw_strand_build(s), lw_strand_build(s)->i64, field), load(s, place), ""), \
+                   lw_strand_build(s)->gang, offsetof(lw_gang, field), 8, LW_ALIAS_gang)
 
 void lw_strand_settle(lw_strand *s) {
     GANG_ADD(s, s->warps_done, warp_instructions);
@@ -166,7 +166,7 @@ void lw_strand_settle(lw_strand *s) {
 
 /* To the interpreter, with the warps that are not done yet. */
 static void leave(lw_strand *s, LLVMValueRef op, LLVMValueRef lanes, bool own) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     lw_strand_settle(s);
     LLVMValueRef arguments[] = {b->gang, op, s->pass, s->warp, lanes, lw_build_number(b, 1, own)};
     LLVMBuildRet(b->at, lw_build_call(b, b->pass_leave_type, (uintptr_t)b->core->leave, arguments));
@@ -174,7 +174,7 @@ static void leave(lw_strand *s, LLVMValueRef op, LLVMValueRef lanes, bool own) {
 
 /* From the frame into the registers, and on to the block. */
 static void enter(lw_strand *s, uint32_t block) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_unit *u = s->u;
     LLVMBasicBlockRef other = lw_build_block(b, "unlike");
     const uint64_t *behind = lw_strand_behind(s, block);
@@ -204,7 +204,7 @@ static void enter(lw_strand *s, uint32_t block) {
 
 /* Where lanes are ready the interpreter has their registers, and their block. */
 static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_unit *u = s->u;
     LLVMPositionBuilderAtEnd(b->at, s->tail);
     for (uint32_t block = 0; block < u->code->block_count; block++) {
@@ -231,7 +231,7 @@ static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
 
 /* The warp at hand: its number, its slots, those of its lanes that have not exited. */
 static void begin_warp(lw_strand *s, LLVMValueRef left) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     s->warp = lw_build_bits(b, "llvm.cttz", left);
     s->base = LLVMBuildMul(b->at, LLVMBuildZExt(b->at, s->warp, b->i64, ""), lw_build_number(b, 64, LW_WARP_LANES), "");
     for (uint32_t k = 0; k < LW_COUNT(s->slots); k++) {
@@ -249,7 +249,7 @@ static void begin_warp(lw_strand *s, LLVMValueRef left) {
 
 /* To the block where the gang has come in. */
 static void emit_choice(lw_strand *s, LLVMValueRef entry) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMBasicBlockRef none = lw_build_block(b, "none");
     LLVMValueRef lanes = pass_word(s, s->warp, offsetof(lw_pass, lanes));
     LLVMValueRef choice = LLVMBuildSwitch(b->at, entry, none, s->u->code->block_count);
@@ -267,15 +267,15 @@ static void emit_choice(lw_strand *s, LLVMValueRef entry) {
 
 /* Nobody is ready anywhere; filled once it is known where somebody can be. */
 static void clear_ready(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRef then) {
-    LLVMPositionBuilderAtEnd(build_of(s)->at, clear);
+    LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, clear);
     for (uint32_t block = 0; block < s->u->code->block_count; block++)
         if (s->ready[block]) store(s, word(s, 0), s->ready[block]);
-    LLVMBuildBr(build_of(s)->at, then);
+    LLVMBuildBr(lw_strand_build(s)->at, then);
 }
 
 /* All warps have come as far as they can. */
 static void emit_end(lw_strand *s) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     lw_strand_settle(s);
     lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
     LLVMValueRef arguments[] = {b->gang, load(s, s->spent)};
@@ -284,7 +284,7 @@ static void emit_end(lw_strand *s) {
 
 /* From warp to warp. */
 static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "warp"),
                       clear = lw_build_block(b, "clear"), choose = lw_build_block(b, "choose"),
                       next = lw_build_block(b, "next"), end = lw_build_block(b, "end");
@@ -314,7 +314,7 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
 
 /* The blocks behind an entry as the core wants them. */
 static LLVMValueRef list_behind(const lw_strand *s, uint32_t block, uint32_t *count) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef numbers[LW_PASS_PLACES];
     *count = 0;
     for (uint32_t p = block + 1; p < s->u->code->block_count && *count < LW_PASS_PLACES; p++)
@@ -328,7 +328,7 @@ static LLVMValueRef list_behind(const lw_strand *s, uint32_t block, uint32_t *co
 }
 
 static void make_places(lw_strand *s) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef *const words[] = {&s->mask, &s->spent, &s->left_lanes}, *const doubles[] = {&s->lanes_done,
                                                                                              &s->warps_done, &s->budget,
                                                                                              &s->least};
@@ -340,7 +340,7 @@ static void make_places(lw_strand *s) {
 
 /* Everything on the stack begins as nothing: what nobody wrote is no matter of chance. */
 static void clear_places(const lw_strand *s, LLVMBasicBlockRef find) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMPositionBuilderAtEnd(b->at, b->top);
     for (size_t k = 0; k < (size_t)s->u->code->virtual_count * s->chunks; k++)
         if (s->places[k]) store(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
@@ -348,7 +348,7 @@ static void clear_places(const lw_strand *s, LLVMBasicBlockRef find) {
 }
 
 static void emit_entries(lw_strand *s) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_unit *u = s->u;
     LLVMBasicBlockRef find = lw_build_block(b, "find"), begun = lw_build_block(b, "begun"),
                       over = lw_build_block(b, "over");
@@ -394,7 +394,7 @@ bool lw_strand_emit(lw_strand *s) {
     s->ready = calloc(blocks, sizeof *s->ready);
     const bool good = s->places && s->values && s->ways && s->heads && s->ready;
     if (good) {
-        s->tail = lw_build_block(build_of(s), "tail");
+        s->tail = lw_build_block(lw_strand_build(s), "tail");
         emit_entries(s);
     }
     free(s->places), free(s->values), free(s->ways), free(s->heads), free(s->ready);

@@ -51,6 +51,7 @@ typedef struct lw_strand {
     LLVMBasicBlockRef guard_end;
 } lw_strand;
 
+static inline const lw_build *lw_strand_build(const lw_strand *s) { return s->u->build; }
 enum { LW_STRAND_LONG = 96 }; /* of a longer lane function one copy, in a loop, is better than one for each chunk */
 /* Whether a function can be compiled so. */
 bool lw_strand_fits(const lw_unit *u);
@@ -100,7 +101,8 @@ LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk);
 /* Executing lanes get it. */
 void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value);
 void lw_strand_put_row(lw_strand *s, uint32_t reg, LLVMValueRef base);
-void lw_strand_begin_way(lw_strand *s, bool anew); /* anew: nothing is known */
+void lw_strand_put_same(lw_strand *s, uint32_t n, uint32_t reg, LLVMValueRef value); /* one for all of them */
+void lw_strand_begin_way(lw_strand *s, bool anew);                                   /* anew: nothing is known */
 void lw_strand_end_way(lw_strand *s);
 /* Lanes of a mask, a word, as conditions of a chunk; and the other way round. */
 LLVMValueRef lw_strand_conditions(const lw_strand *s, LLVMValueRef mask, uint32_t chunk);

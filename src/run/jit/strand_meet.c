@@ -4,10 +4,8 @@
 
 #include "lanewise/lane/shuffle.h"
 
-static const lw_build *build_of(const lw_strand *s) { return s->u->build; }
-
 void lw_strand_meet(lw_strand *s, uint32_t n) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const uint32_t members = lw_unit_op(s->u, n)->a;
     LLVMValueRef here = lw_build_number(b, 1, 0);
     if (lw_strand_is_uniform(s, members)) {
@@ -28,15 +26,8 @@ bool lw_strand_agrees(const lw_unit *u, const lw_op *op) {
     return op->code == LW_OP_activemask || (op->code == LW_OP_vote && takes_all(u, op));
 }
 
-static void put_same(lw_strand *s, uint32_t n, LLVMValueRef value) {
-    const uint32_t reg = lw_unit_op(s->u, n)->d;
-    if (lw_strand_is_row(s, reg)) lw_strand_put_row(s, reg, value);
-    else
-        for (uint32_t c = 0; c < s->chunks; c++) lw_strand_put(s, n, reg, c, lw_value_splat(build_of(s), value));
-}
-
 static LLVMValueRef vote(lw_strand *s, const lw_op *op) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef p = lw_strand_word(s, op->b), none = lw_build_number(b, 32, 0);
     if (op->flags & LW_OP_NEGATE) p = LLVMBuildNot(b->at, p, "");
     p = LLVMBuildAnd(b->at, p, s->now, "");
@@ -64,7 +55,7 @@ static uint32_t source_of(const lw_op *op, uint32_t lane, uint32_t a, uint32_t c
 
 /* All lanes of the warp in one vector. */
 static LLVMValueRef join_chunks(lw_strand *s, uint32_t reg) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef parts[LW_CHUNKS], order[LW_WARP_LANES];
     for (uint32_t c = 0; c < s->chunks; c++) parts[c] = lw_strand_vector(s, reg, c);
     for (uint32_t i = 0; i < LW_WARP_LANES; i++) order[i] = lw_build_number(b, 32, i);
@@ -76,7 +67,7 @@ static LLVMValueRef join_chunks(lw_strand *s, uint32_t reg) {
 }
 
 static void shuffle_known(lw_strand *s, uint32_t n, uint32_t a, uint32_t c) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMValueRef from = join_chunks(s, op->b);
     for (uint32_t chunk = 0; chunk < s->chunks; chunk++) {
@@ -98,8 +89,8 @@ static bool shuffle(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     const lw_register *a = &s->u->code->registers[op->a], *c = &s->u->code->registers[op->c];
     if (op->flags & LW_OP_UNSYNC || !a->is_const || !c->is_const) return false;
-    LLVMValueRef full = lw_build_number(build_of(s), 32, UINT32_MAX);
-    const lw_fork fork = lw_strand_fork(s, lw_build_is(build_of(s), LLVMIntEQ, s->now, full));
+    LLVMValueRef full = lw_build_number(lw_strand_build(s), 32, UINT32_MAX);
+    const lw_fork fork = lw_strand_fork(s, lw_build_is(lw_strand_build(s), LLVMIntEQ, s->now, full));
     shuffle_known(s, n, (uint32_t)a->value, (uint32_t)c->value);
     lw_strand_otherwise(s, &fork);
     lw_strand_call(s, n);
@@ -111,6 +102,6 @@ bool lw_strand_exchange(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     if (op->code == LW_OP_shuffle) return shuffle(s, n);
     if (op->d == LW_NO_SLOT || !lw_strand_agrees(s->u, op)) return false;
-    put_same(s, n, op->code == LW_OP_vote ? vote(s, op) : s->now);
+    lw_strand_put_same(s, n, op->d, op->code == LW_OP_vote ? vote(s, op) : s->now);
     return true;
 }

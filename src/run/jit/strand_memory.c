@@ -18,17 +18,18 @@ typedef struct lw_course {
     bool narrow;           /* … in 32 bits */
 } lw_course;
 
-static const lw_build *build_of(const lw_strand *s) { return s->u->build; }
-static LLVMValueRef number(const lw_strand *s, uint64_t value) { return lw_build_number(build_of(s), 64, value); }
+static LLVMValueRef number(const lw_strand *s, uint64_t value) {
+    return lw_build_number(lw_strand_build(s), 64, value);
+}
 static LLVMValueRef both(const lw_strand *s, LLVMValueRef x, LLVMValueRef y) {
-    return !x ? y : LLVMBuildAnd(build_of(s)->at, x, y, "");
+    return !x ? y : LLVMBuildAnd(lw_strand_build(s)->at, x, y, "");
 }
 
 /* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
 /* The address of a lane, from what its register has. */
 static LLVMValueRef full_address(const lw_strand *s, const lw_op *op, lw_memory_form form, LLVMValueRef value) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = LLVMTypeOf(value);
     const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
     LLVMValueRef more = lw_build_number(b, form.address == 1 ? 32 : 64, op->imm);
@@ -39,7 +40,7 @@ static LLVMValueRef full_address(const lw_strand *s, const lw_op *op, lw_memory_
 
 /* By the shape of the address register. False: it is none that helps. */
 static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (!lw_strand_is_row(s, op->a)) return false;
     const lw_shape *shape = &s->shapes[op->a];
     course->steps = shape->x != 0;
@@ -57,7 +58,7 @@ static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
 
 /* The number of the first lane that executes, and of the last one, in bytes. */
 static void find_ends(const lw_strand *s, uint32_t bytes, LLVMValueRef *first, LLVMValueRef *last) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     static const char *const names[] = {"llvm.cttz", "llvm.ctlz"};
     LLVMValueRef zeros[2];
     for (int k = 0; k < 2; k++) zeros[k] = LLVMBuildZExt(b->at, lw_build_bits(b, names[k], s->now), b->i64, "");
@@ -72,7 +73,7 @@ typedef struct lw_home_ir {
 
 /* Shared memory, or the allocation met last by this operation. */
 static lw_home_ir find_home(const lw_strand *s, const lw_op *op, lw_memory_form form, bool stores) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     lw_home_ir home = {.base = number(s, 0)};
     if (form.window == LW_WINDOW_shared) {
         LLVMValueRef cta = lw_build_cta(b);
@@ -93,7 +94,7 @@ static lw_home_ir find_home(const lw_strand *s, const lw_op *op, lw_memory_form 
 
 /* From one address on, so many bytes. */
 static void demand_range(lw_strand *s, lw_course *course, const lw_home_ir *home, LLVMValueRef at, LLVMValueRef span) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef offset = LLVMBuildSub(b->at, at, home->base, "");
     LLVMValueRef room = LLVMBuildSub(b->at, home->size, span, "");
     course->good = both(s, course->good, lw_build_is(b, LLVMIntULE, span, home->size));
@@ -106,13 +107,13 @@ static uint64_t span_of(const lw_course *course) {
 }
 
 static void set_host(lw_strand *s, lw_course *course, const lw_home_ir *home) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (home->good) course->good = both(s, course->good, home->good);
     course->host = LLVMBuildSub(b->at, LLVMBuildPtrToInt(b->at, home->host, b->i64, ""), home->base, "");
 }
 
 static void check(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_home_ir home = find_home(s, op, course->form, stores);
     const uint32_t each = course->bytes * course->count;
     LLVMValueRef low = course->at[0];
@@ -134,7 +135,7 @@ static void check(lw_strand *s, const lw_op *op, lw_course *course, bool stores)
 
 /* Room for 64 bits a lane, the k-th: what one operation leaves there it takes away again. */
 static LLVMValueRef lane_room(lw_strand *s, uint32_t k) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (!s->lane_room[k]) s->lane_room[k] = lw_build_stack(b, LLVMArrayType(lw_build_vector(b, 64), s->chunks));
     return s->lane_room[k];
 }
@@ -142,7 +143,7 @@ static LLVMValueRef lane_room(lw_strand *s, uint32_t k) {
 /* Each lane its own way: all that execute within the home and aligned. Those that do not go where it begins. Shared
  * memory is small: distances within it have 32 bits. */
 static void check_lanes(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_home_ir home = find_home(s, op, course->form, stores);
     const uint32_t each = course->bytes * course->count;
     course->narrow = course->form.window == LW_WINDOW_shared && course->form.address == 1;
@@ -173,7 +174,7 @@ static void check_lanes(lw_strand *s, const lw_op *op, lw_course *course, bool s
 }
 
 static LLVMValueRef is_full(const lw_strand *s) {
-    return lw_build_is(build_of(s), LLVMIntEQ, s->now, lw_build_number(build_of(s), 32, UINT32_MAX));
+    return lw_build_is(lw_strand_build(s), LLVMIntEQ, s->now, lw_build_number(lw_strand_build(s), 32, UINT32_MAX));
 }
 
 bool lw_strand_moves(lw_memory_form form) {
@@ -196,12 +197,12 @@ static bool find_course(lw_strand *s, const lw_op *op, lw_course *course, bool s
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef pointer(const lw_strand *s, const lw_course *course, LLVMValueRef at) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     return LLVMBuildIntToPtr(b->at, LLVMBuildAdd(b->at, course->host, at, ""), b->bytes, "");
 }
 
 static LLVMValueRef widen(const lw_strand *s, LLVMValueRef value, lw_memory_form form, bool vector) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const uint32_t bits = 8u << form.size, slot = 8u << form.slot;
     LLVMTypeRef type = vector ? lw_build_vector(b, slot) : lw_build_int(b, slot);
     if (bits > slot) return LLVMBuildTrunc(b->at, value, type, "");
@@ -211,7 +212,7 @@ static LLVMValueRef widen(const lw_strand *s, LLVMValueRef value, lw_memory_form
 
 static LLVMValueRef masked(const lw_strand *s, const char *name, LLVMTypeRef type, LLVMValueRef place,
                            LLVMValueRef *arguments, uint32_t count) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMTypeRef types[] = {type, LLVMTypeOf(place)};
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
     LLVMValueRef call = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, count, "");
@@ -225,7 +226,7 @@ static uint32_t element_of(const lw_strand *s, const lw_op *op, uint32_t k) {
 }
 
 static LLVMValueRef place_of_chunk(const lw_strand *s, const lw_course *course, LLVMTypeRef type, uint32_t chunk) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const uint32_t in_row = LW_ROW_LANES / b->chunk;
     LLVMValueRef at = pointer(s, course, course->at[chunk / in_row]);
     at = lw_build_move(b, at, number(s, (uint64_t)(chunk % in_row) * b->chunk * course->bytes * course->count));
@@ -233,14 +234,14 @@ static LLVMValueRef place_of_chunk(const lw_strand *s, const lw_course *course, 
 }
 
 static LLVMValueRef load_one(const lw_strand *s, const lw_course *course, LLVMValueRef at, uint32_t k) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     return lw_build_load(b, lw_build_int(b, 8 * course->bytes), pointer(s, course, at), (uint64_t)k * course->bytes,
                          course->bytes, LW_ALIAS_memory);
 }
 
 /* All elements of a chunk of neighbours, one lane's behind the other's. */
 static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t chunk, bool by_mask) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = LLVMVectorType(lw_build_int(b, 8 * course->bytes), b->chunk * course->count);
     LLVMValueRef place = place_of_chunk(s, course, type, chunk);
     if (by_mask)
@@ -255,7 +256,7 @@ static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t c
 }
 
 static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint32_t chunk, bool by_mask) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMValueRef all = load_chunk(s, course, chunk, by_mask), order[LW_GANG_LANES];
     for (uint32_t k = 0; k < course->count; k++) {
@@ -269,7 +270,7 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
 }
 
 static void load_rows(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     const uint32_t in_row = LW_ROW_LANES / b->chunk;
     for (uint32_t row = 0; row < ROWS; row++) {
@@ -291,7 +292,7 @@ typedef struct lw_lanes {
     LLVMValueRef lane;
 } lw_lanes_loop;
 static lw_lanes_loop begin_lanes(const lw_strand *s) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     lw_lanes_loop l = {LLVMGetInsertBlock(b->at), lw_build_block(b, "lane"), NULL};
     LLVMBuildBr(b->at, l.loop);
     LLVMPositionBuilderAtEnd(b->at, l.loop);
@@ -299,7 +300,7 @@ static lw_lanes_loop begin_lanes(const lw_strand *s) {
     return l;
 }
 static void end_lanes(const lw_strand *s, const lw_lanes_loop *l) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMBasicBlockRef done = lw_build_block(b, "");
     LLVMValueRef next = LLVMBuildAdd(b->at, l->lane, number(s, 1), "");
     LLVMAddIncoming(l->lane, (LLVMValueRef[]){number(s, 0), next},
@@ -309,14 +310,14 @@ static void end_lanes(const lw_strand *s, const lw_lanes_loop *l) {
 }
 
 static LLVMValueRef lane_address(const lw_strand *s, const lw_course *course, LLVMValueRef lane) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = course->narrow ? b->i32 : b->i64;
     LLVMValueRef at = LLVMBuildLoad2(b->at, type, lw_build_element_at(b, type, course->lanes, lane), "");
     return course->narrow ? LLVMBuildZExt(b->at, at, b->i64, "") : at;
 }
 
 static void gather(lw_strand *s, uint32_t n, const lw_course *course) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMTypeRef type = lw_build_int(b, 8u << course->form.slot), vector = lw_build_vector(b, 8u << course->form.slot);
     LLVMValueRef arrays[LW_VECTOR_MOST];
@@ -334,11 +335,11 @@ static void gather(lw_strand *s, uint32_t n, const lw_course *course) {
 }
 
 static LLVMValueRef narrowed(const lw_strand *s, const lw_course *course, LLVMValueRef value, LLVMTypeRef type) {
-    return course->form.size < course->form.slot ? LLVMBuildTrunc(build_of(s)->at, value, type, "") : value;
+    return course->form.size < course->form.slot ? LLVMBuildTrunc(lw_strand_build(s)->at, value, type, "") : value;
 }
 
 static void scatter(lw_strand *s, uint32_t n, const lw_course *course) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMTypeRef slot = lw_build_int(b, 8u << course->form.slot), vector = lw_build_vector(b, 8u << course->form.slot),
                 type = lw_build_int(b, 8 * course->bytes);
@@ -367,7 +368,7 @@ static void scatter(lw_strand *s, uint32_t n, const lw_course *course) {
 /* ---- The same for all lanes -------------------------------------------------------------------------------------- */
 
 static void load_same(lw_strand *s, uint32_t n) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     lw_course course = {.form = lw_memory_unpack(op->c)};
     course.bytes = 1u << course.form.size, course.count = 1u << course.form.vector;
@@ -381,11 +382,8 @@ static void load_same(lw_strand *s, uint32_t n) {
     course.good = both(s, course.good, lw_build_is(b, LLVMIntEQ, low, number(s, 0)));
     const lw_fork fork = lw_strand_fork(s, course.good);
     for (uint32_t k = 0; k < course.count; k++) {
-        const uint32_t reg = element_of(s, op, k);
         LLVMValueRef value = widen(s, load_one(s, &course, course.at[0], k), course.form, false);
-        if (lw_strand_is_row(s, reg)) lw_strand_put_row(s, reg, value);
-        else
-            for (uint32_t c = 0; c < s->chunks; c++) lw_strand_put(s, n, reg, c, lw_value_splat(b, value));
+        lw_strand_put_same(s, n, element_of(s, op, k), value);
     }
     lw_strand_otherwise(s, &fork);
     lw_strand_call(s, n);
@@ -423,7 +421,7 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
 
 /* All elements of a chunk, one lane's behind the other's. */
 static LLVMValueRef joined_elements(lw_strand *s, const lw_op *op, const lw_course *course, uint32_t chunk) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = lw_build_vector(b, 8 * course->bytes);
     LLVMValueRef parts[LW_VECTOR_MOST], order[LW_GANG_LANES];
     for (uint32_t k = 0; k < course->count; k++)
@@ -438,7 +436,7 @@ static LLVMValueRef joined_elements(lw_strand *s, const lw_op *op, const lw_cour
 }
 
 static void store_rows(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef value = joined_elements(s, op, course, c), place = place_of_chunk(s, course, LLVMTypeOf(value), c);

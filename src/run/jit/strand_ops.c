@@ -8,8 +8,6 @@
 
 /* ---- Values of registers ----------------------------------------------------------------------------------------- */
 
-static const lw_build *build_of(const lw_strand *s) { return s->u->build; }
-
 void lw_strand_begin_way(lw_strand *s, bool anew) {
     if (anew) s->way_count = 0;
     if (s->way_count == LW_COUNT(s->way)) lw_bug("ways within ways");
@@ -25,14 +23,14 @@ static bool is_on_way(const lw_strand *s, uint32_t way) {
 }
 
 static LLVMTypeRef type_of(const lw_strand *s, uint32_t reg) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const uint32_t bits = lw_unit_bits(s->u, reg);
     return lw_strand_is_row(s, reg) ? lw_build_int(b, bits) : lw_build_vector(b, bits);
 }
 
 static LLVMValueRef place_of(lw_strand *s, uint32_t reg, uint32_t chunk) {
     LLVMValueRef *place = &s->places[(size_t)reg * s->chunks + chunk];
-    if (!*place) *place = lw_build_stack(build_of(s), type_of(s, reg));
+    if (!*place) *place = lw_build_stack(lw_strand_build(s), type_of(s, reg));
     return *place;
 }
 
@@ -44,26 +42,27 @@ static void keep_value(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef 
 static LLVMValueRef load_value(lw_strand *s, uint32_t reg, uint32_t chunk) {
     const size_t at = (size_t)reg * s->chunks + chunk;
     if (is_on_way(s, s->ways[at])) return s->values[at];
-    LLVMValueRef value = LLVMBuildLoad2(build_of(s)->at, type_of(s, reg), place_of(s, reg, chunk), "");
+    LLVMValueRef value = LLVMBuildLoad2(lw_strand_build(s)->at, type_of(s, reg), place_of(s, reg, chunk), "");
     keep_value(s, reg, chunk, value);
     return value;
 }
 
 static void store_value(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
-    LLVMBuildStore(build_of(s)->at, value, place_of(s, reg, chunk));
+    LLVMBuildStore(lw_strand_build(s)->at, value, place_of(s, reg, chunk));
     keep_value(s, reg, chunk, value);
 }
 
 LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg) {
     const lw_register *r = &s->u->code->registers[reg];
     if (!r->is_const) return load_value(s, reg, 0);
-    return lw_build_number(build_of(s), lw_unit_bits(s->u, reg), r->class == LW_CLASS_pred ? r->value != 0 : r->value);
+    return lw_build_number(lw_strand_build(s), lw_unit_bits(s->u, reg),
+                           r->class == LW_CLASS_pred ? r->value != 0 : r->value);
 }
 
 /* base + x * (lane % 16) + y * (lane / 16) */
 static LLVMValueRef spread_row(const lw_strand *s, LLVMValueRef base, const lw_shape *shape, uint32_t bits,
                                uint32_t chunk) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef value = lw_value_splat(b, base), steps[LW_GANG_LANES];
     if (!shape->x && !shape->y) return value;
     for (uint32_t i = 0; i < b->chunk; i++) {
@@ -82,7 +81,7 @@ LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk) {
 }
 
 LLVMValueRef lw_strand_conditions(const lw_strand *s, LLVMValueRef mask, uint32_t chunk) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMValueRef word = LLVMBuildLShr(b->at, mask, lw_build_number(b, 32, chunk * b->chunk), "");
     return lw_frame_bits(s->u, LLVMBuildTrunc(b->at, word, lw_build_int(b, b->chunk), ""));
 }
@@ -105,14 +104,20 @@ static bool is_needed(const lw_strand *s, uint32_t n, uint32_t reg) {
 
 void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
     if (is_needed(s, n, reg))
-        value = LLVMBuildSelect(build_of(s)->at, lw_strand_on(s, chunk), value, load_value(s, reg, chunk), "");
+        value = LLVMBuildSelect(lw_strand_build(s)->at, lw_strand_on(s, chunk), value, load_value(s, reg, chunk), "");
     store_value(s, reg, chunk, value);
 }
 
 void lw_strand_put_row(lw_strand *s, uint32_t reg, LLVMValueRef base) { store_value(s, reg, 0, base); }
 
+void lw_strand_put_same(lw_strand *s, uint32_t n, uint32_t reg, LLVMValueRef value) {
+    if (lw_strand_is_row(s, reg)) lw_strand_put_row(s, reg, value);
+    else
+        for (uint32_t c = 0; c < s->chunks; c++) lw_strand_put(s, n, reg, c, lw_value_splat(lw_strand_build(s), value));
+}
+
 LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (lw_strand_is_row(s, predicate)) return LLVMBuildSExt(b->at, lw_strand_base(s, predicate), b->i32, "");
     LLVMValueRef word = NULL;
     for (uint32_t c = 0; c < s->chunks; c++) {
@@ -128,12 +133,12 @@ LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate) {
 
 static LLVMValueRef slots_of(const lw_strand *s, uint32_t reg) { return s->slots[s->u->code->registers[reg].class]; }
 static LLVMValueRef in_frame(const lw_strand *s, uint32_t reg, uint32_t chunk) {
-    return lw_frame_load(s->u, slots_of(s, reg), lw_build_number(build_of(s), 64, 0), reg, chunk);
+    return lw_frame_load(s->u, slots_of(s, reg), lw_build_number(lw_strand_build(s), 64, 0), reg, chunk);
 }
 
 /* mask NULL: in all lanes. */
 static void save_register(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (s->u->code->registers[reg].is_const || !lw_frame_has(s->u, reg)) return;
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef value = lw_strand_vector(s, reg, c);
@@ -151,12 +156,14 @@ void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
     EACH_IN(set, s->u->words, reg) save_register(s, reg, s->alone ? NULL : mask);
 }
 
-/* What the first of these lanes has in the frame, less what the shape adds for it. */
+/* What the first of these lanes has in the frame, less what the shape adds for it; of none, what anybody has. */
 static LLVMValueRef base_in_frame(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const uint32_t bits = lw_unit_bits(s->u, reg);
     const lw_shape *shape = &s->shapes[reg];
-    LLVMValueRef lane = lw_build_bits(b, "llvm.cttz", mask), wide = LLVMBuildZExt(b->at, lane, b->i64, "");
+    LLVMValueRef lane = lw_build_bits(b, "llvm.cttz", mask);
+    LLVMValueRef wide =
+        LLVMBuildAnd(b->at, LLVMBuildZExt(b->at, lane, b->i64, ""), lw_build_number(b, 64, LW_WARP_LANES - 1), "");
     LLVMValueRef value = lw_frame_element(s->u, s->regs, reg, LLVMBuildAdd(b->at, s->base, wide, ""));
     if (!shape->x && !shape->y) return value;
     LLVMValueRef in_row = LLVMBuildAnd(b->at, wide, lw_build_number(b, 64, LW_ROW_LANES - 1), "");
@@ -168,7 +175,7 @@ static LLVMValueRef base_in_frame(lw_strand *s, uint32_t reg, LLVMValueRef mask)
 
 /* From the frame. Where lanes of the mask have something else than the shape of a register says, to `other`. */
 void lw_strand_take(lw_strand *s, uint32_t reg, LLVMValueRef mask, LLVMBasicBlockRef other) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (s->u->code->registers[reg].is_const || !lw_frame_has(s->u, reg)) return;
     if (!lw_strand_is_row(s, reg)) {
         for (uint32_t c = 0; c < s->chunks; c++) store_value(s, reg, c, in_frame(s, reg, c));
@@ -210,7 +217,7 @@ static void live_at(lw_strand *s, uint32_t n) {
 }
 
 void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     if (!s->u->whole[n]) lw_bug("operation %u is part of another one", n);
     LLVMBasicBlockRef other = lw_build_block(b, "over");
     lw_build_unless(b, condition, other);
@@ -229,7 +236,7 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition) {
 /* ---- Two ways ---------------------------------------------------------------------------------------------------- */
 
 lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_fork fork = {.other = lw_build_block(b, "other"), .done = lw_build_block(b, "done")};
     lw_build_unless(b, condition, fork.other);
     lw_strand_begin_way(s, false);
@@ -237,16 +244,16 @@ lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition) {
 }
 
 void lw_strand_otherwise(lw_strand *s, const lw_fork *fork) {
-    LLVMBuildBr(build_of(s)->at, fork->done);
+    LLVMBuildBr(lw_strand_build(s)->at, fork->done);
     lw_strand_end_way(s);
-    LLVMPositionBuilderAtEnd(build_of(s)->at, fork->other);
+    LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, fork->other);
     lw_strand_begin_way(s, false);
 }
 
 void lw_strand_rejoin(lw_strand *s, const lw_fork *fork) {
-    LLVMBuildBr(build_of(s)->at, fork->done);
+    LLVMBuildBr(lw_strand_build(s)->at, fork->done);
     lw_strand_end_way(s);
-    LLVMPositionBuilderAtEnd(build_of(s)->at, fork->done);
+    LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, fork->done);
 }
 
 /* ---- The interpreter's steps ------------------------------------------------------------------------------------- */
@@ -254,7 +261,7 @@ void lw_strand_rejoin(lw_strand *s, const lw_fork *fork) {
 /* The lanes of the warp have the frame's slots for themselves while they run, so all of a register may go there. */
 void lw_strand_call(lw_strand *s, uint32_t n) {
     const lw_unit *u = s->u;
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     uint32_t first = n;
     while (!u->whole[first]) first--;
     for (uint32_t k = first; k <= n; k++) LW_EACH_READ(u->code, lw_unit_op(u, k), at) save_register(s, *at, NULL);
@@ -281,7 +288,7 @@ void lw_strand_call(lw_strand *s, uint32_t n) {
 
 /* Narrow operands in a row do not wrap within the warp, or the wide result would be none. */
 static void demand_no_wrap(lw_strand *s, uint32_t n) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     const uint32_t narrow[] = {op->a, op->b};
     bool is_signed;
@@ -343,7 +350,7 @@ static void emit_chunk(lw_strand *s, uint32_t n, uint32_t chunk) {
     lw_unit *u = s->u;
     const lw_op *op = lw_unit_op(u, n);
     if (all_uniform(s, op) && (op->code == LW_OP_ld || lw_op_does(op, LW_DOES_ALIKE))) {
-        lw_strand_put(s, n, op->d, chunk, lw_value_splat(build_of(s), emit_scalar(s, op)));
+        lw_strand_put(s, n, op->d, chunk, lw_value_splat(lw_strand_build(s), emit_scalar(s, op)));
         return;
     }
     lw_values v = no_values(s);
@@ -369,7 +376,7 @@ static bool reads(const lw_unit *u, uint32_t n, uint32_t reg) {
 
 /* A long lane function stands there once, in a loop over the chunks. */
 static void emit_long(lw_strand *s, uint32_t n) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     lw_values v = no_values(s);
     LLVMValueRef rooms[LW_FIELDS];
@@ -451,7 +458,7 @@ static uint32_t emit_stretch(lw_strand *s, uint32_t first, uint32_t end) {
 /* ---- Special registers ------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef resize(const lw_strand *s, LLVMValueRef value, uint32_t reg) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const uint32_t bits = lw_unit_bits(s->u, reg);
     return bits == 64   ? LLVMBuildZExt(b->at, value, b->i64, "")
            : bits == 16 ? LLVMBuildTrunc(b->at, value, b->i16, "")
@@ -464,7 +471,7 @@ static LLVMValueRef grid_word(const lw_build *b, LLVMValueRef of, size_t offset)
 
 /* False: it is for the interpreter's step. */
 static bool emit_special(lw_strand *s, uint32_t n) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     const size_t word = 4 * (size_t)op->b;
     LLVMValueRef value;
@@ -490,7 +497,7 @@ static bool emit_special(lw_strand *s, uint32_t n) {
 /* ---- All of them ------------------------------------------------------------------------------------------------- */
 
 static void begin_guard(lw_strand *s, uint32_t n) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMValueRef p = lw_strand_word(s, op->b);
     if (op->flags & LW_OP_NEGATE) p = LLVMBuildNot(b->at, p, "");
@@ -504,7 +511,7 @@ static void begin_guard(lw_strand *s, uint32_t n) {
 }
 
 static void end_guard(lw_strand *s) {
-    const lw_build *b = build_of(s);
+    const lw_build *b = lw_strand_build(s);
     LLVMBuildBr(b->at, s->guard_end);
     LLVMPositionBuilderAtEnd(b->at, s->guard_end);
     s->now = s->guard;
