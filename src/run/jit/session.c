@@ -251,7 +251,7 @@ static LLVMValueRef part_of(const lw_build *b, LLVMValueRef function, const char
     return part;
 }
 
-enum { LW_STRAND_MOST = 8000 }; /* instructions: more take seconds to compile */
+enum { LW_STRAND_MOST = 4000 }; /* instructions for a chunk: more take seconds to compile */
 
 /* One warp at a time, for threads in rows. NULL: no memory, or too much code. */
 static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {

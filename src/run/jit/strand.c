@@ -116,7 +116,7 @@ static void begin_block(lw_strand *s, uint32_t block) {
     store(s, s->now, s->mask);
 }
 
-static void count(lw_strand *s, uint64_t instructions) {
+static void count_block(lw_strand *s, uint64_t instructions) {
     const lw_build *b = lw_strand_build(s);
     if (!instructions) return;
     LLVMValueRef each = lw_build_number(b, 64, instructions);
@@ -134,7 +134,7 @@ static void emit_block(lw_strand *s, uint32_t block) {
         rest(s);
         return;
     }
-    count(s, lw_unit_op(u, first)->imm);
+    count_block(s, lw_unit_op(u, first)->imm);
     for (uint32_t n = first + 1; n < end;) {
         const lw_op *op = lw_unit_op(u, n);
         if (op->code == LW_OP_bra) branch(s, block, op, n++, s->now);
@@ -199,6 +199,7 @@ static void enter(lw_strand *s, uint32_t block) {
     store(s, s->now, s->mask);
     LLVMBuildBr(b->at, head_of(s, block));
     LLVMPositionBuilderAtEnd(b->at, other);
+    count_block(s, lw_unit_op(u, u->block_at[block])->imm); /* as the interpreter had, before the pass began */
     leave(s, lw_frame_op(u, u->block_at[block] + 1), s->now, true);
 }
 

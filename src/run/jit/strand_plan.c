@@ -416,9 +416,9 @@ static bool is_alone(const lw_strand *s) {
     return true;
 }
 
-/* Instructions of LLVM's that it will have, about. */
+/* Instructions of LLVM's that it will have for each chunk of a warp, about. */
 uint64_t lw_strand_size(const lw_strand *s) {
-    enum { BODY = 5, MEMORY = 30, OTHER = 15, MOVED = 4 }; /* for a chunk */
+    enum { BODY = 5, MEMORY = 30, OTHER = 15, MOVED = 4 };
     const lw_unit *u = s->u;
     uint64_t size = 0;
     for (uint32_t b = 0; b < u->code->block_count; b++) {
@@ -431,7 +431,7 @@ uint64_t lw_strand_size(const lw_strand *s) {
         for (uint32_t n = u->block_at[b]; n < lw_strand_block_end(u, b); n++)
             size += u->kinds[n] == LW_KIND_body ? BODY : lw_op_does(lw_unit_op(u, n), LW_DOES_MEMORY) ? MEMORY : OTHER;
     }
-    return size * (LW_WARP_LANES / u->build->chunk);
+    return size;
 }
 
 bool lw_strand_plan(lw_strand *s) {
