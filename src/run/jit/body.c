@@ -251,13 +251,9 @@ static void store_row(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk,
     }
     LLVMValueRef place =
         LLVMBuildBitCast(b->at, lw_build_move(b, row, lw_build_number(b, 64, offset)), LLVMPointerType(type, 0), "");
-    LLVMTypeRef types[] = {type, LLVMTypeOf(place)};
-    LLVMValueRef function =
-        LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID("llvm.masked.store", 17), types, 2);
     LLVMValueRef arguments[] = {value, place, lw_build_number(b, 32, 1u << form.size),
                                 lw_value_vector(u, v, op->e, chunk)};
-    LLVMValueRef store = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, 4, "");
-    LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+    lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4);
 }
 
 static LLVMValueRef load_pattern(const lw_build *b, uint32_t chunk, LLVMValueRef row) {

@@ -94,6 +94,32 @@ LLVMValueRef lw_build_bits(const lw_build *b, const char *name, LLVMValueRef val
     return LLVMBuildCall2(b->at, of, function, arguments, LLVMCountParamTypes(of), "");
 }
 
+lw_build_rounds lw_build_begin_rounds(const lw_build *b) {
+    lw_build_rounds rounds = {LLVMGetInsertBlock(b->at), lw_build_block(b, "round"), NULL};
+    LLVMBuildBr(b->at, rounds.loop);
+    LLVMPositionBuilderAtEnd(b->at, rounds.loop);
+    rounds.round = LLVMBuildPhi(b->at, b->i64, "");
+    return rounds;
+}
+
+void lw_build_end_rounds(const lw_build *b, const lw_build_rounds *rounds, uint64_t count) {
+    LLVMBasicBlockRef done = lw_build_block(b, "");
+    LLVMValueRef next = LLVMBuildAdd(b->at, rounds->round, lw_build_number(b, 64, 1), "");
+    LLVMAddIncoming(rounds->round, (LLVMValueRef[]){lw_build_number(b, 64, 0), next},
+                    (LLVMBasicBlockRef[]){rounds->before, LLVMGetInsertBlock(b->at)}, 2);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntULT, next, lw_build_number(b, 64, count)), rounds->loop, done);
+    LLVMPositionBuilderAtEnd(b->at, done);
+}
+
+LLVMValueRef lw_build_masked(const lw_build *b, const char *name, LLVMTypeRef type, LLVMValueRef place,
+                             LLVMValueRef *arguments, uint32_t count) {
+    LLVMTypeRef types[] = {type, LLVMTypeOf(place)};
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
+    LLVMValueRef call = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, count, "");
+    LLVMSetMetadata(call, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+    return call;
+}
+
 uint64_t lw_build_length(LLVMValueRef function) {
     uint64_t count = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))

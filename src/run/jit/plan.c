@@ -107,10 +107,6 @@ uint64_t *lw_unit_kept(const lw_unit *u, uint32_t first, uint32_t end) {
     return set;
 }
 
-static uint32_t block_end(const lw_unit *u, uint32_t block) {
-    return block + 1 < u->code->block_count ? u->block_at[block + 1] : u->count;
-}
-
 /* In the order in which operations are done: so what is live between them is what the interpreter has in its frame
  * there. */
 static bool find_live(lw_unit *u) {
@@ -118,7 +114,7 @@ static bool find_live(lw_unit *u) {
     if (!set) return false;
     for (uint32_t b = u->code->block_count; b-- > 0;) {
         lw_facts_live_behind(u->code, b, set);
-        for (uint32_t n = block_end(u, b); n-- > u->block_at[b];) {
+        for (uint32_t n = lw_unit_block_end(u, b); n-- > u->block_at[b];) {
             lw_live_over(u->code, lw_unit_op(u, n), u->guarded[n], set);
             keep_set(u, u->live, n, set);
         }
@@ -135,7 +131,7 @@ static bool find_uniform(lw_unit *u) {
     lw_uniform_solve(&uniform, sets);
     for (uint32_t b = 0; b < u->code->block_count && !uniform.parts; b++) {
         uint64_t *set = sets + (size_t)b * u->words;
-        for (uint32_t n = u->block_at[b]; n < block_end(u, b); n++) {
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++) {
             keep_set(u, u->uniform, n, set);
             lw_uniform_over(&uniform, lw_unit_op(u, n), set);
         }

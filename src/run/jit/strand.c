@@ -126,7 +126,7 @@ static void count_block(lw_strand *s, uint64_t instructions) {
 
 static void emit_block(lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
-    const uint32_t first = u->block_at[block], end = lw_strand_block_end(u, block);
+    const uint32_t first = u->block_at[block], end = lw_unit_block_end(u, block);
     LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, head_of(s, block));
     begin_block(s, block);
     if (lw_strand_stops_at(u, block)) {

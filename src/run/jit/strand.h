@@ -76,9 +76,6 @@ bool lw_strand_enters(const lw_unit *u, uint32_t block);
 static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t block) {
     return s->behind + (size_t)block * s->block_words;
 }
-static inline uint32_t lw_strand_block_end(const lw_unit *u, uint32_t block) {
-    return block + 1 < u->code->block_count ? u->block_at[block + 1] : u->count;
-}
 /* The registers that lanes have in the frame where they are ready at a block only if they are put there. */
 static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint32_t word) {
     return lw_unit_live(s->u, s->u->block_at[block])[word] & s->dirty[(size_t)block * s->u->words + word];
@@ -125,14 +122,12 @@ lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition); /* goes on where i
 void lw_strand_otherwise(lw_strand *s, const lw_fork *fork);  /* where it does not */
 void lw_strand_rejoin(lw_strand *s, const lw_fork *fork);
 
-/* ---- strand.c ------------------------------------------------------------------------------------------------------
- */
+/* ---- strand.c ---------------------------------------------------------------------------------------------------- */
 
 bool lw_strand_emit(lw_strand *s);   /* into the function at hand; false: no memory */
 void lw_strand_settle(lw_strand *s); /* what was counted, to the gang */
 
-/* ---- strand_memory.c, strand_meet.c ---------------------------------------------------------------------------------
- */
+/* ---- strand_memory.c, strand_meet.c ------------------------------------------------------------------------------ */
 
 void lw_strand_load(lw_strand *s, uint32_t n);
 void lw_strand_store(lw_strand *s, uint32_t n);

@@ -210,16 +210,6 @@ static LLVMValueRef widen(const lw_strand *s, LLVMValueRef value, lw_memory_form
     return form.is_signed ? LLVMBuildSExt(b->at, value, type, "") : LLVMBuildZExt(b->at, value, type, "");
 }
 
-static LLVMValueRef masked(const lw_strand *s, const char *name, LLVMTypeRef type, LLVMValueRef place,
-                           LLVMValueRef *arguments, uint32_t count) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMTypeRef types[] = {type, LLVMTypeOf(place)};
-    LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
-    LLVMValueRef call = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, count, "");
-    LLVMSetMetadata(call, b->alias_kind, b->aliases[LW_ALIAS_memory]);
-    return call;
-}
-
 /* The register that has an element of each lane. */
 static uint32_t element_of(const lw_strand *s, const lw_op *op, uint32_t k) {
     return lw_memory_unpack(op->c).vector ? s->u->code->slots[op->d + k] : op->d;
@@ -245,8 +235,8 @@ static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t c
     LLVMTypeRef type = LLVMVectorType(lw_build_int(b, 8 * course->bytes), b->chunk * course->count);
     LLVMValueRef place = place_of_chunk(s, course, type, chunk);
     if (by_mask)
-        return masked(
-            s, "llvm.masked.load", type, place,
+        return lw_build_masked(
+            b, "llvm.masked.load", type, place,
             (LLVMValueRef[]){place, lw_build_number(b, 32, course->bytes), lw_strand_on(s, chunk), LLVMConstNull(type)},
             4);
     LLVMValueRef value = LLVMBuildLoad2(b->at, type, place, "");
@@ -286,29 +276,6 @@ static void load_rows(lw_strand *s, uint32_t n, const lw_course *course, bool by
 
 /* ---- Each lane its own way --------------------------------------------------------------------------------------- */
 
-/* A loop over all lanes: begins it, and gives the number of the lane; ends it. */
-typedef struct lw_lanes {
-    LLVMBasicBlockRef before, loop;
-    LLVMValueRef lane;
-} lw_lanes_loop;
-static lw_lanes_loop begin_lanes(const lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    lw_lanes_loop l = {LLVMGetInsertBlock(b->at), lw_build_block(b, "lane"), NULL};
-    LLVMBuildBr(b->at, l.loop);
-    LLVMPositionBuilderAtEnd(b->at, l.loop);
-    l.lane = LLVMBuildPhi(b->at, b->i64, "");
-    return l;
-}
-static void end_lanes(const lw_strand *s, const lw_lanes_loop *l) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMBasicBlockRef done = lw_build_block(b, "");
-    LLVMValueRef next = LLVMBuildAdd(b->at, l->lane, number(s, 1), "");
-    LLVMAddIncoming(l->lane, (LLVMValueRef[]){number(s, 0), next},
-                    (LLVMBasicBlockRef[]){l->before, LLVMGetInsertBlock(b->at)}, 2);
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntULT, next, number(s, LW_WARP_LANES)), l->loop, done);
-    LLVMPositionBuilderAtEnd(b->at, done);
-}
-
 static LLVMValueRef lane_address(const lw_strand *s, const lw_course *course, LLVMValueRef lane) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = course->narrow ? b->i32 : b->i64;
@@ -322,12 +289,12 @@ static void gather(lw_strand *s, uint32_t n, const lw_course *course) {
     LLVMTypeRef type = lw_build_int(b, 8u << course->form.slot), vector = lw_build_vector(b, 8u << course->form.slot);
     LLVMValueRef arrays[LW_VECTOR_MOST];
     for (uint32_t k = 0; k < course->count; k++) arrays[k] = lane_room(s, 1 + k);
-    const lw_lanes_loop l = begin_lanes(s);
-    LLVMValueRef at = lane_address(s, course, l.lane);
+    const lw_build_rounds l = lw_build_begin_rounds(b);
+    LLVMValueRef at = lane_address(s, course, l.round);
     for (uint32_t k = 0; k < course->count; k++)
         LLVMBuildStore(b->at, widen(s, load_one(s, course, at, k), course->form, false),
-                       lw_build_element_at(b, type, arrays[k], l.lane));
-    end_lanes(s, &l);
+                       lw_build_element_at(b, type, arrays[k], l.round));
+    lw_build_end_rounds(b, &l, LW_WARP_LANES);
     for (uint32_t k = 0; k < course->count; k++)
         for (uint32_t c = 0; c < s->chunks; c++)
             lw_strand_put(s, n, element_of(s, op, k), c,
@@ -350,19 +317,19 @@ static void scatter(lw_strand *s, uint32_t n, const lw_course *course) {
             LLVMBuildStore(b->at, lw_strand_vector(s, element_of(s, op, k), c),
                            lw_build_element(b, vector, arrays[k], c));
     }
-    const lw_lanes_loop l = begin_lanes(s);
+    const lw_build_rounds l = lw_build_begin_rounds(b);
     LLVMBasicBlockRef past = lw_build_block(b, "");
-    LLVMValueRef bit = LLVMBuildLShr(b->at, s->now, LLVMBuildTrunc(b->at, l.lane, b->i32, ""), "");
+    LLVMValueRef bit = LLVMBuildLShr(b->at, s->now, LLVMBuildTrunc(b->at, l.round, b->i32, ""), "");
     lw_build_unless(b, LLVMBuildTrunc(b->at, bit, b->i1, ""), past);
-    LLVMValueRef at = lane_address(s, course, l.lane);
+    LLVMValueRef at = lane_address(s, course, l.round);
     for (uint32_t k = 0; k < course->count; k++) {
-        LLVMValueRef value = LLVMBuildLoad2(b->at, slot, lw_build_element_at(b, slot, arrays[k], l.lane), "");
+        LLVMValueRef value = LLVMBuildLoad2(b->at, slot, lw_build_element_at(b, slot, arrays[k], l.round), "");
         lw_build_store(b, narrowed(s, course, value, type), pointer(s, course, at), (uint64_t)k * course->bytes,
                        course->bytes, LW_ALIAS_memory);
     }
     LLVMBuildBr(b->at, past);
     LLVMPositionBuilderAtEnd(b->at, past);
-    end_lanes(s, &l);
+    lw_build_end_rounds(b, &l, LW_WARP_LANES);
 }
 
 /* ---- The same for all lanes -------------------------------------------------------------------------------------- */
@@ -441,8 +408,9 @@ static void store_rows(lw_strand *s, uint32_t n, const lw_course *course, bool b
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef value = joined_elements(s, op, course, c), place = place_of_chunk(s, course, LLVMTypeOf(value), c);
         if (by_mask) {
-            masked(s, "llvm.masked.store", LLVMTypeOf(value), place,
-                   (LLVMValueRef[]){value, place, lw_build_number(b, 32, course->bytes), lw_strand_on(s, c)}, 4);
+            lw_build_masked(b, "llvm.masked.store", LLVMTypeOf(value), place,
+                            (LLVMValueRef[]){value, place, lw_build_number(b, 32, course->bytes), lw_strand_on(s, c)},
+                            4);
             continue;
         }
         LLVMValueRef store = LLVMBuildStore(b->at, value, place);

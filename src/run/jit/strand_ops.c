@@ -92,14 +92,18 @@ LLVMValueRef lw_strand_on(lw_strand *s, uint32_t chunk) {
     return s->on[chunk] = lw_strand_conditions(s, s->now, chunk);
 }
 
-static bool is_needed(const lw_strand *s, uint32_t n, uint32_t reg) {
-    const lw_unit *u = s->u;
-    uint32_t low = 0, high = u->code->block_count; /* the block of operation n */
+/* The block of operation n. */
+static uint32_t block_of(const lw_unit *u, uint32_t n) {
+    uint32_t low = 0, high = u->code->block_count;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
         *(u->block_at[middle] <= n ? &low : &high) = middle;
     }
-    return s->guard || lw_set_has(s->needed + (size_t)low * u->words, reg);
+    return low;
+}
+
+static bool is_needed(const lw_strand *s, uint32_t n, uint32_t reg) {
+    return s->guard || lw_set_has(s->needed + (size_t)block_of(s->u, n) * s->u->words, reg);
 }
 
 void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
@@ -197,15 +201,14 @@ void lw_strand_take(lw_strand *s, uint32_t reg, LLVMValueRef mask, LLVMBasicBloc
 /* What lives in front of operation n: from the blocks behind its own. */
 static void live_at(lw_strand *s, uint32_t n) {
     const lw_unit *u = s->u;
-    uint32_t block = 0;
+    const uint32_t block = block_of(u, n);
     memset(s->room, 0, u->words * sizeof *s->room);
-    while (block + 1 < u->code->block_count && u->block_at[block + 1] <= n) block++;
     const lw_block *from = &u->code->blocks[block];
     for (uint32_t k = 0; k < from->successor_count; k++) {
         const uint64_t *live = lw_unit_live(u, u->block_at[from->successors[k]]);
         for (uint32_t w = 0; w < u->words; w++) s->room[w] |= live[w];
     }
-    for (uint32_t k = lw_strand_block_end(u, block); k-- > n;)
+    for (uint32_t k = lw_unit_block_end(u, block); k-- > n;)
         lw_live_over(u->code, lw_unit_op(u, k), u->guarded[k], s->room);
     /* What is in the frame as it is need not go there. */
     for (uint32_t w = 0; w < u->words; w++) {
@@ -394,23 +397,15 @@ static void emit_long(lw_strand *s, uint32_t n) {
     }
     LLVMTypeRef result = lw_build_vector(b, lw_unit_bits(s->u, op->d));
     LLVMValueRef results = lw_build_stack(b, LLVMArrayType(result, s->chunks));
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at), loop = lw_build_block(b, "chunk"),
-                      done = lw_build_block(b, "");
-    LLVMBuildBr(b->at, loop);
-    LLVMPositionBuilderAtEnd(b->at, loop);
-    LLVMValueRef chunk = LLVMBuildPhi(b->at, b->i64, "");
+    const lw_build_rounds chunk = lw_build_begin_rounds(b);
     for (uint32_t k = 0; k < count; k++) {
         LLVMTypeRef type = lw_build_vector(b, lw_unit_bits(s->u, regs[k]));
-        v.vector[0][regs[k]] = LLVMBuildLoad2(b->at, type, lw_build_element_at(b, type, rooms[k], chunk), "");
+        v.vector[0][regs[k]] = LLVMBuildLoad2(b->at, type, lw_build_element_at(b, type, rooms[k], chunk.round), "");
     }
     lw_body_vector(s->u, op, &v, 0, NULL);
-    LLVMBuildStore(b->at, v.vector[0][op->d], lw_build_element_at(b, result, results, chunk));
+    LLVMBuildStore(b->at, v.vector[0][op->d], lw_build_element_at(b, result, results, chunk.round));
     take_back(s, op, &v);
-    LLVMValueRef next = LLVMBuildAdd(b->at, chunk, lw_build_number(b, 64, 1), "");
-    LLVMAddIncoming(chunk, (LLVMValueRef[]){lw_build_number(b, 64, 0), next},
-                    (LLVMBasicBlockRef[]){before, LLVMGetInsertBlock(b->at)}, 2);
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntULT, next, lw_build_number(b, 64, s->chunks)), loop, done);
-    LLVMPositionBuilderAtEnd(b->at, done);
+    lw_build_end_rounds(b, &chunk, s->chunks);
     for (uint32_t c = 0; c < s->chunks; c++)
         lw_strand_put(s, n, op->d, c, LLVMBuildLoad2(b->at, result, lw_build_element(b, result, results, c), ""));
 }

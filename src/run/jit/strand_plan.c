@@ -40,7 +40,7 @@ static bool is_worth_it(const lw_unit *u) {
     enum { STRAIGHT = 1500, SHARE = 20 };
     uint64_t straight = 0, longs = 0, called = 0, weighed = 0;
     for (uint32_t b = 0; b < u->code->block_count; b++)
-        for (uint32_t n = u->block_at[b]; n < lw_strand_block_end(u, b); n++) {
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++) {
             const uint64_t length = lw_body_length(u, lw_unit_op(u, n));
             const bool weighs = !u->code->facts->has_loops || u->code->facts->loops[b].end;
             straight = u->kinds[n] == LW_KIND_body ? straight + length : 0;
@@ -66,7 +66,7 @@ bool lw_strand_fits(const lw_unit *u) {
 /* Behind what lanes waited for, and where a turn may have ended. Within a loop nowhere else: it has one way in then,
  * which is what LLVM knows how to improve. */
 bool lw_strand_enters(const lw_unit *u, uint32_t block) {
-    const uint32_t at = u->block_at[block], end = lw_strand_block_end(u, block);
+    const uint32_t at = u->block_at[block], end = lw_unit_block_end(u, block);
     if (at + 1 >= end || lw_strand_stops_at(u, block)) return false;
     if (!block) return true;
     const lw_op *before = lw_unit_op(u, at - 1);
@@ -75,8 +75,7 @@ bool lw_strand_enters(const lw_unit *u, uint32_t block) {
     return lw_op_does(before, LW_DOES_EXCHANGES) && !loop.end;
 }
 
-/* ---- Shapes -------------------------------------------------------------------------------------------------------
- */
+/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
 
 static const lw_shape any = {LW_SHAPE_any, 0, 0, 0}, uniform = {LW_SHAPE_row, 0, 0, 0};
 enum { FAR = 1 << 20 }; /* lanes farther apart are no row */
@@ -292,7 +291,7 @@ static bool go(lw_strand *s, uint32_t from, uint32_t to, uint32_t also) {
 static bool flow_over(lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
     if (lw_strand_stops_at(u, block)) return false;
-    const lw_op *last = lw_unit_op(u, lw_strand_block_end(u, block) - 1);
+    const lw_op *last = lw_unit_op(u, lw_unit_block_end(u, block) - 1);
     const bool part = parts(s, last), has_next = block + 1 < u->code->block_count;
     bool changed = false;
     if (last->code == LW_OP_bra || last->code == LW_OP_bra_if)
@@ -340,14 +339,13 @@ static bool give_up(lw_strand *s) {
     const lw_unit *u = s->u;
     bool changed = give_up_unseen(s);
     for (uint32_t b = 0; b < u->code->block_count; b++)
-        for (uint32_t n = u->block_at[b]; n < lw_strand_block_end(u, b); n++)
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
             LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at)
     if (lw_set_has(s->needed + (size_t)b * u->words, *at)) changed |= set_shape(s, *at, &any);
     return changed;
 }
 
-/* ---- What goes from and to the frame
- * ---------------------------------------------------------------------------------- */
+/* ---- What goes from and to the frame ----------------------------------------------------------------------------- */
 
 static uint64_t *set_of(const lw_strand *s, uint64_t *sets, uint32_t block) {
     return sets + (size_t)block * s->u->words;
@@ -385,7 +383,7 @@ static void find_dirty(lw_strand *s) {
         for (uint32_t b = 0; b < u->code->block_count; b++) {
             if (!s->reached[b] || lw_strand_stops_at(u, b)) continue;
             memcpy(s->room, set_of(s, s->dirty, b), u->words * sizeof *s->room);
-            for (uint32_t n = u->block_at[b]; n < lw_strand_block_end(u, b); n++)
+            for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
                 LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) lw_set_add(s->room, *at);
             EACH_BEHIND(s, b, to) changed |= join(s, set_of(s, s->dirty, to), s->room);
         }
@@ -397,7 +395,7 @@ static void find_wanted(lw_strand *s) {
     for (uint32_t b = 0; b < u->code->block_count; b++) {
         uint64_t *set = set_of(s, s->wanted, b);
         for (uint32_t w = 0; w < u->words; w++) set[w] = lw_strand_saved(s, b, w);
-        for (uint32_t n = u->block_at[b]; n < lw_strand_block_end(u, b) && !lw_strand_stops_at(u, b); n++)
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b) && !lw_strand_stops_at(u, b); n++)
             for (int way = 0; way < 2; way++)
                 LW_EACH_(u->code, lw_unit_op(u, n), at, way ? LW_WRITTEN : LW_READ) lw_set_add(set, *at);
     }
@@ -428,7 +426,7 @@ uint64_t lw_strand_size(const lw_strand *s) {
             if (lw_strand_enters(u, b)) size += MOVED * lw_bits_count(live & s->wanted[(size_t)b * u->words + w]);
             size += MOVED * lw_bits_count(lw_strand_saved(s, b, w));
         }
-        for (uint32_t n = u->block_at[b]; n < lw_strand_block_end(u, b); n++)
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
             size += u->kinds[n] == LW_KIND_body ? BODY : lw_op_does(lw_unit_op(u, n), LW_DOES_MEMORY) ? MEMORY : OTHER;
     }
     return size;

@@ -55,6 +55,10 @@ typedef struct lw_unit {
 bool lw_unit_study(lw_unit *unit);
 void lw_unit_free(lw_unit *unit);
 static inline const lw_op *lw_unit_op(const lw_unit *u, uint32_t n) { return &u->code->ops[u->order[n]]; }
+/* The operations of a block: up to, not including. */
+static inline uint32_t lw_unit_block_end(const lw_unit *u, uint32_t block) {
+    return block + 1 < u->code->block_count ? u->block_at[block + 1] : u->count;
+}
 /* Of an element of a register. */
 static inline uint32_t lw_unit_bits(const lw_unit *u, uint32_t reg) {
     return lw_class_bits(u->code->registers[reg].class);
@@ -136,6 +140,16 @@ LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t functi
                            LLVMValueRef *arguments); /* a function of the host */
 /* llvm.cttz, llvm.ctlz, llvm.ctpop. */
 LLVMValueRef lw_build_bits(const lw_build *b, const char *name, LLVMValueRef value);
+/* A loop of so many rounds: begins it, and has the number of the round; ends it. */
+typedef struct lw_build_rounds {
+    LLVMBasicBlockRef before, loop;
+    LLVMValueRef round;
+} lw_build_rounds;
+lw_build_rounds lw_build_begin_rounds(const lw_build *b);
+void lw_build_end_rounds(const lw_build *b, const lw_build_rounds *rounds, uint64_t count);
+/* llvm.masked.load and llvm.masked.store of guest memory. */
+LLVMValueRef lw_build_masked(const lw_build *b, const char *name, LLVMTypeRef type, LLVMValueRef place,
+                             LLVMValueRef *arguments, uint32_t count);
 uint64_t lw_build_length(LLVMValueRef function); /* its instructions */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
