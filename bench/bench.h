@@ -132,6 +132,8 @@ typedef struct lw_bench_load {
     double parse, lower; /* median seconds of lw_module_new and of lw_module_kernel */
 } lw_bench_load;
 
+/* Has a kernel compiled for blocks of one row, by a launch that ends at once. */
+void lw_bench_compile(lw_context *context, lw_kernel *kernel, uint32_t block);
 lw_bench_load lw_bench_measure_load(const lw_bench_options *options, lw_context *context, const char *name,
                                     const char *text, size_t size);
 /* The same kernel with its body `times` times, each in a scope of its own; to be freed. */

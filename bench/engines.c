@@ -1,6 +1,9 @@
 /* The engines against each other, and the one that chooses between them: every kernel of the benchmark, and small ones
- * of every class (ptx/classes.cu), in turns. Results must be the same words. */
+ * of every class (ptx/classes.cu) and in blocks of several rows (ptx/tiles.cu), in turns. Results must be the same
+ * words. */
 #include "bench.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +67,13 @@ static void check_work(const lw_bench_work *work) {
     lw_bench_compare(work);
 }
 
+/* The first launch is compiled for. */
+static double time_work(const lw_bench_options *options, const lw_bench_work *work) {
+    const double start = lw_bench_clock(options->wall);
+    lw_bench_run_engine(work);
+    return lw_bench_clock(options->wall) - start;
+}
+
 static void run_kernel(const lw_bench_options *options, const lw_bench_kernel *kernel,
                        lw_context *const contexts[ENGINES]) {
     size_t size;
@@ -71,20 +81,16 @@ static void run_kernel(const lw_bench_options *options, const lw_bench_kernel *k
     lw_bench_work works[ENGINES];
     duel d = {.turns = options->quick ? 3 : 9};
     for (int k = 0; k < ENGINES; k++) {
-        double start = lw_bench_clock(options->wall);
         begin_work(options, &works[k], kernel, contexts[k], text, size);
-        if (k == JIT) d.compile = lw_bench_clock(options->wall) - start;
+        const double first = time_work(options, &works[k]);
+        if (k == JIT) d.compile = first - time_work(options, &works[k]);
         check_work(&works[k]);
     }
     for (const double start = lw_bench_clock(options->wall); lw_bench_clock(options->wall) - start < SETTLED;)
         lw_bench_run_engine(&works[AUTO]);
     for (uint32_t turn = 0; turn < d.turns; turn++) {
         double seconds[ENGINES];
-        for (int k = 0; k < ENGINES; k++) {
-            double start = lw_bench_clock(options->wall);
-            lw_bench_run_engine(&works[k]);
-            seconds[k] = lw_bench_clock(options->wall) - start;
-        }
+        for (int k = 0; k < ENGINES; k++) seconds[k] = time_work(options, &works[k]);
         take_turn(&d, turn, seconds);
     }
     for (int k = 0; k < ENGINES; k++) lw_bench_work_free(&works[k]);
@@ -100,9 +106,18 @@ typedef struct side {
     uint64_t to, from;
 } side;
 
+/* A thread for each word, in blocks of one row or of the shape that the kernel's name ends with. */
+static lw_launch_config config_of(const char *name, uint32_t width) {
+    const char *shape = strrchr(name, '_');
+    uint32_t x, y;
+    if (!shape || sscanf(shape, "_%" SCNu32 "x%" SCNu32, &x, &y) != 2)
+        return (lw_launch_config){.grid = {width * width / CLASS_BLOCK, 1, 1}, .block = {CLASS_BLOCK, 1, 1}};
+    return (lw_launch_config){.grid = {width / x, width / y, 1}, .block = {x, y, 1}};
+}
+
 static double launch(const lw_bench_options *options, const side *s, lw_kernel *kernel, const char *name,
                      uint32_t width) {
-    const lw_launch_config config = {.grid = {width * width / CLASS_BLOCK, 1, 1}, .block = {CLASS_BLOCK, 1, 1}};
+    const lw_launch_config config = config_of(name, width);
     uint64_t to = s->to, from = s->from;
     double start = lw_bench_clock(options->wall);
     if (lw_launch(kernel, &config, (void *[]){&to, &from, &width}, NULL) != LW_OK)
@@ -130,9 +145,10 @@ static void run_class(const lw_bench_options *options, const side sides[ENGINES]
     for (int k = 0; k < ENGINES; k++) {
         double start = lw_bench_clock(options->wall);
         lw_bench_must(lw_module_kernel(sides[k].module, name, &kernels[k]), name);
-        if (k == JIT) d.compile = lw_bench_clock(options->wall) - start;
         lw_bench_must(lw_memory_fill(sides[k].context, sides[k].to, 0xa5, 1, 4 * width * width), "spoiling an output");
         launch(options, &sides[k], kernels[k], name, width);
+        const double first = lw_bench_clock(options->wall) - start;
+        if (k == JIT) d.compile = first - launch(options, &sides[k], kernels[k], name, width);
     }
     for (double spent = 0; spent < SETTLED;) spent += launch(options, &sides[AUTO], kernels[AUTO], name, width);
     compare(sides, name, width * width);
@@ -148,8 +164,8 @@ static side begin_side(lw_context *context, const char *text, size_t size, uint3
     side s = {.context = context};
     uint32_t *noise = lw_bench_allocate(4 * words), state = 1;
     for (uint32_t i = 0; i < words; i++) state = state * 1664525 + 1013904223, noise[i] = state ^ state >> 15;
-    if (lw_module_new(context, "classes", text, size, &s.module) != LW_OK)
-        lw_bench_fail("classes: %s", lw_module_diagnostics(s.module, false));
+    if (lw_module_new(context, "kernels", text, size, &s.module) != LW_OK)
+        lw_bench_fail("%s", lw_module_diagnostics(s.module, false));
     lw_bench_must(lw_memory_new(context, 4 * words, &s.to), "memory for an output");
     lw_bench_must(lw_memory_new(context, 4 * words, &s.from), "memory for an input");
     lw_bench_must(lw_memory_write(context, s.from, noise, 4 * words), "writing an input");
@@ -158,10 +174,10 @@ static side begin_side(lw_context *context, const char *text, size_t size, uint3
 }
 
 /* The kernels in the order of the text. */
-static void run_classes(const lw_bench_options *options, lw_context *const contexts[ENGINES]) {
+static void run_classes(const lw_bench_options *options, lw_context *const contexts[ENGINES], const char *name) {
     const uint32_t width = options->quick ? 64 : 256;
     size_t size;
-    char *text = lw_bench_read(options->examples, &(lw_bench_kernel){.name = "classes", .group = LW_BENCH_REAL}, &size);
+    char *text = lw_bench_read(options->examples, &(lw_bench_kernel){.name = name, .group = LW_BENCH_REAL}, &size);
     side sides[ENGINES];
     for (int k = 0; k < ENGINES; k++) sides[k] = begin_side(contexts[k], text, size, width * width);
     for (uint32_t i = 0; i < lw_module_kernel_count(sides[0].module); i++)
@@ -181,6 +197,6 @@ void lw_bench_engines(const lw_bench_options *options) {
     print_head(options, contexts);
     for (int i = 0; i < LW_BENCH_KERNELS; i++)
         if (options->chosen[i]) run_kernel(options, &lw_bench_kernels[i], contexts);
-    if (options->all) run_classes(options, contexts);
+    if (options->all) run_classes(options, contexts, "classes"), run_classes(options, contexts, "tiles");
     for (int k = 0; k < ENGINES; k++) lw_context_free(contexts[k]);
 }

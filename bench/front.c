@@ -14,6 +14,7 @@ static void load(lw_context *context, const char *name, const char *text, size_t
     lw_status status = lw_module_new(context, name, text, size, &module);
     double parsed = lw_bench_clock(wall);
     if (status == LW_OK) status = lw_module_kernel(module, name, &kernel);
+    if (status == LW_OK && !strcmp(lw_context_engine(context), "jit")) lw_bench_compile(context, kernel, 256);
     double end = lw_bench_clock(wall);
     if (status == LW_BAD_SOURCE) lw_bench_fail("%s: %s", name, lw_module_diagnostics(module, false));
     if (status != LW_OK) lw_bench_fail("%s: %s", name, lw_context_message(context));
@@ -21,6 +22,18 @@ static void load(lw_context *context, const char *name, const char *text, size_t
     *lower = end - parsed;
     *instructions = lw_kernel_get_info(kernel).instruction_count;
     lw_module_free(module);
+}
+
+void lw_bench_compile(lw_context *context, lw_kernel *kernel, uint32_t block) {
+    const lw_kernel_info info = lw_kernel_get_info(kernel);
+    const lw_launch_config config = {.grid = {1, 1, 1},
+                                     .block = {block, 1, 1},
+                                     .param_buffer = lw_bench_allocate(info.param_bytes + 1),
+                                     .param_buffer_size = info.param_bytes,
+                                     .step_limit = 1};
+    memset((void *)config.param_buffer, 0, info.param_bytes);
+    if (lw_launch(kernel, &config, NULL, NULL) == LW_UNSUPPORTED) lw_bench_fail("%s", lw_context_message(context));
+    free((void *)config.param_buffer);
 }
 
 lw_bench_load lw_bench_measure_load(const lw_bench_options *options, lw_context *context, const char *name,

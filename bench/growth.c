@@ -76,6 +76,7 @@ static void lower(const probe *p, lw_context *context, lw_module *module) {
         if (status != LW_OK && !(p->text->flags & LW_GROWTH_FAULTY))
             lw_bench_fail("%s: %s\n%.2000s", p->name, lw_context_message(context),
                           lw_module_diagnostics(module, false));
+        if (status == LW_OK && !strcmp(lw_context_engine(context), "jit")) lw_bench_compile(context, kernel, 32);
     }
 }
 

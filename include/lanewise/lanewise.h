@@ -81,7 +81,7 @@ typedef struct lw_options {
     uint64_t stack_limit;  /* bytes of local memory per thread, frames of calls included; 0: 512 KiB; 16 MiB at most */
     const char *semantics; /* "manual", "sm_90": whose results, where they differ; NULL: LANEWISE_SEMANTICS, else the
                               manual's */
-    const char *engine; /* "interp": starts at once; "jit": compiles each kernel when it is asked for, by LLVM, with the
+    const char *engine; /* "interp": starts at once; "jit": compiles each kernel at its first launch, by LLVM, with the
                          * same results; "auto": starts at once, and compiles meanwhile what runs long; NULL:
                          * LANEWISE_ENGINE, else "auto" */
 } lw_options;
@@ -395,7 +395,7 @@ LW_CHECKED lw_launch_shape(lw_kernel *kernel, uint64_t elements, lw_launch_confi
  * params   params[i] points to the value of parameter i; NULL: config->param_buffer has them all, or there are none
  * stats    gets what was executed, also by a launch that trapped or was stopped; may be NULL
  * fails    LW_BAD_ARGUMENT: shape, parameters; LW_TRAPPED: lw_trap tells; LW_STOPPED: a limit, lw_context_stop;
- *          LW_NO_MEMORY
+ *          LW_NO_MEMORY; LW_UNSUPPORTED: the engine "jit" cannot compile it
  * threads  any; launches of one context at a time share its workers. The caller's floating-point modes and flags change
  *          no result and are as before after the call; progress and print are called in them */
 LW_CHECKED lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_launch_stats *stats);

@@ -167,12 +167,25 @@ const char *lw_engine_missing(lw_engine engine) {
 
 /* ---- Programs -------------------------------------------------------------------------------------------------- */
 
-bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why) {
+static uint8_t log2_of(uint32_t n) { return (uint8_t)__builtin_ctz(n); }
+
+lw_layout lw_layout_of(const uint32_t block[3]) {
+    const uint32_t x = block[0], y = block[1], z = block[2];
+    if (x % LW_WARP_LANES == 0 || y * z == 1) return lw_layout_rows;
+    if (x & (x - 1) || x > LW_WARP_LANES)
+        return x % 16 == 0 ? (lw_layout){4, 0, 4} : x % 8 == 0 ? (lw_layout){3, 0, 3} : (lw_layout){0, 0, 0};
+    const uint8_t in_x = log2_of(x), rest = (uint8_t)(5 - in_x);
+    if (y % (1u << rest) == 0 || z == 1) return (lw_layout){in_x, rest, 5};
+    if (!(y & (y - 1))) return (lw_layout){in_x, log2_of(y), 5};
+    return in_x >= 3 ? (lw_layout){in_x, 0, in_x} : (lw_layout){0, 0, 0};
+}
+
+bool lw_program_compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why) {
     LW_KEEP_X87_FLAGS(before);
     const lw_jit *compiler = get_jit();
     program->compiled = NULL;
     if (compiler && enter_compiler()) {
-        program->compiled = compiler->compile(program, level, why);
+        program->compiled = compiler->compile(program, level, layout, bound, why);
         leave_compiler();
     }
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */
@@ -184,7 +197,8 @@ void lw_program_drop(lw_program *program) {
     if (program && program->compiled) get_jit()->drop(program->compiled);
 }
 
-bool lw_program_print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
+bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
+                      lw_text *why) {
     const lw_jit *compiler = get_jit();
-    return compiler && compiler->print(program, level, machine, out, why);
+    return compiler && compiler->print(program, level, layout, machine, out, why);
 }

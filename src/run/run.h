@@ -616,12 +616,24 @@ bool lw_symbols_choose(const char *name, uint8_t *symbols);
 bool lw_engine_choose(const char *name, lw_engine *engine);
 bool lw_engine_has(lw_engine engine);            /* the compiler is a library of its own, which auto does without */
 const char *lw_engine_missing(lw_engine engine); /* why it is not there */
-/* Puts compiled code in place of a linked program's steps. False: it cannot, and `why` says so if there was memory; the
- * program runs as before. */
-bool lw_program_compile(lw_program *program, const lw_level *level, lw_text *why);
+/* Where the threads of a warp are in their block: bits of a lane's number that count %tid.x, then those that count
+ * %tid.y; the others count %tid.z. That holds within each 1 << run lanes, which have tids of their own to count from;
+ * run is 0 (nothing is known), 3, 4 or 5 (the whole warp). */
+typedef struct lw_layout {
+    uint8_t x, y, run;
+} lw_layout;
+static const lw_layout lw_layout_rows = {5, 0, 5}; /* of all blocks with one row, or with rows of whole warps */
+lw_layout lw_layout_of(const uint32_t block[3]);
+static inline bool lw_layout_is(lw_layout one, lw_layout other) {
+    return one.x == other.x && one.y == other.y && one.run == other.run;
+}
+/* Puts compiled code in place of a linked program's steps, for blocks of this layout; *bound: for no others. False: it
+ * cannot, and `why` says so if there was memory; the program runs as before. */
+bool lw_program_compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why);
 void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */
 /* What the compiler makes of it, in LLVM's language or in that of the machine. False: as above. */
-bool lw_program_print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why);
+bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
+                      lw_text *why);
 
 double lw_clock(void); /* CLOCK_MONOTONIC, seconds: what deadlines are in */
 

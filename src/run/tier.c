@@ -1,4 +1,4 @@
-/* tier.c: when a program is compiled in the engine auto, and which of its codes CTAs run.
+/* tier.c: when a program is compiled, for which blocks, and which of its codes CTAs run.
  *
  * What is measured decides how fast a launch is, never what it gives: both codes give the same. */
 #include "run/tier.h"
@@ -12,7 +12,11 @@
 enum { INTERP, COMPILED, CODES };
 
 struct lw_tier {
+    lw_tier *sibling; /* of the same program */
     lw_tiers *tiers;
+    lw_layout layout;              /* of the blocks that it is for, and no others where … */
+    bool bound;                    /* … the code depends on it; known once it is compiled */
+    lw_text why;                   /* of a program that the compiler refused */
     lw_program *program, compiled; /* compiled: the same over copies of its operations, which are in … */
     lw_arena arena;                /* … this one */
     uint64_t hot;                  /* warp instructions that it is compiled behind … */
@@ -107,14 +111,16 @@ static bool has_compiled_code(const lw_program *program) {
     return false;
 }
 
+static bool is_always(const lw_tier *tier) { return tier->tiers->hot == LW_HOT_ALWAYS; }
+
 static lw_tier_state compile(lw_tier *tier) {
-    if (!has_memory(tier->program)) return LW_TIER_failed;
+    if (!is_always(tier) && !has_memory(tier->program)) return LW_TIER_failed;
     if (!lw_engine_has(LW_ENGINE_jit)) return LW_TIER_missing;
     if (!copy_program(tier)) return LW_TIER_failed;
-    lw_text why = {0};
-    const bool good = lw_program_compile(&tier->compiled, tier->tiers->level, &why);
-    lw_text_free(&why);
-    return good && has_compiled_code(&tier->compiled) ? LW_TIER_trial : LW_TIER_refused;
+    if (!lw_program_compile(&tier->compiled, tier->tiers->level, tier->layout, &tier->bound, &tier->why))
+        return LW_TIER_refused;
+    if (is_always(tier)) return LW_TIER_fast;
+    return has_compiled_code(&tier->compiled) ? LW_TIER_trial : LW_TIER_refused;
 }
 
 /* ---- The thread that compiles ---------------------------------------------------------------------------------- */
@@ -217,15 +223,33 @@ bool lw_tiers_compiling(lw_tiers *tiers) {
 
 /* ---- A program ------------------------------------------------------------------------------------------------- */
 
-lw_tier *lw_tier_new(lw_tiers *tiers, lw_program *program) {
+static uint64_t hot_behind(const lw_tiers *tiers, double seconds) {
+    if (tiers->hot == LW_HOT_ALWAYS) return 0;
+    return tiers->hot != LW_HOT_AUTO ? tiers->hot : (uint64_t)(seconds * PATIENCE / INSTRUCTION_SECONDS);
+}
+
+static lw_tier *new_tier(lw_tiers *tiers, lw_program *program, lw_layout layout) {
     lw_tier *tier = calloc(1, sizeof *tier);
     if (!tier) return NULL;
     const double seconds = cost_of(program, tiers->level);
-    tier->tiers = tiers, tier->program = program;
-    tier->hot = tiers->hot != LW_HOT_AUTO ? tiers->hot : (uint64_t)(seconds * PATIENCE / INSTRUCTION_SECONDS);
-    atomic_init(&tier->state, seconds > MOST_SECONDS ? LW_TIER_large : LW_TIER_cold);
+    tier->tiers = tiers, tier->program = program, tier->layout = layout, tier->bound = true;
+    tier->hot = hot_behind(tiers, seconds);
+    atomic_init(&tier->state, seconds > MOST_SECONDS && !is_always(tier) ? LW_TIER_large : LW_TIER_cold);
     atomic_init(&tier->newest, program);
     return tier;
+}
+
+/* What is known of it once it is compiled: that its code is for all blocks. */
+static bool is_for(const lw_tier *tier, lw_layout layout) {
+    const lw_tier_state state = state_of(tier);
+    return lw_layout_is(tier->layout, layout) || (state != LW_TIER_cold && state != LW_TIER_waiting && !tier->bound);
+}
+
+lw_tier *lw_tier_for(lw_tier **list, lw_tiers *tiers, lw_program *program, const uint32_t block[3]) {
+    const lw_layout layout = lw_layout_of(block);
+    for (; *list; list = &(*list)->sibling)
+        if (is_for(*list, layout)) return *list;
+    return *list = new_tier(tiers, program, layout);
 }
 
 static void take_back(lw_tiers *tiers, lw_tier *tier) {
@@ -237,8 +261,7 @@ static void take_back(lw_tiers *tiers, lw_tier *tier) {
     }
 }
 
-void lw_tier_free(lw_tier *tier) {
-    if (!tier) return;
+static void free_tier(lw_tier *tier) {
     lw_tiers *tiers = tier->tiers;
     pthread_mutex_lock(&tiers->lock);
     take_back(tiers, tier);
@@ -246,16 +269,42 @@ void lw_tier_free(lw_tier *tier) {
     pthread_mutex_unlock(&tiers->lock);
     lw_program_drop(&tier->compiled);
     lw_arena_free(&tier->arena);
+    lw_text_free(&tier->why);
     free(tier);
 }
 
-void lw_tier_begin(lw_tier *tier) {
-    if (!tier || tier->hot) return;
+void lw_tier_free(lw_tier *list) {
+    for (lw_tier *next; list; list = next) {
+        next = list->sibling;
+        free_tier(list);
+    }
+}
+
+/* By the thread that asks for it, unless another one has. */
+static void compile_now(lw_tier *tier) {
     lw_tiers *tiers = tier->tiers;
-    ask_for(tier);
+    pthread_mutex_lock(&tiers->lock);
+    const bool asked = state_of(tier) != LW_TIER_cold;
+    if (!asked) set_state(tier, LW_TIER_waiting);
+    pthread_mutex_unlock(&tiers->lock);
+    if (asked) return;
+    const lw_tier_state state = compile(tier);
+    pthread_mutex_lock(&tiers->lock);
+    set_state(tier, state);
+    pthread_cond_broadcast(&tiers->done);
+    pthread_mutex_unlock(&tiers->lock);
+}
+
+bool lw_tier_begin(lw_tier *tier, const char **why) {
+    if (!tier || tier->hot) return true;
+    lw_tiers *tiers = tier->tiers;
+    if (is_always(tier)) compile_now(tier);
+    else ask_for(tier);
     pthread_mutex_lock(&tiers->lock);
     while (state_of(tier) == LW_TIER_waiting) pthread_cond_wait(&tiers->done, &tiers->lock);
     pthread_mutex_unlock(&tiers->lock);
+    *why = tier->why.at && !tier->why.failed ? tier->why.at : "out of memory";
+    return !is_always(tier) || state_of(tier) == LW_TIER_fast;
 }
 
 const lw_program *lw_tier_program(const lw_tier *tier) {

@@ -1,11 +1,14 @@
-/* tier.h: the engine auto. A program begins in the interpreter; one that has executed enough is compiled on a thread of
- * its context, and CTAs that begin then run the compiled code as long as that is no slower.
+/* tier.h: which code CTAs run. In the engine auto a program begins in the interpreter; one that has executed enough is
+ * compiled on a thread of its context, and CTAs that begin then run the compiled code as long as that is no slower.
  *
  *     cold → waiting → trial → fast
  *                   ↘ refused  ↘ slower      (missing, failed, large: never compiled at all)
  *
  * The compiled code is of a second program: the same, but for copies of the operations that it is laid over. A CTA
- * takes one of the two when it begins and keeps it to its end, so nothing that runs ever changes. */
+ * takes one of the two when it begins and keeps it to its end, so nothing that runs ever changes.
+ *
+ * Code may be for one layout of threads in their block: a program has a tier for each layout that it is launched with.
+ * In the engine jit a launch waits until its tier is compiled. */
 #ifndef LW_TIER_H
 #define LW_TIER_H
 
@@ -17,22 +20,24 @@ typedef enum lw_tier_state {
 } lw_tier_state;
 
 /* Of a context: the thread that compiles, and what waits for it. hot: warp instructions that a program is compiled
- * behind; LW_HOT_AUTO: as many as its size asks for; 0: a launch waits until it is. `programs` numbers programs. NULL:
- * no memory. */
-#define LW_HOT_AUTO UINT64_MAX
+ * behind; LW_HOT_AUTO: as many as its size asks for; 0: a launch waits until it is; LW_HOT_ALWAYS: it fails where it
+ * cannot be, and runs nothing else. `programs` numbers programs. NULL: no memory. */
+#define LW_HOT_AUTO   UINT64_MAX
+#define LW_HOT_ALWAYS (UINT64_MAX - 1)
 typedef struct lw_tiers lw_tiers;
 lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, _Atomic uint64_t *programs);
 void lw_tiers_free(lw_tiers *tiers);      /* none of their programs is left */
 bool lw_tiers_compiling(lw_tiers *tiers); /* to free what is compiled now waits until that is done */
 
-/* Of a linked program, which must outlive it. NULL: no memory. */
+/* Of a linked program, which must outlive it, and blocks of one layout: found in the program's list, or added. Whoever
+ * asks holds the list's lock. NULL: no memory. */
 typedef struct lw_tier lw_tier;
-lw_tier *lw_tier_new(lw_tiers *tiers, lw_program *program);
-/* Nothing may run it any more. Takes it back from who compiles, or waits until that is done. */
-void lw_tier_free(lw_tier *tier);
+lw_tier *lw_tier_for(lw_tier **list, lw_tiers *tiers, lw_program *program, const uint32_t block[3]);
+/* The list. Nothing may run it any more. Takes it back from who compiles, or waits until that is done. */
+void lw_tier_free(lw_tier *list);
 
-/* A launch begins. */
-void lw_tier_begin(lw_tier *tier);
+/* A launch begins. False: it cannot (LW_HOT_ALWAYS), which `why` says; it is good as long as the tier. */
+bool lw_tier_begin(lw_tier *tier, const char **why);
 /* What CTAs that begin now run: the program, or the compiled one. */
 const lw_program *lw_tier_program(const lw_tier *tier);
 /* So much more was executed. */

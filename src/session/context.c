@@ -113,8 +113,9 @@ lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
 /* Those that work on launches, and the one that compiles. None of them starts. */
 static bool make_threads(lw_context *context, const lw_chosen *chosen) {
     if (!(context->pool = lw_pool_new(context->threads))) return false;
-    if (context->engine != LW_ENGINE_auto) return true;
-    if ((context->tiers = lw_tiers_new(context->level, chosen->hot, &context->programs))) return true;
+    if (context->engine == LW_ENGINE_interp) return true;
+    const uint64_t hot = context->engine == LW_ENGINE_jit ? LW_HOT_ALWAYS : chosen->hot;
+    if ((context->tiers = lw_tiers_new(context->level, hot, &context->programs))) return true;
     lw_pool_free(context->pool);
     return false;
 }

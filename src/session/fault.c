@@ -259,7 +259,7 @@ bool lw_keep_engines(lw_context *context, const lw_grid *grid) {
     lw_fault *fault = find_fault(context, true);
     if (!fault) return false;
     const uint64_t done = atomic_load(&grid->done_ctas);
-    const uint64_t compiled = grid->program->compiled ? done : atomic_load(&grid->compiled_ctas);
+    const uint64_t compiled = atomic_load(&grid->compiled_ctas);
     fault->engines = (lw_launch_engines){
         .interp_ctas = done - compiled, .jit_ctas = compiled, .why = grid->tier ? lw_tier_why(grid->tier) : ""};
     return true;

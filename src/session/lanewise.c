@@ -99,10 +99,7 @@ static void return_memory(lw_module *module) {
 }
 
 static void end_module(lw_module *module) {
-    for (uint32_t i = 0; i < module->kernel_count; i++) {
-        lw_tier_free(module->kernels[i].tier);
-        lw_program_drop(module->kernels[i].program);
-    }
+    for (uint32_t i = 0; i < module->kernel_count; i++) { lw_tier_free(module->kernels[i].tiers); }
     lw_variables_free(module);
     return_memory(module);
     pthread_mutex_destroy(&module->lock);
@@ -235,20 +232,6 @@ static lw_status find_kernel(lw_module *module, const char *name, lw_kernel **ke
     return LW_OK;
 }
 
-/* False: the compiler cannot; the context's message says why. */
-static bool compile(lw_kernel *kernel) {
-    lw_context *context = kernel->module->context;
-    lw_text why = {0};
-    const bool good = lw_program_compile(kernel->program, context->level, &why);
-    if (!good) {
-        lw_fail(context, LW_UNSUPPORTED, LW_D_not_compiled, kernel->info.name,
-                why.at && !why.failed ? why.at : "out of memory");
-        kernel->program = NULL;
-    }
-    lw_text_free(&why);
-    return good;
-}
-
 static lw_status make_program(lw_kernel *kernel) {
     lw_module *module = kernel->module;
     jmp_buf out;
@@ -258,10 +241,7 @@ static lw_status make_program(lw_kernel *kernel) {
     lw_program_link(program, module->context->level);
     program->number = atomic_fetch_add(&module->context->programs, 1) + 1;
     program->symbols = module->context->symbols;
-    lw_tiers *tiers = module->context->tiers;
-    if (tiers && !(kernel->tier = lw_tier_new(tiers, program))) return LW_NO_MEMORY;
     kernel->program = program;
-    if (module->context->engine == LW_ENGINE_jit && !compile(kernel)) return LW_UNSUPPORTED;
     kernel->info.shared_bytes = program->shared_bytes;
     kernel->info.local_bytes = program->entry->local_bytes;
     kernel->info.instruction_count = (uint32_t)program->instruction_count;
@@ -339,16 +319,30 @@ static void fill_stats(lw_launch_stats *stats, lw_grid *grid, double seconds) {
                                .seconds = seconds};
 }
 
+/* The code that the launch's blocks run, compiled now where it must be. */
+static lw_status choose_code(lw_kernel *kernel, lw_grid *grid) {
+    lw_context *context = kernel->module->context;
+    const char *why = "";
+    if (!context->tiers) return LW_OK;
+    pthread_mutex_lock(&kernel->module->lock);
+    grid->tier = lw_tier_for(&kernel->tiers, context->tiers, kernel->program, grid->block);
+    pthread_mutex_unlock(&kernel->module->lock);
+    if (!grid->tier) return lw_fail_memory(context);
+    if (lw_tier_begin(grid->tier, &why)) return LW_OK;
+    return lw_fail(context, LW_UNSUPPORTED, LW_D_not_compiled, kernel->info.name, why);
+}
+
 static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers,
                           lw_launch_stats *stats) {
     lw_context *context = kernel->module->context;
+    lw_status status = choose_code(kernel, grid);
+    if (status != LW_OK) return status;
     if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
     grid->ranges = lw_memory_hold(&context->memory);
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = lw_clock()};
     if (config->time_limit > 0) grid->deadline = watch.start + config->time_limit;
-    lw_tier_begin(grid->tier);
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
-    lw_status status = outcome(context, config, grid);
+    status = outcome(context, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);
     const bool kept = lw_keep_engines(context, grid) && lw_keep_notes(context, grid);
     if (!kept && status == LW_OK) status = lw_fail_memory(context);

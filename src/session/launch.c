@@ -173,7 +173,6 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
     uint32_t threads = (uint32_t)lw_volume(config->block),
              lanes = (threads + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
     grid->program = program;
-    grid->tier = kernel->tier;
     grid->source = &kernel->module->source;
     const uint32_t *cluster = lw_launch_cluster(kernel, config), alone[3] = {1, 1, 1};
     grid->has_clusters = cluster[0] != 0;

@@ -118,7 +118,7 @@ struct lw_context {
     uint8_t symbols;
     uint32_t threads, stack_limit;
     lw_pool *pool;
-    lw_tiers *tiers; /* of the engine auto */
+    lw_tiers *tiers; /* of the engines that compile */
     lw_memory memory;
     lw_heap heap;
     void *shared[LW_LANGUAGES]; /* what modules of a language have in common */
@@ -135,7 +135,7 @@ struct lw_kernel {
     lw_module *module;
     void *function;      /* what its language makes a program of */
     lw_program *program; /* made on first use */
-    lw_tier *tier;       /* … with it, in the engine auto */
+    lw_tier *tiers;      /* … and what was compiled of it, with the module's lock held */
     bool failed;         /* it cannot be: the module's diagnostics say why */
     lw_kernel_info info;
     lw_cluster_info clusters;

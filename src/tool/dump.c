@@ -122,7 +122,7 @@ bool lw_dump_program(lw_tool_source *in, const lw_dump *dump, lw_program *progra
         program = NULL; /* diagnosed */
     if (program && dump->compiled) {
         lw_program_link(program, dump->chosen->level);
-        good = lw_program_print(program, dump->chosen->level, dump->machine, &out, &why);
+        good = lw_program_print(program, dump->chosen->level, lw_layout_rows, dump->machine, &out, &why);
         if (!good) lw_tool_error(LW_D_machine_lacks, why.at && !why.failed ? why.at : "out of memory");
     } else if (program) lw_program_dump(&out, program, dump->interp ? program->codes : program->functions);
     lw_text_free(&why);

@@ -1,6 +1,7 @@
 """Random PTX programs for engines.py: straight text of all types, branches, loops with equal and different rounds, calls, tables, exits,
 barriers, shuffles, votes, atomics, memory."""
 
+import math
 import random
 
 # what an operation gives, and takes: h r d: registers of 16, 32, 64 bits; p a predicate; lower case u: an immediate of 32 bits may stand there
@@ -269,11 +270,15 @@ def kernel(chance, size):
     head = ", ".join(["  .param .u64 in", ".param .u64 out", ".param .u64 sum", ".param .u32 count", *(f".param .{t} p_{t}" for t in PARAMS)])
     registers = "".join(f"  .reg .b{BITS[k]} %{k}<{COUNTS[k]}>;\n" for k in "hrd")
     start = """  .reg .pred %p<5>, %q<4>;
-  .reg .b32 %n<4>, %thread, %number, %count, %index, %all, %mine, %theirs, %x<3>;
+  .reg .b32 %n<4>, %thread, %number, %count, %index, %all, %mine, %theirs, %x<3>, %x, %y;
   .reg .b64 %in, %out, %sum, %w;
   .shared .b32 room[1024];
-  mov.u32 %thread, %tid.x;
-  mov.u32 %x0, %ctaid.x; mov.u32 %x1, %ntid.x;
+  mov.u32 %x1, %ntid.y; mov.u32 %x2, %tid.z; mov.u32 %y, %tid.y;
+  mad.lo.u32 %thread, %x2, %x1, %y;
+  mov.u32 %x0, %ntid.x; mov.u32 %x, %tid.x;
+  mad.lo.u32 %thread, %thread, %x0, %x;
+  mul.lo.u32 %x1, %x0, %x1; mov.u32 %x0, %ntid.z; mul.lo.u32 %x1, %x0, %x1;
+  mov.u32 %x0, %ctaid.x;
   mad.lo.u32 %number, %x0, %x1, %thread;
   ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u64 %sum, [sum]; ld.param.u32 %count, [count];
   and.b32 %x2, %number, 31;
@@ -296,7 +301,8 @@ def kernel(chance, size):
             elif choice == 1:
                 start += f"  ld.global.b{BITS[k]} %{k}{i}, [%in + {8 * chance.randrange(64)}];\n"
             else:
-                source = {"h": "cvt.u16.u32 %h{}, %thread;", "r": "mov.b32 %r{}, %number;", "d": "cvt.u64.u32 %d{}, %number;"}[k]
+                of = chance.choice(("%thread", "%number", "%x", "%y"))
+                source = {"h": "cvt.u16.u32 %h{}, OF;", "r": "mov.b32 %r{}, OF;", "d": "cvt.u64.u32 %d{}, OF;"}[k].replace("OF", of)
                 start += "  " + source.format(i) + "\n"
     for i in range(5):
         start += f"  setp.{chance.choice(('lt', 'gt', 'ne'))}.u32 %p{i}, %r{chance.randrange(8)}, {chance.choice((0, 5, 40, 10**9))};\n"
@@ -311,10 +317,14 @@ def kernel(chance, size):
     return (f".version 8.0\n.target sm_90\n.address_size 64\n{CALLED}\n.visible .entry k({head})\n{{\n{registers}{start}{text}\n{end}  ret;\n}}\n")
 
 
+# Rows of whole warps, of one thread, that share warps, that end within them.
+BLOCKS = ("1", "31", "32", "33", "64", "96", "100", "128", "129", "160", "256", "300", "16,16", "8,8", "16,3", "24,4", "4,4,4", "32,4", "2,3,11", "1,64", "8,3,2", "12,5")
+
+
 def arguments(chance, grid, block, count):
-    threads = grid * block
+    threads = grid * math.prod(int(n) for n in block.split(","))
     values = {"u8": 200, "s8": -100, "u16": 65000, "s16": -30000, "u32": chance.getrandbits(32), "s32": -chance.getrandbits(31), "u64": chance.getrandbits(64)}
-    return ["-k", "k", "-g", str(grid), "-b", str(block), "-a", "u64[128]=random", "-a", f"u64[{64 * threads}]:print=hex", "-a", "u32[4]:print=hex", "-a", f"u32={count}",
+    return ["-k", "k", "-g", str(grid), "-b", block, "-a", "u64[128]=random", "-a", f"u64[{64 * threads}]:print=hex", "-a", "u32[4]:print=hex", "-a", f"u32={count}",
             *(x for t in PARAMS for x in ("-a", f"{t}={values.get(t, -1.5)}"))]
 
 
@@ -323,7 +333,7 @@ def programs(seed, count):
         chance = random.Random(f"ptx {seed} {n}")
         text = kernel(chance, chance.choice((8, 20, 40, 80)))
         runs = []
-        for block in chance.sample((1, 31, 32, 33, 64, 96, 100, 128, 129, 160, 256, 300), 2):
+        for block in chance.sample(BLOCKS, 2):
             extra = chance.choice(([], [], ["--step-limit", str(chance.choice((100, 1000, 20000)))], ["--strict"], ["--threads", "1"]))
             grid = chance.choice((1, 1, 2, 3))
             runs.append([*arguments(chance, grid, block, chance.choice((0, 1, 2, 9))), "--threads", "1", "--timeout", "20", *extra])

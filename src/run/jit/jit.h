@@ -45,13 +45,15 @@ extern const lw_core lw_core_calls;
 typedef struct lw_jit {
     uint32_t gang_bytes, op_bytes,
         lane_count; /* of the headers that the compiler was built with: the core's own, or the two do not fit */
-    /* Compiles a linked program and installs the code. NULL: it cannot; `why` says so, and the program must be linked
-     * again. The program must outlive the code. Threads: any, one at a time for one program. */
-    lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_text *why);
+    /* Compiles a linked program for blocks of a layout, and installs the code; *bound: it is for no others. NULL: it
+     * cannot; `why` says so, and the program must be linked again. The program must outlive the code. Threads: any, one
+     * at a time for one program. */
+    lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why);
     void (*drop)(lw_compiled *code); /* nothing may run it any more */
     /* What LLVM makes of a program, as text, for `lanewise dump`: in its own language, or in the machine's. False: as
      * above. */
-    bool (*print)(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why);
+    bool (*print)(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
+                  lw_text *why);
 } lw_jit;
 
 #define LW_JIT_SYMBOL "lanewise_jit"

@@ -2,6 +2,8 @@
 #include "run/jit/names.h"
 #include "run/jit/strand.h"
 
+#include "base/special_id.h"
+
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
 #include <llvm-c/LLJIT.h>
@@ -240,79 +242,43 @@ static void begin_function(lw_build *b, LLVMValueRef function, const lw_level *l
     b->top = lw_build_block(b, "top");
 }
 
-/* One that a function of the program calls alone: its name and a word. */
-static LLVMValueRef part_of(const lw_build *b, LLVMValueRef function, const char *word) {
-    size_t size;
-    lw_text name = {0};
-    lw_text_printf(&name, "%s_%s", LLVMGetValueName2(function, &size), word);
-    LLVMValueRef part = LLVMAddFunction(b->module, name.failed ? word : name.at, b->step_type);
-    LLVMSetLinkage(part, LLVMInternalLinkage);
-    lw_text_free(&name);
-    return part;
-}
-
 enum { LW_STRAND_MOST = 4000 }; /* instructions for a chunk: more take seconds to compile */
 
-/* One warp at a time, for threads in rows. NULL: no memory, or too much code. */
-static LLVMValueRef emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {
+/* One warp at a time, where that pays. False: it does not; or no memory. */
+static bool emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {
+    if (!lw_strand_fits(unit)) return false;
     lw_strand strand = {.u = unit};
     bool good = lw_strand_plan(&strand);
     b->failed |= !good;
     good = good && lw_strand_size(&strand) <= LW_STRAND_MOST;
     if (good) {
-        begin_function(b, part_of(b, function, "rows"), unit->level);
+        begin_function(b, function, unit->level);
         b->failed |= !lw_strand_emit(&strand);
     }
     lw_strand_free(&strand);
-    return good && !b->failed ? b->function : NULL;
+    return good;
 }
 
-/* %tid.x counts the threads of each warp where warps do not reach from one row of the block to the next. */
-static void emit_choice(lw_build *b, LLVMValueRef function, const lw_level *level, LLVMValueRef rows,
-                        LLVMValueRef any) {
-    begin_function(b, function, level);
-    LLVMPositionBuilderAtEnd(b->at, b->top);
-    LLVMValueRef grid = lw_build_grid(b), shape[3];
-    for (uint32_t k = 0; k < 3; k++)
-        shape[k] = lw_build_load(b, b->i32, grid, offsetof(lw_grid, block) + 4 * (size_t)k, 4, LW_ALIAS_gang);
-    LLVMValueRef beyond = LLVMBuildAnd(b->at, shape[0], lw_build_number(b, 32, LW_WARP_LANES - 1), "");
-    LLVMValueRef is = lw_build_is(b, LLVMIntEQ, beyond, lw_build_number(b, 32, 0));
-    LLVMValueRef one = LLVMBuildMul(b->at, shape[1], shape[2], "");
-    is = LLVMBuildOr(b->at, is, lw_build_is(b, LLVMIntEQ, one, lw_build_number(b, 32, 1)), "");
-    LLVMBasicBlockRef other = lw_build_block(b, "any");
-    LLVMValueRef arguments[] = {b->gang, b->op};
-    lw_build_unless(b, is, other);
-    LLVMValueRef call = LLVMBuildCall2(b->at, b->step_type, rows, arguments, 2, "");
-    LLVMSetTailCall(call, true);
-    LLVMBuildRet(b->at, call);
-    LLVMPositionBuilderAtEnd(b->at, other);
-    call = LLVMBuildCall2(b->at, b->step_type, any, arguments, 2, "");
-    LLVMSetTailCall(call, true);
-    LLVMBuildRet(b->at, call);
-}
-
-/* The function as loops over the lanes of the gang, between steps. */
+/* As loops over the lanes of the gang, between steps. */
 static void emit_regions(lw_build *b, lw_unit *unit, LLVMValueRef function) {
     begin_function(b, function, unit->level);
     lw_emit_function(unit);
 }
 
-/* As strands where threads are in rows, and as regions where not. */
-static bool emit_strands(lw_build *b, lw_unit *unit, LLVMValueRef function) {
-    LLVMValueRef rows = lw_strand_fits(unit) ? emit_strand(b, unit, function) : NULL;
-    if (!rows) return false;
-    LLVMValueRef any = part_of(b, function, "any");
-    emit_regions(b, unit, any);
-    emit_choice(b, function, unit->level, rows, any);
-    return true;
+/* What a strand knows of the layout it knows by these. */
+static bool asks_for_layout(const lw_unit *unit) {
+    for (uint32_t n = 0; n < unit->count; n++) {
+        const lw_op *op = lw_unit_op(unit, n);
+        if (op->code == LW_OP_special && (op->a == LW_SPECIAL_tid || op->a == LW_SPECIAL_ntid)) return true;
+    }
+    return false;
 }
 
-/* Those of both: who comes to one that its code does not have is sent back. */
-static uint32_t *list_entries(const lw_unit *unit, bool strands) {
+static uint32_t *list_entries(const lw_unit *unit, bool strand) {
     uint32_t *entries = malloc((unit->count + unit->code->block_count + 1) * sizeof *entries), count = 0;
-    for (uint32_t n = 0; entries && n < unit->count; n++)
+    for (uint32_t n = 0; entries && !strand && n < unit->count; n++)
         if (unit->entered[n]) entries[count++] = lw_frame_number(unit, n);
-    for (uint32_t block = 0; entries && strands && block < unit->code->block_count; block++)
+    for (uint32_t block = 0; entries && strand && block < unit->code->block_count; block++)
         if (lw_strand_enters(unit, block)) entries[count++] = lw_frame_number(unit, unit->block_at[block] + 1);
     if (entries) entries[count] = LW_NO_SLOT;
     return entries;
@@ -322,10 +288,12 @@ static uint32_t *list_entries(const lw_unit *unit, bool strands) {
 typedef struct lw_made {
     uint32_t *entries; /* where the interpreter may come into it; NULL: there is none */
     char *name;        /* of its symbol */
+    bool bound;        /* to the layout that it was compiled for */
 } lw_made;
 
-static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level) {
-    lw_unit unit = {.program = program, .code = code, .level = level, .build = b};
+static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level,
+                         lw_layout layout) {
+    lw_unit unit = {.program = program, .code = code, .level = level, .layout = layout, .build = b};
     lw_made made = {0};
     if (lw_unit_study(&unit)) {
         LLVMValueRef function = lw_names_function(b, code);
@@ -336,9 +304,10 @@ static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, 
         size_t size;
         made.name = strdup(LLVMGetValueName2(function, &size));
         b->failed = !b->entries || !b->leaves || !b->scalars || !b->values || !made.name;
-        const bool strands = !b->failed && emit_strands(b, &unit, function);
-        if (!strands && !b->failed) emit_regions(b, &unit, function);
-        if (!b->failed) made.entries = list_entries(&unit, strands);
+        const bool strand = !b->failed && emit_strand(b, &unit, function);
+        if (!strand && !b->failed) emit_regions(b, &unit, function);
+        if (!b->failed) made.entries = list_entries(&unit, strand);
+        made.bound = strand && asks_for_layout(&unit);
         free(b->entries), free(b->leaves), free(b->scalars), free(b->values);
     }
     lw_unit_free(&unit);
@@ -382,8 +351,8 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 }
 
 /* The module of a program, optimised; NULL: `why`. */
-static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, lw_made *functions,
-                                 lw_text *why) {
+static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, lw_layout layout,
+                                 lw_made *functions, lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = make_machine(level, why);
     if (!machine) return NULL;
@@ -398,7 +367,7 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         start_build(&build, context, module, level);
         for (uint32_t i = 0; good && i < program->code_count; i++)
             if (program->functions[i]->op_count)
-                functions[i] = emit_code(&build, program, program->functions[i], level);
+                functions[i] = emit_code(&build, program, program->functions[i], level, layout);
         LLVMDisposeBuilder(build.at);
         if (good) inline_lanes(module, context);
         good = good && optimize(module, machine, is_small(program), why);
@@ -461,7 +430,8 @@ static void drop(lw_compiled *made) {
     free(made);
 }
 
-static lw_compiled *compile_program(lw_program *program, const lw_level *level, lw_text *why) {
+static lw_compiled *compile_program(lw_program *program, const lw_level *level, lw_layout layout, bool *bound,
+                                    lw_text *why) {
     lw_made *functions = calloc(program->code_count + 1, sizeof *functions);
     lw_compiled *made = calloc(1, sizeof *made);
     if (!functions || !made) {
@@ -470,9 +440,12 @@ static lw_compiled *compile_program(lw_program *program, const lw_level *level, 
     }
     made->names.wanted = program->symbols;
     LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
-    LLVMModuleRef module = make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, functions, why);
+    LLVMModuleRef module =
+        make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, layout, functions, why);
     const bool good = module && make_code(made, safe, module, level, why) && install(made, program, functions, why);
     LLVMOrcDisposeThreadSafeContext(safe);
+    *bound = false;
+    for (uint32_t i = 0; i < program->code_count; i++) *bound |= functions[i].bound;
     free_functions(program, functions);
     if (good) return made;
     drop(made);
@@ -499,11 +472,12 @@ static void print_text(LLVMModuleRef module, lw_text *out) {
     LLVMDisposeMessage(text);
 }
 
-static bool print_program(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
+static bool print_program(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
+                          lw_text *why) {
     lw_made *functions = calloc(program->code_count + 1, sizeof *functions);
     if (!functions) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, functions, why);
+    LLVMModuleRef module = make_module(context, program, level, layout, functions, why);
     bool good = module;
     if (module && machine) good = print_machine(module, level, out, why);
     else if (module) print_text(module, out);
@@ -518,16 +492,17 @@ static bool print_program(lw_program *program, const lw_level *level, bool machi
 typedef struct lw_errand {
     lw_program *program;
     const lw_level *level;
+    lw_layout layout;
     lw_text *out, *why; /* out: NULL where it is compiled */
     bool machine;       /* what is printed: machine code */
     lw_compiled *made;
-    bool good;
+    bool good, bound;
 } lw_errand;
 
 static void run_errand(void *argument) {
     lw_errand *e = argument;
-    if (e->out) e->good = print_program(e->program, e->level, e->machine, e->out, e->why);
-    else e->made = compile_program(e->program, e->level, e->why);
+    if (e->out) e->good = print_program(e->program, e->level, e->layout, e->machine, e->out, e->why);
+    else e->made = compile_program(e->program, e->level, e->layout, &e->bound, e->why);
 }
 
 static void try(lw_errand *e) {
@@ -537,14 +512,16 @@ static void try(lw_errand *e) {
     lw_text_printf(e->why, "LLVM gave up: %s", why);
 }
 
-static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text *why) {
-    lw_errand e = {.program = program, .level = level, .why = why};
+static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why) {
+    lw_errand e = {.program = program, .level = level, .layout = layout, .why = why};
     try(&e);
+    *bound = e.bound;
     return e.made;
 }
 
-static bool print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
-    lw_errand e = {.program = program, .level = level, .machine = machine, .out = out, .why = why};
+static bool print(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
+                  lw_text *why) {
+    lw_errand e = {.program = program, .level = level, .layout = layout, .machine = machine, .out = out, .why = why};
     try(&e);
     return e.good;
 }

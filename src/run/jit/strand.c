@@ -343,7 +343,7 @@ static void make_places(lw_strand *s) {
 static void clear_places(const lw_strand *s, LLVMBasicBlockRef find) {
     const lw_build *b = lw_strand_build(s);
     LLVMPositionBuilderAtEnd(b->at, b->top);
-    for (size_t k = 0; k < (size_t)s->u->code->virtual_count * s->chunks; k++)
+    for (size_t k = 0; k < (size_t)s->u->code->virtual_count * LW_STRAND_RUNS; k++)
         if (s->places[k]) store(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
     LLVMBuildBr(b->at, find);
 }
@@ -388,9 +388,9 @@ bool lw_strand_emit(lw_strand *s) {
     const lw_unit *u = s->u;
     const size_t registers = u->code->virtual_count, blocks = u->code->block_count;
     s->chunks = LW_WARP_LANES / u->build->chunk;
-    s->places = calloc(registers * s->chunks + 1, sizeof *s->places);
-    s->values = calloc(registers * s->chunks + 1, sizeof *s->values);
-    s->ways = calloc(registers * s->chunks + 1, sizeof *s->ways);
+    s->places = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->places);
+    s->values = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->values);
+    s->ways = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->ways);
     s->heads = calloc(blocks, sizeof *s->heads);
     s->ready = calloc(blocks, sizeof *s->ready);
     const bool good = s->places && s->values && s->ways && s->heads && s->ready;

@@ -2,7 +2,7 @@
  * are the same for all lanes or in rows, where lanes can be left behind) → strand (warps, blocks, branches) →
  * strand_ops (one operation) → strand_memory, strand_meet
  *
- * It is code for launches whose threads are in rows: %tid.x counts those of each warp.
+ * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
  * All warps of a gang that come to an entry go their way one behind the other, each until it must wait, leave the
  * function, or do what only the interpreter does. Registers are values of LLVM's across blocks. Of the blocks in which
@@ -12,14 +12,25 @@
 
 #include "run/jit/unit.h"
 
-/* What a register has in the lanes of a warp: base + x * (lane % 16) + y * (lane / 16), or anything. */
+enum { LW_WARP_BITS = 5, LW_RUN_LEAST = 3, LW_STRAND_RUNS = 1 << (LW_WARP_BITS - LW_RUN_LEAST) };
+
+/* What a register has in the lanes of a warp: anything, or a row: base + step[0] * (bit 0 of the lane's number) +
+ * step[1] * (bit 1) + … Where it is not known how the higher bits count each run of 1 << run lanes has a base of its
+ * own, and the steps from there on are 0. */
 typedef struct lw_shape {
     enum { LW_SHAPE_unseen, LW_SHAPE_row, LW_SHAPE_any } kind;
-    uint32_t low; /* so many low bits of the base are 0 */
-    int64_t x, y;
+    uint32_t run; /* LW_RUN_LEAST to LW_WARP_BITS */
+    uint32_t low; /* so many low bits of each base are 0 */
+    int32_t step[LW_WARP_BITS];
+    uint32_t known; /* all lanes have this number; 0: it is not known */
 } lw_shape;
 
-enum { LW_ROW_LANES = 16 };
+/* Accesses of shared memory that nothing is asked of any more: by the address register of the first of them, and its
+ * numbers from … to. */
+typedef struct lw_sure {
+    uint32_t first;
+    int64_t from, to;
+} lw_sure;
 
 typedef struct lw_strand {
     lw_unit *u;
@@ -35,7 +46,7 @@ typedef struct lw_strand {
 
     /* what has been built */
     uint32_t chunks;
-    LLVMValueRef *places; /* per register, `chunks` of each: where its value is kept; one of a row */
+    LLVMValueRef *places; /* per register, LW_STRAND_RUNS: where its chunks are kept, or the bases of a row */
     LLVMValueRef *values; /* likewise: what was there on the way that … */
     uint32_t *ways; /* … this is the number of; it counts while that is one of `way`, of which the last is at hand */
     uint32_t way[8], way_count, last_way;
@@ -47,10 +58,18 @@ typedef struct lw_strand {
     LLVMValueRef slots[4];           /* by class: where the warp's lanes are in a slot, less its place in the frame */
     LLVMValueRef now, on[LW_CHUNKS]; /* the mask of the operation at hand; by chunks, once asked for on a way */
     uint32_t on_ways[LW_CHUNKS];
+    lw_sure sure[8]; /* in this block, so far */
+    uint32_t sure_count;
     LLVMValueRef guard; /* the mask outside of the guard at hand; NULL: there is none */
     LLVMBasicBlockRef guard_end;
 } lw_strand;
 
+/* In runs of how many lanes (1 << …) a row has the same for all of them. */
+static inline uint32_t lw_shape_alike(const lw_shape *shape) {
+    uint32_t bits = 0;
+    while (bits < shape->run && !shape->step[bits]) bits++;
+    return bits;
+}
 static inline const lw_build *lw_strand_build(const lw_strand *s) { return s->u->build; }
 enum { LW_STRAND_LONG = 96 }; /* of a longer lane function one copy, in a loop, is better than one for each chunk */
 /* Whether a function can be compiled so. */
@@ -64,7 +83,7 @@ static inline bool lw_strand_is_row(const lw_strand *s, uint32_t reg) {
 }
 static inline bool lw_strand_is_uniform(const lw_strand *s, uint32_t reg) {
     return s->u->code->registers[reg].is_const ||
-           (s->shapes[reg].kind == LW_SHAPE_row && !s->shapes[reg].x && !s->shapes[reg].y);
+           (s->shapes[reg].kind == LW_SHAPE_row && lw_shape_alike(&s->shapes[reg]) == LW_WARP_BITS);
 }
 /* Lanes leave the compiled code at its first operation. */
 static inline bool lw_strand_stops_at(const lw_unit *u, uint32_t block) {
@@ -80,26 +99,36 @@ static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t bloc
 static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint32_t word) {
     return lw_unit_live(s->u, s->u->block_at[block])[word] & s->dirty[(size_t)block * s->u->words + word];
 }
-/* The least and the most that a lane's element is above its base. */
-void lw_shape_span(const lw_shape *shape, int64_t *least, int64_t *most);
+/* The least and the most that an element is above the base of its run of 1 << run lanes. */
+void lw_shape_span(const lw_shape *shape, uint32_t run, int64_t *least, int64_t *most);
+/* How much a lane's element is above the base of its run. */
+int64_t lw_shape_above(const lw_shape *shape, uint32_t lane);
+/* What a register is known to have; a known number as a row. */
+lw_shape lw_strand_shape(const lw_strand *s, uint32_t reg);
+static inline uint32_t lw_strand_runs(uint32_t run) { return 1u << (LW_WARP_BITS - run); }
 /* An element of a wider register that is right only where the narrow one does not wrap within the warp. */
 bool lw_strand_widens(const lw_op *op, bool *is_signed);
 /* Accesses that need no step, as a rule. */
 bool lw_strand_moves(lw_memory_form form);
-/* A load that gives all lanes the same. */
-bool lw_strand_loads_one(const lw_strand *s, const lw_op *op);
+/* A load that gives all lanes of a run the same: the run, LW_RUN_LEAST at least; else 0. */
+uint32_t lw_strand_loads_one(const lw_strand *s, const lw_op *op);
 
 /* ---- strand_ops.c ------------------------------------------------------------------------------------------------ */
 
 /* One, or some in a row, of those up to `end`: the next one. */
 uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end);
-LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg); /* of a row */
+LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg); /* of a row that has one */
+/* Of the at-th run of 1 << run lanes, no more than the row's own run is. */
+LLVMValueRef lw_strand_base_of(lw_strand *s, uint32_t reg, uint32_t run, uint32_t at);
 LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk);
 /* Executing lanes get it. */
 void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value);
-void lw_strand_put_row(lw_strand *s, uint32_t reg, LLVMValueRef base);
-void lw_strand_put_same(lw_strand *s, uint32_t n, uint32_t reg, LLVMValueRef value); /* one for all of them */
-void lw_strand_begin_way(lw_strand *s, bool anew);                                   /* anew: nothing is known */
+void lw_strand_put_row(lw_strand *s, uint32_t reg, uint32_t at, LLVMValueRef base); /* of the at-th of its runs */
+/* values: one for each run of 1 << run lanes. */
+void lw_strand_put_runs(lw_strand *s, uint32_t n, uint32_t reg, uint32_t run, LLVMValueRef *values);
+/* Lanes of the at-th run execute. */
+LLVMValueRef lw_strand_has(const lw_strand *s, uint32_t run, uint32_t at);
+void lw_strand_begin_way(lw_strand *s, bool anew); /* anew: nothing is known */
 void lw_strand_end_way(lw_strand *s);
 /* Lanes of a mask, a word, as conditions of a chunk; and the other way round. */
 LLVMValueRef lw_strand_conditions(const lw_strand *s, LLVMValueRef mask, uint32_t chunk);

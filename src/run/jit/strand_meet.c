@@ -102,6 +102,6 @@ bool lw_strand_exchange(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     if (op->code == LW_OP_shuffle) return shuffle(s, n);
     if (op->d == LW_NO_SLOT || !lw_strand_agrees(s->u, op)) return false;
-    lw_strand_put_same(s, n, op->d, op->code == LW_OP_vote ? vote(s, op) : s->now);
+    lw_strand_put_runs(s, n, op->d, LW_WARP_BITS, &(LLVMValueRef){op->code == LW_OP_vote ? vote(s, op) : s->now});
     return true;
 }

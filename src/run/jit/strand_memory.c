@@ -1,198 +1,7 @@
 /* strand_memory.c: loads and stores of a strand. Where the address register is known to be a row, lanes go to
- * neighbouring places or to one, and their vectors are moved; else each goes its own way. One check for all of them
- * against shared memory, or the allocation met last; whatever does not pass it is the interpreter's step's. */
-#include "run/jit/strand.h"
-
-enum { ROWS = LW_WARP_LANES / LW_ROW_LANES };
-
-/* Where the lanes go: each 16 of them to places in a row, or to one place. */
-typedef struct lw_course {
-    lw_memory_form form;
-    uint32_t bytes, count; /* of an element; elements of a lane */
-    LLVMValueRef at[ROWS]; /* of the first lane of each, 64 bits */
-    bool steps;            /* they are neighbours */
-    bool joined;           /* … all of them */
-    LLVMValueRef good;     /* a condition for it all; NULL: none */
-    LLVMValueRef host;     /* to be added to addresses */
-    LLVMValueRef lanes;    /* each its own way: place of their distances from the host's … */
-    bool narrow;           /* … in 32 bits */
-} lw_course;
-
-static LLVMValueRef number(const lw_strand *s, uint64_t value) {
-    return lw_build_number(lw_strand_build(s), 64, value);
-}
-static LLVMValueRef both(const lw_strand *s, LLVMValueRef x, LLVMValueRef y) {
-    return !x ? y : LLVMBuildAnd(lw_strand_build(s)->at, x, y, "");
-}
-
-/* ---- Addresses --------------------------------------------------------------------------------------------------- */
-
-/* The address of a lane, from what its register has. */
-static LLVMValueRef full_address(const lw_strand *s, const lw_op *op, lw_memory_form form, LLVMValueRef value) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMTypeRef type = LLVMTypeOf(value);
-    const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    LLVMValueRef more = lw_build_number(b, form.address == 1 ? 32 : 64, op->imm);
-    value = LLVMBuildAdd(b->at, value, vector ? lw_value_splat(b, more) : more, "");
-    if (form.address == 2) return value;
-    return LLVMBuildZExt(b->at, value, vector ? lw_build_vector(b, 64) : b->i64, "");
-}
-
-/* By the shape of the address register. False: it is none that helps. */
-static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
-    const lw_build *b = lw_strand_build(s);
-    if (!lw_strand_is_row(s, op->a)) return false;
-    const lw_shape *shape = &s->shapes[op->a];
-    course->steps = shape->x != 0;
-    if (course->steps && shape->x != course->bytes * course->count) return false;
-    LLVMValueRef base = lw_strand_base(s, op->a);
-    for (uint32_t row = 0; row < ROWS; row++) {
-        LLVMValueRef more = LLVMConstInt(LLVMTypeOf(base), (uint64_t)(shape->y * row), false);
-        course->at[row] = full_address(s, op, course->form, LLVMBuildAdd(b->at, base, more, ""));
-    }
-    course->joined = course->steps && shape->y == LW_ROW_LANES * shape->x;
-    return true;
-}
-
-/* ---- The check --------------------------------------------------------------------------------------------------- */
-
-/* The number of the first lane that executes, and of the last one, in bytes. */
-static void find_ends(const lw_strand *s, uint32_t bytes, LLVMValueRef *first, LLVMValueRef *last) {
-    const lw_build *b = lw_strand_build(s);
-    static const char *const names[] = {"llvm.cttz", "llvm.ctlz"};
-    LLVMValueRef zeros[2];
-    for (int k = 0; k < 2; k++) zeros[k] = LLVMBuildZExt(b->at, lw_build_bits(b, names[k], s->now), b->i64, "");
-    *first = LLVMBuildMul(b->at, zeros[0], number(s, bytes), "");
-    LLVMValueRef before = LLVMBuildSub(b->at, number(s, LW_WARP_LANES - 1), zeros[1], "");
-    *last = LLVMBuildMul(b->at, before, number(s, bytes), "");
-}
-
-typedef struct lw_home_ir {
-    LLVMValueRef base, size, host, good;
-} lw_home_ir;
-
-/* Shared memory, or the allocation met last by this operation. */
-static lw_home_ir find_home(const lw_strand *s, const lw_op *op, lw_memory_form form, bool stores) {
-    const lw_build *b = lw_strand_build(s);
-    lw_home_ir home = {.base = number(s, 0)};
-    if (form.window == LW_WINDOW_shared) {
-        LLVMValueRef cta = lw_build_cta(b);
-        home.size = lw_build_load(b, b->i32, cta, offsetof(lw_cta, shared_bytes), 4, LW_ALIAS_gang);
-        home.size = LLVMBuildZExt(b->at, home.size, b->i64, "");
-        home.host = lw_build_load(b, b->bytes, cta, offsetof(lw_cta, shared), 8, LW_ALIAS_gang);
-        return home;
-    }
-    const uint64_t at = offsetof(lw_gang, hints) + op->e % LW_HINTS * sizeof(lw_range);
-    home.base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
-    home.size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
-    home.host = lw_build_load(b, b->bytes, b->gang, at + offsetof(lw_range, host), 8, LW_ALIAS_gang);
-    if (!stores && form.window != LW_WINDOW_const) return home;
-    LLVMValueRef only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
-    home.good = lw_build_is(b, stores ? LLVMIntEQ : LLVMIntNE, only, lw_build_number(b, 8, 0));
-    return home;
-}
-
-/* From one address on, so many bytes. */
-static void demand_range(lw_strand *s, lw_course *course, const lw_home_ir *home, LLVMValueRef at, LLVMValueRef span) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef offset = LLVMBuildSub(b->at, at, home->base, "");
-    LLVMValueRef room = LLVMBuildSub(b->at, home->size, span, "");
-    course->good = both(s, course->good, lw_build_is(b, LLVMIntULE, span, home->size));
-    course->good = both(s, course->good, lw_build_is(b, LLVMIntULE, offset, room));
-}
-
-/* Bytes of 16 lanes. */
-static uint64_t span_of(const lw_course *course) {
-    return (uint64_t)course->bytes * course->count * (course->steps ? LW_ROW_LANES : 1);
-}
-
-static void set_host(lw_strand *s, lw_course *course, const lw_home_ir *home) {
-    const lw_build *b = lw_strand_build(s);
-    if (home->good) course->good = both(s, course->good, home->good);
-    course->host = LLVMBuildSub(b->at, LLVMBuildPtrToInt(b->at, home->host, b->i64, ""), home->base, "");
-}
-
-static void check(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_home_ir home = find_home(s, op, course->form, stores);
-    const uint32_t each = course->bytes * course->count;
-    LLVMValueRef low = course->at[0];
-    set_host(s, course, &home);
-    if (course->joined) {
-        LLVMValueRef first, last;
-        find_ends(s, each, &first, &last);
-        LLVMValueRef span = LLVMBuildAdd(b->at, LLVMBuildSub(b->at, last, first, ""), number(s, each), "");
-        demand_range(s, course, &home, LLVMBuildAdd(b->at, course->at[0], first, ""), span);
-    } else
-        for (uint32_t row = 0; row < ROWS; row++) {
-            demand_range(s, course, &home, course->at[row], number(s, span_of(course)));
-            if (row) low = LLVMBuildOr(b->at, low, course->at[row], "");
-        }
-    if (each == 1) return;
-    low = LLVMBuildAnd(b->at, low, number(s, each - 1), "");
-    course->good = both(s, course->good, lw_build_is(b, LLVMIntEQ, low, number(s, 0)));
-}
-
-/* Room for 64 bits a lane, the k-th: what one operation leaves there it takes away again. */
-static LLVMValueRef lane_room(lw_strand *s, uint32_t k) {
-    const lw_build *b = lw_strand_build(s);
-    if (!s->lane_room[k]) s->lane_room[k] = lw_build_stack(b, LLVMArrayType(lw_build_vector(b, 64), s->chunks));
-    return s->lane_room[k];
-}
-
-/* Each lane its own way: all that execute within the home and aligned. Those that do not go where it begins. Shared
- * memory is small: distances within it have 32 bits. */
-static void check_lanes(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_home_ir home = find_home(s, op, course->form, stores);
-    const uint32_t each = course->bytes * course->count;
-    course->narrow = course->form.window == LW_WINDOW_shared && course->form.address == 1;
-    LLVMTypeRef type = course->narrow ? b->i32 : b->i64;
-    LLVMValueRef bad = NULL, base = lw_value_splat(b, LLVMBuildTrunc(b->at, home.base, type, ""));
-    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(base)), room = LLVMBuildSub(b->at, home.size, number(s, each), "");
-    LLVMValueRef more = lw_value_splat(b, LLVMConstInt(type, op->imm, false));
-    room = lw_value_splat(b, LLVMBuildTrunc(b->at, room, type, ""));
-    set_host(s, course, &home);
-    course->lanes = lane_room(s, 0);
-    for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = lw_strand_vector(s, op->a, c);
-        at = course->narrow ? LLVMBuildAdd(b->at, at, more, "") : full_address(s, op, course->form, at);
-        LLVMValueRef offset = LLVMBuildSub(b->at, at, base, "");
-        offset = LLVMBuildSelect(b->at, lw_strand_on(s, c), offset, zero, "");
-        LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntUGT, offset, room, "");
-        if (each > 1) {
-            LLVMValueRef low = LLVMBuildAnd(b->at, offset, lw_value_splat(b, LLVMConstInt(type, each - 1, false)), "");
-            is = LLVMBuildOr(b->at, is, LLVMBuildICmp(b->at, LLVMIntNE, low, zero, ""), "");
-        }
-        bad = bad ? LLVMBuildOr(b->at, bad, is, "") : is;
-        LLVMBuildStore(b->at, offset, lw_build_element(b, LLVMTypeOf(offset), course->lanes, c));
-    }
-    LLVMValueRef word = LLVMBuildBitCast(b->at, bad, lw_build_int(b, b->chunk), "");
-    course->good = both(s, course->good, lw_build_is(b, LLVMIntEQ, word, LLVMConstNull(LLVMTypeOf(word))));
-    course->good = both(s, course->good, lw_build_is(b, LLVMIntULE, number(s, each), home.size));
-    course->host = LLVMBuildPtrToInt(b->at, home.host, b->i64, ""); /* what the lanes have are distances from it */
-}
-
-static LLVMValueRef is_full(const lw_strand *s) {
-    return lw_build_is(lw_strand_build(s), LLVMIntEQ, s->now, lw_build_number(lw_strand_build(s), 32, UINT32_MAX));
-}
-
-bool lw_strand_moves(lw_memory_form form) {
-    const bool has_window = form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic ||
-                            form.window == LW_WINDOW_shared || form.window == LW_WINDOW_const;
-    return has_window && !form.is_volatile && !form.frame && !form.is_wide && form.address != LW_ADDRESS_ROW;
-}
-
-/* False: it is for the interpreter's step in any case. */
-static bool find_course(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_memory_form form = lw_memory_unpack(op->c);
-    *course = (lw_course){.form = form, .bytes = 1u << form.size, .count = 1u << form.vector};
-    if (!lw_strand_moves(form) || !form.address || op->d == LW_NO_SLOT || (form.is_const && stores)) return false;
-    if (s->u->code->registers[op->a].is_const) return false;
-    if (course_of_row(s, op, course)) check(s, op, course, stores);
-    else check_lanes(s, op, course, stores);
-    return true;
-}
+ * neighbouring places or to one, and their vectors are moved; else each goes its own way. What does not pass the check
+ * (strand_check.c) is the interpreter's step's. */
+#include "run/jit/strand_course.h"
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
@@ -215,11 +24,11 @@ static uint32_t element_of(const lw_strand *s, const lw_op *op, uint32_t k) {
     return lw_memory_unpack(op->c).vector ? s->u->code->slots[op->d + k] : op->d;
 }
 
-static LLVMValueRef place_of_chunk(const lw_strand *s, const lw_course *course, LLVMTypeRef type, uint32_t chunk) {
+/* The place of the elements of a lane, and of its neighbours'. */
+static LLVMValueRef place_of_lane(const lw_strand *s, const lw_course *course, LLVMTypeRef type, uint32_t lane) {
     const lw_build *b = lw_strand_build(s);
-    const uint32_t in_row = LW_ROW_LANES / b->chunk;
-    LLVMValueRef at = pointer(s, course, course->at[chunk / in_row]);
-    at = lw_build_move(b, at, number(s, (uint64_t)(chunk % in_row) * b->chunk * course->bytes * course->count));
+    LLVMValueRef at = pointer(s, course, course->at[lane >> course->shape.run]);
+    at = lw_build_move(b, at, lw_course_number(s, (uint64_t)lw_shape_above(&course->shape, lane)));
     return LLVMBuildBitCast(b->at, at, LLVMPointerType(type, 0), "");
 }
 
@@ -229,20 +38,58 @@ static LLVMValueRef load_one(const lw_strand *s, const lw_course *course, LLVMVa
                          course->bytes, LW_ALIAS_memory);
 }
 
-/* All elements of a chunk of neighbours, one lane's behind the other's. */
+/* Lanes of a chunk that are neighbours. */
+static uint32_t piece_lanes(const lw_strand *s, const lw_course *course) {
+    const uint32_t chunk = lw_strand_build(s)->chunk, together = 1u << course->together;
+    return together < chunk ? together : chunk;
+}
+
+/* One value of so many elements, or a vector of them. */
+static LLVMTypeRef piece_type(const lw_strand *s, const lw_course *course, uint32_t elements) {
+    LLVMTypeRef type = lw_build_int(lw_strand_build(s), 8 * course->bytes);
+    return elements == 1 ? type : LLVMVectorType(type, elements);
+}
+
+static LLVMValueRef load_piece(lw_strand *s, const lw_course *course, uint32_t lane, uint32_t elements) {
+    LLVMTypeRef type = piece_type(s, course, elements);
+    LLVMValueRef value = LLVMBuildLoad2(lw_strand_build(s)->at, type, place_of_lane(s, course, type, lane), "");
+    LLVMSetAlignment(value, course->bytes);
+    LLVMSetMetadata(value, lw_strand_build(s)->alias_kind, lw_strand_build(s)->aliases[LW_ALIAS_memory]);
+    return value;
+}
+
+/* Pieces, of so many elements, one behind the other: a vector. */
+static LLVMValueRef join_pieces(const lw_strand *s, LLVMValueRef *pieces, uint32_t count, uint32_t elements) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef order[LW_GANG_LANES * LW_VECTOR_MOST];
+    if (elements == 1) {
+        LLVMValueRef all = LLVMGetPoison(LLVMVectorType(LLVMTypeOf(*pieces), count));
+        for (uint32_t k = 0; k < count; k++)
+            all = LLVMBuildInsertElement(b->at, all, pieces[k], lw_build_number(b, 32, k), "");
+        return all;
+    }
+    for (uint32_t i = 0; i < count * elements; i++) order[i] = lw_build_number(b, 32, i);
+    for (; count > 1; count /= 2, elements *= 2)
+        for (uint32_t k = 0; k < count / 2; k++)
+            pieces[k] = LLVMBuildShuffleVector(b->at, pieces[2 * k], pieces[2 * k + 1],
+                                               LLVMConstVector(order, 2 * elements), "");
+    return pieces[0];
+}
+
+/* All elements of a chunk, one lane's behind the other's. */
 static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t chunk, bool by_mask) {
     const lw_build *b = lw_strand_build(s);
-    LLVMTypeRef type = LLVMVectorType(lw_build_int(b, 8 * course->bytes), b->chunk * course->count);
-    LLVMValueRef place = place_of_chunk(s, course, type, chunk);
-    if (by_mask)
-        return lw_build_masked(
-            b, "llvm.masked.load", type, place,
-            (LLVMValueRef[]){place, lw_build_number(b, 32, course->bytes), lw_strand_on(s, chunk), LLVMConstNull(type)},
-            4);
-    LLVMValueRef value = LLVMBuildLoad2(b->at, type, place, "");
-    LLVMSetAlignment(value, course->bytes);
-    LLVMSetMetadata(value, b->alias_kind, b->aliases[LW_ALIAS_memory]);
-    return value;
+    const uint32_t lanes = piece_lanes(s, course), count = b->chunk / lanes, elements = lanes * course->count;
+    LLVMValueRef pieces[LW_GANG_LANES];
+    if (by_mask) {
+        LLVMTypeRef type = LLVMVectorType(lw_build_int(b, 8 * course->bytes), b->chunk);
+        LLVMValueRef place = place_of_lane(s, course, type, chunk * b->chunk), on = lw_strand_on(s, chunk);
+        return lw_build_masked(b, "llvm.masked.load", type, place,
+                               (LLVMValueRef[]){place, lw_build_number(b, 32, course->bytes), on, LLVMConstNull(type)},
+                               4);
+    }
+    for (uint32_t k = 0; k < count; k++) pieces[k] = load_piece(s, course, chunk * b->chunk + k * lanes, elements);
+    return join_pieces(s, pieces, count, elements);
 }
 
 static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint32_t chunk, bool by_mask) {
@@ -259,19 +106,8 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
     }
 }
 
-static void load_rows(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_op *op = lw_unit_op(s->u, n);
-    const uint32_t in_row = LW_ROW_LANES / b->chunk;
-    for (uint32_t row = 0; row < ROWS; row++) {
-        for (uint32_t c = row * in_row; course->steps && c < (row + 1) * in_row; c++)
-            load_chunks(s, n, course, c, by_mask);
-        for (uint32_t k = 0; !course->steps && k < course->count; k++) {
-            LLVMValueRef one = widen(s, load_one(s, course, course->at[row], k), course->form, false);
-            for (uint32_t c = row * in_row; c < (row + 1) * in_row; c++)
-                lw_strand_put(s, n, element_of(s, op, k), c, lw_value_splat(b, one));
-        }
-    }
+static void load_row(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
+    for (uint32_t c = 0; c < s->chunks; c++) load_chunks(s, n, course, c, by_mask);
 }
 
 /* ---- Each lane its own way --------------------------------------------------------------------------------------- */
@@ -288,7 +124,7 @@ static void gather(lw_strand *s, uint32_t n, const lw_course *course) {
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMTypeRef type = lw_build_int(b, 8u << course->form.slot), vector = lw_build_vector(b, 8u << course->form.slot);
     LLVMValueRef arrays[LW_VECTOR_MOST];
-    for (uint32_t k = 0; k < course->count; k++) arrays[k] = lane_room(s, 1 + k);
+    for (uint32_t k = 0; k < course->count; k++) arrays[k] = lw_course_room(s, 1 + k);
     const lw_build_rounds l = lw_build_begin_rounds(b);
     LLVMValueRef at = lane_address(s, course, l.round);
     for (uint32_t k = 0; k < course->count; k++)
@@ -312,7 +148,7 @@ static void scatter(lw_strand *s, uint32_t n, const lw_course *course) {
                 type = lw_build_int(b, 8 * course->bytes);
     LLVMValueRef arrays[LW_VECTOR_MOST];
     for (uint32_t k = 0; k < course->count; k++) {
-        arrays[k] = lane_room(s, 1 + k);
+        arrays[k] = lw_course_room(s, 1 + k);
         for (uint32_t c = 0; c < s->chunks; c++)
             LLVMBuildStore(b->at, lw_strand_vector(s, element_of(s, op, k), c),
                            lw_build_element(b, vector, arrays[k], c));
@@ -332,26 +168,30 @@ static void scatter(lw_strand *s, uint32_t n, const lw_course *course) {
     lw_build_end_rounds(b, &l, LW_WARP_LANES);
 }
 
-/* ---- The same for all lanes -------------------------------------------------------------------------------------- */
+/* ---- The same for all lanes of a run ----------------------------------------------------------------------------- */
 
-static void load_same(lw_strand *s, uint32_t n) {
-    const lw_build *b = lw_strand_build(s);
+static void load_runs(lw_strand *s, uint32_t n, const lw_course *course) {
     const lw_op *op = lw_unit_op(s->u, n);
-    lw_course course = {.form = lw_memory_unpack(op->c)};
-    course.bytes = 1u << course.form.size, course.count = 1u << course.form.vector;
-    const uint32_t each = course.bytes * course.count;
-    LLVMValueRef base = course.form.address ? lw_strand_base(s, op->a) : NULL;
-    course.at[0] = base ? full_address(s, op, course.form, base) : number(s, op->imm);
-    const lw_home_ir home = find_home(s, op, course.form, false);
-    set_host(s, &course, &home);
-    demand_range(s, &course, &home, course.at[0], number(s, each));
-    LLVMValueRef low = LLVMBuildAnd(b->at, course.at[0], number(s, each - 1), "");
-    course.good = both(s, course.good, lw_build_is(b, LLVMIntEQ, low, number(s, 0)));
-    const lw_fork fork = lw_strand_fork(s, course.good);
-    for (uint32_t k = 0; k < course.count; k++) {
-        LLVMValueRef value = widen(s, load_one(s, &course, course.at[0], k), course.form, false);
-        lw_strand_put_same(s, n, element_of(s, op, k), value);
+    for (uint32_t k = 0; k < course->count; k++) {
+        LLVMValueRef values[LW_STRAND_RUNS];
+        for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++)
+            values[at] = widen(s, load_one(s, course, course->at[at], k), course->form, false);
+        lw_strand_put_runs(s, n, element_of(s, op, k), course->shape.run, values);
     }
+}
+
+static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    const bool sure = lw_course_is_sure(s, n);
+    lw_course course = lw_course_of_runs(s, op, run);
+    if (sure) {
+        lw_course_trust(s, &course);
+        load_runs(s, n, &course);
+        return;
+    }
+    lw_course_check(s, op, &course, false);
+    const lw_fork fork = lw_strand_fork(s, course.good);
+    load_runs(s, n, &course);
     lw_strand_otherwise(s, &fork);
     lw_strand_call(s, n);
     lw_strand_rejoin(s, &fork);
@@ -359,38 +199,68 @@ static void load_same(lw_strand *s, uint32_t n) {
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-void lw_strand_load(lw_strand *s, uint32_t n) {
-    const lw_op *op = lw_unit_op(s->u, n);
-    lw_course course;
-    if (lw_strand_loads_one(s, op)) {
-        load_same(s, n);
+/* What executes of a row, all of it or some. */
+static void move_row(lw_strand *s, uint32_t n, const lw_course *course,
+                     void (*move)(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask)) {
+    if (!lw_course_goes_by_mask(course)) {
+        move(s, n, course, false);
         return;
     }
-    if (!find_course(s, op, &course, false)) {
-        lw_strand_call(s, n);
-        return;
-    }
-    const bool by_mask = course.joined && course.bytes >= 4 && course.count == 1;
-    if (course.joined && !by_mask) course.good = both(s, course.good, is_full(s));
-    const lw_fork fork = lw_strand_fork(s, course.good);
-    if (course.lanes) gather(s, n, &course);
-    else if (by_mask) {
-        const lw_fork full = lw_strand_fork(s, is_full(s));
-        load_rows(s, n, &course, false);
-        lw_strand_otherwise(s, &full);
-        load_rows(s, n, &course, true);
-        lw_strand_rejoin(s, &full);
-    } else load_rows(s, n, &course, false);
+    const lw_fork full = lw_strand_fork(s, lw_course_is_full(s));
+    move(s, n, course, false);
+    lw_strand_otherwise(s, &full);
+    move(s, n, course, true);
+    lw_strand_rejoin(s, &full);
+}
+
+/* Each lane its own way where all can, else the interpreter's step. */
+static void move_lanes(lw_strand *s, uint32_t n, lw_course *course, bool stores,
+                       void (*move)(lw_strand *s, uint32_t n, const lw_course *course)) {
+    course->good = NULL;
+    lw_course_check_lanes(s, lw_unit_op(s->u, n), course, stores);
+    const lw_fork fork = lw_strand_fork(s, course->good);
+    move(s, n, course);
     lw_strand_otherwise(s, &fork);
     lw_strand_call(s, n);
     lw_strand_rejoin(s, &fork);
+}
+
+static void load_surely(lw_strand *s, uint32_t n, lw_course *course) {
+    if (course->shape.kind == LW_SHAPE_row) {
+        lw_course_trust(s, course);
+        move_row(s, n, course, load_row);
+    } else {
+        lw_course_trust_lanes(s, lw_unit_op(s->u, n), course);
+        gather(s, n, course);
+    }
+}
+
+void lw_strand_load(lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    const uint32_t run = lw_strand_loads_one(s, op);
+    lw_course course;
+    if (run) load_same(s, n, run);
+    else if (!lw_course_find(s, op, &course)) lw_strand_call(s, n);
+    else if (lw_course_is_sure(s, n)) load_surely(s, n, &course);
+    else if (course.shape.kind != LW_SHAPE_row) move_lanes(s, n, &course, false, gather);
+    else {
+        lw_course_check(s, op, &course, false);
+        const bool whole = lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course);
+        if (whole) course.good = lw_course_also(s, &course, lw_course_is_full(s));
+        const lw_fork fork = lw_strand_fork(s, course.good);
+        move_row(s, n, &course, load_row);
+        lw_strand_otherwise(s, &fork);
+        if (lw_course_is_joined(&course)) lw_strand_call(s, n);
+        else move_lanes(s, n, &course, false, gather);
+        lw_strand_rejoin(s, &fork);
+    }
 }
 
 /* All elements of a chunk, one lane's behind the other's. */
 static LLVMValueRef joined_elements(lw_strand *s, const lw_op *op, const lw_course *course, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = lw_build_vector(b, 8 * course->bytes);
-    LLVMValueRef parts[LW_VECTOR_MOST], order[LW_GANG_LANES];
+    LLVMValueRef parts[LW_VECTOR_MOST] = {0}, order[LW_GANG_LANES];
     for (uint32_t k = 0; k < course->count; k++)
         parts[k] = narrowed(s, course, lw_strand_vector(s, element_of(s, op, k), chunk), type);
     /* parts k and k + half, lane by lane, until there is one */
@@ -402,42 +272,73 @@ static LLVMValueRef joined_elements(lw_strand *s, const lw_op *op, const lw_cour
     return parts[0];
 }
 
-static void store_rows(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
+static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
     const lw_build *b = lw_strand_build(s);
-    const lw_op *op = lw_unit_op(s->u, n);
+    const uint32_t lanes = piece_lanes(s, course), elements = lanes * course->count;
+    LLVMTypeRef type = piece_type(s, course, elements);
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef value = joined_elements(s, op, course, c), place = place_of_chunk(s, course, LLVMTypeOf(value), c);
+        LLVMValueRef value = joined_elements(s, lw_unit_op(s->u, n), course, c), order[LW_GANG_LANES * LW_VECTOR_MOST];
+        for (uint32_t i = 0; i < b->chunk * course->count; i++) order[i] = lw_build_number(b, 32, i);
         if (by_mask) {
+            LLVMValueRef place = place_of_lane(s, course, LLVMTypeOf(value), c * b->chunk), on = lw_strand_on(s, c);
             lw_build_masked(b, "llvm.masked.store", LLVMTypeOf(value), place,
-                            (LLVMValueRef[]){value, place, lw_build_number(b, 32, course->bytes), lw_strand_on(s, c)},
-                            4);
+                            (LLVMValueRef[]){value, place, lw_build_number(b, 32, course->bytes), on}, 4);
             continue;
         }
-        LLVMValueRef store = LLVMBuildStore(b->at, value, place);
-        LLVMSetAlignment(store, course->bytes);
-        LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+        for (uint32_t k = 0; k < b->chunk; k += lanes) {
+            LLVMValueRef piece = value;
+            if (elements == 1) piece = LLVMBuildExtractElement(b->at, value, order[k], "");
+            else if (lanes < b->chunk)
+                piece = LLVMBuildShuffleVector(b->at, value, LLVMGetPoison(LLVMTypeOf(value)),
+                                               LLVMConstVector(order + k * course->count, elements), "");
+            LLVMValueRef store = LLVMBuildStore(b->at, piece, place_of_lane(s, course, type, c * b->chunk + k));
+            LLVMSetAlignment(store, course->bytes);
+            LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+        }
     }
+}
+
+static void store_surely(lw_strand *s, uint32_t n, lw_course *course, bool row) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if (row && lw_course_goes_by_mask(course)) {
+        lw_course_trust(s, course);
+        move_row(s, n, course, store_row);
+        return;
+    }
+    lw_fork fork = {0};
+    if (row) {
+        fork = lw_strand_fork(s, lw_course_is_full(s));
+        lw_course_trust(s, course);
+        store_row(s, n, course, false);
+        lw_strand_otherwise(s, &fork);
+    }
+    lw_course_trust_lanes(s, op, course);
+    scatter(s, n, course);
+    if (row) lw_strand_rejoin(s, &fork);
 }
 
 void lw_strand_store(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     lw_course course;
-    if (op->flags & LW_OP_IMM_A || !find_course(s, op, &course, true) || (!course.lanes && !course.steps)) {
+    if (op->flags & LW_OP_IMM_A || !lw_course_find(s, op, &course) || course.form.is_const) {
         lw_strand_call(s, n);
         return;
     }
-    const bool by_mask = course.joined && course.bytes >= 4 && course.count == 1;
-    if (!by_mask && !course.lanes) course.good = both(s, course.good, is_full(s));
+    const bool row = course.shape.kind == LW_SHAPE_row && !lw_shape_alike(&course.shape); /* not several to one place */
+    if (lw_course_is_sure(s, n)) {
+        store_surely(s, n, &course, row);
+        return;
+    }
+    if (!row) {
+        move_lanes(s, n, &course, true, scatter);
+        return;
+    }
+    lw_course_check(s, op, &course, true);
+    if (!lw_course_goes_by_mask(&course)) course.good = lw_course_also(s, &course, lw_course_is_full(s));
     const lw_fork fork = lw_strand_fork(s, course.good);
-    if (course.lanes) scatter(s, n, &course);
-    else if (by_mask) {
-        const lw_fork full = lw_strand_fork(s, is_full(s));
-        store_rows(s, n, &course, false);
-        lw_strand_otherwise(s, &full);
-        store_rows(s, n, &course, true);
-        lw_strand_rejoin(s, &full);
-    } else store_rows(s, n, &course, false);
+    move_row(s, n, &course, store_row);
     lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
+    if (lw_course_goes_by_mask(&course)) lw_strand_call(s, n);
+    else move_lanes(s, n, &course, true, scatter);
     lw_strand_rejoin(s, &fork);
 }

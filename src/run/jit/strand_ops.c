@@ -9,7 +9,7 @@
 /* ---- Values of registers ----------------------------------------------------------------------------------------- */
 
 void lw_strand_begin_way(lw_strand *s, bool anew) {
-    if (anew) s->way_count = 0;
+    if (anew) s->way_count = s->sure_count = 0;
     if (s->way_count == LW_COUNT(s->way)) lw_bug("ways within ways");
     s->way[s->way_count++] = ++s->last_way;
 }
@@ -29,18 +29,18 @@ static LLVMTypeRef type_of(const lw_strand *s, uint32_t reg) {
 }
 
 static LLVMValueRef place_of(lw_strand *s, uint32_t reg, uint32_t chunk) {
-    LLVMValueRef *place = &s->places[(size_t)reg * s->chunks + chunk];
+    LLVMValueRef *place = &s->places[(size_t)reg * LW_STRAND_RUNS + chunk];
     if (!*place) *place = lw_build_stack(lw_strand_build(s), type_of(s, reg));
     return *place;
 }
 
 static void keep_value(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
-    const size_t at = (size_t)reg * s->chunks + chunk;
+    const size_t at = (size_t)reg * LW_STRAND_RUNS + chunk;
     s->values[at] = value, s->ways[at] = way_at_hand(s);
 }
 
 static LLVMValueRef load_value(lw_strand *s, uint32_t reg, uint32_t chunk) {
-    const size_t at = (size_t)reg * s->chunks + chunk;
+    const size_t at = (size_t)reg * LW_STRAND_RUNS + chunk;
     if (is_on_way(s, s->ways[at])) return s->values[at];
     LLVMValueRef value = LLVMBuildLoad2(lw_strand_build(s)->at, type_of(s, reg), place_of(s, reg, chunk), "");
     keep_value(s, reg, chunk, value);
@@ -48,36 +48,55 @@ static LLVMValueRef load_value(lw_strand *s, uint32_t reg, uint32_t chunk) {
 }
 
 static void store_value(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
+    for (uint32_t k = 0; k < s->sure_count; k++)
+        if (lw_unit_op(s->u, s->sure[k].first)->a == reg) s->sure[k--] = s->sure[--s->sure_count];
     LLVMBuildStore(lw_strand_build(s)->at, value, place_of(s, reg, chunk));
     keep_value(s, reg, chunk, value);
 }
 
-LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg) {
+LLVMValueRef lw_strand_base_of(lw_strand *s, uint32_t reg, uint32_t run, uint32_t at) {
     const lw_register *r = &s->u->code->registers[reg];
-    if (!r->is_const) return load_value(s, reg, 0);
-    return lw_build_number(lw_strand_build(s), lw_unit_bits(s->u, reg),
-                           r->class == LW_CLASS_pred ? r->value != 0 : r->value);
+    const uint32_t bits = lw_unit_bits(s->u, reg);
+    if (r->is_const)
+        return lw_build_number(lw_strand_build(s), bits, r->class == LW_CLASS_pred ? r->value != 0 : r->value);
+    const uint32_t lane = at << run;
+    LLVMValueRef base = load_value(s, reg, lane >> s->shapes[reg].run);
+    const int64_t above = lw_shape_above(&s->shapes[reg], lane);
+    if (!above) return base;
+    return LLVMBuildAdd(lw_strand_build(s)->at, base, lw_build_number(lw_strand_build(s), bits, (uint64_t)above), "");
 }
 
-/* base + x * (lane % 16) + y * (lane / 16) */
-static LLVMValueRef spread_row(const lw_strand *s, LLVMValueRef base, const lw_shape *shape, uint32_t bits,
-                               uint32_t chunk) {
+LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg) { return lw_strand_base_of(s, reg, LW_WARP_BITS, 0); }
+
+/* A number for each run of 1 << run lanes, for the lanes of a chunk. */
+static LLVMValueRef spread_runs(const lw_strand *s, LLVMValueRef *values, uint32_t run, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef value = lw_value_splat(b, base), steps[LW_GANG_LANES];
-    if (!shape->x && !shape->y) return value;
-    for (uint32_t i = 0; i < b->chunk; i++) {
-        const uint32_t lane = chunk * b->chunk + i;
-        steps[i] =
-            lw_build_number(b, bits, (uint64_t)(shape->x * (lane % LW_ROW_LANES) + shape->y * (lane / LW_ROW_LANES)));
-    }
+    const uint32_t first = chunk * b->chunk, last = first + b->chunk - 1;
+    LLVMValueRef value = lw_value_splat(b, values[first >> run]), order[LW_GANG_LANES];
+    if (first >> run == last >> run) return value;
+    for (uint32_t i = 0; i < b->chunk; i++)
+        order[i] = lw_build_number(b, 32, (first + i) >> run == first >> run ? 0 : b->chunk);
+    return LLVMBuildShuffleVector(b->at, value, lw_value_splat(b, values[last >> run]),
+                                  LLVMConstVector(order, b->chunk), "");
+}
+
+/* All that a row has in the lanes of a chunk. */
+static LLVMValueRef spread_row(lw_strand *s, uint32_t reg, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_shape shape = lw_strand_shape(s, reg);
+    LLVMValueRef bases[LW_STRAND_RUNS], steps[LW_GANG_LANES];
+    const uint32_t first = chunk * b->chunk;
+    for (uint32_t at = first >> shape.run; at <= (first + b->chunk - 1) >> shape.run; at++)
+        bases[at] = lw_strand_base_of(s, reg, shape.run, at);
+    LLVMValueRef value = spread_runs(s, bases, shape.run, chunk);
+    if (lw_shape_alike(&shape) == shape.run) return value;
+    for (uint32_t i = 0; i < b->chunk; i++)
+        steps[i] = lw_build_number(b, lw_unit_bits(s->u, reg), (uint64_t)lw_shape_above(&shape, first + i));
     return LLVMBuildAdd(b->at, value, LLVMConstVector(steps, b->chunk), "");
 }
 
 LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk) {
-    static const lw_shape same = {LW_SHAPE_row, 0, 0, 0};
-    if (!lw_strand_is_row(s, reg)) return load_value(s, reg, chunk);
-    const lw_shape *shape = s->u->code->registers[reg].is_const ? &same : &s->shapes[reg];
-    return spread_row(s, lw_strand_base(s, reg), shape, lw_unit_bits(s->u, reg), chunk);
+    return lw_strand_is_row(s, reg) ? spread_row(s, reg, chunk) : load_value(s, reg, chunk);
 }
 
 LLVMValueRef lw_strand_conditions(const lw_strand *s, LLVMValueRef mask, uint32_t chunk) {
@@ -112,17 +131,42 @@ void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMV
     store_value(s, reg, chunk, value);
 }
 
-void lw_strand_put_row(lw_strand *s, uint32_t reg, LLVMValueRef base) { store_value(s, reg, 0, base); }
+void lw_strand_put_row(lw_strand *s, uint32_t reg, uint32_t at, LLVMValueRef base) { store_value(s, reg, at, base); }
 
-void lw_strand_put_same(lw_strand *s, uint32_t n, uint32_t reg, LLVMValueRef value) {
-    if (lw_strand_is_row(s, reg)) lw_strand_put_row(s, reg, value);
+void lw_strand_put_runs(lw_strand *s, uint32_t n, uint32_t reg, uint32_t run, LLVMValueRef *values) {
+    if (lw_strand_is_row(s, reg))
+        for (uint32_t at = 0; at < lw_strand_runs(s->shapes[reg].run); at++)
+            lw_strand_put_row(s, reg, at, values[at << s->shapes[reg].run >> run]);
     else
-        for (uint32_t c = 0; c < s->chunks; c++) lw_strand_put(s, n, reg, c, lw_value_splat(lw_strand_build(s), value));
+        for (uint32_t c = 0; c < s->chunks; c++) lw_strand_put(s, n, reg, c, spread_runs(s, values, run, c));
+}
+
+/* Lanes of a run. */
+static LLVMValueRef run_mask(const lw_strand *s, uint32_t run, uint32_t at) {
+    return lw_build_number(lw_strand_build(s), 32, UINT32_MAX >> (LW_WARP_LANES - (1u << run)) << (at << run));
+}
+
+LLVMValueRef lw_strand_has(const lw_strand *s, uint32_t run, uint32_t at) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef some = LLVMBuildAnd(b->at, s->now, run_mask(s, run, at), "");
+    return lw_build_is(b, LLVMIntNE, some, lw_build_number(b, 32, 0));
+}
+
+static LLVMValueRef word_of_row(lw_strand *s, uint32_t predicate) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t run = lw_strand_shape(s, predicate).run;
+    LLVMValueRef word = NULL;
+    for (uint32_t at = 0; at < lw_strand_runs(run); at++) {
+        LLVMValueRef part = LLVMBuildSExt(b->at, lw_strand_base_of(s, predicate, run, at), b->i32, "");
+        if (run < LW_WARP_BITS) part = LLVMBuildAnd(b->at, part, run_mask(s, run, at), "");
+        word = word ? LLVMBuildOr(b->at, word, part, "") : part;
+    }
+    return word;
 }
 
 LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate) {
     const lw_build *b = lw_strand_build(s);
-    if (lw_strand_is_row(s, predicate)) return LLVMBuildSExt(b->at, lw_strand_base(s, predicate), b->i32, "");
+    if (lw_strand_is_row(s, predicate)) return word_of_row(s, predicate);
     LLVMValueRef word = NULL;
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef part = LLVMBuildBitCast(b->at, load_value(s, predicate, c), lw_build_int(b, b->chunk), "");
@@ -160,21 +204,40 @@ void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
     EACH_IN(set, s->u->words, reg) save_register(s, reg, s->alone ? NULL : mask);
 }
 
-/* What the first of these lanes has in the frame, less what the shape adds for it; of none, what anybody has. */
-static LLVMValueRef base_in_frame(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
+/* What the lane of that number is above the base of its run. */
+static LLVMValueRef above(const lw_strand *s, const lw_shape *shape, LLVMValueRef lane) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef more = lw_build_number(b, 64, 0);
+    for (uint32_t k = 0, end; k < shape->run; k = end) { /* bits that count together */
+        for (end = k + 1; end < shape->run && shape->step[end] == 2 * shape->step[end - 1]; end++)
+            ;
+        if (!shape->step[k]) continue;
+        LLVMValueRef bits = LLVMBuildLShr(b->at, lane, lw_build_number(b, 64, k), "");
+        bits = LLVMBuildAnd(b->at, bits, lw_build_number(b, 64, (1u << (end - k)) - 1), "");
+        bits = LLVMBuildMul(b->at, bits, lw_build_number(b, 64, (uint64_t)(int64_t)shape->step[k]), "");
+        more = LLVMBuildAdd(b->at, more, bits, "");
+    }
+    return more;
+}
+
+/* What the first of these lanes in a run has in the frame, less what the shape adds for it; of none, what anybody
+ * has. */
+static LLVMValueRef base_in_frame(lw_strand *s, uint32_t reg, uint32_t at, LLVMValueRef mask) {
     const lw_build *b = lw_strand_build(s);
     const uint32_t bits = lw_unit_bits(s->u, reg);
     const lw_shape *shape = &s->shapes[reg];
-    LLVMValueRef lane = lw_build_bits(b, "llvm.cttz", mask);
-    LLVMValueRef wide =
-        LLVMBuildAnd(b->at, LLVMBuildZExt(b->at, lane, b->i64, ""), lw_build_number(b, 64, LW_WARP_LANES - 1), "");
-    LLVMValueRef value = lw_frame_element(s->u, s->regs, reg, LLVMBuildAdd(b->at, s->base, wide, ""));
-    if (!shape->x && !shape->y) return value;
-    LLVMValueRef in_row = LLVMBuildAnd(b->at, wide, lw_build_number(b, 64, LW_ROW_LANES - 1), "");
-    LLVMValueRef number = LLVMBuildLShr(b->at, wide, lw_build_number(b, 64, 4), "");
-    LLVMValueRef more = LLVMBuildAdd(b->at, LLVMBuildMul(b->at, in_row, lw_build_number(b, 64, (uint64_t)shape->x), ""),
-                                     LLVMBuildMul(b->at, number, lw_build_number(b, 64, (uint64_t)shape->y), ""), "");
-    return LLVMBuildSub(b->at, value, LLVMBuildTrunc(b->at, more, lw_build_int(b, bits), ""), "");
+    if (shape->run < LW_WARP_BITS) mask = LLVMBuildAnd(b->at, mask, run_mask(s, shape->run, at), "");
+    LLVMValueRef lane = LLVMBuildZExt(b->at, lw_build_bits(b, "llvm.cttz", mask), b->i64, "");
+    lane = LLVMBuildAnd(b->at, lane, lw_build_number(b, 64, LW_WARP_LANES - 1), "");
+    LLVMValueRef value = lw_frame_element(s->u, s->regs, reg, LLVMBuildAdd(b->at, s->base, lane, ""));
+    if (lw_shape_alike(shape) == shape->run) return value;
+    LLVMValueRef more = LLVMBuildTrunc(b->at, above(s, shape, lane), lw_build_int(b, bits), "");
+    return LLVMBuildSub(b->at, value, more, "");
+}
+
+static void take_bases(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
+    for (uint32_t at = 0; at < lw_strand_runs(s->shapes[reg].run); at++)
+        lw_strand_put_row(s, reg, at, base_in_frame(s, reg, at, mask));
 }
 
 /* From the frame. Where lanes of the mask have something else than the shape of a register says, to `other`. */
@@ -185,8 +248,8 @@ void lw_strand_take(lw_strand *s, uint32_t reg, LLVMValueRef mask, LLVMBasicBloc
         for (uint32_t c = 0; c < s->chunks; c++) store_value(s, reg, c, in_frame(s, reg, c));
         return;
     }
-    LLVMValueRef base = base_in_frame(s, reg, mask), differs = NULL;
-    store_value(s, reg, 0, base);
+    LLVMValueRef differs = NULL;
+    take_bases(s, reg, mask);
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntNE, in_frame(s, reg, c), lw_strand_vector(s, reg, c), "");
         is = LLVMBuildAnd(b->at, is, lw_strand_conditions(s, mask, c), "");
@@ -281,7 +344,7 @@ void lw_strand_call(lw_strand *s, uint32_t n) {
     LLVMPositionBuilderAtEnd(b->at, here);
     LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) {
         if (!lw_frame_has(u, *at)) continue;
-        if (lw_strand_is_row(s, *at)) lw_strand_put_row(s, *at, base_in_frame(s, *at, s->now));
+        if (lw_strand_is_row(s, *at)) take_bases(s, *at, s->now);
         else
             for (uint32_t c = 0; c < s->chunks; c++) lw_strand_put(s, n, *at, c, in_frame(s, *at, c));
     }
@@ -289,24 +352,38 @@ void lw_strand_call(lw_strand *s, uint32_t n) {
 
 /* ---- Element by element ------------------------------------------------------------------------------------------ */
 
-/* Narrow operands in a row do not wrap within the warp, or the wide result would be none. */
-static void demand_no_wrap(lw_strand *s, uint32_t n) {
+/* Whether lanes of a run have different elements of a register. */
+static bool has_steps(const lw_strand *s, uint32_t reg, uint32_t run) {
+    if (reg == LW_NO_SLOT) return false;
+    const lw_shape shape = lw_strand_shape(s, reg);
+    return shape.kind != LW_SHAPE_row || lw_shape_alike(&shape) < (run < shape.run ? run : shape.run);
+}
+
+/* The at-th run of a narrow register may be made wider one by one. */
+static LLVMValueRef wraps_not(lw_strand *s, uint32_t reg, bool is_signed, uint32_t run, uint32_t at) {
     const lw_build *b = lw_strand_build(s);
+    int64_t least, most;
+    lw_shape_span(&s->shapes[reg], run, &least, &most);
+    LLVMValueRef base = lw_strand_base_of(s, reg, run, at);
+    base = is_signed ? LLVMBuildSExt(b->at, base, b->i64, "") : LLVMBuildZExt(b->at, base, b->i64, "");
+    const int64_t low = (is_signed ? INT32_MIN : 0) - least, high = (is_signed ? INT32_MAX : UINT32_MAX) - most;
+    LLVMValueRef good = lw_build_is(b, LLVMIntSLE, base, lw_build_number(b, 64, (uint64_t)high));
+    return LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntSGE, base, lw_build_number(b, 64, (uint64_t)low)), "");
+}
+
+/* Narrow operands in a row do not wrap within a run of the result, or that would be none. */
+static void demand_no_wrap(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
-    const uint32_t narrow[] = {op->a, op->b};
+    const uint32_t narrow[] = {op->a, op->b}, run = s->shapes[op->d].run;
+    LLVMValueRef good = NULL;
     bool is_signed;
     if (!lw_strand_widens(op, &is_signed)) return;
-    for (uint32_t k = 0; k < 2; k++) {
-        int64_t least, most;
-        if (narrow[k] == LW_NO_SLOT || lw_strand_is_uniform(s, narrow[k])) continue;
-        lw_shape_span(&s->shapes[narrow[k]], &least, &most);
-        LLVMValueRef base = lw_strand_base(s, narrow[k]);
-        base = is_signed ? LLVMBuildSExt(b->at, base, b->i64, "") : LLVMBuildZExt(b->at, base, b->i64, "");
-        const int64_t low = (is_signed ? INT32_MIN : 0) - least, high = (is_signed ? INT32_MAX : UINT32_MAX) - most;
-        LLVMValueRef good = lw_build_is(b, LLVMIntSLE, base, lw_build_number(b, 64, (uint64_t)high));
-        good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntSGE, base, lw_build_number(b, 64, (uint64_t)low)), "");
-        lw_strand_demand(s, n, good);
-    }
+    for (uint32_t k = 0; k < 2; k++)
+        for (uint32_t at = 0; has_steps(s, narrow[k], run) && at < lw_strand_runs(run); at++) {
+            LLVMValueRef one = wraps_not(s, narrow[k], is_signed, run, at);
+            good = good ? LLVMBuildAnd(lw_strand_build(s)->at, good, one, "") : one;
+        }
+    if (good) lw_strand_demand(s, n, good);
 }
 
 static bool all_uniform(const lw_strand *s, const lw_op *op) {
@@ -314,9 +391,10 @@ static bool all_uniform(const lw_strand *s, const lw_op *op) {
     return true;
 }
 
-/* What body.c is told of the registers of one operation. */
-static void give_scalars(lw_strand *s, const lw_op *op, lw_values *v) {
-    LW_EACH_READ(s->u->code, op, at) if (!s->u->code->registers[*at].is_const) v->scalar[*at] = lw_strand_base(s, *at);
+/* What body.c is told of the registers of one operation: of a run, or of a chunk. */
+static void give_scalars(lw_strand *s, const lw_op *op, lw_values *v, uint32_t run, uint32_t at) {
+    LW_EACH_READ(s->u->code, op, reg)
+    if (!s->u->code->registers[*reg].is_const) v->scalar[*reg] = lw_strand_base_of(s, *reg, run, at);
 }
 static void give_vectors(lw_strand *s, const lw_op *op, lw_values *v, uint32_t chunk) {
     LW_EACH_READ(s->u->code, op, at) v->vector[chunk][*at] = lw_strand_vector(s, *at, chunk);
@@ -334,9 +412,9 @@ static lw_values no_values(const lw_strand *s) {
     return v;
 }
 
-static LLVMValueRef emit_scalar(lw_strand *s, const lw_op *op) {
+static LLVMValueRef emit_scalar(lw_strand *s, const lw_op *op, uint32_t run, uint32_t at) {
     lw_values v = no_values(s);
-    give_scalars(s, op, &v);
+    give_scalars(s, op, &v, run, at);
     LLVMValueRef value = lw_body_scalar(s->u, op, &v);
     if (!value) lw_bug("operation code %u gives no one value", op->code);
     take_back(s, op, &v);
@@ -345,15 +423,16 @@ static LLVMValueRef emit_scalar(lw_strand *s, const lw_op *op) {
 
 static void emit_row(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
+    const uint32_t run = s->shapes[op->d].run;
     demand_no_wrap(s, n);
-    lw_strand_put_row(s, op->d, emit_scalar(s, op));
+    for (uint32_t at = 0; at < lw_strand_runs(run); at++) lw_strand_put_row(s, op->d, at, emit_scalar(s, op, run, at));
 }
 
 static void emit_chunk(lw_strand *s, uint32_t n, uint32_t chunk) {
     lw_unit *u = s->u;
     const lw_op *op = lw_unit_op(u, n);
     if (all_uniform(s, op) && (op->code == LW_OP_ld || lw_op_does(op, LW_DOES_ALIKE))) {
-        lw_strand_put(s, n, op->d, chunk, lw_value_splat(lw_strand_build(s), emit_scalar(s, op)));
+        lw_strand_put(s, n, op->d, chunk, lw_value_splat(lw_strand_build(s), emit_scalar(s, op, LW_WARP_BITS, 0)));
         return;
     }
     lw_values v = no_values(s);
@@ -421,7 +500,7 @@ static bool is_long(const lw_strand *s, uint32_t n) {
 static bool may_leave(const lw_strand *s, const lw_op *op) {
     bool is_signed;
     if (!lw_strand_widens(op, &is_signed)) return false;
-    return !lw_strand_is_uniform(s, op->a) || !(op->b == LW_NO_SLOT || lw_strand_is_uniform(s, op->b));
+    return has_steps(s, op->a, LW_WARP_BITS) || has_steps(s, op->b, LW_WARP_BITS);
 }
 
 /* A stretch of operations that go element by element, one chunk behind the other, so that what lives within it only has
@@ -455,13 +534,32 @@ static uint32_t emit_stretch(lw_strand *s, uint32_t first, uint32_t end) {
 static LLVMValueRef resize(const lw_strand *s, LLVMValueRef value, uint32_t reg) {
     const lw_build *b = lw_strand_build(s);
     const uint32_t bits = lw_unit_bits(s->u, reg);
-    return bits == 64   ? LLVMBuildZExt(b->at, value, b->i64, "")
-           : bits == 16 ? LLVMBuildTrunc(b->at, value, b->i16, "")
+    LLVMTypeRef type = LLVMTypeOf(value);
+    type = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? lw_build_vector(b, bits) : lw_build_int(b, bits);
+    return bits == 64   ? LLVMBuildZExt(b->at, value, type, "")
+           : bits == 16 ? LLVMBuildTrunc(b->at, value, type, "")
                         : value;
 }
 
 static LLVMValueRef grid_word(const lw_build *b, LLVMValueRef of, size_t offset) {
     return lw_build_load(b, b->i32, of, offset, 4, LW_ALIAS_gang);
+}
+
+/* From the gang's list, which has each lane's. */
+static void emit_tid(lw_strand *s, uint32_t n) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    LLVMValueRef list = lw_build_move(b, b->gang, LLVMBuildShl(b->at, s->base, lw_build_number(b, 64, 2), ""));
+    const size_t first = offsetof(lw_gang, tid) + op->b * sizeof(((lw_gang *)0)->tid[0]);
+    if (lw_strand_is_row(s, op->d))
+        for (uint32_t at = 0, run = s->shapes[op->d].run; at < lw_strand_runs(run); at++)
+            lw_strand_put_row(s, op->d, at, resize(s, grid_word(b, list, first + ((size_t)4 << run) * at), op->d));
+    else
+        for (uint32_t c = 0; c < s->chunks; c++) {
+            LLVMValueRef value =
+                lw_build_load(b, lw_build_vector(b, 32), list, first + 4 * (size_t)(c * b->chunk), 4, LW_ALIAS_gang);
+            lw_strand_put(s, n, op->d, c, resize(s, value, op->d));
+        }
 }
 
 /* False: it is for the interpreter's step. */
@@ -470,22 +568,27 @@ static bool emit_special(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     const size_t word = 4 * (size_t)op->b;
     LLVMValueRef value;
-    if (!lw_strand_is_row(s, op->d)) return false;
+    if (op->a == LW_SPECIAL_tid && op->b <= 2) {
+        emit_tid(s, n);
+        return true;
+    }
+    if (op->a == LW_SPECIAL_laneid && lw_strand_is_row(s, op->d)) {
+        for (uint32_t at = 0, run = s->shapes[op->d].run; at < lw_strand_runs(run); at++)
+            lw_strand_put_row(s, op->d, at, lw_build_number(b, lw_unit_bits(s->u, op->d), at << run));
+        return true;
+    }
+    if (!lw_strand_is_uniform(s, op->d)) return false;
     if (op->b > 2) value = lw_build_number(b, 32, 0);
     else switch (op->a) {
-        case LW_SPECIAL_tid: {
-            LLVMValueRef at = LLVMBuildShl(b->at, s->base, lw_build_number(b, 64, 2), "");
-            const size_t offset = offsetof(lw_gang, tid) + op->b * sizeof(((lw_gang *)0)->tid[0]);
-            value = grid_word(b, lw_build_move(b, b->gang, at), offset);
+        case LW_SPECIAL_ntid:
+            value = grid_word(b, lw_build_grid(b), offsetof(lw_grid, block) + word);
+            if (s->shapes[op->d].known) value = lw_build_number(b, 32, s->shapes[op->d].known);
             break;
-        }
-        case LW_SPECIAL_laneid: value = lw_build_number(b, 32, 0); break;
-        case LW_SPECIAL_ntid: value = grid_word(b, lw_build_grid(b), offsetof(lw_grid, block) + word); break;
         case LW_SPECIAL_nctaid: value = grid_word(b, lw_build_grid(b), offsetof(lw_grid, shape) + word); break;
         case LW_SPECIAL_ctaid: value = grid_word(b, lw_build_cta(b), offsetof(lw_cta, index) + word); break;
         default: return false;
         }
-    lw_strand_put_row(s, op->d, resize(s, value, op->d));
+    lw_strand_put_runs(s, n, op->d, LW_WARP_BITS, &(LLVMValueRef){resize(s, value, op->d)});
     return true;
 }
 

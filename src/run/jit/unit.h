@@ -29,6 +29,7 @@ typedef struct lw_unit {
     lw_program *program;
     const lw_code *code; /* over virtual registers */
     const lw_level *level;
+    lw_layout layout; /* of the blocks that it is for */
     /* Operations in the order in which they are done; numbers of operations are places in it. */
     uint32_t count;
     uint32_t *order;    /* number in the code */

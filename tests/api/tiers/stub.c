@@ -28,8 +28,9 @@ static void lay_over(lw_program *program, lw_step *step) {
         for (uint32_t n = 0; n < program->codes[i]->op_count; n++) program->codes[i]->ops[n].step = step;
 }
 
-static lw_compiled *compile(lw_program *program, const lw_level *level, lw_text *why) {
-    (void)level, (void)why;
+static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why) {
+    (void)level, (void)layout, (void)why;
+    *bound = true;
     pthread_mutex_lock(&state.lock);
     state.begun++;
     pthread_cond_broadcast(&state.moved);
@@ -54,8 +55,9 @@ static void drop(lw_compiled *code) {
     free(code);
 }
 
-static bool print(lw_program *program, const lw_level *level, bool machine, lw_text *out, lw_text *why) {
-    (void)program, (void)level, (void)machine, (void)out, (void)why;
+static bool print(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
+                  lw_text *why) {
+    (void)program, (void)level, (void)layout, (void)machine, (void)out, (void)why;
     return false;
 }
 

@@ -1,0 +1,331 @@
+/* strand_check.c: where the lanes of an access go, and whether all of them may: within shared memory, or the allocation
+ * met last. */
+#include "run/jit/strand_course.h"
+
+/* ---- Addresses --------------------------------------------------------------------------------------------------- */
+
+/* The address of a lane, from what its register has. */
+static LLVMValueRef full_address(const lw_strand *s, const lw_op *op, lw_memory_form form, LLVMValueRef value) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMTypeRef type = LLVMTypeOf(value);
+    const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    LLVMValueRef more = lw_build_number(b, form.address == 1 ? 32 : 64, op->imm);
+    value = LLVMBuildAdd(b->at, value, vector ? lw_value_splat(b, more) : more, "");
+    if (form.address == 2) return value;
+    return LLVMBuildZExt(b->at, value, vector ? lw_build_vector(b, 64) : b->i64, "");
+}
+
+/* By the shape of the address register. False: it is none that helps. */
+static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
+    const int32_t each = (int32_t)(course->bytes * course->count);
+    if (!lw_strand_is_row(s, op->a)) return false;
+    course->shape = lw_strand_shape(s, op->a);
+    for (uint32_t k = 0; k < course->shape.run; k++)
+        if (course->shape.step[k] % each) return false;
+    for (course->together = 0; course->together < course->shape.run; course->together++)
+        if (course->shape.step[course->together] != each << course->together) break;
+    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++)
+        course->at[at] = full_address(s, op, course->form, lw_strand_base_of(s, op->a, course->shape.run, at));
+    return true;
+}
+
+/* ---- The check --------------------------------------------------------------------------------------------------- */
+
+/* The number of the first lane that executes, and of the last one, in bytes. */
+static void find_ends(const lw_strand *s, uint32_t bytes, LLVMValueRef *first, LLVMValueRef *last) {
+    const lw_build *b = lw_strand_build(s);
+    static const char *const names[] = {"llvm.cttz", "llvm.ctlz"};
+    LLVMValueRef zeros[2];
+    for (int k = 0; k < 2; k++) zeros[k] = LLVMBuildZExt(b->at, lw_build_bits(b, names[k], s->now), b->i64, "");
+    *first = LLVMBuildMul(b->at, zeros[0], lw_course_number(s, bytes), "");
+    LLVMValueRef before = LLVMBuildSub(b->at, lw_course_number(s, LW_WARP_LANES - 1), zeros[1], "");
+    *last = LLVMBuildMul(b->at, before, lw_course_number(s, bytes), "");
+}
+
+typedef struct lw_home_ir {
+    LLVMValueRef base, size, host, good;
+} lw_home_ir;
+
+/* Shared memory, or the allocation met last by this operation. */
+static lw_home_ir find_home(const lw_strand *s, const lw_op *op, lw_memory_form form, bool stores) {
+    const lw_build *b = lw_strand_build(s);
+    lw_home_ir home = {.base = lw_course_number(s, 0)};
+    if (form.window == LW_WINDOW_shared) {
+        LLVMValueRef cta = lw_build_cta(b);
+        home.size = lw_build_load(b, b->i32, cta, offsetof(lw_cta, shared_bytes), 4, LW_ALIAS_gang);
+        home.size = LLVMBuildZExt(b->at, home.size, b->i64, "");
+        home.host = lw_build_load(b, b->bytes, cta, offsetof(lw_cta, shared), 8, LW_ALIAS_gang);
+        return home;
+    }
+    const uint64_t at = offsetof(lw_gang, hints) + op->e % LW_HINTS * sizeof(lw_range);
+    home.base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
+    home.size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
+    home.host = lw_build_load(b, b->bytes, b->gang, at + offsetof(lw_range, host), 8, LW_ALIAS_gang);
+    if (!stores && form.window != LW_WINDOW_const) return home;
+    LLVMValueRef only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
+    home.good = lw_build_is(b, stores ? LLVMIntEQ : LLVMIntNE, only, lw_build_number(b, 8, 0));
+    return home;
+}
+
+/* From one address on, so many bytes. */
+static void demand_range(lw_strand *s, lw_course *course, const lw_home_ir *home, LLVMValueRef at, LLVMValueRef span) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef offset = LLVMBuildSub(b->at, at, home->base, "");
+    LLVMValueRef room = LLVMBuildSub(b->at, home->size, span, "");
+    course->good = lw_course_also(s, course, lw_build_is(b, LLVMIntULE, span, home->size));
+    course->good = lw_course_also(s, course, lw_build_is(b, LLVMIntULE, offset, room));
+}
+
+static void set_host(lw_strand *s, lw_course *course, const lw_home_ir *home) {
+    const lw_build *b = lw_strand_build(s);
+    if (home->good) course->good = lw_course_also(s, course, home->good);
+    course->host = LLVMBuildSub(b->at, LLVMBuildPtrToInt(b->at, home->host, b->i64, ""), home->base, "");
+}
+
+/* Nothing is asked of runs in which nobody executes. */
+static LLVMValueRef only_executing(const lw_strand *s, const lw_home_ir *home, LLVMValueRef first, uint32_t run,
+                                   uint32_t at) {
+    if (run == LW_WARP_BITS) return first;
+    return LLVMBuildSelect(lw_strand_build(s)->at, lw_strand_has(s, run, at), first, home->base, "");
+}
+
+/* All lanes of each run in which some execute are within the home. */
+static LLVMValueRef check_runs(lw_strand *s, lw_course *course, const lw_home_ir *home) {
+    const lw_build *b = lw_strand_build(s);
+    int64_t least, most;
+    LLVMValueRef low = NULL;
+    lw_shape_span(&course->shape, course->shape.run, &least, &most);
+    LLVMValueRef down = lw_course_number(s, (uint64_t)(least + course->from));
+    LLVMValueRef span = lw_course_number(s, (uint64_t)(most - least + course->to - course->from));
+    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++) {
+        LLVMValueRef first = LLVMBuildAdd(b->at, course->at[at], down, "");
+        first = only_executing(s, home, first, course->shape.run, at);
+        course->at[at] = LLVMBuildSub(b->at, first, down, "");
+        demand_range(s, course, home, first, span);
+        low = low ? LLVMBuildOr(b->at, low, first, "") : first;
+    }
+    return low;
+}
+
+static LLVMValueRef check_joined(lw_strand *s, lw_course *course, const lw_home_ir *home) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef first, last;
+    find_ends(s, lw_course_each(course), &first, &last);
+    LLVMValueRef span = LLVMBuildSub(b->at, last, first, "");
+    span = LLVMBuildAdd(b->at, span, lw_course_number(s, (uint64_t)(course->to - course->from)), "");
+    first = LLVMBuildAdd(b->at, first, lw_course_number(s, (uint64_t)course->from), "");
+    demand_range(s, course, home, LLVMBuildAdd(b->at, course->at[0], first, ""), span);
+    return course->at[0];
+}
+
+static void demand_aligned(lw_strand *s, lw_course *course, LLVMValueRef low) {
+    const uint32_t each = lw_course_each(course);
+    if (each == 1) return;
+    low = LLVMBuildAnd(lw_strand_build(s)->at, low, lw_course_number(s, each - 1), "");
+    course->good = lw_course_also(s, course, lw_build_is(lw_strand_build(s), LLVMIntEQ, low, lw_course_number(s, 0)));
+}
+
+void lw_course_check(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
+    const lw_home_ir home = find_home(s, op, course->form, stores);
+    set_host(s, course, &home);
+    demand_aligned(s, course,
+                   lw_course_is_joined(course) ? check_joined(s, course, &home) : check_runs(s, course, &home));
+}
+
+LLVMValueRef lw_course_room(lw_strand *s, uint32_t k) {
+    const lw_build *b = lw_strand_build(s);
+    if (!s->lane_room[k]) s->lane_room[k] = lw_build_stack(b, LLVMArrayType(lw_build_vector(b, 64), s->chunks));
+    return s->lane_room[k];
+}
+
+/* How far a lane's address is from the home's, in 64 bits or, since shared memory is small, in 32. */
+static LLVMValueRef distance(lw_strand *s, const lw_op *op, const lw_course *course, LLVMValueRef base,
+                             uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef at = lw_strand_vector(s, op->a, chunk);
+    if (!course->narrow) return LLVMBuildSub(b->at, full_address(s, op, course->form, at), base, "");
+    return LLVMBuildAdd(b->at, at, lw_value_splat(b, lw_build_number(b, 32, op->imm)), "");
+}
+
+static LLVMValueRef splat_of(const lw_strand *s, LLVMTypeRef type, LLVMValueRef value) {
+    return lw_value_splat(lw_strand_build(s), LLVMBuildTrunc(lw_strand_build(s)->at, value, type, ""));
+}
+
+static void keep_distance(lw_strand *s, lw_course *course, uint32_t chunk, LLVMValueRef value) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMBuildStore(b->at, value, lw_build_element(b, LLVMTypeOf(value), course->lanes, chunk));
+}
+
+static LLVMTypeRef begin_lanes(lw_strand *s, lw_course *course, const lw_home_ir *home) {
+    const lw_build *b = lw_strand_build(s);
+    course->narrow = course->form.window == LW_WINDOW_shared && course->form.address == 1;
+    course->lanes = lw_course_room(s, 0);
+    course->host = LLVMBuildPtrToInt(b->at, home->host, b->i64, ""); /* what the lanes have are distances from it */
+    return course->narrow ? b->i32 : b->i64;
+}
+
+/* Each lane its own way: all that execute within the home and aligned. Those that do not go where it begins. */
+void lw_course_check_lanes(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_home_ir home = find_home(s, op, course->form, stores);
+    LLVMTypeRef type = begin_lanes(s, course, &home);
+    LLVMValueRef span = lw_course_number(s, (uint64_t)(course->to - course->from)), bad = NULL;
+    LLVMValueRef base = splat_of(s, type, home.base), room = LLVMBuildSub(b->at, home.size, span, "");
+    LLVMValueRef down = splat_of(s, type, lw_course_number(s, (uint64_t)course->from));
+    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(base));
+    LLVMValueRef low = splat_of(s, type, lw_course_number(s, lw_course_each(course) - 1));
+    if (home.good) course->good = lw_course_also(s, course, home.good);
+    room = splat_of(s, type, room);
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef first = LLVMBuildAdd(b->at, distance(s, op, course, base, c), down, "");
+        first = LLVMBuildSelect(b->at, lw_strand_on(s, c), first, zero, "");
+        LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntUGT, first, room, "");
+        if (lw_course_each(course) > 1) {
+            LLVMValueRef bits = LLVMBuildAnd(b->at, first, low, "");
+            is = LLVMBuildOr(b->at, is, LLVMBuildICmp(b->at, LLVMIntNE, bits, zero, ""), "");
+        }
+        bad = bad ? LLVMBuildOr(b->at, bad, is, "") : is;
+        keep_distance(s, course, c, LLVMBuildSub(b->at, first, down, ""));
+    }
+    LLVMValueRef word = LLVMBuildBitCast(b->at, bad, lw_build_int(b, b->chunk), "");
+    course->good = lw_course_also(s, course, lw_build_is(b, LLVMIntEQ, word, LLVMConstNull(LLVMTypeOf(word))));
+    course->good = lw_course_also(s, course, lw_build_is(b, LLVMIntULE, span, home.size));
+}
+
+LLVMValueRef lw_course_is_full(const lw_strand *s) {
+    return lw_build_is(lw_strand_build(s), LLVMIntEQ, s->now, lw_build_number(lw_strand_build(s), 32, UINT32_MAX));
+}
+
+/* ---- Where they go ----------------------------------------------------------------------------------------------- */
+
+bool lw_strand_moves(lw_memory_form form) {
+    const bool has_window = form.window == LW_WINDOW_global || form.window == LW_WINDOW_generic ||
+                            form.window == LW_WINDOW_shared || form.window == LW_WINDOW_const;
+    return has_window && !form.is_volatile && !form.frame && !form.is_wide && form.address != LW_ADDRESS_ROW;
+}
+
+static lw_course begin_course(const lw_op *op) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    lw_course course = {.form = form, .bytes = 1u << form.size, .count = 1u << form.vector};
+    course.to = lw_course_each(&course);
+    return course;
+}
+
+bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course) {
+    *course = begin_course(op);
+    if (!lw_strand_moves(course->form) || !course->form.address || op->d == LW_NO_SLOT) return false;
+    if (s->u->code->registers[op->a].is_const) return false;
+    if (!course_of_row(s, op, course)) course->shape = (lw_shape){.kind = LW_SHAPE_any};
+    return true;
+}
+
+lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run) {
+    lw_course course = begin_course(op);
+    course.shape = (lw_shape){.kind = LW_SHAPE_row, .run = run};
+    for (uint32_t at = 0; at < lw_strand_runs(run); at++) {
+        LLVMValueRef base = course.form.address ? lw_strand_base_of(s, op->a, run, at) : NULL;
+        course.at[at] = base ? full_address(s, op, course.form, base) : lw_course_number(s, op->imm);
+    }
+    return course;
+}
+
+/* ---- One check for several --------------------------------------------------------------------------------------- */
+
+/* Of an access's number behind its address register. */
+static int64_t offset_of(const lw_op *op, lw_memory_form form) {
+    return form.address == 1 ? (int64_t)(int32_t)(uint32_t)op->imm : (int64_t)op->imm;
+}
+
+/* Whether operation n goes to shared memory by a register as another one does, but for the number behind it. */
+static bool is_like(const lw_strand *s, uint32_t n, const lw_op *other) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if ((op->code != LW_OP_ld && op->code != LW_OP_st) || op->a != other->a || op->d == LW_NO_SLOT) return false;
+    if (op->code == LW_OP_st && op->flags & LW_OP_IMM_A) return false;
+    const lw_memory_form form = lw_memory_unpack(op->c), as = lw_memory_unpack(other->c);
+    return lw_strand_moves(form) && form.window == LW_WINDOW_shared && form.window == as.window && form.address &&
+           form.address == as.address && form.size == as.size && form.vector == as.vector && !form.is_const;
+}
+
+static bool writes(const lw_unit *u, uint32_t n, uint32_t reg) {
+    LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) if (*at == reg) return true;
+    return false;
+}
+
+/* How far from the first one all those like it go, up to the end of the block or where the register changes. Returns
+ * their count. */
+static uint32_t find_like(const lw_strand *s, uint32_t n, int64_t *from, int64_t *to) {
+    enum { FAR = 1 << 16 };
+    const lw_op *first = lw_unit_op(s->u, n);
+    const lw_memory_form form = lw_memory_unpack(first->c);
+    const int64_t start = offset_of(first, form), each = 1ll << (form.size + form.vector);
+    uint32_t count = 0;
+    *from = 0, *to = each;
+    for (uint32_t k = n; k < s->u->count && lw_unit_op(s->u, k)->code != LW_OP_block; k++) {
+        const int64_t away = is_like(s, k, first) ? offset_of(lw_unit_op(s->u, k), form) - start : FAR;
+        if (away % each == 0 && away < FAR && away > -FAR) {
+            if (away < *from) *from = away;
+            if (away + each > *to) *to = away + each;
+            count++;
+        }
+        if (writes(s->u, k, first->a)) break;
+    }
+    return count;
+}
+
+/* In front of operation n, for those behind it, too. False: only each by itself. */
+static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    lw_course course;
+    if (!lw_course_find(s, op, &course)) return false;
+    if (lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course)) return false;
+    course.from = sure->from - offset_of(op, course.form), course.to = sure->to - offset_of(op, course.form);
+    if (course.shape.kind == LW_SHAPE_row) lw_course_check(s, op, &course, false);
+    else lw_course_check_lanes(s, op, &course, false);
+    lw_strand_demand(s, n, course.good);
+    return true;
+}
+
+bool lw_course_is_sure(lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if (!is_like(s, n, op) || s->u->code->registers[op->a].is_const) return false;
+    const int64_t at = offset_of(op, lw_memory_unpack(op->c));
+    for (uint32_t k = 0; k < s->sure_count; k++) {
+        const lw_sure *sure = &s->sure[k];
+        const lw_op *first = lw_unit_op(s->u, sure->first);
+        if (first->a == op->a && is_like(s, n, first) && at >= sure->from && at < sure->to &&
+            (at - sure->from) % (1 << (lw_memory_unpack(op->c).size + lw_memory_unpack(op->c).vector)) == 0)
+            return true;
+    }
+    lw_sure sure = {.first = n};
+    if (s->guard || !s->u->whole[n] || s->sure_count == LW_COUNT(s->sure)) return false;
+    if (find_like(s, n, &sure.from, &sure.to) < 2) return false;
+    sure.from += at, sure.to += at;
+    if (!make_sure(s, n, &sure)) return false;
+    s->sure[s->sure_count++] = sure;
+    return true;
+}
+
+void lw_course_trust(lw_strand *s, lw_course *course) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_home_ir home = find_home(s, NULL, course->form, false);
+    int64_t least, most;
+    lw_shape_span(&course->shape, course->shape.run, &least, &most);
+    LLVMValueRef down = lw_course_number(s, (uint64_t)least);
+    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run) && course->shape.run < LW_WARP_BITS; at++) {
+        LLVMValueRef first = LLVMBuildAdd(b->at, course->at[at], down, "");
+        first = only_executing(s, &home, first, course->shape.run, at);
+        course->at[at] = LLVMBuildSub(b->at, first, down, "");
+    }
+    set_host(s, course, &home);
+}
+
+void lw_course_trust_lanes(lw_strand *s, const lw_op *op, lw_course *course) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_home_ir home = find_home(s, op, course->form, false);
+    LLVMTypeRef type = begin_lanes(s, course, &home);
+    LLVMValueRef zero = splat_of(s, type, lw_course_number(s, 0));
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef at = distance(s, op, course, zero, c);
+        keep_distance(s, course, c, LLVMBuildSelect(b->at, lw_strand_on(s, c), at, zero, ""));
+    }
+}
