@@ -363,7 +363,7 @@ void lw_trap_report(lw_text *out, const lw_trap_record *trap, const lw_grid *gri
         put_lane(out, trap, grid);
         return;
     }
-    if (trap->code && trap->code != entry) lw_text_say(out, "function '%s' of ", trap->code->name);
+    if (trap->code && trap->code->index != entry->index) lw_text_say(out, "function '%s' of ", trap->code->name);
     lw_text_say(out, "kernel '%s', CTA (%u,%u,%u), thread (%u,%u,%u): warp %u, lane %u\n", entry->name, trap->cta[0],
                 trap->cta[1], trap->cta[2], trap->thread[0], trap->thread[1], trap->thread[2], trap->warp, trap->lane);
 }

@@ -335,12 +335,13 @@ static lw_status choose_code(lw_kernel *kernel, lw_grid *grid) {
 static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers,
                           lw_launch_stats *stats) {
     lw_context *context = kernel->module->context;
+    const double asked = lw_clock();
     lw_status status = choose_code(kernel, grid);
     if (status != LW_OK) return status;
     if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
     grid->ranges = lw_memory_hold(&context->memory);
     lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = lw_clock()};
-    if (config->time_limit > 0) grid->deadline = watch.start + config->time_limit;
+    if (config->time_limit > 0) grid->deadline = asked + config->time_limit;
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
     status = outcome(context, config, grid);
     if (stats) fill_stats(stats, grid, lw_clock() - watch.start);

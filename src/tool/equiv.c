@@ -267,8 +267,9 @@ static int failed(lw_equiv *e, lw_status status) {
         fputs(trap.report, stderr);
         return LW_EXIT_TRAPPED;
     }
-    lw_tool_error(status == LW_NO_MEMORY ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(e->context));
-    return status == LW_NO_MEMORY ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
+    const bool lacks = status == LW_UNSUPPORTED, memory = status == LW_NO_MEMORY;
+    lw_tool_error(lacks ? LW_D_machine_lacks : memory ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(e->context));
+    return lacks || memory ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
 }
 
 static lw_status shape(lw_equiv *e, lw_equiv_side *side, lw_launch_config *config) {

@@ -91,6 +91,7 @@ static int failed(lw_eval *e, lw_context *context, lw_module *module, lw_status 
         return LW_EXIT_TRAPPED;
     case LW_STOPPED: lw_tool_error(LW_D_stopped, "command", "eval", lw_tool_why(context)); return LW_EXIT_STOPPED;
     case LW_NO_MEMORY: lw_tool_error(LW_D_no_memory, lw_tool_why(context)); return LW_EXIT_MACHINE;
+    case LW_UNSUPPORTED: lw_tool_error(LW_D_machine_lacks, lw_tool_why(context)); return LW_EXIT_MACHINE;
     default: lw_tool_error(LW_D_launch_refused, lw_tool_why(context)); return LW_EXIT_USAGE;
     }
 }

@@ -187,6 +187,10 @@ enum { PIECE = 1 << 16 }; /* elements that are made or read at once */
 
 static int device_failed(run *r, lw_status status) {
     bool memory = status == LW_NO_MEMORY;
+    if (status == LW_UNSUPPORTED) {
+        lw_tool_error(LW_D_machine_lacks, lw_tool_why(r->context));
+        return LW_EXIT_MACHINE;
+    }
     lw_tool_error(memory ? LW_D_no_memory : LW_D_launch_refused, lw_tool_why(r->context));
     return memory ? LW_EXIT_MACHINE : LW_EXIT_USAGE;
 }

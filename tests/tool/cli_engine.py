@@ -202,6 +202,12 @@ class Engine(cli.Case):
             self.shows(["run", "spin.ptx", "--engine", engine, "--timeout", "1.5", "--stats"], 4,
                        err=["lanewise: error[LW6028]: kernel 'k' was stopped: the time limit of 1.5 s is over\n", f"engine         {engine}"])
 
+    def test_traps(self):
+        """Whose code it was does not show: the kernel's own is its own in any copy of it."""
+        self.file("trap.ptx", cli.module(cli.kernel("k", body=".reg .b64 %a; .reg .b32 %v; mov.b64 %a, 8; ld.global.u32 %v, [%a];")))
+        for engine in ("interp", "jit", "auto"):
+            self.shows(["run", "trap.ptx", "--engine", engine], 3, err=["       = kernel 'k', CTA (0,0,0), thread (0,0,0): warp 0, lane 0\n"], env={**os.environ, "LANEWISE_HOT": "0"})
+
 
 if __name__ == "__main__":
     cli.main()

@@ -188,13 +188,19 @@ static void enter(lw_strand *s, uint32_t block) {
         add_ready(s, p, ready[count++]);
     }
     const uint64_t *live = lw_unit_live(u, u->block_at[block]);
+    LLVMValueRef differs = NULL;
+    lw_strand_recall(s, lw_strand_recalled(s, block), other);
     for (uint32_t reg = 0; reg < u->code->virtual_count; reg++) {
-        if (!lw_set_has(s->wanted + (size_t)block * u->words, reg)) continue;
+        if (!lw_set_has(s->wanted + (size_t)block * u->words, reg) || lw_set_has(s->room, reg)) continue;
         LLVMValueRef who = lw_set_has(live, reg) ? s->now : NULL;
         for (uint32_t k = 0; k < count; k++)
             if (lw_set_has(lw_unit_live(u, u->block_at[places[k]]), reg))
                 who = who ? LLVMBuildOr(b->at, who, ready[k], "") : ready[k];
-        if (who) lw_strand_take(s, reg, who, other);
+        if (who) differs = lw_strand_take(s, reg, who, differs);
+    }
+    if (differs) {
+        LLVMValueRef all = LLVMBuildBitCast(b->at, differs, lw_build_int(b, b->chunk), "");
+        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, all, lw_build_number(b, b->chunk, 0)), other);
     }
     store(s, s->now, s->mask);
     LLVMBuildBr(b->at, head_of(s, block));

@@ -38,11 +38,15 @@ typedef struct lw_strand {
     uint32_t block_words;
     uint64_t *behind; /* per block: those where lanes may be ready while it runs, all of them behind it */
     bool *reached;
-    uint64_t *needed; /* per block: registers that lanes elsewhere have use for */
-    uint64_t *dirty;  /* per block: registers that may not be in the frame as they are now, in front of it */
-    uint64_t *wanted; /* per block: registers that its code, or that behind it, has to do with */
-    bool alone;       /* nobody has use for any register who is ready elsewhere */
-    uint64_t *room;   /* a set of registers, and one of blocks, for whoever needs one */
+    uint64_t *needed;  /* per block: registers that lanes elsewhere have use for */
+    uint64_t *dirty;   /* per block: registers that may not be in the frame as they are now, in front of it */
+    uint64_t *wanted;  /* per block: registers that its code, or that behind it, has to do with */
+    uint64_t *settled; /* per block: registers that have been written wherever lanes come from */
+    /* Per register: 1 + the operation that is all that ever writes it, where that gives what follows from the launch
+     * alone; else 0, or UINT32_MAX. */
+    uint32_t *given;
+    bool alone;     /* nobody has use for any register who is ready elsewhere */
+    uint64_t *room; /* a set of registers, and one of blocks, for whoever needs one */
 
     /* what has been built */
     uint32_t chunks;
@@ -101,6 +105,11 @@ static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint3
 }
 /* The least and the most that an element is above the base of its run of 1 << run lanes. */
 void lw_shape_span(const lw_shape *shape, uint32_t run, int64_t *least, int64_t *most);
+/* What all registers have, from what is known of them. */
+void lw_strand_find_shapes(lw_strand *s);
+/* It may have anything; so may what nothing that is known writes. True: that is new. */
+bool lw_strand_forget_shape(lw_strand *s, uint32_t reg);
+bool lw_strand_forget_unseen(lw_strand *s);
 /* How much a lane's element is above the base of its run. */
 int64_t lw_shape_above(const lw_shape *shape, uint32_t lane);
 /* What a register is known to have; a known number as a row. */
@@ -138,7 +147,16 @@ LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate);
 void lw_strand_call(lw_strand *s, uint32_t n);
 /* Registers into the frame, in some lanes, and back. */
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
-void lw_strand_take(lw_strand *s, uint32_t reg, LLVMValueRef mask, LLVMBasicBlockRef other);
+/* differs: lanes so far that have something else than the shapes of their registers say, or NULL. Returns them with
+ * those that do so in this one. */
+LLVMValueRef lw_strand_take(lw_strand *s, uint32_t reg, LLVMValueRef mask, LLVMValueRef differs);
+/* Those registers that an entry need not take from the frame, with what they are made of: they follow from the launch.
+ * The set is good until the next call for one. */
+const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block);
+/* The registers of a set that follow from the launch, computed anew; to `other` where one is no row. */
+void lw_strand_recall(lw_strand *s, const uint64_t *set, LLVMBasicBlockRef other);
+/* What is computed of a register, whatever its operands are, has no effect but its result. */
+bool lw_strand_is_body(const lw_unit *u, uint32_t n);
 /* The executing lanes of the warp go over to the interpreter in front of operation n, where a condition does not
  * hold. */
 void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);

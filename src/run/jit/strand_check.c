@@ -4,11 +4,20 @@
 
 /* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
-/* The address of a lane, from what its register has. */
+/* Of an access's number behind its address register. */
+static int64_t offset_of(const lw_op *op, lw_memory_form form) {
+    return form.address == 1 ? (int64_t)(int32_t)(uint32_t)op->imm : (int64_t)op->imm;
+}
+
+/* The address of a lane, from what its register has. Of shared memory, which is small, the sum is either right or in
+ * nobody's: so it is one of 64 bits, which costs nothing where memory is accessed. */
 static LLVMValueRef full_address(const lw_strand *s, const lw_op *op, lw_memory_form form, LLVMValueRef value) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = LLVMTypeOf(value);
     const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
+    if (form.window == LW_WINDOW_shared && form.address == 1 && !vector)
+        return LLVMBuildAdd(b->at, LLVMBuildSExt(b->at, value, b->i64, ""),
+                            lw_course_number(s, (uint64_t)offset_of(op, form)), "");
     LLVMValueRef more = lw_build_number(b, form.address == 1 ? 32 : 64, op->imm);
     value = LLVMBuildAdd(b->at, value, vector ? lw_value_splat(b, more) : more, "");
     if (form.address == 2) return value;
@@ -231,11 +240,6 @@ lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run) {
 
 /* ---- One check for several --------------------------------------------------------------------------------------- */
 
-/* Of an access's number behind its address register. */
-static int64_t offset_of(const lw_op *op, lw_memory_form form) {
-    return form.address == 1 ? (int64_t)(int32_t)(uint32_t)op->imm : (int64_t)op->imm;
-}
-
 /* Whether operation n goes to shared memory by a register as another one does, but for the number behind it. */
 static bool is_like(const lw_strand *s, uint32_t n, const lw_op *other) {
     const lw_op *op = lw_unit_op(s->u, n);
@@ -305,13 +309,14 @@ bool lw_course_is_sure(lw_strand *s, uint32_t n) {
     return true;
 }
 
-void lw_course_trust(lw_strand *s, lw_course *course) {
+void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course) {
     const lw_build *b = lw_strand_build(s);
-    const lw_home_ir home = find_home(s, NULL, course->form, false);
+    const lw_home_ir home = find_home(s, op, course->form, false);
+    const bool has_runs = lw_strand_shape(s, op->a).run < LW_WARP_BITS; /* else all lanes were looked at */
     int64_t least, most;
     lw_shape_span(&course->shape, course->shape.run, &least, &most);
     LLVMValueRef down = lw_course_number(s, (uint64_t)least);
-    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run) && course->shape.run < LW_WARP_BITS; at++) {
+    for (uint32_t at = 0; has_runs && at < lw_strand_runs(course->shape.run); at++) {
         LLVMValueRef first = LLVMBuildAdd(b->at, course->at[at], down, "");
         first = only_executing(s, &home, first, course->shape.run, at);
         course->at[at] = LLVMBuildSub(b->at, first, down, "");

@@ -45,7 +45,7 @@ void lw_course_check_lanes(lw_strand *s, const lw_op *op, lw_course *course, boo
 /* The same where it is known: true where one check for several accesses of a block stands in front of this one, which
  * leaves the strand where it does not hold. */
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
-void lw_course_trust(lw_strand *s, lw_course *course);
+void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course);
 void lw_course_trust_lanes(lw_strand *s, const lw_op *op, lw_course *course);
 
 #endif

@@ -185,7 +185,7 @@ static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
     const bool sure = lw_course_is_sure(s, n);
     lw_course course = lw_course_of_runs(s, op, run);
     if (sure) {
-        lw_course_trust(s, &course);
+        lw_course_trust(s, op, &course);
         load_runs(s, n, &course);
         return;
     }
@@ -227,7 +227,7 @@ static void move_lanes(lw_strand *s, uint32_t n, lw_course *course, bool stores,
 
 static void load_surely(lw_strand *s, uint32_t n, lw_course *course) {
     if (course->shape.kind == LW_SHAPE_row) {
-        lw_course_trust(s, course);
+        lw_course_trust(s, lw_unit_op(s->u, n), course);
         move_row(s, n, course, load_row);
     } else {
         lw_course_trust_lanes(s, lw_unit_op(s->u, n), course);
@@ -301,14 +301,14 @@ static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by
 static void store_surely(lw_strand *s, uint32_t n, lw_course *course, bool row) {
     const lw_op *op = lw_unit_op(s->u, n);
     if (row && lw_course_goes_by_mask(course)) {
-        lw_course_trust(s, course);
+        lw_course_trust(s, lw_unit_op(s->u, n), course);
         move_row(s, n, course, store_row);
         return;
     }
     lw_fork fork = {0};
     if (row) {
         fork = lw_strand_fork(s, lw_course_is_full(s));
-        lw_course_trust(s, course);
+        lw_course_trust(s, lw_unit_op(s->u, n), course);
         store_row(s, n, course, false);
         lw_strand_otherwise(s, &fork);
     }

@@ -75,269 +75,6 @@ bool lw_strand_enters(const lw_unit *u, uint32_t block) {
     return lw_op_does(before, LW_DOES_EXCHANGES) && !loop.end;
 }
 
-/* ---- Shapes ------------------------------------------------------------------------------------------------------ */
-
-static const lw_shape any = {.kind = LW_SHAPE_any}, uniform = {.kind = LW_SHAPE_row, .run = LW_WARP_BITS};
-enum { FAR = 1 << 20 }; /* lanes farther apart are no row */
-
-void lw_shape_span(const lw_shape *shape, uint32_t run, int64_t *least, int64_t *most) {
-    *least = *most = 0;
-    for (uint32_t k = 0; k < run; k++) *(shape->step[k] < 0 ? least : most) += shape->step[k];
-}
-
-int64_t lw_shape_above(const lw_shape *shape, uint32_t lane) {
-    int64_t above = 0;
-    for (uint32_t k = 0; k < shape->run; k++) above += lane >> k & 1 ? shape->step[k] : 0;
-    return above;
-}
-
-lw_shape lw_strand_shape(const lw_strand *s, uint32_t reg) {
-    const lw_register *r = &s->u->code->registers[reg];
-    if (!r->is_const) return s->shapes[reg];
-    lw_shape shape = uniform;
-    shape.low = r->value ? (uint32_t)__builtin_ctzll(r->value) : 64;
-    return shape;
-}
-
-/* The same in all lanes of each run. */
-static lw_shape alike_in(uint32_t run) {
-    lw_shape shape = uniform;
-    shape.run = run;
-    return run < LW_RUN_LEAST ? any : shape;
-}
-
-static lw_shape sum(const lw_shape *a, const lw_shape *b, int32_t sign) {
-    lw_shape shape = alike_in(a->run < b->run ? a->run : b->run);
-    shape.low = a->low < b->low ? a->low : b->low;
-    for (uint32_t k = 0; k < shape.run; k++) {
-        shape.step[k] = a->step[k] + sign * b->step[k];
-        if (shape.step[k] > FAR || shape.step[k] < -FAR) return any;
-    }
-    return shape;
-}
-
-static lw_shape times(const lw_shape *a, int64_t factor) {
-    if (factor > FAR || factor < -FAR || !factor) return factor ? any : uniform;
-    lw_shape shape = alike_in(a->run);
-    shape.low = a->low + (uint32_t)__builtin_ctzll((uint64_t)factor);
-    for (uint32_t k = 0; k < a->run; k++) {
-        const int64_t step = a->step[k] * factor;
-        if (step > FAR || step < -FAR) return any;
-        shape.step[k] = (int32_t)step;
-    }
-    return shape;
-}
-
-/* A known number, as a signed one of its width; false where it is not known. */
-static bool known(const lw_strand *s, uint32_t reg, int64_t *value) {
-    const lw_register *r = &s->u->code->registers[reg];
-    if (!r->is_const) return (*value = s->shapes[reg].kind == LW_SHAPE_row ? s->shapes[reg].known : 0) != 0;
-    *value = r->class == LW_CLASS_64 ? (int64_t)r->value : (int64_t)(int32_t)r->value;
-    return true;
-}
-
-/* Whether the lanes count in bits of the number that no base has, each in one of its own; these bits. */
-static bool counts(const lw_shape *a, uint64_t *bits) {
-    *bits = 0;
-    for (uint32_t k = 0; k < a->run; k++) {
-        const uint64_t step = (uint64_t)a->step[k];
-        if (a->step[k] < 0 || step & (step - 1) || step & *bits || (a->low < 64 && step >> a->low)) return false;
-        *bits |= step;
-    }
-    return true;
-}
-
-static lw_shape masked(const lw_shape *a, int64_t mask) {
-    uint64_t bits;
-    lw_shape shape = *a;
-    if (!counts(a, &bits)) return any;
-    for (uint32_t k = 0; k < a->run; k++) shape.step[k] &= (int32_t)mask;
-    shape.known = 0;
-    return shape;
-}
-
-/* Of bits that only one of the two has: their sum. */
-static lw_shape joined(const lw_shape *a, const lw_shape *b) {
-    uint64_t bits[2];
-    if (!counts(a, &bits[0]) || !counts(b, &bits[1]) || bits[0] & bits[1]) return any;
-    lw_shape shape = sum(a, b, 1);
-    return shape.low < 64 && (bits[0] | bits[1]) >> shape.low ? any : shape;
-}
-
-/* Bits that lanes count in count down where they are flipped. */
-static lw_shape flipped(const lw_shape *a, int64_t flips) {
-    uint64_t bits;
-    lw_shape shape = *a;
-    if (!counts(a, &bits)) return any;
-    for (uint32_t k = 0; k < a->run; k++)
-        if (shape.step[k] & flips) shape.step[k] = -shape.step[k];
-    if (flips && (uint32_t)__builtin_ctzll((uint64_t)flips) < shape.low)
-        shape.low = (uint32_t)__builtin_ctzll((uint64_t)flips);
-    shape.known = 0;
-    return shape;
-}
-
-static lw_shape shifted(const lw_shape *a, int64_t by) {
-    uint64_t bits;
-    lw_shape shape = *a;
-    if (!counts(a, &bits) || by < 0 || by > 31) return any;
-    for (uint32_t k = 0; k < a->run; k++) shape.step[k] >>= by;
-    shape.low = a->low < by ? 0 : a->low - (uint32_t)by;
-    shape.known = 0;
-    return shape;
-}
-
-/* What is negative as a signed number is a large one to what widens unsigned numbers. */
-static lw_shape product(const lw_strand *s, const lw_op *op, bool negative) {
-    const lw_shape a = lw_strand_shape(s, op->a), b = lw_strand_shape(s, op->b);
-    int64_t factor;
-    const bool by_b = known(s, op->b, &factor);
-    if (by_b || known(s, op->a, &factor)) return factor < 0 && !negative ? any : times(by_b ? &a : &b, factor);
-    const uint32_t of_a = lw_shape_alike(&a), of_b = lw_shape_alike(&b);
-    return alike_in(of_a < of_b ? of_a : of_b);
-}
-
-bool lw_strand_widens(const lw_op *op, bool *is_signed) {
-    const lw_lane_id lane = lw_code_lane(op->code);
-    *is_signed = lane == LW_LANE_sext_b64_b32 || lane == LW_LANE_mul_wide_s32 || lane == LW_LANE_mad_wide_s32;
-    return *is_signed || lane == LW_LANE_zext_b64_b32 || lane == LW_LANE_mul_wide_u32 || lane == LW_LANE_mad_wide_u32;
-}
-
-static lw_shape shape_of_mad(const lw_strand *s, const lw_op *op, bool negative) {
-    const lw_shape p = product(s, op, negative), c = lw_strand_shape(s, op->c);
-    return p.kind == LW_SHAPE_row ? sum(&p, &c, 1) : any;
-}
-
-static lw_shape shape_of_lane(const lw_strand *s, const lw_op *op, bool whole) {
-    const lw_shape a = lw_strand_shape(s, op->a), b = op->b == LW_NO_SLOT ? uniform : lw_strand_shape(s, op->b);
-    int64_t number;
-    bool is_signed;
-    lw_strand_widens(op, &is_signed);
-    switch ((uint32_t)lw_code_lane(op->code)) {
-    case LW_LANE_mov_b32:
-    case LW_LANE_mov_b64: return a;
-    case LW_LANE_add_b32:
-    case LW_LANE_add_b64: return sum(&a, &b, 1);
-    case LW_LANE_sub_b32:
-    case LW_LANE_sub_b64: return sum(&a, &b, -1);
-    case LW_LANE_mul_lo_b32:
-    case LW_LANE_mul_lo_b64: return product(s, op, true);
-    case LW_LANE_mad_lo_b32:
-    case LW_LANE_mad_lo_b64: return shape_of_mad(s, op, true);
-    case LW_LANE_shl_b32:
-    case LW_LANE_shl_b64: return known(s, op->b, &number) && number >= 0 && number < 20 ? times(&a, 1 << number) : any;
-    case LW_LANE_and_b32: return known(s, op->b, &number) ? masked(&a, number) : any;
-    case LW_LANE_or_b32: return joined(&a, &b);
-    case LW_LANE_xor_b32: return known(s, op->b, &number) ? flipped(&a, number) : joined(&a, &b);
-    case LW_LANE_shr_s32:
-    case LW_LANE_shr_u32: return known(s, op->b, &number) ? shifted(&a, number) : any;
-    case LW_LANE_zext_b64_b32:
-    case LW_LANE_sext_b64_b32: return whole ? a : any;
-    case LW_LANE_mul_wide_u32:
-    case LW_LANE_mul_wide_s32: return whole ? product(s, op, is_signed) : any;
-    case LW_LANE_mad_wide_u32:
-    case LW_LANE_mad_wide_s32: return whole ? shape_of_mad(s, op, is_signed) : any;
-    default: return any;
-    }
-}
-
-/* %tid, by the layout of the threads. */
-static lw_shape shape_of_tid(lw_layout layout, uint32_t which) {
-    if (which > 2) return uniform;
-    const uint32_t ends[] = {0, layout.x, layout.x + (uint32_t)layout.y, LW_WARP_BITS};
-    lw_shape shape = alike_in(layout.run);
-    for (uint32_t k = ends[which]; k < ends[which + 1] && k < shape.run; k++) shape.step[k] = 1 << (k - ends[which]);
-    while (shape.low < LW_WARP_BITS && ends[which] + shape.low < ends[which + 1] && ends[which] + shape.low < shape.run)
-        shape.low++;
-    return shape;
-}
-
-/* %ntid, where the layout says that all bits of a %tid are within the warp. */
-static lw_shape shape_of_ntid(lw_layout layout, uint32_t which) {
-    lw_shape shape = uniform;
-    if (layout.run != LW_WARP_BITS || which > 1) return shape;
-    const bool whole = which ? layout.x + layout.y < LW_WARP_BITS : layout.x < LW_WARP_BITS;
-    if (whole) shape.known = 1u << (which ? layout.y : layout.x);
-    return shape;
-}
-
-static lw_shape shape_of_special(const lw_strand *s, const lw_op *op) {
-    switch (op->a) {
-    case LW_SPECIAL_tid: return op->c < 4 ? any : shape_of_tid(s->u->layout, op->b);
-    case LW_SPECIAL_laneid: return op->c < 4 ? any : shape_of_tid(lw_layout_rows, 0);
-    case LW_SPECIAL_ntid: return shape_of_ntid(s->u->layout, op->b);
-    case LW_SPECIAL_ctaid:
-    case LW_SPECIAL_nctaid: return uniform;
-    default: return any;
-    }
-}
-
-uint32_t lw_strand_loads_one(const lw_strand *s, const lw_op *op) {
-    uint64_t at;
-    if (op->code != LW_OP_ld) return 0;
-    if (lw_is_parameter(s->u->program, s->u->code, op, &at)) return LW_WARP_BITS;
-    const lw_memory_form form = lw_memory_unpack(op->c);
-    if (!lw_strand_moves(form)) return 0;
-    const lw_shape address = form.address ? lw_strand_shape(s, op->a) : uniform;
-    if (address.kind == LW_SHAPE_unseen) return LW_WARP_BITS;
-    const uint32_t run = address.kind == LW_SHAPE_row ? lw_shape_alike(&address) : 0;
-    return run < LW_RUN_LEAST ? 0 : run;
-}
-
-static lw_shape shape_of(const lw_strand *s, uint32_t n) {
-    const lw_op *op = lw_unit_op(s->u, n);
-    uint32_t run = lw_op_does(op, LW_DOES_ALIKE) ? LW_WARP_BITS : 0;
-    if (s->u->guarded[n]) return any;
-    if (op->code == LW_OP_special) return shape_of_special(s, op);
-    if (op->code == LW_OP_ld) return alike_in(lw_strand_loads_one(s, op));
-    if (lw_strand_agrees(s->u, op)) return uniform;
-    if (!run) return any;
-    LW_EACH_READ(s->u->code, op, at) {
-        const lw_shape shape = lw_strand_shape(s, *at);
-        if (shape.kind == LW_SHAPE_unseen) return shape;
-        if (shape.kind == LW_SHAPE_any) return any;
-        const uint32_t alike = lw_shape_alike(&shape);
-        run = alike < run ? alike : run;
-    }
-    if (op->code >= LW_OP_lane) {
-        const lw_shape shape = shape_of_lane(s, op, s->u->whole[n]);
-        if (shape.kind == LW_SHAPE_row && shape.run >= run) return shape;
-    }
-    return alike_in(run);
-}
-
-/* What both rows are. */
-static lw_shape meet(const lw_shape *a, const lw_shape *b) {
-    const uint32_t most = a->run < b->run ? a->run : b->run;
-    uint32_t run = 0;
-    while (run < most && a->step[run] == b->step[run]) run++;
-    lw_shape shape = alike_in(run);
-    if (shape.kind != LW_SHAPE_row) return any;
-    memcpy(shape.step, a->step, run * sizeof *shape.step);
-    shape.low = a->low < b->low ? a->low : b->low;
-    shape.known = a->known == b->known ? a->known : 0;
-    return shape;
-}
-
-static bool set_shape(lw_strand *s, uint32_t reg, const lw_shape *with) {
-    lw_shape *shape = &s->shapes[reg], before = *shape;
-    if (with->kind == LW_SHAPE_unseen || shape->kind == LW_SHAPE_any) return false;
-    if (shape->kind == LW_SHAPE_unseen) *shape = *with;
-    else *shape = with->kind == LW_SHAPE_any ? any : meet(shape, with);
-    return shape->kind != before.kind || shape->low != before.low || shape->run != before.run ||
-           shape->known != before.known;
-}
-
-static void find_shapes(lw_strand *s) {
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (uint32_t n = 0; n < s->u->count; n++) {
-            const lw_shape shape = shape_of(s, n);
-            LW_EACH_WRITTEN(s->u->code, lw_unit_op(s->u, n), at) changed |= set_shape(s, *at, &shape);
-        }
-    }
-}
-
 /* ---- Who is left behind ------------------------------------------------------------------------------------------ */
 
 static bool parts(const lw_strand *s, const lw_op *op) {
@@ -409,25 +146,14 @@ static void find_needed(lw_strand *s) {
         }
 }
 
-/* What nothing that is known writes may be anything, and so may what is made of it. */
-static bool give_up_unseen(lw_strand *s) {
-    bool changed = false;
-    for (uint32_t v = 0; v < s->u->code->virtual_count; v++) {
-        if (s->shapes[v].kind != LW_SHAPE_unseen || s->u->code->registers[v].is_const) continue;
-        s->shapes[v] = any;
-        changed = true;
-    }
-    return changed;
-}
-
 /* True: some register must have a value a lane after all. */
 static bool give_up(lw_strand *s) {
     const lw_unit *u = s->u;
-    bool changed = give_up_unseen(s);
+    bool changed = lw_strand_forget_unseen(s);
     for (uint32_t b = 0; b < u->code->block_count; b++)
         for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
             LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at)
-    if (lw_set_has(s->needed + (size_t)b * u->words, *at)) changed |= set_shape(s, *at, &any);
+    if (lw_set_has(s->needed + (size_t)b * u->words, *at)) changed |= lw_strand_forget_shape(s, *at);
     return changed;
 }
 
@@ -494,6 +220,77 @@ static void find_wanted(lw_strand *s) {
     }
 }
 
+/* ---- What follows from the launch -------------------------------------------------------------------------------- */
+
+/* Wherever lanes come from: less and less, from everything. */
+static void find_settled(lw_strand *s) {
+    const lw_unit *u = s->u;
+    memset(s->settled + u->words, 0xff, (size_t)(u->code->block_count - 1) * u->words * sizeof *s->settled);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < u->code->block_count; b++) {
+            memcpy(s->room, set_of(s, s->settled, b), u->words * sizeof *s->room);
+            for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
+                LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) lw_set_add(s->room, *at);
+            for (uint32_t k = 0; k < u->code->blocks[b].successor_count; k++)
+                for (uint32_t w = 0; w < u->words; w++) {
+                    uint64_t *in = set_of(s, s->settled, u->code->blocks[b].successors[k]) + w;
+                    changed |= (*in & ~s->room[w]) != 0;
+                    *in &= s->room[w];
+                }
+        }
+    }
+}
+
+static bool is_of_launch(const lw_op *op) {
+    return op->a == LW_SPECIAL_tid || op->a == LW_SPECIAL_ntid || op->a == LW_SPECIAL_ctaid ||
+           op->a == LW_SPECIAL_nctaid || op->a == LW_SPECIAL_laneid;
+}
+
+/* Operation n of a block has no effect but its result, a row, and reads what follows from the launch and is there. */
+static bool follows(const lw_strand *s, uint32_t block, uint32_t n) {
+    const lw_unit *u = s->u;
+    const lw_op *op = lw_unit_op(u, n);
+    if (u->guarded[n] || !lw_strand_is_row(s, op->d)) return false;
+    if (op->code == LW_OP_special ? !is_of_launch(op) : !lw_strand_is_body(u, n)) return false;
+    LW_EACH_READ(u->code, op, at) {
+        const uint32_t by = s->given[*at];
+        const bool is_there = by > u->block_at[block] || lw_set_has(set_of(s, s->settled, block), *at);
+        if (!u->code->registers[*at].is_const && !(by && by <= n && is_there)) return false;
+    }
+    return true;
+}
+
+/* Registers that one operation writes, as far as they follow from the launch. */
+static void find_given(lw_strand *s) {
+    const lw_unit *u = s->u;
+    for (uint32_t n = 0; n < u->count; n++)
+        LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) s->given[*at] = s->given[*at] ? UINT32_MAX : n + 1;
+    for (uint32_t b = 0; b < u->code->block_count; b++)
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
+            LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at)
+    if (s->given[*at] == n + 1 && !(*at == lw_unit_op(u, n)->d && follows(s, b, n))) s->given[*at] = 0;
+}
+
+const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block) {
+    const lw_unit *u = s->u;
+    for (uint32_t w = 0; w < u->words; w++) {
+        s->room[w] = set_of(s, s->wanted, block)[w] & set_of(s, s->settled, block)[w];
+        for (uint32_t p = block + 1; p < u->code->block_count; p++)
+            if (lw_set_has(lw_strand_behind(s, block), p))
+                s->room[w] &= set_of(s, s->settled, p)[w] | ~lw_unit_live(u, u->block_at[p])[w];
+    }
+    for (uint32_t reg = 0; reg < u->code->virtual_count; reg++)
+        if (!s->given[reg] || s->given[reg] == UINT32_MAX) s->room[reg / 64] &= ~(1ull << reg % 64);
+    for (uint32_t n = u->count; n-- > 0;) {
+        const lw_op *op = lw_unit_op(u, n);
+        LW_EACH_WRITTEN(u->code, op, to)
+        if (s->given[*to] == n + 1 && lw_set_has(s->room, *to))
+            LW_EACH_READ(u->code, op, at) if (!u->code->registers[*at].is_const) lw_set_add(s->room, *at);
+    }
+    return s->room;
+}
+
 static bool is_alone(const lw_strand *s) {
     for (size_t k = 0; k < (size_t)s->u->code->block_count * s->u->words; k++)
         if (s->needed[k]) return false;
@@ -528,20 +325,26 @@ bool lw_strand_plan(lw_strand *s) {
     s->needed = calloc(blocks * u->words + 1, sizeof *s->needed);
     s->dirty = calloc(blocks * u->words + 1, sizeof *s->dirty);
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
+    s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
+    s->given = calloc(u->code->virtual_count + 1, sizeof *s->given);
     s->room = calloc(u->words + s->block_words, sizeof *s->room);
-    if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room) return false;
+    if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
+        !s->given)
+        return false;
     do {
-        find_shapes(s);
+        lw_strand_find_shapes(s);
         find_behind(s);
         find_needed(s);
     } while (give_up(s));
     find_dirty(s);
     find_wanted(s);
+    find_settled(s);
+    find_given(s);
     s->alone = is_alone(s);
     return true;
 }
 
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
-    free(s->dirty), free(s->wanted);
+    free(s->dirty), free(s->wanted), free(s->settled), free(s->given);
 }
