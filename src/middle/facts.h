@@ -88,6 +88,11 @@ bool lw_is_parameter(const lw_program *program, const lw_code *code, const lw_op
 
 /* ---- Sets of registers ----------------------------------------------------------------------------------------- */
 
+/* Each that a set has. */
+#define LW_EACH_IN(set, words, n) \
+    for (uint32_t w_ = 0; w_ < (words); w_++) \
+        for (uint64_t left_ = (set)[w_]; left_; left_ &= left_ - 1) \
+            for (uint32_t n = 64 * w_ + (uint32_t)__builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
 static inline bool lw_set_has(const uint64_t *set, uint32_t n) { return set[n / 64] >> n % 64 & 1; }
 static inline void lw_set_add(uint64_t *set, uint32_t n) { set[n / 64] |= 1ull << n % 64; }
 static inline void lw_set_remove(uint64_t *set, uint32_t n) { set[n / 64] &= ~(1ull << n % 64); }

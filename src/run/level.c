@@ -2,9 +2,10 @@
 #include "run/run.h"
 
 #define LEVEL(name, isa, machine, bytes, masks, llvm, options) \
-    LW_WHERE_BUILT( \
-        name, bool lw_cpu_has_##isa(void); extern lw_step *const lw_steps_##name[LW_OP_count]; \
-        static const lw_level level_##name = {#name, bytes, masks, llvm, lw_cpu_has_##isa, lw_steps_##name};)
+    LW_WHERE_BUILT(name, bool lw_cpu_has_##isa(void); extern lw_step *const lw_steps_##name[LW_OP_count]; \
+                   extern const struct lw_warp_calls lw_warp_##name; \
+                   static const lw_level level_##name = {#name, bytes, masks, llvm, lw_cpu_has_##isa, lw_steps_##name, \
+                                                         &lw_warp_##name};)
 #include "run/levels.def"
 
 const lw_level *const lw_levels[] = {

@@ -250,6 +250,10 @@ struct lw_gang {
     uint32_t active, active_warps; /* counts of mask, kept by lw_gang_set_mask */
     int64_t budget;                /* falls with backward branches; below 0 somebody else gets a turn */
     uint64_t warp_instructions, lane_instructions;
+    /* Compiled code has left all registers of that frame as rows (jit/jit.h), and the gang went to a barrier right
+     * away: when it comes to this operation behind it, they still are. NULL: nobody knows. */
+    const lw_op *trusted;
+    const lw_frame *trusted_frame;
     lw_mask guard_mask;
     bool guard_full; /* what `unguard` restores */
 
@@ -595,6 +599,7 @@ typedef struct lw_level {
     const char *llvm_cpu;
     bool (*has)(void); /* the machine */
     lw_step *const *steps;
+    const struct lw_warp_calls *warp; /* run/jit/jit.h */
 } lw_level;
 extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the end */
 bool lw_level_has(const lw_level *level);

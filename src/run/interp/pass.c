@@ -17,6 +17,9 @@ static bool finds_all(const lw_gang *gang, const uint32_t *behind, uint32_t coun
 static uint32_t begin(lw_gang *gang, uint32_t block, const uint32_t *behind, uint32_t count, lw_pass *pass) {
     lw_frame *frame = gang->frame;
     uint32_t warps = 0;
+    pass->trusted = gang->trusted == &frame->code->ops[frame->code->blocks[block].first] &&
+                    gang->trusted_frame == frame;
+    gang->trusted = NULL;
     for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
         pass->lanes[w] = lw_mask_warp(gang->mask, w);
         if (!pass->lanes[w]) continue;
@@ -47,18 +50,35 @@ static const lw_op *exchange(lw_gang *gang, const lw_op *op, lw_step *step) {
     return next;
 }
 
-/* Nobody else's values may be touched: those of warps that come later are in their slots. Trails are of lanes that were
- * there, and registers that they have at hand now need not be the same. */
+/* Trails are of lanes that were there, and registers that they have at hand now need not be the same. */
+static void forget_trail(lw_gang *gang, const lw_op *op) {
+    if (lw_row_of(op->code)->mode == LW_MODE_trail && op->mode != LW_TRAIL_none)
+        gang->trails[(op->mode - LW_TRAIL_leaves_0) % LW_TRAILS].mask = 0;
+}
+
+/* Nobody else's values may be touched: those of warps that come later are in their slots. */
 static bool step_for(lw_gang *gang, const lw_op *op, lw_step *step, uint32_t warp, uint32_t lanes) {
     const lw_mask mask = gang->mask;
     lw_gang_set_mask(gang, lw_mask_of_warp(lanes, warp));
     gang->full = false;
     gang->whole = 0;
-    if (lw_row_of(op->code)->mode == LW_MODE_trail && op->mode != LW_TRAIL_none)
-        gang->trails[(op->mode - LW_TRAIL_leaves_0) % LW_TRAILS].mask = 0;
+    forget_trail(gang, op);
     const lw_op *next = lw_op_does(op, LW_DOES_EXCHANGES) ? exchange(gang, op, step) : step(gang, op);
     if (!next) return false;
     lw_gang_set_mask(gang, mask);
+    return true;
+}
+
+/* An access asks for nothing but the mask. */
+bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes) {
+    const lw_mask mask = gang->mask;
+    gang->mask = lw_mask_of_warp(lanes, warp);
+    forget_trail(gang, op);
+    if (!gang->cta->program->steps[op->code](gang, op)) {
+        lw_gang_set_mask(gang, gang->mask);
+        return false;
+    }
+    gang->mask = mask;
     return true;
 }
 
@@ -66,9 +86,19 @@ static void pend(lw_gang *gang, uint32_t block, uint32_t warp, uint32_t lanes) {
     lw_gang_pend(gang->frame, block, lw_mask_of_warp(lanes, warp));
 }
 
+/* The whole gang enters a block that is a barrier, which changes no register, and goes on at the block behind it. */
+static void trust(lw_gang *gang, const lw_op *op) {
+    if (!op || op->code != LW_OP_block || !gang->full) return;
+    if (op[1].code != LW_OP_barrier || op[1].d != LW_NO_SLOT || op[2].code != LW_OP_block) return;
+    gang->trusted = op + 2;
+    gang->trusted_frame = gang->frame;
+}
+
 static const lw_op *end(lw_gang *gang, uint32_t spent) {
-    if (!spent) return lw_gang_select(gang);
-    return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+    if (spent) return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+    const lw_op *op = lw_gang_select(gang);
+    trust(gang, op);
+    return op;
 }
 
 static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes,

@@ -253,7 +253,7 @@ static void store_row(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk,
         LLVMBuildBitCast(b->at, lw_build_move(b, row, lw_build_number(b, 64, offset)), LLVMPointerType(type, 0), "");
     LLVMValueRef arguments[] = {value, place, lw_build_number(b, 32, 1u << form.size),
                                 lw_value_vector(u, v, op->e, chunk)};
-    lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4);
+    lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4, LW_ALIAS_memory);
 }
 
 static LLVMValueRef load_pattern(const lw_build *b, uint32_t chunk, LLVMValueRef row) {

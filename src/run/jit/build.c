@@ -12,6 +12,16 @@ LLVMValueRef lw_build_address(const lw_build *b, const void *host) {
     return LLVMConstIntToPtr(LLVMConstInt(b->i64, (uintptr_t)host, false), b->bytes);
 }
 
+LLVMValueRef lw_build_words(const lw_build *b, const char *name, LLVMValueRef *words, uint32_t count) {
+    LLVMValueRef list = LLVMConstArray(b->i32, words, count);
+    LLVMValueRef at = LLVMAddGlobal(b->module, LLVMTypeOf(list), name);
+    LLVMSetInitializer(at, list);
+    LLVMSetGlobalConstant(at, true);
+    LLVMSetUnnamedAddress(at, LLVMGlobalUnnamedAddr);
+    LLVMSetLinkage(at, LLVMPrivateLinkage);
+    return LLVMConstBitCast(at, b->bytes);
+}
+
 LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type) {
     LLVMBasicBlockRef here = LLVMGetInsertBlock(b->at);
     LLVMValueRef first = LLVMGetFirstInstruction(b->top);
@@ -112,11 +122,11 @@ void lw_build_end_rounds(const lw_build *b, const lw_build_rounds *rounds, uint6
 }
 
 LLVMValueRef lw_build_masked(const lw_build *b, const char *name, LLVMTypeRef type, LLVMValueRef place,
-                             LLVMValueRef *arguments, uint32_t count) {
+                             LLVMValueRef *arguments, uint32_t count, lw_alias alias) {
     LLVMTypeRef types[] = {type, LLVMTypeOf(place)};
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(b->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
     LLVMValueRef call = LLVMBuildCall2(b->at, LLVMGlobalGetValueType(function), function, arguments, count, "");
-    LLVMSetMetadata(call, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+    LLVMSetMetadata(call, b->alias_kind, b->aliases[alias]);
     return call;
 }
 

@@ -53,7 +53,7 @@ LLVMValueRef lw_frame_regs(const lw_unit *u) {
 
 bool lw_frame_has(const lw_unit *u, uint32_t reg) { return interp_of(u)->homes[reg] != LW_NO_SLOT; }
 
-static uint32_t home_of(const lw_unit *u, uint32_t reg) {
+uint32_t lw_frame_home(const lw_unit *u, uint32_t reg) {
     const uint32_t home = interp_of(u)->homes[reg];
     if (home == LW_NO_SLOT) lw_bug("register %u has no place in the frame", reg);
     return home;
@@ -70,7 +70,8 @@ static LLVMValueRef chunk_of(const lw_unit *u, LLVMValueRef regs, LLVMValueRef b
     const uint32_t bits = lw_unit_bits(u, reg), bytes_8 = bits == 1 ? 1 : bits; /* of 8 lanes */
     LLVMValueRef offset = LLVMBuildLShr(b->at, LLVMBuildMul(b->at, base, lw_build_number(b, 64, bytes_8), ""),
                                         lw_build_number(b, 64, 3), "");
-    offset = LLVMBuildAdd(b->at, offset, lw_build_number(b, 64, home_of(u, reg) + chunk * b->chunk / 8 * bytes_8), "");
+    offset =
+        LLVMBuildAdd(b->at, offset, lw_build_number(b, 64, lw_frame_home(u, reg) + chunk * b->chunk / 8 * bytes_8), "");
     return lw_build_move(b, regs, offset);
 }
 
@@ -104,8 +105,19 @@ void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint
     else lw_build_store(b, value, place, 0, alignment(b, bits), LW_ALIAS_slots);
 }
 
+void lw_frame_store_some(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk,
+                         LLVMValueRef value, LLVMValueRef on) {
+    const lw_build *b = u->build;
+    const uint32_t bits = lw_unit_bits(u, reg);
+    LLVMTypeRef type = LLVMTypeOf(value);
+    LLVMValueRef place = chunk_of(u, regs, base, reg, chunk);
+    place = LLVMBuildBitCast(b->at, place, LLVMPointerType(type, 0), "");
+    LLVMValueRef arguments[] = {value, place, lw_build_number(b, 32, alignment(b, bits)), on};
+    lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4, LW_ALIAS_slots);
+}
+
 LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg) {
-    return lw_build_load(u->build, lw_build_int(u->build, LW_GANG_LANES), lw_frame_regs(u), home_of(u, reg), 16,
+    return lw_build_load(u->build, lw_build_int(u->build, LW_GANG_LANES), lw_frame_regs(u), lw_frame_home(u, reg), 16,
                          LW_ALIAS_slots);
 }
 
@@ -120,7 +132,7 @@ LLVMValueRef lw_frame_predicate(const lw_unit *u, uint32_t reg) {
             for (uint32_t reg = 64 * w_ + (uint32_t)__builtin_ctzll(left_), once_ = 1; once_; once_ = 0)
 
 static LLVMValueRef place_of(const lw_unit *u, LLVMValueRef regs, uint32_t reg) {
-    return lw_build_move(u->build, regs, lw_build_number(u->build, 64, home_of(u, reg)));
+    return lw_build_move(u->build, regs, lw_build_number(u->build, 64, lw_frame_home(u, reg)));
 }
 
 /* The number of the first executing lane: a function may have been called by some lanes only, and others have no values
@@ -163,7 +175,7 @@ void lw_frame_give(lw_unit *u, const uint64_t *uniform, uint32_t n, LLVMValueRef
 
 static void spread(lw_unit *u, LLVMValueRef regs, uint32_t reg) {
     const lw_build *b = u->build;
-    const uint32_t bits = lw_unit_bits(u, reg), home = home_of(u, reg), bytes = b->chunk * bits / 8;
+    const uint32_t bits = lw_unit_bits(u, reg), home = lw_frame_home(u, reg), bytes = b->chunk * bits / 8;
     LLVMValueRef value = LLVMBuildLoad2(b->at, lw_build_int(b, bits), lw_unit_scalar(u, reg), "");
     if (bits == 1) {
         lw_build_store(b, LLVMBuildSExt(b->at, value, lw_build_int(b, LW_GANG_LANES), ""), regs, home, 16,

@@ -22,7 +22,40 @@ typedef struct lw_pass {
     uint32_t ready[LW_PASS_PLACES][LW_GANG_WARPS]; /* … and that are ready at those behind it */
     uint32_t block, count;
     const uint32_t *behind;
+    uint64_t trusted; /* not 0: what was a row in the frame, is */
 } lw_pass;
+
+/* A register that is a row in each warp: in its width, a base and steps for the bits of the lane's number. Each run of
+ * 1 << run lanes has a base of its own; the steps from there on are 0. */
+enum { LW_WARP_BITS = 5 };
+typedef struct lw_row {
+    uint32_t home, bits; /* of its slot; of an element */
+    uint32_t run;
+    int32_t step[LW_WARP_BITS];
+    uint32_t who; /* bits: of the lanes that go on, and of those ready at each of the blocks behind */
+} lw_row;
+
+/* What is compiled for each CPU level: run/interp/level/pass.c. */
+typedef struct lw_warp_calls {
+    /* Rows into the slots of some lanes of a warp; bases: of all of them, one behind the other. */
+    void (*put)(char *regs, uint32_t warp, const lw_row *rows, uint32_t count, const uint64_t *bases, uint32_t lanes);
+    /* The bases of one, each from the first of the lanes in its run; of none, from any. */
+    void (*take)(const char *regs, uint32_t warp, const lw_row *row, uint32_t lanes, uint64_t *bases);
+    /* The bases of all of them. False: the lanes that these are of (`who`) do not have such rows. */
+    bool (*take_all)(const char *regs, const lw_pass *pass, uint32_t warp, const lw_row *rows, uint32_t count,
+                     uint64_t *bases);
+    /* ld and st of some lanes of a warp, at least one, which has the slots for itself: lanes that do not execute get
+     * anything. False: they trapped. */
+    bool (*load)(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
+    bool (*store)(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
+    /* By addresses in a row, which need not be in their slot. */
+    bool (*load_row)(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes, const lw_row *row,
+                     const uint64_t *bases);
+    bool (*store_row)(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes, const lw_row *row,
+                      const uint64_t *bases);
+} lw_warp_calls;
+/* The same by the interpreter's step. */
+bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
 
 /* What compiled code asks of the core. */
 typedef struct lw_core {

@@ -26,6 +26,7 @@ static const lw_core *core; /* from when the library is opened */
 /* ---- What compiled code calls ---------------------------------------------------------------------------------- */
 
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps) {
+    gang->trusted = NULL;
     do op = steps[op->code](gang, op);
     while (op && (op->step == steps[op->code] ||
                   !gang->full)); /* with lanes left out compiled code would come back here at once */
@@ -211,9 +212,18 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
                 end[] = {b->bytes, i32}, leave[] = {b->bytes, b->bytes, b->bytes, i32, i32, b->i1};
     b->pass_begin_type = LLVMFunctionType(i32, begin, 5, false);
     b->pass_step_type = LLVMFunctionType(b->i1, some, 5, false);
+    LLVMTypeRef move[] = {b->bytes, b->bytes, i32, i32, b->bytes, b->bytes};
+    b->pass_move_type = LLVMFunctionType(b->i1, move, 4, false);
+    b->pass_move_row_type = LLVMFunctionType(b->i1, move, 6, false);
     b->pass_pend_type = LLVMFunctionType(LLVMVoidTypeInContext(context), pend, 4, false);
     b->pass_end_type = LLVMFunctionType(b->bytes, end, 2, false);
     b->pass_leave_type = LLVMFunctionType(b->bytes, leave, 6, false);
+    LLVMTypeRef put[] = {b->bytes, i32, b->bytes, i32, b->bytes, i32},
+                take[] = {b->bytes, i32, b->bytes, i32, b->bytes},
+                take_all[] = {b->bytes, b->bytes, i32, b->bytes, i32, b->bytes};
+    b->row_put_type = LLVMFunctionType(LLVMVoidTypeInContext(context), put, 6, false);
+    b->row_take_type = LLVMFunctionType(LLVMVoidTypeInContext(context), take, 5, false);
+    b->row_take_all_type = LLVMFunctionType(b->i1, take_all, 6, false);
     b->spread_type = LLVMFunctionType(LLVMVoidTypeInContext(context), spread, 3, false);
     LLVMMetadataRef root = LLVMMDStringInContext2(context, "lanewise", 8);
     root = LLVMMDNodeInContext2(context, &root, 1);

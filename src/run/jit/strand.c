@@ -159,7 +159,8 @@ static LLVMValueRef pass_word(const lw_strand *s, LLVMValueRef warp, size_t offs
                                 LW_GANG_LOAD(lw_strand_build(s), lw_strand_build(s)->i64, field), load(s, place), ""), \
                    lw_strand_build(s)->gang, offsetof(lw_gang, field), 8, LW_ALIAS_gang)
 
-void lw_strand_settle(lw_strand *s) {
+/* What was counted, to the gang. */
+static void settle(lw_strand *s) {
     GANG_ADD(s, s->warps_done, warp_instructions);
     GANG_ADD(s, s->lanes_done, lane_instructions);
 }
@@ -167,9 +168,32 @@ void lw_strand_settle(lw_strand *s) {
 /* To the interpreter, with the warps that are not done yet. */
 static void leave(lw_strand *s, LLVMValueRef op, LLVMValueRef lanes, bool own) {
     const lw_build *b = lw_strand_build(s);
-    lw_strand_settle(s);
+    settle(s);
     LLVMValueRef arguments[] = {b->gang, op, s->pass, s->warp, lanes, lw_build_number(b, 1, own)};
     LLVMBuildRet(b->at, lw_build_call(b, b->pass_leave_type, (uintptr_t)b->core->leave, arguments));
+}
+
+/* What the block, and those behind it, have to do with, and lanes there have in the frame. */
+static void take_registers(lw_strand *s, uint32_t block, const uint32_t *places, uint32_t count,
+                           LLVMBasicBlockRef other) {
+    const lw_unit *u = s->u;
+    uint32_t *who = calloc(u->code->virtual_count + 1, sizeof *who);
+    if (!who) {
+        u->build->failed = true;
+        return;
+    }
+    const uint64_t *recalled = lw_strand_recalled(s, block);
+    uint64_t *taken = s->room + u->words;
+    lw_strand_recall(s, recalled, other);
+    memset(taken, 0, u->words * sizeof *taken);
+    for (uint32_t k = 0; k <= count; k++) {
+        const uint64_t *live = lw_unit_live(u, u->block_at[k ? places[k - 1] : block]);
+        for (uint32_t w = 0; w < u->words; w++)
+            taken[w] |= live[w] & s->wanted[(size_t)block * u->words + w] & ~recalled[w];
+        LW_EACH_IN(live, u->words, reg) who[reg] |= 1u << k;
+    }
+    lw_strand_take(s, taken, who, other);
+    free(who);
 }
 
 /* From the frame into the registers, and on to the block. */
@@ -178,30 +202,15 @@ static void enter(lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
     LLVMBasicBlockRef other = lw_build_block(b, "unlike");
     const uint64_t *behind = lw_strand_behind(s, block);
-    LLVMValueRef ready[LW_PASS_PLACES];
     uint32_t places[LW_PASS_PLACES], count = 0;
     lw_strand_begin_way(s, true);
     for (uint32_t p = block + 1; p < u->code->block_count && count < LW_PASS_PLACES; p++) {
         if (!lw_set_has(behind, p)) continue;
-        places[count] = p;
-        ready[count] = pass_word(s, s->warp, offsetof(lw_pass, ready) + count * sizeof((lw_pass *)0)->ready[0]);
-        add_ready(s, p, ready[count++]);
+        const size_t at = offsetof(lw_pass, ready) + count * sizeof((lw_pass *)0)->ready[0];
+        add_ready(s, p, pass_word(s, s->warp, at));
+        places[count++] = p;
     }
-    const uint64_t *live = lw_unit_live(u, u->block_at[block]);
-    LLVMValueRef differs = NULL;
-    lw_strand_recall(s, lw_strand_recalled(s, block), other);
-    for (uint32_t reg = 0; reg < u->code->virtual_count; reg++) {
-        if (!lw_set_has(s->wanted + (size_t)block * u->words, reg) || lw_set_has(s->room, reg)) continue;
-        LLVMValueRef who = lw_set_has(live, reg) ? s->now : NULL;
-        for (uint32_t k = 0; k < count; k++)
-            if (lw_set_has(lw_unit_live(u, u->block_at[places[k]]), reg))
-                who = who ? LLVMBuildOr(b->at, who, ready[k], "") : ready[k];
-        if (who) differs = lw_strand_take(s, reg, who, differs);
-    }
-    if (differs) {
-        LLVMValueRef all = LLVMBuildBitCast(b->at, differs, lw_build_int(b, b->chunk), "");
-        lw_build_unless(b, lw_build_is(b, LLVMIntEQ, all, lw_build_number(b, b->chunk, 0)), other);
-    }
+    take_registers(s, block, places, count, other);
     store(s, s->now, s->mask);
     LLVMBuildBr(b->at, head_of(s, block));
     LLVMPositionBuilderAtEnd(b->at, other);
@@ -209,19 +218,61 @@ static void enter(lw_strand *s, uint32_t block) {
     leave(s, lw_frame_op(u, u->block_at[block] + 1), s->now, true);
 }
 
+/* Lanes may be ready at the very same blocks with either register to be put into the frame for them. */
+static bool go_together(const lw_strand *s, uint32_t a, uint32_t b) {
+    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
+        if (!s->ready[block]) continue;
+        const uint64_t words[] = {lw_strand_saved(s, block, a / 64), lw_strand_saved(s, block, b / 64)};
+        if ((words[0] >> a % 64 & 1) != (words[1] >> b % 64 & 1)) return false;
+    }
+    return true;
+}
+
+/* The lanes for which a register goes there. */
+static LLVMValueRef lanes_with(lw_strand *s, uint32_t reg) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef lanes = NULL;
+    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
+        if (!s->ready[block] || !(lw_strand_saved(s, block, reg / 64) >> reg % 64 & 1)) continue;
+        LLVMValueRef ready = load(s, s->ready[block]);
+        lanes = lanes ? LLVMBuildOr(b->at, lanes, ready, "") : ready;
+    }
+    return lanes;
+}
+
+/* The registers of lanes that are ready, each in one place of the code; those together that go for the same lanes. */
+static void save_ready(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_unit *u = s->u;
+    uint64_t *left = s->room + u->words;
+    memset(left, 0, u->words * sizeof *left);
+    for (uint32_t block = 0; block < u->code->block_count; block++)
+        for (uint32_t w = 0; s->ready[block] && w < u->words; w++) left[w] |= lw_strand_saved(s, block, w);
+    for (uint32_t reg = 0; reg < u->code->virtual_count; reg++) {
+        if (!lw_set_has(left, reg)) continue;
+        memset(s->room, 0, u->words * sizeof *s->room);
+        LW_EACH_IN(left, u->words, other) if (go_together(s, reg, other)) lw_set_add(s->room, other);
+        for (uint32_t w = 0; w < u->words; w++) left[w] &= ~s->room[w];
+        LLVMBasicBlockRef on = lw_build_block(b, "saved");
+        LLVMValueRef lanes = lanes_with(s, reg);
+        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
+        lw_strand_begin_way(s, true);
+        lw_strand_save(s, s->room, lanes);
+        LLVMBuildBr(b->at, on);
+        LLVMPositionBuilderAtEnd(b->at, on);
+    }
+}
+
 /* Where lanes are ready the interpreter has their registers, and their block. */
 static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
     const lw_build *b = lw_strand_build(s);
-    const lw_unit *u = s->u;
     LLVMPositionBuilderAtEnd(b->at, s->tail);
-    for (uint32_t block = 0; block < u->code->block_count; block++) {
+    save_ready(s);
+    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
         if (!s->ready[block]) continue;
         LLVMBasicBlockRef on = lw_build_block(b, "");
         LLVMValueRef lanes = load(s, s->ready[block]);
         lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
-        lw_strand_begin_way(s, true);
-        for (uint32_t w = 0; w < u->words; w++) s->room[w] = lw_strand_saved(s, block, w);
-        lw_strand_save(s, s->room, lanes);
         LLVMValueRef arguments[] = {b->gang, word(s, block), s->warp, lanes};
         lw_build_call(b, b->pass_pend_type, (uintptr_t)b->core->pend, arguments);
         LLVMBuildBr(b->at, on);
@@ -283,7 +334,7 @@ static void clear_ready(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRef
 /* All warps have come as far as they can. */
 static void emit_end(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
-    lw_strand_settle(s);
+    settle(s);
     lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
     LLVMValueRef arguments[] = {b->gang, load(s, s->spent)};
     LLVMBuildRet(b->at, lw_build_call(b, b->pass_end_type, (uintptr_t)b->core->end, arguments));
@@ -321,17 +372,11 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
 
 /* The blocks behind an entry as the core wants them. */
 static LLVMValueRef list_behind(const lw_strand *s, uint32_t block, uint32_t *count) {
-    const lw_build *b = lw_strand_build(s);
     LLVMValueRef numbers[LW_PASS_PLACES];
     *count = 0;
     for (uint32_t p = block + 1; p < s->u->code->block_count && *count < LW_PASS_PLACES; p++)
         if (lw_set_has(lw_strand_behind(s, block), p)) numbers[(*count)++] = word(s, p);
-    LLVMValueRef list = LLVMConstArray(b->i32, numbers, *count);
-    LLVMValueRef at = LLVMAddGlobal(b->module, LLVMTypeOf(list), "behind");
-    LLVMSetInitializer(at, list);
-    LLVMSetGlobalConstant(at, true);
-    LLVMSetLinkage(at, LLVMPrivateLinkage);
-    return LLVMConstBitCast(at, b->bytes);
+    return lw_build_words(lw_strand_build(s), "behind", numbers, *count);
 }
 
 static void make_places(lw_strand *s) {
@@ -390,6 +435,14 @@ static void emit_entries(lw_strand *s) {
     clear_places(s, find);
 }
 
+/* A step has trapped, and has said so. */
+static void emit_trapped(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMPositionBuilderAtEnd(b->at, s->trapped);
+    settle(s);
+    LLVMBuildRet(b->at, LLVMConstNull(b->bytes));
+}
+
 bool lw_strand_emit(lw_strand *s) {
     const lw_unit *u = s->u;
     const size_t registers = u->code->virtual_count, blocks = u->code->block_count;
@@ -402,7 +455,9 @@ bool lw_strand_emit(lw_strand *s) {
     const bool good = s->places && s->values && s->ways && s->heads && s->ready;
     if (good) {
         s->tail = lw_build_block(lw_strand_build(s), "tail");
+        s->trapped = lw_build_block(lw_strand_build(s), "trapped");
         emit_entries(s);
+        emit_trapped(s);
     }
     free(s->places), free(s->values), free(s->ways), free(s->heads), free(s->ready);
     return good;

@@ -1,6 +1,7 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_plan (which registers
  * are the same for all lanes or in rows, where lanes can be left behind) → strand (warps, blocks, branches) →
- * strand_ops (one operation) → strand_memory, strand_meet
+ * strand_ops (one operation) → strand_memory, strand_meet → strand_values → strand_frame (registers to the
+ * interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -12,7 +13,7 @@
 
 #include "run/jit/unit.h"
 
-enum { LW_WARP_BITS = 5, LW_RUN_LEAST = 3, LW_STRAND_RUNS = 1 << (LW_WARP_BITS - LW_RUN_LEAST) };
+enum { LW_RUN_LEAST = 3, LW_STRAND_RUNS = 1 << (LW_WARP_BITS - LW_RUN_LEAST) };
 
 /* What a register has in the lanes of a warp: anything, or a row: base + step[0] * (bit 0 of the lane's number) +
  * step[1] * (bit 1) + … Where it is not known how the higher bits count each run of 1 << run lanes has a base of its
@@ -46,7 +47,7 @@ typedef struct lw_strand {
      * alone; else 0, or UINT32_MAX. */
     uint32_t *given;
     bool alone;     /* nobody has use for any register who is ready elsewhere */
-    uint64_t *room; /* a set of registers, and one of blocks, for whoever needs one */
+    uint64_t *room; /* two sets of registers, and one of blocks, for whoever needs one */
 
     /* what has been built */
     uint32_t chunks;
@@ -58,7 +59,8 @@ typedef struct lw_strand {
     LLVMValueRef *ready; /* per block: place of the mask of lanes that are ready there */
     LLVMValueRef mask, lanes_done, warps_done, budget, least, spent, warp, left_at, left_lanes; /* places */
     LLVMValueRef pass, regs, base, live;
-    LLVMValueRef lane_room[1 + LW_VECTOR_MOST]; /* of strand_memory */
+    LLVMValueRef bases;              /* place of the rows that go to the frame, or come from there, at once */
+    LLVMBasicBlockRef trapped;       /* a step has: the launch is over */
     LLVMValueRef slots[4];           /* by class: where the warp's lanes are in a slot, less its place in the frame */
     LLVMValueRef now, on[LW_CHUNKS]; /* the mask of the operation at hand; by chunks, once asked for on a way */
     uint32_t on_ways[LW_CHUNKS];
@@ -89,6 +91,7 @@ static inline bool lw_strand_is_uniform(const lw_strand *s, uint32_t reg) {
     return s->u->code->registers[reg].is_const ||
            (s->shapes[reg].kind == LW_SHAPE_row && lw_shape_alike(&s->shapes[reg]) == LW_WARP_BITS);
 }
+uint32_t lw_strand_block_of(const lw_unit *u, uint32_t n); /* of an operation */
 /* Lanes leave the compiled code at its first operation. */
 static inline bool lw_strand_stops_at(const lw_unit *u, uint32_t block) {
     const uint32_t n = u->block_at[block] + 1;
@@ -132,7 +135,8 @@ LLVMValueRef lw_strand_base_of(lw_strand *s, uint32_t reg, uint32_t run, uint32_
 LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk);
 /* Executing lanes get it. */
 void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value);
-void lw_strand_put_row(lw_strand *s, uint32_t reg, uint32_t at, LLVMValueRef base); /* of the at-th of its runs */
+void lw_strand_put_row(lw_strand *s, uint32_t reg, uint32_t at, LLVMValueRef base);  /* of the at-th of its runs */
+void lw_strand_keep(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value); /* all lanes do, of a vector */
 /* values: one for each run of 1 << run lanes. */
 void lw_strand_put_runs(lw_strand *s, uint32_t n, uint32_t reg, uint32_t run, LLVMValueRef *values);
 /* Lanes of the at-th run execute. */
@@ -143,13 +147,6 @@ void lw_strand_end_way(lw_strand *s);
 LLVMValueRef lw_strand_conditions(const lw_strand *s, LLVMValueRef mask, uint32_t chunk);
 LLVMValueRef lw_strand_on(lw_strand *s, uint32_t chunk); /* of those that execute */
 LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate);
-/* The interpreter's step for the executing lanes of the warp. */
-void lw_strand_call(lw_strand *s, uint32_t n);
-/* Registers into the frame, in some lanes, and back. */
-void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
-/* differs: lanes so far that have something else than the shapes of their registers say, or NULL. Returns them with
- * those that do so in this one. */
-LLVMValueRef lw_strand_take(lw_strand *s, uint32_t reg, LLVMValueRef mask, LLVMValueRef differs);
 /* Those registers that an entry need not take from the frame, with what they are made of: they follow from the launch.
  * The set is good until the next call for one. */
 const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block);
@@ -157,10 +154,6 @@ const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block);
 void lw_strand_recall(lw_strand *s, const uint64_t *set, LLVMBasicBlockRef other);
 /* What is computed of a register, whatever its operands are, has no effect but its result. */
 bool lw_strand_is_body(const lw_unit *u, uint32_t n);
-/* The executing lanes of the warp go over to the interpreter in front of operation n, where a condition does not
- * hold. */
-void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
-
 /* Two ways that meet again. What is known on one of them is not behind it. */
 typedef struct lw_fork {
     LLVMBasicBlockRef other, done;
@@ -169,10 +162,22 @@ lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition); /* goes on where i
 void lw_strand_otherwise(lw_strand *s, const lw_fork *fork);  /* where it does not */
 void lw_strand_rejoin(lw_strand *s, const lw_fork *fork);
 
+/* ---- strand_frame.c ---------------------------------------------------------------------------------------------- */
+
+/* The interpreter's step for the executing lanes of the warp. */
+void lw_strand_call(lw_strand *s, uint32_t n);
+/* Registers into the frame, in some lanes. */
+void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
+/* And back. who: per register, of the warp's lanes that have it there (lw_row). Where these have something else than
+ * its shape says, to `other`. */
+void lw_strand_take(lw_strand *s, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other);
+/* The executing lanes of the warp go over to the interpreter in front of operation n, where a condition does not
+ * hold. */
+void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
+
 /* ---- strand.c ---------------------------------------------------------------------------------------------------- */
 
-bool lw_strand_emit(lw_strand *s);   /* into the function at hand; false: no memory */
-void lw_strand_settle(lw_strand *s); /* what was counted, to the gang */
+bool lw_strand_emit(lw_strand *s); /* into the function at hand; false: no memory */
 
 /* ---- strand_memory.c, strand_meet.c ------------------------------------------------------------------------------ */
 

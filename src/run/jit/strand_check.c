@@ -13,15 +13,11 @@ static int64_t offset_of(const lw_op *op, lw_memory_form form) {
  * nobody's: so it is one of 64 bits, which costs nothing where memory is accessed. */
 static LLVMValueRef full_address(const lw_strand *s, const lw_op *op, lw_memory_form form, LLVMValueRef value) {
     const lw_build *b = lw_strand_build(s);
-    LLVMTypeRef type = LLVMTypeOf(value);
-    const bool vector = LLVMGetTypeKind(type) == LLVMVectorTypeKind;
-    if (form.window == LW_WINDOW_shared && form.address == 1 && !vector)
+    if (form.window == LW_WINDOW_shared && form.address == 1)
         return LLVMBuildAdd(b->at, LLVMBuildSExt(b->at, value, b->i64, ""),
                             lw_course_number(s, (uint64_t)offset_of(op, form)), "");
-    LLVMValueRef more = lw_build_number(b, form.address == 1 ? 32 : 64, op->imm);
-    value = LLVMBuildAdd(b->at, value, vector ? lw_value_splat(b, more) : more, "");
-    if (form.address == 2) return value;
-    return LLVMBuildZExt(b->at, value, vector ? lw_build_vector(b, 64) : b->i64, "");
+    value = LLVMBuildAdd(b->at, value, lw_build_number(b, form.address == 1 ? 32 : 64, op->imm), "");
+    return form.address == 2 ? value : LLVMBuildZExt(b->at, value, b->i64, "");
 }
 
 /* By the shape of the address register. False: it is none that helps. */
@@ -141,66 +137,6 @@ void lw_course_check(lw_strand *s, const lw_op *op, lw_course *course, bool stor
                    lw_course_is_joined(course) ? check_joined(s, course, &home) : check_runs(s, course, &home));
 }
 
-LLVMValueRef lw_course_room(lw_strand *s, uint32_t k) {
-    const lw_build *b = lw_strand_build(s);
-    if (!s->lane_room[k]) s->lane_room[k] = lw_build_stack(b, LLVMArrayType(lw_build_vector(b, 64), s->chunks));
-    return s->lane_room[k];
-}
-
-/* How far a lane's address is from the home's, in 64 bits or, since shared memory is small, in 32. */
-static LLVMValueRef distance(lw_strand *s, const lw_op *op, const lw_course *course, LLVMValueRef base,
-                             uint32_t chunk) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef at = lw_strand_vector(s, op->a, chunk);
-    if (!course->narrow) return LLVMBuildSub(b->at, full_address(s, op, course->form, at), base, "");
-    return LLVMBuildAdd(b->at, at, lw_value_splat(b, lw_build_number(b, 32, op->imm)), "");
-}
-
-static LLVMValueRef splat_of(const lw_strand *s, LLVMTypeRef type, LLVMValueRef value) {
-    return lw_value_splat(lw_strand_build(s), LLVMBuildTrunc(lw_strand_build(s)->at, value, type, ""));
-}
-
-static void keep_distance(lw_strand *s, lw_course *course, uint32_t chunk, LLVMValueRef value) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMBuildStore(b->at, value, lw_build_element(b, LLVMTypeOf(value), course->lanes, chunk));
-}
-
-static LLVMTypeRef begin_lanes(lw_strand *s, lw_course *course, const lw_home_ir *home) {
-    const lw_build *b = lw_strand_build(s);
-    course->narrow = course->form.window == LW_WINDOW_shared && course->form.address == 1;
-    course->lanes = lw_course_room(s, 0);
-    course->host = LLVMBuildPtrToInt(b->at, home->host, b->i64, ""); /* what the lanes have are distances from it */
-    return course->narrow ? b->i32 : b->i64;
-}
-
-/* Each lane its own way: all that execute within the home and aligned. Those that do not go where it begins. */
-void lw_course_check_lanes(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_home_ir home = find_home(s, op, course->form, stores);
-    LLVMTypeRef type = begin_lanes(s, course, &home);
-    LLVMValueRef span = lw_course_number(s, (uint64_t)(course->to - course->from)), bad = NULL;
-    LLVMValueRef base = splat_of(s, type, home.base), room = LLVMBuildSub(b->at, home.size, span, "");
-    LLVMValueRef down = splat_of(s, type, lw_course_number(s, (uint64_t)course->from));
-    LLVMValueRef zero = LLVMConstNull(LLVMTypeOf(base));
-    LLVMValueRef low = splat_of(s, type, lw_course_number(s, lw_course_each(course) - 1));
-    if (home.good) course->good = lw_course_also(s, course, home.good);
-    room = splat_of(s, type, room);
-    for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef first = LLVMBuildAdd(b->at, distance(s, op, course, base, c), down, "");
-        first = LLVMBuildSelect(b->at, lw_strand_on(s, c), first, zero, "");
-        LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntUGT, first, room, "");
-        if (lw_course_each(course) > 1) {
-            LLVMValueRef bits = LLVMBuildAnd(b->at, first, low, "");
-            is = LLVMBuildOr(b->at, is, LLVMBuildICmp(b->at, LLVMIntNE, bits, zero, ""), "");
-        }
-        bad = bad ? LLVMBuildOr(b->at, bad, is, "") : is;
-        keep_distance(s, course, c, LLVMBuildSub(b->at, first, down, ""));
-    }
-    LLVMValueRef word = LLVMBuildBitCast(b->at, bad, lw_build_int(b, b->chunk), "");
-    course->good = lw_course_also(s, course, lw_build_is(b, LLVMIntEQ, word, LLVMConstNull(LLVMTypeOf(word))));
-    course->good = lw_course_also(s, course, lw_build_is(b, LLVMIntULE, span, home.size));
-}
-
 LLVMValueRef lw_course_is_full(const lw_strand *s) {
     return lw_build_is(lw_strand_build(s), LLVMIntEQ, s->now, lw_build_number(lw_strand_build(s), 32, UINT32_MAX));
 }
@@ -224,8 +160,7 @@ bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course) {
     *course = begin_course(op);
     if (!lw_strand_moves(course->form) || !course->form.address || op->d == LW_NO_SLOT) return false;
     if (s->u->code->registers[op->a].is_const) return false;
-    if (!course_of_row(s, op, course)) course->shape = (lw_shape){.kind = LW_SHAPE_any};
-    return true;
+    return course_of_row(s, op, course);
 }
 
 lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run) {
@@ -283,8 +218,7 @@ static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
     if (!lw_course_find(s, op, &course)) return false;
     if (lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course)) return false;
     course.from = sure->from - offset_of(op, course.form), course.to = sure->to - offset_of(op, course.form);
-    if (course.shape.kind == LW_SHAPE_row) lw_course_check(s, op, &course, false);
-    else lw_course_check_lanes(s, op, &course, false);
+    lw_course_check(s, op, &course, false);
     lw_strand_demand(s, n, course.good);
     return true;
 }
@@ -322,15 +256,4 @@ void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course) {
         course->at[at] = LLVMBuildSub(b->at, first, down, "");
     }
     set_host(s, course, &home);
-}
-
-void lw_course_trust_lanes(lw_strand *s, const lw_op *op, lw_course *course) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_home_ir home = find_home(s, op, course->form, false);
-    LLVMTypeRef type = begin_lanes(s, course, &home);
-    LLVMValueRef zero = splat_of(s, type, lw_course_number(s, 0));
-    for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = distance(s, op, course, zero, c);
-        keep_distance(s, course, c, LLVMBuildSelect(b->at, lw_strand_on(s, c), at, zero, ""));
-    }
 }

@@ -15,8 +15,6 @@ typedef struct lw_course {
     uint32_t together;               /* each 1 << together lanes are neighbours */
     LLVMValueRef good;               /* a condition for it all; NULL: none */
     LLVMValueRef host;               /* to be added to addresses */
-    LLVMValueRef lanes;              /* each its own way: place of their distances from the host's … */
-    bool narrow;                     /* … in 32 bits */
 } lw_course;
 
 static inline LLVMValueRef lw_course_number(const lw_strand *s, uint64_t value) {
@@ -32,20 +30,16 @@ static inline LLVMValueRef lw_course_also(const lw_strand *s, const lw_course *c
     return course->good ? LLVMBuildAnd(lw_strand_build(s)->at, course->good, good, "") : good;
 }
 LLVMValueRef lw_course_is_full(const lw_strand *s); /* all lanes of the warp execute */
-/* Room for 64 bits a lane, the k-th: what one operation leaves there it takes away again. */
-LLVMValueRef lw_course_room(lw_strand *s, uint32_t k);
 
-/* False: it is for the interpreter's step in any case. */
+/* False: the addresses are no row, or it is for the interpreter's step in any case. */
 bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course);
 /* Of a load that gives all lanes of a run the same. */
 lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run);
-/* The condition that all may go there: of a row; of lanes that go each their own way. */
+/* The condition that all may go there. */
 void lw_course_check(lw_strand *s, const lw_op *op, lw_course *course, bool stores);
-void lw_course_check_lanes(lw_strand *s, const lw_op *op, lw_course *course, bool stores);
 /* The same where it is known: true where one check for several accesses of a block stands in front of this one, which
  * leaves the strand where it does not hold. */
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course);
-void lw_course_trust_lanes(lw_strand *s, const lw_op *op, lw_course *course);
 
 #endif

@@ -1,6 +1,6 @@
 /* strand_memory.c: loads and stores of a strand. Where the address register is known to be a row, lanes go to
- * neighbouring places or to one, and their vectors are moved; else each goes its own way. What does not pass the check
- * (strand_check.c) is the interpreter's step's. */
+ * neighbouring places or to one, and their vectors are moved. What does not pass the check (strand_check.c), and lanes
+ * that go each their own way, are calls (strand_frame.c, interp/level/pass.c). */
 #include "run/jit/strand_course.h"
 
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
@@ -86,7 +86,7 @@ static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t c
         LLVMValueRef place = place_of_lane(s, course, type, chunk * b->chunk), on = lw_strand_on(s, chunk);
         return lw_build_masked(b, "llvm.masked.load", type, place,
                                (LLVMValueRef[]){place, lw_build_number(b, 32, course->bytes), on, LLVMConstNull(type)},
-                               4);
+                               4, LW_ALIAS_memory);
     }
     for (uint32_t k = 0; k < count; k++) pieces[k] = load_piece(s, course, chunk * b->chunk + k * lanes, elements);
     return join_pieces(s, pieces, count, elements);
@@ -110,62 +110,8 @@ static void load_row(lw_strand *s, uint32_t n, const lw_course *course, bool by_
     for (uint32_t c = 0; c < s->chunks; c++) load_chunks(s, n, course, c, by_mask);
 }
 
-/* ---- Each lane its own way --------------------------------------------------------------------------------------- */
-
-static LLVMValueRef lane_address(const lw_strand *s, const lw_course *course, LLVMValueRef lane) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMTypeRef type = course->narrow ? b->i32 : b->i64;
-    LLVMValueRef at = LLVMBuildLoad2(b->at, type, lw_build_element_at(b, type, course->lanes, lane), "");
-    return course->narrow ? LLVMBuildZExt(b->at, at, b->i64, "") : at;
-}
-
-static void gather(lw_strand *s, uint32_t n, const lw_course *course) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_op *op = lw_unit_op(s->u, n);
-    LLVMTypeRef type = lw_build_int(b, 8u << course->form.slot), vector = lw_build_vector(b, 8u << course->form.slot);
-    LLVMValueRef arrays[LW_VECTOR_MOST];
-    for (uint32_t k = 0; k < course->count; k++) arrays[k] = lw_course_room(s, 1 + k);
-    const lw_build_rounds l = lw_build_begin_rounds(b);
-    LLVMValueRef at = lane_address(s, course, l.round);
-    for (uint32_t k = 0; k < course->count; k++)
-        LLVMBuildStore(b->at, widen(s, load_one(s, course, at, k), course->form, false),
-                       lw_build_element_at(b, type, arrays[k], l.round));
-    lw_build_end_rounds(b, &l, LW_WARP_LANES);
-    for (uint32_t k = 0; k < course->count; k++)
-        for (uint32_t c = 0; c < s->chunks; c++)
-            lw_strand_put(s, n, element_of(s, op, k), c,
-                          LLVMBuildLoad2(b->at, vector, lw_build_element(b, vector, arrays[k], c), ""));
-}
-
 static LLVMValueRef narrowed(const lw_strand *s, const lw_course *course, LLVMValueRef value, LLVMTypeRef type) {
     return course->form.size < course->form.slot ? LLVMBuildTrunc(lw_strand_build(s)->at, value, type, "") : value;
-}
-
-static void scatter(lw_strand *s, uint32_t n, const lw_course *course) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_op *op = lw_unit_op(s->u, n);
-    LLVMTypeRef slot = lw_build_int(b, 8u << course->form.slot), vector = lw_build_vector(b, 8u << course->form.slot),
-                type = lw_build_int(b, 8 * course->bytes);
-    LLVMValueRef arrays[LW_VECTOR_MOST];
-    for (uint32_t k = 0; k < course->count; k++) {
-        arrays[k] = lw_course_room(s, 1 + k);
-        for (uint32_t c = 0; c < s->chunks; c++)
-            LLVMBuildStore(b->at, lw_strand_vector(s, element_of(s, op, k), c),
-                           lw_build_element(b, vector, arrays[k], c));
-    }
-    const lw_build_rounds l = lw_build_begin_rounds(b);
-    LLVMBasicBlockRef past = lw_build_block(b, "");
-    LLVMValueRef bit = LLVMBuildLShr(b->at, s->now, LLVMBuildTrunc(b->at, l.round, b->i32, ""), "");
-    lw_build_unless(b, LLVMBuildTrunc(b->at, bit, b->i1, ""), past);
-    LLVMValueRef at = lane_address(s, course, l.round);
-    for (uint32_t k = 0; k < course->count; k++) {
-        LLVMValueRef value = LLVMBuildLoad2(b->at, slot, lw_build_element_at(b, slot, arrays[k], l.round), "");
-        lw_build_store(b, narrowed(s, course, value, type), pointer(s, course, at), (uint64_t)k * course->bytes,
-                       course->bytes, LW_ALIAS_memory);
-    }
-    LLVMBuildBr(b->at, past);
-    LLVMPositionBuilderAtEnd(b->at, past);
-    lw_build_end_rounds(b, &l, LW_WARP_LANES);
 }
 
 /* ---- The same for all lanes of a run ----------------------------------------------------------------------------- */
@@ -206,33 +152,15 @@ static void move_row(lw_strand *s, uint32_t n, const lw_course *course,
         move(s, n, course, false);
         return;
     }
+    if (move == load_row) { /* which costs next to nothing */
+        load_row(s, n, course, true);
+        return;
+    }
     const lw_fork full = lw_strand_fork(s, lw_course_is_full(s));
     move(s, n, course, false);
     lw_strand_otherwise(s, &full);
     move(s, n, course, true);
     lw_strand_rejoin(s, &full);
-}
-
-/* Each lane its own way where all can, else the interpreter's step. */
-static void move_lanes(lw_strand *s, uint32_t n, lw_course *course, bool stores,
-                       void (*move)(lw_strand *s, uint32_t n, const lw_course *course)) {
-    course->good = NULL;
-    lw_course_check_lanes(s, lw_unit_op(s->u, n), course, stores);
-    const lw_fork fork = lw_strand_fork(s, course->good);
-    move(s, n, course);
-    lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
-    lw_strand_rejoin(s, &fork);
-}
-
-static void load_surely(lw_strand *s, uint32_t n, lw_course *course) {
-    if (course->shape.kind == LW_SHAPE_row) {
-        lw_course_trust(s, lw_unit_op(s->u, n), course);
-        move_row(s, n, course, load_row);
-    } else {
-        lw_course_trust_lanes(s, lw_unit_op(s->u, n), course);
-        gather(s, n, course);
-    }
 }
 
 void lw_strand_load(lw_strand *s, uint32_t n) {
@@ -241,17 +169,17 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
     lw_course course;
     if (run) load_same(s, n, run);
     else if (!lw_course_find(s, op, &course)) lw_strand_call(s, n);
-    else if (lw_course_is_sure(s, n)) load_surely(s, n, &course);
-    else if (course.shape.kind != LW_SHAPE_row) move_lanes(s, n, &course, false, gather);
-    else {
+    else if (lw_course_is_sure(s, n)) {
+        lw_course_trust(s, op, &course);
+        move_row(s, n, &course, load_row);
+    } else {
         lw_course_check(s, op, &course, false);
         const bool whole = lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course);
         if (whole) course.good = lw_course_also(s, &course, lw_course_is_full(s));
         const lw_fork fork = lw_strand_fork(s, course.good);
         move_row(s, n, &course, load_row);
         lw_strand_otherwise(s, &fork);
-        if (lw_course_is_joined(&course)) lw_strand_call(s, n);
-        else move_lanes(s, n, &course, false, gather);
+        lw_strand_call(s, n);
         lw_strand_rejoin(s, &fork);
     }
 }
@@ -282,7 +210,8 @@ static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by
         if (by_mask) {
             LLVMValueRef place = place_of_lane(s, course, LLVMTypeOf(value), c * b->chunk), on = lw_strand_on(s, c);
             lw_build_masked(b, "llvm.masked.store", LLVMTypeOf(value), place,
-                            (LLVMValueRef[]){value, place, lw_build_number(b, 32, course->bytes), on}, 4);
+                            (LLVMValueRef[]){value, place, lw_build_number(b, 32, course->bytes), on}, 4,
+                            LW_ALIAS_memory);
             continue;
         }
         for (uint32_t k = 0; k < b->chunk; k += lanes) {
@@ -298,47 +227,26 @@ static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by
     }
 }
 
-static void store_surely(lw_strand *s, uint32_t n, lw_course *course, bool row) {
-    const lw_op *op = lw_unit_op(s->u, n);
-    if (row && lw_course_goes_by_mask(course)) {
-        lw_course_trust(s, lw_unit_op(s->u, n), course);
-        move_row(s, n, course, store_row);
-        return;
-    }
-    lw_fork fork = {0};
-    if (row) {
-        fork = lw_strand_fork(s, lw_course_is_full(s));
-        lw_course_trust(s, lw_unit_op(s->u, n), course);
-        store_row(s, n, course, false);
-        lw_strand_otherwise(s, &fork);
-    }
-    lw_course_trust_lanes(s, op, course);
-    scatter(s, n, course);
-    if (row) lw_strand_rejoin(s, &fork);
-}
-
 void lw_strand_store(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     lw_course course;
-    if (op->flags & LW_OP_IMM_A || !lw_course_find(s, op, &course) || course.form.is_const) {
+    /* not several lanes to one place */
+    if (op->flags & LW_OP_IMM_A || !lw_course_find(s, op, &course) || course.form.is_const ||
+        lw_shape_alike(&course.shape)) {
         lw_strand_call(s, n);
         return;
     }
-    const bool row = course.shape.kind == LW_SHAPE_row && !lw_shape_alike(&course.shape); /* not several to one place */
-    if (lw_course_is_sure(s, n)) {
-        store_surely(s, n, &course, row);
+    const bool sure = lw_course_is_sure(s, n), by_mask = lw_course_goes_by_mask(&course);
+    if (sure) lw_course_trust(s, op, &course);
+    else lw_course_check(s, op, &course, true);
+    if (sure && by_mask) {
+        move_row(s, n, &course, store_row);
         return;
     }
-    if (!row) {
-        move_lanes(s, n, &course, true, scatter);
-        return;
-    }
-    lw_course_check(s, op, &course, true);
-    if (!lw_course_goes_by_mask(&course)) course.good = lw_course_also(s, &course, lw_course_is_full(s));
+    if (!by_mask) course.good = lw_course_also(s, &course, lw_course_is_full(s));
     const lw_fork fork = lw_strand_fork(s, course.good);
     move_row(s, n, &course, store_row);
     lw_strand_otherwise(s, &fork);
-    if (lw_course_goes_by_mask(&course)) lw_strand_call(s, n);
-    else move_lanes(s, n, &course, true, scatter);
+    lw_strand_call(s, n);
     lw_strand_rejoin(s, &fork);
 }

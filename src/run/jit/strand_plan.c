@@ -63,6 +63,15 @@ bool lw_strand_fits(const lw_unit *u) {
     return is_worth_it(u);
 }
 
+uint32_t lw_strand_block_of(const lw_unit *u, uint32_t n) {
+    uint32_t low = 0, high = u->code->block_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        *(u->block_at[middle] <= n ? &low : &high) = middle;
+    }
+    return low;
+}
+
 /* Behind what lanes waited for, and where a turn may have ended. Within a loop nowhere else: it has one way in then,
  * which is what LLVM knows how to improve. */
 bool lw_strand_enters(const lw_unit *u, uint32_t block) {
@@ -327,7 +336,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
     s->given = calloc(u->code->virtual_count + 1, sizeof *s->given);
-    s->room = calloc(u->words + s->block_words, sizeof *s->room);
+    s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
         !s->given)
         return false;

@@ -114,6 +114,19 @@ static lw_shape shifted(const lw_shape *a, int64_t by) {
     return shape;
 }
 
+/* The low bits of one number at a place in another. */
+static lw_shape inserted(const lw_strand *s, const lw_op *op) {
+    const lw_shape of_a = lw_strand_shape(s, op->a), of_b = lw_strand_shape(s, op->b);
+    int64_t place, count;
+    if (!known(s, op->c, &place) || !known(s, op->e, &count) || place < 0 || count < 0 || place > 19 || count > 31)
+        return any;
+    const int64_t bits = ((int64_t)1 << count) - 1;
+    lw_shape a = masked(&of_a, bits), b = masked(&of_b, ~(bits << place));
+    if (a.kind != LW_SHAPE_row || b.kind != LW_SHAPE_row) return any;
+    a = times(&a, (int64_t)1 << place);
+    return a.kind == LW_SHAPE_row ? joined(&a, &b) : any;
+}
+
 /* What is negative as a signed number is a large one to what widens unsigned numbers. */
 static lw_shape product(const lw_strand *s, const lw_op *op, bool negative) {
     const lw_shape a = lw_strand_shape(s, op->a), b = lw_strand_shape(s, op->b);
@@ -153,10 +166,17 @@ static lw_shape shape_of_lane(const lw_strand *s, const lw_op *op, bool whole) {
     case LW_LANE_mad_lo_b64: return shape_of_mad(s, op, true);
     case LW_LANE_shl_b32:
     case LW_LANE_shl_b64: return known(s, op->b, &number) && number >= 0 && number < 20 ? times(&a, 1 << number) : any;
-    case LW_LANE_and_b32: return known(s, op->b, &number) ? masked(&a, number) : any;
-    case LW_LANE_or_b32: return joined(&a, &b);
-    case LW_LANE_xor_b32: return known(s, op->b, &number) ? flipped(&a, number) : joined(&a, &b);
+    case LW_LANE_and_b32:
+    case LW_LANE_and_b64: return known(s, op->b, &number) ? masked(&a, number) : any;
+    case LW_LANE_or_b32:
+    case LW_LANE_or_b64: return joined(&a, &b);
+    case LW_LANE_bfi_b32:
+    case LW_LANE_bfi_b64: return inserted(s, op);
+    case LW_LANE_xor_b32:
+    case LW_LANE_xor_b64: return known(s, op->b, &number) ? flipped(&a, number) : joined(&a, &b);
     case LW_LANE_shr_s32:
+    case LW_LANE_shr_s64:
+    case LW_LANE_shr_u64:
     case LW_LANE_shr_u32: return known(s, op->b, &number) ? shifted(&a, number) : any;
     case LW_LANE_zext_b64_b32:
     case LW_LANE_sext_b64_b32: return whole ? a : any;

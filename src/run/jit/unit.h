@@ -91,8 +91,9 @@ typedef struct lw_build {
     LLVMBasicBlockRef top;                    /* where stack slots are made */
     uint32_t chunk;                           /* lanes that are computed side by side, in vectors */
     LLVMTypeRef i1, i8, i16, i32, i64, bytes; /* bytes: a pointer */
-    LLVMTypeRef step_type, interpret_type, spread_type, pass_begin_type, pass_step_type, pass_pend_type, pass_end_type,
-        pass_leave_type; /* of functions that compiled code calls */
+    LLVMTypeRef step_type, interpret_type, spread_type, pass_begin_type, pass_step_type, pass_move_type,
+        pass_move_row_type, pass_pend_type, pass_end_type, pass_leave_type, row_put_type, row_take_type,
+        row_take_all_type; /* of functions that compiled code calls */
     const lw_core *core;
     bool failed; /* no memory */
     LLVMValueRef aliases[3];
@@ -109,6 +110,7 @@ LLVMTypeRef lw_build_int(const lw_build *b, uint32_t bits);
 LLVMTypeRef lw_build_vector(const lw_build *b, uint32_t bits); /* of a chunk of lanes */
 LLVMValueRef lw_build_number(const lw_build *b, uint32_t bits, uint64_t value);
 LLVMValueRef lw_build_address(const lw_build *b, const void *host);
+LLVMValueRef lw_build_words(const lw_build *b, const char *name, LLVMValueRef *words, uint32_t count); /* constant */
 LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type);
 /* Memory at bytes behind a pointer. */
 LLVMValueRef lw_build_load(const lw_build *b, LLVMTypeRef type, LLVMValueRef base, uint64_t offset, uint32_t align,
@@ -150,7 +152,7 @@ lw_build_rounds lw_build_begin_rounds(const lw_build *b);
 void lw_build_end_rounds(const lw_build *b, const lw_build_rounds *rounds, uint64_t count);
 /* llvm.masked.load and llvm.masked.store of guest memory. */
 LLVMValueRef lw_build_masked(const lw_build *b, const char *name, LLVMTypeRef type, LLVMValueRef place,
-                             LLVMValueRef *arguments, uint32_t count);
+                             LLVMValueRef *arguments, uint32_t count, lw_alias alias);
 uint64_t lw_build_length(LLVMValueRef function); /* its instructions */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
@@ -181,6 +183,10 @@ LLVMValueRef lw_frame_regs(const lw_unit *u);
 LLVMValueRef lw_frame_load(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk);
 void lw_frame_store(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk,
                     LLVMValueRef value);
+/* Elements where a condition holds, of 32 bits or more. */
+void lw_frame_store_some(const lw_unit *u, LLVMValueRef regs, LLVMValueRef base, uint32_t reg, uint32_t chunk,
+                         LLVMValueRef value, LLVMValueRef on);
+uint32_t lw_frame_home(const lw_unit *u, uint32_t reg);          /* of its slot */
 LLVMValueRef lw_frame_bits(const lw_unit *u, LLVMValueRef word); /* of a chunk, as conditions */
 LLVMValueRef lw_frame_element(const lw_unit *u, LLVMValueRef regs, uint32_t reg, LLVMValueRef lane);
 bool lw_frame_has(const lw_unit *u, uint32_t reg); /* a place for it */
