@@ -185,7 +185,7 @@ bool lw_program_compile(lw_program *program, const lw_level *level, lw_layout la
     const lw_jit *compiler = get_jit();
     program->compiled = NULL;
     if (compiler && enter_compiler()) {
-        program->compiled = compiler->compile(program, level, layout, bound, why);
+        program->compiled = compiler->compile(program, level, layout, bound, NULL, why);
         leave_compiler();
     }
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */

@@ -8,9 +8,6 @@ LLVMTypeRef lw_build_vector(const lw_build *b, uint32_t bits) {
 LLVMValueRef lw_build_number(const lw_build *b, uint32_t bits, uint64_t value) {
     return LLVMConstInt(lw_build_int(b, bits), value, false);
 }
-LLVMValueRef lw_build_address(const lw_build *b, const void *host) {
-    return LLVMConstIntToPtr(LLVMConstInt(b->i64, (uintptr_t)host, false), b->bytes);
-}
 
 LLVMValueRef lw_build_words(const lw_build *b, const char *name, LLVMValueRef *words, uint32_t count) {
     LLVMValueRef list = LLVMConstArray(b->i32, words, count);
@@ -91,9 +88,8 @@ LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x
     return LLVMBuildICmp(b->at, how, x, y, "");
 }
 
-LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function, LLVMValueRef *arguments) {
-    LLVMValueRef callee = LLVMConstIntToPtr(lw_build_number(b, 64, function), LLVMPointerType(type, 0));
-    return LLVMBuildCall2(b->at, type, callee, arguments, LLVMCountParamTypes(type), "");
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, LLVMValueRef function, LLVMValueRef *arguments) {
+    return LLVMBuildCall2(b->at, type, function, arguments, LLVMCountParamTypes(type), "");
 }
 
 LLVMValueRef lw_build_bits(const lw_build *b, const char *name, LLVMValueRef value) {

@@ -32,14 +32,18 @@ bool lw_frame_order(lw_unit *u) {
 }
 
 uint32_t lw_frame_number(const lw_unit *u, uint32_t n) { return interp_of(u)->became[u->order[n]]; }
-static lw_op *interp_op(const lw_unit *u, uint32_t n) { return &interp_of(u)->ops[lw_frame_number(u, n)]; }
-LLVMValueRef lw_frame_op(const lw_unit *u, uint32_t n) { return lw_build_address(u->build, interp_op(u, n)); }
+static const lw_op *interp_op(const lw_unit *u, uint32_t n) { return &interp_of(u)->ops[lw_frame_number(u, n)]; }
+static LLVMValueRef interp_ops(const lw_unit *u) { return lw_host_ops(u->build, u->program, u->code->index); }
+LLVMValueRef lw_frame_op(const lw_unit *u, uint32_t n) {
+    const lw_build *b = u->build;
+    return lw_build_move(b, interp_ops(u), lw_build_number(b, 64, lw_frame_number(u, n) * sizeof(lw_op)));
+}
 int64_t lw_frame_branch_cost(const lw_unit *u, uint32_t n) { return lw_branch_cost(interp_of(u), interp_op(u, n)); }
 
 /* The number of the operation that the dispatch loop came to. */
 LLVMValueRef lw_frame_entered(const lw_unit *u) {
     const lw_build *b = u->build;
-    LLVMValueRef first = lw_build_number(b, 64, (uintptr_t)interp_of(u)->ops);
+    LLVMValueRef first = LLVMBuildPtrToInt(b->at, interp_ops(u), b->i64, "");
     LLVMValueRef distance = LLVMBuildSub(b->at, LLVMBuildPtrToInt(b->at, b->op, b->i64, ""), first, "");
     return LLVMBuildUDiv(b->at, distance, lw_build_number(b, 64, sizeof(lw_op)), "");
 }
@@ -169,7 +173,7 @@ void lw_frame_give(lw_unit *u, const uint64_t *uniform, uint32_t n, LLVMValueRef
         LLVMValueRef value = LLVMBuildLoad2(b->at, lw_build_int(b, bits), lw_unit_scalar(u, reg), "");
         value = bits == 1 ? LLVMBuildSExt(b->at, value, b->i64, "") : LLVMBuildZExt(b->at, value, b->i64, "");
         LLVMValueRef arguments[] = {place_of(u, regs, reg), lw_build_number(b, 32, bits), value};
-        lw_build_call(b, b->spread_type, (uintptr_t)lw_jit_spread, arguments);
+        lw_host_call(b, LW_HOST_spread, b->spread_type, arguments);
     }
 }
 
@@ -202,8 +206,8 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to) {
 void lw_frame_leave(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     lw_frame_give(u, lw_unit_uniform(u, n), n, lw_frame_regs(u));
-    LLVMValueRef arguments[] = {b->gang, lw_frame_op(u, n), lw_build_address(b, u->level->steps)};
-    LLVMValueRef next = lw_build_call(b, b->interpret_type, (uintptr_t)lw_jit_interpret, arguments);
+    LLVMValueRef arguments[] = {b->gang, lw_frame_op(u, n), lw_host_steps(b)};
+    LLVMValueRef next = lw_host_call(b, LW_HOST_interpret, b->interpret_type, arguments);
     LLVMSetTailCall(next, true);
     LLVMBuildRet(b->at, next);
 }
@@ -211,17 +215,18 @@ void lw_frame_leave(lw_unit *u, uint32_t n) {
 LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n) {
     const lw_build *b = u->build;
     LLVMValueRef arguments[] = {b->gang, lw_frame_op(u, n)};
-    return lw_build_call(b, b->step_type, (uintptr_t)u->level->steps[interp_op(u, n)->code], arguments);
+    return lw_build_call(b, b->step_type, lw_host_step(b, interp_op(u, n)->code), arguments);
 }
 
 LLVMValueRef lw_frame_step_address(const lw_unit *u, uint32_t n) {
-    return lw_build_number(u->build, 64, (uintptr_t)u->level->steps[interp_op(u, n)->code]);
+    const lw_build *b = u->build;
+    return LLVMBuildPtrToInt(b->at, lw_host_step(b, interp_op(u, n)->code), b->i64, "");
 }
 
 void lw_frame_refuse(const lw_unit *u) {
     const lw_build *b = u->build;
-    LLVMValueRef arguments[] = {b->gang, b->op, lw_build_address(b, u->level->steps)};
-    LLVMBuildRet(b->at, lw_build_call(b, b->interpret_type, (uintptr_t)lw_jit_interpret, arguments));
+    LLVMValueRef arguments[] = {b->gang, b->op, lw_host_steps(b)};
+    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_interpret, b->interpret_type, arguments));
 }
 
 void lw_frame_install(lw_code *interp, const uint32_t *entries, lw_step *step) {

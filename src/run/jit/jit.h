@@ -12,6 +12,11 @@
 
 typedef struct lw_compiled lw_compiled; /* the code of one program */
 
+typedef struct lw_bytes {
+    const char *at; /* NULL: nothing */
+    size_t size;
+} lw_bytes;
+
 /* ---- One warp at a time: interp/pass.c ------------------------------------------------------------------------- */
 
 enum { LW_PASS_PLACES = 16, LW_GANG_WARPS = LW_GANG_LANES / LW_WARP_LANES };
@@ -54,6 +59,8 @@ typedef struct lw_warp_calls {
     bool (*store_row)(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes, const lw_row *row,
                       const uint64_t *bases);
 } lw_warp_calls;
+/* All of them, by their names. */
+#define LW_WARP_CALLS WARP(put) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row)
 /* The same by the interpreter's step. */
 bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
 
@@ -73,15 +80,23 @@ typedef struct lw_core {
      * the block, too, of this warp: `own`. */
     const lw_op *(*leave)(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes, bool own);
 } lw_core;
+/* All of them, by their names. */
+#define LW_CORE_CALLS CORE(begin) CORE(step) CORE(pend) CORE(end) CORE(leave)
 extern const lw_core lw_core_calls;
 
 typedef struct lw_jit {
     uint32_t gang_bytes, op_bytes,
         lane_count; /* of the headers that the compiler was built with: the core's own, or the two do not fit */
+    /* What its code depends on besides the program and the level: which build of the compiler, and of LLVM. NULL: that
+     * cannot be told, and code is good for this process only. */
+    const char *(*build)(void);
     /* Compiles a linked program for blocks of a layout, and installs the code; *bound: it is for no others. NULL: it
      * cannot; `why` says so, and the program must be linked again. The program must outlive the code. Threads: any, one
-     * at a time for one program. */
-    lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why);
+     * at a time for one program.
+     * keep: gets bytes that `load` makes the same of, in any process, for an equal program; NULL: nobody wants them. */
+    lw_compiled *(*compile)(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *keep,
+                            lw_text *why);
+    lw_compiled *(*load)(lw_program *program, const lw_level *level, lw_bytes kept, bool *bound, lw_text *why);
     void (*drop)(lw_compiled *code); /* nothing may run it any more */
     /* What LLVM makes of a program, as text, for `lanewise dump`: in its own language, or in the machine's. False: as
      * above. */

@@ -16,12 +16,13 @@
 
 /* Compiled code calls functions of the process and of the compiler's own library by their names: fma, memcpy, what
  * begins with two underscores. A kernel that is called so must not come in between. */
+bool lw_names_are_free(const char *name) { return strncmp(name, "__", 2) && !dlsym(RTLD_DEFAULT, name); }
+
 static bool is_free(const lw_build *b, const char *name) {
     static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$";
     LLVMValueRef known = LLVMGetNamedFunction(b->module, name); /* another of the program's is none that it calls so */
-    return *name && !name[strspn(name, letters)] && strncmp(name, "__", 2) &&
-           (!known || LLVMGlobalGetValueType(known) == b->step_type) && !LLVMGetNamedGlobal(b->module, name) &&
-           !dlsym(RTLD_DEFAULT, name);
+    return *name && !name[strspn(name, letters)] && (!known || LLVMGlobalGetValueType(known) == b->step_type) &&
+           !LLVMGetNamedGlobal(b->module, name) && lw_names_are_free(name);
 }
 
 LLVMValueRef lw_names_function(const lw_build *b, const lw_code *code) {

@@ -25,6 +25,9 @@ typedef struct lw_names {
 /* A new function of the module, by the name that the text has for it where nothing else can be meant by that. */
 LLVMValueRef lw_names_function(const lw_build *b, const lw_code *code);
 
+/* A name that an object has for a function means nothing else in this process. */
+bool lw_names_are_free(const char *name);
+
 /* In this order, around the making of code: the linker is chosen, the object is read, functions are placed, and all is
  * told. Where there is no memory for it nothing is told. */
 void lw_names_layer(const lw_names *names, LLVMOrcLLJITBuilderRef builder);

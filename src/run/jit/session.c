@@ -1,25 +1,18 @@
 /* session.c: from a program to machine code: LLVM's module, its passes, and putting the code in place of steps. */
-#include "run/jit/names.h"
+#include "run/jit/object.h"
 #include "run/jit/strand.h"
 
 #include "base/special_id.h"
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
-#include <llvm-c/LLJIT.h>
 #include <llvm-c/Linker.h>
-#include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-struct lw_compiled {
-    LLVMOrcLLJITRef code;
-    lw_names names;
-};
 
 static const lw_core *core; /* from when the library is opened */
 
@@ -171,7 +164,7 @@ static void start_target(void) {
 
 /* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a
  * distance of 32 bits: addresses are whole, in jump tables too. */
-static LLVMTargetMachineRef make_machine(const lw_level *level, lw_text *why) {
+LLVMTargetMachineRef lw_object_machine(const lw_level *level, lw_text *why) {
     pthread_once(&target_once, start_target);
     char *triple = LLVMGetDefaultTargetTriple(), *message = NULL;
     LLVMTargetRef target;
@@ -196,7 +189,6 @@ static LLVMValueRef alias_tag(lw_build *b, const char *name, LLVMMetadataRef roo
 }
 
 static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef module, const lw_level *level) {
-    b->core = core;
     b->context = context, b->module = module;
     b->chunk = level->vector_bytes == 64 ? 16 : 8; /* as lanes.c was compiled for */
     b->at = LLVMCreateBuilderInContext(context);
@@ -294,13 +286,6 @@ static uint32_t *list_entries(const lw_unit *unit, bool strand) {
     return entries;
 }
 
-/* A function of a program, compiled. */
-typedef struct lw_made {
-    uint32_t *entries; /* where the interpreter may come into it; NULL: there is none */
-    char *name;        /* of its symbol */
-    bool bound;        /* to the layout that it was compiled for */
-} lw_made;
-
 static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level,
                          lw_layout layout) {
     lw_unit unit = {.program = program, .code = code, .level = level, .layout = layout, .build = b};
@@ -364,7 +349,7 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool sm
 static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, lw_layout layout,
                                  lw_made *functions, lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
-    LLVMTargetMachineRef machine = make_machine(level, why);
+    LLVMTargetMachineRef machine = lw_object_machine(level, why);
     if (!machine) return NULL;
     LLVMModuleRef lanes = read_lanes(context, level), module = NULL;
     bool good = lanes;
@@ -387,83 +372,54 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
     return module;
 }
 
-static bool install(lw_compiled *made, lw_program *program, const lw_made *functions, lw_text *why) {
-    for (uint32_t i = 0; i < program->code_count; i++) {
-        if (!functions[i].entries) continue;
-        LLVMOrcExecutorAddress address = 0;
-        if (!report(LLVMOrcLLJITLookup(made->code, &address, functions[i].name), why)) return false;
-        lw_frame_install(program->codes[i], functions[i].entries, (lw_step *)(uintptr_t)address);
-        lw_names_place(&made->names, functions[i].name, address);
-    }
-    lw_names_tell(&made->names);
-    return true;
+static bool emit_object(LLVMModuleRef module, const lw_level *level, lw_object *object, lw_text *why) {
+    LLVMTargetMachineRef machine = lw_object_machine(level, why);
+    if (!machine) return false;
+    char *message = NULL;
+    const bool good = !LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMObjectFile, &message, &object->code);
+    if (!good) lw_text_printf(why, "%s", message);
+    LLVMDisposeMessage(message);
+    LLVMDisposeTargetMachine(machine);
+    return good;
 }
 
-static void free_functions(const lw_program *program, lw_made *functions) {
-    for (uint32_t i = 0; functions && i < program->code_count; i++) free(functions[i].entries), free(functions[i].name);
-    free(functions);
-}
-
-static bool make_code(lw_compiled *made, LLVMOrcThreadSafeContextRef safe, LLVMModuleRef module, const lw_level *level,
-                      lw_text *why) {
-    LLVMTargetMachineRef machine = make_machine(level, why);
-    if (!machine) {
-        LLVMDisposeModule(module);
-        return false;
-    }
-    LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-    LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
-        builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
-    lw_names_layer(&made->names, builder);
-    if (!report(LLVMOrcCreateLLJIT(&made->code, builder), why)) {
-        LLVMDisposeModule(module);
-        return false;
-    }
-    lw_names_watch(&made->names, made->code);
-    LLVMOrcJITDylibRef library = LLVMOrcLLJITGetMainJITDylib(made->code);
-    LLVMOrcDefinitionGeneratorRef process = NULL;
-    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code),
-                                                                     NULL, NULL),
-                why)) {
-        LLVMDisposeModule(module);
-        return false;
-    }
-    LLVMOrcJITDylibAddGenerator(library, process); /* fma and memcpy, where the level has no instruction */
-    return report(LLVMOrcLLJITAddLLVMIRModule(made->code, library, LLVMOrcCreateNewThreadSafeModule(module, safe)),
-                  why);
-}
-
-static void drop(lw_compiled *made) {
-    if (!made || lw_rescue_lost()) return; /* then nobody enters LLVM, to free either */
-    if (made->code) LLVMConsumeError(LLVMOrcDisposeLLJIT(made->code));
-    lw_names_free(&made->names);
-    free(made);
+static bool make_object(lw_program *program, const lw_level *level, lw_layout layout, lw_object *object,
+                        lw_text *why) {
+    if (!lw_object_begin(object, program)) return false;
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = make_module(context, program, level, layout, object->functions, why);
+    const bool good = module && emit_object(module, level, object, why);
+    if (module) LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    return good;
 }
 
 static lw_compiled *compile_program(lw_program *program, const lw_level *level, lw_layout layout, bool *bound,
-                                    lw_text *why) {
-    lw_made *functions = calloc(program->code_count + 1, sizeof *functions);
-    lw_compiled *made = calloc(1, sizeof *made);
-    if (!functions || !made) {
-        free(functions), free(made);
-        return NULL;
+                                    lw_text *keep, lw_text *why) {
+    lw_object object = {0};
+    lw_compiled *made = NULL;
+    if (make_object(program, level, layout, &object, why)) {
+        if (keep) lw_object_pack(&object, keep);
+        *bound = lw_object_is_bound(&object);
+        made = lw_object_load(&object, core, program, level, why);
     }
-    made->names.wanted = program->symbols;
-    LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
-    LLVMModuleRef module =
-        make_module(LLVMOrcThreadSafeContextGetContext(safe), program, level, layout, functions, why);
-    const bool good = module && make_code(made, safe, module, level, why) && install(made, program, functions, why);
-    LLVMOrcDisposeThreadSafeContext(safe);
-    *bound = false;
-    for (uint32_t i = 0; i < program->code_count; i++) *bound |= functions[i].bound;
-    free_functions(program, functions);
-    if (good) return made;
-    drop(made);
-    return NULL;
+    lw_object_free(&object);
+    return made;
+}
+
+static lw_compiled *load_program(lw_program *program, const lw_level *level, lw_bytes kept, bool *bound,
+                                 lw_text *why) {
+    lw_object object = {0};
+    lw_compiled *made = NULL;
+    const bool good = lw_object_unpack(&object, program, kept);
+    *bound = lw_object_is_bound(&object);
+    if (good) made = lw_object_load(&object, core, program, level, why);
+    lw_object_free(&object);
+    return made;
 }
 
 static bool print_machine(LLVMModuleRef module, const lw_level *level, lw_text *out, lw_text *why) {
-    LLVMTargetMachineRef target = make_machine(level, why);
+    LLVMTargetMachineRef target = lw_object_machine(level, why);
     if (!target) return false;
     char *message = NULL;
     LLVMMemoryBufferRef text = NULL;
@@ -484,16 +440,16 @@ static void print_text(LLVMModuleRef module, lw_text *out) {
 
 static bool print_program(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
                           lw_text *why) {
-    lw_made *functions = calloc(program->code_count + 1, sizeof *functions);
-    if (!functions) return false;
+    lw_object object = {0};
+    if (!lw_object_begin(&object, program)) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, layout, functions, why);
+    LLVMModuleRef module = make_module(context, program, level, layout, object.functions, why);
     bool good = module;
     if (module && machine) good = print_machine(module, level, out, why);
     else if (module) print_text(module, out);
     if (module) LLVMDisposeModule(module);
     LLVMContextDispose(context);
-    free_functions(program, functions);
+    lw_object_free(&object);
     return good;
 }
 
@@ -503,8 +459,10 @@ typedef struct lw_errand {
     lw_program *program;
     const lw_level *level;
     lw_layout layout;
-    lw_text *out, *why; /* out: NULL where it is compiled */
+    lw_text *out, *why; /* out: NULL where code is made */
     bool machine;       /* what is printed: machine code */
+    lw_text *keep;      /* what is compiled, or NULL … */
+    lw_bytes kept;      /* … and what was, or nothing */
     lw_compiled *made;
     bool good, bound;
 } lw_errand;
@@ -512,7 +470,8 @@ typedef struct lw_errand {
 static void run_errand(void *argument) {
     lw_errand *e = argument;
     if (e->out) e->good = print_program(e->program, e->level, e->layout, e->machine, e->out, e->why);
-    else e->made = compile_program(e->program, e->level, e->layout, &e->bound, e->why);
+    else if (e->kept.at) e->made = load_program(e->program, e->level, e->kept, &e->bound, e->why);
+    else e->made = compile_program(e->program, e->level, e->layout, &e->bound, e->keep, e->why);
 }
 
 static void try(lw_errand *e) {
@@ -522,8 +481,16 @@ static void try(lw_errand *e) {
     lw_text_printf(e->why, "LLVM gave up: %s", why);
 }
 
-static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why) {
-    lw_errand e = {.program = program, .level = level, .layout = layout, .why = why};
+static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *keep,
+                            lw_text *why) {
+    lw_errand e = {.program = program, .level = level, .layout = layout, .keep = keep, .why = why};
+    try(&e);
+    *bound = e.bound;
+    return e.made;
+}
+
+static lw_compiled *load(lw_program *program, const lw_level *level, lw_bytes kept, bool *bound, lw_text *why) {
+    lw_errand e = {.program = program, .level = level, .kept = kept, .why = why};
     try(&e);
     *bound = e.bound;
     return e.made;
@@ -536,7 +503,8 @@ static bool print(lw_program *program, const lw_level *level, lw_layout layout, 
     return e.good;
 }
 
-static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count, compile, drop, print};
+static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count,  lw_object_build,
+                           compile,         load,          lw_object_drop, print};
 
 __attribute__((visibility("default"))) const lw_jit *lanewise_jit(const lw_core *);
 const lw_jit *lanewise_jit(const lw_core *calls) {

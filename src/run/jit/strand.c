@@ -170,7 +170,7 @@ static void leave(lw_strand *s, LLVMValueRef op, LLVMValueRef lanes, bool own) {
     const lw_build *b = lw_strand_build(s);
     settle(s);
     LLVMValueRef arguments[] = {b->gang, op, s->pass, s->warp, lanes, lw_build_number(b, 1, own)};
-    LLVMBuildRet(b->at, lw_build_call(b, b->pass_leave_type, (uintptr_t)b->core->leave, arguments));
+    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
 }
 
 /* What the block, and those behind it, have to do with, and lanes there have in the frame. */
@@ -274,7 +274,7 @@ static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
         LLVMValueRef lanes = load(s, s->ready[block]);
         lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
         LLVMValueRef arguments[] = {b->gang, word(s, block), s->warp, lanes};
-        lw_build_call(b, b->pass_pend_type, (uintptr_t)b->core->pend, arguments);
+        lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
         LLVMBuildBr(b->at, on);
         LLVMPositionBuilderAtEnd(b->at, on);
     }
@@ -337,7 +337,7 @@ static void emit_end(lw_strand *s) {
     settle(s);
     lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
     LLVMValueRef arguments[] = {b->gang, load(s, s->spent)};
-    LLVMBuildRet(b->at, lw_build_call(b, b->pass_end_type, (uintptr_t)b->core->end, arguments));
+    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments));
 }
 
 /* From warp to warp. */
@@ -422,7 +422,7 @@ static void emit_entries(lw_strand *s) {
         LLVMPositionBuilderAtEnd(b->at, way);
         LLVMValueRef behind = list_behind(s, block, &count);
         LLVMValueRef arguments[] = {b->gang, word(s, block), behind, word(s, count), s->pass};
-        LLVMValueRef some = lw_build_call(b, b->pass_begin_type, (uintptr_t)b->core->begin, arguments);
+        LLVMValueRef some = lw_host_call(b, LW_HOST_begin, b->pass_begin_type, arguments);
         LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, some, zero), begun, over);
         LLVMAddIncoming(entry, (LLVMValueRef[]){word(s, block)}, &way, 1);
         LLVMAddIncoming(warps, &some, &way, 1);

@@ -105,7 +105,7 @@ static LLVMValueRef one_row(lw_strand *s, uint32_t reg) {
 /* What some lanes have in the frame of a row. */
 static void take_bases(lw_strand *s, uint32_t reg, LLVMValueRef lanes) {
     LLVMValueRef arguments[] = {s->regs, s->warp, one_row(s, reg), lanes, all_bases(s)};
-    lw_build_call(lw_strand_build(s), lw_strand_build(s)->row_take_type, (uintptr_t)s->u->level->warp->take, arguments);
+    lw_host_call(lw_strand_build(s), LW_HOST_warp_take, lw_strand_build(s)->row_take_type, arguments);
     find_bases(s, reg, 0);
 }
 
@@ -137,7 +137,7 @@ static void save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
                                     lw_build_number(b, 32, rows.count),
                                     all_bases(s),
                                     mask ? mask : lw_build_number(b, 32, UINT32_MAX)};
-        lw_build_call(b, b->row_put_type, (uintptr_t)s->u->level->warp->put, arguments);
+        lw_host_call(b, LW_HOST_warp_put, b->row_put_type, arguments);
     }
     free(rows.words);
 }
@@ -153,7 +153,7 @@ void lw_strand_take(lw_strand *s, const uint64_t *set, const uint32_t *who, LLVM
     if (rows.count) {
         LLVMValueRef arguments[] = {
             s->regs, s->pass, s->warp, list_rows(s, &rows), lw_build_number(b, 32, rows.count), all_bases(s)};
-        lw_build_unless(b, lw_build_call(b, b->row_take_all_type, (uintptr_t)s->u->level->warp->take_all, arguments),
+        lw_build_unless(b, lw_host_call(b, LW_HOST_warp_take_all, b->row_take_all_type, arguments),
                         other);
     }
     free(rows.words);
@@ -234,20 +234,19 @@ static void read_by(lw_strand *s, uint32_t n) {
 static LLVMValueRef call_step(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
-    const lw_warp_calls *calls = s->u->level->warp;
     const bool loads = op->code == LW_OP_ld;
     if (goes_by_row(s, n)) {
         leave_bases(s, op->a, 0);
         LLVMValueRef arguments[] = {b->gang, lw_frame_op(s->u, n), s->warp, s->now, one_row(s, op->a), all_bases(s)};
-        return lw_build_call(b, b->pass_move_row_type, (uintptr_t)(loads ? calls->load_row : calls->store_row),
-                             arguments);
+        return lw_host_call(b, loads ? LW_HOST_warp_load_row : LW_HOST_warp_store_row, b->pass_move_row_type,
+                            arguments);
     }
     if (loads || op->code == LW_OP_st) {
         LLVMValueRef arguments[] = {b->gang, lw_frame_op(s->u, n), s->warp, s->now};
-        return lw_build_call(b, b->pass_move_type, (uintptr_t)(loads ? calls->load : calls->store), arguments);
+        return lw_host_call(b, loads ? LW_HOST_warp_load : LW_HOST_warp_store, b->pass_move_type, arguments);
     }
     LLVMValueRef arguments[] = {b->gang, lw_frame_op(s->u, n), lw_frame_step_address(s->u, n), s->warp, s->now};
-    return lw_build_call(b, b->pass_step_type, (uintptr_t)b->core->step, arguments);
+    return lw_host_call(b, LW_HOST_step, b->pass_step_type, arguments);
 }
 
 /* The lanes of the warp have the frame's slots for themselves while they run, so all of a register may go there. */

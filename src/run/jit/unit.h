@@ -12,6 +12,7 @@
 #include "run/jit/jit.h"
 
 #include <llvm-c/Core.h>
+#include <llvm-c/LLJIT.h>
 
 /* ---- plan.c ---------------------------------------------------------------------------------------------------- */
 
@@ -94,8 +95,7 @@ typedef struct lw_build {
     LLVMTypeRef step_type, interpret_type, spread_type, pass_begin_type, pass_step_type, pass_move_type,
         pass_move_row_type, pass_pend_type, pass_end_type, pass_leave_type, row_put_type, row_take_type,
         row_take_all_type; /* of functions that compiled code calls */
-    const lw_core *core;
-    bool failed; /* no memory */
+    bool failed;           /* no memory */
     LLVMValueRef aliases[3];
     uint32_t alias_kind;
     LLVMBasicBlockRef
@@ -109,7 +109,6 @@ typedef struct lw_build {
 LLVMTypeRef lw_build_int(const lw_build *b, uint32_t bits);
 LLVMTypeRef lw_build_vector(const lw_build *b, uint32_t bits); /* of a chunk of lanes */
 LLVMValueRef lw_build_number(const lw_build *b, uint32_t bits, uint64_t value);
-LLVMValueRef lw_build_address(const lw_build *b, const void *host);
 LLVMValueRef lw_build_words(const lw_build *b, const char *name, LLVMValueRef *words, uint32_t count); /* constant */
 LLVMValueRef lw_build_stack(const lw_build *b, LLVMTypeRef type);
 /* Memory at bytes behind a pointer. */
@@ -139,8 +138,7 @@ LLVMValueRef lw_build_gang_mask(const lw_build *b, size_t offset);
 LLVMValueRef lw_unit_scalar(lw_unit *u, uint32_t reg); /* its stack slot */
 LLVMValueRef lw_build_is(const lw_build *b, LLVMIntPredicate how, LLVMValueRef x,
                          LLVMValueRef y); /* a comparison of integers */
-LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, uintptr_t function,
-                           LLVMValueRef *arguments); /* a function of the host */
+LLVMValueRef lw_build_call(const lw_build *b, LLVMTypeRef type, LLVMValueRef function, LLVMValueRef *arguments);
 /* llvm.cttz, llvm.ctlz, llvm.ctpop. */
 LLVMValueRef lw_build_bits(const lw_build *b, const char *name, LLVMValueRef value);
 /* A loop of so many rounds: begins it, and has the number of the round; ends it. */
@@ -157,6 +155,25 @@ uint64_t lw_build_length(LLVMValueRef function); /* its instructions */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
 /* Goes on in a new block where the condition holds, and to `other` where not. */
 void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
+
+/* ---- host.c: what compiled code knows of the process, by names, so that any process can run it ------------------ */
+
+typedef enum lw_host {
+    LW_HOST_interpret, /* lw_jit_interpret, lw_jit_spread */
+    LW_HOST_spread,
+#define CORE(name) LW_HOST_##name,
+    LW_CORE_CALLS
+#undef CORE
+        LW_HOSTS
+} lw_host;
+LLVMValueRef lw_host_call(const lw_build *b, lw_host which, LLVMTypeRef type, LLVMValueRef *arguments);
+LLVMValueRef lw_host_step(const lw_build *b, uint16_t code); /* the level's, for an operation code */
+LLVMValueRef lw_host_steps(const lw_build *b);               /* the table of all of them */
+LLVMValueRef lw_host_ops(const lw_build *b, const lw_program *program,
+                         uint32_t index); /* where the interpreter's operations of a function begin */
+/* The names that an object asks for get their places in this process. False: `why`. */
+bool lw_host_define(LLVMOrcLLJITRef code, LLVMMemoryBufferRef object, const lw_core *core, const lw_program *program,
+                    const lw_level *level, lw_text *why);
 
 /* What compiled code calls: the interpreter's steps from an operation on, until there is compiled code again; and all
  * lanes of a slot, where that is rare enough not to be inlined. */
@@ -199,7 +216,7 @@ void lw_frame_settle(lw_unit *u, const uint64_t *uniform, uint32_t to);
 void lw_frame_leave(lw_unit *u, uint32_t n);
 /* It does this one, and says what comes next. */
 LLVMValueRef lw_frame_step(lw_unit *u, uint32_t n);
-LLVMValueRef lw_frame_step_address(const lw_unit *u, uint32_t n); /* of the step, as a number */
+LLVMValueRef lw_frame_step_address(const lw_unit *u, uint32_t n); /* of the step */
 /* All lanes of what is uniform and live in front of operation n, into a frame's registers, where that is seldom done.
  */
 void lw_frame_give(lw_unit *u, const uint64_t *uniform, uint32_t n, LLVMValueRef regs);

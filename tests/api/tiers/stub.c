@@ -28,8 +28,9 @@ static void lay_over(lw_program *program, lw_step *step) {
         for (uint32_t n = 0; n < program->codes[i]->op_count; n++) program->codes[i]->ops[n].step = step;
 }
 
-static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why) {
-    (void)level, (void)layout, (void)why;
+static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *keep,
+                            lw_text *why) {
+    (void)level, (void)layout, (void)keep, (void)why;
     *bound = true;
     pthread_mutex_lock(&state.lock);
     state.begun++;
@@ -45,6 +46,13 @@ static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layou
     pthread_cond_broadcast(&state.moved);
     pthread_mutex_unlock(&state.lock);
     return made;
+}
+
+static const char *build(void) { return NULL; }
+
+static lw_compiled *load(lw_program *program, const lw_level *level, lw_bytes kept, bool *bound, lw_text *why) {
+    (void)program, (void)level, (void)kept, (void)bound, (void)why;
+    return NULL;
 }
 
 static void drop(lw_compiled *code) {
@@ -64,7 +72,7 @@ static bool print(lw_program *program, const lw_level *level, lw_layout layout, 
 __attribute__((visibility("default"))) const lw_jit *lanewise_jit(const lw_core *core);
 const lw_jit *lanewise_jit(const lw_core *core) {
     (void)core;
-    static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count, compile, drop, print};
+    static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count, build, compile, load, drop, print};
     return &jit;
 }
 

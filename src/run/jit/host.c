@@ -1,0 +1,169 @@
+/* host.c: what compiled code knows of the process that it runs in: functions of the core and of the compiler, steps,
+ * and where the interpreter's operations lie. The code has names for all of it, with a dot, as no function of a text
+ * has; they get their places when an object is loaded. So one object is good for any process. */
+#include "run/jit/unit.h"
+
+#include <inttypes.h>
+#include <llvm-c/Object.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PREFIX "lw."
+static const char *const hosts[LW_HOSTS] = {[LW_HOST_interpret] = PREFIX "interpret",
+                                            [LW_HOST_spread] = PREFIX "spread",
+#define CORE(name) [LW_HOST_##name] = PREFIX "pass." #name,
+                                            LW_CORE_CALLS
+#undef CORE
+#define WARP(name) [LW_HOST_warp_##name] = PREFIX "warp." #name,
+    LW_WARP_CALLS
+#undef WARP
+};
+#define COUNT(name) +1
+#define CORE        COUNT
+#define WARP        COUNT
+_Static_assert(sizeof(lw_core) == (0 LW_CORE_CALLS) * sizeof(void *) &&
+                   sizeof(lw_warp_calls) == (0 LW_WARP_CALLS) * sizeof(void *),
+               "compiled code can call all of them");
+#undef CORE
+#undef WARP
+#define STEPS PREFIX "steps"
+#define STEP  PREFIX "step."
+#define OPS   PREFIX "ops."
+
+/* ---- In the code ------------------------------------------------------------------------------------------------- */
+
+/* Hidden: no table in between is asked for it. */
+static LLVMValueRef function_of(const lw_build *b, const char *name, LLVMTypeRef type) {
+    LLVMValueRef known = LLVMGetNamedFunction(b->module, name);
+    if (known) return known;
+    LLVMValueRef made = LLVMAddFunction(b->module, name, type);
+    LLVMSetVisibility(made, LLVMHiddenVisibility);
+    return made;
+}
+
+static LLVMValueRef data_of(const lw_build *b, const char *name, uint64_t bytes) {
+    LLVMValueRef data = LLVMGetNamedGlobal(b->module, name);
+    if (!data) {
+        data = LLVMAddGlobal(b->module, LLVMArrayType(b->i8, (unsigned)bytes), name);
+        LLVMSetVisibility(data, LLVMHiddenVisibility);
+    }
+    return LLVMConstBitCast(data, b->bytes);
+}
+
+LLVMValueRef lw_host_call(const lw_build *b, lw_host which, LLVMTypeRef type, LLVMValueRef *arguments) {
+    return lw_build_call(b, type, function_of(b, hosts[which], type), arguments);
+}
+
+LLVMValueRef lw_host_step(const lw_build *b, uint16_t code) {
+    char name[32];
+    snprintf(name, sizeof name, STEP "%u", code);
+    return function_of(b, name, b->step_type);
+}
+
+LLVMValueRef lw_host_steps(const lw_build *b) { return data_of(b, STEPS, LW_OP_count * sizeof(lw_step *)); }
+
+LLVMValueRef lw_host_ops(const lw_build *b, const lw_program *program, uint32_t index) {
+    char name[32];
+    snprintf(name, sizeof name, OPS "%u", index);
+    return data_of(b, name, (uint64_t)program->codes[index]->op_count * sizeof(lw_op));
+}
+
+/* ---- In the process ---------------------------------------------------------------------------------------------- */
+
+typedef struct lw_host_places {
+    const lw_core *core;
+    const lw_program *program;
+    const lw_level *level;
+    LLVMOrcLLJITRef code;
+    LLVMOrcCSymbolMapPairs pairs;
+    size_t count;
+} lw_host_places;
+
+/* The number behind a name's beginning, below `most`. */
+static bool number_of(const char *name, const char *begins, uint32_t most, uint32_t *number) {
+    const size_t size = strlen(begins);
+    int used = 0;
+    return !strncmp(name, begins, size) && sscanf(name + size, "%" SCNu32 "%n", number, &used) == 1 &&
+           !name[size + (size_t)used] && *number < most;
+}
+
+static uintptr_t host_at(const lw_core *core, const lw_warp_calls *warp, lw_host which) {
+    switch (which) {
+    case LW_HOST_interpret: return (uintptr_t)lw_jit_interpret;
+    case LW_HOST_spread: return (uintptr_t)lw_jit_spread;
+#define CORE(name) \
+    case LW_HOST_##name: return (uintptr_t)core->name;
+        LW_CORE_CALLS
+#undef CORE
+#define WARP(name) \
+    case LW_HOST_warp_##name: return (uintptr_t)warp->name;
+        LW_WARP_CALLS
+#undef WARP
+    case LW_HOSTS: break;
+    }
+    return 0;
+}
+
+/* 0: there is no such thing. */
+static uintptr_t place_of(const lw_host_places *p, const char *name) {
+    uint32_t number;
+    if (!strcmp(name, STEPS)) return (uintptr_t)p->level->steps;
+    if (number_of(name, STEP, LW_OP_count, &number)) return (uintptr_t)p->level->steps[number];
+    if (number_of(name, OPS, p->program->code_count, &number)) return (uintptr_t)p->program->codes[number]->ops;
+    for (lw_host which = 0; which < LW_HOSTS; which++)
+        if (!strcmp(name, hosts[which])) return host_at(p->core, p->level->warp, which);
+    return 0;
+}
+
+static bool add_name(lw_host_places *p, const char *name, lw_text *why) {
+    if (strncmp(name, PREFIX, sizeof PREFIX - 1)) return true;
+    const uintptr_t at = place_of(p, name);
+    if (!at) {
+        lw_text_printf(why, "the code asks for '%s', which is not there", name);
+        return false;
+    }
+    LLVMOrcCSymbolMapPairs pairs = realloc(p->pairs, (p->count + 1) * sizeof *pairs);
+    if (!pairs) return false;
+    p->pairs = pairs;
+    memset(&pairs[p->count], 0, sizeof *pairs);
+    pairs[p->count].Name = LLVMOrcLLJITMangleAndIntern(p->code, name);
+    pairs[p->count].Sym.Address = at;
+    pairs[p->count++].Sym.Flags.GenericFlags = LLVMJITSymbolGenericFlagsExported;
+    return true;
+}
+
+static bool add_names(lw_host_places *p, LLVMMemoryBufferRef object, lw_text *why) {
+    char *message = NULL;
+    LLVMBinaryRef binary = LLVMCreateBinary(object, NULL, &message);
+    if (!binary) lw_text_printf(why, "%s", message);
+    LLVMDisposeMessage(message);
+    if (!binary) return false;
+    LLVMSymbolIteratorRef symbol = LLVMObjectFileCopySymbolIterator(binary);
+    bool good = symbol;
+    for (; good && !LLVMObjectFileIsSymbolIteratorAtEnd(binary, symbol); LLVMMoveToNextSymbol(symbol)) {
+        const char *name = LLVMGetSymbolName(symbol);
+        good = !name || add_name(p, name, why);
+    }
+    if (symbol) LLVMDisposeSymbolIterator(symbol);
+    LLVMDisposeBinary(binary);
+    return good;
+}
+
+bool lw_host_define(LLVMOrcLLJITRef code, LLVMMemoryBufferRef object, const lw_core *core, const lw_program *program,
+                    const lw_level *level, lw_text *why) {
+    lw_host_places p = {.core = core, .program = program, .level = level, .code = code};
+    bool good = add_names(&p, object, why);
+    if (good && p.count) {
+        LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(p.pairs, p.count); /* has the names now */
+        LLVMErrorRef error = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(code), unit);
+        if (error) {
+            char *message = LLVMGetErrorMessage(error);
+            lw_text_printf(why, "%s", message);
+            LLVMDisposeErrorMessage(message);
+            LLVMOrcDisposeMaterializationUnit(unit);
+            good = false;
+        }
+    }
+    free(p.pairs);
+    return good;
+}
