@@ -106,6 +106,7 @@ static lw_bench_options read_options(int argc, char **argv) {
     bool any = false;
     for (int i = 0; i < LW_BENCH_KERNELS; i++) any |= options.chosen[i];
     options.all = !any;
+    setenv("LANEWISE_CACHE", "off", 1); /* what compiling costs is measured, too */
     if (!options.engine && !getenv("LANEWISE_ENGINE")) options.engine = "interp"; /* who changes over is hard to time */
     for (int i = 0; i < LW_BENCH_KERNELS; i++) options.chosen[i] |= !any;
     return options;

@@ -18,7 +18,9 @@ if(CMAKE_CROSSCOMPILING)
 endif()
 
 # intercept_tls_get_addr: LeakSanitizer takes the size of a late library's thread-local memory from bytes in front of it, and may crash when LLVM is one.
+# LANEWISE_CACHE: nothing that an earlier run has compiled, and nothing in the folders of whoever runs the tests.
 set(lw_test_environment
+    LANEWISE_CACHE=off
     ASAN_OPTIONS=allocator_may_return_null=1:detect_stack_use_after_return=1:intercept_tls_get_addr=0
     UBSAN_OPTIONS=print_stacktrace=1
     TSAN_OPTIONS=halt_on_error=1)

@@ -412,6 +412,11 @@ typedef struct lw_launch_engines {
  * returns  all 0 and "" where there was none */
 LW_API lw_launch_engines lw_launch_engine(lw_context *context);
 
+/* Whether compiled code that CTAs which begin now would run, as far as they would, came from the cache on disk.
+ *
+ * context  as above: of the calling thread's last launch */
+LW_API bool lw_launch_cached(lw_context *context);
+
 /* What a launch counted at one instruction. Kinds are told apart by number:
  *   5100   the manual and sm_90 give different results (vshl, vshr; 16-bit shl, shr by an immediate amount above 65535)
  *   5101   a shuffle reads a lane that does not execute it

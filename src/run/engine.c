@@ -1,6 +1,7 @@
 /* engine.c: who executes programs: the interpreter, or the compiler's code where the compiler is there. */
 #define _GNU_SOURCE
 #include "base/float_mode.h"
+#include "run/cache.h"
 #include "run/jit/jit.h"
 
 #include <dlfcn.h>
@@ -180,12 +181,40 @@ lw_layout lw_layout_of(const uint32_t block[3]) {
     return in_x >= 3 ? (lw_layout){in_x, 0, in_x} : (lw_layout){0, 0, 0};
 }
 
-bool lw_program_compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why) {
+/* What the cache has for the key, in place. */
+static bool load_kept(lw_program *program, const lw_level *level, lw_cache *cache, const lw_cache_key *key,
+                      bool *bound) {
+    lw_cache_entry entry;
+    lw_text why = {0};
+    if (!lw_cache_fetch(cache, key, jit->build(), &entry)) return false;
+    program->compiled = jit->load(program, level, (lw_bytes){entry.at, entry.size}, bound, &why);
+    if (!program->compiled) lw_program_link(program, level); /* some of it may be in place */
+    program->was_kept = program->compiled;
+    lw_text_free(&why); /* it is compiled then */
+    lw_cache_release(&entry);
+    return program->compiled;
+}
+
+static void make_code(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_cache *cache,
+                      lw_text *why) {
+    lw_cache_key key = {0};
+    lw_text keep = {0};
+    const bool keeps = cache && jit->build() && lw_cache_key_make(&key, program, level, layout);
+    if (!keeps || !load_kept(program, level, cache, &key, bound)) {
+        program->compiled = jit->compile(program, level, layout, bound, keeps ? &keep : NULL, why);
+        if (keeps && program->compiled && keep.size && !keep.failed)
+            lw_cache_store(cache, &key, jit->build(), keep.at, keep.size);
+    }
+    lw_text_free(&keep);
+    lw_cache_key_free(&key);
+}
+
+bool lw_program_compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_cache *cache,
+                        lw_text *why) {
     LW_KEEP_X87_FLAGS(before);
-    const lw_jit *compiler = get_jit();
-    program->compiled = NULL;
-    if (compiler && enter_compiler()) {
-        program->compiled = compiler->compile(program, level, layout, bound, NULL, why);
+    program->compiled = NULL, program->was_kept = false;
+    if (get_jit() && enter_compiler()) {
+        make_code(program, level, layout, bound, cache, why);
         leave_compiler();
     }
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */

@@ -5,6 +5,7 @@
 
 #include "base/float_mode.h"
 #include "middle/facts.h"
+#include "run/cache.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -20,6 +21,7 @@ struct lw_tier {
     lw_program *program, compiled; /* compiled: the same over copies of its operations, which are in … */
     lw_arena arena;                /* … this one */
     uint64_t hot;                  /* warp instructions that it is compiled behind … */
+    atomic_flag looked;            /* … or fewer, where its code is in the cache: whether somebody looked there */
     _Atomic uint64_t executed;     /* … of those so far, while it is cold */
     _Atomic lw_tier_state state;   /* changes with the lock held */
     _Atomic(const lw_program *) newest;
@@ -38,6 +40,7 @@ struct lw_tiers {
     bool started, ending;
     const lw_level *level;
     uint64_t hot;
+    lw_cache *cache; /* or NULL */
     _Atomic uint64_t *programs;
 };
 
@@ -55,6 +58,8 @@ static const double BASE_SECONDS = 0.05, STRAND_SECONDS = 3.5e-3, OPERATION_SECO
                     NARROW_TIMES = 4;
 enum { STRAND_OPERATIONS = 300 };
 enum { NARROW_BYTES = 16 };
+/* Code that is kept costs LLVM's loading and linking, whatever its size is. */
+static const double KEPT_SECONDS = 0.025;
 /* What a program may cost: who frees it while it is compiled waits no longer than about that. */
 static const double MOST_SECONDS = 2;
 /* A warp instruction takes the interpreter 4 to 16 ns. One that has run for twice as long as compiling takes will most
@@ -117,7 +122,8 @@ static lw_tier_state compile(lw_tier *tier) {
     if (!is_always(tier) && !has_memory(tier->program)) return LW_TIER_failed;
     if (!lw_engine_has(LW_ENGINE_jit)) return LW_TIER_missing;
     if (!copy_program(tier)) return LW_TIER_failed;
-    if (!lw_program_compile(&tier->compiled, tier->tiers->level, tier->layout, &tier->bound, &tier->why))
+    if (!lw_program_compile(&tier->compiled, tier->tiers->level, tier->layout, &tier->bound, tier->tiers->cache,
+                            &tier->why))
         return LW_TIER_refused;
     if (is_always(tier)) return LW_TIER_fast;
     return has_compiled_code(&tier->compiled) ? LW_TIER_trial : LW_TIER_refused;
@@ -184,10 +190,10 @@ static void ask_for(lw_tier *tier) {
     pthread_mutex_unlock(&tiers->lock);
 }
 
-lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, _Atomic uint64_t *programs) {
+lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, lw_cache *cache, _Atomic uint64_t *programs) {
     lw_tiers *tiers = calloc(1, sizeof *tiers);
     if (!tiers) return NULL;
-    tiers->level = level, tiers->hot = hot, tiers->programs = programs;
+    tiers->level = level, tiers->hot = hot, tiers->cache = cache, tiers->programs = programs;
     tiers->last = &tiers->first;
     if (pthread_mutex_init(&tiers->lock, NULL)) goto no_lock;
     if (pthread_cond_init(&tiers->work, NULL)) goto no_work;
@@ -223,9 +229,11 @@ bool lw_tiers_compiling(lw_tiers *tiers) {
 
 /* ---- A program ------------------------------------------------------------------------------------------------- */
 
+static uint64_t instructions_of(double seconds) { return (uint64_t)(seconds * PATIENCE / INSTRUCTION_SECONDS); }
+
 static uint64_t hot_behind(const lw_tiers *tiers, double seconds) {
     if (tiers->hot == LW_HOT_ALWAYS) return 0;
-    return tiers->hot != LW_HOT_AUTO ? tiers->hot : (uint64_t)(seconds * PATIENCE / INSTRUCTION_SECONDS);
+    return tiers->hot != LW_HOT_AUTO ? tiers->hot : instructions_of(seconds);
 }
 
 static lw_tier *new_tier(lw_tiers *tiers, lw_program *program, lw_layout layout) {
@@ -234,6 +242,7 @@ static lw_tier *new_tier(lw_tiers *tiers, lw_program *program, lw_layout layout)
     const double seconds = cost_of(program, tiers->level);
     tier->tiers = tiers, tier->program = program, tier->layout = layout, tier->bound = true;
     tier->hot = hot_behind(tiers, seconds);
+    atomic_flag_clear(&tier->looked);
     atomic_init(&tier->state, seconds > MOST_SECONDS && !is_always(tier) ? LW_TIER_large : LW_TIER_cold);
     atomic_init(&tier->newest, program);
     return tier;
@@ -311,10 +320,23 @@ const lw_program *lw_tier_program(const lw_tier *tier) {
     return atomic_load_explicit(&((lw_tier *)tier)->newest, memory_order_acquire);
 }
 
+bool lw_tier_was_kept(const lw_tier *tier) {
+    const lw_tier_state state = state_of(tier);
+    return (state == LW_TIER_trial || state == LW_TIER_fast) && tier->compiled.was_kept;
+}
+
+/* Only where a program has executed long enough that to look costs nothing beside it, and once. */
+static bool is_kept(lw_tier *tier, uint64_t executed) {
+    const lw_tiers *tiers = tier->tiers;
+    return tiers->cache && executed >= instructions_of(KEPT_SECONDS) && !atomic_flag_test_and_set(&tier->looked) &&
+           lw_cache_has(tiers->cache, tier->program, tiers->level, tier->layout);
+}
+
 void lw_tier_count(lw_tier *tier, uint64_t warp_instructions) {
     if (state_of(tier) != LW_TIER_cold) return;
     const uint64_t before = atomic_fetch_add_explicit(&tier->executed, warp_instructions, memory_order_relaxed);
-    if (before + warp_instructions >= tier->hot) ask_for(tier);
+    const uint64_t executed = before + warp_instructions;
+    if (executed >= tier->hot || is_kept(tier, executed)) ask_for(tier);
 }
 
 const char *lw_tier_why(const lw_tier *tier) {

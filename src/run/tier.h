@@ -21,11 +21,11 @@ typedef enum lw_tier_state {
 
 /* Of a context: the thread that compiles, and what waits for it. hot: warp instructions that a program is compiled
  * behind; LW_HOT_AUTO: as many as its size asks for; 0: a launch waits until it is; LW_HOT_ALWAYS: it fails where it
- * cannot be, and runs nothing else. `programs` numbers programs. NULL: no memory. */
+ * cannot be, and runs nothing else. cache: of compiled code, or NULL. `programs` numbers programs. NULL: no memory. */
 #define LW_HOT_AUTO   UINT64_MAX
 #define LW_HOT_ALWAYS (UINT64_MAX - 1)
 typedef struct lw_tiers lw_tiers;
-lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, _Atomic uint64_t *programs);
+lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, struct lw_cache *cache, _Atomic uint64_t *programs);
 void lw_tiers_free(lw_tiers *tiers);      /* none of their programs is left */
 bool lw_tiers_compiling(lw_tiers *tiers); /* to free what is compiled now waits until that is done */
 
@@ -40,6 +40,8 @@ void lw_tier_free(lw_tier *list);
 bool lw_tier_begin(lw_tier *tier, const char **why);
 /* What CTAs that begin now run: the program, or the compiled one. */
 const lw_program *lw_tier_program(const lw_tier *tier);
+/* The code that it is compiled to came from the cache. */
+bool lw_tier_was_kept(const lw_tier *tier);
 /* So much more was executed. */
 void lw_tier_count(lw_tier *tier, uint64_t warp_instructions);
 /* On trial: what each code has done is to be told, with the CPU time that it took. */

@@ -1,6 +1,7 @@
 /* context.c: making and ending contexts: limits, CPU level, threads. */
 #define _GNU_SOURCE
 #include "base/scan.h"
+#include "run/cache.h"
 #include "session/environment.h"
 #include "session/session.h"
 
@@ -86,6 +87,16 @@ static lw_status choose_hot(lw_chosen *chosen) {
     return good ? LW_OK : wrong(s, "this is no number of warp instructions");
 }
 
+static lw_status choose_cache(lw_chosen *chosen) {
+    const setting cache = setting_of("cache", NULL, LW_ENV_cache), size = setting_of("size", NULL, LW_ENV_cache_size);
+    chosen->cache = cache.text, chosen->cache_limit = LW_CACHE_LIMIT;
+    if (cache.text && *cache.text != '/' && strcmp(cache.text, "off") != 0)
+        return wrong(cache, "it must be a folder, from the root on, or off");
+    if (size.text && !lw_cache_size(size.text, &chosen->cache_limit))
+        return wrong(size, "it must be a number of bytes, or one with K, M or G behind it");
+    return LW_OK;
+}
+
 lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
     lw_options all;
     if (!lw_take(&all, sizeof all, given, LW_OPTIONS_FIRST))
@@ -102,7 +113,7 @@ lw_status lw_choose(const lw_options *given, lw_chosen *chosen) {
         return wrong(semantics, "the semantics are manual and sm_90");
     if (is_empty(engine) || !lw_engine_choose(engine.text, &chosen->engine))
         return wrong(engine, "it must be auto, interp or jit");
-    if ((status = choose_hot(chosen)) != LW_OK) return status;
+    if ((status = choose_hot(chosen)) != LW_OK || (status = choose_cache(chosen)) != LW_OK) return status;
     const setting symbols = setting_of("symbols", NULL, LW_ENV_symbols);
     if (!lw_symbols_choose(symbols.text, &chosen->symbols)) return wrong(symbols, "it must be perf, gdb or all");
     return choose_threads(all.threads, chosen);
@@ -115,7 +126,7 @@ static bool make_threads(lw_context *context, const lw_chosen *chosen) {
     if (!(context->pool = lw_pool_new(context->threads))) return false;
     if (context->engine == LW_ENGINE_interp) return true;
     const uint64_t hot = context->engine == LW_ENGINE_jit ? LW_HOT_ALWAYS : chosen->hot;
-    if ((context->tiers = lw_tiers_new(context->level, hot, &context->programs))) return true;
+    if ((context->tiers = lw_tiers_new(context->level, hot, context->cache, &context->programs))) return true;
     lw_pool_free(context->pool);
     return false;
 }
@@ -129,9 +140,11 @@ static bool set_up(lw_context *context, const lw_chosen *chosen) {
     if (!lw_languages_open(context)) goto no_languages;
     if (!lw_memory_init(&context->memory, chosen->memory_limit)) goto no_memory;
     if (!lw_heap_init(&context->heap)) goto no_heap;
+    if (context->engine != LW_ENGINE_interp) context->cache = lw_cache_open(chosen); /* it can do without */
     if (!make_threads(context, chosen)) goto no_threads;
     return true;
 no_threads:
+    lw_cache_free(context->cache);
     lw_heap_end(&context->heap);
 no_heap:
     lw_memory_end(&context->memory);
@@ -168,6 +181,7 @@ void lw_context_free(lw_context *context) {
     lw_languages_close(context);
     lw_pool_free(context->pool);
     lw_tiers_free(context->tiers);
+    lw_cache_free(context->cache);
     lw_heap_end(&context->heap);
     lw_memory_end(&context->memory);
     lw_faults_end(context);

@@ -262,12 +262,18 @@ bool lw_keep_engines(lw_context *context, const lw_grid *grid) {
     const uint64_t compiled = atomic_load(&grid->compiled_ctas);
     fault->engines = (lw_launch_engines){
         .interp_ctas = done - compiled, .jit_ctas = compiled, .why = grid->tier ? lw_tier_why(grid->tier) : ""};
+    fault->was_kept = grid->tier ? lw_tier_was_kept(grid->tier) : grid->program->was_kept;
     return true;
 }
 
 lw_launch_engines lw_launch_engine(lw_context *context) {
     const lw_fault *fault = context ? find_fault(context, false) : NULL;
     return fault && fault->engines.why ? fault->engines : (lw_launch_engines){.why = ""};
+}
+
+bool lw_launch_cached(lw_context *context) {
+    const lw_fault *fault = context ? find_fault(context, false) : NULL;
+    return fault && fault->was_kept;
 }
 
 /* ---- Structs of callers ---------------------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ typedef struct lw_fault {
     size_t *note_files; /* where the name of each one's text begins in … */
     lw_text file_names;
     lw_launch_engines engines; /* of its last launch */
+    bool was_kept;             /* … whose code came from the cache */
 } lw_fault;
 
 /* Records why a call of this thread fails; returns the status. NULL: lw_context_new. */
@@ -93,10 +94,18 @@ typedef struct lw_chosen { /* lw_options and the environment, understood */
     uint8_t symbols;  /* enum lw_symbols_told */
     uint32_t threads, stack_limit;
     uint64_t memory_limit;
-    uint64_t hot; /* of lw_tiers_new */
+    uint64_t hot;      /* of lw_tiers_new */
+    const char *cache; /* a folder, "off", or NULL: the user's */
+    uint64_t cache_limit;
 } lw_chosen;
 /* `options` may be NULL. Where it fails lw_context_message(NULL) says why. */
 lw_status lw_choose(const lw_options *options, lw_chosen *chosen);
+
+/* cache.c: where code is kept. False, NULL: nowhere. in_home: that is the user's own folder, which nobody has chosen.
+ */
+bool lw_cache_size(const char *text, uint64_t *bytes); /* false: it is none */
+bool lw_cache_folder(const lw_chosen *chosen, lw_text *folder, bool *in_home);
+struct lw_cache *lw_cache_open(const lw_chosen *chosen);
 
 /* Bytes of the members that callers know who leave `size` 0: those of the first version that has it. */
 enum {
@@ -118,7 +127,8 @@ struct lw_context {
     uint8_t symbols;
     uint32_t threads, stack_limit;
     lw_pool *pool;
-    lw_tiers *tiers; /* of the engines that compile */
+    lw_tiers *tiers;        /* of the engines that compile */
+    struct lw_cache *cache; /* of compiled code, or NULL */
     lw_memory memory;
     lw_heap heap;
     void *shared[LW_LANGUAGES]; /* what modules of a language have in common */

@@ -22,6 +22,7 @@ static const lw_command commands[] = {
     {"draw", "draw which lane reads which in a shuffle", lw_command_draw},
     {"isa", "list the instruction forms and which of them are executable", lw_command_isa},
     {"cpu", "show the CPU levels, the one in use, and the threads", lw_command_cpu},
+    {"cache", "show where compiled code is kept, and how much; remove it", lw_command_cache},
     {"version", "print the version", lw_command_version},
 };
 

@@ -100,7 +100,7 @@ static void put_engines(lw_text *out, lw_context *context, bool is_pto) {
         put_shares(out, &by, is_pto);
         lw_text_printf(out, "%s%s", *by.why ? "; " : "", by.why);
     }
-    lw_text_puts(out, "\n");
+    lw_text_puts(out, lw_launch_cached(context) ? "; the code came from the cache\n" : "\n");
 }
 
 int lw_stats_text(lw_context *context, const lw_tool_run *r) {
@@ -159,6 +159,7 @@ static json_t *engines_json(lw_context *context, bool *failed) {
     lw_json_set(all, "interp_ctas", json_integer((json_int_t)by.interp_ctas), failed);
     lw_json_set(all, "jit_ctas", json_integer((json_int_t)by.jit_ctas), failed);
     lw_json_set(all, "why", lw_json_text(by.why), failed);
+    lw_json_set(all, "cached", json_boolean(lw_launch_cached(context)), failed);
     return all;
 }
 

@@ -49,6 +49,7 @@ int lw_command_lut(int argc, char **argv);
 int lw_command_draw(int argc, char **argv);
 int lw_command_isa(int argc, char **argv);
 int lw_command_cpu(int argc, char **argv);
+int lw_command_cache(int argc, char **argv);
 int lw_command_version(int argc, char **argv);
 
 /* ---- Reports ------------------------------------------------------------------------------------------ */
