@@ -167,12 +167,12 @@ class Engine(cli.Case):
         return done.returncode, json.loads(done.stderr)["engines"] if done.returncode == 0 else done.stderr
 
     def test_auto(self):
-        self.assertEqual(self.run_steps(self.tool), (0, {"interp_ctas": 0, "jit_ctas": 64, "why": ""}))
-        self.assertEqual(self.run_steps(self.tool, "jit"), (0, {"interp_ctas": 0, "jit_ctas": 64, "why": ""}))
-        self.assertEqual(self.run_steps(self.tool, "interp"), (0, {"interp_ctas": 64, "jit_ctas": 0, "why": ""}))
+        self.assertEqual(self.run_steps(self.tool), (0, {"interp_ctas": 0, "jit_ctas": 64, "why": "", "cached": False}))
+        self.assertEqual(self.run_steps(self.tool, "jit"), (0, {"interp_ctas": 0, "jit_ctas": 64, "why": "", "cached": False}))
+        self.assertEqual(self.run_steps(self.tool, "interp"), (0, {"interp_ctas": 64, "jit_ctas": 0, "why": "", "cached": False}))
 
     def test_auto_without_compiler(self):
-        self.assertEqual(self.run_steps(self.copy(None)), (0, {"interp_ctas": 64, "jit_ctas": 0, "why": "the compiler is not there: the engine jit says why"}))
+        self.assertEqual(self.run_steps(self.copy(None)), (0, {"interp_ctas": 64, "jit_ctas": 0, "why": "the compiler is not there: the engine jit says why", "cached": False}))
 
     def test_auto_with_a_broken_compiler(self):
         self.assertEqual(self.run_steps(self.copy(b"\x7fELF, or so it seems"))[1]["interp_ctas"], 64)

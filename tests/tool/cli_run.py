@@ -317,7 +317,7 @@ class Statistics(cli.Case):
         self.assertEqual({k: v for k, v in stats.items() if "second" not in k and k != "worker_threads"},
                          {"kernel": "scale", "grid": [2, 2, 1], "block": [32, 1, 1], "ctas": 4, "threads": 128,
                           "warp_instructions": 56, "lane_instructions": 1792, "lanes_active": 32, "cpu": "portable",
-                          "engine": "auto", "engines": {"interp_ctas": 4, "jit_ctas": 0, "why": "it has not executed enough"},
+                          "engine": "auto", "engines": {"interp_ctas": 4, "jit_ctas": 0, "why": "it has not executed enough", "cached": False},
                           "semantics": "manual", "notes": []})
         self.assertGreater(stats["seconds"], 0)
         self.assertGreater(stats["worker_threads"], 0)
