@@ -28,31 +28,51 @@ static void lay_over(lw_program *program, lw_step *step) {
         for (uint32_t n = 0; n < program->codes[i]->op_count; n++) program->codes[i]->ops[n].step = step;
 }
 
-static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *keep,
-                            lw_text *why) {
-    (void)level, (void)layout, (void)keep, (void)why;
-    *bound = true;
-    pthread_mutex_lock(&state.lock);
-    state.begun++;
-    pthread_cond_broadcast(&state.moved);
-    while (state.held) pthread_cond_wait(&state.moved, &state.lock);
+static lw_compiled *make(lw_program *program) {
     lw_compiled *made = state.refuses ? NULL : calloc(1, sizeof *made);
     idle_rounds = state.slow;
     if (made) {
         made->program = program;
         lay_over(program, idle_rounds ? step_slow : step_same);
     }
+    return made;
+}
+
+static const char kept[] = "the stub's code";
+
+static const char *build(void) {
+    pthread_mutex_lock(&state.lock);
+    const bool keeps = state.keeps;
+    pthread_mutex_unlock(&state.lock);
+    return keeps ? "stub" : NULL;
+}
+
+static lw_compiled *compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *keep,
+                            lw_text *why) {
+    (void)level, (void)layout, (void)why;
+    *bound = true;
+    pthread_mutex_lock(&state.lock);
+    state.begun++;
+    pthread_cond_broadcast(&state.moved);
+    while (state.held) pthread_cond_wait(&state.moved, &state.lock);
+    lw_compiled *made = make(program);
+    if (keep && (keep->at = malloc(sizeof kept)))
+        keep->size = keep->room = sizeof kept, memcpy(keep->at, kept, sizeof kept);
     state.ended++;
     pthread_cond_broadcast(&state.moved);
     pthread_mutex_unlock(&state.lock);
     return made;
 }
 
-static const char *build(void) { return NULL; }
-
-static lw_compiled *load(lw_program *program, const lw_level *level, lw_bytes kept, bool *bound, lw_text *why) {
-    (void)program, (void)level, (void)kept, (void)bound, (void)why;
-    return NULL;
+static lw_compiled *load(lw_program *program, const lw_level *level, lw_bytes bytes, bool *bound, lw_text *why) {
+    (void)level, (void)why;
+    *bound = true;
+    if (bytes.size != sizeof kept || memcmp(bytes.at, kept, sizeof kept)) return NULL;
+    pthread_mutex_lock(&state.lock);
+    lw_compiled *made = make(program);
+    state.loaded++;
+    pthread_mutex_unlock(&state.lock);
+    return made;
 }
 
 static void drop(lw_compiled *code) {

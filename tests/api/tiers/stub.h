@@ -12,6 +12,8 @@ typedef struct stub {
     bool held, refuses;             /* held: what is begun does not end */
     unsigned slow;                  /* rounds that each step of the compiled code idles */
     unsigned begun, ended, dropped; /* compilations; programs that were given back */
+    bool keeps;                     /* what is compiled may be kept … */
+    unsigned loaded;                /* … and was, so often */
     atomic_uint steps;              /* of compiled code, executed */
 } stub;
 

@@ -235,6 +235,62 @@ static void what_is_large_stays(void **state) {
     lw_context_free(context);
 }
 
+/* ---- Code that is kept ---- */
+
+/* Long enough that whoever has code for it fetches that: KEPT_SECONDS of tier.c, twice, in warp instructions. */
+enum { ENOUGH = 6250000 + 200000, ROUNDS_EACH = 60000, WARPS = BLOCK / 32, A_ROUND = 3 };
+
+static lw_launch_engines launch_long(lw_context *context, lw_kernel *kernel) {
+    const uint32_t ctas = ENOUGH / (ROUNDS_EACH * WARPS * A_ROUND) + 1;
+    const launched l = launch(context, kernel, ctas, ROUNDS_EACH, 0, UINT32_MAX);
+    if (l.wrong) fail_msg("%s", l.wrong);
+    return l.by;
+}
+
+static void set_keeps(bool keeps) {
+    pthread_mutex_lock(&the_stub->lock);
+    the_stub->keeps = keeps, the_stub->loaded = 0;
+    pthread_mutex_unlock(&the_stub->lock);
+}
+
+/* The first context compiles it and keeps the code. Others run it when they are still far from compiling it; not where
+ * they have no cache, or it is of another program. */
+static void what_is_kept_comes_early(void **state) {
+    (void)state;
+    char folder[] = "/tmp/lanewise-tiers-XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    set_stub(false, false, 0);
+    set_keeps(true);
+    assert_int_equal(setenv("LANEWISE_CACHE", folder, 1), 0);
+    lw_context *first = automatic("0", 1);
+    launch_short(first, get_kernel(load(first, HEAD KERNEL("k")), "k"));
+    assert_false(lw_launch_cached(first));
+    lw_context_free(first);
+    assert_int_equal(look_at(&the_stub->begun), 1);
+    lw_context *second = automatic("1000000000", 1);
+    lw_kernel *kernel = get_kernel(load(second, HEAD "\n// the same\n" KERNEL("k")), "k");
+    lw_kernel *other = get_kernel(load(second, HEAD KERNEL("another")), "another");
+    assert_string_equal(launch_short(second, kernel).why, "it has not executed enough");
+    launch_long(second, kernel), launch_long(second, other);
+    wait_for_thread(second);
+    while (launch_short(second, kernel).jit_ctas == 0) sched_yield();
+    assert_true(lw_launch_cached(second));
+    assert_string_equal(launch_short(second, other).why, "it has not executed enough");
+    assert_false(lw_launch_cached(second));
+    lw_context_free(second);
+    assert_int_equal(setenv("LANEWISE_CACHE", "off", 1), 0);
+    lw_context *third = automatic("1000000000", 1);
+    kernel = get_kernel(load(third, HEAD KERNEL("k")), "k");
+    launch_long(third, kernel);
+    assert_string_equal(launch_short(third, kernel).why, "it has not executed enough");
+    lw_context_free(third);
+    assert_int_equal(look_at(&the_stub->begun), 1);
+    assert_int_equal(look_at(&the_stub->loaded), 1);
+    set_keeps(false);
+    assert_int_equal(system(command), 0);
+}
+
 /* ---- Freeing ---- */
 
 static atomic_bool freed;
@@ -386,6 +442,7 @@ int main(void) {
         cmocka_unit_test(what_is_refused_stays),
         cmocka_unit_test(what_is_slower_is_given_up),
         cmocka_unit_test(what_is_large_stays),
+        cmocka_unit_test(what_is_kept_comes_early),
         cmocka_unit_test(freeing_a_module_waits),
         cmocka_unit_test(freeing_a_context_waits),
         cmocka_unit_test(many_contexts_compile_at_once),
