@@ -194,6 +194,7 @@ typedef struct lw_files {
     lw_file *at;
     size_t count, room;
     uint64_t bytes;
+    bool failed; /* not all are there: no memory */
 } lw_files;
 
 #define NEW_FILE ".new-"
@@ -212,7 +213,10 @@ static void add_file(lw_files *files, const char *name, const struct stat *is) {
     if (files->count == files->room) {
         const size_t room = 2 * files->room + 64;
         lw_file *at = realloc(files->at, room * sizeof *at);
-        if (!at) return; /* it stays until somebody has memory */
+        if (!at) {
+            files->failed = true;
+            return;
+        }
         files->at = at, files->room = room;
     }
     lw_file *file = &files->at[files->count++];
@@ -233,6 +237,7 @@ static lw_files list_files(int folder) {
         if (is_name(entry->d_name)) add_file(&files, entry->d_name, &is);
         else remove_left(folder, entry->d_name, &is);
     }
+    files.failed |= !list;
     if (list) closedir(list);
     return files;
 }
@@ -314,22 +319,32 @@ void lw_cache_store(lw_cache *cache, const lw_cache_key *key, const char *build,
 
 /* ---- For who asks ------------------------------------------------------------------------------------------------ */
 
-bool lw_cache_look(lw_cache *cache, lw_cache_sum *sum, const char **why) {
+/* All of them, and the folder; -1: `why`. */
+static int open_files(const lw_cache *cache, lw_files *files, const char **why) {
     const int folder = open_folder(cache, why);
-    *sum = (lw_cache_sum){0};
-    if (folder < 0) return false;
-    lw_files files = list_files(folder);
+    *files = folder < 0 ? (lw_files){0} : list_files(folder);
+    if (folder < 0 || !files->failed) return folder;
+    *why = NULL;
+    free(files->at);
+    close(folder);
+    return -1;
+}
+
+bool lw_cache_look(lw_cache *cache, lw_cache_sum *sum, const char **why) {
+    lw_files files;
+    const int folder = open_files(cache, &files, why);
     *sum = (lw_cache_sum){files.count, files.bytes};
+    if (folder < 0) return false;
     free(files.at);
     close(folder);
     return true;
 }
 
 bool lw_cache_clear(lw_cache *cache, lw_cache_sum *removed, const char **why) {
-    const int folder = open_folder(cache, why);
+    lw_files files;
+    const int folder = open_files(cache, &files, why);
     *removed = (lw_cache_sum){0};
     if (folder < 0) return false;
-    lw_files files = list_files(folder);
     for (size_t k = 0; k < files.count; k++) {
         if (unlinkat(folder, files.at[k].name, 0)) continue;
         removed->count++, removed->bytes += files.at[k].size;

@@ -49,7 +49,7 @@ void lw_cache_release(lw_cache_entry *kept);
 void lw_cache_store(lw_cache *cache, const lw_cache_key *key, const char *build, const char *bytes, size_t size);
 
 /* Counts what is there, or removes it. False: the folder cannot be used; `why`, a fixed text, says so: "" where there
- * is none yet. */
+ * is none yet, NULL where there is no memory. */
 typedef struct lw_cache_sum {
     uint64_t count, bytes;
 } lw_cache_sum;

@@ -37,14 +37,20 @@ static void put_sum(const char *word, const lw_cache_sum *sum) {
            (unsigned long long)sum->bytes);
 }
 
-static void show(lw_cache *cache, const lw_chosen *chosen, const char *folder, bool clears) {
+static int no_memory(void) {
+    lw_tool_error(LW_D_no_memory, "what is kept is not known");
+    return LW_EXIT_MACHINE;
+}
+
+static int show(lw_cache *cache, const lw_chosen *chosen, const char *folder, bool clears) {
     lw_cache_sum sum;
-    const char *why = "";
+    const char *why = getauxval(AT_SECURE) ? "this process has rights that its user does not have" : NULL;
+    const bool found = cache && (clears ? lw_cache_clear : lw_cache_look)(cache, &sum, &why);
+    if (!found && !why) return no_memory();
     printf("folder    %s\nlimit     %llu bytes\n", folder, (unsigned long long)chosen->cache_limit);
-    if (!cache) why = getauxval(AT_SECURE) ? "this process has rights that its user does not have" : "no memory";
-    if (cache && clears && lw_cache_clear(cache, &sum, &why)) put_sum("removed", &sum);
-    else if (cache && !clears && lw_cache_look(cache, &sum, &why)) put_sum("kept", &sum);
+    if (found) put_sum(clears ? "removed" : "kept", &sum);
     else printf("kept      nothing: %s\n", *why ? why : "it is not there yet");
+    return LW_EXIT_OK;
 }
 
 int lw_command_cache(int argc, char **argv) {
@@ -54,11 +60,13 @@ int lw_command_cache(int argc, char **argv) {
     lw_tool_options(&(struct argp){choices, parse, "", doc, NULL, NULL, NULL}, argc, argv, 0, &clears);
     const lw_status status = lw_choose(NULL, &chosen);
     if (status != LW_OK) return lw_tool_refused(status);
+    int code = LW_EXIT_OK;
     if (lw_cache_folder(&chosen, &folder, &in_home)) {
         lw_cache *cache = lw_cache_open(&chosen);
-        show(cache, &chosen, folder.at, clears);
+        code = show(cache, &chosen, folder.at, clears);
         lw_cache_free(cache);
-    } else puts(chosen.cache ? "off" : "off: neither XDG_CACHE_HOME nor HOME names a folder");
+    } else if (folder.failed) code = no_memory();
+    else puts(chosen.cache ? "off" : "off: neither XDG_CACHE_HOME nor HOME names a folder");
     lw_text_free(&folder);
-    return LW_EXIT_OK;
+    return code;
 }

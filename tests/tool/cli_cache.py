@@ -201,8 +201,8 @@ class Cache(cli.Case):
         self.assertIn("k", {name for _, name in maps[0]})
 
     def test_a_program_with_more_rights(self):
-        if os.geteuid():
-            self.skipTest("needs root")
+        if os.geteuid() or self.has_sanitizer():
+            self.skipTest("needs root, and a program that starts with such rights")
         copy = self.folder / "bin" / "lanewise"
         copy.parent.mkdir()
         shutil.copy(self.tool, copy)

@@ -11,13 +11,15 @@ COMMANDS = ["--help", "version", "isa --tsv", "isa --family nix", "explain shf",
             "check k.ptx f.pto", "check bad.ptx", "check --format json bad.ptx", "check --format sarif bad.ptx", "check --list --cost a2a3 f.pto",
             "eval add.u32 0..31 2", "lut (a&b)^c", "exec --folder", "run k.ptx -a u32[4]=1,2,3,4:print --stats", "run k.ptx -a u32[]=@raw:out=a.npy",
             "run k.ptx -k nix", "profile k.ptx -a u32[4]", "profile k.ptx -a u32[4] --json --html k.html", "run trap.ptx -a u32[4]", "run f.pto -a s32[4]=range --cost a2a3",
-            "run f.pto -a s32[4]=range --cost a2a3 --stats=json", "equiv f.pto:f f.pto"]
+            "run f.pto -a s32[4]=range --cost a2a3 --stats=json", "equiv f.pto:f f.pto", "cache"]
 
 
 class Starved(cli.Case):
     def setUp(self):
         super().setUp()
-        self.environment = self.preload("preload_failing") | {"LANEWISE_THREADS": "2"}
+        self.environment = self.preload("preload_failing") | {"LANEWISE_THREADS": "2", "LANEWISE_CACHE": str(self.folder / "kept")}
+        (self.folder / "kept").mkdir(mode=0o700)
+        self.file("kept/" + 40 * "0" + ".code", "something")
         self.file("k.ptx", cli.module(cli.kernel("k", ".u64 p")))
         self.file("trap.ptx", cli.module(cli.kernel("k", ".u64 p", body="trap;")))
         self.file("bad.ptx", cli.module(cli.kernel("k", ".u64 p", body=".reg .u32 a; add.u32 a, b, 1; mov.foo a, a; ret;")))
