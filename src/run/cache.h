@@ -1,5 +1,5 @@
-/* cache.h: compiled code on disk, shared by processes: a folder of files, one for each program, CPU level, and layout of a
- * block's threads.
+/* cache.h: compiled code on disk, shared by processes: a folder of files, one for each program, CPU level, and layout
+ * of a block's threads.
  *
  * Nobody waits for it, and nothing is said where it cannot be used: a folder that is somebody else's, a full disk or a
  * broken file mean that code is compiled. What is read is run, so only what the user wrote, and whole, is taken. */
@@ -21,7 +21,8 @@ void lw_cache_free(lw_cache *cache);
 
 /* ---- What code is made of ---------------------------------------------------------------------------------------- */
 
-/* Of a program that is linked, for blocks of a layout: everything that a compiler may read, in bytes, and the name that follows from it. */
+/* Of a program that is linked, for blocks of a layout: everything that a compiler may read, in bytes, and the name that
+ * follows from it. */
 enum { LW_CACHE_NAME = 48 };
 typedef struct lw_cache_key {
     char *at;

@@ -29,7 +29,7 @@ typedef struct made {
 
 static char *code_of(lw_kernel *kernel) {
     lw_text out = {0}, why = {0};
-    if (!lw_program_print(kernel->program, context->level, false, &out, &why)) {
+    if (!lw_program_print(kernel->program, context->level, lw_layout_rows, false, &out, &why)) {
         printf("%s: %.*s\n", lw_kernel_get_info(kernel).name, (int)why.size, why.at);
         exit(1);
     }
@@ -45,7 +45,7 @@ static bool make(const char *name, const char *text, made *m) {
     *m = (made){0};
     if (lw_module_new(context, name, text, strlen(text), &m->module) == LW_OK && lw_module_kernel_count(m->module) &&
         lw_module_kernel(m->module, lw_module_kernel_name(m->module, 0), &kernel) == LW_OK &&
-        lw_cache_key_make(&key, kernel->program, context->level)) {
+        lw_cache_key_make(&key, kernel->program, context->level, lw_layout_rows)) {
         m->key = key.at, m->size = key.size, m->kernel = kernel;
         return true;
     }

@@ -35,8 +35,8 @@ bool lw_object_is_bound(const lw_object *object) {
     return false;
 }
 
-/* Of each function the count of its entries with the mark behind them, these, whether it is bound, and its name with the NUL;
- * then LLVM's object. All is in the machine's own order: no other runs this code. */
+/* Of each function the count of its entries with the mark behind them, these, whether it is bound, and its name with
+ * the NUL; then LLVM's object. All is in the machine's own order: no other runs this code. */
 static void put_word(lw_text *bytes, uint32_t word) { lw_text_add(bytes, (const char *)&word, sizeof word); }
 
 void lw_object_pack(const lw_object *object, lw_text *bytes) {

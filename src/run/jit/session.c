@@ -383,8 +383,7 @@ static bool emit_object(LLVMModuleRef module, const lw_level *level, lw_object *
     return good;
 }
 
-static bool make_object(lw_program *program, const lw_level *level, lw_layout layout, lw_object *object,
-                        lw_text *why) {
+static bool make_object(lw_program *program, const lw_level *level, lw_layout layout, lw_object *object, lw_text *why) {
     if (!lw_object_begin(object, program)) return false;
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = make_module(context, program, level, layout, object->functions, why);
@@ -407,8 +406,7 @@ static lw_compiled *compile_program(lw_program *program, const lw_level *level, 
     return made;
 }
 
-static lw_compiled *load_program(lw_program *program, const lw_level *level, lw_bytes kept, bool *bound,
-                                 lw_text *why) {
+static lw_compiled *load_program(lw_program *program, const lw_level *level, lw_bytes kept, bool *bound, lw_text *why) {
     lw_object object = {0};
     lw_compiled *made = NULL;
     const bool good = lw_object_unpack(&object, program, kept);
