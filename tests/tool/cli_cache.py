@@ -66,6 +66,16 @@ class Cache(cli.Case):
         self.assertEqual(len(self.files()), 2)
         self.run_kernel("--cpu", "portable", cached=self.lanewise("cpu", "-b")[1].split()[0] == "portable", want="arg 0 u32[8]: " + " ".join(str(after(t, 101)) for t in range(8)) + "\n")
 
+    def test_blocks_of_another_layout(self):
+        """Code that counts on how threads lie in a warp is for such blocks."""
+        self.file("k.ptx", KERNEL.replace("mov.u32 %r1, %tid.x;", "mov.u32 %r1, %tid.x; mov.u32 %r4, %tid.y; mov.u32 %r5, %ntid.x; mad.lo.u32 %r1, %r4, %r5, %r1;"))
+        for x, y, is_new in ((64, 1, True), (16, 4, True), (4, 16, True), (20, 3, True), (5, 13, False)):
+            block, threads = f"{x},{y}", x * y
+            for cached in (not is_new, True): # of the last two nothing is known but that they are no rows
+                code, out, err = self.lanewise("run", "k.ptx", "-b", block, "-a", f"u32[{threads}]:print", "--engine", "jit", "--stats=json", env=self.environment)
+                self.assertEqual((code, out), (0, f"arg 0 u32[{threads}]: " + " ".join(str(after(t)) for t in range(threads)) + "\n"), err)
+                self.assertEqual(json.loads(err)["engines"]["cached"], cached, block)
+
     def test_traps_have_their_places(self):
         """The code is an earlier text's; the places are this one's."""
         for lines in (0, 3):
