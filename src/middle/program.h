@@ -310,7 +310,6 @@ typedef struct lw_program {
     uint32_t vector_bytes;        /* of the CPU level it was linked with … */
     lw_step *const *steps;        /* … and its steps, by operation code */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
-    bool was_kept;                /* … which came from the cache on disk */
     uint8_t symbols;              /* enum lw_symbols_told (run/run.h): who is told where that lies */
     struct lw_profile *profile;   /* who counts what its steps do (run/profile.h), or NULL */
     uint64_t instruction_count;

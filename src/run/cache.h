@@ -49,6 +49,12 @@ void lw_cache_release(lw_cache_entry *kept);
 /* Takes the place of what was there; what was not used for longest leaves where there is too much. */
 void lw_cache_store(lw_cache *cache, const lw_cache_key *key, const char *build, const char *bytes, size_t size);
 
+/* Puts compiled code in place of a linked program's steps, for blocks of this layout; *bound: for no others. It is what
+ * the cache has (*was_kept; NULL: there is no cache), or new, and kept there. False: it cannot be, and `why` says so if
+ * there was memory; the program runs as before. engine.c */
+bool lw_program_get_code(lw_program *program, const lw_level *level, lw_layout layout, lw_cache *cache, bool *bound,
+                         bool *was_kept, lw_text *why);
+
 /* Counts what is there, or removes it. False: the folder cannot be used; `why`, a fixed text, says so: "" where there
  * is none yet, NULL where there is no memory. */
 typedef struct lw_cache_sum {

@@ -189,32 +189,34 @@ static bool load_kept(lw_program *program, const lw_level *level, lw_cache *cach
     if (!lw_cache_fetch(cache, key, jit->build(), &entry)) return false;
     program->compiled = jit->load(program, level, (lw_bytes){entry.at, entry.size}, bound, &why);
     if (!program->compiled) lw_program_link(program, level); /* some of it may be in place */
-    program->was_kept = program->compiled;
-    lw_text_free(&why); /* it is compiled then */
+    lw_text_free(&why);                                      /* it is compiled then */
     lw_cache_release(&entry);
     return program->compiled;
 }
 
-static void make_code(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_cache *cache,
+/* True: it was kept. */
+static bool make_code(lw_program *program, const lw_level *level, lw_layout layout, lw_cache *cache, bool *bound,
                       lw_text *why) {
     lw_cache_key key = {0};
     lw_text keep = {0};
     const bool keeps = cache && jit->build() && lw_cache_key_make(&key, program, level, layout);
-    if (!keeps || !load_kept(program, level, cache, &key, bound)) {
+    const bool was_kept = keeps && load_kept(program, level, cache, &key, bound);
+    if (!was_kept) {
         program->compiled = jit->compile(program, level, layout, bound, keeps ? &keep : NULL, why);
         if (keeps && program->compiled && keep.size && !keep.failed)
             lw_cache_store(cache, &key, jit->build(), keep.at, keep.size);
     }
     lw_text_free(&keep);
     lw_cache_key_free(&key);
+    return was_kept;
 }
 
-bool lw_program_compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_cache *cache,
-                        lw_text *why) {
+bool lw_program_get_code(lw_program *program, const lw_level *level, lw_layout layout, lw_cache *cache, bool *bound,
+                         bool *was_kept, lw_text *why) {
     LW_KEEP_X87_FLAGS(before);
-    program->compiled = NULL, program->was_kept = false;
+    program->compiled = NULL, *was_kept = false;
     if (get_jit() && enter_compiler()) {
-        make_code(program, level, layout, bound, cache, why);
+        *was_kept = make_code(program, level, layout, cache, bound, why);
         leave_compiler();
     }
     if (!program->compiled) lw_program_link(program, level); /* some of its code may be in place */

@@ -5,7 +5,6 @@
 
 #include "base/float_mode.h"
 #include "middle/facts.h"
-#include "run/cache.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -17,6 +16,7 @@ struct lw_tier {
     lw_tiers *tiers;
     lw_layout layout;              /* of the blocks that it is for, and no others where … */
     bool bound;                    /* … the code depends on it; known once it is compiled */
+    bool was_kept;                 /* likewise: the code came from the cache */
     lw_text why;                   /* of a program that the compiler refused */
     lw_program *program, compiled; /* compiled: the same over copies of its operations, which are in … */
     lw_arena arena;                /* … this one */
@@ -122,8 +122,8 @@ static lw_tier_state compile(lw_tier *tier) {
     if (!is_always(tier) && !has_memory(tier->program)) return LW_TIER_failed;
     if (!lw_engine_has(LW_ENGINE_jit)) return LW_TIER_missing;
     if (!copy_program(tier)) return LW_TIER_failed;
-    if (!lw_program_compile(&tier->compiled, tier->tiers->level, tier->layout, &tier->bound, tier->tiers->cache,
-                            &tier->why))
+    if (!lw_program_get_code(&tier->compiled, tier->tiers->level, tier->layout, tier->tiers->cache, &tier->bound,
+                             &tier->was_kept, &tier->why))
         return LW_TIER_refused;
     if (is_always(tier)) return LW_TIER_fast;
     return has_compiled_code(&tier->compiled) ? LW_TIER_trial : LW_TIER_refused;
@@ -322,7 +322,7 @@ const lw_program *lw_tier_program(const lw_tier *tier) {
 
 bool lw_tier_was_kept(const lw_tier *tier) {
     const lw_tier_state state = state_of(tier);
-    return (state == LW_TIER_trial || state == LW_TIER_fast) && tier->compiled.was_kept;
+    return (state == LW_TIER_trial || state == LW_TIER_fast) && tier->was_kept;
 }
 
 /* Only where a program has executed long enough that to look costs nothing beside it, and once. */

@@ -12,7 +12,7 @@
 #ifndef LW_TIER_H
 #define LW_TIER_H
 
-#include "run/run.h"
+#include "run/cache.h"
 
 typedef enum lw_tier_state {
 #define TIER(name, why) LW_TIER_##name,
@@ -25,7 +25,7 @@ typedef enum lw_tier_state {
 #define LW_HOT_AUTO   UINT64_MAX
 #define LW_HOT_ALWAYS (UINT64_MAX - 1)
 typedef struct lw_tiers lw_tiers;
-lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, struct lw_cache *cache, _Atomic uint64_t *programs);
+lw_tiers *lw_tiers_new(const lw_level *level, uint64_t hot, lw_cache *cache, _Atomic uint64_t *programs);
 void lw_tiers_free(lw_tiers *tiers);      /* none of their programs is left */
 bool lw_tiers_compiling(lw_tiers *tiers); /* to free what is compiled now waits until that is done */
 

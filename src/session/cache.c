@@ -1,6 +1,4 @@
 /* cache.c: where contexts keep compiled code: what the environment says of it. */
-#include "run/cache.h"
-
 #include "base/scan.h"
 #include "session/environment.h"
 #include "session/session.h"

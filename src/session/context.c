@@ -1,7 +1,6 @@
 /* context.c: making and ending contexts: limits, CPU level, threads. */
 #define _GNU_SOURCE
 #include "base/scan.h"
-#include "run/cache.h"
 #include "session/environment.h"
 #include "session/session.h"
 

@@ -262,7 +262,7 @@ bool lw_keep_engines(lw_context *context, const lw_grid *grid) {
     const uint64_t compiled = atomic_load(&grid->compiled_ctas);
     fault->engines = (lw_launch_engines){
         .interp_ctas = done - compiled, .jit_ctas = compiled, .why = grid->tier ? lw_tier_why(grid->tier) : ""};
-    fault->was_kept = grid->tier ? lw_tier_was_kept(grid->tier) : grid->program->was_kept;
+    fault->was_kept = grid->tier && lw_tier_was_kept(grid->tier);
     return true;
 }
 

@@ -105,7 +105,7 @@ lw_status lw_choose(const lw_options *options, lw_chosen *chosen);
  */
 bool lw_cache_size(const char *text, uint64_t *bytes); /* false: it is none */
 bool lw_cache_folder(const lw_chosen *chosen, lw_text *folder, bool *in_home);
-struct lw_cache *lw_cache_open(const lw_chosen *chosen);
+lw_cache *lw_cache_open(const lw_chosen *chosen);
 
 /* Bytes of the members that callers know who leave `size` 0: those of the first version that has it. */
 enum {
@@ -127,8 +127,8 @@ struct lw_context {
     uint8_t symbols;
     uint32_t threads, stack_limit;
     lw_pool *pool;
-    lw_tiers *tiers;        /* of the engines that compile */
-    struct lw_cache *cache; /* of compiled code, or NULL */
+    lw_tiers *tiers; /* of the engines that compile */
+    lw_cache *cache; /* of compiled code, or NULL */
     lw_memory memory;
     lw_heap heap;
     void *shared[LW_LANGUAGES]; /* what modules of a language have in common */

@@ -1,6 +1,4 @@
 /* cache.c: lanewise cache: where compiled code is kept, and how much. */
-#include "run/cache.h"
-
 #include "session/session.h"
 #include "tool/tool.h"
 

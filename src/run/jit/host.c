@@ -8,22 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PREFIX "lw."
-static const char *const hosts[LW_HOSTS] = {[LW_HOST_interpret] = PREFIX "interpret",
-                                            [LW_HOST_spread] = PREFIX "spread",
-#define CORE(name) [LW_HOST_##name] = PREFIX "pass." #name,
-                                            LW_CORE_CALLS
+#define PREFIX     "lw."
+#define CORE(name) PREFIX "pass." #name,
+#define WARP(name) PREFIX "warp." #name,
+static const char *const hosts[] = {PREFIX "interpret", PREFIX "spread", LW_CORE_CALLS LW_WARP_CALLS};
 #undef CORE
-#define WARP(name) [LW_HOST_warp_##name] = PREFIX "warp." #name,
-    LW_WARP_CALLS
 #undef WARP
-};
-#define COUNT(name) +1
-#define CORE        COUNT
-#define WARP        COUNT
-_Static_assert(sizeof(lw_core) == (0 LW_CORE_CALLS) * sizeof(void *) &&
+#define CORE(name) +1
+#define WARP(name) +1
+_Static_assert(LW_COUNT(hosts) == LW_HOSTS && sizeof(lw_core) == (0 LW_CORE_CALLS) * sizeof(void *) &&
                    sizeof(lw_warp_calls) == (0 LW_WARP_CALLS) * sizeof(void *),
-               "compiled code can call all of them");
+               "all that there is has a name");
 #undef CORE
 #undef WARP
 #define STEPS PREFIX "steps"
@@ -88,20 +83,10 @@ static bool number_of(const char *name, const char *begins, uint32_t most, uint3
 }
 
 static uintptr_t host_at(const lw_core *core, const lw_warp_calls *warp, lw_host which) {
-    switch (which) {
-    case LW_HOST_interpret: return (uintptr_t)lw_jit_interpret;
-    case LW_HOST_spread: return (uintptr_t)lw_jit_spread;
-#define CORE(name) \
-    case LW_HOST_##name: return (uintptr_t)core->name;
-        LW_CORE_CALLS
-#undef CORE
-#define WARP(name) \
-    case LW_HOST_warp_##name: return (uintptr_t)warp->name;
-        LW_WARP_CALLS
-#undef WARP
-    case LW_HOSTS: break;
-    }
-    return 0;
+#define CORE(name) (uintptr_t) core->name,
+#define WARP(name) (uintptr_t) warp->name,
+    const uintptr_t places[] = {(uintptr_t)lw_jit_interpret, (uintptr_t)lw_jit_spread, LW_CORE_CALLS LW_WARP_CALLS};
+    return places[which];
 }
 
 /* 0: there is no such thing. */

@@ -153,8 +153,7 @@ void lw_strand_take(lw_strand *s, const uint64_t *set, const uint32_t *who, LLVM
     if (rows.count) {
         LLVMValueRef arguments[] = {
             s->regs, s->pass, s->warp, list_rows(s, &rows), lw_build_number(b, 32, rows.count), all_bases(s)};
-        lw_build_unless(b, lw_host_call(b, LW_HOST_warp_take_all, b->row_take_all_type, arguments),
-                        other);
+        lw_build_unless(b, lw_host_call(b, LW_HOST_warp_take_all, b->row_take_all_type, arguments), other);
     }
     free(rows.words);
     uint32_t k = 0;

@@ -158,14 +158,12 @@ void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRe
 
 /* ---- host.c: what compiled code knows of the process, by names, so that any process can run it ------------------ */
 
-typedef enum lw_host {
-    LW_HOST_interpret, /* lw_jit_interpret, lw_jit_spread */
-    LW_HOST_spread,
+/* lw_jit_interpret, lw_jit_spread, and what the core and the level have. */
 #define CORE(name) LW_HOST_##name,
-    LW_CORE_CALLS
+#define WARP(name) LW_HOST_warp_##name,
+typedef enum lw_host { LW_HOST_interpret, LW_HOST_spread, LW_CORE_CALLS LW_WARP_CALLS LW_HOSTS } lw_host;
 #undef CORE
-        LW_HOSTS
-} lw_host;
+#undef WARP
 LLVMValueRef lw_host_call(const lw_build *b, lw_host which, LLVMTypeRef type, LLVMValueRef *arguments);
 LLVMValueRef lw_host_step(const lw_build *b, uint16_t code); /* the level's, for an operation code */
 LLVMValueRef lw_host_steps(const lw_build *b);               /* the table of all of them */
