@@ -23,10 +23,19 @@ if(NOT LANEWISE_JIT)
   return()
 endif()
 
+# It is the same in every build, whatever compiler and sanitizer makes the rest.
+set(LANEWISE_BITCODE "" CACHE PATH "Folder of another build, of the same sources, that has the lane functions as bitcode; default: made here")
 set(lw_bitcode_dir ${PROJECT_BINARY_DIR}/bitcode)
+if(LANEWISE_BITCODE)
+  set(lw_bitcode_dir ${LANEWISE_BITCODE})
+endif()
 set(lw_bitcode "")
 foreach(level IN LISTS LANEWISE_LEVELS)
   set(file ${lw_bitcode_dir}/lanes_${level}.bc)
+  list(APPEND lw_bitcode ${file})
+  if(LANEWISE_BITCODE)
+    continue()
+  endif()
   set(lanes 8) # computed side by side: one or two vectors of 32-bit elements
   if(lw_bytes_${level} EQUAL 64)
     set(lanes 16)
@@ -44,7 +53,6 @@ foreach(level IN LISTS LANEWISE_LEVELS)
     DEPFILE ${file}.d
     COMMENT "Lane functions as bitcode, level ${level}"
     VERBATIM)
-  list(APPEND lw_bitcode ${file})
 endforeach()
 
 file(GLOB lw_jit_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/run/jit/*.c)

@@ -33,6 +33,9 @@ uint64_t lane_value_f32(unsigned i);
 uint64_t lane_value_f64(unsigned i);
 enum { LANE_EDGES = 300 };
 
+/* Every how many-th operand is enough: 5 in a build beside the first one, which takes all of them; else 1. */
+unsigned lane_step(void);
+
 /* Remember that a lane function has been tested; the last test compares with isa/lane.def. */
 void lane_tested(const char *name);
 /* … and that it was for all operands; a test compares with exhaustive.def. */
