@@ -126,6 +126,10 @@ static void number_threads(lw_cta *cta, const lw_grid *grid) {
 
 /* The coordinates of element `number` of a box, x first. */
 static void locate(uint32_t at[3], uint64_t number, uint64_t x, uint64_t y) {
+    if (!number) { /* three divisions take longer than all else that begins a CTA */
+        at[0] = at[1] = at[2] = 0;
+        return;
+    }
     at[0] = (uint32_t)(number % x);
     at[1] = (uint32_t)(number / x % y);
     at[2] = (uint32_t)(number / x / y);
@@ -193,8 +197,10 @@ static lw_cluster *take_cluster(lw_seat *seat, const lw_grid *grid, uint64_t num
     lw_cta *first = take_cta(seat, program);
     lw_cluster *cluster = first ? &first->own_cluster : NULL;
     if (!cluster) return NULL;
-    *cluster = (lw_cluster){.number = number};
-    locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
+    cluster->number = number;
+    cluster->count = cluster->live = cluster->arrived = cluster->idle = cluster->polls = 0;
+    if (!grid->has_clusters) locate(cluster->index, number, grid->shape[0], grid->shape[1]);
+    else locate(cluster->index, number, grid->shape[0] / grid->cluster[0], grid->shape[1] / grid->cluster[1]);
     for (lw_cta *cta = first; cta; cta = cluster->count < count ? take_cta(seat, program) : NULL) {
         cta->cluster = cluster;
         cta->rank = cluster->count;
@@ -460,7 +466,8 @@ void lw_grid_work(lw_seat *seat, lw_grid *grid) {
     seat->claimed = seat->claimed_end = 0;
     seat->patience = LW_PATIENCE;
     const bool ordered = grid->program->vector.ordered;
-    const uint32_t each = (uint32_t)(grid->cta_count / grid->cluster_count), many = LW_RESIDENT / each;
+    const uint32_t each = grid->has_clusters ? (uint32_t)(grid->cta_count / grid->cluster_count) : 1,
+                   many = LW_RESIDENT / each;
     uint32_t most = grid->cooperative ? UINT32_MAX : ordered ? 1 : many > 2 ? many : 2;
     uint64_t in_vain = 0; /* clusters set aside since the last one ended */
     for (;;) {

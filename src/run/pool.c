@@ -190,7 +190,8 @@ void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), voi
         grid->trap.kind = LW_TRAP_memory;
         return;
     }
-    uint64_t batch = grid->cluster_count / ((uint64_t)pool->threads * BATCHES_EACH);
+    uint64_t batch = grid->cluster_count / BATCHES_EACH;
+    if (batch) batch /= pool->threads;
     grid->batch = grid->cooperative || !batch ? 1 : batch < BATCH_MOST ? (uint32_t)batch : BATCH_MOST;
     grid->limited = grid->stops || grid->deadline > 0 || grid->step_limit;
     seat->progress = progress;

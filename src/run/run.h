@@ -286,7 +286,7 @@ struct lw_gang {
     lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
     lw_trail trails[LW_TRAILS];
 
-    uint32_t tid[3][LW_GANG_LANES];
+    _Alignas(64) uint32_t tid[3][LW_GANG_LANES];
     /* results under a partial mask are made here and then committed; also room for addresses */
     _Alignas(64) char scratch[2 * LW_SLOT_64];
     _Alignas(64) uint64_t address[LW_GANG_LANES];

@@ -335,12 +335,12 @@ static lw_status choose_code(lw_kernel *kernel, lw_grid *grid) {
 static lw_status run_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers,
                           lw_launch_stats *stats) {
     lw_context *context = kernel->module->context;
-    const double asked = lw_clock();
+    const double asked = stats || config->progress || config->time_limit > 0 ? lw_clock() : 0;
     lw_status status = choose_code(kernel, grid);
     if (status != LW_OK) return status;
     if (pthread_mutex_init(&grid->lock, NULL)) return lw_fail_memory(context);
     grid->ranges = lw_memory_hold(&context->memory);
-    lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = lw_clock()};
+    lw_watch watch = {.config = config, .grid = grid, .callers = callers, .start = asked ? lw_clock() : 0};
     if (config->time_limit > 0) grid->deadline = asked + config->time_limit;
     lw_pool_run(context->pool, grid, config->progress ? show_progress : NULL, &watch);
     status = outcome(context, config, grid);
@@ -377,11 +377,12 @@ lw_status lw_launch(lw_kernel *kernel, const lw_launch_config *config, void *con
     if (!lw_take(&all, sizeof all, config, LW_CONFIG_FIRST))
         return lw_fail(kernel->module->context, LW_BAD_ARGUMENT, LW_D_struct_size, "lw_launch_config", config->size,
                        sizeof all);
+    lw_params_room room;
     char *buffer;
     lw_status status = lw_launch_check(kernel, &all);
-    if (status == LW_OK) status = lw_launch_params(kernel, &all, params, &buffer);
+    if (status == LW_OK) status = lw_launch_params(kernel, &all, params, &room, &buffer);
     if (status != LW_OK) return status;
     status = run(kernel, &all, buffer, &callers, stats);
-    free(buffer);
+    if (buffer != room.bytes) free(buffer);
     return status;
 }

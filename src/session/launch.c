@@ -138,7 +138,8 @@ static lw_status check_params(const lw_kernel *kernel, const lw_launch_config *c
     return LW_OK;
 }
 
-lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer) {
+lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_params_room *few,
+                           char **buffer) {
     const lw_kernel_info *info = &kernel->info;
     *buffer = NULL;
     if (!info->param_bytes) return LW_OK;
@@ -146,13 +147,14 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
     if (status != LW_OK) return status;
     enum { LINE = 64 };
     size_t room = ((size_t)info->param_bytes + LINE - 1) / LINE * LINE;
-    if (!(*buffer = aligned_alloc(LINE, room))) return lw_fail_memory(kernel->module->context);
+    *buffer = room <= sizeof few->bytes ? few->bytes : aligned_alloc(LINE, room);
+    if (!*buffer) return lw_fail_memory(kernel->module->context);
     memset(*buffer, 0, room);
     if (!params) memcpy(*buffer, config->param_buffer, info->param_bytes);
     for (uint32_t i = 0; params && i < info->param_count; i++)
         if (kernel->params[i].size) memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
     if (kernel->module->language->parameters) status = kernel->module->language->parameters(kernel, config, *buffer);
-    if (status != LW_OK) free(*buffer), *buffer = NULL;
+    if (status != LW_OK && *buffer != few->bytes) free(*buffer);
     return status;
 }
 
@@ -180,7 +182,7 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
     lw_launch_ctas(kernel, config, grid->shape);
     memcpy(grid->block, config->block, sizeof grid->block);
     grid->cta_count = lw_volume(grid->shape);
-    grid->cluster_count = grid->cta_count / lw_volume(grid->cluster);
+    grid->cluster_count = grid->has_clusters ? grid->cta_count / lw_volume(grid->cluster) : grid->cta_count;
     grid->shared_bytes = (uint32_t)shared_bytes(program, config->shared_bytes);
     grid->dynamic_shared = config->shared_bytes;
     grid->local_limit = local_limit(program, context->stack_limit);

@@ -198,8 +198,13 @@ const uint32_t *lw_launch_cluster(const lw_kernel *kernel, const lw_launch_confi
 /* CTAs of the grid, which kernels may have counted in clusters. */
 void lw_launch_ctas(const lw_kernel *kernel, const lw_launch_config *config, uint32_t shape[3]);
 lw_status lw_launch_check(lw_kernel *kernel, const lw_launch_config *config);
-/* A copy of the parameters, laid out; *buffer is NULL where there are none. The caller frees it. */
-lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, char **buffer);
+/* A copy of the parameters, laid out: in `few` where they have room there, else allocated, and the caller frees it;
+ * *buffer is NULL where there are none. */
+typedef struct lw_params_room {
+    _Alignas(64) char bytes[512];
+} lw_params_room;
+lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, void *const *params, lw_params_room *few,
+                           char **buffer);
 void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *grid);
 
 /* ---- runtime.c: what a launch needs of the device's runtime ------------------------------------------------ */

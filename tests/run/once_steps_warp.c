@@ -272,10 +272,12 @@ static void test_predicate(void **state) { (void)state, repeat(predicate); }
 
 /* ---- Special registers --------------------------------------------------------------------------------------- */
 
+static const lw_level *level; /* those of this machine, one after the other */
+
 static uint64_t read_special(steps_cta *s, uint32_t g, lw_special special, uint32_t component, uint32_t bytes,
                              uint32_t lane) {
     lw_gang *gang = &s->cta.gangs[g];
-    lw_op op = {.step = lw_step_special, .d = SLOT(D), .a = special, .b = component, .c = bytes};
+    lw_op op = {.step = level->steps[LW_OP_special], .d = SLOT(D), .a = special, .b = component, .c = bytes};
     uint64_t *d = steps_slot(gang, D);
     memset(d, 0xee, LW_SLOT_64);
     lw_gang_set_mask(gang, gang->exist);
@@ -283,8 +285,7 @@ static uint64_t read_special(steps_cta *s, uint32_t g, lw_special special, uint3
     return bytes == 8 ? d[lane] : bytes == 4 ? ((uint32_t *)d)[lane] : ((uint16_t *)d)[lane];
 }
 
-static void test_special(void **state) {
-    (void)state;
+static void specials(void) {
     steps_cta *s = steps_new(200, 128);
     const lw_gang *second = &s->cta.gangs[1];
     for (uint32_t i = 0; i < 72; i++) {
@@ -328,7 +329,7 @@ static void test_special(void **state) {
     assert_int_equal(read_special(s, 0, LW_SPECIAL_gridid, 0, 8, 127), 0x123456789abcull);
     /* Lanes that do not execute keep what they have. */
     lw_gang *gang = s->cta.gangs;
-    lw_op op = {.step = lw_step_special, .d = SLOT(D), .a = LW_SPECIAL_laneid, .c = 4};
+    lw_op op = {.step = level->steps[LW_OP_special], .d = SLOT(D), .a = LW_SPECIAL_laneid, .c = 4};
     memset(steps_slot(gang, D), 0xee, LW_SLOT_64);
     lw_gang_set_mask(gang, (lw_mask)1 << 77);
     op.step(gang, &op);
@@ -337,14 +338,22 @@ static void test_special(void **state) {
     steps_free(s);
 }
 
+static void at_each_level(void (*test)(void)) {
+    uint32_t count = 0;
+    for (const lw_level *const *at = lw_levels; (level = *at); at++)
+        if (lw_level_has(level)) test(), count++;
+    assert_true(count);
+}
+
+static void test_special(void **state) { (void)state, at_each_level(specials); }
+
 /* ---- Addresses ------------------------------------------------------------------------------------------------- */
 
-static void test_local_base(void **state) {
-    (void)state;
+static void local_bases(void) {
     steps_cta *s = steps_new(32, 32);
     lw_gang *gang = s->cta.gangs;
     gang->frame->local_base = 96;
-    lw_op op = {.step = lw_step_local_base, .d = SLOT(D), .c = 8, .imm = 20};
+    lw_op op = {.step = level->steps[LW_OP_local_base], .d = SLOT(D), .c = 8, .imm = 20};
     op.step(gang, &op);
     assert_int_equal(((uint64_t *)steps_slot(gang, D))[31], 116);
     op.c = 4;
@@ -352,6 +361,8 @@ static void test_local_base(void **state) {
     assert_int_equal(((uint32_t *)steps_slot(gang, D))[31], 116);
     steps_free(s);
 }
+
+static void test_local_base(void **state) { (void)state, at_each_level(local_bases); }
 
 static void test_isspacep(void **state) {
     (void)state;

@@ -581,7 +581,8 @@ void lw_gang_rest(lw_gang *gang) {
     put_frames_by(gang);
     lw_meeting_end(gang);
     lw_async_end(gang);
-    memset(gang->hints, 0, sizeof gang->hints); /* they are of this launch's allocations, and serve all its CTAs */
+    for (uint32_t i = 0; i < LW_HINTS; i++) /* they are of this launch's allocations, and serve all its CTAs */
+        gang->hints[i].base = gang->hints[i].size = 0;
 }
 
 void lw_gang_end(lw_gang *gang) {

@@ -21,6 +21,10 @@
 #define OP_GONE(name, ...)
 #include "ops.def"
 
+/* Of an operation `special`: the lanes' values, in `room` or wherever they lie; NULL: all have lw_special_value. */
+const uint32_t *lw_special_lanes(const lw_gang *gang, const lw_op *op, uint32_t room[LW_GANG_LANES]);
+uint64_t lw_special_value(const lw_gang *gang, const lw_op *op);
+
 /* The steps of the wide levels leave the upper halves of the vector registers dirty. Instructions of the baseline that
  * use the lower ones would wait for them, here and in whatever comes behind, so this stands in front of those; at each
  * turn's end, too. Clearing them behind every step costs more. Files of the core that have no use for such registers

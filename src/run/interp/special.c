@@ -1,5 +1,5 @@
-/* special.c: special registers (manual section 10), predicates as functions of predicates, addresses of frames and
- * windows. */
+/* special.c: what special registers are (manual section 10; level/special.c has their step), predicates as functions of
+ * predicates, windows. */
 #include "run/interp/interp.h"
 
 #include "base/special_id.h"
@@ -10,10 +10,10 @@
 
 /* EACH: lanes differ, in 32 bits: fills a whole gang's values. SAME: a whole gang sees one value. */
 typedef void lw_special_fill(const lw_gang *gang, uint32_t component, uint32_t to[LW_GANG_LANES]);
-typedef uint64_t lw_special_value(const lw_gang *gang, uint32_t component);
+typedef uint64_t lw_special_read(const lw_gang *gang, uint32_t component);
 typedef struct lw_special_row {
     lw_special_fill *fill; /* NULL: by value */
-    lw_special_value *value;
+    lw_special_read *value;
 } lw_special_row;
 #define EACH(name, expression) \
     static void fill_##name(const lw_gang *gang, uint32_t component, uint32_t to[LW_GANG_LANES]) { \
@@ -39,7 +39,7 @@ static uint64_t nanoseconds(const lw_gang *gang, clockid_t clock) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-EACH(tid, component < 3 ? gang->tid[component][lane] : 0)
+EACH(tid, 0) /* the fourth component; lw_special_lanes knows the others */
 EACH(laneid, lane % LW_WARP_LANES)
 EACH(warpid, (gang->first + lane) / LW_WARP_LANES)
 EACH(lanemask_eq, 1u << lane % LW_WARP_LANES)
@@ -116,55 +116,14 @@ static const lw_special_row *const rows[LW_SPECIAL_count] = {
 #include "special.def"
 };
 
-/* Values of lanes, or one for all, go to the executing lanes of a slot. */
-#define PUT(bits) \
-    static void put_each_##bits(lw_gang *gang, uint32_t at, const uint32_t *values) { \
-        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at); \
-        if (LW_LIKELY(gang->full)) \
-            for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) slot[lane] = (uint##bits##_t)values[lane]; \
-        else LW_FOR_LANES(lane, gang->mask) slot[lane] = (uint##bits##_t)values[lane]; \
-    } \
-    static void put_same_##bits(lw_gang *gang, uint32_t at, uint64_t value) { \
-        uint##bits##_t *slot = LW_SLOT(gang, uint##bits##_t, at); \
-        if (LW_LIKELY(gang->full)) \
-            for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) slot[lane] = (uint##bits##_t)value; \
-        else LW_FOR_LANES(lane, gang->mask) slot[lane] = (uint##bits##_t)value; \
-    }
-PUT(16)
-PUT(32)
-PUT(64)
-#undef PUT
-
-static void put_each(lw_gang *gang, uint32_t at, uint32_t bytes, const uint32_t *values) {
-    switch (bytes) {
-    case 2: put_each_16(gang, at, values); break;
-    case 4: put_each_32(gang, at, values); break;
-    case 8: put_each_64(gang, at, values); break;
-    default: lw_bug("register of %u bytes", bytes);
-    }
-}
-
-static void put_same(lw_gang *gang, uint32_t at, uint32_t bytes, uint64_t value) {
-    switch (bytes) {
-    case 0: lw_put_mask(gang, at, value ? LW_MASK_ALL : 0); break;
-    case 2: put_same_16(gang, at, value); break;
-    case 4: put_same_32(gang, at, value); break;
-    case 8: put_same_64(gang, at, value); break;
-    default: lw_bug("register of %u bytes", bytes);
-    }
-}
-
-const lw_op *lw_step_special(lw_gang *gang, const lw_op *op) {
+const uint32_t *lw_special_lanes(const lw_gang *gang, const lw_op *op, uint32_t room[LW_GANG_LANES]) {
     const lw_special_row *row = rows[op->a];
-    uint32_t values[LW_GANG_LANES];
-    if (!row->fill) {
-        put_same(gang, op->d, op->c, row->value(gang, op->b));
-        return op + 1;
-    }
-    row->fill(gang, op->b, values);
-    put_each(gang, op->d, op->c, values);
-    return op + 1;
+    if (op->a == LW_SPECIAL_tid && op->b < 3) return gang->tid[op->b]; /* where they are */
+    if (row->fill) row->fill(gang, op->b, room);
+    return row->fill ? room : NULL;
 }
+
+uint64_t lw_special_value(const lw_gang *gang, const lw_op *op) { return rows[op->a]->value(gang, op->b); }
 
 /* ---- Predicates --------------------------------------------------------------------------------------------- */
 
@@ -217,11 +176,6 @@ const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
 }
 
 /* ---- Addresses ---------------------------------------------------------------------------------------------- */
-
-const lw_op *lw_step_local_base(lw_gang *gang, const lw_op *op) {
-    put_same(gang, op->d, op->c, gang->frame->local_base + op->imm);
-    return op + 1;
-}
 
 /* Constants lie in device memory among global variables. */
 static bool is_constant(const lw_gang *gang, uint64_t address) {
