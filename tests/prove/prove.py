@@ -3,6 +3,8 @@
 import argparse
 import collections
 import ctypes
+import hashlib
+import inspect
 import multiprocessing
 import multiprocessing.pool
 import os
@@ -42,6 +44,8 @@ TO_CODE = ["-O0", "-shared", "-fPIC"]
 # the name of the case. A file that begins with "wrong" has what must be refuted.
 Goal = collections.namedtuple("Goal", "file function split")
 Answer = collections.namedtuple("Answer", "kind text seconds")  # kind: proved, refuted, empty, unknown
+RECORD = HERE / "proved.txt"  # functions that were proved, each with the digest of what was asked
+AGAIN = 10  # every run with --recorded proves one in so many of them all the same
 
 
 def compile_all(clang, folder, files, at_once):
@@ -145,6 +149,45 @@ def example(model, terms, ours, theirs):
 
     inputs = ", ".join(f"{'abcde'[i]} {number_in(model, term)}" for i, term in enumerate(terms))
     return f"for {inputs} the function is {result(ours)}, the transcription {result(theirs)}"
+
+
+# ---- What was proved before --------------------------------------------------------------------------------------
+
+
+def digest(folder, goals):
+    """Of all that an answer on a function depends on: its code and its transcription's, the cases, and what makes questions of them."""
+    file, function = goals[0].file, goals[0].function
+    text = (pathlib.Path(folder) / f"{file}.ll").read_text()
+    asked = [(HERE / "ir.py").read_text(), asking(), repr(sorted(str(goal.split) for goal in goals))]
+    for kind in ("lane", "text", "where"):
+        code = re.search(rf"^define [^\n]*@prove_{kind}_{function}\(.*?^\}}$", text, re.MULTILINE | re.DOTALL)
+        asked.append(re.sub(r" #\d+\b", "", code[0]) if code else "")  # attributes have numbers that depend on other functions
+    return hashlib.sha256("\0".join(asked).encode()).hexdigest()[:32]
+
+
+def asking():
+    return "".join(inspect.getsource(part) for part in (fixed, translated, new_solver, answer_of, prove))
+
+
+def digests(folder, goals):
+    """{function: digest} of the lane functions."""
+    cases = collections.defaultdict(list)
+    for goal in goals:
+        if goal.file != OPERATIONS and not is_wrong(goal):
+            cases[goal.function].append(goal)
+    return {function: digest(folder, cases[function]) for function in cases}
+
+
+def write_record(found):
+    RECORD.write_text("".join(f"{name} {found[name]}\n" for name in sorted(found)))
+
+
+def known(found):
+    """The functions that need no proof: what is asked is what was answered, and it is not their turn to be asked again."""
+    text = RECORD.read_text()
+    lines = dict(line.split() for line in text.splitlines())
+    turn = int(hashlib.sha256(text.encode()).hexdigest(), 16)  # whoever changes the record has others proved
+    return {name for name, value in found.items() if lines.get(name) == value and (int(value, 16) - turn) % AGAIN}
 
 
 def is_wrong(goal):
@@ -331,6 +374,9 @@ def run(options, folder, files):
         for file, function in dict.fromkeys((g.file, g.function) for g in chosen if not is_wrong(g)):
             print(f"{file}.{'py' if file == OPERATIONS else 'c'}: {function}")
         return 0
+    found = digests(folder, chosen) if options.recorded or options.record else {}
+    skipped = known(found) if options.recorded else set()
+    chosen = [g for g in chosen if is_wrong(g) or g.function not in skipped]
     started = time.monotonic()
     samples = [("compare", folder, file.stem, 4) for file in files if any(g.file == file.stem for g in chosen)]
     jobs = [*samples, *(("operation", lanes, g, options.timeout) if g.split in cases else ("prove", folder, g, options.timeout) for g in chosen)]
@@ -365,6 +411,8 @@ def run(options, folder, files):
                     count[what] += verdict == "proved"
                     failed |= verdict != "proved"
                     print(line, flush=True)
+    if skipped:
+        print(f"{len(skipped)} functions are what they were when all were proved ({RECORD.name})")
     wrong = sum(1 for file, _ in left if file.startswith("wrong"))
     total = collections.Counter("wrong" if file.startswith("wrong") else OPERATIONS if file == OPERATIONS else "functions" for file, _ in left)
     proved = [f"{count[what]} of {total[what]} {name}" for what, name in (("functions", "functions"), (OPERATIONS, "operations of a type")) if total[what]]
@@ -372,6 +420,8 @@ def run(options, folder, files):
           f"{count['samples']} results of the translation equal the compiled code's; {time.monotonic() - started:.0f} s")  # fmt: skip
     if failed or any(count[what] != total[what] for what in ("functions", OPERATIONS)) or count["caught"] != wrong or not wrong or not count["samples"]:
         return 1
+    if options.record:
+        write_record(found)
     return 0
 
 
@@ -379,10 +429,14 @@ def main():
     parser = argparse.ArgumentParser(prog="script/prove", description="Prove lane functions equal to the manual's text for all operands.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only functions whose name has NAME in it")
     parser.add_argument("--list", action="store_true", help="list the functions")
+    parser.add_argument("--recorded", action="store_true", help=f"leave out most of the functions whose code is what {RECORD.name} has")
+    parser.add_argument("--record", action="store_true", help=f"prove all functions, and write {RECORD.name}")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="processes, one per core by default")
     parser.add_argument("--timeout", type=int, default=300, help="seconds for one proof (300)")
     parser.add_argument("--lanewise", metavar="PROGRAM", help="whose programs of PTO are proved, too (build/bin/lanewise, where it is built)")
     options = parser.parse_args()
+    if options.record and (options.names or options.recorded):
+        parser.error("--record is of all functions")
     built = ROOT / "build/bin/lanewise"
     options.lanewise = options.lanewise or (str(built) if built.exists() else None)
     clang = os.environ.get("LANEWISE_CLANG") or shutil.which("clang")
