@@ -4,7 +4,7 @@
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
  *     seeds.c     loops of single instructions              vector.c   vector registers of PTO
  *     growth.c    what twice as much of one thing costs     rounding.c   roundings of floating point
- *     engines.c   the compiler and auto against the interpreter
+ *     engines.c   the compiler and auto against the interpreter     launches.c  a thousand small launches
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
 #define LW_BENCH_BENCH_H
@@ -28,7 +28,7 @@ typedef struct lw_bench_options {
     const char *tsv;
     const char *only; /* of the growths: those that have this in their names */
     double least;     /* … and the seconds that the smallest of each should take; 0: the usual */
-    bool quick, wall, seeds, vector, rounding, growth, engines, chosen[LW_BENCH_KERNELS], all;
+    bool quick, wall, seeds, vector, rounding, growth, engines, pocl, chosen[LW_BENCH_KERNELS], all;
 } lw_bench_options;
 
 typedef struct lw_bench_spread {
@@ -97,6 +97,7 @@ void lw_bench_spoil(const lw_bench_work *work);
 void lw_bench_compare(const lw_bench_work *work);
 /* A file in memory, to be freed. */
 char *lw_bench_read(const char *examples, const lw_bench_kernel *kernel, size_t *size);
+char *lw_bench_read_path(const char *path, size_t *size);
 
 /* ---- measure.c ---- */
 
@@ -124,6 +125,15 @@ lw_bench_spread lw_bench_measure_launch(const lw_bench_options *options, lw_cont
 /* Wall time with one thread ÷ wall time with two, of each pair. */
 lw_bench_spread lw_bench_measure_threads(const lw_bench_options *options, const lw_bench_kernel *kernel,
                                          const char *text, size_t size);
+
+/* ---- launches.c ---- */
+
+enum { LW_BENCH_LAUNCHED = 3 };
+const char *lw_bench_launched(int number);
+/* Seconds of a thousand launches of each of the kernels with little work, of 256 threads. Ends the program with status
+ * 1 where results differ. */
+void lw_bench_measure_launches(const lw_bench_options *options, lw_context *context,
+                               lw_bench_spread seconds[LW_BENCH_LAUNCHED]);
 
 /* ---- front.c ---- */
 
@@ -155,6 +165,12 @@ void lw_bench_rounding(const lw_bench_options *options, lw_context *context);
  * ones of every class. Ends the program with status 1 where results differ. */
 void lw_bench_engines(const lw_bench_options *options);
 
+/* ---- pocl.c ---- */
+
+/* Measures and prints the engines against PoCL, which compiles the same kernels from OpenCL C. False: it is not here.
+ */
+bool lw_bench_pocl(const lw_bench_options *options);
+
 /* ---- vector.c ---- */
 
 /* Measures and prints pto.vshr and the loading of PTO text. */
@@ -176,7 +192,7 @@ typedef struct lw_bench_results {
     const char *cpu, *engine;
     lw_bench_speed speed[LW_BENCH_KERNELS];
     lw_bench_load load[LW_BENCH_KERNELS], large[LW_BENCH_KERNELS];
-    lw_bench_spread launch;
+    lw_bench_spread launch, launches[LW_BENCH_LAUNCHED];
     lw_bench_spread threads;
     const char *no_threads; /* why there is no figure, or NULL */
 } lw_bench_results;

@@ -381,6 +381,10 @@ char *lw_bench_read(const char *examples, const lw_bench_kernel *kernel, size_t 
     int length = own ? snprintf(path, sizeof path, "%s/%s.ptx", LW_BENCH_PTX, kernel->name)
                      : snprintf(path, sizeof path, "%s/%s/%s.ptx", examples, kernel->name, kernel->name);
     if (length < 0 || (size_t)length >= sizeof path) lw_bench_fail("the name of the folder is too long: %s", examples);
+    return lw_bench_read_path(path, size);
+}
+
+char *lw_bench_read_path(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     if (!file) lw_bench_fail("%s: %s", path, strerror(errno));
     enum { MOST = 1 << 22 };

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { SKIPPED = 77 };
+
 enum {
     QUICK = 'q',
     KERNEL = 'k',
@@ -23,7 +25,8 @@ enum {
     ONLY = 'o',
     LEAST = 'l',
     ROUNDING = 'r',
-    BOTH = 'b'
+    BOTH = 'b',
+    POCL = 'p'
 };
 
 static const struct argp_option OPTIONS[] = {
@@ -38,6 +41,8 @@ static const struct argp_option OPTIONS[] = {
      "every "
      "class",
      0},
+    {"pocl", POCL, NULL, 0,
+     "Only the engines against PoCL on the same kernels in OpenCL C; ends with 77 where it is not installed", 0},
     {"growth", GROWTH, NULL, 0,
      "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
     {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
@@ -74,6 +79,7 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     case SEEDS: options->seeds = true; return 0;
     case ROUNDING: options->rounding = true; return 0;
     case GROWTH: options->growth = true; return 0;
+    case POCL: options->pocl = true; return 0;
     case BOTH: options->engines = true; return 0;
     case ONLY: options->only = value; return 0;
     case LEAST: options->least = atof(value) * 1e-3; return 0;
@@ -162,6 +168,11 @@ int main(int argc, char **argv) {
         close_file(stdout, "the standard output");
         return (int)verdict;
     }
+    if (options.pocl) {
+        const bool is_here = lw_bench_pocl(&options);
+        close_file(stdout, "the standard output");
+        return is_here ? 0 : SKIPPED;
+    }
     if (options.engines) {
         lw_bench_engines(&options);
         close_file(stdout, "the standard output");
@@ -181,6 +192,7 @@ int main(int argc, char **argv) {
     for (int i = 0; i < LW_BENCH_KERNELS; i++)
         if (options.chosen[i]) run_kernel(&results, i, context);
     results.launch = lw_bench_measure_launch(&options, context);
+    lw_bench_measure_launches(&options, context, results.launches);
     run_threads(&results);
     lw_bench_report(&results);
     if (tsv) {
