@@ -1,14 +1,25 @@
 # The compiler, a library that Lanewise opens where somebody asks for it: src/run/jit, LLVM, and the lane functions as bitcode.
 # It needs LLVM 14 or newer with its C interface, and the clang of the same version.
 
-find_program(LLVM_CONFIG NAMES llvm-config llvm-config-14 llvm-config-15 llvm-config-16 llvm-config-17 llvm-config-18 llvm-config-19)
+set(LANEWISE_LLVM "" CACHE STRING "Version of LLVM for the compiler, such as 19; default: the distribution's own, or any that is there")
+set(lw_versions 14 15 16 17 18 19)
+list(TRANSFORM lw_versions PREPEND llvm-config- OUTPUT_VARIABLE lw_llvm_names)
+if(LANEWISE_LLVM)
+  find_program(LW_LLVM_CONFIG_${LANEWISE_LLVM} NAMES llvm-config-${LANEWISE_LLVM} HINTS /usr/lib/llvm-${LANEWISE_LLVM}/bin)
+  mark_as_advanced(LW_LLVM_CONFIG_${LANEWISE_LLVM})
+  set(LLVM_CONFIG ${LW_LLVM_CONFIG_${LANEWISE_LLVM}}) # in front of one that was found earlier
+else()
+  find_program(LLVM_CONFIG NAMES llvm-config ${lw_llvm_names})
+endif()
 set(lw_has_llvm OFF)
 if(LLVM_CONFIG)
   foreach(what version includedir bindir libdir)
     execute_process(COMMAND ${LLVM_CONFIG} --${what} OUTPUT_VARIABLE lw_llvm_${what} OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endforeach()
   execute_process(COMMAND ${LLVM_CONFIG} --link-shared --libs OUTPUT_VARIABLE lw_llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  find_program(LW_LLVM_CLANG clang HINTS ${lw_llvm_bindir} NO_DEFAULT_PATH)
+  find_file(LW_LLVM_CLANG_${lw_llvm_version} clang PATHS ${lw_llvm_bindir} NO_DEFAULT_PATH)
+  mark_as_advanced(LW_LLVM_CLANG_${lw_llvm_version})
+  set(LW_LLVM_CLANG ${LW_LLVM_CLANG_${lw_llvm_version}})
   if(lw_llvm_version VERSION_GREATER_EQUAL 14 AND lw_llvm_libs AND LW_LLVM_CLANG AND EXISTS ${lw_llvm_includedir}/llvm-c/LLJIT.h)
     set(lw_has_llvm ON)
   endif()

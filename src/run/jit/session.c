@@ -10,6 +10,7 @@
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <llvm/Config/llvm-config.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,9 +315,15 @@ static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, 
 /* Looking for values that are known already costs much more than it gives where there is much text: it goes over all
  * memory accesses for each. */
 enum { SMALL = 512 }; /* operations of a program */
+#if LLVM_VERSION_MAJOR >= \
+    18 /* one round, and an error where a second one would find more, unless that is said to be none */
+#define COMBINE "instcombine<no-verify-fixpoint>"
+#else
+#define COMBINE "instcombine"
+#endif
 #define PASSES(known) \
-    "always-inline,globaldce,function(sroa,early-cse<memssa>,instcombine,simplifycfg)," \
-    "function(loop-mssa(loop-rotate,licm)),function(" known ",instcombine,simplifycfg,adce)"
+    "always-inline,globaldce,function(sroa,early-cse<memssa>," COMBINE ",simplifycfg)," \
+    "function(loop-mssa(loop-rotate,licm)),function(" known "," COMBINE ",simplifycfg,adce)"
 static const char passes[] = PASSES("early-cse<memssa>"), small_passes[] = PASSES("gvn");
 
 static bool is_small(const lw_program *program) {
