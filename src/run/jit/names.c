@@ -68,15 +68,18 @@ static LLVMErrorRef read_object(void *symbols, LLVMMemoryBufferRef *object) {
 
 /* ---- GDB --------------------------------------------------------------------------------------------------------- */
 
-static LLVMOrcObjectLayerRef make_layer(void *unused, LLVMOrcExecutionSessionRef session, const char *triple) {
-    (void)unused, (void)triple;
+static LLVMOrcObjectLayerRef make_layer(void *names, LLVMOrcExecutionSessionRef session, const char *triple) {
+    (void)triple;
+    const lw_names *s = names;
     LLVMOrcObjectLayerRef layer = LLVMOrcCreateRTDyldObjectLinkingLayerWithSectionMemoryManager(session);
-    LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, LLVMCreateGDBRegistrationListener());
+    if (s->wanted & LW_SYMBOLS_gdb)
+        LLVMOrcRTDyldObjectLinkingLayerRegisterJITEventListener(layer, LLVMCreateGDBRegistrationListener());
     return layer;
 }
 
-void lw_names_layer(const lw_names *s, LLVMOrcLLJITBuilderRef builder) {
-    if (s->wanted & LW_SYMBOLS_gdb) LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, make_layer, NULL);
+/* The linker of LLVM 14 in later versions, too: where nobody names one, these change the code to what lies near. */
+void lw_names_layer(lw_names *s, LLVMOrcLLJITBuilderRef builder) {
+    LLVMOrcLLJITBuilderSetObjectLinkingLayerCreator(builder, make_layer, s);
 }
 
 void lw_names_watch(lw_names *s, LLVMOrcLLJITRef code) {

@@ -30,7 +30,7 @@ bool lw_names_are_free(const char *name);
 
 /* In this order, around the making of code: the linker is chosen, the object is read, functions are placed, and all is
  * told. Where there is no memory for it nothing is told. */
-void lw_names_layer(const lw_names *names, LLVMOrcLLJITBuilderRef builder);
+void lw_names_layer(lw_names *names, LLVMOrcLLJITBuilderRef builder);
 void lw_names_watch(lw_names *names, LLVMOrcLLJITRef code);
 void lw_names_place(lw_names *names, const char *name, uint64_t address);
 void lw_names_tell(const lw_names *names);
