@@ -312,25 +312,16 @@ static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, 
 
 /* ---- A program ------------------------------------------------------------------------------------------------- */
 
-/* Looking for values that are known already costs much more than it gives where there is much text: it goes over all
- * memory accesses for each. */
-enum { SMALL = 512 }; /* operations of a program */
 #if LLVM_VERSION_MAJOR >= \
     18 /* one round, and an error where a second one would find more, unless that is said to be none */
 #define COMBINE "instcombine<no-verify-fixpoint>"
 #else
 #define COMBINE "instcombine"
 #endif
-#define PASSES(known) \
-    "always-inline,globaldce,function(sroa,early-cse<memssa>," COMBINE ",simplifycfg)," \
-    "function(loop-mssa(loop-rotate,licm)),function(" known "," COMBINE ",simplifycfg,adce)"
-static const char passes[] = PASSES("early-cse<memssa>"), small_passes[] = PASSES("gvn");
-
-static bool is_small(const lw_program *program) {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < program->code_count; i++) count += program->functions[i]->op_count;
-    return count <= SMALL;
-}
+/* Half of what compiling takes. Loops are what there is to win in, and loads of what is known: once, when loops have
+ * given what they can. */
+static const char passes[] = "always-inline,globaldce,function(sroa,early-cse," COMBINE ",simplifycfg),"
+                             "function(loop-mssa(loop-rotate,licm)),function(early-cse<memssa>,simplifycfg,adce)";
 
 static bool report(LLVMErrorRef error, lw_text *why) {
     if (!error) return true;
@@ -340,14 +331,14 @@ static bool report(LLVMErrorRef error, lw_text *why) {
     return false;
 }
 
-static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, bool small, lw_text *why) {
+static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, lw_text *why) {
     char *message = NULL;
     const bool wrong = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
     if (wrong) lw_text_printf(why, "LLVM finds fault with the code: %s", message);
     LLVMDisposeMessage(message);
     if (wrong) return false;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const bool good = report(LLVMRunPasses(module, small ? small_passes : passes, machine, options), why);
+    const bool good = report(LLVMRunPasses(module, passes, machine, options), why);
     LLVMDisposePassBuilderOptions(options);
     return good;
 }
@@ -372,7 +363,7 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
                 functions[i] = emit_code(&build, program, program->functions[i], level, layout);
         LLVMDisposeBuilder(build.at);
         if (good) inline_lanes(module, context);
-        good = good && optimize(module, machine, is_small(program), why);
+        good = good && optimize(module, machine, why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
     LLVMDisposeTargetMachine(machine);
     if (module && !good) LLVMDisposeModule(module), module = NULL;
