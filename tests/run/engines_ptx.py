@@ -49,6 +49,7 @@ class Program:
         self.divided = chance.random() < 0.3  # uses exits of some threads
         self.weird = chance.random() < 0.3  # masks that name lanes which are elsewhere
         self.tables = []
+        self.asked = 0
 
     def reg(self, kind):
         kind = "r" if kind == "b" else kind
@@ -98,6 +99,19 @@ class Program:
         second = self.operand(c) if t[0] != "f" else self.reg(c)
         self.put(f"{self.guard()}setp.{op}{combine}.{t} {to}, {self.reg(c)}, {second}{more};")
 
+    def atomic(self):
+        """What was there depends on who came first, which warps do not promise each other: it is asked for once of a place that nobody else changes. Others have a place
+        for each operation, which may be joined in any order."""
+        space, place, apart = self.chance.choice((("global", "%sum+{}", 4), ("shared", "%cells+{}", 4), ("shared", "%bins+{}", 32)))
+        if self.depth == 0 and self.asked < 5:
+            op = self.chance.choice(("add.u32", "max.s32", "min.u32", "xor.b32", "exch.b32", "and.b32", "or.b32", "inc.u32", "dec.u32", "cas.b32"))
+            more = f", {self.reg('r')}" if op[:3] == "cas" else ""
+            self.put(f"{self.guard()}atom.{space}.{op} {self.reg('r')}, [{place.format((3 + self.asked) * apart)}], {self.reg('r')}{more};")
+            self.asked += 1
+        else:
+            k = self.chance.randrange(3)
+            self.put(f"{self.guard()}red.{space}.{('add.u32', 'max.s32', 'xor.b32')[k]} [{place.format(k * apart)}], {self.reg('r')};")
+
     def between(self):
         what = self.chance.choice(SYNC)
         mask = self.chance.choice(("%all", "%all", "0xffffffff" if self.weird else "%all"))
@@ -117,7 +131,7 @@ class Program:
         elif what == "activemask":
             self.put(f"activemask.b32 {self.reg('r')};")
         elif what == "atom":
-            self.put(f"{self.guard()}atom.global.{self.chance.choice(('add.u32', 'max.s32', 'xor.b32', 'exch.b32'))} {self.reg('r')}, [%sum], {self.reg('r')};")
+            self.atomic()
         elif what == "shared":
             self.put(f"st.shared.b32 [%mine], {self.reg('r')};")
             if self.chance.random() < 0.5 and self.same and not self.divided:
@@ -270,7 +284,7 @@ def kernel(chance, size):
     head = ", ".join(["  .param .u64 in", ".param .u64 out", ".param .u64 sum", ".param .u32 count", *(f".param .{t} p_{t}" for t in PARAMS)])
     registers = "".join(f"  .reg .b{BITS[k]} %{k}<{COUNTS[k]}>;\n" for k in "hrd")
     start = """  .reg .pred %p<5>, %q<4>;
-  .reg .b32 %n<4>, %thread, %number, %count, %index, %all, %mine, %theirs, %x<3>, %x, %y;
+  .reg .b32 %n<4>, %thread, %number, %count, %index, %all, %mine, %theirs, %bins, %cells, %x<3>, %x, %y;
   .reg .b64 %in, %out, %sum, %w;
   .shared .b32 room[1024];
   mov.u32 %x1, %ntid.y; mov.u32 %x2, %tid.z; mov.u32 %y, %tid.y;
@@ -286,6 +300,9 @@ def kernel(chance, size):
   mad.wide.u32 %out, %number, 512, %out;
   activemask.b32 %all;
   mov.u32 %mine, room;
+  and.b32 %bins, %thread, 7;
+  mad.lo.u32 %bins, %bins, 4, %mine;
+  add.u32 %bins, %bins, 3072; add.u32 %cells, %mine, 2048;
   mad.lo.u32 %theirs, %thread, 4, %mine;
   xor.b32 %x0, %thread, 5;
   min.u32 %x0, %x0, 1023;
@@ -324,7 +341,7 @@ BLOCKS = ("1", "31", "32", "33", "64", "96", "100", "128", "129", "160", "256", 
 def arguments(chance, grid, block, count):
     threads = grid * math.prod(int(n) for n in block.split(","))
     values = {"u8": 200, "s8": -100, "u16": 65000, "s16": -30000, "u32": chance.getrandbits(32), "s32": -chance.getrandbits(31), "u64": chance.getrandbits(64)}
-    return ["-k", "k", "-g", str(grid), "-b", block, "-a", "u64[128]=random", "-a", f"u64[{64 * threads}]:print=hex", "-a", "u32[4]:print=hex", "-a", f"u32={count}",
+    return ["-k", "k", "-g", str(grid), "-b", block, "-a", "u64[128]=random", "-a", f"u64[{64 * threads}]:print=hex", "-a", "u32[8]:print=hex", "-a", f"u32={count}",
             *(x for t in PARAMS for x in ("-a", f"{t}={values.get(t, -1.5)}"))]
 
 

@@ -20,14 +20,16 @@ static uint32_t begin(lw_gang *gang, uint32_t block, const uint32_t *behind, uin
     pass->trusted = gang->trusted == &frame->code->ops[frame->code->blocks[block].first] &&
                     gang->trusted_frame == frame;
     gang->trusted = NULL;
+    const bool all = gang->mask == frame->owned; /* nobody is elsewhere */
+    memcpy(pass->lanes, &gang->mask, sizeof pass->lanes);
     for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
-        pass->lanes[w] = lw_mask_warp(gang->mask, w);
         if (!pass->lanes[w]) continue;
-        if (!finds_all(gang, behind, count, w)) return 0;
+        if (!all && !finds_all(gang, behind, count, w)) return 0;
         warps |= 1u << w;
     }
     pass->block = block, pass->count = count, pass->behind = behind;
-    for (uint32_t k = 0; k < count; k++)
+    if (all) memset(pass->ready, 0, count * sizeof *pass->ready);
+    for (uint32_t k = 0; k < count && !all; k++)
         for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
             pass->ready[k][w] = pass->lanes[w] ? ready_at(frame, behind[k], w) : 0;
             lw_gang_unpend(frame, behind[k], lw_mask_of_warp(pass->ready[k][w], w));

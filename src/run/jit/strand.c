@@ -147,10 +147,11 @@ static void emit_block(lw_strand *s, uint32_t block) {
 
 /* ---- Warps ------------------------------------------------------------------------------------------------------- */
 
-static LLVMValueRef pass_word(const lw_strand *s, LLVMValueRef warp, size_t offset) {
+/* The word of the warp at hand, of those from a place on. */
+static LLVMValueRef warp_word(const lw_strand *s, LLVMValueRef from, size_t offset) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef at = LLVMBuildShl(b->at, LLVMBuildZExt(b->at, warp, b->i64, ""), lw_build_number(b, 64, 2), "");
-    return lw_build_load(b, b->i32, lw_build_move(b, s->pass, at), offset, 4, LW_ALIAS_gang);
+    LLVMValueRef at = LLVMBuildShl(b->at, LLVMBuildZExt(b->at, s->warp, b->i64, ""), lw_build_number(b, 64, 2), "");
+    return lw_build_load(b, b->i32, lw_build_move(b, from, at), offset, 4, LW_ALIAS_gang);
 }
 
 #define GANG_ADD(s, place, field) \
@@ -207,7 +208,7 @@ static void enter(lw_strand *s, uint32_t block) {
     for (uint32_t p = block + 1; p < u->code->block_count && count < LW_PASS_PLACES; p++) {
         if (!lw_set_has(behind, p)) continue;
         const size_t at = offsetof(lw_pass, ready) + count * sizeof((lw_pass *)0)->ready[0];
-        add_ready(s, p, pass_word(s, s->warp, at));
+        add_ready(s, p, warp_word(s, s->pass, at));
         places[count++] = p;
     }
     take_registers(s, block, places, count, other);
@@ -298,10 +299,8 @@ static void begin_warp(lw_strand *s, LLVMValueRef left) {
                                        : LLVMBuildMul(b->at, s->base, lw_build_number(b, 64, bits / 8), "");
         s->slots[k] = lw_build_move(b, s->regs, bytes);
     }
-    LLVMValueRef stays = LLVMBuildNot(b->at, lw_build_gang_mask(b, offsetof(lw_gang, exited)), "");
-    LLVMValueRef live = LLVMBuildAnd(b->at, lw_build_gang_mask(b, offsetof(lw_gang, exist)), stays, "");
-    live = LLVMBuildLShr(b->at, live, LLVMBuildZExt(b->at, s->base, LLVMTypeOf(live), ""), "");
-    s->live = LLVMBuildTrunc(b->at, live, b->i32, "");
+    LLVMValueRef stays = LLVMBuildNot(b->at, warp_word(s, b->gang, offsetof(lw_gang, exited)), "");
+    s->live = LLVMBuildAnd(b->at, warp_word(s, b->gang, offsetof(lw_gang, exist)), stays, "");
     store(s, LW_GANG_LOAD(b, b->i64, budget), s->budget);
 }
 
@@ -309,7 +308,7 @@ static void begin_warp(lw_strand *s, LLVMValueRef left) {
 static void emit_choice(lw_strand *s, LLVMValueRef entry) {
     const lw_build *b = lw_strand_build(s);
     LLVMBasicBlockRef none = lw_build_block(b, "none");
-    LLVMValueRef lanes = pass_word(s, s->warp, offsetof(lw_pass, lanes));
+    LLVMValueRef lanes = warp_word(s, s->pass, offsetof(lw_pass, lanes));
     LLVMValueRef choice = LLVMBuildSwitch(b->at, entry, none, s->u->code->block_count);
     for (uint32_t block = 0; block < s->u->code->block_count; block++) {
         if (!lw_strand_enters(s->u, block)) continue;

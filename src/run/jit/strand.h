@@ -179,10 +179,14 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 
 bool lw_strand_emit(lw_strand *s); /* into the function at hand; false: no memory */
 
-/* ---- strand_memory.c, strand_meet.c ------------------------------------------------------------------------------ */
+/* ---- strand_memory.c, strand_atomic.c, strand_meet.c
+ * ------------------------------------------------------------------------------ */
 
 void lw_strand_load(lw_strand *s, uint32_t n);
 void lw_strand_store(lw_strand *s, uint32_t n);
+/* An atomic operation that needs no step, as a rule. */
+bool lw_strand_changes(const lw_unit *u, uint32_t n);
+void lw_strand_atomic(lw_strand *s, uint32_t n);
 /* A warp_sync and the exchange behind it, if there is one; an exchange that waits for nobody. */
 void lw_strand_meet(lw_strand *s, uint32_t n);
 bool lw_strand_exchange(lw_strand *s, uint32_t n); /* false: it is for the interpreter's step */

@@ -51,17 +51,20 @@ typedef struct lw_home_ir {
     LLVMValueRef base, size, host, good;
 } lw_home_ir;
 
-/* Shared memory, or the allocation met last by this operation. */
-static lw_home_ir find_home(const lw_strand *s, const lw_op *op, lw_memory_form form, bool stores) {
+static lw_home_ir find_shared(const lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
+    LLVMValueRef cta = lw_build_cta(b);
     lw_home_ir home = {.base = lw_course_number(s, 0)};
-    if (form.window == LW_WINDOW_shared) {
-        LLVMValueRef cta = lw_build_cta(b);
-        home.size = lw_build_load(b, b->i32, cta, offsetof(lw_cta, shared_bytes), 4, LW_ALIAS_gang);
-        home.size = LLVMBuildZExt(b->at, home.size, b->i64, "");
-        home.host = lw_build_load(b, b->bytes, cta, offsetof(lw_cta, shared), 8, LW_ALIAS_gang);
-        return home;
-    }
+    home.size = lw_build_load(b, b->i32, cta, offsetof(lw_cta, shared_bytes), 4, LW_ALIAS_gang);
+    home.size = LLVMBuildZExt(b->at, home.size, b->i64, "");
+    home.host = lw_build_load(b, b->bytes, cta, offsetof(lw_cta, shared), 8, LW_ALIAS_gang);
+    return home;
+}
+
+/* The allocation met last by this operation. */
+static lw_home_ir find_allocation(const lw_strand *s, const lw_op *op, lw_memory_form form, bool stores) {
+    const lw_build *b = lw_strand_build(s);
+    lw_home_ir home = {0};
     const uint64_t at = offsetof(lw_gang, hints) + op->e % LW_HINTS * sizeof(lw_range);
     home.base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
     home.size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
@@ -69,6 +72,32 @@ static lw_home_ir find_home(const lw_strand *s, const lw_op *op, lw_memory_form 
     if (!stores && form.window != LW_WINDOW_const) return home;
     LLVMValueRef only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
     home.good = lw_build_is(b, stores ? LLVMIntEQ : LLVMIntNE, only, lw_build_number(b, 8, 0));
+    return home;
+}
+
+/* The address of the first run in which lanes execute says what a generic one is of. */
+static LLVMValueRef first_address(const lw_strand *s, const lw_course *course) {
+    LLVMValueRef first = course->at[lw_strand_runs(course->shape.run) - 1];
+    for (uint32_t at = lw_strand_runs(course->shape.run) - 1; at-- > 0;) {
+        LLVMValueRef has = lw_strand_has(s, course->shape.run, at);
+        first = LLVMBuildSelect(lw_strand_build(s)->at, has, course->at[at], first, "");
+    }
+    return first;
+}
+
+static lw_home_ir find_home(const lw_strand *s, const lw_op *op, const lw_course *course, bool stores) {
+    const lw_build *b = lw_strand_build(s);
+    if (course->form.window == LW_WINDOW_shared) return find_shared(s);
+    lw_home_ir home = find_allocation(s, op, course->form, stores);
+    if (course->form.window != LW_WINDOW_generic) return home;
+    const lw_home_ir shared = find_shared(s);
+    LLVMValueRef window = lw_course_number(s, LW_SHARED_WINDOW);
+    LLVMValueRef far = LLVMBuildSub(b->at, first_address(s, course), window, "");
+    LLVMValueRef is = lw_build_is(b, LLVMIntULT, far, shared.size);
+    home.base = LLVMBuildSelect(b->at, is, window, home.base, "");
+    home.size = LLVMBuildSelect(b->at, is, shared.size, home.size, "");
+    home.host = LLVMBuildSelect(b->at, is, shared.host, home.host, "");
+    if (home.good) home.good = LLVMBuildOr(b->at, home.good, is, "");
     return home;
 }
 
@@ -131,7 +160,7 @@ static void demand_aligned(lw_strand *s, lw_course *course, LLVMValueRef low) {
 }
 
 void lw_course_check(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_home_ir home = find_home(s, op, course->form, stores);
+    const lw_home_ir home = find_home(s, op, course, stores);
     set_host(s, course, &home);
     demand_aligned(s, course,
                    lw_course_is_joined(course) ? check_joined(s, course, &home) : check_runs(s, course, &home));
@@ -245,7 +274,7 @@ bool lw_course_is_sure(lw_strand *s, uint32_t n) {
 
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course) {
     const lw_build *b = lw_strand_build(s);
-    const lw_home_ir home = find_home(s, op, course->form, false);
+    const lw_home_ir home = find_shared(s);
     const bool has_runs = lw_strand_shape(s, op->a).run < LW_WARP_BITS; /* else all lanes were looked at */
     int64_t least, most;
     lw_shape_span(&course->shape, course->shape.run, &least, &most);

@@ -42,4 +42,22 @@ void lw_course_check(lw_strand *s, const lw_op *op, lw_course *course, bool stor
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course);
 
+/* ---- strand_atomic.c: shared memory, each lane its own way ------------------------------------------------------- */
+
+typedef struct lw_turn {
+    uint32_t bytes;               /* of an element */
+    LLVMValueRef host;            /* the place of shared memory … */
+    LLVMValueRef ways[LW_CHUNKS]; /* … and how far from it the lanes go: 0 those that do not execute */
+    /* in a loop over the lanes that execute, the lowest first */
+    LLVMBasicBlockRef before, loop;
+    LLVMValueRef left, lane, place; /* lane: its number; place: where it goes */
+} lw_turn;
+/* The condition that all that execute are within shared memory, and aligned. */
+LLVMValueRef lw_turn_find(lw_strand *s, const lw_op *op, lw_turn *turn);
+/* All lanes of a register, in memory; and the one of a lane. */
+LLVMValueRef lw_turn_list(lw_strand *s, uint32_t reg);
+LLVMValueRef lw_turn_element(const lw_build *b, LLVMTypeRef type, LLVMValueRef room, LLVMValueRef lane);
+void lw_turn_begin(lw_strand *s, lw_turn *turn);
+void lw_turn_end(lw_strand *s, const lw_turn *turn);
+
 #endif

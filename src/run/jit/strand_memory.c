@@ -143,6 +143,58 @@ static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
     lw_strand_rejoin(s, &fork);
 }
 
+/* ---- Each lane its own way --------------------------------------------------------------------------------------- */
+
+/* Of shared memory; of other windows calls do that as well. */
+static bool goes_apart(const lw_op *op) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    return lw_strand_moves(form) && form.window == LW_WINDOW_shared && form.address && !form.vector && !form.is_const &&
+           op->d != LW_NO_SLOT;
+}
+
+/* A chunk at once: LLVM knows what is best, an instruction or loads one by one. */
+static LLVMValueRef gather_chunk(lw_strand *s, const lw_turn *turn, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMTypeRef type = lw_build_vector(b, 8 * turn->bytes), element = lw_build_int(b, 8 * turn->bytes);
+    LLVMValueRef host = LLVMBuildPtrToInt(b->at, turn->host, b->i64, ""), all[LW_GANG_LANES];
+    LLVMValueRef at = LLVMBuildAdd(b->at, turn->ways[chunk], lw_value_splat(b, host), "");
+    for (uint32_t i = 0; i < b->chunk; i++) all[i] = lw_build_number(b, 1, 1);
+    at = LLVMBuildIntToPtr(b->at, at, LLVMVectorType(LLVMPointerType(element, 0), b->chunk), "");
+    LLVMValueRef arguments[] = {at, lw_build_number(b, 32, turn->bytes), LLVMConstVector(all, b->chunk),
+                                LLVMGetPoison(type)};
+    return lw_build_masked(b, "llvm.masked.gather", type, at, arguments, 4, LW_ALIAS_memory);
+}
+
+static void load_apart(lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    lw_turn turn = {.bytes = 1u << form.size};
+    const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, op, &turn));
+    for (uint32_t c = 0; c < s->chunks; c++)
+        lw_strand_put(s, n, op->d, c, widen(s, gather_chunk(s, &turn, c), form, true));
+    lw_strand_otherwise(s, &fork);
+    lw_strand_call(s, n);
+    lw_strand_rejoin(s, &fork);
+}
+
+static void store_apart(lw_strand *s, uint32_t n) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    lw_turn turn = {.bytes = 1u << form.size};
+    const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, op, &turn));
+    LLVMTypeRef slot = lw_build_int(b, 8u << form.slot);
+    LLVMValueRef values = lw_turn_list(s, op->d);
+    lw_turn_begin(s, &turn);
+    LLVMValueRef value = lw_turn_element(b, slot, values, turn.lane);
+    if (form.size < form.slot) value = LLVMBuildTrunc(b->at, value, lw_build_int(b, 8 * turn.bytes), "");
+    lw_build_store(b, value, turn.place, 0, turn.bytes, LW_ALIAS_memory);
+    lw_turn_end(s, &turn);
+    lw_strand_otherwise(s, &fork);
+    lw_strand_call(s, n);
+    lw_strand_rejoin(s, &fork);
+}
+
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
 /* What executes of a row, all of it or some. */
@@ -168,7 +220,7 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
     const uint32_t run = lw_strand_loads_one(s, op);
     lw_course course;
     if (run) load_same(s, n, run);
-    else if (!lw_course_find(s, op, &course)) lw_strand_call(s, n);
+    else if (!lw_course_find(s, op, &course)) goes_apart(op) ? load_apart(s, n) : lw_strand_call(s, n);
     else if (lw_course_is_sure(s, n)) {
         lw_course_trust(s, op, &course);
         move_row(s, n, &course, load_row);
@@ -233,7 +285,8 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
     /* not several lanes to one place */
     if (op->flags & LW_OP_IMM_A || !lw_course_find(s, op, &course) || course.form.is_const ||
         lw_shape_alike(&course.shape)) {
-        lw_strand_call(s, n);
+        if (!(op->flags & LW_OP_IMM_A) && goes_apart(op)) store_apart(s, n);
+        else lw_strand_call(s, n);
         return;
     }
     const bool sure = lw_course_is_sure(s, n), by_mask = lw_course_goes_by_mask(&course);

@@ -22,6 +22,7 @@ static bool is_called(const lw_unit *u, uint32_t n) {
     switch (op->code) {
     case LW_OP_ld:
     case LW_OP_st: return u->kinds[n] == LW_KIND_step && !lw_strand_moves(lw_memory_unpack(op->c));
+    case LW_OP_atom: return !lw_strand_changes(u, n);
     case LW_OP_special:
     case LW_OP_guard:
     case LW_OP_unguard:
