@@ -303,16 +303,16 @@ static void endless_kernels_are_stopped(void **state) {
         lw_kernel *kernel = get_kernel(load(context, HEAD ENDLESS), NULL);
         lw_launch_config config = shape(100, 64);
         lw_launch_stats stats;
-        config.time_limit = 0.05;
-        assert_int_equal(lw_launch(kernel, &config, NULL, &stats), LW_STOPPED);
-        assert_message(context, "time limit of 0.05 s");
-        assert_true(stats.seconds >= 0.05);
-        assert_int_equal(stats.ctas, 0);
-        config.time_limit = 0;
         config.step_limit = 10000;
         assert_int_equal(lw_launch(kernel, &config, NULL, &stats), LW_STOPPED);
         assert_message(context, "10000 warp instructions");
         assert_true(stats.warp_instructions >= 10000);
+        config.step_limit = 0;
+        config.time_limit = 0.05; /* which what compiling takes counts for: that is over */
+        assert_int_equal(lw_launch(kernel, &config, NULL, &stats), LW_STOPPED);
+        assert_message(context, "time limit of 0.05 s");
+        assert_true(stats.seconds >= 0.04);
+        assert_int_equal(stats.ctas, 0);
         lw_context_free(context);
     }
 }
