@@ -632,9 +632,7 @@ lw_layout lw_layout_of(const uint32_t block[3]);
 static inline bool lw_layout_is(lw_layout one, lw_layout other) {
     return one.x == other.x && one.y == other.y && one.run == other.run;
 }
-/* Puts compiled code in place of a linked program's steps, for blocks of this layout; *bound: for no others. False: it
- * cannot, and `why` says so if there was memory; the program runs as before. */
-bool lw_program_compile(lw_program *program, const lw_level *level, lw_layout layout, bool *bound, lw_text *why);
+/* cache.h has lw_program_get_code, which puts compiled code in place of steps. */
 void lw_program_drop(lw_program *program); /* the compiled code, if any: nothing may run it any more */
 /* What the compiler makes of it, in LLVM's language or in that of the machine. False: as above. */
 bool lw_program_print(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
