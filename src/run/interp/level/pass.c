@@ -17,7 +17,8 @@ static uint32_t runs_of(const lw_row *row) { return 1u << (LW_WARP_BITS - row->r
 /* Lane by lane. */
 #define DEFINE_ROW(bits) \
     static void take_##bits(const lw_any##bits *from, const lw_row *row, uint32_t lanes, uint64_t *bases) { \
-        for (uint32_t at = 0; at < runs_of(row); at++) { \
+        for (uint32_t at = 0; lanes == UINT32_MAX && at < runs_of(row); at++) bases[at] = from[at << row->run]; \
+        for (uint32_t at = 0; lanes != UINT32_MAX && at < runs_of(row); at++) { \
             const uint32_t first = at << row->run, in_run = lanes >> first << (32 - (1u << row->run)); \
             const uint32_t lane = in_run ? (uint32_t)__builtin_ctz(in_run >> (32 - (1u << row->run))) : 0; \
             bases[at] = (uint##bits##_t)(from[first + lane] - (uint##bits##_t)above(row, lane)); \
@@ -53,11 +54,20 @@ DEFINE_ROW(64)
         } \
     }
 
-/* As a rule all lanes are meant, or have it. A chunk of lanes has one base. */
+static bool is_flat(const lw_row *row) {
+    return !(row->step[0] | row->step[1] | row->step[2] | row->step[3] | row->step[4]);
+}
+
+/* As a rule all lanes are meant, or have it, and many rows have one number. A chunk of lanes has one base. */
 #define DEFINE_WHOLE_ROW(bits) \
     static void put_##bits(lw_any##bits *to, const lw_row *row, const uint64_t *bases, uint32_t lanes) { \
         if (LW_UNLIKELY(lanes != UINT32_MAX || 1u << row->run < IN_##bits)) { \
             put_lanes_##bits(to, row, bases, lanes); \
+            return; \
+        } \
+        if (is_flat(row)) { \
+            for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_##bits) \
+                *(loose##bits *)(to + i) = (chunk##bits){0} + (uint##bits##_t)bases[i >> row->run]; \
             return; \
         } \
         EACH_CHUNK(bits, i, values, *(loose##bits *)(to + i) = values) \
