@@ -193,7 +193,7 @@ static void take_registers(lw_strand *s, uint32_t block, const uint32_t *places,
             taken[w] |= live[w] & s->wanted[(size_t)block * u->words + w] & ~recalled[w];
         LW_EACH_IN(live, u->words, reg) who[reg] |= 1u << k;
     }
-    lw_strand_take(s, taken, who, other);
+    lw_strand_take(s, block, taken, who, other);
     free(who);
 }
 

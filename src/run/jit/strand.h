@@ -168,9 +168,9 @@ void lw_strand_rejoin(lw_strand *s, const lw_fork *fork);
 void lw_strand_call(lw_strand *s, uint32_t n);
 /* Registers into the frame, in some lanes. */
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
-/* And back. who: per register, of the warp's lanes that have it there (lw_row). Where these have something else than
- * its shape says, to `other`. */
-void lw_strand_take(lw_strand *s, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other);
+/* And back, where the block is entered. who: per register, of the warp's lanes that have it there (lw_row). Where these
+ * have something else than its shape says, to `other`. */
+void lw_strand_take(lw_strand *s, uint32_t block, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other);
 /* The executing lanes of the warp go over to the interpreter in front of operation n, where a condition does not
  * hold. */
 void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);

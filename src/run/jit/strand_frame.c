@@ -144,25 +144,57 @@ static void save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {
 
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) { save(s, set, s->alone ? NULL : mask); }
 
-void lw_strand_take(lw_strand *s, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other) {
+static bool goes_as_row(const lw_strand *s, uint32_t reg) { return goes(s, reg) && lw_strand_is_row(s, reg); }
+
+/* Rows that need no look, of a whole warp: by the first lane of each run. */
+static void take_trusted(lw_strand *s, const uint64_t *set) {
+    const lw_build *b = lw_strand_build(s);
+    LW_EACH_IN(set, s->u->words, reg) {
+        if (!goes_as_row(s, reg)) continue;
+        const uint32_t run = s->shapes[reg].run;
+        for (uint32_t at = 0; at < lw_strand_runs(run); at++) {
+            LLVMValueRef lane = LLVMBuildAdd(b->at, s->base, lw_build_number(b, 64, (uint64_t)at << run), "");
+            lw_strand_put_row(s, reg, at, lw_frame_element(s->u, s->regs, reg, lane));
+        }
+    }
+}
+
+/* By the core, which looks whether they are rows. */
+static void take_rows(lw_strand *s, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other) {
     const lw_build *b = lw_strand_build(s);
     lw_rows rows;
+    uint32_t k = 0;
     if (!begin_rows(s, &rows)) return;
-    LW_EACH_IN(set, s->u->words, reg)
-    if (goes(s, reg) && lw_strand_is_row(s, reg)) add_row(s, &rows, reg, who[reg]);
+    LW_EACH_IN(set, s->u->words, reg) if (goes_as_row(s, reg)) add_row(s, &rows, reg, who[reg]);
     if (rows.count) {
         LLVMValueRef arguments[] = {
             s->regs, s->pass, s->warp, list_rows(s, &rows), lw_build_number(b, 32, rows.count), all_bases(s)};
         lw_build_unless(b, lw_host_call(b, LW_HOST_warp_take_all, b->row_take_all_type, arguments), other);
     }
     free(rows.words);
-    uint32_t k = 0;
-    LW_EACH_IN(set, s->u->words, reg) {
-        if (!goes(s, reg)) continue;
-        if (lw_strand_is_row(s, reg)) k = find_bases(s, reg, k);
-        else
-            for (uint32_t c = 0; c < s->chunks; c++) lw_strand_keep(s, reg, c, in_frame(s, reg, c));
-    }
+    LW_EACH_IN(set, s->u->words, reg) if (goes_as_row(s, reg)) k = find_bases(s, reg, k);
+}
+
+/* All lanes of the warp go on, and what was a row is one. */
+static LLVMValueRef is_trusted(const lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef trusted = lw_build_load(b, b->i64, s->pass, offsetof(lw_pass, trusted), 8, LW_ALIAS_gang);
+    return LLVMBuildAnd(b->at, lw_build_is(b, LLVMIntNE, trusted, lw_build_number(b, 64, 0)),
+                        lw_build_is(b, LLVMIntEQ, s->now, lw_build_number(b, 32, UINT32_MAX)), "");
+}
+
+void lw_strand_take(lw_strand *s, uint32_t block, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other) {
+    const uint32_t at = s->u->block_at[block];
+    if (at && lw_unit_op(s->u, at - 1)->code == LW_OP_barrier) { /* nobody is trusted elsewhere */
+        const lw_fork fork = lw_strand_fork(s, is_trusted(s));
+        take_trusted(s, set);
+        lw_strand_otherwise(s, &fork);
+        take_rows(s, set, who, other);
+        lw_strand_rejoin(s, &fork);
+    } else take_rows(s, set, who, other);
+    LW_EACH_IN(set, s->u->words, reg)
+    for (uint32_t c = 0; c < s->chunks && goes(s, reg) && !lw_strand_is_row(s, reg); c++)
+        lw_strand_keep(s, reg, c, in_frame(s, reg, c));
 }
 
 /* ---- Going over to the interpreter ------------------------------------------------------------------------------- */
