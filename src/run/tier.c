@@ -50,11 +50,11 @@ static lw_tier_state state_of(const lw_tier *tier) {
 
 /* ---- What it costs --------------------------------------------------------------------------------------------- */
 
-/* Measured with LLVM 14 at level v3 over 35 kernels (`lanewise_bench --engines`): 22 to 70 ms for short ones, 2 to 5 ms
- * an operation where functions are compiled a warp at a time, which are never very long, and 0.2 to 0.3 ms where they
- * are not; 40 µs for each pair of a block and a register that lives across blocks where there are many. Without vector
- * registers everything takes four times as long. */
-static const double BASE_SECONDS = 0.05, STRAND_SECONDS = 3.5e-3, OPERATION_SECONDS = 0.25e-3, ACROSS_SECONDS = 40e-6,
+/* Measured with LLVM 14 at level v3 over 46 kernels (`lanewise_bench --engines`): 35 to 70 ms for short ones, 0.5 to 2
+ * ms an operation where functions are compiled a warp at a time, which are never very long, and 0.2 to 0.3 ms where
+ * they are not; 40 µs for each pair of a block and a register that lives across blocks where there are many. Without
+ * vector registers everything takes four times as long. */
+static const double BASE_SECONDS = 0.05, STRAND_SECONDS = 1.2e-3, OPERATION_SECONDS = 0.25e-3, ACROSS_SECONDS = 40e-6,
                     NARROW_TIMES = 4;
 enum { STRAND_OPERATIONS = 300 };
 enum { NARROW_BYTES = 16 };
