@@ -179,6 +179,8 @@ typedef struct lw_frame {
     uint32_t local_base,
         local_end; /* of this frame's local memory, per lane: its lanes reach all that is below the end */
     uint32_t depth;
+    /* Who has written its registers: nobody yet, compiled code that takes a warp at a time alone, or others, too. */
+    enum { LW_FRAME_new, LW_FRAME_pure, LW_FRAME_mixed } written;
     uint64_t *ready;  /* bit per block: has pending lanes that can run; then a bit per word of these that is not 0, and
                          so on up to one word */
     lw_mask *pending; /* per block: lanes that go on there */
@@ -250,8 +252,8 @@ struct lw_gang {
     uint32_t active, active_warps; /* counts of mask, kept by lw_gang_set_mask */
     int64_t budget;                /* falls with backward branches; below 0 somebody else gets a turn */
     uint64_t warp_instructions, lane_instructions;
-    /* Compiled code has left all registers of that frame as rows (jit/jit.h), and the gang went to a barrier right
-     * away: when it comes to this operation behind it, they still are. NULL: nobody knows. */
+    /* Compiled code alone has written that frame's registers (jit/jit.h), and the gang went to a barrier right away:
+     * when it comes to this operation behind it, what shall be a row is one. NULL: nobody knows. */
     const lw_op *trusted;
     const lw_frame *trusted_frame;
     lw_mask guard_mask;

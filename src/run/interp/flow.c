@@ -362,6 +362,7 @@ lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_
     frame->caller = caller;
     frame->call = NULL;
     frame->owned = lanes;
+    frame->written = LW_FRAME_new;
     place_local(gang, frame, lanes);
     frame->depth = caller ? caller->depth + 1 : 0;
     frame->previous = NULL;
@@ -555,6 +556,7 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     put_frames_by(gang);
     uint32_t lanes = cta->grid->gang_lanes;
     gang->cta = cta;
+    gang->trusted = NULL;
     gang->number = number;
     gang->first = number * lanes;
     uint32_t here = cta->threads - gang->first < lanes ? cta->threads - gang->first : lanes;

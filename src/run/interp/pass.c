@@ -20,6 +20,7 @@ static uint32_t begin(lw_gang *gang, uint32_t block, const uint32_t *behind, uin
     pass->trusted = gang->trusted == &frame->code->ops[frame->code->blocks[block].first] &&
                     gang->trusted_frame == frame;
     gang->trusted = NULL;
+    if (frame->written == LW_FRAME_new) frame->written = block ? LW_FRAME_mixed : LW_FRAME_pure;
     const bool all = gang->mask == frame->owned; /* nobody is elsewhere */
     memcpy(pass->lanes, &gang->mask, sizeof pass->lanes);
     for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
@@ -88,18 +89,29 @@ static void pend(lw_gang *gang, uint32_t block, uint32_t warp, uint32_t lanes) {
     lw_gang_pend(gang->frame, block, lw_mask_of_warp(lanes, warp));
 }
 
-/* The whole gang enters a block that is a barrier, which changes no register, and goes on at the block behind it. */
+/* A block that is a barrier, which changes no register, and goes on at the block behind it. */
+static bool is_barrier(const lw_op *block) {
+    return block->code == LW_OP_block && block[1].code == LW_OP_barrier && block[1].d == LW_NO_SLOT &&
+           block[2].code == LW_OP_block;
+}
+
+/* The whole gang enters a barrier; or somebody goes on who may be interpreted. */
 static void trust(lw_gang *gang, const lw_op *op) {
-    if (!op || op->code != LW_OP_block || !gang->full) return;
-    if (op[1].code != LW_OP_barrier || op[1].d != LW_NO_SLOT || op[2].code != LW_OP_block) return;
+    lw_frame *frame = gang->frame;
+    if (!is_barrier(op) || !gang->full) frame->written = LW_FRAME_mixed;
+    if (frame->written != LW_FRAME_pure) return;
     gang->trusted = op + 2;
-    gang->trusted_frame = gang->frame;
+    gang->trusted_frame = frame;
 }
 
 static const lw_op *end(lw_gang *gang, uint32_t spent) {
-    if (spent) return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+    lw_frame *frame = gang->frame;
+    if (spent) {
+        if (frame->ready_count > 1) frame->written = LW_FRAME_mixed; /* somebody else gets a turn */
+        return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+    }
     const lw_op *op = lw_gang_select(gang);
-    trust(gang, op);
+    if (op && gang->frame == frame) trust(gang, op);
     return op;
 }
 
@@ -110,6 +122,8 @@ static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, u
         for (uint32_t k = 0; k < pass->count && (own || w > warp); k++)
             if (pass->ready[k][w]) pend(gang, pass->behind[k], w, pass->ready[k][w]);
     }
+    gang->frame->written = LW_FRAME_mixed;
+    for (uint32_t k = 0; k < LW_TRAILS; k++) gang->trails[k].mask = 0; /* in this block nobody has left one */
     lw_gang_set_mask(gang, lw_mask_of_warp(lanes, warp));
     gang->whole = LW_OP_WHOLE;
     lw_step *const *steps = gang->cta->program->steps;

@@ -1,6 +1,7 @@
 /* host.c: what compiled code knows of the process that it runs in: functions of the core and of the compiler, steps,
  * and where the interpreter's operations lie. The code has names for all of it, with a dot, as no function of a text
  * has; they get their places when an object is loaded. So one object is good for any process. */
+#include "run/jit/object.h"
 #include "run/jit/unit.h"
 
 #include <inttypes.h>
@@ -140,15 +141,10 @@ bool lw_host_define(LLVMOrcLLJITRef code, LLVMMemoryBufferRef object, const lw_c
     bool good = add_names(&p, object, why);
     if (good && p.count) {
         LLVMOrcMaterializationUnitRef unit = LLVMOrcAbsoluteSymbols(p.pairs, p.count); /* has the names now */
-        LLVMErrorRef error = LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(code), unit);
-        if (error) {
-            char *message = LLVMGetErrorMessage(error);
-            lw_text_printf(why, "%s", message);
-            LLVMDisposeErrorMessage(message);
-            LLVMOrcDisposeMaterializationUnit(unit);
-            good = false;
-        }
-    }
+        good = lw_object_good(LLVMOrcJITDylibDefine(LLVMOrcLLJITGetMainJITDylib(code), unit), why);
+        if (!good) LLVMOrcDisposeMaterializationUnit(unit);
+    } else
+        for (size_t k = 0; k < p.count; k++) LLVMOrcReleaseSymbolStringPoolEntry(p.pairs[k].Name);
     free(p.pairs);
     return good;
 }

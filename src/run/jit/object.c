@@ -88,7 +88,7 @@ bool lw_object_unpack(lw_object *object, const lw_program *program, lw_bytes byt
 
 /* ---- In this process --------------------------------------------------------------------------------------------- */
 
-static bool report(LLVMErrorRef error, lw_text *why) {
+bool lw_object_good(LLVMErrorRef error, lw_text *why) {
     if (!error) return true;
     char *message = LLVMGetErrorMessage(error);
     lw_text_printf(why, "%s", message);
@@ -103,12 +103,12 @@ static bool make_linker(lw_compiled *made, const lw_level *level, lw_text *why) 
     LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
         builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(machine)); /* takes both */
     lw_names_layer(&made->names, builder);
-    if (!report(LLVMOrcCreateLLJIT(&made->code, builder), why)) return false;
+    if (!lw_object_good(LLVMOrcCreateLLJIT(&made->code, builder), why)) return false;
     lw_names_watch(&made->names, made->code);
     LLVMOrcDefinitionGeneratorRef process = NULL;
-    if (!report(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(&process, LLVMOrcLLJITGetGlobalPrefix(made->code),
-                                                                     NULL, NULL),
-                why))
+    if (!lw_object_good(LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess(
+                            &process, LLVMOrcLLJITGetGlobalPrefix(made->code), NULL, NULL),
+                        why))
         return false;
     /* fma and memcpy, where the level has no instruction */
     LLVMOrcJITDylibAddGenerator(LLVMOrcLLJITGetMainJITDylib(made->code), process);
@@ -119,14 +119,14 @@ static bool make_linker(lw_compiled *made, const lw_level *level, lw_text *why) 
 static bool add_object(lw_compiled *made, lw_object *object, lw_text *why) {
     LLVMMemoryBufferRef code = object->code;
     object->code = NULL;
-    return report(LLVMOrcLLJITAddObjectFile(made->code, LLVMOrcLLJITGetMainJITDylib(made->code), code), why);
+    return lw_object_good(LLVMOrcLLJITAddObjectFile(made->code, LLVMOrcLLJITGetMainJITDylib(made->code), code), why);
 }
 
 static bool install(lw_compiled *made, lw_program *program, const lw_made *functions, lw_text *why) {
     for (uint32_t i = 0; i < program->code_count; i++) {
         if (!functions[i].entries) continue;
         LLVMOrcExecutorAddress address = 0;
-        if (!report(LLVMOrcLLJITLookup(made->code, &address, functions[i].name), why)) return false;
+        if (!lw_object_good(LLVMOrcLLJITLookup(made->code, &address, functions[i].name), why)) return false;
         lw_frame_install(program->codes[i], functions[i].entries, (lw_step *)(uintptr_t)address);
         lw_names_place(&made->names, functions[i].name, address);
     }

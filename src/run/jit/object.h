@@ -31,7 +31,8 @@ lw_compiled *lw_object_load(lw_object *object, const lw_core *core, lw_program *
                             lw_text *why);
 void lw_object_drop(lw_compiled *code);
 
-const char *lw_object_build(void); /* lw_jit.build: build.c is another matter */
+bool lw_object_good(LLVMErrorRef error, lw_text *why); /* or what LLVM says of it */
+const char *lw_object_build(void);                     /* lw_jit.build: build.c is another matter */
 /* session.c: what code is made for. NULL: `why`. */
 LLVMTargetMachineRef lw_object_machine(const lw_level *level, lw_text *why);
 

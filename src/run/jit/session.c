@@ -21,6 +21,7 @@ static const lw_core *core; /* from when the library is opened */
 
 const lw_op *lw_jit_interpret(lw_gang *gang, const lw_op *op, lw_step *const *steps) {
     gang->trusted = NULL;
+    gang->frame->written = LW_FRAME_mixed;
     do op = steps[op->code](gang, op);
     while (op && (op->step == steps[op->code] ||
                   !gang->full)); /* with lanes left out compiled code would come back here at once */
@@ -323,14 +324,6 @@ static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, 
 static const char passes[] = "always-inline,globaldce,function(sroa,early-cse," COMBINE ",simplifycfg),"
                              "function(loop-mssa(loop-rotate,licm)),function(early-cse<memssa>,simplifycfg,adce)";
 
-static bool report(LLVMErrorRef error, lw_text *why) {
-    if (!error) return true;
-    char *message = LLVMGetErrorMessage(error);
-    lw_text_printf(why, "%s", message);
-    LLVMDisposeErrorMessage(message);
-    return false;
-}
-
 static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, lw_text *why) {
     char *message = NULL;
     const bool wrong = LLVMVerifyModule(module, LLVMReturnStatusAction, &message);
@@ -338,7 +331,7 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, lw_text
     LLVMDisposeMessage(message);
     if (wrong) return false;
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
-    const bool good = report(LLVMRunPasses(module, passes, machine, options), why);
+    const bool good = lw_object_good(LLVMRunPasses(module, passes, machine, options), why);
     LLVMDisposePassBuilderOptions(options);
     return good;
 }

@@ -1,7 +1,7 @@
-/* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_plan (which registers
- * are the same for all lanes or in rows, where lanes can be left behind) → strand (warps, blocks, branches) →
- * strand_ops (one operation) → strand_memory, strand_meet → strand_values → strand_frame (registers to the
- * interpreter and back)
+/* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
+ * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand (warps, blocks,
+ * branches) → strand_ops (one operation) → strand_check, strand_memory, strand_atomic, strand_meet → strand_values →
+ * strand_frame (registers to the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -179,8 +179,7 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 
 bool lw_strand_emit(lw_strand *s); /* into the function at hand; false: no memory */
 
-/* ---- strand_memory.c, strand_atomic.c, strand_meet.c
- * ------------------------------------------------------------------------------ */
+/* ---- strand_memory.c, strand_atomic.c, strand_meet.c ------------------------------------------------------------- */
 
 void lw_strand_load(lw_strand *s, uint32_t n);
 void lw_strand_store(lw_strand *s, uint32_t n);
