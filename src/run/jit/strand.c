@@ -166,10 +166,18 @@ static void settle(lw_strand *s) {
     GANG_ADD(s, s->lanes_done, lane_instructions);
 }
 
+/* The least that any warp has left of its turn, this one's included. */
+static LLVMValueRef least_budget(const lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef budget = load(s, s->budget), least = load(s, s->least);
+    return LLVMBuildSelect(b->at, lw_build_is(b, LLVMIntSLT, budget, least), budget, least, "");
+}
+
 /* To the interpreter, with the warps that are not done yet. */
 static void leave(lw_strand *s, LLVMValueRef op, LLVMValueRef lanes, bool own) {
     const lw_build *b = lw_strand_build(s);
     settle(s);
+    lw_build_store(b, least_budget(s), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
     LLVMValueRef arguments[] = {b->gang, op, s->pass, s->warp, lanes, lw_build_number(b, 1, own)};
     LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
 }
@@ -359,9 +367,7 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
     LLVMPositionBuilderAtEnd(b->at, next);
     LLVMValueRef others = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, word(s, 1), ""), "");
     LLVMAddIncoming(left, (LLVMValueRef[]){warps, others}, (LLVMBasicBlockRef[]){before, next}, 2);
-    LLVMValueRef budget = load(s, s->budget), least = load(s, s->least);
-    LLVMValueRef less = lw_build_is(b, LLVMIntSLT, budget, least);
-    store(s, LLVMBuildSelect(b->at, less, budget, least, ""), s->least);
+    store(s, least_budget(s), s->least);
     LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, word(s, 0)), loop, end);
     LLVMPositionBuilderAtEnd(b->at, end);
     emit_end(s);

@@ -33,9 +33,22 @@ static lw_shape alike_in(uint32_t run) {
     return run < LW_RUN_LEAST ? any : shape;
 }
 
+/* The low bits of the bases that a row has in shorter runs: there they count what the longer ones had steps for. */
+static uint32_t low_in(const lw_shape *a, uint32_t run) {
+    uint32_t low = a->low;
+    for (uint32_t k = run; k < a->run; k++)
+        if (a->step[k] && (uint32_t)__builtin_ctz((uint32_t)a->step[k]) < low)
+            low = (uint32_t)__builtin_ctz((uint32_t)a->step[k]);
+    return low;
+}
+static uint32_t least_low(const lw_shape *a, const lw_shape *b, uint32_t run) {
+    const uint32_t of_a = low_in(a, run), of_b = low_in(b, run);
+    return of_a < of_b ? of_a : of_b;
+}
+
 static lw_shape sum(const lw_shape *a, const lw_shape *b, int32_t sign) {
     lw_shape shape = alike_in(a->run < b->run ? a->run : b->run);
-    shape.low = a->low < b->low ? a->low : b->low;
+    shape.low = least_low(a, b, shape.run);
     for (uint32_t k = 0; k < shape.run; k++) {
         shape.step[k] = a->step[k] + sign * b->step[k];
         if (shape.step[k] > FAR || shape.step[k] < -FAR) return any;
@@ -261,7 +274,7 @@ static lw_shape meet(const lw_shape *a, const lw_shape *b) {
     lw_shape shape = alike_in(run);
     if (shape.kind != LW_SHAPE_row) return any;
     memcpy(shape.step, a->step, run * sizeof *shape.step);
-    shape.low = a->low < b->low ? a->low : b->low;
+    shape.low = least_low(a, b, run);
     shape.known = a->known == b->known ? a->known : 0;
     return shape;
 }
