@@ -166,6 +166,8 @@ void lw_strand_rejoin(lw_strand *s, const lw_fork *fork);
 
 /* The interpreter's step for the executing lanes of the warp. */
 void lw_strand_call(lw_strand *s, uint32_t n);
+/* That on the other way of a fork, which ends. */
+void lw_strand_or_step(lw_strand *s, uint32_t n, const lw_fork *fork);
 /* Registers into the frame, in some lanes. */
 void lw_strand_save(lw_strand *s, const uint64_t *set, LLVMValueRef mask);
 /* And back, where the block is entered. who: per register, of the warp's lanes that have it there (lw_row). Where these

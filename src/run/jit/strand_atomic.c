@@ -134,7 +134,5 @@ void lw_strand_atomic(lw_strand *s, uint32_t n) {
     lw_turn_end(s, &turn);
     for (uint32_t c = 0; results && c < s->chunks; c++)
         lw_strand_put(s, n, op->d, c, LLVMBuildLoad2(b->at, vector, lw_build_element(b, vector, results, c), ""));
-    lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
-    lw_strand_rejoin(s, &fork);
+    lw_strand_or_step(s, n, &fork);
 }

@@ -295,3 +295,9 @@ void lw_strand_call(lw_strand *s, uint32_t n) {
             for (uint32_t c = 0; c < s->chunks; c++) lw_strand_put(s, n, *at, c, in_frame(s, *at, c));
     }
 }
+
+void lw_strand_or_step(lw_strand *s, uint32_t n, const lw_fork *fork) {
+    lw_strand_otherwise(s, fork);
+    lw_strand_call(s, n);
+    lw_strand_rejoin(s, fork);
+}

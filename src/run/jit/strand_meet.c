@@ -92,9 +92,7 @@ static bool shuffle(lw_strand *s, uint32_t n) {
     LLVMValueRef full = lw_build_number(lw_strand_build(s), 32, UINT32_MAX);
     const lw_fork fork = lw_strand_fork(s, lw_build_is(lw_strand_build(s), LLVMIntEQ, s->now, full));
     shuffle_known(s, n, (uint32_t)a->value, (uint32_t)c->value);
-    lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
-    lw_strand_rejoin(s, &fork);
+    lw_strand_or_step(s, n, &fork);
     return true;
 }
 

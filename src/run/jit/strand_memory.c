@@ -138,9 +138,7 @@ static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
     lw_course_check(s, op, &course, false);
     const lw_fork fork = lw_strand_fork(s, course.good);
     load_runs(s, n, &course);
-    lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
-    lw_strand_rejoin(s, &fork);
+    lw_strand_or_step(s, n, &fork);
 }
 
 /* ---- Each lane its own way --------------------------------------------------------------------------------------- */
@@ -172,9 +170,7 @@ static void load_apart(lw_strand *s, uint32_t n) {
     const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, op, &turn));
     for (uint32_t c = 0; c < s->chunks; c++)
         lw_strand_put(s, n, op->d, c, widen(s, gather_chunk(s, &turn, c), form, true));
-    lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
-    lw_strand_rejoin(s, &fork);
+    lw_strand_or_step(s, n, &fork);
 }
 
 static void store_apart(lw_strand *s, uint32_t n) {
@@ -190,9 +186,7 @@ static void store_apart(lw_strand *s, uint32_t n) {
     if (form.size < form.slot) value = LLVMBuildTrunc(b->at, value, lw_build_int(b, 8 * turn.bytes), "");
     lw_build_store(b, value, turn.place, 0, turn.bytes, LW_ALIAS_memory);
     lw_turn_end(s, &turn);
-    lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
-    lw_strand_rejoin(s, &fork);
+    lw_strand_or_step(s, n, &fork);
 }
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
@@ -230,9 +224,7 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
         if (whole) course.good = lw_course_also(s, &course, lw_course_is_full(s));
         const lw_fork fork = lw_strand_fork(s, course.good);
         move_row(s, n, &course, load_row);
-        lw_strand_otherwise(s, &fork);
-        lw_strand_call(s, n);
-        lw_strand_rejoin(s, &fork);
+        lw_strand_or_step(s, n, &fork);
     }
 }
 
@@ -299,7 +291,5 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
     if (!by_mask) course.good = lw_course_also(s, &course, lw_course_is_full(s));
     const lw_fork fork = lw_strand_fork(s, course.good);
     move_row(s, n, &course, store_row);
-    lw_strand_otherwise(s, &fork);
-    lw_strand_call(s, n);
-    lw_strand_rejoin(s, &fork);
+    lw_strand_or_step(s, n, &fork);
 }
