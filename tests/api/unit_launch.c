@@ -177,7 +177,8 @@ static void launches_keep_little(void **state) {
                            " ld.local.u32 %c, [%l+65532]; st.global.u32 [%p], %c;\nend:\n ret;\n}\n"),
         NULL);
     uint64_t buffer = new_buffer(context, 16);
-    lw_launch_config config = shape(3, 512);
+    lw_launch_config config = shape(3, 512), small = shape(3, 32); /* the small one has it compiled before */
+    assert_int_equal(lw_launch(kernel, &small, (void *[]){&buffer}, NULL), LW_OK);
     const size_t before = resident_bytes();
     assert_int_equal(lw_launch(kernel, &config, (void *[]){&buffer}, NULL), LW_OK);
     assert_in_range(resident_bytes(), 0, before + (8 << 20));
