@@ -274,8 +274,10 @@ static void what_is_kept_comes_early(void **state) {
     assert_string_equal(launch_short(second, kernel).why, "it has not executed enough");
     launch_long(second, kernel), launch_long(second, other);
     wait_for_thread(second);
-    while (launch_short(second, kernel).jit_ctas == 0) sched_yield();
-    assert_true(lw_launch_cached(second));
+    lw_launch_engines by; /* a trial may find it slower by chance, on a busy machine, before any short launch runs it */
+    do by = launch_short(second, kernel), sched_yield();
+    while (by.jit_ctas == 0 && strcmp(by.why, "the compiled code was slower"));
+    if (by.jit_ctas) assert_true(lw_launch_cached(second));
     assert_string_equal(launch_short(second, other).why, "it has not executed enough");
     assert_false(lw_launch_cached(second));
     lw_context_free(second);
