@@ -99,7 +99,7 @@ static void return_memory(lw_module *module) {
 }
 
 static void end_module(lw_module *module) {
-    for (uint32_t i = 0; i < module->kernel_count; i++) { lw_tier_free(module->kernels[i].tiers); }
+    for (uint32_t i = 0; i < module->kernel_count; i++) lw_tier_free(module->kernels[i].tiers);
     lw_variables_free(module);
     return_memory(module);
     pthread_mutex_destroy(&module->lock);

@@ -154,7 +154,9 @@ lw_status lw_launch_params(lw_kernel *kernel, const lw_launch_config *config, vo
     for (uint32_t i = 0; params && i < info->param_count; i++)
         if (kernel->params[i].size) memcpy(*buffer + kernel->params[i].offset, params[i], kernel->params[i].size);
     if (kernel->module->language->parameters) status = kernel->module->language->parameters(kernel, config, *buffer);
-    if (status != LW_OK && *buffer != few->bytes) free(*buffer);
+    if (status == LW_OK) return LW_OK;
+    if (*buffer != few->bytes) free(*buffer);
+    *buffer = NULL;
     return status;
 }
 

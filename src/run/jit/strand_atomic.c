@@ -74,10 +74,7 @@ static LLVMValueRef addresses(lw_strand *s, const lw_op *op, uint32_t chunk) {
 
 LLVMValueRef lw_turn_find(lw_strand *s, const lw_op *op, lw_turn *turn) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef cta = lw_build_cta(b), bad = NULL, each = lw_course_number(s, turn->bytes);
-    LLVMValueRef size = lw_build_load(b, b->i32, cta, offsetof(lw_cta, shared_bytes), 4, LW_ALIAS_gang);
-    size = LLVMBuildZExt(b->at, size, b->i64, "");
-    turn->host = lw_build_load(b, b->bytes, cta, offsetof(lw_cta, shared), 8, LW_ALIAS_gang);
+    LLVMValueRef bad = NULL, each = lw_course_number(s, turn->bytes), size = lw_course_shared(s, &turn->host);
     LLVMValueRef room = lw_value_splat(b, LLVMBuildSub(b->at, size, each, "")), zero = LLVMConstNull(LLVMTypeOf(room));
     LLVMValueRef low = lw_value_splat(b, lw_course_number(s, turn->bytes - 1));
     for (uint32_t c = 0; c < s->chunks; c++) {

@@ -51,13 +51,18 @@ typedef struct lw_home_ir {
     LLVMValueRef base, size, host, good;
 } lw_home_ir;
 
-static lw_home_ir find_shared(const lw_strand *s) {
+LLVMValueRef lw_course_shared(const lw_strand *s, LLVMValueRef *host) {
     const lw_build *b = lw_strand_build(s);
     LLVMValueRef cta = lw_build_cta(b);
+    LLVMValueRef size = lw_build_load(b, b->i32, cta, offsetof(lw_cta, shared_bytes), 4, LW_ALIAS_gang);
+    size = LLVMBuildZExt(b->at, size, b->i64, "");
+    *host = lw_build_load(b, b->bytes, cta, offsetof(lw_cta, shared), 8, LW_ALIAS_gang);
+    return size;
+}
+
+static lw_home_ir find_shared(const lw_strand *s) {
     lw_home_ir home = {.base = lw_course_number(s, 0)};
-    home.size = lw_build_load(b, b->i32, cta, offsetof(lw_cta, shared_bytes), 4, LW_ALIAS_gang);
-    home.size = LLVMBuildZExt(b->at, home.size, b->i64, "");
-    home.host = lw_build_load(b, b->bytes, cta, offsetof(lw_cta, shared), 8, LW_ALIAS_gang);
+    home.size = lw_course_shared(s, &home.host);
     return home;
 }
 

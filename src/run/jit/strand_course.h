@@ -29,7 +29,8 @@ static inline bool lw_course_goes_by_mask(const lw_course *course) {
 static inline LLVMValueRef lw_course_also(const lw_strand *s, const lw_course *course, LLVMValueRef good) {
     return course->good ? LLVMBuildAnd(lw_strand_build(s)->at, course->good, good, "") : good;
 }
-LLVMValueRef lw_course_is_full(const lw_strand *s); /* all lanes of the warp execute */
+LLVMValueRef lw_course_is_full(const lw_strand *s);                    /* all lanes of the warp execute */
+LLVMValueRef lw_course_shared(const lw_strand *s, LLVMValueRef *host); /* bytes of shared memory, and their place */
 
 /* False: the addresses are no row, or it is for the interpreter's step in any case. */
 bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course);

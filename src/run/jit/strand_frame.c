@@ -47,20 +47,26 @@ static bool begin_rows(lw_strand *s, lw_rows *rows) {
     return rows->words;
 }
 
-static void add_row(const lw_strand *s, lw_rows *rows, uint32_t reg, uint32_t who) {
+static void describe_row(const lw_strand *s, uint32_t reg, uint32_t who, LLVMValueRef to[ROW_WORDS]) {
     const lw_shape *shape = &s->shapes[reg];
     lw_row row = {.home = lw_frame_home(s->u, reg), .bits = lw_unit_bits(s->u, reg), .run = shape->run, .who = who};
     uint32_t words[ROW_WORDS];
     memcpy(row.step, shape->step, sizeof row.step);
     memcpy(words, &row, sizeof row);
-    for (uint32_t k = 0; k < ROW_WORDS; k++)
-        rows->words[rows->count * ROW_WORDS + k] = lw_build_number(lw_strand_build(s), 32, words[k]);
-    rows->count++;
+    for (uint32_t k = 0; k < ROW_WORDS; k++) to[k] = lw_build_number(lw_strand_build(s), 32, words[k]);
+}
+static void add_row(const lw_strand *s, lw_rows *rows, uint32_t reg, uint32_t who) {
+    describe_row(s, reg, who, rows->words + (size_t)rows->count++ * ROW_WORDS);
 }
 
-/* As the core reads them. */
+/* As the core reads them: all, or one alone. */
 static LLVMValueRef list_rows(const lw_strand *s, lw_rows *rows) {
     return lw_build_words(lw_strand_build(s), "rows", rows->words, rows->count * ROW_WORDS);
+}
+static LLVMValueRef one_row(const lw_strand *s, uint32_t reg) {
+    LLVMValueRef words[ROW_WORDS];
+    describe_row(s, reg, 0, words);
+    return lw_build_words(lw_strand_build(s), "rows", words, ROW_WORDS);
 }
 
 /* Where the core finds their bases, or leaves them; and the k-th of these. */
@@ -91,15 +97,6 @@ static uint32_t find_bases(lw_strand *s, uint32_t reg, uint32_t k) {
         lw_strand_put_row(s, reg, at, LLVMBuildTrunc(b->at, base, lw_build_int(b, lw_unit_bits(s->u, reg)), ""));
     }
     return k;
-}
-
-static LLVMValueRef one_row(lw_strand *s, uint32_t reg) {
-    lw_rows rows;
-    if (!begin_rows(s, &rows)) return LLVMConstNull(lw_strand_build(s)->bytes);
-    add_row(s, &rows, reg, 0);
-    LLVMValueRef list = list_rows(s, &rows);
-    free(rows.words);
-    return list;
 }
 
 /* What some lanes have in the frame of a row. */

@@ -106,8 +106,9 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
     }
 }
 
-static void load_row(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
-    for (uint32_t c = 0; c < s->chunks; c++) load_chunks(s, n, course, c, by_mask);
+/* By mask wherever that can be: it costs a load next to nothing. */
+static void load_row(lw_strand *s, uint32_t n, const lw_course *course) {
+    for (uint32_t c = 0; c < s->chunks; c++) load_chunks(s, n, course, c, lw_course_goes_by_mask(course));
 }
 
 static LLVMValueRef narrowed(const lw_strand *s, const lw_course *course, LLVMValueRef value, LLVMTypeRef type) {
@@ -191,24 +192,6 @@ static void store_apart(lw_strand *s, uint32_t n) {
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-/* What executes of a row, all of it or some. */
-static void move_row(lw_strand *s, uint32_t n, const lw_course *course,
-                     void (*move)(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask)) {
-    if (!lw_course_goes_by_mask(course)) {
-        move(s, n, course, false);
-        return;
-    }
-    if (move == load_row) { /* which costs next to nothing */
-        load_row(s, n, course, true);
-        return;
-    }
-    const lw_fork full = lw_strand_fork(s, lw_course_is_full(s));
-    move(s, n, course, false);
-    lw_strand_otherwise(s, &full);
-    move(s, n, course, true);
-    lw_strand_rejoin(s, &full);
-}
-
 void lw_strand_load(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     const uint32_t run = lw_strand_loads_one(s, op);
@@ -217,13 +200,13 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
     else if (!lw_course_find(s, op, &course)) goes_apart(op) ? load_apart(s, n) : lw_strand_call(s, n);
     else if (lw_course_is_sure(s, n)) {
         lw_course_trust(s, op, &course);
-        move_row(s, n, &course, load_row);
+        load_row(s, n, &course);
     } else {
         lw_course_check(s, op, &course, false);
         const bool whole = lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course);
         if (whole) course.good = lw_course_also(s, &course, lw_course_is_full(s));
         const lw_fork fork = lw_strand_fork(s, course.good);
-        move_row(s, n, &course, load_row);
+        load_row(s, n, &course);
         lw_strand_or_step(s, n, &fork);
     }
 }
@@ -271,6 +254,19 @@ static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by
     }
 }
 
+/* What executes of a row, all of it or some: masked stores are slow on some processors. */
+static void store_executing(lw_strand *s, uint32_t n, const lw_course *course) {
+    if (!lw_course_goes_by_mask(course)) {
+        store_row(s, n, course, false);
+        return;
+    }
+    const lw_fork full = lw_strand_fork(s, lw_course_is_full(s));
+    store_row(s, n, course, false);
+    lw_strand_otherwise(s, &full);
+    store_row(s, n, course, true);
+    lw_strand_rejoin(s, &full);
+}
+
 void lw_strand_store(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     lw_course course;
@@ -285,11 +281,11 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
     if (sure) lw_course_trust(s, op, &course);
     else lw_course_check(s, op, &course, true);
     if (sure && by_mask) {
-        move_row(s, n, &course, store_row);
+        store_executing(s, n, &course);
         return;
     }
     if (!by_mask) course.good = lw_course_also(s, &course, lw_course_is_full(s));
     const lw_fork fork = lw_strand_fork(s, course.good);
-    move_row(s, n, &course, store_row);
+    store_executing(s, n, &course);
     lw_strand_or_step(s, n, &fork);
 }

@@ -193,13 +193,14 @@ static void find_local(lw_gang *gang, lw_ways *ways, uint32_t warp) {
 
 /* False: they are not all in one home, and aligned. */
 static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint32_t warp, uint32_t lanes, bool stores,
-                      const char *slot, lw_ways *ways) {
+                      const char *addresses, lw_ways *ways) {
     const uint32_t bytes = lw_memory_bytes(form), first = (uint32_t)__builtin_ctz(lanes);
-    const lw_any32 *r32 = (const lw_any32 *)slot;
-    const lw_any64 *r64 = (const lw_any64 *)slot;
     const uint64_t frame = form.frame ? gang->frame->local_base : 0;
     lw_home home = {0};
     if (form.is_volatile || form.is_wide || !form.address || form.address == LW_ADDRESS_ROW) return false;
+    if (!addresses) addresses = gang->regs + op->a + ((size_t)warp * LW_WARP_LANES << (form.address + 1));
+    const lw_any32 *r32 = (const lw_any32 *)addresses;
+    const lw_any64 *r64 = (const lw_any64 *)addresses;
     const uint64_t at = form.address == 1 ? (uint32_t)(r32[first] + (uint32_t)op->imm) : r64[first] + op->imm;
     if (!find_home(gang, op, form, at + frame, bytes, &home)) return false;
     if (stores && (home.read_only || form.is_const)) return false;
@@ -263,12 +264,7 @@ static char *warp_slot(const lw_gang *gang, const lw_op *op, lw_memory_form form
     return slot + ((size_t)warp * LW_WARP_LANES << form.slot);
 }
 
-/* The register with the addresses, in the warp's lanes. */
-static const char *address_slot(const lw_gang *gang, const lw_op *op, uint32_t warp) {
-    const lw_memory_form form = lw_memory_unpack(op->c);
-    return gang->regs + op->a + ((size_t)warp * LW_WARP_LANES << (form.address + 1));
-}
-
+/* addresses: of the warp's lanes, as the register has them; NULL: they are in its slot. */
 static bool load_from(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes, const char *addresses) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     lw_ways ways;
@@ -290,11 +286,11 @@ static bool store_to(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lan
 }
 
 static bool load(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes) {
-    return load_from(gang, op, warp, lanes, address_slot(gang, op, warp)) || lw_pass_move(gang, op, warp, lanes);
+    return load_from(gang, op, warp, lanes, NULL) || lw_pass_move(gang, op, warp, lanes);
 }
 
 static bool store(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes) {
-    return store_to(gang, op, warp, lanes, address_slot(gang, op, warp)) || lw_pass_move(gang, op, warp, lanes);
+    return store_to(gang, op, warp, lanes, NULL) || lw_pass_move(gang, op, warp, lanes);
 }
 
 /* The same where the address register is a row, which goes to its slot only if the step wants it. */
