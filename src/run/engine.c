@@ -116,7 +116,8 @@ static const lw_jit *fitting(void *library, const char *path) {
     lw_jit_open *open;
     *(void **)&open = dlsym(library, LW_JIT_SYMBOL);
     const lw_jit *jit = open ? open(&lw_core_calls) : NULL;
-    if (jit && jit->gang_bytes == sizeof(lw_gang) && jit->op_bytes == sizeof(lw_op) && jit->lane_count == LW_LANE_count)
+    if (jit && jit->gang_bytes == sizeof(lw_gang) && jit->op_bytes == sizeof(lw_op) &&
+        jit->pass_bytes == sizeof(lw_pass) && jit->lane_count == LW_LANE_count)
         return jit;
     say_missing("%s is of another version of Lanewise", path);
     return NULL;

@@ -344,8 +344,16 @@ static bool unstick(lw_cluster *cluster) {
     return moved;
 }
 
+/* Between turns. False: the cluster must not go on. */
+static bool look_up(lw_seat *seat, const lw_cta *cta) {
+    if (must_end(seat, cta->grid, cta->cluster)) return false;
+    lw_seat_progress(seat, cta->grid);
+    return true;
+}
+
 /* One turn for every gang that can run. */
 static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
+    bool stands = false;
     for (uint32_t g = 0; g < cta->gang_count; g++) {
         lw_gang *gang = &cta->gangs[g];
         if (LW_UNLIKELY(gang->timed) && !lw_gang_wake(gang)) return false;
@@ -354,12 +362,10 @@ static bool run_cta(lw_seat *seat, lw_cta *cta, bool *ran) {
         lw_gang_run(gang);
         count_gang(seat, gang);
         if (LW_UNLIKELY(gang->state == LW_GANG_trapped)) return false;
-        if (gang->state == LW_GANG_ready) {
-            if (must_end(seat, cta->grid, cta->cluster)) return false;
-            lw_seat_progress(seat, cta->grid);
-        }
+        stands |= gang->stands;
+        if (gang->state == LW_GANG_ready && !gang->stands && !look_up(seat, cta)) return false;
     }
-    return true;
+    return !stands || !lw_cta_pass_barrier(cta) || look_up(seat, cta);
 }
 
 static bool run_round(lw_seat *seat, const lw_cluster *cluster, bool *ran) {

@@ -265,6 +265,7 @@ struct lw_gang {
     lw_mask exist, exited;
     lw_gang_state state;
     const lw_op *resume; /* where to go on; NULL: lw_gang_select tells */
+    bool stands;         /* `resume` is a barrier of the whole CTA, and all that have not exited are in front of it */
     uint32_t turns;      /* times in a row that the budget ran out */
     lw_frame *frames;    /* list of all, the newest first */
     lw_frame *
@@ -446,12 +447,15 @@ static inline const lw_cta *lw_shared_owner(const lw_cta *cta, lw_window window,
 bool lw_gang_keep_wait(lw_gang *gang, const lw_wait *wait);
 /* Barrier step and release. Called when a thread exits too: the others may be complete now. */
 void lw_cta_check_barriers(lw_cta *cta);
+/* All threads of the CTA that have not exited stand in front of one barrier: they go on behind it. False: some do not,
+ * and gangs that do arrive when they run next. */
+bool lw_cta_pass_barrier(lw_cta *cta);
 /* Lanes of a gang that wait at this barrier go on. barrier: what its .red gives; NULL: nothing. */
 void lw_gang_release(lw_gang *gang, uint32_t number, const lw_barrier *barrier);
 bool lw_gang_add_wait(lw_gang *gang, const lw_op *op, uint32_t number, lw_mask lanes); /* false: no memory */
 /* Another cluster that has not begun will not; it counts as done. False: there is none. */
 bool lw_grid_cancel(struct lw_grid *grid, uint64_t *number);
-void lw_cluster_leave(lw_gang *gang, lw_mask lanes); /* they exit */
+void lw_cluster_leave(lw_gang *gang); /* the executing lanes exit */
 
 /* ---- Asynchronous operations: async.c, mbarrier.c ------------------------------------------------------- */
 

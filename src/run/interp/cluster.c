@@ -16,11 +16,12 @@ static void open_if_complete(lw_cluster *cluster) {
         }
 }
 
-void lw_cluster_leave(lw_gang *gang, lw_mask lanes) {
+void lw_cluster_leave(lw_gang *gang) {
     lw_cluster *cluster = gang->cta->cluster;
-    cluster->live -= lw_mask_count(lanes);
-    cluster->arrived -= lw_mask_count(lanes & gang->cluster_came);
-    gang->cluster_came &= ~lanes;
+    cluster->live -= gang->active;
+    if (!cluster->arrived) return;
+    cluster->arrived -= lw_mask_count(gang->mask & gang->cluster_came);
+    gang->cluster_came &= ~gang->mask;
     open_if_complete(cluster);
 }
 

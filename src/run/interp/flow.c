@@ -535,11 +535,13 @@ const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
         }
         frame = caller;
     }
-    gang->cta->live -= lw_mask_count(leaving);
-    lw_cluster_leave(gang, leaving);
+    gang->cta->live -= gang->active;
+    lw_cluster_leave(gang);
     if (!lw_gang_meet_without(gang, leaving)) return NULL; /* who waited for these lanes need not any more */
     lw_cta_check_barriers(gang->cta);
-    return lw_gang_select(gang);
+    if (LW_UNLIKELY(gang->exited != gang->exist)) return lw_gang_select(gang);
+    gang->state = LW_GANG_done;
+    return NULL;
 }
 
 /* ---- The gang ----------------------------------------------------------------------------------------- */
@@ -565,6 +567,7 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->exited = 0;
     gang->state = LW_GANG_ready;
     gang->resume = NULL;
+    gang->stands = false;
     gang->turns = 0;
     gang->served = gang->beside = 0;
     gang->cluster_came = gang->cluster_owed = 0;
@@ -573,9 +576,10 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->waits.count = gang->timed = 0;
     lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
     if (!frame) return false;
-    lw_gang_pend(frame, 0, gang->exist);
     gang->frame = frame;
     gang->regs = frame->regs;
+    lw_gang_set_mask(gang, gang->exist);
+    gang->resume = &frame->code->ops[frame->code->blocks[0].first];
     return true;
 }
 

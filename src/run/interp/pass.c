@@ -14,30 +14,34 @@ static bool finds_all(const lw_gang *gang, const uint32_t *behind, uint32_t coun
     return !missing;
 }
 
+/* The lanes of the warps at hand that are ready at blocks behind. False: of one there are lanes elsewhere, too, and all
+ * is as it was. */
+static bool take_ready(lw_gang *gang, lw_pass *pass) {
+    for (uint32_t w = 0; w < LW_GANG_WARPS; w++)
+        if (pass->lanes[w] && !finds_all(gang, pass->behind, pass->count, w)) return false;
+    for (uint32_t k = 0; k < pass->count; k++)
+        for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
+            pass->ready[k][w] = pass->lanes[w] ? ready_at(gang->frame, pass->behind[k], w) : 0;
+            lw_gang_unpend(gang->frame, pass->behind[k], lw_mask_of_warp(pass->ready[k][w], w));
+        }
+    return true;
+}
+
 static uint32_t begin(lw_gang *gang, uint32_t block, const uint32_t *behind, uint32_t count, lw_pass *pass) {
     lw_frame *frame = gang->frame;
+    const lw_op *op = &frame->code->ops[frame->code->blocks[block].first];
     uint32_t warps = 0;
-    pass->trusted = gang->trusted == &frame->code->ops[frame->code->blocks[block].first] &&
-                    gang->trusted_frame == frame;
+    pass->trusted = gang->trusted == op && gang->trusted_frame == frame;
     gang->trusted = NULL;
     if (frame->written == LW_FRAME_new) frame->written = block ? LW_FRAME_mixed : LW_FRAME_pure;
-    const bool all = gang->mask == frame->owned; /* nobody is elsewhere */
     memcpy(pass->lanes, &gang->mask, sizeof pass->lanes);
-    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
-        if (!pass->lanes[w]) continue;
-        if (!all && !finds_all(gang, behind, count, w)) return 0;
-        warps |= 1u << w;
-    }
     pass->block = block, pass->count = count, pass->behind = behind;
-    if (all) memset(pass->ready, 0, count * sizeof *pass->ready);
-    for (uint32_t k = 0; k < count && !all; k++)
-        for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
-            pass->ready[k][w] = pass->lanes[w] ? ready_at(frame, behind[k], w) : 0;
-            lw_gang_unpend(frame, behind[k], lw_mask_of_warp(pass->ready[k][w], w));
-        }
-    const uint64_t instructions = frame->code->ops[frame->code->blocks[block].first].imm;
-    gang->warp_instructions -= instructions * gang->active_warps;
-    gang->lane_instructions -= instructions * gang->active;
+    if (gang->mask == frame->owned) /* nobody is elsewhere */
+        for (uint32_t k = 0; k < count; k++) memset(pass->ready[k], 0, sizeof pass->ready[k]);
+    else if (!take_ready(gang, pass)) return 0;
+    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) warps |= (uint32_t)(pass->lanes[w] != 0) << w;
+    gang->warp_instructions -= op->imm * gang->active_warps;
+    gang->lane_instructions -= op->imm * gang->active;
     return warps;
 }
 
@@ -104,19 +108,54 @@ static void trust(lw_gang *gang, const lw_op *op) {
     gang->trusted_frame = frame;
 }
 
-static const lw_op *end(lw_gang *gang, uint32_t spent) {
-    lw_frame *frame = gang->frame;
-    if (spent) {
-        if (frame->ready_count > 1) frame->written = LW_FRAME_mixed; /* somebody else gets a turn */
-        return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+/* Lanes of a warp that has gone are pending now where they are ready. */
+static void pend_rests(const lw_gang *gang, const lw_pass *pass, uint32_t warp) {
+    for (uint32_t k = 0; k < pass->rest_count[warp]; k++) {
+        const struct lw_rest *rest = &pass->rests[warp][k];
+        lw_gang_pend(gang->frame, rest->block, lw_mask_of_warp(rest->lanes, warp));
     }
-    const lw_op *op = lw_gang_select(gang);
+}
+
+/* The block at which all that have gone are ready, with them at hand, where nobody is ready anywhere else in the frame.
+ * NULL: there is none. Masks are put together of words, as these were written: to read more at once waits for the
+ * stores. */
+static const lw_op *rest_together(lw_gang *gang, const lw_pass *pass) {
+    const lw_frame *frame = gang->frame;
+    uint64_t halves[LW_GANG_WARPS / 2] = {0};
+    uint32_t at = UINT32_MAX;
+    if (frame->ready_count) return NULL;
+    for (uint32_t w = 0; w < LW_GANG_WARPS; w++) {
+        if (!pass->lanes[w]) continue;
+        const struct lw_rest *rest = pass->rests[w];
+        if (pass->rest_count[w] != 1 || (at != UINT32_MAX && at != rest->block)) return NULL;
+        at = rest->block;
+        halves[w / 2] |= (uint64_t)rest->lanes << w % 2 * 32;
+    }
+    const lw_mask lanes = (lw_mask)halves[1] << 64 | halves[0];
+    if (lanes != gang->mask) lw_gang_set_mask(gang, lanes);
+    return &frame->code->ops[frame->code->blocks[at].first];
+}
+
+static const lw_op *go_on(lw_gang *gang, const lw_frame *frame, const lw_op *op) {
     if (op && gang->frame == frame) trust(gang, op);
     return op;
 }
 
+static const lw_op *end(lw_gang *gang, uint32_t spent, const lw_pass *pass) {
+    lw_frame *frame = gang->frame;
+    const lw_op *op = spent ? NULL : rest_together(gang, pass);
+    if (op) return go_on(gang, frame, op);
+    for (uint32_t w = 0; w < LW_GANG_WARPS; w++)
+        if (pass->lanes[w]) pend_rests(gang, pass, w);
+    if (!spent) return go_on(gang, frame, lw_gang_select(gang));
+    if (frame->ready_count > 1) frame->written = LW_FRAME_mixed; /* somebody else gets a turn */
+    return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+}
+
 static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes,
                           bool own) {
+    for (uint32_t w = 0; w < (own ? warp : warp + 1); w++)
+        if (pass->lanes[w]) pend_rests(gang, pass, w);
     for (uint32_t w = warp; w < LW_GANG_WARPS; w++) {
         if (w > warp && pass->lanes[w]) pend(gang, pass->block, w, pass->lanes[w]);
         for (uint32_t k = 0; k < pass->count && (own || w > warp); k++)

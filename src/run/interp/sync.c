@@ -222,8 +222,42 @@ static const lw_op *pass_together(lw_gang *gang, const lw_op *op, const lw_reque
     return op + 1;
 }
 
+/* All threads wait there, for each other and nothing else. */
+static bool is_plain(const lw_op *op) {
+    return op->mode == LW_BARRIER_sync && op->flags & LW_OP_IMM_A && !has_count(op) &&
+           (uint32_t)op->imm < LW_BARRIERS && op[1].code == LW_OP_block;
+}
+
+/* A whole gang comes to a barrier that nobody has come to. Before it arrives the others have their turns: as a rule
+ * they come as well, and nothing need be noted of anybody. */
+static bool stands(lw_gang *gang, const lw_op *op) {
+    const bool stood = gang->stands;
+    gang->stands = !stood && is_plain(op) && gang->mask == lw_live_lanes(gang) &&
+                   !is_open(gang->cta, (uint32_t)op->imm);
+    if (gang->stands) gang->resume = op;
+    return gang->stands;
+}
+
+bool lw_cta_pass_barrier(lw_cta *cta) {
+    const lw_op *op = NULL;
+    for (uint32_t g = 0; g < cta->gang_count; g++) {
+        const lw_gang *gang = &cta->gangs[g];
+        if (gang->state == LW_GANG_done) continue;
+        if (!gang->stands || (op && op != gang->resume)) return false;
+        op = gang->resume;
+    }
+    if (!op || is_open(cta, (uint32_t)op->imm)) return false;
+    for (uint32_t g = 0; g < cta->gang_count; g++) {
+        cta->gangs[g].stands = false;
+        if (cta->gangs[g].state != LW_GANG_done) cta->gangs[g].resume = op + 1;
+    }
+    cta->cluster->idle = 0;
+    return true;
+}
+
 const lw_op *lw_step_barrier(lw_gang *gang, const lw_op *op) {
     lw_cta *cta = gang->cta;
+    if (cta->gang_count > 1 && stands(gang, op)) return NULL;
     lw_request request = next_request(gang, op, gang->mask);
     if (request.lanes == gang->mask && cta->live <= LW_GANG_LANES && lw_mask_count(gang->mask) == cta->live &&
         is_valid(op, &request) && !is_open(cta, request.number) && op->mode != LW_BARRIER_arrive &&

@@ -28,6 +28,11 @@ typedef struct lw_pass {
     uint32_t block, count;
     const uint32_t *behind;
     uint64_t trusted; /* not 0: what was a row in the frame, is */
+    /* Of each warp that has gone as far as it can: so many blocks where lanes of it are ready now. */
+    uint32_t rest_count[LW_GANG_WARPS];
+    struct lw_rest {
+        uint32_t block, lanes;
+    } rests[LW_GANG_WARPS][LW_PASS_PLACES];
 } lw_pass;
 
 /* A register that is a row in each warp: in its width, a base and steps for the bits of the lane's number. Each run of
@@ -72,10 +77,11 @@ typedef struct lw_core {
     uint32_t (*begin)(lw_gang *gang, uint32_t block, const uint32_t *behind, uint32_t count, lw_pass *pass);
     /* A step for some lanes of one warp. False: it trapped. */
     bool (*step)(lw_gang *gang, const lw_op *op, lw_step *step, uint32_t warp, uint32_t lanes);
-    void (*pend)(lw_gang *gang, uint32_t block, uint32_t warp, uint32_t lanes); /* they are ready there again */
+    /* They are ready there, which lw_pass has no room for. */
+    void (*pend)(lw_gang *gang, uint32_t block, uint32_t warp, uint32_t lanes);
     /* Everybody is ready somewhere. spent: 0, or 2 * block + 1 where a turn's budget was used up on the way back to
      * it, and the highest bit where it was a loop that may wait for others. */
-    const lw_op *(*end)(lw_gang *gang, uint32_t spent);
+    const lw_op *(*end)(lw_gang *gang, uint32_t spent, const lw_pass *pass);
     /* These lanes of a warp go on with op by the interpreter. The warps behind it are as they were, and what is behind
      * the block, too, of this warp: `own`. */
     const lw_op *(*leave)(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes, bool own);
@@ -85,7 +91,7 @@ typedef struct lw_core {
 extern const lw_core lw_core_calls;
 
 typedef struct lw_jit {
-    uint32_t gang_bytes, op_bytes,
+    uint32_t gang_bytes, op_bytes, pass_bytes,
         lane_count; /* of the headers that the compiler was built with: the core's own, or the two do not fit */
     /* What its code depends on besides the program and the level: which build of the compiler, and of LLVM. NULL: that
      * cannot be told, and code is good for this process only. */

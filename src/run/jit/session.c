@@ -203,14 +203,14 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
     b->interpret_type = LLVMFunctionType(b->bytes, interpret, 3, false);
     LLVMTypeRef i32 = b->i32, begin[] = {b->bytes, i32, b->bytes, i32, b->bytes},
                 some[] = {b->bytes, b->bytes, b->i64, i32, i32}, pend[] = {b->bytes, i32, i32, i32},
-                end[] = {b->bytes, i32}, leave[] = {b->bytes, b->bytes, b->bytes, i32, i32, b->i1};
+                end[] = {b->bytes, i32, b->bytes}, leave[] = {b->bytes, b->bytes, b->bytes, i32, i32, b->i1};
     b->pass_begin_type = LLVMFunctionType(i32, begin, 5, false);
     b->pass_step_type = LLVMFunctionType(b->i1, some, 5, false);
     LLVMTypeRef move[] = {b->bytes, b->bytes, i32, i32, b->bytes, b->bytes};
     b->pass_move_type = LLVMFunctionType(b->i1, move, 4, false);
     b->pass_move_row_type = LLVMFunctionType(b->i1, move, 6, false);
     b->pass_pend_type = LLVMFunctionType(LLVMVoidTypeInContext(context), pend, 4, false);
-    b->pass_end_type = LLVMFunctionType(b->bytes, end, 2, false);
+    b->pass_end_type = LLVMFunctionType(b->bytes, end, 3, false);
     b->pass_leave_type = LLVMFunctionType(b->bytes, leave, 6, false);
     LLVMTypeRef put[] = {b->bytes, i32, b->bytes, i32, b->bytes, i32},
                 take[] = {b->bytes, i32, b->bytes, i32, b->bytes},
@@ -492,8 +492,8 @@ static bool print(lw_program *program, const lw_level *level, lw_layout layout, 
     return e.good;
 }
 
-static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count,  lw_object_build,
-                           compile,         load,          lw_object_drop, print};
+static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), sizeof(lw_pass), LW_LANE_count, lw_object_build,
+                           compile,         load,          lw_object_drop,  print};
 
 __attribute__((visibility("default"))) const lw_jit *lanewise_jit(const lw_core *);
 const lw_jit *lanewise_jit(const lw_core *calls) {

@@ -148,10 +148,13 @@ static void emit_block(lw_strand *s, uint32_t block) {
 /* ---- Warps ------------------------------------------------------------------------------------------------------- */
 
 /* The word of the warp at hand, of those from a place on. */
-static LLVMValueRef warp_word(const lw_strand *s, LLVMValueRef from, size_t offset) {
+static LLVMValueRef warp_place(const lw_strand *s, LLVMValueRef from) {
     const lw_build *b = lw_strand_build(s);
     LLVMValueRef at = LLVMBuildShl(b->at, LLVMBuildZExt(b->at, s->warp, b->i64, ""), lw_build_number(b, 64, 2), "");
-    return lw_build_load(b, b->i32, lw_build_move(b, from, at), offset, 4, LW_ALIAS_gang);
+    return lw_build_move(b, from, at);
+}
+static LLVMValueRef warp_word(const lw_strand *s, LLVMValueRef from, size_t offset) {
+    return lw_build_load(lw_strand_build(s), lw_strand_build(s)->i32, warp_place(s, from), offset, 4, LW_ALIAS_gang);
 }
 
 #define GANG_ADD(s, place, field) \
@@ -171,15 +174,6 @@ static LLVMValueRef least_budget(const lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
     LLVMValueRef budget = load(s, s->budget), least = load(s, s->least);
     return LLVMBuildSelect(b->at, lw_build_is(b, LLVMIntSLT, budget, least), budget, least, "");
-}
-
-/* To the interpreter, with the warps that are not done yet. */
-static void leave(lw_strand *s, LLVMValueRef op, LLVMValueRef lanes, bool own) {
-    const lw_build *b = lw_strand_build(s);
-    settle(s);
-    lw_build_store(b, least_budget(s), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
-    LLVMValueRef arguments[] = {b->gang, op, s->pass, s->warp, lanes, lw_build_number(b, 1, own)};
-    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
 }
 
 /* What the block, and those behind it, have to do with, and lanes there have in the frame. */
@@ -224,7 +218,10 @@ static void enter(lw_strand *s, uint32_t block) {
     LLVMBuildBr(b->at, head_of(s, block));
     LLVMPositionBuilderAtEnd(b->at, other);
     count_block(s, lw_unit_op(u, u->block_at[block])->imm); /* as the interpreter had, before the pass began */
-    leave(s, lw_frame_op(u, u->block_at[block] + 1), s->now, true);
+    store(s, lw_frame_op(u, u->block_at[block] + 1), s->left_at);
+    store(s, s->now, s->left_lanes);
+    store(s, lw_build_number(b, 1, 1), s->left_own);
+    LLVMBuildBr(b->at, s->leaves);
 }
 
 /* Lanes may be ready at the very same blocks with either register to be put into the frame for them. */
@@ -272,28 +269,57 @@ static void save_ready(lw_strand *s) {
     }
 }
 
-/* Where lanes are ready the interpreter has their registers, and their block. */
-static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
+/* To the interpreter, with the warps that are not done yet. */
+static void emit_leaves(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
-    LLVMPositionBuilderAtEnd(b->at, s->tail);
-    save_ready(s);
-    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
+    LLVMPositionBuilderAtEnd(b->at, s->leaves);
+    settle(s);
+    lw_build_store(b, least_budget(s), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
+    LLVMValueRef arguments[] = {b->gang, load(s, s->left_at),    s->pass,
+                                s->warp, load(s, s->left_lanes), load(s, s->left_own)};
+    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
+}
+
+/* Lanes are ready at a block: one more of `count`, which counts them. */
+static void note_rest(lw_strand *s, uint32_t block, LLVMValueRef lanes, LLVMValueRef count) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef n = load(s, count), at = LLVMBuildMul(b->at, s->warp, word(s, LW_PASS_PLACES), "");
+    at = LLVMBuildZExt(b->at, LLVMBuildAdd(b->at, at, n, ""), b->i64, "");
+    at = LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(struct lw_rest)), "");
+    const size_t offset = offsetof(lw_pass, rests);
+    LLVMValueRef place = lw_build_move(b, s->pass, at);
+    lw_build_store(b, word(s, block), place, offset + offsetof(struct lw_rest, block), 4, LW_ALIAS_gang);
+    lw_build_store(b, lanes, place, offset + offsetof(struct lw_rest, lanes), 4, LW_ALIAS_gang);
+    store(s, LLVMBuildAdd(b->at, n, word(s, 1), ""), count);
+}
+
+/* Where lanes are ready, for the end of all warps. */
+static void emit_rests(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef count = lw_build_stack(b, b->i32);
+    store(s, word(s, 0), count);
+    for (uint32_t block = 0, places = 0; block < s->u->code->block_count; block++) {
         if (!s->ready[block]) continue;
         LLVMBasicBlockRef on = lw_build_block(b, "");
         LLVMValueRef lanes = load(s, s->ready[block]);
         lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
         LLVMValueRef arguments[] = {b->gang, word(s, block), s->warp, lanes};
-        lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
+        if (places++ < LW_PASS_PLACES) note_rest(s, block, lanes, count);
+        else lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
         LLVMBuildBr(b->at, on);
         LLVMPositionBuilderAtEnd(b->at, on);
     }
-    LLVMBasicBlockRef leaves = lw_build_block(b, "leaves"), stays = lw_build_block(b, "stays");
-    LLVMValueRef lanes = load(s, s->left_lanes);
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, lanes, word(s, 0)), stays, leaves);
-    LLVMPositionBuilderAtEnd(b->at, leaves);
-    leave(s, load(s, s->left_at), lanes, false);
-    LLVMPositionBuilderAtEnd(b->at, stays);
-    LLVMBuildBr(b->at, next);
+    lw_build_store(b, load(s, count), warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4, LW_ALIAS_gang);
+}
+
+/* Where lanes are ready the interpreter has their registers, and their block. */
+static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMPositionBuilderAtEnd(b->at, s->tail);
+    save_ready(s);
+    emit_rests(s);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, load(s, s->left_lanes), word(s, 0)), next, s->leaves);
+    emit_leaves(s);
 }
 
 /* The warp at hand: its number, its slots, those of its lanes that have not exited. */
@@ -343,7 +369,7 @@ static void emit_end(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
     settle(s);
     lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
-    LLVMValueRef arguments[] = {b->gang, load(s, s->spent)};
+    LLVMValueRef arguments[] = {b->gang, load(s, s->spent), s->pass};
     LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments));
 }
 
@@ -392,6 +418,7 @@ static void make_places(lw_strand *s) {
     for (size_t k = 0; k < LW_COUNT(words); k++) *words[k] = lw_build_stack(b, b->i32);
     for (size_t k = 0; k < LW_COUNT(doubles); k++) *doubles[k] = lw_build_stack(b, b->i64);
     s->left_at = lw_build_stack(b, b->bytes);
+    s->left_own = lw_build_stack(b, b->i1);
     s->pass = LLVMBuildBitCast(b->at, lw_build_stack(b, LLVMArrayType(b->i64, sizeof(lw_pass) / 8)), b->bytes, "");
 }
 
@@ -413,7 +440,7 @@ static void emit_entries(lw_strand *s) {
     make_places(s);
     LLVMValueRef zero = word(s, 0);
     store(s, zero, s->spent), store(s, zero, s->left_lanes), store(s, zero, s->mask);
-    store(s, LLVMConstNull(b->bytes), s->left_at);
+    store(s, LLVMConstNull(b->bytes), s->left_at), store(s, lw_build_number(b, 1, 0), s->left_own);
     store(s, lw_build_number(b, 64, 0), s->lanes_done), store(s, lw_build_number(b, 64, 0), s->warps_done);
     store(s, lw_build_number(b, 64, INT64_MAX), s->least);
     LLVMValueRef choice = LLVMBuildSwitch(b->at, lw_frame_entered(u), over, u->code->block_count);
@@ -460,6 +487,7 @@ bool lw_strand_emit(lw_strand *s) {
     const bool good = s->places && s->values && s->ways && s->heads && s->ready;
     if (good) {
         s->tail = lw_build_block(lw_strand_build(s), "tail");
+        s->leaves = lw_build_block(lw_strand_build(s), "leaves");
         s->trapped = lw_build_block(lw_strand_build(s), "trapped");
         emit_entries(s);
         emit_trapped(s);

@@ -92,7 +92,8 @@ static bool print(lw_program *program, const lw_level *level, lw_layout layout, 
 __attribute__((visibility("default"))) const lw_jit *lanewise_jit(const lw_core *core);
 const lw_jit *lanewise_jit(const lw_core *core) {
     (void)core;
-    static const lw_jit jit = {sizeof(lw_gang), sizeof(lw_op), LW_LANE_count, build, compile, load, drop, print};
+    static const lw_jit jit = {
+        sizeof(lw_gang), sizeof(lw_op), sizeof(lw_pass), LW_LANE_count, build, compile, load, drop, print};
     return &jit;
 }
 
