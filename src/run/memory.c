@@ -45,6 +45,7 @@ static lw_ranges *ranges_new(uint32_t room) {
         malloc(sizeof *ranges + room * sizeof ranges->parts[0] + (room / LW_BLOCK_PARTS + 1) * sizeof(uint64_t));
     if (!ranges) return NULL;
     atomic_init(&ranges->references, 1);
+    ranges->state = 0;
     ranges->count = ranges->part_count = 0;
     ranges->room = room;
     return ranges;
@@ -123,15 +124,24 @@ const lw_range *lw_ranges_find(const lw_ranges *ranges, uint64_t address, uint64
 
 /* ---- Changing them --------------------------------------------------------------------------------------- */
 
+static uint64_t next_state(void) {
+    static _Atomic uint64_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+}
+
 /* A list that may be changed, with room for one more part: the current one where nobody else holds it. The lock is
  * held, so nobody can begin to hold it meanwhile. */
 static lw_ranges *writable_ranges(lw_memory *memory) {
     lw_ranges *now = memory->ranges;
     bool alone = atomic_load_explicit(&now->references, memory_order_acquire) == 1;
-    if (alone && now->part_count < now->room) return now;
+    if (alone && now->part_count < now->room) {
+        now->state = next_state();
+        return now;
+    }
     if (now->part_count > UINT32_MAX / 4) return NULL;
     lw_ranges *copy = ranges_new(now->part_count + now->part_count / 2 + 4);
     if (!copy) return NULL;
+    copy->state = next_state();
     copy->count = now->count;
     copy->part_count = now->part_count;
     memcpy(copy->parts, now->parts, now->part_count * sizeof now->parts[0]);

@@ -73,6 +73,7 @@ typedef struct lw_ranges_part {
 /* An immutable list of the allocations, sorted by base; launches keep a reference, so that look-ups need no lock. */
 typedef struct lw_ranges {
     atomic_uint references;
+    uint64_t state; /* no other list of the process, and none that this one was before, has that number */
     uint32_t count; /* allocations */
     uint32_t part_count, room;
     struct {
@@ -286,7 +287,8 @@ struct lw_gang {
     char *local;              /* local memory of its lanes: granules of 16 bytes, interleaved (lw_local_at) */
     uint32_t local_used;      /* nobody has written at or above this address of it yet: all zeros there */
     uint32_t local_most;      /* where that ever was, before it was cleared: memory is held up to there */
-    lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) */
+    lw_range hints[LW_HINTS]; /* last allocation met by each memory operation (hint number modulo) … */
+    uint64_t hints_of;        /* … in this state of the allocations */
     lw_trail trails[LW_TRAILS];
 
     _Alignas(64) uint32_t tid[3][LW_GANG_LANES];

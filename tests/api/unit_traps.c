@@ -129,11 +129,23 @@ static void bounds_of_the_windows(void **state) {
            "load of 4 bytes at 0x3000008 in parameter memory (offset 0x8), of which the kernel has 8 bytes");
 }
 
+/* Also where launches have met it before it was freed, and where less is allocated there later. */
 static void freed_memory_is_out_of_bounds(void **state) {
     const fixture *f = *state;
-    uint64_t buffer = new_buffer(f->context, 64);
+    lw_kernel *store = get_kernel(f->module, "store");
+    lw_launch_config config = shape(1, 1);
+    uint64_t buffer = new_buffer(f->context, 64), end = buffer + 60;
+    for (int launch = 0; launch < 2; launch++)
+        assert_int_equal(lw_launch(store, &config, (void *[]){&end}, NULL), LW_OK);
     assert_int_equal(lw_memory_free(f->context, buffer), LW_OK);
-    assert_int_equal(trap_of(f, "store", buffer, 1, 1).number, 5000);
+    assert_int_equal(trap_of(f, "store", end, 1, 1).number, 5000);
+    const uint64_t less = new_buffer(f->context, 32);
+    assert_int_equal(trap_of(f, "store", end, 1, 1).number, 5000);
+    assert_int_equal(lw_memory_free(f->context, less), LW_OK);
+    buffer = new_buffer(f->context, 64);
+    end = buffer + 60;
+    assert_int_equal(lw_launch(store, &config, (void *[]){&end}, NULL), LW_OK);
+    assert_int_equal(lw_memory_free(f->context, buffer), LW_OK);
 }
 
 static void misaligned(void **state) {

@@ -554,8 +554,16 @@ static void put_frames_by(lw_gang *gang) {
     gang->live_bytes = 0;
 }
 
+/* Allocations that were met stay known, in later launches too, as long as there are the same ones. */
+static void keep_hints(lw_gang *gang, const lw_ranges *ranges) {
+    if (LW_LIKELY(gang->hints_of == ranges->state)) return;
+    for (uint32_t i = 0; i < LW_HINTS; i++) gang->hints[i].base = gang->hints[i].size = 0;
+    gang->hints_of = ranges->state;
+}
+
 bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     put_frames_by(gang);
+    keep_hints(gang, cta->grid->ranges);
     uint32_t lanes = cta->grid->gang_lanes;
     gang->cta = cta;
     gang->trusted = NULL;
@@ -587,8 +595,6 @@ void lw_gang_rest(lw_gang *gang) {
     put_frames_by(gang);
     lw_meeting_end(gang);
     lw_async_end(gang);
-    for (uint32_t i = 0; i < LW_HINTS; i++) /* they are of this launch's allocations, and serve all its CTAs */
-        gang->hints[i].base = gang->hints[i].size = 0;
 }
 
 void lw_gang_end(lw_gang *gang) {
