@@ -126,8 +126,9 @@ static void number_threads(lw_cta *cta, const lw_grid *grid) {
 
 /* The coordinates of element `number` of a box, x first. */
 static void locate(uint32_t at[3], uint64_t number, uint64_t x, uint64_t y) {
-    if (!number) { /* three divisions take longer than all else that begins a CTA */
-        at[0] = at[1] = at[2] = 0;
+    if (number < x) { /* three divisions take longer than all else that begins a CTA */
+        at[0] = (uint32_t)number;
+        at[1] = at[2] = 0;
         return;
     }
     at[0] = (uint32_t)(number % x);

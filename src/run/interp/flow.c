@@ -354,22 +354,28 @@ static void place_local(lw_gang *gang, lw_frame *frame, lw_mask lanes) {
     if (used <= end && lanes == lw_live_lanes(gang)) gang->local_used = frame->local_base;
 }
 
-lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {
-    if (!fits_stack(gang, code, caller)) return NULL;
-    lw_frame *frame = take_frame(gang, code);
-    if (!frame) return NULL;
-    gang->live_bytes += frame->size;
+/* For lanes that enter its function. */
+static void open_frame(lw_gang *gang, lw_frame *frame, lw_frame *caller, lw_mask lanes) {
+    const lw_code *code = frame->code;
     frame->caller = caller;
     frame->call = NULL;
     frame->owned = lanes;
     frame->written = LW_FRAME_new;
     place_local(gang, frame, lanes);
     frame->depth = caller ? caller->depth + 1 : 0;
+    for (uint32_t i = 0; i < code->zero_count; i++) memset(frame->regs + code->zeros[i].at, 0, code->zeros[i].size);
+}
+
+lw_frame *lw_frame_new(lw_gang *gang, const lw_code *code, lw_frame *caller, lw_mask lanes) {
+    if (!fits_stack(gang, code, caller)) return NULL;
+    lw_frame *frame = take_frame(gang, code);
+    if (!frame) return NULL;
+    gang->live_bytes += frame->size;
     frame->previous = NULL;
     frame->next = gang->frames;
     if (frame->next) frame->next->previous = frame;
     gang->frames = frame;
-    for (uint32_t i = 0; i < code->zero_count; i++) memset(frame->regs + code->zeros[i].at, 0, code->zeros[i].size);
+    open_frame(gang, frame, caller, lanes);
     return frame;
 }
 
@@ -561,8 +567,18 @@ static void keep_hints(lw_gang *gang, const lw_ranges *ranges) {
     gang->hints_of = ranges->state;
 }
 
-bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
+/* The frame of the kernel itself, which a gang that is done has left as it was, or a new one. */
+static lw_frame *entry_frame(lw_gang *gang, const lw_code *code) {
+    lw_frame *frame = gang->frames;
+    if (frame && !frame->next && frame->code == code && gang->state == LW_GANG_done && fits_stack(gang, code, NULL)) {
+        open_frame(gang, frame, NULL, gang->exist);
+        return frame;
+    }
     put_frames_by(gang);
+    return lw_frame_new(gang, code, NULL, gang->exist);
+}
+
+bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     keep_hints(gang, cta->grid->ranges);
     uint32_t lanes = cta->grid->gang_lanes;
     gang->cta = cta;
@@ -573,8 +589,6 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     gang->lanes = (here + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES;
     gang->exist = here == LW_GANG_LANES ? LW_MASK_ALL : LW_MASK_BIT(here) - 1;
     gang->exited = 0;
-    gang->state = LW_GANG_ready;
-    gang->resume = NULL;
     gang->stands = false;
     gang->turns = 0;
     gang->served = gang->beside = 0;
@@ -582,8 +596,9 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     lw_meeting_reset(gang);
     lw_async_reset(gang);
     gang->waits.count = gang->timed = 0;
-    lw_frame *frame = lw_frame_new(gang, cta->program->entry, NULL, gang->exist);
+    lw_frame *frame = entry_frame(gang, cta->program->entry);
     if (!frame) return false;
+    gang->state = LW_GANG_ready;
     gang->frame = frame;
     gang->regs = frame->regs;
     lw_gang_set_mask(gang, gang->exist);
