@@ -246,7 +246,7 @@ static void begin_function(lw_build *b, LLVMValueRef function, const lw_level *l
     b->top = lw_build_block(b, "top");
 }
 
-enum { LW_STRAND_MOST = 4000 }; /* instructions for a chunk: more take seconds to compile */
+enum { LW_STRAND_MOST = 10000 }; /* instructions for a chunk: more take seconds to compile */
 
 /* One warp at a time, where that pays. False: it does not; or no memory. */
 static bool emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {

@@ -124,14 +124,35 @@ static void count_block(lw_strand *s, uint64_t instructions) {
     add_to(s, s->lanes_done, LLVMBuildMul(b->at, each, count_lanes(s, s->now), ""));
 }
 
+/* Nobody of the warp is ready elsewhere where it must wait at a block. */
+static bool stops_together(const lw_strand *s, uint32_t block) {
+    const uint64_t *behind = lw_strand_behind(s, block);
+    for (uint32_t w = 0; w < s->block_words; w++)
+        if (behind[w]) return false;
+    return true;
+}
+
+/* The warp must wait, or is left to the interpreter for other reasons, at a block's beginning. As a rule it comes as a
+ * whole; then its registers go to the frame here, and not where those of all lanes do that may be ready somewhere. */
+static void stop(lw_strand *s, uint32_t block) {
+    if (!stops_together(s, block)) {
+        add_ready(s, block, s->now);
+        rest(s);
+        return;
+    }
+    for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w);
+    lw_strand_save(s, s->room, s->now);
+    store(s, word(s, block), s->stop);
+    LLVMBuildBr(lw_strand_build(s)->at, s->stops);
+}
+
 static void emit_block(lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
     const uint32_t first = u->block_at[block], end = lw_unit_block_end(u, block);
     LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, head_of(s, block));
     begin_block(s, block);
     if (lw_strand_stops_at(u, block)) {
-        add_ready(s, block, s->now);
-        rest(s);
+        stop(s, block);
         return;
     }
     count_block(s, lw_unit_op(u, first)->imm);
@@ -281,16 +302,21 @@ static void emit_leaves(lw_strand *s) {
 }
 
 /* Lanes are ready at a block: one more of `count`, which counts them. */
-static void note_rest(lw_strand *s, uint32_t block, LLVMValueRef lanes, LLVMValueRef count) {
+static void note_rest(lw_strand *s, LLVMValueRef block, LLVMValueRef lanes, LLVMValueRef count) {
     const lw_build *b = lw_strand_build(s);
     LLVMValueRef n = load(s, count), at = LLVMBuildMul(b->at, s->warp, word(s, LW_PASS_PLACES), "");
     at = LLVMBuildZExt(b->at, LLVMBuildAdd(b->at, at, n, ""), b->i64, "");
     at = LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(struct lw_rest)), "");
     const size_t offset = offsetof(lw_pass, rests);
     LLVMValueRef place = lw_build_move(b, s->pass, at);
-    lw_build_store(b, word(s, block), place, offset + offsetof(struct lw_rest, block), 4, LW_ALIAS_gang);
+    lw_build_store(b, block, place, offset + offsetof(struct lw_rest, block), 4, LW_ALIAS_gang);
     lw_build_store(b, lanes, place, offset + offsetof(struct lw_rest, lanes), 4, LW_ALIAS_gang);
     store(s, LLVMBuildAdd(b->at, n, word(s, 1), ""), count);
+}
+
+static void count_rests(const lw_strand *s, LLVMValueRef count) {
+    lw_build_store(lw_strand_build(s), load(s, count), warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4,
+                   LW_ALIAS_gang);
 }
 
 /* Where lanes are ready, for the end of all warps. */
@@ -304,12 +330,23 @@ static void emit_rests(lw_strand *s) {
         LLVMValueRef lanes = load(s, s->ready[block]);
         lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
         LLVMValueRef arguments[] = {b->gang, word(s, block), s->warp, lanes};
-        if (places++ < LW_PASS_PLACES) note_rest(s, block, lanes, count);
+        if (places++ < LW_PASS_PLACES) note_rest(s, word(s, block), lanes, count);
         else lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
         LLVMBuildBr(b->at, on);
         LLVMPositionBuilderAtEnd(b->at, on);
     }
-    lw_build_store(b, load(s, count), warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4, LW_ALIAS_gang);
+    count_rests(s, count);
+}
+
+/* The warp has stopped as a whole. */
+static void emit_stops(lw_strand *s, LLVMBasicBlockRef next) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef count = lw_build_stack(b, b->i32);
+    LLVMPositionBuilderAtEnd(b->at, s->stops);
+    store(s, word(s, 0), count);
+    note_rest(s, load(s, s->stop), load(s, s->mask), count);
+    count_rests(s, count);
+    LLVMBuildBr(b->at, next);
 }
 
 /* Where lanes are ready the interpreter has their registers, and their block. */
@@ -320,6 +357,7 @@ static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
     emit_rests(s);
     LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, load(s, s->left_lanes), word(s, 0)), next, s->leaves);
     emit_leaves(s);
+    emit_stops(s, next);
 }
 
 /* The warp at hand: its number, its slots, those of its lanes that have not exited. */
@@ -356,11 +394,15 @@ static void emit_choice(lw_strand *s, LLVMValueRef entry) {
     LLVMBuildUnreachable(b->at);
 }
 
-/* Nobody is ready anywhere; filled once it is known where somebody can be. */
-static void clear_ready(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRef then) {
+/* A warp begins with nobody ready anywhere, and registers of which nobody knows anything: nothing that a warp had,
+ * which the CPU's registers would else keep for the next one, and what nobody wrote is no matter of chance. Filled once
+ * all places are known. */
+static void clear_places(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRef then) {
     LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, clear);
     for (uint32_t block = 0; block < s->u->code->block_count; block++)
         if (s->ready[block]) store(s, word(s, 0), s->ready[block]);
+    for (size_t k = 0; k < (size_t)s->u->code->virtual_count * LW_STRAND_RUNS; k++)
+        if (s->places[k]) store(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
     LLVMBuildBr(lw_strand_build(s)->at, then);
 }
 
@@ -389,7 +431,7 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
     for (uint32_t block = 0; block < s->u->code->block_count; block++)
         if (s->reached[block]) emit_block(s, block);
     emit_tail(s, next);
-    clear_ready(s, clear, choose);
+    clear_places(s, clear, choose);
     LLVMPositionBuilderAtEnd(b->at, next);
     LLVMValueRef others = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, word(s, 1), ""), "");
     LLVMAddIncoming(left, (LLVMValueRef[]){warps, others}, (LLVMBasicBlockRef[]){before, next}, 2);
@@ -412,23 +454,14 @@ static LLVMValueRef list_behind(const lw_strand *s, uint32_t block, uint32_t *co
 
 static void make_places(lw_strand *s) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef *const words[] = {&s->mask, &s->spent, &s->left_lanes}, *const doubles[] = {&s->lanes_done,
-                                                                                             &s->warps_done, &s->budget,
-                                                                                             &s->least};
+    LLVMValueRef *const words[] = {&s->mask, &s->spent, &s->left_lanes, &s->stop}, *const doubles[] = {
+                                                                                       &s->lanes_done, &s->warps_done,
+                                                                                       &s->budget, &s->least};
     for (size_t k = 0; k < LW_COUNT(words); k++) *words[k] = lw_build_stack(b, b->i32);
     for (size_t k = 0; k < LW_COUNT(doubles); k++) *doubles[k] = lw_build_stack(b, b->i64);
     s->left_at = lw_build_stack(b, b->bytes);
     s->left_own = lw_build_stack(b, b->i1);
     s->pass = LLVMBuildBitCast(b->at, lw_build_stack(b, LLVMArrayType(b->i64, sizeof(lw_pass) / 8)), b->bytes, "");
-}
-
-/* Everything on the stack begins as nothing: what nobody wrote is no matter of chance. */
-static void clear_places(const lw_strand *s, LLVMBasicBlockRef find) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMPositionBuilderAtEnd(b->at, b->top);
-    for (size_t k = 0; k < (size_t)s->u->code->virtual_count * LW_STRAND_RUNS; k++)
-        if (s->places[k]) store(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
-    LLVMBuildBr(b->at, find);
 }
 
 static void emit_entries(lw_strand *s) {
@@ -439,7 +472,7 @@ static void emit_entries(lw_strand *s) {
     LLVMPositionBuilderAtEnd(b->at, find);
     make_places(s);
     LLVMValueRef zero = word(s, 0);
-    store(s, zero, s->spent), store(s, zero, s->left_lanes), store(s, zero, s->mask);
+    store(s, zero, s->spent), store(s, zero, s->left_lanes), store(s, zero, s->mask), store(s, zero, s->stop);
     store(s, LLVMConstNull(b->bytes), s->left_at), store(s, lw_build_number(b, 1, 0), s->left_own);
     store(s, lw_build_number(b, 64, 0), s->lanes_done), store(s, lw_build_number(b, 64, 0), s->warps_done);
     store(s, lw_build_number(b, 64, INT64_MAX), s->least);
@@ -464,7 +497,8 @@ static void emit_entries(lw_strand *s) {
     LLVMPositionBuilderAtEnd(b->at, begun);
     s->regs = lw_frame_regs(u);
     emit_warps(s, entry, warps);
-    clear_places(s, find);
+    LLVMPositionBuilderAtEnd(b->at, b->top);
+    LLVMBuildBr(b->at, find);
 }
 
 /* A step has trapped, and has said so. */
@@ -487,6 +521,7 @@ bool lw_strand_emit(lw_strand *s) {
     const bool good = s->places && s->values && s->ways && s->heads && s->ready;
     if (good) {
         s->tail = lw_build_block(lw_strand_build(s), "tail");
+        s->stops = lw_build_block(lw_strand_build(s), "stops");
         s->leaves = lw_build_block(lw_strand_build(s), "leaves");
         s->trapped = lw_build_block(lw_strand_build(s), "trapped");
         emit_entries(s);

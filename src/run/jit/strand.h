@@ -55,9 +55,10 @@ typedef struct lw_strand {
     LLVMValueRef *values; /* likewise: what was there on the way that … */
     uint32_t *ways; /* … this is the number of; it counts while that is one of `way`, of which the last is at hand */
     uint32_t way[8], way_count, last_way;
-    LLVMBasicBlockRef *heads, tail, leaves;
+    LLVMBasicBlockRef *heads, tail, stops, leaves;
     LLVMValueRef *ready; /* per block: place of the mask of lanes that are ready there */
-    LLVMValueRef mask, lanes_done, warps_done, budget, least, spent, warp, left_at, left_lanes, left_own; /* places */
+    LLVMValueRef mask, lanes_done, warps_done, budget, least, spent, warp, left_at, left_lanes, left_own,
+        stop; /* places */
     LLVMValueRef pass, regs, base, live;
     LLVMValueRef bases;              /* place of the rows that go to the frame, or come from there, at once */
     LLVMBasicBlockRef trapped;       /* a step has: the launch is over */
