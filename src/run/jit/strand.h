@@ -11,20 +11,8 @@
 #ifndef LW_STRAND_H
 #define LW_STRAND_H
 
+#include "run/jit/shape.h"
 #include "run/jit/unit.h"
-
-enum { LW_RUN_LEAST = 3, LW_STRAND_RUNS = 1 << (LW_WARP_BITS - LW_RUN_LEAST) };
-
-/* What a register has in the lanes of a warp: anything, or a row: base + step[0] * (bit 0 of the lane's number) +
- * step[1] * (bit 1) + … Where it is not known how the higher bits count each run of 1 << run lanes has a base of its
- * own, and the steps from there on are 0. */
-typedef struct lw_shape {
-    enum { LW_SHAPE_unseen, LW_SHAPE_row, LW_SHAPE_any } kind;
-    uint32_t run; /* LW_RUN_LEAST to LW_WARP_BITS */
-    uint32_t low; /* so many low bits of each base are 0 */
-    int32_t step[LW_WARP_BITS];
-    uint32_t known; /* all lanes have this number; 0: it is not known */
-} lw_shape;
 
 /* Accesses of shared memory that nothing is asked of any more: by the address register of the first of them, and its
  * numbers from … to. */
@@ -71,12 +59,6 @@ typedef struct lw_strand {
     LLVMBasicBlockRef guard_end;
 } lw_strand;
 
-/* In runs of how many lanes (1 << …) a row has the same for all of them. */
-static inline uint32_t lw_shape_alike(const lw_shape *shape) {
-    uint32_t bits = 0;
-    while (bits < shape->run && !shape->step[bits]) bits++;
-    return bits;
-}
 static inline const lw_build *lw_strand_build(const lw_strand *s) { return s->u->build; }
 enum { LW_STRAND_LONG = 96 }; /* of a longer lane function one copy, in a loop, is better than one for each chunk */
 /* Whether a function can be compiled so. */
@@ -107,15 +89,11 @@ static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t bloc
 static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint32_t word) {
     return lw_unit_live(s->u, s->u->block_at[block])[word] & s->dirty[(size_t)block * s->u->words + word];
 }
-/* The least and the most that an element is above the base of its run of 1 << run lanes. */
-void lw_shape_span(const lw_shape *shape, uint32_t run, int64_t *least, int64_t *most);
 /* What all registers have, from what is known of them. */
 void lw_strand_find_shapes(lw_strand *s);
 /* It may have anything; so may what nothing that is known writes. True: that is new. */
 bool lw_strand_forget_shape(lw_strand *s, uint32_t reg);
 bool lw_strand_forget_unseen(lw_strand *s);
-/* How much a lane's element is above the base of its run. */
-int64_t lw_shape_above(const lw_shape *shape, uint32_t lane);
 /* What a register is known to have; a known number as a row. */
 lw_shape lw_strand_shape(const lw_strand *s, uint32_t reg);
 static inline uint32_t lw_strand_runs(uint32_t run) { return 1u << (LW_WARP_BITS - run); }

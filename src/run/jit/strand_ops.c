@@ -6,11 +6,13 @@
 
 /* ---- Element by element ------------------------------------------------------------------------------------------ */
 
-/* Whether lanes of a run have different elements of a register. */
-static bool has_steps(const lw_strand *s, uint32_t reg, uint32_t run) {
+/* Whether lanes of a run have different elements of a register, which may wrap. */
+static bool may_wrap(const lw_strand *s, uint32_t reg, uint32_t run) {
     if (reg == LW_NO_SLOT) return false;
     const lw_shape shape = lw_strand_shape(s, reg);
-    return shape.kind != LW_SHAPE_row || lw_shape_alike(&shape) < (run < shape.run ? run : shape.run);
+    if (shape.kind != LW_SHAPE_row) return true;
+    run = run < shape.run ? run : shape.run;
+    return lw_shape_alike(&shape) < run && !lw_shape_is_exact(&shape, run);
 }
 
 /* The at-th run of a narrow register may be made wider one by one. */
@@ -33,7 +35,7 @@ static LLVMValueRef no_wrap(lw_strand *s, uint32_t n) {
     bool is_signed;
     if (!lw_strand_widens(op, &is_signed)) return NULL;
     for (uint32_t k = 0; k < 2; k++)
-        for (uint32_t at = 0; has_steps(s, narrow[k], run) && at < lw_strand_runs(run); at++) {
+        for (uint32_t at = 0; may_wrap(s, narrow[k], run) && at < lw_strand_runs(run); at++) {
             LLVMValueRef one = wraps_not(s, narrow[k], is_signed, run, at);
             good = good ? LLVMBuildAnd(lw_strand_build(s)->at, good, one, "") : one;
         }
@@ -159,7 +161,7 @@ static bool is_long(const lw_strand *s, uint32_t n) {
 static bool may_leave(const lw_strand *s, const lw_op *op) {
     bool is_signed;
     if (!lw_strand_widens(op, &is_signed)) return false;
-    return has_steps(s, op->a, LW_WARP_BITS) || has_steps(s, op->b, LW_WARP_BITS);
+    return may_wrap(s, op->a, LW_WARP_BITS) || may_wrap(s, op->b, LW_WARP_BITS);
 }
 
 /* A stretch of operations that go element by element, one chunk behind the other, so that what lives within it only has
@@ -227,6 +229,7 @@ static bool emit_special(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     const size_t word = 4 * (size_t)op->b;
     LLVMValueRef value;
+    uint64_t known;
     if (op->a == LW_SPECIAL_tid && op->b <= 2) {
         emit_tid(s, n);
         return true;
@@ -241,7 +244,7 @@ static bool emit_special(lw_strand *s, uint32_t n) {
     else switch (op->a) {
         case LW_SPECIAL_ntid:
             value = grid_word(b, lw_build_grid(b), offsetof(lw_grid, block) + word);
-            if (s->shapes[op->d].known) value = lw_build_number(b, 32, s->shapes[op->d].known);
+            if (lw_shape_is_number(&s->shapes[op->d], &known)) value = lw_build_number(b, 32, known);
             break;
         case LW_SPECIAL_nctaid: value = grid_word(b, lw_build_grid(b), offsetof(lw_grid, shape) + word); break;
         case LW_SPECIAL_ctaid: value = grid_word(b, lw_build_cta(b), offsetof(lw_cta, index) + word); break;
