@@ -85,6 +85,7 @@ static void remove_dead(lw_lower *l) {
 }
 
 void lw_fold(lw_lower *l) {
+    lw_rename(l);
     count(l);
     if (find_constants(l)) follow_copies(l);
     remove_dead(l);

@@ -65,8 +65,9 @@ void lw_lower_count(lw_lower *l); /* the open block stands for one more instruct
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate); /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                 /* the same, where steps find out themselves */
 
-/* ---- fold.c, nan.c, spin.c ------------------------------------------------------------------------------------- */
+/* ---- rename.c, fold.c, nan.c, spin.c -------------------------------------------------------------------------- */
 
+void lw_rename(lw_lower *l);             /* registers that are written again */
 void lw_fold(lw_lower *l);               /* constants, copies, dead operations */
 void lw_forget_nans(lw_lower *l);        /* cheaper float operations where nobody reads the bits of a NaN */
 void lw_mark_spins(lw_program *program); /* when all functions are there: LW_OP_SPIN; spin.c */

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SKIPPED = 77, LINES = 3000, COUNT = 640 };
+enum { SKIPPED = 77, LINES = 7000, COUNT = 640 };
 /* How a child ends. */
 enum { GOOD = 10, GAVE_UP = 11, REFUSED = 12, WRONG = 13 };
 

@@ -60,7 +60,7 @@ lw_shape lw_shape_of_number(uint32_t bits, uint64_t value) {
 
 bool lw_shape_is_number(const lw_shape *a, uint64_t *value) {
     *value = a->ones;
-    return a->kind == LW_SHAPE_row && lw_shape_alike(a) == LW_WARP_BITS && !~(a->zeros | a->ones);
+    return a->kind == LW_SHAPE_row && lw_shape_alike(a) == a->run && !~(a->zeros | a->ones);
 }
 
 bool lw_shape_is_signed_number(const lw_shape *a, int64_t *value) {

@@ -149,26 +149,47 @@ static bool take_all(const char *regs, const lw_pass *pass, uint32_t warp, const
 
 /* ---- Accesses -------------------------------------------------------------------------------------------- */
 
-/* Where the lanes of a warp go: distances from one place, good ones of those that do not execute, too. */
+/* Where the lanes of a warp go: distances from one place, good ones of those that do not execute, too, unless few do. */
 typedef struct lw_ways {
     uintptr_t host;
+    bool few;    /* those that execute are looked at one by one */
+    bool joined; /* all go to neighbouring places, in order */
     uint64_t at[LW_WARP_LANES];
 } lw_ways;
+
+enum { FEW = 12 }; /* all lanes at once, as vectors, cost as much as so many do one by one */
 
 /* The lanes' distances from the home. False: one is outside, or not aligned. Sizes are far below 2^63, so that one bit
  * tells. What lanes have that do not execute is looked at only if it is no good. */
 #define DEFINE_FIND(bits) \
-    static bool find_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
-                            uint32_t bytes, uint32_t lanes) { \
+    static bool find_few_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
+                                uint32_t bytes, uint32_t lanes) { \
         uint64_t outside = 0, low = 0; \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) { \
+        for (; lanes; lanes &= lanes - 1) { \
+            const uint32_t i = (uint32_t)__builtin_ctz(lanes); \
             const uint64_t distance = (uint##bits##_t)(r[i] + (uint##bits##_t)imm) + plus; \
             outside |= (room - distance) | distance; \
             low |= distance; \
             ways->at[i] = distance; \
         } \
+        return !(outside >> 63) && !(low & (bytes - 1)); \
+    } \
+    static bool find_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
+                            uint32_t bytes, uint32_t lanes) { \
+        const uint64_t first = (uint##bits##_t)(r[0] + (uint##bits##_t)imm) + plus; \
+        const uint32_t size = (uint32_t)__builtin_ctz(bytes); \
+        uint64_t outside = 0, low = 0, apart = 0; \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) { \
+            const uint64_t distance = (uint##bits##_t)(r[i] + (uint##bits##_t)imm) + plus; \
+            outside |= (room - distance) | distance; \
+            low |= distance; \
+            apart |= distance ^ (first + ((uint64_t)i << size)); \
+            ways->at[i] = distance; \
+        } \
+        ways->joined = !apart; \
         if (LW_LIKELY(!(outside >> 63) && !(low & (bytes - 1)))) return true; \
         if (lanes == UINT32_MAX) return false; \
+        ways->joined = false; \
         outside = low = 0; \
         LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) { \
             const uint64_t distance = lanes >> i & 1 ? ways->at[i] : 0; \
@@ -177,6 +198,11 @@ typedef struct lw_ways {
             ways->at[i] = distance; \
         } \
         return !(outside >> 63) && !(low & (bytes - 1)); \
+    } \
+    static bool find_any_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
+                                uint32_t bytes, uint32_t lanes) { \
+        return ways->few ? find_few_##bits(ways, r, imm, plus, room, bytes, lanes) \
+                         : find_##bits(ways, r, imm, plus, room, bytes, lanes); \
     }
 DEFINE_FIND(32)
 DEFINE_FIND(64)
@@ -205,11 +231,16 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
     if (!find_home(gang, op, form, at + frame, bytes, &home)) return false;
     if (stores && (home.read_only || form.is_const)) return false;
     const uint64_t plus = frame - home.base, room = home.size - bytes;
-    if (!(form.address == 1 ? find_32(ways, r32, op->imm, plus, room, bytes, lanes)
-                            : find_64(ways, r64, op->imm, plus, room, bytes, lanes)))
+    ways->few = home.host && __builtin_popcount(lanes) <= FEW;
+    ways->joined = false;
+    if (!(form.address == 1 ? find_any_32(ways, r32, op->imm, plus, room, bytes, lanes)
+                            : find_any_64(ways, r64, op->imm, plus, room, bytes, lanes)))
         return false;
     if (home.host) ways->host = (uintptr_t)home.host;
-    else find_local(gang, ways, warp);
+    else {
+        ways->joined = false;
+        find_local(gang, ways, warp);
+    }
     return true;
 }
 
@@ -217,8 +248,19 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
 #define DEFINE_LOADS(m, w, name, type) \
     LW_RACY static void load_##name##_##m##_##w(char *slot, const lw_ways *ways, uintptr_t host) { \
         lw_any##w *to = (lw_any##w *)slot; \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) \
+        LW_GATHER_##m(to, uint##w##_t, type, host, ways->at) \
+    } \
+    LW_RACY static void load_joined_##name##_##m##_##w(char *slot, const lw_ways *ways, uintptr_t host) { \
+        const lw_any##m *from = (const lw_any##m *)(host + ways->at[0]); \
+        lw_any##w *to = (lw_any##w *)slot; \
+        LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = (uint##w##_t)(type)(from[i]); \
+    } \
+    LW_RACY static void load_few_##name##_##m##_##w(char *slot, const lw_ways *ways, uintptr_t host, uint32_t lanes) { \
+        lw_any##w *to = (lw_any##w *)slot; \
+        for (; lanes; lanes &= lanes - 1) { \
+            const uint32_t i = (uint32_t)__builtin_ctz(lanes); \
             to[i] = (uint##w##_t)(type)(*(const lw_any##m *)(host + ways->at[i])); \
+        } \
     }
 #define DEFINE_BOTH(m, w) \
     DEFINE_LOADS(m, w, zero, uint##m##_t) \
@@ -241,15 +283,22 @@ DEFINE_BOTH(32, 64)
 DEFINE_BOTH(64, 64)
 
 typedef void lw_loader(char *slot, const lw_ways *ways, uintptr_t host);
+typedef void lw_few_loader(char *slot, const lw_ways *ways, uintptr_t host, uint32_t lanes);
 typedef void lw_storer(const char *slot, const lw_ways *ways, uintptr_t host, uint32_t lanes);
+typedef struct lw_loaders {
+    lw_loader *all, *joined;
+    lw_few_loader *few;
+} lw_loaders;
 /* By lw_memory_form.size, slot and is_signed. */
+#define LOADERS(name, m, w) \
+    { load_##name##_##m##_##w, load_joined_##name##_##m##_##w, load_few_##name##_##m##_##w }
 #define PAIR(m, w) \
-    { load_zero_##m##_##w, load_sign_##m##_##w }
-static lw_loader *const loaders[4][4][2] = {
-    {{0}, PAIR(8, 16), PAIR(8, 32), PAIR(8, 64)},
-    {{0}, PAIR(16, 16), PAIR(16, 32), PAIR(16, 64)},
-    {{0}, {0}, PAIR(32, 32), PAIR(32, 64)},
-    {{0}, {0}, {0}, PAIR(64, 64)},
+    { LOADERS(zero, m, w), LOADERS(sign, m, w) }
+static const lw_loaders loaders[4][4][2] = {
+    {{{0}}, PAIR(8, 16), PAIR(8, 32), PAIR(8, 64)},
+    {{{0}}, PAIR(16, 16), PAIR(16, 32), PAIR(16, 64)},
+    {{{0}}, {{0}}, PAIR(32, 32), PAIR(32, 64)},
+    {{{0}}, {{0}}, {{0}}, PAIR(64, 64)},
 };
 static lw_storer *const storers[4][4] = {
     {0, store_8_16, store_8_32, store_8_64},
@@ -269,9 +318,13 @@ static bool load_from(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t la
     const lw_memory_form form = lw_memory_unpack(op->c);
     lw_ways ways;
     if (!find_ways(gang, op, form, warp, lanes, false, addresses, &ways)) return false;
-    for (uint32_t k = 0; k < 1u << form.vector; k++)
-        loaders[form.size][form.slot][form.is_signed](warp_slot(gang, op, form, k, warp), &ways,
-                                                      element_host(gang, ways.host, k << form.size));
+    const lw_loaders *loader = &loaders[form.size][form.slot][form.is_signed];
+    for (uint32_t k = 0; k < 1u << form.vector; k++) {
+        char *slot = warp_slot(gang, op, form, k, warp);
+        const uintptr_t host = element_host(gang, ways.host, k << form.size);
+        if (ways.few) loader->few(slot, &ways, host, lanes);
+        else (ways.joined && !form.vector ? loader->joined : loader->all)(slot, &ways, host);
+    }
     return true;
 }
 
