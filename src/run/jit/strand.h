@@ -14,11 +14,13 @@
 #include "run/jit/shape.h"
 #include "run/jit/unit.h"
 
-/* Accesses of shared memory that nothing is asked of any more: by the address register of the first of them, and its
- * numbers from … to. */
+/* Accesses that one check is for: by the address register of the first of them, and its numbers from … to. Of shared
+ * memory nothing is asked of them any more; of other memory the condition is at hand, with what is added to addresses,
+ * and where the allocation begins. */
 typedef struct lw_sure {
     uint32_t first;
     int64_t from, to;
+    LLVMValueRef good, host, base;
 } lw_sure;
 
 typedef struct lw_strand {

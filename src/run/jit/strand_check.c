@@ -34,6 +34,72 @@ static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
     return true;
 }
 
+/* ---- One check for several --------------------------------------------------------------------------------------- */
+
+/* Whether operation n goes to memory by a register as another one does, but for the number behind it. What is stored to
+ * may not be constant, which shared memory never is. */
+static bool is_like(const lw_strand *s, uint32_t n, const lw_op *other) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if ((op->code != LW_OP_ld && op->code != LW_OP_st) || op->a != other->a || op->d == LW_NO_SLOT) return false;
+    if (op->code == LW_OP_st && op->flags & LW_OP_IMM_A) return false;
+    const lw_memory_form form = lw_memory_unpack(op->c), as = lw_memory_unpack(other->c);
+    if (form.window != LW_WINDOW_shared && op->code != other->code) return false;
+    return lw_strand_moves(form) && form.window != LW_WINDOW_const && form.window == as.window && form.address &&
+           form.address == as.address && form.size == as.size && form.vector == as.vector && !form.is_const;
+}
+
+static bool writes(const lw_unit *u, uint32_t n, uint32_t reg) {
+    LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) if (*at == reg) return true;
+    return false;
+}
+
+/* How far from the first one all those like it go, up to the end of the block or where the register changes. Returns
+ * their count. */
+static uint32_t find_like(const lw_strand *s, uint32_t n, int64_t *from, int64_t *to) {
+    enum { FAR = 1 << 16 };
+    const lw_op *first = lw_unit_op(s->u, n);
+    const lw_memory_form form = lw_memory_unpack(first->c);
+    const int64_t start = offset_of(first, form), each = 1ll << (form.size + form.vector);
+    uint32_t count = 0;
+    *from = 0, *to = each;
+    for (uint32_t k = n; k < s->u->count && lw_unit_op(s->u, k)->code != LW_OP_block; k++) {
+        const int64_t away = is_like(s, k, first) ? offset_of(lw_unit_op(s->u, k), form) - start : FAR;
+        if (away % each == 0 && away < FAR && away > -FAR) {
+            if (away < *from) *from = away;
+            if (away + each > *to) *to = away + each;
+            count++;
+        }
+        if (writes(s->u, k, first->a)) break;
+    }
+    return count;
+}
+
+/* What a check in front of operation n has found for it, too; NULL: nothing. */
+static const lw_sure *find_sure(const lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    if (!is_like(s, n, op)) return NULL;
+    for (uint32_t k = 0; k < s->sure_count; k++) {
+        const lw_sure *sure = &s->sure[k];
+        const int64_t away = offset_of(op, form) - sure->from, each = 1ll << (form.size + form.vector);
+        if (is_like(s, n, lw_unit_op(s->u, sure->first)) && away >= 0 && away < sure->to - sure->from &&
+            away % each == 0)
+            return sure;
+    }
+    return NULL;
+}
+
+/* One is worth while for operation n and others behind it. */
+static bool begin_sure(const lw_strand *s, uint32_t n, lw_sure *sure) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    *sure = (lw_sure){.first = n};
+    if (s->guard || s->sure_count == LW_COUNT(s->sure) || !is_like(s, n, op)) return false;
+    if (s->u->code->registers[op->a].is_const || find_like(s, n, &sure->from, &sure->to) < 2) return false;
+    const int64_t at = offset_of(op, lw_memory_unpack(op->c));
+    sure->from += at, sure->to += at;
+    return true;
+}
+
 /* ---- The check --------------------------------------------------------------------------------------------------- */
 
 /* The number of the first lane that executes, and of the last one, in bytes. */
@@ -164,11 +230,45 @@ static void demand_aligned(lw_strand *s, lw_course *course, LLVMValueRef low) {
     course->good = lw_course_also(s, course, lw_build_is(lw_strand_build(s), LLVMIntEQ, low, lw_course_number(s, 0)));
 }
 
-void lw_course_check(lw_strand *s, const lw_op *op, lw_course *course, bool stores) {
-    const lw_home_ir home = find_home(s, op, course, stores);
-    set_host(s, course, &home);
+static void check(lw_strand *s, lw_course *course, const lw_home_ir *home) {
+    set_host(s, course, home);
     demand_aligned(s, course,
-                   lw_course_is_joined(course) ? check_joined(s, course, &home) : check_runs(s, course, &home));
+                   lw_course_is_joined(course) ? check_joined(s, course, home) : check_runs(s, course, home));
+}
+
+/* Lanes that do not execute may go anywhere: they go where the home begins. */
+static void keep_home(lw_strand *s, lw_course *course, LLVMValueRef base) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_home_ir home = {.base = base};
+    int64_t least, most;
+    lw_shape_span(&course->shape, course->shape.run, &least, &most);
+    LLVMValueRef down = lw_course_number(s, (uint64_t)least);
+    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++) {
+        LLVMValueRef first = LLVMBuildAdd(b->at, course->at[at], down, "");
+        first = only_executing(s, &home, first, course->shape.run, at);
+        course->at[at] = LLVMBuildSub(b->at, first, down, "");
+    }
+}
+
+/* For operation n, and those like it that the block still has: they ask for no more than this condition. */
+void lw_course_check(lw_strand *s, uint32_t n, lw_course *course, bool stores) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    const lw_sure *known = find_sure(s, n);
+    lw_sure sure;
+    if (known) {
+        course->good = lw_course_also(s, course, known->good), course->host = known->host;
+        if (course->shape.run < LW_WARP_BITS) keep_home(s, course, known->base);
+        return;
+    }
+    const bool is_plain = course->form.window != LW_WINDOW_shared && course->form.address == 2; /* no sum wraps */
+    const bool is_first = is_plain && begin_sure(s, n, &sure);
+    const int64_t at = offset_of(op, course->form);
+    if (is_first) course->from = sure.from - at, course->to = sure.to - at;
+    const lw_home_ir home = find_home(s, op, course, stores);
+    check(s, course, &home);
+    if (!is_first) return;
+    sure.good = course->good, sure.host = course->host, sure.base = home.base;
+    s->sure[s->sure_count++] = sure;
 }
 
 LLVMValueRef lw_course_is_full(const lw_strand *s) {
@@ -207,43 +307,7 @@ lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run) {
     return course;
 }
 
-/* ---- One check for several --------------------------------------------------------------------------------------- */
-
-/* Whether operation n goes to shared memory by a register as another one does, but for the number behind it. */
-static bool is_like(const lw_strand *s, uint32_t n, const lw_op *other) {
-    const lw_op *op = lw_unit_op(s->u, n);
-    if ((op->code != LW_OP_ld && op->code != LW_OP_st) || op->a != other->a || op->d == LW_NO_SLOT) return false;
-    if (op->code == LW_OP_st && op->flags & LW_OP_IMM_A) return false;
-    const lw_memory_form form = lw_memory_unpack(op->c), as = lw_memory_unpack(other->c);
-    return lw_strand_moves(form) && form.window == LW_WINDOW_shared && form.window == as.window && form.address &&
-           form.address == as.address && form.size == as.size && form.vector == as.vector && !form.is_const;
-}
-
-static bool writes(const lw_unit *u, uint32_t n, uint32_t reg) {
-    LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) if (*at == reg) return true;
-    return false;
-}
-
-/* How far from the first one all those like it go, up to the end of the block or where the register changes. Returns
- * their count. */
-static uint32_t find_like(const lw_strand *s, uint32_t n, int64_t *from, int64_t *to) {
-    enum { FAR = 1 << 16 };
-    const lw_op *first = lw_unit_op(s->u, n);
-    const lw_memory_form form = lw_memory_unpack(first->c);
-    const int64_t start = offset_of(first, form), each = 1ll << (form.size + form.vector);
-    uint32_t count = 0;
-    *from = 0, *to = each;
-    for (uint32_t k = n; k < s->u->count && lw_unit_op(s->u, k)->code != LW_OP_block; k++) {
-        const int64_t away = is_like(s, k, first) ? offset_of(lw_unit_op(s->u, k), form) - start : FAR;
-        if (away % each == 0 && away < FAR && away > -FAR) {
-            if (away < *from) *from = away;
-            if (away + each > *to) *to = away + each;
-            count++;
-        }
-        if (writes(s->u, k, first->a)) break;
-    }
-    return count;
-}
+/* ---- Shared memory: nothing is asked of any of them ------------------------------------------------------------- */
 
 /* In front of operation n, for those behind it, too. False: only each by itself. */
 static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
@@ -252,42 +316,23 @@ static bool make_sure(lw_strand *s, uint32_t n, const lw_sure *sure) {
     if (!lw_course_find(s, op, &course)) return false;
     if (lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course)) return false;
     course.from = sure->from - offset_of(op, course.form), course.to = sure->to - offset_of(op, course.form);
-    lw_course_check(s, op, &course, false);
+    const lw_home_ir home = find_home(s, op, &course, false);
+    check(s, &course, &home);
     lw_strand_demand(s, n, course.good);
     return true;
 }
 
 bool lw_course_is_sure(lw_strand *s, uint32_t n) {
-    const lw_op *op = lw_unit_op(s->u, n);
-    if (!is_like(s, n, op) || s->u->code->registers[op->a].is_const) return false;
-    const int64_t at = offset_of(op, lw_memory_unpack(op->c));
-    for (uint32_t k = 0; k < s->sure_count; k++) {
-        const lw_sure *sure = &s->sure[k];
-        const lw_op *first = lw_unit_op(s->u, sure->first);
-        if (first->a == op->a && is_like(s, n, first) && at >= sure->from && at < sure->to &&
-            (at - sure->from) % (1 << (lw_memory_unpack(op->c).size + lw_memory_unpack(op->c).vector)) == 0)
-            return true;
-    }
-    lw_sure sure = {.first = n};
-    if (s->guard || !s->u->whole[n] || s->sure_count == LW_COUNT(s->sure)) return false;
-    if (find_like(s, n, &sure.from, &sure.to) < 2) return false;
-    sure.from += at, sure.to += at;
-    if (!make_sure(s, n, &sure)) return false;
+    lw_sure sure;
+    if (lw_memory_unpack(lw_unit_op(s->u, n)->c).window != LW_WINDOW_shared) return false;
+    if (find_sure(s, n)) return true;
+    if (!s->u->whole[n] || !begin_sure(s, n, &sure) || !make_sure(s, n, &sure)) return false;
     s->sure[s->sure_count++] = sure;
     return true;
 }
 
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course) {
-    const lw_build *b = lw_strand_build(s);
     const lw_home_ir home = find_shared(s);
-    const bool has_runs = lw_strand_shape(s, op->a).run < LW_WARP_BITS; /* else all lanes were looked at */
-    int64_t least, most;
-    lw_shape_span(&course->shape, course->shape.run, &least, &most);
-    LLVMValueRef down = lw_course_number(s, (uint64_t)least);
-    for (uint32_t at = 0; has_runs && at < lw_strand_runs(course->shape.run); at++) {
-        LLVMValueRef first = LLVMBuildAdd(b->at, course->at[at], down, "");
-        first = only_executing(s, &home, first, course->shape.run, at);
-        course->at[at] = LLVMBuildSub(b->at, first, down, "");
-    }
+    if (lw_strand_shape(s, op->a).run < LW_WARP_BITS) keep_home(s, course, home.base); /* else all were looked at */
     set_host(s, course, &home);
 }

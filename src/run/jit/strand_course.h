@@ -36,10 +36,10 @@ LLVMValueRef lw_course_shared(const lw_strand *s, LLVMValueRef *host); /* bytes 
 bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course);
 /* Of a load that gives all lanes of a run the same. */
 lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run);
-/* The condition that all may go there. */
-void lw_course_check(lw_strand *s, const lw_op *op, lw_course *course, bool stores);
-/* The same where it is known: true where one check for several accesses of a block stands in front of this one, which
- * leaves the strand where it does not hold. */
+/* The condition that all may go there, for operation n. */
+void lw_course_check(lw_strand *s, uint32_t n, lw_course *course, bool stores);
+/* The same of shared memory where it is known: true where one check for several accesses of a block stands in front of
+ * this one, which leaves the strand where it does not hold. */
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course);
 

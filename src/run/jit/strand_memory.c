@@ -136,7 +136,7 @@ static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
         load_runs(s, n, &course);
         return;
     }
-    lw_course_check(s, op, &course, false);
+    lw_course_check(s, n, &course, false);
     const lw_fork fork = lw_strand_fork(s, course.good);
     load_runs(s, n, &course);
     lw_strand_or_step(s, n, &fork);
@@ -202,7 +202,7 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
         lw_course_trust(s, op, &course);
         load_row(s, n, &course);
     } else {
-        lw_course_check(s, op, &course, false);
+        lw_course_check(s, n, &course, false);
         const bool whole = lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course);
         if (whole) course.good = lw_course_also(s, &course, lw_course_is_full(s));
         const lw_fork fork = lw_strand_fork(s, course.good);
@@ -279,7 +279,7 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
     }
     const bool sure = lw_course_is_sure(s, n), by_mask = lw_course_goes_by_mask(&course);
     if (sure) lw_course_trust(s, op, &course);
-    else lw_course_check(s, op, &course, true);
+    else lw_course_check(s, n, &course, true);
     if (sure && by_mask) {
         store_executing(s, n, &course);
         return;
