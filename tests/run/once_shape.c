@@ -100,7 +100,7 @@ static void compute(small_result *r, const lw_shape *const rows[3], uint8_t tabl
 static void test_tables(void **unused) {
     (void)unused;
     const lw_shape rows[SMALL] = {
-        small_row((int32_t[]){1, 2, 4, 8, 16}, 0, 0x60),     small_row((int32_t[]){4, 8, 0, 2, 0x40}, 0x100, 0x21),
+        small_row((int32_t[]){1, 2, 4, 8, 16}, 0, 0x60), small_row((int32_t[]){4, 8, 0, 2, 0x40}, 0x100, 0x21),
         small_row((int32_t[]){-1, -2, -4, 8, 0}, 0x57, 0xa0), small_row((int32_t[]){0, 0, 0, 0, 0}, 0x5, 0x82),
         small_row((int32_t[]){5, 2, 0, 0, -0x10}, 0x90, 0x300)};
     static small_result r;
@@ -145,7 +145,18 @@ typedef float T_f32;
 #define OUT_p(value)   (value)
 #define OUT_f32(value) ((value) == 0) /* no bits of it: it makes no rows */
 /* Bits of a register that holds it. */
-enum { B_u8 = 16, B_s8 = 16, B_u16 = 16, B_s16 = 16, B_u32 = 32, B_s32 = 32, B_u64 = 64, B_s64 = 64, B_p = 1, B_f32 = 32 };
+enum {
+    B_u8 = 16,
+    B_s8 = 16,
+    B_u16 = 16,
+    B_s16 = 16,
+    B_u32 = 32,
+    B_s32 = 32,
+    B_u64 = 64,
+    B_s64 = 64,
+    B_p = 1,
+    B_f32 = 32
+};
 
 typedef struct lane_case {
     const char *name;
@@ -176,26 +187,26 @@ static const lane_case cases[] = {
 
 /* Of those that addresses are made by: rows of unlike lanes come out, too. */
 static const uint32_t makes_rows[] = {
-    LW_LANE_mov_b16,      LW_LANE_mov_b32,      LW_LANE_mov_b64,       LW_LANE_add_b16,      LW_LANE_add_b32,
-    LW_LANE_add_b64,      LW_LANE_sub_b16,      LW_LANE_sub_b32,       LW_LANE_sub_b64,      LW_LANE_neg_s16,
-    LW_LANE_neg_s32,      LW_LANE_neg_s64,      LW_LANE_mul_lo_b16,    LW_LANE_mul_lo_b32,   LW_LANE_mul_lo_b64,
-    LW_LANE_mad_lo_b16,   LW_LANE_mad_lo_b32,   LW_LANE_mad_lo_b64,    LW_LANE_mul_wide_u16, LW_LANE_mul_wide_s16,
-    LW_LANE_mul_wide_u32, LW_LANE_mul_wide_s32, LW_LANE_mad_wide_u16,  LW_LANE_mad_wide_s16, LW_LANE_mad_wide_u32,
-    LW_LANE_mad_wide_s32, LW_LANE_mul24_lo_u32, LW_LANE_mul24_lo_s32,  LW_LANE_mad24_lo_u32, LW_LANE_mad24_lo_s32,
-    LW_LANE_div_u16,      LW_LANE_div_u32,      LW_LANE_div_u64,       LW_LANE_rem_u16,      LW_LANE_rem_u32,
-    LW_LANE_rem_u64,      LW_LANE_min_u16,      LW_LANE_min_u32,       LW_LANE_min_u64,      LW_LANE_min_s16,
-    LW_LANE_min_s32,      LW_LANE_min_s64,      LW_LANE_max_u16,       LW_LANE_max_u32,      LW_LANE_max_u64,
-    LW_LANE_max_s16,      LW_LANE_max_s32,      LW_LANE_max_s64,       LW_LANE_and_b16,      LW_LANE_and_b32,
-    LW_LANE_and_b64,      LW_LANE_or_b16,       LW_LANE_or_b32,        LW_LANE_or_b64,       LW_LANE_xor_b16,
-    LW_LANE_xor_b32,      LW_LANE_xor_b64,      LW_LANE_not_b16,       LW_LANE_not_b32,      LW_LANE_not_b64,
-    LW_LANE_low_b16_b32,  LW_LANE_low_b16_b64,  LW_LANE_low_b32_b64,   LW_LANE_high_b16_b32,
-    LW_LANE_high_b8_b16,  LW_LANE_zext8_b16,    LW_LANE_sext8_b16,     LW_LANE_zext_b32_b16, LW_LANE_zext_b64_b16,
-    LW_LANE_zext_b64_b32, LW_LANE_sext_b32_b16, LW_LANE_sext_b64_b16,  LW_LANE_sext_b64_b32, LW_LANE_pack_b32_b16,
-    LW_LANE_pack_b64_b32, LW_LANE_shl_b16,      LW_LANE_shl_b32,       LW_LANE_shl_b64,      LW_LANE_shr_u16,
-    LW_LANE_shr_u32,      LW_LANE_shr_u64,      LW_LANE_shr_s16,       LW_LANE_shr_s32,      LW_LANE_shr_s64,
-    LW_LANE_shf_l_wrap,   LW_LANE_shf_l_clamp,  LW_LANE_shf_r_wrap,    LW_LANE_shf_r_clamp,  LW_LANE_bfe_u32,
-    LW_LANE_bfe_u64,      LW_LANE_bfe_s32,      LW_LANE_bfe_s64,       LW_LANE_bfi_b32,      LW_LANE_bfi_b64,
-    LW_LANE_prmt,         LW_LANE_lop3};
+    LW_LANE_mov_b16,      LW_LANE_mov_b32,      LW_LANE_mov_b64,      LW_LANE_add_b16,      LW_LANE_add_b32,
+    LW_LANE_add_b64,      LW_LANE_sub_b16,      LW_LANE_sub_b32,      LW_LANE_sub_b64,      LW_LANE_neg_s16,
+    LW_LANE_neg_s32,      LW_LANE_neg_s64,      LW_LANE_mul_lo_b16,   LW_LANE_mul_lo_b32,   LW_LANE_mul_lo_b64,
+    LW_LANE_mad_lo_b16,   LW_LANE_mad_lo_b32,   LW_LANE_mad_lo_b64,   LW_LANE_mul_wide_u16, LW_LANE_mul_wide_s16,
+    LW_LANE_mul_wide_u32, LW_LANE_mul_wide_s32, LW_LANE_mad_wide_u16, LW_LANE_mad_wide_s16, LW_LANE_mad_wide_u32,
+    LW_LANE_mad_wide_s32, LW_LANE_mul24_lo_u32, LW_LANE_mul24_lo_s32, LW_LANE_mad24_lo_u32, LW_LANE_mad24_lo_s32,
+    LW_LANE_div_u16,      LW_LANE_div_u32,      LW_LANE_div_u64,      LW_LANE_rem_u16,      LW_LANE_rem_u32,
+    LW_LANE_rem_u64,      LW_LANE_min_u16,      LW_LANE_min_u32,      LW_LANE_min_u64,      LW_LANE_min_s16,
+    LW_LANE_min_s32,      LW_LANE_min_s64,      LW_LANE_max_u16,      LW_LANE_max_u32,      LW_LANE_max_u64,
+    LW_LANE_max_s16,      LW_LANE_max_s32,      LW_LANE_max_s64,      LW_LANE_and_b16,      LW_LANE_and_b32,
+    LW_LANE_and_b64,      LW_LANE_or_b16,       LW_LANE_or_b32,       LW_LANE_or_b64,       LW_LANE_xor_b16,
+    LW_LANE_xor_b32,      LW_LANE_xor_b64,      LW_LANE_not_b16,      LW_LANE_not_b32,      LW_LANE_not_b64,
+    LW_LANE_low_b16_b32,  LW_LANE_low_b16_b64,  LW_LANE_low_b32_b64,  LW_LANE_high_b16_b32, LW_LANE_high_b8_b16,
+    LW_LANE_zext8_b16,    LW_LANE_sext8_b16,    LW_LANE_zext_b32_b16, LW_LANE_zext_b64_b16, LW_LANE_zext_b64_b32,
+    LW_LANE_sext_b32_b16, LW_LANE_sext_b64_b16, LW_LANE_sext_b64_b32, LW_LANE_pack_b32_b16, LW_LANE_pack_b64_b32,
+    LW_LANE_shl_b16,      LW_LANE_shl_b32,      LW_LANE_shl_b64,      LW_LANE_shr_u16,      LW_LANE_shr_u32,
+    LW_LANE_shr_u64,      LW_LANE_shr_s16,      LW_LANE_shr_s32,      LW_LANE_shr_s64,      LW_LANE_shf_l_wrap,
+    LW_LANE_shf_l_clamp,  LW_LANE_shf_r_wrap,   LW_LANE_shf_r_clamp,  LW_LANE_bfe_u32,      LW_LANE_bfe_u64,
+    LW_LANE_bfe_s32,      LW_LANE_bfe_s64,      LW_LANE_bfi_b32,      LW_LANE_bfi_b64,      LW_LANE_prmt,
+    LW_LANE_lop3};
 
 static lw_shape number_by_chance(uint32_t bits) {
     const uint64_t kinds[] = {

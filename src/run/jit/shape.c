@@ -16,7 +16,9 @@ typedef struct lw_known_bits {
 
 static lw_known_bits known_number(uint64_t value) { return (lw_known_bits){~value, value}; }
 static lw_known_bits known_of(const lw_shape *a) { return (lw_known_bits){a->zeros, a->ones}; }
-static lw_known_bits known_both(lw_known_bits a, lw_known_bits b) { return (lw_known_bits){a.zeros & b.zeros, a.ones & b.ones}; }
+static lw_known_bits known_both(lw_known_bits a, lw_known_bits b) {
+    return (lw_known_bits){a.zeros & b.zeros, a.ones & b.ones};
+}
 static lw_known_bits known_not(lw_known_bits a) { return (lw_known_bits){a.ones, a.zeros}; }
 
 /* A carry goes into a bit in all sums, if it does in the least one, and in none, if it does not in the largest. */
@@ -269,8 +271,7 @@ lw_bit_map lw_bit_map_zero(uint32_t bits) {
 }
 lw_bit_map lw_bit_map_each(uint32_t bits, uint8_t table) {
     lw_bit_map map = {.bits = bits};
-    for (uint32_t p = 0; p < bits; p++)
-        map.rule[p] = (struct lw_bit_rule){table, {(uint8_t)p, (uint8_t)p, (uint8_t)p}};
+    for (uint32_t p = 0; p < bits; p++) map.rule[p] = (struct lw_bit_rule){table, {(uint8_t)p, (uint8_t)p, (uint8_t)p}};
     return map;
 }
 

@@ -20,7 +20,8 @@ typedef struct lw_shape {
 } lw_shape;
 
 lw_shape lw_shape_any(uint32_t bits);
-lw_shape lw_shape_alike_in(uint32_t bits, uint32_t run); /* all lanes of each run have the same; nothing else is known */
+lw_shape lw_shape_alike_in(uint32_t bits,
+                           uint32_t run); /* all lanes of each run have the same; nothing else is known */
 lw_shape lw_shape_of_number(uint32_t bits, uint64_t value);
 /* All lanes have the same number, which is known: as it is, and as a signed one. */
 bool lw_shape_is_number(const lw_shape *a, uint64_t *value);

@@ -53,8 +53,8 @@ LW_INLINE bool lw_is_zero(lw_vector x) {
 
 /* An element of memory for each lane of a warp, by their distances from a place, as a number of `type` made wider. */
 #define GATHER(to, wide, type, element, host, at) \
-    LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = \
-        (wide)(type)(*(const element *)((host) + (at)[i]));
+    LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) \
+        to[i] = (wide)(type)(*(const element *)((host) + (at)[i]));
 #define LW_GATHER_8(to, wide, type, host, at)  GATHER(to, wide, type, lw_any8, host, at)
 #define LW_GATHER_16(to, wide, type, host, at) GATHER(to, wide, type, lw_any16, host, at)
 #ifndef LW_GATHER_32

@@ -149,7 +149,8 @@ static bool take_all(const char *regs, const lw_pass *pass, uint32_t warp, const
 
 /* ---- Accesses -------------------------------------------------------------------------------------------- */
 
-/* Where the lanes of a warp go: distances from one place, good ones of those that do not execute, too, unless few do. */
+/* Where the lanes of a warp go: distances from one place, good ones of those that do not execute, too, unless few do.
+ */
 typedef struct lw_ways {
     uintptr_t host;
     bool few;    /* those that execute are looked at one by one */
