@@ -3,6 +3,8 @@
  * that go each their own way, are calls (strand_frame.c, interp/level/pass.c). */
 #include "run/jit/strand_course.h"
 
+#include <stdio.h>
+
 /* ---- Elements ---------------------------------------------------------------------------------------------------- */
 
 static LLVMValueRef pointer(const lw_strand *s, const lw_course *course, LLVMValueRef at) {
@@ -192,12 +194,26 @@ static void store_apart(lw_strand *s, uint32_t n) {
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
+/* For whoever reads what LLVM is given (script/accesses): how the lanes of an access go, in the order of the code. */
+static void note_way(const lw_strand *s, const lw_op *op, const char *way) {
+    const lw_build *b = lw_strand_build(s);
+    const bool is_shared = lw_memory_unpack(op->c).window == LW_WINDOW_shared;
+    char text[64];
+    const int length = snprintf(text, sizeof text, "%s %s %s", op->code == LW_OP_ld ? "load" : "store",
+                                is_shared ? "shared" : "other", way);
+    LLVMMetadataRef string = LLVMMDStringInContext2(b->context, text, (size_t)length);
+    LLVMValueRef node = LLVMMetadataAsValue(b->context, LLVMMDNodeInContext2(b->context, &string, 1));
+    LLVMAddNamedMetadataOperand(b->module, "lanewise.accesses", node);
+}
+
 void lw_strand_load(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     const uint32_t run = lw_strand_loads_one(s, op);
     lw_course course;
+    const bool is_row = !run && lw_course_find(s, op, &course);
+    note_way(s, op, run ? "one" : is_row ? "row" : "apart");
     if (run) load_same(s, n, run);
-    else if (!lw_course_find(s, op, &course)) goes_apart(op) ? load_apart(s, n) : lw_strand_call(s, n);
+    else if (!is_row) goes_apart(op) ? load_apart(s, n) : lw_strand_call(s, n);
     else if (lw_course_is_sure(s, n)) {
         lw_course_trust(s, op, &course);
         load_row(s, n, &course);
@@ -270,9 +286,9 @@ static void store_executing(lw_strand *s, uint32_t n, const lw_course *course) {
 void lw_strand_store(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     lw_course course;
-    /* not several lanes to one place */
-    if (op->flags & LW_OP_IMM_A || !lw_course_find(s, op, &course) || course.form.is_const ||
-        lw_shape_alike(&course.shape)) {
+    const bool is_row = !(op->flags & LW_OP_IMM_A) && lw_course_find(s, op, &course);
+    note_way(s, op, is_row ? "row" : "apart");
+    if (!is_row || course.form.is_const || lw_shape_alike(&course.shape)) { /* not several lanes to one place */
         if (!(op->flags & LW_OP_IMM_A) && goes_apart(op)) store_apart(s, n);
         else lw_strand_call(s, n);
         return;
