@@ -138,6 +138,28 @@ static void quotients(void **state) {
     assert_int_equal(lw_rem_u16(7, 0), UINT16_MAX);
 }
 
+static void check_quotient(uint32_t a, uint32_t b) {
+    const int32_t x = (int32_t)a, y = (int32_t)b;
+    assert_int_equal(lw_div_u32(a, b), a / b);
+    assert_int_equal(lw_rem_u32(a, b), a % b);
+    if (y == -1) return;
+    assert_int_equal(lw_div_s32(x, y), x / y);
+    assert_int_equal(lw_rem_s32(x, y), x % y);
+}
+
+/* Where a quotient is an integer or next to one, and large: what reciprocals would get wrong. */
+static void quotients_next_to_integers(void **state) {
+    (void)state;
+    uint32_t word = 1;
+    for (int i = 0; i < 200000; i++) {
+        word = word * 1664525 + 1013904223;
+        const uint32_t b = (word >> (word & 31)) | 1, most = UINT32_MAX / b;
+        const uint32_t q = most > 2 ? most - (word >> 8) % 3 : most;
+        for (uint32_t near = 0; near < 3; near++)
+            check_quotient(b * q - 1 + near, b), check_quotient(b * (q / 2) + b - near, b);
+    }
+}
+
 static void signs(void **state) {
     (void)state;
     CHECK1(abs_s16, s16, s16, distance(a, 0));
@@ -184,6 +206,7 @@ int lane_integer(void) {
         cmocka_unit_test(products_and_sums),
         cmocka_unit_test(absolute_differences),
         cmocka_unit_test(quotients),
+        cmocka_unit_test(quotients_next_to_integers),
         cmocka_unit_test(signs),
         cmocka_unit_test(extremes),
     };

@@ -245,7 +245,9 @@ static inline int64_t lw_sad_s64(int64_t a, int64_t b, int64_t c) {
 /* Quotient, rounded towards zero. The manual leaves division by zero open: all ones, as on sm_90. The
  * smallest signed word divided by -1 is itself. Words of 16 and 32 bits divide in floating point, which
  * vectorises and is exact: a quotient that is no integer differs from one by a relative 1/a at least, more
- * than the rounding.
+ * than the rounding. Those of 32 bits are multiplied by the reciprocal, which is one division where the
+ * divisor is the same for all lanes: it is made larger by 2^-48, more than what was rounded, so that no
+ * quotient comes below an integer that it is, and less than the 2^-32 that keep it below the next one.
  *
  * a, b     dividend and divisor of the same width
  * returns  one word
@@ -256,7 +258,7 @@ static inline uint16_t lw_div_u16(uint16_t a, uint16_t b) {
     return (uint16_t)((int32_t)((float)a / (float)(b | (b == 0))) | -(b == 0));
 }
 static inline uint32_t lw_div_u32(uint32_t a, uint32_t b) {
-    return (uint32_t)((double)a / (double)(b | (b == 0))) | (0u - (b == 0));
+    return (uint32_t)((double)a * (1 / (double)(b | (b == 0)) * (1 + 0x1p-48))) | (0u - (b == 0));
 }
 static inline uint64_t lw_div_u64(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
 static inline int16_t lw_div_s16(int16_t a, int16_t b) {
@@ -265,7 +267,7 @@ static inline int16_t lw_div_s16(int16_t a, int16_t b) {
 static inline int32_t lw_div_s32(int32_t a, int32_t b) {
     bool overflow = (a == INT32_MIN) & (b == -1);
     int32_t divisor = b + (b == 0) + 2 * overflow; /* 1 instead of 0, and instead of -1 where that overflows */
-    return (int32_t)((double)a / (double)divisor) | -(b == 0);
+    return (int32_t)((double)a * (1 / (double)divisor * (1 + 0x1p-48))) | -(b == 0);
 }
 static inline int64_t lw_div_s64(int64_t a, int64_t b) {
     return b == 0 ? -1 : b == -1 ? (int64_t)(0u - (uint64_t)a) : a / b;
