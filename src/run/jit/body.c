@@ -44,7 +44,7 @@ uint64_t lw_body_length(const lw_unit *u, const lw_op *op) {
 }
 
 /* A predicate is a byte to them. */
-static LLVMValueRef call_scalar(const lw_build *b, lw_lane_id lane, LLVMValueRef *operands) {
+LLVMValueRef lw_body_call(const lw_build *b, lw_lane_id lane, LLVMValueRef *operands) {
     const lw_lane_row *row = &lw_lanes[lane];
     LLVMValueRef function = find_function(b, "lws", lane);
     LLVMTypeRef type = LLVMGlobalGetValueType(function), types[4];
@@ -125,14 +125,14 @@ static LLVMValueRef scalar_lane(lw_unit *u, const lw_op *op, lw_values *v) {
     LLVMValueRef values[4];
     for (uint32_t k = 0; k < lw_lanes[lane].arity; k++)
         if (!(values[k] = lw_value_scalar(u, v, operand(op, k)))) return NULL;
-    return call_scalar(u->build, lane, values);
+    return lw_body_call(u->build, lane, values);
 }
 
 static LLVMValueRef scalar_lop3(lw_unit *u, const lw_op *op, lw_values *v) {
     LLVMValueRef values[4] = {[3] = lw_build_number(u->build, 16, op->code - LW_OP_lop3)};
     for (uint32_t k = 0; k < 3; k++)
         if (!(values[k] = lw_value_scalar(u, v, operand(op, k)))) return NULL;
-    return call_scalar(u->build, LW_LANE_lop3, values);
+    return lw_body_call(u->build, LW_LANE_lop3, values);
 }
 
 static LLVMValueRef scalar_predicate(lw_unit *u, const lw_op *op, lw_values *v) {

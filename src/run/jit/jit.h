@@ -45,6 +45,13 @@ typedef struct lw_row {
     uint32_t who; /* bits: of the lanes that go on, and of those ready at each of the blocks behind */
 } lw_row;
 
+/* A shuffle of one warp, beside the frame: operands as the operation has them, and results. */
+typedef struct lw_trade {
+    _Alignas(64) uint32_t to[LW_WARP_LANES];
+    uint32_t from[LW_WARP_LANES], b[LW_WARP_LANES], c[LW_WARP_LANES];
+    uint32_t in_range; /* a bit a lane */
+} lw_trade;
+
 /* What is compiled for each CPU level: run/interp/level/pass.c. */
 typedef struct lw_warp_calls {
     /* Rows into the slots of some lanes of a warp; bases: of all of them, one behind the other. */
@@ -63,9 +70,13 @@ typedef struct lw_warp_calls {
                      const uint64_t *bases);
     bool (*store_row)(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes, const lw_row *row,
                       const uint64_t *bases);
+    /* mode: lw_shuffle_mode. Lanes that do not execute get anything. Returns those that would read of such lanes; then
+     * they got anything, too. interp/level/shuffle.c */
+    uint32_t (*shuffle)(lw_trade *trade, uint32_t mode, uint32_t lanes);
 } lw_warp_calls;
 /* All of them, by their names. */
-#define LW_WARP_CALLS WARP(put) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row)
+#define LW_WARP_CALLS \
+    WARP(put) WARP(take) WARP(take_all) WARP(load) WARP(store) WARP(load_row) WARP(store_row) WARP(shuffle)
 /* The same by the interpreter's step. */
 bool lw_pass_move(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t lanes);
 

@@ -120,6 +120,7 @@ static void declare_lanes(LLVMModuleRef module, LLVMModuleRef lanes, const lw_pr
             if (lw_code_lane(op->code) != LW_LANE_none) declare_lane(module, lanes, lw_code_lane(op->code));
             else if (op->code >= LW_OP_lop3) declare_lane(module, lanes, LW_LANE_lop3);
             else if (op->code == LW_OP_vshift) declare_lane(module, lanes, (lw_lane_id)(uint32_t)op->imm);
+            else if (lw_redux_lane(op) != LW_LANE_none) declare_lane(module, lanes, lw_redux_lane(op));
         }
     }
 }
@@ -218,6 +219,8 @@ static void start_build(lw_build *b, LLVMContextRef context, LLVMModuleRef modul
     b->row_put_type = LLVMFunctionType(LLVMVoidTypeInContext(context), put, 6, false);
     b->row_take_type = LLVMFunctionType(LLVMVoidTypeInContext(context), take, 5, false);
     b->row_take_all_type = LLVMFunctionType(b->i1, take_all, 6, false);
+    LLVMTypeRef trade[] = {b->bytes, i32, i32};
+    b->trade_type = LLVMFunctionType(i32, trade, 3, false);
     b->spread_type = LLVMFunctionType(LLVMVoidTypeInContext(context), spread, 3, false);
     LLVMMetadataRef root = LLVMMDStringInContext2(context, "lanewise", 8);
     root = LLVMMDNodeInContext2(context, &root, 1);

@@ -1,7 +1,7 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
  * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand (warps, blocks,
- * branches) → strand_ops (one operation) → strand_check, strand_memory, strand_atomic, strand_meet → strand_values →
- * strand_frame (registers to the interpreter and back)
+ * branches) → strand_ops (one operation) → strand_check, strand_memory, strand_atomic, strand_meet, strand_shuffle →
+ * strand_values → strand_frame (registers to the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -51,6 +51,7 @@ typedef struct lw_strand {
         stop; /* places */
     LLVMValueRef pass, regs, base, live;
     LLVMValueRef bases;              /* place of the rows that go to the frame, or come from there, at once */
+    LLVMValueRef trade;              /* of what a shuffle reads and gives, lw_trade */
     LLVMBasicBlockRef trapped;       /* a step has: the launch is over */
     LLVMValueRef slots[4];           /* by class: where the warp's lanes are in a slot, less its place in the frame */
     LLVMValueRef now, on[LW_CHUNKS]; /* the mask of the operation at hand; by chunks, once asked for on a way */
@@ -162,7 +163,7 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 
 bool lw_strand_emit(lw_strand *s); /* into the function at hand; false: no memory */
 
-/* ---- strand_memory.c, strand_atomic.c, strand_meet.c ------------------------------------------------------------- */
+/* ---- strand_memory.c, strand_atomic.c, strand_meet.c, strand_shuffle.c ------------------------------------------- */
 
 void lw_strand_load(lw_strand *s, uint32_t n);
 void lw_strand_store(lw_strand *s, uint32_t n);
@@ -172,7 +173,10 @@ void lw_strand_atomic(lw_strand *s, uint32_t n);
 /* A warp_sync and the exchange behind it, if there is one; an exchange that waits for nobody. */
 void lw_strand_meet(lw_strand *s, uint32_t n);
 bool lw_strand_exchange(lw_strand *s, uint32_t n); /* false: it is for the interpreter's step */
-/* Whether the result of an exchange is the same for all lanes that execute it. */
-bool lw_strand_agrees(const lw_unit *u, const lw_op *op);
+/* Whether what an exchange gives is the same for all lanes that execute it; so far, while shapes are found. */
+bool lw_strand_agrees(const lw_strand *s, const lw_op *op);
+void lw_strand_shuffle(lw_strand *s, uint32_t n); /* not waiting for anybody any more */
+/* A predicate that these lanes have; where it is a row, all or none of them do. */
+void lw_strand_put_word(lw_strand *s, uint32_t n, uint32_t predicate, LLVMValueRef lanes);
 
 #endif

@@ -12,8 +12,6 @@
 
 /* ---- Which functions --------------------------------------------------------------------------------------------- */
 
-static bool is_known(const lw_unit *u, uint32_t reg) { return reg == LW_NO_SLOT || u->code->registers[reg].is_const; }
-
 /* A call of the interpreter's step, which is no cheaper for one warp than for a gang of four. */
 static bool is_called(const lw_unit *u, uint32_t n) {
     const lw_op *op = lw_unit_op(u, n);
@@ -28,8 +26,11 @@ static bool is_called(const lw_unit *u, uint32_t n) {
     case LW_OP_unguard:
     case LW_OP_warp_sync:
     case LW_OP_activemask:
-    case LW_OP_vote: return false;
-    case LW_OP_shuffle: return !is_known(u, op->a) || !is_known(u, op->c);
+    case LW_OP_vote:
+    case LW_OP_match:
+    case LW_OP_redux:
+    case LW_OP_elect:
+    case LW_OP_shuffle: return false;
     default: return row->goes == LW_GOES_back || !lw_begins_block(op->code);
     }
 }

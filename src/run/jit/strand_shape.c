@@ -116,7 +116,7 @@ static lw_shape shape_of(const lw_strand *s, uint32_t n, uint32_t reg) {
     if (s->u->guarded[n]) return lw_shape_any(bits);
     if (op->code == LW_OP_special) return shape_of_special(s, op);
     if (op->code == LW_OP_ld) return shape_of_load(s, op, bits);
-    if (lw_strand_agrees(s->u, op)) return lw_shape_alike_in(bits, LW_WARP_BITS);
+    if (lw_strand_agrees(s, op)) return lw_shape_alike_in(bits, LW_WARP_BITS);
     return lw_op_does(op, LW_DOES_ALIKE) ? shape_of_alike(s, n, bits) : lw_shape_any(bits);
 }
 

@@ -94,8 +94,8 @@ typedef struct lw_build {
     LLVMTypeRef i1, i8, i16, i32, i64, bytes; /* bytes: a pointer */
     LLVMTypeRef step_type, interpret_type, spread_type, pass_begin_type, pass_step_type, pass_move_type,
         pass_move_row_type, pass_pend_type, pass_end_type, pass_leave_type, row_put_type, row_take_type,
-        row_take_all_type; /* of functions that compiled code calls */
-    bool failed;           /* no memory */
+        row_take_all_type, trade_type; /* of functions that compiled code calls */
+    bool failed;                       /* no memory */
     LLVMValueRef aliases[3];
     uint32_t alias_kind;
     LLVMBasicBlockRef
@@ -256,6 +256,15 @@ LLVMValueRef lw_value_splat(const lw_build *b, LLVMValueRef scalar);
 
 /* An operation whose operands are all scalars and that gives one: its result, or NULL. */
 LLVMValueRef lw_body_scalar(lw_unit *u, const lw_op *op, lw_values *v);
+/* Of two numbers that a reduction makes one of; LW_LANE_none: they are integers. */
+static inline lw_lane_id lw_redux_lane(const lw_op *op) {
+    if (op->code != LW_OP_redux) return LW_LANE_none;
+    return op->mode == LW_REDUX_min_f32   ? LW_LANE_least_f32
+           : op->mode == LW_REDUX_max_f32 ? LW_LANE_most_f32
+                                          : LW_LANE_none;
+}
+/* A lane function, of one lane. */
+LLVMValueRef lw_body_call(const lw_build *b, lw_lane_id lane, LLVMValueRef *operands);
 uint64_t lw_body_length(const lw_unit *u, const lw_op *op); /* instructions of its lane function, as it was read */
 /* Any other, for one chunk. row: where lane 0's element of its row, or byte of its pattern, is. */
 void lw_body_vector(lw_unit *u, const lw_op *op, lw_values *v, uint32_t chunk, LLVMValueRef row);

@@ -29,6 +29,7 @@ LW_INLINE void lw_narrow_f16(uint16_t *to, lw_floats a) {
     _mm_storeu_si128((__m128i *)to, (__m128i)__builtin_ia32_vcvtps2ph256(a, 0)); /* 0: to nearest */
 }
 #include "run/interp/isa/x86_half.h"
+#include "run/interp/isa/x86_shuffle.h"
 
 #include "run/interp/isa/generic.h"
 

@@ -368,4 +368,5 @@ static bool store_row(lw_gang *gang, const lw_op *op, uint32_t warp, uint32_t la
     return move_row(gang, op, warp, lanes, row, bases, true);
 }
 
-const lw_warp_calls LW_AT_LEVEL(lw_warp) = {put, take, take_all, load, store, load_row, store_row};
+const lw_warp_calls LW_AT_LEVEL(lw_warp) = {put,   take,     take_all,  load,
+                                            store, load_row, store_row, LW_AT_LEVEL(lw_warp_shuffle)};

@@ -3,6 +3,7 @@
  * Each warp is a table of 32 words in which every lane looks one up. Lanes that do not execute count as 0 in the
  * table. */
 #include "run/interp/level/level.h"
+#include "run/jit/jit.h"
 
 /* A mask, made warp by warp. */
 typedef union lw_warps {
@@ -74,4 +75,28 @@ const lw_op *LW_AT_LEVEL(lw_step_shuffle)(lw_gang *gang, const lw_op *op) {
     case LW_SHUFFLE_idx: shuffle_whole(gang, op, LW_SHUFFLE_idx, &controls); break;
     }
     return lw_go_on(gang, op);
+}
+
+/* ---- One warp, for compiled code (run/jit/jit.h) ------------------------------------------------------------------
+ */
+
+LW_INLINE uint32_t trade_in(lw_trade *trade, lw_shuffle_mode mode, uint32_t lanes) {
+    const lw_controls controls = {.b = trade->b, .c = trade->c};
+    lw_segments segments;
+    lw_sources sources;
+    lw_find_warp_segments(&controls, 0, &segments);
+    lw_find_warp_sources(mode, &controls, &segments, 0, &sources);
+    lw_shuffle_warp(trade->to, trade->from, UINT32_MAX, UINT32_MAX, &sources);
+    trade->in_range = lw_in_range_of(&sources);
+    return LW_LIKELY(lanes == UINT32_MAX) ? 0 : lw_lanes_in_vain(lanes, &sources);
+}
+
+uint32_t LW_AT_LEVEL(lw_warp_shuffle)(lw_trade *trade, uint32_t mode, uint32_t lanes) {
+    switch ((lw_shuffle_mode)mode) {
+    case LW_SHUFFLE_up: return trade_in(trade, LW_SHUFFLE_up, lanes);
+    case LW_SHUFFLE_down: return trade_in(trade, LW_SHUFFLE_down, lanes);
+    case LW_SHUFFLE_bfly: return trade_in(trade, LW_SHUFFLE_bfly, lanes);
+    case LW_SHUFFLE_idx: return trade_in(trade, LW_SHUFFLE_idx, lanes);
+    }
+    return lanes;
 }

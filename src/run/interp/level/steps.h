@@ -12,6 +12,10 @@ const lw_op *LW_AT_LEVEL(lw_masked_16)(lw_gang *gang, const lw_op *op);
 const lw_op *LW_AT_LEVEL(lw_masked_32)(lw_gang *gang, const lw_op *op);
 const lw_op *LW_AT_LEVEL(lw_masked_64)(lw_gang *gang, const lw_op *op);
 
+/* One shuffle of a warp: run/jit/jit.h. */
+struct lw_trade;
+uint32_t LW_AT_LEVEL(lw_warp_shuffle)(struct lw_trade *trade, uint32_t mode, uint32_t lanes);
+
 /* The tables of lop3 that have a step: of those that are one function with its operands in another order, the smallest
  * (link/fuse.c sorts). */
 /* clang-format off */
