@@ -93,11 +93,12 @@ static bool make_shared(lw_cta *cta, uint32_t bytes) {
     return true;
 }
 
-/* Address space only; pages come with use. Programs without frames in local memory need none. */
+/* Address space only; pages come with use. Programs without frames in local memory need none. A granule more than there
+ * are lanes: compiled code reads whole granules, from somewhere in the first one on. */
 static bool make_local(lw_cta *cta, const lw_grid *grid) {
     size_t granules = ((size_t)grid->local_limit + 15) / 16, gang_bytes = granules * 16 * LW_GANG_LANES,
-           bytes = gang_bytes * cta->gang_count;
-    if (!bytes) return true;
+           bytes = gang_bytes * cta->gang_count + 16;
+    if (!gang_bytes) return true;
     if (bytes > cta->local_room) {
         unmap_local(cta);
         void *local = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

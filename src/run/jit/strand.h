@@ -1,7 +1,7 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
  * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand (warps, blocks,
- * branches) → strand_ops (one operation) → strand_check, strand_memory, strand_atomic, strand_meet, strand_shuffle →
- * strand_values → strand_frame (registers to the interpreter and back)
+ * branches) → strand_ops (one operation) → strand_check, strand_memory, strand_local, strand_atomic, strand_meet,
+ * strand_shuffle → strand_values → strand_frame (registers to the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -37,6 +37,7 @@ typedef struct lw_strand {
      * alone; else 0, or UINT32_MAX. */
     uint32_t *given;
     bool alone;     /* nobody has use for any register who is ready elsewhere */
+    bool has_local; /* it makes addresses of local memory, which generic ones may be made of */
     uint64_t *room; /* two sets of registers, and one of blocks, for whoever needs one */
 
     /* what has been built */
@@ -105,7 +106,7 @@ bool lw_strand_widens(const lw_op *op, bool *is_signed);
 /* Accesses that need no step, as a rule. */
 bool lw_strand_moves(lw_memory_form form);
 /* A load that gives all lanes of a run the same: the run, LW_RUN_LEAST at least; else 0. */
-uint32_t lw_strand_loads_one(const lw_strand *s, const lw_op *op);
+uint32_t lw_strand_loads_one(const lw_strand *s, uint32_t n);
 
 /* ---- strand_ops.c ------------------------------------------------------------------------------------------------ */
 
@@ -163,10 +164,16 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 
 bool lw_strand_emit(lw_strand *s); /* into the function at hand; false: no memory */
 
-/* ---- strand_memory.c, strand_atomic.c, strand_meet.c, strand_shuffle.c ------------------------------------------- */
+/* ---- strand_memory.c, strand_local.c, strand_atomic.c, strand_meet.c, strand_shuffle.c --------------------------- */
 
 void lw_strand_load(lw_strand *s, uint32_t n);
 void lw_strand_store(lw_strand *s, uint32_t n);
+/* An access of local memory that needs no step, as a rule; one where all lanes go to one address of their own. */
+bool lw_strand_goes_local(const lw_op *op);
+bool lw_strand_is_local_row(const lw_strand *s, const lw_op *op);
+void lw_strand_load_local(lw_strand *s, uint32_t n);
+void lw_strand_store_local(lw_strand *s, uint32_t n);
+void lw_strand_local_base(lw_strand *s, uint32_t n);
 /* An atomic operation that needs no step, as a rule. */
 bool lw_strand_changes(const lw_unit *u, uint32_t n);
 void lw_strand_atomic(lw_strand *s, uint32_t n);

@@ -1,5 +1,7 @@
-/* strand_atomic.c: atomic operations of a strand on shared memory, lane by lane in their order. Who runs a cluster is
- * one thread, so nobody comes between. */
+/* strand_atomic.c: accesses of a strand whose lanes go each their own way, one by one in their order; atomic
+ * operations. On shared memory, which one thread has, nobody comes between; on others they are a call of the core
+ * (interp/atomic.c).
+ */
 #include "run/jit/strand_course.h"
 
 bool lw_strand_changes(const lw_unit *u, uint32_t n) {
@@ -47,7 +49,7 @@ static LLVMValueRef make_room(const lw_strand *s, LLVMTypeRef of_chunk) {
 }
 
 /* Chunks, in memory by lanes. */
-static LLVMValueRef list(const lw_strand *s, LLVMValueRef *chunks) {
+LLVMValueRef lw_turn_chunks(const lw_strand *s, LLVMValueRef *chunks) {
     const lw_build *b = lw_strand_build(s);
     LLVMValueRef room = make_room(s, LLVMTypeOf(*chunks));
     for (uint32_t c = 0; c < s->chunks; c++)
@@ -58,7 +60,7 @@ static LLVMValueRef list(const lw_strand *s, LLVMValueRef *chunks) {
 LLVMValueRef lw_turn_list(lw_strand *s, uint32_t reg) {
     LLVMValueRef chunks[LW_CHUNKS];
     for (uint32_t c = 0; c < s->chunks; c++) chunks[c] = lw_strand_vector(s, reg, c);
-    return list(s, chunks);
+    return lw_turn_chunks(s, chunks);
 }
 
 /* The address of each lane of a chunk. */
@@ -74,15 +76,21 @@ static LLVMValueRef addresses(lw_strand *s, const lw_op *op, uint32_t chunk) {
 
 LLVMValueRef lw_turn_find(lw_strand *s, const lw_op *op, lw_turn *turn) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef bad = NULL, each = lw_course_number(s, turn->bytes), size = lw_course_shared(s, &turn->host);
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const bool is_local = form.window == LW_WINDOW_local;
+    LLVMValueRef bad = NULL, each = lw_course_number(s, turn->bytes);
+    LLVMValueRef size = is_local ? lw_local_room(s, &turn->host) : lw_course_shared(s, &turn->host);
     LLVMValueRef room = lw_value_splat(b, LLVMBuildSub(b->at, size, each, "")), zero = LLVMConstNull(LLVMTypeOf(room));
     LLVMValueRef low = lw_value_splat(b, lw_course_number(s, turn->bytes - 1));
+    LLVMValueRef frame = is_local ? lw_value_splat(b, lw_local_frame(s, form)) : NULL;
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = LLVMBuildSelect(b->at, lw_strand_on(s, c), addresses(s, op, c), zero, "");
+        LLVMValueRef at = addresses(s, op, c);
+        if (is_local) at = LLVMBuildAdd(b->at, at, frame, "");
+        at = LLVMBuildSelect(b->at, lw_strand_on(s, c), at, zero, "");
         LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntNE, LLVMBuildAnd(b->at, at, low, ""), zero, "");
         is = LLVMBuildOr(b->at, is, LLVMBuildICmp(b->at, LLVMIntUGT, at, room, ""), "");
         bad = bad ? LLVMBuildOr(b->at, bad, is, "") : is;
-        turn->ways[c] = at;
+        turn->ways[c] = is_local ? lw_local_ways(s, at, c) : at;
     }
     LLVMValueRef word = LLVMBuildBitCast(b->at, bad, lw_build_int(b, b->chunk), "");
     LLVMValueRef good = lw_build_is(b, LLVMIntEQ, word, LLVMConstNull(LLVMTypeOf(word)));
@@ -93,27 +101,35 @@ LLVMValueRef lw_turn_element(const lw_build *b, LLVMTypeRef type, LLVMValueRef r
     return LLVMBuildLoad2(b->at, type, lw_build_element_at(b, type, room, lane), "");
 }
 
-void lw_turn_begin(lw_strand *s, lw_turn *turn) {
+lw_each lw_each_begin(const lw_strand *s, LLVMValueRef lanes) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef away = list(s, turn->ways);
-    turn->before = LLVMGetInsertBlock(b->at), turn->loop = lw_build_block(b, "lane");
-    LLVMBuildBr(b->at, turn->loop);
-    LLVMPositionBuilderAtEnd(b->at, turn->loop);
-    turn->left = LLVMBuildPhi(b->at, b->i32, "");
-    turn->lane = LLVMBuildZExt(b->at, lw_build_bits(b, "llvm.cttz", turn->left), b->i64, "");
-    turn->place = lw_build_move(b, turn->host, lw_turn_element(b, b->i64, away, turn->lane));
+    lw_each each = {.before = LLVMGetInsertBlock(b->at), .loop = lw_build_block(b, "lane"), .lanes = lanes};
+    LLVMBuildBr(b->at, each.loop);
+    LLVMPositionBuilderAtEnd(b->at, each.loop);
+    each.left = LLVMBuildPhi(b->at, b->i32, "");
+    each.lane = LLVMBuildZExt(b->at, lw_build_bits(b, "llvm.cttz", each.left), b->i64, "");
+    return each;
 }
 
-void lw_turn_end(lw_strand *s, const lw_turn *turn) {
+void lw_each_end(const lw_strand *s, const lw_each *each) {
     const lw_build *b = lw_strand_build(s);
     LLVMBasicBlockRef done = lw_build_block(b, "");
-    LLVMValueRef less = LLVMBuildSub(b->at, turn->left, lw_build_number(b, 32, 1), "");
-    LLVMValueRef others = LLVMBuildAnd(b->at, turn->left, less, "");
-    LLVMAddIncoming(turn->left, (LLVMValueRef[]){s->now, others},
-                    (LLVMBasicBlockRef[]){turn->before, LLVMGetInsertBlock(b->at)}, 2);
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, lw_build_number(b, 32, 0)), turn->loop, done);
+    LLVMValueRef less = LLVMBuildSub(b->at, each->left, lw_build_number(b, 32, 1), "");
+    LLVMValueRef others = LLVMBuildAnd(b->at, each->left, less, "");
+    LLVMAddIncoming(each->left, (LLVMValueRef[]){each->lanes, others},
+                    (LLVMBasicBlockRef[]){each->before, LLVMGetInsertBlock(b->at)}, 2);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, lw_build_number(b, 32, 0)), each->loop, done);
     LLVMPositionBuilderAtEnd(b->at, done);
 }
+
+void lw_turn_begin(lw_strand *s, lw_turn *turn) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef away = lw_turn_chunks(s, turn->ways);
+    turn->each = lw_each_begin(s, s->now);
+    turn->place = lw_build_move(b, turn->host, lw_turn_element(b, b->i64, away, turn->each.lane));
+}
+
+void lw_turn_end(lw_strand *s, const lw_turn *turn) { lw_each_end(s, &turn->each); }
 
 void lw_strand_atomic(lw_strand *s, uint32_t n) {
     const lw_build *b = lw_strand_build(s);
@@ -125,9 +141,10 @@ void lw_strand_atomic(lw_strand *s, uint32_t n) {
     LLVMValueRef results = op->d != LW_NO_SLOT ? make_room(s, vector) : NULL;
     lw_turn_begin(s, &turn);
     LLVMValueRef old = lw_build_load(b, type, turn.place, 0, turn.bytes, LW_ALIAS_memory);
-    LLVMValueRef x = lw_turn_element(b, type, xs, turn.lane), y = ys ? lw_turn_element(b, type, ys, turn.lane) : x;
+    LLVMValueRef x = lw_turn_element(b, type, xs, turn.each.lane),
+                 y = ys ? lw_turn_element(b, type, ys, turn.each.lane) : x;
     lw_build_store(b, apply(b, (lw_atom_op)op->mode, old, x, y), turn.place, 0, turn.bytes, LW_ALIAS_memory);
-    if (results) LLVMBuildStore(b->at, old, lw_build_element_at(b, type, results, turn.lane));
+    if (results) LLVMBuildStore(b->at, old, lw_build_element_at(b, type, results, turn.each.lane));
     lw_turn_end(s, &turn);
     for (uint32_t c = 0; results && c < s->chunks; c++)
         lw_strand_put(s, n, op->d, c, LLVMBuildLoad2(b->at, vector, lw_build_element(b, vector, results, c), ""));

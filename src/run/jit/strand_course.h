@@ -1,5 +1,5 @@
-/* strand_course.h: between strand_check.c and strand_memory.c: where the lanes of an access go, and whether they may.
- */
+/* strand_course.h: between strand_check.c, strand_memory.c, strand_local.c and strand_atomic.c: where the lanes of an
+ * access go, and whether they may. */
 #ifndef LW_STRAND_COURSE_H
 #define LW_STRAND_COURSE_H
 
@@ -43,22 +43,48 @@ void lw_course_check(lw_strand *s, uint32_t n, lw_course *course, bool stores);
 bool lw_course_is_sure(lw_strand *s, uint32_t n);
 void lw_course_trust(lw_strand *s, const lw_op *op, lw_course *course);
 
-/* ---- strand_atomic.c: shared memory, each lane its own way ------------------------------------------------------- */
+/* ---- strand_memory.c: elements ----------------------------------------------------------------------------------- */
+
+/* A value of memory becomes one of a register, or a vector of them does. */
+LLVMValueRef lw_course_widen(const lw_strand *s, LLVMValueRef value, lw_memory_form form, bool vector);
+uint32_t lw_course_element(const lw_strand *s, const lw_op *op,
+                           uint32_t k); /* the register that has one of each lane */
+/* All elements of a chunk to be stored, one lane's behind the other's. */
+LLVMValueRef lw_course_joined(lw_strand *s, const lw_op *op, const lw_course *course, uint32_t chunk);
+
+/* ---- strand_atomic.c: each lane its own way ---------------------------------------------------------------------- */
+
+/* A loop over some lanes, at least one, the lowest first. */
+typedef struct lw_each {
+    LLVMBasicBlockRef before, loop;
+    LLVMValueRef lanes, left, lane; /* lane: its number, 64 bits */
+} lw_each;
+lw_each lw_each_begin(const lw_strand *s, LLVMValueRef lanes);
+void lw_each_end(const lw_strand *s, const lw_each *each);
 
 typedef struct lw_turn {
     uint32_t bytes;               /* of an element */
-    LLVMValueRef host;            /* the place of shared memory … */
-    LLVMValueRef ways[LW_CHUNKS]; /* … and how far from it the lanes go: 0 those that do not execute */
-    /* in a loop over the lanes that execute, the lowest first */
-    LLVMBasicBlockRef before, loop;
-    LLVMValueRef left, lane, place; /* lane: its number; place: where it goes */
+    LLVMValueRef host;            /* the place of shared memory, or of the warp's local memory … */
+    LLVMValueRef ways[LW_CHUNKS]; /* … and how far from it the lanes go: nowhere bad those that do not execute */
+    lw_each each;                 /* in a loop over the lanes that execute: … */
+    LLVMValueRef place;           /* … where the lane goes */
 } lw_turn;
-/* The condition that all that execute are within shared memory, and aligned. */
+/* The condition that all that execute are within shared memory, or their local memory, and aligned. */
 LLVMValueRef lw_turn_find(lw_strand *s, const lw_op *op, lw_turn *turn);
-/* All lanes of a register, in memory; and the one of a lane. */
+/* All lanes of a register, in memory; and the one of a lane. Chunks of anything. */
 LLVMValueRef lw_turn_list(lw_strand *s, uint32_t reg);
+LLVMValueRef lw_turn_chunks(const lw_strand *s, LLVMValueRef *chunks);
 LLVMValueRef lw_turn_element(const lw_build *b, LLVMTypeRef type, LLVMValueRef room, LLVMValueRef lane);
 void lw_turn_begin(lw_strand *s, lw_turn *turn);
 void lw_turn_end(lw_strand *s, const lw_turn *turn);
+
+/* ---- strand_local.c ---------------------------------------------------------------------------------------------- */
+
+/* Bytes of local memory that the frame's lanes reach, and where the warp's first lane has its own; what of an address
+ * is the frame's; and how far from there lanes of a chunk go, by their addresses. */
+LLVMValueRef lw_local_room(const lw_strand *s, LLVMValueRef *host);
+LLVMValueRef lw_local_frame(const lw_strand *s, lw_memory_form form);
+LLVMValueRef lw_local_ways(const lw_strand *s, LLVMValueRef addresses, uint32_t chunk);
+void lw_local_used(const lw_strand *s, LLVMValueRef end); /* up to there it may hold something from now on */
 
 #endif

@@ -214,23 +214,14 @@ static LLVMValueRef reduce(lw_strand *s, const lw_op *op, LLVMValueRef group) {
 /* One lane behind the other; of one lane, too, a magnitude, or its NaN. */
 static LLVMValueRef reduce_float(lw_strand *s, const lw_op *op, LLVMValueRef group) {
     const lw_build *b = lw_strand_build(s);
-    LLVMBasicBlockRef loop = lw_build_block(b, "lane"), done = lw_build_block(b, "");
-    LLVMValueRef values = lw_turn_list(s, op->b), first = first_of(s, op->b, group);
-    LLVMBasicBlockRef before = LLVMGetInsertBlock(b->at);
-    LLVMBuildBr(b->at, loop);
-    LLVMPositionBuilderAtEnd(b->at, loop);
-    LLVMValueRef left = LLVMBuildPhi(b->at, b->i32, ""), so_far = LLVMBuildPhi(b->at, b->i32, "");
-    LLVMValueRef at = LLVMBuildZExt(b->at, lw_build_bits(b, "llvm.cttz", left), b->i64, "");
-    LLVMValueRef with =
-        lw_body_call(b, lw_redux_lane(op),
-                     (LLVMValueRef[]){so_far, lw_turn_element(b, b->i32, values, at), lw_build_number(b, 32, op->c)});
-    LLVMValueRef others = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, lw_build_number(b, 32, 1), ""), "");
-    LLVMBasicBlockRef from[] = {before, LLVMGetInsertBlock(b->at)};
-    LLVMAddIncoming(left, (LLVMValueRef[]){group, others}, from, 2);
-    LLVMAddIncoming(so_far, (LLVMValueRef[]){first, with}, from, 2);
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, lw_build_number(b, 32, 0)), loop, done);
-    LLVMPositionBuilderAtEnd(b->at, done);
-    return with;
+    LLVMValueRef values = lw_turn_list(s, op->b), so_far = lw_build_stack(b, b->i32);
+    LLVMBuildStore(b->at, first_of(s, op->b, group), so_far);
+    const lw_each each = lw_each_begin(s, group);
+    LLVMValueRef operands[] = {LLVMBuildLoad2(b->at, b->i32, so_far, ""), lw_turn_element(b, b->i32, values, each.lane),
+                               lw_build_number(b, 32, op->c)};
+    LLVMBuildStore(b->at, lw_body_call(b, lw_redux_lane(op), operands), so_far);
+    lw_each_end(s, &each);
+    return LLVMBuildLoad2(b->at, b->i32, so_far, "");
 }
 
 static lw_finding redux(lw_strand *s, const lw_op *op, LLVMValueRef group) {

@@ -12,7 +12,7 @@ static LLVMValueRef pointer(const lw_strand *s, const lw_course *course, LLVMVal
     return LLVMBuildIntToPtr(b->at, LLVMBuildAdd(b->at, course->host, at, ""), b->bytes, "");
 }
 
-static LLVMValueRef widen(const lw_strand *s, LLVMValueRef value, lw_memory_form form, bool vector) {
+LLVMValueRef lw_course_widen(const lw_strand *s, LLVMValueRef value, lw_memory_form form, bool vector) {
     const lw_build *b = lw_strand_build(s);
     const uint32_t bits = 8u << form.size, slot = 8u << form.slot;
     LLVMTypeRef type = vector ? lw_build_vector(b, slot) : lw_build_int(b, slot);
@@ -21,8 +21,7 @@ static LLVMValueRef widen(const lw_strand *s, LLVMValueRef value, lw_memory_form
     return form.is_signed ? LLVMBuildSExt(b->at, value, type, "") : LLVMBuildZExt(b->at, value, type, "");
 }
 
-/* The register that has an element of each lane. */
-static uint32_t element_of(const lw_strand *s, const lw_op *op, uint32_t k) {
+uint32_t lw_course_element(const lw_strand *s, const lw_op *op, uint32_t k) {
     return lw_memory_unpack(op->c).vector ? s->u->code->slots[op->d + k] : op->d;
 }
 
@@ -104,7 +103,7 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
         if (course->count > 1)
             value = LLVMBuildShuffleVector(b->at, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(order, b->chunk),
                                            "");
-        lw_strand_put(s, n, element_of(s, op, k), chunk, widen(s, value, course->form, true));
+        lw_strand_put(s, n, lw_course_element(s, op, k), chunk, lw_course_widen(s, value, course->form, true));
     }
 }
 
@@ -124,9 +123,21 @@ static void load_runs(lw_strand *s, uint32_t n, const lw_course *course) {
     for (uint32_t k = 0; k < course->count; k++) {
         LLVMValueRef values[LW_STRAND_RUNS];
         for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++)
-            values[at] = widen(s, load_one(s, course, course->at[at], k), course->form, false);
-        lw_strand_put_runs(s, n, element_of(s, op, k), course->shape.run, values);
+            values[at] = lw_course_widen(s, load_one(s, course, course->at[at], k), course->form, false);
+        lw_strand_put_runs(s, n, lw_course_element(s, op, k), course->shape.run, values);
     }
+}
+
+/* No generic address is one of local memory, where each lane has a place of its own. */
+static LLVMValueRef is_elsewhere(const lw_strand *s, const lw_course *course) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef good = lw_build_number(b, 1, 1), window = lw_course_number(s, ~(LW_WINDOW_BYTES - 1));
+    for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++) {
+        LLVMValueRef of = LLVMBuildAnd(b->at, course->at[at], window, "");
+        LLVMValueRef is = lw_build_is(b, LLVMIntNE, of, lw_course_number(s, LW_LOCAL_WINDOW));
+        good = LLVMBuildAnd(b->at, good, is, "");
+    }
+    return good;
 }
 
 static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
@@ -138,19 +149,30 @@ static void load_same(lw_strand *s, uint32_t n, uint32_t run) {
         load_runs(s, n, &course);
         return;
     }
+    const lw_course before = course;
     lw_course_check(s, n, &course, false);
     const lw_fork fork = lw_strand_fork(s, course.good);
     load_runs(s, n, &course);
-    lw_strand_or_step(s, n, &fork);
+    lw_strand_otherwise(s, &fork);
+    if (course.form.window == LW_WINDOW_generic && lw_strand_is_row(s, lw_course_element(s, op, 0)))
+        lw_strand_demand(s, n, is_elsewhere(s, &before));
+    lw_strand_call(s, n);
+    lw_strand_rejoin(s, &fork);
 }
 
 /* ---- Each lane its own way --------------------------------------------------------------------------------------- */
 
-/* Of shared memory; of other windows calls do that as well. */
+/* Of shared and local memory; of other windows calls do that as well. */
 static bool goes_apart(const lw_op *op) {
     const lw_memory_form form = lw_memory_unpack(op->c);
-    return lw_strand_moves(form) && form.window == LW_WINDOW_shared && form.address && !form.vector && !form.is_const &&
-           op->d != LW_NO_SLOT;
+    const bool is_shared = lw_strand_moves(form) && form.window == LW_WINDOW_shared && !form.is_const;
+    return (is_shared || lw_strand_goes_local(op)) && form.address && !form.vector && op->d != LW_NO_SLOT;
+}
+
+/* All of local memory that lanes may go to. */
+static void use_local(const lw_strand *s, lw_memory_form form) {
+    LLVMValueRef host;
+    if (form.window == LW_WINDOW_local) lw_local_used(s, lw_local_room(s, &host));
 }
 
 /* A chunk at once: LLVM knows what is best, an instruction or loads one by one. */
@@ -171,8 +193,9 @@ static void load_apart(lw_strand *s, uint32_t n) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     lw_turn turn = {.bytes = 1u << form.size};
     const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, op, &turn));
+    use_local(s, form);
     for (uint32_t c = 0; c < s->chunks; c++)
-        lw_strand_put(s, n, op->d, c, widen(s, gather_chunk(s, &turn, c), form, true));
+        lw_strand_put(s, n, op->d, c, lw_course_widen(s, gather_chunk(s, &turn, c), form, true));
     lw_strand_or_step(s, n, &fork);
 }
 
@@ -182,10 +205,11 @@ static void store_apart(lw_strand *s, uint32_t n) {
     const lw_memory_form form = lw_memory_unpack(op->c);
     lw_turn turn = {.bytes = 1u << form.size};
     const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, op, &turn));
+    use_local(s, form);
     LLVMTypeRef slot = lw_build_int(b, 8u << form.slot);
     LLVMValueRef values = lw_turn_list(s, op->d);
     lw_turn_begin(s, &turn);
-    LLVMValueRef value = lw_turn_element(b, slot, values, turn.lane);
+    LLVMValueRef value = lw_turn_element(b, slot, values, turn.each.lane);
     if (form.size < form.slot) value = LLVMBuildTrunc(b->at, value, lw_build_int(b, 8 * turn.bytes), "");
     lw_build_store(b, value, turn.place, 0, turn.bytes, LW_ALIAS_memory);
     lw_turn_end(s, &turn);
@@ -208,11 +232,12 @@ static void note_way(const lw_strand *s, const lw_op *op, const char *way) {
 
 void lw_strand_load(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
-    const uint32_t run = lw_strand_loads_one(s, op);
+    const uint32_t run = lw_strand_loads_one(s, n);
     lw_course course;
     const bool is_row = !run && lw_course_find(s, op, &course);
     note_way(s, op, run ? "one" : is_row ? "row" : "apart");
     if (run) load_same(s, n, run);
+    else if (lw_strand_is_local_row(s, op)) lw_strand_load_local(s, n);
     else if (!is_row) goes_apart(op) ? load_apart(s, n) : lw_strand_call(s, n);
     else if (lw_course_is_sure(s, n)) {
         lw_course_trust(s, op, &course);
@@ -227,13 +252,12 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
     }
 }
 
-/* All elements of a chunk, one lane's behind the other's. */
-static LLVMValueRef joined_elements(lw_strand *s, const lw_op *op, const lw_course *course, uint32_t chunk) {
+LLVMValueRef lw_course_joined(lw_strand *s, const lw_op *op, const lw_course *course, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = lw_build_vector(b, 8 * course->bytes);
     LLVMValueRef parts[LW_VECTOR_MOST] = {0}, order[LW_GANG_LANES];
     for (uint32_t k = 0; k < course->count; k++)
-        parts[k] = narrowed(s, course, lw_strand_vector(s, element_of(s, op, k), chunk), type);
+        parts[k] = narrowed(s, course, lw_strand_vector(s, lw_course_element(s, op, k), chunk), type);
     /* parts k and k + half, lane by lane, until there is one */
     for (uint32_t half = course->count / 2, lanes = b->chunk; half > 0; half /= 2, lanes *= 2) {
         for (uint32_t i = 0; i < 2 * lanes; i++) order[i] = lw_build_number(b, 32, i / 2 + i % 2 * lanes);
@@ -248,7 +272,7 @@ static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by
     const uint32_t lanes = piece_lanes(s, course), elements = lanes * course->count;
     LLVMTypeRef type = piece_type(s, course, elements);
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef value = joined_elements(s, lw_unit_op(s->u, n), course, c), order[LW_GANG_LANES * LW_VECTOR_MOST];
+        LLVMValueRef value = lw_course_joined(s, lw_unit_op(s->u, n), course, c), order[LW_GANG_LANES * LW_VECTOR_MOST];
         for (uint32_t i = 0; i < b->chunk * course->count; i++) order[i] = lw_build_number(b, 32, i);
         if (by_mask) {
             LLVMValueRef place = place_of_lane(s, course, LLVMTypeOf(value), c * b->chunk), on = lw_strand_on(s, c);
@@ -288,6 +312,10 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
     lw_course course;
     const bool is_row = !(op->flags & LW_OP_IMM_A) && lw_course_find(s, op, &course);
     note_way(s, op, is_row ? "row" : "apart");
+    if (lw_strand_is_local_row(s, op) && !(op->flags & LW_OP_IMM_A)) {
+        lw_strand_store_local(s, n);
+        return;
+    }
     if (!is_row || course.form.is_const || lw_shape_alike(&course.shape)) { /* not several lanes to one place */
         if (!(op->flags & LW_OP_IMM_A) && goes_apart(op)) store_apart(s, n);
         else lw_strand_call(s, n);

@@ -305,6 +305,7 @@ uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end) {
     else if (op->code == LW_OP_warp_sync) lw_strand_meet(s, n);
     else if (op->code == LW_OP_ld) lw_strand_load(s, n);
     else if (op->code == LW_OP_st) lw_strand_store(s, n);
+    else if (op->code == LW_OP_local_base) lw_strand_local_base(s, n);
     else if (lw_strand_changes(s->u, n)) lw_strand_atomic(s, n);
     else if (!(op->code == LW_OP_special && emit_special(s, n)) &&
              !(lw_op_does(op, LW_DOES_EXCHANGES) && lw_strand_exchange(s, n)))

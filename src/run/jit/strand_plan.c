@@ -19,9 +19,11 @@ static bool is_called(const lw_unit *u, uint32_t n) {
     if (row->compiled != LW_COMPILED_step && row->compiled != LW_COMPILED_parameter) return false;
     switch (op->code) {
     case LW_OP_ld:
-    case LW_OP_st: return u->kinds[n] == LW_KIND_step && !lw_strand_moves(lw_memory_unpack(op->c));
+    case LW_OP_st:
+        return u->kinds[n] == LW_KIND_step && !lw_strand_moves(lw_memory_unpack(op->c)) && !lw_strand_goes_local(op);
     case LW_OP_atom: return !lw_strand_changes(u, n);
     case LW_OP_special:
+    case LW_OP_local_base:
     case LW_OP_guard:
     case LW_OP_unguard:
     case LW_OP_warp_sync:
@@ -342,6 +344,7 @@ bool lw_strand_plan(lw_strand *s) {
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
         !s->given)
         return false;
+    for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
         lw_strand_find_shapes(s);
         find_behind(s);

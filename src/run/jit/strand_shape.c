@@ -51,21 +51,27 @@ static lw_shape shape_of_special(const lw_strand *s, const lw_op *op) {
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
-uint32_t lw_strand_loads_one(const lw_strand *s, const lw_op *op) {
+/* Of local memory, where one address is a place in each lane, a generic load gets what nobody knows. */
+static bool may_be_local(const lw_strand *s, uint32_t n, lw_memory_form form) {
+    return form.window == LW_WINDOW_generic && (s->has_local || !s->u->whole[n]);
+}
+
+uint32_t lw_strand_loads_one(const lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
     uint64_t at;
     if (op->code != LW_OP_ld) return 0;
     if (lw_is_parameter(s->u->program, s->u->code, op, &at)) return LW_WARP_BITS;
     const lw_memory_form form = lw_memory_unpack(op->c);
-    if (!lw_strand_moves(form)) return 0;
+    if (!lw_strand_moves(form) || may_be_local(s, n, form)) return 0;
     const lw_shape address = form.address ? lw_strand_shape(s, op->a) : lw_shape_alike_in(64, LW_WARP_BITS);
     if (address.kind == LW_SHAPE_unseen) return LW_WARP_BITS;
     const uint32_t run = address.kind == LW_SHAPE_row ? lw_shape_alike(&address) : 0;
     return run < LW_RUN_LEAST ? 0 : run;
 }
 
-static lw_shape shape_of_load(const lw_strand *s, const lw_op *op, uint32_t bits) {
-    const lw_memory_form form = lw_memory_unpack(op->c);
-    const lw_shape shape = lw_shape_alike_in(bits, lw_strand_loads_one(s, op));
+static lw_shape shape_of_load(const lw_strand *s, uint32_t n, uint32_t bits) {
+    const lw_memory_form form = lw_memory_unpack(lw_unit_op(s->u, n)->c);
+    const lw_shape shape = lw_shape_alike_in(bits, lw_strand_loads_one(s, n));
     if (shape.kind != LW_SHAPE_row || form.is_signed || form.size >= form.slot || form.vector) return shape;
     return lw_shape_below(shape, 8u << form.size);
 }
@@ -115,7 +121,8 @@ static lw_shape shape_of(const lw_strand *s, uint32_t n, uint32_t reg) {
     const uint32_t bits = lw_unit_bits(s->u, reg);
     if (s->u->guarded[n]) return lw_shape_any(bits);
     if (op->code == LW_OP_special) return shape_of_special(s, op);
-    if (op->code == LW_OP_ld) return shape_of_load(s, op, bits);
+    if (op->code == LW_OP_local_base) return lw_shape_alike_in(bits, LW_WARP_BITS);
+    if (op->code == LW_OP_ld) return shape_of_load(s, n, bits);
     if (lw_strand_agrees(s, op)) return lw_shape_alike_in(bits, LW_WARP_BITS);
     return lw_op_does(op, LW_DOES_ALIKE) ? shape_of_alike(s, n, bits) : lw_shape_any(bits);
 }
