@@ -120,7 +120,7 @@ static void declare_lanes(LLVMModuleRef module, LLVMModuleRef lanes, const lw_pr
             if (lw_code_lane(op->code) != LW_LANE_none) declare_lane(module, lanes, lw_code_lane(op->code));
             else if (op->code >= LW_OP_lop3) declare_lane(module, lanes, LW_LANE_lop3);
             else if (op->code == LW_OP_vshift) declare_lane(module, lanes, (lw_lane_id)(uint32_t)op->imm);
-            else if (lw_redux_lane(op) != LW_LANE_none) declare_lane(module, lanes, lw_redux_lane(op));
+            else if (lw_called_lane(op) != LW_LANE_none) declare_lane(module, lanes, lw_called_lane(op));
         }
     }
 }

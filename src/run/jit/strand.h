@@ -1,7 +1,7 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
  * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand (warps, blocks,
- * branches) → strand_ops (one operation) → strand_check, strand_memory, strand_local, strand_atomic, strand_meet,
- * strand_shuffle → strand_values → strand_frame (registers to the interpreter and back)
+ * branches) → strand_ops (one operation) → strand_check, strand_memory, strand_local, strand_turn, strand_atomic,
+ * strand_meet, strand_shuffle → strand_values → strand_frame (registers to the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -183,6 +183,9 @@ bool lw_strand_exchange(lw_strand *s, uint32_t n); /* false: it is for the inter
 /* Whether what an exchange gives is the same for all lanes that execute it; so far, while shapes are found. */
 bool lw_strand_agrees(const lw_strand *s, const lw_op *op);
 void lw_strand_shuffle(lw_strand *s, uint32_t n); /* not waiting for anybody any more */
+/* What some lanes have in a register of integers together; and what changes nothing of it. */
+LLVMValueRef lw_strand_reduce(lw_strand *s, lw_redux_kind kind, uint32_t reg, LLVMValueRef lanes);
+uint64_t lw_strand_neutral(lw_redux_kind kind, uint32_t bits);
 /* A predicate that these lanes have; where it is a row, all or none of them do. */
 void lw_strand_put_word(lw_strand *s, uint32_t n, uint32_t predicate, LLVMValueRef lanes);
 

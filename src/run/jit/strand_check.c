@@ -132,11 +132,11 @@ static lw_home_ir find_shared(const lw_strand *s) {
     return home;
 }
 
-/* The allocation met last by this operation. */
-static lw_home_ir find_allocation(const lw_strand *s, const lw_op *op, lw_memory_form form, bool stores) {
+/* The allocation met last by this operation, by the number of its hint. */
+static lw_home_ir find_allocation(const lw_strand *s, uint32_t hint, lw_memory_form form, bool stores) {
     const lw_build *b = lw_strand_build(s);
     lw_home_ir home = {0};
-    const uint64_t at = offsetof(lw_gang, hints) + op->e % LW_HINTS * sizeof(lw_range);
+    const uint64_t at = offsetof(lw_gang, hints) + hint % LW_HINTS * sizeof(lw_range);
     home.base = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, base), 8, LW_ALIAS_gang);
     home.size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
     home.host = lw_build_load(b, b->bytes, b->gang, at + offsetof(lw_range, host), 8, LW_ALIAS_gang);
@@ -144,6 +144,15 @@ static lw_home_ir find_allocation(const lw_strand *s, const lw_op *op, lw_memory
     LLVMValueRef only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
     home.good = lw_build_is(b, stores ? LLVMIntEQ : LLVMIntNE, only, lw_build_number(b, 8, 0));
     return home;
+}
+
+/* An atomic operation has the hint of its number in the code. */
+LLVMValueRef lw_course_changed(const lw_strand *s, uint32_t n, LLVMValueRef *base, LLVMValueRef *host,
+                               LLVMValueRef *good) {
+    const lw_memory_form form = lw_memory_unpack(lw_unit_op(s->u, n)->c);
+    const lw_home_ir home = find_allocation(s, lw_frame_number(s->u, n), form, true);
+    *base = home.base, *host = home.host, *good = home.good;
+    return home.size;
 }
 
 /* The address of the first run in which lanes execute says what a generic one is of. */
@@ -159,7 +168,7 @@ static LLVMValueRef first_address(const lw_strand *s, const lw_course *course) {
 static lw_home_ir find_home(const lw_strand *s, const lw_op *op, const lw_course *course, bool stores) {
     const lw_build *b = lw_strand_build(s);
     if (course->form.window == LW_WINDOW_shared) return find_shared(s);
-    lw_home_ir home = find_allocation(s, op, course->form, stores);
+    lw_home_ir home = find_allocation(s, op->e, course->form, stores);
     if (course->form.window != LW_WINDOW_generic) return home;
     const lw_home_ir shared = find_shared(s);
     LLVMValueRef window = lw_course_number(s, LW_SHARED_WINDOW);

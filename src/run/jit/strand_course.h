@@ -1,5 +1,5 @@
-/* strand_course.h: between strand_check.c, strand_memory.c, strand_local.c and strand_atomic.c: where the lanes of an
- * access go, and whether they may. */
+/* strand_course.h: between strand_check.c, strand_memory.c, strand_local.c, strand_turn.c and strand_atomic.c: where
+ * the lanes of an access go, and whether they may. */
 #ifndef LW_STRAND_COURSE_H
 #define LW_STRAND_COURSE_H
 
@@ -32,6 +32,10 @@ static inline LLVMValueRef lw_course_also(const lw_strand *s, const lw_course *c
 LLVMValueRef lw_course_is_full(const lw_strand *s);                    /* all lanes of the warp execute */
 LLVMValueRef lw_course_shared(const lw_strand *s, LLVMValueRef *host); /* bytes of shared memory, and their place */
 
+/* Of the allocation that atomic operation n met last, its bytes; and whether it may be changed. */
+LLVMValueRef lw_course_changed(const lw_strand *s, uint32_t n, LLVMValueRef *base, LLVMValueRef *host,
+                               LLVMValueRef *good);
+
 /* False: the addresses are no row, or it is for the interpreter's step in any case. */
 bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course);
 /* Of a load that gives all lanes of a run the same. */
@@ -52,7 +56,7 @@ uint32_t lw_course_element(const lw_strand *s, const lw_op *op,
 /* All elements of a chunk to be stored, one lane's behind the other's. */
 LLVMValueRef lw_course_joined(lw_strand *s, const lw_op *op, const lw_course *course, uint32_t chunk);
 
-/* ---- strand_atomic.c: each lane its own way ---------------------------------------------------------------------- */
+/* ---- strand_turn.c: each lane its own way ------------------------------------------------------------------------ */
 
 /* A loop over some lanes, at least one, the lowest first. */
 typedef struct lw_each {
@@ -69,8 +73,11 @@ typedef struct lw_turn {
     lw_each each;                 /* in a loop over the lanes that execute: … */
     LLVMValueRef place;           /* … where the lane goes */
 } lw_turn;
-/* The condition that all that execute are within shared memory, or their local memory, and aligned. */
-LLVMValueRef lw_turn_find(lw_strand *s, const lw_op *op, lw_turn *turn);
+/* The condition that all that execute are within shared memory, their local memory, or the allocation that an atomic
+ * operation met last, and aligned; the same of one place for all of them. */
+LLVMValueRef lw_turn_find(lw_strand *s, uint32_t n, lw_turn *turn);
+LLVMValueRef lw_turn_find_one(lw_strand *s, uint32_t n, uint32_t bytes, LLVMValueRef *place);
+LLVMValueRef lw_turn_room(const lw_strand *s, LLVMTypeRef of_chunk); /* for all lanes, in memory */
 /* All lanes of a register, in memory; and the one of a lane. Chunks of anything. */
 LLVMValueRef lw_turn_list(lw_strand *s, uint32_t reg);
 LLVMValueRef lw_turn_chunks(const lw_strand *s, LLVMValueRef *chunks);

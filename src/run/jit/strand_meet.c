@@ -173,13 +173,13 @@ static LLVMValueRef combine(const lw_build *b, lw_redux_kind kind, LLVMValueRef 
 #undef LESS
 }
 
-/* What changes nothing. */
-static uint64_t neutral(lw_redux_kind kind) {
+uint64_t lw_strand_neutral(lw_redux_kind kind, uint32_t bits) {
+    const uint64_t all = UINT64_MAX >> (64 - bits);
     switch (kind) {
-    case LW_REDUX_min_s: return INT32_MAX;
-    case LW_REDUX_max_s: return 0x80000000;
+    case LW_REDUX_min_s: return all >> 1;
+    case LW_REDUX_max_s: return all ^ all >> 1;
     case LW_REDUX_min_u:
-    case LW_REDUX_and: return UINT32_MAX;
+    case LW_REDUX_and: return all;
     default: return 0;
     }
 }
@@ -199,13 +199,13 @@ static LLVMValueRef fold(const lw_build *b, lw_redux_kind kind, LLVMValueRef vec
     return LLVMBuildExtractElement(b->at, vector, lw_build_number(b, 32, 0), "");
 }
 
-static LLVMValueRef reduce(lw_strand *s, const lw_op *op, LLVMValueRef group) {
+LLVMValueRef lw_strand_reduce(lw_strand *s, lw_redux_kind kind, uint32_t reg, LLVMValueRef lanes) {
     const lw_build *b = lw_strand_build(s);
-    const lw_redux_kind kind = (lw_redux_kind)op->mode;
-    LLVMValueRef all = NULL, none = lw_value_splat(b, lw_build_number(b, 32, neutral(kind)));
+    const uint32_t bits = lw_unit_bits(s->u, reg);
+    LLVMValueRef all = NULL, none = lw_value_splat(b, lw_build_number(b, bits, lw_strand_neutral(kind, bits)));
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef on = lw_strand_conditions(s, group, c);
-        LLVMValueRef part = LLVMBuildSelect(b->at, on, lw_strand_vector(s, op->b, c), none, "");
+        LLVMValueRef on = lw_strand_conditions(s, lanes, c);
+        LLVMValueRef part = LLVMBuildSelect(b->at, on, lw_strand_vector(s, reg, c), none, "");
         all = all ? combine(b, kind, all, part) : part;
     }
     return fold(b, kind, all, b->chunk);
@@ -219,14 +219,15 @@ static LLVMValueRef reduce_float(lw_strand *s, const lw_op *op, LLVMValueRef gro
     const lw_each each = lw_each_begin(s, group);
     LLVMValueRef operands[] = {LLVMBuildLoad2(b->at, b->i32, so_far, ""), lw_turn_element(b, b->i32, values, each.lane),
                                lw_build_number(b, 32, op->c)};
-    LLVMBuildStore(b->at, lw_body_call(b, lw_redux_lane(op), operands), so_far);
+    LLVMBuildStore(b->at, lw_body_call(b, lw_called_lane(op), operands), so_far);
     lw_each_end(s, &each);
     return LLVMBuildLoad2(b->at, b->i32, so_far, "");
 }
 
 static lw_finding redux(lw_strand *s, const lw_op *op, LLVMValueRef group) {
-    const bool is_float = lw_redux_lane(op) != LW_LANE_none;
-    return (lw_finding){.number = is_float ? reduce_float(s, op, group) : reduce(s, op, group)};
+    const bool is_float = lw_called_lane(op) != LW_LANE_none;
+    return (lw_finding){.number = is_float ? reduce_float(s, op, group)
+                                           : lw_strand_reduce(s, (lw_redux_kind)op->mode, op->b, group)};
 }
 
 /* ---- Exchanges --------------------------------------------------------------------------------------------------- */

@@ -192,7 +192,7 @@ static void load_apart(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     const lw_memory_form form = lw_memory_unpack(op->c);
     lw_turn turn = {.bytes = 1u << form.size};
-    const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, op, &turn));
+    const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, n, &turn));
     use_local(s, form);
     for (uint32_t c = 0; c < s->chunks; c++)
         lw_strand_put(s, n, op->d, c, lw_course_widen(s, gather_chunk(s, &turn, c), form, true));
@@ -204,7 +204,7 @@ static void store_apart(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     const lw_memory_form form = lw_memory_unpack(op->c);
     lw_turn turn = {.bytes = 1u << form.size};
-    const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, op, &turn));
+    const lw_fork fork = lw_strand_fork(s, lw_turn_find(s, n, &turn));
     use_local(s, form);
     LLVMTypeRef slot = lw_build_int(b, 8u << form.slot);
     LLVMValueRef values = lw_turn_list(s, op->d);

@@ -21,7 +21,8 @@ static bool is_called(const lw_unit *u, uint32_t n) {
     case LW_OP_ld:
     case LW_OP_st:
         return u->kinds[n] == LW_KIND_step && !lw_strand_moves(lw_memory_unpack(op->c)) && !lw_strand_goes_local(op);
-    case LW_OP_atom: return !lw_strand_changes(u, n);
+    case LW_OP_atom: /* a generic address may be one of shared memory */
+        return !lw_strand_changes(u, n) || lw_memory_unpack(op->c).window == LW_WINDOW_generic;
     case LW_OP_special:
     case LW_OP_local_base:
     case LW_OP_guard:

@@ -256,12 +256,13 @@ LLVMValueRef lw_value_splat(const lw_build *b, LLVMValueRef scalar);
 
 /* An operation whose operands are all scalars and that gives one: its result, or NULL. */
 LLVMValueRef lw_body_scalar(lw_unit *u, const lw_op *op, lw_values *v);
-/* Of two numbers that a reduction makes one of; LW_LANE_none: they are integers. */
-static inline lw_lane_id lw_redux_lane(const lw_op *op) {
-    if (op->code != LW_OP_redux) return LW_LANE_none;
-    return op->mode == LW_REDUX_min_f32   ? LW_LANE_least_f32
-           : op->mode == LW_REDUX_max_f32 ? LW_LANE_most_f32
-                                          : LW_LANE_none;
+/* What an exchange or an atomic operation calls of two numbers of floating point; LW_LANE_none: it does not. In device
+ * memory subnormals count as zero, in shared memory they do not. */
+static inline lw_lane_id lw_called_lane(const lw_op *op) {
+    if (op->code == LW_OP_redux && op->mode == LW_REDUX_min_f32) return LW_LANE_least_f32;
+    if (op->code == LW_OP_redux && op->mode == LW_REDUX_max_f32) return LW_LANE_most_f32;
+    if (op->code != LW_OP_atom || op->mode != LW_ATOM_add_float) return LW_LANE_none;
+    return lw_memory_unpack(op->c).window == LW_WINDOW_shared ? LW_LANE_add_rn_f32 : LW_LANE_add_rn_ftz_f32;
 }
 /* A lane function, of one lane. */
 LLVMValueRef lw_body_call(const lw_build *b, lw_lane_id lane, LLVMValueRef *operands);
