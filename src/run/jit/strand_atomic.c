@@ -4,8 +4,6 @@
 
 /* ---- Which ------------------------------------------------------------------------------------------------------- */
 
-static bool is_float(const lw_op *op) { return op->mode == LW_ATOM_add_float; }
-
 bool lw_strand_changes(const lw_unit *u, uint32_t n) {
     const lw_op *op = lw_unit_op(u, n);
     if (op->code != LW_OP_atom || op->flags & LW_OP_IMM_A) return false;
@@ -16,7 +14,7 @@ bool lw_strand_changes(const lw_unit *u, uint32_t n) {
     case LW_ATOM_add_half:
     case LW_ATOM_min_half:
     case LW_ATOM_max_half: return false;
-    default: return !is_float(op) || form.size == 2; /* of doubles it matters which NaN comes out */
+    default: return true;
     }
 }
 
@@ -43,6 +41,23 @@ static bool joins(const lw_unit *u, const lw_op *op, lw_redux_kind *kind) {
     }
 }
 
+static LLVMValueRef is_nan(const lw_build *b, LLVMValueRef x) { /* a double */
+    LLVMValueRef magnitude = LLVMBuildAnd(b->at, x, lw_build_number(b, 64, INT64_MAX), "");
+    return lw_build_is(b, LLVMIntUGT, magnitude, lw_build_number(b, 64, 0x7ff0000000000000));
+}
+
+/* Which NaN of doubles comes out is said in interp/atomic.c: in device memory the operand, else what was there, as it
+ * is. */
+static LLVMValueRef add_float(const lw_build *b, const lw_op *op, LLVMValueRef old, LLVMValueRef x) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const lw_lane_id lane = lw_called_lane(op);
+    if (form.size == 2) return lw_body_call(b, lane, (LLVMValueRef[]){old, x});
+    LLVMValueRef sum = lw_body_call(b, lane, (LLVMValueRef[]){x, old});
+    if (form.window == LW_WINDOW_shared) return sum;
+    sum = LLVMBuildSelect(b->at, is_nan(b, old), old, sum, "");
+    return LLVMBuildSelect(b->at, is_nan(b, x), x, sum, "");
+}
+
 /* What is there then. */
 static LLVMValueRef apply(const lw_build *b, const lw_op *op, LLVMValueRef old, LLVMValueRef x, LLVMValueRef y) {
     const lw_atom_op kind = (lw_atom_op)op->mode;
@@ -64,7 +79,7 @@ static LLVMValueRef apply(const lw_build *b, const lw_op *op, LLVMValueRef old, 
         LLVMValueRef less = LLVMBuildSub(b->at, old, one, ""), beyond = CHOICE(UGT, old, x, x, less);
         return CHOICE(EQ, old, zero, x, beyond);
     }
-    case LW_ATOM_add_float: return lw_body_call(b, lw_called_lane(op), (LLVMValueRef[]){old, x});
+    case LW_ATOM_add_float: return add_float(b, op, old, x);
     default: lw_bug("atomic of kind %d", (int)kind);
     }
 #undef CHOICE

@@ -262,7 +262,9 @@ static inline lw_lane_id lw_called_lane(const lw_op *op) {
     if (op->code == LW_OP_redux && op->mode == LW_REDUX_min_f32) return LW_LANE_least_f32;
     if (op->code == LW_OP_redux && op->mode == LW_REDUX_max_f32) return LW_LANE_most_f32;
     if (op->code != LW_OP_atom || op->mode != LW_ATOM_add_float) return LW_LANE_none;
-    return lw_memory_unpack(op->c).window == LW_WINDOW_shared ? LW_LANE_add_rn_f32 : LW_LANE_add_rn_ftz_f32;
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    if (form.size == 3) return LW_LANE_add_rn_f64;
+    return form.window == LW_WINDOW_shared ? LW_LANE_add_rn_f32 : LW_LANE_add_rn_ftz_f32;
 }
 /* A lane function, of one lane. */
 LLVMValueRef lw_body_call(const lw_build *b, lw_lane_id lane, LLVMValueRef *operands);
