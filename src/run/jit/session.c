@@ -257,7 +257,7 @@ static bool emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {
     lw_strand strand = {.u = unit};
     bool good = lw_strand_plan(&strand);
     b->failed |= !good;
-    good = good && lw_strand_pays(&strand) && lw_strand_size(&strand) <= LW_STRAND_MOST;
+    good = good && lw_strand_size(&strand) <= LW_STRAND_MOST;
     if (good) {
         begin_function(b, function, unit->level);
         b->failed |= !lw_strand_emit(&strand);

@@ -69,7 +69,6 @@ enum { LW_STRAND_LONG = 96 }; /* of a longer lane function one copy, in a loop, 
 bool lw_strand_fits(const lw_unit *u);
 /* False: no memory. Release with lw_strand_free in either case. */
 bool lw_strand_plan(lw_strand *s);
-bool lw_strand_pays(const lw_strand *s);     /* that is how accesses go */
 uint64_t lw_strand_size(const lw_strand *s); /* of its code, once it is planned */
 void lw_strand_free(lw_strand *s);
 static inline bool lw_strand_is_row(const lw_strand *s, uint32_t reg) {

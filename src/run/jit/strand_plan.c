@@ -41,23 +41,17 @@ static bool is_called(const lw_unit *u, uint32_t n) {
 /* Registers of all chunks of a warp have no room in the CPU's for long; straight text of many operations, and long lane
  * functions, are better off as loops over all chunks of the gang (region.c). So are loops, where there are any, of
  * which much is steps. */
-enum { SHARE = 20 };
-
-/* In loops, where there are any. */
-static bool weighs(const lw_unit *u, uint32_t block) {
-    return !u->code->facts->has_loops || u->code->facts->loops[block].end;
-}
-
 static bool is_worth_it(const lw_unit *u) {
-    enum { STRAIGHT = 1500 };
+    enum { STRAIGHT = 1500, SHARE = 20 };
     uint64_t straight = 0, longs = 0, called = 0, weighed = 0;
     for (uint32_t b = 0; b < u->code->block_count; b++)
         for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++) {
             const uint64_t length = lw_body_length(u, lw_unit_op(u, n));
+            const bool weighs = !u->code->facts->has_loops || u->code->facts->loops[b].end;
             straight = u->kinds[n] == LW_KIND_body ? straight + length : 0;
             longs += length > LW_STRAND_LONG;
-            weighed += weighs(u, b);
-            called += weighs(u, b) && is_called(u, n);
+            weighed += weighs;
+            called += weighs && is_called(u, n);
             if (straight > STRAIGHT) return false;
         }
     return longs * SHARE <= u->count && called * SHARE <= weighed;
@@ -333,33 +327,6 @@ uint64_t lw_strand_size(const lw_strand *s) {
             size += u->kinds[n] == LW_KIND_body ? BODY : lw_op_does(lw_unit_op(u, n), LW_DOES_MEMORY) ? MEMORY : OTHER;
     }
     return size;
-}
-
-/* Lanes that go each their own way in device memory are a call for each warp, too. */
-static bool is_scattered(const lw_strand *s, uint32_t n) {
-    const lw_op *op = lw_unit_op(s->u, n);
-    if ((op->code != LW_OP_ld && op->code != LW_OP_st) || s->u->kinds[n] != LW_KIND_step) return false;
-    const lw_memory_form form = lw_memory_unpack(op->c);
-    return form.window == LW_WINDOW_global && form.address && !lw_strand_is_row(s, op->a);
-}
-
-/* What a warp does far better by itself than the interpreter does for all: that outweighs some calls. */
-static bool wins(const lw_strand *s, uint32_t n) {
-    const lw_op *op = lw_unit_op(s->u, n);
-    if (op->code == LW_OP_ld || op->code == LW_OP_st) return lw_strand_goes_local(op);
-    return lw_op_does(op, LW_DOES_EXCHANGES) || parts(s, op);
-}
-
-bool lw_strand_pays(const lw_strand *s) {
-    const lw_unit *u = s->u;
-    uint64_t scattered = 0, weighed = 0;
-    for (uint32_t b = 0; b < u->code->block_count; b++)
-        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b) && weighs(u, b); n++) {
-            if (wins(s, n)) return true;
-            weighed++;
-            scattered += is_scattered(s, n);
-        }
-    return scattered * SHARE <= weighed;
 }
 
 bool lw_strand_plan(lw_strand *s) {
