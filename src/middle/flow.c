@@ -93,9 +93,8 @@ static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
 static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
     lw_memory_form form = {
         .window = LW_WINDOW_local, .frame = 1, .size = (uint32_t)__builtin_ctz(size), .slot = l->vregs.at[value].class};
-    uint32_t hint = l->program->hint_count++;
     lw_op *op = lw_lower_op(l, code);
-    op->d = value, op->imm = at, op->c = lw_memory_pack(form), op->e = hint;
+    op->d = value, op->imm = at, op->c = lw_memory_pack(form);
 }
 
 static bool is_param_variable(const lw_operand *operand) {

@@ -197,6 +197,8 @@ static inline uint32_t lw_class_bits(lw_class class) { return class == LW_CLASS_
 typedef struct lw_register {
     lw_class class : 8;
     bool is_const; /* known value: never needs an operation */
+    uint16_t
+        hint; /* while it is built: 1 + the number of the accesses that have it as their address; 0: there are none */
     uint32_t defs, uses;
     uint64_t value;
 } lw_register;

@@ -208,7 +208,7 @@ typedef struct lw_cta lw_cta;
 
 typedef enum lw_gang_state { LW_GANG_ready, LW_GANG_waiting, LW_GANG_done, LW_GANG_trapped } lw_gang_state;
 
-enum { LW_HINTS = 16, LW_NOTES = 64 };
+enum { LW_HINTS = 32, LW_NOTES = 64 };
 
 typedef enum lw_pattern {
     LW_UNIFORM, /* all lanes at one address */
