@@ -51,17 +51,6 @@ LW_INLINE bool lw_is_zero(lw_vector x) {
 }
 #endif
 
-/* An element of memory for each lane of a warp, by their distances from a place, as a number of `type` made wider. */
-#define GATHER(to, wide, type, element, host, at) \
-    LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) \
-        to[i] = (wide)(type)(*(const element *)((host) + (at)[i]));
-#define LW_GATHER_8(to, wide, type, host, at)  GATHER(to, wide, type, lw_any8, host, at)
-#define LW_GATHER_16(to, wide, type, host, at) GATHER(to, wide, type, lw_any16, host, at)
-#ifndef LW_GATHER_32
-#define LW_GATHER_32(to, wide, type, host, at) GATHER(to, wide, type, lw_any32, host, at)
-#define LW_GATHER_64(to, wide, type, host, at) GATHER(to, wide, type, lw_any64, host, at)
-#endif
-
 /* Elements of memory to memory for the lanes of a mask whose last one is the count's. */
 #ifndef lw_move_among
 #define MOVE_AMONG(bits) \
@@ -269,6 +258,24 @@ static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sourc
     for (uint32_t i = 0; i < 32; i++) lanes |= (~active >> sources->lane[i] & 1) << i;
     return active & lanes;
 }
+#endif
+
+/* ---- Gathers ---------------------------------------------------------------------------------------------- */
+
+/* An element of memory for each lane of a warp, by their distances from a place, as a number of `type` made w bits
+ * wide. Vectors are put together before they are stored: who reads them as such would wait for stores of elements. */
+#define GATHER(to, w, type, element, host, at) \
+    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_##w) { \
+        chunk##w lanes = {0}; \
+        _Pragma("GCC unroll 32") for (uint32_t k = 0; k < IN_##w; k++) \
+            lanes[k] = (uint##w##_t)(type)(*(const element *)((host) + (at)[i + k])); \
+        *(loose##w *)((to) + i) = lanes; \
+    }
+#define LW_GATHER_8(to, w, type, host, at)  GATHER(to, w, type, lw_any8, host, at)
+#define LW_GATHER_16(to, w, type, host, at) GATHER(to, w, type, lw_any16, host, at)
+#ifndef LW_GATHER_32
+#define LW_GATHER_32(to, w, type, host, at) GATHER(to, w, type, lw_any32, host, at)
+#define LW_GATHER_64(to, w, type, host, at) GATHER(to, w, type, lw_any64, host, at)
 #endif
 
 #endif

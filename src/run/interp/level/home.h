@@ -8,6 +8,7 @@
 /* Elements of lanes side by side. */
 #define CHUNK LW_VECTOR_BYTES
 
+typedef uint16_t chunk16 __attribute__((vector_size(CHUNK)));
 typedef uint32_t chunk32 __attribute__((vector_size(CHUNK)));
 typedef uint64_t chunk64 __attribute__((vector_size(CHUNK)));
 /* The same at places aligned to an element only. */

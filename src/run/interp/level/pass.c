@@ -155,14 +155,14 @@ typedef struct lw_ways {
     uintptr_t host;
     bool few;    /* those that execute are looked at one by one */
     bool joined; /* all go to neighbouring places, in order */
-    uint64_t at[LW_WARP_LANES];
+    lw_any64 at[LW_WARP_LANES];
 } lw_ways;
 
 enum { FEW = 12 }; /* all lanes at once, as vectors, cost as much as so many do one by one */
 
 /* The lanes' distances from the home. False: one is outside, or not aligned. Sizes are far below 2^63, so that one bit
- * tells. What lanes have that do not execute is looked at only if it is no good. */
-#define DEFINE_FIND(bits) \
+ * tells. */
+#define DEFINE_FIND_FEW(bits) \
     static bool find_few_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
                                 uint32_t bytes, uint32_t lanes) { \
         uint64_t outside = 0, low = 0; \
@@ -174,39 +174,42 @@ enum { FEW = 12 }; /* all lanes at once, as vectors, cost as much as so many do 
             ways->at[i] = distance; \
         } \
         return !(outside >> 63) && !(low & (bytes - 1)); \
-    } \
-    static bool find_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
-                            uint32_t bytes, uint32_t lanes) { \
-        const uint64_t first = (uint##bits##_t)(r[0] + (uint##bits##_t)imm) + plus; \
-        const uint32_t size = (uint32_t)__builtin_ctz(bytes); \
-        uint64_t outside = 0, low = 0, apart = 0; \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) { \
-            const uint64_t distance = (uint##bits##_t)(r[i] + (uint##bits##_t)imm) + plus; \
-            outside |= (room - distance) | distance; \
-            low |= distance; \
-            apart |= distance ^ (first + ((uint64_t)i << size)); \
-            ways->at[i] = distance; \
-        } \
-        ways->joined = !apart; \
-        if (LW_LIKELY(!(outside >> 63) && !(low & (bytes - 1)))) return true; \
-        if (lanes == UINT32_MAX) return false; \
-        ways->joined = false; \
-        outside = low = 0; \
-        LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) { \
-            const uint64_t distance = lanes >> i & 1 ? ways->at[i] : 0; \
-            outside |= (room - distance) | distance; \
-            low |= distance; \
-            ways->at[i] = distance; \
-        } \
-        return !(outside >> 63) && !(low & (bytes - 1)); \
-    } \
-    static bool find_any_##bits(lw_ways *ways, const lw_any##bits *r, uint64_t imm, uint64_t plus, uint64_t room, \
-                                uint32_t bytes, uint32_t lanes) { \
-        return ways->few ? find_few_##bits(ways, r, imm, plus, room, bytes, lanes) \
-                         : find_##bits(ways, r, imm, plus, room, bytes, lanes); \
     }
-DEFINE_FIND(32)
-DEFINE_FIND(64)
+DEFINE_FIND_FEW(32)
+DEFINE_FIND_FEW(64)
+
+static void distances_32(lw_ways *ways, const lw_any32 *r, uint64_t imm, uint64_t plus) {
+    LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) ways->at[i] = (r[i] + (uint32_t)imm) + plus;
+}
+static void distances_64(lw_ways *ways, const lw_any64 *r, uint64_t imm, uint64_t plus) {
+    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_64)
+        *(loose64 *)(ways->at + i) = *(const loose64 *)(r + i) + (imm + plus);
+}
+
+/* Those of all lanes. What they have that do not execute is looked at only if it is no good. */
+static bool are_good(lw_ways *ways, uint64_t room, uint32_t bytes, uint32_t lanes) {
+    const chunk64 count = *(const loose64 *)count_64, bad = {0};
+    chunk64 outside = bad, low = bad, apart = bad, next = ways->at[0] + count * bytes;
+    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_64, next += IN_64 * bytes) {
+        const chunk64 distance = *(const loose64 *)(ways->at + i);
+        outside |= (room - distance) | distance;
+        low |= distance;
+        apart |= distance ^ next;
+    }
+    ways->joined = lw_is_zero((lw_vector)apart);
+    if (LW_LIKELY(lw_is_zero((lw_vector)(outside >> 63 | (low & (uint64_t)(bytes - 1)))))) return true;
+    if (lanes == UINT32_MAX) return false;
+    ways->joined = false;
+    outside = low = bad;
+    for (uint32_t i = 0; i < LW_WARP_LANES; i += IN_64) {
+        const chunk64 executes = -(((chunk64){0} + lanes) >> (count + i) & 1);
+        const chunk64 distance = *(const loose64 *)(ways->at + i) & executes;
+        outside |= (room - distance) | distance;
+        low |= distance;
+        *(loose64 *)(ways->at + i) = distance;
+    }
+    return lw_is_zero((lw_vector)(outside >> 63 | (low & (uint64_t)(bytes - 1))));
+}
 
 /* Local memory is interleaved. */
 static void find_local(lw_gang *gang, lw_ways *ways, uint32_t warp) {
@@ -234,9 +237,15 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
     const uint64_t plus = frame - home.base, room = home.size - bytes;
     ways->few = home.host && __builtin_popcount(lanes) <= FEW;
     ways->joined = false;
-    if (!(form.address == 1 ? find_any_32(ways, r32, op->imm, plus, room, bytes, lanes)
-                            : find_any_64(ways, r64, op->imm, plus, room, bytes, lanes)))
-        return false;
+    if (ways->few) {
+        if (!(form.address == 1 ? find_few_32(ways, r32, op->imm, plus, room, bytes, lanes)
+                                : find_few_64(ways, r64, op->imm, plus, room, bytes, lanes)))
+            return false;
+    } else {
+        if (form.address == 1) distances_32(ways, r32, op->imm, plus);
+        else distances_64(ways, r64, op->imm, plus);
+        if (!are_good(ways, room, bytes, lanes)) return false;
+    }
     if (home.host) ways->host = (uintptr_t)home.host;
     else {
         ways->joined = false;
@@ -249,7 +258,7 @@ static bool find_ways(lw_gang *gang, const lw_op *op, lw_memory_form form, uint3
 #define DEFINE_LOADS(m, w, name, type) \
     LW_RACY static void load_##name##_##m##_##w(char *slot, const lw_ways *ways, uintptr_t host) { \
         lw_any##w *to = (lw_any##w *)slot; \
-        LW_GATHER_##m(to, uint##w##_t, type, host, ways->at) \
+        LW_GATHER_##m(to, w, type, host, ways->at) \
     } \
     LW_RACY static void load_joined_##name##_##m##_##w(char *slot, const lw_ways *ways, uintptr_t host) { \
         const lw_any##m *from = (const lw_any##m *)(host + ways->at[0]); \
