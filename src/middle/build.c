@@ -153,6 +153,30 @@ const lw_code *lw_program_code(const lw_program *program, uint64_t number) {
     return low < program->code_count && program->codes[low]->number == number ? program->codes[low] : NULL;
 }
 
+/* Functions do not lie in each other. */
+const lw_code *lw_program_code_at(const lw_program *program, lw_place place) {
+    const lw_code *found = NULL;
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        const lw_code *code = program->codes[i];
+        if (code->place.at <= place.at && (!found || found->place.at < code->place.at)) found = code;
+    }
+    return found;
+}
+
+bool lw_transfers_agree(const lw_transfer *given, const lw_transfer *taken, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (given[i].in_memory != taken[i].in_memory ||
+            (taken[i].is_open ? given[i].size > taken[i].size : given[i].size != taken[i].size))
+            return false;
+    return true;
+}
+
+bool lw_call_agrees(const lw_call *call, const lw_code *code) {
+    return call->argument_count == code->param_count && call->result_count == code->return_count &&
+           lw_transfers_agree(call->arguments, code->params, code->param_count) &&
+           lw_transfers_agree(call->results, code->returns, code->return_count);
+}
+
 /* ---- One function --------------------------------------------------------------------------------------- */
 
 /* Mostly enough, so that long lists need not be copied to grow: few instructions become several operations, and most
@@ -185,6 +209,7 @@ void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t i
     l->targets.at = NULL, l->targets.count = l->targets.room = 0;
     l->calls.at = NULL, l->calls.count = l->calls.room = 0;
     l->constants.at = NULL, l->constants.count = l->constants.room = 0;
+    l->rooms.at = NULL, l->rooms.count = l->rooms.room = 0;
     l->local_bytes = 0;
     l->local_align = 16;
     l->open = false;
@@ -222,7 +247,25 @@ uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place plac
     }
     if (align > l->local_align) l->local_align = (uint32_t)align;
     l->local_bytes = (uint32_t)(offset + size);
+    LW_PUSH(l->arena, l->rooms) = (lw_room){.offset = (uint32_t)offset, .size = (uint32_t)size};
     return (uint32_t)offset;
+}
+
+void lw_lower_take_address(lw_lower *l, uint32_t offset) {
+    uint32_t low = 0, high = l->rooms.count; /* the first that begins behind it */
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (l->rooms.at[middle].offset <= offset) low = middle + 1;
+        else high = middle;
+    }
+    while (low-- && l->rooms.at[low].offset == offset) l->rooms.at[low].has_address = true;
+}
+
+void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
+    lw_memory_form form = {.window = LW_WINDOW_local, .frame = 1, .size = size, .slot = l->vregs.at[value].class};
+    uint32_t hint = l->program->hint_count++;
+    lw_op *op = lw_lower_op(l, code);
+    op->d = value, op->imm = at, op->c = lw_memory_pack(form), op->e = hint;
 }
 
 /* Of the blocks in a list, looked through for the first branch that has it: 1 + the lowest, by where the list
@@ -266,6 +309,7 @@ static void complete_code(lw_lower *l) {
     code->targets = l->targets.at, code->target_count = l->targets.count;
     code->constants = l->constants.at, code->constant_count = l->constants.count;
     code->local_bytes = l->local_bytes, code->local_align = l->local_align;
+    code->rooms = l->rooms.at, code->room_count = l->rooms.count;
 }
 
 /* Which blocks are behind each. */
@@ -288,11 +332,13 @@ static void find_successors(lw_arena *arena, lw_code *code) {
     }
 }
 
-void lw_lower_end(lw_lower *l) {
-    if (!lw_lower_fits(l)) return;
+void lw_lower_lay(lw_lower *l) {
     resolve_labels(l);
     complete_code(l);
     find_successors(l->arena, l->code);
+}
+
+void lw_lower_finish(lw_lower *l) {
     lw_fold(l);
     lw_forget_nans(l);
     lw_code_compact(l->code, NULL);
@@ -300,6 +346,12 @@ void lw_lower_end(lw_lower *l) {
         l->code->ops[l->code->blocks[b].first].imm = l->code->blocks[b].instructions;
     l->code->registers = l->vregs.at, l->code->virtual_count = l->vregs.count;
     l->code->lowered = !l->failed;
+}
+
+void lw_lower_end(lw_lower *l) {
+    if (!lw_lower_fits(l)) return;
+    lw_lower_lay(l);
+    lw_lower_finish(l);
 }
 
 /* ---- Semantics ------------------------------------------------------------------------------------------ */

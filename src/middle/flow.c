@@ -90,11 +90,8 @@ static uint32_t scratch_place(lw_lower *l, const lw_object *formal) {
     return lw_lower_room(l, formal->size, 16, l->place, formal->name->text);
 }
 
-static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
-    lw_memory_form form = {
-        .window = LW_WINDOW_local, .frame = 1, .size = (uint32_t)__builtin_ctz(size), .slot = l->vregs.at[value].class};
-    lw_op *op = lw_lower_op(l, code);
-    op->d = value, op->imm = at, op->c = lw_memory_pack(form);
+static void frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t bytes) {
+    lw_lower_frame_access(l, code, value, at, (uint32_t)__builtin_ctz(bytes));
 }
 
 static bool is_param_variable(const lw_operand *operand) {
@@ -165,12 +162,6 @@ static void lower_argument(lw_lower *l, const lw_operand *operand, const lw_obje
     } else {
         uint32_t v = value_of(l, operand, formal, half);
         if (l->failed) return;
-        if (l->vregs.at[v].is_const) { /* transfers take slots */
-            uint32_t d = lw_lower_vreg(l, l->vregs.at[v].class);
-            lw_lower_move(l, d, v);
-            l->vregs.at[d].defs = 2; /* keeps it out of constant propagation */
-            v = d;
-        }
         *t = (lw_transfer){.from = v, .size = lw_class_bytes(l->vregs.at[v].class)};
     }
 }

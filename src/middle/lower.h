@@ -29,6 +29,7 @@ typedef struct lw_lower {
     LW_LIST(lw_call) calls;
     LW_LIST(uint64_t) constants;
     LW_LIST(uint32_t) label_blocks; /* by label number, then made-up labels */
+    LW_LIST(lw_room) rooms;
     uint32_t local_bytes, local_align;
     lw_place place; /* of the instruction at hand */
     bool open;      /* the current block can take operations */
@@ -42,11 +43,16 @@ enum { LW_PARTS_MOST = 1 << 26 };
 lw_class lw_class_of_lane(lw_lane_type type);
 /* A function's code begins; `code` has its name, number and kind. `instructions`: about how many there will be. */
 void lw_lower_begin(lw_lower *l, const lw_code *code, lw_place place, uint32_t instructions);
-void lw_lower_end(lw_lower *l);  /* all is built: folds; may fail */
-bool lw_lower_fits(lw_lower *l); /* what there is so far. False: failed, diagnosed */
+void lw_lower_end(lw_lower *l);    /* all is built: folds; may fail */
+void lw_lower_lay(lw_lower *l);    /* its first half: labels become blocks, and the lists the code's … */
+void lw_lower_finish(lw_lower *l); /* … and its second: passes over that */
+bool lw_lower_fits(lw_lower *l);   /* what there is so far. False: failed, diagnosed */
 /* Room in the frame's local memory, for what the text calls `name` at `place`. Returns its offset; 0: failed,
  * diagnosed. */
 uint32_t lw_lower_room(lw_lower *l, uint64_t size, uint64_t align, lw_place place, const char *name);
+void lw_lower_take_address(lw_lower *l, uint32_t offset); /* of the room that begins there */
+/* One element of 1 << size bytes in the frame's memory: ld or st. */
+void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size);
 uint32_t lw_lower_vreg(lw_lower *l, lw_class class);
 uint32_t lw_lower_const(lw_lower *l, lw_class class, uint64_t value);
 lw_op *lw_lower_op(lw_lower *l, uint16_t code); /* all register fields LW_NO_SLOT */
@@ -65,10 +71,35 @@ void lw_lower_count(lw_lower *l); /* the open block stands for one more instruct
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate); /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                 /* the same, where steps find out themselves */
 
+/* ---- cells.c: memory of frames becomes registers ---------------------------------------------------------------- */
+
+/* Of a parameter or result in memory an element; else all of it. */
+typedef struct lw_piece {
+    uint32_t transfer; /* number of what it is of, as callers and callee agreed on it */
+    uint32_t offset;   /* there */
+    uint8_t size;      /* as that of lw_memory_form */
+    bool in_memory;
+} lw_piece;
+/* How a function takes its parameters, and leaves its results: in registers alone, those of code->params and
+ * code->returns. */
+typedef struct lw_pieces {
+    LW_LIST(lw_piece) params;
+    LW_LIST(lw_piece) returns;
+} lw_pieces;
+/* Between lw_lower_lay and lw_lower_finish: what is accessed at known offsets only, and always in the same elements,
+ * becomes registers. pieces: parameters and results, too; or NULL. False: they stay as they are. */
+bool lw_lower_cells(lw_lower *l, lw_pieces *pieces);
+
+/* ---- inline.c: calls of small functions ------------------------------------------------------------------------- */
+
+void lw_inline_calls(lw_lower *l); /* when all functions are there */
+
 /* ---- rename.c, fold.c, nan.c, spin.c -------------------------------------------------------------------------- */
 
-void lw_rename(lw_lower *l);             /* registers that are written again */
-void lw_fold(lw_lower *l);               /* constants, copies, dead operations */
+void lw_rename(lw_lower *l); /* registers that are written again */
+void lw_fold(lw_lower *l);   /* constants, copies, dead operations */
+/* Per block: lanes come to it only by falling out of the one before, or back from its call. */
+bool *lw_find_straight(lw_arena *arena, const lw_code *code);
 void lw_forget_nans(lw_lower *l);        /* cheaper float operations where nobody reads the bits of a NaN */
 void lw_mark_spins(lw_program *program); /* when all functions are there: LW_OP_SPIN; spin.c */
 

@@ -173,8 +173,10 @@ static uint32_t read_name_address(lw_lower *l, const lw_operand *operand, lw_typ
     if (object->kind != LW_OBJ_VARIABLE) return lw_lower_unsupported(l, operand);
     uint64_t offset = (uint64_t)operand->offset;
     if (is_local(l, object)) {
-        const uint64_t at = lw_lower_var(l, object) + offset;
-        return object->owner ? made_here(l, LW_OP_local_base, class, at) : lw_lower_const(l, class, at);
+        const uint64_t begin = lw_lower_var(l, object), at = begin + offset;
+        if (!object->owner) return lw_lower_const(l, class, at);
+        lw_lower_take_address(l, (uint32_t)begin);
+        return made_here(l, LW_OP_local_base, class, at);
     }
     if (object->space == LW_SPACE_shared) {
         const uint64_t at = lw_lower_var(l, object) + offset;

@@ -196,9 +196,9 @@ static inline uint32_t lw_class_bits(lw_class class) { return class == LW_CLASS_
 /* A virtual register: one for each register of the text and each intermediate value, constants included. */
 typedef struct lw_register {
     lw_class class : 8;
-    bool is_const; /* known value: never needs an operation */
-    uint16_t
-        hint; /* while it is built: 1 + the number of the accesses that have it as their address; 0: there are none */
+    bool is_const;    /* known value: never needs an operation */
+    bool starts_at_0; /* it was memory of the frame, and may be read before it is written: never a known value */
+    uint16_t hint;    /* while it is built: 1 + the number that accesses by it have in common; 0: there are none */
     uint32_t defs, uses;
     uint64_t value;
 } lw_register;
@@ -227,6 +227,12 @@ typedef struct lw_call {
     lw_transfer *results;
 } lw_call;
 
+/* A variable, or a parameter, in the local memory of a function's frame. */
+typedef struct lw_room {
+    uint32_t offset, size;
+    bool has_address; /* the text takes it: who knows what is done to it then */
+} lw_room;
+
 /* The code of a function: as lowering leaves it, over virtual registers, which belongs to no engine; or as the
  * interpreter runs it, over slots, with what the second half of the fields says of them (run/interp/link). */
 typedef struct lw_code {
@@ -248,6 +254,8 @@ typedef struct lw_code {
     uint32_t slot_count, constant_count, target_count;
     uint32_t local_bytes; /* local frame, parameters included; at most LW_WINDOW_BYTES */
     uint32_t local_align; /* of the frame: a power of two, at least 16 */
+    lw_room *rooms;       /* in it, by increasing offset; those of no size may begin where the next one does */
+    uint32_t room_count;
     uint32_t param_count, return_count;
     lw_transfer *params, *returns; /* where the function expects and leaves them (in `to` and `from`) */
     uint32_t register_count;       /* that the text has */
@@ -328,11 +336,18 @@ typedef struct lw_program {
 const lw_code *lw_program_code(const lw_program *program, uint64_t number);
 /* The notes are all there; `order` has room for a number each, and becomes the program's. */
 void lw_program_order_notes(lw_program *program, uint32_t *order);
+/* The function that this place of the text is in; NULL: none of the program's. What was inlined is in the code of
+ * others. */
+const lw_code *lw_program_code_at(const lw_program *program, lw_place place);
 /* The note of this id at this place; there is one. */
 uint32_t lw_program_find_note(const lw_program *program, lw_diag_id id, lw_place place);
 
 /* A program over virtual registers, or the interpreter's code for it. */
 void lw_program_dump(lw_text *out, const lw_program *program, lw_code *const *codes);
+/* What is handed over is what it is handed over to, one by one. */
+bool lw_transfers_agree(const lw_transfer *given, const lw_transfer *taken, uint32_t count);
+/* The same of a call, and of the function that it calls. */
+bool lw_call_agrees(const lw_call *call, const lw_code *code);
 /* Operations that were taken away leave; guards that do the same are joined. moved, or NULL: per operation its number
  * then, or LW_NO_SLOT. */
 void lw_code_compact(lw_code *code, uint32_t *moved);

@@ -392,6 +392,7 @@ lw_program *lw_lower_ptx(lw_arena *arena, lw_module_ptx *module, lw_function *ke
     if (!l.failed) lower_functions(&l, &reach);
     if (l.failed) return NULL;
     program->entry_index = lw_lower_code_index(&l, kernel);
+    lw_inline_calls(&l);
     lw_program_order_notes(program, LW_NEW_ARRAY(arena, uint32_t, program->notes.count));
     lw_mark_spins(program);
     return program;

@@ -13,7 +13,7 @@
 /* Whoever adds a field to one of these says here whether code can depend on it: what is missing below makes wrong
  * results, silently. */
 _Static_assert(sizeof(lw_op) == 40 && sizeof(lw_register) == 24 && sizeof(lw_block) == 24 &&
-                   sizeof(lw_transfer) == 16 && sizeof(lw_call) == 32 && sizeof(lw_code) == 240 &&
+                   sizeof(lw_transfer) == 16 && sizeof(lw_call) == 32 && sizeof(lw_code) == 256 &&
                    sizeof(lw_program) == 168 && sizeof(lw_level) == 48 && sizeof(lw_layout) == 3,
                "put_program must know all fields");
 
@@ -35,7 +35,7 @@ static void put_registers(lw_text *to, const lw_code *code) {
     put(to, code->registers ? code->virtual_count : 0);
     for (uint32_t v = 0; code->registers && v < code->virtual_count; v++) {
         const lw_register *r = &code->registers[v];
-        put(to, (uint64_t)r->class | (uint64_t)r->is_const << 8);
+        put(to, (uint64_t)r->class | (uint64_t)r->is_const << 8 | (uint64_t)r->starts_at_0 << 9);
         put(to, (uint64_t)r->defs << 32 | r->uses);
         put(to, r->value);
     }

@@ -9,8 +9,8 @@ enum { LW_NULL_PAGE = 4096 };      /* what is reached through a null pointer and
 /* ---- Records --------------------------------------------------------------------------------------------- */
 
 void lw_trap_locate(lw_trap_record *trap, const lw_gang *gang, const lw_code *code, const lw_op *op, uint32_t lane) {
-    trap->code = code;
     trap->place = code->places[op - code->ops];
+    trap->code = lw_program_code_at(gang->cta->program, trap->place); /* not `code`, where it was inlined there */
     for (int i = 0; i < 3; i++) {
         trap->cta[i] = gang->cta->index[i];
         trap->thread[i] = gang->tid[i][lane];

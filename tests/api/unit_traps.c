@@ -8,6 +8,9 @@
          ".func callee() { ret; }\n" \
          ".func eater() {\n .local .b8 room[2000]; .reg .u64 %p;\n mov.u64 %p, room; st.local.u8 [%p], " \
          "1;\n call eater;\n ret;\n}\n" \
+         ".func inner(.reg .u64 p) {\n st.global.u32 [p], 7;\n ret;\n}\n" \
+         ".func outer(.reg .u64 p) {\n call inner, (p);\n ret;\n}\n" \
+         ".entry nested(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n call outer, (%p);\n ret;\n}\n" \
          ".entry store(.param .u64 at) {\n .reg .u64 %p;\n ld.param.u64 %p, [at];\n st.global.u32 [%p], " \
          "7;\n ret;\n}\n" \
          ".entry load_generic(.param .u64 at) {\n .reg .u64 %p; .reg .u32 %v;\n ld.param.u64 %p, [at];\n " \
@@ -167,6 +170,14 @@ static void stacks_are_finite(void **state) {
     assert_non_null(strstr(trap.report, "call eater;"));
 }
 
+/* Whether there was a frame for them or not. */
+static void functions_are_named(void **state) {
+    lw_trap_info trap = trap_of(*state, "nested", 8, 1, 1);
+    assert_int_equal(trap.number, 5000);
+    assert_non_null(strstr(trap.report, "function 'inner' of kernel 'nested', CTA (0,0,0), thread (0,0,0)"));
+    assert_non_null(strstr(trap.report, "st.global.u32 [p], 7;"));
+}
+
 static void wild_branches(void **state) {
     const fixture *f = *state;
     expect(f, "wild", 0x1234, 5004, "indirect call of 0x1234, which is not the address of a function");
@@ -235,6 +246,7 @@ int main(void) {
         cmocka_unit_test(freed_memory_is_out_of_bounds),
         cmocka_unit_test(misaligned),
         cmocka_unit_test(stacks_are_finite),
+        cmocka_unit_test(functions_are_named),
         cmocka_unit_test(wild_branches),
         cmocka_unit_test(signatures_must_agree),
         cmocka_unit_test(deadlocks_are_found),

@@ -403,23 +403,45 @@ static void drop_frame(lw_gang *gang, lw_frame *frame) {
 
 /* ---- Calls -------------------------------------------------------------------------------------------- */
 
-static void copy_local(lw_gang *gang, uint32_t lane, uint32_t from, uint32_t to, uint32_t size) {
+/* One lane's element of a size that the compiler knows, `stride` bytes from that of the next lane. */
+#define COPY_ELEMENTS(bytes, stride) \
+    LW_FOR_LANES(lane, lanes) \
+    memcpy(to + (size_t)lane * (stride), from + (size_t)lane * (stride), bytes)
+
+/* Bytes of one granule in local memory. */
+static void copy_in_granules(const char *from, char *to, uint32_t size, lw_mask lanes) {
+    switch (size) {
+    case 4: COPY_ELEMENTS(4, LW_GRANULE); break;
+    case 8: COPY_ELEMENTS(8, LW_GRANULE); break;
+    case LW_GRANULE: COPY_ELEMENTS(LW_GRANULE, LW_GRANULE); break;
+    default: COPY_ELEMENTS(size, LW_GRANULE); break;
+    }
+}
+
+static void copy_local(lw_gang *gang, uint32_t from, uint32_t to, uint32_t size, lw_mask lanes) {
     while (size) {
-        uint32_t part = size, left_from = 16 - from % 16, left_to = 16 - to % 16;
+        uint32_t part = size, left_from = LW_GRANULE - from % LW_GRANULE, left_to = LW_GRANULE - to % LW_GRANULE;
         if (part > left_from) part = left_from;
         if (part > left_to) part = left_to;
-        memcpy(lw_local_at(gang, lane, to), lw_local_at(gang, lane, from), part);
+        copy_in_granules(lw_local_at(gang, 0, from), lw_local_at(gang, 0, to), part, lanes);
         from += part, to += part, size -= part;
     }
 }
 
-static void copy_slot(const char *from, char *to, uint32_t size, lw_mask lanes) {
-    if (!size) {
-        lw_mask *slot = (lw_mask *)to;
-        *slot = (*slot & ~lanes) | (*(const lw_mask *)from & lanes);
+/* all: the frame has no other lanes. Else these keep what they have: where results are taken they may wait elsewhere.
+ */
+static void copy_slot(const char *from, char *to, uint32_t size, lw_mask lanes, bool all) {
+    if (size && all) {
+        memcpy(to, from, (size_t)size * LW_GANG_LANES);
         return;
     }
-    LW_FOR_LANES(lane, lanes) memcpy(to + lane * size, from + lane * size, size);
+    switch (size) {
+    case 0: *(lw_mask *)to = (*(lw_mask *)to & ~lanes) | (*(const lw_mask *)from & lanes); break;
+    case 2: COPY_ELEMENTS(2, 2); break;
+    case 4: COPY_ELEMENTS(4, 4); break;
+    case 8: COPY_ELEMENTS(8, 8); break;
+    default: lw_bug("an element of %u bytes is handed over", size);
+    }
 }
 
 /* Hands values from one frame to another: parameters at a call, results at a return. */
@@ -428,21 +450,12 @@ static void transfer(lw_gang *gang, const lw_frame *from, const lw_frame *to, co
     for (uint32_t i = 0; i < count; i++) {
         const lw_transfer *source = &sources[i], *place = &places[i];
         if (!source->in_memory) {
-            copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes);
+            copy_slot(from->regs + source->from, to->regs + place->to, source->size, lanes, lanes == to->owned);
             continue;
         }
-        LW_FOR_LANES(lane, lanes)
-        copy_local(gang, lane, from->local_base + source->from, to->local_base + place->to, source->size);
+        copy_local(gang, from->local_base + source->from, to->local_base + place->to, source->size, lanes);
         lw_local_touch(gang, to->local_base + place->to + (uint64_t)source->size);
     }
-}
-
-/* What is handed over, and what it is handed over to. */
-static bool same_shape(const lw_transfer *a, const lw_transfer *b, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++)
-        if (a[i].in_memory != b[i].in_memory || (b[i].is_open ? a[i].size > b[i].size : a[i].size != b[i].size))
-            return false;
-    return true;
 }
 
 /* Of the budget: what is executed in a callee counts, and what is cleared for it. */
@@ -454,9 +467,7 @@ static int64_t call_cost(const lw_code *code) {
 static lw_frame *begin_call(lw_gang *gang, const lw_op *op, const lw_code *code, lw_mask lanes) {
     lw_frame *caller = gang->frame;
     const lw_call *call = &caller->code->calls[op->imm];
-    if (call->argument_count != code->param_count || call->result_count != code->return_count ||
-        !same_shape(call->arguments, code->params, code->param_count) ||
-        !same_shape(call->results, code->returns, code->return_count)) {
+    if (!lw_call_agrees(call, code)) {
         lw_gang_trap(gang, op, LW_TRAP_signature, lw_mask_first(lanes), (lw_trap_record){.access = code->name});
         return NULL;
     }
@@ -516,13 +527,17 @@ const lw_op *lw_step_ret(lw_gang *gang, const lw_op *op) {
     if (!caller) return lw_step_exit(gang, op);
     const lw_call *call = frame->call;
     transfer(gang, frame, caller, frame->code->returns, call->results, call->result_count, gang->mask);
-    lw_gang_pend(caller, call->return_block, gang->mask);
     frame->owned &= ~gang->mask;
     if (!frame->owned) drop_frame(gang, frame);
-    else if (frame->ready_count)
-        return lw_gang_select(gang); /* the others first: they may come back to the same place */
+    else if (frame->ready_count) { /* the others first: they may come back to the same place */
+        lw_gang_pend(caller, call->return_block, gang->mask);
+        return lw_gang_select(gang);
+    }
     gang->frame = caller;
-    return lw_gang_select(gang);
+    if (caller->ready_count) return go_later(gang, call->return_block);
+    gang->regs = caller->regs;
+    lw_gang_set_mask(gang, gang->mask);
+    return lw_enter_block(gang, &caller->code->ops[caller->code->blocks[call->return_block].first]);
 }
 
 const lw_op *lw_step_exit(lw_gang *gang, const lw_op *op) {
