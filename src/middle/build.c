@@ -263,9 +263,8 @@ void lw_lower_take_address(lw_lower *l, uint32_t offset) {
 
 void lw_lower_frame_access(lw_lower *l, uint16_t code, uint32_t value, uint32_t at, uint32_t size) {
     lw_memory_form form = {.window = LW_WINDOW_local, .frame = 1, .size = size, .slot = l->vregs.at[value].class};
-    uint32_t hint = l->program->hint_count++;
     lw_op *op = lw_lower_op(l, code);
-    op->d = value, op->imm = at, op->c = lw_memory_pack(form), op->e = hint;
+    op->d = value, op->imm = at, op->c = lw_memory_pack(form);
 }
 
 /* Of the blocks in a list, looked through for the first branch that has it: 1 + the lowest, by where the list

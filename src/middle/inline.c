@@ -180,7 +180,9 @@ static void take_results(lw_lower *l, const lw_given_back *results) {
         for (; i < form->pieces.returns.count && form->pieces.returns.at[i].transfer == k; i++) {
             const lw_piece *piece = &form->pieces.returns.at[i];
             if (!t->in_memory) {
-                if (from[i] != t->to) lw_lower_move(l, t->to, from[i]);
+                if (from[i] == t->to) continue;
+                lw_lower_move(l, t->to, from[i]);
+                l->vregs.at[t->to].starts_at_0 = true; /* a call is no move: what was there before may be read */
                 continue;
             }
             clear(l, t->to + at, t->to + piece->offset);
@@ -191,8 +193,7 @@ static void take_results(lw_lower *l, const lw_given_back *results) {
     }
 }
 
-/* ---- Calls of functions that stay ---------------------------------------------------------------------------------
- */
+/* ---- Calls of functions that stay ------------------------------------------------------------------------------ */
 
 /* Behind the call there is a block which lanes come to from nowhere else. */
 static bool is_next(const lw_part *part, uint32_t block, const lw_call *call) {
@@ -249,8 +250,7 @@ static lw_given_back call_in_registers(lw_lower *l, lw_part *part, uint32_t bloc
     return (lw_given_back){0};
 }
 
-/* ---- Calls that are inlined ----------------------------------------------------------------------------------------
- */
+/* ---- Calls that are inlined ------------------------------------------------------------------------------------- */
 
 static void take_arguments(lw_lower *l, const lw_form *form, const lw_part *inner, const lw_call *call) {
     for (uint32_t i = 0; i < form->pieces.params.count; i++) {
@@ -334,13 +334,17 @@ static void copy_block(lw_lower *l, lw_part *part, uint32_t block, const lw_give
     l->open = goes_on(code, block);
 }
 
-/* ---- One function ---------------------------------------------------------------------------------------------------
- */
+/* ---- One function ----------------------------------------------------------------------------------------------- */
 
 static const lw_form *form_of_call(const lw_inliner *in, const lw_code *code, const lw_op *op) {
     if (op->code != LW_OP_call) return NULL;
     const lw_form *form = &in->forms[code->calls[op->imm].function];
     return form->code && (form->is_inlined || !in->by_address) ? form : NULL;
+}
+
+/* How much longer it makes who calls it. */
+static uint32_t weight_of(const lw_code *code) {
+    return code->op_count + (code->virtual_count + code->instruction_count + code->target_count) / 8;
 }
 
 /* All of a function, with its calls as they are now. */
@@ -356,8 +360,8 @@ static void rebuild(const lw_inliner *in, const lw_code *code) {
     lw_given_back results = {0};
     for (uint32_t b = 0; b < code->block_count; b++) {
         const lw_form *form = form_of_call(in, code, lw_block_last(code, b));
-        if (form && form->is_inlined && form->code->op_count <= left) {
-            left -= form->code->op_count;
+        if (form && form->is_inlined && weight_of(form->code) <= left) {
+            left -= weight_of(form->code);
             results = inline_call(l, &part, b, form, &results);
         } else if (form && !in->by_address) results = call_in_registers(l, &part, b, form, &results);
         else copy_block(l, &part, b, &results), results = (lw_given_back){0};
@@ -376,7 +380,7 @@ static bool is_simple(const lw_op *op) {
 }
 
 static bool is_small(const lw_code *code) {
-    bool simple = code->op_count <= LW_INLINE_MOST;
+    bool simple = code->op_count <= LW_INLINE_MOST && weight_of(code) <= 2 * LW_INLINE_MOST;
     for (uint32_t n = 0; simple && n < code->op_count; n++) simple = is_simple(&code->ops[n]);
     return simple;
 }
@@ -400,12 +404,20 @@ static void finish_form(lw_inliner *in, lw_form *form, const lw_code *code) {
     if (form->is_inlined) form->zeros = find_zeros(in->l->arena, code);
 }
 
+/* Something is to be done with it. */
+static bool gains(const lw_inliner *in, const lw_code *code, bool wanted) {
+    bool calls = false;
+    for (uint32_t k = 0; k < code->call_count && !calls; k++)
+        calls = code->calls[k].function != LW_NO_SLOT && in->forms[code->calls[k].function].code;
+    return calls || code->room_count || (wanted && code->op_count <= LW_INLINE_MOST);
+}
+
 static void do_function(lw_inliner *in, uint32_t number, bool in_cycle) {
     lw_lower *l = in->l;
     lw_code *code = l->program->functions[number], *with_memory;
     lw_form *form = &in->forms[number];
     const bool wanted = !code->is_entry && !in_cycle && !in->odd[number];
-    if (!code->call_count && !code->room_count && !wanted) return;
+    if (!gains(in, code, wanted)) return;
     rebuild(in, code);
     const bool handed = lw_lower_cells(l, wanted && !in->by_address ? &form->pieces : NULL);
     lw_lower_finish(l);
@@ -420,8 +432,7 @@ static void do_function(lw_inliner *in, uint32_t number, bool in_cycle) {
     l->program->functions[number] = with_memory;
 }
 
-/* ---- The program
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- The program ------------------------------------------------------------------------------------------------ */
 
 static void look_at_calls(lw_inliner *in, uint32_t number) {
     const lw_program *program = in->l->program;

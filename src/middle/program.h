@@ -197,7 +197,7 @@ static inline uint32_t lw_class_bits(lw_class class) { return class == LW_CLASS_
 typedef struct lw_register {
     lw_class class : 8;
     bool is_const;    /* known value: never needs an operation */
-    bool starts_at_0; /* it was memory of the frame, and may be read before it is written: never a known value */
+    bool starts_at_0; /* may be read before it is written, and is 0 then: never a known value */
     uint16_t hint;    /* while it is built: 1 + the number that accesses by it have in common; 0: there are none */
     uint32_t defs, uses;
     uint64_t value;

@@ -252,7 +252,7 @@ def function_text(chance, f, how):
             if chance.random() < 0.95:
                 body.all_of("st", f"z{k}", kind)
         elif chance.random() < 0.95:
-            body.put(f"{chance.choice(('', '', '@%p1 '))}mov.{kind} z{k}, {body.element(kind)};")
+            body.put(f"{chance.choice(('', '', '@%p1 '))}mov.{kind} z{k}, {chance.choice((body.element(kind), chance.randrange(100)))};")
     end = "\n  ".join(body.lines)
     return f".func {f.signature(True)}\n{{\n  {REGISTERS} {keeps}\n  {text}\n  {end}\n  ret;\n}}\n"
 
