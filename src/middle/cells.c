@@ -128,15 +128,13 @@ static bool find_rooms(lw_cells *c) {
 
 /* ---- Registers -------------------------------------------------------------------------------------------------- */
 
-static const uint8_t class_of_size[] = {LW_CLASS_16, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64};
-
 static bool make_registers(lw_cells *c) {
     bool any = false;
     for (uint32_t i = 0; i < c->l->code->room_count; i++)
         for (uint32_t k = 0; c->begin[i] != LW_NO_SLOT && k < c->l->code->rooms[i].size; k++) {
             const uint32_t at = c->begin[i] + k;
             if (!c->bytes[at] || c->bytes[at] == LW_CELL_INSIDE) continue;
-            c->regs[at] = 1 + lw_lower_vreg(c->l, (lw_class)class_of_size[c->bytes[at] - 1]);
+            c->regs[at] = 1 + lw_lower_vreg(c->l, lw_class_of_size((uint8_t)(c->bytes[at] - 1)));
             any = true;
         }
     return any;

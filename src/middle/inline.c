@@ -34,7 +34,7 @@ typedef struct lw_inliner {
     uint32_t *callers; /* 1 + the first edge */
     bool *odd;         /* some call does not agree with it */
     lw_edge *edges;
-    uint32_t *todo, todo_count;
+    uint32_t edge_count, *todo, todo_count;
     bool by_address; /* functions may be called by their address, with parameters as the text has them */
 } lw_inliner;
 
@@ -144,20 +144,18 @@ static lw_call *copy_call(lw_lower *l, const lw_part *part, uint32_t n) {
 
 /* What the caller has for this piece. */
 static uint32_t argument_of(lw_lower *l, const lw_piece *piece, const lw_transfer *t) {
-    static const uint8_t classes[] = {LW_CLASS_16, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64};
     if (!piece->in_memory) return t->from;
-    const uint32_t v = lw_lower_vreg(l, (lw_class)classes[piece->size]);
+    const uint32_t v = lw_lower_vreg(l, lw_class_of_size(piece->size));
     lw_lower_frame_access(l, LW_OP_ld, v, t->from + piece->offset, piece->size);
     return v;
 }
 
 /* Bytes of a result that the function never writes are 0. */
 static void clear(lw_lower *l, uint32_t from, uint32_t to) {
-    static const uint8_t classes[] = {LW_CLASS_16, LW_CLASS_16, LW_CLASS_32, LW_CLASS_64};
     while (from < to) {
-        uint32_t size = 3;
+        uint8_t size = 3;
         while (from % (1u << size) || from + (1u << size) > to) size--;
-        lw_lower_frame_access(l, LW_OP_st, lw_lower_const(l, (lw_class)classes[size], 0), from, size);
+        lw_lower_frame_access(l, LW_OP_st, lw_lower_const(l, lw_class_of_size(size), 0), from, size);
         from += 1u << size;
     }
 }
@@ -437,13 +435,12 @@ static void do_function(lw_inliner *in, uint32_t number, bool in_cycle) {
 static void look_at_calls(lw_inliner *in, uint32_t number) {
     const lw_program *program = in->l->program;
     const lw_code *code = program->functions[number];
-    for (uint32_t k = 0, edge = 0; k < code->call_count; k++) {
+    for (uint32_t k = 0; k < code->call_count; k++) {
         const uint32_t callee = code->calls[k].function;
         in->by_address |= callee == LW_NO_SLOT;
         if (callee == LW_NO_SLOT) continue;
-        edge = in->callers[callee];
-        in->edges[in->todo_count] = (lw_edge){number, edge};
-        in->callers[callee] = ++in->todo_count; /* counts edges for now */
+        in->edges[in->edge_count] = (lw_edge){number, in->callers[callee]};
+        in->callers[callee] = ++in->edge_count;
         in->waits[number]++;
         in->odd[callee] |= !lw_call_agrees(&code->calls[k], program->functions[callee]);
     }
@@ -497,7 +494,6 @@ void lw_inline_calls(lw_lower *l) {
     in.odd = LW_NEW_ARRAY(l->arena, bool, count);
     in.edges = LW_NEW_ARRAY(l->arena, lw_edge, calls);
     for (uint32_t i = 0; i < count; i++) look_at_calls(&in, i);
-    in.todo_count = 0;
     for (uint32_t i = 0; i < count; i++)
         if (!in.waits[i]) in.todo[in.todo_count++] = i;
     for (uint32_t next = 0; next < in.todo_count; next++) {

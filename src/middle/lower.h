@@ -71,6 +71,8 @@ void lw_lower_count(lw_lower *l); /* the open block stands for one more instruct
 void lw_lower_note(lw_lower *l, lw_diag_id id, uint32_t predicate); /* launches count its lanes, at this instruction */
 void lw_lower_may_note(lw_lower *l, lw_diag_id id);                 /* the same, where steps find out themselves */
 
+_Static_assert(LW_CLASS_16 == 1 && LW_CLASS_32 == 2 && LW_CLASS_64 == 3, "lw_class_of_size takes one for the other");
+
 /* ---- cells.c: memory of frames becomes registers ---------------------------------------------------------------- */
 
 /* Of a parameter or result in memory an element; else all of it. */
@@ -89,6 +91,8 @@ typedef struct lw_pieces {
 /* Between lw_lower_lay and lw_lower_finish: what is accessed at known offsets only, and always in the same elements,
  * becomes registers. pieces: parameters and results, too; or NULL. False: they stay as they are. */
 bool lw_lower_cells(lw_lower *l, lw_pieces *pieces);
+/* Of the register that such an element becomes; a byte has zeros in front of it there. */
+static inline lw_class lw_class_of_size(uint8_t size) { return size ? (lw_class)size : LW_CLASS_16; }
 
 /* ---- inline.c: calls of small functions ------------------------------------------------------------------------- */
 

@@ -10,7 +10,8 @@ enum { LW_NULL_PAGE = 4096 };      /* what is reached through a null pointer and
 
 void lw_trap_locate(lw_trap_record *trap, const lw_gang *gang, const lw_code *code, const lw_op *op, uint32_t lane) {
     trap->place = code->places[op - code->ops];
-    trap->code = lw_program_code_at(gang->cta->program, trap->place); /* not `code`, where it was inlined there */
+    const lw_code *own = lw_program_code_at(gang->cta->program, trap->place); /* another one, where it was inlined */
+    trap->code = own ? own : code;
     for (int i = 0; i < 3; i++) {
         trap->cta[i] = gang->cta->index[i];
         trap->thread[i] = gang->tid[i][lane];
