@@ -21,9 +21,11 @@ static lw_op *barrier(steps_cta *s, lw_barrier_kind kind, uint32_t number, int c
     return put_barrier(s, 3, kind, number, count);
 }
 
+/* A gang that came as a whole, and stands in front of the barrier, arrives when it runs again. */
 static const lw_op *run(lw_gang *gang, lw_mask mask, const lw_op *op) {
     lw_gang_set_mask(gang, mask);
-    return op->step(gang, op);
+    const lw_op *next = op->step(gang, op);
+    return gang->stands ? op->step(gang, op) : next;
 }
 
 static bool waits(const lw_gang *gang) { return gang->state == LW_GANG_waiting; }
@@ -162,6 +164,28 @@ static void test_partial_warp_counts_whole(void **state) {
     assert_true(waits(gang));
     assert_ptr_equal(run(gang, rest & ~(rest >> 1), op), &s->ops[4]);
     assert_true(gang->mask == gang->exist);
+    steps_free(s);
+}
+
+/* Whole gangs stand in front of the barrier; once all do they go on, and nobody has arrived. */
+static void test_gangs_stand(void **state) {
+    (void)state;
+    steps_cta *s = steps_new(256, 128);
+    lw_gang *gangs = s->cta.gangs;
+    lw_op *op = barrier(s, LW_BARRIER_sync, 0, -1);
+    assert_null(op->step(&gangs[0], op));
+    assert_true(gangs[0].stands && !waits(&gangs[0]));
+    assert_false(lw_cta_pass_barrier(&s->cta));
+    assert_null(op->step(&gangs[1], op));
+    assert_true(lw_cta_pass_barrier(&s->cta));
+    assert_int_equal(s->cta.barriers_in_use, 0);
+    for (int g = 0; g < 2; g++) {
+        assert_ptr_equal(gangs[g].resume, op + 1);
+        assert_false(gangs[g].stands);
+    }
+    lw_op *with_count = put_barrier(s, 2, LW_BARRIER_sync, 0, 256);
+    assert_null(with_count->step(&gangs[0], with_count));
+    assert_true(waits(&gangs[0]) && !gangs[0].stands);
     steps_free(s);
 }
 
@@ -316,6 +340,7 @@ int main(void) {
         cmocka_unit_test(test_arrive),
         cmocka_unit_test(test_arrive_twice),
         cmocka_unit_test(test_partial_warp_counts_whole),
+        cmocka_unit_test(test_gangs_stand),
         cmocka_unit_test(test_exit_releases),
         cmocka_unit_test(test_after_exit),
         cmocka_unit_test(test_exit_behind_arrive),

@@ -178,7 +178,7 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
         assert_non_null(gang->local);
         for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) gang->tid[0][lane] = gang->first + lane;
         gang->budget = 1000;
-        assert_ptr_equal(lw_gang_select(gang), &s->ops[0]);
+        assert_ptr_equal(gang->resume, &s->ops[0]);
     }
     return s;
 }
