@@ -31,11 +31,13 @@ static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
 #define lw_is_zero lw_is_zero
 LW_INLINE bool lw_is_zero(lw_vector x) { return _mm512_test_epi64_mask((__m512i)x, (__m512i)x) == 0; }
 
+/* Sixteen elements are stored at once: who reads them so would wait for two stores. */
+#define LW_GATHER_8_OF_32(host, at) _mm512_i64gather_epi32(_mm512_loadu_si512(at), (const void *)(host), 1)
 #define LW_GATHER_32(to, w, type, host, at) \
     uint32_t values[LW_WARP_LANES]; \
-    for (uint32_t i = 0; i < LW_WARP_LANES; i += 8) \
-        _mm256_storeu_si256((__m256i *)(values + i), \
-                            _mm512_i64gather_epi32(_mm512_loadu_si512((at) + i), (const void *)(host), 1)); \
+    for (uint32_t i = 0; i < LW_WARP_LANES; i += 16) \
+        _mm512_storeu_si512(values + i, _mm512_inserti64x4(_mm512_castsi256_si512(LW_GATHER_8_OF_32(host, (at) + i)), \
+                                                           LW_GATHER_8_OF_32(host, (at) + i + 8), 1)); \
     LW_NO_OVERLAP for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = (uint##w##_t)(type)values[i];
 #define LW_GATHER_64(to, w, type, host, at) \
     for (uint32_t i = 0; i < LW_WARP_LANES; i += 8) \
