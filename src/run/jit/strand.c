@@ -1,26 +1,17 @@
-/* strand.c: the function that a strand becomes: entries, the warps of the gang one behind the other, blocks, branches,
- * and how a warp ends.
+/* strand.c: the function that a strand becomes: entries, the warps of the gang one behind the other, blocks and
+ * branches.
  *
  * Masks of lanes are words of 32 bits. The lanes at hand go on at a block that is known, unless others are ready at one
  * in front of it; only where the plan says that there may be some does the code look. */
-#include "run/jit/strand.h"
+#include "run/jit/strand_word.h"
 
 #include <stdlib.h>
-
-static LLVMValueRef word(const lw_strand *s, uint32_t value) { return lw_build_number(lw_strand_build(s), 32, value); }
-static LLVMValueRef load(const lw_strand *s, LLVMValueRef place) {
-    const lw_build *b = lw_strand_build(s);
-    return LLVMBuildLoad2(b->at, LLVMGetAllocatedType(place), place, "");
-}
-static void store(const lw_strand *s, LLVMValueRef value, LLVMValueRef place) {
-    LLVMBuildStore(lw_strand_build(s)->at, value, place);
-}
 
 /* ---- Lanes that are ready ---------------------------------------------------------------------------------------- */
 
 static void add_ready(lw_strand *s, uint32_t block, LLVMValueRef lanes) {
     if (!s->ready[block]) s->ready[block] = lw_build_stack(lw_strand_build(s), lw_strand_build(s)->i32);
-    store(s, LLVMBuildOr(lw_strand_build(s)->at, load(s, s->ready[block]), lanes, ""), s->ready[block]);
+    lw_set(s, LLVMBuildOr(lw_strand_build(s)->at, lw_get(s, s->ready[block]), lanes, ""), s->ready[block]);
 }
 
 static LLVMBasicBlockRef head_of(lw_strand *s, uint32_t block) {
@@ -35,14 +26,14 @@ static void go(lw_strand *s, uint32_t from, uint32_t to, LLVMValueRef lanes) {
         if (!lw_set_has(lw_strand_behind(s, from), block)) continue;
         if (!s->ready[block]) s->ready[block] = lw_build_stack(b, b->i32);
         LLVMBasicBlockRef there = lw_build_block(b, "there"), on = lw_build_block(b, "");
-        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, load(s, s->ready[block]), word(s, 0)), there, on);
+        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, lw_get(s, s->ready[block]), lw_word(s, 0)), there, on);
         LLVMPositionBuilderAtEnd(b->at, there);
         add_ready(s, to, lanes);
-        store(s, word(s, 0), s->mask);
+        lw_set(s, lw_word(s, 0), s->mask);
         LLVMBuildBr(b->at, head_of(s, block));
         LLVMPositionBuilderAtEnd(b->at, on);
     }
-    store(s, lanes, s->mask);
+    lw_set(s, lanes, s->mask);
     LLVMBuildBr(b->at, head_of(s, to));
 }
 
@@ -55,13 +46,13 @@ static void branch(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n, LL
     const lw_build *b = lw_strand_build(s);
     if (op->flags & LW_OP_BACKWARD) {
         LLVMValueRef cost = lw_build_number(b, 64, (uint64_t)lw_frame_branch_cost(s->u, n));
-        LLVMValueRef left = LLVMBuildSub(b->at, load(s, s->budget), cost, "");
+        LLVMValueRef left = LLVMBuildSub(b->at, lw_get(s, s->budget), cost, "");
         LLVMBasicBlockRef spent = lw_build_block(b, "spent"), on = lw_build_block(b, "");
-        store(s, left, s->budget);
+        lw_set(s, left, s->budget);
         LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), on, spent);
         LLVMPositionBuilderAtEnd(b->at, spent);
         add_ready(s, op->a, lanes);
-        store(s, word(s, 2 * op->a + 1 + (op->flags & LW_OP_SPIN ? 0x80000000 : 0)), s->spent);
+        lw_set(s, lw_word(s, 2 * op->a + 1 + (op->flags & LW_OP_SPIN ? 0x80000000 : 0)), s->spent);
         rest(s);
         LLVMPositionBuilderAtEnd(b->at, on);
     }
@@ -85,7 +76,7 @@ static void branch_if(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n)
     if (negated) p = LLVMBuildNot(b->at, p, "");
     LLVMValueRef to = LLVMBuildAnd(b->at, p, s->now, ""), stay = LLVMBuildXor(b->at, to, s->now, "");
     LLVMValueRef first = back ? to : stay; /* those at the lower block, if there are any */
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, first, word(s, 0)), back ? taken : on, back ? on : taken);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, first, lw_word(s, 0)), back ? taken : on, back ? on : taken);
     LLVMPositionBuilderAtEnd(b->at, taken);
     if (back) add_ready(s, block + 1, stay);
     branch(s, block, op, n, back ? to : s->now);
@@ -97,7 +88,7 @@ static void branch_if(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n)
 /* ---- Blocks ------------------------------------------------------------------------------------------------------ */
 
 static void add_to(const lw_strand *s, LLVMValueRef place, LLVMValueRef value) {
-    store(s, LLVMBuildAdd(lw_strand_build(s)->at, load(s, place), value, ""), place);
+    lw_set(s, LLVMBuildAdd(lw_strand_build(s)->at, lw_get(s, place), value, ""), place);
 }
 
 static LLVMValueRef count_lanes(const lw_strand *s, LLVMValueRef lanes) {
@@ -108,12 +99,12 @@ static LLVMValueRef count_lanes(const lw_strand *s, LLVMValueRef lanes) {
 static void begin_block(lw_strand *s, uint32_t block) {
     const lw_build *b = lw_strand_build(s);
     lw_strand_begin_way(s, true);
-    s->now = load(s, s->mask);
+    s->now = lw_get(s, s->mask);
     if (s->ready[block]) {
-        s->now = LLVMBuildOr(b->at, s->now, load(s, s->ready[block]), "");
-        store(s, word(s, 0), s->ready[block]);
+        s->now = LLVMBuildOr(b->at, s->now, lw_get(s, s->ready[block]), "");
+        lw_set(s, lw_word(s, 0), s->ready[block]);
     }
-    store(s, s->now, s->mask);
+    lw_set(s, s->now, s->mask);
 }
 
 static void count_block(lw_strand *s, uint64_t instructions) {
@@ -142,7 +133,7 @@ static void stop(lw_strand *s, uint32_t block) {
     }
     for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w);
     lw_strand_save(s, s->room, s->now);
-    store(s, word(s, block), s->stop);
+    lw_set(s, lw_word(s, block), s->stop);
     LLVMBuildBr(lw_strand_build(s)->at, s->stops);
 }
 
@@ -168,33 +159,8 @@ static void emit_block(lw_strand *s, uint32_t block) {
 
 /* ---- Warps ------------------------------------------------------------------------------------------------------- */
 
-/* The word of the warp at hand, of those from a place on. */
-static LLVMValueRef warp_place(const lw_strand *s, LLVMValueRef from) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef at = LLVMBuildShl(b->at, LLVMBuildZExt(b->at, s->warp, b->i64, ""), lw_build_number(b, 64, 2), "");
-    return lw_build_move(b, from, at);
-}
 static LLVMValueRef warp_word(const lw_strand *s, LLVMValueRef from, size_t offset) {
-    return lw_build_load(lw_strand_build(s), lw_strand_build(s)->i32, warp_place(s, from), offset, 4, LW_ALIAS_gang);
-}
-
-#define GANG_ADD(s, place, field) \
-    lw_build_store(lw_strand_build(s), \
-                   LLVMBuildAdd(lw_strand_build(s)->at, \
-                                LW_GANG_LOAD(lw_strand_build(s), lw_strand_build(s)->i64, field), load(s, place), ""), \
-                   lw_strand_build(s)->gang, offsetof(lw_gang, field), 8, LW_ALIAS_gang)
-
-/* What was counted, to the gang. */
-static void settle(lw_strand *s) {
-    GANG_ADD(s, s->warps_done, warp_instructions);
-    GANG_ADD(s, s->lanes_done, lane_instructions);
-}
-
-/* The least that any warp has left of its turn, this one's included. */
-static LLVMValueRef least_budget(const lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef budget = load(s, s->budget), least = load(s, s->least);
-    return LLVMBuildSelect(b->at, lw_build_is(b, LLVMIntSLT, budget, least), budget, least, "");
+    return lw_build_load(lw_strand_build(s), lw_strand_build(s)->i32, lw_warp_place(s, from), offset, 4, LW_ALIAS_gang);
 }
 
 /* What the block, and those behind it, have to do with, and lanes there have in the frame. */
@@ -235,129 +201,14 @@ static void enter(lw_strand *s, uint32_t block) {
         places[count++] = p;
     }
     take_registers(s, block, places, count, other);
-    store(s, s->now, s->mask);
+    lw_set(s, s->now, s->mask);
     LLVMBuildBr(b->at, head_of(s, block));
     LLVMPositionBuilderAtEnd(b->at, other);
     count_block(s, lw_unit_op(u, u->block_at[block])->imm); /* as the interpreter had, before the pass began */
-    store(s, lw_frame_op(u, u->block_at[block] + 1), s->left_at);
-    store(s, s->now, s->left_lanes);
-    store(s, lw_build_number(b, 1, 1), s->left_own);
+    lw_set(s, lw_frame_op(u, u->block_at[block] + 1), s->left_at);
+    lw_set(s, s->now, s->left_lanes);
+    lw_set(s, lw_build_number(b, 1, 1), s->left_own);
     LLVMBuildBr(b->at, s->leaves);
-}
-
-/* Lanes may be ready at the very same blocks with either register to be put into the frame for them. */
-static bool go_together(const lw_strand *s, uint32_t a, uint32_t b) {
-    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
-        if (!s->ready[block]) continue;
-        const uint64_t words[] = {lw_strand_saved(s, block, a / 64), lw_strand_saved(s, block, b / 64)};
-        if ((words[0] >> a % 64 & 1) != (words[1] >> b % 64 & 1)) return false;
-    }
-    return true;
-}
-
-/* The lanes for which a register goes there. */
-static LLVMValueRef lanes_with(lw_strand *s, uint32_t reg) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef lanes = NULL;
-    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
-        if (!s->ready[block] || !(lw_strand_saved(s, block, reg / 64) >> reg % 64 & 1)) continue;
-        LLVMValueRef ready = load(s, s->ready[block]);
-        lanes = lanes ? LLVMBuildOr(b->at, lanes, ready, "") : ready;
-    }
-    return lanes;
-}
-
-/* The registers of lanes that are ready, each in one place of the code; those together that go for the same lanes. */
-static void save_ready(lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    const lw_unit *u = s->u;
-    uint64_t *left = s->room + u->words;
-    memset(left, 0, u->words * sizeof *left);
-    for (uint32_t block = 0; block < u->code->block_count; block++)
-        for (uint32_t w = 0; s->ready[block] && w < u->words; w++) left[w] |= lw_strand_saved(s, block, w);
-    for (uint32_t reg = 0; reg < u->code->virtual_count; reg++) {
-        if (!lw_set_has(left, reg)) continue;
-        memset(s->room, 0, u->words * sizeof *s->room);
-        LW_EACH_IN(left, u->words, other) if (go_together(s, reg, other)) lw_set_add(s->room, other);
-        for (uint32_t w = 0; w < u->words; w++) left[w] &= ~s->room[w];
-        LLVMBasicBlockRef on = lw_build_block(b, "saved");
-        LLVMValueRef lanes = lanes_with(s, reg);
-        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
-        lw_strand_begin_way(s, true);
-        lw_strand_save(s, s->room, lanes);
-        LLVMBuildBr(b->at, on);
-        LLVMPositionBuilderAtEnd(b->at, on);
-    }
-}
-
-/* To the interpreter, with the warps that are not done yet. */
-static void emit_leaves(lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMPositionBuilderAtEnd(b->at, s->leaves);
-    settle(s);
-    lw_build_store(b, least_budget(s), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
-    LLVMValueRef arguments[] = {b->gang, load(s, s->left_at),    s->pass,
-                                s->warp, load(s, s->left_lanes), load(s, s->left_own)};
-    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
-}
-
-/* Lanes are ready at a block: one more of `count`, which counts them. */
-static void note_rest(lw_strand *s, LLVMValueRef block, LLVMValueRef lanes, LLVMValueRef count) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef n = load(s, count), at = LLVMBuildMul(b->at, s->warp, word(s, LW_PASS_PLACES), "");
-    at = LLVMBuildZExt(b->at, LLVMBuildAdd(b->at, at, n, ""), b->i64, "");
-    at = LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(struct lw_rest)), "");
-    const size_t offset = offsetof(lw_pass, rests);
-    LLVMValueRef place = lw_build_move(b, s->pass, at);
-    lw_build_store(b, block, place, offset + offsetof(struct lw_rest, block), 4, LW_ALIAS_gang);
-    lw_build_store(b, lanes, place, offset + offsetof(struct lw_rest, lanes), 4, LW_ALIAS_gang);
-    store(s, LLVMBuildAdd(b->at, n, word(s, 1), ""), count);
-}
-
-static void count_rests(const lw_strand *s, LLVMValueRef count) {
-    lw_build_store(lw_strand_build(s), load(s, count), warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4,
-                   LW_ALIAS_gang);
-}
-
-/* Where lanes are ready, for the end of all warps. */
-static void emit_rests(lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef count = lw_build_stack(b, b->i32);
-    store(s, word(s, 0), count);
-    for (uint32_t block = 0, places = 0; block < s->u->code->block_count; block++) {
-        if (!s->ready[block]) continue;
-        LLVMBasicBlockRef on = lw_build_block(b, "");
-        LLVMValueRef lanes = load(s, s->ready[block]);
-        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, word(s, 0)), on);
-        LLVMValueRef arguments[] = {b->gang, word(s, block), s->warp, lanes};
-        if (places++ < LW_PASS_PLACES) note_rest(s, word(s, block), lanes, count);
-        else lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
-        LLVMBuildBr(b->at, on);
-        LLVMPositionBuilderAtEnd(b->at, on);
-    }
-    count_rests(s, count);
-}
-
-/* The warp has stopped as a whole. */
-static void emit_stops(lw_strand *s, LLVMBasicBlockRef next) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMValueRef count = lw_build_stack(b, b->i32);
-    LLVMPositionBuilderAtEnd(b->at, s->stops);
-    store(s, word(s, 0), count);
-    note_rest(s, load(s, s->stop), load(s, s->mask), count);
-    count_rests(s, count);
-    LLVMBuildBr(b->at, next);
-}
-
-/* Where lanes are ready the interpreter has their registers, and their block. */
-static void emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMPositionBuilderAtEnd(b->at, s->tail);
-    save_ready(s);
-    emit_rests(s);
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, load(s, s->left_lanes), word(s, 0)), next, s->leaves);
-    emit_leaves(s);
-    emit_stops(s, next);
 }
 
 /* The warp at hand: its number, its slots, those of its lanes that have not exited. */
@@ -373,7 +224,7 @@ static void begin_warp(lw_strand *s, LLVMValueRef left) {
     }
     LLVMValueRef stays = LLVMBuildNot(b->at, warp_word(s, b->gang, offsetof(lw_gang, exited)), "");
     s->live = LLVMBuildAnd(b->at, warp_word(s, b->gang, offsetof(lw_gang, exist)), stays, "");
-    store(s, LW_GANG_LOAD(b, b->i64, budget), s->budget);
+    lw_set(s, LW_GANG_LOAD(b, b->i64, budget), s->budget);
 }
 
 /* To the block where the gang has come in. */
@@ -385,7 +236,7 @@ static void emit_choice(lw_strand *s, LLVMValueRef entry) {
     for (uint32_t block = 0; block < s->u->code->block_count; block++) {
         if (!lw_strand_enters(s->u, block)) continue;
         LLVMBasicBlockRef way = lw_build_block(b, "enter");
-        LLVMAddCase(choice, word(s, block), way);
+        LLVMAddCase(choice, lw_word(s, block), way);
         LLVMPositionBuilderAtEnd(b->at, way);
         s->now = lanes;
         enter(s, block);
@@ -400,19 +251,10 @@ static void emit_choice(lw_strand *s, LLVMValueRef entry) {
 static void clear_places(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRef then) {
     LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, clear);
     for (uint32_t block = 0; block < s->u->code->block_count; block++)
-        if (s->ready[block]) store(s, word(s, 0), s->ready[block]);
+        if (s->ready[block]) lw_set(s, lw_word(s, 0), s->ready[block]);
     for (size_t k = 0; k < (size_t)s->u->code->virtual_count * LW_STRAND_RUNS; k++)
-        if (s->places[k]) store(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
+        if (s->places[k]) lw_set(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
     LLVMBuildBr(lw_strand_build(s)->at, then);
-}
-
-/* All warps have come as far as they can. */
-static void emit_end(lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    settle(s);
-    lw_build_store(b, load(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
-    LLVMValueRef arguments[] = {b->gang, load(s, s->spent), s->pass};
-    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments));
 }
 
 /* From warp to warp. */
@@ -430,15 +272,15 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
     emit_choice(s, entry);
     for (uint32_t block = 0; block < s->u->code->block_count; block++)
         if (s->reached[block]) emit_block(s, block);
-    emit_tail(s, next);
+    lw_strand_emit_tail(s, next);
     clear_places(s, clear, choose);
     LLVMPositionBuilderAtEnd(b->at, next);
-    LLVMValueRef others = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, word(s, 1), ""), "");
+    LLVMValueRef others = LLVMBuildAnd(b->at, left, LLVMBuildSub(b->at, left, lw_word(s, 1), ""), "");
     LLVMAddIncoming(left, (LLVMValueRef[]){warps, others}, (LLVMBasicBlockRef[]){before, next}, 2);
-    store(s, least_budget(s), s->least);
-    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, word(s, 0)), loop, end);
+    lw_set(s, lw_strand_least_budget(s), s->least);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, others, lw_word(s, 0)), loop, end);
     LLVMPositionBuilderAtEnd(b->at, end);
-    emit_end(s);
+    lw_strand_emit_end(s);
 }
 
 /* ---- Entries ----------------------------------------------------------------------------------------------------- */
@@ -448,7 +290,7 @@ static LLVMValueRef list_behind(const lw_strand *s, uint32_t block, uint32_t *co
     LLVMValueRef numbers[LW_PASS_PLACES];
     *count = 0;
     for (uint32_t p = block + 1; p < s->u->code->block_count && *count < LW_PASS_PLACES; p++)
-        if (lw_set_has(lw_strand_behind(s, block), p)) numbers[(*count)++] = word(s, p);
+        if (lw_set_has(lw_strand_behind(s, block), p)) numbers[(*count)++] = lw_word(s, p);
     return lw_build_words(lw_strand_build(s), "behind", numbers, *count);
 }
 
@@ -471,11 +313,11 @@ static void emit_entries(lw_strand *s) {
                       over = lw_build_block(b, "over");
     LLVMPositionBuilderAtEnd(b->at, find);
     make_places(s);
-    LLVMValueRef zero = word(s, 0);
-    store(s, zero, s->spent), store(s, zero, s->left_lanes), store(s, zero, s->mask), store(s, zero, s->stop);
-    store(s, LLVMConstNull(b->bytes), s->left_at), store(s, lw_build_number(b, 1, 0), s->left_own);
-    store(s, lw_build_number(b, 64, 0), s->lanes_done), store(s, lw_build_number(b, 64, 0), s->warps_done);
-    store(s, lw_build_number(b, 64, INT64_MAX), s->least);
+    LLVMValueRef zero = lw_word(s, 0);
+    lw_set(s, zero, s->spent), lw_set(s, zero, s->left_lanes), lw_set(s, zero, s->mask), lw_set(s, zero, s->stop);
+    lw_set(s, LLVMConstNull(b->bytes), s->left_at), lw_set(s, lw_build_number(b, 1, 0), s->left_own);
+    lw_set(s, lw_build_number(b, 64, 0), s->lanes_done), lw_set(s, lw_build_number(b, 64, 0), s->warps_done);
+    lw_set(s, lw_build_number(b, 64, INT64_MAX), s->least);
     LLVMValueRef choice = LLVMBuildSwitch(b->at, lw_frame_entered(u), over, u->code->block_count);
     LLVMPositionBuilderAtEnd(b->at, begun);
     LLVMValueRef entry = LLVMBuildPhi(b->at, b->i32, "entry"), warps = LLVMBuildPhi(b->at, b->i32, "warps");
@@ -486,10 +328,10 @@ static void emit_entries(lw_strand *s) {
         LLVMAddCase(choice, lw_build_number(b, 64, lw_frame_number(u, u->block_at[block] + 1)), way);
         LLVMPositionBuilderAtEnd(b->at, way);
         LLVMValueRef behind = list_behind(s, block, &count);
-        LLVMValueRef arguments[] = {b->gang, word(s, block), behind, word(s, count), s->pass};
+        LLVMValueRef arguments[] = {b->gang, lw_word(s, block), behind, lw_word(s, count), s->pass};
         LLVMValueRef some = lw_host_call(b, LW_HOST_begin, b->pass_begin_type, arguments);
         LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, some, zero), begun, over);
-        LLVMAddIncoming(entry, (LLVMValueRef[]){word(s, block)}, &way, 1);
+        LLVMAddIncoming(entry, (LLVMValueRef[]){lw_word(s, block)}, &way, 1);
         LLVMAddIncoming(warps, &some, &way, 1);
     }
     LLVMPositionBuilderAtEnd(b->at, over);
@@ -499,14 +341,6 @@ static void emit_entries(lw_strand *s) {
     emit_warps(s, entry, warps);
     LLVMPositionBuilderAtEnd(b->at, b->top);
     LLVMBuildBr(b->at, find);
-}
-
-/* A step has trapped, and has said so. */
-static void emit_trapped(lw_strand *s) {
-    const lw_build *b = lw_strand_build(s);
-    LLVMPositionBuilderAtEnd(b->at, s->trapped);
-    settle(s);
-    LLVMBuildRet(b->at, LLVMConstNull(b->bytes));
 }
 
 bool lw_strand_emit(lw_strand *s) {
@@ -525,7 +359,7 @@ bool lw_strand_emit(lw_strand *s) {
         s->leaves = lw_build_block(lw_strand_build(s), "leaves");
         s->trapped = lw_build_block(lw_strand_build(s), "trapped");
         emit_entries(s);
-        emit_trapped(s);
+        lw_strand_emit_trapped(s);
     }
     free(s->places), free(s->values), free(s->ways), free(s->heads), free(s->ready);
     return good;

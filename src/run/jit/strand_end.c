@@ -1,0 +1,155 @@
+/* strand_end.c: how a warp ends: its lanes' registers go to the frame where they stop or are ready, and who is left to
+ * the interpreter goes there; and how the pass ends, once all warps have. */
+#include "run/jit/strand_word.h"
+
+#define GANG_ADD(s, place, field) \
+    lw_build_store(lw_strand_build(s), \
+                   LLVMBuildAdd(lw_strand_build(s)->at, \
+                                LW_GANG_LOAD(lw_strand_build(s), lw_strand_build(s)->i64, field), lw_get(s, place), \
+                                ""), \
+                   lw_strand_build(s)->gang, offsetof(lw_gang, field), 8, LW_ALIAS_gang)
+
+/* What was counted, to the gang. */
+static void settle(lw_strand *s) {
+    GANG_ADD(s, s->warps_done, warp_instructions);
+    GANG_ADD(s, s->lanes_done, lane_instructions);
+}
+
+/* The least that any warp has left of its turn, this one's included. */
+LLVMValueRef lw_strand_least_budget(const lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef budget = lw_get(s, s->budget), least = lw_get(s, s->least);
+    return LLVMBuildSelect(b->at, lw_build_is(b, LLVMIntSLT, budget, least), budget, least, "");
+}
+
+/* Lanes may be ready at the very same blocks with either register to be put into the frame for them. */
+static bool go_together(const lw_strand *s, uint32_t a, uint32_t b) {
+    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
+        if (!s->ready[block]) continue;
+        const uint64_t words[] = {lw_strand_saved(s, block, a / 64), lw_strand_saved(s, block, b / 64)};
+        if ((words[0] >> a % 64 & 1) != (words[1] >> b % 64 & 1)) return false;
+    }
+    return true;
+}
+
+/* The lanes for which a register goes there. */
+static LLVMValueRef lanes_with(lw_strand *s, uint32_t reg) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef lanes = NULL;
+    for (uint32_t block = 0; block < s->u->code->block_count; block++) {
+        if (!s->ready[block] || !(lw_strand_saved(s, block, reg / 64) >> reg % 64 & 1)) continue;
+        LLVMValueRef ready = lw_get(s, s->ready[block]);
+        lanes = lanes ? LLVMBuildOr(b->at, lanes, ready, "") : ready;
+    }
+    return lanes;
+}
+
+/* The registers of lanes that are ready, each in one place of the code; those together that go for the same lanes. */
+static void save_ready(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_unit *u = s->u;
+    uint64_t *left = s->room + u->words;
+    memset(left, 0, u->words * sizeof *left);
+    for (uint32_t block = 0; block < u->code->block_count; block++)
+        for (uint32_t w = 0; s->ready[block] && w < u->words; w++) left[w] |= lw_strand_saved(s, block, w);
+    for (uint32_t reg = 0; reg < u->code->virtual_count; reg++) {
+        if (!lw_set_has(left, reg)) continue;
+        memset(s->room, 0, u->words * sizeof *s->room);
+        LW_EACH_IN(left, u->words, other) if (go_together(s, reg, other)) lw_set_add(s->room, other);
+        for (uint32_t w = 0; w < u->words; w++) left[w] &= ~s->room[w];
+        LLVMBasicBlockRef on = lw_build_block(b, "saved");
+        LLVMValueRef lanes = lanes_with(s, reg);
+        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, lw_word(s, 0)), on);
+        lw_strand_begin_way(s, true);
+        lw_strand_save(s, s->room, lanes);
+        LLVMBuildBr(b->at, on);
+        LLVMPositionBuilderAtEnd(b->at, on);
+    }
+}
+
+/* To the interpreter, with the warps that are not done yet. */
+static void emit_leaves(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMPositionBuilderAtEnd(b->at, s->leaves);
+    settle(s);
+    lw_build_store(b, lw_strand_least_budget(s), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
+    LLVMValueRef arguments[] = {b->gang, lw_get(s, s->left_at),    s->pass,
+                                s->warp, lw_get(s, s->left_lanes), lw_get(s, s->left_own)};
+    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
+}
+
+/* Lanes are ready at a block: one more of `count`, which counts them. */
+static void note_rest(lw_strand *s, LLVMValueRef block, LLVMValueRef lanes, LLVMValueRef count) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef n = lw_get(s, count), at = LLVMBuildMul(b->at, s->warp, lw_word(s, LW_PASS_PLACES), "");
+    at = LLVMBuildZExt(b->at, LLVMBuildAdd(b->at, at, n, ""), b->i64, "");
+    at = LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(struct lw_rest)), "");
+    const size_t offset = offsetof(lw_pass, rests);
+    LLVMValueRef place = lw_build_move(b, s->pass, at);
+    lw_build_store(b, block, place, offset + offsetof(struct lw_rest, block), 4, LW_ALIAS_gang);
+    lw_build_store(b, lanes, place, offset + offsetof(struct lw_rest, lanes), 4, LW_ALIAS_gang);
+    lw_set(s, LLVMBuildAdd(b->at, n, lw_word(s, 1), ""), count);
+}
+
+static void count_rests(const lw_strand *s, LLVMValueRef count) {
+    lw_build_store(lw_strand_build(s), lw_get(s, count), lw_warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4,
+                   LW_ALIAS_gang);
+}
+
+/* Where lanes are ready, for the end of all warps. */
+static void emit_rests(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef count = lw_build_stack(b, b->i32);
+    lw_set(s, lw_word(s, 0), count);
+    for (uint32_t block = 0, places = 0; block < s->u->code->block_count; block++) {
+        if (!s->ready[block]) continue;
+        LLVMBasicBlockRef on = lw_build_block(b, "");
+        LLVMValueRef lanes = lw_get(s, s->ready[block]);
+        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, lw_word(s, 0)), on);
+        LLVMValueRef arguments[] = {b->gang, lw_word(s, block), s->warp, lanes};
+        if (places++ < LW_PASS_PLACES) note_rest(s, lw_word(s, block), lanes, count);
+        else lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
+        LLVMBuildBr(b->at, on);
+        LLVMPositionBuilderAtEnd(b->at, on);
+    }
+    count_rests(s, count);
+}
+
+/* The warp has stopped as a whole. */
+static void emit_stops(lw_strand *s, LLVMBasicBlockRef next) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef count = lw_build_stack(b, b->i32);
+    LLVMPositionBuilderAtEnd(b->at, s->stops);
+    lw_set(s, lw_word(s, 0), count);
+    note_rest(s, lw_get(s, s->stop), lw_get(s, s->mask), count);
+    count_rests(s, count);
+    LLVMBuildBr(b->at, next);
+}
+
+/* Where lanes are ready the interpreter has their registers, and their block. */
+void lw_strand_emit_tail(lw_strand *s, LLVMBasicBlockRef next) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMPositionBuilderAtEnd(b->at, s->tail);
+    save_ready(s);
+    emit_rests(s);
+    LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntEQ, lw_get(s, s->left_lanes), lw_word(s, 0)), next, s->leaves);
+    emit_leaves(s);
+    emit_stops(s, next);
+}
+
+/* All warps have come as far as they can. */
+void lw_strand_emit_end(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    settle(s);
+    lw_build_store(b, lw_get(s, s->least), b->gang, offsetof(lw_gang, budget), 8, LW_ALIAS_gang);
+    LLVMValueRef arguments[] = {b->gang, lw_get(s, s->spent), s->pass};
+    LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_end, b->pass_end_type, arguments));
+}
+
+/* A step has trapped, and has said so. */
+void lw_strand_emit_trapped(lw_strand *s) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMPositionBuilderAtEnd(b->at, s->trapped);
+    settle(s);
+    LLVMBuildRet(b->at, LLVMConstNull(b->bytes));
+}
