@@ -136,20 +136,18 @@ static const lw_op *rest_together(lw_gang *gang, const lw_pass *pass) {
     return &frame->code->ops[frame->code->blocks[at].first];
 }
 
-static const lw_op *go_on(lw_gang *gang, const lw_frame *frame, const lw_op *op) {
-    if (op && gang->frame == frame) trust(gang, op);
-    return op;
-}
-
 static const lw_op *end(lw_gang *gang, uint32_t spent, const lw_pass *pass) {
     lw_frame *frame = gang->frame;
     const lw_op *op = spent ? NULL : rest_together(gang, pass);
-    if (op) return go_on(gang, frame, op);
-    for (uint32_t w = 0; w < LW_GANG_WARPS; w++)
+    for (uint32_t w = 0; !op && w < LW_GANG_WARPS; w++)
         if (pass->lanes[w]) pend_rests(gang, pass, w);
-    if (!spent) return go_on(gang, frame, lw_gang_select(gang));
-    if (frame->ready_count > 1) frame->written = LW_FRAME_mixed; /* somebody else gets a turn */
-    return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+    if (spent) {
+        if (frame->ready_count > 1) frame->written = LW_FRAME_mixed; /* somebody else gets a turn */
+        return lw_gang_end_turn(gang, spent >> 31, (spent & INT32_MAX) / 2);
+    }
+    if (!op) op = lw_gang_select(gang);
+    if (op && gang->frame == frame) trust(gang, op);
+    return op;
 }
 
 static const lw_op *leave(lw_gang *gang, const lw_op *op, const lw_pass *pass, uint32_t warp, uint32_t lanes,

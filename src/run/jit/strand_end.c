@@ -78,21 +78,20 @@ static void emit_leaves(lw_strand *s) {
     LLVMBuildRet(b->at, lw_host_call(b, LW_HOST_leave, b->pass_leave_type, arguments));
 }
 
-/* Lanes are ready at a block: one more of `count`, which counts them. */
-static void note_rest(lw_strand *s, LLVMValueRef block, LLVMValueRef lanes, LLVMValueRef count) {
+/* Lanes are ready at a block: the n-th where lanes of the warp are. */
+static void note_rest(const lw_strand *s, LLVMValueRef n, LLVMValueRef block, LLVMValueRef lanes) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef n = lw_get(s, count), at = LLVMBuildMul(b->at, s->warp, lw_word(s, LW_PASS_PLACES), "");
+    LLVMValueRef at = LLVMBuildMul(b->at, s->warp, lw_word(s, LW_PASS_PLACES), "");
     at = LLVMBuildZExt(b->at, LLVMBuildAdd(b->at, at, n, ""), b->i64, "");
     at = LLVMBuildMul(b->at, at, lw_build_number(b, 64, sizeof(struct lw_rest)), "");
     const size_t offset = offsetof(lw_pass, rests);
     LLVMValueRef place = lw_build_move(b, s->pass, at);
     lw_build_store(b, block, place, offset + offsetof(struct lw_rest, block), 4, LW_ALIAS_gang);
     lw_build_store(b, lanes, place, offset + offsetof(struct lw_rest, lanes), 4, LW_ALIAS_gang);
-    lw_set(s, LLVMBuildAdd(b->at, n, lw_word(s, 1), ""), count);
 }
 
 static void count_rests(const lw_strand *s, LLVMValueRef count) {
-    lw_build_store(lw_strand_build(s), lw_get(s, count), lw_warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4,
+    lw_build_store(lw_strand_build(s), count, lw_warp_place(s, s->pass), offsetof(lw_pass, rest_count), 4,
                    LW_ALIAS_gang);
 }
 
@@ -106,23 +105,23 @@ static void emit_rests(lw_strand *s) {
         LLVMBasicBlockRef on = lw_build_block(b, "");
         LLVMValueRef lanes = lw_get(s, s->ready[block]);
         lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, lw_word(s, 0)), on);
-        LLVMValueRef arguments[] = {b->gang, lw_word(s, block), s->warp, lanes};
-        if (places++ < LW_PASS_PLACES) note_rest(s, lw_word(s, block), lanes, count);
-        else lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
+        LLVMValueRef arguments[] = {b->gang, lw_word(s, block), s->warp, lanes}, n = lw_get(s, count);
+        if (places++ < LW_PASS_PLACES) {
+            note_rest(s, n, lw_word(s, block), lanes);
+            lw_set(s, LLVMBuildAdd(b->at, n, lw_word(s, 1), ""), count);
+        } else lw_host_call(b, LW_HOST_pend, b->pass_pend_type, arguments);
         LLVMBuildBr(b->at, on);
         LLVMPositionBuilderAtEnd(b->at, on);
     }
-    count_rests(s, count);
+    count_rests(s, lw_get(s, count));
 }
 
 /* The warp has stopped as a whole. */
-static void emit_stops(lw_strand *s, LLVMBasicBlockRef next) {
+static void emit_stops(const lw_strand *s, LLVMBasicBlockRef next) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef count = lw_build_stack(b, b->i32);
     LLVMPositionBuilderAtEnd(b->at, s->stops);
-    lw_set(s, lw_word(s, 0), count);
-    note_rest(s, lw_get(s, s->stop), lw_get(s, s->mask), count);
-    count_rests(s, count);
+    note_rest(s, lw_word(s, 0), lw_get(s, s->stop), lw_get(s, s->mask));
+    count_rests(s, lw_word(s, 1));
     LLVMBuildBr(b->at, next);
 }
 
