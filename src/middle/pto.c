@@ -146,9 +146,9 @@ static uint32_t load_param(lw_pto_lower *p, uint32_t number, lw_class class, boo
     const lw_pto_param *param = &p->params[number];
     lw_memory_form form = {.window = LW_WINDOW_param, .slot = class, .is_signed = is_signed};
     form.size = (uint32_t)__builtin_ctz(param->size);
-    uint32_t d = lw_lower_vreg(p->l, class), hint = p->l->program->hint_count++;
+    uint32_t d = lw_lower_vreg(p->l, class);
     lw_op *op = lw_lower_op(p->l, LW_OP_ld);
-    op->d = d, op->imm = param->offset, op->c = lw_memory_pack(form), op->e = hint;
+    op->d = d, op->imm = param->offset, op->c = lw_memory_pack(form);
     return d;
 }
 
