@@ -181,7 +181,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUst
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream);
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream);
 
-/* ---- Streams and events: stream.c ------------------------------------------------------------------------------ */
+/* ---- Streams: stream.c ------------------------------------------------------------------------------ */
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags);
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority);
@@ -197,6 +197,13 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long *id);
 CUresult cuStreamGetDevice(CUstream stream, CUdevice *device);
 CUresult cuStreamAddCallback(CUstream stream, CUstreamCallback callback, void *user, unsigned flags);
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user);
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr at, uint32_t value, unsigned flags);
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags);
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr at, uint32_t value, unsigned flags);
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags);
+
+/* ---- Events: event.c ------------------------------------------------------------------------------------------- */
+
 CUresult cuEventCreate(CUevent *event, unsigned flags);
 CUresult cuEventDestroy(CUevent event);
 CUresult cuEventDestroy_v2(CUevent event);
@@ -230,8 +237,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, cons
 
 /* ---- The same calls for programs whose default stream is one per thread ---------------------------------------- */
 
-/* Work ends before its call returns, so that it does not matter which default stream it went to. */
-#define THREAD(name, plain) extern __typeof__(plain) name;
+#define THREAD(name, plain, parameters, arguments) extern __typeof__(plain) name;
 #include "shim/cuda/thread.def"
 #undef THREAD
 

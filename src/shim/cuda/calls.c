@@ -73,6 +73,8 @@ static void end(lw_cu_object *object) {
         lw_module_free(((CUmodule)object)->module);
         free(((CUmodule)object)->functions);
     }
+    if (object->kind == LW_CU_STREAM) lw_cu_queue_drop(((CUstream)object)->queue);
+    if (object->kind == LW_CU_EVENT) lw_cu_point_drop(&((CUevent)object)->point);
     if (object->kind == LW_CU_LINK) lw_cu_end_link((CUlinkState)object);
     if (object->kind == LW_CU_FUNCTION) {
         lw_cu_let_go(&function->module->object);

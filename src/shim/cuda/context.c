@@ -13,6 +13,7 @@ static _Thread_local struct {
 } stack;
 
 static CUcontext top(void) { return stack.count ? stack.at[stack.count - 1] : NULL; }
+CUcontext lw_cu_current(void) { return top(); }
 
 static void push(CUcontext context) {
     stack.ids[stack.count] = context->id;
@@ -145,11 +146,13 @@ static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
 /* Modules end first, with their functions. */
 void lw_cu_end_objects(CUcontext context) {
     lw_cu_object *object;
+    lw_cu_drain(context); /* with an error of its own, nothing is left to be told */
     while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
     while ((object = first_object(context, LW_CU_MEMORY))) lw_cu_end_memory((lw_cu_memory *)object);
     while ((object = first_object(context, LW_CU_STREAM))) lw_cu_free(object);
     while ((object = first_object(context, LW_CU_EVENT))) lw_cu_free(object);
     while ((object = first_object(context, LW_CU_LINK))) lw_cu_free(object);
+    lw_cu_end_queues(context);
 }
 
 CUresult cuCtxDestroy_v2(CUcontext context) {
@@ -255,8 +258,13 @@ static CUresult given_or_current(CUcontext *context) {
     return result ? result : atomic_load(&(*context)->error);
 }
 
-CUresult cuCtxSynchronize_v2(CUcontext context) { return given_or_current(&context); }
-CUresult cuCtxSynchronize(void) { return lw_cu_enter(NULL); }
+CUresult cuCtxSynchronize_v2(CUcontext context) {
+    LW_CU_CALL;
+    CUresult result = given_or_current(&context);
+    return result ? result : lw_cu_drain(context);
+}
+
+CUresult cuCtxSynchronize(void) { return cuCtxSynchronize_v2(NULL); }
 
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
     LW_CU_CALL;

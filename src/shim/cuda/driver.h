@@ -1,8 +1,8 @@
 /* driver.h: what stands behind the handles of libcuda.so.1.   table → library → context → module, stream, event, memory
  *
  * One lw_context is the device. A CUDA context is bookkeeping over it: who owns which object, and the error that sticks
- * after a kernel trapped. So device addresses are unique in the process, as CUDA's are. Launches and copies end before
- * their call returns; streams and events only check what they are given. */
+ * after a kernel trapped. So device addresses are unique in the process, as CUDA's are. A launch, a copy, a callback is
+ * an operation; streams are queues of them, and threads of the driver's do what is in the queues. */
 #ifndef LW_SHIM_CUDA_DRIVER_H
 #define LW_SHIM_CUDA_DRIVER_H
 
@@ -68,6 +68,7 @@ struct CUctx_st {
     _Atomic size_t limits[3]; /* by CU_LIMIT_… */
     _Atomic CUfunc_cache cache;
     _Atomic CUsharedconfig shared_config;
+    struct lw_cu_queue *queues, *legacy, *marks; /* all of its streams', the default one's, and that of whoever waits */
 };
 
 struct CUmod_st {
@@ -112,16 +113,26 @@ struct CUfunc_st {
     _Atomic int carveout;
 };
 
+/* A place in a stream: reached when so many operations of it are done. */
+typedef struct lw_cu_point {
+    struct lw_cu_queue *queue; /* NULL: reached */
+    uint64_t number;
+} lw_cu_point;
+
 struct CUstream_st {
     lw_cu_object object;
     unsigned flags;
     uint64_t id;
+    struct lw_cu_queue *queue;
 };
 
 struct CUevent_st {
     lw_cu_object object;
     unsigned flags;
-    _Atomic double time; /* of the last record, in seconds; 0: none yet */
+    lw_cu_point point; /* of the last record; under the lock of queues, as are */
+    uint64_t records;  /* … how many there were */
+    bool is_recorded;
+    double time; /* when the last record was reached, in seconds; 0: it was not yet */
 };
 
 typedef struct lw_cu_memory {
@@ -153,7 +164,7 @@ extern lw_cu_library lw_cu;
 void lw_cu_lock(void);
 void lw_cu_unlock(void);
 
-CUresult lw_cu_ready(void); /* cuInit was called, and not before a fork */
+CUresult lw_cu_ready(void); /* cuInit was called, not before a fork, and this is no host function of a stream */
 CUresult lw_cu_check_device(CUdevice device);
 /* The current context, if the calling thread may use it: otherwise the error that says why not. */
 CUresult lw_cu_enter(CUcontext *context);
@@ -201,6 +212,108 @@ void lw_cu_let_go(lw_cu_object *object);
 /* Frees an object that nobody finds any more, and its module, as soon as no call can use it; with the lock held. */
 void lw_cu_bury(lw_cu_object *object);
 
+/* ---- Operations: operation.c ------------------------------------------------------------------------------------- */
+
+/* What a stream does in its order. One that is made owns copies of all that it needs, and holds the objects. */
+typedef enum lw_cu_op_kind {
+    LW_CU_OP_NOTHING,
+    LW_CU_OP_KERNEL,
+    LW_CU_OP_COPY,
+    LW_CU_OP_FILL,
+    LW_CU_OP_HOST,
+    LW_CU_OP_CALLBACK,
+    LW_CU_OP_RECORD,
+    LW_CU_OP_OTHER,
+} lw_cu_op_kind;
+
+/* One side of a copy: bytes of a row, rows of a plane and planes lie so far apart. */
+typedef struct lw_cu_side {
+    uint64_t at;
+    bool on_device;
+    uint64_t pitch, plane; /* bytes from row to row, from plane to plane */
+} lw_cu_side;
+
+/* A result other than success becomes the error of the context. */
+typedef CUresult lw_cu_work(void *data);
+
+typedef struct lw_cu_op {
+    lw_cu_op_kind kind;
+    void *owned; /* its parameters, or bytes that it writes; freed with it */
+    union {
+        struct {
+            CUfunction function;
+            lw_launch_config config;
+        } kernel;
+        struct {
+            lw_cu_side to, from;
+            uint64_t width, height, depth; /* bytes, rows, planes */
+        } copy;
+        struct {
+            CUdeviceptr to;
+            uint64_t value, pitch, width, height; /* elements a row, rows */
+            uint32_t size;                        /* of an element */
+        } fill;
+        struct {
+            CUhostFn function;
+            void *user;
+        } host;
+        struct {
+            CUstreamCallback function;
+            CUstream stream;
+            void *user;
+        } callback;
+        struct {
+            CUevent event;
+            uint64_t record;
+        } record;
+        lw_cu_work *work; /* of `owned` */
+    };
+} lw_cu_op;
+
+/* Now or in a stream, as the caller may go on with the memory: copy.c. `op` holds what is to be copied or filled. */
+CUresult lw_cu_copy(lw_cu_op *op, CUstream stream, bool is_async);
+CUresult lw_cu_fill(lw_cu_op *op, CUstream stream, bool is_async);
+
+/* What an operation comes back with that is to be tried again later. */
+#define LW_CU_LATER ((CUresult)-1)
+
+/* Does it. `error`: of the context, which most operations are not done with. */
+CUresult lw_cu_op_run(const lw_cu_op *op, CUresult error);
+void lw_cu_op_free(lw_cu_op *op);
+/* Whether it calls the program's own functions, which threads of the program's that wait must not be used for. */
+bool lw_cu_op_is_host(const lw_cu_op *op);
+CUresult lw_cu_make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_config *config, void **params);
+CUresult lw_cu_run_kernel(const lw_cu_op *op);
+CUresult lw_cu_run_copy(const lw_cu_op *op);
+CUresult lw_cu_run_fill(const lw_cu_op *op);
+/* The error that a context keeps from now on, if it has none. */
+void lw_cu_spoil(CUcontext context, CUresult error);
+
+/* ---- Streams as queues: queue.c ---------------------------------------------------------------------------------- */
+
+/* Puts an operation at the end of a stream, where it waits for `after`, too, if that is not NULL. What is in `op` is
+ * the stream's from now on, also where this fails. With CUDA_LAUNCH_BLOCKING=1 it is done when this returns. */
+CUresult lw_cu_submit(CUstream stream, lw_cu_op *op, const lw_cu_point *after);
+/* The same for a function of a copy of `size` bytes. */
+CUresult lw_cu_enqueue(CUstream stream, lw_cu_work *work, const void *data, size_t size);
+/* Until all is done that is in a stream now, with the context's error then. */
+CUresult lw_cu_wait_stream(CUstream stream);
+/* The same for all streams of a context. */
+CUresult lw_cu_drain(CUcontext context);
+bool lw_cu_is_idle(CUstream stream);
+CUresult lw_cu_record(CUevent event, CUstream stream);
+CUresult lw_cu_wait_event(CUevent event);
+CUresult lw_cu_follow_event(CUstream stream, CUevent event);
+CUresult lw_cu_event_state(CUevent event, double *time); /* CUDA_ERROR_NOT_READY where it is not reached yet */
+void lw_cu_note_record(CUevent event, uint64_t record);
+struct lw_cu_queue *lw_cu_queue_new(CUcontext context, bool is_blocking);
+void lw_cu_queue_drop(struct lw_cu_queue *queue);
+void lw_cu_point_drop(lw_cu_point *point);
+void lw_cu_end_queues(CUcontext context); /* its own ones, which no stream object has */
+bool lw_cu_in_host_function(void);        /* which may make no calls */
+bool lw_cu_queues_begin(void);
+void lw_cu_queues_after_fork(void);
+
 /* ---- Texts and logs: module.c, log.c, link.c ------------------------------------------------------------------- */
 
 void lw_cu_read_options(lw_cu_logs *to, unsigned count, const CUjit_option *options, void **values);
@@ -223,7 +336,12 @@ void lw_cu_end_link(CUlinkState state); /* what belongs to it; not the state its
 
 /* ---- Parts that others need ------------------------------------------------------------------------------------ */
 
+bool lw_cu_is_default(CUstream stream);
+extern _Thread_local bool lw_cu_per_thread; /* the default stream of this call is the thread's */
 CUresult lw_cu_check_stream(CUstream stream);
+CUcontext lw_cu_current(void);
+char *lw_cu_host_address(uint64_t address);           /* of device memory */
+bool lw_cu_is_pinned(const void *host, size_t bytes); /* memory that copies may use after their call */
 /* Ends what a context owns; without the lock. */
 void lw_cu_end_objects(CUcontext context);
 void lw_cu_end_module(CUmodule module);

@@ -1,8 +1,10 @@
 /* launch.c: launches, what a trap becomes, and how many CTAs seem to fit.
  *
- * A launch ends before its call returns, but a trap shows as CUDA shows it: the launch itself succeeds, and from then
- * on every call that needs the context returns the error. With CUDA_LAUNCH_BLOCKING=1 the launch returns it, too. */
+ * The arguments of a launch are looked at when it is called, and what it does shows later: from a trap on, every call
+ * that needs the context returns the error. With CUDA_LAUNCH_BLOCKING=1 the launch returns it, too. */
 #include "shim/cuda/driver.h"
+
+#include <stdlib.h>
 
 /* ---- Traps ----------------------------------------------------------------------------------------------------- */
 
@@ -19,14 +21,11 @@ static CUresult trap_result(uint32_t number) {
     return CUDA_ERROR_LAUNCH_FAILED;
 }
 
-/* The first trap of a context stays its error. */
-static CUresult trapped(CUcontext context) {
+static CUresult trapped(void) {
     lw_trap_info trap = {0};
     lw_trap(lw_cu.device, &trap);
-    CUresult result = trap_result(trap.number), none = CUDA_SUCCESS;
-    atomic_compare_exchange_strong(&context->error, &none, result);
     lw_cu_report(LW_CU_REPORT_ERRORS, "a kernel trapped:\n%s", trap.report ? trap.report : "");
-    return lw_cu.blocking ? result : CUDA_SUCCESS;
+    return trap_result(trap.number);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------------------------- */
@@ -67,6 +66,30 @@ static CUresult check(CUfunction function, const lw_launch_config *config) {
     return CUDA_SUCCESS;
 }
 
+/* With a copy of its parameters: the caller may change his as soon as the call has returned. */
+CUresult lw_cu_make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_config *config, void **params) {
+    LW_OWN_FLOAT_MODE(callers);
+    const size_t size = function->info.param_bytes;
+    lw_params_room room;
+    char *laid_out = NULL, *copy = NULL;
+    lw_status status = lw_launch_check(function->kernel, config);
+    if (status == LW_OK) status = lw_launch_params(function->kernel, config, params, &room, &laid_out);
+    if (status != LW_OK) return lw_cu_fail("cuLaunchKernel", status);
+    if (laid_out && (copy = malloc(size))) memcpy(copy, laid_out, size);
+    if (laid_out != room.bytes) free(laid_out);
+    if (laid_out && !copy) return CUDA_ERROR_OUT_OF_MEMORY;
+    *op = (lw_cu_op){.kind = LW_CU_OP_KERNEL, .owned = copy, .kernel = {.function = function, .config = *config}};
+    op->kernel.config.param_buffer = copy;
+    op->kernel.config.param_buffer_size = size;
+    lw_cu_hold(&function->object);
+    return CUDA_SUCCESS;
+}
+
+CUresult lw_cu_run_kernel(const lw_cu_op *op) {
+    const lw_status status = lw_launch(op->kernel.function->kernel, &op->kernel.config, NULL, NULL);
+    return status == LW_TRAPPED ? trapped() : lw_cu_fail("cuLaunchKernel", status);
+}
+
 static CUresult launch(CUfunction function, lw_launch_config *config, CUstream stream, void **params, void **extra) {
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
     if (!result) result = lw_cu_check_stream(stream);
@@ -76,12 +99,9 @@ static CUresult launch(CUfunction function, lw_launch_config *config, CUstream s
     config->print_limit = function->object.owner->limits[CU_LIMIT_PRINTF_FIFO_SIZE];
     config->heap_bytes = function->object.owner->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
     config->size = sizeof *config;
-    lw_cu_hold(&function->object);
-    lw_cu_step_out_for_good(); /* a kernel may run for long */
-    lw_status status = lw_launch(function->kernel, config, params, NULL);
-    result = status == LW_TRAPPED ? trapped(function->object.owner) : lw_cu_fail("cuLaunchKernel", status);
-    lw_cu_let_go(&function->object);
-    return result;
+    lw_cu_op op;
+    if ((result = lw_cu_make_kernel(&op, function, config, params))) return result;
+    return lw_cu_submit(stream, &op, NULL);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
@@ -92,7 +112,6 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
         .grid = {grid_x, grid_y, grid_z}, .block = {block_x, block_y, block_z}, .shared_bytes = shared};
     return launch(function, &config, stream, params, extra);
 }
-LW_CU_SAME(cuLaunchKernel_ptsz, cuLaunchKernel);
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
@@ -104,7 +123,6 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigne
                                .cooperative = true};
     return launch(function, &config, stream, params, NULL);
 }
-LW_CU_SAME(cuLaunchCooperativeKernel_ptsz, cuLaunchCooperativeKernel);
 
 static CUresult read_attribute(const CUlaunchAttribute *attribute, lw_launch_config *config) {
     switch (attribute->id) {
@@ -144,7 +162,6 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *from, CUfunction function, void 
     const CUresult result = read_config(from, &config);
     return result ? result : launch(function, &config, from->hStream, params, extra);
 }
-LW_CU_SAME(cuLaunchKernelEx_ptsz, cuLaunchKernelEx);
 
 /* ---- Occupancy ------------------------------------------------------------------------------------------------- */
 

@@ -44,6 +44,7 @@ static void read_environment(void) {
 /* The workers do not exist in a child, so that it could only hang. CUDA does not survive a fork either. */
 static void after_fork(void) {
     pthread_mutex_init(&lw_cu.lock, NULL);
+    lw_cu_queues_after_fork();
     lw_cu.forked = lw_cu.ready;
 }
 
@@ -59,7 +60,7 @@ static CUresult begin(void) {
         lw_cu_report(LW_CU_REPORT_ERRORS, "cuInit: %s", lw_context_message(NULL));
         return CUDA_ERROR_NO_DEVICE;
     }
-    if (pthread_atfork(NULL, NULL, after_fork)) {
+    if (!lw_cu_queues_begin() || pthread_atfork(NULL, NULL, after_fork)) {
         lw_context_free(lw_cu.device);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
@@ -75,7 +76,10 @@ CUresult cuInit(unsigned flags) {
     return result;
 }
 
-CUresult lw_cu_ready(void) { return lw_cu.ready && !lw_cu.forked ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED; }
+CUresult lw_cu_ready(void) {
+    if (!lw_cu.ready || lw_cu.forked) return CUDA_ERROR_NOT_INITIALIZED;
+    return lw_cu_in_host_function() ? CUDA_ERROR_NOT_PERMITTED : CUDA_SUCCESS;
+}
 
 /* ---- Objects --------------------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@ bool lw_cu_is_device(uint64_t address) {
 }
 
 /* The same stretch seen from the other side. */
-static char *host_of(uint64_t address) { return lw_cu.device->memory.host + (address - LW_GLOBAL_BASE); }
+char *lw_cu_host_address(uint64_t address) { return lw_cu.device->memory.host + (address - LW_GLOBAL_BASE); }
 
 /* A host address within device memory as a device address; any other address unchanged. */
 static uint64_t device_of(uint64_t address) {
@@ -55,7 +55,7 @@ static CUresult allocate(CUcontext owner, uint64_t bytes, bool on_host, unsigned
     }
     made->size = bytes;
     made->flags = flags;
-    if (on_host) made->host = host_of(made->address);
+    if (on_host) made->host = lw_cu_host_address(made->address);
     if (!link_memory(made, owner)) {
         give_back(made->address);
         free(made);
@@ -94,6 +94,14 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
     return result;
 }
 
+/* When nothing uses it any more. */
+static void free_now(lw_cu_memory *memory) {
+    lw_cu_hold(&memory->object);
+    lw_cu_drain(memory->object.owner);
+    lw_cu_end_memory(memory);
+    lw_cu_let_go(&memory->object);
+}
+
 CUresult cuMemFree_v2(CUdeviceptr address) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
@@ -101,7 +109,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
     if (!address) return CUDA_SUCCESS;
     lw_cu_memory *memory = lw_cu_find((void *)(uintptr_t)address, LW_CU_MEMORY);
     if (!memory || memory->host) return CUDA_ERROR_INVALID_VALUE;
-    lw_cu_end_memory(memory);
+    free_now(memory);
     return CUDA_SUCCESS;
 }
 
@@ -110,14 +118,22 @@ CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream) {
     CUresult result = lw_cu_check_stream(stream);
     return result ? result : cuMemAlloc_v2(address, bytes);
 }
-LW_CU_SAME(cuMemAllocAsync_ptsz, cuMemAllocAsync);
+
+static CUresult free_memory(void *data) {
+    lw_cu_memory *memory = lw_cu_find((void *)*(uintptr_t *)data, LW_CU_MEMORY);
+    if (memory) lw_cu_end_memory(memory);
+    return CUDA_SUCCESS;
+}
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     LW_CU_CALL;
-    CUresult result = lw_cu_check_stream(stream);
-    return result ? result : cuMemFree_v2(address);
+    CUresult result = lw_cu_enter_stream(stream);
+    if (result) return result;
+    if (!address) return CUDA_SUCCESS;
+    const lw_cu_memory *memory = lw_cu_find((void *)(uintptr_t)address, LW_CU_MEMORY);
+    if (!memory || memory->host) return CUDA_ERROR_INVALID_VALUE;
+    return lw_cu_enqueue(stream, free_memory, &address, sizeof address);
 }
-LW_CU_SAME(cuMemFreeAsync_ptsz, cuMemFreeAsync);
 
 /* ---- Host memory ----------------------------------------------------------------------------------------------- */
 
@@ -147,13 +163,18 @@ static lw_cu_memory *host_memory(const void *host) {
     return memory && memory->host && !lw_cu_is_device((uintptr_t)host) ? memory : NULL;
 }
 
+bool lw_cu_is_pinned(const void *host, size_t bytes) {
+    const lw_cu_memory *memory = host_memory(host);
+    return memory && bytes <= memory->size - (size_t)((const char *)host - memory->host);
+}
+
 CUresult cuMemFreeHost(void *host) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
     if (result || !host) return result;
     lw_cu_memory *memory = host_memory(host);
     if (!memory || memory->host != host) return CUDA_ERROR_INVALID_VALUE;
-    lw_cu_end_memory(memory);
+    free_now(memory);
     return CUDA_SUCCESS;
 }
 
@@ -227,7 +248,7 @@ static bool describe(uint64_t address, about *out) {
     if (memory) {
         out->context = memory->object.owner;
         out->number = memory->number;
-        if (memory->host) out->host = host_of(out->device);
+        if (memory->host) out->host = lw_cu_host_address(out->device);
     }
     return out->host || lw_cu_is_device(address); /* otherwise the host's view of memory that it was never given */
 }

@@ -177,7 +177,10 @@ CUresult cuModuleUnload(CUmodule module) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
+    lw_cu_hold(&module->object);
+    lw_cu_drain(module->object.owner); /* its kernels may run */
     lw_cu_end_module(module);
+    lw_cu_let_go(&module->object);
     return CUDA_SUCCESS;
 }
 

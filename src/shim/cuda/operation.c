@@ -1,0 +1,34 @@
+/* operation.c: what a stream does: each kind of operation, from its making to its end. */
+#include "shim/cuda/driver.h"
+
+#include <stdlib.h>
+
+void lw_cu_spoil(CUcontext context, CUresult error) {
+    CUresult none = CUDA_SUCCESS; /* the first one stays */
+    atomic_compare_exchange_strong(&context->error, &none, error);
+}
+
+bool lw_cu_op_is_host(const lw_cu_op *op) { return op->kind == LW_CU_OP_HOST || op->kind == LW_CU_OP_CALLBACK; }
+
+CUresult lw_cu_op_run(const lw_cu_op *op, CUresult error) {
+    if (op->kind == LW_CU_OP_CALLBACK) op->callback.function(op->callback.stream, error, op->callback.user);
+    if (error) return CUDA_SUCCESS; /* nothing else is done in a context that has one */
+    switch (op->kind) {
+    case LW_CU_OP_KERNEL: return lw_cu_run_kernel(op);
+    case LW_CU_OP_COPY: return lw_cu_run_copy(op);
+    case LW_CU_OP_FILL: return lw_cu_run_fill(op);
+    case LW_CU_OP_HOST: op->host.function(op->host.user); break;
+    case LW_CU_OP_RECORD: lw_cu_note_record(op->record.event, op->record.record); break;
+    case LW_CU_OP_OTHER: return op->work(op->owned);
+    case LW_CU_OP_CALLBACK:
+    case LW_CU_OP_NOTHING: break;
+    }
+    return CUDA_SUCCESS;
+}
+
+void lw_cu_op_free(lw_cu_op *op) {
+    if (op->kind == LW_CU_OP_KERNEL) lw_cu_let_go(&op->kernel.function->object);
+    if (op->kind == LW_CU_OP_RECORD) lw_cu_let_go(&op->record.event->object);
+    free(op->owned);
+    op->owned = NULL;
+}

@@ -1,0 +1,501 @@
+/* queue.c: streams as queues of operations, and the threads that do what is in them.
+ *
+ * An operation is done when it is the first of its queue and every point that it comes after is reached. Whoever waits
+ * does what it waits for itself, where nobody has begun with it: a launch that is waited for at once costs no change of
+ * threads. Everything else is done by carriers, threads of the driver's. One that has nothing to do looks again a few
+ * times, so that whoever puts something into a queue then need not wake anybody, and sleeps after that.
+ *
+ * The default stream of a context comes after all its other streams and before what they get later, but for those
+ * that were made not to block. */
+#include "shim/cuda/driver.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct item {
+    struct item *next;
+    lw_cu_op op;
+    uint32_t after_count;
+    lw_cu_point after[];
+} item;
+
+/* It stays as long as a stream, a point or an operation in it does, and its context as long as it. */
+typedef struct lw_cu_queue {
+    CUcontext context;
+    struct lw_cu_queue *next, *previous;           /* of its context */
+    struct lw_cu_queue *next_busy, *previous_busy; /* of those that have something in them */
+    item *first, *last;
+    uint64_t given, done; /* operations */
+    uint64_t thread;      /* whose default stream it is; 0: of no single one's */
+    uint32_t references;
+    bool blocks; /* and is blocked by the default stream */
+    bool runs;   /* somebody is at its first operation */
+    bool later;  /* its first one is to be tried again */
+} queue;
+
+enum {
+    CARRIERS_MOST = 128, /* as many kernels as a GPU has running at a time */
+    NAP_MICROSECONDS = 50,
+    NAPS = 20, /* before a carrier sleeps */
+};
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* an operation is done */
+    pthread_cond_t work;  /* for carriers that sleep */
+    queue *busy;
+    uint64_t submitted;
+    uint32_t carriers, sleeping, woken, waiting;
+    uint32_t coming; /* carriers that were woken or started and have not looked yet */
+    bool naps;       /* one will look by itself */
+} all = {.lock = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+
+static _Atomic uint64_t threads;
+static _Thread_local uint64_t this_thread;
+static _Thread_local bool in_host_function;
+
+static void lock(void) { pthread_mutex_lock(&all.lock); }
+static void unlock(void) { pthread_mutex_unlock(&all.lock); }
+
+/* Naps go by the clock that never jumps. */
+bool lw_cu_queues_begin(void) {
+    pthread_condattr_t attributes;
+    if (pthread_condattr_init(&attributes)) return false;
+    const bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) &&
+                      !pthread_cond_init(&all.work, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return made;
+}
+
+bool lw_cu_in_host_function(void) { return in_host_function; }
+
+void lw_cu_queues_after_fork(void) { pthread_mutex_init(&all.lock, NULL); }
+
+/* ---- Queues ------------------------------------------------------------------------------------------------------ */
+
+/* With the lock held, like all functions here that do not say otherwise. NULL: no memory. */
+static queue *make(CUcontext context, bool blocks) {
+    queue *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->context = context;
+    made->references = 1;
+    made->blocks = blocks;
+    made->next = context->queues;
+    if (made->next) made->next->previous = made;
+    context->queues = made;
+    lw_cu_hold(&context->object);
+    return made;
+}
+
+static void drop(queue *dropped) {
+    if (!dropped || --dropped->references) return;
+    CUcontext context = dropped->context;
+    *(dropped->previous ? &dropped->previous->next : &context->queues) = dropped->next;
+    if (dropped->next) dropped->next->previous = dropped->previous;
+    lw_cu_let_go(&context->object);
+    free(dropped);
+}
+
+queue *lw_cu_queue_new(CUcontext context, bool is_blocking) {
+    lock();
+    queue *made = make(context, is_blocking);
+    unlock();
+    return made;
+}
+
+void lw_cu_queue_drop(queue *dropped) {
+    lock();
+    drop(dropped);
+    unlock();
+}
+
+void lw_cu_end_queues(CUcontext context) {
+    lock();
+    drop(context->legacy);
+    drop(context->marks);
+    context->legacy = context->marks = NULL;
+    for (queue *next, *each = context->queues; each; each = next) {
+        next = each->next;
+        if (!each->thread) continue;
+        each->thread = 0; /* nobody finds it any more */
+        drop(each);
+    }
+    unlock();
+}
+
+static queue *of_this_thread(CUcontext context) {
+    if (!this_thread) this_thread = atomic_fetch_add(&threads, 1) + 1;
+    for (queue *each = context->queues; each; each = each->next)
+        if (each->thread == this_thread) return each;
+    queue *made = make(context, true);
+    if (made) made->thread = this_thread;
+    return made;
+}
+
+/* NULL: no memory. */
+static queue *queue_of(CUstream stream) {
+    CUcontext context = lw_cu_current();
+    if (!lw_cu_is_default(stream)) return stream->queue;
+    if (stream == CU_STREAM_PER_THREAD || (!stream && lw_cu_per_thread)) return of_this_thread(context);
+    if (!context->legacy) context->legacy = make(context, false);
+    return context->legacy;
+}
+
+/* ---- Points ------------------------------------------------------------------------------------------------------ */
+
+static bool is_reached(const lw_cu_point *point) { return !point->queue || point->queue->done >= point->number; }
+
+static lw_cu_point point_at_end(queue *of) {
+    of->references++;
+    return (lw_cu_point){of, of->given};
+}
+
+static void forget(lw_cu_point *point) {
+    drop(point->queue);
+    point->queue = NULL;
+}
+
+void lw_cu_point_drop(lw_cu_point *point) {
+    lock();
+    forget(point);
+    unlock();
+}
+
+/* What stands in the way of the first operation of a queue; NULL: nothing. */
+static queue *obstacle(const queue *of) {
+    for (uint32_t i = 0; i < of->first->after_count; i++)
+        if (!is_reached(&of->first->after[i])) return of->first->after[i].queue;
+    return NULL;
+}
+
+static bool is_ready(const queue *of) { return !of->runs && !obstacle(of); }
+
+/* ---- Doing what is in them --------------------------------------------------------------------------------------- */
+
+static void *carry(void *unused);
+
+/* Sees to it that some carrier looks at what is ready; the first one that does rings again where there is more. */
+static void ring(void) {
+    if (all.naps || all.coming) return;
+    pthread_t id;
+    if (all.sleeping > all.woken) {
+        all.woken++;
+        pthread_cond_signal(&all.work);
+    } else if (all.carriers < CARRIERS_MOST && lw_thread_start(&id, carry, NULL, 0)) {
+        pthread_detach(id);
+        all.carriers++;
+    } else return;
+    all.coming++;
+}
+
+/* The next queue, but for one, that something can be done for; `polls` says whether there are some that must be tried
+ * again. */
+static queue *find_ready(const queue *but, bool *polls) {
+    *polls = false;
+    for (queue *each = all.busy; each; each = each->next_busy) {
+        if (each == but || !is_ready(each)) continue;
+        if (!each->later) return each;
+        *polls = true;
+    }
+    return NULL;
+}
+
+static void ring_for_others(const queue *than) {
+    bool polls;
+    if (find_ready(than, &polls) || polls) ring();
+}
+
+static void end_first(queue *of) {
+    item *ended = of->first;
+    of->first = ended->next;
+    of->done++;
+    for (uint32_t i = 0; i < ended->after_count; i++) forget(&ended->after[i]);
+    if (!of->first) {
+        of->last = NULL;
+        *(of->previous_busy ? &of->previous_busy->next_busy : &all.busy) = of->next_busy;
+        if (of->next_busy) of->next_busy->previous_busy = of->previous_busy;
+        drop(of);
+    }
+    unlock();
+    lw_cu_op_free(&ended->op);
+    free(ended);
+    lock();
+}
+
+/* Does the first operation of a queue, which is ready, without the lock meanwhile. */
+static void do_first(queue *of) {
+    const lw_cu_op *op = &of->first->op;
+    CUcontext context = of->context;
+    of->references++;
+    of->runs = true;
+    of->later = false;
+    unlock();
+    in_host_function = lw_cu_op_is_host(op);
+    CUresult result = lw_cu_op_run(op, atomic_load(&context->error));
+    in_host_function = false;
+    if (result && result != LW_CU_LATER) lw_cu_spoil(context, result);
+    lock();
+    if (result == LW_CU_LATER) of->later = true;
+    else end_first(of);
+    of->runs = false;
+    ring_for_others(of);
+    drop(of);
+    if (all.waiting) pthread_cond_broadcast(&all.moved);
+}
+
+static void try_again(void) {
+    for (queue *each = all.busy; each; each = each->next_busy) each->later = false;
+}
+
+static void nap(void) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += NAP_MICROSECONDS * 1000;
+    if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+    all.naps = true;
+    pthread_cond_timedwait(&all.work, &all.lock, &until);
+    all.naps = false;
+}
+
+/* Naps, or sleeps where another one naps already or nothing has come for a while. */
+static void rest(uint32_t *naps, bool polls) {
+    if (!all.naps && (polls || *naps < NAPS)) {
+        uint64_t before = all.submitted;
+        nap();
+        *naps = all.submitted == before ? *naps + 1 : 0;
+        try_again();
+        return;
+    }
+    all.sleeping++;
+    while (!all.woken) pthread_cond_wait(&all.work, &all.lock);
+    all.woken--;
+    all.sleeping--;
+    all.coming--;
+    *naps = 0;
+}
+
+static void *carry(void *unused) {
+    LW_OWN_FLOAT_MODE(starters); /* not that of whichever thread began this one */
+    uint32_t naps = 0;
+    bool polls;
+    lock();
+    all.coming--;
+    for (;;) {
+        queue *ready = find_ready(NULL, &polls);
+        if (!ready) {
+            rest(&naps, polls);
+            continue;
+        }
+        ring_for_others(ready);
+        do_first(ready);
+        naps = 0;
+    }
+    return unused;
+}
+
+/* ---- Waiting ----------------------------------------------------------------------------------------------------- */
+
+/* Gets a point that is not reached nearer: does what is next on the way to it, or waits until somebody else has. */
+static void help(const lw_cu_point *point) {
+    queue *of = point->queue, *before;
+    while (!of->runs && (before = obstacle(of))) of = before;
+    const bool is_free = !of->runs && !of->later;
+    if (is_free && !lw_cu_op_is_host(&of->first->op)) {
+        do_first(of);
+        return;
+    }
+    if (!of->runs) ring();
+    if (is_free && !all.carriers) { /* the system gives no threads */
+        do_first(of);
+        return;
+    }
+    all.waiting++;
+    pthread_cond_wait(&all.moved, &all.lock);
+    all.waiting--;
+}
+
+/* Takes the reference of the point. */
+static void wait_for(lw_cu_point point) {
+    while (!is_reached(&point)) help(&point);
+    forget(&point);
+}
+
+/* The same outside of the lock and of the call's epoch; the context's error then. */
+static CUresult wait_outside(lw_cu_point point) {
+    CUcontext context = point.queue->context;
+    lw_cu_hold(&context->object);
+    unsigned depth = lw_cu_step_out();
+    lock();
+    wait_for(point);
+    unlock();
+    lw_cu_step_in(depth);
+    CUresult result = atomic_load(&context->error);
+    lw_cu_let_go(&context->object);
+    return result;
+}
+
+/* ---- Putting into them ------------------------------------------------------------------------------------------- */
+
+static bool comes_after(const queue *before, const queue *of, bool after_all) {
+    if (before == of || before->given == before->done) return false;
+    return after_all || (of == of->context->legacy ? before->blocks : of->blocks && before == of->context->legacy);
+}
+
+/* The points that the next operation of a queue comes after, or where `to` is NULL how many there are. */
+static uint32_t points_before(queue *of, bool after_all, const lw_cu_point *extra, lw_cu_point *to) {
+    uint32_t count = 0;
+    for (queue *each = of->context->queues; each; each = each->next) {
+        if (!comes_after(each, of, after_all)) continue;
+        if (to) to[count] = point_at_end(each);
+        count++;
+    }
+    if (extra && !is_reached(extra)) {
+        if (to) to[count] = (lw_cu_point){extra->queue, extra->number}, extra->queue->references++;
+        count++;
+    }
+    return count;
+}
+
+static void append(queue *of, item *added) {
+    if (of->last) of->last->next = added;
+    else {
+        of->first = added;
+        of->previous_busy = NULL;
+        of->next_busy = all.busy;
+        if (all.busy) all.busy->previous_busy = of;
+        all.busy = of;
+        of->references++; /* as long as there is something in it */
+    }
+    of->last = added;
+    of->given++;
+    all.submitted++;
+}
+
+/* False: no memory, and the operation is freed. */
+static bool put(queue *of, lw_cu_op *op, bool after_all, const lw_cu_point *after) {
+    const uint32_t count = of ? points_before(of, after_all, after, NULL) : 0;
+    item *made = of ? malloc(sizeof *made + count * sizeof made->after[0]) : NULL;
+    if (!made) return false;
+    made->next = NULL;
+    made->op = *op;
+    made->after_count = points_before(of, after_all, after, made->after);
+    append(of, made);
+    if (is_ready(of)) ring();
+    return true;
+}
+
+CUresult lw_cu_submit(CUstream stream, lw_cu_op *op, const lw_cu_point *after) {
+    lw_cu_point end = {0};
+    lock();
+    queue *of = queue_of(stream);
+    const bool is_put = put(of, op, false, after);
+    if (is_put && lw_cu.blocking) end = point_at_end(of);
+    unlock();
+    if (is_put) return end.queue ? wait_outside(end) : CUDA_SUCCESS;
+    lw_cu_op_free(op);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult lw_cu_enqueue(CUstream stream, lw_cu_work *work, const void *data, size_t size) {
+    lw_cu_op op = {.kind = LW_CU_OP_OTHER, .owned = malloc(size ? size : 1), .work = work};
+    if (!op.owned) return CUDA_ERROR_OUT_OF_MEMORY;
+    memcpy(op.owned, data, size);
+    return lw_cu_submit(stream, &op, NULL);
+}
+
+/* Whether something is in a queue that the end of this one comes after. */
+static bool has_before(queue *of, bool after_all) { return points_before(of, after_all, NULL, NULL); }
+
+/* A mark at the end of a queue, and of all that it comes after, is waited for. */
+static CUresult wait_at_end(queue *of, bool after_all) {
+    if (of && has_before(of, after_all) && !put(of, &(lw_cu_op){.kind = LW_CU_OP_NOTHING}, after_all, NULL)) of = NULL;
+    if (!of) {
+        unlock();
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    const lw_cu_point end = point_at_end(of);
+    unlock();
+    return wait_outside(end);
+}
+
+CUresult lw_cu_wait_stream(CUstream stream) {
+    lock();
+    return wait_at_end(queue_of(stream), false);
+}
+
+CUresult lw_cu_drain(CUcontext context) {
+    lock();
+    if (!context->marks) context->marks = make(context, false);
+    return wait_at_end(context->marks, true);
+}
+
+bool lw_cu_is_idle(CUstream stream) {
+    lock();
+    queue *of = queue_of(stream);
+    const bool idle = !of || (of->given == of->done && !has_before(of, false));
+    unlock();
+    return idle;
+}
+
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
+
+CUresult lw_cu_record(CUevent event, CUstream stream) {
+    lw_cu_op op = {.kind = LW_CU_OP_RECORD, .record = {.event = event}};
+    lock();
+    queue *of = queue_of(stream);
+    op.record.record = ++event->records;
+    lw_cu_hold(&event->object);
+    const bool is_put = put(of, &op, false, NULL);
+    if (is_put) {
+        forget(&event->point);
+        event->point = point_at_end(of);
+        event->is_recorded = true;
+        event->time = 0;
+    }
+    unlock();
+    if (!is_put) lw_cu_op_free(&op);
+    return is_put ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* A record that another one has replaced has no time. */
+void lw_cu_note_record(CUevent event, uint64_t record) {
+    LW_OWN_FLOAT_MODE(callers);
+    const double now = lw_clock();
+    lock();
+    if (event->records == record) event->time = now;
+    unlock();
+}
+
+CUresult lw_cu_event_state(CUevent event, double *time) {
+    lock();
+    const bool reached = is_reached(&event->point);
+    *time = event->is_recorded ? event->time : 0;
+    if (reached) forget(&event->point);
+    unlock();
+    return reached ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+
+/* The event's point with a reference of its own. */
+static lw_cu_point point_of(CUevent event) {
+    lw_cu_point point = event->point;
+    if (point.queue) point.queue->references++;
+    return point;
+}
+
+CUresult lw_cu_wait_event(CUevent event) {
+    lock();
+    lw_cu_point point = point_of(event);
+    unlock();
+    return point.queue ? wait_outside(point) : CUDA_SUCCESS;
+}
+
+CUresult lw_cu_follow_event(CUstream stream, CUevent event) {
+    lock();
+    lw_cu_point point = point_of(event);
+    unlock();
+    if (!point.queue) return CUDA_SUCCESS;
+    CUresult result = lw_cu_submit(stream, &(lw_cu_op){.kind = LW_CU_OP_NOTHING}, &point);
+    lw_cu_point_drop(&point);
+    return result;
+}

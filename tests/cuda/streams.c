@@ -1,0 +1,313 @@
+/* streams.c: streams are asynchronous and ordered: calls return while kernels wait for the host or for each other, and
+ * what is in one stream is done in its order. Kernels that would wait for ever end after a while, and their words say
+ * so. */
+#include "expect.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/* until: waits until *flag is not 0, for some seconds at most, then writes what it saw to *to.
+ * step: *to = *to * 3 + by, so that the result tells the order. */
+static const char *ptx =
+    ".version 7.0\n.target sm_70\n.address_size 64\n"
+    ".visible .entry until(.param .u64 flag, .param .u64 to)\n{\n"
+    ".reg .b64 %d<5>;\n.reg .b32 %r<2>;\n.reg .pred %p<2>;\nld.param.u64 %d0, [flag];\nld.param.u64 %d1, [to];\n"
+    "mov.u64 %d2, %globaltimer;\nadd.u64 %d2, %d2, 20000000000;\n"
+    "again:\nld.volatile.global.u32 %r0, [%d0];\nmov.u64 %d3, %globaltimer;\nsetp.ne.u32 %p0, %r0, 0;\n"
+    "setp.gt.u64 %p1, %d3, %d2;\nor.pred %p0, %p0, %p1;\n@!%p0 bra again;\nst.volatile.global.u32 [%d1], "
+    "%r0;\nret;\n}\n"
+    ".visible .entry step(.param .u64 to, .param .u32 by)\n{\n"
+    ".reg .b64 %d<2>;\n.reg .b32 %r<3>;\nld.param.u64 %d0, [to];\nld.param.u32 %r0, [by];\n"
+    "ld.volatile.global.u32 %r1, [%d0];\nmad.lo.u32 %r1, %r1, 3, %r0;\nst.volatile.global.u32 [%d0], %r1;\nret;\n}\n";
+
+static CUcontext context;
+static CUfunction until, step;
+static CUdeviceptr words;      /* of the device */
+static volatile unsigned *own; /* words that the host sees, too … */
+static CUdeviceptr shared;     /* … and where the device does */
+
+static void start_until(CUdeviceptr flag, CUdeviceptr to, CUstream stream) {
+    OK(cuLaunchKernel(until, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&flag, &to}, NULL));
+}
+
+static void start_step(CUdeviceptr to, unsigned by, CUstream stream) {
+    OK(cuLaunchKernel(step, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&to, &by}, NULL));
+}
+
+static unsigned word_at(CUdeviceptr at) {
+    unsigned word = 0;
+    OK(cuMemcpyDtoH_v2(&word, at, sizeof word));
+    return word;
+}
+
+static void reset(void) {
+    OK(cuCtxSynchronize());
+    OK(cuMemsetD32_v2(words, 0, 16));
+    for (int i = 0; i < 16; i++) own[i] = 0;
+}
+
+/* The host goes on while a kernel waits for it. */
+static void returns_at_once(CUstream stream) {
+    CUevent event;
+    reset();
+    OK(cuEventCreate(&event, 0));
+    start_until(shared, shared + 4, stream);
+    OK(cuEventRecord(event, stream));
+    GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(stream));
+    GIVES(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+    own[0] = 7;
+    OK(cuEventSynchronize(event));
+    EXPECT(own[1] == 7);
+    OK(cuStreamSynchronize(stream));
+    OK(cuStreamQuery(stream));
+    OK(cuEventDestroy_v2(event));
+}
+
+/* Nobody waits: it is done all the same. */
+static void goes_on_by_itself(CUstream stream) {
+    reset();
+    start_step(shared, 5, stream);
+    for (int i = 0; own[0] != 5 && i < 10000; i++) usleep(1000);
+    EXPECT(own[0] == 5);
+}
+
+/* A kernel of one stream waits for a later one of another. */
+static void beside_each_other(CUstream a, CUstream b) {
+    reset();
+    start_until(words, words + 4, a);
+    start_step(words, 9, b);
+    OK(cuCtxSynchronize());
+    EXPECT(word_at(words + 4) == 9);
+}
+
+static void in_order(CUstream stream) {
+    enum { STEPS = 1000 };
+    unsigned wanted = 0;
+    reset();
+    for (unsigned i = 0; i < STEPS; i++) {
+        start_step(words, i, stream);
+        wanted = wanted * 3 + i;
+    }
+    OK(cuStreamSynchronize(stream));
+    EXPECT(word_at(words) == wanted);
+}
+
+/* The second stream goes on behind the event only. */
+static void after_an_event(CUstream a, CUstream b) {
+    CUevent event;
+    float milliseconds;
+    CUevent start;
+    reset();
+    OK(cuEventCreate(&start, 0));
+    OK(cuEventCreate(&event, 0));
+    OK(cuEventRecord(start, a));
+    start_until(shared, words + 4, a);
+    start_step(words, 1, a);
+    OK(cuEventRecord(event, a));
+    OK(cuStreamWaitEvent(b, event, 0));
+    start_step(words, 2, b);
+    GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(b));
+    GIVES(CUDA_ERROR_NOT_READY, cuEventElapsedTime_v2(&milliseconds, start, event));
+    OK(cuEventSynchronize(start));
+    usleep(2000);
+    own[0] = 1;
+    OK(cuStreamSynchronize(b));
+    EXPECT(word_at(words) == 1 * 3 + 2);
+    OK(cuEventElapsedTime_v2(&milliseconds, start, event));
+    EXPECT(milliseconds >= 2);
+    OK(cuEventDestroy_v2(start));
+    OK(cuEventDestroy_v2(event));
+}
+
+/* The default stream comes after the others, and before what they get then; but for those that do not block. */
+static void default_stream(CUstream blocking, CUstream apart) {
+    reset();
+    start_until(shared, words + 4, blocking);
+    start_step(words, 1, NULL);
+    start_step(words, 2, blocking);
+    start_step(words + 8, 1, apart);
+    OK(cuStreamSynchronize(apart));
+    GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
+    own[0] = 1;
+    OK(cuStreamSynchronize(NULL));
+    OK(cuStreamSynchronize(blocking));
+    EXPECT(word_at(words) == 1 * 3 + 2 && word_at(words + 8) == 1);
+}
+
+typedef struct host_data {
+    CUdeviceptr at;
+    CUresult result, status;
+    int calls;
+} host_data;
+
+static void host(void *user) {
+    host_data *data = user;
+    data->result = cuMemsetD32_v2(data->at, 1, 1);
+    data->calls++;
+}
+
+static void callback(CUstream stream, CUresult status, void *user) {
+    host_data *data = user;
+    (void)stream;
+    data->status = status;
+    data->calls++;
+}
+
+static void host_functions(CUstream stream) {
+    host_data data = {.at = words, .status = CUDA_ERROR_UNKNOWN};
+    reset();
+    start_until(shared, words + 4, stream);
+    OK(cuLaunchHostFunc(stream, host, &data));
+    OK(cuStreamAddCallback(stream, callback, &data, 0));
+    EXPECT(!data.calls);
+    own[0] = 1;
+    OK(cuStreamSynchronize(stream));
+    EXPECT(data.calls == 2 && data.result == CUDA_ERROR_NOT_PERMITTED && data.status == CUDA_SUCCESS);
+    EXPECT(!word_at(words));
+}
+
+/* A source that is not pinned may change as soon as the call has returned; what comes after it is in order. */
+static void copies(CUstream stream) {
+    unsigned source[4] = {1, 2, 3, 4}, got[4] = {0};
+    reset();
+    start_until(shared, words + 32, stream);
+    OK(cuMemcpyHtoDAsync_v2(words, source, sizeof source, stream));
+    memset(source, 0, sizeof source);
+    start_step(words, 10, stream);
+    OK(cuMemcpyDtoDAsync_v2(words + 16, words, 16, stream));
+    OK(cuMemsetD32Async(words + 20, 8, 1, stream));
+    OK(cuMemcpyDtoHAsync_v2((void *)(own + 8), words + 16, 16, stream));
+    EXPECT(!own[8]);
+    own[0] = 1;
+    OK(cuMemcpyDtoHAsync_v2(got, words + 16, 16, stream)); /* to memory that is not pinned: done when it returns */
+    OK(cuStreamSynchronize(stream));
+    EXPECT(got[0] == 13 && got[1] == 8 && got[2] == 3 && got[3] == 4);
+    EXPECT(own[8] == 13 && own[9] == 8 && own[10] == 3 && own[11] == 4);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpyDtoDAsync_v2(words, 64, 4, stream));
+}
+
+static void words_of_memory(CUstream a, CUstream b) {
+    reset();
+    OK(cuStreamWaitValue32_v2(a, words, 5, CU_STREAM_WAIT_VALUE_GEQ));
+    start_step(words + 4, 1, a);
+    GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(a));
+    OK(cuStreamWriteValue32_v2(b, words, 6, 0));
+    OK(cuStreamSynchronize(a));
+    EXPECT(word_at(words) == 6 && word_at(words + 4) == 1);
+    OK(cuStreamWriteValue64_v2(a, words + 8, 0xf0f0f0f0f0f0f0f0, 0));
+    OK(cuStreamWaitValue64_v2(b, words + 8, 0x10, CU_STREAM_WAIT_VALUE_AND));
+    OK(cuStreamWaitValue64_v2(b, words + 8, 0xf0f0f0f0f0f0f0f0, CU_STREAM_WAIT_VALUE_EQ));
+    OK(cuStreamSynchronize(b));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32_v2(a, words + 2, 5, 0));
+}
+
+/* A stream that is destroyed does what is in it. */
+static void destroyed(void) {
+    CUstream stream;
+    reset();
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    start_until(shared, shared + 4, stream);
+    OK(cuStreamDestroy_v2(stream));
+    GIVES(CUDA_ERROR_INVALID_HANDLE, cuStreamQuery(stream));
+    own[0] = 3;
+    OK(cuCtxSynchronize());
+    EXPECT(own[1] == 3);
+}
+
+/* Each thread has a default stream of its own, where its calls are those. */
+static void *other_thread(void *user) {
+    OK(cuCtxSetCurrent(context));
+    CUdeviceptr at = words + 4;
+    unsigned by = 4;
+    OK(cuLaunchKernel_ptsz(step, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&at, &by}, NULL));
+    OK(cuStreamSynchronize_ptsz(NULL));
+    own[0] = 1;
+    return user;
+}
+
+static void threads_of_their_own(void) {
+    pthread_t thread;
+    CUdeviceptr to = words;
+    reset();
+    OK(cuLaunchKernel_ptsz(until, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&shared, &to}, NULL));
+    EXPECT(!pthread_create(&thread, NULL, other_thread, NULL));
+    OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    EXPECT(word_at(words) == 1 && word_at(words + 4) == 4);
+    pthread_join(thread, NULL);
+}
+
+/* Threads that put into streams, record, wait and destroy at the same time. */
+static void *busy_thread(void *user) {
+    CUdeviceptr at = *(CUdeviceptr *)user;
+    CUstream a, b;
+    CUevent event;
+    OK(cuCtxSetCurrent(context));
+    for (int round = 0; round < 20; round++) {
+        OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+        OK(cuStreamCreate(&b, CU_STREAM_NON_BLOCKING));
+        OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+        for (int i = 0; i < 20; i++) {
+            start_step(at, 1, i & 1 ? a : b);
+            OK(cuEventRecord(event, i & 1 ? a : b));
+            OK(cuStreamWaitEvent(i & 1 ? b : a, event, 0));
+        }
+        OK(cuEventDestroy_v2(event));
+        OK(cuStreamDestroy_v2(b));
+        OK(cuStreamSynchronize(a));
+        OK(cuStreamDestroy_v2(a));
+    }
+    return NULL;
+}
+
+static void many_threads(void) {
+    enum { THREADS = 4 };
+    pthread_t threads[THREADS];
+    CUdeviceptr at[THREADS];
+    unsigned wanted = 0;
+    reset();
+    for (int i = 0; i < THREADS; i++) at[i] = words + 4 * (CUdeviceptr)i;
+    for (int i = 0; i < THREADS; i++) EXPECT(!pthread_create(&threads[i], NULL, busy_thread, &at[i]));
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    OK(cuCtxSynchronize());
+    for (int i = 0; i < 400; i++) wanted = wanted * 3 + 1;
+    for (int i = 0; i < THREADS; i++) EXPECT(word_at(at[i]) == wanted);
+}
+
+int main(void) {
+    CUmodule module;
+    CUstream a, b, apart;
+    void *host_words;
+    OK(cuInit(0));
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    OK(cuModuleLoadData(&module, ptx));
+    OK(cuModuleGetFunction(&until, module, "until"));
+    OK(cuModuleGetFunction(&step, module, "step"));
+    OK(cuMemAlloc_v2(&words, 64));
+    OK(cuMemHostAlloc(&host_words, 64, 2));
+    OK(cuMemHostGetDevicePointer_v2(&shared, host_words, 0));
+    own = host_words;
+    OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
+    OK(cuStreamCreate(&b, 0));
+    OK(cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));
+    returns_at_once(a);
+    returns_at_once(b);
+    returns_at_once(NULL);
+    goes_on_by_itself(a);
+    beside_each_other(a, b);
+    beside_each_other(apart, a);
+    in_order(a);
+    in_order(NULL);
+    after_an_event(a, b);
+    after_an_event(b, apart);
+    default_stream(b, apart);
+    host_functions(a);
+    host_functions(NULL);
+    copies(a);
+    copies(b);
+    words_of_memory(a, apart);
+    destroyed();
+    threads_of_their_own();
+    many_threads();
+    OK(cuCtxDestroy_v2(context));
+    return faults != 0;
+}
