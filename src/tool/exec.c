@@ -9,6 +9,7 @@
 
 typedef struct exec_options {
     bool folder; /* print the folder and be done */
+    bool stats, check;
     char **program;
 } exec_options;
 
@@ -21,12 +22,16 @@ static const char doc[] =
     "says what goes to "
     "stderr: nothing, kernels that trap or cannot run and modules that are refused (the default), or every call that "
     "fails as well. "
-    "With CUDA_LAUNCH_BLOCKING=1 a launch that traps returns the error itself.\n\n"
+    "With CUDA_LAUNCH_BLOCKING=1 a launch that traps returns the error itself. LANEWISE_LOG=calls names each call of "
+    "the "
+    "driver, LANEWISE_DEVICES=N gives it N devices, LANEWISE_STATS=1 and LANEWISE_STRICT=1 are --stats and --check.\n\n"
     "  lanewise exec -- ./program -x 1\n"
     "  LD_LIBRARY_PATH=$(lanewise exec --folder) ./program";
 
 static const struct argp_option options[] = {
     {"folder", 'f', NULL, 0, "Print the folder that holds libcuda.so.1, and run nothing", 0},
+    {"stats", 's', NULL, 0, "At the program's end, print by kernel launches, time, rate, and how much ran compiled", 0},
+    {"check", 'c', NULL, 0, "A launch traps where lanes do what has no defined result, as run --strict", 0},
     {0},
 };
 
@@ -36,6 +41,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     (void)arg;
     switch (key) {
     case 'f': to->folder = true; return 0;
+    case 's': to->stats = true; return 0;
+    case 'c': to->check = true; return 0;
     case ARGP_KEY_ARG:
         to->program = &state->argv[state->next - 1];
         state->next = state->argc;
@@ -87,6 +94,8 @@ static bool set_path(const char *folder) {
     return set;
 }
 
+static bool set_switch(bool wanted, lw_variable id) { return !wanted || !setenv(lw_variable_names[id], "1", 1); }
+
 static int replace_process(char **program) {
     signal(SIGXFSZ, SIG_DFL);
     fflush(stdout);
@@ -111,11 +120,12 @@ int lw_command_exec(int argc, char **argv) {
         return LW_EXIT_FILE;
     }
     if (chosen.folder) puts(folder);
-    bool set = chosen.folder || set_path(folder);
+    bool set = chosen.folder ||
+               (set_path(folder) && set_switch(chosen.stats, LW_ENV_stats) && set_switch(chosen.check, LW_ENV_strict));
     free(folder);
     if (chosen.folder) return LW_EXIT_OK;
     if (!set) {
-        lw_tool_error(LW_D_no_memory, "the library path cannot be set");
+        lw_tool_error(LW_D_no_memory, "the environment cannot be set");
         return LW_EXIT_MACHINE;
     }
     return replace_process(chosen.program);

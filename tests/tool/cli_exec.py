@@ -34,3 +34,19 @@ code, out, err = run()
 expect((code, out), (2, ""))
 code, out, err = run("--help")
 assert code == 0 and "LD_LIBRARY_PATH" in out and "LANEWISE_REPORT" in out, out
+
+# What the driver says at the end, and of each call: a program of this build's tests launches three kernels of one name.
+program = os.path.join(build, "bin", "test_cuda_float_mode")
+if os.path.exists(program):
+    code, out, err = run("--stats", "--", program)
+    assert code == 0 and "% jit" in err.splitlines()[1], err
+    launches, *_, name = err.splitlines()[2].split()
+    assert int(launches) % 3 == 0 and name == "k" and len(err.splitlines()) == 3, err
+    code, out, err = run("--", program, LANEWISE_LOG="calls")
+    calls = [line.removeprefix("lanewise: ") for line in err.splitlines()]
+    assert code == 0 and calls[0] == "cuInit" and calls.count("cuLaunchKernel") == int(launches), calls[:5]
+    assert run("--", program, LANEWISE_LOG="all")[2].startswith("lanewise: LANEWISE_LOG is 'all'")
+    code, out, err = run("--", program, LANEWISE_DEVICES="17")
+    assert code == 0 and "LANEWISE_DEVICES is '17'" in err, err
+    code, out, err = run("--", program, LANEWISE_DEVICES="0")
+    assert code != 0, "a driver without devices"

@@ -23,7 +23,8 @@ typedef struct CUlinkState_st *CUlinkState;
 
 /* Enumerations travel as plain words. */
 typedef unsigned int CUresult, CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUjit_option,
-    CUjitInputType, CUlimit, CUfunc_cache, CUsharedconfig, CUmoduleLoadingMode, CUdriverProcAddressQueryResult;
+    CUjitInputType, CUlimit, CUfunc_cache, CUsharedconfig, CUmoduleLoadingMode, CUdriverProcAddressQueryResult,
+    CUdevice_P2PAttribute;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 
@@ -74,6 +75,7 @@ CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice
 CUresult cuDeviceGetProperties(CUdevprop *properties, CUdevice device);
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device);
 CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer);
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attribute, CUdevice device, CUdevice peer);
 CUresult cuDeviceGetPCIBusId(char *id, int size, CUdevice device);
 CUresult cuDeviceGetByPCIBusId(CUdevice *device, const char *id);
 
@@ -106,6 +108,8 @@ CUresult cuCtxSetCacheConfig(CUfunc_cache config);
 CUresult cuCtxGetSharedMemConfig(CUsharedconfig *config);
 CUresult cuCtxSetSharedMemConfig(CUsharedconfig config);
 CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest);
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags);
+CUresult cuCtxDisablePeerAccess(CUcontext peer);
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
 CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);

@@ -6,6 +6,7 @@
  * meanwhile, and holds by name what it will need afterwards. */
 #include "shim/cuda/driver.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static _Atomic uint64_t epoch = 1;
@@ -97,9 +98,11 @@ static void leave(void) {
     if (atomic_load(&waiting)) clear_graves();
 }
 
-void lw_cu_begin(char *unused) {
+void lw_cu_begin(char *unused, const char *name) {
     (void)unused;
-    if (!call.depth++) enter();
+    if (call.depth++) return;
+    if (lw_cu.log) fprintf(stderr, "lanewise: %s\n", name);
+    enter();
 }
 
 void lw_cu_end(const char *unused) {

@@ -20,11 +20,13 @@ static void push(CUcontext context) {
     stack.at[stack.count++] = context;
 }
 
+static bool is_primary(CUcontext context) { return context == &lw_cu.primary[context->device].context; }
+
 /* With the lock held. */
 static CUresult check_current(CUcontext now) {
     const lw_cu_object *known = lw_cu_table_find(&lw_cu.table, (uintptr_t)now);
     if (!known || known->kind != LW_CU_CONTEXT) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    if (now != &lw_cu.primary && now->id != stack.ids[stack.count - 1]) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    if (!is_primary(now) && now->id != stack.ids[stack.count - 1]) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     return atomic_load(&now->error);
 }
 
@@ -100,7 +102,9 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 
 /* ---- Making and ending ----------------------------------------------------------------------------------------- */
 
-static void set_up(CUcontext context, unsigned flags, uint64_t id) {
+static void set_up(CUcontext context, CUdevice device, unsigned flags, uint64_t id) {
+    context->device = device;
+    context->peers = 0;
     context->flags = flags;
     context->id = id;
     context->error = CUDA_SUCCESS;
@@ -117,12 +121,15 @@ static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
     if (stack.count == DEEP) return CUDA_ERROR_OUT_OF_MEMORY;
     CUcontext made = lw_cu_new(sizeof *made, LW_CU_CONTEXT, NULL);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
-    set_up(made, flags, lw_cu_next_id());
+    set_up(made, device, flags, lw_cu_next_id());
     push(*context = made);
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) { return create(context, flags, device); }
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
+    LW_CU_CALL;
+    return create(context, flags, device);
+}
 LW_CU_SAME(cuCtxCreate, cuCtxCreate_v2);
 
 CUresult cuCtxCreate_v3(CUcontext *context, CUexecAffinityParam *affinity, int count, unsigned flags, CUdevice device) {
@@ -159,7 +166,7 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
     LW_CU_CALL;
     CUresult result = check_context(context);
     if (result) return result;
-    if (context == &lw_cu.primary) return CUDA_ERROR_INVALID_CONTEXT;
+    if (is_primary(context)) return CUDA_ERROR_INVALID_CONTEXT;
     if (!lw_cu_forget(&context->object)) return CUDA_ERROR_INVALID_CONTEXT; /* another thread was first */
     if (top() == context) stack.count--;
     lw_cu_end_objects(context); /* of which there can be no new ones any more */
@@ -173,9 +180,10 @@ LW_CU_SAME(cuCtxDestroy, cuCtxDestroy_v2);
 /* ---- The primary context --------------------------------------------------------------------------------------- */
 
 /* With the lock held. False: no memory. */
-static bool start_primary(void) {
-    set_up(&lw_cu.primary, lw_cu.primary_flags, ++lw_cu.last_id);
-    return lw_cu.primary_lives = lw_cu_link(&lw_cu.primary.object, (uintptr_t)&lw_cu.primary, LW_CU_CONTEXT, NULL);
+static bool start_primary(CUdevice device) {
+    struct lw_cu_primary *primary = &lw_cu.primary[device];
+    set_up(&primary->context, device, primary->flags, ++lw_cu.last_id);
+    return primary->lives = lw_cu_link(&primary->context.object, (uintptr_t)&primary->context, LW_CU_CONTEXT, NULL);
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
@@ -183,22 +191,24 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
+    struct lw_cu_primary *primary = &lw_cu.primary[device];
     lw_cu_lock();
-    bool lives = lw_cu.primary_lives || start_primary();
-    if (lives) lw_cu.primary_retained++;
+    bool lives = primary->lives || start_primary(device);
+    if (lives) primary->retained++;
     lw_cu_unlock();
     if (!lives) return CUDA_ERROR_OUT_OF_MEMORY;
-    *context = &lw_cu.primary;
+    *context = &primary->context;
     return CUDA_SUCCESS;
 }
 
 /* What it owns ends without the lock: whoever retains it meanwhile has it empty. */
-static void end_primary(bool reset) {
-    lw_cu_end_objects(&lw_cu.primary);
+static void end_primary(CUdevice device, bool reset) {
+    struct lw_cu_primary *primary = &lw_cu.primary[device];
+    lw_cu_end_objects(&primary->context);
     lw_cu_lock();
-    if (lw_cu.primary_lives && (reset || !lw_cu.primary_retained)) {
-        lw_cu_unlink(&lw_cu.primary.object);
-        lw_cu.primary_lives = false;
+    if (primary->lives && (reset || !primary->retained)) {
+        lw_cu_unlink(&primary->context.object);
+        primary->lives = false;
     }
     lw_cu_unlock();
 }
@@ -207,10 +217,11 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
+    struct lw_cu_primary *primary = &lw_cu.primary[device];
     lw_cu_lock();
-    bool retained = lw_cu.primary_retained, last = retained && !--lw_cu.primary_retained;
+    bool retained = primary->retained, last = retained && !--primary->retained;
     lw_cu_unlock();
-    if (last) end_primary(false);
+    if (last) end_primary(device, false);
     return retained ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 LW_CU_SAME(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
@@ -218,7 +229,7 @@ LW_CU_SAME(cuDevicePrimaryCtxRelease, cuDevicePrimaryCtxRelease_v2);
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
     LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
-    if (!result) end_primary(true);
+    if (!result) end_primary(device, true);
     return result;
 }
 LW_CU_SAME(cuDevicePrimaryCtxReset, cuDevicePrimaryCtxReset_v2);
@@ -229,8 +240,8 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
     if (result) return result;
     if (flags & ~(unsigned)CU_CTX_FLAGS_MASK) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_lock();
-    lw_cu.primary_flags = flags;
-    lw_cu.primary.flags = flags;
+    lw_cu.primary[device].flags = flags;
+    lw_cu.primary[device].context.flags = flags;
     lw_cu_unlock();
     return CUDA_SUCCESS;
 }
@@ -242,8 +253,8 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *activ
     if (result) return result;
     if (!flags || !active) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_lock();
-    *flags = lw_cu.primary_flags;
-    *active = lw_cu.primary_lives;
+    *flags = lw_cu.primary[device].flags;
+    *active = lw_cu.primary[device].lives;
     lw_cu_unlock();
     return CUDA_SUCCESS;
 }
@@ -264,18 +275,24 @@ CUresult cuCtxSynchronize_v2(CUcontext context) {
     return result ? result : lw_cu_drain(context);
 }
 
-CUresult cuCtxSynchronize(void) { return cuCtxSynchronize_v2(NULL); }
+CUresult cuCtxSynchronize(void) {
+    LW_CU_CALL;
+    return cuCtxSynchronize_v2(NULL);
+}
 
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext context) {
     LW_CU_CALL;
     CUresult result = given_or_current(&context);
     if (result == CUDA_ERROR_INVALID_CONTEXT || result == CUDA_ERROR_NOT_INITIALIZED) return result;
     if (!device) return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = context->device;
     return CUDA_SUCCESS;
 }
 
-CUresult cuCtxGetDevice(CUdevice *device) { return cuCtxGetDevice_v2(device, NULL); }
+CUresult cuCtxGetDevice(CUdevice *device) {
+    LW_CU_CALL;
+    return cuCtxGetDevice_v2(device, NULL);
+}
 
 CUresult cuCtxGetFlags(unsigned *flags) {
     LW_CU_CALL;
@@ -385,4 +402,33 @@ CUresult cuCtxGetStreamPriorityRange(int *least, int *greatest) {
     if (least) *least = 0;
     if (greatest) *greatest = 0;
     return CUDA_SUCCESS;
+}
+
+/* ---- Peers ----------------------------------------------------------------------------------------------------- */
+
+/* All devices have one memory, so that access needs nothing but the books that programs expect. */
+static CUresult check_peer(CUcontext *current, CUcontext peer, unsigned flags) {
+    CUresult result = lw_cu_enter(current);
+    if (result) return result;
+    if (flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!peer || !lw_cu_find(peer, LW_CU_CONTEXT)) return CUDA_ERROR_INVALID_CONTEXT;
+    return peer->device == (*current)->device ? CUDA_ERROR_INVALID_CONTEXT : CUDA_SUCCESS;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+    LW_CU_CALL;
+    CUcontext current;
+    CUresult result = check_peer(&current, peer, flags);
+    if (result) return result;
+    const uint32_t bit = 1u << peer->device;
+    return atomic_fetch_or(&current->peers, bit) & bit ? CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED : CUDA_SUCCESS;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+    LW_CU_CALL;
+    CUcontext current;
+    CUresult result = check_peer(&current, peer, 0);
+    if (result) return result;
+    const uint32_t bit = 1u << peer->device;
+    return atomic_fetch_and(&current->peers, ~bit) & bit ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_NOT_ENABLED;
 }

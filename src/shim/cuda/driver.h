@@ -1,7 +1,8 @@
 /* driver.h: what stands behind the handles of libcuda.so.1.   table → library → context → module, stream, event, memory
  *
- * One lw_context is the device. A CUDA context is bookkeeping over it: who owns which object, and the error that sticks
- * after a kernel trapped. So device addresses are unique in the process, as CUDA's are. A launch, a copy, a callback is
+ * One lw_context is all devices: they share its memory and its workers. A CUDA context is bookkeeping over it: which
+ * device it is of, who owns which object, and the error that sticks after a kernel trapped. So device addresses are
+ * unique in the process, as CUDA's are. A launch, a copy, a callback is
  * an operation; streams are queues of them, and threads of the driver's do what is in the queues. */
 #ifndef LW_SHIM_CUDA_DRIVER_H
 #define LW_SHIM_CUDA_DRIVER_H
@@ -14,6 +15,7 @@
 /* ---- What the device says it is ---------------------------------------------------------------------------- */
 
 enum {
+    LW_CU_DEVICES_MOST = 16,
     LW_CU_VERSION = 13000,
     LW_CU_SM = 90,
     LW_CU_SM_THREADS = 2048,
@@ -62,6 +64,8 @@ lw_cu_object *lw_cu_table_find(const lw_cu_table *table, uint64_t key);
 struct CUctx_st {
     lw_cu_object object;
     lw_cu_object *objects[LW_CU_KINDS]; /* what it owns, of each kind */
+    CUdevice device;
+    _Atomic uint32_t peers; /* the devices, as bits, whose memory its kernels were given access to */
     _Atomic unsigned flags;
     _Atomic uint64_t id;
     _Atomic CUresult error;   /* sticks: every later call that needs the context returns it */
@@ -151,12 +155,16 @@ typedef struct lw_cu_library {
     lw_context *device;   /* made by cuInit, before it sets `ready` */
     atomic_bool ready, forked;
     lw_cu_table table;
-    struct CUctx_st primary; /* its handle is the same each time that it comes to life again */
-    bool primary_lives;
-    uint32_t primary_retained; /* survives a reset */
-    unsigned primary_flags;
+    struct lw_cu_primary {
+        struct CUctx_st context; /* its handle is the same each time that it comes to life again */
+        bool lives;
+        uint32_t retained; /* survives a reset */
+        unsigned flags;
+    } primary[LW_CU_DEVICES_MOST];
+    int devices;                /* LANEWISE_DEVICES */
     _Atomic lw_cu_level report; /* LANEWISE_REPORT */
     bool blocking;              /* CUDA_LAUNCH_BLOCKING: a launch returns its own trap */
+    bool counts, strict, log;   /* LANEWISE_STATS, LANEWISE_STRICT, LANEWISE_LOG */
     uint64_t last_id, last_image;
 } lw_cu_library;
 extern lw_cu_library lw_cu;
@@ -199,8 +207,8 @@ CUresult lw_cu_fail(const char *call, lw_status status);
 /* From here to the end of the function, no object that is found goes out of memory. */
 #define LW_CU_CALL \
     __attribute__((cleanup(lw_cu_end))) char this_call; \
-    lw_cu_begin(&this_call)
-void lw_cu_begin(char *unused);
+    lw_cu_begin(&this_call, __func__)
+void lw_cu_begin(char *unused, const char *name);
 void lw_cu_end(const char *unused);
 /* Around what may take long: objects may go meanwhile unless they are held, and go as soon as nobody holds them. */
 unsigned lw_cu_step_out(void);
@@ -333,6 +341,12 @@ bool lw_cu_is_whole(const char *image, size_t size); /* whether it is one of so 
 uint32_t lw_cu_image_count(const void *image);
 void lw_cu_image_texts(const void *image, lw_module_text *texts);
 void lw_cu_end_link(CUlinkState state); /* what belongs to it; not the state itself */
+
+/* ---- Counts for the program's end: stats.c ------------------------------------------------------------------------
+ */
+
+bool lw_cu_stats_begin(void); /* false: the system does not take it */
+void lw_cu_count_launch(const char *name, const lw_launch_stats *stats);
 
 /* ---- Parts that others need ------------------------------------------------------------------------------------ */
 

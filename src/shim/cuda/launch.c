@@ -86,7 +86,10 @@ CUresult lw_cu_make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_co
 }
 
 CUresult lw_cu_run_kernel(const lw_cu_op *op) {
-    const lw_status status = lw_launch(op->kernel.function->kernel, &op->kernel.config, NULL, NULL);
+    lw_launch_stats stats;
+    const lw_status status =
+        lw_launch(op->kernel.function->kernel, &op->kernel.config, NULL, lw_cu.counts ? &stats : NULL);
+    if (lw_cu.counts) lw_cu_count_launch(op->kernel.function->info.name, &stats);
     return status == LW_TRAPPED ? trapped() : lw_cu_fail("cuLaunchKernel", status);
 }
 
@@ -98,6 +101,7 @@ static CUresult launch(CUfunction function, lw_launch_config *config, CUstream s
     if ((params && extra) || (extra && !read_extra(extra, config))) return CUDA_ERROR_INVALID_VALUE;
     config->print_limit = function->object.owner->limits[CU_LIMIT_PRINTF_FIFO_SIZE];
     config->heap_bytes = function->object.owner->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
+    config->strict = lw_cu.strict;
     config->size = sizeof *config;
     lw_cu_op op;
     if ((result = lw_cu_make_kernel(&op, function, config, params))) return result;

@@ -30,13 +30,34 @@ void lw_cu_report(lw_cu_level level, const char *format, ...) {
     lw_text_free(&text);
 }
 
+static void read_devices(void) {
+    const char *devices = lw_environment(LW_ENV_devices);
+    char *end = NULL;
+    const long count = devices ? strtol(devices, &end, 10) : 1;
+    const bool is_good = !devices || (end != devices && !*end && count >= 0 && count <= LW_CU_DEVICES_MOST);
+    if (!is_good)
+        lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_DEVICES is '%s', and must be a number from 0 to %d", devices,
+                     LW_CU_DEVICES_MOST);
+    lw_cu.devices = is_good ? (int)count : 1;
+}
+
+static bool is_set(lw_variable id) {
+    const char *value = lw_environment(id);
+    return value && !strcmp(value, "1");
+}
+
 static void read_environment(void) {
-    const char *report = lw_environment(LW_ENV_report), *blocking = lw_environment(LW_ENV_blocking);
-    lw_cu.blocking = blocking && !strcmp(blocking, "1");
+    const char *report = lw_environment(LW_ENV_report), *log = lw_environment(LW_ENV_log);
+    lw_cu.blocking = is_set(LW_ENV_blocking);
+    lw_cu.counts = is_set(LW_ENV_stats);
+    lw_cu.strict = is_set(LW_ENV_strict);
+    lw_cu.log = log && !strcmp(log, "calls");
+    if (log && *log && !lw_cu.log) lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_LOG is '%s', and must be calls", log);
     if (!report || !strcmp(report, "errors")) lw_cu.report = LW_CU_REPORT_ERRORS;
     else if (!strcmp(report, "none")) lw_cu.report = LW_CU_REPORT_NONE;
     else if (!strcmp(report, "all")) lw_cu.report = LW_CU_REPORT_ALL;
     else lw_cu_report(LW_CU_REPORT_ERRORS, "LANEWISE_REPORT is '%s', and must be none, errors or all", report);
+    read_devices();
 }
 
 /* ---- Beginning ------------------------------------------------------------------------------------------------- */
@@ -52,6 +73,8 @@ static CUresult begin(void) {
     if (lw_cu.forked) return CUDA_ERROR_NOT_INITIALIZED;
     if (lw_cu.ready) return CUDA_SUCCESS;
     read_environment();
+    if (lw_cu.log) fprintf(stderr, "lanewise: cuInit\n"); /* the call that it began with */
+    if (!lw_cu.devices) return CUDA_ERROR_NO_DEVICE;
     /* All comes from the environment: LANEWISE_THREADS, LANEWISE_CPU and LANEWISE_SEMANTICS. */
     lw_options options = {0};
     lw_status status = lw_context_new(&options, &lw_cu.device);
@@ -64,11 +87,13 @@ static CUresult begin(void) {
         lw_context_free(lw_cu.device);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
+    if (lw_cu.counts) lw_cu.counts = lw_cu_stats_begin();
     lw_cu.ready = true;
     return CUDA_SUCCESS;
 }
 
 CUresult cuInit(unsigned flags) {
+    LW_CU_CALL;
     if (flags) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_lock();
     CUresult result = begin();

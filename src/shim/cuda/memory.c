@@ -155,7 +155,10 @@ CUresult cuMemAllocHost_v2(void **host, size_t bytes) {
     LW_CU_CALL;
     return cuMemHostAlloc(host, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
 }
-CUresult cuMemAllocHost(void **host, unsigned bytes) { return cuMemAllocHost_v2(host, bytes); }
+CUresult cuMemAllocHost(void **host, unsigned bytes) {
+    LW_CU_CALL;
+    return cuMemAllocHost_v2(host, bytes);
+}
 
 /* The allocation that holds a host address; NULL where none does. */
 static lw_cu_memory *host_memory(const void *host) {

@@ -108,6 +108,7 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
 
 CUresult cuModuleLoadData(CUmodule *module, const void *image) { return load(module, NULL, image, &(lw_cu_logs){0}); }
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
+    LW_CU_CALL;
     return load(module, NULL, image, &(lw_cu_logs){0});
 }
 

@@ -4,7 +4,7 @@
 /* ---- What is not implemented ----------------------------------------------------------------------------------- */
 
 static CUresult missing(const char *name) {
-    lw_cu_report(LW_CU_REPORT_ALL, "%s is not supported", name);
+    lw_cu_report(lw_cu.log ? LW_CU_REPORT_NONE : LW_CU_REPORT_ALL, "%s is not supported", name);
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -61,16 +61,19 @@ static CUresult look_up(const char *name, void **function, int version, uint64_t
 }
 
 CUresult cuGetProcAddress(const char *name, void **function, int version, uint64_t flags) {
+    LW_CU_CALL;
     return look_up(name, function, version, flags, NULL);
 }
 
 CUresult cuGetProcAddress_v2(const char *name, void **function, int version, uint64_t flags,
                              CUdriverProcAddressQueryResult *why) {
+    LW_CU_CALL;
     return look_up(name, function, version, flags, why);
 }
 
 /* Private tables are nothing that a program may rely on, so there is none. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id) {
+    LW_CU_CALL;
     if (!table || !id) return CUDA_ERROR_INVALID_VALUE;
     *table = NULL;
     return CUDA_ERROR_NOT_FOUND;

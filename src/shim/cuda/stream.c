@@ -39,7 +39,10 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
     return CUDA_SUCCESS;
 }
 
-CUresult cuStreamCreate(CUstream *stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+    LW_CU_CALL;
+    return cuStreamCreateWithPriority(stream, flags, 0);
+}
 
 /* What is in it is done all the same. */
 CUresult cuStreamDestroy_v2(CUstream stream) {
@@ -112,7 +115,7 @@ CUresult cuStreamGetDevice(CUstream stream, CUdevice *device) {
     CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (!device) return CUDA_ERROR_INVALID_VALUE;
-    *device = 0;
+    *device = (lw_cu_is_default(stream) ? lw_cu_current() : stream->object.owner)->device;
     return CUDA_SUCCESS;
 }
 
