@@ -336,7 +336,11 @@ static void images(void) {
     CUmodule module;
     char error[400];
     size_t written;
-    unsigned fatbin[16] = {0xba55ed50, 0x00100001}, wrapper[16] = {0x466243b1, 1};
+    unsigned fatbin[16] = {0xba55ed50, 0x00100001};
+    struct {
+        unsigned magic, version;
+        void *data, *more;
+    } wrapper = {0x466243b1, 1, fatbin, NULL};
     GIVES(CUDA_ERROR_INVALID_VALUE, cuModuleLoadData(&module, NULL));
     GIVES(CUDA_ERROR_FILE_NOT_FOUND, cuModuleLoad(&module, "there-is-no-such-file.ptx"));
     GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, ""));
@@ -350,7 +354,9 @@ static void images(void) {
     EXPECT(strstr(error, "cubin"));
     GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, load((char *)fatbin, &module, error, sizeof error, NULL, 0, &written));
     EXPECT(strstr(error, "fatbin"));
-    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadFatBinary(&module, wrapper));
+    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuModuleLoadFatBinary(&module, &wrapper));
+    wrapper.data = NULL;
+    GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadFatBinary(&module, &wrapper));
     GIVES(CUDA_ERROR_INVALID_IMAGE, cuModuleLoadData(&module, "\x80\x81\x82"));
 }
 
@@ -515,10 +521,10 @@ static void bad_links(void) {
 static void other_inputs(void) {
     if (!ours) return; /* these would have to be real ones */
     link_logs logs;
-    unsigned char cubin[64] = {0x7f, 'E', 'L', 'F'};
+    unsigned char cubin[64] = {0x7f, 'E', 'L', 'F', [18] = 190}; /* whose machine is EM_CUDA */
     CUjitInputType types[] = {CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY,
                               CU_JIT_INPUT_NVVM};
-    const char *words[] = {"cubin", "fatbin", "host object", "library", "NVVM"};
+    const char *words[] = {"cubin", "cubin", "cubin", "cubin", "NVVM"};
     for (int i = 0; i < 5; i++) {
         CUlinkState state = new_link(&logs);
         GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU,
@@ -531,7 +537,8 @@ static void other_inputs(void) {
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLinkComplete(state, &image, NULL)); /* of nothing */
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLinkAddData_v2(state, 6, cubin, sizeof cubin, "x", 0, NULL, NULL));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, NULL, 5, "x", 0, NULL, NULL));
-    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, add_ptx(state, (char *)cubin, "x"));
+    GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU,
+          cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, cubin, sizeof cubin, "x", 0, NULL, NULL));
     OK(cuLinkDestroy(state));
     state = new_link(&logs);
     GIVES(CUDA_ERROR_FILE_NOT_FOUND,

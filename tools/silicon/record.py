@@ -365,12 +365,19 @@ def record(path, write, against):
     path.write_text("\n".join(kept + [f"// out: {line}" for line in lines]) + "\n")
 
 
+def for_device(path):
+    """The environment in which Lanewise is the device that a file is written for, where that is a newer one or alone of its kind. A GPU is what it is."""
+    target = re.search(r"^\.target\s+(sm_(\d+))(a?)", path.read_text(), re.M)
+    newer = target and (int(target[2]) > 90 or target[3])
+    return {**os.environ, **({"LANEWISE_ARCH": target[1]} if newer else {})}
+
+
 def record_apart(path, options):
     """The same in a process of its own; returns what went wrong, or None."""
     command = [sys.executable, __file__, "--alone", *(["--write"] if options.write else []),
                *(["--compare"] if options.compare else []), str(path)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT, env=for_device(path))
     except subprocess.TimeoutExpired:
         return "", f"no end after {TIME_LIMIT} s"
     return done.stdout, done.stderr.strip() or f"exit code {done.returncode}" if done.returncode else None

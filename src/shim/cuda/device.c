@@ -68,8 +68,9 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (!uuid) return CUDA_ERROR_INVALID_VALUE;
-    memcpy(uuid->bytes, "Lanewise sm_90  ", sizeof uuid->bytes);
-    uuid->bytes[sizeof uuid->bytes - 1] = "0123456789abcdef"[device];
+    char name[sizeof uuid->bytes + 1];
+    snprintf(name, sizeof name, "Lanewise sm_%-3u%x", LW_CU_SM % 1000, (unsigned)device & 0xf);
+    memcpy(uuid->bytes, name, sizeof uuid->bytes);
     return CUDA_SUCCESS;
 }
 LW_CU_SAME(cuDeviceGetUuid, cuDeviceGetUuid_v2);
@@ -148,8 +149,8 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (!major || !minor) return CUDA_ERROR_INVALID_VALUE;
-    *major = LW_CU_SM / 10;
-    *minor = LW_CU_SM % 10;
+    *major = (int)LW_CU_SM / 10;
+    *minor = (int)LW_CU_SM % 10;
     return CUDA_SUCCESS;
 }
 

@@ -11,22 +11,26 @@
 
 #include "session/session.h"
 #include "shim/cuda/abi.h"
+#include "shim/image/image.h"
 
 /* ---- What the device says it is ---------------------------------------------------------------------------- */
 
 enum {
     LW_CU_DEVICES_MOST = 16,
     LW_CU_VERSION = 13000,
-    LW_CU_SM = 90,
-    LW_CU_SM_THREADS = 2048,
-    LW_CU_SM_BLOCKS = 32,
-    LW_CU_SM_SHARED = 228 << 10,
-    LW_CU_SM_CLUSTERED = 8, /* CTAs of clusters on a multiprocessor */
-    LW_CU_GPC = 16,         /* multiprocessors that a cluster may be spread over */
-    LW_CU_SHARED_RESERVED = 1 << 10,
+    LW_CU_SM_CLUSTERED = 8,        /* CTAs of clusters on a multiprocessor */
+    LW_CU_GPC = 16,                /* multiprocessors that a cluster may be spread over */
     LW_CU_SHARED_UNIT = 128,       /* in which a multiprocessor gives it out */
     LW_CU_SHARED_PLAIN = 48 << 10, /* what a CTA gets without asking for more */
 };
+
+/* Of the device that LANEWISE_ARCH names. */
+#define LW_CU_SM              (lw_cu.arch->number)
+#define LW_CU_SM_THREADS      (lw_cu.arch->threads)
+#define LW_CU_SM_BLOCKS       (lw_cu.arch->blocks)
+#define LW_CU_SM_SHARED       (lw_cu.arch->shared)
+#define LW_CU_SHARED_MOST     (lw_cu.arch->block_most)
+#define LW_CU_SHARED_RESERVED (lw_cu.arch->shared_reserved)
 
 /* ---- Objects and the table of those that live: table.c --------------------------------------------------------- */
 
@@ -97,13 +101,10 @@ struct CUlinkState_st {
     lw_cu_object object;
     pthread_mutex_t lock; /* guards what follows */
     lw_cu_logs to;
-    lw_text error, info; /* all that was said so far */
+    lw_linker linker;
     double seconds;
     CUresult failed; /* of the first input that was refused */
-    lw_text texts;   /* name and text of each input, as the image has them */
-    uint32_t count;  /* of them */
-    char *image;     /* once it is complete */
-    size_t image_size;
+    lw_text image;   /* once it is complete */
 };
 
 struct CUfunc_st {
@@ -153,6 +154,7 @@ typedef enum lw_cu_level { LW_CU_REPORT_NONE, LW_CU_REPORT_ERRORS, LW_CU_REPORT_
 typedef struct lw_cu_library {
     pthread_mutex_t lock; /* guards table, owners' lists, primary_… and counters */
     lw_context *device;   /* made by cuInit, before it sets `ready` */
+    const lw_arch *arch;  /* likewise */
     atomic_bool ready, forked;
     lw_cu_table table;
     struct lw_cu_primary {
@@ -327,19 +329,12 @@ void lw_cu_queues_after_fork(void);
 void lw_cu_read_options(lw_cu_logs *to, unsigned count, const CUjit_option *options, void **values);
 void lw_cu_write_log(const lw_cu_log *to, const char *text);
 void lw_cu_write_seconds(const lw_cu_logs *to, double seconds);
-/* What an image is that is no text, and why it is refused; CUDA_SUCCESS for a text. */
-CUresult lw_cu_look_at(const void *image, const char **why);
-/* A text that does not begin as PTX is no image at all; faults in one of a version that is newer than what we know are
- * most likely what that version brought. */
-CUresult lw_cu_source_result(const lw_diags *diags);
+CUresult lw_cu_image_result(lw_image_result result);
 /* A file with a NUL behind it; NULL where it cannot be read. */
 char *lw_cu_read_file(const char *path, size_t *size, bool *no_memory);
 void lw_cu_name_image(char name[32]); /* as one that has no name */
-/* What cuLinkComplete makes: the texts, which are linked when it is loaded. */
-bool lw_cu_is_image(const void *image);
-bool lw_cu_is_whole(const char *image, size_t size); /* whether it is one of so many bytes */
-uint32_t lw_cu_image_count(const void *image);
-void lw_cu_image_texts(const void *image, lw_module_text *texts);
+/* Loads an image into a context: lw_image_read says of what kinds. */
+CUresult lw_cu_load(CUcontext context, CUmodule *module, const char *name, lw_bytes image, const lw_cu_logs *to);
 void lw_cu_end_link(CUlinkState state); /* what belongs to it; not the state itself */
 
 /* ---- Counts for the program's end: stats.c ------------------------------------------------------------------------

@@ -129,7 +129,7 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(info); break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)lw_ptx_target(function->kernel); break; /* as drivers answer */
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = LW_CU_SM; break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = (int)LW_CU_SM; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
     case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: *value = function->carveout; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET: *value = function->clusters.must_be_given; break;
@@ -153,7 +153,7 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
     if (result) return result;
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-        if (value < 0 || (uint64_t)value + function->info.shared_bytes > LW_SHARED_MOST)
+        if (value < 0 || (uint64_t)value + function->info.shared_bytes > LW_CU_SHARED_MOST)
             return CUDA_ERROR_INVALID_VALUE;
         function->dynamic_most = (uint32_t)value;
         return CUDA_SUCCESS;

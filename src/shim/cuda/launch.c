@@ -179,7 +179,7 @@ static uint64_t shared_room(uint64_t bytes) {
 /* CTAs at a time on one of the multiprocessors that the device claims to have. */
 static int resident(const lw_kernel_info *info, uint32_t block, uint64_t shared) {
     uint64_t threads = (block + LW_WARP_LANES - 1) / LW_WARP_LANES * LW_WARP_LANES, bytes = info->shared_bytes + shared;
-    if (block > info->max_threads || bytes > LW_SHARED_MOST) return 0;
+    if (block > info->max_threads || bytes > LW_CU_SHARED_MOST) return 0;
     uint64_t blocks = least(LW_CU_SM_BLOCKS, LW_CU_SM_THREADS / threads);
     return (int)least(blocks, LW_CU_SM_SHARED / shared_room(bytes));
 }

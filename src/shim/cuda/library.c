@@ -69,12 +69,24 @@ static void after_fork(void) {
     lw_cu.forked = lw_cu.ready;
 }
 
+static bool choose_arch(void) {
+    const char *name = lw_environment(LW_ENV_arch);
+    lw_cu.arch = name ? lw_arch_find(name) : lw_arch_default();
+    if (lw_cu.arch) return true;
+    lw_text known = {0};
+    lw_arch_names(&known);
+    lw_cu_report(LW_CU_REPORT_ERRORS, "cuInit: LANEWISE_ARCH is '%s', and must be one of %s", name,
+                 known.at ? known.at : "");
+    lw_text_free(&known);
+    return false;
+}
+
 static CUresult begin(void) {
     if (lw_cu.forked) return CUDA_ERROR_NOT_INITIALIZED;
     if (lw_cu.ready) return CUDA_SUCCESS;
     read_environment();
     if (lw_cu.log) fprintf(stderr, "lanewise: cuInit\n"); /* the call that it began with */
-    if (!lw_cu.devices) return CUDA_ERROR_NO_DEVICE;
+    if (!lw_cu.devices || !choose_arch()) return CUDA_ERROR_NO_DEVICE;
     /* All comes from the environment: LANEWISE_THREADS, LANEWISE_CPU and LANEWISE_SEMANTICS. */
     lw_options options = {0};
     lw_status status = lw_context_new(&options, &lw_cu.device);

@@ -6,22 +6,18 @@
 
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
-static const char *fatbin = "error: the image is a fatbin, a container for machine code; Lanewise runs PTX text "
-                            "(nvcc --ptx makes it)\n";
-static const char *cubin =
-    "error: the image is machine code of a GPU (a cubin); Lanewise runs PTX text (nvcc --ptx makes it)\n";
-static const char *garbage = "error: the image is not PTX text\n";
-
-static bool is_text(unsigned char c) { return (c >= 0x20 && c < 0x7f) || (c >= 0x09 && c <= 0x0d) || !c; }
-
-CUresult lw_cu_look_at(const void *image, const char **why) {
-    const unsigned char *bytes = image;
-    uint32_t magic = 0;
-    bool long_enough = bytes[0] && bytes[1] && bytes[2]; /* reads no byte behind a short text */
-    if (long_enough) memcpy(&magic, bytes, sizeof magic);
-    *why = magic == 0x464c457f ? cubin : magic == 0x466243b1 || magic == 0xba55ed50 ? fatbin : garbage;
-    if (*why != garbage) return CUDA_ERROR_NO_BINARY_FOR_GPU;
-    return is_text(bytes[0]) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_IMAGE;
+CUresult lw_cu_image_result(lw_image_result result) {
+    switch (result) {
+    case LW_IMAGE_OK: return CUDA_SUCCESS;
+    case LW_IMAGE_NO_MEMORY: return CUDA_ERROR_OUT_OF_MEMORY;
+    case LW_IMAGE_UNKNOWN: return CUDA_ERROR_INVALID_IMAGE;
+    case LW_IMAGE_NO_BINARY: return CUDA_ERROR_NO_BINARY_FOR_GPU;
+    case LW_IMAGE_BAD_PTX: return CUDA_ERROR_INVALID_PTX;
+    case LW_IMAGE_NEWER_PTX: return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+    case LW_IMAGE_TOO_MANY: return CUDA_ERROR_INVALID_VALUE;
+    case LW_IMAGE_UNLINKED: break; /* the driver of an H200 has no name for it */
+    }
+    return CUDA_ERROR_UNKNOWN;
 }
 
 void lw_cu_name_image(char name[32]) {
@@ -37,27 +33,28 @@ static CUresult refuse(const lw_cu_logs *to, CUresult result, const char *why) {
     return result;
 }
 
-CUresult lw_cu_source_result(const lw_diags *diags) {
-    for (const lw_diag *diag = diags->first; diag; diag = diag->next) {
-        if (diag->id == LW_D_no_version) return CUDA_ERROR_INVALID_IMAGE;
-        if (diag->id == LW_D_newer_version) return CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    }
-    return CUDA_ERROR_INVALID_PTX;
+static lw_status check_arch(lw_module *module) {
+    jmp_buf out;
+    if (!LW_ARENA_TRY(&module->arena, out)) return LW_NO_MEMORY;
+    const bool fits = lw_arch_check(lw_cu.arch, module->checked, &module->diags);
+    module->arena.no_memory = NULL;
+    return fits ? LW_OK : LW_BAD_SOURCE;
 }
 
-static CUresult load_texts(CUcontext context, CUmodule *out, const lw_module_text *texts, size_t count,
-                           const lw_cu_logs *to) {
+static CUresult load_texts(CUcontext context, CUmodule *out, const lw_image *image, const lw_cu_logs *to) {
     LW_OWN_FLOAT_MODE(callers);
     lw_module *module = NULL;
     double start = lw_clock();
-    lw_status status = lw_module_link(lw_cu.device, NULL, texts, count, &module);
+    lw_status status = lw_module_link(lw_cu.device, NULL, image->texts, image->count, &module);
+    if (status == LW_OK) status = check_arch(module);
     lw_cu_write_seconds(to, lw_clock() - start);
-    if (status == LW_BAD_SOURCE) {
-        CUresult result = refuse(to, lw_cu_source_result(&module->diags), lw_module_diagnostics(module, false));
+    if (status != LW_OK) {
+        CUresult result = status == LW_BAD_SOURCE ? refuse(to, lw_cu_image_result(lw_image_faults(&module->diags)),
+                                                           lw_module_diagnostics(module, false))
+                                                  : lw_cu_fail("cuModuleLoadData", status);
         lw_module_free(module);
         return result;
     }
-    if (status != LW_OK) return lw_cu_fail("cuModuleLoadData", status);
     lw_cu_write_log(&to->error, "");
     lw_cu_write_log(&to->info, lw_module_diagnostics(module, false));
     CUmodule made = lw_cu_new(sizeof *made, LW_CU_MODULE, context);
@@ -70,32 +67,24 @@ static CUresult load_texts(CUcontext context, CUmodule *out, const lw_module_tex
     return CUDA_SUCCESS;
 }
 
-/* What cuLinkComplete gave. */
-static CUresult load_linked(CUcontext context, CUmodule *module, const void *image, const lw_cu_logs *to) {
-    uint32_t count = lw_cu_image_count(image);
-    lw_module_text *texts = count ? calloc(count, sizeof *texts) : NULL;
-    if (!texts) return count ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_INVALID_IMAGE;
-    lw_cu_image_texts(image, texts);
-    CUresult result = load_texts(context, module, texts, count, to);
-    free(texts);
+CUresult lw_cu_load(CUcontext context, CUmodule *module, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
+    char numbered[32];
+    if (!name) lw_cu_name_image(numbered);
+    lw_image image = {.arch = lw_cu.arch};
+    CUresult result = lw_cu_image_result(lw_image_read(&image, name ? name : numbered, bytes));
+    if (!result) result = load_texts(context, module, &image, to);
+    else if (image.why.at) refuse(to, result, image.why.at);
+    lw_image_free(&image);
     return result;
 }
 
-static CUresult load(CUmodule *module, const char *name, const void *image, const lw_cu_logs *to) {
+static CUresult load(CUmodule *module, const void *image, const lw_cu_logs *to) {
     LW_CU_CALL;
     CUcontext context;
-    const char *why;
-    char numbered[32];
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
     if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
-    if (lw_cu_is_image(image)) return load_linked(context, module, image, to);
-    if ((result = lw_cu_look_at(image, &why))) return refuse(to, result, why);
-    if (!name) {
-        lw_cu_name_image(numbered);
-        name = numbered;
-    }
-    return load_texts(context, module, &(lw_module_text){name, image, strlen(image)}, 1, to);
+    return lw_cu_load(context, module, NULL, (lw_bytes){image, LW_IMAGE_UNBOUNDED}, to);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
@@ -103,20 +92,24 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     lw_cu_logs to = {0};
     if (count && (!options || !values)) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_read_options(&to, count, options, values);
-    return load(module, NULL, image, &to);
+    return load(module, image, &to);
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image) { return load(module, NULL, image, &(lw_cu_logs){0}); }
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+    LW_CU_CALL;
+    return load(module, image, &(lw_cu_logs){0});
+}
+
 CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image) {
     LW_CU_CALL;
-    return load(module, NULL, image, &(lw_cu_logs){0});
+    return load(module, image, &(lw_cu_logs){0});
 }
 
 /* ---- Files ----------------------------------------------------------------------------------------------------- */
 
-/* A text ends at its first NUL, and so does reading: what follows may be endless. What cuLinkComplete gave has NULs. */
+/* A text ends at its first NUL, and so does reading: what follows may be endless. Other images have NULs. */
 static bool goes_on(const char *data, size_t seen, size_t used) {
-    return !used || strlen(data + seen) == used - seen || lw_cu_is_image(data);
+    return !used || strlen(data + seen) == used - seen || lw_image_is_binary((lw_bytes){data, used});
 }
 
 char *lw_cu_read_file(const char *path, size_t *size, bool *no_memory) {
@@ -146,15 +139,15 @@ char *lw_cu_read_file(const char *path, size_t *size, bool *no_memory) {
 
 CUresult cuModuleLoad(CUmodule *module, const char *path) {
     LW_CU_CALL;
-    CUresult result = lw_cu_enter(NULL);
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
     bool no_memory = false;
     size_t size;
     if (result) return result;
     if (!module || !path) return CUDA_ERROR_INVALID_VALUE;
     char *data = lw_cu_read_file(path, &size, &no_memory);
     if (!data) return no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_FILE_NOT_FOUND;
-    if (lw_cu_is_image(data) && !lw_cu_is_whole(data, size)) result = CUDA_ERROR_INVALID_IMAGE;
-    else result = load(module, path, data, &(lw_cu_logs){0});
+    result = lw_cu_load(context, module, path, (lw_bytes){data, size}, &(lw_cu_logs){0});
     free(data);
     return result;
 }

@@ -1,0 +1,18 @@
+# What reads fatbins and links PTX, for the libraries of src/shim. Entries of fatbins may be packed with LZ4 or zstd, which is nvcc's
+# default: where a library is missing, they are refused with a message that says so.
+file(GLOB image_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/shim/image/*.c)
+add_library(lanewise_image STATIC ${image_sources})
+set_target_properties(lanewise_image PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_link_libraries(lanewise_image PRIVATE lanewise_flags)
+foreach(packing LZ4 ZSTD)
+  string(TOLOWER lib${packing} module)
+  if(PkgConfig_FOUND)
+    pkg_check_modules(${packing} QUIET IMPORTED_TARGET ${module})
+  endif()
+  if(${packing}_FOUND)
+    target_compile_definitions(lanewise_image PRIVATE LW_HAS_${packing})
+    target_link_libraries(lanewise_image PRIVATE PkgConfig::${packing})
+  else()
+    message(STATUS "${module} is not there: fatbins that are packed with it will be refused")
+  endif()
+endforeach()
