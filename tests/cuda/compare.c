@@ -53,6 +53,8 @@ WORD(CUlimit);
 WORD(CUfunc_cache);
 WORD(CUsharedconfig);
 WORD(CUmoduleLoadingMode);
+WORD(CUlibraryOption);
+WORD(CUfunctionLoadingState);
 WORD(CUdriverProcAddressQueryResult);
 
 /* abi.h declares each function a second time, which the compiler refuses where the types differ; and each row of the

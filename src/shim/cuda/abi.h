@@ -17,14 +17,16 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUlinkState_st *CUlinkState;
+typedef struct CUlib_st *CUlibrary;
+typedef struct CUkern_st *CUkernel;
 
 #ifndef LW_CUDA_COMPARE
 #include "shim/cuda/types.h"
 
 /* Enumerations travel as plain words. */
 typedef unsigned int CUresult, CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUjit_option,
-    CUjitInputType, CUlimit, CUfunc_cache, CUsharedconfig, CUmoduleLoadingMode, CUdriverProcAddressQueryResult,
-    CUdevice_P2PAttribute;
+    CUjitInputType, CUlimit, CUfunc_cache, CUsharedconfig, CUmoduleLoadingMode, CUlibraryOption, CUfunctionLoadingState,
+    CUdriverProcAddressQueryResult, CUdevice_P2PAttribute;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 
@@ -150,6 +152,32 @@ CUresult cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig config);
 CUresult cuFuncGetModule(CUmodule *module, CUfunction function);
 CUresult cuFuncGetName(const char **name, CUfunction function);
 CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *size);
+
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function);
+CUresult cuFuncLoad(CUfunction function);
+
+/* ---- Code without a context: libraries.c, kernel.c ------------------------------------------------------------- */
+
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, void **values, unsigned count,
+                           CUlibraryOption *library_options, void **library_values, unsigned library_count);
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values,
+                               unsigned count, CUlibraryOption *library_options, void **library_values,
+                               unsigned library_count);
+CUresult cuLibraryUnload(CUlibrary library);
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
+CUresult cuLibraryGetKernelCount(unsigned *count, CUlibrary library);
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned count, CUlibrary library);
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library);
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name);
+CUresult cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name);
+CUresult cuLibraryGetUnifiedFunction(void **function, CUlibrary library, const char *name);
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
+CUresult cuKernelGetLibrary(CUlibrary *library, CUkernel kernel);
+CUresult cuKernelGetName(const char **name, CUkernel kernel);
+CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size);
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device);
 
 /* ---- Memory: memory.c, copy.c ---------------------------------------------------------------------------------- */
 

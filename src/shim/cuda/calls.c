@@ -68,15 +68,20 @@ static lw_cu_object *next_epoch(void) {
     return taken;
 }
 
+static void end_module(CUmodule module) {
+    if (!module->lent) lw_module_free(module->module);
+    if (module->library) lw_cu_let_go(&module->library->object);
+    free(module->functions);
+}
+
 static void end(lw_cu_object *object) {
     CUfunction function = (CUfunction)object;
-    if (object->kind == LW_CU_MODULE) {
-        lw_module_free(((CUmodule)object)->module);
-        free(((CUmodule)object)->functions);
-    }
+    if (object->kind == LW_CU_MODULE) end_module((CUmodule)object);
     if (object->kind == LW_CU_STREAM) lw_cu_queue_drop(((CUstream)object)->queue);
     if (object->kind == LW_CU_EVENT) lw_cu_point_drop(&((CUevent)object)->point);
     if (object->kind == LW_CU_LINK) lw_cu_end_link((CUlinkState)object);
+    if (object->kind == LW_CU_LIBRARY) lw_cu_end_library((CUlibrary)object);
+    if (object->kind == LW_CU_KERNEL) lw_cu_let_go(&((CUkernel)object)->library->object);
     if (object->kind == LW_CU_FUNCTION) {
         lw_cu_let_go(&function->module->object);
         lw_cu_let_go(&object->owner->object);
@@ -85,7 +90,7 @@ static void end(lw_cu_object *object) {
 }
 
 static void clear_graves(void) {
-    enum { ROUNDS = 4 }; /* functions go first, then what they hold */
+    enum { ROUNDS = 6 }; /* functions go first, then the modules that they hold, then libraries */
     for (int round = 0; round < ROUNDS && atomic_load(&waiting); round++)
         for (lw_cu_object *next, *object = next_epoch(); object; object = next) {
             next = object->next;

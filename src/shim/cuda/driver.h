@@ -44,6 +44,8 @@ typedef enum lw_cu_kind {
     LW_CU_STREAM,
     LW_CU_EVENT,
     LW_CU_LINK,
+    LW_CU_LIBRARY,
+    LW_CU_KERNEL,
     LW_CU_MEMORY, /* keyed by its device address */
     LW_CU_KINDS,
 } lw_cu_kind;
@@ -82,6 +84,8 @@ struct CUctx_st {
 struct CUmod_st {
     lw_cu_object object;
     lw_module *module;
+    CUlibrary library;     /* that it is an instance of, and holds; or NULL */
+    bool lent;             /* the library frees `module` */
     CUfunction *functions; /* of each kernel that was asked for; NULL: of none yet */
 };
 
@@ -116,6 +120,32 @@ struct CUfunc_st {
     _Atomic uint32_t dynamic_most; /* dynamic shared memory that a launch may ask for */
     atomic_bool large_clusters;    /* clusters may have more CTAs than are portable */
     _Atomic int carveout;
+    _Atomic uint32_t own; /* attributes that were set of it, by number: those of its CUkernel are not for it */
+};
+
+/* Code that belongs to no context: each has an instance of its own, a module, as soon as it needs one. */
+typedef struct lw_cu_instance {
+    CUcontext context;
+    CUmodule module; /* may have ended with its context */
+    struct lw_cu_instance *next;
+} lw_cu_instance;
+
+struct CUlib_st {
+    lw_cu_object object;
+    lw_image image;       /* what it was loaded from */
+    lw_module *module;    /* to look things up in; the first context uses it, too */
+    pthread_mutex_t lock; /* guards what follows */
+    bool lent, is_ended;
+    lw_cu_instance *instances;
+    CUkernel *kernels; /* each as soon as it is asked for */
+};
+
+struct CUkern_st {
+    lw_cu_object object;
+    CUlibrary library; /* which it holds */
+    uint32_t index;
+    bool described;       /* guarded by the library's lock */
+    struct CUfunc_st all; /* not a function, but what new ones of it begin with */
 };
 
 /* A place in a stream: reached when so many operations of it are done. */
@@ -180,6 +210,8 @@ CUresult lw_cu_check_device(CUdevice device);
 CUresult lw_cu_enter(CUcontext *context);
 /* The same, where a call needs an object of that kind, too: CUDA_ERROR_INVALID_HANDLE where the handle is none. */
 CUresult lw_cu_enter_with(const void *handle, lw_cu_kind kind);
+/* The same with what is to be launched, where a CUkernel may stand for its function in this context. */
+CUresult lw_cu_enter_function(CUfunction *function);
 /* The same with a stream, which may be one of the default ones. */
 CUresult lw_cu_enter_stream(CUstream stream);
 /* The object of a handle; NULL where it is none of this kind, or gone. */
@@ -333,8 +365,12 @@ CUresult lw_cu_image_result(lw_image_result result);
 /* A file with a NUL behind it; NULL where it cannot be read. */
 char *lw_cu_read_file(const char *path, size_t *size, bool *no_memory);
 void lw_cu_name_image(char name[32]); /* as one that has no name */
-/* Loads an image into a context: lw_image_read says of what kinds. */
-CUresult lw_cu_load(CUcontext context, CUmodule *module, const char *name, lw_bytes image, const lw_cu_logs *to);
+/* A module of an image: lw_image_read says of what kinds. *image is what was found in it, and the caller's. */
+CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to);
+CUresult lw_cu_make_module(lw_module **module, const lw_image *image, const lw_cu_logs *to);
+/* Gives a module to a context. `like` has what is to be in the object; its module is freed where this fails, but for a
+ * lent one. */
+CUresult lw_cu_adopt_module(CUcontext context, CUmodule *module, const struct CUmod_st *like);
 void lw_cu_end_link(CUlinkState state); /* what belongs to it; not the state itself */
 
 /* ---- Counts for the program's end: stats.c ------------------------------------------------------------------------
@@ -353,7 +389,19 @@ char *lw_cu_host_address(uint64_t address);           /* of device memory */
 bool lw_cu_is_pinned(const void *host, size_t bytes); /* memory that copies may use after their call */
 /* Ends what a context owns; without the lock. */
 void lw_cu_end_objects(CUcontext context);
+void lw_cu_unload_module(CUmodule module); /* once its kernels do not run any more */
 void lw_cu_end_module(CUmodule module);
+/* function.c, for kernels: with the name of a kernel of the module; for a module or, with NULL, for all. */
+CUresult lw_cu_get_function(CUfunction *function, CUmodule module, const char *name);
+void lw_cu_describe(CUfunction function, CUmodule module, lw_kernel *kernel);
+CUresult lw_cu_not_executable(lw_module *module, const char *name);
+CUresult lw_cu_get_attribute(int *value, CUfunction_attribute attribute, CUfunction function);
+CUresult lw_cu_set_attribute(CUfunction function, CUfunction_attribute attribute, int value);
+/* kernel.c: what was set of the kernel that a new function of a library's module is of. */
+void lw_cu_inherit(CUfunction function, CUmodule module, uint32_t index);
+/* libraries.c */
+void lw_cu_end_library(CUlibrary library); /* what belongs to it; not itself */
+CUresult lw_cu_instance_of(CUlibrary library, CUcontext context, CUmodule *module);
 void lw_cu_end_memory(lw_cu_memory *memory);
 bool lw_cu_is_device(uint64_t address); /* where device memory lies, whether or not it is allocated */
 

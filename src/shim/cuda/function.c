@@ -5,7 +5,7 @@
 
 /* ---- Finding --------------------------------------------------------------------------------------------------- */
 
-static void describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
+void lw_cu_describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
     made->module = module;
     made->kernel = kernel;
     made->info = lw_kernel_get_info(kernel);
@@ -28,7 +28,7 @@ static CUfunction *place_of(CUmodule module, const lw_kernel *kernel) {
  * memory. */
 static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
     CUfunction made = calloc(1, sizeof *made), found = NULL;
-    if (made) describe(made, module, kernel);
+    if (made) lw_cu_describe(made, module, kernel);
     lw_cu_lock();
     CUfunction *place = place_of(module, kernel);
     if (place && !*place && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) {
@@ -39,13 +39,13 @@ static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
     if (place) found = *place;
     lw_cu_unlock();
     if (found != made) free(made);
+    else if (found && module->library) lw_cu_inherit(found, module, (uint32_t)(kernel - module->module->kernels));
     return found;
 }
 
 /* A kernel that uses something which is not executable: the module loads, and only this kernel is refused. */
-static CUresult not_executable(CUmodule module, const char *name) {
-    lw_cu_report(LW_CU_REPORT_ERRORS, "kernel '%s' cannot run:\n%s", name,
-                 lw_module_diagnostics(module->module, false));
+CUresult lw_cu_not_executable(lw_module *module, const char *name) {
+    lw_cu_report(LW_CU_REPORT_ERRORS, "kernel '%s' cannot run:\n%s", name, lw_module_diagnostics(module, false));
     return CUDA_ERROR_NOT_SUPPORTED;
 }
 
@@ -55,10 +55,10 @@ static CUresult not_made(CUmodule module) {
                                                                                             : result;
 }
 
-static CUresult get_function(CUfunction *function, CUmodule module, const char *name) {
+CUresult lw_cu_get_function(CUfunction *function, CUmodule module, const char *name) {
     lw_kernel *kernel;
     lw_status status = lw_module_kernel(module->module, name, &kernel);
-    if (status == LW_BAD_SOURCE) return not_executable(module, name);
+    if (status == LW_BAD_SOURCE) return lw_cu_not_executable(module->module, name);
     if (status != LW_OK) return lw_cu_fail("cuModuleGetFunction", status);
     CUfunction found = function_of(module, kernel);
     if (!found) return not_made(module);
@@ -71,7 +71,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
     CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
     if (result) return result;
     if (!function || !name || !*name) return CUDA_ERROR_INVALID_VALUE;
-    return get_function(function, module, name);
+    return lw_cu_get_function(function, module, name);
 }
 
 CUresult cuModuleGetFunctionCount(unsigned *count, CUmodule module) {
@@ -90,7 +90,7 @@ CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmod
     if (result) return result;
     if (!functions && count) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count && i < all && !result; i++)
-        result = get_function(&functions[i], module, lw_module_kernel_name(module->module, i));
+        result = lw_cu_get_function(&functions[i], module, lw_module_kernel_name(module->module, i));
     return result;
 }
 
@@ -117,10 +117,7 @@ static int registers(const lw_kernel_info *info) {
     return (int)(info->register_count < most ? info->register_count : most);
 }
 
-CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
-    LW_CU_CALL;
-    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
-    if (result) return result;
+CUresult lw_cu_get_attribute(int *value, CUfunction_attribute attribute, CUfunction function) {
     if (!value) return CUDA_ERROR_INVALID_VALUE;
     const lw_kernel_info *info = &function->info;
     switch (attribute) {
@@ -147,10 +144,13 @@ CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfuncti
     return CUDA_SUCCESS;
 }
 
-CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
-    if (result) return result;
+    return result ? result : lw_cu_get_attribute(value, attribute, function);
+}
+
+CUresult lw_cu_set_attribute(CUfunction function, CUfunction_attribute attribute, int value) {
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
         if (value < 0 || (uint64_t)value + function->info.shared_bytes > LW_CU_SHARED_MOST)
@@ -170,6 +170,14 @@ CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute,
                    ? CUDA_ERROR_NOT_SUPPORTED
                    : CUDA_ERROR_INVALID_VALUE;
     }
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    if (!result) result = lw_cu_set_attribute(function, attribute, value);
+    if (!result) atomic_fetch_or(&function->own, 1u << attribute);
+    return result;
 }
 
 /* Hints, of which nothing needs to be kept. */
@@ -214,4 +222,19 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
     *offset = param.offset;
     if (size) *size = param.size;
     return CUDA_SUCCESS;
+}
+
+/* A function is made a program of when it is asked for. */
+CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    if (result) return result;
+    if (!state) return CUDA_ERROR_INVALID_VALUE;
+    *state = CU_FUNCTION_LOADING_STATE_LOADED;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction function) {
+    LW_CU_CALL;
+    return lw_cu_enter_with(function, LW_CU_FUNCTION);
 }

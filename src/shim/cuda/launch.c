@@ -94,7 +94,7 @@ CUresult lw_cu_run_kernel(const lw_cu_op *op) {
 }
 
 static CUresult launch(CUfunction function, lw_launch_config *config, CUstream stream, void **params, void **extra) {
-    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_function(&function);
     if (!result) result = lw_cu_check_stream(stream);
     if (!result) result = check(function, config);
     if (result) return result;
@@ -187,7 +187,7 @@ static int resident(const lw_kernel_info *info, uint32_t block, uint64_t shared)
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block,
                                                               size_t shared, unsigned flags) {
     LW_CU_CALL;
-    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_function(&function);
     if (result) return result;
     if (!blocks || block <= 0 || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     *blocks = resident(&function->info, (uint32_t)block, shared > LW_CU_SM_SHARED ? LW_CU_SM_SHARED : shared);
@@ -202,7 +202,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 /* The most dynamic shared memory with which so many CTAs fit at a time, and that a launch may ask for. */
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int block) {
     LW_CU_CALL;
-    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_function(&function);
     if (result) return result;
     if (!bytes || blocks <= 0 || block <= 0 || resident(&function->info, (uint32_t)block, 0) < blocks)
         return CUDA_ERROR_INVALID_VALUE;
@@ -215,7 +215,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
                                                    CUoccupancyB2DSize shared_of, size_t shared, int limit,
                                                    unsigned flags) {
     LW_CU_CALL;
-    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_function(&function);
     if (result) return result;
     if (!grid || !block || flags > 1) return CUDA_ERROR_INVALID_VALUE;
     int most = (int)function->info.max_threads, best = 0;
@@ -240,7 +240,7 @@ CUresult cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction func
 
 /* What a launch would be like; the CTAs of it at a time on one multiprocessor. */
 static CUresult read_launch(CUfunction function, const CUlaunchConfig *from, lw_launch_config *config, int *each) {
-    CUresult result = lw_cu_enter_with(function, LW_CU_FUNCTION);
+    CUresult result = lw_cu_enter_function(&function);
     if (!result) result = read_config(from, config);
     if (!result) result = lw_cu_check_stream(from->hStream);
     if (result) return result;

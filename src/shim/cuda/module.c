@@ -41,7 +41,7 @@ static lw_status check_arch(lw_module *module) {
     return fits ? LW_OK : LW_BAD_SOURCE;
 }
 
-static CUresult load_texts(CUcontext context, CUmodule *out, const lw_image *image, const lw_cu_logs *to) {
+CUresult lw_cu_make_module(lw_module **out, const lw_image *image, const lw_cu_logs *to) {
     LW_OWN_FLOAT_MODE(callers);
     lw_module *module = NULL;
     double start = lw_clock();
@@ -57,23 +57,38 @@ static CUresult load_texts(CUcontext context, CUmodule *out, const lw_image *ima
     }
     lw_cu_write_log(&to->error, "");
     lw_cu_write_log(&to->info, lw_module_diagnostics(module, false));
+    *out = module;
+    return CUDA_SUCCESS;
+}
+
+CUresult lw_cu_adopt_module(CUcontext context, CUmodule *out, const struct CUmod_st *like) {
     CUmodule made = lw_cu_new(sizeof *made, LW_CU_MODULE, context);
     if (!made) {
-        lw_module_free(module);
+        if (!like->lent) lw_module_free(like->module);
         return lw_cu_not_made(context);
     }
-    made->module = module;
+    made->module = like->module;
+    made->lent = like->lent;
+    made->library = like->library;
+    if (made->library) lw_cu_hold(&made->library->object);
     *out = made;
     return CUDA_SUCCESS;
 }
 
-CUresult lw_cu_load(CUcontext context, CUmodule *module, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
+CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
     char numbered[32];
     if (!name) lw_cu_name_image(numbered);
-    lw_image image = {.arch = lw_cu.arch};
-    CUresult result = lw_cu_image_result(lw_image_read(&image, name ? name : numbered, bytes));
-    if (!result) result = load_texts(context, module, &image, to);
-    else if (image.why.at) refuse(to, result, image.why.at);
+    image->arch = lw_cu.arch;
+    CUresult result = lw_cu_image_result(lw_image_read(image, name ? name : numbered, bytes));
+    return result && image->why.at ? refuse(to, result, image->why.at) : result;
+}
+
+static CUresult load_into(CUcontext context, CUmodule *module, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
+    lw_image image = {0};
+    struct CUmod_st like = {0};
+    CUresult result = lw_cu_read_image(&image, name, bytes, to);
+    if (!result) result = lw_cu_make_module(&like.module, &image, to);
+    if (!result) result = lw_cu_adopt_module(context, module, &like);
     lw_image_free(&image);
     return result;
 }
@@ -84,7 +99,7 @@ static CUresult load(CUmodule *module, const void *image, const lw_cu_logs *to) 
     CUresult result = lw_cu_enter(&context);
     if (result) return result;
     if (!module || !image) return CUDA_ERROR_INVALID_VALUE;
-    return lw_cu_load(context, module, NULL, (lw_bytes){image, LW_IMAGE_UNBOUNDED}, to);
+    return load_into(context, module, NULL, (lw_bytes){image, LW_IMAGE_UNBOUNDED}, to);
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values) {
@@ -147,7 +162,7 @@ CUresult cuModuleLoad(CUmodule *module, const char *path) {
     if (!module || !path) return CUDA_ERROR_INVALID_VALUE;
     char *data = lw_cu_read_file(path, &size, &no_memory);
     if (!data) return no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_FILE_NOT_FOUND;
-    result = lw_cu_load(context, module, path, (lw_bytes){data, size}, &(lw_cu_logs){0});
+    result = load_into(context, module, path, (lw_bytes){data, size}, &(lw_cu_logs){0});
     free(data);
     return result;
 }
@@ -167,14 +182,20 @@ void lw_cu_end_module(CUmodule module) {
     lw_cu_unlock();
 }
 
-CUresult cuModuleUnload(CUmodule module) {
-    LW_CU_CALL;
-    CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
-    if (result) return result;
+void lw_cu_unload_module(CUmodule module) {
     lw_cu_hold(&module->object);
     lw_cu_drain(module->object.owner); /* its kernels may run */
     lw_cu_end_module(module);
     lw_cu_let_go(&module->object);
+}
+
+/* Instances of a library go with it. */
+CUresult cuModuleUnload(CUmodule module) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_enter_with(module, LW_CU_MODULE);
+    if (result) return result;
+    if (module->library) return CUDA_ERROR_NOT_PERMITTED;
+    lw_cu_unload_module(module);
     return CUDA_SUCCESS;
 }
 
