@@ -4,6 +4,7 @@
  *     measure.c   clocks, interleaved runs, launches, threads     report.c   the tables
  *     seeds.c     loops of single instructions              vector.c   vector registers of PTO
  *     growth.c    what twice as much of one thing costs     rounding.c   roundings of floating point
+ *     driver.c    calls of the CUDA driver
  *     engines.c   the compiler and auto against the interpreter     launches.c  a thousand small launches
  *     main.c      options; the whole flow */
 #ifndef LW_BENCH_BENCH_H
@@ -28,6 +29,8 @@ typedef struct lw_bench_options {
     const char *tsv;
     const char *only; /* of the growths: those that have this in their names */
     double least;     /* … and the seconds that the smallest of each should take; 0: the usual */
+    const char *module; /* of --driver */
+    bool driver;
     bool quick, wall, seeds, vector, rounding, growth, engines, pocl, chosen[LW_BENCH_KERNELS], all;
 } lw_bench_options;
 
@@ -175,6 +178,10 @@ bool lw_bench_pocl(const lw_bench_options *options);
 
 /* Measures and prints pto.vshr and the loading of PTO text. */
 void lw_bench_vector(const lw_bench_options *options); /* both engines */
+
+/* ---- driver.c ---- */
+
+void lw_bench_driver(const lw_bench_options *options);
 
 /* ---- growth.c ---- */
 

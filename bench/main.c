@@ -26,6 +26,8 @@ enum {
     LEAST = 'l',
     ROUNDING = 'r',
     BOTH = 'b',
+    DRIVER = 'd',
+    MODULE = 'm',
     POCL = 'p'
 };
 
@@ -43,6 +45,8 @@ static const struct argp_option OPTIONS[] = {
      0},
     {"pocl", POCL, NULL, 0,
      "Only the engines against PoCL on the same kernels in OpenCL C; ends with 77 where it is not installed", 0},
+    {"driver", DRIVER, NULL, 0, "Only calls of the CUDA driver: launches, graphs, copies, loading", 0},
+    {"module", MODULE, "FILE", 0, "With --driver: the module that is loaded", 0},
     {"growth", GROWTH, NULL, 0,
      "Only what twice as much of one thing costs; ends with 1 if anything grows faster than it may", 0},
     {"only", ONLY, "TEXT", 0, "Of the growths only those that have TEXT in 'ptx NAME: WHAT'", 0},
@@ -79,6 +83,8 @@ static error_t read_option(int key, char *value, struct argp_state *state) {
     case SEEDS: options->seeds = true; return 0;
     case ROUNDING: options->rounding = true; return 0;
     case GROWTH: options->growth = true; return 0;
+    case DRIVER: options->driver = true; return 0;
+    case MODULE: options->module = value; return 0;
     case POCL: options->pocl = true; return 0;
     case BOTH: options->engines = true; return 0;
     case ONLY: options->only = value; return 0;
@@ -162,6 +168,10 @@ int main(int argc, char **argv) {
     lw_bench_options options = read_options(argc, argv);
     lw_bench_results results = {.options = &options};
     FILE *tsv = options.tsv ? open_tsv(options.tsv) : NULL;
+    if (options.driver) {
+        lw_bench_driver(&options);
+        return 0;
+    }
     if (options.growth) {
         const lw_growth_verdict verdict = lw_bench_growth(&options, tsv);
         if (tsv) close_file(tsv, options.tsv);
