@@ -27,8 +27,8 @@ typedef struct lw_bench_options {
     const char *engine;   /* likewise */
     const char *examples; /* the folder of the PTX files of the demo's kernels */
     const char *tsv;
-    const char *only; /* of the growths: those that have this in their names */
-    double least;     /* … and the seconds that the smallest of each should take; 0: the usual */
+    const char *only;   /* of the growths: those that have this in their names */
+    double least;       /* … and the seconds that the smallest of each should take; 0: the usual */
     const char *module; /* of --driver */
     bool driver;
     bool quick, wall, seeds, vector, rounding, growth, engines, pocl, chosen[LW_BENCH_KERNELS], all;

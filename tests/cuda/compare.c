@@ -1,6 +1,7 @@
 /* compare.c: our declarations against a real cuda.h. That it compiles is the test; what is no constant expression is
  * left for main. */
 #define __CUDA_API_VERSION_INTERNAL 1 /* declare the older versions, too */
+#include <cudaProfilerTypedefs.h>
 #include <cudaTypedefs.h>
 
 #define LW_CU(name) lw_own_##name
@@ -40,6 +41,13 @@ FIELD(CUlaunchConfig, sharedMemBytes);
 FIELD(CUlaunchConfig, hStream);
 FIELD(CUlaunchConfig, attrs);
 FIELD(CUlaunchConfig, numAttrs);
+SIZE(CUstreamBatchMemOpParams);
+#define WORD_FIELD(own, other) \
+    SAME(offsetof(lw_own_CUstreamBatchMemOpParams, word.own), offsetof(CUstreamBatchMemOpParams, waitValue.other)); \
+    SAME(offsetof(lw_own_CUstreamBatchMemOpParams, word.own), offsetof(CUstreamBatchMemOpParams, writeValue.other))
+WORD_FIELD(address, address);
+WORD_FIELD(value, value64);
+WORD_FIELD(flags, flags);
 
 /* Enumerations travel as words. */
 #define WORD(type) SAME(sizeof(type), sizeof(unsigned))
@@ -56,6 +64,12 @@ WORD(CUmoduleLoadingMode);
 WORD(CUlibraryOption);
 WORD(CUfunctionLoadingState);
 WORD(CUdriverProcAddressQueryResult);
+WORD(CUdevice_P2PAttribute);
+WORD(CUstreamAttrID);
+WORD(CUflushGPUDirectRDMAWritesTarget);
+WORD(CUflushGPUDirectRDMAWritesScope);
+WORD(CUexecAffinityType);
+WORD(CUoutput_mode);
 
 /* abi.h declares each function a second time, which the compiler refuses where the types differ; and each row of the
  * table must name the type that cudaTypedefs.h has for that name and version. */

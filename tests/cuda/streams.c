@@ -199,6 +199,47 @@ static void words_of_memory(CUstream a, CUstream b) {
     OK(cuStreamWaitValue64_v2(b, words + 8, 0xf0f0f0f0f0f0f0f0, CU_STREAM_WAIT_VALUE_EQ));
     OK(cuStreamSynchronize(b));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamWaitValue32_v2(a, words + 2, 5, 0));
+    CUstreamBatchMemOpParams ops[] = {
+        {.word = {CU_STREAM_MEM_OP_WAIT_VALUE_32, words, 0xfffffff7, CU_STREAM_WAIT_VALUE_NOR, 0}},
+        {.word = {CU_STREAM_MEM_OP_WRITE_VALUE_64, words + 8, 0x123456789a, 0, 0}},
+        {.operation = CU_STREAM_MEM_OP_BARRIER},
+    };
+    OK(cuStreamBatchMemOp_v2(a, 3, ops, 0)); /* waits for words of which bit 3 is not set */
+    OK(cuStreamSynchronize(a));
+    EXPECT(word_at(words + 8) == 0x3456789a && word_at(words + 12) == 0x12);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamBatchMemOp_v2(a, 1, NULL, 0));
+    ops[0].operation = 99;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamBatchMemOp_v2(a, 1, ops, 0));
+}
+
+static void attributes(CUstream a, CUstream b) {
+    CUlaunchAttributeValue value = {.pad = {3}}, got = {{0}};
+    CUcontext owner = NULL;
+    CUgreenCtx part = (CUgreenCtx)&value;
+    OK(cuStreamGetCtx_v2(a, &owner, &part));
+    EXPECT(owner == context && !part);
+    OK(cuStreamSetAttribute(a, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value));
+    OK(cuStreamCopyAttributes(b, a));
+    OK(cuStreamGetAttribute(b, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &got));
+    EXPECT(got.pad[0] == 3);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuStreamGetAttribute(a, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &got));
+    GIVES(CUDA_ERROR_INVALID_HANDLE, cuStreamCopyAttributes(a, (CUstream)&value));
+}
+
+/* The same launch by the calls of old. */
+static void as_of_old(void) {
+    reset();
+    OK(cuFuncSetBlockShape(step, 1, 1, 1));
+    OK(cuParamSetv(step, 0, &words, sizeof words));
+    OK(cuParamSeti(step, 8, 11));
+    OK(cuParamSetSize(step, 12));
+    OK(cuLaunch(step));
+    OK(cuParamSeti(step, 8, 12));
+    OK(cuLaunchGrid(step, 1, 1));
+    EXPECT(word_at(words) == 11 * 3 + 12);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuParamSetv(step, 4090, &words, sizeof words));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetBlockShape(step, 0, 1, 1));
+    GIVES(CUDA_ERROR_INVALID_HANDLE, cuLaunch(NULL));
 }
 
 /* A stream that is destroyed does what is in it. */
@@ -305,6 +346,8 @@ int main(void) {
     copies(a);
     copies(b);
     words_of_memory(a, apart);
+    attributes(a, b);
+    as_of_old();
     destroyed();
     threads_of_their_own();
     many_threads();

@@ -17,6 +17,7 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUlinkState_st *CUlinkState;
+typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 
@@ -26,7 +27,8 @@ typedef struct CUkern_st *CUkernel;
 /* Enumerations travel as plain words. */
 typedef unsigned int CUresult, CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUjit_option,
     CUjitInputType, CUlimit, CUfunc_cache, CUsharedconfig, CUmoduleLoadingMode, CUlibraryOption, CUfunctionLoadingState,
-    CUdriverProcAddressQueryResult, CUdevice_P2PAttribute;
+    CUdriverProcAddressQueryResult, CUdevice_P2PAttribute, CUstreamAttrID, CUflushGPUDirectRDMAWritesTarget,
+    CUflushGPUDirectRDMAWritesScope, CUexecAffinityType, CUoutput_mode;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 
@@ -234,6 +236,27 @@ CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr at, uint64_t value,
 CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr at, uint32_t value, unsigned flags);
 CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags);
 
+CUresult cuStreamWaitValue32(CUstream stream, CUdeviceptr at, uint32_t value, unsigned flags);
+CUresult cuStreamWaitValue64(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags);
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr at, uint32_t value, unsigned flags);
+CUresult cuStreamWriteValue64(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags);
+CUresult cuStreamBatchMemOp(CUstream stream, unsigned count, CUstreamBatchMemOpParams *ops, unsigned flags);
+CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMemOpParams *ops, unsigned flags);
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *part);
+CUresult cuStreamGetAttribute(CUstream stream, CUstreamAttrID id, CUlaunchAttributeValue *value);
+CUresult cuStreamSetAttribute(CUstream stream, CUstreamAttrID id, const CUlaunchAttributeValue *value);
+CUresult cuStreamCopyAttributes(CUstream to, CUstream from);
+
+/* ---- Calls without effect: hints.c ----------------------------------------------------------------------------- */
+
+CUresult cuProfilerInitialize(const char *config, const char *output, CUoutput_mode mode);
+CUresult cuProfilerStart(void);
+CUresult cuProfilerStop(void);
+CUresult cuCtxResetPersistingL2Cache(void);
+CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target, CUflushGPUDirectRDMAWritesScope scope);
+CUresult cuDeviceGetExecAffinitySupport(int *supported, CUexecAffinityType type, CUdevice device);
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam *affinity, CUexecAffinityType type);
+
 /* ---- Events: event.c ------------------------------------------------------------------------------------------- */
 
 CUresult cuEventCreate(CUevent *event, unsigned flags);
@@ -255,6 +278,15 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                                    unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                                    CUstream stream, void **params);
+CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z);
+CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes);
+CUresult cuParamSetSize(CUfunction function, unsigned bytes);
+CUresult cuParamSeti(CUfunction function, int offset, unsigned value);
+CUresult cuParamSetf(CUfunction function, int offset, float value);
+CUresult cuParamSetv(CUfunction function, int offset, void *from, unsigned bytes);
+CUresult cuLaunch(CUfunction function);
+CUresult cuLaunchGrid(CUfunction function, int width, int height);
+CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream);
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, int blocks, int block);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block, size_t shared);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block,

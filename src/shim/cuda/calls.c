@@ -83,6 +83,7 @@ static void end(lw_cu_object *object) {
     if (object->kind == LW_CU_LIBRARY) lw_cu_end_library((CUlibrary)object);
     if (object->kind == LW_CU_KERNEL) lw_cu_let_go(&((CUkernel)object)->library->object);
     if (object->kind == LW_CU_FUNCTION) {
+        free(function->old);
         lw_cu_let_go(&function->module->object);
         lw_cu_let_go(&object->owner->object);
     }

@@ -113,6 +113,7 @@ struct CUlinkState_st {
 
 struct CUfunc_st {
     lw_cu_object object;
+    struct lw_cu_old_launch *old; /* launch_old.c; under the lock */
     CUmodule module;
     lw_kernel *kernel;
     lw_kernel_info info;
@@ -154,8 +155,11 @@ typedef struct lw_cu_point {
     uint64_t number;
 } lw_cu_point;
 
+enum { LW_CU_STREAM_ATTRIBUTES = 5 };
+
 struct CUstream_st {
     lw_cu_object object;
+    CUlaunchAttributeValue attributes[LW_CU_STREAM_ATTRIBUTES]; /* hints.c; under the lock */
     unsigned flags;
     uint64_t id;
     struct lw_cu_queue *queue;

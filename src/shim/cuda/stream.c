@@ -100,6 +100,13 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     return CUDA_SUCCESS;
 }
 
+/* No stream is of a part of a device. */
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *part) {
+    LW_CU_CALL;
+    if (part) *part = NULL;
+    return cuStreamGetCtx(stream, context);
+}
+
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_stream(stream);
@@ -138,81 +145,4 @@ CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *user) {
     if (result) return result;
     if (!function) return CUDA_ERROR_INVALID_VALUE;
     return lw_cu_submit(stream, &(lw_cu_op){.kind = LW_CU_OP_HOST, .host = {.function = function, .user = user}}, NULL);
-}
-
-/* ---- Memory that is waited for and written --------------------------------------------------------------------- */
-
-typedef struct word {
-    CUdeviceptr at;
-    uint64_t value;
-    uint32_t size;
-    unsigned flags;
-} word;
-
-static bool is_met(uint64_t now, const word *wanted) {
-    const uint64_t value = wanted->value, top = 1ull << (wanted->size * 8 - 1);
-    switch (wanted->flags) {
-    case CU_STREAM_WAIT_VALUE_GEQ: return !((now - value) & top); /* around the end of the numbers, too */
-    case CU_STREAM_WAIT_VALUE_EQ: return now == value;
-    case CU_STREAM_WAIT_VALUE_AND: return now & value;
-    default: return ~(now | value) << (64 - wanted->size * 8);
-    }
-}
-
-/* Where the host sees it; NULL: it is no device memory any more. */
-static void *place_of(const word *word) {
-    uint64_t base, size;
-    const bool is_there = lw_memory_range(lw_cu.device, word->at, &base, &size) == LW_OK;
-    return is_there && word->size <= size - (word->at - base) ? lw_cu_host_address(word->at) : NULL;
-}
-
-/* Others write it meanwhile. */
-static CUresult wait_value(void *data) {
-    const word *wanted = data;
-    const void *place = place_of(wanted);
-    if (!place) return CUDA_ERROR_ILLEGAL_ADDRESS;
-    const uint64_t now = wanted->size == sizeof now ? __atomic_load_n((const uint64_t *)place, __ATOMIC_ACQUIRE)
-                                                    : __atomic_load_n((const uint32_t *)place, __ATOMIC_ACQUIRE);
-    return is_met(now, wanted) ? CUDA_SUCCESS : LW_CU_LATER;
-}
-
-static CUresult write_value(void *data) {
-    const word *written = data;
-    void *place = place_of(written);
-    if (!place) return CUDA_ERROR_ILLEGAL_ADDRESS;
-    if (written->size == sizeof written->value) __atomic_store_n((uint64_t *)place, written->value, __ATOMIC_RELEASE);
-    else __atomic_store_n((uint32_t *)place, (uint32_t)written->value, __ATOMIC_RELEASE);
-    return CUDA_SUCCESS;
-}
-
-static CUresult submit_word(CUstream stream, lw_cu_work *work, word word, unsigned flags_most) {
-    CUresult result = lw_cu_enter_stream(stream);
-    if (result) return result;
-    if (!word.at || word.at % word.size || word.flags > flags_most) return CUDA_ERROR_INVALID_VALUE;
-    if (!place_of(&word)) return CUDA_ERROR_INVALID_VALUE;
-    return lw_cu_enqueue(stream, work, &word, sizeof word);
-}
-
-enum { WAIT_MOST = CU_STREAM_WAIT_VALUE_NOR, WRITE_MOST = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER };
-
-CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr at, uint32_t value, unsigned flags) {
-    LW_CU_CALL;
-    return submit_word(stream, wait_value, (word){at, value, sizeof value, flags & ~CU_STREAM_WAIT_VALUE_FLUSH},
-                       WAIT_MOST);
-}
-
-CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags) {
-    LW_CU_CALL;
-    return submit_word(stream, wait_value, (word){at, value, sizeof value, flags & ~CU_STREAM_WAIT_VALUE_FLUSH},
-                       WAIT_MOST);
-}
-
-CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr at, uint32_t value, unsigned flags) {
-    LW_CU_CALL;
-    return submit_word(stream, write_value, (word){at, value, sizeof value, flags}, WRITE_MOST);
-}
-
-CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr at, uint64_t value, unsigned flags) {
-    LW_CU_CALL;
-    return submit_word(stream, write_value, (word){at, value, sizeof value, flags}, WRITE_MOST);
 }

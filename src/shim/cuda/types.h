@@ -38,3 +38,15 @@ typedef struct LW_CU(CUlaunchConfig_st) {
     LW_CU(CUlaunchAttribute) * attrs;
     unsigned int numAttrs;
 } LW_CU(CUlaunchConfig);
+
+typedef union LW_CU(CUstreamBatchMemOpParams_union) {
+    unsigned int operation;
+    struct {
+        unsigned int operation;
+        CUdeviceptr address;
+        unsigned long long value; /* of 32 bits: the low ones */
+        unsigned int flags;
+        CUdeviceptr alias;
+    } word; /* that is waited for or written */
+    unsigned long long pad[6];
+} LW_CU(CUstreamBatchMemOpParams);
