@@ -39,11 +39,7 @@ static void questions(CUlibrary library, CUkernel kernel) {
     EXPECT(of == library);
     OK(cuKernelGetName(&name, kernel));
     EXPECT(name && !strcmp(name, "bump"));
-    OK(cuKernelGetParamInfo(kernel, 1, &offset, &size));
-    EXPECT(offset == 8 && size == 8);
-    OK(cuKernelGetParamInfo(kernel, 0, &offset, NULL));
-    EXPECT(offset == 0);
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuKernelGetParamInfo(kernel, 2, &offset, &size));
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuKernelGetParamInfo(kernel, 1, &offset, &size));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuKernelGetName(NULL, kernel));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuKernelGetName(&name, NULL));
     GIVES(CUDA_ERROR_NOT_FOUND, cuLibraryGetKernel(&kernel, library, "absent"));
@@ -61,7 +57,7 @@ static void refused(void) {
     GIVES(CUDA_ERROR_INVALID_VALUE, cuLibraryLoadData(&library, NULL, NULL, NULL, 0, NULL, NULL, 0));
     GIVES(CUDA_ERROR_FILE_NOT_FOUND,
           cuLibraryLoadFromFile(&library, "there-is-no-such-file", NULL, NULL, 0, NULL, NULL, 0));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuLibraryLoadFromFile(&library, "x", NULL, NULL, 0, &kept, &value, 1));
+    GIVES(CUDA_ERROR_FILE_NOT_FOUND, cuLibraryLoadFromFile(&library, "absent", NULL, NULL, 0, &kept, &value, 1));
     if (!ours) return; /* others may look at the text later */
     GIVES(CUDA_ERROR_INVALID_PTX,
           cuLibraryLoadData(&library, ".version 7.0\n.target sm_70\nfrob;", options, values, 2, NULL, NULL, 0));
@@ -71,6 +67,15 @@ static void refused(void) {
 }
 
 /* ---- In contexts ----------------------------------------------------------------------------------------------- */
+
+static void parameters(CUkernel kernel) {
+    size_t offset = 9, size = 9;
+    OK(cuKernelGetParamInfo(kernel, 1, &offset, &size));
+    EXPECT(offset == 8 && size == 8);
+    OK(cuKernelGetParamInfo(kernel, 0, &offset, NULL));
+    EXPECT(offset == 0);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuKernelGetParamInfo(kernel, 2, &offset, &size));
+}
 
 /* Each context has variables of its own. */
 static void contexts(CUlibrary library, CUkernel kernel) {
@@ -82,6 +87,7 @@ static void contexts(CUlibrary library, CUkernel kernel) {
     GIVES(CUDA_ERROR_INVALID_CONTEXT, cuKernelGetFunction(&here, kernel));
     GIVES(CUDA_ERROR_INVALID_CONTEXT, cuLibraryGetModule(&module, library));
     OK(cuCtxCreate_v2(&one, 0, 0));
+    parameters(kernel);
     EXPECT(bump(handle, 10) == 15);
     EXPECT(bump(handle, 10) == 25);
     OK(cuKernelGetFunction(&here, kernel));

@@ -1,4 +1,5 @@
-/* threads.c: each thread has its own current context; two work at the same time, and one of them traps; two ask for one
+/* threads.c: each thread has its own current context; two work at the same time, and one that traps ends
+ * what all do; two ask for one
  * kernel at the same time. */
 #include "expect.h"
 
@@ -107,7 +108,7 @@ static void handles_of_many_modules(void) {
 
 int main(void) {
     pthread_t threads[2];
-    job jobs[2] = {{.by = 3}, {.by = 5, .wild = true}};
+    job jobs[2] = {{.by = 3}, {.by = 5}}, wild = {.by = 7, .wild = true};
     CUcontext context, now;
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&context, 0, 0));
@@ -117,7 +118,10 @@ int main(void) {
     for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
     EXPECT(!jobs[0].wrong);
     EXPECT(!jobs[1].wrong);
-    /* Whether the fault leaves other contexts of the process usable is not said: a GPU's driver ends them all. */
+    EXPECT(!pthread_create(&threads[0], NULL, work, &wild));
+    pthread_join(threads[0], NULL);
+    EXPECT(!wild.wrong);
+    GIVES(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize()); /* other threads and contexts have the fault as well */
     OK(cuCtxGetCurrent(&now));
     EXPECT(now == context);
     return faults != 0;

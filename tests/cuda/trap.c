@@ -24,11 +24,9 @@ static void faulting(const struct fault *row) {
     CUmodule module;
     CUfunction function;
     CUdeviceptr at = 0;
-    char name[16] = "";
     unsigned word;
     const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
     OK(cuInit(0));
-    OK(cuDeviceGetName(name, sizeof name, 0));
     OK(cuCtxCreate_v2(&other, 0, 0));
     OK(cuCtxCreate_v2(&context, 0, 0));
     OK(cuMemAlloc_v2(&at, 256));
@@ -42,11 +40,12 @@ static void faulting(const struct fault *row) {
     GIVES(row->result, cuMemAlloc_v2(&at, 256));
     GIVES(row->result, cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&at}, NULL));
     GIVES(row->result, cuStreamQuery(NULL));
-    if (strncmp(name, "Lanewise", 8)) return;
-    OK(cuCtxDestroy_v2(context)); /* … to the context, and goes with it */
-    OK(cuCtxSetCurrent(other));
-    OK(cuCtxSynchronize());
-    OK(cuMemAlloc_v2(&at, 256));
+    OK(cuCtxSetCurrent(other)); /* … to the process: other contexts have it … */
+    GIVES(row->result, cuCtxSynchronize());
+    GIVES(row->result, cuMemAlloc_v2(&at, 256));
+    OK(cuCtxDestroy_v2(context)); /* … and it does not go with the one that it came from */
+    GIVES(row->result, cuCtxSynchronize());
+    GIVES(row->result, cuCtxCreate_v2(&context, 0, 0));
     OK(cuCtxDestroy_v2(other));
 }
 

@@ -27,7 +27,7 @@ static CUresult check_current(CUcontext now) {
     const lw_cu_object *known = lw_cu_table_find(&lw_cu.table, (uintptr_t)now);
     if (!known || known->kind != LW_CU_CONTEXT) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
     if (!is_primary(now) && now->id != stack.ids[stack.count - 1]) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return atomic_load(&now->error);
+    return lw_cu_fault();
 }
 
 CUresult lw_cu_enter(CUcontext *context) {
@@ -107,7 +107,6 @@ static void set_up(CUcontext context, CUdevice device, unsigned flags, uint64_t 
     context->peers = 0;
     context->flags = flags;
     context->id = id;
-    context->error = CUDA_SUCCESS;
     context->limits[CU_LIMIT_STACK_SIZE] = 1024;
     context->limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 1 << 20;
     context->limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8 << 20;
@@ -116,6 +115,7 @@ static void set_up(CUcontext context, CUdevice device, unsigned flags, uint64_t 
 
 static CUresult create(CUcontext *context, unsigned flags, CUdevice device) {
     CUresult result = lw_cu_check_device(device);
+    if (!result) result = lw_cu_fault();
     if (result) return result;
     if (!context || (flags & ~(unsigned)CU_CTX_FLAGS_MASK)) return CUDA_ERROR_INVALID_VALUE;
     if (stack.count == DEEP) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -189,6 +189,7 @@ static bool start_primary(CUdevice device) {
 CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
     LW_CU_CALL;
     CUresult result = lw_cu_check_device(device);
+    if (!result) result = lw_cu_fault();
     if (result) return result;
     if (!context) return CUDA_ERROR_INVALID_VALUE;
     struct lw_cu_primary *primary = &lw_cu.primary[device];
@@ -266,7 +267,7 @@ static CUresult given_or_current(CUcontext *context) {
     LW_CU_CALL;
     if (!*context) return lw_cu_enter(context);
     CUresult result = check_context(*context);
-    return result ? result : atomic_load(&(*context)->error);
+    return result ? result : lw_cu_fault();
 }
 
 CUresult cuCtxSynchronize_v2(CUcontext context) {

@@ -1,9 +1,9 @@
 /* driver.h: what stands behind the handles of libcuda.so.1.   table → library → context → module, stream, event, memory
  *
  * One lw_context is all devices: they share its memory and its workers. A CUDA context is bookkeeping over it: which
- * device it is of, who owns which object, and the error that sticks after a kernel trapped. So device addresses are
- * unique in the process, as CUDA's are. A launch, a copy, a callback is
- * an operation; streams are queues of them, and threads of the driver's do what is in the queues. */
+ * device it is of, and who owns which object. So device addresses are unique in the process, as CUDA's are. A launch, a
+ * copy, a callback is an operation; streams are queues of them, and threads of the driver's do what is in the queues.
+ */
 #ifndef LW_SHIM_CUDA_DRIVER_H
 #define LW_SHIM_CUDA_DRIVER_H
 
@@ -74,7 +74,6 @@ struct CUctx_st {
     _Atomic uint32_t peers; /* the devices, as bits, whose memory its kernels were given access to */
     _Atomic unsigned flags;
     _Atomic uint64_t id;
-    _Atomic CUresult error;   /* sticks: every later call that needs the context returns it */
     _Atomic size_t limits[3]; /* by CU_LIMIT_… */
     _Atomic CUfunc_cache cache;
     _Atomic CUsharedconfig shared_config;
@@ -279,7 +278,7 @@ typedef struct lw_cu_side {
     uint64_t pitch, plane; /* bytes from row to row, from plane to plane */
 } lw_cu_side;
 
-/* A result other than success becomes the error of the context. */
+/* A result other than success becomes the process's fault. */
 typedef CUresult lw_cu_work(void *data);
 
 typedef struct lw_cu_op {
@@ -323,7 +322,7 @@ CUresult lw_cu_fill(lw_cu_op *op, CUstream stream, bool is_async);
 /* What an operation comes back with that is to be tried again later. */
 #define LW_CU_LATER ((CUresult)-1)
 
-/* Does it. `error`: of the context, which most operations are not done with. */
+/* Does it. `error`: the fault of the process, which most operations are not done with. */
 CUresult lw_cu_op_run(const lw_cu_op *op, CUresult error);
 void lw_cu_op_free(lw_cu_op *op);
 /* Whether it calls the program's own functions, which threads of the program's that wait must not be used for. */
@@ -332,8 +331,10 @@ CUresult lw_cu_make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_co
 CUresult lw_cu_run_kernel(const lw_cu_op *op);
 CUresult lw_cu_run_copy(const lw_cu_op *op);
 CUresult lw_cu_run_fill(const lw_cu_op *op);
-/* The error that a context keeps from now on, if it has none. */
-void lw_cu_spoil(CUcontext context, CUresult error);
+/* What a kernel that faults leaves: an error that every later call returns, in all contexts of the process, in new ones
+ * too, whatever is destroyed (as an H200's driver has it). The first one stays. */
+void lw_cu_spoil(CUresult error);
+CUresult lw_cu_fault(void);
 
 /* ---- Streams as queues: queue.c ---------------------------------------------------------------------------------- */
 
@@ -342,7 +343,7 @@ void lw_cu_spoil(CUcontext context, CUresult error);
 CUresult lw_cu_submit(CUstream stream, lw_cu_op *op, const lw_cu_point *after);
 /* The same for a function of a copy of `size` bytes. */
 CUresult lw_cu_enqueue(CUstream stream, lw_cu_work *work, const void *data, size_t size);
-/* Until all is done that is in a stream now, with the context's error then. */
+/* Until all is done that is in a stream now; the process's fault then. */
 CUresult lw_cu_wait_stream(CUstream stream);
 /* The same for all streams of a context. */
 CUresult lw_cu_drain(CUcontext context);

@@ -57,7 +57,8 @@ CUresult cuKernelGetName(const char **name, CUkernel kernel) {
 
 CUresult cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *size) {
     LW_CU_CALL;
-    CUresult result = enter_kernel(kernel);
+    CUresult result = lw_cu_enter(NULL); /* an H200's driver wants a context */
+    if (!result) result = enter_kernel(kernel);
     if (result) return result;
     const lw_kernel *known = &kernel->library->module->kernels[kernel->index];
     if (!offset || index >= known->info.param_count) return CUDA_ERROR_INVALID_VALUE;

@@ -1,7 +1,7 @@
 /* launch.c: launches, what a trap becomes, and how many CTAs seem to fit.
  *
  * The arguments of a launch are looked at when it is called, and what it does shows later: from a trap on, every call
- * that needs the context returns the error. With CUDA_LAUNCH_BLOCKING=1 the launch returns it, too. */
+ * that needs a context returns the error. With CUDA_LAUNCH_BLOCKING=1 the launch returns it, too. */
 #include "shim/cuda/driver.h"
 
 #include <stdlib.h>

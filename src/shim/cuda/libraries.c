@@ -80,13 +80,13 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
     size_t size;
     (void)library_values;
     CUresult result = lw_cu_ready();
-    if (!result) result = check_options(library_count, library_options, true);
     if (result) return result;
     if (!library || !path || (count && (!options || !values))) return CUDA_ERROR_INVALID_VALUE;
     char *data = lw_cu_read_file(path, &size, &no_memory);
     if (!data) return no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_FILE_NOT_FOUND;
     lw_cu_read_options(&to, count, options, values);
-    result = load(library, path, (lw_bytes){data, size}, &to);
+    result = check_options(library_count, library_options, true);
+    if (!result) result = load(library, path, (lw_bytes){data, size}, &to);
     free(data);
     return result;
 }

@@ -3,16 +3,20 @@
 
 #include <stdlib.h>
 
-void lw_cu_spoil(CUcontext context, CUresult error) {
+static _Atomic CUresult fault;
+
+CUresult lw_cu_fault(void) { return atomic_load(&fault); }
+
+void lw_cu_spoil(CUresult error) {
     CUresult none = CUDA_SUCCESS; /* the first one stays */
-    atomic_compare_exchange_strong(&context->error, &none, error);
+    atomic_compare_exchange_strong(&fault, &none, error);
 }
 
 bool lw_cu_op_is_host(const lw_cu_op *op) { return op->kind == LW_CU_OP_HOST || op->kind == LW_CU_OP_CALLBACK; }
 
 CUresult lw_cu_op_run(const lw_cu_op *op, CUresult error) {
     if (op->kind == LW_CU_OP_CALLBACK) op->callback.function(op->callback.stream, error, op->callback.user);
-    if (error) return CUDA_SUCCESS; /* nothing else is done in a context that has one */
+    if (error) return CUDA_SUCCESS; /* nothing else is done any more */
     switch (op->kind) {
     case LW_CU_OP_KERNEL: return lw_cu_run_kernel(op);
     case LW_CU_OP_COPY: return lw_cu_run_copy(op);

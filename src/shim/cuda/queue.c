@@ -226,15 +226,14 @@ static void end_first(queue *of) {
 /* Does the first operation of a queue, which is ready, without the lock meanwhile. */
 static void do_first(queue *of) {
     const lw_cu_op *op = &of->first->op;
-    CUcontext context = of->context;
     of->references++;
     of->runs = true;
     of->later = false;
     unlock();
     in_host_function = lw_cu_op_is_host(op);
-    CUresult result = lw_cu_op_run(op, atomic_load(&context->error));
+    CUresult result = lw_cu_op_run(op, lw_cu_fault());
     in_host_function = false;
-    if (result && result != LW_CU_LATER) lw_cu_spoil(context, result);
+    if (result && result != LW_CU_LATER) lw_cu_spoil(result);
     lock();
     if (result == LW_CU_LATER) of->later = true;
     else end_first(of);
@@ -321,7 +320,7 @@ static void wait_for(lw_cu_point point) {
     forget(&point);
 }
 
-/* The same outside of the lock and of the call's epoch; the context's error then. */
+/* The same outside of the lock and of the call's epoch; the process's fault then. */
 static CUresult wait_outside(lw_cu_point point) {
     CUcontext context = point.queue->context;
     lw_cu_hold(&context->object);
@@ -330,7 +329,7 @@ static CUresult wait_outside(lw_cu_point point) {
     wait_for(point);
     unlock();
     lw_cu_step_in(depth);
-    CUresult result = atomic_load(&context->error);
+    CUresult result = lw_cu_fault();
     lw_cu_let_go(&context->object);
     return result;
 }
