@@ -7,7 +7,9 @@ endif()
 install(TARGETS lanewise_shared lanewise_static EXPORT lanewise
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET lanewise_cuda)
-  install(TARGETS lanewise_cuda LIBRARY DESTINATION ${LW_CUDA_DIR})
+  install(TARGETS lanewise_cuda lanewise_cudart12 lanewise_cudart13 lanewise_cudart_static
+          LIBRARY DESTINATION ${LW_CUDA_DIR} ARCHIVE DESTINATION ${LW_CUDA_DIR})
+  install(FILES ${PROJECT_BINARY_DIR}/lib/cuda/libcudart.so DESTINATION ${LW_CUDA_DIR})
 endif()
 if(TARGET lanewise_jit)
   install(TARGETS lanewise_jit LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/lanewise)

@@ -1,0 +1,146 @@
+/* compare.c: our declarations against a real cuda_runtime_api.h and, where the runtime hands on what it was given, the
+ * driver's structures against the runtime's. That it compiles is the test. */
+#define __CUDA_API_VERSION_INTERNAL 1 /* declare the calls for one default stream per thread, too */
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cuda_profiler_api.h>
+
+/* What compilers put into programs is declared for C++ alone. */
+#define LW_RT(name) lw_own_##name
+#include "shim/cudart/types.h"
+#define LW_CUDART_COMPARE
+#include "shim/cudart/abi.h"
+#define LW_CUDA_COMPARE
+#include "shim/cudart/runtime.h"
+
+#define SAME(a, b) _Static_assert((a) == (b), #a " is not " #b)
+
+#define ERROR(name, value, text) SAME((unsigned)name, value);
+#include "shim/cudart/errors.def"
+#undef ERROR
+#define CONSTANT(name, value) SAME((unsigned)name, value);
+#include "shim/cudart/constants.def"
+
+/* An error of the runtime's that has a result of the driver's number is what that result means. */
+SAME((unsigned)cudaErrorInvalidValue, CUDA_ERROR_INVALID_VALUE);
+SAME((unsigned)cudaErrorMemoryAllocation, CUDA_ERROR_OUT_OF_MEMORY);
+SAME((unsigned)cudaErrorInitializationError, CUDA_ERROR_NOT_INITIALIZED);
+SAME((unsigned)cudaErrorNoKernelImageForDevice, CUDA_ERROR_NO_BINARY_FOR_GPU);
+SAME((unsigned)cudaErrorInvalidResourceHandle, CUDA_ERROR_INVALID_HANDLE);
+SAME((unsigned)cudaErrorNotReady, CUDA_ERROR_NOT_READY);
+SAME((unsigned)cudaErrorIllegalAddress, CUDA_ERROR_ILLEGAL_ADDRESS);
+SAME((unsigned)cudaErrorNotSupported, CUDA_ERROR_NOT_SUPPORTED);
+SAME((unsigned)cudaErrorUnknown, CUDA_ERROR_UNKNOWN);
+
+#define SIZE(type) SAME(sizeof(struct lw_own_##type), sizeof(struct type))
+#define FIELD_OF(type, field) \
+    SAME(offsetof(struct lw_own_##type, field), offsetof(struct type, field)); \
+    SAME(sizeof(((struct lw_own_##type *)0)->field), sizeof(((struct type *)0)->field));
+SIZE(dim3);
+FIELD_OF(dim3, z)
+SIZE(cudaExtent);
+FIELD_OF(cudaExtent, depth)
+SIZE(cudaPos);
+FIELD_OF(cudaPos, z)
+SIZE(cudaPitchedPtr);
+FIELD_OF(cudaPitchedPtr, pitch)
+FIELD_OF(cudaPitchedPtr, ysize)
+SIZE(cudaChannelFormatDesc);
+FIELD_OF(cudaChannelFormatDesc, f)
+SIZE(cudaMemLocation);
+FIELD_OF(cudaMemLocation, id)
+SIZE(cudaMemcpy3DParms);
+FIELD_OF(cudaMemcpy3DParms, srcPos)
+FIELD_OF(cudaMemcpy3DParms, srcPtr)
+FIELD_OF(cudaMemcpy3DParms, dstArray)
+FIELD_OF(cudaMemcpy3DParms, dstPos)
+FIELD_OF(cudaMemcpy3DParms, dstPtr)
+FIELD_OF(cudaMemcpy3DParms, extent)
+FIELD_OF(cudaMemcpy3DParms, kind)
+SIZE(cudaMemcpy3DPeerParms);
+FIELD_OF(cudaMemcpy3DPeerParms, srcPtr)
+FIELD_OF(cudaMemcpy3DPeerParms, srcDevice)
+FIELD_OF(cudaMemcpy3DPeerParms, dstPtr)
+FIELD_OF(cudaMemcpy3DPeerParms, dstDevice)
+FIELD_OF(cudaMemcpy3DPeerParms, extent)
+SIZE(cudaPointerAttributes);
+FIELD_OF(cudaPointerAttributes, type)
+FIELD_OF(cudaPointerAttributes, device)
+FIELD_OF(cudaPointerAttributes, devicePointer)
+FIELD_OF(cudaPointerAttributes, hostPointer)
+SIZE(cudaFuncAttributes);
+FIELD_OF(cudaFuncAttributes, localSizeBytes)
+FIELD_OF(cudaFuncAttributes, maxThreadsPerBlock)
+FIELD_OF(cudaFuncAttributes, maxDynamicSharedSizeBytes)
+FIELD_OF(cudaFuncAttributes, nonPortableClusterSizeAllowed)
+SIZE(cudaKernelNodeParams);
+FIELD_OF(cudaKernelNodeParams, gridDim)
+FIELD_OF(cudaKernelNodeParams, blockDim)
+FIELD_OF(cudaKernelNodeParams, sharedMemBytes)
+FIELD_OF(cudaKernelNodeParams, kernelParams)
+FIELD_OF(cudaKernelNodeParams, extra)
+SIZE(cudaMemsetParams);
+FIELD_OF(cudaMemsetParams, value)
+FIELD_OF(cudaMemsetParams, elementSize)
+FIELD_OF(cudaMemsetParams, height)
+SIZE(cudaHostNodeParams);
+FIELD_OF(cudaHostNodeParams, userData)
+SIZE(cudaLaunchConfig_st);
+FIELD_OF(cudaLaunchConfig_st, blockDim)
+FIELD_OF(cudaLaunchConfig_st, dynamicSmemBytes)
+FIELD_OF(cudaLaunchConfig_st, stream)
+FIELD_OF(cudaLaunchConfig_st, attrs)
+FIELD_OF(cudaLaunchConfig_st, numAttrs)
+
+/* All properties, and the attributes of the driver that they are. */
+SIZE(cudaDeviceProp);
+#define FIELD(type, name, size)        FIELD_OF(cudaDeviceProp, name)
+#define VALUE(type, name, attribute)   FIELD_OF(cudaDeviceProp, name)
+#define VALUES(name, count, attribute) FIELD_OF(cudaDeviceProp, name)
+#define OLD(type, name, attribute)
+#define NEW VALUE
+#include "shim/cudart/properties.def"
+
+/* ---- What is handed on to the driver --------------------------------------------------------------------------- */
+
+#define HANDED(type, ours)               SAME(sizeof(type), sizeof(ours))
+#define AT(type, field, ours, own_field) SAME(offsetof(type, field), offsetof(ours, own_field))
+HANDED(CUmemLocation, struct cudaMemLocation);
+HANDED(CUmemPoolProps, struct cudaMemPoolProps);
+AT(CUmemPoolProps, location, struct cudaMemPoolProps, location);
+AT(CUmemPoolProps, maxSize, struct cudaMemPoolProps, maxSize);
+HANDED(CUmemAccessDesc, struct cudaMemAccessDesc);
+HANDED(CUmemPoolPtrExportData, struct cudaMemPoolPtrExportData);
+HANDED(CUlaunchAttribute, cudaLaunchAttribute);
+AT(CUlaunchAttribute, value, cudaLaunchAttribute, val);
+HANDED(CUlaunchAttributeValue, cudaLaunchAttributeValue);
+HANDED(CUgraphEdgeData, cudaGraphEdgeData);
+HANDED(CUDA_MEMSET_NODE_PARAMS, struct cudaMemsetParams);
+AT(CUDA_MEMSET_NODE_PARAMS, height, struct cudaMemsetParams, height);
+HANDED(CUDA_HOST_NODE_PARAMS, struct cudaHostNodeParams);
+HANDED(CUDA_MEM_ALLOC_NODE_PARAMS, struct cudaMemAllocNodeParams);
+AT(CUDA_MEM_ALLOC_NODE_PARAMS, dptr, struct cudaMemAllocNodeParams, dptr);
+HANDED(CUDA_GRAPH_INSTANTIATE_PARAMS, cudaGraphInstantiateParams);
+AT(CUDA_GRAPH_INSTANTIATE_PARAMS, result_out, cudaGraphInstantiateParams, result_out);
+HANDED(CUgraphExecUpdateResultInfo, cudaGraphExecUpdateResultInfo);
+HANDED(CUDA_KERNEL_NODE_PARAMS, lw_rt_kernel_node);
+AT(CUDA_KERNEL_NODE_PARAMS, gridDimX, lw_rt_kernel_node, plain.gridDim);
+AT(CUDA_KERNEL_NODE_PARAMS, kernelParams, lw_rt_kernel_node, plain.kernelParams);
+AT(CUDA_KERNEL_NODE_PARAMS, ctx, lw_rt_kernel_node, context);
+HANDED(CUDA_MEMCPY3D, lw_rt_copy);
+AT(CUDA_MEMCPY3D, srcMemoryType, lw_rt_copy, from.type);
+AT(CUDA_MEMCPY3D, srcHost, lw_rt_copy, from.host);
+AT(CUDA_MEMCPY3D, srcDevice, lw_rt_copy, from.device);
+AT(CUDA_MEMCPY3D, srcPitch, lw_rt_copy, from.pitch);
+AT(CUDA_MEMCPY3D, srcHeight, lw_rt_copy, from.height);
+AT(CUDA_MEMCPY3D, dstXInBytes, lw_rt_copy, to.x);
+AT(CUDA_MEMCPY3D, dstMemoryType, lw_rt_copy, to.type);
+AT(CUDA_MEMCPY3D, dstHeight, lw_rt_copy, to.height);
+AT(CUDA_MEMCPY3D, WidthInBytes, lw_rt_copy, width);
+AT(CUDA_MEMCPY3D, Depth, lw_rt_copy, depth);
+HANDED(CUDA_MEMCPY3D_PEER, lw_rt_copy);
+AT(CUDA_MEMCPY3D_PEER, srcContext, lw_rt_copy, from.context);
+AT(CUDA_MEMCPY3D_PEER, dstContext, lw_rt_copy, to.context);
+
+int main(void) { return 0; }
