@@ -566,6 +566,7 @@ typedef struct lw_grid {
     struct lw_tier
         *tier; /* of the program in the engine auto: CTAs run what it says when they begin (tier.h); else NULL */
     _Atomic uint64_t compiled_ctas; /* of done_ctas, those that ran its compiled code */
+    uint64_t workspace;             /* where CTAs of a cooperative launch may meet; 0 in others */
 } lw_grid;
 
 /* Counts lanes for a note of the program. */

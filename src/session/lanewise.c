@@ -362,7 +362,7 @@ static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const ch
     lw_status status = lw_runtime_begin(kernel->module->context, config, &grid, &printer);
     if (status == LW_OK) {
         status = run_grid(kernel, config, &grid, callers, stats);
-        lw_runtime_end(config, &grid, callers);
+        lw_runtime_end(kernel->module->context, config, &grid, callers);
     }
     free(grid.notes);
     return status;

@@ -209,9 +209,9 @@ void lw_launch_grid(lw_kernel *kernel, const lw_launch_config *config, lw_grid *
 
 /* ---- runtime.c: what a launch needs of the device's runtime ------------------------------------------------ */
 
-/* Gives the grid the printer and the context's heap, if its program uses them; where that works, the printer ends, and
- * what the kernel printed comes out, with lw_runtime_end. */
+/* Gives the grid the printer and the context's heap, if its program uses them, and a workspace if it is cooperative;
+ * where that works, all of it ends, and what the kernel printed comes out, with lw_runtime_end. */
 lw_status lw_runtime_begin(lw_context *context, const lw_launch_config *config, lw_grid *grid, lw_printer *printer);
-void lw_runtime_end(const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers);
+void lw_runtime_end(lw_context *context, const lw_launch_config *config, lw_grid *grid, lw_float_mode *callers);
 
 #endif

@@ -89,7 +89,7 @@ SAME(reserved_smem_offset_0, 0)
 SAME(reserved_smem_offset_1, 0)
 SAME(current_graph_exec, 0)
 
-/* Nothing is counted, and the driver hands over nothing. */
+/* Nothing is counted. */
 #define COUNTER(n) SAME(pm##n, 0) SAME(pm##n##_64, 0)
 COUNTER(0)
 COUNTER(1)
@@ -99,10 +99,15 @@ COUNTER(4)
 COUNTER(5)
 COUNTER(6)
 COUNTER(7)
+
+/* What the driver hands over: the address of the grid's workspace, the high word first, and nothing else. */
+SAME(envreg0, 0)
+SAME(envreg1, gang->cta->grid->workspace >> 32)
+SAME(envreg2, (uint32_t)gang->cta->grid->workspace)
+SAME(envreg3, 0)
 /* clang-format off */
 #define FOUR(a, b, c, d) SAME(envreg##a, 0) SAME(envreg##b, 0) SAME(envreg##c, 0) SAME(envreg##d, 0)
 /* clang-format on */
-FOUR(0, 1, 2, 3)
 FOUR(4, 5, 6, 7)
 FOUR(8, 9, 10, 11)
 FOUR(12, 13, 14, 15)
