@@ -6,6 +6,11 @@
 
 #include <cuda_profiler_api.h>
 
+#if CUDART_VERSION < 13000
+#define LW_RT_BEFORE13
+#undef cudaGetDeviceProperties /* which is another one there */
+#endif
+
 /* What compilers put into programs is declared for C++ alone. */
 #define LW_RT(name) lw_own_##name
 #include "shim/cudart/types.h"
@@ -48,6 +53,8 @@ FIELD_OF(cudaPitchedPtr, pitch)
 FIELD_OF(cudaPitchedPtr, ysize)
 SIZE(cudaChannelFormatDesc);
 FIELD_OF(cudaChannelFormatDesc, f)
+SIZE(cudaIpcMemHandle_st);
+SIZE(cudaIpcEventHandle_st);
 SIZE(cudaMemLocation);
 FIELD_OF(cudaMemLocation, id)
 SIZE(cudaMemcpy3DParms);
@@ -98,8 +105,13 @@ SIZE(cudaDeviceProp);
 #define FIELD(type, name, size)        FIELD_OF(cudaDeviceProp, name)
 #define VALUE(type, name, attribute)   FIELD_OF(cudaDeviceProp, name)
 #define VALUES(name, count, attribute) FIELD_OF(cudaDeviceProp, name)
+#ifdef LW_RT_BEFORE13
+#define OLD VALUE
+#define NEW(type, name, attribute)
+#else
 #define OLD(type, name, attribute)
 #define NEW VALUE
+#endif
 #include "shim/cudart/properties.def"
 
 /* ---- What is handed on to the driver --------------------------------------------------------------------------- */
@@ -112,6 +124,13 @@ AT(CUmemPoolProps, location, struct cudaMemPoolProps, location);
 AT(CUmemPoolProps, maxSize, struct cudaMemPoolProps, maxSize);
 HANDED(CUmemAccessDesc, struct cudaMemAccessDesc);
 HANDED(CUmemPoolPtrExportData, struct cudaMemPoolPtrExportData);
+HANDED(CUipcMemHandle, cudaIpcMemHandle_t);
+HANDED(CUipcEventHandle, cudaIpcEventHandle_t);
+HANDED(CUmemcpyAttributes, struct cudaMemcpyAttributes);
+AT(CUmemcpyAttributes, dstLocHint, struct cudaMemcpyAttributes, dstLocHint);
+HANDED(CUDA_MEMCPY3D_BATCH_OP, struct cudaMemcpy3DBatchOp);
+AT(CUDA_MEMCPY3D_BATCH_OP, dst.op.ptr.layerHeight, struct cudaMemcpy3DBatchOp, dst.op.ptr.layerHeight);
+AT(CUDA_MEMCPY3D_BATCH_OP, flags, struct cudaMemcpy3DBatchOp, flags);
 HANDED(CUlaunchAttribute, cudaLaunchAttribute);
 AT(CUlaunchAttribute, value, cudaLaunchAttribute, val);
 HANDED(CUlaunchAttributeValue, cudaLaunchAttributeValue);

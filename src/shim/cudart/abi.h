@@ -40,11 +40,14 @@ typedef void (*cudaHostFn_t)(void *user);
 typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, void *user);
 
 /* What is only handed on, and is the same for the driver. */
+enum cudaAtomicOperation { cudaAtomicOperationIntegerAdd }; /* and others */
 struct cudaGraphNodeParams;
 struct cudaMemAccessDesc;
 struct cudaMemAllocNodeParams;
 struct cudaMemPoolProps;
 struct cudaMemPoolPtrExportData;
+struct cudaMemcpy3DBatchOp;
+struct cudaMemcpyAttributes;
 
 enum {
 #define ERROR(name, value, text) name = value,
@@ -228,7 +231,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
 /* ---- What there was before CUDA 13: before13.c ----------------------------------------------------------------- */
 
 #ifdef LW_RT_BEFORE13
-cudaError_t cudaGetDeviceProperties(void *properties, int device);
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device);
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *nodes, size_t count,
                              struct cudaGraphNodeParams *params);
 cudaError_t cudaEventElapsedTime_v2(float *milliseconds, cudaEvent_t start, cudaEvent_t end);

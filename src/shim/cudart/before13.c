@@ -4,8 +4,8 @@
 #ifdef LW_RT_BEFORE13
 #include <string.h>
 
-/* Before CUDA 12 the structure ended here; what followed was reserved. */
-cudaError_t cudaGetDeviceProperties(void *properties, int device) {
+/* Before CUDA 12 the structure ended here: the program's has no room for more. */
+cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int device) {
     enum { OLD_SIZE = offsetof(struct cudaDeviceProp, hostRegisterSupported) };
     struct cudaDeviceProp made;
     if (!properties) return lw_rt_end(cudaErrorInvalidValue);

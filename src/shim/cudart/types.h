@@ -27,6 +27,14 @@ struct LW_RT(cudaChannelFormatDesc) {
     unsigned f;
 };
 
+typedef struct LW_RT(cudaIpcMemHandle_st) {
+    char reserved[64];
+} LW_RT(cudaIpcMemHandle_t);
+
+typedef struct LW_RT(cudaIpcEventHandle_st) {
+    char reserved[64];
+} LW_RT(cudaIpcEventHandle_t);
+
 struct LW_RT(cudaMemLocation) {
     unsigned type;
     int id;
@@ -59,7 +67,9 @@ struct LW_RT(cudaPointerAttributes) {
     unsigned type;
     int device;
     void *devicePointer, *hostPointer;
+#ifndef LW_RT_BEFORE13
     long reserved[8];
+#endif
 };
 
 struct LW_RT(cudaFuncAttributes) {
