@@ -232,6 +232,10 @@ static void images(void) {
     OK(cudaLaunchKernel(handle, (dim3){1, 1, 1}, (dim3){1, 1, 1}, (void *[]){&number}, 0, NULL));
     OK(cudaMemcpyFromSymbol(&number, &variable, 4, 0, cudaMemcpyDeviceToHost));
     EXPECT(number == 7 + 160 + 100);
+    OK(cudaKernelSetAttributeForDevice(handle, 8, 1000, 0)); /* the most dynamic shared memory */
+    struct cudaFuncAttributes about;
+    OK(cudaFuncGetAttributes(&about, &kernel));
+    EXPECT(about.maxDynamicSharedSizeBytes == 1000);
     OK(cudaDeviceReset()); /* with its modules, which are loaded again */
     launch(5);
     OK(cudaMemcpyFromSymbol(&number, &variable, 4, 0, cudaMemcpyDeviceToHost));

@@ -2,6 +2,7 @@
  * driver's structures against the runtime's. That it compiles is the test. */
 #define __CUDA_API_VERSION_INTERNAL 1 /* declare the calls for one default stream per thread, too */
 #include <cuda.h>
+#include <cudaProfiler.h>
 #include <cuda_runtime_api.h>
 
 #include <cuda_profiler_api.h>

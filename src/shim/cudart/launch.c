@@ -145,16 +145,10 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     return lw_rt_end(error);
 }
 
-/* In the context of the device, whatever is current. */
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, unsigned attribute, int value, int device) {
-    CUcontext context;
-    cudaError_t error = lw_rt_enter();
-    if (!error) error = lw_rt_primary(device, &context);
-    if (!error) error = lw_rt_result(lw_driver.cuCtxPushCurrent_v2(context));
+    const cudaError_t error = lw_rt_ready();
     if (error) return lw_rt_end(error);
-    error = cudaFuncSetAttribute(kernel, attribute, value);
-    lw_driver.cuCtxPopCurrent_v2(NULL);
-    return error;
+    return lw_rt_end_driver(lw_driver.cuKernelSetAttribute(attribute, value, kernel, device));
 }
 
 #define CLUSTERS(name, function) \

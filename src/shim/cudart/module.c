@@ -1,74 +1,60 @@
-/* module.c: what is registered becomes a module of a context when something of it is needed there. */
+/* module.c: what is registered becomes a library of the driver's when something of it is first needed. The driver has
+ * an instance of it in each context. */
 #include "shim/cudart/runtime.h"
-
-#include <stdlib.h>
-
-/* ---- Loading; with the lock held ------------------------------------------------------------------------------- */
-
-static lw_rt_module *module_in(lw_rt_image *image, unsigned long long context_id) {
-    for (lw_rt_module *module = image->modules; module; module = module->next)
-        if (module->context_id == context_id) return module;
-    return NULL;
-}
-
-/* An image that cannot be loaded is tried once. */
-static cudaError_t load(lw_rt_image *image, unsigned long long context_id, CUmodule *module) {
-    lw_rt_module *made = module_in(image, context_id);
-    if (!made) {
-        made = calloc(1, sizeof *made);
-        if (!made) return cudaErrorMemoryAllocation;
-        made->context_id = context_id;
-        made->failed = lw_driver.cuCtxGetCurrent(&made->context);
-        if (!made->failed) made->failed = lw_driver.cuModuleLoadFatBinary(&made->module, image->data);
-        made->next = image->modules;
-        image->modules = made;
-    }
-    *module = made->module;
-    return lw_rt_result(made->failed);
-}
-
-/* A module of a context that has ended has ended with it. */
-static void unload(const lw_rt_module *module) {
-    unsigned long long id;
-    if (module->failed || lw_driver.cuCtxGetId(module->context, &id) || id != module->context_id) return;
-    if (lw_driver.cuCtxPushCurrent_v2(module->context)) return;
-    lw_driver.cuModuleUnload(module->module);
-    lw_driver.cuCtxPopCurrent_v2(NULL);
-}
-
-void lw_rt_unload(lw_rt_image *image) {
-    for (lw_rt_module *next, *module = image->modules; module; module = next) {
-        next = module->next;
-        unload(module);
-        free(module);
-    }
-    image->modules = NULL;
-}
 
 /* ---- Looking up; with the lock held ---------------------------------------------------------------------------- */
 
-static cudaError_t find_function(lw_rt_entry *entry, CUmodule module) {
-    const CUresult result = lw_driver.cuModuleGetFunction(&entry->function, module, entry->name);
-    return result == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : lw_rt_result(result);
+/* An image that is refused is tried once. */
+static cudaError_t load(lw_rt_image *image) {
+    if (!image->was_loaded)
+        image->refused = lw_driver.cuLibraryLoadData(&image->library, image->data, NULL, NULL, 0, NULL, NULL, 0);
+    image->was_loaded = true;
+    return lw_rt_result(image->refused);
 }
 
-static cudaError_t find_variable(lw_rt_entry *entry, CUmodule module) {
-    const CUresult result = lw_driver.cuModuleGetGlobal_v2(&entry->address, &entry->bytes, module, entry->name);
-    if (result == CUDA_ERROR_NOT_FOUND) return cudaErrorInvalidSymbol;
-    if (result || entry->kind != LW_RT_MANAGED) return lw_rt_result(result);
-    *entry->managed = (void *)(uintptr_t)entry->address;
-    if (entry->itself.key) lw_rt_remove_key(&entry->itself);
-    lw_rt_add_key(&entry->itself, *entry->managed, entry);
+static cudaError_t found(CUresult result, cudaError_t none) {
+    return result == CUDA_ERROR_NOT_FOUND ? none : lw_rt_result(result);
+}
+
+static cudaError_t find_kernel(lw_rt_entry *entry) {
+    cudaError_t error = load(entry->image);
+    if (error || entry->kernel) return error;
+    return found(lw_driver.cuLibraryGetKernel(&entry->kernel, entry->image->library, entry->name),
+                 cudaErrorInvalidDeviceFunction);
+}
+
+static cudaError_t find_managed(lw_rt_entry *entry) {
+    const cudaError_t error =
+        found(lw_driver.cuLibraryGetManaged((void **)entry->managed, &entry->bytes, entry->image->library, entry->name),
+              cudaErrorInvalidSymbol);
+    if (error) return error;
+    entry->address = (uintptr_t)*entry->managed;
+    if (entry->other.key) lw_rt_remove_key(&entry->other);
+    lw_rt_add_key(&entry->other, *entry->managed, entry);
     return cudaSuccess;
 }
 
+static cudaError_t find_variable(lw_rt_entry *entry) {
+    void *address;
+    const cudaError_t error =
+        found(lw_driver.cuLibraryGetGlobal(&address, &entry->bytes, entry->image->library, entry->name),
+              cudaErrorInvalidSymbol);
+    if (!error) entry->address = (uintptr_t)address;
+    return error;
+}
+
+/* In the current context. */
 static cudaError_t look_up(lw_rt_entry *entry) {
-    CUmodule module;
     unsigned long long id;
     cudaError_t error = lw_rt_result(lw_driver.cuCtxGetId(NULL, &id));
     if (error || entry->found_in == id) return error;
-    error = load(entry->image, id, &module);
-    if (!error) error = entry->kind == LW_RT_FUNCTION ? find_function(entry, module) : find_variable(entry, module);
+    error = entry->kind == LW_RT_FUNCTION ? find_kernel(entry) : load(entry->image);
+    if (error) return error;
+    switch (entry->kind) {
+    case LW_RT_FUNCTION: error = lw_rt_result(lw_driver.cuKernelGetFunction(&entry->function, entry->kernel)); break;
+    case LW_RT_VARIABLE: error = find_variable(entry); break;
+    case LW_RT_MANAGED: error = find_managed(entry); break;
+    }
     if (!error) entry->found_in = id;
     return error;
 }
@@ -152,7 +138,8 @@ char __cudaInitModule(void **handle) {
     return !lw_rt_end(error);
 }
 
-/* A kernel's handle is its entry, which no context owns. */
+/* What a kernel's stub keeps for its launches, and asks for before the first one: the entry, so that nothing begins
+ * here, and each launch says what is wrong. */
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host) {
     pthread_mutex_lock(&lw_rt_lock);
     lw_rt_entry *entry = lw_rt_find(host);
@@ -163,7 +150,17 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *host) {
     return cudaSuccess;
 }
 
-cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *host) { return __cudaGetKernel(kernel, host); }
+/* The driver's. */
+cudaError_t cudaGetKernel(cudaKernel_t *kernel, const void *host) {
+    cudaError_t error = kernel ? lw_rt_ready() : cudaErrorInvalidValue;
+    if (error) return lw_rt_end(error);
+    pthread_mutex_lock(&lw_rt_lock);
+    lw_rt_entry *entry = lw_rt_find(host);
+    error = entry && entry->kind == LW_RT_FUNCTION ? find_kernel(entry) : cudaErrorInvalidDeviceFunction;
+    if (!error) *kernel = entry->kernel;
+    pthread_mutex_unlock(&lw_rt_lock);
+    return lw_rt_end(error);
+}
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *function, const void *host) {
     if (!function) return lw_rt_end(cudaErrorInvalidValue);

@@ -62,10 +62,10 @@ void __cudaUnregisterFatBinary(void **handle) {
     for (lw_rt_entry *next, *entry = image->entries; entry; entry = next) {
         next = entry->next;
         lw_rt_remove_key(&entry->host);
-        if (entry->itself.key) lw_rt_remove_key(&entry->itself);
+        if (entry->other.key) lw_rt_remove_key(&entry->other);
         free(entry);
     }
-    lw_rt_unload(image);
+    if (image->library) lw_driver.cuLibraryUnload(image->library);
     pthread_mutex_unlock(&lw_rt_lock);
     free(image);
 }
@@ -84,7 +84,7 @@ static lw_rt_entry *add(void **handle, const void *host, const char *name, lw_rt
     entry->next = image->entries;
     image->entries = entry;
     lw_rt_add_key(&entry->host, host, entry);
-    if (kind == LW_RT_FUNCTION) lw_rt_add_key(&entry->itself, entry, entry);
+    if (kind == LW_RT_FUNCTION) lw_rt_add_key(&entry->other, entry, entry);
     pthread_mutex_unlock(&lw_rt_lock);
     return entry;
 }

@@ -90,15 +90,6 @@ cudaError_t lw_rt_context(CUcontext *context); /* the current one; behind lw_rt_
 
 typedef enum lw_rt_kind { LW_RT_FUNCTION, LW_RT_VARIABLE, LW_RT_MANAGED } lw_rt_kind;
 
-/* An image in a context. */
-typedef struct lw_rt_module {
-    struct lw_rt_module *next;
-    unsigned long long context_id;
-    CUcontext context;
-    CUmodule module;
-    CUresult failed;
-} lw_rt_module;
-
 typedef struct lw_rt_key {
     const void *key;
     struct lw_rt_entry *entry;
@@ -112,8 +103,9 @@ typedef struct lw_rt_entry {
     const char *name;
     size_t size;                 /* of a variable, as the program has it */
     void **managed;              /* where the program wants to have its address */
-    lw_rt_key host, itself;      /* `itself`: a kernel's handle is its entry; a managed variable's address */
-    unsigned long long found_in; /* the context's id; 0: not looked up yet */
+    lw_rt_key host, other;       /* `other`: what stubs launch a function by; a managed variable's address */
+    cudaKernel_t kernel;         /* of a function, once it was looked up */
+    unsigned long long found_in; /* the id of the context that has the following ones; 0: none was asked */
     CUfunction function;
     CUdeviceptr address;
     size_t bytes;
@@ -122,7 +114,9 @@ typedef struct lw_rt_entry {
 typedef struct lw_rt_image {
     const void *data;
     lw_rt_entry *entries;
-    lw_rt_module *modules;
+    bool was_loaded; /* or refused */
+    cudaLibrary_t library;
+    CUresult refused;
 } lw_rt_image;
 
 extern pthread_mutex_t lw_rt_lock; /* guards all of the above */
@@ -131,8 +125,6 @@ extern pthread_mutex_t lw_rt_lock; /* guards all of the above */
 lw_rt_entry *lw_rt_find(const void *key);
 void lw_rt_add_key(lw_rt_key *key, const void *at, lw_rt_entry *entry);
 void lw_rt_remove_key(lw_rt_key *key);
-/* Loads an image's modules away; with the lock held. */
-void lw_rt_unload(lw_rt_image *image);
 /* What stands for a function of the program in the current context. */
 cudaError_t lw_rt_function(const void *func, CUfunction *function);
 /* Where the program has a function of the driver's; the function itself, which stands for no place in it. */
