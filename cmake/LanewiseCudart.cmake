@@ -19,6 +19,7 @@ if(TARGET lanewise_cuda)
   lw_add_cudart(12)
   lw_add_cudart(13)
   target_compile_definitions(lanewise_cudart12 PRIVATE LW_RT_BEFORE13)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/lib/cuda)
   file(CREATE_LINK libcudart.so.13 ${PROJECT_BINARY_DIR}/lib/cuda/libcudart.so SYMBOLIC)
   add_library(lanewise_cudart_static STATIC ${cudart_sources})
   set_target_properties(lanewise_cudart_static PROPERTIES OUTPUT_NAME cudart_static POSITION_INDEPENDENT_CODE ON
