@@ -10,11 +10,15 @@
 
 /* What got another form under its old name in CUDA 13: before, the new form has a name of its own. */
 #ifdef LW_RT_BEFORE13
-#define LW_RT_V2(name) name##_v2
-#define LW_RT_V3(name) name##_v3
+#define LW_RT_V2(name)  name##_v2
+#define LW_RT_V3(name)  name##_v3
+#define LW_RT_BAD_SHAPE cudaErrorInvalidConfiguration
+#define LW_RT_BAD_PITCH cudaErrorInvalidPitchValue
 #else
-#define LW_RT_V2(name) name
-#define LW_RT_V3(name) name
+#define LW_RT_V2(name)  name
+#define LW_RT_V3(name)  name
+#define LW_RT_BAD_SHAPE cudaErrorInvalidValue /* as 13.0 says on an H200 */
+#define LW_RT_BAD_PITCH cudaErrorInvalidValue
 #endif
 
 #ifndef LW_CUDART_COMPARE

@@ -166,7 +166,7 @@ COPY_BOX(cudaMemcpy3DAsync_ptsz(const struct cudaMemcpy3DParms *params, cudaStre
                                              .dstPtr = {to, to_pitch, width, height}, \
                                              .extent = {width, height, 1}, \
                                              .kind = kind}; \
-    if (width > to_pitch || width > from_pitch) return lw_rt_end(cudaErrorInvalidPitchValue);
+    if (width > to_pitch || width > from_pitch) return lw_rt_end(LW_RT_BAD_PITCH);
 
 #define COPY_FLAT(suffix, async_suffix) \
     cudaError_t cudaMemcpy2D##suffix(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, \

@@ -23,7 +23,8 @@ cudaError_t lw_rt_primary(int device, CUcontext *context) {
     if (result) devices.primary[device] = NULL;
     *context = devices.primary[device];
     pthread_mutex_unlock(&devices.lock);
-    return lw_rt_result(result);
+    /* A process that had a fault gets no new one, as 13.0 says on an H200. */
+    return lw_rt_sticks(lw_rt_result(result)) ? cudaErrorDevicesUnavailable : lw_rt_result(result);
 }
 
 static uint64_t resets(void) {

@@ -50,8 +50,8 @@ cudaError_t lw_rt_end(cudaError_t error) {
 cudaError_t lw_rt_result(CUresult result) { return find(result) ? result : cudaErrorUnknown; }
 cudaError_t lw_rt_end_driver(CUresult result) { return lw_rt_end(lw_rt_result(result)); }
 
-/* What only a reset of the device ends. */
-static bool sticks(cudaError_t error) {
+/* What only the end of the process ends. */
+bool lw_rt_sticks(cudaError_t error) {
     switch (error) {
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
@@ -68,7 +68,7 @@ static bool sticks(cudaError_t error) {
 
 cudaError_t cudaGetLastError(void) {
     cudaError_t error = last;
-    if (!sticks(error)) last = cudaSuccess;
+    if (!lw_rt_sticks(error)) last = cudaSuccess;
     return error;
 }
 

@@ -48,7 +48,7 @@ static cudaError_t launch(const void *func, const cudaLaunchConfig_t *from, void
     if (!read_config(from, &config)) return lw_rt_end(cudaErrorInvalidValue);
     const CUresult result = thread ? lw_driver.cuLaunchKernelEx_ptsz(&config, function, params, NULL)
                                    : lw_driver.cuLaunchKernelEx(&config, function, params, NULL);
-    if (result == CUDA_ERROR_INVALID_VALUE && !is_possible(&config)) return lw_rt_end(cudaErrorInvalidConfiguration);
+    if (result == CUDA_ERROR_INVALID_VALUE && !is_possible(&config)) return lw_rt_end(LW_RT_BAD_SHAPE);
     return lw_rt_end_driver(result);
 }
 

@@ -73,6 +73,7 @@ cudaError_t lw_rt_ready(void); /* looks it up and initializes it, once */
 cudaError_t lw_rt_end(cudaError_t error);
 /* A result of the driver's is the error of the same number; those that have none are unknown errors. */
 cudaError_t lw_rt_result(CUresult result);
+bool lw_rt_sticks(cudaError_t error); /* for the rest of the process */
 cudaError_t lw_rt_end_driver(CUresult result);
 void lw_rt_forget_error(void);
 

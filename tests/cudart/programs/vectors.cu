@@ -49,7 +49,7 @@ static void rectangles() {
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++) wrong += to[x][y] != from[y][x];
     EXPECT(!wrong);
-    GIVES(cudaErrorInvalidPitchValue, cudaMemcpy2D(to, 8, d_to, to_pitch, 16, 1, cudaMemcpyDeviceToHost));
+    GIVES(cudaErrorInvalidValue, cudaMemcpy2D(to, 8, d_to, to_pitch, 16, 1, cudaMemcpyDeviceToHost));
     OK(cudaFree(d_from));
     OK(cudaFree(d_to));
 }
