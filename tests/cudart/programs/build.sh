@@ -1,6 +1,7 @@
 #!/bin/sh
-# build.sh [NVCC]: makes NAME.nvcc of each NAME.cu: the object as nvcc makes it, with PTX in it and no machine code. They are kept, since
-# those who build Lanewise have no nvcc; whoever changes a program makes its object anew.
+# build.sh [NVCC]: makes NAME.nvcc of each NAME.cu: the object as nvcc makes it, with PTX in it and no machine code; and one whole program,
+# linked with the vendor's shared runtime. They are kept, since those who build Lanewise have no nvcc; whoever changes a program makes
+# its object anew.
 set -eu
 cd "$(dirname "$0")"
 nvcc=${1:-nvcc}
@@ -13,3 +14,4 @@ for source in *.cu; do
     strip --strip-unneeded "$name.o"
     mv "$name.o" "$name.nvcc"
 done
+"$nvcc" -cudart shared -gencode arch=compute_80,code=compute_80 --no-compress -Xlinker --as-needed,--strip-all -o whole symbols.cu

@@ -45,6 +45,12 @@ int main() {
     push<<<1, 1>>>(more);
     OK(cudaDeviceSynchronize());
     EXPECT(head == more && head->value == 103 && head->next->value == 2 * 81);
+    void *address = nullptr;
+    int back[4] = {};
+    OK(cudaGetSymbolAddress(&address, seeds));
+    EXPECT(address == seeds);
+    OK(cudaMemcpyFromSymbol(back, seeds, sizeof back));
+    EXPECT(back[0] == 3 && back[2] == 1000);
     cudaPointerAttributes about;
     OK(cudaPointerGetAttributes(&about, more));
     EXPECT(about.type == cudaMemoryTypeManaged && about.devicePointer == more && about.hostPointer == more);
