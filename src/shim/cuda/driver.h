@@ -367,8 +367,6 @@ void lw_cu_read_options(lw_cu_logs *to, unsigned count, const CUjit_option *opti
 void lw_cu_write_log(const lw_cu_log *to, const char *text);
 void lw_cu_write_seconds(const lw_cu_logs *to, double seconds);
 CUresult lw_cu_image_result(lw_image_result result);
-/* A file with a NUL behind it; NULL where it cannot be read. */
-char *lw_cu_read_file(const char *path, size_t *size, bool *no_memory);
 void lw_cu_name_image(char name[32]); /* as one that has no name */
 /* A module of an image: lw_image_read says of what kinds. *image is what was found in it, and the caller's. */
 CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to);

@@ -82,7 +82,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_optio
     CUresult result = lw_cu_ready();
     if (result) return result;
     if (!library || !path || (count && (!options || !values))) return CUDA_ERROR_INVALID_VALUE;
-    char *data = lw_cu_read_file(path, &size, &no_memory);
+    char *data = lw_image_file(path, &size, &no_memory);
     if (!data) return no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_FILE_NOT_FOUND;
     lw_cu_read_options(&to, count, options, values);
     result = check_options(library_count, library_options, true);

@@ -94,7 +94,7 @@ CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char *pa
     size_t size;
     if (result) return result;
     if (!path) return CUDA_ERROR_INVALID_VALUE;
-    char *data = lw_cu_read_file(path, &size, &no_memory);
+    char *data = lw_image_file(path, &size, &no_memory);
     if (!data) return no_memory ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_ERROR_FILE_NOT_FOUND;
     result = add(state, type, path, (lw_bytes){data, size});
     free(data);

@@ -27,13 +27,17 @@ lw_image_result lw_image_add(lw_image *image, const char *name, lw_bytes text) {
     return LW_IMAGE_OK;
 }
 
+void lw_image_keep(lw_image *image, uint32_t count) {
+    while (image->count > count) free((char *)image->texts[--image->count].text);
+}
+
 void lw_image_free(lw_image *image) {
-    for (uint32_t i = 0; i < image->count; i++) free((char *)image->texts[i].text);
+    lw_image_keep(image, 0);
     free(image->texts);
     lw_text_free(&image->why);
     lw_text_free(&image->notes);
     image->texts = NULL;
-    image->count = image->room = 0;
+    image->room = 0;
 }
 
 /* ---- Kinds ----------------------------------------------------------------------------------------------------- */

@@ -65,9 +65,12 @@ typedef struct lw_image {
 
 /* Adds the PTX of an image: of a fatbin that which suits the device best. `name` is what diagnostics will call it. */
 lw_image_result lw_image_read(lw_image *image, const char *name, lw_bytes bytes);
+void lw_image_keep(lw_image *image, uint32_t count); /* the first ones only */
 void lw_image_free(lw_image *image);
 /* Whether the bytes, the first of a file, are no text, so that the first NUL is not their end. */
 bool lw_image_is_binary(lw_bytes bytes);
+/* file.c: a file with a NUL behind it, which the caller frees; NULL where it cannot be read. */
+char *lw_image_file(const char *path, size_t *size, bool *no_memory);
 
 /* For readers of containers. */
 bool lw_image_begins(lw_bytes bytes, const char *magic, size_t size); /* reads no byte behind the first that differs */
@@ -103,13 +106,15 @@ lw_image_result lw_bundle_read(lw_image *image, const char *name, lw_bytes bytes
 typedef struct lw_linker {
     lw_image inputs;     /* all that were taken; `arch` is the caller's to set */
     lw_text error, info; /* all that was said so far */
+    void (*render)(lw_text *out, lw_source *source, const lw_diag *diag); /* NULL: as `lanewise check` has it */
 } lw_linker;
 
-/* Checks each text of an image by itself, and takes them. */
+/* Checks each text of an image by itself, and takes them if all are right. */
 lw_image_result lw_linker_add(lw_linker *linker, const char *name, lw_bytes bytes);
 /* Says why an input of that kind is not even looked at. */
 lw_image_result lw_linker_refuse(lw_linker *linker, const char *name, const char *kind);
-/* Links what was taken. *bundle is the caller's. */
+/* What was taken as a bundle, which is the caller's; complete: if all that is used in it is defined in it. */
+lw_image_result lw_linker_bundle(const lw_linker *linker, lw_text *bundle);
 lw_image_result lw_linker_complete(lw_linker *linker, lw_text *bundle);
 void lw_linker_free(lw_linker *linker);
 

@@ -37,7 +37,9 @@ static void say(lw_linker *linker, check *c) {
     bool error = false;
     for (const lw_diag *diag = c->diags.first; diag; diag = diag->next) {
         if (diag->severity != LW_NOTE) error = diag->severity == LW_ERROR;
-        lw_diag_render(error ? &linker->error : &linker->info, &c->source, diag, false);
+        lw_text *log = error ? &linker->error : &linker->info;
+        if (linker->render) linker->render(log, &c->source, diag);
+        else lw_diag_render(log, &c->source, diag, false);
     }
 }
 
@@ -67,15 +69,22 @@ static lw_image_result read_input(lw_linker *linker, const char *name, lw_bytes 
     return result;
 }
 
-lw_image_result lw_linker_add(lw_linker *linker, const char *name, lw_bytes bytes) {
-    const uint32_t before = linker->inputs.count;
-    lw_image_result result = read_input(linker, name, bytes);
-    if (!result && linker->inputs.count > LW_LINKED_MOST) {
+static lw_image_result check_inputs(lw_linker *linker, uint32_t first) {
+    lw_image_result result = LW_IMAGE_OK;
+    if (linker->inputs.count > LW_LINKED_MOST) {
         lw_text_say(&linker->error, "error: more than %d texts\n", LW_LINKED_MOST);
         return LW_IMAGE_TOO_MANY;
     }
-    for (uint32_t i = before; !result && i < linker->inputs.count; i++)
+    for (uint32_t i = first; !result && i < linker->inputs.count; i++)
         result = check_texts(linker, &linker->inputs.texts[i], 1, false);
+    return result;
+}
+
+lw_image_result lw_linker_add(lw_linker *linker, const char *name, lw_bytes bytes) {
+    const uint32_t before = linker->inputs.count;
+    lw_image_result result = read_input(linker, name, bytes);
+    if (!result) result = check_inputs(linker, before);
+    if (result) lw_image_keep(&linker->inputs, before);
     return result;
 }
 
@@ -90,16 +99,19 @@ lw_image_result lw_linker_refuse(lw_linker *linker, const char *name, const char
 
 /* ---- The bundle ------------------------------------------------------------------------------------------------ */
 
-lw_image_result lw_linker_complete(lw_linker *linker, lw_text *bundle) {
+lw_image_result lw_linker_bundle(const lw_linker *linker, lw_text *bundle) {
     const lw_image *inputs = &linker->inputs;
-    lw_image_result result = check_texts(linker, inputs->texts, inputs->count, true);
-    if (result) return result;
     lw_bundle_begin(bundle, inputs->count);
     for (uint32_t i = 0; i < inputs->count; i++)
         lw_bundle_add(bundle, inputs->texts[i].name, (lw_bytes){inputs->texts[i].text, inputs->texts[i].size});
     if (!bundle->failed) return LW_IMAGE_OK;
     lw_text_free(bundle);
     return LW_IMAGE_NO_MEMORY;
+}
+
+lw_image_result lw_linker_complete(lw_linker *linker, lw_text *bundle) {
+    lw_image_result result = check_texts(linker, linker->inputs.texts, linker->inputs.count, true);
+    return result ? result : lw_linker_bundle(linker, bundle);
 }
 
 void lw_linker_free(lw_linker *linker) {
