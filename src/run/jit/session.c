@@ -37,11 +37,13 @@ void lw_jit_spread(char *slot, uint32_t bits, uint64_t value) {
 
 /* ---- The lane functions ---------------------------------------------------------------------------------------- */
 
-/* lanes.c as bitcode, at each CPU level. */
+/* lanes.c as bitcode, at each CPU level. Hidden: else the code asks a table for the places, in which the linker of
+ * AArch64 may put the section's for both. */
 #define BITCODE(level) \
-    extern const char lw_jit_lanes_##level[], lw_jit_lanes_end_##level[]; \
-    __asm__(".section .rodata\n.balign 16\nlw_jit_lanes_" #level ":\n" \
-            ".incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\nlw_jit_lanes_end_" #level ":\n.previous");
+    extern __attribute__((visibility("hidden"))) const char lw_jit_lanes_##level[], lw_jit_lanes_end_##level[]; \
+    __asm__(".section .rodata\n.balign 16\n.globl lw_jit_lanes_" #level ", lw_jit_lanes_end_" #level "\n" \
+            "lw_jit_lanes_" #level ":\n.incbin \"" LW_JIT_BITCODE "/lanes_" #level ".bc\"\n" \
+            "lw_jit_lanes_end_" #level ":\n.previous");
 #define LEVEL(name, ...) LW_WHERE_BUILT(name, BITCODE(name))
 #include "run/levels.def"
 
@@ -151,18 +153,27 @@ static void inline_lanes(LLVMModuleRef module, LLVMContextRef context) {
 
 /* ---- The machine ----------------------------------------------------------------------------------------------- */
 
+/* The parts of LLVM that know this machine. What its headers call native is the machine they are for, in a cross build
+ * the one that builds. */
 #if defined(__x86_64__)
-#define BASE_CPU "x86-64"
+#define BASE_CPU         "x86-64"
+#define START_TARGET(of) LLVMInitializeX86##of()
+#elif defined(__aarch64__)
+#define BASE_CPU         "generic"
+#define START_TARGET(of) LLVMInitializeAArch64##of()
 #else
-#define BASE_CPU "generic"
+#define BASE_CPU         "generic"
+#define START_TARGET(of) LLVMInitializeAll##of##s()
 #endif
 
 static const char *cpu_of(const lw_level *level) { return *level->llvm_cpu ? level->llvm_cpu : BASE_CPU; }
 
 static pthread_once_t target_once = PTHREAD_ONCE_INIT;
 static void start_target(void) {
-    LLVMInitializeNativeTarget();
-    LLVMInitializeNativeAsmPrinter();
+    START_TARGET(TargetInfo);
+    START_TARGET(Target);
+    START_TARGET(TargetMC);
+    START_TARGET(AsmPrinter);
 }
 
 /* Code and its constants may lie anywhere, device memory of a terabyte between them, so nothing may be reached by a
