@@ -1,5 +1,6 @@
 # The compiler, a library that Lanewise opens where somebody asks for it: src/run/jit, LLVM, and the lane functions as bitcode.
-# It needs LLVM 14 or newer with its C interface, and the clang of the same version.
+# It needs LLVM 14 or newer with its C interface, and the clang of the same version. A cross build takes headers and clang of
+# the machine that builds, and the same version's library of the other one.
 
 set(LANEWISE_LLVM "" CACHE STRING "Version of LLVM for the compiler, such as 19; default: the distribution's own, or any that is there")
 set(lw_versions 14 15 16 17 18 19)
@@ -20,6 +21,15 @@ if(LLVM_CONFIG)
   find_file(LW_LLVM_CLANG_${lw_llvm_version} clang PATHS ${lw_llvm_bindir} NO_DEFAULT_PATH)
   mark_as_advanced(LW_LLVM_CLANG_${lw_llvm_version})
   set(LW_LLVM_CLANG ${LW_LLVM_CLANG_${lw_llvm_version}})
+  set(lw_clang_target "")
+  if(CMAKE_CROSSCOMPILING)
+    string(REPLACE "-l" "" lw_llvm_name "${lw_llvm_libs}")
+    find_library(LW_LLVM_LIBRARY_${lw_llvm_version} ${lw_llvm_name})
+    mark_as_advanced(LW_LLVM_LIBRARY_${lw_llvm_version})
+    set(lw_llvm_libs ${LW_LLVM_LIBRARY_${lw_llvm_version}})
+    set(lw_llvm_libdir "")
+    set(lw_clang_target --target=${CMAKE_C_COMPILER_TARGET})
+  endif()
   if(lw_llvm_version VERSION_GREATER_EQUAL 14 AND lw_llvm_libs AND LW_LLVM_CLANG AND EXISTS ${lw_llvm_includedir}/llvm-c/LLJIT.h)
     set(lw_has_llvm ON)
   endif()
@@ -27,7 +37,7 @@ endif()
 option(LANEWISE_JIT "Build the compiler (needs LLVM 14 or newer and its clang)" ${lw_has_llvm})
 
 if(LANEWISE_JIT AND NOT lw_has_llvm)
-  message(FATAL_ERROR "LANEWISE_JIT: no llvm-config of LLVM 14 or newer with clang beside it (Debian: llvm-dev, clang); script/bootstrap installs them")
+  message(FATAL_ERROR "LANEWISE_JIT: no llvm-config of LLVM 14 or newer with clang beside it (Debian: llvm-dev, clang; of a cross build its library, too); script/bootstrap installs them")
 endif()
 if(NOT LANEWISE_JIT)
   message(STATUS "The compiler is not built: LLVM 14 or newer with its clang was not there or you said so; -DLANEWISE_JIT=ON turns it on")
@@ -55,11 +65,11 @@ foreach(level IN LISTS LANEWISE_LEVELS)
   add_custom_command(
     OUTPUT ${file}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${lw_bitcode_dir}
-    COMMAND ${LW_LLVM_CLANG} -std=gnu17 -O3 ${lw_march_${level}} -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing
+    COMMAND ${LW_LLVM_CLANG} ${lw_clang_target} -std=gnu17 -O3 ${lw_march_${level}} -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing
             -fno-unroll-loops -mllvm -inline-threshold=20000 # neither of the loops nor of calls in them could vectors be made
             -DLANES=${lanes} ${definitions} -Wno-pass-failed -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/isa -I${PROJECT_SOURCE_DIR}/include
             -MD -MF ${file}.d -MT ${file} -emit-llvm -c ${PROJECT_SOURCE_DIR}/src/run/jit/lanes.c -o ${file}.loops
-    COMMAND ${LW_LLVM_CLANG} -O1 ${lw_march_${level}} -Wno-pass-failed -x ir ${file}.loops -emit-llvm -c -o ${file} # loops of one round are none
+    COMMAND ${LW_LLVM_CLANG} ${lw_clang_target} -O1 ${lw_march_${level}} -Wno-pass-failed -x ir ${file}.loops -emit-llvm -c -o ${file} # loops of one round are none
     DEPENDS ${PROJECT_SOURCE_DIR}/src/run/jit/lanes.c
     DEPFILE ${file}.d
     COMMENT "Lane functions as bitcode, level ${level}"
