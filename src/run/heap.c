@@ -68,7 +68,8 @@ static void close_books(lw_heap *heap) {
 static bool make(lw_heap *heap, lw_memory *memory, uint64_t bytes) {
     const uint64_t units = bytes / UNIT;
     if (!units || units > UINT32_MAX / 2) return false;
-    if (!open_books(heap, (uint32_t)units) || !lw_memory_take_variable(memory, units * UNIT, false, &heap->base)) {
+    if (!open_books(heap, (uint32_t)units) ||
+        !lw_memory_take_variable(memory, units * UNIT, false, false, &heap->base)) {
         close_books(heap);
         return false;
     }

@@ -58,7 +58,9 @@ typedef struct lw_range {
     uint64_t base, size;
     char *host;
     bool read_only; /* constant memory: kernels read it, and ld.const reads nothing else */
-    bool owned;     /* by a module: not the program's to free */
+    bool owned;     /* by a module, or by whom it was lent: not the program's to free */
+    bool lent;      /* lies outside of the reservation */
+    bool joined;    /* … and becomes one with what is mapped beside it */
 } lw_range;
 
 enum { LW_PART_RANGES = 64 };
@@ -83,28 +85,47 @@ typedef struct lw_ranges {
     } parts[];
 } lw_ranges;
 
+/* What 32-bit addresses reach, what lies above, and what has the same addresses on the host. */
+typedef enum lw_zone_kind { LW_ZONE_low, LW_ZONE_high, LW_ZONE_common, LW_ZONES } lw_zone_kind;
+
 /* Device memory of a context: one reserved stretch of host addresses that mirrors device addresses from LW_GLOBAL_BASE
- * on. All of it stays readable and writable, so that no access that passed the check can fault, whatever is freed
- * meanwhile. */
+ * on, and, once somebody asks for it, another one where device addresses are those of the host. All of both stays
+ * readable and writable, so that no access that passed the check can fault, whatever is freed meanwhile. */
 typedef struct lw_memory {
     pthread_mutex_t lock;
-    char *host;        /* of device address LW_GLOBAL_BASE */
-    uint64_t reserved; /* bytes */
+    char *host;             /* of device address LW_GLOBAL_BASE */
+    uint64_t reserved;      /* bytes */
+    _Atomic(char *) common; /* the other stretch; NULL: not there yet */
+    uint64_t common_size;
     uint64_t used, limit;
-    bool low;            /* a module with 32-bit addresses is loaded: allocate below 4 GiB */
-    lw_ranges *ranges;   /* current; replaced as a whole while anybody else holds it */
-    uint64_t last[2];    /* per zone, low and high: the latest allocation */
-    uint64_t used_to[2]; /* nothing was ever allocated above */
+    bool low;                   /* a module with 32-bit addresses is loaded: allocate below 4 GiB */
+    lw_ranges *ranges;          /* current; replaced as a whole while anybody else holds it */
+    uint64_t last[LW_ZONES];    /* of each zone: the latest allocation */
+    uint64_t used_to[LW_ZONES]; /* nothing was ever allocated above */
 } lw_memory;
 
 bool lw_memory_init(lw_memory *memory, uint64_t limit);
 void lw_memory_end(lw_memory *memory);
 /* Zeroed, aligned to 256 bytes (guarded by at least 256 unallocated bytes on each side). False: no memory. */
 bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address);
-/* Likewise, for a variable of a module; read_only: by kernels. */
-bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, uint64_t *address);
-bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
-lw_ranges *lw_memory_hold(lw_memory *memory);             /* a reference to the current list */
+/* Likewise, where the host has the same address; aligned to pages. */
+bool lw_memory_take_common(lw_memory *memory, uint64_t size, uint64_t *address);
+/* Likewise, for a variable of a module; read_only: by kernels; common: the host has it at the same address. */
+bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, bool common, uint64_t *address);
+bool lw_memory_give(lw_memory *memory, uint64_t address);            /* false where no allocation begins there */
+char *lw_memory_host(const lw_memory *memory, uint64_t address);     /* of what was taken */
+bool lw_memory_is_common(const lw_memory *memory, uint64_t address); /* allocated or not */
+/* Memory that lies elsewhere on the host and stays there until it is unmapped: at the host's own address where kernels
+ * can reach it and nothing is in the way, otherwise at one that is as far from the beginning of a page. */
+bool lw_memory_lend(lw_memory *memory, char *host, uint64_t size, bool read_only, uint64_t *address);
+/* The same at a given address, where nothing may be; what follows what is mapped, here and on the host, becomes one
+ * allocation with it. */
+bool lw_memory_map(lw_memory *memory, uint64_t address, char *host, uint64_t size, bool read_only);
+bool lw_memory_unmap(lw_memory *memory, uint64_t address, uint64_t size); /* whatever of it was lent or mapped */
+/* Counts memory that is not taken from here. False: there is not so much. */
+bool lw_memory_charge(lw_memory *memory, uint64_t size);
+void lw_memory_discharge(lw_memory *memory, uint64_t size);
+lw_ranges *lw_memory_hold(lw_memory *memory); /* a reference to the current list */
 void lw_ranges_drop(lw_ranges *ranges);
 /* The last allocation that begins at or below an address and the first above it; NULL where there is none. */
 void lw_ranges_near(const lw_ranges *ranges, uint64_t address, const lw_range **below, const lw_range **above);

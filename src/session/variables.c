@@ -13,12 +13,18 @@ static bool has_memory(const lw_object *object) {
            (object->space == LW_SPACE_global || object->space == LW_SPACE_const);
 }
 
+/* Managed ones are where the host has the same address; 32-bit ones reach nothing there. */
+static bool take(lw_memory *memory, const lw_object *object, uint64_t size, uint64_t *address) {
+    return lw_memory_take_variable(memory, size, object->space == LW_SPACE_const, object->managed && !memory->low,
+                                   address);
+}
+
 static bool place_variable(lw_module *module, lw_object *object) {
     enum { ALIGNED = 256 }; /* as every allocation is */
     uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0, address;
     /* Before the allocation: nothing may come between it and its record. */
     LW_PUSH(&module->arena, module->memory) = 0;
-    if (!lw_memory_take_variable(&module->context->memory, size + spare, object->space == LW_SPACE_const, &address)) {
+    if (!take(&module->context->memory, object, size + spare, &address)) {
         module->memory.count--;
         return false;
     }
@@ -64,7 +70,7 @@ static void write_level(const lw_object *object, const lw_init *init, uint32_t l
 static void write_initial(lw_module *module, const lw_object *object) {
     if (!object->init || lw_types[object->type].kind == 'X')
         return; /* textures and samplers have attributes, not contents */
-    write_level(object, object->init, 0, module->context->memory.host + (object->address - LW_GLOBAL_BASE));
+    write_level(object, object->init, 0, lw_memory_host(&module->context->memory, object->address));
 }
 
 /* ---- All of them ----------------------------------------------------------------------------------------------- */
