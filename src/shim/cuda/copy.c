@@ -51,6 +51,11 @@ static bool has_side(const lw_cu_op *op, const lw_cu_side *side) {
     return is_there(side->at, side->pitch, side->plane, op->copy.width, op->copy.height, op->copy.depth);
 }
 
+bool lw_cu_can_copy(const lw_cu_op *op) {
+    if (!op->copy.width || !op->copy.height || !op->copy.depth) return true;
+    return has_side(op, &op->copy.to) && has_side(op, &op->copy.from);
+}
+
 enum { STAGED_MOST = 64 << 10 };
 
 /* The bytes that a copy of one row reads of memory that its program may change as soon as the call returns. */
@@ -82,7 +87,7 @@ CUresult lw_cu_copy(lw_cu_op *op, CUstream stream, bool is_async) {
     if (result) return result;
     op->kind = LW_CU_OP_COPY;
     if (!op->copy.width || !op->copy.height || !op->copy.depth) return CUDA_SUCCESS;
-    if (!has_side(op, &op->copy.to) || !has_side(op, &op->copy.from)) return CUDA_ERROR_INVALID_VALUE;
+    if (!lw_cu_can_copy(op)) return CUDA_ERROR_INVALID_VALUE;
     if (!is_async || !is_late(&op->copy.to, extent(op, &op->copy.to))) return do_now(stream, op, lw_cu_run_copy);
     if (!is_late(&op->copy.from, extent(op, &op->copy.from)) && !stage(op)) return do_now(stream, op, lw_cu_run_copy);
     return lw_cu_submit(stream, op, NULL);
@@ -111,8 +116,8 @@ static CUresult copy(lw_cu_side to, lw_cu_side from, size_t bytes, CUstream stre
 static lw_cu_side on_device(CUdeviceptr at) { return (lw_cu_side){.at = at, .on_device = true}; }
 static lw_cu_side on_host(const void *at) { return (lw_cu_side){.at = (uintptr_t)at}; }
 
-/* The address tells on which side it is: where device memory lies, no host has memory. */
-static lw_cu_side anywhere(CUdeviceptr at) { return (lw_cu_side){.at = at, .on_device = lw_cu_is_device(at)}; }
+/* What both sides see is the host's. */
+lw_cu_side lw_cu_anywhere(CUdeviceptr at) { return (lw_cu_side){.at = at, .on_device = lw_cu_is_device(at)}; }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
     LW_CU_CALL;
@@ -146,12 +151,12 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     LW_CU_CALL;
-    return copy(anywhere(to), anywhere(from), bytes, NULL, false);
+    return copy(lw_cu_anywhere(to), lw_cu_anywhere(from), bytes, NULL, false);
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
     LW_CU_CALL;
-    return copy(anywhere(to), anywhere(from), bytes, stream, true);
+    return copy(lw_cu_anywhere(to), lw_cu_anywhere(from), bytes, stream, true);
 }
 
 /* ---- Fills ----------------------------------------------------------------------------------------------------- */

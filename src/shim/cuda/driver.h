@@ -318,6 +318,7 @@ typedef struct lw_cu_op {
 /* Now or in a stream, as the caller may go on with the memory: copy.c. `op` holds what is to be copied or filled. */
 CUresult lw_cu_copy(lw_cu_op *op, CUstream stream, bool is_async);
 CUresult lw_cu_fill(lw_cu_op *op, CUstream stream, bool is_async);
+bool lw_cu_can_copy(const lw_cu_op *op); /* whether all the memory is there */
 
 /* What an operation comes back with that is to be tried again later. */
 #define LW_CU_LATER ((CUresult)-1)
@@ -382,10 +383,20 @@ void lw_cu_end_link(CUlinkState state); /* what belongs to it; not the state its
 bool lw_cu_stats_begin(void); /* false: the system does not take it */
 void lw_cu_count_launch(const char *name, const lw_launch_stats *stats);
 
+/* ---- Copies of rectangles and boxes: rectangle.c ----------------------------------------------------------------- */
+
+/* Makes the operation of a copy as its call says it; where that cannot be, says why. */
+CUresult lw_cu_read_copy(const CUDA_MEMCPY3D *copy, lw_cu_op *op);
+lw_cu_op lw_cu_line(CUdeviceptr to, CUdeviceptr from, size_t bytes); /* between any two addresses */
+/* A side by its address alone. */
+lw_cu_side lw_cu_anywhere(CUdeviceptr at);
+
 /* ---- Parts that others need ------------------------------------------------------------------------------------ */
 
 bool lw_cu_is_default(CUstream stream);
 extern _Thread_local bool lw_cu_per_thread; /* the default stream of this call is the thread's */
+/* Whether it is the default stream of the whole program. */
+static inline bool lw_cu_is_legacy(CUstream stream) { return stream ? stream == CU_STREAM_LEGACY : !lw_cu_per_thread; }
 CUresult lw_cu_check_stream(CUstream stream);
 CUcontext lw_cu_current(void);
 char *lw_cu_host_address(uint64_t address);           /* of device memory */

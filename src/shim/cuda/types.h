@@ -50,3 +50,91 @@ typedef union LW_CU(CUstreamBatchMemOpParams_union) {
     } word; /* that is waited for or written */
     unsigned long long pad[6];
 } LW_CU(CUstreamBatchMemOpParams);
+
+typedef struct LW_CU(CUmemLocation_st) {
+    unsigned int type;
+    int id;
+} LW_CU(CUmemLocation);
+
+typedef struct LW_CU(CUDA_MEMCPY2D_st) {
+    size_t srcXInBytes, srcY;
+    unsigned int srcMemoryType;
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    CUarray srcArray;
+    size_t srcPitch;
+    size_t dstXInBytes, dstY;
+    unsigned int dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    CUarray dstArray;
+    size_t dstPitch;
+    size_t WidthInBytes, Height;
+} LW_CU(CUDA_MEMCPY2D);
+
+typedef struct LW_CU(CUDA_MEMCPY3D_st) {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    unsigned int srcMemoryType;
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    CUarray srcArray;
+    void *reserved0;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    unsigned int dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    CUarray dstArray;
+    void *reserved1;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+} LW_CU(CUDA_MEMCPY3D);
+
+typedef struct LW_CU(CUDA_MEMCPY3D_PEER_st) {
+    size_t srcXInBytes, srcY, srcZ, srcLOD;
+    unsigned int srcMemoryType;
+    const void *srcHost;
+    CUdeviceptr srcDevice;
+    CUarray srcArray;
+    CUcontext srcContext;
+    size_t srcPitch, srcHeight;
+    size_t dstXInBytes, dstY, dstZ, dstLOD;
+    unsigned int dstMemoryType;
+    void *dstHost;
+    CUdeviceptr dstDevice;
+    CUarray dstArray;
+    CUcontext dstContext;
+    size_t dstPitch, dstHeight;
+    size_t WidthInBytes, Height, Depth;
+} LW_CU(CUDA_MEMCPY3D_PEER);
+
+typedef struct LW_CU(CUmemcpyAttributes_st) {
+    unsigned int srcAccessOrder;
+    LW_CU(CUmemLocation) srcLocHint, dstLocHint;
+    unsigned int flags;
+} LW_CU(CUmemcpyAttributes);
+
+typedef struct LW_CU(CUmemcpy3DOperand_st) {
+    unsigned int type;
+    union {
+        struct {
+            CUdeviceptr ptr;
+            size_t rowLength, layerHeight;
+            LW_CU(CUmemLocation) locHint;
+        } ptr;
+        struct {
+            CUarray array;
+            struct {
+                size_t x, y, z;
+            } offset;
+        } array;
+    } op;
+} LW_CU(CUmemcpy3DOperand);
+
+typedef struct LW_CU(CUDA_MEMCPY3D_BATCH_OP_st) {
+    LW_CU(CUmemcpy3DOperand) src, dst;
+    struct {
+        size_t width, height, depth;
+    } extent;
+    unsigned int srcAccessOrder, flags;
+} LW_CU(CUDA_MEMCPY3D_BATCH_OP);

@@ -1,0 +1,136 @@
+/* batch.c: many copies in one call. All are checked before the first is begun. */
+#include "shim/cuda/driver.h"
+
+#include <stdlib.h>
+
+/* The whole program's default stream is not for them; a thread's own is. */
+static CUresult enter(CUstream stream) {
+    CUresult result = lw_cu_enter_stream(stream);
+    return result ? result : lw_cu_is_legacy(stream) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+static bool is_late(unsigned order) { return order != CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL; }
+
+static bool is_order(unsigned order) {
+    return order >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM && order <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
+}
+
+/* A copy, and whether it may read its source later. */
+typedef struct one {
+    lw_cu_op op;
+    bool later;
+} one;
+
+/* Copies of a checked list, in turn. */
+static CUresult submit(one *all, size_t count, CUstream stream) {
+    CUresult result = CUDA_SUCCESS;
+    for (size_t i = 0; i < count && !result; i++) result = lw_cu_copy(&all[i].op, stream, all[i].later);
+    return result;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------------------------- */
+
+/* Each of the attributes begins at a copy of its own, the first one at the first. */
+static bool check_attributes(const CUmemcpyAttributes *attributes, const size_t *firsts, size_t attribute_count,
+                             size_t count) {
+    if (!attributes || !firsts || !attribute_count || attribute_count > count || firsts[0]) return false;
+    for (size_t i = 0; i < attribute_count; i++) {
+        if (firsts[i] >= count || (i && firsts[i] <= firsts[i - 1])) return false;
+        if (!is_order(attributes[i].srcAccessOrder) || attributes[i].flags > 1) return false;
+    }
+    return true;
+}
+
+static CUresult lines(const CUdeviceptr *to, const CUdeviceptr *from, const size_t *sizes, size_t count,
+                      const CUmemcpyAttributes *attributes, const size_t *firsts, size_t attribute_count,
+                      size_t *failed, CUstream stream) {
+    *failed = SIZE_MAX; /* none in particular */
+    CUresult result = enter(stream);
+    if (result) return result;
+    if (!to || !from || !sizes || !check_attributes(attributes, firsts, attribute_count, count))
+        return CUDA_ERROR_INVALID_VALUE;
+    one *all = calloc(count, sizeof *all);
+    if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0, at = 0; i < count && !result; i++) {
+        if (at + 1 < attribute_count && firsts[at + 1] == i) at++;
+        all[i] = (one){lw_cu_line(to[i], from[i], sizes[i]), is_late(attributes[at].srcAccessOrder)};
+        if (lw_cu_can_copy(&all[i].op)) continue;
+        result = CUDA_ERROR_INVALID_VALUE;
+        *failed = i;
+    }
+    if (!result) result = submit(all, count, stream);
+    free(all);
+    return result;
+}
+
+CUresult cuMemcpyBatchAsync_v2(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
+                               CUmemcpyAttributes *attributes, size_t *firsts, size_t attribute_count,
+                               CUstream stream) {
+    LW_CU_CALL;
+    size_t failed;
+    return lines(to, from, sizes, count, attributes, firsts, attribute_count, &failed, stream);
+}
+
+CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, size_t count,
+                            CUmemcpyAttributes *attributes, size_t *firsts, size_t attribute_count, size_t *failed,
+                            CUstream stream) {
+    LW_CU_CALL;
+    size_t unused;
+    return lines(to, from, sizes, count, attributes, firsts, attribute_count, failed ? failed : &unused, stream);
+}
+
+/* ---- Boxes ----------------------------------------------------------------------------------------------------- */
+
+static unsigned type_of(const CUmemcpy3DOperand *operand) {
+    return operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER ? CU_MEMORYTYPE_UNIFIED
+           : operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? CU_MEMORYTYPE_ARRAY
+                                                           : 0;
+}
+
+static CUresult read_copy(const CUDA_MEMCPY3D_BATCH_OP *copy, one *out) {
+    const CUmemcpy3DOperand *to = &copy->dst, *from = &copy->src;
+    const size_t width = copy->extent.width, rows = copy->extent.height, layers = copy->extent.depth;
+    if (!width || !rows || !layers || !is_order(copy->srcAccessOrder) || copy->flags > 1)
+        return CUDA_ERROR_INVALID_VALUE;
+    CUDA_MEMCPY3D box = {.dstMemoryType = type_of(to),
+                         .srcMemoryType = type_of(from),
+                         .WidthInBytes = width,
+                         .Height = rows,
+                         .Depth = layers};
+    if (box.dstMemoryType == CU_MEMORYTYPE_UNIFIED)
+        box.dstDevice = to->op.ptr.ptr, box.dstPitch = to->op.ptr.rowLength, box.dstHeight = to->op.ptr.layerHeight;
+    if (box.srcMemoryType == CU_MEMORYTYPE_UNIFIED)
+        box.srcDevice = from->op.ptr.ptr, box.srcPitch = from->op.ptr.rowLength,
+        box.srcHeight = from->op.ptr.layerHeight;
+    out->later = is_late(copy->srcAccessOrder);
+    return lw_cu_read_copy(&box, &out->op);
+}
+
+static CUresult boxes(size_t count, const CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed, unsigned long long flags,
+                      CUstream stream) {
+    *failed = SIZE_MAX;
+    CUresult result = enter(stream);
+    if (result) return result;
+    if (!count || !copies || flags) return CUDA_ERROR_INVALID_VALUE;
+    one *all = calloc(count, sizeof *all);
+    if (!all) return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t i = 0; i < count && !result; i++)
+        if ((result = read_copy(&copies[i], &all[i]))) *failed = i;
+    if (!result) result = submit(all, count, stream);
+    free(all);
+    return result;
+}
+
+CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, unsigned long long flags,
+                                 CUstream stream) {
+    LW_CU_CALL;
+    size_t failed;
+    return boxes(count, copies, &failed, flags, stream);
+}
+
+CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size_t *failed, unsigned long long flags,
+                              CUstream stream) {
+    LW_CU_CALL;
+    size_t unused;
+    return boxes(count, copies, failed ? failed : &unused, flags, stream);
+}
