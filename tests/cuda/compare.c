@@ -124,6 +124,27 @@ FIELD(CUDA_MEMCPY3D_BATCH_OP, dst);
 FIELD(CUDA_MEMCPY3D_BATCH_OP, extent);
 FIELD(CUDA_MEMCPY3D_BATCH_OP, srcAccessOrder);
 FIELD(CUDA_MEMCPY3D_BATCH_OP, flags);
+SIZE(CUmemAllocationProp);
+FIELD(CUmemAllocationProp, type);
+FIELD(CUmemAllocationProp, requestedHandleTypes);
+FIELD(CUmemAllocationProp, location);
+FIELD(CUmemAllocationProp, win32HandleMetaData);
+FIELD(CUmemAllocationProp, allocFlags);
+FIELD(CUmemAllocationProp, allocFlags.usage);
+SIZE(CUmemAccessDesc);
+FIELD(CUmemAccessDesc, location);
+FIELD(CUmemAccessDesc, flags);
+SIZE(CUmemPoolProps);
+FIELD(CUmemPoolProps, allocType);
+FIELD(CUmemPoolProps, handleTypes);
+FIELD(CUmemPoolProps, location);
+FIELD(CUmemPoolProps, win32SecurityAttributes);
+FIELD(CUmemPoolProps, maxSize);
+FIELD(CUmemPoolProps, usage);
+FIELD(CUmemPoolProps, reserved);
+SIZE(CUmemPoolPtrExportData);
+SIZE(CUipcEventHandle);
+SIZE(CUipcMemHandle);
 
 /* Enumerations travel as words. */
 #define WORD(type) SAME(sizeof(type), sizeof(unsigned))
@@ -146,6 +167,14 @@ WORD(CUflushGPUDirectRDMAWritesTarget);
 WORD(CUflushGPUDirectRDMAWritesScope);
 WORD(CUexecAffinityType);
 WORD(CUoutput_mode);
+WORD(CUmem_advise);
+WORD(CUmem_range_attribute);
+WORD(CUmemPool_attribute);
+WORD(CUmemAccess_flags);
+WORD(CUmemAllocationType);
+WORD(CUmemAllocationHandleType);
+WORD(CUmemAllocationGranularity_flags);
+WORD(CUmemRangeHandleType);
 
 /* abi.h declares each function a second time, which the compiler refuses where the types differ; and each row of the
  * table must name the type that cudaTypedefs.h has for that name and version. */
@@ -160,6 +189,6 @@ WORD(CUoutput_mode);
 
 int main(void) {
     return CU_LAUNCH_PARAM_END != (void *)0 || CU_LAUNCH_PARAM_BUFFER_POINTER != (void *)1 ||
-           CU_LAUNCH_PARAM_BUFFER_SIZE != (void *)2 || CU_STREAM_LEGACY != (CUstream)1 ||
-           CU_STREAM_PER_THREAD != (CUstream)2;
+           CU_LAUNCH_PARAM_BUFFER_SIZE != (void *)2 || CU_STREAM_LEGACY != (CUstream)1 || CU_DEVICE_CPU != -1 ||
+           CU_DEVICE_INVALID != -2 || CU_STREAM_PER_THREAD != (CUstream)2;
 }

@@ -21,6 +21,8 @@ typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUarray_st *CUarray;
+typedef struct CUmemPoolHandle_st *CUmemoryPool;
+typedef unsigned long long CUmemGenericAllocationHandle;
 
 #ifndef LW_CUDA_COMPARE
 #include "shim/cuda/types.h"
@@ -29,7 +31,9 @@ typedef struct CUarray_st *CUarray;
 typedef unsigned int CUresult, CUdevice_attribute, CUfunction_attribute, CUpointer_attribute, CUjit_option,
     CUjitInputType, CUlimit, CUfunc_cache, CUsharedconfig, CUmoduleLoadingMode, CUlibraryOption, CUfunctionLoadingState,
     CUdriverProcAddressQueryResult, CUdevice_P2PAttribute, CUstreamAttrID, CUflushGPUDirectRDMAWritesTarget,
-    CUflushGPUDirectRDMAWritesScope, CUexecAffinityType, CUoutput_mode;
+    CUflushGPUDirectRDMAWritesScope, CUexecAffinityType, CUoutput_mode, CUmem_advise, CUmem_range_attribute,
+    CUmemPool_attribute, CUmemAccess_flags, CUmemAllocationType, CUmemAllocationHandleType,
+    CUmemAllocationGranularity_flags, CUmemRangeHandleType;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 
@@ -48,6 +52,8 @@ enum {
 #define CU_LAUNCH_PARAM_END            ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE    ((void *)2)
+#define CU_DEVICE_CPU                  ((CUdevice)-1)
+#define CU_DEVICE_INVALID              ((CUdevice)-2)
 #define CU_STREAM_LEGACY               ((CUstream)1)
 #define CU_STREAM_PER_THREAD           ((CUstream)2)
 
@@ -182,13 +188,11 @@ CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkern
 CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
 CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice device);
 
-/* ---- Memory: memory.c, copy.c ---------------------------------------------------------------------------------- */
+/* ---- Memory: memory.c, host.c, pointer.c, copy.c ----------------------------------------------------------------- */
 
 CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes);
 CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned element);
 CUresult cuMemFree_v2(CUdeviceptr address);
-CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream);
-CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
 CUresult cuMemGetInfo(unsigned *free, unsigned *total);
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total);
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address);
@@ -198,8 +202,12 @@ CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned flags);
 CUresult cuMemFreeHost(void *host);
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *address, void *host, unsigned flags);
 CUresult cuMemHostGetFlags(unsigned *flags, void *host);
+CUresult cuMemHostRegister(void *host, size_t bytes, unsigned flags);
+CUresult cuMemHostRegister_v2(void *host, size_t bytes, unsigned flags);
+CUresult cuMemHostUnregister(void *host);
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address);
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **data, CUdeviceptr address);
+CUresult cuPointerSetAttribute(const void *value, CUpointer_attribute attribute, CUdeviceptr address);
 
 CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream);
@@ -245,6 +253,83 @@ CUresult cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, size
                               CUstream stream);
 CUresult cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP *copies, unsigned long long flags,
                                  CUstream stream);
+
+/* ---- Managed memory: managed.c ---------------------------------------------------------------------------------- */
+
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags);
+CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr address, size_t bytes, unsigned flags);
+CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice to, CUstream stream);
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation to, unsigned flags, CUstream stream);
+CUresult cuMemPrefetchBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t count, CUmemLocation *places,
+                                 size_t *firsts, size_t place_count, unsigned long long flags, CUstream stream);
+CUresult cuMemDiscardBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t count, unsigned long long flags,
+                                CUstream stream);
+CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr *addresses, size_t *sizes, size_t count, CUmemLocation *places,
+                                           size_t *firsts, size_t place_count, unsigned long long flags,
+                                           CUstream stream);
+CUresult cuMemAdvise(CUdeviceptr address, size_t bytes, CUmem_advise what, CUdevice device);
+CUresult cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise what, CUmemLocation place);
+CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute attribute, CUdeviceptr address,
+                                size_t bytes);
+CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t count,
+                                 CUdeviceptr address, size_t bytes);
+
+/* ---- Pools, and allocations in the order of a stream: pool.c ------------------------------------------------------
+ */
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props);
+CUresult cuMemPoolDestroy(CUmemoryPool pool);
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device);
+CUresult cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool);
+CUresult cuMemGetDefaultMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type);
+CUresult cuMemGetMemPool(CUmemoryPool *pool, CUmemLocation *location, CUmemAllocationType type);
+CUresult cuMemSetMemPool(CUmemLocation *location, CUmemAllocationType type, CUmemoryPool pool);
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void *value);
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep);
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *access, size_t count);
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLocation *location);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, CUstream stream);
+CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream);
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
+CUresult cuMemPoolExportToShareableHandle(void *handle, CUmemoryPool pool, CUmemAllocationHandleType type,
+                                          unsigned long long flags);
+CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *handle, CUmemAllocationHandleType type,
+                                            unsigned long long flags);
+CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *data, CUdeviceptr address);
+CUresult cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool, CUmemPoolPtrExportData *data);
+
+/* ---- Addresses and memory apart, and other processes: virtual.c, processes.c ---------------------------------------
+ */
+
+CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align, CUdeviceptr wish,
+                             unsigned long long flags);
+CUresult cuMemAddressFree(CUdeviceptr address, size_t size);
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *props,
+                     unsigned long long flags);
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle);
+CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags);
+CUresult cuMemUnmap(CUdeviceptr address, size_t size);
+CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *access, size_t count);
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *place, CUdeviceptr address);
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *props,
+                                       CUmemAllocationGranularity_flags option);
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *props, CUmemGenericAllocationHandle handle);
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address);
+CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+                                      unsigned long long flags);
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *from,
+                                        CUmemAllocationHandleType type);
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t size, CUmemRangeHandleType type,
+                                       unsigned long long flags);
+CUresult cuIpcGetEventHandle(CUipcEventHandle *handle, CUevent event);
+CUresult cuIpcOpenEventHandle(CUevent *event, CUipcEventHandle handle);
+CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address);
+CUresult cuIpcOpenMemHandle(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags);
+CUresult cuIpcOpenMemHandle_v2(CUdeviceptr *address, CUipcMemHandle handle, unsigned flags);
+CUresult cuIpcCloseMemHandle(CUdeviceptr address);
 
 /* ---- Streams: stream.c ------------------------------------------------------------------------------ */
 

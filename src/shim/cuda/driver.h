@@ -46,7 +46,9 @@ typedef enum lw_cu_kind {
     LW_CU_LINK,
     LW_CU_LIBRARY,
     LW_CU_KERNEL,
-    LW_CU_MEMORY, /* keyed by its device address */
+    LW_CU_MEMORY,   /* keyed by its device address: lw_cu_memory_at */
+    LW_CU_POOL,     /* of nobody, as what follows */
+    LW_CU_PHYSICAL, /* memory without an address */
     LW_CU_KINDS,
 } lw_cu_kind;
 
@@ -173,12 +175,28 @@ struct CUevent_st {
     double time; /* when the last record was reached, in seconds; 0: it was not yet */
 };
 
+/* What an allocation is. All but those of the device are seen by the host, too. */
+typedef enum lw_cu_place_kind { LW_CU_ON_DEVICE, LW_CU_PINNED, LW_CU_REGISTERED, LW_CU_MANAGED } lw_cu_place_kind;
+
 typedef struct lw_cu_memory {
     lw_cu_object object;
     uint64_t address, size, number;
-    char *host; /* where the host sees it: only memory that was asked for as host memory; else NULL */
+    lw_cu_place_kind place;
+    char *host; /* where the host sees it; NULL: nowhere */
     unsigned flags;
+    CUmemoryPool pool;             /* that it is from; held */
+    atomic_bool leaving;           /* is freed when a stream comes to it */
+    _Atomic unsigned synchronous;  /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+    struct lw_cu_memory *next_far; /* of those that the host has at another address: host.c */
 } lw_cu_memory;
+
+struct CUmemPoolHandle_st {
+    lw_cu_object object;
+    CUdevice device;
+    int reuse[3];                        /* of no meaning here: by attribute */
+    uint64_t threshold, most;            /* most: 0: no limit of its own */
+    uint64_t used, used_high, used_peak; /* peak: that of what is reserved, which is what is used */
+};
 
 /* ---- The library: library.c ------------------------------------------------------------------------------------ */
 
@@ -391,6 +409,37 @@ lw_cu_op lw_cu_line(CUdeviceptr to, CUdeviceptr from, size_t bytes); /* between 
 /* A side by its address alone. */
 lw_cu_side lw_cu_anywhere(CUdeviceptr at);
 
+/* ---- Memory: memory.c, host.c, managed.c, pool.c, virtual.c -------------------------------------------------------
+ */
+
+/* Makes an allocation that is known; a pool was charged with it, and is held for it. */
+CUresult lw_cu_allocate(CUcontext owner, uint64_t bytes, lw_cu_place_kind place, unsigned flags, CUmemoryPool pool,
+                        lw_cu_memory **out);
+/* Makes what has an address known: an allocation, or memory that was lent. */
+bool lw_cu_link_memory(lw_cu_memory *memory, CUcontext owner);
+void lw_cu_end_memory(lw_cu_memory *memory);  /* once the work of its context is done */
+void lw_cu_free_memory(lw_cu_memory *memory); /* waits for that */
+/* The allocation that begins at an address; the one that holds an address of the device, or of the host. */
+lw_cu_memory *lw_cu_memory_from(uint64_t address);
+lw_cu_memory *lw_cu_memory_at(uint64_t address);
+lw_cu_memory *lw_cu_host_memory_at(const void *host);
+void lw_cu_end_far(lw_cu_memory *memory);
+/* What was said about managed memory goes, by its beginning. */
+void lw_cu_forget_advice(uint64_t base);
+
+void lw_cu_leave_pool(lw_cu_memory *memory); /* that it is from, if any */
+
+/* A stretch of addresses that cuMemAddressReserve gave, and what is mapped around one of them. */
+typedef struct lw_cu_virtual {
+    uint64_t from, size;         /* the reservation */
+    uint64_t map_from, map_size; /* size 0: nothing is mapped there */
+    uint64_t block;              /* number of the memory */
+    unsigned access;
+    CUdevice device; /* that the memory is of */
+} lw_cu_virtual;
+bool lw_cu_is_virtual(uint64_t address); /* where such stretches lie, reserved or not */
+bool lw_cu_virtual_at(uint64_t address, lw_cu_virtual *out);
+
 /* ---- Parts that others need ------------------------------------------------------------------------------------ */
 
 bool lw_cu_is_default(CUstream stream);
@@ -399,7 +448,6 @@ extern _Thread_local bool lw_cu_per_thread; /* the default stream of this call i
 static inline bool lw_cu_is_legacy(CUstream stream) { return stream ? stream == CU_STREAM_LEGACY : !lw_cu_per_thread; }
 CUresult lw_cu_check_stream(CUstream stream);
 CUcontext lw_cu_current(void);
-char *lw_cu_host_address(uint64_t address);           /* of device memory */
 bool lw_cu_is_pinned(const void *host, size_t bytes); /* memory that copies may use after their call */
 /* Ends what a context owns; without the lock. */
 void lw_cu_end_objects(CUcontext context);
@@ -416,8 +464,9 @@ void lw_cu_inherit(CUfunction function, CUmodule module, uint32_t index);
 /* libraries.c */
 void lw_cu_end_library(CUlibrary library); /* what belongs to it; not itself */
 CUresult lw_cu_instance_of(CUlibrary library, CUcontext context, CUmodule *module);
-void lw_cu_end_memory(lw_cu_memory *memory);
-bool lw_cu_is_device(uint64_t address); /* where device memory lies, whether or not it is allocated */
+/* Where the host sees a stretch that lies in one allocation; NULL where none holds it. */
+char *lw_cu_place(uint64_t address, uint64_t size);
+bool lw_cu_is_device(uint64_t address); /* where the host has no memory, whether or not it is allocated */
 
 /* A size for one of the calls that are older than 64 bits. */
 static inline unsigned lw_cu_word(size_t size) { return size > UINT32_MAX ? UINT32_MAX : (unsigned)size; }

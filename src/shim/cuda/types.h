@@ -138,3 +138,40 @@ typedef struct LW_CU(CUDA_MEMCPY3D_BATCH_OP_st) {
     } extent;
     unsigned int srcAccessOrder, flags;
 } LW_CU(CUDA_MEMCPY3D_BATCH_OP);
+
+typedef struct LW_CU(CUmemAllocationProp_st) {
+    unsigned int type, requestedHandleTypes;
+    LW_CU(CUmemLocation) location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType, gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} LW_CU(CUmemAllocationProp);
+
+typedef struct LW_CU(CUmemAccessDesc_st) {
+    LW_CU(CUmemLocation) location;
+    unsigned int flags;
+} LW_CU(CUmemAccessDesc);
+
+typedef struct LW_CU(CUmemPoolProps_st) {
+    unsigned int allocType, handleTypes;
+    LW_CU(CUmemLocation) location;
+    void *win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
+    unsigned char reserved[54];
+} LW_CU(CUmemPoolProps);
+
+typedef struct LW_CU(CUmemPoolPtrExportData_st) {
+    unsigned char reserved[64];
+} LW_CU(CUmemPoolPtrExportData);
+
+typedef struct LW_CU(CUipcEventHandle_st) {
+    char reserved[64];
+} LW_CU(CUipcEventHandle);
+
+typedef struct LW_CU(CUipcMemHandle_st) {
+    char reserved[64];
+} LW_CU(CUipcMemHandle);

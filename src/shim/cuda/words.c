@@ -21,11 +21,7 @@ static bool is_met(uint64_t now, const word *wanted) {
 }
 
 /* Where the host sees it; NULL: it is no device memory any more. */
-static void *place_of(const word *word) {
-    uint64_t base, size;
-    const bool is_there = lw_memory_range(lw_cu.device, word->at, &base, &size) == LW_OK;
-    return is_there && word->size <= size - (word->at - base) ? lw_cu_host_address(word->at) : NULL;
-}
+static void *place_of(const word *word) { return lw_cu_place(word->at, word->size); }
 
 /* Others write it meanwhile. */
 static CUresult wait_value(void *data) {

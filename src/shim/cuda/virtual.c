@@ -1,0 +1,452 @@
+/* virtual.c: addresses without memory, memory without addresses, and the one mapped to the other.
+ *
+ * Addresses are of a zone of their own, where the host has nothing. A stretch of them has one on the host, which stays
+ * readable and writable as all of the device's does; memory that is mapped is put in place there, so that neighbours
+ * become one allocation (lw_memory_map), and the same memory can be in several places. */
+#define _GNU_SOURCE /* mremap */
+#include "shim/cuda/driver.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GRANULE  (2ull << 20) /* as on GPUs */
+#define ZONE     (1ull << 42) /* all device memory lies below */
+#define ZONE_END (1ull << 45)
+
+/* Memory without addresses. Its handle is its address. */
+typedef struct physical {
+    lw_cu_object object;
+    CUmemAllocationProp props;
+    uint64_t size, number;
+    char *host;             /* where it always is; what is mapped is the same memory in another place */
+    uint32_t handles, maps; /* that hold it */
+} physical;
+
+typedef struct mapping {
+    struct mapping *next;
+    uint64_t from, size;
+    physical *memory;
+    unsigned access;
+} mapping;
+
+typedef struct reservation {
+    struct reservation *next;
+    uint64_t from, asked, size; /* size: whole granules */
+    char *host;
+    mapping *maps; /* by address */
+} reservation;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all of it */
+static reservation *first;                               /* by address */
+
+bool lw_cu_is_virtual(uint64_t address) { return address >= ZONE && address < ZONE_END; }
+
+static bool is_granular(uint64_t number) { return number % GRANULE == 0; }
+
+static CUresult unsupported(const char *what) {
+    lw_cu_report(LW_CU_REPORT_ALL, "virtual memory: %s", what);
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------------------------- */
+
+/* With the lock held. */
+static reservation *find_reservation(uint64_t address, uint64_t size) {
+    reservation *r = first;
+    while (r && (address < r->from || address - r->from >= r->size)) r = r->next;
+    return r && size <= r->size - (address - r->from) ? r : NULL;
+}
+
+/* The first gap that is large enough, and what it lies behind. With the lock held. */
+static reservation **find_gap(uint64_t size, uint64_t align, uint64_t *from) {
+    uint64_t at = ZONE;
+    reservation **link = &first;
+    for (;; link = &(*link)->next) {
+        at = (at + align - 1) & ~(align - 1);
+        const uint64_t end = *link ? (*link)->from : ZONE_END;
+        if (at < end && size <= end - at) break;
+        if (!*link) return NULL;
+        at = (*link)->from + (*link)->size + GRANULE; /* one stays free: what leaves a stretch is found */
+    }
+    *from = at;
+    return link;
+}
+
+static CUresult reserve(CUdeviceptr *address, uint64_t asked, uint64_t align) {
+    const uint64_t size = (asked + GRANULE - 1) & ~(GRANULE - 1);
+    reservation *made = calloc(1, sizeof *made);
+    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+    made->asked = asked, made->size = size;
+    made->host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    pthread_mutex_lock(&lock);
+    reservation **link = made->host == MAP_FAILED ? NULL
+                                                  : find_gap(size, align > GRANULE ? align : GRANULE, &made->from);
+    if (link) {
+        made->next = *link;
+        *link = made;
+        *address = made->from;
+    }
+    pthread_mutex_unlock(&lock);
+    if (link) return CUDA_SUCCESS;
+    if (made->host != MAP_FAILED) munmap(made->host, size);
+    free(made);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* Where it should be is a wish. */
+CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align, CUdeviceptr wish,
+                             unsigned long long flags) {
+    LW_CU_CALL;
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!address || !size || size % page || wish % page || flags || (align & (align - 1)))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (size >= ZONE_END - ZONE || align >= ZONE_END - ZONE) return CUDA_ERROR_OUT_OF_MEMORY;
+    return reserve(address, size, align);
+}
+
+/* A kernel may still look at what it should not: it does so before the pages go. */
+static void drain(void) {
+    CUcontext context;
+    if (!lw_cu_enter(&context)) lw_cu_drain(context);
+}
+
+CUresult cuMemAddressFree(CUdeviceptr address, size_t size) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    drain();
+    pthread_mutex_lock(&lock);
+    reservation **link = &first, *gone = NULL;
+    while (*link && (*link)->from != address) link = &(*link)->next;
+    if (*link && (*link)->asked == size && !(*link)->maps) {
+        gone = *link;
+        *link = gone->next;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!gone) return CUDA_ERROR_INVALID_VALUE;
+    munmap(gone->host, gone->size);
+    free(gone);
+    return CUDA_SUCCESS;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+static CUresult check_props(const CUmemAllocationProp *props) {
+    if (!props || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !props->location.type ||
+        props->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (props->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return unsupported("there is none of the host");
+    if (props->requestedHandleTypes) return unsupported("other processes cannot be given any");
+    return lw_cu_check_device(props->location.id);
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *props,
+                                       CUmemAllocationGranularity_flags option) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (!result) result = check_props(props);
+    if (result) return result;
+    if (!granularity || option > CU_MEM_ALLOC_GRANULARITY_RECOMMENDED) return CUDA_ERROR_INVALID_VALUE;
+    *granularity = GRANULE;
+    return CUDA_SUCCESS;
+}
+
+static physical *make_physical(uint64_t size, const CUmemAllocationProp *props) {
+    physical *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (made->host == MAP_FAILED) {
+        free(made);
+        return NULL;
+    }
+    made->size = size, made->props = *props, made->handles = 1;
+    return made;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *props,
+                     unsigned long long flags) {
+    LW_CU_CALL;
+    lw_memory *memory = &lw_cu.device->memory;
+    CUresult result = lw_cu_ready();
+    if (!result) result = check_props(props);
+    if (result) return result;
+    if (!handle || !size || !is_granular(size) || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!lw_memory_charge(memory, size)) return CUDA_ERROR_OUT_OF_MEMORY;
+    physical *made = make_physical(size, props);
+    if (!made) {
+        lw_memory_discharge(memory, size);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    lw_cu_lock();
+    const bool known = lw_cu_link(&made->object, (uintptr_t)made, LW_CU_PHYSICAL, NULL);
+    made->number = ++lw_cu.last_id;
+    lw_cu_unlock();
+    if (known) {
+        *handle = (uintptr_t)made;
+        return CUDA_SUCCESS;
+    }
+    munmap(made->host, size);
+    lw_memory_discharge(memory, size);
+    free(made);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* With the lock held. */
+static physical *find_physical(CUmemGenericAllocationHandle handle) {
+    return lw_cu_find((void *)(uintptr_t)handle, LW_CU_PHYSICAL);
+}
+
+/* Ends memory that nothing holds any more. With the lock held. */
+static void let_go(physical *memory) {
+    if (memory->handles || memory->maps) return;
+    munmap(memory->host, memory->size);
+    lw_memory_discharge(&lw_cu.device->memory, memory->size);
+    lw_cu_lock();
+    lw_cu_bury(&memory->object);
+    lw_cu_unlock();
+}
+
+/* A handle that was given back as often as it was given out is none. */
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    pthread_mutex_lock(&lock);
+    physical *memory = find_physical(handle);
+    if (memory && !--memory->handles) {
+        lw_cu_forget(&memory->object);
+        let_go(memory);
+    }
+    pthread_mutex_unlock(&lock);
+    return memory ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *props, CUmemGenericAllocationHandle handle) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    pthread_mutex_lock(&lock);
+    const physical *memory = find_physical(handle);
+    if (memory && props) *props = memory->props;
+    pthread_mutex_unlock(&lock);
+    return memory && props ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Mapping --------------------------------------------------------------------------------------------------- */
+
+/* Where a mapping is, or would be: behind what lies below. With the lock held. */
+static mapping **find_link(reservation *r, uint64_t address) {
+    mapping **link = &r->maps;
+    while (*link && (*link)->from + (*link)->size <= address) link = &(*link)->next;
+    return link;
+}
+
+/* With the lock held. */
+static mapping *find_mapping(uint64_t address) {
+    reservation *r = find_reservation(address, 1);
+    mapping *found = r ? *find_link(r, address) : NULL;
+    return found && found->from <= address ? found : NULL;
+}
+
+static char *host_of(const reservation *r, uint64_t address) { return r->host + (address - r->from); }
+
+/* Nothing reaches these pages yet, so that for a moment there may be none. With the lock held. */
+static CUresult map(reservation *r, uint64_t address, uint64_t size, physical *memory) {
+    mapping **link = find_link(r, address), *made;
+    if (*link && (*link)->from < address + size) return CUDA_ERROR_INVALID_VALUE;
+    made = calloc(1, sizeof *made);
+    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (mremap(memory->host, 0, size, MREMAP_MAYMOVE | MREMAP_FIXED, host_of(r, address)) == MAP_FAILED) {
+        free(made);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *made = (mapping){.next = *link, .from = address, .size = size, .memory = memory};
+    *link = made;
+    memory->maps++;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                  unsigned long long flags) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!size || !is_granular(address) || !is_granular(size) || offset || flags) return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    reservation *r = find_reservation(address, size);
+    physical *memory = find_physical(handle);
+    result = r && memory && size <= memory->size ? map(r, address, size, memory) : CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* Whether mappings fill a range, none of them in part. With the lock held. */
+static bool is_mapped(reservation *r, uint64_t address, uint64_t size) {
+    const uint64_t end = address + size;
+    const mapping *map = *find_link(r, address);
+    while (map && map->from == address && address < end) {
+        address += map->size;
+        map = map->next;
+    }
+    return address == end;
+}
+
+/* With the lock held. */
+static CUresult set_access(reservation *r, mapping *map, unsigned access) {
+    lw_memory *memory = &lw_cu.device->memory;
+    if (access == map->access) return CUDA_SUCCESS;
+    if (map->access && !lw_memory_unmap(memory, map->from, map->size)) return CUDA_ERROR_OUT_OF_MEMORY;
+    map->access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    if (access &&
+        !lw_memory_map(memory, map->from, host_of(r, map->from), map->size, access == CU_MEM_ACCESS_FLAGS_PROT_READ))
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    map->access = access;
+    return CUDA_SUCCESS;
+}
+
+/* Puts pages in place of a mapping that nothing reaches. With the lock held. */
+static CUresult unmap(reservation *r, mapping **link) {
+    mapping *gone = *link;
+    CUresult result = set_access(r, gone, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    if (result) return result;
+    if (mmap(host_of(r, gone->from), gone->size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *link = gone->next;
+    gone->memory->maps--;
+    let_go(gone->memory);
+    free(gone);
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemUnmap(CUdeviceptr address, size_t size) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!size) return CUDA_ERROR_INVALID_VALUE;
+    drain();
+    pthread_mutex_lock(&lock);
+    reservation *r = find_reservation(address, size);
+    if (!r || !is_mapped(r, address, size)) result = CUDA_ERROR_INVALID_VALUE;
+    else
+        for (mapping **link = find_link(r, address); *link && (*link)->from < address + size && !result;)
+            result = unmap(r, link);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* ---- Access ---------------------------------------------------------------------------------------------------- */
+
+static CUresult check_access(const CUmemAccessDesc *access, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const CUmemLocation place = access[i].location;
+        const unsigned flags = access[i].flags;
+        if (place.type < CU_MEM_LOCATION_TYPE_DEVICE || place.type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT ||
+            (flags && flags != CU_MEM_ACCESS_FLAGS_PROT_READ && flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE))
+            return CUDA_ERROR_INVALID_VALUE;
+        if (place.type != CU_MEM_LOCATION_TYPE_DEVICE) return unsupported("the host has no access to it");
+        CUresult result = lw_cu_check_device(place.id);
+        if (result) return result;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc *access, size_t count) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!size || !access || !count) return CUDA_ERROR_INVALID_VALUE;
+    if ((result = check_access(access, count))) return result;
+    pthread_mutex_lock(&lock);
+    reservation *r = find_reservation(address, size);
+    if (!r || !is_mapped(r, address, size)) result = CUDA_ERROR_INVALID_VALUE;
+    else
+        for (mapping *map = *find_link(r, address); map && map->from < address + size && !result; map = map->next)
+            result = set_access(r, map, access[count - 1].flags);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *place, CUdeviceptr address) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!flags || !place || place->type < CU_MEM_LOCATION_TYPE_DEVICE ||
+        place->type > CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT)
+        return CUDA_ERROR_INVALID_VALUE;
+    const bool on_device = place->type == CU_MEM_LOCATION_TYPE_DEVICE;
+    if (on_device && (result = lw_cu_check_device(place->id))) return result;
+    pthread_mutex_lock(&lock);
+    const mapping *found = find_mapping(address);
+    if (found) *flags = on_device ? found->access : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    pthread_mutex_unlock(&lock);
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- Questions, and other processes ---------------------------------------------------------------------------- */
+
+bool lw_cu_virtual_at(uint64_t address, lw_cu_virtual *out) {
+    if (!lw_cu_is_virtual(address)) return false;
+    pthread_mutex_lock(&lock);
+    const reservation *r = find_reservation(address, 1);
+    const mapping *map = r ? find_mapping(address) : NULL;
+    *out = (lw_cu_virtual){.from = r ? r->from : 0, .size = r ? r->asked : 0};
+    if (map) out->map_from = map->from, out->map_size = map->size, out->access = map->access;
+    if (map) out->block = map->memory->number, out->device = map->memory->props.location.id;
+    pthread_mutex_unlock(&lock);
+    return r;
+}
+
+/* A handle that was given back lives again. With the lock held. */
+static CUresult retain(physical *memory) {
+    lw_cu_lock();
+    const bool known = memory->handles || lw_cu_link(&memory->object, (uintptr_t)memory, LW_CU_PHYSICAL, NULL);
+    lw_cu_unlock();
+    if (known) memory->handles++;
+    return known ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!handle) return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    const mapping *found = find_mapping((uintptr_t)address);
+    result = found ? retain(found->memory) : CUDA_ERROR_INVALID_VALUE;
+    if (!result) *handle = (uintptr_t)found->memory;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
+                                      unsigned long long flags) {
+    LW_CU_CALL;
+    (void)type;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!out || flags || !find_physical(handle)) return CUDA_ERROR_INVALID_VALUE;
+    return unsupported("other processes cannot be given any");
+}
+
+CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *from,
+                                        CUmemAllocationHandleType type) {
+    LW_CU_CALL;
+    (void)from, (void)type;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    return handle ? unsupported("there is none of other processes") : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t size, CUmemRangeHandleType type,
+                                       unsigned long long flags) {
+    LW_CU_CALL;
+    (void)type, (void)flags;
+    CUresult result = lw_cu_ready();
+    if (result) return result;
+    if (!handle || !size || !lw_cu_place(address, size)) return CUDA_ERROR_INVALID_VALUE;
+    return unsupported("other devices cannot be given any");
+}
