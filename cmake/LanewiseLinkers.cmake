@@ -6,7 +6,6 @@ if(TARGET lanewise_image)
     add_library(lanewise_nvjitlink_${major} MODULE ${PROJECT_SOURCE_DIR}/src/shim/nvjitlink/nvjitlink.c)
     set_target_properties(lanewise_nvjitlink_${major} PROPERTIES OUTPUT_NAME nvJitLink SUFFIX .so.${major}
                           LINK_DEPENDS ${nvjitlink_exports} LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/cuda)
-    target_compile_definitions(lanewise_nvjitlink_${major} PRIVATE LW_NVJITLINK_MAJOR=${major})
     target_link_libraries(lanewise_nvjitlink_${major} PRIVATE lanewise_flags lanewise_image lanewise_static Threads::Threads m)
     target_link_options(lanewise_nvjitlink_${major} PRIVATE -Wl,--version-script=${nvjitlink_exports} -Wl,-soname,libnvJitLink.so.${major})
   endforeach()

@@ -48,6 +48,11 @@ static const option options[] = {
 #undef OPTION
 };
 
+/* Those of a newer ptxas are passed over where it is clear that no value follows. */
+static bool is_newer(const char *argument, const option *found) {
+    return !found && argument[1] == '-' && strchr(argument, '=');
+}
+
 /* `--name`, `-name` or the short form; a value may follow behind '=', and that of -O and -m right away. */
 static const option *find_option(const char *argument, const char **value) {
     const char *name = argument + (argument[1] == '-' ? 2 : 1), *equals = strchr(name, '=');
@@ -97,6 +102,10 @@ static int parse(job *j, int argc, char **argv, bool *done) {
             continue;
         }
         const option *o = find_option(argv[i], &value);
+        if (is_newer(argv[i], o)) {
+            if (!j->quiet) fprintf(stderr, "ptxas warning : Unknown option '%s' is ignored\n", argv[i]);
+            continue;
+        }
         if (!o) return fatal("Unknown option '%s'", argv[i]);
         if ((*done = prints(o))) return 0;
         if (o->value && !value && ++i == argc) return fatal("argument expected after '%s'", argv[i - 1]);
