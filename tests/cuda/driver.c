@@ -397,6 +397,7 @@ static void functions(CUmodule module) {
     GIVES(CUDA_ERROR_NOT_FOUND, cuModuleGetGlobal_v2(&counter, &size, module, "absent"));
     OK(cuModuleGetFunction(&scale, module, "scale"));
     EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 1024);
+    EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES) == 0);
     EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) == 64);
     EXPECT(function_attribute(shares, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES) == 256);
     EXPECT(function_attribute(scale, CU_FUNC_ATTRIBUTE_PTX_VERSION) == 70); /* of .target, not of .version */
@@ -408,6 +409,44 @@ static void functions(CUmodule module) {
     EXPECT(offset == 12 && size == 4);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncGetParamInfo(scale, 3, &offset, &size));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetCacheConfig(scale, 77));
+}
+
+/* Registers of a thread as few as an option of the load or of the link, or the text, says. */
+static void resources(void) {
+    enum { MOST = 24 };
+    static const char text[] = ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .b8 table[100];\n"
+                               ".const .align 4 .u32 word = 1;\n.visible .entry few()\n.maxnreg 20\n{\nret;\n}\n"
+                               ".visible .entry many(.param .u64 at)\n{\n.reg .b64 %d;\n.reg .b32 %r<64>;\n"
+                               "ld.param.u64 %d, [at];\n";
+    static char whole[8192];
+    CUmodule module;
+    CUfunction many, few;
+    CUjit_option option = CU_JIT_MAX_REGISTERS;
+    void *value = (void *)MOST, *image;
+    CUlinkState state;
+    char *end = whole + snprintf(whole, sizeof whole, "%s", text);
+    for (int i = 0; i < 64; i++) end += snprintf(end, 64, "ld.volatile.global.u32 %%r%d, [%%d + %d];\n", i, 4 * i);
+    for (int i = 0; i < 64; i++) end += snprintf(end, 64, "st.volatile.global.u32 [%%d], %%r%d;\n", i);
+    snprintf(end, 64, "ret;\n}\n");
+    OK(cuModuleLoadDataEx(&module, whole, 1, &option, &value));
+    OK(cuModuleGetFunction(&many, module, "many"));
+    OK(cuModuleGetFunction(&few, module, "few"));
+    EXPECT(function_attribute(many, CU_FUNC_ATTRIBUTE_NUM_REGS) <= MOST);
+    EXPECT(function_attribute(few, CU_FUNC_ATTRIBUTE_NUM_REGS) <= 20);
+    EXPECT(function_attribute(many, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES) == 104);
+    OK(cuModuleUnload(module));
+    OK(cuModuleLoadData(&module, whole));
+    OK(cuModuleGetFunction(&many, module, "many"));
+    EXPECT(function_attribute(many, CU_FUNC_ATTRIBUTE_NUM_REGS) > MOST);
+    OK(cuModuleUnload(module));
+    OK(cuLinkCreate_v2(1, &option, &value, &state));
+    OK(cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, whole, strlen(whole) + 1, "whole", 0, NULL, NULL));
+    OK(cuLinkComplete(state, &image, NULL));
+    OK(cuModuleLoadData(&module, image));
+    OK(cuLinkDestroy(state));
+    OK(cuModuleGetFunction(&many, module, "many"));
+    EXPECT(function_attribute(many, CU_FUNC_ATTRIBUTE_NUM_REGS) <= MOST);
+    OK(cuModuleUnload(module));
 }
 
 /* ---- Links ----------------------------------------------------------------------------------------------------- */
@@ -559,6 +598,7 @@ static void modules(void) {
     other_inputs();
     OK(cuModuleLoadData(&module, ptx));
     functions(module);
+    resources();
     OK(cuModuleUnload(module));
     if (ours) GIVES(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));
     OK(cuCtxDestroy_v2(context));

@@ -87,6 +87,7 @@ struct CUmod_st {
     lw_module *module;
     CUlibrary library;     /* that it is an instance of, and holds; or NULL */
     bool lent;             /* the library frees `module` */
+    uint32_t registers;    /* the most that its kernels say they have; 0: any */
     CUfunction *functions; /* of each kernel that was asked for; NULL: of none yet */
 };
 
@@ -100,6 +101,7 @@ typedef struct lw_cu_log {
 typedef struct lw_cu_logs {
     lw_cu_log error, info;
     void **seconds;
+    uint32_t registers; /* the most of a thread that is asked for; 0: any */
 } lw_cu_logs;
 
 struct CUlinkState_st {
@@ -119,6 +121,7 @@ struct CUfunc_st {
     lw_kernel *kernel;
     lw_kernel_info info;
     lw_cluster_info clusters;
+    uint32_t registers, const_bytes;
     _Atomic uint32_t dynamic_most; /* dynamic shared memory that a launch may ask for */
     atomic_bool large_clusters;    /* clusters may have more CTAs than are portable */
     _Atomic int carveout;
@@ -455,7 +458,7 @@ void lw_cu_unload_module(CUmodule module); /* once its kernels do not run any mo
 void lw_cu_end_module(CUmodule module);
 /* function.c, for kernels: with the name of a kernel of the module; for a module or, with NULL, for all. */
 CUresult lw_cu_get_function(CUfunction *function, CUmodule module, const char *name);
-void lw_cu_describe(CUfunction function, CUmodule module, lw_kernel *kernel);
+void lw_cu_describe(CUfunction function, CUmodule module, lw_kernel *kernel, uint32_t registers_most);
 CUresult lw_cu_not_executable(lw_module *module, const char *name);
 CUresult lw_cu_get_attribute(int *value, CUfunction_attribute attribute, CUfunction function);
 CUresult lw_cu_set_attribute(CUfunction function, CUfunction_attribute attribute, int value);

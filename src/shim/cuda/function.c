@@ -5,13 +5,34 @@
 
 /* ---- Finding --------------------------------------------------------------------------------------------------- */
 
-void lw_cu_describe(CUfunction made, CUmodule module, lw_kernel *kernel) {
+/* Registers cost nothing here, so never more than a CTA of the largest size could have on the device that this seems to
+ * be, or than was asked for. */
+static uint32_t registers(const lw_kernel *kernel, uint32_t asked) {
+    const lw_directive *most = lw_function_tuning(kernel->function, LW_TUNING_maxnreg);
+    const uint32_t threads = kernel->info.max_threads ? kernel->info.max_threads : 1;
+    const uint64_t limits[] = {65536 / threads, 255, asked ? asked : UINT32_MAX, most ? most->values[0] : UINT32_MAX};
+    uint64_t count = kernel->info.register_count;
+    for (size_t i = 0; i < LW_COUNT(limits); i++)
+        if (limits[i] < count) count = limits[i];
+    return (uint32_t)count;
+}
+
+static uint32_t const_bytes(const lw_module *module) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < module->variable_count; i++)
+        if (module->variables[i]->space == LW_SPACE_const) bytes += module->variables[i]->size;
+    return bytes > INT32_MAX ? INT32_MAX : (uint32_t)bytes;
+}
+
+void lw_cu_describe(CUfunction made, CUmodule module, lw_kernel *kernel, uint32_t registers_most) {
     made->module = module;
     made->kernel = kernel;
     made->info = lw_kernel_get_info(kernel);
     made->clusters = lw_kernel_get_clusters(kernel);
     uint64_t fixed = made->info.shared_bytes;
     made->dynamic_most = fixed < LW_CU_SHARED_PLAIN ? LW_CU_SHARED_PLAIN - (uint32_t)fixed : 0;
+    made->registers = registers(kernel, registers_most);
+    made->const_bytes = const_bytes(kernel->module);
     made->carveout = -1;
 }
 
@@ -28,7 +49,7 @@ static CUfunction *place_of(CUmodule module, const lw_kernel *kernel) {
  * memory. */
 static CUfunction function_of(CUmodule module, lw_kernel *kernel) {
     CUfunction made = calloc(1, sizeof *made), found = NULL;
-    if (made) lw_cu_describe(made, module, kernel);
+    if (made) lw_cu_describe(made, module, kernel, module->registers);
     lw_cu_lock();
     CUfunction *place = place_of(module, kernel);
     if (place && !*place && made && lw_cu_link(&made->object, (uintptr_t)made, LW_CU_FUNCTION, module->object.owner)) {
@@ -109,14 +130,6 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
 
 /* ---- Attributes ------------------------------------------------------------------------------------------------ */
 
-/* Registers cost nothing here, so never more than a CTA of the largest size could have on the device that this seems to
- * be. */
-static int registers(const lw_kernel_info *info) {
-    uint32_t most = 65536 / (info->max_threads ? info->max_threads : 1);
-    if (most > 255) most = 255;
-    return (int)(info->register_count < most ? info->register_count : most);
-}
-
 CUresult lw_cu_get_attribute(int *value, CUfunction_attribute attribute, CUfunction function) {
     if (!value) return CUDA_ERROR_INVALID_VALUE;
     const lw_kernel_info *info = &function->info;
@@ -124,7 +137,8 @@ CUresult lw_cu_get_attribute(int *value, CUfunction_attribute attribute, CUfunct
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = (int)info->max_threads; break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = (int)info->shared_bytes; break;
     case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: *value = (int)info->local_bytes; break;
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers(info); break;
+    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: *value = (int)function->const_bytes; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = (int)function->registers; break;
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: *value = (int)lw_ptx_target(function->kernel); break; /* as drivers answer */
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: *value = (int)LW_CU_SM; break;
     case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: *value = (int)function->dynamic_most; break;
@@ -137,7 +151,6 @@ CUresult lw_cu_get_attribute(int *value, CUfunction_attribute attribute, CUfunct
         break;
     case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: *value = function->large_clusters; break;
     case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: /* the default */
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES:
     case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: *value = 0; break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }

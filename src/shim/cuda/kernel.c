@@ -77,7 +77,7 @@ static CUresult describe(CUkernel kernel) {
     lw_status status = lw_module_kernel(kernel->library->module, name_of(kernel), &known);
     if (status == LW_BAD_SOURCE) return lw_cu_not_executable(kernel->library->module, name_of(kernel));
     if (status != LW_OK) return lw_cu_fail("cuKernelGetAttribute", status);
-    lw_cu_describe(&kernel->all, NULL, known);
+    lw_cu_describe(&kernel->all, NULL, known, kernel->library->image.registers);
     kernel->described = true;
     return CUDA_SUCCESS;
 }

@@ -139,7 +139,8 @@ static lw_cu_instance *free_place(CUlibrary library) {
 
 /* With the library's lock held. The first context has the module that the library was checked with. */
 static CUresult make_instance(CUlibrary library, CUcontext context, CUmodule *module) {
-    struct CUmod_st like = {.library = library, .module = library->module, .lent = !library->lent};
+    struct CUmod_st like = {
+        .library = library, .module = library->module, .lent = !library->lent, .registers = library->image.registers};
     lw_cu_instance *place = free_place(library);
     if (!place) return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = CUDA_SUCCESS;

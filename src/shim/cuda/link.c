@@ -30,6 +30,7 @@ CUresult cuLinkCreate_v2(unsigned count, CUjit_option *options, void **values, C
     pthread_mutex_init(&made->lock, NULL); /* of Linux, which never fails */
     made->linker.inputs.arch = lw_cu.arch;
     lw_cu_read_options(&made->to, count, options, values);
+    made->linker.inputs.registers = made->to.registers;
     *state = made;
     return CUDA_SUCCESS;
 }

@@ -13,6 +13,7 @@ void lw_cu_read_options(lw_cu_logs *to, unsigned count, const CUjit_option *opti
             to->info.room = (unsigned)(uintptr_t)values[i];
             to->info.written = &values[i];
             break;
+        case CU_JIT_MAX_REGISTERS: to->registers = (unsigned)(uintptr_t)values[i]; break;
         case CU_JIT_WALL_TIME: to->seconds = &values[i]; break;
         default: break; /* the others steer machine code that is never made */
         }

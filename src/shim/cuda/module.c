@@ -70,6 +70,7 @@ CUresult lw_cu_adopt_module(CUcontext context, CUmodule *out, const struct CUmod
     made->module = like->module;
     made->lent = like->lent;
     made->library = like->library;
+    made->registers = like->registers;
     if (made->library) lw_cu_hold(&made->library->object);
     *out = made;
     return CUDA_SUCCESS;
@@ -79,6 +80,7 @@ CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, con
     char numbered[32];
     if (!name) lw_cu_name_image(numbered);
     image->arch = lw_cu.arch;
+    image->registers = to->registers;
     CUresult result = lw_cu_image_result(lw_image_read(image, name ? name : numbered, bytes));
     return result && image->why.at ? refuse(to, result, image->why.at) : result;
 }
@@ -88,6 +90,7 @@ static CUresult load_into(CUcontext context, CUmodule *module, const char *name,
     struct CUmod_st like = {0};
     CUresult result = lw_cu_read_image(&image, name, bytes, to);
     if (!result) result = lw_cu_make_module(&like.module, &image, to);
+    like.registers = image.registers;
     if (!result) result = lw_cu_adopt_module(context, module, &like);
     lw_image_free(&image);
     return result;

@@ -2,15 +2,16 @@
  * linking gives. The texts are checked when the bundle is made, and made a module of when it is loaded. */
 #include "shim/image/image.h"
 
-/* Then a word with the number of texts, and of each the name and the text, both with a word of their size in front and
- * a NUL behind. */
+/* Then words with the number of texts and of registers (lw_image), and of each text the name and the text, both with a
+ * word of their size in front and a NUL behind. */
 static const char MAGIC[] = "\x7fLanewise linked PTX\n";
 
 bool lw_bundle_is(lw_bytes bytes) { return lw_image_begins(bytes, MAGIC, sizeof MAGIC); }
 
-void lw_bundle_begin(lw_text *bundle, uint32_t count) {
+void lw_bundle_begin(lw_text *bundle, uint32_t count, uint32_t registers) {
     lw_text_add(bundle, MAGIC, sizeof MAGIC);
     lw_text_add(bundle, (const char *)&count, sizeof count);
+    lw_text_add(bundle, (const char *)&registers, sizeof registers);
 }
 
 static void put(lw_text *bundle, lw_bytes text) {
@@ -49,8 +50,9 @@ static bool take_text(lw_bytes *rest, lw_bytes *text) {
 
 lw_image_result lw_bundle_read(lw_image *image, const char *name, lw_bytes bytes) {
     lw_bytes rest = bytes, magic, text_name, text;
-    uint32_t count;
-    bool whole = take(&rest, sizeof MAGIC, &magic) && take_word(&rest, &count) && count;
+    uint32_t count, registers;
+    bool whole = take(&rest, sizeof MAGIC, &magic) && take_word(&rest, &count) && take_word(&rest, &registers) && count;
+    if (whole && registers && (!image->registers || registers < image->registers)) image->registers = registers;
     for (uint32_t i = 0; whole && i < count; i++) {
         whole = take_text(&rest, &text_name) && take_text(&rest, &text);
         lw_image_result result = whole ? lw_image_add(image, text_name.at, text) : LW_IMAGE_OK;

@@ -56,8 +56,9 @@ typedef struct lw_image {
     const lw_arch *arch;
     lw_module_text *texts; /* each with its name behind it, in one piece of memory */
     uint32_t count, room;
-    lw_text why;   /* "error: …": of a result that is none of OK and NO_MEMORY */
-    lw_text notes; /* what was left out */
+    lw_text why;        /* "error: …": of a result that is none of OK and NO_MEMORY */
+    lw_text notes;      /* what was left out */
+    uint32_t registers; /* no more than so many a thread, as a linker was asked for; 0: as many as it takes */
 } lw_image;
 
 /* Bytes of which only the caller knows the end: a text ends with its NUL, all else says how large it is. */
@@ -97,14 +98,14 @@ char *lw_unpack(lw_packing packing, lw_bytes packed, uint64_t size, const char *
 /* ---- bundle.c -------------------------------------------------------------------------------------------------- */
 
 bool lw_bundle_is(lw_bytes bytes);
-void lw_bundle_begin(lw_text *bundle, uint32_t count);
+void lw_bundle_begin(lw_text *bundle, uint32_t count, uint32_t registers);
 void lw_bundle_add(lw_text *bundle, const char *name, lw_bytes text);
 lw_image_result lw_bundle_read(lw_image *image, const char *name, lw_bytes bytes);
 
 /* ---- linker.c -------------------------------------------------------------------------------------------------- */
 
 typedef struct lw_linker {
-    lw_image inputs;     /* all that were taken; `arch` is the caller's to set */
+    lw_image inputs;     /* all that were taken; `arch` and `registers` are the caller's to set */
     lw_text error, info; /* all that was said so far */
     void (*render)(lw_text *out, lw_source *source, const lw_diag *diag); /* NULL: as `lanewise check` has it */
 } lw_linker;

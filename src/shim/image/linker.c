@@ -101,7 +101,7 @@ lw_image_result lw_linker_refuse(lw_linker *linker, const char *name, const char
 
 lw_image_result lw_linker_bundle(const lw_linker *linker, lw_text *bundle) {
     const lw_image *inputs = &linker->inputs;
-    lw_bundle_begin(bundle, inputs->count);
+    lw_bundle_begin(bundle, inputs->count, inputs->registers);
     for (uint32_t i = 0; i < inputs->count; i++)
         lw_bundle_add(bundle, inputs->texts[i].name, (lw_bytes){inputs->texts[i].text, inputs->texts[i].size});
     if (!bundle->failed) return LW_IMAGE_OK;

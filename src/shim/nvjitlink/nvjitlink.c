@@ -40,6 +40,8 @@ static nvJitLinkResult take_option(nvJitLinkHandle link, const char *option) {
     if (!is_known(option)) return refuse(link, NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "unrecognized option", option);
     if (!strcmp(option, "-lto")) link->lto = true;
     if (!strcmp(option, "-ptx")) link->ptx = true;
+    if (!strncmp(option, "-maxrregcount=", 14))
+        link->linker.inputs.registers = (uint32_t)strtoul(option + 14, NULL, 10);
     if (strncmp(option, "-arch=", 6)) return NVJITLINK_SUCCESS;
     link->linker.inputs.arch = lw_arch_find(option + 6);
     link->is_virtual = !strncmp(option + 6, "compute_", 8);
@@ -200,8 +202,8 @@ nvJitLinkResult nvJitLinkGetInfoLog(nvJitLinkHandle link, char *log) {
     return link ? get_log(&link->linker.info, log) : NVJITLINK_ERROR_NULL_INPUT;
 }
 
-/* The first, whatever the file is called: programs take LTO-IR from later ones for granted, and the driver's linker, with
- * PTX, where there is none. */
+/* The first, whatever the file is called: programs take LTO-IR from later ones for granted, and the driver's linker,
+ * with PTX, where there is none. */
 nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor) {
     if (!major || !minor) return NVJITLINK_ERROR_NULL_INPUT;
     *major = 12;

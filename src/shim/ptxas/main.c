@@ -23,6 +23,7 @@ static const char help[] =
 
 typedef struct job {
     const char *arch_name, *output;
+    uint32_t registers;
     bool relocatable, quiet, strict, verbose;
     const char **inputs; /* files, and strings where … */
     bool *is_text;
@@ -78,6 +79,8 @@ static void take_option(job *j, const option *o, const char *value) {
     if (!strcmp(name, "gpu-name")) j->arch_name = value;
     else if (!strcmp(name, "output-file")) j->output = value;
     else if (!strcmp(name, "input-as-string")) take_input(j, value, true);
+    else if (!strcmp(name, "maxrregcount"))
+        j->registers = (uint32_t)strtoul(value, NULL, 10); /* else it is a word: 0 */
     else if (!strcmp(name, "compile-only")) j->relocatable = true;
     else if (!strcmp(name, "disable-warnings")) j->quiet = true;
     else if (!strcmp(name, "warning-as-error")) j->strict = true;
@@ -159,7 +162,7 @@ static int write_file(const char *path, const lw_text *bundle) {
 
 static int assemble(const job *j) {
     const bool is_virtual = !strncmp(j->arch_name, "compute_", 8);
-    lw_linker linker = {.inputs.arch = lw_arch_find(j->arch_name), .render = render};
+    lw_linker linker = {.inputs.arch = lw_arch_find(j->arch_name), .inputs.registers = j->registers, .render = render};
     lw_text bundle = {0};
     if (!linker.inputs.arch) return fatal("Value '%s' is not defined for option 'gpu-name'", j->arch_name);
     lw_image_result result = check(&linker, j, &bundle);
