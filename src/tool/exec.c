@@ -14,9 +14,9 @@ typedef struct exec_options {
 } exec_options;
 
 static const char doc[] =
-    "Run a program that uses the CUDA driver API on the CPU."
-    "\vThe folder of Lanewise's libcuda.so.1 is put in front of LD_LIBRARY_PATH, and the program takes the place of "
-    "this command: "
+    "Run a program that uses the CUDA driver or runtime API on the CPU."
+    "\vThe folder of Lanewise's libcuda.so.1 and libcudart.so.12 and .13 is put in front of LD_LIBRARY_PATH, and the "
+    "program takes the place of this command: "
     "the exit code is the program's. It is 127 where the program is not found and 126 where it cannot be executed.\n\n"
     "Environment: LANEWISE_THREADS, LANEWISE_CPU, LANEWISE_SEMANTICS=manual|sm_90, LANEWISE_ARCH=sm_90; "
     "LANEWISE_REPORT=none|errors|all "
