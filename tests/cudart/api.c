@@ -200,6 +200,12 @@ static image make_image(void) {
 
 static char kernel, variable; /* places in the program that stand for them */
 
+static unsigned number_now(void) {
+    unsigned number = 0;
+    OK(cudaMemcpyFromSymbol(&number, &variable, 4, 0, cudaMemcpyDeviceToHost));
+    return number;
+}
+
 static void launch(unsigned more) {
     OK(cudaLaunchKernel(&kernel, (dim3){1, 1, 1}, (dim3){2, 1, 1}, (void *[]){&more}, 0, NULL));
 }
@@ -207,6 +213,44 @@ static void launch(unsigned more) {
 static void *launch_many(void *unused) {
     for (int i = 0; i < 20; i++) launch(1);
     return unused;
+}
+
+/* With more than one: each has variables of its own, and reaches the other's memory. */
+static void *on_second(void *unused) {
+    int device = 9;
+    OK(cudaGetDevice(&device));
+    EXPECT(device == 0); /* whatever other threads have chosen */
+    return unused;
+}
+
+static void devices(void) {
+    int count = 0, device = 9, can = 0;
+    unsigned *here, *there, value = 123, back = 0;
+    pthread_t thread;
+    OK(cudaGetDeviceCount(&count));
+    if (count < 2) return;
+    const unsigned before = number_now();
+    OK(cudaMalloc((void **)&here, 4));
+    OK(cudaSetDevice(1));
+    EXPECT(!pthread_create(&thread, NULL, on_second, NULL) && !pthread_join(thread, NULL));
+    OK(cudaGetDevice(&device));
+    EXPECT(device == 1 && number_now() == 7);
+    launch(1);
+    EXPECT(number_now() == 9);
+    OK(cudaMalloc((void **)&there, 4));
+    OK(cudaDeviceCanAccessPeer(&can, 1, 0));
+    EXPECT(can);
+    OK(cudaDeviceEnablePeerAccess(0, 0));
+    GIVES(cudaErrorPeerAccessAlreadyEnabled, cudaDeviceEnablePeerAccess(0, 0));
+    OK(cudaDeviceDisablePeerAccess(0));
+    OK(cudaMemcpy(there, &value, 4, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy(here, there, 4, cudaMemcpyDeviceToDevice));
+    OK(cudaDeviceReset()); /* of the second alone */
+    OK(cudaSetDevice(0));
+    OK(cudaMemcpy(&back, here, 4, cudaMemcpyDeviceToHost));
+    EXPECT(back == value && number_now() == before);
+    OK(cudaFree(here));
+    cudaGetLastError();
 }
 
 static void images(void) {
@@ -223,23 +267,21 @@ static void images(void) {
     __cudaRegisterFunction(no_image, (char *)&broken, NULL, "add", -1, NULL, NULL, NULL, NULL, NULL);
     for (int i = 0; i < 4; i++) EXPECT(!pthread_create(&threads[i], NULL, launch_many, NULL));
     for (int i = 0; i < 4; i++) EXPECT(!pthread_join(threads[i], NULL));
-    OK(cudaMemcpyFromSymbol(&number, &variable, 4, 0, cudaMemcpyDeviceToHost));
-    EXPECT(number == 7 + 4 * 20 * 2);
+    EXPECT(number_now() == 7 + 4 * 20 * 2);
     OK(cudaGetSymbolSize(&size, &variable));
     EXPECT(size == 4);
     OK(cudaGetKernel(&handle, &kernel));
     number = 100;
     OK(cudaLaunchKernel(handle, (dim3){1, 1, 1}, (dim3){1, 1, 1}, (void *[]){&number}, 0, NULL));
-    OK(cudaMemcpyFromSymbol(&number, &variable, 4, 0, cudaMemcpyDeviceToHost));
-    EXPECT(number == 7 + 160 + 100);
+    EXPECT(number_now() == 7 + 160 + 100);
     OK(cudaKernelSetAttributeForDevice(handle, 8, 1000, 0)); /* the most dynamic shared memory */
     struct cudaFuncAttributes about;
     OK(cudaFuncGetAttributes(&about, &kernel));
     EXPECT(about.maxDynamicSharedSizeBytes == 1000);
     OK(cudaDeviceReset()); /* with its modules, which are loaded again */
     launch(5);
-    OK(cudaMemcpyFromSymbol(&number, &variable, 4, 0, cudaMemcpyDeviceToHost));
-    EXPECT(number == 17);
+    EXPECT(number_now() == 17);
+    devices();
     GIVES(cudaErrorInvalidDeviceFunction, cudaLaunchKernel(&variable, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL));
     GIVES(cudaErrorInvalidSymbol, cudaGetSymbolSize(&size, &kernel));
     EXPECT(cudaLaunchKernel(&broken, (dim3){1, 1, 1}, (dim3){1, 1, 1}, NULL, 0, NULL) != cudaSuccess);
