@@ -35,8 +35,18 @@ lw_window lw_address_window(uint64_t address) {
     }
 }
 
+/* An allocation that an access may go to. Functions on strings load whole words, and so read past the end of what they
+ * are given: no GPU can tell, as what it protects are pages. So a load of one element may begin in an allocation and end
+ * behind it, where there is always some room. */
+static const lw_range *find_range(const lw_grid *grid, uint64_t address, uint32_t bytes, bool may_end_behind) {
+    const lw_range *range = lw_ranges_find(grid->ranges, address, bytes);
+    if (range || !may_end_behind || address & (bytes - 1)) return range;
+    range = lw_ranges_find(grid->ranges, address, 1);
+    return range && address - range->base < range->size ? range : NULL;
+}
+
 char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
-                      lw_trap_kind *fault) {
+                      bool may_end_behind, lw_trap_kind *fault) {
     const lw_grid *grid = gang->cta->grid;
     if (window == LW_WINDOW_generic) {
         window = lw_address_window(address);
@@ -47,7 +57,7 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
     switch (window) {
     case LW_WINDOW_global:
     case LW_WINDOW_const: {
-        const lw_range *range = lw_ranges_find(grid->ranges, address, bytes);
+        const lw_range *range = find_range(grid, address, bytes, may_end_behind);
         if (range && (window == LW_WINDOW_global || range->read_only)) host = range->host + (address - range->base);
         break;
     }
@@ -115,7 +125,7 @@ bool lw_address_check(lw_gang *gang, const lw_op *op, lw_access access) {
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = lw_address_of(gang, op, lane);
         lw_trap_kind fault;
-        lw_address_host(gang, form.window, lane, address, bytes, &fault);
+        lw_address_host(gang, form.window, lane, address, bytes, access == LW_ACCESS_load && !form.vector, &fault);
         if (!fault && access != LW_ACCESS_load && is_read_only(gang, form, address)) fault = LW_TRAP_read_only;
         if (address & (bytes - 1)) fault = LW_TRAP_misaligned;
         if (fault == LW_TRAP_none) continue;
@@ -137,7 +147,7 @@ char *lw_address_place(lw_gang *gang, const lw_op *op, lw_access access, lw_wind
     static char nowhere[1];
     if (!bytes) return nowhere;
     lw_trap_kind fault;
-    char *host = lw_address_host(gang, window, lane, address, bytes, &fault);
+    char *host = lw_address_host(gang, window, lane, address, bytes, false, &fault);
     if (!fault && access != LW_ACCESS_load && is_read_only(gang, (lw_memory_form){.window = window}, address))
         fault = LW_TRAP_read_only;
     if (address & (align - 1)) fault = LW_TRAP_misaligned;
@@ -157,6 +167,6 @@ void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses,
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = addresses[lane] + ((uint64_t)element << form.size);
         lw_trap_kind fault;
-        gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, &fault);
+        gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, true, &fault);
     }
 }

@@ -139,7 +139,7 @@ static bool find_apart(lw_gang *gang, const lw_op *op, lw_memory_form form) {
             doubtful |= hint->read_only;
             gang->address[lane] = (uintptr_t)hint->host + (address - hint->base);
         } else {
-            gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, bytes, &fault);
+            gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, bytes, false, &fault);
             doubtful |= form.window == LW_WINDOW_generic;
         }
         doubtful |= fault != LW_TRAP_none || (address & (bytes - 1));
