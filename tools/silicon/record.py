@@ -176,6 +176,7 @@ def read_order(text, order):
     parser.add_argument("-b", "--block")
     parser.add_argument("-a", "--arg", action="append", default=[])
     parser.add_argument("--smem", default="0")
+    parser.add_argument("--step-limit")  # a GPU has none
     parser.add_argument("--semantics")  # the card has but one
     parser.add_argument("--cooperative", action="store_true")
     parser.add_argument("--cluster")
