@@ -36,8 +36,8 @@ lw_window lw_address_window(uint64_t address) {
 }
 
 /* An allocation that an access may go to. Functions on strings load whole words, and so read past the end of what they
- * are given: no GPU can tell, as what it protects are pages. So a load of one element may begin in an allocation and end
- * behind it, where there is always some room. */
+ * are given: no GPU can tell, as what it protects are pages. So a load of one element may begin in an allocation and
+ * end behind it, where there is always some room. */
 static const lw_range *find_range(const lw_grid *grid, uint64_t address, uint32_t bytes, bool may_end_behind) {
     const lw_range *range = lw_ranges_find(grid->ranges, address, bytes);
     if (range || !may_end_behind || address & (bytes - 1)) return range;
@@ -167,6 +167,7 @@ void lw_address_hosts(lw_gang *gang, const lw_op *op, const uint64_t *addresses,
     LW_FOR_LANES(lane, gang->mask) {
         uint64_t address = addresses[lane] + ((uint64_t)element << form.size);
         lw_trap_kind fault;
-        gang->address[lane] = (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, true, &fault);
+        gang->address[lane] =
+            (uintptr_t)lw_address_host(gang, form.window, lane, address, 1u << form.size, true, &fault);
     }
 }

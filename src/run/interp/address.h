@@ -63,8 +63,8 @@ uint64_t lw_address_of(const lw_gang *gang, const lw_op *op, uint32_t lane);
 /* The window that a generic address lies in; LW_WINDOW_generic: there is none. */
 lw_window lw_address_window(uint64_t address);
 
-/* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at, but
- * where bytes in global memory may end behind the allocation that they begin in. */
+/* Host place of [address, address + bytes) for one lane, or NULL with the kind of fault. Alignment is not looked at,
+ * but where bytes in global memory may end behind the allocation that they begin in. */
 char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t address, uint32_t bytes,
                       bool may_end_behind, lw_trap_kind *fault);
 

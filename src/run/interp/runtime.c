@@ -13,7 +13,8 @@ LW_RACY static bool read_guest(void *user, uint64_t address, void *to, uint32_t 
     const lw_reader *reader = user;
     for (uint32_t i = 0; i < bytes; i++) {
         lw_trap_kind fault;
-        const char *host = lw_address_host(reader->gang, LW_WINDOW_generic, reader->lane, address + i, 1, false, &fault);
+        const char *host =
+            lw_address_host(reader->gang, LW_WINDOW_generic, reader->lane, address + i, 1, false, &fault);
         if (!host) return false;
         ((char *)to)[i] = *host;
     }
