@@ -242,7 +242,7 @@ static void demand_aligned(lw_strand *s, lw_course *course, LLVMValueRef low) {
 static void check(lw_strand *s, lw_course *course, const lw_home_ir *home) {
     set_host(s, course, home);
     demand_aligned(s, course,
-                   lw_course_is_joined(course) ? check_joined(s, course, home) : check_runs(s, course, home));
+                   lw_course_goes_by_mask(course) ? check_joined(s, course, home) : check_runs(s, course, home));
 }
 
 /* Lanes that do not execute may go anywhere: they go where the home begins. */

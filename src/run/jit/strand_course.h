@@ -22,9 +22,14 @@ static inline LLVMValueRef lw_course_number(const lw_strand *s, uint64_t value) 
 }
 static inline uint32_t lw_course_each(const lw_course *course) { return course->bytes * course->count; }
 static inline bool lw_course_is_joined(const lw_course *course) { return course->together == LW_WARP_BITS; }
-/* Lanes that do not execute are no matter, if they are neighbours of those that do. */
+/* Where lanes that do not execute go is no matter, if they are neighbours of those that do. */
 static inline bool lw_course_goes_by_mask(const lw_course *course) {
     return lw_course_is_joined(course) && course->bytes >= 4 && course->count == 1;
+}
+/* Some of the lanes are stored by masked vectors, of rows that are long enough: not all levels have those of small
+ * elements. */
+static inline bool lw_course_stores_by_mask(const lw_strand *s, const lw_course *course) {
+    return course->together >= LW_RUN_LEAST && (course->bytes >= 4 || s->u->level->mask_registers);
 }
 static inline LLVMValueRef lw_course_also(const lw_strand *s, const lw_course *course, LLVMValueRef good) {
     return course->good ? LLVMBuildAnd(lw_strand_build(s)->at, course->good, good, "") : good;

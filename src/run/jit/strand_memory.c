@@ -244,8 +244,6 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
         load_row(s, n, &course);
     } else {
         lw_course_check(s, n, &course, false);
-        const bool whole = lw_course_is_joined(&course) && !lw_course_goes_by_mask(&course);
-        if (whole) course.good = lw_course_also(s, &course, lw_course_is_full(s));
         const lw_fork fork = lw_strand_fork(s, course.good);
         load_row(s, n, &course);
         lw_strand_or_step(s, n, &fork);
@@ -267,36 +265,59 @@ LLVMValueRef lw_course_joined(lw_strand *s, const lw_op *op, const lw_course *co
     return parts[0];
 }
 
+/* Elements `first` … of a vector that has `all`. */
+static LLVMValueRef part_of(const lw_build *b, LLVMValueRef vector, uint32_t first, uint32_t elements, uint32_t all) {
+    LLVMValueRef order[LW_GANG_LANES * LW_VECTOR_MOST];
+    if (elements == all) return vector;
+    if (elements == 1) return LLVMBuildExtractElement(b->at, vector, lw_build_number(b, 32, first), "");
+    for (uint32_t i = 0; i < elements; i++) order[i] = lw_build_number(b, 32, first + i);
+    return LLVMBuildShuffleVector(b->at, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(order, elements),
+                                  "");
+}
+
+/* Conditions of a chunk's lanes, for each of their elements. */
+static LLVMValueRef on_elements(lw_strand *s, const lw_course *course, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef on = lw_strand_on(s, chunk), order[LW_GANG_LANES * LW_VECTOR_MOST];
+    const uint32_t elements = b->chunk * course->count;
+    if (course->count == 1) return on;
+    for (uint32_t i = 0; i < elements; i++) order[i] = lw_build_number(b, 32, i / course->count);
+    return LLVMBuildShuffleVector(b->at, on, LLVMGetPoison(LLVMTypeOf(on)), LLVMConstVector(order, elements), "");
+}
+
+/* on: NULL: all. */
+static void store_piece(const lw_strand *s, const lw_course *course, LLVMValueRef piece, uint32_t lane,
+                        LLVMValueRef on) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMTypeRef type = LLVMTypeOf(piece);
+    LLVMValueRef place = place_of_lane(s, course, type, lane);
+    if (on) {
+        LLVMValueRef arguments[] = {piece, place, lw_build_number(b, 32, course->bytes), on};
+        lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4, LW_ALIAS_memory);
+        return;
+    }
+    LLVMValueRef store = LLVMBuildStore(b->at, piece, place);
+    LLVMSetAlignment(store, course->bytes);
+    LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+}
+
 static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
     const lw_build *b = lw_strand_build(s);
-    const uint32_t lanes = piece_lanes(s, course), elements = lanes * course->count;
-    LLVMTypeRef type = piece_type(s, course, elements);
+    const uint32_t lanes = piece_lanes(s, course), elements = lanes * course->count, all = b->chunk * course->count;
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef value = lw_course_joined(s, lw_unit_op(s->u, n), course, c), order[LW_GANG_LANES * LW_VECTOR_MOST];
-        for (uint32_t i = 0; i < b->chunk * course->count; i++) order[i] = lw_build_number(b, 32, i);
-        if (by_mask) {
-            LLVMValueRef place = place_of_lane(s, course, LLVMTypeOf(value), c * b->chunk), on = lw_strand_on(s, c);
-            lw_build_masked(b, "llvm.masked.store", LLVMTypeOf(value), place,
-                            (LLVMValueRef[]){value, place, lw_build_number(b, 32, course->bytes), on}, 4,
-                            LW_ALIAS_memory);
-            continue;
-        }
+        LLVMValueRef value = lw_course_joined(s, lw_unit_op(s->u, n), course, c);
+        LLVMValueRef on = by_mask ? on_elements(s, course, c) : NULL;
         for (uint32_t k = 0; k < b->chunk; k += lanes) {
-            LLVMValueRef piece = value;
-            if (elements == 1) piece = LLVMBuildExtractElement(b->at, value, order[k], "");
-            else if (lanes < b->chunk)
-                piece = LLVMBuildShuffleVector(b->at, value, LLVMGetPoison(LLVMTypeOf(value)),
-                                               LLVMConstVector(order + k * course->count, elements), "");
-            LLVMValueRef store = LLVMBuildStore(b->at, piece, place_of_lane(s, course, type, c * b->chunk + k));
-            LLVMSetAlignment(store, course->bytes);
-            LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
+            const uint32_t first = k * course->count;
+            store_piece(s, course, part_of(b, value, first, elements, all), c * b->chunk + k,
+                        on ? part_of(b, on, first, elements, all) : NULL);
         }
     }
 }
 
 /* What executes of a row, all of it or some: masked stores are slow on some processors. */
 static void store_executing(lw_strand *s, uint32_t n, const lw_course *course) {
-    if (!lw_course_goes_by_mask(course)) {
+    if (!lw_course_stores_by_mask(s, course)) {
         store_row(s, n, course, false);
         return;
     }
@@ -321,7 +342,7 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
         else lw_strand_call(s, n);
         return;
     }
-    const bool sure = lw_course_is_sure(s, n), by_mask = lw_course_goes_by_mask(&course);
+    const bool sure = lw_course_is_sure(s, n), by_mask = lw_course_stores_by_mask(s, &course);
     if (sure) lw_course_trust(s, op, &course);
     else lw_course_check(s, n, &course, true);
     if (sure && by_mask) {
