@@ -118,5 +118,26 @@ _Static_assert(LANES == LW_HALVES, "a chunk of numbers is a vector of them as f3
     ALONE3(name, D, A, B, C)
 #endif
 
+/* ---- Sums and products, where the level's instructions say how they round ---------------------------------------- */
+
+#ifdef LW_ROUND
+#define ROUNDED_CHUNK(name, D, how) \
+    c_##D near[LANES]; \
+    LW_ROUND(name, D, how, 0, LANES) \
+    CHUNK d[i] = LW_ROUNDED(name)
+#define ROUNDED3(name, D, A, B, C) \
+    ALWAYS_INLINED HEAD3(name, D, A, B, C) { \
+        const c_##C how = (c_##C)c[0]; \
+        ROUNDED_CHUNK(name, D, how); \
+    } \
+    ALONE3(name, D, A, B, C)
+#define ROUNDED4(name, D, A, B, C, E) \
+    ALWAYS_INLINED HEAD4(name, D, A, B, C, E) { \
+        const c_##E how = (c_##E)e[0]; \
+        ROUNDED_CHUNK(name, D, how); \
+    } \
+    ALONE4(name, D, A, B, C, E)
+#endif
+
 #define LW_LANE_INNER
 #include "lane.def"

@@ -31,22 +31,27 @@
 #define END_mul_f64     END_add_f64
 #define END_fma_f64     lw_pin3_f64_(near[i], b[i], c[i], a[i])
 
-#define PUT_f32 _mm512_store_ps
-#define PUT_f64 _mm512_store_pd
-#define ROUND_ALL(name, T, r) \
-    for (size_t i = gang->begin; i < gang->lanes; i += 64 / sizeof(c_##T)) \
-    PUT_##T(near + i, NEAR_##name((r) | _MM_FROUND_NO_EXC))
+#define PUT_f32 _mm512_storeu_ps
+#define PUT_f64 _mm512_storeu_pd
+#define ROUND_ALL(name, T, r, first, end) \
+    for (size_t i = first; i < end; i += 64 / sizeof(c_##T)) PUT_##T(near + i, NEAR_##name((r) | _MM_FROUND_NO_EXC))
+/* Elements first … end of `near`, rounded and no more; and what element i is in the end. The compiler's lane functions
+ * are made of both, too (run/jit/lanes.c). */
+#define LW_ROUND(name, T, how, first, end) \
+    switch ((how)&LW_FLOAT_ROUNDING) { \
+    case LW_FLOAT_RZ: ROUND_ALL(name, T, _MM_FROUND_TO_ZERO, first, end); break; \
+    case LW_FLOAT_RM: ROUND_ALL(name, T, _MM_FROUND_TO_NEG_INF, first, end); break; \
+    case LW_FLOAT_RP: ROUND_ALL(name, T, _MM_FROUND_TO_POS_INF, first, end); break; \
+    default: ROUND_ALL(name, T, _MM_FROUND_TO_NEAREST_INT, first, end); \
+    }
+#define LW_ROUNDED(name) (END_##name)
+
 /* The rounded ones are made in the half of scratch that nobody else uses, since a result may take an operand's place.
  */
 #define ROUNDED(name, T) \
     c_##T *near = (c_##T *)(gang->scratch + LW_SLOT_64); \
-    switch (how & LW_FLOAT_ROUNDING) { \
-    case LW_FLOAT_RZ: ROUND_ALL(name, T, _MM_FROUND_TO_ZERO); break; \
-    case LW_FLOAT_RM: ROUND_ALL(name, T, _MM_FROUND_TO_NEG_INF); break; \
-    case LW_FLOAT_RP: ROUND_ALL(name, T, _MM_FROUND_TO_POS_INF); break; \
-    default: ROUND_ALL(name, T, _MM_FROUND_TO_NEAREST_INT); \
-    } \
-    BODY(T, (END_##name))
+    LW_ROUND(name, T, how, gang->begin, gang->lanes) \
+    BODY(T, LW_ROUNDED(name))
 
 #define LW_ROUNDED_STEPS3(name, D, A, B, C) \
     STEP_HEAD(name, rri) { \
