@@ -246,6 +246,13 @@ static void set_text(const lw_build *b, const char *name, const char *value) {
         LLVMCreateStringAttribute(b->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value)));
 }
 
+static void set_number(const lw_build *b, const char *name, uint64_t value) {
+    LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                            attribute(b->context, name, value));
+}
+
+enum { ABI_ALIGNED = 16 }; /* what callers promise of the stack: vectors kept there would cross lines of the cache */
+
 /* A function like a step: what is built from now on. */
 static void begin_function(lw_build *b, LLVMValueRef function, const lw_level *level) {
     b->function = function;
@@ -253,8 +260,8 @@ static void begin_function(lw_build *b, LLVMValueRef function, const lw_level *l
     if (level->vector_bytes == 64)
         set_text(b, "min-legal-vector-width", "512"), set_text(b, "prefer-vector-width", "512");
     set_text(b, "target-cpu", cpu_of(level));
-    LLVMAddAttributeAtIndex(b->function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                            attribute(b->context, "nounwind", 0));
+    set_number(b, "nounwind", 0);
+    if (level->vector_bytes > ABI_ALIGNED) set_number(b, "alignstack", level->vector_bytes);
     LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "dereferenceable", sizeof(lw_gang)));
     LLVMAddAttributeAtIndex(b->function, 1, attribute(b->context, "align", _Alignof(lw_gang)));
     b->top = lw_build_block(b, "top");
