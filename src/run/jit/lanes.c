@@ -139,5 +139,14 @@ _Static_assert(LANES == LW_HALVES, "a chunk of numbers is a vector of them as f3
     ALONE4(name, D, A, B, C, E)
 #endif
 
+/* ---- Funnel shifts, where the level's shifts take any amount ------------------------------------------------------
+ */
+
+#ifdef LW_FUNNEL
+_Static_assert(LANES == 16, "a chunk of words is a vector");
+#define FUNNEL3(name, D, A, B, C, takes, how, mode) \
+    HEAD3(name, D, A, B, C) LW_FUNNEL(d, 0, how, mode) ALONE3(name, D, A, B, C)
+#endif
+
 #define LW_LANE_INNER
 #include "lane.def"

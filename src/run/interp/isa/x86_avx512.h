@@ -205,13 +205,18 @@ MOVE_AMONG(64, 8)
 #define AMOUNT_clamp(c)             _mm512_min_epu32(c, _mm512_set1_epi32(32))
 #define FUNNEL_left(a, b, n, rest)  _mm512_or_si512(_mm512_sllv_epi32(b, n), _mm512_srlv_epi32(a, rest))
 #define FUNNEL_right(a, b, n, rest) _mm512_or_si512(_mm512_srlv_epi32(a, n), _mm512_sllv_epi32(b, rest))
+#define FUNNEL_AT(to, i, direction, amount) \
+    { \
+        const __m512i n = amount, rest = _mm512_sub_epi32(_mm512_set1_epi32(32), n); \
+        _mm512_storeu_si512(to + i, \
+                            FUNNEL_##direction(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), n, rest)); \
+    }
 #define FUNNEL_BODY(direction, amount) \
     for (size_t base = gang->begin, lanes = gang->lanes; base < lanes; base += LW_WARP_LANES) \
-        _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) { \
-            const __m512i n = amount, rest = _mm512_sub_epi32(_mm512_set1_epi32(32), n); \
-            _mm512_storeu_si512(to + i, \
-                                FUNNEL_##direction(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i), n, rest)); \
-        }
+    _Pragma("GCC unroll 2") for (size_t i = base; i < base + LW_WARP_LANES; i += 16) FUNNEL_AT(to, i, direction, amount)
+/* Elements i … i + 16 of `to`. The compiler's lane functions are made of it, too: LLVM's own funnel shift has one more
+ * shift, so that none is by 32. */
+#define LW_FUNNEL(to, i, direction, mode)                   FUNNEL_AT(to, i, direction, AMOUNT_##mode(_mm512_loadu_si512(c + i)))
 #define LW_FUNNEL_STEPS(name, D, A, B, C, takes, how, mode) FUNNEL_RRR(name, how, mode) FUNNELS_##takes(name, how, mode)
 #define FUNNELS_i                                           FUNNEL_RRI
 #define FUNNEL_RRR(name, how, mode) \
