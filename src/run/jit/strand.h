@@ -37,9 +37,10 @@ typedef struct lw_strand {
     /* Per register: 1 + the operation that is all that ever writes it, where that gives what follows from the launch
      * alone; else 0, or UINT32_MAX. */
     uint32_t *given;
-    bool alone;     /* nobody has use for any register who is ready elsewhere */
-    bool has_local; /* it makes addresses of local memory, which generic ones may be made of */
-    uint64_t *room; /* two sets of registers, and one of blocks, for whoever needs one */
+    uint8_t *abreast; /* per operation that begins a stretch (lw_strand_stretch): chunks that are done side by side */
+    bool alone;       /* nobody has use for any register who is ready elsewhere */
+    bool has_local;   /* it makes addresses of local memory, which generic ones may be made of */
+    uint64_t *room;   /* two sets of registers, and one of blocks, for whoever needs one */
 
     /* what has been built */
     uint32_t chunks;
@@ -94,6 +95,8 @@ static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t bloc
 static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint32_t word) {
     return lw_unit_live(s->u, s->u->block_at[block])[word] & s->dirty[(size_t)block * s->u->words + word];
 }
+/* What lives where any of the blocks behind this one begins, to s->room. */
+void lw_strand_live_behind(lw_strand *s, uint32_t block);
 /* What all registers have, from what is known of them. */
 void lw_strand_find_shapes(lw_strand *s);
 /* It may have anything; so may what nothing that is known writes. True: that is new. */
@@ -111,7 +114,8 @@ uint32_t lw_strand_loads_one(const lw_strand *s, uint32_t n);
 
 /* ---- strand_ops.c ------------------------------------------------------------------------------------------------ */
 
-/* One, or some in a row, of those up to `end`: the next one. */
+/* One, or a stretch of them, of those up to `end`: the next one. */
+uint32_t lw_strand_stretch(const lw_strand *s, uint32_t n, uint32_t end);
 uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end);
 LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg); /* of a row that has one */
 /* Of the at-th run of 1 << run lanes, no more than the row's own run is. */

@@ -196,16 +196,11 @@ void lw_strand_take(lw_strand *s, uint32_t block, const uint64_t *set, const uin
 
 /* ---- Going over to the interpreter ------------------------------------------------------------------------------- */
 
-/* What lives in front of operation n: from the blocks behind its own. */
+/* What lives in front of operation n. */
 static void live_at(lw_strand *s, uint32_t n) {
     const lw_unit *u = s->u;
     const uint32_t block = lw_strand_block_of(u, n);
-    memset(s->room, 0, u->words * sizeof *s->room);
-    const lw_block *from = &u->code->blocks[block];
-    for (uint32_t k = 0; k < from->successor_count; k++) {
-        const uint64_t *live = lw_unit_live(u, u->block_at[from->successors[k]]);
-        for (uint32_t w = 0; w < u->words; w++) s->room[w] |= live[w];
-    }
+    lw_strand_live_behind(s, block);
     for (uint32_t k = lw_unit_block_end(u, block); k-- > n;)
         lw_live_over(u->code, lw_unit_op(u, k), u->guarded[k], s->room);
     /* What is in the frame as it is need not go there. */

@@ -164,9 +164,9 @@ static bool may_leave(const lw_strand *s, const lw_op *op) {
     return may_wrap(s, op->a, LW_WARP_BITS) || may_wrap(s, op->b, LW_WARP_BITS);
 }
 
-/* A stretch of operations that go element by element, one chunk behind the other, so that what lives within it only has
- * room in the CPU's registers; rows first. It ends where a row is written that one in front of it has to do with, or
- * where the strand may be left, or where a guard begins or ends. */
+/* A stretch of operations that go element by element, as many chunks side by side as have room in the CPU's registers,
+ * since none of them waits for what another one makes; the others behind them; rows first. It ends where a row is
+ * written that one in front of it has to do with, or where the strand may be left, or where a guard begins or ends. */
 static uint32_t stretch_end(const lw_strand *s, uint32_t first, uint32_t end) {
     const lw_unit *u = s->u;
     uint32_t n = first;
@@ -180,14 +180,18 @@ static uint32_t stretch_end(const lw_strand *s, uint32_t first, uint32_t end) {
     return n;
 }
 
-static uint32_t emit_stretch(lw_strand *s, uint32_t first, uint32_t end) {
-    end = stretch_end(s, first, end);
+uint32_t lw_strand_stretch(const lw_strand *s, uint32_t n, uint32_t end) {
+    return lw_strand_is_body(s->u, n) && !is_long(s, n) ? stretch_end(s, n, end) : n + 1;
+}
+
+static void emit_stretch(lw_strand *s, uint32_t first, uint32_t end) {
     for (uint32_t n = first; n < end; n++)
         if (lw_strand_is_row(s, lw_unit_op(s->u, n)->d)) emit_row(s, n);
-    for (uint32_t c = 0; c < s->chunks; c++)
+    const uint32_t abreast = s->abreast[first];
+    for (uint32_t from = 0; from < s->chunks; from += abreast)
         for (uint32_t n = first; n < end; n++)
-            if (!lw_strand_is_row(s, lw_unit_op(s->u, n)->d)) emit_chunk(s, n, c);
-    return end;
+            for (uint32_t c = from; c < from + abreast && !lw_strand_is_row(s, lw_unit_op(s->u, n)->d); c++)
+                emit_chunk(s, n, c);
 }
 
 /* ---- Special registers ------------------------------------------------------------------------------------------- */
@@ -298,8 +302,9 @@ static void end_guard(lw_strand *s) {
 
 uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end) {
     const lw_op *op = lw_unit_op(s->u, n);
+    const uint32_t next = lw_strand_stretch(s, n, end);
     if (is_long(s, n)) emit_long(s, n);
-    else if (lw_strand_is_body(s->u, n)) return emit_stretch(s, n, end);
+    else if (lw_strand_is_body(s->u, n)) emit_stretch(s, n, next);
     else if (op->code == LW_OP_guard) begin_guard(s, n);
     else if (op->code == LW_OP_unguard) end_guard(s);
     else if (op->code == LW_OP_warp_sync) lw_strand_meet(s, n);
@@ -310,5 +315,5 @@ uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end) {
     else if (!(op->code == LW_OP_special && emit_special(s, n)) &&
              !(lw_op_does(op, LW_DOES_EXCHANGES) && lw_strand_exchange(s, n)))
         lw_strand_call(s, n);
-    return n + 1;
+    return next;
 }

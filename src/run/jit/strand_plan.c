@@ -305,6 +305,68 @@ const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block) {
     return s->room;
 }
 
+/* ---- Room in registers ------------------------------------------------------------------------------------------- */
+
+void lw_strand_live_behind(lw_strand *s, uint32_t block) {
+    const lw_unit *u = s->u;
+    const lw_block *from = &u->code->blocks[block];
+    memset(s->room, 0, u->words * sizeof *s->room);
+    for (uint32_t k = 0; k < from->successor_count; k++) {
+        const uint64_t *live = lw_unit_live(u, u->block_at[from->successors[k]]);
+        for (uint32_t w = 0; w < u->words; w++) s->room[w] |= live[w];
+    }
+}
+
+static uint32_t vectors_of(const lw_strand *s, uint32_t reg) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t bits = lw_unit_bits(s->u, reg), bytes = bits / 8 * b->chunk, each = s->u->level->vector_bytes;
+    if (lw_strand_is_row(s, reg) || (bits == 1 && s->u->level->mask_registers)) return 0;
+    return bytes > each ? bytes / each : 1;
+}
+
+/* What of the operations first … end lives at once: registers of the CPU that they need for a chunk. What only lives
+ * through them can be in memory. The set is what lives behind them, and then in front of them. */
+static uint32_t find_crowd(lw_strand *s, uint32_t first, uint32_t end, uint64_t *live) {
+    const lw_unit *u = s->u;
+    uint64_t *touched = s->room + u->words;
+    uint32_t most = 1;
+    memset(touched, 0, u->words * sizeof *touched);
+    for (uint32_t n = first; n < end; n++)
+        for (int way = 0; way < 2; way++)
+            LW_EACH_(u->code, lw_unit_op(u, n), at, way ? LW_WRITTEN : LW_READ) lw_set_add(touched, *at);
+    for (uint32_t n = end; n-- > first;) {
+        uint32_t crowd = 0;
+        LW_EACH_IN(touched, u->words, reg) crowd += lw_set_has(live, reg) ? vectors_of(s, reg) : 0;
+        most = crowd > most ? crowd : most;
+        lw_live_over(u->code, lw_unit_op(u, n), u->guarded[n], live);
+    }
+    return most;
+}
+
+/* A quarter of the registers is left for what is made on the way. */
+static uint8_t abreast(const lw_strand *s, uint32_t crowd) {
+    const uint32_t registers = s->u->level->mask_registers ? 32 : 16, room = registers / 4 * 3;
+    uint32_t chunks = LW_WARP_LANES / lw_strand_build(s)->chunk;
+    while (chunks > 1 && chunks * crowd > room) chunks /= 2;
+    return (uint8_t)chunks;
+}
+
+static void find_abreast(lw_strand *s) {
+    const lw_unit *u = s->u;
+    for (uint32_t block = 0; block < u->code->block_count; block++) {
+        const uint32_t end = lw_unit_block_end(u, block), first = u->block_at[block] + 1;
+        for (uint32_t n = first; n < end; n = lw_strand_stretch(s, n, end)) s->abreast[n] = 1;
+        lw_strand_live_behind(s, block);
+        for (uint32_t n = end, next = end; n-- > first;) {
+            if (!s->abreast[n]) continue;
+            s->abreast[n] = abreast(s, find_crowd(s, n, next, s->room));
+            next = n;
+        }
+    }
+}
+
+/* ---- All of it --------------------------------------------------------------------------------------------------- */
+
 static bool is_alone(const lw_strand *s) {
     for (size_t k = 0; k < (size_t)s->u->code->block_count * s->u->words; k++)
         if (s->needed[k]) return false;
@@ -341,9 +403,10 @@ bool lw_strand_plan(lw_strand *s) {
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
     s->given = calloc(u->code->virtual_count + 1, sizeof *s->given);
+    s->abreast = calloc(u->count + 1, sizeof *s->abreast);
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
-        !s->given)
+        !s->given || !s->abreast)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -355,11 +418,12 @@ bool lw_strand_plan(lw_strand *s) {
     find_wanted(s);
     find_settled(s);
     find_given(s);
+    find_abreast(s);
     s->alone = is_alone(s);
     return true;
 }
 
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
-    free(s->dirty), free(s->wanted), free(s->settled), free(s->given);
+    free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
 }
