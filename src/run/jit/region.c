@@ -266,7 +266,7 @@ static uint32_t find_pressure(const lw_region *r) {
 /* So many that all have room in registers: a chain of operations that wait for each other takes no longer for several
  * chunks than for one. Of a short one the CPU does the rounds side by side by itself. */
 static uint32_t count_chunks(const lw_region *r) {
-    enum { ROOM = 14, LANES = 32, LEAST = 8, MOST = 256 };
+    enum { ROOM = 14, LANES = 64, LEAST = 8, MOST = 512 };
     const uint32_t count = r->end - r->first;
     uint32_t chunks = 1;
     if (count < LEAST) return chunks;
