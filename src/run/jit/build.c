@@ -137,8 +137,22 @@ LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name) {
     return LLVMAppendBasicBlockInContext(b->context, b->function, name);
 }
 
-void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other) {
+LLVMValueRef lw_build_if(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other) {
     LLVMBasicBlockRef on = lw_build_block(b, "");
-    LLVMBuildCondBr(b->at, condition, on, other);
+    LLVMValueRef branch = LLVMBuildCondBr(b->at, condition, on, other);
     LLVMPositionBuilderAtEnd(b->at, on);
+    return branch;
+}
+
+void lw_build_often(const lw_build *b, LLVMValueRef branch) {
+    enum { OFTEN = 2000 };
+    LLVMMetadataRef weights[] = {LLVMMDStringInContext2(b->context, "branch_weights", 14),
+                                 LLVMValueAsMetadata(lw_build_number(b, 32, OFTEN)),
+                                 LLVMValueAsMetadata(lw_build_number(b, 32, 1))};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(b->context, "prof", 4),
+                    LLVMMetadataAsValue(b->context, LLVMMDNodeInContext2(b->context, weights, 3)));
+}
+
+void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other) {
+    lw_build_often(b, lw_build_if(b, condition, other));
 }

@@ -49,7 +49,7 @@ static void branch(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n, LL
         LLVMValueRef left = LLVMBuildSub(b->at, lw_get(s, s->budget), cost, "");
         LLVMBasicBlockRef spent = lw_build_block(b, "spent"), on = lw_build_block(b, "");
         lw_set(s, left, s->budget);
-        LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), on, spent);
+        lw_build_often(b, LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), on, spent));
         LLVMPositionBuilderAtEnd(b->at, spent);
         add_ready(s, op->a, lanes);
         lw_set(s, lw_word(s, 2 * op->a + 1 + (op->flags & LW_OP_SPIN ? 0x80000000 : 0)), s->spent);

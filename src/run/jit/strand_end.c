@@ -59,7 +59,7 @@ static void save_ready(lw_strand *s) {
         for (uint32_t w = 0; w < u->words; w++) left[w] &= ~s->room[w];
         LLVMBasicBlockRef on = lw_build_block(b, "saved");
         LLVMValueRef lanes = lanes_with(s, reg);
-        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, lw_word(s, 0)), on);
+        lw_build_if(b, lw_build_is(b, LLVMIntNE, lanes, lw_word(s, 0)), on);
         lw_strand_begin_way(s, true);
         lw_strand_save(s, s->room, lanes);
         LLVMBuildBr(b->at, on);
@@ -104,7 +104,7 @@ static void emit_rests(lw_strand *s) {
         if (!s->ready[block]) continue;
         LLVMBasicBlockRef on = lw_build_block(b, "");
         LLVMValueRef lanes = lw_get(s, s->ready[block]);
-        lw_build_unless(b, lw_build_is(b, LLVMIntNE, lanes, lw_word(s, 0)), on);
+        lw_build_if(b, lw_build_is(b, LLVMIntNE, lanes, lw_word(s, 0)), on);
         LLVMValueRef arguments[] = {b->gang, lw_word(s, block), s->warp, lanes}, n = lw_get(s, count);
         if (places++ < LW_PASS_PLACES) {
             note_rest(s, n, lw_word(s, block), lanes);

@@ -284,7 +284,7 @@ static void begin_guard(lw_strand *s, uint32_t n) {
     s->guard = s->now;
     LLVMValueRef inside = LLVMBuildAnd(b->at, p, s->now, "");
     s->guard_end = lw_build_block(b, "unguard");
-    lw_build_unless(b, lw_build_is(b, LLVMIntNE, inside, lw_build_number(b, 32, 0)), s->guard_end);
+    lw_build_if(b, lw_build_is(b, LLVMIntNE, inside, lw_build_number(b, 32, 0)), s->guard_end);
     s->now = inside;
     lw_strand_begin_way(s, false);
     for (uint32_t c = 0; c < s->chunks; c++) s->on_ways[c] = 0;

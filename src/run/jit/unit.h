@@ -153,8 +153,11 @@ LLVMValueRef lw_build_masked(const lw_build *b, const char *name, LLVMTypeRef ty
                              LLVMValueRef *arguments, uint32_t count, lw_alias alias);
 uint64_t lw_build_length(LLVMValueRef function); /* its instructions */
 LLVMBasicBlockRef lw_build_block(const lw_build *b, const char *name);
-/* Goes on in a new block where the condition holds, and to `other` where not. */
-void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
+/* Goes on in a new block where the condition holds, and to `other` where not. Returns the branch. */
+LLVMValueRef lw_build_if(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other);
+/* A branch goes its first way nearly always: what lives across a call on the other way is kept for it there. */
+void lw_build_often(const lw_build *b, LLVMValueRef branch);
+void lw_build_unless(const lw_build *b, LLVMValueRef condition, LLVMBasicBlockRef other); /* both */
 
 /* ---- host.c: what compiled code knows of the process, by names, so that any process can run it ------------------ */
 
