@@ -1,8 +1,8 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
  * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand (warps, blocks,
- * branches) → strand_end (how a warp ends) → strand_ops (one operation) → strand_check, strand_memory, strand_local,
- * strand_turn, strand_atomic, strand_meet, strand_shuffle → strand_values → strand_frame (registers to the interpreter
- * and back)
+ * branches) → strand_end (how a warp ends) → strand_ops (one operation) → strand_check, strand_memory, strand_gather,
+ * strand_local, strand_turn, strand_atomic, strand_meet, strand_shuffle → strand_values → strand_frame (registers to
+ * the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *

@@ -147,11 +147,12 @@ static lw_home_ir find_allocation(const lw_strand *s, uint32_t hint, lw_memory_f
 }
 
 /* An atomic operation has the hint of its number in the code. */
-LLVMValueRef lw_course_changed(const lw_strand *s, uint32_t n, LLVMValueRef *base, LLVMValueRef *host,
-                               LLVMValueRef *good) {
-    const lw_memory_form form = lw_memory_unpack(lw_unit_op(s->u, n)->c);
-    const lw_home_ir home = find_allocation(s, lw_frame_number(s->u, n), form, true);
-    *base = home.base, *host = home.host, *good = home.good;
+LLVMValueRef lw_course_met(const lw_strand *s, uint32_t n, LLVMValueRef *base, LLVMValueRef *host, LLVMValueRef *good) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    const uint32_t hint = op->code == LW_OP_atom ? lw_frame_number(s->u, n) : op->e;
+    const lw_home_ir home = find_allocation(s, hint, lw_memory_unpack(op->c), op->code != LW_OP_ld);
+    *base = home.base, *host = home.host;
+    *good = home.good ? home.good : lw_build_number(lw_strand_build(s), 1, 1);
     return home.size;
 }
 

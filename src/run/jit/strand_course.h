@@ -1,5 +1,5 @@
-/* strand_course.h: between strand_check.c, strand_memory.c, strand_local.c, strand_turn.c and strand_atomic.c: where
- * the lanes of an access go, and whether they may. */
+/* strand_course.h: between strand_check.c, strand_memory.c, strand_gather.c, strand_local.c, strand_turn.c and
+ * strand_atomic.c: where the lanes of an access go, and whether they may. */
 #ifndef LW_STRAND_COURSE_H
 #define LW_STRAND_COURSE_H
 
@@ -37,9 +37,8 @@ static inline LLVMValueRef lw_course_also(const lw_strand *s, const lw_course *c
 LLVMValueRef lw_course_is_full(const lw_strand *s);                    /* all lanes of the warp execute */
 LLVMValueRef lw_course_shared(const lw_strand *s, LLVMValueRef *host); /* bytes of shared memory, and their place */
 
-/* Of the allocation that atomic operation n met last, its bytes; and whether it may be changed. */
-LLVMValueRef lw_course_changed(const lw_strand *s, uint32_t n, LLVMValueRef *base, LLVMValueRef *host,
-                               LLVMValueRef *good);
+/* Of the allocation that operation n met last, its bytes; and whether it may do there what it does. */
+LLVMValueRef lw_course_met(const lw_strand *s, uint32_t n, LLVMValueRef *base, LLVMValueRef *host, LLVMValueRef *good);
 
 /* False: the addresses are no row, or it is for the interpreter's step in any case. */
 bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course);
@@ -60,6 +59,12 @@ uint32_t lw_course_element(const lw_strand *s, const lw_op *op,
                            uint32_t k); /* the register that has one of each lane */
 /* All elements of a chunk to be stored, one lane's behind the other's. */
 LLVMValueRef lw_course_joined(lw_strand *s, const lw_op *op, const lw_course *course, uint32_t chunk);
+
+/* ---- strand_gather.c: each lane its own way, all of a chunk at once ---------------------------------------------- */
+
+bool lw_strand_gathers(const lw_strand *s, const lw_op *op); /* where the level's processors can, and no more is asked */
+void lw_strand_gather(lw_strand *s, uint32_t n);
+void lw_strand_scatter(lw_strand *s, uint32_t n);
 
 /* ---- strand_turn.c: each lane its own way ------------------------------------------------------------------------ */
 

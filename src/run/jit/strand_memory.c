@@ -216,6 +216,20 @@ static void store_apart(lw_strand *s, uint32_t n) {
     lw_strand_or_step(s, n, &fork);
 }
 
+/* By the processor's own instructions, one by one, or by the level's function for a warp. */
+static void load_each(lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if (lw_strand_gathers(s, op)) lw_strand_gather(s, n);
+    else if (goes_apart(op)) load_apart(s, n);
+    else lw_strand_call(s, n);
+}
+static void store_each(lw_strand *s, uint32_t n) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    if (lw_strand_gathers(s, op)) lw_strand_scatter(s, n);
+    else if (!(op->flags & LW_OP_IMM_A) && goes_apart(op)) store_apart(s, n);
+    else lw_strand_call(s, n);
+}
+
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
 
 /* For whoever reads what LLVM is given (script/accesses): how the lanes of an access go, in the order of the code. */
@@ -238,7 +252,7 @@ void lw_strand_load(lw_strand *s, uint32_t n) {
     note_way(s, op, run ? "one" : is_row ? "row" : "apart");
     if (run) load_same(s, n, run);
     else if (lw_strand_is_local_row(s, op)) lw_strand_load_local(s, n);
-    else if (!is_row) goes_apart(op) ? load_apart(s, n) : lw_strand_call(s, n);
+    else if (!is_row) load_each(s, n);
     else if (lw_course_is_sure(s, n)) {
         lw_course_trust(s, op, &course);
         load_row(s, n, &course);
@@ -338,8 +352,7 @@ void lw_strand_store(lw_strand *s, uint32_t n) {
         return;
     }
     if (!is_row || course.form.is_const || lw_shape_alike(&course.shape)) { /* not several lanes to one place */
-        if (!(op->flags & LW_OP_IMM_A) && goes_apart(op)) store_apart(s, n);
-        else lw_strand_call(s, n);
+        store_each(s, n);
         return;
     }
     const bool sure = lw_course_is_sure(s, n), by_mask = lw_course_stores_by_mask(s, &course);

@@ -45,7 +45,7 @@ static lw_stretch find_stretch(lw_strand *s, uint32_t n, lw_memory_form form) {
         to.size = lw_local_room(s, &to.host);
         to.base = LLVMBuildNeg(b->at, lw_local_frame(s, form), "");
     } else {
-        to.size = lw_course_changed(s, n, &to.base, &to.host, &to.good);
+        to.size = lw_course_met(s, n, &to.base, &to.host, &to.good);
         LLVMValueRef low =
             LLVMBuildAnd(b->at, to.base, lw_course_number(s, 7), ""); /* else distances are not aligned */
         to.good = LLVMBuildAnd(b->at, to.good, lw_build_is(b, LLVMIntEQ, low, lw_course_number(s, 0)), "");
