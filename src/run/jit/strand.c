@@ -49,7 +49,8 @@ static void branch(lw_strand *s, uint32_t block, const lw_op *op, uint32_t n, LL
         LLVMValueRef left = LLVMBuildSub(b->at, lw_get(s, s->budget), cost, "");
         LLVMBasicBlockRef spent = lw_build_block(b, "spent"), on = lw_build_block(b, "");
         lw_set(s, left, s->budget);
-        lw_build_often(b, LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), on, spent));
+        lw_build_often(b,
+                       LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntSGE, left, lw_build_number(b, 64, 0)), on, spent));
         LLVMPositionBuilderAtEnd(b->at, spent);
         add_ready(s, op->a, lanes);
         lw_set(s, lw_word(s, 2 * op->a + 1 + (op->flags & LW_OP_SPIN ? 0x80000000 : 0)), s->spent);
@@ -103,6 +104,7 @@ static void begin_block(lw_strand *s, uint32_t block) {
     if (s->ready[block]) {
         s->now = LLVMBuildOr(b->at, s->now, lw_get(s, s->ready[block]), "");
         lw_set(s, lw_word(s, 0), s->ready[block]);
+        lw_strand_join(s, lw_unit_live(s->u, s->u->block_at[block]));
     }
     lw_set(s, s->now, s->mask);
 }
@@ -253,7 +255,10 @@ static void clear_places(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRe
     for (uint32_t block = 0; block < s->u->code->block_count; block++)
         if (s->ready[block]) lw_set(s, lw_word(s, 0), s->ready[block]);
     for (size_t k = 0; k < (size_t)s->u->code->virtual_count * LW_STRAND_RUNS; k++)
-        if (s->places[k]) lw_set(s, LLVMConstNull(LLVMGetAllocatedType(s->places[k])), s->places[k]);
+        for (int own = 0; own < 2; own++) {
+            LLVMValueRef place = (own ? s->own : s->places)[k];
+            if (place) lw_set(s, LLVMConstNull(LLVMGetAllocatedType(place)), place);
+        }
     LLVMBuildBr(lw_strand_build(s)->at, then);
 }
 
@@ -348,11 +353,12 @@ bool lw_strand_emit(lw_strand *s) {
     const size_t registers = u->code->virtual_count, blocks = u->code->block_count;
     s->chunks = LW_WARP_LANES / u->build->chunk;
     s->places = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->places);
+    s->own = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->own);
     s->values = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->values);
     s->ways = calloc(registers * LW_STRAND_RUNS + 1, sizeof *s->ways);
     s->heads = calloc(blocks, sizeof *s->heads);
     s->ready = calloc(blocks, sizeof *s->ready);
-    const bool good = s->places && s->values && s->ways && s->heads && s->ready;
+    const bool good = s->places && s->own && s->values && s->ways && s->heads && s->ready;
     if (good) {
         s->tail = lw_build_block(lw_strand_build(s), "tail");
         s->stops = lw_build_block(lw_strand_build(s), "stops");
@@ -361,6 +367,6 @@ bool lw_strand_emit(lw_strand *s) {
         emit_entries(s);
         lw_strand_emit_trapped(s);
     }
-    free(s->places), free(s->values), free(s->ways), free(s->heads), free(s->ready);
+    free(s->places), free(s->own), free(s->values), free(s->ways), free(s->heads), free(s->ready);
     return good;
 }

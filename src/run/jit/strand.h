@@ -38,14 +38,18 @@ typedef struct lw_strand {
      * alone; else 0, or UINT32_MAX. */
     uint32_t *given;
     uint8_t *abreast; /* per operation that begins a stretch (lw_strand_stretch): chunks that are done side by side */
-    bool alone;       /* nobody has use for any register who is ready elsewhere */
-    bool has_local;   /* it makes addresses of local memory, which generic ones may be made of */
-    uint64_t *room;   /* two sets of registers, and one of blocks, for whoever needs one */
+    /* Registers that loops write while lanes that have left have use for them: what the lanes at hand have is kept
+     * beside what all have. So no round waits until it is known who goes on, and nothing but the blend of it does. */
+    uint64_t *twofold;
+    bool alone;     /* nobody has use for any register who is ready elsewhere */
+    bool has_local; /* it makes addresses of local memory, which generic ones may be made of */
+    uint64_t *room; /* two sets of registers, and one of blocks, for whoever needs one */
 
     /* what has been built */
     uint32_t chunks;
     LLVMValueRef *places; /* per register, LW_STRAND_RUNS: where its chunks are kept, or the bases of a row */
-    LLVMValueRef *values; /* likewise: what was there on the way that … */
+    LLVMValueRef *own;    /* likewise, of twofold ones: the same for the lanes at hand; others have anything there */
+    LLVMValueRef *values; /* likewise: what was there, for the lanes at hand, on the way that … */
     uint32_t *ways; /* … this is the number of; it counts while that is one of `way`, of which the last is at hand */
     uint32_t way[8], way_count, last_way;
     LLVMBasicBlockRef *heads, tail, stops, leaves;
@@ -120,7 +124,10 @@ uint32_t lw_strand_op(lw_strand *s, uint32_t n, uint32_t end);
 LLVMValueRef lw_strand_base(lw_strand *s, uint32_t reg); /* of a row that has one */
 /* Of the at-th run of 1 << run lanes, no more than the row's own run is. */
 LLVMValueRef lw_strand_base_of(lw_strand *s, uint32_t reg, uint32_t run, uint32_t at);
-LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk);
+LLVMValueRef lw_strand_vector(lw_strand *s, uint32_t reg, uint32_t chunk); /* good for the lanes at hand … */
+LLVMValueRef lw_strand_whole(lw_strand *s, uint32_t reg, uint32_t chunk);  /* … and for all, of one that is no row */
+/* Lanes have come that had been elsewhere: those registers of a set that are twofold are what all have. */
+void lw_strand_join(lw_strand *s, const uint64_t *set);
 /* Executing lanes get it. */
 void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value);
 void lw_strand_put_row(lw_strand *s, uint32_t reg, uint32_t at, LLVMValueRef base);  /* of the at-th of its runs */

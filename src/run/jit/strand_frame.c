@@ -111,7 +111,7 @@ static void take_bases(lw_strand *s, uint32_t reg, LLVMValueRef lanes) {
 /* mask NULL: in all lanes. */
 static void save_vector(lw_strand *s, uint32_t reg, LLVMValueRef mask) {
     for (uint32_t c = 0; c < s->chunks; c++)
-        save_chunk(s, reg, c, lw_strand_vector(s, reg, c), mask ? lw_strand_conditions(s, mask, c) : NULL);
+        save_chunk(s, reg, c, lw_strand_whole(s, reg, c), mask ? lw_strand_conditions(s, mask, c) : NULL);
 }
 
 static void save(lw_strand *s, const uint64_t *set, LLVMValueRef mask) {

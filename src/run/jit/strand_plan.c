@@ -305,6 +305,32 @@ const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block) {
     return s->room;
 }
 
+/* Nobody minds what lanes compute in a loop that are not at hand: some lane functions take long for a chunk in which
+ * one lane has unusual operands. */
+static bool is_carefree(const lw_unit *u, lw_loop loop) {
+    enum { SHORT = 16 };
+    if (!loop.end) return false;
+    for (uint32_t n = u->block_at[loop.first]; n < lw_unit_block_end(u, loop.end - 1); n++)
+        if (u->kinds[n] == LW_KIND_body && lw_body_length(u, lw_unit_op(u, n)) > SHORT) return false;
+    return true;
+}
+
+/* What a loop blends: it would wait for who goes on, and those that go on for it. */
+static void find_twofold(lw_strand *s) {
+    const lw_unit *u = s->u;
+    lw_loop at_hand = {0};
+    bool carefree = false;
+    for (uint32_t b = 0; b < u->code->block_count; b++) {
+        const lw_loop loop = u->code->facts->loops[b];
+        if (loop.first != at_hand.first || loop.end != at_hand.end) carefree = is_carefree(u, loop);
+        at_hand = loop;
+        if (!carefree) continue;
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
+            LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at)
+        if (lw_set_has(s->needed + (size_t)b * u->words, *at) && !lw_strand_is_row(s, *at)) lw_set_add(s->twofold, *at);
+    }
+}
+
 /* ---- Room in registers ------------------------------------------------------------------------------------------- */
 
 void lw_strand_live_behind(lw_strand *s, uint32_t block) {
@@ -402,11 +428,12 @@ bool lw_strand_plan(lw_strand *s) {
     s->dirty = calloc(blocks * u->words + 1, sizeof *s->dirty);
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
+    s->twofold = calloc(u->words + 1, sizeof *s->twofold);
     s->given = calloc(u->code->virtual_count + 1, sizeof *s->given);
     s->abreast = calloc(u->count + 1, sizeof *s->abreast);
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
-        !s->given || !s->abreast)
+        !s->given || !s->abreast || !s->twofold)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -419,6 +446,7 @@ bool lw_strand_plan(lw_strand *s) {
     find_settled(s);
     find_given(s);
     find_abreast(s);
+    find_twofold(s);
     s->alone = is_alone(s);
     return true;
 }
@@ -426,4 +454,5 @@ bool lw_strand_plan(lw_strand *s) {
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
+    free(s->twofold);
 }

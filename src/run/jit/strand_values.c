@@ -23,10 +23,17 @@ static LLVMTypeRef type_of(const lw_strand *s, uint32_t reg) {
     return lw_strand_is_row(s, reg) ? lw_build_int(b, bits) : lw_build_vector(b, bits);
 }
 
-static LLVMValueRef place_of(lw_strand *s, uint32_t reg, uint32_t chunk) {
-    LLVMValueRef *place = &s->places[(size_t)reg * LW_STRAND_RUNS + chunk];
+static bool is_twofold(const lw_strand *s, uint32_t reg) { return lw_set_has(s->twofold, reg); }
+
+/* Of all lanes, or of those at hand. */
+static LLVMValueRef place_in(lw_strand *s, LLVMValueRef *places, uint32_t reg, uint32_t chunk) {
+    LLVMValueRef *place = &places[(size_t)reg * LW_STRAND_RUNS + chunk];
     if (!*place) *place = lw_build_stack(lw_strand_build(s), type_of(s, reg));
     return *place;
+}
+static LLVMValueRef place_of(lw_strand *s, uint32_t reg, uint32_t chunk) { return place_in(s, s->places, reg, chunk); }
+static LLVMValueRef own_place(lw_strand *s, uint32_t reg, uint32_t chunk) {
+    return place_in(s, is_twofold(s, reg) ? s->own : s->places, reg, chunk);
 }
 
 static void keep_value(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
@@ -37,16 +44,31 @@ static void keep_value(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef 
 static LLVMValueRef load_value(lw_strand *s, uint32_t reg, uint32_t chunk) {
     const size_t at = (size_t)reg * LW_STRAND_RUNS + chunk;
     if (is_on_way(s, s->ways[at])) return s->values[at];
-    LLVMValueRef value = LLVMBuildLoad2(lw_strand_build(s)->at, type_of(s, reg), place_of(s, reg, chunk), "");
+    LLVMValueRef value = LLVMBuildLoad2(lw_strand_build(s)->at, type_of(s, reg), own_place(s, reg, chunk), "");
     keep_value(s, reg, chunk, value);
     return value;
+}
+
+static void keep_own(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
+    if (is_twofold(s, reg)) LLVMBuildStore(lw_strand_build(s)->at, value, own_place(s, reg, chunk));
+    keep_value(s, reg, chunk, value);
 }
 
 void lw_strand_keep(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
     for (uint32_t k = 0; k < s->sure_count; k++)
         if (lw_unit_op(s->u, s->sure[k].first)->a == reg) s->sure[k--] = s->sure[--s->sure_count];
     LLVMBuildStore(lw_strand_build(s)->at, value, place_of(s, reg, chunk));
-    keep_value(s, reg, chunk, value);
+    keep_own(s, reg, chunk, value);
+}
+
+LLVMValueRef lw_strand_whole(lw_strand *s, uint32_t reg, uint32_t chunk) {
+    if (!is_twofold(s, reg)) return lw_strand_vector(s, reg, chunk);
+    return LLVMBuildLoad2(lw_strand_build(s)->at, type_of(s, reg), place_of(s, reg, chunk), "");
+}
+
+void lw_strand_join(lw_strand *s, const uint64_t *set) {
+    LW_EACH_IN(set, s->u->words, reg)
+    for (uint32_t c = 0; is_twofold(s, reg) && c < s->chunks; c++) keep_own(s, reg, c, lw_strand_whole(s, reg, c));
 }
 
 LLVMValueRef lw_strand_base_of(lw_strand *s, uint32_t reg, uint32_t run, uint32_t at) {
@@ -106,14 +128,22 @@ LLVMValueRef lw_strand_on(lw_strand *s, uint32_t chunk) {
     return s->on[chunk] = lw_strand_conditions(s, s->now, chunk);
 }
 
+/* By somebody who is elsewhere. */
 static bool is_needed(const lw_strand *s, uint32_t n, uint32_t reg) {
-    return s->guard || lw_set_has(s->needed + (size_t)lw_strand_block_of(s->u, n) * s->u->words, reg);
+    return lw_set_has(s->needed + (size_t)lw_strand_block_of(s->u, n) * s->u->words, reg);
+}
+
+static LLVMValueRef blend(lw_strand *s, uint32_t chunk, LLVMValueRef value, LLVMValueRef before) {
+    return LLVMBuildSelect(lw_strand_build(s)->at, lw_strand_on(s, chunk), value, before, "");
 }
 
 void lw_strand_put(lw_strand *s, uint32_t n, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
-    if (is_needed(s, n, reg))
-        value = LLVMBuildSelect(lw_strand_build(s)->at, lw_strand_on(s, chunk), value, load_value(s, reg, chunk), "");
+    const bool needed = is_needed(s, n, reg);
+    LLVMValueRef own = value;
+    if (needed || s->guard) value = blend(s, chunk, value, lw_strand_whole(s, reg, chunk));
+    if (s->guard) own = is_twofold(s, reg) ? blend(s, chunk, own, load_value(s, reg, chunk)) : value;
     lw_strand_keep(s, reg, chunk, value);
+    if (is_twofold(s, reg) && (needed || s->guard)) keep_own(s, reg, chunk, own);
 }
 
 void lw_strand_put_row(lw_strand *s, uint32_t reg, uint32_t at, LLVMValueRef base) { lw_strand_keep(s, reg, at, base); }
