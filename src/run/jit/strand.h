@@ -24,6 +24,14 @@ typedef struct lw_sure {
     LLVMValueRef good, host, base;
 } lw_sure;
 
+/* Where indices may go from one number in a register on, for accesses of one size: how far in front of it the
+ * allocation begins, in these, the largest index from there on, where that is 0, and whether any of it is good. */
+typedef struct lw_indices {
+    uint32_t base, shift, window, is_store;
+    uint64_t imm;
+    LLVMValueRef down, most, host, good;
+} lw_indices;
+
 typedef struct lw_strand {
     lw_unit *u;
     lw_shape *shapes;
@@ -65,6 +73,8 @@ typedef struct lw_strand {
     uint32_t on_ways[LW_CHUNKS];
     lw_sure sure[8]; /* in this block, so far */
     uint32_t sure_count;
+    lw_indices reach[4]; /* likewise, the last ones */
+    uint32_t reach_count;
     LLVMValueRef guard; /* the mask outside of the guard at hand; NULL: there is none */
     LLVMBasicBlockRef guard_end;
 } lw_strand;

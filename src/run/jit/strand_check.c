@@ -48,11 +48,6 @@ static bool is_like(const lw_strand *s, uint32_t n, const lw_op *other) {
            form.address == as.address && form.size == as.size && form.vector == as.vector && !form.is_const;
 }
 
-static bool writes(const lw_unit *u, uint32_t n, uint32_t reg) {
-    LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) if (*at == reg) return true;
-    return false;
-}
-
 /* How far from the first one all those like it go, up to the end of the block or where the register changes. Returns
  * their count. */
 static uint32_t find_like(const lw_strand *s, uint32_t n, int64_t *from, int64_t *to) {
@@ -69,7 +64,7 @@ static uint32_t find_like(const lw_strand *s, uint32_t n, int64_t *from, int64_t
             if (away + each > *to) *to = away + each;
             count++;
         }
-        if (writes(s->u, k, first->a)) break;
+        if (lw_unit_writes(s->u, k, first->a)) break;
     }
     return count;
 }

@@ -62,7 +62,8 @@ LLVMValueRef lw_course_joined(lw_strand *s, const lw_op *op, const lw_course *co
 
 /* ---- strand_gather.c: each lane its own way, all of a chunk at once ---------------------------------------------- */
 
-bool lw_strand_gathers(const lw_strand *s, const lw_op *op); /* where the level's processors can, and no more is asked */
+bool lw_strand_gathers(const lw_strand *s,
+                       const lw_op *op); /* where the level's processors can, and no more is asked */
 void lw_strand_gather(lw_strand *s, uint32_t n);
 void lw_strand_scatter(lw_strand *s, uint32_t n);
 

@@ -13,58 +13,188 @@ bool lw_strand_gathers(const lw_strand *s, const lw_op *op) {
     return 1u << form.size >= WORD || !form.vector;
 }
 
-/* Where lanes go: so many times what each accesses from a place on. */
+/* ---- One number and an index --------------------------------------------------------------------------------------
+ */
+
+/* An address that is one number, the same in all lanes, and an index of 32 bits for each, times what a lane accesses.
+ */
+typedef struct lw_indexed {
+    uint32_t base, index;
+} lw_indexed;
+
+/* The operation of its block that a register has its value in front of operation n from; LW_NO_SLOT: there is none, or
+ * it was for some lanes only. */
+static uint32_t writer_of(const lw_strand *s, uint32_t n, uint32_t reg) {
+    for (uint32_t k = n; k-- > 0 && lw_unit_op(s->u, k)->code != LW_OP_block;)
+        if (lw_unit_writes(s->u, k, reg)) return s->u->guarded[k] ? LW_NO_SLOT : k;
+    return LW_NO_SLOT;
+}
+
+/* What operation k read in a register is still there in front of operation n. */
+static bool is_kept(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg) {
+    for (; k < n; k++)
+        if (lw_unit_writes(s->u, k, reg)) return false;
+    return true;
+}
+
+static bool is_number(const lw_strand *s, uint32_t reg, uint64_t value) {
+    return s->u->code->registers[reg].is_const && s->u->code->registers[reg].value == value;
+}
+
+static lw_lane_id lane_at(const lw_strand *s, uint32_t k) {
+    return k == LW_NO_SLOT ? LW_LANE_none : lw_code_lane(lw_unit_op(s->u, k)->code);
+}
+
+/* A register of 64 bits is one of 32, made wider, times 1 << shift. */
+static bool is_scaled(const lw_strand *s, uint32_t n, uint32_t reg, uint32_t shift, uint32_t *index) {
+    uint32_t k = writer_of(s, n, reg);
+    if (lane_at(s, k) == LW_LANE_shl_b64 && is_number(s, lw_unit_op(s->u, k)->b, shift))
+        shift = 0, k = writer_of(s, k, lw_unit_op(s->u, k)->a);
+    const lw_lane_id lane = lane_at(s, k);
+    const bool is_wider = lane == LW_LANE_zext_b64_b32 || lane == LW_LANE_sext_b64_b32;
+    const bool is_product = lane == LW_LANE_mul_wide_u32 || lane == LW_LANE_mul_wide_s32;
+    if (!(is_wider && !shift) && !(is_product && is_number(s, lw_unit_op(s->u, k)->b, 1ull << shift))) return false;
+    *index = lw_unit_op(s->u, k)->a;
+    return is_kept(s, k, n, *index);
+}
+
+static bool is_base(const lw_strand *s, uint32_t k, uint32_t n, uint32_t reg) {
+    return lw_strand_is_uniform(s, reg) && is_kept(s, k, n, reg);
+}
+
+static bool find_indexed(const lw_strand *s, uint32_t n, uint32_t shift, lw_indexed *to) {
+    const uint32_t k = writer_of(s, n, lw_unit_op(s->u, n)->a);
+    const lw_lane_id lane = lane_at(s, k);
+    const lw_op *op = k == LW_NO_SLOT ? NULL : lw_unit_op(s->u, k);
+    if (lane == LW_LANE_add_b64) {
+        const bool is_first = is_base(s, k, n, op->a);
+        to->base = is_first ? op->a : op->b;
+        return (is_first || is_base(s, k, n, op->b)) && is_scaled(s, k, is_first ? op->b : op->a, shift, &to->index) &&
+               is_kept(s, k, n, to->index);
+    }
+    if (lane != LW_LANE_mad_wide_u32 && lane != LW_LANE_mad_wide_s32) return false;
+    to->base = op->c, to->index = op->a;
+    return is_number(s, op->b, 1ull << shift) && is_base(s, k, n, op->c) && is_kept(s, k, n, op->a);
+}
+
+/* ---- Where lanes go -----------------------------------------------------------------------------------------------
+ */
+
+/* So many times what each accesses from a place on. */
 typedef struct lw_places {
     lw_memory_form form;
     LLVMValueRef host, at[LW_CHUNKS];
+    LLVMValueRef most, good; /* what that may be, and whether anything may be */
 } lw_places;
 
-/* Distances from a base, by how much each lane accesses. Who is not aligned is far off then. */
-static LLVMValueRef find_distances(lw_strand *s, const lw_op *op, const lw_places *places, LLVMValueRef base,
-                                   uint32_t chunk) {
-    const lw_build *b = lw_strand_build(s);
-    const uint32_t bits = lw_unit_bits(s->u, op->a), shift = places->form.size + places->form.vector;
-    LLVMValueRef more = LLVMBuildSub(b->at, lw_course_number(s, op->imm), base, "");
-    more = LLVMBuildTrunc(b->at, more, lw_build_int(b, bits), "");
-    LLVMValueRef at = LLVMBuildAdd(b->at, lw_strand_vector(s, op->a, chunk), lw_value_splat(b, more), "");
-    if (!shift) return at;
-    LLVMValueRef down = lw_value_splat(b, lw_build_number(b, bits, shift));
-    LLVMValueRef round = lw_value_splat(b, lw_build_number(b, bits, bits - shift));
-    return LLVMBuildOr(b->at, LLVMBuildLShr(b->at, at, down, ""), LLVMBuildShl(b->at, at, round, ""), "");
+static uint32_t width_of(LLVMValueRef vector) { return LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(vector))); }
+
+static LLVMValueRef also(const lw_strand *s, LLVMValueRef good, LLVMIntPredicate how, LLVMValueRef x, LLVMValueRef y) {
+    return LLVMBuildAnd(lw_strand_build(s)->at, good, lw_build_is(lw_strand_build(s), how, x, y), "");
+}
+static LLVMValueRef least(const lw_strand *s, LLVMValueRef x, LLVMValueRef y) {
+    return LLVMBuildSelect(lw_strand_build(s)->at, lw_build_is(lw_strand_build(s), LLVMIntSLT, x, y), x, y, "");
 }
 
-/* Who is a whole number of accesses behind it is aligned; so are words around elements. */
-static LLVMValueRef is_aligned(const lw_strand *s, LLVMValueRef base, LLVMValueRef host, uint32_t bytes) {
+/* Shared memory, or the allocation met last; returns where it begins. Who is a whole number of accesses behind that is
+ * aligned; so are words around elements. */
+static LLVMValueRef find_home(lw_strand *s, uint32_t n, uint32_t shift, lw_places *places) {
     const lw_build *b = lw_strand_build(s);
-    LLVMValueRef low = lw_course_number(s, (bytes < WORD ? WORD : bytes) - 1u);
-    low = LLVMBuildAnd(b->at, LLVMBuildOr(b->at, LLVMBuildPtrToInt(b->at, host, b->i64, ""), base, ""), low, "");
-    return lw_build_is(b, LLVMIntEQ, low, lw_course_number(s, 0));
+    const uint64_t bytes = 1ull << shift;
+    LLVMValueRef base = lw_course_number(s, 0), each = lw_course_number(s, bytes);
+    places->good = lw_build_number(b, 1, 1);
+    LLVMValueRef size = places->form.window == LW_WINDOW_shared
+                            ? lw_course_shared(s, &places->host)
+                            : lw_course_met(s, n, &base, &places->host, &places->good);
+    LLVMValueRef low = LLVMBuildOr(b->at, LLVMBuildPtrToInt(b->at, places->host, b->i64, ""), base, "");
+    low = LLVMBuildAnd(b->at, low, lw_course_number(s, (bytes < WORD ? WORD : bytes) - 1), "");
+    places->good = also(s, places->good, LLVMIntULE, each, size);
+    places->good = also(s, places->good, LLVMIntEQ, low, lw_course_number(s, 0));
+    places->most = LLVMBuildLShr(b->at, LLVMBuildSub(b->at, size, each, ""), lw_course_number(s, shift), "");
+    return base;
+}
+
+/* Distances from where the home begins, by how much each lane accesses. Who is not aligned is far off then. */
+static void find_distances(lw_strand *s, uint32_t n, uint32_t shift, lw_places *places) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    const uint32_t bits = lw_unit_bits(s->u, op->a);
+    LLVMValueRef more = LLVMBuildSub(b->at, lw_course_number(s, op->imm), find_home(s, n, shift, places), "");
+    more = lw_value_splat(b, LLVMBuildTrunc(b->at, more, lw_build_int(b, bits), ""));
+    LLVMValueRef down = lw_value_splat(b, lw_build_number(b, bits, shift));
+    LLVMValueRef round = lw_value_splat(b, lw_build_number(b, bits, bits - shift));
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef at = places->at[c] = LLVMBuildAdd(b->at, lw_strand_vector(s, op->a, c), more, "");
+        if (shift)
+            places->at[c] =
+                LLVMBuildOr(b->at, LLVMBuildLShr(b->at, at, down, ""), LLVMBuildShl(b->at, at, round, ""), "");
+    }
+}
+
+/* From where index 0 is, or from where the home begins if that is above it: so no sum wraps into what is good, as long
+ * as `most` is far below 1 << 32. */
+static void find_reach(lw_strand *s, uint32_t n, lw_places *places, lw_indices *reach) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMValueRef none = lw_course_number(s, 0), shift = lw_course_number(s, reach->shift);
+    LLVMValueRef far = lw_course_number(s, ((1u << 30) >> places->form.vector) - 1);
+    LLVMValueRef away = LLVMBuildAdd(b->at, lw_strand_base(s, reach->base), lw_course_number(s, reach->imm), "");
+    away = LLVMBuildSub(b->at, away, find_home(s, n, reach->shift, places), "");
+    LLVMValueRef low = LLVMBuildAnd(b->at, away, lw_course_number(s, (1ull << reach->shift) - 1), "");
+    away = LLVMBuildAShr(b->at, away, shift, "");
+    LLVMValueRef down = least(s, away, none), up = LLVMBuildSub(b->at, away, down, "");
+    reach->good = also(s, places->good, LLVMIntEQ, low, none);
+    reach->good = also(s, reach->good, LLVMIntSGT, down, LLVMBuildNeg(b->at, far, ""));
+    reach->good = also(s, reach->good, LLVMIntULE, up, places->most);
+    reach->most = least(s, LLVMBuildSub(b->at, places->most, up, ""), far);
+    reach->host = lw_build_move(b, places->host, LLVMBuildShl(b->at, up, shift, ""));
+    reach->down = LLVMBuildTrunc(b->at, down, b->i32, "");
+}
+
+/* The same for all accesses of a block from one number on. */
+static lw_indices reach_of(lw_strand *s, uint32_t n, uint32_t shift, uint32_t base, lw_places *places) {
+    const lw_op *op = lw_unit_op(s->u, n);
+    lw_indices reach = {base, shift, places->form.window, op->code == LW_OP_st, .imm = op->imm};
+    for (uint32_t k = 0; k < s->reach_count; k++) {
+        const lw_indices *known = &s->reach[k];
+        if (known->base == base && known->shift == shift && known->is_store == reach.is_store &&
+            known->imm == reach.imm && known->window == reach.window)
+            return *known;
+    }
+    find_reach(s, n, places, &reach);
+    if (!s->guard) s->reach[s->reach_count < LW_COUNT(s->reach) ? s->reach_count++ : 0] = reach;
+    return reach;
+}
+
+static void find_indices(lw_strand *s, uint32_t n, uint32_t shift, const lw_indexed *indexed, lw_places *places) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_indices reach = reach_of(s, n, shift, indexed->base, places);
+    places->host = reach.host, places->most = reach.most, places->good = reach.good;
+    LLVMValueRef down = lw_value_splat(b, reach.down);
+    for (uint32_t c = 0; c < s->chunks; c++)
+        places->at[c] = LLVMBuildAdd(b->at, lw_strand_vector(s, indexed->index, c), down, "");
 }
 
 /* The condition that all that execute may go there. */
 static LLVMValueRef find_places(lw_strand *s, uint32_t n, lw_places *places) {
     const lw_build *b = lw_strand_build(s);
-    const lw_op *op = lw_unit_op(s->u, n);
-    const lw_memory_form form = places->form = lw_memory_unpack(op->c);
-    const uint32_t shift = form.size + form.vector;
-    LLVMValueRef base = lw_course_number(s, 0), good = lw_build_number(b, 1, 1),
-                 each = lw_course_number(s, 1ull << shift);
-    LLVMValueRef size = form.window == LW_WINDOW_shared ? lw_course_shared(s, &places->host)
-                                                        : lw_course_met(s, n, &base, &places->host, &good);
-    LLVMValueRef room = LLVMBuildLShr(b->at, LLVMBuildSub(b->at, size, each, ""), lw_course_number(s, shift), "");
+    places->form = lw_memory_unpack(lw_unit_op(s->u, n)->c);
+    const uint32_t shift = places->form.size + places->form.vector;
     LLVMValueRef bad = NULL;
-    room = lw_value_splat(b, LLVMBuildTrunc(b->at, room, lw_build_int(b, lw_unit_bits(s->u, op->a)), ""));
+    lw_indexed indexed;
+    if (find_indexed(s, n, shift, &indexed)) find_indices(s, n, shift, &indexed, places);
+    else find_distances(s, n, shift, places);
+    LLVMValueRef most = LLVMBuildTrunc(b->at, places->most, lw_build_int(b, width_of(places->at[0])), "");
     for (uint32_t c = 0; c < s->chunks; c++) {
-        places->at[c] = find_distances(s, op, places, base, c);
-        LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntUGT, places->at[c], room, "");
+        LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntUGT, places->at[c], lw_value_splat(b, most), "");
         is = LLVMBuildAnd(b->at, is, lw_strand_on(s, c), "");
         bad = bad ? LLVMBuildOr(b->at, bad, is, "") : is;
     }
     bad = LLVMBuildBitCast(b->at, bad, lw_build_int(b, b->chunk), "");
-    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntULE, each, size), "");
-    good = LLVMBuildAnd(b->at, good, is_aligned(s, base, places->host, 1u << shift), "");
-    return LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, bad, LLVMConstNull(LLVMTypeOf(bad))), "");
+    return also(s, places->good, LLVMIntEQ, bad, LLVMConstNull(LLVMTypeOf(bad)));
 }
+
+/* ---- Elements ------------------------------------------------------------------------------------------------------
+ */
 
 /* Of the k-th element of each lane, by how many elements of that size are in front of it. */
 static LLVMValueRef pointers_of(const lw_strand *s, const lw_places *places, LLVMValueRef at, uint32_t k,
@@ -76,8 +206,9 @@ static LLVMValueRef pointers_of(const lw_strand *s, const lw_places *places, LLV
     return LLVMBuildGEP2(b->at, type, host, &at, 1, "");
 }
 
-static LLVMValueRef shifted(const lw_strand *s, LLVMValueRef value, uint32_t bits, uint32_t left, uint32_t right) {
+static LLVMValueRef shifted(const lw_strand *s, LLVMValueRef value, uint32_t left, uint32_t right) {
     const lw_build *b = lw_strand_build(s);
+    const uint32_t bits = width_of(value);
     if (left) value = LLVMBuildShl(b->at, value, lw_value_splat(b, lw_build_number(b, bits, left)), "");
     if (right) value = LLVMBuildLShr(b->at, value, lw_value_splat(b, lw_build_number(b, bits, right)), "");
     return value;
@@ -96,10 +227,9 @@ static LLVMValueRef gather_parts(lw_strand *s, const lw_places *places, uint32_t
     const lw_build *b = lw_strand_build(s);
     const uint32_t in_word = 2 - places->form.size, bits = 8u << places->form.size;
     LLVMValueRef at = places->at[chunk];
-    const uint32_t wide = LLVMGetIntTypeWidth(LLVMGetElementType(LLVMTypeOf(at)));
-    LLVMValueRef words = gather(s, pointers_of(s, places, shifted(s, at, wide, 0, in_word), 0, WORD), WORD, chunk);
-    LLVMValueRef by = LLVMBuildTrunc(b->at, at, lw_build_vector(b, 32), "");
-    by = shifted(s, shifted(s, by, 32, 32 - in_word, 32 - in_word), 32, 3 + places->form.size, 0);
+    LLVMValueRef words = gather(s, pointers_of(s, places, shifted(s, at, 0, in_word), 0, WORD), WORD, chunk);
+    LLVMValueRef by = width_of(at) > 32 ? LLVMBuildTrunc(b->at, at, lw_build_vector(b, 32), "") : at;
+    by = shifted(s, shifted(s, by, 32 - in_word, 32 - in_word), 3 + places->form.size, 0);
     return LLVMBuildTrunc(b->at, LLVMBuildLShr(b->at, words, by, ""), lw_build_vector(b, bits), "");
 }
 
@@ -109,7 +239,7 @@ void lw_strand_gather(lw_strand *s, uint32_t n) {
     const lw_fork fork = lw_strand_fork(s, find_places(s, n, &places));
     const lw_memory_form form = places.form;
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = shifted(s, places.at[c], lw_unit_bits(s->u, op->a), form.vector, 0);
+        LLVMValueRef at = shifted(s, places.at[c], form.vector, 0);
         for (uint32_t k = 0; k < 1u << form.vector; k++) {
             LLVMValueRef value = 1u << form.size < WORD
                                      ? gather_parts(s, &places, c)
@@ -129,7 +259,7 @@ void lw_strand_scatter(lw_strand *s, uint32_t n) {
     const uint32_t bytes = 1u << places.form.size;
     LLVMTypeRef type = lw_build_vector(b, 8 * bytes);
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef at = shifted(s, places.at[c], lw_unit_bits(s->u, op->a), places.form.vector, 0);
+        LLVMValueRef at = shifted(s, places.at[c], places.form.vector, 0);
         for (uint32_t k = 0; k < 1u << places.form.vector; k++) {
             LLVMValueRef value = lw_strand_vector(s, lw_course_element(s, op, k), c);
             LLVMValueRef to = pointers_of(s, &places, at, k, bytes);

@@ -4,7 +4,7 @@
 /* ---- Values of registers ----------------------------------------------------------------------------------------- */
 
 void lw_strand_begin_way(lw_strand *s, bool anew) {
-    if (anew) s->way_count = s->sure_count = 0;
+    if (anew) s->way_count = s->sure_count = s->reach_count = 0;
     if (s->way_count == LW_COUNT(s->way)) lw_bug("ways within ways");
     s->way[s->way_count++] = ++s->last_way;
 }
@@ -57,6 +57,8 @@ static void keep_own(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef va
 void lw_strand_keep(lw_strand *s, uint32_t reg, uint32_t chunk, LLVMValueRef value) {
     for (uint32_t k = 0; k < s->sure_count; k++)
         if (lw_unit_op(s->u, s->sure[k].first)->a == reg) s->sure[k--] = s->sure[--s->sure_count];
+    for (uint32_t k = 0; k < s->reach_count; k++)
+        if (s->reach[k].base == reg) s->reach[k--] = s->reach[--s->reach_count];
     LLVMBuildStore(lw_strand_build(s)->at, value, place_of(s, reg, chunk));
     keep_own(s, reg, chunk, value);
 }

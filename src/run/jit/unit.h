@@ -57,6 +57,10 @@ typedef struct lw_unit {
 bool lw_unit_study(lw_unit *unit);
 void lw_unit_free(lw_unit *unit);
 static inline const lw_op *lw_unit_op(const lw_unit *u, uint32_t n) { return &u->code->ops[u->order[n]]; }
+static inline bool lw_unit_writes(const lw_unit *u, uint32_t n, uint32_t reg) {
+    LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) if (*at == reg) return true;
+    return false;
+}
 /* The operations of a block: up to, not including. */
 static inline uint32_t lw_unit_block_end(const lw_unit *u, uint32_t block) {
     return block + 1 < u->code->block_count ? u->block_at[block + 1] : u->count;
