@@ -125,6 +125,26 @@ static bool stops_together(const lw_strand *s, uint32_t block) {
     return true;
 }
 
+static uint64_t later_at(const lw_strand *s, uint32_t block, uint32_t word) {
+    return s->later[(size_t)block * s->u->words + word];
+}
+
+/* What is in the frame already, unless the gang has just entered the function. */
+static void save_first(lw_strand *s, uint32_t block) {
+    const lw_build *b = lw_strand_build(s);
+    uint64_t some = 0;
+    for (uint32_t w = 0; w < s->u->words; w++)
+        some |= s->room[w] = lw_strand_saved(s, block, w) & ~later_at(s, block, w);
+    if (!some) return;
+    LLVMBasicBlockRef on = lw_build_block(b, "");
+    lw_build_if(b, lw_build_is(b, LLVMIntEQ, s->entry, lw_word(s, 0)), on);
+    lw_strand_begin_way(s, false);
+    lw_strand_save(s, s->room, s->now);
+    lw_strand_end_way(s);
+    LLVMBuildBr(b->at, on);
+    LLVMPositionBuilderAtEnd(b->at, on);
+}
+
 /* The warp must wait, or is left to the interpreter for other reasons, at a block's beginning. As a rule it comes as a
  * whole; then its registers go to the frame here, and not where those of all lanes do that may be ready somewhere. */
 static void stop(lw_strand *s, uint32_t block) {
@@ -133,7 +153,8 @@ static void stop(lw_strand *s, uint32_t block) {
         rest(s);
         return;
     }
-    for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w);
+    save_first(s, block);
+    for (uint32_t w = 0; w < s->u->words; w++) s->room[w] = lw_strand_saved(s, block, w) & later_at(s, block, w);
     lw_strand_save(s, s->room, s->now);
     lw_set(s, lw_word(s, block), s->stop);
     LLVMBuildBr(lw_strand_build(s)->at, s->stops);
@@ -342,7 +363,7 @@ static void emit_entries(lw_strand *s) {
     LLVMPositionBuilderAtEnd(b->at, over);
     lw_frame_refuse(u);
     LLVMPositionBuilderAtEnd(b->at, begun);
-    s->regs = lw_frame_regs(u);
+    s->regs = lw_frame_regs(u), s->entry = entry;
     emit_warps(s, entry, warps);
     LLVMPositionBuilderAtEnd(b->at, b->top);
     LLVMBuildBr(b->at, find);

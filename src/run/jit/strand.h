@@ -40,6 +40,7 @@ typedef struct lw_strand {
     bool *reached;
     uint64_t *needed;  /* per block: registers that lanes elsewhere have use for */
     uint64_t *dirty;   /* per block: registers that may not be in the frame as they are now, in front of it */
+    uint64_t *later;   /* likewise, where the gang has come in elsewhere than at the function's first block */
     uint64_t *wanted;  /* per block: registers that its code, or that behind it, has to do with */
     uint64_t *settled; /* per block: registers that have been written wherever lanes come from */
     /* Per register: 1 + the operation that is all that ever writes it, where that gives what follows from the launch
@@ -63,8 +64,8 @@ typedef struct lw_strand {
     LLVMBasicBlockRef *heads, tail, stops, leaves;
     LLVMValueRef *ready; /* per block: place of the mask of lanes that are ready there */
     LLVMValueRef mask, lanes_done, warps_done, budget, least, spent, warp, left_at, left_lanes, left_own,
-        stop; /* places */
-    LLVMValueRef pass, regs, base, live;
+        stop;                                   /* places */
+    LLVMValueRef pass, regs, base, live, entry; /* entry: the block where the gang has come in */
     LLVMValueRef bases;              /* place of the rows that go to the frame, or come from there, at once */
     LLVMValueRef trade;              /* of what a shuffle reads and gives, lw_trade */
     LLVMBasicBlockRef trapped;       /* a step has: the launch is over */

@@ -202,18 +202,39 @@ static uint32_t next_behind(const lw_strand *s, uint32_t block, uint32_t after) 
 #define EACH_BEHIND(s, block, to) \
     for (uint32_t to = next_behind(s, block, UINT32_MAX); to != UINT32_MAX; to = next_behind(s, block, to))
 
-static void find_dirty(lw_strand *s) {
+static void find_dirty(const lw_strand *s, const bool *reached, uint64_t *sets) {
     const lw_unit *u = s->u;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < u->code->block_count; b++) {
-            if (!s->reached[b] || lw_strand_stops_at(u, b)) continue;
-            memcpy(s->room, set_of(s, s->dirty, b), u->words * sizeof *s->room);
+            if (!reached[b] || lw_strand_stops_at(u, b)) continue;
+            memcpy(s->room, set_of(s, sets, b), u->words * sizeof *s->room);
             for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
                 LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) lw_set_add(s->room, *at);
-            EACH_BEHIND(s, b, to) changed |= join(s, set_of(s, s->dirty, to), s->room);
+            EACH_BEHIND(s, b, to) changed |= join(s, set_of(s, sets, to), s->room);
         }
     }
+}
+
+/* From all entries but the function's first block. False: no memory. */
+static bool find_later(const lw_strand *s) {
+    const lw_unit *u = s->u;
+    bool *reached = calloc(u->code->block_count, sizeof *reached);
+    if (!reached) return false;
+    for (uint32_t b = 1; b < u->code->block_count; b++) reached[b] = lw_strand_enters(u, b);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t b = 0; b < u->code->block_count; b++) {
+            if (!reached[b] || lw_strand_stops_at(u, b)) continue;
+            EACH_BEHIND(s, b, to) {
+                changed |= !reached[to];
+                reached[to] = true;
+            }
+        }
+    }
+    find_dirty(s, reached, s->later);
+    free(reached);
+    return true;
 }
 
 static void find_wanted(lw_strand *s) {
@@ -426,6 +447,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->reached = calloc(blocks, sizeof *s->reached);
     s->needed = calloc(blocks * u->words + 1, sizeof *s->needed);
     s->dirty = calloc(blocks * u->words + 1, sizeof *s->dirty);
+    s->later = calloc(blocks * u->words + 1, sizeof *s->later);
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
     s->twofold = calloc(u->words + 1, sizeof *s->twofold);
@@ -433,7 +455,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->abreast = calloc(u->count + 1, sizeof *s->abreast);
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
-        !s->given || !s->abreast || !s->twofold)
+        !s->given || !s->abreast || !s->twofold || !s->later)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -441,7 +463,8 @@ bool lw_strand_plan(lw_strand *s) {
         find_behind(s);
         find_needed(s);
     } while (give_up(s));
-    find_dirty(s);
+    find_dirty(s, s->reached, s->dirty);
+    if (!find_later(s)) return false;
     find_wanted(s);
     find_settled(s);
     find_given(s);
@@ -454,5 +477,5 @@ bool lw_strand_plan(lw_strand *s) {
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
-    free(s->twofold);
+    free(s->twofold), free(s->later);
 }
