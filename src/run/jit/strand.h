@@ -50,6 +50,7 @@ typedef struct lw_strand {
     /* Registers that loops write while lanes that have left have use for them: what the lanes at hand have is kept
      * beside what all have. So no round waits until it is known who goes on, and nothing but the blend of it does. */
     uint64_t *twofold;
+    uint64_t *read; /* registers that are no rows and made of what other memory, or other lanes, had */
     bool alone;     /* nobody has use for any register who is ready elsewhere */
     bool has_local; /* it makes addresses of local memory, which generic ones may be made of */
     uint64_t *room; /* two sets of registers, and one of blocks, for whoever needs one */
@@ -164,8 +165,9 @@ bool lw_strand_is_body(const lw_unit *u, uint32_t n);
 typedef struct lw_fork {
     LLVMBasicBlockRef other, done;
 } lw_fork;
-lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition); /* goes on where it holds */
-void lw_strand_otherwise(lw_strand *s, const lw_fork *fork);  /* where it does not */
+lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition); /* goes on where it holds, as it nearly always does … */
+lw_fork lw_strand_fork_evenly(lw_strand *s, LLVMValueRef condition); /* … or as often as not */
+void lw_strand_otherwise(lw_strand *s, const lw_fork *fork);         /* where it does not */
 void lw_strand_rejoin(lw_strand *s, const lw_fork *fork);
 
 /* ---- strand_frame.c ---------------------------------------------------------------------------------------------- */

@@ -312,6 +312,15 @@ lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run) {
     return course;
 }
 
+lw_course lw_course_of_neighbours(const lw_op *op, LLVMValueRef first) {
+    lw_course course = begin_course(op);
+    course.shape = (lw_shape){.kind = LW_SHAPE_row, .bits = 64, .run = LW_WARP_BITS};
+    course.together = LW_WARP_BITS;
+    for (uint32_t k = 0; k < LW_WARP_BITS; k++) course.shape.step[k] = (int32_t)lw_course_each(&course) << k;
+    course.at[0] = first;
+    return course;
+}
+
 /* ---- Shared memory: nothing is asked of any of them ------------------------------------------------------------- */
 
 /* In front of operation n, for those behind it, too. False: only each by itself. */

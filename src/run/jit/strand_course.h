@@ -44,6 +44,8 @@ LLVMValueRef lw_course_met(const lw_strand *s, uint32_t n, LLVMValueRef *base, L
 bool lw_course_find(lw_strand *s, const lw_op *op, lw_course *course);
 /* Of a load that gives all lanes of a run the same. */
 lw_course lw_course_of_runs(lw_strand *s, const lw_op *op, uint32_t run);
+/* Of lanes that go to neighbouring places all, the first one's address. */
+lw_course lw_course_of_neighbours(const lw_op *op, LLVMValueRef first);
 /* The condition that all may go there, for operation n. */
 void lw_course_check(lw_strand *s, uint32_t n, lw_course *course, bool stores);
 /* The same of shared memory where it is known: true where one check for several accesses of a block stands in front of
@@ -65,6 +67,11 @@ LLVMValueRef lw_course_joined(lw_strand *s, const lw_op *op, const lw_course *co
 bool lw_strand_gathers(const lw_strand *s,
                        const lw_op *op); /* where the level's processors can, and no more is asked */
 void lw_strand_gather(lw_strand *s, uint32_t n);
+/* What all accesses have in common that are like operation n is found in front of it, where it can be. */
+void lw_strand_reach(lw_strand *s, uint32_t n);
+/* Whether lanes may turn out to be neighbours, all of them and in their order, though nobody knows: the condition that
+ * they are. NULL: it is not worth to look. */
+LLVMValueRef lw_strand_joined(lw_strand *s, uint32_t n, lw_course *course);
 void lw_strand_scatter(lw_strand *s, uint32_t n);
 
 /* ---- strand_turn.c: each lane its own way ------------------------------------------------------------------------ */

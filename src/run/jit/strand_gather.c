@@ -77,6 +77,34 @@ static bool find_indexed(const lw_strand *s, uint32_t n, uint32_t shift, lw_inde
     return is_number(s, op->b, 1ull << shift) && is_base(s, k, n, op->c) && is_kept(s, k, n, op->a);
 }
 
+/* By indices, which neither wrap nor are negative. */
+LLVMValueRef lw_strand_joined(lw_strand *s, uint32_t n, lw_course *course) {
+    const lw_build *b = lw_strand_build(s);
+    const lw_op *op = lw_unit_op(s->u, n);
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const uint32_t shift = form.size + form.vector;
+    lw_indexed indexed;
+    if (!lw_strand_moves(form) || form.address != 2 || op->d == LW_NO_SLOT) return NULL;
+    if (!find_indexed(s, n, shift, &indexed) || lw_set_has(s->read, indexed.index)) return NULL;
+    LLVMValueRef first =
+        LLVMBuildExtractElement(b->at, lw_strand_vector(s, indexed.index, 0), lw_build_number(b, 32, 0), "");
+    LLVMValueRef good = lw_build_is(b, LLVMIntULE, first, lw_build_number(b, 32, INT32_MAX - LW_WARP_LANES)),
+                 all = NULL;
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef count[LW_GANG_LANES];
+        for (uint32_t i = 0; i < b->chunk; i++) count[i] = lw_build_number(b, 32, c * b->chunk + i);
+        LLVMValueRef next = LLVMBuildAdd(b->at, lw_value_splat(b, first), LLVMConstVector(count, b->chunk), "");
+        LLVMValueRef is = LLVMBuildICmp(b->at, LLVMIntEQ, lw_strand_vector(s, indexed.index, c), next, "");
+        all = all ? LLVMBuildAnd(b->at, all, is, "") : is;
+    }
+    all = LLVMBuildBitCast(b->at, all, lw_build_int(b, b->chunk), "");
+    good = LLVMBuildAnd(b->at, good, lw_build_is(b, LLVMIntEQ, all, LLVMConstAllOnes(LLVMTypeOf(all))), "");
+    first = LLVMBuildShl(b->at, LLVMBuildZExt(b->at, first, b->i64, ""), lw_course_number(s, shift), "");
+    first = LLVMBuildAdd(b->at, first, lw_strand_base(s, indexed.base), "");
+    *course = lw_course_of_neighbours(op, LLVMBuildAdd(b->at, first, lw_course_number(s, op->imm), ""));
+    return LLVMBuildAnd(b->at, good, lw_course_is_full(s), "");
+}
+
 /* ---- Where lanes go -----------------------------------------------------------------------------------------------
  */
 
@@ -163,6 +191,14 @@ static lw_indices reach_of(lw_strand *s, uint32_t n, uint32_t shift, uint32_t ba
     find_reach(s, n, places, &reach);
     if (!s->guard) s->reach[s->reach_count < LW_COUNT(s->reach) ? s->reach_count++ : 0] = reach;
     return reach;
+}
+
+void lw_strand_reach(lw_strand *s, uint32_t n) {
+    lw_places places = {.form = lw_memory_unpack(lw_unit_op(s->u, n)->c)};
+    const uint32_t shift = places.form.size + places.form.vector;
+    lw_indexed indexed;
+    if (lw_strand_gathers(s, lw_unit_op(s->u, n)) && !s->guard && find_indexed(s, n, shift, &indexed))
+        reach_of(s, n, shift, indexed.base, &places);
 }
 
 static void find_indices(lw_strand *s, uint32_t n, uint32_t shift, const lw_indexed *indexed, lw_places *places) {

@@ -217,11 +217,26 @@ static void store_apart(lw_strand *s, uint32_t n) {
 }
 
 /* By the processor's own instructions, one by one, or by the level's function for a warp. */
-static void load_each(lw_strand *s, uint32_t n) {
+static void load_unlike(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);
     if (lw_strand_gathers(s, op)) lw_strand_gather(s, n);
     else if (goes_apart(op)) load_apart(s, n);
     else lw_strand_call(s, n);
+}
+static void load_each(lw_strand *s, uint32_t n) {
+    lw_course course;
+    LLVMValueRef joined = lw_strand_joined(s, n, &course);
+    if (!joined || s->guard) {
+        load_unlike(s, n);
+        return;
+    }
+    lw_course_check(s, n, &course, false);
+    lw_strand_reach(s, n);
+    const lw_fork fork = lw_strand_fork_evenly(s, lw_course_also(s, &course, joined));
+    load_row(s, n, &course);
+    lw_strand_otherwise(s, &fork);
+    load_unlike(s, n);
+    lw_strand_rejoin(s, &fork);
 }
 static void store_each(lw_strand *s, uint32_t n) {
     const lw_op *op = lw_unit_op(s->u, n);

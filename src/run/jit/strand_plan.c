@@ -326,6 +326,8 @@ const uint64_t *lw_strand_recalled(lw_strand *s, uint32_t block) {
     return s->room;
 }
 
+/* ---- Registers that are kept twice, and what was read ---------------------------------------------------------- */
+
 /* Nobody minds what lanes compute in a loop that are not at hand: some lane functions take long for a chunk in which
  * one lane has unusual operands. */
 static bool is_carefree(const lw_unit *u, lw_loop loop) {
@@ -349,6 +351,25 @@ static void find_twofold(lw_strand *s) {
         for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
             LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at)
         if (lw_set_has(s->needed + (size_t)b * u->words, *at) && !lw_strand_is_row(s, *at)) lw_set_add(s->twofold, *at);
+    }
+}
+
+/* What is made of the lanes' numbers alone may count in a row though nobody knows; what was read hardly does. */
+static bool is_read(const lw_strand *s, uint32_t n) {
+    if (!lw_strand_is_body(s->u, n) && lw_unit_op(s->u, n)->code != LW_OP_special) return true;
+    LW_EACH_READ(s->u->code, lw_unit_op(s->u, n), at) if (lw_set_has(s->read, *at)) return true;
+    return false;
+}
+
+static void find_read(lw_strand *s) {
+    const lw_unit *u = s->u;
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (uint32_t n = 0; n < u->count; n++) LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) {
+                if (lw_strand_is_row(s, *at) || lw_set_has(s->read, *at) || !is_read(s, n)) continue;
+                lw_set_add(s->read, *at);
+                changed = true;
+            }
     }
 }
 
@@ -447,6 +468,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->reached = calloc(blocks, sizeof *s->reached);
     s->needed = calloc(blocks * u->words + 1, sizeof *s->needed);
     s->dirty = calloc(blocks * u->words + 1, sizeof *s->dirty);
+    s->read = calloc(u->words + 1, sizeof *s->read);
     s->later = calloc(blocks * u->words + 1, sizeof *s->later);
     s->wanted = calloc(blocks * u->words + 1, sizeof *s->wanted);
     s->settled = calloc(blocks * u->words + 1, sizeof *s->settled);
@@ -455,7 +477,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->abreast = calloc(u->count + 1, sizeof *s->abreast);
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
-        !s->given || !s->abreast || !s->twofold || !s->later)
+        !s->given || !s->abreast || !s->twofold || !s->later || !s->read)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -470,6 +492,7 @@ bool lw_strand_plan(lw_strand *s) {
     find_given(s);
     find_abreast(s);
     find_twofold(s);
+    find_read(s);
     s->alone = is_alone(s);
     return true;
 }
@@ -477,5 +500,5 @@ bool lw_strand_plan(lw_strand *s) {
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
-    free(s->twofold), free(s->later);
+    free(s->twofold), free(s->later), free(s->read);
 }

@@ -196,13 +196,16 @@ LLVMValueRef lw_strand_word(lw_strand *s, uint32_t predicate) {
 
 /* ---- Two ways ---------------------------------------------------------------------------------------------------- */
 
-lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition) {
+static lw_fork fork_if(lw_strand *s, LLVMValueRef condition, bool often) {
     const lw_build *b = lw_strand_build(s);
     const lw_fork fork = {.other = lw_build_block(b, "other"), .done = lw_build_block(b, "done")};
-    lw_build_unless(b, condition, fork.other);
+    LLVMValueRef branch = lw_build_if(b, condition, fork.other);
+    if (often) lw_build_often(b, branch);
     lw_strand_begin_way(s, false);
     return fork;
 }
+lw_fork lw_strand_fork(lw_strand *s, LLVMValueRef condition) { return fork_if(s, condition, true); }
+lw_fork lw_strand_fork_evenly(lw_strand *s, LLVMValueRef condition) { return fork_if(s, condition, false); }
 
 void lw_strand_otherwise(lw_strand *s, const lw_fork *fork) {
     LLVMBuildBr(lw_strand_build(s)->at, fork->done);
