@@ -20,9 +20,10 @@ static CUresult function_here(CUfunction *function, CUkernel kernel, CUcontext c
 
 CUresult lw_cu_enter_function(CUfunction *function) {
     CUcontext context;
-    CUkernel kernel = lw_cu_find(*function, LW_CU_KERNEL);
-    if (!kernel) return lw_cu_enter_with(*function, LW_CU_FUNCTION);
-    CUresult result = lw_cu_enter(&context);
+    CUresult result = lw_cu_enter_with(*function, LW_CU_FUNCTION);
+    CUkernel kernel = result == CUDA_ERROR_INVALID_HANDLE ? lw_cu_find(*function, LW_CU_KERNEL) : NULL;
+    if (!kernel) return result;
+    result = lw_cu_enter(&context);
     return result ? result : function_here(function, kernel, context);
 }
 
