@@ -92,6 +92,30 @@ static void archive(const char *folder) {
     has(module, 42);
 }
 
+/* A library is named in case that it is needed: one without PTX is left out, and that is said. */
+static void empty_archive(const char *folder) {
+    static char log[2000];
+    static CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)sizeof log}, *linked;
+    char path[4096], head[61], *all;
+    bytes lto = read_file(folder, "lto.fatbin", path), caller = read_file(folder, "none.fatbin", path);
+    CUlinkState state;
+    snprintf(head, sizeof head, "%-16s%-12d%-6d%-6d%-8d%-10zu`\n", "lto.o/", 0, 0, 0, 644, lto.size);
+    all = malloc(8 + 60 + lto.size);
+    memcpy(all, "!<arch>\n", 8);
+    memcpy(all + 8, head, 60);
+    memcpy(all + 68, lto.at, lto.size);
+    OK(cuLinkCreate_v2(2, options, values, &state));
+    OK(cuLinkAddData_v2(state, CU_JIT_INPUT_LIBRARY, all, 68 + lto.size, "some.a", 0, NULL, NULL));
+    EXPECT(strstr(log, "left out") && strstr(log, "some.a(lto.o)"));
+    OK(cuLinkAddData_v2(state, CU_JIT_INPUT_FATBINARY, caller.at, caller.size, "caller", 0, NULL, NULL));
+    OK(cuLinkComplete(state, &linked, NULL));
+    OK(cuLinkDestroy(state));
+    free(all);
+    free(lto.at);
+    free(caller.at);
+}
+
 /* Two containers of a program whose parts were not linked, as nvcc -rdc=true leaves them to the driver. */
 static void parts(const char *folder) {
     char path[4096];
@@ -165,6 +189,7 @@ int main(int argc, char **argv) {
         refused(argv[1], "other.fatbin", "machine code for sm_80, PTX for sm_120");
         refused(argv[1], "lto.fatbin", "LTO-IR for sm_90");
         archive(argv[1]);
+        empty_archive(argv[1]);
         parts(argv[1]);
         for (int i = 3; i < argc; i++) hostile(argv[1], argv[i]);
         hostile(argv[1], "parts.a");

@@ -168,7 +168,8 @@ static lw_image_result read_parts(lw_image *image, const char *name, const char 
         result = lw_image_leave_out(image, read_container(image, name, &rest));
     }
     if (result || image->count > before) return result;
-    lw_text_puts(&image->why, image->notes.at ? image->notes.at : "");
+    lw_text_say(&image->why, "error: no part of %.200s has PTX for this device\n%s", name,
+                image->notes.at ? image->notes.at : "");
     return LW_IMAGE_NO_BINARY;
 }
 

@@ -55,7 +55,9 @@ lw_image_result lw_image_damaged(lw_image *image, const char *name, const char *
 
 lw_image_result lw_image_leave_out(lw_image *image, lw_image_result result) {
     if (result != LW_IMAGE_NO_BINARY) return result;
-    if (image->why.at) lw_text_puts(&image->notes, image->why.at);
+    const char *why = image->why.at ? image->why.at : "";
+    if (!strncmp(why, "error: ", 7)) why += 7;
+    lw_text_printf(&image->notes, "note: left out: %s", why);
     lw_text_free(&image->why);
     return LW_IMAGE_OK;
 }
