@@ -50,6 +50,10 @@ static void pieces(void) {
     OK(cuMemcpyDtoH_v2(bytes, middle, 400));
     const unsigned first = (unsigned)((unit - 200) / 4);
     for (unsigned i = 0; i < 100; i++) EXPECT(bytes[i] == first + 2 * i);
+    CUdeviceptr base = 0;
+    size_t size = 0;
+    OK(cuMemGetAddressRange_v2(&base, &size, middle));
+    EXPECT(base == from + unit && size == unit);
     OK(cuMemMap(twice, unit, 0, two, 0));
     OK(cuMemSetAccess(twice, unit, &write_access, 1));
     EXPECT(at(twice) == first + 2 * 50 && at(twice + 400) == unit / 4 + 100);
@@ -96,6 +100,9 @@ static void questions(void) {
     OK(cuPointerGetAttribute(&base, CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR, from + 3 * unit));
     OK(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_MAPPING_SIZE, from + 3 * unit));
     EXPECT(base == from + 2 * unit && size == 3 * unit);
+    OK(cuMemGetAddressRange_v2(&base, &size, from + 3 * unit));
+    EXPECT(base == from + 2 * unit && size == 3 * unit);
+    if (ours) GIVES(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange_v2(&base, &size, from));
     OK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(from + 3 * unit)));
     EXPECT(again == handle);
     OK(cuMemRelease(again));

@@ -175,14 +175,3 @@ CUresult cuMemGetInfo(unsigned *free, unsigned *total) {
     if (total) *total = lw_cu_word(all);
     return CUDA_SUCCESS;
 }
-
-CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
-    LW_CU_CALL;
-    uint64_t from, size;
-    CUresult result = lw_cu_enter(NULL);
-    if (result) return result;
-    if (lw_memory_range(lw_cu.device, address, &from, &size) != LW_OK) return CUDA_ERROR_NOT_FOUND;
-    if (base) *base = from;
-    if (bytes) *bytes = size;
-    return CUDA_SUCCESS;
-}

@@ -77,6 +77,18 @@ static bool describe(uint64_t address, about *out) {
     return memory;
 }
 
+/* Of what is mapped, not of the addresses around it. */
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
+    LW_CU_CALL;
+    about about;
+    CUresult result = lw_cu_enter(NULL);
+    if (result) return result;
+    if (!describe(address, &about) || !about.map_size) return CUDA_ERROR_NOT_FOUND;
+    if (base) *base = about.map_base;
+    if (bytes) *bytes = about.map_size;
+    return CUDA_SUCCESS;
+}
+
 /* ---- Attributes ------------------------------------------------------------------------------------------------- */
 
 #define ANSWER(type, what) \
