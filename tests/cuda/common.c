@@ -4,9 +4,11 @@
 #define _GNU_SOURCE
 #include "expect.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static bool ours;
 static CUfunction scale, walk, wide;
@@ -311,6 +313,38 @@ static void low(void) {
     munmap(own - 4, 8192);
 }
 
+/* The host has nothing at addresses of the device alone; where a sanitizer keeps its books, nobody can say. */
+static void apart(void) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    CUdeviceptr at;
+    int ends[2];
+    OK(cuMemAlloc_v2(&at, 4096));
+    EXPECT(!pipe(ends));
+    EXPECT(write(ends[1], (void *)(uintptr_t)at, 1) < 0 && errno == EFAULT);
+    close(ends[0]), close(ends[1]);
+    OK(cuMemFree_v2(at));
+#endif
+}
+
+/* A host may well have memory where device memory would lie, if there were more of it. */
+static void between(void) {
+    unsigned *own = mmap((void *)0xe000000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CUdeviceptr device;
+    EXPECT(own != MAP_FAILED);
+    OK(cuMemAlloc_v2(&device, 400));
+    for (unsigned i = 0; i < 100; i++) own[i] = 7 * i;
+    OK(cuMemcpy(device, (uintptr_t)own, 400));
+    OK(cuMemcpy((uintptr_t)(own + 200), device, 400));
+    OK(cuCtxSynchronize());
+    EXPECT(!memcmp(own, own + 200, 400));
+    OK(cuMemHostRegister_v2(own, 4096, 0));
+    use(own, (uintptr_t)own);
+    OK(cuMemHostUnregister(own));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy(0xd000000000, device, 4));
+    OK(cuMemFree_v2(device));
+    munmap(own, 4096);
+}
+
 /* What is not the device's any more is none of a kernel's business. */
 static void outside(void) {
     static unsigned own[64];
@@ -340,6 +374,8 @@ int main(void) {
     advice();
     registered();
     if (ours) low();
+    apart();
+    if (ours) between();
     outside();
     OK(cuCtxDestroy_v2(context));
     return faults != 0;
