@@ -2,6 +2,49 @@
  * another. */
 #include "expect.h"
 
+static int ordinal(CUdeviceptr at) {
+    int device = -1;
+    OK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
+    return device;
+}
+
+/* Each has pools and memory of its own; the second one is current. */
+static void memory_of_each(void) {
+    const CUmemLocation third = {CU_MEM_LOCATION_TYPE_DEVICE, 2};
+    const CUmemAllocationProp props = {.type = CU_MEM_ALLOCATION_TYPE_PINNED, .location = third};
+    CUmemoryPool second_pool, third_pool, now;
+    CUmemGenericAllocationHandle memory;
+    CUdeviceptr at;
+    int users[3] = {9, 9, 9};
+    OK(cuDeviceGetDefaultMemPool(&second_pool, 1));
+    OK(cuDeviceGetDefaultMemPool(&third_pool, 2));
+    EXPECT(second_pool != third_pool);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuDeviceSetMemPool(1, third_pool));
+    OK(cuDeviceGetMemPool(&now, 1));
+    EXPECT(now == second_pool);
+    OK(cuMemAllocAsync(&at, 64, NULL));
+    EXPECT(ordinal(at) == 1);
+    OK(cuMemFreeAsync(at, NULL));
+    OK(cuMemAllocFromPoolAsync(&at, 64, third_pool, NULL));
+    EXPECT(ordinal(at) == 2);
+    OK(cuMemFreeAsync(at, NULL));
+    OK(cuMemAllocManaged(&at, 64, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemAdvise_v2(at, 64, CU_MEM_ADVISE_SET_ACCESSED_BY, third));
+    OK(cuMemRangeGetAttribute(users, sizeof users, CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY, at, 64));
+    EXPECT(users[0] == 2 && users[1] == CU_DEVICE_INVALID);
+    OK(cuMemPrefetchAsync_v2(at, 64, third, 0, NULL));
+    OK(cuMemRangeGetAttribute(users, sizeof users[0], CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, at, 64));
+    EXPECT(users[0] == 2);
+    OK(cuMemFree_v2(at));
+    OK(cuMemCreate(&memory, 2 << 20, &props, 0));
+    OK(cuMemAddressReserve(&at, 2 << 20, 0, 0, 0));
+    OK(cuMemMap(at, 2 << 20, 0, memory, 0));
+    EXPECT(ordinal(at) == 2);
+    OK(cuMemUnmap(at, 2 << 20));
+    OK(cuMemAddressFree(at, 2 << 20));
+    OK(cuMemRelease(memory));
+}
+
 int main(void) {
     int count = 0, can = -1, value = -1, bus[3];
     CUdevice device;
@@ -48,6 +91,8 @@ int main(void) {
     unsigned words[4];
     OK(cuMemcpyDtoH_v2(words, at[2], sizeof words));
     EXPECT(words[0] == 1 && words[1] == 1 && words[2] == 3 && words[3] == 3);
+    OK(cuCtxSetCurrent(contexts[1]));
+    memory_of_each();
     for (int i = 0; i < 3; i++) OK(cuDevicePrimaryCtxRelease_v2(i));
     GIVES(CUDA_ERROR_CONTEXT_IS_DESTROYED, cuCtxSynchronize());
     return faults != 0;

@@ -183,6 +183,8 @@ static void refused(void) {
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D_v2(&r));
         r = flat(&b), r.Height = SIZE_MAX / 2;
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D_v2(&r));
+        r.srcMemoryType = r.dstMemoryType = CU_MEMORYTYPE_HOST, r.srcHost = r.dstHost = host[0];
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D_v2(&r)); /* more than there are addresses */
         r = flat(&b), r.srcMemoryType = CU_MEMORYTYPE_HOST;
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D_v2(&r)); /* no memory */
         GIVES(CUDA_ERROR_INVALID_HANDLE, cuMemcpy2DAsync_v2(&r, (CUstream)&r));

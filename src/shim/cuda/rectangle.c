@@ -31,30 +31,32 @@ static bool complete(side *side, size_t width, size_t rows, size_t layers) {
 }
 
 static CUresult read_side(side side, size_t width, size_t rows, size_t layers, lw_cu_side *out) {
-    size_t line, offset, plane;
+    size_t line, offset, plane, last;
     if (side.type == CU_MEMORYTYPE_ARRAY) {
         lw_cu_report(LW_CU_REPORT_ALL, "a copy names a CUDA array, and there are no arrays yet");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (side.type < CU_MEMORYTYPE_HOST || side.type > CU_MEMORYTYPE_UNIFIED || !complete(&side, width, rows, layers) ||
         !scale(side.height, side.pitch, 0, &plane) || !scale(side.z, side.height, side.y, &line) ||
-        !scale(line, side.pitch, side.x, &offset))
+        !scale(line, side.pitch, side.x, &offset) || !scale(rows - 1, side.pitch, width, &line) ||
+        !scale(layers - 1, plane, line, &last))
         return CUDA_ERROR_INVALID_VALUE;
     const uint64_t base = side.type == CU_MEMORYTYPE_HOST ? (uintptr_t)side.host : side.address;
     *out = side.type == CU_MEMORYTYPE_UNIFIED ? lw_cu_anywhere(base)
                                               : (lw_cu_side){.on_device = side.type == CU_MEMORYTYPE_DEVICE};
     out->pitch = side.pitch, out->plane = plane;
-    return base && !__builtin_add_overflow(base, offset, &out->at) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    const bool fits = !__builtin_add_overflow(base, offset, &out->at) && out->at + last >= last;
+    return base && fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Rows that follow each other on both sides are one row, and so are layers. */
+/* Rows that follow each other on both sides are one row, and so are layers; their bytes were counted before. */
 static void straighten(lw_cu_op *op) {
     const lw_cu_side *to = &op->copy.to, *from = &op->copy.from;
     if (to->pitch != op->copy.width || from->pitch != op->copy.width) return;
-    op->copy.width *= op->copy.height; /* which fit in a plane, where there is more than one */
+    op->copy.width *= op->copy.height;
     op->copy.height = 1;
     if (to->plane != op->copy.width || from->plane != op->copy.width) return;
-    if (__builtin_mul_overflow(op->copy.width, op->copy.depth, &op->copy.width)) op->copy.width = UINT64_MAX;
+    op->copy.width *= op->copy.depth;
     op->copy.depth = 1;
 }
 
