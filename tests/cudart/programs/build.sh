@@ -6,10 +6,11 @@ set -eu
 cd "$(dirname "$0")"
 nvcc=${1:-nvcc}
 for source in *.cu; do
-    name=${source%.cu} thread=
+    name=${source%.cu} thread= arch=compute_80
     [ "$name" = per_thread ] && thread="--default-stream per-thread"
+    [ "$name" = clusters ] && arch=compute_90
     # As one file they need nothing of C++'s library.
-    "$nvcc" -std=c++17 -O1 $thread --no-compress -gencode arch=compute_80,code=compute_80 \
+    "$nvcc" -std=c++17 -O1 $thread --no-compress -gencode "arch=$arch,code=$arch" \
         -Xcompiler -Os,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics,-fno-asynchronous-unwind-tables -c -o "$name.o" "$source"
     strip --strip-unneeded "$name.o"
     mv "$name.o" "$name.nvcc"
