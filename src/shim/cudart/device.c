@@ -1,12 +1,14 @@
 /* device.c: each thread's device, and the primary contexts, which begin when somebody needs them. */
 #include "shim/cudart/runtime.h"
 
+#include <stdatomic.h>
+
 /* ---- Primary contexts ------------------------------------------------------------------------------------------ */
 
 static struct {
     pthread_mutex_t lock;
     CUcontext primary[LW_RT_DEVICES]; /* those that this library retains */
-    uint64_t resets;
+    _Atomic uint64_t resets;
 } devices = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local struct {
@@ -27,16 +29,9 @@ cudaError_t lw_rt_primary(int device, CUcontext *context) {
     return lw_rt_sticks(lw_rt_result(result)) ? cudaErrorDevicesUnavailable : lw_rt_result(result);
 }
 
-static uint64_t resets(void) {
-    pthread_mutex_lock(&devices.lock);
-    uint64_t count = devices.resets;
-    pthread_mutex_unlock(&devices.lock);
-    return count;
-}
-
 static cudaError_t bind(int device) {
     CUcontext context;
-    thread.resets = resets();
+    thread.resets = devices.resets;
     cudaError_t error = lw_rt_primary(device, &context);
     if (!error) error = lw_rt_result(lw_driver.cuCtxSetCurrent(context));
     if (!error) thread.bound = context;
@@ -49,7 +44,7 @@ cudaError_t lw_rt_enter(void) {
     if (!error) error = lw_rt_result(lw_driver.cuCtxGetCurrent(&now));
     if (error) return error;
     /* A context that this thread has from before a reset may have ended. */
-    return now && (now != thread.bound || thread.resets == resets()) ? cudaSuccess : bind(thread.device);
+    return now && (now != thread.bound || thread.resets == devices.resets) ? cudaSuccess : bind(thread.device);
 }
 
 cudaError_t lw_rt_context(CUcontext *context) { return lw_rt_result(lw_driver.cuCtxGetCurrent(context)); }

@@ -1,4 +1,4 @@
-// Graphs: captured from streams, built node by node, changed and launched again.
+// Graphs: captured from streams, built node by node, of nodes of any type, changed and launched again.
 #include "check.h"
 
 enum { N = 512 };
@@ -115,6 +115,72 @@ static void built(int *a, const int *ramp) {
     OK(cudaFree(b));
 }
 
+__device__ int factors[2] = {1, 1};
+__global__ void by_factor(int *data) { data[blockIdx.x * blockDim.x + threadIdx.x] *= factors[1]; }
+
+// Nodes of any type by one call, variables, what a node is asked, and a graph that takes the place of another one.
+static void general(int *a, const int *ramp) {
+    cudaGraph_t graph, other;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t copy, set, kernel, fill;
+    int nine = 9, four = 4, host[N], *b;
+    OK(cudaMalloc(&b, 64));
+    OK(cudaGraphCreate(&graph, 0));
+    cudaGraphNodeParams params = {};
+    params.type = cudaGraphNodeTypeMemcpy;
+    cudaMemcpy3DParms &box = params.memcpy.copyParams;
+    box.srcPtr = make_cudaPitchedPtr((void *)ramp, N * sizeof(int), N * sizeof(int), 1);
+    box.dstPtr = make_cudaPitchedPtr(a, N * sizeof(int), N * sizeof(int), 1);
+    box.extent = make_cudaExtent(N * sizeof(int), 1, 1);
+    box.kind = cudaMemcpyDeviceToDevice;
+    OK(cudaGraphAddNode(&copy, graph, nullptr, nullptr, 0, &params));
+    OK(cudaGraphAddMemcpyNodeToSymbol(&set, graph, nullptr, 0, factors, &nine, sizeof nine, sizeof nine, cudaMemcpyHostToDevice));
+    cudaGraphNode_t before[] = {copy, set};
+    void *by[] = {&a};
+    params = {};
+    params.type = cudaGraphNodeTypeKernel;
+    params.kernel.func = (void *)by_factor;
+    params.kernel.gridDim = N / 64;
+    params.kernel.blockDim = 64;
+    params.kernel.kernelParams = by;
+    OK(cudaGraphAddNode(&kernel, graph, before, nullptr, 2, &params));
+    params = {};
+    params.type = cudaGraphNodeTypeMemset;
+    params.memset.dst = b;
+    params.memset.value = 0x31;
+    params.memset.elementSize = 1;
+    params.memset.width = 64;
+    params.memset.height = 1;
+    OK(cudaGraphAddNode(&fill, graph, &kernel, nullptr, 1, &params));
+    cudaMemcpy3DParms asked = {};
+    OK(cudaGraphMemcpyNodeGetParams(copy, &asked));
+    EXPECT(asked.srcPtr.ptr == ramp && asked.dstPtr.ptr == a && asked.extent.width == N * sizeof(int) && asked.kind == cudaMemcpyDeviceToDevice);
+    cudaMemsetParams filled = {};
+    OK(cudaGraphMemsetNodeGetParams(fill, &filled));
+    EXPECT(filled.dst == b && filled.value == 0x31 && filled.width == 64);
+    size_t edges = 0;
+    OK(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &edges));
+    EXPECT(edges == 3);
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    OK(cudaGraphLaunch(exec, 0));
+    EXPECT(holds(a, 9, 0));
+    OK(cudaMemcpy(host, b, 64, cudaMemcpyDeviceToHost));
+    EXPECT(host[0] == 0x31313131 && host[15] == 0x31313131);
+    OK(cudaGraphClone(&other, graph));
+    cudaGraphNode_t its_set;
+    OK(cudaGraphNodeFindInClone(&its_set, set, other));
+    OK(cudaGraphMemcpyNodeSetParamsToSymbol(its_set, factors, &four, sizeof four, sizeof four, cudaMemcpyHostToDevice));
+    cudaGraphExecUpdateResultInfo info;
+    OK(cudaGraphExecUpdate(exec, other, &info));
+    EXPECT(info.result == cudaGraphExecUpdateSuccess);
+    OK(cudaGraphLaunch(exec, 0));
+    EXPECT(holds(a, 4, 0));
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaGraphDestroy(other));
+    OK(cudaFree(b));
+}
+
 int main() {
     int *a, *b, *ramp, host[N];
     for (int i = 0; i < N; i++) host[i] = i;
@@ -124,5 +190,6 @@ int main() {
     OK(cudaMemcpy(ramp, host, sizeof host, cudaMemcpyHostToDevice));
     captured(a, b, ramp);
     built(a, ramp);
+    general(a, ramp);
     return end("graphs");
 }
