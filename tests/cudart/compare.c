@@ -117,6 +117,36 @@ SIZE(cudaDeviceProp);
 
 /* ---- What is handed on to the driver --------------------------------------------------------------------------- */
 
+#define NUMBER(theirs, ours) SAME((unsigned)(theirs), (unsigned)(ours))
+NUMBER(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, cudaDevAttrMaxThreadsPerBlock);
+NUMBER(CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT, cudaDevAttrAsyncEngineCount);
+NUMBER(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, cudaDevAttrComputeCapabilityMajor);
+NUMBER(CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS, cudaDevAttrConcurrentManagedAccess);
+NUMBER(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, cudaDevAttrMemoryPoolsSupported);
+NUMBER(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH, cudaDevAttrClusterLaunch);
+NUMBER(CU_LIMIT_STACK_SIZE, cudaLimitStackSize);
+NUMBER(CU_LIMIT_MALLOC_HEAP_SIZE, cudaLimitMallocHeapSize);
+NUMBER(CU_LIMIT_PERSISTING_L2_CACHE_SIZE, cudaLimitPersistingL2CacheSize);
+NUMBER(CU_FUNC_CACHE_PREFER_EQUAL, cudaFuncCachePreferEqual);
+NUMBER(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, cudaFuncAttributeMaxDynamicSharedMemorySize);
+NUMBER(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, cudaFuncAttributeNonPortableClusterSizeAllowed);
+NUMBER(CU_MEMHOSTALLOC_WRITECOMBINED, cudaHostAllocWriteCombined);
+NUMBER(CU_MEMHOSTREGISTER_DEVICEMAP, cudaHostRegisterMapped);
+NUMBER(CU_MEM_ATTACH_SINGLE, cudaMemAttachSingle);
+NUMBER(CU_MEM_ADVISE_SET_ACCESSED_BY, cudaMemAdviseSetAccessedBy);
+NUMBER(CU_MEMPOOL_ATTR_USED_MEM_HIGH, cudaMemPoolAttrUsedMemHigh);
+NUMBER(CU_STREAM_NON_BLOCKING, cudaStreamNonBlocking);
+NUMBER(CU_EVENT_DISABLE_TIMING, cudaEventDisableTiming);
+NUMBER(CU_STREAM_CAPTURE_MODE_RELAXED, cudaStreamCaptureModeRelaxed);
+NUMBER(CU_STREAM_CAPTURE_STATUS_INVALIDATED, cudaStreamCaptureStatusInvalidated);
+NUMBER(CU_GRAPH_NODE_TYPE_CONDITIONAL, cudaGraphNodeTypeConditional);
+NUMBER(CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, cudaGraphExecUpdateErrorTopologyChanged);
+NUMBER(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, cudaLaunchAttributeClusterDimension);
+NUMBER(CU_LIBRARY_BINARY_IS_PRESERVED, cudaLibraryBinaryIsPreserved);
+NUMBER(CU_JIT_ERROR_LOG_BUFFER, cudaJitErrorLogBuffer);
+NUMBER(CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, cudaEnablePerThreadDefaultStream);
+NUMBER(CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT, cudaDriverEntryPointVersionNotSufficent);
+
 #define HANDED(type, ours)               SAME(sizeof(type), sizeof(ours))
 #define AT(type, field, ours, own_field) SAME(offsetof(type, field), offsetof(ours, own_field))
 HANDED(CUmemLocation, struct cudaMemLocation);

@@ -13,7 +13,8 @@ prefix=$work/prefix
 libdir=$(dirname "$(find "$prefix" -name liblanewise.a)")
 for file in "$prefix/bin/lanewise" "$libdir/liblanewise.so" "$libdir/pkgconfig/lanewise.pc" \
             "$libdir/cmake/lanewise/lanewiseConfig.cmake" "$prefix/include/lanewise/lanewise.h" \
-            "$libdir/lanewise/cuda/libcuda.so.1"; do
+            "$libdir/lanewise/cuda/libcuda.so.1" "$libdir/lanewise/cuda/libcudart.so" "$libdir/lanewise/cuda/libcudart.so.12" \
+            "$libdir/lanewise/cuda/libcudart.so.13" "$libdir/lanewise/cuda/libcudart_static.a"; do
     [ -e "$file" ] || { echo "not installed: ${file#"$prefix/"}"; exit 1; }
 done
 if grep -rlF -e "$build" -e "$source" "$prefix/include" "$libdir/pkgconfig" "$libdir/cmake"; then

@@ -72,14 +72,10 @@ cudaError_t lw_rt_function(const void *func, CUfunction *function) {
     if (error) return error;
     pthread_mutex_lock(&lw_rt_lock);
     lw_rt_entry *entry = lw_rt_find(func);
-    if (entry && entry->kind != LW_RT_FUNCTION) error = cudaErrorInvalidDeviceFunction;
-    else if (entry) error = look_up(entry);
-    if (entry && !error) *function = entry->function;
+    error = entry && entry->kind == LW_RT_FUNCTION ? look_up(entry) : cudaErrorInvalidDeviceFunction;
+    if (!error) *function = entry->function;
     pthread_mutex_unlock(&lw_rt_lock);
-    return entry || !func ? error   ? error
-                            : entry ? cudaSuccess
-                                    : cudaErrorInvalidDeviceFunction
-                          : function_of_kernel(func, function);
+    return func && !entry ? function_of_kernel(func, function) : error;
 }
 
 cudaError_t lw_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes) {
