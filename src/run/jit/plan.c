@@ -37,6 +37,7 @@ static void find_kinds(lw_unit *u) {
 static void find_segments(lw_unit *u) {
     const uint32_t most = u->shapes[0] ? LW_VECTOR_OPS : LW_REGION_OPS;
     uint32_t length = 0;
+    uint64_t weight = 0;
     bool stored = false;
     for (uint32_t n = 0; n < u->count; n++) {
         const lw_op *op = lw_unit_op(u, n);
@@ -47,12 +48,12 @@ static void find_segments(lw_unit *u) {
             continue;
         }
         const bool breaks = stored && lw_op_does(op, LW_DOES_CHECKS);
-        if (u->whole[n] && (length == 0 || length >= most || breaks)) {
+        if (u->whole[n] && (length == 0 || length >= most || weight >= LW_REGION_WEIGHT || breaks)) {
             u->starts[n] = true;
-            length = 0;
+            length = 0, weight = 0;
             stored = false;
         }
-        length++;
+        length++, weight += u->shapes[0] ? 0 : lw_body_length(u, op);
         stored |= lw_op_does(op, LW_DOES_STORES);
     }
 }

@@ -266,13 +266,12 @@ static uint32_t find_pressure(const lw_region *r) {
 /* So many that all have room in registers: a chain of operations that wait for each other takes no longer for several
  * chunks than for one. Of a short one the CPU does the rounds side by side by itself. */
 static uint32_t count_chunks(const lw_region *r) {
-    enum { ROOM = 14, LANES = 64, LEAST = 8, MOST = 512 };
+    enum { ROOM = 14, CHUNKS = 4, LEAST = 8, MOST = 512 };
     const uint32_t count = r->end - r->first;
     uint32_t chunks = 1;
     if (count < LEAST) return chunks;
     const uint32_t pressure = find_pressure(r);
-    while (2 * chunks * r->u->build->chunk <= LANES && 2 * chunks * pressure <= ROOM && 2 * chunks * count <= MOST)
-        chunks *= 2;
+    while (2 * chunks <= CHUNKS && 2 * chunks * pressure <= ROOM && 2 * chunks * count <= MOST) chunks *= 2;
     return chunks;
 }
 

@@ -24,7 +24,16 @@ typedef enum lw_kind {
     LW_KIND_step,   /* its step is called */
 } lw_kind;
 
-enum { LW_UNIT_OPS = 16384, LW_UNIT_BLOCKS = 1024, LW_UNIT_WORDS = 8 << 20, LW_REGION_OPS = 128, LW_VECTOR_OPS = 32 };
+/* A region has no more operations (vector registers: LW_VECTOR_OPS), and no more instructions of lane functions for a
+ * chunk: what LLVM takes for one block grows faster than the block. */
+enum {
+    LW_UNIT_OPS = 16384,
+    LW_UNIT_BLOCKS = 1024,
+    LW_UNIT_WORDS = 8 << 20,
+    LW_REGION_OPS = 128,
+    LW_VECTOR_OPS = 32,
+    LW_REGION_WEIGHT = 2000
+};
 
 typedef struct lw_unit {
     lw_program *program;
