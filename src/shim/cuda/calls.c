@@ -78,7 +78,12 @@ static void end(lw_cu_object *object) {
     CUfunction function = (CUfunction)object;
     if (object->kind == LW_CU_MODULE) end_module((CUmodule)object);
     if (object->kind == LW_CU_STREAM) lw_cu_queue_drop(((CUstream)object)->queue);
-    if (object->kind == LW_CU_EVENT) lw_cu_point_drop(&((CUevent)object)->point);
+    if (object->kind == LW_CU_EVENT) {
+        lw_cu_point_drop(&((CUevent)object)->point);
+        lw_cu_end_captured((CUevent)object);
+    }
+    if (object->kind == LW_CU_MEMORY) free(((lw_cu_memory *)object)->of_graph);
+    lw_cu_end_graph_object(object);
     if (object->kind == LW_CU_LINK) lw_cu_end_link((CUlinkState)object);
     if (object->kind == LW_CU_LIBRARY) lw_cu_end_library((CUlibrary)object);
     if (object->kind == LW_CU_KERNEL) lw_cu_let_go(&((CUkernel)object)->library->object);
@@ -99,9 +104,13 @@ static void clear_graves(void) {
         }
 }
 
+void lw_cu_clear(void) {
+    if (atomic_load(&waiting)) clear_graves();
+}
+
 static void leave(void) {
     atomic_fetch_sub(&running[call.epoch & 1], 1);
-    if (atomic_load(&waiting)) clear_graves();
+    lw_cu_clear();
 }
 
 void lw_cu_begin(char *unused, const char *name) {

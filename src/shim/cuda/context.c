@@ -153,6 +153,7 @@ static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
 /* Modules end first, with their functions. */
 void lw_cu_end_objects(CUcontext context) {
     lw_cu_object *object;
+    lw_cu_end_captures(context);
     lw_cu_drain(context); /* with an error of its own, nothing is left to be told */
     while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
     while ((object = first_object(context, LW_CU_MEMORY))) lw_cu_end_memory((lw_cu_memory *)object);
@@ -273,6 +274,7 @@ static CUresult given_or_current(CUcontext *context) {
 CUresult cuCtxSynchronize_v2(CUcontext context) {
     LW_CU_CALL;
     CUresult result = given_or_current(&context);
+    if (!result) result = lw_cu_may_wait_all(context);
     return result ? result : lw_cu_drain(context);
 }
 

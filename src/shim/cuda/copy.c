@@ -76,8 +76,10 @@ static uint64_t extent(const lw_cu_op *op, const lw_cu_side *side) {
 }
 
 /* Now, when what is in the stream is done. */
-static CUresult do_now(CUstream stream, const lw_cu_op *op, CUresult (*run)(const lw_cu_op *op)) {
-    CUresult result = lw_cu_wait_stream(stream);
+static CUresult do_now(CUstream stream, bool is_async, const lw_cu_op *op, CUresult (*run)(const lw_cu_op *op)) {
+    CUresult result = lw_cu_may_wait(stream);
+    if (!result && !is_async) result = lw_cu_may_act();
+    if (!result) result = lw_cu_wait_stream(stream);
     return result ? result : run(op);
 }
 
@@ -88,22 +90,30 @@ CUresult lw_cu_copy(lw_cu_op *op, CUstream stream, bool is_async) {
     op->kind = LW_CU_OP_COPY;
     if (!op->copy.width || !op->copy.height || !op->copy.depth) return CUDA_SUCCESS;
     if (!lw_cu_can_copy(op)) return CUDA_ERROR_INVALID_VALUE;
-    if (!is_async || !is_late(&op->copy.to, extent(op, &op->copy.to))) return do_now(stream, op, lw_cu_run_copy);
-    if (!is_late(&op->copy.from, extent(op, &op->copy.from)) && !stage(op)) return do_now(stream, op, lw_cu_run_copy);
+    if (is_async && lw_cu_is_captured(stream)) return lw_cu_submit(stream, op, NULL);
+    if (!is_async || !is_late(&op->copy.to, extent(op, &op->copy.to)))
+        return do_now(stream, is_async, op, lw_cu_run_copy);
+    if (!is_late(&op->copy.from, extent(op, &op->copy.from)) && !stage(op))
+        return do_now(stream, is_async, op, lw_cu_run_copy);
     return lw_cu_submit(stream, op, NULL);
+}
+
+CUresult lw_cu_check_fill(lw_cu_op *op) {
+    uint64_t bytes;
+    op->kind = LW_CU_OP_FILL;
+    if (op->fill.to % op->fill.size || op->fill.pitch % op->fill.size) return CUDA_ERROR_INVALID_VALUE;
+    if (!op->fill.width || !op->fill.height) return CUDA_SUCCESS;
+    return !__builtin_mul_overflow(op->fill.width, op->fill.size, &bytes) &&
+                   is_there(op->fill.to, op->fill.pitch, 0, bytes, op->fill.height, 1)
+               ? CUDA_SUCCESS
+               : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult lw_cu_fill(lw_cu_op *op, CUstream stream, bool is_async) {
     CUresult result = lw_cu_enter_stream(stream);
-    if (result) return result;
-    op->kind = LW_CU_OP_FILL;
-    if (op->fill.to % op->fill.size || op->fill.pitch % op->fill.size) return CUDA_ERROR_INVALID_VALUE;
-    if (!op->fill.width || !op->fill.height) return CUDA_SUCCESS;
-    uint64_t bytes;
-    if (__builtin_mul_overflow(op->fill.width, op->fill.size, &bytes) ||
-        !is_there(op->fill.to, op->fill.pitch, 0, bytes, op->fill.height, 1))
-        return CUDA_ERROR_INVALID_VALUE;
-    return is_async ? lw_cu_submit(stream, op, NULL) : do_now(stream, op, lw_cu_run_fill);
+    if (!result) result = lw_cu_check_fill(op);
+    if (result || !op->fill.width || !op->fill.height) return result;
+    return is_async ? lw_cu_submit(stream, op, NULL) : do_now(stream, false, op, lw_cu_run_fill);
 }
 
 /* ---- Copies ---------------------------------------------------------------------------------------------------- */

@@ -49,6 +49,10 @@ typedef enum lw_cu_kind {
     LW_CU_MEMORY,   /* keyed by its device address: lw_cu_memory_at */
     LW_CU_POOL,     /* of nobody, as what follows */
     LW_CU_PHYSICAL, /* memory without an address */
+    LW_CU_GRAPH,    /* no context owns one, or what belongs to it */
+    LW_CU_NODE,
+    LW_CU_EXEC,
+    LW_CU_USER_OBJECT,
     LW_CU_KINDS,
 } lw_cu_kind;
 
@@ -175,7 +179,8 @@ struct CUevent_st {
     lw_cu_point point; /* of the last record; under the lock of queues, as are */
     uint64_t records;  /* … how many there were */
     bool is_recorded;
-    double time; /* when the last record was reached, in seconds; 0: it was not yet */
+    double time;                             /* when the last record was reached, in seconds; 0: it was not yet */
+    struct lw_cu_captured *_Atomic captured; /* the last record was captured; changed under the lock of graphs */
 };
 
 /* What an allocation is. All but those of the device are seen by the host, too. */
@@ -187,10 +192,11 @@ typedef struct lw_cu_memory {
     lw_cu_place_kind place;
     char *host; /* where the host sees it; NULL: nowhere */
     unsigned flags;
-    CUmemoryPool pool;             /* that it is from; held */
-    atomic_bool leaving;           /* is freed when a stream comes to it */
-    _Atomic unsigned synchronous;  /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
-    struct lw_cu_memory *next_far; /* of those that the host has at another address: host.c */
+    CUmemoryPool pool;                   /* that it is from; held */
+    atomic_bool leaving;                 /* is freed when a stream comes to it */
+    _Atomic unsigned synchronous;        /* CU_POINTER_ATTRIBUTE_SYNC_MEMOPS */
+    struct lw_cu_memory *next_far;       /* of those that the host has at another address: host.c */
+    struct lw_cu_graph_memory *of_graph; /* NULL: it is none that a graph allocates */
 } lw_cu_memory;
 
 struct CUmemPoolHandle_st {
@@ -272,6 +278,7 @@ void lw_cu_end(const char *unused);
 unsigned lw_cu_step_out(void);
 void lw_cu_step_in(unsigned depth);
 void lw_cu_step_out_for_good(void); /* to the end of the call */
+void lw_cu_clear(void);             /* ends what is buried and can be, as the end of each call does; in no lock */
 /* A function holds its module and its context from its making to its burial. */
 void lw_cu_hold(lw_cu_object *object);
 void lw_cu_let_go(lw_cu_object *object);
@@ -289,6 +296,8 @@ typedef enum lw_cu_op_kind {
     LW_CU_OP_HOST,
     LW_CU_OP_CALLBACK,
     LW_CU_OP_RECORD,
+    LW_CU_OP_WAIT, /* for an event, by a graph: before it begins */
+    LW_CU_OP_GRAPH,
     LW_CU_OP_OTHER,
 } lw_cu_op_kind;
 
@@ -331,7 +340,8 @@ typedef struct lw_cu_op {
         struct {
             CUevent event;
             uint64_t record;
-        } record;
+        } record; /* or wait */
+        struct lw_cu_run *graph;
         lw_cu_work *work; /* of `owned` */
     };
 } lw_cu_op;
@@ -349,10 +359,13 @@ CUresult lw_cu_op_run(const lw_cu_op *op, CUresult error);
 void lw_cu_op_free(lw_cu_op *op);
 /* Whether it calls the program's own functions, which threads of the program's that wait must not be used for. */
 bool lw_cu_op_is_host(const lw_cu_op *op);
-CUresult lw_cu_make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_config *config, void **params);
+/* A launch whose configuration was only written down: what CUDA refuses of it is refused. */
+CUresult lw_cu_make_launch(lw_cu_op *op, CUfunction function, lw_launch_config *config, void **params, void **extra);
 CUresult lw_cu_run_kernel(const lw_cu_op *op);
 CUresult lw_cu_run_copy(const lw_cu_op *op);
 CUresult lw_cu_run_fill(const lw_cu_op *op);
+/* Whether a fill can be done; it becomes an operation. */
+CUresult lw_cu_check_fill(lw_cu_op *op);
 /* What a kernel that faults leaves: an error that every later call returns, in all contexts of the process, in new ones
  * too, whatever is destroyed (as an H200's driver has it). The first one stays. */
 void lw_cu_spoil(CUresult error);
@@ -363,6 +376,8 @@ CUresult lw_cu_fault(void);
 /* Puts an operation at the end of a stream, where it waits for `after`, too, if that is not NULL. What is in `op` is
  * the stream's from now on, also where this fails. With CUDA_LAUNCH_BLOCKING=1 it is done when this returns. */
 CUresult lw_cu_submit(CUstream stream, lw_cu_op *op, const lw_cu_point *after);
+/* The same for a launch of a graph, which comes after the one before, whose end `turn` is, and becomes it. */
+CUresult lw_cu_submit_graph(CUstream stream, lw_cu_op *op, lw_cu_point *turn);
 /* The same for a function of a copy of `size` bytes. */
 CUresult lw_cu_enqueue(CUstream stream, lw_cu_work *work, const void *data, size_t size);
 /* Until all is done that is in a stream now; the process's fault then. */
@@ -375,6 +390,8 @@ CUresult lw_cu_wait_event(CUevent event);
 CUresult lw_cu_follow_event(CUstream stream, CUevent event);
 CUresult lw_cu_event_state(CUevent event, double *time); /* CUDA_ERROR_NOT_READY where it is not reached yet */
 void lw_cu_note_record(CUevent event, uint64_t record);
+void lw_cu_reach_record(CUevent event, uint64_t record); /* in the middle of an operation */
+struct lw_cu_branch **lw_cu_branch_of(CUstream stream);  /* where its capture is kept; NULL: it cannot be captured */
 struct lw_cu_queue *lw_cu_queue_new(CUcontext context, bool is_blocking);
 void lw_cu_queue_drop(struct lw_cu_queue *queue);
 void lw_cu_point_drop(lw_cu_point *point);
@@ -382,6 +399,54 @@ void lw_cu_end_queues(CUcontext context); /* its own ones, which no stream objec
 bool lw_cu_in_host_function(void);        /* which may make no calls */
 bool lw_cu_queues_begin(void);
 void lw_cu_queues_after_fork(void);
+
+/* ---- Graphs: graph.h knows what they are ----------------------------------------------------------------------------
+ */
+
+/* A launch: what it waits for, then what it records. */
+typedef struct lw_cu_run {
+    struct lw_cu_program *program;
+    uint32_t next;           /* step to do */
+    uint32_t waits, records; /* of the marks */
+    uint32_t recorded;
+    lw_cu_point *after; /* room for the points that it comes after: one more than waits */
+    struct lw_cu_mark {
+        CUevent event;
+        uint64_t record;
+    } marks[];
+} lw_cu_run;
+
+CUresult lw_cu_run_graph(lw_cu_run *run);
+void lw_cu_run_drop(lw_cu_run *run);
+bool lw_cu_run_is_host(const lw_cu_run *run);
+void lw_cu_end_graph_object(lw_cu_object *object); /* what belongs to it; not itself */
+void lw_cu_graphs_after_fork(void);
+/* cuMemFree of what a graph allocated. */
+CUresult lw_cu_free_graph_memory(lw_cu_memory *memory);
+CUdevice lw_cu_graph_device(const lw_cu_memory *memory); /* of such */
+
+/* ---- Capture: capture.c -------------------------------------------------------------------------------------------
+ */
+
+extern _Atomic uint32_t lw_cu_captures; /* going on in the process */
+/* Whether something is captured that `stream` would be put into: then it is, or an error is, and `op` is gone. */
+bool lw_cu_capture(CUstream stream, lw_cu_op *op, CUresult *result);
+bool lw_cu_is_captured(CUstream stream);
+/* *is_done: nothing is left to do; with an error nothing is, either. */
+CUresult lw_cu_capture_record(CUevent event, CUstream stream, bool is_external, bool *is_done);
+CUresult lw_cu_capture_wait(CUstream stream, CUevent event, bool is_external, bool *is_done);
+CUresult lw_cu_capture_launch(CUgraphExec exec, CUstream stream);
+bool lw_cu_capture_allocate(CUstream stream, CUdeviceptr *address, size_t bytes, CUresult *result);
+bool lw_cu_capture_free(CUstream stream, CUdeviceptr address, CUresult *result);
+/* Questions and waits that a capture forbids, which it then is void by. */
+CUresult lw_cu_may_wait(CUstream stream);
+CUresult lw_cu_may_wait_all(CUcontext context);
+CUresult lw_cu_may_ask(CUevent event);
+/* What is no work of a stream, and so would be missing in what is captured. */
+CUresult lw_cu_may_act(void);
+void lw_cu_leave_capture(CUstream stream);  /* which is destroyed */
+void lw_cu_end_captures(CUcontext context); /* which is */
+void lw_cu_end_captured(CUevent event);     /* which is */
 
 /* ---- Texts and logs: module.c, log.c, link.c ------------------------------------------------------------------- */
 

@@ -25,23 +25,24 @@ CUresult cuEventDestroy_v2(CUevent event) {
 }
 LW_CU_SAME(cuEventDestroy, cuEventDestroy_v2);
 
-CUresult cuEventRecord(CUevent event, CUstream stream) {
-    LW_CU_CALL;
-    CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
-    if (!result) result = lw_cu_check_stream(stream);
-    return result ? result : lw_cu_record(event, stream);
-}
-
 CUresult cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
     LW_CU_CALL;
-    return flags > 1 ? CUDA_ERROR_INVALID_VALUE : cuEventRecord(event, stream);
+    bool is_done;
+    if (flags > CU_EVENT_RECORD_EXTERNAL) return CUDA_ERROR_INVALID_VALUE;
+    CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
+    if (!result) result = lw_cu_check_stream(stream);
+    if (!result) result = lw_cu_capture_record(event, stream, flags == CU_EVENT_RECORD_EXTERNAL, &is_done);
+    return result || is_done ? result : lw_cu_record(event, stream);
 }
+
+CUresult cuEventRecord(CUevent event, CUstream stream) { return cuEventRecordWithFlags(event, stream, 0); }
 
 /* One that was never recorded is reached. */
 CUresult cuEventQuery(CUevent event) {
     LW_CU_CALL;
     double time;
     CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
+    if (!result) result = lw_cu_may_ask(event);
     if (!result) result = lw_cu_event_state(event, &time);
     return result ? result : lw_cu_enter(NULL);
 }
@@ -49,15 +50,18 @@ CUresult cuEventQuery(CUevent event) {
 CUresult cuEventSynchronize(CUevent event) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
+    if (!result) result = lw_cu_may_ask(event);
     return result ? result : lw_cu_wait_event(event);
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     LW_CU_CALL;
+    bool is_done;
     CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
     if (!result) result = lw_cu_check_stream(stream);
-    if (result) return result;
-    return flags > 1 ? CUDA_ERROR_INVALID_VALUE : lw_cu_follow_event(stream, event);
+    if (!result && flags > CU_EVENT_WAIT_EXTERNAL) result = CUDA_ERROR_INVALID_VALUE;
+    if (!result) result = lw_cu_capture_wait(stream, event, flags == CU_EVENT_WAIT_EXTERNAL, &is_done);
+    return result || is_done ? result : lw_cu_follow_event(stream, event);
 }
 
 CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) {
@@ -68,6 +72,7 @@ CUresult cuEventElapsedTime_v2(float *milliseconds, CUevent start, CUevent end) 
     if (!result) result = lw_cu_enter_with(end, LW_CU_EVENT);
     if (result) return result;
     if (!milliseconds) return CUDA_ERROR_INVALID_VALUE;
+    if ((result = lw_cu_may_ask(start)) || (result = lw_cu_may_ask(end))) return result;
     if ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING) return CUDA_ERROR_INVALID_HANDLE;
     const CUresult first = lw_cu_event_state(start, &from), second = lw_cu_event_state(end, &to);
     if (first || second) return CUDA_ERROR_NOT_READY;

@@ -14,6 +14,7 @@ CUresult cuMemHostAlloc(void **host, size_t bytes, unsigned flags) {
     CUcontext context;
     lw_cu_memory *made;
     CUresult result = lw_cu_enter(&context);
+    if (!result) result = lw_cu_may_act();
     if (result) return result;
     if (!host || flags > 7) return CUDA_ERROR_INVALID_VALUE;
     *host = NULL;
@@ -115,6 +116,7 @@ CUresult cuMemHostRegister_v2(void *host, size_t bytes, unsigned flags) {
     CUcontext context;
     const uintptr_t from = (uintptr_t)host;
     CUresult result = lw_cu_enter(&context);
+    if (!result) result = lw_cu_may_act();
     if (result) return result;
     if (!host || !bytes || from + bytes < from || flags > 15) return CUDA_ERROR_INVALID_VALUE;
     if (flags & CU_MEMHOSTREGISTER_IOMEMORY) {
@@ -144,6 +146,7 @@ CUresult cuMemHostRegister(void *host, size_t bytes, unsigned flags) {
 CUresult cuMemHostUnregister(void *host) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
+    if (!result) result = lw_cu_may_act();
     if (result) return result;
     if (!host) return CUDA_ERROR_INVALID_VALUE;
     lw_cu_memory *memory = lw_cu_host_memory_at(host);
@@ -158,6 +161,7 @@ CUresult cuMemHostUnregister(void *host) {
 CUresult cuMemFreeHost(void *host) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
+    if (!result) result = lw_cu_may_act();
     if (result || !host) return result;
     lw_cu_memory *memory = lw_cu_host_memory_at(host);
     if (!memory || memory->place != LW_CU_PINNED || memory->host != host) return CUDA_ERROR_INVALID_VALUE;

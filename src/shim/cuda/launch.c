@@ -67,7 +67,7 @@ static CUresult check(CUfunction function, const lw_launch_config *config) {
 }
 
 /* With a copy of its parameters: the caller may change his as soon as the call has returned. */
-CUresult lw_cu_make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_config *config, void **params) {
+static CUresult make_kernel(lw_cu_op *op, CUfunction function, const lw_launch_config *config, void **params) {
     LW_OWN_FLOAT_MODE(callers);
     const size_t size = function->info.param_bytes;
     lw_params_room room;
@@ -93,19 +93,23 @@ CUresult lw_cu_run_kernel(const lw_cu_op *op) {
     return status == LW_TRAPPED ? trapped() : lw_cu_fail("cuLaunchKernel", status);
 }
 
-static CUresult launch(CUfunction function, lw_launch_config *config, CUstream stream, void **params, void **extra) {
-    CUresult result = lw_cu_enter_function(&function);
-    if (!result) result = lw_cu_check_stream(stream);
-    if (!result) result = check(function, config);
+CUresult lw_cu_make_launch(lw_cu_op *op, CUfunction function, lw_launch_config *config, void **params, void **extra) {
+    const CUresult result = check(function, config);
     if (result) return result;
     if ((params && extra) || (extra && !read_extra(extra, config))) return CUDA_ERROR_INVALID_VALUE;
     config->print_limit = function->object.owner->limits[CU_LIMIT_PRINTF_FIFO_SIZE];
     config->heap_bytes = function->object.owner->limits[CU_LIMIT_MALLOC_HEAP_SIZE];
     config->strict = lw_cu.strict;
     config->size = sizeof *config;
+    return make_kernel(op, function, config, params);
+}
+
+static CUresult launch(CUfunction function, lw_launch_config *config, CUstream stream, void **params, void **extra) {
     lw_cu_op op;
-    if ((result = lw_cu_make_kernel(&op, function, config, params))) return result;
-    return lw_cu_submit(stream, &op, NULL);
+    CUresult result = lw_cu_enter_function(&function);
+    if (!result) result = lw_cu_check_stream(stream);
+    if (!result) result = lw_cu_make_launch(&op, function, config, params, extra);
+    return result ? result : lw_cu_submit(stream, &op, NULL);
 }
 
 CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

@@ -66,6 +66,7 @@ static void read_environment(void) {
 static void after_fork(void) {
     pthread_mutex_init(&lw_cu.lock, NULL);
     lw_cu_queues_after_fork();
+    lw_cu_graphs_after_fork();
     lw_cu.forked = lw_cu.ready;
 }
 

@@ -140,6 +140,7 @@ CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
     CUcontext context;
     lw_cu_memory *made;
     CUresult result = lw_cu_enter(&context);
+    if (!result) result = lw_cu_may_act();
     if (result) return result;
     if (!address || !bytes || (flags != CU_MEM_ATTACH_GLOBAL && flags != CU_MEM_ATTACH_HOST))
         return CUDA_ERROR_INVALID_VALUE;

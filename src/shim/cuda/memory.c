@@ -120,6 +120,7 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
     CUcontext context;
     lw_cu_memory *made;
     CUresult result = lw_cu_enter(&context);
+    if (!result) result = lw_cu_may_act();
     if (result) return result;
     if (!address || !bytes) return CUDA_ERROR_INVALID_VALUE;
     if ((result = lw_cu_allocate(context, bytes, LW_CU_ON_DEVICE, 0, NULL, &made))) return result;
@@ -142,11 +143,13 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *address, size_t *pitch, size_t width, s
 CUresult cuMemFree_v2(CUdeviceptr address) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter(NULL);
+    if (!result) result = lw_cu_may_act();
     if (result) return result;
     if (!address) return CUDA_SUCCESS;
     lw_cu_memory *memory = lw_cu_memory_from(address);
     if (!memory || memory->leaving || memory->place == LW_CU_PINNED || memory->place == LW_CU_REGISTERED)
         return CUDA_ERROR_INVALID_VALUE;
+    if (memory->of_graph) return lw_cu_free_graph_memory(memory);
     lw_cu_free_memory(memory);
     return CUDA_SUCCESS;
 }

@@ -27,7 +27,9 @@ static void describe_memory(const lw_cu_memory *memory, uint64_t offset, about *
                    .synchronous = memory->synchronous,
                    .context = memory->object.owner,
                    .pool = memory->pool,
-                   .of = memory->pool ? memory->pool->device : memory->object.owner->device};
+                   .of = memory->of_graph ? lw_cu_graph_device(memory)
+                         : memory->pool   ? memory->pool->device
+                                          : memory->object.owner->device};
     if (memory->place == LW_CU_REGISTERED && memory->flags & CU_MEMHOSTREGISTER_READ_ONLY)
         out->access = CU_MEM_ACCESS_FLAGS_PROT_READ;
 }

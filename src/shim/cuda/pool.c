@@ -256,6 +256,7 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, 
     lw_cu_memory *made;
     CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
+    if (lw_cu_capture_allocate(stream, address, bytes, &result)) return result;
     if (!address || !bytes) return CUDA_ERROR_INVALID_VALUE;
     if (!pool && !(pool = current_pool(context->device))) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = charge(pool, bytes))) return result;
@@ -294,8 +295,9 @@ static CUresult free_in_order(void *data) {
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_stream(stream);
-    if (result || !address) return result;
+    if (result || !address || lw_cu_capture_free(stream, address, &result)) return result;
     lw_cu_memory *memory = lw_cu_memory_from(address);
+    if (memory && memory->of_graph) return lw_cu_free_graph_memory(memory);
     if (!memory || memory->host || atomic_exchange(&memory->leaving, true)) return CUDA_ERROR_INVALID_VALUE;
     result = lw_cu_enqueue(stream, free_in_order, &address, sizeof address);
     if (result) memory->leaving = false;

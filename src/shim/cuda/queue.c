@@ -26,8 +26,9 @@ typedef struct lw_cu_queue {
     struct lw_cu_queue *next, *previous;           /* of its context */
     struct lw_cu_queue *next_busy, *previous_busy; /* of those that have something in them */
     item *first, *last;
-    uint64_t given, done; /* operations */
-    uint64_t thread;      /* whose default stream it is; 0: of no single one's */
+    uint64_t given, done;        /* operations */
+    uint64_t thread;             /* whose default stream it is; 0: of no single one's */
+    struct lw_cu_branch *branch; /* of a capture; guarded by its lock */
     uint32_t references;
     bool blocks; /* and is blocked by the default stream */
     bool runs;   /* somebody is at its first operation */
@@ -140,6 +141,14 @@ static queue *queue_of(CUstream stream) {
     if (stream == CU_STREAM_PER_THREAD || (!stream && lw_cu_per_thread)) return of_this_thread(context);
     if (!context->legacy) context->legacy = make(context, false);
     return context->legacy;
+}
+
+struct lw_cu_branch **lw_cu_branch_of(CUstream stream) {
+    lock();
+    queue *of = queue_of(stream);
+    struct lw_cu_branch **branch = of && of != of->context->legacy ? &of->branch : NULL;
+    unlock();
+    return branch;
 }
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
@@ -342,15 +351,16 @@ static bool comes_after(const queue *before, const queue *of, bool after_all) {
 }
 
 /* The points that the next operation of a queue comes after, or where `to` is NULL how many there are. */
-static uint32_t points_before(queue *of, bool after_all, const lw_cu_point *extra, lw_cu_point *to) {
+static uint32_t points_before(queue *of, bool after_all, const lw_cu_point *extra, uint32_t extras, lw_cu_point *to) {
     uint32_t count = 0;
     for (queue *each = of->context->queues; each; each = each->next) {
         if (!comes_after(each, of, after_all)) continue;
         if (to) to[count] = point_at_end(each);
         count++;
     }
-    if (extra && !is_reached(extra)) {
-        if (to) to[count] = (lw_cu_point){extra->queue, extra->number}, extra->queue->references++;
+    for (uint32_t i = 0; i < extras; i++) {
+        if (is_reached(&extra[i])) continue;
+        if (to) to[count] = extra[i], extra[i].queue->references++;
         count++;
     }
     return count;
@@ -372,28 +382,67 @@ static void append(queue *of, item *added) {
 }
 
 /* False: no memory, and the operation is freed. */
-static bool put(queue *of, lw_cu_op *op, bool after_all, const lw_cu_point *after) {
-    const uint32_t count = of ? points_before(of, after_all, after, NULL) : 0;
+static bool put(queue *of, lw_cu_op *op, bool after_all, const lw_cu_point *after, uint32_t afters) {
+    const uint32_t count = of ? points_before(of, after_all, after, afters, NULL) : 0;
     item *made = of ? malloc(sizeof *made + count * sizeof made->after[0]) : NULL;
     if (!made) return false;
     made->next = NULL;
     made->op = *op;
-    made->after_count = points_before(of, after_all, after, made->after);
+    made->after_count = points_before(of, after_all, after, afters, made->after);
     append(of, made);
     if (is_ready(of)) ring();
     return true;
 }
 
-CUresult lw_cu_submit(CUstream stream, lw_cu_op *op, const lw_cu_point *after) {
-    lw_cu_point end = {0};
-    lock();
-    queue *of = queue_of(stream);
-    const bool is_put = put(of, op, false, after);
-    if (is_put && lw_cu.blocking) end = point_at_end(of);
+/* With the lock held, which it gives back. `of` has the operation where `is_put`. */
+static CUresult end_submit(queue *of, lw_cu_op *op, bool is_put) {
+    const lw_cu_point end = is_put && lw_cu.blocking ? point_at_end(of) : (lw_cu_point){0};
     unlock();
     if (is_put) return end.queue ? wait_outside(end) : CUDA_SUCCESS;
     lw_cu_op_free(op);
     return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult lw_cu_submit(CUstream stream, lw_cu_op *op, const lw_cu_point *after) {
+    CUresult result;
+    if (atomic_load(&lw_cu_captures) && lw_cu_capture(stream, op, &result)) return result;
+    lock();
+    queue *of = queue_of(stream);
+    return end_submit(of, op, put(of, op, false, after, after != NULL));
+}
+
+/* The points that a launch comes after; under the lock, so that they need no references. */
+static uint32_t points_of(lw_cu_run *run, const lw_cu_point *turn) {
+    uint32_t count = 0;
+    if (turn->queue) run->after[count++] = *turn;
+    for (uint32_t i = 0; i < run->waits; i++)
+        if (run->marks[i].event->point.queue) run->after[count++] = run->marks[i].event->point;
+    return count;
+}
+
+static void note_pending(CUevent event, lw_cu_point end) {
+    forget(&event->point);
+    event->point = end;
+    event->is_recorded = true;
+    event->time = 0;
+}
+
+CUresult lw_cu_submit_graph(CUstream stream, lw_cu_op *op, lw_cu_point *turn) {
+    lw_cu_run *run = op->graph;
+    CUresult result;
+    if (atomic_load(&lw_cu_captures) && lw_cu_capture(stream, op, &result)) return result;
+    lock();
+    queue *of = queue_of(stream);
+    const bool is_put = put(of, op, false, run->after, points_of(run, turn));
+    if (is_put) {
+        forget(turn);
+        *turn = point_at_end(of);
+        for (uint32_t i = run->waits; i < run->waits + run->records; i++) {
+            run->marks[i].record = ++run->marks[i].event->records;
+            note_pending(run->marks[i].event, point_at_end(of));
+        }
+    }
+    return end_submit(of, op, is_put);
 }
 
 CUresult lw_cu_enqueue(CUstream stream, lw_cu_work *work, const void *data, size_t size) {
@@ -404,11 +453,12 @@ CUresult lw_cu_enqueue(CUstream stream, lw_cu_work *work, const void *data, size
 }
 
 /* Whether something is in a queue that the end of this one comes after. */
-static bool has_before(queue *of, bool after_all) { return points_before(of, after_all, NULL, NULL); }
+static bool has_before(queue *of, bool after_all) { return points_before(of, after_all, NULL, 0, NULL); }
 
 /* A mark at the end of a queue, and of all that it comes after, is waited for. */
 static CUresult wait_at_end(queue *of, bool after_all) {
-    if (of && has_before(of, after_all) && !put(of, &(lw_cu_op){.kind = LW_CU_OP_NOTHING}, after_all, NULL)) of = NULL;
+    if (of && has_before(of, after_all) && !put(of, &(lw_cu_op){.kind = LW_CU_OP_NOTHING}, after_all, NULL, 0))
+        of = NULL;
     if (!of) {
         unlock();
         return CUDA_ERROR_OUT_OF_MEMORY;
@@ -445,13 +495,8 @@ CUresult lw_cu_record(CUevent event, CUstream stream) {
     queue *of = queue_of(stream);
     op.record.record = ++event->records;
     lw_cu_hold(&event->object);
-    const bool is_put = put(of, &op, false, NULL);
-    if (is_put) {
-        forget(&event->point);
-        event->point = point_at_end(of);
-        event->is_recorded = true;
-        event->time = 0;
-    }
+    const bool is_put = put(of, &op, false, NULL, 0);
+    if (is_put) note_pending(event, point_at_end(of));
     unlock();
     if (!is_put) lw_cu_op_free(&op);
     return is_put ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
@@ -463,6 +508,15 @@ void lw_cu_note_record(CUevent event, uint64_t record) {
     const double now = lw_clock();
     lock();
     if (event->records == record) event->time = now;
+    unlock();
+}
+
+/* Whoever waits for it need not wait for the rest of the operation. */
+void lw_cu_reach_record(CUevent event, uint64_t record) {
+    lw_cu_note_record(event, record);
+    lock();
+    if (event->records == record) forget(&event->point);
+    if (all.waiting) pthread_cond_broadcast(&all.moved);
     unlock();
 }
 

@@ -49,6 +49,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_with(stream, LW_CU_STREAM);
     if (result) return result;
+    lw_cu_leave_capture(stream);
     lw_cu_free(&stream->object);
     return CUDA_SUCCESS;
 }
@@ -59,12 +60,14 @@ LW_CU_SAME(cuStreamDestroy, cuStreamDestroy_v2);
 CUresult cuStreamSynchronize(CUstream stream) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_stream(stream);
+    if (!result) result = lw_cu_may_wait(stream);
     return result ? result : lw_cu_wait_stream(stream);
 }
 
 CUresult cuStreamQuery(CUstream stream) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_stream(stream);
+    if (!result) result = lw_cu_may_wait(stream);
     if (result) return result;
     return lw_cu_is_idle(stream) ? lw_cu_enter(NULL) : CUDA_ERROR_NOT_READY;
 }

@@ -21,6 +21,7 @@ typedef union LW_CU(CUlaunchAttributeValue_union) {
     struct {
         unsigned int x, y, z;
     } clusterDim;
+    int priority;
     void *align; /* some attributes hold handles */
 } LW_CU(CUlaunchAttributeValue);
 
@@ -175,3 +176,108 @@ typedef struct LW_CU(CUipcEventHandle_st) {
 typedef struct LW_CU(CUipcMemHandle_st) {
     char reserved[64];
 } LW_CU(CUipcMemHandle);
+
+/* ---- Graphs ---------------------------------------------------------------------------------------------------- */
+
+typedef struct LW_CU(CUgraphEdgeData_st) {
+    unsigned char from_port, to_port, type;
+    unsigned char reserved[5];
+} LW_CU(CUgraphEdgeData);
+
+typedef struct LW_CU(CUDA_KERNEL_NODE_PARAMS_st) {
+    CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    void **kernelParams, **extra;
+} LW_CU(CUDA_KERNEL_NODE_PARAMS_v1);
+
+typedef struct LW_CU(CUDA_KERNEL_NODE_PARAMS_v2_st) {
+    CUfunction func;
+    unsigned int gridDimX, gridDimY, gridDimZ;
+    unsigned int blockDimX, blockDimY, blockDimZ;
+    unsigned int sharedMemBytes;
+    void **kernelParams, **extra;
+    CUkernel kern;
+    CUcontext ctx;
+} LW_CU(CUDA_KERNEL_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_MEMCPY_NODE_PARAMS_st) {
+    int flags, reserved;
+    CUcontext copyCtx;
+    LW_CU(CUDA_MEMCPY3D) copyParams;
+} LW_CU(CUDA_MEMCPY_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_MEMSET_NODE_PARAMS_st) {
+    CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value, elementSize;
+    size_t width, height;
+} LW_CU(CUDA_MEMSET_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_MEMSET_NODE_PARAMS_v2_st) {
+    CUdeviceptr dst;
+    size_t pitch;
+    unsigned int value, elementSize;
+    size_t width, height;
+    CUcontext ctx;
+} LW_CU(CUDA_MEMSET_NODE_PARAMS_v2);
+
+typedef struct LW_CU(CUDA_HOST_NODE_PARAMS_st) {
+    CUhostFn fn;
+    void *userData;
+} LW_CU(CUDA_HOST_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_CHILD_GRAPH_NODE_PARAMS_st) {
+    CUgraph graph;
+    unsigned int ownership;
+} LW_CU(CUDA_CHILD_GRAPH_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_EVENT_WAIT_NODE_PARAMS_st) {
+    CUevent event;
+} LW_CU(CUDA_EVENT_WAIT_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_EVENT_RECORD_NODE_PARAMS_st) {
+    CUevent event;
+} LW_CU(CUDA_EVENT_RECORD_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_MEM_ALLOC_NODE_PARAMS_v1_st) {
+    LW_CU(CUmemPoolProps) poolProps;
+    const LW_CU(CUmemAccessDesc) * accessDescs;
+    size_t accessDescCount, bytesize;
+    CUdeviceptr dptr;
+} LW_CU(CUDA_MEM_ALLOC_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_MEM_FREE_NODE_PARAMS_st) {
+    CUdeviceptr dptr;
+} LW_CU(CUDA_MEM_FREE_NODE_PARAMS);
+
+typedef struct LW_CU(CUgraphNodeParams_st) {
+    unsigned int type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        LW_CU(CUDA_KERNEL_NODE_PARAMS) kernel;
+        LW_CU(CUDA_MEMCPY_NODE_PARAMS) memcpy;
+        LW_CU(CUDA_MEMSET_NODE_PARAMS_v2) memset;
+        LW_CU(CUDA_HOST_NODE_PARAMS) host;
+        LW_CU(CUDA_CHILD_GRAPH_NODE_PARAMS) graph;
+        LW_CU(CUDA_EVENT_WAIT_NODE_PARAMS) eventWait;
+        LW_CU(CUDA_EVENT_RECORD_NODE_PARAMS) eventRecord;
+        LW_CU(CUDA_MEM_ALLOC_NODE_PARAMS) alloc;
+        LW_CU(CUDA_MEM_FREE_NODE_PARAMS) free;
+    };
+    long long reserved2;
+} LW_CU(CUgraphNodeParams);
+
+typedef struct LW_CU(CUDA_GRAPH_INSTANTIATE_PARAMS_st) {
+    uint64_t flags;
+    CUstream hUploadStream;
+    CUgraphNode hErrNode_out;
+    unsigned int result_out;
+} LW_CU(CUDA_GRAPH_INSTANTIATE_PARAMS);
+
+typedef struct LW_CU(CUgraphExecUpdateResultInfo_st) {
+    unsigned int result;
+    CUgraphNode errorNode, errorFromNode;
+} LW_CU(CUgraphExecUpdateResultInfo);
