@@ -511,12 +511,11 @@ void lw_cu_note_record(CUevent event, uint64_t record) {
     unlock();
 }
 
-/* Whoever waits for it need not wait for the rest of the operation. */
+/* Whoever asks from now on need not wait for the rest of the operation. */
 void lw_cu_reach_record(CUevent event, uint64_t record) {
     lw_cu_note_record(event, record);
     lock();
     if (event->records == record) forget(&event->point);
-    if (all.waiting) pthread_cond_broadcast(&all.moved);
     unlock();
 }
 
