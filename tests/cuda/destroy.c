@@ -22,7 +22,7 @@ typedef struct shared {
     CUfunction function;
     CUstream stream;
     CUevent event;
-    CUdeviceptr at;
+    CUdeviceptr at, spare; /* what is freed is the spare one: a kernel that faults would end all contexts */
     pthread_barrier_t start;
     atomic_int calls; /* that came through */
     atomic_int wrong; /* results that nothing explains */
@@ -66,7 +66,7 @@ static void *use(void *user) {
         if (cuStreamCreate(&stream, 0) == CUDA_SUCCESS) note(s, cuStreamDestroy_v2(stream));
         if (cuEventCreate(&event, 0) == CUDA_SUCCESS) note(s, cuEventDestroy_v2(event));
         if (cuMemAlloc_v2(&at, 64) == CUDA_SUCCESS) note(s, cuMemFree_v2(at));
-        note(s, cuMemsetD32_v2(s->at, 0, 4));
+        note(s, cuMemsetD32_v2(s->spare, 0, 4));
         if (cuCtxSynchronize() == CUDA_ERROR_CONTEXT_IS_DESTROYED) break;
     }
     return NULL;
@@ -82,6 +82,7 @@ static void make(shared *s) {
     OK(cuStreamCreate(&s->stream, 0));
     OK(cuEventCreate(&s->event, 0));
     OK(cuMemAlloc_v2(&s->at, 64));
+    OK(cuMemAlloc_v2(&s->spare, 64));
     pthread_barrier_init(&s->start, NULL, 3);
 }
 
@@ -90,7 +91,7 @@ static void end(shared *s, way way) {
     if (way == END_OBJECTS) {
         OK(cuStreamDestroy_v2(s->stream));
         OK(cuEventDestroy_v2(s->event));
-        OK(cuMemFree_v2(s->at));
+        OK(cuMemFree_v2(s->spare));
     }
     OK(cuCtxDestroy_v2(s->context));
 }

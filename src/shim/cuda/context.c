@@ -154,7 +154,8 @@ static lw_cu_object *first_object(CUcontext context, lw_cu_kind kind) {
 void lw_cu_end_objects(CUcontext context) {
     lw_cu_object *object;
     lw_cu_end_captures(context);
-    lw_cu_drain(context); /* with an error of its own, nothing is left to be told */
+    lw_cu_close(context, true); /* a kernel that another thread launched now would run without its memory */
+    lw_cu_drain(context);       /* with an error of its own, nothing is left to be told */
     while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
     while ((object = first_object(context, LW_CU_MEMORY))) lw_cu_end_memory((lw_cu_memory *)object);
     while ((object = first_object(context, LW_CU_STREAM))) lw_cu_free(object);
@@ -207,6 +208,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
 static void end_primary(CUdevice device, bool reset) {
     struct lw_cu_primary *primary = &lw_cu.primary[device];
     lw_cu_end_objects(&primary->context);
+    lw_cu_close(&primary->context, false);
     lw_cu_lock();
     if (primary->lives && (reset || !primary->retained)) {
         lw_cu_unlink(&primary->context.object);

@@ -84,6 +84,7 @@ struct CUctx_st {
     _Atomic CUfunc_cache cache;
     _Atomic CUsharedconfig shared_config;
     struct lw_cu_queue *queues, *legacy, *marks; /* all of its streams', the default one's, and that of whoever waits */
+    bool is_closed;                              /* takes no work: what it owns ends; under the lock of queues */
 };
 
 struct CUmod_st {
@@ -396,7 +397,8 @@ struct lw_cu_queue *lw_cu_queue_new(CUcontext context, bool is_blocking);
 void lw_cu_queue_drop(struct lw_cu_queue *queue);
 void lw_cu_point_drop(lw_cu_point *point);
 void lw_cu_end_queues(CUcontext context); /* its own ones, which no stream object has */
-bool lw_cu_in_host_function(void);        /* which may make no calls */
+void lw_cu_close(CUcontext context, bool is_closed);
+bool lw_cu_in_host_function(void); /* which may make no calls */
 bool lw_cu_queues_begin(void);
 void lw_cu_queues_after_fork(void);
 

@@ -111,6 +111,12 @@ void lw_cu_queue_drop(queue *dropped) {
     unlock();
 }
 
+void lw_cu_close(CUcontext context, bool is_closed) {
+    lock();
+    context->is_closed = is_closed;
+    unlock();
+}
+
 void lw_cu_end_queues(CUcontext context) {
     lock();
     drop(context->legacy);
@@ -381,8 +387,14 @@ static void append(queue *of, item *added) {
     all.submitted++;
 }
 
-/* False: no memory, and the operation is freed. */
+/* Why an operation was not put into a queue. */
+static CUresult refusal(const queue *of) {
+    return of && of->context->is_closed ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+/* False: no memory, or the context ends, which nobody may bring work but who waits for that. */
 static bool put(queue *of, lw_cu_op *op, bool after_all, const lw_cu_point *after, uint32_t afters) {
+    if (of && of->context->is_closed && op->kind != LW_CU_OP_NOTHING) return false;
     const uint32_t count = of ? points_before(of, after_all, after, afters, NULL) : 0;
     item *made = of ? malloc(sizeof *made + count * sizeof made->after[0]) : NULL;
     if (!made) return false;
@@ -397,10 +409,11 @@ static bool put(queue *of, lw_cu_op *op, bool after_all, const lw_cu_point *afte
 /* With the lock held, which it gives back. `of` has the operation where `is_put`. */
 static CUresult end_submit(queue *of, lw_cu_op *op, bool is_put) {
     const lw_cu_point end = is_put && lw_cu.blocking ? point_at_end(of) : (lw_cu_point){0};
+    const CUresult result = is_put ? CUDA_SUCCESS : refusal(of);
     unlock();
     if (is_put) return end.queue ? wait_outside(end) : CUDA_SUCCESS;
     lw_cu_op_free(op);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    return result;
 }
 
 CUresult lw_cu_submit(CUstream stream, lw_cu_op *op, const lw_cu_point *after) {
@@ -497,9 +510,10 @@ CUresult lw_cu_record(CUevent event, CUstream stream) {
     lw_cu_hold(&event->object);
     const bool is_put = put(of, &op, false, NULL, 0);
     if (is_put) note_pending(event, point_at_end(of));
+    const CUresult result = is_put ? CUDA_SUCCESS : refusal(of);
     unlock();
     if (!is_put) lw_cu_op_free(&op);
-    return is_put ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+    return result;
 }
 
 /* A record that another one has replaced has no time. */
