@@ -97,6 +97,18 @@ char *lw_memory_host(const lw_memory *memory, uint64_t address) {
     return memory->host + (address - LW_GLOBAL_BASE);
 }
 
+bool lw_memory_reaches(lw_memory *memory, uint64_t address) {
+    bool reaches = false;
+    pthread_mutex_lock(&memory->lock);
+    for (lw_zone_kind zone = LW_ZONE_low; zone <= LW_ZONE_high; zone++) {
+        const lw_zone of = zone_of(memory, zone);
+        const uint64_t used_to = memory->used_to[zone];
+        reaches |= used_to && address >= of.from && address < of.to && address < used_to + LW_SPREAD;
+    }
+    pthread_mutex_unlock(&memory->lock);
+    return reaches;
+}
+
 /* ---- Pages ---------------------------------------------------------------------------------------------- */
 
 /* The whole pages inside of a stretch; an empty one where there are none. */

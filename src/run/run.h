@@ -112,7 +112,9 @@ bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address);
 bool lw_memory_take_common(lw_memory *memory, uint64_t size, uint64_t *address);
 /* Likewise, for a variable of a module; read_only: by kernels; common: the host has it at the same address. */
 bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, bool common, uint64_t *address);
-bool lw_memory_give(lw_memory *memory, uint64_t address);            /* false where no allocation begins there */
+bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
+/* Whether an address is among those that were ever taken in the reservation, or not far above. */
+bool lw_memory_reaches(lw_memory *memory, uint64_t address);
 char *lw_memory_host(const lw_memory *memory, uint64_t address);     /* of what was taken */
 bool lw_memory_is_common(const lw_memory *memory, uint64_t address); /* allocated or not */
 /* Memory that lies elsewhere on the host and stays there until it is unmapped: at the host's own address where kernels

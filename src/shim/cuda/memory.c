@@ -14,12 +14,14 @@ static bool host_has(uint64_t address) {
     return !mincore((void *)(uintptr_t)(address & ~(page - 1)), 1, &resident);
 }
 
+/* Next to what is allocated nobody asks the system: a copy that leaves device memory is refused. */
 bool lw_cu_is_device(uint64_t address) {
+    lw_memory *memory = &lw_cu.device->memory;
     if (lw_cu_is_virtual(address)) return true;
-    const lw_memory *memory = &lw_cu.device->memory;
     if (address < LW_GLOBAL_BASE || address - LW_GLOBAL_BASE >= memory->reserved) return false;
     char *place = lw_cu_place(address, 1);
-    return place ? (uintptr_t)place != address : !host_has(address);
+    if (place) return (uintptr_t)place != address;
+    return lw_memory_reaches(memory, address) || !host_has(address);
 }
 
 char *lw_cu_place(uint64_t address, uint64_t size) {
