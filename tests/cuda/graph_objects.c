@@ -77,7 +77,7 @@ static void memory_left(void) {
     exec = instantiate(graph);
     run(exec);
     OK(cuDeviceGetGraphMemAttribute(0, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &after));
-    EXPECT(after > before);
+    if (ours) EXPECT(after > before); /* a GPU may have it all from the graph before */
     EXPECT(word_at(memory) == 5);
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphLaunch(exec, stream));
     OK(cuMemFreeAsync(memory, stream));
@@ -141,7 +141,7 @@ static void user_objects(void) {
     OK(cuUserObjectRelease(object, 2)); /* now it is the graph's alone */
     OK(cuGraphClone(&clone, graph));
     OK(cuGraphReleaseUserObject(graph, object, 1));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphReleaseUserObject(graph, object, 1));
+    if (ours) GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphReleaseUserObject(graph, object, 1)); /* it is the clone's */
     EXPECT(!atomic_load(&ended));
     OK(cuGraphDestroy(clone));
     wait_for_end(1);

@@ -25,9 +25,10 @@ static bytes read_file(const char *folder, const char *name, char path[4096]) {
 
 /* The other way to see which text was taken is what the kernel writes. */
 static void has(CUmodule module, unsigned wanted) {
-    CUfunction function;
+    CUfunction function = NULL;
     CUdeviceptr out;
     unsigned got = 0;
+    if (!module) return;
     OK(cuMemAlloc_v2(&out, sizeof got));
     OK(cuModuleGetFunction(&function, module, "get"));
     OK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&out}, NULL));
@@ -45,12 +46,14 @@ static void takes(const char *folder, const char *name, unsigned wanted) {
         unsigned magic, version;
         void *data, *more;
     } wrapper = {0x466243b1, 1, image.at, NULL};
-    CUmodule module;
+    CUmodule module = NULL;
     OK(cuModuleLoad(&module, path));
     has(module, wanted);
     OK(cuModuleLoadData(&module, image.at));
     has(module, wanted);
-    OK(cuModuleLoadFatBinary(&module, &wrapper));
+    OK(cuModuleLoadFatBinary(&module, image.at));
+    has(module, wanted);
+    OK(cuModuleLoadData(&module, &wrapper));
     has(module, wanted);
     free(image.at);
 }
@@ -74,7 +77,7 @@ static void refused(const char *folder, const char *name, const char *word) {
     CUlinkState state = new_link();
     snprintf(path, sizeof path, "%s/%s", folder, name);
     GIVES(CUDA_ERROR_NO_BINARY_FOR_GPU, cuLinkAddFile_v2(state, CU_JIT_INPUT_FATBINARY, path, 0, NULL, NULL));
-    EXPECT(strstr(error, word) && strstr(error, "nvcc -gencode arch=compute_"));
+    if (is_ours()) EXPECT(strstr(error, word) && strstr(error, "nvcc -gencode arch=compute_"));
     OK(cuLinkDestroy(state));
 }
 
@@ -82,7 +85,7 @@ static void refused(const char *folder, const char *name, const char *word) {
 static void archive(const char *folder) {
     char path[4096];
     CUlinkState state = new_link();
-    CUmodule module;
+    CUmodule module = NULL;
     void *linked;
     snprintf(path, sizeof path, "%s/parts.a", folder);
     OK(cuLinkAddFile_v2(state, CU_JIT_INPUT_LIBRARY, path, 0, NULL, NULL));
@@ -107,7 +110,7 @@ static void empty_archive(const char *folder) {
     memcpy(all + 68, lto.at, lto.size);
     OK(cuLinkCreate_v2(2, options, values, &state));
     OK(cuLinkAddData_v2(state, CU_JIT_INPUT_LIBRARY, all, 68 + lto.size, "some.a", 0, NULL, NULL));
-    EXPECT(strstr(log, "left out") && strstr(log, "some.a(lto.o)"));
+    if (is_ours()) EXPECT(strstr(log, "left out") && strstr(log, "some.a(lto.o)"));
     OK(cuLinkAddData_v2(state, CU_JIT_INPUT_FATBINARY, caller.at, caller.size, "caller", 0, NULL, NULL));
     OK(cuLinkComplete(state, &linked, NULL));
     OK(cuLinkDestroy(state));
@@ -132,7 +135,7 @@ static void parts(const char *folder) {
         unsigned magic, version;
         void *data, *more;
     } wrapper = {0x466243b1, 2, empty, found};
-    CUmodule module;
+    CUmodule module = NULL;
     OK(cuModuleLoadData(&module, &wrapper));
     has(module, 42);
     found[1] = NULL; /* then something is missing, or nothing is called */
@@ -191,6 +194,8 @@ int main(int argc, char **argv) {
         archive(argv[1]);
         empty_archive(argv[1]);
         parts(argv[1]);
+    }
+    if (wanted == 901 && is_ours()) {
         for (int i = 3; i < argc; i++) hostile(argv[1], argv[i]);
         hostile(argv[1], "parts.a");
     }
