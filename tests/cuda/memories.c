@@ -26,7 +26,7 @@ static _Alignas(4096) unsigned shared[4 * WORDS]; /* that all register */
 
 static void managed(unsigned seed, CUstream stream) {
     CUdeviceptr at;
-    bool is_managed = false;
+    unsigned is_managed = 0;
     const CUmemLocation device = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
     GOOD(cuMemAllocManaged(&at, WORDS * 4 + seed, CU_MEM_ATTACH_GLOBAL));
     unsigned *words = (unsigned *)(uintptr_t)at;
@@ -206,7 +206,7 @@ int main(void) {
     size_t before, after, total;
     OK(cuInit(0));
     OK(cuCtxCreate_v2(&context, 0, 0));
-    nothing();
+    if (is_ours()) nothing();
     OK(cuMemGetInfo_v2(&before, &total));
     for (unsigned i = 0; i < THREADS; i++) {
         numbers[i] = i;
@@ -215,7 +215,7 @@ int main(void) {
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     OK(cuCtxSynchronize());
     OK(cuMemGetInfo_v2(&after, &total));
-    EXPECT(before == after);
+    EXPECT(before == after || !is_ours());
     OK(cuCtxDestroy_v2(context));
     return faults != 0 || wrong != 0;
 }

@@ -79,7 +79,7 @@ static void questions(void) {
     CUmemAllocationProp back;
     CUdeviceptr from = 0, base = 0;
     size_t size = 0, before, after, total;
-    bool mapped = true;
+    unsigned mapped = 99;
     unsigned long long flags = 9;
     OK(cuMemGetInfo_v2(&before, &total));
     OK(cuMemCreate(&handle, 3 * unit, &props, 0));
@@ -88,12 +88,11 @@ static void questions(void) {
     OK(cuMemGetAllocationPropertiesFromHandle(&back, handle));
     EXPECT(back.type == CU_MEM_ALLOCATION_TYPE_PINNED && back.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
     OK(cuMemAddressReserve(&from, 8 * unit, 0, 0, 0));
-    OK(cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, from + unit));
-    EXPECT(!mapped);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, from + unit));
     OK(cuMemMap(from + 2 * unit, 3 * unit, 0, handle, 0));
     OK(cuMemSetAccess(from + 2 * unit, 3 * unit, &write_access, 1));
     OK(cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, from + 2 * unit));
-    EXPECT(mapped);
+    EXPECT(mapped == 1);
     OK(cuPointerGetAttribute(&base, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, from + 3 * unit));
     OK(cuPointerGetAttribute(&size, CU_POINTER_ATTRIBUTE_RANGE_SIZE, from + 3 * unit));
     if (ours) EXPECT(base == from && size == 8 * unit);
@@ -139,15 +138,17 @@ static void refused(void) {
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&handle, unit + 1, &props, 0));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&handle, unit, NULL, 0));
     other.type = 0;
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemGetAllocationGranularity(&size, &other, 0));
+    OK(cuMemGetAllocationGranularity(&size, &other, 0)); /* of all memory of the place */
+    EXPECT(size == unit);
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemCreate(&handle, unit, &other, 0));
     other = props, other.location.id = 99;
     GIVES(CUDA_ERROR_INVALID_DEVICE, cuMemCreate(&handle, unit, &other, 0));
     OK(cuMemCreate(&handle, unit, &props, 0));
     OK(cuMemAddressReserve(&from, 4 * unit, 4 * unit, 0, 0));
     EXPECT(from % (4 * unit) == 0);
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemMap(from, unit, unit, handle, 0));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemMap(from, 2 * unit, 0, handle, 0)); /* more than there is */
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(from, unit));
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(from, unit, unit, handle, 0));
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemMap(from, 2 * unit, 0, handle, 0)); /* more than there is */
+    OK(cuMemUnmap(from, unit));                                              /* nothing */
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemSetAccess(from, unit, &write_access, 1));
     OK(cuMemMap(from, unit, 0, handle, 0));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemMap(from, unit, 0, handle, 0));
@@ -155,6 +156,7 @@ static void refused(void) {
     if (ours) {
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemAddressFree(from, 4 * unit)); /* something is mapped */
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(from, unit / 2));
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemUnmap(from, 8 * unit));
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemMap(from + 4 * unit, unit, 0, handle, 0));
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemMap(from + unit, unit, 0, (uintptr_t)&handle, 0));
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemRelease((uintptr_t)&handle));
@@ -175,10 +177,8 @@ static void refused(void) {
 int main(void) {
     CUcontext context;
     CUmodule module;
-    char name[100] = "";
     OK(cuInit(0));
-    OK(cuDeviceGetName(name, sizeof name, 0));
-    ours = !strncmp(name, "Lanewise", 8);
+    ours = is_ours();
     OK(cuCtxCreate_v2(&context, 0, 0));
     OK(cuModuleLoadData(&module, ptx));
     OK(cuModuleGetFunction(&bump, module, "bump"));

@@ -62,11 +62,12 @@ static bool describe_variable(uint64_t address, about *out) {
     return true;
 }
 
+/* False: there is nothing, as at an address that is only reserved. */
 static bool describe(uint64_t address, about *out) {
     lw_cu_virtual around;
     if (lw_cu_virtual_at(address, &around)) {
         describe_mapped(&around, address, out);
-        return true;
+        return around.map_size;
     }
     const lw_cu_memory *memory = lw_cu_memory_at(address);
     if (memory) {
@@ -85,7 +86,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
     about about;
     CUresult result = lw_cu_enter(NULL);
     if (result) return result;
-    if (!describe(address, &about) || !about.map_size) return CUDA_ERROR_NOT_FOUND;
+    if (!describe(address, &about)) return CUDA_ERROR_NOT_FOUND;
     if (base) *base = about.map_base;
     if (bytes) *bytes = about.map_size;
     return CUDA_SUCCESS;
@@ -100,6 +101,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr a
         return CUDA_SUCCESS; \
     } while (0)
 
+/* What the descriptions call a boolean is a word, too, as with a GPU. */
 static CUresult answer(void *data, CUpointer_attribute attribute, const about *about) {
     switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: ANSWER(CUcontext, about->context);
@@ -111,15 +113,15 @@ static CUresult answer(void *data, CUpointer_attribute attribute, const about *a
         ANSWER(void *, about->host);
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: ANSWER(unsigned, about->synchronous);
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: ANSWER(unsigned long long, about->number);
-    case CU_POINTER_ATTRIBUTE_IS_MANAGED: ANSWER(bool, about->managed);
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: ANSWER(unsigned, about->managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: ANSWER(int, about->of);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: ANSWER(CUdeviceptr, about->base);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: ANSWER(size_t, about->size);
-    case CU_POINTER_ATTRIBUTE_MAPPED: ANSWER(bool, about->map_size != 0);
+    case CU_POINTER_ATTRIBUTE_MAPPED: ANSWER(unsigned, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: ANSWER(unsigned long long, CU_MEM_HANDLE_TYPE_NONE);
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE: /* no other process, device or engine reaches it */
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: ANSWER(bool, false);
+    case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: ANSWER(unsigned, 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS: ANSWER(unsigned, about->access);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: ANSWER(CUmemoryPool, about->pool);
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: ANSWER(size_t, about->map_size);
@@ -145,7 +147,7 @@ static void answer_nothing(void *data, CUpointer_attribute attribute) {
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE:
-    case CU_POINTER_ATTRIBUTE_MAPPED: memset(data, 0, sizeof(bool)); break;
+    case CU_POINTER_ATTRIBUTE_MAPPED:
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE: memset(data, 0, sizeof(unsigned)); break;

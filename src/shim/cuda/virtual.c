@@ -135,8 +135,7 @@ CUresult cuMemAddressFree(CUdeviceptr address, size_t size) {
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */
 
 static CUresult check_props(const CUmemAllocationProp *props) {
-    if (!props || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !props->location.type ||
-        props->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA)
+    if (!props || !props->location.type || props->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA)
         return CUDA_ERROR_INVALID_VALUE;
     if (props->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return unsupported("there is none of the host");
     if (props->requestedHandleTypes) return unsupported("other processes cannot be given any");
@@ -173,7 +172,8 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
     CUresult result = lw_cu_ready();
     if (!result) result = check_props(props);
     if (result) return result;
-    if (!handle || !size || !is_granular(size) || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!handle || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !size || !is_granular(size) || flags)
+        return CUDA_ERROR_INVALID_VALUE;
     if (!lw_memory_charge(memory, size)) return CUDA_ERROR_OUT_OF_MEMORY;
     physical *made = make_physical(size, props);
     if (!made) {
@@ -274,11 +274,12 @@ CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericA
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    if (!size || !is_granular(address) || !is_granular(size) || offset || flags) return CUDA_ERROR_INVALID_VALUE;
+    if (!size || !is_granular(address) || !is_granular(size) || flags) return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     reservation *r = find_reservation(address, size);
     physical *memory = find_physical(handle);
-    result = r && memory && size <= memory->size ? map(r, address, size, memory) : CUDA_ERROR_INVALID_VALUE;
+    if (!r || !memory) result = CUDA_ERROR_INVALID_VALUE;
+    else result = offset || size > memory->size ? CUDA_ERROR_NOT_SUPPORTED : map(r, address, size, memory);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -292,6 +293,14 @@ static bool is_mapped(reservation *r, uint64_t address, uint64_t size) {
         map = map->next;
     }
     return address == end;
+}
+
+/* Whether all mappings that a range meets lie in it; there may be none. With the lock held. */
+static bool holds_whole(reservation *r, uint64_t address, uint64_t size) {
+    const uint64_t end = address + size;
+    for (const mapping *map = *find_link(r, address); map && map->from < end; map = map->next)
+        if (map->from < address || map->from + map->size > end) return false;
+    return true;
 }
 
 /* With the lock held. */
@@ -326,11 +335,11 @@ CUresult cuMemUnmap(CUdeviceptr address, size_t size) {
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    if (!size) return CUDA_ERROR_INVALID_VALUE;
+    if (!size || !is_granular(address) || !is_granular(size)) return CUDA_ERROR_INVALID_VALUE;
     drain();
     pthread_mutex_lock(&lock);
     reservation *r = find_reservation(address, size);
-    if (!r || !is_mapped(r, address, size)) result = CUDA_ERROR_INVALID_VALUE;
+    if (!r || !holds_whole(r, address, size)) result = CUDA_ERROR_INVALID_VALUE;
     else
         for (mapping **link = find_link(r, address); *link && (*link)->from < address + size && !result;)
             result = unmap(r, link);
