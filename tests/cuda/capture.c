@@ -227,7 +227,7 @@ static void into_a_graph(void) {
     EXPECT(word_at(words) == (1 * 3 + 2) * 3 + 3 && word_at(words + 4) == 5);
 }
 
-/* A launch of a graph is captured as a node; and so are events that are asked to be nodes. */
+/* Events are captured as nodes where that is asked for; the launch of a graph is not. */
 static void graphs_and_events(void) {
     CUgraph graph = new_graph(), got = NULL;
     CUgraphNode nodes[3];
@@ -238,10 +238,13 @@ static void graphs_and_events(void) {
     OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     add_step(graph, NULL, 0, words, 4);
     CUgraphExec exec = instantiate(graph);
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuEventRecordWithFlags(event, stream, CU_EVENT_RECORD_EXTERNAL));
+    GIVES(CUDA_ERROR_ILLEGAL_STATE, cuEventRecordWithFlags(event, stream, CU_EVENT_RECORD_EXTERNAL));
+    OK(cuStreamBeginCapture_v2(stream, RELAXED));
+    GIVES(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, cuGraphLaunch(exec, stream));
+    is_void(CUDA_SUCCESS);
     OK(cuStreamBeginCapture_v2(stream, RELAXED));
     OK(cuStreamWaitEvent(stream, event, CU_EVENT_WAIT_EXTERNAL));
-    OK(cuGraphLaunch(exec, stream));
+    start_step(words, 4, stream);
     OK(cuEventRecordWithFlags(event, stream, CU_EVENT_RECORD_EXTERNAL));
     OK(cuStreamEndCapture(stream, &got));
     OK(cuGraphExecDestroy(exec));
@@ -249,7 +252,7 @@ static void graphs_and_events(void) {
     OK(cuGraphGetNodes(got, nodes, &count));
     EXPECT(count == 3);
     for (size_t i = 0; i < count && i < 3; i++) OK(cuGraphNodeGetType(nodes[i], &types[i]));
-    EXPECT(types[0] == CU_GRAPH_NODE_TYPE_WAIT_EVENT && types[1] == CU_GRAPH_NODE_TYPE_GRAPH &&
+    EXPECT(types[0] == CU_GRAPH_NODE_TYPE_WAIT_EVENT && types[1] == CU_GRAPH_NODE_TYPE_KERNEL &&
            types[2] == CU_GRAPH_NODE_TYPE_EVENT_RECORD);
     OK(cuEventQuery(event)); /* it is no captured one */
     replay(got);
@@ -265,19 +268,26 @@ typedef struct thread_case {
     CUresult alloc, end;
 } thread_case;
 
+/* Memory is never taken in the order of a stream alone. */
+static void ordered(CUresult wanted) {
+    CUdeviceptr memory = 0;
+    unsigned word = 0;
+    GIVES(wanted, cuMemAllocAsync(&memory, 64, other));
+    GIVES(wanted, cuMemFreeAsync(memory, other));
+    OK(cuMemcpyHtoDAsync_v2(words, &word, sizeof word, other)); /* that is all that these are */
+    OK(cuMemcpyDtoHAsync_v2(&word, words, sizeof word, other));
+    OK(cuMemsetD32Async(words, 0, 1, other));
+}
+
 static void *other_thread(void *user) {
     thread_case *asked = user;
-    CUdeviceptr memory = 0, ordered = 0;
-    unsigned word = 0;
+    CUdeviceptr memory = 0;
     CUgraph graph;
     OK(cuCtxSetCurrent(context));
     OK(cuThreadExchangeStreamCaptureMode(&asked->mode));
     EXPECT(asked->mode == CU_STREAM_CAPTURE_MODE_GLOBAL); /* as every thread begins */
+    ordered(asked->alloc);
     if (asked->end) GIVES(asked->end, cuStreamEndCapture(stream, &graph));
-    OK(cuMemAllocAsync(&ordered, 64, other)); /* what streams do in their order is never unsafe */
-    OK(cuMemcpyHtoDAsync_v2(ordered, &word, sizeof word, other));
-    OK(cuMemcpyDtoHAsync_v2(&word, ordered, sizeof word, other));
-    OK(cuMemFreeAsync(ordered, other));
     GIVES(asked->alloc, cuMemAlloc_v2(&memory, 64));
     if (memory) OK(cuMemFree_v2(memory));
     return NULL;
@@ -294,9 +304,8 @@ static void threads(void) {
     CUgraph graph = NULL;
     const CUresult wrong = CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
     OK(cuStreamBeginCapture_v2(stream, LOCAL));
-    in_another_thread((thread_case){CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_SUCCESS, wrong});
-    OK(cuStreamEndCapture(stream, &graph));
-    OK(cuGraphDestroy(graph));
+    in_another_thread((thread_case){CU_STREAM_CAPTURE_MODE_GLOBAL, CUDA_SUCCESS, wrong}); /* which ends it */
+    GIVES(CUDA_ERROR_ILLEGAL_STATE, cuStreamEndCapture(stream, &graph));
     OK(cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     in_another_thread((thread_case){RELAXED, CUDA_SUCCESS, CUDA_SUCCESS});
     in_another_thread((thread_case){LOCAL, CUDA_SUCCESS, CUDA_SUCCESS});

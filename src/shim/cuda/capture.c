@@ -103,16 +103,15 @@ static CUresult end_by(capturing *of, CUresult result) {
     return result;
 }
 
-/* A node behind the ends of a branch, and its end then. Takes the step and the child. */
-static CUresult add_node(branch *to, CUgraphNodeType type, lw_cu_step *step, CUgraph child) {
+/* A node behind the ends of a branch, and its end then. Takes the step. */
+static CUresult add_node(branch *to, CUgraphNodeType type, lw_cu_step *step) {
     CUgraphNode node;
     if (!lw_cu_branch_arrays(to) || !lw_cu_grow(&to->ends.at, 0, &to->ends.room, sizeof *to->ends.at)) {
         lw_cu_step_drop(step);
-        if (child) lw_cu_graph_drop(child);
         return end_by(to->of, CUDA_ERROR_OUT_OF_MEMORY);
     }
     const CUresult result =
-        lw_cu_node_add(&node, to->of->graph, to->nodes, to->data, to->ends.count, type, step, child);
+        lw_cu_node_add(&node, to->of->graph, to->nodes, to->data, to->ends.count, type, step, NULL);
     if (result) return end_by(to->of, result);
     to->ends.count = 0;
     return lw_cu_branch_add(to, node, NULL) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY; /* which there is room for */
@@ -120,7 +119,7 @@ static CUresult add_node(branch *to, CUgraphNodeType type, lw_cu_step *step, CUg
 
 static CUresult add_op(branch *to, lw_cu_op *op) {
     lw_cu_step *step = lw_cu_step_of(op);
-    return step ? add_node(to, step->params.type, step, NULL) : end_by(to->of, CUDA_ERROR_OUT_OF_MEMORY);
+    return step ? add_node(to, step->params.type, step) : end_by(to->of, CUDA_ERROR_OUT_OF_MEMORY);
 }
 
 lw_cu_capturing *lw_cu_blocked_by(CUstream stream) {
@@ -173,11 +172,8 @@ CUresult lw_cu_capture_launch(CUgraphExec exec, CUstream stream) {
     branch *to = lw_cu_find_branch(stream);
     const CUresult result = lw_cu_check_exec(exec);
     if (result || !to) return result ? result : CUDA_ERROR_STREAM_CAPTURE_INVALIDATED; /* which another thread ended */
-    if (to->of->is_void) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (exec->graph->memory_nodes) return end_by(to->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    CUgraph child = lw_cu_graph_copy(exec->graph, true, NULL);
-    if (!child) return end_by(to->of, CUDA_ERROR_OUT_OF_MEMORY);
-    return add_node(to, CU_GRAPH_NODE_TYPE_GRAPH, NULL, child);
+    return to->of->is_void ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                           : end_by(to->of, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -190,7 +186,7 @@ static CUresult capture_memory(branch *to, CUgraphNodeParams *params) {
     CUresult result = is_free ? lw_cu_graph_may_free(graph, params->free.dptr)
                               : lw_cu_graph_allocate(graph, &params->alloc);
     if (!result) result = lw_cu_step_make(&step, params);
-    if (!result) result = add_node(to, params->type, step, NULL);
+    if (!result) result = add_node(to, params->type, step);
     if (!result && is_free) lw_cu_graph_will_free(graph, params->free.dptr);
     return result;
 }
@@ -247,7 +243,7 @@ CUresult lw_cu_capture_record(CUevent event, CUstream stream, bool is_external, 
     WITH_LOCK;
     branch *in = lw_cu_find_branch(stream);
     *is_done = in;
-    if (!in && is_external) return CUDA_ERROR_INVALID_VALUE;
+    if (!in && is_external) return CUDA_ERROR_ILLEGAL_STATE;
     if (!in) {
         set_captured(event, NULL);
         return check_default(stream);
@@ -287,7 +283,7 @@ CUresult lw_cu_capture_wait(CUstream stream, CUevent event, bool is_external, bo
     const captured *what = atomic_load(&event->captured);
     *is_done = by || (what && !is_external);
     if (by && by->of->is_void) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
-    if (is_external) return by ? event_node(by, LW_CU_OP_WAIT, event) : CUDA_ERROR_INVALID_VALUE;
+    if (is_external) return by ? event_node(by, LW_CU_OP_WAIT, event) : CUDA_ERROR_ILLEGAL_STATE;
     if (what) return follow(by, stream, what);
     return by ? end_by(by->of, CUDA_ERROR_STREAM_CAPTURE_ISOLATION) : check_default(stream);
 }

@@ -107,9 +107,10 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
         of->is_void = true;
         return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
     }
-    if (of->mode != CU_STREAM_CAPTURE_MODE_RELAXED && of->thread != lw_cu_capture_thread())
-        return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
-    result = of->is_void ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : check_joined(branch);
+    const bool is_wrong = of->mode != CU_STREAM_CAPTURE_MODE_RELAXED && of->thread != lw_cu_capture_thread();
+    result = is_wrong      ? CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
+             : of->is_void ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                           : check_joined(branch);
     if (!result) *graph = of->graph;
     lw_cu_capture_end(of, !result);
     return result;

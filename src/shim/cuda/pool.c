@@ -257,7 +257,12 @@ static CUresult allocate(CUdeviceptr *address, size_t bytes, CUmemoryPool pool, 
     CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
     if (lw_cu_capture_allocate(stream, address, bytes, &result)) return result;
-    if (!address || !bytes) return CUDA_ERROR_INVALID_VALUE;
+    if ((result = lw_cu_may_act())) return result;
+    if (!address) return CUDA_ERROR_INVALID_VALUE;
+    if (!bytes) { /* nothing, which may be freed */
+        *address = 0;
+        return CUDA_SUCCESS;
+    }
     if (!pool && !(pool = current_pool(context->device))) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = charge(pool, bytes))) return result;
     lw_cu_hold(&pool->object);
@@ -295,7 +300,8 @@ static CUresult free_in_order(void *data) {
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
     LW_CU_CALL;
     CUresult result = lw_cu_enter_stream(stream);
-    if (result || !address || lw_cu_capture_free(stream, address, &result)) return result;
+    if (result || (address && lw_cu_capture_free(stream, address, &result))) return result;
+    if ((result = lw_cu_may_act()) || !address) return result;
     lw_cu_memory *memory = lw_cu_memory_from(address);
     if (memory && memory->of_graph) return lw_cu_free_graph_memory(memory);
     if (!memory || memory->host || atomic_exchange(&memory->leaving, true)) return CUDA_ERROR_INVALID_VALUE;
