@@ -54,6 +54,8 @@ static void structure(void) {
 
 /* Edges that say more than that a node comes after another. */
 static void annotated(void) {
+    const CUgraphEdgeData late = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+                                  .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
     const CUgraphEdgeData early = {.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
                                    .type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC};
     CUgraph graph = new_graph();
@@ -68,11 +70,15 @@ static void annotated(void) {
     EXPECT(count == 1 && from == a && to == b && !memcmp(&got, &early, sizeof got));
     GIVES(CUDA_ERROR_LOSSY_QUERY, cuGraphGetEdges_v2(graph, &from, &to, NULL, &count));
     GIVES(CUDA_ERROR_LOSSY_QUERY, cuGraphNodeGetDependencies_v2(b, &from, NULL, &count));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphRemoveDependencies_v2(graph, &a, &b, NULL, 1)); /* another one */
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphRemoveDependencies_v2(graph, &a, &b, &late, 1)); /* another one */
     CUgraphExec exec = instantiate(graph);
     run(exec);
     EXPECT(word_at(words) == 1 * 3 + 2);
     OK(cuGraphRemoveDependencies_v2(graph, &a, &b, &early, 1));
+    OK(cuGraphAddDependencies_v2(graph, &a, &b, &early, 1));
+    OK(cuGraphRemoveDependencies_v2(graph, &a, &b, NULL, 1)); /* whatever it says */
+    OK(cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &count));
+    EXPECT(count == 0);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
 }
@@ -176,6 +182,19 @@ static void one_at_a_time(void) {
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
+/* Of attributes that are an int. */
+static int get_attribute(CUgraphNode node, CUlaunchAttributeID id) {
+    CUlaunchAttributeValue value = {.priority = 77};
+    OK(cuGraphKernelNodeGetAttribute(node, id, &value));
+    return value.priority;
+}
+
+static void set_attribute(CUgraphNode node, CUlaunchAttributeID id, int set) {
+    const CUlaunchAttributeValue value = {.priority = set};
+    OK(cuGraphKernelNodeSetAttribute(node, id, &value));
+    EXPECT(get_attribute(node, id) == set);
+}
+
 static void kernel_params(void) {
     CUdeviceptr to = words;
     unsigned by = 4;
@@ -183,7 +202,6 @@ static void kernel_params(void) {
     char buffer[12];
     CUDA_KERNEL_NODE_PARAMS params = kernel(step, (void *[]){&to, &by}), got;
     CUDA_KERNEL_NODE_PARAMS_v1 old;
-    CUlaunchAttributeValue value = {.priority = 0};
     CUgraph graph = new_graph();
     CUgraphNode node;
     reset();
@@ -215,17 +233,12 @@ static void kernel_params(void) {
     OK(cuGraphExecKernelNodeSetParams_v2(exec, node, &params));
     run(exec);
     EXPECT(word_at(words) == ((4 * 3 + 4) * 3 + 9) * 3 + 1);
-    OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
-    EXPECT(!value.cooperative);
-    value.cooperative = 1;
-    OK(cuGraphKernelNodeSetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
-    value.cooperative = 0;
-    OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
-    EXPECT(value.cooperative == 1);
+    EXPECT(get_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE) == 0);
+    set_attribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, -1);
+    if (ours) set_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 1);
     OK(cuGraphKernelNodeSetParams_v2(node, &params)); /* which leaves attributes alone */
-    value.cooperative = 0;
-    OK(cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value));
-    EXPECT(value.cooperative == 1);
+    EXPECT(get_attribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY) == -1);
+    EXPECT(get_attribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE) == ours);
     params.gridDimX = 0;
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphKernelNodeSetParams_v2(node, &params));
     OK(cuGraphExecDestroy(exec));

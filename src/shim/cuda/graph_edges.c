@@ -162,16 +162,17 @@ CUresult cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CU
     return add(graph, from, to, NULL, count);
 }
 
-/* An edge that says something is found by what it says. */
+/* An edge is found by what it says, where something is given; else it is any edge between the two. */
 static CUresult take(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *data,
                      size_t count) {
-    static const CUgraphEdgeData zero;
+    static const CUgraphEdgeData any;
     const CUresult result = check_ends(graph, from, to, data, count);
     if (result) return result;
     if (count && graph->memory_nodes) return CUDA_ERROR_NOT_SUPPORTED;
     for (size_t i = 0; i < count; i++) {
         const lw_cu_edge *edge = find_edge(from[i], to[i]);
-        if (!edge || memcmp(&edge->data, data ? &data[i] : &zero, sizeof zero)) return CUDA_ERROR_INVALID_VALUE;
+        const bool is_any = !data || !memcmp(&data[i], &any, sizeof any);
+        if (!edge || (!is_any && memcmp(&edge->data, &data[i], sizeof any))) return CUDA_ERROR_INVALID_VALUE;
         for (size_t j = 0; j < i; j++)
             if (from[j] == from[i] && to[j] == to[i]) return CUDA_ERROR_INVALID_VALUE;
     }
