@@ -73,6 +73,30 @@ static void goes_on_by_itself(CUstream stream) {
     EXPECT(own[0] == 5);
 }
 
+/* Somebody waits for a kernel, does it himself and leaves: what is behind it is done all the same. */
+static void *later(void *user) {
+    usleep(20000); /* carriers have nothing to do meanwhile, and sleep */
+    own[0] = 1;
+    return user;
+}
+
+static void goes_on_behind_an_event(CUstream stream) {
+    CUevent event;
+    pthread_t thread;
+    reset();
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    usleep(5000); /* so that the one who waits is first */
+    EXPECT(!pthread_create(&thread, NULL, later, NULL));
+    start_until(shared, words + 4, stream);
+    OK(cuEventRecord(event, stream));
+    start_step(shared + 4, 5, stream);
+    OK(cuEventSynchronize(event));
+    for (int i = 0; own[1] != 5 && i < 5000; i++) usleep(1000);
+    EXPECT(own[1] == 5);
+    pthread_join(thread, NULL);
+    OK(cuEventDestroy_v2(event));
+}
+
 /* A kernel of one stream waits for a later one of another. */
 static void beside_each_other(CUstream a, CUstream b) {
     reset();
@@ -339,6 +363,8 @@ int main(void) {
     returns_at_once(b);
     returns_at_once(NULL);
     goes_on_by_itself(a);
+    goes_on_behind_an_event(a);
+    goes_on_behind_an_event(NULL);
     beside_each_other(a, b);
     beside_each_other(apart, a);
     in_order(a);

@@ -316,6 +316,7 @@ static void help(const lw_cu_point *point) {
     while (!of->runs && (before = obstacle(of))) of = before;
     const bool is_free = !of->runs && !of->later;
     if (is_free && !lw_cu_op_is_host(&of->first->op)) {
+        ring_for_others(of);
         do_first(of);
         return;
     }
@@ -329,9 +330,10 @@ static void help(const lw_cu_point *point) {
     all.waiting--;
 }
 
-/* Takes the reference of the point. */
+/* Takes the reference of the point. What is behind it is no longer this thread's to do. */
 static void wait_for(lw_cu_point point) {
     while (!is_reached(&point)) help(&point);
+    ring_for_others(NULL);
     forget(&point);
 }
 
@@ -392,7 +394,8 @@ static CUresult refusal(const queue *of) {
     return of && of->context->is_closed ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
-/* False: no memory, or the context ends, which nobody may bring work but who waits for that. */
+/* False, and the operation is still the caller's: no memory, or the context ends, which nobody may bring work but who
+ * waits for that. */
 static bool put(queue *of, lw_cu_op *op, bool after_all, const lw_cu_point *after, uint32_t afters) {
     if (of && of->context->is_closed && op->kind != LW_CU_OP_NOTHING) return false;
     const uint32_t count = of ? points_before(of, after_all, after, afters, NULL) : 0;
