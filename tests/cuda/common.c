@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static bool ours;
-static CUfunction scale, walk, wide;
+static CUfunction scale, walk, wide, pick;
 static CUdeviceptr variable;
 static const char *ptx =
     ".version 7.8\n.target sm_70\n.address_size 64\n"
@@ -36,7 +36,14 @@ static const char *ptx =
     ".reg .b32 %r<5>;\n.reg .b64 %d<4>;\n"
     "ld.param.u64 %d0, [to];\nld.param.u64 %d1, [from];\nmov.u32 %r0, %tid.x;\nmul.wide.u32 %d2, %r0, 16;\n"
     "add.u64 %d0, %d0, %d2;\nadd.u64 %d1, %d1, %d2;\nld.v4.u32 {%r1, %r2, %r3, %r4}, [%d1];\n"
-    "st.v4.u32 [%d0], {%r1, %r2, %r3, %r4};\nret;\n}\n";
+    "st.v4.u32 [%d0], {%r1, %r2, %r3, %r4};\nret;\n}\n"
+    /* Bytes from wherever their indices say, one a lane. */
+    ".visible .entry pick(.param .u64 to, .param .u64 from, .param .u64 indices)\n{\n"
+    ".reg .b32 %r<6>;\n.reg .b64 %d<7>;\n"
+    "ld.param.u64 %d0, [to];\nld.param.u64 %d1, [from];\nld.param.u64 %d2, [indices];\n"
+    "mov.u32 %r0, %ctaid.x;\nmov.u32 %r1, %ntid.x;\nmov.u32 %r2, %tid.x;\nmad.lo.u32 %r0, %r0, %r1, %r2;\n"
+    "mul.wide.u32 %d3, %r0, 4;\nadd.u64 %d4, %d2, %d3;\nadd.u64 %d5, %d0, %d3;\nld.global.u32 %r3, [%d4];\n"
+    "cvt.u64.u32 %d6, %r3;\nadd.u64 %d6, %d1, %d6;\nld.global.u8 %r4, [%d6];\nst.global.u32 [%d5], %r4;\nret;\n}\n";
 
 static void run_scale(CUdeviceptr data, unsigned factor, unsigned count) {
     OK(cuLaunchKernel(scale, (count + 63) / 64, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&data, &factor, &count}, NULL));
@@ -286,6 +293,33 @@ static void registered(void) {
     OK(cuMemHostUnregister(own));
 }
 
+/* What a kernel reads of the last bytes in front of memory that nobody may read, from a place on that no word begins
+ * at: not a byte too many. */
+static void up_to_the_end(void) {
+    enum { SIZE = 399, LANES = 256 };
+    unsigned indices[LANES], got[LANES];
+    CUdeviceptr table, to;
+    unsigned char *pages = mmap(NULL, 2 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT(pages != MAP_FAILED);
+    mprotect(pages + 4096, 4096, PROT_NONE);
+    unsigned char *own = pages + 4096 - SIZE;
+    for (unsigned i = 0; i < SIZE; i++) own[i] = (unsigned char)(i * 7);
+    for (unsigned i = 0; i < LANES; i++) indices[i] = SIZE - 1 - i * 37 % SIZE;
+    OK(cuMemHostRegister_v2(own - 1, SIZE + 1, 0));
+    OK(cuMemAlloc_v2(&table, sizeof indices));
+    OK(cuMemAlloc_v2(&to, sizeof got));
+    OK(cuMemcpyHtoD_v2(table, indices, sizeof indices));
+    CUdeviceptr from = (uintptr_t)own;
+    for (int round = 0; round < 2; round++)
+        OK(cuLaunchKernel(pick, LANES / 64, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&to, &from, &table}, NULL));
+    OK(cuMemcpyDtoH_v2(got, to, sizeof got));
+    for (unsigned i = 0; i < LANES; i++) EXPECT(got[i] == own[indices[i]]);
+    OK(cuMemFree_v2(table));
+    OK(cuMemFree_v2(to));
+    OK(cuMemHostUnregister(own - 1));
+    munmap(pages, 2 * 4096);
+}
+
 /* Where addresses are not those of memory to a kernel, and what is there has another one for it. */
 static void low(void) {
     unsigned *own = mmap((void *)0x8001000, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -366,12 +400,14 @@ int main(void) {
     OK(cuModuleGetFunction(&scale, module, "scale"));
     OK(cuModuleGetFunction(&walk, module, "walk"));
     OK(cuModuleGetFunction(&wide, module, "wide"));
+    OK(cuModuleGetFunction(&pick, module, "pick"));
     OK(cuModuleGetGlobal_v2(&variable, &size, module, "managed"));
     pinned();
     managed();
     lists();
     advice();
     registered();
+    up_to_the_end();
     if (ours) low();
     apart();
     if (ours) between();

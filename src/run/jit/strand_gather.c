@@ -159,6 +159,16 @@ static void find_distances(lw_strand *s, uint32_t n, uint32_t shift, lw_places *
     }
 }
 
+/* Of elements that are part of a word: how many the word around the last good one must leave, where words do not begin
+ * with the host's. */
+static LLVMValueRef find_spare(const lw_strand *s, uint32_t size, LLVMValueRef up) {
+    const lw_build *b = lw_strand_build(s);
+    if (1u << size >= WORD) return lw_course_number(s, 0);
+    LLVMValueRef last = lw_course_number(s, (WORD >> size) - 1), none = lw_course_number(s, 0);
+    LLVMValueRef is = lw_build_is(b, LLVMIntEQ, LLVMBuildAnd(b->at, up, last, ""), none);
+    return LLVMBuildSelect(b->at, is, none, last, "");
+}
+
 /* From where index 0 is, or from where the home begins if that is above it: so no sum wraps into what is good, as long
  * as `most` is far below 1 << 32. */
 static void find_reach(lw_strand *s, uint32_t n, lw_places *places, lw_indices *reach) {
@@ -170,10 +180,11 @@ static void find_reach(lw_strand *s, uint32_t n, lw_places *places, lw_indices *
     LLVMValueRef low = LLVMBuildAnd(b->at, away, lw_course_number(s, (1ull << reach->shift) - 1), "");
     away = LLVMBuildAShr(b->at, away, shift, "");
     LLVMValueRef down = least(s, away, none), up = LLVMBuildSub(b->at, away, down, "");
+    LLVMValueRef first = LLVMBuildAdd(b->at, up, find_spare(s, places->form.size, up), "");
     reach->good = also(s, places->good, LLVMIntEQ, low, none);
     reach->good = also(s, reach->good, LLVMIntSGT, down, LLVMBuildNeg(b->at, far, ""));
-    reach->good = also(s, reach->good, LLVMIntULE, up, places->most);
-    reach->most = least(s, LLVMBuildSub(b->at, places->most, up, ""), far);
+    reach->good = also(s, reach->good, LLVMIntULE, first, places->most);
+    reach->most = least(s, LLVMBuildSub(b->at, places->most, first, ""), far);
     reach->host = lw_build_move(b, places->host, LLVMBuildShl(b->at, up, shift, ""));
     reach->down = LLVMBuildTrunc(b->at, down, b->i32, "");
 }
@@ -250,11 +261,11 @@ static LLVMValueRef shifted(const lw_strand *s, LLVMValueRef value, uint32_t lef
     return value;
 }
 
-/* A chunk of elements of words and more; or of words. */
-static LLVMValueRef gather(lw_strand *s, LLVMValueRef pointers, uint32_t bytes, uint32_t chunk) {
+/* A chunk of elements of words and more; or of words, which may begin at any element that is part of one. */
+static LLVMValueRef gather(lw_strand *s, LLVMValueRef pointers, uint32_t bytes, uint32_t align, uint32_t chunk) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = lw_build_vector(b, 8 * bytes);
-    LLVMValueRef arguments[] = {pointers, lw_build_number(b, 32, bytes), lw_strand_on(s, chunk), LLVMConstNull(type)};
+    LLVMValueRef arguments[] = {pointers, lw_build_number(b, 32, align), lw_strand_on(s, chunk), LLVMConstNull(type)};
     return lw_build_masked(b, "llvm.masked.gather", type, pointers, arguments, 4, LW_ALIAS_memory);
 }
 
@@ -263,7 +274,8 @@ static LLVMValueRef gather_parts(lw_strand *s, const lw_places *places, uint32_t
     const lw_build *b = lw_strand_build(s);
     const uint32_t in_word = 2 - places->form.size, bits = 8u << places->form.size;
     LLVMValueRef at = places->at[chunk];
-    LLVMValueRef words = gather(s, pointers_of(s, places, shifted(s, at, 0, in_word), 0, WORD), WORD, chunk);
+    LLVMValueRef pointers = pointers_of(s, places, shifted(s, at, 0, in_word), 0, WORD);
+    LLVMValueRef words = gather(s, pointers, WORD, bits / 8, chunk);
     LLVMValueRef by = width_of(at) > 32 ? LLVMBuildTrunc(b->at, at, lw_build_vector(b, 32), "") : at;
     by = shifted(s, shifted(s, by, 32 - in_word, 32 - in_word), 3 + places->form.size, 0);
     return LLVMBuildTrunc(b->at, LLVMBuildLShr(b->at, words, by, ""), lw_build_vector(b, bits), "");
@@ -274,12 +286,12 @@ void lw_strand_gather(lw_strand *s, uint32_t n) {
     lw_places places;
     const lw_fork fork = lw_strand_fork(s, find_places(s, n, &places));
     const lw_memory_form form = places.form;
+    const uint32_t bytes = 1u << form.size;
     for (uint32_t c = 0; c < s->chunks; c++) {
         LLVMValueRef at = shifted(s, places.at[c], form.vector, 0);
         for (uint32_t k = 0; k < 1u << form.vector; k++) {
-            LLVMValueRef value = 1u << form.size < WORD
-                                     ? gather_parts(s, &places, c)
-                                     : gather(s, pointers_of(s, &places, at, k, 1u << form.size), 1u << form.size, c);
+            LLVMValueRef value = bytes < WORD ? gather_parts(s, &places, c)
+                                              : gather(s, pointers_of(s, &places, at, k, bytes), bytes, bytes, c);
             lw_strand_put(s, n, lw_course_element(s, op, k), c, lw_course_widen(s, value, form, true));
         }
     }
