@@ -94,9 +94,15 @@ CUresult lw_cu_allocate(CUcontext owner, uint64_t bytes, lw_cu_place_kind place,
     return CUDA_SUCCESS;
 }
 
+/* Lets nobody find an allocation any more, by either address. False: nobody did. */
+static bool forget(lw_cu_memory *memory) {
+    const bool known = lw_cu_forget(&memory->object);
+    if (known && memory->place == LW_CU_REGISTERED) lw_cu_end_far(memory);
+    return known;
+}
+
 /* Of an allocation that nobody finds any more. */
 static void bury(lw_cu_memory *memory) {
-    if (memory->place == LW_CU_REGISTERED) lw_cu_end_far(memory);
     if (memory->place == LW_CU_MANAGED) lw_cu_forget_advice(memory->address);
     give_back(memory);
     lw_cu_leave_pool(memory);
@@ -106,13 +112,13 @@ static void bury(lw_cu_memory *memory) {
 }
 
 void lw_cu_end_memory(lw_cu_memory *memory) {
-    if (lw_cu_forget(&memory->object)) bury(memory);
+    if (forget(memory)) bury(memory);
 }
 
 /* What may still be used by work that was given before ends behind it. */
 void lw_cu_free_memory(lw_cu_memory *memory) {
     CUcontext owner = memory->object.owner;
-    if (!lw_cu_forget(&memory->object)) return; /* another thread was first */
+    if (!forget(memory)) return; /* another thread was first */
     lw_cu_drain(owner);
     bury(memory);
 }
