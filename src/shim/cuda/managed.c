@@ -188,7 +188,7 @@ CUresult cuMemPrefetchAsync(CUdeviceptr address, size_t bytes, CUdevice to, CUst
 
 static void advise_one(advice *advice, unsigned what, place place) {
     const bool set = what == CU_MEM_ADVISE_SET_ACCESSED_BY, on_device = place.type == CU_MEM_LOCATION_TYPE_DEVICE;
-    const uint32_t bit = on_device ? 1u << place.id : 0;
+    const uint32_t bit = on_device && place.id >= 0 && place.id < LW_CU_DEVICES_MOST ? 1u << place.id : 0;
     switch (what) {
     case CU_MEM_ADVISE_SET_READ_MOSTLY: advice->read_mostly = true; break;
     case CU_MEM_ADVISE_UNSET_READ_MOSTLY: advice->read_mostly = false; break;
