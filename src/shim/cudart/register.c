@@ -65,8 +65,8 @@ void __cudaUnregisterFatBinary(void **handle) {
         if (entry->other.key) lw_rt_remove_key(&entry->other);
         free(entry);
     }
-    if (image->library) lw_driver.cuLibraryUnload(image->library);
     pthread_mutex_unlock(&lw_rt_lock);
+    if (image->library) lw_driver.cuLibraryUnload(image->library); /* waits for kernels, which may wait for others */
     free(image);
 }
 
