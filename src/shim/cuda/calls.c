@@ -16,7 +16,6 @@ static lw_cu_object *graves[2];     /* of this epoch and of the one before, by i
 
 static _Thread_local struct {
     unsigned depth; /* calls within calls count once */
-    bool out;       /* the outermost one has stepped out for the rest of it */
     uint64_t epoch;
 } call;
 
@@ -122,9 +121,7 @@ void lw_cu_begin(char *unused, const char *name) {
 
 void lw_cu_end(const char *unused) {
     (void)unused;
-    if (--call.depth) return;
-    if (!call.out) leave();
-    call.out = false;
+    if (!--call.depth) leave();
 }
 
 unsigned lw_cu_step_out(void) {
@@ -132,12 +129,6 @@ unsigned lw_cu_step_out(void) {
     call.depth = 0;
     if (depth) leave();
     return depth;
-}
-
-void lw_cu_step_out_for_good(void) {
-    if (call.depth > 1) return; /* a call within another one, which is not to be kept waiting */
-    leave();
-    call.out = true;
 }
 
 void lw_cu_step_in(unsigned depth) {

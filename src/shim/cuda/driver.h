@@ -278,7 +278,6 @@ void lw_cu_end(const char *unused);
 /* Around what may take long: objects may go meanwhile unless they are held, and go as soon as nobody holds them. */
 unsigned lw_cu_step_out(void);
 void lw_cu_step_in(unsigned depth);
-void lw_cu_step_out_for_good(void); /* to the end of the call */
 void lw_cu_clear(void);             /* ends what is buried and can be, as the end of each call does; in no lock */
 /* A function holds its module and its context from its making to its burial. */
 void lw_cu_hold(lw_cu_object *object);
