@@ -80,8 +80,6 @@ SYMBOL_COPIES(_ptds, _ptsz)
 
 /* ---- Boxes ----------------------------------------------------------------------------------------------------- */
 
-enum { UNIFIED = 4 }; /* CU_MEMORYTYPE_UNIFIED: the address says on which side it is */
-
 static lw_rt_place place(const struct cudaPitchedPtr *at, const struct cudaPos *offset, unsigned type) {
     lw_rt_place place = {.x = offset->x, .y = offset->y, .z = offset->z, .type = type};
     place.pitch = at->pitch;
@@ -98,7 +96,7 @@ static bool read_kind(unsigned kind, unsigned *from, unsigned *to) {
         [cudaMemcpyHostToDevice] = {CU_MEMORYTYPE_HOST, CU_MEMORYTYPE_DEVICE},
         [cudaMemcpyDeviceToHost] = {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_HOST},
         [cudaMemcpyDeviceToDevice] = {CU_MEMORYTYPE_DEVICE, CU_MEMORYTYPE_DEVICE},
-        [cudaMemcpyDefault] = {UNIFIED, UNIFIED},
+        [cudaMemcpyDefault] = {CU_MEMORYTYPE_UNIFIED, CU_MEMORYTYPE_UNIFIED}, /* the address says on which side it is */
     };
     if (kind > cudaMemcpyDefault) return false;
     *from = types[kind][0];
@@ -120,7 +118,7 @@ cudaError_t lw_rt_read_copy(const struct cudaMemcpy3DParms *params, lw_rt_copy *
 }
 
 static unsigned kind_of(unsigned from, unsigned to) {
-    if (from == UNIFIED || to == UNIFIED) return cudaMemcpyDefault;
+    if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
     return (from == CU_MEMORYTYPE_DEVICE ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost) +
            (to == CU_MEMORYTYPE_DEVICE ? cudaMemcpyHostToDevice : 0);
 }
@@ -231,7 +229,7 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
 
 #define FILL(call) \
     const cudaError_t error = lw_rt_enter(); \
-    return error ? lw_rt_end(error) : lw_rt_end_driver(lw_driver.call);
+    return error ? lw_rt_end(error) : lw_rt_end_driver(lw_driver.call)
 
 /* Layers that have no rows between them are one; others are filled one by one. */
 #define FILL_BOX(call) \
@@ -242,29 +240,28 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
         void *layer = (void *)((uintptr_t)to.ptr + z * to.pitch * to.ysize); \
         error = call; \
     } \
-    return error;
+    return error
 
 #define FILLS(suffix, async_suffix) \
-    cudaError_t cudaMemset##suffix(void *to, int value, size_t bytes){FILL(cuMemsetD8_v2##suffix( \
-        device(to), (unsigned char)value, \
-        bytes))} cudaError_t cudaMemsetAsync##async_suffix(void *to, int value, size_t bytes, \
-                                                           cudaStream_t stream){FILL(cuMemsetD8Async##async_suffix( \
-        device(to), (unsigned char)value, bytes, \
-        stream))} cudaError_t cudaMemset2D##suffix(void *to, size_t pitch, int value, size_t width, size_t height){ \
-        FILL(cuMemsetD2D8_v2##suffix(device(to), pitch, (unsigned char)value, width, \
-                                     height))} cudaError_t cudaMemset2DAsync##async_suffix(void *to, size_t pitch, \
-                                                                                           int value, size_t width, \
-                                                                                           size_t height, \
-                                                                                           cudaStream_t stream){FILL( \
-        cuMemsetD2D8Async##async_suffix(device(to), pitch, (unsigned char)value, width, height, \
-                                        stream))} cudaError_t cudaMemset3D##suffix(struct cudaPitchedPtr to, \
-                                                                                   int value, \
-                                                                                   struct cudaExtent extent){FILL_BOX( \
-        cudaMemset2D##suffix(layer, to.pitch, value, extent.width, \
-                             rows))} cudaError_t cudaMemset3DAsync##async_suffix(struct cudaPitchedPtr to, int value, \
-                                                                                 struct cudaExtent extent, \
-                                                                                 cudaStream_t stream) { \
-        FILL_BOX(cudaMemset2DAsync##async_suffix(layer, to.pitch, value, extent.width, rows, stream)) \
+    cudaError_t cudaMemset##suffix(void *to, int value, size_t bytes) { \
+        FILL(cuMemsetD8_v2##suffix(device(to), (unsigned char)value, bytes)); \
+    } \
+    cudaError_t cudaMemsetAsync##async_suffix(void *to, int value, size_t bytes, cudaStream_t stream) { \
+        FILL(cuMemsetD8Async##async_suffix(device(to), (unsigned char)value, bytes, stream)); \
+    } \
+    cudaError_t cudaMemset2D##suffix(void *to, size_t pitch, int value, size_t width, size_t height) { \
+        FILL(cuMemsetD2D8_v2##suffix(device(to), pitch, (unsigned char)value, width, height)); \
+    } \
+    cudaError_t cudaMemset2DAsync##async_suffix(void *to, size_t pitch, int value, size_t width, size_t height, \
+                                                cudaStream_t stream) { \
+        FILL(cuMemsetD2D8Async##async_suffix(device(to), pitch, (unsigned char)value, width, height, stream)); \
+    } \
+    cudaError_t cudaMemset3D##suffix(struct cudaPitchedPtr to, int value, struct cudaExtent extent) { \
+        FILL_BOX(cudaMemset2D##suffix(layer, to.pitch, value, extent.width, rows)); \
+    } \
+    cudaError_t cudaMemset3DAsync##async_suffix(struct cudaPitchedPtr to, int value, struct cudaExtent extent, \
+                                                cudaStream_t stream) { \
+        FILL_BOX(cudaMemset2DAsync##async_suffix(layer, to.pitch, value, extent.width, rows, stream)); \
     }
 FILLS(, )
 FILLS(_ptds, _ptsz)
