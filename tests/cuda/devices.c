@@ -8,6 +8,26 @@ static int ordinal(CUdeviceptr at) {
     return device;
 }
 
+/* To what is mapped each device has the access that was said of it, in whatever call. */
+static void access_of_each(CUdeviceptr at) {
+    const unsigned flags[] = {CU_MEM_ACCESS_FLAGS_PROT_READ, CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+                              CU_MEM_ACCESS_FLAGS_PROT_NONE};
+    CUmemAccessDesc access[3];
+    unsigned long long got = 99;
+    unsigned word = 0;
+    for (int i = 0; i < 3; i++) access[i] = (CUmemAccessDesc){{CU_MEM_LOCATION_TYPE_DEVICE, i}, flags[i]};
+    OK(cuMemSetAccess(at, 2 << 20, access, 3));
+    for (int i = 0; i < 3; i++) {
+        OK(cuMemGetAccess(&got, &access[i].location, at));
+        EXPECT(got == flags[i]);
+    }
+    OK(cuMemsetD32_v2(at, 7, 1)); /* the second one is current */
+    access[0].flags = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    OK(cuMemSetAccess(at, 2 << 20, access, 1));
+    OK(cuMemcpyDtoH_v2(&word, at, sizeof word));
+    EXPECT(word == 7);
+}
+
 /* Each has pools and memory of its own; the second one is current. */
 static void memory_of_each(void) {
     const CUmemLocation third = {CU_MEM_LOCATION_TYPE_DEVICE, 2};
@@ -40,6 +60,7 @@ static void memory_of_each(void) {
     OK(cuMemAddressReserve(&at, 2 << 20, 0, 0, 0));
     OK(cuMemMap(at, 2 << 20, 0, memory, 0));
     EXPECT(ordinal(at) == 2);
+    access_of_each(at);
     OK(cuMemUnmap(at, 2 << 20));
     OK(cuMemAddressFree(at, 2 << 20));
     OK(cuMemRelease(memory));

@@ -27,7 +27,8 @@ typedef struct mapping {
     struct mapping *next;
     uint64_t from, size;
     physical *memory;
-    unsigned access;
+    unsigned char asked[LW_CU_DEVICES_MOST]; /* access, by device … */
+    unsigned access;                         /* … and that of all: the most of them */
 } mapping;
 
 typedef struct reservation {
@@ -303,8 +304,8 @@ static bool holds_whole(reservation *r, uint64_t address, uint64_t size) {
     return true;
 }
 
-/* With the lock held. */
-static CUresult set_access(reservation *r, mapping *map, unsigned access) {
+/* What all have: kernels of all devices go the same way. With the lock held. */
+static CUresult give_access(reservation *r, mapping *map, unsigned access) {
     lw_memory *memory = &lw_cu.device->memory;
     if (access == map->access) return CUDA_SUCCESS;
     if (map->access && !lw_memory_unmap(memory, map->from, map->size)) return CUDA_ERROR_OUT_OF_MEMORY;
@@ -316,10 +317,18 @@ static CUresult set_access(reservation *r, mapping *map, unsigned access) {
     return CUDA_SUCCESS;
 }
 
+/* A flag has all bits of those that give less. With the lock held. */
+static CUresult set_access(reservation *r, mapping *map, const CUmemAccessDesc *access, size_t count) {
+    unsigned all = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    for (size_t i = 0; i < count; i++) map->asked[access[i].location.id] = (unsigned char)access[i].flags;
+    for (size_t i = 0; i < LW_CU_DEVICES_MOST; i++) all |= map->asked[i];
+    return give_access(r, map, all);
+}
+
 /* Puts pages in place of a mapping that nothing reaches. With the lock held. */
 static CUresult unmap(reservation *r, mapping **link) {
     mapping *gone = *link;
-    CUresult result = set_access(r, gone, CU_MEM_ACCESS_FLAGS_PROT_NONE);
+    CUresult result = give_access(r, gone, CU_MEM_ACCESS_FLAGS_PROT_NONE);
     if (result) return result;
     if (mmap(host_of(r, gone->from), gone->size, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
@@ -374,7 +383,7 @@ CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc 
     if (!r || !is_mapped(r, address, size)) result = CUDA_ERROR_INVALID_VALUE;
     else
         for (mapping *map = *find_link(r, address); map && map->from < address + size && !result; map = map->next)
-            result = set_access(r, map, access[count - 1].flags);
+            result = set_access(r, map, access, count);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -390,7 +399,7 @@ CUresult cuMemGetAccess(unsigned long long *flags, const CUmemLocation *place, C
     if (on_device && (result = lw_cu_check_device(place->id))) return result;
     pthread_mutex_lock(&lock);
     const mapping *found = find_mapping(address);
-    if (found) *flags = on_device ? found->access : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    if (found) *flags = on_device ? found->asked[place->id] : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     pthread_mutex_unlock(&lock);
     return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
