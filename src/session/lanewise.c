@@ -171,8 +171,8 @@ static lw_status choose_for_all(lw_context *context, const lw_module_options *op
     return status;
 }
 
-lw_status lw_module_link(lw_context *context, const lw_module_options *options, const lw_module_text *texts,
-                         size_t count, lw_module **module) {
+static lw_status link_texts(lw_context *context, const lw_module_options *options, const lw_module *like,
+                            const lw_module_text *texts, size_t count, lw_module **module) {
     LW_OWN_FLOAT_MODE(callers);
     if (module) *module = NULL;
     if (!context) return LW_BAD_ARGUMENT;
@@ -185,10 +185,20 @@ lw_status lw_module_link(lw_context *context, const lw_module_options *options, 
     lw_text_in in = {.texts = all, .count = (uint32_t)count};
     lw_status status = all && take_texts(texts, in.count, all, &names) ? LW_OK : lw_fail_memory(context);
     if (status == LW_OK) status = choose_for_all(context, options, all, in.count, &in.options);
+    in.options.like = like;
     if (status == LW_OK) status = make_module(context, &in, module);
     lw_text_free(&names);
     free(all);
     return status;
+}
+
+lw_status lw_module_link(lw_context *context, const lw_module_options *options, const lw_module_text *texts,
+                         size_t count, lw_module **module) {
+    return link_texts(context, options, NULL, texts, count, module);
+}
+
+lw_status lw_module_again(const lw_module *like, const lw_module_text *texts, size_t count, lw_module **module) {
+    return link_texts(like->context, NULL, like, texts, count, module);
 }
 
 void lw_module_free(lw_module *module) {

@@ -79,6 +79,7 @@ typedef struct lw_load_options { /* lw_module_options, understood: words are the
     const lw_language *language;
     int target, inactive, shift_overflow;
     bool count_regions;
+    const struct lw_module *like; /* has managed variables for this one; NULL: it has its own */
 } lw_load_options;
 /* For a text of this name. */
 lw_status lw_load_choose(lw_context *context, const lw_module_options *options, const char *name,
@@ -168,12 +169,16 @@ struct lw_module {
     lw_kernel **by_name;          /* the same, sorted */
     struct lw_object **variables; /* those with memory, at module scope, sorted by name */
     uint32_t variable_count;
-    LW_LIST(uint64_t) memory; /* allocations of its variables */
+    LW_LIST(uint64_t) memory; /* allocations of its variables, in the order of the text; 0: that of `like` */
     struct {
         const char *text;
         uint32_t errors, warnings;
     } rendered[2];
 };
+
+/* Another module of the same texts, which one was made from: with variables of its own but for managed ones, which are
+ * those of `like`. It must end before that. */
+lw_status lw_module_again(const lw_module *like, const lw_module_text *texts, size_t count, lw_module **module);
 
 /* What messages call a kernel of a module. */
 static inline const char *lw_kernel_word(const lw_module *module) { return module->language->kernel_word; }

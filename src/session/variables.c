@@ -19,23 +19,31 @@ static bool take(lw_memory *memory, const lw_object *object, uint64_t size, uint
                                    address);
 }
 
+static bool is_of_another(const lw_module *module, const lw_object *object) {
+    return object->managed && module->options.like;
+}
+
 static bool place_variable(lw_module *module, lw_object *object) {
     enum { ALIGNED = 256 }; /* as every allocation is */
     uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0, address;
     /* Before the allocation: nothing may come between it and its record. */
     LW_PUSH(&module->arena, module->memory) = 0;
-    if (!take(&module->context->memory, object, size + spare, &address)) {
+    uint64_t *own = &module->memory.at[module->memory.count - 1];
+    if (is_of_another(module, object)) address = module->options.like->memory.at[module->memory.count - 1];
+    else if (take(&module->context->memory, object, size + spare, &address)) *own = address;
+    else {
         module->memory.count--;
         return false;
     }
-    module->memory.at[module->memory.count - 1] = address;
     object->address = spare ? (address + spare - 1) & ~(spare - 1) : address;
     return true;
 }
 
 void lw_variables_free(lw_module *module) {
-    for (; module->memory.count; module->memory.count--)
-        lw_memory_give(&module->context->memory, module->memory.at[module->memory.count - 1]);
+    for (; module->memory.count; module->memory.count--) {
+        const uint64_t own = module->memory.at[module->memory.count - 1];
+        if (own) lw_memory_give(&module->context->memory, own);
+    }
 }
 
 /* ---- Initial values ------------------------------------------------------------------------------------------ */
@@ -94,7 +102,7 @@ static bool visit_all(lw_module *module, lw_visit *visit) {
 }
 
 static bool initialise(lw_module *module, lw_object *object) {
-    write_initial(module, object);
+    if (!is_of_another(module, object)) write_initial(module, object);
     return true;
 }
 

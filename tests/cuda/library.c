@@ -115,6 +115,40 @@ static void contexts(CUlibrary library, CUkernel kernel) {
     OK(cuCtxDestroy_v2(two));
 }
 
+/* Managed variables are those of all contexts, and of the host. */
+static void managed(void) {
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n"
+        ".visible .global .attribute(.managed) .align 4 .u32 sum = 5;\n.visible .global .u64 where = sum;\n"
+        ".visible .entry add(.param .u32 by)\n{\n.reg .b64 %d;\n.reg .b32 %r<3>;\nld.param.u32 %r0, [by];\n"
+        "atom.global.add.u32 %r1, [sum], %r0;\nld.global.u64 %d, [where];\natom.global.add.u32 %r2, [%d], %r0;\n"
+        "ret;\n}\n";
+    CUcontext contexts[2];
+    CUlibrary library;
+    CUkernel kernel;
+    CUdeviceptr at = 0;
+    size_t size = 0;
+    unsigned by;
+    OK(cuLibraryLoadData(&library, text, NULL, NULL, 0, NULL, NULL, 0));
+    OK(cuLibraryGetKernel(&kernel, library, "add"));
+    for (unsigned i = 0; i < 2; i++) {
+        by = i ? 100 : 1;
+        OK(cuCtxCreate_v2(&contexts[i], 0, 0));
+        OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&by}, NULL));
+        OK(cuCtxSynchronize());
+    }
+    OK(cuLibraryGetManaged(&at, &size, library, "sum"));
+    EXPECT(size == 4 && *(unsigned *)(uintptr_t)at == 5 + 2 + 200);
+    OK(cuCtxDestroy_v2(contexts[0]));
+    *(unsigned *)(uintptr_t)at = 7;
+    by = 4;
+    OK(cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&by}, NULL));
+    OK(cuCtxSynchronize());
+    EXPECT(*(unsigned *)(uintptr_t)at == 7 + 8);
+    OK(cuCtxDestroy_v2(contexts[1]));
+    OK(cuLibraryUnload(library));
+}
+
 static int kernel_value(CUkernel kernel, CUfunction_attribute which) {
     int value = -1;
     OK(cuKernelGetAttribute(&value, which, kernel, 0));
@@ -275,6 +309,7 @@ int main(void) {
     OK(cuLibraryGetKernel(&kernel, library, "bump"));
     questions(library, kernel);
     contexts(library, kernel);
+    managed();
     attributes(library);
     OK(cuLibraryUnload(library));
     handles(library, kernel);

@@ -278,7 +278,7 @@ void lw_cu_end(const char *unused);
 /* Around what may take long: objects may go meanwhile unless they are held, and go as soon as nobody holds them. */
 unsigned lw_cu_step_out(void);
 void lw_cu_step_in(unsigned depth);
-void lw_cu_clear(void);             /* ends what is buried and can be, as the end of each call does; in no lock */
+void lw_cu_clear(void); /* ends what is buried and can be, as the end of each call does; in no lock */
 /* A function holds its module and its context from its making to its burial. */
 void lw_cu_hold(lw_cu_object *object);
 void lw_cu_let_go(lw_cu_object *object);
@@ -458,7 +458,8 @@ CUresult lw_cu_image_result(lw_image_result result);
 void lw_cu_name_image(char name[32]); /* as one that has no name */
 /* A module of an image: lw_image_read says of what kinds. *image is what was found in it, and the caller's. */
 CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to);
-CUresult lw_cu_make_module(lw_module **module, const lw_image *image, const lw_cu_logs *to);
+/* like: NULL, or one of the same image, whose managed variables it has. */
+CUresult lw_cu_make_module(lw_module **module, const lw_image *image, const lw_module *like, const lw_cu_logs *to);
 /* Gives a module to a context. `like` has what is to be in the object; its module is freed where this fails, but for a
  * lent one. */
 CUresult lw_cu_adopt_module(CUcontext context, CUmodule *module, const struct CUmod_st *like);

@@ -51,7 +51,7 @@ static CUresult load(CUlibrary *library, const char *name, lw_bytes bytes, const
     lw_image image = {0};
     lw_module *module = NULL;
     CUresult result = lw_cu_read_image(&image, name, bytes, to);
-    if (!result) result = lw_cu_make_module(&module, &image, to);
+    if (!result) result = lw_cu_make_module(&module, &image, NULL, to);
     if (!result) result = make(library, &image, module);
     if (result) lw_module_free(module);
     lw_image_free(&image);
@@ -144,7 +144,7 @@ static CUresult make_instance(CUlibrary library, CUcontext context, CUmodule *mo
     lw_cu_instance *place = free_place(library);
     if (!place) return CUDA_ERROR_OUT_OF_MEMORY;
     CUresult result = CUDA_SUCCESS;
-    if (!like.lent) result = lw_cu_make_module(&like.module, &library->image, &(lw_cu_logs){0});
+    if (!like.lent) result = lw_cu_make_module(&like.module, &library->image, library->module, &(lw_cu_logs){0});
     if (!result) result = lw_cu_adopt_module(context, module, &like);
     if (result) return result;
     library->lent = true;

@@ -41,11 +41,12 @@ static lw_status check_arch(lw_module *module) {
     return fits ? LW_OK : LW_BAD_SOURCE;
 }
 
-CUresult lw_cu_make_module(lw_module **out, const lw_image *image, const lw_cu_logs *to) {
+CUresult lw_cu_make_module(lw_module **out, const lw_image *image, const lw_module *like, const lw_cu_logs *to) {
     LW_OWN_FLOAT_MODE(callers);
     lw_module *module = NULL;
     double start = lw_clock();
-    lw_status status = lw_module_link(lw_cu.device, NULL, image->texts, image->count, &module);
+    lw_status status = like ? lw_module_again(like, image->texts, image->count, &module)
+                            : lw_module_link(lw_cu.device, NULL, image->texts, image->count, &module);
     if (status == LW_OK) status = check_arch(module);
     lw_cu_write_seconds(to, lw_clock() - start);
     if (status != LW_OK) {
@@ -89,7 +90,7 @@ static CUresult load_into(CUcontext context, CUmodule *module, const char *name,
     lw_image image = {0};
     struct CUmod_st like = {0};
     CUresult result = lw_cu_read_image(&image, name, bytes, to);
-    if (!result) result = lw_cu_make_module(&like.module, &image, to);
+    if (!result) result = lw_cu_make_module(&like.module, &image, NULL, to);
     like.registers = image.registers;
     if (!result) result = lw_cu_adopt_module(context, module, &like);
     lw_image_free(&image);
