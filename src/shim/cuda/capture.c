@@ -110,8 +110,7 @@ static CUresult add_node(branch *to, CUgraphNodeType type, lw_cu_step *step) {
         lw_cu_step_drop(step);
         return end_by(to->of, CUDA_ERROR_OUT_OF_MEMORY);
     }
-    const CUresult result =
-        lw_cu_node_add(&node, to->of->graph, to->nodes, to->data, to->ends.count, type, step, NULL);
+    const CUresult result = lw_cu_node_add(&node, to->of->graph, to->nodes, to->data, to->ends.count, type, step, NULL);
     if (result) return end_by(to->of, result);
     to->ends.count = 0;
     return lw_cu_branch_add(to, node, NULL) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY; /* which there is room for */
