@@ -385,8 +385,8 @@ int main(void) {
     print();
     if (ours) handles();
     if (ours) ended_while_used();
-    arguments();
     rectangles();
+    arguments();
     faults_in_nodes();
     return faults != 0;
 }
