@@ -1,8 +1,8 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
- * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand (warps, blocks,
- * branches) → strand_end (how a warp ends) → strand_ops (one operation) → strand_check, strand_memory, strand_gather,
- * strand_local, strand_turn, strand_atomic, strand_meet, strand_shuffle → strand_values → strand_frame (registers to
- * the interpreter and back)
+ * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand_room (where registers
+ * are) → strand (warps, blocks, branches) → strand_end (how a warp ends) → strand_ops (one operation) → strand_check,
+ * strand_memory, strand_gather, strand_local, strand_turn, strand_atomic, strand_meet, strand_shuffle → strand_values →
+ * strand_frame (registers to the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -111,8 +111,17 @@ static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t bloc
 static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint32_t word) {
     return lw_unit_live(s->u, s->u->block_at[block])[word] & s->dirty[(size_t)block * s->u->words + word];
 }
+/* ---- strand_room.c ----------------------------------------------------------------------------------------------- */
+
 /* What lives where any of the blocks behind this one begins, to s->room. */
 void lw_strand_live_behind(lw_strand *s, uint32_t block);
+/* Parts of the plan: `abreast`, `twofold` and `read`, once shapes and what is needed where are settled. */
+void lw_strand_find_abreast(lw_strand *s);
+void lw_strand_find_twofold(lw_strand *s);
+void lw_strand_find_read(lw_strand *s);
+
+/* ---- strand_shape.c ---------------------------------------------------------------------------------------------- */
+
 /* What all registers have, from what is known of them. */
 void lw_strand_find_shapes(lw_strand *s);
 /* It may have anything; so may what nothing that is known writes. True: that is new. */
