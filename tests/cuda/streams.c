@@ -303,6 +303,30 @@ static void threads_of_their_own(void) {
     pthread_join(thread, NULL);
 }
 
+/* What a thread has put into its own stream is done when the thread is gone; another one has another stream. */
+static void *putting_thread(void *user) {
+    CUdeviceptr at = words, flag = shared, seen = words + 16;
+    unsigned by = *(unsigned *)user;
+    OK(cuCtxSetCurrent(context));
+    if (by == 1) OK(cuLaunchKernel_ptsz(until, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&flag, &seen}, NULL));
+    else at += 4;
+    OK(cuLaunchKernel_ptsz(step, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&at, &by}, NULL));
+    if (by == 2) OK(cuStreamSynchronize_ptsz(NULL));
+    return NULL;
+}
+
+static void threads_that_end(void) {
+    pthread_t thread;
+    reset();
+    for (unsigned by = 1; by <= 2; by++) {
+        EXPECT(!pthread_create(&thread, NULL, putting_thread, &by));
+        pthread_join(thread, NULL);
+    }
+    own[0] = 1;
+    OK(cuCtxSynchronize());
+    EXPECT(word_at(words) == 1 && word_at(words + 4) == 2 && word_at(words + 16) == 1);
+}
+
 /* Threads that put into streams, record, wait and destroy at the same time. */
 static void *busy_thread(void *user) {
     CUdeviceptr at = *(CUdeviceptr *)user;
@@ -379,6 +403,7 @@ int main(void) {
     as_of_old();
     destroyed();
     threads_of_their_own();
+    threads_that_end();
     many_threads();
     OK(cuCtxDestroy_v2(context));
     return faults != 0;

@@ -26,9 +26,10 @@ typedef struct lw_cu_queue {
     struct lw_cu_queue *next, *previous;           /* of its context */
     struct lw_cu_queue *next_busy, *previous_busy; /* of those that have something in them */
     item *first, *last;
-    uint64_t given, done;        /* operations */
-    uint64_t thread;             /* whose default stream it is; 0: of no single one's */
-    struct lw_cu_branch *branch; /* of a capture; guarded by its lock */
+    uint64_t given, done;         /* operations */
+    uint64_t thread;              /* whose default stream it is; 0: of no single one's, or it has ended */
+    struct lw_cu_queue *next_own; /* of those that are some thread's */
+    struct lw_cu_branch *branch;  /* of a capture; guarded by its lock */
     uint32_t references;
     bool blocks; /* and is blocked by the default stream */
     bool runs;   /* somebody is at its first operation */
@@ -45,7 +46,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t moved; /* an operation is done */
     pthread_cond_t work;  /* for carriers that sleep */
-    queue *busy;
+    queue *busy, *own;    /* own: of threads */
     uint64_t submitted;
     uint32_t carriers, sleeping, woken, waiting;
     uint32_t coming; /* carriers that were woken or started and have not looked yet */
@@ -54,6 +55,8 @@ static struct {
 
 static _Atomic uint64_t threads;
 static _Thread_local uint64_t this_thread;
+static pthread_key_t thread_key; /* ends what is a thread's with it */
+static void end_thread(void *unused);
 static _Thread_local bool in_host_function;
 
 static void lock(void) { pthread_mutex_lock(&all.lock); }
@@ -66,7 +69,7 @@ bool lw_cu_queues_begin(void) {
     const bool made = !pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) &&
                       !pthread_cond_init(&all.work, &attributes);
     pthread_condattr_destroy(&attributes);
-    return made;
+    return made && !pthread_key_create(&thread_key, end_thread);
 }
 
 bool lw_cu_in_host_function(void) { return in_host_function; }
@@ -117,27 +120,52 @@ void lw_cu_close(CUcontext context, bool is_closed) {
     unlock();
 }
 
+/* Nobody finds those of a thread, or of a context, any more; what is in them is done all the same. */
+static void end_own(uint64_t thread, CUcontext context) {
+    for (queue **at = &all.own, *each = *at; each; each = *at) {
+        if (each->thread != thread && each->context != context) {
+            at = &each->next_own;
+            continue;
+        }
+        *at = each->next_own;
+        each->thread = 0;
+        drop(each);
+    }
+}
+
+/* A capture into its stream may go on without the thread. */
+static void end_thread(void *unused) {
+    (void)unused;
+    if (lw_cu.forked || atomic_load(&lw_cu_captures)) return;
+    lock();
+    end_own(this_thread, NULL);
+    unlock();
+}
+
 void lw_cu_end_queues(CUcontext context) {
     lock();
     drop(context->legacy);
     drop(context->marks);
     context->legacy = context->marks = NULL;
-    for (queue *next, *each = context->queues; each; each = next) {
-        next = each->next;
-        if (!each->thread) continue;
-        each->thread = 0; /* nobody finds it any more */
-        drop(each);
-    }
+    end_own(0, context);
     unlock();
+}
+
+/* It goes with the thread: programs may have one for each of many tasks. */
+static queue *make_own(CUcontext context) {
+    if (pthread_setspecific(thread_key, &all)) return NULL; /* anything: so that the key's function is called */
+    queue *made = make(context, true);
+    if (!made) return NULL;
+    made->thread = this_thread;
+    made->next_own = all.own;
+    return all.own = made;
 }
 
 static queue *of_this_thread(CUcontext context) {
     if (!this_thread) this_thread = atomic_fetch_add(&threads, 1) + 1;
     for (queue *each = context->queues; each; each = each->next)
         if (each->thread == this_thread) return each;
-    queue *made = make(context, true);
-    if (made) made->thread = this_thread;
-    return made;
+    return make_own(context);
 }
 
 /* NULL: no memory. */
