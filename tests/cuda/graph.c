@@ -70,13 +70,13 @@ static void annotated(void) {
     EXPECT(count == 1 && from == a && to == b && !memcmp(&got, &early, sizeof got));
     GIVES(CUDA_ERROR_LOSSY_QUERY, cuGraphGetEdges_v2(graph, &from, &to, NULL, &count));
     GIVES(CUDA_ERROR_LOSSY_QUERY, cuGraphNodeGetDependencies_v2(b, &from, NULL, &count));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphRemoveDependencies_v2(graph, &a, &b, &late, 1)); /* another one */
     CUgraphExec exec = instantiate(graph);
     run(exec);
     EXPECT(word_at(words) == 1 * 3 + 2);
-    OK(cuGraphRemoveDependencies_v2(graph, &a, &b, &early, 1));
+    OK(cuGraphRemoveDependencies_v2(graph, &a, &b, &late, 1)); /* whatever is said */
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphRemoveDependencies_v2(graph, &a, &b, &early, 1));
     OK(cuGraphAddDependencies_v2(graph, &a, &b, &early, 1));
-    OK(cuGraphRemoveDependencies_v2(graph, &a, &b, NULL, 1)); /* whatever it says */
+    OK(cuGraphRemoveDependencies_v2(graph, &a, &b, NULL, 1));
     OK(cuGraphGetEdges_v2(graph, NULL, NULL, NULL, &count));
     EXPECT(count == 0);
     OK(cuGraphExecDestroy(exec));

@@ -302,9 +302,15 @@ CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     return result ? result : lw_cu_submit_graph(stream, &op, &exec->turn);
 }
 
-/* There is nothing to bring anywhere. */
-CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
+/* There is nothing to bring anywhere. No graph captures it, nor a launch. */
+static CUresult check_upload(CUgraphExec exec) {
     LW_CU_GRAPH_CALL;
+    return lw_cu_check_exec(exec);
+}
+
+CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
+    LW_CU_CALL;
     const CUresult result = lw_cu_enter_stream(stream);
-    return result ? result : lw_cu_check_exec(exec);
+    if (result) return result;
+    return lw_cu_is_captured(stream) ? lw_cu_capture_launch(exec, stream) : check_upload(exec);
 }

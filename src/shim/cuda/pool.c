@@ -70,6 +70,7 @@ static CUresult check_location(const CUmemLocation *location, unsigned type) {
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props) {
     LW_CU_CALL;
     CUresult result = lw_cu_ready();
+    if (!result) result = lw_cu_may_act();
     if (result) return result;
     if (!pool || !props) return CUDA_ERROR_INVALID_VALUE;
     if ((result = check_location(&props->location, props->allocType))) return result;

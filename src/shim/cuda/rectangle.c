@@ -82,7 +82,7 @@ static CUresult read_copy(side to, side from, size_t width, size_t rows, size_t 
               (copy)->WidthInBytes, (copy)->Height, (copy)->Depth, op)
 
 CUresult lw_cu_read_copy(const CUDA_MEMCPY3D *copy, lw_cu_op *op) {
-    if (!copy || copy->srcLOD || copy->dstLOD || copy->reserved0 || copy->reserved1) return CUDA_ERROR_INVALID_VALUE;
+    if (!copy || copy->srcLOD || copy->dstLOD) return CUDA_ERROR_INVALID_VALUE;
     return BOX(copy, op);
 }
 
