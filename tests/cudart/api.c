@@ -177,6 +177,30 @@ static void addresses(void) {
     OK(cudaFree(memory));
 }
 
+/* Boxes of 8 times 4 times 2 bytes, and what says that it is one. */
+static void boxes(void) {
+    static unsigned char back[64];
+    void *memory;
+    OK(cudaMalloc(&memory, sizeof back));
+    OK(cudaMemset(memory, 1, sizeof back));
+    const struct cudaPitchedPtr box = {memory, 8, 8, 4}, lines = {memory, 1, 8, 4}, points = {memory, 8, 8, 0};
+    const size_t most = (size_t)1 << 60, half = (size_t)1 << 32;
+    OK(cudaMemset3D(box, 2, (struct cudaExtent){8, 3, 2}));
+    OK(cudaMemset3D(box, 9, (struct cudaExtent){0, 1, most}));
+    OK(cudaMemset3D(box, 9, (struct cudaExtent){8, 0, most}));
+    OK(cudaMemset3DAsync(box, 9, (struct cudaExtent){8, 4, 0}, NULL));
+    GIVES(cudaErrorInvalidValue, cudaMemset3D(lines, 9, (struct cudaExtent){8, 1, most}));
+    GIVES(cudaErrorInvalidValue, cudaMemset3D(points, 9, (struct cudaExtent){8, 1, most}));
+    GIVES(cudaErrorInvalidValue, cudaMemset3D(box, 9, (struct cudaExtent){8, 5, 2}));
+    const struct cudaPitchedPtr tall = {memory, 8, 8, half};
+    GIVES(cudaErrorInvalidValue, cudaMemset3D(tall, 9, (struct cudaExtent){8, half, half}));
+    GIVES(cudaErrorInvalidValue, cudaMemset3DAsync(tall, 9, (struct cudaExtent){8, half, half}, NULL));
+    OK(cudaMemcpy(back, memory, sizeof back, cudaMemcpyDeviceToHost));
+    for (int i = 0; i < 64; i++) EXPECT(back[i] == (i / 8 % 4 < 3 ? 2 : 1));
+    OK(cudaFree(memory));
+    cudaGetLastError();
+}
+
 /* ---- Images ---------------------------------------------------------------------------------------------------- */
 
 static const char text[] =
@@ -308,6 +332,7 @@ int main(void) {
     shapes();
     properties();
     addresses();
+    boxes();
     images();
     with_nothing();
     return faults != 0;

@@ -232,12 +232,30 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
     return error ? lw_rt_end(error) : lw_rt_end_driver(lw_driver.call)
 
 /* Layers that have no rows between them are one; others are filled one by one. */
+typedef struct layers {
+    size_t rows, count, apart;
+} layers;
+
+static bool find_layers(struct cudaPitchedPtr to, struct cudaExtent extent, layers *out) {
+    size_t last;
+    *out = (layers){.rows = extent.height, .count = extent.depth};
+    const bool joined = extent.height == to.ysize || extent.depth < 2;
+    if (!extent.width || !extent.height || !extent.depth)
+        *out = (layers){.count = 1}; /* nothing, but errors are said */
+    else if (joined) out->count = 1;
+    if (joined && out->rows && __builtin_mul_overflow(extent.height, extent.depth, &out->rows)) return false;
+    if (out->count == 1) return true;
+    return extent.width <= to.pitch && extent.height <= to.ysize &&
+           !__builtin_mul_overflow(to.pitch, to.ysize, &out->apart) &&
+           !__builtin_mul_overflow(out->apart, out->count - 1, &last) && (uintptr_t)to.ptr + last >= last;
+}
+
 #define FILL_BOX(call) \
-    const bool joined = extent.height == to.ysize || extent.depth < 2; \
-    const size_t rows = joined ? extent.height * extent.depth : extent.height, layers = joined ? 1 : extent.depth; \
+    layers layers; \
+    if (!find_layers(to, extent, &layers)) return lw_rt_end(cudaErrorInvalidValue); \
     cudaError_t error = cudaSuccess; \
-    for (size_t z = 0; z < layers && !error; z++) { \
-        void *layer = (void *)((uintptr_t)to.ptr + z * to.pitch * to.ysize); \
+    for (size_t z = 0; z < layers.count && !error; z++) { \
+        void *layer = (void *)((uintptr_t)to.ptr + z * layers.apart); \
         error = call; \
     } \
     return error
@@ -257,11 +275,11 @@ cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int f
         FILL(cuMemsetD2D8Async##async_suffix(device(to), pitch, (unsigned char)value, width, height, stream)); \
     } \
     cudaError_t cudaMemset3D##suffix(struct cudaPitchedPtr to, int value, struct cudaExtent extent) { \
-        FILL_BOX(cudaMemset2D##suffix(layer, to.pitch, value, extent.width, rows)); \
+        FILL_BOX(cudaMemset2D##suffix(layer, to.pitch, value, extent.width, layers.rows)); \
     } \
     cudaError_t cudaMemset3DAsync##async_suffix(struct cudaPitchedPtr to, int value, struct cudaExtent extent, \
                                                 cudaStream_t stream) { \
-        FILL_BOX(cudaMemset2DAsync##async_suffix(layer, to.pitch, value, extent.width, rows, stream)); \
+        FILL_BOX(cudaMemset2DAsync##async_suffix(layer, to.pitch, value, extent.width, layers.rows, stream)); \
     }
 FILLS(, )
 FILLS(_ptds, _ptsz)
