@@ -71,9 +71,17 @@ static bool open_common(lw_memory *memory) {
     return memory->common;
 }
 
-bool lw_memory_is_common(const lw_memory *memory, uint64_t address) {
+/* With the lock held, or of an address that was taken. */
+static bool is_common(const lw_memory *memory, uint64_t address) {
     const uint64_t from = (uintptr_t)memory->common;
     return from && address >= from && address - from < memory->common_size;
+}
+
+bool lw_memory_is_common(lw_memory *memory, uint64_t address) {
+    pthread_mutex_lock(&memory->lock);
+    const bool is = is_common(memory, address);
+    pthread_mutex_unlock(&memory->lock);
+    return is;
 }
 
 /* The high zone is used unless the reservation is too small to have one. The common one is for pages of their own, as
@@ -93,7 +101,7 @@ static lw_zone_kind zone_in_use(const lw_memory *memory) {
 }
 
 char *lw_memory_host(const lw_memory *memory, uint64_t address) {
-    if (lw_memory_is_common(memory, address)) return memory->common + (address - (uintptr_t)memory->common);
+    if (is_common(memory, address)) return memory->common + (address - (uintptr_t)memory->common);
     return memory->host + (address - LW_GLOBAL_BASE);
 }
 

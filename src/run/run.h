@@ -115,8 +115,8 @@ bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, b
 bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
 /* Whether an address is among those that were ever taken in the reservation, or not far above. */
 bool lw_memory_reaches(lw_memory *memory, uint64_t address);
-char *lw_memory_host(const lw_memory *memory, uint64_t address);     /* of what was taken */
-bool lw_memory_is_common(const lw_memory *memory, uint64_t address); /* allocated or not */
+char *lw_memory_host(const lw_memory *memory, uint64_t address); /* of what was taken */
+bool lw_memory_is_common(lw_memory *memory, uint64_t address);   /* allocated or not */
 /* Memory that lies elsewhere on the host and stays there until it is unmapped: at the host's own address where kernels
  * can reach it and nothing is in the way, otherwise at one that is as far from the beginning of a page. */
 bool lw_memory_lend(lw_memory *memory, char *host, uint64_t size, bool read_only, uint64_t *address);

@@ -234,6 +234,7 @@ static void advice(void) {
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemAdvise_v2(at, 17 * PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemAdvise_v2(at, 0, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemAdvise_v2(at, PAGE, 7, device));
+        OK(cuMemAdvise(at, PAGE, CU_MEM_ADVISE_SET_READ_MOSTLY, 99)); /* where is of no meaning */
         GIVES(CUDA_ERROR_INVALID_DEVICE,
               cuMemPrefetchAsync_v2(at, PAGE, (CUmemLocation){CU_MEM_LOCATION_TYPE_DEVICE, 99}, 0, NULL));
     }
@@ -364,7 +365,8 @@ static void apart(void) {
 
 /* A host may well have memory where device memory would lie, if there were more of it. */
 static void between(void) {
-    unsigned *own = mmap((void *)0xe000000000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned *wish = (void *)0xe000000000;
+    unsigned *own = mmap(wish, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CUdeviceptr device;
     EXPECT(own != MAP_FAILED);
     OK(cuMemAlloc_v2(&device, 400));
@@ -376,6 +378,8 @@ static void between(void) {
     OK(cuMemHostRegister_v2(own, 4096, 0));
     use(own, (uintptr_t)own);
     OK(cuMemHostUnregister(own));
+    EXPECT(!mprotect(own, 4096, PROT_NONE));
+    if (own == wish) GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy((uintptr_t)own, device, 400));
     OK(cuMemFree_v2(device));
     munmap(own, 4096);
 }
@@ -391,6 +395,29 @@ static void outside(void) {
     if (all) return;
     OK(cuLaunchKernel(scale, 1, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&at, &one, &one}, NULL));
     GIVES(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
+}
+
+/* What was allocated ends where it does, and when. */
+static void ends(void) {
+    enum { SIZE = 5000 };
+    static unsigned char mine[SIZE + 1];
+    CUdeviceptr at[2], here = (CUdeviceptr)(uintptr_t)mine;
+    void *host;
+    OK(cuMemAllocManaged(&at[0], SIZE, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemHostAlloc(&host, SIZE, 0));
+    at[1] = (CUdeviceptr)(uintptr_t)host;
+    for (int i = 0; i < 2; i++) {
+        OK(cuMemcpy(at[i], here, SIZE));
+        OK(cuMemcpy(here, at[i], SIZE));
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy(at[i], here, SIZE + 1));
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpyAsync(here, at[i] + 1, SIZE, NULL));
+    }
+    OK(cuMemFree_v2(at[0]));
+    OK(cuMemFreeHost(host));
+    for (int i = 0; i < 2; i++) {
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy(at[i], here, 1));
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpyAsync(here, at[i], 1, NULL));
+    }
 }
 
 int main(void) {
@@ -415,6 +442,7 @@ int main(void) {
     if (ours) low();
     apart();
     if (ours) between();
+    if (ours) ends();
     outside();
     OK(cuCtxDestroy_v2(context));
     return faults != 0;

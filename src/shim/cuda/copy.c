@@ -126,7 +126,7 @@ static CUresult copy(lw_cu_side to, lw_cu_side from, size_t bytes, CUstream stre
 static lw_cu_side on_device(CUdeviceptr at) { return (lw_cu_side){.at = at, .on_device = true}; }
 static lw_cu_side on_host(const void *at) { return (lw_cu_side){.at = (uintptr_t)at}; }
 
-/* What both sides see is the host's. */
+/* What is the driver's must be allocated; where anything else ends, only the program knows. */
 lw_cu_side lw_cu_anywhere(CUdeviceptr at) { return (lw_cu_side){.at = at, .on_device = lw_cu_is_device(at)}; }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {

@@ -519,6 +519,8 @@ static inline bool lw_cu_is_legacy(CUstream stream) { return stream ? stream == 
 CUresult lw_cu_check_stream(CUstream stream);
 CUcontext lw_cu_current(void);
 bool lw_cu_is_pinned(const void *host, size_t bytes); /* memory that copies may use after their call */
+bool lw_cu_host_allows(uintptr_t from, uint64_t size,
+                       bool write); /* whether the program can read, or write, all of it */
 /* Ends what a context owns; without the lock. */
 void lw_cu_end_objects(CUcontext context);
 void lw_cu_unload_module(CUmodule module); /* once its kernels do not run any more */
@@ -536,7 +538,8 @@ void lw_cu_end_library(CUlibrary library); /* what belongs to it; not itself */
 CUresult lw_cu_instance_of(CUlibrary library, CUcontext context, CUmodule *module);
 /* Where the host sees a stretch that lies in one allocation; NULL where none holds it. */
 char *lw_cu_place(uint64_t address, uint64_t size);
-bool lw_cu_is_device(uint64_t address); /* where the host has no memory, whether or not it is allocated */
+/* Where nothing but memory of the driver's can be, whether or not it is allocated. */
+bool lw_cu_is_device(uint64_t address);
 
 /* A size for one of the calls that are older than 64 bits. */
 static inline unsigned lw_cu_word(size_t size) { return size > UINT32_MAX ? UINT32_MAX : (unsigned)size; }

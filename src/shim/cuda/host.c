@@ -69,7 +69,7 @@ bool lw_cu_is_pinned(const void *host, size_t bytes) {
 /* ---- Registering ----------------------------------------------------------------------------------------------- */
 
 /* Whether all of a stretch can be read, and written where that is asked for. */
-static bool host_allows(uintptr_t from, uint64_t size, bool write) {
+bool lw_cu_host_allows(uintptr_t from, uint64_t size, bool write) {
     char line[512], rights[8];
     unsigned long long start, end;
     uint64_t at = from, to = from + size;
@@ -123,7 +123,7 @@ CUresult cuMemHostRegister_v2(void *host, size_t bytes, unsigned flags) {
         lw_cu_report(LW_CU_REPORT_ALL, "cuMemHostRegister: memory of another device cannot be registered");
         return CUDA_ERROR_NOT_SUPPORTED;
     }
-    if (!host_allows(from, bytes, !(flags & CU_MEMHOSTREGISTER_READ_ONLY))) {
+    if (!lw_cu_host_allows(from, bytes, !(flags & CU_MEMHOSTREGISTER_READ_ONLY))) {
         lw_cu_report(LW_CU_REPORT_ALL, "cuMemHostRegister: the program cannot use all of this memory itself");
         return CUDA_ERROR_INVALID_VALUE;
     }

@@ -7,17 +7,19 @@
 
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
-/* A program that is linked to fixed addresses may have its heap where device memory could lie. */
+/* A program that is linked to fixed addresses may have its heap where device memory could lie. Addresses that somebody
+ * only reserved are no memory. */
 static bool host_has(uint64_t address) {
     unsigned char resident;
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    return !mincore((void *)(uintptr_t)(address & ~(page - 1)), 1, &resident);
+    return !mincore((void *)(uintptr_t)(address & ~(page - 1)), 1, &resident) &&
+           lw_cu_host_allows((uintptr_t)address, 1, false);
 }
 
 /* Next to what is allocated nobody asks the system: a copy that leaves device memory is refused. */
 bool lw_cu_is_device(uint64_t address) {
     lw_memory *memory = &lw_cu.device->memory;
-    if (lw_cu_is_virtual(address)) return true;
+    if (lw_cu_is_virtual(address) || lw_memory_is_common(memory, address)) return true;
     if (address < LW_GLOBAL_BASE || address - LW_GLOBAL_BASE >= memory->reserved) return false;
     char *place = lw_cu_place(address, 1);
     if (place) return (uintptr_t)place != address;
