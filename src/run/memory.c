@@ -236,6 +236,7 @@ static bool take(lw_memory *memory, lw_zone_kind zone, lw_range kind, uint64_t s
     lw_range range = {.base = *address,
                       .size = size,
                       .host = lw_memory_host(memory, *address),
+                      .constant = kind.constant,
                       .read_only = kind.read_only,
                       .owned = kind.owned};
     if (!lw_ranges_insert(memory, spot, &range)) return false;
@@ -262,8 +263,18 @@ bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address) {
 bool lw_memory_take_common(lw_memory *memory, uint64_t size, uint64_t *address) {
     return take_locked(memory, true, (lw_range){0}, size, address);
 }
-bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, bool common, uint64_t *address) {
-    return take_locked(memory, common, (lw_range){.owned = true, .read_only = read_only}, size, address);
+bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool constant, bool common, uint64_t *address) {
+    const lw_range kind = {.owned = true, .constant = constant, .read_only = constant};
+    return take_locked(memory, common, kind, size, address);
+}
+
+bool lw_memory_open(lw_memory *memory, uint64_t address) {
+    pthread_mutex_lock(&memory->lock);
+    const lw_spot spot = lw_spot_above(memory->ranges, address);
+    const lw_range *range = lw_spot_before(memory->ranges, spot);
+    const bool open = !range || !range->constant || !range->read_only || lw_ranges_open(memory, spot);
+    pthread_mutex_unlock(&memory->lock);
+    return open;
 }
 
 /* Pages in which nothing is allocated any more go back to the system; they stay mapped and read as zero. */

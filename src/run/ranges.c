@@ -222,13 +222,28 @@ bool lw_ranges_take_out(lw_memory *memory, lw_spot spot) {
     return true;
 }
 
-bool lw_ranges_resize(lw_memory *memory, lw_spot spot, uint64_t size) {
+/* The allocation in front of a spot of the current list, to be changed; NULL: no memory. */
+static lw_range *writable_range(lw_memory *memory, lw_spot spot, uint32_t *part_number) {
     lw_ranges *ranges = writable_ranges(memory);
-    if (!ranges) return false;
+    if (!ranges) return NULL;
     spot = lw_spot_back(ranges, spot);
     lw_ranges_part *part = writable_part(ranges, spot.part);
-    if (!part) return false;
-    part->at[spot.at].size = size;
-    describe_around(ranges, spot.part, ranges->part_count);
+    *part_number = spot.part;
+    return part ? &part->at[spot.at] : NULL;
+}
+
+bool lw_ranges_resize(lw_memory *memory, lw_spot spot, uint64_t size) {
+    uint32_t part;
+    lw_range *range = writable_range(memory, spot, &part);
+    if (!range) return false;
+    range->size = size;
+    describe_around(memory->ranges, part, memory->ranges->part_count);
     return true;
+}
+
+bool lw_ranges_open(lw_memory *memory, lw_spot spot) {
+    uint32_t part;
+    lw_range *range = writable_range(memory, spot, &part);
+    if (range) range->read_only = false;
+    return range;
 }

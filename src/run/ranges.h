@@ -46,6 +46,8 @@ bool lw_ranges_insert(lw_memory *memory, lw_spot spot, const lw_range *range);
 bool lw_ranges_take_out(lw_memory *memory, lw_spot spot);
 /* Gives the allocation in front of a spot another size. */
 bool lw_ranges_resize(lw_memory *memory, lw_spot spot, uint64_t size);
+/* Lets kernels write it. */
+bool lw_ranges_open(lw_memory *memory, lw_spot spot);
 /* The spot in front of the allocation that is in front of one. */
 lw_spot lw_spot_back(const lw_ranges *ranges, lw_spot spot);
 

@@ -57,7 +57,8 @@ static inline uint32_t lw_mask_bits(const lw_mask *mask, uint32_t from) {
 typedef struct lw_range {
     uint64_t base, size;
     char *host;
-    bool read_only; /* constant memory: kernels read it, and ld.const reads nothing else */
+    bool constant;  /* ld.const reads nothing else */
+    bool read_only; /* kernels do not write it */
     bool owned;     /* by a module, or by whom it was lent: not the program's to free */
     bool lent;      /* lies outside of the reservation */
     bool joined;    /* … and becomes one with what is mapped beside it */
@@ -110,8 +111,11 @@ void lw_memory_end(lw_memory *memory);
 bool lw_memory_take(lw_memory *memory, uint64_t size, uint64_t *address);
 /* Likewise, where the host has the same address; aligned to pages. */
 bool lw_memory_take_common(lw_memory *memory, uint64_t size, uint64_t *address);
-/* Likewise, for a variable of a module; read_only: by kernels; common: the host has it at the same address. */
-bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool read_only, bool common, uint64_t *address);
+/* Likewise, for a variable of a module; constant: which kernels only read; common: the host has it at the same address.
+ */
+bool lw_memory_take_variable(lw_memory *memory, uint64_t size, bool constant, bool common, uint64_t *address);
+/* From now on kernels may write that constant, too. False: no memory. */
+bool lw_memory_open(lw_memory *memory, uint64_t address);
 bool lw_memory_give(lw_memory *memory, uint64_t address); /* false where no allocation begins there */
 /* Whether an address is among those that were ever taken in the reservation, or not far above. */
 bool lw_memory_reaches(lw_memory *memory, uint64_t address);

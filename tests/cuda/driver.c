@@ -411,6 +411,35 @@ static void functions(CUmodule module) {
     GIVES(CUDA_ERROR_INVALID_VALUE, cuFuncSetCacheConfig(scale, 77));
 }
 
+/* A kernel may write a constant by its address, and those behind it read that. */
+static void constants(void) {
+    static const char text[] =
+        ".version 7.0\n.target sm_70\n.address_size 64\n.const .align 4 .u32 table[32] = {7};\n"
+        ".visible .entry put(.param .u64 at)\n{\n.reg .b64 %d;\n.reg .b32 %r;\nld.param.u64 %d, [at];\n"
+        "mov.u32 %r, %tid.x;\nmad.wide.u32 %d, %r, 4, %d;\nadd.u32 %r, %r, 100;\nst.global.u32 [%d], %r;\nret;\n}\n"
+        ".visible .entry get(.param .u64 out)\n{\n.reg .b64 %d, %t;\n.reg .b32 %r;\nld.param.u64 %d, [out];\n"
+        "mov.u32 %r, %tid.x;\nmov.u64 %t, table;\nmad.wide.u32 %t, %r, 4, %t;\nmad.wide.u32 %d, %r, 4, %d;\n"
+        "ld.const.u32 %r, [%t];\nst.global.u32 [%d], %r;\nret;\n}\n";
+    CUmodule module;
+    CUfunction put, get;
+    CUdeviceptr table, out;
+    unsigned words[32] = {0};
+    OK(cuModuleLoadData(&module, text));
+    OK(cuModuleGetFunction(&put, module, "put"));
+    OK(cuModuleGetFunction(&get, module, "get"));
+    OK(cuModuleGetGlobal_v2(&table, NULL, module, "table"));
+    OK(cuMemAlloc_v2(&out, sizeof words));
+    OK(cuLaunchKernel(get, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&out}, NULL));
+    OK(cuMemcpyDtoH_v2(words, out, sizeof words));
+    EXPECT(words[0] == 7 && words[31] == 0);
+    OK(cuLaunchKernel(put, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&table}, NULL));
+    OK(cuLaunchKernel(get, 1, 1, 1, 32, 1, 1, 0, NULL, (void *[]){&out}, NULL));
+    OK(cuMemcpyDtoH_v2(words, out, sizeof words));
+    for (unsigned i = 0; i < 32; i++) EXPECT(words[i] == i + 100);
+    OK(cuMemFree_v2(out));
+    OK(cuModuleUnload(module));
+}
+
 /* Registers of a thread as few as an option of the load or of the link, or the text, says. */
 static void resources(void) {
     enum { MOST = 24 };
@@ -598,6 +627,7 @@ static void modules(void) {
     other_inputs();
     OK(cuModuleLoadData(&module, ptx));
     functions(module);
+    constants();
     resources();
     OK(cuModuleUnload(module));
     if (ours) GIVES(CUDA_ERROR_INVALID_HANDLE, cuModuleUnload(module));

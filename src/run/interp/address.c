@@ -58,7 +58,7 @@ char *lw_address_host(lw_gang *gang, lw_window window, uint32_t lane, uint64_t a
     case LW_WINDOW_global:
     case LW_WINDOW_const: {
         const lw_range *range = find_range(grid, address, bytes, may_end_behind);
-        if (range && (window == LW_WINDOW_global || range->read_only)) host = range->host + (address - range->base);
+        if (range && (window == LW_WINDOW_global || range->constant)) host = range->host + (address - range->base);
         break;
     }
     case LW_WINDOW_shared:

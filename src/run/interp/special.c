@@ -185,7 +185,7 @@ const lw_op *lw_step_pattern(lw_gang *gang, const lw_op *op) {
 /* Constants lie in device memory among global variables. */
 static bool is_constant(const lw_gang *gang, uint64_t address) {
     const lw_range *range = lw_ranges_find(gang->cta->grid->ranges, address, 1);
-    return range && range->read_only;
+    return range && range->constant;
 }
 
 static bool is_in(const lw_gang *gang, lw_where where, uint64_t address) {

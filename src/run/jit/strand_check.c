@@ -136,7 +136,8 @@ static lw_home_ir find_allocation(const lw_strand *s, uint32_t hint, lw_memory_f
     home.size = lw_build_load(b, b->i64, b->gang, at + offsetof(lw_range, size), 8, LW_ALIAS_gang);
     home.host = lw_build_load(b, b->bytes, b->gang, at + offsetof(lw_range, host), 8, LW_ALIAS_gang);
     if (!stores && form.window != LW_WINDOW_const) return home;
-    LLVMValueRef only = lw_build_load(b, b->i8, b->gang, at + offsetof(lw_range, read_only), 1, LW_ALIAS_gang);
+    const uint64_t flag = stores ? offsetof(lw_range, read_only) : offsetof(lw_range, constant);
+    LLVMValueRef only = lw_build_load(b, b->i8, b->gang, at + flag, 1, LW_ALIAS_gang);
     home.good = lw_build_is(b, stores ? LLVMIntEQ : LLVMIntNE, only, lw_build_number(b, 8, 0));
     return home;
 }

@@ -123,6 +123,8 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule modu
     if (!name || (!address && !bytes)) return CUDA_ERROR_INVALID_VALUE;
     lw_status status = lw_module_global(module->module, name, &at, &size);
     if (status != LW_OK) return lw_cu_fail("cuModuleGetGlobal", status);
+    /* Kernels of hashcat write constants by such an address, which GPUs let them. */
+    if (address && !lw_memory_open(&lw_cu.device->memory, at)) return CUDA_ERROR_OUT_OF_MEMORY;
     if (address) *address = at;
     if (bytes) *bytes = size;
     return CUDA_SUCCESS;

@@ -24,13 +24,13 @@ static const uint64_t count_64[8] = {0, 1, 2, 3, 4, 5, 6, 7};
 typedef struct lw_home {
     uint64_t base, size;
     const char *host; /* of base; NULL: local memory, interleaved */
-    bool read_only;
+    bool read_only, constant;
 } lw_home;
 
 LW_INLINE bool find_global(lw_gang *gang, const lw_op *op, uint64_t address, uint32_t bytes, lw_home *home) {
     lw_range *hint = &gang->hints[op->e % LW_HINTS];
     if (!lw_hint_find(gang, hint, address, bytes)) return false;
-    *home = (lw_home){hint->base, hint->size, hint->host, hint->read_only};
+    *home = (lw_home){hint->base, hint->size, hint->host, hint->read_only, hint->constant};
     return true;
 }
 
@@ -40,7 +40,7 @@ static bool find_shared(const lw_cta *cta, lw_window kind, uint64_t address, uin
     uint64_t offset;
     const lw_cta *owner = lw_shared_owner(cta, kind, address - window, &offset);
     if (!owner) return false;
-    *home = (lw_home){address - offset, owner->shared_bytes, owner->shared, false};
+    *home = (lw_home){address - offset, owner->shared_bytes, owner->shared, false, false};
     return home->size >= bytes && offset <= home->size - bytes;
 }
 
@@ -60,16 +60,16 @@ LW_INLINE bool find_home(lw_gang *gang, const lw_op *op, lw_memory_form form, ui
     }
     switch (kind) {
     case LW_WINDOW_global: return find_global(gang, op, address, bytes, home);
-    case LW_WINDOW_const: return find_global(gang, op, address, bytes, home) && home->read_only;
+    case LW_WINDOW_const: return find_global(gang, op, address, bytes, home) && home->constant;
     case LW_WINDOW_cluster:
         return find_shared(cta, kind, address, form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0, bytes, home);
     case LW_WINDOW_shared:
         if (LW_UNLIKELY(address - window >= LW_WINDOW_BYTES))
             return find_shared(cta, kind, address, window, bytes, home);
-        *home = (lw_home){window, cta->shared_bytes, cta->shared, false};
+        *home = (lw_home){window, cta->shared_bytes, cta->shared, false, false};
         break;
-    case LW_WINDOW_param: *home = (lw_home){window, cta->program->param_bytes, cta->grid->params, true}; break;
-    case LW_WINDOW_local: *home = (lw_home){window, gang->frame->local_end, NULL, false}; break;
+    case LW_WINDOW_param: *home = (lw_home){window, cta->program->param_bytes, cta->grid->params, true, false}; break;
+    case LW_WINDOW_local: *home = (lw_home){window, gang->frame->local_end, NULL, false, false}; break;
     case LW_WINDOW_generic: return false; /* no window there */
     }
     return home->size >= bytes && address - window <= home->size - bytes;
