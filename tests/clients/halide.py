@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""halide.py LANEWISE: pipelines of Halide's, scheduled for CUDA, against the same pipelines scheduled for the CPU: every element equal, but where
+sums of floats come in another order. By Debian's python3-halide, or with --newest by PyPI's."""
+
+import sys
+
+import client
+
+RUN = ["-P", client.HERE / "halide_pipelines.py"]
+
+
+def prepare(c):
+    check = "import halide, numpy"
+    if c.newest:
+        c.need_python("halide", "numpy", check=check)
+        return
+    c.python = "/usr/bin/python3"
+    if not client.succeeds([c.python, "-P", "-c", check]):
+        if not c.install:
+            raise client.Missing("there is no Python package halide (Debian: python3-halide)")
+        client.apt(["python3-halide", "python3-numpy"])
+
+
+def run(c):
+    result = client.Result()
+    done = c.run([c.python, *RUN])
+    for line in done.stdout.splitlines():
+        said, _, check = line.partition(" ")
+        if said in ("passed", "FAILED"):
+            result.add(check.split(":")[0], said == "passed", check.partition(":")[2])
+    if done.returncode:
+        result.add("all pipelines come to their end", False, "\n".join(done.stdout.splitlines()[-12:]))
+    return result
+
+
+if __name__ == "__main__":
+    sys.exit(client.main(prepare, run))
