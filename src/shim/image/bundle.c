@@ -4,7 +4,8 @@
 
 /* Then words with the number of texts and of registers (lw_image), and of each text the name and the text, both with a
  * word of their size in front and a NUL behind. */
-static const char MAGIC[] = "\x7fLanewise linked PTX\n";
+/* With the number of what follows it: programs keep images, and another one is none. */
+static const char MAGIC[] = "\x7fLanewise linked PTX 2\n";
 
 bool lw_bundle_is(lw_bytes bytes) { return lw_image_begins(bytes, MAGIC, sizeof MAGIC); }
 
