@@ -41,8 +41,14 @@ static const char *uncalled_ptx =
 static void before_init(void) {
     int count;
     CUcontext context;
+    CUmemGenericAllocationHandle physical;
+    const CUmemAllocationProp props = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {CU_MEM_LOCATION_TYPE_DEVICE, 0}};
     GIVES(CUDA_ERROR_NOT_INITIALIZED, cuDeviceGetCount(&count));
     GIVES(CUDA_ERROR_NOT_INITIALIZED, cuCtxGetCurrent(&context));
+    GIVES(CUDA_ERROR_NOT_INITIALIZED, cuMemcpy(0x1000000000, (uintptr_t)&count, sizeof count));
+    GIVES(CUDA_ERROR_NOT_INITIALIZED, cuMemcpyAsync((uintptr_t)&count, 0x1000000000, sizeof count, NULL));
+    GIVES(CUDA_ERROR_NOT_INITIALIZED, cuMemCreate(&physical, 2 << 20, &props, 0));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuInit(1));
     OK(cuDriverGetVersion(&count));
     EXPECT(count >= 12000);

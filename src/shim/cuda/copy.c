@@ -127,7 +127,10 @@ static lw_cu_side on_device(CUdeviceptr at) { return (lw_cu_side){.at = at, .on_
 static lw_cu_side on_host(const void *at) { return (lw_cu_side){.at = (uintptr_t)at}; }
 
 /* What is the driver's must be allocated; where anything else ends, only the program knows. */
-lw_cu_side lw_cu_anywhere(CUdeviceptr at) { return (lw_cu_side){.at = at, .on_device = lw_cu_is_device(at)}; }
+lw_cu_side lw_cu_anywhere(CUdeviceptr at) {
+    const bool is_ready = !lw_cu_ready(); /* calls that are going to fail ask, too */
+    return (lw_cu_side){.at = at, .on_device = is_ready && lw_cu_is_device(at)};
+}
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes) {
     LW_CU_CALL;

@@ -169,10 +169,10 @@ static physical *make_physical(uint64_t size, const CUmemAllocationProp *props) 
 CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *props,
                      unsigned long long flags) {
     LW_CU_CALL;
-    lw_memory *memory = &lw_cu.device->memory;
     CUresult result = lw_cu_ready();
     if (!result) result = check_props(props);
     if (result) return result;
+    lw_memory *memory = &lw_cu.device->memory;
     if (!handle || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !size || !is_granular(size) || flags)
         return CUDA_ERROR_INVALID_VALUE;
     if (!lw_memory_charge(memory, size)) return CUDA_ERROR_OUT_OF_MEMORY;
