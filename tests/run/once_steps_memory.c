@@ -37,7 +37,7 @@ static uint8_t *place_of(const trial *t, uint32_t lane, uint64_t address) {
         return address < t->gang->frame->local_end ? (uint8_t *)lw_local_at(t->gang, lane, (uint32_t)address) : NULL;
     default:
         for (uint32_t i = 0; i < s->part.count; i++)
-            if (window == LW_WINDOW_const && !s->part.at[i].read_only) continue;
+            if (window == LW_WINDOW_const && !s->part.at[i].constant) continue;
             else if (address >= s->part.at[i].base && address < s->part.at[i].base + STEPS_GLOBAL)
                 return (uint8_t *)s->part.at[i].host + (address - s->part.at[i].base);
         return NULL;

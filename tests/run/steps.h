@@ -114,11 +114,11 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     static const uint64_t bases[STEPS_RANGES] = {STEPS_LOW, STEPS_LOW_CONSTANT, STEPS_FIRST, STEPS_SECOND,
                                                  STEPS_CONSTANT};
     s->part = (lw_ranges_part){.references = 1, .count = STEPS_RANGES};
-    for (uint32_t i = 0; i < STEPS_RANGES; i++)
-        s->part.at[i] = (lw_range){.base = bases[i],
-                                   .size = STEPS_GLOBAL,
-                                   .host = s->global[i],
-                                   .read_only = bases[i] == STEPS_CONSTANT || bases[i] == STEPS_LOW_CONSTANT};
+    for (uint32_t i = 0; i < STEPS_RANGES; i++) {
+        const bool constant = bases[i] == STEPS_CONSTANT || bases[i] == STEPS_LOW_CONSTANT;
+        s->part.at[i] = (lw_range){
+            .base = bases[i], .size = STEPS_GLOBAL, .host = s->global[i], .constant = constant, .read_only = constant};
+    }
     s->ranges->count = STEPS_RANGES;
     s->ranges->part_count = 1;
     s->ranges->parts[0].first = STEPS_LOW;
