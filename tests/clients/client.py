@@ -11,6 +11,7 @@ import argparse
 import collections
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -84,6 +85,27 @@ class Client:
         except subprocess.TimeoutExpired as late:
             return subprocess.CompletedProcess(command, 124, (late.stdout or b"").decode(errors="replace") + f"\nno end after {timeout} s\n")
         return done
+
+
+def calls(client, command, timeout=600, **environment):
+    """The Result of a program that says of each check, in a line of its own, "passed NAME" or "FAILED NAME: WHY". What does not pass because Lanewise
+    cannot execute an instruction, as the driver says before, is skipped."""
+    result, cannot = Result(), None
+    done = client.run(command, timeout, **environment)
+    for line in done.stdout.splitlines():
+        cannot = re.search(r"'([^'.]*)[^']*' is a valid PTX instruction that Lanewise cannot execute", line) or cannot
+        said, _, check = line.partition(" ")
+        name, _, why = check.partition(":")
+        if said not in ("passed", "FAILED"):
+            continue
+        if said == "FAILED" and cannot:
+            result.skip(name, f"{cannot.group(1)} is not executable")
+        else:
+            result.add(name, said == "passed", why)
+        cannot = None
+    if done.returncode:
+        result.add("all checks come to their end", False, "\n".join(done.stdout.splitlines()[-12:]))
+    return result
 
 
 def succeeds(command):

@@ -22,15 +22,7 @@ def prepare(c):
 
 
 def run(c):
-    result = client.Result()
-    done = c.run([c.python, *RUN])
-    for line in done.stdout.splitlines():
-        said, _, check = line.partition(" ")
-        if said in ("passed", "FAILED"):
-            result.add(check.split(":")[0], said == "passed", check.partition(":")[2])
-    if done.returncode:
-        result.add("all pipelines come to their end", False, "\n".join(done.stdout.splitlines()[-12:]))
-    return result
+    return client.calls(c, [c.python, *RUN])
 
 
 if __name__ == "__main__":
