@@ -100,6 +100,34 @@ static void fork_and_join(void) {
     OK(cuEventDestroy_v2(join));
 }
 
+/* A stream may go as soon as it is joined, as those of cuda.core's graph builders do. */
+static void gone_when_joined(bool has_more) {
+    CUevent fork, join;
+    CUstream beside;
+    CUgraph graph = (CUgraph)1;
+    OK(cuStreamCreate(&beside, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+    OK(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+    OK(cuStreamBeginCapture_v2(stream, RELAXED));
+    OK(cuMemsetD32Async(words, 7, 1, stream));
+    OK(cuEventRecord(fork, stream));
+    OK(cuStreamWaitEvent(beside, fork, 0));
+    start_step(words, 5, beside);
+    OK(cuEventRecord(join, beside));
+    OK(cuStreamWaitEvent(stream, join, 0));
+    if (has_more) start_step(words, 6, beside);
+    OK(cuStreamDestroy_v2(beside));
+    GIVES(has_more ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS, cuStreamEndCapture(stream, &graph));
+    EXPECT(has_more == !graph);
+    if (graph) {
+        EXPECT(node_count(graph) == 2);
+        replay(graph);
+        EXPECT(word_at(words) == 3 * 7 + 5);
+    }
+    OK(cuEventDestroy_v2(fork));
+    OK(cuEventDestroy_v2(join));
+}
+
 /* After what made it void, the capture gives no graph, and the stream goes on. */
 static void is_void(CUresult result) {
     CUgraph graph = (CUgraph)1;
@@ -394,13 +422,17 @@ int main(void) {
     one_stream(blocking);
     one_stream(CU_STREAM_PER_THREAD);
     fork_and_join();
+    gone_when_joined(false);
     forbidden(blocking);
     unmatched(blocking);
     into_a_graph();
     graphs_and_events();
     threads();
     many_threads();
-    if (ours) ended_meanwhile();
+    if (ours) {
+        gone_when_joined(true);
+        ended_meanwhile();
+    }
     OK(cuCtxDestroy_v2(context));
     return faults != 0;
 }

@@ -96,6 +96,30 @@ bool lw_cu_branch_arrays(branch *of) {
     return true;
 }
 
+bool lw_cu_mark_before(const lw_cu_branch *of, uint64_t mark) {
+    size_t count = 0;
+    CUgraphNode *stack = calloc(of->of->graph->count + 1, sizeof(CUgraphNode));
+    if (!stack) return false;
+    const lw_cu_edges *edges = &of->ends;
+    for (;;) {
+        for (size_t i = 0; i < edges->count; i++) {
+            CUgraphNode node = edges->at[i].node;
+            if (node->mark != mark) stack[count++] = node;
+            node->mark = mark;
+        }
+        if (!count) break;
+        edges = &stack[--count]->before;
+    }
+    free(stack);
+    return true;
+}
+
+bool lw_cu_branch_is_marked(const branch *of, uint64_t mark) {
+    for (size_t i = 0; i < of->ends.count; i++)
+        if (of->ends.at[i].node->mark != mark) return false;
+    return true;
+}
+
 /* ---- What is captured -------------------------------------------------------------------------------------------- */
 
 static CUresult end_by(capturing *of, CUresult result) {
@@ -332,13 +356,21 @@ CUresult lw_cu_may_act(void) {
 
 /* ---- What ends meanwhile ----------------------------------------------------------------------------------------- */
 
+/* What it was given belongs to the capture as far as the stream that began it has come after it. */
+static bool is_joined(const branch *in) {
+    const uint64_t mark = lw_cu_next_mark();
+    const branch *origin = in->of->branches;
+    while (!origin->is_origin) origin = origin->next;
+    return in->of->graph && in->ends.count && lw_cu_mark_before(origin, mark) && lw_cu_branch_is_marked(in, mark);
+}
+
 void lw_cu_leave_capture(CUstream stream) {
     WITH_LOCK;
     branch *in = lw_cu_find_branch(stream);
     if (!in) return;
     if (in->is_origin) lw_cu_capture_end(in->of, false);
     else {
-        in->of->is_void = true;
+        if (!is_joined(in)) in->of->is_void = true;
         branch_drop(in);
     }
 }

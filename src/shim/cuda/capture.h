@@ -32,6 +32,9 @@ void lw_cu_capture_end(lw_cu_capturing *ended, bool keep_graph);
 bool lw_cu_branch_arrays(lw_cu_branch *branch); /* false: no memory */
 /* Comes after a node, too, if it did not yet; false: no memory. */
 bool lw_cu_branch_add(lw_cu_branch *branch, CUgraphNode node, const CUgraphEdgeData *data);
+/* Marks what the ends of a stream come after, and them; false: no memory. */
+bool lw_cu_mark_before(const lw_cu_branch *of, uint64_t mark);
+bool lw_cu_branch_is_marked(const lw_cu_branch *branch, uint64_t mark); /* all of its ends */
 /* A capture of a stream that the default stream would wait for; NULL: none, or `stream` is no such. */
 lw_cu_capturing *lw_cu_blocked_by(CUstream stream);
 uint64_t lw_cu_capture_thread(void);

@@ -65,32 +65,12 @@ CUresult cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgra
 
 /* ---- Ending ------------------------------------------------------------------------------------------------------ */
 
-/* Marks what the ends of a stream come after, and them. */
-static bool mark_before(const lw_cu_branch *of, uint64_t mark) {
-    size_t count = 0;
-    CUgraphNode *stack = calloc(of->of->graph->count + 1, sizeof(CUgraphNode));
-    if (!stack) return false;
-    const lw_cu_edges *edges = &of->ends;
-    for (;;) {
-        for (size_t i = 0; i < edges->count; i++) {
-            CUgraphNode node = edges->at[i].node;
-            if (node->mark != mark) stack[count++] = node;
-            node->mark = mark;
-        }
-        if (!count) break;
-        edges = &stack[--count]->before;
-    }
-    free(stack);
-    return true;
-}
-
 /* All streams were joined again. */
 static CUresult check_joined(const lw_cu_branch *origin) {
     const uint64_t mark = lw_cu_next_mark();
-    if (!mark_before(origin, mark)) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (!lw_cu_mark_before(origin, mark)) return CUDA_ERROR_OUT_OF_MEMORY;
     for (const lw_cu_branch *branch = origin->of->branches; branch; branch = branch->next)
-        for (size_t i = 0; i < branch->ends.count; i++)
-            if (branch->ends.at[i].node->mark != mark) return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+        if (!lw_cu_branch_is_marked(branch, mark)) return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
     return CUDA_SUCCESS;
 }
 
