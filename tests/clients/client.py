@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import xml.etree.ElementTree as xml
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
@@ -49,6 +50,7 @@ class Client:
         self.install, self.newest = options.install, options.newest
         self.engine = None
         self.python = sys.executable
+        self.libraries = pathlib.Path(subprocess.run([self.lanewise, "exec", "--folder"], check=True, capture_output=True, text=True).stdout.strip())
 
     def need_command(self, command, *packages):
         """The command is there, or comes from packages of Debian's."""
@@ -106,6 +108,29 @@ def calls(client, command, timeout=600, **environment):
     if done.returncode:
         result.add("all checks come to their end", False, "\n".join(done.stdout.splitlines()[-12:]))
     return result
+
+
+def tests(client, result, name, command, excused, timeout=900, **environment):
+    """Runs pytest, and adds what it says of each test, as NAME.TEST. Tests in `excused` are not run, but skipped for the reason there. Where the process
+    ends before the tests do, that is one failure."""
+    report = client.folder / "report.xml"
+    report.unlink(missing_ok=True)
+    mine = {test: why for test, why in excused.items() if test.startswith(name + ".")}
+    without = ["-k", "not (" + " or ".join(test.rpartition(".")[2] for test in mine) + ")"] if mine else []
+    done = client.run([*command, *without, "-q", "-p", "no:cacheprovider", f"--junitxml={report}"], timeout, **environment)
+    for test, why in mine.items():
+        result.skip(test, why)
+    if not report.exists():
+        result.add(name, False, "\n".join(done.stdout.splitlines()[-4:]))
+        return
+    for case in xml.parse(report).iter("testcase"):
+        fault = [part for part in case if part.tag in ("failure", "error")]
+        skip = case.find("skipped")
+        said = re.findall(r"^E +(\S.*)$", fault[0].text or "", re.M) if fault else []
+        if skip is not None and not fault:
+            result.skip(f"{name}.{case.get('name')}", skip.get("message", ""))
+        else:
+            result.add(f"{name}.{case.get('name')}", not fault, (said or [""])[0][:160])
 
 
 def succeeds(command):
