@@ -108,6 +108,23 @@ static void errors(void) {
 
 /* ---- Contexts -------------------------------------------------------------------------------------------------- */
 
+/* The current context ends with the last detach. */
+static void counted(CUcontext context) {
+    CUcontext same = NULL;
+    unsigned flags;
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuCtxAttach(NULL, 0));
+    GIVES(CUDA_ERROR_INVALID_VALUE, cuCtxAttach(&same, 1));
+    OK(cuCtxAttach(&same, 0));
+    EXPECT(same == context);
+    OK(cuCtxDetach(context));
+    OK(cuCtxGetFlags(&flags));
+    OK(cuCtxSetCurrent(NULL));
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxAttach(&same, 0));
+    GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxDetach(context));
+    OK(cuCtxSetCurrent(context));
+    OK(cuCtxDetach(context));
+}
+
 static void contexts(void) {
     CUcontext one, two, now;
     unsigned flags;
@@ -145,7 +162,7 @@ static void contexts(void) {
     OK(cuCtxGetCurrent(&now));
     EXPECT(!now);
     OK(cuCtxSetCurrent(two));
-    OK(cuCtxDestroy_v2(two));
+    counted(two);
     OK(cuCtxGetCurrent(&now));
     EXPECT(!now);
     if (ours) GIVES(CUDA_ERROR_INVALID_CONTEXT, cuCtxPushCurrent_v2(one));

@@ -104,7 +104,7 @@ CUresult cuCtxGetCurrent(CUcontext *context) {
 
 static void set_up(CUcontext context, CUdevice device, unsigned flags, uint64_t id) {
     context->device = device;
-    context->peers = 0;
+    context->peers = context->attached = 0;
     context->flags = flags;
     context->id = id;
     context->limits[CU_LIMIT_STACK_SIZE] = 1024;
@@ -178,6 +178,27 @@ CUresult cuCtxDestroy_v2(CUcontext context) {
     return CUDA_SUCCESS;
 }
 LW_CU_SAME(cuCtxDestroy, cuCtxDestroy_v2);
+
+CUresult cuCtxAttach(CUcontext *context, unsigned flags) {
+    LW_CU_CALL;
+    CUcontext current;
+    const CUresult result = lw_cu_enter(&current);
+    if (result) return result;
+    if (!context || flags) return CUDA_ERROR_INVALID_VALUE;
+    atomic_fetch_add(&current->attached, 1);
+    *context = current;
+    return CUDA_SUCCESS;
+}
+
+CUresult cuCtxDetach(CUcontext context) {
+    LW_CU_CALL;
+    const CUresult result = check_context(context);
+    if (result) return result;
+    if (context != top()) return CUDA_ERROR_INVALID_CONTEXT;
+    uint32_t others = atomic_load(&context->attached);
+    while (others && !atomic_compare_exchange_weak(&context->attached, &others, others - 1)) {}
+    return others ? CUDA_SUCCESS : cuCtxDestroy_v2(context);
+}
 
 /* ---- The primary context --------------------------------------------------------------------------------------- */
 
