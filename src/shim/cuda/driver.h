@@ -77,7 +77,7 @@ struct CUctx_st {
     lw_cu_object object;
     lw_cu_object *objects[LW_CU_KINDS]; /* what it owns, of each kind */
     CUdevice device;
-    _Atomic uint32_t peers; /* the devices, as bits, whose memory its kernels were given access to */
+    _Atomic uint32_t peers;    /* the devices, as bits, whose memory its kernels were given access to */
     _Atomic uint32_t attached; /* the detaches that do not end it */
     _Atomic unsigned flags;
     _Atomic uint64_t id;
