@@ -1,32 +1,19 @@
 /* streams.c: streams are asynchronous and ordered: calls return while kernels wait for the host or for each other, and
  * what is in one stream is done in its order. Kernels that would wait for ever end after a while, and their words say
  * so. */
-#include "expect.h"
+#include "order.h"
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <unistd.h>
 
-/* until: waits until *flag is not 0, for some seconds at most, then writes what it saw to *to.
- * step: *to = *to * 3 + by, so that the result tells the order. */
-static const char *ptx =
-    ".version 7.0\n.target sm_70\n.address_size 64\n"
+/* What the word was that ended until's waiting goes to *to. */
+static const char *ptx = HEAD_PTX
     ".visible .entry until(.param .u64 flag, .param .u64 to)\n{\n"
     ".reg .b64 %d<5>;\n.reg .b32 %r<2>;\n.reg .pred %p<2>;\nld.param.u64 %d0, [flag];\nld.param.u64 %d1, [to];\n"
     "mov.u64 %d2, %globaltimer;\nadd.u64 %d2, %d2, 20000000000;\n"
     "again:\nld.volatile.global.u32 %r0, [%d0];\nmov.u64 %d3, %globaltimer;\nsetp.ne.u32 %p0, %r0, 0;\n"
     "setp.gt.u64 %p1, %d3, %d2;\nor.pred %p0, %p0, %p1;\n@!%p0 bra again;\nst.volatile.global.u32 [%d1], "
-    "%r0;\nret;\n}\n"
-    ".visible .entry step(.param .u64 to, .param .u32 by)\n{\n"
-    ".reg .b64 %d<2>;\n.reg .b32 %r<3>;\nld.param.u64 %d0, [to];\nld.param.u32 %r0, [by];\n"
-    "ld.volatile.global.u32 %r1, [%d0];\nmad.lo.u32 %r1, %r1, 3, %r0;\nst.volatile.global.u32 [%d0], %r1;\nret;\n}\n";
-
-static bool ours; /* the device is Lanewise: a handle that is none has a defined answer */
-static CUcontext context;
-static CUfunction until, step;
-static CUdeviceptr words;      /* of the device */
-static volatile unsigned *own; /* words that the host sees, too … */
-static CUdeviceptr shared;     /* … and where the device does */
+    "%r0;\nret;\n}\n" STEP_PTX;
 
 static void start_until(CUdeviceptr flag, CUdeviceptr to, CUstream stream) {
     OK(cuLaunchKernel(until, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&flag, &to}, NULL));
@@ -34,18 +21,6 @@ static void start_until(CUdeviceptr flag, CUdeviceptr to, CUstream stream) {
 
 static void start_step(CUdeviceptr to, unsigned by, CUstream stream) {
     OK(cuLaunchKernel(step, 1, 1, 1, 1, 1, 1, 0, stream, (void *[]){&to, &by}, NULL));
-}
-
-static unsigned word_at(CUdeviceptr at) {
-    unsigned word = 0;
-    OK(cuMemcpyDtoH_v2(&word, at, sizeof word));
-    return word;
-}
-
-static void reset(void) {
-    OK(cuCtxSynchronize());
-    OK(cuMemsetD32_v2(words, 0, 16));
-    for (int i = 0; i < 16; i++) own[i] = 0;
 }
 
 /* The host goes on while a kernel waits for it. */
@@ -365,19 +340,8 @@ static void many_threads(void) {
 }
 
 int main(void) {
-    CUmodule module;
     CUstream a, b, apart;
-    void *host_words;
-    OK(cuInit(0));
-    ours = is_ours();
-    OK(cuCtxCreate_v2(&context, 0, 0));
-    OK(cuModuleLoadData(&module, ptx));
-    OK(cuModuleGetFunction(&until, module, "until"));
-    OK(cuModuleGetFunction(&step, module, "step"));
-    OK(cuMemAlloc_v2(&words, 64));
-    OK(cuMemHostAlloc(&host_words, 64, 2));
-    OK(cuMemHostGetDevicePointer_v2(&shared, host_words, 0));
-    own = host_words;
+    begin_words(ptx);
     OK(cuStreamCreate(&a, CU_STREAM_NON_BLOCKING));
     OK(cuStreamCreate(&b, 0));
     OK(cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));

@@ -44,7 +44,7 @@ CUresult cuEventQuery(CUevent event) {
     CUresult result = lw_cu_enter_with(event, LW_CU_EVENT);
     if (!result) result = lw_cu_may_ask(event);
     if (!result) result = lw_cu_event_state(event, &time);
-    return result ? result : lw_cu_enter(NULL);
+    return result ? result : lw_cu_fault();
 }
 
 CUresult cuEventSynchronize(CUevent event) {

@@ -9,7 +9,6 @@
  * that were made not to block. */
 #include "shim/cuda/driver.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,8 +1,6 @@
 /* stream.c: the calls on streams. What is in them, and who does it, is queue.c's. */
 #include "shim/cuda/driver.h"
 
-#include <stdlib.h>
-
 bool lw_cu_is_default(CUstream stream) {
     return !stream || stream == CU_STREAM_LEGACY || stream == CU_STREAM_PER_THREAD;
 }
@@ -69,7 +67,7 @@ CUresult cuStreamQuery(CUstream stream) {
     CUresult result = lw_cu_enter_stream(stream);
     if (!result) result = lw_cu_may_wait(stream);
     if (result) return result;
-    return lw_cu_is_idle(stream) ? lw_cu_enter(NULL) : CUDA_ERROR_NOT_READY;
+    return lw_cu_is_idle(stream) ? lw_cu_fault() : CUDA_ERROR_NOT_READY;
 }
 
 /* ---- Questions ------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,6 @@
 /* words.c: streams that wait for words of memory, and write some. */
 #include "shim/cuda/driver.h"
 
-#include <stdlib.h>
-
 typedef struct word {
     CUdeviceptr at;
     uint64_t value;

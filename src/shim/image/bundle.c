@@ -2,9 +2,9 @@
  * linking gives. The texts are checked when the bundle is made, and made a module of when it is loaded. */
 #include "shim/image/image.h"
 
-/* Then words with the number of texts and of registers (lw_image), and of each text the name and the text, both with a
- * word of their size in front and a NUL behind. */
-/* With the number of what follows it: programs keep images, and another one is none. */
+/* With the number of the layout behind it, as programs keep images. Then words with the number of texts and of
+ * registers (lw_image), and of each text the name and the text, both with a word of their size in front and a NUL
+ * behind. */
 static const char MAGIC[] = "\x7fLanewise linked PTX 2\n";
 
 bool lw_bundle_is(lw_bytes bytes) { return lw_image_begins(bytes, MAGIC, sizeof MAGIC); }
