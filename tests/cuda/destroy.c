@@ -22,7 +22,9 @@ typedef struct shared {
     CUfunction function;
     CUstream stream;
     CUevent event;
-    CUdeviceptr at, spare; /* what is freed is the spare one: a kernel that faults would end all contexts */
+    CUdeviceptr at;
+    CUdeviceptr spare; /* what is freed is the spare one: a kernel that faults would end all contexts */
+    atomic_int users;  /* threads, each of which has words of its own there */
     pthread_barrier_t start;
     atomic_int calls; /* that came through */
     atomic_int wrong; /* results that nothing explains */
@@ -51,6 +53,7 @@ static void *use(void *user) {
     CUevent event;
     CUdeviceptr at;
     CUfunction function;
+    const CUdeviceptr own = s->spare + 16 * (unsigned)atomic_fetch_add(&s->users, 1);
     s->wrong += cuCtxSetCurrent(s->context) != CUDA_SUCCESS;
     pthread_barrier_wait(&s->start);
     for (int round = 0; round < 400; round++) {
@@ -66,7 +69,7 @@ static void *use(void *user) {
         if (cuStreamCreate(&stream, 0) == CUDA_SUCCESS) note(s, cuStreamDestroy_v2(stream));
         if (cuEventCreate(&event, 0) == CUDA_SUCCESS) note(s, cuEventDestroy_v2(event));
         if (cuMemAlloc_v2(&at, 64) == CUDA_SUCCESS) note(s, cuMemFree_v2(at));
-        note(s, cuMemsetD32_v2(s->spare, 0, 4));
+        note(s, cuMemsetD32_v2(own, 0, 4));
         if (cuCtxSynchronize() == CUDA_ERROR_CONTEXT_IS_DESTROYED) break;
     }
     return NULL;
