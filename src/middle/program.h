@@ -108,6 +108,8 @@ typedef struct lw_op lw_op;
 typedef struct lw_gang lw_gang;
 /* Executes one operation. Returns the next one, or NULL when the gang must stop here (done, waiting, trapped). */
 typedef const lw_op *lw_step(lw_gang *gang, const lw_op *op);
+struct lw_matrix_kind; /* run/interp/matrix.h */
+typedef void lw_matrix_call(const struct lw_matrix_kind *kind, const void *a, const void *b, const void *c, void *d);
 
 struct lw_op {
     lw_step *step;          /* set when the program is linked with a CPU level */
@@ -318,7 +320,8 @@ typedef struct lw_program {
     uint32_t param_bytes;
     uint32_t hint_count;
     uint32_t vector_bytes;        /* of the CPU level it was linked with … */
-    lw_step *const *steps;        /* … and its steps, by operation code */
+    lw_step *const *steps;        /* … and its steps, by operation code … */
+    lw_matrix_call *multiply;     /* … and what it multiplies matrices by (run/interp/matrix.h) */
     struct lw_compiled *compiled; /* the compiler's code for it, or NULL */
     uint8_t symbols;              /* enum lw_symbols_told (run/run.h): who is told where that lies */
     struct lw_profile *profile;   /* who counts what its steps do (run/profile.h), or NULL */

@@ -3,9 +3,9 @@
 
 #define LEVEL(name, isa, machine, bytes, masks, llvm, options) \
     LW_WHERE_BUILT(name, bool lw_cpu_has_##isa(void); extern lw_step *const lw_steps_##name[LW_OP_count]; \
-                   extern const struct lw_warp_calls lw_warp_##name; \
+                   extern const struct lw_warp_calls lw_warp_##name; lw_matrix_call lw_matrix_multiply_##name; \
                    static const lw_level level_##name = {#name, bytes, masks, llvm, lw_cpu_has_##isa, lw_steps_##name, \
-                                                         &lw_warp_##name};)
+                                                         &lw_warp_##name, lw_matrix_multiply_##name};)
 #include "run/levels.def"
 
 const lw_level *const lw_levels[] = {
@@ -29,5 +29,6 @@ static void link_code(lw_code *code, const lw_level *level) {
 void lw_program_link(lw_program *program, const lw_level *level) {
     program->vector_bytes = level->vector_bytes;
     program->steps = level->steps;
+    program->multiply = level->multiply;
     for (uint32_t i = 0; i < program->code_count; i++) link_code(program->codes[i], level);
 }

@@ -636,6 +636,7 @@ typedef struct lw_level {
     bool (*has)(void); /* the machine */
     lw_step *const *steps;
     const struct lw_warp_calls *warp; /* run/jit/jit.h */
+    lw_matrix_call *multiply;         /* run/interp/matrix.h */
 } lw_level;
 extern const lw_level *const lw_levels[]; /* built in, best first, NULL at the end */
 bool lw_level_has(const lw_level *level);
