@@ -139,11 +139,14 @@ static bool set_up(lw_context *context, const lw_chosen *chosen) {
     if (!lw_languages_open(context)) goto no_languages;
     if (!lw_memory_init(&context->memory, chosen->memory_limit)) goto no_memory;
     if (!lw_heap_init(&context->heap)) goto no_heap;
+    if (!lw_textures_init(&context->textures)) goto no_textures;
     if (context->engine != LW_ENGINE_interp) context->cache = lw_cache_open(chosen); /* it can do without */
     if (!make_threads(context, chosen)) goto no_threads;
     return true;
 no_threads:
     lw_cache_free(context->cache);
+    lw_textures_end(&context->textures);
+no_textures:
     lw_heap_end(&context->heap);
 no_heap:
     lw_memory_end(&context->memory);
@@ -181,6 +184,7 @@ void lw_context_free(lw_context *context) {
     lw_pool_free(context->pool);
     lw_tiers_free(context->tiers);
     lw_cache_free(context->cache);
+    lw_textures_end(&context->textures);
     lw_heap_end(&context->heap);
     lw_memory_end(&context->memory);
     lw_faults_end(context);

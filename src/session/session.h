@@ -6,6 +6,7 @@
 
 #include "base/float_mode.h"
 #include "lanewise/lanewise.h"
+#include "run/texture.h"
 #include "run/tier.h"
 
 enum {
@@ -132,6 +133,7 @@ struct lw_context {
     lw_cache *cache; /* of compiled code, or NULL */
     lw_memory memory;
     lw_heap heap;
+    lw_textures textures;
     void *shared[LW_LANGUAGES]; /* what modules of a language have in common */
     lw_module *modules;
     struct lw_chunk *spare; /* memory of the last module freed, for the next one: the system takes long to give new */
@@ -169,7 +171,8 @@ struct lw_module {
     lw_kernel **by_name;          /* the same, sorted */
     struct lw_object **variables; /* those with memory, at module scope, sorted by name */
     uint32_t variable_count;
-    LW_LIST(uint64_t) memory; /* allocations of its variables, in the order of the text; 0: that of `like` */
+    LW_LIST(uint64_t) references; /* handles of its .texref, .samplerref and .surfref */
+    LW_LIST(uint64_t) memory;     /* allocations of its variables, in the order of the text; 0: that of `like` */
     struct {
         const char *text;
         uint32_t errors, warnings;
@@ -190,6 +193,10 @@ lw_status lw_variables_place(lw_module *module); /* fails where functions or var
 void lw_variables_free(lw_module *module);
 void lw_variables_sort(lw_module *module); /* so that they are found by name */
 bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size);
+lw_texture_kind lw_variables_reference(const lw_module *module, const char *name, uint64_t *handle);
+/* texture.c: a handle for a variable of this name, unbound but for a sampler's value. False: no memory. */
+bool lw_reference_add(lw_context *context, lw_texture_kind kind, const char *name, const lw_sampler *sampler,
+                      uint64_t *handle);
 
 /* ---- launch.c: checks and the parameter buffer ------------------------------------------------------------ */
 

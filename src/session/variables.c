@@ -6,10 +6,54 @@
 
 #include <stdlib.h>
 
+/* ---- References ----------------------------------------------------------------------------------------- */
+
+/* .texref, .samplerref, .surfref, and what stood for the first before PTX 1.5. Their address is a handle: nothing lies
+ * in memory. */
+static lw_texture_kind reference_kind(const lw_object *object) {
+    if (object->kind != LW_OBJ_VARIABLE || object->linkage == LW_LINK_extern || object->dimension_count)
+        return LW_TEXTURE_NONE;
+    if (object->space == LW_SPACE_tex || object->type == LW_T_texref) return LW_TEXTURE_TEXTURE;
+    if (object->type == LW_T_samplerref) return LW_TEXTURE_SAMPLER;
+    return object->type == LW_T_surfref ? LW_TEXTURE_SURFACE : LW_TEXTURE_NONE;
+}
+
+static int find_word(const char *word, const char *const *words, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (words[i] && !strcmp(word, words[i])) return (int)i;
+    return -1;
+}
+
+/* addr_mode_0 = clamp_to_edge, filter_mode = linear, force_unnormalized_coords = 1 */
+static void take_field(lw_sampler *sampler, const lw_init *field) {
+    static const char *const modes[] = {"wrap", "clamp_to_edge", "mirror", "clamp_to_border"}, *const filters[] = {
+                                                                                                   "nearest", "linear"};
+    const char *name = field->parts[0].name->text, *word = "";
+    if (field->parts[1].kind == LW_INIT_NAME) word = field->parts[1].name->text;
+    if (!strcmp(word, "clamp_ogl")) word = "clamp_to_edge";
+    const int mode = find_word(word, modes, LW_COUNT(modes)), filter = find_word(word, filters, LW_COUNT(filters));
+    if (!strncmp(name, "addr_mode_", 10) && mode >= 0) sampler->address[name[10] - '0'] = (lw_address_mode)mode;
+    else if (!strcmp(name, "filter_mode") && filter >= 0) sampler->filter = (lw_filter)filter;
+    else if (!strcmp(name, "force_unnormalized_coords")) sampler->normalized_coords = !field->parts[1].value;
+}
+
+/* A sampler's value binds it; all that textures and surfaces are they get when they are bound. */
+static bool place_reference(lw_module *module, lw_object *object) {
+    const lw_texture_kind kind = reference_kind(object);
+    lw_sampler sampler = {.normalized_coords = true, .normalized_floats = true};
+    const bool bound = kind == LW_TEXTURE_SAMPLER && object->init;
+    for (uint32_t i = 0; bound && i < object->init->part_count; i++) take_field(&sampler, &object->init->parts[i]);
+    LW_PUSH(&module->arena, module->references) = 0;
+    uint64_t *own = &module->references.at[module->references.count - 1];
+    if (!lw_reference_add(module->context, kind, object->name->text, bound ? &sampler : NULL, own)) return false;
+    object->address = *own;
+    return true;
+}
+
 /* ---- Memory ------------------------------------------------------------------------------------------------ */
 
 static bool has_memory(const lw_object *object) {
-    return object->kind == LW_OBJ_VARIABLE && !object->is_range &&
+    return !reference_kind(object) && object->kind == LW_OBJ_VARIABLE && !object->is_range &&
            (object->space == LW_SPACE_global || object->space == LW_SPACE_const);
 }
 
@@ -24,6 +68,7 @@ static bool is_of_another(const lw_module *module, const lw_object *object) {
 }
 
 static bool place_variable(lw_module *module, lw_object *object) {
+    if (reference_kind(object)) return place_reference(module, object);
     enum { ALIGNED = 256 }; /* as every allocation is */
     uint64_t size = object->size ? object->size : 1, spare = object->align > ALIGNED ? object->align : 0, address;
     /* Before the allocation: nothing may come between it and its record. */
@@ -44,6 +89,8 @@ void lw_variables_free(lw_module *module) {
         const uint64_t own = module->memory.at[module->memory.count - 1];
         if (own) lw_memory_give(&module->context->memory, own);
     }
+    for (; module->references.count; module->references.count--)
+        lw_textures_remove(&module->context->textures, module->references.at[module->references.count - 1], true);
 }
 
 /* ---- Initial values ------------------------------------------------------------------------------------------ */
@@ -83,13 +130,15 @@ static void write_initial(lw_module *module, const lw_object *object) {
 
 /* ---- All of them ----------------------------------------------------------------------------------------------- */
 
+static bool is_placed(const lw_object *object) { return has_memory(object) || reference_kind(object); }
+
 typedef bool lw_visit(lw_module *module, lw_object *object);
 
 /* At module scope, then inside of functions. False: a visit was. */
 static bool visit_all(lw_module *module, lw_visit *visit) {
     lw_module_ptx *ptx = module->checked;
     for (uint32_t i = 0; i < ptx->variables.count; i++)
-        if (has_memory(ptx->variables.at[i]) && !visit(module, ptx->variables.at[i])) return false;
+        if (is_placed(ptx->variables.at[i]) && !visit(module, ptx->variables.at[i])) return false;
     for (uint32_t f = 0; f < ptx->functions.count; f++) {
         const lw_function *function = ptx->functions.at[f];
         for (uint32_t s = 0; s < function->body.count; s++) {
@@ -131,7 +180,7 @@ void lw_variables_sort(lw_module *module) {
     lw_module_ptx *ptx = module->checked;
     module->variables = LW_NEW_ARRAY(&module->arena, lw_object *, ptx->variables.count);
     for (uint32_t i = 0; i < ptx->variables.count; i++)
-        if (has_memory(ptx->variables.at[i])) module->variables[module->variable_count++] = ptx->variables.at[i];
+        if (is_placed(ptx->variables.at[i])) module->variables[module->variable_count++] = ptx->variables.at[i];
     if (module->variable_count)
         qsort(module->variables, module->variable_count, sizeof *module->variables, compare_objects);
     uint32_t kept = 0;
@@ -141,12 +190,24 @@ void lw_variables_sort(lw_module *module) {
     module->variable_count = kept;
 }
 
-bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size) {
+static const lw_object *find(const lw_module *module, const char *name) {
     lw_object **found = module->variable_count ? bsearch(name, module->variables, module->variable_count,
                                                          sizeof *module->variables, compare_name)
                                                : NULL;
-    if (!found) return false;
-    if (address) *address = (*found)->address;
-    if (size) *size = (*found)->size;
+    return found ? *found : NULL;
+}
+
+bool lw_variables_find(const lw_module *module, const char *name, uint64_t *address, uint64_t *size) {
+    const lw_object *found = find(module, name);
+    if (!found || reference_kind(found)) return false;
+    if (address) *address = found->address;
+    if (size) *size = found->size;
     return true;
+}
+
+lw_texture_kind lw_variables_reference(const lw_module *module, const char *name, uint64_t *handle) {
+    const lw_object *found = find(module, name);
+    const lw_texture_kind kind = found ? reference_kind(found) : LW_TEXTURE_NONE;
+    if (kind && handle) *handle = found->address;
+    return kind;
 }
