@@ -143,7 +143,7 @@ typedef struct lw_cu_instance {
 
 struct CUlib_st {
     lw_cu_object object;
-    lw_image image;       /* what it was loaded from */
+    lw_code_image image;  /* what it was loaded from */
     lw_module *module;    /* to look things up in; the first context uses it, too */
     pthread_mutex_t lock; /* guards what follows */
     bool lent, is_ended;
@@ -458,9 +458,9 @@ void lw_cu_write_seconds(const lw_cu_logs *to, double seconds);
 CUresult lw_cu_image_result(lw_image_result result);
 void lw_cu_name_image(char name[32]); /* as one that has no name */
 /* A module of an image: lw_image_read says of what kinds. *image is what was found in it, and the caller's. */
-CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to);
+CUresult lw_cu_read_image(lw_code_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to);
 /* like: NULL, or one of the same image, whose managed variables it has. */
-CUresult lw_cu_make_module(lw_module **module, const lw_image *image, const lw_module *like, const lw_cu_logs *to);
+CUresult lw_cu_make_module(lw_module **module, const lw_code_image *image, const lw_module *like, const lw_cu_logs *to);
 /* Gives a module to a context. `like` has what is to be in the object; its module is freed where this fails, but for a
  * lent one. */
 CUresult lw_cu_adopt_module(CUcontext context, CUmodule *module, const struct CUmod_st *like);

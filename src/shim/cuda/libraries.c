@@ -28,7 +28,7 @@ void lw_cu_end_library(CUlibrary library) {
     pthread_mutex_destroy(&library->lock);
 }
 
-static CUresult make(CUlibrary *library, lw_image *image, lw_module *module) {
+static CUresult make(CUlibrary *library, lw_code_image *image, lw_module *module) {
     const size_t count = lw_module_kernel_count(module);
     CUlibrary made = lw_cu_new(sizeof *made, LW_CU_LIBRARY, NULL);
     CUkernel *kernels = calloc(count ? count : 1, sizeof *kernels);
@@ -41,14 +41,14 @@ static CUresult make(CUlibrary *library, lw_image *image, lw_module *module) {
     made->kernels = kernels;
     made->module = module;
     made->image = *image;
-    *image = (lw_image){0};
+    *image = (lw_code_image){0};
     pthread_mutex_init(&made->lock, NULL);
     *library = made;
     return CUDA_SUCCESS;
 }
 
 static CUresult load(CUlibrary *library, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
-    lw_image image = {0};
+    lw_code_image image = {0};
     lw_module *module = NULL;
     CUresult result = lw_cu_read_image(&image, name, bytes, to);
     if (!result) result = lw_cu_make_module(&module, &image, NULL, to);

@@ -41,7 +41,7 @@ static lw_status check_arch(lw_module *module) {
     return fits ? LW_OK : LW_BAD_SOURCE;
 }
 
-CUresult lw_cu_make_module(lw_module **out, const lw_image *image, const lw_module *like, const lw_cu_logs *to) {
+CUresult lw_cu_make_module(lw_module **out, const lw_code_image *image, const lw_module *like, const lw_cu_logs *to) {
     LW_OWN_FLOAT_MODE(callers);
     lw_module *module = NULL;
     double start = lw_clock();
@@ -77,7 +77,7 @@ CUresult lw_cu_adopt_module(CUcontext context, CUmodule *out, const struct CUmod
     return CUDA_SUCCESS;
 }
 
-CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
+CUresult lw_cu_read_image(lw_code_image *image, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
     char numbered[32];
     if (!name) lw_cu_name_image(numbered);
     image->arch = lw_cu.arch;
@@ -87,7 +87,7 @@ CUresult lw_cu_read_image(lw_image *image, const char *name, lw_bytes bytes, con
 }
 
 static CUresult load_into(CUcontext context, CUmodule *module, const char *name, lw_bytes bytes, const lw_cu_logs *to) {
-    lw_image image = {0};
+    lw_code_image image = {0};
     struct CUmod_st like = {0};
     CUresult result = lw_cu_read_image(&image, name, bytes, to);
     if (!result) result = lw_cu_make_module(&like.module, &image, NULL, to);

@@ -4,7 +4,7 @@
 #include <elf.h>
 #include <stdlib.h>
 
-static lw_image_result nothing(lw_image *image, const char *name, const char *what) {
+static lw_image_result nothing(lw_code_image *image, const char *name, const char *what) {
     const unsigned arch = image->arch->number;
     lw_text_say(
         &image->why,
@@ -40,7 +40,7 @@ static bool holds_fatbins(lw_bytes names, uint32_t name) {
     return false;
 }
 
-static lw_image_result read_sections(lw_image *image, const char *name, lw_bytes file, const Elf64_Ehdr *head) {
+static lw_image_result read_sections(lw_code_image *image, const char *name, lw_bytes file, const Elf64_Ehdr *head) {
     static const char broken[] = "a section goes beyond its end";
     Elf64_Shdr names, section;
     if (!section_at(file, head, head->e_shstrndx, &names) || names.sh_type == SHT_NOBITS)
@@ -56,7 +56,7 @@ static lw_image_result read_sections(lw_image *image, const char *name, lw_bytes
     return result;
 }
 
-lw_image_result lw_elf_read(lw_image *image, const char *name, lw_bytes bytes) {
+lw_image_result lw_elf_read(lw_code_image *image, const char *name, lw_bytes bytes) {
     Elf64_Ehdr head;
     if (bytes.size < sizeof head) return lw_image_damaged(image, name, "it is shorter than its head");
     if (bytes.size == LW_IMAGE_UNBOUNDED) return nothing(image, name, "machine code of a GPU (a cubin)");
@@ -108,7 +108,7 @@ static lw_bytes full_name(lw_bytes name, lw_bytes long_names) {
     return (lw_bytes){name.at, size};
 }
 
-static lw_image_result read_member(lw_image *image, const char *archive, lw_bytes name, lw_bytes member) {
+static lw_image_result read_member(lw_code_image *image, const char *archive, lw_bytes name, lw_bytes member) {
     lw_text called = {0};
     lw_text_printf(&called, "%s(%.*s)", archive, (int)(name.size > 200 ? 200 : name.size), name.at);
     lw_image_result result = called.failed ? LW_IMAGE_NO_MEMORY
@@ -118,7 +118,7 @@ static lw_image_result read_member(lw_image *image, const char *archive, lw_byte
 }
 
 /* Programs name libraries in case that something of them is needed, so that one without PTX is no fault. */
-lw_image_result lw_archive_read(lw_image *image, const char *name, lw_bytes bytes) {
+lw_image_result lw_archive_read(lw_code_image *image, const char *name, lw_bytes bytes) {
     if (bytes.size == LW_IMAGE_UNBOUNDED) return nothing(image, name, "an archive");
     lw_bytes rest = {bytes.at + MARK, bytes.size - MARK}, long_names = {0}, member_name, member;
     lw_image_result result = LW_IMAGE_OK;

@@ -3,7 +3,7 @@
 #include "shim/image/image.h"
 
 /* With the number of the layout behind it, as programs keep images. Then words with the number of texts and of
- * registers (lw_image), and of each text the name and the text, both with a word of their size in front and a NUL
+ * registers (lw_code_image), and of each text the name and the text, both with a word of their size in front and a NUL
  * behind. */
 static const char MAGIC[] = "\x7fLanewise linked PTX 2\n";
 
@@ -49,7 +49,7 @@ static bool take_text(lw_bytes *rest, lw_bytes *text) {
     return !text->at[size];
 }
 
-lw_image_result lw_bundle_read(lw_image *image, const char *name, lw_bytes bytes) {
+lw_image_result lw_bundle_read(lw_code_image *image, const char *name, lw_bytes bytes) {
     lw_bytes rest = bytes, magic, text_name, text;
     uint32_t count, registers;
     bool whole = take(&rest, sizeof MAGIC, &magic) && take_word(&rest, &count) && take_word(&rest, &registers) && count;

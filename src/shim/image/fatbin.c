@@ -97,7 +97,7 @@ static bool choose(const lw_arch *arch, lw_bytes entries, found *best, lw_text *
 
 /* ---- Texts ----------------------------------------------------------------------------------------------------- */
 
-static lw_image_result add_packed(lw_image *image, const char *name, const found *f) {
+static lw_image_result add_packed(lw_code_image *image, const char *name, const found *f) {
     const bool zstd = f->head.flags & FLAG_ZSTD;
     if (!zstd && !(f->head.flags & FLAG_LZ4))
         return lw_image_damaged(image, name, "an entry is packed in some unknown way");
@@ -110,7 +110,7 @@ static lw_image_result add_packed(lw_image *image, const char *name, const found
     return result;
 }
 
-static lw_image_result refuse(lw_image *image, const char *name, const lw_text *list) {
+static lw_image_result refuse(lw_code_image *image, const char *name, const lw_text *list) {
     const unsigned arch = image->arch->number;
     lw_text_say(&image->why,
                 "error: the fatbin %.200s has no PTX that sm_%u takes, which is what Lanewise runs; it has %s\n"
@@ -119,7 +119,7 @@ static lw_image_result refuse(lw_image *image, const char *name, const lw_text *
     return LW_IMAGE_NO_BINARY;
 }
 
-static lw_image_result read_entries(lw_image *image, const char *name, lw_bytes entries) {
+static lw_image_result read_entries(lw_code_image *image, const char *name, lw_bytes entries) {
     lw_text list = {0};
     found best;
     lw_image_result result;
@@ -151,7 +151,7 @@ static bool take_container(lw_bytes *rest, lw_bytes *entries) {
     return true;
 }
 
-static lw_image_result read_container(lw_image *image, const char *name, lw_bytes *rest) {
+static lw_image_result read_container(lw_code_image *image, const char *name, lw_bytes *rest) {
     lw_bytes entries;
     if (!take_container(rest, &entries)) return lw_image_damaged(image, name, "it goes beyond its end");
     return read_entries(image, name, entries);
@@ -160,7 +160,7 @@ static lw_image_result read_container(lw_image *image, const char *name, lw_byte
 /* ---- Wrappers -------------------------------------------------------------------------------------------------- */
 
 /* The parts of a program that was compiled in parts, which the driver links where they were not linked before. */
-static lw_image_result read_parts(lw_image *image, const char *name, const char *const *parts) {
+static lw_image_result read_parts(lw_code_image *image, const char *name, const char *const *parts) {
     const uint32_t before = image->count;
     lw_image_result result = LW_IMAGE_OK;
     for (; !result && *parts; parts++) {
@@ -173,7 +173,7 @@ static lw_image_result read_parts(lw_image *image, const char *name, const char 
     return LW_IMAGE_NO_BINARY;
 }
 
-static lw_image_result read_wrapper(lw_image *image, const char *name, lw_bytes bytes) {
+static lw_image_result read_wrapper(lw_code_image *image, const char *name, lw_bytes bytes) {
     wrapper w;
     if (bytes.size != LW_IMAGE_UNBOUNDED)
         return lw_image_damaged(image, name, "pointers of some program are all it has");
@@ -185,7 +185,7 @@ static lw_image_result read_wrapper(lw_image *image, const char *name, lw_bytes 
     return lw_image_leave_out(image, result) ? result : read_parts(image, name, w.parts);
 }
 
-lw_image_result lw_fatbin_read(lw_image *image, const char *name, lw_bytes bytes) {
+lw_image_result lw_fatbin_read(lw_code_image *image, const char *name, lw_bytes bytes) {
     if (lw_image_begins(bytes, WRAPPER, sizeof WRAPPER)) return read_wrapper(image, name, bytes);
     lw_image_result result = read_container(image, name, &bytes);
     if (bytes.size == LW_IMAGE_UNBOUNDED) return result;

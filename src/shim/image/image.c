@@ -5,7 +5,7 @@
 
 /* ---- Texts ----------------------------------------------------------------------------------------------------- */
 
-static bool grow(lw_image *image) {
+static bool grow(lw_code_image *image) {
     const uint32_t room = image->room ? image->room * 2 : 4;
     lw_module_text *grown = realloc(image->texts, room * sizeof *grown);
     if (!grown) return false;
@@ -15,7 +15,7 @@ static bool grow(lw_image *image) {
 }
 
 /* A text ends at its first NUL; `size` is no more than a bound. */
-lw_image_result lw_image_add(lw_image *image, const char *name, lw_bytes text) {
+lw_image_result lw_image_add(lw_code_image *image, const char *name, lw_bytes text) {
     const size_t size = text.size == LW_IMAGE_UNBOUNDED ? strlen(text.at) : strnlen(text.at, text.size);
     const size_t name_size = strlen(name) + 1;
     if (image->count == image->room && !grow(image)) return LW_IMAGE_NO_MEMORY;
@@ -27,11 +27,11 @@ lw_image_result lw_image_add(lw_image *image, const char *name, lw_bytes text) {
     return LW_IMAGE_OK;
 }
 
-void lw_image_keep(lw_image *image, uint32_t count) {
+void lw_image_keep(lw_code_image *image, uint32_t count) {
     while (image->count > count) free((char *)image->texts[--image->count].text);
 }
 
-void lw_image_free(lw_image *image) {
+void lw_image_free(lw_code_image *image) {
     lw_image_keep(image, 0);
     free(image->texts);
     lw_text_free(&image->why);
@@ -48,12 +48,12 @@ bool lw_image_begins(lw_bytes bytes, const char *magic, size_t size) {
     return true;
 }
 
-lw_image_result lw_image_damaged(lw_image *image, const char *name, const char *what) {
+lw_image_result lw_image_damaged(lw_code_image *image, const char *name, const char *what) {
     lw_text_say(&image->why, "error: %.200s is damaged: %s\n", name, what);
     return LW_IMAGE_UNKNOWN;
 }
 
-lw_image_result lw_image_leave_out(lw_image *image, lw_image_result result) {
+lw_image_result lw_image_leave_out(lw_code_image *image, lw_image_result result) {
     if (result != LW_IMAGE_NO_BINARY) return result;
     const char *why = image->why.at ? image->why.at : "";
     if (!strncmp(why, "error: ", 7)) why += 7;
@@ -67,7 +67,7 @@ static bool is_text(lw_bytes bytes) {
     return (c >= 0x20 && c < 0x7f) || (c >= 0x09 && c <= 0x0d) || !c;
 }
 
-static lw_image_result read_garbage(lw_image *image, const char *name, lw_bytes bytes) {
+static lw_image_result read_garbage(lw_code_image *image, const char *name, lw_bytes bytes) {
     (void)bytes;
     lw_text_say(&image->why, "error: %.200s is neither PTX text nor anything that holds some\n", name);
     return LW_IMAGE_UNKNOWN;
@@ -76,7 +76,7 @@ static lw_image_result read_garbage(lw_image *image, const char *name, lw_bytes 
 /* The first that it is. Whatever is text goes to the PTX front end, which says best what is wrong with it. */
 static const struct kind {
     bool (*is)(lw_bytes bytes);
-    lw_image_result (*read)(lw_image *image, const char *name, lw_bytes bytes);
+    lw_image_result (*read)(lw_code_image *image, const char *name, lw_bytes bytes);
 } kinds[] = {
     {lw_bundle_is, lw_bundle_read},   {lw_fatbin_is, lw_fatbin_read}, {lw_elf_is, lw_elf_read},
     {lw_archive_is, lw_archive_read}, {is_text, lw_image_add},
@@ -88,7 +88,7 @@ bool lw_image_is_binary(lw_bytes bytes) {
     return false;
 }
 
-lw_image_result lw_image_read(lw_image *image, const char *name, lw_bytes bytes) {
+lw_image_result lw_image_read(lw_code_image *image, const char *name, lw_bytes bytes) {
     for (size_t i = 0; i < LW_COUNT(kinds); i++)
         if (kinds[i].is(bytes)) return kinds[i].read(image, name, bytes);
     return read_garbage(image, name, bytes);

@@ -52,22 +52,22 @@ typedef struct lw_bytes {
     size_t size;
 } lw_bytes;
 
-typedef struct lw_image {
+typedef struct lw_code_image {
     const lw_arch *arch;
     lw_module_text *texts; /* each with its name behind it, in one piece of memory */
     uint32_t count, room;
     lw_text why;        /* "error: …": of a result that is none of OK and NO_MEMORY */
     lw_text notes;      /* what was left out */
     uint32_t registers; /* no more than so many a thread, as a linker was asked for; 0: as many as it takes */
-} lw_image;
+} lw_code_image;
 
 /* Bytes of which only the caller knows the end: a text ends with its NUL, all else says how large it is. */
 #define LW_IMAGE_UNBOUNDED SIZE_MAX
 
 /* Adds the PTX of an image: of a fatbin that which suits the device best. `name` is what diagnostics will call it. */
-lw_image_result lw_image_read(lw_image *image, const char *name, lw_bytes bytes);
-void lw_image_keep(lw_image *image, uint32_t count); /* the first ones only */
-void lw_image_free(lw_image *image);
+lw_image_result lw_image_read(lw_code_image *image, const char *name, lw_bytes bytes);
+void lw_image_keep(lw_code_image *image, uint32_t count); /* the first ones only */
+void lw_image_free(lw_code_image *image);
 /* Whether the bytes, the first of a file, are no text, so that the first NUL is not their end. */
 bool lw_image_is_binary(lw_bytes bytes);
 /* file.c: a file with a NUL behind it, which the caller frees; NULL where it cannot be read. */
@@ -75,20 +75,20 @@ char *lw_image_file(const char *path, size_t *size, bool *no_memory);
 
 /* For readers of containers. */
 bool lw_image_begins(lw_bytes bytes, const char *magic, size_t size); /* reads no byte behind the first that differs */
-lw_image_result lw_image_add(lw_image *image, const char *name, lw_bytes text);
+lw_image_result lw_image_add(lw_code_image *image, const char *name, lw_bytes text);
 /* Makes a note of a part that has no PTX for this device: it does not matter as long as nobody misses it. */
-lw_image_result lw_image_leave_out(lw_image *image, lw_image_result result);
-lw_image_result lw_image_damaged(lw_image *image, const char *name, const char *what);
+lw_image_result lw_image_leave_out(lw_code_image *image, lw_image_result result);
+lw_image_result lw_image_damaged(lw_code_image *image, const char *name, const char *what);
 
 /* ---- fatbin.c, archive.c, unpack.c ------------------------------------------------------------------------------- */
 
 bool lw_fatbin_is(lw_bytes bytes);
 /* All containers, one behind the other; of unbounded bytes the first. */
-lw_image_result lw_fatbin_read(lw_image *image, const char *name, lw_bytes bytes);
+lw_image_result lw_fatbin_read(lw_code_image *image, const char *name, lw_bytes bytes);
 bool lw_archive_is(lw_bytes bytes);
-lw_image_result lw_archive_read(lw_image *image, const char *name, lw_bytes bytes);
+lw_image_result lw_archive_read(lw_code_image *image, const char *name, lw_bytes bytes);
 bool lw_elf_is(lw_bytes bytes); /* an ELF file, of whatever machine */
-lw_image_result lw_elf_read(lw_image *image, const char *name, lw_bytes bytes);
+lw_image_result lw_elf_read(lw_code_image *image, const char *name, lw_bytes bytes);
 
 typedef enum lw_packing { LW_PACKED_LZ4, LW_PACKED_ZSTD } lw_packing;
 /* What was packed, `size` bytes, which the caller frees; NULL: *why says why not, or is NULL where there is no memory.
@@ -100,13 +100,13 @@ char *lw_unpack(lw_packing packing, lw_bytes packed, uint64_t size, const char *
 bool lw_bundle_is(lw_bytes bytes);
 void lw_bundle_begin(lw_text *bundle, uint32_t count, uint32_t registers);
 void lw_bundle_add(lw_text *bundle, const char *name, lw_bytes text);
-lw_image_result lw_bundle_read(lw_image *image, const char *name, lw_bytes bytes);
+lw_image_result lw_bundle_read(lw_code_image *image, const char *name, lw_bytes bytes);
 
 /* ---- linker.c -------------------------------------------------------------------------------------------------- */
 
 typedef struct lw_linker {
-    lw_image inputs;     /* all that were taken; `arch` and `registers` are the caller's to set */
-    lw_text error, info; /* all that was said so far */
+    lw_code_image inputs; /* all that were taken; `arch` and `registers` are the caller's to set */
+    lw_text error, info;  /* all that was said so far */
     void (*render)(lw_text *out, lw_source *source, const lw_diag *diag); /* NULL: as `lanewise check` has it */
 } lw_linker;
 

@@ -60,7 +60,7 @@ static lw_image_result check_texts(lw_linker *linker, const lw_module_text *text
 
 /* With what was said of it on the way. */
 static lw_image_result read_input(lw_linker *linker, const char *name, lw_bytes bytes) {
-    lw_image *inputs = &linker->inputs;
+    lw_code_image *inputs = &linker->inputs;
     lw_image_result result = lw_image_read(inputs, name, bytes);
     if (inputs->why.at) lw_text_puts(&linker->error, inputs->why.at);
     if (inputs->notes.at) lw_text_puts(&linker->info, inputs->notes.at);
@@ -100,7 +100,7 @@ lw_image_result lw_linker_refuse(lw_linker *linker, const char *name, const char
 /* ---- The bundle ------------------------------------------------------------------------------------------------ */
 
 lw_image_result lw_linker_bundle(const lw_linker *linker, lw_text *bundle) {
-    const lw_image *inputs = &linker->inputs;
+    const lw_code_image *inputs = &linker->inputs;
     lw_bundle_begin(bundle, inputs->count, inputs->registers);
     for (uint32_t i = 0; i < inputs->count; i++)
         lw_bundle_add(bundle, inputs->texts[i].name, (lw_bytes){inputs->texts[i].text, inputs->texts[i].size});
