@@ -69,6 +69,9 @@ def results(library):
     wrong = Link(library, "-arch=sm_90")
     found["wrong"] = [wrong.add(PTX, WRONG), "frobnicate" in wrong.log()]
     found["beyond"] = Link(library, "-arch=sm_75").add(PTX, CALLED)
+    given = Link(library, "-arch=sm_90")
+    caller = CALLER.replace(".func f", ".func (.param .b64 r) f").replace("call f", ".param .b64 o;\ncall (o), f")
+    found["a result that is not given"] = [given.add(PTX, caller), given.add(PTX, CALLED), given.complete()]
     types = Link(library, "-arch=sm_90")
     found["types"] = [types.add(kind, data) for kind, data in
                       ((ANY, b"\x80\x81garbage"), (ANY, CALLED), (0, CALLED), (7, CALLED), (CUBIN, CALLED), (FATBIN, CALLED), (LIBRARY, CALLED))]

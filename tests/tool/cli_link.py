@@ -58,6 +58,15 @@ class Link(cli.Case):
                     self.assertRegex(err, r"(?m)^[12]\.ptx:\d+:\d+: error|^0\.ptx:\d+:\d+: error")
                     self.assertIn("note[LW2301]", err)
 
+    def test_a_result_that_is_not_given(self):
+        """nvlink refuses it, nvJitLink does not (tests/cuda/linkers.py)."""
+        given = link_cases.function(".visible", "{ .reg .u64 %a; ld.param.u64 %a, [x]; st.global.u32 [%a], 7; ret; }", x=".u64 x", r="")
+        caller = (link_cases.function(".extern", ";", x=".u64 x") + ".visible .entry k(.param .u64 p)\n{ .reg .u64 %a; ld.param.u64 %a, [p];\n"
+                  "{ .param .u64 i; .param .u32 o; st.param.u64 [i], %a; call (o), f, (i); } ret; }\n")
+        files = self.texts(link_cases.HEADER + caller, link_cases.HEADER + given)
+        for order in (files, files[::-1]):
+            self.shows(["run", *order, "--arg", "u32[1]:print"], 0, out=["arg 0 u32[1]: 7\n"], err=["warning[LW2308]: 'f'", "note[LW2301]"])
+
     def test_the_definition_that_counts(self):
         define = ".{} .global .u32 g{};\n"
         for first, second, wanted in ((("weak", " = 1"), ("visible", " = 7"), "7"), (("visible", " = 7"), ("weak", " = 1"), "7"),

@@ -82,14 +82,21 @@ static bool same_parameters(lw_object **a, uint32_t a_count, lw_object **b, uint
     return true;
 }
 
+/* A result that the definition does not give: compilers declare so what a language calls a function without one. Calls
+ * of it are right as long as nobody looks at the result. */
+static bool is_result_missing(const lw_function *declared, const lw_function *defined) {
+    return declared->return_count && !declared->has_body && !defined->return_count;
+}
+
 static bool same_signature(linker *l, const lw_object *o, const lw_object *with) {
     const lw_function *a = o->function, *b = with->function;
-    if (same_parameters(a->returns, a->return_count, b->returns, b->return_count) &&
-        same_parameters(a->params, a->param_count, b->params, b->param_count))
-        return true;
-    lw_diag_add(l->diags, LW_D_link_signature, o->place, o->name->text);
+    const bool missing = is_result_missing(a, b);
+    const bool good = (missing || same_parameters(a->returns, a->return_count, b->returns, b->return_count)) &&
+                      same_parameters(a->params, a->param_count, b->params, b->param_count);
+    if (good && !missing) return true;
+    lw_diag_add(l->diags, good ? LW_D_link_no_result : LW_D_link_signature, o->place, o->name->text);
     note_other(l, with);
-    return false;
+    return good;
 }
 
 /* Of two common variables the larger counts, and who only declares one may know of the smaller. */
