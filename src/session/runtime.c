@@ -6,8 +6,9 @@
 
 static const uint64_t print_default = (uint64_t)64 << 20, heap_default = (uint64_t)8 << 20;
 
-/* Two words, as the headers of cooperative groups declare them: a size and a barrier that begins with 0. */
-enum { WORKSPACE_BYTES = 8 };
+/* Two words, as the headers of cooperative groups declare them, a size and a barrier that begins with 0; and two for
+ * functions that do the same (shim/image/device_runtime.c). */
+enum { WORKSPACE_BYTES = 16 };
 
 lw_status lw_runtime_begin(lw_context *context, const lw_launch_config *config, lw_grid *grid, lw_printer *printer) {
     const uint64_t bytes = config->heap_bytes ? config->heap_bytes : heap_default;

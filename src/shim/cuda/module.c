@@ -82,7 +82,9 @@ CUresult lw_cu_read_image(lw_code_image *image, const char *name, lw_bytes bytes
     if (!name) lw_cu_name_image(numbered);
     image->arch = lw_cu.arch;
     image->registers = to->registers;
-    CUresult result = lw_cu_image_result(lw_image_read(image, name ? name : numbered, bytes));
+    lw_image_result read = lw_image_read(image, name ? name : numbered, bytes);
+    if (!read) read = lw_image_add_runtime(image);
+    const CUresult result = lw_cu_image_result(read);
     return result && image->why.at ? refuse(to, result, image->why.at) : result;
 }
 

@@ -73,6 +73,9 @@ bool lw_image_is_binary(lw_bytes bytes);
 /* file.c: a file with a NUL behind it, which the caller frees; NULL where it cannot be read. */
 char *lw_image_file(const char *path, size_t *size, bool *no_memory);
 
+/* device_runtime.c: adds what the texts name of CUDA's device runtime, unless a linker has. */
+lw_image_result lw_image_add_runtime(lw_image *image);
+
 /* For readers of containers. */
 bool lw_image_begins(lw_bytes bytes, const char *magic, size_t size); /* reads no byte behind the first that differs */
 lw_image_result lw_image_add(lw_code_image *image, const char *name, lw_bytes text);

@@ -110,7 +110,8 @@ lw_image_result lw_linker_bundle(const lw_linker *linker, lw_text *bundle) {
 }
 
 lw_image_result lw_linker_complete(lw_linker *linker, lw_text *bundle) {
-    lw_image_result result = check_texts(linker, linker->inputs.texts, linker->inputs.count, true);
+    lw_image_result result = lw_image_add_runtime(&linker->inputs);
+    if (!result) result = check_texts(linker, linker->inputs.texts, linker->inputs.count, true);
     return result ? result : lw_linker_bundle(linker, bundle);
 }
 
