@@ -142,6 +142,36 @@ typedef struct host_data {
     atomic_int calls; /* the host looks while a kernel holds them up, which a sanitizer cannot see */
 } host_data;
 
+/* The default stream's work is none of an empty stream's, but of an event's that comes then. */
+static void empty_streams(CUstream blocking, CUstream apart) {
+    CUevent event;
+    reset();
+    OK(cuEventCreate(&event, 0));
+    start_until(shared, shared + 4, NULL);
+    OK(cuStreamQuery(blocking));
+    OK(cuStreamQuery(CU_STREAM_PER_THREAD));
+    OK(cuStreamSynchronize(blocking));
+    OK(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+    GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
+    OK(cuEventRecord(event, blocking));
+    GIVES(CUDA_ERROR_NOT_READY, cuEventQuery(event));
+    GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(blocking));
+    own[0] = 3;
+    OK(cuEventSynchronize(event));
+    EXPECT(own[1] == 3);
+    start_until(shared + 8, shared + 12, blocking); /* whose work is the default stream's */
+    GIVES(CUDA_ERROR_NOT_READY, cuStreamQuery(NULL));
+    OK(cuStreamQuery(apart));
+    own[2] = 4;
+    OK(cuStreamSynchronize(NULL));
+    EXPECT(own[3] == 4);
+    start_until(shared + 16, shared + 20, apart);
+    OK(cuStreamQuery(NULL));
+    own[4] = 5;
+    OK(cuStreamSynchronize(apart));
+    OK(cuEventDestroy_v2(event));
+}
+
 static void host(void *user) {
     host_data *data = user;
     data->result = cuMemsetD32_v2(data->at, 1, 1);
@@ -359,6 +389,7 @@ int main(void) {
     after_an_event(a, b);
     after_an_event(b, apart);
     default_stream(b, apart);
+    empty_streams(b, apart);
     host_functions(a);
     host_functions(NULL);
     copies(a);

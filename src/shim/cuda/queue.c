@@ -495,8 +495,11 @@ CUresult lw_cu_enqueue(CUstream stream, lw_cu_work *work, const void *data, size
     return lw_cu_submit(stream, &op, NULL);
 }
 
-/* Whether something is in a queue that the end of this one comes after. */
-static bool has_before(queue *of, bool after_all) { return points_before(of, after_all, NULL, 0, NULL); }
+/* Whether something is in a queue that the end of this one comes after, beside its own. An empty stream is done
+ * whatever the default one is at: an H200's driver has it so. */
+static bool has_before(queue *of, bool after_all) {
+    return (after_all || of == of->context->legacy) && points_before(of, after_all, NULL, 0, NULL);
+}
 
 /* A mark at the end of a queue, and of all that it comes after, is waited for. */
 static CUresult wait_at_end(queue *of, bool after_all) {
