@@ -1,0 +1,251 @@
+/* Products of matrices at every level that is built, and element by element, against the model of a GPU's. */
+#include "matrix_model.h"
+#include "steps.h"
+
+#include "run/interp/matrix.h"
+
+enum { MOST_M = 64, MOST_N = 24, MOST_K = 256, MOST = MOST_M * MOST_N };
+
+typedef uint64_t tile[MOST_M * MOST_K]; /* of any element; b per row has m * n * k */
+
+static tile a_tile, c_tile, d_tile;
+static uint64_t b_tile[MOST * 64];
+static uint64_t want[MOST];
+
+/* ---- Operands -------------------------------------------------------------------------------------------------- */
+
+typedef struct format {
+    uint32_t fraction, exponent, unused; /* bits; unused low ones of an element */
+} format;
+
+static const format formats[LW_MATRIX_TYPES] = {
+    [LW_MATRIX_f16] = {10, 5, 0}, [LW_MATRIX_bf16] = {7, 8, 0},  [LW_MATRIX_tf32] = {10, 8, 13},
+    [LW_MATRIX_f32] = {23, 8, 0}, [LW_MATRIX_f64] = {52, 11, 0}, [LW_MATRIX_e4m3] = {3, 4, 0},
+    [LW_MATRIX_e5m2] = {2, 5, 0},
+};
+
+typedef enum how { RAW, NEAR, WIDE, SMALL, LARGE, SPECIAL, POWERS, CANCEL, FAR_C, MASKED, HOWS } how;
+
+/* An element; `off` moves its exponent. Integers and bits are raw ones in all modes but SPECIAL, which has extremes. */
+static uint64_t random_element(how how, lw_matrix_type type, int off) {
+    const format *f = &formats[type];
+    const uint64_t raw = steps_random() >> 7;
+    if (!f->exponent)
+        return how != SPECIAL || raw & 0xc0000 ? raw : raw & 1 ? 0x7f7f7f7f7f7f7f7fu : 0x8080808080808080u;
+    const uint32_t most = (1u << f->exponent) - 1, bias = most >> 1;
+    uint64_t fraction = raw & (((uint64_t)1 << f->fraction) - 1), sign = raw >> 60 & 1 & (uint64_t)(how != POWERS);
+    uint32_t field = steps_below(most + 1);
+    switch (how) {
+    case RAW: return raw ^ raw >> 1;
+    case FAR_C:
+    case MASKED:
+    case CANCEL:
+    case NEAR: field = bias - 2 + steps_below(4); break;
+    case WIDE: field = 1 + steps_below(most - 1); break;
+    case SMALL: field = steps_below(3); break;
+    case LARGE: field = most - 3 + steps_below(3); break;
+    case SPECIAL:
+        if (steps_below(40)) field = bias - 1 + steps_below(3);
+        else field = steps_below(2) ? most : 0, fraction = steps_below(2) ? 0 : fraction;
+        break;
+    case POWERS: field = bias - f->fraction / 2 + steps_below(f->fraction), fraction &= fraction >> 1 & fraction >> 5;
+    default: break;
+    }
+    if ((how == MASKED && steps_below(3)) || (how == WIDE && !steps_below(8)))
+        return sign << (f->exponent + f->fraction);
+    const int moved = (int)field + off;
+    field = moved < 0 ? 0 : moved > (int)most ? most : (uint32_t)moved;
+    return ((sign << f->exponent | field) << f->fraction | fraction) << f->unused |
+           (raw >> 40 & ((1u << f->unused) - 1));
+}
+
+static void put(void *at, lw_matrix_type type, size_t i, uint64_t value) {
+    switch (lw_matrix_bytes(type, 1)) {
+    case 8: ((uint64_t *)at)[i] = value; break;
+    case 4: ((uint32_t *)at)[i] = (uint32_t)value; break;
+    case 2: ((uint16_t *)at)[i] = (uint16_t)value; break;
+    default: ((uint8_t *)at)[i] = (uint8_t)value; break;
+    }
+}
+static uint64_t get(const void *at, lw_matrix_type type, size_t i) {
+    switch (lw_matrix_bytes(type, 1)) {
+    case 8: return ((const uint64_t *)at)[i];
+    case 4: return ((const uint32_t *)at)[i];
+    case 2: return ((const uint16_t *)at)[i];
+    default: return ((const uint8_t *)at)[i];
+    }
+}
+/* b1 lies in words. */
+static lw_matrix_type stored(uint8_t type) { return type == LW_MATRIX_b1 ? LW_MATRIX_s32 : (lw_matrix_type)type; }
+static size_t length(const lw_matrix_kind *kind) { return kind->a_type == LW_MATRIX_b1 ? kind->k / 32u : kind->k; }
+
+/* Where the exponents of c are those of products, or far from them. */
+static void fill(const lw_matrix_kind *kind, how how) {
+    const size_t k = length(kind), rows = kind->b_per_row ? kind->m : 1;
+    for (size_t i = 0; i < kind->m * k; i++) put(a_tile, stored(kind->a_type), i, random_element(how, kind->a_type, 0));
+    for (size_t i = 0; i < rows * kind->n * k; i++)
+        put(b_tile, stored(kind->b_type), i, random_element(how, kind->b_type, 0));
+    for (size_t i = 0; i < (size_t)kind->m * kind->n; i++) {
+        const int off = how == FAR_C ? (int)steps_below(80) - 50 : 0;
+        const uint64_t c = random_element(how == RAW && steps_below(2) ? NEAR : how, kind->c_type, off);
+        put(c_tile, kind->c_type, i, steps_below(6) ? c : 0);
+    }
+    if (how != CANCEL) return;
+    for (size_t i = 0; i < kind->m * k; i += 2) { /* pairs of products that differ in a last place, or not at all */
+        const uint64_t one = get(a_tile, stored(kind->a_type), i);
+        const uint64_t sign = (uint64_t)1 << (8 * lw_matrix_bytes(stored(kind->a_type), 1) - 1);
+        put(a_tile, stored(kind->a_type), i + 1, one ^ sign ^ (steps_below(4) == 0));
+    }
+    for (size_t i = 0; i < rows * kind->n * k; i += 2)
+        put(b_tile, stored(kind->b_type), i + 1, get(b_tile, stored(kind->b_type), i));
+}
+
+/* ---- The model -------------------------------------------------------------------------------------------------- */
+
+static uint64_t model(const lw_matrix_kind *kind, const uint64_t *x, const uint64_t *y, uint64_t c) {
+    uint32_t a[MOST_K], b[MOST_K];
+    int32_t p[MOST_K], q[MOST_K];
+    const int k = (int)length(kind), c16 = kind->c_type == LW_MATRIX_f16, d16 = kind->d_type == LW_MATRIX_f16;
+    for (int i = 0; i < k; i++) {
+        a[i] = (uint32_t)x[i], b[i] = (uint32_t)y[i];
+        p[i] = kind->a_type == LW_MATRIX_s8 ? (int8_t)x[i] : (int32_t)x[i];
+        q[i] = kind->b_type == LW_MATRIX_s8 ? (int8_t)y[i] : (int32_t)y[i];
+    }
+    const uint32_t bits = (uint32_t)c;
+    switch ((lw_matrix_rule)kind->rule) {
+    case LW_MATRIX_block:
+        if (kind->cut == 13)
+            return wgmma_fp8(kind->a_type == LW_MATRIX_e4m3, kind->b_type == LW_MATRIX_e4m3, k, a, b, bits, d16);
+        if (kind->a_type == LW_MATRIX_f16) return wmma_f16(k, a, b, bits, c16, d16);
+        if (kind->a_type == LW_MATRIX_bf16) return mma_bf16_f32(k, a, b, bits);
+        return kind->block ? wmma_tf32(a, b, bits) : mma_tf32_f32(k, a, b, bits);
+    case LW_MATRIX_pairs:
+        return mma_fp8(kind->a_type == LW_MATRIX_e4m3, kind->b_type == LW_MATRIX_e4m3, k, a, b, bits, d16);
+    case LW_MATRIX_sums: return mma_f16_k4(a, b, bits, c16, d16);
+    case LW_MATRIX_fma: return mma_f64(k, x, y, c);
+    case LW_MATRIX_integer: return mma_s32(k, p, q, bits, kind->saturate);
+    case LW_MATRIX_bits: return mma_b1(k, a, b, bits, kind->exclusive);
+    }
+    return 0;
+}
+
+/* ---- Comparisons ------------------------------------------------------------------------------------------------ */
+
+static void find_wanted(const lw_matrix_kind *kind) {
+    const size_t k = length(kind);
+    uint64_t x[MOST_K], y[MOST_K];
+    for (size_t m = 0; m < kind->m; m++)
+        for (size_t n = 0; n < kind->n; n++) {
+            const size_t at = m * kind->n + n, row = kind->b_per_row ? at : n;
+            for (size_t i = 0; i < k; i++) {
+                x[i] = get(a_tile, stored(kind->a_type), m * k + i);
+                y[i] = get(b_tile, stored(kind->b_type), row * k + i);
+            }
+            want[at] = model(kind, x, y, get(c_tile, kind->c_type, at));
+        }
+}
+
+static void compare(const lw_matrix_kind *kind, how how, const char *who) {
+    for (size_t i = 0; i < (size_t)kind->m * kind->n; i++) {
+        const uint64_t got = get(d_tile, kind->d_type, i);
+        if (got != want[i])
+            fail_msg("rule %u of types %u %u %u %u, m%un%uk%u, mode %d, element %zu, %s: %llx, not %llx", kind->rule,
+                     kind->a_type, kind->b_type, kind->c_type, kind->d_type, kind->m, kind->n, kind->k, how, i, who,
+                     (unsigned long long)got, (unsigned long long)want[i]);
+    }
+}
+
+static void try_element(const lw_matrix_kind *kind) {
+    const size_t at = steps_below((uint32_t)(kind->m * kind->n)), row = kind->b_per_row ? at : at % kind->n;
+    const char *a = (const char *)a_tile + lw_matrix_bytes(kind->a_type, kind->k) * (at / kind->n);
+    const char *b = (const char *)b_tile + lw_matrix_bytes(kind->b_type, kind->k) * row;
+    assert_int_equal(lw_matrix_element(kind, a, b, get(c_tile, kind->c_type, at)), want[at]);
+}
+
+static void try_kind(const lw_matrix_kind *kind, unsigned times) {
+    for (unsigned i = 0; i < times * HOWS; i++) {
+        const how how = (enum how)(i % HOWS);
+        fill(kind, how);
+        find_wanted(kind);
+        for (int j = 0; j < 8; j++) try_element(kind);
+        for (const lw_level *const *level = lw_levels; *level; level++) {
+            if (!lw_level_has(*level)) continue;
+            memset(d_tile, 0xa5, sizeof(uint64_t) * MOST);
+            (*level)->multiply(kind, a_tile, b_tile, c_tile, d_tile);
+            compare(kind, how, (*level)->name);
+        }
+    }
+}
+
+#define FLOATS(a, b, c, d) \
+    .a_type = LW_MATRIX_##a, .b_type = LW_MATRIX_##b, .c_type = LW_MATRIX_##c, .d_type = LW_MATRIX_##d
+#define SIZE(M, N, K) .m = M, .n = N, .k = K
+#define BLOCK(...) \
+    { .rule = LW_MATRIX_block, .cut = LW_MATRIX_CUT, __VA_ARGS__ }
+#define COARSE(...) \
+    { .rule = LW_MATRIX_block, .cut = LW_MATRIX_CUT_WGMMA_FP8, __VA_ARGS__ }
+#define OTHER(name, ...) \
+    { .rule = LW_MATRIX_##name, __VA_ARGS__ }
+
+static const lw_matrix_kind blocks[] = {
+    BLOCK(FLOATS(f16, f16, f32, f32), SIZE(16, 8, 16)),
+    BLOCK(FLOATS(f16, f16, f16, f16), SIZE(16, 8, 16)),
+    BLOCK(FLOATS(f16, f16, f32, f32), SIZE(16, 8, 8)),
+    BLOCK(FLOATS(f16, f16, f16, f32), SIZE(16, 16, 16)),
+    BLOCK(FLOATS(f16, f16, f32, f16), SIZE(8, 24, 16)),
+    BLOCK(FLOATS(bf16, bf16, f32, f32), SIZE(16, 8, 16)),
+    BLOCK(FLOATS(bf16, bf16, f32, f32), SIZE(64, 24, 16)),
+    BLOCK(FLOATS(tf32, tf32, f32, f32), SIZE(16, 8, 8)),
+    BLOCK(FLOATS(tf32, tf32, f32, f32), SIZE(16, 8, 4)),
+    BLOCK(FLOATS(tf32, tf32, f32, f32), SIZE(16, 16, 8), .block = 4),
+    BLOCK(FLOATS(f16, f16, f32, f32), SIZE(16, 8, 16), .b_per_row = true),
+    BLOCK(FLOATS(tf32, tf32, f32, f32), SIZE(16, 8, 8), .b_per_row = true),
+};
+static const lw_matrix_kind bytes[] = {
+    COARSE(FLOATS(e4m3, e5m2, f32, f32), SIZE(64, 8, 32)),
+    COARSE(FLOATS(e5m2, e5m2, f16, f16), SIZE(64, 8, 32)),
+    COARSE(FLOATS(e4m3, e4m3, f32, f32), SIZE(16, 8, 32), .b_per_row = true),
+    OTHER(pairs, FLOATS(e4m3, e4m3, f32, f32), SIZE(16, 8, 32)),
+    OTHER(pairs, FLOATS(e5m2, e4m3, f16, f16), SIZE(16, 8, 32)),
+    OTHER(pairs, FLOATS(e4m3, e5m2, f32, f32), SIZE(16, 8, 16)),
+    OTHER(pairs, FLOATS(e5m2, e5m2, f32, f32), SIZE(16, 8, 32), .b_per_row = true),
+};
+static const lw_matrix_kind sums[] = {
+    OTHER(sums, FLOATS(f16, f16, f32, f32), SIZE(8, 8, 4)), OTHER(sums, FLOATS(f16, f16, f16, f32), SIZE(8, 8, 4)),
+    OTHER(sums, FLOATS(f16, f16, f32, f16), SIZE(8, 8, 4)), OTHER(sums, FLOATS(f16, f16, f16, f16), SIZE(8, 8, 4)),
+    OTHER(fma, FLOATS(f64, f64, f64, f64), SIZE(16, 8, 4)), OTHER(fma, FLOATS(f64, f64, f64, f64), SIZE(16, 8, 16)),
+};
+static const lw_matrix_kind integers[] = {
+    OTHER(integer, FLOATS(s8, s8, s32, s32), SIZE(16, 8, 32)),
+    OTHER(integer, FLOATS(u8, s8, s32, s32), SIZE(64, 24, 32), .saturate = true),
+    OTHER(integer, FLOATS(s8, u8, s32, s32), SIZE(16, 8, 16), .saturate = true),
+    OTHER(integer, FLOATS(u8, u8, s32, s32), SIZE(16, 8, 64)),
+    OTHER(integer, FLOATS(s8, u8, s32, s32), SIZE(16, 8, 32), .b_per_row = true),
+    OTHER(bits, FLOATS(b1, b1, s32, s32), SIZE(16, 8, 256), .exclusive = true),
+    OTHER(bits, FLOATS(b1, b1, s32, s32), SIZE(8, 8, 128)),
+};
+
+static unsigned times(unsigned count) { return getenv("LW_TEST_FEW") ? (count + 3) / 4 : count; }
+
+static void test_blocks(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT(blocks); i++) try_kind(&blocks[i], times(10));
+}
+static void test_bytes(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT(bytes); i++) try_kind(&bytes[i], times(6));
+}
+static void test_sums(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT(sums); i++) try_kind(&sums[i], times(10));
+}
+static void test_integers(void **state) {
+    (void)state;
+    for (size_t i = 0; i < LW_COUNT(integers); i++) try_kind(&integers[i], times(4));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks), cmocka_unit_test(test_bytes),
+                                       cmocka_unit_test(test_sums), cmocka_unit_test(test_integers)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
