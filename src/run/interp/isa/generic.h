@@ -260,6 +260,17 @@ static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sourc
 }
 #endif
 
+/* ---- Half precision (level/matrix_block.c) --------------------------------------------------------------------- */
+
+#ifndef lw_widen_halves
+static inline void lw_widen_halves(uint32_t *restrict to, const uint16_t *restrict from, size_t count) {
+    for (size_t i = 0; i < count; i++) to[i] = lw_bits_f32_(lw_cvt_f32_f16(from[i]));
+}
+static inline void lw_narrow_halves(uint16_t *restrict to, const uint32_t *restrict from, size_t count) {
+    for (size_t i = 0; i < count; i++) to[i] = lw_cvt_rn_f16_f32(lw_from_bits_f32_(from[i]));
+}
+#endif
+
 /* ---- Gathers ---------------------------------------------------------------------------------------------- */
 
 /* An element of memory for each lane of a warp, by their distances from a place, as a number of `type` made w bits

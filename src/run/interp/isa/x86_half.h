@@ -19,6 +19,26 @@ LW_INLINE lw_floats lw_pinned(lw_floats a) {
     return (lw_floats)(((lw_words)a & number) | (~number & 0x7fffffffu));
 }
 
+/* Numbers of f16 as f32, and f32 rounded to f16, as bits. */
+#define lw_widen_halves lw_widen_halves
+static inline void lw_widen_halves(uint32_t *to, const uint16_t *from, size_t count) {
+    size_t i = 0;
+    for (; i + LW_HALVES <= count; i += LW_HALVES) {
+        const lw_floats a = lw_widen_f16(from + i);
+        memcpy(to + i, &a, sizeof a);
+    }
+    for (; i < count; i++) to[i] = lw_bits_f32_(lw_cvt_f32_f16(from[i]));
+}
+static inline void lw_narrow_halves(uint16_t *to, const uint32_t *from, size_t count) {
+    size_t i = 0;
+    for (; i + LW_HALVES <= count; i += LW_HALVES) {
+        lw_floats a;
+        memcpy(&a, from + i, sizeof a);
+        lw_narrow_f16(to + i, a);
+    }
+    for (; i < count; i++) to[i] = lw_cvt_rn_f16_f32(lw_from_bits_f32_(from[i]));
+}
+
 #define LW_HALF_LOOP(does, sum) \
     LW_INLINE void lw_halves_##does(uint16_t *to, const uint16_t *from_a, const uint16_t *from_b, \
                                     const uint16_t *from_c, size_t first, size_t end) { \
