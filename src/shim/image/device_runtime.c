@@ -124,7 +124,7 @@ static void define(lw_text *to, const device_function *function) {
                    function->result, function->name, function->parameters, function->body);
 }
 
-lw_image_result lw_image_add_runtime(lw_image *image) {
+lw_image_result lw_image_add_runtime(lw_code_image *image) {
     bool named[LW_COUNT(functions)] = {false}, any = false;
     for (uint32_t i = 0; i < image->count; i++) {
         if (!strcmp(image->texts[i].name, NAME)) return LW_IMAGE_OK; /* a linker has seen to it */

@@ -74,7 +74,7 @@ bool lw_image_is_binary(lw_bytes bytes);
 char *lw_image_file(const char *path, size_t *size, bool *no_memory);
 
 /* device_runtime.c: adds what the texts name of CUDA's device runtime, unless a linker has. */
-lw_image_result lw_image_add_runtime(lw_image *image);
+lw_image_result lw_image_add_runtime(lw_code_image *image);
 
 /* For readers of containers. */
 bool lw_image_begins(lw_bytes bytes, const char *magic, size_t size); /* reads no byte behind the first that differs */
