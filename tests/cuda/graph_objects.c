@@ -314,7 +314,7 @@ static void arguments(void) {
     INVALID(cuGraphAddHostNode(&made, graph, NULL, 0, &host));
     INVALID(cuGraphAddEventRecordNode(&made, graph, NULL, 0, NULL));
     INVALID(cuGraphAddNode_v2(&made, graph, NULL, NULL, 0, &generic));
-    generic.type = CU_GRAPH_NODE_TYPE_CONDITIONAL;
+    generic.type = CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT;
     if (is_ours()) GIVES(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddNode_v2(&made, graph, NULL, NULL, 0, &generic));
     INVALID(cuGraphAddNode_v2(&made, graph, &node, &edge, 1, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_EMPTY}));
     INVALID(cuGraphMemcpyNodeGetParams(node, &copy)); /* of another kind */

@@ -299,6 +299,7 @@ typedef enum lw_cu_op_kind {
     LW_CU_OP_RECORD,
     LW_CU_OP_WAIT, /* for an event, by a graph: before it begins */
     LW_CU_OP_GRAPH,
+    LW_CU_OP_WORDS, /* by a graph, which knows how many of them are done */
     LW_CU_OP_OTHER,
 } lw_cu_op_kind;
 
@@ -341,7 +342,8 @@ typedef struct lw_cu_op {
         struct {
             CUevent event;
             uint64_t record;
-        } record; /* or wait */
+        } record;       /* or wait */
+        uint32_t words; /* `owned` has so many CUstreamBatchMemOpParams */
         struct lw_cu_run *graph;
         lw_cu_work *work; /* of `owned` */
     };
@@ -367,6 +369,10 @@ CUresult lw_cu_run_copy(const lw_cu_op *op);
 CUresult lw_cu_run_fill(const lw_cu_op *op);
 /* Whether a fill can be done; it becomes an operation. */
 CUresult lw_cu_check_fill(lw_cu_op *op);
+/* words.c: writes words of memory and waits for some, one after the other. */
+CUresult lw_cu_words_make(lw_cu_op *op, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params);
+bool lw_cu_words_alike(const lw_cu_op *a, const lw_cu_op *b); /* but for the words and their values */
+CUresult lw_cu_word_run(const lw_cu_op *op, uint32_t index);
 /* What a kernel that faults leaves: an error that every later call returns, in all contexts of the process, in new ones
  * too, whatever is destroyed (as an H200's driver has it). The first one stays. */
 void lw_cu_spoil(CUresult error);
@@ -408,9 +414,10 @@ void lw_cu_queues_after_fork(void);
 /* A launch: what it waits for, then what it records. */
 typedef struct lw_cu_run {
     struct lw_cu_program *program;
-    uint32_t next;           /* step to do */
+    size_t next;             /* step to do */
     uint32_t waits, records; /* of the marks */
     uint32_t recorded;
+    uint32_t words;     /* that are done of the step */
     lw_cu_point *after; /* room for the points that it comes after: one more than waits */
     struct lw_cu_mark {
         CUevent event;

@@ -112,6 +112,7 @@ static bool copy_node(CUgraph to, const struct CUgraphNode_st *node) {
     if (!made) return false;
     made->origin = node->id;
     made->step = lw_cu_step_share(node->step);
+    if (!lw_cu_choice_copy(made, node)) return false;
     if (!node->child) return true;
     made->child = lw_cu_graph_copy(node->child, to->is_known, made);
     if (made->child) to->memory_nodes += made->child->memory_nodes;
@@ -144,6 +145,7 @@ CUgraph lw_cu_graph_copy(CUgraph from, bool is_known, CUgraphNode parent) {
 /* Nobody finds it any more, or nobody ever did. */
 static void end_node(CUgraphNode node) {
     lw_cu_step_drop(node->step);
+    free(node->choice); /* whose graphs have ended before */
     free(node->before.at);
     free(node->behind.at);
 }
@@ -163,6 +165,7 @@ void lw_cu_end_graph_object(lw_cu_object *object) {
 static void drop_node(CUgraphNode node) {
     const bool is_known = node->graph->is_known;
     if (node->child) lw_cu_graph_drop(node->child);
+    lw_cu_choice_drop(node);
     if (is_known) lw_cu_free(&node->object);
     else {
         end_node(node);
@@ -173,6 +176,7 @@ static void drop_node(CUgraphNode node) {
 void lw_cu_graph_drop(CUgraph graph) {
     if (graph->captures) lw_cu_capture_lost(graph);
     for (size_t i = 0; i < graph->count; i++) drop_node(graph->nodes[i]);
+    lw_cu_conditions_drop(graph);
     if (graph->is_known) lw_cu_free(&graph->object);
     else {
         end_graph(graph);
@@ -191,7 +195,7 @@ void lw_cu_edge_remove(CUgraphNode from, CUgraphNode to) {
     take_edge(&to->before, from);
 }
 
-static void remove_node(CUgraphNode node) {
+void lw_cu_node_remove(CUgraphNode node) {
     CUgraph graph = node->graph;
     for (size_t i = 0; i < node->before.count; i++) take_edge(&node->before.at[i].node->behind, node);
     for (size_t i = 0; i < node->behind.count; i++) take_edge(&node->behind.at[i].node->before, node);
@@ -241,7 +245,7 @@ CUresult lw_cu_node_add(CUgraphNode *made, CUgraph graph, const CUgraphNode *bef
         up->memory_nodes += child->memory_nodes;
     for (size_t i = 0; i < count; i++) {
         if (lw_cu_edge_add(before[i], node, data ? &data[i] : NULL)) continue;
-        remove_node(node);
+        lw_cu_node_remove(node);
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     *made = node;
@@ -297,7 +301,7 @@ CUresult cuGraphClone(CUgraph *clone, CUgraph graph) {
     const CUresult result = lw_cu_check_graph(graph);
     if (result) return result;
     if (!clone) return CUDA_ERROR_INVALID_VALUE;
-    if (graph->memory_nodes) return CUDA_ERROR_NOT_SUPPORTED;
+    if (graph->memory_nodes || lw_cu_has_choice(graph)) return CUDA_ERROR_NOT_SUPPORTED;
     CUgraph made = lw_cu_graph_copy(graph, true, NULL);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
     *clone = made;
@@ -333,6 +337,6 @@ CUresult cuGraphDestroyNode(CUgraphNode node) {
     if (result) return result;
     if (node->graph->captures) return CUDA_ERROR_INVALID_VALUE;
     if (node->graph->memory_nodes) return CUDA_ERROR_NOT_SUPPORTED;
-    remove_node(node);
+    lw_cu_node_remove(node);
     return CUDA_SUCCESS;
 }

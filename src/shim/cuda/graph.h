@@ -51,6 +51,52 @@ CUresult lw_cu_step_with(const lw_cu_step *step, CUlaunchAttributeID id, const C
 CUresult lw_cu_step_keep(lw_cu_step *step, const lw_cu_step *old);
 bool lw_cu_is_attribute(CUlaunchAttributeID id); /* of nodes */
 
+/* ---- Conditions: graph_condition.c --------------------------------------------------------------------------------
+ */
+
+typedef struct lw_cu_condition lw_cu_condition; /* a word that kernels set */
+
+enum { LW_CU_BODIES_MOST = 1 << 16 };
+
+/* What a conditional node has. */
+typedef struct lw_cu_choice {
+    lw_cu_condition *condition;
+    unsigned type, size;
+    CUgraph bodies[];
+} lw_cu_choice;
+
+/* What is at a place of a program where no step is, and leads on. */
+typedef struct lw_cu_turn {
+    enum { LW_CU_TURN_NONE, LW_CU_TURN_ASSIGN, LW_CU_TURN_CHOOSE, LW_CU_TURN_JUMP } kind;
+    lw_cu_condition *condition;
+    unsigned type, size;
+    size_t *bodies; /* where each begins, and where the last one ends */
+    size_t to;
+} lw_cu_turn;
+
+/* Those of a program, which programs share as steps are shared. */
+typedef struct lw_cu_flow {
+    _Atomic uint32_t references;
+    size_t count;
+    lw_cu_turn at[];
+} lw_cu_flow;
+
+void lw_cu_conditions_drop(CUgraph graph);
+CUresult lw_cu_check_choice(CUgraph graph, const CUDA_CONDITIONAL_NODE_PARAMS *params);
+CUresult lw_cu_choice_add(CUgraphNode node, CUDA_CONDITIONAL_NODE_PARAMS *params);
+bool lw_cu_choice_copy(CUgraphNode to, const struct CUgraphNode_st *from);
+void lw_cu_choice_drop(CUgraphNode node);
+bool lw_cu_has_choice(CUgraph graph); /* so that it can be executed by one at a time, and not copied */
+CUresult lw_cu_check_conditions(CUgraph graph, bool is_body);
+lw_cu_flow *lw_cu_flow_new(size_t count);
+lw_cu_flow *lw_cu_flow_share(lw_cu_flow *flow);
+void lw_cu_flow_drop(lw_cu_flow *flow);
+bool lw_cu_is_assigned(const lw_cu_choice *choice);
+void lw_cu_flow_assign(lw_cu_flow *flow, size_t at, const lw_cu_choice *choice);
+/* The places of its bodies, which are to be filled in. NULL: no memory. */
+size_t *lw_cu_flow_choose(lw_cu_flow *flow, size_t at, const lw_cu_choice *choice);
+CUresult lw_cu_turn_take(const lw_cu_turn *turn, size_t *next); /* which is where it stands before */
+
 /* ---- Graphs: graph.c -------------------------------------------------------------------------------------------- */
 
 typedef struct lw_cu_edge {
@@ -72,7 +118,8 @@ struct CUgraphNode_st {
     uint64_t id, origin; /* origin: the id of the node that it is a copy of */
     size_t place;        /* among its graph's nodes */
     lw_cu_step *step;
-    CUgraph child; /* of a node that is a graph */
+    CUgraph child;        /* of a node that is a graph */
+    lw_cu_choice *choice; /* of a conditional one */
     lw_cu_edges before, behind;
     uint64_t mark; /* of who is looking at nodes just now */
     size_t left;   /* dependencies that are not in order yet */
@@ -91,6 +138,7 @@ struct CUgraph_st {
     uint32_t memory_nodes; /* which bind it */
     uint32_t execs;        /* that were made of it, where it has such nodes */
     struct lw_cu_users *users;
+    lw_cu_condition *conditions; /* that were made for it */
 };
 
 CUresult lw_cu_check_graph(CUgraph graph); /* its handle, and whether calls can be made */
@@ -104,6 +152,7 @@ CUresult lw_cu_check_add(CUgraph graph, const CUgraphNode *before, const CUgraph
 /* Adds a node of a step, which is its own then also where this fails, and of a graph, likewise. */
 CUresult lw_cu_node_add(CUgraphNode *made, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *data,
                         size_t count, CUgraphNodeType type, lw_cu_step *step, CUgraph child);
+void lw_cu_node_remove(CUgraphNode node);
 /* Edges, of which both ends know; false: no memory. */
 bool lw_cu_edge_add(CUgraphNode from, CUgraphNode to, const CUgraphEdgeData *data);
 void lw_cu_edge_remove(CUgraphNode from, CUgraphNode to);
@@ -122,6 +171,7 @@ typedef struct lw_cu_program {
     struct lw_cu_users *users;
     bool is_host;
     uint32_t waits, records; /* events among the steps */
+    lw_cu_flow *flow;        /* NULL: steps come after each other */
     size_t count;
     lw_cu_step *steps[]; /* NULL: nothing to do */
 } lw_cu_program;

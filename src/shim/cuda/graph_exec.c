@@ -8,6 +8,7 @@
 void lw_cu_program_drop(lw_cu_program *program) {
     if (!program || atomic_fetch_sub(&program->references, 1) != 1) return;
     for (size_t i = 0; i < program->count; i++) lw_cu_step_drop(program->steps[i]);
+    lw_cu_flow_drop(program->flow);
     lw_cu_users_drop(program->users);
     free(program);
 }
@@ -30,6 +31,7 @@ static bool own_program(CUgraphExec exec) {
     made->is_host = old->is_host;
     made->waits = old->waits;
     made->records = old->records;
+    made->flow = lw_cu_flow_share(old->flow);
     for (size_t i = 0; i < old->count; i++) made->steps[i] = lw_cu_step_share(old->steps[i]);
     lw_cu_program_drop(old);
     exec->program = made;
@@ -60,10 +62,16 @@ CUresult lw_cu_exec_enable(CUgraphExec exec, CUgraphNode node, bool is_enabled) 
 
 /* ---- Instantiation ----------------------------------------------------------------------------------------------- */
 
-static size_t count_all(CUgraph graph) {
+/* Nodes of a graph and of those in it. *turns: places of a program that they need beside one for each node. */
+static size_t count_all(CUgraph graph, size_t *turns) {
     size_t all = graph->count;
-    for (size_t i = 0; i < graph->count; i++)
-        if (graph->nodes[i]->child) all += count_all(graph->nodes[i]->child);
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->child) all += count_all(node->child, turns);
+        if (!node->choice) continue;
+        *turns += node->choice->size + lw_cu_is_assigned(node->choice);
+        for (unsigned k = 0; k < node->choice->size; k++) all += count_all(node->choice->bodies[k], turns);
+    }
     return all;
 }
 
@@ -85,6 +93,37 @@ static void add_step(maker *maker, CUgraphNode node) {
     program->records += node->step->op.kind == LW_CU_OP_RECORD;
 }
 
+/* What conditions are when a launch begins comes first. */
+static void add_values(maker *maker, CUgraph graph) {
+    for (size_t i = 0; i < graph->count; i++) {
+        const struct CUgraphNode_st *node = graph->nodes[i];
+        if (node->child) add_values(maker, node->child);
+        if (!node->choice) continue;
+        if (lw_cu_is_assigned(node->choice))
+            lw_cu_flow_assign(maker->exec->program->flow, maker->steps++, node->choice);
+        for (unsigned k = 0; k < node->choice->size; k++) add_values(maker, node->choice->bodies[k]);
+    }
+}
+
+static bool add_graph(maker *maker, CUgraph graph);
+
+/* Graphs of a conditional node, each with a turn behind it: back to the node, or behind all of them. */
+static bool add_bodies(maker *maker, const struct CUgraphNode_st *node) {
+    lw_cu_flow *flow = maker->exec->program->flow;
+    const lw_cu_choice *choice = node->choice;
+    size_t *bodies = lw_cu_flow_choose(flow, node->slot, choice);
+    for (unsigned k = 0; bodies && k < choice->size; k++) {
+        bodies[k] = maker->steps;
+        if (!add_graph(maker, choice->bodies[k])) return false;
+        flow->at[maker->steps++].kind = LW_CU_TURN_JUMP;
+    }
+    for (unsigned k = 0; bodies && k < choice->size; k++) {
+        bodies[k + 1] = k + 1 < choice->size ? bodies[k + 1] : maker->steps;
+        flow->at[bodies[k + 1] - 1].to = choice->type == CU_GRAPH_COND_TYPE_WHILE ? node->slot : maker->steps;
+    }
+    return bodies;
+}
+
 /* The steps of a graph, and in the place of a node that is one those of that. */
 static bool add_graph(maker *maker, CUgraph graph) {
     CUgraphNode *order = maker->order, wrong;
@@ -97,6 +136,7 @@ static bool add_graph(maker *maker, CUgraph graph) {
         maker->exec->nodes[maker->nodes++] = graph->nodes[i];
         add_step(maker, order[i]);
         if (order[i]->child && !add_graph(maker, order[i]->child)) return false;
+        if (order[i]->choice && !add_bodies(maker, order[i])) return false;
     }
     return true;
 }
@@ -107,16 +147,22 @@ static int by_origin(const void *a, const void *b) {
 }
 
 static CUresult build(CUgraphExec exec, CUgraph graph, uint64_t *error) {
-    const size_t count = count_all(graph), room = count ? count : 1;
+    size_t turns = 0;
+    const size_t count = count_all(graph, &turns), room = count ? count : 1;
     CUgraphNode *order = calloc(room, sizeof *order);
     maker maker = {.exec = exec, .order = order};
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;
     exec->graph = lw_cu_graph_copy(graph, false, NULL);
     exec->nodes = calloc(room, sizeof(CUgraphNode));
-    exec->program = program_new(count, graph->users);
+    exec->program = program_new(count + turns, graph->users);
     exec->count = count;
-    if (order && exec->graph && exec->nodes && exec->program)
-        result = add_graph(&maker, exec->graph) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (exec->program && turns) exec->program->flow = lw_cu_flow_new(count + turns);
+    if (order && exec->graph && exec->nodes && exec->program && (exec->program->flow || !turns)) {
+        add_values(&maker, exec->graph);
+        result = add_graph(&maker, exec->graph) ? CUDA_SUCCESS
+                 : maker.error                  ? CUDA_ERROR_INVALID_VALUE
+                                                : CUDA_ERROR_OUT_OF_MEMORY;
+    }
     free(order);
     if (!result) qsort(exec->nodes, count, sizeof(CUgraphNode), by_origin);
     *error = maker.error;
@@ -133,7 +179,9 @@ void lw_cu_exec_end(CUgraphExec exec) {
 static CUgraphNode node_of(CUgraph graph, uint64_t id) {
     for (size_t i = 0; i < graph->count; i++) {
         if (graph->nodes[i]->id == id) return graph->nodes[i];
+        const lw_cu_choice *choice = graph->nodes[i]->choice;
         CUgraphNode inside = graph->nodes[i]->child ? node_of(graph->nodes[i]->child, id) : NULL;
+        for (unsigned k = 0; choice && !inside && k < choice->size; k++) inside = node_of(choice->bodies[k], id);
         if (inside) return inside;
     }
     return NULL;
@@ -159,7 +207,9 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags, CU
     CUresult result = lw_cu_check_graph(graph);
     if (!result) result = exec ? check_flags(graph, flags) : CUDA_ERROR_INVALID_VALUE;
     if (result) return result;
-    if (graph->memory_nodes && graph->execs) return CUDA_ERROR_INVALID_VALUE; /* which would share its memory */
+    if (graph->execs && (graph->memory_nodes || lw_cu_has_choice(graph)))
+        return CUDA_ERROR_INVALID_VALUE; /* which would share its memory */
+    if ((result = lw_cu_check_conditions(graph, false))) return result;
     CUgraphExec made = lw_cu_new(sizeof *made, LW_CU_EXEC, NULL);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
     if ((result = build(made, graph, &wrong))) {
@@ -265,22 +315,40 @@ void lw_cu_run_drop(lw_cu_run *run) {
 
 bool lw_cu_run_is_host(const lw_cu_run *run) { return run->program->is_host; }
 
+/* From the word on where it was left. */
+static CUresult do_words(lw_cu_run *run, const lw_cu_op *op) {
+    for (; run->words < op->words; run->words++) {
+        const CUresult result = lw_cu_word_run(op, run->words);
+        if (result) return result;
+    }
+    run->words = 0;
+    return CUDA_SUCCESS;
+}
+
 static CUresult do_step(lw_cu_run *run, const lw_cu_op *op) {
+    if (op->kind == LW_CU_OP_WORDS) return do_words(run, op);
     if (op->kind != LW_CU_OP_RECORD) return lw_cu_op_run(op, CUDA_SUCCESS);
     const struct lw_cu_mark *mark = &run->marks[run->waits + run->recorded++];
     lw_cu_reach_record(mark->event, mark->record);
     return CUDA_SUCCESS;
 }
 
-/* From where it was left. */
+/* From where it was left. A loop may be endless, but for a fault elsewhere. */
 CUresult lw_cu_run_graph(lw_cu_run *run) {
     const lw_cu_program *program = run->program;
-    for (; run->next < program->count; run->next++) {
+    CUresult result = CUDA_SUCCESS;
+    while (run->next < program->count && !result) {
         const lw_cu_step *step = program->steps[run->next];
-        const CUresult result = step ? do_step(run, &step->op) : CUDA_SUCCESS;
-        if (result) return result;
+        const lw_cu_turn *turn = program->flow ? &program->flow->at[run->next] : NULL;
+        if (turn && turn->kind) {
+            if (lw_cu_fault()) return CUDA_SUCCESS;
+            result = lw_cu_turn_take(turn, &run->next);
+            continue;
+        }
+        if (step) result = do_step(run, &step->op);
+        if (!result) run->next++;
     }
-    return CUDA_SUCCESS;
+    return result;
 }
 
 static CUresult prepare(CUgraphExec exec, lw_cu_op *op) {

@@ -12,6 +12,7 @@ static CUresult take_child(CUDA_CHILD_GRAPH_NODE_PARAMS *params, CUgraph graph, 
     const bool is_moved = params->ownership == CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE;
     if (params->ownership > CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE) return CUDA_ERROR_INVALID_VALUE;
     if (!is_moved && params->graph->memory_nodes) return CUDA_ERROR_NOT_SUPPORTED;
+    if (lw_cu_has_choice(params->graph)) return CUDA_ERROR_NOT_SUPPORTED;
     if (is_moved && (params->graph == graph || params->graph->parent || params->graph->captures))
         return CUDA_ERROR_INVALID_VALUE;
     for (CUgraphNode up = graph->parent; is_moved && up; up = up->graph->parent)
@@ -29,8 +30,18 @@ static CUresult begin(CUgraph graph, CUgraphNodeParams *params, CUgraph *child) 
     case CU_GRAPH_NODE_TYPE_GRAPH: return take_child(&params->graph, graph, child);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return lw_cu_graph_allocate(graph, &params->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return lw_cu_graph_may_free(graph, params->free.dptr);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return lw_cu_check_choice(graph, &params->conditional);
     default: return CUDA_SUCCESS;
     }
+}
+
+/* The graphs of a conditional node are made with it. */
+static CUresult end(CUgraphNode node, CUgraphNodeParams *params) {
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_FREE) lw_cu_graph_will_free(node->graph, params->free.dptr);
+    if (params->type != CU_GRAPH_NODE_TYPE_CONDITIONAL) return CUDA_SUCCESS;
+    const CUresult result = lw_cu_choice_add(node, &params->conditional);
+    if (result) lw_cu_node_remove(node);
+    return result;
 }
 
 static CUresult add_edged(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, const CUgraphEdgeData *data,
@@ -44,8 +55,7 @@ static CUresult add_edged(CUgraphNode *node, CUgraph graph, const CUgraphNode *b
     if ((result = begin(graph, params, &child))) return result;
     if (!(result = lw_cu_step_make(&step, params)))
         result = lw_cu_node_add(node, graph, before, data, count, params->type, step, child);
-    if (!result && params->type == CU_GRAPH_NODE_TYPE_MEM_FREE) lw_cu_graph_will_free(graph, params->free.dptr);
-    return result;
+    return result ? result : end(*node, params);
 }
 
 static CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
@@ -58,7 +68,7 @@ static CUresult set(CUgraphNode node, const CUgraphNodeParams *params) {
     CUresult result = lw_cu_check_node_of(node, params->type);
     if (result) return result;
     if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || params->type == CU_GRAPH_NODE_TYPE_MEM_FREE ||
-        params->type == CU_GRAPH_NODE_TYPE_GRAPH)
+        params->type == CU_GRAPH_NODE_TYPE_GRAPH || params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return CUDA_ERROR_NOT_SUPPORTED;
     if ((result = lw_cu_step_make(&step, params))) return result;
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) result = lw_cu_step_keep(step, node->step);
@@ -367,4 +377,28 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address) {
     const CUresult result = get(node, CU_GRAPH_NODE_TYPE_MEM_FREE, address, &all);
     if (!result) *address = all.free.dptr;
     return result;
+}
+
+/* ---- Words of memory --------------------------------------------------------------------------------------------- */
+
+CUresult cuGraphAddBatchMemOpNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *before, size_t count,
+                                  const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    LW_CU_GRAPH_CALL;
+    if (!params) return CUDA_ERROR_INVALID_VALUE;
+    return add(node, graph, before, count,
+               (CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *params});
+}
+
+CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode node, CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    LW_CU_GRAPH_CALL;
+    CUgraphNodeParams all;
+    const CUresult result = get(node, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, params, &all);
+    if (!result) *params = all.memOp;
+    return result;
+}
+
+CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode node, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    LW_CU_GRAPH_CALL;
+    if (!params) return CUDA_ERROR_INVALID_VALUE;
+    return set(node, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *params});
 }

@@ -16,6 +16,7 @@ static const char *const type_names[] = {
     [CU_GRAPH_NODE_TYPE_MEM_ALLOC] = "MEM_ALLOC",
     [CU_GRAPH_NODE_TYPE_MEM_FREE] = "MEM_FREE",
     [CU_GRAPH_NODE_TYPE_BATCH_MEM_OP] = "BATCH_MEM_OP",
+    [CU_GRAPH_NODE_TYPE_CONDITIONAL] = "CONDITIONAL",
 };
 
 /* What a node does, behind its type. */
@@ -59,6 +60,8 @@ static void print_graph(FILE *to, CUgraph graph) {
         fprintf(to, " [shape=box label=\"%zu\\n%s", node->place, type_names[node->type]);
         print_what(to, node);
         if (node->child) fprintf(to, "\\ngraph_%" PRIu64, node->child->id);
+        for (unsigned k = 0; node->choice && k < node->choice->size; k++)
+            fprintf(to, "\\ngraph_%" PRIu64, node->choice->bodies[k]->id);
         fprintf(to, "\"]\n");
     }
     for (size_t i = 0; i < graph->count; i++)
@@ -69,8 +72,11 @@ static void print_graph(FILE *to, CUgraph graph) {
             fprintf(to, "\n");
         }
     fprintf(to, "}\n");
-    for (size_t i = 0; i < graph->count; i++)
+    for (size_t i = 0; i < graph->count; i++) {
+        const lw_cu_choice *choice = graph->nodes[i]->choice;
         if (graph->nodes[i]->child) print_graph(to, graph->nodes[i]->child);
+        for (unsigned k = 0; choice && k < choice->size; k++) print_graph(to, choice->bodies[k]);
+    }
 }
 
 enum { FLAGS = CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS * 2 - 1 };

@@ -178,6 +178,16 @@ static CUresult make_memory(lw_cu_step **made, const CUgraphNodeParams *params) 
     return CUDA_SUCCESS;
 }
 
+static CUresult make_words(lw_cu_step **made, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    lw_cu_op op;
+    const CUresult result = lw_cu_words_make(&op, params);
+    if (result) return result;
+    if (!(*made = new_step(&op, CU_GRAPH_NODE_TYPE_BATCH_MEM_OP))) return CUDA_ERROR_OUT_OF_MEMORY;
+    (*made)->params.memOp = *params;
+    (*made)->params.memOp.paramArray = op.owned;
+    return CUDA_SUCCESS;
+}
+
 static CUresult not_supported(CUgraphNodeType type) {
     lw_cu_report(LW_CU_REPORT_ALL, "graph nodes of type %u are not supported", type);
     return type > CU_GRAPH_NODE_TYPE_CONDITIONAL ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_NOT_SUPPORTED;
@@ -194,6 +204,8 @@ CUresult lw_cu_step_make(lw_cu_step **made, const CUgraphNodeParams *params) {
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return make_event(made, params->type, params->eventRecord.event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return make_memory(made, params);
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return make_words(made, &params->memOp);
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL:
     case CU_GRAPH_NODE_TYPE_GRAPH:
     case CU_GRAPH_NODE_TYPE_EMPTY: return CUDA_SUCCESS;
     default: return not_supported(params->type);
@@ -208,6 +220,7 @@ static CUgraphNodeType type_of(const lw_cu_op *op) {
     case LW_CU_OP_HOST: return CU_GRAPH_NODE_TYPE_HOST;
     case LW_CU_OP_RECORD: return CU_GRAPH_NODE_TYPE_EVENT_RECORD;
     case LW_CU_OP_WAIT: return CU_GRAPH_NODE_TYPE_WAIT_EVENT;
+    case LW_CU_OP_WORDS:
     case LW_CU_OP_OTHER: return CU_GRAPH_NODE_TYPE_BATCH_MEM_OP;
     default: return CU_GRAPH_NODE_TYPE_EMPTY;
     }

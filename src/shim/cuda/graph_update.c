@@ -30,6 +30,7 @@ static bool may_become(const lw_cu_step *old, const lw_cu_step *new) {
     const lw_cu_op *a = &old->op, *b = &new->op;
     switch (old->params.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return a->kernel.function->object.owner == b->kernel.function->object.owner;
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return lw_cu_words_alike(a, b);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         return a->copy.to.on_device == b->copy.to.on_device && a->copy.from.on_device == b->copy.from.on_device;
     default: return true;
@@ -44,7 +45,8 @@ static CUresult set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams 
     CUresult result = find(exec, node, &own);
     if (result) return result;
     if (own->type != params->type) return CUDA_ERROR_INVALID_VALUE;
-    if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || params->type == CU_GRAPH_NODE_TYPE_MEM_FREE)
+    if (params->type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || params->type == CU_GRAPH_NODE_TYPE_MEM_FREE ||
+        params->type == CU_GRAPH_NODE_TYPE_CONDITIONAL)
         return CUDA_ERROR_NOT_SUPPORTED;
     if ((result = lw_cu_step_make(&step, params))) return result;
     if (!own->step) return CUDA_SUCCESS; /* an empty one */
@@ -106,6 +108,13 @@ CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec exec, CUgraphNode node, CU
     return set(exec, node, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_WAIT_EVENT, .eventWait = {event}});
 }
 
+CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec exec, CUgraphNode node,
+                                            const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    LW_CU_GRAPH_CALL;
+    if (!params) return CUDA_ERROR_INVALID_VALUE;
+    return set(exec, node, &(CUgraphNodeParams){.type = CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, .memOp = *params});
+}
+
 /* Of kernels, copies and fills. */
 static bool has_switch(const struct CUgraphNode_st *node) { return node->type <= CU_GRAPH_NODE_TYPE_MEMSET; }
 
@@ -150,10 +159,19 @@ static bool same_edges(const struct CUgraphNode_st *own, CUgraphNode node, info 
 
 static bool same_graph(CUgraph own, CUgraph graph, info *why);
 
+static bool same_choice(const lw_cu_choice *own, const lw_cu_choice *choice, CUgraphNode node, info *why) {
+    if (own->condition != choice->condition || own->type != choice->type || own->size != choice->size)
+        return refuse(why, CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED, node, NULL);
+    for (unsigned k = 0; k < own->size; k++)
+        if (!same_graph(own->bodies[k], choice->bodies[k], why)) return false;
+    return true;
+}
+
 static bool same_node(CUgraphNode own, CUgraphNode node, info *why) {
     if (own->type != node->type) return refuse(why, CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED, node, NULL);
     if (!same_edges(own, node, why)) return false;
     if (own->child) return same_graph(own->child, node->child, why);
+    if (own->choice) return same_choice(own->choice, node->choice, node, why);
     if (own->type == CU_GRAPH_NODE_TYPE_KERNEL &&
         own->step->op.kernel.config.cooperative != node->step->op.kernel.config.cooperative)
         return refuse(why, CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, node, NULL);
@@ -175,8 +193,11 @@ static bool same_graph(CUgraph own, CUgraph graph, info *why) {
 static CUresult take_steps(CUgraphExec exec, CUgraph own, CUgraph graph) {
     CUresult result = CUDA_SUCCESS;
     for (size_t i = 0; i < own->count && !result; i++) {
+        const lw_cu_choice *choice = own->nodes[i]->choice;
         if (own->nodes[i]->child) result = take_steps(exec, own->nodes[i]->child, graph->nodes[i]->child);
-        else if (own->nodes[i]->step)
+        for (unsigned k = 0; choice && k < choice->size && !result; k++)
+            result = take_steps(exec, choice->bodies[k], graph->nodes[i]->choice->bodies[k]);
+        if (own->nodes[i]->step && !result)
             result = lw_cu_exec_set(exec, own->nodes[i], lw_cu_step_share(graph->nodes[i]->step));
     }
     return result;

@@ -29,6 +29,7 @@ CUresult lw_cu_op_run(const lw_cu_op *op, CUresult error) {
     case LW_CU_OP_OTHER: return op->work(op->owned);
     case LW_CU_OP_GRAPH: return lw_cu_run_graph(op->graph);
     case LW_CU_OP_CALLBACK:
+    case LW_CU_OP_WORDS:
     case LW_CU_OP_WAIT:
     case LW_CU_OP_NOTHING: break;
     }

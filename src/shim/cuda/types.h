@@ -252,6 +252,20 @@ typedef struct LW_CU(CUDA_MEM_FREE_NODE_PARAMS_st) {
     CUdeviceptr dptr;
 } LW_CU(CUDA_MEM_FREE_NODE_PARAMS);
 
+typedef struct LW_CU(CUDA_BATCH_MEM_OP_NODE_PARAMS_v2_st) {
+    CUcontext ctx;
+    unsigned int count;
+    LW_CU(CUstreamBatchMemOpParams) * paramArray;
+    unsigned int flags;
+} LW_CU(CUDA_BATCH_MEM_OP_NODE_PARAMS);
+
+typedef struct LW_CU(CUDA_CONDITIONAL_NODE_PARAMS) {
+    unsigned long long handle;
+    unsigned int type, size;
+    CUgraph *phGraph_out;
+    CUcontext ctx;
+} LW_CU(CUDA_CONDITIONAL_NODE_PARAMS);
+
 typedef struct LW_CU(CUgraphNodeParams_st) {
     unsigned int type;
     int reserved0[3];
@@ -266,6 +280,8 @@ typedef struct LW_CU(CUgraphNodeParams_st) {
         LW_CU(CUDA_EVENT_RECORD_NODE_PARAMS) eventRecord;
         LW_CU(CUDA_MEM_ALLOC_NODE_PARAMS) alloc;
         LW_CU(CUDA_MEM_FREE_NODE_PARAMS) free;
+        LW_CU(CUDA_BATCH_MEM_OP_NODE_PARAMS) memOp;
+        LW_CU(CUDA_CONDITIONAL_NODE_PARAMS) conditional;
     };
     long long reserved2;
 } LW_CU(CUgraphNodeParams);

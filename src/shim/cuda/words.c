@@ -1,6 +1,8 @@
 /* words.c: streams that wait for words of memory, and write some. */
 #include "shim/cuda/driver.h"
 
+#include <stdlib.h>
+
 typedef struct word {
     CUdeviceptr at;
     uint64_t value;
@@ -40,12 +42,15 @@ static CUresult write_value(void *data) {
     return CUDA_SUCCESS;
 }
 
+static CUresult check(const word *word, unsigned flags_most) {
+    if (!word->at || word->at % word->size || word->flags > flags_most) return CUDA_ERROR_INVALID_VALUE;
+    return place_of(word) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 static CUresult submit_word(CUstream stream, lw_cu_work *work, word word, unsigned flags_most) {
     CUresult result = lw_cu_enter_stream(stream);
-    if (result) return result;
-    if (!word.at || word.at % word.size || word.flags > flags_most) return CUDA_ERROR_INVALID_VALUE;
-    if (!place_of(&word)) return CUDA_ERROR_INVALID_VALUE;
-    return lw_cu_enqueue(stream, work, &word, sizeof word);
+    if (!result) result = check(&word, flags_most);
+    return result ? result : lw_cu_enqueue(stream, work, &word, sizeof word);
 }
 
 enum { WAIT_MOST = CU_STREAM_WAIT_VALUE_NOR, WRITE_MOST = CU_STREAM_WRITE_VALUE_NO_MEMORY_BARRIER };
@@ -80,27 +85,74 @@ LW_CU_SAME(cuStreamWriteValue64, cuStreamWriteValue64_v2);
 
 /* ---- Many at once ---------------------------------------------------------------------------------------------- */
 
-static CUresult submit_one(CUstream stream, const CUstreamBatchMemOpParams *op) {
-    const CUdeviceptr at = op->word.address;
-    const unsigned flags = op->word.flags;
+enum { BATCH_MOST = 256 };
+
+/* What it does with which word; *work NULL: nothing, since what a stream does is in order anyway. */
+static CUresult read_op(const CUstreamBatchMemOpParams *op, word *word, lw_cu_work **work) {
+    const bool is_wait = op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_32 ||
+                         op->operation == CU_STREAM_MEM_OP_WAIT_VALUE_64;
+    *work = NULL;
     switch (op->operation) {
-    case CU_STREAM_MEM_OP_WAIT_VALUE_32: return cuStreamWaitValue32_v2(stream, at, (uint32_t)op->word.value, flags);
-    case CU_STREAM_MEM_OP_WAIT_VALUE_64: return cuStreamWaitValue64_v2(stream, at, op->word.value, flags);
-    case CU_STREAM_MEM_OP_WRITE_VALUE_32: return cuStreamWriteValue32_v2(stream, at, (uint32_t)op->word.value, flags);
-    case CU_STREAM_MEM_OP_WRITE_VALUE_64: return cuStreamWriteValue64_v2(stream, at, op->word.value, flags);
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32: word->size = 4; break;
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64: word->size = 8; break;
     case CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES:
-    case CU_STREAM_MEM_OP_BARRIER: return CUDA_SUCCESS; /* what a stream does is in order anyway */
+    case CU_STREAM_MEM_OP_BARRIER: return CUDA_SUCCESS;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
+    *work = is_wait ? wait_value : write_value;
+    word->at = op->word.address;
+    word->value = word->size == 4 ? (uint32_t)op->word.value : op->word.value;
+    word->flags = is_wait ? op->word.flags & ~(unsigned)CU_STREAM_WAIT_VALUE_FLUSH : op->word.flags;
+    return check(word, is_wait ? WAIT_MOST : WRITE_MOST);
+}
+
+static CUresult submit_one(CUstream stream, const CUstreamBatchMemOpParams *op) {
+    word word;
+    lw_cu_work *work;
+    const CUresult result = read_op(op, &word, &work);
+    return result || !work ? result : lw_cu_enqueue(stream, work, &word, sizeof word);
 }
 
 CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned count, CUstreamBatchMemOpParams *ops, unsigned flags) {
     LW_CU_CALL;
-    enum { MOST = 256 };
     CUresult result = lw_cu_enter_stream(stream);
     if (result) return result;
-    if (flags || count > MOST || (count && !ops)) return CUDA_ERROR_INVALID_VALUE;
+    if (flags || count > BATCH_MOST || (count && !ops)) return CUDA_ERROR_INVALID_VALUE;
     for (unsigned i = 0; i < count && !result; i++) result = submit_one(stream, &ops[i]);
     return result;
 }
 LW_CU_SAME(cuStreamBatchMemOp, cuStreamBatchMemOp_v2);
+
+/* ---- Many at once, by graphs ------------------------------------------------------------------------------------- */
+
+CUresult lw_cu_words_make(lw_cu_op *op, const CUDA_BATCH_MEM_OP_NODE_PARAMS *params) {
+    const size_t size = params->count * sizeof *params->paramArray;
+    CUresult result = CUDA_SUCCESS;
+    word word;
+    lw_cu_work *work;
+    if (params->flags || params->count > BATCH_MOST || (size && !params->paramArray)) return CUDA_ERROR_INVALID_VALUE;
+    if (!lw_cu_find(params->ctx, LW_CU_CONTEXT)) return CUDA_ERROR_INVALID_VALUE;
+    for (unsigned i = 0; i < params->count && !result; i++) result = read_op(&params->paramArray[i], &word, &work);
+    if (result) return result;
+    *op = (lw_cu_op){.kind = LW_CU_OP_WORDS, .owned = malloc(size ? size : 1), .words = params->count};
+    if (!op->owned) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (size) memcpy(op->owned, params->paramArray, size);
+    return CUDA_SUCCESS;
+}
+
+bool lw_cu_words_alike(const lw_cu_op *a, const lw_cu_op *b) {
+    const CUstreamBatchMemOpParams *of_a = a->owned, *of_b = b->owned;
+    if (a->kind != LW_CU_OP_WORDS || b->kind != LW_CU_OP_WORDS) return a->kind == b->kind; /* of captures */
+    bool alike = a->words == b->words;
+    for (uint32_t i = 0; alike && i < a->words; i++) alike = of_a[i].operation == of_b[i].operation;
+    return alike;
+}
+
+CUresult lw_cu_word_run(const lw_cu_op *op, uint32_t index) {
+    word word;
+    lw_cu_work *work;
+    if (read_op((const CUstreamBatchMemOpParams *)op->owned + index, &word, &work)) return CUDA_ERROR_ILLEGAL_ADDRESS;
+    return work ? work(&word) : CUDA_SUCCESS;
+}
