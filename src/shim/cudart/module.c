@@ -6,8 +6,10 @@
 
 /* An image that is refused is tried once. */
 static cudaError_t load(lw_rt_image *image) {
-    if (!image->was_loaded)
+    if (!image->was_loaded) {
+        lw_rt_watch_end();
         image->refused = lw_driver.cuLibraryLoadData(&image->library, image->data, NULL, NULL, 0, NULL, NULL, 0);
+    }
     image->was_loaded = true;
     return lw_rt_result(image->refused);
 }

@@ -2,6 +2,7 @@
  * functions and variables stand for what in them. Nothing is loaded here. */
 #include "shim/cudart/runtime.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 pthread_mutex_t lw_rt_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -55,6 +56,15 @@ void **__cudaRegisterFatBinary(void *data) {
 
 void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
 
+static atomic_bool process_ends;
+
+static void note_end(void) { atomic_store(&process_ends, true); }
+
+/* Programs ask to unregister an image when they end as they register it. What is asked for after that is done before.
+ */
+void lw_rt_watch_end(void) { (void)!atexit(note_end); }
+
+/* Kernels that run when the process ends end with it, as on a GPU: they need not do so by themselves. */
 void __cudaUnregisterFatBinary(void **handle) {
     lw_rt_image *image = (lw_rt_image *)handle;
     if (!image) return;
@@ -66,7 +76,8 @@ void __cudaUnregisterFatBinary(void **handle) {
         free(entry);
     }
     pthread_mutex_unlock(&lw_rt_lock);
-    if (image->library) lw_driver.cuLibraryUnload(image->library); /* waits for kernels, which may wait for others */
+    if (image->library && !atomic_load(&process_ends))
+        lw_driver.cuLibraryUnload(image->library); /* waits for kernels, which may wait for others */
     free(image);
 }
 

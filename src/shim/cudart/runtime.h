@@ -122,6 +122,7 @@ typedef struct lw_rt_image {
 
 extern pthread_mutex_t lw_rt_lock; /* guards all of the above */
 
+void lw_rt_watch_end(void); /* images that are loaded so far are not unloaded when the process ends */
 /* The entry of a function's or variable's place in the program, or of a kernel's handle; with the lock held. */
 lw_rt_entry *lw_rt_find(const void *key);
 void lw_rt_add_key(lw_rt_key *key, const void *at, lw_rt_entry *entry);
