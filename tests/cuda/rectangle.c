@@ -170,8 +170,8 @@ static void refused(void) {
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy3D_v2(NULL));
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy3DPeer(NULL));
         r = flat(&b), r.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-        GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemcpy2D_v2(&r));
-        r = flat(&b), r.srcDevice += BYTES - 64 * 5 - 39; /* the last row leaves the allocation by a byte */
+        GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D_v2(&r)); /* of none */
+        r = flat(&b), r.srcDevice += BYTES - 64 * 5 - 39;   /* the last row leaves the allocation by a byte */
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D_v2(&r));
         r.srcDevice--, r.dstDevice += BYTES - 128 * 5 - 40;
         OK(cuMemcpy2D_v2(&r));

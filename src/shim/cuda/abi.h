@@ -21,6 +21,10 @@ typedef struct CUgreenCtx_st *CUgreenCtx;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUarray_st *CUarray;
+typedef struct CUmipmappedArray_st *CUmipmappedArray;
+typedef struct CUtexref_st *CUtexref;
+typedef struct CUsurfref_st *CUsurfref;
+typedef unsigned long long CUtexObject, CUsurfObject;
 typedef struct CUmemPoolHandle_st *CUmemoryPool;
 typedef unsigned long long CUmemGenericAllocationHandle;
 typedef struct CUgraph_st *CUgraph;
@@ -40,7 +44,8 @@ typedef unsigned int CUresult, CUdevice_attribute, CUfunction_attribute, CUpoint
     CUflushGPUDirectRDMAWritesScope, CUexecAffinityType, CUoutput_mode, CUmem_advise, CUmem_range_attribute,
     CUmemPool_attribute, CUmemAccess_flags, CUmemAllocationType, CUmemAllocationHandleType,
     CUmemAllocationGranularity_flags, CUmemRangeHandleType, CUgraphNodeType, CUgraphExecUpdateResult,
-    CUgraphMem_attribute, CUlaunchAttributeID, CUstreamCaptureStatus, CUstreamCaptureMode;
+    CUgraphMem_attribute, CUlaunchAttributeID, CUstreamCaptureStatus, CUstreamCaptureMode, CUarray_format,
+    CUaddress_mode, CUfilter_mode;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 
@@ -54,6 +59,11 @@ enum {
 #define CONSTANT(name, value) name = value,
 #include "shim/cuda/constants.def"
 #undef CONSTANT
+#define FORMAT(name, value, type, channels, normalized) name = value,
+#define VIEW(name, value, type, channels)               name = value,
+#include "shim/cuda/formats.def"
+#undef FORMAT
+#undef VIEW
 };
 
 #define CU_LAUNCH_PARAM_END            ((void *)0)
@@ -63,6 +73,7 @@ enum {
 #define CU_DEVICE_INVALID              ((CUdevice)-2)
 #define CU_STREAM_LEGACY               ((CUstream)1)
 #define CU_STREAM_PER_THREAD           ((CUstream)2)
+#define CU_PARAM_TR_DEFAULT            (-1)
 
 typedef void (*CUstreamCallback)(CUstream stream, CUresult status, void *user);
 typedef size_t (*CUoccupancyB2DSize)(int block);
@@ -553,6 +564,8 @@ CUresult cuStreamUpdateCaptureDependencies(CUstream stream, CUgraphNode *before,
 CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *before, const CUgraphEdgeData *data,
                                               size_t count, unsigned flags);
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
+
+#include "shim/cuda/abi_texture.h"
 
 /* ---- The same calls for programs whose default stream is one per thread ---------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* batch.c: many copies in one call. All are checked before the first is begun. */
-#include "shim/cuda/driver.h"
+#include "shim/cuda/array.h"
 
 #include <stdlib.h>
 
@@ -81,27 +81,42 @@ CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *sizes, s
 
 /* ---- Boxes ----------------------------------------------------------------------------------------------------- */
 
-static unsigned type_of(const CUmemcpy3DOperand *operand) {
-    return operand->type == CU_MEMCPY_OPERAND_TYPE_POINTER ? CU_MEMORYTYPE_UNIFIED
-           : operand->type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? CU_MEMORYTYPE_ARRAY
-                                                           : 0;
+/* Bytes of what lengths count: texels of the arrays that are named, else bytes. */
+static size_t element_of(const CUmemcpy3DOperand *operand) {
+    if (operand->type != CU_MEMCPY_OPERAND_TYPE_ARRAY || !lw_cu_find(operand->op.array.array, LW_CU_ARRAY)) return 1;
+    return lw_image_texel_bytes(&operand->op.array.array->image);
 }
+
+/* One side, which has fields of its own names. */
+#define READ_ADDRESS(which, operand, element, box) \
+    do { \
+        (box)->which##MemoryType = CU_MEMORYTYPE_UNIFIED; \
+        (box)->which##Device = (operand)->op.ptr.ptr; \
+        (box)->which##Height = (operand)->op.ptr.layerHeight; \
+        if (__builtin_mul_overflow((operand)->op.ptr.rowLength, element, &(box)->which##Pitch)) \
+            return CUDA_ERROR_INVALID_VALUE; \
+    } while (0)
+#define READ_ARRAY(which, operand, element, box) \
+    do { \
+        (box)->which##MemoryType = CU_MEMORYTYPE_ARRAY; \
+        (box)->which##Array = (operand)->op.array.array; \
+        (box)->which##Y = (operand)->op.array.offset.y; \
+        (box)->which##Z = (operand)->op.array.offset.z; \
+        if (__builtin_mul_overflow((operand)->op.array.offset.x, element, &(box)->which##XInBytes)) \
+            return CUDA_ERROR_INVALID_VALUE; \
+    } while (0)
 
 static CUresult read_copy(const CUDA_MEMCPY3D_BATCH_OP *copy, one *out) {
     const CUmemcpy3DOperand *to = &copy->dst, *from = &copy->src;
-    const size_t width = copy->extent.width, rows = copy->extent.height, layers = copy->extent.depth;
-    if (!width || !rows || !layers || !is_order(copy->srcAccessOrder) || copy->flags > 1)
+    const size_t to_element = element_of(to), element = to_element > 1 ? to_element : element_of(from);
+    CUDA_MEMCPY3D box = {.Height = copy->extent.height, .Depth = copy->extent.depth};
+    if (!copy->extent.width || !box.Height || !box.Depth || !is_order(copy->srcAccessOrder) || copy->flags > 1 ||
+        __builtin_mul_overflow(copy->extent.width, element, &box.WidthInBytes))
         return CUDA_ERROR_INVALID_VALUE;
-    CUDA_MEMCPY3D box = {.dstMemoryType = type_of(to),
-                         .srcMemoryType = type_of(from),
-                         .WidthInBytes = width,
-                         .Height = rows,
-                         .Depth = layers};
-    if (box.dstMemoryType == CU_MEMORYTYPE_UNIFIED)
-        box.dstDevice = to->op.ptr.ptr, box.dstPitch = to->op.ptr.rowLength, box.dstHeight = to->op.ptr.layerHeight;
-    if (box.srcMemoryType == CU_MEMORYTYPE_UNIFIED)
-        box.srcDevice = from->op.ptr.ptr, box.srcPitch = from->op.ptr.rowLength,
-        box.srcHeight = from->op.ptr.layerHeight;
+    if (to->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) READ_ARRAY(dst, to, element, &box);
+    else if (to->type == CU_MEMCPY_OPERAND_TYPE_POINTER) READ_ADDRESS(dst, to, element, &box);
+    if (from->type == CU_MEMCPY_OPERAND_TYPE_ARRAY) READ_ARRAY(src, from, element, &box);
+    else if (from->type == CU_MEMCPY_OPERAND_TYPE_POINTER) READ_ADDRESS(src, from, element, &box);
     out->later = is_late(copy->srcAccessOrder);
     return lw_cu_read_copy(&box, &out->op);
 }

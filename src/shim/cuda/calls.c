@@ -4,7 +4,7 @@
  * even ones there. Once no call of the epoch before runs any more, nobody can hold what was buried in it, and the next
  * epoch begins. A call that waits for something long (a kernel, the program's own functions) steps out of its epoch
  * meanwhile, and holds by name what it will need afterwards. */
-#include "shim/cuda/driver.h"
+#include "shim/cuda/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +81,7 @@ static void end(lw_cu_object *object) {
         lw_cu_point_drop(&((CUevent)object)->point);
         lw_cu_end_captured((CUevent)object);
     }
+    if (object->kind == LW_CU_ARRAY || object->kind == LW_CU_MIPMAP) lw_cu_array_gone((CUarray)object);
     if (object->kind == LW_CU_MEMORY) free(((lw_cu_memory *)object)->of_graph);
     lw_cu_end_graph_object(object);
     if (object->kind == LW_CU_LINK) lw_cu_end_link((CUlinkState)object);

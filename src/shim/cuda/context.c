@@ -157,6 +157,11 @@ void lw_cu_end_objects(CUcontext context) {
     lw_cu_close(context, true); /* a kernel that another thread launched now would run without its memory */
     lw_cu_drain(context);       /* with an error of its own, nothing is left to be told */
     while ((object = first_object(context, LW_CU_MODULE))) lw_cu_end_module((CUmodule)object);
+    while ((object = first_object(context, LW_CU_TEXTURE))) lw_cu_end_texture(object);
+    while ((object = first_object(context, LW_CU_SURFACE))) lw_cu_end_texture(object);
+    while ((object = first_object(context, LW_CU_TEXREF))) lw_cu_free(object);
+    while ((object = first_object(context, LW_CU_ARRAY))) lw_cu_end_array((CUarray)object);
+    while ((object = first_object(context, LW_CU_MIPMAP))) lw_cu_end_array((CUarray)object);
     while ((object = first_object(context, LW_CU_MEMORY))) lw_cu_end_memory((lw_cu_memory *)object);
     while ((object = first_object(context, LW_CU_STREAM))) lw_cu_free(object);
     while ((object = first_object(context, LW_CU_EVENT))) lw_cu_free(object);

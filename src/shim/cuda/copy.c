@@ -1,5 +1,5 @@
 /* copy.c: copies and fills, in rows and planes where they have some. */
-#include "shim/cuda/driver.h"
+#include "shim/cuda/array.h"
 
 #include <stdlib.h>
 
@@ -12,6 +12,16 @@ static lw_status copy_row(const lw_cu_side *to, const lw_cu_side *from, uint64_t
     if (from->on_device) return lw_memory_read(lw_cu.device, from_at, (void *)(uintptr_t)to_at, width);
     memmove((void *)(uintptr_t)to_at, (const void *)(uintptr_t)from_at, width);
     return LW_OK;
+}
+
+void lw_cu_straighten(lw_cu_op *op) {
+    const lw_cu_side *to = &op->copy.to, *from = &op->copy.from;
+    if (op->copy.height > 1 && (to->pitch != op->copy.width || from->pitch != op->copy.width)) return;
+    op->copy.width *= op->copy.height;
+    op->copy.height = 1;
+    if (op->copy.depth > 1 && (to->plane != op->copy.width || from->plane != op->copy.width)) return;
+    op->copy.width *= op->copy.depth;
+    op->copy.depth = 1;
 }
 
 CUresult lw_cu_run_copy(const lw_cu_op *op) {
@@ -83,6 +93,16 @@ static CUresult do_now(CUstream stream, bool is_async, const lw_cu_op *op, CUres
     return result ? result : run(op);
 }
 
+void lw_cu_hold_arrays(const lw_cu_op *op) {
+    if (op->copy.to.array) lw_cu_hold(&op->copy.to.array->object);
+    if (op->copy.from.array) lw_cu_hold(&op->copy.from.array->object);
+}
+
+static CUresult submit(CUstream stream, lw_cu_op *op) {
+    lw_cu_hold_arrays(op);
+    return lw_cu_submit(stream, op, NULL);
+}
+
 /* Memory of the host's that is not pinned is read and written before the call returns. */
 CUresult lw_cu_copy(lw_cu_op *op, CUstream stream, bool is_async) {
     CUresult result = lw_cu_enter_stream(stream);
@@ -90,12 +110,13 @@ CUresult lw_cu_copy(lw_cu_op *op, CUstream stream, bool is_async) {
     op->kind = LW_CU_OP_COPY;
     if (!op->copy.width || !op->copy.height || !op->copy.depth) return CUDA_SUCCESS;
     if (!lw_cu_can_copy(op)) return CUDA_ERROR_INVALID_VALUE;
-    if (is_async && lw_cu_is_captured(stream)) return lw_cu_submit(stream, op, NULL);
+    if (is_async && lw_cu_is_captured(stream)) return submit(stream, op);
+    lw_cu_straighten(op);
     if (!is_async || !is_late(&op->copy.to, extent(op, &op->copy.to)))
         return do_now(stream, is_async, op, lw_cu_run_copy);
     if (!is_late(&op->copy.from, extent(op, &op->copy.from)) && !stage(op))
         return do_now(stream, is_async, op, lw_cu_run_copy);
-    return lw_cu_submit(stream, op, NULL);
+    return submit(stream, op);
 }
 
 CUresult lw_cu_check_fill(lw_cu_op *op) {

@@ -154,7 +154,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device) {
     return CUDA_SUCCESS;
 }
 
-static int number(CUdevice_attribute attribute) {
+int lw_cu_attribute(CUdevice_attribute attribute) {
     int value = 0;
     attribute_value(attribute, 0, &value);
     return value;
@@ -165,17 +165,17 @@ CUresult cuDeviceGetProperties(CUdevprop *out, CUdevice device) {
     CUresult result = lw_cu_check_device(device);
     if (result) return result;
     if (!out) return CUDA_ERROR_INVALID_VALUE;
-    *out = (CUdevprop){.maxThreadsPerBlock = number(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-                       .sharedMemPerBlock = number(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-                       .totalConstantMemory = number(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
-                       .SIMDWidth = number(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
-                       .memPitch = number(CU_DEVICE_ATTRIBUTE_MAX_PITCH),
-                       .regsPerBlock = number(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
-                       .clockRate = number(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
-                       .textureAlign = number(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)};
+    *out = (CUdevprop){.maxThreadsPerBlock = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+                       .sharedMemPerBlock = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+                       .totalConstantMemory = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+                       .SIMDWidth = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+                       .memPitch = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+                       .regsPerBlock = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+                       .clockRate = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+                       .textureAlign = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT)};
     for (unsigned i = 0; i < 3; i++) {
-        out->maxThreadsDim[i] = number(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
-        out->maxGridSize[i] = number(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
+        out->maxThreadsDim[i] = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + i);
+        out->maxGridSize[i] = lw_cu_attribute(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + i);
     }
     return CUDA_SUCCESS;
 }

@@ -46,7 +46,13 @@ typedef enum lw_cu_kind {
     LW_CU_LINK,
     LW_CU_LIBRARY,
     LW_CU_KERNEL,
-    LW_CU_MEMORY,   /* keyed by its device address: lw_cu_memory_at */
+    LW_CU_MEMORY, /* keyed by its device address: lw_cu_memory_at */
+    LW_CU_ARRAY,
+    LW_CU_MIPMAP,
+    LW_CU_TEXTURE, /* keyed by its handle: texture.c */
+    LW_CU_SURFACE,
+    LW_CU_TEXREF, /* of a module, or of nobody */
+    LW_CU_SURFREF,
     LW_CU_POOL,     /* of nobody, as what follows */
     LW_CU_PHYSICAL, /* memory without an address */
     LW_CU_GRAPH,    /* no context owns one, or what belongs to it */
@@ -95,6 +101,7 @@ struct CUmod_st {
     bool lent;             /* the library frees `module` */
     uint32_t registers;    /* the most that its kernels say they have; 0: any */
     CUfunction *functions; /* of each kernel that was asked for; NULL: of none yet */
+    CUtexref references;   /* to textures and surfaces, those that were asked for; under the lock */
 };
 
 /* Where a program wants to read what was said: log.c. */
@@ -238,6 +245,7 @@ void lw_cu_unlock(void);
 
 CUresult lw_cu_ready(void); /* cuInit was called, not before a fork, and this is no host function of a stream */
 CUresult lw_cu_check_device(CUdevice device);
+int lw_cu_attribute(CUdevice_attribute attribute); /* of every device; 0: there is no such attribute */
 /* The current context, if the calling thread may use it: otherwise the error that says why not. */
 CUresult lw_cu_enter(CUcontext *context);
 /* The same, where a call needs an object of that kind, too: CUDA_ERROR_INVALID_HANDLE where the handle is none. */
@@ -308,6 +316,7 @@ typedef struct lw_cu_side {
     uint64_t at;
     bool on_device;
     uint64_t pitch, plane; /* bytes from row to row, from plane to plane */
+    CUarray array;         /* that it is in; NULL: in none */
 } lw_cu_side;
 
 /* A result other than success becomes the process's fault. */
@@ -353,6 +362,9 @@ typedef struct lw_cu_op {
 CUresult lw_cu_copy(lw_cu_op *op, CUstream stream, bool is_async);
 CUresult lw_cu_fill(lw_cu_op *op, CUstream stream, bool is_async);
 bool lw_cu_can_copy(const lw_cu_op *op); /* whether all the memory is there */
+/* Rows that follow each other on both sides become one row, and so do layers; their bytes were counted before. */
+void lw_cu_straighten(lw_cu_op *op);
+void lw_cu_hold_arrays(const lw_cu_op *op); /* as long as there is this copy */
 
 /* What an operation comes back with that is to be tried again later. */
 #define LW_CU_LATER ((CUresult)-1)
@@ -506,6 +518,10 @@ void lw_cu_end_far(lw_cu_memory *memory);
 void lw_cu_forget_advice(uint64_t base);
 
 void lw_cu_leave_pool(lw_cu_memory *memory); /* that it is from, if any */
+/* Once the work of their context is done; array.h knows what they are. */
+void lw_cu_end_array(CUarray array);
+void lw_cu_end_texture(lw_cu_object *texture); /* or surface */
+void lw_cu_end_references(CUmodule module);    /* with the lock held */
 
 /* A stretch of addresses that cuMemAddressReserve gave, and what is mapped around one of them. */
 typedef struct lw_cu_virtual {

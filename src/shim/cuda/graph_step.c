@@ -1,4 +1,5 @@
 /* graph_step.c: what a node does: made of parameters or of an operation, and read back. */
+#include "shim/cuda/array.h"
 #include "shim/cuda/graph.h"
 
 #include <stdlib.h>
@@ -97,28 +98,41 @@ static CUresult make_copy(lw_cu_step **made, const CUDA_MEMCPY_NODE_PARAMS *para
     CUresult result = params->flags || params->reserved ? CUDA_ERROR_INVALID_VALUE : check_context(params->copyCtx);
     if (!result) result = lw_cu_read_copy(&params->copyParams, &op);
     if (result) return result;
+    lw_cu_straighten(&op);
+    lw_cu_hold_arrays(&op);
     if (!(*made = new_step(&op, CU_GRAPH_NODE_TYPE_MEMCPY))) return CUDA_ERROR_OUT_OF_MEMORY;
     (*made)->params.memcpy = *params;
     return CUDA_SUCCESS;
 }
 
+/* The side of a copy `op` as a call would say it: each of them has these fields under its own names. */
+#define DESCRIBE_SIDE(which, side, op, copy) \
+    do { \
+        (copy)->which##MemoryType = (side)->array       ? CU_MEMORYTYPE_ARRAY \
+                                    : (side)->on_device ? CU_MEMORYTYPE_DEVICE \
+                                                        : CU_MEMORYTYPE_HOST; \
+        (copy)->which##Array = (side)->array; \
+        if ((side)->array) { \
+            const lw_cu_texels_at at = lw_cu_array_place((side)->array, (side)->at); \
+            (copy)->which##XInBytes = at.x, (copy)->which##Y = at.y, (copy)->which##Z = at.z; \
+            break; \
+        } \
+        if ((side)->on_device) (copy)->which##Device = (side)->at; \
+        else (copy)->which##Host = (void *)(uintptr_t)(side)->at; \
+        (copy)->which##Pitch = (side)->pitch ? (side)->pitch : (op)->copy.width; \
+        (copy)->which##Height = (side)->pitch && (side)->plane ? (side)->plane / (side)->pitch : (op)->copy.height; \
+    } while (0)
+
 static void describe_copy(lw_cu_step *step) {
-    const lw_cu_side *to = &step->op.copy.to, *from = &step->op.copy.from;
+    const lw_cu_op *op = &step->op;
     CUDA_MEMCPY3D *copy = &step->params.memcpy.copyParams;
     step->params.memcpy.copyCtx = lw_cu_current();
-    copy->dstMemoryType = to->on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    copy->srcMemoryType = from->on_device ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    if (to->on_device) copy->dstDevice = to->at;
-    else copy->dstHost = (void *)(uintptr_t)to->at;
-    if (from->on_device) copy->srcDevice = from->at;
-    else copy->srcHost = (const void *)(uintptr_t)from->at;
-    copy->WidthInBytes = step->op.copy.width;
-    copy->Height = step->op.copy.height;
-    copy->Depth = step->op.copy.depth;
-    copy->dstPitch = to->pitch ? to->pitch : copy->WidthInBytes;
-    copy->srcPitch = from->pitch ? from->pitch : copy->WidthInBytes;
-    copy->dstHeight = to->pitch && to->plane ? to->plane / to->pitch : copy->Height;
-    copy->srcHeight = from->pitch && from->plane ? from->plane / from->pitch : copy->Height;
+    DESCRIBE_SIDE(dst, &op->copy.to, op, copy);
+    DESCRIBE_SIDE(src, &op->copy.from, op, copy);
+    copy->WidthInBytes = op->copy.width;
+    copy->Height = op->copy.height;
+    copy->Depth = op->copy.depth;
+    lw_cu_straighten(&step->op);
 }
 
 static CUresult make_fill(lw_cu_step **made, const CUDA_MEMSET_NODE_PARAMS_v2 *params) {

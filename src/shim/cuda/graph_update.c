@@ -32,12 +32,17 @@ static bool may_become(const lw_cu_step *old, const lw_cu_step *new) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return a->kernel.function->object.owner == b->kernel.function->object.owner;
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return lw_cu_words_alike(a, b);
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return a->copy.to.on_device == b->copy.to.on_device && a->copy.from.on_device == b->copy.from.on_device;
+        return a->copy.to.on_device == b->copy.to.on_device && a->copy.from.on_device == b->copy.from.on_device &&
+               !a->copy.to.array == !b->copy.to.array && !a->copy.from.array == !b->copy.from.array;
     default: return true;
     }
 }
 
-static bool is_row(const lw_cu_op *copy) { return copy->copy.height * copy->copy.depth == 1; }
+/* As it was given: rows that follow each other are not one. */
+static bool is_row(const lw_cu_step *step) {
+    const CUDA_MEMCPY3D *copy = &step->params.memcpy.copyParams;
+    return copy->Height <= 1 && copy->Depth <= 1;
+}
 
 static CUresult set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams *params) {
     CUgraphNode own;
@@ -52,7 +57,7 @@ static CUresult set(CUgraphExec exec, CUgraphNode node, const CUgraphNodeParams 
     if (!own->step) return CUDA_SUCCESS; /* an empty one */
     if (params->type == CU_GRAPH_NODE_TYPE_KERNEL) result = lw_cu_step_keep(step, own->step);
     const bool is_copy = params->type == CU_GRAPH_NODE_TYPE_MEMCPY;
-    if (!may_become(own->step, step) || (is_copy && !(is_row(&own->step->op) && is_row(&step->op))))
+    if (!may_become(own->step, step) || (is_copy && !(is_row(own->step) && is_row(step))))
         result = CUDA_ERROR_INVALID_VALUE;
     if (!result) return lw_cu_exec_set(exec, own, step);
     lw_cu_step_drop(step);

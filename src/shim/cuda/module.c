@@ -154,6 +154,7 @@ void lw_cu_end_module(CUmodule module) {
         lw_cu_unlink(&module->functions[i]->object);
         lw_cu_bury(&module->functions[i]->object);
     }
+    lw_cu_end_references(module);
     lw_cu_bury(&module->object);
     lw_cu_unlock();
 }

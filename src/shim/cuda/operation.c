@@ -1,5 +1,5 @@
 /* operation.c: what a stream does: each kind of operation, from its making to its end. */
-#include "shim/cuda/driver.h"
+#include "shim/cuda/array.h"
 
 #include <stdlib.h>
 
@@ -39,6 +39,8 @@ CUresult lw_cu_op_run(const lw_cu_op *op, CUresult error) {
 void lw_cu_op_free(lw_cu_op *op) {
     if (op->kind == LW_CU_OP_KERNEL) lw_cu_let_go(&op->kernel.function->object);
     if (op->kind == LW_CU_OP_RECORD || op->kind == LW_CU_OP_WAIT) lw_cu_let_go(&op->record.event->object);
+    if (op->kind == LW_CU_OP_COPY && op->copy.to.array) lw_cu_let_go(&op->copy.to.array->object);
+    if (op->kind == LW_CU_OP_COPY && op->copy.from.array) lw_cu_let_go(&op->copy.from.array->object);
     if (op->kind == LW_CU_OP_GRAPH) lw_cu_run_drop(op->graph);
     free(op->owned);
     op->owned = NULL;

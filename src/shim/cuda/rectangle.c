@@ -1,6 +1,6 @@
 /* rectangle.c: copies and fills of rectangles and boxes, and copies between contexts: what a call says becomes the
  * operation of copy.c. */
-#include "shim/cuda/driver.h"
+#include "shim/cuda/array.h"
 
 #include <limits.h>
 
@@ -11,6 +11,7 @@ typedef struct side {
     unsigned type; /* CU_MEMORYTYPE_… */
     const void *host;
     CUdeviceptr address;
+    CUarray array;
     size_t pitch, height; /* bytes from row to row, rows from layer to layer; 0: they lie close together */
     size_t x, y, z;
 } side;
@@ -30,12 +31,27 @@ static bool complete(side *side, size_t width, size_t rows, size_t layers) {
     return (side->pitch >= row || (rows == 1 && layers == 1)) && (side->height >= layer || layers == 1);
 }
 
+/* Pitch and height say nothing of an array, whose layers are layers also where they are of one row. */
+static CUresult read_array(side side, size_t width, size_t rows, size_t layers, lw_cu_side *out) {
+    lw_image_plane plane;
+    size_t row, last_row, last_layer;
+    if (!lw_cu_find(side.array, LW_CU_ARRAY)) return CUDA_ERROR_INVALID_VALUE;
+    const lw_image *image = &side.array->image;
+    if (!lw_image_level(image, 0, &plane) || __builtin_add_overflow(side.x, width, &row) ||
+        __builtin_add_overflow(side.y, rows, &last_row) || __builtin_add_overflow(side.z, layers, &last_layer) ||
+        row > plane.row_pitch || last_row > plane.height || last_layer > plane.depth)
+        return CUDA_ERROR_INVALID_VALUE;
+    *out = (lw_cu_side){.at = image->address + side.z * plane.layer_pitch + side.y * plane.row_pitch + side.x,
+                        .on_device = true,
+                        .pitch = plane.row_pitch,
+                        .plane = plane.layer_pitch,
+                        .array = side.array};
+    return CUDA_SUCCESS;
+}
+
 static CUresult read_side(side side, size_t width, size_t rows, size_t layers, lw_cu_side *out) {
     size_t line, offset, plane, last;
-    if (side.type == CU_MEMORYTYPE_ARRAY) {
-        lw_cu_report(LW_CU_REPORT_ALL, "a copy names a CUDA array, and there are no arrays yet");
-        return CUDA_ERROR_NOT_SUPPORTED;
-    }
+    if (side.type == CU_MEMORYTYPE_ARRAY) return read_array(side, width, rows, layers, out);
     if (side.type < CU_MEMORYTYPE_HOST || side.type > CU_MEMORYTYPE_UNIFIED || !complete(&side, width, rows, layers) ||
         !scale(side.height, side.pitch, 0, &plane) || !scale(side.z, side.height, side.y, &line) ||
         !scale(line, side.pitch, side.x, &offset) || !scale(rows - 1, side.pitch, width, &line) ||
@@ -49,33 +65,20 @@ static CUresult read_side(side side, size_t width, size_t rows, size_t layers, l
     return base && fits ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
-/* Rows that follow each other on both sides are one row, and so are layers; their bytes were counted before. */
-static void straighten(lw_cu_op *op) {
-    const lw_cu_side *to = &op->copy.to, *from = &op->copy.from;
-    if (to->pitch != op->copy.width || from->pitch != op->copy.width) return;
-    op->copy.width *= op->copy.height;
-    op->copy.height = 1;
-    if (to->plane != op->copy.width || from->plane != op->copy.width) return;
-    op->copy.width *= op->copy.depth;
-    op->copy.depth = 1;
-}
-
 static CUresult read_copy(side to, side from, size_t width, size_t rows, size_t layers, lw_cu_op *op) {
     *op = (lw_cu_op){.kind = LW_CU_OP_COPY, .copy = {.width = width, .height = rows, .depth = layers}};
     if (!width || !rows || !layers) return CUDA_SUCCESS;
     CUresult result = read_side(to, width, rows, layers, &op->copy.to);
     if (!result) result = read_side(from, width, rows, layers, &op->copy.from);
     if (result) return result;
-    if (!lw_cu_can_copy(op)) return CUDA_ERROR_INVALID_VALUE;
-    straighten(op);
-    return CUDA_SUCCESS;
+    return lw_cu_can_copy(op) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 #define SIDE(copy, which, layer, rows) \
     (side) { \
         .type = (copy)->which##MemoryType, .host = (copy)->which##Host, .address = (copy)->which##Device, \
-        .pitch = (copy)->which##Pitch, .height = (rows), .x = (copy)->which##XInBytes, .y = (copy)->which##Y, \
-        .z = (layer) \
+        .array = (copy)->which##Array, .pitch = (copy)->which##Pitch, .height = (rows), .x = (copy)->which##XInBytes, \
+        .y = (copy)->which##Y, .z = (layer) \
     }
 #define BOX(copy, op) \
     read_copy(SIDE(copy, dst, (copy)->dstZ, (copy)->dstHeight), SIDE(copy, src, (copy)->srcZ, (copy)->srcHeight), \

@@ -297,3 +297,69 @@ typedef struct LW_CU(CUgraphExecUpdateResultInfo_st) {
     unsigned int result;
     CUgraphNode errorNode, errorFromNode;
 } LW_CU(CUgraphExecUpdateResultInfo);
+
+/* ---- Arrays, textures and surfaces ----------------------------------------------------------------------------- */
+
+typedef struct LW_CU(CUDA_ARRAY_DESCRIPTOR_st) {
+    size_t Width, Height;
+    unsigned int Format, NumChannels;
+} LW_CU(CUDA_ARRAY_DESCRIPTOR);
+
+typedef struct LW_CU(CUDA_ARRAY3D_DESCRIPTOR_st) {
+    size_t Width, Height, Depth;
+    unsigned int Format, NumChannels, Flags;
+} LW_CU(CUDA_ARRAY3D_DESCRIPTOR);
+
+typedef struct LW_CU(CUDA_ARRAY_MEMORY_REQUIREMENTS_st) {
+    size_t size, alignment;
+    unsigned int reserved[4];
+} LW_CU(CUDA_ARRAY_MEMORY_REQUIREMENTS);
+
+typedef struct LW_CU(CUDA_ARRAY_SPARSE_PROPERTIES_st) {
+    struct {
+        unsigned int width, height, depth;
+    } tileExtent;
+    unsigned int miptailFirstLevel;
+    unsigned long long miptailSize;
+    unsigned int flags;
+    unsigned int reserved[4];
+} LW_CU(CUDA_ARRAY_SPARSE_PROPERTIES);
+
+typedef struct LW_CU(CUDA_RESOURCE_DESC_st) {
+    unsigned int resType;
+    union {
+        struct {
+            CUarray hArray;
+        } array;
+        struct {
+            CUmipmappedArray hMipmappedArray;
+        } mipmap;
+        struct {
+            CUdeviceptr devPtr;
+            unsigned int format, numChannels;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            CUdeviceptr devPtr;
+            unsigned int format, numChannels;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+        int reserved[32];
+    } res;
+    unsigned int flags;
+} LW_CU(CUDA_RESOURCE_DESC);
+
+typedef struct LW_CU(CUDA_TEXTURE_DESC_st) {
+    unsigned int addressMode[3];
+    unsigned int filterMode, flags, maxAnisotropy, mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    float borderColor[4];
+    int reserved[12];
+} LW_CU(CUDA_TEXTURE_DESC);
+
+typedef struct LW_CU(CUDA_RESOURCE_VIEW_DESC_st) {
+    unsigned int format;
+    size_t width, height, depth;
+    unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+    unsigned int reserved[16];
+} LW_CU(CUDA_RESOURCE_VIEW_DESC);
