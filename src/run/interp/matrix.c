@@ -184,7 +184,8 @@ static uint32_t by_pairs(const lw_matrix_kind *kind, const void *a, const void *
     }
     if (type == LW_MATRIX_f32) return lw_bits_f32_(lw_add_rn_f32(lw_from_bits_f32_(sum), lw_from_bits_f32_(c)));
     const lw_matrix_number x = read_number(type, sum), one = read_number(type, 0x3c00);
-    return one_block(&x, &one, 1, type, c, type, LW_MATRIX_CUT); /* of two f16 nothing is cut, and a zero is +0 */
+    return one_block(&x, &one, 1, type, c, type,
+                     LW_MATRIX_CUT); /* what is cut of two f16 decides no rounding; a zero is +0 */
 }
 
 static uint32_t by_sums(const lw_matrix_kind *kind, const uint16_t *a, const uint16_t *b, uint32_t c) {
@@ -198,7 +199,8 @@ static uint32_t by_sums(const lw_matrix_kind *kind, const uint16_t *a, const uin
 
 static uint64_t by_fma(const lw_matrix_kind *kind, const double *a, const double *b, uint64_t c) {
     double d = lw_from_bits_f64_(c);
-    for (size_t k = 0; k < kind->k; k++) d = lw_fma_f64(a[k], b[k], d, kind->rounding);
+    for (size_t k = 0; k < kind->k; k++)
+        d = kind->rounding == LW_FLOAT_RN ? lw_fma_rn_f64(a[k], b[k], d) : lw_fma_f64(a[k], b[k], d, kind->rounding);
     return lw_bits_f64_(d);
 }
 

@@ -260,13 +260,24 @@ static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sourc
 }
 #endif
 
+/* ---- Dot products of integers (level/matrix_sums.c) ------------------------------------------------------------- */
+
+/* Each sum plus the products of the two signed halves of a and of an element of b. */
+#ifndef lw_add_dots
+LW_INLINE lw_vector lw_add_dots(lw_vector sum, uint32_t a, lw_vector b) {
+    typedef int32_t numbers __attribute__((vector_size(LW_VECTOR_BYTES)));
+    const numbers high = (numbers)b >> 16, low = (numbers)((numbers)b << 16) >> 16;
+    return (lw_vector)((numbers)sum + high * (int16_t)(a >> 16) + low * (int16_t)a);
+}
+#endif
+
 /* ---- Half precision (level/matrix_block.c) --------------------------------------------------------------------- */
 
 #ifndef lw_widen_halves
-static inline void lw_widen_halves(uint32_t *restrict to, const uint16_t *restrict from, size_t count) {
+static inline void lw_widen_halves(lw_any32 *restrict to, const lw_any16 *restrict from, size_t count) {
     for (size_t i = 0; i < count; i++) to[i] = lw_bits_f32_(lw_cvt_f32_f16(from[i]));
 }
-static inline void lw_narrow_halves(uint16_t *restrict to, const uint32_t *restrict from, size_t count) {
+static inline void lw_narrow_halves(lw_any16 *restrict to, const lw_any32 *restrict from, size_t count) {
     for (size_t i = 0; i < count; i++) to[i] = lw_cvt_rn_f16_f32(lw_from_bits_f32_(from[i]));
 }
 #endif

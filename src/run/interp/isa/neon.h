@@ -48,6 +48,13 @@ static inline lw_mask lw_bytes_to_mask(const uint8_t *from) {
     return mask;
 }
 
+#define lw_add_dots lw_add_dots
+LW_INLINE lw_vector lw_add_dots(lw_vector sum, uint32_t a, lw_vector b) {
+    const int16x8_t x = vreinterpretq_s16_u32(vdupq_n_u32(a)), y = (int16x8_t)b;
+    const int32x4_t low = vmull_s16(vget_low_s16(x), vget_low_s16(y)), high = vmull_high_s16(x, y);
+    return (lw_vector)((int32x4_t)sum + vpaddq_s32(low, high));
+}
+
 #define lw_is_zero lw_is_zero
 LW_INLINE bool lw_is_zero(lw_vector x) { return vmaxvq_u32(vreinterpretq_u32_u64((uint64x2_t)x)) == 0; }
 

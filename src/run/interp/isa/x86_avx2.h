@@ -20,6 +20,14 @@ LW_INLINE bool lw_is_zero(lw_vector x) {
     return __builtin_ia32_ptestz256((words)x, (words)x);
 }
 
+#define lw_add_dots lw_add_dots
+LW_INLINE lw_vector lw_add_dots(lw_vector sum, uint32_t a, lw_vector b) {
+    typedef int32_t numbers __attribute__((vector_size(32)));
+    typedef short halves __attribute__((vector_size(32)));
+    return (lw_vector)((numbers)sum +
+                       (numbers)__builtin_ia32_pmaddwd256((halves)((numbers){0} + (int32_t)a), (halves)b));
+}
+
 typedef float lw_floats __attribute__((vector_size(32)));
 typedef short lw_eight_halves __attribute__((vector_size(16)));
 LW_INLINE lw_floats lw_widen_f16(const uint16_t *from) {

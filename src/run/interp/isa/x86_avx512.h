@@ -493,6 +493,12 @@ static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sourc
 
 /* ---- Half precision --------------------------------------------------------------------------------------------- */
 
+#define lw_add_dots lw_add_dots
+LW_INLINE lw_vector lw_add_dots(lw_vector sum, uint32_t a, lw_vector b) {
+    const __m512i products = _mm512_madd_epi16(_mm512_set1_epi32((int)a), (__m512i)b);
+    return (lw_vector)_mm512_add_epi32((__m512i)sum, products);
+}
+
 typedef float lw_floats __attribute__((vector_size(64)));
 LW_INLINE lw_floats lw_widen_f16(const uint16_t *from) {
     return (lw_floats)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));

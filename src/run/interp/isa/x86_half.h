@@ -21,7 +21,7 @@ LW_INLINE lw_floats lw_pinned(lw_floats a) {
 
 /* Numbers of f16 as f32, and f32 rounded to f16, as bits. */
 #define lw_widen_halves lw_widen_halves
-static inline void lw_widen_halves(uint32_t *to, const uint16_t *from, size_t count) {
+static inline void lw_widen_halves(lw_any32 *to, const lw_any16 *from, size_t count) {
     size_t i = 0;
     for (; i + LW_HALVES <= count; i += LW_HALVES) {
         const lw_floats a = lw_widen_f16(from + i);
@@ -29,7 +29,7 @@ static inline void lw_widen_halves(uint32_t *to, const uint16_t *from, size_t co
     }
     for (; i < count; i++) to[i] = lw_bits_f32_(lw_cvt_f32_f16(from[i]));
 }
-static inline void lw_narrow_halves(uint16_t *to, const uint32_t *from, size_t count) {
+static inline void lw_narrow_halves(lw_any16 *to, const lw_any32 *from, size_t count) {
     size_t i = 0;
     for (; i + LW_HALVES <= count; i += LW_HALVES) {
         lw_floats a;

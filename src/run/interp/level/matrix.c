@@ -18,7 +18,7 @@ void LW_AT_LEVEL(lw_matrix_multiply)(const lw_matrix_kind *kind, const void *a, 
     switch ((lw_matrix_rule)kind->rule) {
     case LW_MATRIX_block:
     case LW_MATRIX_pairs: done = LW_AT_LEVEL(lw_matrix_by_blocks)(kind, a, b, c, d); break;
-    default: break;
+    default: done = LW_AT_LEVEL(lw_matrix_by_sums)(kind, a, b, c, d);
     }
     if (!done) multiply_plainly(kind, a, b, c, d);
 }

@@ -27,7 +27,7 @@ static inline const char *lw_column_of_b(const lw_matrix_kind *kind, const void 
 
 /* to[k][column] = from[column][k], of `count` columns and k; `stride` elements from one k to the next. */
 #define LW_TURN(bits) \
-    static inline void lw_turn_##bits(uint##bits##_t *restrict to, size_t stride, const lw_any##bits *restrict from, \
+    static inline void lw_turn_##bits(lw_any##bits *restrict to, size_t stride, const lw_any##bits *restrict from, \
                                       size_t columns, size_t count) { \
         for (size_t n = 0; n < columns; n++) \
             for (size_t k = 0; k < count; k++) to[k * stride + n] = from[n * count + k]; \
@@ -37,7 +37,9 @@ LW_TURN(32)
 LW_TURN(64)
 #undef LW_TURN
 
-/* By blocks and pairs. False: it is nothing for vectors. */
+/* False: it is nothing for vectors, and nothing was done. By blocks and pairs … */
 bool LW_AT_LEVEL(lw_matrix_by_blocks)(const lw_matrix_kind *kind, const void *a, const void *b, const void *c, void *d);
+/* … and by the other rules. */
+bool LW_AT_LEVEL(lw_matrix_by_sums)(const lw_matrix_kind *kind, const void *a, const void *b, const void *c, void *d);
 
 #endif
