@@ -260,6 +260,16 @@ static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sourc
 }
 #endif
 
+/* ---- Of signed 32-bit elements the larger one ------------------------------------------------------------------ */
+
+#ifndef lw_larger
+LW_INLINE lw_vector lw_larger(lw_vector a, lw_vector b) {
+    typedef int32_t numbers __attribute__((vector_size(LW_VECTOR_BYTES)));
+    const lw_vector which = (lw_vector)((numbers)a > (numbers)b);
+    return (a & which) | (b & ~which);
+}
+#endif
+
 /* ---- Dot products of integers (level/matrix_sums.c) ------------------------------------------------------------- */
 
 /* Each sum plus the products of the two signed halves of a and of an element of b. */

@@ -1,11 +1,10 @@
 /* matrix_block.c: products whose addends are cut below the largest exponent (LW_MATRIX_block, LW_MATRIX_pairs), for one
- * CPU level.   elements → f32 with exponents → rows of d, some columns at a time
+ * CPU level.   elements → f32 with exponents → rows of d, a vector of columns at a time (matrix_lanes.h)
  *
- * The product of two factors is exact in f32: 11 bits each at most. All addends of an element of d become integers in
- * places of its last kept bit by a conversion, which cuts toward zero as the tensor cores do; sums of integers are
- * exact in any order. Two things are left to lw_matrix_element, for the elements that they concern: infinities and NaN,
- * and results below the normal numbers of f32. */
-#include "run/interp/level/matrix.h"
+ * Where a row has fewer columns than a vector, two rows are one, their elements in turns. What vectors do not say is
+ * left to lw_matrix_element, for the elements that it concerns: infinities and NaN, and results below the normal
+ * numbers of f32. */
+#include "run/interp/level/matrix_lanes.h"
 
 #include <lanewise/lane.h>
 
@@ -14,48 +13,8 @@ enum {
     MOST_BLOCK = 16, /* … and of a block, whose sum of 25 bits each fits an integer */
     MOST_ROWS = 64,
     MOST_COLUMNS = 32,
-    PADDING = LW_VECTOR_BYTES / 4,
+    EIGHT = 8, /* what numbers of columns are multiples of */
 };
-
-/* Exponents of what is no number. Sums of two: nothing and something else but special is less than any exponent,
- * special and anything more than SPECIAL / 2. */
-enum { NOTHING = -5000, SPECIAL = 16000 };
-
-/* Factors whose exponents are in this range are near: their products and what these are cut to are normal f32. Others
- * are far. An element that has no exponent from LEAST_SCALED on has no products of near factors. */
-enum { NEAR_LEAST = -50, NEAR_MOST = 60, LEAST_SCALED = 2 * NEAR_LEAST };
-enum { TINY = 10 }; /* 2^-TINY times anything here is less than 1 */
-
-typedef struct lw_factors {
-    uint32_t *values; /* bits of f32; fractions, if they are far */
-    int32_t *exponents;
-} lw_factors;
-
-/* One row of a, and some columns of b; b[k][column]. */
-typedef struct lw_row_block {
-    lw_factors a, b;
-    size_t count, columns, stride; /* count: of products */
-    int cut;
-    int keep; /* bits of an f32 result */
-    bool half, far;
-} lw_row_block;
-
-/* Columns come in eights. */
-#if LW_VECTOR_BYTES == 16
-#define LANES 4
-#include "run/interp/level/matrix_lanes.h"
-#define block_row row_4
-#else
-#define LANES 8
-#include "run/interp/level/matrix_lanes.h"
-#if LW_VECTOR_BYTES == 64
-#define LANES 16
-#include "run/interp/level/matrix_lanes.h"
-#define block_row(x, ...) ((x)->columns % 16 ? row_8(x, __VA_ARGS__) : row_16(x, __VA_ARGS__))
-#else
-#define block_row row_8
-#endif
-#endif
 
 /* ---- Elements as f32 -------------------------------------------------------------------------------------------- */
 
@@ -133,17 +92,19 @@ typedef struct lw_tile {
     _Alignas(64) uint32_t values[MOST_ROWS * MOST_K];
     int32_t exponents[MOST_ROWS * MOST_K];
 } lw_tile;
-_Static_assert(MOST_COLUMNS <= MOST_ROWS, "a tile has room for columns of b");
+_Static_assert(MOST_COLUMNS <= MOST_ROWS && 2 * EIGHT <= MOST_ROWS, "a tile has room for columns of b");
 
 typedef struct lw_product {
     const lw_matrix_kind *kind;
     const void *a, *b, *c;
     void *d;
-    size_t each, a_rows; /* products of a block; rows of a that are in its tile */
-    lw_tile a_tile, b_tile;
-    _Alignas(64) uint32_t a_fractions[MOST_ROWS * MOST_K];
-    uint16_t halves[MOST_ROWS * MOST_K], turned[MOST_COLUMNS * MOST_K];
-    bool a_near, a_has_fractions;
+    size_t each;                /* products of a block */
+    size_t rows, columns;       /* of d that are one, and how many columns at a time */
+    lw_tile a_tile, b_tile;     /* [row / rows][k][row % rows] and [k][column][row % rows] */
+    size_t a_count;             /* elements of a that are in its tile */
+    bool a_near, has_fractions; /* … and whether these are, too */
+    _Alignas(64) uint32_t a_fractions[MOST_ROWS * MOST_K], woven[MOST_ROWS * MOST_K], turned[MOST_COLUMNS * MOST_K];
+    uint16_t halves[MOST_ROWS * MOST_K];
 } lw_product;
 
 static int least_of(const lw_matrix_kind *kind, lw_matrix_type type) {
@@ -168,117 +129,169 @@ static const void *read_rows(lw_product *p, lw_matrix_type type, const void *fro
     return p->halves;
 }
 
-static void read_a(lw_product *p, size_t m, size_t rows) {
-    const lw_matrix_kind *kind = p->kind;
-    const lw_factors to = {p->a_tile.values, p->a_tile.exponents};
-    const void *from = read_rows(p, kind->a_type, lw_row_of_a(kind, p->a, m), rows);
-    widen(kind->a_type, to.values, from, rows * kind->k);
-    p->a_near = sort_out(&to, rows * kind->k, least_of(kind, kind->a_type), kind->negate_a);
-    p->a_rows = rows;
-    p->a_has_fractions = false;
+/* Two rows behind each other, from element `at` on, as one, in turns; or one row twice. */
+static void weave_rows(lw_matrix_type type, void *restrict to, size_t at, const void *restrict from, size_t count,
+                       bool distinct) {
+    const size_t next = distinct ? count : 0;
+    if (type == LW_MATRIX_tf32) {
+        lw_any32 *word = (lw_any32 *)to + at;
+        const lw_any32 *x = (const lw_any32 *)from + at;
+        for (size_t i = 0; i < count; i++) word[2 * i] = x[i], word[2 * i + 1] = x[next + i];
+    } else {
+        lw_any16 *half = (lw_any16 *)to + at;
+        const lw_any16 *x = (const lw_any16 *)from + at;
+        for (size_t i = 0; i < count; i++) half[2 * i] = x[i], half[2 * i + 1] = x[next + i];
+    }
 }
 
-/* Columns of b for row m, as [k][column]. */
-static bool read_b(lw_product *p, size_t m, size_t n, size_t columns) {
+static void read_a(lw_product *p, size_t m, size_t rows) {
     const lw_matrix_kind *kind = p->kind;
-    const lw_factors to = {p->b_tile.values, p->b_tile.exponents};
-    const void *from = read_rows(p, kind->b_type, lw_column_of_b(kind, p->b, m, n), columns);
-    if (kind->b_type == LW_MATRIX_tf32) {
-        lw_turn_32(to.values, columns, from, columns, kind->k);
-        for (size_t i = 0; i < columns * kind->k; i++) to.values[i] &= 0xffffe000;
-    } else {
-        lw_turn_16(p->turned, columns, from, columns, kind->k);
-        widen(kind->b_type, to.values, p->turned, columns * kind->k);
+    const lw_matrix_type type = kind->a_type;
+    const size_t k = kind->k;
+    const lw_factors to = {p->a_tile.values, p->a_tile.exponents};
+    const void *from = read_rows(p, type, lw_row_of_a(kind, p->a, m), rows);
+    if (p->rows == 2) {
+        for (size_t i = 0; i < rows * k; i += 2 * k) weave_rows(type, p->woven, i, from, k, true);
+        from = p->woven;
     }
-    return sort_out(&to, columns * kind->k, least_of(kind, kind->b_type), kind->negate_b);
+    p->a_count = rows * k;
+    widen(type, to.values, from, p->a_count);
+    p->a_near = sort_out(&to, p->a_count, least_of(kind, type), kind->negate_a);
+    p->has_fractions = false;
+}
+
+/* Columns of b for row m and those that are one with it. */
+static bool read_b(lw_product *p, size_t m, size_t n) {
+    const lw_matrix_kind *kind = p->kind;
+    const lw_matrix_type type = kind->b_type;
+    const size_t rows = p->rows, lanes = p->columns * rows, k = kind->k;
+    const lw_factors to = {p->b_tile.values, p->b_tile.exponents};
+    const size_t count = p->columns * k;
+    for (size_t row = 0; row < (kind->b_per_row ? rows : 1); row++) {
+        const void *from = read_rows(p, type, lw_column_of_b(kind, p->b, m + row, n), p->columns);
+        if (type == LW_MATRIX_tf32) lw_turn_32(p->turned + row * count, p->columns, from, p->columns, k);
+        else lw_turn_16((lw_any16 *)p->turned + row * count, p->columns, from, p->columns, k);
+    }
+    if (rows == 2) weave_rows(type, p->woven, 0, p->turned, count, kind->b_per_row);
+    widen(type, to.values, rows == 2 ? p->woven : p->turned, lanes * k);
+    return sort_out(&to, lanes * k, least_of(kind, type), kind->negate_b);
 }
 
 /* ---- Rows of the result ----------------------------------------------------------------------------------------- */
 
-static void narrow(uint16_t *to, const uint32_t *from, size_t count, bool keeps_zeros) {
-    const uint16_t signs = keeps_zeros ? 0x8000 : 0;
+/* -0 is +0, if it is no number of IEEE's. */
+static inline void narrow(lw_any16 *to, const uint32_t *from, size_t count, bool keeps_signs) {
+    const uint16_t signs = keeps_signs ? 0x8000 : 0;
     lw_narrow_halves(to, from, count);
     for (size_t i = 0; i < count; i++) to[i] = to[i] & 0x7fff ? to[i] : to[i] & signs;
 }
 
-/* c as f32. */
-static void read_c(const lw_product *p, uint32_t *to, const void *from, size_t columns) {
-    if (!p->c) memset(to, 0, 4 * columns);
-    else if (p->kind->c_type == LW_MATRIX_f16) lw_widen_halves(to, from, columns);
-    else memcpy(to, from, 4 * columns);
-}
-
 /* What stands behind the blocks of LW_MATRIX_pairs: c, which was not in them. */
-static void add_c(const lw_matrix_kind *kind, void *d, const void *c, size_t columns) {
-    if (kind->d_type == LW_MATRIX_f16) {
-        lw_any16 *to = d;
-        const lw_any16 *more = c;
-        for (size_t i = 0; i < columns; i++) to[i] = lw_add_rn_f16(to[i], more[i]);
-    } else {
-        lw_any32 *to = d;
-        const lw_any32 *more = c;
-        for (size_t i = 0; i < columns; i++)
-            to[i] = lw_bits_f32_(lw_add_rn_f32(lw_from_bits_f32_(to[i]), lw_from_bits_f32_(more[i])));
-    }
+static void add_c(lw_matrix_type type, void *d, const void *c, size_t count) {
+    lw_any16 *half = d;
+    lw_any32 *word = d;
+    const lw_any16 *half_c = c;
+    const lw_any32 *word_c = c;
+    if (type == LW_MATRIX_f16)
+        for (size_t i = 0; i < count; i++) half[i] = lw_add_rn_f16(half[i], half_c[i]);
+    else
+        for (size_t i = 0; i < count; i++)
+            word[i] = lw_bits_f32_(lw_add_rn_f32(lw_from_bits_f32_(word[i]), lw_from_bits_f32_(word_c[i])));
 }
 
-static void compute_row(lw_product *p, size_t row, size_t m, size_t n, size_t columns, bool b_near) {
+/* One function for each way, so that what they have in common is not compiled for all at once. */
+#define ADD(nearness, rows) \
+    static bool add_##nearness##_##rows(const lw_addends *x, uint32_t *row, uint32_t *wrong) { \
+        return add_row(x, row, wrong, nearness, rows); \
+    }
+ADD(NEAR, 1)
+ADD(FAR, 1)
+ADD(HALF, 1)
+ADD(NEAR, 2)
+ADD(FAR, 2)
+ADD(HALF, 2)
+
+typedef bool lw_adding(const lw_addends *x, uint32_t *row, uint32_t *wrong);
+static lw_adding *const addings[2][3] = {{add_NEAR_1, add_FAR_1, add_HALF_1}, {add_NEAR_2, add_FAR_2, add_HALF_2}};
+
+/* Rows that are one, of some columns: `rows` and `columns` are constants at each call. at: that of the first element in
+ * c and d; row: in the tile of a. */
+LW_INLINE void compute_rows(lw_product *p, size_t row, size_t m, size_t n, bool far, size_t rows, size_t columns) {
     const lw_matrix_kind *kind = p->kind;
-    const bool half = kind->c_type == LW_MATRIX_f16 && kind->d_type == LW_MATRIX_f16, far = !(p->a_near && b_near),
-               pairs = kind->rule == LW_MATRIX_pairs;
-    const size_t c_bytes = lw_matrix_bytes(kind->c_type, 1), d_bytes = lw_matrix_bytes(kind->d_type, 1),
-                 at = m * kind->n + n;
-    _Alignas(64) uint32_t sums[MOST_COLUMNS + PADDING], odd[MOST_COLUMNS + PADDING] = {0}, c[MOST_COLUMNS] = {0};
+    const bool pairs = kind->rule == LW_MATRIX_pairs, c_half = kind->c_type == LW_MATRIX_f16,
+               d_half = kind->d_type == LW_MATRIX_f16, half = c_half && d_half;
+    const size_t c_bytes = c_half ? 2 : 4, d_bytes = d_half ? 2 : 4, lanes = rows * columns;
+    _Alignas(64) uint32_t c[MOST_COLUMNS], sums[MOST_COLUMNS], wrong[MOST_COLUMNS];
     _Alignas(64) uint16_t halves[MOST_COLUMNS];
-    if (p->c) memcpy(c, (const char *)p->c + c_bytes * at, c_bytes * columns);
-    if (pairs) memset(sums, 0, 4 * columns);
-    else read_c(p, sums, c, columns);
-    for (size_t from = 0; from < kind->k; from += p->each) {
-        const lw_row_block x = {
-            .a = {(far ? p->a_fractions : p->a_tile.values) + row * kind->k + from,
-                  p->a_tile.exponents + row * kind->k + from},
-            .b = {p->b_tile.values + from * columns, p->b_tile.exponents + from * columns},
-            .count = p->each,
-            .columns = columns,
-            .stride = columns,
-            .cut = pairs ? LW_MATRIX_CUT : kind->cut,
-            .keep = half || kind->cut + 1 > 24 || pairs ? 24 : kind->cut + 1,
-            .half = half,
-            .far = far,
-        };
-        block_row(&x, sums, odd);
-        if (half) {
-            narrow(halves, sums, columns, false);
-            lw_widen_halves(sums, halves, columns);
-        }
+    const char *old[2] = {(const char *)c, (const char *)(c + columns)};
+    if (!p->c) memset(c, 0, 4 * lanes);
+    for (size_t i = 0; p->c && i < rows; i++) {
+        old[i] = (const char *)p->c + c_bytes * ((m + i) * kind->n + n);
+        memcpy((char *)c + i * columns * c_bytes, old[i], c_bytes * columns); /* d may be c */
     }
-    char *d = (char *)p->d + d_bytes * at;
-    if (kind->d_type == LW_MATRIX_f16 && !half) narrow(halves, sums, columns, true);
-    memcpy(d, kind->d_type == LW_MATRIX_f16 ? (void *)halves : (void *)sums, d_bytes * columns);
-    if (pairs) add_c(kind, d, c, columns);
-    uint32_t any = 0;
-    for (size_t i = 0; i < columns; i++) any |= odd[i];
-    for (size_t i = 0; any && i < columns; i++)
-        if (odd[i])
-            lw_element_put(d, d_bytes, i,
-                           lw_matrix_element(kind, lw_row_of_a(kind, p->a, m), lw_column_of_b(kind, p->b, m, n + i),
-                                             lw_element_at(c, c_bytes, i)));
+    if (pairs) memset(sums, 0, 4 * lanes);
+    else if (c_half) lw_widen_halves(sums, (const lw_any16 *)c, lanes);
+    else if (rows == 1) memcpy(sums, old[0], 4 * lanes);
+    if (rows == 2 && !pairs) {
+        if (c_half) weave(sums, sums, sums + columns);
+        else weave(sums, old[0], old[1]);
+    }
+    memset(wrong, 0, 4 * lanes);
+
+    lw_adding *add = addings[rows - 1][half ? HALF : far ? FAR : NEAR];
+    bool any = false;
+    for (size_t from = 0; from < kind->k; from += p->each) {
+        const size_t a_at = row * kind->k + from * rows, b_at = from * lanes;
+        const lw_addends x = {
+            .a = {(far ? p->a_fractions : p->a_tile.values) + a_at, p->a_tile.exponents + a_at},
+            .b = {p->b_tile.values + b_at, p->b_tile.exponents + b_at},
+            .count = p->each,
+            .lanes = lanes,
+            .stride = lanes,
+            .cut = pairs ? LW_MATRIX_CUT : kind->cut,
+            .keep = half || pairs || kind->cut + 1 > 24 ? 24 : kind->cut + 1,
+        };
+        if (from && half) { /* the result of the block before is a number of f16 */
+            narrow(halves, sums, lanes, false);
+            lw_widen_halves(sums, halves, lanes);
+        }
+        any |= add(&x, sums, wrong);
+    }
+    if (rows == 2) separate(sums, sums + columns, sums);
+    if (d_half) narrow(halves, sums, lanes, !half);
+    if (pairs) add_c(kind->d_type, d_half ? (void *)halves : (void *)sums, c, lanes);
+    for (size_t i = 0; i < rows; i++) {
+        char *to = (char *)p->d + d_bytes * ((m + i) * kind->n + n);
+        if (d_half) memcpy(to, halves + i * columns, 2 * columns);
+        else memcpy(to, sums + i * columns, 4 * columns);
+    }
+    for (size_t lane = 0; any && lane < lanes; lane++) {
+        const size_t i = lane % rows, column = lane / rows, at = (m + i) * kind->n + n + column;
+        if (!wrong[lane]) continue;
+        const uint64_t old = lw_element_at(c, c_bytes, i * columns + column);
+        const char *a = lw_row_of_a(kind, p->a, m + i), *b = lw_column_of_b(kind, p->b, m + i, n + column);
+        lw_element_put(p->d, d_bytes, at, lw_matrix_element(kind, a, b, old));
+    }
 }
 
-/* Columns for all rows that a was read of, or for one of them. */
-static void compute_columns(lw_product *p, size_t first, size_t m, size_t rows, size_t n, size_t columns) {
-    const size_t k = p->kind->k;
-    const bool b_near = read_b(p, m, n, columns);
-    if (!(p->a_near && b_near)) {
-        if (!p->a_has_fractions) make_fractions(p->a_fractions, p->a_tile.values, p->a_rows * k);
-        p->a_has_fractions = true;
-        make_fractions(p->b_tile.values, p->b_tile.values, columns * k);
+/* Columns from n on, for rows from m on, which are those of the tile of a from `first` on. */
+static void compute_columns(lw_product *p, size_t first, size_t m, size_t count, size_t n) {
+    const bool far = !read_b(p, m, n) || !p->a_near;
+    if (far) {
+        if (!p->has_fractions) make_fractions(p->a_fractions, p->a_tile.values, p->a_count);
+        p->has_fractions = true;
+        make_fractions(p->b_tile.values, p->b_tile.values, p->columns * p->rows * p->kind->k);
     }
-    for (size_t i = 0; i < rows; i++) compute_row(p, m + i - first, m + i, n, columns, b_near);
+    for (size_t i = m; i < m + count; i += p->rows) {
+        if (LANES == 2 * EIGHT && p->rows == 2) compute_rows(p, i - first, i, n, far, 2, EIGHT);
+        else if (p->columns == EIGHT) compute_rows(p, i - first, i, n, far, 1, EIGHT);
+        else if (p->columns == 2 * EIGHT) compute_rows(p, i - first, i, n, far, 1, 2 * EIGHT);
+        else compute_rows(p, i - first, i, n, far, 1, 4 * EIGHT);
+    }
 }
 
 static bool is_for_vectors(const lw_matrix_kind *kind, size_t each) {
-    if (kind->k > MOST_K || kind->saturate) return false;
+    if (kind->k > MOST_K || kind->saturate || kind->m % 2) return false;
     return each <= (kind->rule == LW_MATRIX_block && kind->cut <= LW_MATRIX_CUT_WGMMA_FP8 ? MOST_K : MOST_BLOCK);
 }
 
@@ -286,14 +299,15 @@ bool LW_AT_LEVEL(lw_matrix_by_blocks)(const lw_matrix_kind *kind, const void *a,
                                       void *d) {
     const size_t each = kind->rule == LW_MATRIX_pairs ? kind->k / 2u : kind->block ? kind->block : kind->k;
     if (!is_for_vectors(kind, each)) return false;
-    lw_product p;
+    lw_product p; /* not initialised: it has some 40 KB, of which little is used */
     p.kind = kind, p.a = a, p.b = b, p.c = c, p.d = d, p.each = each;
+    p.columns = kind->n % (4 * EIGHT) == 0 ? 4 * EIGHT : kind->n % (2 * EIGHT) == 0 ? 2 * EIGHT : EIGHT;
+    p.rows = p.columns < LANES ? 2 : 1;
     for (size_t m = 0; m < kind->m; m += MOST_ROWS) {
-        const size_t rows = kind->m - m < MOST_ROWS ? kind->m - m : MOST_ROWS, step = kind->b_per_row ? 1 : rows;
-        read_a(&p, m, rows);
-        for (size_t n = 0; n < kind->n; n += MOST_COLUMNS)
-            for (size_t row = m; row < m + rows; row += step)
-                compute_columns(&p, m, row, step, n, kind->n - n < MOST_COLUMNS ? kind->n - n : MOST_COLUMNS);
+        const size_t count = kind->m - m < MOST_ROWS ? kind->m - m : MOST_ROWS, step = kind->b_per_row ? p.rows : count;
+        read_a(&p, m, count);
+        for (size_t n = 0; n < kind->n; n += p.columns)
+            for (size_t row = m; row < m + count; row += step) compute_columns(&p, m, row, step, n);
     }
     return true;
 }

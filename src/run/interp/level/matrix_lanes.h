@@ -1,135 +1,178 @@
-/* matrix_lanes.h: a row of blocks, a vector of neighbouring columns at a time. Included once for each width, with LANES
- * the elements of a vector; names end in it.
+/* matrix_lanes.h: one block of addends for a vector of elements of d, for one CPU level.
  *
- * All vectors are of f32, or of 32-bit integers beside them. An exponent is an integer that stands beside its number,
- * since that of a subnormal is not what the bits say, and says too if there is none. */
+ * The product of two factors is exact in f32: they have 11 bits each at most. All addends become integers in places of
+ * the last bit that is kept by a conversion, which cuts toward zero as the tensor cores do; a sum of integers is exact
+ * in any order. An exponent stands beside its number, since that of a subnormal is not what the bits say, and says too
+ * if there is none. */
+#ifndef LW_LEVEL_MATRIX_LANES_H
+#define LW_LEVEL_MATRIX_LANES_H
 
-#define AT(name) LW_PASTE(name, LANES)
+#include "run/interp/level/matrix.h"
 
-typedef float AT(floats) __attribute__((vector_size(4 * LANES)));
-typedef int32_t AT(ints) __attribute__((vector_size(4 * LANES)));
-typedef uint32_t AT(words) __attribute__((vector_size(4 * LANES)));
+enum { LANES = LW_VECTOR_BYTES / 4 };
+
+typedef float floats __attribute__((vector_size(LW_VECTOR_BYTES)));
+typedef int32_t ints __attribute__((vector_size(LW_VECTOR_BYTES)));
+typedef uint32_t words __attribute__((vector_size(LW_VECTOR_BYTES)));
 /* The same at places aligned to an element only. */
-typedef uint32_t AT(loose) __attribute__((vector_size(4 * LANES), aligned(4), may_alias));
-#define floats           AT(floats)
-#define ints             AT(ints)
-#define words            AT(words)
-#define LOAD(type, from) ((type) * (const AT(loose) *)(from))
+typedef uint32_t loose_words __attribute__((vector_size(LW_VECTOR_BYTES), aligned(4), may_alias));
+#define LOAD(type, from) ((type) * (const loose_words *)(from))
 #define ALL(number)      ((ints){0} + (number))
 
-LW_INLINE ints AT(larger)(ints a, ints b) {
-    ints d;
-    for (int i = 0; i < LANES; i++) d[i] = a[i] > b[i] ? a[i] : b[i];
-    return d;
-}
-#define larger AT(larger)
+/* Exponents of what is no number. Sums of two: nothing and something else but special is less than any exponent,
+ * special and anything more than SPECIAL / 2. */
+enum { NOTHING = -5000, SPECIAL = 16000 };
 
+/* Factors whose exponents are in this range are near: their products and what these are cut to are normal f32. Others
+ * are far. An element whose largest exponent is below LEAST_SCALED has no products of near factors but zeros. */
+enum { NEAR_LEAST = -50, NEAR_MOST = 60, LEAST_SCALED = 2 * NEAR_LEAST };
+enum { TINY = 10 }; /* 2^-TINY times any number here is less than 1 */
+
+/* Numbers of f32, as bits, and their exponents. */
+typedef struct lw_factors {
+    uint32_t *values; /* of 1 to 2 without their exponents, if they are far */
+    int32_t *exponents;
+} lw_factors;
+
+/* Some rows of a beside each other, and columns of b: a[k][row], b[k][column][row]. */
+typedef struct lw_addends {
+    lw_factors a, b;
+    size_t count;  /* products of an element; a multiple of 4 */
+    size_t lanes;  /* elements; a multiple of a vector's */
+    size_t stride; /* from one k of b to the next */
+    int cut;       /* bits kept below the largest exponent */
+    int keep;      /* bits of a result in f32 */
+} lw_addends;
+
+typedef enum lw_nearness {
+    NEAR, /* all factors are */
+    FAR,
+    HALF, /* near, and c and the result are f16, here as f32 */
+} lw_nearness;
+
+/* ---- Small things ----------------------------------------------------------------------------------------------- */
+
+LW_INLINE ints larger(ints a, ints b) { return (ints)lw_larger((lw_vector)a, (lw_vector)b); }
 /* Elements of a where `which` is all ones, else of b. */
-LW_INLINE words AT(choose)(ints which, words a, words b) { return (a & (words)which) | (b & ~(words)which); }
-#define choose AT(choose)
+LW_INLINE words choose(ints which, words a, words b) { return (a & (words)which) | (b & ~(words)which); }
+
+/* 2^e, of exponents that f32 has. */
+LW_INLINE floats powers(ints e) { return (floats)((e + 127) << 23); }
 
 /* Exponents of f32 numbers, no less than the least one of their format. */
-LW_INLINE ints AT(exponents_of)(words bits, int least) {
+LW_INLINE ints exponents_of(words bits, int least) {
     const ints field = (ints)(bits >> 23 & 0xff), e = larger(field - 127, ALL(least));
     const words numbers = choose((ints)(field == 255), (words)ALL(SPECIAL), (words)e);
     return (ints)choose((ints)((bits << 1) == 0), (words)ALL(NOTHING), numbers);
 }
-#define exponents_of AT(exponents_of)
-
-/* 2^e, of exponents that f32 has. */
-LW_INLINE floats AT(powers)(ints e) { return (floats)((e + 127) << 23); }
-#define powers AT(powers)
-
 /* 1.x or, if it is subnormal, 0.x of a number. */
-LW_INLINE floats AT(fractions_of)(words bits) {
-    const words one = ((bits & 0x807fffff) | 0x3f800000), normal = (words)((bits & 0x7f800000) != 0);
-    return (floats)one - (floats)choose((ints)normal, (words){0}, (bits & 0x80000000) | 0x3f800000);
+LW_INLINE floats fractions_of(words bits) {
+    const words sign = bits & 0x80000000, one = sign | 0x3f800000, field = bits & 0x7f800000;
+    return (floats)((bits & 0x807fffff) | 0x3f800000) - (floats)choose((ints)(field != 0), (words){0}, one);
 }
-#define fractions_of AT(fractions_of)
 
-/* One block of a row: c and `count` products. far: factors are fractions, whose products are brought to their places
- * one by one; otherwise they are the numbers, whose products and their last places are in the range of f32. half: c and
- * the result are f16, here as f32.
- *
- * returns  bits of the result; *odd is all ones where they are not */
-LW_INLINE words AT(block)(const lw_row_block *x, size_t column, words c, bool far, bool half, ints *odd) {
-    const int cut = x->cut;
-    const int32_t *a_e = x->a.exponents, *b_e = x->b.exponents + column;
-    const lw_any_float *a = (const lw_any_float *)x->a.values;
-    const uint32_t *b = x->b.values + column;
-    const ints c_e = exponents_of(c, half ? -14 : -126);
-    ints e = larger(c_e, ALL(half ? -21 : -133));
-    for (size_t k = 0; k < x->count; k++) e = larger(e, a_e[k] + LOAD(ints, b_e + k * x->stride));
-    const ints special = e > SPECIAL / 2;
-    /* What is near has no smaller exponent unless all products are zero: then the result is c. */
-    const ints alone = far || half ? (ints){0} : (ints)(e < LEAST_SCALED);
-    if (!far && !half) e = larger(e, ALL(LEAST_SCALED));
+/* The k-th elements of the rows of a, for all columns. */
+LW_INLINE words rows_of(const void *a, size_t k, int rows) {
+    if (rows == 2) return (words)((lw_vector){0} + ((const lw_any64 *)a)[k]);
+    return (words){0} + ((const lw_any32 *)a)[k];
+}
 
-    /* Each addend as an integer, in places of 2^(e - cut): conversion cuts toward zero. */
-    ints sum = {0}, last;
-    if (far) {
-        const floats own = powers(larger(c_e - e + cut, ALL(-TINY)));
-        last = __builtin_convertvector(fractions_of(c) * own, ints);
-        for (size_t k = 0; k < x->count; k++) {
-            const ints place = a_e[k] + LOAD(ints, b_e + k * x->stride) - e + cut;
-            const floats product = LOAD(floats, b + k * x->stride) * a[k];
-            sum += __builtin_convertvector(product * powers(larger(place, ALL(-TINY))), ints);
+/* Two rows of eight elements, in turns, and apart again: only where LANES is 16. */
+typedef uint32_t eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint32_t sixteen __attribute__((vector_size(64), aligned(4), may_alias));
+LW_INLINE void weave(uint32_t *to, const void *first, const void *second) {
+    const eight a = *(const eight *)first, b = *(const eight *)second;
+    *(sixteen *)to = __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+}
+LW_INLINE void separate(void *first, void *second, const uint32_t *from) {
+    const sixteen x = *(const sixteen *)from;
+    *(eight *)first = __builtin_shufflevector(x, x, 0, 2, 4, 6, 8, 10, 12, 14);
+    *(eight *)second = __builtin_shufflevector(x, x, 1, 3, 5, 7, 9, 11, 13, 15);
+}
+
+/* ---- Blocks ----------------------------------------------------------------------------------------------------- */
+
+#define FOUR_TIMES _Pragma("GCC unroll 4") for (int step = 0; step < 4; step++, k++)
+
+LW_INLINE ints largest_exponents(const lw_addends *x, size_t lane, ints e, int rows) {
+    const int32_t *b = x->b.exponents + lane;
+    for (size_t k = 0; k < x->count;)
+        FOUR_TIMES e = larger(e, (ints)rows_of(x->a.exponents, k, rows) + LOAD(ints, b + k * x->stride));
+    return e;
+}
+
+/* Sums of products, in places of 2^(e - cut). */
+LW_INLINE ints sum_near(const lw_addends *x, size_t lane, ints e, int rows) {
+    const uint32_t *b = x->b.values + lane;
+    const floats scale = powers(x->cut - e);
+    ints sum = {0};
+    for (size_t k = 0; k < x->count;) FOUR_TIMES {
+            const floats product = (floats)rows_of(x->a.values, k, rows) * LOAD(floats, b + k * x->stride);
+            sum += __builtin_convertvector(product * scale, ints);
         }
-    } else {
-        const floats scale = powers(cut - e);
-        last = __builtin_convertvector((floats)c * scale, ints);
-        for (size_t k = 0; k < x->count; k++)
-            sum += __builtin_convertvector(LOAD(floats, b + k * x->stride) * a[k] * scale, ints);
+    return sum;
+}
+LW_INLINE ints sum_far(const lw_addends *x, size_t lane, ints e, int rows) {
+    const uint32_t *b = x->b.values + lane;
+    const int32_t *b_e = x->b.exponents + lane;
+    ints sum = {0};
+    for (size_t k = 0; k < x->count; k++) {
+        const floats product = (floats)rows_of(x->a.values, k, rows) * LOAD(floats, b + k * x->stride);
+        const ints place = (ints)rows_of(x->a.exponents, k, rows) + LOAD(ints, b_e + k * x->stride) - e + x->cut;
+        sum += __builtin_convertvector(product * powers(larger(place, ALL(-TINY))), ints);
     }
+    return sum;
+}
 
+/* size * 2^up in f32, but for the sign. What is lost is cut off; of f16 the last place that is kept is odd then, which
+ * is rounded later. Also whether it is a number below the normal ones, of which all is wrong. */
+LW_INLINE words sized(words size, ints up, int keep, bool odd, ints *below) {
+    words lost = size >> keep;
+    lost |= lost >> 1, lost |= lost >> 2, lost |= lost >> 4;
+    const words sticky = (words)((size & lost) != 0) & (lost + 1);
+    size = (size & ~lost) | (odd ? sticky : (words){0});
+    const words number = (words) __builtin_convertvector(size, floats);
+    const ints field = (ints)(number >> 23) + up, nothing = (ints)(size == 0);
+    *below = (ints)(field < 1) & ~nothing;
+    return choose((ints)(field >= 255), (words)ALL(0x7f800000), number + ((words)up << 23)) & ~(words)nothing;
+}
+
+/* c and products as bits of f32. *wrong becomes all ones where it is not what comes out. */
+LW_INLINE words add_block(const lw_addends *x, size_t lane, words c, lw_nearness nearness, int rows, ints *wrong) {
+    const ints c_e = exponents_of(c, nearness == HALF ? -14 : -126);
+    /* The floor is 7 below the smallest normal number of the result. */
+    ints e = largest_exponents(x, lane, larger(c_e, ALL(nearness == HALF ? -21 : -133)), rows), below;
+    *wrong |= (ints)(e > SPECIAL / 2);
+    const ints alone = (ints)(e < LEAST_SCALED);
+    if (nearness == NEAR) e = larger(e, ALL(LEAST_SCALED));
+
+    ints sum, last;
+    if (nearness == FAR) {
+        last = __builtin_convertvector(fractions_of(c) * powers(larger(c_e - e + x->cut, ALL(-TINY))), ints);
+        sum = sum_far(x, lane, e, rows);
+    } else {
+        last = __builtin_convertvector((floats)c * powers(x->cut - e), ints);
+        sum = sum_near(x, lane, e, rows);
+    }
     /* Products alone are below 2^31; with c it may be one bit more than a signed number has. */
     const ints total = (ints)((words)sum + (words)last), over = (sum ^ total) & (last ^ total);
-    const words negative = (words)((total ^ over) >> 31);
-    words size = ((words)total ^ negative) - negative;
-
-    /* The places that the result keeps; of f16 the last one is odd where some were lost, which is rounded later. */
-    words lost = size >> x->keep;
-    lost |= lost >> 1, lost |= lost >> 2, lost |= lost >> 4;
-    const words sticky = half ? (words)((size & lost) != 0) & (lost + 1) : (words){0};
-    size = (size & ~lost) | sticky;
-
-    const words number = (words) __builtin_convertvector(size, floats), up = (words)(e - cut) << 23;
-    const ints field = (ints)(number >> 23) + (e - cut);
-    words result = choose((ints)(field >= 255), (words)ALL(0x7f800000), number + up) | (negative & 0x80000000);
-    result = choose((ints)(size == 0), (words){0}, result);
-    if (!far && !half) result = choose(alone, choose((ints)((c << 1) == 0), (words){0}, c), result);
-    *odd |= special;
-    if (far) *odd |= (ints)(field < 1) & (ints)(size != 0);
+    const words negative = (words)((total ^ over) >> 31), size = ((words)total ^ negative) - negative;
+    words result = sized(size, e - x->cut, x->keep, nearness == HALF, &below);
+    result |= (words)(result != 0) & negative & 0x80000000;
+    if (nearness == FAR) *wrong |= below;
+    if (nearness == NEAR) result = choose(alone, (words)((c << 1) != 0) & c, result);
     return result;
 }
-#define block AT(block)
 
-/* `far` and `half` are constants of each call. */
-LW_INLINE void AT(columns)(const lw_row_block *x, uint32_t *row, uint32_t *odd, bool far, bool half) {
-    for (size_t column = 0; column < x->columns; column += LANES) {
-        ints odds = LOAD(ints, odd + column);
-        *(AT(loose) *)(row + column) = (AT(loose))block(x, column, LOAD(words, row + column), far, half, &odds);
-        *(AT(loose) *)(odd + column) = (AT(loose))odds;
+LW_INLINE bool add_row(const lw_addends *x, uint32_t *row, uint32_t *wrong, lw_nearness nearness, int rows) {
+    ints any = {0};
+    for (size_t lane = 0; lane < x->lanes; lane += LANES) {
+        ints here = LOAD(ints, wrong + lane);
+        *(loose_words *)(row + lane) = add_block(x, lane, LOAD(words, row + lane), nearness, rows, &here);
+        *(loose_words *)(wrong + lane) = (words)here;
+        any |= here;
     }
+    return !lw_is_zero((lw_vector)any);
 }
 
-/* row: bits of c, then those of the result; odd: all ones where they are not, one element a column. */
-static void AT(row)(const lw_row_block *x, uint32_t *row, uint32_t *odd) {
-    if (x->half) AT(columns)(x, row, odd, false, true);
-    else if (x->far) AT(columns)(x, row, odd, true, false);
-    else AT(columns)(x, row, odd, false, false);
-}
-
-#undef floats
-#undef ints
-#undef words
-#undef LOAD
-#undef ALL
-#undef larger
-#undef choose
-#undef exponents_of
-#undef powers
-#undef fractions_of
-#undef block
-#undef AT
-#undef LANES
+#endif
