@@ -163,8 +163,7 @@ static void refused(void) {
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemRetainAllocationHandle(&handle, &handle));
         GIVES(CUDA_ERROR_OUT_OF_MEMORY, cuMemAddressReserve(&wrong, (size_t)1 << 60, 0, 0, 0));
         GIVES(CUDA_ERROR_OUT_OF_MEMORY, cuMemCreate(&(CUmemGenericAllocationHandle){0}, (size_t)1 << 50, &props, 0));
-        GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemExportToShareableHandle(&size, handle, 1, 0));
-        other = props, other.requestedHandleTypes = 1;
+        other = props, other.requestedHandleTypes = 8;
         GIVES(CUDA_ERROR_NOT_SUPPORTED, cuMemCreate(&wrong, unit, &other, 0));
         GIVES(CUDA_ERROR_INVALID_VALUE, cuMemFree_v2(from));
     }

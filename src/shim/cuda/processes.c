@@ -1,4 +1,4 @@
-/* processes.c: memory and events of other processes, of which there are none: memory is that of the process. */
+/* processes.c: memory and events of other processes, of which there are none but in files (virtual.c). */
 #include "shim/cuda/driver.h"
 
 static CUresult refuse(const char *call) {

@@ -2,12 +2,16 @@
  *
  * Addresses are of a zone of their own, where the host has nothing. A stretch of them has one on the host, which stays
  * readable and writable as all of the device's does; memory that is mapped is put in place there, so that neighbours
- * become one allocation (lw_memory_map), and the same memory can be in several places. */
-#define _GNU_SOURCE /* mremap */
+ * become one allocation (lw_memory_map), and the same memory can be in several places. What may be given to other
+ * processes is a file in memory, whose name says what it is and which device it is of. */
+#define _GNU_SOURCE /* mremap, memfd_create */
 #include "shim/cuda/driver.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define GRANULE  (2ull << 20) /* as on GPUs */
@@ -21,6 +25,8 @@ typedef struct physical {
     uint64_t size, number;
     char *host;             /* where it always is; what is mapped is the same memory in another place */
     uint32_t handles, maps; /* that hold it */
+    int file;               /* -1: it is of this process alone */
+    bool is_foreign;        /* it came as a file, and is charged to whoever made that */
 } physical;
 
 typedef struct mapping {
@@ -139,7 +145,8 @@ static CUresult check_props(const CUmemAllocationProp *props) {
     if (!props || !props->location.type || props->location.type > CU_MEM_LOCATION_TYPE_HOST_NUMA)
         return CUDA_ERROR_INVALID_VALUE;
     if (props->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return unsupported("there is none of the host");
-    if (props->requestedHandleTypes) return unsupported("other processes cannot be given any");
+    if (props->requestedHandleTypes & ~CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR)
+        return unsupported("other processes are given file descriptors only");
     return lw_cu_check_device(props->location.id);
 }
 
@@ -154,33 +161,45 @@ CUresult cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocatio
     return CUDA_SUCCESS;
 }
 
-static physical *make_physical(uint64_t size, const CUmemAllocationProp *props) {
+#define FILE_NAME "lanewise memory of device "
+
+/* It keeps its size, so that nobody's pages go. -1: there is none. */
+static int make_file(uint64_t size, int device) {
+    char name[64];
+    snprintf(name, sizeof name, FILE_NAME "%d", device);
+    const int file = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file < 0) return -1;
+    if (!ftruncate(file, (off_t)size) && !fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+        return file;
+    close(file);
+    return -1;
+}
+
+static void end_physical(physical *memory) {
+    if (memory->host != MAP_FAILED) munmap(memory->host, memory->size);
+    if (memory->file >= 0) close(memory->file);
+    if (!memory->is_foreign) lw_memory_discharge(&lw_cu.device->memory, memory->size);
+}
+
+/* The file is its own then, also where there is no memory. */
+static physical *make_physical(uint64_t size, const CUmemAllocationProp *props, int file, bool is_foreign) {
+    const int flags = file < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED | MAP_NORESERVE;
     physical *made = calloc(1, sizeof *made);
-    if (!made) return NULL;
-    made->host = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (made->host == MAP_FAILED) {
+    if (!made || (!is_foreign && !lw_memory_charge(&lw_cu.device->memory, size))) {
+        if (file >= 0) close(file);
         free(made);
         return NULL;
     }
-    made->size = size, made->props = *props, made->handles = 1;
-    return made;
+    *made = (physical){.size = size, .props = *props, .handles = 1, .file = file, .is_foreign = is_foreign};
+    made->host = mmap(NULL, size, PROT_READ | PROT_WRITE, flags, file, 0);
+    if (made->host != MAP_FAILED) return made;
+    end_physical(made);
+    free(made);
+    return NULL;
 }
 
-CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *props,
-                     unsigned long long flags) {
-    LW_CU_CALL;
-    CUresult result = lw_cu_ready();
-    if (!result) result = check_props(props);
-    if (result) return result;
-    lw_memory *memory = &lw_cu.device->memory;
-    if (!handle || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !size || !is_granular(size) || flags)
-        return CUDA_ERROR_INVALID_VALUE;
-    if (!lw_memory_charge(memory, size)) return CUDA_ERROR_OUT_OF_MEMORY;
-    physical *made = make_physical(size, props);
-    if (!made) {
-        lw_memory_discharge(memory, size);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+static CUresult give_handle(physical *made, CUmemGenericAllocationHandle *handle) {
+    if (!made) return CUDA_ERROR_OUT_OF_MEMORY;
     lw_cu_lock();
     const bool known = lw_cu_link(&made->object, (uintptr_t)made, LW_CU_PHYSICAL, NULL);
     made->number = ++lw_cu.last_id;
@@ -189,10 +208,22 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CU
         *handle = (uintptr_t)made;
         return CUDA_SUCCESS;
     }
-    munmap(made->host, size);
-    lw_memory_discharge(memory, size);
+    end_physical(made);
     free(made);
     return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle *handle, size_t size, const CUmemAllocationProp *props,
+                     unsigned long long flags) {
+    LW_CU_CALL;
+    CUresult result = lw_cu_ready();
+    if (!result) result = check_props(props);
+    if (result) return result;
+    if (!handle || props->type != CU_MEM_ALLOCATION_TYPE_PINNED || !size || !is_granular(size) || flags)
+        return CUDA_ERROR_INVALID_VALUE;
+    const int file = props->requestedHandleTypes ? make_file(size, props->location.id) : -1;
+    if (props->requestedHandleTypes && file < 0) return CUDA_ERROR_OUT_OF_MEMORY;
+    return give_handle(make_physical(size, props, file, false), handle);
 }
 
 /* With the lock held. */
@@ -203,8 +234,7 @@ static physical *find_physical(CUmemGenericAllocationHandle handle) {
 /* Ends memory that nothing holds any more. With the lock held. */
 static void let_go(physical *memory) {
     if (memory->handles || memory->maps) return;
-    munmap(memory->host, memory->size);
-    lw_memory_discharge(&lw_cu.device->memory, memory->size);
+    end_physical(memory);
     lw_cu_lock();
     lw_cu_bury(&memory->object);
     lw_cu_unlock();
@@ -443,20 +473,47 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void 
 CUresult cuMemExportToShareableHandle(void *out, CUmemGenericAllocationHandle handle, CUmemAllocationHandleType type,
                                       unsigned long long flags) {
     LW_CU_CALL;
-    (void)type;
     CUresult result = lw_cu_ready();
     if (result) return result;
-    if (!out || flags || !find_physical(handle)) return CUDA_ERROR_INVALID_VALUE;
-    return unsupported("other processes cannot be given any");
+    if (!out || flags || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    const physical *memory = find_physical(handle);
+    const bool may = memory && memory->props.requestedHandleTypes;
+    const int file = may ? fcntl(memory->file, F_DUPFD_CLOEXEC, 0) : -1;
+    pthread_mutex_unlock(&lock);
+    if (file < 0) return may ? CUDA_ERROR_OPERATING_SYSTEM : CUDA_ERROR_INVALID_VALUE;
+    memcpy(out, &file, sizeof file);
+    return CUDA_SUCCESS;
+}
+
+/* The device that a file has memory of; -1: it is none of Lanewise's. */
+static int device_of_file(int file) {
+    char path[64], name[128];
+    int device;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const ssize_t size = readlink(path, name, sizeof name - 1);
+    name[size > 0 ? size : 0] = 0;
+    const int seals = fcntl(file, F_GET_SEALS);
+    return sscanf(name, "/memfd:" FILE_NAME "%d", &device) == 1 && seals >= 0 && seals & F_SEAL_SHRINK ? device : -1;
 }
 
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *from,
                                         CUmemAllocationHandleType type) {
     LW_CU_CALL;
-    (void)from, (void)type;
     CUresult result = lw_cu_ready();
+    struct stat about;
     if (result) return result;
-    return handle ? unsupported("there is none of other processes") : CUDA_ERROR_INVALID_VALUE;
+    if (!handle || type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
+    const int given = (int)(intptr_t)from;
+    if (fstat(given, &about)) return CUDA_ERROR_UNKNOWN; /* as an H200's driver has it */
+    const int device = device_of_file(given);
+    if (device < 0 || about.st_size <= 0 || !is_granular((uint64_t)about.st_size)) return CUDA_ERROR_INVALID_VALUE;
+    if ((result = lw_cu_check_device(device))) return result;
+    const CUmemAllocationProp props = {.type = CU_MEM_ALLOCATION_TYPE_PINNED,
+                                       .location = {CU_MEM_LOCATION_TYPE_DEVICE, device}};
+    const int file = fcntl(given, F_DUPFD_CLOEXEC, 0);
+    if (file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
+    return give_handle(make_physical((uint64_t)about.st_size, &props, file, true), handle);
 }
 
 CUresult cuMemGetHandleForAddressRange(void *handle, CUdeviceptr address, size_t size, CUmemRangeHandleType type,
