@@ -72,6 +72,61 @@ FIELD_OF(cudaMemcpy3DPeerParms, srcDevice)
 FIELD_OF(cudaMemcpy3DPeerParms, dstPtr)
 FIELD_OF(cudaMemcpy3DPeerParms, dstDevice)
 FIELD_OF(cudaMemcpy3DPeerParms, extent)
+SIZE(cudaResourceDesc);
+FIELD_OF(cudaResourceDesc, resType)
+FIELD_OF(cudaResourceDesc, res.array.array)
+FIELD_OF(cudaResourceDesc, res.mipmap.mipmap)
+FIELD_OF(cudaResourceDesc, res.linear.devPtr)
+FIELD_OF(cudaResourceDesc, res.linear.desc)
+FIELD_OF(cudaResourceDesc, res.linear.sizeInBytes)
+FIELD_OF(cudaResourceDesc, res.pitch2D.desc)
+FIELD_OF(cudaResourceDesc, res.pitch2D.width)
+FIELD_OF(cudaResourceDesc, res.pitch2D.height)
+FIELD_OF(cudaResourceDesc, res.pitch2D.pitchInBytes)
+FIELD_OF(cudaResourceDesc, flags)
+SIZE(cudaTextureDesc);
+FIELD_OF(cudaTextureDesc, addressMode)
+FIELD_OF(cudaTextureDesc, filterMode)
+FIELD_OF(cudaTextureDesc, readMode)
+FIELD_OF(cudaTextureDesc, sRGB)
+FIELD_OF(cudaTextureDesc, borderColor)
+FIELD_OF(cudaTextureDesc, normalizedCoords)
+FIELD_OF(cudaTextureDesc, maxAnisotropy)
+FIELD_OF(cudaTextureDesc, mipmapFilterMode)
+FIELD_OF(cudaTextureDesc, mipmapLevelBias)
+FIELD_OF(cudaTextureDesc, minMipmapLevelClamp)
+FIELD_OF(cudaTextureDesc, maxMipmapLevelClamp)
+FIELD_OF(cudaTextureDesc, disableTrilinearOptimization)
+FIELD_OF(cudaTextureDesc, seamlessCubemap)
+SIZE(cudaResourceViewDesc);
+FIELD_OF(cudaResourceViewDesc, format)
+FIELD_OF(cudaResourceViewDesc, lastLayer)
+SAME(sizeof(struct cudaResourceViewDesc), sizeof(CUDA_RESOURCE_VIEW_DESC));
+SAME(offsetof(struct cudaResourceViewDesc, depth), offsetof(CUDA_RESOURCE_VIEW_DESC, depth));
+SAME(offsetof(struct cudaResourceViewDesc, lastLayer), offsetof(CUDA_RESOURCE_VIEW_DESC, lastLayer));
+SAME(sizeof(struct cudaArrayMemoryRequirements), sizeof(CUDA_ARRAY_MEMORY_REQUIREMENTS));
+SAME(sizeof(struct cudaArraySparseProperties), sizeof(CUDA_ARRAY_SPARSE_PROPERTIES));
+/* Numbers that are handed on. */
+SAME((unsigned)cudaArrayLayered, CUDA_ARRAY3D_LAYERED);
+SAME((unsigned)cudaArraySurfaceLoadStore, CUDA_ARRAY3D_SURFACE_LDST);
+SAME((unsigned)cudaArrayCubemap, CUDA_ARRAY3D_CUBEMAP);
+SAME((unsigned)cudaArrayTextureGather, CUDA_ARRAY3D_TEXTURE_GATHER);
+SAME((unsigned)cudaArraySparse, CUDA_ARRAY3D_SPARSE);
+SAME((unsigned)cudaArrayDeferredMapping, CUDA_ARRAY3D_DEFERRED_MAPPING);
+SAME((unsigned)cudaResourceTypeArray, CU_RESOURCE_TYPE_ARRAY);
+SAME((unsigned)cudaResourceTypeMipmappedArray, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
+SAME((unsigned)cudaResourceTypeLinear, CU_RESOURCE_TYPE_LINEAR);
+SAME((unsigned)cudaResourceTypePitch2D, CU_RESOURCE_TYPE_PITCH2D);
+SAME((unsigned)cudaAddressModeWrap, CU_TR_ADDRESS_MODE_WRAP);
+SAME((unsigned)cudaAddressModeClamp, CU_TR_ADDRESS_MODE_CLAMP);
+SAME((unsigned)cudaAddressModeMirror, CU_TR_ADDRESS_MODE_MIRROR);
+SAME((unsigned)cudaAddressModeBorder, CU_TR_ADDRESS_MODE_BORDER);
+SAME((unsigned)cudaFilterModePoint, CU_TR_FILTER_MODE_POINT);
+SAME((unsigned)cudaFilterModeLinear, CU_TR_FILTER_MODE_LINEAR);
+SAME((unsigned)cudaResViewFormatUnsignedChar1, CU_RES_VIEW_FORMAT_UINT_1X8);
+SAME((unsigned)cudaResViewFormatUnsignedInt1, CU_RES_VIEW_FORMAT_UINT_1X32);
+SAME((unsigned)cudaResViewFormatHalf1, CU_RES_VIEW_FORMAT_FLOAT_1X16);
+SAME((unsigned)cudaResViewFormatFloat4, CU_RES_VIEW_FORMAT_FLOAT_4X32);
 SIZE(cudaPointerAttributes);
 FIELD_OF(cudaPointerAttributes, type)
 FIELD_OF(cudaPointerAttributes, device)

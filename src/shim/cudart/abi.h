@@ -35,6 +35,11 @@ typedef struct CUgraph_st *cudaGraph_t;
 typedef struct CUgraphNode_st *cudaGraphNode_t;
 typedef struct CUgraphExec_st *cudaGraphExec_t;
 typedef struct CUuserObject_st *cudaUserObject_t;
+typedef struct cudaArray *cudaArray_t;
+typedef const struct cudaArray *cudaArray_const_t;
+typedef struct cudaMipmappedArray *cudaMipmappedArray_t;
+typedef const struct cudaMipmappedArray *cudaMipmappedArray_const_t;
+typedef unsigned long long cudaTextureObject_t, cudaSurfaceObject_t;
 typedef unsigned long long cudaGraphConditionalHandle;
 typedef struct cudaGraphEdgeData_st cudaGraphEdgeData;
 typedef struct cudaGraphInstantiateParams_st cudaGraphInstantiateParams;
@@ -45,6 +50,8 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t stream, cudaError_t status, vo
 
 /* What is only handed on, and is the same for the driver. */
 enum cudaAtomicOperation { cudaAtomicOperationIntegerAdd }; /* and others */
+struct cudaArrayMemoryRequirements;
+struct cudaArraySparseProperties;
 struct cudaGraphNodeParams;
 struct cudaMemAccessDesc;
 struct cudaMemAllocNodeParams;
@@ -189,6 +196,49 @@ BOTH(cudaMemset2D, _ptds, (void *to, size_t pitch, int value, size_t width, size
 BOTH(cudaMemset2DAsync, _ptsz, (void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream));
 BOTH(cudaMemset3D, _ptds, (struct cudaPitchedPtr to, int value, struct cudaExtent extent));
 BOTH(cudaMemset3DAsync, _ptsz, (struct cudaPitchedPtr to, int value, struct cudaExtent extent, cudaStream_t stream));
+
+/* ---- Arrays and textures: array.c, texture.c ------------------------------------------------------------------- */
+
+cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *width, const struct cudaChannelFormatDesc *desc, int device);
+cudaError_t cudaMallocArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, size_t width, size_t height,
+                            unsigned flags);
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc, struct cudaExtent extent,
+                              unsigned flags);
+cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t *mipmap, const struct cudaChannelFormatDesc *desc,
+                                     struct cudaExtent extent, unsigned levels, unsigned flags);
+cudaError_t cudaFreeArray(cudaArray_t array);
+cudaError_t cudaFreeMipmappedArray(cudaMipmappedArray_t mipmap);
+cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *desc, struct cudaExtent *extent, unsigned *flags,
+                             cudaArray_t array);
+cudaError_t cudaGetChannelDesc(struct cudaChannelFormatDesc *desc, cudaArray_const_t array);
+BOTH(cudaMemcpyToArray, _ptds, (cudaArray_t to, size_t x, size_t y, const void *from, size_t count, unsigned kind));
+BOTH(cudaMemcpyToArrayAsync, _ptsz,
+     (cudaArray_t to, size_t x, size_t y, const void *from, size_t count, unsigned kind, cudaStream_t stream));
+BOTH(cudaMemcpyFromArray, _ptds, (void *to, cudaArray_const_t from, size_t x, size_t y, size_t count, unsigned kind));
+BOTH(cudaMemcpyFromArrayAsync, _ptsz,
+     (void *to, cudaArray_const_t from, size_t x, size_t y, size_t count, unsigned kind, cudaStream_t stream));
+BOTH(cudaMemcpyArrayToArray, _ptds,
+     (cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t count,
+      unsigned kind));
+BOTH(cudaMemcpy2DToArray, _ptds,
+     (cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, unsigned kind));
+BOTH(cudaMemcpy2DToArrayAsync, _ptsz,
+     (cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width, size_t height, unsigned kind,
+      cudaStream_t stream));
+BOTH(cudaMemcpy2DFromArray, _ptds,
+     (void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, unsigned kind));
+BOTH(cudaMemcpy2DFromArrayAsync, _ptsz,
+     (void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width, size_t height, unsigned kind,
+      cudaStream_t stream));
+BOTH(cudaMemcpy2DArrayToArray, _ptds,
+     (cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t from_x, size_t from_y, size_t width,
+      size_t height, unsigned kind));
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *texture, const struct cudaResourceDesc *of,
+                                    const struct cudaTextureDesc *how, const struct cudaResourceViewDesc *view);
+cudaError_t cudaGetTextureObjectResourceDesc(struct cudaResourceDesc *of, cudaTextureObject_t texture);
+cudaError_t cudaGetTextureObjectTextureDesc(struct cudaTextureDesc *how, cudaTextureObject_t texture);
+cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t *surface, const struct cudaResourceDesc *of);
+cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *of, cudaSurfaceObject_t surface);
 
 /* ---- Graphs: graph.c ------------------------------------------------------------------------------------------- */
 

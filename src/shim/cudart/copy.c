@@ -104,20 +104,44 @@ static bool read_kind(unsigned kind, unsigned *from, unsigned *to) {
     return true;
 }
 
+static cudaError_t use_array(void *array, const void *memory, unsigned type, lw_rt_place *place, lw_rt_shape *shape) {
+    if (!array) return cudaSuccess;
+    if (memory || type == CU_MEMORYTYPE_HOST) return cudaErrorInvalidValue;
+    *place = (lw_rt_place){.x = place->x, .y = place->y, .z = place->z, .type = CU_MEMORYTYPE_ARRAY, .array = array};
+    return lw_rt_array_shape(array, shape);
+}
+
+/* Where one side is an array, all that is said of both counts its texels. */
+static cudaError_t use_arrays(const struct cudaMemcpy3DParms *params, unsigned from, unsigned to, lw_rt_copy *copy) {
+    lw_rt_shape source = {0}, target = {0};
+    cudaError_t error = use_array(params->srcArray, params->srcPtr.ptr, from, &copy->from, &source);
+    if (!error) error = use_array(params->dstArray, params->dstPtr.ptr, to, &copy->to, &target);
+    if (error || (!source.texel && !target.texel)) return error;
+    if (source.texel && target.texel && source.texel != target.texel) return cudaErrorInvalidValue;
+    const size_t texel = source.texel ? source.texel : target.texel;
+    return __builtin_mul_overflow(copy->width, texel, &copy->width) ||
+                   __builtin_mul_overflow(copy->from.x, texel, &copy->from.x) ||
+                   __builtin_mul_overflow(copy->to.x, texel, &copy->to.x)
+               ? cudaErrorInvalidValue
+               : cudaSuccess;
+}
+
 cudaError_t lw_rt_read_copy(const struct cudaMemcpy3DParms *params, lw_rt_copy *copy) {
     unsigned from, to;
     if (!params) return cudaErrorInvalidValue;
-    if (params->srcArray || params->dstArray) return cudaErrorNotSupported;
     if (!read_kind(params->kind, &from, &to)) return cudaErrorInvalidMemcpyDirection;
     *copy = (lw_rt_copy){.from = place(&params->srcPtr, &params->srcPos, from),
                          .to = place(&params->dstPtr, &params->dstPos, to),
                          .width = params->extent.width,
                          .height = params->extent.height,
                          .depth = params->extent.depth};
-    return cudaSuccess;
+    return use_arrays(params, from, to, copy);
 }
 
+/* An array is on the device. */
 static unsigned kind_of(unsigned from, unsigned to) {
+    if (from == CU_MEMORYTYPE_ARRAY) from = CU_MEMORYTYPE_DEVICE;
+    if (to == CU_MEMORYTYPE_ARRAY) to = CU_MEMORYTYPE_DEVICE;
     if (from == CU_MEMORYTYPE_UNIFIED || to == CU_MEMORYTYPE_UNIFIED) return cudaMemcpyDefault;
     return (from == CU_MEMORYTYPE_DEVICE ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost) +
            (to == CU_MEMORYTYPE_DEVICE ? cudaMemcpyHostToDevice : 0);
@@ -129,12 +153,19 @@ static struct cudaPitchedPtr pitched(const lw_rt_place *place, size_t width) {
 }
 
 void lw_rt_write_copy(const lw_rt_copy *copy, struct cudaMemcpy3DParms *params) {
-    *params = (struct cudaMemcpy3DParms){.srcPos = {copy->from.x, copy->from.y, copy->from.z},
-                                         .srcPtr = pitched(&copy->from, copy->width),
-                                         .dstPos = {copy->to.x, copy->to.y, copy->to.z},
-                                         .dstPtr = pitched(&copy->to, copy->width),
-                                         .extent = {copy->width, copy->height, copy->depth},
-                                         .kind = kind_of(copy->from.type, copy->to.type)};
+    lw_rt_shape shape = {.texel = 1};
+    const bool from = copy->from.type == CU_MEMORYTYPE_ARRAY, to = copy->to.type == CU_MEMORYTYPE_ARRAY;
+    if ((from || to) && lw_rt_array_shape(from ? copy->from.array : copy->to.array, &shape)) shape.texel = 1;
+    const size_t width = copy->width / shape.texel;
+    *params =
+        (struct cudaMemcpy3DParms){.srcPos = {copy->from.x / (from ? shape.texel : 1), copy->from.y, copy->from.z},
+                                   .dstPos = {copy->to.x / (to ? shape.texel : 1), copy->to.y, copy->to.z},
+                                   .extent = {width, copy->height, copy->depth},
+                                   .kind = kind_of(copy->from.type, copy->to.type)};
+    if (from) params->srcArray = copy->from.array;
+    else params->srcPtr = pitched(&copy->from, width);
+    if (to) params->dstArray = copy->to.array;
+    else params->dstPtr = pitched(&copy->to, width);
 }
 
 struct cudaMemcpy3DParms lw_rt_line(void *to, const void *from, size_t bytes, unsigned kind) {

@@ -135,6 +135,22 @@ cudaError_t lw_rt_symbol(const void *symbol, CUdeviceptr *address, size_t *bytes
 /* Where `bytes` from `offset` on of a variable lie. */
 cudaError_t lw_rt_symbol_part(const void *symbol, size_t bytes, size_t offset, void **address);
 
+/* ---- Arrays: array.c ------------------------------------------------------------------------------------------- */
+
+/* How texels are stored, as the driver has it. False: nothing is stored so. */
+typedef struct lw_rt_texel {
+    CUarray_format format;
+    unsigned channels, bytes;
+} lw_rt_texel;
+bool lw_rt_read_channels(const struct cudaChannelFormatDesc *desc, lw_rt_texel *texel);
+struct cudaChannelFormatDesc lw_rt_channels(CUarray_format format, unsigned channels);
+
+/* Bytes of a texel and of a row of an array; rows of one of its layers. */
+typedef struct lw_rt_shape {
+    size_t texel, row, rows;
+} lw_rt_shape;
+cudaError_t lw_rt_array_shape(const void *array, lw_rt_shape *shape);
+
 /* ---- Copies: copy.c -------------------------------------------------------------------------------------------- */
 
 /* As the driver has it. */

@@ -107,6 +107,48 @@ typedef struct LW_RT(cudaLaunchConfig_st) {
     unsigned numAttrs;
 } LW_RT(cudaLaunchConfig_t);
 
+struct LW_RT(cudaResourceDesc) {
+    unsigned resType;
+    union {
+        struct {
+            struct cudaArray *array;
+        } array;
+        struct {
+            struct cudaMipmappedArray *mipmap;
+        } mipmap;
+        struct {
+            void *devPtr;
+            struct LW_RT(cudaChannelFormatDesc) desc;
+            size_t sizeInBytes;
+        } linear;
+        struct {
+            void *devPtr;
+            struct LW_RT(cudaChannelFormatDesc) desc;
+            size_t width, height, pitchInBytes;
+        } pitch2D;
+        int reserved[32];
+    } res;
+    unsigned flags;
+};
+
+struct LW_RT(cudaResourceViewDesc) {
+    unsigned format;
+    size_t width, height, depth;
+    unsigned firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
+    unsigned reserved[16];
+};
+
+struct LW_RT(cudaTextureDesc) {
+    unsigned addressMode[3];
+    unsigned filterMode, readMode;
+    int sRGB;
+    float borderColor[4];
+    int normalizedCoords;
+    unsigned maxAnisotropy, mipmapFilterMode;
+    float mipmapLevelBias, minMipmapLevelClamp, maxMipmapLevelClamp;
+    int disableTrilinearOptimization, seamlessCubemap;
+};
+
 #ifdef LW_RT_BEFORE13
 #define OLD(type, name, attribute) type name;
 #define NEW(type, name, attribute)
