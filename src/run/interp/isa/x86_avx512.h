@@ -494,9 +494,7 @@ static inline uint32_t lw_lanes_in_vain(uint32_t active, const lw_sources *sourc
 /* ---- Half precision --------------------------------------------------------------------------------------------- */
 
 #define lw_larger lw_larger
-LW_INLINE lw_vector lw_larger(lw_vector a, lw_vector b) {
-    return (lw_vector)_mm512_max_epi32((__m512i)a, (__m512i)b);
-}
+LW_INLINE lw_vector lw_larger(lw_vector a, lw_vector b) { return (lw_vector)_mm512_max_epi32((__m512i)a, (__m512i)b); }
 
 #define lw_add_dots lw_add_dots
 LW_INLINE lw_vector lw_add_dots(lw_vector sum, uint32_t a, lw_vector b) {
