@@ -4,6 +4,8 @@
 
 #include "run/interp/matrix.h"
 
+#include <fenv.h>
+
 enum { MOST_M = 64, MOST_N = 24, MOST_K = 256, MOST = MOST_M * MOST_N };
 
 typedef uint64_t tile[MOST_M * MOST_K]; /* of any element; b per row has m * n * k */
@@ -184,6 +186,7 @@ static void try_kind(const lw_matrix_kind *kind, unsigned times) {
     { .rule = LW_MATRIX_block, .cut = LW_MATRIX_CUT, __VA_ARGS__ }
 #define COARSE(...) \
     { .rule = LW_MATRIX_block, .cut = LW_MATRIX_CUT_WGMMA_FP8, __VA_ARGS__ }
+#define OTHER_FIELDS(name, ...) .rule = LW_MATRIX_##name, __VA_ARGS__
 #define OTHER(name, ...) \
     { .rule = LW_MATRIX_##name, __VA_ARGS__ }
 
@@ -229,23 +232,142 @@ static unsigned times(unsigned count) { return getenv("LW_TEST_FEW") ? (count + 
 
 static void test_blocks(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(blocks); i++) try_kind(&blocks[i], times(10));
+    for (size_t i = 0; i < LW_COUNT(blocks); i++) try_kind(&blocks[i], times(24));
 }
 static void test_bytes(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(bytes); i++) try_kind(&bytes[i], times(6));
+    for (size_t i = 0; i < LW_COUNT(bytes); i++) try_kind(&bytes[i], times(14));
 }
 static void test_sums(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(sums); i++) try_kind(&sums[i], times(10));
+    for (size_t i = 0; i < LW_COUNT(sums); i++) try_kind(&sums[i], times(24));
 }
 static void test_integers(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(integers); i++) try_kind(&integers[i], times(4));
+    for (size_t i = 0; i < LW_COUNT(integers); i++) try_kind(&integers[i], times(10));
+}
+
+/* ---- What is not in the model ------------------------------------------------------------------------------------ */
+
+static void for_levels(const lw_matrix_kind *kind, const void *c, void *d, void (*check)(const lw_matrix_kind *kind)) {
+    for (const lw_level *const *level = lw_levels; *level; level++) {
+        if (!lw_level_has(*level)) continue;
+        (*level)->multiply(kind, a_tile, b_tile, c, d);
+        check(kind);
+    }
+}
+
+static void check_wanted(const lw_matrix_kind *kind) { compare(kind, RAW, "with another c or d"); }
+static void check_in_place(const lw_matrix_kind *kind) {
+    memcpy(d_tile, c_tile, sizeof(uint64_t) * MOST);
+    check_wanted(kind);
+    memset(c_tile, 0, sizeof(uint64_t) * MOST); /* for the next level */
+}
+
+/* c that is not there, d that is c, inverted signs. */
+static void test_operands(void **state) {
+    (void)state;
+    static const lw_matrix_kind kinds[] = {BLOCK(FLOATS(f16, f16, f32, f32), SIZE(16, 8, 16)),
+                                           BLOCK(FLOATS(f16, f16, f16, f16), SIZE(16, 16, 16)),
+                                           OTHER(pairs, FLOATS(e4m3, e4m3, f16, f16), SIZE(16, 8, 32)),
+                                           OTHER(fma, FLOATS(f64, f64, f64, f64), SIZE(8, 8, 4)),
+                                           OTHER(integer, FLOATS(s8, u8, s32, s32), SIZE(16, 8, 32)),
+                                           OTHER(bits, FLOATS(b1, b1, s32, s32), SIZE(8, 8, 128))};
+    for (size_t i = 0; i < LW_COUNT(kinds); i++) {
+        fill(&kinds[i], i % 2 ? NEAR : SPECIAL);
+        memset(c_tile, 0, sizeof c_tile);
+        find_wanted(&kinds[i]);
+        for_levels(&kinds[i], NULL, d_tile, check_wanted);
+        for_levels(&kinds[i], c_tile, c_tile, check_in_place);
+    }
+    lw_matrix_kind kind = kinds[0];
+    const uint16_t *bits = (const uint16_t *)a_tile;
+    fill(&kind, SPECIAL);
+    for (size_t i = 0; i < (size_t)kind.m * kind.k; i++) put(a_tile, LW_MATRIX_f16, i, bits[i] ^ 0x8000u);
+    find_wanted(&kind);
+    for (size_t i = 0; i < (size_t)kind.m * kind.k; i++) put(a_tile, LW_MATRIX_f16, i, bits[i] ^ 0x8000u);
+    kind.negate_a = true;
+    for_levels(&kind, c_tile, d_tile, check_wanted);
+}
+
+/* f64 in other roundings, by a machine that rounds so. */
+static void test_roundings(void **state) {
+    (void)state;
+    static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    for (uint8_t rounding = 0; rounding < 4; rounding++) {
+        const lw_matrix_kind kind = {OTHER_FIELDS(fma, FLOATS(f64, f64, f64, f64), SIZE(8, 8, 4)),
+                                     .rounding = rounding};
+        fill(&kind, rounding % 2 ? NEAR : CANCEL);
+        fesetround(modes[rounding]);
+        for (size_t at = 0; at < 64; at++) {
+            volatile double sum = ((double *)c_tile)[at];
+            for (size_t k = 0; k < 4; k++)
+                sum = fma(((double *)a_tile)[at / 8 * 4 + k], ((double *)b_tile)[at % 8 * 4 + k], sum);
+            memcpy(&want[at], (const void *)&sum, sizeof sum);
+        }
+        fesetround(FE_TONEAREST);
+        for_levels(&kind, c_tile, d_tile, check_wanted);
+    }
+}
+
+/* Formats of 4 and 6 bits, whose sums of products are numbers of f32: exact whatever a block is, also with scale
+ * factors of a narrow range. */
+static double value_of(uint32_t bits, int fraction, int exponent, int bias) {
+    const uint32_t field = bits >> fraction & ((1u << exponent) - 1), places = bits & ((1u << fraction) - 1);
+    const double size = ldexp(field ? places + (1u << fraction) : places, (int)(field ? field : 1) - bias - fraction);
+    return bits >> (fraction + exponent) & 1 ? -size : size;
+}
+static double small_value(uint8_t type, uint32_t bits) {
+    return type == LW_MATRIX_e3m2   ? value_of(bits, 2, 3, 3)
+           : type == LW_MATRIX_e2m3 ? value_of(bits, 3, 2, 1)
+                                    : value_of(bits, 1, 2, 1);
+}
+
+static void test_small(void **state) {
+    (void)state;
+    static const uint8_t types[] = {LW_MATRIX_e3m2, LW_MATRIX_e2m3, LW_MATRIX_e2m1};
+    uint8_t a_scales[16 * 4], b_scales[8 * 4];
+    uint8_t *a = (uint8_t *)a_tile, *b = (uint8_t *)b_tile;
+    for (unsigned i = 0; i < times(24); i++) {
+        const bool wide = i % 3 == 2, scaled = i % 2, fours = i % 4 == 3;
+        const lw_matrix_scales scales = {fours ? LW_MATRIX_ue4m3 : LW_MATRIX_ue8m0, 16, a_scales, b_scales};
+        const lw_matrix_kind kind = {OTHER_FIELDS(block, .a_type = types[i % 3], .b_type = types[i / 3 % 3],
+                                                  .c_type = LW_MATRIX_f32, .d_type = LW_MATRIX_f32,
+                                                  SIZE(16, 8, wide ? 64 : 32)),
+                                     .cut = LW_MATRIX_CUT, .scales = scaled ? &scales : NULL};
+        for (size_t j = 0; j < sizeof a_scales; j++)
+            a_scales[j] = (uint8_t)(fours ? 0x38 + steps_below(8) : 126 + steps_below(3));
+        for (size_t j = 0; j < sizeof b_scales; j++) b_scales[j] = (uint8_t)(fours ? 0x38 : 126 + steps_below(3));
+        steps_fill_random(a_tile, 16 * 64);
+        steps_fill_random(b_tile, 8 * 64);
+        for (size_t at = 0; at < 128; at++) {
+            const size_t m = at / 8, n = at % 8;
+            double sum = (double)steps_below(8);
+            const float c = (float)sum;
+            put(c_tile, LW_MATRIX_f32, at, 0);
+            memcpy((float *)c_tile + at, &c, sizeof c);
+            for (size_t k = 0; k < kind.k; k++) {
+                double product = small_value(kind.a_type, a[m * kind.k + k]) *
+                                 small_value(kind.b_type, b[n * kind.k + k]);
+                const size_t x = m * kind.k / 16 + k / 16, y = n * kind.k / 16 + k / 16;
+                if (scaled && fours) product *= value_of(a_scales[x], 3, 4, 7) * value_of(b_scales[y], 3, 4, 7);
+                else if (scaled) product *= ldexp(1, a_scales[x] + b_scales[y] - 254);
+                sum += product;
+            }
+            const float d = (float)sum;
+            assert_true((double)d == sum);
+            want[at] = 0;
+            memcpy(&want[at], &d, sizeof d);
+            if (d == 0) want[at] = 0;
+        }
+        for_levels(&kind, c_tile, d_tile, check_wanted);
+    }
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks), cmocka_unit_test(test_bytes),
-                                       cmocka_unit_test(test_sums), cmocka_unit_test(test_integers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_blocks),   cmocka_unit_test(test_bytes),
+                                       cmocka_unit_test(test_sums),     cmocka_unit_test(test_integers),
+                                       cmocka_unit_test(test_operands), cmocka_unit_test(test_roundings),
+                                       cmocka_unit_test(test_small)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

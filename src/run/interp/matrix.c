@@ -18,7 +18,7 @@ static const lw_matrix_format formats[LW_MATRIX_TYPES] = {
     [LW_MATRIX_tf32] = {10, 8, 127, IEEE},     [LW_MATRIX_f32] = {23, 8, 127, IEEE},
     [LW_MATRIX_e4m3] = {3, 4, 7, ONE_NAN},     [LW_MATRIX_e5m2] = {2, 5, 15, IEEE},
     [LW_MATRIX_e3m2] = {2, 3, 3, ALL_NUMBERS}, [LW_MATRIX_e2m3] = {3, 2, 1, ALL_NUMBERS},
-    [LW_MATRIX_e2m1] = {1, 2, 1, ALL_NUMBERS},
+    [LW_MATRIX_e2m1] = {1, 2, 1, ALL_NUMBERS}, [LW_MATRIX_ue4m3] = {3, 4, 7, ONE_NAN},
 };
 
 /* places * 2^unit, if it is neither of the others. The exponent is that of the format, so places of a subnormal number
@@ -49,6 +49,13 @@ static uint64_t read_bits(lw_matrix_type type, const void *elements, size_t k) {
     case 2: return ((const uint16_t *)elements)[k];
     default: return ((const uint8_t *)elements)[k];
     }
+}
+
+/* The scale factor of element k; the sign of an ue4m3 does not count. */
+static lw_matrix_number read_scale(const lw_matrix_scales *scales, const uint8_t *factors, size_t k) {
+    const uint8_t bits = factors[k / scales->each];
+    if (scales->type == LW_MATRIX_ue4m3) return read_number(LW_MATRIX_ue4m3, bits & 0x7f);
+    return (lw_matrix_number){.nan = bits == 0xff, .exponent = bits - 127, .unit = bits - 127, .places = bits != 0xff};
 }
 
 /* ---- Blocks ----------------------------------------------------------------------------------------------------- */
@@ -151,6 +158,9 @@ static uint32_t by_blocks(const lw_matrix_kind *kind, const void *a, const void 
             y[k] = read_number(kind->b_type, read_bits(kind->b_type, b, from + k));
             x[k].negative ^= kind->negate_a;
             y[k].negative ^= kind->negate_b;
+            if (!kind->scales) continue;
+            x[k] = multiply(x[k], read_scale(kind->scales, kind->scales->a, from + k));
+            y[k] = multiply(y[k], read_scale(kind->scales, kind->scales->b, from + k));
         }
         c = one_block(x, y, each, sum_type, c, sum_type, kind->cut);
     }

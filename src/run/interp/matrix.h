@@ -15,9 +15,10 @@
 typedef enum lw_matrix_rule {
     /* Floating point. Each addend, products and c alike, is cut toward zero at `cut` bits below the largest exponent
      * among them; the sum of those is exact. An f32 result is the sum cut toward zero, one of f16 the sum rounded to
-     * nearest. Products have the sum of the exponents of their factors, also where they are 2 or more. `block` products
-     * at a time, the result of one block being the c of the next. If c is f16 and d f32, c is converted first; if c is
-     * f32 and d f16, the f32 result is converted. */
+     * nearest. Products have the sum of the exponents of their factors, also where they are 2 or more. (Of e3m2, e2m3
+     * and e2m1, which only later GPUs multiply, nothing is cut but of c.) `block` products at a time, the result of one
+     * block being the c of the next. If c is f16 and d f32, c is converted first; if c is f32 and d f16, the f32 result
+     * is converted. */
     LW_MATRIX_block,
     /* e4m3 and e5m2 of mma.sync: operands become f16; products with k % 4 of 0 and 1 are one block onto zero, those of
      * 2 and 3 a second one onto its result. That and c are added to nearest. */
@@ -41,6 +42,8 @@ typedef enum lw_matrix_type {
     LW_MATRIX_e3m2,
     LW_MATRIX_e2m3,
     LW_MATRIX_e2m1,
+    LW_MATRIX_ue4m3, /* scale factors */
+    LW_MATRIX_ue8m0,
     LW_MATRIX_s8,
     LW_MATRIX_u8,
     LW_MATRIX_b1,
@@ -52,17 +55,26 @@ typedef enum lw_matrix_type {
  * f32 results have as many places. */
 enum { LW_MATRIX_CUT = 25, LW_MATRIX_CUT_WGMMA_FP8 = 13 };
 
+/* Factors of runs of elements, each of which is multiplied by that of its run; a[m][k / each], b[n][k / each]. Nobody
+ * has seen what a GPU makes of them: exponents and places of a product are those of all four factors. */
+typedef struct lw_matrix_scales {
+    uint8_t type;  /* ue8m0, ue4m3 */
+    uint16_t each; /* elements */
+    const uint8_t *a, *b;
+} lw_matrix_scales;
+
 typedef struct lw_matrix_kind {
     uint8_t rule;                           /* enum lw_matrix_rule */
     uint8_t a_type, b_type, c_type, d_type; /* enum lw_matrix_type; block, pairs and sums: c and d are f16 or f32 */
     uint8_t rounding;                       /* fma: LW_FLOAT_RN, RZ, RM, RP */
     uint8_t cut;                            /* block */
-    uint16_t m, n, k;                       /* any m; n is a multiple of 8, k of 4 */
+    uint16_t m, n, k;                       /* n is a multiple of 8, k of 4; of bits, of 64 */
     uint16_t block;                         /* block: 0 for all products at once, or a divisor of k */
     bool b_per_row;                         /* sparse a: b is b[m][n][k], the elements that each row of a selects */
     bool negate_a, negate_b;                /* block: the sign of every element of a or b is inverted */
     bool saturate;  /* integer; floating point: infinite results become the largest number, NaN becomes +0 */
     bool exclusive; /* bits */
+    const lw_matrix_scales *scales; /* block, of an e2m1 … e5m2; NULL: none */
 } lw_matrix_kind;
 
 /* For each CPU level: level/matrix.c. Steps that are compiled once find that of their program's level in
@@ -77,7 +89,7 @@ lw_matrix_call LW_AT_LEVEL(lw_matrix_multiply);
 /* One element of d, by the text of its rule: matrix.c. What the levels compute in vectors is the same, and what is rare
  * they ask for here.
  *
- * a, b     k elements
+ * a, b     k elements; those of the scales are for them
  * c        bits of one
  * returns  bits of the result */
 uint64_t lw_matrix_element(const lw_matrix_kind *kind, const void *a, const void *b, uint64_t c);

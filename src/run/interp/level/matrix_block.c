@@ -291,7 +291,7 @@ static void compute_columns(lw_product *p, size_t first, size_t m, size_t count,
 }
 
 static bool is_for_vectors(const lw_matrix_kind *kind, size_t each) {
-    if (kind->k > MOST_K || kind->saturate || kind->m % 2) return false;
+    if (kind->k > MOST_K || kind->saturate || kind->scales || kind->m % 2) return false;
     return each <= (kind->rule == LW_MATRIX_block && kind->cut <= LW_MATRIX_CUT_WGMMA_FP8 ? MOST_K : MOST_BLOCK);
 }
 
