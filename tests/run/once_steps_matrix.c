@@ -26,7 +26,22 @@ static const format formats[LW_MATRIX_TYPES] = {
     [LW_MATRIX_e5m2] = {2, 5, 0},
 };
 
-typedef enum how { RAW, NEAR, WIDE, SMALL, LARGE, SPECIAL, POWERS, CANCEL, FAR_C, MASKED, HOWS } how;
+typedef enum how {
+    RAW,
+    NEAR,
+    WIDE, /* and rows of zeros */
+    SMALL,
+    LARGE,
+    SPECIAL,
+    POWERS,
+    CANCEL, /* pairs of products that differ in a last place, or not at all */
+    FAR_C,
+    MASKED,
+    MOVED, /* all exponents of a and of b by so much */
+    FULL,  /* products and c are as large as their exponents allow, and have one sign */
+    TIES,  /* halves of the last place of a small f16, and products far below it */
+    HOWS
+} how;
 
 /* An element; `off` moves its exponent. Integers and bits are raw ones in all modes but SPECIAL, which has extremes. */
 static uint64_t random_element(how how, lw_matrix_type type, int off) {
@@ -41,6 +56,7 @@ static uint64_t random_element(how how, lw_matrix_type type, int off) {
     case RAW: return raw ^ raw >> 1;
     case FAR_C:
     case MASKED:
+    case MOVED:
     case CANCEL:
     case NEAR: field = bias - 2 + steps_below(4); break;
     case WIDE: field = 1 + steps_below(most - 1); break;
@@ -50,7 +66,13 @@ static uint64_t random_element(how how, lw_matrix_type type, int off) {
         if (steps_below(40)) field = bias - 1 + steps_below(3);
         else field = steps_below(2) ? most : 0, fraction = steps_below(2) ? 0 : fraction;
         break;
-    case POWERS: field = bias - f->fraction / 2 + steps_below(f->fraction), fraction &= fraction >> 1 & fraction >> 5;
+    case POWERS:
+        field = bias - f->fraction / 2 + steps_below(f->fraction), fraction &= fraction >> 1 & fraction >> 5;
+        break;
+    case FULL:
+        field = bias, sign = 0,
+        fraction = type == LW_MATRIX_f32 ? fraction : (((uint64_t)1 << f->fraction) - 1) - (raw >> 50 & 1);
+        break;
     default: break;
     }
     if ((how == MASKED && steps_below(3)) || (how == WIDE && !steps_below(8)))
@@ -81,25 +103,62 @@ static uint64_t get(const void *at, lw_matrix_type type, size_t i) {
 static lw_matrix_type stored(uint8_t type) { return type == LW_MATRIX_b1 ? LW_MATRIX_s32 : (lw_matrix_type)type; }
 static size_t length(const lw_matrix_kind *kind) { return kind->a_type == LW_MATRIX_b1 ? kind->k / 32u : kind->k; }
 
-/* Where the exponents of c are those of products, or far from them. */
+static int some_way(lw_matrix_type type) {
+    const int most = (1 << formats[type].exponent) / 2;
+    return formats[type].exponent ? (int)steps_below((uint32_t)(2 * most)) - most : 0;
+}
+
+static void change(const lw_matrix_kind *kind, how how);
 static void fill(const lw_matrix_kind *kind, how how) {
     const size_t k = length(kind), rows = kind->b_per_row ? kind->m : 1;
-    for (size_t i = 0; i < kind->m * k; i++) put(a_tile, stored(kind->a_type), i, random_element(how, kind->a_type, 0));
+    const int a_off = how == MOVED ? some_way(kind->a_type) : 0, b_off = how == MOVED ? some_way(kind->b_type) : 0;
+    for (size_t i = 0; i < kind->m * k; i++)
+        put(a_tile, stored(kind->a_type), i, random_element(how, kind->a_type, a_off));
     for (size_t i = 0; i < rows * kind->n * k; i++)
-        put(b_tile, stored(kind->b_type), i, random_element(how, kind->b_type, 0));
+        put(b_tile, stored(kind->b_type), i, random_element(how, kind->b_type, b_off));
     for (size_t i = 0; i < (size_t)kind->m * kind->n; i++) {
-        const int off = how == FAR_C ? (int)steps_below(80) - 50 : 0;
+        const int off = how == FAR_C   ? (int)steps_below(80) - 50
+                        : how == MOVED ? a_off + b_off + (int)steps_below(60) - 30
+                                       : 0;
         const uint64_t c = random_element(how == RAW && steps_below(2) ? NEAR : how, kind->c_type, off);
         put(c_tile, kind->c_type, i, steps_below(6) ? c : 0);
     }
-    if (how != CANCEL) return;
-    for (size_t i = 0; i < kind->m * k; i += 2) { /* pairs of products that differ in a last place, or not at all */
-        const uint64_t one = get(a_tile, stored(kind->a_type), i);
-        const uint64_t sign = (uint64_t)1 << (8 * lw_matrix_bytes(stored(kind->a_type), 1) - 1);
-        put(a_tile, stored(kind->a_type), i + 1, one ^ sign ^ (steps_below(4) == 0));
+    change(kind, how);
+}
+
+/* In even rows odd multiples of 2^-25 by one product, in odd ones 2^-11 beside a c of 1 to 2; what the other products
+ * have is below that, and b the same for both. */
+static void make_ties(const lw_matrix_kind *kind) {
+    const size_t k = length(kind), rows = kind->b_per_row ? kind->m : 1;
+    for (size_t i = 0; i < kind->m * k; i++) {
+        const uint64_t random = steps_random();
+        uint64_t bits = i % k ? random & 0x8003 : 0x1000 | (random & 0x8300);
+        if (i / k % 2) bits = i % k == 0 ? 0x4800 : i % k == 1 ? 0x3800 : 0;
+        put(a_tile, LW_MATRIX_f16, i, bits);
     }
-    for (size_t i = 0; i < rows * kind->n * k; i += 2)
-        put(b_tile, stored(kind->b_type), i + 1, get(b_tile, stored(kind->b_type), i));
+    for (size_t i = 0; i < rows * kind->n * k; i++)
+        put(b_tile, LW_MATRIX_f16, i, i % k ? steps_random() & 0x8003 : 0x0400); /* 2^-14 */
+    for (size_t i = 0; i < (size_t)kind->m * kind->n; i++) {
+        const bool half = kind->c_type == LW_MATRIX_f16;
+        const uint64_t one = half ? 0x3c00 | (steps_random() & 0x3ff) : 0x3f800000 | (steps_random() & 0x7fe000);
+        put(c_tile, kind->c_type, i, i / kind->n % 2 ? one : steps_random() & 0x3);
+    }
+}
+
+/* What is random by itself so far becomes what the mode is about. */
+static void change(const lw_matrix_kind *kind, how how) {
+    const size_t k = length(kind), rows = kind->b_per_row ? kind->m : 1;
+    const lw_matrix_type a = stored(kind->a_type), b = stored(kind->b_type);
+    const uint64_t sign = (uint64_t)1 << (8 * lw_matrix_bytes(a, 1) - 1);
+    if (how == WIDE)
+        for (size_t i = 0; i < kind->m * k; i++)
+            if (i / k % 3 == 0) put(a_tile, a, i, get(a_tile, a, i) & sign);
+    if (how == CANCEL) {
+        for (size_t i = 0; i < kind->m * k; i += 2)
+            put(a_tile, a, i + 1, get(a_tile, a, i) ^ sign ^ (steps_below(4) == 0));
+        for (size_t i = 0; i < rows * kind->n * k; i += 2) put(b_tile, b, i + 1, get(b_tile, b, i));
+    }
+    if (how == TIES && kind->a_type == LW_MATRIX_f16) make_ties(kind);
 }
 
 /* ---- The model -------------------------------------------------------------------------------------------------- */

@@ -158,9 +158,12 @@ LW_INLINE words add_block(const lw_addends *x, size_t lane, words c, lw_nearness
     const ints total = (ints)((words)sum + (words)last), over = (sum ^ total) & (last ^ total);
     const words negative = (words)((total ^ over) >> 31), size = ((words)total ^ negative) - negative;
     words result = sized(size, e - x->cut, x->keep, nearness == HALF, &below);
-    result |= (words)(result != 0) & negative & 0x80000000;
+    result |= negative & 0x80000000; /* of nothing the sign is + */
     if (nearness == FAR) *wrong |= below;
-    if (nearness == NEAR) result = choose(alone, (words)((c << 1) != 0) & c, result);
+    if (nearness == NEAR) {
+        const words kept = c & UINT32_MAX << (24 - x->keep);
+        result = choose(alone, (words)((kept << 1) != 0) & kept, result);
+    }
     return result;
 }
 
