@@ -2,10 +2,11 @@
  * parameters and results in memory become registers.
  *
  * Callees come before callers, so that a function whose calls have all been inlined is a leaf itself; who is in a cycle
- * of calls stays as it is. What is inlined must leave everything as it was that can be seen: it is a function that goes
- * forward only and in which no lane meets another, so that lanes which call together do nothing else before all of them
- * are back; its blocks stand where the call was, and count what they counted; its operations keep their places in the
- * text, by which traps and profiles name the function. Linear in the program, which grows by a bounded part. */
+ * of calls stays a call, with registers for its parameters, too. What is inlined must leave everything as it was that a
+ * program may rely on: it is a function whose loops wait for nobody and which does not ask who is here, so that lanes
+ * which call together do nothing else before all of them are back, unless they wait for others by name; its blocks
+ * stand where the call was, and count what they counted; its operations keep their places in the text, by which traps
+ * and profiles name the function. Linear in the program, which grows by a bounded part. */
 #include "middle/facts.h"
 #include "middle/lower.h"
 
@@ -261,14 +262,30 @@ static void take_arguments(lw_lower *l, const lw_form *form, const lw_part *inne
             lw_lower_move(l, inner->registers + v, lw_lower_const(l, (lw_class)form->code->registers[v].class, 0));
 }
 
-/* Per block: lanes can come to it. Of a function that goes forward only. */
+/* Per block: lanes can come to it. */
 static const bool *find_reached(lw_arena *arena, const lw_code *code) {
     bool *reached = LW_NEW_ARRAY(arena, bool, code->block_count);
+    uint32_t *todo = LW_NEW_ARRAY(arena, uint32_t, code->block_count), count = 1; /* it begins with the first */
     reached[0] = true;
-    for (uint32_t b = 0; b < code->block_count; b++)
-        for (uint32_t k = 0; reached[b] && k < code->blocks[b].successor_count; k++)
-            reached[code->blocks[b].successors[k]] = true;
+    while (count) {
+        const lw_block *block = &code->blocks[todo[--count]];
+        for (uint32_t k = 0; k < block->successor_count; k++) {
+            const uint32_t to = block->successors[k];
+            if (!reached[to]) todo[count++] = to;
+            reached[to] = true;
+        }
+    }
     return reached;
+}
+
+/* Per block: it may be the rest of what stands in front of it; the first one, too, unless lanes go back there. */
+static const bool *find_joining(lw_arena *arena, const lw_code *code) {
+    bool *straight = lw_find_straight(arena, code);
+    straight[0] = true;
+    for (uint32_t i = 0; i < code->target_count; i++) straight[0] &= code->targets[i] != 0;
+    for (uint32_t n = 0; n < code->op_count; n++)
+        straight[0] &= !(code->ops[n].flags & LW_OP_BACKWARD && !code->ops[n].a);
+    return straight;
 }
 
 /* The blocks of the function; who returns goes on behind the last of them. False: nobody returns. */
@@ -302,9 +319,7 @@ static lw_given_back inline_call(lw_lower *l, lw_part *part, uint32_t block, con
     const uint32_t n = lw_block_end(part->from, block) - 1;
     const lw_call *call = &part->from->calls[part->from->ops[n].imm];
     lw_part inner = begin_part(l, form->code);
-    bool *straight = lw_find_straight(l->arena, form->code);
-    straight[0] = true; /* and nobody goes back there */
-    inner.straight = straight;
+    inner.straight = find_joining(l->arena, form->code);
     uint32_t *from = LW_NEW_ARRAY(l->arena, uint32_t, form->code->return_count);
     begin_block(l, part, block, true);
     take_results(l, before);
@@ -367,32 +382,46 @@ static void rebuild(const lw_inliner *in, const lw_code *code) {
     lw_lower_lay(l);
 }
 
+/* Lanes wait for those that they name: these may come from anywhere. */
+static bool is_meeting(const lw_op *ops, uint32_t n) {
+    const uint16_t code = ops[n].code;
+    if (lw_op_does(&ops[n], LW_DOES_EXCHANGES))
+        return ops[n - 1].code == LW_OP_warp_sync; /* else it takes who is here */
+    return code == LW_OP_warp_sync || code == LW_OP_barrier;
+}
+
 /* What a function may have that is inlined. */
-static bool is_simple(const lw_op *op) {
+static bool is_simple(const lw_op *ops, uint32_t n) {
+    const lw_op *op = &ops[n];
     const lw_op_row *row = lw_row_of(op->code);
-    if (op->flags & LW_OP_BACKWARD || row->list == LW_LIST_call || row->does & (LW_DOES_WAITS | LW_DOES_EXCHANGES))
-        return false;
+    if (row->list == LW_LIST_call) return false;
+    if (row->does & (LW_DOES_WAITS | LW_DOES_EXCHANGES) && !is_meeting(ops, n)) return false;
     if (row->does & LW_DOES_MEMORY && lw_memory_unpack(op->c).frame) return false;
     return op->code != LW_OP_exit && op->code != LW_OP_alloca && op->code != LW_OP_local_base &&
            op->code != LW_OP_yield && op->code != LW_OP_cluster_arrive;
 }
 
 static bool is_small(const lw_code *code) {
-    bool simple = code->op_count <= LW_INLINE_MOST && weight_of(code) <= 2 * LW_INLINE_MOST;
-    for (uint32_t n = 0; simple && n < code->op_count; n++) simple = is_simple(&code->ops[n]);
-    return simple;
+    bool simple = code->op_count <= LW_INLINE_MOST && weight_of(code) <= 2 * LW_INLINE_MOST, loops = false,
+         races = false;
+    for (uint32_t n = 0; simple && n < code->op_count; n++) {
+        simple = is_simple(code->ops, n);
+        loops |= (code->ops[n].flags & LW_OP_BACKWARD) != 0;
+        races |= lw_op_races(&code->ops[n]);
+    }
+    return simple && !(loops && races); /* such a loop may wait for others */
 }
 
 /* Registers that begin as 0 in each call. */
 static const uint64_t *find_zeros(lw_arena *arena, const lw_code *code) {
     uint32_t *numbers = LW_NEW_ARRAY(arena, uint32_t, code->virtual_count);
-    const uint32_t words = (code->virtual_count + 63) / 64, passes = code->block_count + 1;
+    const uint32_t words = (code->virtual_count + 63) / 64, passes = code->block_count + 2;
     for (uint32_t v = 0; v < code->virtual_count; v++) numbers[v] = code->registers[v].is_const ? 0 : v + 1;
     for (uint32_t k = 0; k < code->param_count; k++) numbers[code->params[k].to] = 0;
     lw_live live = {.code = code, .numbers = numbers, .words = words};
     uint64_t *sets = LW_NEW_ARRAY(arena, uint64_t, 4 * (size_t)words * code->block_count);
     if (!lw_live_solve(&live, sets, LW_NEW_ARRAY(arena, uint32_t, code->target_count), passes))
-        lw_bug("function '%s' goes backward", code->name);
+        lw_bug("what lives in function '%s' is not found", code->name);
     return live.in;
 }
 
@@ -410,11 +439,45 @@ static bool gains(const lw_inliner *in, const lw_code *code, bool wanted) {
     return calls || code->room_count || (wanted && code->op_count <= LW_INLINE_MOST);
 }
 
-static void do_function(lw_inliner *in, uint32_t number, bool in_cycle) {
+static bool is_wanted(const lw_inliner *in, uint32_t number) {
+    return !in->l->program->functions[number]->is_entry && !in->odd[number];
+}
+
+/* How a function of a cycle is called, before it and those that it calls are done: what it accesses in the same
+ * elements now it still does when its calls have become others. What it hands on in memory stays there. */
+static void foresee_form(lw_inliner *in, uint32_t number) {
+    lw_lower *l = in->l;
+    lw_code *code = l->program->functions[number];
+    lw_form *form = &in->forms[number];
+    if (!is_wanted(in, number)) return;
+    rebuild(in, code);
+    if (lw_lower_cells(l, &form->pieces)) {
+        lw_lower_finish(l);
+        form->code = l->code;
+    }
+    l->program->functions[number] = code;
+}
+
+/* One that is called as was foreseen, or calls such. */
+static void do_function_in_cycle(lw_inliner *in, uint32_t number) {
+    lw_lower *l = in->l;
+    const lw_code *code = l->program->functions[number];
+    const lw_form *form = &in->forms[number];
+    lw_pieces pieces = {0};
+    if (!gains(in, code, false)) return;
+    rebuild(in, code);
+    const bool handed = lw_lower_cells(l, form->code ? &pieces : NULL);
+    if (form->code && (!handed || pieces.params.count != form->pieces.params.count ||
+                       pieces.returns.count != form->pieces.returns.count))
+        lw_bug("function '%s' takes other parameters than was foreseen", code->name);
+    lw_lower_finish(l);
+}
+
+static void do_function(lw_inliner *in, uint32_t number) {
     lw_lower *l = in->l;
     lw_code *code = l->program->functions[number], *with_memory;
     lw_form *form = &in->forms[number];
-    const bool wanted = !code->is_entry && !in_cycle && !in->odd[number];
+    const bool wanted = is_wanted(in, number);
     if (!gains(in, code, wanted)) return;
     rebuild(in, code);
     const bool handed = lw_lower_cells(l, wanted && !in->by_address ? &form->pieces : NULL);
@@ -497,10 +560,12 @@ void lw_inline_calls(lw_lower *l) {
     for (uint32_t i = 0; i < count; i++)
         if (!in.waits[i]) in.todo[in.todo_count++] = i;
     for (uint32_t next = 0; next < in.todo_count; next++) {
-        do_function(&in, in.todo[next], false);
+        do_function(&in, in.todo[next]);
         done(&in, in.todo[next]);
     }
+    for (uint32_t i = 0; i < count && !in.by_address; i++)
+        if (in.waits[i]) foresee_form(&in, i);
     for (uint32_t i = 0; i < count; i++)
-        if (in.waits[i]) do_function(&in, i, true);
+        if (in.waits[i]) do_function_in_cycle(&in, i);
     if (!in.by_address) forget_unreached(&in);
 }

@@ -408,6 +408,20 @@ static void drop_frame(lw_gang *gang, lw_frame *frame) {
     LW_FOR_LANES(lane, lanes) \
     memcpy(to + (size_t)lane * (stride), from + (size_t)lane * (stride), bytes)
 
+/* Where all lanes hand over, nobody has to be looked for. */
+#define COPY_ALL(bytes) \
+    for (uint32_t lane = 0; lane < count; lane++) \
+    memcpy(to + (size_t)lane * LW_GRANULE, from + (size_t)lane * LW_GRANULE, bytes)
+
+static bool copy_all_in_granules(const char *from, char *to, uint32_t size, uint32_t count) {
+    switch (size) {
+    case 4: COPY_ALL(4); return true;
+    case 8: COPY_ALL(8); return true;
+    case LW_GRANULE: memcpy(to, from, (size_t)count * LW_GRANULE); return true;
+    default: return false;
+    }
+}
+
 /* Bytes of one granule in local memory. */
 static void copy_in_granules(const char *from, char *to, uint32_t size, lw_mask lanes) {
     switch (size) {
@@ -419,11 +433,15 @@ static void copy_in_granules(const char *from, char *to, uint32_t size, lw_mask 
 }
 
 static void copy_local(lw_gang *gang, uint32_t from, uint32_t to, uint32_t size, lw_mask lanes) {
+    const bool all = lanes == lw_live_lanes(gang);
     while (size) {
         uint32_t part = size, left_from = LW_GRANULE - from % LW_GRANULE, left_to = LW_GRANULE - to % LW_GRANULE;
         if (part > left_from) part = left_from;
         if (part > left_to) part = left_to;
-        copy_in_granules(lw_local_at(gang, 0, from), lw_local_at(gang, 0, to), part, lanes);
+        const char *source = lw_local_at(gang, 0, from);
+        char *place = lw_local_at(gang, 0, to);
+        if (!all || !copy_all_in_granules(source, place, part, gang->lanes))
+            copy_in_granules(source, place, part, lanes);
         from += part, to += part, size -= part;
     }
 }
@@ -500,6 +518,17 @@ const lw_op *lw_step_call(lw_gang *gang, const lw_op *op) {
     return code->ops;
 }
 
+/* Of some lanes those that call the same as the first one of them; all do, as a rule. */
+static lw_mask calling_with(const uint64_t *address, uint32_t first, lw_mask lanes) {
+    uint64_t others = 0;
+    lw_mask same = 0;
+    if (lanes == LW_MASK_ALL)
+        for (uint32_t lane = 0; lane < LW_GANG_LANES; lane++) others |= address[lane] ^ address[first];
+    if (lanes == LW_MASK_ALL && !others) return lanes;
+    LW_FOR_LANES(lane, lanes) if (address[lane] == address[first]) same |= LW_MASK_BIT(lane);
+    return same;
+}
+
 const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
     const lw_program *program = gang->cta->program;
     const uint64_t *address = LW_SLOT(gang, uint64_t, op->b);
@@ -511,8 +540,7 @@ const lw_op *lw_step_call_indirect(lw_gang *gang, const lw_op *op) {
         if (!code || code->is_entry)
             return lw_gang_trap(gang, op, LW_TRAP_wild_branch, first,
                                 (lw_trap_record){.access = "call", .address = address[first]});
-        lw_mask same = 0;
-        LW_FOR_LANES(lane, left) if (address[lane] == address[first]) same |= LW_MASK_BIT(lane);
+        const lw_mask same = calling_with(address, first, left);
         lw_frame *frame = begin_call(gang, op, code, same);
         if (!frame) return NULL;
         lw_gang_pend(frame, 0, same);

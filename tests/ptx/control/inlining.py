@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Calls by a function's name, which may be inlined, against calls of the same functions by their address, which never are.
 
-Random functions of all kinds that the inliner must tell apart: small and long, with branches, early returns, loops, exchanges between lanes, local
-memory and calls of their own; parameters and results in registers and in memory, bytes to structures, accessed in the same elements by both sides or
+Random functions of all kinds that the inliner must tell apart: small and long, with branches, early returns, loops, exchanges between lanes that are
+named or just here, local memory and calls of their own, of themselves and of who called them, too; parameters and results in registers and in memory, bytes to structures, accessed in the same elements by both sides or
 not; registers and results that are read before anybody wrote them. Each program is written three times: all calls by name; all by address; and by name,
 with a call by address that nobody reaches, so that functions must keep their parameters in memory. The witness is the call by address: what the three print,
 and where and in which function they trap, must be the same, and so must the counts of warp and lane instructions. The same seed gives the same
@@ -20,8 +20,8 @@ import tempfile
 
 TIME_LIMIT = 120
 TYPES = ("b8", "b16", "b32", "u32", "f32", "b64", "u64")
-HEAD = ".version 7.0\n.target sm_70\n.address_size 64\n"
-REGISTERS = ".reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<4>; .reg .b32 %n, %t; .reg .b64 %w, %o;"
+HEAD = ".version 7.0\n.target sm_80\n.address_size 64\n"
+REGISTERS = ".reg .b16 %h<4>; .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<4>, %q; .reg .b32 %n, %t, %m, %e; .reg .b64 %w, %o;"
 
 
 class Function:
@@ -33,6 +33,8 @@ class Function:
         self.size = chance.choice((2, 4, 8, 8, 16, 60))
         self.loops = chance.random() < 0.15
         self.exchanges = chance.random() < 0.15
+        self.meets = chance.random() < 0.3  # right at its beginning, all who call it together
+        self.returns_to = None  # a function that it calls though it may have been called by it
         self.keeps = chance.random() < 0.2  # local memory with an address
         self.callees = [f for f in before if chance.random() < 0.4]
         if self.in_registers:
@@ -49,7 +51,8 @@ class Function:
 
     def signature(self, named):
         results = ", ".join(self.formal(kind, f"z{k}" if named else "_") for k, kind in enumerate(self.returns))
-        params = ", ".join([self.formal("b64", "out" if named else "_"), *(self.formal(kind, f"a{k}" if named else "_") for k, kind in enumerate(self.params))])
+        hidden = [("b64", "out"), ("b32", "here"), ("b32", "deep")]
+        params = ", ".join([*(self.formal(kind, name if named else "_") for kind, name in hidden), *(self.formal(kind, f"a{k}" if named else "_") for k, kind in enumerate(self.params))])
         return f"{'(' + results + ') ' if results else ''}{self.name if named else '_'} ({params})"
 
 
@@ -180,13 +183,16 @@ class Body:
             self.put(f"@{self.reg('p')} ret;")
 
     def call(self):
-        if not self.callees:
-            return
-        f = self.chance.choice(self.callees)
+        if self.callees:
+            self.call_of(self.chance.choice(self.callees), self.guard())
+
+    def call_of(self, f, guard):
+        if f.meets:
+            self.put(f"{guard}activemask.b32 %m;")
         self.put("{")
-        arguments, results = ["%o" if f.in_registers else "io"], []
+        arguments, results = ["%o", "%m", "%e"] if f.in_registers else ["io", "im", "ie"], []
         if not f.in_registers:
-            self.put(".param .b64 io; st.param.b64 [io], %o;")
+            self.put(".param .b64 io; st.param.b64 [io], %o; .param .b32 im; st.param.b32 [im], %m; .param .b32 ie; st.param.b32 [ie], %e;")
         for k, kind in enumerate(f.params):
             if f.in_registers:
                 arguments.append(self.value("r" if kind == "b32" else "d"))
@@ -202,7 +208,6 @@ class Body:
         if len(set(results)) < len(results):
             results = ["%r0" if kind == "b32" else "%d0" for kind in f.returns[:1]] + ["%r1" if kind == "b32" else "%d1" for kind in f.returns[1:]]
         head = f"({', '.join(results)}), " if results else ""
-        guard = self.guard()
         self.put(f"mov.u64 %w, {f.name};")
         self.labels += 1
         if self.how == "address":
@@ -236,7 +241,10 @@ class Body:
 def function_text(chance, f, how):
     body = Body(chance, how, f.size, f.callees, f.loops, f.exchanges)
     keeps = ".local .align 8 .b32 kept[4];" if f.keeps else ""
-    body.put("mov.b64 %o, out;" if f.in_registers else "ld.param.b64 %o, [out];")
+    body.put("mov.b64 %o, out; mov.b32 %m, here; mov.b32 %e, deep;" if f.in_registers
+             else "ld.param.b64 %o, [out]; ld.param.b32 %m, [here]; ld.param.b32 %e, [deep];")
+    if f.meets:
+        body.put(chance.choice(("bar.warp.sync %m;", "shfl.sync.bfly.b32 %r1, %m, 1, 31, %m;", "vote.sync.ballot.b32 %r2, %p0, %m;", "redux.sync.xor.b32 %r3, %m, %m;")))
     for k, kind in enumerate(f.params):
         if not f.in_registers:
             if chance.random() < 0.9:
@@ -245,6 +253,10 @@ def function_text(chance, f, how):
             body.put(f"mov.{kind} {body.element(kind)}, a{k};")
     if f.keeps:
         body.put(f"mov.u64 %d1, kept; add.u64 %d2, %d1, 4; ld.local.u32 %r1, [%d2]; st.local.u32 [%d2], {body.reg('r')}; ld.local.u32 %r2, [kept+4];")
+    if f.returns_to:
+        body.put("setp.ne.u32 %q, %e, 0; @%q sub.u32 %e, %e, 1;")
+        body.some(4)
+        body.call_of(f.returns_to, "@%q ")
     text = body.text()
     body.lines = []
     for k, kind in enumerate(f.returns):
@@ -263,10 +275,14 @@ def program(seed, how):
     functions = []
     for number in range(chance.randrange(1, 6)):
         functions.append(Function(chance, number, functions))
-    texts = [function_text(chance, f, how) for f in functions]
+    for f in functions:
+        if chance.random() < 0.15:
+            f.returns_to = chance.choice(functions)
+    texts = [f".func {f.signature(True)};\n" for f in functions] + [function_text(chance, f, how) for f in functions]
     kernel = Body(chance, how, 24, functions, True, True)
     for k in range(8):
         kernel.put(f"mad.lo.u32 %r{k}, %t, {chance.randrange(1, 9)}, {chance.randrange(1000)};")
+    kernel.put(f"mov.u32 %m, 0; mov.u32 %e, {chance.randrange(4)};")
     kernel.put("cvt.u64.u32 %d0, %t; cvt.u16.u32 %h0, %t; setp.lt.u32 %p0, %t, 20; setp.ne.u32 %p1, %r2, 7;")
     body = kernel.text()
     stores = "\n  ".join([f"st.global.u32 [%o+{32 + 4 * k}], %r{k};" for k in range(8)] + [f"st.global.u64 [%o+{64 + 8 * k}], %d{k};" for k in range(4)])
