@@ -262,11 +262,20 @@ static void tell_tier(lw_seat *seat, lw_tier *tier) {
     seat->since = now;
 }
 
+/* Adds to one of a grid's counters, and returns what it was. Where nobody else works on the launch no other processor
+ * has to be asked, which is what a small launch would wait for most. */
+static uint64_t add(const lw_seat *seat, _Atomic uint64_t *counter, uint64_t more) {
+    if (!seat->alone) return atomic_fetch_add_explicit(counter, more, memory_order_relaxed);
+    const uint64_t before = atomic_load_explicit(counter, memory_order_relaxed);
+    atomic_store_explicit(counter, before + more, memory_order_relaxed);
+    return before;
+}
+
 static void flush_counts(lw_seat *seat, lw_grid *grid) {
-    atomic_fetch_add_explicit(&grid->warp_instructions, seat->warp_instructions, memory_order_relaxed);
-    atomic_fetch_add_explicit(&grid->lane_instructions, seat->lane_instructions, memory_order_relaxed);
-    atomic_fetch_add_explicit(&grid->done_ctas, seat->done_ctas, memory_order_relaxed);
-    if (seat->compiled_ctas) atomic_fetch_add_explicit(&grid->compiled_ctas, seat->compiled_ctas, memory_order_relaxed);
+    add(seat, &grid->warp_instructions, seat->warp_instructions);
+    add(seat, &grid->lane_instructions, seat->lane_instructions);
+    add(seat, &grid->done_ctas, seat->done_ctas);
+    add(seat, &grid->compiled_ctas, seat->compiled_ctas);
     if (grid->tier) tell_tier(seat, grid->tier);
     seat->warp_instructions = seat->lane_instructions = seat->done_ctas = seat->compiled_ctas = 0;
 }
@@ -415,7 +424,7 @@ void lw_seat_progress(lw_seat *seat, lw_grid *grid) {
 /* Clusters are claimed in increasing order, several at a time where there are many. */
 static bool claim(lw_seat *seat, lw_grid *grid, uint64_t *number) {
     if (seat->claimed == seat->claimed_end) {
-        uint64_t from = atomic_fetch_add_explicit(&grid->next_cluster, grid->batch, memory_order_relaxed);
+        uint64_t from = add(seat, &grid->next_cluster, grid->batch);
         if (from >= grid->cluster_count) return false;
         seat->claimed = from;
         seat->claimed_end = grid->cluster_count - from < grid->batch ? grid->cluster_count : from + grid->batch;

@@ -16,6 +16,7 @@ typedef struct lw_seat {
     const lw_program *metered; /* of a trial: whose work these counts are, since … */
     double since;              /* … this CPU time of the thread; NULL: nobody's */
     uint32_t patience;
+    bool alone;                   /* nobody else works on the launch */
     void (*progress)(void *user); /* the launching thread's only */
     void *user;
     double progress_next;

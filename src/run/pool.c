@@ -23,7 +23,8 @@ struct lw_pool {
     pthread_mutex_t lock;
     pthread_cond_t work;
     lw_job *jobs, *last_job; /* that may have CTAs left to begin, in the order in which they came */
-    lw_seat *seats;          /* free ones, for launching threads */
+    _Atomic(lw_seat *) seat; /* a free one, for launching threads, or NULL … */
+    lw_seat *seats;          /* … and others, with the lock held */
     uint32_t threads, started;
     bool ending;
     pthread_t ids[]; /* threads - 1 */
@@ -118,6 +119,8 @@ void lw_pool_free(lw_pool *pool) {
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     for (uint32_t i = 0; i < pool->started; i++) pthread_join(pool->ids[i], NULL);
+    lw_seat *seat = atomic_load(&pool->seat);
+    if (seat) seat->next = pool->seats, pool->seats = seat;
     for (lw_seat *next; pool->seats; pool->seats = next) {
         next = pool->seats->next;
         lw_seat_end(pool->seats);
@@ -129,14 +132,18 @@ void lw_pool_free(lw_pool *pool) {
 }
 
 static lw_seat *take_seat(lw_pool *pool) {
+    lw_seat *seat = atomic_exchange(&pool->seat, NULL);
+    if (seat) return seat;
     pthread_mutex_lock(&pool->lock);
-    lw_seat *seat = pool->seats;
+    seat = pool->seats;
     if (seat) pool->seats = seat->next;
     pthread_mutex_unlock(&pool->lock);
     return seat ? seat : calloc(1, sizeof *seat);
 }
 
 static void put_seat(lw_pool *pool, lw_seat *seat) {
+    lw_seat *none = NULL;
+    if (atomic_compare_exchange_strong(&pool->seat, &none, seat)) return;
     pthread_mutex_lock(&pool->lock);
     seat->next = pool->seats;
     pool->seats = seat;
@@ -198,8 +205,9 @@ void lw_pool_run(lw_pool *pool, lw_grid *grid, void (*progress)(void *user), voi
     seat->user = user;
     seat->progress_next = progress ? lw_clock() + LW_PROGRESS_SECONDS : 0;
     lw_job job;
-    bool alone = pool->threads == 1 || grid->cluster_count == 1 || grid->program->vector.ordered;
-    bool shared = !alone && job_init(&job, grid);
+    bool shared = pool->threads > 1 && grid->cluster_count > 1 && !grid->program->vector.ordered &&
+                  job_init(&job, grid);
+    seat->alone = !shared;
     if (shared) offer(pool, &job);
     lw_grid_work(seat, grid);
     if (shared) {

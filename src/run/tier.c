@@ -12,7 +12,7 @@
 enum { INTERP, COMPILED, CODES };
 
 struct lw_tier {
-    lw_tier *sibling; /* of the same program */
+    _Atomic(lw_tier *) sibling; /* of the same program */
     lw_tiers *tiers;
     lw_layout layout;              /* of the blocks that it is for, and no others where … */
     bool bound;                    /* … the code depends on it; known once it is compiled */
@@ -254,11 +254,25 @@ static bool is_for(const lw_tier *tier, lw_layout layout) {
     return lw_layout_is(tier->layout, layout) || (state != LW_TIER_cold && state != LW_TIER_waiting && !tier->bound);
 }
 
-lw_tier *lw_tier_for(lw_tier **list, lw_tiers *tiers, lw_program *program, const uint32_t block[3]) {
+/* One that is in a list stays there. */
+static lw_tier *find_tier(_Atomic(lw_tier *) **list, lw_layout layout) {
+    lw_tier *tier;
+    for (; (tier = atomic_load_explicit(*list, memory_order_acquire)); *list = &tier->sibling)
+        if (is_for(tier, layout)) break;
+    return tier;
+}
+
+lw_tier *lw_tier_find(_Atomic(lw_tier *) *list, const uint32_t block[3]) {
+    return find_tier(&list, lw_layout_of(block));
+}
+
+lw_tier *lw_tier_for(_Atomic(lw_tier *) *list, lw_tiers *tiers, lw_program *program, const uint32_t block[3]) {
     const lw_layout layout = lw_layout_of(block);
-    for (; *list; list = &(*list)->sibling)
-        if (is_for(*list, layout)) return *list;
-    return *list = new_tier(tiers, program, layout);
+    lw_tier *tier = find_tier(&list, layout);
+    if (tier) return tier;
+    tier = new_tier(tiers, program, layout);
+    atomic_store_explicit(list, tier, memory_order_release);
+    return tier;
 }
 
 static void take_back(lw_tiers *tiers, lw_tier *tier) {

@@ -189,7 +189,15 @@ static int compare_places(const void *a, const void *b) {
     return x->note.number < y->note.number ? -1 : x->note.number > y->note.number;
 }
 
-/* Those that were counted; returns how many. */
+/* How many lanes were counted for. */
+static size_t count_notes(const lw_grid *grid) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < grid->program->notes.count; i++)
+        count += atomic_load_explicit(&grid->notes[i], memory_order_relaxed) != 0;
+    return count;
+}
+
+/* Those; returns how many. */
 static size_t place_notes(const lw_grid *grid, placed_note *to) {
     const lw_program *program = grid->program;
     lw_source_cursor cursor = {0};
@@ -228,7 +236,7 @@ static bool keep_places(lw_fault *fault, const lw_grid *grid, const placed_note 
 
 /* Most threads and launches have none: then nothing is made. */
 bool lw_keep_notes(lw_context *context, const lw_grid *grid) {
-    size_t room = grid->program->notes.count;
+    size_t room = count_notes(grid);
     lw_fault *fault = find_fault(context, room != 0);
     if (!fault) return !room;
     drop_notes(fault);

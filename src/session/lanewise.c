@@ -334,9 +334,12 @@ static lw_status choose_code(lw_kernel *kernel, lw_grid *grid) {
     lw_context *context = kernel->module->context;
     const char *why = "";
     if (!context->tiers) return LW_OK;
-    pthread_mutex_lock(&kernel->module->lock);
-    grid->tier = lw_tier_for(&kernel->tiers, context->tiers, kernel->program, grid->block);
-    pthread_mutex_unlock(&kernel->module->lock);
+    grid->tier = lw_tier_find(&kernel->tiers, grid->block);
+    if (!grid->tier) {
+        pthread_mutex_lock(&kernel->module->lock);
+        grid->tier = lw_tier_for(&kernel->tiers, context->tiers, kernel->program, grid->block);
+        pthread_mutex_unlock(&kernel->module->lock);
+    }
     if (!grid->tier) return lw_fail_memory(context);
     if (lw_tier_begin(grid->tier, &why)) return LW_OK;
     return lw_fail(context, LW_UNSUPPORTED, LW_D_not_compiled, kernel->info.name, why);
@@ -367,14 +370,17 @@ static lw_status run(lw_kernel *kernel, const lw_launch_config *config, const ch
     lw_grid grid = {.params = params};
     lw_printer printer;
     lw_launch_grid(kernel, config, &grid);
-    uint32_t notes = grid.program->notes.count;
-    if (notes && !(grid.notes = calloc(notes, sizeof *grid.notes))) return lw_fail_memory(kernel->module->context);
+    const uint32_t notes = grid.program->notes.count;
+    _Atomic uint64_t few[16];
+    if (!(grid.notes = notes <= LW_COUNT(few) ? few : malloc(notes * sizeof *grid.notes)))
+        return lw_fail_memory(kernel->module->context);
+    for (uint32_t i = 0; i < notes; i++) atomic_init(&grid.notes[i], 0);
     lw_status status = lw_runtime_begin(kernel->module->context, config, &grid, &printer);
     if (status == LW_OK) {
         status = run_grid(kernel, config, &grid, callers, stats);
         lw_runtime_end(kernel->module->context, config, &grid, callers);
     }
-    free(grid.notes);
+    if (grid.notes != few) free(grid.notes);
     return status;
 }
 

@@ -146,10 +146,10 @@ struct lw_context {
 
 struct lw_kernel {
     lw_module *module;
-    void *function;      /* what its language makes a program of */
-    lw_program *program; /* made on first use */
-    lw_tier *tiers;      /* … and what was compiled of it, with the module's lock held */
-    bool failed;         /* it cannot be: the module's diagnostics say why */
+    void *function;           /* what its language makes a program of */
+    lw_program *program;      /* made on first use */
+    _Atomic(lw_tier *) tiers; /* … and what was compiled of it; who adds one holds the module's lock */
+    bool failed;              /* it cannot be: the module's diagnostics say why */
     lw_kernel_info info;
     lw_cluster_info clusters;
     lw_param_info *params;

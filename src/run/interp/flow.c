@@ -649,8 +649,9 @@ bool lw_gang_begin(lw_gang *gang, lw_cta *cta, uint32_t number) {
     return true;
 }
 
+/* A gang that is done has its kernel's frame, which the next launch of the program begins in as the next CTA would. */
 void lw_gang_rest(lw_gang *gang) {
-    put_frames_by(gang);
+    if (gang->state != LW_GANG_done || !gang->frames || gang->frames->next) put_frames_by(gang);
     lw_meeting_end(gang);
     lw_async_end(gang);
 }
