@@ -2,6 +2,8 @@
  * met last. */
 #include "run/jit/strand_course.h"
 
+#include <stdlib.h>
+
 /* ---- Addresses --------------------------------------------------------------------------------------------------- */
 
 /* Of an access's number behind its address register. */
@@ -27,8 +29,10 @@ static bool course_of_row(lw_strand *s, const lw_op *op, lw_course *course) {
     course->shape = lw_strand_shape(s, op->a);
     for (uint32_t k = 0; k < course->shape.run; k++)
         if (course->shape.step[k] % each) return false;
-    for (course->together = 0; course->together < course->shape.run; course->together++)
-        if (course->shape.step[course->together] != each << course->together) break;
+    for (uint32_t k = 0; k < course->shape.run && abs(course->shape.step[k]) == each << k; k++) {
+        course->together = k + 1;
+        course->turned |= (uint32_t)(course->shape.step[k] < 0) << k;
+    }
     for (uint32_t at = 0; at < lw_strand_runs(course->shape.run); at++)
         course->at[at] = full_address(s, op, course->form, lw_strand_base_of(s, op->a, course->shape.run, at));
     return true;

@@ -12,9 +12,10 @@ typedef struct lw_course {
     int64_t from, to;      /* what is checked, from each lane's address on: its own elements, or those of others, too */
     lw_shape shape;        /* of the addresses … */
     LLVMValueRef at[LW_STRAND_RUNS]; /* … and those of the bases, 64 bits */
-    uint32_t together;               /* each 1 << together lanes are neighbours */
-    LLVMValueRef good;               /* a condition for it all; NULL: none */
-    LLVMValueRef host;               /* to be added to addresses */
+    uint32_t together;               /* each 1 << together lanes are neighbours … */
+    uint32_t turned; /* … in the order of their numbers with these bits the other way round, of which none is above */
+    LLVMValueRef good; /* a condition for it all; NULL: none */
+    LLVMValueRef host; /* to be added to addresses */
 } lw_course;
 
 static inline LLVMValueRef lw_course_number(const lw_strand *s, uint64_t value) {
@@ -22,9 +23,9 @@ static inline LLVMValueRef lw_course_number(const lw_strand *s, uint64_t value) 
 }
 static inline uint32_t lw_course_each(const lw_course *course) { return course->bytes * course->count; }
 static inline bool lw_course_is_joined(const lw_course *course) { return course->together == LW_WARP_BITS; }
-/* Where lanes that do not execute go is no matter, if they are neighbours of those that do. */
+/* Where lanes that do not execute go is no matter, if they are neighbours of those that do, in their order. */
 static inline bool lw_course_goes_by_mask(const lw_course *course) {
-    return lw_course_is_joined(course) && course->bytes >= 4 && course->count == 1;
+    return lw_course_is_joined(course) && !course->turned && course->bytes >= 4 && course->count == 1;
 }
 /* Some of the lanes are stored by masked vectors, of rows that are long enough: not all levels have those of small
  * elements. */

@@ -45,15 +45,25 @@ static uint32_t piece_lanes(const lw_strand *s, const lw_course *course) {
     return together < chunk ? together : chunk;
 }
 
+/* Bits of a lane's number that are the other way round among these. */
+static uint32_t piece_turned(const lw_strand *s, const lw_course *course) {
+    return course->turned & (piece_lanes(s, course) - 1);
+}
+
 /* One value of so many elements, or a vector of them. */
 static LLVMTypeRef piece_type(const lw_strand *s, const lw_course *course, uint32_t elements) {
     LLVMTypeRef type = lw_build_int(lw_strand_build(s), 8 * course->bytes);
     return elements == 1 ? type : LLVMVectorType(type, elements);
 }
 
+/* The place of the lanes from this one on that are neighbours: where the first one goes, in memory. */
+static LLVMValueRef place_of_piece(const lw_strand *s, const lw_course *course, LLVMTypeRef type, uint32_t lane) {
+    return place_of_lane(s, course, type, lane | piece_turned(s, course));
+}
+
 static LLVMValueRef load_piece(lw_strand *s, const lw_course *course, uint32_t lane, uint32_t elements) {
     LLVMTypeRef type = piece_type(s, course, elements);
-    LLVMValueRef value = LLVMBuildLoad2(lw_strand_build(s)->at, type, place_of_lane(s, course, type, lane), "");
+    LLVMValueRef value = LLVMBuildLoad2(lw_strand_build(s)->at, type, place_of_piece(s, course, type, lane), "");
     LLVMSetAlignment(value, course->bytes);
     LLVMSetMetadata(value, lw_strand_build(s)->alias_kind, lw_strand_build(s)->aliases[LW_ALIAS_memory]);
     return value;
@@ -77,7 +87,7 @@ static LLVMValueRef join_pieces(const lw_strand *s, LLVMValueRef *pieces, uint32
     return pieces[0];
 }
 
-/* All elements of a chunk, one lane's behind the other's. */
+/* All elements of a chunk, as they lie in memory. */
 static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t chunk, bool by_mask) {
     const lw_build *b = lw_strand_build(s);
     const uint32_t lanes = piece_lanes(s, course), count = b->chunk / lanes, elements = lanes * course->count;
@@ -97,10 +107,11 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMValueRef all = load_chunk(s, course, chunk, by_mask), order[LW_GANG_LANES];
+    const uint32_t turned = piece_turned(s, course);
     for (uint32_t k = 0; k < course->count; k++) {
         LLVMValueRef value = all;
-        for (uint32_t i = 0; i < b->chunk; i++) order[i] = lw_build_number(b, 32, i * course->count + k);
-        if (course->count > 1)
+        for (uint32_t i = 0; i < b->chunk; i++) order[i] = lw_build_number(b, 32, (i ^ turned) * course->count + k);
+        if (course->count > 1 || turned)
             value = LLVMBuildShuffleVector(b->at, all, LLVMGetPoison(LLVMTypeOf(all)), LLVMConstVector(order, b->chunk),
                                            "");
         lw_strand_put(s, n, lw_course_element(s, op, k), chunk, lw_course_widen(s, value, course->form, true));
@@ -314,12 +325,24 @@ static LLVMValueRef on_elements(lw_strand *s, const lw_course *course, uint32_t 
     return LLVMBuildShuffleVector(b->at, on, LLVMGetPoison(LLVMTypeOf(on)), LLVMConstVector(order, elements), "");
 }
 
+/* From the order of the lanes to that in memory: elements of a chunk, or their conditions. */
+static LLVMValueRef turned_round(const lw_strand *s, const lw_course *course, LLVMValueRef elements) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t turned = piece_turned(s, course), count = course->count;
+    LLVMValueRef order[LW_GANG_LANES * LW_VECTOR_MOST];
+    if (!turned) return elements;
+    for (uint32_t i = 0; i < b->chunk * count; i++)
+        order[i] = lw_build_number(b, 32, (i / count ^ turned) * count + i % count);
+    return LLVMBuildShuffleVector(b->at, elements, LLVMGetPoison(LLVMTypeOf(elements)),
+                                  LLVMConstVector(order, b->chunk * count), "");
+}
+
 /* on: NULL: all. */
 static void store_piece(const lw_strand *s, const lw_course *course, LLVMValueRef piece, uint32_t lane,
                         LLVMValueRef on) {
     const lw_build *b = lw_strand_build(s);
     LLVMTypeRef type = LLVMTypeOf(piece);
-    LLVMValueRef place = place_of_lane(s, course, type, lane);
+    LLVMValueRef place = place_of_piece(s, course, type, lane);
     if (on) {
         LLVMValueRef arguments[] = {piece, place, lw_build_number(b, 32, course->bytes), on};
         lw_build_masked(b, "llvm.masked.store", type, place, arguments, 4, LW_ALIAS_memory);
@@ -334,8 +357,8 @@ static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by
     const lw_build *b = lw_strand_build(s);
     const uint32_t lanes = piece_lanes(s, course), elements = lanes * course->count, all = b->chunk * course->count;
     for (uint32_t c = 0; c < s->chunks; c++) {
-        LLVMValueRef value = lw_course_joined(s, lw_unit_op(s->u, n), course, c);
-        LLVMValueRef on = by_mask ? on_elements(s, course, c) : NULL;
+        LLVMValueRef value = turned_round(s, course, lw_course_joined(s, lw_unit_op(s->u, n), course, c));
+        LLVMValueRef on = by_mask ? turned_round(s, course, on_elements(s, course, c)) : NULL;
         for (uint32_t k = 0; k < b->chunk; k += lanes) {
             const uint32_t first = k * course->count;
             store_piece(s, course, part_of(b, value, first, elements, all), c * b->chunk + k,
