@@ -51,9 +51,10 @@ static lw_tier_state state_of(const lw_tier *tier) {
 /* ---- What it costs --------------------------------------------------------------------------------------------- */
 
 /* Measured with LLVM 14 at level v3 over 46 kernels (`lanewise_bench --engines`): 35 to 70 ms for short ones, 0.5 to 2
- * ms an operation where functions are compiled a warp at a time, which are never very long, and 0.2 to 0.3 ms where
- * they are not; 40 µs for each pair of a block and a register that lives across blocks where there are many. Without
- * vector registers everything takes four times as long. */
+ * ms an operation where functions are compiled a warp at a time, and 0.2 to 0.3 ms where they are not; in long ones, of
+ * which nobody has looked yet how they will be, as much for those that go element by element; 40 µs for each pair of a
+ * block and a register that lives across blocks where there are many. Without vector registers everything takes four
+ * times as long. */
 static const double BASE_SECONDS = 0.05, STRAND_SECONDS = 1.2e-3, OPERATION_SECONDS = 0.25e-3, ACROSS_SECONDS = 40e-6,
                     NARROW_TIMES = 4;
 enum { STRAND_OPERATIONS = 300 };
@@ -66,11 +67,18 @@ static const double MOST_SECONDS = 2;
  * often run for as long again, of which compiled code saves a third to four fifths. */
 static const double INSTRUCTION_SECONDS = 8e-9, PATIENCE = 2;
 
+static double cost_of_operations(const lw_code *code) {
+    uint32_t simple = 0;
+    for (uint32_t n = 0; code->op_count > STRAND_OPERATIONS && n < code->op_count; n++)
+        simple += lw_row_of(code->ops[n].code)->compiled == LW_COMPILED_body;
+    return simple * OPERATION_SECONDS + (code->op_count - simple) * STRAND_SECONDS;
+}
+
 static double cost_of(const lw_program *program, const lw_level *level) {
     double seconds = BASE_SECONDS;
     for (uint32_t i = 0; i < program->code_count; i++) {
         const lw_code *code = program->functions[i];
-        seconds += code->op_count * (code->op_count <= STRAND_OPERATIONS ? STRAND_SECONDS : OPERATION_SECONDS);
+        seconds += cost_of_operations(code);
         if (code->facts) seconds += (double)code->block_count * code->facts->across_count * ACROSS_SECONDS;
     }
     return level->vector_bytes <= NARROW_BYTES ? seconds * NARROW_TIMES : seconds;

@@ -99,12 +99,20 @@ static bool is_barrier(const lw_op *block) {
            block[2].code == LW_OP_block;
 }
 
-/* The whole gang enters a barrier; or somebody goes on who may be interpreted. */
+/* The block where it is known who has written the registers, if the gang goes on at this one: that behind a barrier, or
+ * itself, where compiled code is entered. NULL: somebody goes on who may be interpreted. */
+static const lw_op *trusted_at(const lw_gang *gang, const lw_op *op) {
+    if (is_barrier(op)) return op + 2;
+    const bool is_entry = op->code == LW_OP_block && op[1].step != gang->cta->program->steps[op[1].code];
+    return is_entry ? op : NULL;
+}
+
 static void trust(lw_gang *gang, const lw_op *op) {
     lw_frame *frame = gang->frame;
-    if (!is_barrier(op) || !gang->full) frame->written = LW_FRAME_mixed;
+    const lw_op *at = gang->full ? trusted_at(gang, op) : NULL;
+    if (!at) frame->written = LW_FRAME_mixed;
     if (frame->written != LW_FRAME_pure) return;
-    gang->trusted = op + 2;
+    gang->trusted = at;
     gang->trusted_frame = frame;
 }
 

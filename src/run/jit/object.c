@@ -15,38 +15,43 @@ struct lw_compiled {
 
 /* ---- As bytes ---------------------------------------------------------------------------------------------------- */
 
-bool lw_object_begin(lw_object *object, const lw_program *program) {
-    object->functions = calloc(program->code_count + 1, sizeof *object->functions);
-    object->count = program->code_count;
-    return object->functions;
+lw_made *lw_object_add(lw_object *object, uint32_t code, uint32_t entries, const char *name) {
+    if (object->count == object->room) {
+        const uint32_t room = 2 * object->room + 8;
+        lw_made *all = realloc(object->made, room * sizeof *all);
+        if (!all) return NULL;
+        object->made = all, object->room = room;
+    }
+    lw_made *made = &object->made[object->count++];
+    *made = (lw_made){code, calloc(entries, sizeof *made->entries), strdup(name), false};
+    return made->entries && made->name ? made : NULL;
 }
 
 void lw_object_free(lw_object *object) {
-    for (uint32_t i = 0; object->functions && i < object->count; i++)
-        free(object->functions[i].entries), free(object->functions[i].name);
-    free(object->functions);
+    for (uint32_t i = 0; i < object->count; i++) free(object->made[i].entries), free(object->made[i].name);
+    free(object->made);
     if (object->code) LLVMDisposeMemoryBuffer(object->code);
     *object = (lw_object){0};
 }
 
 bool lw_object_is_bound(const lw_object *object) {
-    for (uint32_t i = 0; object->functions && i < object->count; i++)
-        if (object->functions[i].bound) return true;
+    for (uint32_t i = 0; i < object->count; i++)
+        if (object->made[i].bound) return true;
     return false;
 }
 
-/* Of each function the count of its entries with the mark behind them, these, whether it is bound, and its name with
- * the NUL; then LLVM's object. All is in the machine's own order: no other runs this code. */
+/* Of each the function's number, the count of its entries with the mark behind them, these, whether it is bound, and
+ * its name with the NUL; then LLVM's object. All is in the machine's own order: no other runs this code. */
 static void put_word(lw_text *bytes, uint32_t word) { lw_text_add(bytes, (const char *)&word, sizeof word); }
 
 void lw_object_pack(const lw_object *object, lw_text *bytes) {
     put_word(bytes, object->count);
     for (uint32_t i = 0; i < object->count; i++) {
-        const lw_made *made = &object->functions[i];
+        const lw_made *made = &object->made[i];
         uint32_t count = 0;
-        while (made->entries && made->entries[count++] != LW_NO_SLOT) {}
+        while (made->entries[count++] != LW_NO_SLOT) {}
+        put_word(bytes, made->code);
         put_word(bytes, count);
-        if (!count) continue;
         lw_text_add(bytes, (const char *)made->entries, count * sizeof *made->entries);
         put_word(bytes, made->bound);
         lw_text_add(bytes, made->name, strlen(made->name) + 1);
@@ -61,27 +66,28 @@ static bool take(lw_bytes *from, void *to, size_t size) {
     return true;
 }
 
-static bool take_made(lw_bytes *from, lw_made *made, uint32_t op_count) {
-    uint32_t count, bound;
-    if (!take(from, &count, sizeof count)) return false;
-    if (!count) return true;
-    if (from->size / sizeof count < count || !(made->entries = calloc(count, sizeof count))) return false;
-    take(from, made->entries, count * sizeof count);
-    for (uint32_t k = 0; k + 1 < count; k++)
-        if (made->entries[k] >= op_count) return false;
-    if (!take(from, &bound, sizeof bound)) return false;
+static bool take_made(lw_bytes *from, lw_object *object, const lw_program *program) {
+    uint32_t code, count, bound;
+    if (!take(from, &code, sizeof code) || !take(from, &count, sizeof count)) return false;
+    if (code >= program->code_count || !count || from->size / sizeof count < count) return false;
+    lw_bytes entries = *from;
+    from->at += count * sizeof count, from->size -= count * sizeof count;
+    if (!take(from, &bound, sizeof bound) || strnlen(from->at, from->size) == from->size) return false;
+    lw_made *made = lw_object_add(object, code, count, from->at);
+    if (!made) return false;
+    take(&entries, made->entries, count * sizeof count);
+    from->at += strlen(made->name) + 1, from->size -= strlen(made->name) + 1;
     made->bound = bound;
-    const size_t size = strnlen(from->at, from->size);
-    if (made->entries[count - 1] != LW_NO_SLOT || size == from->size || !(made->name = malloc(size + 1))) return false;
-    return take(from, made->name, size + 1);
+    for (uint32_t k = 0; k + 1 < count; k++)
+        if (made->entries[k] >= program->codes[code]->op_count) return false;
+    return made->entries[count - 1] == LW_NO_SLOT;
 }
 
 bool lw_object_unpack(lw_object *object, const lw_program *program, lw_bytes bytes) {
     uint32_t count;
-    if (!lw_object_begin(object, program) || !take(&bytes, &count, sizeof count) || count != object->count)
-        return false;
+    if (!take(&bytes, &count, sizeof count)) return false;
     for (uint32_t i = 0; i < count; i++)
-        if (!take_made(&bytes, &object->functions[i], program->codes[i]->op_count)) return false;
+        if (!take_made(&bytes, object, program)) return false;
     object->code = LLVMCreateMemoryBufferWithMemoryRangeCopy(bytes.at, bytes.size, "lanewise"); /* aligned */
     return object->code;
 }
@@ -122,13 +128,12 @@ static bool add_object(lw_compiled *made, lw_object *object, lw_text *why) {
     return lw_object_good(LLVMOrcLLJITAddObjectFile(made->code, LLVMOrcLLJITGetMainJITDylib(made->code), code), why);
 }
 
-static bool install(lw_compiled *made, lw_program *program, const lw_made *functions, lw_text *why) {
-    for (uint32_t i = 0; i < program->code_count; i++) {
-        if (!functions[i].entries) continue;
+static bool install(lw_compiled *made, lw_program *program, const lw_object *object, lw_text *why) {
+    for (const lw_made *one = object->made; one < object->made + object->count; one++) {
         LLVMOrcExecutorAddress address = 0;
-        if (!lw_object_good(LLVMOrcLLJITLookup(made->code, &address, functions[i].name), why)) return false;
-        lw_frame_install(program->codes[i], functions[i].entries, (lw_step *)(uintptr_t)address);
-        lw_names_place(&made->names, functions[i].name, address);
+        if (!lw_object_good(LLVMOrcLLJITLookup(made->code, &address, one->name), why)) return false;
+        lw_frame_install(program->codes[one->code], one->entries, (lw_step *)(uintptr_t)address);
+        lw_names_place(&made->names, one->name, address);
     }
     lw_names_tell(&made->names);
     return true;
@@ -136,8 +141,8 @@ static bool install(lw_compiled *made, lw_program *program, const lw_made *funct
 
 static bool names_are_free(const lw_object *object, lw_text *why) {
     for (uint32_t i = 0; i < object->count; i++) {
-        const lw_made *made = &object->functions[i];
-        if (!made->entries || lw_names_are_free(made->name)) continue;
+        const lw_made *made = &object->made[i];
+        if (lw_names_are_free(made->name)) continue;
         lw_text_printf(why, "the process has a '%s' of its own", made->name);
         return false;
     }
@@ -151,7 +156,7 @@ lw_compiled *lw_object_load(lw_object *object, const lw_core *core, lw_program *
     made->names.wanted = program->symbols;
     if (names_are_free(object, why) && make_linker(made, level, why) &&
         lw_host_define(made->code, object->code, core, program, level, why) && add_object(made, object, why) &&
-        install(made, program, object->functions, why))
+        install(made, program, object, why))
         return made;
     lw_object_drop(made);
     return NULL;

@@ -6,20 +6,22 @@
 
 #include <llvm-c/TargetMachine.h>
 
-/* A function of a program, compiled. */
+/* A function of a program, compiled, or a piece of one. */
 typedef struct lw_made {
-    uint32_t *entries; /* where the interpreter may come into it, LW_NO_SLOT behind the last; NULL: there is no code */
+    uint32_t code;     /* the function's number in the program */
+    uint32_t *entries; /* where the interpreter may come into it, LW_NO_SLOT behind the last */
     char *name;        /* of its symbol */
     bool bound;        /* to the layout that it was compiled for */
 } lw_made;
 
 typedef struct lw_object {
-    uint32_t count;           /* functions of the program */
-    lw_made *functions;       /* each of these */
+    lw_made *made;
+    uint32_t count, room;
     LLVMMemoryBufferRef code; /* what LLVM made of the module; NULL: there is none yet, or it is loaded */
 } lw_object;
 
-bool lw_object_begin(lw_object *object, const lw_program *program); /* false: no memory */
+/* One more, with room for so many entries; the name is copied. NULL: no memory. Good until the next one. */
+lw_made *lw_object_add(lw_object *object, uint32_t code, uint32_t entries, const char *name);
 void lw_object_free(lw_object *object);
 bool lw_object_is_bound(const lw_object *object); /* some function is */
 /* As bytes, and back: false where they are no such thing, or there is no memory. */

@@ -267,29 +267,6 @@ static void begin_function(lw_build *b, LLVMValueRef function, const lw_level *l
     b->top = lw_build_block(b, "top");
 }
 
-enum { LW_STRAND_MOST = 10000 }; /* instructions for a chunk: more take seconds to compile */
-
-/* One warp at a time, where that pays. False: it does not; or no memory. */
-static bool emit_strand(lw_build *b, lw_unit *unit, LLVMValueRef function) {
-    if (!lw_strand_fits(unit)) return false;
-    lw_strand strand = {.u = unit};
-    bool good = lw_strand_plan(&strand);
-    b->failed |= !good;
-    good = good && lw_strand_size(&strand) <= LW_STRAND_MOST;
-    if (good) {
-        begin_function(b, function, unit->level);
-        b->failed |= !lw_strand_emit(&strand);
-    }
-    lw_strand_free(&strand);
-    return good;
-}
-
-/* As loops over the lanes of the gang, between steps. */
-static void emit_regions(lw_build *b, lw_unit *unit, LLVMValueRef function) {
-    begin_function(b, function, unit->level);
-    lw_emit_function(unit);
-}
-
 /* What a strand knows of the layout it knows by these. */
 static bool asks_for_layout(const lw_unit *unit) {
     for (uint32_t n = 0; n < unit->count; n++) {
@@ -299,37 +276,62 @@ static bool asks_for_layout(const lw_unit *unit) {
     return false;
 }
 
-static uint32_t *list_entries(const lw_unit *unit, bool strand) {
-    uint32_t *entries = malloc((unit->count + unit->code->block_count + 1) * sizeof *entries), count = 0;
-    for (uint32_t n = 0; entries && !strand && n < unit->count; n++)
-        if (unit->entered[n]) entries[count++] = lw_frame_number(unit, n);
-    for (uint32_t block = 0; entries && strand && block < unit->code->block_count; block++)
-        if (lw_strand_enters(unit, block)) entries[count++] = lw_frame_number(unit, unit->block_at[block] + 1);
-    if (entries) entries[count] = LW_NO_SLOT;
-    return entries;
+/* A new function of the module; strand: of a piece of it, else of the whole unit. NULL: no memory, which is noted. */
+static lw_made *begin_made(lw_object *object, const lw_unit *unit, const lw_strand *strand) {
+    LLVMValueRef function = lw_names_function(unit->build, unit->code);
+    size_t size;
+    const char *name = LLVMGetValueName2(function, &size);
+    lw_made *made = lw_object_add(object, unit->code->index, unit->count + 1, name);
+    unit->build->failed |= !made;
+    if (!made) return NULL;
+    uint32_t count = 0;
+    for (uint32_t n = 0; !strand && n < unit->count; n++)
+        if (unit->entered[n]) made->entries[count++] = lw_frame_number(unit, n);
+    for (uint32_t block = 0; strand && block < unit->code->block_count; block++)
+        if (lw_strand_enters(strand, block)) made->entries[count++] = lw_frame_number(unit, unit->block_at[block] + 1);
+    made->entries[count] = LW_NO_SLOT;
+    made->bound = strand && asks_for_layout(unit);
+    begin_function(unit->build, function, unit->level);
+    return made;
 }
 
-static lw_made emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level,
-                         lw_layout layout) {
+static bool emit_piece(lw_object *object, const lw_strand *plan, uint32_t first, uint32_t end) {
+    lw_strand piece = *plan;
+    piece.first = first, piece.end = end;
+    return lw_strand_plan_piece(&piece) && begin_made(object, plan->u, &piece) && lw_strand_emit(&piece);
+}
+
+/* One warp at a time, where that pays. False: it does not; or no memory, which is noted. */
+static bool emit_strand(lw_object *object, lw_unit *unit) {
+    if (!lw_strand_fits(unit)) return false;
+    lw_strand strand = {.u = unit};
+    bool good = lw_strand_plan(&strand);
+    unit->build->failed |= !good;
+    good = good && lw_strand_cut(&strand);
+    for (uint32_t k = 0, first = 0; good && k < strand.piece_count; first = strand.ends[k++])
+        unit->build->failed |= !emit_piece(object, &strand, first, strand.ends[k]);
+    lw_strand_free(&strand);
+    return good;
+}
+
+/* As loops over the lanes of the gang, between steps. */
+static void emit_regions(lw_object *object, lw_unit *unit) {
+    if (begin_made(object, unit, NULL)) lw_emit_function(unit);
+}
+
+static void emit_code(lw_build *b, lw_program *program, const lw_code *code, const lw_level *level, lw_layout layout,
+                      lw_object *object) {
     lw_unit unit = {.program = program, .code = code, .level = level, .layout = layout, .build = b};
-    lw_made made = {0};
     if (lw_unit_study(&unit)) {
-        LLVMValueRef function = lw_names_function(b, code);
         b->entries = calloc(unit.count, sizeof *b->entries);
         b->leaves = calloc(unit.count, sizeof *b->leaves);
         b->scalars = calloc(code->virtual_count + 1, sizeof *b->scalars);
         b->values = calloc((size_t)(code->virtual_count + 1) * (2 + LW_CHUNKS), sizeof *b->values);
-        size_t size;
-        made.name = strdup(LLVMGetValueName2(function, &size));
-        b->failed = !b->entries || !b->leaves || !b->scalars || !b->values || !made.name;
-        const bool strand = !b->failed && emit_strand(b, &unit, function);
-        if (!strand && !b->failed) emit_regions(b, &unit, function);
-        if (!b->failed) made.entries = list_entries(&unit, strand);
-        made.bound = strand && asks_for_layout(&unit);
+        b->failed |= !b->entries || !b->leaves || !b->scalars || !b->values;
+        if (!b->failed && !emit_strand(object, &unit) && !b->failed) emit_regions(object, &unit);
         free(b->entries), free(b->leaves), free(b->scalars), free(b->values);
     }
     lw_unit_free(&unit);
-    return made;
 }
 
 /* ---- A program ------------------------------------------------------------------------------------------------- */
@@ -359,7 +361,7 @@ static bool optimize(LLVMModuleRef module, LLVMTargetMachineRef machine, lw_text
 
 /* The module of a program, optimised; NULL: `why`. */
 static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, const lw_level *level, lw_layout layout,
-                                 lw_made *functions, lw_text *why) {
+                                 lw_object *object, lw_text *why) {
     LLVMContextSetDiagnosticHandler(context, take_diagnostic, why);
     LLVMTargetMachineRef machine = lw_object_machine(level, why);
     if (!machine) return NULL;
@@ -374,8 +376,10 @@ static LLVMModuleRef make_module(LLVMContextRef context, lw_program *program, co
         start_build(&build, context, module, level);
         for (uint32_t i = 0; good && i < program->code_count; i++)
             if (program->functions[i]->op_count)
-                functions[i] = emit_code(&build, program, program->functions[i], level, layout);
+                emit_code(&build, program, program->functions[i], level, layout, object);
         LLVMDisposeBuilder(build.at);
+        if (build.failed) lw_text_puts(why, "there is no memory");
+        good = good && !build.failed;
         if (good) inline_lanes(module, context);
         good = good && optimize(module, machine, why);
     } else lw_text_printf(why, "there is no bitcode of the lane functions for CPU level %s", level->name);
@@ -396,9 +400,8 @@ static bool emit_object(LLVMModuleRef module, const lw_level *level, lw_object *
 }
 
 static bool make_object(lw_program *program, const lw_level *level, lw_layout layout, lw_object *object, lw_text *why) {
-    if (!lw_object_begin(object, program)) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, layout, object->functions, why);
+    LLVMModuleRef module = make_module(context, program, level, layout, object, why);
     const bool good = module && emit_object(module, level, object, why);
     if (module) LLVMDisposeModule(module);
     LLVMContextDispose(context);
@@ -451,9 +454,8 @@ static void print_text(LLVMModuleRef module, lw_text *out) {
 static bool print_program(lw_program *program, const lw_level *level, lw_layout layout, bool machine, lw_text *out,
                           lw_text *why) {
     lw_object object = {0};
-    if (!lw_object_begin(&object, program)) return false;
     LLVMContextRef context = LLVMContextCreate();
-    LLVMModuleRef module = make_module(context, program, level, layout, object.functions, why);
+    LLVMModuleRef module = make_module(context, program, level, layout, &object, why);
     bool good = module;
     if (module && machine) good = print_machine(module, level, out, why);
     else if (module) print_text(module, out);

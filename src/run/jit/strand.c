@@ -19,11 +19,19 @@ static LLVMBasicBlockRef head_of(lw_strand *s, uint32_t block) {
     return s->heads[block];
 }
 
+/* The warp goes no farther now: all its lanes are ready somewhere. */
+static void rest(lw_strand *s) { LLVMBuildBr(lw_strand_build(s)->at, s->tail); }
+
 /* The lanes go on at a block, with others or behind others: `from` is where they come from. */
 static void go(lw_strand *s, uint32_t from, uint32_t to, LLVMValueRef lanes) {
     const lw_build *b = lw_strand_build(s);
     for (uint32_t block = from + 1; block < to; block++) {
         if (!lw_set_has(lw_strand_behind(s, from), block)) continue;
+        if (!lw_strand_is_here(s, block)) { /* nor is what is behind it */
+            add_ready(s, to, lanes);
+            rest(s);
+            return;
+        }
         if (!s->ready[block]) s->ready[block] = lw_build_stack(b, b->i32);
         LLVMBasicBlockRef there = lw_build_block(b, "there"), on = lw_build_block(b, "");
         LLVMBuildCondBr(b->at, lw_build_is(b, LLVMIntNE, lw_get(s, s->ready[block]), lw_word(s, 0)), there, on);
@@ -36,9 +44,6 @@ static void go(lw_strand *s, uint32_t from, uint32_t to, LLVMValueRef lanes) {
     lw_set(s, lanes, s->mask);
     LLVMBuildBr(b->at, head_of(s, to));
 }
-
-/* The warp goes no farther now: all its lanes are ready somewhere. */
-static void rest(lw_strand *s) { LLVMBuildBr(lw_strand_build(s)->at, s->tail); }
 
 /* ---- Branches ---------------------------------------------------------------------------------------------------- */
 
@@ -165,7 +170,7 @@ static void emit_block(lw_strand *s, uint32_t block) {
     const uint32_t first = u->block_at[block], end = lw_unit_block_end(u, block);
     LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, head_of(s, block));
     begin_block(s, block);
-    if (lw_strand_stops_at(u, block)) {
+    if (lw_strand_stops_at(s, block)) {
         stop(s, block);
         return;
     }
@@ -178,6 +183,14 @@ static void emit_block(lw_strand *s, uint32_t block) {
     }
     const uint16_t last = lw_unit_op(u, end - 1)->code;
     if (last != LW_OP_bra && last != LW_OP_bra_if) go(s, block, block + 1, s->now);
+}
+
+/* Those of the piece, and of others those that lanes go on at. */
+static void emit_blocks(lw_strand *s) {
+    for (uint32_t block = s->first; block < s->end; block++)
+        if (s->reached[block]) emit_block(s, block);
+    for (uint32_t block = 0; block < s->u->code->block_count; block++)
+        if (!lw_strand_is_here(s, block) && s->heads[block]) emit_block(s, block);
 }
 
 /* ---- Warps ------------------------------------------------------------------------------------------------------- */
@@ -257,7 +270,7 @@ static void emit_choice(lw_strand *s, LLVMValueRef entry) {
     LLVMValueRef lanes = warp_word(s, s->pass, offsetof(lw_pass, lanes));
     LLVMValueRef choice = LLVMBuildSwitch(b->at, entry, none, s->u->code->block_count);
     for (uint32_t block = 0; block < s->u->code->block_count; block++) {
-        if (!lw_strand_enters(s->u, block)) continue;
+        if (!lw_strand_enters(s, block)) continue;
         LLVMBasicBlockRef way = lw_build_block(b, "enter");
         LLVMAddCase(choice, lw_word(s, block), way);
         LLVMPositionBuilderAtEnd(b->at, way);
@@ -268,13 +281,23 @@ static void emit_choice(lw_strand *s, LLVMValueRef entry) {
     LLVMBuildUnreachable(b->at);
 }
 
+/* Masks of many blocks stay in memory: as values they would all live everywhere, for which LLVM takes forever. One
+ * store that must happen there keeps them. */
+static void clear_ready(lw_strand *s) {
+    enum { MANY = 32 };
+    uint32_t count = 0;
+    for (uint32_t block = 0; block < s->u->code->block_count; block++) count += s->ready[block] != NULL;
+    for (uint32_t block = 0; block < s->u->code->block_count; block++)
+        if (s->ready[block])
+            LLVMSetVolatile(LLVMBuildStore(lw_strand_build(s)->at, lw_word(s, 0), s->ready[block]), count > MANY);
+}
+
 /* A warp begins with nobody ready anywhere, and registers of which nobody knows anything: nothing that a warp had,
  * which the CPU's registers would else keep for the next one, and what nobody wrote is no matter of chance. Filled once
  * all places are known. */
 static void clear_places(lw_strand *s, LLVMBasicBlockRef clear, LLVMBasicBlockRef then) {
     LLVMPositionBuilderAtEnd(lw_strand_build(s)->at, clear);
-    for (uint32_t block = 0; block < s->u->code->block_count; block++)
-        if (s->ready[block]) lw_set(s, lw_word(s, 0), s->ready[block]);
+    clear_ready(s);
     for (size_t k = 0; k < (size_t)s->u->code->virtual_count * LW_STRAND_RUNS; k++)
         for (int own = 0; own < 2; own++) {
             LLVMValueRef place = (own ? s->own : s->places)[k];
@@ -296,8 +319,7 @@ static void emit_warps(lw_strand *s, LLVMValueRef entry, LLVMValueRef warps) {
     LLVMBuildBr(b->at, clear);
     LLVMPositionBuilderAtEnd(b->at, choose);
     emit_choice(s, entry);
-    for (uint32_t block = 0; block < s->u->code->block_count; block++)
-        if (s->reached[block]) emit_block(s, block);
+    emit_blocks(s);
     lw_strand_emit_tail(s, next);
     clear_places(s, clear, choose);
     LLVMPositionBuilderAtEnd(b->at, next);
@@ -348,7 +370,7 @@ static void emit_entries(lw_strand *s) {
     LLVMPositionBuilderAtEnd(b->at, begun);
     LLVMValueRef entry = LLVMBuildPhi(b->at, b->i32, "entry"), warps = LLVMBuildPhi(b->at, b->i32, "warps");
     for (uint32_t block = 0; block < u->code->block_count; block++) {
-        if (!lw_strand_enters(u, block)) continue;
+        if (!lw_strand_enters(s, block)) continue;
         uint32_t count;
         LLVMBasicBlockRef way = lw_build_block(b, "begin");
         LLVMAddCase(choice, lw_build_number(b, 64, lw_frame_number(u, u->block_at[block] + 1)), way);

@@ -1,8 +1,8 @@
 /* strand.h: inside the compiler: the code of a whole function for one warp at a time.   strand_shape (which registers
  * are the same for all lanes, or in rows) → strand_plan (where lanes can be left behind) → strand_room (where registers
- * are) → strand (warps, blocks, branches) → strand_end (how a warp ends) → strand_ops (one operation) → strand_check,
- * strand_memory, strand_gather, strand_local, strand_turn, strand_atomic, strand_meet, strand_shuffle → strand_values →
- * strand_frame (registers to the interpreter and back)
+ * are) → strand_cut (pieces of what is long) → strand (warps, blocks, branches) → strand_end (how a warp ends) →
+ * strand_ops (one operation) → strand_check, strand_memory, strand_gather, strand_local, strand_turn, strand_atomic,
+ * strand_meet, strand_shuffle → strand_values → strand_frame (registers to the interpreter and back)
  *
  * It is code for launches of one layout of threads (lw_layout), which says what the lanes of a warp have in %tid.
  *
@@ -36,12 +36,15 @@ typedef struct lw_strand {
     lw_unit *u;
     lw_shape *shapes;
     uint32_t block_words;
-    uint64_t *behind; /* per block: those where lanes may be ready while it runs, all of them behind it */
+    uint32_t first, end;         /* the blocks of the piece at hand, which is left where lanes go on at others … */
+    bool *crossed;               /* … and entered where they come from others; per block: some do */
+    uint32_t *ends, piece_count; /* of the pieces, in the order of the text */
+    uint64_t *behind;            /* per block: those where lanes may be ready while it runs, all of them behind it */
     bool *reached;
     uint64_t *needed;  /* per block: registers that lanes elsewhere have use for */
-    uint64_t *dirty;   /* per block: registers that may not be in the frame as they are now, in front of it */
-    uint64_t *later;   /* likewise, where the gang has come in elsewhere than at the function's first block */
-    uint64_t *wanted;  /* per block: registers that its code, or that behind it, has to do with */
+    uint64_t *dirty;   /* per block: registers that may not be in the frame as they are now, in front of it … */
+    uint64_t *later;   /* … likewise, where the gang has come in elsewhere than at the function's first block … */
+    uint64_t *wanted;  /* … and registers that its code, or that behind it, has to do with: of the piece at hand */
     uint64_t *settled; /* per block: registers that have been written wherever lanes come from */
     /* Per register: 1 + the operation that is all that ever writes it, where that gives what follows from the launch
      * alone; else 0, or UINT32_MAX. */
@@ -85,9 +88,11 @@ static inline const lw_build *lw_strand_build(const lw_strand *s) { return s->u-
 enum { LW_STRAND_LONG = 96 }; /* of a longer lane function one copy, in a loop, is better than one for each chunk */
 /* Whether a function can be compiled so. */
 bool lw_strand_fits(const lw_unit *u);
-/* False: no memory. Release with lw_strand_free in either case. */
+/* As one piece. False: no memory. Release with lw_strand_free in either case. */
 bool lw_strand_plan(lw_strand *s);
-uint64_t lw_strand_size(const lw_strand *s); /* of its code, once it is planned */
+/* What of the plan is a piece's own, for the blocks first … end at hand. False: no memory. */
+bool lw_strand_plan_piece(lw_strand *s);
+uint64_t lw_strand_size(const lw_strand *s, uint32_t block); /* of its code, once it is planned */
 void lw_strand_free(lw_strand *s);
 static inline bool lw_strand_is_row(const lw_strand *s, uint32_t reg) {
     return s->u->code->registers[reg].is_const || s->shapes[reg].kind == LW_SHAPE_row;
@@ -97,13 +102,18 @@ static inline bool lw_strand_is_uniform(const lw_strand *s, uint32_t reg) {
            (s->shapes[reg].kind == LW_SHAPE_row && lw_shape_alike(&s->shapes[reg]) == LW_WARP_BITS);
 }
 uint32_t lw_strand_block_of(const lw_unit *u, uint32_t n); /* of an operation */
-/* Lanes leave the compiled code at its first operation. */
-static inline bool lw_strand_stops_at(const lw_unit *u, uint32_t block) {
+/* Lanes leave the compiled code at its first operation, whatever the piece is … */
+static inline bool lw_strand_waits_at(const lw_unit *u, uint32_t block) {
     const uint32_t n = u->block_at[block] + 1;
     return n >= u->count || lw_begins_block(lw_unit_op(u, n)->code);
 }
-/* The gang may enter there. */
-bool lw_strand_enters(const lw_unit *u, uint32_t block);
+/* … or at its beginning, as it is of another piece. */
+static inline bool lw_strand_is_here(const lw_strand *s, uint32_t block) { return s->first <= block && block < s->end; }
+static inline bool lw_strand_stops_at(const lw_strand *s, uint32_t block) {
+    return !lw_strand_is_here(s, block) || lw_strand_waits_at(s->u, block);
+}
+/* The gang may enter the piece there. */
+bool lw_strand_enters(const lw_strand *s, uint32_t block);
 static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t block) {
     return s->behind + (size_t)block * s->block_words;
 }
@@ -111,6 +121,13 @@ static inline const uint64_t *lw_strand_behind(const lw_strand *s, uint32_t bloc
 static inline uint64_t lw_strand_saved(const lw_strand *s, uint32_t block, uint32_t word) {
     return lw_unit_live(s->u, s->u->block_at[block])[word] & s->dirty[(size_t)block * s->u->words + word];
 }
+
+/* ---- strand_cut.c ------------------------------------------------------------------------------------------------ */
+
+/* Finds pieces that are short enough to be compiled. False: it is too long all the same, or no memory (which is
+ * noted). */
+bool lw_strand_cut(lw_strand *s);
+
 /* ---- strand_room.c ----------------------------------------------------------------------------------------------- */
 
 /* What lives where any of the blocks behind this one begins, to s->room. */
@@ -196,7 +213,7 @@ void lw_strand_demand(lw_strand *s, uint32_t n, LLVMValueRef condition);
 
 /* ---- strand.c ---------------------------------------------------------------------------------------------------- */
 
-bool lw_strand_emit(lw_strand *s); /* into the function at hand; false: no memory */
+bool lw_strand_emit(lw_strand *s); /* the piece at hand, into the function at hand; false: no memory */
 
 /* ---- strand_memory.c, strand_local.c, strand_atomic.c, strand_meet.c, strand_shuffle.c --------------------------- */
 

@@ -180,9 +180,14 @@ static LLVMValueRef is_trusted(const lw_strand *s) {
                         lw_build_is(b, LLVMIntEQ, s->now, lw_build_number(b, 32, UINT32_MAX)), "");
 }
 
-void lw_strand_take(lw_strand *s, uint32_t block, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other) {
+/* Nobody is trusted elsewhere. */
+static bool may_be_trusted(const lw_strand *s, uint32_t block) {
     const uint32_t at = s->u->block_at[block];
-    if (at && lw_unit_op(s->u, at - 1)->code == LW_OP_barrier) { /* nobody is trusted elsewhere */
+    return s->crossed[block] || (at && lw_unit_op(s->u, at - 1)->code == LW_OP_barrier);
+}
+
+void lw_strand_take(lw_strand *s, uint32_t block, const uint64_t *set, const uint32_t *who, LLVMBasicBlockRef other) {
+    if (may_be_trusted(s, block)) {
         const lw_fork fork = lw_strand_fork(s, is_trusted(s));
         take_trusted(s, set);
         lw_strand_otherwise(s, &fork);

@@ -77,12 +77,13 @@ uint32_t lw_strand_block_of(const lw_unit *u, uint32_t n) {
     return low;
 }
 
-/* Behind what lanes waited for, and where a turn may have ended. Within a loop nowhere else: it has one way in then,
- * which is what LLVM knows how to improve. */
-bool lw_strand_enters(const lw_unit *u, uint32_t block) {
+/* Behind what lanes waited for, where a turn may have ended, and where they come from another piece. Within a loop
+ * nowhere else: it has one way in then, which is what LLVM knows how to improve. */
+bool lw_strand_enters(const lw_strand *s, uint32_t block) {
+    const lw_unit *u = s->u;
     const uint32_t at = u->block_at[block], end = lw_unit_block_end(u, block);
-    if (at + 1 >= end || lw_strand_stops_at(u, block)) return false;
-    if (!block) return true;
+    if (at + 1 >= end || lw_strand_stops_at(s, block)) return false;
+    if (!block || s->crossed[block]) return true;
     const lw_op *before = lw_unit_op(u, at - 1);
     const lw_loop loop = u->code->facts->loops[block];
     if (lw_begins_block(before->code) || loop.first == block) return true;
@@ -127,7 +128,7 @@ static bool go(lw_strand *s, uint32_t from, uint32_t to, uint32_t also) {
 
 static bool flow_over(lw_strand *s, uint32_t block) {
     const lw_unit *u = s->u;
-    if (lw_strand_stops_at(u, block)) return false;
+    if (lw_strand_waits_at(u, block)) return false;
     const lw_op *last = lw_unit_op(u, lw_unit_block_end(u, block) - 1);
     const bool part = parts(s, last), has_next = block + 1 < u->code->block_count;
     bool changed = false;
@@ -141,7 +142,7 @@ static bool flow_over(lw_strand *s, uint32_t block) {
 static void find_behind(lw_strand *s) {
     const lw_unit *u = s->u;
     memset(s->behind, 0, (size_t)u->code->block_count * s->block_words * sizeof *s->behind);
-    for (uint32_t b = 0; b < u->code->block_count; b++) s->reached[b] = lw_strand_enters(u, b);
+    for (uint32_t b = 0; b < u->code->block_count; b++) s->reached[b] = lw_strand_enters(s, b);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < u->code->block_count; b++)
@@ -207,7 +208,7 @@ static void find_dirty(const lw_strand *s, const bool *reached, uint64_t *sets) 
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < u->code->block_count; b++) {
-            if (!reached[b] || lw_strand_stops_at(u, b)) continue;
+            if (!reached[b] || lw_strand_stops_at(s, b)) continue;
             memcpy(s->room, set_of(s, sets, b), u->words * sizeof *s->room);
             for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
                 LW_EACH_WRITTEN(u->code, lw_unit_op(u, n), at) lw_set_add(s->room, *at);
@@ -221,11 +222,11 @@ static bool find_later(const lw_strand *s) {
     const lw_unit *u = s->u;
     bool *reached = calloc(u->code->block_count, sizeof *reached);
     if (!reached) return false;
-    for (uint32_t b = 1; b < u->code->block_count; b++) reached[b] = lw_strand_enters(u, b);
+    for (uint32_t b = 1; b < u->code->block_count; b++) reached[b] = lw_strand_enters(s, b);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < u->code->block_count; b++) {
-            if (!reached[b] || lw_strand_stops_at(u, b)) continue;
+            if (!reached[b] || lw_strand_stops_at(s, b)) continue;
             EACH_BEHIND(s, b, to) {
                 changed |= !reached[to];
                 reached[to] = true;
@@ -242,14 +243,14 @@ static void find_wanted(lw_strand *s) {
     for (uint32_t b = 0; b < u->code->block_count; b++) {
         uint64_t *set = set_of(s, s->wanted, b);
         for (uint32_t w = 0; w < u->words; w++) set[w] = lw_strand_saved(s, b, w);
-        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b) && !lw_strand_stops_at(u, b); n++)
+        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b) && !lw_strand_stops_at(s, b); n++)
             for (int way = 0; way < 2; way++)
                 LW_EACH_(u->code, lw_unit_op(u, n), at, way ? LW_WRITTEN : LW_READ) lw_set_add(set, *at);
     }
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = u->code->block_count; b-- > 0;) {
-            if (!s->reached[b] || lw_strand_stops_at(u, b)) continue;
+            if (!s->reached[b] || lw_strand_stops_at(s, b)) continue;
             EACH_BEHIND(s, b, to) changed |= join(s, set_of(s, s->wanted, b), set_of(s, s->wanted, to));
         }
     }
@@ -335,27 +336,37 @@ static bool is_alone(const lw_strand *s) {
 }
 
 /* Instructions of LLVM's that it will have for each chunk of a warp, about. */
-uint64_t lw_strand_size(const lw_strand *s) {
+uint64_t lw_strand_size(const lw_strand *s, uint32_t block) {
     enum { BODY = 5, MEMORY = 30, OTHER = 15, MOVED = 4 };
     const lw_unit *u = s->u;
     uint64_t size = 0;
-    for (uint32_t b = 0; b < u->code->block_count; b++) {
-        if (!s->reached[b]) continue;
-        for (uint32_t w = 0; w < u->words; w++) {
-            const uint64_t live = lw_unit_live(u, u->block_at[b])[w];
-            if (lw_strand_enters(u, b)) size += MOVED * lw_bits_count(live & s->wanted[(size_t)b * u->words + w]);
-            size += MOVED * lw_bits_count(lw_strand_saved(s, b, w));
-        }
-        for (uint32_t n = u->block_at[b]; n < lw_unit_block_end(u, b); n++)
-            size += u->kinds[n] == LW_KIND_body ? BODY : lw_op_does(lw_unit_op(u, n), LW_DOES_MEMORY) ? MEMORY : OTHER;
+    if (!s->reached[block]) return 0;
+    for (uint32_t w = 0; w < u->words; w++) {
+        const uint64_t live = lw_unit_live(u, u->block_at[block])[w];
+        if (lw_strand_enters(s, block)) size += MOVED * lw_bits_count(live & s->wanted[(size_t)block * u->words + w]);
+        size += MOVED * lw_bits_count(lw_strand_saved(s, block, w));
     }
+    for (uint32_t n = u->block_at[block]; n < lw_unit_block_end(u, block); n++)
+        size += u->kinds[n] == LW_KIND_body ? BODY : lw_op_does(lw_unit_op(u, n), LW_DOES_MEMORY) ? MEMORY : OTHER;
     return size;
+}
+
+bool lw_strand_plan_piece(lw_strand *s) {
+    const size_t bytes = (size_t)s->u->code->block_count * s->u->words * sizeof *s->dirty;
+    memset(s->dirty, 0, bytes), memset(s->later, 0, bytes), memset(s->wanted, 0, bytes);
+    find_dirty(s, s->reached, s->dirty);
+    if (!find_later(s)) return false;
+    find_wanted(s);
+    return true;
 }
 
 bool lw_strand_plan(lw_strand *s) {
     const lw_unit *u = s->u;
     const size_t blocks = u->code->block_count;
     s->block_words = (u->code->block_count + 63) / 64;
+    s->end = u->code->block_count;
+    s->crossed = calloc(blocks, sizeof *s->crossed);
+    s->ends = calloc(blocks, sizeof *s->ends);
     s->shapes = calloc(u->code->virtual_count + 1, sizeof *s->shapes);
     s->behind = calloc(blocks * s->block_words, sizeof *s->behind);
     s->reached = calloc(blocks, sizeof *s->reached);
@@ -370,7 +381,7 @@ bool lw_strand_plan(lw_strand *s) {
     s->abreast = calloc(u->count + 1, sizeof *s->abreast);
     s->room = calloc(2 * u->words + s->block_words, sizeof *s->room);
     if (!s->shapes || !s->behind || !s->reached || !s->needed || !s->dirty || !s->wanted || !s->room || !s->settled ||
-        !s->given || !s->abreast || !s->twofold || !s->later || !s->read)
+        !s->given || !s->abreast || !s->twofold || !s->later || !s->read || !s->crossed || !s->ends)
         return false;
     for (uint32_t n = 0; n < u->count; n++) s->has_local |= lw_unit_op(u, n)->code == LW_OP_local_base;
     do {
@@ -378,20 +389,18 @@ bool lw_strand_plan(lw_strand *s) {
         find_behind(s);
         find_needed(s);
     } while (give_up(s));
-    find_dirty(s, s->reached, s->dirty);
-    if (!find_later(s)) return false;
-    find_wanted(s);
     find_settled(s);
     find_given(s);
     lw_strand_find_abreast(s);
     lw_strand_find_twofold(s);
     lw_strand_find_read(s);
     s->alone = is_alone(s);
-    return true;
+    return lw_strand_plan_piece(s);
 }
 
 void lw_strand_free(lw_strand *s) {
     free(s->shapes), free(s->behind), free(s->reached), free(s->needed), free(s->room);
     free(s->dirty), free(s->wanted), free(s->settled), free(s->given), free(s->abreast);
     free(s->twofold), free(s->later), free(s->read);
+    free(s->crossed), free(s->ends);
 }
