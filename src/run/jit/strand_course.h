@@ -27,10 +27,18 @@ static inline bool lw_course_is_joined(const lw_course *course) { return course-
 static inline bool lw_course_goes_by_mask(const lw_course *course) {
     return lw_course_is_joined(course) && !course->turned && course->bytes >= 4 && course->count == 1;
 }
+/* An element each, at known distances: gathers and scatters from one place on, where the level has them. */
+static inline bool lw_course_is_spread(const lw_strand *s, const lw_course *course) {
+    int64_t least, most;
+    lw_shape_span(&course->shape, course->shape.run, &least, &most);
+    return s->u->level->mask_registers && course->count == 1 && course->bytes >= 4 && course->together <= 1 &&
+           1u << course->shape.run >= lw_strand_build(s)->chunk && most - least <= INT32_MAX;
+}
 /* Some of the lanes are stored by masked vectors, of rows that are long enough: not all levels have those of small
  * elements. */
 static inline bool lw_course_stores_by_mask(const lw_strand *s, const lw_course *course) {
-    return course->together >= LW_RUN_LEAST && (course->bytes >= 4 || s->u->level->mask_registers);
+    const bool is_long = course->together >= LW_RUN_LEAST && (course->bytes >= 4 || s->u->level->mask_registers);
+    return is_long || lw_course_is_spread(s, course);
 }
 static inline LLVMValueRef lw_course_also(const lw_strand *s, const lw_course *course, LLVMValueRef good) {
     return course->good ? LLVMBuildAnd(lw_strand_build(s)->at, course->good, good, "") : good;

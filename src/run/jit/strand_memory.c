@@ -87,7 +87,31 @@ static LLVMValueRef join_pieces(const lw_strand *s, LLVMValueRef *pieces, uint32
     return pieces[0];
 }
 
-/* All elements of a chunk, as they lie in memory. */
+/* Where the lanes of a chunk go that are spread. */
+static LLVMValueRef spread_places(const lw_strand *s, const lw_course *course, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    const uint32_t first = chunk * b->chunk;
+    const int64_t begins = lw_shape_above(&course->shape, first);
+    LLVMTypeRef type = lw_build_int(b, 8 * course->bytes);
+    LLVMValueRef away[LW_GANG_LANES];
+    for (uint32_t i = 0; i < b->chunk; i++) {
+        const int64_t bytes = lw_shape_above(&course->shape, first + i) - begins;
+        away[i] = lw_build_number(b, 32, (uint64_t)(bytes / course->bytes));
+    }
+    LLVMValueRef all = LLVMConstVector(away, b->chunk);
+    return LLVMBuildGEP2(b->at, type, place_of_lane(s, course, type, first), &all, 1, "");
+}
+
+static LLVMValueRef load_spread(lw_strand *s, const lw_course *course, uint32_t chunk) {
+    const lw_build *b = lw_strand_build(s);
+    LLVMTypeRef type = lw_build_vector(b, 8 * course->bytes);
+    LLVMValueRef places = spread_places(s, course, chunk);
+    LLVMValueRef arguments[] = {places, lw_build_number(b, 32, course->bytes), lw_strand_on(s, chunk),
+                                LLVMConstNull(type)};
+    return lw_build_masked(b, "llvm.masked.gather", type, places, arguments, 4, LW_ALIAS_memory);
+}
+
+/* All elements of a chunk, as they lie in memory; of lanes that are spread, in their order. */
 static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t chunk, bool by_mask) {
     const lw_build *b = lw_strand_build(s);
     const uint32_t lanes = piece_lanes(s, course), count = b->chunk / lanes, elements = lanes * course->count;
@@ -99,6 +123,7 @@ static LLVMValueRef load_chunk(lw_strand *s, const lw_course *course, uint32_t c
                                (LLVMValueRef[]){place, lw_build_number(b, 32, course->bytes), on, LLVMConstNull(type)},
                                4, LW_ALIAS_memory);
     }
+    if (lw_course_is_spread(s, course)) return load_spread(s, course, chunk);
     for (uint32_t k = 0; k < count; k++) pieces[k] = load_piece(s, course, chunk * b->chunk + k * lanes, elements);
     return join_pieces(s, pieces, count, elements);
 }
@@ -107,7 +132,7 @@ static void load_chunks(lw_strand *s, uint32_t n, const lw_course *course, uint3
     const lw_build *b = lw_strand_build(s);
     const lw_op *op = lw_unit_op(s->u, n);
     LLVMValueRef all = load_chunk(s, course, chunk, by_mask), order[LW_GANG_LANES];
-    const uint32_t turned = piece_turned(s, course);
+    const uint32_t turned = lw_course_is_spread(s, course) ? 0 : piece_turned(s, course);
     for (uint32_t k = 0; k < course->count; k++) {
         LLVMValueRef value = all;
         for (uint32_t i = 0; i < b->chunk; i++) order[i] = lw_build_number(b, 32, (i ^ turned) * course->count + k);
@@ -353,6 +378,15 @@ static void store_piece(const lw_strand *s, const lw_course *course, LLVMValueRe
     LLVMSetMetadata(store, b->alias_kind, b->aliases[LW_ALIAS_memory]);
 }
 
+static void store_spread(lw_strand *s, uint32_t n, const lw_course *course) {
+    const lw_build *b = lw_strand_build(s);
+    for (uint32_t c = 0; c < s->chunks; c++) {
+        LLVMValueRef value = lw_course_joined(s, lw_unit_op(s->u, n), course, c), to = spread_places(s, course, c);
+        LLVMValueRef arguments[] = {value, to, lw_build_number(b, 32, course->bytes), lw_strand_on(s, c)};
+        lw_build_masked(b, "llvm.masked.scatter", LLVMTypeOf(value), to, arguments, 4, LW_ALIAS_memory);
+    }
+}
+
 static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by_mask) {
     const lw_build *b = lw_strand_build(s);
     const uint32_t lanes = piece_lanes(s, course), elements = lanes * course->count, all = b->chunk * course->count;
@@ -367,7 +401,8 @@ static void store_row(lw_strand *s, uint32_t n, const lw_course *course, bool by
     }
 }
 
-/* What executes of a row, all of it or some: masked stores are slow on some processors. */
+/* What executes of a row, all of it or some: masked stores are slow on some processors, and scatters are no faster than
+ * the stores that they are made of. */
 static void store_executing(lw_strand *s, uint32_t n, const lw_course *course) {
     if (!lw_course_stores_by_mask(s, course)) {
         store_row(s, n, course, false);
@@ -376,7 +411,8 @@ static void store_executing(lw_strand *s, uint32_t n, const lw_course *course) {
     const lw_fork full = lw_strand_fork(s, lw_course_is_full(s));
     store_row(s, n, course, false);
     lw_strand_otherwise(s, &full);
-    store_row(s, n, course, true);
+    if (lw_course_is_spread(s, course)) store_spread(s, n, course);
+    else store_row(s, n, course, true);
     lw_strand_rejoin(s, &full);
 }
 
