@@ -41,7 +41,7 @@ def prepare(c):
     c.need_python(f"pycuda=={VERSION}", "numpy", "pytest", check="import importlib.metadata, numpy, pytest; importlib.metadata.version('pycuda')")
     c.tests = c.folder / f"pycuda-{VERSION}/test"
     if not c.tests.exists() and c.install:
-        subprocess.run([c.python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", c.folder, f"pycuda=={VERSION}"], check=True)
+        subprocess.run([c.python, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "pycuda", "-d", c.folder, f"pycuda=={VERSION}"], check=True)
         with tarfile.open(c.folder / f"pycuda-{VERSION}.tar.gz") as source:
             source.extractall(c.folder, [member for member in source if "/test/" in member.name and member.isfile()])
     if not c.tests.exists():

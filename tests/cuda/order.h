@@ -14,7 +14,7 @@
     ".reg .b64 %d;\n.reg .b32 %r<3>;\nld.param.u64 %d, [to];\nld.param.u32 %r0, [by];\n" \
     "ld.volatile.global.u32 %r1, [%d];\nmad.lo.u32 %r1, %r1, 3, %r0;\nst.volatile.global.u32 [%d], %r1;\nret;\n}\n"
 
-static CUcontext context;
+static __attribute__((unused)) CUcontext context;
 static CUfunction until, step; /* until: waits for a word that is not 0, for some seconds at most */
 static CUdeviceptr words;      /* of the device */
 static volatile unsigned *own; /* words that the host sees, too … */
@@ -37,13 +37,10 @@ static inline void reset(void) {
     for (int i = 0; i < 16; i++) own[i] = 0;
 }
 
-/* A context with all of that. `text` has both kernels. */
-static inline CUmodule begin_words(const char *text) {
+/* All of that in a context that is current. `text` has both kernels. */
+static inline CUmodule begin_kernels(const char *text) {
     CUmodule module = NULL;
     void *host_words;
-    OK(cuInit(0));
-    ours = is_ours();
-    OK(cuCtxCreate_v2(&context, 0, 0));
     OK(cuModuleLoadData(&module, text));
     OK(cuModuleGetFunction(&until, module, "until"));
     OK(cuModuleGetFunction(&step, module, "step"));
@@ -52,6 +49,13 @@ static inline CUmodule begin_words(const char *text) {
     OK(cuMemHostGetDevicePointer_v2(&shared, host_words, 0));
     own = host_words;
     return module;
+}
+
+static inline CUmodule begin_words(const char *text) {
+    OK(cuInit(0));
+    ours = is_ours();
+    OK(cuCtxCreate_v2(&context, 0, 0));
+    return begin_kernels(text);
 }
 
 #endif

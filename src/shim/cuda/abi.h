@@ -18,6 +18,7 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUlinkState_st *CUlinkState;
 typedef struct CUgreenCtx_st *CUgreenCtx;
+typedef struct CUdevResourceDesc_st *CUdevResourceDesc;
 typedef struct CUlib_st *CUlibrary;
 typedef struct CUkern_st *CUkernel;
 typedef struct CUarray_st *CUarray;
@@ -433,6 +434,26 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunc
                                                    unsigned flags);
 CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config);
 CUresult cuOccupancyMaxPotentialClusterSize(int *size, CUfunction function, const CUlaunchConfig *config);
+
+/* ---- Green contexts: green.c ----------------------------------------------------------------------------------------
+ */
+
+CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource *resource, unsigned type);
+CUresult cuCtxGetDevResource(CUcontext context, CUdevResource *resource, unsigned type);
+CUresult cuGreenCtxGetDevResource(CUgreenCtx green, CUdevResource *resource, unsigned type);
+CUresult cuDevSmResourceSplitByCount(CUdevResource *parts, unsigned *count, const CUdevResource *from,
+                                     CUdevResource *rest, unsigned flags, unsigned least);
+CUresult cuDevResourceGenerateDesc(CUdevResourceDesc *desc, CUdevResource *resources, unsigned count);
+CUresult cuGreenCtxCreate(CUgreenCtx *green, CUdevResourceDesc desc, CUdevice device, unsigned flags);
+CUresult cuGreenCtxDestroy(CUgreenCtx green);
+CUresult cuCtxFromGreenCtx(CUcontext *context, CUgreenCtx green);
+CUresult cuGreenCtxGetId(CUgreenCtx green, unsigned long long *id);
+CUresult cuGreenCtxStreamCreate(CUstream *stream, CUgreenCtx green, unsigned flags, int priority);
+CUresult cuStreamGetGreenCtx(CUstream stream, CUgreenCtx *green);
+CUresult cuGreenCtxRecordEvent(CUgreenCtx green, CUevent event);
+CUresult cuGreenCtxWaitEvent(CUgreenCtx green, CUevent event);
+CUresult cuCtxRecordEvent(CUcontext context, CUevent event);
+CUresult cuCtxWaitEvent(CUcontext context, CUevent event);
 
 /* ---- Graphs: graph.c, graph_node.c, graph_exec.c, graph_update.c, graph_memory.c, graph_print.c, user.c ------------
  */

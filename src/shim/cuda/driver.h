@@ -59,6 +59,8 @@ typedef enum lw_cu_kind {
     LW_CU_NODE,
     LW_CU_EXEC,
     LW_CU_USER_OBJECT,
+    LW_CU_RESOURCES, /* as descriptors have them */
+    LW_CU_GREEN,
     LW_CU_KINDS,
 } lw_cu_kind;
 
@@ -180,6 +182,7 @@ struct CUstream_st {
     unsigned flags;
     uint64_t id;
     struct lw_cu_queue *queue;
+    CUgreenCtx green; /* that it was made for, which may have ended; NULL: for none */
 };
 
 struct CUevent_st {
@@ -411,7 +414,10 @@ CUresult lw_cu_event_state(CUevent event, double *time); /* CUDA_ERROR_NOT_READY
 void lw_cu_note_record(CUevent event, uint64_t record);
 void lw_cu_reach_record(CUevent event, uint64_t record); /* in the middle of an operation */
 struct lw_cu_branch **lw_cu_branch_of(CUstream stream);  /* where its capture is kept; NULL: it cannot be captured */
-struct lw_cu_queue *lw_cu_queue_new(CUcontext context, bool is_blocking);
+struct lw_cu_queue *lw_cu_queue_new(CUcontext context, bool is_blocking, CUgreenCtx green);
+/* Events of all streams of a context, or of those of a green one. */
+CUresult lw_cu_record_all(CUevent event, CUcontext context, CUgreenCtx green);
+CUresult lw_cu_follow_all(CUcontext context, CUgreenCtx green, CUevent event);
 void lw_cu_queue_drop(struct lw_cu_queue *queue);
 void lw_cu_point_drop(lw_cu_point *point);
 void lw_cu_end_queues(CUcontext context); /* its own ones, which no stream object has */
@@ -536,6 +542,7 @@ bool lw_cu_virtual_at(uint64_t address, lw_cu_virtual *out);
 
 /* ---- Parts that others need ------------------------------------------------------------------------------------ */
 
+CUresult lw_cu_stream_new(CUstream *stream, CUcontext context, unsigned flags, CUgreenCtx green);
 bool lw_cu_is_default(CUstream stream);
 extern _Thread_local bool lw_cu_per_thread; /* the default stream of this call is the thread's */
 /* Whether it is the default stream of the whole program. */

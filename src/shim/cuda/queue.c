@@ -30,9 +30,10 @@ typedef struct lw_cu_queue {
     struct lw_cu_queue *next_own; /* of those that are some thread's */
     struct lw_cu_branch *branch;  /* of a capture; guarded by its lock */
     uint32_t references;
-    bool blocks; /* and is blocked by the default stream */
-    bool runs;   /* somebody is at its first operation */
-    bool later;  /* its first one is to be tried again */
+    CUgreenCtx green; /* whose stream it is, to be compared only */
+    bool blocks;      /* and is blocked by the default stream */
+    bool runs;        /* somebody is at its first operation */
+    bool later;       /* its first one is to be tried again */
 } queue;
 
 enum {
@@ -100,9 +101,10 @@ static void drop(queue *dropped) {
     free(dropped);
 }
 
-queue *lw_cu_queue_new(CUcontext context, bool is_blocking) {
+queue *lw_cu_queue_new(CUcontext context, bool is_blocking, CUgreenCtx green) {
     lock();
     queue *made = make(context, is_blocking);
+    if (made) made->green = green;
     unlock();
     return made;
 }
@@ -546,6 +548,50 @@ CUresult lw_cu_record(CUevent event, CUstream stream) {
     const CUresult result = is_put ? CUDA_SUCCESS : refusal(of);
     unlock();
     if (!is_put) lw_cu_op_free(&op);
+    return result;
+}
+
+/* Ends of what is in queues of a green context now; under the lock, so that they need no references. */
+static uint32_t points_of_green(CUcontext context, CUgreenCtx green, lw_cu_point *to) {
+    uint32_t count = 0;
+    for (queue *each = context->queues; each; each = each->next) {
+        if (each->green != green || each->given == each->done) continue;
+        if (to) to[count] = (lw_cu_point){each, each->given};
+        count++;
+    }
+    return count;
+}
+
+CUresult lw_cu_record_all(CUevent event, CUcontext context, CUgreenCtx green) {
+    lw_cu_op op = {.kind = LW_CU_OP_RECORD, .record = {.event = event}};
+    lock();
+    if (!context->marks) context->marks = make(context, false);
+    const uint32_t count = green ? points_of_green(context, green, NULL) : 0;
+    lw_cu_point *after = calloc(count + 1u, sizeof *after);
+    if (green && after) points_of_green(context, green, after);
+    op.record.record = ++event->records;
+    lw_cu_hold(&event->object);
+    const bool is_put = after && put(context->marks, &op, !green, after, count);
+    if (is_put) note_pending(event, point_at_end(context->marks));
+    const CUresult result = is_put ? CUDA_SUCCESS : refusal(context->marks);
+    unlock();
+    free(after);
+    if (!is_put) lw_cu_op_free(&op);
+    return result;
+}
+
+/* Of streams that there are. */
+CUresult lw_cu_follow_all(CUcontext context, CUgreenCtx green, CUevent event) {
+    CUresult result = CUDA_SUCCESS;
+    lock();
+    lw_cu_point point = event->point;
+    if (point.queue) point.queue->references++;
+    for (queue *each = context->queues; each && point.queue && !result; each = each->next)
+        if (each != context->marks && (!green || each->green == green) &&
+            !put(each, &(lw_cu_op){.kind = LW_CU_OP_NOTHING}, false, &point, 1))
+            result = refusal(each);
+    forget(&point);
+    unlock();
     return result;
 }
 

@@ -16,13 +16,8 @@ CUresult lw_cu_enter_stream(CUstream stream) {
 
 /* ---- Making and ending ----------------------------------------------------------------------------------------- */
 
-CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
-    LW_CU_CALL;
-    CUcontext context;
-    CUresult result = lw_cu_enter(&context);
-    if (result) return result;
-    if (!stream || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
-    struct lw_cu_queue *queue = lw_cu_queue_new(context, flags != CU_STREAM_NON_BLOCKING);
+CUresult lw_cu_stream_new(CUstream *stream, CUcontext context, unsigned flags, CUgreenCtx green) {
+    struct lw_cu_queue *queue = lw_cu_queue_new(context, flags != CU_STREAM_NON_BLOCKING, green);
     if (!queue) return CUDA_ERROR_OUT_OF_MEMORY;
     CUstream made = lw_cu_new(sizeof *made, LW_CU_STREAM, context);
     if (!made) {
@@ -31,10 +26,20 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priori
     }
     made->queue = queue;
     made->flags = flags;
-    (void)priority; /* cut to the range, which is 0 to 0 */
+    made->green = green;
     made->id = lw_cu_next_id();
     *stream = made;
     return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority) {
+    LW_CU_CALL;
+    CUcontext context;
+    CUresult result = lw_cu_enter(&context);
+    (void)priority; /* cut to the range, which is 0 to 0 */
+    if (result) return result;
+    if (!stream || flags > CU_STREAM_NON_BLOCKING) return CUDA_ERROR_INVALID_VALUE;
+    return lw_cu_stream_new(stream, context, flags, NULL);
 }
 
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
@@ -101,11 +106,16 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     return CUDA_SUCCESS;
 }
 
-/* No stream is of a part of a device. */
-CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *part) {
+/* Either the one or the other is the stream's. */
+CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green) {
     LW_CU_CALL;
-    if (part) *part = NULL;
-    return cuStreamGetCtx(stream, context);
+    CUgreenCtx part = NULL;
+    CUresult result = cuStreamGetGreenCtx(stream, &part);
+    if (!result) result = cuStreamGetCtx(stream, context);
+    if (result) return result;
+    if (part && green) *context = NULL;
+    if (green) *green = part;
+    return CUDA_SUCCESS;
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {

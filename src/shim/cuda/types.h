@@ -252,6 +252,17 @@ typedef struct LW_CU(CUDA_MEM_FREE_NODE_PARAMS_st) {
     CUdeviceptr dptr;
 } LW_CU(CUDA_MEM_FREE_NODE_PARAMS);
 
+typedef struct LW_CU(CUdevResource_st) {
+    unsigned int type;
+    unsigned char _internal_padding[92];
+    union {
+        struct {
+            unsigned int smCount, minSmPartitionSize, smCoscheduledAlignment;
+        } sm;
+        unsigned char _oversize[48];
+    };
+} LW_CU(CUdevResource);
+
 typedef struct LW_CU(CUDA_BATCH_MEM_OP_NODE_PARAMS_v2_st) {
     CUcontext ctx;
     unsigned int count;
