@@ -171,12 +171,12 @@ static void captured_and_updated(void) {
     OK(cuGraphExecKernelNodeSetParams_v2(exec, inside, &params));
     run(exec);
     EXPECT(word_at(words) == 21 * 3 + 2);
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&other_one, graph, 0)); /* one at a time */
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiateWithFlags(&other_one, graph, 0)); /* one at a time */
     GIVES(CUDA_ERROR_NOT_SUPPORTED, cuGraphClone(&same, graph));
     CUgraph whole = new_graph();
     GIVES(CUDA_ERROR_NOT_SUPPORTED, cuGraphAddChildGraphNode(&node, whole, NULL, 0, graph));
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphDestroy(body));
-    GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&other_one, body, 0));
+    GIVES(CUDA_ERROR_NOT_SUPPORTED, cuGraphInstantiateWithFlags(&other_one, body, 0));
     OK(cuGraphDestroy(whole));
     OK(cuGraphDestroy(graph));
     run(exec); /* it needs its graph no more */
@@ -225,9 +225,11 @@ static void refused(void) {
     const CUDA_HOST_NODE_PARAMS call = {host, NULL};
     OK(cuGraphAddHostNode(&inside, deeper, NULL, 0, &call)); /* which no body may have */
     GIVES(CUDA_ERROR_INVALID_VALUE, cuGraphInstantiateWithFlags(&exec, graph, 0));
+    used = new_handle(another, 0, 0);
+    node = add_condition(another, NULL, used, CU_GRAPH_COND_TYPE_IF, 1, &body);
     OK(cuGraphDestroyNode(node));
-    node = add_condition(graph, NULL, used, CU_GRAPH_COND_TYPE_IF, 1, &body); /* nobody has it any more */
-    exec = instantiate(graph);
+    add_condition(another, NULL, used, CU_GRAPH_COND_TYPE_IF, 1, &body); /* nobody has it any more */
+    exec = instantiate(another);
     OK(cuGraphExecDestroy(exec));
     OK(cuGraphDestroy(graph));
     OK(cuGraphDestroy(another));

@@ -1,6 +1,8 @@
 /* memories.c: all kinds of memory from several threads of one context, and handles and addresses that are none.
  *
- * Some of what threads do gets in each other's way: then it is refused, and what is not refused holds. */
+ * Some of what threads do gets in each other's way: then it is refused, and what is not refused holds. On an H200
+ * (580.159.04) each kind passes by itself; with all threads the driver ends the process, by a division by zero or a
+ * wild address in its own code. */
 #include "expect.h"
 
 #include <pthread.h>
@@ -82,8 +84,7 @@ static void pools(unsigned seed, CUstream stream) {
     CUdeviceptr one, two;
     uint64_t used = 0;
     GOOD(cuMemPoolCreate(&pool, &props));
-    if (ours && seed % 4 == 0)
-        GOOD(cuDeviceSetMemPool(0, pool)); /* which others may take meanwhile: an H200's driver dies */
+    if (seed % 4 == 0) GOOD(cuDeviceSetMemPool(0, pool));
     GOOD(cuDeviceGetMemPool(&any, 0));
     GOOD(cuMemAllocFromPoolAsync(&one, 4096, pool, stream));
     GOOD(cuMemAllocAsync(&two, 4096, stream)); /* from whichever is the current one */

@@ -197,6 +197,7 @@ static CUresult check_flags(CUgraph graph, uint64_t flags) {
         return CUDA_ERROR_NOT_SUPPORTED;
     }
     if (flags & ~(uint64_t)PLAIN_FLAGS) return CUDA_ERROR_INVALID_VALUE;
+    if (graph->parent && graph->parent->choice) return CUDA_ERROR_NOT_SUPPORTED;
     return graph->parent || graph->captures ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
@@ -207,8 +208,8 @@ static CUresult instantiate(CUgraphExec *exec, CUgraph graph, uint64_t flags, CU
     CUresult result = lw_cu_check_graph(graph);
     if (!result) result = exec ? check_flags(graph, flags) : CUDA_ERROR_INVALID_VALUE;
     if (result) return result;
-    if (graph->execs && (graph->memory_nodes || lw_cu_has_choice(graph)))
-        return CUDA_ERROR_INVALID_VALUE; /* which would share its memory */
+    if (graph->execs && graph->memory_nodes) return CUDA_ERROR_INVALID_VALUE;     /* which would share its memory */
+    if (graph->execs && lw_cu_has_choice(graph)) return CUDA_ERROR_NOT_SUPPORTED; /* likewise */
     if ((result = lw_cu_check_conditions(graph, false))) return result;
     CUgraphExec made = lw_cu_new(sizeof *made, LW_CU_EXEC, NULL);
     if (!made) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -106,16 +106,10 @@ CUresult cuStreamGetCtx(CUstream stream, CUcontext *context) {
     return CUDA_SUCCESS;
 }
 
-/* Either the one or the other is the stream's. */
 CUresult cuStreamGetCtx_v2(CUstream stream, CUcontext *context, CUgreenCtx *green) {
     LW_CU_CALL;
-    CUgreenCtx part = NULL;
-    CUresult result = cuStreamGetGreenCtx(stream, &part);
-    if (!result) result = cuStreamGetCtx(stream, context);
-    if (result) return result;
-    if (part && green) *context = NULL;
-    if (green) *green = part;
-    return CUDA_SUCCESS;
+    const CUresult result = cuStreamGetCtx(stream, context);
+    return result || !green ? result : cuStreamGetGreenCtx(stream, green);
 }
 
 CUresult cuStreamGetId(CUstream stream, unsigned long long *id) {

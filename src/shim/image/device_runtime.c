@@ -29,7 +29,8 @@ typedef struct device_function {
 
 /* Arrivals are counted in the third word of that place; the last one begins the next round, which is the fourth. */
 #define SYNCHRONIZE \
-    "ld.param.b64 %d0, [a];\nsetp.ne.b64 %p0, %d0, 0;\n@%p0 bra GOOD;\n" RESULT( \
+    "ld.param.b64 %d0, [a];\nld.param.b32 %r0, [b];\nsetp.eq.b64 %p0, %d0, 0;\nsetp.gt.or.u32 %p0, %r0, 1, %p0;\n" \
+    "@!%p0 bra GOOD;\n" RESULT( \
         "999") "GOOD:\nbarrier.sync 0;\n" \
                "mov.u32 %r0, %tid.x;\nmov.u32 %r1, %tid.y;\nor.b32 %r0, %r0, %r1;\nmov.u32 %r1, %tid.z;\n" \
                "or.b32 %r0, %r0, %r1;\nsetp.ne.u32 %p0, %r0, 0;\n@%p0 bra MET;\n" CTAS \
@@ -39,12 +40,14 @@ typedef struct device_function {
                "WAIT:\nld.volatile.global.u32 %r2, [%d0+12];\nsetp.eq.u32 %p0, %r1, %r2;\n@%p0 bra WAIT;\n" \
                "SEEN:\nmembar.gl;\nMET:\nbarrier.sync 0;\n" RESULT("0")
 
-/* Behind code that leaves what is asked for in %r0: that, and a second number, or twice 0 where there is no group. */
-#define TELL(second) \
-    "ld.param.b64 %d0, [c];\nsetp.ne.b64 %p0, %d0, 0;\nselp.b32 %r0, %r0, 0, %p0;\nselp.b32 %r1, " second \
-    ", 0, %p0;\n" \
-    "selp.b32 %r2, 0, 999, %p0;\nld.param.b64 %d0, [a];\nst.u32 [%d0], %r0;\nld.param.b64 %d0, [b];\n" \
-    "st.u32 [%d0], %r1;\n" RESULT("%r2")
+/* A number goes where a parameter points, unless it is NULL. */
+#define PUT(parameter, value, label) \
+    "ld.param.b64 %d0, [" parameter "];\nsetp.eq.u64 %p0, %d0, 0;\n@%p0 bra " label ";\nst.u32 [%d0], " value \
+    ";\n" label ":\n"
+/* Behind code that leaves what is asked for in %r0: that, and one grid, or twice 0 where there is no group. */
+#define TELL \
+    "ld.param.b64 %d0, [c];\nsetp.ne.b64 %p0, %d0, 0;\nselp.b32 %r0, %r0, 0, %p0;\nselp.b32 %r1, 1, 0, %p0;\n" \
+    "selp.b32 %r2, 0, 999, %p0;\n" PUT("a", "%r0", "FIRST") PUT("b", "%r1", "SECOND") RESULT("%r2")
 
 /* What a stream would do later is done at once: no launch can come between. */
 #define EACH(what) \
@@ -78,13 +81,13 @@ static const device_function functions[] = {
      "setp.eq.u32 %p0, %r2, 1;\nselp.b64 %d0, %d0, 0, %p0;\nst.param.b64 [r], %d0;\nret;\n"},
     {"cudaCGSynchronize", B32, AB("b64", "b32"), SYNCHRONIZE},
     {"cudaCGSynchronizeGrid", B32, AB("b64", "b32"), SYNCHRONIZE},
-    {"cudaCGGetSize", B32, ABC("b64", "b64", "b64"), CTAS THREADS "mul.lo.u32 %r0, %r0, %r2;\n" TELL("1")},
+    {"cudaCGGetSize", B32, ABC("b64", "b64", "b64"), CTAS THREADS "mul.lo.u32 %r0, %r0, %r2;\n" TELL},
     {"cudaCGGetRank", B32, ABC("b64", "b64", "b64"),
      "mov.u32 %r0, %ctaid.z;\nmov.u32 %r1, %nctaid.y;\nmov.u32 %r3, %ctaid.y;\nmad.lo.u32 %r0, %r0, %r1, %r3;\n"
      "mov.u32 %r1, %nctaid.x;\nmov.u32 %r3, %ctaid.x;\nmad.lo.u32 %r0, %r0, %r1, %r3;\n"
      "mov.u32 %r1, %ntid.z;\nmov.u32 %r3, %tid.z;\nmad.lo.u32 %r0, %r0, %r1, %r3;\n"
      "mov.u32 %r1, %ntid.y;\nmov.u32 %r3, %tid.y;\nmad.lo.u32 %r0, %r0, %r1, %r3;\n"
-     "mov.u32 %r1, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.u32 %r0, %r0, %r1, %r3;\n" TELL("0")},
+     "mov.u32 %r1, %ntid.x;\nmov.u32 %r3, %tid.x;\nmad.lo.u32 %r0, %r0, %r1, %r3;\n" TELL},
     /* The handle of a condition is where its value lies (graph_condition.c of the driver). */
     {"cudaGraphSetConditional", "", AB("b64", "b32"),
      "ld.param.b64 %d0, [a];\nld.param.b32 %r0, [b];\nst.volatile.global.u32 [%d0], %r0;\nret;\n"},
