@@ -286,23 +286,6 @@ void lw_lower_isspacep(lw_lower *l, const lw_instruction *i) {
     op->d = d, op->a = a, op->b = where_of(i->match), op->c = bytes;
 }
 
-/* References are variables of their types, whose addresses registers may hold; there are no others. */
-void lw_lower_istypep(lw_lower *l, const lw_instruction *i) {
-    const lw_module_ptx *module = l->ptx->module;
-    uint32_t a = lw_lower_read(l, &i->operands[1], LW_T_u64), d = lw_lower_write(l, &i->operands[0], LW_T_pred);
-    if (l->failed) return;
-    uint32_t any = lw_lower_const(l, LW_CLASS_pred, 0);
-    for (uint32_t k = 0; k < module->variables.count && lw_lower_fits(l); k++) {
-        const lw_object *o = module->variables.at[k];
-        if (o->type != i->match->type || o->elsewhere || o->space != LW_SPACE_global) continue;
-        uint32_t is = lw_lower_lane(l, LW_LANE_setp_eq_b64, a, lw_lower_const(l, LW_CLASS_64, o->address), LW_NO_SLOT);
-        uint32_t both = lw_lower_vreg(l, LW_CLASS_pred);
-        lw_lower_predicate(l, both, LW_LUT_A | LW_LUT_B, any, is);
-        any = both;
-    }
-    lw_lower_move(l, d, any);
-}
-
 /* A cache policy is opaque, and there is no cache: all of them are this one. */
 static const uint64_t POLICY = UINT64_C(1) << 60;
 

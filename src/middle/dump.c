@@ -98,7 +98,8 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
         put_list(out, code, op, row->list == LW_LIST_loaded ? LW_WRITTEN : LW_READ, " d=");
     }
     for (uint32_t k = 0; k < LW_FIELDS; k++) put_field(out, code, op, k);
-    if (row->list == LW_LIST_call || row->list == LW_LIST_returns || row->list == LW_LIST_pairs) {
+    if (row->list == LW_LIST_call || row->list == LW_LIST_returns || row->list == LW_LIST_pairs ||
+        row->list == LW_LIST_texels) {
         put_list(out, code, op, LW_READ, " from=");
         put_list(out, code, op, LW_WRITTEN, " to=");
     }

@@ -180,6 +180,61 @@ _Static_assert(sizeof(lw_memory_form) == 4, "lw_memory_form must fit lw_op.c");
 enum { LW_CANCELED = 1 };    /* a bit of the answer to try_cancel: there is a cluster to take over */
 enum { LW_VECTOR_MOST = 8 }; /* elements of a memory operation: what `vector` can say */
 
+/* Of an operation on textures or surfaces, packed into lw_op.c: what it is, and which registers are listed. Results
+ * come first, then the layer, coordinates, the sample, the level or the derivatives by x and by y, offsets, what to
+ * compare with, and values to be stored; of these what there is. */
+typedef enum lw_lookup { LW_LOOKUP_plain, LW_LOOKUP_base, LW_LOOKUP_level, LW_LOOKUP_grad, LW_LOOKUP_gather } lw_lookup;
+typedef enum lw_texture_result {
+    LW_RESULT_f32,
+    LW_RESULT_u32,
+    LW_RESULT_s32,
+    LW_RESULT_f16,
+    LW_RESULT_f16x2
+} lw_texture_result;
+typedef enum lw_outside { LW_OUTSIDE_trap, LW_OUTSIDE_clamp, LW_OUTSIDE_zero } lw_outside;
+typedef struct lw_texture_form {
+    uint32_t results : 4, operands : 5; /* how many are listed */
+    uint32_t dimensions : 2;
+    uint32_t is_array : 1, is_cube : 1, has_sample : 1;
+    /* of lookups */
+    uint32_t lookup : 3;    /* lw_lookup */
+    uint32_t result : 3;    /* lw_texture_result */
+    uint32_t component : 2; /* of a gather */
+    uint32_t is_integer : 1, has_offsets : 1, has_compare : 1;
+    /* of surfaces */
+    uint32_t size : 2;         /* log2 of bytes of an element */
+    uint32_t is_formatted : 1; /* in the surface's format, at texels; else bytes */
+    uint32_t outside : 2;      /* lw_outside */
+} lw_texture_form;
+_Static_assert(sizeof(lw_texture_form) == 4, "lw_texture_form must fit lw_op.c");
+static inline uint32_t lw_texture_pack(lw_texture_form form) {
+    uint32_t c;
+    memcpy(&c, &form, sizeof c);
+    return c;
+}
+static inline lw_texture_form lw_texture_unpack(uint32_t c) {
+    lw_texture_form form;
+    memcpy(&form, &c, sizeof form);
+    return form;
+}
+typedef enum lw_texture_attribute { /* in the order of the field `ask` of isa/ptx/modifiers.def */
+                                    LW_ASK_width,
+                                    LW_ASK_height,
+                                    LW_ASK_depth,
+                                    LW_ASK_channel_data_type,
+                                    LW_ASK_channel_order,
+                                    LW_ASK_normalized_coords,
+                                    LW_ASK_array_size,
+                                    LW_ASK_num_mipmap_levels,
+                                    LW_ASK_num_samples,
+                                    LW_ASK_force_unnormalized_coords,
+                                    LW_ASK_filter_mode,
+                                    LW_ASK_addr_mode_0,
+                                    LW_ASK_addr_mode_1,
+                                    LW_ASK_addr_mode_2,
+                                    LW_ASK_memory_layout
+} lw_texture_attribute;
+
 /* Which wait an asynchronous operation is done at. */
 typedef enum lw_chain {
     LW_CHAIN_copies, /* cp.async.wait_group */

@@ -152,6 +152,13 @@ static lw_walk part_of_pairs(const lw_code *code, const lw_op *op, uint8_t acces
     return part_of(first + 2, 1, op->mode == LW_ATOM_cas ? 4 : 2, NULL, met);
 }
 
+static lw_walk part_of_texels(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
+    const lw_texture_form form = lw_texture_unpack(op->c);
+    uint32_t *first = code->slots + op->d;
+    if (access == LW_WRITTEN) return part_of(first, 1, form.results, NULL, met);
+    return part_of(first + form.results, 1, form.operands, NULL, met);
+}
+
 lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
     const lw_call *call = NULL;
     switch ((lw_list)lw_row_of(op->code)->list) {
@@ -159,6 +166,7 @@ lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint3
     case LW_LIST_loaded:
     case LW_LIST_stored: return part_of_data(code, op, met);
     case LW_LIST_pairs: return part_of_pairs(code, op, access, met);
+    case LW_LIST_texels: return part_of_texels(code, op, access, met);
     case LW_LIST_call:
         call = &code->calls[op->imm];
         return access == LW_READ
@@ -190,6 +198,7 @@ uint32_t lw_op_bits(const lw_op *op, uint32_t field) {
     const bool has_register = lw_row_has(row, LW_READ, field) || lw_row_has(row, LW_WRITTEN, field);
     const bool is_list = field == 0 &&
                          (row->list == LW_LIST_loaded || row->list == LW_LIST_stored || row->list == LW_LIST_pairs);
+    if (field == 0 && row->list == LW_LIST_texels) return 32;
     switch (is_list ? LW_HOLDS_data : (lw_holds)(&row->holds.d)[field]) {
     case LW_HOLDS_p: return 1;
     case LW_HOLDS_16: return 16;

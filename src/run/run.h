@@ -177,6 +177,19 @@ typedef enum lw_async_fault {
     LW_ASYNC_FAULTS
 } lw_async_fault;
 
+/* … and with textures, samplers and surfaces. `address` of the record is the handle, `access` what messages call it, or
+ * NULL. */
+typedef enum lw_texture_fault {
+    LW_TEXTURE_FAULT_none,
+    LW_TEXTURE_FAULT_handle, /* it is none */
+    LW_TEXTURE_FAULT_kind,   /* … and what was needed: the lw_texture_kind behind it */
+    LW_TEXTURE_FAULT_unbound = LW_TEXTURE_FAULT_kind + 4,
+    LW_TEXTURE_FAULT_memory,   /* … of its texels is not allocated */
+    LW_TEXTURE_FAULT_geometry, /* the instruction is for another kind of image */
+    LW_TEXTURE_FAULT_outside,  /* of a surface; `texts` are the coordinates, `size` the layer */
+    LW_TEXTURE_FAULT_aligned,  /* the access to a surface is not */
+} lw_texture_fault;
+
 typedef struct lw_trap_record {
     lw_trap_kind kind;
     const lw_code *code;
@@ -572,8 +585,9 @@ typedef struct lw_grid {
     lw_ranges *ranges;
     uint32_t local_limit; /* bytes of local memory per thread */
     bool cooperative, strict;
-    lw_printer *printer; /* of programs that print, and … */
-    lw_heap *heap;       /* … of those that have a heap; else NULL */
+    lw_printer *printer;                /* of programs that print, and … */
+    lw_heap *heap;                      /* … of those that have a heap; else NULL */
+    const struct lw_textures *textures; /* of the context: run/texture.h */
     uint64_t step_limit;
     double deadline;       /* CLOCK_MONOTONIC seconds; 0: none */
     uint64_t grid_number;  /* %gridid */

@@ -17,6 +17,7 @@ static const char *take_view(lw_texture *t) {
     if (view->type) seen.type = view->type, seen.channels = view->channels;
     t->texel_bytes = lw_image_texel_bytes(&seen);
     if (t->texel_bytes != lw_image_texel_bytes(image)) return "the view's texels have another size than the image's";
+    t->image_bytes = lw_image_bytes(image);
     t->type = seen.type, t->channels = seen.channels;
     const uint32_t levels = image->levels ? image->levels : 1;
     lw_image_plane plane;

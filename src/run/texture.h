@@ -28,13 +28,14 @@ bool lw_image_is_multisample(const lw_image *image);
 typedef struct lw_texture {
     lw_texture_kind kind;
     bool bound;        /* has an image, or is a sampler that was set */
-    const char *label; /* "texture 'name'" of a reference, else NULL */
+    const char *label; /* name of a reference, else NULL */
     lw_image image;
     lw_image_view view;
     lw_sampler sampler;
     /* Of the view: how texels are read, and levels from its first on, at its first layer. */
     lw_texel_type type;
     uint32_t channels, texel_bytes, levels, layers;
+    uint64_t image_bytes;
     lw_image_plane planes[LW_LEVELS_MOST];
     struct lw_texture *retired; /* the next one that was replaced while launches ran */
 } lw_texture;

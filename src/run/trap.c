@@ -234,6 +234,28 @@ static void put_async(lw_text *out, const lw_trap_record *trap, const lw_grid *g
     else lw_text_printf(out, "%llu bytes are no multiple of %u", value, trap->size);
 }
 
+static void put_texture(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    static const char *const kinds[] = {"", "texture", "sampler", "surface"};
+    const unsigned long long handle = trap->address;
+    (void)grid;
+    if (trap->detail == LW_TEXTURE_FAULT_handle) {
+        lw_text_printf(out, "0x%llx is no handle of a texture, sampler or surface", handle);
+        return;
+    }
+    if (trap->access) lw_text_say(out, "'%s'", trap->access);
+    else lw_text_printf(out, "the object of handle 0x%llx", handle);
+    if (trap->detail < LW_TEXTURE_FAULT_unbound)
+        lw_text_printf(out, " is no %s, which the instruction needs", kinds[trap->detail - LW_TEXTURE_FAULT_kind]);
+    else if (trap->detail == LW_TEXTURE_FAULT_unbound) lw_text_puts(out, " is not bound to anything");
+    else if (trap->detail == LW_TEXTURE_FAULT_memory) lw_text_puts(out, " is over memory that is not allocated");
+    else if (trap->detail == LW_TEXTURE_FAULT_geometry)
+        lw_text_puts(out, " has an image of another geometry than the instruction's");
+    else
+        lw_text_printf(out, " has nothing at (%lld, %lld, %lld), layer %u%s", (long long)trap->texts[0],
+                       (long long)trap->texts[1], (long long)trap->texts[2], trap->size,
+                       trap->detail == LW_TEXTURE_FAULT_aligned ? ": x is no multiple of the bytes accessed" : "");
+}
+
 static void put_barrier(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     (void)grid;
     if (trap->detail >= LW_BARRIERS) lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);

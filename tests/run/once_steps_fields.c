@@ -371,6 +371,42 @@ static void runtime_case(trial *t) {
     if (t->op.code == LW_OP_heap_take) t->op.d = writes(t, 64);
 }
 
+/* Handles as steps.h has them, in some variants one that is none; texels of a row of four. */
+static void texture_case(trial *t) {
+    const bool looks = t->op.code == LW_OP_texture, stores = t->op.code != LW_OP_surface_load && !looks,
+               reduces = t->op.code == LW_OP_surface_reduce;
+    const lw_texture_form form = {.results = looks    ? 4
+                                             : stores ? 0
+                                                      : 1,
+                                  .operands = stores ? 3 : 2,
+                                  .dimensions = 2,
+                                  .is_integer = 1,
+                                  .result = LW_RESULT_u32,
+                                  .size = 2,
+                                  .outside = t->variant & 1 ? LW_OUTSIDE_clamp : LW_OUTSIDE_zero};
+    t->op.c = lw_texture_pack(form), t->op.d = 0;
+    t->op.mode = reduces ? LW_ATOM_max_u : 0;
+    t->op.a = reads(t, 64);
+    put(t->op.a, 64, t->variant % 8 == 7 ? 77 : looks ? LW_TEXTURE_TEXTURE : LW_TEXTURE_SURFACE);
+    for (uint32_t k = 0; k < form.results; k++) t->lists[k] = writes(t, 32);
+    for (uint32_t k = 0; k < form.operands; k++) t->lists[form.results + k] = reads(t, 32);
+    put_each(t->lists[form.results], 32, 0, looks ? 1 : 4, 4);
+    put_each(t->lists[form.results + 1], 32, 1, 0, 1);
+    if (form.operands > 2 && !reduces) put(t->lists[2], 32, 5); /* several lanes store there */
+    if (!looks) return;
+    if (t->variant & 2) t->op.b = reads(t, 64), put(t->op.b, 64, LW_TEXTURE_SAMPLER);
+    if (t->variant & 4) t->op.e = writes(t, 1);
+}
+static void texture_ask_case(trial *t) {
+    t->op.a = reads(t, 64), put(t->op.a, 64, 1 + t->variant % 4);
+    if (t->op.code == LW_OP_texture_is) {
+        t->op.d = writes(t, 1), t->op.imm = 1 + t->variant / 4 % 3;
+        return;
+    }
+    t->op.d = writes(t, 32), t->op.imm = t->variant / 4 % (LW_ASK_memory_layout + 1);
+    if (t->variant & 1) t->op.b = reads(t, 32), put(t->op.b, 32, 0);
+}
+
 /* Lanes have taken between 0 and 28 bytes, and take up to 31 more. */
 static void alloca_case(trial *t) {
     const uint8_t bits = t->variant & 1 ? 64 : 32;
@@ -442,6 +478,12 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_async_reduce] = value_case,
     [LW_OP_try_cancel] = cancel_case,
     [LW_OP_fill] = fill_case,
+    [LW_OP_texture] = texture_case,
+    [LW_OP_surface_load] = texture_case,
+    [LW_OP_surface_store] = texture_case,
+    [LW_OP_surface_reduce] = texture_case,
+    [LW_OP_texture_ask] = texture_ask_case,
+    [LW_OP_texture_is] = texture_ask_case,
     [LW_OP_print] = runtime_case,
     [LW_OP_heap_take] = runtime_case,
     [LW_OP_heap_give] = runtime_case,
@@ -645,7 +687,8 @@ static void expect_row(const trial *t) {
 /* Anything where the row names nothing. */
 static void fill_unnamed(trial *t) {
     const lw_op_row *row = lw_row_of(t->op.code);
-    const bool listed = row->list == LW_LIST_loaded || row->list == LW_LIST_stored || row->list == LW_LIST_pairs;
+    const bool listed = row->list == LW_LIST_loaded || row->list == LW_LIST_stored || row->list == LW_LIST_pairs ||
+                        row->list == LW_LIST_texels;
     for (uint32_t k = 0; k < LW_FIELDS; k++)
         if (!lw_row_has(row, LW_READ, k) && !lw_row_has(row, LW_WRITTEN, k) && !(&row->holds.d)[k] &&
             !(k == 0 && listed))

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "run/interp/interp.h"
+#include "run/texture.h"
 
 /* ---- Levels --------------------------------------------------------------------------------------------- */
 
@@ -83,8 +84,9 @@ enum {
 
 typedef struct steps_cta {
     lw_grid grid;
-    lw_printer printer; /* keeps nothing */
-    lw_heap heap;       /* has nothing */
+    lw_printer printer;   /* keeps nothing */
+    lw_heap heap;         /* has nothing */
+    lw_textures textures; /* handles 1 to 3: a texture, a sampler and a surface */
     lw_cta cta;
     lw_program program;
     lw_code code;
@@ -101,6 +103,21 @@ typedef struct steps_cta {
     lw_program_note note_rows[6]; /* all operations stand at place 0 */
     _Atomic uint64_t notes[6];
 } steps_cta;
+
+/* Four by four words of the first global memory. */
+static inline void steps_add_textures(steps_cta *s) {
+    const lw_image image = {
+        .kind = LW_IMAGE_2D, .type = LW_TEXEL_u32, .channels = 1, .width = 4, .height = 4, .address = STEPS_FIRST};
+    assert_true(lw_textures_init(&s->textures));
+    s->grid.textures = &s->textures;
+    for (uint32_t kind = LW_TEXTURE_TEXTURE; kind <= LW_TEXTURE_SURFACE; kind++) {
+        lw_texture *texture = calloc(1, sizeof *texture);
+        assert_non_null(texture);
+        *texture = (lw_texture){.kind = (lw_texture_kind)kind, .bound = true, .image = image};
+        assert_null(lw_texture_complete(texture));
+        assert_int_equal(lw_textures_add(&s->textures, texture, false), kind);
+    }
+}
 
 static inline const lw_op *steps_stop(lw_gang *gang, const lw_op *op) { return (void)gang, (void)op, NULL; }
 
@@ -154,6 +171,7 @@ static inline steps_cta *steps_new(uint32_t threads, uint32_t lanes) {
     s->grid.params = s->params;
     s->grid.ranges = s->ranges;
     s->grid.printer = &s->printer, s->grid.heap = &s->heap;
+    steps_add_textures(s);
     s->grid.local_limit = STEPS_LOCAL;
     s->grid.gang_lanes = lanes;
     s->grid.dynamic_shared = 256;
@@ -189,6 +207,7 @@ static inline void steps_free(steps_cta *s) {
         lw_gang_end(&s->cta.gangs[g]);
     }
     free(s->cta.gangs);
+    lw_textures_end(&s->textures);
     free(s->ranges);
     free(s);
 }

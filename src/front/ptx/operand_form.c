@@ -116,6 +116,17 @@ static void coordinates(const lw_match *m, lw_operand_form *o, const char *at, b
     o->always_braces = derivatives;
 }
 
+/* One for each dimension, or four. */
+static void offsets(const lw_match *m, lw_operand_form *o, const char *at) {
+    coordinates(m, o, at, false);
+    const char *text = group_text(m, at);
+    const lw_modifier *geometry =
+        &lw_modifiers[lw_word_value_of(text, strlen(text), lw_hash(text, strlen(text))).modifier];
+    o->vector = geometry->dimensions > 2 ? 4 : geometry->dimensions;
+    o->array = o->loose = o->list_only = o->variable = false;
+    o->lists = geometry->dimensions == 1;
+}
+
 static bool is_word(const char *at, size_t size, const char *word) {
     return size == strlen(word) && !memcmp(at, word, size);
 }
@@ -179,6 +190,10 @@ static void attribute(const lw_match *m, lw_operand_form *o, const char *at, siz
     }
     if ((*at == 'g' || *at == 'G') && at[1] == '$') {
         coordinates(m, o, at + 1, *at == 'G');
+        return;
+    }
+    if (*at == 'O' && size > 1 && at[1] == '$') {
+        offsets(m, o, at + 1);
         return;
     }
     o->type = type_of(m, at, size);

@@ -1,0 +1,205 @@
+/* Images, textures, samplers, surfaces and references: what the calls promise about each, and how each refuses. What
+ * lookups give is tests/texture. */
+#include "api.h"
+
+#include "lanewise/texture.h"
+
+/* ---- Images --------------------------------------------------------------------------------------------------- */
+
+static lw_image image_of(lw_image_kind kind, uint32_t width, uint32_t height, uint32_t depth, uint32_t layers) {
+    return (lw_image){.kind = kind,
+                      .type = LW_TEXEL_u8,
+                      .channels = 4,
+                      .width = width,
+                      .height = height,
+                      .depth = depth,
+                      .layers = layers};
+}
+
+static void levels_lie_one_behind_the_other(void **state) {
+    (void)state;
+    lw_image image = image_of(LW_IMAGE_2D, 13, 6, 0, 0);
+    lw_image_plane plane;
+    image.levels = 4; /* 13 x 6, 6 x 3, 3 x 1, 1 x 1 */
+    assert_int_equal(lw_image_bytes(&image), 4 * (78 + 18 + 3 + 1));
+    assert_true(lw_image_level(&image, 2, &plane));
+    assert_int_equal(plane.offset, 4 * (78 + 18));
+    assert_int_equal(plane.width, 3);
+    assert_int_equal(plane.height, 1);
+    assert_int_equal(plane.row_pitch, 12);
+    assert_false(lw_image_level(&image, 4, &plane));
+    image.levels = 5;
+    assert_int_equal(lw_image_bytes(&image), 0);
+    image = image_of(LW_IMAGE_2D_ARRAY, 8, 2, 0, 3);
+    image.levels = 2;
+    assert_true(lw_image_level(&image, 1, &plane));
+    assert_int_equal(plane.offset, 4 * 16 * 3);
+    assert_int_equal(plane.layer_pitch, 16);
+    assert_int_equal(plane.depth, 3);
+}
+
+static void images_that_are_none(void **state) {
+    (void)state;
+    static const lw_image bad[] = {
+        {.kind = LW_IMAGE_2D, .type = LW_TEXEL_u8, .channels = 3, .width = 4, .height = 4},
+        {.kind = LW_IMAGE_2D, .type = LW_TEXEL_u8, .channels = 4, .width = 4},
+        {.kind = LW_IMAGE_1D, .type = LW_TEXEL_u8, .channels = 4, .width = 4, .height = 4},
+        {.kind = LW_IMAGE_CUBE, .type = LW_TEXEL_u8, .channels = 4, .width = 4, .height = 5},
+        {.kind = LW_IMAGE_CUBE_ARRAY, .type = LW_TEXEL_u8, .channels = 4, .width = 4, .height = 4, .layers = 7},
+        {.kind = LW_IMAGE_PITCHED, .type = LW_TEXEL_u8, .channels = 4, .width = 4, .height = 4, .pitch = 15},
+        {.kind = LW_IMAGE_3D,
+         .type = LW_TEXEL_f32,
+         .channels = 4,
+         .width = 1u << 30,
+         .height = 1u << 30,
+         .depth = 1u << 30},
+        {.kind = (lw_image_kind)77, .type = LW_TEXEL_f32, .channels = 4, .width = 1},
+        {.kind = LW_IMAGE_1D, .type = (lw_texel_type)9, .channels = 4, .width = 1},
+        {.kind = LW_IMAGE_1D, .type = LW_TEXEL_u8, .channels = 1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_int_equal(lw_image_bytes(&bad[i]), 0);
+    assert_int_equal(lw_image_bytes(NULL), 0);
+}
+
+/* ---- Handles ---------------------------------------------------------------------------------------------------- */
+
+static void handles_end(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_image image = image_of(LW_IMAGE_2D, 4, 4, 0, 0), got;
+    uint64_t first, second, third;
+    assert_int_equal(lw_texture_new(context, &image, NULL, NULL, &first), LW_OK);
+    assert_int_equal(lw_surface_new(context, &image, &second), LW_OK);
+    assert_true(first && second && first != second);
+    assert_int_equal(lw_texture_get(context, first, &got, NULL, NULL), LW_TEXTURE_TEXTURE);
+    assert_int_equal(got.height, 4);
+    assert_int_equal(lw_texture_get(context, second, NULL, NULL, NULL), LW_TEXTURE_SURFACE);
+    assert_int_equal(lw_texture_free(context, first), LW_OK);
+    assert_int_equal(lw_texture_get(context, first, NULL, NULL, NULL), LW_TEXTURE_NONE);
+    assert_int_equal(lw_texture_free(context, first), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_texture_set(context, first, &image, NULL, NULL), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_texture_new(context, &image, NULL, NULL, &third), LW_OK);
+    assert_true(third != first); /* the index is that of the first, the handle is not */
+    assert_int_equal(lw_texture_free(context, 0), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_texture_free(context, UINT64_MAX), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_texture_free(NULL, third), LW_BAD_ARGUMENT);
+    lw_context_free(context);
+}
+
+static void refuse(lw_context *context, const lw_image *image, const lw_image_view *view, const lw_sampler *sampler,
+                   const char *why) {
+    uint64_t handle = 1;
+    assert_int_equal(lw_texture_new(context, image, view, sampler, &handle), LW_BAD_ARGUMENT);
+    assert_int_equal(handle, 0);
+    assert_non_null(strstr(lw_context_message(context), why));
+}
+
+static void what_does_not_fit_together(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_image image = image_of(LW_IMAGE_2D, 4, 4, 0, 0), line = image_of(LW_IMAGE_LINEAR, 4, 0, 0, 0), none = {0};
+    refuse(context, &none, NULL, NULL, "the image is none");
+    refuse(context, &image, NULL, &(lw_sampler){.filter = LW_FILTER_LINEAR}, "read as integers");
+    refuse(context, &image, NULL, &(lw_sampler){.address = {(lw_address_mode)4}}, "address mode");
+    refuse(context, &line, NULL, &(lw_sampler){.normalized_coords = true}, "linear memory");
+    refuse(context, &image, &(lw_image_view){.last_level = 1}, NULL, "levels");
+    refuse(context, &image, &(lw_image_view){.type = LW_TEXEL_f32, .channels = 4}, NULL, "another size");
+    image.type = LW_TEXEL_u16;
+    refuse(context, &image, NULL, &(lw_sampler){.srgb = true, .normalized_floats = true}, "sRGB");
+    uint64_t handle;
+    assert_int_equal(lw_texture_new(context, NULL, NULL, NULL, &handle), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_texture_new(context, &image, NULL, NULL, NULL), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_sampler_new(context, NULL, &handle), LW_BAD_ARGUMENT);
+    assert_int_equal(lw_texture_new(context, &(lw_image){.size = 4}, NULL, NULL, &handle), LW_BAD_ARGUMENT);
+    lw_context_free(context);
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------------------------
+ */
+
+#define READS \
+    HEAD ".global .texref ref;\n.global .u32 number;\n" \
+         ".visible .entry by_name(.param .u64 out)\n{ .reg .u64 %o; .reg .b32 %r<4>; .reg .s32 %x;\n ld.param.u64 " \
+         "%o, [out]; mov.u32 %x, %tid.x;\n" \
+         " tex.2d.v4.u32.s32 {%r0,%r1,%r2,%r3}, [ref, {%x,%x}];\n st.global.u32 [%o], %r0; ret; }\n" \
+         ".visible .entry by_handle(.param .u64 t, .param .u64 out)\n{ .reg .u64 %o, %t; .reg .b32 %r<4>; .reg .s32 " \
+         "%x;\n ld.param.u64 %t, [t]; ld.param.u64 %o, [out]; mov.u32 %x, %tid.x;\n" \
+         " tex.2d.v4.u32.s32 {%r0,%r1,%r2,%r3}, [%t, {%x,%x}];\n st.global.u32 [%o], %r0; ret; }\n" \
+         ".visible .entry stores(.param .u64 s)\n{ .reg .u64 %s; .reg .s32 %x;\n ld.param.u64 %s, [s]; mov.u32 %x, " \
+         "%tid.x; shl.b32 %x, %x, 2;\n" \
+         " sust.b.2d.b32.trap [%s, {%x,0}], %x; ret; }\n"
+
+static void expect_trap(lw_context *context, lw_kernel *kernel, void *const *params, uint32_t threads, uint32_t line,
+                        const char *says) {
+    lw_trap_info trap;
+    assert_int_equal(lw_launch(kernel, &(lw_launch_config){.grid = {1, 1, 1}, .block = {threads, 1, 1}}, params, NULL),
+                     LW_TRAPPED);
+    assert_true(lw_trap(context, &trap));
+    assert_int_equal(trap.number, 5022);
+    assert_int_equal(trap.line, line);
+    if (!strstr(trap.message, says)) fail_msg("%s", trap.message);
+}
+
+static void references_are_bound(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_module *module = load(context, READS);
+    lw_kernel *by_name = get_kernel(module, "by_name"), *by_handle = get_kernel(module, "by_handle");
+    lw_image image = image_of(LW_IMAGE_2D, 4, 4, 0, 0);
+    uint64_t reference, out = new_buffer(context, 4), garbage = 12345;
+    uint32_t texel = 0;
+    assert_int_equal(lw_module_reference(module, "ref", &reference), LW_TEXTURE_TEXTURE);
+    assert_int_equal(lw_module_reference(module, "number", &reference), LW_TEXTURE_NONE);
+    assert_int_equal(lw_module_reference(module, "nothing", &reference), LW_TEXTURE_NONE);
+    assert_int_equal(lw_module_global(module, "ref", NULL, NULL), LW_NOT_FOUND);
+    expect_trap(context, by_name, (void *[]){&out}, 1, 9, "'ref' is not bound");
+    expect_trap(context, by_handle, (void *[]){&garbage, &out}, 1, 14, "0x3039 is no handle");
+    image.address = new_buffer(context, lw_image_bytes(&image));
+    assert_int_equal(lw_memory_write(context, image.address, "\7\0\0\0", 4), LW_OK);
+    assert_int_equal(lw_texture_set(context, reference, &image, NULL, NULL), LW_OK);
+    assert_int_equal(
+        lw_launch(by_name, &(lw_launch_config){.grid = {1, 1, 1}, .block = {1, 1, 1}}, (void *[]){&out}, NULL), LW_OK);
+    assert_int_equal(lw_memory_read(context, out, &texel, 4), LW_OK);
+    assert_int_equal(texel, 7);
+    assert_int_equal(lw_texture_free(context, reference), LW_BAD_ARGUMENT); /* the module's */
+    image.kind = LW_IMAGE_3D, image.depth = 1;
+    assert_int_equal(lw_texture_set(context, reference, &image, NULL, NULL), LW_OK);
+    expect_trap(context, by_name, (void *[]){&out}, 1, 9, "another geometry");
+    image.kind = LW_IMAGE_2D, image.depth = 0;
+    assert_int_equal(lw_texture_set(context, reference, &image, NULL, NULL), LW_OK);
+    assert_int_equal(lw_memory_free(context, image.address), LW_OK);
+    expect_trap(context, by_name, (void *[]){&out}, 1, 9, "memory that is not allocated");
+    lw_context_free(context);
+}
+
+static void surfaces_end(void **state) {
+    (void)state;
+    lw_context *context = new_context(1);
+    lw_kernel *kernel = get_kernel(load(context, READS), "stores");
+    lw_image image = image_of(LW_IMAGE_2D, 4, 4, 0, 0);
+    uint64_t surface, texture;
+    image.address = new_buffer(context, lw_image_bytes(&image));
+    assert_int_equal(lw_surface_new(context, &image, &surface), LW_OK);
+    assert_int_equal(lw_texture_new(context, &image, NULL, NULL, &texture), LW_OK);
+    expect_trap(context, kernel, (void *[]){&surface}, 5, 19, "has nothing at (16, 0, 0)");
+    expect_trap(context, kernel, (void *[]){&texture}, 1, 19, "is no surface");
+    assert_int_equal(
+        lw_launch(kernel, &(lw_launch_config){.grid = {1, 1, 1}, .block = {4, 1, 1}}, (void *[]){&surface}, NULL),
+        LW_OK);
+    uint32_t row[4];
+    assert_int_equal(lw_memory_read(context, image.address, row, sizeof row), LW_OK);
+    for (uint32_t i = 0; i < 4; i++) assert_int_equal(row[i], 4 * i);
+    lw_context_free(context);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_lie_one_behind_the_other),
+        cmocka_unit_test(images_that_are_none),
+        cmocka_unit_test(handles_end),
+        cmocka_unit_test(what_does_not_fit_together),
+        cmocka_unit_test(references_are_bound),
+        cmocka_unit_test(surfaces_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
