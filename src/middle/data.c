@@ -154,7 +154,7 @@ uint32_t lw_lower_vector_element(lw_lower *l, const lw_operand *operand, uint32_
 
 /* Accesses by one address go to one allocation as a rule, and have the one met last in common. Of other windows than
  * these nobody asks. */
-static uint32_t hint_of(lw_lower *l, lw_memory_form form, uint32_t address) {
+uint32_t lw_lower_hint(lw_lower *l, lw_memory_form form, uint32_t address) {
     if (form.window != LW_WINDOW_global && form.window != LW_WINDOW_generic && form.window != LW_WINDOW_const) return 0;
     if (address == LW_NO_SLOT) return l->program->hint_count++;
     lw_register *r = &l->vregs.at[address];
@@ -197,7 +197,7 @@ void lw_lower_ld(lw_lower *l, const lw_instruction *i) {
     lw_op *ld = lw_lower_op(l, LW_OP_ld);
     ld->d = op.d, ld->a = op.a, ld->imm = op.imm;
     ld->c = lw_memory_pack(form);
-    ld->e = hint_of(l, form, op.a);
+    ld->e = lw_lower_hint(l, form, op.a);
 }
 
 void lw_lower_st(lw_lower *l, const lw_instruction *i) {
@@ -228,7 +228,7 @@ void lw_lower_st(lw_lower *l, const lw_instruction *i) {
     lw_op *st = lw_lower_op(l, LW_OP_st);
     st->d = op.d, st->a = op.a, st->imm = op.imm;
     st->c = lw_memory_pack(form);
-    st->e = hint_of(l, form, op.a);
+    st->e = lw_lower_hint(l, form, op.a);
 }
 
 /* ---- Address conversions -------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* dump.c: a program as text, over virtual registers or over slots, for `lanewise dump --stage program` and `interp`. */
 #include "middle/lower.h"
+#include "middle/matrix.h"
 
 #include <stdio.h>
 
@@ -71,9 +72,17 @@ static void put_field(lw_text *out, const lw_code *code, const lw_op *op, uint32
     else if (is_number) put_constants(out, code, value, 1);
 }
 
+static void put_matrices(lw_text *out, const lw_matrix_form *form) {
+    lw_text_printf(out, " m%un%uk%u", form->m, form->n, form->k);
+    for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++)
+        lw_text_printf(out, " %s*%u", lw_elements[form->of[k].element].name, form->of[k].registers);
+    if (form->of[LW_MMA_E].registers) lw_text_printf(out, " sparse %u", form->selector);
+}
+
 static void put_imm(lw_text *out, const lw_code *code, const lw_op *op) {
     const lw_holds holds = (lw_holds)lw_row_of(op->code)->holds.imm;
-    if (holds == LW_HOLDS_constants) put_constants(out, code, op->imm, (op->c + 63) / 64);
+    if (op->code == LW_OP_mma) put_matrices(out, lw_matrix_form_of(code, op));
+    else if (holds == LW_HOLDS_constants) put_constants(out, code, op->imm, (op->c + 63) / 64);
     if (holds == LW_HOLDS_lane) lw_text_printf(out, " lane=%s", lw_lane_name((lw_lane_id)(uint32_t)op->imm));
     if (op->imm) lw_text_printf(out, " imm=0x%llx", (unsigned long long)op->imm);
 }
@@ -99,7 +108,7 @@ static void put_op(lw_text *out, const lw_code *code, const lw_op *op) {
     }
     for (uint32_t k = 0; k < LW_FIELDS; k++) put_field(out, code, op, k);
     if (row->list == LW_LIST_call || row->list == LW_LIST_returns || row->list == LW_LIST_pairs ||
-        row->list == LW_LIST_texels) {
+        row->list == LW_LIST_texels || row->list == LW_LIST_matrices) {
         put_list(out, code, op, LW_READ, " from=");
         put_list(out, code, op, LW_WRITTEN, " to=");
     }

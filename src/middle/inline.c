@@ -105,7 +105,7 @@ static bool may_join(const lw_code *code, uint32_t block) {
 }
 
 static bool has_list(const lw_op *op, const lw_op_row *row) {
-    return row->list == LW_LIST_pairs || row->list == LW_LIST_texels ||
+    return row->list == LW_LIST_pairs || row->list == LW_LIST_texels || row->list == LW_LIST_matrices ||
            ((row->list == LW_LIST_loaded || row->list == LW_LIST_stored) && lw_memory_unpack(op->c).vector);
 }
 

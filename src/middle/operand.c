@@ -136,6 +136,13 @@ uint32_t lw_lower_half(lw_lower *l, const lw_operand *operand, uint32_t half) {
 
 /* ---- Sources -------------------------------------------------------------------------------------------- */
 
+uint32_t lw_lower_special(lw_lower *l, lw_special special) {
+    const uint32_t d = lw_lower_vreg(l, LW_CLASS_32);
+    lw_op *op = lw_lower_op(l, LW_OP_special);
+    op->d = d, op->a = special, op->b = 0, op->c = 4;
+    return d;
+}
+
 static uint32_t read_special(lw_lower *l, const lw_operand *operand, lw_type type) {
     uint32_t d = lw_lower_vreg(l, lw_class_of(type));
     lw_op *op = lw_lower_op(l, LW_OP_special);

@@ -348,6 +348,7 @@ static void begin_function(lw_lower *l, lw_function *function) {
     lw_lower_begin_registers(l, function);
     lw_lower_begin_common(l, function->is_entry);
     l->ptx->carry = l->ptx->stack = LW_NO_SLOT;
+    l->ptx->whole = 0, l->ptx->matrix_form = LW_NO_SLOT;
     for (uint32_t i = 0; i < function->label_count; i++) lw_lower_label(l);
 }
 

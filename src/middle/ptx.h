@@ -78,6 +78,8 @@ typedef struct lw_lower_ptx_state {
                                         have room, by the key itself */
     bool few_registers;              /* they have */
     uint32_t stack;                  /* what alloca has taken; LW_NO_SLOT until used */
+    uint32_t whole;                  /* 1 + the block where a warp is known to be together; 0: none */
+    uint32_t matrix_form;            /* where the constants have the last one; LW_NO_SLOT: there is none */
     uint32_t carry;                  /* the condition code register CC.CF, LW_NO_SLOT until used */
 } lw_lower_ptx_state;
 
@@ -108,6 +110,7 @@ void lw_lower_begin_registers(lw_lower *l, const lw_function *function); /* of t
 lw_class lw_class_of(lw_type type);
 uint32_t lw_lower_register(lw_lower *l, const lw_operand *operand);           /* of a NAME that is a register */
 uint32_t lw_lower_read(lw_lower *l, const lw_operand *operand, lw_type type); /* any source */
+uint32_t lw_lower_special(lw_lower *l, lw_special special);                   /* of 32 bits */
 uint32_t lw_lower_read_pred(lw_lower *l, const lw_operand *operand);          /* negation applied */
 uint32_t lw_lower_write(lw_lower *l, const lw_operand *operand,
                         lw_type type); /* destination; a sink gives a register nobody reads */
@@ -137,6 +140,8 @@ bool lw_lower_memory_form(lw_lower *l, const lw_instruction *i, lw_memory_form *
 /* Virtual register of element k of a vector operand: of { } or of a register declared .v2 or .v4. */
 uint32_t lw_lower_vector_element(lw_lower *l, const lw_operand *operand, uint32_t k, uint32_t count, lw_type type,
                                  bool write);
+/* The place where accesses by one address remember the allocation that they met last. */
+uint32_t lw_lower_hint(lw_lower *l, lw_memory_form form, uint32_t address);
 /* The value of a call's argument, and a value for its result: the bytes of a .param variable, or any operand. */
 uint32_t lw_lower_argument_value(lw_lower *l, const lw_operand *operand, lw_type type);
 void lw_lower_result_value(lw_lower *l, const lw_operand *operand, lw_type type, uint32_t value);

@@ -159,6 +159,12 @@ static lw_walk part_of_texels(const lw_code *code, const lw_op *op, uint8_t acce
     return part_of(first + form.results, 1, form.operands, NULL, met);
 }
 
+/* Fragments of a matrix that is written, then of those that are read. */
+static lw_walk part_of_matrices(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
+    uint32_t *first = code->slots + op->d;
+    return access == LW_WRITTEN ? part_of(first, 1, op->a, NULL, met) : part_of(first + op->a, 1, op->b, NULL, met);
+}
+
 lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint32_t met) {
     const lw_call *call = NULL;
     switch ((lw_list)lw_row_of(op->code)->list) {
@@ -167,6 +173,7 @@ lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint3
     case LW_LIST_stored: return part_of_data(code, op, met);
     case LW_LIST_pairs: return part_of_pairs(code, op, access, met);
     case LW_LIST_texels: return part_of_texels(code, op, access, met);
+    case LW_LIST_matrices: return part_of_matrices(code, op, access, met);
     case LW_LIST_call:
         call = &code->calls[op->imm];
         return access == LW_READ
@@ -196,8 +203,8 @@ uint32_t lw_op_bits(const lw_op *op, uint32_t field) {
     const lw_op_row *row = lw_row_of(op->code);
     const lw_memory_form form = lw_memory_unpack(op->c);
     const bool has_register = lw_row_has(row, LW_READ, field) || lw_row_has(row, LW_WRITTEN, field);
-    const bool is_list = field == 0 &&
-                         (row->list == LW_LIST_loaded || row->list == LW_LIST_stored || row->list == LW_LIST_pairs);
+    const bool is_list = field == 0 && (row->list == LW_LIST_loaded || row->list == LW_LIST_stored ||
+                                        row->list == LW_LIST_pairs || row->list == LW_LIST_matrices);
     if (field == 0 && row->list == LW_LIST_texels) return 32;
     switch (is_list ? LW_HOLDS_data : (lw_holds)(&row->holds.d)[field]) {
     case LW_HOLDS_p: return 1;

@@ -38,6 +38,7 @@ typedef enum lw_list {
     LW_LIST_stored,
     LW_LIST_pairs,
     LW_LIST_texels,
+    LW_LIST_matrices,
     LW_LIST_call,
     LW_LIST_returns
 } lw_list;
@@ -179,7 +180,7 @@ lw_walk lw_walk_list(const lw_code *code, const lw_op *op, uint8_t access, uint3
 
 /* Whether an operation with this list reads what is in it, or writes it. */
 static inline bool lw_list_has(uint8_t list, uint8_t access) {
-    const uint32_t both = 1u << LW_LIST_pairs | 1u << LW_LIST_texels | 1u << LW_LIST_call,
+    const uint32_t both = 1u << LW_LIST_pairs | 1u << LW_LIST_texels | 1u << LW_LIST_matrices | 1u << LW_LIST_call,
                    read = both | 1u << LW_LIST_stored | 1u << LW_LIST_returns, written = both | 1u << LW_LIST_loaded;
     return (access == LW_READ ? read : written) >> list & 1;
 }

@@ -256,6 +256,12 @@ static void put_texture(lw_text *out, const lw_trap_record *trap, const lw_grid 
                        trap->detail == LW_TEXTURE_FAULT_aligned ? ": x is no multiple of the bytes accessed" : "");
 }
 
+static void put_warp(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
+    (void)grid;
+    lw_text_printf(out, "%u of the %d lanes of the warp execute an instruction that needs all of them", trap->detail,
+                   LW_WARP_LANES);
+}
+
 static void put_barrier(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     (void)grid;
     if (trap->detail >= LW_BARRIERS) lw_text_printf(out, "there are barriers 0 to %d", LW_BARRIERS - 1);

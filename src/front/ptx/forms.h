@@ -61,6 +61,9 @@ const lw_gate *lw_gate_of(const lw_walk *walk, uint32_t word, const lw_gate *aft
 /* modifiers.c: types, space and modes of a spelling whose row is known. */
 void lw_modes_make(lw_match *match, const lw_walk *walk);
 
+/* … and of one whose lowering asks for matrices what its words say of them. */
+void lw_matrix_words_make(lw_match *match);
+
 /* operand_form.c: operands of a spelling whose row, groups, types and modes are known. lw_agreements_fill comes before,
  * once. */
 void lw_operand_forms_make(lw_arena *arena, lw_match *match);

@@ -199,6 +199,7 @@ lw_match *lw_match_make(lw_arena *arena, const lw_module_ptx *module, const lw_f
     m->words = w->loose || w->passed ? lw_arena_copy(arena, w->words, w->count * sizeof *w->words) : w->words;
     m->word_count = w->count;
     for (uint32_t i = 1; i < w->count && w->loose; i++) m->words[i] = w->words[w->order[i]];
+    if (lw_lowerings[form->lower].matrices) lw_matrix_words_make(m);
     lw_operand_forms_make(arena, m);
     if (form->how && always_flushes(module)) m->how |= LW_FLOAT_FTZ;
     if (form->lane) m->lane = (uint16_t)lw_lane_own(lane_of(m, module, form->lane), m->how);

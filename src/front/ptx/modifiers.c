@@ -5,6 +5,7 @@
 #include "lanewise/lane/how.h"
 
 #include <pthread.h>
+#include <stdio.h>
 
 #define A          0xf0
 #define B          0xcc
@@ -154,4 +155,34 @@ void lw_modes_make(lw_match *m, const lw_walk *w) {
         m->how += modifier->how;
     }
     m->meaning = meaning_of(m);
+}
+
+/* ---- Words of matrices -------------------------------------------------------------------------------------- */
+
+static lw_element element_of(const lw_symbol *word) {
+    for (uint32_t i = 1; i < LW_ELEMENT_count; i++)
+        if (!strcmp(lw_elements[i].name, word->text)) return (lw_element)i;
+    return LW_ELEMENT_none;
+}
+
+/* m16n8k16 */
+static bool is_shape(const char *text, lw_matrix_shape *shape) {
+    unsigned m, n, k;
+    if (sscanf(text, "m%un%uk%u", &m, &n, &k) != 3) return false;
+    *shape = (lw_matrix_shape){(uint16_t)m, (uint16_t)n, (uint16_t)k};
+    return true;
+}
+
+void lw_matrix_words_make(lw_match *m) {
+    lw_matrix_words *w = &m->matrices;
+    uint32_t layouts = 0;
+    for (uint32_t i = 1; i < m->word_count; i++) {
+        const char *text = m->words[i]->text;
+        const lw_element element = element_of(m->words[i]);
+        const bool row = !strcmp(text, "row"), column = !strcmp(text, "col");
+        if (element && w->element_count < LW_MATRIX_WORDS) w->elements[w->element_count++] = (uint8_t)element;
+        if ((row || column) && layouts < LW_COUNT(w->layouts))
+            w->layouts[layouts++] = column ? LW_LAYOUT_column : LW_LAYOUT_row;
+        is_shape(text, &w->shape);
+    }
 }

@@ -5,6 +5,7 @@
 #define LW_PTX_H
 
 #include "base/base.h"
+#include "base/fragment.h"
 #include "base/special_id.h"
 
 #include <pthread.h>
@@ -478,7 +479,7 @@ typedef enum lw_lowering { /* how a form that is not a lane function is lowered 
 
 typedef struct lw_lowering_row {
     const char *name;
-    bool ends, across, memory, clusters, unmodified;
+    bool ends, across, memory, clusters, unmodified, matrices;
     lw_meaning_kind means;
 } lw_lowering_row;
 extern const lw_lowering_row lw_lowerings[LW_LOWER_count];
@@ -583,6 +584,15 @@ typedef struct lw_operand_form {
     lw_type opaque; /* of an address: the variable's type where the row names it, .texref for one */
 } lw_operand_form;
 
+/* What the spelling of a matrix instruction says. */
+enum { LW_MATRIX_WORDS = 5 };
+typedef struct lw_matrix_words {
+    lw_matrix_shape shape;
+    uint8_t elements[LW_MATRIX_WORDS]; /* lw_element, in the order of the words … */
+    uint8_t element_count;
+    uint8_t layouts[2]; /* lw_matrix_layout, likewise */
+} lw_matrix_words;
+
 /* One spelling matched with its row. */
 typedef struct lw_match {
     const lw_form *form;
@@ -592,17 +602,18 @@ typedef struct lw_match {
     lw_symbol *
         *words; /* in the manual's order, without those that mean nothing; verify gives them to each instruction */
     uint32_t word_count;
-    lw_type type;     /* the last type word of the spelling: type of operands that name none */
-    lw_type types[2]; /* the first two */
-    lw_modes mode;    /* its modifiers */
-    bool racy;        /* others may read or write the same memory at the same time */
-    uint8_t elements; /* of its vectors, 1 where it names none */
-    uint8_t meaning;  /* 1 + the row of meanings.def that says the mode of its operation; 0: it has none */
-    uint32_t how;     /* what the modifiers add up to */
-    uint16_t lane;    /* lw_lane_id of the lane function, 0 for none */
-    uint16_t first;   /* … and of the one that operands go through before, 0 for none */
-    bool executable;  /* has a lane function or a lowering */
-    bool selectors;   /* some operand may carry one, .b0 or .h1 */
+    lw_type type;             /* the last type word of the spelling: type of operands that name none */
+    lw_type types[2];         /* the first two */
+    lw_modes mode;            /* its modifiers */
+    bool racy;                /* others may read or write the same memory at the same time */
+    uint8_t elements;         /* of its vectors, 1 where it names none */
+    uint8_t meaning;          /* 1 + the row of meanings.def that says the mode of its operation; 0: it has none */
+    uint32_t how;             /* what the modifiers add up to */
+    lw_matrix_words matrices; /* of a lowering that asks for them */
+    uint16_t lane;            /* lw_lane_id of the lane function, 0 for none */
+    uint16_t first;           /* … and of the one that operands go through before, 0 for none */
+    bool executable;          /* has a lane function or a lowering */
+    bool selectors;           /* some operand may carry one, .b0 or .h1 */
     uint8_t operand_form_count, operands_min, operands_max; /* operands_max 255: any number */
     lw_operand_form *operand_forms;
     lw_space space;  /* of the address operand, by the space word of the spelling; none: generic */

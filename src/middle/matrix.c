@@ -1,0 +1,352 @@
+/* matrix.c: lowering of matrix instructions: wmma, mma, and the moves that feed it (manual section 9.7.14).
+ *
+ * All of a warp's lanes execute them together: they meet in front, and begin a block; a warp that is not whole then has
+ * no result that a text defines, and is a trap. wmma.load and wmma.store are loads and stores of each lane: where an
+ * element lies follows from the lane's number. */
+#include "middle/matrix.h"
+#include "middle/ptx.h"
+
+/* ---- A whole warp ---------------------------------------------------------------------------------------------- */
+
+/* Lanes of a block are together as long as it lasts. */
+static void come_together(lw_lower *l) {
+    if (l->ptx->whole == l->blocks.count) return;
+    const uint32_t everyone = lw_lower_const(l, LW_CLASS_32, UINT32_MAX);
+    lw_lower_op(l, LW_OP_warp_sync)->a = everyone;
+    lw_lower_may_note(l, LW_D_note_never_arrives);
+    lw_lower_go_on_behind(l);
+    lw_lower_op(l, LW_OP_whole);
+    l->ptx->whole = l->blocks.count;
+}
+
+/* ---- Registers of an operand ------------------------------------------------------------------------------------ */
+
+static uint32_t count_of(const lw_instruction *i, uint32_t operand) { return i->match->operand_forms[operand].vector; }
+
+/* A register of `bits` bits; ptxas takes others, too. */
+static uint32_t register_of(lw_lower *l, const lw_instruction *i, uint32_t operand, uint32_t k, lw_class class) {
+    const lw_operand_form *form = &i->match->operand_forms[operand];
+    const lw_operand *is = &i->operands[operand];
+    if (is->kind == LW_O_VECTOR && is->part_count != form->vector) return lw_lower_unsupported(l, is);
+    const uint32_t v = lw_lower_vector_element(l, is, k, form->vector, form->type, form->written);
+    if (!l->failed && l->vregs.at[v].class != class) lw_lower_unsupported(l, is);
+    return v;
+}
+
+/* ---- mma -------------------------------------------------------------------------------------------------------- */
+
+enum { SELECTOR = LW_MMA_OPERANDS }; /* operands of the instruction stand in the order of LW_MMA_D … */
+
+/* Elements of d, a, b, c: the words that stand there, or those of wmma with f16, which has d and c alone. */
+static void set_elements(lw_matrix_form *form, const lw_matrix_words *words) {
+    const uint8_t *w = words->elements, f16[] = {w[0], LW_ELEMENT_f16, LW_ELEMENT_f16, w[1]};
+    if (words->element_count == 2) w = f16;
+    for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++) {
+        form->of[k].element = w[k];
+        form->of[k].bits = lw_elements[w[k]].bits;
+    }
+    form->of[LW_MMA_E].bits = 4;
+}
+
+static lw_fragment_kind kind_of(const lw_matrix_form *form) {
+    return form->m == 8 && form->of[LW_MMA_A].element == LW_ELEMENT_f16 ? LW_FRAGMENT_QUAD : LW_FRAGMENT_MMA;
+}
+
+/* bits: by which the row is found. */
+static void set_map(lw_matrix_form *form, uint32_t operand, lw_matrix_operand is, uint32_t bits,
+                    lw_matrix_layout layout, lw_fragment_place strides) {
+    const lw_matrix_shape shape = {form->m, form->n, form->k};
+    const uint32_t found = lw_fragment_find((lw_fragment_kind)form->kind, shape, is, bits, layout);
+    if (found == LW_FRAGMENTS) lw_bug("no layout of operand %u with %u bits", operand, bits);
+    form->of[operand].map = lw_fragment_map_of(&lw_fragments[found], form->of[operand].bits, strides);
+}
+
+static void set_maps(lw_matrix_form *form, const lw_matrix_words *words) {
+    const bool sparse = form->of[LW_MMA_E].registers;
+    const uint32_t m = form->m, n = form->n, k = form->k, of_a = sparse ? k / 2 : k;
+    const lw_fragment_place c = {n, 1, m * n};
+    set_map(form, LW_MMA_D, LW_MATRIX_C, form->of[LW_MMA_D].bits, LW_LAYOUT_row, c);
+    set_map(form, LW_MMA_A, LW_MATRIX_A, form->of[LW_MMA_A].bits, (lw_matrix_layout)words->layouts[0],
+            (lw_fragment_place){of_a, 1, m * of_a});
+    set_map(form, LW_MMA_B, LW_MATRIX_B, form->of[LW_MMA_B].bits, (lw_matrix_layout)words->layouts[1],
+            (lw_fragment_place){1, k, n * k});
+    set_map(form, LW_MMA_C, LW_MATRIX_C, form->of[LW_MMA_C].bits, LW_LAYOUT_row, c);
+    const uint32_t nibbles = lw_matrix_nibbles(form);
+    if (sparse)
+        set_map(form, LW_MMA_E, LW_MATRIX_E, form->of[LW_MMA_A].bits, LW_LAYOUT_row,
+                (lw_fragment_place){nibbles, 1, m * nibbles});
+}
+
+static void make_form(lw_matrix_form *form, const lw_instruction *i, bool is_wmma) {
+    const lw_matrix_words *words = &i->match->matrices;
+    memset(form, 0, sizeof *form); /* it is compared */
+    form->m = words->shape.m, form->n = words->shape.n, form->k = words->shape.k;
+    form->how = i->match->how;
+    form->exclusive = i->match->mode.op == LW_MOD_xor;
+    for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++) form->of[k].registers = (uint8_t)count_of(i, k);
+    if (i->operand_count > LW_MMA_E) {
+        form->of[LW_MMA_E].registers = 1;
+        form->selector = (uint8_t)i->operands[SELECTOR].value;
+    }
+    set_elements(form, words);
+    form->kind = is_wmma ? LW_FRAGMENT_WMMA : (uint8_t)kind_of(form);
+    form->sets = form->kind == LW_FRAGMENT_QUAD ? 4 : 1;
+    set_maps(form, words);
+}
+
+static lw_class class_of(const lw_matrix_form *form, uint32_t operand) {
+    return form->of[operand].bits == 64 ? LW_CLASS_64 : LW_CLASS_32;
+}
+
+/* Where the constants have it; as a rule one product is like the last one. */
+static uint32_t place_form(lw_lower *l, const lw_matrix_form *form) {
+    const uint32_t last = l->ptx->matrix_form;
+    if (last != LW_NO_SLOT && !memcmp(l->constants.at + last, form, sizeof *form)) return last;
+    uint64_t words[LW_MATRIX_CONSTANTS] = {0};
+    memcpy(words, form, sizeof *form);
+    l->ptx->matrix_form = l->constants.count;
+    for (uint32_t k = 0; k < LW_MATRIX_CONSTANTS; k++) LW_PUSH(l->arena, l->constants) = words[k];
+    return l->ptx->matrix_form;
+}
+
+static void multiply(lw_lower *l, const lw_instruction *i, bool is_wmma) {
+    enum { MOST = 16 }; /* registers of an operand */
+    lw_matrix_form form;
+    uint32_t listed[LW_MMA_OPERANDS * MOST], count = 0;
+    make_form(&form, i, is_wmma);
+    for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++)
+        for (uint32_t r = 0; r < form.of[k].registers && !l->failed; r++)
+            listed[count++] = register_of(l, i, k, r, class_of(&form, k));
+    if (l->failed) return;
+    come_together(l);
+    const uint32_t first = l->lists.count;
+    for (uint32_t k = 0; k < count; k++) LW_PUSH(l->arena, l->lists) = listed[k];
+    const uint32_t at = place_form(l, &form);
+    lw_op *op = lw_lower_op(l, LW_OP_mma);
+    op->d = first, op->a = form.of[LW_MMA_D].registers, op->b = count - op->a, op->imm = at;
+    op->c = lw_memory_pack((lw_memory_form){.slot = (uint32_t)class_of(&form, LW_MMA_D)});
+}
+
+void lw_lower_mma(lw_lower *l, const lw_instruction *i) { multiply(l, i, false); }
+void lw_lower_wmma(lw_lower *l, const lw_instruction *i) { multiply(l, i, true); }
+
+/* ---- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------- */
+
+static void move_matrices(lw_lower *l, const lw_instruction *i, uint16_t code, uint32_t matrices, uint32_t address) {
+    const uint32_t count = count_of(i, matrices);
+    lw_memory_form form = {.size = 2, .vector = (uint32_t)__builtin_ctz(count), .slot = LW_CLASS_32};
+    lw_op at = {.a = LW_NO_SLOT};
+    uint32_t listed[LW_VECTOR_MOST];
+    for (uint32_t k = 0; k < count && !l->failed; k++) listed[k] = register_of(l, i, matrices, k, LW_CLASS_32);
+    if (l->failed || !lw_lower_address(l, &at, &i->operands[address], i->match, &form)) return;
+    come_together(l);
+    at.d = listed[0];
+    if (count > 1) at.d = l->lists.count;
+    for (uint32_t k = 0; count > 1 && k < count; k++) LW_PUSH(l->arena, l->lists) = listed[k];
+    lw_op *op = lw_lower_op(l, code);
+    op->d = at.d, op->a = at.a, op->imm = at.imm;
+    op->c = lw_memory_pack(form);
+    op->e = i->match->mode.transposed == LW_MOD_trans;
+}
+
+void lw_lower_ldmatrix(lw_lower *l, const lw_instruction *i) { move_matrices(l, i, LW_OP_ldmatrix, 0, 1); }
+void lw_lower_stmatrix(lw_lower *l, const lw_instruction *i) { move_matrices(l, i, LW_OP_stmatrix, 1, 0); }
+
+void lw_lower_movmatrix(lw_lower *l, const lw_instruction *i) {
+    const uint32_t a = register_of(l, i, 1, 0, LW_CLASS_32), d = register_of(l, i, 0, 0, LW_CLASS_32);
+    if (l->failed) return;
+    come_together(l);
+    lw_op *op = lw_lower_op(l, LW_OP_movmatrix);
+    op->d = d, op->a = a;
+}
+
+/* ---- wmma.load, wmma.store --------------------------------------------------------------------------------------- */
+
+/* A matrix in memory, and what a lane has of it. Its lines are rows, or columns where these have their elements side by
+ * side. */
+typedef struct tile {
+    const lw_fragment *fragment;
+    uint32_t bits, registers; /* of an element; of a lane */
+    bool by_column;
+    uint32_t stride; /* from line to line, in elements: 64 bits; LW_NO_SLOT: `apart` says it */
+    uint64_t apart;
+    lw_memory_form form;
+    uint64_t offset;               /* of all of it */
+    uint32_t lines[LW_WARP_LANES]; /* 1 + what the lane's first element would have for an address, were it so many lines
+                                      on; 0: nobody has asked */
+} tile;
+
+static uint32_t word(lw_lower *l, uint32_t value) { return lw_lower_const(l, LW_CLASS_32, value); }
+static uint32_t wide(lw_lower *l, uint64_t value) { return lw_lower_const(l, LW_CLASS_64, value); }
+static uint32_t both(lw_lower *l, lw_lane_id lane, uint32_t a, uint32_t b) {
+    return lw_lower_lane(l, lane, a, b, LW_NO_SLOT);
+}
+
+static uint32_t log2_of(uint32_t n) { return 31 - (uint32_t)__builtin_clz(n); }
+static bool is_of_lane(uint8_t bit) { return bit >= LW_BIT_L0 && bit < LW_BIT_R0; }
+
+/* The row or column of the first element of a lane: neighbouring bits of its number together. 64 bits. */
+static uint32_t place_of_lane(lw_lower *l, const tile *t, const uint8_t *bits, uint32_t lane) {
+    uint32_t sum = word(l, 0), at = 0;
+    for (uint32_t i = 0, run; bits[i] != LW_BIT_end; i += run) {
+        for (run = 1; is_of_lane(bits[i]) && bits[i + run] == bits[i] + run && is_of_lane(bits[i + run]);) run++;
+        if (is_of_lane(bits[i])) {
+            uint32_t part = both(l, LW_LANE_shr_u32, lane, word(l, bits[i] - (uint32_t)LW_BIT_L0));
+            part = both(l, LW_LANE_and_b32, part, word(l, (1u << run) - 1));
+            sum = both(l, LW_LANE_or_b32, sum, both(l, LW_LANE_shl_b32, part, word(l, at)));
+        }
+        at += bits[i] == LW_BIT_E ? log2_of(lw_fragment_elements(t->bits)) : run;
+    }
+    return lw_lower_resize(l, sum, LW_CLASS_64, false);
+}
+
+/* So many elements in bytes. */
+static uint32_t in_bytes(lw_lower *l, const tile *t, uint32_t elements) {
+    const uint32_t bits = both(l, LW_LANE_shl_b64, elements, word(l, log2_of(t->bits)));
+    return both(l, LW_LANE_shr_u64, bits, word(l, 3));
+}
+
+static uint32_t stride_of(lw_lower *l, const tile *t) {
+    return t->stride == LW_NO_SLOT ? wide(l, t->apart) : t->stride;
+}
+
+/* Where the lane's first element lies. */
+static uint32_t place_first(lw_lower *l, const tile *t, uint32_t base) {
+    const uint32_t lane = lw_lower_special(l, LW_SPECIAL_laneid);
+    const uint32_t row = place_of_lane(l, t, t->fragment->rows, lane),
+                   column = place_of_lane(l, t, t->fragment->columns, lane);
+    const uint32_t line = both(l, LW_LANE_mul_lo_b64, t->by_column ? column : row, stride_of(l, t));
+    return both(l, LW_LANE_add_b64, base, in_bytes(l, t, both(l, LW_LANE_add_b64, line, t->by_column ? row : column)));
+}
+
+/* Operand `at` is the address, `at` + 2 or + 1 the stride, unless elements of a line are followed by those of the
+ * next. False: diagnosed. */
+static bool make_tile(lw_lower *l, const lw_instruction *i, uint32_t address, uint32_t matrix, tile *t) {
+    const lw_matrix_words *words = &i->match->matrices;
+    const uint8_t operand = i->match->mode.matrix;
+    const bool is_a = operand == LW_MOD_matrix_a, is_b = operand == LW_MOD_matrix_b;
+    *t = (tile){.bits = lw_elements[words->elements[0]].bits, .registers = count_of(i, matrix), .stride = LW_NO_SLOT};
+    t->by_column = words->layouts[0] == LW_LAYOUT_column;
+    const uint32_t found = lw_fragment_find(LW_FRAGMENT_WMMA, words->shape,
+                                            is_a   ? LW_MATRIX_A
+                                            : is_b ? LW_MATRIX_B
+                                                   : LW_MATRIX_C,
+                                            t->bits, LW_LAYOUT_row);
+    if (found == LW_FRAGMENTS) lw_bug("no layout of '%s'", i->mnemonic->text);
+    t->fragment = &lw_fragments[found];
+    t->apart = t->by_column ? (is_b ? words->shape.k : words->shape.m) : is_a ? words->shape.k : words->shape.n;
+    lw_op at = {.a = LW_NO_SLOT};
+    if (i->operand_count > 2) {
+        t->stride = lw_lower_read(l, &i->operands[2], LW_T_u32);
+        if (l->failed) return false;
+        t->stride = lw_lower_resize(l, t->stride, LW_CLASS_64, false);
+        const lw_register *stride = &l->vregs.at[t->stride];
+        if (stride->is_const) t->apart = stride->value, t->stride = LW_NO_SLOT;
+    }
+    if (!lw_lower_address(l, &at, &i->operands[address], i->match, &t->form)) return false;
+    if (t->form.window == LW_WINDOW_local || t->form.window == LW_WINDOW_param) {
+        lw_lower_unsupported(l, &i->operands[address]);
+        return false;
+    }
+    come_together(l);
+    t->offset = at.imm;
+    t->lines[0] = 1 + place_first(l, t, t->form.address ? lw_lower_resize(l, at.a, LW_CLASS_64, false) : wide(l, 0));
+    t->form.address = 2;
+    return true;
+}
+
+/* One element, or all of a register. */
+typedef struct piece {
+    uint32_t address; /* 64 bits */
+    uint64_t offset;
+} piece;
+
+static piece find_piece(lw_lower *l, tile *t, uint32_t reg, uint32_t element) {
+    const lw_fragment_place place = lw_fragment_at(t->fragment, t->bits, 0, reg, element);
+    uint32_t line = t->by_column ? place.column : place.row;
+    uint64_t offset = t->by_column ? place.row : place.column;
+    if (t->stride == LW_NO_SLOT) offset += line * t->apart, line = 0;
+    if (!t->lines[line]) {
+        const uint32_t lines = both(l, LW_LANE_mul_lo_b64, t->stride, wide(l, line));
+        t->lines[line] = 1 + both(l, LW_LANE_add_b64, t->lines[0] - 1, in_bytes(l, t, lines));
+    }
+    return (piece){t->lines[line] - 1, t->offset + offset * t->bits / 8};
+}
+
+static void access(lw_lower *l, const tile *t, uint16_t code, piece piece, uint32_t bits, uint32_t value) {
+    lw_memory_form form = t->form;
+    form.size = log2_of(bits / 8);
+    form.slot = l->vregs.at[value].class;
+    const uint32_t hint = lw_lower_hint(l, form, piece.address);
+    lw_op *op = lw_lower_op(l, code);
+    op->d = value, op->a = piece.address, op->imm = piece.offset, op->e = hint;
+    op->c = lw_memory_pack(form);
+}
+
+/* The elements of a register are neighbours in memory. */
+static bool is_together(const tile *t) {
+    const uint8_t first = t->by_column ? t->fragment->rows[0] : t->fragment->columns[0];
+    return lw_fragment_elements(t->bits) == 1 || first == LW_BIT_E;
+}
+
+static uint32_t load(lw_lower *l, tile *t, uint32_t reg) {
+    if (is_together(t)) {
+        const uint32_t bits = t->bits < 32 ? 32 : t->bits,
+                       value = lw_lower_vreg(l, bits == 64 ? LW_CLASS_64 : LW_CLASS_32);
+        access(l, t, LW_OP_ld, find_piece(l, t, reg, 0), bits, value);
+        return value;
+    }
+    const uint32_t count = lw_fragment_elements(t->bits);
+    uint32_t parts[4];
+    for (uint32_t e = 0; e < count; e++) {
+        parts[e] = lw_lower_vreg(l, LW_CLASS_16);
+        access(l, t, LW_OP_ld, find_piece(l, t, reg, e), t->bits, parts[e]);
+    }
+    if (count == 2) return both(l, LW_LANE_pack_b32_b16, parts[0], parts[1]);
+    return both(l, LW_LANE_pack_b32_b16, both(l, LW_LANE_pack_b16_b8, parts[0], parts[1]),
+                both(l, LW_LANE_pack_b16_b8, parts[2], parts[3]));
+}
+
+/* The first register that holds the same. */
+static uint32_t same_as(const tile *t, uint32_t reg) {
+    const lw_fragment_place place = lw_fragment_at(t->fragment, t->bits, 0, reg, 0);
+    for (uint32_t r = 0; r < reg; r++) {
+        const lw_fragment_place other = lw_fragment_at(t->fragment, t->bits, 0, r, 0);
+        if (other.row == place.row && other.column == place.column) return r;
+    }
+    return reg;
+}
+
+/* All is read before any register is written, which may have address or stride. */
+void lw_lower_wmma_load(lw_lower *l, const lw_instruction *i) {
+    tile t;
+    uint32_t values[LW_WARP_LANES];
+    if (!make_tile(l, i, 1, 0, &t)) return;
+    for (uint32_t r = 0; r < t.registers; r++) {
+        const uint32_t same = same_as(&t, r);
+        values[r] = same < r ? values[same] : load(l, &t, r);
+    }
+    for (uint32_t r = 0; r < t.registers && !l->failed; r++) {
+        const uint32_t d = register_of(l, i, 0, r, l->vregs.at[values[r]].class);
+        if (!l->failed) lw_lower_move(l, d, values[r]);
+    }
+}
+
+static void store(lw_lower *l, tile *t, uint32_t reg, uint32_t value) {
+    if (is_together(t)) {
+        access(l, t, LW_OP_st, find_piece(l, t, reg, 0), t->bits < 32 ? 32 : t->bits, value);
+        return;
+    }
+    static const lw_lane_id halves[] = {LW_LANE_low_b16_b32, LW_LANE_high_b16_b32};
+    for (uint32_t e = 0; e < 2; e++)
+        access(l, t, LW_OP_st, find_piece(l, t, reg, e), t->bits, both(l, halves[e], value, LW_NO_SLOT));
+}
+
+void lw_lower_wmma_store(lw_lower *l, const lw_instruction *i) {
+    tile t;
+    uint32_t values[LW_WARP_LANES];
+    const lw_class class = lw_elements[i->match->matrices.elements[0]].bits == 64 ? LW_CLASS_64 : LW_CLASS_32;
+    for (uint32_t r = 0; r < count_of(i, 1) && !l->failed; r++) values[r] = register_of(l, i, 1, r, class);
+    if (l->failed || !make_tile(l, i, 0, 1, &t)) return;
+    for (uint32_t r = 0; r < t.registers; r++) store(l, &t, r, values[r]);
+}

@@ -1,0 +1,362 @@
+/* mma.c: products of the matrices that warps have in their registers (manual section 9.7.14), and moves of matrices
+ * between registers and shared memory.
+ *
+ * What the lanes have is put together to arrays, which one function multiplies (matrix.h), and the result is given out
+ * again. Where each element is says the map of its operand, which lowering made of isa/ptx/fragments.def. */
+#include "lanewise/lane/how.h"
+#include "middle/matrix.h"
+#include "run/interp/address.h"
+#include "run/interp/matrix.h"
+
+/* Bytes of an array at most: selected elements of B for each row of A; 16 by 16 elements of 64 bits; metadata. */
+enum { MOST_SELECTED = 8192, MOST_BYTES = 2048, MOST_NIBBLES = 1024 };
+
+/* ---- A whole warp ----------------------------------------------------------------------------------------------- */
+
+const lw_op *lw_step_whole(lw_gang *gang, const lw_op *op) {
+    for (uint32_t warp = gang->begin / LW_WARP_LANES; warp < gang->lanes / LW_WARP_LANES; warp++) {
+        const uint32_t lanes = lw_mask_warp(gang->mask, warp);
+        if (lanes && lanes != UINT32_MAX)
+            return lw_gang_trap(gang, op, LW_TRAP_warp, LW_WARP_LANES * warp + (uint32_t)__builtin_ctz(lanes),
+                                (lw_trap_record){.access = "matrix", .detail = lw_bits_count(lanes)});
+    }
+    return op + 1;
+}
+
+/* `whole` has seen that there are no others. */
+#define FOR_WARPS(gang, warp) \
+    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++) \
+        if (lw_mask_warp((gang)->mask, warp) == UINT32_MAX)
+
+/* ---- Registers and arrays --------------------------------------------------------------------------------------- */
+
+/* One operand of one warp: registers, and an array that has its elements. */
+typedef struct operand {
+    const lw_fragment_map *map;
+    uint32_t bits, registers;
+    const uint32_t *slots; /* of its registers */
+    char *regs; /* of the frame, where the warp's first lane is in slots of 32 bits; of 64 bits as far again */
+    char *array;
+    uint32_t lane[LW_WARP_LANES]; /* where the lanes' first elements are */
+} operand;
+
+static uint32_t place_of(const uint16_t *weights, uint32_t number) {
+    uint32_t at = 0;
+    for (; number; number &= number - 1) at += weights[__builtin_ctz(number)];
+    return at;
+}
+
+static void place_lanes(operand *o) {
+    o->lane[0] = 0;
+    for (uint32_t b = 0; b < 5; b++)
+        for (uint32_t i = 0; i < 1u << b; i++) o->lane[i + (1u << b)] = o->lane[i] + o->map->lane[b];
+}
+
+/* Elements of a register are neighbours in the array, too. */
+static bool is_together(const operand *o) {
+    const uint32_t elements = lw_fragment_elements(o->bits);
+    for (uint32_t b = 0; 1u << b < elements; b++)
+        if (o->map->element[b] != 1u << b) return false;
+    return true;
+}
+
+/* … and four registers of neighbouring lanes. */
+static bool is_quad(const operand *o) {
+    const uint32_t elements = lw_fragment_elements(o->bits);
+    return o->map->lane[0] == elements && o->map->lane[1] == 2 * elements;
+}
+
+static uint32_t *words_of(const operand *o, uint32_t reg) { return (uint32_t *)(void *)(o->regs + o->slots[reg]); }
+static uint64_t *doubles_of(const operand *o, uint32_t reg, uint32_t warp) {
+    return (uint64_t *)(void *)(o->regs + o->slots[reg]) + (size_t)LW_WARP_LANES / 2 * warp;
+}
+
+/* Eight numbers of 4 bits as bytes. */
+static uint64_t widen(uint32_t word, bool is_signed) {
+    uint64_t x = word;
+    x = (x | x << 16) & 0x0000ffff0000ffff;
+    x = (x | x << 8) & 0x00ff00ff00ff00ff;
+    x = (x | x << 4) & 0x0f0f0f0f0f0f0f0f;
+    return is_signed ? x | (x >> 3 & 0x0101010101010101) * 0xf0 : x;
+}
+
+static void gather_doubles(const operand *o, uint32_t warp) {
+    uint64_t *to = (uint64_t *)(void *)o->array;
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint64_t *from = doubles_of(o, r, warp);
+        uint64_t *at = to + place_of(o->map->reg, r);
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++) at[o->lane[i]] = from[i];
+    }
+}
+
+static void gather_nibbles(const operand *o, bool is_signed) {
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint32_t *from = words_of(o, r);
+        char *at = o->array + place_of(o->map->reg, r);
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++) {
+            const uint64_t bytes = widen(from[i], is_signed);
+            memcpy(at + o->lane[i], &bytes, sizeof bytes);
+        }
+    }
+}
+
+static void gather_quads(const operand *o) {
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint32_t *from = words_of(o, r);
+        char *at = o->array + place_of(o->map->reg, r) * o->bits / 8;
+        for (uint32_t i = 0; i < LW_WARP_LANES; i += 4) memcpy(at + o->lane[i] * o->bits / 8, from + i, 16);
+    }
+}
+
+static void gather_words(const operand *o) {
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint32_t *from = words_of(o, r);
+        char *at = o->array + place_of(o->map->reg, r) * o->bits / 8;
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++) memcpy(at + o->lane[i] * o->bits / 8, from + i, 4);
+    }
+}
+
+/* Of 16 bits, two in a register, each somewhere else. */
+static void gather_halves(const operand *o) {
+    uint16_t *to = (uint16_t *)(void *)o->array;
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint32_t *from = words_of(o, r), second = o->map->element[0];
+        uint16_t *at = to + place_of(o->map->reg, r);
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++)
+            at[o->lane[i]] = (uint16_t)from[i], at[o->lane[i] + second] = (uint16_t)(from[i] >> 16);
+    }
+}
+
+static void gather(const operand *o, uint32_t warp, bool is_signed) {
+    if (o->bits == 64) gather_doubles(o, warp);
+    else if (o->bits == 4) gather_nibbles(o, is_signed);
+    else if (!is_together(o)) gather_halves(o);
+    else if (is_quad(o)) gather_quads(o);
+    else gather_words(o);
+}
+
+/* The other way. */
+static void scatter(const operand *o, uint32_t warp) {
+    const uint32_t second = is_together(o) ? 1 : o->map->element[0];
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint32_t at = place_of(o->map->reg, r);
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++) {
+            const uint32_t from = at + o->lane[i];
+            const uint16_t *halves = (const uint16_t *)(const void *)o->array + from;
+            if (o->bits == 64) doubles_of(o, r, warp)[i] = ((const uint64_t *)(const void *)o->array)[from];
+            else if (o->bits == 32) words_of(o, r)[i] = ((const uint32_t *)(const void *)o->array)[from];
+            else words_of(o, r)[i] = halves[0] | (uint32_t)halves[second] << 16;
+        }
+    }
+}
+
+/* ---- Sparse a --------------------------------------------------------------------------------------------------- */
+
+/* Nibbles of metadata, a byte each: of those lanes that the selector names. */
+static void gather_metadata(const operand *o, uint8_t *nibbles) {
+    const uint32_t *from = words_of(o, 0);
+    for (uint32_t i = 0; i < LW_WARP_LANES; i++)
+        for (uint32_t e = 0; e < 8; e++) nibbles[o->lane[i] + place_of(o->map->element, e)] = from[i] >> 4 * e & 15;
+}
+
+/* Which element of a column of B the stored element k of a row goes with. Each field of two bits selects by itself, so
+ * that fields which the manual leaves undefined select, too. Of 4 bits, two elements move together. */
+static uint32_t selected(const uint8_t *nibbles, uint32_t bits, uint32_t k) {
+    if (bits == 4) return 8 * (k / 4) + 2 * (nibbles[k / 4] >> 2 * (k / 2 % 2) & 3) + k % 2;
+    return 4 * (k / 2) + (nibbles[k / 2] >> 2 * (k % 2) & 3);
+}
+
+/* The same of elements of 32 bits: the fields say which of four halves become the low and the high one. */
+static uint32_t selected_word(uint32_t nibble, const uint32_t *pair) {
+    uint16_t halves[4];
+    memcpy(halves, pair, sizeof halves);
+    return halves[nibble & 3] | (uint32_t)halves[nibble >> 2] << 16;
+}
+
+/* For each row of A the columns of B without what it has zeros for: b[m][n][k / 2]. */
+static void select(const lw_matrix_form *form, const uint8_t *nibbles, const char *b, char *to) {
+    const uint32_t stored = form->k / 2, each = lw_matrix_nibbles(form), bits = form->of[LW_MMA_A].bits;
+    const uint32_t bytes = bits == 4 ? 1 : bits / 8;
+    for (uint32_t m = 0; m < form->m; m++)
+        for (uint32_t n = 0; n < form->n; n++, to += stored * bytes) {
+            const char *column = b + n * form->k * bytes;
+            for (uint32_t k = 0; k < stored; k++) {
+                const uint8_t *row = nibbles + m * each;
+                const uint32_t word = bits == 32 ? selected_word(row[k], (const uint32_t *)(const void *)column + 2 * k)
+                                                 : 0;
+                memcpy(to + k * bytes, bits == 32 ? (const char *)&word : column + selected(row, bits, k) * bytes,
+                       bytes);
+            }
+        }
+}
+
+/* ---- The product ------------------------------------------------------------------------------------------------ */
+
+static const uint8_t types[LW_ELEMENT_count] = {
+    [LW_ELEMENT_f16] = LW_MATRIX_f16,   [LW_ELEMENT_bf16] = LW_MATRIX_bf16, [LW_ELEMENT_tf32] = LW_MATRIX_tf32,
+    [LW_ELEMENT_f32] = LW_MATRIX_f32,   [LW_ELEMENT_f64] = LW_MATRIX_f64,   [LW_ELEMENT_e4m3] = LW_MATRIX_e4m3,
+    [LW_ELEMENT_e5m2] = LW_MATRIX_e5m2, [LW_ELEMENT_e3m2] = LW_MATRIX_e3m2, [LW_ELEMENT_e2m3] = LW_MATRIX_e2m3,
+    [LW_ELEMENT_e2m1] = LW_MATRIX_e2m1, [LW_ELEMENT_s8] = LW_MATRIX_s8,     [LW_ELEMENT_u8] = LW_MATRIX_u8,
+    [LW_ELEMENT_s4] = LW_MATRIX_s8,     [LW_ELEMENT_u4] = LW_MATRIX_u8,     [LW_ELEMENT_b1] = LW_MATRIX_b1,
+    [LW_ELEMENT_s32] = LW_MATRIX_s32,
+};
+
+static lw_matrix_rule rule_of(const lw_matrix_form *form) {
+    if (form->kind == LW_FRAGMENT_QUAD) return LW_MATRIX_sums;
+    switch (form->of[LW_MMA_A].element) {
+    case LW_ELEMENT_f64: return LW_MATRIX_fma;
+    case LW_ELEMENT_e4m3:
+    case LW_ELEMENT_e5m2: return LW_MATRIX_pairs;
+    case LW_ELEMENT_s8:
+    case LW_ELEMENT_u8:
+    case LW_ELEMENT_s4:
+    case LW_ELEMENT_u4: return LW_MATRIX_integer;
+    case LW_ELEMENT_b1: return LW_MATRIX_bits;
+    default: return LW_MATRIX_block;
+    }
+}
+
+static lw_matrix_kind kind_of(const lw_matrix_form *form) {
+    enum { WMMA_TF32_BLOCK = 4 };
+    const bool sparse = form->of[LW_MMA_E].registers,
+               halves = form->kind == LW_FRAGMENT_WMMA && form->of[LW_MMA_A].element == LW_ELEMENT_tf32;
+    return (lw_matrix_kind){.rule = (uint8_t)rule_of(form),
+                            .a_type = types[form->of[LW_MMA_A].element],
+                            .b_type = types[form->of[LW_MMA_B].element],
+                            .c_type = types[form->of[LW_MMA_C].element],
+                            .d_type = types[form->of[LW_MMA_D].element],
+                            .rounding = form->how & LW_FLOAT_ROUNDING,
+                            .cut = LW_MATRIX_CUT,
+                            .m = form->m,
+                            .n = form->n,
+                            .k = sparse ? form->k / 2 : form->k,
+                            .block = halves ? WMMA_TF32_BLOCK : 0,
+                            .b_per_row = sparse,
+                            .saturate = form->how & LW_FLOAT_FINITE,
+                            .exclusive = form->exclusive};
+}
+
+typedef struct arrays {
+    _Alignas(64) char a[MOST_BYTES], b[MOST_BYTES], c[MOST_BYTES], d[MOST_BYTES], selected[MOST_SELECTED];
+    uint8_t nibbles[MOST_NIBBLES];
+} arrays;
+
+/* Operands of a warp, with the places of lanes, which are the same for all warps. */
+static void find_operands(const lw_gang *gang, const lw_op *op, const lw_matrix_form *form, arrays *arrays,
+                          operand operands[LW_MMA_OPERANDS]) {
+    char *of[LW_MMA_OPERANDS] = {arrays->d, arrays->a, arrays->b, arrays->c, (char *)arrays->nibbles};
+    const uint32_t *slots = gang->frame->code->slots + op->d;
+    for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++) {
+        operands[k] = (operand){.map = &form->of[k].map,
+                                .bits = form->of[k].bits,
+                                .registers = form->of[k].registers,
+                                .slots = slots,
+                                .array = of[k]};
+        slots += operands[k].registers;
+        place_lanes(&operands[k]);
+    }
+}
+
+static void multiply(const lw_gang *gang, const lw_matrix_form *form, const lw_matrix_kind *kind, arrays *arrays) {
+    const char *b = arrays->b;
+    const size_t a_bytes = lw_matrix_bytes(kind->a_type, (size_t)kind->m * kind->k),
+                 b_bytes = lw_matrix_bytes(kind->b_type, (size_t)kind->n * kind->k),
+                 c_bytes = lw_matrix_bytes(kind->c_type, (size_t)kind->m * kind->n),
+                 d_bytes = lw_matrix_bytes(kind->d_type, (size_t)kind->m * kind->n);
+    if (kind->b_per_row) {
+        const uint32_t nibbles = form->m * lw_matrix_nibbles(form);
+        select(form, arrays->nibbles + form->selector * nibbles, b, arrays->selected);
+        b = arrays->selected;
+    }
+    for (uint32_t set = 0; set < form->sets; set++)
+        gang->cta->program->multiply(kind, arrays->a + set * a_bytes, b + set * b_bytes, arrays->c + set * c_bytes,
+                                     arrays->d + set * d_bytes);
+}
+
+const lw_op *lw_step_mma(lw_gang *gang, const lw_op *op) {
+    const lw_matrix_form *form = lw_matrix_form_of(gang->frame->code, op);
+    const lw_matrix_kind kind = kind_of(form);
+    arrays arrays;
+    operand operands[LW_MMA_OPERANDS];
+    lw_clear_upper_halves(gang);
+    find_operands(gang, op, form, &arrays, operands);
+    FOR_WARPS(gang, warp) {
+        for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++) operands[k].regs = gang->regs + 4 * LW_WARP_LANES * warp;
+        for (uint32_t k = LW_MMA_A; k <= LW_MMA_C; k++)
+            gather(&operands[k], warp, form->of[k].element == LW_ELEMENT_s4);
+        if (kind.b_per_row) gather_metadata(&operands[LW_MMA_E], arrays.nibbles);
+        multiply(gang, form, &kind, &arrays);
+        lw_clear_upper_halves(gang);
+        scatter(&operands[LW_MMA_D], warp);
+    }
+    return lw_go_on(gang, op);
+}
+
+/* ---- ldmatrix, stmatrix, movmatrix ------------------------------------------------------------------------------ */
+
+enum { ROWS = 8, ROW_BYTES = 16 }; /* a row's four words are in the registers of four neighbouring lanes */
+
+/* The words of a matrix in the order of lanes that hold its columns. */
+static void transpose(uint32_t words[LW_WARP_LANES]) {
+    uint16_t rows[ROWS][ROWS], columns[ROWS][ROWS];
+    memcpy(rows, words, sizeof rows);
+    for (uint32_t i = 0; i < ROWS; i++)
+        for (uint32_t k = 0; k < ROWS; k++) columns[k][i] = rows[i][k];
+    memcpy(words, columns, sizeof columns);
+}
+
+static uint32_t slot_of(const lw_gang *gang, const lw_op *op, uint32_t matrix) {
+    return lw_memory_unpack(op->c).vector ? gang->frame->code->slots[op->d + matrix] : op->d;
+}
+
+/* The places of all rows, of which a register each of the lanes has the address. False: trapped. */
+static bool find_rows(lw_gang *gang, const lw_op *op, lw_access access, uint32_t warp, char *rows[LW_WARP_LANES]) {
+    const lw_memory_form form = lw_memory_unpack(op->c);
+    const uint32_t first = LW_WARP_LANES * warp;
+    for (uint32_t i = 0; i < (uint32_t)ROWS << form.vector; i++) {
+        const uint64_t address = lw_address_of(gang, op, first + i);
+        rows[i] = lw_address_place(gang, op, access, (lw_window)form.window, first + i, address, ROW_BYTES, ROW_BYTES);
+        if (!rows[i]) return false;
+    }
+    return true;
+}
+
+LW_RACY const lw_op *lw_step_ldmatrix(lw_gang *gang, const lw_op *op) {
+    const uint32_t count = 1u << lw_memory_unpack(op->c).vector;
+    FOR_WARPS(gang, warp) {
+        char *rows[LW_WARP_LANES];
+        uint32_t words[LW_WARP_LANES];
+        if (!find_rows(gang, op, LW_ACCESS_load, warp, rows)) return NULL;
+        for (uint32_t matrix = 0; matrix < count; matrix++) {
+            for (uint32_t i = 0; i < ROWS; i++) memcpy(words + 4 * i, rows[ROWS * matrix + i], ROW_BYTES);
+            if (op->e) transpose(words);
+            memcpy(LW_SLOT(gang, uint32_t, slot_of(gang, op, matrix)) + LW_WARP_LANES * warp, words, sizeof words);
+        }
+    }
+    return lw_go_on(gang, op);
+}
+
+LW_RACY const lw_op *lw_step_stmatrix(lw_gang *gang, const lw_op *op) {
+    const uint32_t count = 1u << lw_memory_unpack(op->c).vector;
+    FOR_WARPS(gang, warp) {
+        char *rows[LW_WARP_LANES];
+        uint32_t words[LW_WARP_LANES];
+        if (!find_rows(gang, op, LW_ACCESS_store, warp, rows)) return NULL;
+        for (uint32_t matrix = 0; matrix < count; matrix++) {
+            memcpy(words, LW_SLOT(gang, uint32_t, slot_of(gang, op, matrix)) + LW_WARP_LANES * warp, sizeof words);
+            if (op->e) transpose(words);
+            for (uint32_t i = 0; i < ROWS; i++) memcpy(rows[ROWS * matrix + i], words + 4 * i, ROW_BYTES);
+        }
+    }
+    return lw_go_on(gang, op);
+}
+
+const lw_op *lw_step_movmatrix(lw_gang *gang, const lw_op *op) {
+    FOR_WARPS(gang, warp) {
+        uint32_t words[LW_WARP_LANES];
+        memcpy(words, LW_SLOT(gang, uint32_t, op->a) + LW_WARP_LANES * warp, sizeof words);
+        transpose(words);
+        memcpy(LW_SLOT(gang, uint32_t, op->d) + LW_WARP_LANES * warp, words, sizeof words);
+    }
+    return lw_go_on(gang, op);
+}
