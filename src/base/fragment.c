@@ -9,17 +9,25 @@ const lw_element_row lw_elements[LW_ELEMENT_count] = {
 };
 
 /* What the table calls bits. */
-#define BITS(X) \
-    X(L, 0) \
-    X(L, 1) \
-    X(L, 2) \
-    X(L, 3) X(L, 4) X(R, 0) X(R, 1) X(R, 2) X(R, 3) X(R, 4) X(R, 5) X(R, 6) X(E, 0) X(E, 1) X(E, 2) X(E, 3) X(E, 4) \
-        X(W, 0) X(W, 1)
 enum {
-#define BIT(letter, number) letter##number = LW_BIT_##letter##0 + number,
-    BITS(BIT)
-#undef BIT
-        E = LW_BIT_E
+    L0 = LW_BIT_L0,
+    L1,
+    L2,
+    L3,
+    L4,
+    R0 = LW_BIT_R0,
+    R1,
+    R2,
+    R3,
+    R4,
+    R5,
+    R6,
+    E0 = LW_BIT_E0,
+    E1,
+    E2,
+    W0 = LW_BIT_W0,
+    W1,
+    E = LW_BIT_E
 };
 #define ROWS(...) \
     { __VA_ARGS__ }

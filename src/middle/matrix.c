@@ -52,29 +52,41 @@ static lw_fragment_kind kind_of(const lw_matrix_form *form) {
     return form->m == 8 && form->of[LW_MMA_A].element == LW_ELEMENT_f16 ? LW_FRAGMENT_QUAD : LW_FRAGMENT_MMA;
 }
 
-/* bits: by which the row is found. */
-static void set_map(lw_matrix_form *form, uint32_t operand, lw_matrix_operand is, uint32_t bits,
-                    lw_matrix_layout layout, lw_fragment_place strides) {
+static const lw_fragment *find_fragment(lw_fragment_kind kind, lw_matrix_shape shape, lw_matrix_operand operand,
+                                        uint32_t bits, lw_matrix_layout layout) {
+    const uint32_t found = lw_fragment_find(kind, shape, operand, bits, layout);
+    if (found == LW_FRAGMENTS) lw_bug("no layout of matrix %d with elements of %u bits", operand, bits);
+    return &lw_fragments[found];
+}
+
+static void set_map(lw_matrix_form *form, uint32_t operand, lw_matrix_operand is, lw_matrix_layout layout,
+                    lw_fragment_place strides) {
     const lw_matrix_shape shape = {form->m, form->n, form->k};
-    const uint32_t found = lw_fragment_find((lw_fragment_kind)form->kind, shape, is, bits, layout);
-    if (found == LW_FRAGMENTS) lw_bug("no layout of operand %u with %u bits", operand, bits);
-    form->of[operand].map = lw_fragment_map_of(&lw_fragments[found], form->of[operand].bits, strides);
+    const uint32_t bits = form->of[operand].bits;
+    const lw_fragment *fragment = find_fragment((lw_fragment_kind)form->kind, shape, is, bits, layout);
+    form->of[operand].map = lw_fragment_map_of(fragment, bits, strides);
+}
+
+/* Metadata of elements of a. False: no lanes are there that the selector could name. */
+static bool set_metadata(lw_matrix_form *form, uint64_t selector) {
+    const lw_matrix_shape shape = {form->m, form->n, form->k};
+    const uint32_t nibbles = lw_matrix_nibbles(form);
+    const lw_fragment *fragment =
+        find_fragment((lw_fragment_kind)form->kind, shape, LW_MATRIX_E, form->of[LW_MMA_A].bits, LW_LAYOUT_row);
+    form->of[LW_MMA_E].map =
+        lw_fragment_map_of(fragment, form->of[LW_MMA_E].bits, (lw_fragment_place){nibbles, 1, form->m * nibbles});
+    form->selector = (uint8_t)selector;
+    return selector >> strlen((const char *)fragment->sets) == 0;
 }
 
 static void set_maps(lw_matrix_form *form, const lw_matrix_words *words) {
     const bool sparse = form->of[LW_MMA_E].registers;
     const uint32_t m = form->m, n = form->n, k = form->k, of_a = sparse ? k / 2 : k;
     const lw_fragment_place c = {n, 1, m * n};
-    set_map(form, LW_MMA_D, LW_MATRIX_C, form->of[LW_MMA_D].bits, LW_LAYOUT_row, c);
-    set_map(form, LW_MMA_A, LW_MATRIX_A, form->of[LW_MMA_A].bits, (lw_matrix_layout)words->layouts[0],
-            (lw_fragment_place){of_a, 1, m * of_a});
-    set_map(form, LW_MMA_B, LW_MATRIX_B, form->of[LW_MMA_B].bits, (lw_matrix_layout)words->layouts[1],
-            (lw_fragment_place){1, k, n * k});
-    set_map(form, LW_MMA_C, LW_MATRIX_C, form->of[LW_MMA_C].bits, LW_LAYOUT_row, c);
-    const uint32_t nibbles = lw_matrix_nibbles(form);
-    if (sparse)
-        set_map(form, LW_MMA_E, LW_MATRIX_E, form->of[LW_MMA_A].bits, LW_LAYOUT_row,
-                (lw_fragment_place){nibbles, 1, m * nibbles});
+    set_map(form, LW_MMA_D, LW_MATRIX_C, LW_LAYOUT_row, c);
+    set_map(form, LW_MMA_A, LW_MATRIX_A, (lw_matrix_layout)words->layouts[0], (lw_fragment_place){of_a, 1, m * of_a});
+    set_map(form, LW_MMA_B, LW_MATRIX_B, (lw_matrix_layout)words->layouts[1], (lw_fragment_place){1, k, n * k});
+    set_map(form, LW_MMA_C, LW_MATRIX_C, LW_LAYOUT_row, c);
 }
 
 static void make_form(lw_matrix_form *form, const lw_instruction *i, bool is_wmma) {
@@ -84,10 +96,7 @@ static void make_form(lw_matrix_form *form, const lw_instruction *i, bool is_wmm
     form->how = i->match->how;
     form->exclusive = i->match->mode.op == LW_MOD_xor;
     for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++) form->of[k].registers = (uint8_t)count_of(i, k);
-    if (i->operand_count > LW_MMA_E) {
-        form->of[LW_MMA_E].registers = 1;
-        form->selector = (uint8_t)i->operands[SELECTOR].value;
-    }
+    form->of[LW_MMA_E].registers = i->operand_count > LW_MMA_E;
     set_elements(form, words);
     form->kind = is_wmma ? LW_FRAGMENT_WMMA : (uint8_t)kind_of(form);
     form->sets = form->kind == LW_FRAGMENT_QUAD ? 4 : 1;
@@ -114,6 +123,10 @@ static void multiply(lw_lower *l, const lw_instruction *i, bool is_wmma) {
     lw_matrix_form form;
     uint32_t listed[LW_MMA_OPERANDS * MOST], count = 0;
     make_form(&form, i, is_wmma);
+    if (form.of[LW_MMA_E].registers && !set_metadata(&form, i->operands[SELECTOR].value)) {
+        lw_lower_unsupported(l, &i->operands[SELECTOR]);
+        return;
+    }
     for (uint32_t k = 0; k < LW_MMA_OPERANDS; k++)
         for (uint32_t r = 0; r < form.of[k].registers && !l->failed; r++)
             listed[count++] = register_of(l, i, k, r, class_of(&form, k));
@@ -227,13 +240,11 @@ static bool make_tile(lw_lower *l, const lw_instruction *i, uint32_t address, ui
     const bool is_a = operand == LW_MOD_matrix_a, is_b = operand == LW_MOD_matrix_b;
     *t = (tile){.bits = lw_elements[words->elements[0]].bits, .registers = count_of(i, matrix), .stride = LW_NO_SLOT};
     t->by_column = words->layouts[0] == LW_LAYOUT_column;
-    const uint32_t found = lw_fragment_find(LW_FRAGMENT_WMMA, words->shape,
-                                            is_a   ? LW_MATRIX_A
-                                            : is_b ? LW_MATRIX_B
-                                                   : LW_MATRIX_C,
-                                            t->bits, LW_LAYOUT_row);
-    if (found == LW_FRAGMENTS) lw_bug("no layout of '%s'", i->mnemonic->text);
-    t->fragment = &lw_fragments[found];
+    t->fragment = find_fragment(LW_FRAGMENT_WMMA, words->shape,
+                                is_a   ? LW_MATRIX_A
+                                : is_b ? LW_MATRIX_B
+                                       : LW_MATRIX_C,
+                                t->bits, LW_LAYOUT_row);
     t->apart = t->by_column ? (is_b ? words->shape.k : words->shape.m) : is_a ? words->shape.k : words->shape.n;
     lw_op at = {.a = LW_NO_SLOT};
     if (i->operand_count > 2) {
