@@ -3,6 +3,7 @@
  * All of a warp's lanes execute them together: they meet in front, and begin a block; a warp that is not whole then has
  * no result that a text defines, and is a trap. wmma.load and wmma.store are loads and stores of each lane: where an
  * element lies follows from the lane's number. */
+#include "lanewise/lane/how.h"
 #include "middle/matrix.h"
 #include "middle/ptx.h"
 
@@ -98,6 +99,8 @@ static void make_form(lw_matrix_form *form, const lw_instruction *i, bool is_wmm
     for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++) form->of[k].registers = (uint8_t)count_of(i, k);
     form->of[LW_MMA_E].registers = i->operand_count > LW_MMA_E;
     set_elements(form, words);
+    if (lw_elements[form->of[LW_MMA_D].element].bits != 32 || form->of[LW_MMA_D].element == LW_ELEMENT_f32)
+        form->how &= LW_FLOAT_ROUNDING; /* .satfinite of floating point changes nothing on an H200 */
     form->kind = is_wmma ? LW_FRAGMENT_WMMA : (uint8_t)kind_of(form);
     form->sets = form->kind == LW_FRAGMENT_QUAD ? 4 : 1;
     set_maps(form, words);
@@ -118,10 +121,21 @@ static uint32_t place_form(lw_lower *l, const lw_matrix_form *form) {
     return l->ptx->matrix_form;
 }
 
+/* isa/ptx/refused.def says why. */
+static bool is_refused(const lw_instruction *i) {
+    const lw_matrix_words *words = &i->match->matrices;
+    return i->match->mode.satfinite && words->element_count == 2 && words->elements[0] == LW_ELEMENT_f16 &&
+           words->elements[1] == LW_ELEMENT_f32;
+}
+
 static void multiply(lw_lower *l, const lw_instruction *i, bool is_wmma) {
     enum { MOST = 16 }; /* registers of an operand */
     lw_matrix_form form;
     uint32_t listed[LW_MMA_OPERANDS * MOST], count = 0;
+    if (is_refused(i)) {
+        lw_lower_error(l, i);
+        return;
+    }
     make_form(&form, i, is_wmma);
     if (form.of[LW_MMA_E].registers && !set_metadata(&form, i->operands[SELECTOR].value)) {
         lw_lower_unsupported(l, &i->operands[SELECTOR]);
@@ -255,10 +269,7 @@ static bool make_tile(lw_lower *l, const lw_instruction *i, uint32_t address, ui
         if (stride->is_const) t->apart = stride->value, t->stride = LW_NO_SLOT;
     }
     if (!lw_lower_address(l, &at, &i->operands[address], i->match, &t->form)) return false;
-    if (t->form.window == LW_WINDOW_local || t->form.window == LW_WINDOW_param) {
-        lw_lower_unsupported(l, &i->operands[address]);
-        return false;
-    }
+    if (t->form.frame) lw_lower_take_address(l, (uint32_t)lw_lower_var(l, i->operands[address].parts[0].object));
     come_together(l);
     t->offset = at.imm;
     t->lines[0] = 1 + place_first(l, t, t->form.address ? lw_lower_resize(l, at.a, LW_CLASS_64, false) : wide(l, 0));

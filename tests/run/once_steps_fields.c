@@ -8,6 +8,7 @@
 #include "steps.h"
 
 #include "front/ptx/ptx.h"
+#include "middle/matrix.h"
 #include "middle/row.h"
 #include "run/interp/async.h"
 
@@ -16,7 +17,8 @@ enum {
     OBJECT = 2048 /* place of an mbarrier */,
     OPERATION = 3 /* block 1 follows it */,
     VARIANTS = 8,
-    CALLEE_SLOT = 0
+    CALLEE_SLOT = 0,
+    MATRICES = 4 /* among the constants */
 };
 
 typedef struct slot {
@@ -41,6 +43,8 @@ typedef struct trial {
     lw_transfer argument, result, parameter, returned;
     lw_call call;
     uint32_t targets[2];
+    lw_matrix_form matrices;
+    bool whole; /* it needs whole warps */
 } trial;
 
 static char image[STEPS_SLOTS * LW_SLOT_64];
@@ -358,6 +362,38 @@ static void value_case(trial *t) {
     t->op.b = reads(t, 64), t->op.c = reads(t, 64), put(t->op.c, 64, OBJECT);
     if (t->op.code == LW_OP_async_reduce) t->op.mode = LW_ATOM_add;
 }
+/* Bytes: m8n8k16. Of each operand as many registers as it has, each element in a place of its own. */
+static void mma_case(trial *t) {
+    static const uint8_t registers[] = {2, 1, 1, 2};
+    static const lw_matrix_operand is[] = {LW_MATRIX_C, LW_MATRIX_A, LW_MATRIX_B, LW_MATRIX_C};
+    const lw_matrix_shape shape = {8, 8, 16};
+    const lw_fragment_place strides[] = {{8, 1, 0}, {16, 1, 0}, {1, 16, 0}, {8, 1, 0}};
+    uint32_t count = 0;
+    t->whole = true;
+    t->matrices = (lw_matrix_form){.m = 8, .n = 8, .k = 16, .sets = 1, .kind = LW_FRAGMENT_MMA};
+    for (uint32_t k = LW_MMA_D; k <= LW_MMA_C; k++) {
+        const uint8_t element = is[k] == LW_MATRIX_C ? LW_ELEMENT_s32 : LW_ELEMENT_s8, bits = lw_elements[element].bits;
+        const uint32_t row = lw_fragment_find(LW_FRAGMENT_MMA, shape, is[k], bits, LW_LAYOUT_row);
+        t->matrices.of[k].element = element, t->matrices.of[k].bits = bits, t->matrices.of[k].registers = registers[k];
+        t->matrices.of[k].map = lw_fragment_map_of(&lw_fragments[row], bits, strides[k]);
+        for (uint32_t r = 0; r < registers[k]; r++) t->lists[count++] = k ? reads(t, 32) : writes(t, 32);
+    }
+    t->op.d = 0, t->op.a = registers[0], t->op.b = count - registers[0], t->op.imm = MATRICES;
+    t->op.c = lw_memory_pack((lw_memory_form){.slot = LW_CLASS_32});
+}
+static void matrix_move_case(trial *t) {
+    const lw_memory_form form = {.window = t->variant & 1 ? LW_WINDOW_shared : LW_WINDOW_generic,
+                                 .address = 2,
+                                 .size = 2,
+                                 .vector = t->variant / 2 % 3,
+                                 .slot = LW_CLASS_32};
+    t->whole = true;
+    t->op.c = lw_memory_pack(form), t->op.imm = 0, t->op.e = t->variant & 1;
+    t->op.a = reads(t, 64);
+    put_each(t->op.a, 64, form.window == LW_WINDOW_generic ? LW_SHARED_WINDOW : 0, 16, 64);
+    vector_fields(t, form, t->op.code == LW_OP_stmatrix);
+}
+static void turn_case(trial *t) { t->whole = true, t->op.a = reads(t, 32), t->op.d = writes(t, 32); }
 static void fill_case(trial *t) { object_field(t), t->op.b = reads(t, 64), put(t->op.b, 64, 16); }
 
 /* No format and no heap: what is there to be printed or taken is not the row's affair. */
@@ -454,6 +490,11 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_beyond] = beyond_case,
     [LW_OP_atom] = atom_case,
     [LW_OP_atom_wide] = atom_wide_case,
+    [LW_OP_whole] = nothing,
+    [LW_OP_mma] = mma_case,
+    [LW_OP_ldmatrix] = matrix_move_case,
+    [LW_OP_stmatrix] = matrix_move_case,
+    [LW_OP_movmatrix] = turn_case,
     [LW_OP_isspacep] = isspacep_case,
     [LW_OP_shuffle] = shuffle_case,
     [LW_OP_vote] = vote_case,
@@ -581,6 +622,7 @@ static void set_up(trial *t, const uint32_t shape[2]) {
     lw_mbarrier_put(s->shared + OBJECT, &(lw_mbarrier){.pending = 1000, .expected = 1000});
     memset(s->params, 0, sizeof s->params), s->params[8] = 50;
     for (uint32_t i = 0; i < 4; i++) s->constants[i] = 0x0123456789abcdefu * (i + 1);
+    memcpy(s->constants + MATRICES, &t->matrices, sizeof t->matrices);
     t->gang->guard_mask = t->gang->exist;
     s->code.call_count = 1, s->code.calls = &t->call, s->code.targets = t->targets;
     t->targets[0] = 0, t->targets[1] = 1;
@@ -611,6 +653,7 @@ static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t
     poison(t, readable, noise, turned, o->before);
     memcpy(t->gang->frame->regs, o->before, sizeof o->before);
     t->s->ops[OPERATION] = t->op;
+    t->s->program.multiply = level->multiply;
     t->gang->cluster_came = t->gang->cluster_owed = t->came & t->gang->exist;
     t->s->cta.own_cluster.arrived = lw_mask_count(t->gang->cluster_came);
     steps_set_mask(t->gang, t->mask);
@@ -688,7 +731,7 @@ static void expect_row(const trial *t) {
 static void fill_unnamed(trial *t) {
     const lw_op_row *row = lw_row_of(t->op.code);
     const bool listed = row->list == LW_LIST_loaded || row->list == LW_LIST_stored || row->list == LW_LIST_pairs ||
-                        row->list == LW_LIST_texels;
+                        row->list == LW_LIST_texels || row->list == LW_LIST_matrices;
     for (uint32_t k = 0; k < LW_FIELDS; k++)
         if (!lw_row_has(row, LW_READ, k) && !lw_row_has(row, LW_WRITTEN, k) && !(&row->holds.d)[k] &&
             !(k == 0 && listed))
@@ -746,6 +789,11 @@ static void expect_results(const trial *t, const outcome *a, const outcome *b, l
 /* What ends a block is branched around. */
 static bool may_be_guarded(uint16_t code) {
     switch (code) {
+    case LW_OP_whole:
+    case LW_OP_mma:
+    case LW_OP_ldmatrix:
+    case LW_OP_stmatrix:
+    case LW_OP_movmatrix:
     case LW_OP_shuffle:
     case LW_OP_vote:
     case LW_OP_match:
@@ -819,6 +867,14 @@ static void try_alike(const trial *t, const lw_level *level, const uint32_t shap
         fail_at(t, "gives lanes different results for the same operands");
 }
 
+/* Those of its warps that are all there; there is one. */
+static lw_mask whole_warps(lw_mask lanes, lw_mask exist) {
+    lw_mask whole = 0;
+    for (uint32_t warp = 0; warp < LW_GANG_LANES / LW_WARP_LANES; warp++)
+        if (lw_mask_warp(lanes, warp) == UINT32_MAX) whole |= lw_mask_of_warp(UINT32_MAX, warp);
+    return whole ? whole : whole_warps(exist, exist);
+}
+
 static void try_operation(const lw_level *level, uint16_t code, make_case *make, uint32_t variant) {
     static const uint32_t shapes[][2] = {{128, 128}, {96, 96}, {45, 64}, {32, 32}};
     static outcome start, first, second;
@@ -832,6 +888,7 @@ static void try_operation(const lw_level *level, uint16_t code, make_case *make,
     expect_row(&t);
     lw_mask exist = t.gang->exist, inside;
     t.mask = variant % 3 ? steps_mask(exist) : exist;
+    if (t.whole) t.mask = whole_warps(t.mask, exist);
     inside = t.mask & steps_mask(exist);
     t.executing = inside && may_be_guarded(code) && steps_below(3) == 0 ? inside : t.mask;
     uint64_t noise = steps_random() | 1;

@@ -94,7 +94,7 @@ typedef struct steps_cta {
     lw_place places[STEPS_OPS];
     lw_block blocks[2];
     uint32_t slots[8];
-    uint64_t constants[4];
+    uint64_t constants[64];
     _Alignas(64) char shared[STEPS_SHARED], params[STEPS_PARAMS], global[STEPS_RANGES][STEPS_GLOBAL];
     lw_ranges *ranges;
     lw_ranges_part part;

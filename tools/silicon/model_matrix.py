@@ -220,13 +220,6 @@ def wmma(a, b, c, c_kind, to):
     return block("f16", a, b, c, to)
 
 
-def saturated(kind, bits):
-    """.satfinite of wmma with f16."""
-    sign, magnitude = bits >> BITS[kind] - 1, bits & (1 << BITS[kind] - 1) - 1
-    infinity = {"f16": 0x7C00, "f32": 0x7F800000}[kind]
-    return 0 if magnitude > infinity else sign << BITS[kind] - 1 | (infinity - 1 if magnitude == infinity else magnitude)
-
-
 # ---- layouts --------------------------------------------------------------------------------------------------------
 
 def elements(bits):
