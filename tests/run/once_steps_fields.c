@@ -622,7 +622,6 @@ static void set_up(trial *t, const uint32_t shape[2]) {
     lw_mbarrier_put(s->shared + OBJECT, &(lw_mbarrier){.pending = 1000, .expected = 1000});
     memset(s->params, 0, sizeof s->params), s->params[8] = 50;
     for (uint32_t i = 0; i < 4; i++) s->constants[i] = 0x0123456789abcdefu * (i + 1);
-    memcpy(s->constants + MATRICES, &t->matrices, sizeof t->matrices);
     t->gang->guard_mask = t->gang->exist;
     s->code.call_count = 1, s->code.calls = &t->call, s->code.targets = t->targets;
     t->targets[0] = 0, t->targets[1] = 1;
@@ -654,6 +653,7 @@ static void run_once(trial *t, const lw_level *level, lw_mask readable, uint64_t
     memcpy(t->gang->frame->regs, o->before, sizeof o->before);
     t->s->ops[OPERATION] = t->op;
     t->s->program.multiply = level->multiply;
+    memcpy(t->s->constants + MATRICES, &t->matrices, sizeof t->matrices);
     t->gang->cluster_came = t->gang->cluster_owed = t->came & t->gang->exist;
     t->s->cta.own_cluster.arrived = lw_mask_count(t->gang->cluster_came);
     steps_set_mask(t->gang, t->mask);

@@ -546,6 +546,8 @@ FILES = {
     "mma_double": ("mma of f64", mma_cases, lambda row: is_dense(row) and first_kind(row) == "F64", lambda row: 16, (87, 90), False),
     "mma_integer": ("mma of integers and bits", mma_cases, lambda row: is_dense(row) and first_kind(row) in ("INT", "SUB", "XOR", "AND"), lambda row: 16, (87, 90), False),
     "mma_sparse": ("mma.sp", mma_cases, lambda row: row.id.startswith("MMA_SP_") and executable(row), lambda row: 3 if "ORDERED" in row.id else 8, (87, 90), False),
+    "mma_sparse_120": ("mma.sp of e4m3 and e5m2 with f16: by the rules of its like, no card at hand has it", mma_cases,
+                       lambda row: row.id == "MMA_SP_F8_F16_ORDERED", lambda row: 4, (87, "120a"), False),
     "wmma": ("wmma", wmma_cases, lambda row: not row.gone, lambda row: 8, (87, 90), True),
     "wmma_63": ("wmma.mma of f16 with .satfinite, as it was until PTX 6.5", wmma_cases, lambda row: re.match(r"WMMA_(LOAD|STORE)_(C_)?F16|WMMA_MMA_F16_SAT", row.id) and "UNALIGNED" not in row.id, lambda row: 2, (63, 70), True),
     "wmma_62": ("wmma without .aligned, as it was until PTX 6.3", wmma_cases, lambda row: "UNALIGNED" in row.id, lambda row: 2, (62, 70), True),
