@@ -1,7 +1,7 @@
 /* lanewise_bench_matrix [LEVEL]: products of matrices (src/run/interp/matrix.h) by each rule, against multiply-adds of
  * f32 in vector C: how many of either a nanosecond, one thread. Unlike the rest of the bench it looks inside, since an
  * instruction takes its operands from registers of lanes besides. */
-#include "bench/native/native.h"
+#include "native.h"
 #include "run/interp/matrix.h"
 
 #include <stdio.h>
