@@ -291,19 +291,19 @@ static unsigned times(unsigned count) { return getenv("LW_TEST_FEW") ? (count + 
 
 static void test_blocks(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(blocks); i++) try_kind(&blocks[i], times(24));
+    for (size_t i = 0; i < LW_COUNT(blocks); i++) try_kind(&blocks[i], times(16));
 }
 static void test_bytes(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(bytes); i++) try_kind(&bytes[i], times(14));
+    for (size_t i = 0; i < LW_COUNT(bytes); i++) try_kind(&bytes[i], times(10));
 }
 static void test_sums(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(sums); i++) try_kind(&sums[i], times(24));
+    for (size_t i = 0; i < LW_COUNT(sums); i++) try_kind(&sums[i], times(16));
 }
 static void test_integers(void **state) {
     (void)state;
-    for (size_t i = 0; i < LW_COUNT(integers); i++) try_kind(&integers[i], times(10));
+    for (size_t i = 0; i < LW_COUNT(integers); i++) try_kind(&integers[i], times(6));
 }
 
 /* ---- What is not in the model ------------------------------------------------------------------------------------ */
