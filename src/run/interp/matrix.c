@@ -88,9 +88,10 @@ static void find_largest(lw_matrix_sum *sum, const lw_matrix_number *x) {
 }
 
 static void add_cut(lw_matrix_sum *sum, const lw_matrix_number *x, int cut) {
+    if (!x->places) return;
     const int up = x->unit - (sum->exponent - cut);
     const int64_t size = up >= 0 ? (int64_t)(x->places << up) : up > -64 ? (int64_t)(x->places >> -up) : 0;
-    if (x->places) sum->cut += x->negative ? -size : size;
+    sum->cut += x->negative ? -size : size;
 }
 
 /* size * 2^unit in a format, what is too much for it cut off or rounded to nearest. */

@@ -299,7 +299,7 @@ bool LW_AT_LEVEL(lw_matrix_by_blocks)(const lw_matrix_kind *kind, const void *a,
                                       void *d) {
     const size_t each = kind->rule == LW_MATRIX_pairs ? kind->k / 2u : kind->block ? kind->block : kind->k;
     if (!is_for_vectors(kind, each)) return false;
-    lw_product p; /* not initialised: it has some 40 KB, of which little is used */
+    lw_product p; /* not initialised: it has 60 KB, of which little is used */
     p.kind = kind, p.a = a, p.b = b, p.c = c, p.d = d, p.each = each;
     p.columns = kind->n % (4 * EIGHT) == 0 ? 4 * EIGHT : kind->n % (2 * EIGHT) == 0 ? 2 * EIGHT : EIGHT;
     p.rows = p.columns < LANES ? 2 : 1;
