@@ -251,7 +251,7 @@ static uint32_t place_first(lw_lower *l, const tile *t, uint32_t base) {
 static bool make_tile(lw_lower *l, const lw_instruction *i, uint32_t address, uint32_t matrix, tile *t) {
     const lw_matrix_words *words = &i->match->matrices;
     const uint8_t operand = i->match->mode.matrix;
-    const bool is_a = operand == LW_MOD_matrix_a, is_b = operand == LW_MOD_matrix_b;
+    const bool is_a = operand == LW_MOD_texel_a, is_b = operand == LW_MOD_texel_b;
     *t = (tile){.bits = lw_elements[words->elements[0]].bits, .registers = count_of(i, matrix), .stride = LW_NO_SLOT};
     t->by_column = words->layouts[0] == LW_LAYOUT_column;
     t->fragment = find_fragment(LW_FRAGMENT_WMMA, words->shape,
