@@ -281,14 +281,16 @@ static void lines(void) {
 }
 
 /* A box to an array, and to its model if that can be. */
-static CUresult put(texels *t, size_t x, size_t y, size_t z, size_t width, size_t rows, size_t layers) {
+static CUresult put_from(unsigned from, texels *t, size_t x, size_t y, size_t z, size_t width, size_t rows,
+                         size_t layers) {
     const CUDA_MEMCPY3D box = {.dstMemoryType = CU_MEMORYTYPE_ARRAY,
                                .dstArray = t->array,
                                .dstXInBytes = x,
                                .dstY = y,
                                .dstZ = z,
-                               .srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                               .srcMemoryType = from,
                                .srcDevice = device,
+                               .srcHost = bytes,
                                .srcPitch = ROW,
                                .srcHeight = ROWS,
                                .WidthInBytes = width,
@@ -299,6 +301,10 @@ static CUresult put(texels *t, size_t x, size_t y, size_t z, size_t width, size_
         for (size_t j = 0; j < rows; j++)
             memcpy(&t->model[((z + k) * t->rows + y + j) * ROW + x], &bytes[(k * ROWS + j) * ROW], width);
     return result;
+}
+
+static CUresult put(texels *t, size_t x, size_t y, size_t z, size_t width, size_t rows, size_t layers) {
+    return put_from(CU_MEMORYTYPE_DEVICE, t, x, y, z, width, rows, layers);
 }
 
 static void boxes(void) {
@@ -316,10 +322,10 @@ static void boxes(void) {
     OK(put(&line, 0, 0, 0, 64, 0, 0));
     OK(put(&box, 0, 0, 0, 64, 8, 4));
     OK(put(&box, 4, 1, 1, 8, 2, 2));
-    OK(put(&lines, 0, 0, 0, 64, 1, 4));
-    OK(put(&lines, 4, 0, 2, 32, 1, 1));
+    OK(put_from(CU_MEMORYTYPE_HOST, &lines, 0, 0, 0, 64, 1, 4));
+    OK(put(&lines, 0, 0, 2, 64, 1, 1));
     OK(put(&sheets, 0, 0, 1, 64, 8, 3));
-    OK(put(&sheets, 4, 0, 0, 48, 8, 1));
+    OK(put(&sheets, 16, 0, 0, 32, 8, 1));
     static const size_t wrong[][7] = {{1, 4, 0, 0, 64, 1, 1}, {1, 0, 1, 0, 64, 8, 1}, {1, 0, 0, 1, 64, 1, 1},
                                       {1, 0, 0, 0, 64, 1, 2}, {0, 0, 1, 0, 64, 1, 1}, {0, 0, 0, 0, 64, 2, 1},
                                       {2, 0, 0, 1, 64, 8, 4}, {3, 0, 0, 0, 64, 4, 1}, {3, 0, 2, 0, 64, 1, 1},
@@ -339,9 +345,10 @@ static void boxes(void) {
                        .Height = 8};
     OK(cuMemcpy2D_v2(&r));
     memcpy(sheets.model, flat.model, ROW * ROWS);
-    r.dstArray = box.array, r.dstXInBytes = 8, r.dstY = 4, r.WidthInBytes = 20, r.Height = 4;
-    OK(cuMemcpy2DUnaligned_v2(&r));
-    for (int y = 0; y < 4; y++) memcpy(&box.model[(4 + y) * ROW + 8], &flat.model[y * ROW], 20);
+    r.srcArray = sheets.array, r.dstArray = flat.array, r.dstXInBytes = 16, r.dstY = 4, r.WidthInBytes = 32,
+    r.Height = 4;
+    OK(cuMemcpy2D_v2(&r));
+    for (int y = 0; y < 4; y++) memcpy(&flat.model[(4 + y) * ROW + 16], &sheets.model[y * ROW], 32);
     r.dstMemoryType = CU_MEMORYTYPE_UNIFIED, r.dstDevice = device, r.dstPitch = 16;
     GIVES(CUDA_ERROR_INVALID_VALUE, cuMemcpy2D_v2(&r));
     CUDA_MEMCPY3D b = {.srcMemoryType = CU_MEMORYTYPE_ARRAY,

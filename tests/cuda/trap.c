@@ -17,6 +17,9 @@ static const struct fault {
     {"bounds", CUDA_ERROR_ILLEGAL_ADDRESS, HEAD "mov.u64 %d1, 16;\nst.global.u32 [%d1], 1;\n" TAIL},
     {"misaligned", CUDA_ERROR_MISALIGNED_ADDRESS, HEAD "st.global.u32 [%d0+2], 1;\n" TAIL},
     {"trap", CUDA_ERROR_LAUNCH_FAILED, HEAD "trap;\n" TAIL},
+    {"texture", CUDA_ERROR_ILLEGAL_ADDRESS, /* by a handle that is none */
+     HEAD ".reg .f32 %f<4>;\nmov.u64 %d1, 0x123456789;\nmov.f32 %f0, 0f3f000000;\n"
+          "tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d1, {%f0, %f0}];\nst.global.f32 [%d0], %f0;\n" TAIL},
 };
 
 static void faulting(const struct fault *row) {
@@ -55,6 +58,6 @@ int main(int argc, char **argv) {
             faulting(&rows[i]);
             return faults != 0;
         }
-    fprintf(stderr, "usage: trap bounds|misaligned|trap\n");
+    fprintf(stderr, "usage: trap bounds|misaligned|trap|texture\n");
     return 2;
 }

@@ -116,6 +116,7 @@ static void stretches(cudaArray_t a, cudaArray_t b) {
     memcpy(model, bytes + 100, BYTES), memcpy(model + ROW + 16, first + 8, 200);
     compare(b, __LINE__);
     GIVES(cudaErrorInvalidValue, cudaMemcpyToArray(b, 8, 1, bytes, BYTES, cudaMemcpyHostToDevice));
+    OK(cudaMemcpyToArray(b, 0, 0, model, BYTES, cudaMemcpyHostToDevice)); /* of which an H200 wrote a part */
     GIVES(cudaErrorInvalidMemcpyDirection, cudaMemcpyToArray(b, 0, 0, bytes, 4, cudaMemcpyDeviceToHost));
     GIVES(cudaErrorInvalidMemcpyDirection, cudaMemcpyToArray(b, 0, 0, bytes, 4, cudaMemcpyHostToHost));
     GIVES(cudaErrorInvalidResourceHandle, cudaMemcpyToArray(NULL, 0, 0, bytes, 4, cudaMemcpyHostToDevice));
