@@ -1,5 +1,8 @@
 /* What each kernel works on: its parameters for both sides, filled from one noise, and the comparison. */
 #include "bench.h"
+
+#include <lanewise/texture.h>
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -108,6 +111,10 @@ static void native_sgemm(const lw_native *n, const lw_bench_work *w) {
     n->sgemm(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->config.grid[0]);
 }
 
+static void native_bilinear(const lw_native *n, const lw_bench_work *w) {
+    n->bilinear(w->host[0], w->host[1], w->host[2], w->count, w->rounds, 0, w->count);
+}
+
 /* Numbers between -1 and 1, in inputs from the first one on. */
 static void fill_numbers(lw_bench_work *w, int first) {
     for (int buffer = first; buffer < LW_BENCH_BUFFERS; buffer++)
@@ -118,6 +125,23 @@ static void fill_numbers(lw_bench_work *w, int first) {
 }
 
 static void fill_floats(lw_bench_work *w) { fill_numbers(w, 1); }
+
+/* Places within the picture, which becomes the module's texture. */
+static void fill_bilinear(lw_bench_work *w) {
+    const lw_image image = {
+        .kind = LW_IMAGE_2D, .type = LW_TEXEL_u8, .channels = 4, .width = 256, .height = 256, .address = w->device[1]};
+    const lw_sampler sampler = {.address = {LW_ADDRESS_CLAMP, LW_ADDRESS_CLAMP, LW_ADDRESS_CLAMP},
+                                .filter = LW_FILTER_LINEAR,
+                                .normalized_coords = true,
+                                .normalized_floats = true};
+    uint64_t texture = 0;
+    for (size_t k = 0; k < w->words[2]; k++) {
+        const float place = (float)(w->host[2][k] >> 8) * 0x1p-24f;
+        memcpy(&w->host[2][k], &place, sizeof place);
+    }
+    lw_module_reference(w->module, "image", &texture);
+    lw_bench_must(lw_texture_set(w->context, texture, &image, NULL, &sampler), "binding the texture");
+}
 
 static void fill_crc32(lw_bench_work *w) {
     for (uint32_t k = 0; k < 256; k++) {
@@ -270,6 +294,15 @@ const lw_bench_kernel lw_bench_kernels[LW_BENCH_KERNELS] = {
      native_sgemm,
      fill_floats,
      1e-5f},
+    {"bilinear",
+     LW_BENCH_REAL,
+     {256, 1},
+     0,
+     {{OUT, .each = 1}, {.fixed = 256 * 256}, {.each = 2}},
+     count_and_rounds,
+     native_bilinear,
+     fill_bilinear,
+     1e-3f},
 };
 
 /* ---- Work ---- */

@@ -58,6 +58,10 @@ typedef struct lw_native {
     void (*sgemm)(uint32_t *out, const uint32_t *a, const uint32_t *b, uint32_t count, uint32_t rounds,
                   uint32_t first_block, uint32_t blocks);
 
+    /* Linear lookups in 256 by 256 texels of four bytes, `rounds` from each place on, which are all added. */
+    void (*bilinear)(uint32_t *out, const uint32_t *texels, const uint32_t *places, uint32_t count, uint32_t rounds,
+                     uint32_t first, uint32_t threads);
+
     /* pto.vshr of i32 under a mask, a bit for each lane; other lanes stay. Turns of 48 shifts on 8 registers of 64
      * lanes, and an array: a multiple of 16 elements. */
     void (*vshr_registers)(int32_t *registers, const uint32_t *counts, const uint8_t *mask, uint32_t turns);

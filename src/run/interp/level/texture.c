@@ -15,6 +15,49 @@ typedef struct axes {
     int32_t first[AT_A_TIME], second[AT_A_TIME], weight[AT_A_TIME];
 } axes;
 
+/* The product of a normalised coordinate's 21 bits and an extent of so many texels has 32. */
+enum { SMALL = 1024, FAR = 512 };
+
+/* What find_axis finds, in words: where coordinates are limited. */
+static void find_clamped(const float *restrict c, uint32_t extent, axes *restrict to) {
+    const int32_t n = (int32_t)extent, last = (n - 1) << 8;
+    for (uint32_t i = 0; i < AT_A_TIME; i++) {
+        const float low = c[i] > 0 ? c[i] : 0, x = low < 1 ? low : 1;
+        const int32_t whole = (int32_t)((uint32_t)(int32_t)(x * 0x1p21f) * extent - 0xff000) >> 13;
+        const int32_t high = whole > 0 ? whole : 0, at = high < last ? high : last, next = (at >> 8) + 1;
+        to->weight[i] = at & 255;
+        to->first[i] = at >> 8;
+        to->second[i] = next < n ? next : n - 1;
+    }
+}
+
+/* … and where they repeat, if all lanes that execute are this near. */
+static void find_wrapped(const float *restrict c, uint32_t extent, axes *restrict to) {
+    const int32_t n = (int32_t)extent;
+    for (uint32_t i = 0; i < AT_A_TIME; i++) {
+        const float high = c[i] < FAR ? c[i] : 0, x = (high > -FAR ? high : 0) * 0x1p21f;
+        const int32_t cut = (int32_t)x, fraction = (cut - ((float)cut > x ? 1 : 0)) & 0x1fffff;
+        const int32_t at = (int32_t)((uint32_t)fraction * extent - 0xff000) >> 13, index = at >> 8, next = index + 1;
+        to->weight[i] = at & 255;
+        to->first[i] = index < 0 ? n - 1 : index;
+        to->second[i] = next < n ? next : 0;
+    }
+}
+
+static bool is_near(const float *restrict c, uint32_t lanes) {
+    for (uint32_t i = 0; i < AT_A_TIME; i++)
+        if (lanes >> i & 1 && !(c[i] < FAR && c[i] > -FAR)) return false;
+    return true;
+}
+
+/* False: find_axis must do it. */
+static bool find_small(const float *c, uint32_t extent, bool wraps, uint32_t lanes, axes *to) {
+    if (!wraps) find_clamped(c, extent, to);
+    else if (is_near(c, lanes)) find_wrapped(c, extent, to);
+    else return false;
+    return true;
+}
+
 /* Numbers are exact in f64: 22 bits and more of a fraction times an extent. A NaN compares as nothing and becomes 0. */
 static void find_axis(const float *restrict c, uint32_t extent, bool normalized, bool wraps, axes *restrict to) {
     const double unit = extent > 65536 ? 1 << 23 : extent > 8192 ? 1 << 22 : 1 << 21;
@@ -55,18 +98,17 @@ static void blend(const uint32_t texels[4][AT_A_TIME], const int32_t *restrict x
     }
 }
 
-static void gather(const lw_sampled *sampled, const axes *x, const axes *y, uint32_t lanes,
+typedef uint32_t __attribute__((may_alias, aligned(1))) any_texel;
+
+/* Of lanes that do not execute, too: whatever their coordinates are, they were brought into the image. */
+static void gather(const any_texel *restrict from, uint32_t row, const axes *restrict x, const axes *restrict y,
                    uint32_t texels[4][AT_A_TIME]) {
-    const lw_image_plane *plane = &sampled->texture->planes[0];
-    const char *from = sampled->texels + plane->offset;
     for (uint32_t i = 0; i < AT_A_TIME; i++) {
-        if (!(lanes >> i & 1)) continue; /* its coordinates may be anything, but are within the image all the same */
-        const char *upper = from + (uint64_t)(uint32_t)y->first[i] * plane->row_pitch,
-                   *lower = from + (uint64_t)(uint32_t)y->second[i] * plane->row_pitch;
-        memcpy(&texels[0][i], upper + 4 * (size_t)(uint32_t)x->first[i], 4);
-        memcpy(&texels[1][i], upper + 4 * (size_t)(uint32_t)x->second[i], 4);
-        memcpy(&texels[2][i], lower + 4 * (size_t)(uint32_t)x->first[i], 4);
-        memcpy(&texels[3][i], lower + 4 * (size_t)(uint32_t)x->second[i], 4);
+        const int32_t upper = y->first[i] * (int32_t)row, lower = y->second[i] * (int32_t)row;
+        texels[0][i] = from[upper + x->first[i]];
+        texels[1][i] = from[upper + x->second[i]];
+        texels[2][i] = from[lower + x->first[i]];
+        texels[3][i] = from[lower + x->second[i]];
     }
 }
 
@@ -83,6 +125,7 @@ static bool is_usual(const lw_sampled *sampled) {
     const lw_sampler *s = sampled->sampler;
     for (uint32_t k = 0; k < 2; k++)
         if (s->address[k] != LW_ADDRESS_CLAMP && s->address[k] != LW_ADDRESS_WRAP) return false;
+    if (t->image_bytes > INT32_MAX || t->planes[0].row_pitch % 4) return false;
     return t->levels == 1 && t->type == LW_TEXEL_u8 && t->channels == 4 && s->normalized_floats && !s->srgb &&
            s->filter == LW_FILTER_LINEAR;
 }
@@ -103,13 +146,17 @@ static void look_up(lw_gang *gang, const lw_sampled *sampled, const uint32_t *sl
     const lw_sampler *s = sampled->sampler;
     const bool normalized = s->normalized_coords;
     axes x, y;
-    uint32_t texels[4][AT_A_TIME] = {{0}};
+    uint32_t texels[4][AT_A_TIME];
     float results[4][AT_A_TIME];
-    find_axis(LW_SLOT(gang, float, slots[4]) + at, plane->width, normalized,
-              normalized && s->address[0] == LW_ADDRESS_WRAP, &x);
-    find_axis(LW_SLOT(gang, float, slots[5]) + at, plane->height, normalized,
-              normalized && s->address[1] == LW_ADDRESS_WRAP, &y);
-    gather(sampled, &x, &y, lanes, texels);
+    const uint32_t extents[2] = {plane->width, plane->height};
+    axes *const found[2] = {&x, &y};
+    for (uint32_t k = 0; k < 2; k++) {
+        const float *c = LW_SLOT(gang, float, slots[4 + k]) + at;
+        const bool wraps = normalized && s->address[k] == LW_ADDRESS_WRAP;
+        const bool is_found = normalized && extents[k] <= SMALL && find_small(c, extents[k], wraps, lanes, found[k]);
+        if (!is_found) find_axis(c, extents[k], normalized, wraps, found[k]);
+    }
+    gather((const any_texel *)(sampled->texels + plane->offset), (uint32_t)(plane->row_pitch / 4), &x, &y, texels);
     blend((const uint32_t(*)[AT_A_TIME])texels, x.weight, y.weight, results);
     for (uint32_t channel = 0; channel < 4; channel++) {
         float *slot = LW_SLOT(gang, float, slots[channel]) + at;
