@@ -136,18 +136,36 @@ static void gather(const operand *o, uint32_t warp, bool is_signed) {
 }
 
 /* The other way. */
-static void scatter(const operand *o, uint32_t warp) {
-    const uint32_t second = is_together(o) ? 1 : o->map->element[0];
+static void scatter_doubles(const operand *o, uint32_t warp) {
     for (uint32_t r = 0; r < o->registers; r++) {
-        const uint32_t at = place_of(o->map->reg, r);
-        for (uint32_t i = 0; i < LW_WARP_LANES; i++) {
-            const uint32_t from = at + o->lane[i];
-            const uint16_t *halves = (const uint16_t *)(const void *)o->array + from;
-            if (o->bits == 64) doubles_of(o, r, warp)[i] = ((const uint64_t *)(const void *)o->array)[from];
-            else if (o->bits == 32) words_of(o, r)[i] = ((const uint32_t *)(const void *)o->array)[from];
-            else words_of(o, r)[i] = halves[0] | (uint32_t)halves[second] << 16;
-        }
+        const uint64_t *from = (const uint64_t *)(const void *)o->array + place_of(o->map->reg, r);
+        uint64_t *to = doubles_of(o, r, warp);
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = from[o->lane[i]];
     }
+}
+
+static void scatter_words(const operand *o) {
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint32_t *from = (const uint32_t *)(const void *)o->array + place_of(o->map->reg, r);
+        uint32_t *to = words_of(o, r);
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++) to[i] = from[o->lane[i]];
+    }
+}
+
+static void scatter_halves(const operand *o) {
+    const uint32_t second = o->map->element[0];
+    for (uint32_t r = 0; r < o->registers; r++) {
+        const uint16_t *from = (const uint16_t *)(const void *)o->array + place_of(o->map->reg, r);
+        uint32_t *to = words_of(o, r);
+        for (uint32_t i = 0; i < LW_WARP_LANES; i++)
+            to[i] = from[o->lane[i]] | (uint32_t)from[o->lane[i] + second] << 16;
+    }
+}
+
+static void scatter(const operand *o, uint32_t warp) {
+    if (o->bits == 64) scatter_doubles(o, warp);
+    else if (o->bits == 32) scatter_words(o);
+    else scatter_halves(o);
 }
 
 /* ---- Sparse a --------------------------------------------------------------------------------------------------- */
