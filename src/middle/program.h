@@ -163,6 +163,7 @@ typedef struct lw_memory_form {
     uint32_t is_volatile : 1; /* volatile, relaxed, acquire, release …: element-wise atomic on the host */
     uint32_t is_const : 1;    /* st to it is a fault */
     uint32_t is_wide : 1;     /* elements are halves of 16 bytes that are accessed together */
+    uint32_t flushes : 1;     /* sums of f32 of arrays: subnormals count as zero */
     uint32_t is_brain : 1;    /* atomics on halves: bf16, not f16; of size 2 there are two of them */
 } lw_memory_form;
 
@@ -234,6 +235,20 @@ typedef enum lw_texture_attribute { /* in the order of the field `ask` of isa/pt
                                     LW_ASK_addr_mode_2,
                                     LW_ASK_memory_layout
 } lw_texture_attribute;
+
+/* What an operation by a tensor map lists behind what all have. */
+enum { LW_TENSOR_PLACE, LW_TENSOR_MAP, LW_TENSOR_OBJECT, LW_TENSOR_FIRST, LW_TENSOR_VALUES = LW_TENSOR_FIRST + 5 + 3 };
+typedef struct lw_tensor_form {
+    uint8_t rank, offsets; /* coordinates, and offsets behind them */
+    bool columns;          /* pixels, not a box */
+} lw_tensor_form;
+static inline uint64_t lw_tensor_pack(lw_tensor_form form) {
+    return form.rank | (uint64_t)form.offsets << 8 | (uint64_t)form.columns << 16;
+}
+static inline lw_tensor_form lw_tensor_unpack(uint64_t imm) {
+    return (lw_tensor_form){(uint8_t)imm, (uint8_t)(imm >> 8), imm >> 16 & 1};
+}
+enum { LW_TENSOR_FIELD_BITS = 8 }; /* of what is replaced; above it the number of the dimension */
 
 /* Which wait an asynchronous operation is done at. */
 typedef enum lw_chain {

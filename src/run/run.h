@@ -171,9 +171,16 @@ typedef enum lw_mbarrier_fault {
 
 /* … and with asynchronous operations. */
 typedef enum lw_async_fault {
-    LW_ASYNC_size,      /* no multiple of 16 bytes, or of what st.bulk fills at a time */
-    LW_ASYNC_ctas,      /* the mask names CTAs that the cluster does not have */
-    LW_ASYNC_elsewhere, /* the address is not in shared memory */
+    LW_ASYNC_size,        /* no multiple of 16 bytes, or of what st.bulk fills at a time */
+    LW_ASYNC_ctas,        /* the mask names CTAs that the cluster does not have */
+    LW_ASYNC_elsewhere,   /* the address is not in shared memory */
+    LW_ASYNC_map,         /* there is no tensor map … */
+    LW_ASYNC_broken,      /* … or one that says what none can: `why` */
+    LW_ASYNC_rank,        /* it has other dimensions than the instruction: `size` */
+    LW_ASYNC_columns,     /* it is of the other mode */
+    LW_ASYNC_coordinates, /* a GPU ends the launch at such ones: `why` */
+    LW_ASYNC_reduction,   /* its elements have no such one */
+    LW_ASYNC_field,       /* no map has such a value there */
     LW_ASYNC_FAULTS
 } lw_async_fault;
 
@@ -201,6 +208,7 @@ typedef struct lw_trap_record {
     uint32_t cta[3], thread[3];
     uint32_t warp, lane;
     uint32_t detail;       /* barrier number, brx index … */
+    const char *why;       /* of a tensor map that is none */
     uint64_t base, length; /* of an array, in bytes and elements */
     uint64_t texts[3];     /* of an assertion: addresses of expression, file and function */
 } lw_trap_record;

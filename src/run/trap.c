@@ -228,10 +228,19 @@ static void put_mbarrier(lw_text *out, const lw_trap_record *trap, const lw_grid
 static void put_async(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {
     (void)grid;
     unsigned long long value = trap->address;
-    if (trap->detail == LW_ASYNC_elsewhere) lw_text_printf(out, "the address 0x%llx is not in shared memory", value);
-    else if (trap->detail == LW_ASYNC_ctas)
-        lw_text_printf(out, "the mask 0x%llx names CTAs that the cluster does not have", value);
-    else lw_text_printf(out, "%llu bytes are no multiple of %u", value, trap->size);
+    switch ((lw_async_fault)trap->detail) {
+    case LW_ASYNC_elsewhere: lw_text_printf(out, "the address 0x%llx is not in shared memory", value); break;
+    case LW_ASYNC_ctas: lw_text_printf(out, "the mask 0x%llx names CTAs that the cluster does not have", value); break;
+    case LW_ASYNC_map: lw_text_printf(out, "there is no tensor map at 0x%llx", value); break;
+    case LW_ASYNC_broken: lw_text_printf(out, "of the tensor map at 0x%llx %s", value, trap->why); break;
+    case LW_ASYNC_rank: lw_text_printf(out, "the tensor map has %llu dimensions, not %u", value, trap->size); break;
+    case LW_ASYNC_columns: lw_text_printf(out, "the tensor map at 0x%llx is for the other mode", value); break;
+    case LW_ASYNC_coordinates: lw_text_puts(out, trap->why); break;
+    case LW_ASYNC_reduction: lw_text_puts(out, "the tensor map's elements have no such operation"); break;
+    case LW_ASYNC_field: lw_text_printf(out, "no tensor map can have the value %llu there", value); break;
+    case LW_ASYNC_size:
+    case LW_ASYNC_FAULTS: lw_text_printf(out, "%llu bytes are no multiple of %u", value, trap->size);
+    }
 }
 
 static void put_texture(lw_text *out, const lw_trap_record *trap, const lw_grid *grid) {

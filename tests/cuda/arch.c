@@ -62,6 +62,7 @@ int main(int argc, char **argv) {
     EXPECT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN) == atoi(argv[5]) << 10);
     EXPECT(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK) == 48 << 10);
     EXPECT(attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) == (number >= 90));
+    EXPECT(attribute(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED) == (number >= 90));
     takes(number);
     OK(cuCtxDestroy_v2(context));
     if (faults) printf("%d faults\n", faults);

@@ -55,6 +55,8 @@ WORD_FIELD(flags, flags);
 SIZE(CUmemLocation);
 FIELD(CUmemLocation, type);
 FIELD(CUmemLocation, id);
+SIZE(CUtensorMap);
+SAME(_Alignof(lw_own_CUtensorMap), _Alignof(CUtensorMap));
 SIZE(CUDA_MEMCPY2D);
 FIELD(CUDA_MEMCPY2D, srcY);
 FIELD(CUDA_MEMCPY2D, srcMemoryType);

@@ -33,7 +33,7 @@ typedef struct trial {
     lw_op op;
     slot reads[FIELDS], writes[FIELDS];
     uint32_t read_count, write_count, slots;
-    uint32_t lists[8];             /* of a vector operand */
+    uint32_t lists[16];            /* of operands that have several registers */
     uint32_t variant;              /* which of an operation's kinds */
     lw_mask mask, executing, came; /* came: to the barrier of the cluster */
     lw_code callee;
@@ -355,6 +355,26 @@ static void cancel_case(trial *t) {
     t->op.a = reads(t, 64), put_each(t->op.a, 64, 1024, 16, 8);
     t->op.c = reads(t, 64), put(t->op.c, 64, OBJECT);
 }
+/* No map is there, and all that it needs to be one is what is being replaced. */
+static void tensor_case(trial *t) {
+    enum { LISTED = LW_TENSOR_FIRST + 3 };
+    const bool loads = t->op.code == LW_OP_tensor_load;
+    t->op.imm = lw_tensor_pack((lw_tensor_form){.rank = 3});
+    t->op.c = lw_memory_pack((lw_memory_form){.window = LW_WINDOW_shared, .slot = LW_CLASS_64});
+    t->op.d = 0, t->op.a = 0, t->op.b = LISTED;
+    for (uint32_t k = 0; k < LISTED; k++) t->lists[k] = reads(t, 64);
+    put_each(t->lists[LW_TENSOR_MAP], 64, STEPS_FIRST, 128, 1 + t->variant);
+    if (loads && t->variant & 1) t->op.e = reads(t, 16);
+    if (t->op.code == LW_OP_tensor_reduce) t->op.mode = LW_ATOM_add;
+}
+static void replace_case(trial *t) {
+    object_field(t);
+    t->op.imm = 0, t->op.b = reads(t, 64), t->op.e = t->variant;
+}
+static void publish_case(trial *t) {
+    t->op.d = reads(t, 64), put_each(t->op.d, 64, STEPS_FIRST, 128, 1 + t->variant);
+    t->op.a = reads(t, 64), put_each(t->op.a, 64, 0, 64, 1 + t->variant);
+}
 static void value_case(trial *t) {
     const lw_memory_form form = {.size = 2 + (t->variant & 1)};
     t->op.imm = lw_memory_pack(form), t->op.e = 1u << form.size;
@@ -515,6 +535,11 @@ static make_case *const cases[LW_OP_lop3] = {
     [LW_OP_async_arrive] = arrive_case,
     [LW_OP_bulk_copy] = bulk_case,
     [LW_OP_bulk_reduce] = bulk_case,
+    [LW_OP_tensor_load] = tensor_case,
+    [LW_OP_tensor_store] = tensor_case,
+    [LW_OP_tensor_reduce] = tensor_case,
+    [LW_OP_tensor_replace] = replace_case,
+    [LW_OP_tensor_publish] = publish_case,
     [LW_OP_async_store] = value_case,
     [LW_OP_async_reduce] = value_case,
     [LW_OP_try_cancel] = cancel_case,

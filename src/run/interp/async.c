@@ -71,7 +71,8 @@ static lw_mbarrier_fault tell(lw_cta *cta, const lw_pending *p) {
 
 static bool perform(lw_gang *gang, const lw_gang *owner, const lw_pending *p) {
     const char *from = p->from ? p->from : (const char *)&p->value;
-    if (p->reduces) lw_atom_reduce(p->to, from, p->bytes, (lw_atom_op)p->kind, p->form);
+    if (p->tensor) lw_tensor_perform(p->tensor);
+    else if (p->reduces) lw_atom_reduce(p->to, from, p->bytes, (lw_atom_op)p->kind, p->form);
     else if (p->to) move(p);
     const lw_mbarrier_fault fault = p->object ? tell(gang->cta, p) : LW_MBARRIER_good;
     return !fault || trap(gang, owner, p, fault);
@@ -89,6 +90,7 @@ static bool perform_due(lw_gang *gang, lw_gang *owner) {
             p->lanes &= ~p->due;
             async->telling -= p->object != NULL;
             if (p->counts) async->bytes -= p->bytes;
+            if (!p->lanes) lw_tensor_drop(p->tensor);
         }
         if (p->lanes) async->list.at[kept++] = *p;
     }
@@ -228,15 +230,21 @@ void lw_async_told(lw_gang *gang, lw_pending *p, char *object, uint64_t address)
     p->address = address;
 }
 
+static void drop_all(lw_async *async) {
+    for (uint32_t i = 0; i < async->list.count; i++) lw_tensor_drop(async->list.at[i].tensor);
+}
+
 void lw_async_reset(lw_gang *gang) {
     lw_async *async = gang->async;
     if (!async) return;
+    drop_all(async);
     async->list.count = async->telling = 0;
     async->bytes = 0;
     memset(async->groups, 0, sizeof async->groups);
 }
 
 void lw_async_end(lw_gang *gang) {
+    if (gang->async) drop_all(gang->async);
     if (gang->async) free(gang->async->list.at);
     free(gang->async);
     gang->async = NULL;

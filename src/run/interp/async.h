@@ -64,7 +64,12 @@ typedef struct lw_pending {
     char *object;     /* that is told, or NULL … */
     uint64_t address; /* … where the lane has it */
     uint64_t value;
+    struct lw_tensor_copy *tensor; /* or all of this is there, and `to` NULL: tensor.c */
 } lw_pending;
+
+/* A copy by a tensor map: of one lane. */
+void lw_tensor_perform(const struct lw_tensor_copy *copy);
+void lw_tensor_drop(struct lw_tensor_copy *copy);
 
 /* One more, of one lane. NULL: trapped, there is no memory. The rest is the caller's to fill in. */
 lw_pending *lw_async_add(lw_gang *gang, const lw_op *op, uint32_t lane, lw_chain chain);
@@ -74,6 +79,10 @@ void lw_async_count(lw_gang *gang, lw_pending *p);
 const uint32_t *lw_async_groups(const lw_gang *gang, lw_chain chain);
 /* The object at this address is told when that is done. */
 void lw_async_told(lw_gang *gang, lw_pending *p, char *object, uint64_t address);
+/* The same for an operation that has its object's address: there must be one. False: trapped. */
+bool lw_async_tell_at(lw_gang *gang, const lw_op *op, uint32_t lane, lw_pending *p, uint64_t address);
+/* The same place in the shared memory of another CTA of the cluster. What is in none stays what it is. */
+uint64_t lw_shared_of(const lw_cta *cta, uint64_t address, uint32_t rank);
 /* The CTA's lanes have begun what tells this object: that is done now. False: trapped, and so is `gang`. */
 bool lw_async_tell(lw_gang *gang, const char *object);
 

@@ -187,12 +187,13 @@ typedef struct lw_change {
     lw_atom_op kind;
     bool is_brain;  /* halves are bf16, not f16 */
     bool in_global; /* not in shared memory */
-    bool is_bulk;   /* of an array */
+    bool is_bulk;   /* of an array … */
+    bool flushes;   /* … whose type says that subnormals count as zero */
 } lw_change;
 
 LW_INLINE uint64_t add_float(lw_change change, uint64_t old, uint64_t b, bool is_64) {
     return is_64 ? add_f64(old, b, change.in_global)
-                 : add_f32((uint32_t)old, (uint32_t)b, change.in_global && !change.is_bulk);
+                 : add_f32((uint32_t)old, (uint32_t)b, change.in_global && (!change.is_bulk || change.flushes));
 }
 
 /* Of one half or of two: .noftz is what all of them say, and what the functions do that are told nothing else. */
@@ -463,8 +464,11 @@ DEFINE_REDUCE(32)
 DEFINE_REDUCE(64)
 
 void lw_atom_reduce(char *to, const char *from, uint32_t bytes, lw_atom_op kind, lw_memory_form form) {
-    const lw_change change = {
-        .kind = kind, .is_brain = form.is_brain, .in_global = form.window == LW_WINDOW_global, .is_bulk = true};
+    const lw_change change = {.kind = kind,
+                              .is_brain = form.is_brain,
+                              .in_global = form.window == LW_WINDOW_global,
+                              .is_bulk = true,
+                              .flushes = form.flushes};
     for (uint32_t at = 0; at < bytes; at += 1u << form.size) {
         if (form.size == 1) reduce_16(to + at, from + at, change);
         else if (form.size == 2) reduce_32(to + at, from + at, change);

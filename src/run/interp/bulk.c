@@ -11,8 +11,7 @@ static const lw_op *trap(lw_gang *gang, const lw_op *op, uint32_t lane, const ch
     return lw_gang_trap(gang, op, LW_TRAP_async, lane, details);
 }
 
-/* The object is there, and will be told. False: trapped. */
-static bool tell(lw_gang *gang, const lw_op *op, uint32_t lane, lw_pending *p, uint64_t address) {
+bool lw_async_tell_at(lw_gang *gang, const lw_op *op, uint32_t lane, lw_pending *p, uint64_t address) {
     lw_mbarrier object;
     const lw_mbarrier_at at = {(lw_window)p->form.window, address, "completion"};
     char *place = lw_mbarrier_find(gang, op, lane, at, &object);
@@ -37,7 +36,7 @@ static lw_pending *begin_bulk_at(lw_gang *gang, const lw_op *op, uint32_t lane, 
     if (!p) return NULL;
     p->to = place, p->from = source_place, p->bytes = p->given = bytes, p->form = to;
     lw_async_count(gang, p);
-    return op->c == LW_NO_SLOT || tell(gang, op, lane, p, object) ? p : NULL;
+    return op->c == LW_NO_SLOT || lw_async_tell_at(gang, op, lane, p, object) ? p : NULL;
 }
 
 static uint64_t object_of(const lw_gang *gang, const lw_op *op, uint32_t lane) {
@@ -48,8 +47,7 @@ static lw_pending *begin_bulk(lw_gang *gang, const lw_op *op, uint32_t lane) {
     return begin_bulk_at(gang, op, lane, LW_SLOT(gang, uint64_t, op->d)[lane], object_of(gang, op, lane));
 }
 
-/* The same place in the shared memory of another CTA of the cluster. What is in none stays what it is. */
-static uint64_t in_cta(const lw_cta *cta, uint64_t address, uint32_t rank) {
+uint64_t lw_shared_of(const lw_cta *cta, uint64_t address, uint32_t rank) {
     uint64_t offset;
     uint32_t before;
     if (!lw_shared_find(cta, address, &before, &offset)) return address;
@@ -63,7 +61,8 @@ static bool copy_to_ctas(lw_gang *gang, const lw_op *op, uint32_t lane, uint16_t
     const uint64_t target = LW_SLOT(gang, uint64_t, op->d)[lane], object = object_of(gang, op, lane);
     if (ctas >> cta->cluster->count) return trap(gang, op, lane, "bulk copy", LW_ASYNC_ctas, ctas, LW_BULK_UNIT), false;
     for (uint32_t rank = 0; rank < cta->cluster->count; rank++)
-        if (ctas >> rank & 1 && !begin_bulk_at(gang, op, lane, in_cta(cta, target, rank), in_cta(cta, object, rank)))
+        if (ctas >> rank & 1 &&
+            !begin_bulk_at(gang, op, lane, lw_shared_of(cta, target, rank), lw_shared_of(cta, object, rank)))
             return false;
     return true;
 }
@@ -108,7 +107,7 @@ static lw_pending *begin_store(lw_gang *gang, const lw_op *op, uint32_t lane) {
     if (!p) return NULL;
     p->to = place, p->bytes = p->given = 1u << form.size, p->form = form;
     p->value = LW_SLOT(gang, uint64_t, op->b)[lane];
-    return tell(gang, op, lane, p, object_of(gang, op, lane)) ? p : NULL;
+    return lw_async_tell_at(gang, op, lane, p, object_of(gang, op, lane)) ? p : NULL;
 }
 
 const lw_op *lw_step_async_store(lw_gang *gang, const lw_op *op) {
@@ -145,7 +144,7 @@ static bool answer_at(lw_gang *gang, const lw_op *op, uint32_t lane, lw_memory_f
         if (!p) return false;
         p->to = place, p->bytes = p->given = 8, p->form = form;
         p->value = answer[k];
-        if (!tell(gang, op, lane, p, object)) return false;
+        if (!lw_async_tell_at(gang, op, lane, p, object)) return false;
     }
     return true;
 }
@@ -161,8 +160,8 @@ static bool cancel_of_lane(lw_gang *gang, const lw_op *op, uint32_t lane) {
     if (!op->b) return answer_at(gang, op, lane, form, target, object, answer);
     form.window = LW_WINDOW_cluster;
     for (uint32_t rank = 0; rank < cta->cluster->count; rank++)
-        if (!answer_at(gang, op, lane, form, in_cta(cta, target - base, rank), in_cta(cta, object - base, rank),
-                       answer))
+        if (!answer_at(gang, op, lane, form, lw_shared_of(cta, target - base, rank),
+                       lw_shared_of(cta, object - base, rank), answer))
             return false;
     return true;
 }

@@ -46,7 +46,8 @@ typedef unsigned int CUresult, CUdevice_attribute, CUfunction_attribute, CUpoint
     CUmemPool_attribute, CUmemAccess_flags, CUmemAllocationType, CUmemAllocationHandleType,
     CUmemAllocationGranularity_flags, CUmemRangeHandleType, CUgraphNodeType, CUgraphExecUpdateResult,
     CUgraphMem_attribute, CUlaunchAttributeID, CUstreamCaptureStatus, CUstreamCaptureMode, CUarray_format,
-    CUaddress_mode, CUfilter_mode;
+    CUaddress_mode, CUfilter_mode, CUtensorMapDataType, CUtensorMapInterleave, CUtensorMapSwizzle,
+    CUtensorMapL2promotion, CUtensorMapFloatOOBfill, CUtensorMapIm2ColWideMode;
 typedef struct CUctxCreateParams_st CUctxCreateParams;
 typedef struct CUexecAffinityParam_st CUexecAffinityParam;
 
@@ -294,8 +295,7 @@ CUresult cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute a
 CUresult cuMemRangeGetAttributes(void **data, size_t *sizes, CUmem_range_attribute *attributes, size_t count,
                                  CUdeviceptr address, size_t bytes);
 
-/* ---- Pools, and allocations in the order of a stream: pool.c ------------------------------------------------------
- */
+/* ---- Pools, and allocations in the order of a stream: pool.c ----------------------------------------------------- */
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *props);
 CUresult cuMemPoolDestroy(CUmemoryPool pool);
@@ -320,8 +320,7 @@ CUresult cuMemPoolImportFromShareableHandle(CUmemoryPool *pool, void *handle, CU
 CUresult cuMemPoolExportPointer(CUmemPoolPtrExportData *data, CUdeviceptr address);
 CUresult cuMemPoolImportPointer(CUdeviceptr *address, CUmemoryPool pool, CUmemPoolPtrExportData *data);
 
-/* ---- Addresses and memory apart, and other processes: virtual.c, processes.c ---------------------------------------
- */
+/* ---- Addresses and memory apart, and other processes: virtual.c, processes.c ------------------------------------- */
 
 CUresult cuMemAddressReserve(CUdeviceptr *address, size_t size, size_t align, CUdeviceptr wish,
                              unsigned long long flags);
@@ -587,6 +586,25 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream stream, CUgraphNode *befo
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode);
 
 #include "shim/cuda/abi_texture.h"
+
+/* ---- Tensor maps: tensor.c --------------------------------------------------------------------------------------- */
+
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank, void *address,
+                                const uint64_t *sizes, const uint64_t *strides, const uint32_t *box,
+                                const uint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+CUresult cuTensorMapEncodeIm2col(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank, void *address,
+                                 const uint64_t *sizes, const uint64_t *strides, const int *lower, const int *upper,
+                                 uint32_t channels, uint32_t pixels, const uint32_t *steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill);
+CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *map, CUtensorMapDataType type, uint32_t rank, void *address,
+                                     const uint64_t *sizes, const uint64_t *strides, int lower, int upper,
+                                     uint32_t channels, uint32_t pixels, const uint32_t *steps,
+                                     CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode,
+                                     CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                     CUtensorMapFloatOOBfill fill);
+CUresult cuTensorMapReplaceAddress(CUtensorMap *map, void *address);
 
 /* ---- The same calls for programs whose default stream is one per thread ---------------------------------------- */
 

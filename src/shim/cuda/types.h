@@ -374,3 +374,7 @@ typedef struct LW_CU(CUDA_RESOURCE_VIEW_DESC_st) {
     unsigned int firstMipmapLevel, lastMipmapLevel, firstLayer, lastLayer;
     unsigned int reserved[16];
 } LW_CU(CUDA_RESOURCE_VIEW_DESC);
+
+typedef struct LW_CU(CUtensorMap_st) {
+    _Alignas(128) unsigned long long opaque[16];
+} LW_CU(CUtensorMap);

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 HEAD = """.version 8.8
-.target sm_100
+.target sm_100a
 .address_size 64
 .visible .entry k(.param .u64 in, .param .u64 out)
 {
@@ -16,13 +16,19 @@ HEAD = """.version 8.8
     .reg .b16 %h<2>;
     .reg .b32 %t, %r<8>;
     .reg .b64 %in, %out, %x<8>;
-    .shared .align 16 .b8 room[256];
+    .shared .align 128 .b8 room[256];
     .shared .align 8 .b64 object, other;
     ld.param.u64 %in, [in];
     ld.param.u64 %out, [out];
     mov.u32 %t, %tid.x;
     setp.eq.u32 %p0, %t, 0;
 """
+# a map of u32[2][16], in `out`, and a copy of it
+MAP = "tensormap.replace.tile.%s.global.b1024.b%d [%%out], %s;\n"
+ARRAY = "".join(MAP % field for field in (("global_address", 64, "%in"), ("rank", 32, "1"), ("elemtype", 32, "2"), ("global_dim", 32, "0, 16"), ("global_dim", 32, "1, 2"), ("global_stride", 64, "0, 64"),
+                                          ("box_dim", 32, "0, 4")))
+LOAD = "!cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [room], [%%%s, {%s}], [object];"
+STORE = "!cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%%out, {%s}], [room];"
 INIT = "@%p0 mbarrier.init.shared.b64 [object], 4;\nbar.sync 0;\n"
 # name, threads, text (the line that is to blame has a !), id, words of the message
 TRAPS = [
@@ -60,6 +66,23 @@ TRAPS = [
     ("st.bulk of global memory", 1, "!st.bulk [%out], 8, 0;", 5021, "not in shared memory"),
     ("st.async on an odd address", 1, INIT + "mov.u32 %r0, room;\n!st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%r0+4], {%r1, %r1, %r1, %r1}, [object];",
      5001, "no multiple of 16"),
+    # tensor maps
+    ("no map", 1, INIT + LOAD % ("in", "0, 0"), 5021, "tensor load: there is no tensor map at"),
+    ("bytes that are 0 are no map", 1, INIT + LOAD % ("out", "0, 0"), 5021, "there is no tensor map at"),
+    ("a map in shared memory", 1, INIT + "mov.u64 %x0, room;\ncvta.shared.u64 %x0, %x0;\n" + LOAD % ("x0", "0, 0"), 5021, "there is no tensor map at"),
+    ("a map at an odd address", 1, INIT + ARRAY + "add.u64 %x0, %out, 8;\n" + LOAD % ("x0", "0, 0"), 5001, "no multiple of 64"),
+    ("a field of no map", 1, "!tensormap.replace.tile.rank.global.b1024.b32 [%in], 1;", 5021, "there is no tensor map at"),
+    ("a rank of 6", 1, "mov.b32 %r0, 5;\n!tensormap.replace.tile.rank.global.b1024.b32 [%out], %r0;", 5021, "no tensor map can have the value 5 there"),
+    ("a map of three dimensions", 1, INIT + ARRAY + MAP % ("rank", 32, "2") + LOAD % ("out", "0, 0"), 5021, "the tensor map has 3 dimensions, not 2"),
+    ("a row of 12 bytes", 1, INIT + ARRAY + MAP % ("box_dim", 32, "0, 3") + LOAD % ("out", "0, 0"), 5021, "of the tensor map at .* the bytes of a row of the box are no multiple of 16"),
+    ("a first coordinate between", 1, INIT + ARRAY + LOAD % ("out", "1, 0"), 5021, "the first coordinate is no multiple of 16 bytes"),
+    ("a store below 0", 1, INIT + ARRAY + STORE % "0, -1", 5021, "tensor store: a coordinate to store at is below 0"),
+    ("a box at an odd place", 1, INIT + ARRAY + LOAD.replace("[room]", "[room+16]") % ("out", "0, 0"), 5001, "no multiple of 128"),
+    ("an array that ends before its map", 1, INIT + ARRAY + MAP % ("global_dim", 32, "1, 5") + LOAD % ("out", "0, 4"), 5000, "."),
+    ("a sum of bytes", 1, INIT + ARRAY + MAP % ("elemtype", 32, "0") + MAP % ("box_dim", 32, "0, 16") +
+     "!cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%out, {0, 0}], [room];", 5021, "elements have no such operation"),
+    ("a mask of CTAs that there are not", 1, INIT + ARRAY + "mov.b16 %h0, 2;\n" +
+     "!cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [room], [%out, {0, 0}], [object], %h0;", 5021, "CTAs that the cluster does not have"),
     # what is told when the copy is done, to an object that is no more; the copy is to blame
     ("copy told an object that was ended", 1, INIT + "!cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [room], [%in], 16, [object];\n"
      "mbarrier.inval.shared.b64 [object];\nret;", 5020, "completion of the mbarrier.*there is none"),
@@ -93,6 +116,8 @@ RUNS = [
      "cp.async.ca.shared.global [room+16], [%x0], 16, 0;\ncp.async.wait_all;\nld.shared.u32 %r7, [room];\nadd.u32 %r7, %r7, 5;\nst.global.u32 [%out], %r7;", 5),
     ("a bulk copy that nobody waits for", 64, ONE + BULK + "bar.sync 0;\n" + ANSWER, 0),
     ("a bulk copy", 64, ONE + BULK + WAIT + ANSWER, 1),
+    ("a tensor copy that nobody waits for", 1, ONE + ARRAY + LOAD.lstrip("!") % ("out", "0, 0") + "\n" + ANSWER, 0),
+    ("a tensor copy", 1, ONE + ARRAY + LOAD.lstrip("!") % ("out", "0, 0") + "\n" + WAIT + ANSWER, 1),
     ("a bulk copy that polls memory", 64, ONE + BULK + "poll: ld.volatile.shared.u32 %r0, [room];\nsetp.ne.u32 %p1, %r0, 1;\n@%p1 bra poll;\n" + ANSWER, 1),
     ("a bulk copy that the exit brings", 64, "@%p0 st.shared.u32 [room], 9;\n@%p0 cp.async.bulk.global.shared::cta.bulk_group [%out], [room], 16;", 9),
     ("the time is up where nobody comes", 64, INIT + "mov.b32 %r7, 3;\n@%p0 mbarrier.try_wait.parity.shared.b64 %p1, [object], 0, 10;\n@!%p0 bra end;\n@!%p1 mov.b32 %r7, 4;\n"
